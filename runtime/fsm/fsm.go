@@ -1,0 +1,186 @@
+// Package fsm is the contract between generated machines and everything that
+// runs them: the driver, the simulator, the tracer and the tests.
+//
+// A generated machine is a comparable struct. Its Step method takes one event,
+// changes the struct and fills a list of effects; it cannot block, fail, log,
+// look at a clock, or allocate. This package imports nothing, knows nothing of
+// sockets, time or particular protocols, and must stay that way, because every
+// game client links it. The type to start from is [Runner].
+package fsm
+
+// GeneratedV1 is referred to by generated code. A generator that emits code
+// for a newer contract refers to a newer constant, so that a mismatch between
+// generated code and this module is a compile error with a telling name.
+const GeneratedV1 = true
+
+// Code says what became of an event.
+type Code uint8
+
+const (
+	// Took: a transition fired; its effects are in the effect list.
+	Took Code = iota
+	// Ignored: the state lists the event under ignore; nothing changed.
+	Ignored
+	// Deferred: the state keeps the event for later; deliver it again after
+	// the state has changed. Nothing changed.
+	Deferred
+	// Refused: the state neither handles, ignores nor defers the event, or the
+	// specification refuses it by a `refuse` statement. The machine is
+	// unchanged and the effect list is empty.
+	Refused
+)
+
+// String returns the name of c in lower case.
+func (c Code) String() string {
+	switch c {
+	case Took:
+		return "took"
+	case Ignored:
+		return "ignored"
+	case Deferred:
+		return "deferred"
+	case Refused:
+		return "refused"
+	}
+	return "invalid"
+}
+
+// Result is the outcome of one step.
+type Result struct {
+	Code Code
+	// Transition is the index into [Info].Transitions of the transition that
+	// fired, was ignored, deferred, or contains the refusing statement. It is
+	// NoTransition when the state does not mention the event at all.
+	Transition uint16
+}
+
+// NoTransition is the Transition of a Result that no line of the
+// specification explains.
+const NoTransition = 0xFFFF
+
+// Peer is the index of an instance as a driver numbers them, from 0.
+type Peer int16
+
+// Broadcast is the destination of an effect that goes to every peer.
+const Broadcast Peer = -1
+
+// EffectKind says what a machine asks its driver to do.
+type EffectKind uint8
+
+const (
+	// Send asks for one message to be sent to Effect.Peer.
+	Send EffectKind = iota
+	// Report tells the embedding program something.
+	Report
+	// StartTimer arms (or rearms) a timer for Effect.Ticks.
+	StartTimer
+	// StopTimer disarms a timer; stopping a timer that is not armed does nothing.
+	StopTimer
+	// Close asks for the link to Effect.Peer to be closed after everything
+	// sent before has been flushed.
+	Close
+)
+
+// Effect is one request of a machine to its driver, without its payload. The
+// payload of a Send is encoded by [Runner.AppendFrame]; that of a Report is
+// read from the typed effect list of the generated package.
+type Effect struct {
+	Kind EffectKind
+	Peer Peer   // Send, Close: to whom
+	ID   uint16 // Send: message; Report: report; StartTimer, StopTimer: timer; index into the lists of Info
+	Key  uint32 // StartTimer, StopTimer: which of a keyed timer's instances; 0 if it has no key
+	// Ticks is the duration of a StartTimer, in ticks of Info.TickNanos.
+	Ticks uint32
+}
+
+// Runner is a machine together with one event and one list of effects: what
+// a driver needs to run any generated machine without knowing its types. The
+// generator emits an implementation for every role. A Runner is not safe for
+// concurrent use; one goroutine owns it.
+//
+// Each stepping method replaces the effect list. Effects are to be carried out
+// in order, all of them, before the next event is given.
+type Runner interface {
+	// Info describes the machine. The value is shared and must not be changed.
+	Info() *Info
+
+	// Start delivers the event start. It is the first event, and comes once.
+	Start() Result
+	// LinkUp and LinkLost deliver the events up and lost for a peer.
+	LinkUp(peer Peer) Result
+	LinkLost(peer Peer) Result
+	// Timeout delivers the expiry of a timer.
+	Timeout(timer uint16, key uint32) Result
+	// Frame decodes one whole frame and delivers its message. If the frame is
+	// malformed the error says why, the machine is unchanged and the effect
+	// list is empty. The frame is not kept.
+	Frame(from Peer, frame []byte) (Result, error)
+
+	// FrameSize returns the length in bytes of the frame that starts at b[0],
+	// 0 if b is too short to tell, or an error if no valid frame can start so
+	// (unknown type, length out of range). It is for links that carry a stream;
+	// a datagram is one frame.
+	FrameSize(b []byte) (int, error)
+
+	// Effects returns the number of effects of the last step.
+	Effects() int
+	// Effect returns effect i of the last step, 0 <= i < Effects().
+	Effect(i int) Effect
+	// AppendFrame appends the encoding of the message of Send effect i to dst.
+	// It fails only if the message cannot be represented on the wire.
+	AppendFrame(dst []byte, i int) ([]byte, error)
+
+	// State returns the index of the control state in Info().States.
+	State() uint16
+	// AppendEvent appends the last event as text in the syntax of scenarios,
+	// for example `FLEET{own: true, entries: [{slot: 3, ship: orz}]}`.
+	AppendEvent(dst []byte) []byte
+	// AppendEffect appends effect i as text, for example `send CANCEL`.
+	AppendEffect(dst []byte, i int) []byte
+	// AppendMachine appends the machine's state and variables as text.
+	AppendMachine(dst []byte) []byte
+	// AppendLegal appends the names of the events the present state handles
+	// or ignores, separated by ", ": what would have been legal.
+	AppendLegal(dst []byte) []byte
+}
+
+// Info describes a generated machine.
+type Info struct {
+	Protocol string
+	Role     string
+	// Hash is the hash of the specification, 64 hexadecimal digits. Snapshots and traces
+	// carry it and are refused by a machine of another hash.
+	Hash string
+
+	States   []string
+	Final    []bool // by state: the machine has finished
+	Messages []string
+	Commands []string
+	Reports  []string
+	Timers   []string
+
+	Transitions []Transition
+
+	// TickNanos is the length of a tick in nanoseconds, 0 if the protocol has no timers.
+	TickNanos int64
+	// MaxFrame is the largest frame in bytes, sent or received.
+	MaxFrame int
+	// MaxEffects is the largest number of effects of one step.
+	MaxEffects int
+
+	// Ordered and Reliable are what the checker assumed of the channel. A
+	// driver refuses a link that promises less.
+	Ordered, Reliable bool
+}
+
+// Transition describes one branch of the specification.
+type Transition struct {
+	// Name is the state, the event and, where the event has several branches
+	// in that state, the branch's number from 1: `localOk CHANGE/2`.
+	Name string
+	// From and To are indices into States. To equals From when the branch has no goto.
+	From, To uint16
+	// File, Line and Col point at the branch in the specification.
+	File      string
+	Line, Col int
+}

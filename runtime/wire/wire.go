@@ -1,0 +1,79 @@
+// Package wire holds what generated codecs share: the error they return and
+// the bounds they keep. It knows no protocol and no socket. Start from [Error].
+package wire
+
+import "strconv"
+
+// Error says why bytes are no frame of a protocol, or why a message has no
+// encoding. It is returned by value so that a refused frame costs nothing.
+type Error struct {
+	// Message is the name of the message, empty if the type itself is unknown.
+	Message string
+	// Field is the field at fault, empty if it is the frame as a whole.
+	Field string
+	// Offset is the position in the frame, in bytes from its first byte.
+	Offset int
+	// Problem says what is wrong.
+	Problem Problem
+	// Value is the offending number and Limit what would have been allowed,
+	// where Problem has use for them.
+	Value, Limit int64
+}
+
+// Problem is the kind of an [Error].
+type Problem uint8
+
+const (
+	// Short: the frame ends before the field does. Limit is the length needed.
+	Short Problem = iota + 1
+	// Long: the frame is longer than the protocol allows. Limit is the largest length.
+	Long
+	// UnknownType: no message has this type number.
+	UnknownType
+	// Range: the value lies outside its declared range. Limit is the nearest bound.
+	Range
+	// Count: a count exceeds the capacity of its list. Limit is the capacity.
+	Count
+	// Mismatch: a constant on the wire differs. Limit is the expected value.
+	Mismatch
+	// Unterminated: a text has no terminator within its bounds.
+	Unterminated
+	// Trailing: bytes follow the message and the protocol does not allow them.
+	Trailing
+	// Text: a line does not match any template of the protocol.
+	Text
+)
+
+// Error says what is wrong in words.
+func (e Error) Error() string {
+	s := "bad frame"
+	if e.Message != "" {
+		s = "bad " + e.Message + " frame"
+	}
+	if e.Field != "" {
+		s += ", field " + e.Field
+	}
+	s += " at byte " + strconv.Itoa(e.Offset) + ": "
+	v, l := strconv.FormatInt(e.Value, 10), strconv.FormatInt(e.Limit, 10)
+	switch e.Problem {
+	case Short:
+		return s + v + " bytes, at least " + l + " needed"
+	case Long:
+		return s + v + " bytes, at most " + l + " allowed"
+	case UnknownType:
+		return s + "no message has type " + v
+	case Range:
+		return s + "value " + v + " is out of range (limit " + l + ")"
+	case Count:
+		return s + "count " + v + " exceeds " + l
+	case Mismatch:
+		return s + "value " + v + ", expected " + l
+	case Unterminated:
+		return s + "text is not terminated"
+	case Trailing:
+		return s + v + " bytes follow the message"
+	case Text:
+		return s + "the line matches no template"
+	}
+	return s + "malformed"
+}
