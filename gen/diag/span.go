@@ -1,0 +1,27 @@
+// Package diag holds what every stage of the compiler says to people: spans,
+// diagnostics with stable codes, and their rendering. It knows no stage and no
+// protocol. Start from [Diagnostic].
+package diag
+
+import "fmt"
+
+// Pos is a place in a file: line and column from 1, column in bytes.
+type Pos struct{ Line, Col int }
+
+// Span is a stretch of a file, from Start up to but not including End. A zero
+// Span means that no place is known.
+type Span struct {
+	File       string // as the user named it, with forward slashes
+	Start, End Pos
+}
+
+// IsZero reports whether s names no place.
+func (s Span) IsZero() bool { return s.File == "" && s.Start == Pos{} }
+
+// String renders the beginning of s as file:line:col.
+func (s Span) String() string {
+	if s.IsZero() {
+		return "-"
+	}
+	return fmt.Sprintf("%s:%d:%d", s.File, s.Start.Line, s.Start.Col)
+}

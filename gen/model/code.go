@@ -1,0 +1,293 @@
+package model
+
+import "github.com/parley-go/parley/gen/diag"
+
+// Expr is an expression. Its value takes Type().Slots() slots. Evaluation can
+// fault (index outside an array or list, none where a value is needed, division by
+// zero, a text that exceeds its bound); a fault makes the whole step refused.
+// Operands are evaluated left to right; && || => and if() are lazy.
+type Expr interface {
+	Type() *Type
+	Pos() diag.Span
+}
+
+// ExprBase carries what all expressions have.
+type ExprBase struct {
+	T    *Type
+	Span diag.Span
+}
+
+// Type returns the type of the expression.
+func (b *ExprBase) Type() *Type { return b.T }
+
+// Pos returns the place of the expression in the specification.
+func (b *ExprBase) Pos() diag.Span { return b.Span }
+
+// Path leads from a machine to one of its parts, part by part; empty: the machine itself.
+type Path []PathStep
+
+// PathStep selects an instance of a part.
+type PathStep struct {
+	Part *Part
+	Keys []Expr // evaluated in the scope of the expression; out of range faults
+}
+
+type (
+	// Lit is a constant: number, bool (0, 1), enum index, opaque value.
+	Lit struct {
+		ExprBase
+		Value int64
+	}
+	// Text is a constant text of a Bytes type.
+	Text struct {
+		ExprBase
+		Value string
+	}
+	// None is the absent value of an Optional.
+	None struct{ ExprBase }
+	// Some wraps a value into an Optional (inserted by the resolver).
+	Some struct {
+		ExprBase
+		X Expr
+	}
+	// Unwrap takes the value out of an Optional (inserted by the resolver); faults on none.
+	Unwrap struct {
+		ExprBase
+		X Expr
+	}
+	// VarRef reads a variable or parameter. In claims Inst names the instance,
+	// elsewhere it is nil and Path starts at the machine that runs.
+	VarRef struct {
+		ExprBase
+		Inst *Instance
+		Path Path
+		Var  *Var
+	}
+	// LocalRef reads a local.
+	LocalRef struct {
+		ExprBase
+		Local *Local
+	}
+	// StateTest is true if the machine at Path is in one of States.
+	StateTest struct {
+		ExprBase
+		Inst   *Instance
+		Path   Path
+		States []*State
+	}
+	// TimerTest is true if the timer is armed.
+	TimerTest struct {
+		ExprBase
+		Inst  *Instance
+		Path  Path
+		Timer *Timer
+	}
+	// FieldRef reads a field of a record.
+	FieldRef struct {
+		ExprBase
+		X     Expr
+		Field *Field
+	}
+	// Index reads an element of an Array or List; faults outside.
+	Index struct {
+		ExprBase
+		X, I Expr
+	}
+	// Unary is ! or - applied to X.
+	Unary struct {
+		ExprBase
+		Op Op
+		X  Expr
+	}
+	// Binary is an operation on two operands. == and != compare all slots.
+	Binary struct {
+		ExprBase
+		Op   Op
+		X, Y Expr
+	}
+	// Call is a built-in function.
+	Call struct {
+		ExprBase
+		Fn   Builtin
+		Args []Expr
+	}
+	// RecordLit builds a record; Fields has one expression for each field, in order.
+	RecordLit struct {
+		ExprBase
+		Fields []Expr
+	}
+	// ListLit builds a list (or a set, if T is a Set).
+	ListLit struct {
+		ExprBase
+		Elems []Expr
+	}
+	// Build is `[Elem for Local in Over]`: a list with one element for each
+	// value of a type (Values) or element of a list (Over).
+	Build struct {
+		ExprBase
+		Local  *Local
+		Values *Type
+		Over   Expr
+		Elem   Expr
+	}
+	// Quantified is `all(x in T: X)` or `some(x in T: X)`.
+	Quantified struct {
+		ExprBase
+		All    bool
+		Local  *Local
+		Values *Type
+		Over   Expr
+		X      Expr
+	}
+	// ChanLen is the number of messages in transit; only in claims and
+	// environment rules. In claims From and To are instances (both nil: all
+	// channels together); in environment rules both are nil and Out says
+	// whether the machine's outgoing (true) or incoming channels are meant.
+	// If Message is not nil only messages of that name count.
+	ChanLen struct {
+		ExprBase
+		From, To *Instance
+		Self     bool
+		Out      bool
+		Message  *Message
+	}
+)
+
+// Op is an operator.
+type Op uint8
+
+const (
+	OpNot Op = iota + 1
+	OpNeg
+	OpAdd
+	OpSub
+	OpMul
+	OpDiv // truncates toward zero; division by zero faults
+	OpMod
+	OpEq
+	OpNe
+	OpLt
+	OpLe
+	OpGt
+	OpGe
+	OpAnd
+	OpOr
+	OpImplies
+)
+
+// Builtin is a built-in function.
+type Builtin uint8
+
+const (
+	FnLen      Builtin = iota + 1 // len(list) or len(set) → int
+	FnMin                         // min(a, b) → int
+	FnMax                         // max(a, b) → int
+	FnAppend                      // append(list, x) → list; faults if full
+	FnTail                        // tail(list) → list without its first element; faults if empty
+	FnFirst                       // first(list) → its first element; faults if empty
+	FnContains                    // contains(list or set, x) → bool
+	FnWith                        // with(set, x) → set that has x
+	FnWithout                     // without(set or list, x) → set or list that has no x
+	FnIf                          // if(cond, a, b)
+)
+
+// Stmt is a statement of a branch. Statements run in order. If one faults or refuses,
+// the whole step is refused: the machine is unchanged and nothing is sent.
+type Stmt interface{ Pos() diag.Span }
+
+// StmtBase carries what all statements have.
+type StmtBase struct{ Span diag.Span }
+
+// Pos returns the place of the statement in the specification.
+func (b *StmtBase) Pos() diag.Span { return b.Span }
+
+// Dest is where a Send or Close goes.
+type Dest uint8
+
+const (
+	ToPeer      Dest = iota // the only other party (protocols of two)
+	ToSender                // the sender of the message being handled
+	ToBroadcast             // all other parties
+	ToExpr                  // the instance number given by an expression
+)
+
+type (
+	// Set assigns to a variable or a place within it. Select leads from the
+	// variable to the place. The value is checked against the place's range.
+	Set struct {
+		StmtBase
+		Var    *Var
+		Select []Selector
+		Value  Expr
+	}
+	// Send sends a message.
+	Send struct {
+		StmtBase
+		Message *Message
+		Fields  []Expr // one for each field, in order
+		Dest    Dest
+		To      Expr // ToExpr
+	}
+	// ReportStmt reports to the embedding program or the parent.
+	ReportStmt struct {
+		StmtBase
+		Report *Report
+		Fields []Expr
+	}
+	// Run gives an event to a part, at once, inside this step. If the part
+	// refuses it, this step is refused.
+	Run struct {
+		StmtBase
+		Part  *Part
+		Keys  []Expr
+		Event *Event // of Part.Machine: a message or command
+		Args  []Expr
+	}
+	// Restart puts a part (all its instances if keyed and Keys is nil) back to
+	// its initial value.
+	Restart struct {
+		StmtBase
+		Part *Part
+		Keys []Expr
+	}
+	// StartTimer arms a timer; StopTimer disarms it.
+	StartTimer struct {
+		StmtBase
+		Timer *Timer
+	}
+	StopTimer struct {
+		StmtBase
+		Timer *Timer
+	}
+	// If runs one of two lists.
+	If struct {
+		StmtBase
+		Cond       Expr
+		Then, Else []Stmt
+	}
+	// Each runs Body for each value of a type or element of a list.
+	Each struct {
+		StmtBase
+		Local  *Local
+		Values *Type
+		Over   Expr
+		Body   []Stmt
+	}
+	// Close asks for the link to be closed after all that was sent.
+	Close struct {
+		StmtBase
+		Dest Dest
+		To   Expr
+	}
+	// Refuse refuses the event.
+	Refuse struct {
+		StmtBase
+		Reason string
+	}
+)
+
+// Selector is one step from a variable to a place inside it.
+type Selector struct {
+	Field *Field // record field, or
+	Index Expr   // array or list index
+}

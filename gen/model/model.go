@@ -1,0 +1,316 @@
+// Package model is the checked, immutable meaning of a specification. Everything
+// behind the resolver (interpreter, checker, generator, diagrams, exports) is a
+// pure function of a [Protocol]; nothing in it can be wrong, and a failure
+// there is a bug of Parley, not of the author.
+//
+// A machine's value is laid out as a flat list of integers ("slots"); see
+// [Machine] and [Type.Slots]. The interpreter and the checker work on slots;
+// the generator turns the same layout into Go structs.
+package model
+
+import (
+	"time"
+
+	"github.com/parley-go/parley/gen/diag"
+)
+
+// Protocol is one resolved specification, possibly specialised for one check
+// (constants and domains replaced).
+type Protocol struct {
+	Name, Doc, Source string
+	// Dir is the folder of the main file, Files all files read, main file first,
+	// as the user named them, with forward slashes.
+	Dir   string
+	Files []string
+	// Hash is the SHA-256 of the canonical form of all files, in hexadecimal.
+	Hash string
+
+	Consts   []*Const
+	Types    []*Type // named types, in source order
+	Messages []*Message
+	Roles    []*Machine
+	Channel  Channel
+	Wire     *Wire // nil if the specification has no wire format
+	Checks   []*Check
+	// Tick is the length of a tick; 0 if there are no timers.
+	Tick time.Duration
+	Span diag.Span
+}
+
+// Const is a named integer of the specification.
+type Const struct {
+	Name  string
+	Value int64
+	Doc   string
+	Span  diag.Span
+}
+
+// Message is a message of the protocol.
+type Message struct {
+	Name, Doc string
+	Index     int // in Protocol.Messages (of the protocol that declares it)
+	Fields    []*Field
+	// Layout is the body on the wire, after the frame's header; nil without Wire.
+	Layout []WireItem
+	// ID is the type number on the wire; -1 if none.
+	ID   int64
+	Span diag.Span
+}
+
+// Field is a field of a message, record, command or report.
+type Field struct {
+	Name, Doc string
+	Index     int
+	Type      *Type
+	// Offset is the first slot of the field within its owner.
+	Offset int
+	Span   diag.Span
+}
+
+// Channel is the declared meaning of the channels between instances.
+type Channel struct {
+	Ordered    bool // FIFO; otherwise any order
+	Lossy      bool // may lose messages
+	Duplicates bool // may deliver a message more than once
+	Capacity   int  // messages per direction; sending into a full channel is a fault (overflow)
+	Span       diag.Span
+}
+
+// Machine is a role, or the machine of a part. Its value has Size slots:
+// the index of the control state; the parameters; the variables; one slot for each timer
+// (0 disarmed, 1 armed); then the parts, each instance with its own machine's Size.
+type Machine struct {
+	Name, Doc string
+	Protocol  string     // name of the protocol that declares it
+	Messages  []*Message // of that protocol
+	Params    []*Var     // constant after creation
+	Vars      []*Var
+	Timers    []*Timer
+	Parts     []*Part
+	Commands  []*Event // Kind EventCommand
+	Reports   []*Report
+	States    []*State
+	Initial   *State
+	// Events are all events the machine may be given, in a fixed order:
+	// start, up, lost, messages, commands, timers, reports and finish of parts.
+	Events []*Event
+	// Transitions in source order; Transition.ID indexes it.
+	Transitions []*Transition
+	Size        int
+	Span        diag.Span
+}
+
+// Var is a parameter or variable.
+type Var struct {
+	Name, Doc string
+	Type      *Type
+	Init      Expr // constant; nil means the type's zero (parameters have none)
+	Offset    int  // first slot in the machine's value
+	Span      diag.Span
+}
+
+// Timer is a timer of a machine.
+type Timer struct {
+	Name, Doc string
+	Index     int
+	Ticks     int64 // duration
+	Offset    int   // slot
+	Span      diag.Span
+}
+
+// Part is a machine that runs inside another, once or once for each key.
+type Part struct {
+	Name, Doc string
+	Index     int
+	Machine   *Machine
+	Keys      []*Field // empty if not keyed
+	Count     int      // instances: product of the keys' domain sizes, 1 if not keyed
+	// Args give the part's parameters, one for each Machine.Params, over the
+	// parent's parameters and the key locals. Evaluated once, at creation.
+	Args []Expr
+	// KeyLocals are the locals that hold the keys in Args and Sends.
+	KeyLocals []*Local
+	// Sends says, for each message of the part's protocol, what the parent
+	// sends instead; nil: nothing is sent (only inside the parent it has meaning).
+	Sends []*PartSend
+	// Offset is the first slot of instance 0 in the parent's value.
+	Offset int
+	Span   diag.Span
+}
+
+// PartSend maps a message that a part sends to one of the parent.
+type PartSend struct {
+	Params []*Local // the part's message fields
+	Send   *Send    // over Params and the part's KeyLocals; never inside another part's scope
+}
+
+// EventKind says where an event comes from.
+type EventKind uint8
+
+const (
+	EventStart    EventKind = iota // the machine begins
+	EventUp                        // the link came up
+	EventLost                      // the link was lost
+	EventMessage                   // a message arrived
+	EventCommand                   // the embedding program wants something
+	EventTimer                     // an armed timer expired
+	EventReport                    // a part reported
+	EventFinished                  // a part entered a final state
+)
+
+// Event is something a machine may be given.
+type Event struct {
+	Kind  EventKind
+	Name  string // as in the specification: READY, confirm, retry, fleet.changed, confirm.finished
+	Doc   string
+	Index int // in Machine.Events
+	// Message, Timer, Part, Report are set according to Kind.
+	Message *Message
+	Timer   *Timer
+	Part    *Part
+	Report  *Report
+	// Fields are the parameters: the message's or report's fields, or the command's
+	// own. For events of keyed parts the keys come first.
+	Fields []*Field
+	Span   diag.Span
+}
+
+// Report is something a machine tells the embedding program, or its parent.
+type Report struct {
+	Name, Doc string
+	Index     int
+	Fields    []*Field
+	Span      diag.Span
+}
+
+// State is a control state.
+type State struct {
+	Name, Doc string
+	Index     int
+	Final     bool
+	// Entry runs after every goto into this state (also from itself), before
+	// reports of parts raised in the same step are handled.
+	Entry       []Stmt
+	EntryLocals int // locals that Entry needs
+	// Handlers by Event.Index; nil where the state does not mention the event.
+	Handlers []*Handler
+	Span     diag.Span
+}
+
+// Mode says what a state does with an event it mentions.
+type Mode uint8
+
+const (
+	Handle Mode = iota
+	Ignore      // drop it
+	Defer       // keep it for a later state
+)
+
+// Handler is what one state does with one event.
+type Handler struct {
+	Event *Event
+	Mode  Mode
+	// Branches are tried in order; the first whose When holds (or that has
+	// none) is taken. If none is taken the event is refused. For Ignore and
+	// Defer there is exactly one branch, without When and Body.
+	Branches []*Transition
+	Span     diag.Span
+}
+
+// Transition is one branch of one state's handler.
+type Transition struct {
+	ID    int
+	Name  string // `localOk CHANGE/2`, see fsm.Transition
+	From  *State
+	Event *Event
+	When  Expr // nil: always
+	Body  []Stmt
+	To    *State // nil: no goto, the state stays and Entry does not run
+	// Params are the locals that hold the event's fields, one each, first in the frame.
+	Params []*Local
+	Locals int // slots of all locals of the branch, Params included
+	Mode   Mode
+	Doc    string
+	Span   diag.Span
+}
+
+// Local is a local name inside a branch: an event's field, the variable of an
+// each, of a list builder or of a quantifier.
+type Local struct {
+	Name   string
+	Type   *Type
+	Offset int // first slot in the frame of locals
+}
+
+// Check is one configuration in which claims are checked.
+type Check struct {
+	Name, Doc string
+	Instances []*Instance
+	Channel   Channel
+	Rules     []*EnvRule
+	Claims    []*Claim
+	// Expect lists what the check is known to violate; empty: nothing. A
+	// check passes if exactly these are violated.
+	Expect []Expectation
+	// Ends: the environment may stop giving commands at any time (so a
+	// configuration where only commands are possible is no deadlock if every
+	// machine is final or Quiet holds). Quiet may be nil.
+	Quiet Expr
+	Span  diag.Span
+}
+
+// Instance is a machine taking part in a check.
+type Instance struct {
+	Name  string
+	Index int
+	Role  *Machine
+	Args  []Expr // constants, one for each parameter of the role
+	Span  diag.Span
+}
+
+// EnvRule restricts when the environment may give a command in a check.
+type EnvRule struct {
+	Command *Event
+	// When is over the machine's variables, the command's Params, and the
+	// lengths of the channels from and to the machine; nil: always.
+	When   Expr
+	Params []*Local
+	Locals int
+	// Times bounds how often each instance may be given the command in one run; 0: no bound.
+	Times int
+	Span  diag.Span
+}
+
+// ClaimKind is the kind of a claim.
+type ClaimKind uint8
+
+const (
+	Always     ClaimKind = iota // Expr holds in every configuration
+	Sometimes                   // some configuration satisfies Expr
+	Agree                       // where every machine in When's sense is done, the values of Exprs are equal
+	Reachable                   // from every reachable configuration one that satisfies Expr can be reached
+	Confluent                   // the order of two independent steps does not matter
+	Eventually                  // every fair run reaches Expr
+	LeadsTo                     // every fair run from When reaches Expr
+)
+
+// Claim is a stated claim.
+type Claim struct {
+	Kind      ClaimKind
+	Name, Why string
+	When      Expr   // Agree, LeadsTo: antecedent; nil: true
+	Expr      Expr   // Always, Sometimes, Reachable, Eventually, LeadsTo
+	Exprs     []Expr // Agree: values to be equal
+	Quiescent bool   // only where all channels are empty
+	Fair      string // "", "weak", "strong"
+	Except    []string
+	Span      diag.Span
+}
+
+// Expectation is a violation that a check is known to have: the name of a
+// claim, or of a built-in claim (unspecified-reception, deadlock, orphan-message,
+// overflow, never-fires, unreachable-state).
+type Expectation struct {
+	Name string
+	Span diag.Span
+}

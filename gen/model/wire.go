@@ -1,0 +1,99 @@
+package model
+
+import "github.com/parley-go/parley/gen/diag"
+
+// Wire is the frame format of a protocol: a header with the length and the
+// type number, then the message's Layout.
+type Wire struct {
+	// Header items in order; WireLength and WireType occur at most once each.
+	Header []WireItem
+	// HeaderLen is the header's length in bytes.
+	HeaderLen int
+	// Max is the largest frame, in bytes, header included.
+	Max int
+	// Surplus: bytes after the last item are skipped; otherwise an error.
+	Surplus bool
+	Span    diag.Span
+}
+
+// WireItem is one piece of a frame.
+type WireItem interface{ Pos() diag.Span }
+
+// WireBase carries what all wire items have.
+type WireBase struct{ Span diag.Span }
+
+// Pos returns the place of the item in the specification.
+func (b *WireBase) Pos() diag.Span { return b.Span }
+
+type (
+	// WireLength is an unsigned integer that counts the bytes of the frame:
+	// of all of it, or (Body) of what follows the header.
+	WireLength struct {
+		WireBase
+		Bits   int // 8, 16, 24, 32
+		Little bool
+		Body   bool
+	}
+	// WireType is the message's type number.
+	WireType struct {
+		WireBase
+		Bits   int
+		Little bool
+	}
+	// WireConst is a constant number; when decoding, another value is an error.
+	WireConst struct {
+		WireBase
+		Bits   int
+		Little bool
+		Value  int64
+	}
+	// WireInt is a scalar field (Bool, Int, Enum by code, Opaque, Node), or an Optional
+	// of one whose absence is the number None. Numbers outside the type's range are an error;
+	// for Bool every number but 0 is true and true is sent as 1.
+	WireInt struct {
+		WireBase
+		Field   *Field
+		Bits    int
+		Little  bool
+		HasNone bool
+		None    int64
+	}
+	// WirePad is padding: zero when encoding, not looked at when decoding.
+	WirePad struct {
+		WireBase
+		Bytes int
+	}
+	// WireAlign pads with zeros until the number of bytes since the item Since
+	// (an index into the same list; -1: since the frame's first byte) is a multiple of To. When decoding, padding that is
+	// missing at the end of the frame is no error.
+	WireAlign struct {
+		WireBase
+		To    int
+		Since int
+	}
+	// WireCount is the length of a list field (or the length in bytes of a Bytes field).
+	WireCount struct {
+		WireBase
+		Field  *Field
+		Bits   int
+		Little bool
+	}
+	// WireEach is a list field's elements, each laid out by Items, whose fields are those
+	// of the element's record. Its count comes from a WireCount before it.
+	WireEach struct {
+		WireBase
+		Field *Field
+		Items []WireItem
+	}
+	// WireBytes is a Bytes field: terminated by a zero byte (Nul), or counted
+	// by an earlier WireCount, or all the rest of the frame. Longer texts are cut at
+	// the type's Cap if Cut, else an error.
+	WireBytes struct {
+		WireBase
+		Field *Field
+		Nul   bool
+		Count bool
+		Rest  bool
+		Cut   bool
+	}
+)
