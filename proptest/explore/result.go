@@ -1,0 +1,266 @@
+package explore
+
+import (
+	"errors"
+	"time"
+)
+
+// Checks is a set of built-in checks.
+type Checks uint16
+
+// The built-in checks. Faults and channel overflow are always reported.
+const (
+	// CheckDeadlock: no step is possible and some machine is not Final.
+	CheckDeadlock Checks = 1 << iota
+	// CheckOrphan: all machines are Final and a channel is not empty.
+	CheckOrphan
+	// CheckStuck: only Spontaneous steps are possible and some machine is not
+	// Final; reported as Deadlock. Not among DefaultChecks: a machine that
+	// waits for its user is usually in order.
+	CheckStuck
+	// CheckNothing switches the built-in checks off.
+	CheckNothing
+
+	DefaultChecks = CheckDeadlock | CheckOrphan
+)
+
+// Mode is the order of the search.
+type Mode uint8
+
+const (
+	// BreadthFirst is exhaustive, parallel and finds shortest traces.
+	BreadthFirst Mode = iota
+	// DepthFirst is sequential; traces need not be shortest.
+	DepthFirst
+	// RandomWalk does Walks runs of at most WalkLength steps from Seed. Its
+	// verdict is never Holds.
+	RandomWalk
+)
+
+// Options of a run; the zero value is a complete exact search.
+type Options struct {
+	// Workers is the number of goroutines; 0 is GOMAXPROCS. It never changes
+	// the result.
+	Workers int
+	// Checks selects built-in checks; 0 means DefaultChecks.
+	Checks Checks
+	// KeepGoing collects one shortest violation for each kind, label and claim
+	// instead of stopping after the first level that has one.
+	KeepGoing bool
+	// MaxConfigurations, MaxDepth (steps), MaxBytes (engine memory) and
+	// MaxTime stop the search with the verdict Incomplete; 0 is no limit.
+	MaxConfigurations uint64
+	MaxDepth          int
+	MaxBytes          uint64
+	MaxTime           time.Duration
+	// Mode, Seed, Walks and WalkLength choose another search.
+	Mode       Mode
+	Seed       uint64
+	Walks      int
+	WalkLength int
+	// HashCompact stores a 32-bit hash instead of the configuration; see
+	// Result.Omission for the chance that something was missed.
+	HashCompact bool
+	// Symmetry explores one configuration of each class of System.Alike.
+	Symmetry bool
+	// Progress, if set, is called after each level, from one goroutine.
+	Progress func(Progress)
+}
+
+// Progress is a glance at a running search.
+type Progress struct {
+	Configurations, Steps uint64
+	Depth                 int
+	// Frontier is the number of configurations found but not yet expanded.
+	Frontier uint64
+	Bytes    uint64
+	Elapsed  time.Duration
+}
+
+// Verdict is the outcome in one word.
+type Verdict uint8
+
+const (
+	// Incomplete: a limit was reached and nothing wrong was found until then.
+	Incomplete Verdict = iota
+	// Holds: everything was searched and every claim and check holds.
+	Holds
+	// Violated: at least one violation was found.
+	Violated
+)
+
+// String gives the word used in reports.
+func (v Verdict) String() string { return [...]string{"incomplete", "holds", "violated"}[v] }
+
+// Result is what a run found. For equal systems and options (apart from
+// Workers and limits of time or memory) everything in it but Seconds and the
+// byte counts is equal.
+type Result struct {
+	Verdict Verdict
+	// Complete says that every reachable configuration was visited.
+	Complete bool
+	// Why is the reason of an incomplete search, else empty.
+	Why string
+	// Configurations reached; Steps executed, where every step of every
+	// expanded configuration counts once, whether it leads to a new
+	// configuration or a known one or back to the same.
+	Configurations, Steps uint64
+	// Depth is the number of steps to the farthest configuration, Levels the
+	// number of configurations at each distance.
+	Depth  int
+	Levels []uint64
+	// Frontier is the number of configurations that were not expanded.
+	Frontier uint64
+	// Widest is the greatest number of messages in each channel.
+	Widest []int
+	// LabelCount is how often each label was taken. Deliveries that were lost,
+	// duplicated or swapped count in Faults.
+	LabelCount []uint64
+	Faults     struct{ Losses, Dups, Swaps uint64 }
+	Violations []Violation
+	// Witnesses has one shortest trace for each Sometimes claim that held.
+	Witnesses []Witness
+	// Conflicts are the pairs found by Confluent claims.
+	Conflicts []Conflict
+	// Vacuous names claims whose Relevant never held.
+	Vacuous []string
+	// Claims is what was found for each claim, in the order of System.Claims.
+	Claims []ClaimVerdict
+	// Locals is the number of distinct local values of each machine, Words of
+	// distinct contents of each channel.
+	Locals, Words []int
+	// TableBytes is the size of the visited set, KeyBits the bits of a packed
+	// configuration, PeakBytes the most memory the engine held at once.
+	TableBytes, PeakBytes uint64
+	KeyBits               int
+	// Omission is, with HashCompact, an upper bound on the chance that some
+	// reachable configuration was not visited; otherwise 0.
+	Omission float64
+	// Reductions names those that were switched on.
+	Reductions []string
+	Seconds    float64
+	// Space is the reached set, for those who want to walk over it. It keeps
+	// the memory of the search; drop it when done.
+	Space *Space
+}
+
+// ClaimVerdict is what was found for one claim.
+type ClaimVerdict struct {
+	Name    string
+	Verdict Verdict
+	// Relevant counts the configurations where Relevant held (where the claim
+	// was evaluated, if Relevant is nil). Held counts those where Eval held.
+	Relevant, Held uint64
+}
+
+// Violation is one error and how to get there.
+type Violation struct {
+	Kind Kind
+	// Claim is the index of the claim for ClaimViolated, else -1.
+	Claim int
+	// Label is the transition of a step with a fault, else -1.
+	Label int
+	Text  string
+	// Trace leads from the start to the violation. For faults the last step
+	// is the one at fault and has no After.
+	Trace []TraceStep
+	// Loop, for LeadsTo and Eventually, is the part repeated for ever; empty
+	// if the run just stops.
+	Loop []TraceStep
+	// End is the configuration in which it was found (before a fault).
+	End Configuration
+}
+
+// Witness is a shortest way to a configuration where a Sometimes claim holds.
+type Witness struct {
+	Claim int
+	Trace []TraceStep
+	End   Configuration
+}
+
+// Conflict is a pair of labels whose order matters, with a shortest example.
+type Conflict struct {
+	Claim  int
+	A, B   uint32
+	ProcA  int
+	ProcB  int
+	Text   string
+	Trace  []TraceStep
+	Before Configuration
+}
+
+// StepKind says what a trace step is.
+type StepKind uint8
+
+const (
+	LocalStep StepKind = iota
+	ReceiveStep
+	LoseStep
+	// DupStep is a reception that leaves the message in the channel.
+	DupStep
+	SwapStep
+)
+
+// String gives the word used in traces.
+func (k StepKind) String() string {
+	return [...]string{"local", "receive", "lose", "duplicate", "swap"}[k]
+}
+
+// TraceStep is one step of a trace. Byte strings are those of the Process.
+type TraceStep struct {
+	Kind StepKind
+	// Proc is the machine that moved, -1 for LoseStep and SwapStep.
+	Proc int
+	// Label is the transition, -1 for LoseStep and SwapStep.
+	Label int
+	// Channel and Msg are what was delivered or lost; -1 and nil otherwise.
+	Channel       int
+	Msg           []byte
+	Sends         []Send
+	Note          []byte
+	Before, After []byte
+	Fault         *Fault
+}
+
+// Configuration is all machines and channels at one moment.
+type Configuration struct {
+	Locals   [][]byte
+	Channels []Word
+	// Used is how much of each part of the budget has been spent.
+	Used Budget
+}
+
+// ErrSystem is wrapped by errors about a system that is not well formed.
+var ErrSystem = errors.New("explore: malformed system")
+
+// LocalUse is one local value with what can really happen at it in some
+// reachable configuration.
+type LocalUse struct {
+	Proc  int
+	Value []byte
+	// Steps are the local steps, in the order they were emitted; Taken says
+	// which of them were enabled somewhere.
+	Steps []Step
+	Taken []bool
+	// Receptions are the messages that could be delivered at this value.
+	Receptions []Reception
+}
+
+// Reception is one message at one local value.
+type Reception struct {
+	Channel int
+	Msg     []byte
+	Steps   []Step
+}
+
+// Space is the set of reached configurations; get it from Result.Space. It
+// has two methods:
+//
+//	ForEachConfiguration(visit func(depth int, c Configuration) bool)
+//	ForEachLocal(visit func(LocalUse) bool)
+//
+// Both stop when visit returns false. What visit is given may be kept for
+// ForEachLocal and is overwritten for ForEachConfiguration.
+type Space struct{ e *engine }
+
+type engine struct{}
