@@ -1,0 +1,53 @@
+// Package cli holds what fsmgen and fsmviz share: exit codes, and the way an
+// error ends a command. It knows nothing of protocols. Start from [Main].
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes of all commands.
+const (
+	ExitOK       = 0 // done, nothing to complain about
+	ExitFindings = 1 // the input has errors, output is stale, a claim is violated, traffic deviates
+	ExitUsage    = 2 // wrong flags or arguments, a file cannot be read or written
+	ExitPartial  = 3 // a search ended before it was complete; what was found until then is reported
+)
+
+// Error carries an exit code with a message; an empty message prints nothing
+// (what there was to say has been said).
+type Error struct {
+	Code    int
+	Message string
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Findings says that a command worked and found something: exit code 1, no
+// message of its own.
+func Findings() error { return &Error{Code: ExitFindings} }
+
+// Partial says that a search was not complete: exit code 3.
+func Partial() error { return &Error{Code: ExitPartial} }
+
+// Main runs root with the process's arguments and returns the exit code.
+func Main(root *cobra.Command) int {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	err := root.Execute()
+	if err == nil {
+		return ExitOK
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		if e.Message != "" {
+			fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), e.Message)
+		}
+		return e.Code
+	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", root.Name(), err)
+	return ExitUsage
+}
