@@ -1,0 +1,82 @@
+package layered
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func box() Node { return Node{W: 60, H: 30} }
+
+// draw makes a random graph of up to ten boxes.
+func draw(t *rapid.T) *Graph {
+	g := &Graph{}
+	for range rapid.IntRange(1, 10).Draw(t, "nodes") {
+		g.Nodes = append(g.Nodes, Node{W: float64(rapid.IntRange(10, 120).Draw(t, "w")), H: 30})
+	}
+	for range rapid.IntRange(0, 20).Draw(t, "edges") {
+		g.Edges = append(g.Edges, Edge{
+			From: rapid.IntRange(0, len(g.Nodes)-1).Draw(t, "from"), To: rapid.IntRange(0, len(g.Nodes)-1).Draw(t, "to"),
+			LabelW: float64(rapid.IntRange(0, 80).Draw(t, "label")), LabelH: 12,
+		})
+	}
+	return g
+}
+
+func overlap(a, b Node) bool {
+	return math.Abs(a.X-b.X) < (a.W+b.W)/2-0.01 && math.Abs(a.Y-b.Y) < (a.H+b.H)/2-0.01
+}
+
+func TestBoxesNeverOverlapAndEdgesMeetTheirBoxes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		Layout(g)
+		for i, a := range g.Nodes {
+			for _, b := range g.Nodes[i+1:] {
+				if overlap(a, b) {
+					t.Fatalf("boxes overlap: %+v %+v", a, b)
+				}
+			}
+			if a.X-a.W/2 < -0.01 || a.X+a.W/2 > g.W+0.01 || a.Y-a.H/2 < -0.01 || a.Y+a.H/2 > g.H+0.01 {
+				t.Fatalf("box %+v lies outside %v×%v", a, g.W, g.H)
+			}
+		}
+		for _, e := range g.Edges {
+			touches(t, e.Points[0], g.Nodes[e.From])
+			touches(t, e.Points[len(e.Points)-1], g.Nodes[e.To])
+		}
+	})
+}
+
+func touches(t *rapid.T, p Point, n Node) {
+	dx, dy := math.Abs(p.X-n.X)-n.W/2, math.Abs(p.Y-n.Y)-n.H/2
+	if math.Abs(max(dx, dy)) > 0.01 {
+		t.Fatalf("the end %+v of an edge is not on the border of %+v", p, n)
+	}
+}
+
+func TestSameInputSamePlaces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		h := &Graph{Nodes: append([]Node(nil), g.Nodes...), Edges: append([]Edge(nil), g.Edges...)}
+		Layout(g)
+		Layout(h)
+		if !reflect.DeepEqual(g, h) {
+			t.Fatal("two layouts of one graph differ")
+		}
+	})
+}
+
+func TestAChainIsDrawnDownwardInAStraightLine(t *testing.T) {
+	g := &Graph{Nodes: []Node{box(), box(), box()}, Edges: []Edge{{From: 0, To: 1}, {From: 1, To: 2}, {From: 2, To: 0}}}
+	Layout(g)
+	if !(g.Nodes[0].Y < g.Nodes[1].Y && g.Nodes[1].Y < g.Nodes[2].Y) {
+		t.Errorf("not downward: %+v", g.Nodes)
+	}
+	back := g.Edges[2]
+	if back.Points[0].Y < back.Points[len(back.Points)-1].Y {
+		t.Error("the edge that closes the cycle must run upward, from its sender to its receiver")
+	}
+}
