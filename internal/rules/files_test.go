@@ -1,0 +1,124 @@
+package rules
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// root is the repository, seen from this package.
+const root = "../.."
+
+// maxLines is the longest a file written by hand may be, aimLines the longest
+// it should be (go test -v lists the files between the two). The difference is
+// room for tables that would be worse in two halves.
+const maxLines, aimLines = 600, 400
+
+var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+// forbidden are texts that no file of the repository may contain. They are
+// put together from pieces so that this file may name them.
+var forbidden = []struct{ text, why string }{
+	{"/wo" + "rk/", "a path of one computer"},
+	{"../sha" + "red", "a path outside the repository"},
+	{"TO" + "DO", "do it, or open an issue"},
+	{"FIX" + "ME", "fix it, or open an issue"},
+	{"place" + "holder", "write the real thing"},
+	{" for n" + "ow", "say what holds, not until when"},
+	{"proxy.go" + "lang.org", "the name of a registry's host"},
+}
+
+// TestFileLength keeps files short enough to be read in one sitting.
+func TestFileLength(t *testing.T) {
+	forEachFile(t, func(name string, data []byte) {
+		if !strings.HasSuffix(name, ".go") || generated.Match(data) {
+			return
+		}
+		switch n := bytes.Count(data, []byte("\n")); {
+		case n > maxLines:
+			t.Errorf("%s has %d lines: split it by what its parts are for; %d are the limit, 100 to %d the aim", name, n, maxLines, aimLines)
+		case n > aimLines:
+			t.Logf("%s has %d lines, more than the aim of %d", name, n, aimLines)
+		}
+	})
+}
+
+// TestForbiddenWords keeps out what does not speak of the project.
+func TestForbiddenWords(t *testing.T) {
+	forEachFile(t, func(name string, data []byte) {
+		if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+			return
+		}
+		for i, line := range strings.Split(string(data), "\n") {
+			for _, f := range forbidden {
+				if strings.Contains(line, f.text) {
+					t.Errorf("%s:%d: %q has no place here: %s", name, i+1, f.text, f.why)
+				}
+			}
+		}
+	})
+}
+
+// TestPackageComments asks every package for the sentence that says what it is for.
+func TestPackageComments(t *testing.T) {
+	documented, seen := map[string]bool{}, map[string]string{}
+	comment := regexp.MustCompile(`(?m)^(// (Package|Command) \w+ |Package \w+ )`)
+	forEachFile(t, func(name string, data []byte) {
+		dir := filepath.Dir(name)
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") {
+			return
+		}
+		seen[dir] = name
+		if comment.Match(data) {
+			documented[dir] = true
+		}
+	})
+	for dir, file := range seen {
+		if !documented[dir] {
+			t.Errorf("%s: the package has no comment; say what it is for, what it must not know, and where to start (%s)", dir, file)
+		}
+	}
+}
+
+// forEachFile visits every file of the repository, except what tools made.
+func forEachFile(t *testing.T, visit func(name string, data []byte)) {
+	t.Helper()
+	n := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(root, path)
+		name = filepath.ToSlash(name)
+		if d.IsDir() {
+			if name == ".git" || name == "bin" || strings.HasSuffix(name, "testdata/fuzz") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			return nil // a temporary file of another process
+		}
+		if err != nil {
+			return err
+		}
+		n++
+		visit(name, data)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n < 10 {
+		t.Fatalf("only %d files found below %s", n, root)
+	}
+}
