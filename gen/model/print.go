@@ -1,0 +1,289 @@
+package model
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ExprString writes e as an author would, with no more parentheses than needed.
+// What the resolver put in ([Some], [Unwrap]) is not shown. A nil e gives "".
+func ExprString(e Expr) string {
+	if e == nil {
+		return ""
+	}
+	return printExpr(e, precLowest)
+}
+
+// TypeString writes t by its name, or as it is written in place.
+func TypeString(t *Type) string {
+	if t.Name != "" {
+		return t.Name
+	}
+	switch t.Kind {
+	case KindBool:
+		return "bool"
+	case KindInt:
+		switch {
+		case t.Lo == 0 && t.Hi == 1<<8-1:
+			return "u8"
+		case t.Lo == 0 && t.Hi == 1<<16-1:
+			return "u16"
+		case t.Lo == 0 && t.Hi == 1<<32-1:
+			return "u32"
+		}
+		return fmt.Sprintf("%d..%d", t.Lo, t.Hi)
+	case KindEnum:
+		return "{enum: [" + strings.Join(t.Names, ", ") + "]}"
+	case KindOpaque:
+		return fmt.Sprintf("opaque u%d", t.Bits)
+	case KindBytes:
+		return fmt.Sprintf("text %d", t.Cap)
+	case KindOptional:
+		return TypeString(t.Elem) + "?"
+	case KindRecord:
+		fields := make([]string, len(t.Fields))
+		for i, f := range t.Fields {
+			fields[i] = f.Name + ": " + TypeString(f.Type)
+		}
+		return "{record: {" + strings.Join(fields, ", ") + "}}"
+	case KindArray:
+		return "{array: " + TypeString(t.Index) + ", of: " + TypeString(t.Elem) + "}"
+	case KindList:
+		return fmt.Sprintf("{list: %s, max: %d}", TypeString(t.Elem), t.Cap)
+	case KindSet:
+		return "{set: " + TypeString(t.Elem) + "}"
+	case KindNode:
+		return "instance"
+	}
+	return "?"
+}
+
+// How tightly an expression holds together, loosest first.
+const (
+	precLowest = iota
+	precImplies
+	precOr
+	precAnd
+	precCompare
+	precAdd
+	precMul
+	precUnary
+	precPostfix
+)
+
+// operators has the text and precedence of each binary operator.
+var operators = map[Op]struct {
+	text string
+	prec int
+}{
+	OpImplies: {"=>", precImplies},
+	OpOr:      {"||", precOr}, OpAnd: {"&&", precAnd},
+	OpEq: {"==", precCompare}, OpNe: {"!=", precCompare},
+	OpLt: {"<", precCompare}, OpLe: {"<=", precCompare},
+	OpGt: {">", precCompare}, OpGe: {">=", precCompare},
+	OpAdd: {"+", precAdd}, OpSub: {"-", precAdd},
+	OpMul: {"*", precMul}, OpDiv: {"/", precMul}, OpMod: {"%", precMul},
+}
+
+// String returns the operator as it is written.
+func (o Op) String() string {
+	switch o {
+	case OpNot:
+		return "!"
+	case OpNeg:
+		return "-"
+	}
+	return operators[o].text
+}
+
+var builtins = [...]string{
+	FnLen: "len", FnMin: "min", FnMax: "max", FnAppend: "append", FnTail: "tail", FnFirst: "first",
+	FnContains: "contains", FnWith: "with", FnWithout: "without", FnIf: "if",
+}
+
+// String returns the function's name.
+func (b Builtin) String() string { return builtins[b] }
+
+// printExpr writes e, in parentheses if it holds together less tightly than prec.
+func printExpr(e Expr, prec int) string {
+	switch e := e.(type) {
+	case *Lit:
+		return printLit(e)
+	case *Text:
+		return strconv.Quote(e.Value)
+	case *None:
+		return "none"
+	case *Some:
+		return printExpr(e.X, prec)
+	case *Unwrap:
+		return printExpr(e.X, prec)
+	case *VarRef:
+		return printPath(e.Inst, e.Path) + e.Var.Name
+	case *LocalRef:
+		return e.Local.Name
+	case *StateTest:
+		return printStates(e, prec)
+	case *TimerTest:
+		return printPath(e.Inst, e.Path) + e.Timer.Name
+	case *FieldRef:
+		return printExpr(e.X, precPostfix) + "." + e.Field.Name
+	case *Index:
+		return printExpr(e.X, precPostfix) + "[" + ExprString(e.I) + "]"
+	case *Unary:
+		return paren(e.Op.String()+printExpr(e.X, precUnary), precUnary, prec)
+	case *Binary:
+		return printBinary(e, prec)
+	case *Call:
+		return printCall(e, prec)
+	}
+	return printCompound(e)
+}
+
+// printCompound writes the kinds of expression that have brackets of their own.
+func printCompound(e Expr) string {
+	switch e := e.(type) {
+	case *RecordLit:
+		return e.T.Name + printFields(e.T.Fields, e.Fields)
+	case *ListLit:
+		return "[" + printList(e.Elems) + "]"
+	case *Build:
+		return "[" + ExprString(e.Elem) + " for " + e.Local.Name + " in " + printOver(e.Values, e.Over) + "]"
+	case *Quantified:
+		word := "some"
+		if e.All {
+			word = "all"
+		}
+		return word + "(" + e.Local.Name + " in " + printOver(e.Values, e.Over) + ": " + ExprString(e.X) + ")"
+	case *ChanLen:
+		return printChanLen(e)
+	}
+	return fmt.Sprintf("%T", e)
+}
+
+func paren(s string, own, prec int) string {
+	if own < prec {
+		return "(" + s + ")"
+	}
+	return s
+}
+
+func printLit(e *Lit) string {
+	switch t := e.T; {
+	case t == nil:
+	case t.Kind == KindBool:
+		return strconv.FormatBool(e.Value != 0)
+	case t.Kind == KindEnum && e.Value >= 0 && e.Value < int64(len(t.Names)):
+		return t.Names[e.Value]
+	}
+	return strconv.FormatInt(e.Value, 10)
+}
+
+func printBinary(e *Binary, prec int) string {
+	op := operators[e.Op]
+	left, right := op.prec, op.prec+1
+	switch op.prec {
+	case precImplies: // groups to the right
+		left, right = op.prec+1, op.prec
+	case precCompare: // legal in Go without parentheses, but nobody can read it
+		left = op.prec + 1
+	}
+	if c, ok := e.X.(*ChanLen); ok && e.Op == OpEq && c.Message == nil && !c.Self && isZero(e.Y) {
+		return "empty" + strings.TrimPrefix(printChanLen(c), "len")
+	}
+	return paren(printExpr(e.X, left)+" "+op.text+" "+printExpr(e.Y, right), op.prec, prec)
+}
+
+func isZero(e Expr) bool {
+	l, ok := e.(*Lit)
+	return ok && l.Value == 0
+}
+
+// printStates writes a test for several states as the tests for each.
+func printStates(e *StateTest, prec int) string {
+	tests := make([]string, len(e.States))
+	for i, s := range e.States {
+		tests[i] = printPath(e.Inst, e.Path) + s.Name
+	}
+	if len(tests) == 1 {
+		return tests[0]
+	}
+	return paren(strings.Join(tests, " || "), precOr, prec)
+}
+
+func printCall(e *Call, prec int) string {
+	if e.Fn == FnContains && len(e.Args) == 2 {
+		if _, ok := e.Args[0].(*ListLit); ok {
+			return paren(printExpr(e.Args[1], precAdd)+" in "+ExprString(e.Args[0]), precCompare, prec)
+		}
+	}
+	return e.Fn.String() + "(" + printList(e.Args) + ")"
+}
+
+func printList(list []Expr) string {
+	parts := make([]string, len(list))
+	for i, e := range list {
+		parts[i] = ExprString(e)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printFields writes the fields of a literal: `{slot: 3, value}`, nothing without fields.
+func printFields(fields []*Field, values []Expr) string {
+	if len(fields) == 0 {
+		return ""
+	}
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		v := ""
+		if i < len(values) {
+			v = ExprString(values[i])
+		}
+		if parts[i] = f.Name + ": " + v; v == f.Name {
+			parts[i] = v
+		}
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func printOver(values *Type, over Expr) string {
+	if values != nil {
+		return TypeString(values)
+	}
+	return ExprString(over)
+}
+
+// printPath writes the way to a machine with a dot behind it: `a.fleet[true, 0].`.
+func printPath(inst *Instance, path Path) string {
+	var b strings.Builder
+	if inst != nil {
+		b.WriteString(inst.Name + ".")
+	}
+	for _, s := range path {
+		b.WriteString(printPart(s.Part, s.Keys) + ".")
+	}
+	return b.String()
+}
+
+func printPart(p *Part, keys []Expr) string {
+	if len(keys) == 0 {
+		return p.Name
+	}
+	return p.Name + "[" + printList(keys) + "]"
+}
+
+func printChanLen(e *ChanLen) string {
+	var args []string
+	switch {
+	case e.Self && e.Out:
+		args = append(args, "out")
+	case e.Self:
+		args = append(args, "in")
+	case e.From != nil && e.To != nil:
+		args = append(args, e.From.Name+" -> "+e.To.Name)
+	}
+	if e.Message != nil {
+		args = append(args, e.Message.Name)
+	}
+	return "len(" + strings.Join(args, ", ") + ")"
+}

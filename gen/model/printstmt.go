@@ -1,0 +1,92 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// StmtString writes s on one line, as in a specification but without quotes:
+// `send: UPDATE{value}`.
+func StmtString(s Stmt) string {
+	switch s := s.(type) {
+	case *Set:
+		return "set: {" + printPlace(s) + ": " + ExprString(s.Value) + "}"
+	case *Send:
+		return "send: " + SendString(s)
+	case *ReportStmt:
+		return "report: " + ReportString(s)
+	case *Run:
+		return "run: " + RunString(s)
+	case *Restart:
+		return "restart: " + printPart(s.Part, s.Keys)
+	case *StartTimer:
+		return "start: " + s.Timer.Name
+	case *StopTimer:
+		return "stop: " + s.Timer.Name
+	case *If:
+		text := "if: " + ExprString(s.Cond) + ", then: [" + StmtsString(s.Then) + "]"
+		if len(s.Else) > 0 {
+			text += ", else: [" + StmtsString(s.Else) + "]"
+		}
+		return text
+	case *Each:
+		return "each: {" + s.Local.Name + ": " + printOver(s.Values, s.Over) + "}, do: [" + StmtsString(s.Body) + "]"
+	case *Close:
+		return "close:" + printDest(s.Dest, s.To, " ")
+	case *Refuse:
+		return "refuse: " + s.Reason
+	}
+	return fmt.Sprintf("%T", s)
+}
+
+// StmtsString writes a list of statements, each in braces as in a `do` list.
+func StmtsString(list []Stmt) string {
+	parts := make([]string, len(list))
+	for i, s := range list {
+		parts[i] = "{" + StmtString(s) + "}"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// SendString writes the message that s sends, and to whom if that is not the
+// only peer: `UPDATE{value}`, `PONG, to: sender`.
+func SendString(s *Send) string {
+	return s.Message.Name + printFields(s.Message.Fields, s.Fields) + printDest(s.Dest, s.To, ", to: ")
+}
+
+// ReportString writes the report that s makes: `changed{item, value}`.
+func ReportString(s *ReportStmt) string {
+	return s.Report.Name + printFields(s.Report.Fields, s.Fields)
+}
+
+// RunString writes the part and the event that s gives it: `fleet[true, slot].change{ship}`.
+func RunString(s *Run) string {
+	return printPart(s.Part, s.Keys) + "." + s.Event.Name + printFields(s.Event.Fields, s.Args)
+}
+
+// SetString writes an assignment as people do on paper: `own = value`.
+func SetString(s *Set) string { return printPlace(s) + " = " + ExprString(s.Value) }
+
+func printPlace(s *Set) string {
+	place := s.Var.Name
+	for _, sel := range s.Select {
+		if sel.Field != nil {
+			place += "." + sel.Field.Name
+		} else {
+			place += "[" + ExprString(sel.Index) + "]"
+		}
+	}
+	return place
+}
+
+func printDest(d Dest, to Expr, before string) string {
+	switch d {
+	case ToSender:
+		return before + "sender"
+	case ToBroadcast:
+		return before + "all"
+	case ToExpr:
+		return before + ExprString(to)
+	}
+	return ""
+}
