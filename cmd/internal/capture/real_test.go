@@ -1,0 +1,85 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// realMatch is a whole match between two real games, recorded on the loopback interface: one TCP connection, 156
+// segments sent twice, no third packet of the handshake, no end.
+const realMatch = "../../../specs/netplay/testdata/uqm-match.pcap"
+
+func readFile(t testing.TB, path string, opts Options) *Capture {
+	t.Helper()
+	data, err := os.ReadFile(filepath.FromSlash(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Read(bytes.NewReader(data), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestRealMatch(t *testing.T) {
+	c := readFile(t, realMatch, Options{Ports: []uint16{21837}})
+	if c.Format != "pcap" || c.Packets != 4509 || len(c.Conns) != 1 || len(c.Skipped) != 0 {
+		t.Fatalf("format %s, %d packets, %d connections, skipped %v; want pcap, 4509, 1, none", c.Format, c.Packets, len(c.Conns), c.Skipped)
+	}
+	conn := c.Conns[0]
+	if conn.Client.String() != "127.0.0.1:33074" || conn.Server.String() != "127.0.0.1:21837" || !conn.Handshake {
+		t.Errorf("client %v, server %v, handshake %v", conn.Client, conn.Server, conn.Handshake)
+	}
+	if conn.Ended() {
+		t.Error("the capture was stopped with the connection open")
+	}
+	wantC := Direction{Packets: 2236, Bytes: 18156, Repeated: 97, RepeatedBytes: 18946 - 18156}
+	wantS := Direction{Packets: 2273, Bytes: 18148, Repeated: 59, RepeatedBytes: 18620 - 18148}
+	if conn.FromClient != wantC {
+		t.Errorf("from the client\n got %+v\nwant %+v", conn.FromClient, wantC)
+	}
+	if conn.FromServer != wantS {
+		t.Errorf("from the server\n got %+v\nwant %+v", conn.FromServer, wantS)
+	}
+	// One Open, then Data alone: 3781 segments with payload less the 156 repeated ones.
+	if got := len(c.Events); got != 1+3781-156 || c.Events[0].Kind != Open {
+		t.Errorf("%d events, the first %v", got, c.Events[0].Kind)
+	}
+}
+
+// TestRealMatchFrames cuts both streams into their frames (16-bit length first): a byte too many or too few anywhere
+// would leave a rest or make nonsense of the lengths.
+func TestRealMatchFrames(t *testing.T) {
+	c := readFile(t, realMatch, Options{})
+	var stream [2][]byte
+	last := 0
+	for _, e := range c.Events {
+		if e.Packet < last {
+			t.Fatalf("packet %d after packet %d", e.Packet, last)
+		}
+		last = e.Packet
+		if e.FromClient {
+			stream[0] = append(stream[0], e.Data...)
+		} else {
+			stream[1] = append(stream[1], e.Data...)
+		}
+	}
+	for side, s := range stream {
+		frames := 0
+		for len(s) >= 4 {
+			n := int(binary.BigEndian.Uint16(s))
+			if n < 4 || n > len(s) {
+				t.Fatalf("side %d, frame %d: length %d with %d bytes left", side, frames, n, len(s))
+			}
+			s = s[n:]
+			frames++
+		}
+		if frames != 1815 || len(s) != 0 {
+			t.Errorf("side %d: %d frames and %d bytes over, want 1815 and 0", side, frames, len(s))
+		}
+	}
+}
