@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"errors"
 	"time"
 )
@@ -65,6 +66,8 @@ type Options struct {
 	Symmetry bool
 	// Progress, if set, is called after each level, from one goroutine.
 	Progress func(Progress)
+
+	minStride int // for tests: at least so many words a configuration
 }
 
 // Progress is a glance at a running search.
@@ -233,34 +236,14 @@ type Configuration struct {
 // ErrSystem is wrapped by errors about a system that is not well formed.
 var ErrSystem = errors.New("explore: malformed system")
 
-// LocalUse is one local value with what can really happen at it in some
-// reachable configuration.
-type LocalUse struct {
-	Proc  int
-	Value []byte
-	// Steps are the local steps, in the order they were emitted; Taken says
-	// which of them were enabled somewhere.
-	Steps []Step
-	Taken []bool
-	// Receptions are the messages that could be delivered at this value.
-	Receptions []Reception
+// Run searches sys. The error is about the system or the options only; limits,
+// cancellation of ctx and violations are in the result.
+func Run(ctx context.Context, sys *System, opt Options) (*Result, error) {
+	if err := sys.check(); err != nil {
+		return nil, err
+	}
+	s := newSearch(ctx, newEngine(sys, opt))
+	defer s.close()
+	s.breadthFirst()
+	return s.result(), nil
 }
-
-// Reception is one message at one local value.
-type Reception struct {
-	Channel int
-	Msg     []byte
-	Steps   []Step
-}
-
-// Space is the set of reached configurations; get it from Result.Space. It
-// has two methods:
-//
-//	ForEachConfiguration(visit func(depth int, c Configuration) bool)
-//	ForEachLocal(visit func(LocalUse) bool)
-//
-// Both stop when visit returns false. What visit is given may be kept for
-// ForEachLocal and is overwritten for ForEachConfiguration.
-type Space struct{ e *engine }
-
-type engine struct{}

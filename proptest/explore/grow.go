@@ -1,0 +1,149 @@
+package explore
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Growth of the visited set and change of the layout, both between rounds.
+
+// grow enlarges the visited set if it is nearly full.
+func (s *search) grow() {
+	t := s.e.visited
+	need := int64(quotaStep * len(s.workers))
+	for _, w := range s.workers {
+		need += int64(len(w.labs))
+	}
+	for t.room() < need && !s.stop.Load() {
+		if !s.enlarge(t.n + t.n/2) {
+			return
+		}
+		t = s.e.visited
+	}
+}
+
+// enlarge copies the visited set into a table of n slots.
+func (s *search) enlarge(n uint64) bool {
+	e := s.e
+	old := e.visited
+	most := e.opt.MaxBytes
+	both := e.bytes(s.total) + n*uint64(e.lay.stride)*8
+	if most > 0 && both > most {
+		s.halt(fmt.Sprintf("the memory limit of %d bytes was reached: a larger visited set needs %d", most, both))
+		return false
+	}
+	t, err := newTable(n, e.lay.stride)
+	if err != nil {
+		s.halt("no memory for a larger visited set: " + err.Error())
+		return false
+	}
+	e.peak = max(e.peak, both)
+	s.parallel(old.n, func(lo, hi uint64) { t.copyFrom(old, lo, hi) })
+	t.used = old.used
+	old.free()
+	e.visited = t
+	return true
+}
+
+// parallel calls f on pieces of [0, n), one for each worker.
+func (s *search) parallel(n uint64, f func(lo, hi uint64)) {
+	k := uint64(len(s.workers))
+	if n < 1<<14 {
+		k = 1
+	}
+	var wg sync.WaitGroup
+	for i := range k {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			f(n*i/k, n*(i+1)/k)
+		}()
+	}
+	wg.Wait()
+}
+
+// relayout chooses a layout for the ids in use and adapts the rules to it.
+func (s *search) relayout() {
+	e := s.e
+	e.lay = newLayout(e.fields(), e.counts(), max(e.lay.stride, 1))
+	for p := range e.procs {
+		shift := e.lay.fields[p].shift
+		rules := e.procs[p].rules
+		for i := range rules {
+			rules[i].delta = (uint64(rules[i].next) - uint64(rules[i].self)) << shift
+		}
+	}
+}
+
+// repack changes the layout and everything that is packed: all levels, what
+// the workers hold, the tasks and the visited set.
+func (s *search) repack(current *level) {
+	e := s.e
+	old := e.lay
+	s.relayout()
+	move := func(b []uint64) []uint64 { return e.lay.repack(&old, b) }
+	for i := range e.levels {
+		for j, b := range e.levels[i].blocks {
+			e.levels[i].blocks[j] = move(b)
+		}
+	}
+	for i, b := range s.tasks {
+		s.tasks[i] = move(b)
+	}
+	for _, w := range s.workers {
+		w.buf = move(w.buf)
+		for i, b := range w.out {
+			w.out[i] = move(b)
+		}
+		for k, c := range w.found {
+			w.found[k] = move(c)
+		}
+	}
+	for i := range s.finds {
+		s.finds[i].c = move(s.finds[i].c)
+	}
+	s.rebuild()
+}
+
+// rebuild makes the visited set anew from the levels.
+func (s *search) rebuild() {
+	e := s.e
+	n := e.visited.n
+	e.visited.free()
+	t, err := newTable(n, e.lay.stride)
+	if err != nil {
+		s.halt("no memory for the visited set: " + err.Error())
+		t, _ = newTable(1<<12, e.lay.stride)
+		e.visited = t
+		return
+	}
+	e.visited = t
+	for _, l := range e.levels {
+		for _, b := range l.blocks {
+			s.insertAll(b)
+		}
+	}
+	for _, w := range s.workers {
+		for _, b := range w.out {
+			s.insertAll(b)
+		}
+	}
+}
+
+func (s *search) insertAll(b []uint64) {
+	for stride := s.e.lay.stride; len(b) > 0; b = b[stride:] {
+		s.insertOne(b[:stride])
+	}
+}
+
+// repack gives a copy of block b, packed by old, in this layout.
+func (l *layout) repack(old *layout, b []uint64) []uint64 {
+	n := len(b) / old.stride
+	out := make([]uint64, n*l.stride, cap(b)/old.stride*l.stride)
+	ids := make([]uint32, len(l.fields))
+	for i := range n {
+		old.unpack(b[i*old.stride:(i+1)*old.stride], ids)
+		l.pack(ids, out[i*l.stride:(i+1)*l.stride])
+	}
+	return out
+}

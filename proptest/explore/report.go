@@ -1,0 +1,125 @@
+package explore
+
+import "time"
+
+// result puts together what the search found.
+func (s *search) result() *Result {
+	e := s.e
+	r := &Result{Configurations: s.total, Depth: max(len(e.levels)-1, 0), Frontier: s.unexpanded}
+	if why := s.why.Load(); why != nil {
+		r.Why = *why
+	}
+	r.Complete = r.Frontier == 0 && r.Why == ""
+	if r.Complete {
+		s.afterwards(r)
+	}
+	for _, l := range e.levels {
+		r.Levels = append(r.Levels, l.n)
+	}
+	s.sum(r)
+	s.sizes(r)
+	s.findings(r)
+	s.claimVerdicts(r)
+	switch {
+	case len(r.Violations) > 0:
+		r.Verdict = Violated
+		if !r.Complete && r.Why == "" {
+			r.Why = "stopped at the first violation"
+		}
+	case r.Complete && r.Why == "":
+		r.Verdict = Holds
+	}
+	r.Space = &Space{e: e}
+	r.Seconds = time.Since(s.start).Seconds()
+	return r
+}
+
+// sum adds up what the workers counted.
+func (s *search) sum(r *Result) {
+	n := len(s.e.sys.Labels)
+	r.LabelCount = make([]uint64, n)
+	r.Claims = make([]ClaimVerdict, len(s.e.claims))
+	for _, w := range s.workers {
+		r.Steps += w.steps
+		r.Faults.Dups += w.dups
+		r.Faults.Losses += w.counts[n]
+		r.Faults.Swaps += w.counts[n+1]
+		for i := range r.LabelCount {
+			r.LabelCount[i] += w.counts[i]
+		}
+		for i := range r.Claims {
+			r.Claims[i].Relevant += w.rel[i]
+			r.Claims[i].Held += w.held[i]
+		}
+	}
+}
+
+func (s *search) sizes(r *Result) {
+	e := s.e
+	for i := range e.procs {
+		r.Locals = append(r.Locals, len(e.procs[i].runs))
+	}
+	for i := range e.chans {
+		r.Widest = append(r.Widest, e.chans[i].widest)
+		r.Words = append(r.Words, len(e.chans[i].words))
+	}
+	if e.visited != nil {
+		r.TableBytes = e.visited.bytes()
+	}
+	r.PeakBytes = e.peak
+	r.KeyBits = e.lay.bits(e.counts())
+}
+
+// findings turns what was found into violations and witnesses.
+func (s *search) findings(r *Result) {
+	s.order()
+	finds := s.finds
+	if !s.e.opt.KeepGoing {
+		finds = nil
+		bad := false
+		for _, f := range s.finds {
+			if f.key.what == foundWitness || !bad {
+				finds = append(finds, f)
+			}
+			bad = bad || f.key.what != foundWitness
+		}
+	}
+	before := s.trails(finds)
+	for i := range finds {
+		f := &finds[i]
+		if f.key.what == foundWitness {
+			r.Witnesses = append(r.Witnesses, Witness{f.key.claim, s.trace(before, f.c), s.e.configuration(f.c)})
+			continue
+		}
+		r.Violations = append(r.Violations, s.violation(f, before))
+	}
+}
+
+// claimVerdicts judges each claim by what was found.
+func (s *search) claimVerdicts(r *Result) {
+	for i := range s.e.claims {
+		c, v := &s.e.sys.Claims[i], &r.Claims[i]
+		v.Name = c.Name
+		if r.Complete {
+			v.Verdict = Holds
+			if c.Kind != Confluent && c.Kind != Sometimes && v.Relevant == 0 {
+				r.Vacuous = append(r.Vacuous, c.Name)
+			}
+		}
+		for _, w := range r.Witnesses {
+			if w.Claim == i {
+				v.Verdict = Holds
+			}
+		}
+		for _, x := range r.Violations {
+			if x.Kind == ClaimViolated && x.Claim == i {
+				v.Verdict = Violated
+			}
+		}
+		if c.Kind == Sometimes && r.Complete && v.Held == 0 {
+			v.Verdict = Violated
+			r.Violations = append(r.Violations, Violation{Kind: ClaimViolated, Claim: i, Label: -1,
+				Text: "no reachable configuration satisfies \"" + c.Name + "\""})
+		}
+	}
+}

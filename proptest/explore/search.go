@@ -1,0 +1,423 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// search is a level-synchronous breadth-first search: the workers expand one
+// level in rounds; between rounds one goroutine interns what they missed,
+// enlarges the visited set and repacks configurations if a field grew.
+type search struct {
+	e          *engine
+	checks     Checks
+	workers    []*worker
+	start      time.Time
+	stop       atomic.Bool // a limit was reached or the context ended
+	why        atomic.Pointer[string]
+	cursor     atomic.Int64
+	pause      atomic.Bool // end the round early: something has to be done in between
+	tasks      [][]uint64  // pieces of the level not yet expanded
+	reserved   atomic.Int64
+	total      uint64
+	reported   map[findKey]bool
+	finds      []finding
+	unexpanded uint64
+	sequential sync.Mutex
+	cancel     []func() bool
+	free       context.CancelFunc
+}
+
+// level is all configurations at one distance, in blocks of packed words.
+type level struct {
+	blocks [][]uint64
+	n      uint64
+}
+
+const (
+	batchParents = 256
+	blockWords   = 1 << 15
+	quotaStep    = 1 << 13
+	missesEnough = 1 << 12
+)
+
+func newSearch(ctx context.Context, e *engine) *search {
+	s := &search{e: e, start: time.Now(), reported: map[findKey]bool{}, checks: e.opt.Checks}
+	if s.checks == 0 {
+		s.checks = DefaultChecks
+	}
+	n := e.opt.Workers
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	for range n {
+		s.workers = append(s.workers, newWorker(s))
+	}
+	s.free = func() {}
+	if e.opt.MaxTime > 0 {
+		ctx, s.free = context.WithTimeoutCause(ctx, e.opt.MaxTime, fmt.Errorf("the time limit of %v was reached", e.opt.MaxTime))
+	}
+	s.cancel = append(s.cancel, context.AfterFunc(ctx, func() { s.halt(context.Cause(ctx).Error()) }))
+	return s
+}
+
+// halt stops the search as soon as the workers notice; the first reason given
+// is the one reported.
+func (s *search) halt(why string) {
+	s.why.CompareAndSwap(nil, &why)
+	s.stop.Store(true)
+}
+
+func (s *search) close() {
+	for _, c := range s.cancel {
+		c()
+	}
+	s.free()
+	if s.e.visited != nil {
+		s.e.visited.free()
+		s.e.visited = nil
+	}
+}
+
+// breadthFirst runs the search to its end or a limit.
+func (s *search) breadthFirst() {
+	e := s.e
+	ids := e.initial()
+	s.relayout()
+	t, err := newTable(1<<12, e.lay.stride)
+	if err != nil {
+		s.halt(err.Error())
+		return
+	}
+	e.visited = t
+	c := make([]uint64, e.lay.stride)
+	e.lay.pack(ids, c)
+	s.insertOne(c)
+	s.total = 1
+	e.levels = []level{{blocks: [][]uint64{c}, n: 1}}
+	for depth := 0; ; depth++ {
+		next := s.expandLevel(&e.levels[depth])
+		bad := s.harvest(depth)
+		s.report(depth, next.n)
+		if next.n > 0 {
+			e.levels = append(e.levels, next)
+		}
+		switch {
+		case s.stop.Load():
+			s.unexpanded += next.n
+			return
+		case next.n == 0:
+			return
+		case bad && !e.opt.KeepGoing:
+			s.unexpanded += next.n
+			return
+		case e.opt.MaxDepth > 0 && depth+1 >= e.opt.MaxDepth:
+			s.unexpanded += next.n
+			s.halt(fmt.Sprintf("the depth limit of %d steps was reached", e.opt.MaxDepth))
+			return
+		}
+	}
+}
+
+func (s *search) insertOne(c []uint64) {
+	t := s.e.visited
+	if t.stride == 1 {
+		t.insert1(c[0], t.home(hash1(c[0])))
+	} else {
+		t.insertN(c, t.home(hashN(c)))
+	}
+	t.used++
+}
+
+// expandLevel expands all of a level and returns the next one.
+func (s *search) expandLevel(l *level) level {
+	s.split(l)
+	for {
+		s.cursor.Store(0)
+		s.pause.Store(false)
+		s.room()
+		s.round()
+		rest := s.tasks[min(int(s.cursor.Load()), len(s.tasks)):]
+		missed := s.gather()
+		if s.stop.Load() {
+			for _, t := range slices.Concat(rest, missed) {
+				s.unexpanded += uint64(len(t) / s.e.lay.stride)
+			}
+			break
+		}
+		if len(missed) == 0 && len(rest) == 0 && !s.pending() {
+			break
+		}
+		s.tasks = append(missed, rest...)
+		if s.fetch(missed) {
+			s.repack(l)
+		}
+		s.grow()
+	}
+	return s.collect()
+}
+
+// split cuts a level into tasks of batchParents configurations.
+func (s *search) split(l *level) {
+	s.tasks = s.tasks[:0]
+	size := batchParents * s.e.lay.stride
+	for _, b := range l.blocks {
+		for len(b) > 0 {
+			n := min(size, len(b))
+			s.tasks = append(s.tasks, b[:n])
+			b = b[n:]
+		}
+	}
+}
+
+// round lets the workers run until the tasks are done or a pause is asked for.
+func (s *search) round() {
+	n := min(len(s.workers), 1+len(s.tasks)/8)
+	var wg sync.WaitGroup
+	for _, w := range s.workers[1:n] {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			w.run()
+		}()
+	}
+	s.workers[0].run()
+	wg.Wait()
+	if n < len(s.workers) { // idle ones may still hold successors
+		for _, w := range s.workers[n:] {
+			w.flush()
+		}
+	}
+}
+
+// run is what a worker does in a round.
+func (w *worker) run() {
+	s := w.s
+	stride := w.e.lay.stride
+	for {
+		if len(w.labs) > 0 && !w.flush() || s.pause.Load() || s.stop.Load() {
+			return
+		}
+		at := int(s.cursor.Add(1)) - 1
+		if at >= len(s.tasks) {
+			return
+		}
+		for t := s.tasks[at]; len(t) > 0; t = t[stride:] {
+			if !w.expand(t[:stride]) {
+				w.miss = append(w.miss, t[:stride]...)
+			}
+		}
+		if len(w.miss) >= missesEnough {
+			s.pause.Store(true)
+		}
+	}
+}
+
+// flush inserts the successors in buf. It is false, and leaves them there, if
+// the visited set has to grow first.
+func (w *worker) flush() bool {
+	if len(w.labs) == 0 {
+		return true
+	}
+	if int64(len(w.labs)) > w.quota && !w.reserve() {
+		return false
+	}
+	if w.e.lay.stride == 1 {
+		w.flush1()
+	} else {
+		w.flushN()
+	}
+	for _, l := range w.labs {
+		if l&dupBit != 0 {
+			w.dups++
+		}
+		w.counts[l&^dupBit]++
+	}
+	w.buf, w.labs = w.buf[:0], w.labs[:0]
+	return true
+}
+
+// reserve gets the right to insert as many as are in labs, and some more.
+func (w *worker) reserve() bool {
+	need := max(int64(len(w.labs))-w.quota, quotaStep)
+	if w.s.reserved.Add(-need) < 0 {
+		w.s.reserved.Add(need)
+		w.s.pause.Store(true)
+		return false
+	}
+	w.quota += need
+	return true
+}
+
+func (w *worker) flush1() {
+	t := w.e.visited
+	if cap(w.homes) < len(w.buf) {
+		w.homes = make([]uint64, 2*len(w.buf))
+	}
+	homes := w.homes[:len(w.buf)]
+	// The first pass only asks for the cache lines, many at a time, so that
+	// the second does not wait for each.
+	sum := uint64(0)
+	for i, c := range w.buf {
+		h := t.home(hash1(c))
+		homes[i] = h
+		sum += atomic.LoadUint64(&t.slots[h])
+	}
+	w.sink = sum
+	for i, c := range w.buf {
+		if t.insert1(c, homes[i]) {
+			w.quota--
+			w.keep(w.buf[i : i+1])
+		}
+	}
+}
+
+func (w *worker) flushN() {
+	t := w.e.visited
+	stride := w.e.lay.stride
+	n := len(w.labs)
+	if cap(w.homes) < n {
+		w.homes = make([]uint64, 2*n)
+	}
+	homes := w.homes[:n]
+	sum := uint64(0)
+	for i := range homes {
+		h := t.home(hashN(w.buf[i*stride : (i+1)*stride]))
+		homes[i] = h
+		sum += atomic.LoadUint64(&t.slots[h*t.stride])
+	}
+	w.sink = sum
+	for i := range homes {
+		c := w.buf[i*stride : (i+1)*stride]
+		if t.insertN(c, homes[i]) {
+			w.quota--
+			w.keep(c)
+		}
+	}
+}
+
+// keep adds a new configuration to the next level.
+func (w *worker) keep(c []uint64) {
+	last := len(w.out) - 1
+	if last < 0 || len(w.out[last])+len(c) > cap(w.out[last]) {
+		size := 256 * len(c)
+		if last >= 0 {
+			size = min(2*cap(w.out[last]), blockWords*len(c))
+		}
+		w.out = append(w.out, make([]uint64, 0, size))
+		last++
+	}
+	w.out[last] = append(w.out[last], c...)
+	w.fresh++
+}
+
+// gather takes what the workers missed and how many they found.
+func (s *search) gather() (missed [][]uint64) {
+	for _, w := range s.workers {
+		if len(w.miss) > 0 {
+			missed = append(missed, w.miss)
+			w.miss = nil
+		}
+		s.total += w.fresh
+		s.e.visited.used += w.fresh
+		w.fresh = 0
+	}
+	if most := s.e.opt.MaxConfigurations; most > 0 && s.total > most {
+		s.halt(fmt.Sprintf("the limit of %d configurations was reached", most))
+	}
+	return missed
+}
+
+func (s *search) pending() bool {
+	return slices.ContainsFunc(s.workers, func(w *worker) bool { return len(w.labs) > 0 })
+}
+
+// room hands out the free part of the visited set afresh.
+func (s *search) room() {
+	room := s.e.visited.room()
+	if most := s.e.opt.MaxConfigurations; most > 0 {
+		room = min(room, max(int64(most)-int64(s.total), 0)+int64(len(s.workers)*quotaStep))
+	}
+	for _, w := range s.workers {
+		w.quota = 0
+		if e := s.e; e.opt.MaxConfigurations > 0 {
+			room = min(room+int64(len(w.labs)), e.visited.room())
+		}
+	}
+	s.reserved.Store(room)
+}
+
+// fetch interns everything the missed configurations need. It is true if ids
+// no longer fit the layout.
+func (s *search) fetch(missed [][]uint64) bool {
+	e := s.e
+	stride := e.lay.stride
+	ids := make([]uint32, e.fields())
+	probe := s.workers[0]
+	for _, t := range missed {
+		for ; len(t) > 0; t = t[stride:] {
+			e.lay.unpack(t[:stride], ids)
+			e.fetch(ids, probe)
+		}
+	}
+	return !e.lay.fits(e.counts())
+}
+
+// fetch interns what one configuration needs, with its claims.
+func (e *engine) fetch(ids []uint32, w *worker) {
+	copy(w.ids, ids)
+	e.moves(ids, func(*move) bool { return true })
+	for i := range e.claims {
+		t := &e.claims[i]
+		if e.applies(t.where, ids) && t.answer(ids) == 0 {
+			e.learn(t, ids)
+		}
+	}
+}
+
+// collect joins what the workers kept into the next level.
+func (s *search) collect() level {
+	var l level
+	for _, w := range s.workers {
+		for _, b := range w.out {
+			l.n += uint64(len(b) / s.e.lay.stride)
+		}
+		l.blocks = append(l.blocks, w.out...)
+		w.out = nil
+	}
+	return l
+}
+
+func (s *search) report(depth int, frontier uint64) {
+	e := s.e
+	e.peak = max(e.peak, e.bytes(s.total))
+	if e.opt.Progress == nil {
+		return
+	}
+	p := Progress{Configurations: s.total, Depth: depth, Frontier: frontier, Bytes: e.bytes(s.total), Elapsed: time.Since(s.start)}
+	for _, w := range s.workers {
+		p.Steps += w.steps
+	}
+	e.opt.Progress(p)
+}
+
+// bytes is the memory of the visited set, the levels and the tables.
+func (e *engine) bytes(configurations uint64) uint64 {
+	n := configurations * uint64(e.lay.stride) * 8
+	if e.visited != nil {
+		n += e.visited.bytes()
+	}
+	for i := range e.chans {
+		c := &e.chans[i]
+		n += c.append.bytes() + c.recv.bytes() + uint64(len(c.words))*(64+uint64(4*c.widest))
+	}
+	for i := range e.procs {
+		n += uint64(len(e.procs[i].rules))*56 + uint64(len(e.procs[i].locals.vals))*64
+	}
+	return n
+}

@@ -1,0 +1,166 @@
+package explore
+
+import (
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+)
+
+// table is the visited set: open addressing over packed configurations, each
+// stored exactly, with no pointers in it. A slot is free if its first word is
+// 0; a stored first word is one more than that of the configuration. The home
+// of a configuration grows with its hash, so that a table is copied into a
+// larger one in order, streaming through both.
+type table struct {
+	slots  []uint64
+	n      uint64 // number of slots
+	stride uint64
+	used   uint64 // slots in use, brought up to date between phases
+}
+
+const busySlot = ^uint64(0) // the words of this slot are being written
+
+// maxLoad is in sixteenths: above it, look-ups would pass many slots.
+const maxLoad = 12
+
+func newTable(n uint64, stride int) (*table, error) {
+	slots, err := allocWords(n * uint64(stride))
+	if err != nil {
+		return nil, err
+	}
+	return &table{slots: slots, n: n, stride: uint64(stride)}, nil
+}
+
+func (t *table) free() {
+	freeWords(t.slots)
+	t.slots = nil
+}
+
+func (t *table) bytes() uint64 { return t.n * t.stride * 8 }
+
+// room is how many more configurations may be inserted.
+func (t *table) room() int64 { return int64(t.n*maxLoad/16) - int64(t.used) }
+
+// hash1 spreads a packed word over 64 bits.
+func hash1(c uint64) uint64 {
+	hi, lo := bits.Mul64(c^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+	return (hi ^ lo) * 0xff51afd7ed558ccd
+}
+
+func hashN(c []uint64) uint64 {
+	h := uint64(0)
+	for _, x := range c {
+		hi, lo := bits.Mul64(x^0x9e3779b97f4a7c15^h, 0xd6e8feb86659fd93)
+		h = hi ^ lo
+	}
+	return h * 0xff51afd7ed558ccd
+}
+
+// home is the first slot to look at for a hash.
+func (t *table) home(h uint64) uint64 {
+	hi, _ := bits.Mul64(h, t.n)
+	return hi
+}
+
+// insert1 adds c if it is not there and says whether it was added. Any number
+// of goroutines may insert at once. The table must have room.
+func (t *table) insert1(c, home uint64) bool {
+	i := home
+	for {
+		v := atomic.LoadUint64(&t.slots[i])
+		if v == c+1 {
+			return false
+		}
+		if v == 0 {
+			if atomic.CompareAndSwapUint64(&t.slots[i], 0, c+1) {
+				return true
+			}
+			continue
+		}
+		if i++; i == t.n {
+			i = 0
+		}
+	}
+}
+
+// insertN is insert1 for several words.
+func (t *table) insertN(c []uint64, home uint64) bool {
+	i := home
+	for {
+		at := i * t.stride
+		v := atomic.LoadUint64(&t.slots[at])
+		switch {
+		case v == busySlot:
+			runtime.Gosched()
+			continue
+		case v == c[0]+1:
+			if t.sameTail(at, c) {
+				return false
+			}
+		case v == 0:
+			if !atomic.CompareAndSwapUint64(&t.slots[at], 0, busySlot) {
+				continue
+			}
+			for j := 1; j < len(c); j++ {
+				atomic.StoreUint64(&t.slots[at+uint64(j)], c[j])
+			}
+			atomic.StoreUint64(&t.slots[at], c[0]+1)
+			return true
+		}
+		if i++; i == t.n {
+			i = 0
+		}
+	}
+}
+
+func (t *table) sameTail(at uint64, c []uint64) bool {
+	for j := 1; j < len(c); j++ {
+		if atomic.LoadUint64(&t.slots[at+uint64(j)]) != c[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// find gives the slot of c, or false.
+func (t *table) find(c []uint64) (uint64, bool) {
+	for i := t.home(t.hash(c)); ; {
+		at := i * t.stride
+		v := t.slots[at]
+		if v == 0 {
+			return 0, false
+		}
+		if v == c[0]+1 && t.sameTail(at, c) {
+			return i, true
+		}
+		if i++; i == t.n {
+			i = 0
+		}
+	}
+}
+
+func (t *table) hash(c []uint64) uint64 {
+	if t.stride == 1 {
+		return hash1(c[0])
+	}
+	return hashN(c)
+}
+
+// copyFrom inserts the slots [lo, hi) of old.
+func (t *table) copyFrom(old *table, lo, hi uint64) {
+	s := old.stride
+	c := make([]uint64, s)
+	for i := lo * s; i < hi*s; i += s {
+		v := old.slots[i]
+		if v == 0 {
+			continue
+		}
+		if s == 1 {
+			t.insert1(v-1, t.home(hash1(v-1)))
+			continue
+		}
+		c[0] = v - 1
+		copy(c[1:], old.slots[i+1:i+s])
+		t.insertN(c, t.home(hashN(c)))
+	}
+}
