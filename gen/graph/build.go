@@ -1,0 +1,213 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// build makes boxes, edges and notes of a machine.
+func build(m *model.Machine, o Options) *diagram {
+	o = o.withDefaults(m)
+	f := fold(m, o)
+	d := &diagram{name: m.Name, doc: oneLine(m.Doc), initial: -1}
+	if m.Protocol != "" && m.Protocol != m.Name {
+		d.name = m.Protocol + "." + m.Name
+	}
+	if m.Initial != nil {
+		d.initial = m.Initial.Index
+	}
+	byState := map[*model.State][]*model.Handler{}
+	for _, h := range f.rest {
+		s := h.Branches[0].From
+		byState[s] = append(byState[s], h)
+	}
+	for _, s := range m.States {
+		d.boxes = append(d.boxes, stateBox(s, byState[s], o))
+		d.edges = append(d.edges, stateEdges(s, byState[s], o)...)
+	}
+	for _, g := range f.common {
+		d.notes = append(d.notes, commonNote(m, g, o))
+	}
+	if n, ok := partsNote(m); ok {
+		d.notes = append(d.notes, n)
+	}
+	if !o.NoLegend {
+		d.legend = legend(m)
+	}
+	return d
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// stateBox shows what happens while a state lasts.
+func stateBox(s *model.State, handlers []*model.Handler, o Options) box {
+	b := box{name: s.Name, final: s.Final, tip: stateTip(s)}
+	if len(s.Entry) > 0 {
+		if list := effects(s.Entry, Options{Detail: max(o.Detail, Effects)}); len(list) > 0 {
+			b.rows = append(b.rows, entryLines(list, o)...)
+		}
+	}
+	var inside []*model.Transition
+	var ignored, deferred []string
+	for _, h := range handlers {
+		switch h.Mode {
+		case model.Ignore:
+			ignored = append(ignored, h.Event.Name)
+		case model.Defer:
+			deferred = append(deferred, h.Event.Name)
+		default:
+			for _, t := range h.Branches {
+				if t.To == nil || t.To == s {
+					inside = append(inside, t)
+				}
+			}
+		}
+	}
+	for _, l := range labels(inside, o, false) {
+		b.rows = append(b.rows, l.lines(o)...)
+	}
+	b.rows = append(b.rows, namesLines("ignores", ignored, o)...)
+	b.rows = append(b.rows, namesLines("defers", deferred, o)...)
+	return b
+}
+
+func stateTip(s *model.State) string {
+	t := s.Name
+	if s.Doc != "" {
+		t += ": " + oneLine(s.Doc)
+	}
+	return t + place(s.Span)
+}
+
+func place(s diag.Span) string {
+	if s.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("\n%s:%d", s.File, s.Start.Line)
+}
+
+func entryLines(list []string, o Options) []line {
+	w := wrapper{width: o.Width}
+	w.add("entry /", faint)
+	for i, e := range list {
+		if i+1 < len(list) {
+			e += ","
+		}
+		w.add(e, plain)
+	}
+	return w.done()
+}
+
+// namesLines is a faint list of events, for what a state ignores or defers.
+func namesLines(head string, names []string, o Options) []line {
+	if len(names) == 0 {
+		return nil
+	}
+	w := wrapper{width: o.Width}
+	w.add(head, faint)
+	for i, n := range names {
+		if i+1 < len(names) {
+			n += ","
+		}
+		w.add(n, faint)
+	}
+	return w.done()
+}
+
+// stateEdges joins the branches that leave s, by target, in source order.
+func stateEdges(s *model.State, handlers []*model.Handler, o Options) []edge {
+	targets := map[*model.State][]*model.Transition{}
+	var order []*model.State
+	for _, h := range handlers {
+		for _, t := range h.Branches {
+			if t.To == nil || t.To == s {
+				continue
+			}
+			if targets[t.To] == nil {
+				order = append(order, t.To)
+			}
+			targets[t.To] = append(targets[t.To], t)
+		}
+	}
+	var edges []edge
+	for _, to := range order {
+		e := edge{from: s.Index, to: to.Index, tone: eventTone(targets[to][0].Event.Kind)}
+		var tips []string
+		for _, t := range targets[to] {
+			if eventTone(t.Event.Kind) != e.tone {
+				e.tone = plain
+			}
+			tips = append(tips, tip(t))
+		}
+		for _, l := range labels(targets[to], o, false) {
+			e.lines = append(e.lines, l.lines(o)...)
+		}
+		e.tip = strings.Join(tips, "\n\n")
+		edges = append(edges, e)
+	}
+	return edges
+}
+
+func commonNote(m *model.Machine, g commonGroup, o Options) note {
+	n := note{head: statesText(m, g.states)}
+	var branches []*model.Transition
+	var ignored, deferred []string
+	for _, h := range g.handlers {
+		switch h.Mode {
+		case model.Ignore:
+			ignored = append(ignored, h.Event.Name)
+		case model.Defer:
+			deferred = append(deferred, h.Event.Name)
+		default:
+			branches = append(branches, h.Branches...)
+		}
+	}
+	// A note has room: effects are shown there even if edges have names alone.
+	wide := o
+	wide.Width, wide.Detail = 2*o.Width, max(o.Detail, Effects)
+	for _, l := range labels(branches, wide, true) {
+		n.rows = append(n.rows, l.lines(wide)...)
+	}
+	n.rows = append(n.rows, namesLines("ignores", ignored, wide)...)
+	n.rows = append(n.rows, namesLines("defers", deferred, wide)...)
+	return n
+}
+
+// partsNote lists the machines that run inside m.
+func partsNote(m *model.Machine) (note, bool) {
+	n := note{head: "runs inside"}
+	for _, p := range m.Parts {
+		name := p.Name
+		if len(p.Keys) > 0 {
+			keys := make([]string, len(p.Keys))
+			for i, k := range p.Keys {
+				keys[i] = k.Name
+			}
+			name = fmt.Sprintf("%s[%s] × %d", p.Name, strings.Join(keys, ", "), p.Count)
+		}
+		machine := p.Machine.Protocol + "." + p.Machine.Name
+		n.rows = append(n.rows, line{
+			pieces: []piece{{name, told}, {": " + strings.TrimPrefix(machine, "."), plain}},
+			tip:    name + ": " + oneLine(p.Doc) + place(p.Span),
+		})
+	}
+	return n, len(n.rows) > 0
+}
+
+// legend lists the kinds of event that occur.
+func legend(m *model.Machine) []tone {
+	var used [tones]bool
+	for _, t := range m.Transitions {
+		used[eventTone(t.Event.Kind)] = true
+	}
+	var list []tone
+	for t := received; t <= linked; t++ {
+		if used[t] {
+			list = append(list, t)
+		}
+	}
+	return list
+}

@@ -1,0 +1,148 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// font is what pictures are set in; the names behind the first are tried in turn.
+const font = "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
+
+// dotFont is the one name DOT takes.
+const dotFont = "Helvetica"
+
+// DOT draws m in the language of Graphviz. States are boxes that show what is
+// done without leaving them; edges are labelled `event [guard] / effects`;
+// what many states do alike stands once below the picture. Pointing at
+// anything shows the whole text and its place in the specification.
+func DOT(m *model.Machine, o Options) string {
+	d := build(m, o)
+	w := &dotWriter{}
+	w.f("digraph %s {\n", quote(d.name))
+	w.f("\tgraph [fontname=%q, fontsize=10, labelloc=b, labeljust=l, nodesep=0.35, ranksep=0.45, pad=0.2, bgcolor=white, tooltip=\" \"%s];\n",
+		dotFont, w.footer(d))
+	w.f("\tnode [fontname=%q, fontsize=11, shape=plain];\n", dotFont)
+	w.f("\tedge [fontname=%q, fontsize=9, arrowsize=0.7, color=\"#444444\"];\n", dotFont)
+	w.f("\tsubgraph cluster_machine {\n\t\tpencolor=none; labelloc=t; labeljust=l; tooltip=\" \";\n\t\tlabel=<%s>;\n", titleHTML(d))
+	if d.initial >= 0 {
+		w.f("\t\tstart [shape=circle, style=filled, fillcolor=\"#222222\", label=\"\", width=0.14, height=0.14, tooltip=\"start\"];\n")
+	}
+	for i, b := range d.boxes {
+		w.f("\t\ts%d [label=<%s>, tooltip=%s];\n", i, boxHTML(b), quote(b.tip))
+	}
+	if d.initial >= 0 {
+		w.f("\t\tstart -> s%d [tooltip=\"start\"];\n", d.initial)
+	}
+	for _, e := range d.edges {
+		tip := quote(e.tip)
+		w.f("\t\ts%d -> s%d [color=%q, label=<%s>, tooltip=%s, labeltooltip=%s];\n",
+			e.from, e.to, colours[e.tone], rowsHTML(e.lines, 0), tip, tip)
+	}
+	w.f("\t}\n}\n")
+	return w.b.String()
+}
+
+type dotWriter struct{ b strings.Builder }
+
+func (w *dotWriter) f(format string, args ...any) { fmt.Fprintf(&w.b, format, args...) }
+
+// footer is the graph's own label: the notes side by side, the legend below.
+func (w *dotWriter) footer(d *diagram) string {
+	if len(d.notes) == 0 && len(d.legend) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(`<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="4">`)
+	for _, n := range d.notes {
+		b.WriteString(`<TR><TD ALIGN="LEFT" BALIGN="LEFT" BGCOLOR="#fff8dc" BORDER="1" COLOR="#d8cfa0" CELLPADDING="5">`)
+		b.WriteString("<B>" + escape(n.head) + "</B>" + br)
+		b.WriteString(linesHTML(n.rows))
+		b.WriteString(`</TD></TR>`)
+	}
+	if len(d.legend) > 0 {
+		b.WriteString(`<TR><TD ALIGN="LEFT">`)
+		for i, t := range d.legend {
+			if i > 0 {
+				b.WriteString(" &#160;&#160; ")
+			}
+			b.WriteString(coloured("● "+toneNames[t], t))
+		}
+		b.WriteString(`</TD></TR>`)
+	}
+	b.WriteString(`</TABLE>`)
+	return ", label=<" + b.String() + ">"
+}
+
+func titleHTML(d *diagram) string {
+	s := `<FONT POINT-SIZE="15"><B>` + escape(d.name) + `</B></FONT>`
+	if d.doc != "" {
+		s += `<BR ALIGN="LEFT"/>` + coloured(shorten(d.doc, 110), faint)
+	}
+	return s + `<BR ALIGN="LEFT"/>`
+}
+
+// br ends a line and sets it to the left.
+const br = `<BR ALIGN="LEFT"/>`
+
+// boxHTML is a rounded box with the state's name and what it does; a final
+// state has a second border.
+func boxHTML(b box) string {
+	border := "1"
+	if len(b.rows) == 0 {
+		border = "0"
+	}
+	var s strings.Builder
+	s.WriteString(`<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" STYLE="ROUNDED" COLOR="#444444" BGCOLOR="#f6f8fb">`)
+	fmt.Fprintf(&s, `<TR><TD BORDER="%s" SIDES="B" COLOR="#c8ccd4"><B>%s</B></TD></TR>`, border, escape(b.name))
+	if len(b.rows) > 0 {
+		s.WriteString(`<TR><TD ALIGN="LEFT" BALIGN="LEFT"><FONT POINT-SIZE="9">` + linesHTML(b.rows) + `</FONT></TD></TR>`)
+	}
+	s.WriteString(`</TABLE>`)
+	if !b.final {
+		return s.String()
+	}
+	return `<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="3" CELLPADDING="0" STYLE="ROUNDED" COLOR="#444444"><TR><TD>` +
+		s.String() + `</TD></TR></TABLE>`
+}
+
+// rowsHTML is a table of lines with a little air around it.
+func rowsHTML(rows []line, border int) string {
+	return fmt.Sprintf(`<TABLE BORDER="%d" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2"><TR><TD ALIGN="LEFT" BALIGN="LEFT">`, border) +
+		linesHTML(rows) + `</TD></TR></TABLE>`
+}
+
+func linesHTML(rows []line) string {
+	var b strings.Builder
+	for _, r := range rows {
+		for _, p := range r.pieces {
+			b.WriteString(coloured(p.text, p.tone))
+		}
+		b.WriteString(br)
+	}
+	return b.String()
+}
+
+// coloured keeps the spaces that Graphviz would strip from the ends.
+func coloured(text string, t tone) string {
+	trimmed := strings.TrimLeft(text, " ")
+	s := strings.Repeat("&#160;", len(text)-len(trimmed)) + escape(trimmed)
+	switch t {
+	case title:
+		return "<B>" + s + "</B>"
+	case guard:
+		s = "<I>" + s + "</I>"
+	}
+	return fmt.Sprintf(`<FONT COLOR="%s">%s</FONT>`, colours[t], s)
+}
+
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+// escape makes text safe inside HTML and SVG.
+func escape(s string) string { return escaper.Replace(s) }
+
+// quote makes a DOT string.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}

@@ -1,0 +1,149 @@
+// Package graph draws machines and runs of protocols: state diagrams as
+// Graphviz DOT, SVG and Mermaid, sequence charts as SVG, Mermaid and text.
+// Everything is a pure function of a [model.Machine] or a [Chart]; the same
+// input gives the same bytes. The package runs no programs and reads no files.
+// Start from [DOT] for machines and from [Chart] for runs.
+//
+// The stages for a machine are: [fold] decides what goes into the common note,
+// labels.go turns branches into text, [build] makes boxes and edges of it, and
+// one file per format writes those down.
+package graph
+
+import (
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Detail says how much of a branch a label shows.
+type Detail uint8
+
+const (
+	// Auto is Effects for machines of moderate size and Names for big ones.
+	Auto Detail = iota
+	// Names shows events and guards.
+	Names
+	// Effects shows also what leaves the machine: messages, reports, timers, events for parts.
+	Effects
+	// Everything shows also assignments, and texts of any length.
+	Everything
+)
+
+// Options say what a diagram shows. The zero value is a good picture of most machines.
+type Options struct {
+	Detail Detail
+	// Unfold draws handlers that many states share in every one of them
+	// instead of once in a note.
+	Unfold bool
+	// NoLegend leaves out the explanation of colours.
+	NoLegend bool
+	// Width is the number of characters after which a label is broken; 0 means 38.
+	Width int
+}
+
+// manyBranches is the number of labels beyond which Auto shows names only.
+const manyBranches = 48
+
+func (o Options) withDefaults(m *model.Machine) Options {
+	if o.Width == 0 {
+		o.Width = 38
+	}
+	if o.Detail == Auto {
+		o.Detail = Effects
+		if len(fold(m, o).rest) > manyBranches {
+			o.Detail = Names
+		}
+	}
+	return o
+}
+
+// tone is the meaning of a piece of text or a line; every format has its own
+// way to show it.
+type tone uint8
+
+const (
+	plain tone = iota
+	title
+	faint
+	guard
+	received  // a message arrived
+	commanded // the program wants something
+	timed     // a timer expired
+	told      // a part reported or finished
+	linked    // start, up, lost
+	tones
+)
+
+// colours of the tones; all are dark enough to be read on white.
+var colours = [tones]string{
+	plain: "#222222", title: "#111111", faint: "#777777", guard: "#6b5b00",
+	received: "#0b5394", commanded: "#2f6f1f", timed: "#b45309", told: "#6b3fa0", linked: "#555555",
+}
+
+// toneNames explain the tones in legends.
+var toneNames = [tones]string{
+	received: "message received", commanded: "command", timed: "timer", told: "report of a part", linked: "link",
+}
+
+func eventTone(k model.EventKind) tone {
+	switch k {
+	case model.EventMessage:
+		return received
+	case model.EventCommand:
+		return commanded
+	case model.EventTimer:
+		return timed
+	case model.EventReport, model.EventFinished:
+		return told
+	}
+	return linked
+}
+
+// piece is a stretch of text of one tone, line a row of pieces.
+type piece struct {
+	text string
+	tone tone
+}
+
+type line struct {
+	pieces []piece
+	tip    string // what the reader sees on pointing at it: place and full text
+}
+
+func (l line) text() string {
+	s := ""
+	for _, p := range l.pieces {
+		s += p.text
+	}
+	return s
+}
+
+// box is a state.
+type box struct {
+	name  string
+	final bool
+	rows  []line
+	tip   string
+}
+
+// edge is all transitions from one state to another.
+type edge struct {
+	from, to int // indices of boxes
+	lines    []line
+	tone     tone // plain if the lines differ
+	tip      string
+}
+
+// note is what many states have in common.
+type note struct {
+	head string
+	rows []line
+}
+
+// diagram is a machine made ready for drawing.
+type diagram struct {
+	name, doc string
+	initial   int
+	boxes     []box
+	edges     []edge
+	notes     []note
+	legend    []tone // tones that occur, in order
+}

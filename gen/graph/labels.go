@@ -1,0 +1,222 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// label is one or more events with the same outcome.
+type label struct {
+	events  []*model.Event
+	when    string
+	effects []string
+	target  string // in notes: where it leads
+	again   bool   // goto the same state
+	tips    []string
+}
+
+// labels describes the branches of handlers. Branches that differ only in
+// their event are joined; the order is that of the first of each.
+func labels(branches []*model.Transition, o Options, targets bool) []label {
+	var list []label
+	index := map[string]int{}
+	for _, t := range branches {
+		l := label{events: []*model.Event{t.Event}, when: guardText(t, o), effects: effects(t.Body, o), again: t.To == t.From}
+		if targets && t.To != nil && !l.again {
+			l.target = t.To.Name
+		}
+		l.tips = []string{tip(t)}
+		key := fmt.Sprintf("%d|%s|%q|%s|%v", eventTone(t.Event.Kind), l.when, l.effects, l.target, l.again)
+		if i, ok := index[key]; ok {
+			if prev := &list[i]; prev.events[len(prev.events)-1] != t.Event {
+				prev.events = append(prev.events, t.Event)
+			}
+			list[i].tips = append(list[i].tips, l.tips...)
+			continue
+		}
+		index[key] = len(list)
+		list = append(list, l)
+	}
+	return list
+}
+
+// tip is the whole branch and its place.
+func tip(t *model.Transition) string {
+	s := t.Name
+	if t.When != nil {
+		s += " [" + model.ExprString(t.When) + "]"
+	}
+	if len(t.Body) > 0 {
+		s += " / " + strings.Join(allEffects(t.Body), ", ")
+	}
+	if t.To != nil {
+		s += " → " + t.To.Name
+	}
+	if t.Doc != "" {
+		s += "\n" + t.Doc
+	}
+	if !t.Span.IsZero() {
+		s += "\n" + fmt.Sprintf("%s:%d", t.Span.File, t.Span.Start.Line)
+	}
+	return s
+}
+
+func allEffects(body []model.Stmt) []string { return effects(body, Options{Detail: Everything}) }
+
+// guardText is a branch's guard. A branch without one behind others that have
+// one is their else.
+func guardText(t *model.Transition, o Options) string {
+	if t.When != nil {
+		return "[" + shorten(model.ExprString(t.When), guardWidth(o)) + "]"
+	}
+	if h := t.From.Handlers[t.Event.Index]; h != nil && len(h.Branches) > 1 {
+		return "[else]"
+	}
+	return ""
+}
+
+func guardWidth(o Options) int {
+	if o.Detail == Everything {
+		return 1 << 16
+	}
+	return 44
+}
+
+// effects lists what statements do, as far as o shows it.
+func effects(body []model.Stmt, o Options) []string {
+	if o.Detail == Names {
+		return nil
+	}
+	var list []string
+	for _, s := range body {
+		list = append(list, effect(s, o)...)
+	}
+	return list
+}
+
+func effect(s model.Stmt, o Options) []string {
+	short := func(text string) string {
+		if o.Detail == Everything {
+			return text
+		}
+		return shorten(text, 30)
+	}
+	switch s := s.(type) {
+	case *model.Set:
+		if o.Detail != Everything {
+			return nil
+		}
+		return []string{model.SetString(s)}
+	case *model.Send:
+		return []string{"send " + short(model.SendString(s))}
+	case *model.ReportStmt:
+		return []string{"report " + short(model.ReportString(s))}
+	case *model.Run:
+		return []string{"run " + short(model.RunString(s))}
+	case *model.If:
+		return conditional(s, o)
+	case *model.Each:
+		return prefixed("for each "+s.Local.Name+": ", effects(s.Body, o))
+	case *model.Refuse:
+		return []string{"refuse"}
+	}
+	return []string{strings.TrimSuffix(strings.Replace(model.StmtString(s), ": ", " ", 1), ":")}
+}
+
+func conditional(s *model.If, o Options) []string {
+	cond := shorten(model.ExprString(s.Cond), guardWidth(o))
+	list := prefixed("if "+cond+": ", effects(s.Then, o))
+	head := "else: "
+	if len(list) == 0 {
+		head = "unless " + cond + ": "
+	}
+	return append(list, prefixed(head, effects(s.Else, o))...)
+}
+
+func prefixed(head string, list []string) []string {
+	if len(list) > 0 {
+		list[0] = head + list[0]
+	}
+	return list
+}
+
+// shorten cuts text to n characters.
+func shorten(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	r := []rune(text)[:n-1]
+	return strings.TrimRight(string(r), " ,{[(") + "…"
+}
+
+// lines breaks a label at its joints into lines of about o.Width characters.
+func (l label) lines(o Options) []line {
+	w := wrapper{width: o.Width, tip: strings.Join(l.tips, "\n\n")}
+	for i, e := range l.events {
+		text := e.Name
+		if i+1 < len(l.events) {
+			text += ","
+		}
+		w.add(text, eventTone(e.Kind))
+	}
+	if l.when != "" {
+		w.add(l.when, guard)
+	}
+	for i, e := range l.effects {
+		if i+1 < len(l.effects) {
+			e += ","
+		}
+		if i == 0 {
+			e = "/ " + e
+		}
+		w.add(e, plain)
+	}
+	if l.target != "" {
+		w.add("→ "+l.target, title)
+	}
+	if l.again {
+		w.add("↻", faint)
+	}
+	return w.done()
+}
+
+// wrapper fills lines with words of different tones.
+type wrapper struct {
+	width int
+	tip   string
+	lines []line
+	cur   []piece
+	used  int
+}
+
+const indent = "   "
+
+func (w *wrapper) add(text string, t tone) {
+	n := utf8.RuneCountInString(text)
+	switch {
+	case w.used == 0:
+	case w.used+1+n > w.width:
+		w.flush()
+		text = indent + text
+		n += len(indent)
+	default:
+		text, n = " "+text, n+1
+	}
+	w.cur = append(w.cur, piece{text, t})
+	w.used += n
+}
+
+func (w *wrapper) flush() {
+	if w.used > 0 {
+		w.lines = append(w.lines, line{pieces: w.cur, tip: w.tip})
+		w.cur, w.used = nil, 0
+	}
+}
+
+func (w *wrapper) done() []line {
+	w.flush()
+	return w.lines
+}
