@@ -1,0 +1,212 @@
+package interp
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// FaultKind says why a step was refused.
+type FaultKind uint8
+
+const (
+	// NoHandler: the state does not mention the event.
+	NoHandler FaultKind = iota + 1
+	// NoBranch: the state mentions it, but no guard holds.
+	NoBranch
+	// Refusal: a refuse statement said so.
+	Refusal
+	// Kept: a part or its parent defers an event inside a step.
+	Kept
+	// Failed: a statement or an expression faulted.
+	Failed
+)
+
+// At selects an instance of a part.
+type At struct {
+	Part  *model.Part
+	Index int // of the instance
+}
+
+// Fault explains a refused step. Machine, Path, State and Event are those of the
+// innermost machine that refused; Reason and Span say what happened and at
+// which line. A Fault is valid until the next step of the same Machine.
+type Fault struct {
+	Kind    FaultKind
+	Machine *model.Machine
+	Path    []At // empty: the machine itself
+	State   *model.State
+	Event   *model.Event
+	Reason  string
+	Span    diag.Span
+	// Guards are the places of the guards that were looked at and false.
+	Guards []diag.Span
+
+	strs  *Strings
+	value Value // at the beginning of the step
+	outer Event
+	root  *model.Machine
+}
+
+// Text explains the fault in one line: what was refused in which state, why,
+// and what would have been legal there.
+func (f *Fault) Text() string {
+	var b strings.Builder
+	b.WriteString(f.What())
+	if f.root == nil {
+		return b.String()
+	}
+	legal := Legal(f.root, f.value)
+	b.WriteString("; legal in " + StatePath(f.root, f.value) + ": ")
+	if len(legal) == 0 {
+		b.WriteString("nothing")
+	}
+	for i, ev := range legal {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(ev.Name)
+	}
+	return b.String()
+}
+
+// What says what was refused, where and why, without what would have been legal.
+func (f *Fault) What() string {
+	var b strings.Builder
+	if f.root != nil {
+		b.WriteString("state " + StatePath(f.root, f.value) + " refuses ")
+		b.Write(AppendEvent(nil, f.strs, f.outer))
+		b.WriteString(": ")
+	}
+	b.WriteString(f.Why())
+	return b.String()
+}
+
+// Why says why the step was refused, without the step.
+func (f *Fault) Why() string {
+	place := ""
+	if !f.Span.IsZero() {
+		place = " (" + f.Span.String() + ")"
+	}
+	where := "state "
+	if len(f.Path) > 0 {
+		where = pathText(f.Path) + " in state "
+	}
+	if f.State != nil {
+		where += f.State.Name
+	}
+	name := ""
+	if f.Event != nil {
+		name = f.Event.Name
+	}
+	switch f.Kind {
+	case NoHandler:
+		return where + " does not mention " + name
+	case NoBranch:
+		return where + " has no branch for this " + name + ": " + guardText(f.Guards)
+	case Refusal:
+		return where + " refuses " + name + ": " + f.Reason + place
+	case Kept:
+		return where + " defers " + name + ", which cannot be kept inside a step" + place
+	}
+	if f.State == nil {
+		return f.Reason + place
+	}
+	return where + ", on " + name + ": " + f.Reason + place
+}
+
+func guardText(guards []diag.Span) string {
+	if len(guards) == 0 {
+		return "it has no branches"
+	}
+	s := "the guard at "
+	if len(guards) > 1 {
+		s = "the guards at "
+	}
+	for i, g := range guards {
+		if i > 0 {
+			s += ", "
+		}
+		s += g.String()
+	}
+	if len(guards) > 1 {
+		return s + " do not hold"
+	}
+	return s + " does not hold"
+}
+
+// pathText renders a path as `fleet[true, 3].timer`.
+func pathText(path []At) string {
+	var b []byte
+	for i, at := range path {
+		if i > 0 {
+			b = append(b, '.')
+		}
+		b = appendPart(b, at)
+	}
+	return string(b)
+}
+
+func appendPart(b []byte, at At) []byte {
+	b = append(b, at.Part.Name...)
+	if len(at.Part.Keys) == 0 {
+		return b
+	}
+	keys := make([]int64, len(at.Part.Keys))
+	PartKeys(at.Part, at.Index, keys)
+	b = append(b, '[')
+	for i, k := range at.Part.Keys {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = AppendValue(b, nil, k.Type, keys[i:])
+	}
+	return append(b, ']')
+}
+
+// StatePath renders the control state of a machine with those of its parts that
+// are not keyed: `setup (confirm localOk)`.
+func StatePath(m *model.Machine, v Value) string {
+	if len(v) < m.Size {
+		return "?"
+	}
+	s := stateName(m, v[0])
+	sep, end := " (", ""
+	for _, p := range m.Parts {
+		if len(p.Keys) > 0 {
+			continue
+		}
+		sub := v[p.Offset : p.Offset+p.Machine.Size]
+		s += sep + p.Name + " " + StatePath(p.Machine, sub)
+		sep, end = ", ", ")"
+	}
+	return s + end
+}
+
+func stateName(m *model.Machine, i int64) string {
+	if i < 0 || i >= int64(len(m.States)) {
+		return "state " + strconv.FormatInt(i, 10)
+	}
+	return m.States[i].Name
+}
+
+// Legal lists the events that the present state of m handles or ignores, in the
+// order of Machine.Events. Events of parts are left out, because nobody outside gives them.
+func Legal(m *model.Machine, v Value) []*model.Event {
+	if len(v) < m.Size || v[0] < 0 || v[0] >= int64(len(m.States)) {
+		return nil
+	}
+	st := m.States[v[0]]
+	var out []*model.Event
+	for _, ev := range m.Events {
+		if ev.Kind == model.EventReport || ev.Kind == model.EventFinished || ev.Index >= len(st.Handlers) {
+			continue
+		}
+		if h := st.Handlers[ev.Index]; h != nil && h.Mode != model.Defer {
+			out = append(out, ev)
+		}
+	}
+	return out
+}

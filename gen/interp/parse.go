@@ -1,0 +1,468 @@
+package interp
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// ParseEvent reads an event of m as [AppendEvent] writes it. For the name of a
+// message that a machine takes it gives the message's event.
+func ParseEvent(m *model.Machine, strs *Strings, text string) (Event, error) {
+	p := parser{text: text, strs: strs}
+	at, owner := p.path(m)
+	name := p.eventName()
+	for _, ev := range owner.Events {
+		if ev.Name != name {
+			continue
+		}
+		e := Event{Event: ev, At: at, Args: p.fields(ev.Fields, false)}
+		return e, p.end()
+	}
+	return Event{}, fmt.Errorf("%s has no event %s", m.Name, name)
+}
+
+// ParseMessage reads a message of p as [AppendMessage] writes it.
+func ParseMessage(pr *model.Protocol, strs *Strings, text string) (*model.Message, []int64, error) {
+	p := parser{text: text, strs: strs}
+	m, slots := p.message(pr.Messages)
+	return m, slots, p.end()
+}
+
+// ParseEffect reads an effect of m as [AppendEffect] writes it.
+func ParseEffect(m *model.Machine, strs *Strings, text string) (Effect, error) {
+	p := parser{text: text, strs: strs}
+	var e Effect
+	switch word := p.name(); word {
+	case "send":
+		e.Kind = fsm.Send
+		e.Message, e.Slots = p.message(m.Messages)
+		p.dest(&e)
+	case "report":
+		e.Kind = fsm.Report
+		name := p.name()
+		for _, r := range m.Reports {
+			if r.Name == name {
+				e.Report, e.Slots = r, p.fields(r.Fields, false)
+			}
+		}
+		if e.Report == nil {
+			p.failf("%s has no report %s", m.Name, name)
+		}
+	case "close":
+		e.Kind = fsm.Close
+		p.dest(&e)
+	case "start", "stop":
+		e.Kind = fsm.StartTimer
+		if word == "stop" {
+			e.Kind = fsm.StopTimer
+		}
+		p.timer(m, &e)
+	default:
+		p.failf("an effect begins with send, report, start, stop or close, not with %q", word)
+	}
+	return e, p.end()
+}
+
+// ParseValue reads a value of type t as [AppendValue] writes it.
+func ParseValue(t *model.Type, strs *Strings, text string) ([]int64, error) {
+	p := parser{text: text, strs: strs}
+	v := make([]int64, t.Slots())
+	p.value(t, v)
+	return v, p.end()
+}
+
+// ParseMachine reads a machine's value as [AppendMachine] writes it.
+func ParseMachine(m *model.Machine, strs *Strings, text string) (Value, error) {
+	p := parser{text: text, strs: strs}
+	v := make(Value, m.Size)
+	p.machine(m, v)
+	return v, p.end()
+}
+
+// parser reads texts; the first error stays in err and everything after it reads nothing.
+type parser struct {
+	text string
+	at   int
+	strs *Strings
+	err  error
+}
+
+func (p *parser) failf(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("column %d: %s", p.at+1, fmt.Sprintf(format, args...))
+		p.at = len(p.text)
+	}
+}
+
+func (p *parser) skip() {
+	for p.at < len(p.text) && p.text[p.at] == ' ' {
+		p.at++
+	}
+}
+
+func (p *parser) end() error {
+	p.skip()
+	if p.at < len(p.text) {
+		p.failf("%q is too much", p.text[p.at:])
+	}
+	return p.err
+}
+
+// take skips s if it comes next.
+func (p *parser) take(s string) bool {
+	p.skip()
+	if !strings.HasPrefix(p.text[p.at:], s) {
+		return false
+	}
+	p.at += len(s)
+	return true
+}
+
+func (p *parser) need(s string) {
+	if !p.take(s) {
+		p.failf("%q expected", s)
+	}
+}
+
+func letter(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+func (p *parser) name() string {
+	p.skip()
+	from := p.at
+	for p.at < len(p.text) && letter(p.text[p.at]) {
+		p.at++
+	}
+	if from == p.at {
+		p.failf("a name expected")
+		return ""
+	}
+	return p.text[from:p.at]
+}
+
+// word takes s if it comes next as a whole name.
+func (p *parser) word(s string) bool {
+	old := p.at
+	if p.take(s) && (p.at == len(p.text) || !letter(p.text[p.at])) {
+		return true
+	}
+	p.at = old
+	return false
+}
+
+// eventName reads a name that may be `part.report`.
+func (p *parser) eventName() string {
+	n := p.name()
+	if p.take(".") {
+		n += "." + p.name()
+	}
+	return n
+}
+
+func (p *parser) number() int64 {
+	p.skip()
+	from := p.at
+	if p.at < len(p.text) && p.text[p.at] == '-' {
+		p.at++
+	}
+	for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+		p.at++
+	}
+	v, err := strconv.ParseInt(p.text[from:p.at], 10, 64)
+	if err != nil {
+		p.at = from
+		p.failf("a number expected")
+	}
+	return v
+}
+
+func (p *parser) value(t *model.Type, v []int64) {
+	if p.err != nil {
+		return
+	}
+	switch t.Kind {
+	case model.KindBool:
+		v[0] = truth(p.word("true"))
+		if v[0] == 0 && !p.word("false") {
+			p.failf("true or false expected")
+		}
+	case model.KindEnum:
+		p.enum(t, v)
+	case model.KindOpaque:
+		p.opaque(t, v)
+	case model.KindBytes:
+		p.quoted(t, v)
+	case model.KindOptional:
+		if !p.word("none") {
+			v[0] = 1
+			p.value(t.Elem, v[1:])
+		}
+	case model.KindRecord:
+		copy(v, p.fields(t.Fields, true))
+	case model.KindArray:
+		n, count := t.Elem.Slots(), int(t.Index.Count())
+		got := p.elems(count, func(i int) { p.value(t.Elem, v[i*n:]) })
+		if got < count {
+			p.failf("%d elements, %d needed", got, count)
+		}
+	case model.KindList:
+		n := t.Elem.Slots()
+		v[0] = int64(p.elems(t.Cap, func(i int) { p.value(t.Elem, v[1+i*n:]) }))
+	case model.KindSet:
+		p.set(t, v)
+	default:
+		v[0] = p.number()
+		if p.err == nil && (v[0] < t.Lo || v[0] > t.Hi) {
+			p.failf("%d is outside %d..%d", v[0], t.Lo, t.Hi)
+		}
+	}
+}
+
+func (p *parser) enum(t *model.Type, v []int64) {
+	name := p.name()
+	for i, n := range t.Names {
+		if n == name {
+			v[0] = int64(i)
+			return
+		}
+	}
+	p.failf("%s is no name of %s", name, t.Name)
+}
+
+func (p *parser) opaque(t *model.Type, v []int64) {
+	p.skip()
+	from := p.at
+	for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+		p.at++
+	}
+	n, err := strconv.ParseUint(p.text[from:p.at], 10, max(t.Bits, 1))
+	if err != nil {
+		p.failf("a number of %d bits expected", t.Bits)
+	}
+	v[0] = int64(n)
+}
+
+func (p *parser) quoted(t *model.Type, v []int64) {
+	p.skip()
+	q, err := strconv.QuotedPrefix(p.text[p.at:])
+	if err != nil || q[0] != '"' {
+		p.failf("a text in double quotes expected")
+		return
+	}
+	p.at += len(q)
+	if p.strs == nil {
+		p.failf("there is no table of texts")
+		return
+	}
+	s, _ := strconv.Unquote(q)
+	if len(s) > t.Cap {
+		p.failf("a text of %d bytes where %d are allowed", len(s), t.Cap)
+		return
+	}
+	v[0] = p.strs.Intern([]byte(s))
+}
+
+func (p *parser) set(t *model.Type, v []int64) {
+	p.elems(64, func(int) {
+		var e [1]int64
+		p.value(t.Elem, e[:])
+		if bit := e[0] - lowest(t.Elem); bit >= 0 && bit < 62 {
+			v[0] |= 1 << bit
+		}
+	})
+}
+
+// elems reads `[ ... ]` with at most most elements and returns how many there were.
+func (p *parser) elems(most int, each func(i int)) int {
+	p.need("[")
+	if p.take("]") {
+		return 0
+	}
+	for n := 0; p.err == nil; {
+		if n == most {
+			p.failf("more than %d elements", most)
+			return 0
+		}
+		each(n)
+		n++
+		if !p.take(",") {
+			p.need("]")
+			return n
+		}
+	}
+	return 0
+}
+
+// fields reads `{name: value, ...}`; without fields the braces may be missing unless braces.
+func (p *parser) fields(fields []*model.Field, braces bool) []int64 {
+	slots := make([]int64, FieldSlots(fields))
+	if len(fields) == 0 && !braces {
+		return slots
+	}
+	p.need("{")
+	at := 0
+	for i, f := range fields {
+		if i > 0 {
+			p.need(",")
+		}
+		if name := p.name(); name != f.Name {
+			p.failf("field %s expected, not %s", f.Name, name)
+		}
+		p.need(":")
+		p.value(f.Type, slots[at:])
+		at += f.Type.Slots()
+	}
+	p.need("}")
+	return slots
+}
+
+func (p *parser) message(list []*model.Message) (*model.Message, []int64) {
+	name := p.name()
+	for _, m := range list {
+		if m.Name == name {
+			return m, p.fields(m.Fields, false)
+		}
+	}
+	p.failf("there is no message %s", name)
+	return nil, nil
+}
+
+func (p *parser) dest(e *Effect) {
+	if !p.word("to") {
+		return
+	}
+	if p.word("all") {
+		e.Dest, e.To = model.ToBroadcast, int(fsm.Broadcast)
+		return
+	}
+	e.Dest, e.To = model.ToExpr, int(p.number())
+}
+
+func (p *parser) timer(m *model.Machine, e *Effect) {
+	at, owner := p.path(m)
+	e.At = at
+	name := p.name()
+	for _, t := range owner.Timers {
+		if t.Name == name {
+			e.Timer = t
+			return
+		}
+	}
+	p.failf("%s has no timer %s", owner.Name, name)
+}
+
+// path reads `part[keys].` as often as it leads to a part whose timer is named
+// behind it; `part.report` is left alone.
+func (p *parser) path(m *model.Machine) ([]At, *model.Machine) {
+	var path []At
+	for {
+		old, oldErr := p.at, p.err
+		part, index := p.part(m)
+		next := ""
+		if part != nil && p.take(".") {
+			mark := p.at
+			next = p.name()
+			p.at = mark
+		}
+		if part == nil || p.err != nil || !leadsToTimer(part.Machine, next) {
+			p.at, p.err = old, oldErr
+			return path, m
+		}
+		path = append(path, At{part, index})
+		m = part.Machine
+	}
+}
+
+func leadsToTimer(m *model.Machine, name string) bool {
+	for _, t := range m.Timers {
+		if t.Name == name {
+			return true
+		}
+	}
+	for _, p := range m.Parts {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// part reads `name[keys]` if name is a part of m.
+func (p *parser) part(m *model.Machine) (*model.Part, int) {
+	name := p.name()
+	for _, part := range m.Parts {
+		if part.Name != name {
+			continue
+		}
+		index := 0
+		if len(part.Keys) > 0 {
+			n := p.elems(len(part.Keys), func(i int) {
+				var k [1]int64
+				t := part.Keys[i].Type
+				p.value(t, k[:])
+				index = index*int(t.Count()) + int(k[0]-lowest(t))
+			})
+			if n != len(part.Keys) {
+				p.failf("%d keys, %d needed", n, len(part.Keys))
+			}
+		}
+		return part, index
+	}
+	return nil, 0
+}
+
+func (p *parser) machine(m *model.Machine, v []int64) {
+	name := p.name()
+	v[0] = -1
+	for _, st := range m.States {
+		if st.Name == name {
+			v[0] = int64(st.Index)
+		}
+	}
+	if v[0] < 0 {
+		v[0] = 0
+		p.failf("%s has no state %s", m.Name, name)
+	}
+	sep := "{"
+	head := func(name string) {
+		p.need(sep)
+		if n := p.name(); n != name {
+			p.failf("%s expected, not %s", name, n)
+		}
+		p.need(":")
+		sep = ","
+	}
+	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
+		for _, d := range list {
+			head(d.Name)
+			p.value(d.Type, v[d.Offset:])
+		}
+	}
+	for _, t := range m.Timers {
+		head(t.Name)
+		p.value(&model.Type{Kind: model.KindBool}, v[t.Offset:])
+	}
+	for _, part := range m.Parts {
+		head(part.Name)
+		p.partValue(part, v)
+	}
+	if sep == "," {
+		p.need("}")
+	}
+}
+
+func (p *parser) partValue(part *model.Part, v []int64) {
+	if len(part.Keys) == 0 {
+		p.machine(part.Machine, v[part.Offset:])
+		return
+	}
+	n := p.elems(part.Count, func(i int) { p.machine(part.Machine, v[part.Offset+i*part.Machine.Size:]) })
+	if n != part.Count {
+		p.failf("%d instances of %s, %d needed", n, part.Name, part.Count)
+	}
+}

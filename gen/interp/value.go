@@ -1,0 +1,98 @@
+package interp
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Value is everything a machine remembers, in the layout of model.Machine. It
+// is treated as immutable; a step makes a new one.
+type Value []int64
+
+// Equal reports whether two values of the same machine are equal.
+func (v Value) Equal(w Value) bool { return slices.Equal(v, w) }
+
+// NewValue creates a machine: the initial state, the parameters given by args
+// (the slots of each, in order), initial variables, disarmed timers, and parts created
+// alike. The entry of the initial state does not run; that is for the event start.
+// strs may be nil if no texts occur.
+func NewValue(m *model.Machine, strs *Strings, args ...[]int64) (Value, error) {
+	if len(args) != len(m.Params) {
+		return nil, fmt.Errorf("%s takes %d parameters, got %d", m.Name, len(m.Params), len(args))
+	}
+	v := make(Value, m.Size)
+	x := &Eval{Strings: strs}
+	for i, p := range m.Params {
+		if len(args[i]) != p.Type.Slots() {
+			return nil, fmt.Errorf("parameter %s of %s takes %d slots, got %d", p.Name, m.Name, p.Type.Slots(), len(args[i]))
+		}
+		if why := x.fit(p.Type, v[p.Offset:], p.Type, args[i]); why != "" {
+			return nil, fmt.Errorf("parameter %s of %s: %s", p.Name, m.Name, why)
+		}
+	}
+	if !x.create(m, v, 0) {
+		return nil, &EvalError{Reason: x.reason, Span: x.span}
+	}
+	return v, nil
+}
+
+// create fills in a machine whose parameters are set already.
+func (x *Eval) create(m *model.Machine, v []int64, base int) bool {
+	v[base] = int64(m.Initial.Index)
+	s := scope{v: v, base: base}
+	for _, d := range m.Vars {
+		place := v[base+d.Offset : base+d.Offset+d.Type.Slots()]
+		if d.Init == nil {
+			Zero(d.Type, place)
+		} else if !x.store(&s, d.Init, d.Type, place) {
+			return false
+		}
+	}
+	for _, t := range m.Timers {
+		v[base+t.Offset] = 0
+	}
+	for _, p := range m.Parts {
+		for i := range p.Count {
+			if !x.createPart(p, i, v, base) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// createPart puts an instance of a part to its beginning; base is where its parent lies.
+func (x *Eval) createPart(p *model.Part, index int, v []int64, base int) bool {
+	m := x.arena.mark()
+	defer x.arena.release(m)
+	s := scope{v: v, base: base, locals: x.keyFrame(p, index, 0)}
+	at := base + p.Offset + index*p.Machine.Size
+	for i, param := range p.Machine.Params {
+		if !x.store(&s, p.Args[i], param.Type, v[at+param.Offset:]) {
+			return false
+		}
+	}
+	return x.create(p.Machine, v, at)
+}
+
+// keyFrame makes a frame of locals that holds the keys of an instance and has
+// room for more slots behind them.
+func (x *Eval) keyFrame(p *model.Part, index, more int) []int64 {
+	n := more
+	for _, l := range p.KeyLocals {
+		n = max(n, l.Offset+1+more)
+	}
+	frame := x.arena.alloc(n)
+	keys := x.arena.alloc(len(p.Keys))
+	PartKeys(p, index, keys)
+	for i, l := range p.KeyLocals {
+		frame[l.Offset] = keys[i]
+	}
+	return frame
+}
+
+// noPlace is the span of things that no line of the specification says.
+var noPlace diag.Span
