@@ -171,6 +171,9 @@ type Info struct {
 	// Ordered and Reliable are what the checker assumed of the channel. A
 	// driver refuses a link that promises less.
 	Ordered, Reliable bool
+	// Duplicates: the checker let the channel deliver a message twice. A
+	// driver refuses a link that duplicates frames otherwise.
+	Duplicates bool
 }
 
 // Transition describes one branch of the specification.

@@ -1,0 +1,185 @@
+package driver
+
+import (
+	"math"
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// Carrier takes the frames of a [Core] to its peers.
+type Carrier interface {
+	// Send queues a copy of frame for a peer or fsm.Broadcast. An error means
+	// that it is dropped; the loss of the link is told by LinkLost later.
+	Send(peer fsm.Peer, frame []byte) error
+	// Close closes the link to a peer, or with fsm.Broadcast all links, after
+	// what was sent before. With why == nil the machine has asked for it and
+	// gets no event; otherwise the core delivers the event lost itself.
+	Close(peer fsm.Peer, why *Error)
+}
+
+// Core runs one machine to completion, event by event, without a clock, a
+// goroutine or a socket: time is a parameter, frames go to a [Carrier]. It
+// keeps the timers and deferred events and makes the records. A [Driver] runs a core on
+// real links; a simulator runs many in virtual time. All methods must be
+// called by one goroutine at a time, none by a handler; now never goes back
+// and counts from the moment of Start.
+type Core[R fsm.Runner] struct {
+	r        R
+	info     *fsm.Info
+	o        Options[R]
+	out      Carrier
+	timers   timers
+	held     deferred[R]
+	counters Counters
+	record   recorder
+	scratch  []byte
+	losing   []*Error // links closed for an error whose event lost is still to be delivered
+	changed  bool     // the state has changed since the deferred events were last offered
+	logSteps bool
+}
+
+// NewCore returns a core that has not been started.
+func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
+	o = o.withDefaults()
+	c := &Core[R]{r: r, info: r.Info(), o: o, out: out}
+	c.held.max = o.MaxDeferred
+	c.record.sinks = o.Trace
+	c.logSteps = debugEnabled(o.Logger)
+	return c
+}
+
+// Runner returns the machine, for reading.
+func (c *Core[R]) Runner() R { return c.r }
+
+// Counters returns the totals so far.
+func (c *Core[R]) Counters() *Counters { return &c.counters }
+
+// Final reports whether the machine is in a final state.
+func (c *Core[R]) Final() bool { return c.info.Final[c.r.State()] }
+
+// Start delivers the event start. The time wall is when now is 0, for the record.
+func (c *Core[R]) Start(wall time.Time) {
+	c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role,
+		Instance: c.o.Instance, Hash: c.info.Hash, Time: wall})
+	c.handle(0, &event[R]{kind: trace.Start, peer: fsm.Broadcast})
+}
+
+// LinkUp delivers the event up; address is for the record.
+func (c *Core[R]) LinkUp(now time.Duration, peer fsm.Peer, address string) {
+	c.counters.LinksUp++
+	c.logLink("link up", peer, address)
+	c.handle(now, &event[R]{kind: trace.Up, peer: peer, note: address})
+	if c.o.OnLink != nil {
+		c.o.OnLink(c.r, peer, true, nil)
+	}
+}
+
+// LinkLost delivers the event lost.
+func (c *Core[R]) LinkLost(now time.Duration, peer fsm.Peer, why error) {
+	c.lost(now, peer, why)
+	c.settle(now)
+}
+
+func (c *Core[R]) lost(now time.Duration, peer fsm.Peer, why error) {
+	c.counters.LinksLost++
+	c.counters.DeferredDropped += c.held.forget(peer)
+	note := "closed"
+	if why != nil {
+		note = why.Error()
+	}
+	c.logLink("link lost", peer, note)
+	c.deliver(now, &event[R]{kind: trace.Lost, peer: peer, note: note})
+	if c.o.OnLink != nil {
+		c.o.OnLink(c.r, peer, false, why)
+	}
+}
+
+// Frame delivers one frame. It reports whether the frame was a message that
+// the machine did not refuse. The frame is not kept.
+func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
+	c.counters.FramesIn++
+	c.counters.BytesIn += uint64(len(frame))
+	ev := event[R]{kind: trace.Message, peer: peer, frame: frame}
+	res, err := c.handle(now, &ev)
+	return err == nil && res.Code != fsm.Refused
+}
+
+// Malformed says that the stream of a peer has no frame where one should
+// begin; rest holds the bytes from there. The link is closed.
+func (c *Core[R]) Malformed(now time.Duration, peer fsm.Peer, rest []byte, why error) {
+	c.counters.BytesIn += uint64(len(rest))
+	c.malformed(now, peer, rest, why, true)
+	c.settle(now)
+}
+
+// Fail closes the link to a peer for a reason that only the owner of the links can know.
+func (c *Core[R]) Fail(now time.Duration, peer fsm.Peer, kind ErrorKind, why error) {
+	e := c.newError(kind, peer, fsm.NoTransition)
+	e.Cause = why
+	c.report(e)
+	if kind == Silent || kind == NoHandshake {
+		c.counters.Silent++
+	}
+	c.lose(e)
+	c.settle(now)
+}
+
+// Command runs f, which must call exactly one command method of the runner
+// and return its result. The error is an *Error if the command was refused; without
+// wait, it goes to OnError too.
+func (c *Core[R]) Command(now time.Duration, f func(R) fsm.Result, wait bool) (fsm.Result, error) {
+	c.counters.Commands++
+	return c.handle(now, &event[R]{kind: trace.Command, peer: fsm.Broadcast, cmd: f, call: wait})
+}
+
+// Expire delivers the timers whose time has come, in the order of their
+// deadlines and, where these are equal, of their arming.
+func (c *Core[R]) Expire(now time.Duration) {
+	// A timer that its own expiry starts again with no delay must not hold the core for ever.
+	for range maxExpiries {
+		t, ok := c.timers.due(now)
+		if !ok {
+			return
+		}
+		c.counters.Timeouts++
+		c.handle(now, &event[R]{kind: trace.Timeout, peer: fsm.Broadcast, timer: t.id, key: t.key})
+	}
+}
+
+const maxExpiries = 1024
+
+// Next returns when Expire or Flush has to be called next.
+func (c *Core[R]) Next() (time.Duration, bool) {
+	at, ok := c.timers.next()
+	if f, due := c.record.flushAt(); due && (!ok || f < at) {
+		return f, true
+	}
+	return at, ok
+}
+
+// Flush writes the records if it is time to.
+func (c *Core[R]) Flush(now time.Duration) {
+	if at, due := c.record.flushAt(); due && at <= now {
+		c.traceErrors(c.record.flush(now))
+	}
+}
+
+// End closes the records with a reason.
+func (c *Core[R]) End(now time.Duration, reason string) {
+	s := c.record.begun(now, trace.Closed)
+	s.Before = c.info.States[c.r.State()]
+	s.After = s.Before
+	s.Note = append(s.Note, reason...)
+	c.record.write()
+	c.traceErrors(c.record.flush(now))
+}
+
+// ticks converts a timer's length, holding on to the longest time there is.
+func (c *Core[R]) ticks(now time.Duration, n uint32) time.Duration {
+	if tick := c.info.TickNanos; tick > 0 && int64(n) > (math.MaxInt64-int64(now))/tick {
+		return math.MaxInt64
+	}
+	return now + time.Duration(int64(n)*c.info.TickNanos)
+}

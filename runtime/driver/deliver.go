@@ -1,0 +1,224 @@
+package driver
+
+import (
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// handle delivers an event and everything that follows from it.
+func (c *Core[R]) handle(now time.Duration, ev *event[R]) (fsm.Result, error) {
+	res, err := c.deliver(now, ev)
+	if c.changed || len(c.losing) > 0 {
+		c.settle(now)
+	}
+	return res, err
+}
+
+// settle delivers the event lost for links that were closed for an error, and
+// offers the deferred events after each change of state, oldest first. It
+// ends: every turn takes away a link or a deferred event, or is the last.
+func (c *Core[R]) settle(now time.Duration) {
+	for {
+		if n := len(c.losing); n > 0 {
+			e := c.losing[0]
+			copy(c.losing, c.losing[1:])
+			c.losing = c.losing[:n-1]
+			c.lost(now, e.Peer, e)
+			continue
+		}
+		if !c.changed {
+			return
+		}
+		c.changed = false
+		for i := 0; i < len(c.held.list) && !c.changed && len(c.losing) == 0; {
+			// The list does not grow meanwhile, so the element stays where it is.
+			res, _ := c.deliver(now, &c.held.list[i])
+			if res.Code == fsm.Deferred {
+				i++
+				continue
+			}
+			c.held.remove(i)
+		}
+		if len(c.losing) > 0 {
+			c.changed = true // go on with the rest afterwards
+		}
+	}
+}
+
+// deliver gives one event to the machine and carries out its effects.
+func (c *Core[R]) deliver(now time.Duration, ev *event[R]) (fsm.Result, error) {
+	before := c.r.State()
+	res, err := c.step(ev)
+	if err != nil {
+		return res, c.malformed(now, ev.peer, ev.frame, err, !c.o.KeepMalformed)
+	}
+	c.counters.Steps++
+	var refusal *Error
+	switch res.Code {
+	case fsm.Took:
+		c.effects(now, ev, res, before)
+		if c.r.State() != before {
+			c.changed = true
+		}
+		c.tell(before)
+		return res, nil
+	case fsm.Ignored:
+		c.counters.Ignored++
+	case fsm.Deferred:
+		refusal = c.postpone(ev, res)
+	case fsm.Refused:
+		c.counters.Refused++
+		refusal = c.newError(Refused, ev.peer, res.Transition)
+	}
+	c.recordStep(now, ev, res, before, refusal)
+	if refusal == nil {
+		return res, nil
+	}
+	c.refuse(ev, refusal)
+	return res, refusal
+}
+
+func (c *Core[R]) step(ev *event[R]) (fsm.Result, error) {
+	switch ev.kind {
+	case trace.Start:
+		return c.r.Start(), nil
+	case trace.Up:
+		return c.r.LinkUp(ev.peer), nil
+	case trace.Lost:
+		return c.r.LinkLost(ev.peer), nil
+	case trace.Timeout:
+		return c.r.Timeout(ev.timer, ev.key), nil
+	case trace.Message:
+		return c.r.Frame(ev.peer, ev.frame)
+	default:
+		return ev.cmd(c.r), nil
+	}
+}
+
+// postpone keeps a deferred event. The error says that there was no room.
+func (c *Core[R]) postpone(ev *event[R], res fsm.Result) *Error {
+	if ev.again {
+		return nil // it stays in the queue
+	}
+	c.counters.Deferred++
+	if c.held.add(ev) {
+		return nil
+	}
+	c.counters.DeferredDropped++
+	return c.newError(DeferredFull, ev.peer, res.Transition)
+}
+
+// refuse reports an event that was not accepted and closes the link it came
+// from. A refused lost has no link any more, a command and a timeout never had.
+func (c *Core[R]) refuse(ev *event[R], e *Error) {
+	e.Frame = clip(ev.frame)
+	if !ev.call {
+		c.report(e)
+	}
+	switch ev.kind {
+	case trace.Message:
+		if c.o.KeepRefused && e.Kind == Refused {
+			return
+		}
+		c.lose(e)
+	case trace.Up:
+		c.lose(e)
+	}
+}
+
+func (c *Core[R]) malformed(now time.Duration, peer fsm.Peer, frame []byte, why error, lose bool) error {
+	c.counters.Malformed++
+	e := c.newError(Malformed, peer, fsm.NoTransition)
+	e.Event, e.Frame, e.Cause = "", clip(frame), why
+	if c.record.on() {
+		s := c.record.begun(now, trace.Malformed)
+		s.Peer, s.Frame = peer, append(s.Frame, e.Frame...)
+		s.Before, s.After = e.State, e.State
+		s.Problem = append(s.Problem, why.Error()...)
+		c.record.write()
+	}
+	c.report(e)
+	if lose {
+		c.lose(e)
+	}
+	return e
+}
+
+// lose closes the link of e.Peer; settle will deliver the event lost.
+func (c *Core[R]) lose(e *Error) {
+	for _, other := range c.losing {
+		if other.Peer == e.Peer {
+			return
+		}
+	}
+	c.out.Close(e.Peer, e)
+	c.losing = append(c.losing, e)
+}
+
+// effects carries out the effects of the last step in order, and records it.
+func (c *Core[R]) effects(now time.Duration, ev *event[R], res fsm.Result, before uint16) {
+	rec := c.stepBegun(now, ev, res, before)
+	for i, n := 0, c.r.Effects(); i < n; i++ {
+		e := c.r.Effect(i)
+		var frame []byte
+		switch e.Kind {
+		case fsm.Send:
+			frame = c.send(i, e.Peer, res.Transition)
+		case fsm.Report:
+			c.counters.Reports++
+		case fsm.StartTimer:
+			c.timers.start(e.ID, e.Key, c.ticks(now, e.Ticks))
+		case fsm.StopTimer:
+			c.timers.stop(e.ID, e.Key)
+		case fsm.Close:
+			c.out.Close(e.Peer, nil)
+		}
+		if rec != nil {
+			t := rec.AddEffect()
+			t.Kind, t.Peer, t.Text = e.Kind, e.Peer, c.r.AppendEffect(t.Text, i)
+			t.Frame = append(t.Frame, frame...)
+		}
+	}
+	if rec != nil {
+		c.record.write()
+	}
+	if c.logSteps {
+		c.logStep(ev, res, before)
+	}
+}
+
+func (c *Core[R]) send(i int, peer fsm.Peer, transition uint16) []byte {
+	frame, err := c.r.AppendFrame(c.scratch[:0], i)
+	c.scratch = frame[:0]
+	if err != nil {
+		e := c.newError(Unsendable, peer, transition)
+		e.Event, e.Legal, e.Cause = string(c.r.AppendEffect(nil, i)), "", err
+		c.counters.SendsDropped++
+		c.report(e)
+		c.lose(e)
+		return nil
+	}
+	if c.out.Send(peer, frame) != nil {
+		c.counters.SendsDropped++
+		return frame
+	}
+	c.counters.FramesOut++
+	c.counters.BytesOut += uint64(len(frame))
+	return frame
+}
+
+// tell calls the handlers for the step that was just carried out.
+func (c *Core[R]) tell(before uint16) {
+	if c.o.OnReport != nil {
+		for i, n := 0, c.r.Effects(); i < n; i++ {
+			if c.r.Effect(i).Kind == fsm.Report {
+				c.o.OnReport(c.r, i)
+			}
+		}
+	}
+	if after := c.r.State(); after != before && c.o.OnState != nil {
+		c.o.OnState(c.r, before, after)
+	}
+}

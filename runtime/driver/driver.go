@@ -1,0 +1,317 @@
+// Package driver runs generated machines: it is the first place with a clock,
+// a goroutine and a socket.
+//
+// One goroutine owns a machine and handles one event at a time to its end;
+// commands, timers, and whatever its links bring come to it through one
+// bounded mailbox, and nobody's code runs under a lock. It knows machines by
+// [fsm.Runner] alone and links by [transport.Link] alone. Start from [Driver];
+// a simulator starts from [Core].
+package driver
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+// Driver runs one machine on real links. Make it with New, give it links with Attach, and
+// call Run; all other methods may be called by any goroutine, before, during
+// and after Run.
+type Driver[R fsm.Runner] struct {
+	core  *Core[R]
+	info  *fsm.Info
+	o     Options[R]
+	epoch time.Time
+	slots []*slot
+
+	mailbox  chan item[R]
+	waiting  atomic.Pointer[slot] // the link in whose Receive the owner sleeps
+	skipped  bool                 // the last turn did not look at the link
+	timer    *time.Timer          // wakes the owner when it waits for several links
+	started  atomic.Bool
+	stopping atomic.Bool
+	done     chan struct{}  // closed: nothing is taken from the mailbox any more
+	ended    chan struct{}  // closed: Run returns
+	leaving  sync.WaitGroup // links being closed, goroutines that receive
+
+	owner     atomic.Uint64 // goroutine that runs Run
+	inHandler atomic.Bool
+	full      atomic.Uint64
+	high      atomic.Uint64
+	calls     sync.Pool
+
+	statMu sync.Mutex
+	stats  Counters
+}
+
+// item is one thing that waits in the mailbox.
+type item[R fsm.Runner] struct {
+	cmd  func(R) fsm.Result // a command
+	call *call              // who waits for it, nil for Post
+	do   func()             // something else to be done by the owner
+	slot *slot              // or what a link has brought
+	got  transport.Arrival
+	err  error
+}
+
+// call is a command whose giver waits.
+type call struct {
+	state atomic.Int32 // of callPending, callTaken, callCancelled
+	done  chan struct{}
+	res   fsm.Result
+	err   error
+}
+
+const (
+	callPending = iota
+	callTaken
+	callCancelled
+)
+
+// New returns a driver for the machine r, which it owns from then on.
+func New[R fsm.Runner](r R, o Options[R]) *Driver[R] {
+	o = o.withDefaults()
+	d := &Driver[R]{info: r.Info(), o: o, mailbox: make(chan item[R], o.Mailbox),
+		done: make(chan struct{}), ended: make(chan struct{})}
+	d.calls.New = func() any { return &call{done: make(chan struct{}, 1)} }
+	inner := o
+	inner.OnReport = guard2(d, o.OnReport)
+	if f := o.OnState; f != nil {
+		inner.OnState = func(r R, from, to uint16) { d.enter(); f(r, from, to); d.leave() }
+	}
+	if f := o.OnLink; f != nil {
+		inner.OnLink = func(r R, p fsm.Peer, up bool, why error) { d.enter(); f(r, p, up, why); d.leave() }
+	}
+	inner.OnError = guard2(d, o.OnError)
+	d.core = NewCore(r, inner, (*carrier[R])(d))
+	return d
+}
+
+func guard2[R fsm.Runner, T any](d *Driver[R], f func(R, T)) func(R, T) {
+	if f == nil {
+		return nil
+	}
+	return func(r R, v T) { d.enter(); f(r, v); d.leave() }
+}
+
+func (d *Driver[R]) enter() { d.inHandler.Store(true) }
+func (d *Driver[R]) leave() { d.inHandler.Store(false) }
+
+// Run starts the machine and runs it until ctx ends (its cause is returned),
+// Stop is called, or the machine is final and Options.StopAtFinal is set (nil). It
+// finishes the step in progress, sends what was sent, closes all links in good
+// order, and answers every waiting Do with ErrStopped.
+func (d *Driver[R]) Run(ctx context.Context) error {
+	if d.started.Swap(true) {
+		return ErrRunning
+	}
+	d.owner.Store(goroutine())
+	release := context.AfterFunc(ctx, d.Stop)
+	defer release()
+	d.epoch = time.Now()
+	d.core.Start(d.epoch)
+	now := time.Duration(0)
+	for !d.stopping.Load() {
+		d.core.Expire(now)
+		limit := d.checkLimits(now)
+		d.drain(now)
+		d.flush(now)
+		d.core.Flush(now)
+		d.publish()
+		if d.stopping.Load() || d.o.StopAtFinal && d.core.Final() {
+			break
+		}
+		now = d.wait(d.deadline(limit))
+	}
+	reason, err := "stopped", error(nil)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+		reason = err.Error()
+	} else if d.core.Final() {
+		reason = "final state"
+	}
+	d.shutdown(now, reason)
+	return err
+}
+
+// Stop makes Run end as described there. It does not wait; Done does.
+func (d *Driver[R]) Stop() {
+	d.stopping.Store(true)
+	d.wake()
+}
+
+// Done is closed when Run has ended and all links are released.
+func (d *Driver[R]) Done() <-chan struct{} { return d.ended }
+
+// Do has the owner run f, which must call exactly one command method of the
+// runner and return its result, and waits for it. If ctx ends before f has
+// begun, f is never run and the error is ctx's; once begun, the step is carried out to
+// its end. A refused command is a Result of fsm.Refused and an *Error.
+func (d *Driver[R]) Do(ctx context.Context, f func(R) fsm.Result) (fsm.Result, error) {
+	c := d.calls.Get().(*call)
+	c.state.Store(callPending)
+	err := d.ask(ctx, item[R]{cmd: f, call: c}, c)
+	if err != nil {
+		return fsm.Result{}, err
+	}
+	res, err := c.res, c.err
+	d.calls.Put(c)
+	return res, err
+}
+
+// Read has the owner run f between two steps and waits for it. It may read
+// the runner, and must not step it.
+func (d *Driver[R]) Read(ctx context.Context, f func(R)) error {
+	c := &call{done: make(chan struct{}, 1)}
+	return d.ask(ctx, item[R]{call: c, do: func() { f(d.core.r) }}, c)
+}
+
+func (d *Driver[R]) ask(ctx context.Context, it item[R], c *call) error {
+	if d.inHandler.Load() && d.owner.Load() == goroutine() {
+		return ErrWouldDeadlock
+	}
+	select {
+	case d.mailbox <- it:
+	default:
+		d.full.Add(1)
+		select {
+		case d.mailbox <- it:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-d.done:
+			return ErrStopped
+		}
+	}
+	d.posted()
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		if c.state.CompareAndSwap(callPending, callCancelled) {
+			return ctx.Err()
+		}
+	case <-d.done:
+		if c.state.CompareAndSwap(callPending, callCancelled) {
+			return ErrStopped
+		}
+	}
+	<-c.done // it has begun, so it will end
+	return nil
+}
+
+// Post queues f like Do and returns at once. Handlers use it to give commands: f
+// runs after the present step and everything queued before it. An error of
+// the command itself goes to OnError. The error is ErrMailboxFull or ErrStopped.
+func (d *Driver[R]) Post(f func(R) fsm.Result) error { return d.post(item[R]{cmd: f}) }
+
+func (d *Driver[R]) post(it item[R]) error {
+	if d.stopped() {
+		return ErrStopped
+	}
+	select {
+	case d.mailbox <- it:
+		d.posted()
+		return nil
+	default:
+		d.full.Add(1)
+		return ErrMailboxFull
+	}
+}
+
+func (d *Driver[R]) stopped() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Attach gives the driver a connected link; the machine gets the event up for
+// peer, or for peer+i when a link of several peers announces its peer i. The driver owns
+// the link from then on and closes it, also when Attach fails. A link that
+// promises less than the specification was checked for is refused with ErrLinkTooWeak.
+func (d *Driver[R]) Attach(peer fsm.Peer, link transport.Link) error {
+	err := d.suits(peer, link.Properties())
+	if err == nil {
+		s := newSlot(d.info, d.core.r, d.o.ReceiveBuffer, peer, link)
+		err = d.post(item[R]{do: func() { d.attach(s) }})
+	}
+	if err == nil && d.stopped() {
+		err = ErrStopped // it may have come too late for the owner to see it
+	}
+	if err != nil {
+		link.Abort()
+	}
+	return err
+}
+
+func (d *Driver[R]) suits(peer fsm.Peer, p transport.Properties) error {
+	var lacks string
+	switch {
+	case d.info.Ordered && !p.Ordered:
+		lacks = "ordered delivery"
+	case d.info.Reliable && !p.Reliable:
+		lacks = "reliable delivery"
+	case !d.info.Duplicates && p.Duplicating:
+		lacks = "delivery without duplicates"
+	case p.MaxFrame > 0 && p.MaxFrame < d.info.MaxFrame:
+		lacks = fmt.Sprintf("frames of %d bytes (it carries %d)", d.info.MaxFrame, p.MaxFrame)
+	case peer < 0 || int(peer)+max(p.Peers, 1)-1 > math.MaxInt16:
+		return fmt.Errorf("peer number %d is out of range", peer)
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: %s.%s was checked with %s", ErrLinkTooWeak, d.info.Protocol, d.info.Role, lacks)
+}
+
+// Detach closes the link to a peer after what was sent before; the machine gets the event lost.
+func (d *Driver[R]) Detach(peer fsm.Peer) error {
+	return d.post(item[R]{do: func() {
+		if s, i := d.find(peer); s != nil && s.peers[i].up {
+			d.closePeer(s, i)
+			d.core.LinkLost(d.now(), peer, nil)
+		}
+	}})
+}
+
+// Counters returns the totals as of the last batch of steps.
+func (d *Driver[R]) Counters() Counters {
+	d.statMu.Lock()
+	defer d.statMu.Unlock()
+	return d.stats
+}
+
+func (d *Driver[R]) publish() {
+	c := d.core.Counters()
+	c.MailboxHigh, c.MailboxFull = d.high.Load(), d.full.Load()
+	d.statMu.Lock()
+	changed := d.stats != *c
+	if changed {
+		d.stats = *c
+	}
+	d.statMu.Unlock()
+	if changed && d.o.Observer != nil {
+		d.o.Observer.Observe(c)
+	}
+}
+
+// goroutine returns the number of the calling goroutine. The runtime tells it
+// nowhere but in a stack trace; it is needed only when Do is called while a
+// handler runs, to tell the handler itself from somebody else.
+func goroutine() uint64 {
+	var b [40]byte
+	text := bytes.TrimPrefix(b[:runtime.Stack(b[:], false)], []byte("goroutine "))
+	digits, _, _ := bytes.Cut(text, []byte(" "))
+	n, _ := strconv.ParseUint(string(digits), 10, 64)
+	return n
+}

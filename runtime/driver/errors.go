@@ -1,0 +1,126 @@
+package driver
+
+import (
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+var (
+	// ErrStopped is returned when the driver does not run any more.
+	ErrStopped = errors.New("the driver has stopped")
+	// ErrMailboxFull is returned by Post and Attach when too much waits already.
+	ErrMailboxFull = errors.New("the driver's mailbox is full")
+	// ErrWouldDeadlock is returned by Do when a handler calls it: the handler
+	// runs in the goroutine that would have to carry the command out.
+	ErrWouldDeadlock = errors.New("Do called from a handler of the same driver: use Post")
+	// ErrLinkTooWeak is wrapped by the error of Attach for a link that
+	// promises less than the specification was checked for.
+	ErrLinkTooWeak = errors.New("the link promises too little")
+	// ErrRunning is returned by a second Run.
+	ErrRunning = errors.New("the driver runs or ran already")
+)
+
+// ErrorKind is the kind of an [Error].
+type ErrorKind uint8
+
+const (
+	// Refused: the machine does not accept the event in its state.
+	Refused ErrorKind = iota + 1
+	// Malformed: bytes are no frame of the protocol.
+	Malformed
+	// Unsendable: a message of the machine has no encoding.
+	Unsendable
+	// DeferredFull: more events are deferred than Options.MaxDeferred.
+	DeferredFull
+	// Silent: the peer sent nothing for Options.IdleLimit.
+	Silent
+	// NoHandshake: the peer sent nothing acceptable within Options.HandshakeLimit.
+	NoHandshake
+	// TraceFailed: a recorder could not write.
+	TraceFailed
+	// BadLink: a link could not be attached.
+	BadLink
+)
+
+// Error says what went wrong in a machine's run: where, with which event or
+// bytes, why, and what would have been right.
+type Error struct {
+	Kind           ErrorKind
+	Protocol, Role string
+	// State is the name of the control state in which it happened.
+	State string
+	// Peer is whose event or frame it was; fsm.Broadcast if nobody's.
+	Peer fsm.Peer
+	// Event is the event as text; empty for bytes that were not decoded.
+	Event string
+	// Frame holds the bytes as received, if the event came from the wire. At
+	// most MaxErrorFrame bytes are kept.
+	Frame []byte
+	// Legal names the events that the state handles or ignores, separated by ", ".
+	Legal string
+	// Transition is the branch of the specification that refused or sent, nil if
+	// the specification does not mention the event in that state.
+	Transition *fsm.Transition
+	// Cause is the underlying error, nil if there is none.
+	Cause error
+}
+
+// MaxErrorFrame is the most bytes that an Error keeps of a frame.
+const MaxErrorFrame = 4096
+
+// Unwrap returns e.Cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Error says it in one line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Protocol + "." + e.Role + " in state " + e.State + ": ")
+	switch e.Kind {
+	case Refused:
+		b.WriteString(e.Event + e.from() + " is refused")
+		if e.Transition == nil {
+			b.WriteString(": the state does not expect it")
+		}
+	case Malformed:
+		b.WriteString("malformed frame" + e.from())
+	case Unsendable:
+		b.WriteString("cannot encode " + e.Event)
+	case DeferredFull:
+		b.WriteString("too many deferred events; no room for " + e.Event + e.from())
+	case Silent:
+		b.WriteString("nothing heard" + e.from())
+	case NoHandshake:
+		b.WriteString("no acceptable message" + e.from() + " in time")
+	case TraceFailed:
+		b.WriteString("recording has stopped")
+	case BadLink:
+		b.WriteString("cannot use the link" + strings.Replace(e.from(), "from", "to", 1))
+	}
+	if e.Cause != nil {
+		b.WriteString(": " + e.Cause.Error())
+	}
+	if t := e.Transition; t != nil {
+		b.WriteString(" (" + t.Name + " at " + t.File + ":" + strconv.Itoa(t.Line) + ":" + strconv.Itoa(t.Col) + ")")
+	}
+	if len(e.Frame) > 0 {
+		b.WriteString("; bytes " + hex.EncodeToString(e.Frame[:min(len(e.Frame), 32)]))
+		if len(e.Frame) > 32 {
+			b.WriteString("… (" + strconv.Itoa(len(e.Frame)) + " in all)")
+		}
+	}
+	if e.Legal != "" {
+		b.WriteString("; legal here: " + e.Legal)
+	}
+	return b.String()
+}
+
+func (e *Error) from() string {
+	if e.Peer == fsm.Broadcast {
+		return ""
+	}
+	return " from peer " + strconv.Itoa(int(e.Peer))
+}

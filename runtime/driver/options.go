@@ -1,0 +1,101 @@
+package driver
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// Options say how a machine is run. The zero value is usable. All handlers are
+// called by the goroutine that owns the machine, after a step has been carried
+// out; they may read the runner but must not step it, and may call every
+// method of the Driver but Do, which says so (use Post).
+type Options[R fsm.Runner] struct {
+	// OnReport is called for each report: effect i of r's last step.
+	OnReport func(r R, i int)
+	// OnState is called after a step that changed the control state, after its reports.
+	OnState func(r R, from, to uint16)
+	// OnLink is called when the link to a peer has come up or been lost, after
+	// the machine has taken the event. For a lost link, why is io.EOF after an
+	// orderly close by the peer, the *Error for which the driver closed it, or the
+	// carrier's error.
+	OnLink func(r R, peer fsm.Peer, up bool, why error)
+	// OnError is called for everything that went wrong but a command given
+	// with Do, whose caller gets the error.
+	OnError func(r R, err *Error)
+
+	// KeepRefused leaves the link open when the machine refuses a message;
+	// KeepMalformed when a whole frame cannot be decoded. A stream in which no
+	// frame begins where one should is always closed: its boundaries are lost.
+	KeepRefused, KeepMalformed bool
+
+	// IdleLimit closes the link to a peer from which no whole frame came for so long; 0: never.
+	IdleLimit time.Duration
+	// HandshakeLimit closes a link whose peer has not sent one acceptable
+	// message within this time after the link came up; 0: never.
+	HandshakeLimit time.Duration
+	// StopAtFinal ends Run when the machine has entered a final state.
+	StopAtFinal bool
+
+	// Mailbox is the capacity for commands and arrivals that wait, 0 for 256.
+	Mailbox int
+	// MaxDeferred is how many deferred events are kept, 0 for 64. When one more is deferred
+	// the link it came from is closed; a command or timeout is dropped with an error.
+	MaxDeferred int
+	// ReceiveBuffer is the size in bytes of the buffer for each stream, at
+	// least the largest frame; 0 for transport.DefaultReceiveBuffer.
+	ReceiveBuffer int
+
+	// Instance is the machine's name in logs and records; may be empty.
+	Instance string
+	// Logger gets links and errors; each step at level debug, if that level
+	// is enabled when the driver is made. May be nil.
+	Logger *slog.Logger
+	// Observer is told the counters. May be nil.
+	Observer Observer
+	// Trace lists who records each step. A recorder that fails is reported once and goes on being counted.
+	Trace []trace.Sink
+}
+
+func (o Options[R]) withDefaults() Options[R] {
+	if o.Mailbox <= 0 {
+		o.Mailbox = 256
+	}
+	if o.MaxDeferred <= 0 {
+		o.MaxDeferred = 64
+	}
+	return o
+}
+
+// Observer is told of the counters of a driver, for metrics. It is called by the
+// goroutine that owns the machine, after each batch of steps, and must not
+// block. Adapters for metrics systems are modules of their own.
+type Observer interface {
+	// Observe gets the totals since the start; c is valid during the call.
+	Observe(c *Counters)
+}
+
+// Counters are totals since the driver was made.
+type Counters struct {
+	Steps     uint64 // events delivered to the machine
+	Commands  uint64 // of which commands of the program
+	Timeouts  uint64 // of which timer expiries
+	Ignored   uint64 // events the state ignores
+	Deferred  uint64 // events kept for later
+	Refused   uint64 // events refused, commands included
+	Malformed uint64 // frames that could not be decoded
+
+	FramesIn, FramesOut uint64
+	BytesIn, BytesOut   uint64 // bytes of these frames
+	SendsDropped        uint64 // frames for peers whose link is gone, or that have no encoding
+	DeferredDropped     uint64 // deferred events given up because their link was lost or the queue full
+
+	Reports            uint64
+	LinksUp, LinksLost uint64
+	Silent             uint64 // links closed for IdleLimit or HandshakeLimit
+	MailboxHigh        uint64 // most items that ever waited
+	MailboxFull        uint64 // items that found no room
+	TraceFailures      uint64 // recorders that have failed
+}

@@ -1,0 +1,220 @@
+package driver
+
+import (
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+// slot is a link in use by a driver.
+type slot struct {
+	link  transport.Link
+	props transport.Properties
+	first fsm.Peer // the machine's number of the link's peer 0
+	peers []peerState
+	open  bool
+	dirty bool // something was sent and not flushed
+
+	split *transport.Splitter // for a stream
+	frame []byte              // for datagrams
+
+	failed   error         // sending has failed for good: the link is lost now
+	broken   error         // sending has failed: the link is lost when receiving ends, or at brokenAt
+	brokenAt time.Duration // see broken
+
+	pumped bool        // a goroutine of its own receives
+	resume chan []byte // gives that goroutine its buffer back
+
+	armed   time.Duration // the time given to Interrupt, of noTime
+	unclear bool          // somebody else may have called Interrupt
+}
+
+type peerState struct {
+	up      bool
+	heard   time.Duration // when the last whole frame came, or the link came up
+	since   time.Duration // when the link came up
+	greeted bool          // an acceptable message has come
+}
+
+// noTime is the deadline of what has none.
+const noTime = time.Duration(1<<63 - 1)
+
+func newSlot[R fsm.Runner](info *fsm.Info, r R, buffer int, first fsm.Peer, link transport.Link) *slot {
+	p := link.Properties()
+	s := &slot{link: link, props: p, first: first, peers: make([]peerState, max(p.Peers, 1)), unclear: true}
+	if p.Stream {
+		s.split = transport.NewSplitter(r.FrameSize, info.MaxFrame, buffer)
+	} else {
+		s.frame = make([]byte, info.MaxFrame+1) // one more, to see that a frame is too long
+	}
+	return s
+}
+
+// space is where the next bytes are to be put.
+func (s *slot) space() []byte {
+	if s.split != nil {
+		return s.split.Space()
+	}
+	return s.frame
+}
+
+// arm makes Receive return at the given time or earlier. Deadlines mostly move
+// away while frames come; then the old one stands, and is corrected when it comes.
+func (s *slot) arm(epoch time.Time, at time.Duration) {
+	if !s.unclear && s.armed <= at {
+		return
+	}
+	s.unclear, s.armed = false, at
+	if at == noTime {
+		s.link.Interrupt(time.Time{})
+		return
+	}
+	s.link.Interrupt(epoch.Add(at))
+}
+
+func (d *Driver[R]) find(peer fsm.Peer) (*slot, int) {
+	for _, s := range d.slots {
+		if i := int(peer - s.first); s.open && i >= 0 && i < len(s.peers) {
+			return s, i
+		}
+	}
+	return nil, 0
+}
+
+// attach takes a link into use.
+func (d *Driver[R]) attach(s *slot) {
+	if other, _ := d.find(s.first); other != nil || d.stopping.Load() {
+		e := d.core.newError(BadLink, s.first, fsm.NoTransition)
+		e.Cause = errPeerTaken
+		if d.stopping.Load() {
+			e.Cause = ErrStopped
+		}
+		s.link.Abort()
+		d.core.report(e)
+		return
+	}
+	s.open = true
+	d.slots = append(d.slots, s)
+	if s.props.Peers == 0 {
+		d.peerUp(s, 0)
+	}
+}
+
+func (d *Driver[R]) peerUp(s *slot, i int) {
+	p := &s.peers[i]
+	if p.up {
+		return
+	}
+	now := d.now()
+	*p = peerState{up: true, heard: now, since: now}
+	address := ""
+	if a := s.link.RemoteAddr(i); a != nil {
+		address = a.String()
+	}
+	d.core.LinkUp(now, s.first+fsm.Peer(i), address)
+}
+
+// closePeer ends a peer. A link of one peer is closed in the background,
+// within its linger time.
+func (d *Driver[R]) closePeer(s *slot, i int) {
+	s.peers[i].up = false
+	if s.props.Peers > 0 || !s.open {
+		return
+	}
+	d.closeSlot(s, false)
+}
+
+func (d *Driver[R]) closeSlot(s *slot, abort bool) {
+	s.open = false
+	if s.dirty && !abort {
+		s.dirty = false
+		s.link.Flush() // a failure now changes nothing any more
+	}
+	d.leaving.Go(func() {
+		if abort {
+			s.link.Abort()
+			return
+		}
+		s.link.Close()
+	})
+}
+
+// loseSlot tells the machine that a link is gone with all its peers.
+func (d *Driver[R]) loseSlot(now time.Duration, s *slot, why error, abort bool) {
+	if !s.open {
+		return
+	}
+	d.closeSlot(s, abort)
+	for i := range s.peers {
+		if s.peers[i].up {
+			s.peers[i].up = false
+			d.core.LinkLost(now, s.first+fsm.Peer(i), why)
+		}
+	}
+}
+
+// tidy forgets links that are closed.
+func (d *Driver[R]) tidy() {
+	kept := d.slots[:0]
+	for _, s := range d.slots {
+		if s.open {
+			kept = append(kept, s)
+		}
+	}
+	clear(d.slots[len(kept):])
+	d.slots = kept
+}
+
+// carrier is a driver as its core sees it.
+type carrier[R fsm.Runner] Driver[R]
+
+// Send implements [Carrier].
+func (k *carrier[R]) Send(peer fsm.Peer, frame []byte) error {
+	d := (*Driver[R])(k)
+	if peer == fsm.Broadcast {
+		err := error(transport.ErrNoPeer)
+		for _, s := range d.slots {
+			if s.open {
+				err = s.send(transport.All, frame)
+			}
+		}
+		return err
+	}
+	s, i := d.find(peer)
+	if s == nil || !s.peers[i].up {
+		return transport.ErrNoPeer
+	}
+	return s.send(i, frame)
+}
+
+func (s *slot) send(to int, frame []byte) error {
+	if s.failed != nil || s.broken != nil {
+		return transport.ErrClosed
+	}
+	err := s.link.Send(to, frame)
+	s.dirty = true
+	if err != nil && s.failed == nil {
+		s.failed = err
+	}
+	return err
+}
+
+// Close implements [Carrier].
+func (k *carrier[R]) Close(peer fsm.Peer, why *Error) {
+	d := (*Driver[R])(k)
+	if peer == fsm.Broadcast {
+		for _, s := range d.slots {
+			if s.open {
+				for i := range s.peers {
+					s.peers[i].up = false
+				}
+				d.closeSlot(s, false)
+			}
+		}
+		return
+	}
+	if s, i := d.find(peer); s != nil {
+		d.closePeer(s, i)
+	}
+}
