@@ -1,0 +1,240 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+)
+
+const (
+	chartTop   = 30.0 // above the heads
+	headHeight = 26.0
+	rowLine    = 15.0 // height of a line of text
+	rowGap     = 16.0 // between steps
+	pillHeight = 18.0
+	sendGap    = 9.0 // between the starts of messages sent in one step
+)
+
+// chartLayout is where everything in a chart is.
+type chartLayout struct {
+	c       *Chart
+	x       []float64 // lifelines
+	y       []float64 // steps: the dot
+	pill    []bool    // steps: the state changed and is shown
+	width   float64
+	headY   float64
+	bottom  float64 // end of the lifelines
+	flights []*flight
+}
+
+// SVG draws c as a sequence chart. Time runs down, so a message slants from
+// the step that sends it to the step that receives it, and messages that cross
+// on the way are seen to cross. c must have passed Check.
+func (c *Chart) SVG() string {
+	l := layoutChart(c)
+	w := &svg{}
+	if c.Title != "" {
+		w.text(16, 22, "start", colours[title], ` font-size="15" font-weight="bold"`, c.Title)
+	}
+	for i, name := range c.Instances {
+		w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="#b8bec9" stroke-width="1.5"/>`+"\n",
+			num(l.x[i]), num(l.headY+headHeight), num(l.x[i]), num(l.bottom))
+		l.head(w, i, name, l.headY)
+		if len(c.Steps) > 24 {
+			l.head(w, i, name, l.bottom)
+		}
+		if i < len(c.Start) {
+			l.state(w, i, l.headY+headHeight+8, c.Start[i])
+		}
+	}
+	for _, f := range l.flights {
+		l.message(w, f)
+	}
+	for i, s := range c.Steps {
+		w.tipped(s.Where, func() { l.step(w, i, s) })
+	}
+	height := l.bottom + headHeight + 16
+	if c.End != "" {
+		w.text(16, height+6, "start", badColour, ` font-weight="bold"`, c.End)
+		height += 22
+	}
+	return w.document(l.width, height, c.Title)
+}
+
+func layoutChart(c *Chart) *chartLayout {
+	l := &chartLayout{c: c, flights: c.flights(), headY: chartTop}
+	if c.Title == "" {
+		l.headY = 12
+	}
+	l.columns()
+	y := l.headY + headHeight + 26
+	if len(c.Start) > 0 {
+		y += pillHeight + 6
+	}
+	state := make([]string, len(c.Instances))
+	copy(state, c.Start)
+	for _, s := range c.Steps {
+		l.y = append(l.y, y)
+		pill := s.Who >= 0 && s.State != "" && s.State != state[s.Who]
+		l.pill = append(l.pill, pill)
+		below := max(float64(len(chartLines(s))-1)*rowLine, float64(len(s.Sends)-1)*sendGap)
+		if pill {
+			state[s.Who] = s.State
+			below = max(below, 10+pillHeight)
+		}
+		y += below + rowGap + rowLine
+	}
+	l.bottom = y + 4
+	return l
+}
+
+// columns finds the lifelines' places: the first one's texts stand to its
+// left, all others' to their right.
+func (l *chartLayout) columns() {
+	n := len(l.c.Instances)
+	texts, arrows := make([]float64, n), 0.0
+	for i, name := range l.c.Instances {
+		texts[i] = textWidth(name, 13)/2 + 10
+	}
+	for _, s := range l.c.Steps {
+		for _, t := range chartLines(s) {
+			if s.Who >= 0 {
+				texts[s.Who] = max(texts[s.Who], textWidth(t.text, 12)+16)
+			}
+		}
+		for _, m := range s.Sends {
+			arrows = max(arrows, textWidth(m.Text, 11))
+		}
+	}
+	x := 16 + texts[0]
+	for i := range n {
+		l.x = append(l.x, x)
+		switch {
+		case i == 0:
+			x += max(220, arrows+90)
+		case i+1 < n:
+			x += max(220, arrows+40, texts[i]+60)
+		}
+	}
+	l.width = l.x[n-1] + texts[n-1] + 16
+	if n == 1 {
+		l.width = l.x[0] + texts[0] + 60
+	}
+	l.width = max(l.width, textWidth(l.c.Title, 15)+32, textWidth(l.c.End, 12.5)+32)
+}
+
+// chartLine is a line of text beside a step.
+type chartLine struct{ text, colour, extra string }
+
+func chartLines(s ChartStep) []chartLine {
+	event := chartLine{s.Event, colours[commanded], ` font-weight="bold"`}
+	if s.Receives != 0 {
+		event.colour = colours[received]
+	}
+	list := []chartLine{event}
+	for _, n := range s.Notes {
+		list = append(list, chartLine{text: n, colour: colours[plain]})
+	}
+	if s.Fault != "" {
+		list = append(list, chartLine{s.Fault, badColour, ` font-weight="bold"`})
+	}
+	if s.Where != "" {
+		list = append(list, chartLine{s.Where, colours[faint], ` font-size="10"`})
+	}
+	return list
+}
+
+// step draws the dot, the texts and the new state of step i.
+func (l *chartLayout) step(w *svg, i int, s ChartStep) {
+	y := l.y[i]
+	if s.Who < 0 {
+		return // the lost message shows it
+	}
+	x, colour := l.x[s.Who], colours[commanded]
+	if s.Receives != 0 {
+		colour = colours[received]
+	}
+	if s.Fault != "" {
+		colour = badColour
+	}
+	w.f(`<circle cx="%s" cy="%s" r="4" fill="%s"/>`+"\n", num(x), num(y), colour)
+	anchor, tx := "start", x+12
+	if s.Who == 0 {
+		anchor, tx = "end", x-12
+	}
+	for n, t := range chartLines(s) {
+		w.text(tx, y+4+float64(n)*rowLine, anchor, t.colour, t.extra, t.text)
+	}
+	if l.pill[i] {
+		l.state(w, s.Who, y+9, s.State)
+	}
+}
+
+func (l *chartLayout) head(w *svg, i int, name string, y float64) {
+	width := textWidth(name, 13) + 24
+	w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="4" fill="#e8edf5" stroke="%s"/>`+"\n",
+		num(l.x[i]-width/2), num(y), num(width), num(headHeight), lineColour)
+	w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="13" font-weight="bold" fill="%s">%s</text>`+"\n",
+		num(l.x[i]), num(y+17), colours[title], escape(name))
+}
+
+// state is a pill with a state's name on a lifeline.
+func (l *chartLayout) state(w *svg, i int, y float64, name string) {
+	width := textWidth(name, 11) + 14
+	w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="9" fill="#f6f8fb" stroke="#8a93a3"/>`+"\n",
+		num(l.x[i]-width/2), num(y), num(width), num(pillHeight))
+	w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="11" fill="%s">%s</text>`+"\n",
+		num(l.x[i]), num(y+13), colours[plain], escape(name))
+}
+
+// message draws one arrow for each reception, or a stub for a message that
+// was lost or is still under way.
+func (l *chartLayout) message(w *svg, f *flight) {
+	x1, y1 := l.x[f.from], l.y[f.sent]+float64(f.nth)*sendGap
+	colour := colours[received]
+	if f.crossings {
+		colour = crossColour
+	}
+	text := f.Text
+	for n, step := range f.received {
+		if n > 0 {
+			text += " (again)"
+		}
+		l.arrow(w, x1, y1, l.x[f.To], l.y[step], colour, "", text, f.crossings)
+	}
+	switch {
+	case f.lost >= 0:
+		x2, y2 := x1+(l.x[f.To]-x1)*0.62, l.y[f.lost]
+		l.arrow(w, x1, y1, x2, y2, badColour, ` stroke-dasharray="5 3"`, f.Text, f.crossings)
+		w.text(x2, y2+5, "middle", badColour, ` font-size="15" font-weight="bold"`, "✗")
+		w.text(x2, y2+19, "middle", badColour, ` font-size="10"`, "lost")
+	case f.underWay:
+		x2, y2 := x1+(l.x[f.To]-x1)*0.7, l.bottom-6
+		l.arrow(w, x1, y1, x2, y2, lineColour, ` stroke-dasharray="5 3"`, f.Text+" (under way)", f.crossings)
+	}
+}
+
+// arrow draws a line with its text along it. Texts of steep lines stay level;
+// those of crossing messages stand near the sender so that they do not meet.
+func (l *chartLayout) arrow(w *svg, x1, y1, x2, y2 float64, colour, extra, text string, crossing bool) {
+	if x1 == x2 { // to itself
+		w.f(`<path d="M%s,%s C%s,%s %s,%s %s,%s" fill="none" stroke="%s" marker-end="url(#h%s)"/>`+"\n",
+			num(x1), num(y1), num(x1+50), num(y1), num(x1+50), num(y2), num(x2+5), num(y2), colour, colour[1:])
+		w.text(x1+44, (y1+y2)/2, "start", colour, ` font-size="11"`, text)
+		return
+	}
+	gap := math.Copysign(5, x2-x1)
+	x1, x2 = x1+gap, x2-gap
+	w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s" stroke-width="1.4"%s marker-end="url(#h%s)"/>`+"\n",
+		num(x1), num(y1), num(x2), num(y2), colour, extra, colour[1:])
+	at := 0.5
+	if crossing {
+		at = 0.27
+	}
+	x, y := x1+(x2-x1)*at, y1+(y2-y1)*at
+	angle := math.Atan((y2-y1)/(x2-x1)) * 180 / math.Pi
+	if math.Abs(angle) > 32 {
+		w.text(x, y+4, "middle", colour, ` font-size="11"`, text)
+		return
+	}
+	w.text(x, y-5, "middle", colour, fmt.Sprintf(` font-size="11" transform="rotate(%s %s %s)"`, num(angle), num(x), num(y)), text)
+}

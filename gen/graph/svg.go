@@ -1,0 +1,86 @@
+package graph
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// svg collects the elements of a drawing. Lengths are in points.
+type svg struct{ b strings.Builder }
+
+func (w *svg) f(format string, args ...any) { fmt.Fprintf(&w.b, format, args...) }
+
+// document puts the frame around what was drawn.
+func (w *svg) document(width, height float64, name string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" font-family="%s" font-size="12">
+<title>%s</title>
+<defs>%s</defs>
+<rect width="100%%" height="100%%" fill="#ffffff"/>
+`, num(width), num(height), num(width), num(height), font, escape(name), arrowHeads()) + w.b.String() + "</svg>\n"
+}
+
+// arrowHeads has one head in each colour that lines have.
+func arrowHeads() string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, c := range append(colours[:], lineColour, crossColour, badColour) {
+		if !seen[c] {
+			seen[c] = true
+			fmt.Fprintf(&b, `<marker id="h%s" viewBox="0 0 10 8" refX="9" refY="4" markerWidth="8" markerHeight="7" orient="auto-start-reverse"><path d="M0,0 L10,4 L0,8 z" fill="%s"/></marker>`,
+				c[1:], c)
+		}
+	}
+	return b.String()
+}
+
+const (
+	lineColour  = "#444444"
+	crossColour = "#c2570c"
+	badColour   = "#b3261e"
+)
+
+// text writes s with its anchor (start, middle, end) at x and its base line at y.
+// A white rim keeps it readable on lines.
+func (w *svg) text(x, y float64, anchor, colour, extra, s string) {
+	w.f(`<text x="%s" y="%s" text-anchor="%s" fill="%s" paint-order="stroke" stroke="#ffffff" stroke-width="3.5" stroke-linejoin="round"%s>%s</text>`+"\n",
+		num(x), num(y), anchor, colour, extra, escape(s))
+}
+
+// tipped draws what is inside with a tip that appears on pointing at it.
+func (w *svg) tipped(tip string, inside func()) {
+	if tip == "" {
+		inside()
+		return
+	}
+	w.f("<g><title>%s</title>\n", escape(tip))
+	inside()
+	w.f("</g>\n")
+}
+
+// num writes a length with at most one decimal, always the same way.
+func num(v float64) string {
+	s := strconv.FormatFloat(v, 'f', 1, 64)
+	return strings.TrimSuffix(s, ".0")
+}
+
+// textWidth estimates the width of s in points. It is meant to be rather too
+// large than too small in any of the fonts that may be found.
+func textWidth(s string, size float64) float64 {
+	w := 0.0
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune("iljI|!'.,:;", r):
+			w += 0.32
+		case strings.ContainsRune("ftr()[]{}/ -\"", r):
+			w += 0.40
+		case strings.ContainsRune("mwMW@%→←↻…", r):
+			w += 0.95
+		case r >= 'A' && r <= 'Z':
+			w += 0.70
+		default:
+			w += 0.60
+		}
+	}
+	return w * size
+}
