@@ -1,0 +1,157 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// smallDomain is the number of arguments up to which a command is tried with all of them.
+const smallDomain = 8
+
+// candidates lists arguments with which a command may explain the side's next
+// frames: all if there are few, else those whose values stand together in one of the next
+// frames (in its fields, or in one element of a list in it), matched by name or by type.
+func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
+	if len(ev.Fields) == 0 {
+		return [][]int64{nil}
+	}
+	if all, err := interp.Domains(ev, smallDomain); err == nil && carried(ev.Fields) {
+		return all
+	}
+	var list [][]int64
+	for k := n.sent; k < len(s.out) && k < n.sent+s.opts.Ahead; k++ {
+		f := &s.rec.Frames[s.out[k]]
+		for _, b := range bundles(f.Message.Fields, f.Slots) {
+			list = s.fill(list, ev.Fields, b)
+		}
+	}
+	// Values may also come from two frames that follow each other: an input
+	// and its checksum, say.
+	for k := n.sent; k+1 < len(s.out) && k < n.sent+s.opts.Ahead; k++ {
+		f, g := &s.rec.Frames[s.out[k]], &s.rec.Frames[s.out[k+1]]
+		b := bundle{}
+		b.add(f.Message.Fields, f.Slots)
+		b.add(g.Message.Fields, g.Slots)
+		list = s.fill(list, ev.Fields, b)
+	}
+	return list
+}
+
+// carried reports whether the domain of the fields is the real one, not the
+// single value that stands for opaque data in a check.
+func carried(fields []*model.Field) bool {
+	return !slices.ContainsFunc(fields, func(f *model.Field) bool {
+		return f.Type.Kind == model.KindOpaque || f.Type.Kind == model.KindBytes
+	})
+}
+
+// bundle is a set of named values that stand together in a frame.
+type bundle struct {
+	fields []*model.Field
+	values [][]int64
+}
+
+func (b *bundle) add(fields []*model.Field, slots []int64) {
+	for _, f := range fields {
+		b.fields = append(b.fields, f)
+		b.values = append(b.values, slots[f.Offset:f.Offset+f.Type.Slots()])
+	}
+}
+
+// bundles are the fields of a message, and for each element of its lists of
+// records those of the element with those of the message.
+func bundles(fields []*model.Field, slots []int64) []bundle {
+	top := bundle{}
+	top.add(fields, slots)
+	all := []bundle{top}
+	for _, f := range fields {
+		if f.Type.Kind != model.KindList || f.Type.Elem.Kind != model.KindRecord {
+			continue
+		}
+		size := f.Type.Elem.Slots()
+		for i := range int(slots[f.Offset]) {
+			b := bundle{fields: slices.Clone(top.fields), values: slices.Clone(top.values)}
+			at := f.Offset + 1 + i*size
+			b.add(f.Type.Elem.Fields, slots[at:at+size])
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// fill makes arguments for fields from a bundle and appends those that are new.
+// A field that nothing in the bundle fits is tried with all values if it has few.
+func (s *search) fill(list [][]int64, fields []*model.Field, b bundle) [][]int64 {
+	partial := [][]int64{nil}
+	for _, f := range fields {
+		choices := b.choices(f)
+		if len(choices) == 0 {
+			one := &model.Event{Name: f.Name, Fields: []*model.Field{f}, Span: f.Span}
+			all, err := interp.Domains(one, smallDomain)
+			if err != nil || !carried(one.Fields) {
+				return list
+			}
+			choices = all
+		}
+		var next [][]int64
+		for _, p := range partial {
+			for _, c := range choices {
+				next = append(next, append(slices.Clone(p), c...))
+			}
+		}
+		if partial = next; len(partial) > 64 {
+			return list
+		}
+	}
+	for _, p := range partial {
+		if !slices.ContainsFunc(list, func(q []int64) bool { return slices.Equal(p, q) }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// choices are the values of the bundle that can be field f: the one of its
+// name, else all of its type.
+func (b *bundle) choices(f *model.Field) [][]int64 {
+	var byType [][]int64
+	for i, g := range b.fields {
+		v, ok := as(f.Type, g.Type, b.values[i])
+		if !ok {
+			continue
+		}
+		if g.Name == f.Name {
+			return [][]int64{v}
+		}
+		if named(f.Type, g.Type) {
+			byType = append(byType, v)
+		}
+	}
+	return byType
+}
+
+// named reports whether two types have the same name, looking through optionals.
+func named(t, u *model.Type) bool {
+	if t.Kind == model.KindOptional {
+		t = t.Elem
+	}
+	if u.Kind == model.KindOptional {
+		u = u.Elem
+	}
+	return t.Name == u.Name
+}
+
+// as converts a value of type from to type to: the same type, or with one of them optional.
+func as(to, from *model.Type, v []int64) ([]int64, bool) {
+	switch {
+	case to.Same(from):
+		return v, true
+	case to.Kind == model.KindOptional && to.Elem.Same(from):
+		return append([]int64{1}, v...), true
+	case from.Kind == model.KindOptional && from.Elem.Same(to) && v[0] != 0:
+		return v[1:], true
+	}
+	return nil, false
+}

@@ -1,0 +1,249 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// Step is one step of a run that explains traffic.
+type Step struct {
+	// Event is the event as text. Read is the index of the frame that was
+	// read, -1 if the event is no message; then the run assumes it: a command, a
+	// timer, start or up.
+	Event string
+	Read  int
+	// Sent are the indices of the frames that the step sent.
+	Sent []int
+	// Before and After are control states; Name and Place name the branch.
+	Before, After string
+	Name          string
+	Place         diag.Span
+}
+
+// Side is what was found out about one party.
+type Side struct {
+	Side   int // 0 opened the connection, 1 accepted it
+	Role   string
+	Params string // as text, empty if the role has none
+	// Accepted: Run explains every frame. Otherwise Run is a longest one.
+	Accepted bool
+	// Exhausted: the search stopped at its bound, so that a run may exist after all.
+	Exhausted bool
+	Run       []Step
+	// Sent and Read count explained frames; SentAll and ReadAll all of them.
+	Sent, SentAll, Read, ReadAll int
+	// Frontier is the index of the first frame without explanation, the
+	// number of frames if there is none.
+	Frontier int
+	// Machines are the possible machines at the frontier.
+	Machines []At
+	// Taken counts how often each transition of the role was taken in Run, by Transition.ID.
+	Taken []int
+	// Looked is the number of nodes of the search.
+	Looked int
+}
+
+// At is one possibility of where a machine was when the explanation ended.
+type At struct {
+	State   string // control state with the parts' states
+	Machine string // with variables
+	// Refuses says why the next captured frame of the peer cannot be read
+	// here; empty if it can or if there is none to read before the frontier.
+	Refuses string
+	// Legal are the events that would have been legal.
+	Legal []string
+	// Sends are the messages that some command would have sent here.
+	Sends []string
+}
+
+// maxPossible bounds the Machines of a Side.
+const maxPossible = 4
+
+// Explain finds for one side of a recording the role and parameters whose run
+// explains most of it. roles are tried in order, each with every combination of its parameters.
+func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machine, opts Options) (*Side, error) {
+	var best *Side
+	var key [2]int
+	for _, m := range roles {
+		args, err := paramTuples(m)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range args {
+			v, err := interp.NewValue(m, rec.Strings, a...)
+			if err != nil {
+				return nil, err
+			}
+			s := explain(ctx, rec, m, v, side, opts)
+			if best == nil || slices.Compare(s.bestKey[:], key[:]) > 0 {
+				best, key = s.result(paramText(m, rec.Strings, a)), s.bestKey
+			}
+			if best.Accepted {
+				return best, nil
+			}
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("protocol %s has no role", rec.Protocol.Name)
+	}
+	return best, ctx.Err()
+}
+
+// paramTuples lists every combination of a role's parameters.
+func paramTuples(m *model.Machine) ([][][]int64, error) {
+	all := [][][]int64{nil}
+	for _, p := range m.Params {
+		one := &model.Event{Name: p.Name, Span: p.Span, Fields: []*model.Field{{Name: p.Name, Type: p.Type}}}
+		values, err := interp.Domains(one, 16)
+		if err != nil {
+			return nil, fmt.Errorf("role %s: parameter %s has too many values to try", m.Name, p.Name)
+		}
+		var next [][][]int64
+		for _, tuple := range all {
+			for _, v := range values {
+				next = append(next, append(slices.Clone(tuple), v))
+			}
+		}
+		if all = next; len(all) > 64 {
+			return nil, fmt.Errorf("role %s has too many combinations of parameters to try", m.Name)
+		}
+	}
+	return all, nil
+}
+
+func paramText(m *model.Machine, strs *interp.Strings, args [][]int64) string {
+	var list []string
+	for i, p := range m.Params {
+		list = append(list, p.Name+": "+string(interp.AppendValue(nil, strs, p.Type, args[i])))
+	}
+	return strings.Join(list, ", ")
+}
+
+func (s *search) result(params string) *Side {
+	r := &Side{
+		Side: s.side, Role: s.machine.Name, Params: params, Exhausted: s.full,
+		SentAll: len(s.out), ReadAll: len(s.in), Taken: make([]int, len(s.machine.Transitions)), Looked: len(s.nodes),
+	}
+	last, ok := s.accepted()
+	r.Accepted = ok
+	if !ok && len(s.best) > 0 {
+		last = s.best[0]
+	}
+	if len(s.nodes) == 0 {
+		return r
+	}
+	r.Sent, r.Read = s.nodes[last].sent, s.nodes[last].read
+	r.Frontier = s.bestKey[0]
+	r.Run = s.run(last, r.Taken)
+	if ok {
+		r.Frontier = len(s.rec.Frames)
+		r.Machines = []At{s.at(last)}
+		return r
+	}
+	known := map[string]bool{}
+	for _, n := range s.best {
+		if a := s.at(n); !known[a.Machine] && len(r.Machines) < maxPossible {
+			known[a.Machine] = true
+			r.Machines = append(r.Machines, a)
+		}
+	}
+	return r
+}
+
+// run renders the way to node last and counts the transitions on it.
+func (s *search) run(last int, taken []int) []Step {
+	var way []int
+	for n := last; n >= 0; n = s.nodes[n].parent {
+		way = append(way, n)
+	}
+	slices.Reverse(way)
+	var steps []Step
+	for i := 1; i < len(way); i++ {
+		before, after := &s.nodes[way[i-1]], &s.nodes[way[i]]
+		_, _, res, _ := s.step.Step(before.value, after.event)
+		for _, t := range s.step.Fired() {
+			taken[t.ID]++
+		}
+		st := Step{
+			Event: string(interp.AppendEvent(nil, s.rec.Strings, after.event)), Read: -1,
+			Before: s.machine.States[before.value[0]].Name, After: s.machine.States[after.value[0]].Name,
+		}
+		if after.read > before.read {
+			st.Read = s.in[before.read]
+		}
+		for k := before.sent; k < after.sent; k++ {
+			st.Sent = append(st.Sent, s.out[k])
+		}
+		if res.Transition != fsm.NoTransition {
+			t := s.machine.Transitions[res.Transition]
+			st.Name, st.Place = t.Name, t.Span
+		}
+		steps = append(steps, st)
+	}
+	return steps
+}
+
+// at describes the machine at node n and what could have happened there.
+func (s *search) at(n int) At {
+	nd := &s.nodes[n]
+	a := At{
+		State:   interp.StatePath(s.machine, nd.value),
+		Machine: string(interp.AppendMachine(nil, s.rec.Strings, s.machine, nd.value)),
+	}
+	for _, ev := range interp.Legal(s.machine, nd.value) {
+		a.Legal = append(a.Legal, ev.Name)
+	}
+	if s.canRead(nd) {
+		f := &s.rec.Frames[s.in[nd.read]]
+		ev := interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: 1 - s.side}
+		_, effects, res, fault := s.step.Step(nd.value, ev)
+		if res.Code == fsm.Refused {
+			a.Refuses = fault.What()
+		} else if _, ok := s.match(nd.sent, effects); !ok {
+			a.Refuses = fmt.Sprintf("%s would be answered by %s", s.rec.Text(s.in[nd.read]), s.sends(effects))
+		}
+	}
+	a.Sends = s.possibleSends(nd)
+	return a
+}
+
+func (s *search) sends(effects []interp.Effect) string {
+	var list []string
+	for _, e := range effects {
+		if e.Kind == fsm.Send {
+			list = append(list, string(interp.AppendMessage(nil, s.rec.Strings, e.Message, e.Slots)))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// possibleSends lists what commands that are available at nd would send.
+func (s *search) possibleSends(nd *node) []string {
+	var list []string
+	for _, ev := range s.machine.Events {
+		if ev.Kind != model.EventCommand {
+			continue
+		}
+		names := map[string]bool{}
+		for _, args := range s.candidates(nd, ev) {
+			_, effects, res, _ := s.step.Step(nd.value, interp.Event{Event: ev, Args: args})
+			if res.Code != fsm.Took {
+				continue
+			}
+			for _, e := range effects {
+				if e.Kind == fsm.Send && !names[e.Message.Name] {
+					names[e.Message.Name] = true
+					list = append(list, e.Message.Name+" by "+ev.Name)
+				}
+			}
+		}
+	}
+	return list
+}

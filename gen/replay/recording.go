@@ -1,0 +1,152 @@
+// Package replay says whether recorded traffic is a run of a protocol. It takes
+// frames (from a packet capture) or steps (from a trace) and the checked model,
+// and finds either a run of the machine that explains them, or the longest
+// part that can be explained, with the machine's state there and what would have been
+// legal. It knows no file formats of captures and no sockets. Start from
+// [Split] and [Explain] for frames, [Check] for traces.
+package replay
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// ChunkKind says what a [Chunk] is.
+type ChunkKind uint8
+
+const (
+	Data  ChunkKind = iota // bytes became readable
+	Close                  // the sender said that it sends no more
+	Reset                  // the sender broke the connection off
+	Gap                    // the capture lost bytes of the sender here
+)
+
+// Chunk is a piece of captured traffic between two parties, in the order of the capture.
+type Chunk struct {
+	Kind ChunkKind
+	// From is the sender: 0 opened the connection, 1 accepted it.
+	From int
+	Time time.Time
+	// Packet is the number of the packet in the capture, from 1.
+	Packet int
+	Data   []byte
+}
+
+// Frame is one frame of the recording.
+type Frame struct {
+	From   int
+	Time   time.Time
+	Packet int // where its last byte is
+	Offset int // of its first byte in the sender's stream
+	Bytes  []byte
+	// Message and Slots are the decoded message.
+	Message *model.Message
+	Slots   []int64
+	// Differs is set if encoding the message again gives other bytes (Again).
+	Differs bool
+	Again   []byte
+}
+
+// Recording is a conversation of two parties as frames.
+type Recording struct {
+	Protocol *model.Protocol
+	Strings  *interp.Strings
+	Frames   []Frame
+	// Closed says by sender that its stream ended, by a close or reset, at
+	// which place in Frames and in which packet.
+	Closed [2]bool
+	// Rest are bytes behind the last whole frame, by sender.
+	Rest [2]int
+	// Fault is where the bytes stop being frames of the protocol, nil if they
+	// do not. Frames holds what came before.
+	Fault *FrameFault
+	// Datagrams: every chunk is one frame.
+	Datagrams bool
+}
+
+// FrameFault is a frame that cannot be decoded, or a gap in the capture.
+type FrameFault struct {
+	From, Packet, Offset int
+	Bytes                []byte
+	Reason               string
+}
+
+// Split cuts captured bytes into frames and decodes them. Bytes that are no
+// frame end the recording there with Fault set.
+func Split(p *model.Protocol, chunks []Chunk, datagrams bool) (*Recording, error) {
+	if p.Wire == nil {
+		return nil, fmt.Errorf("protocol %s has no wire section, so bytes cannot be decoded", p.Name)
+	}
+	r := &Recording{Protocol: p, Strings: &interp.Strings{}, Datagrams: datagrams}
+	var pending [2][]byte
+	var offset [2]int
+	for _, c := range chunks {
+		switch c.Kind {
+		case Close, Reset:
+			r.Closed[c.From] = true
+		case Gap:
+			r.Fault = &FrameFault{From: c.From, Packet: c.Packet, Offset: offset[c.From], Reason: "the capture has a gap here: bytes of this sender are missing"}
+		case Data:
+			buf := append(pending[c.From], c.Data...)
+			n, fault := r.cut(c, buf, offset[c.From])
+			offset[c.From] += n
+			pending[c.From] = buf[n:]
+			r.Fault = fault
+		}
+		if r.Fault != nil {
+			return r, nil
+		}
+	}
+	r.Rest = [2]int{len(pending[0]), len(pending[1])}
+	return r, nil
+}
+
+// cut takes whole frames from the beginning of b and returns their length.
+func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
+	done := 0
+	for done < len(b) {
+		size := len(b)
+		if !r.Datagrams {
+			n, err := interp.FrameSize(r.Protocol, b[done:])
+			if err.Problem != 0 {
+				return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: offset + done, Bytes: head(b[done:]), Reason: err.Error()}
+			}
+			if n == 0 || n > len(b)-done {
+				break
+			}
+			size = n
+		}
+		f := Frame{From: c.From, Time: c.Time, Packet: c.Packet, Offset: offset + done, Bytes: bytes.Clone(b[done : done+size])}
+		if err := r.decode(&f); err != nil {
+			return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: f.Offset, Bytes: head(f.Bytes), Reason: err.Error()}
+		}
+		r.Frames = append(r.Frames, f)
+		done += size
+	}
+	return done, nil
+}
+
+func (r *Recording) decode(f *Frame) error {
+	m, slots, err := interp.DecodeFrame(r.Protocol, r.Strings, f.Bytes)
+	if err.Problem != 0 {
+		return err
+	}
+	f.Message, f.Slots = m, slots
+	again, err := interp.AppendFrame(r.Protocol, r.Strings, nil, m, slots)
+	if err.Problem != 0 || !bytes.Equal(again, f.Bytes) {
+		f.Differs, f.Again = true, again
+	}
+	return nil
+}
+
+func head(b []byte) []byte { return bytes.Clone(b[:min(len(b), 32)]) }
+
+// Text renders the message of frame i as text.
+func (r *Recording) Text(i int) string {
+	f := &r.Frames[i]
+	return string(interp.AppendMessage(nil, r.Strings, f.Message, f.Slots))
+}

@@ -1,0 +1,283 @@
+package replay
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// Options bound the search for a run.
+type Options struct {
+	// MaxStates is the greatest number of distinct (machine, frames read,
+	// frames sent) that are looked at; 0 means 2,000,000.
+	MaxStates int
+	// Silent is the greatest number of commands in a row that send nothing;
+	// 0 means 4.
+	Silent int
+	// Ahead is how many of the side's next frames are looked at for arguments of
+	// commands; 0 means 12.
+	Ahead int
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxStates == 0 {
+		o.MaxStates = 2_000_000
+	}
+	if o.Silent == 0 {
+		o.Silent = 4
+	}
+	if o.Ahead == 0 {
+		o.Ahead = 12
+	}
+	return o
+}
+
+// node is a place in the search: the machine's value after some of its frames
+// were sent and some of the peer's were read.
+type node struct {
+	value  interp.Value
+	read   int // of in
+	sent   int // of out
+	silent int // commands in a row that sent nothing
+	up     bool
+	parent int // index in nodes, -1 for the first
+	event  interp.Event
+}
+
+// search explains one side.
+type search struct {
+	rec     *Recording
+	machine *model.Machine
+	step    *interp.Machine
+	opts    Options
+	side    int
+	out, in []int // indices into rec.Frames
+	nodes   []node
+	stack   []int
+	seen    map[[16]byte]bool
+	best    []int // nodes that explain the most
+	bestKey [2]int
+	scratch []byte
+	full    bool
+}
+
+// explain looks for a run of machine, begun as value, that sends side's frames.
+func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, side int, opts Options) *search {
+	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(), side: side, seen: map[[16]byte]bool{}}
+	for i, f := range rec.Frames {
+		if f.From == side {
+			s.out = append(s.out, i)
+		} else {
+			s.in = append(s.in, i)
+		}
+	}
+	s.begin(value)
+	for len(s.stack) > 0 && ctx.Err() == nil {
+		n := s.stack[len(s.stack)-1]
+		s.stack = s.stack[:len(s.stack)-1]
+		if s.done(&s.nodes[n]) {
+			s.best = []int{n}
+			return s
+		}
+		if len(s.nodes) > s.opts.MaxStates {
+			break
+		}
+		s.expand(n)
+	}
+	s.full = len(s.stack) > 0
+	return s
+}
+
+func (s *search) begin(value interp.Value) {
+	first := node{value: value, parent: -1}
+	s.add(first)
+	if start := event(s.machine, model.EventStart); start != nil {
+		s.stack = s.stack[:0]
+		s.try(0, interp.Event{Event: start}, 0, 0, false)
+	}
+}
+
+// done reports whether a node explains everything.
+func (s *search) done(n *node) bool { return n.sent == len(s.out) && n.read == len(s.in) }
+
+// accepted reports whether the search found a run, and its last node.
+func (s *search) accepted() (int, bool) {
+	if len(s.best) == 1 && s.done(&s.nodes[s.best[0]]) {
+		return s.best[0], true
+	}
+	return 0, false
+}
+
+// expand pushes what the machine can do at n; what is pushed last is tried
+// first: reading, then commands that explain the next frame, then silent ones.
+func (s *search) expand(n int) {
+	at := s.nodes[n] // a copy: nodes grows
+	base := len(s.stack)
+	if s.canRead(&at) {
+		f := &s.rec.Frames[s.in[at.read]]
+		s.try(n, interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: 1 - s.side}, 1, 0, at.up)
+	}
+	if !at.up {
+		if up := event(s.machine, model.EventUp); up != nil {
+			s.try(n, interp.Event{Event: up, Sender: 1 - s.side}, 0, 0, true)
+		}
+	}
+	for _, ev := range s.machine.Events {
+		switch ev.Kind {
+		case model.EventCommand:
+			for _, args := range s.candidates(&at, ev) {
+				s.try(n, interp.Event{Event: ev, Args: args}, 0, 1, at.up)
+			}
+		case model.EventTimer:
+			if at.value[ev.Timer.Offset] != 0 {
+				s.try(n, interp.Event{Event: ev}, 0, 1, at.up)
+			}
+		}
+	}
+	// Of the new ones, those that explain a frame are to be tried before
+	// silent commands, and reading first of all: it was pushed first.
+	added := s.stack[base:]
+	slices.Reverse(added)
+	slices.SortStableFunc(added, func(a, b int) int { return s.rank(n, b) - s.rank(n, a) })
+}
+
+// rank orders the children of a node: 0 is tried first.
+func (s *search) rank(parent, child int) int {
+	p, c := &s.nodes[parent], &s.nodes[child]
+	switch {
+	case c.read > p.read:
+		return 0
+	case c.sent > p.sent:
+		return 1
+	case c.up != p.up:
+		return 2
+	}
+	return 3
+}
+
+// canRead: the peer's next frame had been captured before the side's next frame was.
+func (s *search) canRead(n *node) bool {
+	if n.read == len(s.in) {
+		return false
+	}
+	return n.sent == len(s.out) || s.in[n.read] < s.out[n.sent]
+}
+
+// try takes one step from node n and keeps the result if it explains the
+// frames that the step sends.
+func (s *search) try(n int, ev interp.Event, reads, silent int, up bool) {
+	at := &s.nodes[n]
+	if silent > 0 && at.silent >= s.opts.Silent {
+		silent = s.opts.Silent + 1
+	}
+	next, effects, res, _ := s.step.Step(at.value, ev)
+	if res.Code == fsm.Refused || res.Code == fsm.Deferred {
+		return
+	}
+	if res.Code == fsm.Ignored && reads == 0 {
+		return
+	}
+	sends, ok := s.match(at.sent, effects)
+	if !ok {
+		return
+	}
+	ev.Args = slices.Clone(ev.Args)
+	c := node{value: slices.Clone(next), read: at.read + reads, sent: at.sent + sends, up: up, parent: n, event: ev}
+	if sends == 0 && reads == 0 {
+		c.silent = at.silent + silent
+		if c.silent > s.opts.Silent {
+			return
+		}
+	}
+	s.add(c)
+}
+
+// match compares what a step sends with the side's next frames. Behind the end
+// of the recording anything may be sent: the capture ended first.
+func (s *search) match(sent int, effects []interp.Effect) (n int, ok bool) {
+	for _, e := range effects {
+		if e.Kind != fsm.Send {
+			continue
+		}
+		if sent+n == len(s.out) {
+			continue
+		}
+		f := &s.rec.Frames[s.out[sent+n]]
+		if f.Message != e.Message || !slices.Equal(f.Slots, e.Slots) {
+			return 0, false
+		}
+		n++
+	}
+	return n, true
+}
+
+func (s *search) add(c node) {
+	key := s.key(&c)
+	if s.seen[key] {
+		return
+	}
+	s.seen[key] = true
+	s.nodes = append(s.nodes, c)
+	i := len(s.nodes) - 1
+	s.stack = append(s.stack, i)
+	reach := s.reach(&c)
+	switch cmp := slices.Compare(reach[:], s.bestKey[:]); {
+	case cmp > 0:
+		s.best, s.bestKey = []int{i}, reach
+	case cmp == 0 && len(s.best) < 64:
+		s.best = append(s.best, i)
+	}
+}
+
+// reach measures how much a node explains: first how far in the recording all
+// is explained, then how much in all.
+func (s *search) reach(n *node) [2]int {
+	k := len(s.rec.Frames)
+	if n.sent < len(s.out) {
+		k = s.out[n.sent]
+	}
+	if n.read < len(s.in) && n.sent == len(s.out) {
+		k = min(k, s.in[n.read])
+	}
+	return [2]int{k, n.read + n.sent}
+}
+
+// key identifies a node by what can happen behind it.
+func (s *search) key(n *node) [16]byte {
+	b := s.scratch[:0]
+	for _, v := range n.value {
+		b = binary.AppendVarint(b, v)
+	}
+	b = binary.AppendUvarint(b, uint64(n.read))
+	b = binary.AppendUvarint(b, uint64(n.sent))
+	b = append(b, byte(min(n.silent, 255)))
+	if n.up {
+		b = append(b, 1)
+	}
+	s.scratch = b
+	sum := sha256.Sum256(b)
+	return [16]byte(sum[:16])
+}
+
+func event(m *model.Machine, kind model.EventKind) *model.Event {
+	for _, ev := range m.Events {
+		if ev.Kind == kind {
+			return ev
+		}
+	}
+	return nil
+}
+
+func (s *search) messageEvent(msg *model.Message) *model.Event {
+	for _, ev := range s.machine.Events {
+		if ev.Kind == model.EventMessage && ev.Message == msg {
+			return ev
+		}
+	}
+	return nil
+}
