@@ -38,9 +38,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	var h struct {
-		Parley, Protocol, Role, Instance, Hash string
-		Version                                int
-		Time                                   time.Time
+		Parley, Protocol, Role, Instance, Hash, Machine string
+		Version                                         int
+		Time                                            time.Time
 	}
 	err = json.Unmarshal(b, &h)
 	switch {
@@ -53,7 +53,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	case h.Version != Version:
 		return nil, fmt.Errorf("line 1: the record has format version %d, this program reads version %d", h.Version, Version)
 	}
-	t.header = Header{Protocol: h.Protocol, Role: h.Role, Instance: h.Instance, Hash: h.Hash, Time: h.Time}
+	t.header = Header{Protocol: h.Protocol, Role: h.Role, Instance: h.Instance, Hash: h.Hash, Machine: h.Machine, Time: h.Time}
 	return t, nil
 }
 

@@ -25,6 +25,9 @@ type Header struct {
 	Instance string
 	// Hash is [fsm.Info].Hash: a record can be run again only by a machine of the same hash.
 	Hash string
+	// Machine is the machine before its first step as text, by
+	// [fsm.Runner].AppendMachine: its parameters, above all.
+	Machine string
 	// Time is when the record began; the offsets of the steps count from it.
 	Time time.Time
 }

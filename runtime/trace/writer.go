@@ -38,6 +38,7 @@ func (t *Writer) Begin(h Header) {
 		b = appendField(b, "instance", h.Instance)
 	}
 	b = appendField(b, "hash", h.Hash)
+	b = appendField(b, "machine", h.Machine)
 	b = append(b, `,"time":"`...)
 	b = h.Time.UTC().AppendFormat(b, time.RFC3339Nano)
 	t.line(append(b, '"'))
