@@ -1,0 +1,227 @@
+package replay
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// Trace is what running a record again has shown.
+type Trace struct {
+	Header trace.Header
+	// Steps counts the lines that agree with the specification, Frames the frames among them.
+	Steps, Frames int
+	// Refused and Malformed count events that the machine did not take, and
+	// rightly so: the record shows a peer that deviated, not this machine.
+	Refused, Malformed int
+	// Cut: the record ends in the middle of a line.
+	Cut bool
+	// Deviation is where the record is no run of the machine; nil if it is one.
+	Deviation *Deviation
+	// State and Machine are where the record ends (or deviates), with what is legal there.
+	State, Machine string
+	Legal          []string
+	// Taken counts transitions, by Transition.ID.
+	Taken []int
+}
+
+// Deviation is the first line of a record that the specification does not explain.
+type Deviation struct {
+	Line   int
+	Event  string
+	Reason string
+}
+
+// ErrOther says that a record is not of this specification.
+var ErrOther = errors.New("the record is of another specification")
+
+// Check runs a record again through the interpreter and compares every step:
+// the result, the transition, the effects, and the bytes of every frame.
+// The error is for records that cannot be read or are of another protocol.
+func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
+	h := r.Header()
+	m, err := recorded(p, h)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{p: p, m: m, strs: &interp.Strings{}, out: &Trace{Header: h, Taken: make([]int, len(m.Transitions))}}
+	c.step = interp.New(m, c.strs)
+	if c.value, err = interp.ParseMachine(m, c.strs, h.Machine); err != nil {
+		return nil, fmt.Errorf("line 1: the machine in the header: %w", err)
+	}
+	c.value = slices.Clone(c.value)
+	var s trace.Step
+	for {
+		switch err := r.Next(&s); {
+		case err == io.EOF:
+			c.out.Cut = r.Truncated()
+			return c.finish(), nil
+		case err != nil:
+			return c.finish(), err
+		}
+		if reason := c.line(&s); reason != "" {
+			c.out.Deviation = &Deviation{Line: r.Line(), Event: string(s.Event), Reason: reason}
+			return c.finish(), nil
+		}
+		c.out.Steps++
+	}
+}
+
+func recorded(p *model.Protocol, h trace.Header) (*model.Machine, error) {
+	if h.Protocol != p.Name {
+		return nil, fmt.Errorf("%w: it is of protocol %s, this is %s", ErrOther, h.Protocol, p.Name)
+	}
+	if h.Hash != p.Hash {
+		return nil, fmt.Errorf("%w: %s has changed since (its hash is %.12s…, the record says %.12s…)", ErrOther, p.Name, p.Hash, h.Hash)
+	}
+	for _, m := range p.Roles {
+		if m.Name == h.Role {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s has no role %s", ErrOther, p.Name, h.Role)
+}
+
+type checker struct {
+	p     *model.Protocol
+	m     *model.Machine
+	strs  *interp.Strings
+	step  *interp.Machine
+	value interp.Value
+	out   *Trace
+}
+
+func (c *checker) finish() *Trace {
+	c.out.State = interp.StatePath(c.m, c.value)
+	c.out.Machine = string(interp.AppendMachine(nil, c.strs, c.m, c.value))
+	for _, ev := range interp.Legal(c.m, c.value) {
+		c.out.Legal = append(c.out.Legal, ev.Name)
+	}
+	return c.out
+}
+
+// line runs one line and says how it deviates, or nothing.
+func (c *checker) line(s *trace.Step) string {
+	if state := c.m.States[c.value[0]].Name; s.Before != "" && s.Before != state {
+		return fmt.Sprintf("the record says the machine was in state %s, it was in %s", s.Before, state)
+	}
+	switch s.Kind {
+	case trace.Closed:
+		return ""
+	case trace.Malformed:
+		return c.malformed(s)
+	}
+	ev, err := interp.ParseEvent(c.m, c.strs, string(s.Event))
+	if err != nil {
+		return "the event cannot be read: " + err.Error()
+	}
+	ev.Sender = int(max(s.Peer, 0))
+	if s.Kind == trace.Message {
+		if why := c.sameFrame(s, ev); why != "" {
+			return why
+		}
+	}
+	next, effects, res, fault := c.step.Step(c.value, ev)
+	if res.Code != s.Code {
+		why := fmt.Sprintf("the record says the event was %s, the specification says %s", s.Code, res.Code)
+		if fault != nil {
+			why += ": " + fault.What()
+		}
+		return why
+	}
+	if res.Transition != s.Transition {
+		return fmt.Sprintf("the record says transition %s (number %d) was taken, the specification takes %s", s.Name, s.Transition, c.name(res.Transition))
+	}
+	if why := c.sameEffects(s, effects); why != "" {
+		return why
+	}
+	switch res.Code {
+	case fsm.Took:
+		for _, t := range c.step.Fired() {
+			c.out.Taken[t.ID]++
+		}
+		c.value = slices.Clone(next)
+	case fsm.Refused:
+		c.out.Refused++
+	}
+	if state := c.m.States[c.value[0]].Name; s.After != state {
+		return fmt.Sprintf("the record says the machine went to state %s, it is in %s", s.After, state)
+	}
+	return ""
+}
+
+func (c *checker) name(t uint16) string {
+	if int(t) < len(c.m.Transitions) {
+		return fmt.Sprintf("%s (number %d)", c.m.Transitions[t].Name, t)
+	}
+	return "none"
+}
+
+// malformed wants the bytes to be refused by the codec of the specification.
+func (c *checker) malformed(s *trace.Step) string {
+	c.out.Malformed++
+	if c.p.Wire == nil {
+		return ""
+	}
+	if m, _, err := interp.DecodeFrame(c.p, c.strs, s.Frame); err.Problem == 0 {
+		return fmt.Sprintf("the record says the frame is malformed, it is a good %s", m.Name)
+	}
+	return ""
+}
+
+// sameFrame compares the bytes of a received frame with the event.
+func (c *checker) sameFrame(s *trace.Step, ev interp.Event) string {
+	if c.p.Wire == nil || len(s.Frame) == 0 {
+		return ""
+	}
+	c.out.Frames++
+	m, slots, err := interp.DecodeFrame(c.p, c.strs, s.Frame)
+	if err.Problem != 0 {
+		return "the frame cannot be decoded: " + err.Error()
+	}
+	if m != ev.Event.Message || !slices.Equal(slots, ev.Args) {
+		return fmt.Sprintf("the frame is %s, the event says %s", interp.AppendMessage(nil, c.strs, m, slots), s.Event)
+	}
+	return ""
+}
+
+func (c *checker) sameEffects(s *trace.Step, effects []interp.Effect) string {
+	for i := range max(len(effects), len(s.Effects)) {
+		switch {
+		case i >= len(effects):
+			return fmt.Sprintf("the record has effect %q, the specification has none there", s.Effects[i].Text)
+		case i >= len(s.Effects):
+			return fmt.Sprintf("the specification has effect %q, the record has none there", interp.AppendEffect(nil, c.strs, &effects[i]))
+		}
+		want := interp.AppendEffect(nil, c.strs, &effects[i])
+		if got := s.Effects[i].Text; !bytes.Equal(got, want) {
+			return fmt.Sprintf("the record has effect %q, the specification has %q", got, want)
+		}
+		if why := c.sameSent(&s.Effects[i], &effects[i]); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func (c *checker) sameSent(got *trace.Effect, want *interp.Effect) string {
+	if want.Kind != fsm.Send || len(got.Frame) == 0 || c.p.Wire == nil {
+		return ""
+	}
+	c.out.Frames++
+	b, err := interp.AppendFrame(c.p, c.strs, nil, want.Message, want.Slots)
+	if err.Problem != 0 {
+		return err.Error()
+	}
+	if !bytes.Equal(b, got.Frame) {
+		return fmt.Sprintf("%s was sent as % x, the specification says % x", got.Text, got.Frame, b)
+	}
+	return ""
+}
