@@ -79,7 +79,7 @@ func layoutChart(c *Chart) *chartLayout {
 		below := max(float64(len(chartLines(s))-1)*rowLine, float64(len(s.Sends)-1)*sendGap)
 		if pill {
 			state[s.Who] = s.State
-			below = max(below, 10+pillHeight)
+			below += pillHeight + 2
 		}
 		y += below + rowGap + rowLine
 	}
@@ -98,7 +98,7 @@ func (l *chartLayout) columns() {
 	for _, s := range l.c.Steps {
 		for _, t := range chartLines(s) {
 			if s.Who >= 0 {
-				texts[s.Who] = max(texts[s.Who], textWidth(t.text, 12)+16)
+				texts[s.Who] = max(texts[s.Who], textWidth(t.text, 12)+16, textWidth(s.State, 11)+30)
 			}
 		}
 		for _, m := range s.Sends {
@@ -161,11 +161,14 @@ func (l *chartLayout) step(w *svg, i int, s ChartStep) {
 	if s.Who == 0 {
 		anchor, tx = "end", x-12
 	}
+	down := y + 4
 	for n, t := range chartLines(s) {
-		w.text(tx, y+4+float64(n)*rowLine, anchor, t.colour, t.extra, t.text)
-	}
-	if l.pill[i] {
-		l.state(w, s.Who, y+9, s.State)
+		w.text(tx, down, anchor, t.colour, t.extra, t.text)
+		down += rowLine
+		if n == 0 && l.pill[i] {
+			l.stateBeside(w, s.Who, down-11, s.State)
+			down += pillHeight + 2
+		}
 	}
 }
 
@@ -178,12 +181,25 @@ func (l *chartLayout) head(w *svg, i int, name string, y float64) {
 }
 
 // state is a pill with a state's name on a lifeline.
-func (l *chartLayout) state(w *svg, i int, y float64, name string) {
-	width := textWidth(name, 11) + 14
+func (l *chartLayout) state(w *svg, i int, y float64, name string) { l.pillAt(w, l.x[i], y, name) }
+
+// stateBeside puts the pill where the instance's texts are.
+func (l *chartLayout) stateBeside(w *svg, i int, y float64, name string) {
+	off := 12 + pillWidth(name)/2
+	if i == 0 {
+		off = -off
+	}
+	l.pillAt(w, l.x[i]+off, y, name)
+}
+
+func pillWidth(name string) float64 { return textWidth(name, 11) + 14 }
+
+func (l *chartLayout) pillAt(w *svg, x, y float64, name string) {
+	width := pillWidth(name)
 	w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="9" fill="#f6f8fb" stroke="#8a93a3"/>`+"\n",
-		num(l.x[i]-width/2), num(y), num(width), num(pillHeight))
+		num(x-width/2), num(y), num(width), num(pillHeight))
 	w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="11" fill="%s">%s</text>`+"\n",
-		num(l.x[i]), num(y+13), colours[plain], escape(name))
+		num(x), num(y+13), colours[plain], escape(name))
 }
 
 // message draws one arrow for each reception, or a stub for a message that
@@ -199,42 +215,55 @@ func (l *chartLayout) message(w *svg, f *flight) {
 		if n > 0 {
 			text += " (again)"
 		}
-		l.arrow(w, x1, y1, l.x[f.To], l.y[step], colour, "", text, f.crossings)
+		l.arrow(w, x1, y1, l.x[f.To], l.y[step], style{colour, "", text, f.textAt()})
 	}
 	switch {
 	case f.lost >= 0:
 		x2, y2 := x1+(l.x[f.To]-x1)*0.62, l.y[f.lost]
-		l.arrow(w, x1, y1, x2, y2, badColour, ` stroke-dasharray="5 3"`, f.Text, f.crossings)
+		l.arrow(w, x1, y1, x2, y2, style{badColour, dashed, f.Text, f.textAt()})
 		w.text(x2, y2+5, "middle", badColour, ` font-size="15" font-weight="bold"`, "✗")
 		w.text(x2, y2+19, "middle", badColour, ` font-size="10"`, "lost")
 	case f.underWay:
 		x2, y2 := x1+(l.x[f.To]-x1)*0.7, l.bottom-6
-		l.arrow(w, x1, y1, x2, y2, lineColour, ` stroke-dasharray="5 3"`, f.Text+" (under way)", f.crossings)
+		l.arrow(w, x1, y1, x2, y2, style{lineColour, dashed, f.Text + " (under way)", 0.8})
 	}
 }
 
-// arrow draws a line with its text along it. Texts of steep lines stay level;
-// those of crossing messages stand near the sender so that they do not meet.
-func (l *chartLayout) arrow(w *svg, x1, y1, x2, y2 float64, colour, extra, text string, crossing bool) {
+const dashed = ` stroke-dasharray="5 3"`
+
+// style is how an arrow looks; at says where its text is, from 0 at the sender to 1.
+type style struct {
+	colour, dash, text string
+	at                 float64
+}
+
+// textAt puts the texts of crossing messages near their senders, and those of
+// messages sent in one step one behind the other, so that they do not meet.
+func (f *flight) textAt() float64 {
+	at := 0.5
+	if f.crossings {
+		at = 0.27
+	}
+	return min(at+0.14*float64(f.nth), 0.8)
+}
+
+// arrow draws a line with its text along it; the texts of steep lines stay level.
+func (l *chartLayout) arrow(w *svg, x1, y1, x2, y2 float64, s style) {
 	if x1 == x2 { // to itself
 		w.f(`<path d="M%s,%s C%s,%s %s,%s %s,%s" fill="none" stroke="%s" marker-end="url(#h%s)"/>`+"\n",
-			num(x1), num(y1), num(x1+50), num(y1), num(x1+50), num(y2), num(x2+5), num(y2), colour, colour[1:])
-		w.text(x1+44, (y1+y2)/2, "start", colour, ` font-size="11"`, text)
+			num(x1), num(y1), num(x1+50), num(y1), num(x1+50), num(y2), num(x2+5), num(y2), s.colour, s.colour[1:])
+		w.text(x1+44, (y1+y2)/2, "start", s.colour, ` font-size="11"`, s.text)
 		return
 	}
 	gap := math.Copysign(5, x2-x1)
 	x1, x2 = x1+gap, x2-gap
 	w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s" stroke-width="1.4"%s marker-end="url(#h%s)"/>`+"\n",
-		num(x1), num(y1), num(x2), num(y2), colour, extra, colour[1:])
-	at := 0.5
-	if crossing {
-		at = 0.27
-	}
-	x, y := x1+(x2-x1)*at, y1+(y2-y1)*at
+		num(x1), num(y1), num(x2), num(y2), s.colour, s.dash, s.colour[1:])
+	x, y := x1+(x2-x1)*s.at, y1+(y2-y1)*s.at
 	angle := math.Atan((y2-y1)/(x2-x1)) * 180 / math.Pi
 	if math.Abs(angle) > 32 {
-		w.text(x, y+4, "middle", colour, ` font-size="11"`, text)
+		w.text(x, y+4, "middle", s.colour, ` font-size="11"`, s.text)
 		return
 	}
-	w.text(x, y-5, "middle", colour, fmt.Sprintf(` font-size="11" transform="rotate(%s %s %s)"`, num(angle), num(x), num(y)), text)
+	w.text(x, y-5, "middle", s.colour, fmt.Sprintf(` font-size="11" transform="rotate(%s %s %s)"`, num(angle), num(x), num(y)), s.text)
 }

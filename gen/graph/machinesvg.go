@@ -1,0 +1,196 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/graph/layered"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Sizes of the machine drawing, in points.
+const (
+	rowSize   = 11.0 // letters in boxes and labels
+	rowStep   = 14.0 // from line to line
+	nameSize  = 13.0
+	nameStep  = 22.0
+	boxPad    = 10.0
+	margin    = 18.0
+	startSize = 10.0
+)
+
+// SVG draws m without the help of other programs, with the same content and
+// colours as [DOT].
+func SVG(m *model.Machine, o Options) string {
+	d := build(m, o)
+	g := layOut(d)
+	top := margin + 24.0
+	if d.doc != "" {
+		top += rowStep + 2
+	}
+	w := &svg{}
+	w.text(margin, margin+12, "start", colours[title], ` font-size="16" font-weight="bold"`, d.name)
+	width := max(g.W, textWidth(d.name, 16))
+	if d.doc != "" {
+		doc := shorten(d.doc, 110)
+		w.text(margin, margin+28, "start", colours[faint], ` font-size="11"`, doc)
+		width = max(width, textWidth(doc, 11))
+	}
+	w.f(`<g transform="translate(%s %s)">`+"\n", num(margin), num(top))
+	for i, e := range g.Edges {
+		if i < len(d.edges) {
+			drawEdge(w, d.edges[i], e)
+		} else {
+			drawEdge(w, edge{tip: "start"}, e)
+		}
+	}
+	for i, n := range g.Nodes {
+		drawNode(w, d, i, n)
+	}
+	for i, e := range g.Edges {
+		if i < len(d.edges) {
+			w.tipped(d.edges[i].tip, func() { drawRows(w, d.edges[i].lines, e.LabelX-e.LabelW/2+4, e.LabelY-e.LabelH/2+rowSize) })
+		}
+	}
+	w.f("</g>\n")
+	y := top + g.H + 14
+	for _, n := range d.notes {
+		nw := drawNote(w, n, margin, y)
+		width = max(width, nw)
+		y += noteHeight(n) + 8
+	}
+	x := margin
+	for _, t := range d.legend {
+		w.text(x, y+12, "start", colours[t], ` font-size="11"`, "● "+toneNames[t])
+		x += textWidth("● "+toneNames[t], rowSize) + 14
+	}
+	return w.document(max(width, x)+2*margin, y+26, d.name)
+}
+
+// layOut measures boxes and labels and has them placed. Nodes are the start
+// mark, if there is one, then the boxes; its edge is the last.
+func layOut(d *diagram) *layered.Graph {
+	g := &layered.Graph{}
+	if d.initial >= 0 {
+		g.Nodes = append(g.Nodes, layered.Node{W: startSize, H: startSize})
+	}
+	first := len(g.Nodes)
+	for _, b := range d.boxes {
+		w := max(textWidth(b.name, nameSize)+2*boxPad, rowsWidth(b.rows)+2*boxPad, 60)
+		h := nameStep + 4
+		if len(b.rows) > 0 {
+			h += float64(len(b.rows))*rowStep + 8
+		}
+		if b.final {
+			w, h = w+8, h+8
+		}
+		g.Nodes = append(g.Nodes, layered.Node{W: w, H: h})
+	}
+	for _, e := range d.edges {
+		g.Edges = append(g.Edges, layered.Edge{From: e.from + first, To: e.to + first,
+			LabelW: rowsWidth(e.lines) + 8, LabelH: float64(len(e.lines))*rowStep + 4})
+	}
+	if d.initial >= 0 {
+		g.Edges = append(g.Edges, layered.Edge{From: 0, To: d.initial + first})
+	}
+	layered.Layout(g)
+	return g
+}
+
+func rowsWidth(rows []line) float64 {
+	w := 0.0
+	for _, r := range rows {
+		w = max(w, textWidth(r.text(), rowSize))
+	}
+	return w
+}
+
+func drawNode(w *svg, d *diagram, i int, n layered.Node) {
+	if d.initial >= 0 {
+		if i == 0 {
+			w.f(`<circle cx="%s" cy="%s" r="%s" fill="#222222"/>`+"\n", num(n.X), num(n.Y), num(startSize/2))
+			return
+		}
+		i--
+	}
+	b := d.boxes[i]
+	x, y, width, height := n.X-n.W/2, n.Y-n.H/2, n.W, n.H
+	w.tipped(b.tip, func() {
+		if b.final {
+			w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="11" fill="#ffffff" stroke="%s"/>`+"\n", num(x), num(y), num(width), num(height), lineColour)
+			x, y, width, height = x+4, y+4, width-8, height-8
+		}
+		w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="8" fill="#f6f8fb" stroke="%s"/>`+"\n", num(x), num(y), num(width), num(height), lineColour)
+		w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="13" font-weight="bold" fill="%s">%s</text>`+"\n",
+			num(n.X), num(y+17), colours[title], escape(b.name))
+		if len(b.rows) > 0 {
+			w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="#c8ccd4"/>`+"\n", num(x), num(y+nameStep+2), num(x+width), num(y+nameStep+2))
+			drawRows(w, b.rows, x+boxPad, y+nameStep+6+rowSize)
+		}
+	})
+}
+
+// drawRows writes lines of coloured pieces; y is the first base line.
+func drawRows(w *svg, rows []line, x, y float64) {
+	for i, r := range rows {
+		w.f(`<text x="%s" y="%s" font-size="11" paint-order="stroke" stroke="#ffffff" stroke-width="3" stroke-linejoin="round" stroke-opacity="0.85" xml:space="preserve">`,
+			num(x), num(y+float64(i)*rowStep))
+		for _, p := range r.pieces {
+			w.f(`<tspan fill="%s"%s>%s</tspan>`, colours[p.tone], toneStyle(p.tone), escape(p.text))
+		}
+		w.f("</text>\n")
+	}
+}
+
+func toneStyle(t tone) string {
+	switch t {
+	case title:
+		return ` font-weight="bold"`
+	case guard:
+		return ` font-style="italic"`
+	}
+	return ""
+}
+
+// drawEdge draws a smooth line through the points of e.
+func drawEdge(w *svg, what edge, e layered.Edge) {
+	if len(e.Points) < 2 {
+		return
+	}
+	colour := colours[what.tone]
+	if what.tone == plain {
+		colour = lineColour
+	}
+	w.tipped(what.tip, func() {
+		w.f(`<path d="%s" fill="none" stroke="%s" stroke-width="1.2" marker-end="url(#h%s)"/>`+"\n", smooth(e.Points), colour, colour[1:])
+	})
+}
+
+// smooth is a path through the points with the corners rounded off: straight
+// to the middle of each inner stretch, curved around each inner point.
+func smooth(p []layered.Point) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "M%s,%s", num(p[0].X), num(p[0].Y))
+	for i := 1; i+1 < len(p); i++ {
+		mx, my := (p[i].X+p[i+1].X)/2, (p[i].Y+p[i+1].Y)/2
+		if i+2 == len(p) {
+			mx, my = p[i+1].X, p[i+1].Y
+		}
+		fmt.Fprintf(&b, " Q%s,%s %s,%s", num(p[i].X), num(p[i].Y), num(mx), num(my))
+	}
+	if len(p) == 2 {
+		fmt.Fprintf(&b, " L%s,%s", num(p[1].X), num(p[1].Y))
+	}
+	return b.String()
+}
+
+func noteHeight(n note) float64 { return float64(len(n.rows)+1)*rowStep + 12 }
+
+// drawNote returns the note's width.
+func drawNote(w *svg, n note, x, y float64) float64 {
+	width := max(textWidth(n.head, rowSize)*1.08, rowsWidth(n.rows)) + 2*boxPad
+	w.f(`<rect x="%s" y="%s" width="%s" height="%s" fill="#fff8dc" stroke="#d8cfa0"/>`+"\n", num(x), num(y), num(width), num(noteHeight(n)))
+	w.f(`<text x="%s" y="%s" font-size="11" font-weight="bold" fill="%s">%s</text>`+"\n", num(x+boxPad), num(y+rowSize+5), colours[title], escape(n.head))
+	drawRows(w, n.rows, x+boxPad, y+rowSize+5+rowStep)
+	return width
+}

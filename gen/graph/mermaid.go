@@ -1,0 +1,61 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Mermaid draws m as a Mermaid stateDiagram-v2, for pages that show Mermaid,
+// such as README files. It has no colours and no tips; the rest is as in [DOT].
+func Mermaid(m *model.Machine, o Options) string {
+	d := build(m, o)
+	var b strings.Builder
+	b.WriteString("stateDiagram-v2\n")
+	for i, s := range d.boxes {
+		fmt.Fprintf(&b, "    state \"%s\" as s%d\n", mermaidText(s.name), i)
+		for _, r := range s.rows {
+			fmt.Fprintf(&b, "    s%d : %s\n", i, mermaidText(strings.TrimLeft(r.text(), " ")))
+		}
+	}
+	if d.initial >= 0 {
+		fmt.Fprintf(&b, "    [*] --> s%d\n", d.initial)
+	}
+	for _, e := range d.edges {
+		fmt.Fprintf(&b, "    s%d --> s%d : %s\n", e.from, e.to, mermaidLines(e.lines))
+	}
+	for i, s := range d.boxes {
+		if s.final {
+			fmt.Fprintf(&b, "    s%d --> [*]\n", i)
+		}
+	}
+	if len(d.notes) > 0 && len(d.boxes) > 0 {
+		fmt.Fprintf(&b, "    note right of s%d\n", max(d.initial, 0))
+		for _, n := range d.notes {
+			fmt.Fprintf(&b, "        %s\n", mermaidText(n.head))
+			for _, r := range n.rows {
+				fmt.Fprintf(&b, "        %s\n", mermaidText(strings.TrimLeft(r.text(), " ")))
+			}
+		}
+		b.WriteString("    end note\n")
+	}
+	return b.String()
+}
+
+// mermaidLines joins lines, continued ones without a break.
+func mermaidLines(rows []line) string {
+	var b strings.Builder
+	for i, r := range rows {
+		text := r.text()
+		rest := strings.TrimLeft(text, " ")
+		switch {
+		case i > 0 && rest != text:
+			b.WriteString(" ")
+		case i > 0:
+			b.WriteString("<br/>")
+		}
+		b.WriteString(mermaidText(rest))
+	}
+	return b.String()
+}
