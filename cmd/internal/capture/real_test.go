@@ -2,7 +2,9 @@ package capture
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -68,6 +70,10 @@ func TestRealMatchFrames(t *testing.T) {
 			stream[1] = append(stream[1], e.Data...)
 		}
 	}
+	sums := [2]string{
+		"8407e411512f5ad84193811c7b3d8e1c55553eb73245d9009c3819633002992a",
+		"b7974ab74134e0ac8b291a0c0ac2f05319d43b5ca272e08bb345cd2f1da7a2b7",
+	}
 	for side, s := range stream {
 		frames := 0
 		for len(s) >= 4 {
@@ -77,6 +83,10 @@ func TestRealMatchFrames(t *testing.T) {
 			}
 			s = s[n:]
 			frames++
+		}
+		// The sums are those of another program's reassembly of the same file.
+		if got := fmt.Sprintf("%x", sha256.Sum256(stream[side])); got != sums[side] {
+			t.Errorf("side %d: the bytes sum up to %s, want %s", side, got, sums[side])
 		}
 		if frames != 1815 || len(s) != 0 {
 			t.Errorf("side %d: %d frames and %d bytes over, want 1815 and 0", side, frames, len(s))

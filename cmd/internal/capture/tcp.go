@@ -96,6 +96,9 @@ func (t *table) tcpSegment(s segment) error {
 		return nil
 	}
 	if s.rst {
+		if s.ackFlag && c.opened {
+			t.acknowledge(c, 1-side, s.ack)
+		}
 		t.tcpReset(c, side)
 		return nil
 	}
@@ -268,15 +271,17 @@ func (t *table) tcpReset(c *conn, side int) {
 	t.emit(c, side, Reset, Event{})
 }
 
-// abandon gives up the bytes that still wait in a half.
+// abandon ends a half: it reports what was acknowledged and never seen, and gives up the bytes that still wait.
 func (t *table) abandon(c *conn, side int, why string) {
 	h := &c.half[side]
-	if len(h.waiting) == 0 {
-		return
+	if len(h.waiting) > 0 {
+		t.gap(c, side, h.waiting[0].seq, why)
+		t.direction(c, side).Unread += h.bytes
+		h.waiting, h.bytes = nil, 0
 	}
-	t.gap(c, side, h.waiting[0].seq, why)
-	t.direction(c, side).Unread += h.bytes
-	h.waiting, h.bytes = nil, 0
+	if h.hasAck && !h.closed && ahead(h.acked, h.next) > 0 {
+		t.gap(c, side, h.acked, whyAcked)
+	}
 }
 
 // finish closes the books at the end of the file: connections stay open, holes become gaps. Bytes behind a hole were
@@ -292,9 +297,6 @@ func (t *table) finish() {
 				t.settle(c, side)
 			}
 			t.abandon(c, side, whyEnd)
-			if missing := ahead(h.acked, h.next); h.hasAck && !h.closed && !c.reset && missing > 0 {
-				t.gap(c, side, h.acked, whyAcked)
-			}
 		}
 	}
 }
