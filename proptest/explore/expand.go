@@ -10,13 +10,16 @@ type worker struct {
 	memo  []uint8  // answers of the claims for the configuration at hand
 	buf   []uint64 // packed successors not yet inserted
 	labs  []uint32 // and how each came about
-	homes []uint64
-	bad   []uint32 // faults at the configuration at hand: kind<<24 | label
-	miss  []uint64 // configurations that need something not in the tables
-	out   [][]uint64
-	quota int64 // insertions reserved in the visited set
-	fresh uint64
-	sink  uint64 // keeps the look-ahead loads alive
+	keys  []uint64 // those of them that may be new
+	homes []uint64 // and the slots to look at first
+	// recent remembers some successors of late; many come twice in short order.
+	recent []uint64
+	bad    []uint32 // faults at the configuration at hand: kind<<24 | label
+	miss   []uint64 // configurations that need something not in the tables
+	out    [][]uint64
+	quota  int64 // insertions reserved in the visited set
+	fresh  uint64
+	sink   uint64 // keeps the look-ahead loads alive
 	tally
 	found map[findKey][]uint64
 }

@@ -22,27 +22,53 @@ func (s *search) grow() {
 	}
 }
 
-// enlarge copies the visited set into a table of n slots.
+// enlarge lengthens the visited set to n slots.
 func (s *search) enlarge(n uint64) bool {
 	e := s.e
-	old := e.visited
+	t := e.visited
 	most := e.opt.MaxBytes
-	both := e.bytes(s.total) + n*uint64(e.lay.stride)*8
-	if most > 0 && both > most {
-		s.halt(fmt.Sprintf("the memory limit of %d bytes was reached: a larger visited set needs %d", most, both))
+	need := e.bytes(s.total) + (n-t.n)*t.stride*8
+	if most > 0 && need > most {
+		s.halt(fmt.Sprintf("the memory limit of %d bytes was reached: a larger visited set needs %d", most, need))
 		return false
 	}
-	t, err := newTable(n, e.lay.stride)
+	slots, err := growWords(t.slots, n*t.stride)
 	if err != nil {
 		s.halt("no memory for a larger visited set: " + err.Error())
 		return false
 	}
-	e.peak = max(e.peak, both)
-	s.parallel(old.n, func(lo, hi uint64) { t.copyFrom(old, lo, hi) })
-	t.used = old.used
-	old.free()
-	e.visited = t
+	old := t.n
+	t.slots, t.n = slots, n
+	e.peak = max(e.peak, e.bytes(s.total))
+	s.spread(t, old)
 	return true
+}
+
+// spread moves the contents of a table that had old slots to where they belong
+// now. Homes only move up, in order, so it works from the top down in pieces
+// [lo, hi) whose new places lie at hi or above, where all is free or moved
+// already. Workers share a piece and each writes only to the part of the table
+// that its part of the piece maps to. What does not fit this (a few entries far
+// from home or at a boundary) is set aside and inserted in the end.
+func (s *search) spread(t *table, old uint64) {
+	var mu sync.Mutex
+	var aside []uint64
+	for hi := old; hi > 0; {
+		lo := hi*old/t.n + 1
+		if hi < 1<<10 {
+			lo = 0
+		}
+		s.parallel(hi-lo, func(a, b uint64) {
+			left := t.moveUp(old, lo+a, lo+b, hi)
+			mu.Lock()
+			aside = append(aside, left...)
+			mu.Unlock()
+		})
+		hi = lo
+	}
+	for c := aside; len(c) > 0; c = c[t.stride:] {
+		t.insert(c[:t.stride])
+	}
 }
 
 // parallel calls f on pieces of [0, n), one for each worker.
@@ -92,6 +118,7 @@ func (s *search) repack(current *level) {
 	}
 	for _, w := range s.workers {
 		w.buf = move(w.buf)
+		clear(w.recent)
 		for i, b := range w.out {
 			w.out[i] = move(b)
 		}

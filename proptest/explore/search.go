@@ -125,13 +125,8 @@ func (s *search) breadthFirst() {
 }
 
 func (s *search) insertOne(c []uint64) {
-	t := s.e.visited
-	if t.stride == 1 {
-		t.insert1(c[0], t.home(hash1(c[0])))
-	} else {
-		t.insertN(c, t.home(hashN(c)))
-	}
-	t.used++
+	s.e.visited.insert(c)
+	s.e.visited.used++
 }
 
 // expandLevel expands all of a level and returns the next one.
@@ -254,27 +249,53 @@ func (w *worker) reserve() bool {
 	return true
 }
 
+// flush1 works in passes over short arrays, each simple enough that many of
+// its memory accesses are under way at once: drop what was seen a moment ago,
+// fetch a slot for each of the others, drop those found there, insert the rest.
 func (w *worker) flush1() {
 	t := w.e.visited
-	if cap(w.homes) < len(w.buf) {
+	if len(w.homes) < len(w.buf) {
 		w.homes = make([]uint64, 2*len(w.buf))
+		w.keys = make([]uint64, 2*len(w.buf))
 	}
-	homes := w.homes[:len(w.buf)]
-	// The first pass only asks for the cache lines, many at a time, so that
-	// the second does not wait for each.
-	sum := uint64(0)
-	for i, c := range w.buf {
-		h := t.home(hash1(c))
-		homes[i] = h
-		sum += atomic.LoadUint64(&t.slots[h])
+	if w.recent == nil {
+		w.recent = make([]uint64, recentSize)
 	}
-	w.sink = sum
-	for i, c := range w.buf {
+	n := w.dropRecent(t)
+	keys, homes := w.keys[:n], w.homes[:n]
+	m := 0
+	for i, c := range keys {
+		h := homes[i]
+		d := atomic.LoadUint64(&t.slots[h]) ^ (c + 1)
+		keys[m], homes[m] = c, h
+		m += int((d | -d) >> 63)
+	}
+	for i, c := range keys[:m] {
 		if t.insert1(c, homes[i]) {
 			w.quota--
-			w.keep(w.buf[i : i+1])
+			w.keep(keys[i : i+1])
 		}
 	}
+}
+
+const recentSize = 1 << recentBits
+const recentBits = 12
+
+// dropRecent puts those successors that were not met a moment ago into keys
+// and their homes into homes. It forgets at random, so nothing depends on it.
+func (w *worker) dropRecent(t *table) int {
+	recent := (*[recentSize]uint64)(w.recent)
+	keys, homes := w.keys[:len(w.buf)], w.homes[:len(w.buf)]
+	n := 0
+	for _, c := range w.buf {
+		h := hash1(c)
+		r := &recent[h%recentSize]
+		d := *r ^ (c + 1)
+		*r = c + 1
+		keys[n], homes[n] = c, t.home(h)
+		n += int((d | -d) >> 63)
+	}
+	return n
 }
 
 func (w *worker) flushN() {

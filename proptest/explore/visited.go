@@ -146,21 +146,46 @@ func (t *table) hash(c []uint64) uint64 {
 	return hashN(c)
 }
 
-// copyFrom inserts the slots [lo, hi) of old.
-func (t *table) copyFrom(old *table, lo, hi uint64) {
-	s := old.stride
-	c := make([]uint64, s)
-	for i := lo * s; i < hi*s; i += s {
-		v := old.slots[i]
-		if v == 0 {
-			continue
-		}
-		if s == 1 {
-			t.insert1(v-1, t.home(hash1(v-1)))
-			continue
-		}
-		c[0] = v - 1
-		copy(c[1:], old.slots[i+1:i+s])
-		t.insertN(c, t.home(hashN(c)))
+// insert adds c, whatever the stride.
+func (t *table) insert(c []uint64) bool {
+	if t.stride == 1 {
+		return t.insert1(c[0], t.home(hash1(c[0])))
 	}
+	return t.insertN(c, t.home(hashN(c)))
+}
+
+// moveUp takes the entries in slots [lo, hi) of a table that had old slots and
+// puts those whose new home is in the image of this range, and not below
+// least, into it. The others are returned.
+func (t *table) moveUp(old, lo, hi, least uint64) (aside []uint64) {
+	s := t.stride
+	from, to := max(mulDiv(lo, t.n, old), least), mulDiv(hi, t.n, old)
+	c := make([]uint64, s)
+	for i := hi; i > lo; {
+		i--
+		at := i * s
+		if t.slots[at] == 0 {
+			continue
+		}
+		copy(c, t.slots[at:at+s])
+		t.slots[at] = 0
+		c[0]--
+		h := t.home(t.hash(c))
+		for h >= from && h < to && t.slots[h*s] != 0 {
+			h++
+		}
+		if h < from || h >= to {
+			aside = append(aside, c...)
+			continue
+		}
+		copy(t.slots[h*s:h*s+s], c)
+		t.slots[h*s]++
+	}
+	return aside
+}
+
+func mulDiv(a, b, c uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	q, _ := bits.Div64(hi, lo, c)
+	return q
 }
