@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func init() { commands = append(commands, versionCommand) }
+
+// versionInfo is what `fsmgen version` says.
+type versionInfo struct {
+	Version  string `json:"version"`            // of the module, or "devel"
+	Revision string `json:"revision,omitempty"` // of the checkout it was built from
+	Modified bool   `json:"modified,omitempty"` // the checkout had changes
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	// Contract is the version of runtime/fsm that generated code asks for.
+	Contract int `json:"contract"`
+}
+
+func versionCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "Say which fsmgen this is",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			v := readVersion(debug.ReadBuildInfo())
+			if asJSON {
+				enc := json.NewEncoder(c.OutOrStdout())
+				enc.SetIndent("", "  ")
+				return enc.Encode(v)
+			}
+			return v.print(c.OutOrStdout())
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+func readVersion(info *debug.BuildInfo, ok bool) versionInfo {
+	v := versionInfo{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Contract: 1}
+	if !ok {
+		return v
+	}
+	if m := info.Main.Version; m != "" && m != "(devel)" {
+		v.Version = m
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Revision = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+func (v versionInfo) print(w io.Writer) error {
+	revision := ""
+	if v.Revision != "" {
+		revision = " " + v.Revision[:min(len(v.Revision), 12)]
+		if v.Modified {
+			revision += " with changes"
+		}
+	}
+	_, err := fmt.Fprintf(w, "fsmgen %s%s, %s, %s, generates for contract %d\n", v.Version, revision, v.Go, v.Platform, v.Contract)
+	return err
+}

@@ -1,0 +1,75 @@
+// Package clitest runs the scripts that test the commands: txtar files with
+// command lines, what they must print, and the files they need. Only tests
+// import it. To add a test, add a file to testdata/script of the command; the
+// scripts' language is that of testscript, with one addition:
+//
+//	exits CODE COMMAND [ARGS…]
+//
+// runs a command that must end with exactly this exit code. Each script starts
+// in a folder of its own that has its files and a copy of the repository's
+// specifications in specs. Start from [Run].
+package clitest
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write what the commands print into the scripts; look at it before you commit it")
+
+// Main is for the TestMain of a command: it lets scripts call the command by
+// name, as a process of its own.
+func Main(m *testing.M, name string, run func() int) {
+	testscript.Main(m, map[string]func(){name: func() { os.Exit(run()) }})
+}
+
+// Run runs all scripts in testdata/script, in parallel. root is the
+// repository, seen from the test.
+func Run(t *testing.T, root string) {
+	specs, err := filepath.Abs(filepath.Join(root, "specs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Setup: func(env *testscript.Env) error {
+			if _, err := os.Stat(specs); err != nil {
+				return nil
+			}
+			return os.CopyFS(filepath.Join(env.WorkDir, "specs"), os.DirFS(specs))
+		},
+	})
+}
+
+// exits runs a command and compares its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARGS…]")
+	}
+	want, err := strconv.Atoi(args[0])
+	if err != nil {
+		ts.Fatalf("exits: %q is no exit code", args[0])
+	}
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%s: %v", args[1], err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%s ended with exit code %d, want %d", args[1], got, want)
+	}
+}
