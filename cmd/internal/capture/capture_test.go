@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
 )
 
 // TestStories reads every story in every link type, both IP versions and both formats: the events are the same.
@@ -163,6 +165,36 @@ func TestSkipped(t *testing.T) {
 	}
 	if got := story(c); got != "1 c open\n1 c data \"a\"\n8 c data \"b\"\n" {
 		t.Errorf("events:\n%s", got)
+	}
+}
+
+// TestMixedLinks reads a pcapng file of two interfaces, one of a link type that is not known: its packets are skipped.
+func TestMixedLinks(t *testing.T) {
+	const radio = layers.LinkTypeIEEE802_11
+	var b bytes.Buffer
+	w, err := pcapgo.NewNgWriter(&b, radio)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.AddInterface(pcapgo.NgInterface{LinkType: layers.LinkTypeRaw, TimestampResolution: 9}); err != nil {
+		t.Fatal(err)
+	}
+	data := synth(t, shape{link: layers.LinkTypeRaw}, "c U - - abc")[0].data
+	for i := range 4 {
+		ci := gopacket.CaptureInfo{Timestamp: epoch, CaptureLength: len(data), Length: len(data), InterfaceIndex: i % 2}
+		if err := w.WritePacketWithOptions(ci, data, pcapgo.NgPacketOptions{Comments: []string{"one", "two"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Read(&b, Options{})
+	if err != nil || story(c) != "2 c open # one\ntwo\n2 c data \"abc\" # one\ntwo\n4 c data \"abc\" # one\ntwo\n" {
+		t.Errorf("%v, events:\n%s", err, story(c))
+	}
+	if d := cmp.Diff([]Skip{{linkError(radio).Error(), 2, 1}}, c.Skipped); d != "" {
+		t.Errorf("skipped (-want +got):\n%s", d)
 	}
 }
 
