@@ -1,0 +1,195 @@
+package interp
+
+import (
+	"bytes"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/wire"
+)
+
+// decoder reads the items of a body; b is the whole frame.
+type decoder struct {
+	b      []byte
+	at     int
+	strs   *Strings
+	counts []textCount
+	err    wire.Error
+}
+
+// textCount is a length in bytes that came before its text.
+type textCount struct {
+	field *model.Field
+	n     uint64
+}
+
+func (d *decoder) fail(field string, offset int, problem wire.Problem, value, limit int64) bool {
+	d.err.Field, d.err.Offset, d.err.Problem, d.err.Value, d.err.Limit = field, offset, problem, value, limit
+	return false
+}
+
+// need says whether n more bytes are there.
+func (d *decoder) need(field string, n int) bool {
+	if len(d.b)-d.at >= n {
+		return true
+	}
+	return d.fail(field, d.at, wire.Short, int64(len(d.b)), int64(d.at+n))
+}
+
+// items reads items into the slots of a message or of a list's element. prefix
+// is what stands before field names in errors: empty or `list.`.
+func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bool {
+	begin := make([]int, len(items))
+	for i, item := range items {
+		begin[i] = d.at
+		ok := true
+		switch it := item.(type) {
+		case *model.WireInt:
+			ok = d.int(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WirePad:
+			if ok = d.need("", it.Bytes); ok {
+				d.at += it.Bytes
+			}
+		case *model.WireConst:
+			ok = d.constant(it)
+		case *model.WireAlign:
+			d.at = min(d.at+padding(d.at, begin, it), len(d.b))
+		case *model.WireCount:
+			ok = d.count(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WireEach:
+			ok = d.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WireBytes:
+			ok = d.text(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *decoder) int(it *model.WireInt, slots []int64, field string) bool {
+	if !d.need(field, it.Bits/8) {
+		return false
+	}
+	v := number(d.b[d.at:], it.Bits, it.Little)
+	t := it.Field.Type
+	if t.Kind == model.KindOptional {
+		if it.HasNone && v == uint64(it.None) {
+			d.at += it.Bits / 8
+			return true
+		}
+		slots[0] = 1
+		t, slots = t.Elem, slots[1:]
+	}
+	if !d.scalar(t, v, slots, field) {
+		return false
+	}
+	d.at += it.Bits / 8
+	return true
+}
+
+// scalar turns a number on the wire into a value of t.
+func (d *decoder) scalar(t *model.Type, v uint64, slots []int64, field string) bool {
+	switch t.Kind {
+	case model.KindBool:
+		slots[0] = truth(v != 0)
+		return true
+	case model.KindEnum:
+		most := int64(0)
+		for i, code := range t.Codes {
+			if uint64(code) == v {
+				slots[0] = int64(i)
+				return true
+			}
+			most = max(most, code)
+		}
+		return d.fail(field, d.at, wire.Range, int64(v), most)
+	case model.KindOpaque:
+		if v > largest(t.Bits) {
+			return d.fail(field, d.at, wire.Range, int64(v), int64(largest(t.Bits)))
+		}
+		slots[0] = int64(v)
+		return true
+	}
+	if t.Hi < 0 || v > uint64(t.Hi) {
+		return d.fail(field, d.at, wire.Range, int64(v), t.Hi)
+	}
+	if int64(v) < t.Lo {
+		return d.fail(field, d.at, wire.Range, int64(v), t.Lo)
+	}
+	slots[0] = int64(v)
+	return true
+}
+
+func (d *decoder) constant(it *model.WireConst) bool {
+	if !d.need("", it.Bits/8) {
+		return false
+	}
+	if v := number(d.b[d.at:], it.Bits, it.Little); v != uint64(it.Value) {
+		return d.fail("", d.at, wire.Mismatch, int64(v), it.Value)
+	}
+	d.at += it.Bits / 8
+	return true
+}
+
+// count reads the length of a list into its slot, or remembers that of a text.
+func (d *decoder) count(it *model.WireCount, slots []int64, field string) bool {
+	if !d.need(field, it.Bits/8) {
+		return false
+	}
+	n := number(d.b[d.at:], it.Bits, it.Little)
+	if it.Field.Type.Kind == model.KindBytes {
+		d.counts = append(d.counts, textCount{it.Field, n})
+	} else if n > uint64(it.Field.Type.Cap) {
+		return d.fail(field, d.at, wire.Count, int64(n), int64(it.Field.Type.Cap))
+	} else {
+		slots[0] = int64(n)
+	}
+	d.at += it.Bits / 8
+	return true
+}
+
+func (d *decoder) each(it *model.WireEach, slots []int64, field string) bool {
+	size := it.Field.Type.Elem.Slots()
+	for i := range int(slots[0]) {
+		if !d.items(it.Items, slots[1+i*size:1+(i+1)*size], field+".") {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
+	rest := d.b[d.at:]
+	text, end := rest, len(rest)
+	switch {
+	case it.Nul:
+		if i := bytes.IndexByte(rest, 0); i >= 0 {
+			text, end = rest[:i], i+1
+		}
+	case it.Count:
+		n := uint64(0)
+		for _, c := range d.counts {
+			if c.field == it.Field {
+				n = c.n
+			}
+		}
+		if n > uint64(len(rest)) {
+			return d.fail(field, d.at, wire.Short, int64(len(d.b)), int64(uint64(d.at)+min(n, 1<<32)))
+		}
+		text, end = rest[:n], int(n)
+	}
+	if most := it.Field.Type.Cap; len(text) > most {
+		problem := wire.Count
+		if it.Nul {
+			problem = wire.Unterminated
+		}
+		if !it.Cut {
+			return d.fail(field, d.at, problem, int64(len(text)), int64(most))
+		}
+		text = text[:most]
+	}
+	slots[0] = d.strs.Intern(text)
+	d.at += end
+	return true
+}

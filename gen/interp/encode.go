@@ -1,0 +1,181 @@
+package interp
+
+import (
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/wire"
+)
+
+// AppendFrame appends the frame of a message to dst. If it has no encoding the
+// error's Problem is not 0 and dst is returned as it was. Slots must be within the fields'
+// types. p.Wire must not be nil.
+func AppendFrame(p *model.Protocol, strs *Strings, dst []byte, msg *model.Message, slots []int64) ([]byte, wire.Error) {
+	e := encoder{strs: strs, err: wire.Error{Message: msg.Name}}
+	for _, item := range p.Wire.Header {
+		switch it := item.(type) {
+		case *model.WireLength:
+			e.b = append(e.b, make([]byte, it.Bits/8)...)
+		case *model.WireType:
+			e.b = appendNumber(e.b, uint64(msg.ID), it.Bits, it.Little)
+		case *model.WireConst:
+			e.b = appendNumber(e.b, uint64(it.Value), it.Bits, it.Little)
+		case *model.WirePad:
+			e.b = append(e.b, make([]byte, it.Bytes)...)
+		}
+	}
+	if !e.items(msg.Layout, slots, "") {
+		return dst, e.err
+	}
+	if len(e.b) > p.Wire.Max {
+		e.fail("", 0, wire.Long, int64(len(e.b)), int64(p.Wire.Max))
+		return dst, e.err
+	}
+	if !e.length(p.Wire) {
+		return dst, e.err
+	}
+	return append(dst, e.b...), wire.Error{}
+}
+
+// encoder writes one frame into b.
+type encoder struct {
+	b    []byte
+	strs *Strings
+	err  wire.Error
+}
+
+func (e *encoder) fail(field string, offset int, problem wire.Problem, value, limit int64) bool {
+	e.err.Field, e.err.Offset, e.err.Problem, e.err.Value, e.err.Limit = field, offset, problem, value, limit
+	return false
+}
+
+// length fills in the header's length.
+func (e *encoder) length(w *model.Wire) bool {
+	at := 0
+	for _, item := range w.Header {
+		switch it := item.(type) {
+		case *model.WireLength:
+			n := len(e.b)
+			if it.Body {
+				n -= w.HeaderLen
+			}
+			if uint64(n) > largest(it.Bits) {
+				return e.fail("", at, wire.Range, int64(n), int64(largest(it.Bits)))
+			}
+			appendNumber(e.b[:at], uint64(n), it.Bits, it.Little)
+			at += it.Bits / 8
+		case *model.WireType:
+			at += it.Bits / 8
+		case *model.WireConst:
+			at += it.Bits / 8
+		case *model.WirePad:
+			at += it.Bytes
+		}
+	}
+	return true
+}
+
+func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bool {
+	begin := make([]int, len(items))
+	for i, item := range items {
+		begin[i] = len(e.b)
+		ok := true
+		switch it := item.(type) {
+		case *model.WireInt:
+			ok = e.int(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WirePad:
+			e.b = append(e.b, make([]byte, it.Bytes)...)
+		case *model.WireConst:
+			e.b = appendNumber(e.b, uint64(it.Value), it.Bits, it.Little)
+		case *model.WireAlign:
+			e.b = append(e.b, make([]byte, padding(len(e.b), begin, it))...)
+		case *model.WireCount:
+			ok = e.count(it, slots[it.Field.Offset], prefix+it.Field.Name, cuts(items, it.Field))
+		case *model.WireEach:
+			ok = e.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WireBytes:
+			ok = e.text(it, slots[it.Field.Offset], prefix+it.Field.Name)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *encoder) int(it *model.WireInt, slots []int64, field string) bool {
+	t, v := it.Field.Type, slots[0]
+	switch {
+	case t.Kind == model.KindOptional && v == 0:
+		e.b = appendNumber(e.b, uint64(it.None), it.Bits, it.Little)
+		return true
+	case t.Kind == model.KindOptional:
+		t, v = t.Elem, slots[1]
+	}
+	if t.Kind == model.KindEnum && v >= 0 && v < int64(len(t.Codes)) {
+		v = t.Codes[v]
+	}
+	if v < 0 && t.Kind != model.KindOpaque {
+		return e.fail(field, len(e.b), wire.Range, v, 0)
+	}
+	if uint64(v) > largest(it.Bits) {
+		return e.fail(field, len(e.b), wire.Range, v, int64(largest(it.Bits)))
+	}
+	e.b = appendNumber(e.b, uint64(v), it.Bits, it.Little)
+	return true
+}
+
+// count writes the length of a list or text; most is where a text is cut.
+func (e *encoder) count(it *model.WireCount, v int64, field string, cut bool) bool {
+	n := v
+	if it.Field.Type.Kind == model.KindBytes {
+		n = int64(len(e.strs.Get(v)))
+		if cut {
+			n = min(n, int64(it.Field.Type.Cap))
+		}
+	}
+	if uint64(n) > largest(it.Bits) {
+		return e.fail(field, len(e.b), wire.Count, n, int64(largest(it.Bits)))
+	}
+	e.b = appendNumber(e.b, uint64(n), it.Bits, it.Little)
+	return true
+}
+
+// cuts says whether the text of a field is cut.
+func cuts(items []model.WireItem, f *model.Field) bool {
+	for _, item := range items {
+		if b, ok := item.(*model.WireBytes); ok && b.Field == f {
+			return b.Cut
+		}
+	}
+	return false
+}
+
+func (e *encoder) each(it *model.WireEach, slots []int64, field string) bool {
+	size := it.Field.Type.Elem.Slots()
+	for i := range int(slots[0]) {
+		if !e.items(it.Items, slots[1+i*size:1+(i+1)*size], field+".") {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {
+	s, most := e.strs.Get(handle), it.Field.Type.Cap
+	problem := wire.Count
+	if it.Nul {
+		problem = wire.Unterminated
+	}
+	if len(s) > most && it.Cut {
+		s = s[:most]
+	}
+	if len(s) > most || it.Nul && strings.IndexByte(s, 0) >= 0 {
+		return e.fail(field, len(e.b), problem, int64(len(s)), int64(most))
+	}
+	e.b = append(e.b, s...)
+	if it.Nul {
+		e.b = append(e.b, 0)
+	}
+	return true
+}
