@@ -34,6 +34,7 @@ type Core[R fsm.Runner] struct {
 	held     deferred[R]
 	counters Counters
 	record   recorder
+	message  event[R] // the frame being handled; kept here because clearing one for each frame costs more than the rest
 	scratch  []byte
 	losing   []*Error // links closed for an error whose event lost is still to be delivered
 	changed  bool     // the state has changed since the deferred events were last offered
@@ -45,6 +46,7 @@ func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
 	o = o.withDefaults()
 	c := &Core[R]{r: r, info: r.Info(), o: o, out: out}
 	c.held.max = o.MaxDeferred
+	c.message.kind = trace.Message
 	c.record.sinks = o.Trace
 	c.logSteps = debugEnabled(o.Logger)
 	return c
@@ -62,15 +64,16 @@ func (c *Core[R]) Final() bool { return c.info.Final[c.r.State()] }
 // Start delivers the event start. The time wall is when now is 0, for the record.
 func (c *Core[R]) Start(wall time.Time) {
 	c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role,
-		Instance: c.o.Instance, Hash: c.info.Hash, Time: wall})
+		Instance: c.o.Instance, Hash: c.info.Hash, Machine: string(c.r.AppendMachine(nil)), Time: wall})
 	c.handle(0, &event[R]{kind: trace.Start, peer: fsm.Broadcast})
 }
 
-// LinkUp delivers the event up; address is for the record.
-func (c *Core[R]) LinkUp(now time.Duration, peer fsm.Peer, address string) {
+// LinkUp delivers the event up; ends is for the record: the two addresses
+// with trace.EndsSeparator between them.
+func (c *Core[R]) LinkUp(now time.Duration, peer fsm.Peer, ends string) {
 	c.counters.LinksUp++
-	c.logLink("link up", peer, address)
-	c.handle(now, &event[R]{kind: trace.Up, peer: peer, note: address})
+	c.logLink("link up", peer, ends)
+	c.handle(now, &event[R]{kind: trace.Up, peer: peer, note: ends})
 	if c.o.OnLink != nil {
 		c.o.OnLink(c.r, peer, true, nil)
 	}
@@ -101,8 +104,8 @@ func (c *Core[R]) lost(now time.Duration, peer fsm.Peer, why error) {
 func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
 	c.counters.FramesIn++
 	c.counters.BytesIn += uint64(len(frame))
-	ev := event[R]{kind: trace.Message, peer: peer, frame: frame}
-	res, err := c.handle(now, &ev)
+	c.message.peer, c.message.frame = peer, frame
+	res, err := c.handle(now, &c.message)
 	return err == nil && res.Code != fsm.Refused
 }
 

@@ -159,7 +159,10 @@ func (c *Core[R]) lose(e *Error) {
 
 // effects carries out the effects of the last step in order, and records it.
 func (c *Core[R]) effects(now time.Duration, ev *event[R], res fsm.Result, before uint16) {
-	rec := c.stepBegun(now, ev, res, before)
+	var rec *trace.Step
+	if c.record.on() {
+		rec = c.stepBegun(now, ev, res, before)
+	}
 	for i, n := 0, c.r.Effects(); i < n; i++ {
 		e := c.r.Effect(i)
 		var frame []byte

@@ -259,15 +259,7 @@ func (d *Driver[R]) flush(now time.Duration) {
 			if !s.open || !s.dirty && s.failed == nil {
 				continue
 			}
-			s.dirty = false
-			if s.failed == nil && s.broken == nil {
-				err := s.link.Flush()
-				if errors.Is(err, transport.ErrQueueFull) {
-					s.failed = err
-				} else if err != nil {
-					s.broken, s.brokenAt = err, now+lastWords
-				}
-			}
+			s.flush(now)
 			if s.failed != nil {
 				d.loseSlot(now, s, s.failed, true)
 				again = true // the machine may have sent more when it learned of the loss

@@ -1,9 +1,12 @@
 package driver
 
 import (
+	"errors"
+	"net"
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport"
 )
 
@@ -14,7 +17,8 @@ type slot struct {
 	first fsm.Peer // the machine's number of the link's peer 0
 	peers []peerState
 	open  bool
-	dirty bool // something was sent and not flushed
+	dirty bool   // something was sent and not flushed
+	out   []byte // what was sent on a stream and not given to the link
 
 	split *transport.Splitter // for a stream
 	frame []byte              // for datagrams
@@ -108,11 +112,17 @@ func (d *Driver[R]) peerUp(s *slot, i int) {
 	}
 	now := d.now()
 	*p = peerState{up: true, heard: now, since: now}
-	address := ""
-	if a := s.link.RemoteAddr(i); a != nil {
-		address = a.String()
+	d.core.LinkUp(now, s.first+fsm.Peer(i), ends(s.link.LocalAddr(), s.link.RemoteAddr(i)))
+}
+
+func ends(local, remote net.Addr) string {
+	text := func(a net.Addr) string {
+		if a == nil {
+			return "?"
+		}
+		return a.String()
 	}
-	d.core.LinkUp(now, s.first+fsm.Peer(i), address)
+	return text(local) + trace.EndsSeparator + text(remote)
 }
 
 // closePeer ends a peer. A link of one peer is closed in the background,
@@ -128,8 +138,7 @@ func (d *Driver[R]) closePeer(s *slot, i int) {
 func (d *Driver[R]) closeSlot(s *slot, abort bool) {
 	s.open = false
 	if s.dirty && !abort {
-		s.dirty = false
-		s.link.Flush() // a failure now changes nothing any more
+		s.flush(0) // a failure now changes nothing any more
 	}
 	d.leaving.Go(func() {
 		if abort {
@@ -188,16 +197,50 @@ func (k *carrier[R]) Send(peer fsm.Peer, frame []byte) error {
 	return s.send(i, frame)
 }
 
+// maxOut is how many bytes of small frames are gathered for a stream before
+// they are given to the link in one piece.
+const maxOut = 16 << 10
+
 func (s *slot) send(to int, frame []byte) error {
 	if s.failed != nil || s.broken != nil {
 		return transport.ErrClosed
 	}
-	err := s.link.Send(to, frame)
 	s.dirty = true
-	if err != nil && s.failed == nil {
-		s.failed = err
+	if s.split == nil {
+		err := s.link.Send(to, frame)
+		if s.props.Reliable {
+			s.failed = err // otherwise the machine is prepared for a loss
+		}
+		return err
 	}
-	return err
+	if len(s.out)+len(frame) > maxOut {
+		s.handOver()
+	}
+	s.out = append(s.out, frame...)
+	return s.failed
+}
+
+// handOver gives the link what was gathered.
+func (s *slot) handOver() {
+	if len(s.out) > 0 && s.failed == nil {
+		s.failed = s.link.Send(0, s.out)
+	}
+	s.out = s.out[:0]
+}
+
+// flush makes what was sent leave, and notes if it cannot.
+func (s *slot) flush(now time.Duration) {
+	s.dirty = false
+	s.handOver()
+	if s.failed != nil || s.broken != nil {
+		return
+	}
+	err := s.link.Flush()
+	if errors.Is(err, transport.ErrQueueFull) {
+		s.failed = err
+	} else if err != nil {
+		s.broken, s.brokenAt = err, now+lastWords
+	}
 }
 
 // Close implements [Carrier].

@@ -38,7 +38,8 @@ func (r *Runner) Frame(_ fsm.Peer, b []byte) (fsm.Result, error) {
 	if n != len(b) {
 		return fsm.Result{}, wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: int64(max(n, 3))}
 	}
-	e := Event{Kind: Message, ID: uint16(b[2])}
+	e := &r.E
+	e.Kind, e.ID, e.Value = Message, uint16(b[2]), 0
 	body := b[3:]
 	switch b[2] {
 	case PING, PONG:
@@ -53,7 +54,7 @@ func (r *Runner) Frame(_ fsm.Peer, b []byte) (fsm.Result, error) {
 			return fsm.Result{}, wire.Error{Message: info.Messages[b[2]], Offset: 3, Problem: wire.Trailing, Value: int64(len(body))}
 		}
 	}
-	return r.do(e), nil
+	return r.step(), nil
 }
 
 // AppendFrame implements fsm.Runner. A note of the single byte 0 has no

@@ -197,7 +197,7 @@ func (r *Runner) do(e Event) fsm.Result {
 func (r *Runner) emit(kind fsm.EffectKind, id uint16, value uint32) *Effect {
 	e := &r.effs[r.count]
 	r.count++
-	*e = Effect{Effect: fsm.Effect{Kind: kind, ID: id}, Value: value}
+	e.Effect, e.Value = fsm.Effect{Kind: kind, ID: id}, value
 	if kind == fsm.StartTimer || kind == fsm.StopTimer {
 		e.Key, e.Ticks = value, WaitTicks
 	}

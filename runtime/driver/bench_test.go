@@ -1,0 +1,179 @@
+package driver_test
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/internal/pingpong"
+	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/mem"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// window is how many pings are under way at a time in the throughput benchmarks.
+const window = 64
+
+func appendPing(b []byte, n uint32) []byte {
+	return binary.BigEndian.AppendUint32(append(b, 0, 7, pingpong.PING), n)
+}
+
+// answering runs a driver on link that answers pings.
+func answering(tb testing.TB, link transport.Link, o driver.Options[runner]) (stop func()) {
+	d := driver.New(pingpong.New(), o)
+	if err := d.Attach(0, link); err != nil {
+		tb.Fatal(err)
+	}
+	go d.Run(context.Background())
+	return func() {
+		d.Stop()
+		<-d.Done()
+		if c := d.Counters(); c.Refused+c.Malformed+c.SendsDropped > 0 {
+			tb.Errorf("not everything was answered: %+v", c)
+		}
+	}
+}
+
+// bareServer answers pings as plain Go code would: one read, all answers in one write.
+func bareServer(conn net.Conn) {
+	in, out := make([]byte, transport.DefaultReceiveBuffer), make([]byte, 0, transport.DefaultReceiveBuffer)
+	held := 0
+	for {
+		n, err := conn.Read(in[held:])
+		if err != nil {
+			return
+		}
+		held += n
+		rest := in[:held]
+		for len(rest) >= 3 && len(rest) >= int(binary.BigEndian.Uint16(rest)) {
+			size := int(binary.BigEndian.Uint16(rest))
+			out = binary.BigEndian.AppendUint32(append(out, 0, 7, pingpong.PONG), binary.BigEndian.Uint32(rest[3:]))
+			rest = rest[size:]
+		}
+		held = copy(in, rest)
+		if _, err := conn.Write(out); err != nil {
+			return
+		}
+		out = out[:0]
+	}
+}
+
+// client sends rounds of pings and reads the answers.
+type client struct {
+	conn    net.Conn
+	out, in []byte
+}
+
+func newClient(conn net.Conn, pings int) *client {
+	c := &client{conn: conn}
+	for n := range pings {
+		c.out = appendPing(c.out, uint32(n))
+	}
+	c.in = make([]byte, len(c.out))
+	return c
+}
+
+func (c *client) round(tb testing.TB) {
+	if _, err := c.conn.Write(c.out); err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := io.ReadFull(c.conn, c.in); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func socketPair(tb testing.TB) (*net.TCPConn, *net.TCPConn) {
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer ln.Close()
+	a, err := net.Dial("tcp4", ln.Addr().String())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b, err := ln.Accept()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return a.(*net.TCPConn), b.(*net.TCPConn)
+}
+
+// BenchmarkTCP answers pings over loopback TCP, by a driver and by a bare
+// loop, in turns within one run, and reports the ratio of their speeds.
+func BenchmarkTCP(b *testing.B) {
+	for name, pings := range map[string]int{"one at a time": 1, "64 in flight": window} {
+		b.Run(name, func(b *testing.B) {
+			a1, s1 := socketPair(b)
+			a2, s2 := socketPair(b)
+			go bareServer(s2)
+			stop := answering(b, tcp.New(s1, tcp.Config{}), driver.Options[runner]{})
+			driven, bare := newClient(a1, pings), newClient(a2, pings)
+			var tDriven, tBare time.Duration
+			b.ReportAllocs()
+			const turn = 50 // rounds before the other has its turn
+			for i := 0; b.Loop(); i++ {
+				c, sum := driven, &tDriven
+				if i/turn%2 == 1 {
+					c, sum = bare, &tBare
+				}
+				start := time.Now()
+				c.round(b)
+				*sum += time.Since(start)
+			}
+			b.ReportMetric(float64(tBare)/float64(tDriven), "bare/driver")
+			b.ReportMetric(float64(tDriven)*2/float64(b.N*pings), "ns/msg")
+			a1.Close()
+			a2.Close()
+			stop()
+		})
+	}
+}
+
+// BenchmarkMem is what the driver itself costs: 64 pings answered over memory.
+func BenchmarkMem(b *testing.B) {
+	for name, o := range map[string]driver.Options[runner]{
+		"plain":    {},
+		"recorded": {Trace: []trace.Sink{trace.NewWriter(io.Discard)}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			x, y := mem.Pair(mem.Config{Stream: true, Linger: time.Millisecond})
+			stop := answering(b, x, o)
+			round := memRound(b, y)
+			round()
+			b.ReportAllocs()
+			for b.Loop() {
+				round()
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N*window), "ns/msg")
+			y.Abort()
+			stop()
+		})
+	}
+}
+
+// memRound returns a function that has 64 pings answered.
+func memRound(tb testing.TB, y transport.Link) func() {
+	var out []byte
+	for n := range uint32(window) {
+		out = appendPing(out, n)
+	}
+	in := make([]byte, 1<<12)
+	return func() {
+		if y.Send(0, out) != nil || y.Flush() != nil {
+			tb.Fatal("cannot send")
+		}
+		for got := 0; got < len(out); {
+			a, err := y.Receive(in)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			got += a.N
+		}
+	}
+}
