@@ -1,0 +1,138 @@
+package traffic
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/parley-go/parley/gen/replay"
+)
+
+// The JSON form. Field names are stable.
+type (
+	jsonReport struct {
+		File        string     `json:"file"`
+		Spec        string     `json:"spec"`
+		Hash        string     `json:"hash"`
+		Verdict     string     `json:"verdict"` // accepted, rejected, incomplete
+		Damage      string     `json:"damage,omitempty"`
+		Connections []jsonConn `json:"connections,omitempty"`
+		Trace       *jsonTrace `json:"trace,omitempty"`
+	}
+	jsonConn struct {
+		Proto   string     `json:"proto"`
+		Client  string     `json:"client"`
+		Server  string     `json:"server"`
+		Frames  int        `json:"frames"`
+		Differs []int      `json:"encode_differently,omitempty"` // indices of frames
+		Fault   *jsonFault `json:"fault,omitempty"`
+		Sides   []jsonSide `json:"sides"`
+	}
+	jsonFault struct {
+		Side   string `json:"side"`
+		Packet int    `json:"packet"`
+		Offset int    `json:"offset"`
+		Reason string `json:"reason"`
+	}
+	jsonSide struct {
+		Side        string     `json:"side"`
+		Role        string     `json:"role"`
+		Params      string     `json:"params,omitempty"`
+		Accepted    bool       `json:"accepted"`
+		Exhausted   bool       `json:"exhausted,omitempty"`
+		Sent        int        `json:"sent_explained"`
+		SentAll     int        `json:"sent"`
+		Read        int        `json:"received_explained"`
+		ReadAll     int        `json:"received"`
+		Steps       int        `json:"steps"`
+		Unexplained *jsonFrame `json:"first_unexplained,omitempty"`
+		Machines    []jsonAt   `json:"machines"`
+	}
+	jsonFrame struct {
+		Index   int    `json:"index"` // in the recording, from 0
+		Packet  int    `json:"packet"`
+		From    string `json:"from"`
+		Message string `json:"message"`
+	}
+	jsonAt struct {
+		State   string   `json:"state"`
+		Machine string   `json:"machine"`
+		Refuses string   `json:"refuses,omitempty"`
+		Legal   []string `json:"legal"`
+		Sends   []string `json:"could_send,omitempty"`
+	}
+	jsonTrace struct {
+		Protocol  string   `json:"protocol"`
+		Role      string   `json:"role"`
+		Instance  string   `json:"instance,omitempty"`
+		Steps     int      `json:"steps"`
+		Frames    int      `json:"frames"`
+		Refused   int      `json:"refused"`
+		Malformed int      `json:"malformed"`
+		State     string   `json:"state"`
+		Machine   string   `json:"machine"`
+		Legal     []string `json:"legal"`
+		Line      int      `json:"deviation_line,omitempty"`
+		Event     string   `json:"deviation_event,omitempty"`
+		Reason    string   `json:"deviation_reason,omitempty"`
+	}
+)
+
+// Verdict is accepted, rejected or incomplete.
+func (r *Report) Verdict() string {
+	switch {
+	case r.Accepted():
+		return "accepted"
+	case r.Exhausted():
+		return "incomplete"
+	}
+	return "rejected"
+}
+
+// WriteJSON renders the report for programs.
+func (r *Report) WriteJSON(w io.Writer) error {
+	out := jsonReport{File: r.File, Spec: r.Spec, Hash: r.Hash, Verdict: r.Verdict(), Damage: r.Damage + r.TraceDamage}
+	for _, c := range r.Conns {
+		out.Connections = append(out.Connections, connJSON(c))
+	}
+	if t := r.Trace; t != nil {
+		j := &jsonTrace{Protocol: t.Header.Protocol, Role: t.Header.Role, Instance: t.Header.Instance, Steps: t.Steps, Frames: t.Frames,
+			Refused: t.Refused, Malformed: t.Malformed, State: t.State, Machine: t.Machine, Legal: t.Legal}
+		if d := t.Deviation; d != nil {
+			j.Line, j.Event, j.Reason = d.Line, d.Event, d.Reason
+		}
+		out.Trace = j
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(out)
+}
+
+func connJSON(c *Conn) jsonConn {
+	j := jsonConn{Proto: c.Proto, Client: c.Client.String(), Server: c.Server.String(), Frames: len(c.Recording.Frames)}
+	for i := range c.Recording.Frames {
+		if c.Recording.Frames[i].Differs {
+			j.Differs = append(j.Differs, i)
+		}
+	}
+	if f := c.Recording.Fault; f != nil {
+		j.Fault = &jsonFault{Side: sideNames[f.From], Packet: f.Packet, Offset: f.Offset, Reason: f.Reason}
+	}
+	for _, s := range c.Sides {
+		j.Sides = append(j.Sides, sideJSON(c.Recording, s))
+	}
+	return j
+}
+
+func sideJSON(rec *replay.Recording, s *replay.Side) jsonSide {
+	j := jsonSide{Side: sideNames[s.Side], Role: s.Role, Params: s.Params, Accepted: s.Accepted, Exhausted: s.Exhausted,
+		Sent: s.Sent, SentAll: s.SentAll, Read: s.Read, ReadAll: s.ReadAll, Steps: len(s.Run)}
+	if !s.Accepted && s.Frontier < len(rec.Frames) {
+		f := &rec.Frames[s.Frontier]
+		j.Unexplained = &jsonFrame{Index: s.Frontier, Packet: f.Packet, From: sideNames[f.From], Message: rec.Text(s.Frontier)}
+	}
+	for _, a := range s.Machines {
+		j.Machines = append(j.Machines, jsonAt{State: a.State, Machine: a.Machine, Refuses: a.Refuses, Legal: a.Legal, Sends: a.Sends})
+	}
+	return j
+}

@@ -1,0 +1,168 @@
+package traffic
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/parley-go/parley/gen/replay"
+)
+
+// WriteText renders the report for people. With steps every step of the runs
+// that explain the traffic is listed.
+func (r *Report) WriteText(w io.Writer, steps bool) {
+	fmt.Fprintf(w, "%s against %s (%.12s…)\n", r.File, r.Spec, r.Hash)
+	if r.Trace != nil {
+		r.traceText(w)
+		return
+	}
+	if r.Damage != "" {
+		fmt.Fprintf(w, "  the capture is damaged: %s; what came before is looked at\n", r.Damage)
+	}
+	for _, c := range r.Conns {
+		r.connText(w, c, steps)
+	}
+	switch {
+	case r.Accepted():
+		fmt.Fprintf(w, "verdict: ACCEPTED, the capture is a run of %s\n", r.protocol.Name)
+	case r.Exhausted():
+		fmt.Fprintf(w, "verdict: INCOMPLETE, no run of %s was found within the bounds of the search\n", r.protocol.Name)
+	default:
+		fmt.Fprintf(w, "verdict: REJECTED, the capture is not a run of %s\n", r.protocol.Name)
+	}
+}
+
+var sideNames = [2]string{"client", "server"}
+
+func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
+	rec := c.Recording
+	fmt.Fprintf(w, "  %s %s → %s, packets %d to %d, %d frames, %d bytes\n", c.Proto, c.Client, c.Server, c.First, c.Last,
+		len(rec.Frames), c.FromClient.Bytes+c.FromServer.Bytes)
+	if n := c.FromClient.Repeated + c.FromServer.Repeated; n > 0 {
+		fmt.Fprintf(w, "  %d packets were sent twice and are counted once\n", n)
+	}
+	differs := 0
+	for i := range rec.Frames {
+		if rec.Frames[i].Differs {
+			if differs++; differs <= 5 {
+				f := &rec.Frames[i]
+				fmt.Fprintf(w, "  packet %d: %s is encoded as % x, the capture has % x\n", f.Packet, rec.Text(i), f.Again, f.Bytes)
+			}
+		}
+	}
+	if f := rec.Fault; f != nil {
+		fmt.Fprintf(w, "  packet %d, byte %d of the %s's stream: %s\n    bytes there: % x\n", f.Packet, f.Offset, sideNames[f.From], f.Reason, f.Bytes)
+	} else if differs == 0 {
+		fmt.Fprintf(w, "  every frame decodes, and encodes to the same bytes\n")
+	} else {
+		fmt.Fprintf(w, "  every frame decodes; %d encode to other bytes\n", differs)
+	}
+	for side, n := range rec.Rest {
+		if n > 0 {
+			fmt.Fprintf(w, "  the %s's stream ends with %d bytes of an unfinished frame\n", sideNames[side], n)
+		}
+	}
+	for _, s := range c.Sides {
+		sideText(w, c, s, steps)
+	}
+}
+
+func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
+	who := sideNames[s.Side] + " as " + s.Role
+	if s.Params != "" {
+		who += " (" + s.Params + ")"
+	}
+	taken := 0
+	for _, n := range s.Taken {
+		if n > 0 {
+			taken++
+		}
+	}
+	if s.Accepted {
+		fmt.Fprintf(w, "  %s: a run, %d sent and %d received frames in %d steps, %d of %d transitions, ends in %s\n",
+			who, s.Sent, s.Read, len(s.Run), taken, len(s.Taken), s.Machines[0].State)
+	} else {
+		fmt.Fprintf(w, "  %s: NOT a run; explained are %d of %d sent and %d of %d received frames\n", who, s.Sent, s.SentAll, s.Read, s.ReadAll)
+		deviationText(w, c, s)
+	}
+	if steps {
+		for i, st := range s.Run {
+			fmt.Fprintf(w, "    %4d. %s\n", i+1, stepText(c.Recording, st))
+		}
+	}
+}
+
+func deviationText(w io.Writer, c *Conn, s *replay.Side) {
+	rec := c.Recording
+	if s.Frontier < len(rec.Frames) {
+		f := &rec.Frames[s.Frontier]
+		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s: %s\n", f.Packet, offset(rec, f.Time), sideNames[f.From], rec.Text(s.Frontier))
+	}
+	for _, a := range s.Machines {
+		fmt.Fprintf(w, "    the %s was in %s\n      %s\n", sideNames[s.Side], a.State, a.Machine)
+		if a.Refuses != "" {
+			fmt.Fprintf(w, "      %s\n", a.Refuses)
+		}
+		fmt.Fprintf(w, "      legal there: %s\n", strings.Join(a.Legal, ", "))
+		if len(a.Sends) > 0 {
+			fmt.Fprintf(w, "      could send there: %s\n", strings.Join(a.Sends, ", "))
+		}
+	}
+	if s.Exhausted {
+		fmt.Fprintf(w, "    the search stopped at its bound after %d possibilities; a run may exist\n", s.Looked)
+	}
+}
+
+func offset(rec *replay.Recording, t time.Time) string {
+	return fmt.Sprintf("+%.6f s", t.Sub(rec.Frames[0].Time).Seconds())
+}
+
+func stepText(rec *replay.Recording, st replay.Step) string {
+	b := &strings.Builder{}
+	if st.Read >= 0 {
+		f := &rec.Frames[st.Read]
+		fmt.Fprintf(b, "reads packet %d ", f.Packet)
+	}
+	b.WriteString(st.Event)
+	if st.Before != st.After {
+		fmt.Fprintf(b, "  %s → %s", st.Before, st.After)
+	}
+	for _, i := range st.Sent {
+		fmt.Fprintf(b, "  sends %s (packet %d)", rec.Text(i), rec.Frames[i].Packet)
+	}
+	if !st.Place.IsZero() {
+		fmt.Fprintf(b, "  (%s)", st.Place)
+	}
+	return b.String()
+}
+
+func (r *Report) traceText(w io.Writer) {
+	t := r.Trace
+	taken := 0
+	for _, n := range t.Taken {
+		if n > 0 {
+			taken++
+		}
+	}
+	fmt.Fprintf(w, "  trace of %s %s %s, %d steps, %d frames, %d of %d transitions\n",
+		t.Header.Protocol, t.Header.Role, t.Header.Instance, t.Steps, t.Frames, taken, len(t.Taken))
+	if t.Refused+t.Malformed > 0 {
+		fmt.Fprintf(w, "  the peer deviated: %d events refused, %d frames malformed\n", t.Refused, t.Malformed)
+	}
+	if t.Cut {
+		fmt.Fprintln(w, "  the last line is cut off and was left out")
+	}
+	if d := t.Deviation; d != nil {
+		fmt.Fprintf(w, "  line %d, %s: %s\n    the machine was in %s\n      %s\n      legal there: %s\n",
+			d.Line, d.Event, d.Reason, t.State, t.Machine, strings.Join(t.Legal, ", "))
+	}
+	switch {
+	case r.TraceDamage != "":
+		fmt.Fprintf(w, "  %s\nverdict: REJECTED, the trace is damaged; the lines before are a run\n", r.TraceDamage)
+	case t.Deviation != nil:
+		fmt.Fprintf(w, "verdict: REJECTED, the trace is not a run of %s\n", r.protocol.Name)
+	default:
+		fmt.Fprintf(w, "verdict: ACCEPTED, the trace is a run of %s, ends in %s\n", r.protocol.Name, t.State)
+	}
+}

@@ -1,0 +1,184 @@
+// Package traffic holds recorded traffic, captures as well as traces, against
+// a specification, and renders what was found for people and for programs. It
+// is what `fsmgen replay` and `fsmgen demo` share; the search itself is in
+// gen/replay. Start from [Replay].
+package traffic
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/parley-go/parley/cmd/internal/capture"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/replay"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// Options say how traffic is read.
+type Options struct {
+	// Ports keeps only connections with one of these ports; empty: all.
+	Ports []uint16
+	// Search bounds the search for a run.
+	Search replay.Options
+}
+
+// Report is what was found about one file.
+type Report struct {
+	File string
+	Spec string
+	Hash string
+	// Capture and Conns are for packet captures, Trace for traces.
+	Capture *capture.Capture
+	// Damage is why a capture could not be read to its end; empty if it could.
+	Damage string
+	Conns  []*Conn
+	Trace  *replay.Trace
+	// TraceDamage is why a trace could not be read to its end.
+	TraceDamage string
+
+	protocol *model.Protocol
+}
+
+// Conn is what was found about one connection of a capture.
+type Conn struct {
+	*capture.Conn
+	Recording *replay.Recording
+	Sides     []*replay.Side
+}
+
+// Accepted reports whether everything in the file is a run of the protocol.
+func (r *Report) Accepted() bool {
+	if r.Damage != "" || r.TraceDamage != "" {
+		return false
+	}
+	if r.Trace != nil {
+		return r.Trace.Deviation == nil
+	}
+	for _, c := range r.Conns {
+		if !c.Accepted() {
+			return false
+		}
+	}
+	return len(r.Conns) > 0
+}
+
+// Accepted reports whether the connection is a run of the protocol.
+func (c *Conn) Accepted() bool {
+	if c.Recording.Fault != nil {
+		return false
+	}
+	for _, s := range c.Sides {
+		if !s.Accepted {
+			return false
+		}
+	}
+	return true
+}
+
+// Exhausted reports whether the search for some side ended at its bound.
+func (r *Report) Exhausted() bool {
+	for _, c := range r.Conns {
+		for _, s := range c.Sides {
+			if !s.Accepted && s.Exhausted {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Replay reads file and holds it against p. The error is for files that cannot
+// be read at all; deviations are in the report.
+func Replay(ctx context.Context, p *model.Protocol, file string, o Options) (*Report, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := &Report{File: file, Spec: p.Files[0], Hash: p.Hash, protocol: p}
+	b := bufio.NewReaderSize(f, 1<<16)
+	start, _ := b.Peek(512)
+	if bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n\ufeff"), []byte("{")) {
+		return r, r.trace(p, b)
+	}
+	c, err := capture.Read(b, capture.Options{Ports: o.Ports})
+	if err != nil {
+		var limit *capture.LimitError
+		if c.Packets == 0 || errors.As(err, &limit) {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		r.Damage = err.Error()
+	}
+	r.Capture = c
+	return r, r.capture(ctx, p, c, o)
+}
+
+func (r *Report) trace(p *model.Protocol, b *bufio.Reader) error {
+	tr, err := trace.NewReader(b)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.File, err)
+	}
+	t, err := replay.Check(p, tr)
+	if t == nil {
+		return fmt.Errorf("%s: %w", r.File, err)
+	}
+	r.Trace = t
+	if err != nil {
+		r.TraceDamage = err.Error()
+	}
+	return nil
+}
+
+func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capture, o Options) error {
+	chunks := make([][]replay.Chunk, len(c.Conns))
+	for _, e := range c.Events {
+		k := replay.Chunk{Time: e.Time, Packet: e.Packet, Data: e.Data}
+		if !e.FromClient {
+			k.From = 1
+		}
+		switch e.Kind {
+		case capture.Open:
+			continue
+		case capture.Close:
+			k.Kind = replay.Close
+		case capture.Reset:
+			k.Kind = replay.Reset
+		case capture.Gap:
+			k.Kind = replay.Gap
+		}
+		chunks[e.Conn] = append(chunks[e.Conn], k)
+	}
+	for i := range c.Conns {
+		if len(chunks[i]) == 0 {
+			continue
+		}
+		rec, err := replay.Split(p, chunks[i], c.Conns[i].Proto == "udp")
+		if err != nil {
+			return err
+		}
+		conn := &Conn{Conn: &c.Conns[i], Recording: rec}
+		for side := range 2 {
+			s, err := replay.Explain(ctx, rec, side, p.Roles, o.Search)
+			if err != nil {
+				return err
+			}
+			conn.Sides = append(conn.Sides, s)
+		}
+		r.Conns = append(r.Conns, conn)
+	}
+	if len(r.Conns) == 0 {
+		return fmt.Errorf("%s: no connection carries any bytes%s", r.File, ports(o.Ports))
+	}
+	return nil
+}
+
+func ports(list []uint16) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" on port %v", list)
+}
