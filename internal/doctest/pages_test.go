@@ -1,0 +1,166 @@
+package doctest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const root = "../.."
+
+// elsewhere are the commands that pages show in `sh` blocks, each with who runs it.
+var elsewhere = map[string]string{
+	"go run ./cmd/fsmgen demo":             "the scripts of cmd/fsmgen",
+	"go test ./...":                        ".ci/run",
+	"go run ./cmd/fsmgen generate --check": ".ci/run",
+	".ci/run":                              "whoever changes something",
+	"go generate ./...":                    "the step of .ci/run that looks for stale files",
+	"go get -tool github.com/parley-go/parley/cmd/fsmgen": "users",
+	"go tool fsmgen generate":                             "users",
+}
+
+// patience is how long one command of a page may take.
+const patience = 2 * time.Minute
+
+// TestPages does what README.md and the pages in docs say, in a copy of the
+// repository, and compares what is printed.
+func TestPages(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	built := false
+	for _, page := range append([]string{filepath.Join(root, "README.md")}, pages...) {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks, err := Blocks(string(data))
+		if err != nil {
+			t.Errorf("%s: %v", page, err)
+		}
+		if !built && slices.ContainsFunc(blocks, func(b Block) bool { return b.Lang == "console" }) {
+			build(t, bin)
+			built = true
+		}
+		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, blocks, bin) })
+	}
+}
+
+// build makes the commands once; `go run ./cmd/x` in a page then calls x.
+func build(t *testing.T, bin string) {
+	t.Helper()
+	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build ./cmd/...: %v\n%s", err, out)
+	}
+}
+
+func runPage(t *testing.T, blocks []Block, bin string) {
+	dir := ""
+	folder := func() string {
+		if dir == "" {
+			dir = copyRepository(t)
+		}
+		return dir
+	}
+	for _, b := range blocks {
+		switch {
+		case b.Lang == "console":
+			cmds, err := b.Commands()
+			if err != nil {
+				t.Error(err)
+			}
+			for _, c := range cmds {
+				if got := runCommand(t, folder(), bin, c); !c.Matches(got) {
+					t.Errorf("line %d: $ %s\nprinted\n%s\nthe page says\n%s", c.Line, c.Text, got, c.Want)
+				}
+			}
+		case b.Lang == "sh":
+			for line := range strings.Lines(b.Text) {
+				line, _, _ = strings.Cut(line, "#")
+				if line = strings.TrimSpace(line); line != "" && elsewhere[line] == "" {
+					t.Errorf("line %d: nothing runs `%s`; make it a console block, or say in this test who does", b.Line, line)
+				}
+			}
+		case b.File != "":
+			name := filepath.Join(folder(), filepath.FromSlash(b.File))
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(b.Text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// runCommand returns all that a command prints, and as `go run` does a last
+// line with the exit code if that is not 0.
+func runCommand(t *testing.T, dir, bin string, c Command) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(c.Text, "go run ./cmd/", ""))
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		t.Errorf("line %d: $ %s took longer than %v", c.Line, c.Text, patience)
+	case errors.As(err, &exit):
+		fmt.Fprintf(&out, "exit status %d\n", exit.ExitCode())
+	case err != nil:
+		t.Errorf("line %d: $ %s: %v", c.Line, c.Text, err)
+	}
+	return out.String()
+}
+
+// copyRepository gives a page a checkout in which its commands may write.
+func copyRepository(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a temporary file of another process
+		}
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(root, path)
+		switch {
+		case d.IsDir() && (name == ".git" || name == "bin"):
+			return filepath.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(dir, name), 0o755)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name), data, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
