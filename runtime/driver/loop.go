@@ -238,6 +238,9 @@ func (d *Driver[R]) stream(now time.Duration, s *slot, n int) {
 // linkEnded handles the end of a link.
 func (d *Driver[R]) linkEnded(now time.Duration, s *slot, err error) {
 	orderly := errors.Is(err, io.EOF)
+	if orderly && errors.Is(s.broken, transport.ErrReset) {
+		orderly = false // a kernel tells of a reset once, and sending has heard it
+	}
 	switch {
 	case orderly && s.split != nil && len(s.split.Rest()) > 0:
 		err = fmt.Errorf("closed in the middle of a frame (%d bytes of it): %w", len(s.split.Rest()), io.ErrUnexpectedEOF)

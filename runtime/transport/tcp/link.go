@@ -101,7 +101,7 @@ func (l *Link) reason(err error) error {
 }
 
 func lost(err error) error {
-	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+	if errors.Is(err, syscall.ECONNRESET) {
 		return errors.Join(transport.ErrReset, err)
 	}
 	return err
