@@ -76,7 +76,7 @@ func layoutChart(c *Chart) *chartLayout {
 		l.y = append(l.y, y)
 		pill := s.Who >= 0 && s.State != "" && s.State != state[s.Who]
 		l.pill = append(l.pill, pill)
-		below := max(float64(len(chartLines(s))-1)*rowLine, float64(len(s.Sends)-1)*sendGap)
+		below := max(0, float64(len(chartLines(s))-1)*rowLine, float64(len(s.Sends)-1)*sendGap)
 		if pill {
 			state[s.Who] = s.State
 			below += pillHeight + 2
@@ -130,7 +130,10 @@ func chartLines(s ChartStep) []chartLine {
 	if s.Receives != 0 {
 		event.colour = colours[received]
 	}
-	list := []chartLine{event}
+	var list []chartLine
+	if s.Event != "" {
+		list = append(list, event)
+	}
 	for _, n := range s.Notes {
 		list = append(list, chartLine{text: n, colour: colours[plain]})
 	}
@@ -162,7 +165,11 @@ func (l *chartLayout) step(w *svg, i int, s ChartStep) {
 		anchor, tx = "end", x-12
 	}
 	down := y + 4
-	for n, t := range chartLines(s) {
+	lines := chartLines(s)
+	if len(lines) == 0 && l.pill[i] {
+		l.stateBeside(w, s.Who, y-pillHeight/2, s.State)
+	}
+	for n, t := range lines {
 		w.text(tx, down, anchor, t.colour, t.extra, t.text)
 		down += rowLine
 		if n == 0 && l.pill[i] {

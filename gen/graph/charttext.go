@@ -84,7 +84,11 @@ func (c *Chart) textRows() []textRow {
 			rows = append(rows, textRow{head: head, wide: fmt.Sprintf("✗ %s (#%d) is lost", texts[s.Lost], s.Lost)})
 			continue
 		}
-		lines := stepLines(s)
+		text := s.Event
+		if text == "" {
+			text = texts[s.Receives]
+		}
+		lines := stepLines(s, text)
 		if s.State != "" && s.State != state[s.Who] {
 			lines = append(lines, "["+s.State+"]")
 			state[s.Who] = s.State
@@ -99,12 +103,13 @@ func (c *Chart) textRows() []textRow {
 	return rows
 }
 
-// stepLines are the lines of one step, without its state.
-func stepLines(s ChartStep) []string {
+// stepLines are the lines of one step, without its state; text is that of the message received.
+func stepLines(s ChartStep, text string) []string {
 	var list []string
-	if s.Receives != 0 {
-		list = append(list, fmt.Sprintf("← %s (#%d)", s.Event, s.Receives))
-	} else {
+	switch {
+	case s.Receives != 0:
+		list = append(list, fmt.Sprintf("← %s (#%d)", text, s.Receives))
+	case s.Event != "":
 		list = append(list, s.Event)
 	}
 	for _, m := range s.Sends {
