@@ -30,7 +30,10 @@ type engine struct {
 	peak     uint64
 }
 
-type lenID struct{ ch, lo, hi uint32 }
+type lenID struct {
+	ch, lo, hi uint32
+	kind       uint8
+}
 
 type noteText struct {
 	note  []byte
@@ -159,7 +162,7 @@ func (e *engine) compile(p int, a uint32, s *Step) rule {
 		if x.Hi >= 0 {
 			hi = uint32(x.Hi)
 		}
-		e.lens = append(e.lens, lenID{uint32(x.Channel), uint32(max(x.Lo, 0)), hi})
+		e.lens = append(e.lens, lenID{uint32(x.Channel), uint32(max(x.Lo, 0)), hi, x.Kind})
 	}
 	r.sends.n, r.lens.n = uint32(len(s.Sends)), uint32(len(s.Lens))
 	if len(s.Note) > 0 || s.Fault != nil {
@@ -329,7 +332,7 @@ func (e *engine) try(ids, base []uint32, m *move, fn func(*move) bool) bool {
 	r := m.rule
 	for _, l := range e.lens[r.lens.off : r.lens.off+r.lens.n] {
 		c := &e.chans[l.ch]
-		if n := c.heads[ids[len(e.procs)+int(l.ch)]].n; n < l.lo || n > l.hi {
+		if n := c.length(ids[len(e.procs)+int(l.ch)], l.kind); n < l.lo || n > l.hi {
 			return true
 		}
 	}

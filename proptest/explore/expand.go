@@ -118,7 +118,7 @@ func (w *worker) known() bool {
 func (w *worker) lensOK(r *rule) bool {
 	e := w.e
 	for _, l := range e.lens[r.lens.off : r.lens.off+r.lens.n] {
-		n := e.chans[l.ch].heads[w.ids[len(e.procs)+int(l.ch)]].n
+		n := e.chans[l.ch].length(w.ids[len(e.procs)+int(l.ch)], l.kind)
 		if n < l.lo || n > l.hi {
 			return false
 		}

@@ -93,7 +93,7 @@ func (e *engine) steps(p int, run uint32) []Step {
 			s.Sends = append(s.Sends, Send{int(x.ch), []byte(e.chans[x.ch].msgs.vals[x.msg])})
 		}
 		for _, x := range e.lens[r.lens.off : r.lens.off+r.lens.n] {
-			s.Lens = append(s.Lens, LenRange{int(x.ch), int(x.lo), int(x.hi)})
+			s.Lens = append(s.Lens, LenRange{int(x.ch), int(x.lo), int(x.hi), x.kind})
 		}
 		out = append(out, s)
 		if r.flags&lastFlag != 0 {

@@ -98,10 +98,12 @@ type Send struct {
 }
 
 // LenRange holds while the number of messages in Channel is in [Lo, Hi].
-// Hi < 0 means no upper bound.
+// Hi < 0 means no upper bound. If Kind is not 0 only messages for which
+// Channel.Kind gives it count.
 type LenRange struct {
 	Channel int
 	Lo, Hi  int
+	Kind    uint8
 }
 
 // Fault is why a step is an error.
@@ -160,6 +162,9 @@ type Channel struct {
 	Lossy, Dup, Swap bool
 	// Cap is the greatest number of messages, 1 to 65535.
 	Cap int
+	// Kind sorts messages into kinds, for LenRange; kinds begin at 1, and 0
+	// is no kind. nil: no message has a kind.
+	Kind func(msg []byte) uint8
 	// Block disables a step that would exceed Cap; otherwise such a step is
 	// a ChannelOverflow violation.
 	Block bool

@@ -101,6 +101,7 @@ type channel struct {
 	append pairTable // (word, message) to word; 0 is unknown
 	recv   pairTable // (local id of To, message) to a run in its rules
 	swaps  map[uint32]uint32
+	kinds  [][]uint16 // by word: how many messages of each kind, from kind 1; nil without Channel.Kind
 	widest int
 	key    []byte
 }
@@ -126,7 +127,37 @@ func (c *channel) word(w []uint32) uint32 {
 	c.ids[string(c.key)] = id
 	c.words = append(c.words, w)
 	c.heads = append(c.heads, letter{msg: unknownMsg, rest: unknownWord, n: uint32(len(w))})
+	c.countKinds(w)
 	return id
+}
+
+// countKinds notes how many messages of each kind a new word has.
+func (c *channel) countKinds(w []uint32) {
+	if c.spec.Kind == nil {
+		return
+	}
+	var n []uint16
+	for _, m := range w {
+		k := int(c.spec.Kind([]byte(c.msgs.vals[m])))
+		for len(n) < k {
+			n = append(n, 0)
+		}
+		if k > 0 {
+			n[k-1]++
+		}
+	}
+	c.kinds = append(c.kinds, n)
+}
+
+// length is the number of messages of a kind in w; of all if kind is 0.
+func (c *channel) length(w uint32, kind uint8) uint32 {
+	if kind == 0 {
+		return c.heads[w].n
+	}
+	if c.kinds == nil || int(kind) > len(c.kinds[w]) {
+		return 0
+	}
+	return uint32(c.kinds[w][kind-1])
 }
 
 // push appends message m to word w; overflowWord if there is no room.
