@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,26 +19,45 @@ import (
 
 type runner = *pingpong.Runner
 
-// side is a driver under test and what its handlers saw. Its fields are read
-// when the driver rests (synctest.Wait) or has ended.
+// side is a driver under test and what its handlers saw.
 type side struct {
 	*driver.Driver[runner]
-	r       runner
-	reports []string
-	states  []string
-	links   []string
-	errs    []*driver.Error
-	ended   error
+	r     runner
+	mu    sync.Mutex // guards log
+	log   log
+	ended error // what Run returned
+}
+
+type log struct {
+	reports, states, links []string
+	errs                   []*driver.Error
+}
+
+func (s *side) seen() log {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log
+}
+
+func (s *side) reports() []string     { return s.seen().reports }
+func (s *side) states() []string      { return s.seen().states }
+func (s *side) links() []string       { return s.seen().links }
+func (s *side) errs() []*driver.Error { return s.seen().errs }
+func (s *side) note(write func(l *log)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	write(&s.log)
 }
 
 func newSide(o driver.Options[runner]) *side {
 	s := &side{r: pingpong.New()}
 	o.OnState = func(r runner, from, to uint16) {
-		s.states = append(s.states, r.Info().States[from]+">"+r.Info().States[to])
+		s.note(func(l *log) { l.states = append(l.states, r.Info().States[from]+">"+r.Info().States[to]) })
 	}
 	inner := o.OnReport
 	o.OnReport = func(r runner, i int) {
-		s.reports = append(s.reports, strings.TrimPrefix(string(r.AppendEffect(nil, i)), "report "))
+		text := strings.TrimPrefix(string(r.AppendEffect(nil, i)), "report ")
+		s.note(func(l *log) { l.reports = append(l.reports, text) })
 		if inner != nil {
 			inner(r, i)
 		}
@@ -50,9 +70,9 @@ func newSide(o driver.Options[runner]) *side {
 		if why != nil {
 			text += ": " + why.Error()
 		}
-		s.links = append(s.links, text)
+		s.note(func(l *log) { l.links = append(l.links, text) })
 	}
-	o.OnError = func(_ runner, err *driver.Error) { s.errs = append(s.errs, err) }
+	o.OnError = func(_ runner, err *driver.Error) { s.note(func(l *log) { l.errs = append(l.errs, err) }) }
 	s.Driver = driver.New(s.r, o)
 	return s
 }
@@ -112,9 +132,9 @@ func TestMatch(t *testing.T) {
 		synctest.Wait()
 		must(t, a.Post(runner.Quit))
 		synctest.Wait()
-		equal(t, "reports of a", a.reports, "ponged(7)", "passed(1)")
-		equal(t, "states of b", b.states, "off>idle", "idle>behind", "behind>idle", "idle>gone")
-		equal(t, "links of b", b.links, "up", "lost: EOF")
+		equal(t, "reports of a", a.reports(), "ponged(7)", "passed(1)")
+		equal(t, "states of b", b.states(), "off>idle", "idle>behind", "behind>idle", "idle>gone")
+		equal(t, "links of b", b.links(), "up", "lost: EOF")
 		if c := b.Counters(); c.FramesIn != 3 || c.FramesOut != 2 || c.Refused != 0 || c.Ignored != 1 {
 			t.Errorf("counters of b: %+v", c)
 		}
@@ -136,13 +156,13 @@ func TestTimers(t *testing.T) {
 		must(t, y.Flush())
 		time.Sleep(699 * time.Millisecond)
 		synctest.Wait()
-		equal(t, "before the first deadline", a.reports, "ponged(1)")
+		equal(t, "before the first deadline", a.reports(), "ponged(1)")
 		time.Sleep(2 * time.Millisecond)
 		synctest.Wait()
-		equal(t, "after the first deadline", a.reports, "ponged(1)", "late(0)")
+		equal(t, "after the first deadline", a.reports(), "ponged(1)", "late(0)")
 		time.Sleep(200 * time.Millisecond)
 		synctest.Wait()
-		equal(t, "after all", a.reports, "ponged(1)", "late(0)", "late(2)")
+		equal(t, "after all", a.reports(), "ponged(1)", "late(0)", "late(2)")
 		a.Stop()
 		<-a.Done()
 	})
@@ -161,19 +181,19 @@ func TestRefusedMessage(t *testing.T) {
 		must(t, y.Send(0, []byte{0, 7, pingpong.PONG, 0, 0, 0, 9}))
 		must(t, y.Flush())
 		synctest.Wait()
-		if len(c.errs) != 1 {
-			t.Fatalf("errors: %v", c.errs)
+		if len(c.errs()) != 1 {
+			t.Fatalf("errors: %v", c.errs())
 		}
 		const want = "pingpong.peer in state idle: PONG{n: 9} from peer 0 is refused: the state does not expect it; bytes 00070100000009; " +
 			"legal here: ping, PING, PONG, wait, NOTE, say, barrier, READY, quit, BYE, lost"
-		if got := c.errs[0].Error(); got != want {
+		if got := c.errs()[0].Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		equal(t, "reports", c.reports, "parted(0)")
+		equal(t, "reports", c.reports(), "parted(0)")
 		if _, err := y.Receive(make([]byte, 9)); err != io.EOF {
 			t.Errorf("the peer sees %v, not an orderly close", err)
 		}
-		equal(t, "the other pair", b.reports, "ponged(1)")
+		equal(t, "the other pair", b.reports(), "ponged(1)")
 		y.Abort()
 		c.Stop()
 		<-c.Done()

@@ -113,7 +113,7 @@ func TestTraceFails(t *testing.T) {
 	if c := a.Counters(); c.TraceFailures != 1 {
 		t.Errorf("%d failures", c.TraceFailures)
 	}
-	equal(t, "reports", a.reports, "ponged(1)", "late(2)", "passed(1)", "noted(13)", "parted(0)")
+	equal(t, "reports", a.reports(), "ponged(1)", "late(2)", "passed(1)", "noted(13)", "parted(0)")
 }
 
 type brokenFile struct{}

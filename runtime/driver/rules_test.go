@@ -49,7 +49,7 @@ var readyFrame = []byte{0, 3, pingpong.READY}
 func (s *side) kinds() (out []string) {
 	names := map[driver.ErrorKind]string{driver.Refused: "refused", driver.Malformed: "malformed", driver.Unsendable: "unsendable",
 		driver.DeferredFull: "deferred", driver.Silent: "silent", driver.NoHandshake: "handshake", driver.TraceFailed: "trace", driver.BadLink: "link"}
-	for _, e := range s.errs {
+	for _, e := range s.errs() {
 		out = append(out, names[e.Kind])
 	}
 	return out
@@ -61,9 +61,9 @@ func TestDeferred(t *testing.T) {
 		must(t, a.Post(barrier))
 		synctest.Wait()
 		say(t, peer, append(note("one"), note("three")...)...)
-		equal(t, "while ready", a.reports)
+		equal(t, "while ready", a.reports())
 		say(t, peer, readyFrame...)
-		equal(t, "after", a.reports, "passed(1)", "noted(3)", "noted(5)")
+		equal(t, "after", a.reports(), "passed(1)", "noted(3)", "noted(5)")
 		if c := a.Counters(); c.Deferred != 2 || c.FramesIn != 3 || c.Steps != 3+1+1+1+2 {
 			t.Errorf("%+v", c)
 		}
@@ -97,12 +97,12 @@ func TestDeferredFull(t *testing.T) {
 		synctest.Wait()
 		for range 5 {
 			say(t, peer, note("x")...)
-			if len(a.errs) > 0 {
+			if len(a.errs()) > 0 {
 				break
 			}
 		}
 		equal(t, "errors", a.kinds(), "deferred")
-		equal(t, "reports", a.reports, "parted(0)")
+		equal(t, "reports", a.reports(), "parted(0)")
 		if c := a.Counters(); c.DeferredDropped != 3 {
 			t.Errorf("%d dropped", c.DeferredDropped)
 		}
@@ -127,11 +127,11 @@ func TestMalformed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			alone(t, tt.o, func(t *testing.T, a *side, peer transport.Link) {
 				say(t, peer, []byte(tt.bytes)...)
-				if len(a.errs) != 1 || a.errs[0].Kind != driver.Malformed || !strings.Contains(a.errs[0].Error(), tt.want) {
-					t.Fatalf("errors: %v", a.errs)
+				if len(a.errs()) != 1 || a.errs()[0].Kind != driver.Malformed || !strings.Contains(a.errs()[0].Error(), tt.want) {
+					t.Fatalf("errors: %v", a.errs())
 				}
-				if up := len(a.reports) == 0; up != tt.up {
-					t.Errorf("reports: %v", a.reports)
+				if up := len(a.reports()) == 0; up != tt.up {
+					t.Errorf("reports: %v", a.reports())
 				}
 			})
 		})
@@ -143,7 +143,7 @@ func TestKeepRefused(t *testing.T) {
 		say(t, peer, 0, 7, pingpong.PONG, 0, 0, 0, 9)
 		say(t, peer, note("still here")...)
 		equal(t, "errors", a.kinds(), "refused")
-		equal(t, "reports", a.reports, "noted(10)")
+		equal(t, "reports", a.reports(), "noted(10)")
 	})
 }
 
@@ -166,10 +166,10 @@ func TestUnsendable(t *testing.T) {
 	alone(t, driver.Options[runner]{}, func(t *testing.T, a *side, peer transport.Link) {
 		_, err := a.Do(t.Context(), func(r runner) fsm.Result { return r.Say("\x00") })
 		must(t, err)
-		if len(a.errs) != 1 || !strings.Contains(a.errs[0].Error(), `cannot encode send NOTE{text: "\x00"}: bad NOTE frame, field text`) {
-			t.Errorf("errors: %v", a.errs)
+		if len(a.errs()) != 1 || !strings.Contains(a.errs()[0].Error(), `cannot encode send NOTE{text: "\x00"}: bad NOTE frame, field text`) {
+			t.Errorf("errors: %v", a.errs())
 		}
-		equal(t, "reports", a.reports, "parted(0)")
+		equal(t, "reports", a.reports(), "parted(0)")
 	})
 }
 
@@ -197,7 +197,7 @@ func TestPostFromHandler(t *testing.T) {
 		b.run(t.Context())
 		must(t, a.Post(ping(0)))
 		synctest.Wait()
-		equal(t, "reports", a.reports, "ponged(0)", "ponged(1)", "ponged(2)", "ponged(3)")
+		equal(t, "reports", a.reports(), "ponged(0)", "ponged(1)", "ponged(2)", "ponged(3)")
 		if err := <-nested; err != driver.ErrWouldDeadlock {
 			t.Errorf("Do from the handler: %v", err)
 		}
@@ -303,7 +303,7 @@ func TestStopAtFinal(t *testing.T) {
 		if a.ended != nil || b.ended != nil {
 			t.Errorf("%v, %v", a.ended, b.ended)
 		}
-		equal(t, "b", b.states, "off>idle", "idle>gone")
+		equal(t, "b", b.states(), "off>idle", "idle>gone")
 	})
 }
 
@@ -317,7 +317,7 @@ func TestLimits(t *testing.T) {
 			time.Sleep(2 * time.Millisecond)
 			synctest.Wait()
 			equal(t, "after", a.kinds(), "handshake")
-			equal(t, "reports", a.reports, "parted(0)")
+			equal(t, "reports", a.reports(), "parted(0)")
 		})
 	})
 	t.Run("idle", func(t *testing.T) {
@@ -332,7 +332,7 @@ func TestLimits(t *testing.T) {
 			time.Sleep(2 * time.Millisecond)
 			synctest.Wait()
 			equal(t, "after", a.kinds(), "silent")
-			if got := a.errs[0].Error(); got != "pingpong.peer in state idle: nothing heard from peer 0: for 10s" {
+			if got := a.errs()[0].Error(); got != "pingpong.peer in state idle: nothing heard from peer 0: for 10s" {
 				t.Error(got)
 			}
 		})
@@ -353,8 +353,8 @@ func TestIndependent(t *testing.T) {
 			synctest.Wait()
 		}
 		equal(t, "the bad one", bad.kinds(), "malformed")
-		if len(a.reports) != 10 || len(b.errs)+len(a.errs) > 0 {
-			t.Errorf("the good ones: %v %v %v", a.reports, a.errs, b.errs)
+		if len(a.reports()) != 10 || len(b.errs())+len(a.errs()) > 0 {
+			t.Errorf("the good ones: %v %v %v", a.reports(), a.errs(), b.errs())
 		}
 		y.Abort()
 		bad.Stop()
@@ -380,7 +380,7 @@ func TestSeveralLinks(t *testing.T) {
 		say(t, peers[0], note("one")...)
 		say(t, peers[2], note("two")...)
 		say(t, peers[0], note("three")...)
-		equal(t, "reports", a.reports, "parted(0)", "noted(3)", "noted(3)", "noted(5)")
+		equal(t, "reports", a.reports(), "parted(0)", "noted(3)", "noted(3)", "noted(5)")
 		x, _ := mem.Pair(mem.Config{Stream: true})
 		must(t, a.Attach(2, x))
 		synctest.Wait()
