@@ -96,7 +96,7 @@ func forEachFile(t *testing.T, visit func(name string, data []byte)) {
 		name, _ := filepath.Rel(root, path)
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
-			if name == ".git" || name == "bin" || strings.HasSuffix(name, "testdata/fuzz") {
+			if name == ".git" || name == "bin" || strings.HasSuffix(name, "testdata/fuzz") || strings.HasSuffix(name, "testdata/rapid") {
 				return filepath.SkipDir
 			}
 			return nil
