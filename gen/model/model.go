@@ -53,8 +53,12 @@ type Message struct {
 	// Layout is the body on the wire, after the frame's header; nil without Wire.
 	Layout []WireItem
 	// ID is the type number on the wire; -1 if none.
-	ID   int64
-	Span diag.Span
+	ID int64
+	// MinLen and MaxLen are the least and greatest length of its frames in
+	// bytes, header included; 0 without Wire. MinLen leaves out padding at the
+	// end, which a sender may omit.
+	MinLen, MaxLen int
+	Span           diag.Span
 }
 
 // Field is a field of a message, record, command or report.
@@ -105,6 +109,7 @@ type Var struct {
 	Name, Doc string
 	Type      *Type
 	Init      Expr // constant; nil means the type's zero (parameters have none)
+	Locals    int  // slots of the frame of locals that Init needs
 	Offset    int  // first slot in the machine's value
 	Span      diag.Span
 }
@@ -130,6 +135,8 @@ type Part struct {
 	Args []Expr
 	// KeyLocals are the locals that hold the keys in Args and Sends.
 	KeyLocals []*Local
+	// ArgLocals is the number of slots of the frame that Args need, KeyLocals included.
+	ArgLocals int
 	// Sends says, for each message of the part's protocol, what the parent
 	// sends instead; nil: nothing is sent (only inside the parent it has meaning).
 	Sends []*PartSend
@@ -141,6 +148,7 @@ type Part struct {
 // PartSend maps a message that a part sends to one of the parent.
 type PartSend struct {
 	Params []*Local // the part's message fields
+	Locals int      // slots of the frame: the part's KeyLocals, Params, and what Send needs
 	Send   *Send    // over Params and the part's KeyLocals; never inside another part's scope
 }
 
@@ -255,8 +263,9 @@ type Check struct {
 	// Ends: the environment may stop giving commands at any time (so a
 	// configuration where only commands are possible is no deadlock if every
 	// machine is final or Quiet holds). Quiet may be nil.
-	Quiet Expr
-	Span  diag.Span
+	Quiet       Expr
+	QuietLocals int // slots of the frame of locals that Quiet needs
+	Span        diag.Span
 }
 
 // Instance is a machine taking part in a check.
@@ -264,7 +273,7 @@ type Instance struct {
 	Name  string
 	Index int
 	Role  *Machine
-	Args  []Expr // constants, one for each parameter of the role
+	Args  []Expr // constants, one for each parameter of the role; they need no locals
 	Span  diag.Span
 }
 
@@ -304,6 +313,7 @@ type Claim struct {
 	Quiescent bool   // only where all channels are empty
 	Fair      string // "", "weak", "strong"
 	Except    []string
+	Locals    int // slots of the frame of locals that the expressions need
 	Span      diag.Span
 }
 

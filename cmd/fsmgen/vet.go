@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
+)
+
+func init() { commands = append(commands, vetCommand) }
+
+func vetCommand() *cobra.Command {
+	var format string
+	var all, strict bool
+	c := &cobra.Command{
+		Use:   "vet SPEC...",
+		Short: "Report what is wrong with specifications",
+		Long: `Vet compiles each specification and reports errors and warnings, each as
+path:line:col: message [CODE]; fsmgen explain CODE tells more about a code.
+A SPEC is a file or a pattern; files that others extend or import are read along.
+
+Exit code 0: nothing wrong, or warnings only. 1: errors. 2: wrong usage.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := expandFiles(args)
+			if err != nil {
+				return err
+			}
+			found := vetFiles(files)
+			limit := 20
+			if all {
+				limit = 0
+			}
+			switch format {
+			case "json":
+				err = found.WriteJSON(cmd.OutOrStdout())
+			case "text":
+				err = found.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: limit})
+			default:
+				return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("--format is text or json, not %q", format)}
+			}
+			if err != nil {
+				return err
+			}
+			if found.HasErrors() || strict && len(found) > 0 {
+				return cli.Findings()
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&format, "format", "text", "`form` of the report: text (on standard error) or json (on standard output)")
+	c.Flags().BoolVarP(&all, "all", "e", false, "report everything, not only the first 20")
+	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 on warnings too")
+	return c
+}
+
+// vetFiles compiles each file and joins what is found, without repetitions in files that
+// several specifications share.
+func vetFiles(files []string) diag.List {
+	var found diag.List
+	for _, f := range files {
+		_, l := compile.Load(f, compile.Options{})
+		found = append(found, l...)
+	}
+	found.Sort()
+	return found
+}
+
+// expandFiles expands patterns, for shells that do not, and keeps plain names as they
+// are, so that a missing file is reported by name.
+func expandFiles(args []string) ([]string, error) {
+	var files []string
+	for _, a := range args {
+		if !strings.ContainsAny(a, "*?[") {
+			files = append(files, a)
+			continue
+		}
+		if _, err := os.Stat(a); err == nil {
+			files = append(files, a)
+			continue
+		}
+		m, err := filepath.Glob(a)
+		if err != nil || len(m) == 0 {
+			return nil, &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("no file matches %s", a)}
+		}
+		slices.Sort(m)
+		files = append(files, m...)
+	}
+	return files, nil
+}

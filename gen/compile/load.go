@@ -1,0 +1,192 @@
+package compile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/parse"
+	"github.com/parley-go/parley/gen/resolve"
+)
+
+// maxFiles bounds how many files one specification may consist of.
+const maxFiles = 64
+
+// Load compiles the specification in the file at path. The protocol is nil if there is
+// any error; warnings alone keep it. All errors of a stage come at once, sorted.
+//
+// With o.Check the model is specialised for that check and has no other. Without it all
+// checks are there, and the expressions of those with constants or domains of
+// their own refer to a model specialised for them.
+func Load(path string, o Options) (*model.Protocol, diag.List) {
+	l := &loader{o: o, sources: map[string]*ast.Source{}, units: map[string]*resolve.Unit{}}
+	u := l.unit(filepath.ToSlash(path), diag.Span{}, nil)
+	var p *model.Protocol
+	if u != nil && !l.HasErrors() {
+		u.Files, u.Hash = l.order, l.hash()
+		var found diag.List
+		p, found = resolve.Protocol(u, resolve.Config{Check: o.Check, Consts: o.Consts})
+		for i := range found {
+			l.Add(found[i])
+		}
+	}
+	list := l.List()
+	list.Sort()
+	for i, d := range list {
+		if src := l.sources[d.Span.File]; src != nil {
+			list[i].Line = src.Line(d.Span.Start.Line)
+		}
+	}
+	if list.HasErrors() {
+		return nil, list
+	}
+	return p, list
+}
+
+// loader reads the files of one specification.
+type loader struct {
+	diag.Collector
+	o       Options
+	sources map[string]*ast.Source
+	roots   []*ast.Node // of all files read, in the order of order
+	order   []string
+	units   map[string]*resolve.Unit // finished imports, nil if they failed
+}
+
+// file reads and parses one file; at is the place that names it.
+func (l *loader) file(name string, at diag.Span) *ast.Node {
+	if len(l.order) == maxFiles {
+		l.Errorf("FSM001", at, "a specification has at most %d files", maxFiles)
+		return nil
+	}
+	data, err := l.read(name)
+	if err != nil {
+		if at.IsZero() {
+			at = diag.Span{File: name}
+		}
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		l.Errorf("FSM001", at, "%s cannot be read: %v", name, err)
+		return nil
+	}
+	root, found := parse.File(name, data)
+	for _, d := range found {
+		l.Add(d)
+	}
+	l.order = append(l.order, name)
+	l.sources[name] = ast.NewSource(name, data)
+	if root == nil || found.HasErrors() || root.Kind != ast.Map {
+		return nil
+	}
+	l.roots = append(l.roots, root)
+	return root
+}
+
+func (l *loader) read(name string) ([]byte, error) {
+	var f fs.File
+	var err error
+	if l.o.FS != nil {
+		f, err = l.o.FS.Open(path.Clean(name))
+	} else {
+		f, err = os.Open(filepath.FromSlash(name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errors.New("it is a directory")
+	}
+	// One byte more than allowed is enough for the parser to refuse it.
+	return readLimited(f, parse.MaxBytes+1)
+}
+
+// unit loads a file, what it extends, and its imports. stack holds the files that are
+// being imported, outermost first.
+func (l *loader) unit(name string, at diag.Span, stack []string) *resolve.Unit {
+	if u, done := l.units[name]; done {
+		return u
+	}
+	for _, s := range stack {
+		if s == name {
+			l.Errorf("FSM013", at, "%s imports itself: %s", name, strings.Join(append(stack, name), " → "))
+			return nil
+		}
+	}
+	root := l.merged(name, at, nil)
+	if root == nil {
+		l.units[name] = nil
+		return nil
+	}
+	u := &resolve.Unit{Path: name, Root: root, Imports: map[string]*resolve.Unit{}}
+	if n := root.Get("import"); n != nil {
+		for _, e := range n.Entries {
+			u.Imports[e.Key.Text] = l.unit(relative(e.Value), e.Value.Span(), append(stack, name))
+		}
+	}
+	l.units[name] = u
+	return u
+}
+
+// relative resolves a path written in a file against that file's folder.
+func relative(n *ast.Node) string {
+	p := filepath.ToSlash(n.Text)
+	if path.IsAbs(p) {
+		return p
+	}
+	return path.Join(path.Dir(n.Src.Name), p)
+}
+
+// merged reads a file and lays it over what it extends. stack holds the files that
+// extend this one.
+func (l *loader) merged(name string, at diag.Span, stack []string) *ast.Node {
+	for _, s := range stack {
+		if s == name {
+			l.Errorf("FSM013", at, "%s extends itself: %s", name, strings.Join(append(stack, name), " → "))
+			return nil
+		}
+	}
+	root := l.file(name, at)
+	if root == nil {
+		return nil
+	}
+	ext := root.Get("extends")
+	if ext == nil {
+		for _, d := range parse.Bare(root) {
+			l.Add(d)
+		}
+		return root
+	}
+	base := l.merged(relative(ext), ext.Span(), append(stack, name))
+	if base == nil {
+		return nil
+	}
+	out, found := parse.Merge(base, root)
+	for _, d := range found {
+		l.Add(d)
+	}
+	return out
+}
+
+// hash is over what all files say, not over their names, layout or comments.
+func (l *loader) hash() string {
+	h := sha256.New()
+	for _, root := range l.roots {
+		root.Canonical(h, map[string]bool{"extends": true, "import": true})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,108 @@
+package expr
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/parley-go/parley/gen/diag"
+)
+
+type kind uint8
+
+const (
+	end kind = iota
+	name
+	number
+	str
+	op
+	bad
+)
+
+type token struct {
+	kind     kind
+	text     string // op: the operator; str: the decoded text; bad: the complaint
+	value    int64
+	from, to int
+}
+
+// Place gives the place of bytes i up to j of a text.
+type Place func(i, j int) diag.Span
+
+var operators = []string{
+	"=>", "->", "..", "==", "!=", "<=", ">=", "&&", "||",
+	"!", "-", "*", "/", "%", "+", "<", ">", "(", ")", "[", "]", "{", "}", ",", ":", ".", "?",
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// next reads the token at offset i of text.
+func next(text string, i int) token {
+	for i < len(text) && strings.IndexByte(" \t\r\n", text[i]) >= 0 {
+		i++
+	}
+	if i == len(text) {
+		return token{kind: end, from: i, to: i}
+	}
+	j := i
+	switch c := text[i]; {
+	case isLetter(c):
+		for j < len(text) && (isLetter(text[j]) || isDigit(text[j])) {
+			j++
+		}
+		return token{kind: name, text: text[i:j], from: i, to: j}
+	case isDigit(c):
+		return lexNumber(text, i)
+	case c == '"' || c == '\'':
+		return lexString(text, i)
+	}
+	for _, o := range operators {
+		if strings.HasPrefix(text[i:], o) {
+			return token{kind: op, text: o, from: i, to: i + len(o)}
+		}
+	}
+	r := []rune(text[i:min(len(text), i+8)])[0]
+	complaint := fmt.Sprintf("%q means nothing in an expression", r)
+	switch text[i] {
+	case '=':
+		complaint = "= is not an operator; equality is =="
+	case '&':
+		complaint = "& is not an operator; and is &&"
+	case '|':
+		complaint = "| is not an operator; or is ||"
+	}
+	return token{kind: bad, text: complaint, from: i, to: min(len(text), i+len(string(r)))}
+}
+
+func lexNumber(text string, i int) token {
+	j := i
+	for j < len(text) && (isLetter(text[j]) || isDigit(text[j])) {
+		j++
+	}
+	v, err := strconv.ParseInt(text[i:j], 0, 64)
+	if err != nil || v > 1<<61 {
+		complaint := fmt.Sprintf("%s is not a number", diag.Quote(text[i:j]))
+		if ne, ok := err.(*strconv.NumError); err == nil || ok && ne.Err == strconv.ErrRange {
+			complaint = "numbers go up to 1<<61"
+		}
+		return token{kind: bad, text: complaint, from: i, to: j}
+	}
+	return token{kind: number, text: text[i:j], value: v, from: i, to: j}
+}
+
+func lexString(text string, i int) token {
+	q := text[i]
+	j := i + 1
+	var b strings.Builder
+	for ; j < len(text) && text[j] != q; j++ {
+		if text[j] == '\\' && j+1 < len(text) && (text[j+1] == q || text[j+1] == '\\') {
+			j++
+		}
+		b.WriteByte(text[j])
+	}
+	if j == len(text) {
+		return token{kind: bad, text: "the text has no closing quote", from: i, to: j}
+	}
+	return token{kind: str, text: b.String(), from: i, to: j + 1}
+}

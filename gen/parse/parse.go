@@ -1,0 +1,158 @@
+// Package parse turns the text of a specification into a tree with exact
+// places, refuses what is not YAML of the plain kind that specifications need, and
+// checks that each key stands where it may. It does not know what names mean. It
+// is the only importer of YAML. Start from [File].
+package parse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	yaml "go.yaml.in/yaml/v4"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+)
+
+// Limits of one file.
+const (
+	MaxBytes = 1 << 20
+	MaxDepth = 64
+)
+
+// File parses one file; name is how the user named it. The tree is nil if the
+// file is not YAML at all; with other errors it is there, but must not be used.
+func File(name string, data []byte) (*ast.Node, diag.List) {
+	src := ast.NewSource(name, data)
+	c := &diag.Collector{}
+	if !checkText(src, c) {
+		return nil, c.List()
+	}
+	root := tree(src, c)
+	if root != nil && !c.HasErrors() {
+		checkShape(root, &specShape, c)
+	}
+	return root, c.List()
+}
+
+// Tree parses one file without looking at the keys: what a formatter needs.
+func Tree(name string, data []byte) (*ast.Node, diag.List) {
+	src := ast.NewSource(name, data)
+	c := &diag.Collector{}
+	if !checkText(src, c) {
+		return nil, c.List()
+	}
+	root := tree(src, c)
+	return root, c.List()
+}
+
+// checkText refuses what would make lines and columns doubtful.
+func checkText(src *ast.Source, c *diag.Collector) bool {
+	if len(src.Text) > MaxBytes {
+		c.Errorf("FSM002", src.Span(0, 0), "the file has %d bytes, more than %d", len(src.Text), MaxBytes)
+		return false
+	}
+	for i := 0; i < len(src.Text); {
+		r, n := utf8.DecodeRune(src.Text[i:])
+		bad := ""
+		switch {
+		case r == utf8.RuneError && n == 1:
+			bad = "the file is not UTF-8 here"
+		case r == '\r' && (i+1 == len(src.Text) || src.Text[i+1] != '\n'):
+			bad = "a carriage return that ends no line"
+		case r == 0x85 || r == 0x2028 || r == 0x2029:
+			bad = fmt.Sprintf("the line separator U+%04X", r)
+		case r == 0xFEFF:
+			bad = "a byte order mark"
+		case r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f:
+			bad = fmt.Sprintf("the control character U+%04X", r)
+		}
+		if bad != "" {
+			c.Errorf("FSM002", src.Span(i, i+n), "%s", bad).With("specifications are UTF-8 text with lines that end in \\n or \\r\\n")
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+// depthLimit is a plugin of the YAML library that stops deep nesting while it
+// is read. Aliases never get as far as being expanded.
+type depthLimit struct{}
+
+var errDepth = errors.New("nested too deeply")
+
+func (depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
+	if depth > MaxDepth {
+		return errDepth
+	}
+	return nil
+}
+
+func (depthLimit) CheckAlias(int, int) error { return nil }
+
+func tree(src *ast.Source, c *diag.Collector) *ast.Node {
+	if len(bytes.TrimSpace(src.Text)) == 0 {
+		c.Errorf("FSM003", src.Span(0, 0), "the file is empty").With("a specification starts with `protocol: name`")
+		return nil
+	}
+	doc, err := load(src.Text)
+	if err != nil {
+		reportYAML(src, err, c)
+		return nil
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
+		c.Errorf("FSM003", src.Span(0, 0), "the file says nothing").With("a specification starts with `protocol: name`")
+		return nil
+	}
+	b := &builder{src: src, c: c}
+	return b.node(doc.Content[0], 0)
+}
+
+// load calls the library; its panics on strange input become errors.
+func load(text []byte) (doc yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("not understood by the YAML reader: %v", r)
+		}
+	}()
+	err = yaml.Load(text, &doc, yaml.WithPlugin(depthLimit{}))
+	return doc, err
+}
+
+func reportYAML(src *ast.Source, err error, c *diag.Collector) {
+	var one *yaml.LoadError
+	var many *yaml.LoadErrors
+	if errors.As(err, &many) && len(many.Errors) > 0 {
+		one = many.Errors[0]
+	} else if !errors.As(err, &one) {
+		one = nil
+	}
+	at, text := 0, err.Error()
+	if one != nil {
+		text = one.Message
+		at = src.Offset(one.Mark.Line, one.Mark.Column)
+		if one.ContextMsg != "" {
+			text += ", " + one.ContextMsg
+		}
+	}
+	text = strings.TrimPrefix(text, "yaml: ")
+	switch {
+	case strings.Contains(text, errDepth.Error()), strings.Contains(text, "max depth"):
+		c.Errorf("FSM004", src.Span(at, at), "nested deeper than %d levels", MaxDepth)
+	case strings.Contains(text, "multiple"):
+		at = max(0, bytes.Index(src.Text, []byte("\n---"))+1)
+		c.Errorf("FSM003", src.Span(at, at), "a specification is one YAML document")
+	case strings.Contains(text, "unknown anchor"):
+		c.Errorf("FSM005", src.Span(at, at), "YAML aliases are not part of the language")
+	default:
+		d := c.Errorf("FSM003", src.Span(at, at), "not YAML: %s", text)
+		line := src.Line(src.Pos(at).Line)
+		if strings.Contains(text, "flow") && strings.ContainsAny(line, "{[") {
+			d.With("inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}")
+		}
+	}
+}

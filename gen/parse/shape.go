@@ -1,0 +1,152 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+)
+
+// shape says what may stand at a place of a specification. A node is checked against the
+// form it has: a scalar, a list or a map.
+type shape struct {
+	what   string // for messages: "a message"
+	null   bool   // may be empty
+	scalar func(n *ast.Node) string
+	list   *shape
+	keys   []key  // known keys of a map
+	open   *shape // what other keys lead to; nil: there are no others
+	// name checks an open key and returns a complaint; nil means a plain name.
+	name func(string) string
+	// oneOnly is for maps that have exactly one entry.
+	oneOnly bool
+	merge   bool // an extending file's map is merged into this one key by key
+}
+
+type key struct {
+	name string
+	s    *shape
+}
+
+// isMap reports whether a map may stand here.
+func (s *shape) isMap() bool { return s.keys != nil || s.open != nil }
+
+// checkShape compares a tree with its shape and reports every difference.
+func checkShape(n *ast.Node, s *shape, c *diag.Collector) {
+	switch {
+	case s == nil:
+	case n.IsNull():
+		// In an extending file null removes; the merge tells whether that is right.
+		if !s.null && !n.Removes() {
+			c.Errorf("FSM008", n.Span(), "%s is missing here", s.what)
+		}
+	case n.Kind == ast.Scalar && s.scalar != nil:
+		if complaint := s.scalar(n); complaint != "" {
+			c.Errorf("FSM014", n.Span(), "%s: %s", diag.Quote(n.Text), complaint)
+		}
+	case n.Kind == ast.List && s.list != nil:
+		for _, it := range n.Items {
+			checkShape(it, s.list, c)
+		}
+	case n.Kind == ast.Map && s.isMap():
+		checkMap(n, s, c)
+	default:
+		c.Errorf("FSM008", n.Span(), "%s is %s, not %s", s.what, s.forms(), n.Kind)
+	}
+}
+
+func (s *shape) forms() string {
+	var f []string
+	if s.scalar != nil {
+		f = append(f, ast.Scalar.String())
+	}
+	if s.isMap() {
+		f = append(f, ast.Map.String())
+	}
+	if s.list != nil {
+		f = append(f, ast.List.String())
+	}
+	return strings.Join(f, " or ")
+}
+
+func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
+	if s.oneOnly && len(n.Entries) != 1 {
+		c.Errorf("FSM008", n.Span(), "%s has one entry, not %d", s.what, len(n.Entries))
+		return
+	}
+	for _, e := range n.Entries {
+		if sub, ok := s.lookup(e.Key.Text); ok {
+			checkShape(e.Value, sub, c)
+			continue
+		}
+		if s.open == nil {
+			unknownKey(e.Key, s, c)
+			continue
+		}
+		check := s.name
+		if check == nil {
+			check = NameComplaint
+		}
+		if complaint := check(e.Key.Text); complaint != "" {
+			c.Errorf("FSM010", e.Key.Span(), "%s: %s", diag.Quote(e.Key.Text), complaint)
+			continue
+		}
+		checkShape(e.Value, s.open, c)
+	}
+}
+
+func (s *shape) lookup(name string) (*shape, bool) {
+	for _, k := range s.keys {
+		if k.name == name {
+			return k.s, true
+		}
+	}
+	return nil, false
+}
+
+func (s *shape) keyNames() []string {
+	names := make([]string, len(s.keys))
+	for i, k := range s.keys {
+		names[i] = k.name
+	}
+	return names
+}
+
+func unknownKey(k *ast.Node, s *shape, c *diag.Collector) {
+	d := c.Errorf("FSM007", k.Span(), "%s has no key %s", s.what, diag.Quote(k.Text))
+	if hint := diag.DidYouMean(k.Text, s.keyNames()); hint != "" {
+		d.With(hint)
+		return
+	}
+	if places := keyPlaces(k.Text); places != "" {
+		d.With(diag.Quote(k.Text) + " belongs in " + places)
+		return
+	}
+	d.With("its keys are " + strings.Join(s.keyNames(), ", "))
+}
+
+// keyPlaces tells in which shapes a key would be right.
+func keyPlaces(name string) string {
+	var found []string
+	seen := map[*shape]bool{}
+	var visit func(s *shape)
+	visit = func(s *shape) {
+		if s == nil || seen[s] {
+			return
+		}
+		seen[s] = true
+		if _, ok := s.lookup(name); ok {
+			found = append(found, s.what)
+		}
+		for _, k := range s.keys {
+			visit(k.s)
+		}
+		visit(s.open)
+		visit(s.list)
+	}
+	visit(&specShape)
+	if len(found) > 3 {
+		found = found[:3]
+	}
+	return strings.Join(found, " or ")
+}

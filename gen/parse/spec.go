@@ -1,0 +1,157 @@
+package parse
+
+import "github.com/parley-go/parley/gen/ast"
+
+// The shapes of all places in a specification. docs/LANGUAGE.md explains them; they
+// refer to each other, so the table is filled by init.
+
+func text(what string) *shape { return &shape{what: what, scalar: anyScalar} }
+
+func named(what string, open *shape) *shape { return &shape{what: what, open: open, merge: true} }
+
+var (
+	docShape   = text("a text")
+	exprShape  = &shape{what: "an expression", scalar: anyScalar}
+	eventNames = &shape{what: "the names of events", list: &shape{what: "an event", scalar: anyScalar}, scalar: anyScalar}
+	nameList   = &shape{what: "names", list: &shape{what: "a name", scalar: anyScalar}, scalar: anyScalar}
+
+	specShape, roleShape, stateShape, typeShape, branchShape, stmtShape, oneCheck shape
+
+	handlerShape = shape{what: "what a state does with an event"}
+	stmtsShape   = shape{what: "a list of statements", list: &stmtShape}
+	wireItems    = &shape{what: "a list of wire items", null: true, list: &shape{
+		what: "a wire item", oneOnly: true, name: freeKey, open: &wireItem}}
+	wireItem = shape{what: "a wire item's form", scalar: anyScalar}
+	fields   = &shape{what: "fields", null: true, open: &typeShape}
+)
+
+func init() {
+	typeShape = shape{what: "a type", scalar: anyScalar, keys: []key{
+		{"type", &typeShape}, {"doc", docShape}, {"enum", &shape{what: "the names of an enumeration",
+			list: &shape{what: "a name", scalar: nameScalar},
+			open: &shape{what: "a code", scalar: anyScalar}}},
+		{"record", fields}, {"array", &typeShape}, {"of", &typeShape}, {"list", &typeShape},
+		{"max", exprShape}, {"set", &typeShape}, {"init", exprListShape()},
+	}}
+	wireItem.list = wireItems.list
+	wireItem.keys = []key{
+		{"as", text("a width")}, {"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
+		{"none", exprShape}, {"value", exprShape}, {"to", exprShape}, {"since", text("an item")},
+		{"cut", &shape{what: "cut", scalar: boolScalar}},
+	}
+	initStatements()
+	initRole()
+	initChecks()
+	channel := &shape{what: "the channel", keys: []key{
+		{"order", &shape{what: "the order", scalar: oneOf("fifo", "any")}},
+		{"lossy", &shape{what: "lossy", scalar: boolScalar}},
+		{"duplicates", &shape{what: "duplicates", scalar: boolScalar}},
+		{"capacity", exprShape}, {"doc", docShape},
+	}}
+	specShape = shape{what: "a specification", merge: true, keys: []key{
+		{"protocol", &shape{what: "the protocol's name", scalar: protocolName}},
+		{"doc", docShape}, {"source", docShape},
+		{"extends", text("the file to extend")},
+		{"import", named("imports", text("a path"))},
+		{"consts", named("constants", &shape{what: "a constant", scalar: anyScalar,
+			keys: []key{{"value", exprShape}, {"doc", docShape}}})},
+		{"types", named("types", &typeShape)},
+		{"messages", named("messages", &shape{what: "a message", null: true, keys: []key{
+			{"doc", docShape}, {"id", exprShape}, {"fields", fields}, {"wire", wireItems}}})},
+		{"channel", channel},
+		{"wire", &shape{what: "the wire format", keys: []key{
+			{"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
+			{"header", wireItems}, {"max", exprShape}, {"doc", docShape},
+			{"surplus", &shape{what: "surplus", scalar: oneOf("skip", "error")}}}}},
+		{"tick", &shape{what: "the length of a tick", scalar: duration}},
+		{"roles", named("roles", &roleShape)},
+		{"checks", &shape{what: "checks", open: &oneCheck, name: dashedName, merge: true}},
+	}}
+	for i, k := range oneCheck.keys {
+		if k.name == "channel" {
+			oneCheck.keys[i].s = channel
+		}
+	}
+}
+
+// exprListShape is an expression that may be written as a YAML list.
+func exprListShape() *shape {
+	s := &shape{what: "an expression", scalar: anyScalar}
+	s.list = s
+	return s
+}
+
+func initStatements() {
+	value := exprListShape()
+	stmtKeys := []key{
+		{"set", &shape{what: "assignments", open: value, name: freeKey}},
+		{"send", exprShape}, {"to", exprShape}, {"report", exprShape}, {"run", exprShape}, {"restart", exprShape},
+		{"start", text("a timer")}, {"stop", text("a timer")},
+		{"if", exprShape}, {"then", &stmtsShape}, {"else", &stmtsShape},
+		{"each", &shape{what: "what to go through", open: exprShape, oneOnly: true}}, {"do", &stmtsShape},
+		{"close", &shape{what: "close (it has no value)", null: true}}, {"refuse", text("a reason")},
+		{"doc", docShape},
+	}
+	stmtShape = shape{what: "a statement", keys: stmtKeys}
+	branchShape = shape{what: "a branch", keys: append([]key{{"when", exprShape}, {"goto", text("a state")}}, stmtKeys...)}
+	handlerShape.keys = branchShape.keys
+	handlerShape.list = &branchShape
+	handlerShape.scalar = func(n *ast.Node) string {
+		if n.Text == "ignore" || n.Text == "defer" {
+			return ""
+		}
+		return "must be a branch, a list of branches, ignore or defer"
+	}
+}
+
+func initRole() {
+	forward := &shape{what: "what is forwarded", open: eventNames}
+	stateShape = shape{what: "a state", merge: true, null: true, name: keyOfState, open: &handlerShape, keys: []key{
+		{"doc", docShape}, {"entry", &stmtsShape}, {"final", &shape{what: "final", scalar: boolScalar}},
+		{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
+	}}
+	withFields := func(what string) *shape {
+		return named(what+"s", &shape{what: "a " + what, null: true, keys: []key{{"doc", docShape}, {"fields", fields}}})
+	}
+	common := &shape{what: "a common entry", keys: []key{
+		{"in", nameList}, {"except", nameList}, {"doc", docShape},
+		{"on", &shape{what: "handlers", open: &handlerShape, name: keyOfState}},
+		{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
+	}}
+	roleShape = shape{what: "a role", merge: true, keys: []key{
+		{"doc", docShape}, {"params", named("parameters", &typeShape)}, {"vars", named("variables", &typeShape)},
+		{"timers", named("timers", &shape{what: "a timer", keys: []key{{"ticks", exprShape}, {"doc", docShape}}})},
+		{"commands", withFields("command")}, {"reports", withFields("report")},
+		{"parts", named("parts", &shape{what: "a part", keys: []key{
+			{"machine", text("import.role")}, {"doc", docShape},
+			{"key", &shape{what: "keys", open: &typeShape}},
+			{"types", &shape{what: "types", open: &typeShape}},
+			{"with", &shape{what: "arguments", open: exprListShape()}},
+			{"send", &shape{what: "what is sent", open: exprShape}}}})},
+		{"initial", text("a state")},
+		{"states", named("states", &stateShape)},
+		{"common", &shape{what: "common handlers", list: common}},
+	}}
+}
+
+func initChecks() {
+	claim := &shape{what: "a claim", keys: []key{
+		{"always", exprShape}, {"sometimes", exprShape}, {"agree", exprListShape()}, {"reachable", exprShape},
+		{"confluent", &shape{what: "confluent", scalar: oneOf("all")}},
+		{"eventually", exprShape}, {"leadsTo", exprShape},
+		{"when", exprShape}, {"why", docShape}, {"except", nameList},
+		{"quiescent", &shape{what: "quiescent", scalar: boolScalar}},
+		{"fair", &shape{what: "fairness", scalar: oneOf("weak", "strong")}},
+	}}
+	oneCheck = shape{what: "a check", merge: true, keys: []key{
+		{"doc", docShape},
+		{"instances", &shape{what: "instances", open: text("a role")}},
+		{"channel", nil},
+		{"consts", named("constants", exprShape)},
+		{"domains", named("domains", exprListShape())},
+		{"environment", &shape{what: "the environment", merge: true, name: keyOfRule, open: &shape{what: "a rule", scalar: oneOf("false"),
+			keys: []key{{"when", exprShape}, {"times", exprShape}, {"doc", docShape}}}}},
+		{"claims", &shape{what: "claims", open: claim, name: dashedName, merge: true}},
+		{"expect", nameList}, {"quiet", exprShape},
+	}}
+}

@@ -1,0 +1,96 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/expr"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// domain narrows a type for a check. The result is a new type with the same name.
+func (r *resolver) domain(t *model.Type, n *ast.Node) *model.Type {
+	d := *t
+	switch t.Kind {
+	case model.KindEnum:
+		return r.enumDomain(t, n)
+	case model.KindInt, model.KindOpaque, model.KindBytes:
+		lo, hi, ok := r.rangeDomain(n)
+		if !ok {
+			return nil
+		}
+		switch {
+		case t.Kind == model.KindInt && (lo < t.Lo || hi > t.Hi):
+			r.Errorf("FSM083", n.Span(), "%d..%d is not within %s, which is %d..%d", lo, hi, t.Name, t.Lo, t.Hi)
+			return nil
+		case t.Kind != model.KindInt && lo != 0:
+			r.Errorf("FSM083", n.Span(), "the domain of %s starts at 0", t.Name)
+			return nil
+		case t.Kind != model.KindInt && hi > 1<<16-1, t.Kind == model.KindOpaque && t.Bits == 8 && hi > 255:
+			r.Errorf("FSM083", n.Span(), "the domain of %s goes up to %d at most", t.Name, map[bool]int{true: 255, false: 1<<16 - 1}[t.Bits == 8])
+			return nil
+		}
+		d.Lo, d.Hi = lo, hi
+		return &d
+	}
+	r.Errorf("FSM083", n.Span(), "%s is neither a range, an enumeration, opaque nor text, and has no domain", t.Name)
+	return nil
+}
+
+// rangeDomain reads `lo..hi`, or a list of numbers that follow each other.
+func (r *resolver) rangeDomain(n *ast.Node) (lo, hi int64, ok bool) {
+	if n.Kind != ast.Scalar {
+		r.Errorf("FSM083", n.Span(), "the domain of a number is a range such as 0..2")
+		return 0, 0, false
+	}
+	x, err := expr.ParseType(n.Text, n.Part)
+	if err != nil {
+		r.syntax(err)
+		return 0, 0, false
+	}
+	if x.Form != expr.Interval || x.Optional {
+		r.Errorf("FSM083", n.Span(), "the domain of a number is a range such as 0..2")
+		return 0, 0, false
+	}
+	t := r.interval(x.Lo, x.Hi, x.Span)
+	if t == nil {
+		return 0, 0, false
+	}
+	return t.Lo, t.Hi, true
+}
+
+func (r *resolver) enumDomain(t *model.Type, n *ast.Node) *model.Type {
+	if n.Kind != ast.List {
+		r.Errorf("FSM083", n.Span(), "the domain of %s is a list of its names", t.Name)
+		return nil
+	}
+	keep := map[string]bool{}
+	ok := true
+	for _, it := range n.Items {
+		if !slices.Contains(t.Names, it.Text) || it.Kind != ast.Scalar {
+			r.unknown("FSM021", it, "name in "+diag.Quote(t.Name), t.Names)
+			ok = false
+			continue
+		}
+		keep[it.Text] = true
+	}
+	if !ok {
+		return nil
+	}
+	if len(keep) == 0 {
+		r.Errorf("FSM083", n.Span(), "the domain of %s has no name", t.Name)
+		return nil
+	}
+	d := *t
+	d.Names, d.Codes = nil, nil
+	for i, name := range t.Names {
+		if keep[name] {
+			d.Names = append(d.Names, name)
+			d.Codes = append(d.Codes, t.Codes[i])
+			continue
+		}
+		r.enums[name] = append(r.enums[name], enumValue{&d, -1})
+	}
+	return &d
+}

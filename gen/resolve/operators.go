@@ -1,0 +1,481 @@
+package resolve
+
+import (
+	"github.com/parley-go/parley/gen/expr"
+	"github.com/parley-go/parley/gen/model"
+)
+
+var operators = map[string]model.Op{
+	"+": model.OpAdd, "-": model.OpSub, "*": model.OpMul, "/": model.OpDiv, "%": model.OpMod,
+	"==": model.OpEq, "!=": model.OpNe, "<": model.OpLt, "<=": model.OpLe, ">": model.OpGt, ">=": model.OpGe,
+	"&&": model.OpAnd, "||": model.OpOr, "=>": model.OpImplies,
+}
+
+func (s *scope) unary(n *expr.Unary, base model.ExprBase) model.Expr {
+	u := &model.Unary{ExprBase: base}
+	if n.Op == "!" {
+		u.Op, u.T = model.OpNot, boolType
+		if u.X = s.cond(n.X); u.X == nil {
+			return nil
+		}
+		s.carry(u, u.X)
+		return u
+	}
+	x := s.number(n.X)
+	if x == nil {
+		return nil
+	}
+	u.Op, u.X, u.T = model.OpNeg, x, intType(-x.Type().Hi, -x.Type().Lo)
+	if lit, ok := x.(*model.Lit); ok {
+		e := &model.Lit{ExprBase: u.ExprBase, Value: -lit.Value}
+		s.carry(e, lit)
+		return e
+	}
+	s.carry(u, x)
+	return u
+}
+
+// number resolves an operand that is computed with.
+func (s *scope) number(n expr.Node) model.Expr {
+	x := s.expr(n, nil)
+	if x == nil {
+		return nil
+	}
+	if x.Type() != nil {
+		x = s.present(x)
+	}
+	if t := x.Type(); t == nil || !isNumber(t) {
+		d := s.r.Errorf("FSM023", x.Pos(), "a number is needed here, not %s", describe(t))
+		if t != nil && t.Kind == model.KindOpaque {
+			d.With("opaque values are only carried and compared; declare a range to compute with it")
+		}
+		return nil
+	}
+	return x
+}
+
+func (s *scope) binary(n *expr.Binary, base model.ExprBase) model.Expr {
+	switch n.Op {
+	case "&&", "||", "=>":
+		x, y := s.cond(n.X), s.cond(n.Y)
+		return s.join(n, base, boolType, x, y)
+	case "==", "!=":
+		return s.equality(n, base)
+	case "in":
+		return s.membership(n, base)
+	}
+	x, y := s.number(n.X), s.number(n.Y)
+	if x == nil || y == nil {
+		return nil
+	}
+	op := operators[n.Op]
+	if op >= model.OpEq {
+		e := s.join(n, base, boolType, x, y)
+		s.decided(e, op, x, y)
+		return e
+	}
+	lo, hi := bounds(op, x.Type(), y.Type())
+	if lo < -maxNumber || hi > maxNumber {
+		s.r.Errorf("FSM031", n.Pos(), "the result can exceed 1<<61").With("narrow the ranges of the operands")
+		return nil
+	}
+	return s.join(n, base, intType(lo, hi), x, y)
+}
+
+func (s *scope) join(n *expr.Binary, base model.ExprBase, t *model.Type, x, y model.Expr) model.Expr {
+	if x == nil || y == nil {
+		return nil
+	}
+	base.T = t
+	e := &model.Binary{ExprBase: base, Op: operators[n.Op], X: x, Y: y}
+	s.carry(e, x, y)
+	return e
+}
+
+// vague reports whether an operand is better resolved after the other one: none, names of
+// enumerations, numbers and lists take their type from it.
+func (s *scope) vague(n expr.Node) bool {
+	switch n := n.(type) {
+	case *expr.Ident:
+		if n.Name == "none" {
+			return true
+		}
+		known := s.local(n.Name) != nil || s.ro != nil && s.ro.values[n.Name] != nil
+		return !known && len(s.r.enums[n.Name]) > 0
+	case *expr.Number, *expr.List, *expr.Build, *expr.String:
+		return true
+	}
+	return false
+}
+
+func (s *scope) equality(n *expr.Binary, base model.ExprBase) model.Expr {
+	if e := s.leftOut(n, base); e != nil {
+		return e
+	}
+	var x, y model.Expr
+	if s.vague(n.X) && !s.vague(n.Y) {
+		if y = s.expr(n.Y, nil); y != nil {
+			x = s.expr(n.X, y.Type())
+		}
+	} else if x = s.expr(n.X, nil); x != nil {
+		y = s.expr(n.Y, x.Type())
+	}
+	if x == nil || y == nil {
+		return nil
+	}
+	x, y = s.meet(n, x, y)
+	e := s.join(n, base, boolType, x, y)
+	if e != nil {
+		s.decided(e, operators[n.Op], x, y)
+	}
+	return e
+}
+
+// meet gives both sides of a comparison one type.
+func (s *scope) meet(n *expr.Binary, x, y model.Expr) (model.Expr, model.Expr) {
+	tx, ty := x.Type(), y.Type()
+	switch {
+	case tx == nil && ty == nil:
+		s.r.Errorf("FSM024", n.Pos(), "none compared with none is no question")
+		return nil, nil
+	case tx == nil:
+		return s.coerce(x, ty), y
+	case ty == nil:
+		return x, s.coerce(y, tx)
+	case tx.Kind == model.KindOptional && ty.Kind != model.KindOptional:
+		return x, s.comparable(y, tx)
+	case ty.Kind == model.KindOptional && tx.Kind != model.KindOptional:
+		return s.comparable(x, ty), y
+	}
+	if _, lit := x.(*model.Lit); lit && ty.Kind == model.KindOpaque {
+		return s.comparable(x, ty), y
+	}
+	return x, s.comparable(y, tx)
+}
+
+// comparable converts x for a comparison with a value of type t; ranges may be apart.
+func (s *scope) comparable(x model.Expr, t *model.Type) model.Expr {
+	plain := t
+	if t.Kind == model.KindOptional {
+		plain = t.Elem
+	}
+	if isNumber(plain) && x.Type().Kind != model.KindOptional && isNumber(x.Type()) {
+		if t == plain {
+			return x
+		}
+		e := &model.Some{ExprBase: model.ExprBase{T: t, Span: x.Pos()}, X: x}
+		s.carry(e, x)
+		return e
+	}
+	if _, ok := x.(*model.Text); ok {
+		return x
+	}
+	return s.coerce(x, t)
+}
+
+// leftOut decides comparisons with a name that the check's domain leaves out.
+func (s *scope) leftOut(n *expr.Binary, base model.ExprBase) model.Expr {
+	for _, side := range [][2]expr.Node{{n.X, n.Y}, {n.Y, n.X}} {
+		v := s.removed(side[0])
+		if v == nil {
+			continue
+		}
+		other := s.expr(side[1], v.t)
+		if other == nil || other.Type() == nil {
+			continue
+		}
+		t := other.Type()
+		if t.Kind == model.KindOptional {
+			t = t.Elem
+		}
+		if t.Name != v.t.Name {
+			continue
+		}
+		base.T = boolType
+		lit := &model.Lit{ExprBase: base}
+		if n.Op == "!=" {
+			lit.Value = 1
+		}
+		return lit
+	}
+	return nil
+}
+
+// removed returns the enumeration's name that n is, if the domain leaves it out.
+func (s *scope) removed(n expr.Node) *enumValue {
+	name, typ := "", ""
+	switch n := n.(type) {
+	case *expr.Ident:
+		if s.local(n.Name) != nil || s.ro != nil && s.ro.values[n.Name] != nil {
+			return nil
+		}
+		name = n.Name
+	case *expr.Select:
+		if x, ok := n.X.(*expr.Ident); ok {
+			name, typ = n.Name, x.Name
+		}
+	}
+	for i, v := range s.r.enums[name] {
+		if v.index < 0 && (typ == "" || typ == v.t.Name) {
+			return &s.r.enums[name][i]
+		}
+	}
+	return nil
+}
+
+// membership resolves `x in list` and `x in set`.
+func (s *scope) membership(n *expr.Binary, base model.ExprBase) model.Expr {
+	var x, y model.Expr
+	if l, ok := n.Y.(*expr.List); ok {
+		if x = s.expr(n.X, nil); x == nil || x.Type() == nil {
+			return nil
+		}
+		kept := *l
+		kept.Elems = nil
+		for _, e := range l.Elems {
+			if s.removed(e) == nil {
+				kept.Elems = append(kept.Elems, e)
+			}
+		}
+		want := x.Type()
+		if isNumber(want) {
+			want = wide
+		}
+		t := &model.Type{Kind: model.KindList, Elem: want, Cap: max(1, len(kept.Elems))}
+		t.Slots()
+		y = s.list(&kept, model.ExprBase{Span: l.Pos()}, t)
+	} else if y = s.expr(n.Y, nil); y != nil {
+		if y.Type() != nil {
+			y = s.present(y)
+		}
+		elem, _ := elemOf(y.Type())
+		if elem == nil {
+			s.r.Errorf("FSM023", n.Y.Pos(), "`in` needs a list or a set, not %s", describe(y.Type()))
+			return nil
+		}
+		if x = s.expr(n.X, elem); x != nil {
+			x = s.element_(x, elem)
+		}
+	}
+	if x == nil || y == nil {
+		return nil
+	}
+	base.T = boolType
+	e := &model.Call{ExprBase: base, Fn: model.FnContains, Args: []model.Expr{y, x}}
+	s.carry(e, x, y)
+	return e
+}
+
+// element_ converts x to the element type of a collection that is searched; a number
+// outside the range is just not in it.
+func (s *scope) element_(x model.Expr, elem *model.Type) model.Expr {
+	if x.Type() != nil && isNumber(x.Type()) && isNumber(elem) {
+		return x
+	}
+	return s.coerce(x, elem)
+}
+
+// decided warns about a comparison of ranges that always has the same result.
+func (s *scope) decided(e model.Expr, op model.Op, x, y model.Expr) {
+	if e == nil || s.r.fromConst[e] {
+		return
+	}
+	a, b := numeric(x), numeric(y)
+	if a == nil || b == nil {
+		return
+	}
+	always, never := compareRanges(op, a, b)
+	if always && isOptional(x, y) {
+		return
+	}
+	word := ""
+	switch {
+	case always:
+		word = "always"
+	case never:
+		word = "never"
+	default:
+		return
+	}
+	s.r.warnf("FSM058", e.Pos(), "this comparison is %s true: %s and %s", word, describeRange(a), describeRange(b))
+}
+
+func describeRange(t *model.Type) string { return describe(intType(t.Lo, t.Hi)) }
+
+func numeric(x model.Expr) *model.Type {
+	t := x.Type()
+	if t != nil && t.Kind == model.KindOptional {
+		t = t.Elem
+		if some, ok := x.(*model.Some); ok {
+			t = some.X.Type()
+		}
+	}
+	if t == nil || !isNumber(t) {
+		return nil
+	}
+	return t
+}
+
+func isOptional(x, y model.Expr) bool {
+	return x.Type().Kind == model.KindOptional || y.Type().Kind == model.KindOptional
+}
+
+// compareRanges says whether a comparison holds for all values of two ranges, or for none.
+func compareRanges(op model.Op, a, b *model.Type) (always, never bool) {
+	apart := a.Hi < b.Lo || b.Hi < a.Lo
+	one := a.Lo == a.Hi && b.Lo == b.Hi && a.Lo == b.Lo
+	switch op {
+	case model.OpEq:
+		return one, apart
+	case model.OpNe:
+		return apart, one
+	case model.OpLt:
+		return a.Hi < b.Lo, a.Lo >= b.Hi
+	case model.OpLe:
+		return a.Hi <= b.Lo, a.Lo > b.Hi
+	case model.OpGt:
+		return a.Lo > b.Hi, a.Hi <= b.Lo
+	case model.OpGe:
+		return a.Lo >= b.Hi, a.Hi < b.Lo
+	}
+	return false, false
+}
+
+// bounds returns the range of an arithmetic result. Results beyond the limit are
+// returned as beyond it, without overflowing.
+func bounds(op model.Op, a, b *model.Type) (lo, hi int64) {
+	switch op {
+	case model.OpAdd:
+		return a.Lo + b.Lo, a.Hi + b.Hi
+	case model.OpSub:
+		return a.Lo - b.Hi, a.Hi - b.Lo
+	case model.OpMul:
+		ps := []int64{mul(a.Lo, b.Lo), mul(a.Lo, b.Hi), mul(a.Hi, b.Lo), mul(a.Hi, b.Hi)}
+		lo, hi = ps[0], ps[0]
+		for _, p := range ps {
+			lo, hi = min(lo, p), max(hi, p)
+		}
+		return lo, hi
+	case model.OpDiv:
+		m := max(abs(a.Lo), abs(a.Hi))
+		if a.Lo >= 0 && b.Lo > 0 {
+			return a.Lo / b.Hi, a.Hi / b.Lo
+		}
+		return -m, m
+	}
+	m := max(abs(b.Lo), abs(b.Hi)) - 1
+	m = max(m, 0)
+	lo, hi = -m, m
+	if a.Lo >= 0 {
+		lo, hi = 0, min(m, a.Hi)
+	}
+	return lo, hi
+}
+
+func abs(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+func mul(a, b int64) int64 {
+	if a != 0 && b != 0 && abs(a) > maxNumber/abs(b) {
+		if (a < 0) == (b < 0) {
+			return maxNumber + 1
+		}
+		return -maxNumber - 1
+	}
+	return a * b
+}
+
+// evalConst computes a constant expression of numbers, booleans and names.
+func evalConst(e model.Expr) (int64, bool) {
+	switch e := e.(type) {
+	case *model.Lit:
+		return e.Value, true
+	case *model.Unary:
+		v, ok := evalConst(e.X)
+		if e.Op == model.OpNot {
+			return 1 - v, ok
+		}
+		return -v, ok
+	case *model.Binary:
+		return evalBinary(e)
+	case *model.Call:
+		return evalCall(e)
+	}
+	return 0, false
+}
+
+func evalCall(e *model.Call) (int64, bool) {
+	if e.Fn != model.FnMin && e.Fn != model.FnMax && e.Fn != model.FnIf {
+		return 0, false
+	}
+	v := make([]int64, len(e.Args))
+	for i, a := range e.Args {
+		x, ok := evalConst(a)
+		if !ok {
+			return 0, false
+		}
+		v[i] = x
+	}
+	switch {
+	case e.Fn == model.FnMin:
+		return min(v[0], v[1]), true
+	case e.Fn == model.FnMax:
+		return max(v[0], v[1]), true
+	case v[0] != 0:
+		return v[1], true
+	}
+	return v[2], true
+}
+
+func evalBinary(e *model.Binary) (int64, bool) {
+	x, ok := evalConst(e.X)
+	switch {
+	case ok && (e.Op == model.OpAnd && x == 0 || e.Op == model.OpOr && x == 1):
+		return x, true
+	case ok && e.Op == model.OpImplies && x == 0:
+		return 1, true
+	}
+	y, ok2 := evalConst(e.Y)
+	if !ok || !ok2 {
+		return 0, false
+	}
+	truth := func(b bool) (int64, bool) {
+		if b {
+			return 1, true
+		}
+		return 0, true
+	}
+	switch e.Op {
+	case model.OpAdd:
+		return x + y, true
+	case model.OpSub:
+		return x - y, true
+	case model.OpMul:
+		return x * y, true
+	case model.OpDiv, model.OpMod:
+		if y == 0 {
+			return 0, false
+		}
+		if e.Op == model.OpDiv {
+			return x / y, true
+		}
+		return x % y, true
+	case model.OpEq:
+		return truth(x == y)
+	case model.OpNe:
+		return truth(x != y)
+	case model.OpLt:
+		return truth(x < y)
+	case model.OpLe:
+		return truth(x <= y)
+	case model.OpGt:
+		return truth(x > y)
+	case model.OpGe:
+		return truth(x >= y)
+	}
+	return y, true
+}

@@ -1,0 +1,310 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/expr"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// checkImports resolves each imported unit once by itself, so that its own
+// faults are reported in its own file.
+func (r *resolver) checkImports() {
+	n := r.root.Get("import")
+	if n == nil {
+		return
+	}
+	for _, e := range n.Entries {
+		r.importOK(r.unit.Imports[e.Key.Text])
+	}
+}
+
+// importOK reports the faults of an imported unit and whether it has none.
+func (r *resolver) importOK(u *Unit) bool {
+	if u == nil {
+		return false
+	}
+	key := use{diag.Span{File: u.Path}, "import"}
+	bad := use{diag.Span{File: u.Path}, "bad import"}
+	if r.used[key] {
+		return !r.used[bad]
+	}
+	r.used[key] = true
+	sub := r.sub(u, nil)
+	sub.declarations()
+	sub.checkImports()
+	sub.bodies()
+	if sub.HasErrors() {
+		r.used[bad] = true
+		r.Collector.Join(sub.Collector)
+		return false
+	}
+	return true
+}
+
+// sub makes the resolver of an imported unit; subst replaces some of its types.
+func (r *resolver) sub(u *Unit, subst map[string]*model.Type) *resolver {
+	s := newResolver(u, Config{}, r.shared)
+	s.imported, s.special, s.subst, s.nodeHi = true, r.special, subst, r.nodeHi
+	return s
+}
+
+func (ro *role) declareParts() {
+	n := ro.node.Get("parts")
+	if n == nil {
+		return
+	}
+	for _, e := range n.Entries {
+		p := &model.Part{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Index: len(ro.m.Parts), Count: 1, Span: e.Key.Span()}
+		if !ro.declare(e.Key, "part", p) {
+			continue
+		}
+		ro.m.Parts = append(ro.m.Parts, p)
+		if e.Value.Kind != ast.Map {
+			ro.r.Errorf("FSM009", e.Key.Span(), "part %s has no `machine`", diag.Quote(p.Name))
+			continue
+		}
+		ro.part(p, e.Value)
+	}
+}
+
+func (ro *role) part(p *model.Part, n *ast.Node) {
+	r := ro.r
+	keysOK := ro.partKeys(p, n.Get("key"))
+	child := ro.partMachine(p, n)
+	if child == nil || !keysOK {
+		p.Machine = nil
+		return
+	}
+	p.Machine = child.m
+	ro.partArgs(p, n, child)
+	p.Offset = int(ro.size)
+	if !ro.grow(int64(p.Count)*int64(child.m.Size), p.Span) {
+		p.Machine = nil
+		return
+	}
+	for _, rep := range child.m.Reports {
+		ev := &model.Event{Kind: model.EventReport, Name: p.Name + "." + rep.Name, Doc: rep.Doc, Part: p, Report: rep, Span: p.Span}
+		ev.Fields = append(append([]*model.Field{}, p.Keys...), rep.Fields...)
+		ev.Fields = r.lineUp(ev.Fields)
+		ro.addEvent(ev)
+	}
+	ev := &model.Event{Kind: model.EventFinished, Name: p.Name + ".finished", Part: p, Span: p.Span}
+	ev.Fields = append([]*model.Field{}, p.Keys...)
+	ro.addEvent(ev)
+	ro.partSends(p, n.Get("send"), child)
+}
+
+// lineUp gives fields that come from several owners one numbering.
+func (r *resolver) lineUp(fields []*model.Field) []*model.Field {
+	out := make([]*model.Field, len(fields))
+	off := 0
+	for i, f := range fields {
+		c := *f
+		c.Index, c.Offset = i, off
+		off += f.Type.Slots()
+		out[i] = &c
+	}
+	return out
+}
+
+func (ro *role) partKeys(p *model.Part, n *ast.Node) bool {
+	if n == nil {
+		return true
+	}
+	fields := ro.r.fields(n)
+	if fields == nil {
+		return false
+	}
+	count := int64(1)
+	for _, f := range fields {
+		if !isDiscrete(f.Type) {
+			ro.r.Errorf("FSM061", f.Span, "a key is bool, a range, an enumeration or an instance, not %s", describe(f.Type))
+			return false
+		}
+		count *= min(f.Type.Count(), maxParts+1)
+		if count > maxParts {
+			ro.r.Errorf("FSM042", f.Span, "the part has more than %d instances", maxParts)
+			return false
+		}
+	}
+	p.Keys, p.Count = fields, int(count)
+	for _, f := range fields {
+		p.KeyLocals = append(p.KeyLocals, &model.Local{Name: f.Name, Type: f.Type, Offset: f.Offset})
+	}
+	return true
+}
+
+// partMachine resolves the imported unit anew with the part's types.
+func (ro *role) partMachine(p *model.Part, n *ast.Node) *role {
+	r := ro.r
+	machine := n.Get("machine")
+	if machine == nil {
+		r.Errorf("FSM009", p.Span, "part %s has no `machine`", diag.Quote(p.Name))
+		return nil
+	}
+	name, roleName, _ := strings.Cut(machine.Text, ".")
+	entry := r.root.Get("import").Entry(name)
+	if entry == nil {
+		r.unknownAt("FSM021", machine.Part(0, len(name)), name, "import", r.root.Get("import").Keys())
+		return nil
+	}
+	r.use(entry.Key.Span())
+	u := r.unit.Imports[name]
+	subst, ok := ro.substitution(n.Get("types"), u)
+	if !r.importOK(u) || !ok {
+		return nil
+	}
+	if r.shared.depth++; r.shared.depth > maxParts {
+		r.Errorf("FSM042", p.Span, "parts of parts come to more than %d machines", maxParts)
+		return nil
+	}
+	sub := r.sub(u, subst)
+	sub.declarations()
+	sub.bodies()
+	if sub.HasErrors() {
+		first := sub.List().Errors()[0]
+		r.Errorf("FSM090", machine.Span(), "%s does not work with these types: %s", diag.Quote(name), first.Message).
+			See(first.Span, "here")
+		return nil
+	}
+	child := sub.roles[roleName]
+	if child == nil {
+		r.unknownAt("FSM021", machine.Part(min(len(name)+1, len(machine.Text)), len(machine.Text)), roleName, "role in "+diag.Quote(name), u.Root.Get("roles").Keys())
+		return nil
+	}
+	return child
+}
+
+func (ro *role) substitution(n *ast.Node, u *Unit) (map[string]*model.Type, bool) {
+	subst := map[string]*model.Type{}
+	if n == nil || u == nil {
+		return subst, true
+	}
+	ok := true
+	for _, e := range n.Entries {
+		if u.Root.Get("types").Entry(e.Key.Text) == nil {
+			ro.r.unknown("FSM021", e.Key, "type in the part's protocol,", u.Root.Get("types").Keys())
+			ok = false
+			continue
+		}
+		t := ro.r.typeOf(e.Value, "")
+		ok = ok && t != nil
+		subst[e.Key.Text] = t
+	}
+	return subst, ok
+}
+
+func (ro *role) partArgs(p *model.Part, n *ast.Node, child *role) {
+	with := n.Get("with")
+	s := &scope{r: ro.r, ro: ro, paramsOnly: true}
+	s.push(p.KeyLocals)
+	given := ro.arguments(p.Span, with, child, func(x expr.Node, t *model.Type) model.Expr { return s.value(x, t) })
+	p.Args, p.ArgLocals = given, s.max
+}
+
+// arguments matches the entries of a map with the parameters of a machine.
+func (ro *role) arguments(at diag.Span, n *ast.Node, child *role, resolve func(expr.Node, *model.Type) model.Expr) []model.Expr {
+	args := make([]model.Expr, len(child.m.Params))
+	var names []string
+	for i, v := range child.m.Params {
+		names = append(names, v.Name)
+		e := n.Entry(v.Name)
+		if e == nil {
+			ro.r.Errorf("FSM061", at, "parameter %s of %s is not given", diag.Quote(v.Name), diag.Quote(child.m.Name)).
+				With(fmt.Sprintf("add `with: {%s: …}`", v.Name)).See(v.Span, "declared here")
+			continue
+		}
+		args[i] = resolve(ro.r.parse(e.Value), v.Type)
+	}
+	if n != nil {
+		for _, e := range n.Entries {
+			if !containsString(names, e.Key.Text) {
+				ro.r.unknown("FSM021", e.Key, "parameter", names)
+			}
+		}
+	}
+	return args
+}
+
+// partSends maps what the part sends to the parent's messages.
+func (ro *role) partSends(p *model.Part, n *ast.Node, child *role) {
+	r := ro.r
+	p.Sends = make([]*model.PartSend, len(child.m.Messages))
+	var names []string
+	for i, m := range child.m.Messages {
+		names = append(names, m.Name)
+		e := n.Entry(m.Name)
+		if e != nil && e.Value.Kind == ast.Scalar && e.Value.Text == "none" {
+			continue
+		}
+		if at, sent := child.sends[m]; e != nil || sent {
+			p.Sends[i] = ro.partSend(p, m, e, at)
+		}
+	}
+	if n != nil {
+		for _, e := range n.Entries {
+			if !containsString(names, e.Key.Text) {
+				r.unknown("FSM021", e.Key, "message in the part's protocol,", names)
+			}
+		}
+	}
+}
+
+func (ro *role) partSend(p *model.Part, m *model.Message, e *ast.Entry, sentAt diag.Span) *model.PartSend {
+	r := ro.r
+	s := &scope{r: r, ro: ro, noParts: true}
+	s.push(p.KeyLocals)
+	ps := &model.PartSend{}
+	for _, f := range m.Fields {
+		if s.local(f.Name) != nil {
+			r.Errorf("FSM040", p.Span, "the key %s hides a field of the part's %s", diag.Quote(f.Name), diag.Quote(m.Name)).See(f.Span, "the field")
+			return nil
+		}
+		ps.Params = append(ps.Params, s.declareLocal(f.Name, f.Type, p.Span))
+	}
+	var x expr.Node
+	at := p.Span
+	if e != nil {
+		at = e.Value.Span()
+		x = r.parse(e.Value)
+	} else {
+		own := r.messages[m.Name]
+		if own == nil {
+			r.Errorf("FSM061", p.Span, "part %s sends %s, but this protocol has no such message", diag.Quote(p.Name), diag.Quote(m.Name)).
+				With(fmt.Sprintf("say under `send` what is sent instead: `%s: OURS{…}`, or `%s: none`", m.Name, m.Name)).See(sentAt, "sent here")
+			return nil
+		}
+		x = literalOf(own.Name, own.Fields, at)
+	}
+	if x == nil {
+		return nil
+	}
+	msg, fields := s.messageLiteral(x)
+	if msg == nil {
+		return nil
+	}
+	ro.sent(msg, at)
+	ps.Send = &model.Send{StmtBase: model.StmtBase{Span: at}, Message: msg, Fields: fields}
+	ps.Locals = s.max
+	return ps
+}
+
+// literalOf writes NAME{a, b} for a name and all fields of a declaration.
+func literalOf(name string, fields []*model.Field, at diag.Span) expr.Node {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	return expr.Shorthand(expr.Name(name, at), names, at)
+}
+
+func (ro *role) sent(m *model.Message, at diag.Span) {
+	if _, ok := ro.sends[m]; !ok {
+		ro.sends[m] = at
+	}
+	ro.r.use(m.Span)
+}

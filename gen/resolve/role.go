@@ -1,0 +1,285 @@
+package resolve
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// role is a machine under construction, with its three sets of names.
+type role struct {
+	r    *resolver
+	m    *model.Machine
+	node *ast.Node
+	// values are parameters and variables (*model.Var), timers, parts and states. A
+	// variable without type or a part without machine is broken: its error is reported.
+	values  map[string]any
+	params  map[*model.Var]bool
+	events  map[string]*model.Event
+	reports map[string]*model.Report
+	sends   map[*model.Message]diag.Span // what the machine sends, and where first
+	hears   map[*model.Message]bool      // what it handles, ignores or defers somewhere
+	// peerless is the first statement that sends to the peer without saying to
+	// whom; wrong where there are more than two parties.
+	peerless diag.Span
+	size     int64
+}
+
+// stateKeys are the keys of a state that are no events.
+var stateKeys = []string{"doc", "entry", "final", "ignore", "defer", "forward"}
+
+func (r *resolver) declareRoles() {
+	n := r.root.Get("roles")
+	if n == nil || len(n.Entries) == 0 {
+		r.Errorf("FSM009", r.root.Src.Span(0, 0), "the protocol has no `roles`")
+		return
+	}
+	for _, e := range n.Entries {
+		if e.Value.Kind != ast.Map {
+			r.Errorf("FSM008", e.Value.Span(), "a role is a map, not empty")
+			continue
+		}
+		ro := r.declareRole(e)
+		r.roles[e.Key.Text] = ro
+		r.info[ro.m] = ro
+		r.p.Roles = append(r.p.Roles, ro.m)
+	}
+}
+
+func (r *resolver) declareRole(e ast.Entry) *role {
+	ro := &role{
+		r: r, node: e.Value, values: map[string]any{}, params: map[*model.Var]bool{},
+		events: map[string]*model.Event{}, reports: map[string]*model.Report{},
+		sends: map[*model.Message]diag.Span{}, hears: map[*model.Message]bool{}, size: 1,
+		m: &model.Machine{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Protocol: r.p.Name, Messages: r.p.Messages, Span: e.Key.Span()},
+	}
+	ro.declareVars("params")
+	ro.declareVars("vars")
+	ro.declareTimers()
+	ro.declareStates()
+	ro.declareReports()
+	ro.basicEvents()
+	ro.declareParts()
+	ro.m.Size = int(min(ro.size, maxMachine))
+	return ro
+}
+
+// declare enters a value and reports a name that is taken.
+func (ro *role) declare(key *ast.Node, what string, v any) bool {
+	name := key.Text
+	if old, ok := ro.values[name]; ok {
+		w, at := valueKind(old)
+		ro.r.hides(key.Span(), name, w, at)
+		return false
+	}
+	if c := ro.r.consts[name]; c != nil {
+		ro.r.hides(key.Span(), name, "constant", c.m.Span)
+		return false
+	}
+	ro.values[name] = v
+	return true
+}
+
+// valueKind says what a declared value is, and where it is declared.
+func valueKind(v any) (string, diag.Span) {
+	switch v := v.(type) {
+	case *model.Var:
+		return "variable", v.Span
+	case *model.Timer:
+		return "timer", v.Span
+	case *model.Part:
+		return "part", v.Span
+	case *model.State:
+		return "state", v.Span
+	}
+	return "value", diag.Span{}
+}
+
+func (ro *role) grow(slots int64, at diag.Span) bool {
+	ro.size += slots
+	if ro.size > maxMachine {
+		ro.r.Errorf("FSM042", at, "the machine has more than %d numbers", maxMachine)
+		ro.size = 1
+		return false
+	}
+	return true
+}
+
+func (ro *role) declareVars(section string) {
+	n := ro.node.Get(section)
+	if n == nil {
+		return
+	}
+	for _, e := range n.Entries {
+		v := &model.Var{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Span: e.Key.Span()}
+		v.Type = ro.r.typeOf(e.Value, "")
+		if e.Value.IsNull() {
+			ro.r.Errorf("FSM041", e.Key.Span(), "%s has no type", diag.Quote(v.Name))
+		}
+		if !ro.declare(e.Key, section, v) {
+			continue
+		}
+		if section == "params" {
+			ro.r.noInit(e.Value)
+			ro.params[v] = true
+			ro.m.Params = append(ro.m.Params, v)
+		} else {
+			ro.initial(v, e.Value.Get("init"))
+			ro.m.Vars = append(ro.m.Vars, v)
+		}
+		if v.Type == nil {
+			continue
+		}
+		v.Offset = int(ro.size)
+		ro.grow(int64(v.Type.Slots()), v.Span)
+	}
+}
+
+// initial resolves the value a variable begins with.
+func (ro *role) initial(v *model.Var, n *ast.Node) {
+	if n == nil || v.Type == nil {
+		return
+	}
+	s := &scope{r: ro.r, constant: true}
+	v.Init = s.value(ro.r.parse(n), v.Type)
+	v.Locals = s.max
+}
+
+func (ro *role) declareTimers() {
+	n := ro.node.Get("timers")
+	if n == nil {
+		return
+	}
+	for _, e := range n.Entries {
+		t := &model.Timer{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Index: len(ro.m.Timers), Ticks: 1, Span: e.Key.Span()}
+		if ticks := e.Value.Get("ticks"); ticks != nil {
+			if v, ok := ro.r.constIn(ticks, 1, 1<<31, "the duration in ticks"); ok {
+				t.Ticks = v
+			}
+		} else {
+			ro.r.Errorf("FSM009", e.Key.Span(), "timer %s has no `ticks`", diag.Quote(t.Name))
+		}
+		if !ro.declare(e.Key, "timer", t) {
+			continue
+		}
+		t.Offset = int(ro.size)
+		ro.grow(1, t.Span)
+		ro.m.Timers = append(ro.m.Timers, t)
+	}
+	if ro.r.root.Get("tick") == nil && len(n.Entries) > 0 {
+		ro.r.Errorf("FSM009", n.Entries[0].Key.Span(), "there are timers, but no `tick` at the top says how long a tick is").
+			With("add `tick: 50ms`")
+	}
+}
+
+func (ro *role) declareStates() {
+	n := ro.node.Get("states")
+	if n == nil || len(n.Entries) == 0 {
+		ro.r.Errorf("FSM009", ro.m.Span, "role %s has no states", diag.Quote(ro.m.Name))
+		return
+	}
+	for _, e := range n.Entries {
+		st := &model.State{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Index: len(ro.m.States), Final: isTrue(e.Value.Get("final")), Span: e.Key.Span()}
+		if !ro.declare(e.Key, "state", st) {
+			continue
+		}
+		ro.m.States = append(ro.m.States, st)
+	}
+	in := ro.node.Get("initial")
+	if in == nil {
+		ro.r.Errorf("FSM009", ro.m.Span, "role %s does not say in which state it begins", diag.Quote(ro.m.Name)).
+			With("add `initial: " + n.Entries[0].Key.Text + "`")
+		return
+	}
+	ro.m.Initial = ro.state(in)
+}
+
+func (ro *role) stateNames() []string {
+	names := make([]string, len(ro.m.States))
+	for i, s := range ro.m.States {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// state finds a state by name.
+func (ro *role) state(n *ast.Node) *model.State {
+	for _, s := range ro.m.States {
+		if s.Name == n.Text {
+			return s
+		}
+	}
+	ro.r.unknown("FSM051", n, "state", ro.stateNames())
+	return nil
+}
+
+func (ro *role) declareReports() {
+	n := ro.node.Get("reports")
+	if n == nil {
+		return
+	}
+	for _, e := range n.Entries {
+		rep := &model.Report{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Index: len(ro.m.Reports), Span: e.Key.Span()}
+		rep.Fields = ro.r.declaredFields(e)
+		if rep.Name == "finished" {
+			ro.r.Errorf("FSM011", e.Key.Span(), "`finished` is the event of a part that entered a final state").With("choose another name")
+			continue
+		}
+		ro.reports[rep.Name] = rep
+		ro.m.Reports = append(ro.m.Reports, rep)
+	}
+}
+
+// declaredFields resolves the fields of a command or report.
+func (r *resolver) declaredFields(e ast.Entry) []*model.Field {
+	f := r.fields(e.Value.Get("fields"))
+	if f == nil {
+		r.brokenFields(e.Key.Span())
+		return []*model.Field{}
+	}
+	return f
+}
+
+// addEvent enters an event and reports a name that is taken.
+func (ro *role) addEvent(ev *model.Event) bool {
+	if old := ro.events[ev.Name]; old != nil {
+		ro.r.hides(ev.Span, ev.Name, eventWord(old.Kind), old.Span)
+		return false
+	}
+	if slices.Contains(stateKeys, ev.Name) {
+		ro.r.Errorf("FSM011", ev.Span, "%s is a key of every state and cannot be an event", diag.Quote(ev.Name)).With("choose another name")
+		return false
+	}
+	ev.Index = len(ro.m.Events)
+	ro.events[ev.Name] = ev
+	ro.m.Events = append(ro.m.Events, ev)
+	return true
+}
+
+func eventWord(k model.EventKind) string {
+	return [...]string{"basic event", "basic event", "basic event", "message", "command", "timer", "part's event", "part's event"}[k]
+}
+
+// basicEvents enters all events but those of parts, in the order of the model.
+func (ro *role) basicEvents() {
+	for i, name := range []string{"start", "up", "lost"} {
+		ro.addEvent(&model.Event{Kind: model.EventStart + model.EventKind(i), Name: name, Fields: []*model.Field{}, Span: ro.m.Span})
+	}
+	for _, m := range ro.r.p.Messages {
+		ro.addEvent(&model.Event{Kind: model.EventMessage, Name: m.Name, Doc: m.Doc, Message: m, Fields: m.Fields, Span: m.Span})
+	}
+	if n := ro.node.Get("commands"); n != nil {
+		for _, e := range n.Entries {
+			ev := &model.Event{Kind: model.EventCommand, Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Span: e.Key.Span()}
+			ev.Fields = ro.r.declaredFields(e)
+			if ro.addEvent(ev) {
+				ro.m.Commands = append(ro.m.Commands, ev)
+			}
+		}
+	}
+	for _, t := range ro.m.Timers {
+		ro.addEvent(&model.Event{Kind: model.EventTimer, Name: t.Name, Doc: t.Doc, Timer: t, Fields: []*model.Field{}, Span: t.Span})
+	}
+}

@@ -1,0 +1,363 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/expr"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// bodies resolves what states do.
+func (r *resolver) bodies() {
+	for _, m := range r.p.Roles {
+		r.info[m].states()
+	}
+}
+
+// mention is one place where a state says what it does with an event: a
+// handler, or a line of ignore, defer or forward.
+type mention struct {
+	event string
+	at    diag.Span
+	mode  model.Mode
+	node  *ast.Node // handler
+	part  string    // forward
+	place *ast.Node // forward: the part's name
+}
+
+// mentions lists what a state or a common entry says, in order.
+func (ro *role) mentions(n *ast.Node) []mention {
+	var out []mention
+	for _, e := range n.Entries {
+		switch e.Key.Text {
+		case "ignore", "defer":
+			mode := model.Ignore
+			if e.Key.Text == "defer" {
+				mode = model.Defer
+			}
+			for _, it := range scalars(e.Value) {
+				out = append(out, mention{event: it.Text, at: it.Span(), mode: mode})
+			}
+		case "forward":
+			for _, p := range e.Value.Entries {
+				for _, it := range scalars(p.Value) {
+					out = append(out, mention{event: it.Text, at: it.Span(), part: p.Key.Text, place: p.Key})
+				}
+			}
+		case "on":
+			out = append(out, ro.mentions(e.Value)...)
+		case "doc", "entry", "final", "in", "except":
+		default:
+			m := mention{event: e.Key.Text, at: e.Key.Span(), node: e.Value}
+			if e.Value.Kind == ast.Scalar && e.Value.Text == "ignore" {
+				m.mode = model.Ignore
+			} else if e.Value.Kind == ast.Scalar && e.Value.Text == "defer" {
+				m.mode = model.Defer
+			}
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// states resolves all states of the role with the common handlers.
+func (ro *role) states() {
+	common := ro.node.Get("common")
+	picked := ro.pickStates(common)
+	for _, st := range ro.m.States {
+		n := ro.node.Get("states").Get(st.Name)
+		st.Handlers = make([]*model.Handler, len(ro.m.Events))
+		ro.entry(st, n.Get("entry"))
+		for _, m := range ro.mentions(n) {
+			ev := ro.event(m)
+			if ev == nil {
+				continue
+			}
+			if old := st.Handlers[ev.Index]; old != nil {
+				ro.r.Errorf("FSM052", m.at, "state %s mentions %s twice", diag.Quote(st.Name), diag.Quote(ev.Name)).See(old.Span, "first here")
+				continue
+			}
+			ro.handler(st, ev, m)
+		}
+		ro.commonHandlers(st, common, picked)
+	}
+	for i, t := range ro.m.Transitions {
+		t.ID = i
+	}
+	ro.reachable()
+}
+
+// pickStates returns, for each common entry, the states it is for.
+func (ro *role) pickStates(common *ast.Node) []map[string]bool {
+	if common == nil {
+		return nil
+	}
+	out := make([]map[string]bool, len(common.Items))
+	for i, c := range common.Items {
+		out[i] = map[string]bool{}
+		in, except := c.Entry("in"), c.Entry("except")
+		if in != nil && except != nil {
+			ro.r.Errorf("FSM059", except.Key.Span(), "a common entry has either `in` or `except`")
+		}
+		for _, st := range ro.m.States {
+			out[i][st.Name] = in == nil
+		}
+		for _, e := range []*ast.Entry{in, except} {
+			if e == nil {
+				continue
+			}
+			for _, it := range scalars(e.Value) {
+				if st := ro.state(it); st != nil {
+					out[i][st.Name] = e == in
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (ro *role) commonHandlers(st *model.State, common *ast.Node, picked []map[string]bool) {
+	if common == nil {
+		return
+	}
+	own := append([]*model.Handler{}, st.Handlers...)
+	for i, c := range common.Items {
+		if !picked[i][st.Name] {
+			continue
+		}
+		for _, m := range ro.mentions(c) {
+			ev := ro.event(m)
+			if ev == nil || own[ev.Index] != nil {
+				continue
+			}
+			if old := st.Handlers[ev.Index]; old != nil {
+				ro.r.Errorf("FSM052", m.at, "two common entries are for %s in state %s", diag.Quote(ev.Name), diag.Quote(st.Name)).See(old.Span, "the other one")
+				continue
+			}
+			ro.handler(st, ev, m)
+		}
+	}
+}
+
+// event finds the event a state mentions.
+func (ro *role) event(m mention) *model.Event {
+	ev := ro.events[m.event]
+	if ev == nil {
+		part, _, dotted := strings.Cut(m.event, ".")
+		if p, ok := ro.values[part].(*model.Part); dotted && ok && p.Machine == nil {
+			return nil // the part is broken, and reported
+		}
+		names := make([]string, len(ro.m.Events), len(ro.m.Events)+len(stateKeys))
+		for i, e := range ro.m.Events {
+			names[i] = e.Name
+		}
+		if m.node != nil {
+			names = append(names, stateKeys...)
+		}
+		ro.r.unknownAt("FSM050", m.at, m.event, "event", names)
+		return nil
+	}
+	if m.mode == model.Defer && ev.Kind != model.EventMessage {
+		ro.r.Errorf("FSM063", m.at, "%s is a %s; only messages can be deferred", diag.Quote(ev.Name), eventWord(ev.Kind))
+		return nil
+	}
+	if ev.Message != nil {
+		ro.hears[ev.Message] = true
+	}
+	if ev.Kind == model.EventTimer {
+		ro.r.used[use{ev.Timer.Span, "heard"}] = true
+	} else {
+		ro.r.used[use{ev.Span, "heard"}] = true
+	}
+	return ev
+}
+
+// handler resolves one mention in one state.
+func (ro *role) handler(st *model.State, ev *model.Event, m mention) {
+	h := &model.Handler{Event: ev, Mode: m.mode, Span: m.at}
+	st.Handlers[ev.Index] = h
+	branches := []*ast.Node{m.node}
+	if m.node != nil && m.node.Kind == ast.List {
+		branches = m.node.Items
+		if len(branches) == 0 {
+			ro.r.Errorf("FSM008", m.node.Span(), "the list of branches is empty").With("write ignore, or {} to do nothing")
+		}
+	}
+	for _, b := range branches {
+		if b != nil && b.IsNull() {
+			ro.r.Errorf("FSM008", m.at, "nothing is said about %s", diag.Quote(ev.Name)).With("write ignore, or {} to do nothing")
+			continue
+		}
+		ro.branch(st, h, b, m)
+	}
+	for i, t := range h.Branches {
+		t.Name = st.Name + " " + ev.Name
+		if len(h.Branches) > 1 {
+			t.Name += fmt.Sprintf("/%d", i+1)
+		}
+	}
+	ro.checkOrder(h)
+}
+
+// checkOrder reports branches that cannot be reached.
+func (ro *role) checkOrder(h *model.Handler) {
+	for i, t := range h.Branches[:max(0, len(h.Branches)-1)] {
+		if t.When != nil {
+			v, ok := evalConst(t.When)
+			if !ok || v == 0 {
+				continue
+			}
+		}
+		next := h.Branches[i+1]
+		ro.r.Errorf("FSM053", next.Span, "this branch is never reached: the one before has no condition").See(t.Span, "always taken")
+		return
+	}
+}
+
+// branch resolves one branch; b is nil for what is forwarded.
+func (ro *role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention) {
+	t := &model.Transition{From: st, Event: h.Event, Mode: h.Mode, Span: m.at}
+	h.Branches = append(h.Branches, t)
+	ro.m.Transitions = append(ro.m.Transitions, t)
+	s := &scope{r: ro.r, ro: ro}
+	for _, f := range h.Event.Fields {
+		t.Params = append(t.Params, s.param(f, m.at, h.Mode == model.Handle))
+	}
+	t.Locals = s.max
+	if h.Mode != model.Handle {
+		return
+	}
+	w := &stmts{scope: s, ro: ro, event: h.Event}
+	if b == nil {
+		t.Body = w.forward(m)
+		t.Locals = s.max
+		return
+	}
+	t.Span, t.Doc = b.Span(), textOf(b, "doc")
+	if when := b.Get("when"); when != nil {
+		t.When = s.cond(ro.r.parse(when))
+		ro.constantGuard(t.When)
+	}
+	t.Body = w.branchBody(b)
+	if g := b.Get("goto"); g != nil {
+		t.To = ro.state(g)
+	}
+	t.Locals = s.max
+}
+
+func (ro *role) constantGuard(x model.Expr) {
+	if x == nil || ro.r.fromConst[x] {
+		return
+	}
+	if v, ok := evalConst(x); ok {
+		word := "false"
+		if v != 0 {
+			word = "true"
+		}
+		ro.r.warnf("FSM057", x.Pos(), "this condition is always %s", word)
+	}
+}
+
+// param declares the local of an event's field. Where the event is handled it
+// must not hide a value of the role.
+func (s *scope) param(f *model.Field, at diag.Span, handled bool) *model.Local {
+	if handled {
+		if v := s.ro.values[f.Name]; v != nil {
+			what, first := valueKind(v)
+			s.r.Errorf("FSM040", at, "the field %s of this event hides a %s of the role", diag.Quote(f.Name), what).
+				See(first, "the %s", what).See(f.Span, "the field")
+		}
+	}
+	l := &model.Local{Name: f.Name, Type: f.Type, Offset: s.frame}
+	s.push([]*model.Local{l})
+	return l
+}
+
+func (ro *role) entry(st *model.State, n *ast.Node) {
+	if n == nil {
+		return
+	}
+	s := &scope{r: ro.r, ro: ro}
+	w := &stmts{scope: s, ro: ro}
+	st.Entry = w.list(n)
+	st.EntryLocals = s.max
+}
+
+// forward gives an event's message to a part, fields and keys by name.
+func (w *stmts) forward(m mention) []model.Stmt {
+	p, ok := w.ro.values[m.part].(*model.Part)
+	if !ok {
+		w.r.unknown("FSM021", m.place, "part", w.ro.partNames())
+		return nil
+	}
+	w.r.use(p.Span)
+	if p.Machine == nil {
+		return nil
+	}
+	child := w.r.info[p.Machine]
+	ev := child.events[m.event]
+	if ev == nil || ev.Kind != model.EventMessage {
+		w.r.unknownAt("FSM062", m.at, m.event, "message of part "+diag.Quote(p.Name), child.runnable())
+		return nil
+	}
+	x := expr.Name(p.Name, m.at)
+	if len(p.Keys) > 0 {
+		var keys []expr.Node
+		for _, k := range p.Keys {
+			keys = append(keys, expr.Name(k.Name, m.at))
+		}
+		x = expr.With(x, keys, m.at)
+	}
+	var names []string
+	for _, f := range ev.Fields {
+		names = append(names, f.Name)
+	}
+	run := w.runExpr(expr.Shorthand(expr.Of(x, m.event, m.at), names, m.at), m.at)
+	if run == nil {
+		return nil
+	}
+	return []model.Stmt{run}
+}
+
+func (ro *role) partNames() []string {
+	var names []string
+	for _, p := range ro.m.Parts {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// runnable lists the events a parent may give the machine.
+func (ro *role) runnable() []string {
+	var names []string
+	for _, e := range ro.m.Events {
+		if e.Kind == model.EventMessage || e.Kind == model.EventCommand {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// reachable warns about states that no goto leads to.
+func (ro *role) reachable() {
+	if ro.m.Initial == nil {
+		return
+	}
+	seen := map[*model.State]bool{ro.m.Initial: true}
+	for again := true; again; {
+		again = false
+		for _, t := range ro.m.Transitions {
+			if t.To != nil && seen[t.From] && !seen[t.To] {
+				seen[t.To], again = true, true
+			}
+		}
+	}
+	for _, st := range ro.m.States {
+		if !seen[st] {
+			ro.r.warnf("FSM054", st.Span, "no way leads from %s to the state %s", diag.Quote(ro.m.Initial.Name), diag.Quote(st.Name))
+		}
+	}
+}

@@ -1,0 +1,429 @@
+package resolve
+
+import (
+	"strconv"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/expr"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// namedType is a type of the `types` section, resolved when first needed.
+type namedType struct {
+	key   *ast.Node
+	value *ast.Node
+	t     *model.Type
+	state progress
+}
+
+// enumValue is one name of an enumeration. Index is -1 for a name that the domain of
+// the present check leaves out.
+type enumValue struct {
+	t     *model.Type
+	index int
+}
+
+func (r *resolver) declareTypes() {
+	n := r.root.Get("types")
+	if n != nil {
+		for _, e := range n.Entries {
+			r.types[e.Key.Text] = &namedType{key: e.Key, value: e.Value}
+			if c := r.consts[e.Key.Text]; c != nil {
+				r.hides(e.Key.Span(), e.Key.Text, "constant", c.m.Span)
+			}
+		}
+		for _, e := range n.Entries {
+			t := r.named(r.types[e.Key.Text])
+			if t != nil && t.Name == e.Key.Text {
+				r.p.Types = append(r.p.Types, t)
+			}
+		}
+	}
+	if d := r.check.Get("domains"); d != nil {
+		for _, e := range d.Entries {
+			if r.types[e.Key.Text] == nil {
+				r.unknown("FSM021", e.Key, "type", n.Keys())
+			}
+		}
+	}
+}
+
+// hides reports that a name is taken.
+func (r *resolver) hides(at diag.Span, name, what string, first diag.Span) {
+	r.Errorf("FSM040", at, "%s is already the name of a %s", diag.Quote(name), what).See(first, "declared here")
+}
+
+func (r *resolver) named(nt *namedType) *model.Type {
+	switch nt.state {
+	case done:
+		return nt.t
+	case failed:
+		return nil
+	case busy:
+		r.Errorf("FSM043", nt.key.Span(), "type %s contains itself", diag.Quote(nt.key.Text))
+		nt.state = failed
+		return nil
+	}
+	nt.state = busy
+	t := r.subst[nt.key.Text]
+	if t == nil {
+		t = r.typeOf(nt.value, nt.key.Text)
+	}
+	if t == nil || nt.state == failed {
+		nt.state = failed
+		return nil
+	}
+	if t.Name == "" || t.Name == nt.key.Text {
+		if t.Name == "" && t.Kind != model.KindEnum {
+			c := *t
+			t = &c
+		}
+		t.Name = nt.key.Text
+		if r.subst[nt.key.Text] == nil {
+			t.Span = nt.key.Span()
+		}
+	}
+	if d := r.check.Get("domains").Entry(nt.key.Text); d != nil {
+		if t = r.domain(t, d.Value); t == nil {
+			nt.state = failed
+			return nil
+		}
+		r.use(nt.key.Span())
+	}
+	r.indexEnum(t)
+	nt.t, nt.state = t, done
+	return t
+}
+
+// indexEnum makes the names of an enumeration known, once for each type.
+func (r *resolver) indexEnum(t *model.Type) {
+	if t.Kind != model.KindEnum {
+		return
+	}
+	for i, name := range t.Names {
+		known := false
+		for _, v := range r.enums[name] {
+			known = known || v.t == t
+		}
+		if !known {
+			r.enums[name] = append(r.enums[name], enumValue{t, i})
+		}
+	}
+}
+
+// typeOf resolves a type as written; name is the one it will get, or "". nil
+// means that an error was reported.
+func (r *resolver) typeOf(n *ast.Node, name string) *model.Type {
+	switch {
+	case n == nil || n.IsNull():
+		return nil
+	case n.Kind == ast.Scalar:
+		return r.shortType(n)
+	case n.Kind != ast.Map:
+		return nil
+	}
+	forms := []string{"type", "enum", "record", "array", "list", "set"}
+	var form string
+	for _, f := range forms {
+		if n.Get(f) == nil {
+			continue
+		}
+		if form != "" {
+			r.Errorf("FSM041", n.Entry(f).Key.Span(), "a type is either %s or %s", diag.Quote(form), diag.Quote(f))
+			return nil
+		}
+		form = f
+	}
+	if form == "" {
+		r.Errorf("FSM041", n.Span(), "the type is missing: %s", quoteAll(forms))
+		return nil
+	}
+	r.strayKeys(n, form)
+	t := r.longType(n, form, name)
+	if t != nil && name != "" && t.Doc == "" && (t.Name == "" || t.Name == name) {
+		t.Doc = textOf(n, "doc")
+	}
+	return t
+}
+
+// strayKeys reports keys of one form of type in another.
+func (r *resolver) strayKeys(n *ast.Node, form string) {
+	for _, pair := range [][2]string{{"of", "array"}, {"max", "list"}} {
+		if e := n.Entry(pair[0]); e != nil && form != pair[1] {
+			r.Errorf("FSM041", e.Key.Span(), "%s belongs to %s", diag.Quote(pair[0]), diag.Quote(pair[1]))
+		}
+	}
+}
+
+func (r *resolver) longType(n *ast.Node, form, name string) *model.Type {
+	v := n.Get(form)
+	switch form {
+	case "type":
+		return r.typeOf(v, name)
+	case "enum", "record":
+		if name == "" {
+			r.Errorf("FSM044", n.Entry(form).Key.Span(), "an %s needs a name", form).
+				With("declare it under `types` and write its name here")
+			return nil
+		}
+		if form == "enum" {
+			return r.enum(v)
+		}
+		return r.record(v, n)
+	case "array":
+		return r.array(n, v)
+	case "list":
+		elem := r.typeOf(v, "")
+		m := n.Get("max")
+		if m == nil {
+			r.Errorf("FSM009", n.Entry(form).Key.Span(), "a list needs a bound").With("add `max: n`")
+			return nil
+		}
+		size, ok := r.constIn(m, 1, 4096, "the bound")
+		if elem == nil || !ok {
+			return nil
+		}
+		return r.sized(&model.Type{Kind: model.KindList, Elem: elem, Cap: int(size), Span: n.Span()},
+			1+size*int64(elem.Slots()), n)
+	}
+	elem := r.typeOf(v, "")
+	if elem == nil {
+		return nil
+	}
+	if !isDiscrete(elem) {
+		r.Errorf("FSM041", v.Span(), "a set is of bool, a range, an enumeration or instances, not %s", describe(elem))
+		return nil
+	}
+	if elem.Count() > 62 {
+		r.Errorf("FSM042", v.Span(), "%s has %d values, a set at most 62", describe(elem), elem.Count())
+		return nil
+	}
+	return r.sized(&model.Type{Kind: model.KindSet, Elem: elem, Span: n.Span()}, 1, n)
+}
+
+func isDiscrete(t *model.Type) bool {
+	switch t.Kind {
+	case model.KindBool, model.KindInt, model.KindEnum, model.KindNode:
+		return true
+	}
+	return false
+}
+
+// sized refuses values that would need too many slots.
+func (r *resolver) sized(t *model.Type, slots int64, n *ast.Node) *model.Type {
+	if slots > maxTypeSlots {
+		r.Errorf("FSM042", n.Span(), "a value of this type has %d numbers, more than %d", slots, maxTypeSlots)
+		return nil
+	}
+	t.Slots()
+	return t
+}
+
+func (r *resolver) array(n, index *ast.Node) *model.Type {
+	i := r.typeOf(index, "")
+	of := n.Get("of")
+	if of == nil {
+		r.Errorf("FSM009", n.Entry("array").Key.Span(), "an array needs the type of its elements").With("add `of: Type`")
+		return nil
+	}
+	elem := r.typeOf(of, "")
+	if i == nil || elem == nil {
+		return nil
+	}
+	if !isDiscrete(i) {
+		r.Errorf("FSM041", index.Span(), "an array's index is bool, a range, an enumeration or an instance, not %s", describe(i))
+		return nil
+	}
+	if i.Count() > maxTypeSlots {
+		r.Errorf("FSM042", index.Span(), "%s has too many values for an index", describe(i))
+		return nil
+	}
+	return r.sized(&model.Type{Kind: model.KindArray, Index: i, Elem: elem, Span: n.Span()},
+		i.Count()*int64(elem.Slots()), n)
+}
+
+func (r *resolver) enum(v *ast.Node) *model.Type {
+	t := &model.Type{Kind: model.KindEnum, Span: v.Span()}
+	codes := map[int64]*ast.Node{}
+	add := func(n *ast.Node, code int64) {
+		for _, old := range t.Names {
+			if old == n.Text {
+				r.Errorf("FSM040", n.Span(), "%s is already a name of this enumeration", diag.Quote(n.Text))
+				return
+			}
+		}
+		if first := codes[code]; first != nil {
+			r.Errorf("FSM041", n.Span(), "%s has the code %d, as has %s", diag.Quote(n.Text), code, diag.Quote(first.Text))
+		}
+		codes[code] = n
+		t.Names = append(t.Names, n.Text)
+		t.Codes = append(t.Codes, code)
+	}
+	for i, it := range v.Items {
+		add(it, int64(i))
+	}
+	for _, e := range v.Entries {
+		code, ok := r.constIn(e.Value, 0, 1<<32-1, "the code of "+diag.Quote(e.Key.Text))
+		if ok {
+			add(e.Key, code)
+		}
+	}
+	if len(v.Items)+len(v.Entries) == 0 {
+		r.Errorf("FSM041", v.Span(), "an enumeration needs at least one name")
+	}
+	if len(t.Names) == 0 {
+		return nil
+	}
+	t.Slots()
+	return t
+}
+
+func (r *resolver) record(v, n *ast.Node) *model.Type {
+	t := &model.Type{Kind: model.KindRecord, Span: n.Span()}
+	if v == nil || len(v.Entries) == 0 {
+		r.Errorf("FSM041", n.Span(), "a record needs at least one field")
+		return nil
+	}
+	t.Fields = r.fields(v)
+	if t.Fields == nil {
+		return nil
+	}
+	slots := int64(0)
+	for _, f := range t.Fields {
+		slots += int64(f.Type.Slots())
+	}
+	return r.sized(t, slots, n)
+}
+
+// fields resolves the fields of a message, record, command or report. It returns
+// nil if a type is wrong; no fields are an empty list.
+func (r *resolver) fields(n *ast.Node) []*model.Field {
+	out := []*model.Field{}
+	if n == nil {
+		return out
+	}
+	off, ok := 0, true
+	for _, e := range n.Entries {
+		t := r.typeOf(e.Value, "")
+		r.noInit(e.Value)
+		if t == nil {
+			ok = false
+			continue
+		}
+		out = append(out, &model.Field{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Index: len(out), Type: t, Offset: off, Span: e.Key.Span()})
+		off += t.Slots()
+	}
+	if !ok {
+		return nil
+	}
+	return out
+}
+
+func (r *resolver) noInit(n *ast.Node) {
+	if e := n.Entry("init"); e != nil {
+		r.Errorf("FSM007", e.Key.Span(), "only a variable has an `init`")
+	}
+}
+
+// shortType resolves a type written as a scalar.
+func (r *resolver) shortType(n *ast.Node) *model.Type {
+	x, err := expr.ParseType(n.Text, n.Part)
+	if err != nil {
+		r.syntax(err)
+		return nil
+	}
+	t := r.shortForm(x)
+	if t == nil || !x.Optional {
+		return t
+	}
+	if t.Kind == model.KindOptional {
+		r.Errorf("FSM041", x.Span, "%s is optional already", describe(t))
+		return nil
+	}
+	return r.sized(&model.Type{Kind: model.KindOptional, Elem: t, Span: n.Span()}, 1+int64(t.Slots()), n)
+}
+
+var widths = map[string]int{"u8": 8, "u16": 16, "u24": 24, "u32": 32, "u64": 64}
+
+func (r *resolver) shortForm(x *expr.Type) *model.Type {
+	switch x.Form {
+	case expr.Interval:
+		return r.interval(x.Lo, x.Hi, x.Span)
+	case expr.Text:
+		v, ok := r.constNode(x.Hi, 1, 65535, "the bound of a text")
+		if !ok {
+			return nil
+		}
+		t := &model.Type{Kind: model.KindBytes, Cap: int(v), Span: x.Span}
+		t.Slots()
+		return t
+	case expr.Opaque:
+		name := x.Name
+		if name == "" {
+			name = "u64"
+		}
+		bits := widths[name]
+		if bits == 0 || bits == 24 {
+			r.unknownAt("FSM021", x.NamePos, name, "opaque type", []string{"u8", "u16", "u32", "u64"})
+			return nil
+		}
+		if r.opaques[name] == nil {
+			t := &model.Type{Kind: model.KindOpaque, Bits: bits, Span: x.Span}
+			t.Slots()
+			r.opaques[name] = t
+		}
+		return r.opaques[name]
+	}
+	return r.typeName(x)
+}
+
+func (r *resolver) interval(lo, hi expr.Node, at diag.Span) *model.Type {
+	l, ok1 := r.constNode(lo, -1<<40, 1<<40, "the low bound")
+	h, ok2 := r.constNode(hi, -1<<40, 1<<40, "the high bound")
+	if !ok1 || !ok2 {
+		return nil
+	}
+	if l > h {
+		r.Errorf("FSM041", at, "the range %d..%d is empty", l, h)
+		return nil
+	}
+	t := intType(l, h)
+	t.Span = at
+	return t
+}
+
+func (r *resolver) typeName(x *expr.Type) *model.Type {
+	if t := r.basicType(x.Name, x.Span); t != nil {
+		return t
+	}
+	if nt := r.types[x.Name]; nt != nil {
+		r.use(nt.key.Span())
+		return r.named(nt)
+	}
+	if x.Name == "u64" {
+		r.Errorf("FSM041", x.NamePos, "a u64 cannot be computed with").With("write `opaque u64`")
+		return nil
+	}
+	r.unknownAt("FSM021", x.NamePos, x.Name, "type", append(r.root.Get("types").Keys(), "bool", "u8", "u16", "u32", "instance"))
+	return nil
+}
+
+// basicType returns a type that needs no declaration, or nil.
+func (r *resolver) basicType(name string, at diag.Span) *model.Type {
+	var t *model.Type
+	switch name {
+	case "bool":
+		t = &model.Type{Kind: model.KindBool}
+	case "u8", "u16", "u32":
+		bits, _ := strconv.Atoi(name[1:])
+		t = intType(0, 1<<bits-1)
+	case "instance":
+		t = &model.Type{Kind: model.KindNode, Hi: r.nodeHi}
+	default:
+		return nil
+	}
+	t.Span = at
+	t.Slots()
+	return t
+}
