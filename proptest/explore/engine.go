@@ -8,13 +8,14 @@ import (
 // engine holds the tables of one run. The sequential code here interns what it
 // meets; the parallel code in expand.go only reads.
 type engine struct {
-	sys   *System
-	opt   Options
-	procs []machine
-	chans []channel
-	sends []sendID
-	lens  []lenID
-	notes []noteText // 0 is none
+	sys     *System
+	opt     Options
+	procs   []machine
+	chans   []channel
+	sends   []sendID
+	lens    []lenID // runs of guards, each different run once; 0 is none
+	lensIDs map[string]uint32
+	notes   []noteText // 0 is none
 
 	budgets  []Budget    // by id: what has been used; nil without a budget
 	spent    [][4]uint32 // by id and fault: the id afterwards plus 1, overflowWord if used up, 0 unknown
@@ -31,8 +32,10 @@ type engine struct {
 }
 
 type lenID struct {
-	ch, lo, hi uint32
-	kind       uint8
+	lo, hi uint32
+	ch     uint16
+	kind   uint8
+	last   bool // of the guards of a rule
 }
 
 type noteText struct {
@@ -49,10 +52,10 @@ const (
 )
 
 func newEngine(sys *System, opt Options) *engine {
-	e := &engine{sys: sys, opt: opt, notes: make([]noteText, 1)}
+	e := &engine{sys: sys, opt: opt, notes: make([]noteText, 1), lens: make([]lenID, 1), lensIDs: map[string]uint32{}}
 	e.procs = make([]machine, len(sys.Procs))
 	for i := range e.procs {
-		e.procs[i] = machine{proc: sys.Procs[i], rules: []rule{{}, {kind: noRule, flags: lastFlag}}}
+		e.procs[i] = machine{proc: sys.Procs[i], rules: []rule{{}, {kind: noRule, flags: lastFlag}}, hot: make([]hotRule, 2)}
 	}
 	e.chans = make([]channel, len(sys.Channels))
 	for i := range e.chans {
@@ -141,6 +144,9 @@ func (e *engine) collect(p int, a uint32, from func(func(Step))) uint32 {
 		return 1
 	}
 	m.rules[len(m.rules)-1].flags |= lastFlag
+	for i := first; i < len(m.rules); i++ {
+		m.hot = append(m.hot, e.heat(p, &m.rules[i]))
+	}
 	return uint32(first)
 }
 
@@ -153,18 +159,11 @@ func (e *engine) compile(p int, a uint32, s *Step) rule {
 	if s.Fault == nil {
 		r.next = m.locals.id(s.Next)
 	}
-	r.sends.off, r.lens.off = uint32(len(e.sends)), uint32(len(e.lens))
+	r.sends = span{uint32(len(e.sends)), uint32(len(s.Sends))}
 	for _, x := range s.Sends {
 		e.sends = append(e.sends, sendID{uint32(x.Channel), e.chans[x.Channel].msgs.id(x.Msg)})
 	}
-	for _, x := range s.Lens {
-		hi := uint32(1 << 30)
-		if x.Hi >= 0 {
-			hi = uint32(x.Hi)
-		}
-		e.lens = append(e.lens, lenID{uint32(x.Channel), uint32(max(x.Lo, 0)), hi, x.Kind})
-	}
-	r.sends.n, r.lens.n = uint32(len(s.Sends)), uint32(len(s.Lens))
+	r.lens = e.guards(s.Lens)
 	if len(s.Note) > 0 || s.Fault != nil {
 		r.note = uint32(len(e.notes))
 		e.notes = append(e.notes, noteText{append([]byte(nil), s.Note...), s.Fault})
@@ -179,9 +178,55 @@ func (e *engine) compile(p int, a uint32, s *Step) rule {
 	if len(s.Sends) > 0 {
 		r.chan0, r.msg0 = e.sends[r.sends.off].ch, e.sends[r.sends.off].msg
 	}
-	f := e.lay.fields[p]
-	r.delta = (uint64(r.next) - uint64(a)) << f.shift
 	return r
+}
+
+// heat gives the part of a rule that the inner loop looks at.
+func (e *engine) heat(p int, r *rule) hotRule {
+	return hotRule{
+		delta: (uint64(r.next) - uint64(r.self)) << e.lay.fields[p].shift,
+		label: r.label, msg0: r.msg0, lens: r.lens, chan0: uint16(r.chan0), kind: r.kind, flags: r.flags,
+	}
+}
+
+// guards interns a run of guards.
+func (e *engine) guards(lens []LenRange) uint32 {
+	if len(lens) == 0 {
+		return 0
+	}
+	key := fmt.Sprint(lens)
+	if off, ok := e.lensIDs[key]; ok {
+		return off
+	}
+	off := uint32(len(e.lens))
+	e.lensIDs[key] = off
+	for i, x := range lens {
+		hi := uint32(1 << 30)
+		if x.Hi >= 0 {
+			hi = uint32(x.Hi)
+		}
+		e.lens = append(e.lens, lenID{uint32(max(x.Lo, 0)), hi, uint16(x.Channel), x.Kind, i == len(lens)-1})
+	}
+	return off
+}
+
+// allows evaluates a run of guards.
+func (e *engine) allows(off uint32, ids []uint32) bool {
+	for i := off; ; i++ {
+		l := &e.lens[i]
+		c := &e.chans[l.ch]
+		word := ids[len(e.procs)+int(l.ch)]
+		n := c.heads[word].n
+		if l.kind != 0 {
+			n = c.length(word, l.kind)
+		}
+		if n < l.lo || n > l.hi {
+			return false
+		}
+		if l.last {
+			return true
+		}
+	}
 }
 
 func ruleKind(s *Step, budget bool) uint8 {
@@ -330,11 +375,8 @@ func (e *engine) deliveries(ids []uint32, k int, fn func(*move) bool) bool {
 // enabled at ids.
 func (e *engine) try(ids, base []uint32, m *move, fn func(*move) bool) bool {
 	r := m.rule
-	for _, l := range e.lens[r.lens.off : r.lens.off+r.lens.n] {
-		c := &e.chans[l.ch]
-		if n := c.length(ids[len(e.procs)+int(l.ch)], l.kind); n < l.lo || n > l.hi {
-			return true
-		}
+	if r.lens != 0 && !e.allows(r.lens, ids) {
+		return true
 	}
 	next := append(e.nextBuf[:0], base...)
 	e.nextBuf = next

@@ -3,23 +3,23 @@ package explore
 // worker is one goroutine's share of a level. It reads the tables of the
 // engine and writes only to itself and the visited set.
 type worker struct {
-	e     *engine
-	s     *search
-	ids   []uint32
-	next  []uint32
-	memo  []uint8  // answers of the claims for the configuration at hand
-	buf   []uint64 // packed successors not yet inserted
-	labs  []uint32 // and how each came about
-	keys  []uint64 // those of them that may be new
-	homes []uint64 // and the slots to look at first
+	e    *engine
+	s    *search
+	ids  []uint32
+	next []uint32
+	memo []uint8  // answers of the claims for the configuration at hand
+	buf  []uint64 // packed successors not yet inserted
 	// recent remembers some successors of late; many come twice in short order.
 	recent []uint64
+	keys   []uint64 // successors that may be new
+	homes  []uint64 // and the slots to look at first
 	bad    []uint32 // faults at the configuration at hand: kind<<24 | label
 	miss   []uint64 // configurations that need something not in the tables
 	out    [][]uint64
-	quota  int64 // insertions reserved in the visited set
-	fresh  uint64
-	sink   uint64 // keeps the look-ahead loads alive
+	quota  int64  // insertions reserved in the visited set
+	fresh  uint64 // configurations found in this round
+	sink   uint64 // keeps look-ahead loads alive
+	inc    uint64 // what counting adds: 1, or -1 to take back
 	tally
 	found map[findKey][]uint64
 }
@@ -27,25 +27,28 @@ type worker struct {
 // tally is what workers count.
 type tally struct {
 	steps  uint64
-	counts []uint64 // by label; then lost, swapped
-	dups   uint64
+	counts []uint64 // by label; then lost, swapped, received and kept
 	rel    []uint64 // by claim
 	held   []uint64
 }
 
-// dupBit marks, in worker.labs, a reception that leaves the message.
+// What counts has after the labels.
 const (
-	dupBit   = 1 << 31
-	maxLabel = 1<<24 - 1
+	lostCount = iota
+	swapCount
+	dupCount
+	moreCounts
 )
+
+const maxLabel = 1<<24 - 1
 
 func newWorker(s *search) *worker {
 	e := s.e
-	w := &worker{e: e, s: s, found: map[findKey][]uint64{}}
+	w := &worker{e: e, s: s, found: map[findKey][]uint64{}, inc: 1}
 	w.ids = make([]uint32, e.fields())
 	w.next = make([]uint32, e.fields())
 	w.memo = make([]uint8, len(e.claims))
-	w.counts = make([]uint64, len(e.sys.Labels)+2)
+	w.counts = make([]uint64, len(e.sys.Labels)+moreCounts)
 	w.rel = make([]uint64, len(e.claims))
 	w.held = make([]uint64, len(e.claims))
 	return w
@@ -54,41 +57,63 @@ func newWorker(s *search) *worker {
 // expand appends all successors of c to buf and judges c. If something is
 // missing in the tables, nothing is changed and the answer is false.
 func (w *worker) expand(c []uint64) bool {
-	mark := len(w.labs)
-	if !w.generate(c) {
+	w.e.lay.unpack(c, w.ids)
+	if !w.known() || !w.answers() {
 		return false
 	}
-	w.judge(c, mark)
+	mark := len(w.buf)
+	moves, ok := w.generate(c)
+	if !ok {
+		w.undo(c, mark)
+		return false
+	}
+	w.judge(c, moves)
+	w.steps += uint64((len(w.buf)-mark)/w.e.lay.stride + len(w.bad))
 	return true
 }
 
-// generate is expand without judging.
-func (w *worker) generate(c []uint64) bool {
-	e := w.e
-	e.lay.unpack(c, w.ids)
+// undo takes back what an expansion that met something unknown has done: it
+// does the same again, counting down.
+func (w *worker) undo(c []uint64, mark int) {
+	w.buf = w.buf[:mark]
+	w.inc = ^uint64(0)
+	w.generate(c)
+	w.inc = 1
+	w.buf = w.buf[:mark]
+}
+
+// successors is expand without judging, for later passes over the levels; buf
+// holds nothing else. It is false if c was never expanded.
+func (w *worker) successors(c []uint64) bool {
+	w.buf = w.buf[:0]
+	w.e.lay.unpack(c, w.ids)
 	if !w.known() {
 		return false
 	}
-	mark := len(w.labs)
+	_, ok := w.generate(c)
+	w.undo(c, len(w.buf))
+	return ok
+}
+
+// generate appends the successors of c, whose ids are in w.ids, and says how
+// many of them are steps of machines.
+func (w *worker) generate(c []uint64) (moves int, ok bool) {
+	e := w.e
+	mark := len(w.buf)
 	w.bad = w.bad[:0]
-	var ok bool
 	if e.lay.stride == 1 {
 		ok = w.expand1(c[0])
 	} else {
 		ok = w.expandN(c)
 	}
+	moves = len(w.buf) - mark + len(w.bad)
 	if ok && e.faulty {
-		ok = w.channelFaults(c)
+		ok = w.channelFaults()
 	}
-	if !ok {
-		w.buf = w.buf[:mark*e.lay.stride]
-		w.labs = w.labs[:mark]
-		return false
-	}
-	return true
+	return moves, ok
 }
 
-// known looks up whether the fields and claims of w.ids are in the tables.
+// known looks up whether the fields in w.ids were met before.
 func (w *worker) known() bool {
 	e := w.e
 	for p := range e.procs {
@@ -101,6 +126,12 @@ func (w *worker) known() bool {
 			return false
 		}
 	}
+	return true
+}
+
+// answers looks up the claims for w.ids.
+func (w *worker) answers() bool {
+	e := w.e
 	for i := range e.claims {
 		t := &e.claims[i]
 		w.memo[i] = 0
@@ -114,25 +145,13 @@ func (w *worker) known() bool {
 	return true
 }
 
-// lensOK evaluates the guards of r over channel lengths.
-func (w *worker) lensOK(r *rule) bool {
-	e := w.e
-	for _, l := range e.lens[r.lens.off : r.lens.off+r.lens.n] {
-		n := e.chans[l.ch].length(w.ids[len(e.procs)+int(l.ch)], l.kind)
-		if n < l.lo || n > l.hi {
-			return false
-		}
-	}
-	return true
-}
-
 // expand1 is the inner loop for configurations of one word.
 func (w *worker) expand1(c uint64) bool {
 	e := w.e
 	np := len(e.procs)
 	for p := range e.procs {
 		m := &e.procs[p]
-		if run := m.runs[w.ids[p]]; run != 1 && !w.run1(c, m.rules, run, 0, -1, 0) {
+		if run := m.runs[w.ids[p]]; run != 1 && !w.run1(c, m, run, -1, 0) {
 			return false
 		}
 	}
@@ -142,20 +161,18 @@ func (w *worker) expand1(c uint64) bool {
 		if word == 0 {
 			continue
 		}
+		to := ch.spec.To
 		for l := &ch.heads[word]; ; l = &ch.more[l.more] {
-			run := ch.recv.get(w.ids[ch.spec.To], l.msg)
+			run := ch.recv.get(w.ids[to], l.msg)
 			if run == 0 {
 				return false
 			}
 			if run != 1 {
-				base := c
-				if l.rest != unknownWord {
-					base += (uint64(l.rest) - uint64(word)) << e.lay.fields[np+k].shift
-				}
-				if !w.run1(base, e.procs[ch.spec.To].rules, run, 0, k, l.rest) {
+				if l.rest == unknownWord && !e.procs[to].allFaults(run) {
 					return false
 				}
-				if ch.spec.Dup && !w.keepers(k, run) {
+				base := c + (uint64(l.rest)-uint64(word))<<(e.lay.fields[np+k].shift&63)
+				if !w.run1(base, &e.procs[to], run, k, l.rest) || ch.spec.Dup && !w.keepers(k, run) {
 					return false
 				}
 			}
@@ -169,42 +186,42 @@ func (w *worker) expand1(c uint64) bool {
 
 // run1 takes every enabled rule of a run from base, a packed configuration in
 // which channel at (if not -1) holds rest instead of the word in w.ids.
-func (w *worker) run1(base uint64, rules []rule, run uint32, flag uint32, at int, rest uint32) bool {
+func (w *worker) run1(base uint64, m *machine, run uint32, at int, rest uint32) bool {
 	e := w.e
+	buf, counts := w.buf, w.counts
 	for i := run; ; i++ {
-		r := &rules[i]
-		if r.lens.n != 0 && !w.lensOK(r) {
-			goto next
-		}
-		if rest == unknownWord && r.kind != faultRule {
-			return false
-		}
-		switch r.kind {
-		case plainRule:
-			w.buf = append(w.buf, base+r.delta)
-			w.labs = append(w.labs, r.label|flag)
-		case sendRule:
+		r := &m.hot[i]
+		switch {
+		case r.lens != 0 && !e.allows(r.lens, w.ids):
+		case r.kind == plainRule:
+			buf = append(buf, base+r.delta)
+			counts[r.label] += w.inc
+		case r.kind == sendRule:
 			k := int(r.chan0)
+			ch := &e.chans[k]
 			word := w.ids[len(e.procs)+k]
 			if k == at {
 				word = rest
 			}
-			n := e.chans[k].append.get(word, r.msg0)
+			n := ch.append.get(word, r.msg0)
 			if n-1 < overflowWord-1 {
-				w.buf = append(w.buf, base+r.delta+(uint64(n)-uint64(word))<<e.lay.fields[len(e.procs)+k].shift)
-				w.labs = append(w.labs, r.label|flag)
+				buf = append(buf, base+r.delta+(uint64(n)-uint64(word))<<(e.lay.fields[len(e.procs)+k].shift&63))
+				counts[r.label] += w.inc
 			} else if n == 0 {
+				w.buf = buf
 				return false
-			} else if !e.chans[k].spec.Block {
+			} else if !ch.spec.Block {
 				w.bad = append(w.bad, r.label|uint32(ChannelOverflow)<<24)
 			}
 		default:
-			if !w.general(r, flag, at, rest) {
+			w.buf = buf
+			if !w.general(&m.rules[i], false, at, rest) {
 				return false
 			}
+			buf = w.buf
 		}
-	next:
 		if r.flags&lastFlag != 0 {
+			w.buf = buf
 			return true
 		}
 	}
@@ -216,7 +233,7 @@ func (w *worker) expandN(c []uint64) bool {
 	np := len(e.procs)
 	for p := range e.procs {
 		m := &e.procs[p]
-		if run := m.runs[w.ids[p]]; run != 1 && !w.runN(c, m.rules, run, 0, -1, 0) {
+		if run := m.runs[w.ids[p]]; run != 1 && !w.runN(c, p, run, -1, 0) {
 			return false
 		}
 	}
@@ -226,16 +243,19 @@ func (w *worker) expandN(c []uint64) bool {
 		if word == 0 {
 			continue
 		}
+		to := ch.spec.To
 		for l := &ch.heads[word]; ; l = &ch.more[l.more] {
-			run := ch.recv.get(w.ids[ch.spec.To], l.msg)
+			run := ch.recv.get(w.ids[to], l.msg)
 			if run == 0 {
 				return false
 			}
-			if run != 1 && !w.runN(c, e.procs[ch.spec.To].rules, run, 0, k, l.rest) {
-				return false
-			}
-			if run != 1 && ch.spec.Dup && !w.keepers(k, run) {
-				return false
+			if run != 1 {
+				if l.rest == unknownWord && !e.procs[to].allFaults(run) {
+					return false
+				}
+				if !w.runN(c, to, run, k, l.rest) || ch.spec.Dup && !w.keepers(k, run) {
+					return false
+				}
 			}
 			if l.more == 0 {
 				break
@@ -246,62 +266,70 @@ func (w *worker) expandN(c []uint64) bool {
 }
 
 // runN is run1 for several words; c is the configuration itself.
-func (w *worker) runN(c []uint64, rules []rule, run uint32, flag uint32, at int, rest uint32) bool {
+func (w *worker) runN(c []uint64, p int, run uint32, at int, rest uint32) bool {
 	e := w.e
+	m := &e.procs[p]
 	np := len(e.procs)
 	for i := run; ; i++ {
-		r := &rules[i]
-		if r.lens.n != 0 && !w.lensOK(r) {
-			goto next
-		}
-		if rest == unknownWord && r.kind != faultRule {
-			return false
-		}
-		switch r.kind {
-		case plainRule, sendRule:
+		r := &m.hot[i]
+		switch {
+		case r.lens != 0 && !e.allows(r.lens, w.ids):
+		case r.kind <= sendRule:
 			word, n, k := uint32(0), uint32(0), int(r.chan0)
 			if r.kind == sendRule {
 				word = w.ids[np+k]
 				if k == at {
 					word = rest
 				}
-				n = e.chans[k].append.get(word, r.msg0)
-				if n == 0 {
+				if n = e.chans[k].append.get(word, r.msg0); n == 0 {
 					return false
 				}
 				if n == overflowWord {
 					if !e.chans[k].spec.Block {
 						w.bad = append(w.bad, r.label|uint32(ChannelOverflow)<<24)
 					}
-					goto next
+					break
 				}
 			}
 			o := len(w.buf)
 			w.buf = append(w.buf, c...)
-			w.buf[o+int(e.lay.fields[r.proc].word)] += r.delta
+			next := w.buf[o:]
+			next[e.lay.fields[p].word] += r.delta
 			if at >= 0 {
 				f := &e.lay.fields[np+at]
-				w.buf[o+int(f.word)] += (uint64(rest) - uint64(w.ids[np+at])) << f.shift
+				next[f.word] += (uint64(rest) - uint64(w.ids[np+at])) << f.shift
 			}
 			if r.kind == sendRule {
 				f := &e.lay.fields[np+k]
-				w.buf[o+int(f.word)] += (uint64(n) - uint64(word)) << f.shift
+				next[f.word] += (uint64(n) - uint64(word)) << f.shift
 			}
-			w.labs = append(w.labs, r.label|flag)
+			w.counts[r.label] += w.inc
 		default:
-			if !w.general(r, flag, at, rest) {
+			if !w.general(&m.rules[i], false, at, rest) {
 				return false
 			}
 		}
-	next:
 		if r.flags&lastFlag != 0 {
 			return true
 		}
 	}
 }
 
-// general takes a rule that is neither plain nor a single send.
-func (w *worker) general(r *rule, flag uint32, at int, rest uint32) bool {
+// allFaults says whether a run has only faults, which take no message out.
+func (m *machine) allFaults(run uint32) bool {
+	for i := run; ; i++ {
+		if m.hot[i].kind != faultRule {
+			return false
+		}
+		if m.hot[i].flags&lastFlag != 0 {
+			return true
+		}
+	}
+}
+
+// general takes a rule that is neither plain nor a single send; with keep, a
+// reception that leaves the message in its channel.
+func (w *worker) general(r *rule, keep bool, at int, rest uint32) bool {
 	e := w.e
 	if r.kind == faultRule {
 		w.bad = append(w.bad, r.label|uint32(e.faultKind(r))<<24)
@@ -312,7 +340,7 @@ func (w *worker) general(r *rule, flag uint32, at int, rest uint32) bool {
 	if at >= 0 {
 		w.next[np+at] = rest
 	}
-	if flag == dupBit {
+	if keep {
 		if known, ok := w.spend(dupFault); !known || !ok {
 			return known
 		}
@@ -337,18 +365,21 @@ func (w *worker) general(r *rule, flag uint32, at int, rest uint32) bool {
 		}
 		w.next[np+int(s.ch)] = n
 	}
-	w.emit(r.label | flag)
+	if keep {
+		w.counts[len(e.sys.Labels)+dupCount] += w.inc
+	}
+	w.emit(int(r.label))
 	return true
 }
 
-// emit packs w.next.
-func (w *worker) emit(label uint32) {
+// emit packs w.next and counts it under label.
+func (w *worker) emit(label int) {
 	o := len(w.buf)
 	for range w.e.lay.stride {
 		w.buf = append(w.buf, 0)
 	}
 	w.e.lay.pack(w.next, w.buf[o:])
-	w.labs = append(w.labs, label)
+	w.counts[label] += w.inc
 }
 
 // spend counts a fault in w.next by look-up.
@@ -374,7 +405,7 @@ func (w *worker) keepers(k int, run uint32) bool {
 	rules := w.e.procs[w.e.chans[k].spec.To].rules
 	for i := run; ; i++ {
 		r := &rules[i]
-		if r.kind != faultRule && (r.lens.n == 0 || w.lensOK(r)) && !w.general(r, dupBit, -1, 0) {
+		if r.kind != faultRule && (r.lens == 0 || w.e.allows(r.lens, w.ids)) && !w.general(r, true, -1, 0) {
 			return false
 		}
 		if r.flags&lastFlag != 0 {
@@ -384,56 +415,59 @@ func (w *worker) keepers(k int, run uint32) bool {
 }
 
 // channelFaults appends what lossy and swapping channels can do.
-func (w *worker) channelFaults(c []uint64) bool {
+func (w *worker) channelFaults() bool {
 	e := w.e
 	for k := range e.chans {
-		ch, at := &e.chans[k], len(e.procs)+k
-		word := w.ids[at]
-		if word == 0 || !ch.spec.Lossy && !ch.spec.Swap {
+		ch := &e.chans[k]
+		if w.ids[len(e.procs)+k] == 0 {
 			continue
 		}
-		copy(w.next, w.ids)
-		if ch.spec.Lossy {
-			known, ok := w.spend(lossFault)
-			for l := &ch.heads[word]; ok; l = &ch.more[l.more] {
-				if l.rest == unknownWord {
-					return false
-				}
-				w.next[at] = l.rest
-				w.emit(uint32(len(e.sys.Labels)))
-				if l.more == 0 {
-					break
-				}
-			}
-			if !known {
-				return false
-			}
-		}
-		copy(w.next, w.ids)
-		if ch.spec.Swap {
-			n, known := ch.swaps[word]
-			if !known {
-				return false
-			}
-			if n == word {
-				continue
-			}
-			w.next[at] = n
-			known, ok := w.spend(swapFault)
-			if !known {
-				return false
-			}
-			if ok {
-				w.emit(uint32(len(e.sys.Labels) + 1))
-			}
+		if ch.spec.Lossy && !w.lose(k) || ch.spec.Swap && !w.swap(k) {
+			return false
 		}
 	}
 	return true
 }
 
-// judge counts what happened at c and notes what is wrong with it. labs from
-// mark on belong to c.
-func (w *worker) judge(c []uint64, mark int) {
+func (w *worker) lose(k int) bool {
+	e := w.e
+	ch, at := &e.chans[k], len(e.procs)+k
+	copy(w.next, w.ids)
+	known, ok := w.spend(lossFault)
+	for l := &ch.heads[w.ids[at]]; ok; l = &ch.more[l.more] {
+		if l.rest == unknownWord {
+			return false
+		}
+		w.next[at] = l.rest
+		w.emit(len(e.sys.Labels) + lostCount)
+		if l.more == 0 {
+			break
+		}
+	}
+	return known
+}
+
+func (w *worker) swap(k int) bool {
+	e := w.e
+	ch, at := &e.chans[k], len(e.procs)+k
+	copy(w.next, w.ids)
+	n, met := ch.swaps[w.ids[at]]
+	if !met {
+		return false
+	}
+	if n == w.ids[at] {
+		return true
+	}
+	w.next[at] = n
+	known, ok := w.spend(swapFault)
+	if ok {
+		w.emit(len(e.sys.Labels) + swapCount)
+	}
+	return known
+}
+
+// judge notes what is wrong with c, from which machines have so many moves.
+func (w *worker) judge(c []uint64, moves int) {
 	e := w.e
 	for i := range e.claims {
 		w.judgeClaim(i, c)
@@ -441,14 +475,6 @@ func (w *worker) judge(c []uint64, mark int) {
 	for _, b := range w.bad {
 		w.note(findKey{what: foundFault, label: int(b & maxLabel), kind: Kind(b >> 24)}, c)
 	}
-	moves := len(w.bad)
-	for _, l := range w.labs[mark:] {
-		if l&^dupBit < uint32(len(e.sys.Labels)) {
-			moves++
-			break
-		}
-	}
-	w.steps += uint64(len(w.labs) - mark + len(w.bad))
 	final := e.allFinal(w.ids)
 	checks := w.s.checks
 	switch {

@@ -5,7 +5,13 @@ import (
 	"testing"
 )
 
-func mustRun(t testing.TB, sys *System, opt Options) *Result {
+// failer is what tests, benchmarks and rapid have in common.
+type failer interface {
+	Helper()
+	Fatal(...any)
+}
+
+func mustRun(t failer, sys *System, opt Options) *Result {
 	t.Helper()
 	r, err := Run(context.Background(), sys, opt)
 	if err != nil {

@@ -12,7 +12,7 @@ func (s *search) grow() {
 	t := s.e.visited
 	need := int64(quotaStep * len(s.workers))
 	for _, w := range s.workers {
-		need += int64(len(w.labs))
+		need += w.waiting()
 	}
 	for t.room() < need && !s.stop.Load() {
 		if !s.enlarge(t.n + t.n/2) {
@@ -93,10 +93,9 @@ func (s *search) relayout() {
 	e := s.e
 	e.lay = newLayout(e.fields(), e.counts(), max(e.lay.stride, 1))
 	for p := range e.procs {
-		shift := e.lay.fields[p].shift
-		rules := e.procs[p].rules
-		for i := range rules {
-			rules[i].delta = (uint64(rules[i].next) - uint64(rules[i].self)) << shift
+		m := &e.procs[p]
+		for i := range m.hot {
+			m.hot[i] = e.heat(p, &m.rules[i])
 		}
 	}
 }

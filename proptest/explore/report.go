@@ -41,9 +41,9 @@ func (s *search) sum(r *Result) {
 	r.Claims = make([]ClaimVerdict, len(s.e.claims))
 	for _, w := range s.workers {
 		r.Steps += w.steps
-		r.Faults.Dups += w.dups
-		r.Faults.Losses += w.counts[n]
-		r.Faults.Swaps += w.counts[n+1]
+		r.Faults.Dups += w.counts[n+dupCount]
+		r.Faults.Losses += w.counts[n+lostCount]
+		r.Faults.Swaps += w.counts[n+swapCount]
 		for i := range r.LabelCount {
 			r.LabelCount[i] += w.counts[i]
 		}

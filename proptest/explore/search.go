@@ -195,7 +195,7 @@ func (w *worker) run() {
 	s := w.s
 	stride := w.e.lay.stride
 	for {
-		if len(w.labs) > 0 && !w.flush() || s.pause.Load() || s.stop.Load() {
+		if len(w.buf) > 0 && !w.flush() || s.pause.Load() || s.stop.Load() {
 			return
 		}
 		at := int(s.cursor.Add(1)) - 1
@@ -216,10 +216,11 @@ func (w *worker) run() {
 // flush inserts the successors in buf. It is false, and leaves them there, if
 // the visited set has to grow first.
 func (w *worker) flush() bool {
-	if len(w.labs) == 0 {
+	if len(w.buf) == 0 {
 		return true
 	}
-	if int64(len(w.labs)) > w.quota && !w.reserve() {
+	n := w.waiting()
+	if n > w.quota && !w.reserve(n) {
 		return false
 	}
 	if w.e.lay.stride == 1 {
@@ -227,19 +228,16 @@ func (w *worker) flush() bool {
 	} else {
 		w.flushN()
 	}
-	for _, l := range w.labs {
-		if l&dupBit != 0 {
-			w.dups++
-		}
-		w.counts[l&^dupBit]++
-	}
-	w.buf, w.labs = w.buf[:0], w.labs[:0]
+	w.buf = w.buf[:0]
 	return true
 }
 
-// reserve gets the right to insert as many as are in labs, and some more.
-func (w *worker) reserve() bool {
-	need := max(int64(len(w.labs))-w.quota, quotaStep)
+// waiting is the number of successors in buf.
+func (w *worker) waiting() int64 { return int64(len(w.buf) / w.e.lay.stride) }
+
+// reserve gets the right to insert n, and perhaps some more.
+func (w *worker) reserve(n int64) bool {
+	need := max(n-w.quota, quotaStep)
 	if w.s.reserved.Add(-need) < 0 {
 		w.s.reserved.Add(need)
 		w.s.pause.Store(true)
@@ -263,19 +261,23 @@ func (w *worker) flush1() {
 	}
 	n := w.dropRecent(t)
 	keys, homes := w.keys[:n], w.homes[:n]
-	m := 0
+	n = 0
 	for i, c := range keys {
 		h := homes[i]
 		d := atomic.LoadUint64(&t.slots[h]) ^ (c + 1)
-		keys[m], homes[m] = c, h
-		m += int((d | -d) >> 63)
+		keys[n], homes[n] = c, h
+		n += int((d | -d) >> 63)
 	}
-	for i, c := range keys[:m] {
+	keys, homes = keys[:n], homes[:n]
+	n = 0
+	for i, c := range keys {
 		if t.insert1(c, homes[i]) {
-			w.quota--
-			w.keep(keys[i : i+1])
+			keys[n] = c
+			n++
 		}
 	}
+	w.quota -= int64(n)
+	w.keep(keys[:n])
 }
 
 const recentSize = 1 << recentBits
@@ -298,11 +300,13 @@ func (w *worker) dropRecent(t *table) int {
 	return n
 }
 
+// flushN is flush1 for several words, without the shortcut for those found at
+// the first look.
 func (w *worker) flushN() {
 	t := w.e.visited
 	stride := w.e.lay.stride
-	n := len(w.labs)
-	if cap(w.homes) < n {
+	n := len(w.buf) / stride
+	if len(w.homes) < n {
 		w.homes = make([]uint64, 2*n)
 	}
 	homes := w.homes[:n]
@@ -313,28 +317,37 @@ func (w *worker) flushN() {
 		sum += atomic.LoadUint64(&t.slots[h*t.stride])
 	}
 	w.sink = sum
-	for i := range homes {
+	fresh := 0
+	for i, h := range homes {
 		c := w.buf[i*stride : (i+1)*stride]
-		if t.insertN(c, homes[i]) {
-			w.quota--
-			w.keep(c)
+		if t.insertN(c, h) {
+			copy(w.buf[fresh*stride:], c)
+			fresh++
 		}
 	}
+	w.quota -= int64(fresh)
+	w.keep(w.buf[:fresh*stride])
 }
 
-// keep adds a new configuration to the next level.
-func (w *worker) keep(c []uint64) {
-	last := len(w.out) - 1
-	if last < 0 || len(w.out[last])+len(c) > cap(w.out[last]) {
-		size := 256 * len(c)
-		if last >= 0 {
-			size = min(2*cap(w.out[last]), blockWords*len(c))
+// keep adds new configurations to the next level.
+func (w *worker) keep(cs []uint64) {
+	stride := w.e.lay.stride
+	w.fresh += uint64(len(cs) / stride)
+	for len(cs) > 0 {
+		last := len(w.out) - 1
+		if last < 0 || len(w.out[last]) == cap(w.out[last]) {
+			size := 64 * stride
+			if last >= 0 {
+				size = min(4*cap(w.out[last]), blockWords*stride)
+			}
+			w.out = append(w.out, make([]uint64, 0, size))
+			last++
 		}
-		w.out = append(w.out, make([]uint64, 0, size))
-		last++
+		b := w.out[last]
+		n := min(len(cs), cap(b)-len(b))
+		w.out[last] = append(b, cs[:n]...)
+		cs = cs[n:]
 	}
-	w.out[last] = append(w.out[last], c...)
-	w.fresh++
 }
 
 // gather takes what the workers missed and how many they found.
@@ -355,7 +368,7 @@ func (s *search) gather() (missed [][]uint64) {
 }
 
 func (s *search) pending() bool {
-	return slices.ContainsFunc(s.workers, func(w *worker) bool { return len(w.labs) > 0 })
+	return slices.ContainsFunc(s.workers, func(w *worker) bool { return len(w.buf) > 0 })
 }
 
 // room hands out the free part of the visited set afresh.
@@ -367,7 +380,7 @@ func (s *search) room() {
 	for _, w := range s.workers {
 		w.quota = 0
 		if e := s.e; e.opt.MaxConfigurations > 0 {
-			room = min(room+int64(len(w.labs)), e.visited.room())
+			room = min(room+w.waiting(), e.visited.room())
 		}
 	}
 	s.reserved.Store(room)

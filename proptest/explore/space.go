@@ -92,8 +92,12 @@ func (e *engine) steps(p int, run uint32) []Step {
 		for _, x := range e.sends[r.sends.off : r.sends.off+r.sends.n] {
 			s.Sends = append(s.Sends, Send{int(x.ch), []byte(e.chans[x.ch].msgs.vals[x.msg])})
 		}
-		for _, x := range e.lens[r.lens.off : r.lens.off+r.lens.n] {
+		for j := r.lens; j != 0; j++ {
+			x := e.lens[j]
 			s.Lens = append(s.Lens, LenRange{int(x.ch), int(x.lo), int(x.hi), x.kind})
+			if x.last {
+				break
+			}
 		}
 		out = append(out, s)
 		if r.flags&lastFlag != 0 {

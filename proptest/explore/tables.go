@@ -46,15 +46,26 @@ const (
 	crashFlag
 )
 
+// hotRule is what the inner loop needs of a rule, kept small so that more of
+// them stay in the cache.
+type hotRule struct {
+	delta uint64 // what to add to the word of the packed configuration that holds the local value
+	label uint32
+	msg0  uint32
+	lens  uint32 // offset in engine.lens, 0 for none
+	chan0 uint16
+	kind  uint8
+	flags uint8
+}
+
 // rule is one Step at one local value (and message).
 type rule struct {
-	delta uint64 // what to add to the word of the packed configuration that holds the local value
 	label uint32
 	next  uint32
 	chan0 uint32 // the first message sent
 	msg0  uint32
-	sends span // in engine.sends
-	lens  span // in engine.lens
+	sends span   // in engine.sends
+	lens  uint32 // offset in engine.lens, 0 for none
 	note  uint32
 	self  uint32 // the local value it belongs to
 	proc  uint16
@@ -74,6 +85,7 @@ type machine struct {
 	runs   []uint32 // by local id: its local rules
 	final  []bool
 	rules  []rule
+	hot    []hotRule // the same, for the inner loop
 }
 
 // letter is one message that can be delivered from a word.
@@ -356,6 +368,9 @@ func (t *pairTable) bytes() uint64 {
 func (s *System) check() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrSystem, fmt.Sprintf(format, args...))
+	}
+	if len(s.Channels) > 1<<15 {
+		return bad("%d channels; there may be 32768", len(s.Channels))
 	}
 	if len(s.Procs) == 0 || len(s.Procs) > 1<<15 {
 		return bad("%d machines; there must be between 1 and 32768", len(s.Procs))

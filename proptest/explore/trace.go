@@ -174,8 +174,7 @@ func (w *worker) sweepBlock(b []uint64, f *filter, want map[string]bool, found p
 	e := w.e
 	stride := e.lay.stride
 	for ; len(b) > 0; b = b[stride:] {
-		w.buf, w.labs = w.buf[:0], w.labs[:0]
-		if !w.generate(b[:stride]) {
+		if !w.successors(b[:stride]) {
 			continue // was never expanded, so nothing was found through it
 		}
 		for next := w.buf; len(next) > 0; next = next[stride:] {
@@ -191,7 +190,7 @@ func (w *worker) sweepBlock(b []uint64, f *filter, want map[string]bool, found p
 			}
 		}
 	}
-	w.buf, w.labs = w.buf[:0], w.labs[:0]
+	w.buf = w.buf[:0]
 }
 
 // filter says quickly that most configurations are not wanted.

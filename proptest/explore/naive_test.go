@@ -1,0 +1,422 @@
+package explore
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The reference: an explorer with nothing but maps, written from the
+// documentation of System and used on small random systems.
+
+// conf is one configuration in the plainest form.
+type conf struct {
+	locals [][]byte
+	words  []Word
+	used   [4]int // losses, dups, swaps, crashes
+}
+
+func (c *conf) clone() *conf {
+	n := &conf{locals: slices.Clone(c.locals), words: make([]Word, len(c.words)), used: c.used}
+	for i, w := range c.words {
+		n.words[i] = slices.Clone(w)
+	}
+	return n
+}
+
+func (c *conf) key() string { return fmt.Sprintf("%q %q %v", c.locals, c.words, c.used) }
+
+// naiveFind is how far away something was first found.
+type naiveFind map[string]int
+
+func (f naiveFind) add(what string, depth int) {
+	if old, ok := f[what]; !ok || depth < old {
+		f[what] = depth
+	}
+}
+
+type naive struct {
+	sys    *System
+	depth  map[string]int
+	confs  []*conf
+	succ   map[string][]string
+	steps  uint64
+	levels []uint64
+	counts []uint64
+	faults [3]uint64
+	found  naiveFind
+}
+
+func naiveRun(sys *System) *naive {
+	n := &naive{sys: sys, depth: map[string]int{}, succ: map[string][]string{}, found: naiveFind{}, counts: make([]uint64, len(sys.Labels))}
+	first := &conf{words: make([]Word, len(sys.Channels))}
+	for _, p := range sys.Procs {
+		first.locals = append(first.locals, p.Init())
+	}
+	queue := []*conf{first}
+	n.depth[first.key()] = 0
+	for i := 0; i < len(queue); i++ {
+		c := queue[i]
+		d := n.depth[c.key()]
+		for len(n.levels) <= d {
+			n.levels = append(n.levels, 0)
+		}
+		n.levels[d]++
+		n.judge(c, d)
+		n.each(c, d, func(next *conf) {
+			n.succ[c.key()] = append(n.succ[c.key()], next.key())
+			if _, ok := n.depth[next.key()]; !ok {
+				n.depth[next.key()] = d + 1
+				queue = append(queue, next)
+			}
+		})
+	}
+	n.confs = queue
+	return n
+}
+
+// each calls next for every successor and counts steps.
+func (n *naive) each(c *conf, d int, next func(*conf)) {
+	moved := false
+	take := func(base *conf, p int, s Step) (*conf, bool) {
+		for _, l := range s.Lens {
+			if k := n.length(c.words[l.Channel], l); k < l.Lo || l.Hi >= 0 && k > l.Hi {
+				return nil, false
+			}
+		}
+		if s.Fault != nil {
+			n.found.add(fmt.Sprintf("%v %d", s.Fault.Kind, s.Label), d+1)
+			return nil, true
+		}
+		o := base.clone()
+		if s.Crash && !n.spend(o, 3) {
+			return nil, false
+		}
+		o.locals[p] = s.Next
+		for _, m := range s.Sends {
+			ch := &n.sys.Channels[m.Channel]
+			if len(o.words[m.Channel]) == ch.Cap {
+				if ch.Block {
+					return nil, false
+				}
+				n.found.add(fmt.Sprintf("%v %d", ChannelOverflow, s.Label), d+1)
+				return nil, true
+			}
+			o.words[m.Channel] = append(o.words[m.Channel], m.Msg)
+			if ch.Order == Bag {
+				slices.SortFunc(o.words[m.Channel], bytes.Compare)
+			}
+		}
+		n.counts[s.Label]++
+		next(o)
+		return o, true
+	}
+	count := func(_ *conf, ok bool) bool {
+		if ok {
+			n.steps++
+			moved = true
+		}
+		return ok
+	}
+	for p, proc := range n.sys.Procs {
+		proc.Local(c.locals[p], func(s Step) { count(take(c, p, s)) })
+	}
+	for k := range n.sys.Channels {
+		n.deliver(c, k, next, func(base *conf, p int, s Step) (*conf, bool) {
+			o, ok := take(base, p, s)
+			return o, count(o, ok)
+		})
+	}
+	final := true
+	for p, proc := range n.sys.Procs {
+		final = final && proc.Final(c.locals[p])
+	}
+	empty := true
+	for _, w := range c.words {
+		empty = empty && len(w) == 0
+	}
+	if !final && !moved {
+		n.found.add("deadlock", d)
+	}
+	if final && !empty {
+		n.found.add("orphan", d)
+	}
+}
+
+func (n *naive) length(w Word, l LenRange) int {
+	k := 0
+	for _, m := range w {
+		if l.Kind == 0 || n.sys.Channels[l.Channel].Kind(m) == l.Kind {
+			k++
+		}
+	}
+	return k
+}
+
+func (n *naive) spend(c *conf, kind int) bool {
+	b := n.sys.Budget
+	most := [4]int{b.Loss, b.Dup, b.Swap, b.Crash}[kind]
+	if most == 0 {
+		return true
+	}
+	c.used[kind]++
+	return c.used[kind] <= most
+}
+
+func (n *naive) deliver(c *conf, k int, next func(*conf), take func(*conf, int, Step) (*conf, bool)) {
+	ch := &n.sys.Channels[k]
+	w := c.words[k]
+	seen := map[string]bool{}
+	for i, m := range w {
+		if i > 0 && ch.Order == FIFO {
+			break
+		}
+		if seen[string(m)] {
+			continue
+		}
+		seen[string(m)] = true
+		popped := c.clone()
+		popped.words[k] = slices.Delete(popped.words[k], i, i+1)
+		n.sys.Procs[ch.To].Receive(c.locals[ch.To], k, m, func(s Step) {
+			take(popped, ch.To, s)
+			if kept := c.clone(); ch.Dup && s.Fault == nil && n.spend(kept, 1) {
+				if o, _ := take(kept, ch.To, s); o != nil {
+					n.faults[1]++
+				}
+			}
+		})
+		if lost := popped.clone(); ch.Lossy && n.spend(lost, 0) {
+			n.steps++
+			n.faults[0]++
+			next(lost)
+		}
+	}
+	if swapped := c.clone(); ch.Swap && ch.Order == FIFO && len(w) > 1 && !bytes.Equal(w[0], w[1]) && n.spend(swapped, 2) {
+		s := swapped.words[k]
+		s[0], s[1] = s[1], s[0]
+		n.steps++
+		n.faults[2]++
+		next(swapped)
+	}
+}
+
+// holds evaluates a predicate of a claim the plain way.
+func (n *naive) holds(c *conf, cl *Claim, f func(p, c []uint32) bool) bool {
+	p, k := make([]uint32, len(c.locals)), make([]uint32, len(c.words))
+	for i := range p {
+		if i < len(cl.Procs) && cl.Procs[i] != nil {
+			p[i] = cl.Procs[i](c.locals[i])
+		}
+	}
+	for i := range k {
+		if i < len(cl.Chans) && cl.Chans[i] != nil {
+			k[i] = cl.Chans[i](c.words[i])
+		}
+	}
+	return f(p, k)
+}
+
+func (n *naive) judge(c *conf, d int) {
+	for i := range n.sys.Claims {
+		cl := &n.sys.Claims[i]
+		switch cl.Kind {
+		case Always:
+			if !n.holds(c, cl, cl.Eval) {
+				n.found.add(fmt.Sprintf("claim %d", i), d)
+			}
+		case Sometimes:
+			if n.holds(c, cl, cl.Eval) {
+				n.found.add(fmt.Sprintf("witness %d", i), d)
+			}
+		}
+	}
+}
+
+// tableProc is a machine given by tables over one byte of state.
+type tableProc struct {
+	local [][]Step
+	recv  map[string][]Step
+	final []bool
+}
+
+func (p *tableProc) Init() []byte                    { return []byte{0} }
+func (p *tableProc) Final(v []byte) bool             { return p.final[v[0]] }
+func (p *tableProc) Local(v []byte, emit func(Step)) { each(p.local[v[0]], emit) }
+func (p *tableProc) Receive(v []byte, ch int, m []byte, emit func(Step)) {
+	each(p.recv[fmt.Sprint(v, ch, m)], emit)
+}
+
+func each(s []Step, emit func(Step)) {
+	for _, x := range s {
+		emit(x)
+	}
+}
+
+// randomSystem draws a small system that uses every feature of the engine.
+func randomSystem(t *rapid.T) *System {
+	sys := &System{Name: "random"}
+	procs := rapid.IntRange(1, 3).Draw(t, "procs")
+	chans := rapid.IntRange(1, 3).Draw(t, "chans")
+	flag := func(name string, one int) bool { return rapid.IntRange(0, one).Draw(t, name) == one }
+	for k := range chans {
+		sys.Channels = append(sys.Channels, Channel{
+			From: k % procs, To: rapid.IntRange(0, procs-1).Draw(t, "to"), Cap: rapid.IntRange(1, 3).Draw(t, "cap"),
+			Order: Order(rapid.IntRange(0, 1).Draw(t, "order")), Lossy: flag("lossy", 5), Dup: flag("dup", 5),
+			Swap: flag("swap", 5), Block: flag("block", 1),
+			Kind: func(m []byte) uint8 { return m[0] + 1 }})
+	}
+	if flag("budget", 2) {
+		sys.Budget = Budget{Loss: 1, Dup: rapid.IntRange(0, 2).Draw(t, "dups"), Swap: 1, Crash: rapid.IntRange(0, 1).Draw(t, "crashes")}
+	}
+	states := rapid.IntRange(1, 4).Draw(t, "states")
+	step := func() Step {
+		s := Step{Label: uint32(len(sys.Labels)), Next: []byte{byte(rapid.IntRange(0, states-1).Draw(t, "next"))}}
+		sys.Labels = append(sys.Labels, Label{})
+		for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "sends") {
+			s.Sends = append(s.Sends, Send{rapid.IntRange(0, chans-1).Draw(t, "ch"), []byte{byte(rapid.IntRange(0, 1).Draw(t, "msg"))}})
+		}
+		if flag("lens", 6) {
+			s.Lens = append(s.Lens, LenRange{
+				Channel: rapid.IntRange(0, chans-1).Draw(t, "lch"),
+				Hi:      rapid.IntRange(-1, 1).Draw(t, "hi"),
+				Kind:    uint8(rapid.IntRange(0, 2).Draw(t, "kind")),
+			})
+		}
+		if flag("fault", 12) {
+			s.Fault = &Fault{UnspecifiedReception, "planted"}
+		}
+		s.Crash = flag("crash", 12)
+		s.Spontaneous = flag("spontaneous", 3)
+		return s
+	}
+	for range procs {
+		p := &tableProc{recv: map[string][]Step{}}
+		for v := range states {
+			p.final = append(p.final, flag("final", 4))
+			var local []Step
+			for range rapid.IntRange(0, 2).Draw(t, "locals") {
+				local = append(local, step())
+			}
+			p.local = append(p.local, local)
+			for ch := range chans {
+				for m := range 2 {
+					for range rapid.SampledFrom([]int{0, 1, 1, 1, 2}).Draw(t, "recvs") {
+						key := fmt.Sprint([]byte{byte(v)}, ch, []byte{byte(m)})
+						p.recv[key] = append(p.recv[key], step())
+					}
+				}
+			}
+		}
+		sys.Procs = append(sys.Procs, p)
+	}
+	sys.Claims = randomClaims(t, procs, chans, states)
+	return sys
+}
+
+func randomClaims(t *rapid.T, procs, chans, states int) []Claim {
+	var claims []Claim
+	for i := range rapid.IntRange(0, 4).Draw(t, "claims") {
+		c := Claim{Name: fmt.Sprint("claim ", i), Kind: rapid.SampledFrom([]ClaimKind{Always, Sometimes}).Draw(t, "kind")}
+		for range procs {
+			at := byte(rapid.IntRange(0, states-1).Draw(t, "at"))
+			c.Procs = append(c.Procs, func(v []byte) uint32 { return map[bool]uint32{true: 1}[v[0] == at] })
+		}
+		for range chans {
+			c.Chans = append(c.Chans, func(w Word) uint32 { return uint32(len(w)) })
+		}
+		want := uint32(rapid.IntRange(0, procs+1).Draw(t, "want"))
+		c.Eval = func(p, k []uint32) bool {
+			sum := uint32(0)
+			for _, x := range slices.Concat(p, k) {
+				sum += x
+			}
+			return sum == want
+		}
+		if c.Kind == Always {
+			c.Eval = func(p, k []uint32) bool { return p[0]+k[0] != want }
+		}
+		claims = append(claims, c)
+	}
+	return claims
+}
+
+// foundBy gives what a result found in the same words as naive.
+func foundBy(r *Result) naiveFind {
+	f := naiveFind{}
+	for _, v := range r.Violations {
+		switch {
+		case v.Kind == ClaimViolated && v.Trace == nil && len(v.End.Locals) == 0:
+		case v.Kind == ClaimViolated:
+			f.add(fmt.Sprintf("claim %d", v.Claim), len(v.Trace))
+		case v.Kind == Deadlock:
+			f.add("deadlock", len(v.Trace))
+		case v.Kind == Orphan:
+			f.add("orphan", len(v.Trace))
+		default:
+			f.add(fmt.Sprintf("%v %d", v.Kind, v.Label), len(v.Trace))
+		}
+	}
+	for _, w := range r.Witnesses {
+		f.add(fmt.Sprintf("witness %d", w.Claim), len(w.Trace))
+	}
+	return f
+}
+
+// TestAgainstNaive compares everything countable, on one and two workers and
+// in configurations of one and of several words.
+func TestAgainstNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sys := randomSystem(t)
+		want := naiveRun(sys)
+		want.possible()
+		for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, minStride: 2}} {
+			opt.KeepGoing = true
+			r := mustRun(t, sys, opt)
+			got := fmt.Sprint(r.Configurations, r.Steps, r.Depth, r.Levels, r.LabelCount, r.Faults, foundBy(r))
+			exp := fmt.Sprint(len(want.confs), want.steps, len(want.levels)-1, want.levels, want.counts,
+				struct{ a, b, c uint64 }{want.faults[0], want.faults[1], want.faults[2]}, want.found)
+			if got != exp {
+				for _, v := range r.Violations {
+					t.Logf("DBG %+v", v)
+				}
+				t.Logf("DBG %+v %+v", sys.Procs[0], sys.Channels)
+				t.Fatalf("options %+v\ngot  %s\nwant %s", opt, got, exp)
+			}
+			if !r.Complete {
+				t.Fatalf("not complete: %s", r.Why)
+			}
+		}
+	})
+}
+
+// possible decides the Possible claims by search from every configuration.
+func (n *naive) possible() {
+	for i := range n.sys.Claims {
+		cl := &n.sys.Claims[i]
+		if cl.Kind != Possible {
+			continue
+		}
+		good := map[string]bool{}
+		for _, c := range n.confs {
+			good[c.key()] = n.holds(c, cl, cl.Eval)
+		}
+		for changed := true; changed; {
+			changed = false
+			for _, c := range n.confs {
+				for _, s := range n.succ[c.key()] {
+					if good[s] && !good[c.key()] {
+						good[c.key()], changed = true, true
+					}
+				}
+			}
+		}
+		for _, c := range n.confs {
+			if !good[c.key()] {
+				n.found.add(fmt.Sprintf("claim %d", i), n.depth[c.key()])
+			}
+		}
+	}
+}
