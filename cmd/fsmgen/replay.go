@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/cmd/internal/traffic"
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/replay"
+)
+
+func init() { commands = append(commands, replayCommand) }
+
+func replayCommand() *cobra.Command {
+	var ports []uint
+	var asJSON, steps bool
+	var search replay.Options
+	c := &cobra.Command{
+		Use:   "replay SPEC FILE...",
+		Short: "Say whether recorded traffic is a run of a protocol",
+		Long: `Replay takes packet captures (pcap, pcapng) or traces (JSON lines written by the driver) and says whether they are runs of the
+protocol. If not: the longest part that is, the state of the machine there, and what would have been legal.
+
+Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: the search ended at its bound.`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o := traffic.Options{Search: search}
+			for _, p := range ports {
+				if p == 0 || p > 65535 {
+					return fmt.Errorf("--port %d is not a port (1 to 65535)", p)
+				}
+				o.Ports = append(o.Ports, uint16(p))
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			return replayFiles(ctx, cmd, args[0], args[1:], o, asJSON, steps)
+		},
+	}
+	f := c.Flags()
+	f.UintSliceVar(&ports, "port", nil, "look only at connections with this port (may be repeated)")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.BoolVar(&steps, "steps", false, "list every step of the runs that explain the traffic")
+	f.IntVar(&search.MaxStates, "max-states", 0, "bound of the search for each side (default 2000000)")
+	f.IntVar(&search.Silent, "max-silent", 0, "longest row of commands that send nothing (default 4)")
+	return c
+}
+
+func replayFiles(ctx context.Context, cmd *cobra.Command, spec string, files []string, o traffic.Options, asJSON, steps bool) error {
+	p, diags := compile.Load(spec, compile.Options{})
+	if p == nil {
+		diags.WriteText(cmd.ErrOrStderr(), diag.Render{})
+		return cli.Findings()
+	}
+	code := cli.ExitOK
+	for _, file := range files {
+		r, err := traffic.Replay(ctx, p, file, o)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			if err := r.WriteJSON(cmd.OutOrStdout()); err != nil {
+				return err
+			}
+		} else {
+			r.WriteText(cmd.OutOrStdout(), steps)
+		}
+		switch {
+		case r.Accepted():
+		case r.Exhausted():
+			code = max(code, cli.ExitPartial)
+		default:
+			code = max(code, cli.ExitFindings)
+		}
+	}
+	if code != cli.ExitOK {
+		return &cli.Error{Code: code}
+	}
+	return nil
+}
