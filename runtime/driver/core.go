@@ -27,6 +27,7 @@ type Carrier interface {
 // and counts from the moment of Start.
 type Core[R fsm.Runner] struct {
 	r        R
+	m        fsm.Runner // r too: calling through an interface is cheaper than through a type parameter
 	info     *fsm.Info
 	o        Options[R]
 	out      Carrier
@@ -36,6 +37,7 @@ type Core[R fsm.Runner] struct {
 	record   recorder
 	message  event[R] // the frame being handled; kept here because clearing one for each frame costs more than the rest
 	scratch  []byte
+	reports  int      // reports of the step being carried out
 	losing   []*Error // links closed for an error whose event lost is still to be delivered
 	changed  bool     // the state has changed since the deferred events were last offered
 	logSteps bool
@@ -44,7 +46,7 @@ type Core[R fsm.Runner] struct {
 // NewCore returns a core that has not been started.
 func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
 	o = o.withDefaults()
-	c := &Core[R]{r: r, info: r.Info(), o: o, out: out}
+	c := &Core[R]{r: r, m: r, info: r.Info(), o: o, out: out}
 	c.held.max = o.MaxDeferred
 	c.message.kind = trace.Message
 	c.record.sinks = o.Trace

@@ -49,7 +49,7 @@ func (c *Core[R]) settle(now time.Duration) {
 
 // deliver gives one event to the machine and carries out its effects.
 func (c *Core[R]) deliver(now time.Duration, ev *event[R]) (fsm.Result, error) {
-	before := c.r.State()
+	before := c.m.State()
 	res, err := c.step(ev)
 	if err != nil {
 		return res, c.malformed(now, ev.peer, ev.frame, err, !c.o.KeepMalformed)
@@ -58,11 +58,17 @@ func (c *Core[R]) deliver(now time.Duration, ev *event[R]) (fsm.Result, error) {
 	var refusal *Error
 	switch res.Code {
 	case fsm.Took:
-		c.effects(now, ev, res, before)
-		if c.r.State() != before {
+		after := c.m.State()
+		if after != before {
 			c.changed = true
 		}
-		c.tell(before)
+		c.effects(now, ev, res, before)
+		if c.logSteps {
+			c.logStep(ev, res, before)
+		}
+		if c.reports > 0 || after != before {
+			c.tell(before, after)
+		}
 		return res, nil
 	case fsm.Ignored:
 		c.counters.Ignored++
@@ -83,15 +89,15 @@ func (c *Core[R]) deliver(now time.Duration, ev *event[R]) (fsm.Result, error) {
 func (c *Core[R]) step(ev *event[R]) (fsm.Result, error) {
 	switch ev.kind {
 	case trace.Start:
-		return c.r.Start(), nil
+		return c.m.Start(), nil
 	case trace.Up:
-		return c.r.LinkUp(ev.peer), nil
+		return c.m.LinkUp(ev.peer), nil
 	case trace.Lost:
-		return c.r.LinkLost(ev.peer), nil
+		return c.m.LinkLost(ev.peer), nil
 	case trace.Timeout:
-		return c.r.Timeout(ev.timer, ev.key), nil
+		return c.m.Timeout(ev.timer, ev.key), nil
 	case trace.Message:
-		return c.r.Frame(ev.peer, ev.frame)
+		return c.m.Frame(ev.peer, ev.frame)
 	default:
 		return ev.cmd(c.r), nil
 	}
@@ -159,45 +165,48 @@ func (c *Core[R]) lose(e *Error) {
 
 // effects carries out the effects of the last step in order, and records it.
 func (c *Core[R]) effects(now time.Duration, ev *event[R], res fsm.Result, before uint16) {
-	var rec *trace.Step
-	if c.record.on() {
-		rec = c.stepBegun(now, ev, res, before)
-	}
-	for i, n := 0, c.r.Effects(); i < n; i++ {
-		e := c.r.Effect(i)
-		var frame []byte
-		switch e.Kind {
-		case fsm.Send:
-			frame = c.send(i, e.Peer, res.Transition)
-		case fsm.Report:
-			c.counters.Reports++
-		case fsm.StartTimer:
-			c.timers.start(e.ID, e.Key, c.ticks(now, e.Ticks))
-		case fsm.StopTimer:
-			c.timers.stop(e.ID, e.Key)
-		case fsm.Close:
-			c.out.Close(e.Peer, nil)
+	n := c.m.Effects()
+	if !c.record.on() {
+		for i := range n {
+			c.carryOut(now, i, res.Transition)
 		}
-		if rec != nil {
-			t := rec.AddEffect()
-			t.Kind, t.Peer, t.Text = e.Kind, e.Peer, c.r.AppendEffect(t.Text, i)
-			t.Frame = append(t.Frame, frame...)
-		}
+		return
 	}
-	if rec != nil {
-		c.record.write()
+	rec := c.stepBegun(now, ev, res, before)
+	for i := range n {
+		e, frame := c.carryOut(now, i, res.Transition)
+		t := rec.AddEffect()
+		t.Kind, t.Peer, t.Text = e.Kind, e.Peer, c.m.AppendEffect(t.Text, i)
+		t.Frame = append(t.Frame, frame...)
 	}
-	if c.logSteps {
-		c.logStep(ev, res, before)
+	c.record.write()
+}
+
+// carryOut carries out effect i. It returns the frame that was sent, valid
+// until the next call.
+func (c *Core[R]) carryOut(now time.Duration, i int, transition uint16) (e fsm.Effect, frame []byte) {
+	e = c.m.Effect(i)
+	switch e.Kind {
+	case fsm.Send:
+		frame = c.send(i, e.Peer, transition)
+	case fsm.Report:
+		c.reports++
+	case fsm.StartTimer:
+		c.timers.start(e.ID, e.Key, c.ticks(now, e.Ticks))
+	case fsm.StopTimer:
+		c.timers.stop(e.ID, e.Key)
+	case fsm.Close:
+		c.out.Close(e.Peer, nil)
 	}
+	return e, frame
 }
 
 func (c *Core[R]) send(i int, peer fsm.Peer, transition uint16) []byte {
-	frame, err := c.r.AppendFrame(c.scratch[:0], i)
+	frame, err := c.m.AppendFrame(c.scratch[:0], i)
 	c.scratch = frame[:0]
 	if err != nil {
 		e := c.newError(Unsendable, peer, transition)
-		e.Event, e.Legal, e.Cause = string(c.r.AppendEffect(nil, i)), "", err
+		e.Event, e.Legal, e.Cause = string(c.m.AppendEffect(nil, i)), "", err
 		c.counters.SendsDropped++
 		c.report(e)
 		c.lose(e)
@@ -213,15 +222,17 @@ func (c *Core[R]) send(i int, peer fsm.Peer, transition uint16) []byte {
 }
 
 // tell calls the handlers for the step that was just carried out.
-func (c *Core[R]) tell(before uint16) {
-	if c.o.OnReport != nil {
-		for i, n := 0, c.r.Effects(); i < n; i++ {
-			if c.r.Effect(i).Kind == fsm.Report {
+func (c *Core[R]) tell(before, after uint16) {
+	if c.reports > 0 {
+		c.counters.Reports += uint64(c.reports)
+		c.reports = 0
+		for i, n := 0, c.m.Effects(); i < n && c.o.OnReport != nil; i++ {
+			if c.m.Effect(i).Kind == fsm.Report {
 				c.o.OnReport(c.r, i)
 			}
 		}
 	}
-	if after := c.r.State(); after != before && c.o.OnState != nil {
+	if after != before && c.o.OnState != nil {
 		c.o.OnState(c.r, before, after)
 	}
 }

@@ -91,6 +91,41 @@ func TestDeferredCommand(t *testing.T) {
 	})
 }
 
+// What is deferred again after a change of state stays where it was, once.
+func TestDeferredTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newSide(driver.Options[runner]{}), newSide(driver.Options[runner]{})
+		a.run(t.Context())
+		b.run(t.Context())
+		must(t, a.Post(barrier))
+		must(t, a.Post(func(r runner) fsm.Result { return r.Say("after you") }))
+		synctest.Wait()
+		x, y := mem.Pair(mem.Config{Stream: true})
+		must(t, a.Attach(0, x))
+		must(t, b.Attach(0, y))
+		synctest.Wait()
+		equal(t, "states of a", a.states(), "off>idle", "idle>ready")
+		equal(t, "reports of b", b.reports())
+		must(t, b.Post(barrier))
+		synctest.Wait()
+		equal(t, "reports of b", b.reports(), "passed(1)", "noted(9)")
+		for _, s := range []*side{a, b} {
+			s.Stop()
+			<-s.Done()
+		}
+	})
+}
+
+// A peer that goes in the middle of a frame did not close in good order.
+func TestHalfAFrame(t *testing.T) {
+	alone(t, driver.Options[runner]{}, func(t *testing.T, a *side, peer transport.Link) {
+		say(t, peer, 0, 7)
+		peer.Close()
+		synctest.Wait()
+		equal(t, "links", a.links(), "up", "lost: closed in the middle of a frame (2 bytes of it): unexpected EOF")
+	})
+}
+
 func TestDeferredFull(t *testing.T) {
 	alone(t, driver.Options[runner]{MaxDeferred: 2}, func(t *testing.T, a *side, peer transport.Link) {
 		must(t, a.Post(barrier))
@@ -211,9 +246,9 @@ func TestPostFromHandler(t *testing.T) {
 func TestMailboxFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newSide(driver.Options[runner]{Mailbox: 2})
-		must(t, a.Post(barrier))
-		must(t, a.Post(barrier))
-		if err := a.Post(barrier); err != driver.ErrMailboxFull {
+		must(t, a.Post(runner.Quit))
+		must(t, a.Post(runner.Quit))
+		if err := a.Post(runner.Quit); err != driver.ErrMailboxFull {
 			t.Errorf("Post: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -367,11 +402,11 @@ func TestSeveralLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newSide(driver.Options[runner]{})
 		a.run(t.Context())
-		var peers []*mem.Link
+		var peers, ours []*mem.Link
 		for i := range 3 {
 			x, y := mem.Pair(mem.Config{Stream: i != 1})
 			must(t, a.Attach(fsm.Peer(i), x))
-			peers = append(peers, y)
+			peers, ours = append(peers, y), append(ours, x)
 			synctest.Wait()
 		}
 		// This machine knows one peer: it refuses the second up, takes the loss of that
@@ -379,6 +414,8 @@ func TestSeveralLinks(t *testing.T) {
 		equal(t, "errors", a.kinds(), "refused")
 		say(t, peers[0], note("one")...)
 		say(t, peers[2], note("two")...)
+		ours[0].Interrupt(time.Now()) // as somebody does who comes too late to wake the owner
+		synctest.Wait()
 		say(t, peers[0], note("three")...)
 		equal(t, "reports", a.reports(), "parted(0)", "noted(3)", "noted(3)", "noted(5)")
 		x, _ := mem.Pair(mem.Config{Stream: true})

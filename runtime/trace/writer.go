@@ -134,7 +134,9 @@ func (t *Writer) Lost() uint64 { return t.lost }
 
 func appendField(b []byte, name, value string) []byte {
 	b = append(append(append(b, `,"`...), name...), `":"`...)
-	for _, r := range value {
+	n := plain(value)
+	b = append(b, value[:n]...)
+	for _, r := range value[n:] {
 		b = appendRune(b, r)
 	}
 	return append(b, '"')
@@ -145,11 +147,24 @@ func appendText(b []byte, name string, value []byte) []byte {
 		return b
 	}
 	b = append(append(append(b, `,"`...), name...), `":"`...)
-	for len(value) > 0 {
-		r, n := utf8.DecodeRune(value)
-		b, value = appendRune(b, r), value[n:]
+	n := plain(value)
+	b = append(b, value[:n]...)
+	for value = value[n:]; len(value) > 0; value = value[n:] {
+		var r rune
+		r, n = utf8.DecodeRune(value)
+		b = appendRune(b, r)
 	}
 	return append(b, '"')
+}
+
+// plain returns how many bytes at the start of s may stand in a JSON text as they are.
+func plain[T string | []byte](s T) int {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // appendRune appends r as it may stand in a JSON text.

@@ -139,7 +139,7 @@ func (r *Runner) AppendMachine(dst []byte) []byte {
 func (r *Runner) AppendLegal(dst []byte) []byte {
 	return append(dst, [...]string{
 		"start, up, ping", "ping, PING, PONG, wait, NOTE, say, barrier, READY, quit, BYE, lost",
-		"ping, PING, PONG, wait, NOTE, say, READY, barrier, quit, BYE, lost",
+		"ping, PING, PONG, wait, READY, barrier, quit, BYE, lost",
 		"ping, PING, PONG, wait, NOTE, say, barrier, quit, BYE, lost", "lost",
 	}[r.M.State]...)
 }

@@ -41,7 +41,7 @@ func (r *Runner) stepOff() fsm.Result {
 	case e.Kind == Up:
 		r.M.State = Idle
 		return took(tOffUp)
-	case e.Kind == Command && e.ID == Ping:
+	case e.Kind == Command && e.ID != Quit:
 		return deferred(tOffDefer)
 	}
 	return refused
@@ -86,6 +86,8 @@ func (r *Runner) stepCommand() fsm.Result {
 		r.emit(fsm.Send, PING, e.Value)
 		r.emit(fsm.StartTimer, 0, e.Value)
 		return took(tPing)
+	case e.ID == Say && m.State == Ready:
+		return deferred(tReadySay)
 	case e.ID == Say:
 		s := r.emit(fsm.Send, NOTE, 0)
 		s.Note, s.N = e.Note, e.Length

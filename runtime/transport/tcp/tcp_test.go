@@ -3,6 +3,7 @@ package tcp_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -139,7 +140,7 @@ func TestListener(t *testing.T) {
 
 // A peer that asks without reading the answers is not read from until it does.
 func TestBackPressure(t *testing.T) {
-	cfg := tcp.Config{SendQueue: 1 << 20}
+	cfg := tcp.Config{SendQueue: 1 << 20, Stall: 100 * time.Millisecond}
 	ln := listen(t, "tcp4", "127.0.0.1:0", cfg)
 	conn, err := net.Dial("tcp4", ln.Addr().String())
 	if err != nil {
@@ -170,18 +171,22 @@ func TestBackPressure(t *testing.T) {
 		t.Fatalf("received from a peer that does not read: %v", err)
 	}
 	link.Interrupt(time.Time{})
+	read := make(chan error, 1)
 	go func() {
-		buf := make([]byte, 1<<16)
-		for got := 0; got < sent; {
-			n, err := conn.Read(buf)
-			if err != nil {
-				return
-			}
-			got += n
-		}
+		_, err := io.CopyN(io.Discard, conn, int64(sent))
+		read <- err
 	}()
 	if got, err := link.Receive(make([]byte, 10)); err != nil || got.N != 4 {
 		t.Errorf("after it has read: %v, %v", got, err)
+	}
+	if err := <-read; err != nil {
+		t.Fatal(err)
+	}
+	// The limit on stalling was for that backlog; later sends have nothing to do with it.
+	link.Interrupt(time.Now().Add(2 * cfg.Stall))
+	link.Receive(make([]byte, 10))
+	if link.Send(0, answer[:1]) != nil || link.Flush() != nil {
+		t.Errorf("sending after the backlog has gone: %v", link.Flush())
 	}
 }
 
