@@ -170,7 +170,7 @@ func (r *resolver) environment(c *model.Check, n *ast.Node) {
 
 func (r *resolver) rule(ev *model.Event, ro *role, e ast.Entry) *model.EnvRule {
 	rule := &model.EnvRule{Command: ev, Span: e.Key.Span()}
-	s := &scope{r: r, ro: ro, env: true}
+	s := &scope{r: r, ro: ro, env: true, lenient: ro.brokenEvent(ev)}
 	for _, f := range ev.Fields {
 		rule.Params = append(rule.Params, s.param(f, e.Key.Span(), true))
 	}

@@ -211,8 +211,10 @@ func (ro *role) state(n *ast.Node) *model.State {
 			return s
 		}
 	}
-	ro.r.unknown("FSM051", n, "state", ro.stateNames())
-	return nil
+	if ro.node.Get("states").Get(n.Text) == nil {
+		ro.r.unknown("FSM051", n, "state", ro.stateNames())
+	}
+	return nil // or its name is taken, which is reported
 }
 
 func (ro *role) declareReports() {

@@ -22,6 +22,8 @@ type scope struct {
 	noParts    bool // of the machine nothing: parts' messages are mapped over keys and fields
 	env        bool // len(out) and len(in) are channels of the machine
 	instances  map[string]*instance
+	// lenient: the event's fields could not be resolved, so unknown names may be theirs.
+	lenient bool
 }
 
 // instance is an instance of a check with its role.
@@ -183,6 +185,9 @@ func (s *scope) enumLit(name string, v enumValue, at diag.Span) ref {
 }
 
 func (s *scope) unknownName(n *expr.Ident) {
+	if s.lenient {
+		return
+	}
 	if s.constant && s.ro == nil && n.Name != "" {
 		s.r.unknownAt("FSM021", n.Pos(), n.Name, "constant", append(s.r.root.Get("consts").Keys(), sortedKeys(s.r.enums)...))
 		return

@@ -80,6 +80,9 @@ func (ro *role) states() {
 				ro.r.Errorf("FSM052", m.at, "state %s mentions %s twice", diag.Quote(st.Name), diag.Quote(ev.Name)).See(old.Span, "first here")
 				continue
 			}
+			if ev.Kind == model.EventStart && st != ro.m.Initial && ro.m.Initial != nil {
+				ro.r.warnf("FSM055", m.at, "start comes once, in the initial state %s, never in %s", diag.Quote(ro.m.Initial.Name), diag.Quote(st.Name))
+			}
 			ro.handler(st, ev, m)
 		}
 		ro.commonHandlers(st, common, picked)
@@ -222,7 +225,7 @@ func (ro *role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention
 	t := &model.Transition{From: st, Event: h.Event, Mode: h.Mode, Span: m.at}
 	h.Branches = append(h.Branches, t)
 	ro.m.Transitions = append(ro.m.Transitions, t)
-	s := &scope{r: ro.r, ro: ro}
+	s := &scope{r: ro.r, ro: ro, lenient: ro.brokenEvent(h.Event)}
 	for _, f := range h.Event.Fields {
 		t.Params = append(t.Params, s.param(f, m.at, h.Mode == model.Handle))
 	}
@@ -246,6 +249,11 @@ func (ro *role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention
 		t.To = ro.state(g)
 	}
 	t.Locals = s.max
+}
+
+// brokenEvent reports whether the fields of an event could not be resolved.
+func (ro *role) brokenEvent(ev *model.Event) bool {
+	return ro.r.isBroken(ev.Span) || ev.Report != nil && ro.r.isBroken(ev.Report.Span)
 }
 
 func (ro *role) constantGuard(x model.Expr) {

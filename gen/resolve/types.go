@@ -85,9 +85,8 @@ func (r *resolver) named(nt *namedType) *model.Type {
 		}
 	}
 	if d := r.check.Get("domains").Entry(nt.key.Text); d != nil {
-		if t = r.domain(t, d.Value); t == nil {
-			nt.state = failed
-			return nil
+		if narrow := r.domain(t, d.Value); narrow != nil {
+			t = narrow
 		}
 		r.use(nt.key.Span())
 	}

@@ -1,0 +1,27 @@
+package diag
+
+// checkCodes are about checks.
+var checkCodes = []Info{
+	{Code: "FSM080", Title: "arguments of an instance",
+		Text:    "An instance gives each parameter of its role exactly once, as a constant.",
+		Example: "checks:\n  pair:\n    instances: {a: \"peer(first: true)\", b: peer}\n"},
+	{Code: "FSM081", Title: "claim not understood",
+		Text:    "A claim is exactly one of always, sometimes, agree, reachable, confluent, eventually and leadsTo, with the keys that go with it.",
+		Example: "checks:\n  pair:\n    claims:\n      odd: {always: a.done, fair: strong}\n"},
+	{Code: "FSM082", Title: "unknown claim or event",
+		Text:    "`expect` names claims of the check or built-in ones; `except` names events or transitions.",
+		Example: "checks:\n  pair:\n    expect: [dead-lock]\n"},
+	{Code: "FSM083", Title: "domain",
+		Text: "A domain is a narrower range for a range, names for an enumeration, `0..n` for an opaque type or a text. A name that it leaves out must " +
+			"not be needed by the specification, other than in comparisons.",
+		Example: "checks:\n  pair:\n    domains: {Count: 0..20}\n"},
+	{Code: "FSM084", Title: "unknown command",
+		Text:    "The environment's rules are for commands of roles, as `command` or `role.command`.",
+		Example: "checks:\n  pair:\n    environment: {goo: {times: 1}}\n"},
+	{Code: "FSM085", Title: "unknown check",
+		Text:    "The check that was asked for does not exist.",
+		Example: "channel: {capacity: 4}\n", Check: "pear"},
+	{Code: "FSM086", Title: "unknown constant",
+		Text:    "The constant to be replaced does not exist.",
+		Example: "consts: {most: 3}\ntypes: {Most: 0..most}\n", Const: "must"},
+}

@@ -1,0 +1,28 @@
+package diag
+
+// declarationCodes are about declarations.
+var declarationCodes = []Info{
+	{Code: "FSM040", Title: "name is taken",
+		Text: "A role has three sets of names: events (messages, commands, timers, start, up, lost), values (params, vars, timers, parts, states) and " +
+			"reports. Within each all names differ, and a field of an event must not hide a value of a role that handles the event.",
+		Example: "roles:\n  peer:\n    vars: {idle: bool}\n"},
+	{Code: "FSM041", Title: "not a type",
+		Text:    "The type is incomplete, empty or contradicts itself.",
+		Example: "types: {Never: 3..1}\n"},
+	{Code: "FSM042", Title: "too large",
+		Text: "Everything is bounded: a value has at most 65536 numbers, a set 62 possible values, a machine 1048576 numbers, a part 4096 instances, " +
+			"a loop 4096 rounds, a check 62 instances.",
+		Example: "types: {Wide: {set: 0..100}}\n"},
+	{Code: "FSM043", Title: "contains itself",
+		Text:    "A type or constant is defined by itself, perhaps by way of others.",
+		Example: "types: {Tree: {record: {left: \"Tree?\"}}}\n"},
+	{Code: "FSM044", Title: "needs a name",
+		Text:    "Enumerations and records are declared under `types`; generated code and messages need a name for them.",
+		Example: "roles:\n  peer:\n    vars: {mode: {enum: [slow, fast]}}\n"},
+	{Code: "FSM045", Title: "not used", Warning: true,
+		Text:    "Nothing uses this declaration: no role, no check.",
+		Example: "types: {Spare: 0..3}\n"},
+	{Code: "FSM046", Title: "variable without purpose", Warning: true,
+		Text:    "The variable is set and never looked at, or looked at and never set. A variable nobody reads only multiplies the configurations that a check must visit.",
+		Example: "roles:\n  peer:\n    vars: {idleTime: Count}\n    states:\n      busy:\n        HELLO: {set: {idleTime: 3}}\n"},
+}

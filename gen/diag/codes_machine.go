@@ -1,0 +1,48 @@
+package diag
+
+// machineCodes are about states, events, branches, statements and parts.
+var machineCodes = []Info{
+	{Code: "FSM050", Title: "unknown event",
+		Text:    "A state's keys are its reserved keys and events: messages, commands, timers, `start`, `up`, `lost`, `part.report` and `part.finished`.",
+		Example: "roles:\n  peer:\n    states:\n      busy: {HELO: ignore}\n"},
+	{Code: "FSM051", Title: "unknown state",
+		Text:    "`goto`, `initial`, `in` and `except` name states of the same role.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {goto: doen}\n"},
+	{Code: "FSM052", Title: "event mentioned twice",
+		Text:    "A state says twice what it does with an event, or two common entries do. Several possibilities are branches of one handler.",
+		Example: "roles:\n  peer:\n    states:\n      busy: {HELLO: {goto: done}, ignore: [HELLO]}\n"},
+	{Code: "FSM053", Title: "branch is never reached",
+		Text:    "Branches are tried in order, and one before has no condition, so it is always taken.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: [{goto: done}, {when: total == 3, goto: idle}]\n"},
+	{Code: "FSM054", Title: "state is never reached", Warning: true,
+		Text:    "No chain of gotos leads from the initial state to this one. What guards and messages forbid besides is for the checker to find.",
+		Example: "roles:\n  peer:\n    states:\n      island: {HELLO: {goto: done}}\n"},
+	{Code: "FSM055", Title: "start in a later state", Warning: true,
+		Text:    "`start` comes once, before anything else, while the machine is in its initial state. What other states say about it never happens.",
+		Example: "roles:\n  peer:\n    states:\n      busy: {start: {send: HELLO}}\n"},
+	{Code: "FSM056", Title: "sent to nobody", Warning: true,
+		Text:    "The message is sent, but no state of any role handles, ignores or defers it: whoever receives it will refuse it.",
+		Example: "messages: {BYE: {}}\nroles:\n  peer:\n    states:\n      busy:\n        HELLO: {send: BYE, goto: done}\n"},
+	{Code: "FSM059", Title: "keys that do not go together",
+		Text: "`to` belongs to `send` or `close`, `then` and `else` to `if`, `do` to `each` or to a branch; a branch holds either direct statements or " +
+			"`do`; a common entry has either `in` or `except`; only a message has a sender.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {send: HELLO, do: [{set: {total: 1}}], goto: done}\n"},
+	{Code: "FSM060", Title: "unknown message, report or timer",
+		Text:    "`send` needs a message of this protocol, `report` a report and `start` a timer of this role.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {report: gto}\n"},
+	{Code: "FSM061", Title: "part",
+		Text: "A part needs all parameters of its machine; a keyed part is named with all its keys; every message it sends is one of this protocol's, " +
+			"or is mapped to one under `send`.",
+		Example: "-- spec.yaml --\nprotocol: demo\nextends: base.yaml\nimport: {inner: base.yaml}\nroles:\n  peer:\n    parts: {sub: {machine: inner.peer}}\n" +
+			"    states: {busy: {HELLO: {run: sub.HELLO}}}\n"},
+	{Code: "FSM062", Title: "unknown event of a part",
+		Text: "`run` and `forward` give a part a message or a command of its machine.",
+		Example: "-- spec.yaml --\nprotocol: demo\nextends: base.yaml\nimport: {inner: base.yaml}\nroles:\n  peer:\n    parts: {sub: {machine: inner.peer, with: {first: true}}}\n" +
+			"    states: {busy: {HELLO: {run: sub.HELO}}}\n"},
+	{Code: "FSM063", Title: "cannot be deferred",
+		Text:    "Only messages can be kept for later. A command that is not possible is simply not available; timers and parts' events happen when they happen.",
+		Example: "roles:\n  peer:\n    states:\n      done: {defer: [go]}\n"},
+	{Code: "FSM065", Title: "to whom?",
+		Text:    "With more than two instances a message needs a destination: `to: sender`, `to: all` or `to: EXPR`.",
+		Example: "checks:\n  pair:\n    instances: {a: \"peer(first: true)\", b: \"peer(first: false)\", c: \"peer(first: false)\"}\n"},
+}

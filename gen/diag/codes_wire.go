@@ -1,0 +1,35 @@
+package diag
+
+// framed gives the base a wire format; examples add a message.
+const framed = `wire:
+  header: [length: u16, type: u8]
+  max: 64
+messages:
+  HELLO: {id: 1}
+  DATA: {id: 2, fields: {n: Count, color: Color}, wire: [n: u8, color: u8]}
+`
+
+// wireCodes are about bytes.
+var wireCodes = []Info{
+	{Code: "FSM070", Title: "wire format is incomplete",
+		Text:    "With a `wire` section every message needs its `id` (if the header has a `type`) and, if it has fields, its `wire`; without one neither means anything.",
+		Example: framed + "  NOTE: {fields: {text: text 8}, wire: [text: nul]}\n"},
+	{Code: "FSM071", Title: "id twice",
+		Text:    "Two messages have the same type number, so a receiver cannot tell them apart.",
+		Example: framed + "  NOTE: {id: 2, fields: {text: text 8}, wire: [text: nul]}\n"},
+	{Code: "FSM072", Title: "field placed never or twice",
+		Text:    "A message's wire places each field exactly once, and so does `each` with the fields of the list's record.",
+		Example: framed + "  NOTE: {id: 3, fields: {text: text 8, n: Count}, wire: [text: nul]}\n"},
+	{Code: "FSM073", Title: "does not fit",
+		Text:    "The number of bits cannot hold all values of the field, or the number that stands for none is also a value.",
+		Example: framed + "  NOTE: {id: 3, fields: {n: 0..300}, wire: [n: u8]}\n"},
+	{Code: "FSM074", Title: "length is ambiguous",
+		Text:    "A receiver could not tell where the list or text ends: lists have a count before them, texts a count or a zero byte, and only the last item takes the rest.",
+		Example: framed + "  NOTE: {id: 3, fields: {text: text 8, n: Count}, wire: [text: rest, n: u8]}\n"},
+	{Code: "FSM075", Title: "message exceeds the frame",
+		Text:    "The longest form of the message is longer than `max` under `wire`.",
+		Example: framed + "  NOTE: {id: 3, fields: {text: text 80}, wire: [text: nul]}\n"},
+	{Code: "FSM076", Title: "wire item not understood",
+		Text:    "Items are fields, `pad`, `const`, `align`, `count LIST`, `each LIST`, and in the header `length`, `body length` and `type`, with widths u8 to u64.",
+		Example: framed + "  NOTE: {id: 3, fields: {n: Count}, wire: [n: u9]}\n"},
+}
