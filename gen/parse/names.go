@@ -11,11 +11,22 @@ import (
 // maxName bounds the length of a name.
 const maxName = 64
 
-// reserved are the words that mean something in every expression or type.
+// reserved are the words that mean something in every expression.
 var reserved = map[string]bool{
-	"true": true, "false": true, "none": true, "in": true, "for": true, "bool": true,
+	"true": true, "false": true, "none": true, "in": true, "for": true, "bool": true, "null": true,
+}
+
+// reservedTypes are words that mean something only where a type stands.
+var reservedTypes = map[string]bool{
 	"opaque": true, "text": true, "instance": true, "u8": true, "u16": true, "u32": true, "u64": true,
-	"null": true,
+}
+
+// typeName is for the declared types.
+func typeName(name string) string {
+	if reservedTypes[name] {
+		return "is a type of the language and cannot be declared"
+	}
+	return NameComplaint(name)
 }
 
 // NameComplaint says what is wrong with a name, or "".

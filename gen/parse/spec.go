@@ -55,7 +55,7 @@ func init() {
 		{"import", named("imports", text("a path"))},
 		{"consts", named("constants", &shape{what: "a constant", scalar: anyScalar,
 			keys: []key{{"value", exprShape}, {"doc", docShape}}})},
-		{"types", named("types", &typeShape)},
+		{"types", &shape{what: "types", open: &typeShape, name: typeName, merge: true}},
 		{"messages", named("messages", &shape{what: "a message", null: true, keys: []key{
 			{"doc", docShape}, {"id", exprShape}, {"fields", fields}, {"wire", wireItems}}})},
 		{"channel", channel},
