@@ -13,6 +13,9 @@ func build(m *model.Machine, o Options) *diagram {
 	o = o.withDefaults(m)
 	f := fold(m, o)
 	d := &diagram{name: m.Name, doc: oneLine(m.Doc), initial: -1}
+	if d.doc == "" {
+		d.doc = oneLine(o.Subtitle)
+	}
 	if m.Protocol != "" && m.Protocol != m.Name {
 		d.name = m.Protocol + "." + m.Name
 	}
@@ -207,6 +210,49 @@ func legend(m *model.Machine) []tone {
 	for t := received; t <= linked; t++ {
 		if used[t] {
 			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// columns divides notes into two columns of about the same height if there
+// are many of them.
+func columns(notes []note) [][]note {
+	if len(notes) == 0 {
+		return nil
+	}
+	height := func(list []note) int {
+		h := 0
+		for _, n := range list {
+			h += len(n.rows) + 2
+		}
+		return h
+	}
+	all := height(notes)
+	if len(notes) < 2 || all < 12 {
+		return [][]note{notes}
+	}
+	cut := 1
+	for cut+1 < len(notes) && 2*height(notes[:cut+1]) <= all+3 {
+		cut++
+	}
+	return [][]note{notes[:cut], notes[cut:]}
+}
+
+// lone finds the boxes to which no edge leads: only a note says how to get
+// there. They have their place below the others.
+func (d *diagram) lone() []int {
+	reached := make([]bool, len(d.boxes))
+	if d.initial >= 0 {
+		reached[d.initial] = true
+	}
+	for _, e := range d.edges {
+		reached[e.to] = true
+	}
+	var list []int
+	for i, r := range reached {
+		if !r {
+			list = append(list, i)
 		}
 	}
 	return list

@@ -32,6 +32,13 @@ func DOT(m *model.Machine, o Options) string {
 	for i, b := range d.boxes {
 		w.f("\t\ts%d [label=<%s>, tooltip=%s];\n", i, boxHTML(b), quote(b.tip))
 	}
+	if lone := d.lone(); len(lone) > 0 {
+		w.f("\t\t{ rank=sink;")
+		for _, i := range lone {
+			w.f(" s%d;", i)
+		}
+		w.f(" }\n")
+	}
 	if d.initial >= 0 {
 		w.f("\t\tstart -> s%d [tooltip=\"start\"];\n", d.initial)
 	}
@@ -55,14 +62,15 @@ func (w *dotWriter) footer(d *diagram) string {
 	}
 	var b strings.Builder
 	b.WriteString(`<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="4">`)
-	for _, n := range d.notes {
-		b.WriteString(`<TR><TD ALIGN="LEFT" BALIGN="LEFT" BGCOLOR="#fff8dc" BORDER="1" COLOR="#d8cfa0" CELLPADDING="5">`)
-		b.WriteString("<B>" + escape(n.head) + "</B>" + br)
-		b.WriteString(linesHTML(n.rows))
-		b.WriteString(`</TD></TR>`)
+	if len(d.notes) > 0 {
+		b.WriteString("<TR>")
+		for _, column := range columns(d.notes) {
+			b.WriteString(`<TD VALIGN="TOP">` + notesHTML(column) + `</TD>`)
+		}
+		b.WriteString("</TR>")
 	}
 	if len(d.legend) > 0 {
-		b.WriteString(`<TR><TD ALIGN="LEFT">`)
+		fmt.Fprintf(&b, `<TR><TD ALIGN="LEFT" COLSPAN="%d">`, max(1, len(columns(d.notes))))
 		for i, t := range d.legend {
 			if i > 0 {
 				b.WriteString(" &#160;&#160; ")
@@ -73,6 +81,18 @@ func (w *dotWriter) footer(d *diagram) string {
 	}
 	b.WriteString(`</TABLE>`)
 	return ", label=<" + b.String() + ">"
+}
+
+// notesHTML sets notes one below the other.
+func notesHTML(notes []note) string {
+	var b strings.Builder
+	b.WriteString(`<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="4" CELLPADDING="0">`)
+	for _, n := range notes {
+		b.WriteString(`<TR><TD ALIGN="LEFT" BALIGN="LEFT" BGCOLOR="#fff8dc" BORDER="1" COLOR="#d8cfa0" CELLPADDING="5">`)
+		b.WriteString("<B>" + escape(n.head) + "</B>" + br + linesHTML(n.rows) + `</TD></TR>`)
+	}
+	b.WriteString(`</TABLE>`)
+	return b.String()
 }
 
 func titleHTML(d *diagram) string {

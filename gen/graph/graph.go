@@ -17,13 +17,15 @@ import (
 type Detail uint8
 
 const (
-	// Auto is Effects for machines of moderate size and Names for big ones.
+	// Auto is the most that leaves a machine of its size readable.
 	Auto Detail = iota
 	// Names shows events and guards.
 	Names
 	// Effects shows also what leaves the machine: messages, reports, timers, events for parts.
 	Effects
-	// Everything shows also assignments, and texts of any length.
+	// Assignments shows also what changes inside.
+	Assignments
+	// Everything shortens nothing.
 	Everything
 )
 
@@ -35,20 +37,30 @@ type Options struct {
 	Unfold bool
 	// NoLegend leaves out the explanation of colours.
 	NoLegend bool
+	// Subtitle stands below the title of a machine that has no doc of its own.
+	Subtitle string
 	// Width is the number of characters after which a label is broken; 0 means 38.
 	Width int
 }
 
-// manyBranches is the number of labels beyond which Auto shows names only.
-const manyBranches = 48
+// Auto shows assignments in machines of at most fewHandlers handlers beside the
+// common ones, and names only in those of more than manyHandlers.
+const (
+	fewHandlers  = 16
+	manyHandlers = 48
+)
 
 func (o Options) withDefaults(m *model.Machine) Options {
 	if o.Width == 0 {
 		o.Width = 38
 	}
 	if o.Detail == Auto {
-		o.Detail = Effects
-		if len(fold(m, o).rest) > manyBranches {
+		switch n := len(fold(m, o).rest); {
+		case n <= fewHandlers:
+			o.Detail = Assignments
+		case n <= manyHandlers:
+			o.Detail = Effects
+		default:
 			o.Detail = Names
 		}
 	}

@@ -23,8 +23,12 @@ type label struct {
 func labels(branches []*model.Transition, o Options, targets bool) []label {
 	var list []label
 	index := map[string]int{}
+	whole := complete(branches)
 	for _, t := range branches {
 		l := label{events: []*model.Event{t.Event}, when: guardText(t, o), effects: effects(t.Body, o), again: t.To == t.From}
+		if o.Detail == Names && whole[t.Event] {
+			l.when = ""
+		}
 		if targets && t.To != nil && !l.again {
 			l.target = t.To.Name
 		}
@@ -41,6 +45,19 @@ func labels(branches []*model.Transition, o Options, targets bool) []label {
 		list = append(list, l)
 	}
 	return list
+}
+
+// complete finds the events whose branches are all in the list: whatever their
+// guards say, they have their place here.
+func complete(branches []*model.Transition) map[*model.Event]bool {
+	count := map[*model.Event]int{}
+	whole := map[*model.Event]bool{}
+	for _, t := range branches {
+		count[t.Event]++
+		h := t.From.Handlers[t.Event.Index]
+		whole[t.Event] = h != nil && len(h.Branches) > 1 && count[t.Event] == len(h.Branches) && t.When == nil
+	}
+	return whole
 }
 
 // tip is the whole branch and its place.
@@ -106,10 +123,10 @@ func effect(s model.Stmt, o Options) []string {
 	}
 	switch s := s.(type) {
 	case *model.Set:
-		if o.Detail != Everything {
+		if o.Detail < Assignments {
 			return nil
 		}
-		return []string{model.SetString(s)}
+		return []string{short(model.SetString(s))}
 	case *model.Send:
 		return []string{"send " + short(model.SendString(s))}
 	case *model.ReportStmt:
@@ -143,13 +160,16 @@ func prefixed(head string, list []string) []string {
 	return list
 }
 
-// shorten cuts text to n characters.
+// shorten cuts text to at most n characters, between words if there are any.
 func shorten(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
-	r := []rune(text)[:n-1]
-	return strings.TrimRight(string(r), " ,{[(") + "…"
+	cut := string([]rune(text)[:n-1])
+	if i := strings.LastIndexByte(cut, ' '); i > n/2 {
+		cut = cut[:i+1]
+	}
+	return strings.TrimRight(cut, ",{[(") + "…"
 }
 
 // lines breaks a label at its joints into lines of about o.Width characters.

@@ -121,7 +121,7 @@ func TestLabels(t *testing.T) {
 // TestAutoDetail: a machine too big for whole labels shows names only.
 func TestAutoDetail(t *testing.T) {
 	k := newSketch("big", "a", "b")
-	for i := range manyBranches + 1 {
+	for i := range manyHandlers + 1 {
 		k.on("a", "M"+strings.Repeat("X", i), "", "send ANSWER", "b")
 	}
 	if s := Mermaid(k.m, Options{}); strings.Contains(s, "ANSWER") {

@@ -38,9 +38,10 @@ func SVG(m *model.Machine, o Options) string {
 	}
 	w.f(`<g transform="translate(%s %s)">`+"\n", num(margin), num(top))
 	for i, e := range g.Edges {
-		if i < len(d.edges) {
+		switch {
+		case i < len(d.edges):
 			drawEdge(w, d.edges[i], e)
-		} else {
+		case e.From == 0 && d.initial >= 0:
 			drawEdge(w, edge{tip: "start"}, e)
 		}
 	}
@@ -54,12 +55,20 @@ func SVG(m *model.Machine, o Options) string {
 	}
 	w.f("</g>\n")
 	y := top + g.H + 14
-	for _, n := range d.notes {
-		nw := drawNote(w, n, margin, y)
-		width = max(width, nw)
-		y += noteHeight(n) + 8
+	bottom, x := y, margin
+	for _, column := range columns(d.notes) {
+		wide, at := 0.0, y
+		for _, n := range column {
+			wide = max(wide, noteWidth(n))
+		}
+		for _, n := range column {
+			drawNote(w, n, x, at, wide)
+			at += noteHeight(n) + 8
+		}
+		bottom, x = max(bottom, at), x+wide+8
+		width = max(width, x)
 	}
-	x := margin
+	x, y = margin, bottom
 	for _, t := range d.legend {
 		w.text(x, y+12, "start", colours[t], ` font-size="11"`, "● "+toneNames[t])
 		x += textWidth("● "+toneNames[t], rowSize) + 14
@@ -92,6 +101,9 @@ func layOut(d *diagram) *layered.Graph {
 	}
 	if d.initial >= 0 {
 		g.Edges = append(g.Edges, layered.Edge{From: 0, To: d.initial + first})
+	}
+	for _, i := range d.lone() { // an edge that is not drawn keeps them below
+		g.Edges = append(g.Edges, layered.Edge{From: max(d.initial, 0) + first, To: i + first})
 	}
 	layered.Layout(g)
 	return g
@@ -186,11 +198,12 @@ func smooth(p []layered.Point) string {
 
 func noteHeight(n note) float64 { return float64(len(n.rows)+1)*rowStep + 12 }
 
-// drawNote returns the note's width.
-func drawNote(w *svg, n note, x, y float64) float64 {
-	width := max(textWidth(n.head, rowSize)*1.08, rowsWidth(n.rows)) + 2*boxPad
+func noteWidth(n note) float64 {
+	return max(textWidth(n.head, rowSize)*1.08, rowsWidth(n.rows)) + 2*boxPad
+}
+
+func drawNote(w *svg, n note, x, y, width float64) {
 	w.f(`<rect x="%s" y="%s" width="%s" height="%s" fill="#fff8dc" stroke="#d8cfa0"/>`+"\n", num(x), num(y), num(width), num(noteHeight(n)))
 	w.f(`<text x="%s" y="%s" font-size="11" font-weight="bold" fill="%s">%s</text>`+"\n", num(x+boxPad), num(y+rowSize+5), colours[title], escape(n.head))
 	drawRows(w, n.rows, x+boxPad, y+rowSize+5+rowStep)
-	return width
 }

@@ -7,7 +7,8 @@
 //
 // runs a command that must end with exactly this exit code. Each script starts
 // in a folder of its own that has its files and a copy of the repository's
-// specifications in specs. Start from [Run].
+// specifications in specs. The variable BIN is the folder of the command under
+// test: a script that sets PATH to it has no other programs. Start from [Run].
 package clitest
 
 import (
@@ -27,8 +28,12 @@ var update = flag.Bool("update", false, "write what the commands print into the 
 // Main is for the TestMain of a command: it lets scripts call the command by
 // name, as a process of its own.
 func Main(m *testing.M, name string, run func() int) {
+	command = name
 	testscript.Main(m, map[string]func(){name: func() { os.Exit(run()) }})
 }
+
+// command is the name under which the command under test is found.
+var command string
 
 // Run runs all scripts in testdata/script, in parallel. root is the
 // repository, seen from the test.
@@ -44,6 +49,9 @@ func Run(t *testing.T, root string) {
 		RequireUniqueNames:  true,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(env *testscript.Env) error {
+			if path, err := exec.LookPath(command); err == nil {
+				env.Setenv("BIN", filepath.Dir(path))
+			}
 			if _, err := os.Stat(specs); err != nil {
 				return nil
 			}

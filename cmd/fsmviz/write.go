@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+)
+
+// drawing is one finished picture.
+type drawing struct {
+	name   string // of the file, without its ending
+	ending string
+	data   []byte
+}
+
+// writer puts pictures where -o says.
+type writer struct {
+	stdout, stderr io.Writer
+	out            string
+}
+
+// folder reports whether -o means a folder: by its last letter, or because it is one.
+func (w *writer) folder() bool {
+	if strings.HasSuffix(w.out, "/") || strings.HasSuffix(w.out, string(filepath.Separator)) {
+		return true
+	}
+	info, err := os.Stat(w.out)
+	return w.out != "" && err == nil && info.IsDir()
+}
+
+// write writes all pictures or says why it cannot.
+func (w *writer) write(list []drawing) error {
+	if w.folder() {
+		return w.writeFolder(list)
+	}
+	if w.out == "" {
+		return w.writeStdout(list)
+	}
+	if len(list) > 1 {
+		return usage("there are %d pictures: name a folder (-o %s/), or one role with --role", len(list), strings.TrimSuffix(w.out, filepath.Ext(w.out)))
+	}
+	if err := os.WriteFile(w.out, list[0].data, 0o644); err != nil {
+		return usage("%v", err)
+	}
+	return nil
+}
+
+func (w *writer) writeStdout(list []drawing) error {
+	if list[0].ending == ".png" {
+		return usage("PNG is not text: name a file or folder with -o")
+	}
+	for _, d := range list {
+		if _, err := w.stdout.Write(d.data); err != nil {
+			return usage("%v", err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) writeFolder(list []drawing) error {
+	if err := os.MkdirAll(w.out, 0o755); err != nil {
+		return usage("%v", err)
+	}
+	for _, d := range list {
+		name := filepath.Join(w.out, d.name+d.ending)
+		if err := os.WriteFile(name, d.data, 0o644); err != nil {
+			return usage("%v", err)
+		}
+		fmt.Fprintln(w.stdout, filepath.ToSlash(name))
+	}
+	return nil
+}
+
+// usage is an error of flags, arguments or files.
+func usage(format string, args ...any) error {
+	return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf(format, args...)}
+}
