@@ -210,3 +210,6 @@ func Legal(m *model.Machine, v Value) []*model.Event {
 	}
 	return out
 }
+
+// PartName renders an instance of a part as expressions name it: `update[1]`.
+func PartName(at At) string { return string(appendPart(nil, at)) }

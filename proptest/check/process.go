@@ -1,0 +1,223 @@
+package check
+
+import (
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// process is one instance as the explorer steps it.
+type process struct {
+	sys      *System
+	inst     *model.Instance
+	role     *model.Machine
+	m        *interp.Machine
+	init     interp.Value
+	noStart  bool // start does nothing: the machine begins as if it were done
+	commands []command
+	bounded  int // rules with a number of times
+	timers   []timer
+	label    int // of transition 0
+	// memory for unpacking
+	used  []int64
+	value interp.Value
+}
+
+// command is a command with all its arguments.
+type command struct {
+	ev    *model.Event
+	args  [][]int64
+	rule  *rule // nil: always
+	count int   // which counter bounds it, -1: none
+}
+
+// timer is a timer of the machine or of one of its parts.
+type timer struct {
+	ev   *model.Event
+	at   []interp.At
+	slot int
+}
+
+func (p *process) Init() []byte {
+	l := local{started: p.noStart, used: make([]int64, p.bounded)}
+	return p.pack(l, p.init)
+}
+
+func (p *process) Final(b []byte) bool {
+	return p.role.States[p.unpack(b).value[0]].Final
+}
+
+func (p *process) Local(b []byte, emit func(explore.Step)) {
+	l := p.unpack(b)
+	if !l.started {
+		p.start(l, emit)
+		return
+	}
+	for i := range p.commands {
+		c := &p.commands[i]
+		if c.count >= 0 && l.used[c.count] >= int64(c.rule.env.Times) {
+			continue
+		}
+		for _, args := range c.args {
+			p.command(l, c, args, emit)
+		}
+	}
+	for _, t := range p.timers {
+		if l.value[t.slot] == 0 {
+			continue
+		}
+		ev := interp.Event{Event: t.ev, At: t.at}
+		if s, ok := p.step(l, ev); ok {
+			emit(s)
+		}
+	}
+}
+
+// start handles the event start; nothing else happens before it.
+func (p *process) start(l local, emit func(explore.Step)) {
+	l.started = true
+	if s, ok := p.step(l, interp.Event{Event: p.event(model.EventStart)}); ok {
+		emit(s)
+	}
+}
+
+func (p *process) event(kind model.EventKind) *model.Event {
+	for _, ev := range p.role.Events {
+		if ev.Kind == kind {
+			return ev
+		}
+	}
+	return nil
+}
+
+// command offers a command where it is available and allowed.
+func (p *process) command(l local, c *command, args []int64, emit func(explore.Step)) {
+	ev := interp.Event{Event: c.ev, Args: args}
+	next, effects, res, _ := p.m.Step(l.value, ev)
+	if res.Code != fsm.Took {
+		return
+	}
+	boxes := anywhere
+	if c.rule != nil {
+		boxes = c.rule.boxes(p, l.value, args)
+		if len(boxes) == 0 {
+			return
+		}
+	}
+	if c.count >= 0 {
+		l.used[c.count]++
+		defer func() { l.used[c.count]-- }()
+	}
+	s := p.took(l, ev, next, effects)
+	s.Spontaneous = true
+	for _, box := range boxes {
+		s.Lens = box
+		emit(s)
+	}
+}
+
+// Receive delivers a message.
+func (p *process) Receive(b []byte, ch int, msg []byte, emit func(explore.Step)) {
+	l := p.unpack(b)
+	if !l.started {
+		return
+	}
+	m, slots := unpackMessage(p.sys.Protocol, msg)
+	ev := interp.Event{Event: p.reception(m), Args: slots, Sender: p.sys.System.Channels[ch].From}
+	if s, ok := p.step(l, ev); ok {
+		emit(s)
+	}
+}
+
+func (p *process) reception(m *model.Message) *model.Event {
+	for _, ev := range p.role.Events {
+		if ev.Kind == model.EventMessage && ev.Message.Name == m.Name {
+			return ev
+		}
+	}
+	return nil
+}
+
+// step handles an event that must not be refused; false means deferred.
+func (p *process) step(l local, ev interp.Event) (explore.Step, bool) {
+	next, effects, res, fault := p.m.Step(l.value, ev)
+	switch res.Code {
+	case fsm.Took:
+		return p.took(l, ev, next, effects), true
+	case fsm.Ignored:
+		return explore.Step{Label: p.labelOf(res, ev), Next: p.pack(l, l.value), Note: packNote(ev)}, true
+	case fsm.Deferred:
+		return explore.Step{}, false
+	}
+	s := explore.Step{Label: p.labelOf(res, ev), Note: packNote(ev), Fault: &explore.Fault{Kind: explore.UnspecifiedReception, Text: fault.Why()}}
+	if fault.Kind == interp.Failed {
+		s.Fault.Kind = explore.OtherFault
+	}
+	return s, true
+}
+
+// took makes the explorer's step of a step that was taken.
+func (p *process) took(l local, ev interp.Event, next interp.Value, effects []interp.Effect) explore.Step {
+	s := explore.Step{Label: p.labelTaken(ev), Next: p.pack(l, next), Note: packNote(ev)}
+	for i := range effects {
+		e := &effects[i]
+		if e.Kind == fsm.Close {
+			p.sys.closes = true
+		}
+		if e.Kind != fsm.Send {
+			continue
+		}
+		to, why := p.sys.receivers(p.inst.Index, e)
+		if why != "" {
+			s.Fault = &explore.Fault{Kind: explore.OtherFault, Text: why}
+			return s
+		}
+		msg := packMessage(e.Message, e.Slots)
+		for _, k := range to {
+			s.Sends = append(s.Sends, explore.Send{Channel: p.sys.channel(p.inst.Index, k), Msg: msg})
+		}
+	}
+	return s
+}
+
+// receivers lists the instances a message goes to.
+func (s *System) receivers(from int, e *interp.Effect) ([]int, string) {
+	n := len(s.Check.Instances)
+	switch {
+	case e.Dest == model.ToPeer && n == 2:
+		return []int{1 - from}, ""
+	case e.Dest == model.ToPeer:
+		return nil, e.Message.Name + " is sent to the peer, but this check has not two instances: say to whom"
+	case e.To == int(fsm.Broadcast):
+		var all []int
+		for i := range n {
+			if i != from {
+				all = append(all, i)
+			}
+		}
+		return all, ""
+	case e.To == from:
+		return nil, e.Message.Name + " is sent by an instance to itself"
+	case e.To < 0 || e.To >= n:
+		return nil, e.Message.Name + " is sent to an instance that the check has not"
+	}
+	return []int{e.To}, ""
+}
+
+// findTimers lists the timers of m and of its parts, at any depth.
+func findTimers(m *model.Machine, base int, at []interp.At) []timer {
+	var out []timer
+	for _, ev := range m.Events {
+		if ev.Kind == model.EventTimer {
+			out = append(out, timer{ev, at, base + ev.Timer.Offset})
+		}
+	}
+	for _, part := range m.Parts {
+		for i := range part.Count {
+			way := append(at[:len(at):len(at)], interp.At{Part: part, Index: i})
+			out = append(out, findTimers(part.Machine, base+part.Offset+i*part.Machine.Size, way)...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package check
+
+import "github.com/parley-go/parley/gen/graph"
+
+// Report is what was found about one check. The JSON names are stable.
+type Report struct {
+	// Spec is the file as the user named it, Check the check's name.
+	Spec     string `json:"spec"`
+	Protocol string `json:"protocol"`
+	Check    string `json:"check"`
+	Doc      string `json:"doc,omitempty"`
+	Hash     string `json:"hash"`
+	// Verdict is "holds", "violated" or "incomplete": what was found, whether or
+	// not it was expected. Passes says that it is what the check expects.
+	Verdict string `json:"verdict"`
+	Passes  bool   `json:"passes"`
+	// Why says why a check is incomplete or does not pass.
+	Why            []string `json:"why,omitempty"`
+	Configurations uint64   `json:"configurations"`
+	// Steps counts every step of every configuration once.
+	Steps uint64 `json:"steps"`
+	// Depth is the number of steps to the farthest configuration.
+	Depth int `json:"depth"`
+	// WidestChannel is the greatest number of messages in any one channel.
+	WidestChannel int       `json:"widest_channel"`
+	Channels      []Channel `json:"channels"`
+	Seconds       float64   `json:"seconds"`
+	// PeakBytes is the most memory the search held, TableBytes that of the set
+	// of visited configurations.
+	PeakBytes  uint64 `json:"peak_bytes"`
+	TableBytes uint64 `json:"table_bytes"`
+	// Claims has the stated claims in the order of the specification, then the
+	// built-in ones.
+	Claims []ClaimReport `json:"claims"`
+	Expect []string      `json:"expect,omitempty"`
+	// Assumptions say, in words, what the verdict rests on.
+	Assumptions []string `json:"assumptions"`
+	// NeverTaken are transitions of the roles in this check that it did not
+	// take (other checks may). They are information, not a verdict.
+	NeverTaken []Place  `json:"never_taken,omitempty"`
+	Reductions []string `json:"reductions,omitempty"`
+
+	// coverage for the judgement over all checks
+	taken, reached map[string]bool
+	roles          []string
+}
+
+// Channel is how one channel was used.
+type Channel struct {
+	Name     string `json:"name"`
+	Widest   int    `json:"widest"`
+	Capacity int    `json:"capacity"`
+}
+
+// The results of a claim.
+const (
+	Holds      = "holds"
+	Violated   = "violated"
+	Incomplete = "incomplete"
+	NotChecked = "not checked"
+)
+
+// ClaimReport is what was found about one claim.
+type ClaimReport struct {
+	Name string `json:"name"`
+	// Kind is always, sometimes, agree, ..., or built-in.
+	Kind   string `json:"kind"`
+	Result string `json:"result"`
+	// Text is the claim as an expression, Why the author's reason.
+	Text string `json:"text,omitempty"`
+	Why  string `json:"why,omitempty"`
+	// Note says what else there is to say: vacuous, faulted, how often.
+	Note  string `json:"note,omitempty"`
+	Where string `json:"where,omitempty"`
+	// Expected: the check expects this claim to be violated.
+	Expected bool `json:"expected,omitempty"`
+	// Vacuous: the claim's condition never held, so it says nothing.
+	Vacuous bool `json:"vacuous,omitempty"`
+	// Counterexample is a shortest run to a violation, Witness to a
+	// configuration that satisfies a sometimes claim.
+	Counterexample *Run `json:"counterexample,omitempty"`
+	Witness        *Run `json:"witness,omitempty"`
+	// Conflicts are the pairs of steps whose order matters (confluent).
+	Conflicts []string `json:"conflicts,omitempty"`
+}
+
+// Run is a sequence of steps from the beginning.
+type Run struct {
+	Steps []Step `json:"steps"`
+	// Loop is what is repeated for ever afterwards; empty if the run ends.
+	Loop []Step `json:"loop,omitempty"`
+	// Problem is what is wrong at the end, in words; empty for a witness.
+	Problem string `json:"problem,omitempty"`
+	// End is the last configuration: machines, then channels.
+	End []string `json:"end"`
+
+	chart *graph.Chart
+}
+
+// Step is one step of a run.
+type Step struct {
+	// Instance is the machine that moves, empty if a channel does.
+	Instance string `json:"instance,omitempty"`
+	// Kind is command, start, timer, message, copy (a reception that leaves the message
+	// under way), lost or swapped.
+	Kind string `json:"kind"`
+	// Event is what happened, as text: an event, or the message that is lost.
+	Event string `json:"event"`
+	// From is the sender of a message, if there are more than two instances.
+	From string `json:"from,omitempty"`
+	// State is the machine's state, or its change.
+	State   string   `json:"state,omitempty"`
+	Effects []string `json:"effects,omitempty"`
+	// Transition is the branch that was taken, Where its line.
+	Transition string `json:"transition,omitempty"`
+	Where      string `json:"where,omitempty"`
+	// Fault is why the step is an error.
+	Fault string `json:"fault,omitempty"`
+}
+
+// Place is a transition or a state of a role and where it is written.
+type Place struct {
+	Role  string `json:"role"`
+	Name  string `json:"name"`
+	Where string `json:"where"`
+}
+
+// SuiteReport is what was found about all checks of a specification.
+type SuiteReport struct {
+	Spec     string    `json:"spec"`
+	Protocol string    `json:"protocol"`
+	Passes   bool      `json:"passes"`
+	Complete bool      `json:"complete"`
+	Checks   []*Report `json:"checks"`
+	// NeverFires and Unreachable are judged over all checks together; Judged is
+	// false if they could not be, because a check was left out or incomplete.
+	Judged      bool     `json:"judged"`
+	NeverFires  []Place  `json:"never_fires,omitempty"`
+	Unreachable []Place  `json:"unreachable_states,omitempty"`
+	Why         []string `json:"why,omitempty"`
+}

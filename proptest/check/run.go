@@ -1,0 +1,308 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+
+// Run explores the system and reports what was found. base, if not nil, is the
+// specification without the check's constants and domains, to name what the
+// check replaced. The error is about the system only; limits and violations
+// are in the report.
+func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protocol) (*Report, error) {
+	o.KeepGoing = true
+	if o.Checks == 0 {
+		o.Checks = s.Checks
+	}
+	res, err := explore.Run(ctx, s.System, o)
+	if err != nil {
+		return nil, err
+	}
+	r := s.report(res)
+	r.Assumptions = s.assumptions(res, base)
+	s.coverage(r, res)
+	s.judge(r, res)
+	return r, nil
+}
+
+func (s *System) report(res *explore.Result) *Report {
+	p := s.Protocol
+	r := &Report{
+		Protocol: p.Name, Check: s.Check.Name, Doc: s.Check.Doc, Hash: p.Hash,
+		Configurations: res.Configurations, Steps: res.Steps, Depth: res.Depth, Seconds: res.Seconds,
+		PeakBytes: res.PeakBytes, TableBytes: res.TableBytes, Reductions: res.Reductions,
+	}
+	if len(p.Files) > 0 {
+		r.Spec = p.Files[0]
+	}
+	for k, n := range res.Widest {
+		c := &s.System.Channels[k]
+		r.Channels = append(r.Channels, Channel{c.Name, n, c.Cap})
+		r.WidestChannel = max(r.WidestChannel, n)
+	}
+	for _, x := range s.Check.Expect {
+		r.Expect = append(r.Expect, x.Name)
+	}
+	for i := range s.Claims {
+		r.Claims = append(r.Claims, s.claimReport(&s.Claims[i], res))
+	}
+	s.builtIns(r, res)
+	for i := range r.Claims {
+		r.Claims[i].Expected = slices.Contains(r.Expect, r.Claims[i].Name)
+	}
+	return r
+}
+
+var kindWords = map[model.ClaimKind]string{
+	model.Always: "always", model.Sometimes: "sometimes", model.Agree: "agree", model.Reachable: "reachable",
+	model.Confluent: "confluent", model.Eventually: "eventually", model.LeadsTo: "leadsTo",
+}
+
+// claimReport tells one claim of the system; deadlock with quiet is among them.
+func (s *System) claimReport(c *Claim, res *explore.Result) ClaimReport {
+	out := ClaimReport{Name: c.Name, Kind: "built-in", Result: Incomplete}
+	if c.Stated != nil {
+		out.Kind, out.Why, out.Text, out.Where = kindWords[c.Stated.Kind], c.Stated.Why, claimText(c.Stated), place(c.Stated.Span)
+	}
+	if c.Problem != "" {
+		out.Result, out.Note = NotChecked, c.Problem
+		return out
+	}
+	v := res.Claims[c.index]
+	out.Result = v.Verdict.String()
+	out.Vacuous = slices.Contains(res.Vacuous, s.System.Claims[c.index].Name) && c.Stated != nil
+	for i := range res.Violations {
+		if x := &res.Violations[i]; x.Kind == explore.ClaimViolated && x.Claim == c.index && out.Counterexample == nil {
+			out.Result = Violated
+			s.counterexample(c, &out, x)
+		}
+	}
+	for i := range res.Witnesses {
+		if w := &res.Witnesses[i]; w.Claim == c.index {
+			out.Witness = s.run(w.Trace, nil, w.End, "")
+			out.Note = fmt.Sprintf("reached in %d steps", len(w.Trace))
+		}
+	}
+	for i := range res.Conflicts {
+		if x := &res.Conflicts[i]; x.Claim == c.index {
+			out.Conflicts = append(out.Conflicts, s.conflict(x))
+			out.Result = Violated
+		}
+	}
+	if out.Vacuous {
+		out.Note = "its condition never held, so it says nothing"
+	}
+	return out
+}
+
+// counterexample fills in the run to a violated claim, and says if the claim could
+// not even be evaluated there.
+func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation) {
+	problem := "✗ " + c.Name + " does not hold here"
+	if c.Stated == nil {
+		problem = "✗ deadlock: only commands are possible, not every machine is final, and quiet does not hold"
+	} else {
+		problem += ": " + out.Text
+	}
+	if c.eval != nil && c.eval.fault != nil {
+		out.Note = "it cannot be evaluated everywhere: " + c.eval.fault.Error()
+		problem += "\n  (" + out.Note + ")"
+	}
+	if c.Stated != nil {
+		switch c.Stated.Kind {
+		case model.Sometimes:
+			out.Note = "no reachable configuration satisfies it"
+			return
+		case model.Reachable:
+			problem = "✗ " + c.Name + ": from here it can no longer be reached that " + out.Text
+		case model.Eventually, model.LeadsTo:
+			problem = "✗ " + c.Name + ": the run never comes to " + out.Text
+		}
+		if out.Why != "" {
+			problem += "\n  " + out.Why
+		}
+	}
+	out.Counterexample = s.run(x.Trace, x.Loop, x.End, problem)
+}
+
+func (s *System) conflict(x *explore.Conflict) string {
+	name := func(p int, l uint32) string { return s.procs[p].inst.Name + ": " + s.System.Labels[l].Name }
+	return fmt.Sprintf("the order matters: %s / %s (after %d steps)", name(x.ProcA, x.A), name(x.ProcB, x.B), len(x.Trace))
+}
+
+// claimText prints what a claim says as an expression.
+func claimText(c *model.Claim) string {
+	when := ""
+	if c.When != nil {
+		when = model.ExprString(c.When) + " => "
+	}
+	switch c.Kind {
+	case model.Agree:
+		var list []string
+		for _, e := range c.Exprs {
+			list = append(list, model.ExprString(e))
+		}
+		return when + strings.Join(list, " == ")
+	case model.Confluent:
+		return "all"
+	}
+	text := model.ExprString(c.Expr)
+	if c.Quiescent {
+		text += " (where all channels are empty)"
+	}
+	return when + text
+}
+
+// builtIns adds the claims that are always checked.
+func (s *System) builtIns(r *Report, res *explore.Result) {
+	names := []string{UnspecifiedReception, FaultClaim, Overflow, Deadlock, OrphanMessage}
+	for _, name := range names {
+		if slices.ContainsFunc(r.Claims, func(c ClaimReport) bool { return c.Name == name && c.Kind == "built-in" }) {
+			continue
+		}
+		c := ClaimReport{Name: name, Kind: "built-in", Result: Holds}
+		if !res.Complete {
+			c.Result = Incomplete
+		}
+		count := 0
+		for i := range res.Violations {
+			x := &res.Violations[i]
+			if builtInOf[x.Kind] != name {
+				continue
+			}
+			if count++; c.Counterexample == nil || len(x.Trace) < len(c.Counterexample.Steps) {
+				c.Result = Violated
+				c.Counterexample = s.run(x.Trace, nil, x.End, s.problem(name, x))
+			}
+		}
+		if count > 1 {
+			c.Note = fmt.Sprintf("in %d different ways; this is a shortest", count)
+		}
+		r.Claims = append(r.Claims, c)
+	}
+}
+
+var builtInOf = map[explore.Kind]string{
+	explore.UnspecifiedReception: UnspecifiedReception, explore.Refused: UnspecifiedReception,
+	explore.RangeOverflow: FaultClaim, explore.OtherFault: FaultClaim,
+	explore.ChannelOverflow: Overflow, explore.Deadlock: Deadlock, explore.Orphan: OrphanMessage,
+}
+
+// problem says what went wrong at the end of a run.
+func (s *System) problem(name string, x *explore.Violation) string {
+	switch x.Kind {
+	case explore.Deadlock:
+		return "✗ deadlock: no step is possible, and not every machine is in a final state"
+	case explore.Orphan:
+		return "✗ orphan-message: every machine is in a final state, and a message is still under way"
+	}
+	if len(x.Trace) == 0 {
+		return "✗ " + name + ": " + x.Text
+	}
+	last := &x.Trace[len(x.Trace)-1]
+	text := x.Text
+	if last.Fault != nil {
+		text = last.Fault.Text
+	}
+	return "✗ " + name + ": " + s.procs[last.Proc].inst.Name + ": " + text
+}
+
+// coverage notes which lines and states this check reached.
+func (s *System) coverage(r *Report, res *explore.Result) {
+	r.taken, r.reached = map[string]bool{}, map[string]bool{}
+	for l, n := range res.LabelCount {
+		proc := s.System.Labels[l].Proc
+		if n == 0 || proc < 0 {
+			continue
+		}
+		for _, id := range s.taken[l] {
+			t := s.procs[proc].role.Transitions[id]
+			r.taken[lineKey(t)] = true
+			if t.To != nil {
+				r.reached[stateKey(s.procs[proc].role, t.To)] = true
+			}
+		}
+	}
+	for _, p := range s.procs {
+		r.reached[stateKey(p.role, p.role.Initial)] = true
+		if slices.Contains(r.roles, p.role.Name) {
+			continue
+		}
+		r.roles = append(r.roles, p.role.Name)
+		seen := map[string]bool{}
+		for _, t := range p.role.Transitions {
+			if k := lineKey(t); judged(t) && !r.taken[k] && !seen[k] {
+				seen[k] = true
+				r.NeverTaken = append(r.NeverTaken, Place{p.role.Name, t.Name, place(t.Span)})
+			}
+		}
+	}
+}
+
+// lineKey tells the lines of a specification apart: a common handler has one
+// line and a transition in each of its states.
+func lineKey(t *model.Transition) string { return t.Span.String() + " " + t.Event.Name }
+
+func stateKey(m *model.Machine, st *model.State) string { return m.Name + "." + st.Name }
+
+// judged says whether a transition must be taken in some check.
+func judged(t *model.Transition) bool {
+	return t.Mode == model.Handle && t.Event.Kind != model.EventUp && t.Event.Kind != model.EventLost
+}
+
+// judge gives the verdict and says whether it is what the check expects.
+// never-fires and unreachable-state are left to the suite.
+func (s *System) judge(r *Report, res *explore.Result) {
+	overAll := []string{NeverFires, UnreachableState}
+	unexpected, missing, open := []string{}, []string{}, []string{}
+	violated := false
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		switch {
+		case c.Result == Violated:
+			violated = true
+			if !c.Expected {
+				unexpected = append(unexpected, c.Name)
+			}
+		case c.Result != Holds:
+			open = append(open, c.Name)
+		case c.Expected:
+			missing = append(missing, c.Name)
+		}
+	}
+	for _, name := range r.Expect {
+		if !slices.Contains(overAll, name) && !slices.ContainsFunc(r.Claims, func(c ClaimReport) bool { return c.Name == name }) {
+			missing = append(missing, name)
+		}
+	}
+	switch {
+	case violated:
+		r.Verdict = Violated
+	case len(open) > 0 || !res.Complete:
+		r.Verdict = Incomplete
+	default:
+		r.Verdict = Holds
+	}
+	r.Passes = len(unexpected)+len(missing)+len(open) == 0 && res.Complete
+	if !res.Complete && res.Why != "" {
+		r.Why = append(r.Why, "the search is incomplete: "+res.Why)
+	}
+	why := func(what string, names []string) {
+		if len(names) > 0 {
+			r.Why = append(r.Why, what+": "+strings.Join(names, ", "))
+		}
+	}
+	why("violated and not expected", unexpected)
+	why("expected to be violated, but holds", missing)
+	why("not decided", open)
+	for _, f := range s.ruleFaults {
+		r.Why = append(r.Why, f)
+		r.Passes = false
+	}
+}

@@ -1,0 +1,129 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// Config says how a suite is run.
+type Config struct {
+	// Only names the check to run; empty: all.
+	Only string
+	// Compile is for the compiler; its Check is ignored.
+	Compile compile.Options
+	// Explore has the limits and the workers; Checks and KeepGoing are ignored.
+	Explore explore.Options
+}
+
+// Suite compiles a specification and runs its checks one after the other. The
+// list has the compiler's errors; then the report is nil. Other errors are about
+// a check that cannot be explored at all. A specification without checks gives a
+// report without checks.
+func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.List, error) {
+	o := cfg.Compile
+	o.Check = ""
+	base, list := compile.Load(path, o)
+	if base == nil {
+		return nil, list, nil
+	}
+	out := &SuiteReport{Spec: path, Protocol: base.Name, Passes: true, Complete: true}
+	for _, c := range base.Checks {
+		if cfg.Only != "" && cfg.Only != c.Name {
+			continue
+		}
+		o.Check = c.Name
+		p, found := compile.Load(path, o)
+		if p == nil {
+			return nil, found, nil
+		}
+		r, err := one(ctx, p, c.Name, base, cfg)
+		if err != nil {
+			return nil, nil, fmt.Errorf("check %s: %w", c.Name, err)
+		}
+		r.Spec = path
+		out.Checks = append(out.Checks, r)
+		out.Passes = out.Passes && r.Passes
+		out.Complete = out.Complete && r.Verdict != Incomplete && !slices.ContainsFunc(r.Claims, func(c ClaimReport) bool {
+			return c.Result == Incomplete || c.Result == NotChecked
+		})
+	}
+	if cfg.Only != "" && len(out.Checks) == 0 {
+		return nil, nil, fmt.Errorf("%s has no check %s", path, cfg.Only)
+	}
+	out.judge(base)
+	return out, nil, nil
+}
+
+func one(ctx context.Context, p *model.Protocol, name string, base *model.Protocol, cfg Config) (*Report, error) {
+	for _, c := range p.Checks {
+		if c.Name == name {
+			s, err := New(p, c)
+			if err != nil {
+				return nil, err
+			}
+			o := cfg.Explore
+			o.Checks = 0
+			return s.Run(ctx, o, base)
+		}
+	}
+	return nil, fmt.Errorf("the compiled specification has no check %s", name)
+}
+
+// judge looks at what no check of the specification ever took. A finding is
+// expected if one of the checks expects it.
+func (r *SuiteReport) judge(p *model.Protocol) {
+	r.Judged = len(r.Checks) > 0 && len(r.Checks) == len(p.Checks) && r.Complete
+	if !r.Judged {
+		return
+	}
+	taken, reached, roles := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, c := range r.Checks {
+		for k := range c.taken {
+			taken[k] = true
+		}
+		for k := range c.reached {
+			reached[k] = true
+		}
+		for _, name := range c.roles {
+			roles[name] = true
+		}
+	}
+	for _, m := range p.Roles {
+		if !roles[m.Name] {
+			continue
+		}
+		for _, t := range m.Transitions {
+			if k := lineKey(t); judged(t) && !taken[k] {
+				taken[k] = true
+				r.NeverFires = append(r.NeverFires, Place{m.Name, t.Name, place(t.Span)})
+			}
+		}
+		for _, st := range m.States {
+			if !reached[stateKey(m, st)] {
+				r.Unreachable = append(r.Unreachable, Place{m.Name, st.Name, place(st.Span)})
+			}
+		}
+	}
+	r.expected(NeverFires, len(r.NeverFires) > 0)
+	r.expected(UnreachableState, len(r.Unreachable) > 0)
+}
+
+func (r *SuiteReport) expected(name string, found bool) {
+	expects := false
+	for _, c := range r.Checks {
+		expects = expects || slices.Contains(c.Expect, name)
+	}
+	switch {
+	case found && !expects:
+		r.Why = append(r.Why, name+": violated and not expected by any check")
+	case !found && expects:
+		r.Why = append(r.Why, name+": expected to be violated, but holds")
+	}
+	r.Passes = r.Passes && found == expects
+}

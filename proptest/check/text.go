@@ -1,0 +1,169 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text renders the run as numbered steps in columns, what is wrong at the end,
+// the last configuration, and a chart of the messages. It has no times and is
+// the same wherever the specification lies, so that it can be kept as a text to compare with.
+func (r *Run) Text() string {
+	var b strings.Builder
+	n := r.table(&b, r.Steps, 0)
+	if len(r.Loop) > 0 {
+		b.WriteString("and then for ever:\n")
+		r.table(&b, r.Loop, n)
+	}
+	if len(r.Steps)+len(r.Loop) == 0 {
+		b.WriteString("at the beginning\n")
+	}
+	b.WriteString("\n")
+	if r.Problem != "" {
+		b.WriteString(r.Problem + "\n\n")
+	}
+	for _, line := range r.End {
+		b.WriteString("  " + line + "\n")
+	}
+	if r.chart != nil && len(r.chart.Steps) > 0 {
+		c := *r.chart
+		c.End = ""
+		b.WriteString("\n" + c.Text())
+	}
+	return b.String()
+}
+
+// table writes steps, numbered from first+1, and returns the last number.
+func (r *Run) table(b *strings.Builder, steps []Step, first int) int {
+	rows := make([][3]string, len(steps))
+	var width [3]int
+	for i := range steps {
+		rows[i] = steps[i].columns()
+		for k, c := range rows[i] {
+			width[k] = max(width[k], utf8.RuneCountInString(c))
+		}
+	}
+	digits := len(fmt.Sprint(first + len(steps)))
+	for i, row := range rows {
+		line := fmt.Sprintf("%*d. ", digits, first+i+1)
+		for k, c := range row {
+			if width[k] > 0 {
+				line += c + strings.Repeat(" ", width[k]-utf8.RuneCountInString(c)) + "   "
+			}
+		}
+		if w := steps[i].Where; w != "" {
+			line += "(" + w + ")"
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return first + len(steps)
+}
+
+// columns are what happened, the state, and the effects.
+func (s *Step) columns() [3]string {
+	what := s.Instance + ": " + s.Event
+	from := ""
+	if s.From != "" {
+		from = " from " + s.From
+	}
+	switch s.Kind {
+	case "message":
+		what = s.Instance + " ← " + s.Event + from
+	case "copy":
+		what = s.Instance + " ← " + s.Event + from + " (a copy; it stays under way)"
+	case "timer":
+		what += " expires"
+	case "lost":
+		what = s.Event + " is lost (" + s.From + ")"
+	case "swapped":
+		what = s.Event + " (" + s.From + ")"
+	}
+	effects := strings.Join(s.Effects, ", ")
+	if s.Fault != "" {
+		effects = "✗ " + s.Fault
+	}
+	return [3]string{what, s.State, effects}
+}
+
+// Text renders the report for people; times only if times is true.
+func (r *Report) Text(times bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, check %s: %s", r.Spec, r.Check, r.Verdict)
+	if r.Verdict != Holds && r.Passes {
+		b.WriteString(", as expected")
+	} else if !r.Passes && r.Verdict != Incomplete {
+		b.WriteString(", not as expected")
+	}
+	b.WriteString("\n")
+	if r.Doc != "" {
+		b.WriteString("  " + r.Doc + "\n")
+	}
+	for _, w := range r.Why {
+		b.WriteString("  " + w + "\n")
+	}
+	fmt.Fprintf(&b, "  %s configurations, %s steps, depth %d, at most %d messages in a channel",
+		thousands(r.Configurations), thousands(r.Steps), r.Depth, r.WidestChannel)
+	if times {
+		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
+	}
+	b.WriteString("\n")
+	for i := range r.Claims {
+		r.Claims[i].text(&b)
+	}
+	list(&b, "assumes", r.Assumptions)
+	var never []string
+	for _, p := range r.NeverTaken {
+		never = append(never, p.Role+": "+p.Name+" ("+p.Where+")")
+	}
+	list(&b, "transitions this check never takes", never)
+	b.WriteString("  specification " + r.Hash + "\n")
+	return b.String()
+}
+
+func list(b *strings.Builder, head string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	b.WriteString("  " + head + "\n")
+	for _, it := range items {
+		b.WriteString("    - " + it + "\n")
+	}
+}
+
+var marks = map[string]string{Holds: "✓", Violated: "✗", Incomplete: "?", NotChecked: "?"}
+
+func (c *ClaimReport) text(b *strings.Builder) {
+	fmt.Fprintf(b, "  %s %s", marks[c.Result], c.Name)
+	if c.Kind != "built-in" {
+		b.WriteString(", " + c.Kind)
+	}
+	b.WriteString(": " + c.Result)
+	if c.Expected && c.Result == Violated {
+		b.WriteString(", as expected")
+	}
+	if c.Note != "" {
+		b.WriteString("; " + c.Note)
+	}
+	b.WriteString("\n")
+	if c.Why != "" {
+		b.WriteString("      " + c.Why + "\n")
+	}
+	for _, x := range c.Conflicts {
+		b.WriteString("      " + x + "\n")
+	}
+	if c.Counterexample != nil {
+		for _, line := range strings.Split(strings.TrimRight(c.Counterexample.Text(), "\n"), "\n") {
+			b.WriteString(strings.TrimRight("      "+line, " ") + "\n")
+		}
+	}
+}
+
+// thousands writes a number with separators.
+func thousands(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
