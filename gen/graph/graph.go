@@ -47,7 +47,7 @@ type Options struct {
 // common ones, and names only in those of more than manyHandlers.
 const (
 	fewHandlers  = 16
-	manyHandlers = 48
+	manyHandlers = 90
 )
 
 func (o Options) withDefaults(m *model.Machine) Options {

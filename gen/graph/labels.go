@@ -29,8 +29,8 @@ func labels(branches []*model.Transition, o Options, targets bool) []label {
 		if o.Detail == Names && whole[t.Event] {
 			l.when = ""
 		}
-		if targets && t.To != nil && !l.again {
-			l.target = t.To.Name
+		if targets && t.To != nil { // the note stands for many states
+			l.target, l.again = t.To.Name, false
 		}
 		l.tips = []string{tip(t)}
 		key := fmt.Sprintf("%d|%s|%q|%s|%v", eventTone(t.Event.Kind), l.when, l.effects, l.target, l.again)
