@@ -14,10 +14,10 @@ const smallDomain = 8
 // frames: all if there are few, else those whose values stand together in one of the next
 // frames (in its fields, or in one element of a list in it), matched by name or by type.
 func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
-	if len(ev.Fields) == 0 {
-		return [][]int64{nil}
+	if h := s.machine.States[n.value[0]].Handlers; h[ev.Index] == nil {
+		return nil
 	}
-	if all, err := interp.Domains(ev, smallDomain); err == nil && carried(ev.Fields) {
+	if all := s.all(ev.Fields); all != nil {
 		return all
 	}
 	var list [][]int64
@@ -37,6 +37,37 @@ func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
 		list = s.fill(list, ev.Fields, b)
 	}
 	return list
+}
+
+// all lists every argument for fields, nil if there are too many; it remembers.
+func (s *search) all(fields []*model.Field) [][]int64 {
+	if len(fields) == 0 {
+		return [][]int64{nil}
+	}
+	if list, ok := s.domains[fields[0]]; ok {
+		return list
+	}
+	var list [][]int64
+	if carried(fields) {
+		list, _ = interp.Domains(&model.Event{Fields: fields}, smallDomain)
+	}
+	s.domains[fields[0]] = list
+	return list
+}
+
+// single lists every value of a field, or its zero value if there are too many.
+func (s *search) single(f *model.Field) [][]int64 {
+	alone, ok := s.alone[f]
+	if !ok {
+		alone = &model.Field{Name: f.Name, Type: f.Type}
+		s.alone[f] = alone
+	}
+	if list := s.all([]*model.Field{alone}); list != nil {
+		return list
+	}
+	zero := make([]int64, f.Type.Slots())
+	interp.Zero(f.Type, zero)
+	return [][]int64{zero}
 }
 
 // carried reports whether the domain of the fields is the real one, not the
@@ -82,18 +113,14 @@ func bundles(fields []*model.Field, slots []int64) []bundle {
 }
 
 // fill makes arguments for fields from a bundle and appends those that are new.
-// A field that nothing in the bundle fits is tried with all values if it has few.
+// A field that nothing in the bundle fits is tried with all values if it has
+// few, else with its zero value: what never shows on the wire is as good as any.
 func (s *search) fill(list [][]int64, fields []*model.Field, b bundle) [][]int64 {
 	partial := [][]int64{nil}
 	for _, f := range fields {
 		choices := b.choices(f)
 		if len(choices) == 0 {
-			one := &model.Event{Name: f.Name, Fields: []*model.Field{f}, Span: f.Span}
-			all, err := interp.Domains(one, smallDomain)
-			if err != nil || !carried(one.Fields) {
-				return list
-			}
-			choices = all
+			choices = s.single(f)
 		}
 		var next [][]int64
 		for _, p := range partial {

@@ -64,11 +64,16 @@ type search struct {
 	bestKey [2]int
 	scratch []byte
 	full    bool
+	// What candidates have been worked out once, by the first field of a
+	// list, and fields that stand alone.
+	domains map[*model.Field][][]int64
+	alone   map[*model.Field]*model.Field
 }
 
 // explain looks for a run of machine, begun as value, that sends side's frames.
 func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, side int, opts Options) *search {
-	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(), side: side, seen: map[[16]byte]bool{}}
+	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(), side: side, seen: map[[16]byte]bool{},
+		domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{}}
 	for i, f := range rec.Frames {
 		if f.From == side {
 			s.out = append(s.out, i)
@@ -93,13 +98,16 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 	return s
 }
 
+// begin starts the machine; what start does is the first node.
 func (s *search) begin(value interp.Value) {
 	first := node{value: value, parent: -1}
-	s.add(first)
 	if start := event(s.machine, model.EventStart); start != nil {
-		s.stack = s.stack[:0]
-		s.try(0, interp.Event{Event: start}, 0, 0, false)
+		next, effects, res, _ := s.step.Step(value, interp.Event{Event: start})
+		if sends, ok := s.match(0, effects); ok && res.Code == fsm.Took {
+			first.value, first.sent = slices.Clone(next), sends
+		}
 	}
+	s.add(first)
 }
 
 // done reports whether a node explains everything.

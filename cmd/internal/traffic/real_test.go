@@ -1,0 +1,190 @@
+package traffic
+
+import (
+	"bytes"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/cmd/internal/capture"
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/replay"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+const realMatch = "../../../specs/netplay/testdata/uqm-match.pcap"
+
+func netplay(t testing.TB) *model.Protocol {
+	t.Helper()
+	p, diags := compile.Load("../../../specs/netplay/spec.yaml", compile.Options{})
+	if p == nil {
+		t.Fatal(diags)
+	}
+	return p
+}
+
+// piece is one frame of a capture that a test writes.
+type piece struct {
+	from int
+	data []byte
+}
+
+// realFrames returns the frames of the real match.
+func realFrames(t testing.TB, p *model.Protocol) []piece {
+	t.Helper()
+	f, err := os.Open(realMatch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c, err := capture.Read(f, capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunks []replay.Chunk
+	for _, e := range c.Events {
+		if e.Kind == capture.Data {
+			from := 1
+			if e.FromClient {
+				from = 0
+			}
+			chunks = append(chunks, replay.Chunk{From: from, Data: e.Data})
+		}
+	}
+	rec, err := replay.Split(p, chunks, false)
+	if err != nil || rec.Fault != nil {
+		t.Fatal(err, rec.Fault)
+	}
+	var list []piece
+	for _, f := range rec.Frames {
+		list = append(list, piece{f.From, f.Bytes})
+	}
+	return list
+}
+
+// write makes a capture of the pieces, as the client's side saw them.
+func write(t testing.TB, list []piece) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := trace.NewPcapNG(&b, trace.PcapMeta{Proto: "tcp",
+		Local: netip.MustParseAddrPort("127.0.0.1:40000"), Remote: netip.MustParseAddrPort("127.0.0.1:21837")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1, 0)
+	check := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(w.Open(now, ""))
+	for _, p := range list {
+		now = now.Add(time.Millisecond)
+		dir := trace.PcapSent
+		if p.from == 1 {
+			dir = trace.PcapReceived
+		}
+		check(w.Frame(dir, now, p.data, ""))
+	}
+	name := filepath.Join(t.TempDir(), "match.pcapng")
+	check(os.WriteFile(name, b.Bytes(), 0o600))
+	return name
+}
+
+func run(t testing.TB, p *model.Protocol, list []piece) *Report {
+	t.Helper()
+	r, err := Replay(t.Context(), p, write(t, list), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestTheRealMatchIsARun(t *testing.T) {
+	p := netplay(t)
+	r, err := Replay(t.Context(), p, realMatch, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	r.WriteText(&text, false)
+	if !r.Accepted() {
+		t.Fatal(text.String())
+	}
+	rec := r.Conns[0].Recording
+	if len(rec.Frames) != 3630 {
+		t.Errorf("%d frames, the match has 3630", len(rec.Frames))
+	}
+	for i := range rec.Frames {
+		if rec.Frames[i].Differs {
+			t.Errorf("%s is encoded as % x, was % x", rec.Text(i), rec.Frames[i].Again, rec.Frames[i].Bytes)
+		}
+	}
+}
+
+// A match that was tampered with is no run, and the report points at the place.
+func TestTamperedMatches(t *testing.T) {
+	p := netplay(t)
+	real := realFrames(t, p)
+	without := func(i int) []piece { return append(append([]piece(nil), real[:i]...), real[i+1:]...) }
+	with := func(i int, x piece) []piece {
+		return append(append(append([]piece(nil), real[:i]...), x), real[i:]...)
+	}
+	find := func(from int, kind byte, nth int) int {
+		for i, f := range real {
+			if f.from == from && f.data[3] == kind {
+				if nth--; nth < 0 {
+					return i
+				}
+			}
+		}
+		t.Fatalf("no frame of type %d", kind)
+		return 0
+	}
+	ready := []byte{0, 4, 0, 3}
+	tests := []struct {
+		name  string
+		list  []piece
+		wants string
+	}{
+		{"a second READY at once", with(find(0, 3, 0), piece{0, ready}), "READY"},
+		{"READY before the confirmation", with(find(1, 6, 0), piece{1, ready}), "READY"},
+		{"no READY after the ship choice", without(find(0, 3, 2)), "READY"},
+		{"no CONFIRM2 from the server", without(find(1, 7, 0)), "INPUTDELAY"},
+		{"an echo is missing", without(find(0, 4, 3)), "FLEET"},
+		{"the seed comes from the client", with(find(0, 11, 0), piece{0, []byte{0, 8, 0, 10, 0, 0, 0, 1}}), "SEEDRANDOM"},
+		{"one input too many", with(find(0, 13, 5), piece{0, []byte{0, 8, 0, 13, 0, 0, 0, 0}}), "BATTLEINPUT"},
+		{"an input is missing", without(find(1, 13, 100)), "BATTLEINPUT"},
+		{"a ship that does not exist", with(find(1, 12, 0), piece{1, []byte{0, 8, 0, 12, 0, 13, 0, 0}}), "SELECTSHIP"},
+		{"FRAMECOUNT in the middle of a battle", with(find(0, 13, 50), piece{0, []byte{0, 8, 0, 14, 0, 0, 0, 9}}), "FRAMECOUNT"},
+		{"an unknown type", with(find(0, 13, 50), piece{0, []byte{0, 4, 0, 18}}), "type 18"},
+		{"a length below the header", with(find(0, 13, 50), piece{0, []byte{0, 3, 0, 3}}), "at least 4"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := run(t, p, test.list)
+			var text strings.Builder
+			r.WriteText(&text, false)
+			if r.Verdict() != "rejected" {
+				t.Fatalf("verdict %s\n%s", r.Verdict(), text.String())
+			}
+			if !strings.Contains(text.String(), test.wants) {
+				t.Errorf("the report does not speak of %s:\n%s", test.wants, text.String())
+			}
+		})
+	}
+}
+
+func BenchmarkRealMatch(b *testing.B) {
+	p := netplay(b)
+	for b.Loop() {
+		r, err := Replay(b.Context(), p, realMatch, Options{})
+		if err != nil || !r.Accepted() {
+			b.Fatal(err, "the match is not accepted")
+		}
+	}
+}
