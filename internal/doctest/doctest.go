@@ -8,6 +8,7 @@
 //	$ fsmgen vet hello.yaml   must be what they print; `…` stands for any text
 //	…                         in a line, a line of `…` for any lines
 //	```
+//	```mermaid COMMAND        a picture: what the command prints
 //	```yaml hello.yaml        a file, made before the next command is run
 //	```sh                     commands that are run elsewhere; the test has the list
 package doctest
@@ -25,6 +26,9 @@ type Block struct {
 	File string // second word, "" if there is none
 	Text string // with a newline at the end of each line
 }
+
+// Runs reports whether a test has to run something for b.
+func (b Block) Runs() bool { return b.Lang == "console" || b.Lang == "mermaid" }
 
 // Blocks returns the fenced blocks of a page, in order. A fence that is not
 // closed is an error.

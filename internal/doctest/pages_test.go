@@ -49,7 +49,7 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", page, err)
 		}
-		if !built && slices.ContainsFunc(blocks, func(b Block) bool { return b.Lang == "console" }) {
+		if !built && slices.ContainsFunc(blocks, Block.Runs) {
 			build(t, bin)
 			built = true
 		}
@@ -75,6 +75,11 @@ func runPage(t *testing.T, blocks []Block, bin string) {
 		}
 		return dir
 	}
+	try := func(c Command) {
+		if got := runCommand(t, folder(), bin, c); !c.Matches(got) {
+			t.Errorf("line %d: $ %s\nprinted\n%s\nthe page says\n%s", c.Line, c.Text, got, c.Want)
+		}
+	}
 	for _, b := range blocks {
 		switch {
 		case b.Lang == "console":
@@ -83,10 +88,10 @@ func runPage(t *testing.T, blocks []Block, bin string) {
 				t.Error(err)
 			}
 			for _, c := range cmds {
-				if got := runCommand(t, folder(), bin, c); !c.Matches(got) {
-					t.Errorf("line %d: $ %s\nprinted\n%s\nthe page says\n%s", c.Line, c.Text, got, c.Want)
-				}
+				try(c)
 			}
+		case b.Lang == "mermaid":
+			try(Command{Line: b.Line, Text: b.File, Want: b.Text})
 		case b.Lang == "sh":
 			for line := range strings.Lines(b.Text) {
 				line, _, _ = strings.Cut(line, "#")
