@@ -2,199 +2,284 @@ package explore
 
 import "encoding/binary"
 
-// claimTable evaluates one claim by look-ups: each observed field has a table
-// from id to class, the classes together index a table of answers.
-type claimTable struct {
-	spec   *Claim
-	fields []claimField
-	memo   []uint8          // by combined class
-	big    pairTable        // instead of memo when there are too many combinations
-	wide   map[string]uint8 // instead of both when a combination exceeds 60 bits
-	bits   uint32           // of a combined class
-	where  When
-	procs  []uint32 // arguments of Eval
-	chans  []uint32
+// bundle evaluates several claims together by look-ups: for each observed
+// field, a table from id to the classes all its claims give it (as one small
+// number); those numbers together index a table of outcomes. A bundle whose
+// table would become large is divided.
+type bundle struct {
+	where    When
+	claims   []int
+	fields   []bundleField
+	bits     uint32            // of a combination
+	memo     []uint32          // by combination: outcome plus 1, 0 unknown
+	big      pairTable         // instead, for a claim with very many combinations
+	wide     map[string]uint32 // instead, when a combination exceeds 60 bits
+	outcomes []outcome
+	byBits   map[string]uint32
 }
 
-type claimField struct {
+// outcome is what the claims of a bundle say: for each, heldBit and relevantBit.
+type outcome struct {
+	bits []uint8
+	note bool // a claim is violated or witnessed
+}
+
+const (
+	heldBit = 1 << iota
+	relevantBit
+)
+
+type bundleField struct {
 	at      int      // field of the configuration
-	bits    []uint64 // by id: its class in its place of the combination; noClass if unknown
-	dense   map[uint32]uint32
-	classes []uint32 // by dense class: what the claim's function gave
+	places  []uint64 // by id: its number in its place of a combination; noPlace if unknown
+	dense   map[string]uint32
+	classes [][]uint32 // by number: the class for each claim
 	shift   uint32
 	width   uint32
 }
 
-const noClass = ^uint64(0)
-
-// Answers in the memo.
 const (
-	memoKnown = 1 << iota
-	memoHeld
-	memoRelevant
+	noPlace     = ^uint64(0)
+	maxMemoBits = 18
 )
 
-const maxMemoBits = 20
-
+// initClaims makes one bundle for each When.
 func (e *engine) initClaims() {
-	np := len(e.procs)
-	e.claims = make([]claimTable, len(e.sys.Claims))
-	for i := range e.claims {
-		c := &e.sys.Claims[i]
-		t := &e.claims[i]
-		*t = claimTable{spec: c, where: c.At, procs: make([]uint32, np), chans: make([]uint32, len(e.chans))}
-		for p := range e.procs {
-			if p < len(c.Procs) && c.Procs[p] != nil {
-				t.fields = append(t.fields, claimField{at: p, dense: map[uint32]uint32{}, width: 2})
+	for _, where := range []When{Everywhere, Quiescent, AtEnd} {
+		var claims []int
+		for i := range e.sys.Claims {
+			if c := &e.sys.Claims[i]; c.At == where && c.Kind != Confluent {
+				claims = append(claims, i)
 			}
 		}
-		for k := range e.chans {
-			if k < len(c.Chans) && c.Chans[k] != nil {
-				t.fields = append(t.fields, claimField{at: np + k, dense: map[uint32]uint32{}, width: 2})
-			}
+		if len(claims) > 0 {
+			e.bundles = append(e.bundles, e.newBundle(where, claims))
 		}
-		t.place()
 	}
 }
 
-// place lays the fields' classes out side by side and forgets all answers.
-func (t *claimTable) place() {
-	t.bits = 0
-	for i := range t.fields {
-		f := &t.fields[i]
-		old, oldMask := f.shift, uint64(1)<<f.width-1
-		if len(f.classes) >= 1<<f.width {
+func (e *engine) newBundle(where When, claims []int) *bundle {
+	b := &bundle{where: where, claims: claims, byBits: map[string]uint32{}}
+	for at := range len(e.procs) + len(e.chans) {
+		for _, i := range claims {
+			if e.sys.Claims[i].observes(at, len(e.procs)) {
+				b.fields = append(b.fields, bundleField{at: at, dense: map[string]uint32{}, width: 2})
+				break
+			}
+		}
+	}
+	b.place()
+	return b
+}
+
+// observes says whether the claim looks at a field of a configuration.
+func (c *Claim) observes(at, procs int) bool {
+	if at < procs {
+		return at < len(c.Procs) && c.Procs[at] != nil
+	}
+	at -= procs
+	return at < len(c.Chans) && c.Chans[at] != nil
+}
+
+// place lays the numbers of the fields out side by side and forgets outcomes.
+func (b *bundle) place() {
+	b.bits = 0
+	old := make([]uint32, len(b.fields)) // widths
+	for i := range b.fields {
+		f := &b.fields[i]
+		old[i] = f.width
+		for len(f.classes) >= 1<<f.width {
 			f.width++
 		}
-		f.shift = t.bits
-		t.bits += f.width
-		for id, b := range f.bits {
-			if b != noClass {
-				f.bits[id] = b >> old & oldMask << f.shift
-			}
-		}
+		b.bits += f.width
 	}
-	t.memo, t.big, t.wide = nil, pairTable{}, nil
-	switch {
-	case t.bits <= maxMemoBits:
-		t.memo = make([]uint8, 1<<t.bits)
-	case t.bits > 60:
-		t.wide = map[string]uint8{}
-		for i := range t.fields {
-			f := &t.fields[i]
-			for id, b := range f.bits {
-				if b != noClass {
-					f.bits[id] = b >> f.shift
-				}
-			}
+	shift := uint32(0)
+	for i := range b.fields {
+		f := &b.fields[i]
+		oldShift := f.shift
+		f.shift = shift
+		if b.bits > 60 {
 			f.shift = 0
 		}
-	}
-}
-
-// wideKey is the combination of classes as a string, false if a class is not
-// known yet.
-func (t *claimTable) wideKey(ids []uint32) (string, bool) {
-	key := make([]byte, 0, 8*len(t.fields))
-	for i := range t.fields {
-		f := &t.fields[i]
-		if int(ids[f.at]) >= len(f.bits) || f.bits[ids[f.at]] == noClass {
-			return "", false
-		}
-		key = binary.LittleEndian.AppendUint32(key, uint32(f.bits[ids[f.at]]))
-	}
-	return string(key), true
-}
-
-// answer gives the memo for ids, 0 if it is not known yet.
-func (t *claimTable) answer(ids []uint32) uint8 {
-	if t.wide != nil {
-		key, _ := t.wideKey(ids)
-		return t.wide[key]
-	}
-	at := uint64(0)
-	for i := range t.fields {
-		f := &t.fields[i]
-		id := ids[f.at]
-		if int(id) >= len(f.bits) {
-			return 0
-		}
-		at |= f.bits[id]
-	}
-	if t.memo == nil {
-		if at == noClass {
-			return 0
-		}
-		return uint8(t.big.get(uint32(at>>32), uint32(at)))
-	}
-	if at >= uint64(len(t.memo)) {
-		return 0
-	}
-	return t.memo[at]
-}
-
-// learn makes answer known for ids.
-func (e *engine) learn(t *claimTable, ids []uint32) {
-	for i := range t.fields {
-		e.classify(t, i, ids)
-	}
-	at := uint64(0)
-	for i := range t.fields {
-		f := &t.fields[i]
-		b := f.bits[ids[f.at]]
-		at |= b
-		class := f.classes[b>>f.shift&(1<<f.width-1)]
-		if f.at < len(e.procs) {
-			t.procs[f.at] = class
-		} else {
-			t.chans[f.at-len(e.procs)] = class
+		shift += f.width
+		for id, p := range f.places {
+			if p != noPlace {
+				f.places[id] = p >> oldShift & (1<<old[i] - 1) << f.shift
+			}
 		}
 	}
-	v := uint8(memoKnown)
-	if t.spec.Eval != nil && t.spec.Eval(t.procs, t.chans) {
-		v |= memoHeld
-	}
-	if t.spec.Relevant == nil || t.spec.Relevant(t.procs, t.chans) {
-		v |= memoRelevant
-	}
+	b.memo, b.big, b.wide = nil, pairTable{}, nil
 	switch {
-	case t.memo != nil:
-		t.memo[at] = v
-	case t.wide != nil:
-		key, _ := t.wideKey(ids)
-		t.wide[key] = v
-	default:
-		t.big.set(uint32(at>>32), uint32(at), uint32(v))
+	case b.bits <= maxMemoBits:
+		b.memo = make([]uint32, 1<<b.bits)
+	case b.bits > 60:
+		b.wide = map[string]uint32{}
 	}
 }
 
-// classify finds the class of one field.
-func (e *engine) classify(t *claimTable, i int, ids []uint32) {
-	f := &t.fields[i]
-	id := ids[f.at]
-	for int(id) >= len(f.bits) {
-		f.bits = append(f.bits, noClass)
+// outcome gives the number of the outcome for ids plus 1, or 0 if unknown.
+func (b *bundle) outcome(ids []uint32) uint32 {
+	at := uint64(0)
+	for i := range b.fields {
+		f := &b.fields[i]
+		id := ids[f.at]
+		if int(id) >= len(f.places) {
+			return 0
+		}
+		at |= f.places[id]
 	}
-	if f.bits[id] != noClass {
+	if at < uint64(len(b.memo)) {
+		return b.memo[at]
+	}
+	return b.rare(at, ids)
+}
+
+// rare is outcome for a bundle without a memo, or an unknown class.
+func (b *bundle) rare(at uint64, ids []uint32) uint32 {
+	switch {
+	case at == noPlace || b.memo != nil:
+		return 0
+	case b.wide != nil:
+		return b.wide[b.wideKey(ids)]
+	}
+	return b.big.get(uint32(at>>32), uint32(at))
+}
+
+// wideKey is a combination as a string.
+func (b *bundle) wideKey(ids []uint32) string {
+	key := make([]byte, 0, 4*len(b.fields))
+	for i := range b.fields {
+		key = binary.LittleEndian.AppendUint32(key, uint32(b.fields[i].places[ids[b.fields[i].at]]))
+	}
+	return string(key)
+}
+
+// learn makes the outcome for ids known. It is false if the bundle has become
+// too large and should be divided.
+func (e *engine) learn(b *bundle, ids []uint32) bool {
+	for i := range b.fields {
+		e.classify(b, i, ids)
+	}
+	if b.bits > maxMemoBits && len(b.claims) > 1 {
+		return false
+	}
+	at := uint64(0)
+	classes := make([][]uint32, len(b.fields))
+	for i := range b.fields {
+		f := &b.fields[i]
+		p := f.places[ids[f.at]]
+		at |= p
+		classes[i] = f.classes[p>>f.shift&(1<<f.width-1)]
+	}
+	v := e.evaluate(b, classes) + 1
+	switch {
+	case b.memo != nil:
+		b.memo[at] = v
+	case b.wide != nil:
+		b.wide[b.wideKey(ids)] = v
+	default:
+		b.big.set(uint32(at>>32), uint32(at), v)
+	}
+	return true
+}
+
+// evaluate calls the claims' functions and gives the outcome.
+func (e *engine) evaluate(b *bundle, classes [][]uint32) uint32 {
+	o := outcome{bits: make([]uint8, len(b.claims))}
+	procs, chans := make([]uint32, len(e.procs)), make([]uint32, len(e.chans))
+	for j, i := range b.claims {
+		c := &e.sys.Claims[i]
+		for k := range b.fields {
+			if at := b.fields[k].at; at < len(procs) {
+				procs[at] = classes[k][j]
+			} else {
+				chans[at-len(procs)] = classes[k][j]
+			}
+		}
+		if c.Eval(procs, chans) {
+			o.bits[j] |= heldBit
+		}
+		if c.Relevant == nil || c.Relevant(procs, chans) {
+			o.bits[j] |= relevantBit
+		}
+		held := o.bits[j]&heldBit != 0
+		o.note = o.note || c.Kind == Always && !held || c.Kind == Sometimes && held
+	}
+	if id, ok := b.byBits[string(o.bits)]; ok {
+		return id
+	}
+	id := uint32(len(b.outcomes))
+	b.byBits[string(o.bits)] = id
+	b.outcomes = append(b.outcomes, o)
+	return id
+}
+
+// classify finds the number of one field.
+func (e *engine) classify(b *bundle, i int, ids []uint32) {
+	f := &b.fields[i]
+	id := ids[f.at]
+	for int(id) >= len(f.places) {
+		f.places = append(f.places, noPlace)
+	}
+	if f.places[id] != noPlace {
 		return
 	}
-	var class uint32
-	if f.at < len(e.procs) {
-		class = t.spec.Procs[f.at]([]byte(e.procs[f.at].locals.vals[id]))
-	} else {
-		k := f.at - len(e.procs)
-		class = t.spec.Chans[k](e.chans[k].bytes(id))
+	classes := make([]uint32, len(b.claims))
+	var key []byte
+	for j, c := range b.claims {
+		classes[j] = e.class(&e.sys.Claims[c], f.at, id)
+		key = binary.LittleEndian.AppendUint32(key, classes[j])
 	}
-	d, ok := f.dense[class]
+	d, ok := f.dense[string(key)]
 	if !ok {
 		d = uint32(len(f.classes))
-		f.dense[class] = d
-		f.classes = append(f.classes, class)
+		f.dense[string(key)] = d
+		f.classes = append(f.classes, classes)
 		if len(f.classes) >= 1<<f.width {
-			t.place()
+			b.place()
 		}
 	}
-	f.bits[id] = uint64(d) << f.shift
+	f.places[id] = uint64(d) << f.shift
+}
+
+// class calls the claim's function for one field.
+func (e *engine) class(c *Claim, at int, id uint32) uint32 {
+	if !c.observes(at, len(e.procs)) {
+		return 0
+	}
+	if at < len(e.procs) {
+		return c.Procs[at]([]byte(e.procs[at].locals.vals[id]))
+	}
+	k := at - len(e.procs)
+	return c.Chans[k](e.chans[k].bytes(id))
+}
+
+// claimBits gives what claim i says of ids: heldBit, relevantBit; 0 also where
+// it does not apply.
+func (e *engine) claimBits(i int, ids []uint32) uint8 {
+	for _, b := range e.bundles {
+		for j, c := range b.claims {
+			if c != i || !e.applies(b.where, ids) {
+				continue
+			}
+			for b.outcome(ids) == 0 {
+				if !e.learn(b, ids) {
+					return e.claimBitsAlone(i, ids)
+				}
+			}
+			return b.outcomes[b.outcome(ids)-1].bits[j]
+		}
+	}
+	return 0
+}
+
+// claimBitsAlone is claimBits for a claim taken out of a bundle too large.
+func (e *engine) claimBitsAlone(i int, ids []uint32) uint8 {
+	b := e.newBundle(e.sys.Claims[i].At, []int{i})
+	for b.outcome(ids) == 0 {
+		e.learn(b, ids)
+	}
+	return b.outcomes[b.outcome(ids)-1].bits[0]
 }
 
 // applies says whether a claim is evaluated at ids at all.
@@ -217,9 +302,11 @@ func (e *engine) empty(ids []uint32) bool {
 	return true
 }
 
+// allFinal says whether all machines may rest. Local values never met count
+// as not final.
 func (e *engine) allFinal(ids []uint32) bool {
 	for p := range e.procs {
-		if !e.procs[p].final[ids[p]] {
+		if final := e.procs[p].final; int(ids[p]) >= len(final) || !final[ids[p]] {
 			return false
 		}
 	}

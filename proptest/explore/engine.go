@@ -20,7 +20,7 @@ type engine struct {
 	budgets  []Budget    // by id: what has been used; nil without a budget
 	spent    [][4]uint32 // by id and fault: the id afterwards plus 1, overflowWord if used up, 0 unknown
 	lay      layout
-	claims   []claimTable
+	bundles  []*bundle
 	faulty   bool // some channel loses, duplicates or swaps
 	visited  *table
 	levels   []level

@@ -7,7 +7,7 @@ type worker struct {
 	s    *search
 	ids  []uint32
 	next []uint32
-	memo []uint8  // answers of the claims for the configuration at hand
+	said []uint32 // by bundle: outcome for the configuration at hand plus 1, 0 if it does not apply
 	buf  []uint64 // packed successors not yet inserted
 	// recent remembers some successors of late; many come twice in short order.
 	recent []uint64
@@ -27,9 +27,8 @@ type worker struct {
 // tally is what workers count.
 type tally struct {
 	steps  uint64
-	counts []uint64 // by label; then lost, swapped, received and kept
-	rel    []uint64 // by claim
-	held   []uint64
+	counts []uint64   // by label; then lost, swapped, received and kept
+	by     [][]uint64 // by bundle and outcome: configurations
 }
 
 // What counts has after the labels.
@@ -47,10 +46,9 @@ func newWorker(s *search) *worker {
 	w := &worker{e: e, s: s, found: map[findKey][]uint64{}, inc: 1}
 	w.ids = make([]uint32, e.fields())
 	w.next = make([]uint32, e.fields())
-	w.memo = make([]uint8, len(e.claims))
+	w.said = make([]uint32, len(e.bundles))
 	w.counts = make([]uint64, len(e.sys.Labels)+moreCounts)
-	w.rel = make([]uint64, len(e.claims))
-	w.held = make([]uint64, len(e.claims))
+	w.by = make([][]uint64, len(e.bundles))
 	return w
 }
 
@@ -58,7 +56,7 @@ func newWorker(s *search) *worker {
 // missing in the tables, nothing is changed and the answer is false.
 func (w *worker) expand(c []uint64) bool {
 	w.e.lay.unpack(c, w.ids)
-	if !w.known() || !w.answers() {
+	if !w.answers() {
 		return false
 	}
 	mark := len(w.buf)
@@ -87,9 +85,6 @@ func (w *worker) undo(c []uint64, mark int) {
 func (w *worker) successors(c []uint64) bool {
 	w.buf = w.buf[:0]
 	w.e.lay.unpack(c, w.ids)
-	if !w.known() {
-		return false
-	}
 	_, ok := w.generate(c)
 	w.undo(c, len(w.buf))
 	return ok
@@ -113,32 +108,14 @@ func (w *worker) generate(c []uint64) (moves int, ok bool) {
 	return moves, ok
 }
 
-// known looks up whether the fields in w.ids were met before.
-func (w *worker) known() bool {
-	e := w.e
-	for p := range e.procs {
-		if a := w.ids[p]; int(a) >= len(e.procs[p].runs) || e.procs[p].runs[a] == 0 {
-			return false
-		}
-	}
-	for k := range e.chans {
-		if e.chans[k].heads[w.ids[len(e.procs)+k]].msg == unknownMsg {
-			return false
-		}
-	}
-	return true
-}
-
 // answers looks up the claims for w.ids.
 func (w *worker) answers() bool {
-	e := w.e
-	for i := range e.claims {
-		t := &e.claims[i]
-		w.memo[i] = 0
-		if t.where != Everywhere && !e.applies(t.where, w.ids) {
+	for i, b := range w.e.bundles {
+		w.said[i] = 0
+		if b.where != Everywhere && !w.e.applies(b.where, w.ids) {
 			continue
 		}
-		if w.memo[i] = t.answer(w.ids); w.memo[i] == 0 {
+		if w.said[i] = b.outcome(w.ids); w.said[i] == 0 {
 			return false
 		}
 	}
@@ -151,7 +128,11 @@ func (w *worker) expand1(c uint64) bool {
 	np := len(e.procs)
 	for p := range e.procs {
 		m := &e.procs[p]
-		if run := m.runs[w.ids[p]]; run != 1 && !w.run1(c, m, run, -1, 0) {
+		a := w.ids[p]
+		if int(a) >= len(m.runs) || m.runs[a] == 0 {
+			return false
+		}
+		if run := m.runs[a]; run != 1 && !w.run1(c, m, run, -1, 0) {
 			return false
 		}
 	}
@@ -163,6 +144,9 @@ func (w *worker) expand1(c uint64) bool {
 		}
 		to := ch.spec.To
 		for l := &ch.heads[word]; ; l = &ch.more[l.more] {
+			if l.msg == unknownMsg {
+				return false
+			}
 			run := ch.recv.get(w.ids[to], l.msg)
 			if run == 0 {
 				return false
@@ -233,7 +217,11 @@ func (w *worker) expandN(c []uint64) bool {
 	np := len(e.procs)
 	for p := range e.procs {
 		m := &e.procs[p]
-		if run := m.runs[w.ids[p]]; run != 1 && !w.runN(c, p, run, -1, 0) {
+		a := w.ids[p]
+		if int(a) >= len(m.runs) || m.runs[a] == 0 {
+			return false
+		}
+		if run := m.runs[a]; run != 1 && !w.runN(c, p, run, -1, 0) {
 			return false
 		}
 	}
@@ -245,6 +233,9 @@ func (w *worker) expandN(c []uint64) bool {
 		}
 		to := ch.spec.To
 		for l := &ch.heads[word]; ; l = &ch.more[l.more] {
+			if l.msg == unknownMsg {
+				return false
+			}
 			run := ch.recv.get(w.ids[to], l.msg)
 			if run == 0 {
 				return false
@@ -469,8 +460,10 @@ func (w *worker) swap(k int) bool {
 // judge notes what is wrong with c, from which machines have so many moves.
 func (w *worker) judge(c []uint64, moves int) {
 	e := w.e
-	for i := range e.claims {
-		w.judgeClaim(i, c)
+	for i, v := range w.said {
+		if v != 0 {
+			w.judgeClaims(i, v-1, c)
+		}
 	}
 	for _, b := range w.bad {
 		w.note(findKey{what: foundFault, label: int(b & maxLabel), kind: Kind(b >> 24)}, c)
@@ -488,22 +481,24 @@ func (w *worker) judge(c []uint64, moves int) {
 	}
 }
 
-func (w *worker) judgeClaim(i int, c []uint64) {
-	v := w.memo[i]
-	if v == 0 {
+// judgeClaims counts an outcome of a bundle and notes c if it is worth a trace.
+func (w *worker) judgeClaims(i int, v uint32, c []uint64) {
+	for int(v) >= len(w.by[i]) {
+		w.by[i] = append(w.by[i], 0)
+	}
+	w.by[i][v]++
+	b := w.e.bundles[i]
+	if !b.outcomes[v].note {
 		return
 	}
-	t := &w.e.claims[i]
-	if v&memoRelevant != 0 {
-		w.rel[i]++
-	}
-	if v&memoHeld != 0 {
-		w.held[i]++
-		if t.spec.Kind == Sometimes {
-			w.note(findKey{what: foundWitness, claim: i}, c)
+	for j, claim := range b.claims {
+		held := b.outcomes[v].bits[j]&heldBit != 0
+		switch kind := w.e.sys.Claims[claim].Kind; {
+		case kind == Sometimes && held:
+			w.note(findKey{what: foundWitness, claim: claim}, c)
+		case kind == Always && !held:
+			w.note(findKey{what: foundClaim, claim: claim}, c)
 		}
-	} else if t.spec.Kind == Always {
-		w.note(findKey{what: foundClaim, claim: i}, c)
 	}
 }
 

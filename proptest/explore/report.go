@@ -38,7 +38,7 @@ func (s *search) result() *Result {
 func (s *search) sum(r *Result) {
 	n := len(s.e.sys.Labels)
 	r.LabelCount = make([]uint64, n)
-	r.Claims = make([]ClaimVerdict, len(s.e.claims))
+	r.Claims = make([]ClaimVerdict, len(s.e.sys.Claims))
 	for _, w := range s.workers {
 		r.Steps += w.steps
 		r.Faults.Dups += w.counts[n+dupCount]
@@ -47,10 +47,12 @@ func (s *search) sum(r *Result) {
 		for i := range r.LabelCount {
 			r.LabelCount[i] += w.counts[i]
 		}
-		for i := range r.Claims {
-			r.Claims[i].Relevant += w.rel[i]
-			r.Claims[i].Held += w.held[i]
-		}
+	}
+	for i := range s.e.bundles {
+		s.count(i)
+	}
+	for i := range r.Claims {
+		r.Claims[i].Relevant, r.Claims[i].Held = s.relevant[i], s.held[i]
 	}
 }
 
@@ -97,7 +99,7 @@ func (s *search) findings(r *Result) {
 
 // claimVerdicts judges each claim by what was found.
 func (s *search) claimVerdicts(r *Result) {
-	for i := range s.e.claims {
+	for i := range s.e.sys.Claims {
 		c, v := &s.e.sys.Claims[i], &r.Claims[i]
 		v.Name = c.Name
 		if r.Complete {

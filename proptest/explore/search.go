@@ -28,6 +28,8 @@ type search struct {
 	reported   map[findKey]bool
 	finds      []finding
 	unexpanded uint64
+	held       []uint64 // by claim: configurations where it held
+	relevant   []uint64
 	sequential sync.Mutex
 	cancel     []func() bool
 	free       context.CancelFunc
@@ -48,6 +50,7 @@ const (
 
 func newSearch(ctx context.Context, e *engine) *search {
 	s := &search{e: e, start: time.Now(), reported: map[findKey]bool{}, checks: e.opt.Checks}
+	s.held, s.relevant = make([]uint64, len(e.sys.Claims)), make([]uint64, len(e.sys.Claims))
 	if s.checks == 0 {
 		s.checks = DefaultChecks
 	}
@@ -392,25 +395,47 @@ func (s *search) fetch(missed [][]uint64) bool {
 	e := s.e
 	stride := e.lay.stride
 	ids := make([]uint32, e.fields())
-	probe := s.workers[0]
 	for _, t := range missed {
 		for ; len(t) > 0; t = t[stride:] {
 			e.lay.unpack(t[:stride], ids)
-			e.fetch(ids, probe)
+			e.moves(ids, func(*move) bool { return true })
+			for i := 0; i < len(e.bundles); i++ {
+				if b := e.bundles[i]; e.applies(b.where, ids) && b.outcome(ids) == 0 && !e.learn(b, ids) {
+					s.divide(i)
+					i--
+				}
+			}
 		}
 	}
 	return !e.lay.fits(e.counts())
 }
 
-// fetch interns what one configuration needs, with its claims.
-func (e *engine) fetch(ids []uint32, w *worker) {
-	copy(w.ids, ids)
-	e.moves(ids, func(*move) bool { return true })
-	for i := range e.claims {
-		t := &e.claims[i]
-		if e.applies(t.where, ids) && t.answer(ids) == 0 {
-			e.learn(t, ids)
+// divide replaces a bundle by two with half of its claims each.
+func (s *search) divide(i int) {
+	e := s.e
+	s.count(i)
+	b := e.bundles[i]
+	half := len(b.claims) / 2
+	e.bundles[i] = e.newBundle(b.where, b.claims[:half])
+	e.bundles = append(e.bundles, e.newBundle(b.where, b.claims[half:]))
+	for _, w := range s.workers {
+		w.said = append(w.said, 0)
+		w.by = append(w.by, nil)
+	}
+}
+
+// count adds the workers' counts for a bundle to those of its claims.
+func (s *search) count(i int) {
+	b := s.e.bundles[i]
+	for _, w := range s.workers {
+		for v, n := range w.by[i] {
+			for j, claim := range b.claims {
+				bits := b.outcomes[v].bits[j]
+				s.held[claim] += n * uint64(bits&heldBit)
+				s.relevant[claim] += n * uint64(bits/relevantBit)
+			}
 		}
+		w.by[i] = nil
 	}
 }
 

@@ -276,8 +276,7 @@ func (c *channel) bytes(w uint32) Word {
 // while that stays small, else a hash table.
 type pairTable struct {
 	cells  []uint32
-	stride uint32 // columns of the matrix
-	rows   uint32
+	shift  uint32   // a row of the matrix has 1<<shift columns
 	keys   []uint64 // hash table: x<<32|y + 1
 	vals   []uint32
 	used   int
@@ -287,16 +286,16 @@ type pairTable struct {
 const maxMatrix = 1 << 22 // cells
 
 func (t *pairTable) get(x, y uint32) uint32 {
-	if y < t.stride && x < t.rows {
-		return t.cells[x*t.stride+y]
-	}
-	if !t.hashed {
-		return 0
+	if at := uint64(x)<<t.shift | uint64(y); y>>t.shift == 0 && at < uint64(len(t.cells)) {
+		return t.cells[at]
 	}
 	return t.probe(x, y)
 }
 
 func (t *pairTable) probe(x, y uint32) uint32 {
+	if !t.hashed {
+		return 0
+	}
 	key := uint64(x)<<32 | uint64(y)
 	mask := uint64(len(t.keys) - 1)
 	for i := hash1(key) & mask; t.keys[i] != 0; i = (i + 1) & mask {
@@ -308,11 +307,11 @@ func (t *pairTable) probe(x, y uint32) uint32 {
 }
 
 func (t *pairTable) set(x, y, v uint32) {
-	if !t.hashed && (x >= t.rows || y >= t.stride) {
+	if !t.hashed && !t.covers(x, y) {
 		t.enlarge(x, y)
 	}
 	if !t.hashed {
-		t.cells[x*t.stride+y] = v
+		t.cells[x<<t.shift|y] = v
 		return
 	}
 	if 2*(t.used+1) > len(t.keys) {
@@ -338,24 +337,28 @@ func (t *pairTable) put(key uint64, v uint32) {
 	t.keys[i], t.vals[i] = key+1, v
 }
 
+func (t *pairTable) covers(x, y uint32) bool {
+	return y>>t.shift == 0 && uint64(x) < uint64(len(t.cells))>>t.shift
+}
+
 // enlarge makes room for (x, y), as a matrix if it stays small enough.
 func (t *pairTable) enlarge(x, y uint32) {
-	rows, stride := max(t.rows, 16), max(t.stride, 4)
-	for rows <= x {
+	old := *t
+	rows, shift := max(uint64(len(old.cells))>>old.shift, 16), max(old.shift, 2)
+	for rows <= uint64(x) {
 		rows *= 2
 	}
-	for stride <= y {
-		stride *= 2
+	for y>>shift != 0 {
+		shift++
 	}
-	old := *t
-	if uint64(rows)*uint64(stride) > maxMatrix {
+	if rows<<shift > maxMatrix {
 		*t = pairTable{hashed: true, keys: make([]uint64, 1<<16), vals: make([]uint32, 1<<16)}
 	} else {
-		*t = pairTable{cells: make([]uint32, rows*stride), rows: rows, stride: stride}
+		*t = pairTable{cells: make([]uint32, rows<<shift), shift: shift}
 	}
 	for i, v := range old.cells {
 		if v != 0 {
-			t.set(uint32(i)/old.stride, uint32(i)%old.stride, v)
+			t.set(uint32(i)>>old.shift, uint32(i)&(1<<old.shift-1), v)
 		}
 	}
 }

@@ -159,6 +159,9 @@ func (t *table) insert(c []uint64) bool {
 // least, into it. The others are returned.
 func (t *table) moveUp(old, lo, hi, least uint64) (aside []uint64) {
 	s := t.stride
+	if s == 1 {
+		return t.moveUp1(old, lo, hi, least)
+	}
 	from, to := max(mulDiv(lo, t.n, old), least), mulDiv(hi, t.n, old)
 	c := make([]uint64, s)
 	for i := hi; i > lo; {
@@ -180,6 +183,30 @@ func (t *table) moveUp(old, lo, hi, least uint64) (aside []uint64) {
 		}
 		copy(t.slots[h*s:h*s+s], c)
 		t.slots[h*s]++
+	}
+	return aside
+}
+
+// moveUp1 is moveUp for one word.
+func (t *table) moveUp1(old, lo, hi, least uint64) (aside []uint64) {
+	from, to := max(mulDiv(lo, t.n, old), least), mulDiv(hi, t.n, old)
+	slots := t.slots
+	for i := hi; i > lo; {
+		i--
+		v := slots[i]
+		if v == 0 {
+			continue
+		}
+		slots[i] = 0
+		h := t.home(hash1(v - 1))
+		for h >= from && h < to && slots[h] != 0 {
+			h++
+		}
+		if h < from || h >= to {
+			aside = append(aside, v-1)
+			continue
+		}
+		slots[h] = v
 	}
 	return aside
 }
