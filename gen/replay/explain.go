@@ -148,24 +148,13 @@ func (s *search) result(params string) *Side {
 		return r
 	}
 	known := map[string]bool{}
-	for _, n := range s.unfinished() {
+	for _, n := range s.best {
 		if a := s.at(n); !known[a.Machine] && len(r.Machines) < maxPossible {
 			known[a.Machine] = true
 			r.Machines = append(r.Machines, a)
 		}
 	}
 	return r
-}
-
-// unfinished are the best nodes, without those where the machine has ended if
-// there are others.
-func (s *search) unfinished() []int {
-	final := func(n int) bool { return s.machine.States[s.nodes[n].value[0]].Final }
-	open := slices.DeleteFunc(slices.Clone(s.best), final)
-	if len(open) == 0 {
-		return s.best
-	}
-	return open
 }
 
 // run renders the way to node last and counts the transitions on it.

@@ -224,7 +224,12 @@ func (s *search) match(sent int, effects []interp.Effect) (n int, ok bool) {
 	return n, true
 }
 
+// add keeps a node that is new. A machine that has ended sends nothing more, so
+// ending while frames are still to be explained is no explanation.
 func (s *search) add(c node) {
+	if s.machine.States[c.value[0]].Final && c.sent < len(s.out) {
+		return
+	}
 	key := s.key(&c)
 	if s.seen[key] {
 		return

@@ -84,7 +84,7 @@ func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
 			who, s.Sent, s.Read, len(s.Run), taken, len(s.Taken), s.Machines[0].State)
 	} else {
 		fmt.Fprintf(w, "  %s: NOT a run; explained are %d of %d sent and %d of %d received frames\n", who, s.Sent, s.SentAll, s.Read, s.ReadAll)
-		deviationText(w, c, s)
+		deviationText(w, c, s, steps)
 	}
 	if steps {
 		for i, st := range s.Run {
@@ -93,14 +93,22 @@ func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
 	}
 }
 
-func deviationText(w io.Writer, c *Conn, s *replay.Side) {
+func deviationText(w io.Writer, c *Conn, s *replay.Side, machines bool) {
 	rec := c.Recording
 	if s.Frontier < len(rec.Frames) {
 		f := &rec.Frames[s.Frontier]
 		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s: %s\n", f.Packet, offset(rec, f.Time), sideNames[f.From], rec.Text(s.Frontier))
 	}
+	known := map[string]bool{}
 	for _, a := range s.Machines {
-		fmt.Fprintf(w, "    the %s was in %s\n      %s\n", sideNames[s.Side], a.State, a.Machine)
+		if known[a.State+a.Refuses] && !machines {
+			continue
+		}
+		known[a.State+a.Refuses] = true
+		fmt.Fprintf(w, "    the %s was in %s\n", sideNames[s.Side], a.State)
+		if machines {
+			fmt.Fprintf(w, "      %s\n", a.Machine)
+		}
 		if a.Refuses != "" {
 			fmt.Fprintf(w, "      %s\n", a.Refuses)
 		}
