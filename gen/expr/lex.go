@@ -57,6 +57,9 @@ func next(text string, i int) token {
 	case c == '"' || c == '\'':
 		return lexString(text, i)
 	}
+	if strings.HasPrefix(text[i:], "<<") || strings.HasPrefix(text[i:], ">>") {
+		return token{kind: bad, text: "there are no shifts; multiply or divide", from: i, to: i + 2}
+	}
 	for _, o := range operators {
 		if strings.HasPrefix(text[i:], o) {
 			return token{kind: op, text: o, from: i, to: i + len(o)}
@@ -81,6 +84,10 @@ func lexNumber(text string, i int) token {
 		j++
 	}
 	v, err := strconv.ParseInt(text[i:j], 0, 64)
+	if j > i+1 && text[i] == '0' && isDigit(text[i+1]) {
+		// Go would read an octal number here.
+		return token{kind: bad, text: "a number does not begin with 0", from: i, to: j}
+	}
 	if err != nil || v > 1<<61 {
 		complaint := fmt.Sprintf("%s is not a number", diag.Quote(text[i:j]))
 		if ne, ok := err.(*strconv.NumError); err == nil || ok && ne.Err == strconv.ErrRange {

@@ -32,10 +32,21 @@ func File(name string, data []byte) (*ast.Node, diag.List) {
 		return nil, c.List()
 	}
 	root := tree(src, c)
-	if root != nil && !c.HasErrors() {
+	if root != nil && onlyTwice(c) {
 		checkShape(root, &specShape, c)
 	}
 	return root, c.List()
+}
+
+// onlyTwice reports whether nothing is wrong but keys that are there twice; then
+// the rest of the tree can still be looked at.
+func onlyTwice(c *diag.Collector) bool {
+	for _, d := range c.List() {
+		if d.Code != "FSM006" {
+			return false
+		}
+	}
+	return true
 }
 
 // Tree parses one file without looking at the keys: what a formatter needs.

@@ -51,7 +51,7 @@ func checkShape(n *ast.Node, s *shape, c *diag.Collector) {
 	case n.Kind == ast.Map && s.isMap():
 		checkMap(n, s, c)
 	default:
-		c.Errorf("FSM008", n.Span(), "%s is %s, not %s", s.what, s.forms(), n.Kind)
+		c.Errorf("FSM008", n.Span(), "%s: %s is needed here, not %s", s.what, s.forms(), n.Kind)
 	}
 }
 

@@ -21,6 +21,7 @@ func (r *resolver) checks() {
 	if n == nil {
 		return
 	}
+	broken := r.HasErrors()
 	for _, e := range n.Entries {
 		if r.cfg.Check != "" && e.Key.Text != r.cfg.Check || e.Value.Kind != ast.Map {
 			continue
@@ -30,8 +31,8 @@ func (r *resolver) checks() {
 			r.p.Checks = append(r.p.Checks, r.oneCheck(e))
 			continue
 		}
-		if r.HasErrors() {
-			continue // they would come again
+		if broken {
+			continue // what is wrong would come again
 		}
 		sub := newResolver(r.unit, Config{Check: e.Key.Text, Consts: r.cfg.Consts}, r.shared)
 		sub.findCheck()
@@ -82,6 +83,7 @@ func (r *resolver) instances(c *model.Check, n *ast.Node) map[string]*instance {
 		r.Errorf("FSM042", n.Span(), "a check has at most %d instances", maxInstances)
 		return out
 	}
+	blamed := map[*role]bool{}
 	for _, e := range n.Entries {
 		in := &model.Instance{Name: e.Key.Text, Index: len(c.Instances), Span: e.Key.Span()}
 		x, err := expr.ParseInstance(e.Value.Text, e.Value.Part)
@@ -97,7 +99,8 @@ func (r *resolver) instances(c *model.Check, n *ast.Node) map[string]*instance {
 		r.use(ro.m.Span)
 		in.Role = ro.m
 		in.Args = r.instanceArgs(x, ro)
-		if len(n.Entries) > 2 && !ro.peerless.IsZero() {
+		if len(n.Entries) > 2 && !ro.peerless.IsZero() && !blamed[ro] {
+			blamed[ro] = true
 			r.Errorf("FSM065", e.Key.Span(), "with %d instances it must be said to whom messages go", len(n.Entries)).
 				See(ro.peerless, "this one does not say").With("add `to: sender`, `to: all` or `to: EXPR`")
 		}

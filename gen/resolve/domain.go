@@ -69,7 +69,7 @@ func (r *resolver) enumDomain(t *model.Type, n *ast.Node) *model.Type {
 	ok := true
 	for _, it := range n.Items {
 		if !slices.Contains(t.Names, it.Text) || it.Kind != ast.Scalar {
-			r.unknown("FSM021", it, "name in "+diag.Quote(t.Name), t.Names)
+			r.unknown("FSM021", it, "value of "+diag.Quote(t.Name)+" named", t.Names)
 			ok = false
 			continue
 		}

@@ -281,7 +281,8 @@ func (s *scope) decided(e model.Expr, op model.Op, x, y model.Expr) {
 		return
 	}
 	a, b := numeric(x), numeric(y)
-	if a == nil || b == nil {
+	_, constant := evalConst(e)
+	if a == nil || b == nil || constant {
 		return
 	}
 	always, never := compareRanges(op, a, b)

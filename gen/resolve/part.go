@@ -173,7 +173,7 @@ func (ro *role) partMachine(p *model.Part, n *ast.Node) *role {
 	}
 	child := sub.roles[roleName]
 	if child == nil {
-		r.unknownAt("FSM021", machine.Part(min(len(name)+1, len(machine.Text)), len(machine.Text)), roleName, "role in "+diag.Quote(name), u.Root.Get("roles").Keys())
+		r.unknownAt("FSM021", machine.Part(min(len(name)+1, len(machine.Text)), len(machine.Text)), roleName, "role of "+diag.Quote(name)+" named", u.Root.Get("roles").Keys())
 		return nil
 	}
 	return child
@@ -187,7 +187,7 @@ func (ro *role) substitution(n *ast.Node, u *Unit) (map[string]*model.Type, bool
 	ok := true
 	for _, e := range n.Entries {
 		if u.Root.Get("types").Entry(e.Key.Text) == nil {
-			ro.r.unknown("FSM021", e.Key, "type in the part's protocol,", u.Root.Get("types").Keys())
+			ro.r.unknown("FSM021", e.Key, "type of the part's protocol named", u.Root.Get("types").Keys())
 			ok = false
 			continue
 		}
@@ -248,7 +248,7 @@ func (ro *role) partSends(p *model.Part, n *ast.Node, child *role) {
 	if n != nil {
 		for _, e := range n.Entries {
 			if !containsString(names, e.Key.Text) {
-				r.unknown("FSM021", e.Key, "message in the part's protocol,", names)
+				r.unknown("FSM021", e.Key, "message of the part's protocol named", names)
 			}
 		}
 	}
@@ -278,6 +278,9 @@ func (ro *role) partSend(p *model.Part, m *model.Message, e *ast.Entry, sentAt d
 				With(fmt.Sprintf("say under `send` what is sent instead: `%s: OURS{…}`, or `%s: none`", m.Name, m.Name)).See(sentAt, "sent here")
 			return nil
 		}
+		if !ro.sameFields(p, m, own, s) {
+			return nil
+		}
 		x = literalOf(own.Name, own.Fields, at)
 	}
 	if x == nil {
@@ -291,6 +294,23 @@ func (ro *role) partSend(p *model.Part, m *model.Message, e *ast.Entry, sentAt d
 	ps.Send = &model.Send{StmtBase: model.StmtBase{Span: at}, Message: msg, Fields: fields}
 	ps.Locals = s.max
 	return ps
+}
+
+// sameFields checks that the part's message can be sent as ours of the same name.
+func (ro *role) sameFields(p *model.Part, m, own *model.Message, s *scope) bool {
+	for _, f := range own.Fields {
+		l := s.local(f.Name)
+		if l != nil && (compatible(l.Type, f.Type) || f.Type.Kind == model.KindOptional) {
+			continue
+		}
+		d := ro.r.Errorf("FSM061", p.Span, "part %s sends %s, but this protocol's %s has other fields", diag.Quote(p.Name), diag.Quote(m.Name), diag.Quote(m.Name)).
+			With(fmt.Sprintf("say under `send` what is sent instead: `%s: OURS{…}`, or `%s: none`", m.Name, m.Name)).See(f.Span, "this field")
+		if l != nil {
+			d.See(fieldNamed(m.Fields, f.Name).Span, "it is %s there", describe(l.Type))
+		}
+		return false
+	}
+	return true
 }
 
 // literalOf writes NAME{a, b} for a name and all fields of a declaration.

@@ -25,6 +25,7 @@ type role struct {
 	// whom; wrong where there are more than two parties.
 	peerless diag.Span
 	size     int64
+	badGuard map[*model.Transition]bool // the guard has an error, which is reported
 }
 
 // stateKeys are the keys of a state that are no events.
@@ -52,7 +53,7 @@ func (r *resolver) declareRole(e ast.Entry) *role {
 	ro := &role{
 		r: r, node: e.Value, values: map[string]any{}, params: map[*model.Var]bool{},
 		events: map[string]*model.Event{}, reports: map[string]*model.Report{},
-		sends: map[*model.Message]diag.Span{}, hears: map[*model.Message]bool{}, size: 1,
+		sends: map[*model.Message]diag.Span{}, hears: map[*model.Message]bool{}, badGuard: map[*model.Transition]bool{}, size: 1,
 		m: &model.Machine{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Protocol: r.p.Name, Messages: r.p.Messages, Span: e.Key.Span()},
 	}
 	ro.declareVars("params")

@@ -206,6 +206,7 @@ func (s *scope) names() []string {
 		names = append(names, sortedKeys(s.ro.values)...)
 	}
 	names = append(names, sortedKeys(s.r.consts)...)
+	names = append(names, sortedKeys(s.r.types)...)
 	return append(names, sortedKeys(s.r.enums)...)
 }
 
@@ -301,7 +302,7 @@ func (s *scope) qualified(t *model.Type, n *expr.Select) ref {
 			return s.enumLit(n.Name, v, n.Pos())
 		}
 	}
-	s.r.unknownAt("FSM021", n.NamePos, n.Name, "name in "+diag.Quote(t.Name), t.Names)
+	s.r.unknownAt("FSM021", n.NamePos, n.Name, "value of "+diag.Quote(t.Name)+" named", t.Names)
 	return errRef
 }
 
@@ -333,7 +334,7 @@ func (s *scope) index(n *expr.Index) ref {
 // keys resolves the keys of a part, one for each; nil after an error.
 func (s *scope) keys(p *model.Part, args []expr.Node, at diag.Span) []model.Expr {
 	if len(args) != len(p.Keys) {
-		s.r.Errorf("FSM061", at, "part %s has %d keys, not %d", diag.Quote(p.Name), len(p.Keys), len(args)).With(keysHint(p))
+		s.r.Errorf("FSM061", at, "part %s has %d key%s, not %d", diag.Quote(p.Name), len(p.Keys), plural(len(p.Keys)), len(args)).With(keysHint(p))
 		return nil
 	}
 	keys := make([]model.Expr, len(args))

@@ -208,9 +208,12 @@ func (ro *role) handler(st *model.State, ev *model.Event, m mention) {
 // checkOrder reports branches that cannot be reached.
 func (ro *role) checkOrder(h *model.Handler) {
 	for i, t := range h.Branches[:max(0, len(h.Branches)-1)] {
+		if ro.badGuard[t] {
+			continue
+		}
 		if t.When != nil {
 			v, ok := evalConst(t.When)
-			if !ok || v == 0 {
+			if !ok || v == 0 || ro.r.fromConst[t.When] {
 				continue
 			}
 		}
@@ -242,6 +245,7 @@ func (ro *role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention
 	t.Span, t.Doc = b.Span(), textOf(b, "doc")
 	if when := b.Get("when"); when != nil {
 		t.When = s.cond(ro.r.parse(when))
+		ro.badGuard[t] = t.When == nil
 		ro.constantGuard(t.When)
 	}
 	t.Body = w.branchBody(b)
@@ -308,7 +312,7 @@ func (w *stmts) forward(m mention) []model.Stmt {
 	child := w.r.info[p.Machine]
 	ev := child.events[m.event]
 	if ev == nil || ev.Kind != model.EventMessage {
-		w.r.unknownAt("FSM062", m.at, m.event, "message of part "+diag.Quote(p.Name), child.runnable())
+		w.r.unknownAt("FSM062", m.at, m.event, "message of part "+diag.Quote(p.Name)+" named", child.runnable())
 		return nil
 	}
 	x := expr.Name(p.Name, m.at)

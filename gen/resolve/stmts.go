@@ -338,7 +338,7 @@ func (w *stmts) runExpr(x expr.Node, at diag.Span) *model.Run {
 	child := w.r.info[p.Machine]
 	ev := child.events[sel.Name]
 	if ev == nil || ev.Kind != model.EventMessage && ev.Kind != model.EventCommand {
-		w.r.unknownAt("FSM062", sel.NamePos, sel.Name, "message or command of part "+diag.Quote(p.Name), child.runnable())
+		w.r.unknownAt("FSM062", sel.NamePos, sel.Name, "message or command of part "+diag.Quote(p.Name)+" named", child.runnable())
 		return nil
 	}
 	args := w.fieldValues(given, ev.Fields, eventWord(ev.Kind)+" "+diag.Quote(ev.Name), x.Pos())

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
@@ -34,6 +35,7 @@ func (r *resolver) declareTypes() {
 			}
 		}
 		for _, e := range n.Entries {
+			r.noInit(e.Value)
 			t := r.named(r.types[e.Key.Text])
 			if t != nil && t.Name == e.Key.Text {
 				r.p.Types = append(r.p.Types, t)
@@ -51,7 +53,11 @@ func (r *resolver) declareTypes() {
 
 // hides reports that a name is taken.
 func (r *resolver) hides(at diag.Span, name, what string, first diag.Span) {
-	r.Errorf("FSM040", at, "%s is already the name of a %s", diag.Quote(name), what).See(first, "declared here")
+	article := "a"
+	if strings.ContainsAny(what[:1], "aeiou") {
+		article = "an"
+	}
+	r.Errorf("FSM040", at, "%s is already the name of %s %s", diag.Quote(name), article, what).See(first, "declared here")
 }
 
 func (r *resolver) named(nt *namedType) *model.Type {
