@@ -1,0 +1,91 @@
+package graph_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/graph"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// TestSpecsSayEverything draws every machine of the repository and looks for
+// every event of every state: what is left out of a picture is said nowhere.
+// Unfolded and with names only, so that each state has to say it itself.
+func TestSpecsSayEverything(t *testing.T) {
+	for file, p := range specs(t) {
+		for _, m := range p.Roles {
+			text := graph.Mermaid(m, graph.Options{Detail: graph.Names, Unfold: true})
+			for i, s := range m.States {
+				own := linesOf(text, i)
+				for _, h := range s.Handlers {
+					if h != nil && !strings.Contains(own, h.Event.Name) {
+						t.Errorf("%s: the picture of %s does not say what %s does with %s", file, m.Name, s.Name, h.Event.Name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// linesOf returns the lines that begin with state number i: its rows and its edges.
+func linesOf(text string, i int) string {
+	var b strings.Builder
+	name := "s" + strconv.Itoa(i)
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, name+" :") || strings.HasPrefix(line, name+" -->") {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
+}
+
+// TestSpecsDraw gives the picture of every machine to Graphviz, and draws it ourselves.
+func TestSpecsDraw(t *testing.T) {
+	dot, err := exec.LookPath("dot")
+	for file, p := range specs(t) {
+		for _, m := range p.Roles {
+			source := graph.DOT(m, graph.Options{})
+			if source != graph.DOT(m, graph.Options{}) {
+				t.Errorf("%s: two pictures of %s differ", file, m.Name)
+			}
+			if svg := graph.SVG(m, graph.Options{}); !strings.HasSuffix(svg, "</svg>\n") || strings.Contains(svg, "NaN") {
+				t.Errorf("%s: the SVG of %s is not whole", file, m.Name)
+			}
+			if err != nil {
+				continue
+			}
+			cmd := exec.Command(dot, "-Tcanon")
+			cmd.Stdin = strings.NewReader(source)
+			if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "Warning:") {
+				t.Errorf("%s: dot: %v\n%s", file, err, out)
+			}
+		}
+	}
+}
+
+func specs(t *testing.T) map[string]*model.Protocol {
+	t.Helper()
+	files, err := filepath.Glob("../../specs/*/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no specifications found: %v", err)
+	}
+	list := map[string]*model.Protocol{}
+	for _, f := range files {
+		if _, err := os.Stat(f); err != nil {
+			continue
+		}
+		p, found := compile.Load(f, compile.Options{})
+		if p == nil {
+			t.Errorf("%s does not compile:\n%v", f, found)
+			continue
+		}
+		list[f] = p
+	}
+	return list
+}
