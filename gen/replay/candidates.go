@@ -20,23 +20,38 @@ func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
 	if all := s.all(ev.Fields); all != nil {
 		return all
 	}
-	var list [][]int64
-	for k := n.sent; k < len(s.out) && k < n.sent+s.opts.Ahead; k++ {
-		f := &s.rec.Frames[s.out[k]]
-		for _, b := range bundles(f.Message.Fields, f.Slots) {
-			list = s.fill(list, ev.Fields, b)
+	key := guess{n.sent, ev.Index}
+	list, ok := s.guesses[key]
+	if !ok {
+		for k := n.sent; k < len(s.out) && k < n.sent+s.opts.Ahead; k++ {
+			for _, b := range s.bundlesAt(k) {
+				list = s.fill(list, ev.Fields, b)
+			}
 		}
-	}
-	// Values may also come from two frames that follow each other: an input
-	// and its checksum, say.
-	for k := n.sent; k+1 < len(s.out) && k < n.sent+s.opts.Ahead; k++ {
-		f, g := &s.rec.Frames[s.out[k]], &s.rec.Frames[s.out[k+1]]
-		b := bundle{}
-		b.add(f.Message.Fields, f.Slots)
-		b.add(g.Message.Fields, g.Slots)
-		list = s.fill(list, ev.Fields, b)
+		s.guesses[key] = list
 	}
 	return list
+}
+
+// guess is a place in the recording where arguments for an event were guessed.
+type guess struct{ sent, event int }
+
+// bundlesAt are the bundles of the side's frame k, and of it together with
+// the next: values may come from two frames that follow each other, a checksum
+// and an input, say.
+func (s *search) bundlesAt(k int) []bundle {
+	if s.bundles[k] == nil {
+		f := &s.rec.Frames[s.out[k]]
+		s.bundles[k] = bundles(f.Message.Fields, f.Slots)
+		if k+1 < len(s.out) {
+			g := &s.rec.Frames[s.out[k+1]]
+			b := bundle{}
+			b.add(f.Message.Fields, f.Slots)
+			b.add(g.Message.Fields, g.Slots)
+			s.bundles[k] = append(s.bundles[k], b)
+		}
+	}
+	return s.bundles[k]
 }
 
 // all lists every argument for fields, nil if there are too many; it remembers.

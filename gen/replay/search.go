@@ -68,12 +68,14 @@ type search struct {
 	// list, and fields that stand alone.
 	domains map[*model.Field][][]int64
 	alone   map[*model.Field]*model.Field
+	bundles [][]bundle // by index in out
+	guesses map[guess][][]int64
 }
 
 // explain looks for a run of machine, begun as value, that sends side's frames.
 func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, side int, opts Options) *search {
 	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(), side: side, seen: map[[16]byte]bool{},
-		domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{}}
+		domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{}, guesses: map[guess][][]int64{}}
 	for i, f := range rec.Frames {
 		if f.From == side {
 			s.out = append(s.out, i)
@@ -81,6 +83,7 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 			s.in = append(s.in, i)
 		}
 	}
+	s.bundles = make([][]bundle, len(s.out))
 	s.begin(value)
 	for len(s.stack) > 0 && ctx.Err() == nil {
 		n := s.stack[len(s.stack)-1]
