@@ -78,13 +78,13 @@ func runDot(ctx context.Context, source, format string) ([]byte, error) {
 	if err != nil {
 		return nil, ErrNoDot
 	}
-	ctx, cancel := context.WithTimeout(ctx, dotTime)
+	limited, cancel := context.WithTimeout(ctx, dotTime)
 	defer cancel()
 	args := []string{"-T" + format}
 	if format == PNG {
 		args = append(args, "-Gdpi=110")
 	}
-	cmd := exec.CommandContext(ctx, dot, args...)
+	cmd := exec.CommandContext(limited, dot, args...)
 	cmd.Stdin = strings.NewReader(source)
 	cmd.WaitDelay = time.Second
 	var out, stderr bytes.Buffer
@@ -92,6 +92,8 @@ func runDot(ctx context.Context, source, format string) ([]byte, error) {
 	err = cmd.Run()
 	switch {
 	case ctx.Err() != nil:
+		return nil, fmt.Errorf("dot was stopped: %w", ctx.Err())
+	case limited.Err() != nil:
 		return nil, fmt.Errorf("dot was stopped after %v; --collapse gives it less to draw", dotTime)
 	case err != nil:
 		return nil, fmt.Errorf("dot: %w: %s", err, strings.TrimSpace(stderr.String()))
