@@ -124,6 +124,7 @@ func (e *engine) localRun(p int, a uint32) uint32 {
 // recvRun gives the run for message m of channel ch at local value a.
 func (e *engine) recvRun(ch int, a, msg uint32) uint32 {
 	c := &e.chans[ch]
+	c.recv.widen(len(c.msgs.vals))
 	run := c.recv.get(a, msg)
 	if run == 0 {
 		m := &e.procs[c.spec.To]

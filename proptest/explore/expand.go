@@ -187,7 +187,12 @@ func (w *worker) run1(base uint64, m *machine, run uint32, at int, rest uint32) 
 			if k == at {
 				word = rest
 			}
-			n := ch.append.get(word, r.msg0)
+			var n uint32
+			if i := ch.append.index(word, r.msg0); i < uint64(len(ch.append.cells)) {
+				n = ch.append.cells[i]
+			} else {
+				n = ch.append.probe(word, r.msg0)
+			}
 			if n-1 < overflowWord-1 {
 				buf = append(buf, base+r.delta+(uint64(n)-uint64(word))<<(e.lay.fields[len(e.procs)+k].shift&63))
 				counts[r.label] += w.inc

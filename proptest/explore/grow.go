@@ -32,7 +32,7 @@ func (s *search) enlarge(n uint64) bool {
 		s.halt(fmt.Sprintf("the memory limit of %d bytes was reached: a larger visited set needs %d", most, need))
 		return false
 	}
-	slots, err := growWords(t.slots, n*t.stride)
+	slots, err := growWords(t.slots, n*t.stride+padSlots)
 	if err != nil {
 		s.halt("no memory for a larger visited set: " + err.Error())
 		return false

@@ -268,8 +268,9 @@ func (w *worker) flush1() {
 	for i, c := range keys {
 		h := homes[i]
 		d := atomic.LoadUint64(&t.slots[h]) ^ (c + 1)
+		d2 := atomic.LoadUint64(&t.slots[h+1]) ^ (c + 1)
 		keys[n], homes[n] = c, h
-		n += int((d | -d) >> 63)
+		n += int(((d | -d) & (d2 | -d2)) >> 63)
 	}
 	keys, homes = keys[:n], homes[:n]
 	n = 0
@@ -406,6 +407,11 @@ func (s *search) fetch(missed [][]uint64) bool {
 				}
 			}
 		}
+	}
+	for k := range e.chans {
+		c := &e.chans[k]
+		c.append.widen(len(c.msgs.vals))
+		c.recv.widen(len(c.msgs.vals))
 	}
 	return !e.lay.fits(e.counts())
 }

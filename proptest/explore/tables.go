@@ -174,6 +174,7 @@ func (c *channel) length(w uint32, kind uint8) uint32 {
 
 // push appends message m to word w; overflowWord if there is no room.
 func (c *channel) push(w, m uint32) uint32 {
+	c.append.widen(len(c.msgs.vals))
 	if id := c.append.get(w, m); id != 0 {
 		return id
 	}
@@ -285,11 +286,22 @@ type pairTable struct {
 
 const maxMatrix = 1 << 22 // cells
 
+// get looks up a pair; y must be below what widen was last told.
 func (t *pairTable) get(x, y uint32) uint32 {
-	if at := uint64(x)<<t.shift | uint64(y); y>>t.shift == 0 && at < uint64(len(t.cells)) {
+	if at := t.index(x, y); at < uint64(len(t.cells)) {
 		return t.cells[at]
 	}
 	return t.probe(x, y)
+}
+
+// index is the place of a pair in the matrix.
+func (t *pairTable) index(x, y uint32) uint64 { return uint64(x)<<(t.shift&31) | uint64(y) }
+
+// widen gives the matrix room for second numbers below n.
+func (t *pairTable) widen(n int) {
+	if !t.hashed && n > 1<<t.shift {
+		t.enlarge(0, uint32(n-1))
+	}
 }
 
 func (t *pairTable) probe(x, y uint32) uint32 {

@@ -18,13 +18,17 @@ type table struct {
 	used   uint64 // slots in use, brought up to date between phases
 }
 
+// padSlots follow the last slot and stay free, so that looking one ahead needs
+// no test for the end.
+const padSlots = 8
+
 const busySlot = ^uint64(0) // the words of this slot are being written
 
 // maxLoad is in sixteenths: above it, look-ups would pass many slots.
 const maxLoad = 12
 
 func newTable(n uint64, stride int) (*table, error) {
-	slots, err := allocWords(n * uint64(stride))
+	slots, err := allocWords(n*uint64(stride) + padSlots)
 	if err != nil {
 		return nil, err
 	}
