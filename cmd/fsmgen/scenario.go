@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/scenario"
+)
+
+func init() { commands = append(commands, scenarioCommand) }
+
+func scenarioCommand() *cobra.Command {
+	var update bool
+	c := &cobra.Command{
+		Use:   "scenario SPEC [FILE...]",
+		Short: "Run scenarios: small stories of a protocol with their exact outcome",
+		Long: `Scenario runs text files that tell what happens step by step, and compares what the machines do with what the files say.
+Without FILEs: all scenarios/*.txt beside the specification. The form of the files is in docs/LANGUAGE.md.
+
+Exit code 0: all say what happens. 1: some say something else. 2: a file cannot be read or is no scenario.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files := args[1:]
+			if len(files) == 0 {
+				var err error
+				pattern := filepath.Join(filepath.Dir(args[0]), "scenarios", "*.txt")
+				if files, err = filepath.Glob(pattern); err != nil || len(files) == 0 {
+					return fmt.Errorf("no scenarios: %s matches nothing", pattern)
+				}
+			}
+			return runScenarios(cmd, args[0], files, update)
+		},
+	}
+	c.Flags().BoolVar(&update, "update", false, "write what happens into the files")
+	return c
+}
+
+// loader compiles a specification for its checks, the first one for "".
+func loader(spec string, cmd *cobra.Command) scenario.Load {
+	return func(check string) (*model.Protocol, error) {
+		p, diags := compile.Load(spec, compile.Options{Check: check})
+		if p != nil && check == "" && len(p.Checks) > 0 {
+			p, diags = compile.Load(spec, compile.Options{Check: p.Checks[0].Name})
+		}
+		if p == nil {
+			if err := diags.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20}); err != nil {
+				return nil, err
+			}
+			return nil, &cli.Error{Code: cli.ExitFindings}
+		}
+		return p, nil
+	}
+}
+
+func runScenarios(cmd *cobra.Command, spec string, files []string, update bool) error {
+	differ := 0
+	for _, name := range files {
+		got, wrong, err := runScenario(cmd, spec, name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(wrong) == 0:
+			fmt.Fprintf(cmd.OutOrStdout(), "ok      %s (%d blocks)\n", name, len(got))
+		case update:
+			if err := os.WriteFile(name, []byte(scenario.Format(got)), 0o644); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "updated %s (%d blocks)\n", name, len(wrong))
+		default:
+			differ++
+			for _, w := range wrong {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: something else happens (- as the file says, + as it is)\n%s", name, w.Block.Line, cmp.Diff(w.Want, w.Got))
+			}
+		}
+	}
+	if differ > 0 {
+		return cli.Findings()
+	}
+	return nil
+}
+
+func runScenario(cmd *cobra.Command, spec, name string) ([]scenario.Block, []scenario.Mismatch, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	blocks, err := scenario.Parse(f)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	got, wrong, err := scenario.Run(blocks, loader(spec, cmd))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return got, wrong, nil
+}

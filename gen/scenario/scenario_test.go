@@ -1,0 +1,114 @@
+package scenario_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/scenario"
+)
+
+func load(spec string) scenario.Load {
+	return func(check string) (*model.Protocol, error) {
+		p, diags := compile.Load(spec, compile.Options{Check: check})
+		if p != nil && check == "" && len(p.Checks) > 0 {
+			p, diags = compile.Load(spec, compile.Options{Check: p.Checks[0].Name})
+		}
+		if p == nil {
+			return nil, diags
+		}
+		return p, nil
+	}
+}
+
+// Every scenario beside a specification says what happens.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("../../specs/*/scenarios/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scenarios", err)
+	}
+	for _, name := range files {
+		t.Run(name, func(t *testing.T) {
+			f, err := os.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			blocks, err := scenario.Parse(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, wrong, err := scenario.Run(blocks, load(filepath.Join(filepath.Dir(name), "..", "spec.yaml")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range wrong {
+				t.Errorf("line %d (- as the file says, + as it is)\n%s", w.Block.Line, cmp.Diff(w.Want, w.Got))
+			}
+		})
+	}
+}
+
+const story = `# one side
+a ready
+----
+a: ready  notReady → localReady, send READY
+
+deliver a -> b
+show
+----
+b: READY  notReady → remoteReady
+a: localReady
+b: remoteReady
+`
+
+func run(t *testing.T, text string) (string, []scenario.Mismatch, error) {
+	t.Helper()
+	blocks, err := scenario.Parse(strings.NewReader(text))
+	if err != nil {
+		return "", nil, err
+	}
+	got, wrong, err := scenario.Run(blocks, load("../../specs/ready/spec.yaml"))
+	return scenario.Format(got), wrong, err
+}
+
+func TestAStoryThatIsRightStaysAsItIs(t *testing.T) {
+	got, wrong, err := run(t, story)
+	if err != nil || len(wrong) > 0 {
+		t.Fatal(err, wrong)
+	}
+	if diff := cmp.Diff(story, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAWrongOutcomeIsFound(t *testing.T) {
+	_, wrong, err := run(t, strings.Replace(story, "b: remoteReady", "b: localReady", 1))
+	if err != nil || len(wrong) != 1 || wrong[0].Block.Line != 6 {
+		t.Fatalf("%v %+v", err, wrong)
+	}
+}
+
+func TestInputThatIsNoScenario(t *testing.T) {
+	for text, want := range map[string]string{
+		"----\n":                         "without input",
+		"a ready\n":                      "without ----",
+		"c ready\n----\n":                `no instance "c"`,
+		"a redy\n----\n":                 "redy",
+		"deliver a\n----\n":              "A -> B",
+		"deliver a -> b\n----\n":         "nothing is under way",
+		"deliver a -> b x\n----\n":       "no count",
+		"a ready\ncheck pair\n----\n":    "before everything else",
+		"check nowhere\n----\n":          "nowhere",
+		"a ready\ndrop a -> b 2\n----\n": "nothing is under way",
+	} {
+		if _, _, err := run(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, wanted one with %q", text, err, want)
+		}
+	}
+}
