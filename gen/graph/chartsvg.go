@@ -231,8 +231,9 @@ func (l *chartLayout) message(w *svg, f *flight) {
 		w.text(x2, y2+5, "middle", badColour, ` font-size="15" font-weight="bold"`, "✗")
 		w.text(x2, y2+19, "middle", badColour, ` font-size="10"`, "lost")
 	case f.underWay:
-		x2, y2 := x1+(l.x[f.To]-x1)*0.7, l.bottom-6
-		l.arrow(w, x1, y1, x2, y2, style{lineColour, dashed, f.Text + " (under way)", 0.8})
+		// A stub: drawn to the end of the chart, many of them would meet there.
+		x2, y2 := x1+(l.x[f.To]-x1)*0.55, min(l.bottom-6, y1+36)
+		l.arrow(w, x1, y1, x2, y2, style{lineColour, dashed, f.Text + " (under way)", 0.55})
 	}
 }
 
