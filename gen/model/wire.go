@@ -96,4 +96,14 @@ type (
 		Rest  bool
 		Cut   bool
 	}
+	// WireValue is a field of any type in the default format (see
+	// WithDefaultWire). Values are laid out big-endian: a number as the
+	// narrowest unsigned integer that holds Hi-Lo, less Lo; a bool, an enum (by
+	// index), an opaque value and a set (8 bytes) as they are; a text as its length (u16) and
+	// its bytes; an optional as a byte 0, or 1 and the value; a record and an array element by
+	// element; a list as its length (u16) and its elements.
+	WireValue struct {
+		WireBase
+		Field *Field
+	}
 )

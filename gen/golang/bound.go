@@ -1,0 +1,145 @@
+package golang
+
+import "github.com/parley-go/parley/gen/model"
+
+// boundless is where the computation of bounds stops counting.
+const boundless = 1 << 16
+
+// cost bounds what a piece of code can do: effects, and events for the machine above and for its own queue.
+type cost struct{ effects, up, own int }
+
+func (a cost) plus(b cost) cost {
+	return cost{min(a.effects+b.effects, boundless), min(a.up+b.up, boundless), min(a.own+b.own, boundless)}
+}
+
+func (a cost) times(n int) cost {
+	n = min(n, boundless)
+	return cost{min(a.effects*n, boundless), min(a.up*n, boundless), min(a.own*n, boundless)}
+}
+
+func (a cost) most(b cost) cost {
+	return cost{max(a.effects, b.effects), max(a.up, b.up), max(a.own, b.own)}
+}
+
+// maxEffects bounds the number of effects of one step of a role.
+func (g *gen) maxEffects(r *machine) int {
+	worst := cost{}
+	for _, st := range r.m.States {
+		for _, h := range st.Handlers {
+			if h != nil {
+				worst = worst.most(handlerCost(r, h))
+			}
+		}
+		worst = worst.most(stmtsCost(r, st.Entry))
+	}
+	for _, a := range r.alarms {
+		if a.of != r {
+			c := eventCost(a.of, timerEvent(a.of.m, a.timer))
+			worst = worst.most(cost{c.effects, 0, c.up})
+		}
+	}
+	return worst.plus(settleCost(r, worst.own)).effects
+}
+
+// handlerCost bounds one handler without what waits at its end.
+func handlerCost(r *machine, h *model.Handler) cost {
+	worst := cost{}
+	for _, t := range h.Branches {
+		c := stmtsCost(r, t.Body)
+		entered := t.To
+		if entered == nil && t.Event.Kind == model.EventStart {
+			entered = t.From
+		}
+		if entered != nil {
+			c = c.plus(stmtsCost(r, entered.Entry))
+		}
+		if t.To != nil && t.To.Final && r.part != nil {
+			c.up++
+		}
+		worst = worst.most(c)
+	}
+	return worst
+}
+
+// eventCost bounds what a part does with an event, waiting events included.
+func eventCost(r *machine, ev *model.Event) cost {
+	worst := cost{}
+	for _, st := range r.m.States {
+		if h := handlerOf(st, ev); h != nil {
+			worst = worst.most(handlerCost(r, h))
+		}
+	}
+	worst = worst.plus(settleCost(r, worst.own))
+	worst.own = 0
+	return worst
+}
+
+// settleCost bounds the handling of n waiting events and of those that they cause.
+func settleCost(r *machine, n int) cost {
+	worst := cost{}
+	for _, st := range r.m.States {
+		for _, w := range r.waiting {
+			if h := handlerOf(st, w.ev); h != nil {
+				worst = worst.most(handlerCost(r, h))
+			}
+		}
+	}
+	if n > 0 && worst.own > 0 {
+		n = 256
+	}
+	c := worst.times(min(n, 256))
+	c.own = 0
+	return c
+}
+
+func stmtsCost(r *machine, list []model.Stmt) cost {
+	sum := cost{}
+	for _, s := range list {
+		sum = sum.plus(stmtCost(r, s))
+	}
+	return sum
+}
+
+func stmtCost(r *machine, s model.Stmt) cost {
+	switch s := s.(type) {
+	case *model.Send, *model.StartTimer, *model.StopTimer, *model.Close:
+		return cost{effects: 1}
+	case *model.ReportStmt:
+		if r.part != nil {
+			return cost{up: 1}
+		}
+		return cost{effects: 1}
+	case *model.Run:
+		c := eventCost(r.subPart(s.Part), s.Event)
+		return cost{effects: c.effects, own: c.up}
+	case *model.Restart:
+		n := 1
+		if len(s.Keys) == 0 {
+			n = s.Part.Count
+		}
+		return cost{effects: countTimers(s.Part.Machine)}.times(n)
+	case *model.If:
+		return stmtsCost(r, s.Then).most(stmtsCost(r, s.Else))
+	case *model.Each:
+		n := int64(0)
+		if s.Values != nil {
+			n = s.Values.Count()
+		} else if t := s.Over.Type(); t.Kind == model.KindList {
+			n = int64(t.Cap)
+		} else if t.Kind == model.KindArray {
+			n = t.Index.Count()
+		} else {
+			n = t.Elem.Count()
+		}
+		return stmtsCost(r, s.Body).times(int(min(n, boundless)))
+	}
+	return cost{}
+}
+
+func countTimers(m *model.Machine) int {
+	n := len(m.Timers)
+	for _, p := range m.Parts {
+		n += p.Count * countTimers(p.Machine)
+	}
+	return n
+}

@@ -1,0 +1,170 @@
+package golang
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+func (g *gen) encodeBody(m *model.Message, n messageNames, t *text) {
+	if !bodyCode(m) {
+		return
+	}
+	e := &layout{g: g, t: &text{}, message: m.Name, counts: map[*model.Field]string{}}
+	e.encode(m.Layout, "m", n.fields, "")
+	arg := ""
+	code := e.t.String()
+	if n.member != "" {
+		arg = ", m *" + n.typ
+		if !mentions(code, "m") {
+			arg = ", _ *" + n.typ
+		}
+	}
+	start := "start"
+	if !mentions(code, "start") {
+		start = "_"
+	}
+	t.p("\nfunc append%s(dst []byte, %s int%s) ([]byte, wire.Error) {\n%sreturn dst, wire.Error{}\n}", strings.TrimPrefix(n.kind, "Message"), start, arg, code)
+}
+
+const here = "len(dst) - start"
+
+func (e *layout) encode(items []model.WireItem, of string, names []string, prefix string) {
+	used := anchors(items)
+	begin := map[int]string{}
+	for i, item := range items {
+		if used[i] {
+			begin[i] = fmt.Sprintf("since%d%d", e.nested, i)
+			e.t.p("%s := %s", begin[i], here)
+		}
+		switch it := item.(type) {
+		case *model.WireInt:
+			e.putInt(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+		case *model.WirePad:
+			e.t.p("dst = append(dst, %s)", zeros(it.Bytes))
+		case *model.WireConst:
+			e.t.p("%s", appendNumber(it.Bits, it.Little, strconv.FormatUint(uint64(it.Value), 10)))
+		case *model.WireAlign:
+			since := "start"
+			if it.Since >= 0 {
+				since = "start - " + begin[it.Since]
+			}
+			e.t.p("for (len(dst) - %s)%%%d != 0 {\ndst = append(dst, 0)\n}", since, it.To)
+		case *model.WireCount:
+			e.putCount(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+		case *model.WireEach:
+			e.putEach(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+		case *model.WireBytes:
+			e.putText(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+		default:
+			e.g.fail(item.Pos(), "the generator does not know this wire item")
+		}
+	}
+}
+
+func (e *layout) putInt(it *model.WireInt, place, field string) {
+	t := it.Field.Type
+	if t.Kind == model.KindOptional {
+		inner := e.number(t.Elem, it, place+".Value", field)
+		e.t.p("if %s.Present {\n%s} else {\n%s\n}", place, inner, appendNumber(it.Bits, it.Little, strconv.FormatUint(uint64(it.None), 10)))
+		return
+	}
+	e.t.WriteString(e.number(t, it, place, field))
+}
+
+// number composes the appending of a scalar.
+func (e *layout) number(t *model.Type, it *model.WireInt, place, field string) string {
+	var s text
+	fail := func(value, limit string) string {
+		return "return dst, " + e.err(field, here, "Range", value, limit)
+	}
+	v := place
+	switch t.Kind {
+	case model.KindBool:
+		e.g.helpers["index"] = true
+		v = "index(" + place + ")"
+	case model.KindEnum:
+		most, plain := int64(0), true
+		for i, c := range t.Codes {
+			most, plain = max(most, c), plain && c == int64(i)
+		}
+		s.p("if int(%s) >= %d {\n%s\n}", place, len(t.Names), fail("int64("+place+")", strconv.Itoa(len(t.Names)-1)))
+		if !plain {
+			v = e.g.codeTable(t) + "[" + place + "]"
+		}
+		if uint64(most) > largest(it.Bits) {
+			s.p("if %s > %d {\n%s\n}", v, largest(it.Bits), fail("int64("+v+")", strconv.FormatInt(int64(largest(it.Bits)), 10)))
+		}
+	case model.KindOpaque:
+		if t.Bits > it.Bits {
+			s.p("if %s > %d {\n%s\n}", place, largest(it.Bits), fail("int64("+place+")", strconv.FormatInt(int64(largest(it.Bits)), 10)))
+		}
+	default:
+		if fits(t, -1) {
+			s.p("if %s < 0 {\n%s\n}", place, fail("int64("+place+")", "0"))
+		}
+		if limit := largest(it.Bits); limit < 1<<62 && fits(t, int64(limit)+1) {
+			s.p("if %s > %d {\n%s\n}", place, limit, fail("int64("+place+")", strconv.FormatUint(limit, 10)))
+		}
+	}
+	s.p("%s", appendNumber(it.Bits, it.Little, v))
+	return s.String()
+}
+
+// codeTable names the table of an enumeration's codes on the wire.
+func (g *gen) codeTable(t *model.Type) string {
+	gt := g.typ(t, "")
+	if name := g.codes[gt]; name != "" {
+		return name
+	}
+	name := g.top.take(unexported(gt.name) + "Codes")
+	g.codes[gt] = name
+	most := int64(0)
+	codes := make([]string, len(t.Codes))
+	for i, c := range t.Codes {
+		most = max(most, c)
+		codes[i] = strconv.FormatInt(c, 10)
+	}
+	width := width(&model.Type{Kind: model.KindInt, Hi: most})
+	g.tail = append(g.tail, fmt.Sprintf("%s\nvar %s = [...]%s{%s}", comment(name, "are the numbers of "+gt.name+" on the wire."), name, width, strings.Join(codes, ", ")))
+	return name
+}
+
+func (e *layout) putCount(it *model.WireCount, place, field string) {
+	t := it.Field.Type
+	most := uint64(t.Cap)
+	e.t.p("if int(%s.Len) > %d {\nreturn dst, %s\n}", place, min(most, largest(it.Bits)),
+		e.err(field, here, "Count", "int64("+place+".Len)", strconv.FormatUint(min(most, largest(it.Bits)), 10)))
+	e.t.p("%s", appendNumber(it.Bits, it.Little, place+".Len"))
+}
+
+func (e *layout) putEach(it *model.WireEach, place, field string) {
+	e.nested++
+	v := "e"
+	if e.nested > 1 {
+		v += strconv.Itoa(e.nested)
+	}
+	e.t.p("for i := range %s.Items[:min(int(%s.Len), %d)] {\n%s := &%s.Items[i]", place, place, it.Field.Type.Cap, v, place)
+	inner := len(e.t.String())
+	e.encode(it.Items, v, e.g.typ(it.Field.Type.Elem, "").fields, field+".")
+	_ = inner
+	e.t.p("}")
+	e.nested--
+}
+
+func (e *layout) putText(it *model.WireBytes, place, field string) {
+	most := it.Field.Type.Cap
+	problem := "Count"
+	if it.Nul {
+		problem = "Unterminated"
+	}
+	e.t.p("{\ntext := %s.Data[:min(int(%s.Len), %d)]", place, place, most)
+	if it.Nul {
+		e.t.p("if bytes.IndexByte(text, 0) >= 0 {\nreturn dst, %s\n}\ndst = append(append(dst, text...), 0)", e.err(field, here, problem, "int64(len(text))", strconv.Itoa(most)))
+	} else {
+		e.t.p("dst = append(dst, text...)")
+	}
+	e.t.p("}")
+}

@@ -1,0 +1,216 @@
+// Package golang generates Go from checked specifications: for every role a
+// comparable struct with a Step method, a runner that implements fsm.Runner, the
+// types and codecs of the messages, and on request an adapter for looplab/fsm.
+// It is a pure function of the model: equal models and options, equal bytes. It
+// must not read or write files, know YAML, or run what it generates; what the
+// code means is said by package interp, with which it is compared. Start from [Generate].
+package golang
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Version is written into every generated file. It changes when the generated
+// code of an unchanged specification does.
+const Version = "v0.1"
+
+// Options say what is generated.
+type Options struct {
+	// Spec is how the header and comments name the specification's file, with forward
+	// slashes and relative to the module; empty: the model's own name of it.
+	Spec string
+	// Package is the name of the Go package; empty: the protocol's name.
+	Package string
+	// ImportPath is where the package is found, needed by adapters; empty:
+	// github.com/parley-go/parley/machines/<package>.
+	ImportPath string
+	// Looplab asks for the adapter to looplab/fsm as well, in the folder looplab<package>.
+	Looplab bool
+}
+
+// Generate returns the files of the package for p by name. The names of an
+// adapter's files begin with its folder.
+func Generate(p *model.Protocol, o Options) (files map[string][]byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			u, ok := r.(unsupported)
+			if !ok {
+				panic(r)
+			}
+			files, err = nil, u
+		}
+	}()
+	g := newGen(model.WithDefaultWire(p), o)
+	out := map[string][]byte{}
+	add := func(name string, f *jen.File) {
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if e := f.Render(&b); e != nil {
+			err = fmt.Errorf("%s: the generated code of %s is no Go; this is a bug of Parley: %w", g.o.Spec, name, e)
+			return
+		}
+		out[name] = b.Bytes()
+	}
+	g.prepare()
+	for _, r := range g.roles {
+		add(r.file+".go", g.machineFile(r))
+		add(r.file+"_effects.go", g.effectsFile(r))
+		add(r.file+"_runner.go", g.runnerFile(r))
+		if g.o.Looplab {
+			add(g.looplabDir()+"/"+r.file+".go", g.looplabFile(r))
+		}
+	}
+	add("messages.go", g.messagesFile())
+	add("codec.go", g.codecFile())
+	add("text.go", g.textFile())
+	add("types.go", g.typesFile()) // last: the others decide which helpers are needed
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// unsupported is an error about something that the generator cannot express.
+type unsupported struct{ msg string }
+
+func (u unsupported) Error() string { return u.msg }
+
+// fail gives up with a message for the author.
+func (g *gen) fail(at fmt.Stringer, format string, args ...any) {
+	panic(unsupported{at.String() + ": " + fmt.Sprintf(format, args...)})
+}
+
+// gen is the state of one generation.
+type gen struct {
+	p     *model.Protocol
+	o     Options
+	top   scope // names of the package
+	roles []*machine
+
+	types    map[string]*goType
+	declared []*goType
+	enums    map[*goType][]string
+	tables   map[string]string   // enumeration → table of its names
+	helpers  map[string]bool     // which shared helpers are needed
+	fits     []*fit              // conversions between types
+	checks   map[string]bool     // functions that look for invalid elements
+	code     map[*machine]string // of a role's Step and parts
+
+	checkOrder []checkFunc
+	textOrder  []*goType
+	codes      map[*goType]string // tables of codes
+	tail       []string           // of the codec's file
+	texts      map[string]bool    // types whose values are rendered
+
+	messages []messageNames
+}
+
+// messageNames are the Go names for one message.
+type messageNames struct {
+	kind   string // constant of MessageKind
+	member string // field of Message
+	typ    string // struct, "" if the message has no fields
+	fields []string
+}
+
+// reserved are package-level names that are always or often there.
+var reserved = []string{"Message", "MessageKind", "Optional", "Some", "DecodeMessage", "AppendMessage", "FrameSize",
+	"took", "ignored", "deferred", "refused", "index", "maxFrame", "hash", "queued"}
+
+func newGen(p *model.Protocol, o Options) *gen {
+	g := &gen{p: p, o: o, top: locals(), types: map[string]*goType{}, enums: map[*goType][]string{},
+		tables: map[string]string{}, helpers: map[string]bool{}, texts: map[string]bool{},
+		checks: map[string]bool{}, code: map[*machine]string{}, codes: map[*goType]string{}}
+	for _, n := range reserved {
+		g.top.take(n)
+	}
+	if g.o.Spec == "" && len(p.Files) > 0 {
+		g.o.Spec = p.Files[0]
+	}
+	if g.o.Package == "" {
+		g.o.Package = strings.ReplaceAll(strings.ToLower(p.Name), "-", "")
+	}
+	if g.o.ImportPath == "" {
+		g.o.ImportPath = "github.com/parley-go/parley/machines/" + g.o.Package
+	}
+	return g
+}
+
+// prepare chooses all names that other code refers to, in a fixed order.
+func (g *gen) prepare() {
+	for _, t := range g.p.Types {
+		g.typ(t, "")
+	}
+	g.nameMessages()
+	for _, r := range g.p.Roles {
+		g.roles = append(g.roles, g.newRole(r))
+	}
+}
+
+// file starts a file with the header that marks it as ours.
+func (g *gen) file(pkg string) *jen.File {
+	f := jen.NewFilePathName(g.o.ImportPath, pkg)
+	f.HeaderComment(Header(g.o.Spec))
+	f.HeaderComment(fmt.Sprintf("// fsmgen %s, specification %s", Version, g.p.Hash))
+	return f
+}
+
+// Header is the first line of every generated file.
+func Header(spec string) string {
+	return "// Code generated by fsmgen from " + spec + "; DO NOT EDIT."
+}
+
+// at renders the place of a line of the specification for a comment.
+func (g *gen) at(file string, line int) string {
+	return fmt.Sprintf("// %s:%d", g.place(file), line)
+}
+
+// place names a file as the header does: relative to the module.
+func (g *gen) place(file string) string {
+	if len(g.p.Files) == 0 || file == "" {
+		return file
+	}
+	if file == g.p.Files[0] {
+		return g.o.Spec
+	}
+	// Other files are named relative to the same folder as the main file.
+	base := path.Dir(g.p.Files[0])
+	rel := path.Clean(file)
+	if base != "." && strings.HasPrefix(rel, path.Clean(base)+"/") {
+		return path.Join(path.Dir(g.o.Spec), strings.TrimPrefix(rel, path.Clean(base)+"/"))
+	}
+	if up := path.Dir(path.Clean(base)); up != "." && strings.HasPrefix(rel, up+"/") {
+		return path.Join(path.Dir(path.Dir(g.o.Spec)), strings.TrimPrefix(rel, up+"/"))
+	}
+	return rel
+}
+
+func (g *gen) typesFile() *jen.File {
+	f := g.file(g.o.Package)
+	f.PackageComment(comment("Package", g.o.Package+" is the protocol "+g.p.Name+". "+sentence(g.p.Doc)))
+	if g.p.Source != "" {
+		f.PackageComment("//")
+		f.PackageComment(comment("Source:", sentence(g.p.Source)))
+	}
+	f.Line()
+	f.Comment("The contract with the runtime that this code was generated for.")
+	f.Var().Id("_").Op("=").Add(raw("fsm.GeneratedV1"))
+	f.Line()
+	f.Comment("hash is that of the specification; traces and snapshots carry it.")
+	f.Const().Id("hash").Op("=").Lit(g.p.Hash)
+	for _, gt := range g.declared {
+		g.declare(f, gt)
+	}
+	g.fitFuncs(f)
+	g.helperFuncs(f)
+	return f
+}

@@ -1,0 +1,450 @@
+package golang
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// machine is a role or a part with the Go names that its code uses.
+type machine struct {
+	m    *model.Machine
+	part *model.Part // nil for a role
+	up   *machine
+	role *machine
+	file string // of a role, without .go
+
+	prefix  string // of all package-level names
+	typ     string
+	state   string   // type of the control state
+	states  []string // constants
+	params  []string // Go names of members, in the order of m.Params and so on
+	vars    []string
+	timers  []string
+	members []string
+	parts   []*machine
+	// keys are the parameters of every method of a keyed part: those of
+	// the parts around it first.
+	keys    []keyParam
+	queue   string // member of the effects that holds waiting events of parts, "" without parts
+	queued  string // their type
+	waiting []waiting
+	methods text // methods of the part, in the order of their first use
+	done    map[string]*facts
+	created bool   // the function that makes the part is called
+	settled *facts // of the method that handles waiting events
+
+	// Of roles only.
+	events     []roleEvent
+	event      string // type Event
+	kind       string // type EventKind
+	effect     string
+	effects    string
+	report     string
+	reports    []reportNames
+	runner     string
+	alarms     []alarm
+	reportKind string
+	eventMsg   bool // Event has a field Message
+	named      bool // some effect names its destination
+}
+
+// keyParam is a key of a part as a method's parameter.
+type keyParam struct {
+	name  string
+	field *model.Field
+	part  *model.Part
+	index int // of the key in the part
+}
+
+// waiting is an event of a part as an element of its parent's queue.
+type waiting struct {
+	ev     *model.Event
+	kind   string // constant
+	member string // "" without fields
+	fields []string
+}
+
+// roleEvent is an event that comes from outside.
+type roleEvent struct {
+	ev     *model.Event
+	kind   string // constant
+	member string // of Event, for commands with fields
+	typ    string // struct of a command's fields
+	fields []string
+	alarm  int // index of a timer's alarm
+}
+
+// reportNames are the Go names of a report.
+type reportNames struct {
+	r      *model.Report
+	kind   string
+	member string
+	typ    string
+	fields []string
+}
+
+// alarm is a timer of a role or of one of its parts, as Info.Timers lists it.
+type alarm struct {
+	name  string
+	id    string // constant
+	timer *model.Timer
+	of    *machine
+}
+
+func (g *gen) newRole(m *model.Machine) *machine {
+	r := &machine{m: m, done: map[string]*facts{}}
+	if len(g.p.Roles) > 1 {
+		r.prefix = GoName(m.Name)
+	}
+	r.role = r
+	r.file = strings.ToLower(GoName(m.Name))
+	switch r.file {
+	case "types", "messages", "codec", "text":
+		r.file += "_role"
+	}
+	r.typ = g.top.take(GoName(m.Name))
+	r.runner = g.top.take(GoName(m.Name) + "Runner")
+	for _, n := range []struct {
+		to   *string
+		name string
+	}{{&r.event, "Event"}, {&r.kind, "EventKind"}, {&r.effect, "Effect"}, {&r.effects, "Effects"}, {&r.report, "Report"}} {
+		*n.to = g.top.take(r.prefix + n.name)
+	}
+	g.nameMachine(r)
+	g.nameEvents(r)
+	g.nameReports(r)
+	return r
+}
+
+// nameMachine chooses the names of members and states, and those of the parts inside.
+func (g *gen) nameMachine(r *machine) {
+	m := r.m
+	r.state = g.top.take(r.prefix + "State")
+	for _, n := range stateNames(m) {
+		r.states = append(r.states, g.top.take(r.state+n))
+	}
+	names := []string{"State"}
+	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
+		for _, v := range list {
+			names = append(names, v.Name)
+		}
+	}
+	for _, t := range m.Timers {
+		names = append(names, t.Name)
+	}
+	for _, p := range m.Parts {
+		names = append(names, p.Name)
+	}
+	r.members = GoNames(names...)
+	rest := r.members[1:]
+	take := func(n int) []string { s := rest[:n]; rest = rest[n:]; return s }
+	r.params, r.vars, r.timers = take(len(m.Params)), take(len(m.Vars)), take(len(m.Timers))
+	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
+		for _, v := range list {
+			g.typ(v.Type, r.typ+GoName(v.Name))
+		}
+	}
+	for _, p := range m.Parts {
+		r.parts = append(r.parts, g.newPart(r, p))
+	}
+	if len(m.Parts) > 0 {
+		r.queued = g.top.take(unexported(r.prefix + "Queued"))
+		r.queue = unexported(r.prefix + "Queue")
+		g.nameWaiting(r)
+	}
+}
+
+func (g *gen) newPart(up *machine, p *model.Part) *machine {
+	r := &machine{m: p.Machine, part: p, up: up, role: up.role, done: map[string]*facts{}}
+	r.prefix = up.prefix + GoName(p.Name)
+	r.typ = g.top.take(r.prefix + "Part")
+	r.keys = append(r.keys, up.keys...)
+	names := locals()
+	for _, k := range up.keys {
+		names.take(k.name)
+	}
+	for i, k := range p.Keys {
+		g.typ(k.Type, r.prefix+GoName(k.Name))
+		r.keys = append(r.keys, keyParam{names.local(k.Name), k, p, i})
+	}
+	g.nameMachine(r)
+	return r
+}
+
+func (g *gen) nameWaiting(r *machine) {
+	var names []string
+	var list []*model.Event
+	for _, ev := range r.m.Events {
+		if ev.Kind == model.EventReport || ev.Kind == model.EventFinished {
+			names, list = append(names, ev.Name), append(list, ev)
+		}
+	}
+	go_ := GoNames(append([]string{"kind"}, names...)...)[1:]
+	for i, ev := range list {
+		w := waiting{ev: ev, kind: g.top.take(r.queued + go_[i])}
+		if len(ev.Fields) > 0 {
+			w.member, w.fields = unexported(go_[i]), fieldNames(ev.Fields)
+			for j := range w.fields {
+				w.fields[j] = unexported(w.fields[j])
+			}
+		}
+		r.waiting = append(r.waiting, w)
+	}
+}
+
+func (r *machine) subPart(p *model.Part) *machine {
+	for _, s := range r.parts {
+		if s.part == p {
+			return s
+		}
+	}
+	panic("part " + p.Name + " is no part of " + r.m.Name)
+}
+
+func fieldNames(fields []*model.Field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return GoNames(names...)
+}
+
+func stateNames(m *model.Machine) []string {
+	names := make([]string, len(m.States))
+	for i, s := range m.States {
+		names[i] = s.Name
+	}
+	return GoNames(names...)
+}
+
+func (g *gen) nameMessages() {
+	names := []string{"Kind"}
+	for _, m := range g.p.Messages {
+		names = append(names, m.Name)
+	}
+	for i, n := range GoNames(names...)[1:] {
+		m := g.p.Messages[i]
+		mn := messageNames{kind: g.top.take("Message" + n)}
+		if len(m.Fields) > 0 {
+			mn.member, mn.typ, mn.fields = n, g.top.take(n+"Message"), fieldNames(m.Fields)
+			for j, f := range m.Fields {
+				g.typ(f.Type, n+mn.fields[j])
+			}
+		}
+		g.messages = append(g.messages, mn)
+	}
+}
+
+// nameEvents chooses the names for what a role is given from outside.
+func (g *gen) nameEvents(r *machine) {
+	members := []string{"Kind", "From", "Key", "Message"}
+	for _, c := range r.m.Commands {
+		members = append(members, c.Name)
+	}
+	commands := GoNames(members...)[4:]
+	g.nameAlarms(r, r, "")
+	has := map[model.EventKind]bool{}
+	add := func(e roleEvent) { r.events = append(r.events, e) }
+	nth := 0
+	for _, ev := range r.m.Events {
+		e := roleEvent{ev: ev, fields: fieldNames(ev.Fields)}
+		has[ev.Kind] = true
+		switch ev.Kind {
+		case model.EventStart:
+			e.kind = g.top.take(r.prefix + "EventStart")
+		case model.EventUp:
+			e.kind = g.top.take(r.prefix + "EventUp")
+		case model.EventLost:
+			e.kind = g.top.take(r.prefix + "EventLost")
+		case model.EventMessage:
+			e.kind = g.top.take(r.prefix + "Receive" + strings.TrimPrefix(g.messages[ev.Message.Index].kind, "Message"))
+		case model.EventCommand:
+			name := commands[nth]
+			nth++
+			e.kind = g.top.take(r.prefix + "Command" + name)
+			if len(ev.Fields) > 0 {
+				e.member, e.typ = name, g.top.take(r.prefix+name+"Command")
+				for j, f := range ev.Fields {
+					g.typ(f.Type, r.prefix+name+e.fields[j])
+				}
+			}
+		default:
+			continue
+		}
+		add(e)
+	}
+	for _, missing := range []model.EventKind{model.EventStart, model.EventUp, model.EventLost} {
+		if !has[missing] {
+			name := map[model.EventKind]string{model.EventStart: "Start", model.EventUp: "Up", model.EventLost: "Lost"}[missing]
+			ev := &model.Event{Kind: missing, Name: strings.ToLower(name), Index: -1}
+			add(roleEvent{ev: ev, kind: g.top.take(r.prefix + "Event" + name)})
+		}
+	}
+	for i, a := range r.alarms {
+		add(roleEvent{ev: timerEvent(a.of.m, a.timer), kind: g.top.take(r.prefix + "Timer" + GoName(a.name)), alarm: i})
+	}
+}
+
+func timerEvent(m *model.Machine, t *model.Timer) *model.Event {
+	for _, ev := range m.Events {
+		if ev.Kind == model.EventTimer && ev.Timer == t {
+			return ev
+		}
+	}
+	return &model.Event{Kind: model.EventTimer, Name: t.Name, Timer: t, Index: -1}
+}
+
+// nameAlarms lists the timers of a machine, then those of its parts.
+func (g *gen) nameAlarms(role, of *machine, path string) {
+	for _, t := range of.m.Timers {
+		name := path + t.Name
+		role.alarms = append(role.alarms, alarm{name, g.top.take(unexported(role.prefix + "Alarm" + GoName(name))), t, of})
+	}
+	for _, p := range of.parts {
+		g.nameAlarms(role, p, path+p.part.Name+".")
+	}
+}
+
+func (r *machine) alarmOf(t *model.Timer, of *machine) alarm {
+	for _, a := range r.alarms {
+		if a.timer == t && a.of == of {
+			return a
+		}
+	}
+	panic("timer " + t.Name + " is no timer of " + r.m.Name)
+}
+
+func (g *gen) nameReports(r *machine) {
+	names := []string{"Kind"}
+	for _, p := range r.m.Reports {
+		names = append(names, p.Name)
+	}
+	for i, n := range GoNames(names...)[1:] {
+		p := r.m.Reports[i]
+		rn := reportNames{r: p, kind: g.top.take(r.prefix + "Report" + n)}
+		if len(p.Fields) > 0 {
+			rn.member, rn.typ, rn.fields = n, g.top.take(r.prefix+n+"Report"), fieldNames(p.Fields)
+			for j, f := range p.Fields {
+				g.typ(f.Type, r.prefix+n+rn.fields[j])
+			}
+		}
+		r.reports = append(r.reports, rn)
+	}
+}
+
+// machineFile holds the role's states, its struct, Step, and its parts.
+func (g *gen) machineFile(r *machine) *jen.File {
+	step := g.stepCode(r) // before the declarations: it decides what they need
+	f := g.file(g.o.Package)
+	g.declareMachine(f, r)
+	f.Line()
+	f.Add(raw(strings.TrimSpace(step)))
+	g.partCode(f, r)
+	g.code[r] = step + allMethods(r)
+	for _, h := range []string{"took", "ignored", "deferred", "refused"} {
+		g.helpers[h] = g.helpers[h] || strings.Contains(step, h+"(")
+	}
+	g.helpers["maxQueued"] = g.helpers["maxQueued"] || strings.Contains(g.code[r], "maxQueued")
+	return f
+}
+
+// allMethods is the code of a machine's parts.
+func allMethods(r *machine) string {
+	s := ""
+	for _, p := range r.parts {
+		s += p.methods.String() + allMethods(p)
+	}
+	return s
+}
+
+// partCode emits the parts of a machine, each followed by its own parts.
+func (g *gen) partCode(f *jen.File, r *machine) {
+	for _, p := range r.parts {
+		g.declareMachine(f, p)
+		if code := strings.TrimSpace(p.methods.String()); code != "" {
+			f.Line()
+			f.Add(raw(code))
+		}
+		g.partCode(f, p)
+	}
+}
+
+func (g *gen) declareMachine(f *jen.File, r *machine) {
+	m := r.m
+	what := "is the machine " + m.Name
+	if r.part != nil {
+		what = "is the part " + r.part.Name + ", machine " + m.Name + " of protocol " + m.Protocol
+	}
+	f.Comment(comment(r.state, "is the control state of "+r.typ+"."))
+	f.Type().Id(r.state).Uint8()
+	f.Line()
+	f.Comment(comment("", "The states of "+r.typ+"."))
+	docs := make([]string, len(m.States))
+	for i, s := range m.States {
+		docs[i] = s.Doc
+		if s.Final {
+			docs[i] = strings.TrimSuffix("final; "+s.Doc, "; ")
+		}
+	}
+	g.enumConsts(f, r.state, r.states, docs)
+	names := make([]string, len(m.States))
+	for i, s := range m.States {
+		names[i] = s.Name
+	}
+	g.stringer(f, r.state, names)
+	f.Line()
+	f.Comment(comment(r.typ, sentence(what)+" It is comparable: equal values have equal futures."))
+	if m.Doc != "" {
+		f.Comment(comment("", sentence(m.Doc)))
+	}
+	f.Type().Id(r.typ).StructFunc(func(s *jen.Group) { g.machineFields(s, r) })
+	if r.part == nil || r.created {
+		f.Line()
+		f.Add(raw(strings.TrimSpace(g.constructor(r))))
+	}
+}
+
+func (g *gen) machineFields(s *jen.Group, r *machine) {
+	line := func(name, typ, doc string) {
+		l := s.Id(name).Add(raw(typ))
+		if doc != "" {
+			l.Comment(strings.Join(strings.Fields(doc), " "))
+		}
+	}
+	line("State", r.state, "")
+	for i, v := range r.m.Params {
+		line(r.params[i], g.typ(v.Type, "").name, v.Doc)
+	}
+	for i, v := range r.m.Vars {
+		line(r.vars[i], g.typ(v.Type, "").name, v.Doc)
+	}
+	for i, t := range r.m.Timers {
+		doc := "timer; true: armed"
+		if t.Doc != "" {
+			doc += "; " + t.Doc
+		}
+		line(r.timers[i], "bool", doc)
+	}
+	names := r.members[len(r.members)-len(r.parts):]
+	for i, p := range r.parts {
+		dims := ""
+		for _, k := range p.part.Keys {
+			dims += fmt.Sprintf("[%d]", k.Type.Count())
+		}
+		line(names[i], dims+p.typ, p.part.Doc)
+	}
+}
+
+// member is the Go name of a part in its parent's struct.
+func (r *machine) member(p *machine) string {
+	for i, s := range r.parts {
+		if s == p {
+			return r.members[len(r.members)-len(r.parts)+i]
+		}
+	}
+	panic("no such part")
+}

@@ -1,0 +1,457 @@
+package golang
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// statements composes statements in order. It returns false if the code behind
+// them cannot be reached.
+func (c *body) statements(list []model.Stmt) bool {
+	for _, s := range list {
+		if !c.statement(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *body) statement(s model.Stmt) bool {
+	switch s := s.(type) {
+	case *model.Set:
+		c.set(s)
+	case *model.Send:
+		c.send(s)
+	case *model.ReportStmt:
+		c.report(s)
+	case *model.Run:
+		c.run(s)
+	case *model.Restart:
+		c.restart(s)
+	case *model.StartTimer:
+		c.startTimer(s.Timer)
+	case *model.StopTimer:
+		c.stopTimer("m", c.r, s.Timer, c.ownKey())
+	case *model.If:
+		return c.ifStmt(s)
+	case *model.Each:
+		c.each(s)
+	case *model.Close:
+		c.close(s)
+	case *model.Refuse:
+		if s.Reason != "" {
+			c.out.p("// refused: %s", strings.Join(strings.Fields(s.Reason), " "))
+		}
+		c.out.p("%s", c.fault())
+		return false
+	default:
+		c.g.fail(s.Pos(), "the generator does not know this kind of statement: %s", model.StmtString(s))
+	}
+	return true
+}
+
+func (c *body) set(s *model.Set) {
+	place := "m." + c.r.varName(s.Var)
+	t := s.Var.Type
+	for _, sel := range s.Select {
+		if sel.Field != nil {
+			place += "." + c.g.typ(t, "").fields[sel.Field.Index]
+			t = sel.Field.Type
+			continue
+		}
+		v := c.element(val{s: place, prec: precPrimary, t: t, addr: true}, t, sel.Index)
+		place, t = v.s, t.Elem
+	}
+	defer c.changed()
+	if c.inPlace(s, place, t) {
+		return
+	}
+	c.out.p("%s = %s", place, c.store(s.Value, t))
+}
+
+// inPlace composes x = x + 1, x = append(x, y) and the like as one would write them.
+func (c *body) inPlace(s *model.Set, place string, t *model.Type) bool {
+	self := func(e model.Expr) bool {
+		v, ok := e.(*model.VarRef)
+		return ok && len(s.Select) == 0 && len(v.Path) == 0 && v.Var == s.Var
+	}
+	switch e := s.Value.(type) {
+	case *model.Binary:
+		l, ok := e.Y.(*model.Lit)
+		if !ok || !self(e.X) || t.Kind != model.KindInt || l.Value <= 0 || (e.Op != model.OpAdd && e.Op != model.OpSub) || !fits(t, l.Value) {
+			return false
+		}
+		op, test := "+", fmt.Sprintf("%s > %d", place, t.Hi-l.Value)
+		if e.Op == model.OpSub {
+			op, test = "-", fmt.Sprintf("%s < %d", place, t.Lo+l.Value)
+		}
+		c.check("%s", test)
+		if l.Value == 1 {
+			c.out.p("%s%s%s", place, op, op)
+		} else {
+			c.out.p("%s %s= %d", place, op, l.Value)
+		}
+		return true
+	case *model.Call:
+		if len(e.Args) == 0 || !self(e.Args[0]) || t.Kind != model.KindList || !c.sameGo(e.T, t) {
+			return false
+		}
+		switch e.Fn {
+		case model.FnAppend, model.FnTail, model.FnWithout:
+			c.edit(e, val{s: place, prec: precPrimary, t: t, addr: true})
+			return true
+		}
+	}
+	return false
+}
+
+// dest composes the peer that an effect goes to; "" means the only one.
+func (c *body) dest(d model.Dest, to model.Expr) string {
+	switch d {
+	case model.ToSender:
+		return "fx.from"
+	case model.ToBroadcast:
+		return "fsm.Broadcast"
+	case model.ToExpr:
+		v := c.value(to)
+		if v.lit || !v.wide && c.goType(v.t) == "fsm.Peer" {
+			return v.s
+		}
+		return "fsm.Peer(" + v.s + ")"
+	}
+	return ""
+}
+
+func (c *body) send(s *model.Send) {
+	if c.r.part == nil {
+		to := c.dest(s.Dest, s.To)
+		c.emit(s.Message, func() string { return c.fields(c.g.messages[s.Message.Index].fields, s.Message.Fields, s.Fields) }, to)
+		return
+	}
+	values := make([]val, len(s.Fields))
+	for i, f := range s.Message.Fields {
+		values[i] = val{s: c.store(s.Fields[i], f.Type), prec: precLiteral, t: f.Type}
+	}
+	c.mapped(c.r, s.Message, values, c.dest(s.Dest, s.To))
+}
+
+// mapped sends what the machine around r makes of a message of r.
+func (c *body) mapped(r *machine, m *model.Message, values []val, to string) {
+	ps := r.part.Sends[m.Index]
+	if ps == nil {
+		return // the parent lets the message go
+	}
+	inner := c.locals
+	c.locals = map[*model.Local]val{}
+	for _, k := range r.keys {
+		if k.part == r.part {
+			c.locals[r.part.KeyLocals[k.index]] = val{s: k.name, prec: precPrimary, t: k.field.Type, addr: true}
+		}
+	}
+	for i, l := range ps.Params {
+		c.locals[l] = values[i]
+	}
+	if ps.Send.Dest != model.ToPeer {
+		to = c.dest(ps.Send.Dest, ps.Send.To)
+	}
+	msg := ps.Send.Message
+	if r.up.part == nil {
+		c.emit(msg, func() string { return c.fields(c.g.messages[msg.Index].fields, msg.Fields, ps.Send.Fields) }, to)
+	} else {
+		up := make([]val, len(msg.Fields))
+		for i, f := range msg.Fields {
+			up[i] = val{s: c.store(ps.Send.Fields[i], f.Type), prec: precLiteral, t: f.Type}
+		}
+		c.mapped(r.up, msg, up, to)
+	}
+	c.locals = inner
+}
+
+// emit appends a Send effect of the role.
+func (c *body) emit(m *model.Message, fields func() string, to string) {
+	n := c.g.messages[m.Index]
+	call := "fx.send(" + n.kind + ")"
+	if to != "" {
+		c.r.role.named = true
+		call = "fx.sendTo(" + n.kind + ", " + to + ")"
+	}
+	if n.member != "" {
+		call += "." + n.member + " = " + n.typ + "{" + fields() + "}"
+	}
+	c.out.p("%s", call)
+	c.changed()
+}
+
+func (c *body) report(s *model.ReportStmt) {
+	if c.r.part == nil {
+		for _, n := range c.r.reports {
+			if n.r == s.Report {
+				call := "fx.report(" + n.kind + ")"
+				if n.member != "" {
+					call += "." + n.member + " = " + n.typ + "{" + c.fields(n.fields, s.Report.Fields, s.Fields) + "}"
+				}
+				c.out.p("%s", call)
+				c.changed()
+				return
+			}
+		}
+		c.g.fail(s.Pos(), "%s is no report of %s", s.Report.Name, c.r.m.Name)
+	}
+	values := make([]string, len(s.Fields))
+	for i, f := range s.Report.Fields {
+		values[i] = c.store(s.Fields[i], f.Type)
+	}
+	for _, w := range c.r.up.waiting {
+		if w.ev.Kind == model.EventReport && w.ev.Part == c.r.part && w.ev.Report == s.Report {
+			c.enqueue(w, values)
+			return
+		}
+	}
+	c.g.fail(s.Pos(), "the parent has no event for report %s", s.Report.Name)
+}
+
+// enqueue lets an event of this part wait for its parent.
+func (c *body) enqueue(w waiting, values []string) {
+	var all []string
+	n := 0
+	for _, k := range c.r.keys {
+		if k.part == c.r.part {
+			all = append(all, w.fields[n]+": "+k.name)
+			n++
+		}
+	}
+	for i, v := range values {
+		all = append(all, w.fields[n+i]+": "+v)
+	}
+	item := "kind: " + w.kind
+	if w.member != "" {
+		item += ", " + w.member + ": " + w.kind + "Fields{" + strings.Join(all, ", ") + "}"
+	}
+	c.out.p("fx.%s = append(fx.%s, %s{%s})", c.r.up.queue, c.r.up.queue, c.r.up.queued, item)
+	c.changed()
+	c.f.queues = true
+}
+
+// keysOf composes the indices and arguments that select an instance of a part.
+func (c *body) keysOf(sub *machine, keys []model.Expr) (index string, args []string) {
+	for _, k := range sub.up.keys {
+		args = append(args, k.name)
+	}
+	for i, k := range sub.part.Keys {
+		v := c.steady(c.value(keys[i]))
+		if in := bounds(keys[i]); !in.within(k.Type) {
+			c.rangeCheck(v, in, domain(k.Type))
+		}
+		index += "[" + c.g.index(v, k.Type) + "]"
+		args = append(args, c.cast(v, k.Type))
+	}
+	return index, args
+}
+
+func (c *body) run(s *model.Run) {
+	sub := c.r.subPart(s.Part)
+	index, args := c.keysOf(sub, s.Keys)
+	for i, f := range s.Event.Fields {
+		args = append(args, c.store(s.Args[i], f.Type))
+	}
+	f := c.g.handler(sub, s.Event)
+	call := fmt.Sprintf("m.%s%s.%s(%s)", c.r.member(sub), index, f.name, strings.Join(append([]string{"fx"}, args...), ", "))
+	before := c.dirty
+	c.dirty = c.dirty || f.refusesDirty
+	if f.refuses {
+		c.check("!%s", call)
+	} else {
+		c.out.p("%s", call)
+	}
+	c.dirty = before
+	if f.changes {
+		c.changed()
+	}
+	c.f.waits = c.f.waits || f.queues
+}
+
+func (c *body) ifStmt(s *model.If) bool {
+	cond := c.value(s.Cond)
+	before := c.dirty
+	live := false
+	var branch func(list []model.Stmt) string
+	after := before
+	branch = func(list []model.Stmt) string {
+		c.dirty = before
+		text := c.inner(func() { live = c.statements(list) || live })
+		after = after || c.dirty
+		return text
+	}
+	then := branch(s.Then)
+	if len(s.Else) == 0 {
+		c.out.p("if %s {\n%s}", cond.s, then)
+		live = true
+	} else {
+		c.out.p("if %s {\n%s} else {\n%s}", cond.s, then, branch(s.Else))
+	}
+	c.dirty = after
+	return live
+}
+
+func (c *body) each(s *model.Each) {
+	// What one round changes is a change before the next round's refusal.
+	probe := &body{g: c.g, r: c.r, out: &text{}, names: locals(), locals: copied(c.locals), refuse: c.refuse, f: &facts{}}
+	var at model.Expr = &model.None{ExprBase: model.ExprBase{Span: s.Span}}
+	probe.iterate(s.Local, s.Values, s.Over, at, true, func() { probe.statements(s.Body) })
+	dirty := c.dirty
+	if probe.f.changes {
+		c.dirty = true
+	}
+	c.iterate(s.Local, s.Values, s.Over, at, probe.f.changes && !fromEvent(s.Over), func() { c.statements(s.Body) })
+	c.dirty = dirty || probe.f.changes
+}
+
+// fromEvent says whether a list is part of the event, which no statement changes.
+func fromEvent(e model.Expr) bool {
+	switch e := e.(type) {
+	case *model.LocalRef:
+		return true
+	case *model.FieldRef:
+		return fromEvent(e.X)
+	}
+	return false
+}
+
+func copied(m map[*model.Local]val) map[*model.Local]val {
+	n := make(map[*model.Local]val, len(m))
+	for k, v := range m {
+		n[k] = v
+	}
+	return n
+}
+
+func (c *body) close(s *model.Close) {
+	to := c.dest(s.Dest, s.To)
+	if to == "" {
+		c.out.p("fx.close()")
+	} else {
+		c.r.role.named = true
+		c.out.p("fx.closeTo(%s)", to)
+	}
+	c.changed()
+}
+
+// ownKey composes the key of this part's timers: the number of the instance.
+func (c *body) ownKey() string { return c.g.instanceNumber(c.r) }
+
+func (g *gen) instanceNumber(r *machine) string {
+	s := ""
+	for _, k := range r.keys {
+		i := g.index(val{s: k.name, prec: precPrimary, t: k.field.Type}, k.field.Type)
+		if s == "" {
+			s = "uint32(" + i + ")"
+		} else {
+			s = fmt.Sprintf("(%s*%d+uint32(%s))", s, k.field.Type.Count(), i)
+		}
+	}
+	if s == "" {
+		return "0"
+	}
+	return s
+}
+
+func (c *body) startTimer(t *model.Timer) {
+	c.out.p("m.%s = true", c.r.timers[t.Index])
+	c.out.p("fx.start(%s, %s)", c.r.role.alarmOf(t, c.r).id, c.ownKey())
+	c.changed()
+}
+
+func (c *body) stopTimer(at string, r *machine, t *model.Timer, key string) {
+	place := at + "." + r.timers[t.Index]
+	c.out.p("if %s {\n%s = false\nfx.stop(%s, %s)\n}", place, place, c.r.role.alarmOf(t, r).id, key)
+	c.changed()
+}
+
+// restart puts a part, or all its instances, back to the beginning.
+func (c *body) restart(s *model.Restart) {
+	sub := c.r.subPart(s.Part)
+	at := "m." + c.r.member(sub)
+	keys := map[*model.Local]val{}
+	if len(s.Part.Keys) > 0 && len(s.Keys) == 0 {
+		c.restartAll(sub, at, keys, 0)
+		return
+	}
+	for i, k := range s.Part.Keys {
+		v := c.steady(c.value(s.Keys[i]))
+		if in := bounds(s.Keys[i]); !in.within(k.Type) {
+			c.rangeCheck(v, in, domain(k.Type))
+		}
+		at += "[" + c.g.index(v, k.Type) + "]"
+		keys[s.Part.KeyLocals[i]] = val{s: c.cast(v, k.Type), prec: precPrimary, t: k.Type, addr: true}
+	}
+	c.restartOne(sub, at, keys)
+}
+
+func (c *body) restartAll(sub *machine, at string, keys map[*model.Local]val, level int) {
+	if level == len(sub.part.Keys) {
+		c.restartOne(sub, at, keys)
+		return
+	}
+	k := sub.part.Keys[level]
+	x := c.names.local(k.Name)
+	keys[sub.part.KeyLocals[level]] = val{s: x, prec: precPrimary, t: k.Type, addr: true}
+	head, first := c.valuesLoop(x, k.Type, &model.None{ExprBase: model.ExprBase{Span: sub.part.Span}})
+	inside := c.inner(func() {
+		c.restartAll(sub, at+"["+c.g.index(val{s: x, prec: precPrimary, t: k.Type}, k.Type)+"]", keys, level+1)
+	})
+	c.out.p("%s {\n%s%s}", head, first, inside)
+}
+
+func (c *body) restartOne(sub *machine, at string, keys map[*model.Local]val) {
+	if c.g.timersIn(sub) {
+		c.stopTimers(sub, at, keys)
+	}
+	outer := c.locals
+	c.locals = keys
+	c.out.p("%s = %s", at, c.creation(sub))
+	c.locals = outer
+	c.changed()
+}
+
+func (g *gen) timersIn(r *machine) bool {
+	if len(r.m.Timers) > 0 {
+		return true
+	}
+	for _, p := range r.parts {
+		if g.timersIn(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// stopTimers stops the armed timers of a part that is about to be restarted.
+func (c *body) stopTimers(sub *machine, at string, keys map[*model.Local]val) {
+	key := c.ownKey()
+	for i, k := range sub.part.Keys {
+		v := keys[sub.part.KeyLocals[i]]
+		x := c.g.index(v, k.Type)
+		if key == "0" {
+			key = "uint32(" + x + ")"
+		} else {
+			key = fmt.Sprintf("(%s*%d+uint32(%s))", key, k.Type.Count(), x)
+		}
+	}
+	for _, t := range sub.m.Timers {
+		c.stopTimer(at, sub, t, key)
+	}
+	for _, p := range sub.parts {
+		if !c.g.timersIn(p) {
+			continue
+		}
+		if len(p.part.Keys) > 0 {
+			c.g.fail(p.part.Span, "restarting a part whose own keyed parts have timers is not supported in generated code")
+		}
+		inner := at + "." + sub.member(p)
+		for _, t := range p.m.Timers {
+			c.stopTimer(inner, p, t, key)
+		}
+	}
+}

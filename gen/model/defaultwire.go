@@ -1,0 +1,81 @@
+package model
+
+import "math/bits"
+
+// DefaultMax is the largest frame of the default wire format, in bytes.
+const DefaultMax = 1 << 15
+
+// WithDefaultWire returns p if it has a wire format, and else a copy that has the
+// default one, so that every machine can run over a link. The machines in
+// the copy still refer to the messages of p, which have the same indices.
+//
+// A frame is the length of the whole frame (u16), the message's index (u16), and its
+// fields in order, all numbers big-endian: a scalar as the narrowest of u8, u16, u32 and
+// u64 that holds every value of its type, an optional one with the greatest number of one
+// width more than needed for none if it must; the others as [WireValue] says.
+func WithDefaultWire(p *Protocol) *Protocol {
+	if p.Wire != nil {
+		return p
+	}
+	c := *p
+	c.Wire = &Wire{Header: []WireItem{&WireLength{Bits: 16}, &WireType{Bits: 16}}, HeaderLen: 4, Max: DefaultMax}
+	c.Messages = make([]*Message, len(p.Messages))
+	for i, m := range p.Messages {
+		d := *m
+		d.ID = int64(i)
+		d.Layout = nil
+		for _, f := range m.Fields {
+			d.Layout = append(d.Layout, defaultItem(f))
+		}
+		c.Messages[i] = &d
+	}
+	return &c
+}
+
+// defaultItem lays out one field.
+func defaultItem(f *Field) WireItem {
+	t := f.Type
+	if t.Kind == KindOptional {
+		if most, ok := greatest(t.Elem); ok && most < 1<<32-1 {
+			w := widthOf(most + 1)
+			return &WireInt{Field: f, Bits: w, HasNone: true, None: 1<<w - 1}
+		}
+		return &WireValue{Field: f}
+	}
+	if most, ok := greatest(t); ok {
+		return &WireInt{Field: f, Bits: widthOf(most)}
+	}
+	return &WireValue{Field: f}
+}
+
+// greatest returns the greatest number that a scalar is on the wire; ok is
+// false if it is not one unsigned number.
+func greatest(t *Type) (most uint64, ok bool) {
+	switch t.Kind {
+	case KindBool:
+		return 1, true
+	case KindInt, KindNode:
+		return uint64(t.Hi), t.Lo >= 0
+	case KindOpaque:
+		return 1<<t.Bits - 1, true
+	case KindEnum:
+		for _, c := range t.Codes {
+			if c < 0 {
+				return 0, false
+			}
+			most = max(most, uint64(c))
+		}
+		return most, true
+	}
+	return 0, false
+}
+
+// widthOf returns the bits of the narrowest number that holds n.
+func widthOf(n uint64) int {
+	for _, w := range []int{8, 16, 32} {
+		if bits.Len64(n) <= w {
+			return w
+		}
+	}
+	return 64
+}
