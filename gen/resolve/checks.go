@@ -86,6 +86,7 @@ func (r *resolver) instances(c *model.Check, n *ast.Node) map[string]*instance {
 	blamed := map[*role]bool{}
 	for _, e := range n.Entries {
 		in := &model.Instance{Name: e.Key.Text, Index: len(c.Instances), Span: e.Key.Span()}
+		out[in.Name] = &instance{in, nil} // so that its name is known, whatever is wrong with it
 		x, err := expr.ParseInstance(e.Value.Text, e.Value.Part)
 		if err != nil {
 			r.syntax(err)

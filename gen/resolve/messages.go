@@ -25,9 +25,9 @@ func (r *resolver) declareMessages() {
 
 // brokenFields remembers a declaration whose fields could not be resolved, so that its
 // uses are not blamed.
-func (r *resolver) brokenFields(at diag.Span) { r.used[use{at, "broken"}] = true }
+func (r *resolver) brokenFields(at diag.Span) { r.broken[at] = true }
 
-func (r *resolver) isBroken(at diag.Span) bool { return r.used[use{at, "broken"}] }
+func (r *resolver) isBroken(at diag.Span) bool { return r.broken[at] }
 
 // wireWriter resolves the items of one header or message.
 type wireWriter struct {

@@ -48,6 +48,7 @@ type resolver struct {
 	roles    map[string]*role
 	nodeHi   int64 // greatest number of an instance
 	imported bool
+	broken   map[diag.Span]bool // declarations whose fields could not be resolved
 	// special is set when constants or domains are replaced: values that can
 	// then no longer occur are not worth a word.
 	special bool
@@ -99,7 +100,7 @@ func newResolver(u *Unit, cfg Config, s *shared) *resolver {
 		Collector: &diag.Collector{}, shared: s, unit: u, root: u.Root, cfg: cfg,
 		consts: map[string]*constant{}, types: map[string]*namedType{}, enums: map[string][]enumValue{},
 		opaques: map[string]*model.Type{}, messages: map[string]*model.Message{}, roles: map[string]*role{},
-		nodeHi: maxInstances - 1,
+		nodeHi: maxInstances - 1, broken: map[diag.Span]bool{},
 	}
 	r.p = &model.Protocol{
 		Name: textOf(r.root, "protocol"), Doc: textOf(r.root, "doc"), Source: textOf(r.root, "source"),
@@ -116,8 +117,8 @@ func (r *resolver) declarations() {
 	if t := r.root.Get("tick"); t != nil {
 		r.p.Tick, _ = time.ParseDuration(t.Text)
 	}
-	r.p.Channel = r.channel(r.root.Get("channel"), model.Channel{Ordered: true, Capacity: 8, Span: r.p.Span})
 	r.declareConsts()
+	r.p.Channel = r.channel(r.root.Get("channel"), model.Channel{Ordered: true, Capacity: 8, Span: r.p.Span})
 	r.declareTypes()
 	r.declareMessages()
 	r.wire()

@@ -119,6 +119,9 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 		return ref{e: &model.LocalRef{ExprBase: base, Local: l}}
 	}
 	if in := s.instances[n.Name]; in != nil {
+		if in.ro == nil {
+			return errRef
+		}
 		return ref{info: in.ro, inst: in.m}
 	}
 	enum := s.enumValue(n.Name, want)
