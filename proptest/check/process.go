@@ -56,7 +56,7 @@ func (p *process) Local(b []byte, emit func(explore.Step)) {
 	}
 	for i := range p.commands {
 		c := &p.commands[i]
-		if c.count >= 0 && l.used[c.count] >= int64(c.rule.env.Times) {
+		if p.unavailable(l, c) {
 			continue
 		}
 		for _, args := range c.args {
@@ -72,6 +72,15 @@ func (p *process) Local(b []byte, emit func(explore.Step)) {
 			emit(s)
 		}
 	}
+}
+
+// unavailable says whether no argument can make the command possible.
+func (p *process) unavailable(l local, c *command) bool {
+	st := p.role.States[l.value[0]]
+	if c.ev.Index >= len(st.Handlers) || st.Handlers[c.ev.Index] == nil {
+		return true
+	}
+	return c.count >= 0 && l.used[c.count] >= int64(c.rule.env.Times)
 }
 
 // start handles the event start; nothing else happens before it.
@@ -93,15 +102,19 @@ func (p *process) event(kind model.EventKind) *model.Event {
 
 // command offers a command where it is available and allowed.
 func (p *process) command(l local, c *command, args []int64, emit func(explore.Step)) {
+	boxes := anywhere
+	if c.rule != nil && len(c.rule.dims) == 0 {
+		if boxes = c.rule.boxes(p, l.value, args); len(boxes) == 0 {
+			return
+		}
+	}
 	ev := interp.Event{Event: c.ev, Args: args}
 	next, effects, res, _ := p.m.Step(l.value, ev)
 	if res.Code != fsm.Took {
 		return
 	}
-	boxes := anywhere
-	if c.rule != nil {
-		boxes = c.rule.boxes(p, l.value, args)
-		if len(boxes) == 0 {
+	if c.rule != nil && len(c.rule.dims) > 0 {
+		if boxes = c.rule.boxes(p, l.value, args); len(boxes) == 0 {
 			return
 		}
 	}

@@ -14,6 +14,8 @@ type Report struct {
 	// not it was expected. Passes says that it is what the check expects.
 	Verdict string `json:"verdict"`
 	Passes  bool   `json:"passes"`
+	// Open: nothing speaks against passing, but not everything was decided.
+	Open bool `json:"open,omitempty"`
 	// Why says why a check is incomplete or does not pass.
 	Why            []string `json:"why,omitempty"`
 	Configurations uint64   `json:"configurations"`

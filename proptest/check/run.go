@@ -10,7 +10,6 @@ import (
 	"github.com/parley-go/parley/proptest/explore"
 )
 
-
 // Run explores the system and reports what was found. base, if not nil, is the
 // specification without the check's constants and domains, to name what the
 // check replaced. The error is about the system only; limits and violations
@@ -289,7 +288,9 @@ func (s *System) judge(r *Report, res *explore.Result) {
 	default:
 		r.Verdict = Holds
 	}
-	r.Passes = len(unexpected)+len(missing)+len(open) == 0 && res.Complete
+	fails := len(unexpected)+len(missing)+len(s.ruleFaults) > 0
+	r.Open = !fails && (len(open) > 0 || !res.Complete)
+	r.Passes = !fails && !r.Open
 	if !res.Complete && res.Why != "" {
 		r.Why = append(r.Why, "the search is incomplete: "+res.Why)
 	}
@@ -301,8 +302,5 @@ func (s *System) judge(r *Report, res *explore.Result) {
 	why("violated and not expected", unexpected)
 	why("expected to be violated, but holds", missing)
 	why("not decided", open)
-	for _, f := range s.ruleFaults {
-		r.Why = append(r.Why, f)
-		r.Passes = false
-	}
+	r.Why = append(r.Why, s.ruleFaults...)
 }

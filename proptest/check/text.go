@@ -90,9 +90,12 @@ func (s *Step) columns() [3]string {
 func (r *Report) Text(times bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, check %s: %s", r.Spec, r.Check, r.Verdict)
-	if r.Verdict != Holds && r.Passes {
+	switch {
+	case r.Verdict == Violated && r.Passes:
 		b.WriteString(", as expected")
-	} else if !r.Passes && r.Verdict != Incomplete {
+	case r.Open && r.Verdict == Violated:
+		b.WriteString(", as expected so far")
+	case !r.Open && !r.Passes:
 		b.WriteString(", not as expected")
 	}
 	b.WriteString("\n")

@@ -19,7 +19,7 @@ func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration,
 	t := teller{sys: s, chart: &graph.Chart{End: problem}, flying: make([][]flying, len(s.System.Channels))}
 	for _, p := range s.procs {
 		t.chart.Instances = append(t.chart.Instances, p.inst.Name)
-		t.chart.Start = append(t.chart.Start, interp.StatePath(p.role, p.init))
+		t.chart.Start = append(t.chart.Start, shortState(p.role, p.init))
 	}
 	r := &Run{Problem: problem, chart: t.chart}
 	for i := range trace {
@@ -99,7 +99,7 @@ func (t *teller) replay(p *process, before interp.Value, ev interp.Event, step *
 	s := t.sys
 	next, effects, res, fault := p.m.Step(before, ev)
 	step.State = stateChange(p.role, before, next)
-	cs.State = interp.StatePath(p.role, next)
+	cs.State = shortState(p.role, next)
 	if fault != nil {
 		step.Where = place(fault.Span)
 	}
@@ -220,7 +220,7 @@ func place(sp diag.Span) string {
 func (s *System) configuration(c explore.Configuration) []string {
 	var out []string
 	for i, v := range c.Locals {
-		out = append(out, s.procs[i].inst.Name+": "+s.localText(i, v))
+		out = append(out, s.procs[i].inst.Name+": "+s.machineText(s.procs[i], s.procs[i].unpack(v).value))
 	}
 	for k, w := range c.Channels {
 		text := "empty"

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/proptest/check"
+)
+
+func init() { commands = append(commands, checkCommand) }
+
+const checkLong = `Check explores every configuration that the instances of a check can reach and says which claims hold, with a shortest
+counterexample for each that does not. SPEC is a file, or a folder with specifications below it.
+
+A check passes if exactly what it expects is violated (its expect, usually nothing).
+
+Exit code 0: every check passes. 1: a check does not pass, or a specification has errors. 2: a file cannot be read, wrong flags.
+3: a search ended before it was complete, and nothing unexpected was found until then.`
+
+type checkFlags struct {
+	asJSON, table, update bool
+	set                   map[string]string
+	memory, traceDir      string
+	timeout               time.Duration
+	cfg                   check.Config
+}
+
+func checkCommand() *cobra.Command {
+	var o checkFlags
+	c := &cobra.Command{
+		Use:   "check SPEC...",
+		Short: "Search every reachable configuration for violated claims",
+		Long:  checkLong,
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.parse(); err != nil {
+				return err
+			}
+			files, err := specFiles(args)
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			return runChecks(ctx, cmd, files, &o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.cfg.Only, "check", "", "run only the check of this `name`")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	f.BoolVar(&o.table, "table", false, "print the table only, no details")
+	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
+	f.IntVar(&o.cfg.Explore.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result does not depend on it")
+	f.StringVar(&o.memory, "max-memory", "", "stop a search at this much `memory`, such as 800M or 4G")
+	f.Uint64Var(&o.cfg.Explore.MaxConfigurations, "max-configurations", 0, "stop a search at this `number` of configurations")
+	f.DurationVar(&o.timeout, "timeout", 0, "stop each search after this `time`, such as 30s")
+	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as a chart for fsmviz --seq")
+	f.BoolVar(&o.update, "update", false, "write the counterexamples that checks expect to expected/ beside the specification")
+	return c
+}
+
+// parse reads the flags that are not plain values.
+func (o *checkFlags) parse() error {
+	o.cfg.Explore.MaxTime = o.timeout
+	if o.memory != "" {
+		n, err := parseBytes(o.memory)
+		if err != nil {
+			return err
+		}
+		o.cfg.Explore.MaxBytes = n
+	}
+	for name, text := range o.set {
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("--set %s=%s: a constant is an integer", name, text)
+		}
+		if o.cfg.Compile.Consts == nil {
+			o.cfg.Compile.Consts = map[string]int64{}
+		}
+		o.cfg.Compile.Consts[name] = v
+	}
+	return nil
+}
+
+// parseBytes reads 4G, 800M, 64K or a number of bytes.
+func parseBytes(s string) (uint64, error) {
+	digits := strings.TrimRight(strings.ToUpper(s), "KMGIB")
+	unit := strings.TrimRight(strings.ToUpper(s)[len(digits):], "IB")
+	shift, ok := map[string]uint{"": 0, "K": 10, "M": 20, "G": 30}[unit]
+	n, err := strconv.ParseUint(digits, 10, 34)
+	if err != nil || !ok || n == 0 {
+		return 0, fmt.Errorf("--max-memory %s: write a number with K, M or G, such as 4G", s)
+	}
+	return n << shift, nil
+}
+
+// specFiles lists the files, and those below the folders, of the arguments.
+func specFiles(args []string) ([]string, error) {
+	var files []string
+	for _, a := range args {
+		info, err := os.Stat(a)
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be read: %w", a, err)
+		}
+		if !info.IsDir() {
+			files = append(files, a)
+			continue
+		}
+		err = filepath.WalkDir(a, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && (d.Name() == "testdata" || d.Name() == "expected"):
+				return filepath.SkipDir
+			case !d.IsDir() && strings.HasSuffix(path, ".yaml"):
+				files = append(files, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("there is no specification (*.yaml) in %s", strings.Join(args, ", "))
+	}
+	return files, nil
+}
+
+// runChecks runs the checks of all files and prints what was found.
+func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *checkFlags) error {
+	var reports []*check.SuiteReport
+	broken := false
+	for _, file := range files {
+		r, list, err := check.Suite(ctx, file, o.cfg)
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			broken = true
+			if err := list.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}); err != nil {
+				return err
+			}
+			continue
+		}
+		reports = append(reports, r)
+		if err := o.keep(cmd.ErrOrStderr(), r); err != nil {
+			return err
+		}
+	}
+	if err := o.print(cmd.OutOrStdout(), reports); err != nil {
+		return err
+	}
+	return verdict(reports, broken)
+}
+
+// keep writes what the flags ask to be written.
+func (o *checkFlags) keep(log io.Writer, r *check.SuiteReport) error {
+	if o.traceDir != "" {
+		if _, err := r.WriteRuns(o.traceDir); err != nil {
+			return err
+		}
+	}
+	if !o.update {
+		return nil
+	}
+	names, err := r.UpdateExpected()
+	for _, n := range names {
+		fmt.Fprintf(log, "%s: expected/%s\n", r.Spec, n)
+	}
+	return err
+}
+
+func (o *checkFlags) print(w io.Writer, reports []*check.SuiteReport) error {
+	if o.asJSON {
+		b, err := json.MarshalIndent(reports, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(append(b, '\n'))
+		return err
+	}
+	if err := printTable(w, reports); err != nil || o.table {
+		return err
+	}
+	for _, r := range reports {
+		for _, c := range r.Checks {
+			if _, err := io.WriteString(w, "\n"+c.Text(true)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// printTable prints one line for each check, and what concerns a whole specification.
+func printTable(w io.Writer, reports []*check.SuiteReport) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\tspecification\tcheck\tverdict\tconfigurations\tsteps\tdepth\twidest\tseconds")
+	for _, r := range reports {
+		for _, c := range r.Checks {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%.2f\n", mark(c), c.Spec, c.Check, words(c), c.Configurations, c.Steps, c.Depth, c.WidestChannel, c.Seconds)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, r := range reports {
+		for _, line := range overAll(r) {
+			fmt.Fprintf(w, "%s: %s\n", r.Spec, line)
+		}
+	}
+	return nil
+}
+
+func mark(c *check.Report) string {
+	switch {
+	case c.Passes:
+		return "✓"
+	case c.Open:
+		return "?"
+	}
+	return "✗"
+}
+
+func words(c *check.Report) string {
+	if c.Verdict == check.Violated && c.Passes {
+		return "violated, as expected"
+	}
+	return c.Verdict
+}
+
+// overAll says what was judged over all checks of a specification.
+func overAll(r *check.SuiteReport) []string {
+	var out []string
+	for _, p := range r.NeverFires {
+		out = append(out, fmt.Sprintf("never fires in any check: %s: %s (%s)", p.Role, p.Name, p.Where))
+	}
+	for _, p := range r.Unreachable {
+		out = append(out, fmt.Sprintf("never reached in any check: %s: state %s (%s)", p.Role, p.Name, p.Where))
+	}
+	return append(out, r.Why...)
+}
+
+// verdict gives the exit code.
+func verdict(reports []*check.SuiteReport, broken bool) error {
+	partial := false
+	for _, r := range reports {
+		failed := slices.ContainsFunc(r.Checks, func(c *check.Report) bool { return !c.Passes && !c.Open })
+		broken = broken || failed || r.Complete && !r.Passes
+		partial = partial || !r.Complete
+	}
+	switch {
+	case broken:
+		return cli.Findings()
+	case partial:
+		return cli.Partial()
+	}
+	return nil
+}
