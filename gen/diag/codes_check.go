@@ -11,7 +11,7 @@ var checkCodes = []Info{
 	{Code: "FSM082", Title: "unknown claim or event",
 		Text:    "`expect` names claims of the check or built-in ones; `except` names events or transitions.",
 		Example: "checks:\n  pair:\n    expect: [dead-lock]\n"},
-	{Code: "FSM083", Title: "domain",
+	{Code: "FSM083", Title: "domain does not fit",
 		Text: "A domain is a narrower range for a range, names for an enumeration, `0..n` for an opaque type or a text. A name that it leaves out must " +
 			"not be needed by the specification, other than in comparisons.",
 		Example: "checks:\n  pair:\n    domains: {Count: 0..20}\n"},

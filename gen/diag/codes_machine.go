@@ -30,7 +30,7 @@ var machineCodes = []Info{
 	{Code: "FSM060", Title: "unknown message, report or timer",
 		Text:    "`send` needs a message of this protocol, `report` a report and `start` a timer of this role.",
 		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {report: gto}\n"},
-	{Code: "FSM061", Title: "part",
+	{Code: "FSM061", Title: "part used wrongly",
 		Text: "A part needs all parameters of its machine; a keyed part is named with all its keys; every message it sends is one of this protocol's, " +
 			"or is mapped to one under `send`.",
 		Example: "-- spec.yaml --\nprotocol: demo\nextends: base.yaml\nimport: {inner: base.yaml}\nroles:\n  peer:\n    parts: {sub: {machine: inner.peer}}\n" +
