@@ -109,11 +109,14 @@ func (c *body) hoist(v val, hint string) val {
 }
 
 // steady makes v cheap and safe to mention twice.
-func (c *body) steady(v val) val {
+func (c *body) steady(v val) val { return c.steadyAs(v, "value") }
+
+// steadyAs is steady with a name for the variable, should one be needed.
+func (c *body) steadyAs(v val, name string) val {
 	if v.lit || v.addr {
 		return v
 	}
-	return c.hoist(v, "value")
+	return c.hoist(v, name)
 }
 
 // addressable makes v something whose methods can be called.
@@ -131,8 +134,8 @@ func (c *body) wide(v val) val {
 	}
 	s := "int64(" + v.s + ")"
 	if v.t.Kind == model.KindBool {
-		c.g.helpers["index"] = true
-		s = "int64(index(" + v.s + "))"
+		c.g.helpers["ordinal"] = true
+		s = "int64(ordinal(" + v.s + "))"
 	}
 	return val{s: s, prec: precPrimary, t: v.t, wide: true}
 }
@@ -154,7 +157,7 @@ func number(n int64) val {
 func (c *body) literal(t *model.Type, n int64) val {
 	switch t.Kind {
 	case model.KindBool:
-		return val{s: strconv.FormatBool(n != 0), prec: precPrimary, t: t}
+		return val{s: strconv.FormatBool(n != 0), prec: precPrimary, t: t, addr: true}
 	case model.KindEnum:
 		return val{s: c.g.enumNames(c.g.typ(t, ""))[n], prec: precPrimary, t: t, addr: true}
 	case model.KindOpaque, model.KindSet:
@@ -285,8 +288,8 @@ func (c *body) key(e model.Expr, t *model.Type) string {
 func (g *gen) index(v val, t *model.Type) string {
 	switch {
 	case t.Kind == model.KindBool:
-		g.helpers["index"] = true
-		return "index(" + v.s + ")"
+		g.helpers["ordinal"] = true
+		return "ordinal(" + v.s + ")"
 	case lowest(t) == 0:
 		return v.s
 	case v.lit:

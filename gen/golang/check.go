@@ -193,7 +193,7 @@ func (g *gen) helperFuncs(f *jen.File) {
 	g.checkFuncs(f)
 	all := []struct{ name, doc, code string }{
 		{"Optional", "Optional is a T or nothing; the Value of nothing is zero.", "type Optional[T comparable] struct {\nPresent bool\nValue T\n}\n\n// Some makes a present Optional.\nfunc Some[T comparable](v T) Optional[T] { return Optional[T]{Present: true, Value: v} }"},
-		{"index", "index is the number of a truth value.", "func index(b bool) int {\nif b {\nreturn 1\n}\nreturn 0\n}"},
+		{"ordinal", "ordinal is the number of a truth value.", "func ordinal(b bool) int {\nif b {\nreturn 1\n}\nreturn 0\n}"},
 		{"add64", "add64 adds; false if the sum needs more than 64 bits.", "func add64(a, b int64) (int64, bool) {\nr := a + b\nreturn r, (r > a) == (b > 0)\n}"},
 		{"sub64", "sub64 subtracts; false if the difference needs more than 64 bits.", "func sub64(a, b int64) (int64, bool) {\nr := a - b\nreturn r, (r < a) == (b > 0)\n}"},
 		{"mul64", "mul64 multiplies; false if the product needs more than 64 bits.", "func mul64(a, b int64) (int64, bool) {\nif a == 0 || b == 0 {\nreturn 0, true\n}\nr := a * b\nreturn r, r/b == a && !(a == -1 && b == -1<<63) && !(b == -1 && a == -1<<63)\n}"},

@@ -79,6 +79,10 @@ func (d *layout) advance(n int) {
 		d.at = add(d.at, n)
 		return
 	}
+	if n == 1 {
+		d.t.p("at++")
+		return
+	}
 	d.t.p("at += %d", n)
 }
 
@@ -124,7 +128,9 @@ func (d *layout) decode(items []model.WireItem, of string, names []string, prefi
 				d.err("", d.at, "Mismatch", "int64(v)", strconv.FormatInt(it.Value, 10)))
 			d.advance(it.Bits / 8)
 		case *model.WireAlign:
-			d.align(it, begin)
+			if i < len(items)-1 || d.nested > 0 || !d.g.p.Wire.Surplus {
+				d.align(it, begin)
+			}
 		case *model.WireCount:
 			d.count(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
 		case *model.WireEach:
@@ -154,7 +160,6 @@ func (d *layout) int(it *model.WireInt, place, field string) {
 			d.t.p("%s", replaceName(one, "v", read))
 		} else {
 			d.t.p("{\nv := %s\n%s}", read, inner)
-			d.flatten()
 		}
 	}
 	d.advance(it.Bits / 8)
@@ -170,9 +175,6 @@ func replaceName(line, name, with string) string {
 	left, right, _ := strings.Cut(line, " = ")
 	return left + " = " + wordPattern(name).ReplaceAllLiteralString(right, with)
 }
-
-// flatten is where blocks could be merged; they are kept, because v is local to each.
-func (d *layout) flatten() {}
 
 // scalar composes the conversion of the number v on the wire to a value of t.
 func (d *layout) scalar(t *model.Type, bits int, place, field string) string {
@@ -190,7 +192,7 @@ func (d *layout) scalar(t *model.Type, bits int, place, field string) string {
 		if bits > t.Bits {
 			s.p("if v > %d {\nreturn %s\n}", largest(t.Bits), bad(int64(largest(t.Bits))))
 		}
-		s.p("%s = %s(v)", place, typ)
+		s.p("%s = %s", place, converted(typ, bits, "v"))
 	default:
 		if t.Hi < 0 {
 			s.p("return %s", bad(t.Hi))
@@ -202,9 +204,17 @@ func (d *layout) scalar(t *model.Type, bits int, place, field string) string {
 		if t.Lo > 0 {
 			s.p("if v < %d {\nreturn %s\n}", t.Lo, bad(t.Lo))
 		}
-		s.p("%s = %s(v)", place, typ)
+		s.p("%s = %s", place, converted(typ, bits, "v"))
 	}
 	return s.String()
+}
+
+// converted composes a conversion, unless v has the type already.
+func converted(typ string, bits int, v string) string {
+	if typ == fmt.Sprintf("uint%d", goBits(bits)) {
+		return v
+	}
+	return typ + "(" + v + ")"
 }
 
 func (d *layout) enum(t *model.Type, bits int, place string, bad func(int64) string, s *text) {
@@ -295,7 +305,7 @@ func (d *layout) count(it *model.WireCount, place, field string) {
 		d.t.p("{\nn := %s\nif n > %d {\nreturn %s\n}\n%s.Len = %s(n)\n}", read, most,
 			d.err(field, d.at, "Count", "int64(n)", strconv.FormatInt(most, 10)), place, lenType(it.Field.Type.Cap))
 	} else {
-		d.t.p("%s.Len = %s(%s)", place, lenType(it.Field.Type.Cap), read)
+		d.t.p("%s.Len = %s", place, converted(lenType(it.Field.Type.Cap), it.Bits, read))
 	}
 	d.advance(it.Bits / 8)
 }

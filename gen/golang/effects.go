@@ -140,7 +140,7 @@ func (g *gen) declareEffects(f *jen.File, r *machine) {
 	f.Add(rawf("func (fx *%s) At(i int) *%s { return &fx.list[i] }", r.effects, r.effect))
 	if r.queue != "" {
 		f.Line()
-		f.Comment(comment("Fired", "lists the transitions of the last step in order: that of the event, then those of its parts' events. It holds until the next step."))
+		f.Comment(comment("Fired", "lists the transitions of the last step in order: that of the event, then those of its parts' events. It holds until the next step and means something only if the result was Took."))
 		f.Add(rawf("func (fx *%s) Fired() []uint16 { return fx.fired }", r.effects))
 	}
 	f.Line()

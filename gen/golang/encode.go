@@ -15,7 +15,7 @@ func (g *gen) encodeBody(m *model.Message, n messageNames, t *text) {
 	e := &layout{g: g, t: &text{}, message: m.Name, counts: map[*model.Field]string{}}
 	e.encode(m.Layout, "m", n.fields, "")
 	arg := ""
-	code := e.t.String()
+	code := merged(e.t.String())
 	if n.member != "" {
 		arg = ", m *" + n.typ
 		if !mentions(code, "m") {
@@ -83,8 +83,8 @@ func (e *layout) number(t *model.Type, it *model.WireInt, place, field string) s
 	v := place
 	switch t.Kind {
 	case model.KindBool:
-		e.g.helpers["index"] = true
-		v = "index(" + place + ")"
+		e.g.helpers["ordinal"] = true
+		v = "ordinal(" + place + ")"
 	case model.KindEnum:
 		most, plain := int64(0), true
 		for i, c := range t.Codes {
@@ -109,8 +109,30 @@ func (e *layout) number(t *model.Type, it *model.WireInt, place, field string) s
 			s.p("if %s > %d {\n%s\n}", place, limit, fail("int64("+place+")", strconv.FormatUint(limit, 10)))
 		}
 	}
-	s.p("%s", appendNumber(it.Bits, it.Little, v))
+	if it.Bits == 8 && d8(e.g.typ(t, "").name) && v == place {
+		s.p("dst = append(dst, %s)", v)
+	} else {
+		s.p("%s", appendNumber(it.Bits, it.Little, v))
+	}
 	return s.String()
+}
+
+// d8 says whether a Go type is a byte.
+func d8(typ string) bool { return typ == "uint8" }
+
+// merged joins neighbouring appends of bytes.
+func merged(code string) string {
+	const head = "dst = append(dst, "
+	var out []string
+	for _, line := range strings.Split(code, "\n") {
+		n := len(out) - 1
+		if n >= 0 && strings.HasPrefix(line, head) && strings.HasPrefix(out[n], head) && !strings.Contains(line+out[n], "...") && len(out[n]) < 90 {
+			out[n] = strings.TrimSuffix(out[n], ")") + ", " + strings.TrimPrefix(line, head)
+			continue
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
 }
 
 // codeTable names the table of an enumeration's codes on the wire.

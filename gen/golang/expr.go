@@ -20,19 +20,31 @@ var goOps = map[model.Op]struct {
 }
 
 func (c *body) unary(e *model.Unary) val {
-	x := c.value(e.X)
 	if e.Op == model.OpNot {
-		if v, ok := c.negated(e.X); ok {
-			return v
-		}
-		return val{s: "!" + x.in(precUnary), prec: precUnary, t: e.T}
+		return c.not(e.X)
 	}
+	x := c.value(e.X)
 	w := c.wide(x)
 	if !bounds(e).exact {
 		w = c.steady(w)
 		c.check("%s == -1<<63", w.s)
 	}
 	return val{s: "-" + w.in(precUnary), prec: precUnary, t: e.T, wide: true}
+}
+
+// not negates a truth value.
+func (c *body) not(e model.Expr) val {
+	if v, ok := c.negated(e); ok {
+		return v
+	}
+	x := c.value(e)
+	switch {
+	case strings.HasPrefix(x.s, "!") && x.prec == precUnary:
+		return val{s: x.s[1:], prec: precPrimary, t: e.Type()}
+	case x.prec == precCompare && strings.Count(x.s, " == ") == 1 && !strings.ContainsAny(x.s, "(<>!"):
+		return val{s: strings.Replace(x.s, " == ", " != ", 1), prec: precCompare, t: e.Type()}
+	}
+	return val{s: "!" + x.in(precUnary), prec: precUnary, t: e.Type()}
 }
 
 // negated writes the negation of a comparison as a comparison.

@@ -63,6 +63,9 @@ func Generate(p *model.Protocol, o Options) (files map[string][]byte, err error)
 	g.prepare()
 	for _, r := range g.roles {
 		add(r.file+".go", g.machineFile(r))
+		for _, p := range allParts(r) {
+			add(partFileName(p), g.partFile(p))
+		}
 		add(r.file+"_effects.go", g.effectsFile(r))
 		add(r.file+"_runner.go", g.runnerFile(r))
 		if g.o.Looplab {
@@ -77,6 +80,12 @@ func Generate(p *model.Protocol, o Options) (files map[string][]byte, err error)
 		return nil, err
 	}
 	return out, nil
+}
+
+// PackageName is the name of the package for a protocol unless another is chosen:
+// its own in lower case, letters and digits only.
+func PackageName(p *model.Protocol) string {
+	return strings.ToLower(GoName(p.Name))
 }
 
 // unsupported is an error about something that the generator cannot express.
@@ -124,7 +133,7 @@ type messageNames struct {
 
 // reserved are package-level names that are always or often there.
 var reserved = []string{"Message", "MessageKind", "Optional", "Some", "DecodeMessage", "AppendMessage", "FrameSize",
-	"took", "ignored", "deferred", "refused", "index", "maxFrame", "hash", "queued"}
+	"took", "ignored", "deferred", "refused", "ordinal", "maxFrame", "hash"}
 
 func newGen(p *model.Protocol, o Options) *gen {
 	g := &gen{p: p, o: o, top: locals(), types: map[string]*goType{}, enums: map[*goType][]string{},
@@ -137,7 +146,7 @@ func newGen(p *model.Protocol, o Options) *gen {
 		g.o.Spec = p.Files[0]
 	}
 	if g.o.Package == "" {
-		g.o.Package = strings.ReplaceAll(strings.ToLower(p.Name), "-", "")
+		g.o.Package = PackageName(p)
 	}
 	if g.o.ImportPath == "" {
 		g.o.ImportPath = "github.com/parley-go/parley/machines/" + g.o.Package
@@ -159,6 +168,9 @@ func (g *gen) prepare() {
 // file starts a file with the header that marks it as ours.
 func (g *gen) file(pkg string) *jen.File {
 	f := jen.NewFilePathName(g.o.ImportPath, pkg)
+	for name, path := range packages { // the order does not matter: this is a table of names
+		f.ImportName(path, name)
+	}
 	f.HeaderComment(Header(g.o.Spec))
 	f.HeaderComment(fmt.Sprintf("// fsmgen %s, specification %s", Version, g.p.Hash))
 	return f

@@ -213,16 +213,15 @@ func (c *body) choose(e *model.Call) val {
 func (c *body) quantified(e *model.Quantified) val {
 	name, start, test := "some", "false", "if %s {\n%s = true\nbreak\n}"
 	if e.All {
-		name, start, test = "all", "true", "if !%s {\n%s = false\nbreak\n}"
+		name, start, test = "all", "true", "if %s {\n%s = false\nbreak\n}"
 	}
 	r := c.names.local(name)
 	c.out.p("%s := %s", r, start)
 	c.iterate(e.Local, e.Values, e.Over, e, false, func() {
-		x := c.value(e.X)
 		if e.All {
-			c.out.p(test, x.in(precUnary), r)
+			c.out.p(test, c.not(e.X).s, r)
 		} else {
-			c.out.p(test, x.s, r)
+			c.out.p(test, c.value(e.X).s, r)
 		}
 	})
 	return val{s: r, prec: precPrimary, t: e.T, addr: true}

@@ -152,7 +152,7 @@ func (g *gen) nameMachine(r *machine) {
 		r.parts = append(r.parts, g.newPart(r, p))
 	}
 	if len(m.Parts) > 0 {
-		r.queued = g.top.take(unexported(r.prefix + "Queued"))
+		r.queued = g.top.take(unexported(r.prefix + "Waiting"))
 		r.queue = unexported(r.prefix + "Queue")
 		g.nameWaiting(r)
 	}
@@ -343,7 +343,6 @@ func (g *gen) machineFile(r *machine) *jen.File {
 	g.declareMachine(f, r)
 	f.Line()
 	f.Add(raw(strings.TrimSpace(step)))
-	g.partCode(f, r)
 	g.code[r] = step + allMethods(r)
 	for _, h := range []string{"took", "ignored", "deferred", "refused"} {
 		g.helpers[h] = g.helpers[h] || strings.Contains(step, h+"(")
@@ -361,16 +360,33 @@ func allMethods(r *machine) string {
 	return s
 }
 
-// partCode emits the parts of a machine, each followed by its own parts.
-func (g *gen) partCode(f *jen.File, r *machine) {
+// allParts lists the parts of a machine, each followed by its own parts.
+func allParts(r *machine) []*machine {
+	var out []*machine
 	for _, p := range r.parts {
-		g.declareMachine(f, p)
-		if code := strings.TrimSpace(p.methods.String()); code != "" {
-			f.Line()
-			f.Add(raw(code))
-		}
-		g.partCode(f, p)
+		out = append(append(out, p), allParts(p)...)
 	}
+	return out
+}
+
+// partFile holds one part of a role.
+func (g *gen) partFile(p *machine) *jen.File {
+	f := g.file(g.o.Package)
+	g.declareMachine(f, p)
+	if code := strings.TrimSpace(p.methods.String()); code != "" {
+		f.Line()
+		f.Add(raw(code))
+	}
+	return f
+}
+
+// partFileName names the file of a part after its role and the way to it.
+func partFileName(p *machine) string {
+	name := strings.ToLower(GoName(p.part.Name))
+	for up := p.up; up.part != nil; up = up.up {
+		name = strings.ToLower(GoName(up.part.Name)) + "_" + name
+	}
+	return p.role.file + "_" + name + "_part.go"
 }
 
 func (g *gen) declareMachine(f *jen.File, r *machine) {

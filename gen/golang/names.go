@@ -50,7 +50,7 @@ func (s scope) take(name string) string {
 // used are the names that generated functions use themselves.
 var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "fsm", "wire", "strconv", "errors", "binary", "bytes",
 	"min", "max", "len", "cap", "append", "int", "int64", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32",
-	"true", "false", "byte", "string", "bool", "error", "took", "ignored", "refused", "deferred", "index", "queued", "copy", "clear", "any", "new", "make", "nil"}
+	"true", "false", "byte", "string", "bool", "error", "took", "ignored", "refused", "deferred", "ordinal", "copy", "clear", "any", "new", "make", "nil"}
 
 // locals returns a scope for the local names of one function.
 func locals() scope {

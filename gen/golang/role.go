@@ -2,6 +2,7 @@ package golang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/model"
@@ -60,19 +61,31 @@ func (g *gen) stepCode(r *machine) string {
 // stateCases composes the cases of one state.
 func (g *gen) stateCases(r *machine, st *model.State) string {
 	var t text
+	var mentioned []roleEvent
 	for _, e := range r.events {
 		if e.ev.Kind == model.EventTimer && r.alarms[e.alarm].of != r {
 			continue
 		}
-		h := handlerOf(st, e.ev)
-		if h == nil {
-			continue
+		if handlerOf(st, e.ev) != nil {
+			mentioned = append(mentioned, e)
 		}
+	}
+	slices.SortStableFunc(mentioned, func(a, b roleEvent) int { return firstBranch(st, a.ev) - firstBranch(st, b.ev) })
+	for _, e := range mentioned {
+		h := handlerOf(st, e.ev)
 		c := g.newBody(r)
 		c.handle(h, e.args(g), stepReturns)
 		t.p("case %s:\n%s", e.kind, strings.TrimSuffix(c.out.String(), "\n"))
 	}
 	return t.String()
+}
+
+// firstBranch is the place of an event among those of a state, as the author wrote them.
+func firstBranch(st *model.State, ev *model.Event) int {
+	if h := handlerOf(st, ev); len(h.Branches) > 0 {
+		return h.Branches[0].ID
+	}
+	return -1
 }
 
 // alarmCases composes the expiry of timers that are not armed, and of those of parts.

@@ -27,9 +27,20 @@ var qualified = regexp.MustCompile(`\b(fsm|wire|strconv|errors|bytes|binary)\.([
 func raw(text string) *jen.Statement {
 	s := jen.Null()
 	for {
+		// A comment mentions packages without importing them.
+		if end, ok := leadingComment(text); ok {
+			s.Op(text[:end])
+			text = text[end:]
+			continue
+		}
 		at := qualified.FindStringSubmatchIndex(text)
 		if at == nil {
 			return s.Op(text)
+		}
+		if c := strings.Index(text, "//"); c >= 0 && c < at[0] {
+			s.Op(text[:c])
+			text = text[c:]
+			continue
 		}
 		if at[0] > 0 {
 			s.Op(text[:at[0]])
@@ -37,6 +48,17 @@ func raw(text string) *jen.Statement {
 		s.Qual(packages[text[at[2]:at[3]]], text[at[4]:at[5]])
 		text = text[at[1]:]
 	}
+}
+
+// leadingComment says where the comment that text begins with ends.
+func leadingComment(text string) (int, bool) {
+	if !strings.HasPrefix(text, "//") {
+		return 0, false
+	}
+	if end := strings.IndexByte(text, '\n'); end >= 0 {
+		return end, true
+	}
+	return len(text), true
 }
 
 // rawf is raw with a format.

@@ -240,7 +240,7 @@ func (c *body) keysOf(sub *machine, keys []model.Expr) (index string, args []str
 		args = append(args, k.name)
 	}
 	for i, k := range sub.part.Keys {
-		v := c.steady(c.value(keys[i]))
+		v := c.steadyAs(c.value(keys[i]), k.Name)
 		if in := bounds(keys[i]); !in.within(k.Type) {
 			c.rangeCheck(v, in, domain(k.Type))
 		}
@@ -379,7 +379,7 @@ func (c *body) restart(s *model.Restart) {
 		return
 	}
 	for i, k := range s.Part.Keys {
-		v := c.steady(c.value(s.Keys[i]))
+		v := c.steadyAs(c.value(s.Keys[i]), k.Name)
 		if in := bounds(s.Keys[i]); !in.within(k.Type) {
 			c.rangeCheck(v, in, domain(k.Type))
 		}

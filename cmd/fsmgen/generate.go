@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/golang"
+)
+
+func init() { commands = append(commands, generateCommand) }
+
+// generateFlags are the flags of fsmgen generate.
+type generateFlags struct {
+	out, pkg    string
+	adapters    []string
+	check, diff bool
+}
+
+func generateCommand() *cobra.Command {
+	var f generateFlags
+	c := &cobra.Command{
+		Use:   "generate SPEC...",
+		Short: "Generate Go packages from specifications",
+		Long: `Generate writes one Go package for each specification, in a folder of its own under --out: the machine of
+every role, its runner, and the codecs of the messages. Only files that change are written; files that it wrote
+before and that no specification gives any more are removed. Other files are left alone.
+
+A SPEC is a file or a pattern. With --check nothing is written: each stale, missing or orphaned file is listed.
+
+Exit code 0: done, or nothing to do. 1: a specification has errors, or --check found something. 2: wrong usage, or a file
+cannot be read or written.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return generate(cmd, f, args) },
+	}
+	c.Flags().StringVarP(&f.out, "out", "o", "machines", "`folder` that the packages go to")
+	c.Flags().StringVar(&f.pkg, "pkg", "", "`name` of the package, for a single SPEC; default: the protocol's")
+	c.Flags().StringSliceVar(&f.adapters, "adapter", nil, "also generate an adapter: `looplab`")
+	c.Flags().BoolVar(&f.check, "check", false, "write nothing; list what is stale, missing or orphaned")
+	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "write nothing; show what would change")
+	return c
+}
+
+func generate(cmd *cobra.Command, f generateFlags, args []string) error {
+	looplab := false
+	for _, a := range f.adapters {
+		if a != "looplab" {
+			return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("there is no adapter %s; there is looplab", a)}
+		}
+		looplab = true
+	}
+	specs, err := expandFiles(args)
+	if err != nil {
+		return err
+	}
+	if f.pkg != "" && len(specs) > 1 {
+		return &cli.Error{Code: cli.ExitUsage, Message: "--pkg names one package, but there are several specifications"}
+	}
+	packages, err := generateAll(cmd, f, specs, looplab)
+	if err != nil {
+		return err
+	}
+	changes, err := compareTree(f.out, packages)
+	if err != nil {
+		return err
+	}
+	if f.check || f.diff {
+		for _, c := range changes {
+			if f.check {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", c.path, c.kind)
+			}
+			if f.diff {
+				fmt.Fprint(cmd.OutOrStdout(), unifiedDiff(c.path, c.old, c.new))
+			}
+		}
+		if len(changes) > 0 {
+			return cli.Findings()
+		}
+		return nil
+	}
+	return applyChanges(changes)
+}
+
+// generated is one package: its folder under --out and its files.
+type generated struct {
+	dir, spec string
+	files     map[string][]byte
+}
+
+// generateAll compiles and generates every specification; all errors are
+// shown before it gives up.
+func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bool) ([]generated, error) {
+	var found diag.List
+	var out []generated
+	taken := map[string]string{}
+	for _, spec := range specs {
+		p, diags := compile.Load(spec, compile.Options{})
+		found = append(found, diags...)
+		if p == nil {
+			continue
+		}
+		o := golang.Options{Spec: specName(spec), Package: f.pkg, Looplab: looplab}
+		if o.Package == "" {
+			o.Package = golang.PackageName(p)
+		}
+		o.ImportPath = importPath(filepath.Join(f.out, o.Package))
+		if other := taken[o.Package]; other != "" {
+			return nil, &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("%s and %s both give the package %s; generate one of them with --pkg or --out", other, spec, o.Package)}
+		}
+		taken[o.Package] = spec
+		files, err := golang.Generate(p, o)
+		if err != nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), err)
+			return nil, cli.Findings()
+		}
+		out = append(out, generated{dir: o.Package, spec: o.Spec, files: files})
+	}
+	found.Sort()
+	if err := found.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20}); err != nil {
+		return nil, err
+	}
+	if found.HasErrors() {
+		return nil, cli.Findings()
+	}
+	return out, nil
+}
+
+// specName names a specification in generated files: relative to the module, so that
+// the name does not depend on where fsmgen runs; outside modules as it was given, without its folder if that is absolute.
+func specName(spec string) string {
+	if abs, err := filepath.Abs(spec); err == nil {
+		if root, ok := moduleRoot(filepath.Dir(abs)); ok {
+			if rel, err := filepath.Rel(root, abs); err == nil {
+				return filepath.ToSlash(rel)
+			}
+		}
+	}
+	if filepath.IsAbs(spec) {
+		return filepath.Base(spec)
+	}
+	return path.Clean(filepath.ToSlash(spec))
+}
+
+// moduleRoot finds the folder of the module around an absolute path.
+func moduleRoot(abs string) (string, bool) {
+	for at := abs; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, true
+		}
+		if at == filepath.Dir(at) {
+			return "", false
+		}
+	}
+}
+
+// importPath is the Go import path of a folder: that of the module around it and the
+// way from there. Outside modules it is the folder's name.
+func importPath(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return filepath.ToSlash(dir)
+	}
+	root, ok := moduleRoot(abs)
+	if !ok {
+		return filepath.Base(dir)
+	}
+	mod, _ := os.ReadFile(filepath.Join(root, "go.mod")) // moduleRoot has just seen it
+	rel, _ := filepath.Rel(root, abs)
+	return path.Join(modulePath(string(mod)), filepath.ToSlash(rel))
+}
+
+func modulePath(mod string) string {
+	for line := range strings.Lines(mod) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+			return strings.Trim(strings.TrimSpace(rest), `"`)
+		}
+	}
+	return ""
+}

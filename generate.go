@@ -1,0 +1,5 @@
+// Package parley is the root of the module; it only says how machines/ is made. Start
+// with docs/START.md.
+package parley
+
+//go:generate go run ./cmd/fsmgen generate --adapter looplab specs/*/spec.yaml
