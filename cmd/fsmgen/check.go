@@ -125,7 +125,7 @@ func specFiles(args []string) ([]string, error) {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && (d.Name() == "testdata" || d.Name() == "expected"):
+			case d.IsDir() && path != a && (d.Name() == "testdata" || d.Name() == "expected"):
 				return filepath.SkipDir
 			case !d.IsDir() && strings.HasSuffix(path, ".yaml"):
 				files = append(files, path)

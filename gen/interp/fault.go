@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,10 +86,13 @@ func (f *Fault) What() string {
 }
 
 // Why says why the step was refused, without the step.
-func (f *Fault) Why() string {
-	place := ""
-	if !f.Span.IsZero() {
-		place = " (" + f.Span.String() + ")"
+func (f *Fault) Why() string { return f.Explain(diag.Span.String) }
+
+// Explain is Why with places written by the caller; an empty place is left out.
+func (f *Fault) Explain(place func(diag.Span) string) string {
+	at := ""
+	if !f.Span.IsZero() && place(f.Span) != "" {
+		at = " (" + place(f.Span) + ")"
 	}
 	where := "state "
 	if len(f.Path) > 0 {
@@ -105,36 +109,34 @@ func (f *Fault) Why() string {
 	case NoHandler:
 		return where + " does not mention " + name
 	case NoBranch:
-		return where + " has no branch for this " + name + ": " + guardText(f.Guards)
+		return where + " has no branch for this " + name + guardText(f.Guards, place)
 	case Refusal:
-		return where + " refuses " + name + ": " + f.Reason + place
+		return where + " refuses " + name + ": " + f.Reason + at
 	case Kept:
-		return where + " defers " + name + ", which cannot be kept inside a step" + place
+		return where + " defers " + name + ", which cannot be kept inside a step" + at
 	}
 	if f.State == nil {
-		return f.Reason + place
+		return f.Reason + at
 	}
-	return where + ", on " + name + ": " + f.Reason + place
+	return where + ", on " + name + ": " + f.Reason + at
 }
 
-func guardText(guards []diag.Span) string {
-	if len(guards) == 0 {
-		return "it has no branches"
-	}
-	s := "the guard at "
-	if len(guards) > 1 {
-		s = "the guards at "
-	}
-	for i, g := range guards {
-		if i > 0 {
-			s += ", "
+func guardText(guards []diag.Span, place func(diag.Span) string) string {
+	var places []string
+	for _, g := range guards {
+		if p := place(g); p != "" && !slices.Contains(places, p) {
+			places = append(places, p)
 		}
-		s += g.String()
 	}
-	if len(guards) > 1 {
-		return s + " do not hold"
+	switch {
+	case len(guards) == 0:
+		return ": it has no branches"
+	case len(places) == 0:
+		return ": no guard holds"
+	case len(guards) == 1:
+		return ": the guard at " + places[0] + " does not hold"
 	}
-	return s + " does not hold"
+	return ": the guards at " + strings.Join(places, ", ") + " do not hold"
 }
 
 // pathText renders a path as `fleet[true, 3].timer`.

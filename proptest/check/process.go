@@ -1,6 +1,7 @@
 package check
 
 import (
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/explore"
@@ -163,11 +164,19 @@ func (p *process) step(l local, ev interp.Event) (explore.Step, bool) {
 	case fsm.Deferred:
 		return explore.Step{}, false
 	}
-	s := explore.Step{Label: p.labelOf(res, ev), Note: packNote(ev), Fault: &explore.Fault{Kind: explore.UnspecifiedReception, Text: fault.Why()}}
+	s := explore.Step{Label: p.labelOf(res, ev), Note: packNote(ev), Fault: &explore.Fault{Kind: explore.UnspecifiedReception, Text: explain(fault)}}
 	if fault.Kind == interp.Failed {
 		s.Fault.Kind = explore.OtherFault
 	}
 	return s, true
+}
+
+// explain says why a step was refused. The line is left out where the step shows it anyway.
+func explain(f *interp.Fault) string {
+	if f.Kind == interp.NoBranch {
+		return f.Explain(place)
+	}
+	return f.Explain(func(diag.Span) string { return "" })
 }
 
 // took makes the explorer's step of a step that was taken.

@@ -100,7 +100,7 @@ func (r *rule) cut(p *process, v interp.Value, i int) []box {
 		ok, err := r.eval.Bool(r.env.When, v, r.locals)
 		if err != nil && r.err == nil {
 			r.err = err
-			p.sys.ruleFaults = append(p.sys.ruleFaults, fmt.Sprintf("the rule for %s: %v", r.env.Command.Name, err))
+			p.sys.ruleFaults = append(p.sys.ruleFaults, "the rule for "+r.env.Command.Name+": "+faultText(err))
 		}
 		if ok && err == nil {
 			return anywhere

@@ -2,10 +2,12 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/explore"
 )
@@ -110,7 +112,7 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 		problem += ": " + out.Text
 	}
 	if c.eval != nil && c.eval.fault != nil {
-		out.Note = "it cannot be evaluated everywhere: " + c.eval.fault.Error()
+		out.Note = "it cannot be evaluated everywhere: " + faultText(c.eval.fault)
 		problem += "\n  (" + out.Note + ")"
 	}
 	if c.Stated != nil {
@@ -128,6 +130,16 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 		}
 	}
 	out.Counterexample = s.run(x.Trace, x.Loop, x.End, problem)
+}
+
+// faultText says how an expression faulted, with a place that does not depend
+// on where the reader stands.
+func faultText(err error) string {
+	var e *interp.EvalError
+	if errors.As(err, &e) {
+		return e.Reason + " (" + place(e.Span) + ")"
+	}
+	return err.Error()
 }
 
 func (s *System) conflict(x *explore.Conflict) string {
@@ -215,7 +227,13 @@ func (s *System) problem(name string, x *explore.Violation) string {
 // coverage notes which lines and states this check reached.
 func (s *System) coverage(r *Report, res *explore.Result) {
 	r.taken, r.reached = map[string]bool{}, map[string]bool{}
-	for l, n := range res.LabelCount {
+	count := slices.Clone(res.LabelCount)
+	for _, x := range res.Violations {
+		if x.Label >= 0 {
+			count[x.Label]++ // a step that is an error was taken, too
+		}
+	}
+	for l, n := range count {
 		proc := s.System.Labels[l].Proc
 		if n == 0 || proc < 0 {
 			continue

@@ -100,12 +100,12 @@ func (t *teller) replay(p *process, before interp.Value, ev interp.Event, step *
 	next, effects, res, fault := p.m.Step(before, ev)
 	step.State = stateChange(p.role, before, next)
 	cs.State = shortState(p.role, next)
-	if fault != nil {
-		step.Where = place(fault.Span)
-	}
 	if res.Transition != fsm.NoTransition {
 		tr := p.role.Transitions[res.Transition]
 		step.Transition, step.Where = tr.Name, place(tr.Span)
+	}
+	if fault != nil && !fault.Span.IsZero() {
+		step.Where = place(fault.Span)
 	}
 	if res.Code == fsm.Ignored {
 		step.Effects = append(step.Effects, "ignores it")

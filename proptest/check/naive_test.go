@@ -1,0 +1,225 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// naive explores a check of two instances over fifo channels without the
+// explorer and without the adapter: values, queues of texts, and a map of
+// what was seen. It knows commands, rules over lengths, and receptions.
+type naive struct {
+	p     *model.Protocol
+	check *model.Check
+	seen  map[string]bool
+	queue []global
+	steps int
+}
+
+type global struct {
+	v [2]interp.Value
+	q [2][]string // q[i]: on the way to instance i
+}
+
+func (g global) key() string { return fmt.Sprint(g.v, g.q) }
+
+func (n *naive) add(g global) {
+	n.steps++
+	if k := g.key(); !n.seen[k] {
+		n.seen[k] = true
+		n.queue = append(n.queue, g)
+	}
+}
+
+func (n *naive) run(t *testing.T) {
+	n.seen = map[string]bool{}
+	var g global
+	for i, inst := range n.check.Instances {
+		var args [][]int64
+		for _, e := range inst.Args {
+			args = append(args, []int64{e.(*model.Lit).Value})
+		}
+		v, err := interp.NewValue(inst.Role, nil, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.v[i] = v
+	}
+	n.seen[g.key()] = true
+	n.queue = append(n.queue, g)
+	for len(n.queue) > 0 {
+		g, n.queue = n.queue[0], n.queue[1:]
+		for i := range g.v {
+			n.commands(t, g, i)
+			if len(g.q[i]) > 0 {
+				n.receive(t, g, i)
+			}
+		}
+	}
+}
+
+func (n *naive) commands(t *testing.T, g global, i int) {
+	for _, ev := range n.check.Instances[i].Role.Commands {
+		all, err := interp.Domains(ev, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range all {
+			if n.allowed(t, g, i, ev, args) {
+				n.step(t, g, i, interp.Event{Event: ev, Args: args}, false)
+			}
+		}
+	}
+}
+
+func (n *naive) allowed(t *testing.T, g global, i int, ev *model.Event, args []int64) bool {
+	x := interp.Eval{ChanLen: func(l *model.ChanLen) int64 {
+		to := i
+		if l.Out {
+			to = 1 - i
+		}
+		count := int64(0)
+		for _, m := range g.q[to] {
+			if l.Message == nil || m == l.Message.Name || len(m) > len(l.Message.Name) && m[:len(l.Message.Name)+1] == l.Message.Name+"{" {
+				count++
+			}
+		}
+		return count
+	}}
+	for _, r := range n.check.Rules {
+		if r.Command != ev || r.When == nil {
+			continue
+		}
+		ok, err := x.Bool(r.When, g.v[i], slices.Concat(args, make([]int64, r.Locals)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	return true
+}
+
+func (n *naive) receive(t *testing.T, g global, i int) {
+	ev, err := interp.ParseEvent(n.check.Instances[i].Role, nil, g.q[i][0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev.Sender = 1 - i
+	g.q[i] = g.q[i][1:]
+	n.step(t, g, i, ev, true)
+}
+
+func (n *naive) step(t *testing.T, g global, i int, ev interp.Event, must bool) {
+	role := n.check.Instances[i].Role
+	next, effects, res, fault := interp.Step(role, nil, g.v[i], ev)
+	if res.Code == fsm.Refused {
+		if must {
+			t.Fatal(fault.Text())
+		}
+		return
+	}
+	if !must && res.Code != fsm.Took {
+		return
+	}
+	g.v[i] = slices.Clone(next)
+	for k := range effects {
+		if e := &effects[k]; e.Kind == fsm.Send {
+			g.q[1-i] = append(slices.Clone(g.q[1-i]), string(interp.AppendMessage(nil, nil, e.Message, e.Slots)))
+		}
+	}
+	n.add(g)
+}
+
+// load compiles a specification for one check.
+func load(t *testing.T, file, check string) (*model.Protocol, *model.Check) {
+	t.Helper()
+	p, list := compile.Load(file, compile.Options{Check: check})
+	if p == nil || len(p.Checks) != 1 {
+		t.Fatal(list)
+	}
+	return p, p.Checks[0]
+}
+
+// TestAgainstNaive counts the configurations and steps of whole specifications,
+// parts and all, both ways.
+func TestAgainstNaive(t *testing.T) {
+	for _, c := range [][2]string{{"ready", "pair"}, {"confirm", "pair"}, {"update", "duel"}, {"setup", "all"}} {
+		p, check := load(t, "../../specs/"+c[0]+"/spec.yaml", c[1])
+		n := naive{p: p, check: check}
+		n.run(t)
+		s, err := New(p, check)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := explore.Run(context.Background(), s.System, explore.Options{Checks: s.Checks, KeepGoing: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Configurations != uint64(len(n.seen)) || res.Steps != uint64(n.steps) {
+			t.Errorf("%s: %d configurations and %d steps, the naive way %d and %d", c[0], res.Configurations, res.Steps, len(n.seen), n.steps)
+		}
+		compareClaims(t, s, res)
+	}
+}
+
+// compareClaims evaluates every claim in every configuration as it is written,
+// and compares how often it held with what the classes gave.
+func compareClaims(t *testing.T, s *System, res *explore.Result) {
+	t.Helper()
+	held := make([]uint64, len(s.Claims))
+	res.Space.ForEachConfiguration(func(_ int, c explore.Configuration) bool {
+		x := interp.Eval{Strings: s.strs, ChanLen: func(l *model.ChanLen) int64 {
+			n := int64(0)
+			for k, w := range c.Channels {
+				for _, msg := range w {
+					if s.looksAt(nil, l, k) && (l.Message == nil || l.Message.Index == messageIndex(msg)) {
+						n++
+					}
+				}
+			}
+			return n
+		}}
+		for i, v := range c.Locals {
+			x.Instances = append(x.Instances, slices.Clone(s.procs[i].unpack(v).value))
+		}
+		empty := !slices.ContainsFunc(c.Channels, func(w explore.Word) bool { return len(w) > 0 })
+		for i := range s.Claims {
+			cl := s.Claims[i].Stated
+			if s.Claims[i].index < 0 || cl == nil || cl.Quiescent && !empty {
+				continue
+			}
+			e := cl.Expr
+			if cl.Kind == model.Agree {
+				e = equalities(cl)
+			}
+			ok, err := x.Bool(e, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cl.When != nil && !ok {
+				when, err := x.Bool(cl.When, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ok = !when
+			}
+			if ok {
+				held[s.Claims[i].index]++
+			}
+		}
+		return true
+	})
+	for i := range s.Claims {
+		if k := s.Claims[i].index; k >= 0 && s.Claims[i].Stated != nil && res.Claims[k].Held != held[k] {
+			t.Errorf("%s %s held in %d configurations, as written in %d", s.System.Name, s.Claims[i].Name, res.Claims[k].Held, held[k])
+		}
+	}
+}
