@@ -19,6 +19,7 @@ type worker struct {
 	quota  int64  // insertions reserved in the visited set
 	fresh  uint64 // configurations found in this round
 	sink   uint64 // keeps look-ahead loads alive
+	skip   uint8  // flags of local steps to leave out; 0 in the search itself
 	inc    uint64 // what counting adds: 1, or -1 to take back
 	tally
 	found map[findKey][]uint64
@@ -176,6 +177,7 @@ func (w *worker) run1(base uint64, m *machine, run uint32, at int, rest uint32) 
 	for i := run; ; i++ {
 		r := &m.hot[i]
 		switch {
+		case r.flags&w.skip != 0 && at < 0:
 		case r.lens != 0 && !e.allows(r.lens, w.ids):
 		case r.kind == plainRule:
 			buf = append(buf, base+r.delta)
@@ -269,6 +271,7 @@ func (w *worker) runN(c []uint64, p int, run uint32, at int, rest uint32) bool {
 	for i := run; ; i++ {
 		r := &m.hot[i]
 		switch {
+		case r.flags&w.skip != 0 && at < 0:
 		case r.lens != 0 && !e.allows(r.lens, w.ids):
 		case r.kind <= sendRule:
 			word, n, k := uint32(0), uint32(0), int(r.chan0)

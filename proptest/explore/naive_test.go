@@ -38,20 +38,29 @@ func (f naiveFind) add(what string, depth int) {
 	}
 }
 
+// naiveStep is one step of the graph.
+type naiveStep struct {
+	key                string
+	spontaneous, fault bool
+}
+
 type naive struct {
-	sys    *System
-	depth  map[string]int
-	confs  []*conf
-	succ   map[string][]string
-	steps  uint64
-	levels []uint64
-	counts []uint64
-	faults [3]uint64
-	found  naiveFind
+	sys   *System
+	depth map[string]int
+	confs []*conf
+	succ  map[string][]naiveStep
+	// avoidable are the claims about the future that fail; how long the
+	// shortest example is is not computed.
+	avoidable map[string]bool
+	steps     uint64
+	levels    []uint64
+	counts    []uint64
+	faults    [3]uint64
+	found     naiveFind
 }
 
 func naiveRun(sys *System) *naive {
-	n := &naive{sys: sys, depth: map[string]int{}, succ: map[string][]string{}, found: naiveFind{}, counts: make([]uint64, len(sys.Labels))}
+	n := &naive{sys: sys, depth: map[string]int{}, succ: map[string][]naiveStep{}, avoidable: map[string]bool{}, found: naiveFind{}, counts: make([]uint64, len(sys.Labels))}
 	first := &conf{words: make([]Word, len(sys.Channels))}
 	for _, p := range sys.Procs {
 		first.locals = append(first.locals, p.Init())
@@ -66,8 +75,9 @@ func naiveRun(sys *System) *naive {
 		}
 		n.levels[d]++
 		n.judge(c, d)
-		n.each(c, d, func(next *conf) {
-			n.succ[c.key()] = append(n.succ[c.key()], next.key())
+		n.each(c, d, func(next *conf, s naiveStep) {
+			s.key = next.key()
+			n.succ[c.key()] = append(n.succ[c.key()], s)
 			if _, ok := n.depth[next.key()]; !ok {
 				n.depth[next.key()] = d + 1
 				queue = append(queue, next)
@@ -79,9 +89,9 @@ func naiveRun(sys *System) *naive {
 }
 
 // each calls next for every successor and counts steps.
-func (n *naive) each(c *conf, d int, next func(*conf)) {
+func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 	moved := false
-	take := func(base *conf, p int, s Step) (*conf, bool) {
+	take := func(base *conf, p int, s Step, is naiveStep) (*conf, bool) {
 		for _, l := range s.Lens {
 			if k := n.length(c.words[l.Channel], l); k < l.Lo || l.Hi >= 0 && k > l.Hi {
 				return nil, false
@@ -111,7 +121,7 @@ func (n *naive) each(c *conf, d int, next func(*conf)) {
 			}
 		}
 		n.counts[s.Label]++
-		next(o)
+		next(o, is)
 		return o, true
 	}
 	count := func(_ *conf, ok bool) bool {
@@ -122,11 +132,11 @@ func (n *naive) each(c *conf, d int, next func(*conf)) {
 		return ok
 	}
 	for p, proc := range n.sys.Procs {
-		proc.Local(c.locals[p], func(s Step) { count(take(c, p, s)) })
+		proc.Local(c.locals[p], func(s Step) { count(take(c, p, s, naiveStep{spontaneous: s.Spontaneous})) })
 	}
 	for k := range n.sys.Channels {
-		n.deliver(c, k, next, func(base *conf, p int, s Step) (*conf, bool) {
-			o, ok := take(base, p, s)
+		n.deliver(c, k, next, func(base *conf, p int, s Step, is naiveStep) (*conf, bool) {
+			o, ok := take(base, p, s, is)
 			return o, count(o, ok)
 		})
 	}
@@ -166,7 +176,7 @@ func (n *naive) spend(c *conf, kind int) bool {
 	return c.used[kind] <= most
 }
 
-func (n *naive) deliver(c *conf, k int, next func(*conf), take func(*conf, int, Step) (*conf, bool)) {
+func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*conf, int, Step, naiveStep) (*conf, bool)) {
 	ch := &n.sys.Channels[k]
 	w := c.words[k]
 	seen := map[string]bool{}
@@ -181,9 +191,9 @@ func (n *naive) deliver(c *conf, k int, next func(*conf), take func(*conf, int, 
 		popped := c.clone()
 		popped.words[k] = slices.Delete(popped.words[k], i, i+1)
 		n.sys.Procs[ch.To].Receive(c.locals[ch.To], k, m, func(s Step) {
-			take(popped, ch.To, s)
+			take(popped, ch.To, s, naiveStep{})
 			if kept := c.clone(); ch.Dup && s.Fault == nil && n.spend(kept, 1) {
-				if o, _ := take(kept, ch.To, s); o != nil {
+				if o, _ := take(kept, ch.To, s, naiveStep{fault: true}); o != nil {
 					n.faults[1]++
 				}
 			}
@@ -191,7 +201,7 @@ func (n *naive) deliver(c *conf, k int, next func(*conf), take func(*conf, int, 
 		if lost := popped.clone(); ch.Lossy && n.spend(lost, 0) {
 			n.steps++
 			n.faults[0]++
-			next(lost)
+			next(lost, naiveStep{fault: true})
 		}
 	}
 	if swapped := c.clone(); ch.Swap && ch.Order == FIFO && len(w) > 1 && !bytes.Equal(w[0], w[1]) && n.spend(swapped, 2) {
@@ -199,7 +209,7 @@ func (n *naive) deliver(c *conf, k int, next func(*conf), take func(*conf, int, 
 		s[0], s[1] = s[1], s[0]
 		n.steps++
 		n.faults[2]++
-		next(swapped)
+		next(swapped, naiveStep{fault: true})
 	}
 }
 
@@ -319,7 +329,7 @@ func randomSystem(t *rapid.T) *System {
 func randomClaims(t *rapid.T, procs, chans, states int) []Claim {
 	var claims []Claim
 	for i := range rapid.IntRange(0, 4).Draw(t, "claims") {
-		c := Claim{Name: fmt.Sprint("claim ", i), Kind: rapid.SampledFrom([]ClaimKind{Always, Sometimes}).Draw(t, "kind")}
+		c := Claim{Name: fmt.Sprint("claim ", i), Kind: rapid.SampledFrom([]ClaimKind{Always, Sometimes, Possible, LeadsTo, Eventually}).Draw(t, "kind")}
 		for range procs {
 			at := byte(rapid.IntRange(0, states-1).Draw(t, "at"))
 			c.Procs = append(c.Procs, func(v []byte) uint32 { return map[bool]uint32{true: 1}[v[0] == at] })
@@ -334,6 +344,10 @@ func randomClaims(t *rapid.T, procs, chans, states int) []Claim {
 				sum += x
 			}
 			return sum == want
+		}
+		c.Calm = c.Kind >= Possible && rapid.Bool().Draw(t, "calm")
+		if c.Kind == LeadsTo && rapid.Bool().Draw(t, "trigger") {
+			c.Relevant = func(p, k []uint32) bool { return p[0] == 0 && k[0] == 1 }
 		}
 		if c.Kind == Always {
 			c.Eval = func(p, k []uint32) bool { return p[0]+k[0] != want }
@@ -375,14 +389,19 @@ func TestAgainstNaive(t *testing.T) {
 		for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, minStride: 2}} {
 			opt.KeepGoing = true
 			r := mustRun(t, sys, opt)
-			got := fmt.Sprint(r.Configurations, r.Steps, r.Depth, r.Levels, r.LabelCount, r.Faults, foundBy(r))
-			exp := fmt.Sprint(len(want.confs), want.steps, len(want.levels)-1, want.levels, want.counts,
-				struct{ a, b, c uint64 }{want.faults[0], want.faults[1], want.faults[2]}, want.found)
-			if got != exp {
-				for _, v := range r.Violations {
-					t.Logf("DBG %+v", v)
+			found, avoidable := foundBy(r), map[string]bool{}
+			for i, c := range sys.Claims {
+				if name := fmt.Sprintf("claim %d", i); c.Kind >= LeadsTo && c.Kind <= Eventually {
+					if _, ok := found[name]; ok {
+						avoidable[name] = true
+					}
+					delete(found, name)
 				}
-				t.Logf("DBG %+v %+v", sys.Procs[0], sys.Channels)
+			}
+			got := fmt.Sprint(r.Configurations, r.Steps, r.Depth, r.Levels, r.LabelCount, r.Faults, found, avoidable)
+			exp := fmt.Sprint(len(want.confs), want.steps, len(want.levels)-1, want.levels, want.counts,
+				struct{ a, b, c uint64 }{want.faults[0], want.faults[1], want.faults[2]}, want.found, want.avoidable)
+			if got != exp {
 				t.Fatalf("options %+v\ngot  %s\nwant %s", opt, got, exp)
 			}
 			if !r.Complete {
@@ -392,31 +411,70 @@ func TestAgainstNaive(t *testing.T) {
 	})
 }
 
-// possible decides the Possible claims by search from every configuration.
+// possible decides the claims about the future by plain fixed points.
 func (n *naive) possible() {
 	for i := range n.sys.Claims {
 		cl := &n.sys.Claims[i]
-		if cl.Kind != Possible {
-			continue
-		}
-		good := map[string]bool{}
+		held := map[string]bool{}
 		for _, c := range n.confs {
-			good[c.key()] = n.holds(c, cl, cl.Eval)
+			held[c.key()] = n.holds(c, cl, cl.Eval)
 		}
-		for changed := true; changed; {
-			changed = false
-			for _, c := range n.confs {
-				for _, s := range n.succ[c.key()] {
-					if good[s] && !good[c.key()] {
-						good[c.key()], changed = true, true
-					}
+		switch cl.Kind {
+		case Possible:
+			n.reach(i, held)
+		case LeadsTo, Eventually:
+			n.avoid(i, held)
+		}
+	}
+}
+
+// reach: from which configurations can one that held be reached.
+func (n *naive) reach(i int, good map[string]bool) {
+	for changed := true; changed; {
+		changed = false
+		for _, c := range n.confs {
+			for _, s := range n.succ[c.key()] {
+				if good[s.key] && !good[c.key()] && !(s.spontaneous && n.sys.Claims[i].Calm) {
+					good[c.key()], changed = true, true
 				}
 			}
 		}
+	}
+	for _, c := range n.confs {
+		if !good[c.key()] {
+			n.found.add(fmt.Sprintf("claim %d", i), n.depth[c.key()])
+		}
+	}
+}
+
+// avoid: from which configurations can a run, fair or not, never meet one that
+// held: the greatest set of the others that have a step into the set or need
+// no step at all.
+func (n *naive) avoid(i int, held map[string]bool) {
+	cl := &n.sys.Claims[i]
+	in := map[string]bool{}
+	for k, h := range held {
+		in[k] = !h
+	}
+	for changed := true; changed; {
+		changed = false
 		for _, c := range n.confs {
-			if !good[c.key()] {
-				n.found.add(fmt.Sprintf("claim %d", i), n.depth[c.key()])
+			if !in[c.key()] {
+				continue
 			}
+			stay, must := false, false
+			for _, s := range n.succ[c.key()] {
+				must = must || !s.spontaneous && !s.fault
+				stay = stay || in[s.key] && !(s.spontaneous && cl.Calm)
+			}
+			if !stay && must {
+				in[c.key()], changed = false, true
+			}
+		}
+	}
+	for d, c := range n.confs {
+		if in[c.key()] && (cl.Kind == LeadsTo || d == 0) && (cl.Kind == Eventually || cl.Relevant == nil || n.holds(c, cl, cl.Relevant)) {
+			n.avoidable[fmt.Sprintf("claim %d", i)] = true
 		}
 	}
 }

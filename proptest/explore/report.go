@@ -11,7 +11,10 @@ func (s *search) result() *Result {
 	}
 	r.Complete = r.Frontier == 0 && r.Why == ""
 	if r.Complete {
-		s.afterwards(r)
+		s.afterwards()
+		if why := s.why.Load(); why != nil {
+			r.Complete, r.Why = false, *why
+		}
 	}
 	for _, l := range e.levels {
 		r.Levels = append(r.Levels, l.n)
@@ -19,9 +22,10 @@ func (s *search) result() *Result {
 	s.sum(r)
 	s.sizes(r)
 	s.findings(r)
+	s.conflictReports(r)
 	s.claimVerdicts(r)
 	switch {
-	case len(r.Violations) > 0:
+	case len(r.Violations) > 0 || len(r.Conflicts) > 0:
 		r.Verdict = Violated
 		if !r.Complete && r.Why == "" {
 			r.Why = "stopped at the first violation"
@@ -115,6 +119,11 @@ func (s *search) claimVerdicts(r *Result) {
 		}
 		for _, x := range r.Violations {
 			if x.Kind == ClaimViolated && x.Claim == i {
+				v.Verdict = Violated
+			}
+		}
+		for _, x := range r.Conflicts {
+			if x.Claim == i {
 				v.Verdict = Violated
 			}
 		}

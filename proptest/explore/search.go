@@ -27,6 +27,7 @@ type search struct {
 	total      uint64
 	reported   map[findKey]bool
 	finds      []finding
+	conflicts  []conflict
 	unexpanded uint64
 	held       []uint64 // by claim: configurations where it held
 	relevant   []uint64

@@ -105,6 +105,3 @@ func (e *engine) steps(p int, run uint32) []Step {
 		}
 	}
 }
-
-// afterwards decides the claims that need the whole reached set.
-func (s *search) afterwards(*Result) {}

@@ -29,7 +29,9 @@ type finding struct {
 	key   findKey
 	c     []uint64
 	depth int
+	stem  []TraceStep // for liveness: from c to end
 	loop  []TraceStep
+	end   []uint64
 	text  string
 }
 
@@ -38,7 +40,7 @@ func (f *finding) length() int {
 	if f.key.what == foundFault {
 		return f.depth + 1
 	}
-	return f.depth
+	return f.depth + len(f.stem)
 }
 
 // note keeps c for key if it is the least one so far.
@@ -311,6 +313,10 @@ func (e *engine) configuration(c []uint64) Configuration {
 func (s *search) violation(f *finding, before parents) Violation {
 	e := s.e
 	v := Violation{Claim: -1, Label: -1, Trace: s.trace(before, f.c), End: e.configuration(f.c), Loop: f.loop, Text: f.text}
+	if f.end != nil {
+		v.Trace = append(v.Trace, f.stem...)
+		v.End = e.configuration(f.end)
+	}
 	switch f.key.what {
 	case foundClaim:
 		v.Kind, v.Claim = ClaimViolated, f.key.claim

@@ -1,0 +1,193 @@
+package explore
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// pairKey is a pair of steps whose order matters, as reported once.
+type pairKey struct{ claim, procA, procB, a, b int }
+
+// conflict is such a pair with its least example.
+type conflict struct {
+	pairKey
+	c     []uint64
+	depth int
+	text  string
+}
+
+// taken is a move with its result kept.
+type taken struct {
+	move
+	next []uint32
+}
+
+// confluent looks for pairs of steps whose order matters. Whether it does for
+// a local step and a reception of one machine depends only on its local value,
+// the message and, where guards or full channels play a part, the channels; so
+// each such case is tried once for each depth.
+func (s *search) confluent(claim int) {
+	e := s.e
+	seen := map[string]int{}
+	found := map[pairKey]*conflict{}
+	ids := make([]uint32, e.fields())
+	guarded := e.guarded()
+	s.forEach(func(depth int, c []uint64) bool {
+		e.lay.unpack(c, ids)
+		for p := range e.procs {
+			key := e.caseKey(p, ids, guarded)
+			if at, ok := seen[key]; !ok || at == depth {
+				seen[key] = depth
+				s.tryPairs(claim, p, c, ids, depth, found)
+			}
+		}
+		return !s.stop.Load()
+	})
+	for _, f := range found {
+		s.conflicts = append(s.conflicts, *f)
+	}
+	slices.SortFunc(s.conflicts, func(x, y conflict) int {
+		return cmp.Or(x.claim-y.claim, x.depth-y.depth, x.procA-y.procA, x.a-y.a, x.procB-y.procB, x.b-y.b)
+	})
+}
+
+// guarded says whether the order of steps of different machines, or the
+// contents of channels beyond the next message, can matter.
+func (e *engine) guarded() bool {
+	if len(e.lens) > 1 || e.budgets != nil {
+		return true
+	}
+	writer := map[uint32]uint16{}
+	for p := range e.procs {
+		for i := range e.procs[p].rules {
+			r := &e.procs[p].rules[i]
+			for _, x := range e.sends[r.sends.off : r.sends.off+r.sends.n] {
+				if w, ok := writer[x.ch]; ok && w != r.proc || e.chans[x.ch].spec.Block {
+					return true
+				}
+				writer[x.ch] = r.proc
+			}
+		}
+	}
+	return false
+}
+
+// caseKey tells cases for machine p apart.
+func (e *engine) caseKey(p int, ids []uint32, guarded bool) string {
+	key := binary.LittleEndian.AppendUint32(nil, uint32(p))
+	if guarded {
+		for _, id := range ids {
+			key = binary.LittleEndian.AppendUint32(key, id)
+		}
+		return string(key)
+	}
+	key = binary.LittleEndian.AppendUint32(key, ids[p])
+	for k := range e.chans {
+		if e.chans[k].spec.To != p {
+			continue
+		}
+		w := ids[len(e.procs)+k]
+		for i := uint32(0); ; i++ {
+			l := e.chans[k].letterAt(w, i)
+			if l == nil {
+				break
+			}
+			key = binary.LittleEndian.AppendUint32(key, l.msg)
+		}
+		key = append(key, 0xff, 0xff, 0xff, 0xff)
+	}
+	return string(key)
+}
+
+// steps gives the moves of machines at ids that are no faults.
+func (e *engine) machineMoves(ids []uint32) []taken {
+	var out []taken
+	e.moves(slices.Clone(ids), func(m *move) bool {
+		if m.rule != nil && m.fault == nil && m.kind != DupStep {
+			out = append(out, taken{*m, slices.Clone(m.next)})
+		}
+		return true
+	})
+	return out
+}
+
+// tryPairs tries all pairs that involve machine p at one configuration.
+func (s *search) tryPairs(claim, p int, c []uint64, ids []uint32, depth int, found map[pairKey]*conflict) {
+	e := s.e
+	exempt := e.sys.Claims[claim].Exempt
+	moves := e.machineMoves(ids)
+	for i := range moves {
+		for j := range moves {
+			x, y := &moves[i], &moves[j]
+			if x.proc != p || !independent(x, y) || x.proc == y.proc && x.kind != LocalStep || x.proc > y.proc {
+				continue
+			}
+			lo, hi := min(x.rule.label, y.rule.label), max(x.rule.label, y.rule.label)
+			if exempt != nil && exempt(lo, hi) {
+				continue
+			}
+			key := pairKey{claim, x.proc, y.proc, int(x.rule.label), int(y.rule.label)}
+			old := found[key]
+			if old != nil && (old.depth < depth || e.compare(old.c, c) <= 0) {
+				continue
+			}
+			if text := e.orders(x, y); text != "" {
+				found[key] = &conflict{key, slices.Clone(c), depth, text}
+			}
+		}
+	}
+}
+
+// independent says whether two moves are a pair to be compared: by different
+// machines, or a local step and a reception.
+func independent(x, y *taken) bool {
+	return x.proc != y.proc || (x.kind == LocalStep) != (y.kind == LocalStep)
+}
+
+// orders compares the two orders of a pair; empty if they agree.
+func (e *engine) orders(x, y *taken) string {
+	xy, yx := e.after(x, y), e.after(y, x)
+	name := func(m *taken) string { return e.sys.Labels[m.rule.label].Name }
+	switch {
+	case len(xy) == 0 && len(yx) == 0:
+		return fmt.Sprintf("%s and %s exclude each other", name(x), name(y))
+	case len(xy) == 0:
+		return fmt.Sprintf("after %s, %s is no longer possible", name(x), name(y))
+	case len(yx) == 0:
+		return fmt.Sprintf("after %s, %s is no longer possible", name(y), name(x))
+	case !slices.EqualFunc(xy, yx, slices.Equal):
+		return fmt.Sprintf("%s then %s differs from %s then %s", name(x), name(y), name(y), name(x))
+	}
+	return ""
+}
+
+// after gives, sorted, where y leads once x was taken.
+func (e *engine) after(x, y *taken) [][]uint32 {
+	var out [][]uint32
+	for _, m := range e.machineMoves(x.next) {
+		if m.proc == y.proc && m.kind == y.kind && m.ch == y.ch && m.msg == y.msg && m.rule.label == y.rule.label {
+			out = append(out, m.next)
+		}
+	}
+	slices.SortFunc(out, slices.Compare)
+	return slices.CompactFunc(out, slices.Equal)
+}
+
+// conflictReports turns conflicts into their reports.
+func (s *search) conflictReports(r *Result) {
+	finds := make([]finding, len(s.conflicts))
+	for i, c := range s.conflicts {
+		finds[i] = finding{c: c.c, depth: c.depth}
+	}
+	before := s.trails(finds)
+	for _, c := range s.conflicts {
+		r.Conflicts = append(r.Conflicts, Conflict{Claim: c.claim, A: uint32(c.a), B: uint32(c.b), ProcA: c.procA, ProcB: c.procB,
+			Text: c.text, Trace: s.trace(before, c.c), Before: s.e.configuration(c.c)})
+	}
+	slices.SortStableFunc(r.Conflicts, func(x, y Conflict) int {
+		return cmp.Or(x.Claim-y.Claim, len(x.Trace)-len(y.Trace), bytes.Compare([]byte(x.Text), []byte(y.Text)))
+	})
+}
