@@ -12,3 +12,9 @@ import "embed"
 //
 //go:embed */*.yaml
 var FS embed.FS
+
+// RealMatch is a packet capture of a whole match between two real games, the
+// test of the netplay specification; see netplay/SOURCES.md.
+//
+//go:embed netplay/testdata/uqm-match.pcap
+var RealMatch []byte
