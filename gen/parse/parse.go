@@ -32,7 +32,11 @@ func File(name string, data []byte) (*ast.Node, diag.List) {
 		return nil, c.List()
 	}
 	root := tree(src, c)
-	if root != nil && onlyTwice(c) {
+	switch {
+	case root == nil || !onlyTwice(c):
+	case root.Kind != ast.Map:
+		c.Errorf("FSM008", root.Span(), "a specification is a map, not %s", root.Kind).With("it starts with `protocol: name`")
+	default:
 		checkShape(root, &specShape, c)
 	}
 	return root, c.List()
