@@ -24,9 +24,11 @@ func vetCommand() *cobra.Command {
 		Short: "Report what is wrong with specifications",
 		Long: `Vet compiles each specification and reports errors and warnings, each as
 path:line:col: message [CODE]; fsmgen explain CODE tells more about a code.
-A SPEC is a file or a pattern; files that others extend or import are read along.
+A SPEC is a file, a pattern, or a folder with specifications below it; files that
+others extend or import are read along.
 
-Exit code 0: nothing wrong, or warnings only. 1: errors. 2: wrong usage.`,
+Exit code 0: nothing wrong, or warnings only. 1: errors. 2: wrong usage, or a file
+cannot be read.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := expandFiles(args)
@@ -73,17 +75,13 @@ func vetFiles(files []string) diag.List {
 	return found
 }
 
-// expandFiles expands patterns, for shells that do not, and keeps plain names as they
-// are, so that a missing file is reported by name.
+// expandFiles expands patterns, for shells that do not, and folders; a plain name that does not exist stays,
+// so that it is reported by name.
 func expandFiles(args []string) ([]string, error) {
-	var files []string
+	var names []string
 	for _, a := range args {
-		if !strings.ContainsAny(a, "*?[") {
-			files = append(files, a)
-			continue
-		}
-		if _, err := os.Stat(a); err == nil {
-			files = append(files, a)
+		if _, err := os.Stat(a); err == nil || !strings.ContainsAny(a, "*?[") {
+			names = append(names, a)
 			continue
 		}
 		m, err := filepath.Glob(a)
@@ -91,7 +89,7 @@ func expandFiles(args []string) ([]string, error) {
 			return nil, &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("no file matches %s", a)}
 		}
 		slices.Sort(m)
-		files = append(files, m...)
+		names = append(names, m...)
 	}
-	return files, nil
+	return specFiles(names)
 }

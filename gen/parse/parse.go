@@ -165,6 +165,10 @@ func reportYAML(src *ast.Source, err error, c *diag.Collector) {
 		c.Errorf("FSM005", src.Span(at, at), "YAML aliases are not part of the language")
 	default:
 		d := c.Errorf("FSM003", src.Span(at, at), "not YAML: %s", text)
+		if one != nil && one.ContextMsg != "" && one.ContextMark.Line > 0 {
+			from := src.Offset(one.ContextMark.Line, one.ContextMark.Column)
+			d.See(src.Span(from, from), "what is being read begins here")
+		}
 		line := src.Line(src.Pos(at).Line)
 		if strings.Contains(text, "flow") && strings.ContainsAny(line, "{[") {
 			d.With("inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}")
