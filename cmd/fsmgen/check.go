@@ -163,6 +163,9 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 			return err
 		}
 	}
+	if o.cfg.Only != "" && !broken && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
+		return fmt.Errorf("no specification has a check %s", o.cfg.Only)
+	}
 	if err := o.print(cmd.OutOrStdout(), reports); err != nil {
 		return err
 	}

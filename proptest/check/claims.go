@@ -37,16 +37,8 @@ func (s *System) claims() {
 	}
 }
 
-// decided are the kinds of claims that the explorer decides. Others are
-// reported as not checked and make the verdict incomplete.
-var decided = map[explore.ClaimKind]bool{explore.Always: true, explore.Sometimes: true}
-
 // claim translates one stated claim.
 func (s *System) claim(c *model.Claim) {
-	if !decided[kindOf[c.Kind]] {
-		s.Claims = append(s.Claims, Claim{Name: c.Name, Stated: c, index: -1, Problem: "the checker does not decide this kind of claim"})
-		return
-	}
 	e := explore.Claim{Name: c.Name, Kind: kindOf[c.Kind], Fair: fairnessOf[c.Fair]}
 	if c.Quiescent {
 		e.At = explore.Quiescent

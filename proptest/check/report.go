@@ -59,7 +59,6 @@ const (
 	Holds      = "holds"
 	Violated   = "violated"
 	Incomplete = "incomplete"
-	NotChecked = "not checked"
 )
 
 // ClaimReport is what was found about one claim.

@@ -71,10 +71,6 @@ func (s *System) claimReport(c *Claim, res *explore.Result) ClaimReport {
 	if c.Stated != nil {
 		out.Kind, out.Why, out.Text, out.Where = kindWords[c.Stated.Kind], c.Stated.Why, claimText(c.Stated), place(c.Stated.Span)
 	}
-	if c.Problem != "" {
-		out.Result, out.Note = NotChecked, c.Problem
-		return out
-	}
 	v := res.Claims[c.index]
 	out.Result = v.Verdict.String()
 	out.Vacuous = slices.Contains(res.Vacuous, s.System.Claims[c.index].Name) && c.Stated != nil
@@ -95,6 +91,9 @@ func (s *System) claimReport(c *Claim, res *explore.Result) ClaimReport {
 			out.Conflicts = append(out.Conflicts, s.conflict(x))
 			out.Result = Violated
 		}
+	}
+	if len(out.Conflicts) > 0 {
+		s.conflictRun(c, &out, res)
 	}
 	if out.Vacuous {
 		out.Note = "its condition never held, so it says nothing"
@@ -123,7 +122,10 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 		case model.Reachable:
 			problem = "✗ " + c.Name + ": from here it can no longer be reached that " + out.Text
 		case model.Eventually, model.LeadsTo:
-			problem = "✗ " + c.Name + ": the run never comes to " + out.Text
+			problem = "✗ " + c.Name + ": a run may stop here and never come to " + out.Text
+			if len(x.Loop) > 0 {
+				problem = "✗ " + c.Name + ": a run may repeat the last part for ever and never come to " + out.Text
+			}
 		}
 		if out.Why != "" {
 			problem += "\n  " + out.Why
@@ -142,9 +144,33 @@ func faultText(err error) string {
 	return err.Error()
 }
 
+// conflict tells a pair of steps whose order matters.
 func (s *System) conflict(x *explore.Conflict) string {
-	name := func(p int, l uint32) string { return s.procs[p].inst.Name + ": " + s.System.Labels[l].Name }
-	return fmt.Sprintf("the order matters: %s / %s (after %d steps)", name(x.ProcA, x.A), name(x.ProcB, x.B), len(x.Trace))
+	who := s.procs[x.ProcA].inst.Name
+	if x.ProcB != x.ProcA {
+		who += " and " + s.procs[x.ProcB].inst.Name
+	}
+	steps := "steps"
+	if len(x.Trace) == 1 {
+		steps = "step"
+	}
+	return fmt.Sprintf("%s: %s (after %d %s)", who, x.Text, len(x.Trace), steps)
+}
+
+// conflictRun is the counterexample of a confluence claim: the run to the
+// nearest pair, and the list of all.
+func (s *System) conflictRun(c *Claim, out *ClaimReport, res *explore.Result) {
+	for i := range res.Conflicts {
+		if x := &res.Conflicts[i]; x.Claim == c.index {
+			problem := "✗ " + c.Name + ": here the order of two steps matters" + "\n  " + out.Conflicts[0]
+			if len(out.Conflicts) > 1 {
+				problem += "\n  All pairs:\n    " + strings.Join(out.Conflicts, "\n    ")
+			}
+			out.Counterexample = s.run(x.Trace, nil, x.Before, problem)
+			out.Note = fmt.Sprintf("%d pairs of steps whose order matters", len(out.Conflicts))
+			return
+		}
+	}
 }
 
 // claimText prints what a claim says as an expression.

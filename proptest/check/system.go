@@ -46,11 +46,8 @@ type Claim struct {
 	// Name is the author's, or that of a built-in claim.
 	Name   string
 	Stated *model.Claim
-	// Problem says why the claim cannot be checked; empty if it can.
-	Problem string
-	// index in System.Claims, -1 if it is not there
-	index int
-	eval  *predicate
+	index  int // in System.Claims
+	eval   *predicate
 }
 
 // New builds the system of a check. p must have been compiled for this check (its consts and domains

@@ -134,7 +134,7 @@ func list(b *strings.Builder, head string, items []string) {
 	}
 }
 
-var marks = map[string]string{Holds: "✓", Violated: "✗", Incomplete: "?", NotChecked: "?"}
+var marks = map[string]string{Holds: "✓", Violated: "✗", Incomplete: "?"}
 
 func (c *ClaimReport) text(b *strings.Builder) {
 	fmt.Fprintf(b, "  %s %s", marks[c.Result], c.Name)
@@ -151,9 +151,6 @@ func (c *ClaimReport) text(b *strings.Builder) {
 	b.WriteString("\n")
 	if c.Why != "" {
 		b.WriteString("      " + c.Why + "\n")
-	}
-	for _, x := range c.Conflicts {
-		b.WriteString("      " + x + "\n")
 	}
 	if c.Counterexample != nil {
 		for _, line := range strings.Split(strings.TrimRight(c.Counterexample.Text(), "\n"), "\n") {

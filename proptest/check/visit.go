@@ -1,0 +1,33 @@
+package check
+
+import (
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// ForEachStep visits every local value of every instance that the search behind
+// space reached, with every event that was looked at there: what the machine did by itself
+// and the messages that could be delivered. Value and event hold only during the
+// call. It stops when visit returns false.
+func (s *System) ForEachStep(space *explore.Space, visit func(inst *model.Instance, v interp.Value, ev interp.Event) bool) {
+	space.ForEachLocal(func(use explore.LocalUse) bool {
+		p := s.procs[use.Proc]
+		for _, step := range use.Steps {
+			if len(step.Note) > 0 && !visit(p.inst, p.unpack(use.Value).value, unpackNote(p.role, step.Note)) {
+				return false
+			}
+		}
+		for _, r := range use.Receptions {
+			m, slots := unpackMessage(s.Protocol, r.Msg)
+			ev := interp.Event{Event: p.reception(m), Args: slots, Sender: s.System.Channels[r.Channel].From}
+			if ev.Event != nil && !visit(p.inst, p.unpack(use.Value).value, ev) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Strings is the table of the texts that occur in values and messages.
+func (s *System) Strings() *interp.Strings { return s.strs }
