@@ -109,6 +109,11 @@ func (g *gen) looplabSteps(f *jen.File, r *machine, pkg func(string) *jen.Statem
 	f.Comment("// Machine returns the machine's value.")
 	f.Add(r.method("Machine").Params().Add(pkg(r.typ)).Block(jen.Return(jen.Id("p").Dot("machine"))))
 	f.Line()
+	f.Comment("// Restore puts the machine and the FSM to a value that Machine returned.")
+	f.Add(r.method("Restore").Params(jen.Id("machine").Add(pkg(r.typ))).Block(
+		jen.Id("p").Dot("machine").Op("=").Id("machine"),
+		jen.Id("p").Dot("FSM").Dot("SetState").Call(jen.Id("machine").Dot("State").Dot("String").Call())))
+	f.Line()
 	f.Comment("// Effects returns the effects of the last step; they hold until the next.")
 	f.Add(r.method("Effects").Params().Op("*").Add(pkg(r.effects)).Block(jen.Return(jen.Op("&").Id("p").Dot("effects"))))
 	f.Line()

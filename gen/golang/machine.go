@@ -464,3 +464,19 @@ func (r *machine) member(p *machine) string {
 	}
 	panic("no such part")
 }
+
+// EventNames lists the events that a role is given from outside by name, in the
+// order of the generated constants: EventKind i is the event named at i. The timers of parts come
+// last, with the way to the part: fleet.retry.
+func EventNames(role *model.Machine) []string {
+	g := newGen(&model.Protocol{Name: role.Protocol, Messages: role.Messages}, Options{})
+	g.prepare()
+	r := g.newRole(role)
+	names := make([]string, len(r.events))
+	for i, e := range r.events {
+		if names[i] = e.ev.Name; e.ev.Kind == model.EventTimer {
+			names[i] = r.alarms[e.alarm].name
+		}
+	}
+	return names
+}

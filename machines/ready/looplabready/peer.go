@@ -45,6 +45,12 @@ func (p *Peer) Machine() ready.Peer {
 	return p.machine
 }
 
+// Restore puts the machine and the FSM to a value that Machine returned.
+func (p *Peer) Restore(machine ready.Peer) {
+	p.machine = machine
+	p.FSM.SetState(machine.State.String())
+}
+
 // Effects returns the effects of the last step; they hold until the next.
 func (p *Peer) Effects() *ready.Effects {
 	return &p.effects

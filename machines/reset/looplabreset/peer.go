@@ -45,6 +45,12 @@ func (p *Peer) Machine() reset.Peer {
 	return p.machine
 }
 
+// Restore puts the machine and the FSM to a value that Machine returned.
+func (p *Peer) Restore(machine reset.Peer) {
+	p.machine = machine
+	p.FSM.SetState(machine.State.String())
+}
+
 // Effects returns the effects of the last step; they hold until the next.
 func (p *Peer) Effects() *reset.Effects {
 	return &p.effects

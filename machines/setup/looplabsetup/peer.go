@@ -48,6 +48,12 @@ func (p *Peer) Machine() setup.Peer {
 	return p.machine
 }
 
+// Restore puts the machine and the FSM to a value that Machine returned.
+func (p *Peer) Restore(machine setup.Peer) {
+	p.machine = machine
+	p.FSM.SetState(machine.State.String())
+}
+
 // Effects returns the effects of the last step; they hold until the next.
 func (p *Peer) Effects() *setup.Effects {
 	return &p.effects

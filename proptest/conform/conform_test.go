@@ -1,0 +1,143 @@
+package conform
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// maxSearched is how many configurations of a check are searched for local values.
+const maxSearched = 1 << 20
+
+// maxCrossed is how many local values of a check are given every event, also those
+// that cannot happen there.
+const maxCrossed = 100
+
+// TestReachable compares the implementations at every local value that a check
+// reaches, with every event that can happen there. The values of a check with
+// smaller domains or constants are carried to the full model.
+func TestReachable(t *testing.T) {
+	for _, target := range Targets {
+		file := filepath.Join("../..", target.Spec)
+		full := load(t, file, compile.Options{})
+		crossed := map[string]bool{}
+		for _, c := range full.Checks {
+			t.Run(full.Name+"/"+c.Name, func(t *testing.T) {
+				pair, err := New(full, target)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := &walk{t: t, pair: pair, values: map[string]bool{}, crossed: crossed, bases: map[string]interp.Value{}}
+				w.check(load(t, file, compile.Options{Check: c.Name}), c.Name)
+				t.Logf("%d values, %d steps compared", len(w.values), w.steps)
+				if w.steps == 0 {
+					t.Error("nothing was compared")
+				}
+			})
+		}
+	}
+}
+
+func load(t testing.TB, file string, o compile.Options) *model.Protocol {
+	t.Helper()
+	p, list := compile.Load(file, o)
+	if p == nil {
+		t.Fatal(list)
+	}
+	return p
+}
+
+// walk compares the steps of one check.
+type walk struct {
+	t      *testing.T
+	pair   *Pair
+	values map[string]bool
+	// crossed are the values that were given every event, in this check or another.
+	crossed map[string]bool
+	bases   map[string]interp.Value // full machines at their beginning, by parameters
+	steps   int
+}
+
+func (w *walk) check(p *model.Protocol, name string) {
+	for _, c := range p.Checks {
+		if c.Name != name {
+			continue
+		}
+		s, err := check.New(p, c)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		res, err := explore.Run(w.t.Context(), s.System, explore.Options{Checks: s.Checks, KeepGoing: true, MaxConfigurations: maxSearched})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if !res.Complete {
+			w.t.Logf("%d configurations searched: %s", res.Configurations, res.Why)
+		}
+		l := lifter{s.Strings(), w.pair.Strings}
+		s.ForEachStep(res.Space, func(inst *model.Instance, v interp.Value, ev interp.Event) bool {
+			return w.step(l, inst, v, ev)
+		})
+	}
+}
+
+func (w *walk) step(l lifter, inst *model.Instance, v interp.Value, ev interp.Event) bool {
+	role := w.pair.Role
+	if inst.Role.Name != role.Name {
+		return true
+	}
+	value := w.base(l, inst.Role, v)
+	l.machine(inst.Role, role, v, value)
+	event, err := l.event(role, ev)
+	if err == nil {
+		_, err = w.pair.Compare(value, event)
+	}
+	w.steps++
+	if err != nil {
+		w.t.Error(err)
+		return false
+	}
+	k := fmt.Sprint(value)
+	if w.values[k] {
+		return true
+	}
+	w.values[k] = true
+	if w.crossed[k] || len(w.values) > maxCrossed {
+		return true
+	}
+	w.crossed[k] = true
+	for _, ev := range Samples(w.pair.Role) {
+		w.steps++
+		if _, err := w.pair.Compare(value, ev); err != nil {
+			w.t.Error(err)
+			return false
+		}
+	}
+	return true
+}
+
+// base gives a fresh full machine with the parameters of v.
+func (w *walk) base(l lifter, small *model.Machine, v interp.Value) interp.Value {
+	var args [][]int64
+	for i, p := range small.Params {
+		t := w.pair.Role.Params[i].Type
+		a := make([]int64, t.Slots())
+		l.value(p.Type, t, v[p.Offset:], a)
+		args = append(args, a)
+	}
+	k := fmt.Sprint(args)
+	if w.bases[k] == nil {
+		base, err := interp.NewValue(w.pair.Role, w.pair.Strings, args...)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.bases[k] = base
+	}
+	return append(interp.Value(nil), w.bases[k]...)
+}

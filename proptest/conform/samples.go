@@ -1,0 +1,64 @@
+package conform
+
+import (
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Samples gives every event that a role can be given from outside, with a few
+// arguments each: the zero values, the next ones, and one outside the types' ranges where
+// there is such a Go value. Timers of parts expire in the first and the last instance.
+func Samples(role *model.Machine) []interp.Event {
+	var out []interp.Event
+	for _, ev := range role.Events {
+		if ev.Kind == model.EventReport || ev.Kind == model.EventFinished {
+			continue
+		}
+		t := &model.Type{Kind: model.KindRecord, Fields: ev.Fields}
+		zero := make([]int64, interp.FieldSlots(ev.Fields))
+		interp.Zero(t, zero)
+		out = append(out, interp.Event{Event: ev, Args: zero, Sender: 1})
+		next := append([]int64(nil), zero...)
+		if at := 0; len(ev.Fields) > 0 {
+			for _, f := range ev.Fields {
+				interp.Next(f.Type, next[at:])
+				at += f.Type.Slots()
+			}
+			out = append(out, interp.Event{Event: ev, Args: next, Sender: 1})
+		}
+		for i, f := range ev.Fields {
+			if beyond(f.Type) {
+				args := append([]int64(nil), next...)
+				args[offset(ev.Fields, i)] = f.Type.Hi + 1
+				out = append(out, interp.Event{Event: ev, Args: args, Sender: 1})
+			}
+		}
+	}
+	for _, p := range role.Parts {
+		for _, ev := range p.Machine.Events {
+			if ev.Kind == model.EventTimer {
+				for _, i := range []int{0, p.Count - 1} {
+					out = append(out, interp.Event{Event: ev, At: []interp.At{{Part: p, Index: i}}})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func offset(fields []*model.Field, i int) int {
+	return interp.FieldSlots(fields[:i])
+}
+
+// beyond says whether the smallest Go type for a range has a value above it.
+func beyond(t *model.Type) bool {
+	if t.Kind != model.KindInt {
+		return false
+	}
+	for _, most := range []int64{1<<7 - 1, 1<<8 - 1, 1<<15 - 1, 1<<16 - 1, 1<<31 - 1, 1<<32 - 1} {
+		if t.Hi == most {
+			return false
+		}
+	}
+	return t.Hi < 1<<32
+}

@@ -1,0 +1,41 @@
+package conform
+
+import (
+	"github.com/parley-go/parley/machines/battleend"
+	"github.com/parley-go/parley/machines/battleend/looplabbattleend"
+	"github.com/parley-go/parley/machines/confirm"
+	"github.com/parley-go/parley/machines/confirm/looplabconfirm"
+	"github.com/parley-go/parley/machines/netplay"
+	"github.com/parley-go/parley/machines/netplay/looplabnetplay"
+	"github.com/parley-go/parley/machines/ready"
+	"github.com/parley-go/parley/machines/ready/looplabready"
+	"github.com/parley-go/parley/machines/reset"
+	"github.com/parley-go/parley/machines/reset/looplabreset"
+	"github.com/parley-go/parley/machines/setup"
+	"github.com/parley-go/parley/machines/setup/looplabsetup"
+	"github.com/parley-go/parley/machines/update"
+	"github.com/parley-go/parley/machines/update/looplabupdate"
+)
+
+// Target is one role of a generated package.
+type Target struct {
+	// Spec is the specification's path in the module.
+	Spec string
+	Role string
+	// Runner and Looplab are the constructors of the runner and of the adapter.
+	Runner, Looplab any
+	// Decode, Append and FrameSize are the package's codec.
+	Decode, Append any
+	FrameSize      func([]byte) (int, error)
+}
+
+// Targets are all generated packages.
+var Targets = []Target{
+	{"specs/ready/spec.yaml", "peer", ready.NewPeerRunner, looplabready.NewPeer, ready.DecodeMessage, ready.AppendMessage, ready.FrameSize},
+	{"specs/update/spec.yaml", "peer", update.NewPeerRunner, looplabupdate.NewPeer, update.DecodeMessage, update.AppendMessage, update.FrameSize},
+	{"specs/confirm/spec.yaml", "peer", confirm.NewPeerRunner, looplabconfirm.NewPeer, confirm.DecodeMessage, confirm.AppendMessage, confirm.FrameSize},
+	{"specs/reset/spec.yaml", "peer", reset.NewPeerRunner, looplabreset.NewPeer, reset.DecodeMessage, reset.AppendMessage, reset.FrameSize},
+	{"specs/battle-end/spec.yaml", "peer", battleend.NewPeerRunner, looplabbattleend.NewPeer, battleend.DecodeMessage, battleend.AppendMessage, battleend.FrameSize},
+	{"specs/setup/spec.yaml", "peer", setup.NewPeerRunner, looplabsetup.NewPeer, setup.DecodeMessage, setup.AppendMessage, setup.FrameSize},
+	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, looplabnetplay.NewPeer, netplay.DecodeMessage, netplay.AppendMessage, netplay.FrameSize},
+}
