@@ -33,7 +33,7 @@ func (s *search) lasso(i int, g *liveGraph, bad []int32, components [][]int32) {
 	f.text = fmt.Sprintf("nothing more has to happen here, and %q never holds", name)
 	if !g.stopped[end] {
 		f.text = fmt.Sprintf("the loop can go on for ever, and %q never holds", name)
-		f.loop = s.loop(g, end, components[bad[end]], ranks)
+		f.loop = s.loop(g, end, components[bad[end]], ranks, e.sys.Claims[i].Fair)
 	}
 	f.end = g.nodes[end]
 	s.finds = append(s.finds, f)
@@ -118,7 +118,7 @@ func (g *liveGraph) way(before map[int32]int32, v int32) []int32 {
 
 // loop goes from a node of a component through a step of every unit taken in
 // it and a configuration where each other unit is not possible, and back.
-func (s *search) loop(g *liveGraph, from int32, c []int32, ranks []int32) []TraceStep {
+func (s *search) loop(g *liveGraph, from int32, c []int32, ranks []int32, fair Fairness) []TraceStep {
 	within := map[int32]bool{}
 	for _, v := range c {
 		within[v] = true
@@ -131,25 +131,14 @@ func (s *search) loop(g *liveGraph, from int32, c []int32, ranks []int32) []Trac
 		way = append(way, p[1:]...)
 	}
 	for u := range int32(g.units) {
-		taken, without := liveEdge{-1, -1}, int32(-1)
-		for _, v := range nodes {
-			has := false
-			for _, e := range g.edges[g.first[v]:g.first[v+1]] {
-				has = has || e.unit == u
-				if e.unit == u && within[e.to] && (taken.unit < 0 || false) {
-					taken = liveEdge{e.to, v}
-				}
-			}
-			if !has && without < 0 {
-				without = v
-			}
+		if fair == Unfair || g.covers(way, u) {
+			continue
 		}
-		switch {
-		case taken.unit >= 0:
-			visit(taken.unit)
-			way = append(way, taken.to)
-		case without >= 0:
-			visit(without)
+		if v, to := g.where(nodes, within, u); to >= 0 {
+			visit(v)
+			way = append(way, to)
+		} else if v >= 0 {
+			visit(v)
 		}
 	}
 	if len(way) == 1 { // no unit matters: any step inside will do
@@ -165,4 +154,41 @@ func (s *search) loop(g *liveGraph, from int32, c []int32, ranks []int32) []Trac
 		steps = append(steps, s.e.stepBetween(g.nodes[way[k-1]], g.nodes[way[k]]))
 	}
 	return steps
+}
+
+// covers says whether a way takes a step of unit u or passes a node where none
+// is possible.
+func (g *liveGraph) covers(way []int32, u int32) bool {
+	for i, v := range way {
+		possible := false
+		for _, e := range g.edges[g.first[v]:g.first[v+1]] {
+			possible = possible || e.unit == u
+			if e.unit == u && i+1 < len(way) && e.to == way[i+1] {
+				return true
+			}
+		}
+		if !possible {
+			return true
+		}
+	}
+	return false
+}
+
+// where gives the first of nodes with a step of unit u that stays within, and
+// where that leads; else the first without any such step, and -1.
+func (g *liveGraph) where(nodes []int32, within map[int32]bool, u int32) (v, to int32) {
+	without := int32(-1)
+	for _, v := range nodes {
+		possible := false
+		for _, e := range g.edges[g.first[v]:g.first[v+1]] {
+			possible = possible || e.unit == u
+			if e.unit == u && within[e.to] {
+				return v, e.to
+			}
+		}
+		if !possible && without < 0 {
+			without = v
+		}
+	}
+	return without, -1
 }

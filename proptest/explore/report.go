@@ -5,7 +5,7 @@ import "time"
 // result puts together what the search found.
 func (s *search) result() *Result {
 	e := s.e
-	r := &Result{Configurations: s.total, Depth: max(len(e.levels)-1, 0), Frontier: s.unexpanded}
+	r := &Result{Configurations: s.total, Depth: max(len(e.levels)-1, s.deepest), Frontier: s.unexpanded}
 	if why := s.why.Load(); why != nil {
 		r.Why = *why
 	}
@@ -22,6 +22,8 @@ func (s *search) result() *Result {
 	s.sum(r)
 	s.sizes(r)
 	s.findings(r)
+	r.Violations = append(r.Violations, s.walked...)
+	r.Witnesses = append(r.Witnesses, s.seen...)
 	s.conflictReports(r)
 	s.claimVerdicts(r)
 	switch {

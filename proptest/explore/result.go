@@ -31,10 +31,9 @@ type Mode uint8
 const (
 	// BreadthFirst is exhaustive, parallel and finds shortest traces.
 	BreadthFirst Mode = iota
-	// DepthFirst is sequential; traces need not be shortest.
-	DepthFirst
-	// RandomWalk does Walks runs of at most WalkLength steps from Seed. Its
-	// verdict is never Holds.
+	// RandomWalk does Walks runs (at least 1) of at most WalkLength steps (0:
+	// 1000) from Seed, on one goroutine. Its verdict is never Holds, traces are
+	// not shortest, and configurations visited twice count twice.
 	RandomWalk
 )
 
@@ -59,11 +58,6 @@ type Options struct {
 	Seed       uint64
 	Walks      int
 	WalkLength int
-	// HashCompact stores a 32-bit hash instead of the configuration; see
-	// Result.Omission for the chance that something was missed.
-	HashCompact bool
-	// Symmetry explores one configuration of each class of System.Alike.
-	Symmetry bool
 	// Progress, if set, is called after each level, from one goroutine.
 	Progress func(Progress)
 
@@ -136,10 +130,7 @@ type Result struct {
 	// configuration, PeakBytes the most memory the engine held at once.
 	TableBytes, PeakBytes uint64
 	KeyBits               int
-	// Omission is, with HashCompact, an upper bound on the chance that some
-	// reachable configuration was not visited; otherwise 0.
-	Omission float64
-	// Reductions names those that were switched on.
+	// Reductions names those that were used; none in a plain search.
 	Reductions []string
 	Seconds    float64
 	// Space is the reached set, for those who want to walk over it. It keeps
@@ -244,6 +235,10 @@ func Run(ctx context.Context, sys *System, opt Options) (*Result, error) {
 	}
 	s := newSearch(ctx, newEngine(sys, opt))
 	defer s.close()
-	s.breadthFirst()
+	if opt.Mode == RandomWalk {
+		s.randomWalks()
+	} else {
+		s.breadthFirst()
+	}
 	return s.result(), nil
 }

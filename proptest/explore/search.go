@@ -28,6 +28,9 @@ type search struct {
 	reported   map[findKey]bool
 	finds      []finding
 	conflicts  []conflict
+	walked     []Violation // by random walks
+	seen       []Witness
+	deepest    int
 	unexpanded uint64
 	held       []uint64 // by claim: configurations where it held
 	relevant   []uint64

@@ -35,15 +35,6 @@ type System struct {
 	MsgName func(ch int, msg []byte) string
 	// LocalName renders a local value for people; nil quotes the bytes.
 	LocalName func(proc int, v []byte) string
-	// Alike lists groups of machines (indexes into Procs) that may change
-	// places with each other; see Permute. Used when Options.Symmetry is on.
-	Alike [][]int
-	// Permute gives the local value of machine proc after the machines have
-	// been renamed by perm (machine i becomes machine perm[i]), and
-	// PermuteMsg the message bytes. nil means that values do not mention
-	// machines. The channels are renamed by the engine through From and To.
-	Permute    func(perm []int, proc int, v []byte) []byte
-	PermuteMsg func(perm []int, ch int, msg []byte) []byte
 }
 
 // Process is one machine. A local value is an opaque byte string that holds

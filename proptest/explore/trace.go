@@ -101,9 +101,12 @@ func (s *search) harvest(depth int) bool {
 // order sorts findings: shortest first, then by what they are.
 func (s *search) order() {
 	slices.SortFunc(s.finds, func(a, b finding) int {
-		return cmp.Or(a.length()-b.length(), a.key.what-b.key.what, a.key.claim-b.key.claim,
-			a.key.label-b.key.label, int(a.key.kind)-int(b.key.kind))
+		return cmp.Or(a.length()-b.length(), compareKeys(a.key, b.key))
 	})
+}
+
+func compareKeys(a, b findKey) int {
+	return cmp.Or(a.what-b.what, a.claim-b.claim, a.label-b.label, int(a.kind)-int(b.kind))
 }
 
 // parents maps a configuration to the one before it on the way from the start.
