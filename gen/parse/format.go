@@ -135,7 +135,9 @@ func quoted(n *ast.Node, flow bool) string {
 }
 
 func hasControl(t string) bool {
-	return strings.ContainsFunc(t, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff })
+	return strings.ContainsFunc(t, func(r rune) bool {
+		return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff
+	})
 }
 
 func doubleQuoted(t string) string {

@@ -219,7 +219,7 @@ func (w *walker) lines(indent int) bool {
 			}
 		}
 		w.end = w.at
-		w.lineEnd(stop)
+		w.lineEnd(stop, w.end)
 		w.at = stop + 1
 	}
 	for w.done < len(w.text) && w.text[w.done] == '\n' {
@@ -228,8 +228,8 @@ func (w *walker) lines(indent int) bool {
 	return w.done == len(w.text)
 }
 
-// lineEnd follows the end of a line: one newline or space, or nothing where a fold ate it.
-func (w *walker) lineEnd(at int) {
+// lineEnd follows the end of a line at offset at, which the text shows at place: one newline or space, or nothing where a fold ate it.
+func (w *walker) lineEnd(at, place int) {
 	if w.done == len(w.text) {
 		return
 	}
@@ -245,9 +245,9 @@ func (w *walker) lineEnd(at int) {
 		if blankNext && !strings.HasPrefix(w.text[w.done+1:], "\n") && w.newlinesAhead(at) > 1 {
 			return
 		}
-		w.put(1, at)
+		w.put(1, place)
 	case w.text[w.done] == ' ' && !blankNext:
-		w.put(1, at)
+		w.put(1, place)
 	}
 }
 
