@@ -38,11 +38,14 @@ func (s *search) confluent(claim int) {
 	s.forEach(func(depth int, c []uint64) bool {
 		e.lay.unpack(c, ids)
 		for p := range e.procs {
-			key := e.caseKey(p, ids, guarded)
-			if at, ok := seen[key]; !ok || at == depth {
+			if !guarded {
+				key := e.caseKey(p, ids)
+				if at, ok := seen[key]; ok && at != depth {
+					continue
+				}
 				seen[key] = depth
-				s.tryPairs(claim, p, c, ids, depth, found)
 			}
+			s.tryPairs(claim, p, c, ids, depth, found)
 		}
 		return !s.stop.Load()
 	})
@@ -75,15 +78,10 @@ func (e *engine) guarded() bool {
 	return false
 }
 
-// caseKey tells cases for machine p apart.
-func (e *engine) caseKey(p int, ids []uint32, guarded bool) string {
+// caseKey tells cases for machine p apart, where channels do not matter beyond
+// what can be delivered.
+func (e *engine) caseKey(p int, ids []uint32) string {
 	key := binary.LittleEndian.AppendUint32(nil, uint32(p))
-	if guarded {
-		for _, id := range ids {
-			key = binary.LittleEndian.AppendUint32(key, id)
-		}
-		return string(key)
-	}
 	key = binary.LittleEndian.AppendUint32(key, ids[p])
 	for k := range e.chans {
 		if e.chans[k].spec.To != p {
