@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -211,22 +212,18 @@ func (w *world) text(l letter) string {
 // step steps an instance and prints what happened.
 func (w *world) step(i int, ev interp.Event) error {
 	m := w.machines[i]
-	before := interp.StatePath(m.Model, w.values[i])
 	next, effects, res, fault := m.Step(w.values[i], ev)
 	fmt.Fprintf(&w.out, "%s: %s  ", w.name(i), interp.AppendEvent(nil, &w.strs, ev))
 	switch res.Code {
 	case fsm.Refused:
-		fmt.Fprintf(&w.out, "refused: %s\n", fault.Why())
+		fmt.Fprintf(&w.out, "refused: %s\n", folder.ReplaceAllString(fault.Why(), "$1"))
 		return nil
 	case fsm.Ignored, fsm.Deferred:
-		fmt.Fprintf(&w.out, "%s in %s\n", res.Code, before)
+		fmt.Fprintf(&w.out, "%s in %s\n", res.Code, m.Model.States[w.values[i][0]].Name)
 		return nil
 	}
+	w.out.WriteString(change(m.Model, w.values[i], next))
 	w.values[i] = slices.Clone(next)
-	w.out.WriteString(before)
-	if after := interp.StatePath(m.Model, w.values[i]); after != before {
-		w.out.WriteString(" → " + after)
-	}
 	for k := range effects {
 		fmt.Fprintf(&w.out, ", %s", interp.AppendEffect(nil, &w.strs, &effects[k]))
 		if effects[k].Kind == fsm.Send {
@@ -235,6 +232,49 @@ func (w *world) step(i int, ev interp.Event) error {
 	}
 	w.out.WriteString("\n")
 	return nil
+}
+
+// folder is the folder of a file named in a fault: a scenario must not depend
+// on where its specification lies.
+var folder = regexp.MustCompile(`[^ (]*/([^/ :]+\.yaml:)`)
+
+// change renders the control state before and after a step, and of the parts
+// those that changed: `inSetup (confirm waiting → localOk)`.
+func change(m *model.Machine, before, after interp.Value) string {
+	s := m.States[before[0]].Name
+	if after[0] != before[0] {
+		s += " → " + m.States[after[0]].Name
+	}
+	var parts []string
+	for _, p := range m.Parts {
+		for i := range p.Count {
+			at := p.Offset + i*p.Machine.Size
+			b, a := before[at:at+p.Machine.Size], after[at:at+p.Machine.Size]
+			if !sameStates(p.Machine, b, a) {
+				parts = append(parts, interp.PartName(p, i)+" "+change(p.Machine, b, a))
+			}
+		}
+	}
+	if len(parts) > 0 {
+		s += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return s
+}
+
+// sameStates reports whether a machine and all its parts are in the same control states.
+func sameStates(m *model.Machine, a, b interp.Value) bool {
+	if a[0] != b[0] {
+		return false
+	}
+	for _, p := range m.Parts {
+		for i := range p.Count {
+			at := p.Offset + i*p.Machine.Size
+			if !sameStates(p.Machine, a[at:at+p.Machine.Size], b[at:at+p.Machine.Size]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // send puts a message on its channels.

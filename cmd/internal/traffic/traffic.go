@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/parley-go/parley/cmd/internal/capture"
@@ -99,8 +100,13 @@ func Replay(ctx context.Context, p *model.Protocol, file string, o Options) (*Re
 		return nil, err
 	}
 	defer f.Close()
+	return Read(ctx, p, file, f, o)
+}
+
+// Read is [Replay] for a file that is open already; its name is for the report.
+func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o Options) (*Report, error) {
 	r := &Report{File: file, Spec: p.Files[0], Hash: p.Hash, protocol: p}
-	b := bufio.NewReaderSize(f, 1<<16)
+	b := bufio.NewReaderSize(in, 1<<16)
 	start, _ := b.Peek(512)
 	if bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n\ufeff"), []byte("{")) {
 		return r, r.trace(p, b)
