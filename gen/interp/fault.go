@@ -215,6 +215,3 @@ func Legal(m *model.Machine, v Value) []*model.Event {
 
 // PartName renders an instance of a part as expressions name it: `update[1]`.
 func PartName(at At) string { return string(appendPart(nil, at)) }
-
-// PartName renders an instance of a part: `confirm`, `fleet[true, 3]`.
-func PartName(p *model.Part, index int) string { return string(appendPart(nil, At{p, index})) }

@@ -251,7 +251,7 @@ func change(m *model.Machine, before, after interp.Value) string {
 			at := p.Offset + i*p.Machine.Size
 			b, a := before[at:at+p.Machine.Size], after[at:at+p.Machine.Size]
 			if !sameStates(p.Machine, b, a) {
-				parts = append(parts, interp.PartName(p, i)+" "+change(p.Machine, b, a))
+				parts = append(parts, interp.PartName(interp.At{Part: p, Index: i})+" "+change(p.Machine, b, a))
 			}
 		}
 	}
