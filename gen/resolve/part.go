@@ -234,6 +234,9 @@ func (ro *role) arguments(at diag.Span, n *ast.Node, child *role, resolve func(e
 func (ro *role) partSends(p *model.Part, n *ast.Node, child *role) {
 	r := ro.r
 	p.Sends = make([]*model.PartSend, len(child.m.Messages))
+	if ro.peerless.IsZero() {
+		ro.peerless = child.peerless // what a part sends goes where the part sends it
+	}
 	var names []string
 	for i, m := range child.m.Messages {
 		names = append(names, m.Name)

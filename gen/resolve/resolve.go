@@ -149,9 +149,13 @@ func (r *resolver) findCheck() {
 func (r *resolver) use(at diag.Span)    { r.used[use{at, ""}] = true }
 func (r *resolver) useSet(at diag.Span) { r.used[use{at, "set"}] = true }
 
-// warnf adds a warning, unless the pass is one of many over the same text.
+// silent reports whether this pass is one of several over the same text; the
+// pass without a check says what there is to warn about.
+func (r *resolver) silent() bool { return r.imported || r.special || r.cfg.Check != "" }
+
+// warnf adds a warning, unless the pass is silent.
 func (r *resolver) warnf(code string, at diag.Span, format string, args ...any) *diag.Diagnostic {
-	if r.imported || r.special {
+	if r.silent() {
 		return &diag.Diagnostic{}
 	}
 	return r.Warnf(code, at, format, args...)

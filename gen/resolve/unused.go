@@ -8,7 +8,7 @@ import (
 // unused warns about declarations that nothing uses. It looks at what all passes over
 // the specification, those for its checks included, have marked.
 func (r *resolver) unused() {
-	if r.special || r.imported {
+	if r.silent() {
 		return
 	}
 	r.unusedTop()
