@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -60,6 +61,78 @@ func TestHash(t *testing.T) {
 	}
 	if hash("x.yaml", text) == hash("x.yaml", other) {
 		t.Error("different specifications have the same hash")
+	}
+}
+
+// TestHashOfFamily: where the files of a specification lie does not count, what they say does.
+func TestHashOfFamily(t *testing.T) {
+	hash := func(baseName, doc string) string {
+		p, l := Load("a/x.yaml", Options{FS: fstest.MapFS{
+			"a/x.yaml":      {Data: []byte("protocol: one\nextends: " + baseName + "\nimport: {b: " + baseName + "}\n")},
+			"a/" + baseName: {Data: []byte("protocol: two\ndoc: " + doc + "\nroles: {peer: {initial: a, states: {a: {}}}}\n")},
+		}})
+		if p == nil {
+			t.Fatal(l.Error())
+		}
+		return p.Hash
+	}
+	if hash("b.yaml", "x") != hash("c.yaml", "x") {
+		t.Error("renaming a file changes the hash")
+	}
+	if hash("b.yaml", "x") == hash("b.yaml", "y") {
+		t.Error("what an extended file says does not count")
+	}
+}
+
+// TestFrames: loops one after the other share their slots, nested ones do not.
+func TestFrames(t *testing.T) {
+	const text = `protocol: frames
+types: {N: 0..2}
+messages: {A: {fields: {n: N}}}
+roles:
+  peer:
+    initial: a
+    states:
+      a:
+        A:
+          when: "all(x in N: x == n) || some(y in N: all(z in N: z == y))"
+          do:
+            - {each: {i: N}, do: [{each: {j: N}, do: [{send: "A{n: i}"}]}]}
+            - {each: {k: N}, do: [{send: "A{n: k}"}]}
+`
+	p, l := Load("x.yaml", Options{FS: fstest.MapFS{"x.yaml": {Data: []byte(text)}}})
+	if p == nil {
+		t.Fatal(l.Error())
+	}
+	tr := p.Roles[0].Transitions[0]
+	outer, last := tr.Body[0].(*model.Each), tr.Body[1].(*model.Each)
+	inner := outer.Body[0].(*model.Each)
+	if tr.Params[0].Offset != 0 || outer.Local.Offset != 1 || inner.Local.Offset != 2 || last.Local.Offset != 1 || tr.Locals != 3 {
+		t.Errorf("offsets %d %d %d, frame of %d", outer.Local.Offset, inner.Local.Offset, last.Local.Offset, tr.Locals)
+	}
+}
+
+// TestHints: what is said beside the message.
+func TestHints(t *testing.T) {
+	for text, want := range map[string]string{
+		"roles: {peer: {states: {busy: {HELLO: {goot: idle}}}}}":        "did you mean `goto`?",
+		"roles: {peer: {goto: idle}}":                                   "`goto` belongs in what a state does with an event or a branch",
+		"roles: {peer: {states: {busy: {HELO: ignore}}}}":               "did you mean `HELLO`?",
+		"roles: {peer: {states: {busy: {HELLO: {send: DATTA}}}}}":       "did you mean `DATA`?",
+		"roles: {peer: {states: {busy: {HELLO: {when: totl == 1}}}}}":   "did you mean `total`?",
+		"roles: {peer: {states: {busy: {HELLO: {set: {busy: true}}}}}}": "states change by `goto`",
+		"checks: {pair: {claims: {ends: {sometimes: a.doen}}}}":         "did you mean `done`?",
+		"types: {Extra: Colour}":                                        "did you mean `Color`?",
+		"roles: {peer: {states: {busy: {HELLO: {when: a{b}}}}}}":        "inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}",
+	} {
+		_, l := Load("x.yaml", Options{FS: fstest.MapFS{"base.yaml": {Data: []byte(diag.Base)}, "x.yaml": {Data: []byte("protocol: x\nextends: base.yaml\n" + text + "\n")}}})
+		if !l.HasErrors() {
+			t.Errorf("%s: no error", text)
+			continue
+		}
+		if got := l.Errors()[0].Hint; got != want {
+			t.Errorf("%s: %s\nhint %q, want %q", text, l.Errors()[0], got, want)
+		}
 	}
 }
 

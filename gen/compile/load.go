@@ -27,7 +27,7 @@ const maxFiles = 64
 // checks are there, and the expressions of those with constants or domains of
 // their own refer to a model specialised for them.
 func Load(path string, o Options) (*model.Protocol, diag.List) {
-	l := &loader{o: o, sources: map[string]*ast.Source{}, units: map[string]*resolve.Unit{}}
+	l := &loader{o: o, sources: map[string]*ast.Source{}, parsed: map[string]*ast.Node{}, units: map[string]*resolve.Unit{}}
 	u := l.unit(filepath.ToSlash(path), diag.Span{}, nil)
 	var p *model.Protocol
 	if u != nil && !l.HasErrors() {
@@ -56,13 +56,23 @@ type loader struct {
 	diag.Collector
 	o       Options
 	sources map[string]*ast.Source
-	roots   []*ast.Node // of all files read, in the order of order
+	parsed  map[string]*ast.Node // nil where a file is missing or wrong
+	roots   []*ast.Node          // of all files read, in the order of order
 	order   []string
 	units   map[string]*resolve.Unit // finished imports, nil if they failed
 }
 
-// file reads and parses one file; at is the place that names it.
+// file reads and parses one file, once; at is the place that names it.
 func (l *loader) file(name string, at diag.Span) *ast.Node {
+	if root, done := l.parsed[name]; done {
+		return root
+	}
+	root := l.readFile(name, at)
+	l.parsed[name] = root
+	return root
+}
+
+func (l *loader) readFile(name string, at diag.Span) *ast.Node {
 	if len(l.order) == maxFiles {
 		l.Errorf("FSM001", at, "a specification has at most %d files", maxFiles)
 		return nil
