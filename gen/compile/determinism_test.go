@@ -161,6 +161,10 @@ func TestSpecialised(t *testing.T) {
 			t.Errorf("type %s: %+v", ty.Name, ty)
 		}
 	}
+	q, _ := Load(file, Options{Check: "good", Consts: map[string]int64{"most": 7}})
+	if q == nil || q.Consts[0].Value != 7 {
+		t.Error("a constant was not replaced")
+	}
 	if len(p.Checks) != 1 || p.Checks[0].Name != "good" {
 		t.Errorf("checks: %v", p.Checks)
 	}
