@@ -75,6 +75,8 @@ type val struct {
 	wide bool // an int64, whatever t is
 	lit  bool // an untyped constant
 	addr bool // addressable and unchanged until the statement is done
+	// terms are the operands if s is a chain of && or of || (see prec).
+	terms []string
 }
 
 // Precedences of Go's operators.
@@ -232,7 +234,13 @@ func (c *body) compound(e model.Expr) val {
 	case *model.Build:
 		l := val{s: c.names.local("list"), prec: precPrimary, t: e.T, addr: true}
 		c.out.p("var %s %s", l.s, c.goType(e.T))
-		c.iterate(e.Local, e.Values, e.Over, e, false, func() { c.add(l, e.T, e.Elem) })
+		c.iterate(e.Local, e.Values, e.Over, e, false, func() {
+			if e.Values != nil && e.T.Kind == model.KindList && e.Values.Count() <= int64(e.T.Cap) {
+				c.out.p("%s.Items[%s.Len] = %s\n%s.Len++", l.s, l.s, c.store(e.Elem, e.T.Elem), l.s)
+				return
+			}
+			c.add(l, e.T, e.Elem)
+		})
 		return l
 	case *model.Quantified:
 		return c.quantified(e)
@@ -303,6 +311,9 @@ func (g *gen) index(v val, t *model.Type) string {
 
 // plus renders x + n.
 func plus(x string, n int64) string {
+	if n == 0 {
+		return x
+	}
 	if n < 0 {
 		return fmt.Sprintf("%s-%d", x, -n)
 	}

@@ -72,6 +72,7 @@ func appendNumber(bits int, little bool, v string) string {
 	case 8:
 		return "dst = append(dst, byte(" + v + "))"
 	case 24:
+		v = "uint32(" + v + ")"
 		if little {
 			return fmt.Sprintf("dst = append(dst, byte(%s), byte(%s>>8), byte(%s>>16))", v, v, v)
 		}

@@ -118,7 +118,7 @@ func (d *layout) decode(items []model.WireItem, of string, names []string, prefi
 		}
 		switch it := item.(type) {
 		case *model.WireInt:
-			d.int(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+			d.int(it, member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePad:
 			d.need("", it.Bytes)
 			d.advance(it.Bytes)
@@ -132,15 +132,26 @@ func (d *layout) decode(items []model.WireItem, of string, names []string, prefi
 				d.align(it, begin)
 			}
 		case *model.WireCount:
-			d.count(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+			d.count(it, member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireEach:
-			d.each(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+			d.each(it, member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireBytes:
-			d.text(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+			d.text(it, member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireValue:
+			d.decodeValue(it.Field.Type, member(of, names, it.Field), prefix+it.Field.Name)
 		default:
 			d.g.fail(item.Pos(), "the generator does not know this wire item")
 		}
 	}
+}
+
+// member composes the place of a field. The elements of a list of single values are
+// laid out by a field without a name, which is the element.
+func member(of string, names []string, f *model.Field) string {
+	if f.Name == "" {
+		return of
+	}
+	return of + "." + names[f.Index]
 }
 
 func (d *layout) int(it *model.WireInt, place, field string) {
@@ -318,7 +329,12 @@ func (d *layout) each(it *model.WireEach, place, field string) {
 	if d.nested > 1 {
 		v += strconv.Itoa(d.nested)
 	}
-	d.t.p("for i := range %s.Items[:%s.Len] {\n%s := &%s.Items[i]", place, place, v, place)
+	d.t.p("for i := range %s.Items[:%s.Len] {", place, place)
+	if elem.Kind == model.KindRecord {
+		d.t.p("%s := &%s.Items[i]", v, place)
+	} else {
+		v = place + ".Items[i]"
+	}
 	d.decode(it.Items, v, d.g.typ(elem, "").fields, field+".")
 	d.t.p("}")
 	d.nested--

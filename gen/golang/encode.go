@@ -41,7 +41,7 @@ func (e *layout) encode(items []model.WireItem, of string, names []string, prefi
 		}
 		switch it := item.(type) {
 		case *model.WireInt:
-			e.putInt(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+			e.putInt(it, member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePad:
 			e.t.p("dst = append(dst, %s)", zeros(it.Bytes))
 		case *model.WireConst:
@@ -53,11 +53,13 @@ func (e *layout) encode(items []model.WireItem, of string, names []string, prefi
 			}
 			e.t.p("for (len(dst) - %s)%%%d != 0 {\ndst = append(dst, 0)\n}", since, it.To)
 		case *model.WireCount:
-			e.putCount(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+			e.putCount(it, member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireEach:
-			e.putEach(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+			e.putEach(it, member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireBytes:
-			e.putText(it, of+"."+names[it.Field.Index], prefix+it.Field.Name)
+			e.putText(it, member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireValue:
+			e.encodeValue(it.Field.Type, member(of, names, it.Field), prefix+it.Field.Name)
 		default:
 			e.g.fail(item.Pos(), "the generator does not know this wire item")
 		}
@@ -168,10 +170,13 @@ func (e *layout) putEach(it *model.WireEach, place, field string) {
 	if e.nested > 1 {
 		v += strconv.Itoa(e.nested)
 	}
-	e.t.p("for i := range %s.Items[:min(int(%s.Len), %d)] {\n%s := &%s.Items[i]", place, place, it.Field.Type.Cap, v, place)
-	inner := len(e.t.String())
+	e.t.p("for i := range %s.Items[:min(int(%s.Len), %d)] {", place, place, it.Field.Type.Cap)
+	if it.Field.Type.Elem.Kind == model.KindRecord {
+		e.t.p("%s := &%s.Items[i]", v, place)
+	} else {
+		v = place + ".Items[i]"
+	}
 	e.encode(it.Items, v, e.g.typ(it.Field.Type.Elem, "").fields, field+".")
-	_ = inner
 	e.t.p("}")
 	e.nested--
 }

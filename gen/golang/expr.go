@@ -2,6 +2,8 @@ package golang
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/model"
@@ -148,11 +150,32 @@ func (c *body) lazy(e *model.Binary) val {
 	}
 	switch e.Op {
 	case model.OpAnd:
-		return val{s: x.in(precAnd) + " && " + y.in(precAnd), prec: precAnd, t: e.T}
+		return chain(" && ", precAnd, e.T, x, y)
 	case model.OpOr:
-		return val{s: x.in(precOr) + " || " + y.in(precOr), prec: precOr, t: e.T}
+		return chain(" || ", precOr, e.T, x, y)
 	}
-	return val{s: "!" + x.in(precUnary) + " || " + y.in(precOr), prec: precOr, t: e.T}
+	return chain(" || ", precOr, e.T, val{s: "!" + x.in(precUnary), prec: precUnary}, y)
+}
+
+// chain joins truth values by && or ||, each operand once: go vet asks whether the author
+// meant what is there twice.
+func chain(op string, prec int, t *model.Type, list ...val) val {
+	var terms []string
+	for _, v := range list {
+		all := v.terms
+		if v.prec != prec || len(all) == 0 {
+			all = []string{v.in(prec + 1)}
+		}
+		for _, s := range all {
+			if !slices.Contains(terms, s) {
+				terms = append(terms, s)
+			}
+		}
+	}
+	if len(terms) == 1 {
+		return val{s: terms[0], prec: list[0].prec, t: t}
+	}
+	return val{s: strings.Join(terms, op), prec: prec, t: t, terms: terms}
 }
 
 // equal compares two values; yes says whether == or != is meant.
@@ -183,9 +206,9 @@ func (c *body) equal(x, y model.Expr, yes bool, t *model.Type) val {
 		v := c.steady(c.value(x))
 		eq := c.same(val{s: v.in(precPrimary) + ".Value", prec: precPrimary, t: x.Type().Elem, addr: v.addr}, c.value(y.X), yes, t)
 		if yes {
-			return val{s: v.in(precPrimary) + ".Present && " + eq.in(precAnd), prec: precAnd, t: t}
+			return chain(" && ", precAnd, t, val{s: v.in(precPrimary) + ".Present", prec: precPrimary}, eq)
 		}
-		return val{s: "!" + v.in(precPrimary) + ".Present || " + eq.in(precOr), prec: precOr, t: t}
+		return chain(" || ", precOr, t, val{s: "!" + v.in(precPrimary) + ".Present", prec: precUnary}, eq)
 	}
 	if l, ok := y.(*model.Lit); ok && l.T.Kind == model.KindBool {
 		if (l.Value != 0) == yes {
@@ -230,6 +253,10 @@ func (c *body) store(e model.Expr, t *model.Type) string {
 	switch e := e.(type) {
 	case *model.None:
 		return c.goType(t) + "{}"
+	case *model.Text:
+		if len(e.Value) <= t.Cap {
+			return c.g.textMaker(c.g.typ(t, "")) + "(" + strconv.Quote(e.Value) + ")"
+		}
 	case *model.Some:
 		if t.Kind == model.KindOptional {
 			return c.goType(t) + "{Present: true, Value: " + c.store(e.X, t.Elem) + "}"

@@ -3,6 +3,7 @@ package golang
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/model"
@@ -119,6 +120,9 @@ func (c *body) among(lit *model.ListLit, x model.Expr, t *model.Type) val {
 // bit composes the mask of one element of a set, with the check that there is such an element.
 func (c *body) bit(e model.Expr, t *model.Type, check bool) string {
 	v := c.steady(c.wide(c.value(e)))
+	if v.lit && bounds(e).within(t.Elem) {
+		return "1<<" + strconv.FormatInt(bounds(e).lo-lowest(t.Elem), 10)
+	}
 	if in := bounds(e); check && !in.within(t.Elem) {
 		c.rangeCheck(v, in, domain(t.Elem))
 	}
@@ -234,8 +238,11 @@ func (c *body) iterate(l *model.Local, values *model.Type, over model.Expr, at m
 	c.locals[l] = val{s: x, prec: precPrimary, t: l.Type, addr: true}
 	block := func(head, first string) {
 		body := c.inner(inside)
-		if !mentions(body, x) {
-			first += "_ = " + x + "\n"
+		if !mentions(body, x) { // Go wants variables to be used
+			head = strings.Replace(strings.Replace(head, "for _, "+x+" := range", "for range", 1), "for "+x+" := range", "for range", 1)
+			if strings.Contains(first, x+" :=") {
+				first = strings.Replace(first, x+" :=", "_ =", 1)
+			}
 		}
 		c.out.p("%s {\n%s%s}", head, first, body)
 	}

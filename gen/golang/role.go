@@ -124,9 +124,14 @@ func (g *gen) partExpiry(r *machine, a alarm, t *text) {
 		n := int(k.Type.Count())
 		count /= n
 		i := fmt.Sprintf("ev.Key/%d%%%d", count, n)
+		switch {
+		case len(p.part.Keys) == 1:
+			i = "ev.Key"
+		case count == 1:
+			i = fmt.Sprintf("ev.Key%%%d", n)
+		}
 		index += "[" + i + "]"
-		c := g.newBody(r)
-		args = append(args, c.fromIndex("("+i+")", k.Type))
+		args = append(args, g.newBody(r).fromIndex(i, k.Type))
 	}
 	at := "m." + r.member(p) + index
 	t.p("if !%s.%s {\nreturn ignored(fsm.NoTransition)\n}\nold := *m", at, p.timers[a.timer.Index])

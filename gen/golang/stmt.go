@@ -289,7 +289,13 @@ func (c *body) ifStmt(s *model.If) bool {
 		c.out.p("if %s {\n%s}", cond.s, then)
 		live = true
 	} else {
-		c.out.p("if %s {\n%s} else {\n%s}", cond.s, then, branch(s.Else))
+		ended := !live
+		other := branch(s.Else)
+		if ended { // nothing comes after the first list, so that the second needs no else
+			c.out.p("if %s {\n%s}\n%s", cond.s, then, strings.TrimSuffix(other, "\n"))
+		} else {
+			c.out.p("if %s {\n%s} else {\n%s}", cond.s, then, other)
+		}
 	}
 	c.dirty = after
 	return live

@@ -59,6 +59,8 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = d.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireBytes:
 			ok = d.text(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WireValue:
+			ok = d.value(it.Field.Type, slots[it.Field.Offset:], prefix+it.Field.Name)
 		}
 		if !ok {
 			return false

@@ -95,6 +95,8 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = e.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireBytes:
 			ok = e.text(it, slots[it.Field.Offset], prefix+it.Field.Name)
+		case *model.WireValue:
+			e.value(it.Field.Type, slots[it.Field.Offset:])
 		}
 		if !ok {
 			return false

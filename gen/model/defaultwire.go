@@ -79,3 +79,20 @@ func widthOf(n uint64) int {
 	}
 	return 64
 }
+
+// ValueBytes returns how many bytes a scalar takes in a [WireValue], and the greatest number there.
+func ValueBytes(t *Type) (n int, most uint64) {
+	switch t.Kind {
+	case KindBool:
+		most = 1
+	case KindInt, KindNode:
+		most = uint64(t.Hi - t.Lo)
+	case KindEnum:
+		most = uint64(len(t.Names)) - 1
+	case KindSet:
+		return 8, 1<<t.Elem.Count() - 1
+	default:
+		most = 1<<t.Bits - 1
+	}
+	return widthOf(most) / 8, most
+}

@@ -1,0 +1,19 @@
+package conform
+
+//go:generate go run ../../cmd/fsmgen generate --adapter looplab -o sample testdata/*/spec.yaml
+
+import (
+	"github.com/parley-go/parley/proptest/conform/sample/corners"
+	"github.com/parley-go/parley/proptest/conform/sample/corners/looplabcorners"
+	"github.com/parley-go/parley/proptest/conform/sample/kitchen"
+	"github.com/parley-go/parley/proptest/conform/sample/kitchen/looplabkitchen"
+)
+
+// samples are packages that use every part of the language, for these tests only.
+var samples = []Target{
+	{"proptest/conform/testdata/kitchen/spec.yaml", "peer", kitchen.NewPeerRunner, looplabkitchen.NewPeer, kitchen.DecodeMessage, kitchen.AppendMessage, kitchen.FrameSize},
+	{"proptest/conform/testdata/corners/spec.yaml", "server", corners.NewServerRunner, looplabcorners.NewServer, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
+	{"proptest/conform/testdata/corners/spec.yaml", "client", corners.NewClientRunner, looplabcorners.NewClient, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
+}
+
+func allTargets() []Target { return append(samples[:len(samples):len(samples)], Targets...) }

@@ -1,0 +1,63 @@
+package conform
+
+import (
+	"pgregory.net/rapid"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// drawValue draws a value of the full type into dst, now and then one just outside its range.
+func drawValue(t *rapid.T, strs *interp.Strings, ty *model.Type, dst []int64, stray bool) {
+	switch ty.Kind {
+	case model.KindBool:
+		dst[0] = rapid.Int64Range(0, 1).Draw(t, "bool")
+	case model.KindInt, model.KindNode:
+		hi := ty.Hi
+		if stray && beyond(ty) && rapid.IntRange(0, 19).Draw(t, "stray") == 0 {
+			hi++
+		}
+		dst[0] = rapid.Int64Range(ty.Lo, hi).Draw(t, "number")
+	case model.KindEnum:
+		dst[0] = rapid.Int64Range(0, int64(len(ty.Names))-1).Draw(t, "name")
+	case model.KindOpaque:
+		// Few values, so that equal ones meet, and the largest.
+		most := int64(1)<<min(ty.Bits, 63) - 1
+		dst[0] = rapid.OneOf(rapid.Int64Range(0, 2), rapid.Int64Range(most-1, most)).Draw(t, "opaque")
+	case model.KindBytes:
+		b := rapid.SliceOfN(rapid.SampledFrom([]byte("ab\x00é")), 0, ty.Cap).Draw(t, "text")
+		dst[0] = strs.Intern(b)
+	case model.KindSet:
+		dst[0] = rapid.Int64Range(0, int64(1)<<min(ty.Elem.Count(), 62)-1).Draw(t, "set")
+	case model.KindOptional:
+		clear(dst[:ty.Slots()])
+		if dst[0] = rapid.Int64Range(0, 1).Draw(t, "present"); dst[0] != 0 {
+			drawValue(t, strs, ty.Elem, dst[1:], stray)
+		}
+	case model.KindRecord:
+		for _, f := range ty.Fields {
+			drawValue(t, strs, f.Type, dst[f.Offset:], stray)
+		}
+	case model.KindArray:
+		for i := range int(ty.Index.Count()) {
+			drawValue(t, strs, ty.Elem, dst[i*ty.Elem.Slots():], stray)
+		}
+	case model.KindList:
+		clear(dst[:ty.Slots()])
+		n := rapid.IntRange(0, ty.Cap).Draw(t, "length")
+		dst[0] = int64(n)
+		for i := range n {
+			drawValue(t, strs, ty.Elem, dst[1+i*ty.Elem.Slots():], stray)
+		}
+	}
+}
+
+// drawFields draws the fields of an event or message.
+func drawFields(t *rapid.T, strs *interp.Strings, fields []*model.Field, stray bool) []int64 {
+	slots, at := make([]int64, interp.FieldSlots(fields)), 0
+	for _, f := range fields {
+		drawValue(t, strs, f.Type, slots[at:], stray)
+		at += f.Type.Slots()
+	}
+	return slots
+}
