@@ -1,0 +1,98 @@
+package demo
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parley-go/parley/cmd/internal/picture"
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/graph"
+	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// drawn is a picture that was written, for the page.
+type drawn struct {
+	File, Title, Doc string
+}
+
+// draw writes a state diagram of each protocol, a sequence chart of a shortest
+// counterexample, and one of the beginning of the match.
+func (t *tour) draw() error {
+	for _, dir := range Protocols {
+		p, diags := compile.Load(dir+"/spec.yaml", options())
+		if p == nil {
+			return diags
+		}
+		for _, m := range p.Roles {
+			svg, err := picture.Render(t.ctx, m, picture.SVG, graph.Options{Subtitle: p.Doc})
+			if err != nil {
+				return err
+			}
+			if err := t.picture(dir+".svg", "State diagram: "+p.Name, p.Doc, svg); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.drawCounterexample(); err != nil {
+		return err
+	}
+	return t.drawMatch()
+}
+
+func (t *tour) picture(name, title, doc string, svg []byte) error {
+	t.files = append(t.files, drawn{name, title, doc})
+	fmt.Fprintf(t.out, "     %s\n", filepath.Join(t.dir, name))
+	return os.WriteFile(filepath.Join(t.dir, name), svg, 0o644)
+}
+
+// drawCounterexample draws the shortest counterexample of the literal specifications.
+func (t *tour) drawCounterexample() error {
+	var best *check.Run
+	var title, why string
+	for _, r := range t.literal {
+		for _, c := range r.Checks {
+			for _, cl := range c.Claims {
+				if run := cl.Counterexample; run != nil && (best == nil || len(run.Steps) < len(best.Steps)) {
+					best, title, why = run, r.Spec+": "+cl.Name, cl.Why
+				}
+			}
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	chart := best.Chart()
+	chart.Title = title
+	if err := chart.Check(); err != nil {
+		return err
+	}
+	return t.picture("counterexample.svg", "Shortest counterexample: "+title, why, []byte(chart.SVG()))
+}
+
+// chartSteps is how much of the match is drawn.
+const chartSteps = 60
+
+func (t *tour) drawMatch() error {
+	if len(t.match.traces) == 0 {
+		return nil
+	}
+	name := t.match.traces[0]
+	f, err := os.Open(filepath.Join(t.dir, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := trace.NewReader(f)
+	if err != nil {
+		return err
+	}
+	chart, err := graph.FromTrace(r, 1, chartSteps)
+	if err != nil {
+		return err
+	}
+	doc := fmt.Sprintf("The first %d steps of %s, as that side saw them.", chartSteps, strings.TrimSuffix(name, ".jsonl"))
+	return t.picture("match.svg", "Sequence chart: the match", doc, []byte(chart.SVG()))
+}

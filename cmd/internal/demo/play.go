@@ -1,0 +1,169 @@
+package demo
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/examples/netplay/player"
+	"github.com/parley-go/parley/machines/netplay"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// matchResult is what the match was.
+type matchResult struct {
+	traces  []string // in the demo's folder
+	capture string
+	frames  int // sent and received, of one side
+	took    time.Duration
+	lines   []string // the account of one side
+}
+
+// matchLimit is how long the match may take.
+const matchLimit = 20 * time.Second
+
+// play lets two generated endpoints play a match over TCP on loopback and records it.
+func (t *tour) play() error {
+	ctx, cancel := context.WithTimeout(t.ctx, matchLimit)
+	defer cancel()
+	began := time.Now()
+	address := make(chan net.Addr, 1)
+	acceptor := player.Config{Listen: "127.0.0.1:0", Name: "Acceptors", Seed: 2026, Delay: 2, Matches: 1, Checksums: player.Own,
+		Fleet:    []netplay.Ship{netplay.ShipOrz, netplay.ShipSpathi, netplay.ShipVux},
+		OnListen: func(a net.Addr) { address <- a },
+		OnLine:   func(line string) { t.match.lines = append(t.match.lines, line) }}
+	connector := player.Config{Name: "Connectors", Delay: 1, Matches: 1, Checksums: player.Own,
+		Fleet: []netplay.Ship{netplay.ShipPkunk, netplay.ShipShofixti, netplay.ShipYehat}}
+	closeA, err := t.record(&acceptor, "acceptor", true)
+	if err != nil {
+		return err
+	}
+	closeB, err := t.record(&connector, "connector", false)
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	var results [2]player.Result
+	var errs [2]error
+	wg.Go(func() { results[0], errs[0] = player.Play(ctx, acceptor) })
+	wg.Go(func() {
+		select {
+		case a := <-address:
+			connector.Connect = a.String()
+			results[1], errs[1] = player.Play(ctx, connector)
+		case <-ctx.Done():
+			errs[1] = ctx.Err()
+		}
+	})
+	wg.Wait()
+	t.match.took = time.Since(began)
+	for _, close := range []func() error{closeA, closeB} {
+		if err := close(); err != nil {
+			return err
+		}
+	}
+	for i, name := range []string{"acceptor", "connector"} {
+		if errs[i] != nil {
+			t.fail("the %s: %v", name, errs[i])
+		}
+	}
+	return t.account(results[0])
+}
+
+// record opens the recordings of one side: a trace, and for one of them a capture.
+func (t *tour) record(c *player.Config, name string, capture bool) (func() error, error) {
+	var closers []func() error
+	open := func(file string) (*bufio.Writer, error) {
+		f, err := os.Create(filepath.Join(t.dir, file))
+		if err != nil {
+			return nil, err
+		}
+		w := bufio.NewWriter(f)
+		closers = append(closers, func() error {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			return f.Close()
+		})
+		return w, nil
+	}
+	w, err := open(name + ".jsonl")
+	if err != nil {
+		return nil, err
+	}
+	t.match.traces = append(t.match.traces, name+".jsonl")
+	c.Sinks = append(c.Sinks, trace.NewWriter(w))
+	if capture {
+		t.match.capture = "match.pcapng"
+		if w, err = open(t.match.capture); err != nil {
+			return nil, err
+		}
+		c.Sinks = append(c.Sinks, trace.NewCapture(w, trace.PcapMeta{Proto: "tcp"}))
+	}
+	return func() error {
+		for _, f := range closers {
+			if err := f(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// account prints what was played: the states one side went through, and the sums.
+func (t *tour) account(r player.Result) error {
+	f, err := os.Open(filepath.Join(t.dir, t.match.traces[0]))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	tr, err := trace.NewReader(f)
+	if err != nil {
+		return err
+	}
+	var s trace.Step
+	states := []string{}
+	for tr.Next(&s) == nil {
+		if len(s.Frame) > 0 {
+			t.match.frames++
+		}
+		for _, e := range s.Effects {
+			if len(e.Frame) > 0 {
+				t.match.frames++
+			}
+		}
+		if s.Before != s.After {
+			states = append(states, s.After)
+		}
+	}
+	fmt.Fprintf(t.out, "     %s\n", wrap(strings.Join(states, " → "), 100, "     "))
+	fmt.Fprintf(t.out, "     %d battles, %d frames in step with equal checksums, %s network frames, %s\n",
+		r.Battles, r.Checked, thousands(uint64(t.match.frames)), t.match.took.Round(time.Millisecond))
+	if r.Matches() < 1 {
+		t.fail("no match was played to its end")
+	}
+	return nil
+}
+
+// wrap breaks a line at spaces after at most width characters.
+func wrap(s string, width int, indent string) string {
+	var b strings.Builder
+	n := 0
+	for i, word := range strings.Fields(s) {
+		if size := len([]rune(word)) + 1; i > 0 && n+size > width {
+			b.WriteString("\n" + indent)
+			n = 0
+		} else if i > 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(word)
+		n += len([]rune(word)) + 1
+	}
+	return b.String()
+}
