@@ -42,7 +42,7 @@ cannot be read or written.`,
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "machines", "`folder` that the packages go to")
 	c.Flags().StringVar(&f.pkg, "pkg", "", "`name` of the package, for a single SPEC; default: the protocol's")
-	c.Flags().StringSliceVar(&f.adapters, "adapter", nil, "also generate an adapter: `looplab`")
+	c.Flags().StringSliceVar(&f.adapters, "adapter", nil, "also generate an adapter: `looplab`; one that is there already is kept up to date")
 	c.Flags().BoolVar(&f.check, "check", false, "write nothing; list what is stale, missing or orphaned")
 	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "write nothing; show what would change")
 	return c
@@ -110,6 +110,7 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 		if o.Package == "" {
 			o.Package = golang.PackageName(p)
 		}
+		o.Looplab = o.Looplab || hasAdapter(filepath.Join(f.out, o.Package))
 		o.ImportPath = importPath(filepath.Join(f.out, o.Package))
 		if other := taken[o.Package]; other != "" {
 			return nil, &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("%s and %s both give the package %s; generate one of them with --pkg or --out", other, spec, o.Package)}
@@ -130,6 +131,13 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 		return nil, cli.Findings()
 	}
 	return out, nil
+}
+
+// hasAdapter says whether a package has an adapter already, which is then kept up to
+// date without being asked for.
+func hasAdapter(dir string) bool {
+	found, _ := filepath.Glob(filepath.Join(dir, "looplab*", "*.go")) // the pattern is well formed
+	return len(found) > 0
 }
 
 // specName names a specification in generated files: relative to the module, so that

@@ -40,6 +40,8 @@ type Pair struct {
 	kinds   map[string]int
 	lab     reflect.Value // the adapter
 	slots   []int64
+	// Fired are the transitions that compared steps have taken.
+	Fired map[int]bool
 }
 
 // New pairs the full model of a specification, compiled without a check, with its generated package.
@@ -50,7 +52,7 @@ func New(p *model.Protocol, t Target) (*Pair, error) {
 			role = r
 		}
 	}
-	x := &Pair{Protocol: model.WithDefaultWire(p), Role: role, Strings: &interp.Strings{}, target: t, kinds: map[string]int{}, slots: make([]int64, role.Size)}
+	x := &Pair{Protocol: model.WithDefaultWire(p), Role: role, Strings: &interp.Strings{}, target: t, kinds: map[string]int{}, Fired: map[int]bool{}, slots: make([]int64, role.Size)}
 	x.x = mapper{x.Strings}
 	x.in = interp.New(role, x.Strings)
 	x.self = construct(t.Runner)
@@ -254,7 +256,28 @@ func (x *Pair) Compare(v interp.Value, ev interp.Event) (interp.Value, error) {
 	if err := x.looplab(v, next, res, effects); err != nil {
 		return next, fail("looplab: %v", err)
 	}
-	return next, nil
+	return next, x.fired(res)
+}
+
+// fired compares the transitions of a step, where the generated code lists them.
+func (x *Pair) fired(res fsm.Result) error {
+	want := x.in.Fired()
+	for _, t := range want {
+		x.Fired[t.ID] = true
+	}
+	list := x.self.MethodByName("Fired")
+	if !list.IsValid() || res.Code != fsm.Took {
+		return nil
+	}
+	got := list.Call(nil)[0].Interface().([]uint16)
+	same := len(got) == len(want)
+	for i := 0; same && i < len(got); i++ {
+		same = int(got[i]) == want[i].ID
+	}
+	if !same {
+		return fmt.Errorf("fired %v, the interpreter has %d transitions", got, len(want))
+	}
+	return nil
 }
 
 // effects compares the runner's effects with the interpreter's.

@@ -52,6 +52,25 @@ func drawValue(t *rapid.T, strs *interp.Strings, ty *model.Type, dst []int64, st
 	}
 }
 
+// drawMachine draws any value of a machine: any state, variables, timers and parts, also such as
+// no run leads to. A step means something for each of them.
+func drawMachine(t *rapid.T, strs *interp.Strings, m *model.Machine, dst []int64) {
+	dst[0] = rapid.Int64Range(0, int64(len(m.States))-1).Draw(t, "state")
+	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
+		for _, d := range list {
+			drawValue(t, strs, d.Type, dst[d.Offset:], false)
+		}
+	}
+	for _, d := range m.Timers {
+		dst[d.Offset] = rapid.Int64Range(0, 1).Draw(t, "armed")
+	}
+	for _, p := range m.Parts {
+		for i := range p.Count {
+			drawMachine(t, strs, p.Machine, dst[p.Offset+i*p.Machine.Size:])
+		}
+	}
+}
+
 // drawFields draws the fields of an event or message.
 func drawFields(t *rapid.T, strs *interp.Strings, fields []*model.Field, stray bool) []int64 {
 	slots, at := make([]int64, interp.FieldSlots(fields)), 0

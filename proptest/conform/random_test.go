@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -28,15 +29,11 @@ func TestRandomRuns(t *testing.T) {
 			}
 			events := Samples(pair.Role)
 			rapid.Check(t, func(t *rapid.T) {
-				var args [][]int64
-				for _, param := range pair.Role.Params {
-					a := make([]int64, param.Type.Slots())
-					drawValue(t, pair.Strings, param.Type, a, false)
-					args = append(args, a)
-				}
-				v, err := interp.NewValue(pair.Role, pair.Strings, args...)
-				if err != nil {
-					t.Fatal(err)
+				v := make(interp.Value, pair.Role.Size)
+				if rapid.Bool().Draw(t, "anywhere") {
+					drawMachine(t, pair.Strings, pair.Role, v)
+				} else {
+					v = begin(t, pair)
 				}
 				for range rapid.IntRange(1, 60).Draw(t, "steps") {
 					ev := drawEvent(t, pair, v, events)
@@ -47,7 +44,46 @@ func TestRandomRuns(t *testing.T) {
 					v = append(v[:0:0], next...)
 				}
 			})
+			for _, tr := range pair.Role.Transitions {
+				if tr.Mode == model.Handle && !pair.Fired[tr.ID] {
+					t.Logf("%s: %s was never taken", tr.Span, tr.Name)
+				}
+			}
 		})
+	}
+}
+
+// begin makes a machine with drawn parameters at its beginning.
+func begin(t *rapid.T, pair *Pair) interp.Value {
+	var args [][]int64
+	for _, param := range pair.Role.Params {
+		a := make([]int64, param.Type.Slots())
+		drawValue(t, pair.Strings, param.Type, a, false)
+		args = append(args, a)
+	}
+	v, err := interp.NewValue(pair.Role, pair.Strings, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestTargets holds the table of packages against the specifications.
+func TestTargets(t *testing.T) {
+	files, err := filepath.Glob("../../specs/*/spec.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	known := map[string]bool{}
+	for _, target := range Targets {
+		known[target.Spec+" "+target.Role] = true
+	}
+	for _, f := range files {
+		for _, r := range load(t, f, compile.Options{}).Roles {
+			if name := strings.TrimPrefix(filepath.ToSlash(f), "../../") + " " + r.Name; !known[name] {
+				t.Errorf("%s is not in Targets", name)
+			}
+		}
 	}
 }
 

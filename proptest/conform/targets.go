@@ -13,6 +13,8 @@ import (
 	"github.com/parley-go/parley/machines/reset/looplabreset"
 	"github.com/parley-go/parley/machines/setup"
 	"github.com/parley-go/parley/machines/setup/looplabsetup"
+	"github.com/parley-go/parley/machines/startup"
+	"github.com/parley-go/parley/machines/startup/looplabstartup"
 	"github.com/parley-go/parley/machines/update"
 	"github.com/parley-go/parley/machines/update/looplabupdate"
 )
@@ -37,5 +39,6 @@ var Targets = []Target{
 	{"specs/reset/spec.yaml", "peer", reset.NewPeerRunner, looplabreset.NewPeer, reset.DecodeMessage, reset.AppendMessage, reset.FrameSize},
 	{"specs/battle-end/spec.yaml", "peer", battleend.NewPeerRunner, looplabbattleend.NewPeer, battleend.DecodeMessage, battleend.AppendMessage, battleend.FrameSize},
 	{"specs/setup/spec.yaml", "peer", setup.NewPeerRunner, looplabsetup.NewPeer, setup.DecodeMessage, setup.AppendMessage, setup.FrameSize},
+	{"specs/startup/spec.yaml", "peer", startup.NewPeerRunner, looplabstartup.NewPeer, startup.DecodeMessage, startup.AppendMessage, startup.FrameSize},
 	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, looplabnetplay.NewPeer, netplay.DecodeMessage, netplay.AppendMessage, netplay.FrameSize},
 }
