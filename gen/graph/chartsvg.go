@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 const (
@@ -53,9 +54,9 @@ func (c *Chart) SVG() string {
 		w.tipped(s.Where, func() { l.step(w, i, s) })
 	}
 	height := l.bottom + headHeight + 16
-	if c.End != "" {
-		w.text(16, height+6, "start", badColour, ` font-weight="bold"`, c.End)
-		height += 22
+	for _, line := range endLines(c.End, l.width-32) {
+		w.text(16, height+6, "start", badColour, ` font-weight="bold"`, line)
+		height += 18
 	}
 	return w.document(l.width, height, c.Title)
 }
@@ -119,7 +120,32 @@ func (l *chartLayout) columns() {
 	if n == 1 {
 		l.width = l.x[0] + texts[0] + 60
 	}
-	l.width = max(l.width, textWidth(l.c.Title, 15)+32, textWidth(l.c.End, 12.5)+32)
+	l.width = max(l.width, textWidth(l.c.Title, 15)+32, min(textWidth(l.c.End, endSize), endWidth)+32)
+}
+
+// The remark below a chart: size of its letters, and the width from which on it is broken.
+const (
+	endSize  = 12.5
+	endWidth = 640
+)
+
+// endLines breaks the remark into lines of at most width, and at its own line ends.
+func endLines(text string, width float64) []string {
+	var lines []string
+	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n") {
+		line := ""
+		for _, word := range strings.Fields(paragraph) {
+			if line != "" && textWidth(line+" "+word, endSize) > width {
+				lines = append(lines, line)
+				line = ""
+			}
+			line = strings.TrimSpace(line + " " + word)
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // chartLine is a line of text beside a step.

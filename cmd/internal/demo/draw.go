@@ -48,14 +48,21 @@ func (t *tour) picture(name, title, doc string, svg []byte) error {
 	return os.WriteFile(filepath.Join(t.dir, name), svg, 0o644)
 }
 
-// drawCounterexample draws the shortest counterexample of the literal specifications.
+// shortRun is the least number of steps a counterexample needs to be worth a picture.
+const shortRun = 4
+
+// drawCounterexample draws a short counterexample of the literal specifications.
 func (t *tour) drawCounterexample() error {
 	var best *check.Run
 	var title, why string
 	for _, r := range t.literal {
 		for _, c := range r.Checks {
 			for _, cl := range c.Claims {
-				if run := cl.Counterexample; run != nil && (best == nil || len(run.Steps) < len(best.Steps)) {
+				run := cl.Counterexample
+				if run == nil || len(run.Steps) < shortRun || len(cl.Conflicts) > 0 {
+					continue
+				}
+				if best == nil || len(run.Steps) < len(best.Steps) {
 					best, title, why = run, r.Spec+": "+cl.Name, cl.Why
 				}
 			}

@@ -104,7 +104,7 @@ func (t *tour) record(c *player.Config, name string, capture bool) (func() error
 		if w, err = open(t.match.capture); err != nil {
 			return nil, err
 		}
-		c.Sinks = append(c.Sinks, trace.NewCapture(w, trace.PcapMeta{Proto: "tcp"}))
+		c.Sinks = append(c.Sinks, trace.NewCapture(w, trace.PcapMeta{Proto: "tcp", Accepted: true}))
 	}
 	return func() error {
 		for _, f := range closers {
