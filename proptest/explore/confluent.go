@@ -166,12 +166,26 @@ func (e *engine) orders(x, y *taken) string {
 func (e *engine) after(x, y *taken) [][]uint32 {
 	var out [][]uint32
 	for _, m := range e.machineMoves(x.next) {
-		if m.proc == y.proc && m.kind == y.kind && m.ch == y.ch && m.msg == y.msg && m.rule.label == y.rule.label {
+		if m.proc == y.proc && m.kind == y.kind && m.ch == y.ch && m.msg == y.msg && e.sameEvent(m.rule, y.rule, m.kind) {
 			out = append(out, m.next)
 		}
 	}
 	slices.SortFunc(out, slices.Compare)
 	return slices.CompactFunc(out, slices.Equal)
+}
+
+// sameEvent says whether two steps of one machine are the same event, though
+// perhaps handled by different transitions: receptions of one message are;
+// local steps are if their notes are equal, or, without notes, their labels.
+func (e *engine) sameEvent(a, b *rule, kind StepKind) bool {
+	if kind != LocalStep {
+		return true
+	}
+	x, y := e.notes[a.note].note, e.notes[b.note].note
+	if len(x) == 0 && len(y) == 0 {
+		return a.label == b.label
+	}
+	return bytes.Equal(x, y)
 }
 
 // conflictReports turns conflicts into their reports.

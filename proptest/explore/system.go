@@ -72,7 +72,9 @@ type Step struct {
 	// Fault, if not nil, says that taking this step is an error. The search
 	// reports it and does not go on behind it.
 	Fault *Fault
-	// Note is kept for traces (reports, event text) and never looked at.
+	// Note is kept for traces (reports, event text). The search does not look
+	// at it, but for Confluent two local steps of one machine with equal notes
+	// are the same event.
 	Note []byte
 	// Spontaneous marks a step that need never happen, such as a command of
 	// the user: no fairness is assumed for it and claims with Calm set look
