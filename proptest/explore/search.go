@@ -267,8 +267,20 @@ func (w *worker) flush1() {
 		w.recent = make([]uint64, recentSize)
 	}
 	n := w.dropRecent(t)
-	keys, homes := w.keys[:n], w.homes[:n]
-	n = 0
+	for from := 0; from < n; from += lookAhead {
+		to := min(from+lookAhead, n)
+		w.insertSome(t, w.keys[from:to], w.homes[from:to])
+	}
+}
+
+// lookAhead is how many slots are asked for at once: enough that the memory is
+// kept busy, few enough that they are still in the first cache when used.
+const lookAhead = 128
+
+// insertSome inserts keys and keeps those that are new. It uses its arguments
+// up.
+func (w *worker) insertSome(t *table, keys, homes []uint64) {
+	n := 0
 	for i, c := range keys {
 		h := homes[i]
 		d := atomic.LoadUint64(&t.slots[h]) ^ (c + 1)
