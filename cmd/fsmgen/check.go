@@ -20,6 +20,7 @@ import (
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/explore"
 )
 
 func init() { commands = append(commands, checkCommand) }
@@ -34,6 +35,7 @@ Exit code 0: every check passes. 1: a check does not pass, or a specification ha
 
 type checkFlags struct {
 	asJSON, table, update bool
+	quiet                 bool
 	set                   map[string]string
 	memory, traceDir      string
 	timeout               time.Duration
@@ -66,10 +68,11 @@ func checkCommand() *cobra.Command {
 	f.BoolVar(&o.table, "table", false, "print the table only, no details")
 	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
 	f.IntVar(&o.cfg.Explore.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result does not depend on it")
-	f.StringVar(&o.memory, "max-memory", "", "stop a search at this much `memory`, such as 800M or 4G")
+	f.StringVar(&o.memory, "max-memory", "4G", "stop a search at this much `memory`, such as 800M or 4G; 0 is no limit")
 	f.Uint64Var(&o.cfg.Explore.MaxConfigurations, "max-configurations", 0, "stop a search at this `number` of configurations")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop each search after this `time`, such as 30s")
 	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as a chart for fsmviz --seq")
+	f.BoolVar(&o.quiet, "quiet", false, "do not tell on the terminal how far a long search is")
 	f.BoolVar(&o.update, "update", false, "write the counterexamples that checks expect to expected/ beside the specification")
 	return c
 }
@@ -77,7 +80,7 @@ func checkCommand() *cobra.Command {
 // parse reads the flags that are not plain values.
 func (o *checkFlags) parse() error {
 	o.cfg.Explore.MaxTime = o.timeout
-	if o.memory != "" {
+	if o.memory != "0" {
 		n, err := parseBytes(o.memory)
 		if err != nil {
 			return err
@@ -147,6 +150,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 	var reports []*check.SuiteReport
 	broken := false
 	for _, file := range files {
+		o.cfg.Explore.Progress = o.progress(cmd.ErrOrStderr(), file)
 		r, list, err := check.Suite(ctx, file, o.cfg)
 		if err != nil {
 			return err
@@ -170,6 +174,28 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		return err
 	}
 	return verdict(reports, broken)
+}
+
+// progress tells how far a long search is, if stderr is a terminal.
+func (o *checkFlags) progress(w io.Writer, file string) func(explore.Progress) {
+	f, ok := w.(*os.File)
+	if !ok || o.quiet {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	told := time.Duration(0)
+	return func(p explore.Progress) {
+		if p.Elapsed < told { // the next check has begun
+			told = 0
+		}
+		if p.Elapsed < told+2*time.Second {
+			return
+		}
+		told = p.Elapsed
+		fmt.Fprintf(w, "%s: %d configurations, %d to go on from, depth %d, %d MB, %d s\n", file, p.Configurations, p.Frontier, p.Depth, p.Bytes>>20, int(p.Elapsed.Seconds()))
+	}
 }
 
 // keep writes what the flags ask to be written.

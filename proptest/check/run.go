@@ -144,17 +144,30 @@ func faultText(err error) string {
 	return err.Error()
 }
 
-// conflict tells a pair of steps whose order matters.
+// conflict tells a pair of steps whose order matters:
+// `a in localOk: after CHANGE, cancel is no longer possible`.
 func (s *System) conflict(x *explore.Conflict) string {
-	who := s.procs[x.ProcA].inst.Name
-	if x.ProcB != x.ProcA {
-		who += " and " + s.procs[x.ProcB].inst.Name
+	text, who := x.Text, ""
+	for i, l := range [2]uint32{x.A, x.B} {
+		p := s.procs[[2]int{x.ProcA, x.ProcB}[i]]
+		name, state := s.System.Labels[l].Name, ""
+		if len(s.taken[l]) > 0 {
+			t := p.role.Transitions[s.taken[l][0]]
+			text = strings.ReplaceAll(text, name, t.Event.Name)
+			state = " in " + t.From.Name
+		}
+		switch {
+		case i == 0:
+			who = p.inst.Name + state
+		case x.ProcA != x.ProcB:
+			who += " and " + p.inst.Name + state
+		}
 	}
 	steps := "steps"
 	if len(x.Trace) == 1 {
 		steps = "step"
 	}
-	return fmt.Sprintf("%s: %s (after %d %s)", who, x.Text, len(x.Trace), steps)
+	return fmt.Sprintf("%s: %s (after %d %s)", who, text, len(x.Trace), steps)
 }
 
 // conflictRun is the counterexample of a confluence claim: the run to the
