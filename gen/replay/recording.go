@@ -8,7 +8,6 @@ package replay
 
 import (
 	"bytes"
-	"fmt"
 	"time"
 
 	"github.com/parley-go/parley/gen/interp"
@@ -66,6 +65,8 @@ type Recording struct {
 	Fault *FrameFault
 	// Datagrams: every chunk is one frame.
 	Datagrams bool
+
+	codec codec
 }
 
 // FrameFault is a frame that cannot be decoded, or a gap in the capture.
@@ -77,11 +78,11 @@ type FrameFault struct {
 
 // Split cuts captured bytes into frames and decodes them. Bytes that are no
 // frame end the recording there with Fault set.
-func Split(p *model.Protocol, chunks []Chunk, datagrams bool) (*Recording, error) {
-	if p.Wire == nil {
-		return nil, fmt.Errorf("protocol %s has no wire section, so bytes cannot be decoded", p.Name)
-	}
+//
+// A protocol without a wire section is taken to be in the default format.
+func Split(p *model.Protocol, chunks []Chunk, datagrams bool) *Recording {
 	r := &Recording{Protocol: p, Strings: &interp.Strings{}, Datagrams: datagrams}
+	r.codec = newCodec(p, r.Strings)
 	var pending [2][]byte
 	var offset [2]int
 	for _, c := range chunks {
@@ -98,11 +99,11 @@ func Split(p *model.Protocol, chunks []Chunk, datagrams bool) (*Recording, error
 			r.Fault = fault
 		}
 		if r.Fault != nil {
-			return r, nil
+			return r
 		}
 	}
 	r.Rest = [2]int{len(pending[0]), len(pending[1])}
-	return r, nil
+	return r
 }
 
 // cut takes whole frames from the beginning of b and returns their length.
@@ -111,7 +112,7 @@ func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
 	for done < len(b) {
 		size := len(b)
 		if !r.Datagrams {
-			n, err := interp.FrameSize(r.Protocol, b[done:])
+			n, err := interp.FrameSize(r.codec.wire, b[done:])
 			if err.Problem != 0 {
 				return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: offset + done, Bytes: head(b[done:]), Reason: err.Error()}
 			}
@@ -131,13 +132,13 @@ func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
 }
 
 func (r *Recording) decode(f *Frame) error {
-	m, slots, err := interp.DecodeFrame(r.Protocol, r.Strings, f.Bytes)
-	if err.Problem != 0 {
+	m, slots, err := r.codec.decode(f.Bytes)
+	if err != nil {
 		return err
 	}
 	f.Message, f.Slots = m, slots
-	again, err := interp.AppendFrame(r.Protocol, r.Strings, nil, m, slots)
-	if err.Problem != 0 || !bytes.Equal(again, f.Bytes) {
+	again, err := r.codec.encode(m, slots)
+	if err != nil || !bytes.Equal(again, f.Bytes) {
 		f.Differs, f.Again = true, again
 	}
 	return nil

@@ -51,8 +51,8 @@ func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{p: p, m: m, strs: &interp.Strings{}, out: &Trace{Header: h, Taken: make([]int, len(m.Transitions))}}
-	c.step = interp.New(m, c.strs)
+	c := &checker{m: m, strs: &interp.Strings{}, out: &Trace{Header: h, Taken: make([]int, len(m.Transitions))}}
+	c.step, c.codec = interp.New(m, c.strs), newCodec(p, c.strs)
 	if c.value, err = interp.ParseMachine(m, c.strs, h.Machine); err != nil {
 		return nil, fmt.Errorf("line 1: the machine in the header: %w", err)
 	}
@@ -90,7 +90,7 @@ func recorded(p *model.Protocol, h trace.Header) (*model.Machine, error) {
 }
 
 type checker struct {
-	p     *model.Protocol
+	codec codec
 	m     *model.Machine
 	strs  *interp.Strings
 	step  *interp.Machine
@@ -167,10 +167,7 @@ func (c *checker) name(t uint16) string {
 // malformed wants the bytes to be refused by the codec of the specification.
 func (c *checker) malformed(s *trace.Step) string {
 	c.out.Malformed++
-	if c.p.Wire == nil {
-		return ""
-	}
-	if m, _, err := interp.DecodeFrame(c.p, c.strs, s.Frame); err.Problem == 0 {
+	if m, _, err := c.codec.decode(s.Frame); err == nil {
 		return fmt.Sprintf("the record says the frame is malformed, it is a good %s", m.Name)
 	}
 	return ""
@@ -178,12 +175,12 @@ func (c *checker) malformed(s *trace.Step) string {
 
 // sameFrame compares the bytes of a received frame with the event.
 func (c *checker) sameFrame(s *trace.Step, ev interp.Event) string {
-	if c.p.Wire == nil || len(s.Frame) == 0 {
+	if len(s.Frame) == 0 {
 		return ""
 	}
 	c.out.Frames++
-	m, slots, err := interp.DecodeFrame(c.p, c.strs, s.Frame)
-	if err.Problem != 0 {
+	m, slots, err := c.codec.decode(s.Frame)
+	if err != nil {
 		return "the frame cannot be decoded: " + err.Error()
 	}
 	if m != ev.Event.Message || !slices.Equal(slots, ev.Args) {
@@ -212,12 +209,12 @@ func (c *checker) sameEffects(s *trace.Step, effects []interp.Effect) string {
 }
 
 func (c *checker) sameSent(got *trace.Effect, want *interp.Effect) string {
-	if want.Kind != fsm.Send || len(got.Frame) == 0 || c.p.Wire == nil {
+	if want.Kind != fsm.Send || len(got.Frame) == 0 {
 		return ""
 	}
 	c.out.Frames++
-	b, err := interp.AppendFrame(c.p, c.strs, nil, want.Message, want.Slots)
-	if err.Problem != 0 {
+	b, err := c.codec.encode(want.Message, want.Slots)
+	if err != nil {
 		return err.Error()
 	}
 	if !bytes.Equal(b, got.Frame) {

@@ -162,10 +162,7 @@ func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capt
 		if len(chunks[i]) == 0 {
 			continue
 		}
-		rec, err := replay.Split(p, chunks[i], c.Conns[i].Proto == "udp")
-		if err != nil {
-			return err
-		}
+		rec := replay.Split(p, chunks[i], c.Conns[i].Proto == "udp")
 		conn := &Conn{Conn: &c.Conns[i], Recording: rec}
 		for side := range 2 {
 			s, err := replay.Explain(ctx, rec, side, p.Roles, o.Search)
