@@ -104,6 +104,7 @@ func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
 	f.IntVar(&c.FPS, "fps", 0, "frames per second; 0: as fast as both sides can")
 	f.StringVar(&s.checksums, "checksums", "auto", "own (built-in simulation), echo (of the other side's) or auto")
 	f.DurationVar(&c.Calm, "calm", 0, "how long nothing may change before this side confirms (default 150ms)")
+	f.DurationVar(&c.Doubt, "doubt", 0, "how long the other side may choose a ship before this side does, when nothing tells whose was lost (default 30s)")
 	f.BoolVar(&c.Idle, "idle", false, "connect and say nothing but answers")
 	f.DurationVar(&s.timeout, "timeout", 0, "leave after this time; 0: never")
 	f.DurationVar(&c.Silence, "silence", 15*time.Minute, "close when the other side has said nothing for so long; 0: never")

@@ -49,7 +49,7 @@ func (b *brain) dueFrame() *command {
 		return &command{frame: true, give: func(r runner) fsm.Result { return r.Input(in) }, done: func() {
 			b.battle.inputs[own].push(in)
 			b.battle.watch(own, in)
-			b.position.sent()
+			b.position.sent(b)
 		}}
 	case netplay.BattleFramesStateChecksumDue:
 		if b.m.State != netplay.StateInBattle && part.Frames.Now > part.EndFrame {

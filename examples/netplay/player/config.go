@@ -58,6 +58,9 @@ type Config struct {
 
 	// Calm is how long nothing may have changed in the setup before this side confirms, 0 for 150 ms.
 	Calm time.Duration
+	// Doubt is how long the other side's choice of a ship is waited for when
+	// nothing tells whose ship was lost, 0 for 30 seconds. Echo only.
+	Doubt time.Duration
 	// Silence closes the connection when the other side has sent nothing for so long, 0: never.
 	// Handshake is the time for its first message, 0: never.
 	Silence, Handshake time.Duration
@@ -173,6 +176,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Calm <= 0 {
 		c.Calm = 150 * time.Millisecond
+	}
+	if c.Doubt <= 0 {
+		c.Doubt = 30 * time.Second
 	}
 	if c.OnLine == nil {
 		c.OnLine = func(string) {}

@@ -20,7 +20,10 @@ type match struct {
 	chance  [2]int           // what a choice by chance comes to, for the built-in simulation
 	picks   [2]bool          // who has chosen since the last battle
 	verdict verdict          // who lost a ship in the last battle
+	likely  verdict          // who did, if that is unknown
 	died    []verdict        // what the script says of the battles to come
+
+	patience time.Duration // how long to wait for the other side's choice when the verdict is unknown
 
 	choosing time.Time // since when ships are chosen
 	answered time.Time // when the other side last chose
@@ -81,6 +84,9 @@ func (b *brain) sideAt(index int) int {
 // picked notes the choice of a side.
 func (b *brain) picked(i int, slot netplay.Optional[netplay.Slot]) {
 	b.match.picks[i] = true
+	if b.doubtful() {
+		b.loses(i)
+	}
 	switch {
 	case slot.Present:
 		b.match.slot[i] = int(slot.Value)
@@ -101,19 +107,9 @@ func (b *brain) dueNext() *command {
 		if b.overNow() {
 			return &command{give: func(r runner) fsm.Result { return r.MatchOver() }}
 		}
-		lost = b.match.verdict.due()
+		lost = b.match.verdict.lost()
 	}
 	return &command{give: func(r runner) fsm.Result { return r.Next(lost[own], lost[other]) }}
-}
-
-// overNow says whether the battle has emptied a fleet, as far as one can tell.
-func (b *brain) overNow() bool {
-	for i := range 2 {
-		if b.match.count(i) <= 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // dueSelect chooses a ship if one is due.
@@ -153,7 +149,6 @@ func (b *brain) dueSpawning() *command {
 func (b *brain) battleBegins() {
 	b.res.Battles++
 	b.match.battles++
-	b.settleLosses()
 	b.battle.sim.begin()
 	for _, i := range [2]int{b.sideAt(0), b.sideAt(1)} {
 		if !b.match.picks[i] {

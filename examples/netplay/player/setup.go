@@ -101,9 +101,10 @@ func (b *brain) confirm() *command {
 // canConfirm says that the machine takes a confirmation and that no turn of
 // ours is open: its answer would take the confirmation back.
 func (b *brain) canConfirm() bool {
-	switch b.m.Confirm.State {
-	case netplay.ConfirmStateWaiting, netplay.ConfirmStateRemoteOk, netplay.ConfirmStateCancelWaiting, netplay.ConfirmStateCancelRemoteOk:
-	default:
+	if b.m.Away {
+		return false // the other side may still be leaving the match and would not hear of it
+	}
+	if !canChange(&b.m) { // the same states
 		return false
 	}
 	for i := range b.m.Fleet {
