@@ -43,10 +43,14 @@ cannot be read.`,
 			switch format {
 			case "json":
 				err = found.WriteJSON(cmd.OutOrStdout())
+			case "sarif":
+				err = found.WriteSARIF(cmd.OutOrStdout())
+			case "github":
+				err = found.WriteGitHub(cmd.OutOrStdout())
 			case "text":
 				err = found.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: limit})
 			default:
-				return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("--format is text or json, not %q", format)}
+				return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("--format is text, json, sarif or github, not %q", format)}
 			}
 			if err != nil {
 				return err
@@ -57,7 +61,7 @@ cannot be read.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&format, "format", "text", "`form` of the report: text (on standard error) or json (on standard output)")
+	c.Flags().StringVar(&format, "format", "text", "`form` of the report: text (on standard error), or on standard output json, sarif, or github (annotations of a workflow)")
 	c.Flags().BoolVarP(&all, "all", "e", false, "report everything, not only the first 20")
 	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 on warnings too")
 	return c

@@ -74,25 +74,58 @@ func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
 		c.Errorf("FSM008", n.Span(), "%s has one entry, not %d", s.what, len(n.Entries))
 		return
 	}
-	for _, e := range n.Entries {
+	for i, e := range n.Entries {
 		if sub, ok := s.lookup(e.Key.Text); ok {
 			checkShape(e.Value, sub, c)
 			continue
 		}
 		if s.open == nil {
-			unknownKey(e.Key, s, c)
+			if i == 0 || commaHint(n, i) == "" || commaHint(n, i-1) == "" {
+				unknownKey(n, i, s, c)
+			}
 			continue
 		}
 		check := s.name
 		if check == nil {
 			check = NameComplaint
 		}
-		if complaint := check(e.Key.Text); complaint != "" {
-			c.Errorf("FSM010", e.Key.Span(), "%s: %s", diag.Quote(e.Key.Text), complaint)
-			continue
+		complaint := check(e.Key.Text)
+		switch {
+		case i > 0 && commaHint(n, i) != "" && commaHint(n, i-1) != "":
+			// more of the text that the entry before began
+		case complaint != "":
+			c.Errorf("FSM010", e.Key.Span(), "%s: %s", diag.Quote(e.Key.Text), complaint).With(commaHint(n, i))
+		case commaHint(n, i) != "" && !s.open.null:
+			c.Errorf("FSM008", e.Key.Span(), "%s is missing behind %s", s.open.what, diag.Quote(e.Key.Text)).With(commaHint(n, i))
+		default:
+			checkShape(e.Value, s.open, c)
 		}
-		checkShape(e.Value, s.open, c)
 	}
+}
+
+// commaHint tells what to do if entry i of a map in braces is the rest of a text that has a
+// comma and no quotes: {doc: first, second} has a key `second`. It returns "" if it is not.
+func commaHint(n *ast.Node, i int) string {
+	bare := func(v *ast.Node) bool { return v.Kind == ast.Scalar && v.Start == v.End }
+	if !n.Flow || !bare(n.Entries[i].Value) {
+		return ""
+	}
+	first := i - 1
+	for first >= 0 && bare(n.Entries[first].Value) {
+		first--
+	}
+	if first < 0 || n.Entries[first].Value.Kind != ast.Scalar || n.Entries[first].Value.Style != ast.Plain {
+		return ""
+	}
+	for i+1 < len(n.Entries) && bare(n.Entries[i+1].Value) {
+		i++
+	}
+	e := n.Entries[first]
+	text := strings.TrimSpace(string(n.Src.Text[e.Value.Start:n.Entries[i].Key.End]))
+	if len(text) > 60 || strings.ContainsAny(text, "\"\n") {
+		text = "…, …"
+	}
+	return "a comma inside braces ends the text; if it belongs to it, quote the text: " + e.Key.Text + ": \"" + text + "\""
 }
 
 func (s *shape) lookup(name string) (*shape, bool) {
@@ -112,8 +145,13 @@ func (s *shape) keyNames() []string {
 	return names
 }
 
-func unknownKey(k *ast.Node, s *shape, c *diag.Collector) {
+func unknownKey(n *ast.Node, i int, s *shape, c *diag.Collector) {
+	k := n.Entries[i].Key
 	d := c.Errorf("FSM007", k.Span(), "%s has no key %s", s.what, diag.Quote(k.Text))
+	if hint := commaHint(n, i); hint != "" {
+		d.With(hint)
+		return
+	}
 	if hint := diag.DidYouMean(k.Text, s.keyNames()); hint != "" {
 		d.With(hint)
 		return
