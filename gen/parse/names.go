@@ -69,8 +69,11 @@ func plainName(name string, dash bool) bool {
 
 func nameScalar(n *ast.Node) string { return NameComplaint(n.Text) }
 
-func protocolName(n *ast.Node) string {
-	if NameComplaint(n.Text) != "" || n.Text != strings.ToLower(n.Text) || strings.Contains(n.Text, "_") {
+func protocolName(n *ast.Node) string { return ProtocolName(n.Text) }
+
+// ProtocolName says what is wrong with the name of a protocol, or "".
+func ProtocolName(name string) string {
+	if NameComplaint(name) != "" || name != strings.ToLower(name) || strings.Contains(name, "_") {
 		return "a protocol's name is lower-case letters and digits; it becomes the Go package name"
 	}
 	return ""
