@@ -33,7 +33,7 @@ func generateCommand() *cobra.Command {
 every role, its runner, and the codecs of the messages. Only files that change are written; files that it wrote
 before and that no specification gives any more are removed. Other files are left alone.
 
-A SPEC is a file or a pattern. With --check nothing is written: each stale, missing or orphaned file is listed.
+A SPEC is a file, a pattern, or a folder, which stands for the spec.yaml in it or in its folders. With --check nothing is written: each stale, missing or orphaned file is listed.
 
 Exit code 0: done, or nothing to do. 1: a specification has errors, or --check found something. 2: wrong usage, or a file
 cannot be read or written.`,
@@ -56,7 +56,7 @@ func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 		}
 		looplab = true
 	}
-	specs, err := expandFiles(args)
+	specs, err := expandFiles(soundFiles(args))
 	if err != nil {
 		return err
 	}
@@ -86,6 +86,24 @@ func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 		return nil
 	}
 	return applyChanges(changes)
+}
+
+// soundFiles puts the specifications that packages are made from in the place of
+// folders: their spec.yaml, or those of the folders inside; not the variants beside them.
+func soundFiles(args []string) []string {
+	var out []string
+	for _, a := range args {
+		own := filepath.Join(a, "spec.yaml")
+		inside, _ := filepath.Glob(filepath.Join(a, "*", "spec.yaml"))
+		if _, err := os.Stat(own); err == nil {
+			out = append(out, own)
+		} else if info, err := os.Stat(a); err == nil && info.IsDir() && len(inside) > 0 {
+			out = append(out, inside...)
+		} else {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // generated is one package: its folder under --out and its files.

@@ -157,6 +157,10 @@ func (g *gen) frameHead(t *text) {
 		t.p("return 0, 0, wire.Error{Problem: wire.UnknownType}\n}")
 		return
 	}
+	if len(g.p.Messages) == 0 { // every type was unknown
+		t.p("}")
+		return
+	}
 	t.p("size := %s", length)
 	offset := ""
 	if lengthAt != 0 {
@@ -286,6 +290,9 @@ func (g *gen) appendType(it *model.WireType, t *text) {
 	for i, m := range g.p.Messages {
 		ids[i] = fmt.Sprintf("%s: %d", g.messages[i].kind, uint64(max(m.ID, 0)))
 		plain = plain && m.ID == int64(i)
+	}
+	if len(g.p.Messages) == 0 {
+		t.p("// There is no message.")
 	}
 	t.p("if int(m.Kind) >= %d {\nreturn dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}\n}", len(ids))
 	if plain {

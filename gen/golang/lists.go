@@ -65,10 +65,13 @@ func (c *body) edit(e *model.Call, r val) {
 		c.check("!%s.%s()", r.s, c.method(e.T, "dropFirst"))
 	case model.FnWithout:
 		x := c.value(e.Args[1])
-		if in := bounds(e.Args[1]); !c.representable(x, in, e.T.Elem) {
-			c.g.fail(e.Pos(), "without() of a value that the list's elements cannot have is not supported in generated code")
+		if in := bounds(e.Args[1]); !c.representable(x, in, e.T.Elem) && (e.T.Elem.Kind == model.KindInt || e.T.Elem.Kind == model.KindNode) {
+			x = c.steady(c.wide(x)) // a value that no element can have is in no list
+			c.out.p("if %s >= %d && %s <= %d {\n%s.%s(%s)\n}", x.s, e.T.Elem.Lo, x.s, e.T.Elem.Hi, r.s, c.method(e.T, "remove"), c.cast(x, e.T.Elem))
+			return
 		}
-		c.out.p("%s.%s(%s)", r.s, c.method(e.T, "remove"), c.cast(x, e.T.Elem))
+		x = c.addressable(x)
+		c.out.p("%s.%s(%s)", r.s, c.method(e.T, "remove"), c.fitted(x, everything, e.T.Elem))
 	}
 }
 

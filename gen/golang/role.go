@@ -109,40 +109,55 @@ func (g *gen) alarmCases(r *machine, t *text) {
 	t.p("}")
 }
 
-// partExpiry composes the expiry of a part's timer, which the part takes itself.
+// partExpiry composes the expiry of a part's timer, which the part takes itself; then
+// the machines around it handle what it reported, from the inside out.
 func (g *gen) partExpiry(r *machine, a alarm, t *text) {
 	p := a.of
-	if p.up != r {
-		g.fail(a.timer.Span, "timers in a part of a part are not supported in generated code")
+	count := 1
+	for _, k := range p.keys {
+		count *= int(k.field.Type.Count())
 	}
-	index, args := "", []string{"fx"}
-	count := p.part.Count
-	if len(p.part.Keys) > 0 {
+	if len(p.keys) > 0 {
 		t.p("if ev.Key >= %d {\nreturn refused(fsm.NoTransition)\n}", count)
 	}
-	for _, k := range p.part.Keys {
-		n := int(k.Type.Count())
+	index := make([]string, len(p.keys)) // of each key in its array
+	args := []string{"fx"}
+	for i, k := range p.keys {
+		n := int(k.field.Type.Count())
 		count /= n
-		i := fmt.Sprintf("ev.Key/%d%%%d", count, n)
+		index[i] = fmt.Sprintf("ev.Key/%d%%%d", count, n)
 		switch {
-		case len(p.part.Keys) == 1:
-			i = "ev.Key"
+		case len(p.keys) == 1:
+			index[i] = "ev.Key"
 		case count == 1:
-			i = fmt.Sprintf("ev.Key%%%d", n)
+			index[i] = fmt.Sprintf("ev.Key%%%d", n)
 		}
-		index += "[" + i + "]"
-		args = append(args, g.newBody(r).fromIndex(i, k.Type))
+		args = append(args, g.newBody(r).fromIndex("("+index[i]+")", k.field.Type))
 	}
-	at := "m." + r.member(p) + index
-	t.p("if !%s.%s {\nreturn ignored(fsm.NoTransition)\n}\nold := *m", at, p.timers[a.timer.Index])
-	f := g.handler(p, a.of.expiry(a.timer))
+	at := map[*machine]string{r: "m"}
+	for _, x := range p.way() {
+		at[x] = at[x.up] + "." + x.up.member(x)
+		for i := len(x.up.keys); i < len(x.keys); i++ {
+			at[x] += "[" + index[i] + "]"
+		}
+	}
+	t.p("if !%s.%s {\nreturn ignored(fsm.NoTransition)\n}\nold := *m", at[p], p.timers[a.timer.Index])
+	f := g.handler(p, p.expiry(a.timer))
 	t.p("switch %s.%s(%s) {\ncase fsm.Ignored:\nreturn ignored(fsm.NoTransition)\ncase fsm.Deferred:\nreturn deferred(fsm.NoTransition)\ncase fsm.Refused:\nreturn m.undo(&old, fx, fsm.NoTransition)\n}",
-		at, f.name, strings.Join(args, ", "))
-	if f.queues {
-		g.settleFacts(r)
-		t.p("if !m.settle(fx) {\nreturn m.undo(&old, fx, fsm.NoTransition)\n}")
+		at[p], f.name, strings.Join(args, ", "))
+	for up := p.up; up != nil && f.queues; up = up.up {
+		f = g.settleFacts(up)
+		t.p("if !%s.settle(%s) {\nreturn m.undo(&old, fx, fsm.NoTransition)\n}", at[up], strings.Join(args[:1+len(up.keys)], ", "))
 	}
 	t.p("return took(fsm.NoTransition)")
+}
+
+// way lists the parts that lead from the role to r, r included.
+func (r *machine) way() []*machine {
+	if r.part == nil {
+		return nil
+	}
+	return append(r.up.way(), r)
 }
 
 func (r *machine) expiry(t *model.Timer) *model.Event { return timerEvent(r.m, t) }

@@ -348,17 +348,9 @@ func (c *body) close(s *model.Close) {
 func (c *body) ownKey() string { return c.g.instanceNumber(c.r) }
 
 func (g *gen) instanceNumber(r *machine) string {
-	s := ""
+	s := "0"
 	for _, k := range r.keys {
-		i := g.index(val{s: k.name, prec: precPrimary, t: k.field.Type}, k.field.Type)
-		if s == "" {
-			s = "uint32(" + i + ")"
-		} else {
-			s = fmt.Sprintf("(%s*%d+uint32(%s))", s, k.field.Type.Count(), i)
-		}
-	}
-	if s == "" {
-		return "0"
+		s = nextKey(s, g.index(val{s: k.name, prec: precPrimary, t: k.field.Type}, k.field.Type), k.field)
 	}
 	return s
 }
@@ -437,27 +429,41 @@ func (g *gen) timersIn(r *machine) bool {
 func (c *body) stopTimers(sub *machine, at string, keys map[*model.Local]val) {
 	key := c.ownKey()
 	for i, k := range sub.part.Keys {
-		v := keys[sub.part.KeyLocals[i]]
-		x := c.g.index(v, k.Type)
-		if key == "0" {
-			key = "uint32(" + x + ")"
-		} else {
-			key = fmt.Sprintf("(%s*%d+uint32(%s))", key, k.Type.Count(), x)
-		}
+		key = nextKey(key, c.g.index(keys[sub.part.KeyLocals[i]], k.Type), k)
 	}
+	c.stopInside(sub, at, key)
+}
+
+// nextKey composes the number of an instance from that of its parent and one more key.
+func nextKey(key, index string, k *model.Field) string {
+	if key == "0" {
+		return "uint32(" + index + ")"
+	}
+	return fmt.Sprintf("(%s*%d+uint32(%s))", key, k.Type.Count(), index)
+}
+
+// stopInside stops the timers of a machine, then those of its parts.
+func (c *body) stopInside(sub *machine, at, key string) {
 	for _, t := range sub.m.Timers {
 		c.stopTimer(at, sub, t, key)
 	}
 	for _, p := range sub.parts {
-		if !c.g.timersIn(p) {
-			continue
-		}
-		if len(p.part.Keys) > 0 {
-			c.g.fail(p.part.Span, "restarting a part whose own keyed parts have timers is not supported in generated code")
-		}
-		inner := at + "." + sub.member(p)
-		for _, t := range p.m.Timers {
-			c.stopTimer(inner, p, t, key)
+		if c.g.timersIn(p) {
+			c.stopKeyed(p, at+"."+sub.member(p), key, 0)
 		}
 	}
+}
+
+// stopKeyed goes through the instances of a part, key by key.
+func (c *body) stopKeyed(p *machine, at, key string, level int) {
+	if level == len(p.part.Keys) {
+		c.stopInside(p, at, key)
+		return
+	}
+	k := p.part.Keys[level]
+	x := c.names.local(k.Name)
+	index := c.g.index(val{s: x, prec: precPrimary, t: k.Type}, k.Type)
+	head, first := c.valuesLoop(x, k.Type, &model.None{ExprBase: model.ExprBase{Span: p.part.Span}})
+	inside := c.inner(func() { c.stopKeyed(p, at+"["+index+"]", nextKey(key, index, k), level+1) })
+	c.out.p("%s {\n%s%s}", head, first, inside)
 }

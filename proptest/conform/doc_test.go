@@ -7,12 +7,15 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/corners/looplabcorners"
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen"
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen/looplabkitchen"
+	"github.com/parley-go/parley/proptest/conform/sample/nested"
+	"github.com/parley-go/parley/proptest/conform/sample/nested/looplabnested"
 )
 
 // samples are packages that use every part of the language, for these tests only.
 var samples = []Target{
 	{"proptest/conform/testdata/kitchen/spec.yaml", "peer", kitchen.NewPeerRunner, looplabkitchen.NewPeer, kitchen.DecodeMessage, kitchen.AppendMessage, kitchen.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "server", corners.NewServerRunner, looplabcorners.NewServer, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
+	{"proptest/conform/testdata/nested/spec.yaml", "peer", nested.NewPeerRunner, looplabnested.NewPeer, nested.DecodeMessage, nested.AppendMessage, nested.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "client", corners.NewClientRunner, looplabcorners.NewClient, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
 }
 

@@ -7,7 +7,7 @@ import (
 
 // Samples gives every event that a role can be given from outside, with a few
 // arguments each: the zero values, the next ones, and one outside the types' ranges where
-// there is such a Go value. Timers of parts expire in the first and the last instance.
+// there is such a Go value. Timers of parts expire in the first, the middle and the last instance.
 func Samples(role *model.Machine) []interp.Event {
 	var out []interp.Event
 	for _, ev := range role.Events {
@@ -34,13 +34,21 @@ func Samples(role *model.Machine) []interp.Event {
 			}
 		}
 	}
-	for _, p := range role.Parts {
-		for _, ev := range p.Machine.Events {
-			if ev.Kind == model.EventTimer {
-				for _, i := range []int{0, p.Count - 1} {
-					out = append(out, interp.Event{Event: ev, At: []interp.At{{Part: p, Index: i}}})
+	return append(out, expiries(role, nil)...)
+}
+
+// expiries lists the expiry of the timers of all parts of m.
+func expiries(m *model.Machine, way []interp.At) []interp.Event {
+	var out []interp.Event
+	for _, p := range m.Parts {
+		for _, i := range []int{0, p.Count / 2, p.Count - 1} {
+			at := append(way[:len(way):len(way)], interp.At{Part: p, Index: i})
+			for _, ev := range p.Machine.Events {
+				if ev.Kind == model.EventTimer {
+					out = append(out, interp.Event{Event: ev, At: at})
 				}
 			}
+			out = append(out, expiries(p.Machine, at)...)
 		}
 	}
 	return out

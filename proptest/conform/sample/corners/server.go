@@ -82,7 +82,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			return ignored(fsm.NoTransition)
 		}
 		old := *m
-		switch m.Bells[ev.Key/2%3][ev.Key%2].expireArmed(fx, Seat(ev.Key/2%3+1), ev.Key%2 != 0) {
+		switch m.Bells[ev.Key/2%3][ev.Key%2].expireArmed(fx, Seat((ev.Key/2%3)+1), (ev.Key%2) != 0) {
 		case fsm.Ignored:
 			return ignored(fsm.NoTransition)
 		case fsm.Deferred:

@@ -97,7 +97,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			return ignored(fsm.NoTransition)
 		}
 		old := *m
-		switch m.Sync[ev.Key].expireAgain(fx, Slot(ev.Key)) {
+		switch m.Sync[ev.Key].expireAgain(fx, Slot((ev.Key))) {
 		case fsm.Ignored:
 			return ignored(fsm.NoTransition)
 		case fsm.Deferred:
