@@ -152,10 +152,6 @@ func (b *brain) overNow() bool {
 // doubtful says that a choice of ships goes on in which it is not known who has one.
 func (b *brain) doubtful() bool { return b.match.battles > 0 && b.match.verdict == unknown }
 
-// bothLost is how long the other side, once it has chosen, takes at most to
-// go on if it does not wait for our choice. The game takes half a second.
-const bothLost = 4 * time.Second
-
 // resolve ends doubts about who has to choose. The other side goes on only when
 // everybody who has to has chosen, so when it does, nobody else had to.
 func (b *brain) resolve() *command {
@@ -166,7 +162,8 @@ func (b *brain) resolve() *command {
 	return &command{give: func(r runner) fsm.Result { return r.Skip(who) }}
 }
 
-// mayPick says that we have to choose, or have waited long enough for the other side to.
+// mayPick says that we have to choose, or have waited long enough for the
+// other side to choose or, once it has chosen, to go on without us. The game takes half a second for that.
 func (b *brain) mayPick() bool {
 	switch {
 	case !b.doubtful():
@@ -174,5 +171,5 @@ func (b *brain) mayPick() bool {
 	case b.m.OtherDue:
 		return b.since(b.match.choosing, b.match.patience)
 	}
-	return b.since(b.match.answered, bothLost)
+	return b.since(b.match.answered, b.cfg.Doubt/8)
 }

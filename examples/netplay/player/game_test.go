@@ -1,0 +1,192 @@
+package player_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/examples/netplay/internal/refgame"
+	"github.com/parley-go/parley/examples/netplay/player"
+	"github.com/parley-go/parley/machines/netplay"
+)
+
+const (
+	orz      = 11
+	shofixti = 13
+	spathi   = 15
+)
+
+// against plays a side against the reference game, which accepts or connects as its plan says.
+func against(t *testing.T, cfg player.Config, plan refgame.Plan) (*account, refgame.Report, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	a := new(account)
+	var rep refgame.Report
+	var gameErr error
+	var wg sync.WaitGroup
+	if plan.Server {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		cfg.Connect = l.Addr().String()
+		wg.Go(func() { a.play(ctx, cfg) })
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, gameErr = refgame.Play(ctx, conn, plan)
+	} else {
+		addr := make(chan net.Addr, 1)
+		cfg.Listen, cfg.OnListen = "127.0.0.1:0", func(a net.Addr) { addr <- a }
+		wg.Go(func() { a.play(ctx, cfg) })
+		conn, err := net.Dial("tcp", (<-addr).String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep, gameErr = refgame.Play(ctx, conn, plan)
+	}
+	wg.Wait()
+	t.Cleanup(func() {
+		if t.Failed() || testing.Verbose() {
+			t.Logf("%v\n%s\ngame: %v\n%+v", a.err, strings.Join(a.lines, "\n"), gameErr, rep)
+		}
+	})
+	return a, rep, gameErr
+}
+
+func script(t *testing.T, text string) *player.Script {
+	t.Helper()
+	s, err := player.ParseScript("test", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A whole match with the game on either side, without a simulation: losses of
+// both sides that the script tells, game over, and a second match.
+func TestGame(t *testing.T) {
+	for _, server := range []bool{true, false} {
+		for _, delay := range []uint32{0, 2, 7} {
+			plan := refgame.Plan{Server: server, Fleet: []byte{orz, spathi}, Name: "The game", Seed: 99, Delay: delay, Ping: true, Random: delay == 7,
+				Battles: []refgame.Battle{{OwnDies: true, After: 30}, {OtherDies: true, After: 1}, {OwnDies: true, OtherDies: true, After: 25, Lag: 4},
+					{OtherDies: true, After: 12}, {OtherDies: true, After: 12}, {OtherDies: true, After: 12}}}
+			cfg := player.Config{Name: "Parley", Delay: 1, Matches: 2, Fleet: []netplay.Ship{netplay.ShipOrz, netplay.ShipVux, netplay.ShipZoq},
+				Script: script(t, "died other\ndied own\ndied both\ndied own\ndied own\ndied own\nping")}
+			a, rep, err := against(t, cfg, plan)
+			if a.err != nil || err != nil {
+				t.Fatalf("server %v, delay %d: %v, %v", server, delay, a.err, err)
+			}
+			if a.res.Mode != player.Echo || a.res.Ended != 2 || rep.Battles != 6 || a.res.Battles != 6 || a.res.Frames != rep.Frames {
+				t.Errorf("%+v\n%+v", a.res, rep)
+			}
+			if want := max(delay, 1); rep.Delay != want {
+				t.Errorf("delay %d, want %d", rep.Delay, want)
+			}
+			if !a.has("report alive") || !rep.Alive {
+				t.Error("a PING was not answered")
+			}
+		}
+	}
+}
+
+// Without a script, who lost a ship is found out by who chooses the next one.
+func TestGameUnseenLosses(t *testing.T) {
+	plan := refgame.Plan{Server: true, Fleet: []byte{orz, spathi, shofixti}, Name: "The game", Delay: 2,
+		Battles: []refgame.Battle{{OwnDies: true, After: 40}, {OtherDies: true, After: 40, Special: []int{3, 7}}, {OtherDies: true, OwnDies: true, After: 30},
+			{OwnDies: true, After: 40, Special: []int{3, 7}}}}
+	cfg := player.Config{Matches: 1, Doubt: 2 * time.Second, Fleet: []netplay.Ship{netplay.ShipOrz, netplay.ShipVux, netplay.ShipZoq, netplay.ShipZoq}}
+	a, rep, err := against(t, cfg, plan)
+	if err != nil {
+		t.Fatalf("%v, %v", a.err, err)
+	}
+	if a.err != nil || a.res.Ended != 1 || rep.Battles != 4 || !a.has("command skip{own: true}") || !a.has("command skip{own: false}") {
+		t.Errorf("%+v", rep)
+	}
+}
+
+// Both sides edit the same slots at the same time, waver and confirm again;
+// both end with equal fleets.
+func TestGameEdits(t *testing.T) {
+	for _, server := range []bool{true, false} {
+		plan := refgame.Plan{Server: server, Fleet: []byte{orz, spathi}, Name: "The game", Waver: true,
+			Before:  []refgame.Edit{{Own: true, Slot: 3, Ship: 5}, {Own: false, Slot: 1, Ship: 6}, {Own: false, Slot: 2, Ship: refgame.Vacant}, {Own: true, Slot: 0, Ship: 1}},
+			Battles: []refgame.Battle{{OwnDies: true, After: 4}}}
+		cfg := player.Config{Name: "Parley", Matches: 1, Script: script(t, `
+			edit own 1 chmmr
+			edit own 13 kohr-ah
+			edit other 3 mycon
+			edit other 12 umgah
+			name own Another name
+			confirm
+			cancel
+			edit other 0 -
+			confirm
+			reset   # once the match has begun
+		`)}
+		a, rep, err := against(t, cfg, plan)
+		if a.err != nil || err != nil {
+			t.Fatalf("server %v: %v, %v", server, a.err, err)
+		}
+		for s := range player.Slots {
+			if x, y := code(a.res.Machine.Fleet[1][s].Own), rep.OtherFleet[s]; x != y {
+				t.Errorf("slot %d of our fleet: %d here, %d there", s, x, y)
+			}
+			if x, y := code(a.res.Machine.Fleet[0][s].Own), rep.OwnFleet[s]; x != y {
+				t.Errorf("slot %d of the other fleet: %d here, %d there", s, x, y)
+			}
+		}
+		if rep.OtherName != "Another name" || a.res.Left != 1 {
+			t.Errorf("%+v %+v", rep, a.res)
+		}
+	}
+}
+
+// code is a ship on the wire.
+func code(s netplay.Ship) byte {
+	if s == netplay.ShipVacant {
+		return refgame.Vacant
+	}
+	return byte(s) - 1
+}
+
+// The game leaves the match or the connection in each state; this side says
+// so, goes back to the setup after a RESET, and plays on.
+func TestGameLeaves(t *testing.T) {
+	base := refgame.Plan{Server: true, Fleet: []byte{orz, spathi}, Name: "The game"}
+	twice := []refgame.Battle{{OwnDies: true, After: 10}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}}
+	for _, stop := range []refgame.Stop{refgame.Reset, refgame.Close} {
+		for name, plan := range map[string]refgame.Plan{
+			"selectShip":   {Select: func(b int) refgame.Stop { return at(b == 1, stop) }},
+			"inBattle":     {Frame: func(b, n int) refgame.Stop { return at(b == 0 && n == 5, stop) }},
+			"endingBattle": {Frame: func(b, n int) refgame.Stop { return at(b == 0 && n == 11, stop) }},
+		} {
+			plan.Server, plan.Fleet, plan.Name, plan.Battles = base.Server, base.Fleet, base.Name, twice
+			a, rep, err := against(t, player.Config{Matches: 2, Checksums: player.Echo, Script: script(t, "died other\ndied other\ndied other\ndied other")}, plan)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			var f *player.Failure
+			switch {
+			case stop == refgame.Reset && (a.err != nil || a.res.Left != 1 || a.res.Ended != 1):
+				t.Errorf("%s: %v %+v %+v", name, a.err, a.res, rep)
+			case stop == refgame.Close && !errors.As(a.err, &f):
+				t.Errorf("%s: closing was not noticed: %v", name, a.err)
+			}
+		}
+	}
+}
+
+func at(now bool, s refgame.Stop) refgame.Stop {
+	if now {
+		return s
+	}
+	return refgame.GoOn
+}
