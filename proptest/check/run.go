@@ -250,7 +250,7 @@ func (s *System) problem(name string, x *explore.Violation) string {
 	case explore.Deadlock:
 		return "✗ deadlock: no step is possible, and not every machine is in a final state"
 	case explore.Orphan:
-		return "✗ orphan-message: every machine is in a final state, and a message is still under way"
+		return "✗ orphan-message: every machine is in a final state, nothing can happen any more, and a message is still under way"
 	}
 	if len(x.Trace) == 0 {
 		return "✗ " + name + ": " + x.Text

@@ -479,7 +479,7 @@ func (w *worker) judge(c []uint64, moves int) {
 	final := e.allFinal(w.ids)
 	checks := w.s.checks
 	switch {
-	case final && checks&CheckOrphan != 0 && !e.empty(w.ids):
+	case final && moves == 0 && checks&CheckOrphan != 0 && !e.empty(w.ids):
 		w.note(findKey{what: foundOrphan}, c)
 	case final:
 	case moves == 0 && checks&CheckDeadlock != 0:

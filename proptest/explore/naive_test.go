@@ -151,7 +151,7 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 	if !final && !moved {
 		n.found.add("deadlock", d)
 	}
-	if final && !empty {
+	if final && !empty && !moved {
 		n.found.add("orphan", d)
 	}
 }

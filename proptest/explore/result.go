@@ -13,7 +13,7 @@ type Checks uint16
 const (
 	// CheckDeadlock: no step is possible and some machine is not Final.
 	CheckDeadlock Checks = 1 << iota
-	// CheckOrphan: all machines are Final and a channel is not empty.
+	// CheckOrphan: all machines are Final, nothing can happen any more, and a channel is not empty.
 	CheckOrphan
 	// CheckStuck: only Spontaneous steps are possible and some machine is not
 	// Final; reported as Deadlock. Not among DefaultChecks: a machine that
