@@ -168,6 +168,15 @@ func TestGameLeaves(t *testing.T) {
 			"inBattle":     {Frame: func(b, n int) refgame.Stop { return at(b == 0 && n == 5, stop) }},
 			"endingBattle": {Frame: func(b, n int) refgame.Stop { return at(b == 0 && n == 11, stop) }},
 		} {
+			if leave := plan.Select; leave != nil {
+				plan.Select = func(b int) refgame.Stop {
+					s := leave(b)
+					if s != refgame.GoOn {
+						leave = func(int) refgame.Stop { return refgame.GoOn }
+					}
+					return s
+				}
+			}
 			plan.Server, plan.Fleet, plan.Name, plan.Battles = base.Server, base.Fleet, base.Name, twice
 			a, rep, err := against(t, player.Config{Matches: 2, Checksums: player.Echo, Script: script(t, "died other\ndied other\ndied other\ndied other")}, plan)
 			if err != nil {

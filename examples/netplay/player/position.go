@@ -124,7 +124,7 @@ func (p *position) due(b *brain) (c *command, only bool) {
 // itself where nothing is to be done.
 func (p *position) command(b *brain, l *line) *command {
 	m := &b.m
-	inSetup := m.State == netplay.StateInSetup && b.brought && (b.named || b.cfg.Name == "")
+	inSetup := m.State == netplay.StateInSetup && b.brought && (b.named || b.cfg.Name == "") && !b.deaf
 	connected := m.State > netplay.StateInit && m.State < netplay.StateClosed
 	switch l.verb {
 	case "edit":
@@ -151,8 +151,7 @@ func (p *position) command(b *brain, l *line) *command {
 		}
 	case "ping":
 		if connected {
-			b.pings++
-			return &command{give: func(r runner) fsm.Result { return r.Ping(b.pings) }}
+			return b.ping(nil)
 		}
 	case "quit":
 		if connected {

@@ -47,7 +47,10 @@ func (b *brain) heard(r *netplay.Report) {
 	case netplay.ReportMatchEnded:
 		b.res.Ended++
 		b.over("ended")
+	case netplay.ReportAlive:
+		b.asked, b.deaf = false, false
 	case netplay.ReportMatchReset:
+		b.asked, b.deaf = false, true
 		if b.match.on {
 			b.res.Left++
 			b.over("was left")
@@ -73,6 +76,8 @@ func (b *brain) dueSetup() *command {
 		return &command{give: func(r runner) fsm.Result { return r.Name(true, name) }, done: func() { b.named, b.changed = true, b.now }}
 	case b.cfg.Matches > 0 && b.played():
 		return b.quit()
+	case b.deaf:
+		return b.ask()
 	case !b.canConfirm() || b.position.setsUp() || !b.since(b.changed, b.cfg.Calm):
 		return nil
 	}
@@ -98,6 +103,25 @@ func (b *brain) confirm() *command {
 	return &command{give: func(r runner) fsm.Result { return r.Confirm() }}
 }
 
+// ask waits, after a RESET, for a sign that the other side hears: as long as
+// it shows its player that the match was left, the game drops what it is told in the setup, and answers no PING.
+func (b *brain) ask() *command {
+	if b.asked {
+		return nil
+	}
+	return b.ping(func() { b.asked = true })
+}
+
+func (b *brain) ping(done func()) *command {
+	id := b.pings + 1
+	return &command{give: func(r runner) fsm.Result { return r.Ping(id) }, done: func() {
+		b.pings = id
+		if done != nil {
+			done()
+		}
+	}}
+}
+
 // canConfirm says that the machine takes a confirmation and that no turn of
 // ours is open: its answer would take the confirmation back.
 func (b *brain) canConfirm() bool {
@@ -117,7 +141,7 @@ func (b *brain) canConfirm() bool {
 			}
 		}
 	}
-	return b.brought
+	return b.brought && !b.deaf
 }
 
 // dueStart agrees on delay and seed.
