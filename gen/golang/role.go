@@ -288,6 +288,9 @@ func (c *body) create(p *machine, at string, keys map[*model.Local]val, level in
 	c.locals = keys
 	c.out.p("%s = %s", at, c.creation(p))
 	c.locals = outer
+	if c.f.refuses && c.r.part != nil { // the function that makes a part has no way to refuse
+		c.g.fail(p.part.Span, "a part inside a part, whose parameters can be outside their range, is not supported in generated code")
+	}
 }
 
 // plain says whether Go's zero value is the beginning of a part.
