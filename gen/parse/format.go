@@ -101,7 +101,7 @@ func gather(n *ast.Node, out *[]*ast.Node) {
 
 // same reports whether two trees say the same.
 func same(a, b *ast.Node) bool {
-	if a.Kind != b.Kind || a.Text != b.Text || a.IsNull() != b.IsNull() || boolScalar(a) != boolScalar(b) ||
+	if a.Kind != b.Kind || a.Text != b.Text || a.IsNull() != b.IsNull() || isBool(a) != isBool(b) ||
 		len(a.Entries) != len(b.Entries) || len(a.Items) != len(b.Items) {
 		return false
 	}

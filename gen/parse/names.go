@@ -1,11 +1,8 @@
 package parse
 
 import (
-	"strconv"
+	"maps"
 	"strings"
-	"time"
-
-	"github.com/parley-go/parley/gen/ast"
 )
 
 // maxName bounds the length of a name.
@@ -19,6 +16,35 @@ var reserved = map[string]bool{
 // reservedTypes are words that mean something only where a type stands.
 var reservedTypes = map[string]bool{
 	"opaque": true, "text": true, "instance": true, "u8": true, "u16": true, "u32": true, "u64": true,
+}
+
+// names says which keys an open map may have: a check, and the same as a pattern for the
+// JSON Schema, with words that the pattern would let through.
+type names struct {
+	complain func(string) string
+	pattern  string
+	but      map[string]bool
+}
+
+const (
+	namePattern   = "^[A-Za-z][A-Za-z0-9_]{0,63}$"
+	dashedPattern = "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
+	eventPattern  = "^[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?$"
+)
+
+var (
+	plainNames  = names{NameComplaint, namePattern, reserved}
+	typeNames   = names{typeName, namePattern, union(reserved, reservedTypes)}
+	dashedNames = names{dashedName, dashedPattern, nil}
+	eventKeys   = names{keyOfState, eventPattern, reserved}
+	ruleKeys    = names{keyOfRule, eventPattern, reserved}
+	freeKeys    = names{freeKey, "[^ \t\r\n]", nil}
+)
+
+func union(a, b map[string]bool) map[string]bool {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
 }
 
 // typeName is for the declared types.
@@ -67,10 +93,6 @@ func plainName(name string, dash bool) bool {
 	return name != ""
 }
 
-func nameScalar(n *ast.Node) string { return NameComplaint(n.Text) }
-
-func protocolName(n *ast.Node) string { return ProtocolName(n.Text) }
-
 // ProtocolName says what is wrong with the name of a protocol, or "".
 func ProtocolName(name string) string {
 	if NameComplaint(name) != "" || name != strings.ToLower(name) || strings.Contains(name, "_") {
@@ -99,41 +121,6 @@ func keyOfRule(name string) string {
 func freeKey(name string) string {
 	if strings.TrimSpace(name) == "" {
 		return "a name is missing"
-	}
-	return ""
-}
-
-func anyScalar(*ast.Node) string { return "" }
-
-func boolScalar(n *ast.Node) string {
-	if n.Style != ast.Plain || n.Text != "true" && n.Text != "false" {
-		return "must be true or false"
-	}
-	return ""
-}
-
-func oneOf(words ...string) func(*ast.Node) string {
-	return func(n *ast.Node) string {
-		for _, w := range words {
-			if n.Text == w {
-				return ""
-			}
-		}
-		return "must be " + strings.Join(words, " or ")
-	}
-}
-
-func natural(n *ast.Node) string {
-	if v, err := strconv.ParseInt(n.Text, 10, 64); err != nil || v < 0 || v > 1<<40 {
-		return "must be a number from 0 on"
-	}
-	return ""
-}
-
-func duration(n *ast.Node) string {
-	d, err := time.ParseDuration(n.Text)
-	if err != nil || d < time.Microsecond || d > 24*time.Hour {
-		return "must be a duration such as 50ms, from 1us to 24h"
 	}
 	return ""
 }

@@ -12,12 +12,12 @@ import (
 type shape struct {
 	what   string // for messages: "a message"
 	null   bool   // may be empty
-	scalar func(n *ast.Node) string
+	scalar *scalar
 	list   *shape
 	keys   []key  // known keys of a map
 	open   *shape // what other keys lead to; nil: there are no others
-	// name checks an open key and returns a complaint; nil means a plain name.
-	name func(string) string
+	// name says what open keys look like; the zero value means plain names.
+	name names
 	// oneOnly is for maps that have exactly one entry.
 	oneOnly bool
 	merge   bool // an extending file's map is merged into this one key by key
@@ -41,7 +41,7 @@ func checkShape(n *ast.Node, s *shape, c *diag.Collector) {
 			c.Errorf("FSM008", n.Span(), "%s is missing here", s.what)
 		}
 	case n.Kind == ast.Scalar && s.scalar != nil:
-		if complaint := s.scalar(n); complaint != "" {
+		if complaint := s.scalar.complain(n); complaint != "" {
 			c.Errorf("FSM014", n.Span(), "%s: %s", diag.Quote(n.Text), complaint)
 		}
 	case n.Kind == ast.List && s.list != nil:
@@ -85,11 +85,7 @@ func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
 			}
 			continue
 		}
-		check := s.name
-		if check == nil {
-			check = NameComplaint
-		}
-		complaint := check(e.Key.Text)
+		complaint := s.openKeys().complain(e.Key.Text)
 		switch {
 		case i > 0 && commaHint(n, i) != "" && commaHint(n, i-1) != "":
 			// more of the text that the entry before began
@@ -126,6 +122,13 @@ func commaHint(n *ast.Node, i int) string {
 		text = "…, …"
 	}
 	return "a comma inside braces ends the text; if it belongs to it, quote the text: " + e.Key.Text + ": \"" + text + "\""
+}
+
+func (s *shape) openKeys() names {
+	if s.name.complain == nil {
+		return plainNames
+	}
+	return s.name
 }
 
 func (s *shape) lookup(name string) (*shape, bool) {

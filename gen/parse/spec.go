@@ -1,7 +1,5 @@
 package parse
 
-import "github.com/parley-go/parley/gen/ast"
-
 // The shapes of all places in a specification. docs/LANGUAGE.md explains them; they
 // refer to each other, so the table is filled by init.
 
@@ -20,18 +18,19 @@ var (
 	handlerShape = shape{what: "what a state does with an event"}
 	stmtsShape   = shape{what: "a list of statements", list: &stmtShape}
 	wireItems    = &shape{what: "a list of wire items", null: true, list: &shape{
-		what: "a wire item", oneOnly: true, name: freeKey, open: &wireItem}}
+		what: "a wire item", oneOnly: true, name: freeKeys, open: &wireItem}}
 	wireItem = shape{what: "a wire item's form", scalar: anyScalar}
 	fields   = &shape{what: "fields", null: true, open: &typeShape}
 )
 
 func init() {
+	valueShape.list = valueShape
 	typeShape = shape{what: "a type", scalar: anyScalar, keys: []key{
 		{"type", &typeShape}, {"doc", docShape}, {"enum", &shape{what: "the names of an enumeration",
 			list: &shape{what: "a name", scalar: nameScalar},
 			open: &shape{what: "a code", scalar: anyScalar}}},
 		{"record", fields}, {"array", &typeShape}, {"of", &typeShape}, {"list", &typeShape},
-		{"max", exprShape}, {"set", &typeShape}, {"init", exprListShape()},
+		{"max", exprShape}, {"set", &typeShape}, {"init", valueShape},
 	}}
 	wireItem.list = wireItems.list
 	wireItem.keys = []key{
@@ -55,7 +54,7 @@ func init() {
 		{"import", named("imports", text("a path"))},
 		{"consts", named("constants", &shape{what: "a constant", scalar: anyScalar,
 			keys: []key{{"value", exprShape}, {"doc", docShape}}})},
-		{"types", &shape{what: "types", open: &typeShape, name: typeName, merge: true}},
+		{"types", &shape{what: "types", open: &typeShape, name: typeNames, merge: true}},
 		{"messages", named("messages", &shape{what: "a message", null: true, keys: []key{
 			{"doc", docShape}, {"id", exprShape}, {"fields", fields}, {"wire", wireItems}}})},
 		{"channel", channel},
@@ -65,7 +64,7 @@ func init() {
 			{"surplus", &shape{what: "surplus", scalar: oneOf("skip", "error")}}}}},
 		{"tick", &shape{what: "the length of a tick", scalar: duration}},
 		{"roles", named("roles", &roleShape)},
-		{"checks", &shape{what: "checks", open: &oneCheck, name: dashedName, merge: true}},
+		{"checks", &shape{what: "checks", open: &oneCheck, name: dashedNames, merge: true}},
 	}}
 	for i, k := range oneCheck.keys {
 		if k.name == "channel" {
@@ -74,17 +73,12 @@ func init() {
 	}
 }
 
-// exprListShape is an expression that may be written as a YAML list.
-func exprListShape() *shape {
-	s := &shape{what: "an expression", scalar: anyScalar}
-	s.list = s
-	return s
-}
+// valueShape is an expression that may be written as a YAML list.
+var valueShape = &shape{what: "a value", scalar: anyScalar}
 
 func initStatements() {
-	value := exprListShape()
 	stmtKeys := []key{
-		{"set", &shape{what: "assignments", open: value, name: freeKey}},
+		{"set", &shape{what: "assignments", open: valueShape, name: freeKeys}},
 		{"send", exprShape}, {"to", exprShape}, {"report", exprShape}, {"run", exprShape}, {"restart", exprShape},
 		{"start", text("a timer")}, {"stop", text("a timer")},
 		{"if", exprShape}, {"then", &stmtsShape}, {"else", &stmtsShape},
@@ -96,17 +90,12 @@ func initStatements() {
 	branchShape = shape{what: "a branch", keys: append([]key{{"when", exprShape}, {"goto", text("a state")}}, stmtKeys...)}
 	handlerShape.keys = branchShape.keys
 	handlerShape.list = &branchShape
-	handlerShape.scalar = func(n *ast.Node) string {
-		if n.Text == "ignore" || n.Text == "defer" {
-			return ""
-		}
-		return "must be a branch, a list of branches, ignore or defer"
-	}
+	handlerShape.scalar = fixed("must be a branch, a list of branches, ignore or defer", "ignore", "defer")
 }
 
 func initRole() {
 	forward := &shape{what: "what is forwarded", open: eventNames}
-	stateShape = shape{what: "a state", merge: true, null: true, name: keyOfState, open: &handlerShape, keys: []key{
+	stateShape = shape{what: "a state", merge: true, null: true, name: eventKeys, open: &handlerShape, keys: []key{
 		{"doc", docShape}, {"entry", &stmtsShape}, {"final", &shape{what: "final", scalar: boolScalar}},
 		{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
 	}}
@@ -115,7 +104,7 @@ func initRole() {
 	}
 	common := &shape{what: "a common entry", keys: []key{
 		{"in", nameList}, {"except", nameList}, {"doc", docShape},
-		{"on", &shape{what: "handlers", open: &handlerShape, name: keyOfState}},
+		{"on", &shape{what: "handlers", open: &handlerShape, name: eventKeys}},
 		{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
 	}}
 	roleShape = shape{what: "a role", merge: true, keys: []key{
@@ -126,7 +115,7 @@ func initRole() {
 			{"machine", text("import.role")}, {"doc", docShape},
 			{"key", &shape{what: "keys", open: &typeShape}},
 			{"types", &shape{what: "types", open: &typeShape}},
-			{"with", &shape{what: "arguments", open: exprListShape()}},
+			{"with", &shape{what: "arguments", open: valueShape}},
 			{"send", &shape{what: "what is sent", open: exprShape}}}})},
 		{"initial", text("a state")},
 		{"states", named("states", &stateShape)},
@@ -136,7 +125,7 @@ func initRole() {
 
 func initChecks() {
 	claim := &shape{what: "a claim", keys: []key{
-		{"always", exprShape}, {"sometimes", exprShape}, {"agree", exprListShape()}, {"reachable", exprShape},
+		{"always", exprShape}, {"sometimes", exprShape}, {"agree", valueShape}, {"reachable", exprShape},
 		{"confluent", &shape{what: "confluent", scalar: oneOf("all")}},
 		{"eventually", exprShape}, {"leadsTo", exprShape},
 		{"when", exprShape}, {"why", docShape}, {"except", nameList},
@@ -148,10 +137,10 @@ func initChecks() {
 		{"instances", &shape{what: "instances", open: text("a role")}},
 		{"channel", nil},
 		{"consts", named("constants", exprShape)},
-		{"domains", named("domains", exprListShape())},
-		{"environment", &shape{what: "the environment", merge: true, name: keyOfRule, open: &shape{what: "a rule", scalar: oneOf("false"),
+		{"domains", named("domains", valueShape)},
+		{"environment", &shape{what: "the environment", merge: true, name: ruleKeys, open: &shape{what: "a rule", scalar: oneOf("false"),
 			keys: []key{{"when", exprShape}, {"times", exprShape}, {"doc", docShape}}}}},
-		{"claims", &shape{what: "claims", open: claim, name: dashedName, merge: true}},
+		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
 		{"expect", nameList}, {"quiet", exprShape},
 	}}
 }

@@ -1,0 +1,88 @@
+package parse
+
+// keyDocs says what each known key means, in one sentence: for the JSON Schema, and for what
+// an editor shows. A key that means something else in one place has an entry `place/key`
+// besides, with the place's name in messages.
+var keyDocs = map[string]string{
+	"protocol": "The protocol's name: lower-case letters and digits. It becomes the Go package name.",
+	"doc":      "A text for readers.",
+	"source":   "Where the rules come from.",
+	"extends":  "Another file of the same protocol, from which this one differs.",
+	"import":   "Other specifications whose machines run as parts: `{name: path}`.",
+	"consts":   "Named integers, usable wherever a number is; a check may replace them.",
+	"types":    "Named types.",
+	"messages": "The messages, their fields and their bytes.",
+	"channel":  "What the medium between two parties does.",
+	"wire":     "The frame format: byte order, header, largest frame.",
+	"tick":     "The length of a tick, such as `50ms`; timers count in ticks.",
+	"roles":    "The machines.",
+	"checks":   "Configurations of instances, and claims about all their runs.",
+
+	"type": "The type, in its short form.", "enum": "The names of an enumeration, as a list, or with their codes on the wire.",
+	"record": "The fields of a record: `{name: Type}`.", "array": "The index: one element for each of its values.",
+	"of": "The type of an array's elements.", "list": "The type of a list's elements; `max` bounds its length.",
+	"max": "The greatest number of elements.", "set": "The type of a set's members.", "init": "The value a variable begins with, a constant.",
+	"the wire format/max": "The largest frame, in bytes.",
+
+	"id": "The type number in the frame's header.", "fields": "The fields: `{name: Type}`.",
+	"a message/wire": "The bytes behind the header, item by item.",
+
+	"as": "The width: `u8`, `u16`, `u24`, `u32`, `u64`; for texts `nul`, `counted`, `rest`.", "order": "The byte order: `big` or `little`.",
+	"none": "The number that stands for an absent value.", "value": "The value.", "to": "To whom: `sender`, `all`, or an instance's number.",
+	"since": "The item from whose beginning is counted.", "cut": "Longer texts are cut at the type's bound instead of being an error.",
+	"a wire item's form/to": "Zeros up to a multiple of so many bytes.", "the channel/order": "`fifo`: messages arrive in the order sent; `any`: in any order.",
+	"lossy": "Messages may be lost.", "duplicates": "Messages may arrive more than once.",
+	"capacity": "Messages under way in each direction; a send into a full channel is the fault `overflow`.",
+	"header":   "The items of every frame's header; `length` and `type` are filled in.",
+	"surplus":  "What to do with bytes behind the last item: `skip` or `error`.",
+
+	"params": "Constants of an instance, given when it is created.", "vars": "Variables: `{name: Type}`, or with `init`.",
+	"timers": "Timers: `{name: {ticks: 10}}`; a timer's expiry is an event.", "ticks": "How long the timer runs, in ticks.",
+	"commands": "What the embedding program may ask for.", "reports": "What the machine tells the embedding program or its parent.",
+	"parts": "Machines of imported protocols that run inside this one.", "initial": "The state in which the machine begins.",
+	"states": "The control states; each maps events to what is done.", "common": "Handlers for several states at once; a state's own line wins.",
+	"machine": "The part's machine: `import.role`.", "key": "One instance of the part for each value of these.",
+	"with": "The parameters of the part's machine.", "a part/types": "The part's types that are ours: `{Theirs: Ours}`.",
+	"a part/send": "What is sent when the part sends: `{THEIRS: \"OURS{field}\"}`, or `none`.",
+
+	"entry": "Statements that run after every goto into the state.", "final": "The machine has ended here.",
+	"ignore": "Events that are dropped.", "defer": "Messages that are kept for a later state.",
+	"forward": "Messages that go to a part, fields and keys by name: `{part: [MESSAGE]}`.",
+	"in":      "The states this entry is for.", "except": "The states this entry is not for; else all.", "on": "The handlers.",
+	"a claim/except": "Events and transitions whose order may matter.",
+
+	"when": "The guard: the branch is taken if this holds.", "goto": "The next state; its `entry` runs.",
+	"a statement/set": "Assignments, in order: `{variable: expression}`.", "send": "Sends a message: `NAME` or `\"NAME{field: value}\"`.",
+	"report": "Tells the embedding program, or the parent: `name` or `\"name{field: value}\"`.",
+	"run":    "Gives a part an event, at once: `part.EVENT`.", "restart": "Puts a part back to its beginning.",
+	"start": "Arms a timer.", "stop": "Disarms a timer.", "if": "A condition, with `then` and perhaps `else`.",
+	"then": "The statements if the condition holds.", "else": "The statements if it does not.",
+	"each": "Goes through a list or a type: `{x: list}`, with `do`.", "do": "A list of statements.",
+	"close": "Closes the link after what was sent.", "refuse": "Refuses the event, with a reason.",
+
+	"always": "Holds in every configuration.", "sometimes": "Some configuration satisfies this.",
+	"agree": "Where `when` holds, these values are equal.", "reachable": "From everywhere this stays possible.",
+	"confluent": "The order of independent steps does not matter.", "eventually": "Every fair run comes to this.",
+	"leadsTo": "Every fair run from `when` comes to this.", "why": "The reason for the claim.",
+	"a claim/when": "Where the claim is asked.", "quiescent": "Asked only where all channels are empty.",
+	"fair":      "What a run must not neglect: `weak` or `strong`.",
+	"instances": "The machines of the check: `{a: \"role(param: value)\"}`.", "a check/consts": "Constants replaced for this check.",
+	"domains":     "Types narrowed for this check.",
+	"environment": "When, and how often, the program gives its commands.", "a rule/when": "Where the command may be given.",
+	"times": "How often each instance gets the command.", "claims": "What is claimed.",
+	"expect": "What is known to be violated; the check passes if exactly this is.",
+	"quiet":  "Where a configuration that has no step but commands is at rest, not dead.",
+}
+
+// aliases are shapes that share the descriptions of another one.
+var aliases = map[string]string{"a branch": "a statement", "what a state does with an event": "a statement"}
+
+// doc returns what a key of s means.
+func (s *shape) doc(key string) string {
+	for _, what := range []string{s.what, aliases[s.what]} {
+		if d := keyDocs[what+"/"+key]; what != "" && d != "" {
+			return d
+		}
+	}
+	return keyDocs[key]
+}
