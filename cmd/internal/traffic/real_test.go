@@ -18,9 +18,11 @@ import (
 
 const realMatch = "../../../specs/netplay/testdata/uqm-match.pcap"
 
-func netplay(t testing.TB) *model.Protocol {
+func netplay(t testing.TB) *model.Protocol { return variant(t, "spec.yaml") }
+
+func variant(t testing.TB, name string) *model.Protocol {
 	t.Helper()
-	p, diags := compile.Load("../../../specs/netplay/spec.yaml", compile.Options{})
+	p, diags := compile.Load("../../../specs/netplay/"+name, compile.Options{})
 	if p == nil {
 		t.Fatal(diags)
 	}
@@ -124,6 +126,52 @@ func TestTheRealMatchIsARun(t *testing.T) {
 			t.Errorf("%s is encoded as % x, was % x", rec.Text(i), rec.Frames[i].Again, rec.Frames[i].Bytes)
 		}
 	}
+}
+
+// Conversations of two real games of version 0.8.0 are runs of the
+// specification; two hold the game's known fault, a BATTLEINPUT after its own
+// RESET, and are runs of the machine that the game's code is.
+func TestRealMatchesOfTheNextVersion(t *testing.T) {
+	spec, coded := netplay(t), variant(t, "coded.yaml")
+	for name, faulty := range map[string]bool{
+		"deaths-gameover-rematch":         false,
+		"double-death-quit-in-battle":     false,
+		"edits-confirm-cancel":            false,
+		"edits-death-quit-in-selectship":  false,
+		"names-edits-confirm":             false,
+		"reset-late-input-closes":         true,
+		"resets-selectship-battle-delays": true,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := "../../../specs/netplay/testdata/uqm080-" + name + ".pcap"
+			r, err := Replay(t.Context(), spec, file, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Accepted() == faulty {
+				t.Errorf("%s by spec.yaml", r.Verdict())
+			}
+			if !faulty {
+				return
+			}
+			if s := faultySide(r); s.Frontier >= len(r.Conns[0].Recording.Frames) || r.Conns[0].Recording.Frames[s.Frontier].Message.Name != "BATTLEINPUT" {
+				t.Errorf("the deviation is not the late BATTLEINPUT but frame %d", s.Frontier)
+			}
+			if r, err = Replay(t.Context(), coded, file, Options{}); err != nil || !r.Accepted() {
+				t.Errorf("%v, %s by coded.yaml", err, r.Verdict())
+			}
+		})
+	}
+}
+
+// faultySide is the side whose run ends first.
+func faultySide(r *Report) *replay.Side {
+	a, b := r.Conns[0].Sides[0], r.Conns[0].Sides[1]
+	if a.Accepted || !b.Accepted && b.Frontier < a.Frontier {
+		return b
+	}
+	return a
 }
 
 // A match that was tampered with is no run, and the report points at the place.
