@@ -84,7 +84,7 @@ func settleCost(r *machine, n int) cost {
 			}
 		}
 	}
-	if n > 0 && worst.own > 0 {
+	if n > 0 && worst.own > 0 { // events cause events: the limit of a step is all there is
 		n = 256
 	}
 	c := worst.times(min(n, 256))

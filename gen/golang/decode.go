@@ -17,6 +17,7 @@ type layout struct {
 	sure    int    // so many bytes of the frame are known to be there
 	counts  map[*model.Field]string
 	nested  int
+	last    bool // nobody asks where the item at hand ends
 }
 
 func (g *gen) decodeBody(m *model.Message, n messageNames, t *text) {
@@ -75,6 +76,9 @@ func (d *layout) need(field string, n int) {
 
 // advance moves on by a fixed number of bytes.
 func (d *layout) advance(n int) {
+	if d.last {
+		return
+	}
 	if _, err := strconv.Atoi(d.at); err == nil {
 		d.at = add(d.at, n)
 		return
@@ -116,6 +120,7 @@ func (d *layout) decode(items []model.WireItem, of string, names []string, prefi
 				d.t.p("%s := at", begin[i])
 			}
 		}
+		d.last = d.nested == 0 && d.g.p.Wire.Surplus && (i == len(items)-1 || i == len(items)-2 && isAlign(items[i+1]))
 		switch it := item.(type) {
 		case *model.WireInt:
 			d.int(it, member(of, names, it.Field), prefix+it.Field.Name)
@@ -138,11 +143,17 @@ func (d *layout) decode(items []model.WireItem, of string, names []string, prefi
 		case *model.WireBytes:
 			d.text(it, member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireValue:
+			d.last = false // it is several numbers
 			d.decodeValue(it.Field.Type, member(of, names, it.Field), prefix+it.Field.Name)
 		default:
 			d.g.fail(item.Pos(), "the generator does not know this wire item")
 		}
 	}
+}
+
+func isAlign(item model.WireItem) bool {
+	_, ok := item.(*model.WireAlign)
+	return ok
 }
 
 // member composes the place of a field. The elements of a list of single values are
@@ -346,6 +357,8 @@ func (d *layout) text(it *model.WireBytes, place, field string) {
 	t := d.t
 	t.p("{")
 	switch {
+	case it.Nul && d.last:
+		t.p("text := b[at:]\nif i := bytes.IndexByte(text, 0); i >= 0 {\ntext = text[:i]\n}")
 	case it.Nul:
 		t.p("text, end := b[at:], len(b)\nif i := bytes.IndexByte(text, 0); i >= 0 {\ntext, end = text[:i], at+i+1\n}")
 	case it.Count:
@@ -355,6 +368,8 @@ func (d *layout) text(it *model.WireBytes, place, field string) {
 		}
 		t.p("if %s > uint64(len(b)-at) {\nreturn %s\n}\nend := at + int(%s)\ntext := b[at:end]", n,
 			d.err(field, "at", "Short", "int64(len(b))", "int64(uint64(at) + min("+n+", 1<<32))"), n)
+	case d.last:
+		t.p("text := b[at:]")
 	default:
 		t.p("text, end := b[at:], len(b)")
 	}
@@ -368,5 +383,9 @@ func (d *layout) text(it *model.WireBytes, place, field string) {
 		t.p("if len(text) > %d {\nreturn %s\n}\n%s.Len = %s(copy(%s.Data[:], text))", most,
 			d.err(field, "at", problem, "int64(len(text))", strconv.Itoa(most)), place, lenType(most), place)
 	}
-	t.p("at = end\n}")
+	if d.last {
+		t.p("}")
+	} else {
+		t.p("at = end\n}")
+	}
 }

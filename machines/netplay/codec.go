@@ -303,12 +303,11 @@ func decodeTeamname(b []byte, m *TeamnameMessage) wire.Error {
 	m.Own = b[4] != 0
 	at := 6
 	{
-		text, end := b[at:], len(b)
+		text := b[at:]
 		if i := bytes.IndexByte(text, 0); i >= 0 {
-			text, end = text[:i], at+i+1
+			text = text[:i]
 		}
 		m.Name.Len = uint8(copy(m.Name.Data[:], text))
-		at = end
 	}
 	return wire.Error{}
 }

@@ -238,12 +238,11 @@ func decodeName(b []byte, m *NameMessage) wire.Error {
 	m.Seed = Seed(binary.BigEndian.Uint32(b[4:]))
 	at := 8
 	{
-		text, end := b[at:], len(b)
+		text := b[at:]
 		if i := bytes.IndexByte(text, 0); i >= 0 {
-			text, end = text[:i], at+i+1
+			text = text[:i]
 		}
 		m.Name.Len = uint8(copy(m.Name.Data[:], text))
-		at = end
 	}
 	return wire.Error{}
 }
