@@ -38,7 +38,6 @@ type brain struct {
 	changed  time.Time // when something last changed in the setup
 	pings    netplay.Id
 	deaf     bool // the match was left and the other side may not hear yet
-	asked    bool // and was asked
 	match    match
 	battle   battle
 	position position // in the script

@@ -151,7 +151,7 @@ func (p *position) command(b *brain, l *line) *command {
 		}
 	case "ping":
 		if connected {
-			return b.ping(nil)
+			return b.ping()
 		}
 	case "quit":
 		if connected {
@@ -205,8 +205,12 @@ func (p *position) cancel(b *brain) *command {
 	return nil
 }
 
-// canChange says that the machine takes a change in the setup: not while our agreement stands.
+// canChange says that the machine takes a change in the setup, or a
+// confirmation: not while our agreement stands, or the other side may not hear.
 func canChange(m *netplay.Peer) bool {
+	if m.Away {
+		return false
+	}
 	switch m.Confirm.State {
 	case netplay.ConfirmStateWaiting, netplay.ConfirmStateRemoteOk, netplay.ConfirmStateCancelWaiting, netplay.ConfirmStateCancelRemoteOk:
 		return true

@@ -47,10 +47,8 @@ func (b *brain) heard(r *netplay.Report) {
 	case netplay.ReportMatchEnded:
 		b.res.Ended++
 		b.over("ended")
-	case netplay.ReportAlive:
-		b.asked, b.deaf = false, false
 	case netplay.ReportMatchReset:
-		b.asked, b.deaf = false, true
+		b.deaf = true
 		if b.match.on {
 			b.res.Left++
 			b.over("was left")
@@ -77,7 +75,7 @@ func (b *brain) dueSetup() *command {
 	case b.cfg.Matches > 0 && b.played():
 		return b.quit()
 	case b.deaf:
-		return b.ask()
+		return b.probe()
 	case !b.canConfirm() || b.position.setsUp() || !b.since(b.changed, b.cfg.Calm):
 		return nil
 	}
@@ -103,23 +101,20 @@ func (b *brain) confirm() *command {
 	return &command{give: func(r runner) fsm.Result { return r.Confirm() }}
 }
 
-// ask waits, after a RESET, for a sign that the other side hears: as long as
-// it shows its player that the match was left, the game drops what it is told in the setup, and answers no PING.
-func (b *brain) ask() *command {
-	if b.asked {
-		return nil
-	}
-	return b.ping(func() { b.asked = true })
+// ping asks for a sign of life. The game says the number backwards; these
+// numbers are the same both ways.
+func (b *brain) ping() *command {
+	n := b.pings%255 + 1
+	return &command{give: func(r runner) fsm.Result { return r.Ping(n<<24 | n) }, done: func() { b.pings = n }}
 }
 
-func (b *brain) ping(done func()) *command {
-	id := b.pings + 1
-	return &command{give: func(r runner) fsm.Result { return r.Ping(id) }, done: func() {
-		b.pings = id
-		if done != nil {
-			done()
-		}
-	}}
+// probe waits, after a RESET, until the other side hears: as long as the game
+// shows its player that the match was left, it drops what it is told in the setup.
+func (b *brain) probe() *command {
+	if b.m.Away {
+		return nil
+	}
+	return &command{give: func(r runner) fsm.Result { return r.Probe() }, done: func() { b.deaf = false }}
 }
 
 // canConfirm says that the machine takes a confirmation and that no turn of
