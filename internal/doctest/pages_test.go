@@ -19,13 +19,16 @@ const root = "../.."
 
 // elsewhere are the commands that pages show in `sh` blocks, each with who runs it.
 var elsewhere = map[string]string{
-	"go run ./cmd/fsmgen demo":             "the scripts of cmd/fsmgen",
+	"go run ./cmd/fsmgen demo":                           "the scripts of cmd/fsmgen",
+	"go run ./examples/netplay -listen 127.0.0.1:21837":  "the tests of examples/netplay",
+	"go run ./examples/netplay -connect 127.0.0.1:21837": "the tests of examples/netplay",
 	"go test ./...":                        ".ci/run",
 	"go run ./cmd/fsmgen generate --check": ".ci/run",
 	".ci/run":                              "whoever changes something",
 	"go generate ./...":                    "the step of .ci/run that looks for stale files",
-	"go get -tool github.com/parley-go/parley/cmd/fsmgen": "users",
-	"go tool fsmgen generate":                             "users",
+	"go get -tool github.com/parley-go/parley/cmd/fsmgen":                                  "users",
+	"go tool fsmgen generate":                                                              "users",
+	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore": "whoever measures",
 }
 
 // patience is how long one command of a page may take.
