@@ -1,0 +1,63 @@
+package demo
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/cmd/internal/traffic"
+)
+
+func TestDemo(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes the two million configurations of the demo take minutes; its parts have tests of their own")
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	var out strings.Builder
+	ok, err := Run(t.Context(), &out, dir)
+	if err != nil || !ok {
+		t.Fatalf("%v, %v\n%s", ok, err, out.String())
+	}
+	for _, want := range []string{"netplay ", "violated: same-value", "ACCEPTED, the capture is a run of netplay", "3,630 frames", "in all."} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the demo does not say %q:\n%s", want, out.String())
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ready.svg", "netplay.svg", "counterexample.svg", "match.svg"} {
+		svg, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(svg), "<svg") {
+			t.Errorf("%s: %v, %d bytes", name, err, len(svg))
+		}
+		if !strings.Contains(string(page), name) {
+			t.Errorf("the page does not show %s", name)
+		}
+	}
+}
+
+// A folder that cannot be made is an error, not a panic or a demo without pictures.
+func TestNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), &strings.Builder{}, filepath.Join(file, "out")); err == nil {
+		t.Error("no error")
+	}
+}
+
+// What fails is said on the last screen and by the result.
+func TestFailuresAreTold(t *testing.T) {
+	var out strings.Builder
+	tr := &tour{out: &out}
+	tr.fail("the %s does not hold", "sky")
+	tr.real = &traffic.Report{}
+	tr.sum("index.html")
+	if !strings.Contains(out.String(), "✗ the sky does not hold") {
+		t.Error(out.String())
+	}
+}
