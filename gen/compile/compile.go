@@ -3,7 +3,13 @@
 // from [Load].
 package compile
 
-import "io/fs"
+import (
+	"io/fs"
+
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/symbols"
+)
 
 // Options say how a specification is compiled.
 type Options struct {
@@ -14,4 +20,8 @@ type Options struct {
 	Check string
 	// Consts replace constants by name, after those of the check.
 	Consts map[string]int64
+	// More, if not nil, has more to say about a protocol without errors; see package lint.
+	More func(*model.Protocol) diag.List
+	// Symbols, if not nil, is told where names are declared and used, also if there are errors.
+	Symbols *symbols.Table
 }

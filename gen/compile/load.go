@@ -33,12 +33,18 @@ func Load(path string, o Options) (*model.Protocol, diag.List) {
 	if u != nil && !l.HasErrors() {
 		u.Files, u.Hash = l.order, l.hash()
 		var found diag.List
-		p, found = resolve.Protocol(u, resolve.Config{Check: o.Check, Consts: o.Consts})
+		p, found = resolve.Protocol(u, resolve.Config{Check: o.Check, Consts: o.Consts, Symbols: o.Symbols})
 		for i := range found {
 			l.Add(found[i])
 		}
 	}
 	list := l.List()
+	if o.Symbols != nil {
+		o.Symbols.Files = l.order
+	}
+	if p != nil && o.More != nil && !list.HasErrors() {
+		list = append(list, o.More(p)...)
+	}
 	list.Sort()
 	for i, d := range list {
 		if src := l.sources[d.Span.File]; src != nil {
@@ -145,6 +151,7 @@ func (l *loader) unit(name string, at diag.Span, stack []string) *resolve.Unit {
 	u := &resolve.Unit{Path: name, Root: root, Imports: map[string]*resolve.Unit{}}
 	if n := root.Get("import"); n != nil {
 		for _, e := range n.Entries {
+			l.o.Symbols.Link(e.Value.Span(), relative(e.Value))
 			u.Imports[e.Key.Text] = l.unit(relative(e.Value), e.Value.Span(), append(stack, name))
 		}
 	}
@@ -181,11 +188,12 @@ func (l *loader) merged(name string, at diag.Span, stack []string) *ast.Node {
 		}
 		return root
 	}
+	l.o.Symbols.Link(ext.Span(), relative(ext))
 	base := l.merged(relative(ext), ext.Span(), append(stack, name))
 	if base == nil {
 		return nil
 	}
-	out, found := parse.Merge(base, root)
+	out, found := parse.Merge(base, root, func(over, base *ast.Node) { l.o.Symbols.Same(over.Span(), base.Span()) })
 	for _, d := range found {
 		l.Add(d)
 	}

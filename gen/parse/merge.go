@@ -9,21 +9,28 @@ import (
 // result; neither is changed. Both must have passed [File]. Maps that the
 // language merges are merged key by key; all else is replaced; a written-out
 // null removes.
-func Merge(base, over *ast.Node) (*ast.Node, diag.List) {
-	c := &diag.Collector{}
-	n := merge(base, over, &specShape, c)
-	return n, c.List()
+//
+// met, if not nil, is told each key of the extending file that meets one below it.
+func Merge(base, over *ast.Node, met func(over, base *ast.Node)) (*ast.Node, diag.List) {
+	m := &merger{c: &diag.Collector{}, met: met}
+	n := m.merge(base, over, &specShape)
+	return n, m.c.List()
+}
+
+type merger struct {
+	c   *diag.Collector
+	met func(over, base *ast.Node)
 }
 
 // Bare reports the nulls of a file that extends nothing, where there is
 // nothing to remove.
 func Bare(root *ast.Node) diag.List {
-	c := &diag.Collector{}
-	merge(&ast.Node{Kind: ast.Map, Src: root.Src}, root, &specShape, c)
-	return c.List()
+	m := &merger{c: &diag.Collector{}}
+	m.merge(&ast.Node{Kind: ast.Map, Src: root.Src}, root, &specShape)
+	return m.c.List()
 }
 
-func merge(base, over *ast.Node, s *shape, c *diag.Collector) *ast.Node {
+func (m *merger) merge(base, over *ast.Node, s *shape) *ast.Node {
 	out := *over
 	out.Entries = nil
 	at := map[string]int{}
@@ -40,22 +47,25 @@ func merge(base, over *ast.Node, s *shape, c *diag.Collector) *ast.Node {
 		if !known {
 			sub = s.open
 		}
+		if has && m.met != nil && out.Entries[i].Key.Src != e.Key.Src {
+			m.met(e.Key, out.Entries[i].Key)
+		}
 		switch {
 		case e.Value.Removes() && (!has || out.Entries[i].Value == nil):
 			if sub.null && base.Entries == nil {
 				out.Entries = append(out.Entries, e)
 				break
 			}
-			c.Errorf("FSM012", e.Key.Span(), "null removes, but there is no %s to remove", diag.Quote(e.Key.Text)).
+			m.c.Errorf("FSM012", e.Key.Span(), "null removes, but there is no %s to remove", diag.Quote(e.Key.Text)).
 				With(diag.DidYouMean(e.Key.Text, base.Keys()))
 		case e.Value.Removes():
 			out.Entries[i].Value = nil
 		case has && sub.merge && e.Value.Kind == ast.Map && out.Entries[i].Value != nil && out.Entries[i].Value.Kind == ast.Map:
-			out.Entries[i] = ast.Entry{Key: e.Key, Value: merge(out.Entries[i].Value, e.Value, sub, c)}
+			out.Entries[i] = ast.Entry{Key: e.Key, Value: m.merge(out.Entries[i].Value, e.Value, sub)}
 		default:
 			// What is new still has to lose its own nulls.
 			if sub.merge && e.Value.Kind == ast.Map {
-				e.Value = merge(&ast.Node{Kind: ast.Map, Src: over.Src}, e.Value, sub, c)
+				e.Value = m.merge(&ast.Node{Kind: ast.Map, Src: over.Src}, e.Value, sub)
 			}
 			if has {
 				out.Entries[i] = e

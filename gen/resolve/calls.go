@@ -309,6 +309,7 @@ func (s *scope) end(n expr.Node) *model.Instance {
 		return nil
 	}
 	if in := s.instances[id.Name]; in != nil {
+		s.r.refer(id.Pos(), in.m.Span)
 		return in.m
 	}
 	s.r.unknownAt("FSM021", id.Pos(), id.Name, "instance", sortedKeys(s.instances))
@@ -326,5 +327,6 @@ func (s *scope) channelMessage(n expr.Node, c *model.ChanLen) bool {
 		s.r.unknownAt("FSM060", id.Pos(), id.Name, "message", s.r.root.Get("messages").Keys())
 		return false
 	}
+	s.r.refer(id.Pos(), c.Message.Span)
 	return true
 }

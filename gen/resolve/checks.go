@@ -68,6 +68,9 @@ func (r *resolver) oneCheck(e ast.Entry) *model.Check {
 			r.unknown("FSM082", it, "claim", known)
 			continue
 		}
+		if cl := n.Get("claims").Entry(it.Text); cl != nil {
+			r.refer(it.Span(), cl.Key.Span())
+		}
 		c.Expect = append(c.Expect, model.Expectation{Name: it.Text, Span: it.Span()})
 	}
 	return c
@@ -98,6 +101,7 @@ func (r *resolver) instances(c *model.Check, n *ast.Node) map[string]*instance {
 			continue
 		}
 		r.use(ro.m.Span)
+		r.refer(x.RolePos, ro.m.Span)
 		in.Role = ro.m
 		in.Args = r.instanceArgs(x, ro)
 		if len(n.Entries) > 2 && !ro.peerless.IsZero() && !blamed[ro] {
@@ -129,6 +133,7 @@ func (r *resolver) instanceArgs(x *expr.Instance, ro *role) []model.Expr {
 			r.Errorf("FSM080", a.NamePos, "the parameter %s is given twice", diag.Quote(a.Name))
 		}
 		seen[a.Name] = true
+		r.refer(a.NamePos, ro.m.Params[i].Span)
 		args[i] = s.value(a.Value, ro.m.Params[i].Type)
 	}
 	var missing []string
@@ -162,6 +167,7 @@ func (r *resolver) environment(c *model.Check, n *ast.Node) {
 				known = append(known, ev.Name)
 				if ev.Name == name && (role == "" || role == m.Name) {
 					found = true
+					r.referRule(e.Key, m, ev)
 					c.Rules = append(c.Rules, r.rule(ev, r.info[m], e))
 				}
 			}
@@ -303,6 +309,11 @@ func (r *resolver) exceptions(c *model.Claim, n *ast.Node) {
 		if !slices.Contains(known, it.Text) {
 			r.unknown("FSM082", it, "event", known)
 			continue
+		}
+		for _, m := range r.p.Roles {
+			if ev := r.info[m].events[it.Text]; ev != nil && ev.Kind >= model.EventMessage && ev.Part == nil {
+				r.refer(it.Span(), ev.Span)
+			}
 		}
 		c.Except = append(c.Except, it.Text)
 	}

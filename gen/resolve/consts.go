@@ -56,6 +56,7 @@ func (r *resolver) replaceConsts() {
 				continue
 			}
 			c.value = e.Value
+			r.refer(e.Key.Span(), c.m.Span)
 			r.use(c.m.Span)
 		}
 	}

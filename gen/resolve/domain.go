@@ -73,6 +73,7 @@ func (r *resolver) enumDomain(t *model.Type, n *ast.Node) *model.Type {
 			ok = false
 			continue
 		}
+		r.referEnum(it.Span(), t, it.Text)
 		keep[it.Text] = true
 	}
 	if !ok {

@@ -178,6 +178,7 @@ func (s *scope) over(n expr.Node) (values *model.Type, over model.Expr, each *mo
 		if s.local(x.Name) == nil && (s.ro == nil || s.noParts || s.ro.values[x.Name] == nil) {
 			if nt := s.r.types[x.Name]; nt != nil {
 				s.r.use(nt.key.Span())
+				s.r.refer(x.Pos(), nt.key.Span())
 				if values = s.r.named(nt); values == nil {
 					return nil, nil, nil
 				}

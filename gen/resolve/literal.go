@@ -107,6 +107,7 @@ func (s *scope) recordLiteral(n *expr.Literal, base model.ExprBase) model.Expr {
 		return nil
 	}
 	s.r.use(nt.key.Span())
+	s.r.refer(id.Pos(), nt.key.Span())
 	t := s.r.named(nt)
 	if t == nil {
 		return nil
@@ -143,6 +144,7 @@ func (s *scope) fieldValues(given []expr.FieldValue, fields []*model.Field, what
 			continue
 		}
 		seen[g.Name] = g.NamePos
+		s.r.refer(g.NamePos, f.Span)
 		out[f.Index] = s.value(g.Value, f.Type)
 		ok = ok && out[f.Index] != nil
 	}
@@ -184,6 +186,7 @@ func (s *scope) messageLiteral(n expr.Node) (*model.Message, []model.Expr) {
 		return nil, nil
 	}
 	s.r.use(m.Span)
+	s.r.refer(id.Pos(), m.Span)
 	if s.r.isBroken(m.Span) {
 		return nil, nil
 	}

@@ -204,6 +204,7 @@ func (s *scope) leftOut(n *expr.Binary, base model.ExprBase) model.Expr {
 // removed returns the enumeration's name that n is, if the domain leaves it out.
 func (s *scope) removed(n expr.Node) *enumValue {
 	name, typ := "", ""
+	at := n.Pos()
 	switch n := n.(type) {
 	case *expr.Ident:
 		if s.local(n.Name) != nil || s.ro != nil && s.ro.values[n.Name] != nil {
@@ -212,11 +213,12 @@ func (s *scope) removed(n expr.Node) *enumValue {
 		name = n.Name
 	case *expr.Select:
 		if x, ok := n.X.(*expr.Ident); ok {
-			name, typ = n.Name, x.Name
+			name, typ, at = n.Name, x.Name, n.NamePos
 		}
 	}
 	for i, v := range s.r.enums[name] {
 		if v.index < 0 && (typ == "" || typ == v.t.Name) {
+			s.r.referEnum(at, v.t, name)
 			return &s.r.enums[name][i]
 		}
 	}

@@ -133,7 +133,9 @@ func (ro *role) partKeys(p *model.Part, n *ast.Node) bool {
 	}
 	p.Keys, p.Count = fields, int(count)
 	for _, f := range fields {
-		p.KeyLocals = append(p.KeyLocals, &model.Local{Name: f.Name, Type: f.Type, Offset: f.Offset})
+		l := &model.Local{Name: f.Name, Type: f.Type, Offset: f.Offset}
+		ro.r.noteLocal(l, f.Span, false)
+		p.KeyLocals = append(p.KeyLocals, l)
 	}
 	return true
 }
@@ -153,6 +155,7 @@ func (ro *role) partMachine(p *model.Part, n *ast.Node) *role {
 		return nil
 	}
 	r.use(entry.Key.Span())
+	r.refer(machine.Part(0, len(name)), entry.Key.Span())
 	u := r.unit.Imports[name]
 	subst, ok := ro.substitution(n.Get("types"), u)
 	if !r.importOK(u) || !ok {
@@ -176,6 +179,7 @@ func (ro *role) partMachine(p *model.Part, n *ast.Node) *role {
 		r.unknownAt("FSM021", machine.Part(min(len(name)+1, len(machine.Text)), len(machine.Text)), roleName, "role of "+diag.Quote(name)+" named", u.Root.Get("roles").Keys())
 		return nil
 	}
+	r.refer(machine.Part(len(name)+1, len(machine.Text)), child.m.Span)
 	return child
 }
 
@@ -191,6 +195,7 @@ func (ro *role) substitution(n *ast.Node, u *Unit) (map[string]*model.Type, bool
 			ok = false
 			continue
 		}
+		ro.r.refer(e.Key.Span(), u.Root.Get("types").Entry(e.Key.Text).Key.Span())
 		t := ro.r.typeOf(e.Value, "")
 		ok = ok && t != nil
 		subst[e.Key.Text] = t
@@ -218,6 +223,7 @@ func (ro *role) arguments(at diag.Span, n *ast.Node, child *role, resolve func(e
 				With(fmt.Sprintf("add `with: {%s: …}`", v.Name)).See(v.Span, "declared here")
 			continue
 		}
+		ro.r.refer(e.Key.Span(), v.Span)
 		args[i] = resolve(ro.r.parse(e.Value), v.Type)
 	}
 	if n != nil {
@@ -241,6 +247,9 @@ func (ro *role) partSends(p *model.Part, n *ast.Node, child *role) {
 	for i, m := range child.m.Messages {
 		names = append(names, m.Name)
 		e := n.Entry(m.Name)
+		if e != nil {
+			r.refer(e.Key.Span(), m.Span)
+		}
 		if e != nil && e.Value.Kind == ast.Scalar && e.Value.Text == "none" {
 			continue
 		}
@@ -267,7 +276,9 @@ func (ro *role) partSend(p *model.Part, m *model.Message, e *ast.Entry, sentAt d
 			r.Errorf("FSM040", p.Span, "the key %s hides a field of the part's %s", diag.Quote(f.Name), diag.Quote(m.Name)).See(f.Span, "the field")
 			return nil
 		}
-		ps.Params = append(ps.Params, s.declareLocal(f.Name, f.Type, p.Span))
+		l := s.declareLocal(f.Name, f.Type, p.Span)
+		r.noteLocal(l, f.Span, false)
+		ps.Params = append(ps.Params, l)
 	}
 	var x expr.Node
 	at := p.Span
@@ -285,6 +296,7 @@ func (ro *role) partSend(p *model.Part, m *model.Message, e *ast.Entry, sentAt d
 			return nil
 		}
 		x = literalOf(own.Name, own.Fields, at)
+		defer r.mute()()
 	}
 	if x == nil {
 		return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/symbols"
 )
 
 // Unit is one specification with what it imports.
@@ -27,6 +28,8 @@ type Unit struct {
 type Config struct {
 	Check  string           // the check whose consts and domains are applied; empty: none
 	Consts map[string]int64 // replace constants, after those of the check
+	// Symbols, if not nil, is told where names are declared and used.
+	Symbols *symbols.Table
 }
 
 // resolver is one pass over one unit. Parts are resolved by resolvers of their own.
@@ -62,6 +65,9 @@ type shared struct {
 	// fromConst marks expressions that mention a constant by name, which a check may replace.
 	fromConst map[model.Expr]bool
 	depth     int
+	names     *symbols.Table             // nil: nobody asks
+	localAt   map[*model.Local]diag.Span // where a local is declared; kept for names
+	enumAt    map[enumName]diag.Span     // where an enumeration's name is declared; kept for names
 }
 
 type use struct {
@@ -69,15 +75,17 @@ type use struct {
 	how  string // "", or "set" for variables
 }
 
-func newShared() *shared {
-	return &shared{used: map[use]bool{}, info: map[*model.Machine]*role{}, fromConst: map[model.Expr]bool{}}
+func newShared(names *symbols.Table) *shared {
+	return &shared{used: map[use]bool{}, info: map[*model.Machine]*role{}, fromConst: map[model.Expr]bool{},
+		names: names, localAt: map[*model.Local]diag.Span{}, enumAt: map[enumName]diag.Span{}}
 }
 
 // Protocol resolves a unit. The protocol is nil if there are errors; warnings alone keep
 // it. Without cfg.Check all checks are resolved, each with its own constants
 // and domains; with it only that one is.
 func Protocol(u *Unit, cfg Config) (*model.Protocol, diag.List) {
-	s := newShared()
+	s := newShared(cfg.Symbols)
+	declareSymbols(u, cfg.Symbols, map[*Unit]bool{})
 	r := newResolver(u, cfg, s)
 	r.findCheck()
 	r.declarations()

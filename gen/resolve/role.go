@@ -209,6 +209,7 @@ func (ro *role) stateNames() []string {
 func (ro *role) state(n *ast.Node) *model.State {
 	for _, s := range ro.m.States {
 		if s.Name == n.Text {
+			ro.r.refer(n.Span(), s.Span)
 			return s
 		}
 	}

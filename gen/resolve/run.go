@@ -26,6 +26,7 @@ func (w *stmts) ownPart(n expr.Node) (p *model.Part, keys []model.Expr, ok bool)
 		return nil, nil, false
 	}
 	w.r.use(p.Span)
+	w.r.refer(id.Pos(), p.Span)
 	if p.Machine == nil {
 		return nil, nil, false
 	}
@@ -69,6 +70,7 @@ func (w *stmts) runExpr(x expr.Node, at diag.Span) *model.Run {
 		w.r.unknownAt("FSM062", sel.NamePos, sel.Name, "message or command of part "+diag.Quote(p.Name)+" named", child.runnable())
 		return nil
 	}
+	w.r.refer(sel.NamePos, ev.Span)
 	args := w.fieldValues(given, ev.Fields, eventWord(ev.Kind)+" "+diag.Quote(ev.Name), x.Pos())
 	if args == nil {
 		return nil

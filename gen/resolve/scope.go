@@ -62,6 +62,7 @@ func (s *scope) declareLocal(name string, t *model.Type, at diag.Span) *model.Lo
 		s.r.hides(at, name, "instance", s.instances[name].m.Span)
 	}
 	l := &model.Local{Name: name, Type: t, Offset: s.frame}
+	s.r.noteLocal(l, at, true)
 	s.push([]*model.Local{l})
 	return l
 }
@@ -116,9 +117,11 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 	}
 	if l := s.local(n.Name); l != nil {
 		base.T = l.Type
+		s.r.refer(n.Pos(), s.r.localAt[l])
 		return ref{e: &model.LocalRef{ExprBase: base, Local: l}}
 	}
 	if in := s.instances[n.Name]; in != nil {
+		s.r.refer(n.Pos(), in.m.Span)
 		if in.ro == nil {
 			return errRef
 		}
@@ -133,6 +136,7 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 	}
 	if c := s.r.consts[n.Name]; c != nil {
 		s.r.use(c.m.Span)
+		s.r.refer(n.Pos(), c.m.Span)
 		v, ok := s.r.constValue(c)
 		if !ok {
 			return errRef
@@ -143,10 +147,11 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 		return ref{e: lit}
 	}
 	if enum != nil {
-		return s.enumLit(n.Name, *enum, n.Pos())
+		return s.enumLit(n.Name, *enum, n.Pos(), n.Pos())
 	}
 	if nt := s.r.types[n.Name]; nt != nil {
 		s.r.use(nt.key.Span())
+		s.r.refer(n.Pos(), nt.key.Span())
 		return ref{t: s.r.named(nt)}
 	}
 	if len(s.r.enums[n.Name]) > 1 {
@@ -179,7 +184,8 @@ func (s *scope) enumValue(name string, want *model.Type) *enumValue {
 	return nil
 }
 
-func (s *scope) enumLit(name string, v enumValue, at diag.Span) ref {
+func (s *scope) enumLit(name string, v enumValue, at, nameAt diag.Span) ref {
+	s.r.referEnum(nameAt, v.t, name)
 	if v.index < 0 {
 		s.r.Errorf("FSM083", at, "%s is not in the domain that this check gives %s, but is needed here", diag.Quote(name), v.t.Name)
 		return errRef
@@ -217,6 +223,10 @@ func (s *scope) names() []string {
 func (s *scope) value_(ro *role, inst *model.Instance, path model.Path, name string, at diag.Span) ref {
 	base := model.ExprBase{Span: at}
 	direct := inst == nil && len(path) == 0
+	if v := ro.values[name]; v != nil {
+		_, decl := valueKind(v)
+		s.r.refer(at, decl)
+	}
 	switch v := ro.values[name].(type) {
 	case *model.Var:
 		s.r.use(v.Span)
@@ -284,6 +294,7 @@ func (s *scope) selection(n *expr.Select) ref {
 		s.r.unknownAt("FSM021", n.NamePos, n.Name, "field of "+describe(e.Type())+" named", fieldNames(e.Type().Fields))
 		return errRef
 	}
+	s.r.refer(n.NamePos, f.Span)
 	return ref{e: &model.FieldRef{ExprBase: model.ExprBase{T: f.Type, Span: n.Pos()}, X: e, Field: f}}
 }
 
@@ -302,7 +313,7 @@ func (s *scope) qualified(t *model.Type, n *expr.Select) ref {
 	}
 	for _, v := range s.r.enums[n.Name] {
 		if v.t == t || v.t.Name == t.Name {
-			return s.enumLit(n.Name, v, n.Pos())
+			return s.enumLit(n.Name, v, n.Pos(), n.NamePos)
 		}
 	}
 	s.r.unknownAt("FSM021", n.NamePos, n.Name, "value of "+diag.Quote(t.Name)+" named", t.Names)

@@ -82,6 +82,7 @@ func (r *resolver) typeName(x *expr.Type) *model.Type {
 	}
 	if nt := r.types[x.Name]; nt != nil {
 		r.use(nt.key.Span())
+		r.refer(x.NamePos, nt.key.Span())
 		return r.named(nt)
 	}
 	if x.Name == "u64" {

@@ -21,6 +21,7 @@ func (r *resolver) bodies() {
 // handler, or a line of ignore, defer or forward.
 type mention struct {
 	event string
+	key   *ast.Node // as written
 	at    diag.Span
 	mode  model.Mode
 	node  *ast.Node // handler
@@ -39,19 +40,19 @@ func (ro *role) mentions(n *ast.Node) []mention {
 				mode = model.Defer
 			}
 			for _, it := range scalars(e.Value) {
-				out = append(out, mention{event: it.Text, at: it.Span(), mode: mode})
+				out = append(out, mention{event: it.Text, key: it, at: it.Span(), mode: mode})
 			}
 		case "forward":
 			for _, p := range e.Value.Entries {
 				for _, it := range scalars(p.Value) {
-					out = append(out, mention{event: it.Text, at: it.Span(), part: p.Key.Text, place: p.Key})
+					out = append(out, mention{event: it.Text, key: it, at: it.Span(), part: p.Key.Text, place: p.Key})
 				}
 			}
 		case "on":
 			out = append(out, ro.mentions(e.Value)...)
 		case "doc", "entry", "final", "in", "except":
 		default:
-			m := mention{event: e.Key.Text, at: e.Key.Span(), node: e.Value}
+			m := mention{event: e.Key.Text, key: e.Key, at: e.Key.Span(), node: e.Value}
 			if e.Value.Kind == ast.Scalar && e.Value.Text == "ignore" {
 				m.mode = model.Ignore
 			} else if e.Value.Kind == ast.Scalar && e.Value.Text == "defer" {
@@ -163,6 +164,7 @@ func (ro *role) event(m mention) *model.Event {
 		ro.r.unknownAt("FSM050", m.at, m.event, "event", names)
 		return nil
 	}
+	ro.r.referEvent(m, ev)
 	if m.mode == model.Defer && ev.Kind != model.EventMessage {
 		ro.r.Errorf("FSM063", m.at, "%s is a %s; only messages can be deferred", diag.Quote(ev.Name), eventWord(ev.Kind))
 		return nil
@@ -284,6 +286,7 @@ func (s *scope) param(f *model.Field, at diag.Span, handled bool) *model.Local {
 		}
 	}
 	l := &model.Local{Name: f.Name, Type: f.Type, Offset: s.frame}
+	s.r.noteLocal(l, f.Span, false)
 	s.push([]*model.Local{l})
 	return l
 }
@@ -306,6 +309,7 @@ func (w *stmts) forward(m mention) []model.Stmt {
 		return nil
 	}
 	w.r.use(p.Span)
+	w.r.refer(m.place.Span(), p.Span)
 	if p.Machine == nil {
 		return nil
 	}
@@ -327,6 +331,7 @@ func (w *stmts) forward(m mention) []model.Stmt {
 	for _, f := range ev.Fields {
 		names = append(names, f.Name)
 	}
+	defer w.r.mute()()
 	run := w.runExpr(expr.Shorthand(expr.Of(x, m.event, m.at), names, m.at), m.at)
 	if run == nil {
 		return nil

@@ -147,6 +147,7 @@ func (w *stmts) place(n expr.Node, st *model.Set) *model.Type {
 			w.r.unknownAt("FSM021", n.NamePos, n.Name, "field of "+describe(t)+" named", fieldNames(t.Fields))
 			return nil
 		}
+		w.r.refer(n.NamePos, f.Span)
 		st.Select = append(st.Select, model.Selector{Field: f})
 		return f.Type
 	case *expr.Index:
@@ -195,6 +196,7 @@ func (w *stmts) variable(n *expr.Ident, st *model.Set) *model.Type {
 			return nil
 		}
 		w.r.useSet(v.Span)
+		w.r.refer(n.Pos(), v.Span)
 		st.Var = v
 		return v.Type
 	case nil:
@@ -269,6 +271,7 @@ func (w *stmts) report(v *ast.Node, base model.StmtBase) model.Stmt {
 		return nil
 	}
 	w.r.use(rep.Span)
+	w.r.refer(id.Pos(), rep.Span)
 	if w.r.isBroken(rep.Span) {
 		return nil
 	}
@@ -285,6 +288,7 @@ func (w *stmts) timer(e ast.Entry, base model.StmtBase) model.Stmt {
 		w.r.unknown("FSM060", e.Value, "timer", w.ro.node.Get("timers").Keys())
 		return nil
 	}
+	w.r.refer(e.Value.Span(), t.Span)
 	if e.Key.Text == "start" {
 		w.r.useSet(t.Span)
 		return &model.StartTimer{StmtBase: base, Timer: t}

@@ -42,9 +42,12 @@ func (r *resolver) declareTypes() {
 	}
 	if d := r.check.Get("domains"); d != nil {
 		for _, e := range d.Entries {
-			if r.types[e.Key.Text] == nil {
+			nt := r.types[e.Key.Text]
+			if nt == nil {
 				r.unknown("FSM021", e.Key, "type", n.Keys())
+				continue
 			}
+			r.refer(e.Key.Span(), nt.key.Span())
 		}
 	}
 }
@@ -86,6 +89,7 @@ func (r *resolver) named(nt *namedType) *model.Type {
 		t.Name = nt.key.Text
 		if r.subst[nt.key.Text] == nil {
 			t.Span = nt.key.Span()
+			r.noteEnum(nt, t)
 		}
 	}
 	if d := r.check.Get("domains").Entry(nt.key.Text); d != nil {

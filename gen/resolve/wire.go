@@ -95,6 +95,7 @@ func (w *wireWriter) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	word, rest, _ := strings.Cut(e.Key.Text, " ")
 	rest = strings.TrimSpace(rest)
 	if f := w.fields[e.Key.Text]; f != nil {
+		w.referWire(e.Key, 0, f)
 		return w.field(f, e, base, index)
 	}
 	switch e.Key.Text {
@@ -180,6 +181,9 @@ func (w *wireWriter) align(n *ast.Node, base model.WireBase) model.WireItem {
 			if !ok {
 				w.r.unknown("FSM076", since, "earlier item for", sortedKeys(w.names))
 				return nil
+			}
+			if f := w.fields[since.Text]; f != nil {
+				w.referWire(since, 0, f)
 			}
 			a.Since = i
 		}

@@ -22,6 +22,7 @@ func (w *wireWriter) count(name string, e ast.Entry, base model.WireBase) model.
 		w.r.Errorf("FSM074", e.Key.Span(), "the count of %s must come before it", diag.Quote(name))
 		return nil
 	}
+	w.referWire(e.Key, len(e.Key.Text)-len(name), f)
 	form, ok := w.form(e.Value)
 	if !ok {
 		return nil
@@ -52,6 +53,7 @@ func (w *wireWriter) each(name string, e ast.Entry, base model.WireBase, index i
 			With("add an item `count " + name + ": u16`")
 		return nil
 	}
+	w.referWire(e.Key, len(e.Key.Text)-len(name), f)
 	elem := f.Type.Elem
 	item := &model.WireEach{WireBase: base, Field: f}
 	fields := elem.Fields

@@ -1,0 +1,99 @@
+package compile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/symbols"
+)
+
+// table compiles a file with its names.
+func table(t *testing.T, file string) *symbols.Table {
+	t.Helper()
+	names := symbols.New()
+	if p, l := Load(file, Options{Symbols: names}); p == nil {
+		t.Fatal(l.Error())
+	}
+	return names
+}
+
+func textAt(t *testing.T, at diag.Span) string {
+	text, err := os.ReadFile(at.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Split(string(text), "\n")[at.Start.Line-1]
+	if at.Start.Line != at.End.Line {
+		return line[at.Start.Col-1:]
+	}
+	return line[at.Start.Col-1 : at.End.Col-1]
+}
+
+// TestNamesAreWhereTheySay: every place of every name has the name's text. A wrong place would let
+// a renaming destroy a file.
+func TestNamesAreWhereTheySay(t *testing.T) {
+	files, _ := filepath.Glob("../../specs/*/*.yaml")
+	files = append(files, "testdata/kitchen/spec.yaml")
+	places := 0
+	for _, f := range files {
+		names := symbols.New()
+		if p, _ := Load(f, Options{Symbols: names}); p == nil {
+			continue
+		}
+		for _, s := range names.Symbols() {
+			for _, o := range names.Occurrences(s.At) {
+				if got := textAt(t, o.At); got != s.Name {
+					t.Errorf("%s: the %s %s is said to be here, but here is %q", o.At, s.Kind, s.Name, got)
+				}
+				places++
+			}
+		}
+	}
+	if places < 2000 {
+		t.Errorf("only %d places", places)
+	}
+}
+
+// TestOccurrences: names that the tables count are found again by hand.
+func TestOccurrences(t *testing.T) {
+	const confirm = "../../specs/confirm/spec.yaml"
+	names := table(t, confirm)
+	count := map[string]int{}
+	for _, s := range names.Symbols() {
+		count[s.Kind.String()+" "+s.Name] = len(names.Occurrences(s.At))
+	}
+	for name, want := range map[string]int{
+		"message CHANGE": 12, "message CANCELACK": 9, "state localOk": 4, "state done": 12, "report cancelled": 3,
+		"command change": 6, "role peer": 3, "instance a": 8,
+	} {
+		if count[name] != want {
+			t.Errorf("%s: %d places, not %d", name, count[name], want)
+		}
+	}
+}
+
+// TestOccurrencesAcrossFiles: what an extending or importing file says of a name counts too.
+func TestOccurrencesAcrossFiles(t *testing.T) {
+	for _, c := range []struct{ file, decl, kind, name string }{
+		{"../../specs/confirm/coded.yaml", "../../specs/confirm/spec.yaml", "state", "remoteOk"},
+		{"../../specs/netplay/documented.yaml", "../../specs/confirm/spec.yaml", "message", "CHANGE"},
+	} {
+		names := table(t, c.file)
+		found, files := false, map[string]int{}
+		for _, s := range names.Symbols() {
+			if s.Kind.String() != c.kind || s.Name != c.name || names.Root(s.At).File != c.decl {
+				continue
+			}
+			found = true
+			for _, o := range names.Occurrences(s.At) {
+				files[o.At.File]++
+			}
+		}
+		if !found || files[c.file] == 0 || files[c.decl] == 0 {
+			t.Errorf("%s: the %s %s of %s is found in %v", c.file, c.kind, c.name, c.decl, files)
+		}
+	}
+}
