@@ -140,7 +140,7 @@ func literalVerdict(r *check.SuiteReport) string {
 	}
 	text := "violated: " + strings.Join(names, ", ")
 	if shortest > 0 {
-		text += fmt.Sprintf("; the shortest run that shows one has %d steps", shortest)
+		text += fmt.Sprintf("; the shortest run that shows one: %d step%s", shortest, plural(shortest))
 	}
 	return text
 }
@@ -155,4 +155,11 @@ func thousands(n uint64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }
