@@ -22,6 +22,7 @@ type brain struct {
 	res Result
 
 	m     netplay.Peer  // the machine as of the last look
+	state netplay.State // as of the event that is being listened to
 	last  netplay.State // the last state before closed
 	now   time.Time     // of the last look
 	wake  time.Time     // when to look again at the latest; zero: when something happens
@@ -210,7 +211,7 @@ func (b *brain) listen(events []event) {
 			b.heard(&e.report)
 		case eventState:
 			b.line("state %v -> %v", e.from, e.to)
-			b.last = e.from
+			b.state, b.last = e.to, e.from
 			b.entered(e.from, e.to)
 			b.position.entered(b, e.to)
 		case eventLink:
@@ -233,7 +234,8 @@ func (b *brain) listen(events []event) {
 // fail notes the first reason why this match is no good.
 func (b *brain) fail(reason string, err error) {
 	if b.failure == nil {
-		b.failure = &Failure{State: b.m.State.String(), Reason: reason, Err: err}
+		b.failure = &Failure{State: b.state.String(), Reason: reason, Err: err}
+		b.line("error netplay.peer %v", b.failure)
 	}
 }
 
@@ -254,14 +256,17 @@ func (b *brain) outcome() error {
 		b.line("the other side left in good order")
 		return nil
 	}
-	f := &Failure{State: b.last.String(), Reason: "the other side closed the connection"}
-	if !errors.Is(b.lost, io.EOF) {
-		f.Reason, f.Err = "the connection was lost", b.lost
+	f := &Failure{State: b.last.String(), Reason: "the connection was lost", Err: b.lost}
+	switch {
+	case errors.Is(b.lost, io.EOF):
+		f.Reason, f.Err = "the other side closed the connection", nil
+	case errors.Is(b.lost, transport.ErrReset):
+		f.Reason, f.Err = "the other side broke off the connection", nil
 	}
 	if n := b.cfg.Matches; n > 0 && f.Err == nil {
 		f.Reason += fmt.Sprintf(" after %d of %d matches", b.res.Matches(), n)
 	}
-	b.line("error netplay.peer in state %s: %s", f.State, f.Reason)
+	b.line("error netplay.peer %v", f)
 	return f
 }
 

@@ -2,7 +2,6 @@ package player_test
 
 import (
 	"context"
-	"errors"
 	"net"
 	"strings"
 	"sync"
@@ -157,45 +156,27 @@ func code(s netplay.Ship) byte {
 	return byte(s) - 1
 }
 
-// The game leaves the match or the connection in each state; this side says
-// so, goes back to the setup after a RESET, and plays on.
-func TestGameLeaves(t *testing.T) {
-	base := refgame.Plan{Server: true, Fleet: []byte{orz, spathi}, Name: "The game"}
-	twice := []refgame.Battle{{OwnDies: true, After: 10}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}}
-	for _, stop := range []refgame.Stop{refgame.Reset, refgame.Close} {
-		for name, plan := range map[string]refgame.Plan{
-			"selectShip":   {Select: func(b int) refgame.Stop { return at(b == 1, stop) }},
-			"inBattle":     {Frame: func(b, n int) refgame.Stop { return at(b == 0 && n == 5, stop) }},
-			"endingBattle": {Frame: func(b, n int) refgame.Stop { return at(b == 0 && n == 11, stop) }},
-		} {
-			if leave := plan.Select; leave != nil {
-				plan.Select = func(b int) refgame.Stop {
-					s := leave(b)
-					if s != refgame.GoOn {
-						leave = func(int) refgame.Stop { return refgame.GoOn }
-					}
-					return s
-				}
-			}
-			plan.Server, plan.Fleet, plan.Name, plan.Battles = base.Server, base.Fleet, base.Name, twice
-			a, rep, err := against(t, player.Config{Matches: 2, Checksums: player.Echo, Script: script(t, "died other\ndied other\ndied other\ndied other")}, plan)
-			if err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			var f *player.Failure
-			switch {
-			case stop == refgame.Reset && (a.err != nil || a.res.Left != 1 || a.res.Ended != 1):
-				t.Errorf("%s: %v %+v %+v", name, a.err, a.res, rep)
-			case stop == refgame.Close && !errors.As(a.err, &f):
-				t.Errorf("%s: closing was not noticed: %v", name, a.err)
-			}
+// The game leaves the match in each state; this side goes back to the setup and plays on.
+func TestGameResets(t *testing.T) {
+	for _, point := range refgame.Points {
+		switch point {
+		case "init", "inSetup":
+			continue // no match to leave
 		}
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			left := false
+			plan := refgame.Plan{Server: true, Fleet: []byte{orz, spathi}, Name: "The game",
+				Battles: []refgame.Battle{{OwnDies: true, After: 10}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}},
+				At: func(m refgame.Moment) (do refgame.Instead) {
+					do.Leave = !left && m.Point == point
+					left = left || do.Leave
+					return do
+				}}
+			a, rep, err := against(t, player.Config{Matches: 2, Checksums: player.Echo, Script: script(t, "died other\ndied other\ndied other\ndied other")}, plan)
+			if err != nil || a.err != nil || a.res.Left != 1 || a.res.Ended != 1 {
+				t.Errorf("%v %v %+v %+v", err, a.err, a.res, rep)
+			}
+		})
 	}
-}
-
-func at(now bool, s refgame.Stop) refgame.Stop {
-	if now {
-		return s
-	}
-	return refgame.GoOn
 }

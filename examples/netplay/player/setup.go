@@ -1,6 +1,8 @@
 package player
 
 import (
+	"fmt"
+
 	"github.com/parley-go/parley/machines/netplay"
 	"github.com/parley-go/parley/runtime/fsm"
 )
@@ -41,7 +43,7 @@ func (b *brain) heard(r *netplay.Report) {
 		b.simulate(r.Simulate.Frame)
 		b.position.frame(b)
 	case netplay.ReportOutOfStep:
-		b.fail("the simulations of both sides differ", nil)
+		b.fail(fmt.Sprintf("the simulations of both sides differ in frame %d", r.OutOfStep.Frame), nil)
 	case netplay.ReportBattleEnded:
 		b.battleEnded()
 	case netplay.ReportMatchEnded:
@@ -54,7 +56,7 @@ func (b *brain) heard(r *netplay.Report) {
 			b.over("was left")
 		}
 	case netplay.ReportAborted:
-		b.fail("the connection was aborted", nil)
+		b.fail(fmt.Sprintf("aborted for reason %d (0 unspecified, 1 version, 2 hash, 3 protocol)", r.Aborted.Reason), nil)
 	}
 }
 

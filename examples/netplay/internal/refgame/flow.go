@@ -9,6 +9,9 @@ import (
 
 // run goes through the states of the game.
 func (g *game) run() error {
+	if err := g.at("init", 0); err != nil {
+		return err
+	}
 	if err := g.send(tInit, 0, 4, 0, 0, 0, 8, 0, 0); err != nil {
 		return err
 	}
@@ -61,6 +64,9 @@ func (g *game) setup(first bool) error {
 	}
 	if g.battle >= len(g.plan.Battles) {
 		return errStop
+	}
+	if err := g.at("inSetup", 0); err != nil {
+		return err
 	}
 	if first {
 		if err := g.before(); err != nil {
@@ -136,17 +142,10 @@ func (g *game) leave() error {
 	return g.until(func() bool { return g.reset[1] })
 }
 
-func (g *game) stop(s Stop) error {
-	switch s {
-	case Reset:
-		return g.leave()
-	case Close:
-		return errStop
-	}
-	return nil
-}
-
 func (g *game) match() error {
+	if err := g.at("preBattle", 0); err != nil {
+		return err
+	}
 	g.delay = max(0, g.plan.Delay)
 	if err := g.send(tDelay, u32(g.plan.Delay)...); err != nil {
 		return err
@@ -166,6 +165,9 @@ func (g *game) match() error {
 	g.selecting = [2]bool{true, true}
 	for {
 		due := g.selecting
+		if err := g.at("interBattle", 0); err != nil {
+			return err
+		}
 		if err := g.barrier("selectShip"); err != nil {
 			return err
 		}
@@ -176,7 +178,13 @@ func (g *game) match() error {
 			return err
 		}
 		// the barrier at the end of the battle, and the checkpoint
+		if err := g.at("ended", 0); err != nil {
+			return err
+		}
 		if err := g.barrier("interBattle"); err != nil {
+			return err
+		}
+		if err := g.at("checkpoint", 0); err != nil {
 			return err
 		}
 		if err := g.barrier("interBattle"); err != nil {
@@ -190,10 +198,8 @@ func (g *game) match() error {
 
 // choose has the sides that lost a ship choose another.
 func (g *game) choose(own bool) error {
-	if f := g.plan.Select; f != nil {
-		if err := g.stop(f(g.battle)); err != nil {
-			return err
-		}
+	if err := g.at("selectShip", 0); err != nil {
+		return err
 	}
 	if own {
 		g.selecting[1] = false
@@ -209,7 +215,13 @@ func (g *game) choose(own bool) error {
 	if err := g.until(func() bool { return !g.selecting[0] }); err != nil {
 		return err
 	}
+	if err := g.at("chosen", 0); err != nil {
+		return err
+	}
 	if err := g.barrier("interBattle"); err != nil {
+		return err
+	}
+	if err := g.at("spawning", 0); err != nil {
 		return err
 	}
 	return g.barrier("inBattle")
@@ -265,10 +277,8 @@ func (g *game) fight() error {
 	g.rep.Battles++
 	g.endFrame, g.framecount = 0, false
 	for n := 0; ; n++ {
-		if f := g.plan.Frame; f != nil {
-			if err := g.stop(f(g.battle-1, n)); err != nil {
-				return err
-			}
+		if err := g.at(g.state, n); err != nil {
+			return err
 		}
 		if n == b.After+b.Lag {
 			if err := g.send(tReady); err != nil {

@@ -36,10 +36,8 @@ type Plan struct {
 	Random bool
 	// Battles are fought one after another; when they are used up this side closes in the setup.
 	Battles []Battle
-	// Select and Frame are called, if set, before a ship is chosen and before
-	// each frame of a battle (counted from its beginning); a Stop ends the match or the run.
-	Select func(battle int) Stop
-	Frame  func(battle, frame int) Stop
+	// At is called, if set, wherever this side is about to go on; it may do something else instead.
+	At func(m Moment) Instead
 	// Ping makes it ask for a sign of life before its first confirmation.
 	Ping bool
 }
@@ -59,14 +57,25 @@ type Battle struct {
 	Special            []int
 }
 
-// Stop says what happens instead of going on.
-type Stop int
+// Moment is a place in the course of a run.
+type Moment struct {
+	// Point is one of Points.
+	Point string
+	// Battle counts the battles of the run and Frame the frames of this battle, from 0.
+	Battle, Frame int
+}
 
-const (
-	GoOn  Stop = iota
-	Reset      // leave the match
-	Close      // close the connection
-)
+// Points lists the places where Plan.At is asked, in the order in which they come up first.
+var Points = []string{"init", "inSetup", "preBattle", "interBattle", "selectShip", "chosen", "spawning", "inBattle", "endingBattle",
+	"endingBattle2", "ended", "checkpoint"}
+
+// Instead is what is done instead of going on; the zero value is to go on.
+type Instead struct {
+	Leave  bool   // leave the match by RESET
+	Say    []byte // send these bytes, and nothing any more
+	Close  bool   // close the connection (after Say)
+	Silent bool   // send nothing any more
+}
 
 // Report is what has happened.
 type Report struct {
@@ -242,6 +251,27 @@ func (g *game) took(f []byte, open bool) error {
 	}
 	if g.reset[1] && !was[1] {
 		return errReset
+	}
+	return nil
+}
+
+// at asks the plan whether to go on.
+func (g *game) at(point string, frame int) error {
+	if g.plan.At == nil {
+		return nil
+	}
+	do := g.plan.At(Moment{Point: point, Battle: g.battle, Frame: frame})
+	switch {
+	case do.Leave:
+		return g.leave()
+	case do.Close:
+		g.conn.Write(do.Say)
+		return errStop
+	case do.Say != nil || do.Silent:
+		g.conn.Write(do.Say)
+		for range g.in { // until the other side has enough
+		}
+		return errStop
 	}
 	return nil
 }

@@ -1,0 +1,93 @@
+package player_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/examples/netplay/internal/refgame"
+	"github.com/parley-go/parley/examples/netplay/player"
+)
+
+// wrong is what a peer may do instead of going on, and what is said of it.
+var wrong = map[string]struct {
+	do   refgame.Instead
+	want string
+}{
+	"closes":        {refgame.Instead{Close: true}, "the connection"},
+	"half a frame":  {refgame.Instead{Say: []byte{0, 12, 0, 15, 0, 0}, Close: true}, "the connection"},
+	"goes silent":   {refgame.Instead{Silent: true}, "nothing heard from peer 0"},
+	"unknown type":  {refgame.Instead{Say: []byte{0, 4, 0, 18}}, "malformed frame"},
+	"too long":      {refgame.Instead{Say: []byte{8, 1, 0, 1}}, "malformed frame"},
+	"too short":     {refgame.Instead{Say: []byte{0, 3, 0, 3}}, "malformed frame"},
+	"no body":       {refgame.Instead{Say: []byte{0, 4, 0, 15}}, "malformed frame"},
+	"text":          {refgame.Instead{Say: []byte("GET / HTTP/1.1\r\n\r\n")}, "malformed frame"},
+	"second INIT":   {refgame.Instead{Say: []byte{0, 12, 0, 0, 0, 4, 0, 0, 0, 7, 0, 0, 0, 4, 0, 0}}, "is refused"},
+	"wrong version": {refgame.Instead{Say: []byte{0, 12, 0, 0, 0, 3, 0, 0, 0, 7, 0, 0}}, "is refused"},
+	"slot 14":       {refgame.Instead{Say: []byte{0, 12, 0, 4, 1, 0, 0, 1, 14, 0, 0, 0}}, "malformed frame"},
+	"many entries":  {refgame.Instead{Say: []byte{0, 12, 0, 4, 1, 0, 0xff, 0xff, 1, 0, 0, 0}}, "malformed frame"},
+}
+
+// A peer that does wrong, anywhere in a match, is reported with state and
+// reason, the connection is closed, and nothing hangs.
+func TestDoesWrong(t *testing.T) {
+	for name, w := range wrong {
+		for _, point := range refgame.Points {
+			t.Run(name+" in "+point, func(t *testing.T) {
+				t.Parallel()
+				plan := refgame.Plan{Server: len(name)%2 == 0, Fleet: []byte{orz}, Name: "The game", Battles: []refgame.Battle{{OwnDies: true, After: 6}},
+					At: func(m refgame.Moment) refgame.Instead {
+						if m.Point == point {
+							return w.do
+						}
+						return refgame.Instead{}
+					}}
+				cfg := player.Config{Name: "Parley", Matches: 1, Checksums: player.Echo, Script: script(t, "died other")}
+				if w.do.Silent {
+					cfg.Silence = 300 * time.Millisecond
+				}
+				a, _, err := against(t, cfg, plan)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, want := new(player.Failure), w.want
+				if name == "wrong version" && point == "init" {
+					want = "aborted"
+				}
+				if name == "second INIT" && point == "init" {
+					return // the first one there, and silence
+				}
+				if !errors.As(a.err, &f) || !strings.Contains(f.Error(), want) || f.State == "" {
+					t.Fatalf("%v", a.err)
+				}
+				if !a.has("error netplay.peer in state " + f.State) {
+					t.Errorf("no line about it in %s", f.State)
+				}
+				if a.lines[len(a.lines)-2] == "left in good order" {
+					t.Error("left in good order")
+				}
+			})
+		}
+	}
+}
+
+// FuzzPeer gives a whole player a stream of bytes as its peer: it comes to an
+// end, whatever they are, and does not say that all was well.
+func FuzzPeer(f *testing.F) {
+	init := []byte{0, 12, 0, 0, 0, 4, 0, 0, 0, 7, 0, 0}
+	fleet := append([]byte{0, 12, 0, 4, 1, 0, 0, 1, 0, 1, 0, 0}, 0, 10, 0, 5, 1, 0, 'N', 0, 0, 0)
+	f.Add(init)
+	f.Add(append(append([]byte{}, init...), fleet...))
+	f.Add(append(append(append([]byte{}, init...), fleet...), 0, 4, 0, 6, 0, 4, 0, 7))
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 4 {
+		b := append([]byte{}, init...)
+		for range r.IntN(60) {
+			b = append(b, byte(r.IntN(5)), byte(r.IntN(19)))
+		}
+		f.Add(b)
+	}
+	f.Fuzz(fuzzPeer)
+}
