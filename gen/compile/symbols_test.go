@@ -79,7 +79,7 @@ func TestOccurrences(t *testing.T) {
 func TestOccurrencesAcrossFiles(t *testing.T) {
 	for _, c := range []struct{ file, decl, kind, name string }{
 		{"../../specs/confirm/coded.yaml", "../../specs/confirm/spec.yaml", "state", "remoteOk"},
-		{"../../specs/netplay/documented.yaml", "../../specs/confirm/spec.yaml", "message", "CHANGE"},
+		{"../../specs/netplay/documented.yaml", "../../specs/confirm/documented.yaml", "command", "change"},
 	} {
 		names := table(t, c.file)
 		found, files := false, map[string]int{}
