@@ -186,12 +186,6 @@ func (c *body) equal(x, y model.Expr, yes bool, t *model.Type) val {
 	if _, ok := x.(*model.Some); ok {
 		x, y = y, x
 	}
-	not := func(v val) val {
-		if yes {
-			return v
-		}
-		return val{s: "!" + v.in(precUnary), prec: precUnary, t: t}
-	}
 	switch y := y.(type) {
 	case *model.None:
 		v := c.value(x)
@@ -216,7 +210,6 @@ func (c *body) equal(x, y model.Expr, yes bool, t *model.Type) val {
 		}
 		return val{s: "!" + c.value(x).in(precUnary), prec: precUnary, t: t}
 	}
-	_ = not
 	return c.same(c.value(x), c.value(y), yes, t)
 }
 

@@ -235,7 +235,7 @@ func (c *body) quantified(e *model.Quantified) val {
 }
 
 // iterate composes a loop over the values of a type or the elements of a list.
-// safe says that the list may change inside and must be copied.
+// copied says that the list may change inside and must be copied before.
 func (c *body) iterate(l *model.Local, values *model.Type, over model.Expr, at model.Expr, copied bool, inside func()) {
 	x := c.names.local(l.Name)
 	c.locals[l] = val{s: x, prec: precPrimary, t: l.Type, addr: true}

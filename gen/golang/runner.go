@@ -38,12 +38,12 @@ func (g *gen) runnerFile(r *machine) *jen.File {
 func (g *gen) newRunner(r *machine, t *text) {
 	c := g.newBody(r, "r")
 	var params, args []string
-	errs := false
+
 	for _, p := range r.m.Params {
 		n := c.names.local(p.Name)
 		params, args = append(params, n+" "+g.typ(p.Type, "").name), append(args, n)
 	}
-	errs = strings.Contains(g.constructor(r), ", error)")
+	errs := strings.Contains(g.constructor(r), ", error)")
 	make_ := fmt.Sprintf("effects: %s{list: make([]%s, 0, %d)}", r.effects, r.effect, min(g.maxEffects(r), 64))
 	call := fmt.Sprintf("New%s(%s)", r.typ, strings.Join(args, ", "))
 	doc := "makes a runner with a machine in its initial state."
@@ -202,7 +202,6 @@ func (g *gen) renderMethods(r *machine, t *text) {
 }
 
 func (g *gen) effectText(r *machine, t *text) {
-	code := g.code[r]
 	t.p("\n// AppendEffect implements fsm.Runner.\nfunc (r *%s) AppendEffect(b []byte, i int) []byte {\ne := &r.effects.list[i]\nswitch e.Kind {", r.runner)
 	to := ""
 	if r.named {
@@ -224,7 +223,6 @@ func (g *gen) effectText(r *machine, t *text) {
 		t.p("}")
 	}
 	t.p("}\nreturn b\n}")
-	_ = code
 }
 
 // alarmText composes the name of a timer with the part it is in: `fleet[true, 3].retry`.

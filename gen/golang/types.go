@@ -17,7 +17,7 @@ type goType struct {
 	// own is set for types that the package declares; fields are the Go names of a record's fields.
 	own    bool
 	fields []string
-	// adds, tails and so on say which methods of a list are called.
+	// methods are those of a list that are called, by name.
 	methods map[string]bool
 }
 

@@ -55,24 +55,29 @@ func New(p *model.Protocol, t Target) (*Pair, error) {
 	x := &Pair{Protocol: model.WithDefaultWire(p), Role: role, Strings: &interp.Strings{}, target: t, kinds: map[string]int{}, Fired: map[int]bool{}, slots: make([]int64, role.Size)}
 	x.x = mapper{x.Strings}
 	x.in = interp.New(role, x.Strings)
-	x.self = construct(t.Runner)
+	x.self = x.construct(t.Runner)
 	x.runner = x.self.Interface().(fsm.Runner)
 	x.machine = x.self.Elem().FieldByName("Machine")
 	x.step = x.self.MethodByName("Step")
 	x.event = reflect.New(x.step.Type().In(0).Elem())
-	x.lab = construct(t.Looplab)
+	x.lab = x.construct(t.Looplab)
 	for i, name := range golang.EventNames(role) {
 		x.kinds[name] = i
 	}
 	return x, errors.Join(checkNames(role, x.machine.Type()), x.checkInfo(p))
 }
 
-// construct calls a constructor with zero arguments; the machine it makes is replaced before use.
-func construct(fn any) reflect.Value {
+// construct calls a constructor with the least parameters; the machine it makes is
+// replaced before use.
+func (x *Pair) construct(fn any) reflect.Value {
 	f := reflect.ValueOf(fn)
 	args := make([]reflect.Value, f.Type().NumIn())
 	for i := range args {
-		args[i] = reflect.Zero(f.Type().In(i))
+		args[i] = reflect.New(f.Type().In(i)).Elem()
+		t := x.Role.Params[i].Type
+		least := make([]int64, t.Slots())
+		interp.Zero(t, least)
+		x.x.set(t, args[i], least)
 	}
 	return f.Call(args)[0]
 }

@@ -24,21 +24,44 @@ const maxCrossed = 60
 // reaches, with every event that can happen there. The values of a check with
 // smaller domains or constants are carried to the full model.
 func TestReachable(t *testing.T) {
+	roles := map[string][]Target{}
+	var files []string
 	for _, target := range allTargets() {
-		file := filepath.Join("../..", target.Spec)
+		if roles[target.Spec] == nil {
+			files = append(files, target.Spec)
+		}
+		roles[target.Spec] = append(roles[target.Spec], target)
+	}
+	for _, spec := range files {
+		file := filepath.Join("../..", spec)
 		full := load(t, file, compile.Options{})
 		crossed := map[string]bool{}
 		for _, c := range full.Checks {
 			t.Run(full.Name+"/"+c.Name, func(t *testing.T) {
-				pair, err := New(full, target)
-				if err != nil {
-					t.Fatal(err)
+				walks := map[string]*walk{}
+				for _, target := range roles[spec] {
+					pair, err := New(full, target)
+					if err != nil {
+						t.Fatal(err)
+					}
+					walks[pair.Role.Name] = &walk{t: t, pair: pair, values: map[string]bool{}, crossed: crossed, bases: map[string]interp.Value{}}
 				}
-				w := &walk{t: t, pair: pair, values: map[string]bool{}, crossed: crossed, bases: map[string]interp.Value{}}
-				w.check(load(t, file, compile.Options{Check: c.Name}), c.Name)
-				t.Logf("%d values, %d steps compared", len(w.values), w.steps)
-				if w.steps == 0 {
-					t.Error("nothing was compared")
+				for _, inst := range c.Instances {
+					if walks[inst.Role.Name] == nil {
+						t.Errorf("role %s is not in the table of targets", inst.Role.Name)
+					}
+				}
+				if !t.Failed() {
+					explored(t, walks, load(t, file, compile.Options{Check: c.Name}), c.Name)
+				}
+				for _, inst := range c.Instances {
+					w := walks[inst.Role.Name]
+					if w != nil && w.steps == 0 {
+						t.Errorf("nothing was compared of role %s", inst.Role.Name)
+					}
+				}
+				for role, w := range walks {
+					t.Logf("%s: %d values, %d steps compared", role, len(w.values), w.steps)
 				}
 			})
 		}
@@ -66,40 +89,38 @@ type walk struct {
 	steps   int
 }
 
-func (w *walk) check(p *model.Protocol, name string) {
+// explored searches a check and gives what it reaches to the walks of its roles.
+func explored(t *testing.T, walks map[string]*walk, p *model.Protocol, name string) {
 	for _, c := range p.Checks {
 		if c.Name != name {
 			continue
 		}
 		s, err := check.New(p, c)
 		if err != nil {
-			w.t.Fatal(err)
+			t.Fatal(err)
 		}
 		system := *s.System
 		system.Claims = nil // only what is reached matters here
-		res, err := explore.Run(w.t.Context(), &system, explore.Options{Checks: s.Checks, KeepGoing: true, MaxConfigurations: maxSearched})
+		res, err := explore.Run(t.Context(), &system, explore.Options{Checks: s.Checks, KeepGoing: true, MaxConfigurations: maxSearched})
 		if err != nil {
-			w.t.Fatal(err)
+			t.Fatal(err)
 		}
 		if !res.Complete {
-			w.t.Logf("%d configurations searched: %s", res.Configurations, res.Why)
+			t.Logf("%d configurations searched: %s", res.Configurations, res.Why)
 		}
-		l := lifter{s.Strings(), w.pair.Strings}
 		s.ForEachStep(res.Space, func(inst *model.Instance, v interp.Value, ev interp.Event) bool {
-			return w.step(l, inst, v, ev)
+			w := walks[inst.Role.Name]
+			return w.step(lifter{s.Strings(), w.pair.Strings}, inst, v, ev)
 		})
 	}
 }
 
 func (w *walk) step(l lifter, inst *model.Instance, v interp.Value, ev interp.Event) bool {
 	role := w.pair.Role
-	if inst.Role.Name != role.Name {
-		return true
-	}
 	value := w.base(l, inst.Role, v)
 	l.machine(inst.Role, role, v, value)
 	event, err := l.event(role, ev)
-	k := packed(value)
+	k := role.Name + " " + packed(value)
 	// Other instances and checks may have been here.
 	if at := k + packed(event.Args) + event.Event.Name + fmt.Sprint(event.Sender, event.At); err == nil && !w.crossed[at] {
 		w.crossed[at] = true

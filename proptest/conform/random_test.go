@@ -81,7 +81,7 @@ func TestTargets(t *testing.T) {
 	for _, f := range files {
 		for _, r := range load(t, f, compile.Options{}).Roles {
 			if name := strings.TrimPrefix(filepath.ToSlash(f), "../../") + " " + r.Name; !known[name] {
-				t.Errorf("%s is not in Targets", name)
+				t.Errorf("%s is not in Targets: add a line to targets.go", name)
 			}
 		}
 	}
@@ -157,6 +157,14 @@ func TestCodecs(t *testing.T) {
 	for _, target := range allTargets() {
 		c := newCodec(t, target)
 		t.Run(c.Protocol.Name, func(t *testing.T) {
+			for _, m := range c.Protocol.Messages {
+				record := &model.Type{Kind: model.KindRecord, Fields: m.Fields}
+				for _, high := range []bool{false, true} {
+					slots := make([]int64, interp.FieldSlots(m.Fields))
+					Extreme(c.Strings, record, slots, high)
+					c.decoded(t, c.encoded(t, m, slots))
+				}
+			}
 			rapid.Check(t, func(t *rapid.T) {
 				m := rapid.SampledFrom(c.Protocol.Messages).Draw(t, "message")
 				slots := drawFields(t, c.Strings, m.Fields, false)

@@ -1,6 +1,8 @@
 package conform
 
 import (
+	"bytes"
+
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -69,4 +71,58 @@ func beyond(t *model.Type) bool {
 		}
 	}
 	return t.Hi < 1<<32
+}
+
+// Extreme writes the greatest value of t, with full lists and texts, to dst; or for !high
+// the least, but with present optionals and a list of one.
+func Extreme(strs *interp.Strings, t *model.Type, dst []int64, high bool) {
+	switch t.Kind {
+	case model.KindBytes:
+		n := 0
+		if high {
+			n = t.Cap
+		}
+		dst[0] = strs.Intern(bytes.Repeat([]byte("z"), n))
+	case model.KindOpaque:
+		if dst[0] = 0; high {
+			dst[0] = int64(uint64(1)<<t.Bits - 1)
+		}
+	case model.KindOptional:
+		dst[0] = 1
+		Extreme(strs, t.Elem, dst[1:], high)
+	case model.KindRecord:
+		for _, f := range t.Fields {
+			Extreme(strs, f.Type, dst[f.Offset:], high)
+		}
+	case model.KindArray, model.KindList:
+		n, at := t.Cap, 1
+		if t.Kind == model.KindArray {
+			n, at = int(t.Index.Count()), 0
+		} else {
+			if !high {
+				n = min(n, 1)
+			}
+			dst[0] = int64(n)
+		}
+		for i := range n {
+			Extreme(strs, t.Elem, dst[at+i*t.Elem.Slots():], high)
+		}
+	default:
+		if interp.Zero(t, dst); high {
+			dst[0] = greatest(t)
+		}
+	}
+}
+
+// greatest is the greatest value of a scalar.
+func greatest(t *model.Type) int64 {
+	switch t.Kind {
+	case model.KindBool:
+		return 1
+	case model.KindEnum:
+		return int64(len(t.Names)) - 1
+	case model.KindSet:
+		return 1<<t.Elem.Count() - 1
+	}
+	return t.Hi
 }

@@ -5,6 +5,10 @@ import (
 	"github.com/parley-go/parley/machines/battleend/looplabbattleend"
 	"github.com/parley-go/parley/machines/confirm"
 	"github.com/parley-go/parley/machines/confirm/looplabconfirm"
+	"github.com/parley-go/parley/machines/lockstep"
+	"github.com/parley-go/parley/machines/lockstep/looplablockstep"
+	"github.com/parley-go/parley/machines/masterserver"
+	"github.com/parley-go/parley/machines/masterserver/looplabmasterserver"
 	"github.com/parley-go/parley/machines/netplay"
 	"github.com/parley-go/parley/machines/netplay/looplabnetplay"
 	"github.com/parley-go/parley/machines/ready"
@@ -40,5 +44,10 @@ var Targets = []Target{
 	{"specs/battle-end/spec.yaml", "peer", battleend.NewPeerRunner, looplabbattleend.NewPeer, battleend.DecodeMessage, battleend.AppendMessage, battleend.FrameSize},
 	{"specs/setup/spec.yaml", "peer", setup.NewPeerRunner, looplabsetup.NewPeer, setup.DecodeMessage, setup.AppendMessage, setup.FrameSize},
 	{"specs/startup/spec.yaml", "peer", startup.NewPeerRunner, looplabstartup.NewPeer, startup.DecodeMessage, startup.AppendMessage, startup.FrameSize},
+	{"specs/lockstep/spec.yaml", "client", lockstep.NewClientRunner, looplablockstep.NewClient, lockstep.DecodeMessage, lockstep.AppendMessage, lockstep.FrameSize},
+	{"specs/lockstep/spec.yaml", "server", lockstep.NewServerRunner, looplablockstep.NewServer, lockstep.DecodeMessage, lockstep.AppendMessage, lockstep.FrameSize},
+	{"specs/masterserver/spec.yaml", "master", masterserver.NewMasterRunner, looplabmasterserver.NewMaster, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
+	{"specs/masterserver/spec.yaml", "gameserver", masterserver.NewGameserverRunner, looplabmasterserver.NewGameserver, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
+	{"specs/masterserver/spec.yaml", "stranger", masterserver.NewStrangerRunner, looplabmasterserver.NewStranger, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, looplabnetplay.NewPeer, netplay.DecodeMessage, netplay.AppendMessage, netplay.FrameSize},
 }
