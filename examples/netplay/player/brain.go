@@ -252,7 +252,7 @@ func (b *brain) outcome() error {
 	case b.cfg.Idle && b.orderly():
 		b.line("the other side left")
 		return nil
-	case b.orderly() && b.last == netplay.StateInSetup && b.played():
+	case b.orderly() && b.last == netplay.StateInSetup && b.res.Matches() >= b.cfg.Matches:
 		b.line("the other side left in good order")
 		return nil
 	}
@@ -283,6 +283,9 @@ func (b *brain) played() bool {
 func (b *brain) line(format string, args ...any) { b.cfg.OnLine(fmt.Sprintf(format, args...)) }
 
 func (b *brain) sum() {
+	if l := b.position.line(); l != nil {
+		b.line("note script %s:%d: %s: not done", b.position.script.file, l.no, l.text)
+	}
 	b.res.Machine, b.res.Mode = b.m, b.battle.mode
 	b.res.Dropped, _ = b.q.state()
 	b.line("played %d matches to the end, %d left, %d battles, %d frames, checksums %v",

@@ -74,6 +74,8 @@ type Config struct {
 	OnListen func(addr net.Addr)
 	// Sinks record each step of the machine.
 	Sinks []trace.Sink
+
+	disturbed bool // for tests: simulate something else
 }
 
 // DefaultFleet is a small fleet for a short match.

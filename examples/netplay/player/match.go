@@ -46,6 +46,9 @@ func (b *brain) matchBegins(delay netplay.Delay, seed netplay.Optional[netplay.S
 		}
 	}
 	b.battle.sim = newSim(uint32(seed.Value))
+	if b.cfg.disturbed {
+		b.battle.sim.frame++
+	}
 	b.battle.rng = uint32(b.cfg.Seed)<<1 ^ 0x5bd1e995
 	if b.cfg.Server {
 		b.battle.rng ^= 0xa5a5a5a5

@@ -44,10 +44,12 @@ func pair(t *testing.T, server, client player.Config) (s, c *account) {
 	client.Connect = (<-addr).String()
 	wg.Go(func() { c.play(ctx, client) })
 	wg.Wait()
-	if t.Failed() || testing.Verbose() {
-		t.Logf("server: %v\n%s", s.err, strings.Join(s.lines, "\n"))
-		t.Logf("client: %v\n%s", c.err, strings.Join(c.lines, "\n"))
-	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("server: %v\n%s", s.err, strings.Join(s.lines, "\n"))
+			t.Logf("client: %v\n%s", c.err, strings.Join(c.lines, "\n"))
+		}
+	})
 	return s, c
 }
 
