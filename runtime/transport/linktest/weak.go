@@ -1,0 +1,147 @@
+package linktest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+// pause is how long a reader waits for a frame that may have been lost.
+const pause = 20 * time.Millisecond
+
+// tryNext is next, with nil for a frame that does not come.
+func (r *reader) tryNext() ([]byte, error) {
+	r.link.Interrupt(time.Now().Add(pause))
+	defer r.link.Interrupt(time.Time{})
+	f, err := r.next()
+	if errors.Is(err, transport.ErrInterrupted) {
+		return nil, nil
+	}
+	return f, err
+}
+
+// promises holds what arrives against what the link declares.
+type promises struct {
+	props transport.Properties
+	seen  map[int]bool
+	last  int
+}
+
+func (p *promises) check(t *testing.T, f []byte) {
+	t.Helper()
+	if len(f) < 6 {
+		t.Fatalf("% x arrived, which was not sent", f)
+	}
+	n := int(binary.BigEndian.Uint32(f[2:]))
+	if !bytes.Equal(f, frame(n, 6+n%300)) {
+		t.Fatalf("frame %d arrived as % x", n, f)
+	}
+	if p.seen[n] && !p.props.Duplicating {
+		t.Fatalf("frame %d arrived twice", n)
+	}
+	if n < p.last && p.props.Ordered {
+		t.Fatalf("frame %d arrived after frame %d", n, p.last)
+	}
+	p.seen[n], p.last = true, max(n, p.last)
+}
+
+// testPromises sends frames of many sizes in small portions.
+func testPromises(t *testing.T, a, b transport.Link) {
+	if a.Properties().Stream {
+		t.Skip("a stream has no frames")
+	}
+	const count = 300
+	r, p := newReader(b), promises{props: a.Properties(), seen: map[int]bool{}}
+	silent := 0
+	for n := 0; n < count; n++ {
+		send(t, a, frame(n, 6+n%300))
+		if n%10 != 9 {
+			continue
+		}
+		for range 10 {
+			f, err := r.tryNext()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f == nil {
+				silent++
+				break
+			}
+			p.check(t, f)
+		}
+	}
+	for silent < count {
+		f, err := r.tryNext()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f == nil {
+			break
+		}
+		p.check(t, f)
+	}
+	switch n := len(p.seen); {
+	case p.props.Reliable && n < count:
+		t.Errorf("%d of %d frames arrived over a reliable link", n, count)
+	case n < count/4:
+		t.Errorf("%d of %d frames arrived", n, count)
+	}
+}
+
+// testSmallBuffer receives into a buffer that is too small for one frame: it
+// is dropped whole, and the next one arrives.
+func testSmallBuffer(t *testing.T, a, b transport.Link) {
+	if a.Properties().Stream {
+		t.Skip("a stream has no frames")
+	}
+	send(t, a, frame(1, 200))
+	send(t, a, frame(2, 100))
+	small := make([]byte, 100)
+	got, err := b.Receive(small)
+	if err != nil || !bytes.Equal(small[:got.N], frame(2, 100)) {
+		t.Errorf("got % x, %v", small[:got.N], err)
+	}
+}
+
+// testFloodUnreliable sends far more than anybody buffers to a peer that does
+// not read: sending neither blocks nor ends the link.
+func testFloodUnreliable(t *testing.T, a, b transport.Link) {
+	if reliable(a) {
+		t.Skip("a reliable link says that its queue is full")
+	}
+	for n := range 20000 {
+		if err := a.Send(0, frame(n, 1000)); err != nil && !errors.Is(err, transport.ErrQueueFull) {
+			t.Fatal(err)
+		}
+		if err := a.Flush(); err != nil && !errors.Is(err, transport.ErrQueueFull) {
+			t.Fatal(err)
+		}
+	}
+	r := newReader(b)
+	for {
+		f, err := r.tryNext()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f == nil {
+			break
+		}
+		if n := int(binary.BigEndian.Uint32(f[2:])); !bytes.Equal(f, frame(n, 1000)) {
+			t.Fatalf("frame %d arrived as % x", n, f)
+		}
+	}
+	for range 100 {
+		send(t, a, frame(7, 30))
+		if f, err := r.tryNext(); err != nil || f != nil {
+			if !bytes.Equal(f, frame(7, 30)) {
+				t.Errorf("after the flood: % x, %v", f, err)
+			}
+			return
+		}
+	}
+	t.Error("nothing arrives after the flood")
+}
