@@ -10,7 +10,7 @@ import (
 // grow enlarges the visited set if it is nearly full.
 func (s *search) grow() {
 	t := s.e.visited
-	need := int64(quotaStep * len(s.workers))
+	need := s.tune.quota * int64(len(s.workers))
 	for _, w := range s.workers {
 		need += w.waiting()
 	}
@@ -55,7 +55,7 @@ func (s *search) spread(t *table, old uint64) {
 	var aside []uint64
 	for hi := old; hi > 0; {
 		lo := hi*old/t.n + 1
-		if hi < 1<<10 {
+		if hi < s.tune.piece {
 			lo = 0
 		}
 		s.parallel(hi-lo, func(a, b uint64) {
@@ -74,7 +74,7 @@ func (s *search) spread(t *table, old uint64) {
 // parallel calls f on pieces of [0, n), one for each worker.
 func (s *search) parallel(n uint64, f func(lo, hi uint64)) {
 	k := uint64(len(s.workers))
-	if n < 1<<14 {
+	if n < s.tune.share {
 		k = 1
 	}
 	var wg sync.WaitGroup
@@ -143,6 +143,7 @@ func (s *search) rebuild() {
 		e.visited = t
 		return
 	}
+	t.yield = s.tune.yield
 	e.visited = t
 	for _, l := range e.levels {
 		for _, b := range l.blocks {

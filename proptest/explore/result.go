@@ -62,6 +62,7 @@ type Options struct {
 	Progress func(Progress)
 
 	minStride int // for tests: at least so many words a configuration
+	tune      tuning
 }
 
 // Progress is a glance at a running search.

@@ -44,6 +44,7 @@ func (s *Space) ForEachConfiguration(visit func(depth int, c Configuration) bool
 // until it returns false. The order depends on the search.
 func (s *Space) ForEachLocal(visit func(LocalUse) bool) {
 	e := s.e
+	e.widen()
 	for p := range e.procs {
 		m := &e.procs[p]
 		for a, run := range m.runs {

@@ -1,113 +1,9 @@
 package explore
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 )
-
-// What a finding is.
-const (
-	foundClaim = iota
-	foundDeadlock
-	foundOrphan
-	foundFault
-	foundWitness
-)
-
-// findKey tells findings apart; of equal ones only the first and least is kept.
-type findKey struct {
-	what  int
-	kind  Kind
-	claim int
-	label int
-}
-
-// finding is a configuration worth a trace.
-type finding struct {
-	key   findKey
-	c     []uint64
-	depth int
-	stem  []TraceStep // for liveness: from c to end
-	loop  []TraceStep
-	end   []uint64
-	text  string
-}
-
-// length is the number of steps of the finding's trace.
-func (f *finding) length() int {
-	if f.key.what == foundFault {
-		return f.depth + 1
-	}
-	return f.depth + len(f.stem)
-}
-
-// note keeps c for key if it is the least one so far.
-func (w *worker) note(key findKey, c []uint64) {
-	if w.s.reported[key] {
-		return
-	}
-	if old, ok := w.found[key]; ok && w.e.compare(old, c) <= 0 {
-		return
-	}
-	w.found[key] = slices.Clone(c)
-}
-
-// compare orders configurations by what they hold, not by ids, which depend on
-// the order of the search.
-func (e *engine) compare(a, b []uint64) int {
-	x, y := make([]uint32, e.fields()), make([]uint32, e.fields())
-	e.lay.unpack(a, x)
-	e.lay.unpack(b, y)
-	for i := range x {
-		if x[i] == y[i] {
-			continue
-		}
-		switch k := i - len(e.procs); {
-		case k < 0:
-			return cmp.Compare(e.procs[i].locals.vals[x[i]], e.procs[i].locals.vals[y[i]])
-		case k < len(e.chans):
-			return slices.CompareFunc(e.chans[k].bytes(x[i]), e.chans[k].bytes(y[i]), slices.Compare)
-		default:
-			p, q := e.budgets[x[i]], e.budgets[y[i]]
-			return cmp.Or(p.Loss-q.Loss, p.Dup-q.Dup, p.Swap-q.Swap, p.Crash-q.Crash)
-		}
-	}
-	return 0
-}
-
-// harvest collects what the workers found in a level and says whether there is
-// a violation among it.
-func (s *search) harvest(depth int) bool {
-	best := map[findKey][]uint64{}
-	for _, w := range s.workers {
-		for k, c := range w.found {
-			if old, ok := best[k]; !ok || s.e.compare(c, old) < 0 {
-				best[k] = c
-			}
-		}
-		clear(w.found)
-	}
-	bad := false
-	for k, c := range best {
-		s.reported[k] = true
-		s.finds = append(s.finds, finding{key: k, c: c, depth: depth})
-		bad = bad || k.what != foundWitness
-	}
-	return bad
-}
-
-// order sorts findings: shortest first, then by what they are.
-func (s *search) order() {
-	slices.SortFunc(s.finds, func(a, b finding) int {
-		return cmp.Or(a.length()-b.length(), compareKeys(a.key, b.key))
-	})
-}
-
-func compareKeys(a, b findKey) int {
-	return cmp.Or(a.what-b.what, a.claim-b.claim, a.label-b.label, int(a.kind)-int(b.kind))
-}
 
 // parents maps a configuration to the one before it on the way from the start.
 type parents map[string][]uint64
@@ -163,6 +59,7 @@ func (s *search) sweep(l *level, want map[string]bool) parents {
 
 // each runs f for every worker at once.
 func (s *search) each(f func(i int, w *worker)) {
+	s.e.widen()
 	done := make(chan struct{})
 	for i, w := range s.workers {
 		go func() {
@@ -310,79 +207,4 @@ func (e *engine) configuration(c []uint64) Configuration {
 		out.Used = e.budgets[ids[len(ids)-1]]
 	}
 	return out
-}
-
-// violation turns a finding and its trace into a report.
-func (s *search) violation(f *finding, before parents) Violation {
-	e := s.e
-	v := Violation{Claim: -1, Label: -1, Trace: s.trace(before, f.c), End: e.configuration(f.c), Loop: f.loop, Text: f.text}
-	if f.end != nil {
-		v.Trace = append(v.Trace, f.stem...)
-		v.End = e.configuration(f.end)
-	}
-	switch f.key.what {
-	case foundClaim:
-		v.Kind, v.Claim = ClaimViolated, f.key.claim
-		if v.Text == "" {
-			v.Text = fmt.Sprintf("%q does not hold", e.sys.Claims[f.key.claim].Name)
-		}
-	case foundDeadlock:
-		v.Kind, v.Text = Deadlock, "nothing can happen any more, yet "+s.unfinished(f.c)
-	case foundOrphan:
-		v.Kind, v.Text = Orphan, "all machines are at their end, yet "+s.waiting(f.c)
-	case foundFault:
-		v.Kind, v.Label = f.key.kind, f.key.label
-		last := e.stepWhere(f.c, func(m *move) bool {
-			return m.fault != nil && int(m.rule.label) == f.key.label && m.kindOfFault() == f.key.kind
-		})
-		if last.Fault != nil {
-			v.Text = last.Fault.Text
-		}
-		v.Trace = append(v.Trace, last)
-	}
-	return v
-}
-
-func (m *move) kindOfFault() Kind {
-	if m.fault.Kind == 0 {
-		return OtherFault
-	}
-	return m.fault.Kind
-}
-
-// unfinished names the machines that are not at an end.
-func (s *search) unfinished(c []uint64) string {
-	e := s.e
-	ids := make([]uint32, e.fields())
-	e.lay.unpack(c, ids)
-	var names []string
-	for p := range e.procs {
-		if !e.procs[p].proc.Final([]byte(e.procs[p].locals.vals[ids[p]])) {
-			names = append(names, e.procName(p))
-		}
-	}
-	text := strings.Join(names, ", ") + " is not at an end"
-	if len(names) > 1 {
-		text = strings.Join(names, ", ") + " are not at an end"
-	}
-	if !e.empty(ids) {
-		text += "; " + s.waiting(c)
-	}
-	return text
-}
-
-// waiting names the messages that are still in channels.
-func (s *search) waiting(c []uint64) string {
-	var parts []string
-	for k, w := range s.e.configuration(c).Channels {
-		if len(w) == 0 {
-			continue
-		}
-		var names []string
-		for _, m := range w {
-			names = append(names, s.e.msgName(k, m))
-		}
-		parts = append(parts, s.e.chanName(k)+" still holds "+strings.Join(names, " "))
-	}
-	return strings.Join(parts, ", ")
 }

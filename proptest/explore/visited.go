@@ -16,6 +16,7 @@ type table struct {
 	n      uint64 // number of slots
 	stride uint64
 	used   uint64 // slots in use, brought up to date between phases
+	yield  func() // for tests, see tuning
 }
 
 // padSlots follow the last slot and stay free, so that looking one ahead needs
@@ -76,6 +77,9 @@ func (t *table) insert1(c, home uint64) bool {
 			return false
 		}
 		if v == 0 {
+			if t.yield != nil {
+				t.yield()
+			}
 			if atomic.CompareAndSwapUint64(&t.slots[i], 0, c+1) {
 				return true
 			}
@@ -104,6 +108,9 @@ func (t *table) insertN(c []uint64, home uint64) bool {
 		case v == 0:
 			if !atomic.CompareAndSwapUint64(&t.slots[at], 0, busySlot) {
 				continue
+			}
+			if t.yield != nil {
+				t.yield()
 			}
 			for j := 1; j < len(c); j++ {
 				atomic.StoreUint64(&t.slots[at+uint64(j)], c[j])
