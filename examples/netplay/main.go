@@ -53,6 +53,7 @@ type settings struct {
 	script, fleet, checksums string
 	trace, pcap              string
 	timeout                  time.Duration
+	helpScript               bool
 	seed                     uint
 }
 
@@ -64,6 +65,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 			return exitOK
 		}
 		return exitUsage
+	}
+	if s.helpScript {
+		fmt.Fprint(stdout, player.ScriptHelp)
+		return exitOK
 	}
 	if err := s.complete(f); err != nil {
 		fmt.Fprintf(stderr, "netplay: %v\n", err)
@@ -112,7 +117,7 @@ func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
 	f.StringVar(&s.trace, "trace", "", "record each step of the machine in this `file` (JSON lines)")
 	f.StringVar(&s.pcap, "pcap", "", "record the packets in this `file` (pcapng), with the transitions as comments")
 	f.BoolVar(&c.Verbose, "v", false, "print the commands and reports of every frame, too")
-	f.BoolFunc("help-script", "explain scripts", func(string) error { fmt.Fprint(stderr, player.ScriptHelp); return flag.ErrHelp })
+	f.BoolVar(&s.helpScript, "help-script", false, "explain scripts")
 	return f
 }
 

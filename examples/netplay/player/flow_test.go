@@ -65,8 +65,8 @@ func TestFlows(t *testing.T) {
 	}{
 		{name: "two matches", matches: 2, ended: 2, frames: 100, clientHas: []string{"match 2 ended"}},
 		{name: "edits from both sides, a cancel, names",
-			server:  "edit own 0 chmmr\nedit other 13 utwig\nname other Yours now\nconfirm\ncancel\nedit own 12 yehat\nconfirm",
-			client:  "edit other 0 druuge\nedit other 5 umgah\nedit own 13 zoq\nname own Mine\nconfirm",
+			server:  "edit own 0 chmmr\nedit other 13 utwig\nname other Yours now\nconfirm\ncancel",
+			client:  "edit other 0 druuge\nedit other 5 umgah\nedit own 13 zoq\nname own Mine\nsleep 100ms\nconfirm",
 			matches: 1, ended: 1, frames: 50},
 		{name: "changes after a confirmation take it back",
 			client: "sleep 30ms\nedit own 7 orz\nsleep 30ms\nedit own 7 -", matches: 1, ended: 1, serverHas: []string{"report cancelled"}},
