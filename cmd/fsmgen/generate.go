@@ -27,7 +27,7 @@ type generateFlags struct {
 func generateCommand() *cobra.Command {
 	var f generateFlags
 	c := &cobra.Command{
-		Use:   "generate SPEC...",
+		Use:   "generate [SPEC...]",
 		Short: "Generate Go packages from specifications",
 		Long: `Generate writes one Go package for each specification, in a folder of its own under --out: the machine of
 every role, its runner, and the codecs of the messages. Only files that change are written; files that it wrote
@@ -37,8 +37,15 @@ A SPEC is a file, a pattern, or a folder, which stands for the spec.yaml in it o
 
 Exit code 0: done, or nothing to do. 1: a specification has errors, or --check found something. 2: wrong usage, or a file
 cannot be read or written.`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return generate(cmd, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				if _, err := os.Stat(specsFolder); err != nil {
+					return fmt.Errorf("name a specification: there is no folder %s here", specsFolder)
+				}
+				args = []string{specsFolder}
+			}
+			return generate(cmd, f, args)
+		},
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "machines", "`folder` that the packages go to")
 	c.Flags().StringVar(&f.pkg, "pkg", "", "`name` of the package, for a single SPEC; default: the protocol's")
@@ -47,6 +54,9 @@ cannot be read or written.`,
 	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "write nothing; show what would change")
 	return c
 }
+
+// specsFolder is what is generated if nothing is named.
+const specsFolder = "specs"
 
 func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 	looplab := false
