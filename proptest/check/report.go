@@ -128,8 +128,11 @@ type Place struct {
 
 // SuiteReport is what was found about all checks of a specification.
 type SuiteReport struct {
-	Spec     string    `json:"spec"`
-	Protocol string    `json:"protocol"`
+	Spec     string `json:"spec"`
+	Protocol string `json:"protocol"`
+	// Verdict is the worst of the checks': "violated", "incomplete" or "holds";
+	// Passes says that everything is as the checks expect.
+	Verdict  string    `json:"verdict"`
 	Passes   bool      `json:"passes"`
 	Complete bool      `json:"complete"`
 	Checks   []*Report `json:"checks"`

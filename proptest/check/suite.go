@@ -53,7 +53,25 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		out.Complete = out.Complete && !r.Open
 	}
 	out.judge(base)
+	out.Verdict = out.worst()
 	return out, nil, nil
+}
+
+// worst is the worst verdict of the checks and of what was judged over them.
+func (r *SuiteReport) worst() string {
+	verdict := Holds
+	if !r.Complete {
+		verdict = Incomplete
+	}
+	for _, c := range r.Checks {
+		if c.Verdict == Violated {
+			return Violated
+		}
+	}
+	if len(r.NeverFires)+len(r.Unreachable) > 0 && !r.Passes {
+		return Violated
+	}
+	return verdict
 }
 
 func one(ctx context.Context, p *model.Protocol, name string, base *model.Protocol, cfg Config) (*Report, error) {
