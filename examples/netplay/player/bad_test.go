@@ -76,18 +76,27 @@ func TestDoesWrong(t *testing.T) {
 // FuzzPeer gives a whole player a stream of bytes as its peer: it comes to an
 // end, whatever they are, and does not say that all was well.
 func FuzzPeer(f *testing.F) {
-	init := []byte{0, 12, 0, 0, 0, 4, 0, 0, 0, 7, 0, 0}
-	fleet := append([]byte{0, 12, 0, 4, 1, 0, 0, 1, 0, 1, 0, 0}, 0, 10, 0, 5, 1, 0, 'N', 0, 0, 0)
-	f.Add(init)
-	f.Add(append(append([]byte{}, init...), fleet...))
-	f.Add(append(append(append([]byte{}, init...), fleet...), 0, 4, 0, 6, 0, 4, 0, 7))
+	plan := refgame.Plan{Fleet: []byte{orz}, Name: "The game", Ping: true, Battles: []refgame.Battle{{OwnDies: true, After: 3}}}
+	f.Add(true, game(f, plan))
+	plan.At = func(m refgame.Moment) refgame.Instead { return refgame.Instead{Leave: m.Frame == 2} }
+	f.Add(true, game(f, plan))
+	plan.Before, plan.At = []refgame.Edit{{Own: false, Slot: 0, Ship: spathi}, {Own: true, Slot: 0, Ship: spathi}}, nil
+	f.Add(false, game(f, plan))
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 4 {
-		b := append([]byte{}, init...)
+	for i := range 4 {
+		b := []byte{12, 0, 12, 0, 0, 0, 4, 0, 0, 0, 7, 0, 0}
 		for range r.IntN(60) {
-			b = append(b, byte(r.IntN(5)), byte(r.IntN(19)))
+			b = append(b, 4, 0, byte(4+4*r.IntN(3)), 0, byte(r.IntN(19)))
 		}
-		f.Add(b)
+		f.Add(i%2 == 0, b)
 	}
-	f.Fuzz(fuzzPeer)
+	f.Fuzz(func(t *testing.T, server bool, in []byte) { fuzzPeer(t, server, in) })
+}
+
+// What the fuzzing begins with leads through whole matches.
+func TestFuzzSeeds(t *testing.T) {
+	plan := refgame.Plan{Fleet: []byte{orz}, Name: "The game", Battles: []refgame.Battle{{OwnDies: true, After: 3}}}
+	if res := fuzzPeer(t, true, game(t, plan)); res.Ended != 1 || res.Frames < 4 {
+		t.Errorf("%+v", res)
+	}
 }
