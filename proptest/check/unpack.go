@@ -25,3 +25,6 @@ func (s *System) Local(i int, b []byte) (started bool, given []int64, v interp.V
 
 // Message takes a message apart.
 func (s *System) Message(b []byte) (*model.Message, []int64) { return unpackMessage(s.Protocol, b) }
+
+// Walk visits e and all expressions inside it, those of part keys included.
+func Walk(e model.Expr, visit func(model.Expr)) { walk(e, visit) }

@@ -119,7 +119,7 @@ func (v *verifier) count(inst *model.Instance, l *model.ChanLen) (lo, hi int64) 
 
 // Widen gives the opaque types of a specification so many values.
 func Widen(p *model.Protocol, values int64) {
-	eachType(p, func(t *model.Type) {
+	EachType(p, func(t *model.Type) {
 		if t.Kind == model.KindOpaque {
 			t.Hi = values - 1
 		}
@@ -129,7 +129,7 @@ func Widen(p *model.Protocol, values int64) {
 // Texts gives the texts of domains their handles: 1 is "a", 2 is "b", ...
 func Texts(p *model.Protocol, strs *interp.Strings) {
 	var most int64
-	eachType(p, func(t *model.Type) {
+	EachType(p, func(t *model.Type) {
 		if t.Kind == model.KindBytes {
 			most = max(most, t.Hi)
 		}
@@ -144,8 +144,8 @@ func Texts(p *model.Protocol, strs *interp.Strings) {
 	}
 }
 
-// eachType visits every type of messages, commands and variables once.
-func eachType(p *model.Protocol, visit func(*model.Type)) {
+// EachType visits every type of messages, commands, variables and keys once.
+func EachType(p *model.Protocol, visit func(*model.Type)) {
 	seen := map[*model.Type]bool{}
 	var walk func(t *model.Type)
 	walk = func(t *model.Type) {

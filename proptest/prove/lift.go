@@ -1,0 +1,108 @@
+package prove
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
+)
+
+// Lift says which environment rules are left out.
+type Lift string
+
+const (
+	// LiftNothing keeps all rules: they are part of what is proved.
+	LiftNothing Lift = ""
+	// LiftLengths leaves out what rules say about lengths of channels; what they say of values and
+	// arguments stays.
+	LiftLengths Lift = "lengths"
+	// LiftRules leaves out all rules: every command at any moment with any arguments, as often as possible.
+	LiftRules Lift = "rules"
+)
+
+// lifted copies a check with the rules that remain and another capacity.
+func lifted(c *model.Check, lift Lift, capacity int) *model.Check {
+	out := *c
+	out.Channel.Capacity = capacity
+	out.Rules = nil
+	if lift == LiftRules {
+		return &out
+	}
+	for _, r := range c.Rules {
+		rule := *r
+		if lift == LiftLengths && r.When != nil && AsksLengths(r.When) {
+			rule.When = open(r.When, true)
+		}
+		if !isLit(rule.When, 1) || r.Times > 0 {
+			out.Rules = append(out.Rules, &rule)
+		}
+	}
+	return &out
+}
+
+// open puts want in place of every condition on lengths, with the sign that makes the whole allow as much
+// as possible.
+func open(e model.Expr, want bool) model.Expr {
+	if !AsksLengths(e) {
+		return e
+	}
+	switch e := e.(type) {
+	case *model.Unary:
+		if e.Op == model.OpNot {
+			c := *e
+			c.X = open(e.X, !want)
+			return &c
+		}
+	case *model.Binary:
+		switch e.Op {
+		case model.OpAnd, model.OpOr:
+			c := *e
+			c.X, c.Y = open(e.X, want), open(e.Y, want)
+			return simplify(&c)
+		case model.OpImplies:
+			c := *e
+			c.X, c.Y = open(e.X, !want), open(e.Y, want)
+			return &c
+		}
+	}
+	l := &model.Lit{ExprBase: model.ExprBase{T: e.Type(), Span: e.Pos()}}
+	if want {
+		l.Value = 1
+	}
+	return l
+}
+
+// simplify drops an operand that cannot matter, for the reports.
+func simplify(e *model.Binary) model.Expr {
+	decides, neutral := int64(0), int64(1) // of &&
+	if e.Op == model.OpOr {
+		decides, neutral = 1, 0
+	}
+	switch {
+	case isLit(e.X, decides), isLit(e.Y, neutral):
+		return e.X
+	case isLit(e.Y, decides) && e.Op == model.OpOr, isLit(e.X, neutral):
+		return e.Y
+	}
+	return e
+}
+
+func isLit(e model.Expr, value int64) bool {
+	l, ok := e.(*model.Lit)
+	return ok && l.T != nil && l.T.Kind == model.KindBool && l.Value == value
+}
+
+// AsksLengths says whether an expression depends on the length of a channel.
+func AsksLengths(e model.Expr) bool {
+	found := false
+	check.Walk(e, func(e model.Expr) {
+		_, is := e.(*model.ChanLen)
+		found = found || is
+	})
+	return found
+}
+
+// lengthRules lists the rules that speak of lengths.
+func lengthRules(c *model.Check) []*model.EnvRule {
+	return slices.DeleteFunc(slices.Clone(c.Rules), func(r *model.EnvRule) bool { return r.When == nil || !AsksLengths(r.When) })
+}

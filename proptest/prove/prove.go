@@ -1,0 +1,293 @@
+package prove
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/prove/certify"
+)
+
+// Options limit the work; the zero value has sensible limits.
+type Options struct {
+	Lift Lift
+	// MaxConfigurations bounds each search, real or collapsed; 0: a million.
+	MaxConfigurations int
+	// MaxBytes bounds the memory of the searches for real runs; 0: two gigabytes.
+	MaxBytes uint64
+	// Workers is the number of goroutines of the searches for real runs; 0: one for each core.
+	Workers int
+}
+
+// Limits of the attempts.
+const (
+	// growths is how often the capacity is doubled to see whether channels close by themselves.
+	growths = 2
+	// maxExact is how many equal messages in a row are told apart at most.
+	maxExact = 2
+	// maxVerified is how many real configurations are verified unasked.
+	maxVerified = 200_000
+)
+
+// safety are the kinds of claim that say something about each configuration.
+var safety = map[model.ClaimKind]bool{model.Always: true, model.Agree: true}
+
+// Loader compiles a specification for a check, anew for each call.
+type Loader func(check string) (*model.Protocol, error)
+
+// prover works on one check.
+type prover struct {
+	ctx   context.Context
+	load  Loader
+	name  string
+	o     Options
+	base  *model.Protocol
+	check *model.Check // as it is written
+	proto *model.Protocol
+	r     *Report
+	// runs are the searches for real runs, and sys the system of the last.
+	runs  []*check.Report
+	sys   *check.System
+	cert  *certify.Certificate
+	space *explore.Space
+}
+
+// Check proves what it can of the check of the given name. base, if not nil, is the specification
+// without the check's constants and domains, to name what the check replaced. The certificate is nil if nothing
+// was established. An error is about a check that cannot be explored at all.
+func Check(ctx context.Context, load Loader, name string, base *model.Protocol, o Options) (*Report, *certify.Certificate, error) {
+	if o.MaxConfigurations == 0 {
+		o.MaxConfigurations = 1_000_000
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 2 << 30
+	}
+	began := time.Now()
+	p := &prover{ctx: ctx, load: load, name: name, o: o, base: base}
+	if err := p.reload(0); err != nil {
+		return nil, nil, err
+	}
+	p.r = &Report{Protocol: p.proto.Name, Check: name, Hash: p.proto.Hash, Lift: o.Lift}
+	if len(p.proto.Files) > 0 {
+		p.r.Spec = p.proto.Files[0]
+	}
+	closed, err := p.closes()
+	if err != nil {
+		return nil, nil, err
+	}
+	if closed {
+		err = p.closure()
+	} else {
+		err = p.collapse()
+	}
+	p.judge()
+	p.r.Seconds = time.Since(began).Seconds()
+	return p.r, p.cert, err
+}
+
+// reload compiles the check anew, with so many values of each opaque type (0: as it says).
+func (p *prover) reload(values int64) error {
+	proto, err := p.load(p.name)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(proto.Checks, func(c *model.Check) bool { return c.Name == p.name })
+	if i < 0 {
+		return fmt.Errorf("the specification has no check %s", p.name)
+	}
+	if values > 0 {
+		certify.Widen(proto, values)
+	}
+	p.proto, p.check = proto, proto.Checks[i]
+	return nil
+}
+
+// closes searches with growing capacity until no channel is ever full. Its reports are kept: what they
+// found are real runs.
+func (p *prover) closes() (bool, error) {
+	capacity := p.check.Channel.Capacity
+	for range growths {
+		r, err := p.bounded(capacity)
+		if err != nil {
+			return false, err
+		}
+		if builtIn(r, check.Overflow) == check.Holds {
+			return true, nil
+		}
+		if builtIn(r, check.Overflow) != check.Violated || p.ctx.Err() != nil {
+			return false, nil
+		}
+		capacity *= 2
+	}
+	return false, nil
+}
+
+// bounded searches with a capacity, under the rules that remain.
+func (p *prover) bounded(capacity int) (*check.Report, error) {
+	s, err := check.New(p.proto, lifted(p.check, p.o.Lift, capacity))
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Run(p.ctx, p.options(), p.base)
+	if err != nil {
+		return nil, err
+	}
+	p.sys = s
+	p.runs = append(p.runs, r)
+	return r, nil
+}
+
+func (p *prover) options() explore.Options {
+	return explore.Options{Workers: p.o.Workers, MaxConfigurations: uint64(p.o.MaxConfigurations), MaxBytes: p.o.MaxBytes}
+}
+
+// builtIn is the result of a built-in claim.
+func builtIn(r *check.Report, name string) string {
+	for i := range r.Claims {
+		if r.Claims[i].Name == name && r.Claims[i].Kind == "built-in" {
+			return r.Claims[i].Result
+		}
+	}
+	return check.Incomplete
+}
+
+// closure takes over what was found where no channel was ever full.
+func (p *prover) closure() error {
+	if err := p.moreValues(); err != nil {
+		return err
+	}
+	last := p.runs[len(p.runs)-1]
+	p.r.Method, p.r.Configurations, p.r.Steps, p.r.Widest = ByClosure, int(last.Configurations), int(last.Steps), last.WidestChannel
+	for i := range last.Claims {
+		c := &last.Claims[i]
+		if c.Name == check.Overflow {
+			continue // there is no capacity to exceed
+		}
+		out := Claim{Name: c.Name, Kind: c.Kind, Text: c.Text, Note: c.Note, Expected: c.Expected, Counterexample: c.Counterexample, Result: NotEstablished}
+		switch c.Result {
+		case check.Holds:
+			out.Result = Proved
+		case check.Violated:
+			out.Result = Violated
+		}
+		p.r.Claims = append(p.r.Claims, out)
+	}
+	return p.writeClosure()
+}
+
+// writeClosure makes the certificate and, unless it is large, has it verified.
+func (p *prover) writeClosure() error {
+	opt := p.options()
+	opt.Checks, opt.KeepGoing = p.sys.Checks, true
+	res, err := explore.Run(p.ctx, p.sys.System, opt)
+	if err != nil || !res.Complete {
+		return err
+	}
+	p.cert = spaceCertificate(p.sys, res.Space, p.header())
+	if len(p.cert.Configurations) <= maxVerified {
+		return p.verify()
+	}
+	return nil
+}
+
+func (p *prover) header() certify.Header {
+	h := header(p.sys, p.o.Lift, p.r.Values)
+	h.Claims = slices.DeleteFunc(h.Claims, func(name string) bool {
+		return !slices.ContainsFunc(p.r.Claims, func(c Claim) bool { return c.Name == name && c.Result == Proved })
+	})
+	return h
+}
+
+// verify gives the certificate to the independent verifier, with a specification compiled anew. If they disagree there is a
+// mistake in one of the two, and nothing is established.
+func (p *prover) verify() error {
+	proto, err := p.load(p.name)
+	if err != nil {
+		return err
+	}
+	_, broken, err := p.cert.Audit(proto)
+	for i := range p.r.Claims {
+		c := &p.r.Claims[i]
+		if !slices.Contains(p.cert.Claims, c.Name) {
+			continue
+		}
+		why := broken[c.Name]
+		if err != nil {
+			why = err.Error()
+		}
+		if why != "" && c.Result == Proved {
+			c.Result, c.Note = NotEstablished, "the verifier does not accept it: "+why
+		}
+	}
+	if err != nil {
+		p.r.Why = append(p.r.Why, "the certificate is not accepted: "+err.Error())
+		p.cert = nil
+		return nil
+	}
+	p.r.Verified = true
+	return nil
+}
+
+// moreValues searches with more values of the opaque types until there are enough for any number of them.
+func (p *prover) moreValues() error {
+	before, sys := len(p.runs), p.sys
+	o := opaqueTypes(p.proto, p.check)
+	if o == nil || o.why != "" {
+		return nil
+	}
+	values := int64(0)
+	for {
+		opt := p.options()
+		opt.KeepGoing, opt.Checks = true, p.sys.Checks
+		res, err := explore.Run(p.ctx, p.sys.System, opt)
+		if err != nil {
+			return err
+		}
+		have := max(values, p.fewest())
+		live := o.live(p.sys, res.Space)
+		if !res.Complete {
+			break
+		}
+		if o.enough(have, live) {
+			if values > 0 {
+				p.r.Values = values
+			}
+			p.r.AllValues, p.r.Live = true, live
+			return nil
+		}
+		values = max(have+1, int64(live+o.fresh), slices.Max(o.constants)+1)
+		if values > maxValues {
+			break
+		}
+		if err := p.reload(values); err != nil {
+			return err
+		}
+		r, err := p.bounded(p.sys.Check.Channel.Capacity)
+		if err != nil {
+			return err
+		}
+		if builtIn(r, check.Overflow) != check.Holds {
+			break
+		}
+	}
+	p.runs, p.sys = p.runs[:before], sys
+	return p.reload(0)
+}
+
+// maxValues is how many values of an opaque type are tried.
+const maxValues = 16
+
+// fewest is the least number of values of an opaque type.
+func (p *prover) fewest() int64 {
+	n := int64(maxValues)
+	certify.EachType(p.proto, func(t *model.Type) {
+		if t.Kind == model.KindOpaque {
+			n = min(n, t.Hi+1)
+		}
+	})
+	return n
+}
