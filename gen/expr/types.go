@@ -65,6 +65,39 @@ func ParseInstance(text string, place Place) (*Instance, *Error) {
 	return in, nil
 }
 
+// Group is Name[Lo..Hi] or Name[Var in Lo..Hi], the key of several instances.
+type Group struct {
+	Name   string
+	Var    string // "" if the number has no name
+	VarPos diag.Span
+	Lo, Hi Node
+}
+
+// ParseGroup reads the key of an instance; nil if it is a plain name.
+func ParseGroup(text string, place Place) (*Group, *Error) {
+	p := newParser(text, place)
+	g := &Group{}
+	g.Name, _ = p.name("a name")
+	if p.err == nil && p.tok.kind == end {
+		return nil, nil
+	}
+	p.expect("[", "after the name")
+	x := p.expr(4)
+	if id, ok := x.(*Ident); ok && p.tok.kind == name && p.tok.text == "in" {
+		p.advance()
+		g.Var, g.VarPos = id.Name, id.Span
+		x = p.expr(4)
+	}
+	p.expect("..", "in the range")
+	g.Lo, g.Hi = x, p.expr(4)
+	p.expect("]", "after the range")
+	p.finish()
+	if p.err != nil {
+		return nil, p.err
+	}
+	return g, nil
+}
+
 // At builds a list node for values that are written as a YAML list.
 func At(span diag.Span, elems []Node) *List { return &List{base{span}, elems} }
 

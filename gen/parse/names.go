@@ -27,18 +27,20 @@ type names struct {
 }
 
 const (
-	namePattern   = "^[A-Za-z][A-Za-z0-9_]{0,63}$"
-	dashedPattern = "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
-	eventPattern  = "^[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?$"
+	namePattern     = "^[A-Za-z][A-Za-z0-9_]{0,63}$"
+	dashedPattern   = "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
+	instancePattern = "^[A-Za-z][A-Za-z0-9_]{0,63}([[].*[.][.].*[]])?$"
+	eventPattern    = "^[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?$"
 )
 
 var (
-	plainNames  = names{NameComplaint, namePattern, reserved}
-	typeNames   = names{typeName, namePattern, union(reserved, reservedTypes)}
-	dashedNames = names{dashedName, dashedPattern, nil}
-	eventKeys   = names{keyOfState, eventPattern, reserved}
-	ruleKeys    = names{keyOfRule, eventPattern, reserved}
-	freeKeys    = names{freeKey, "[^ \t\r\n]", nil}
+	plainNames   = names{NameComplaint, namePattern, reserved}
+	typeNames    = names{TypeNameComplaint, namePattern, union(reserved, reservedTypes)}
+	dashedNames  = names{DashedNameComplaint, dashedPattern, nil}
+	eventKeys    = names{keyOfState, eventPattern, reserved}
+	ruleKeys     = names{keyOfRule, eventPattern, reserved}
+	instanceKeys = names{keyOfInstance, instancePattern, reserved}
+	freeKeys     = names{freeKey, "[^ \t\r\n]", nil}
 )
 
 func union(a, b map[string]bool) map[string]bool {
@@ -47,8 +49,8 @@ func union(a, b map[string]bool) map[string]bool {
 	return out
 }
 
-// typeName is for the declared types.
-func typeName(name string) string {
+// TypeNameComplaint says what is wrong with the name of a type, or "".
+func TypeNameComplaint(name string) string {
 	if reservedTypes[name] {
 		return "is a type of the language and cannot be declared"
 	}
@@ -70,8 +72,9 @@ func NameComplaint(name string) string {
 	return ""
 }
 
-// dashedName is for claims and checks, which no expression mentions.
-func dashedName(name string) string {
+// DashedNameComplaint says what is wrong with the name of a claim or check, which no
+// expression mentions, or "".
+func DashedNameComplaint(name string) string {
 	switch {
 	case len(name) > maxName:
 		return "a name has at most 64 characters"
@@ -113,6 +116,18 @@ func keyOfState(name string) string {
 func keyOfRule(name string) string {
 	if keyOfState(name) != "" {
 		return "a rule is for a command, or role.command"
+	}
+	return ""
+}
+
+// keyOfInstance accepts names, and name[range].
+func keyOfInstance(name string) string {
+	head, rest, many := strings.Cut(name, "[")
+	if c := NameComplaint(head); c != "" || !many {
+		return c
+	}
+	if !strings.HasSuffix(rest, "]") || !strings.Contains(rest, "..") {
+		return "instances are declared as name, or as name[range]"
 	}
 	return ""
 }

@@ -134,7 +134,7 @@ func initChecks() {
 	}}
 	oneCheck = shape{what: "a check", merge: true, keys: []key{
 		{"doc", docShape},
-		{"instances", &shape{what: "instances", open: text("a role")}},
+		{"instances", &shape{what: "instances", open: text("a role"), name: instanceKeys}},
 		{"channel", nil},
 		{"consts", named("constants", exprShape)},
 		{"domains", named("domains", valueShape)},

@@ -303,10 +303,23 @@ func (s *scope) channelEnds(n expr.Node, c *model.ChanLen, fn string) bool {
 }
 
 func (s *scope) end(n expr.Node) *model.Instance {
+	if ix, ok := n.(*expr.Index); ok {
+		if g, isName := ix.X.(*expr.Ident); isName && s.groups[g.Name] != nil {
+			s.r.refer(g.Pos(), s.groups[g.Name].at)
+			if in := s.instanceIndex(s.groups[g.Name], ix.Args, n.Pos()); in != nil {
+				return in.m
+			}
+			return nil
+		}
+	}
 	id, ok := n.(*expr.Ident)
 	if !ok {
 		s.r.Errorf("FSM023", n.Pos(), "an end of a channel is an instance")
 		return nil
+	}
+	if b := s.boundTo(id.Name); b != nil && b.in != nil {
+		s.r.refer(id.Pos(), b.at)
+		return b.in.m
 	}
 	if in := s.instances[id.Name]; in != nil {
 		s.r.refer(id.Pos(), in.m.Span)

@@ -58,7 +58,7 @@ func (r *resolver) oneCheck(e ast.Entry) *model.Check {
 		}
 	}
 	if q := n.Get("quiet"); q != nil {
-		s := &scope{r: r, instances: instances}
+		s := instances.scope(r)
 		c.Quiet = s.cond(r.parse(q))
 		c.QuietLocals = s.max
 	}
@@ -76,48 +76,91 @@ func (r *resolver) oneCheck(e ast.Entry) *model.Check {
 	return c
 }
 
-func (r *resolver) instances(c *model.Check, n *ast.Node) map[string]*instance {
-	out := map[string]*instance{}
+func (r *resolver) instances(c *model.Check, n *ast.Node) *parties {
+	out := &parties{map[string]*instance{}, map[string]*group{}}
 	if n == nil || len(n.Entries) == 0 {
 		r.Errorf("FSM009", c.Span, "check %s has no instances", diag.Quote(c.Name)).With("add `instances: {a: role, b: role}`")
 		return out
 	}
-	if len(n.Entries) > maxInstances {
+	all := r.members(n, true)
+	if len(all) > maxInstances {
 		r.Errorf("FSM042", n.Span(), "a check has at most %d instances", maxInstances)
 		return out
 	}
 	blamed := map[*role]bool{}
-	for _, e := range n.Entries {
-		in := &model.Instance{Name: e.Key.Text, Index: len(c.Instances), Span: e.Key.Span()}
-		out[in.Name] = &instance{in, nil} // so that its name is known, whatever is wrong with it
-		x, err := expr.ParseInstance(e.Value.Text, e.Value.Part)
-		if err != nil {
-			r.syntax(err)
+	broken := map[*ast.Node]bool{} // an entry whose error would come again
+	for _, m := range all {
+		in := &instance{&model.Instance{Name: m.name, Index: len(c.Instances), Span: m.entry.Key.Span()}, nil}
+		out.enter(r, m, in) // so that its name is known, whatever is wrong with it
+		if broken[m.entry.Key] {
 			continue
 		}
-		ro := r.roles[x.Role]
-		if ro == nil {
-			r.unknownAt("FSM021", x.RolePos, x.Role, "role", r.root.Get("roles").Keys())
+		before := r.Len()
+		r.instance(in, m)
+		broken[m.entry.Key] = r.Len() > before
+		if in.ro == nil {
 			continue
 		}
-		r.use(ro.m.Span)
-		r.refer(x.RolePos, ro.m.Span)
-		in.Role = ro.m
-		in.Args = r.instanceArgs(x, ro)
-		if len(n.Entries) > 2 && !ro.peerless.IsZero() && !blamed[ro] {
+		if ro := in.ro; len(all) > 2 && !ro.peerless.IsZero() && !blamed[ro] {
 			blamed[ro] = true
-			r.Errorf("FSM065", e.Key.Span(), "with %d instances it must be said to whom messages go", len(n.Entries)).
+			r.Errorf("FSM065", m.entry.Key.Span(), "with %d instances it must be said to whom messages go", len(all)).
 				See(ro.peerless, "this one does not say").With("add `to: sender`, `to: all` or `to: EXPR`")
 		}
-		out[in.Name] = &instance{in, ro}
-		c.Instances = append(c.Instances, in)
+		c.Instances = append(c.Instances, in.m)
 	}
 	return out
 }
 
-func (r *resolver) instanceArgs(x *expr.Instance, ro *role) []model.Expr {
-	args := make([]model.Expr, len(ro.m.Params))
+// enter makes an instance known by its name or its number.
+func (p *parties) enter(r *resolver, m member, in *instance) {
+	if m.group == nil {
+		if g := p.groups[m.name]; g != nil {
+			r.hides(m.entry.Key.Span(), m.name, "instance", g.at)
+		}
+		p.single[m.name] = in
+		return
+	}
+	g := m.group
+	if p.groups[g.name] != g {
+		if old := p.groups[g.name]; old != nil {
+			r.hides(g.at, g.name, "instance", old.at)
+		} else if old := p.single[g.name]; old != nil {
+			r.hides(g.at, g.name, "instance", old.m.Span)
+		}
+		p.groups[g.name] = g
+	}
+	g.all = append(g.all, in)
+}
+
+func (p *parties) scope(r *resolver) *scope {
+	return &scope{r: r, instances: p.single, groups: p.groups, written: 1}
+}
+
+// instance resolves the role and the arguments of one instance.
+func (r *resolver) instance(in *instance, m member) {
+	x, err := expr.ParseInstance(m.entry.Value.Text, m.entry.Value.Part)
+	if err != nil {
+		r.syntax(err)
+		return
+	}
+	ro := r.roles[x.Role]
+	if ro == nil {
+		r.unknownAt("FSM021", x.RolePos, x.Role, "role", r.root.Get("roles").Keys())
+		return
+	}
+	r.use(ro.m.Span)
+	r.refer(x.RolePos, ro.m.Span)
 	s := &scope{r: r, constant: true}
+	if m.text != nil && m.text.Var != "" {
+		s.bind(bound{name: m.text.Var, value: m.index, at: m.text.VarPos})
+	}
+	in.m.Role = ro.m
+	in.m.Args = r.instanceArgs(x, ro, s)
+	in.ro = ro
+}
+
+func (r *resolver) instanceArgs(x *expr.Instance, ro *role, s *scope) []model.Expr {
+	args := make([]model.Expr, len(ro.m.Params))
 	var names []string
 	seen := map[string]bool{}
 	for _, v := range ro.m.Params {
@@ -216,7 +259,7 @@ var claimKinds = []struct {
 	{"leadsTo", model.LeadsTo, []string{"when", "fair"}},
 }
 
-func (r *resolver) claim(e ast.Entry, instances map[string]*instance) *model.Claim {
+func (r *resolver) claim(e ast.Entry, instances *parties) *model.Claim {
 	c := &model.Claim{Name: e.Key.Text, Why: textOf(e.Value, "why"), Span: e.Key.Span(), Fair: textOf(e.Value, "fair")}
 	c.Quiescent = isTrue(e.Value.Get("quiescent"))
 	if slices.Contains(builtins, c.Name) {
@@ -246,7 +289,7 @@ func (r *resolver) claim(e ast.Entry, instances map[string]*instance) *model.Cla
 			r.Errorf("FSM081", k.Key.Span(), "%s means nothing beside %s", diag.Quote(t), diag.Quote(kind))
 		}
 	}
-	s := &scope{r: r, instances: instances}
+	s := instances.scope(r)
 	r.claimBody(c, s, value, e.Value)
 	c.Locals = s.max
 	return c
@@ -269,29 +312,47 @@ func (r *resolver) claimBody(c *model.Claim, s *scope, value, n *ast.Node) {
 }
 
 func (r *resolver) agreement(c *model.Claim, s *scope, value *ast.Node) {
-	list, ok := r.parse(value).(*expr.List)
-	if !ok {
-		r.Errorf("FSM081", value.Span(), "`agree` needs a list of values: [a.own, b.own]")
-		return
-	}
-	if len(list.Elems) < 2 {
-		r.Errorf("FSM081", value.Span(), "`agree` needs at least two values")
-	}
 	var t *model.Type
-	for _, el := range list.Elems {
+	add := func(el expr.Node) bool {
 		x := s.expr(el, t)
 		if x == nil {
-			return
+			return false
 		}
 		if t == nil {
 			if t = x.Type(); t == nil {
 				r.Errorf("FSM024", x.Pos(), "none is no value to agree on")
-				return
+				return false
 			}
 		} else if x = s.comparable(x, t); x == nil {
-			return
+			return false
 		}
 		c.Exprs = append(c.Exprs, x)
+		return true
+	}
+	switch n := r.parse(value).(type) {
+	case nil:
+		return
+	case *expr.List:
+		for _, el := range n.Elems {
+			if !add(el) {
+				return
+			}
+		}
+	case *expr.Build:
+		list, ok := s.through(n.Var, n.VarPos, n.Over, n.Elem)
+		if !ok {
+			r.Errorf("FSM081", value.Span(), "`agree` needs a list of values: [a.own, b.own], or [x.own for x in p]")
+			return
+		}
+		if !s.eachOf(n, list, add) {
+			return
+		}
+	default:
+		r.Errorf("FSM081", value.Span(), "`agree` needs a list of values: [a.own, b.own]")
+		return
+	}
+	if len(c.Exprs) < 2 {
+		r.Errorf("FSM081", value.Span(), "`agree` needs at least two values")
 	}
 }
 

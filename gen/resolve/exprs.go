@@ -33,6 +33,11 @@ func (s *scope) expr(n expr.Node, want *model.Type) model.Expr {
 	switch {
 	case f.e != nil:
 		return f.e
+	case f.info != nil && f.inst != nil && len(f.path) == 0 && (want == nil || want.Kind != model.KindBool):
+		// Where a value is needed an instance is its number.
+		return s.constantLit(s.r.basicType("instance", n.Pos()), int64(f.inst.Index), n.Pos())
+	case f.group != nil:
+		s.r.Errorf("FSM023", n.Pos(), "%s is several instances; say which", diag.Quote(f.group.name)).With(f.group.hint())
 	case f.info != nil:
 		s.r.Errorf("FSM023", n.Pos(), "this is a machine; name one of its states or variables behind a dot")
 	case f.part != nil:
@@ -153,6 +158,9 @@ func rangeOf(t *model.Type) string {
 }
 
 func (s *scope) quantified(n *expr.Quantified, base model.ExprBase) model.Expr {
+	if list, ok := s.through(n.Var, n.VarPos, n.Over, n.X); ok {
+		return s.allOf(n, list)
+	}
 	values, over, each := s.over(n.Over)
 	if each == nil {
 		return nil

@@ -7,17 +7,29 @@ import (
 )
 
 func (s *scope) list(n *expr.List, base model.ExprBase, want *model.Type) model.Expr {
-	elem, t := elemOf(want)
-	if elem == nil && len(n.Elems) == 0 {
+	if elem, _ := elemOf(want); elem == nil && len(n.Elems) == 0 {
 		s.r.Errorf("FSM024", n.Pos(), "an empty list needs a place that says of what")
 		return nil
 	}
+	return s.listOf(n, base, want, func(f func(expr.Node) bool) bool {
+		for _, x := range n.Elems {
+			if !f(x) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// listOf resolves a list whose elements are given one after the other.
+func (s *scope) listOf(n *expr.List, base model.ExprBase, want *model.Type, each func(func(expr.Node) bool) bool) model.Expr {
+	elem, t := elemOf(want)
 	l := &model.ListLit{ExprBase: base}
-	for _, x := range n.Elems {
+	ok := each(func(x expr.Node) bool {
 		if elem == nil {
 			first := s.expr(x, nil)
 			if first == nil || first.Type() == nil {
-				return nil
+				return false
 			}
 			elem = first.Type()
 			if isNumber(elem) {
@@ -26,10 +38,14 @@ func (s *scope) list(n *expr.List, base model.ExprBase, want *model.Type) model.
 		}
 		e := s.value(x, elem)
 		if e == nil {
-			return nil
+			return false
 		}
 		l.Elems = append(l.Elems, e)
 		s.carry(l, e)
+		return true
+	})
+	if !ok {
+		return nil
 	}
 	if t == nil {
 		t = &model.Type{Kind: model.KindList, Elem: elem, Cap: max(1, len(l.Elems))}
@@ -59,6 +75,10 @@ func elemOf(want *model.Type) (elem, t *model.Type) {
 }
 
 func (s *scope) build(n *expr.Build, base model.ExprBase, want *model.Type) model.Expr {
+	if bounds, ok := s.through(n.Var, n.VarPos, n.Over, n.Elem); ok {
+		list := expr.At(n.Pos(), nil)
+		return s.listOf(list, base, want, func(f func(expr.Node) bool) bool { return s.eachOf(n, bounds, f) })
+	}
 	values, over, each := s.over(n.Over)
 	if each == nil {
 		return nil

@@ -126,6 +126,9 @@ func (r *resolver) declarations() {
 		r.p.Tick, _ = time.ParseDuration(t.Text)
 	}
 	r.declareConsts()
+	if n := len(r.members(r.check.Get("instances"), false)); n > 0 && n <= maxInstances {
+		r.nodeHi = int64(n) - 1
+	}
 	r.p.Channel = r.channel(r.root.Get("channel"), model.Channel{Ordered: true, Capacity: 8, Span: r.p.Span})
 	r.declareTypes()
 	r.declareMessages()
@@ -149,9 +152,6 @@ func (r *resolver) findCheck() {
 		return
 	}
 	r.special = r.special || r.check.Get("consts") != nil || r.check.Get("domains") != nil
-	if in := r.check.Get("instances"); in != nil && len(in.Entries) > 0 {
-		r.nodeHi = int64(len(in.Entries)) - 1
-	}
 }
 
 func (r *resolver) use(at diag.Span)    { r.used[use{at, ""}] = true }

@@ -22,6 +22,9 @@ type scope struct {
 	noParts    bool // of the machine nothing: parts' messages are mapped over keys and fields
 	env        bool // len(out) and len(in) are channels of the machine
 	instances  map[string]*instance
+	groups     map[string]*group
+	binds      []bound // names that stand for instances while a text is written out
+	written    int     // how often what is resolved now is written out
 	// lenient: the event's fields could not be resolved, so unknown names may be theirs.
 	lenient bool
 }
@@ -60,6 +63,10 @@ func (s *scope) declareLocal(name string, t *model.Type, at diag.Span) *model.Lo
 		s.r.hides(at, name, what, first)
 	case s.instances[name] != nil:
 		s.r.hides(at, name, "instance", s.instances[name].m.Span)
+	case s.groups[name] != nil:
+		s.r.hides(at, name, "instance", s.groups[name].at)
+	case s.boundTo(name) != nil:
+		s.r.Errorf("FSM040", at, "%s is already the name of a field or loop variable here", diag.Quote(name))
 	}
 	l := &model.Local{Name: name, Type: t, Offset: s.frame}
 	s.r.noteLocal(l, at, true)
@@ -83,11 +90,15 @@ type ref struct {
 	path model.Path
 	part *model.Part // a keyed part whose keys are missing
 	t    *model.Type // a type, before a dot
+	// group: instances by number, which lacks its number
+	group *group
 }
 
 var errRef = ref{}
 
-func (f ref) isNone() bool { return f.e == nil && f.info == nil && f.part == nil && f.t == nil }
+func (f ref) isNone() bool {
+	return f.e == nil && f.info == nil && f.part == nil && f.t == nil && f.group == nil
+}
 
 // ref resolves names, selections and indices; everything else is an expression.
 func (s *scope) ref(n expr.Node, want *model.Type) ref {
@@ -119,6 +130,12 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 		base.T = l.Type
 		s.r.refer(n.Pos(), s.r.localAt[l])
 		return ref{e: &model.LocalRef{ExprBase: base, Local: l}}
+	}
+	if b := s.boundTo(n.Name); b != nil {
+		return s.boundRef(b, n.Pos())
+	}
+	if g := s.groups[n.Name]; g != nil {
+		return ref{group: g}
 	}
 	if in := s.instances[n.Name]; in != nil {
 		s.r.refer(n.Pos(), in.m.Span)
@@ -211,6 +228,10 @@ func (s *scope) names() []string {
 		names = append(names, l.Name)
 	}
 	names = append(names, sortedKeys(s.instances)...)
+	names = append(names, sortedKeys(s.groups)...)
+	for _, b := range s.binds {
+		names = append(names, b.name)
+	}
 	if s.ro != nil && !s.noParts {
 		names = append(names, sortedKeys(s.ro.values)...)
 	}
@@ -279,6 +300,9 @@ func (s *scope) selection(n *expr.Select) ref {
 		s.r.Errorf("FSM061", n.X.Pos(), "part %s has several instances; say which", diag.Quote(x.part.Name)).
 			With(keysHint(x.part))
 		return errRef
+	case x.group != nil:
+		s.r.Errorf("FSM023", n.X.Pos(), "%s is several instances; say which", diag.Quote(x.group.name)).With(x.group.hint())
+		return errRef
 	case x.t != nil:
 		return s.qualified(x.t, n)
 	case x.e == nil:
@@ -330,6 +354,12 @@ func (s *scope) index(n *expr.Index) ref {
 		}
 		path := append(slices.Clone(x.path), model.PathStep{Part: x.part, Keys: keys})
 		return ref{info: s.r.info[x.part.Machine], inst: x.inst, path: path}
+	case x.group != nil:
+		in := s.instanceIndex(x.group, n.Args, n.Pos())
+		if in == nil || in.ro == nil {
+			return errRef
+		}
+		return ref{info: in.ro, inst: in.m}
 	case x.info != nil || x.t != nil:
 		s.r.Errorf("FSM023", n.X.Pos(), "this has no index")
 		return errRef

@@ -17,6 +17,7 @@ const (
 	maxParts     = 4096    // instances of one part
 	maxLoop      = 4096    // values that a loop or a list builder goes through
 	maxImports   = 16      // nesting of imports
+	maxWritten   = 4096    // copies of a condition that is written out for instances
 	maxNumber    = 1 << 61 // magnitude of every number on the way
 )
 
