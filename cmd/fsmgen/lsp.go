@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/cmd/internal/lsp"
+)
+
+func init() { commands = append(commands, lspCommand) }
+
+func lspCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "lsp",
+		Short: "Run a language server for specifications, for editors",
+		Long: `Lsp speaks the Language Server Protocol on standard input and output: diagnostics as
+you type, hover, definitions, references, renaming, completion, symbols, formatting.
+docs/EDITORS.md says how to tell an editor.
+
+Exit code 0: the editor ended the session. 1: it went away without a word. 2: what it
+sent is not the protocol.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			err := lsp.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), lsp.Options{})
+			switch {
+			case errors.Is(err, lsp.ErrNoShutdown):
+				return &cli.Error{Code: cli.ExitFindings, Message: err.Error()}
+			case err != nil && ctx.Err() == nil:
+				return ioError(err)
+			}
+			return nil
+		},
+	}
+	c.Flags().Bool("stdio", true, "the only way to be connected; some editors say so")
+	return c
+}

@@ -1,0 +1,119 @@
+package lsp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// layouter writes the rows of a frame's table. Offsets behind something of variable length are
+// the least ones.
+type layouter struct {
+	b      strings.Builder
+	at     int
+	varies bool
+	depth  int
+}
+
+// layout renders a message's frame with byte offsets, "" if the protocol has no wire format.
+func layout(p *model.Protocol, m *model.Message) string {
+	if p.Wire == nil {
+		return ""
+	}
+	l := &layouter{}
+	fmt.Fprintf(&l.b, "\n%s\n\n| offset | bytes | |\n|---|---|---|\n", frameLength(m))
+	l.items(p.Wire.Header, m)
+	l.items(m.Layout, m)
+	return l.b.String()
+}
+
+func frameLength(m *model.Message) string {
+	if m.MinLen == m.MaxLen {
+		return fmt.Sprintf("frame of %d bytes", m.MinLen)
+	}
+	return fmt.Sprintf("frame of %d to %d bytes", m.MinLen, m.MaxLen)
+}
+
+func (l *layouter) row(bytes int, size, what string) {
+	off := fmt.Sprint(l.at)
+	if l.varies {
+		off += "+"
+	}
+	if l.depth > 0 {
+		off = "·"
+	}
+	fmt.Fprintf(&l.b, "| %s | %s | %s |\n", off, size, what)
+	if l.depth == 0 {
+		l.at += bytes
+	}
+}
+
+func (l *layouter) number(bits int, little bool, what string) {
+	if little && bits > 8 {
+		what += ", little-endian"
+	}
+	l.row(bits/8, fmt.Sprint(bits/8), what)
+}
+
+func (l *layouter) items(items []model.WireItem, m *model.Message) {
+	for _, it := range items {
+		switch it := it.(type) {
+		case *model.WireLength:
+			l.number(it.Bits, it.Little, map[bool]string{false: "length of the frame", true: "length of what follows the header"}[it.Body])
+		case *model.WireType:
+			l.number(it.Bits, it.Little, fmt.Sprintf("type = %d", m.ID))
+		case *model.WireConst:
+			l.number(it.Bits, it.Little, fmt.Sprintf("always %d", it.Value))
+		case *model.WireInt:
+			what := fieldName(it.Field)
+			if it.HasNone {
+				what += fmt.Sprintf(" (%d: none)", it.None)
+			}
+			l.number(it.Bits, it.Little, what)
+		case *model.WirePad:
+			l.row(it.Bytes, fmt.Sprint(it.Bytes), "padding")
+		case *model.WireAlign:
+			if !l.varies && l.depth == 0 && it.Since < 0 {
+				n := (it.To - l.at%it.To) % it.To
+				l.row(n, fmt.Sprint(n), fmt.Sprintf("padding to a multiple of %d", it.To))
+				continue
+			}
+			l.row(0, fmt.Sprintf("0–%d", it.To-1), fmt.Sprintf("padding to a multiple of %d", it.To))
+			l.varies = true
+		case *model.WireCount:
+			l.number(it.Bits, it.Little, "count of "+fieldName(it.Field))
+		case *model.WireEach:
+			l.row(0, "…", fmt.Sprintf("%s, for each of at most %d:", fieldName(it.Field), it.Field.Type.Cap))
+			l.depth++
+			l.items(it.Items, m)
+			l.depth--
+			l.varies = true
+		case *model.WireBytes:
+			l.text(it)
+		case *model.WireValue:
+			l.row(0, "…", fieldName(it.Field))
+			l.varies = true
+		}
+	}
+}
+
+func (l *layouter) text(it *model.WireBytes) {
+	end := "the rest of the frame"
+	switch {
+	case it.Nul:
+		end = "up to and with a zero byte"
+	case it.Count:
+		end = "as many as counted"
+	}
+	l.row(0, fmt.Sprintf("≤ %d", it.Field.Type.Cap), fieldName(it.Field)+", "+end)
+	l.varies = true
+}
+
+// fieldName is a field's name; the elements of a list of single values have none.
+func fieldName(f *model.Field) string {
+	if f.Name == "" {
+		return "the element"
+	}
+	return "`" + f.Name + "`"
+}
