@@ -196,8 +196,9 @@ func (s *search) conflictReports(r *Result) {
 	}
 	before := s.trails(finds)
 	for _, c := range s.conflicts {
+		trace, end := s.trace(before, c.c)
 		r.Conflicts = append(r.Conflicts, Conflict{Claim: c.claim, A: uint32(c.a), B: uint32(c.b), ProcA: c.procA, ProcB: c.procB,
-			Text: c.text, Trace: s.trace(before, c.c), Before: s.e.configuration(c.c)})
+			Text: c.text, Trace: trace, Before: s.e.configuration(end)})
 	}
 	slices.SortStableFunc(r.Conflicts, func(x, y Conflict) int {
 		return cmp.Or(x.Claim-y.Claim, len(x.Trace)-len(y.Trace), bytes.Compare([]byte(x.Text), []byte(y.Text)))

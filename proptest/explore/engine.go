@@ -18,7 +18,10 @@ type engine struct {
 	spent    [][4]uint32 // by id and fault: the id afterwards plus 1, overflowWord if used up, 0 unknown
 	lay      layout
 	bundles  []*bundle
-	faulty   bool // some channel loses, duplicates or swaps
+	canon    *canon   // nil without symmetry
+	reduced  []string // reductions in use
+	refused  []string // reductions asked for and not used, with the reason
+	faulty   bool     // some channel loses, duplicates or swaps
 	visited  *table
 	levels   []level
 	grown    bool // an id no longer fits the layout
@@ -64,6 +67,7 @@ func newEngine(sys *System, opt Options) *engine {
 		e.budgets = []Budget{{}}
 		e.spent = make([][4]uint32, 1)
 	}
+	e.reductions()
 	e.lay = newLayout(e.fields(), e.counts(), opt.minStride)
 	e.initClaims()
 	return e

@@ -3,12 +3,13 @@ package explore
 // worker is one goroutine's share of a level. It reads the tables of the
 // engine and writes only to itself and the visited set.
 type worker struct {
-	e    *engine
-	s    *search
-	ids  []uint32
-	next []uint32
-	said []uint32 // by bundle: outcome for the configuration at hand plus 1, 0 if it does not apply
-	buf  []uint64 // packed successors not yet inserted
+	e                  *engine
+	s                  *search
+	ids                []uint32
+	next               []uint32
+	raw, rep, one, two []uint32 // for canonize
+	said               []uint32 // by bundle: outcome for the configuration at hand plus 1, 0 if it does not apply
+	buf                []uint64 // packed successors not yet inserted
 	// recent remembers some successors of late; many come twice in short order.
 	recent []uint64
 	keys   []uint64 // successors that may be new
@@ -47,6 +48,8 @@ func newWorker(s *search) *worker {
 	w := &worker{e: e, s: s, found: map[findKey][]uint64{}, inc: 1}
 	w.ids = make([]uint32, e.fields())
 	w.next = make([]uint32, e.fields())
+	w.raw, w.rep = make([]uint32, e.fields()), make([]uint32, e.fields())
+	w.one, w.two = make([]uint32, e.fields()), make([]uint32, e.fields())
 	w.said = make([]uint32, len(e.bundles))
 	w.counts = make([]uint64, len(e.sys.Labels)+moreCounts)
 	w.by = make([][]uint64, len(e.bundles))
@@ -105,6 +108,9 @@ func (w *worker) generate(c []uint64) (moves int, ok bool) {
 	moves = len(w.buf) - mark + len(w.bad)
 	if ok && e.faulty {
 		ok = w.channelFaults()
+	}
+	if ok && e.canon != nil {
+		ok = w.canonize(mark)
 	}
 	return moves, ok
 }

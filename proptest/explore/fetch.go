@@ -49,11 +49,17 @@ func (s *search) room() {
 func (s *search) fetch(missed [][]uint64) bool {
 	e := s.e
 	stride := e.lay.stride
-	ids := make([]uint32, e.fields())
+	ids, rep := make([]uint32, e.fields()), make([]uint32, e.fields())
+	met := func(m *move) bool {
+		if e.canon != nil && m.fault == nil {
+			e.canon.learn(m.next, rep)
+		}
+		return true
+	}
 	for _, t := range missed {
 		for ; len(t) > 0; t = t[stride:] {
 			e.lay.unpack(t[:stride], ids)
-			e.moves(ids, func(*move) bool { return true })
+			e.moves(ids, met)
 			for i := 0; i < len(e.bundles); i++ {
 				if b := e.bundles[i]; e.applies(b.where, ids) && b.outcome(ids) == 0 && !e.learn(b, ids) {
 					s.divide(i)
@@ -74,6 +80,9 @@ func (e *engine) widen() {
 		c := &e.chans[k]
 		c.append.widen(len(c.msgs.vals))
 		c.recv.widen(len(c.msgs.vals))
+	}
+	if e.canon != nil {
+		e.canon.widen()
 	}
 }
 
@@ -144,6 +153,9 @@ func (e *engine) bytes(configurations uint64) uint64 {
 	}
 	for i := range e.procs {
 		n += uint64(len(e.procs[i].rules))*56 + uint64(len(e.procs[i].locals.vals))*64
+	}
+	if e.canon != nil {
+		n += e.canon.bytes()
 	}
 	return n
 }

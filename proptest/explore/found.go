@@ -57,21 +57,10 @@ func (w *worker) note(key findKey, c []uint64) {
 // compare orders configurations by what they hold, not by ids, which depend on
 // the order of the search.
 func (e *engine) compare(a, b []uint64) int {
-	x, y := make([]uint32, e.fields()), make([]uint32, e.fields())
-	e.lay.unpack(a, x)
-	e.lay.unpack(b, y)
+	x, y := e.unpack(a), e.unpack(b)
 	for i := range x {
-		if x[i] == y[i] {
-			continue
-		}
-		switch k := i - len(e.procs); {
-		case k < 0:
-			return cmp.Compare(e.procs[i].locals.vals[x[i]], e.procs[i].locals.vals[y[i]])
-		case k < len(e.chans):
-			return slices.CompareFunc(e.chans[k].bytes(x[i]), e.chans[k].bytes(y[i]), slices.Compare)
-		default:
-			p, q := e.budgets[x[i]], e.budgets[y[i]]
-			return cmp.Or(p.Loss-q.Loss, p.Dup-q.Dup, p.Swap-q.Swap, p.Crash-q.Crash)
+		if x[i] != y[i] {
+			return e.compareField(i, x[i], y[i])
 		}
 	}
 	return 0
@@ -112,10 +101,11 @@ func compareKeys(a, b findKey) int {
 // violation turns a finding and its trace into a report.
 func (s *search) violation(f *finding, before parents) Violation {
 	e := s.e
-	v := Violation{Claim: -1, Label: -1, Trace: s.trace(before, f.c), End: e.configuration(f.c), Loop: f.loop, Text: f.text}
+	trace, at := s.trace(before, f.c)
+	v := Violation{Claim: -1, Label: -1, Trace: trace, End: e.configuration(at), Loop: f.loop, Text: f.text}
 	if f.end != nil {
 		v.Trace = append(v.Trace, f.stem...)
-		v.End = e.configuration(f.end)
+		v.End = e.configuration(e.unpack(f.end))
 	}
 	switch f.key.what {
 	case foundClaim:
@@ -124,14 +114,18 @@ func (s *search) violation(f *finding, before parents) Violation {
 			v.Text = fmt.Sprintf("%q does not hold", e.sys.Claims[f.key.claim].Name)
 		}
 	case foundDeadlock:
-		v.Kind, v.Text = Deadlock, "nothing can happen any more, yet "+s.unfinished(f.c)
+		v.Kind, v.Text = Deadlock, "nothing can happen any more, yet "+s.unfinished(at)
 	case foundOrphan:
-		v.Kind, v.Text = Orphan, "all machines are at their end, yet "+s.waiting(f.c)
+		v.Kind, v.Text = Orphan, "all machines are at their end, yet "+s.waiting(at)
 	case foundFault:
 		v.Kind, v.Label = f.key.kind, f.key.label
-		last := e.stepWhere(f.c, func(m *move) bool {
+		last := e.stepWhere(at, func(m *move) bool {
 			return m.fault != nil && int(m.rule.label) == f.key.label && m.kindOfFault() == f.key.kind
 		})
+		if last.Fault == nil { // it is another machine's, in a renaming of f.c
+			last = e.stepWhere(at, func(m *move) bool { return m.fault != nil && m.kindOfFault() == f.key.kind })
+			v.Label = last.Label
+		}
 		if last.Fault != nil {
 			v.Text = last.Fault.Text
 		}
@@ -148,10 +142,8 @@ func (m *move) kindOfFault() Kind {
 }
 
 // unfinished names the machines that are not at an end.
-func (s *search) unfinished(c []uint64) string {
+func (s *search) unfinished(ids []uint32) string {
 	e := s.e
-	ids := make([]uint32, e.fields())
-	e.lay.unpack(c, ids)
 	var names []string
 	for p := range e.procs {
 		if !e.procs[p].proc.Final([]byte(e.procs[p].locals.vals[ids[p]])) {
@@ -163,15 +155,15 @@ func (s *search) unfinished(c []uint64) string {
 		text = strings.Join(names, ", ") + " are not at an end"
 	}
 	if !e.empty(ids) {
-		text += "; " + s.waiting(c)
+		text += "; " + s.waiting(ids)
 	}
 	return text
 }
 
 // waiting names the messages that are still in channels.
-func (s *search) waiting(c []uint64) string {
+func (s *search) waiting(ids []uint32) string {
 	var parts []string
-	for k, w := range s.e.configuration(c).Channels {
+	for k, w := range s.e.configuration(ids).Channels {
 		if len(w) == 0 {
 			continue
 		}

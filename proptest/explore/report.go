@@ -5,7 +5,8 @@ import "time"
 // result puts together what the search found.
 func (s *search) result() *Result {
 	e := s.e
-	r := &Result{Configurations: s.total, Depth: max(len(e.levels)-1, s.deepest), Frontier: s.unexpanded}
+	r := &Result{Configurations: s.total, Depth: max(len(e.levels)-1, s.deepest), Frontier: s.unexpanded,
+		Reductions: e.reduced, Refused: e.refused}
 	if why := s.why.Load(); why != nil {
 		r.Why = *why
 	}
@@ -71,6 +72,7 @@ func (s *search) sizes(r *Result) {
 		r.Widest = append(r.Widest, e.chans[i].widest)
 		r.Words = append(r.Words, len(e.chans[i].words))
 	}
+	e.widestOfAll(r.Widest)
 	if e.visited != nil {
 		r.TableBytes = e.visited.bytes()
 	}
@@ -96,7 +98,8 @@ func (s *search) findings(r *Result) {
 	for i := range finds {
 		f := &finds[i]
 		if f.key.what == foundWitness {
-			r.Witnesses = append(r.Witnesses, Witness{f.key.claim, s.trace(before, f.c), s.e.configuration(f.c)})
+			trace, end := s.trace(before, f.c)
+			r.Witnesses = append(r.Witnesses, Witness{f.key.claim, trace, s.e.configuration(end)})
 			continue
 		}
 		r.Violations = append(r.Violations, s.violation(f, before))

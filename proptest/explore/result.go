@@ -53,6 +53,9 @@ type Options struct {
 	MaxDepth          int
 	MaxBytes          uint64
 	MaxTime           time.Duration
+	// Reduce selects reductions. They keep verdicts, which claims and kinds of
+	// error are violated, and the lengths of shortest traces.
+	Reduce Reduction
 	// Mode, Seed, Walks and WalkLength choose another search.
 	Mode       Mode
 	Seed       uint64
@@ -133,7 +136,9 @@ type Result struct {
 	KeyBits               int
 	// Reductions names those that were used; none in a plain search.
 	Reductions []string
-	Seconds    float64
+	// Refused says why a reduction asked for was not used.
+	Refused []string
+	Seconds float64
 	// Space is the reached set, for those who want to walk over it. It keeps
 	// the memory of the search; drop it when done.
 	Space *Space

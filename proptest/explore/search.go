@@ -112,6 +112,9 @@ func (s *search) close() {
 func (s *search) breadthFirst() {
 	e := s.e
 	ids := e.initial()
+	if e.canon != nil {
+		e.canon.learn(e.initial(), ids)
+	}
 	s.relayout()
 	t, err := newTable(s.tune.slots, e.lay.stride)
 	if err != nil {

@@ -31,7 +31,7 @@ func (s *Space) ForEachConfiguration(visit func(depth int, c Configuration) bool
 	for depth, l := range e.levels {
 		for _, b := range l.blocks {
 			for ; len(b) > 0; b = b[e.lay.stride:] {
-				if !visit(depth, e.configuration(b[:e.lay.stride])) {
+				if !visit(depth, e.configuration(e.unpack(b[:e.lay.stride]))) {
 					return
 				}
 			}

@@ -31,6 +31,8 @@ type System struct {
 	Claims []Claim
 	// Budget bounds the faults of the environment on one run.
 	Budget Budget
+	// Symmetry says which configurations are alike, for Options.Reduce; or nil.
+	Symmetry *Symmetry
 	// MsgName renders a message for people; nil quotes the bytes.
 	MsgName func(ch int, msg []byte) string
 	// LocalName renders a local value for people; nil quotes the bytes.

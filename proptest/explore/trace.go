@@ -131,8 +131,9 @@ func (e *engine) unkey(k string) []uint64 {
 	return c
 }
 
-// trace gives the steps from the start to c.
-func (s *search) trace(before parents, c []uint64) []TraceStep {
+// trace gives the steps from the start to c, and the ids it ends in: those of
+// c, or of a renaming of c if the search kept one configuration for many.
+func (s *search) trace(before parents, c []uint64) ([]TraceStep, []uint32) {
 	e := s.e
 	path := [][]uint64{c}
 	for {
@@ -144,24 +145,53 @@ func (s *search) trace(before parents, c []uint64) []TraceStep {
 		c = p
 	}
 	slices.Reverse(path)
+	if e.canon != nil {
+		return e.lift(path)
+	}
 	var steps []TraceStep
 	for i := 1; i < len(path); i++ {
 		steps = append(steps, e.stepBetween(path[i-1], path[i]))
 	}
-	return steps
+	return steps, e.unpack(path[len(path)-1])
+}
+
+// lift turns a path between configurations that stand for others into a run
+// of the system: of the steps possible, it takes the first to a renaming of the
+// next one on the path.
+func (e *engine) lift(path [][]uint64) (steps []TraceStep, at []uint32) {
+	at = e.initial()
+	rep := make([]uint32, e.fields())
+	for _, c := range path[1:] {
+		want := e.unpack(c)
+		e.moves(slices.Clone(at), func(m *move) bool {
+			if m.fault != nil {
+				return true
+			}
+			if e.canon.learn(m.next, rep); !slices.Equal(rep, want) {
+				return true
+			}
+			steps = append(steps, e.render(at, m))
+			at = slices.Clone(m.next)
+			return false
+		})
+	}
+	return steps, at
+}
+
+func (e *engine) unpack(c []uint64) []uint32 {
+	ids := make([]uint32, e.fields())
+	e.lay.unpack(c, ids)
+	return ids
 }
 
 // stepBetween gives the first move that leads from a to b.
 func (e *engine) stepBetween(a, b []uint64) TraceStep {
-	to := make([]uint32, e.fields())
-	e.lay.unpack(b, to)
-	return e.stepWhere(a, func(m *move) bool { return m.fault == nil && slices.Equal(m.next, to) })
+	to := e.unpack(b)
+	return e.stepWhere(e.unpack(a), func(m *move) bool { return m.fault == nil && slices.Equal(m.next, to) })
 }
 
 // stepWhere gives the first move from a that satisfies ok.
-func (e *engine) stepWhere(a []uint64, ok func(*move) bool) (t TraceStep) {
-	from := make([]uint32, e.fields())
-	e.lay.unpack(a, from)
+func (e *engine) stepWhere(from []uint32, ok func(*move) bool) (t TraceStep) {
 	e.moves(from, func(m *move) bool {
 		if !ok(m) {
 			return true
@@ -192,10 +222,8 @@ func (e *engine) render(from []uint32, m *move) TraceStep {
 	return t
 }
 
-// configuration renders a packed configuration as bytes.
-func (e *engine) configuration(c []uint64) Configuration {
-	ids := make([]uint32, e.fields())
-	e.lay.unpack(c, ids)
+// configuration renders ids as bytes.
+func (e *engine) configuration(ids []uint32) Configuration {
 	var out Configuration
 	for p := range e.procs {
 		out.Locals = append(out.Locals, []byte(e.procs[p].locals.vals[ids[p]]))

@@ -45,5 +45,46 @@ func (s *System) check() error {
 			return bad("claim %d (%s) has no Eval", i, s.Claims[i].Name)
 		}
 	}
+	return s.Symmetry.check(s, bad)
+}
+
+// check says what is wrong with a symmetry, as far as that can be seen.
+func (y *Symmetry) check(s *System, bad func(string, ...any) error) error {
+	if y == nil {
+		return nil
+	}
+	for _, d := range y.Domains {
+		if d.Size < 1 || d.Size > 64 {
+			return bad("the symmetric domain %s has %d values; give 1 to 64", d.Name, d.Size)
+		}
+	}
+	if len(y.Domains) > 0 && (y.Local == nil || y.Msg == nil || y.RenameLocal == nil || y.RenameMsg == nil) {
+		return bad("symmetric values without Local, Msg, RenameLocal and RenameMsg")
+	}
+	for _, f := range y.Shuffles {
+		if f.Procs != nil && !permutes(f.Procs, len(s.Procs)) || f.Chans != nil && !permutes(f.Chans, len(s.Channels)) {
+			return bad("the shuffle %s does not permute the machines and channels", f.Name)
+		}
+		for k, to := range f.Chans {
+			p := s.Channels[k].To
+			if f.Procs != nil {
+				p = f.Procs[p]
+			}
+			if a, b := &s.Channels[k], &s.Channels[to]; b.To != p || a.Order != b.Order || a.Cap != b.Cap {
+				return bad("the shuffle %s moves channel %d to channel %d, which is of another kind", f.Name, k, to)
+			}
+		}
+	}
 	return nil
+}
+
+func permutes(list []int, n int) bool {
+	seen := make([]bool, n)
+	for _, x := range list {
+		if x < 0 || x >= n || seen[x] {
+			return false
+		}
+		seen[x] = true
+	}
+	return len(list) == n
 }

@@ -79,7 +79,7 @@ func (s *search) found(w *worker, path [][]uint32) (bad bool) {
 			f.stem = append(f.stem, e.stepBetween(a, b))
 		}
 		if f.end = f.c; k.what == foundWitness {
-			s.seen = append(s.seen, Witness{k.claim, f.stem, e.configuration(f.c)})
+			s.seen = append(s.seen, Witness{k.claim, f.stem, e.configuration(e.unpack(f.c))})
 			continue
 		}
 		bad = true
