@@ -1,0 +1,191 @@
+// Package udp carries frames over UDP, IPv4 and IPv6: one datagram is one
+// frame, and one socket reaches several peers. [Open] gives a [Link], which is
+// a [transport.Link] that promises nothing: frames may be lost, doubled and
+// reordered. Peers come up when they are configured or first heard, and are
+// lost after a silence. Frames for everybody may be broadcast or multicast.
+//
+// It knows no protocol. Start from [Open].
+package udp
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+)
+
+// Limits are the limits of a link and of each of its peers.
+type Limits = dgram.Limits
+
+// Stats count what a link has dropped.
+type Stats = dgram.Stats
+
+// DefaultMaxFrame is the largest frame in bytes unless Config says otherwise:
+// what fits into one Ethernet frame without fragments, over IPv4.
+const DefaultMaxFrame = 1472
+
+// maxDatagram is the largest payload of UDP in bytes.
+const maxDatagram = 65507
+
+// Config describes a link. The zero value is usable.
+type Config struct {
+	Limits
+	// Peers are the addresses ("host:port") of peers that are there from the
+	// start, in the order of their numbers.
+	Peers []string
+	// Broadcast is where frames for everybody go: directed broadcast
+	// ("192.168.1.255:port"), limited broadcast ("255.255.255.255:port", which
+	// on Linux needs a socket bound to an address of its own, or a default
+	// route), multicast, or any other address. Empty: to each peer in turn.
+	Broadcast []string
+	// Hear is an address on which broadcasts ("127.255.255.255:port",
+	// "0.0.0.0:port") or multicasts ("239.1.2.3:port", "[ff02::1%eth0]:port") are
+	// heard in addition. It is shared: several programs on one computer may
+	// hear the same address, each sending from a port of its own.
+	Hear string
+	// MaxFrame is the largest frame in bytes, 0 for DefaultMaxFrame.
+	MaxFrame int
+	// Cookie lets nobody become a peer who has not shown that it receives
+	// under its address, so that a forged sender cannot make this end send
+	// anything to a victim that is larger than what the forger sent. Both ends
+	// need it, and configure at least one of each other. Nothing is remembered
+	// of those who have not shown it, and their broadcasts are not heard.
+	Cookie bool
+	// Retry is the time between two requests to be admitted, 0 for 250 ms. With Cookie only.
+	Retry time.Duration
+}
+
+// Link is a UDP socket and its peers.
+type Link struct {
+	*dgram.Link[netip.AddrPort]
+	hear    *net.UDPConn
+	hearing sync.WaitGroup
+}
+
+// Open opens a socket on a local address ("host:port"; port 0 for any). The
+// network is udp, udp4 or udp6.
+func Open(network, address string, cfg Config) (*Link, error) {
+	if cfg.MaxFrame <= 0 {
+		cfg.MaxFrame = DefaultMaxFrame
+	}
+	if cfg.MaxFrame > maxDatagram {
+		return nil, fmt.Errorf("frames of %d bytes do not fit into a datagram: %d is the most", cfg.MaxFrame, maxDatagram)
+	}
+	peers, err := resolve(network, cfg.Peers)
+	if err != nil {
+		return nil, err
+	}
+	all, err := resolve(network, cfg.Broadcast)
+	if err != nil {
+		return nil, err
+	}
+	pc, err := (&net.ListenConfig{}).ListenPacket(context.Background(), network, address)
+	if err != nil {
+		return nil, err
+	}
+	sock, err := newSocket(pc.(*net.UDPConn))
+	if err != nil {
+		pc.Close()
+		return nil, err
+	}
+	dc := dgram.Config[netip.AddrPort]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, All: all, Own: sock.own()}
+	if cfg.Cookie {
+		dc.Gate = newGate(cfg.Retry)
+	}
+	inner, err := dgram.New(sock, dc, peers)
+	if err != nil {
+		pc.Close()
+		return nil, err
+	}
+	l := &Link{Link: inner}
+	if cfg.Hear != "" {
+		if err := l.listen(network, cfg.Hear, cfg.MaxFrame); err != nil {
+			inner.Close()
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+func resolve(network string, addresses []string) ([]netip.AddrPort, error) {
+	list := make([]netip.AddrPort, 0, len(addresses))
+	for _, s := range addresses {
+		a, err := net.ResolveUDPAddr(network, s)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, unmap(a.AddrPort()))
+	}
+	return list, nil
+}
+
+// unmap gives an address one form, whichever kind of socket has seen it.
+func unmap(a netip.AddrPort) netip.AddrPort {
+	if a.Addr().Is4In6() {
+		return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+	}
+	return a
+}
+
+// AddPeer configures a peer ("host:port") and returns its number.
+func (l *Link) AddPeer(address string) (int, error) {
+	a, err := resolve("udp", []string{address})
+	if err != nil {
+		return 0, err
+	}
+	return l.Add(a[0])
+}
+
+// listen opens the second socket, for broadcasts.
+func (l *Link) listen(network, address string, maxFrame int) error {
+	a, err := net.ResolveUDPAddr(network, address)
+	if err != nil {
+		return err
+	}
+	if a.IP.IsMulticast() {
+		var ifi *net.Interface
+		if a.Zone != "" {
+			if ifi, err = net.InterfaceByName(a.Zone); err != nil {
+				return err
+			}
+		}
+		l.hear, err = net.ListenMulticastUDP(network, ifi, a)
+	} else {
+		var pc net.PacketConn
+		lc := net.ListenConfig{Control: share}
+		if pc, err = lc.ListenPacket(context.Background(), network, address); err == nil {
+			l.hear = pc.(*net.UDPConn)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("hearing broadcasts: %w", err)
+	}
+	l.hearing.Go(func() {
+		buf := make([]byte, maxFrame+1)
+		for failures := 0; failures < 100; failures++ {
+			n, from, err := l.hear.ReadFromUDPAddrPort(buf)
+			if err == nil {
+				failures = 0
+				l.Inject(buf[:n], unmap(from))
+			}
+		}
+	})
+	return nil
+}
+
+// Close implements [transport.Link].
+func (l *Link) Close() error {
+	err := l.Link.Close()
+	if l.hear != nil {
+		l.hear.Close()
+		l.hearing.Wait()
+	}
+	return err
+}
+
+// Abort implements [transport.Link].
+func (l *Link) Abort() error { return l.Close() }
