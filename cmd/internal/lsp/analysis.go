@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,6 +68,9 @@ func (s *server) publish() {
 	}
 }
 
+// specLine is in every text that is, or is about to be, a specification.
+var specLine = regexp.MustCompile(`(?m)^(\{ *)?["']?protocol["']? *:`)
+
 // diagnose compiles a document and turns the findings into the client's form.
 func (s *server) diagnose(d *document) (out []lspDiagnostic) {
 	defer func() {
@@ -79,6 +83,11 @@ func (s *server) diagnose(d *document) (out []lspDiagnostic) {
 	if d.tooLong {
 		d.stale, d.now = false, &analysis{src: d.src, names: symbols.New()}
 		return append(out, lspDiagnostic{Severity: 1, Code: "FSM002", Source: "fsmgen", Message: "the text has more than 1 MB, the most a specification may have"})
+	}
+	if !specLine.Match(d.src.Text) {
+		// Some other YAML file that the editor shows us too.
+		d.stale, d.now = false, &analysis{src: d.src, names: symbols.New()}
+		return out
 	}
 	for _, f := range s.compile(d).found {
 		out = append(out, s.diagnostic(d, f))

@@ -136,6 +136,9 @@ func TestHuge(t *testing.T) {
 	if p = c.change(file, 2, "protocol: [[[["); len(p.Diagnostics) != 1 || p.Diagnostics[0].Code != "FSM003" {
 		t.Errorf("then: %+v", p.Diagnostics)
 	}
+	if p = c.change(file, 3, "services: {web: {image: nginx}}"); len(p.Diagnostics) != 0 {
+		t.Errorf("a file that is no specification gives %+v", p.Diagnostics)
+	}
 	// A message that is too long as a whole is skipped.
 	fmt.Fprintf(c.out, "Content-Length: %d\r\n\r\n", maxFrame+1)
 	io.CopyN(c.out, zeros{}, maxFrame+1)
