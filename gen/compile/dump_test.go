@@ -114,6 +114,8 @@ func exprText(x model.Expr) string {
 		return "unwrap(" + exprText(x.X) + ")"
 	case *model.VarRef:
 		return pathText(x.Inst, x.Path) + fmt.Sprintf("%s#%d", x.Var.Name, x.Var.Offset)
+	case *model.Sender:
+		return "sender"
 	case *model.LocalRef:
 		return localText(x.Local)
 	case *model.StateTest:

@@ -195,6 +195,8 @@ func (c *body) value(e model.Expr) val {
 			c.g.fail(e.Pos(), "the generator knows no value for %s here", e.Local.Name)
 		}
 		return v
+	case *model.Sender:
+		return val{s: "fx.from", prec: precPrimary, t: e.T, addr: true}
 	case *model.StateTest:
 		r, at := c.path(e.Path)
 		tests := make([]string, len(e.States))

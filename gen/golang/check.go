@@ -94,6 +94,9 @@ func (g *gen) eventChecks(r *machine) string {
 	var t text
 	for _, e := range r.events {
 		var tests []string
+		if t := r.m.Sender; t != nil && e.ev.FromPeer() {
+			tests = append(tests, g.invalid(t, "ev.From"))
+		}
 		for i, a := range e.args(g) {
 			if e.ev.Kind == model.EventTimer {
 				continue

@@ -53,9 +53,22 @@ func (g *gen) rendered(t *model.Type, x string) string {
 // textName is the end of the name of the function that renders a type.
 func textName(gt *goType) string {
 	if gt.t.Kind == model.KindSet && !gt.own {
-		return "SetOf" + simpleName(strconv.Itoa(int(gt.t.Elem.Kind))+key(gt.t.Elem))
+		return "SetOf" + memberName(gt.t.Elem)
 	}
 	return simpleName(gt.name)
+}
+
+// memberName names the type of a set's members, different for different types.
+func memberName(t *model.Type) string {
+	switch {
+	case t.Name != "":
+		return GoName(t.Name)
+	case t.Kind == model.KindBool:
+		return "Bool"
+	case t.Kind == model.KindNode:
+		return "Peer" + strconv.FormatInt(t.Hi, 10)
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%dTo%d", t.Lo, t.Hi), "-", "Minus")
 }
 
 // typeText emits the function that renders a composite type.

@@ -25,6 +25,7 @@ type Eval struct {
 	// ChanLen answers the length of channels; nil makes ChanLen fault.
 	ChanLen func(*model.ChanLen) int64
 
+	sender int // of the event being handled
 	rounds int
 	reason string
 	span   diag.Span

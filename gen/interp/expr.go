@@ -37,6 +37,8 @@ func (x *Eval) eval(s *scope, e model.Expr, dst []int64) bool {
 			return x.fail(e.Pos(), e.Local.Name+" has no value here")
 		}
 		copy(dst, s.locals[e.Local.Offset:e.Local.Offset+e.Local.Type.Slots()])
+	case *model.Sender:
+		dst[0] = int64(x.sender)
 	case *model.StateTest:
 		v, base, ok := x.place(s, e.Inst, e.Path)
 		dst[0] = 0

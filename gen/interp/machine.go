@@ -90,6 +90,7 @@ func (x *Machine) Step(v Value, ev Event) (next Value, effects []Effect, res fsm
 	x.x.rounds, x.queued, x.refused = 0, 0, false
 	x.effects, x.fired = x.effects[:0], x.fired[:0]
 	x.v, x.ev = v, ev
+	x.x.sender = ev.Sender
 	copy(x.next, v)
 	c := context{scope: scope{v: x.next}, m: x.Model}
 	code, id := x.start(&c, ev)
@@ -115,6 +116,11 @@ func (x *Machine) start(c *context, ev Event) (fsm.Code, uint16) {
 			return fsm.Refused, fsm.NoTransition
 		}
 		i += f.Type.Slots()
+	}
+	if t := x.Model.Sender; t != nil && ev.Event.FromPeer() && (int64(ev.Sender) < t.Lo || int64(ev.Sender) > t.Hi) {
+		x.refuse(c, Failed, ev.Event)
+		x.fault.Reason, x.fault.Span = "sender: "+x.x.outside(t, int64(ev.Sender)), noPlace
+		return fsm.Refused, fsm.NoTransition
 	}
 	if len(ev.At) == 0 {
 		return x.deliver(c, ev.Event, ev.Args)

@@ -68,6 +68,9 @@ type (
 		ExprBase
 		Local *Local
 	}
+	// Sender is the number of the instance whose message, or link coming up or being lost, is
+	// handled; in a part that of the outermost event.
+	Sender struct{ ExprBase }
 	// StateTest is true if the machine at Path is in one of States.
 	StateTest struct {
 		ExprBase

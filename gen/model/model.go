@@ -100,8 +100,11 @@ type Machine struct {
 	Events []*Event
 	// Transitions in source order; Transition.ID indexes it.
 	Transitions []*Transition
-	Size        int
-	Span        diag.Span
+	// Sender is the type of the expression sender, if the machine or a part of it uses that; else
+	// nil. A message, up and lost from a number outside of it are refused.
+	Sender *Type
+	Size   int
+	Span   diag.Span
 }
 
 // Var is a parameter or variable.
@@ -181,6 +184,12 @@ type Event struct {
 	// own. For events of keyed parts the keys come first.
 	Fields []*Field
 	Span   diag.Span
+}
+
+// FromPeer reports whether such an event comes from another instance: a message, or a link that came up
+// or was lost.
+func (e *Event) FromPeer() bool {
+	return e.Kind == EventMessage || e.Kind == EventUp || e.Kind == EventLost
 }
 
 // Report is something a machine tells the embedding program, or its parent.

@@ -18,7 +18,8 @@ var keyDocs = map[string]string{
 	"roles":    "The machines.",
 	"checks":   "Configurations of instances, and claims about all their runs.",
 
-	"type": "The type, in its short form.", "enum": "The names of an enumeration, as a list, or with their codes on the wire.",
+	"parties": "How many instances take part at most; the range of `instance`.",
+	"type":    "The type, in its short form.", "enum": "The names of an enumeration, as a list, or with their codes on the wire.",
 	"record": "The fields of a record: `{name: Type}`.", "array": "The index: one element for each of its values.",
 	"of": "The type of an array's elements.", "list": "The type of a list's elements; `max` bounds its length.",
 	"max": "The greatest number of elements.", "set": "The type of a set's members.", "init": "The value a variable begins with, a constant.",

@@ -62,6 +62,7 @@ func init() {
 			{"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
 			{"header", wireItems}, {"max", exprShape}, {"doc", docShape},
 			{"surplus", &shape{what: "surplus", scalar: oneOf("skip", "error")}}}}},
+		{"parties", exprShape},
 		{"tick", &shape{what: "the length of a tick", scalar: duration}},
 		{"roles", named("roles", &roleShape)},
 		{"checks", &shape{what: "checks", open: &oneCheck, name: dashedNames, merge: true}},

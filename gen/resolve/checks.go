@@ -87,6 +87,9 @@ func (r *resolver) instances(c *model.Check, n *ast.Node) *parties {
 		r.Errorf("FSM042", n.Span(), "a check has at most %d instances", maxInstances)
 		return out
 	}
+	if len(all) > r.parties {
+		r.Errorf("FSM042", n.Span(), "%d instances are more than the %d parties of the protocol", len(all), r.parties).With("raise `parties` at the top")
+	}
 	blamed := map[*role]bool{}
 	broken := map[*ast.Node]bool{} // an entry whose error would come again
 	for _, m := range all {
@@ -155,15 +158,20 @@ func (r *resolver) instance(in *instance, m member) {
 		s.bind(bound{name: m.text.Var, value: m.index, at: m.text.VarPos})
 	}
 	in.m.Role = ro.m
-	in.m.Args = r.instanceArgs(x, ro, s)
+	in.m.Args = r.instanceArgs(x, ro, s, in.m.Index)
 	in.ro = ro
 }
 
-func (r *resolver) instanceArgs(x *expr.Instance, ro *role, s *scope) []model.Expr {
+func (r *resolver) instanceArgs(x *expr.Instance, ro *role, s *scope, number int) []model.Expr {
 	args := make([]model.Expr, len(ro.m.Params))
 	var names []string
 	seen := map[string]bool{}
-	for _, v := range ro.m.Params {
+	for i, v := range ro.m.Params {
+		if v == ro.self { // given by itself
+			args[i] = s.constantLit(v.Type, int64(number), x.Span)
+			names, seen[selfName] = append(names, ""), true
+			continue
+		}
 		names = append(names, v.Name)
 	}
 	for _, a := range x.Args {
@@ -181,7 +189,7 @@ func (r *resolver) instanceArgs(x *expr.Instance, ro *role, s *scope) []model.Ex
 	}
 	var missing []string
 	for _, name := range names {
-		if !seen[name] {
+		if name != "" && !seen[name] {
 			missing = append(missing, name)
 		}
 	}

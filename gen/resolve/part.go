@@ -48,7 +48,7 @@ func (r *resolver) importOK(u *Unit) bool {
 // sub makes the resolver of an imported unit; subst replaces some of its types.
 func (r *resolver) sub(u *Unit, subst map[string]*model.Type) *resolver {
 	s := newResolver(u, Config{}, r.shared)
-	s.imported, s.special, s.subst, s.nodeHi = true, r.special, subst, r.nodeHi
+	s.imported, s.special, s.subst, s.nodeHi, s.outer = true, r.special, subst, r.nodeHi, true
 	return s
 }
 
@@ -80,6 +80,9 @@ func (ro *role) part(p *model.Part, n *ast.Node) {
 		return
 	}
 	p.Machine = child.m
+	if ro.m.Sender == nil {
+		ro.m.Sender = child.m.Sender
+	}
 	ro.partArgs(p, n, child)
 	p.Offset = int(ro.size)
 	if !ro.grow(int64(p.Count)*int64(child.m.Size), p.Span) {
@@ -216,6 +219,10 @@ func (ro *role) arguments(at diag.Span, n *ast.Node, child *role, resolve func(e
 	args := make([]model.Expr, len(child.m.Params))
 	var names []string
 	for i, v := range child.m.Params {
+		if v == child.self && ro.self != nil {
+			args[i] = &model.VarRef{ExprBase: model.ExprBase{T: ro.self.Type, Span: at}, Var: ro.self}
+			continue
+		}
 		names = append(names, v.Name)
 		e := n.Entry(v.Name)
 		if e == nil {

@@ -50,6 +50,8 @@ type resolver struct {
 	messages map[string]*model.Message
 	roles    map[string]*role
 	nodeHi   int64 // greatest number of an instance
+	parties  int   // most instances of a check
+	outer    bool  // nodeHi is that of the importing unit
 	imported bool
 	broken   map[diag.Span]bool // declarations whose fields could not be resolved
 	// special is set when constants or domains are replaced: values that can
@@ -108,7 +110,7 @@ func newResolver(u *Unit, cfg Config, s *shared) *resolver {
 		Collector: &diag.Collector{}, shared: s, unit: u, root: u.Root, cfg: cfg,
 		consts: map[string]*constant{}, types: map[string]*namedType{}, enums: map[string][]enumValue{},
 		opaques: map[string]*model.Type{}, messages: map[string]*model.Message{}, roles: map[string]*role{},
-		nodeHi: maxInstances - 1, broken: map[diag.Span]bool{},
+		nodeHi: maxInstances - 1, parties: maxInstances, broken: map[diag.Span]bool{},
 	}
 	r.p = &model.Protocol{
 		Name: textOf(r.root, "protocol"), Doc: textOf(r.root, "doc"), Source: textOf(r.root, "source"),
@@ -126,6 +128,11 @@ func (r *resolver) declarations() {
 		r.p.Tick, _ = time.ParseDuration(t.Text)
 	}
 	r.declareConsts()
+	if n := r.root.Get("parties"); n != nil && !r.outer {
+		if v, ok := r.constIn(n, 1, maxInstances, "the number of parties"); ok {
+			r.parties, r.nodeHi = int(v), v-1
+		}
+	}
 	if n := len(r.members(r.check.Get("instances"), false)); n > 0 && n <= maxInstances {
 		r.nodeHi = int64(n) - 1
 	}

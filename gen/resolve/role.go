@@ -17,6 +17,7 @@ type role struct {
 	// variable without type or a part without machine is broken: its error is reported.
 	values  map[string]any
 	params  map[*model.Var]bool
+	self    *model.Var // the number of the instance, a parameter that nobody writes; nil: not used
 	events  map[string]*model.Event
 	reports map[string]*model.Report
 	sends   map[*model.Message]diag.Span // what the machine sends, and where first
@@ -57,6 +58,7 @@ func (r *resolver) declareRole(e ast.Entry) *role {
 		m: &model.Machine{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Protocol: r.p.Name, Messages: r.p.Messages, Span: e.Key.Span()},
 	}
 	ro.declareVars("params")
+	ro.declareSelf()
 	ro.declareVars("vars")
 	ro.declareTimers()
 	ro.declareStates()

@@ -27,6 +27,8 @@ type scope struct {
 	written    int     // how often what is resolved now is written out
 	// lenient: the event's fields could not be resolved, so unknown names may be theirs.
 	lenient bool
+	// event is the one being handled; nil: none, or several.
+	event *model.Event
 }
 
 // instance is an instance of a check with its role.
@@ -151,6 +153,12 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 			return s.value_(s.ro, nil, nil, n.Name, n.Pos())
 		}
 	}
+	if n.Name == "sender" && s.hasSender() {
+		if s.ro.m.Sender == nil {
+			s.ro.m.Sender = s.r.basicType("instance", n.Pos())
+		}
+		return ref{e: &model.Sender{ExprBase: model.ExprBase{T: s.ro.m.Sender, Span: n.Pos()}}}
+	}
 	if c := s.r.consts[n.Name]; c != nil {
 		s.r.use(c.m.Span)
 		s.r.refer(n.Pos(), c.m.Span)
@@ -183,6 +191,11 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 	return errRef
 }
 
+// hasSender reports whether what is handled comes from an instance.
+func (s *scope) hasSender() bool {
+	return s.event != nil && s.ro != nil && s.event.FromPeer()
+}
+
 func wantsEnum(t *model.Type) bool {
 	return t != nil && (t.Kind == model.KindEnum || t.Kind == model.KindOptional && t.Elem.Kind == model.KindEnum)
 }
@@ -212,6 +225,10 @@ func (s *scope) enumLit(name string, v enumValue, at, nameAt diag.Span) ref {
 
 func (s *scope) unknownName(n *expr.Ident) {
 	if s.lenient {
+		return
+	}
+	if n.Name == "sender" && s.ro != nil && !s.constant {
+		s.r.Errorf("FSM021", n.Pos(), "only a message, `up` and `lost` have a sender")
 		return
 	}
 	if s.constant && s.ro == nil && n.Name != "" {

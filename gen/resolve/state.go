@@ -230,7 +230,7 @@ func (ro *role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention
 	t := &model.Transition{From: st, Event: h.Event, Mode: h.Mode, Span: m.at}
 	h.Branches = append(h.Branches, t)
 	ro.m.Transitions = append(ro.m.Transitions, t)
-	s := &scope{r: ro.r, ro: ro, lenient: ro.brokenEvent(h.Event)}
+	s := &scope{r: ro.r, ro: ro, lenient: ro.brokenEvent(h.Event), event: h.Event}
 	for _, f := range h.Event.Fields {
 		t.Params = append(t.Params, s.param(f, m.at, h.Mode == model.Handle))
 	}

@@ -21,6 +21,9 @@ func Samples(role *model.Machine) []interp.Event {
 		interp.Zero(t, zero)
 		out = append(out, interp.Event{Event: ev, Args: zero, Sender: 1})
 		next := append([]int64(nil), zero...)
+		if role.Sender != nil && ev.FromPeer() {
+			out = append(out, interp.Event{Event: ev, Args: zero, Sender: int(role.Sender.Hi) + 1})
+		}
 		if at := 0; len(ev.Fields) > 0 {
 			for _, f := range ev.Fields {
 				interp.Next(f.Type, next[at:])
