@@ -51,6 +51,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 type settings struct {
 	cfg                      player.Config
 	script, fleet, checksums string
+	game                     string
 	trace, pcap              string
 	timeout                  time.Duration
 	helpScript               bool
@@ -102,6 +103,7 @@ func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
 	f.DurationVar(&c.Wait, "wait", 10*time.Second, "how long connecting is tried; negative: for ever")
 	f.StringVar(&s.script, "script", "", "`file` that says what this side does; without one it plays a whole match (see -help-script)")
 	f.StringVar(&s.fleet, "fleet", "", "`ships` from slot 0 on, separated by commas; - is an empty slot (default a small fleet)")
+	f.StringVar(&s.game, "game", "0.7.0", "`version` of the game that this side gives itself out for, 0.6.9 or later")
 	f.StringVar(&c.Name, "name", "Parley", "`name` of the own team")
 	f.IntVar(&c.Delay, "delay", 2, "`frames` until an input acts, 0 to 35; the greater delay of both sides counts")
 	f.UintVar(&s.seed, "seed", 0, "`number` that the random numbers begin with, from the side that accepts (default the time)")
@@ -136,6 +138,9 @@ func (s *settings) complete(f *flag.FlagSet) (err error) {
 	c.Seed = uint32(s.seed)
 	if s.seed == 0 {
 		c.Seed = uint32(time.Now().UnixNano())
+	}
+	if n, err := fmt.Sscanf(s.game, "0.%d.%d", &c.Minor, &c.Patch); n != 2 || err != nil || s.game != fmt.Sprintf("0.%d.%d", c.Minor, c.Patch) {
+		return fmt.Errorf("-game %q: a version is like 0.8.0", s.game)
 	}
 	if s.fleet != "" {
 		if c.Fleet, err = player.ParseFleet(s.fleet); err != nil {

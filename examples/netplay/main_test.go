@@ -50,7 +50,7 @@ func TestCommands(t *testing.T) {
 		code <- run([]string{"-listen", "127.0.0.1:0", "-checksums", "own", "-trace", file("a.jsonl"), "-pcap", file("a.pcapng"), "-timeout", "30s", "-script", file("script")}, a, a)
 	}()
 	<-a.listened
-	if c := run([]string{"-connect", a.listens, "-checksums", "own", "-fleet", "orz,-,kohr-ah", "-delay", "0", "-timeout", "30s", "-v"}, b, b); c != exitOK {
+	if c := run([]string{"-connect", a.listens, "-checksums", "own", "-game", "0.8.0", "-fleet", "orz,-,kohr-ah", "-delay", "0", "-timeout", "30s", "-v"}, b, b); c != exitOK {
 		t.Errorf("exit code %d", c)
 	}
 	if c := <-code; c != exitOK {
@@ -123,6 +123,7 @@ func TestExitCodes(t *testing.T) {
 		{"-listen " + at, exitUsage, []string{"in use"}},
 		{"-connect 127.0.0.1:1 -wait 50ms", exitUsage, []string{"127.0.0.1:1", "refused"}},
 		{"-connect " + at + " -fleet orc", exitUsage, []string{"orc", "orz", "zoq"}},
+		{"-connect " + at + " -game 1.0", exitUsage, []string{"1.0", "0.8.0"}},
 		{"-connect " + at + " -delay 36", exitUsage, []string{"36", "35"}},
 		{"-connect " + at + " -checksums none", exitUsage, []string{"none", "echo"}},
 		{"-connect " + at + " -name " + strings.Repeat("x", 31), exitUsage, []string{"31 bytes", "30"}},

@@ -33,8 +33,14 @@ func (q *inputs) pop() (netplay.Input, bool) {
 	return in, true
 }
 
-// probe is how long the other side's first checksum is waited for.
-const probe = time.Second
+// patience is how long the other side's first checksum is waited for. The game
+// says it within a frame. Of two copies that both wait, the accepting one begins.
+func (b *brain) patience() time.Duration {
+	if b.cfg.Server {
+		return time.Second
+	}
+	return 5 * time.Second
+}
 
 // dueFrame plays frame after frame: a checksum, an input, and the end of the
 // battle when a ship is gone.
@@ -106,7 +112,7 @@ func (b *brain) decide(crc netplay.Crc, heard bool) bool {
 	switch {
 	case heard && crc != b.battle.sim.checksum():
 		b.battle.mode = Echo
-	case heard || b.since(b.battle.begun, probe):
+	case heard || b.since(b.battle.begun, b.patience()):
 		b.battle.mode = Own
 	default:
 		return false

@@ -37,6 +37,8 @@ type Config struct {
 	// Wait is how long connecting is tried, 0 for ten seconds; a negative value: until ctx ends.
 	Wait time.Duration
 
+	// Minor and Patch are the version 0.Minor.Patch that this side gives its game, both 0: that of the specification.
+	Minor, Patch uint8
 	// Fleet holds at most 14 ships, from slot 0 on; empty for DefaultFleet.
 	Fleet []netplay.Ship
 	// Name is the name of the own team, at most 30 bytes; empty: it is not told.

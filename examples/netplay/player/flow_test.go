@@ -3,6 +3,7 @@ package player_test
 import (
 	"bytes"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -192,5 +193,37 @@ func TestAuto(t *testing.T) {
 	a, b = pair(t, player.Config{Matches: 1, Script: script(t, "sleep 50ms\nquit")}, player.Config{Idle: true})
 	if a.err != nil || b.err != nil || a.has("report confirmed") {
 		t.Errorf("%v, %v", a.err, b.err)
+	}
+}
+
+// The scripts that come with the command do what they say.
+func TestScripts(t *testing.T) {
+	for name, want := range map[string]struct {
+		fleet       string
+		ended, left int
+		has         string
+	}{
+		"edits.txt":  {"orz", 1, 0, "command name{own: true, name: \"The new name\"}"},
+		"device.txt": {"shofixti,shofixti", 1, 0, "battle 2 ended: ship lost: own"},
+		"leave.txt":  {"orz,orz", 1, 2, "report alive"},
+	} {
+		text, err := os.ReadFile("../scripts/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := player.ParseScript(name, string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := player.Config{Matches: want.ended + want.left, Checksums: player.Own, Fleet: ships(t, "chmmr,chmmr,chmmr"), Script: script(t, "input none x9999")}
+		if name == "leave.txt" {
+			cfg.Script = nil
+		}
+		c := cfg
+		c.Script, c.Fleet = s, ships(t, want.fleet)
+		a, b := pair(t, cfg, c)
+		if a.err != nil || b.err != nil || b.res.Ended < want.ended || b.res.Left != want.left || !b.has(want.has) {
+			t.Errorf("%s: %v, %v, %+v", name, a.err, b.err, b.res)
+		}
 	}
 }

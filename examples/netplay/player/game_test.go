@@ -96,6 +96,19 @@ func TestGame(t *testing.T) {
 	}
 }
 
+// A game that is too old is told so, and refuses one itself.
+func TestVersions(t *testing.T) {
+	a, _, err := against(t, player.Config{Minor: 6, Patch: 8, Matches: 1}, refgame.Plan{Server: true})
+	if err == nil || a.err == nil || !a.has("state init -> ") {
+		t.Errorf("%v, %v", a.err, err)
+	}
+	a, _, err = against(t, player.Config{Minor: 6, Patch: 9, Checksums: player.Echo, Matches: 1}, refgame.Plan{Fleet: []byte{orz}, Battles: []refgame.Battle{{OwnDies: true, OtherDies: true, After: 1}},
+		At: func(m refgame.Moment) refgame.Instead { return refgame.Instead{Leave: m.Point == "inBattle"} }})
+	if err != nil || a.err != nil {
+		t.Errorf("%v, %v", a.err, err)
+	}
+}
+
 // Without a script, who lost a ship is found out by who chooses the next one.
 func TestGameUnseenLosses(t *testing.T) {
 	plan := refgame.Plan{Server: true, Fleet: []byte{orz, spathi, shofixti}, Name: "The game", Delay: 2,

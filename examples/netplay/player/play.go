@@ -93,6 +93,11 @@ func (b *brain) onError(_ runner, err *driver.Error) {
 
 // connect gets a connection and gives it to the driver.
 func (b *brain) connect(ctx context.Context) error {
+	if minor, patch := netplay.Minor(b.cfg.Minor), netplay.Patch(b.cfg.Patch); minor != 0 || patch != 0 {
+		if _, err := b.d.Do(ctx, func(r runner) fsm.Result { return r.Version(minor, patch) }); err != nil {
+			return stopped(ctx, err)
+		}
+	}
 	if _, err := b.d.Do(ctx, func(r runner) fsm.Result { return r.Connect() }); err != nil {
 		return stopped(ctx, err)
 	}

@@ -124,15 +124,15 @@ func (p *position) due(b *brain) (c *command, only bool) {
 // itself where nothing is to be done.
 func (p *position) command(b *brain, l *line) *command {
 	m := &b.m
-	inSetup := m.State == netplay.StateInSetup && b.brought && (b.named || b.cfg.Name == "") && !b.deaf
+	inSetup := m.State == netplay.StateInSetup && b.brought && (b.named || b.cfg.Name == "") && !b.deaf && !m.Away
 	connected := m.State > netplay.StateInit && m.State < netplay.StateClosed
 	switch l.verb {
 	case "edit":
-		if inSetup && canChange(m) {
+		if inSetup && !b.confirmed() {
 			return &command{give: func(r runner) fsm.Result { return r.Ship(l.own, l.slot.Value, l.ship) }, done: func() { b.changed = b.now }}
 		}
 	case "name":
-		if inSetup && canChange(m) {
+		if inSetup && !b.confirmed() {
 			return &command{give: func(r runner) fsm.Result { return r.Name(l.own, l.name) }, done: func() { b.changed = b.now }}
 		}
 	case "confirm":
@@ -203,19 +203,6 @@ func (p *position) cancel(b *brain) *command {
 		p.next(b)
 	}
 	return nil
-}
-
-// canChange says that the machine takes a change in the setup, or a
-// confirmation: not while our agreement stands, or the other side may not hear.
-func canChange(m *netplay.Peer) bool {
-	if m.Away {
-		return false
-	}
-	switch m.Confirm.State {
-	case netplay.ConfirmStateWaiting, netplay.ConfirmStateRemoteOk, netplay.ConfirmStateCancelWaiting, netplay.ConfirmStateCancelRemoteOk:
-		return true
-	}
-	return false
 }
 
 // canPick says that the slot has a ship to choose; if not, the script has failed.

@@ -74,7 +74,7 @@ func (b *brain) dueSetup() *command {
 	case !b.named && b.cfg.Name != "":
 		name, _ := netplay.NewName(b.cfg.Name)
 		return &command{give: func(r runner) fsm.Result { return r.Name(true, name) }, done: func() { b.named, b.changed = true, b.now }}
-	case b.cfg.Matches > 0 && b.played():
+	case b.cfg.Matches > 0 && b.played() && !b.confirmed():
 		return b.quit()
 	case b.deaf:
 		return b.probe()
@@ -82,6 +82,15 @@ func (b *brain) dueSetup() *command {
 		return nil
 	}
 	return b.confirm()
+}
+
+// confirmed says that we have agreed to play (one more match, as a script may want).
+func (b *brain) confirmed() bool {
+	switch b.m.Confirm.State {
+	case netplay.ConfirmStateWaiting, netplay.ConfirmStateRemoteOk, netplay.ConfirmStateCancelWaiting, netplay.ConfirmStateCancelRemoteOk:
+		return false
+	}
+	return true
 }
 
 func (b *brain) fleet() netplay.Entries {
@@ -125,7 +134,7 @@ func (b *brain) canConfirm() bool {
 	if b.m.Away {
 		return false // the other side may still be leaving the match and would not hear of it
 	}
-	if !canChange(&b.m) { // the same states
+	if b.confirmed() || b.m.Away {
 		return false
 	}
 	for i := range b.m.Fleet {
