@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/parley-go/parley/runtime/transport/internal/dgram"
 )
 
 // socket is a UDP socket as package dgram wants it.
@@ -12,12 +14,12 @@ type socket struct {
 	conn  *net.UDPConn
 	local netip.AddrPort
 	write sync.Mutex // the two goroutines of a link may both send
-	out   sender
+	out   dgram.Sender
 }
 
 func newSocket(conn *net.UDPConn) (*socket, error) {
 	s := &socket{conn: conn, local: unmap(conn.LocalAddr().(*net.UDPAddr).AddrPort())}
-	return s, s.out.init(conn)
+	return s, s.out.Init(conn)
 }
 
 func (s *socket) Read(buf []byte) ([]byte, netip.AddrPort, error) {
@@ -28,7 +30,7 @@ func (s *socket) Read(buf []byte) ([]byte, netip.AddrPort, error) {
 func (s *socket) Write(frame []byte, to netip.AddrPort) error {
 	s.write.Lock()
 	defer s.write.Unlock()
-	return s.out.send(frame, to)
+	return s.out.Send(frame, to)
 }
 
 func (s *socket) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }

@@ -156,7 +156,7 @@ func (l *Link) listen(network, address string, maxFrame int) error {
 		l.hear, err = net.ListenMulticastUDP(network, ifi, a)
 	} else {
 		var pc net.PacketConn
-		lc := net.ListenConfig{Control: share}
+		lc := net.ListenConfig{Control: dgram.Share}
 		if pc, err = lc.ListenPacket(context.Background(), network, address); err == nil {
 			l.hear = pc.(*net.UDPConn)
 		}

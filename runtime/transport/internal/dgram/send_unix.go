@@ -1,6 +1,6 @@
 //go:build unix
 
-package udp
+package dgram
 
 import (
 	"net"
@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// sender sends without waiting: what the kernel does not take at once is
+// Sender sends over UDP without waiting: what the kernel does not take at once is
 // lost, as it might be further on. The callback is made once, so that sending
 // does not allocate.
-type sender struct {
+type Sender struct {
 	raw  syscall.RawConn
 	call func(fd uintptr) bool
 	six  bool // the socket is of IPv6, and reaches IPv4 by mapped addresses
@@ -24,7 +24,8 @@ type sender struct {
 	zones map[string]uint32
 }
 
-func (s *sender) init(conn *net.UDPConn) error {
+// Init makes s send over conn.
+func (s *Sender) Init(conn *net.UDPConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
@@ -49,7 +50,8 @@ func (s *sender) init(conn *net.UDPConn) error {
 	return err
 }
 
-func (s *sender) send(b []byte, to netip.AddrPort) error {
+// Send sends a datagram; one goroutine at a time.
+func (s *Sender) Send(b []byte, to netip.AddrPort) error {
 	switch {
 	case s.six:
 		s.sa6.Addr, s.sa6.Port = to.Addr().As16(), int(to.Port())
@@ -69,7 +71,7 @@ func (s *sender) send(b []byte, to netip.AddrPort) error {
 }
 
 // zone returns the number of an interface, 0 if there is none of that name.
-func (s *sender) zone(name string) uint32 {
+func (s *Sender) zone(name string) uint32 {
 	if name == "" {
 		return 0
 	}
@@ -84,8 +86,8 @@ func (s *sender) zone(name string) uint32 {
 	return uint32(ifi.Index)
 }
 
-// share lets several programs hear broadcasts on one port.
-func share(_, _ string, c syscall.RawConn) error {
+// Share is a net.ListenConfig.Control that lets several programs hear broadcasts on one port.
+func Share(_, _ string, c syscall.RawConn) error {
 	var err error
 	if e := c.Control(func(fd uintptr) {
 		err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)

@@ -1,0 +1,149 @@
+package ipx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+)
+
+// Link is one IPX socket in a network of DOSBox's kind. It is a
+// [transport.Link] whose peers are the other sockets that are configured or heard.
+type Link struct {
+	*dgram.Link[Address]
+	tunnel *tunnel
+}
+
+// Dial registers with a server ("host:port") and returns a link. The network
+// is udp, udp4 or udp6.
+func Dial(ctx context.Context, network, server string, cfg Config) (*Link, error) {
+	cfg, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	to, err := net.ResolveUDPAddr(network, server)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := net.ListenUDP(network, nil)
+	if err != nil {
+		return nil, err
+	}
+	t := &tunnel{conn: conn, server: unmap(to.AddrPort())}
+	err = t.out.Init(conn)
+	var local Address
+	if err == nil {
+		local, err = t.register(ctx, cfg)
+	}
+	if err == nil {
+		t.Endpoint, cfg, err = NewEndpoint(local, cfg)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	t.sendPacket = t.packet
+	inner, err := dgram.New(t, dgram.Config[Address]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, Overhead: HeaderSize,
+		All: []Address{t.Everybody()}, Own: t.Own}, cfg.Peers)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &Link{Link: inner, tunnel: t}, nil
+}
+
+// Address is the link's own address.
+func (l *Link) Address() Address { return l.tunnel.Local() }
+
+// Ping asks everybody in the network to answer; Config.OnEcho is told who does.
+func (l *Link) Ping() error { return l.tunnel.packet(l.tunnel.PingPacket(), Address{}) }
+
+func unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+
+// tunnel is a dgram.Socket of packets in datagrams to one server.
+type tunnel struct {
+	*Endpoint
+	conn       *net.UDPConn
+	server     netip.AddrPort
+	mu         sync.Mutex // guards out
+	out        dgram.Sender
+	sendPacket func([]byte, Address) error // packet, made once
+}
+
+// register asks for a node until the server gives one. The asker has to try
+// again itself: nothing tells that a request or its answer was lost.
+func (t *tunnel) register(ctx context.Context, cfg Config) (Address, error) {
+	wake := context.AfterFunc(ctx, func() { t.conn.SetReadDeadline(time.Unix(1, 0)) })
+	defer wake()
+	ask := Header{Length: HeaderSize, Dst: Address{Socket: echoSocket}, Src: Address{Socket: echoSocket}}
+	buf := make([]byte, 2048)
+	var last error
+	for n := 0; n != cfg.Attempts; n++ {
+		if err := t.packet(ask.Append(nil), Address{}); err != nil {
+			last = err
+		}
+		t.conn.SetReadDeadline(time.Now().Add(cfg.Retry))
+		for ctx.Err() == nil {
+			k, from, err := t.conn.ReadFromUDPAddrPort(buf)
+			if err != nil {
+				last = err
+				break
+			}
+			if h, _, err := Parse(buf[:k]); err == nil && unmap(from) == t.server && h.Dst.Socket == echoSocket &&
+				h.Src.Socket == echoSocket && h.Dst.Node != (Node{}) && h.Dst.Node != Broadcast {
+				t.conn.SetReadDeadline(time.Time{})
+				return h.Dst, nil
+			}
+		}
+		if ctx.Err() != nil {
+			return Address{}, ctx.Err()
+		}
+	}
+	if last == nil || errors.Is(last, os.ErrDeadlineExceeded) {
+		last = errors.New("no answer")
+	}
+	return Address{}, fmt.Errorf("no IPX server has registered us at %v after %d requests: %w", t.server, cfg.Attempts, last)
+}
+
+// packet sends a packet to the server, which knows where it goes from there.
+func (t *tunnel) packet(b []byte, _ Address) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.out.Send(b, t.server)
+}
+
+// Read implements [dgram.Socket].
+func (t *tunnel) Read(buf []byte) ([]byte, Address, error) {
+	n, from, err := t.conn.ReadFromUDPAddrPort(buf)
+	if err != nil {
+		return nil, Address{}, err
+	}
+	if unmap(from) != t.server {
+		return nil, Address{}, dgram.ErrSkip
+	}
+	if n == len(buf) {
+		return nil, Address{}, dgram.ErrSkip // longer than any frame; the rest is cut off
+	}
+	return t.Open(buf[:n], t.sendPacket)
+}
+
+// Write implements [dgram.Socket].
+func (t *tunnel) Write(frame []byte, to Address) error { return t.Send(frame, to, t.sendPacket) }
+
+// SetReadDeadline implements [dgram.Socket].
+func (t *tunnel) SetReadDeadline(at time.Time) error { return t.conn.SetReadDeadline(at) }
+
+// Close implements [dgram.Socket].
+func (t *tunnel) Close() error { return t.conn.Close() }
+
+// LocalAddr implements [dgram.Socket].
+func (t *tunnel) LocalAddr() net.Addr { return t.Local() }
+
+// Addr implements [dgram.Socket].
+func (t *tunnel) Addr(a Address) net.Addr { return a }

@@ -1,0 +1,164 @@
+package ipx
+
+import (
+	"net/netip"
+	"time"
+)
+
+// handle deals with one datagram.
+func (s *Server) handle(now time.Time, b []byte, from netip.AddrPort) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, _, err := Parse(b)
+	if err != nil {
+		s.stats.Malformed++
+		return
+	}
+	if h.Dst.Socket == echoSocket && h.Dst.Node == (Node{}) {
+		s.register(now, from)
+		return
+	}
+	i, ok := s.sender(now, from, h.Src.Node)
+	if !ok {
+		return
+	}
+	c := &s.clients[i]
+	if h.Dst.Node == s.node {
+		c.heard = now // the answer to a ping
+		return
+	}
+	if !s.take(c, int(h.Length)) {
+		s.stats.Limited++
+		return
+	}
+	s.relay(b[:h.Length], h.Dst.Node, i)
+}
+
+// register answers a request for a node. With plain nodes the asker is a
+// client from then on; otherwise nothing is remembered but whom to ping once.
+func (s *Server) register(now time.Time, from netip.AddrPort) {
+	node := s.nodeOf(from)
+	if s.cfg.PlainNodes {
+		if _, ok := s.admit(now, from, node); !ok {
+			return
+		}
+	} else if len(s.asked) < maxAsked {
+		s.asked = append(s.asked, from)
+	}
+	s.stats.Registered++
+	h := Header{Length: HeaderSize, Dst: Address{Node: node, Socket: echoSocket}, Src: Address{Net: 1, Node: s.node, Socket: echoSocket}}
+	s.send(h.Append(make([]byte, 0, HeaderSize)), from)
+}
+
+// sender finds the client that a packet comes from; who uses the node that
+// belongs to its address has shown that it has received it.
+func (s *Server) sender(now time.Time, from netip.AddrPort, src Node) (int, bool) {
+	i, ok := s.byAddr[from]
+	if ok && s.clients[i].node == src {
+		s.clients[i].heard = now
+		return i, true
+	}
+	if ok || s.cfg.PlainNodes || src != s.nodeOf(from) {
+		s.stats.Strangers++
+		return 0, false
+	}
+	return s.admit(now, from, src)
+}
+
+func (s *Server) admit(now time.Time, from netip.AddrPort, node Node) (int, bool) {
+	if i, ok := s.byAddr[from]; ok {
+		s.clients[i].heard = now
+		return i, true
+	}
+	if len(s.clients) >= s.cfg.MaxClients {
+		s.stats.Full++
+		return 0, false
+	}
+	if _, taken := s.byNode[node]; taken {
+		s.stats.Full++
+		return 0, false
+	}
+	i := len(s.clients)
+	s.clients = append(s.clients, client{addr: from, node: node, heard: now,
+		frames: float64(s.cfg.FrameRate), bytes: float64(s.cfg.ByteRate)})
+	s.byAddr[from], s.byNode[node] = i, i
+	return i, true
+}
+
+// take notes a packet of a client; it reports whether it is within the limits,
+// which sweep refills.
+func (s *Server) take(c *client, size int) bool {
+	if s.cfg.FrameRate > 0 {
+		if c.frames < 1 {
+			return false
+		}
+		c.frames--
+	}
+	if s.cfg.ByteRate > 0 {
+		if c.bytes < float64(size) {
+			return false
+		}
+		c.bytes -= float64(size)
+	}
+	return true
+}
+
+// relay sends a packet on: to everybody but its sender if the node begins with
+// four bytes FF, as DOSBox has it, else to the client with that node.
+func (s *Server) relay(b []byte, dst Node, sender int) {
+	if [4]byte(dst[:4]) != [4]byte{0xFF, 0xFF, 0xFF, 0xFF} {
+		i, ok := s.byNode[dst]
+		if !ok {
+			s.stats.Unknown++
+			return
+		}
+		s.stats.Relayed++
+		s.send(b, s.clients[i].addr)
+		return
+	}
+	for i := range s.clients {
+		if i != sender {
+			s.stats.Relayed++
+			s.send(b, s.clients[i].addr)
+		}
+	}
+}
+
+// sweep pings who is silent, and takes away the places of those that do not answer.
+func (s *Server) sweep(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ping := Header{Length: HeaderSize, Dst: Address{Node: Broadcast, Socket: echoSocket}, Src: Address{Net: 1, Node: s.node, Socket: echoSocket}}
+	b := ping.Append(make([]byte, 0, HeaderSize))
+	for _, a := range s.asked {
+		if _, ok := s.byAddr[a]; !ok {
+			s.send(b, a)
+		}
+	}
+	s.asked = s.asked[:0]
+	tick := min(s.cfg.Silence/4, time.Second).Seconds()
+	for i := 0; i < len(s.clients); i++ {
+		c := &s.clients[i]
+		c.frames = min(c.frames+tick*float64(s.cfg.FrameRate), float64(s.cfg.FrameRate))
+		c.bytes = min(c.bytes+tick*float64(s.cfg.ByteRate), float64(s.cfg.ByteRate))
+		switch silent := now.Sub(c.heard); {
+		case silent >= s.cfg.Silence:
+			s.remove(i)
+			i--
+		case silent >= s.cfg.Silence/2:
+			s.send(b, c.addr)
+		}
+	}
+}
+
+// remove takes away a place; the last client moves there.
+func (s *Server) remove(i int) {
+	c, last := s.clients[i], len(s.clients)-1
+	delete(s.byAddr, c.addr)
+	delete(s.byNode, c.node)
+	if i != last {
+		s.clients[i] = s.clients[last]
+		s.byAddr[s.clients[i].addr], s.byNode[s.clients[i].node] = i, i
+	}
+	s.clients = s.clients[:last]
+}
