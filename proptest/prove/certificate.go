@@ -2,17 +2,19 @@ package prove
 
 import (
 	"encoding/binary"
+	"slices"
 
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/proptest/prove/certify"
 )
 
-// header begins the certificate of a check with every claim that a certificate can establish.
-func header(s *check.System, lift Lift, values int64) certify.Header {
+// header begins the certificate of a check with every claim of some kinds, and the built-in ones.
+func header(s *check.System, lift Lift, values int64, kinds map[model.ClaimKind]bool) certify.Header {
 	h := certify.Header{Format: certify.Format, Spec: s.Protocol.Name, Hash: s.Protocol.Hash, Check: s.Check.Name, Lift: string(lift), Values: values}
 	for i := range s.Claims {
-		if c := s.Claims[i].Stated; c != nil && safety[c.Kind] {
+		if c := s.Claims[i].Stated; c != nil && kinds[c.Kind] {
 			h.Claims = append(h.Claims, c.Name)
 		}
 	}
@@ -99,9 +101,15 @@ func spaceCertificate(sys *check.System, space *explore.Space, h certify.Header)
 		}
 		for _, w := range x.Channels {
 			var key []byte
+			var ids []int32
 			var blocks []certify.Block
 			for _, b := range w {
-				id := letters.id(b)
+				ids = append(ids, letters.id(b))
+			}
+			if !sys.Check.Channel.Ordered {
+				slices.Sort(ids) // the explorer sorts by bytes, the verifier by number
+			}
+			for _, id := range ids {
 				key = binary.AppendUvarint(key, uint64(id))
 				blocks = append(blocks, certify.Block{0, int(id)})
 			}

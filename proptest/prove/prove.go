@@ -36,6 +36,11 @@ const (
 // safety are the kinds of claim that say something about each configuration.
 var safety = map[model.ClaimKind]bool{model.Always: true, model.Agree: true}
 
+// provable are the kinds that the collapse can establish: of reachable claims it is verified that the
+// way to the goal exists whatever the lengths are. For a closed set of real configurations the explorer has
+// decided those, and the verifier, which is slow at it, is not asked again.
+var provable = map[model.ClaimKind]bool{model.Always: true, model.Agree: true, model.Reachable: true}
+
 // Loader compiles a specification for a check, anew for each call.
 type Loader func(check string) (*model.Protocol, error)
 
@@ -50,10 +55,9 @@ type prover struct {
 	proto *model.Protocol
 	r     *Report
 	// runs are the searches for real runs, and sys the system of the last.
-	runs  []*check.Report
-	sys   *check.System
-	cert  *certify.Certificate
-	space *explore.Space
+	runs []*check.Report
+	sys  *check.System
+	cert *certify.Certificate
 }
 
 // Check proves what it can of the check of the given name. base, if not nil, is the specification
@@ -109,9 +113,9 @@ func (p *prover) reload(values int64) error {
 // closes searches with growing capacity until no channel is ever full. Its reports are kept: what they
 // found are real runs.
 func (p *prover) closes() (bool, error) {
-	capacity := p.check.Channel.Capacity
+	capacity, limit := p.check.Channel.Capacity, p.o.MaxConfigurations
 	for range growths {
-		r, err := p.bounded(capacity)
+		r, err := p.bounded(capacity, limit)
 		if err != nil {
 			return false, err
 		}
@@ -122,17 +126,20 @@ func (p *prover) closes() (bool, error) {
 			return false, nil
 		}
 		capacity *= 2
+		limit = min(limit, max(50_000, 10*int(r.Configurations)))
 	}
 	return false, nil
 }
 
 // bounded searches with a capacity, under the rules that remain.
-func (p *prover) bounded(capacity int) (*check.Report, error) {
+func (p *prover) bounded(capacity, limit int) (*check.Report, error) {
 	s, err := check.New(p.proto, lifted(p.check, p.o.Lift, capacity))
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.Run(p.ctx, p.options(), p.base)
+	o := p.options()
+	o.MaxConfigurations = uint64(limit)
+	r, err := s.Run(p.ctx, o, p.base)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +202,11 @@ func (p *prover) writeClosure() error {
 }
 
 func (p *prover) header() certify.Header {
-	h := header(p.sys, p.o.Lift, p.r.Values)
+	kinds := safety
+	if p.r.Method == ByCollapse {
+		kinds = provable
+	}
+	h := header(p.sys, p.o.Lift, p.r.Values, kinds)
 	h.Claims = slices.DeleteFunc(h.Claims, func(name string) bool {
 		return !slices.ContainsFunc(p.r.Claims, func(c Claim) bool { return c.Name == name && c.Result == Proved })
 	})
@@ -235,6 +246,7 @@ func (p *prover) verify() error {
 // moreValues searches with more values of the opaque types until there are enough for any number of them.
 func (p *prover) moreValues() error {
 	before, sys := len(p.runs), p.sys
+	limit := min(p.o.MaxConfigurations, max(100_000, 2*int(p.runs[before-1].Configurations)))
 	o := opaqueTypes(p.proto, p.check)
 	if o == nil || o.why != "" {
 		return nil
@@ -242,7 +254,7 @@ func (p *prover) moreValues() error {
 	values := int64(0)
 	for {
 		opt := p.options()
-		opt.KeepGoing, opt.Checks = true, p.sys.Checks
+		opt.KeepGoing, opt.Checks, opt.MaxConfigurations = true, p.sys.Checks, uint64(limit)
 		res, err := explore.Run(p.ctx, p.sys.System, opt)
 		if err != nil {
 			return err
@@ -266,7 +278,7 @@ func (p *prover) moreValues() error {
 		if err := p.reload(values); err != nil {
 			return err
 		}
-		r, err := p.bounded(p.sys.Check.Channel.Capacity)
+		r, err := p.bounded(p.sys.Check.Channel.Capacity, limit)
 		if err != nil {
 			return err
 		}

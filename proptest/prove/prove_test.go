@@ -1,42 +1,198 @@
 package prove
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"os"
+	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/prove/certify"
 )
 
-func loader(file string) Loader {
-	return func(name string) (*model.Protocol, error) {
-		p, list := compile.Load(file, compile.Options{Check: name})
+// specification reads one of the repository's specifications, with texts replaced, and what it imports.
+func specification(t testing.TB, name string, replace ...string) Loader {
+	t.Helper()
+	files := fstest.MapFS{}
+	for _, n := range []string{"ready", "update", "confirm", "setup", "startup"} {
+		text, err := os.ReadFile("../../specs/" + n + "/spec.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == name {
+			for i := 0; i < len(replace); i += 2 {
+				if strings.Count(string(text), replace[i]) != 1 {
+					t.Fatalf("%q is not in the specification once", replace[i])
+				}
+				text = []byte(strings.Replace(string(text), replace[i], replace[i+1], 1))
+			}
+		}
+		files[n+"/spec.yaml"] = &fstest.MapFile{Data: text}
+	}
+	return func(check string) (*model.Protocol, error) {
+		p, list := compile.Load(name+"/spec.yaml", compile.Options{Check: check, FS: files})
 		if p == nil {
-			return nil, errors.New(list[0].Message)
+			t.Fatalf("%s: %v", name, list)
 		}
 		return p, nil
 	}
 }
 
-func TestTry(t *testing.T) {
+func run(t testing.TB, load Loader, check string, o Options) (*Report, *certify.Certificate) {
+	t.Helper()
+	r, c, err := Check(context.Background(), load, check, nil, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, c
+}
+
+// TestProved proves the protocols for channels without a bound, with commands at
+// any moment and as often as possible.
+func TestProved(t *testing.T) {
 	for _, c := range []struct {
 		file, check string
 		lift        Lift
-	}{{"ready", "pair", ""}, {"ready", "pair", "rules"}, {"update", "duel", ""}, {"update", "duel", "rules"}, {"confirm", "pair", ""}, {"confirm", "pair", "lengths"}, {"setup", "all", "lengths"}, {"setup", "own", "lengths"}} {
-		r, cert, err := Check(context.Background(), loader("../../specs/"+c.file+"/spec.yaml"), c.check, nil, Options{Lift: c.lift})
-		if err != nil {
-			t.Fatal(err)
+		method      string
+		widest      int
+		all         bool
+	}{
+		{"ready", "pair", LiftNothing, ByClosure, 2, false},
+		{"ready", "pair", LiftRules, ByClosure, 2, false},
+		{"update", "duel", LiftNothing, ByClosure, 2, true},
+		{"update", "duel", LiftRules, ByClosure, 2, true},
+		{"confirm", "pair", LiftNothing, ByClosure, 6, false},
+		{"confirm", "pair", LiftLengths, ByCollapse, 6, false},
+		{"setup", "all", LiftLengths, ByClosure, 6, false},
+		{"startup", "disorder", LiftNothing, ByClosure, 9, false},
+	} {
+		r, cert := run(t, specification(t, c.file), c.check, Options{Lift: c.lift})
+		if r.Verdict != Proved || !r.Verified || r.Method != c.method || r.Widest != c.widest || r.AllValues != c.all {
+			t.Errorf("%v: %s", c, r.Text(false))
 		}
-		n := 0
-		if cert != nil {
-			n = len(cert.Configurations)
-		}
-		t.Logf("%v: %s by %s, %d confs %d steps widest %d, collapsed %v, values %d live %d all %v verified %v %.2fs cert %d %v", c, r.Verdict, r.Method, r.Configurations, r.Steps, r.Widest, r.Collapsed, r.Values, r.Live, r.AllValues, r.Verified, r.Seconds, n, r.Why)
 		for _, x := range r.Claims {
 			if x.Result != Proved {
-				t.Logf("   %s %s %s", x.Name, x.Result, x.Note)
+				t.Errorf("%v: %s is %s", c, x.Name, x.Result)
 			}
+		}
+		var file bytes.Buffer
+		if err := cert.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		v, err := certify.Verify(&file, specification(t, c.file))
+		if err != nil || v.Configurations != r.Configurations {
+			t.Errorf("%v: the certificate as it was written: %v, %v", c, v, err)
+		}
+	}
+}
+
+// TestPlanted takes single receptions away: what is left is not proved, and the counterexample is a real run.
+func TestPlanted(t *testing.T) {
+	for _, c := range []struct{ file, check, line, claim string }{
+		{"confirm", "pair", "        CONFIRM1: {goto: cancelRemoteOk}\n", certify.UnspecifiedReception},
+		{"confirm", "pair", "        CHANGE: {report: cancelled, goto: cancelWaiting}\n", certify.UnspecifiedReception},
+		{"confirm", "pair", "        CANCEL: {send: CANCELACK, goto: cancelWaiting}\n", certify.UnspecifiedReception},
+		{"ready", "pair", "        READY: {goto: remoteReady}\n", certify.UnspecifiedReception},
+		{"update", "duel", "        UPDATE: {set: {own: value}, send: \"UPDATE{value}\", report: \"changed{value}\"}\n", certify.UnspecifiedReception},
+	} {
+		r, cert := run(t, specification(t, c.file, c.line, ""), c.check, Options{Lift: LiftLengths})
+		if r.Verdict != Violated {
+			t.Errorf("without %s the verdict is %s", c.line, r.Verdict)
+		}
+		i := slices.IndexFunc(r.Claims, func(x Claim) bool { return x.Name == c.claim })
+		if x := r.Claims[i]; x.Result != Violated || x.Counterexample == nil || len(x.Counterexample.Steps) == 0 {
+			t.Errorf("without %s: %s is %s", c.line, c.claim, x.Result)
+		}
+		if cert != nil && slices.Contains(cert.Claims, c.claim) {
+			t.Errorf("without %s the certificate still names %s", c.line, c.claim)
+		}
+	}
+}
+
+// TestTampered removes and changes parts of certificates, one after the other: none is accepted.
+func TestTampered(t *testing.T) {
+	for _, c := range []struct {
+		file, check string
+		lift        Lift
+	}{{"ready", "pair", LiftNothing}, {"confirm", "pair", LiftLengths}} {
+		load := specification(t, c.file)
+		_, cert := run(t, load, c.check, Options{Lift: c.lift})
+		rejected := func(what string, n int) {
+			t.Helper()
+			var file bytes.Buffer
+			if err := cert.Write(&file); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := certify.Verify(&file, load); err == nil {
+				t.Errorf("%s: accepted with %s %d", c.file, what, n)
+			}
+		}
+		all := cert.Configurations
+		step := max(1, len(all)/25)
+		for n := 0; n < len(all); n += step {
+			cert.Configurations = slices.Concat(all[:n], all[n+1:])
+			rejected("no configuration", n)
+			other := slices.Clone(all[n])
+			k := len(other) - 1
+			other[k] = (other[k] + 1) % len(cert.Words)
+			cert.Configurations = slices.Concat(all[:n], [][]int{other}, all[n+1:])
+			if !slices.ContainsFunc(all, func(x []int) bool { return slices.Equal(x, other) }) {
+				rejected("another word in configuration", n)
+			}
+		}
+		cert.Configurations = all
+		for n := range cert.Words {
+			word := cert.Words[n]
+			for b := range word {
+				if word[b].Open() {
+					cert.Words[n] = slices.Clone(word)
+					cert.Words[n][b] = certify.Block{0, word[b][1]} // no longer any number of them
+					rejected("a closed block in word", n)
+					cert.Words[n] = word
+				}
+			}
+		}
+		cert.Claims = append(cert.Claims, "both-done")
+		rejected("a claim that it cannot prove", 0)
+	}
+}
+
+// TestForeign: a certificate is about one specification.
+func TestForeign(t *testing.T) {
+	_, cert := run(t, specification(t, "ready"), "pair", Options{})
+	var file bytes.Buffer
+	if err := cert.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	_, err := certify.Verify(&file, specification(t, "ready", "remoteReady:\n", "remoteReady:\n        READY: ignore\n"))
+	if err == nil || !strings.Contains(err.Error(), "another specification") {
+		t.Error(err)
+	}
+}
+
+func BenchmarkProveConfirm(b *testing.B) {
+	load := specification(b, "confirm")
+	for b.Loop() {
+		if r, _ := run(b, load, "pair", Options{Lift: LiftLengths}); r.Verdict != Proved {
+			b.Fatal(r.Text(false))
+		}
+	}
+}
+
+func BenchmarkVerifyConfirm(b *testing.B) {
+	load := specification(b, "confirm")
+	_, cert := run(b, load, "pair", Options{Lift: LiftLengths})
+	var file bytes.Buffer
+	if err := cert.Write(&file); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := certify.Verify(bytes.NewReader(file.Bytes()), load); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

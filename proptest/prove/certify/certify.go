@@ -52,7 +52,7 @@ func (c *Certificate) Audit(p *model.Protocol) (*Result, map[string]string, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if !v.covered(v.initial, make([][]Block, len(v.to))) {
+	if !v.covered(v.initial, make([][]Block, len(v.to)), anywhere) {
 		return nil, nil, errors.New("the initial configuration is not in the certificate")
 	}
 	for n := range c.Configurations {
@@ -62,7 +62,11 @@ func (c *Certificate) Audit(p *model.Protocol) (*Result, map[string]string, erro
 			return nil, nil, fmt.Errorf("configuration %d of the certificate: %w", n, err)
 		}
 	}
-	return &Result{Header: c.Header, Configurations: len(c.Configurations), Steps: v.steps}, v.broken, nil
+	r := &Result{Header: c.Header, Configurations: len(c.Configurations), Steps: v.steps}
+	for _, claim := range v.reachables {
+		v.reachable(claim)
+	}
+	return r, v.broken, nil
 }
 
 // breaks notes that a claim is not proved.
@@ -112,7 +116,7 @@ func (v *verifier) deliver(k int) (bool, error) {
 			m, deferred := v.receive(to, v.locals[to], k, letter)
 			all = all && !deferred
 			for _, rest := range v.without(word, b) {
-				if v.check.Channel.Lossy && !v.reached(-1, move{}, k, rest) {
+				if v.check.Channel.Lossy && !v.reached(-1, move{}, k, rest, anywhere) {
 					return false, fmt.Errorf("losing a message of channel %d leads out of the certificate", k)
 				}
 				if deferred {
@@ -154,15 +158,15 @@ func (v *verifier) follow(i int, m move, k int, rest []Block) error {
 		v.breaks(m.fault, m.text)
 		return nil
 	}
-	if !v.reached(i, m, k, rest) {
+	if !v.reached(i, m, k, rest, anywhere) {
 		return fmt.Errorf("%s leads out of the certificate", m.text)
 	}
 	return nil
 }
 
 // reached says whether the configuration after a move of instance i (-1: none), with channel k
-// (-1: none) at rest, is covered.
-func (v *verifier) reached(i int, m move, k int, rest []Block) bool {
+// (-1: none) at rest, is covered by a configuration that is accepted.
+func (v *verifier) reached(i int, m move, k int, rest []Block, accept func(int) bool) bool {
 	locals, words := slices.Clone(v.locals), slices.Clone(v.words)
 	if k >= 0 {
 		words[k] = rest
@@ -173,7 +177,7 @@ func (v *verifier) reached(i int, m move, k int, rest []Block) bool {
 	for _, s := range m.sends {
 		words[s.channel] = v.push(words[s.channel], s.letter)
 	}
-	return v.covered(locals, words)
+	return v.covered(locals, words, accept)
 }
 
 // push appends a message; where the order does not matter messages are sorted.
@@ -185,14 +189,19 @@ func (v *verifier) push(word []Block, letter int) []Block {
 	return slices.Concat(word[:at], []Block{{0, letter}}, word[at:])
 }
 
-// covered says whether some configuration of the certificate stands for all
-// that locals and words stand for.
-func (v *verifier) covered(locals []int, words [][]Block) bool {
-	return slices.ContainsFunc(v.byLocals[fmt.Sprint(locals)], func(n int) bool {
+// covered says whether some configuration of the certificate that is accepted stands for
+// all that locals and words stand for.
+func (v *verifier) covered(locals []int, words [][]Block, accept func(int) bool) bool {
+	if n, same := v.exact[key(locals, words)]; same && accept(n) {
+		return true // the same, as a look-up: nearly all are
+	}
+	return slices.ContainsFunc(v.byLocals[key(locals, nil)], func(n int) bool {
 		_, have := v.configuration(n)
-		return slices.EqualFunc(words, have, within)
+		return slices.EqualFunc(words, have, within) && accept(n)
 	})
 }
+
+func anywhere(int) bool { return true }
 
 // within says whether every sequence that a stands for is one that b stands for.
 func within(a, b []Block) bool {

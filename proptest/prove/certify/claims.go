@@ -38,16 +38,14 @@ func (v *verifier) allowed(i int, m move) Truth {
 // claims notes what is violated in the configuration at hand; moves says that it can
 // go on.
 func (v *verifier) claims(moves bool) {
+	v.claimView()
 	final, empty := true, true
-	for i, id := range v.locals {
-		value := v.c.Locals[id][2+len(v.role(i).Commands):]
-		v.eval.Instances = append(v.eval.Instances[:i], value)
+	for i, value := range v.eval.Instances {
 		final = final && v.role(i).States[value[0]].Final
 	}
 	for _, w := range v.words {
 		empty = empty && len(w) == 0
 	}
-	v.eval.Range = func(l *model.ChanLen) (int64, int64) { return v.count(nil, l) }
 	if final && !empty {
 		v.breaks(OrphanMessage, "every machine is in a final state, and a message is under way")
 	}
@@ -62,6 +60,14 @@ func (v *verifier) claims(moves bool) {
 			v.breaks(c.Name, "it does not hold, or not of all that the configuration stands for")
 		}
 	}
+}
+
+// claimView lets conditions of claims see the configuration at hand.
+func (v *verifier) claimView() {
+	for i, id := range v.locals {
+		v.eval.Instances = append(v.eval.Instances[:i], v.c.Locals[id][2+len(v.role(i).Commands):])
+	}
+	v.eval.Range = func(l *model.ChanLen) (int64, int64) { return v.count(nil, l) }
 }
 
 func (v *verifier) holds(e model.Expr) bool {

@@ -1,6 +1,7 @@
 package certify
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,22 +21,24 @@ const (
 
 // verifier verifies one certificate against one check.
 type verifier struct {
-	c        *Certificate
-	p        *model.Protocol
-	check    *model.Check
-	strs     *interp.Strings
-	machines []*interp.Machine
-	from, to []int // of channels
-	initial  []int
-	stated   []*model.Claim
-	letters  map[string]int
-	localIDs map[string]int
-	byLocals map[string][]int
-	ownMoves map[int][]move
-	received map[[3]int]move
-	eval     Lengths
-	steps    int
-	broken   map[string]string
+	c          *Certificate
+	p          *model.Protocol
+	check      *model.Check
+	strs       *interp.Strings
+	machines   []*interp.Machine
+	from, to   []int // of channels
+	initial    []int
+	stated     []*model.Claim // always, agree
+	reachables []*model.Claim
+	letters    map[string]int
+	localIDs   map[string]int
+	byLocals   map[string][]int // configurations, by local values
+	exact      map[string]int   // configurations, by all they consist of
+	ownMoves   map[int][]move
+	received   map[[3]int]move
+	eval       Lengths
+	steps      int
+	broken     map[string]string
 	// the configuration at hand
 	at     int
 	locals []int
@@ -56,7 +59,7 @@ type send struct{ channel, letter int }
 
 // newVerifier prepares the tables. It fails if the certificate does not fit the check.
 func newVerifier(c *Certificate, p *model.Protocol) (*verifier, error) {
-	v := &verifier{c: c, p: p, strs: &interp.Strings{}, letters: map[string]int{}, localIDs: map[string]int{}, byLocals: map[string][]int{}, ownMoves: map[int][]move{}, received: map[[3]int]move{}, broken: map[string]string{}}
+	v := &verifier{c: c, p: p, strs: &interp.Strings{}, letters: map[string]int{}, localIDs: map[string]int{}, byLocals: map[string][]int{}, exact: map[string]int{}, ownMoves: map[int][]move{}, received: map[[3]int]move{}, broken: map[string]string{}}
 	i := slices.IndexFunc(p.Checks, func(k *model.Check) bool { return k.Name == c.Check })
 	if i < 0 {
 		return nil, fmt.Errorf("the specification has no check %s", c.Check)
@@ -129,10 +132,14 @@ func (v *verifier) state() error {
 			continue
 		}
 		i := slices.IndexFunc(v.check.Claims, func(c *model.Claim) bool { return c.Name == name })
-		if i < 0 || v.check.Claims[i].Kind != model.Always && v.check.Claims[i].Kind != model.Agree {
+		switch {
+		case i >= 0 && v.check.Claims[i].Kind == model.Reachable:
+			v.reachables = append(v.reachables, v.check.Claims[i])
+		case i >= 0 && (v.check.Claims[i].Kind == model.Always || v.check.Claims[i].Kind == model.Agree):
+			v.stated = append(v.stated, v.check.Claims[i])
+		default:
 			return fmt.Errorf("%s is no claim that a certificate can establish", name)
 		}
-		v.stated = append(v.stated, v.check.Claims[i])
 	}
 	return nil
 }
@@ -147,10 +154,30 @@ func (v *verifier) index() error {
 		if bad {
 			return fmt.Errorf("configuration %d of the certificate is malformed", n)
 		}
-		key := fmt.Sprint(x[:len(v.machines)])
-		v.byLocals[key] = append(v.byLocals[key], n)
+		locals, words := v.configuration(n)
+		few := key(locals, nil)
+		v.byLocals[few] = append(v.byLocals[few], n)
+		v.exact[key(locals, words)] = n
 	}
 	return nil
+}
+
+// key is a text for local values and words; equal keys mean equal words.
+func key(locals []int, words [][]Block) string {
+	b := make([]byte, 0, 64)
+	for _, id := range locals {
+		b = binary.AppendVarint(b, int64(id))
+	}
+	for _, w := range words {
+		b = binary.AppendUvarint(b, uint64(len(w)))
+		for _, x := range w {
+			b = binary.AppendUvarint(b, uint64(len(x)))
+			for _, n := range x {
+				b = binary.AppendVarint(b, int64(n))
+			}
+		}
+	}
+	return string(b)
 }
 
 func (v *verifier) configuration(n int) ([]int, [][]Block) {
