@@ -38,6 +38,7 @@ type checkFlags struct {
 	quiet                 bool
 	set                   map[string]string
 	memory, traceDir      string
+	reduce                string
 	timeout               time.Duration
 	cfg                   check.Config
 }
@@ -72,6 +73,7 @@ func checkCommand() *cobra.Command {
 	f.Uint64Var(&o.cfg.Explore.MaxConfigurations, "max-configurations", 0, "stop a search at this `number` of configurations")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop each search after this `time`, such as 30s")
 	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as a chart for fsmviz --seq")
+	f.StringVar(&o.reduce, "reduce", "none", "`reductions` to use: none, auto (all that apply), or a list of symmetry")
 	f.BoolVar(&o.quiet, "quiet", false, "do not tell on the terminal how far a long search is")
 	f.BoolVar(&o.update, "update", false, "write the counterexamples that checks expect to expected/ beside the specification")
 	return c
@@ -80,6 +82,10 @@ func checkCommand() *cobra.Command {
 // parse reads the flags that are not plain values.
 func (o *checkFlags) parse() error {
 	o.cfg.Explore.MaxTime = o.timeout
+	var err error
+	if o.cfg.Explore.Reduce, err = parseReduce(o.reduce); err != nil {
+		return err
+	}
 	if o.memory != "0" {
 		n, err := parseBytes(o.memory)
 		if err != nil {

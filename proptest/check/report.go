@@ -41,6 +41,9 @@ type Report struct {
 	// take (other checks may). They are information, not a verdict.
 	NeverTaken []Place  `json:"never_taken,omitempty"`
 	Reductions []string `json:"reductions,omitempty"`
+	// NotReduced says why reductions that were asked for were not used, or not
+	// for everything.
+	NotReduced []string `json:"not_reduced,omitempty"`
 
 	// coverage for the judgement over all checks
 	taken, reached map[string]bool

@@ -21,12 +21,14 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	if o.Checks == 0 {
 		o.Checks = s.Checks
 	}
+	refused := s.reduce(o.Reduce)
 	res, err := explore.Run(ctx, s.System, o)
 	if err != nil {
 		return nil, err
 	}
 	r := s.report(res)
 	r.Assumptions = s.assumptions(res, base)
+	r.NotReduced = append(refused, res.Refused...)
 	s.coverage(r, res)
 	s.judge(r, res)
 	return r, nil

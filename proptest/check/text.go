@@ -115,6 +115,8 @@ func (r *Report) Text(times bool) string {
 		r.Claims[i].text(&b)
 	}
 	list(&b, "assumes", r.Assumptions)
+	list(&b, "reduced by", r.Reductions)
+	list(&b, "not reduced", r.NotReduced)
 	var never []string
 	for _, p := range r.NeverTaken {
 		never = append(never, p.Role+": "+p.Name+" ("+p.Where+")")

@@ -14,6 +14,8 @@ package explore
 // in every way, each domain on its own; and each of the shuffles may be applied, which
 // must be, together with the identity, a group (up to renaming of values).
 type Symmetry struct {
+	// Names say in words what is interchangeable, for Result.Reductions.
+	Names []string
 	// Domains are the sets of interchangeable values.
 	Domains []Domain
 	// Local calls use for every place in a local value that holds a value of a
@@ -97,11 +99,9 @@ func (e *engine) reductions() {
 		return
 	}
 	e.canon = newCanon(e, &y)
-	for _, d := range y.Domains {
-		e.reduced = append(e.reduced, "symmetry: the values of "+d.Name+" are interchangeable")
-	}
-	for _, f := range y.Shuffles {
-		e.reduced = append(e.reduced, "symmetry: "+f.Name)
+	e.reduced = append(e.reduced, "symmetry")
+	for _, n := range y.Names {
+		e.reduced = append(e.reduced, "symmetry: "+n)
 	}
 }
 

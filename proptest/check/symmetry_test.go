@@ -1,0 +1,192 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// forEachCheck calls f for every check of every specification.
+func forEachCheck(t *testing.T, f func(t *testing.T, s *System)) {
+	for _, pattern := range []string{"../../specs/*/*.yaml", "testdata/*/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			base, _ := compile.Load(file, compile.Options{})
+			if base == nil {
+				continue
+			}
+			for _, c := range base.Checks {
+				p, _ := compile.Load(file, compile.Options{Check: c.Name})
+				for _, c := range p.Checks {
+					if s, err := New(p, c); err == nil && c.Name == p.Checks[0].Name {
+						t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)+"/"+c.Name, func(t *testing.T) { f(t, s) })
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSymmetryIsTrue tries what was derived from every specification out on the
+// configurations nearest to the start: every renamed configuration must have
+// exactly the renamed steps.
+func TestSymmetryIsTrue(t *testing.T) {
+	forEachCheck(t, func(t *testing.T, s *System) {
+		for _, why := range s.FindSymmetry() {
+			t.Log(why)
+		}
+		if s.System.Symmetry == nil {
+			return
+		}
+		for _, n := range s.System.Symmetry.Names {
+			t.Log("+", n)
+		}
+		if err := explore.CheckSymmetry(context.Background(), s.System, 500); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// summary is what a reduction must not change.
+func summary(r *Report) string {
+	text := fmt.Sprint(r.Verdict, r.Passes, r.Open, r.Channels)
+	for _, c := range r.Claims {
+		text += fmt.Sprintf("\n%s %s %v %d", c.Name, c.Result, c.Vacuous, len(c.Conflicts))
+		for _, x := range []*Run{c.Counterexample, c.Witness} {
+			if x != nil {
+				text += fmt.Sprint(" in ", len(x.Steps))
+			}
+		}
+	}
+	for _, p := range r.NeverTaken {
+		text += "\nnever " + p.Name
+	}
+	return text
+}
+
+// TestReducedAgrees compares the reduced search with the plain one on every
+// check that is not too large.
+func TestReducedAgrees(t *testing.T) {
+	used := 0
+	forEachCheck(t, func(t *testing.T, s *System) {
+		o := explore.Options{MaxConfigurations: 6000}
+		if os.Getenv("PARLEY_BIG") != "" {
+			o.MaxConfigurations = 1 << 22
+		}
+		plain, err := s.Run(context.Background(), o, nil)
+		if err != nil || plain.Configurations > o.MaxConfigurations {
+			t.Skip(err, "too large")
+		}
+		o.Reduce = explore.ReduceSymmetry
+		reduced, err := s.Run(context.Background(), o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := summary(reduced), summary(plain); got != want {
+			t.Errorf("reduced by %v\n%s\nplain\n%s", reduced.Reductions, got, want)
+		}
+		if len(reduced.Reductions) > 0 {
+			used++
+			t.Logf("%d configurations instead of %d", reduced.Configurations, plain.Configurations)
+			if reduced.Configurations > plain.Configurations {
+				t.Errorf("%d configurations instead of %d", reduced.Configurations, plain.Configurations)
+			}
+		}
+	})
+	if used < 5 {
+		t.Errorf("only %d checks were reduced", used)
+	}
+}
+
+// carrier is a protocol whose values and slots are interchangeable, and whose
+// instances are. Each variant spoils something.
+const carrier = `protocol: carrier
+types:
+  Slot: 0..1
+  Value: opaque u8
+messages:
+  PUT: {fields: {slot: Slot, value: Value}}
+  GOT: {fields: {slot: Slot}}
+channel: {order: fifo, capacity: 2}
+roles:
+  peer:
+    vars:
+      held: {type: {array: Slot, of: Value?}}
+    commands:
+      put: {fields: {slot: Slot, value: Value}}
+    initial: run
+    states:
+      run:
+        put: {set: {"held[slot]": value}, send: "PUT{slot, value}"}
+        PUT: {set: {"held[slot]": value}, send: "GOT{slot}"}
+        GOT: {}
+checks:
+  main:
+    instances: {a: peer, b: peer}
+    domains: {Value: 0..2}
+    environment:
+      put: {when: "held[slot] != value && len(out) < 1"}
+    claims:
+      ok:
+        always: "all(s in Slot: a.held[s] == none || a.held[s] == a.held[s]) && all(s in Slot: b.held[s] == none || b.held[s] == b.held[s])"
+`
+
+// Old and new may have a second pair after a tab.
+var carrierVariants = []struct{ name, old, new, want, gone string }{
+	{"as it is", "", "", "the values of Value (for each Slot on its own) are interchangeable\nthe indices Slot are interchangeable\nthe instances a, b are interchangeable", "not interchangeable"},
+	{"values of two slots meet", `send: "GOT{slot}"`, `if: "held[0] == held[1]", then: [{send: "GOT{slot}"}]`, "the indices Slot are not interchangeable: a fixed one", "for each Slot"},
+	{"a value is kept for both slots", "GOT: {}\tvars:\n", "GOT: {set: {last: \"held[slot]\"}}\tvars:\n      last: {type: Value?}\n", "the values of Value are interchangeable", "for each Slot"},
+	{"a constant value", "value && len(out)", "value && value != 1 && len(out)", "the values of Value are not interchangeable: it is computed with", ""},
+	{"a constant slot", "value && len(out)", "value && slot == 0 && len(out)", "the values of Value (for each Slot", "the indices Slot are interchangeable\n"},
+	{"a loop over slots", `GOT: {}`, `GOT: {do: [{each: {s: Slot}, do: [{send: "GOT{slot: s}"}]}]}`, "the indices Slot are not interchangeable: there is a loop", ""},
+	{"slots in order", "GOT: {}\tvars:\n", "GOT: [{when: slot > top, set: {top: slot}}, {}]\tvars:\n      top: {type: Slot}\n", "the indices Slot are not interchangeable: it is computed with or ordered", ""},
+	{"a claim about one instance", "&& all(s in Slot: b.held", "&& all(s in Slot: a.held", "the instances a, b are not interchangeable: claim ok", ""},
+	{"a claim about one slot", "all(s in Slot: a.held[s] == none", "all(s in Slot: a.held[0] == none", "the indices Slot are not interchangeable: a fixed one", ""},
+}
+
+// TestSymmetryFound spoils one symmetry after the other, and sees that just that
+// one is no longer found. Whatever is found is tried out.
+func TestSymmetryFound(t *testing.T) {
+	for _, v := range carrierVariants {
+		t.Run(v.name, func(t *testing.T) {
+			text, news := carrier, strings.Split(v.new, "\t")
+			for i, old := range strings.Split(v.old, "\t") {
+				if !strings.Contains(text, old) {
+					t.Fatal("nothing to replace")
+				}
+				text = strings.Replace(text, old, news[i], 1)
+			}
+			file := filepath.Join(t.TempDir(), "carrier.yaml")
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			p, list := compile.Load(file, compile.Options{Check: "main"})
+			if p == nil {
+				t.Fatal(list)
+			}
+			s, err := New(p, p.Checks[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := strings.Join(s.FindSymmetry(), "\n") + "\n"
+			if s.System.Symmetry != nil {
+				found += strings.Join(s.System.Symmetry.Names, "\n") + "\n"
+				if err := explore.CheckSymmetry(context.Background(), s.System, 2000); err != nil {
+					t.Error(err)
+				}
+			}
+			if !strings.Contains(found, v.want) || v.gone != "" && strings.Contains(found, v.gone) {
+				t.Errorf("found\n%s\nwant %q and not %q", found, v.want, v.gone)
+			}
+		})
+	}
+}
