@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/lsp"
+	"github.com/parley-go/parley/gen/lint"
 )
 
 func init() { commands = append(commands, lspCommand) }
@@ -27,7 +28,7 @@ sent is not the protocol.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
-			err := lsp.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), lsp.Options{})
+			err := lsp.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), lsp.Options{More: lint.Protocol})
 			switch {
 			case errors.Is(err, lsp.ErrNoShutdown):
 				return &cli.Error{Code: cli.ExitFindings, Message: err.Error()}

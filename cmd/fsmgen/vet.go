@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/lint"
 )
 
 func init() { commands = append(commands, vetCommand) }
@@ -72,7 +73,7 @@ cannot be read.`,
 func vetFiles(files []string) diag.List {
 	var found diag.List
 	for _, f := range files {
-		_, l := compile.Load(f, compile.Options{})
+		_, l := compile.Load(f, compile.Options{More: lint.Protocol})
 		found = append(found, l...)
 	}
 	found.Sort()

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parley-go/parley/cmd/internal/watch"
+	"github.com/parley-go/parley/gen/lint"
 )
 
 func init() { commands = append(commands, watchCommand) }
@@ -30,6 +31,7 @@ Ctrl-C ends it with exit code 0. Exit code 2: wrong usage, or a folder cannot be
 			if err := o.parse(); err != nil {
 				return err
 			}
+			o.cfg.Compile.More = lint.Protocol
 			files, err := expandFiles(args)
 			if err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/lint"
 )
 
 // exampleFiles turns a code's example into the files it stands for.
@@ -28,7 +29,7 @@ func exampleFiles(i diag.Info) (main string, fsys fstest.MapFS) {
 }
 
 func TestBaseIsClean(t *testing.T) {
-	_, l := Load("base.yaml", Options{FS: fstest.MapFS{"base.yaml": {Data: []byte(diag.Base)}}})
+	_, l := Load("base.yaml", Options{FS: fstest.MapFS{"base.yaml": {Data: []byte(diag.Base)}}, More: lint.Protocol})
 	if len(l) > 0 {
 		t.Fatalf("the base of the examples has findings:\n%s", l.Error())
 	}
@@ -40,7 +41,7 @@ func TestExamples(t *testing.T) {
 	for _, info := range diag.Codes() {
 		t.Run(info.Code, func(t *testing.T) {
 			main, fsys := exampleFiles(info)
-			o := Options{FS: fsys, Check: info.Check}
+			o := Options{FS: fsys, Check: info.Check, More: lint.Protocol}
 			if info.Const != "" {
 				o.Consts = map[string]int64{info.Const: 1}
 			}

@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/lint"
+	"github.com/parley-go/parley/gen/symbols"
 )
 
 // FuzzLoad feeds the whole front end. Whatever the text: no panic, no hang, every
@@ -40,7 +42,7 @@ func FuzzLoad(f *testing.F) {
 			"base.yaml":      {Data: []byte(diag.Base)},
 			"lib/inner.yaml": {Data: base},
 		}
-		p, l := Load("spec.yaml", Options{FS: fsys})
+		p, l := Load("spec.yaml", Options{FS: fsys, Symbols: symbols.New(), More: lint.Protocol})
 		if (p == nil) != l.HasErrors() {
 			t.Fatalf("protocol %v with these findings:\n%s", p != nil, l.Error())
 		}

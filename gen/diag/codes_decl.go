@@ -25,4 +25,11 @@ var declarationCodes = []Info{
 	{Code: "FSM046", Title: "variable without purpose", Warning: true,
 		Text:    "The variable is set and never looked at, or looked at and never set. A variable nobody reads only multiplies the configurations that a check must visit.",
 		Example: "roles:\n  peer:\n    vars: {idleTime: Count}\n    states:\n      busy:\n        HELLO: {set: {idleTime: 3}}\n"},
+	{Code: "FSM047", Title: "timer runs on", Warning: true,
+		Text: "The timer can be running in a state that says nothing about its expiry, which is then refused and gone. Stop the timer on the way, or " +
+			"say in the state what its expiry means, if only `ignore`. Guards are not looked at.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        DATA: {set: {total: n, seen: color}, report: \"got{n: total}\", goto: done}\n"},
+	{Code: "FSM048", Title: "never sent", Warning: true,
+		Text:    "States say what they do with the message, but no role sends it, and no part does.",
+		Example: "messages: {BYE: {}}\nroles:\n  peer:\n    states:\n      busy:\n        BYE: {goto: done}\n"},
 }

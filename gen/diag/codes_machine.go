@@ -45,4 +45,19 @@ var machineCodes = []Info{
 	{Code: "FSM065", Title: "to whom?",
 		Text:    "With more than two instances a message needs a destination: `to: sender`, `to: all` or `to: EXPR`.",
 		Example: "checks:\n  pair:\n    instances: {a: \"peer(first: true)\", b: \"peer(first: false)\", c: \"peer(first: false)\"}\n"},
+	{Code: "FSM066", Title: "case left out", Warning: true,
+		Text: "With the values of the example no guard holds, and the event is refused: for a message that is an error at run time. All values of the " +
+			"variables are tried; whether the machine ever has these ones `fsmgen check` decides. If it cannot, a last branch `{refuse: reason}` says so.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {when: total < 3, goto: done}\n"},
+	{Code: "FSM067", Title: "branch is never taken", Warning: true,
+		Text:    "All values of the variables were tried: the guard never holds, or the branches before it cover all its cases.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: [{when: total < 5, goto: done}, {when: total == 3, goto: idle}, {goto: busy}]\n"},
+	{Code: "FSM068", Title: "guards overlap", Warning: true,
+		Text: "Every branch has a guard, as if they were to tell cases apart, but with the values of the example two of them hold. The earlier branch is " +
+			"taken; if that is meant, the last branch needs no guard.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: [{when: total < 5, goto: done}, {when: total > 3, goto: idle}]\n"},
+	{Code: "FSM069", Title: "can leave its range", Warning: true,
+		Text: "With the values of the example the assigned number is outside the variable's range, and the step is refused. Whether the machine ever " +
+			"has these values `fsmgen check` decides. Guard against it, or bound the value with `min` or `max`.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {set: {total: total + 1}}\n"},
 }

@@ -1,0 +1,260 @@
+package lint
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// atom is something with a value that a handler looks at: a variable, a timer, the state of a
+// part, a field of the event.
+type atom struct {
+	name   string
+	t      *model.Type
+	offset int
+	local  bool // in the frame of locals, else in the machine's value
+	values [][]int64
+	exact  bool // values are all there are, as far as the handler can tell
+}
+
+// gatherer collects the atoms of expressions and what is needed to choose their values.
+type gatherer struct {
+	t        *trial
+	atoms    []*atom
+	numbers  []int64 // constants that are mentioned
+	texts    []int64 // handles of the texts that are mentioned
+	computes bool    // arithmetic: single values cannot stand for their neighbours
+	beyond   bool    // something whose value cannot be chosen
+	loops    int64   // turns of loops, those within others multiplied
+	depth    int64   // turns of the loops around what is collected now
+}
+
+// cost is about how many evaluations one trial takes.
+func (g *gatherer) cost() int64 { return 1 + g.loops/16 }
+
+// loop collects inside a loop over the values of a type or the elements of a list.
+func (g *gatherer) loop(values *model.Type, over model.Expr, inside func()) {
+	n := int64(1)
+	switch {
+	case values != nil:
+		n = values.Count()
+	case over != nil && over.Type() != nil:
+		n = int64(over.Type().Cap)
+	}
+	outer := max(1, g.depth)
+	g.depth = min(outer*max(1, n), 1<<40)
+	g.loops = min(g.loops+g.depth, 1<<40)
+	inside()
+	g.depth = outer
+}
+
+func (g *gatherer) add(a atom) {
+	for _, b := range g.atoms {
+		if b.offset == a.offset && b.local == a.local {
+			return
+		}
+	}
+	g.atoms = append(g.atoms, &a)
+}
+
+// base returns the first slot of the machine at a path, if no key has to be evaluated.
+func (g *gatherer) base(path model.Path) (int, bool) {
+	at := 0
+	for _, step := range path {
+		if len(step.Keys) > 0 {
+			g.beyond = true
+			return 0, false
+		}
+		at += step.Part.Offset
+	}
+	return at, true
+}
+
+func pathName(path model.Path, name string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		name = path[i].Part.Name + "." + name
+	}
+	return name
+}
+
+// expr collects from an expression.
+func (g *gatherer) expr(e model.Expr) {
+	switch e := e.(type) {
+	case nil:
+	case *model.Lit:
+		g.numbers = append(g.numbers, e.Value)
+	case *model.Text:
+		g.texts = append(g.texts, g.t.strs.Intern([]byte(e.Value)))
+	case *model.None:
+	case *model.Some:
+		g.expr(e.X)
+	case *model.Unwrap:
+		g.expr(e.X)
+	case *model.VarRef:
+		if at, ok := g.base(e.Path); ok {
+			g.add(atom{name: pathName(e.Path, e.Var.Name), t: e.Var.Type, offset: at + e.Var.Offset})
+		}
+	case *model.TimerTest:
+		if at, ok := g.base(e.Path); ok && !(len(e.Path) == 0 && e.Timer == g.t.h.Event.Timer) {
+			g.add(atom{name: pathName(e.Path, e.Timer.Name), t: boolean, offset: at + e.Timer.Offset})
+		}
+	case *model.StateTest:
+		// The machine's own state is known.
+		if at, ok := g.base(e.Path); ok && len(e.Path) > 0 {
+			m := e.Path[len(e.Path)-1].Part.Machine
+			g.add(atom{name: pathName(e.Path, "state"), t: states(m), offset: at})
+		}
+	case *model.LocalRef:
+		for _, p := range g.t.h.Branches[0].Params {
+			if p.Offset == e.Local.Offset && p.Name == e.Local.Name {
+				g.add(atom{name: p.Name, t: p.Type, offset: p.Offset, local: true})
+			}
+		}
+	case *model.FieldRef:
+		g.expr(e.X)
+	case *model.Index:
+		g.computes = true // an index is a position, whatever it is compared with
+		g.exprs(e.X, e.I)
+	case *model.Unary:
+		g.computes = g.computes || e.Op == model.OpNeg
+		g.expr(e.X)
+	case *model.Binary:
+		g.computes = g.computes || e.Op < model.OpEq
+		g.exprs(e.X, e.Y)
+	case *model.Call:
+		g.computes = g.computes || !slices.Contains([]model.Builtin{model.FnContains, model.FnIf}, e.Fn)
+		g.exprs(e.Args...)
+	case *model.RecordLit:
+		g.exprs(e.Fields...)
+	case *model.ListLit:
+		g.exprs(e.Elems...)
+	case *model.Build:
+		g.computes = true
+		g.loop(e.Values, e.Over, func() { g.exprs(e.Over, e.Elem) })
+	case *model.Quantified:
+		g.computes = true
+		g.loop(e.Values, e.Over, func() { g.exprs(e.Over, e.X) })
+	default:
+		g.beyond = true
+	}
+}
+
+func (g *gatherer) exprs(list ...model.Expr) {
+	for _, e := range list {
+		g.expr(e)
+	}
+}
+
+var boolean = &model.Type{Kind: model.KindBool}
+
+// states is a type whose values are a machine's states.
+func states(m *model.Machine) *model.Type {
+	t := &model.Type{Kind: model.KindEnum, Name: m.Name}
+	for i, st := range m.States {
+		t.Names, t.Codes = append(t.Names, st.Name), append(t.Codes, int64(i))
+	}
+	return t
+}
+
+// choose decides which values the atoms are given.
+func (g *gatherer) choose() {
+	for _, a := range g.atoms {
+		t := g.widened(a.t)
+		if t.Count() <= maxValues {
+			a.values, a.exact = all(t), true
+			continue
+		}
+		a.values, a.exact = g.some(t)
+	}
+}
+
+// widened gives opaque values and texts enough different ones: for each of the atoms one, and
+// those that are mentioned.
+func (g *gatherer) widened(t *model.Type) *model.Type {
+	c := *t
+	switch t.Kind {
+	case model.KindOpaque, model.KindBytes:
+		c.Lo, c.Hi = 0, int64(len(g.atoms))
+		for i := int64(1); t.Kind == model.KindBytes && i <= c.Hi; i++ {
+			g.t.strs.Intern([]byte{'a' + byte(i%26)})
+		}
+		for _, n := range append(g.numbers, g.texts...) {
+			if n >= 0 && n < 64 {
+				c.Hi = max(c.Hi, n)
+			}
+		}
+		if t.Kind == model.KindOpaque && t.Bits < 8 {
+			c.Hi = min(c.Hi, 1<<t.Bits-1)
+		}
+		return &c
+	case model.KindOptional, model.KindArray, model.KindList:
+		c.Elem = g.widened(t.Elem)
+		return &c
+	case model.KindRecord:
+		c.Fields = nil
+		for _, f := range t.Fields {
+			w := *f
+			w.Type = g.widened(f.Type)
+			c.Fields = append(c.Fields, &w)
+		}
+		return &c
+	}
+	return t
+}
+
+// all lists the values of a small type.
+func all(t *model.Type) [][]int64 {
+	cur := make([]int64, t.Slots())
+	interp.Zero(t, cur)
+	var out [][]int64
+	for {
+		out = append(out, slices.Clone(cur))
+		if !interp.Next(t, cur) {
+			return out
+		}
+	}
+}
+
+// some picks values of a large type: for a number those near its bounds and near what it can be
+// compared with, which is exact as long as nothing is computed.
+func (g *gatherer) some(t *model.Type) (values [][]int64, exact bool) {
+	inner, optional := t, t.Kind == model.KindOptional
+	if optional {
+		inner = t.Elem
+	}
+	if inner.Kind != model.KindInt && inner.Kind != model.KindNode {
+		zero := make([]int64, t.Slots())
+		interp.Zero(t, zero)
+		return [][]int64{zero}, false
+	}
+	near := int64(len(g.atoms))
+	seen := map[int64]bool{}
+	for _, n := range append([]int64{inner.Lo, inner.Hi}, g.numbers...) {
+		for d := -near; d <= near; d++ {
+			if v := n + d; v >= inner.Lo && v <= inner.Hi {
+				seen[v] = true
+			}
+		}
+	}
+	if optional {
+		values = append(values, []int64{0, 0})
+	}
+	for _, v := range sorted(seen) {
+		if optional {
+			values = append(values, []int64{1, v})
+		} else {
+			values = append(values, []int64{v})
+		}
+	}
+	return values, !g.computes
+}
+
+func sorted(set map[int64]bool) []int64 {
+	out := make([]int64, 0, len(set))
+	for v := range set {
+		out = append(out, v)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,79 @@
+// Package lint finds what is right by the language and hardly meant: cases that guards leave
+// out or cover twice, branches that are never taken, assignments that can leave their range,
+// timers and messages that come to nothing. It is a function of the model alone and
+// decides by trying values: what it says it has an example for, and where there are too
+// many values it says nothing. Start from [Protocol].
+package lint
+
+import (
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Limits of one protocol.
+const (
+	maxValues  = 1 << 12 // values of one variable, and combinations tried for one handler
+	maxSteps   = 1 << 9  // steps tried for one handler
+	maxTrials  = 1 << 18 // evaluations for the whole protocol, turns of loops counted
+	runCost    = 1 << 10 // what a part may do in a step, in evaluations
+	maxSamples = 6       // values of a variable that has too many
+)
+
+// Protocol returns the warnings about a protocol's own roles, unsorted; those of imports belong to
+// the imported files. Their Line is empty.
+func Protocol(p *model.Protocol) diag.List {
+	l := &linter{p: p, trials: maxTrials, said: map[said]bool{}}
+	for _, m := range p.Roles {
+		l.machine(m)
+	}
+	l.neverSent()
+	return l.List()
+}
+
+type linter struct {
+	diag.Collector
+	p      *model.Protocol
+	trials int64 // left
+	said   map[said]bool
+}
+
+// said is a finding, once for each place: common handlers stand for several states.
+type said struct {
+	code string
+	at   diag.Span
+}
+
+func (l *linter) warn(code string, at diag.Span, format string, args ...any) *diag.Diagnostic {
+	if l.said[said{code, at}] {
+		return &diag.Diagnostic{}
+	}
+	l.said[said{code, at}] = true
+	return l.Warnf(code, at, format, args...)
+}
+
+func (l *linter) machine(m *model.Machine) {
+	strs := &interp.Strings{}
+	args := make([][]int64, len(m.Params))
+	for i, p := range m.Params {
+		args[i] = make([]int64, p.Type.Slots())
+		interp.Zero(p.Type, args[i])
+	}
+	v, err := interp.NewValue(m, strs, args...)
+	if err != nil {
+		return // a part cannot be created with these parameters
+	}
+	for _, st := range m.States {
+		for _, h := range st.Handlers {
+			if h == nil || h.Mode != model.Handle || len(h.Branches) == 0 {
+				continue
+			}
+			value := append(interp.Value(nil), v...)
+			value[0] = int64(st.Index)
+			t := &trial{l: l, m: m, st: st, h: h, strs: strs, v: value}
+			t.guards()
+			t.assignments()
+		}
+	}
+	l.timers(m)
+}
