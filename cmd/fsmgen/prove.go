@@ -53,6 +53,9 @@ func proveCommand() *cobra.Command {
 		Long:  proveLong,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := readable(args[0]); err != nil {
+				return err
+			}
 			if o.verify != "" {
 				return verifyCertificate(cmd, o.verify, args[0])
 			}
@@ -76,6 +79,18 @@ func proveCommand() *cobra.Command {
 	f.DurationVar(&o.timeout, "timeout", 0, "stop after this `time`, such as 30s")
 	f.IntVar(&o.o.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result does not depend on it")
 	return c
+}
+
+// readable says why a specification is no file.
+func readable(file string) error {
+	info, err := os.Stat(file)
+	if err == nil && info.IsDir() {
+		err = errors.New("it is a folder")
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w", file, err)
+	}
+	return nil
 }
 
 func (o *proveFlags) parse() error {
