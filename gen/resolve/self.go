@@ -16,7 +16,7 @@ var selfWord = regexp.MustCompile(`(^|[^A-Za-z0-9_.])self($|[^A-Za-z0-9_])`)
 
 // declareSelf adds the parameter self if the role uses it and has no value of that name.
 func (ro *role) declareSelf() {
-	if !usesSelf(ro.r.unit, ro.m.Name, ro.node, maxImports) {
+	if !usesSelf(ro.r.unit, ro.node, map[*ast.Node]bool{}) {
 		return
 	}
 	t := ro.r.basicType("instance", ro.m.Span)
@@ -27,11 +27,13 @@ func (ro *role) declareSelf() {
 	ro.grow(1, v.Span)
 }
 
-// usesSelf reports whether a role, or a machine that runs inside it, uses self.
-func usesSelf(u *Unit, name string, n *ast.Node, depth int) bool {
-	if n == nil || depth == 0 {
+// usesSelf reports whether a role, or a machine that runs inside it, uses self. seen holds the
+// roles that were looked at: the same machine may be part of many.
+func usesSelf(u *Unit, n *ast.Node, seen map[*ast.Node]bool) bool {
+	if n == nil || seen[n] {
 		return false
 	}
+	seen[n] = true
 	for _, section := range []string{"params", "vars", "timers", "parts", "states"} {
 		if n.Get(section).Get(selfName) != nil {
 			return false
@@ -45,7 +47,7 @@ func usesSelf(u *Unit, name string, n *ast.Node, depth int) bool {
 	if parts := n.Get("parts"); parts != nil {
 		for _, e := range parts.Entries {
 			unit, role, imported := strings.Cut(textOf(e.Value, "machine"), ".")
-			if sub := u.Imports[unit]; imported && sub != nil && usesSelf(sub, role, sub.Root.Get("roles").Get(role), depth-1) {
+			if sub := u.Imports[unit]; imported && sub != nil && usesSelf(sub, sub.Root.Get("roles").Get(role), seen) {
 				return true
 			}
 		}
@@ -59,7 +61,7 @@ func mentionsSelf(n *ast.Node) bool {
 		return false
 	}
 	if n.Kind == ast.Scalar {
-		return selfWord.MatchString(n.Text)
+		return saysSelf(n.Text)
 	}
 	for _, it := range n.Items {
 		if mentionsSelf(it) {
@@ -67,9 +69,13 @@ func mentionsSelf(n *ast.Node) bool {
 		}
 	}
 	for _, e := range n.Entries {
-		if k := e.Key.Text; k != "doc" && k != "refuse" && (selfWord.MatchString(k) || mentionsSelf(e.Value)) {
+		if k := e.Key.Text; k != "doc" && k != "refuse" && (saysSelf(k) || mentionsSelf(e.Value)) {
 			return true
 		}
 	}
 	return false
+}
+
+func saysSelf(text string) bool {
+	return strings.Contains(text, selfName) && selfWord.MatchString(text)
 }
