@@ -41,6 +41,7 @@ func Load(path string, o Options) (*model.Protocol, diag.List) {
 	list := l.List()
 	if o.Symbols != nil {
 		o.Symbols.Files = l.order
+		o.Symbols.Prune(l.text)
 	}
 	if p != nil && o.More != nil && !list.HasErrors() {
 		list = append(list, o.More(p)...)
@@ -198,6 +199,20 @@ func (l *loader) merged(name string, at diag.Span, stack []string) *ast.Node {
 		l.Add(d)
 	}
 	return out
+}
+
+// text returns what is written at a place.
+func (l *loader) text(at diag.Span) string {
+	src := l.sources[at.File]
+	if src == nil || at.Start.Line < 1 {
+		return ""
+	}
+	from := src.Offset(at.Start.Line, 1) + at.Start.Col - 1
+	to := src.Offset(at.End.Line, 1) + at.End.Col - 1
+	if from > to || to > len(src.Text) {
+		return ""
+	}
+	return strings.Trim(string(src.Text[from:to]), `"'`)
 }
 
 // hash is over what all files say, not over their names, layout or comments.

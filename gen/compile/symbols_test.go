@@ -36,7 +36,8 @@ func textAt(t *testing.T, at diag.Span) string {
 // a renaming destroy a file.
 func TestNamesAreWhereTheySay(t *testing.T) {
 	files, _ := filepath.Glob("../../specs/*/*.yaml")
-	files = append(files, "testdata/kitchen/spec.yaml")
+	more, _ := filepath.Glob("../../proptest/check/testdata/*/*.yaml")
+	files = append(append(files, more...), "testdata/kitchen/spec.yaml")
 	places := 0
 	for _, f := range files {
 		names := symbols.New()
@@ -45,7 +46,7 @@ func TestNamesAreWhereTheySay(t *testing.T) {
 		}
 		for _, s := range names.Symbols() {
 			for _, o := range names.Occurrences(s.At) {
-				if got := textAt(t, o.At); got != s.Name {
+				if got := strings.Trim(textAt(t, o.At), `"'`); got != s.Name {
 					t.Errorf("%s: the %s %s is said to be here, but here is %q", o.At, s.Kind, s.Name, got)
 				}
 				places++

@@ -109,6 +109,21 @@ func (t *Table) Link(at diag.Span, file string) {
 	}
 }
 
+// Prune drops uses whose text is not the name: what stands for something unsaid, such as a value
+// that a role has by itself. text returns what is written at a place.
+func (t *Table) Prune(text func(diag.Span) string) {
+	if t == nil {
+		return
+	}
+	for at, decls := range t.uses {
+		written := text(at)
+		kept := slices.DeleteFunc(decls, func(d diag.Span) bool { return t.symbols[d] != nil && t.symbols[d].Name != written })
+		if t.uses[at] = kept; len(kept) == 0 {
+			delete(t.uses, at)
+		}
+	}
+}
+
 // Root returns the first declaration of the name declared at a place: what an extending file
 // declares again was declared in the extended one.
 func (t *Table) Root(decl diag.Span) diag.Span {
