@@ -144,11 +144,11 @@ func (s *server) one(d *document, p position) (t target, sym *symbols.Symbol, er
 }
 
 func (s *server) prepareRename(d *document, p place) (any, error) {
-	t, sym, err := s.one(d, p.Position)
+	t, _, err := s.one(d, p.Position)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"range": rangeOf(d.src, t.at), "placeholder": sym.Name}, nil
+	return rangeOf(d.src, t.at), nil
 }
 
 // inFile are the places of a name in one file.
