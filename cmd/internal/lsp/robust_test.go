@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,6 +49,35 @@ func TestRules(t *testing.T) {
 	if err := <-c.err; err != nil {
 		t.Error(err)
 	}
+}
+
+// TestFilesOnDisk: a change of a file that is not open is noticed in one that extends it.
+func TestFilesOnDisk(t *testing.T) {
+	dir := copySpecs(t, "confirm")
+	base, coded := filepath.Join(dir, "confirm/spec.yaml"), filepath.Join(dir, "confirm/coded.yaml")
+	c := dial(t)
+	c.call("initialize", map[string]any{"capabilities": map[string]any{"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}}})
+	c.notify("initialized", map[string]any{})
+	r := c.read()
+	if r.Method != "client/registerCapability" {
+		t.Fatalf("after initialized: %+v", r)
+	}
+	c.write(map[string]any{"jsonrpc": "2.0", "id": json.RawMessage(r.ID), "result": nil})
+	if p := c.open(coded, text(t, coded)); len(p.Diagnostics) != 0 {
+		t.Fatalf("%+v", p.Diagnostics)
+	}
+	whole := text(t, base)
+	if err := os.WriteFile(base, []byte(strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	delete(c.latest, uri(coded))
+	c.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{}})
+	p := c.said(coded, 1)
+	if len(p.Diagnostics) != 1 || !strings.HasPrefix(p.Diagnostics[0].Message, "spec.yaml: there is no state") ||
+		p.Diagnostics[0].Range.Start.Line != 5 || p.Diagnostics[0].Related[0].Location.URI != uri(base) {
+		t.Errorf("a fault in the extended file is shown as %+v", p.Diagnostics)
+	}
+	c.end()
 }
 
 func TestEndWithoutShutdown(t *testing.T) {

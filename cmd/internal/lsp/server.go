@@ -68,6 +68,7 @@ type server struct {
 	outErr  error
 	docs    map[string]*document // open documents, by name
 	folders []string             // of the workspace
+	watches bool                 // the client tells of changed files if asked to
 	ready   bool                 // initialize was answered
 	down    bool                 // shutdown was answered
 
@@ -258,7 +259,7 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 	} else if len(s.folders) == 0 && p.RootPath != "" {
 		s.folders = []string{filepath.ToSlash(p.RootPath)}
 	}
-	s.ready = true
+	s.ready, s.watches = true, p.Capabilities.Workspace.Watched.Dynamic
 	return capabilities(), nil
 }
 
@@ -275,6 +276,8 @@ func (s *server) notified(m message) {
 	}
 	name := nameOf(c.Document.URI)
 	switch m.Method {
+	case "initialized":
+		s.register()
 	case "textDocument/didOpen":
 		s.open(name, c.Document)
 	case "textDocument/didChange":
@@ -291,6 +294,16 @@ func (s *server) notified(m message) {
 	case "workspace/didChangeWatchedFiles":
 		s.touchAll()
 	}
+}
+
+// register asks the client to tell of specifications that change on disk.
+func (s *server) register() {
+	if !s.watches {
+		return
+	}
+	watch := map[string]any{"watchers": []any{map[string]any{"globPattern": "**/*.yaml"}}}
+	one := map[string]any{"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": watch}
+	s.send(request{"2.0", "files", "client/registerCapability", map[string]any{"registrations": []any{one}}})
 }
 
 func (s *server) send(v any) {
