@@ -194,8 +194,8 @@ func (s *search) try(n int, ev interp.Event, reads, silent int, up bool) {
 		return
 	}
 	sends, ok := s.match(at.sent, effects)
-	if !ok {
-		return
+	if !ok || sends == 0 && reads == 0 && up == at.up && next.Equal(at.value) {
+		return // it sends something else, or explains nothing
 	}
 	ev.Args = slices.Clone(ev.Args)
 	c := node{value: slices.Clone(next), read: at.read + reads, sent: at.sent + sends, up: up, parent: n, event: ev}

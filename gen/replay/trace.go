@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -18,9 +19,10 @@ type Trace struct {
 	Header trace.Header
 	// Steps counts the lines that agree with the specification, Frames the frames among them.
 	Steps, Frames int
-	// Refused and Malformed count events that the machine did not take, and
-	// rightly so: the record shows a peer that deviated, not this machine.
-	Refused, Malformed int
+	// Refused and Malformed count what came from the peer and the machine did
+	// not take, and rightly so: the record shows a peer that deviated, not this
+	// machine. Unavailable counts commands that were not available.
+	Refused, Malformed, Unavailable int
 	// Cut: the record ends in the middle of a line.
 	Cut bool
 	// Deviation is where the record is no run of the machine; nil if it is one.
@@ -95,6 +97,7 @@ type checker struct {
 	strs  *interp.Strings
 	step  *interp.Machine
 	value interp.Value
+	last  time.Duration // of the line before
 	out   *Trace
 }
 
@@ -109,6 +112,10 @@ func (c *checker) finish() *Trace {
 
 // line runs one line and says how it deviates, or nothing.
 func (c *checker) line(s *trace.Step) string {
+	if s.At < c.last {
+		return fmt.Sprintf("the record goes back in time, from %v to %v", c.last, s.At)
+	}
+	c.last = s.At
 	if state := c.m.States[c.value[0]].Name; s.Before != "" && s.Before != state {
 		return fmt.Sprintf("the record says the machine was in state %s, it was in %s", s.Before, state)
 	}
@@ -149,7 +156,11 @@ func (c *checker) line(s *trace.Step) string {
 		}
 		c.value = slices.Clone(next)
 	case fsm.Refused:
-		c.out.Refused++
+		if s.Kind == trace.Command {
+			c.out.Unavailable++
+		} else {
+			c.out.Refused++
+		}
 	}
 	if state := c.m.States[c.value[0]].Name; s.After != state {
 		return fmt.Sprintf("the record says the machine went to state %s, it is in %s", s.After, state)
@@ -176,7 +187,7 @@ func (c *checker) malformed(s *trace.Step) string {
 // sameFrame compares the bytes of a received frame with the event.
 func (c *checker) sameFrame(s *trace.Step, ev interp.Event) string {
 	if len(s.Frame) == 0 {
-		return ""
+		return "the message has no frame"
 	}
 	c.out.Frames++
 	m, slots, err := c.codec.decode(s.Frame)

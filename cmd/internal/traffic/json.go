@@ -68,6 +68,7 @@ type (
 		Frames    int      `json:"frames"`
 		Refused   int      `json:"refused"`
 		Malformed int      `json:"malformed"`
+		Unavail   int      `json:"commands_refused"`
 		State     string   `json:"state"`
 		Machine   string   `json:"machine"`
 		Legal     []string `json:"legal"`
@@ -96,7 +97,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	}
 	if t := r.Trace; t != nil {
 		j := &jsonTrace{Protocol: t.Header.Protocol, Role: t.Header.Role, Instance: t.Header.Instance, Steps: t.Steps, Frames: t.Frames,
-			Refused: t.Refused, Malformed: t.Malformed, State: t.State, Machine: t.Machine, Legal: t.Legal}
+			Refused: t.Refused, Malformed: t.Malformed, Unavail: t.Unavailable, State: t.State, Machine: t.Machine, Legal: t.Legal}
 		if d := t.Deviation; d != nil {
 			j.Line, j.Event, j.Reason = d.Line, d.Event, d.Reason
 		}

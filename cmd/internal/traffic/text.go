@@ -26,6 +26,8 @@ func (r *Report) WriteText(w io.Writer, steps bool) {
 	switch {
 	case r.Accepted():
 		fmt.Fprintf(w, "verdict: ACCEPTED, the capture is a run of %s\n", r.protocol.Name)
+	case r.explained():
+		fmt.Fprintf(w, "verdict: REJECTED, the capture is damaged; what came before is a run of %s\n", r.protocol.Name)
 	case r.Exhausted():
 		fmt.Fprintf(w, "verdict: INCOMPLETE, no run of %s was found within the bounds of the search\n", r.protocol.Name)
 	default:
@@ -157,6 +159,12 @@ func (r *Report) traceText(w io.Writer) {
 		t.Header.Protocol, t.Header.Role, t.Header.Instance, t.Steps, t.Frames, taken, len(t.Taken))
 	if t.Refused+t.Malformed > 0 {
 		fmt.Fprintf(w, "  the peer deviated: %d events refused, %d frames malformed\n", t.Refused, t.Malformed)
+	}
+	if t.Unavailable > 0 {
+		fmt.Fprintf(w, "  %d commands of the program were not available and were refused\n", t.Unavailable)
+	}
+	if t.Steps == 0 {
+		fmt.Fprintln(w, "  there are no steps: nothing was shown")
 	}
 	if t.Cut {
 		fmt.Fprintln(w, "  the last line is cut off and was left out")

@@ -89,6 +89,8 @@ func TestTamperedRecords(t *testing.T) {
 		{"another state afterwards", `"after":"open"`, `"after":"changed"`, "went to state changed"},
 		{"another state before", `"before":"open"`, `"before":"settled"`, "in state settled"},
 		{"it was refused", `"event":"change{value: 7}","code":"took"`, `"event":"change{value: 7}","code":"refused"`, "refused"},
+		{"a message without its bytes", `"event":"UPDATE{value: 7}","frame":"0008000000000007",`, `"event":"UPDATE{value: 7}",`, "no frame"},
+		{"back in time", `"seq":3,"at":`, `"seq":3,"at":-`, "back in time"},
 		{"the machine began otherwise", `settled{wins: true`, `settled{wins: 3`, "machine in the header"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

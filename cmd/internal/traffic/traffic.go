@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/capture"
 	"github.com/parley-go/parley/gen/model"
@@ -59,6 +60,11 @@ func (r *Report) Accepted() bool {
 	if r.Trace != nil {
 		return r.Trace.Deviation == nil
 	}
+	return r.explained()
+}
+
+// explained reports whether all connections, as far as they were read, are runs.
+func (r *Report) explained() bool {
 	for _, c := range r.Conns {
 		if !c.Accepted() {
 			return false
@@ -174,14 +180,27 @@ func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capt
 		r.Conns = append(r.Conns, conn)
 	}
 	if len(r.Conns) == 0 {
-		return fmt.Errorf("%s: no connection carries any bytes%s", r.File, ports(o.Ports))
+		return fmt.Errorf("%s: no TCP connection or UDP conversation in it carries any bytes%s%s", r.File, ports(o.Ports), skipped(c))
 	}
 	return nil
+}
+
+// skipped says which packets could not be used and why.
+func skipped(c *capture.Capture) string {
+	s := ""
+	for _, k := range c.Skipped {
+		s += fmt.Sprintf("; %d packets left out (%s, first is packet %d)", k.Packets, k.Reason, k.First)
+	}
+	return s
 }
 
 func ports(list []uint16) string {
 	if len(list) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" on port %v", list)
+	words := make([]string, len(list))
+	for i, p := range list {
+		words[i] = fmt.Sprint(p)
+	}
+	return " on port " + strings.Join(words, " or ")
 }
