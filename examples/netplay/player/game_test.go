@@ -96,6 +96,47 @@ func TestGame(t *testing.T) {
 	}
 }
 
+// This side leaves matches. What it edits afterwards arrives although the game
+// shows the player meanwhile that the match was left, and hears nothing.
+func TestLeavesGame(t *testing.T) {
+	plan := refgame.Plan{Fleet: []byte{orz, spathi}, Name: "The game", Battles: []refgame.Battle{{OwnDies: true, After: 50}, {OwnDies: true, After: 50}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}}}
+	cfg := player.Config{Matches: 3, Checksums: player.Echo, Script: script(t, `
+		wait inBattle
+		wait frames 5
+		reset
+		edit own 5 spathi
+		confirm
+		wait selectShip
+		reset 0
+		edit other 6 spathi
+		edit other 6 -
+		ping
+		confirm
+		died other
+		died other
+		wait frames 3`)}
+	a, rep, err := against(t, cfg, plan)
+	if a.err != nil || err != nil || a.res.Left != 2 || rep.Left != 2 || a.res.Ended != 1 || rep.OtherFleet[5] != spathi {
+		t.Errorf("%v, %v, %+v, %+v", a.err, err, a.res, rep)
+	}
+}
+
+// Without a number of matches, the other side may leave in the setup, and nowhere else.
+func TestAnyNumber(t *testing.T) {
+	plan := refgame.Plan{Fleet: []byte{orz}, Battles: []refgame.Battle{{OwnDies: true, After: 5}, {OwnDies: true, After: 5}}}
+	cfg := player.Config{Checksums: player.Echo, Script: script(t, "died other\ndied other\ndied other")}
+	a, _, err := against(t, cfg, plan)
+	if a.err != nil || err != nil || a.res.Ended != 2 {
+		t.Errorf("%v, %v, %+v", a.err, err, a.res)
+	}
+	plan.At = func(m refgame.Moment) refgame.Instead {
+		return refgame.Instead{Close: m.Battle == 1 && m.Point == "selectShip"}
+	}
+	if a, _, err = against(t, cfg, plan); a.err == nil || err != nil || a.res.Ended != 1 {
+		t.Errorf("%v, %v, %+v", a.err, err, a.res)
+	}
+}
+
 // A game that is too old is told so, and refuses one itself.
 func TestVersions(t *testing.T) {
 	a, _, err := against(t, player.Config{Minor: 6, Patch: 8, Matches: 1}, refgame.Plan{Server: true})

@@ -123,13 +123,45 @@ func (g *game) before() error {
 // left goes back to the setup after a RESET.
 func (g *game) left() error {
 	if !g.reset[0] {
-		g.reset[0] = true
-		if err := g.send(tReset, 0, 2, 0xab, 0xcd); err != nil { // the padding is whatever there was
+		if err := g.popup(); err != nil {
 			return err
 		}
 	}
 	g.reset, g.ready = [2]bool{}, [2]bool{}
 	g.rep.Left++
+	return nil
+}
+
+// popup answers a RESET and shows the player that the match was left. Meanwhile
+// nothing is read; what has come then is dropped, but for PING. A frame of
+// a battle that was interrupted is gone on with afterwards, so that its input is said in the setup.
+func (g *game) popup() error {
+	inBattle := g.state == "inBattle"
+	g.reset[0], g.state = true, "inSetup"
+	if err := g.send(tReset, 0, 2, 0xab, 0xcd); err != nil { // the padding is whatever there was
+		return err
+	}
+	var heard [][]byte
+	for showing := true; showing; {
+		t := time.NewTimer(calm)
+		select {
+		case f, open := <-g.in:
+			if heard = append(heard, f); !open {
+				return errClosed
+			}
+		case <-t.C:
+			showing = false
+		}
+		t.Stop()
+	}
+	for _, f := range heard {
+		if err := g.handle(f); err != nil {
+			return err
+		}
+	}
+	if inBattle {
+		return g.send(tInput, 8, 0, 0, 0)
+	}
 	return nil
 }
 
@@ -275,10 +307,12 @@ func (g *game) fight() error {
 	}
 	g.battle++
 	g.rep.Battles++
-	g.endFrame, g.framecount = 0, false
+	g.endFrame = 0
 	for n := 0; ; n++ {
-		if err := g.at(g.state, n); err != nil {
-			return err
+		if g.state != "endingBattle" { // asked when it began
+			if err := g.at(g.state, n); err != nil {
+				return err
+			}
 		}
 		if n == b.After+b.Lag {
 			if err := g.send(tReady); err != nil {
@@ -290,12 +324,9 @@ func (g *game) fight() error {
 			}
 		}
 		if g.state == "endingBattle" && g.frame > g.endFrame {
-			if err := g.until(func() bool { return g.framecount }); err != nil {
+			if err := g.until(func() bool { return g.state == "endingBattle2" }); err != nil {
 				return err
 			}
-		}
-		if g.framecount && g.state == "endingBattle" {
-			g.state = "endingBattle2"
 		}
 		if g.state == "endingBattle2" && g.frame > g.endFrame {
 			return nil
@@ -313,7 +344,10 @@ func (g *game) bothReady() error {
 	}
 	g.ready, g.state = [2]bool{}, "endingBattle"
 	g.endFrame = max(g.endFrame, g.frame+1)
-	return g.send(tFrameCount, u32(g.frame+1)...)
+	if err := g.send(tFrameCount, u32(g.frame+1)...); err != nil {
+		return err
+	}
+	return g.at("endingBattle", int(g.frame))
 }
 
 // play plays one frame: n is its number in this battle.

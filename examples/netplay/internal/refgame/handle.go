@@ -87,8 +87,8 @@ func (g *game) handleState(typ int, b []byte) error {
 		}
 		return g.remoteReady()
 	case tReady:
-		if g.state == "endingBattle" {
-			g.framecount = true
+		if g.state == "endingBattle" { // stands for FRAMECOUNT
+			g.state = "endingBattle2"
 			return nil
 		}
 		return g.remoteReady()
@@ -117,7 +117,7 @@ func (g *game) handleState(typ int, b []byte) error {
 		}
 		g.remote = append(g.remote, b[0])
 	case tFrameCount:
-		g.framecount = true
+		g.state = "endingBattle2"
 		g.endFrame = max(g.endFrame, binary.BigEndian.Uint32(b))
 	case tChecksum:
 		n := binary.BigEndian.Uint32(b)

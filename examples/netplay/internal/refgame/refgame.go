@@ -103,30 +103,29 @@ type game struct {
 	plan  Plan
 	rep   Report
 
-	state      string
-	ready      [2]bool // local, remote
-	ok         [2]bool // local, remote: the handshake
-	canceling  bool
-	fleet      [2][14]byte // 0 the other's, 1 ours
-	sent       [2][14]int  // -1: none
-	name       [2]string
-	sentName   [2]string
-	nameOpen   [2]bool
-	reset      [2]bool // local, remote
-	delay      uint32
-	seed       uint32
-	selecting  [2]bool
-	dead       [2][14]bool
-	slot       [2]int
-	frame      uint32
-	sim        uint32
-	remote     []byte
-	local      []byte
-	sums       map[uint32]uint32 // the other side's, by frame
-	own        map[uint32]uint32
-	endFrame   uint32
-	framecount bool
-	battle     int
+	state     string
+	ready     [2]bool // local, remote
+	ok        [2]bool // local, remote: the handshake
+	canceling bool
+	fleet     [2][14]byte // 0 the other's, 1 ours
+	sent      [2][14]int  // -1: none
+	name      [2]string
+	sentName  [2]string
+	nameOpen  [2]bool
+	reset     [2]bool // local, remote
+	delay     uint32
+	seed      uint32
+	selecting [2]bool
+	dead      [2][14]bool
+	slot      [2]int
+	frame     uint32
+	sim       uint32
+	remote    []byte
+	local     []byte
+	sums      map[uint32]uint32 // the other side's, by frame
+	own       map[uint32]uint32
+	endFrame  uint32
+	battle    int
 }
 
 // Play plays a plan on a connection and closes it. The error says how the
