@@ -74,6 +74,7 @@ func checkCommand() *cobra.Command {
 	f.DurationVar(&o.timeout, "timeout", 0, "stop each search after this `time`, such as 30s")
 	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as a chart for fsmviz --seq")
 	f.StringVar(&o.reduce, "reduce", "none", "`reductions` to use: none, auto (all that apply), or a list of symmetry")
+	f.BoolVar(&o.cfg.Assumptions, "assumptions", false, "say which assumptions about the channel each verdict needs: search again with one loss, one copy, one exchange")
 	f.BoolVar(&o.quiet, "quiet", false, "do not tell on the terminal how far a long search is")
 	f.BoolVar(&o.update, "update", false, "write the counterexamples that checks expect to expected/ beside the specification")
 	return c

@@ -37,6 +37,8 @@ type Report struct {
 	Expect []string      `json:"expect,omitempty"`
 	// Assumptions say, in words, what the verdict rests on.
 	Assumptions []string `json:"assumptions"`
+	// Needs says which assumptions about the channel the verdict needs, if asked for.
+	Needs []Need `json:"needs,omitempty"`
 	// NeverTaken are transitions of the roles in this check that it did not
 	// take (other checks may). They are information, not a verdict.
 	NeverTaken []Place  `json:"never_taken,omitempty"`

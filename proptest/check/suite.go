@@ -18,6 +18,8 @@ type Config struct {
 	Only string
 	// Compile is for the compiler; its Check is ignored.
 	Compile compile.Options
+	// Assumptions asks which assumptions about the channel each verdict needs.
+	Assumptions bool
 	// Explore has the limits and the workers; Checks and KeepGoing are ignored.
 	Explore explore.Options
 }
@@ -83,7 +85,11 @@ func one(ctx context.Context, p *model.Protocol, name string, base *model.Protoc
 			}
 			o := cfg.Explore
 			o.Checks = 0
-			return s.Run(ctx, o, base)
+			r, err := s.Run(ctx, o, base)
+			if err == nil && cfg.Assumptions {
+				r.Needs, err = s.Needs(ctx, o, r)
+			}
+			return r, err
 		}
 	}
 	return nil, fmt.Errorf("the compiled specification has no check %s", name)

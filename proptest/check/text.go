@@ -72,8 +72,16 @@ func (s *Step) columns() [3]string {
 		what = s.Instance + " ← " + s.Event + from
 	case "copy":
 		what = s.Instance + " ← " + s.Event + from + " (a copy; it stays under way)"
+	case "drop":
+		what = s.Instance + " ← " + s.Event + from
+	case "up", "link":
+		what += from
 	case "timer":
 		what += " expires"
+	case "clock", "break":
+		what = s.Event
+	case "crash", "restart", "beat":
+		what = s.Instance + " " + s.Event
 	case "lost":
 		what = s.Event + " is lost (" + s.From + ")"
 	case "swapped":
@@ -115,6 +123,12 @@ func (r *Report) Text(times bool) string {
 		r.Claims[i].text(&b)
 	}
 	list(&b, "assumes", r.Assumptions)
+	if len(r.Needs) > 0 {
+		b.WriteString("  of its assumptions about the channel, the verdict needs\n")
+	}
+	for i := range r.Needs {
+		r.Needs[i].text(&b)
+	}
 	list(&b, "reduced by", r.Reductions)
 	list(&b, "not reduced", r.NotReduced)
 	var never []string

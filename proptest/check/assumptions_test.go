@@ -1,0 +1,96 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// counting is a protocol in which A counts and B must see all of it.
+const counting = `protocol: counter
+messages:
+  ONE: {}
+  TWO: {}
+channel: {order: fifo, capacity: 3}
+roles:
+  sender:
+    vars: {n: 0..2}
+    commands: {go: }
+    initial: run
+    states:
+      run:
+        go: [{when: n == 0, send: ONE, set: {n: 1}}, {when: n == 1, send: TWO, set: {n: 2}, goto: end}]
+      end: {final: true}
+  receiver:
+    vars: {seen: 0..2}
+    initial: run
+    states:
+      run:
+        final: true
+        ONE: {RULE_ONE}
+        TWO: {RULE_TWO}
+checks:
+  main:
+    instances: {a: sender, b: receiver}
+    claims:
+      agree:
+        always: "a.end && empty() => b.seen == 2"
+`
+
+// needsOf runs it with the receptions given, and says what is needed.
+func needsOf(t *testing.T, one, two string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "counter.yaml")
+	text := strings.NewReplacer("{RULE_ONE}", one, "{RULE_TWO}", two).Replace(counting)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p, list := compile.Load(file, compile.Options{Check: "main"})
+	if p == nil {
+		t.Fatal(list)
+	}
+	s, err := New(p, p.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(context.Background(), explore.Options{}, nil)
+	if err != nil || !r.Passes {
+		t.Fatal(err, r.Text(false))
+	}
+	needs, err := s.Needs(context.Background(), explore.Options{}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, n := range needs {
+		line := n.Assumption + ": " + n.Result
+		for _, c := range n.Broken {
+			line += fmt.Sprintf(" %s in %d", c.Name, len(c.Counterexample.Steps))
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestNeeds(t *testing.T) {
+	for _, x := range []struct{ name, one, two, want string }{
+		{"it counts what arrives", "{when: seen < 2, set: {seen: seen + 1}}", "{when: seen < 2, set: {seen: seen + 1}}",
+			"messages arrive in order: not needed\nnothing is lost: needed agree in 4\nnothing arrives twice: needed unspecified-reception in 5"},
+		{"it takes them in turn", "{when: seen == 0, set: {seen: 1}}", "{when: seen == 1, set: {seen: 2}}",
+			"messages arrive in order: needed unspecified-reception in 4\nnothing is lost: needed agree in 4 unspecified-reception in 4\nnothing arrives twice: needed unspecified-reception in 3"},
+		{"it does not care for the first", "{}", "{set: {seen: 2}}",
+			"messages arrive in order: not needed\nnothing is lost: needed agree in 4\nnothing arrives twice: not needed"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if got := needsOf(t, x.one, x.two); got != x.want {
+				t.Errorf("got\n%s\nwant\n%s", got, x.want)
+			}
+		})
+	}
+}
