@@ -70,13 +70,15 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 70rem; marg
 h1 { margin-bottom: 0 } h2 { margin-top: 2.5rem; border-bottom: 1px solid #ccc }
 table { border-collapse: collapse } td, th { text-align: left; padding: .2rem 1rem .2rem 0; vertical-align: top }
 td.n { text-align: right; font-variant-numeric: tabular-nums }
-pre { background: #f5f5f2; padding: .8rem; overflow-x: auto; font-size: 12.5px; line-height: 1.35 }
-figure { margin: 1.5rem 0 } figure img { max-width: 100%; border: 1px solid #ddd } figcaption { color: #555 }
+pre { background: #f5f5f2; padding: .8rem; overflow-x: auto; font-size: 12.5px; line-height: 1.35; white-space: pre-wrap; overflow-wrap: anywhere }
+figure { margin: 1.5rem 0 } figure img { max-width: 100%; max-height: 60rem; border: 1px solid #ddd } figcaption { color: #555 }
 summary { cursor: pointer }
 </style></head><body>
 <h1>Parley: the demo</h1>
-<p>Everything on this page was computed by one run of <code>fsmgen demo</code>.</p>
-<h2>What was proved</h2>
+<p>Everything on this page was computed by one run of <code>fsmgen demo</code>.
+<a href="#proved">What was proved</a> · <a href="#games">What two real games did</a> · <a href="#ran">What ran here</a> · Pictures:
+{{range $i, $p := .Pictures}}{{if $i}}, {{end}}<a href="#{{$p.File}}">{{$p.Title}}</a>{{end}}</p>
+<h2 id="proved">What was proved</h2>
 <p>Every interleaving of two endpoints was searched. These specifications ship:</p>
 <table><tr><th>specification</th><th>configurations</th><th>verdict</th></tr>
 {{range .Sound}}<tr><td>{{.Name}}</td><td class="n">{{.Configurations}}</td><td>{{.Verdict}}</td></tr>
@@ -86,13 +88,14 @@ summary { cursor: pointer }
 {{range .Literal}}<tr><td>{{.Name}}</td><td class="n">{{.Configurations}}</td><td>{{.Verdict}}
 {{range .Found}}<details><summary>{{.Claim}}{{with .Why}}: {{.}}{{end}}</summary><pre>{{.Text}}</pre></details>{{end}}</td></tr>
 {{end}}</table>
-<h2>What two real games did</h2>
+<h2 id="games">What two real games did</h2>
 <pre>{{.Real}}</pre>
-<h2>What ran here</h2>
-<pre>{{range .Match}}{{.}}
-{{end}}</pre>
+<h2 id="ran">What ran here</h2>
+<p>A whole match between two generated endpoints over TCP, as one of them tells it:</p>
+<details><summary>{{len .Match}} lines</summary><pre>{{range .Match}}{{.}}
+{{end}}</pre></details>
 <h2>Pictures</h2>
-{{range .Pictures}}<figure><a href="{{.File}}"><img src="{{.File}}" alt="{{.Title}}"></a><figcaption><b>{{.Title}}.</b> {{.Doc}}</figcaption></figure>
+{{range .Pictures}}<figure id="{{.File}}"><a href="{{.File}}"><img src="{{.File}}" alt="{{.Title}}"></a><figcaption><b>{{.Title}}.</b> {{.Doc}}</figcaption></figure>
 {{end}}</body></html>
 `))
 
