@@ -164,6 +164,10 @@ func (c *Core[R]) Next() (time.Duration, bool) {
 	return at, ok
 }
 
+// NextTimer returns when the next timer of the machine expires, records left
+// aside: what a simulator goes by, so that recording changes nothing.
+func (c *Core[R]) NextTimer() (time.Duration, bool) { return c.timers.next() }
+
 // Flush writes the records if it is time to.
 func (c *Core[R]) Flush(now time.Duration) {
 	if at, due := c.record.flushAt(); due && at <= now {

@@ -40,7 +40,7 @@ type Stats struct {
 	Reordered  uint64 // held back for others to overtake
 	Delayed    uint64 // arrived later than they were given, for whatever reason
 	Dropped    uint64 // lost because too much waited
-	Cut        uint64 // lost to a partition
+	Cut        uint64 // lost to a partition, or held back by it
 }
 
 // Medium is one direction between two ends. It decides by its seed and the
@@ -177,6 +177,10 @@ func (m *Medium) PassReliable(now time.Duration, size int) time.Duration {
 	}
 	return m.last
 }
+
+// Hold makes all frames given from then on arrive at a given time at the
+// earliest, as behind one that was held back until then.
+func (m *Medium) Hold(until time.Duration) { m.last = max(m.last, until) }
 
 // leave returns when the last byte of a frame has left.
 func (m *Medium) leave(now time.Duration, size int) time.Duration {

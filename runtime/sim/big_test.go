@@ -1,0 +1,124 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/machines/netplay"
+	"github.com/parley-go/parley/machines/startup"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/sim"
+	"github.com/parley-go/parley/runtime/transport/impair"
+)
+
+// netplayScenario is the whole way of two games into a match: versions, fleets
+// edited by both, agreement taken back and given again, delay and seed. In the
+// end both begin the same match.
+func netplayScenario() *sim.Scenario {
+	type R = *netplay.PeerRunner
+	in := func(s netplay.State) func(R) bool { return func(r R) bool { return r.Machine.State == s } }
+	empty := func(r R, own int) bool {
+		return r.Machine.Fleet[own][0].Own == netplay.ShipVacant && r.Machine.Fleet[own][1].Own == netplay.ShipVacant
+	}
+	commands := []sim.Command[R]{
+		{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Connect() }, May: in(netplay.StateUnconnected)},
+		{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Connected() }, May: in(netplay.StateConnecting)},
+		{Calm: true, Do: func(w *sim.World, r R) fsm.Result {
+			return r.Ship(true, netplay.Slot(w.Rand(2)), 1+netplay.Ship(w.Rand(3)))
+		},
+			May: func(r R) bool { return r.Machine.State == netplay.StateInSetup && empty(r, 1) }},
+		{Do: func(w *sim.World, r R) fsm.Result {
+			return r.Ship(w.Rand(2) == 0, netplay.Slot(w.Rand(2)), netplay.Ship(w.Rand(4)))
+		}, May: func(r R) bool {
+			return r.Machine.State == netplay.StateInSetup && (r.Machine.Confirm.State == netplay.ConfirmStateWaiting || r.Machine.Confirm.State == netplay.ConfirmStateRemoteOk)
+		}},
+		{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Confirm() }, May: func(r R) bool {
+			c := r.Machine.Confirm.State
+			return r.Machine.State == netplay.StateInSetup && !empty(r, 1) && !empty(r, 0) && c != netplay.ConfirmStateLocalOk && c != netplay.ConfirmStateCommitted
+		}},
+		{Do: func(_ *sim.World, r R) fsm.Result { return r.Cancel() }, May: func(r R) bool {
+			return r.Machine.State == netplay.StateInSetup && r.Machine.Confirm.State == netplay.ConfirmStateLocalOk
+		}},
+		{Calm: true, Do: func(w *sim.World, r R) fsm.Result {
+			return r.Agree(netplay.Delay(1+w.Rand(3)), netplay.Seed(w.Rand(1000)))
+		}, May: func(r R) bool {
+			return r.Machine.State == netplay.StatePreBattle && r.Machine.Ready.State != netplay.ReadyStateLocalReady
+		}},
+	}
+	return &sim.Scenario{Name: "netplay", Worst: worst, Partitions: 2, Setup: func(w *sim.World) {
+		a, b := netplay.NewPeerRunner(true), netplay.NewPeerRunner(false)
+		sim.Add(w, "a", a, driver.Options[R]{}, commands...)
+		sim.Add(w, "b", b, driver.Options[R]{}, commands...)
+		w.Connect(0, 1, 0, 0)
+		w.Goal = func() bool {
+			return a.Machine.State == netplay.StateInterBattle && b.Machine.State == netplay.StateInterBattle
+		}
+		w.Always = func() string {
+			x, y := &a.Machine, &b.Machine
+			if x.State != netplay.StateInterBattle || y.State != netplay.StateInterBattle {
+				return ""
+			}
+			if x.MatchDelay != y.MatchDelay || x.MatchSeed != y.MatchSeed {
+				return fmt.Sprintf("delay and seed differ: %v %v, %v %v", x.MatchDelay, x.MatchSeed, y.MatchDelay, y.MatchSeed)
+			}
+			for own := range 2 {
+				for slot := range 2 {
+					if x.Fleet[own][slot].Own != y.Fleet[1-own][slot].Own {
+						return "the fleets differ"
+					}
+				}
+			}
+			return ""
+		}
+	}}
+}
+
+// startupScenario is three starters who find each other and share the slots of
+// a game, with packets lost; in the end everybody plays. That the games of
+// those who could not hear each other become one is not asked of this protocol.
+func startupScenario() *sim.Scenario {
+	type R = *startup.PeerRunner
+	connect := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Connect() },
+		May: func(r R) bool {
+			s := r.Machine.State
+			return s == startup.StateIdle || s == startup.StateLost || s == startup.StateRefused
+		}}
+	return &sim.Scenario{Name: "startup", Lossy: true, Partitions: 1, Chaos: 5 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
+		Worst: impair.Faults{Loss: 0.3, Delay: 5 * ms, Jitter: 20 * ms},
+		Setup: func(w *sim.World) {
+			var m [3]R
+			for i, name := range []string{"a", "b", "c"} {
+				r, err := startup.NewPeerRunner(startup.Node(i))
+				if err != nil {
+					panic(err)
+				}
+				m[i] = r
+				sim.Add(w, name, r, driver.Options[R]{}, connect)
+			}
+			w.ConnectAll()
+			w.Goal = func() bool {
+				return m[0].Machine.State == startup.StateGame && m[1].Machine.State == startup.StateGame && m[2].Machine.State == startup.StateGame
+			}
+			w.Always = func() string {
+				for i := range m {
+					for k := range i {
+						x, y := &m[i].Machine, &m[k].Machine
+						if x.State == startup.StateGame && y.State == startup.StateGame && x.Party == y.Party && x.Own == y.Own {
+							return "two players of a game are in one slot"
+						}
+					}
+				}
+				return ""
+			}
+		}}
+}
+
+func TestNetplay(t *testing.T) { checkFaults(t, netplayScenario().Campaign(t, 4000)) }
+func TestStartup(t *testing.T) {
+	sum := startupScenario().Campaign(t, 5000)
+	if sum.Stats.Lost == 0 || sum.Stats.Cut == 0 || sum.Stats.Delayed == 0 {
+		t.Errorf("the runs met no faults: %+v", sum)
+	}
+}

@@ -1,0 +1,181 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/impair"
+)
+
+// Command is something that the player of a machine may do.
+type Command[R fsm.Runner] struct {
+	// Do calls one command method of the runner. It may be refused, and often is.
+	Do func(w *World, r R) fsm.Result
+	// May, if set, says whether the player thinks of it. A refused command
+	// costs far more than one that is not given.
+	May func(r R) bool
+	// Calm: it is also given in the second phase, of which the goal must be
+	// reachable by these commands alone.
+	Calm bool
+}
+
+// Add puts a machine into the world under a name. A refused or malformed
+// message is a failure, unless o.OnError is set, which then decides.
+func Add[R fsm.Runner](w *World, name string, r R, o driver.Options[R], commands ...Command[R]) ID {
+	m := &member{world: w, name: name, info: r.Info(), next: noTime}
+	o.Instance = name
+	if o.OnError == nil {
+		o.OnError = func(_ R, err *driver.Error) { w.fail("%s: %v", name, err) }
+	}
+	if w.traces != nil {
+		o.Trace = append([]trace.Sink{w.traces(name)}, o.Trace...)
+	}
+	core := driver.NewCore(r, o, m)
+	m.core = core
+	m.commands = len(commands)
+	m.state = func() string { return m.info.States[r.State()] }
+	m.command = func(i int) bool {
+		c := &commands[i]
+		if w.calm && !c.Calm || c.May != nil && !c.May(r) {
+			return false
+		}
+		core.Command(w.now, func(r R) fsm.Result { return c.Do(w, r) }, true)
+		return true
+	}
+	w.members = append(w.members, m)
+	return ID(len(w.members) - 1)
+}
+
+// member is a machine in a world, and the carrier of its core.
+type member struct {
+	world    *World
+	name     string
+	info     *fsm.Info
+	core     machine
+	commands int
+	command  func(i int) bool
+	state    func() string
+	next     time.Duration // when its player thinks next
+	peers    []end
+}
+
+// end is where a member's peer is found.
+type end struct {
+	peer fsm.Peer
+	path *path // to that peer
+}
+
+// path is one direction between two members.
+type path struct {
+	medium   impair.Medium
+	reliable bool
+	from, to ID
+	as       fsm.Peer // the sender's number at the receiver
+	back     *path
+	open     bool
+	upAt     time.Duration // when the receiver learns of the link
+}
+
+// Connect joins two machines; each numbers the other as given.
+func (w *World) Connect(a, b ID, bAtA, aAtB fsm.Peer) {
+	there, back := w.path(a, b, aAtB), w.path(b, a, bAtA)
+	there.back, back.back = back, there
+	w.members[a].peers = append(w.members[a].peers, end{bAtA, there})
+	w.members[b].peers = append(w.members[b].peers, end{aAtB, back})
+}
+
+// ConnectAll joins all machines; each numbers every other one by its ID.
+func (w *World) ConnectAll() {
+	for a := range w.members {
+		for b := range a {
+			w.Connect(ID(a), ID(b), fsm.Peer(b), fsm.Peer(a))
+		}
+	}
+}
+
+func (w *World) path(from, to ID, as fsm.Peer) *path {
+	info := w.members[to].info
+	f := w.result.Faults
+	p := &path{from: from, to: to, as: as, reliable: info.Reliable && info.Ordered && !w.scenario.Lossy, open: true}
+	if info.Ordered {
+		f.Reorder = 0
+	}
+	if info.Reliable && !p.reliable && !w.scenario.Lossy {
+		f.Loss = 0
+	}
+	if !info.Duplicates {
+		f.Duplicate = 0
+	}
+	p.medium = impair.NewMedium(w.draw(), f)
+	p.upAt = w.upTo(10 * time.Millisecond)
+	w.paths = append(w.paths, p)
+	w.queue.push(p.upAt, kindUp, p, nil)
+	return p
+}
+
+// Send implements [driver.Carrier].
+func (m *member) Send(peer fsm.Peer, frame []byte) error {
+	err := error(transport.ErrNoPeer)
+	for i := range m.peers {
+		if e := &m.peers[i]; (e.peer == peer || peer == fsm.Broadcast) && e.path.open {
+			m.world.send(e.path, frame)
+			err = nil
+		}
+	}
+	return err
+}
+
+// Close implements [driver.Carrier]. The other side learns of it after what
+// was sent before.
+func (m *member) Close(peer fsm.Peer, why *driver.Error) {
+	for i := range m.peers {
+		e := &m.peers[i]
+		if e.peer != peer && peer != fsm.Broadcast || !e.path.open {
+			continue
+		}
+		e.path.open = false
+		at := max(e.path.medium.PassReliable(m.world.now, 0), e.path.upAt)
+		m.world.queue.push(at, kindLost, e.path, nil)
+	}
+}
+
+func (w *World) send(p *path, frame []byte) {
+	if p.reliable {
+		at := max(p.medium.PassReliable(w.now, len(frame)), p.upAt)
+		if c := w.cut(p); c != nil {
+			p.medium.Stats.Cut++
+			at = max(at, c.until) // it arrives when the network is whole again
+			p.medium.Hold(at)
+		}
+		w.queue.push(at, kindFrame, p, frame)
+		return
+	}
+	if w.cut(p) != nil {
+		p.medium.Stats.Cut++
+		return
+	}
+	fate := p.medium.Pass(w.now, len(frame))
+	for _, at := range fate.At[:fate.Copies] {
+		w.queue.push(max(at, p.upAt), kindFrame, p, frame)
+	}
+}
+
+// cut is a time in which the network is in two halves.
+type cut struct {
+	from, until time.Duration
+	half        uint64 // the members of one half, as bits
+}
+
+// cut returns the cut that lies across a path now.
+func (w *World) cut(p *path) *cut {
+	for i := range w.cuts {
+		c := &w.cuts[i]
+		if c.from <= w.now && w.now < c.until && (c.half>>(p.from&63)^c.half>>(p.to&63))&1 == 1 {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/impair"
+)
+
+// Failure says what went wrong in a run.
+type Failure struct {
+	// At is the virtual time, Calm whether it was in the second phase.
+	At   time.Duration
+	Calm bool
+	// What says it in words.
+	What string
+	// States are the machines and their states at that time.
+	States string
+}
+
+// Error says it in one line.
+func (f *Failure) Error() string {
+	phase := "with faults"
+	if f.Calm {
+		phase = "after the faults"
+	}
+	return fmt.Sprintf("at %v, %s: %s (%s)", f.At, phase, f.What, f.States)
+}
+
+func (w *World) fail(format string, args ...any) {
+	if w.result.Failure == nil {
+		w.result.Failure = &Failure{At: w.now, Calm: w.calm, What: fmt.Sprintf(format, args...), States: w.states()}
+	}
+}
+
+func (w *World) states() string {
+	var b strings.Builder
+	for i, m := range w.members {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(m.name + " in " + m.state())
+	}
+	return b.String()
+}
+
+// run goes through both phases.
+func (w *World) run() {
+	s := w.scenario
+	if w.Goal == nil {
+		w.Goal = w.allFinal
+	}
+	for range s.Partitions {
+		if n := w.draw(); n&1 == 1 && len(w.members) > 1 {
+			from := w.upTo(s.Chaos)
+			w.cuts = append(w.cuts, cut{from: from, until: from + w.upTo(s.Chaos-from), half: n >> 1})
+		}
+	}
+	for _, m := range w.members {
+		m.core.Start(time.Time{})
+		m.next = w.think()
+	}
+	for w.result.Failure == nil && !w.settled() && w.step(s.Chaos) {
+	}
+	w.now = max(w.now, s.Chaos)
+	w.result.Chaos = w.now
+	w.heal()
+	limit := w.now + s.Calm
+	for w.result.Failure == nil && !w.reached() {
+		if !w.step(limit) {
+			w.fail("the goal is not reached %v after the last fault", s.Calm)
+		}
+	}
+	w.result.End, w.result.Digest = w.now, w.digest
+	reason := "the goal is reached"
+	if f := w.result.Failure; f != nil {
+		reason = f.What
+	}
+	if w.traces != nil {
+		for _, m := range w.members {
+			m.core.End(w.now, reason)
+		}
+	}
+}
+
+// heal ends all faults. What is on its way keeps its fate.
+func (w *World) heal() {
+	w.calm, w.cuts = true, nil
+	for _, p := range w.paths {
+		p.medium.SetFaults(impair.Faults{Delay: w.scenario.Latency})
+	}
+	for _, m := range w.members {
+		if m.commands > 0 {
+			m.next = w.think()
+		}
+	}
+}
+
+func (w *World) allFinal() bool {
+	for _, m := range w.members {
+		if !m.core.Final() {
+			return false
+		}
+	}
+	return true
+}
+
+// settled reports that nothing can happen any more.
+func (w *World) settled() bool { return len(w.queue.list) == 0 && w.allFinal() }
+
+// reached asks for the goal once nothing is under way that might undo it.
+func (w *World) reached() bool { return len(w.queue.list) == 0 && w.Goal() }
+
+// think returns when a player thinks next: at random, 1 to about 4 times Pace
+// being the usual range.
+func (w *World) think() time.Duration {
+	u := float64(w.draw()>>11+1) / (1 << 53)
+	return w.now + time.Duration(-math.Log(u)*float64(w.scenario.Pace))
+}
+
+// step lets the next thing happen; it returns false if that is after limit. Of
+// what is due at the same time frames come first, then timers, then players,
+// each by the order of the machines.
+func (w *World) step(limit time.Duration) bool {
+	at, timer, player := w.queue.next(), -1, -1
+	for i, m := range w.members {
+		if t, ok := m.core.NextTimer(); ok && t < at {
+			at, timer = t, i
+		}
+	}
+	for i, m := range w.members {
+		if m.next < at {
+			at, timer, player = m.next, -1, i
+		}
+	}
+	if at > limit || at == noTime {
+		return false
+	}
+	w.now = max(w.now, at)
+	w.result.Events++
+	switch {
+	case player >= 0:
+		w.play(player)
+	case timer >= 0:
+		w.note(uint64(timer), 1)
+		w.members[timer].core.Expire(w.now)
+	default:
+		w.happen()
+	}
+	if w.Always != nil && w.result.Failure == nil {
+		if text := w.Always(); text != "" {
+			w.fail("%s", text)
+		}
+	}
+	if w.result.Events >= w.scenario.MaxEvents {
+		w.fail("%d events and no end", w.result.Events)
+	}
+	return true
+}
+
+// play has the player of a machine give a command.
+func (w *World) play(i int) {
+	m := w.members[i]
+	m.next = noTime
+	if m.commands == 0 {
+		return
+	}
+	first := w.Rand(m.commands)
+	for k := range m.commands {
+		if n := (first + k) % m.commands; m.command(n) {
+			w.note(uint64(i), uint64(2+n))
+			w.result.Commands++
+			break
+		}
+	}
+	m.next = w.think()
+}
+
+// happen lets the first of the queue happen.
+func (w *World) happen() {
+	h := w.queue.pop()
+	p, m := h.path, w.members[h.path.to]
+	w.note(uint64(p.to), uint64(len(h.frame))<<8|uint64(h.kind))
+	switch h.kind {
+	case kindUp:
+		m.core.LinkUp(w.now, p.as, "")
+	case kindFrame:
+		if p.back.open {
+			m.core.Frame(w.now, p.as, h.frame)
+		}
+		w.queue.free = append(w.queue.free, h.frame)
+	case kindLost:
+		if p.back.open {
+			p.back.open = false
+			m.core.LinkLost(w.now, p.as, transport.ErrReset)
+		}
+	}
+}
+
+// note takes an event into the digest.
+func (w *World) note(a, b uint64) {
+	w.digest = (w.digest ^ uint64(w.now) ^ a<<56 ^ b<<40) * 0x100000001b3
+}
