@@ -73,9 +73,20 @@ func TestDoesWrong(t *testing.T) {
 	}
 }
 
-// FuzzPeer gives a whole player a stream of bytes as its peer: it comes to an
-// end, whatever they are, and does not say that all was well.
+// FuzzPeer gives a whole player a stream of bytes as its peer, each piece when
+// it has nothing more to do: it comes to an end, whatever they are, and does not say that all was well.
 func FuzzPeer(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, server bool, in []byte) { fuzzPeer(t, server, in, 200*time.Microsecond) })
+}
+
+// FuzzBytes gives it the stream all at once, which is faster and does not lead as far.
+func FuzzBytes(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, server bool, in []byte) { fuzzPeer(t, server, in, 0) })
+}
+
+func seeds(f *testing.F) {
 	plan := refgame.Plan{Fleet: []byte{orz}, Name: "The game", Ping: true, Battles: []refgame.Battle{{OwnDies: true, After: 3}}}
 	f.Add(true, game(f, plan))
 	plan.At = func(m refgame.Moment) refgame.Instead { return refgame.Instead{Leave: m.Frame == 2} }
@@ -90,13 +101,12 @@ func FuzzPeer(f *testing.F) {
 		}
 		f.Add(i%2 == 0, b)
 	}
-	f.Fuzz(func(t *testing.T, server bool, in []byte) { fuzzPeer(t, server, in) })
 }
 
 // What the fuzzing begins with leads through whole matches.
 func TestFuzzSeeds(t *testing.T) {
 	plan := refgame.Plan{Fleet: []byte{orz}, Name: "The game", Battles: []refgame.Battle{{OwnDies: true, After: 3}}}
-	if res := fuzzPeer(t, true, game(t, plan)); res.Ended != 1 || res.Frames < 4 {
+	if res := fuzzPeer(t, true, game(t, plan), time.Millisecond); res.Ended != 1 || res.Frames < 4 {
 		t.Errorf("%+v", res)
 	}
 }

@@ -19,32 +19,32 @@ import (
 // the bytes. What is sent to the peer is counted and dropped.
 type stream struct {
 	in     []byte
+	pause  time.Duration // how long a side that gives no command is taken to wait for its peer
 	sent   int
 	wake   chan struct{}
 	closed chan struct{}
 	once   sync.Once
 }
 
-func newStream(in []byte) *stream {
-	return &stream{in: in, wake: make(chan struct{}, 1), closed: make(chan struct{})}
+func newStream(in []byte, pause time.Duration) *stream {
+	return &stream{in: in, pause: pause, wake: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
 func (s *stream) Properties() transport.Properties {
 	return transport.Properties{Ordered: true, Reliable: true, Stream: true}
 }
 
-// nothingToDo is how long a side that gives no command is taken to wait for its peer.
-const nothingToDo = 200 * time.Microsecond
-
 func (s *stream) Receive(buf []byte) (transport.Arrival, error) {
-	t := time.NewTimer(nothingToDo)
-	defer t.Stop()
-	select {
-	case <-s.closed:
-		return transport.Arrival{}, transport.ErrClosed
-	case <-s.wake:
-		return transport.Arrival{}, transport.ErrInterrupted
-	case <-t.C:
+	if s.pause > 0 {
+		t := time.NewTimer(s.pause)
+		defer t.Stop()
+		select {
+		case <-s.closed:
+			return transport.Arrival{}, transport.ErrClosed
+		case <-s.wake:
+			return transport.Arrival{}, transport.ErrInterrupted
+		case <-t.C:
+		}
 	}
 	if len(s.in) < 2 {
 		return transport.Arrival{}, io.EOF
@@ -73,11 +73,11 @@ func (s *stream) RemoteAddr(int) net.Addr        { return nil }
 
 // fuzzPeer plays against a stream: this comes to an end, and all is well only
 // if a match was played.
-func fuzzPeer(t *testing.T, server bool, in []byte) player.Result {
+func fuzzPeer(t *testing.T, server bool, in []byte, pause time.Duration) player.Result {
 	if len(in) > 1<<13 {
 		t.Skip("long enough")
 	}
-	s := newStream(in)
+	s := newStream(in, pause)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	cfg := player.Config{Link: s, Server: server, Matches: 1, Calm: time.Nanosecond, Doubt: time.Millisecond, Checksums: player.Echo,
