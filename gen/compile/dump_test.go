@@ -114,6 +114,8 @@ func exprText(x model.Expr) string {
 		return "unwrap(" + exprText(x.X) + ")"
 	case *model.VarRef:
 		return pathText(x.Inst, x.Path) + fmt.Sprintf("%s#%d", x.Var.Name, x.Var.Offset)
+	case *model.Down:
+		return x.Inst.Name + ".down"
 	case *model.Sender:
 		return "sender"
 	case *model.LocalRef:

@@ -37,6 +37,12 @@ func (x *Eval) eval(s *scope, e model.Expr, dst []int64) bool {
 			return x.fail(e.Pos(), e.Local.Name+" has no value here")
 		}
 		copy(dst, s.locals[e.Local.Offset:e.Local.Offset+e.Local.Type.Slots()])
+	case *model.Down:
+		// Whoever explores faults keeps this behind the machine's value.
+		dst[0] = 0
+		if v := x.Instances[e.Inst.Index]; len(v) > e.Inst.Role.Size {
+			dst[0] = v[e.Inst.Role.Size]
+		}
 	case *model.Sender:
 		dst[0] = int64(x.sender)
 	case *model.StateTest:

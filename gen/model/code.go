@@ -78,6 +78,11 @@ type (
 		Path   Path
 		States []*State
 	}
+	// Down is true while an instance has crashed; only in claims.
+	Down struct {
+		ExprBase
+		Inst *Instance
+	}
 	// TimerTest is true if the timer is armed.
 	TimerTest struct {
 		ExprBase

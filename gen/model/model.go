@@ -76,9 +76,19 @@ type Channel struct {
 	Ordered    bool // FIFO; otherwise any order
 	Lossy      bool // may lose messages
 	Duplicates bool // may deliver a message more than once
-	Capacity   int  // messages per direction; sending into a full channel is a fault (overflow)
+	Capacity   int  // messages per direction
+	Full       Full // what a send into a full channel does
 	Span       diag.Span
 }
+
+// Full says what becomes of a message that is sent into a full channel.
+type Full uint8
+
+const (
+	FullFault Full = iota // the send is a fault (overflow)
+	FullLose              // the message is lost
+	FullWait              // the step that would send it is not possible until there is room
+)
 
 // Machine is a role, or the machine of a part. Its value has Size slots:
 // the index of the control state; the parameters; the variables; one slot for each timer
@@ -107,12 +117,25 @@ type Machine struct {
 	Span   diag.Span
 }
 
+// Linked reports whether some state of the machine mentions up or lost, so that links matter to it.
+func (m *Machine) Linked() bool {
+	for _, st := range m.States {
+		for _, h := range st.Handlers {
+			if h != nil && (h.Event.Kind == EventUp || h.Event.Kind == EventLost) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Var is a parameter or variable.
 type Var struct {
 	Name, Doc string
 	Type      *Type
 	Init      Expr // constant; nil means the type's zero (parameters have none)
 	Locals    int  // slots of the frame of locals that Init needs
+	Kept      bool // survives a restart after a crash
 	Offset    int  // first slot in the machine's value
 	Span      diag.Span
 }
@@ -266,6 +289,8 @@ type Check struct {
 	Channel   Channel
 	Rules     []*EnvRule
 	Claims    []*Claim
+	Faults    *Faults // nil: links neither come up nor break, and nobody crashes
+	Time      *Time   // nil: untimed, a timer may expire at any moment
 	// Expect lists what the check is known to violate; empty: nothing. A
 	// check passes if exactly these are violated.
 	Expect []Expectation
@@ -286,9 +311,30 @@ type Instance struct {
 	Span  diag.Span
 }
 
-// EnvRule restricts when the environment may give a command in a check.
+// Faults are what may go wrong in a check, and how often in one run.
+type Faults struct {
+	// Crash and Restart say how often each instance may, by Instance.Index.
+	Crash, Restart []int
+	// CrashAll bounds the crashes of all instances together; 0: only Crash does.
+	CrashAll int
+	Break    int // links that break
+	// Lose, Duplicate and Overtake bound what channels do to messages; -1: not
+	// stated, so what the channel says holds, as often as possible.
+	Lose, Duplicate, Overtake int
+	Span                      diag.Span
+}
+
+// Time counts ticks in a check, in beats that every instance feels.
+type Time struct {
+	Beat  int64 // ticks
+	Delay int   // beats within which a message arrives
+	Span  diag.Span
+}
+
+// EnvRule restricts when the environment may give a command, or when a timer may
+// expire, in a check.
 type EnvRule struct {
-	Command *Event
+	Command *Event // or the expiry of a timer
 	// When is over the machine's variables, the command's Params, and the
 	// lengths of the channels from and to the machine; nil: always.
 	When   Expr
@@ -322,7 +368,8 @@ type Claim struct {
 	Quiescent bool   // only where all channels are empty
 	Fair      string // "", "weak", "strong"
 	Except    []string
-	Locals    int // slots of the frame of locals that the expressions need
+	Within    int64 // LeadsTo: bound in ticks; 0: none
+	Locals    int   // slots of the frame of locals that the expressions need
 	Span      diag.Span
 }
 

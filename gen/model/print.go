@@ -122,6 +122,8 @@ func printExpr(e Expr, prec int) string {
 		return printPath(e.Inst, e.Path) + e.Var.Name
 	case *LocalRef:
 		return e.Local.Name
+	case *Down:
+		return printPath(e.Inst, nil) + "down"
 	case *Sender:
 		return "sender"
 	case *StateTest:

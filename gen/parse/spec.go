@@ -31,6 +31,7 @@ func init() {
 			open: &shape{what: "a code", scalar: anyScalar}}},
 		{"record", fields}, {"array", &typeShape}, {"of", &typeShape}, {"list", &typeShape},
 		{"max", exprShape}, {"set", &typeShape}, {"init", valueShape},
+		{"kept", &shape{what: "kept", scalar: boolScalar}},
 	}}
 	wireItem.list = wireItems.list
 	wireItem.keys = []key{
@@ -45,7 +46,7 @@ func init() {
 		{"order", &shape{what: "the order", scalar: oneOf("fifo", "any")}},
 		{"lossy", &shape{what: "lossy", scalar: boolScalar}},
 		{"duplicates", &shape{what: "duplicates", scalar: boolScalar}},
-		{"capacity", exprShape}, {"doc", docShape},
+		{"capacity", exprShape}, {"full", &shape{what: "what a full channel does", scalar: oneOf("fault", "lose", "wait")}}, {"doc", docShape},
 	}}
 	specShape = shape{what: "a specification", merge: true, keys: []key{
 		{"protocol", &shape{what: "the protocol's name", scalar: protocolName}},
@@ -131,8 +132,9 @@ func initChecks() {
 		{"eventually", exprShape}, {"leadsTo", exprShape},
 		{"when", exprShape}, {"why", docShape}, {"except", nameList},
 		{"quiescent", &shape{what: "quiescent", scalar: boolScalar}},
-		{"fair", &shape{what: "fairness", scalar: oneOf("weak", "strong")}},
+		{"fair", &shape{what: "fairness", scalar: oneOf("weak", "strong")}}, {"within", exprShape},
 	}}
+	times := &shape{what: "how often", scalar: anyScalar, open: exprShape, name: freeKeys}
 	oneCheck = shape{what: "a check", merge: true, keys: []key{
 		{"doc", docShape},
 		{"instances", &shape{what: "instances", open: text("a role"), name: instanceKeys}},
@@ -142,6 +144,10 @@ func initChecks() {
 		{"environment", &shape{what: "the environment", merge: true, name: ruleKeys, open: &shape{what: "a rule", scalar: oneOf("false"),
 			keys: []key{{"when", exprShape}, {"times", exprShape}, {"doc", docShape}}}}},
 		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
+		{"faults", &shape{what: "the faults", null: true, keys: []key{
+			{"crash", times}, {"restart", times}, {"break", exprShape}, {"lose", exprShape}, {"duplicate", exprShape},
+			{"overtake", exprShape}, {"doc", docShape}}}},
+		{"time", &shape{what: "the time", keys: []key{{"beat", exprShape}, {"delay", exprShape}, {"doc", docShape}}}},
 		{"expect", nameList}, {"quiet", exprShape},
 	}}
 }

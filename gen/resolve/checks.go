@@ -50,9 +50,11 @@ func (r *resolver) oneCheck(e ast.Entry) *model.Check {
 	c.Channel = r.channel(n.Get("channel"), r.p.Channel)
 	instances := r.instances(c, n.Get("instances"))
 	r.environment(c, n.Get("environment"))
+	r.faults(c, instances, n)
+	r.time(c, n.Get("time"))
 	if claims := n.Get("claims"); claims != nil {
 		for _, cl := range claims.Entries {
-			if m := r.claim(cl, instances); m != nil {
+			if m := r.claim(cl, c, instances); m != nil {
 				c.Claims = append(c.Claims, m)
 			}
 		}
@@ -214,7 +216,10 @@ func (r *resolver) environment(c *model.Check, n *ast.Node) {
 		found := false
 		var known []string
 		for _, m := range r.p.Roles {
-			for _, ev := range m.Commands {
+			for _, ev := range m.Events {
+				if ev.Kind != model.EventCommand && ev.Kind != model.EventTimer {
+					continue
+				}
 				known = append(known, ev.Name)
 				if ev.Name == name && (role == "" || role == m.Name) {
 					found = true
@@ -224,7 +229,7 @@ func (r *resolver) environment(c *model.Check, n *ast.Node) {
 			}
 		}
 		if !found {
-			r.unknown("FSM084", e.Key, "command", known)
+			r.unknown("FSM084", e.Key, "command or timer", known)
 		}
 	}
 }
@@ -264,10 +269,10 @@ var claimKinds = []struct {
 	{"reachable", model.Reachable, []string{"when"}},
 	{"confluent", model.Confluent, []string{"except"}},
 	{"eventually", model.Eventually, []string{"fair"}},
-	{"leadsTo", model.LeadsTo, []string{"when", "fair"}},
+	{"leadsTo", model.LeadsTo, []string{"when", "fair", "within"}},
 }
 
-func (r *resolver) claim(e ast.Entry, instances *parties) *model.Claim {
+func (r *resolver) claim(e ast.Entry, check *model.Check, instances *parties) *model.Claim {
 	c := &model.Claim{Name: e.Key.Text, Why: textOf(e.Value, "why"), Span: e.Key.Span(), Fair: textOf(e.Value, "fair")}
 	c.Quiescent = isTrue(e.Value.Get("quiescent"))
 	if slices.Contains(builtins, c.Name) {
@@ -299,6 +304,7 @@ func (r *resolver) claim(e ast.Entry, instances *parties) *model.Claim {
 	}
 	s := instances.scope(r)
 	r.claimBody(c, s, value, e.Value)
+	r.within(c, check, e.Value)
 	c.Locals = s.max
 	return c
 }

@@ -215,5 +215,8 @@ func (r *resolver) channel(n *ast.Node, ch model.Channel) model.Channel {
 			ch.Capacity = int(v)
 		}
 	}
+	if f := textOf(n, "full"); f != "" {
+		ch.Full = map[string]model.Full{"lose": model.FullLose, "wait": model.FullWait}[f]
+	}
 	return ch
 }

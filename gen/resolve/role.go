@@ -130,6 +130,7 @@ func (ro *role) declareVars(section string) {
 			ro.m.Params = append(ro.m.Params, v)
 		} else {
 			ro.initial(v, e.Value.Get("init"))
+			v.Kept = isTrue(e.Value.Get("kept"))
 			ro.m.Vars = append(ro.m.Vars, v)
 		}
 		if v.Type == nil {

@@ -301,6 +301,10 @@ func (s *scope) value_(ro *role, inst *model.Instance, path model.Path, name str
 			return ref{e: &model.TimerTest{ExprBase: base, Inst: inst, Path: path, Timer: v}}
 		}
 	case nil:
+		if name == "down" && inst != nil && len(path) == 0 {
+			base.T = boolType
+			return ref{e: &model.Down{ExprBase: base, Inst: inst}}
+		}
 		s.r.unknownAt("FSM021", at, name, "variable or state of "+diag.Quote(ro.m.Name)+" named", sortedKeys(ro.values))
 		return errRef
 	}

@@ -331,4 +331,7 @@ func (r *resolver) noInit(n *ast.Node) {
 	if e := n.Entry("init"); e != nil {
 		r.Errorf("FSM007", e.Key.Span(), "only a variable has an `init`")
 	}
+	if e := n.Entry("kept"); e != nil {
+		r.Errorf("FSM007", e.Key.Span(), "only a variable can be `kept`")
+	}
 }

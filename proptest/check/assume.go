@@ -28,13 +28,17 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	if len(s.Check.Rules) == 0 {
 		out[len(out)-1] = "commands are given at any moment and as often as possible, or never"
 	}
-	if timers {
+	if s.Check.Time != nil {
+		out = append(out, s.timeWords())
+	} else if timers {
 		out = append(out, "an armed timer may expire at any moment; its length does not matter")
 	}
-	if links {
+	if s.Check.Faults != nil {
+		out = append(out, s.faultWords()...)
+	} else if links {
 		out = append(out, "links neither come up nor break: the events up and lost do not occur")
 	}
-	if s.closes {
+	if s.closes && s.Check.Faults == nil {
 		out = append(out, "closing a link does not stop what is under way on it")
 	}
 	return out
@@ -46,18 +50,31 @@ func (s *System) channelWords(res *explore.Result) string {
 	if !ch.Ordered {
 		words[0] = "in any order"
 	}
-	if ch.Lossy {
+	if f := s.Check.Faults; f != nil && f.Lose >= 0 {
+		words = append(words, howOften(f.Lose, "nothing is lost", "message is lost", "messages are lost"))
+	} else if ch.Lossy {
 		words = append(words, "any message may be lost")
 	} else {
 		words = append(words, "nothing is lost")
 	}
-	if ch.Duplicates {
+	if f := s.Check.Faults; f != nil && f.Duplicate >= 0 {
+		words = append(words, howOften(f.Duplicate, "nothing arrives twice", "message arrives again", "messages arrive again"))
+	} else if ch.Duplicates {
 		words = append(words, "any message may arrive again")
 	} else {
 		words = append(words, "nothing arrives twice")
 	}
-	widest := slices.Max(append(slices.Clone(res.Widest), 0))
+	if f := s.Check.Faults; f != nil && f.Overtake > 0 {
+		words = append(words, howOften(f.Overtake, "", "message overtakes another", "messages overtake another"))
+	}
+	widest := slices.Max(append(slices.Clone(res.Widest[:s.own]), 0))
 	text := "messages arrive " + strings.Join(words, ", ") + fmt.Sprintf("; at most %d are under way in each direction", ch.Capacity)
+	switch ch.Full {
+	case model.FullLose:
+		text += ", and what finds no room is lost"
+	case model.FullWait:
+		text += ", and who has no room waits"
+	}
 	if widest < ch.Capacity && res.Complete && len(s.System.Channels) > 0 {
 		text += fmt.Sprintf("; never more than %d were, so the result holds for every larger capacity", widest)
 	}
@@ -107,9 +124,16 @@ func (s *System) domainWords(base *model.Protocol) []string {
 }
 
 func ruleWords(env *model.EnvRule) string {
-	text := env.Command.Name + " is given"
+	verb := " is given"
+	if env.Command.Kind == model.EventTimer {
+		verb = " expires"
+	}
+	text := env.Command.Name + verb
 	if l, ok := env.When.(*model.Lit); ok && l.Value == 0 {
-		return text[:len(text)-5] + "never given"
+		if env.Command.Kind == model.EventTimer {
+			return env.Command.Name + " never expires"
+		}
+		return env.Command.Name + " is never given"
 	}
 	if env.When != nil {
 		text += " only where " + model.ExprString(env.When)
@@ -118,4 +142,49 @@ func ruleWords(env *model.EnvRule) string {
 		text += fmt.Sprintf(", at most %d times by each instance", env.Times)
 	}
 	return text
+}
+
+// faultWords say what may go wrong.
+func (s *System) faultWords() []string {
+	f := s.Check.Faults
+	var out []string
+	switch {
+	case f.CrashAll > 0:
+		out = append(out, howOften(f.CrashAll, "", "instance crashes", "times an instance crashes")+", at any moment")
+	default:
+		for i, n := range f.Crash {
+			if n > 0 {
+				out = append(out, s.procs[i].inst.Name+" crashes "+times(n)+", at any moment, or not at all")
+			}
+		}
+	}
+	for i, n := range f.Restart {
+		if n > 0 {
+			out = append(out, s.procs[i].inst.Name+" begins again "+times(n)+" after a crash, or not at all")
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "nobody crashes")
+	}
+	if f.Break > 0 {
+		return append(out, howOften(f.Break, "", "link breaks", "links break")+", at any moment")
+	}
+	return append(out, "links break only where one of the ends closes them or crashes")
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("up to %d times", n)
+}
+
+func howOften(n int, none, one, many string) string {
+	switch n {
+	case 0:
+		return none
+	case 1:
+		return "at most one " + one
+	}
+	return fmt.Sprintf("at most %d %s", n, many)
 }

@@ -33,13 +33,14 @@ func readSlots(b []byte, slots []int64) []byte {
 // local is a local value, unpacked.
 type local struct {
 	started bool
-	used    []int64 // by bounded rule
+	used    []int64 // by bounded rule; then what faults and time need
 	value   interp.Value
 }
 
 func (p *process) unpack(b []byte) local {
 	l := local{started: b[0] != 0, used: p.used, value: p.value}
 	readSlots(readSlots(b[1:], l.used), l.value)
+	l.value[:len(l.value)+1][len(l.value)] = l.get(p.atDown) // where claims look for down
 	return l
 }
 
@@ -83,7 +84,11 @@ func packNote(ev interp.Event) []byte {
 		b = binary.AppendUvarint(b, uint64(at.Index))
 	}
 	b = binary.AppendUvarint(b, uint64(ev.Event.Index))
-	return appendSlots(b, ev.Args)
+	b = appendSlots(b, ev.Args)
+	if ev.Event.Kind == model.EventUp || ev.Event.Kind == model.EventLost {
+		b = appendSlots(b, []int64{int64(ev.Sender)})
+	}
+	return b
 }
 
 func unpackNote(m *model.Machine, b []byte) interp.Event {
@@ -100,6 +105,11 @@ func unpackNote(m *model.Machine, b []byte) interp.Event {
 	}
 	ev.Event = m.Events[next()]
 	ev.Args = make([]int64, interp.FieldSlots(ev.Event.Fields))
-	readSlots(b, ev.Args)
+	b = readSlots(b, ev.Args)
+	if ev.Event.Kind == model.EventUp || ev.Event.Kind == model.EventLost {
+		sender := make([]int64, 1)
+		readSlots(b, sender)
+		ev.Sender = int(sender[0])
+	}
 	return ev
 }

@@ -31,7 +31,7 @@ func (s *System) claims() {
 	for _, c := range s.Check.Claims {
 		s.claim(c)
 	}
-	if s.Check.Quiet != nil {
+	if s.Check.Quiet != nil || s.Check.Time != nil {
 		s.Checks &^= explore.CheckDeadlock
 		s.quiet()
 	}
@@ -56,7 +56,11 @@ func (s *System) claim(c *model.Claim) {
 	case model.Sometimes, model.Reachable, model.Eventually:
 		p = newPredicate(s, conjuncts(c.Expr), nil, true)
 	case model.LeadsTo:
-		s.leadsTo(c, e)
+		if c.Within > 0 {
+			s.within(c)
+		} else {
+			s.leadsTo(c, e)
+		}
 		return
 	case model.Confluent:
 		e.Exempt = func(a, b uint32) bool { return s.exempt(c, a) || s.exempt(c, b) }
@@ -127,6 +131,9 @@ func (s *System) add(name string, c *model.Claim, e explore.Claim, p *predicate)
 
 // exempt says whether a confluence claim leaves out the events of a label.
 func (s *System) exempt(c *model.Claim, label uint32) bool {
+	if s.isSpecial(label) {
+		return true
+	}
 	l := s.System.Labels[label]
 	if l.Proc < 0 || len(s.taken[label]) == 0 {
 		return slices.Contains(c.Except, l.Name)
@@ -140,7 +147,11 @@ func (s *System) exempt(c *model.Claim, label uint32) bool {
 // classes: of an instance, whether it can move by itself and which messages it
 // defers; of a channel, which messages it could deliver.
 func (s *System) quiet() {
-	p := newPredicate(s, nil, s.Check.Quiet, false)
+	quiet := s.Check.Quiet
+	if quiet == nil { // the clock goes on for ever, so that this is the only way to see the end
+		quiet = &model.Lit{ExprBase: model.ExprBase{T: &model.Type{Kind: model.KindBool}}}
+	}
+	p := newPredicate(s, nil, quiet, false)
 	e := explore.Claim{Name: Deadlock, Kind: explore.Always, Procs: make([]func([]byte) uint32, len(s.procs)), Chans: make([]func(explore.Word) uint32, len(s.System.Channels))}
 	rest := make([]procClasses, len(s.procs))
 	words := make([]chanClasses, len(s.System.Channels))
@@ -150,7 +161,7 @@ func (s *System) quiet() {
 			return intern(&rest[i].ids, &rest[i].tuples, tuple)
 		}
 	}
-	for k := range s.System.Channels {
+	for k := range s.System.Channels[:s.own] {
 		e.Chans[k] = func(w explore.Word) uint32 {
 			return intern(&words[k].ids, &words[k].tuples, []int64{s.deliverable(k, w), int64(p.chanClass(k, w))})
 		}
@@ -158,7 +169,7 @@ func (s *System) quiet() {
 	e.Eval = func(procs, chans []uint32) bool {
 		final := true
 		inner := make([]uint32, len(procs))
-		for i, c := range procs {
+		for i, c := range procs[:len(s.procs)] {
 			t := rest[i].tuples[c]
 			if t[0] != 0 {
 				return true
@@ -167,7 +178,7 @@ func (s *System) quiet() {
 			inner[i] = uint32(t[3])
 		}
 		innerChans := make([]uint32, len(chans))
-		for k, c := range chans {
+		for k, c := range chans[:s.own] {
 			t := words[k].tuples[c]
 			if t[0]&^rest[s.System.Channels[k].To].tuples[procs[s.System.Channels[k].To]][2] != 0 {
 				return true
@@ -186,7 +197,14 @@ func (s *System) resting(i int, b []byte) []int64 {
 	l := p.unpack(b)
 	st := p.role.States[l.value[0]]
 	t := []int64{0, 0, 0}
-	if !l.started || slices.ContainsFunc(p.timers, func(t timer) bool { return l.value[t.slot] != 0 }) {
+	if l.get(p.atDown) != 0 {
+		return []int64{0, 1, 0} // others may still send to it; that is dropped
+	}
+	running := false
+	for i, t := range p.timers {
+		running = running || l.value[t.slot] != 0 && (!p.timed() || l.used[p.atLeft+i] != spent)
+	}
+	if !l.started || running || p.waiting(l) != 0 || s.Check.Quiet == nil && p.commanded(b) {
 		t[0] = 1
 	}
 	if st.Final {
@@ -198,6 +216,13 @@ func (s *System) resting(i int, b []byte) []int64 {
 		}
 	}
 	return t
+}
+
+// commanded says whether the program can give a command; channel lengths are not looked at.
+func (p *process) commanded(b []byte) bool {
+	found := false
+	p.Local(b, func(s explore.Step) { found = found || !p.sys.isSpecial(s.Label) })
+	return found
 }
 
 // deliverable is the set of messages that channel k could deliver.

@@ -194,6 +194,7 @@ func (p *predicate) sum(l *model.ChanLen, clamp bool) model.Expr {
 func (p *predicate) procClass(i int, b []byte) uint32 {
 	c := &p.procs[i]
 	v := p.sys.procs[i].unpack(b).value
+	v = v[:len(v)+1] // with down
 	p.eval.Instances[i] = v
 	var tuple []int64
 	for _, a := range c.atoms {

@@ -20,6 +20,15 @@ type process struct {
 	bounded  int // rules with a number of times
 	timers   []timer
 	label    int // of transition 0
+	specials int // label of the first step that is no event
+	// places in the local value of what faults and time need; -1: not needed
+	atDown, atDeaf, atUps, atCrashes, atRestarts, atLeft int
+
+	peers      int64 // instances to which there is a link
+	monitors   []monitor
+	quietInput []explore.LenRange // nothing is under way to the instance
+	watch      interp.Eval
+	watched    []int64
 	// memory for unpacking
 	used  []int64
 	value interp.Value
@@ -35,26 +44,36 @@ type command struct {
 
 // timer is a timer of the machine or of one of its parts.
 type timer struct {
-	ev   *model.Event
-	at   []interp.At
-	slot int
+	ev    *model.Event
+	at    []interp.At
+	slot  int
+	rule  *rule // nil: always
+	count int   // which counter bounds it, -1: none
 }
 
 func (p *process) Init() []byte {
 	l := local{started: p.noStart, used: make([]int64, p.bounded)}
-	return p.pack(l, p.init)
+	return p.after(l, p.init, nil)
 }
 
 func (p *process) Final(b []byte) bool {
-	return p.role.States[p.unpack(b).value[0]].Final
+	l := p.unpack(b)
+	return l.get(p.atDown) != 0 || p.role.States[l.value[0]].Final
 }
 
 func (p *process) Local(b []byte, emit func(explore.Step)) {
 	l := p.unpack(b)
+	p.faults(l, emit)
+	if l.get(p.atDown) != 0 {
+		return
+	}
+	inner := emit
+	emit = func(s explore.Step) { p.sys.roomy(s, inner) }
 	if !l.started {
 		p.start(l, emit)
 		return
 	}
+	p.linksUp(l, emit)
 	for i := range p.commands {
 		c := &p.commands[i]
 		if p.unavailable(l, c) {
@@ -64,14 +83,39 @@ func (p *process) Local(b []byte, emit func(explore.Step)) {
 			p.command(l, c, args, emit)
 		}
 	}
-	for _, t := range p.timers {
-		if l.value[t.slot] == 0 {
-			continue
+	for i := range p.timers {
+		if p.due(&l, i) {
+			p.expire(l, i, emit)
 		}
-		ev := interp.Event{Event: t.ev, At: t.at}
-		if s, ok := p.step(l, ev); ok {
-			emit(s)
+	}
+}
+
+// expire lets a timer expire where the environment's rule allows it.
+func (p *process) expire(l local, i int, emit func(explore.Step)) {
+	t := &p.timers[i]
+	boxes := anywhere
+	if t.rule != nil {
+		if t.count >= 0 && l.used[t.count] >= int64(t.rule.env.Times) {
+			return
 		}
+		if boxes = t.rule.boxes(p, l.value, nil); len(boxes) == 0 {
+			return
+		}
+	}
+	n := l.own()
+	if t.count >= 0 {
+		n.used[t.count]++
+	}
+	if p.timed() {
+		n.used[p.atLeft+i] = spent
+	}
+	s, ok := p.step(n, interp.Event{Event: t.ev, At: t.at})
+	if !ok {
+		return
+	}
+	for _, box := range boxes {
+		s.Lens = box
+		emit(s)
 	}
 }
 
@@ -134,13 +178,26 @@ func (p *process) command(l local, c *command, args []int64, emit func(explore.S
 // Receive delivers a message.
 func (p *process) Receive(b []byte, ch int, msg []byte, emit func(explore.Step)) {
 	l := p.unpack(b)
-	if !l.started {
+	from := p.sys.System.Channels[ch].From
+	if n, ok := p.sys.newsOf(msg); ok {
+		if n == newsBeat {
+			p.beat(l, emit)
+		} else {
+			p.hear(l, from, n, emit)
+		}
+		return
+	}
+	if p.unheard(l, from) {
+		emit(explore.Step{Label: p.special(noteDrop), Next: p.pack(l, l.value), Note: packSpecial(noteDrop)})
+		return
+	}
+	if !l.started || p.waiting(l)>>from&1 != 0 {
 		return
 	}
 	m, slots := unpackMessage(p.sys.Protocol, msg)
-	ev := interp.Event{Event: p.reception(m), Args: slots, Sender: p.sys.System.Channels[ch].From}
+	ev := interp.Event{Event: p.reception(m), Args: slots, Sender: from}
 	if s, ok := p.step(l, ev); ok {
-		emit(s)
+		p.sys.roomy(s, emit)
 	}
 }
 
@@ -160,7 +217,7 @@ func (p *process) step(l local, ev interp.Event) (explore.Step, bool) {
 	case fsm.Took:
 		return p.took(l, ev, next, effects), true
 	case fsm.Ignored:
-		return explore.Step{Label: p.labelOf(res, ev), Next: p.pack(l, l.value), Note: packNote(ev)}, true
+		return explore.Step{Label: p.labelOf(res, ev), Next: p.after(l, l.value, nil), Note: packNote(ev)}, true
 	case fsm.Deferred:
 		return explore.Step{}, false
 	}
@@ -181,11 +238,12 @@ func explain(f *interp.Fault) string {
 
 // took makes the explorer's step of a step that was taken.
 func (p *process) took(l local, ev interp.Event, next interp.Value, effects []interp.Effect) explore.Step {
-	s := explore.Step{Label: p.labelTaken(ev), Next: p.pack(l, next), Note: packNote(ev)}
+	s := explore.Step{Label: p.labelTaken(ev), Next: p.after(l, next, effects), Note: packNote(ev)}
 	for i := range effects {
 		e := &effects[i]
 		if e.Kind == fsm.Close {
 			p.sys.closes = true
+			p.closing(e, &s)
 		}
 		if e.Kind != fsm.Send {
 			continue
@@ -232,7 +290,7 @@ func findTimers(m *model.Machine, base int, at []interp.At) []timer {
 	var out []timer
 	for _, ev := range m.Events {
 		if ev.Kind == model.EventTimer {
-			out = append(out, timer{ev, at, base + ev.Timer.Offset})
+			out = append(out, timer{ev: ev, at: at, slot: base + ev.Timer.Offset, count: -1})
 		}
 	}
 	for _, part := range m.Parts {

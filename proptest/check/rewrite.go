@@ -141,6 +141,8 @@ func instances(e model.Expr) []*model.Instance {
 			i = e.Inst
 		case *model.TimerTest:
 			i = e.Inst
+		case *model.Down:
+			i = e.Inst
 		}
 		if i != nil && !slices.Contains(out, i) {
 			out = append(out, i)

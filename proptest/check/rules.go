@@ -72,6 +72,9 @@ func newRule(s *System, inst *model.Instance, env *model.EnvRule) (*rule, error)
 
 // looksAt says whether the length of channel k counts in l.
 func (s *System) looksAt(inst *model.Instance, l *model.ChanLen, k int) bool {
+	if k >= s.own {
+		return false
+	}
 	c := &s.System.Channels[k]
 	if l.Self {
 		return l.Out && c.From == inst.Index || !l.Out && c.To == inst.Index

@@ -44,7 +44,7 @@ func (s *System) report(res *explore.Result) *Report {
 	if len(p.Files) > 0 {
 		r.Spec = p.Files[0]
 	}
-	for k, n := range res.Widest {
+	for k, n := range res.Widest[:s.own] {
 		c := &s.System.Channels[k]
 		r.Channels = append(r.Channels, Channel{c.Name, n, c.Cap})
 		r.WidestChannel = max(r.WidestChannel, n)
@@ -124,6 +124,10 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 		case model.Reachable:
 			problem = "✗ " + c.Name + ": from here it can no longer be reached that " + out.Text
 		case model.Eventually, model.LeadsTo:
+			if c.Stated.Within > 0 {
+				problem = fmt.Sprintf("✗ %s: more than %d ticks have passed, and it has not come to %s", c.Name, c.Stated.Within, model.ExprString(c.Stated.Expr))
+				break
+			}
 			problem = "✗ " + c.Name + ": a run may stop here and never come to " + out.Text
 			if len(x.Loop) > 0 {
 				problem = "✗ " + c.Name + ": a run may repeat the last part for ever and never come to " + out.Text
@@ -262,7 +266,7 @@ func (s *System) problem(name string, x *explore.Violation) string {
 	if last.Fault != nil {
 		text = last.Fault.Text
 	}
-	return "✗ " + name + ": " + s.procs[last.Proc].inst.Name + ": " + text
+	return "✗ " + name + ": " + s.System.ProcNames[last.Proc] + ": " + text
 }
 
 // coverage notes which lines and states this check reached.
@@ -276,7 +280,7 @@ func (s *System) coverage(r *Report, res *explore.Result) {
 	}
 	for l, n := range count {
 		proc := s.System.Labels[l].Proc
-		if n == 0 || proc < 0 {
+		if n == 0 || proc < 0 || proc >= len(s.procs) {
 			continue
 		}
 		for _, id := range s.taken[l] {

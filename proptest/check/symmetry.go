@@ -24,6 +24,10 @@ const maxShuffles = 120
 // keep; and instances of one role with equal arguments, if every claim says the same of
 // all of them.
 func (s *System) FindSymmetry() (refused []string) {
+	if why := s.moreThanMessages(); why != "" {
+		s.System.Symmetry = nil
+		return []string{"nothing is interchangeable in " + why}
+	}
 	u := usesOf(s)
 	y := &renaming{s: s}
 	var names []string

@@ -33,9 +33,11 @@ type System struct {
 
 	strs   *interp.Strings
 	procs  []*process
+	own    int               // channels between instances; those behind are the clock's
 	labels map[string]uint32 // of steps with several transitions
 	taken  [][]int           // by label: the role's transitions it stands for
 	spare  int
+	sends  map[*model.Machine]map[string]bool // names of the messages that a role sends
 	closes bool
 	// ruleFaults says which environment rules faulted; there the command was not given.
 	ruleFaults []string
@@ -72,6 +74,8 @@ func New(p *model.Protocol, c *model.Check) (*System, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
+	s.addBreaker()
+	s.addClock()
 	s.spare = len(s.System.Labels)
 	for range spareLabels {
 		s.System.Labels = append(s.System.Labels, explore.Label{Name: "several transitions", Proc: -1})
@@ -135,13 +139,16 @@ func (s *System) channels() {
 			if i == j {
 				continue
 			}
-			c := explore.Channel{Name: a.Name + " -> " + b.Name, From: i, To: j, Cap: ch.Capacity, Lossy: ch.Lossy, Dup: ch.Duplicates, Kind: kinds}
+			c := explore.Channel{Name: a.Name + " -> " + b.Name, From: i, To: j, Cap: ch.Capacity, Lossy: ch.Lossy, Dup: ch.Duplicates, Kind: kinds,
+				Block: ch.Full == model.FullWait}
 			if !ch.Ordered {
 				c.Order = explore.Bag
 			}
 			s.System.Channels = append(s.System.Channels, c)
 		}
 	}
+	s.own = len(s.System.Channels)
+	s.faultBudget()
 }
 
 // channel is the index of the channel between two instances.
@@ -154,7 +161,7 @@ func (s *System) channel(from, to int) int {
 
 func (s *System) process(inst *model.Instance) (*process, error) {
 	role := inst.Role
-	p := &process{sys: s, inst: inst, role: role, m: interp.New(role, s.strs), value: make(interp.Value, role.Size)}
+	p := &process{sys: s, inst: inst, role: role, m: interp.New(role, s.strs), value: make(interp.Value, role.Size, role.Size+1)}
 	args, err := s.arguments(inst)
 	if err != nil {
 		return nil, err
@@ -182,6 +189,11 @@ func (s *System) process(inst *model.Instance) (*process, error) {
 		}
 		p.commands = append(p.commands, c)
 	}
+	if err := p.timerRules(); err != nil {
+		return nil, err
+	}
+	p.layFaults()
+	p.layTime()
 	p.used = make([]int64, p.bounded)
 	p.label = len(s.System.Labels)
 	for _, t := range role.Transitions {
@@ -195,7 +207,33 @@ func (s *System) process(inst *model.Instance) (*process, error) {
 			s.addLabel(st.Name+" "+ev.Name+" (refused)", inst.Index)
 		}
 	}
+	p.specials = len(s.System.Labels)
+	for _, name := range specialNames {
+		s.addLabel(name, inst.Index)
+	}
 	return p, nil
+}
+
+// timerRules finds the environment's rules for the machine's own timers.
+func (p *process) timerRules() error {
+	for i := range p.timers {
+		t := &p.timers[i]
+		for _, env := range p.sys.Check.Rules {
+			if env.Command != t.ev || len(t.at) > 0 {
+				continue
+			}
+			r, err := newRule(p.sys, p.inst, env)
+			if err != nil {
+				return err
+			}
+			t.rule = r
+			if env.Times > 0 {
+				t.count = p.bounded
+				p.bounded++
+			}
+		}
+	}
+	return nil
 }
 
 func (s *System) addLabel(name string, proc int, taken ...int) {
@@ -274,11 +312,17 @@ func (p *process) labelTaken(ev interp.Event) uint32 {
 }
 
 func (s *System) messageText(msg []byte) string {
+	if n, ok := s.newsOf(msg); ok {
+		return "(" + newsNames[n] + ")"
+	}
 	m, slots := unpackMessage(s.Protocol, msg)
 	return string(interp.AppendMessage(nil, s.strs, m, slots))
 }
 
 func (s *System) localText(proc int, v []byte) string {
+	if proc >= len(s.procs) {
+		return s.System.ProcNames[proc]
+	}
 	p := s.procs[proc]
 	return string(interp.AppendMachine(nil, s.strs, p.role, p.unpack(v).value))
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
@@ -60,13 +61,27 @@ func (t *teller) step(x *explore.TraceStep) Step {
 		}
 		return Step{Kind: "swapped", Event: "the first two messages change places", From: s.System.Channels[x.Channel].Name}
 	}
+	if x.Proc >= len(s.procs) {
+		return t.outside(x)
+	}
+	if kind, ok := specialNote(x.Note); ok {
+		return t.special(x, kind)
+	}
 	p := s.procs[x.Proc]
 	l := p.unpack(x.Before)
 	before := append(interp.Value(nil), l.value...)
 	ev := unpackNote(p.role, x.Note)
 	step := Step{Instance: p.inst.Name, Kind: eventKinds[ev.Event.Kind]}
+	if ev.Event.Kind == model.EventUp || ev.Event.Kind == model.EventLost {
+		if x.Kind != explore.LocalStep {
+			t.remove(x.Channel, string(x.Msg))
+		}
+		if len(s.procs) > 2 {
+			step.From = s.procs[ev.Sender].inst.Name
+		}
+	}
 	cs := graph.ChartStep{Who: x.Proc}
-	if x.Kind != explore.LocalStep {
+	if x.Kind != explore.LocalStep && ev.Event.Kind == model.EventMessage {
 		from := s.System.Channels[x.Channel].From
 		ev.Sender = from
 		if len(s.procs) > 2 {
@@ -81,7 +96,7 @@ func (t *teller) step(x *explore.TraceStep) Step {
 	}
 	step.Event = string(interp.AppendEvent(nil, s.strs, ev))
 	cs.Event = step.Event
-	t.replay(p, before, ev, &step, &cs)
+	t.replay(p, before, ev, x, &step, &cs)
 	if x.Fault != nil {
 		step.Fault = x.Fault.Text
 		cs.Fault = x.Fault.Text
@@ -90,12 +105,70 @@ func (t *teller) step(x *explore.TraceStep) Step {
 	return step
 }
 
+// found takes a message out of those that were sent.
+func found(list *[]explore.Send, ch int, msg string) bool {
+	i := slices.IndexFunc(*list, func(x explore.Send) bool { return x.Channel == ch && string(x.Msg) == msg })
+	if i >= 0 {
+		*list = slices.Delete(*list, i, i+1)
+	}
+	return i >= 0
+}
+
+// outside tells a step of the machine that breaks links, or of the clock.
+func (t *teller) outside(x *explore.TraceStep) Step {
+	s := t.sys
+	if s.System.ProcNames[x.Proc] == "clock" {
+		text := fmt.Sprintf("%d ticks pass", s.Check.Time.Beat)
+		t.chart.Steps = append(t.chart.Steps, graph.ChartStep{Notes: []string{"(" + text + ")"}})
+		return Step{Kind: "clock", Event: text}
+	}
+	ends := make([]int64, 2)
+	readSlots(x.Note, ends)
+	text := "the link " + s.procs[ends[0]].inst.Name + " - " + s.procs[ends[1]].inst.Name + " breaks"
+	t.chart.Steps = append(t.chart.Steps, graph.ChartStep{Who: int(ends[0]), Notes: []string{text}})
+	return Step{Kind: "break", Event: text}
+}
+
+// special tells a step of an instance that is no event of its machine.
+func (t *teller) special(x *explore.TraceStep, kind int) Step {
+	s := t.sys
+	p := s.procs[x.Proc]
+	before := shortState(p.role, p.unpack(x.Before).value)
+	after := shortState(p.role, p.unpack(x.After).value)
+	step := Step{Instance: p.inst.Name, Kind: specialNames[kind], State: before}
+	cs := graph.ChartStep{Who: x.Proc, State: after}
+	switch kind {
+	case noteCrash:
+		step.Event = "crashes"
+	case noteRestart:
+		step.Event = "begins again"
+		if step.State != after {
+			step.State += " → " + after
+		}
+	case noteBeat:
+		step.Event = "feels the beat"
+	case noteDrop:
+		step.Event = s.messageText(x.Msg)
+		step.Effects = []string{"drops it"}
+		if len(s.procs) > 2 {
+			step.From = s.procs[s.System.Channels[x.Channel].From].inst.Name
+		}
+		cs.Receives = t.remove(x.Channel, string(x.Msg))
+	}
+	if kind != noteDrop {
+		cs.Notes = []string{step.Event}
+	}
+	t.chart.Steps = append(t.chart.Steps, cs)
+	return step
+}
+
 var eventKinds = map[model.EventKind]string{
 	model.EventStart: "start", model.EventMessage: "message", model.EventCommand: "command", model.EventTimer: "timer",
+	model.EventUp: "up", model.EventLost: "link",
 }
 
 // replay gives the event to the machine again and fills in what it did.
-func (t *teller) replay(p *process, before interp.Value, ev interp.Event, step *Step, cs *graph.ChartStep) {
+func (t *teller) replay(p *process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *Step, cs *graph.ChartStep) {
 	s := t.sys
 	next, effects, res, fault := p.m.Step(before, ev)
 	step.State = stateChange(p.role, before, next)
@@ -111,6 +184,7 @@ func (t *teller) replay(p *process, before interp.Value, ev interp.Event, step *
 		step.Effects = append(step.Effects, "ignores it")
 	}
 	cs.Where = step.Where
+	room := slices.Clone(x.Sends)
 	for i := range effects {
 		e := &effects[i]
 		text := s.effectText(p, e)
@@ -124,6 +198,11 @@ func (t *teller) replay(p *process, before interp.Value, ev interp.Event, step *
 			t.ids++
 			msg := string(packMessage(e.Message, e.Slots))
 			ch := s.channel(p.inst.Index, k)
+			if s.Check.Channel.Full == model.FullLose && x.Fault == nil && !found(&room, ch, msg) {
+				step.Effects = append(step.Effects, "which is lost: "+s.System.Channels[ch].Name+" is full")
+				t.ids--
+				continue
+			}
 			t.flying[ch] = append(t.flying[ch], flying{t.ids, msg})
 			cs.Sends = append(cs.Sends, graph.ChartMessage{ID: t.ids, To: k, Text: s.messageText([]byte(msg))})
 		}
@@ -219,10 +298,15 @@ func place(sp diag.Span) string {
 // configuration tells a configuration: the machines, then the channels.
 func (s *System) configuration(c explore.Configuration) []string {
 	var out []string
-	for i, v := range c.Locals {
-		out = append(out, s.procs[i].inst.Name+": "+s.machineText(s.procs[i], s.procs[i].unpack(v).value))
+	for i, v := range c.Locals[:len(s.procs)] {
+		l := s.procs[i].unpack(v)
+		down := ""
+		if l.get(s.procs[i].atDown) != 0 {
+			down = "crashed in "
+		}
+		out = append(out, s.procs[i].inst.Name+": "+down+s.machineText(s.procs[i], l.value))
 	}
-	for k, w := range c.Channels {
+	for k, w := range c.Channels[:s.own] {
 		text := "empty"
 		for i, msg := range w {
 			if i == 0 {

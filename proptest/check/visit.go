@@ -12,13 +12,22 @@ import (
 // call. It stops when visit returns false.
 func (s *System) ForEachStep(space *explore.Space, visit func(inst *model.Instance, v interp.Value, ev interp.Event) bool) {
 	space.ForEachLocal(func(use explore.LocalUse) bool {
+		if use.Proc >= len(s.procs) {
+			return true
+		}
 		p := s.procs[use.Proc]
 		for _, step := range use.Steps {
+			if _, special := specialNote(step.Note); special {
+				continue
+			}
 			if len(step.Note) > 0 && !visit(p.inst, p.unpack(use.Value).value, unpackNote(p.role, step.Note)) {
 				return false
 			}
 		}
 		for _, r := range use.Receptions {
+			if _, news := s.newsOf(r.Msg); news {
+				continue
+			}
 			m, slots := unpackMessage(s.Protocol, r.Msg)
 			ev := interp.Event{Event: p.reception(m), Args: slots, Sender: s.System.Channels[r.Channel].From}
 			if ev.Event != nil && !visit(p.inst, p.unpack(use.Value).value, ev) {

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -74,6 +75,11 @@ func Check(ctx context.Context, load Loader, name string, base *model.Protocol, 
 	p := &prover{ctx: ctx, load: load, name: name, o: o, base: base}
 	if err := p.reload(0); err != nil {
 		return nil, nil, err
+	}
+	if s, err := check.New(p.proto, p.check); err != nil {
+		return nil, nil, err
+	} else if why := s.Provable(); why != "" {
+		return nil, nil, errors.New(why)
 	}
 	p.r = &Report{Protocol: p.proto.Name, Check: name, Hash: p.proto.Hash, Lift: o.Lift}
 	if len(p.proto.Files) > 0 {
