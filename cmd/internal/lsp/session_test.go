@@ -135,10 +135,11 @@ func TestRename(t *testing.T) {
 		}
 	}
 	for _, x := range []struct{ pattern, name, why string }{
-		{"goto: remote|Ok", "localOk", "cannot be renamed"},
+		{"goto: remote|Ok", "localOk", "is here twice"},
 		{"goto: remote|Ok", "peer 2", "letters, digits"},
 		{"goto: remote|Ok", "none", "word of the language"},
-		{"  CHAN|GE: {doc", "CANCEL", "cannot be renamed"},
+		{"  CHAN|GE: {doc", "CANCEL", "is here twice"},
+		{"chan|ge: {doc: the local", "lost", "already the name of a basic event"},
 		{"proto|col: confirm", "x", "no name here"},
 	} {
 		if _, failed := rename(x.pattern, x.name); failed == nil || !strings.Contains(failed.Message, x.why) {
@@ -189,15 +190,42 @@ func TestWireAndShorthand(t *testing.T) {
 		t.Errorf("a type's hover is\n%s", h)
 	}
 	// {slot} is a field of the message and of the command; only one is renamed.
-	p := c.at(file, "buy: {fields: {sl|ot")
-	p["newName"] = "place"
-	var edit workspaceEdit
-	if err := json.Unmarshal(c.call("textDocument/rename", p), &edit); err != nil {
-		t.Fatal(err)
+	for pattern, want := range map[string][]string{
+		"buy: {fields: {sl|ot":       {`"BUY{slot: place, ship: orz}"`, "buy: {fields: {place: Slot}}"},
+		"fields: {sl|ot: Slot, ship": {`"BUY{place: slot, ship: orz}"`, "{place: Slot, ship: Ship}, wire: [place: u8, pad: 1"},
+	} {
+		p := c.at(file, pattern)
+		p["newName"] = "place"
+		var edit workspaceEdit
+		if err := json.Unmarshal(c.call("textDocument/rename", p), &edit); err != nil {
+			t.Fatal(err)
+		}
+		texts := map[string]string{file: shop}
+		applyEdit(t, texts, edit)
+		for _, w := range want {
+			if !strings.Contains(texts[file], w) {
+				t.Errorf("%s: no %s in\n%s", pattern, w, texts[file])
+			}
+		}
 	}
-	applyEdit(t, c.texts, edit)
-	if !strings.Contains(c.texts[file], `"BUY{slot: place, ship: orz}"`) || !strings.Contains(c.texts[file], "buy: {fields: {place: Slot}}") {
-		t.Errorf("renamed:\n%s", c.texts[file])
+	// While another line is broken, the same line of the last understood text answers.
+	c.change(file, 2, strings.Replace(shop, "instances: {a", "instances: {{a", 1))
+	if h = c.hover(file, "pad: 1, sh|ip: u16"); !strings.Contains(h, "`ship` of `BUY`") || strings.Contains(h, "---\n\n") {
+		t.Errorf("beside a broken line a wire item's hover is\n%s", h)
+	}
+	c.end()
+}
+
+// TestCapture: a new name that would be taken for something else is refused, though it compiles.
+func TestCapture(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.yaml")
+	c := start(t, filepath.Dir(file))
+	c.open(file, "protocol: s\nconsts: {most: 3}\nmessages: {M: {fields: {n: 0..9}}}\nroles:\n  peer:\n    initial: idle\n"+
+		"    states: {idle: {start: {send: \"M{n: most}\"}, M: {when: n < most, goto: idle}}}\n")
+	p := c.at(file, "fields: {|n: 0")
+	p["newName"] = "most"
+	if r := c.try("textDocument/rename", p); r.Error == nil || !strings.Contains(r.Error.Message, "come to mean something else") {
+		t.Errorf("a field that hides a constant: %s %+v", r.Result, r.Error)
 	}
 	c.end()
 }
