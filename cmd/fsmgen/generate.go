@@ -152,7 +152,7 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 		out = append(out, generated{dir: o.Package, spec: o.Spec, files: files})
 	}
 	found.Sort()
-	if err := found.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20}); err != nil {
+	if err := found.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
 		return nil, err
 	}
 	if found.HasErrors() {

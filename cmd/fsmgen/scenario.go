@@ -51,7 +51,7 @@ func loader(spec string, cmd *cobra.Command) scenario.Load {
 			p, diags = compile.Load(spec, compile.Options{Check: p.Checks[0].Name})
 		}
 		if p == nil {
-			if err := diags.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20}); err != nil {
+			if err := diags.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
 				return nil, err
 			}
 			return nil, &cli.Error{Code: cli.ExitFindings}

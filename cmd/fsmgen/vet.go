@@ -49,7 +49,7 @@ cannot be read.`,
 			case "github":
 				err = found.WriteGitHub(cmd.OutOrStdout())
 			case "text":
-				err = found.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: limit})
+				err = found.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: limit, More: "--all shows them"})
 			default:
 				return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("--format is text, json, sarif or github, not %q", format)}
 			}

@@ -74,7 +74,7 @@ func TestText(t *testing.T) {
 	l := sample()
 	l.Sort()
 	var b bytes.Buffer
-	if err := l.WriteText(&b, Render{Excerpt: true, Limit: 2}); err != nil {
+	if err := l.WriteText(&b, Render{Excerpt: true, Limit: 2, More: "--all shows them"}); err != nil {
 		t.Fatal(err)
 	}
 	const want = "a/spec.yaml:3:1: warning: not used [FSM045]\n" +
@@ -84,7 +84,7 @@ func TestText(t *testing.T) {
 		"a/spec.yaml:3:10: warning: later [FSM045]\n" +
 		"    größe: 1 2\n" +
 		"           ^\n" +
-		"1 more not shown\n"
+		"1 more not shown; --all shows them\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
@@ -103,6 +103,19 @@ func TestLongLine(t *testing.T) {
 	mark := strings.Index(lines[2], "^^^")
 	if mark < 0 || string([]rune(lines[1])[mark:mark+3]) != "abc" || len(lines[1]) > 2*excerptWidth {
 		t.Errorf("the mark is not below abc:\n%s", b.String())
+	}
+}
+
+// TestControl: what stands in a file cannot command the terminal that shows it.
+func TestControl(t *testing.T) {
+	d := Diagnostic{Code: "FSM021", Message: "no " + Quote("\x1b[31m\u202ex"), Span: Span{File: "f", Start: Pos{1, 9}, End: Pos{1, 10}}, Line: "\x1b[2J\u0085\xff\ty"}
+	var b bytes.Buffer
+	if err := (List{d}).WriteText(&b, Render{Excerpt: true}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "f:1:9: no ` [31m\ufffdx` [FSM021]\n    \ufffd[2J\ufffd\ufffd y\n           ^\n"
+	if b.String() != want {
+		t.Errorf("got %q\nwant %q", b.String(), want)
 	}
 }
 

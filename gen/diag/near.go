@@ -3,6 +3,8 @@ package diag
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Nearest returns the candidate most like name, or "" if none is near enough to
@@ -38,8 +40,11 @@ func Quote(s string) string {
 		s = s[:57] + "..."
 	}
 	return "`" + strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		switch {
+		case r < ' ' || r == 0x7f:
 			return ' '
+		case !unicode.IsPrint(r) && r != ' ':
+			return utf8.RuneError
 		}
 		return r
 	}, s) + "`"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -12,6 +13,8 @@ import (
 type Render struct {
 	Excerpt bool // show the line and a caret below it
 	Limit   int  // at most so many diagnostics; 0: all
+	// More says how to see those beyond Limit: "--all shows them".
+	More string
 }
 
 // WriteText writes l for people, one diagnostic after the other, with its hint
@@ -20,7 +23,11 @@ func (l List) WriteText(w io.Writer, r Render) error {
 	var b strings.Builder
 	for i, d := range l {
 		if r.Limit > 0 && i == r.Limit {
-			fmt.Fprintf(&b, "%d more not shown\n", len(l)-i)
+			fmt.Fprintf(&b, "%d more not shown", len(l)-i)
+			if r.More != "" {
+				b.WriteString("; " + r.More)
+			}
+			b.WriteByte('\n')
 			break
 		}
 		b.WriteString(d.String())
@@ -62,10 +69,24 @@ func writeExcerpt(b *strings.Builder, d Diagnostic) {
 	for to < len(line) && !utf8.RuneStart(line[to]) {
 		to++
 	}
-	fmt.Fprintf(b, "    %s\n    ", strings.ReplaceAll(line[from:to], "\t", " "))
+	fmt.Fprintf(b, "    %s\n    ", printable(line[from:to]))
 	b.WriteString(strings.Repeat(" ", utf8.RuneCountInString(line[from:col])))
 	b.WriteString(strings.Repeat("^", max(1, utf8.RuneCountInString(line[col:max(col, min(end, to))]))))
 	b.WriteByte('\n')
+}
+
+// printable keeps what would command a terminal, or hide or turn around the rest of a line, out of an
+// excerpt: character for character, so that the mark below stays in its place.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r == ' ' || unicode.IsPrint(r):
+			return r
+		}
+		return utf8.RuneError
+	}, line)
 }
 
 type jsonPlace struct {

@@ -18,10 +18,13 @@ type Span struct {
 // IsZero reports whether s names no place.
 func (s Span) IsZero() bool { return s.File == "" && s.Start == Pos{} }
 
-// String renders the beginning of s as file:line:col.
+// String renders the beginning of s as file:line:col, or the file alone where no line is known.
 func (s Span) String() string {
 	if s.IsZero() {
 		return "-"
+	}
+	if s.Start.Line == 0 {
+		return s.File
 	}
 	return fmt.Sprintf("%s:%d:%d", s.File, s.Start.Line, s.Start.Col)
 }

@@ -67,7 +67,8 @@ func Tree(name string, data []byte) (*ast.Node, diag.List) {
 // checkText refuses what would make lines and columns doubtful.
 func checkText(src *ast.Source, c *diag.Collector) bool {
 	if len(src.Text) > MaxBytes {
-		c.Errorf("FSM002", src.Span(0, 0), "the file has %d bytes, more than %d", len(src.Text), MaxBytes)
+		c.Errorf("FSM002", diag.Span{File: src.Name}, "the file has more than %d MB", MaxBytes>>20).
+			With("what several files have in common can be imported or extended")
 		return false
 	}
 	for i := 0; i < len(src.Text); {
@@ -110,7 +111,7 @@ func (depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
 func (depthLimit) CheckAlias(int, int) error { return nil }
 
 func tree(src *ast.Source, c *diag.Collector) *ast.Node {
-	if len(bytes.TrimSpace(src.Text)) == 0 {
+	if saysNothing(src.Text) {
 		c.Errorf("FSM003", src.Span(0, 0), "the file is empty").With("a specification starts with `protocol: name`")
 		return nil
 	}
@@ -127,6 +128,16 @@ func tree(src *ast.Source, c *diag.Collector) *ast.Node {
 	return b.node(doc.Content[0], 0)
 }
 
+// saysNothing reports whether a text is blank but for comments.
+func saysNothing(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if says(string(line)) {
+			return false
+		}
+	}
+	return true
+}
+
 // load calls the library; its panics on strange input become errors.
 func load(text []byte) (doc yaml.Node, err error) {
 	defer func() {
@@ -139,39 +150,49 @@ func load(text []byte) (doc yaml.Node, err error) {
 }
 
 func reportYAML(src *ast.Source, err error, c *diag.Collector) {
+	what := complained(src, err)
+	at, text := what.at, what.text
+	switch {
+	case strings.Contains(text, errDepth.Error()), strings.Contains(text, "max depth"):
+		c.Errorf("FSM004", src.Span(at, at), "nested deeper than %d levels", MaxDepth)
+		return
+	case strings.Contains(text, "multiple"):
+		at = max(0, bytes.Index(src.Text, []byte("\n---"))+1)
+		c.Errorf("FSM003", src.Span(at, at), "a specification is one YAML document")
+		return
+	case strings.Contains(text, "unknown anchor"):
+		c.Errorf("FSM005", src.Span(at, at), "YAML aliases are not part of the language")
+		return
+	}
+	if s := findSlip(src, what); s != nil {
+		c.Errorf("FSM003", src.Span(s.at, s.end), "%s", s.message).With(s.hint)
+		return
+	}
+	if what.reading != "" {
+		text += ", " + what.reading
+	}
+	d := c.Errorf("FSM003", src.Span(at, at), "not YAML: %s", text)
+	if what.from >= 0 && what.from != at {
+		d.See(src.Span(what.from, what.from), "what is being read begins here")
+	}
+	line := src.Line(src.Pos(at).Line)
+	if strings.Contains(what.reading, "flow") && strings.ContainsAny(line, "{[") {
+		d.With("inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}")
+	}
+}
+
+// complained takes the library's error apart.
+func complained(src *ast.Source, err error) complaint {
 	var one *yaml.LoadError
 	var many *yaml.LoadErrors
 	if errors.As(err, &many) && len(many.Errors) > 0 {
 		one = many.Errors[0]
 	} else if !errors.As(err, &one) {
-		one = nil
+		return complaint{text: strings.TrimPrefix(err.Error(), "yaml: "), from: -1}
 	}
-	at, text := 0, err.Error()
-	if one != nil {
-		text = one.Message
-		at = src.Offset(one.Mark.Line, one.Mark.Column)
-		if one.ContextMsg != "" {
-			text += ", " + one.ContextMsg
-		}
+	out := complaint{text: strings.TrimPrefix(one.Message, "yaml: "), reading: one.ContextMsg, at: src.Offset(one.Mark.Line, one.Mark.Column), from: -1}
+	if one.ContextMsg != "" && one.ContextMark.Line > 0 {
+		out.from = src.Offset(one.ContextMark.Line, one.ContextMark.Column)
 	}
-	text = strings.TrimPrefix(text, "yaml: ")
-	switch {
-	case strings.Contains(text, errDepth.Error()), strings.Contains(text, "max depth"):
-		c.Errorf("FSM004", src.Span(at, at), "nested deeper than %d levels", MaxDepth)
-	case strings.Contains(text, "multiple"):
-		at = max(0, bytes.Index(src.Text, []byte("\n---"))+1)
-		c.Errorf("FSM003", src.Span(at, at), "a specification is one YAML document")
-	case strings.Contains(text, "unknown anchor"):
-		c.Errorf("FSM005", src.Span(at, at), "YAML aliases are not part of the language")
-	default:
-		d := c.Errorf("FSM003", src.Span(at, at), "not YAML: %s", text)
-		if one != nil && one.ContextMsg != "" && one.ContextMark.Line > 0 {
-			from := src.Offset(one.ContextMark.Line, one.ContextMark.Column)
-			d.See(src.Span(from, from), "what is being read begins here")
-		}
-		line := src.Line(src.Pos(at).Line)
-		if strings.Contains(text, "flow") && strings.ContainsAny(line, "{[") {
-			d.With("inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}")
-		}
-	}
+	return out
 }

@@ -20,7 +20,10 @@ type shape struct {
 	name names
 	// oneOnly is for maps that have exactly one entry.
 	oneOnly bool
-	merge   bool // an extending file's map is merged into this one key by key
+	example string // what to write in the place of a single NAME
+	// listHint is the remedy where somebody wrote a list.
+	listHint string
+	merge    bool // an extending file's map is merged into this one key by key
 }
 
 type key struct {
@@ -51,7 +54,7 @@ func checkShape(n *ast.Node, s *shape, c *diag.Collector) {
 	case n.Kind == ast.Map && s.isMap():
 		checkMap(n, s, c)
 	default:
-		c.Errorf("FSM008", n.Span(), "%s: %s is needed here, not %s", s.what, s.forms(), n.Kind)
+		c.Errorf("FSM008", n.Span(), "%s: %s is needed here, not %s", s.what, s.forms(), n.Kind).With(s.remedy(n))
 	}
 }
 
@@ -67,6 +70,22 @@ func (s *shape) forms() string {
 		f = append(f, ast.List.String())
 	}
 	return strings.Join(f, " or ")
+}
+
+// remedy tells how something of the wrong form could have been meant.
+func (s *shape) remedy(n *ast.Node) string {
+	switch {
+	case n.Kind == ast.Scalar && n.Style == ast.Plain && s.isMap():
+		if hint := gluedHint(n.Text); hint != "" {
+			return hint
+		}
+		if s.example != "" && NameComplaint(n.Text) == "" {
+			return "write " + diag.Quote(strings.ReplaceAll(s.example, "NAME", n.Text))
+		}
+	case n.Kind == ast.List:
+		return s.listHint
+	}
+	return ""
 }
 
 func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
@@ -90,7 +109,7 @@ func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
 		case i > 0 && commaHint(n, i) != "" && commaHint(n, i-1) != "":
 			// more of the text that the entry before began
 		case complaint != "":
-			c.Errorf("FSM010", e.Key.Span(), "%s: %s", diag.Quote(e.Key.Text), complaint).With(commaHint(n, i))
+			c.Errorf("FSM010", e.Key.Span(), "%s: %s", diag.Quote(e.Key.Text), complaint).With(gluedHint(e.Key.Text)).With(commaHint(n, i))
 		case commaHint(n, i) != "" && !s.open.null:
 			c.Errorf("FSM008", e.Key.Span(), "%s is missing behind %s", s.open.what, diag.Quote(e.Key.Text)).With(commaHint(n, i))
 		default:
@@ -152,6 +171,10 @@ func unknownKey(n *ast.Node, i int, s *shape, c *diag.Collector) {
 	k := n.Entries[i].Key
 	d := c.Errorf("FSM007", k.Span(), "%s has no key %s", s.what, diag.Quote(k.Text))
 	if hint := commaHint(n, i); hint != "" {
+		d.With(hint)
+		return
+	}
+	if hint := gluedHint(k.Text); hint != "" {
 		d.With(hint)
 		return
 	}

@@ -1,0 +1,279 @@
+package parse
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+)
+
+// complaint is what the YAML library says about a text: at which byte, reading what, and where
+// that begins (-1: it does not say).
+type complaint struct {
+	text, reading string
+	at, from      int
+}
+
+// slip is a mistake that people make, told in their words.
+type slip struct {
+	at, end       int
+	message, hint string
+}
+
+// findSlip looks for the mistake behind a complaint; the library sees its consequences, often some lines
+// below. nil if it is none of the usual ones.
+func findSlip(src *ast.Source, c complaint) *slip {
+	line := src.Pos(c.at).Line
+	for _, f := range []func(*ast.Source, complaint, int) *slip{
+		tabSlip, quoteSlip, colonSlip, keySlip, braceSlip, indentSlip, letterSlip,
+	} {
+		if s := f(src, c, line); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// lineStart is the offset of the first byte of a line, indentOf the number of blanks it begins with.
+func lineStart(src *ast.Source, line int) int { return src.Offset(line, 1) }
+
+func indentOf(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
+
+// says reports whether a line is neither blank nor a comment.
+func says(text string) bool {
+	text = strings.TrimSpace(text)
+	return text != "" && text[0] != '#'
+}
+
+// before is the last line before n that says something, 0 if there is none.
+func before(src *ast.Source, n int) int {
+	for n--; n > 0 && !says(src.Line(n)); n-- {
+	}
+	return n
+}
+
+func tabSlip(src *ast.Source, c complaint, line int) *slip {
+	text := src.Line(line)
+	blanks := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+	i := strings.IndexByte(blanks, '\t')
+	if i < 0 || !strings.Contains(c.text, "cannot start any token") && !strings.Contains(c.text, "tab character") {
+		return nil
+	}
+	at := lineStart(src, line) + i
+	return &slip{at, at + 1, "a tab; indent with spaces", "YAML takes no tabs at the beginning of a line; two spaces for each level are usual"}
+}
+
+// quoteSlip finds a quote that is not closed where it was meant to be.
+func quoteSlip(src *ast.Source, c complaint, line int) *slip {
+	at := -1
+	if strings.Contains(c.reading, "quoted scalar") {
+		at = c.from
+	} else if q := spanningQuote(src.Text[:min(c.at+1, len(src.Text))], line); q >= 0 {
+		at = q
+	}
+	if at < 0 || at >= len(src.Text) {
+		return nil
+	}
+	if c.text == "found unknown escape character" {
+		return &slip{c.at, c.at, "a backslash in double quotes begins an escape, and this is none", `write \\ for a backslash, or put the text into single quotes`}
+	}
+	return &slip{at, at + 1, fmt.Sprintf("the closing quote %c of this text is missing", src.Text[at]), ""}
+}
+
+// spanningQuote returns the offset of a quote in an earlier line whose text ends in the given line,
+// or -1. A quote counts where a text can begin.
+func spanningQuote(text []byte, line int) int {
+	for i, n := 0, 1; i < len(text); i++ {
+		switch ch := text[i]; {
+		case ch == '\n':
+			n++
+		case ch == '#' && (i == 0 || isBlank(text[i-1])):
+			for i+1 < len(text) && text[i+1] != '\n' {
+				i++
+			}
+		case (ch == '"' || ch == '\'') && beginsText(text, i):
+			from, first := i, n
+			for i++; i < len(text) && text[i] != ch; i++ {
+				switch {
+				case text[i] == '\n':
+					n++
+				case text[i] == '\\' && ch == '"':
+					i++
+				}
+			}
+			if first < n && n == line {
+				return from
+			}
+		}
+	}
+	return -1
+}
+
+func beginsText(text []byte, i int) bool {
+	for i--; i >= 0 && (text[i] == ' ' || text[i] == '\t'); i-- {
+	}
+	return i < 0 || bytes.IndexByte([]byte("\n:-[{,"), text[i]) >= 0
+}
+
+// glued is a key whose colon has no space behind it: doc:Two.
+var glued = regexp.MustCompile(`^\s*(?:- )*([A-Za-z_]\w*):[^\s:/]`)
+
+// pair is a key with its value on the same line.
+var pair = regexp.MustCompile(`^\s*(?:- )*"?([\w.-]+)"?:\s+(\S.*)$`)
+
+// colonSlip finds a second `: ` in a line, a missing space behind a colon, and a value that goes on deeper.
+func colonSlip(src *ast.Source, c complaint, line int) *slip {
+	here := src.Line(line)
+	col := src.Pos(c.at).Col - 1
+	inMap := strings.Contains(c.text, "mapping values are not allowed")
+	inBraces := strings.Contains(c.reading, "flow") && c.at < len(src.Text) && src.Text[c.at] == ':'
+	if !inMap && !inBraces {
+		return nil
+	}
+	if i := strings.LastIndex(here[:min(col, len(here))], ": "); i >= 0 {
+		key := strings.TrimLeft(here[:i], " -")
+		key = key[strings.LastIndexAny(key, "{, ")+1:]
+		value := strings.TrimSpace(here[i+2:])
+		if inBraces {
+			value, _, _ = strings.Cut(value, "}")
+		}
+		hint := ""
+		if len(value) <= 60 && !strings.ContainsAny(value, `"`) {
+			hint = "write `" + key + ": \"" + value + "\"`"
+		}
+		return &slip{c.at, c.at + 1, "quote the text: a colon followed by a space starts a value", hint}
+	}
+	n := before(src, line)
+	above := src.Line(n)
+	if s := gluedSlip(src, n); s != nil {
+		return s
+	}
+	if m := pair.FindStringSubmatch(above); m != nil && indentOf(here) > indentOf(above) {
+		at := lineStart(src, line) + indentOf(here)
+		return &slip{at, at, fmt.Sprintf("this line is indented deeper than line %d, whose key %s has a value already", n, diag.Quote(m[1])),
+			fmt.Sprintf("indent it by %d spaces, like line %d", indentOf(above), n)}
+	}
+	if n > 0 && !strings.ContainsAny(above, ":\"'{[|>") {
+		return missingColon(src, n)
+	}
+	return nil
+}
+
+func missingColon(src *ast.Source, line int) *slip {
+	at := lineStart(src, line) + indentOf(src.Line(line))
+	return &slip{at, at + len(strings.TrimSpace(src.Line(line))), "a colon is missing: a line here is `key: value`", ""}
+}
+
+// gluedHint is the remedy where doc:Two is taken for a text or a key.
+func gluedHint(text string) string {
+	m := glued.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return "a space is missing after `" + m[1] + ":`"
+}
+
+func gluedSlip(src *ast.Source, line int) *slip {
+	m := glued.FindStringSubmatchIndex(src.Line(line))
+	if m == nil {
+		return nil
+	}
+	at := lineStart(src, line)
+	return &slip{at + m[2], at + m[3] + 1, "a space is missing after `" + src.Line(line)[m[2]:m[3]] + ":`", ""}
+}
+
+// keySlip finds a line that should have a key and has no colon.
+func keySlip(src *ast.Source, c complaint, _ int) *slip {
+	if !strings.Contains(c.text, "could not find expected ':'") || c.from < 0 {
+		return nil
+	}
+	line := src.Pos(c.from).Line
+	if s := gluedSlip(src, line); s != nil {
+		return s
+	}
+	return missingColon(src, line)
+}
+
+// braceSlip finds brackets that are not closed, or by the wrong one.
+func braceSlip(src *ast.Source, c complaint, line int) *slip {
+	if !strings.Contains(c.reading, "flow") || c.from < 0 || c.from >= len(src.Text) {
+		return nil
+	}
+	if c.from == c.at {
+		c.from = bytes.LastIndexAny(src.Text[:c.at], "[{")
+	}
+	if c.from < 0 || src.Text[c.from] != '[' && src.Text[c.from] != '{' {
+		return nil
+	}
+	closing := "}"
+	if src.Text[c.from] == '[' {
+		closing = "]"
+	}
+	open := src.Text[c.from]
+	here := src.Line(line)
+	first := c.at >= len(src.Text) || src.Pos(c.at).Col-1 == indentOf(here)
+	switch {
+	case first && src.Pos(c.from).Line < line:
+		return &slip{c.from, c.from + 1, fmt.Sprintf("the closing %s of this %c is missing", diag.Quote(closing), open), ""}
+	case c.at < len(src.Text) && (src.Text[c.at] == ']' || src.Text[c.at] == '}'):
+		return &slip{c.at, c.at + 1, fmt.Sprintf("%s is needed here, which closes the %c of column %d", diag.Quote(closing), open, src.Pos(c.from).Col), ""}
+	}
+	return nil
+}
+
+// indentSlip finds lines that are not in line with the keys they belong to.
+func indentSlip(src *ast.Source, c complaint, line int) *slip {
+	here := src.Line(line)
+	col := src.Pos(c.at).Col - 1
+	if col != indentOf(here) {
+		front := strings.TrimRight(here[:min(col, len(here))], " ")
+		if strings.Contains(c.text, "expected key") && (strings.HasSuffix(front, `"`) || strings.HasSuffix(front, "'")) {
+			return &slip{c.at, c.at + len(here) - col, "nothing may stand behind the closing quote", "put the whole text into quotes; inside double quotes a quote is written \\\""}
+		}
+		return nil
+	}
+	switch {
+	case strings.Contains(c.text, "expected '-' indicator"):
+		return &slip{c.at, c.at + len(here) - indentOf(here), "this stands in line with the dashes of a list, but has none", "begin it with `- `, or indent it as what it belongs to"}
+	case !strings.Contains(c.text, "expected key"):
+		return nil
+	case strings.HasPrefix(here[indentOf(here):], "- "):
+		return &slip{c.at, c.at + 1, "an item of a list among the keys of a map", "a list stands below its key, indented deeper"}
+	}
+	var fits []int
+	for n, least := before(src, line), 1<<30; n > 0 && least > 0; n = before(src, n) {
+		if i := indentOf(src.Line(n)); i < least {
+			least = i
+			fits = append(fits, i)
+		}
+	}
+	slices.Sort(fits)
+	var words []string
+	for _, n := range fits {
+		words = append(words, fmt.Sprint(n))
+	}
+	return &slip{c.at, c.at, fmt.Sprintf("a line indented by %d spaces fits none of the lines above, which are indented by %s", indentOf(here), strings.Join(words, ", ")), "keys of one map stand exactly below each other"}
+}
+
+// letterSlip finds texts that begin with what YAML keeps for itself.
+func letterSlip(src *ast.Source, c complaint, _ int) *slip {
+	if strings.Contains(c.text, "sequence entries are not allowed") {
+		return &slip{c.at, c.at + 1, "an item of a list cannot begin here", "put it on a line of its own below its key, or quote the text"}
+	}
+	if !strings.Contains(c.text, "cannot start any token") || c.at >= len(src.Text) {
+		return nil
+	}
+	letter := string(src.Text[c.at : c.at+1])
+	return &slip{c.at, c.at + 1, "a text that begins with " + quoteLetter(letter) + " must be quoted", ""}
+}
+
+func quoteLetter(s string) string {
+	if s == "`" {
+		return `"` + s + `"`
+	}
+	return diag.Quote(s)
+}
