@@ -65,8 +65,10 @@ func (c *Core[R]) Final() bool { return c.info.Final[c.r.State()] }
 
 // Start delivers the event start. The time wall is when now is 0, for the record.
 func (c *Core[R]) Start(wall time.Time) {
-	c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role,
-		Instance: c.o.Instance, Hash: c.info.Hash, Machine: string(c.r.AppendMachine(nil)), Time: wall})
+	if c.record.on() {
+		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role,
+			Instance: c.o.Instance, Hash: c.info.Hash, Machine: string(c.r.AppendMachine(nil)), Time: wall})
+	}
 	c.handle(0, &event[R]{kind: trace.Start, peer: fsm.Broadcast})
 }
 

@@ -241,7 +241,7 @@ func (d *Driver[R]) stopped() bool {
 // the link from then on and closes it, also when Attach fails. A link that
 // promises less than the specification was checked for is refused with ErrLinkTooWeak.
 func (d *Driver[R]) Attach(peer fsm.Peer, link transport.Link) error {
-	err := d.suits(peer, link.Properties())
+	err := suits(d.info, peer, link.Properties())
 	if err == nil {
 		s := newSlot(d.info, d.core.r, d.o.ReceiveBuffer, peer, link)
 		err = d.post(item[R]{do: func() { d.attach(s) }})
@@ -255,23 +255,24 @@ func (d *Driver[R]) Attach(peer fsm.Peer, link transport.Link) error {
 	return err
 }
 
-func (d *Driver[R]) suits(peer fsm.Peer, p transport.Properties) error {
+// suits reports why a link cannot be used for a machine, nil if it can.
+func suits(info *fsm.Info, peer fsm.Peer, p transport.Properties) error {
 	var lacks string
 	switch {
-	case d.info.Ordered && !p.Ordered:
+	case info.Ordered && !p.Ordered:
 		lacks = "ordered delivery"
-	case d.info.Reliable && !p.Reliable:
+	case info.Reliable && !p.Reliable:
 		lacks = "reliable delivery"
-	case !d.info.Duplicates && p.Duplicating:
+	case !info.Duplicates && p.Duplicating:
 		lacks = "delivery without duplicates"
-	case p.MaxFrame > 0 && p.MaxFrame < d.info.MaxFrame:
-		lacks = fmt.Sprintf("frames of %d bytes (it carries %d)", d.info.MaxFrame, p.MaxFrame)
+	case p.MaxFrame > 0 && p.MaxFrame < info.MaxFrame:
+		lacks = fmt.Sprintf("frames of %d bytes (it carries %d)", info.MaxFrame, p.MaxFrame)
 	case peer < 0 || int(peer)+max(p.Peers, 1)-1 > math.MaxInt16:
 		return fmt.Errorf("peer number %d is out of range", peer)
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w: %s.%s was checked with %s", ErrLinkTooWeak, d.info.Protocol, d.info.Role, lacks)
+	return fmt.Errorf("%w: %s.%s was checked with %s", ErrLinkTooWeak, info.Protocol, info.Role, lacks)
 }
 
 // Detach closes the link to a peer after what was sent before; the machine gets the event lost.

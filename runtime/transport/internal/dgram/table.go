@@ -35,6 +35,7 @@ type table[A comparable] struct {
 	events []transport.Arrival
 	limits Limits
 	every  time.Duration
+	low    int // no place below it is free
 
 	last     A // the sender found last: most frames come from the same one as the one before
 	lastPeer int
@@ -63,8 +64,8 @@ func (t *table[A]) place(a A) (int, bool) {
 	if i, ok := t.find(a); ok {
 		return i, true
 	}
-	for i := range t.peers {
-		if t.peers[i].state == free {
+	for ; t.low < len(t.peers); t.low++ {
+		if i := t.low; t.peers[i].state == free {
 			t.peers[i] = peer[A]{addr: a, state: known}
 			t.index[a] = i
 			return i, true
@@ -118,6 +119,7 @@ func (t *table[A]) drop(i int) {
 	}
 	delete(t.index, p.addr)
 	*p = peer[A]{}
+	t.low = min(t.low, i)
 	t.lastOK = false
 }
 

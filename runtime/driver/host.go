@@ -1,0 +1,297 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+// Host runs many machines in one goroutine: one for each peer of a link with
+// many peers, as a server does. A [Driver] for each would cost a goroutine and
+// a runner; here all share one runner and one core, into which a machine's
+// value is put for the time of a step, so that a machine at rest is little more
+// than its value. M is the machine's type and R its runner.
+//
+// Every machine knows its peer by the number 0. A peer that comes up gets a new
+// machine; that of a lost one is given up after the event lost. To use more
+// processors, run several hosts on several sockets.
+type Host[R fsm.Runner, M any] struct {
+	core     *Core[R]
+	r        R
+	at       func(R) *M
+	fresh    func(peer int) M
+	o        Options[R]
+	link     transport.Link
+	sessions []*session[R, M]
+	due      agenda[R, M]
+	current  *session[R, M]
+	epoch    time.Time
+	buf      []byte
+	dirty    bool
+	mailbox  chan hosted[R]
+	started  atomic.Bool
+	stopping atomic.Bool
+	done     chan struct{}
+	open     atomic.Int64
+}
+
+// session is one machine at rest.
+type session[R fsm.Runner, M any] struct {
+	machine  M
+	peer     int
+	place    int           // in the agenda, -1 if it is not there
+	deadline time.Duration // when it has to be looked at
+	heard    time.Duration
+	since    time.Duration
+	timers   timers
+	held     []event[R]
+	greeted  bool
+	closed   bool
+}
+
+// hosted is a command for the machine of a peer.
+type hosted[R fsm.Runner] struct {
+	peer int
+	cmd  func(R) fsm.Result
+}
+
+// NewHost returns a host for a link with several peers, which belongs to it
+// from then on. The machine in r is the first state of each session unless
+// fresh, which may be nil, makes another one; at returns where r keeps its machine, as in
+//
+//	func(r *ready.PeerRunner) *ready.Peer { return &r.Machine }
+//
+// Handlers in o are called as by a Driver; Peer says whose machine it is.
+// Records are not made; StopAtFinal ends a session, not Run. It fails like Driver.Attach for a link that is too weak.
+func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, link transport.Link, o Options[R]) (*Host[R, M], error) {
+	o = o.withDefaults()
+	o.Trace = nil
+	p := link.Properties()
+	one := p
+	one.Peers = 0 // each machine has one, so their number is no matter
+	if err := suits(r.Info(), 0, one); err != nil {
+		link.Abort()
+		return nil, err
+	}
+	if p.Peers == 0 || p.Stream {
+		link.Abort()
+		return nil, errors.New("a host needs a link with several peers; give a link with one to a Driver")
+	}
+	h := &Host[R, M]{r: r, at: at, fresh: fresh, o: o, link: link, sessions: make([]*session[R, M], p.Peers),
+		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox), done: make(chan struct{})}
+	if fresh == nil {
+		first := *at(r)
+		h.fresh = func(int) M { return first }
+	}
+	h.core = NewCore(r, o, (*hostCarrier[R, M])(h))
+	return h, nil
+}
+
+// Peer is the link's number of the peer whose machine is being stepped. Handlers may call it.
+func (h *Host[R, M]) Peer() int { return h.current.peer }
+
+// Sessions is how many machines there are. Any goroutine may call it.
+func (h *Host[R, M]) Sessions() int { return int(h.open.Load()) }
+
+// Post has the machine of a peer take a command, as Driver.Post does; if there
+// is none by then, nothing happens. Any goroutine may call it.
+func (h *Host[R, M]) Post(peer int, f func(R) fsm.Result) error {
+	select {
+	case <-h.done:
+		return ErrStopped
+	default:
+	}
+	select {
+	case h.mailbox <- hosted[R]{peer, f}:
+		h.link.Interrupt(longAgo)
+		return nil
+	default:
+		return ErrMailboxFull
+	}
+}
+
+// Stop makes Run end. It does not wait.
+func (h *Host[R, M]) Stop() {
+	h.stopping.Store(true)
+	h.link.Interrupt(longAgo)
+}
+
+// Run runs the machines until ctx ends (its cause is returned), Stop is called
+// (nil) or the link is lost. Then it closes the link.
+func (h *Host[R, M]) Run(ctx context.Context) error {
+	if h.started.Swap(true) {
+		return ErrRunning
+	}
+	defer context.AfterFunc(ctx, h.Stop)()
+	defer h.link.Close()
+	defer close(h.done)
+	h.epoch = time.Now()
+	for armed, clear := noTime, false; !h.stopping.Load(); {
+		now := time.Since(h.epoch)
+		h.expire(now)
+		for n := len(h.mailbox); n > 0; n-- {
+			h.command(<-h.mailbox)
+		}
+		if h.dirty {
+			h.dirty = false
+			h.link.Flush() // what a link without promises does not take is lost
+		}
+		if next := h.due.next(); !clear || next < armed {
+			armed, clear = next, true
+			h.arm(next)
+			if len(h.mailbox) > 0 || h.stopping.Load() {
+				clear = false // whoever woke us did so before we armed
+				continue
+			}
+		}
+		got, err := h.link.Receive(h.buf)
+		switch {
+		case errors.Is(err, transport.ErrInterrupted):
+			clear = false
+		case err != nil:
+			return fmt.Errorf("the link is lost with all its peers: %w", err)
+		default:
+			h.arrived(time.Since(h.epoch), got)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+func (h *Host[R, M]) arm(next time.Duration) {
+	if next == noTime {
+		h.link.Interrupt(time.Time{})
+		return
+	}
+	h.link.Interrupt(h.epoch.Add(next))
+}
+
+// enter puts a session into the core, leave takes it out again.
+func (h *Host[R, M]) enter(s *session[R, M]) {
+	h.current = s
+	*h.at(h.r) = s.machine
+	h.core.timers, h.core.held.list = s.timers, s.held
+}
+
+func (h *Host[R, M]) leave() {
+	s := h.current
+	s.machine = *h.at(h.r)
+	s.timers, s.held = h.core.timers, h.core.held.list
+	h.core.timers, h.core.held.list = timers{}, nil
+	h.current = nil
+	if h.o.StopAtFinal && h.core.Final() && !s.closed {
+		s.closed = true
+		h.drop(s.peer)
+	}
+	if s.closed {
+		h.forget(s)
+		return
+	}
+	h.schedule(s)
+}
+
+// schedule notes when a session has to be looked at next.
+func (h *Host[R, M]) schedule(s *session[R, M]) {
+	at, ok := s.timers.next()
+	if !ok {
+		at = noTime
+	}
+	if d := h.o.IdleLimit; d > 0 {
+		at = min(at, s.heard+d)
+	}
+	if d := h.o.HandshakeLimit; d > 0 && !s.greeted {
+		at = min(at, s.since+d)
+	}
+	h.due.set(s, at)
+}
+
+func (h *Host[R, M]) forget(s *session[R, M]) {
+	h.due.set(s, noTime)
+	if h.sessions[s.peer] == s {
+		h.sessions[s.peer] = nil
+		h.open.Add(-1)
+	}
+}
+
+// arrived handles what a Receive returned.
+func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
+	s := h.sessions[got.Peer]
+	switch {
+	case got.Kind == transport.PeerUp && s == nil:
+		s = &session[R, M]{machine: h.fresh(got.Peer), peer: got.Peer, place: -1, heard: now, since: now}
+		h.sessions[got.Peer] = s
+		h.open.Add(1)
+		h.enter(s)
+		h.core.Start(h.epoch)
+		h.core.LinkUp(now, 0, "")
+		h.leave()
+	case s == nil:
+	case got.Kind == transport.PeerLost:
+		h.enter(s)
+		s.closed = true
+		h.core.LinkLost(now, 0, nil)
+		h.leave()
+	case got.Kind == transport.Data:
+		s.heard = now
+		h.enter(s)
+		if h.core.Frame(now, 0, h.buf[:got.N]) {
+			s.greeted = true
+		}
+		h.leave()
+	}
+}
+
+func (h *Host[R, M]) command(c hosted[R]) {
+	if c.peer < 0 || c.peer >= len(h.sessions) || h.sessions[c.peer] == nil {
+		return
+	}
+	h.enter(h.sessions[c.peer])
+	h.core.Command(time.Since(h.epoch), c.cmd, false)
+	h.leave()
+}
+
+// expire looks at the sessions whose time has come.
+func (h *Host[R, M]) expire(now time.Duration) {
+	for n := len(h.due.list); n > 0 && h.due.next() <= now; n-- {
+		s := h.due.list[0]
+		h.enter(s)
+		h.core.Expire(now)
+		switch idle, greet := h.o.IdleLimit, h.o.HandshakeLimit; {
+		case s.closed:
+		case greet > 0 && !s.greeted && s.since+greet <= now:
+			h.core.Fail(now, 0, NoHandshake, fmt.Errorf("limit %v", greet))
+		case idle > 0 && s.heard+idle <= now:
+			h.core.Fail(now, 0, Silent, fmt.Errorf("for %v", idle))
+		}
+		h.leave()
+	}
+}
+
+// hostCarrier is a host as its core sees it.
+type hostCarrier[R fsm.Runner, M any] Host[R, M]
+
+// Send implements [Carrier].
+func (k *hostCarrier[R, M]) Send(peer fsm.Peer, frame []byte) error {
+	if peer > 0 || k.current.closed {
+		return transport.ErrNoPeer
+	}
+	k.dirty = true
+	return k.link.Send(k.current.peer, frame)
+}
+
+// Close implements [Carrier].
+func (k *hostCarrier[R, M]) Close(fsm.Peer, *Error) {
+	k.current.closed = true
+	(*Host[R, M])(k).drop(k.current.peer)
+}
+
+// drop has a link that can do so end a peer.
+func (h *Host[R, M]) drop(peer int) {
+	if l, ok := h.link.(interface{ Drop(peer int) }); ok {
+		l.Drop(peer)
+	}
+}
