@@ -251,6 +251,7 @@ func TestCompletion(t *testing.T) {
 		{"a.idle &&", "a. &&", "a.| &&", []string{"idle", "own", "ship"}, []string{"orz", "a"}},
 		{"claims:\n      x: {sometimes", "clai\n    quiet: {x", "clai|", []string{"claims", "expect"}, []string{"roles", "quiet"}},
 		{"instances: {a: peer", "instances: {a: ", "{a: |", []string{"peer"}, []string{"idle"}},
+		{"      x: {sometimes: \"a.idle && a.own[1] == orz\"}\n", "      x:\n        ", "      x:\n        |", []string{"always", "sometimes"}, []string{"a"}},
 		{"wire: {header", "wire: {order: , header", "order: |", []string{"big", "little"}, nil},
 	} {
 		version++
