@@ -2,7 +2,6 @@ package prove
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -76,14 +75,13 @@ func Check(ctx context.Context, load Loader, name string, base *model.Protocol, 
 	if err := p.reload(0); err != nil {
 		return nil, nil, err
 	}
-	if s, err := check.New(p.proto, p.check); err != nil {
-		return nil, nil, err
-	} else if why := s.Provable(); why != "" {
-		return nil, nil, errors.New(why)
-	}
 	p.r = &Report{Protocol: p.proto.Name, Check: name, Hash: p.proto.Hash, Lift: o.Lift}
 	if len(p.proto.Files) > 0 {
 		p.r.Spec = p.proto.Files[0]
+	}
+	if why := certify.Beyond(p.check); why != "" {
+		p.r.Verdict, p.r.Why = NotEstablished, []string{why}
+		return p.r, nil, nil
 	}
 	closed, err := p.closes()
 	if err != nil {

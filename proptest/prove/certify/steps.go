@@ -65,6 +65,9 @@ func newVerifier(c *Certificate, p *model.Protocol) (*verifier, error) {
 		return nil, fmt.Errorf("the specification has no check %s", c.Check)
 	}
 	v.check = p.Checks[i]
+	if why := Beyond(v.check); why != "" {
+		return nil, errors.New(why)
+	}
 	if c.Values > 0 {
 		Widen(p, c.Values)
 	}
@@ -91,6 +94,30 @@ func newVerifier(c *Certificate, p *model.Protocol) (*verifier, error) {
 		}
 	}
 	return v, errors.Join(v.begin(), v.state(), v.index())
+}
+
+// Beyond says why a check is beyond what can be certified, or "": it has steps
+// that the verifier does not take, or steps that a longer channel would make impossible.
+func Beyond(c *model.Check) string {
+	switch {
+	case c.Faults != nil:
+		return "proofs are not made for a check with faults"
+	case c.Time != nil:
+		return "proofs are not made for a check that counts time"
+	case c.Channel.Full != model.FullFault:
+		return "a full channel is no fault in this check: its capacity is part of what it means"
+	}
+	for _, r := range c.Rules {
+		if r.Command.Kind != model.EventCommand {
+			return "proofs are not made for a check with a rule for a timer"
+		}
+	}
+	for _, k := range c.Claims {
+		if k.Within > 0 {
+			return "proofs are not made for claims that count time"
+		}
+	}
+	return ""
 }
 
 func (v *verifier) role(i int) *model.Machine { return v.check.Instances[i].Role }

@@ -1,0 +1,222 @@
+package suggest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
+)
+
+// spot is a state and an event of a role.
+type spot struct{ role, state, event int }
+
+// guide says what counterexamples touch, and so where edits may be.
+type guide struct {
+	p     *model.Protocol // without a check
+	spots map[spot]bool
+	all   bool // something has no counterexample: edits may be anywhere
+}
+
+func newGuide(p *model.Protocol) *guide { return &guide{p: p, spots: map[spot]bool{}} }
+
+// report takes in all unexpected violations of a check.
+func (g *guide) report(r *check.Report) {
+	c := g.check(r.Check)
+	for i := range r.Claims {
+		x := &r.Claims[i]
+		if x.Result != check.Violated || x.Expected {
+			continue
+		}
+		if x.Counterexample == nil {
+			g.all = true // nothing satisfies a sometimes claim
+			continue
+		}
+		g.run(c, x.Counterexample, x.Name != check.UnspecifiedReception && x.Name != check.FaultClaim)
+	}
+}
+
+func (g *guide) check(name string) *model.Check {
+	i := slices.IndexFunc(g.p.Checks, func(c *model.Check) bool { return c.Name == name })
+	return g.p.Checks[i]
+}
+
+// run takes in one counterexample. If the end itself is at fault every event is missing there.
+func (g *guide) run(c *model.Check, run *check.Run, end bool) {
+	at := map[string]string{}
+	for _, i := range c.Instances {
+		at[i.Name] = i.Role.Initial.Name
+	}
+	for _, s := range slices.Concat(run.Steps, run.Loop) {
+		i := slices.IndexFunc(c.Instances, func(i *model.Instance) bool { return i.Name == s.Instance })
+		if i < 0 {
+			continue // a channel moved
+		}
+		role := slices.Index(g.p.Roles, c.Instances[i].Role)
+		if role < 0 {
+			role = slices.IndexFunc(g.p.Roles, func(m *model.Machine) bool { return m.Name == c.Instances[i].Role.Name })
+		}
+		m := g.p.Roles[role]
+		event, _, _ := strings.Cut(s.Event, "{")
+		ev := slices.IndexFunc(m.Events, func(e *model.Event) bool { return e.Name == event })
+		st := slices.IndexFunc(m.States, func(st *model.State) bool { return st.Name == at[s.Instance] })
+		if ev >= 0 && st >= 0 {
+			g.spots[spot{role, st, ev}] = true
+		}
+		own, _, _ := strings.Cut(s.State, " (")
+		if _, after, moved := strings.Cut(own, " → "); moved {
+			at[s.Instance] = after
+		}
+	}
+	if !end {
+		return
+	}
+	for _, i := range c.Instances {
+		for role, m := range g.p.Roles {
+			for st := range m.States {
+				if m.Name == i.Role.Name && m.States[st].Name == at[i.Name] {
+					g.state(role, st)
+				}
+			}
+		}
+	}
+}
+
+// state adds every message and command in a state.
+func (g *guide) state(role, state int) {
+	for _, ev := range g.p.Roles[role].Events {
+		if ev.Kind == model.EventMessage || ev.Kind == model.EventCommand {
+			g.spots[spot{role, state, ev.Index}] = true
+		}
+	}
+}
+
+// edits lists every edit at the spots, simple ones first, in a fixed order.
+func (g *guide) edits() []edit {
+	if g.all {
+		for role, m := range g.p.Roles {
+			for st := range m.States {
+				g.state(role, st)
+			}
+		}
+	}
+	var out []edit
+	for s := range g.spots {
+		if h := g.p.Roles[s.role].States[s.state].Handlers[s.event]; h == nil {
+			out = append(out, g.additions(s)...)
+		} else {
+			out = append(out, g.changes(s, h)...)
+		}
+	}
+	slices.SortFunc(out, func(a, b edit) int {
+		return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.role, b.role), cmp.Compare(a.state, b.state), cmp.Compare(a.event, b.event),
+			cmp.Compare(a.kind, b.kind), cmp.Compare(a.branch, b.branch), cmp.Compare(a.to, b.to), cmp.Compare(a.send, b.send), cmp.Compare(a.stmt, b.stmt))
+	})
+	return out
+}
+
+// additions lists what can be done about an event that a state does not mention.
+func (g *guide) additions(s spot) []edit {
+	m := g.p.Roles[s.role]
+	base := edit{role: s.role, state: s.state, event: s.event, to: none, send: none}
+	ev := m.Events[s.event]
+	with := func(k kind, to, send int) edit {
+		e := base
+		e.kind, e.to, e.send = k, to, send
+		return e
+	}
+	var out []edit
+	if ev.Kind == model.EventMessage {
+		out = append(out, with(addIgnore, none, none), with(addDefer, none, none))
+	}
+	for _, send := range append([]int{none}, g.plain()...) {
+		for to := none; to < len(m.States); to++ {
+			if to != s.state && (to != none || send != none) {
+				out = append(out, with(addHandler, to, send))
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for to, st := range m.States {
+		h := st.Handlers[s.event]
+		if h == nil || h.Mode != model.Handle || simple(h) {
+			continue
+		}
+		if text := body(h); !seen[text] {
+			seen[text] = true
+			out = append(out, with(addLike, to, none))
+		}
+	}
+	return out
+}
+
+// simple says whether a handler is one of those that are tried anyway.
+func simple(h *model.Handler) bool {
+	if len(h.Branches) != 1 || h.Branches[0].When != nil || len(h.Branches[0].Body) > 1 {
+		return false
+	}
+	for _, s := range h.Branches[0].Body {
+		if send, ok := s.(*model.Send); !ok || len(send.Message.Fields) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// body tells handlers apart.
+func body(h *model.Handler) string {
+	text := ""
+	for _, t := range h.Branches {
+		text += fmt.Sprint(model.ExprString(t.When), model.StmtsString(t.Body), t.To != nil)
+		if t.To != nil {
+			text += t.To.Name
+		}
+	}
+	return text
+}
+
+// plain lists the messages without fields.
+func (g *guide) plain() []int {
+	var out []int
+	for i, m := range g.p.Messages {
+		if len(m.Fields) == 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// changes lists what can be changed about a handler.
+func (g *guide) changes(s spot, h *model.Handler) []edit {
+	if h.Mode != model.Handle {
+		return nil
+	}
+	m := g.p.Roles[s.role]
+	var out []edit
+	for b, t := range h.Branches {
+		base := edit{role: s.role, state: s.state, event: s.event, branch: b, to: none, send: none}
+		for to := none; to < len(m.States); to++ {
+			if same := to == none && t.To == nil || to != none && t.To == m.States[to]; !same {
+				e := base
+				e.kind, e.to = setTarget, to
+				out = append(out, e)
+			}
+		}
+		for _, send := range g.plain() {
+			e := base
+			e.kind, e.send = addSend, send
+			out = append(out, e)
+		}
+		for i := range t.Body {
+			e := base
+			e.kind, e.stmt = dropStmt, i
+			out = append(out, e)
+		}
+		e := base
+		e.kind = dropBranch
+		out = append(out, e)
+	}
+	return out
+}

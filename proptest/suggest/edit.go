@@ -1,0 +1,188 @@
+package suggest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// kind says what an edit does.
+type kind uint8
+
+const (
+	addIgnore kind = iota
+	addDefer
+	addHandler // with a message to send, a state to go to, both or neither
+	addLike    // the handler that another state has for the event
+	setTarget
+	addSend
+	dropStmt
+	dropBranch
+)
+
+// edit is one small change. It names things by their indices, which are the same in the models for all
+// checks of a specification.
+type edit struct {
+	kind               kind
+	role, state, event int
+	branch             int // of the handler
+	to                 int // state to go to, or whose handler is copied; none: no goto
+	send               int // message, or none
+	stmt               int // statement that is dropped
+}
+
+// none stands for no state and no message.
+const none = -1
+
+// cost orders edits of which as many are needed: simple ones first.
+func (e edit) cost() int {
+	c := 1
+	switch e.kind {
+	case addHandler:
+		if e.to != none {
+			c++
+		}
+		if e.send != none {
+			c += 2
+		}
+	case addLike:
+		c = 2
+	case setTarget:
+		c = 4
+	case addDefer, addSend, dropStmt:
+		c = 5 // deferring mends much that is better mended otherwise
+	case dropBranch:
+		c = 6
+	}
+	return c
+}
+
+// adds says whether the edit is for an event that the state does not mention.
+func (e edit) adds() bool { return e.kind <= addLike }
+
+// apply changes p and returns what undoes it. The edit must fit p.
+func (e edit) apply(p *model.Protocol) (undo func()) {
+	m := p.Roles[e.role]
+	st := m.States[e.state]
+	if e.adds() {
+		return e.add(p, m, st)
+	}
+	h := st.Handlers[e.event]
+	t := h.Branches[e.branch]
+	old := *t
+	switch e.kind {
+	case setTarget:
+		t.To = nil
+		if e.to != none {
+			t.To = m.States[e.to]
+		}
+	case addSend:
+		t.Body = append(slices.Clone(t.Body), e.message(p, t.Event))
+	case dropStmt:
+		t.Body = slices.Concat(t.Body[:e.stmt], t.Body[e.stmt+1:])
+	case dropBranch:
+		if len(h.Branches) == 1 {
+			st.Handlers[e.event] = nil
+			return func() { st.Handlers[e.event] = h }
+		}
+		all := h.Branches
+		h.Branches = slices.Concat(all[:e.branch], all[e.branch+1:])
+		return func() { h.Branches = all }
+	}
+	return func() { *t = old }
+}
+
+// add gives the state a handler for an event that it does not mention.
+func (e edit) add(p *model.Protocol, m *model.Machine, st *model.State) func() {
+	ev := m.Events[e.event]
+	transitions := m.Transitions
+	h := &model.Handler{Event: ev}
+	if e.kind == addLike {
+		for i, b := range m.States[e.to].Handlers[e.event].Branches {
+			t := *b
+			t.From, t.ID, t.Name = st, len(transitions)+i, st.Name+" "+ev.Name
+			h.Branches = append(h.Branches, &t)
+		}
+	} else {
+		t := &model.Transition{ID: len(transitions), Name: st.Name + " " + ev.Name, From: st, Event: ev}
+		for _, f := range ev.Fields {
+			t.Params = append(t.Params, &model.Local{Name: f.Name, Type: f.Type, Offset: t.Locals})
+			t.Locals += f.Type.Slots()
+		}
+		switch e.kind {
+		case addIgnore:
+			h.Mode = model.Ignore
+		case addDefer:
+			h.Mode = model.Defer
+		}
+		t.Mode = h.Mode
+		if e.kind == addHandler && e.send != none {
+			t.Body = []model.Stmt{e.message(p, ev)}
+		}
+		if e.kind == addHandler && e.to != none {
+			t.To = m.States[e.to]
+		}
+		h.Branches = []*model.Transition{t}
+	}
+	m.Transitions = append(slices.Clone(transitions), h.Branches...)
+	st.Handlers[e.event] = h
+	return func() {
+		st.Handlers[e.event] = nil
+		m.Transitions = transitions
+	}
+}
+
+// message is the statement that sends the edit's message.
+func (e edit) message(p *model.Protocol, ev *model.Event) model.Stmt {
+	s := &model.Send{Message: p.Messages[e.send]}
+	if !two(p) {
+		s.Dest = model.ToBroadcast
+		if ev.Kind == model.EventMessage {
+			s.Dest = model.ToSender
+		}
+	}
+	return s
+}
+
+// two says whether every check has two instances, so that there is only one peer to send to.
+func two(p *model.Protocol) bool {
+	return !slices.ContainsFunc(p.Checks, func(c *model.Check) bool { return len(c.Instances) != 2 })
+}
+
+// words says what the edit does, in terms of the specification.
+func (e edit) words(p *model.Protocol) string {
+	m := p.Roles[e.role]
+	st, ev := m.States[e.state], m.Events[e.event]
+	where := "state " + st.Name
+	if len(p.Roles) > 1 {
+		where = m.Name + ", " + where
+	}
+	target := "stay"
+	if e.to != none {
+		target = "go to " + m.States[e.to].Name
+	}
+	if !e.adds() && len(st.Handlers[e.event].Branches) > 1 {
+		where += fmt.Sprintf(", branch %d", e.branch+1)
+	}
+	switch e.kind {
+	case addIgnore:
+		return where + ": ignore " + ev.Name
+	case addDefer:
+		return where + ": defer " + ev.Name
+	case addLike:
+		return where + ": " + ev.Name + " as in state " + m.States[e.to].Name
+	case addHandler:
+		if e.send != none {
+			target = "send " + p.Messages[e.send].Name + ", " + target
+		}
+		return where + ": on " + ev.Name + " " + target
+	case setTarget:
+		return where + ": after " + ev.Name + " " + target
+	case addSend:
+		return where + ": on " + ev.Name + " also send " + p.Messages[e.send].Name
+	case dropStmt:
+		return where + ": on " + ev.Name + " do not " + model.StmtString(st.Handlers[e.event].Branches[e.branch].Body[e.stmt])
+	}
+	return where + ": " + ev.Name + " is not handled"
+}

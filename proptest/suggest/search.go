@@ -1,0 +1,367 @@
+package suggest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// Options say how far to search.
+type Options struct {
+	// Check names the check that is to pass; empty: all of them.
+	Check string
+	// MaxEdits is the greatest number of edits at once, 1 or 2; 0: 2.
+	MaxEdits int
+	// Most is how many suggestions are wanted; 0: 10.
+	Most int
+	// MaxConfigurations bounds the check of one candidate; 0: 300,000. A candidate that needs more is not suggested.
+	MaxConfigurations int
+	// Workers is the number of goroutines of each search; 0: one for each core.
+	Workers int
+	// FS is where files are read from; nil means the operating system's.
+	FS fs.FS
+}
+
+// Edit is one change, in words.
+type Edit struct {
+	Words string `json:"words"`
+	// Where is the file and the line of the state or the handler that is changed.
+	Where string `json:"where"`
+}
+
+// Change is a file before and after.
+type Change struct {
+	File     string
+	Old, New []byte
+}
+
+// Suggestion is a set of edits with which all checks pass, as the whole specification was checked again.
+type Suggestion struct {
+	Size  int    `json:"size"`
+	Cost  int    `json:"cost"`
+	Edits []Edit `json:"edits"`
+	// Changes are the files that differ.
+	Changes []Change `json:"-"`
+	// Diff is for those who print the changes.
+	Diff string `json:"diff,omitempty"`
+}
+
+// Report says what was searched and found. The JSON names are stable.
+type Report struct {
+	Spec string `json:"spec"`
+	// Passes: there is nothing to repair.
+	Passes bool `json:"passes"`
+	// Violated says what is wrong, check by check.
+	Violated    []string     `json:"violated,omitempty"`
+	Suggestions []Suggestion `json:"suggestions"`
+	// Tried counts the candidates of each size, Possible those of size 1 that the counterexamples allow. Complete says up to which
+	// size all were tried.
+	Tried    []int `json:"tried"`
+	Possible int   `json:"possible"`
+	Complete int   `json:"complete"`
+	// Rejected counts candidates with which every check passes alone, but not the specification as a whole (something
+	// never fires in any check), and Unwritten those that could not be written into the text.
+	Rejected  int `json:"rejected,omitempty"`
+	Unwritten int `json:"unwritten,omitempty"`
+	// Undecided counts candidates that need more configurations than allowed.
+	Undecided int `json:"undecided,omitempty"`
+	// Why says why the search ended early.
+	Why     string  `json:"why,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Errors is what is wrong with the specification, so that it cannot be checked.
+type Errors struct{ List diag.List }
+
+func (e *Errors) Error() string { return "the specification has errors" }
+
+// searcher works on one specification.
+type searcher struct {
+	ctx    context.Context
+	o      Options
+	path   string
+	base   *model.Protocol
+	models []*model.Protocol // one for each check
+	files  *files
+	r      *Report
+	memo   map[[2]edit]bool // failed, in both orders
+}
+
+// Search looks for edits of the specification at path that make its checks pass. It ends with ctx; then the report
+// says how far it came. An *Errors says that the specification does not compile.
+func Search(ctx context.Context, path string, o Options) (*Report, error) {
+	began := time.Now()
+	o.MaxEdits, o.Most = cmp.Or(o.MaxEdits, 2), cmp.Or(o.Most, 10)
+	o.MaxConfigurations = cmp.Or(o.MaxConfigurations, 300_000)
+	s := &searcher{ctx: ctx, o: o, path: path, memo: map[[2]edit]bool{}, r: &Report{Spec: path, Suggestions: []Suggestion{}}}
+	if err := s.compile(); err != nil {
+		return nil, err
+	}
+	err := s.search()
+	s.r.Seconds = time.Since(began).Seconds()
+	return s.r, err
+}
+
+// compile makes a model for each check.
+func (s *searcher) compile() error {
+	var list diag.List
+	if s.base, list = compile.Load(s.path, compile.Options{FS: s.o.FS}); s.base == nil {
+		return &Errors{list}
+	}
+	for _, c := range s.base.Checks {
+		if s.o.Check != "" && s.o.Check != c.Name {
+			continue
+		}
+		p, list := compile.Load(s.path, compile.Options{FS: s.o.FS, Check: c.Name})
+		if p == nil {
+			return &Errors{list}
+		}
+		s.models = append(s.models, p)
+	}
+	if len(s.models) == 0 {
+		return fmt.Errorf("%s has no check %s", s.path, s.o.Check)
+	}
+	var err error
+	s.files, err = readFiles(s.path, s.o.FS)
+	return err
+}
+
+func (s *searcher) search() error {
+	passes, err := s.suite(nil)
+	if err != nil || passes {
+		s.r.Passes = passes
+		return err
+	}
+	g := newGuide(s.base)
+	if err := s.learn(g); err != nil {
+		return err
+	}
+	if len(g.spots) == 0 {
+		g.all = true // something never fires, which has no counterexample
+	}
+	first := g.edits()
+	s.r.Possible = len(first)
+	s.r.Tried = make([]int, s.o.MaxEdits)
+	failed, done, err := s.singles(first)
+	if err != nil {
+		return err
+	}
+	if done {
+		s.r.Complete = 1
+	}
+	if done && len(s.r.Suggestions) == 0 && s.o.MaxEdits > 1 {
+		if done, err = s.pairs(failed); done {
+			s.r.Complete = 2
+		}
+	}
+	s.rank()
+	return err
+}
+
+// rank sorts the suggestions: few edits first, then simple ones. The sort is stable: equals stay in the order of the search.
+func (s *searcher) rank() {
+	slices.SortStableFunc(s.r.Suggestions, func(a, b Suggestion) int {
+		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Cost, b.Cost))
+	})
+}
+
+// stopped notes that the time is up.
+func (s *searcher) stopped() bool {
+	if s.ctx.Err() != nil {
+		s.r.Why = "the time was up"
+	}
+	return s.ctx.Err() != nil
+}
+
+// singles tries every edit alone. It returns those that failed, and whether all were tried.
+func (s *searcher) singles(list []edit) ([]edit, bool, error) {
+	var failed []edit
+	for _, e := range list {
+		if s.stopped() {
+			return failed, false, nil
+		}
+		s.r.Tried[0]++
+		ok, err := s.try(e)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok {
+			s.accept(e)
+		} else {
+			failed = append(failed, e)
+		}
+	}
+	return failed, true, nil
+}
+
+// pairs tries what the counterexample of each edit that failed touches, together with it.
+func (s *searcher) pairs(failed []edit) (bool, error) {
+	for _, a := range failed {
+		undo := s.apply(a)
+		g := newGuide(s.base)
+		err := s.learn(g)
+		more := g.edits()
+		undo()
+		if err != nil {
+			return false, err
+		}
+		for _, b := range more {
+			if a == b || s.memo[[2]edit{b, a}] || b.role == a.role && b.state == a.state && b.event == a.event {
+				continue
+			}
+			if s.stopped() {
+				return false, nil
+			}
+			s.memo[[2]edit{a, b}] = true
+			s.r.Tried[1]++
+			ok, err := s.try(a, b)
+			if err != nil {
+				return false, err
+			}
+			if ok {
+				s.accept(a, b)
+			}
+			if len(s.r.Suggestions) >= s.o.Most {
+				s.r.Why = fmt.Sprintf("%d suggestions were found", len(s.r.Suggestions))
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+// apply makes edits in the model of every check and in that without a check.
+func (s *searcher) apply(edits ...edit) (undo func()) {
+	var all []func()
+	for _, p := range append(slices.Clone(s.models), s.base) {
+		for _, e := range edits {
+			all = append(all, e.apply(p))
+		}
+	}
+	return func() {
+		for _, f := range slices.Backward(all) {
+			f()
+		}
+	}
+}
+
+// try says whether all checks pass with the edits.
+func (s *searcher) try(edits ...edit) (bool, error) {
+	undo := s.apply(edits...)
+	defer undo()
+	for _, p := range s.models {
+		ok, err := s.passes(p)
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// passes runs one check. If it expects nothing the search stops at the first violation.
+func (s *searcher) passes(p *model.Protocol) (bool, error) {
+	sys, err := check.New(p, p.Checks[0])
+	if err != nil {
+		return false, err
+	}
+	if len(p.Checks[0].Expect) > 0 {
+		r, err := sys.Run(s.ctx, s.limits(), nil)
+		return err == nil && r.Passes, err
+	}
+	o := s.limits()
+	o.Checks = sys.Checks
+	res, err := explore.Run(s.ctx, sys.System, o)
+	if err != nil {
+		return false, err
+	}
+	if res.Verdict == explore.Incomplete {
+		s.r.Undecided++
+	}
+	return res.Verdict == explore.Holds, nil
+}
+
+func (s *searcher) limits() explore.Options {
+	return explore.Options{Workers: s.o.Workers, MaxConfigurations: uint64(s.o.MaxConfigurations)}
+}
+
+// learn runs all checks on the models as they are and notes what their counterexamples touch.
+func (s *searcher) learn(g *guide) error {
+	for _, p := range s.models {
+		sys, err := check.New(p, p.Checks[0])
+		if err != nil {
+			return err
+		}
+		r, err := sys.Run(s.ctx, s.limits(), nil)
+		if err != nil {
+			return err
+		}
+		g.report(r)
+	}
+	return nil
+}
+
+// accept writes edits into the text and has it checked as a whole.
+func (s *searcher) accept(edits ...edit) {
+	x := Suggestion{Size: len(edits)}
+	for _, e := range edits {
+		x.Cost += e.cost()
+		x.Edits = append(x.Edits, Edit{Words: e.words(s.base), Where: s.where(e)})
+	}
+	changed, err := s.files.write(s.base, edits)
+	ok := false
+	if err == nil {
+		ok, err = s.suite(changed)
+	}
+	switch {
+	case err != nil:
+		s.r.Unwritten++
+	case !ok:
+		s.r.Rejected++
+	default:
+		x.Changes = s.files.changes(changed)
+		s.r.Suggestions = append(s.r.Suggestions, x)
+	}
+}
+
+func (s *searcher) where(e edit) string {
+	st := s.base.Roles[e.role].States[e.state]
+	at := st.Span
+	if !e.adds() {
+		at = st.Handlers[e.event].Branches[e.branch].Span
+	}
+	return fmt.Sprintf("%s:%d", at.File, at.Start.Line)
+}
+
+// suite compiles the specification, with some files replaced, and runs all its checks. On the first call it
+// notes what is violated.
+func (s *searcher) suite(changed map[string][]byte) (bool, error) {
+	cfg := check.Config{Only: s.o.Check, Compile: compile.Options{FS: overlay{s.o.FS, changed}}, Explore: s.limits()}
+	r, list, err := check.Suite(s.ctx, s.path, cfg)
+	switch {
+	case err != nil:
+		return false, err
+	case r == nil && changed == nil:
+		return false, &Errors{list}
+	case r == nil:
+		return false, errors.New("the text does not compile: " + list[0].Message)
+	}
+	if changed == nil {
+		for _, c := range r.Checks {
+			for _, why := range c.Why {
+				s.r.Violated = append(s.r.Violated, "check "+c.Check+": "+why)
+			}
+		}
+		s.r.Violated = append(s.r.Violated, r.Why...)
+	}
+	return r.Passes && r.Complete, nil
+}

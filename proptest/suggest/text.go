@@ -1,0 +1,67 @@
+package suggest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Text renders the report for people. diff renders a change.
+func (r *Report) Text(diff func(Change) string) string {
+	var b strings.Builder
+	if r.Passes {
+		return r.Spec + ": all checks pass; there is nothing to repair\n"
+	}
+	fmt.Fprintf(&b, "%s: %s\n", r.Spec, strings.Join(r.Violated, "; "))
+	b.WriteString(r.searched() + "\n")
+	for i, s := range r.Suggestions {
+		var words []string
+		for _, e := range s.Edits {
+			words = append(words, e.Words+" ("+e.Where+")")
+		}
+		fmt.Fprintf(&b, "\n%d. %s\n", i+1, strings.Join(words, ", and "))
+		for _, c := range s.Changes {
+			for _, line := range strings.Split(strings.TrimRight(diff(c), "\n"), "\n") {
+				b.WriteString("   " + line + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// searched says honestly how far the search came.
+func (r *Report) searched() string {
+	var parts []string
+	for i, n := range r.Tried {
+		size := fmt.Sprintf("sets of %d edits", i+1)
+		if i == 0 {
+			size = "single edits"
+		}
+		switch {
+		case r.Complete > i:
+			parts = append(parts, fmt.Sprintf("searched all %d %s that the counterexamples touch", n, size))
+		case n > 0 && i == 0:
+			parts = append(parts, fmt.Sprintf("searched %d of %d %s", n, r.Possible, size))
+		case n > 0:
+			parts = append(parts, fmt.Sprintf("searched %d %s, not all", n, size))
+		}
+	}
+	if r.Why != "" {
+		parts = append(parts, r.Why)
+	}
+	if r.Rejected > 0 {
+		parts = append(parts, fmt.Sprintf("%d make each check pass but leave something that never fires or is never reached", r.Rejected))
+	}
+	if r.Unwritten > 0 {
+		parts = append(parts, fmt.Sprintf("%d would pass but cannot be written into the text by this command", r.Unwritten))
+	}
+	if r.Undecided > 0 {
+		parts = append(parts, fmt.Sprintf("%d were too large to decide", r.Undecided))
+	}
+	if len(r.Suggestions) == 0 {
+		return strings.Join(append(parts, "none makes all checks pass"), "; ")
+	}
+	if len(r.Suggestions) == 1 {
+		return strings.Join(append(parts, "one makes all checks pass"), "; ")
+	}
+	return strings.Join(append(parts, fmt.Sprintf("%d make all checks pass", len(r.Suggestions))), "; ")
+}
