@@ -37,6 +37,7 @@ type Driver[R fsm.Runner] struct {
 	waiting  atomic.Pointer[slot] // the link in whose Receive the owner sleeps
 	skipped  bool                 // the last turn did not look at the link
 	timer    *time.Timer          // wakes the owner when it waits for several links
+	restored bool                 // a snapshot takes the place of the event start
 	started  atomic.Bool
 	stopping atomic.Bool
 	done     chan struct{}  // closed: nothing is taken from the mailbox any more
@@ -118,7 +119,9 @@ func (d *Driver[R]) Run(ctx context.Context) error {
 	release := context.AfterFunc(ctx, d.Stop)
 	defer release()
 	d.epoch = time.Now()
-	d.core.Start(d.epoch)
+	if !d.restored {
+		d.core.Start(d.epoch)
+	}
 	now := time.Duration(0)
 	for !d.stopping.Load() {
 		d.core.Expire(now)

@@ -1,0 +1,151 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// Snapshot is a machine between two steps, with its timers and what it has
+// deferred. M is the machine's type. It is plain data, which encoding/json and
+// the like can write and read; a file that may be damaged wants a checksum
+// beside it, for the values within the machine cannot be checked here. Links
+// are not in it: after the restoration tell the machine which are lost.
+type Snapshot[M any] struct {
+	// Protocol, Role and Hash say of which specification the machine is.
+	Protocol, Role, Hash string
+	Machine              M
+	// Timers are those that are armed, the next to expire first.
+	Timers []SavedTimer
+	// Deferred are the events that the machine has put off, oldest first.
+	Deferred []SavedEvent
+}
+
+// SavedTimer is an armed timer.
+type SavedTimer struct {
+	ID   uint16 // index into fsm.Info.Timers
+	Key  uint32
+	Left time.Duration // until it expires, 0 if it is overdue
+}
+
+// SavedEvent is a deferred event: a message, or one of the kinds up, lost and timeout.
+type SavedEvent struct {
+	Kind  string
+	Peer  fsm.Peer
+	Frame []byte // of a message
+	Timer uint16 // of a timeout
+	Key   uint32
+	Note  string
+}
+
+// ErrSnapshot is wrapped by the errors of Save, Restore and the like.
+var ErrSnapshot = errors.New("snapshot")
+
+// Save takes a snapshot of a core between two steps; at returns where the
+// runner keeps its machine. It fails if a command is deferred, which is a
+// function of the program and cannot be kept.
+func Save[R fsm.Runner, M any](c *Core[R], now time.Duration, at func(R) *M) (*Snapshot[M], error) {
+	s := &Snapshot[M]{Protocol: c.info.Protocol, Role: c.info.Role, Hash: c.info.Hash, Machine: *at(c.r)}
+	for _, t := range c.timers.list {
+		s.Timers = append(s.Timers, SavedTimer{ID: t.id, Key: t.key, Left: max(t.at-now, 0)})
+	}
+	for i := range c.held.list {
+		e := &c.held.list[i]
+		if e.kind == trace.Command {
+			return nil, fmt.Errorf("%w: a deferred command cannot be saved", ErrSnapshot)
+		}
+		s.Deferred = append(s.Deferred, SavedEvent{Kind: e.kind.String(), Peer: e.peer, Frame: append([]byte(nil), e.frame...),
+			Timer: e.timer, Key: e.key, Note: e.note})
+	}
+	return s, nil
+}
+
+// Restore puts a snapshot into a core, instead of Start. The timers go on from
+// what was left of them, less elapsed: 0 stops the clock while the machine was
+// away; the time since the snapshot lets it run on, and what is overdue expires at once, in its
+// order. A snapshot of another specification is refused.
+func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time, s *Snapshot[M], at func(R) *M, elapsed time.Duration) error {
+	if err := s.check(c.info, c.held.max); err != nil {
+		return err
+	}
+	before := *at(c.r)
+	*at(c.r) = s.Machine
+	if state := c.r.State(); int(state) >= len(c.info.States) {
+		*at(c.r) = before
+		return fmt.Errorf("%w: the machine has no state %d", ErrSnapshot, state)
+	}
+	c.timers, c.held.list = timers{}, nil
+	for _, t := range s.Timers {
+		left := max(t.Left-max(elapsed, 0), 0)
+		if left > noTime-now {
+			left = noTime - now
+		}
+		c.timers.start(t.ID, t.Key, now+left)
+	}
+	for _, e := range s.Deferred {
+		c.held.add(&event[R]{kind: savedKinds[e.Kind], peer: e.Peer, frame: e.Frame, timer: e.Timer, key: e.Key, note: e.Note})
+	}
+	if c.record.on() {
+		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role, Instance: c.o.Instance, Hash: c.info.Hash,
+			Machine: string(c.r.AppendMachine(nil)), Time: wall})
+	}
+	return nil
+}
+
+var savedKinds = map[string]trace.Kind{
+	trace.Message.String(): trace.Message, trace.Up.String(): trace.Up,
+	trace.Lost.String(): trace.Lost, trace.Timeout.String(): trace.Timeout,
+}
+
+// maxSavedTimers is the most timers of one snapshot.
+const maxSavedTimers = 1 << 16
+
+// check refuses what cannot have come from a machine of this specification.
+func (s *Snapshot[M]) check(info *fsm.Info, maxDeferred int) error {
+	switch {
+	case s.Protocol != info.Protocol || s.Role != info.Role:
+		return fmt.Errorf("%w: it is of %s.%s, not of %s.%s", ErrSnapshot, s.Protocol, s.Role, info.Protocol, info.Role)
+	case s.Hash != info.Hash:
+		return fmt.Errorf("%w: the specification of %s has changed since (it was %.12s…, it is %.12s…)", ErrSnapshot, s.Protocol, s.Hash, info.Hash)
+	case len(s.Deferred) > maxDeferred:
+		return fmt.Errorf("%w: %d deferred events, more than MaxDeferred, %d", ErrSnapshot, len(s.Deferred), maxDeferred)
+	case len(s.Timers) > maxSavedTimers:
+		return fmt.Errorf("%w: %d timers", ErrSnapshot, len(s.Timers))
+	}
+	for _, t := range s.Timers {
+		if int(t.ID) >= len(info.Timers) {
+			return fmt.Errorf("%w: there is no timer %d", ErrSnapshot, t.ID)
+		}
+	}
+	for _, e := range s.Deferred {
+		if _, ok := savedKinds[e.Kind]; !ok || len(e.Frame) > info.MaxFrame || e.Kind == trace.Timeout.String() && int(e.Timer) >= len(info.Timers) {
+			return fmt.Errorf("%w: a deferred event of kind %q is not valid", ErrSnapshot, e.Kind)
+		}
+	}
+	return nil
+}
+
+// SaveDriver takes a snapshot of a driver's machine between two steps.
+func SaveDriver[R fsm.Runner, M any](ctx context.Context, d *Driver[R], at func(R) *M) (s *Snapshot[M], err error) {
+	if e := d.Read(ctx, func(R) { s, err = Save(d.core, d.now(), at) }); e != nil {
+		return nil, e
+	}
+	return s, err
+}
+
+// RestoreDriver has a driver begin with a snapshot instead of the event start.
+// It must be called before Run.
+func RestoreDriver[R fsm.Runner, M any](d *Driver[R], s *Snapshot[M], at func(R) *M, elapsed time.Duration) error {
+	if d.started.Load() {
+		return ErrRunning
+	}
+	if err := Restore(d.core, 0, time.Now(), s, at, elapsed); err != nil {
+		return err
+	}
+	d.restored = true
+	return nil
+}
