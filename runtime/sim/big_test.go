@@ -90,7 +90,7 @@ func startupScenario() *sim.Scenario {
 		Setup: func(w *sim.World) {
 			var m [3]R
 			for i, name := range []string{"a", "b", "c"} {
-				r, err := startup.NewPeerRunner(startup.Node(i))
+				r, err := startup.NewPeerRunner(fsm.Peer(i))
 				if err != nil {
 					panic(err)
 				}
