@@ -93,7 +93,10 @@ func (l *loader) readFile(name string, at diag.Span) *ast.Node {
 		if errors.As(err, &pe) {
 			err = pe.Err
 		}
-		l.Errorf("FSM001", at, "%s cannot be read: %v", name, err)
+		d := l.Errorf("FSM001", at, "%s cannot be read: %v", name, err)
+		if errors.Is(err, errFolder) {
+			d.With("name the file in it: " + path.Join(name, "spec.yaml"))
+		}
 		return nil
 	}
 	root, found := parse.File(name, data)
@@ -108,6 +111,8 @@ func (l *loader) readFile(name string, at diag.Span) *ast.Node {
 	l.roots = append(l.roots, root)
 	return root
 }
+
+var errFolder = errors.New("it is a folder")
 
 func (l *loader) read(name string) ([]byte, error) {
 	var f fs.File
@@ -126,7 +131,7 @@ func (l *loader) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, errors.New("it is a directory")
+		return nil, errFolder
 	}
 	// One byte more than allowed is enough for the parser to refuse it.
 	return readLimited(f, parse.MaxBytes+1)

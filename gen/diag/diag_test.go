@@ -47,9 +47,9 @@ func TestCodesAreWellFormed(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	names := []string{"goto", "send", "report", "start", "stop", "CONFIRM1", "CONFIRM2"}
+	names := []string{"goto", "send", "report", "start", "stop", "CONFIRM1", "CONFIRM2", "BID", "bid", "open", "OPEN"}
 	for name, want := range map[string]string{
-		"gota": "goto", "snd": "send", "reprot": "report", "sotp": "stop", "CONFIRM3": "CONFIRM1", "confirm2": "CONFIRM2",
+		"gota": "goto", "snd": "send", "reprot": "report", "sotp": "stop", "CONFIRM3": "CONFIRM1", "bdi": "bid", "BDI": "BID", "OPN": "OPEN", "opn": "open", "confirm2": "CONFIRM2",
 		"xyzzy": "", "": "", "a": "", strings.Repeat("long", 30): "",
 	} {
 		if got := Nearest(name, names); got != want {

@@ -8,9 +8,9 @@ import (
 )
 
 // Nearest returns the candidate most like name, or "" if none is near enough to
-// be a likely slip. Of equally near ones the first is taken.
+// be a likely slip. Of equally near ones one in the same case is taken, else the first.
 func Nearest(name string, candidates []string) string {
-	best, bestDist := "", 1+len(name)/3
+	best, bestDist, bestCase := "", 1+len(name)/3, 0
 	if len(name) > 64 {
 		return ""
 	}
@@ -19,8 +19,9 @@ func Nearest(name string, candidates []string) string {
 			continue
 		}
 		d := distance(strings.ToLower(name), strings.ToLower(c))
-		if d < bestDist || d == bestDist && best == "" {
-			best, bestDist = c, d
+		exact := distance(name, c)
+		if d < bestDist || d == bestDist && (best == "" || exact < bestCase) {
+			best, bestDist, bestCase = c, d, exact
 		}
 	}
 	return best

@@ -60,6 +60,12 @@ func next(text string, i int) token {
 	if strings.HasPrefix(text[i:], "<<") || strings.HasPrefix(text[i:], ">>") {
 		return token{kind: bad, text: "there are no shifts; multiply or divide", from: i, to: i + 2}
 	}
+	if strings.HasPrefix(text[i:], "<>") {
+		return token{kind: bad, text: "<> is not an operator; write !=", from: i, to: i + 2}
+	}
+	if strings.HasPrefix(text[i:], "...") {
+		return token{kind: bad, text: "a range has two dots: 0..3", from: i, to: i + 3}
+	}
 	for _, o := range operators {
 		if strings.HasPrefix(text[i:], o) {
 			return token{kind: op, text: o, from: i, to: i + len(o)}
@@ -69,11 +75,11 @@ func next(text string, i int) token {
 	complaint := fmt.Sprintf("%q means nothing in an expression", r)
 	switch text[i] {
 	case '=':
-		complaint = "= is not an operator; equality is =="
+		complaint = "= is not an operator; write =="
 	case '&':
-		complaint = "& is not an operator; and is &&"
+		complaint = "& is not an operator; write &&"
 	case '|':
-		complaint = "| is not an operator; or is ||"
+		complaint = "| is not an operator; write ||"
 	}
 	return token{kind: bad, text: complaint, from: i, to: min(len(text), i+len(string(r)))}
 }

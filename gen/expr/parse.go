@@ -72,10 +72,18 @@ func (p *parser) advance() {
 // all loops stop.
 func (p *parser) fail(i, j int, format string, args ...any) {
 	if p.err == nil {
-		p.err = &Error{Span: p.place(i, j), Message: fmt.Sprintf(format, args...)}
+		message := fmt.Sprintf(format, args...)
+		if symbol := symbols[p.tok.text]; p.tok.kind == name && symbol != "" {
+			i, j = p.tok.from, p.tok.to
+			message = fmt.Sprintf("%s is not an operator; write %s", p.tok.text, symbol)
+		}
+		p.err = &Error{Span: p.place(i, j), Message: message}
 	}
 	p.tok = token{kind: end, from: len(p.text), to: len(p.text)}
 }
+
+// symbols are the operators that other languages write as words.
+var symbols = map[string]string{"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "NOT": "!", "mod": "%", "implies": "=>"}
 
 func (p *parser) finish() {
 	if p.err == nil && p.tok.kind != end {
@@ -268,6 +276,9 @@ func (p *parser) primary() Node {
 			p.fail(t.from, t.to, "a value is missing before `in`")
 		}
 		return &Ident{p.at(t.from), "in"}
+	case t.kind == name && symbols[t.text] == "!" && p.err == nil && p.startsOperand():
+		p.fail(t.from, t.to, "") // says what to write
+		return nil
 	case t.kind == name:
 		p.advance()
 		if p.is("(") {
@@ -289,6 +300,12 @@ func (p *parser) primary() Node {
 		p.fail(t.from, t.to, "%s", what)
 	}
 	return nil
+}
+
+// startsOperand reports whether what comes behind the present token can be the operand of a `not`.
+func (p *parser) startsOperand() bool {
+	t := next(p.text, p.tok.to)
+	return t.kind == name && t.text != "in" || t.kind == number || t.kind == op && t.text == "("
 }
 
 func (p *parser) bracket(from int) Node {

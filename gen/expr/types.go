@@ -1,6 +1,10 @@
 package expr
 
-import "github.com/parley-go/parley/gen/diag"
+import (
+	"fmt"
+
+	"github.com/parley-go/parley/gen/diag"
+)
 
 // ParseType reads a type in its short form: a name, lo..hi, `opaque u32`, `text 30`, each
 // perhaps with a question mark.
@@ -25,6 +29,7 @@ func ParseType(text string, place Place) (*Type, *Error) {
 			t.Form, t.Lo, t.Hi = Interval, x, p.expr(4)
 		} else if id, ok := x.(*Ident); ok {
 			t.Name, t.NamePos = id.Name, id.Span
+			p.longForm(first)
 		} else if p.err == nil {
 			p.fail(first.from, p.last, "a type is a name, lo..hi, `opaque u32` or `text 30`")
 		}
@@ -36,6 +41,20 @@ func ParseType(text string, place Place) (*Type, *Error) {
 		return nil, p.err
 	}
 	return t, nil
+}
+
+// longForm refuses `list Entry`, which has no short form.
+func (p *parser) longForm(first token) {
+	hint := map[string]string{"list": "{list: %s, max: n}", "set": "{set: %s}", "array": "{array: Index, of: %s}"}[first.text]
+	if hint == "" || p.tok.kind != name || p.err != nil {
+		return
+	}
+	elem := p.text[p.tok.from:]
+	if len(elem) > 40 {
+		elem = "…"
+	}
+	p.fail(first.from, len(p.text), "a %s is not written like this", first.text)
+	p.err.Hint = "write " + fmt.Sprintf(hint, elem)
 }
 
 // ParseInstance reads Role or Role(param: value, …).

@@ -20,10 +20,9 @@ type shape struct {
 	name names
 	// oneOnly is for maps that have exactly one entry.
 	oneOnly bool
-	example string // what to write in the place of a single NAME
-	// listHint is the remedy where somebody wrote a list.
-	listHint string
-	merge    bool // an extending file's map is merged into this one key by key
+	// listHint is the remedy where somebody wrote a list, textHint where a single TEXT instead of a map.
+	listHint, textHint string
+	merge              bool // an extending file's map is merged into this one key by key
 }
 
 type key struct {
@@ -79,9 +78,10 @@ func (s *shape) remedy(n *ast.Node) string {
 		if hint := gluedHint(n.Text); hint != "" {
 			return hint
 		}
-		if s.example != "" && NameComplaint(n.Text) == "" {
-			return "write " + diag.Quote(strings.ReplaceAll(s.example, "NAME", n.Text))
+		if s.open == &typeShape && NameComplaint(n.Text) == "" {
+			return "each has a name: {" + strings.ToLower(n.Text[:1]) + n.Text[1:] + ": " + n.Text + "}"
 		}
+		return strings.ReplaceAll(s.textHint, "TEXT", n.Text)
 	case n.Kind == ast.List:
 		return s.listHint
 	}
@@ -176,6 +176,10 @@ func unknownKey(n *ast.Node, i int, s *shape, c *diag.Collector) {
 	}
 	if hint := gluedHint(k.Text); hint != "" {
 		d.With(hint)
+		return
+	}
+	if s == &stmtShape && (k.Text == "goto" || k.Text == "when") {
+		d.With(diag.Quote(k.Text) + " stands beside `do`, in the branch, not inside; what leads to different states are several branches")
 		return
 	}
 	if hint := diag.DidYouMean(k.Text, s.keyNames()); hint != "" {

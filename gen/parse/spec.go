@@ -10,6 +10,7 @@ func named(what string, open *shape) *shape { return &shape{what: what, open: op
 var (
 	docShape   = text("a text")
 	exprShape  = &shape{what: "an expression", scalar: anyScalar}
+	oneEffect  = &shape{what: "an expression", scalar: anyScalar, listHint: "several go into `do`, one after the other: do: [{send: A}, {send: B}]"}
 	eventNames = &shape{what: "the names of events", list: &shape{what: "an event", scalar: anyScalar}, scalar: anyScalar}
 	nameList   = &shape{what: "names", list: &shape{what: "a name", scalar: anyScalar}, scalar: anyScalar}
 
@@ -48,11 +49,13 @@ func init() {
 		{"duplicates", &shape{what: "duplicates", scalar: boolScalar}},
 		{"capacity", exprShape}, {"full", &shape{what: "what a full channel does", scalar: oneOf("fault", "lose", "wait")}}, {"doc", docShape},
 	}}
+	imports := named("imports", text("a path"))
+	imports.textHint = "each has a name: {name: TEXT}"
 	specShape = shape{what: "a specification", merge: true, keys: []key{
 		{"protocol", &shape{what: "the protocol's name", scalar: protocolName}},
 		{"doc", docShape}, {"source", docShape},
 		{"extends", text("the file to extend")},
-		{"import", named("imports", text("a path"))},
+		{"import", imports},
 		{"consts", named("constants", &shape{what: "a constant", scalar: anyScalar,
 			keys: []key{{"value", exprShape}, {"doc", docShape}}})},
 		{"types", &shape{what: "types", open: &typeShape, name: typeNames, merge: true}},
@@ -81,7 +84,7 @@ var valueShape = &shape{what: "a value", scalar: anyScalar}
 func initStatements() {
 	stmtKeys := []key{
 		{"set", &shape{what: "assignments", open: valueShape, name: freeKeys}},
-		{"send", exprShape}, {"to", exprShape}, {"report", exprShape}, {"run", exprShape}, {"restart", exprShape},
+		{"send", oneEffect}, {"to", exprShape}, {"report", oneEffect}, {"run", oneEffect}, {"restart", exprShape},
 		{"start", text("a timer")}, {"stop", text("a timer")},
 		{"if", exprShape}, {"then", &stmtsShape}, {"else", &stmtsShape},
 		{"each", &shape{what: "what to go through", open: exprShape, oneOnly: true}}, {"do", &stmtsShape},

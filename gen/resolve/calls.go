@@ -37,6 +37,10 @@ func (s *scope) call(n *expr.Call, base model.ExprBase, want *model.Type) model.
 	}
 	f, ok := functions[n.Fn]
 	if !ok {
+		if n.Fn == "not" {
+			s.r.Errorf("FSM020", n.FnPos, "not is not an operator; write !")
+			return nil
+		}
 		names := append(sortedKeys(functions), "all", "some", "empty")
 		s.r.unknownAt("FSM026", n.FnPos, n.Fn, "function", names)
 		return nil

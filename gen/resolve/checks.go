@@ -50,6 +50,9 @@ func (r *resolver) oneCheck(e ast.Entry) *model.Check {
 	c.Channel = r.channel(n.Get("channel"), r.p.Channel)
 	instances := r.instances(c, n.Get("instances"))
 	r.environment(c, n.Get("environment"))
+	if len(instances.single)+len(instances.groups) == 0 {
+		return c // reported; nothing can be said of them
+	}
 	r.faults(c, instances, n)
 	r.time(c, n.Get("time"))
 	if claims := n.Get("claims"); claims != nil {

@@ -15,7 +15,9 @@ type role struct {
 	node *ast.Node
 	// values are parameters and variables (*model.Var), timers, parts and states. A
 	// variable without type or a part without machine is broken: its error is reported.
-	values  map[string]any
+	values map[string]any
+	// taken are the names that stand for two values, which is reported: what they mean cannot be told.
+	taken   map[string]bool
 	params  map[*model.Var]bool
 	self    *model.Var // the number of the instance, a parameter that nobody writes; nil: not used
 	events  map[string]*model.Event
@@ -52,7 +54,7 @@ func (r *resolver) declareRoles() {
 
 func (r *resolver) declareRole(e ast.Entry) *role {
 	ro := &role{
-		r: r, node: e.Value, values: map[string]any{}, params: map[*model.Var]bool{},
+		r: r, node: e.Value, values: map[string]any{}, taken: map[string]bool{}, params: map[*model.Var]bool{},
 		events: map[string]*model.Event{}, reports: map[string]*model.Report{},
 		sends: map[*model.Message]diag.Span{}, hears: map[*model.Message]bool{}, badGuard: map[*model.Transition]bool{}, size: 1,
 		m: &model.Machine{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Protocol: r.p.Name, Messages: r.p.Messages, Span: e.Key.Span()},
@@ -73,6 +75,7 @@ func (r *resolver) declareRole(e ast.Entry) *role {
 func (ro *role) declare(key *ast.Node, what string, v any) bool {
 	name := key.Text
 	if old, ok := ro.values[name]; ok {
+		ro.taken[name] = true
 		w, at := valueKind(old)
 		ro.r.hides(key.Span(), name, w, at)
 		return false
@@ -251,7 +254,10 @@ func (r *resolver) declaredFields(e ast.Entry) []*model.Field {
 
 // addEvent enters an event and reports a name that is taken.
 func (ro *role) addEvent(ev *model.Event) bool {
-	if old := ro.events[ev.Name]; old != nil {
+	if old := ro.events[ev.Name]; old != nil && old.Kind < model.EventMessage {
+		ro.r.Errorf("FSM040", ev.Span, "every machine has the event %s; a %s needs another name", diag.Quote(ev.Name), eventWord(ev.Kind))
+		return false
+	} else if old != nil {
 		ro.r.hides(ev.Span, ev.Name, eventWord(old.Kind), old.Span)
 		return false
 	}

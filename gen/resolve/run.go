@@ -21,6 +21,9 @@ func (w *stmts) ownPart(n expr.Node) (p *model.Part, keys []model.Expr, ok bool)
 		return nil, nil, false
 	}
 	p, isPart := w.ro.values[id.Name].(*model.Part)
+	if w.ro.taken[id.Name] {
+		return nil, nil, false
+	}
 	if !isPart {
 		w.r.unknownAt("FSM021", id.Pos(), id.Name, "part", w.ro.partNames())
 		return nil, nil, false

@@ -1,7 +1,9 @@
 package resolve
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/expr"
@@ -147,6 +149,9 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 		return ref{info: in.ro, inst: in.m}
 	}
 	enum := s.enumValue(n.Name, want)
+	if s.ro != nil && !s.noParts && s.ro.taken[n.Name] {
+		return errRef
+	}
 	if s.ro != nil && !s.noParts {
 		v := s.ro.values[n.Name]
 		if _, isState := v.(*model.State); v != nil && !(isState && enum != nil && wantsEnum(want)) {
@@ -235,7 +240,30 @@ func (s *scope) unknownName(n *expr.Ident) {
 		s.r.unknownAt("FSM021", n.Pos(), n.Name, "constant", append(s.r.root.Get("consts").Keys(), sortedKeys(s.r.enums)...))
 		return
 	}
+	if ways := s.ofInstances(n.Name); len(ways) > 0 {
+		s.r.Errorf("FSM021", n.Pos(), "there is no name %s here", diag.Quote(n.Name)).With("say of which instance: " + strings.Join(ways, " or "))
+		return
+	}
 	s.r.unknownAt("FSM021", n.Pos(), n.Name, "name", s.names())
+}
+
+// ofInstances lists how a name can be written that means something in some instances of the check.
+func (s *scope) ofInstances(name string) []string {
+	var ways []string
+	add := func(prefix string, in *instance) {
+		if len(ways) < 3 && in.ro != nil && in.ro.values[name] != nil {
+			ways = append(ways, diag.Quote(prefix+"."+name))
+		}
+	}
+	for _, in := range sortedKeys(s.instances) {
+		add(in, s.instances[in])
+	}
+	for _, g := range sortedKeys(s.groups) {
+		if all := s.groups[g].all; len(all) > 0 {
+			add(fmt.Sprintf("%s[%d]", g, s.groups[g].lo), all[0])
+		}
+	}
+	return ways
 }
 
 // names lists what could have been meant.
@@ -301,6 +329,9 @@ func (s *scope) value_(ro *role, inst *model.Instance, path model.Path, name str
 			return ref{e: &model.TimerTest{ExprBase: base, Inst: inst, Path: path, Timer: v}}
 		}
 	case nil:
+		if ro.taken[name] {
+			return errRef
+		}
 		if name == "down" && inst != nil && len(path) == 0 {
 			base.T = boolType
 			return ref{e: &model.Down{ExprBase: base, Inst: inst}}

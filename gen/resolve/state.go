@@ -151,7 +151,7 @@ func (ro *role) event(m mention) *model.Event {
 	ev := ro.events[m.event]
 	if ev == nil {
 		part, _, dotted := strings.Cut(m.event, ".")
-		if p, ok := ro.values[part].(*model.Part); dotted && ok && p.Machine == nil {
+		if p, ok := ro.values[part].(*model.Part); dotted && (ro.taken[part] || ok && p.Machine == nil) {
 			return nil // the part is broken, and reported
 		}
 		names := make([]string, len(ro.m.Events), len(ro.m.Events)+len(stateKeys))
@@ -282,7 +282,7 @@ func (s *scope) param(f *model.Field, at diag.Span, handled bool) *model.Local {
 		if v := s.ro.values[f.Name]; v != nil {
 			what, first := valueKind(v)
 			s.r.Errorf("FSM040", at, "the field %s of this event hides a %s of the role", diag.Quote(f.Name), what).
-				See(first, "the %s", what).See(f.Span, "the field")
+				See(first, "the %s", what).See(f.Span, "the field").With("rename one of them")
 		}
 	}
 	l := &model.Local{Name: f.Name, Type: f.Type, Offset: s.frame}
@@ -304,6 +304,9 @@ func (ro *role) entry(st *model.State, n *ast.Node) {
 // forward gives an event's message to a part, fields and keys by name.
 func (w *stmts) forward(m mention) []model.Stmt {
 	p, ok := w.ro.values[m.part].(*model.Part)
+	if w.ro.taken[m.part] {
+		return nil
+	}
 	if !ok {
 		w.r.unknown("FSM021", m.place, "part", w.ro.partNames())
 		return nil

@@ -189,6 +189,9 @@ func (w *stmts) variable(n *expr.Ident, st *model.Set) *model.Type {
 		w.r.Errorf("FSM030", n.Pos(), "%s is a field of the event or a loop's variable and keeps its value", diag.Quote(n.Name))
 		return nil
 	}
+	if w.ro.taken[n.Name] {
+		return nil
+	}
 	switch v := w.ro.values[n.Name].(type) {
 	case *model.Var:
 		if w.ro.params[v] {
@@ -284,6 +287,9 @@ func (w *stmts) report(v *ast.Node, base model.StmtBase) model.Stmt {
 
 func (w *stmts) timer(e ast.Entry, base model.StmtBase) model.Stmt {
 	t, ok := w.ro.values[e.Value.Text].(*model.Timer)
+	if w.ro.taken[e.Value.Text] {
+		return nil
+	}
 	if !ok {
 		w.r.unknown("FSM060", e.Value, "timer", w.ro.node.Get("timers").Keys())
 		return nil
