@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-go/parley/internal/race"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -15,6 +16,9 @@ import (
 func maxTested() uint64 {
 	if os.Getenv("PARLEY_BIG") != "" {
 		return 1 << 40
+	}
+	if race.Enabled {
+		return 1 << 14
 	}
 	return 1 << 17
 }

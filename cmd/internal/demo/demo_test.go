@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/cmd/internal/traffic"
+	"github.com/parley-go/parley/internal/race"
 )
 
 func TestDemo(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector makes the two million configurations of the demo take minutes; its parts have tests of their own")
 	}
 	dir := filepath.Join(t.TempDir(), "out")
