@@ -139,7 +139,7 @@ func TestRename(t *testing.T) {
 		{"goto: remote|Ok", "peer 2", "letters, digits"},
 		{"goto: remote|Ok", "none", "word of the language"},
 		{"  CHAN|GE: {doc", "CANCEL", "is here twice"},
-		{"chan|ge: {doc: the local", "lost", "already the name of a basic event"},
+		{"chan|ge: {doc: the local", "lost", "every machine has the event `lost`"},
 		{"proto|col: confirm", "x", "no name here"},
 	} {
 		if _, failed := rename(x.pattern, x.name); failed == nil || !strings.Contains(failed.Message, x.why) {
