@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parley-go/parley/internal/race"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // maxTested is how many configurations a check may have to be searched whole

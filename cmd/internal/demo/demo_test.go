@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/cmd/internal/traffic"
-	"github.com/parley-go/parley/internal/race"
+	"github.com/parley-go/parley/proptest/race"
 )
 
 func TestDemo(t *testing.T) {
