@@ -18,6 +18,9 @@ func (s *search) result() *Result {
 		}
 	}
 	for _, l := range e.levels {
+		if s.nodes != nil {
+			break // it has no levels
+		}
 		r.Levels = append(r.Levels, l.n)
 	}
 	s.sum(r)

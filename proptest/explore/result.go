@@ -35,6 +35,15 @@ const (
 	// 1000) from Seed, on one goroutine. Its verdict is never Holds, traces are
 	// not shortest, and configurations visited twice count twice.
 	RandomWalk
+	// DepthFirst goes on from what was found last, on one goroutine. It is
+	// exhaustive if nothing stops it; with MaxDepth nothing deeper is looked at.
+	// Traces are not shortest.
+	DepthFirst
+	// Guided goes on from what is nearest to a violation of Target (Claim.Distance),
+	// and among those from what looks least like what was met before to that claim; on one
+	// goroutine. It stops at the first violation of Target (without
+	// KeepGoing, at any), else when everything was searched. Traces are not shortest.
+	Guided
 )
 
 // Options of a run; the zero value is a complete exact search.
@@ -57,9 +66,11 @@ type Options struct {
 	// error are violated, and the lengths of shortest traces.
 	Reduce Reduction
 	// Mode, Seed, Walks and WalkLength choose another search.
-	Mode       Mode
-	Seed       uint64
-	Walks      int
+	Mode  Mode
+	Seed  uint64
+	Walks int
+	// Target is for Guided: 1 is the first claim, 0 is any error.
+	Target     int
 	WalkLength int
 	// Progress, if set, is called after each level, from one goroutine.
 	Progress func(Progress)
@@ -239,11 +250,19 @@ func Run(ctx context.Context, sys *System, opt Options) (*Result, error) {
 	if err := sys.check(); err != nil {
 		return nil, err
 	}
+	if opt.Mode != BreadthFirst {
+		opt.Workers = 1
+	}
 	s := newSearch(ctx, newEngine(sys, opt))
 	defer s.close()
-	if opt.Mode == RandomWalk {
+	switch opt.Mode {
+	case RandomWalk:
 		s.randomWalks()
-	} else {
+	case DepthFirst:
+		s.oneByOne(&stack{})
+	case Guided:
+		s.oneByOne(newNearest(s.e))
+	default:
 		s.breadthFirst()
 	}
 	return s.result(), nil

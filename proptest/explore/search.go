@@ -33,6 +33,7 @@ type search struct {
 	walked     []Violation // by random walks
 	seen       []Witness
 	deepest    int
+	nodes      *nodes // of a search that takes one configuration after the other
 	unexpanded uint64
 	held       []uint64 // by claim: configurations where it held
 	relevant   []uint64
@@ -111,23 +112,9 @@ func (s *search) close() {
 // breadthFirst runs the search to its end or a limit.
 func (s *search) breadthFirst() {
 	e := s.e
-	ids := e.initial()
-	if e.canon != nil {
-		e.canon.learn(e.initial(), ids)
-	}
-	s.relayout()
-	t, err := newTable(s.tune.slots, e.lay.stride)
-	if err != nil {
-		s.halt(err.Error())
+	if !s.begin() {
 		return
 	}
-	t.yield = s.tune.yield
-	e.visited = t
-	c := make([]uint64, e.lay.stride)
-	e.lay.pack(ids, c)
-	s.insertOne(c)
-	s.total = 1
-	e.levels = []level{{blocks: [][]uint64{c}, n: 1}}
 	for depth := 0; ; depth++ {
 		next := s.expandLevel(&e.levels[depth])
 		bad := s.harvest(depth)
@@ -150,6 +137,29 @@ func (s *search) breadthFirst() {
 			return
 		}
 	}
+}
+
+// begin makes the visited set and the first level.
+func (s *search) begin() bool {
+	e := s.e
+	ids := e.initial()
+	if e.canon != nil {
+		e.canon.learn(e.initial(), ids)
+	}
+	s.relayout()
+	t, err := newTable(s.tune.slots, e.lay.stride)
+	if err != nil {
+		s.halt(err.Error())
+		return false
+	}
+	t.yield = s.tune.yield
+	e.visited = t
+	c := make([]uint64, e.lay.stride)
+	e.lay.pack(ids, c)
+	s.insertOne(c)
+	s.total = 1
+	e.levels = []level{{blocks: [][]uint64{c}, n: 1}}
+	return true
 }
 
 func (s *search) insertOne(c []uint64) {

@@ -34,7 +34,7 @@ func manyThreads(t *testing.T) {
 // set that grows at every opportunity. Everything in the result is fixed.
 func TestGrowthUnderWorkers(t *testing.T) {
 	manyThreads(t)
-	rounds := uint64(300)
+	rounds := uint64(120)
 	if testing.Short() {
 		rounds = 20
 	}

@@ -250,6 +250,9 @@ type Claim struct {
 	// the claim is reported as vacuous. For LeadsTo it is what triggers; for
 	// Always it is for the report only.
 	Relevant func(procs, chans []uint32) bool
+	// Distance estimates, for a Guided search, how many things are still missing
+	// for a violation; nil: unknown. It decides only what is looked at first.
+	Distance func(procs, chans []uint32) int
 	// Fair is for LeadsTo and Eventually.
 	Fair Fairness
 	// Calm, for LeadsTo, Eventually and Possible: consider only runs in which

@@ -136,7 +136,7 @@ func (e *engine) unkey(k string) []uint64 {
 func (s *search) trace(before parents, c []uint64) ([]TraceStep, []uint32) {
 	e := s.e
 	path := [][]uint64{c}
-	for {
+	for s.nodes == nil {
 		p, ok := before[e.key(c)]
 		if !ok {
 			break
@@ -145,6 +145,9 @@ func (s *search) trace(before parents, c []uint64) ([]TraceStep, []uint32) {
 		c = p
 	}
 	slices.Reverse(path)
+	if s.nodes != nil {
+		path = s.nodes.way(s, c)
+	}
 	if e.canon != nil {
 		return e.lift(path)
 	}
