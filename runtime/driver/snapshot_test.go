@@ -183,3 +183,38 @@ func TestDriverSnapshot(t *testing.T) {
 	second.Stop()
 	<-second.Done()
 }
+
+// FuzzSnapshot restores whatever was read, and goes on with it.
+func FuzzSnapshot(f *testing.F) {
+	c := (&diary{}).core()
+	begin(c)
+	s, err := Save(c, 0, where)
+	if err != nil {
+		f.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text, int64(time.Second))
+	f.Fuzz(func(t *testing.T, text []byte, elapsed int64) {
+		s := new(pingSnapshot)
+		if json.Unmarshal(text, s) != nil {
+			return
+		}
+		c := (&diary{}).core()
+		if Restore(c, time.Second, time.Time{}, s, where, time.Duration(elapsed)) != nil {
+			return
+		}
+		for range 100 {
+			at, ok := c.NextTimer()
+			if !ok {
+				return
+			}
+			if at < time.Second {
+				t.Fatalf("a timer expires at %v, before the restoration", at)
+			}
+			c.Expire(at)
+		}
+	})
+}

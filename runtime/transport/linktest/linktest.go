@@ -144,7 +144,7 @@ func (r *reader) next() ([]byte, error) {
 			return nil, err
 		}
 		if got.N < 1 {
-			return nil, errors.New("Receive returned nothing and no error")
+			return nil, errors.New("received nothing and no error")
 		}
 		r.split.Filled(got.N)
 	}

@@ -73,7 +73,7 @@ func (s strong) Properties() transport.Properties {
 // driver, in turns within one run, and compares the processor time that the
 // answering thread needs for each message. Every turn answers turn messages.
 func BenchmarkEcho(b *testing.B) {
-	const turn = 2000
+	const turn = 5000
 	var spent [3]time.Duration
 	var mallocs [3]uint64
 	turns := 0
