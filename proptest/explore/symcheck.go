@@ -11,7 +11,7 @@ import (
 // each shuffle, the renamed configuration must have exactly the renamed steps, and
 // every claim must say the same of both. The error says where it does not hold.
 func CheckSymmetry(ctx context.Context, sys *System, max uint64) error {
-	r, err := Run(ctx, sys, Options{KeepGoing: true, MaxConfigurations: max})
+	r, err := Run(ctx, sys, Options{KeepGoing: true, MaxConfigurations: max, Workers: 1, tune: tuning{quota: 64, batch: 16, misses: 64}})
 	if err != nil || sys.Symmetry == nil {
 		return err
 	}
