@@ -115,9 +115,9 @@ func startupScenario() *sim.Scenario {
 		}}
 }
 
-func TestNetplay(t *testing.T) { checkFaults(t, netplayScenario().Campaign(t, 4000)) }
+func TestNetplay(t *testing.T) { checkFaults(t, netplayScenario().Campaign(t, 1500)) }
 func TestStartup(t *testing.T) {
-	sum := startupScenario().Campaign(t, 5000)
+	sum := startupScenario().Campaign(t, 2000)
 	if sum.Stats.Lost == 0 || sum.Stats.Cut == 0 || sum.Stats.Delayed == 0 {
 		t.Errorf("the runs met no faults: %+v", sum)
 	}

@@ -69,13 +69,13 @@ func (s strong) Properties() transport.Properties {
 	return p
 }
 
-// BenchmarkEcho has messages answered by a bare loop, by a link and by a
-// driver, in turns within one run, and compares the processor time that the
+// BenchmarkEcho has messages answered by a bare loop, by a link, by a
+// driver and by a host, in turns within one run, and compares the processor time that the
 // answering thread needs for each message. Every turn answers turn messages.
 func BenchmarkEcho(b *testing.B) {
 	const turn = 5000
-	var spent [3]time.Duration
-	var mallocs [3]uint64
+	var spent [4]time.Duration
+	var mallocs [4]uint64
 	turns := 0
 	run := func(k int, serve func() (addr string, answer func(), stop func())) {
 		addr, answer, stop := serve()
@@ -106,12 +106,15 @@ func BenchmarkEcho(b *testing.B) {
 		run(0, serveBare(b))
 		run(1, serveLink(b))
 		run(2, serveDriver(b))
+		run(3, serveHost(b))
 	}
 	perMessage := func(k int) float64 { return float64(spent[k]) / float64(turns*(turn+100)) }
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(perMessage(0), "bare-cpu-ns/msg")
 	b.ReportMetric(perMessage(1)/perMessage(0), "link/bare")
 	b.ReportMetric(perMessage(2)/perMessage(0), "driver/bare")
+	b.ReportMetric(perMessage(3)/perMessage(0), "host/bare")
+	b.ReportMetric(float64(mallocs[3])/float64(turns*turn), "host-allocs/msg")
 	b.ReportMetric(float64(mallocs[1])/float64(turns*turn), "link-allocs/msg")
 	b.ReportMetric(float64(mallocs[2])/float64(turns*turn), "driver-allocs/msg")
 }
@@ -155,6 +158,18 @@ func serveDriver(b *testing.B) func() (string, func(), func()) {
 			b.Fatal(err)
 		}
 		return l.LocalAddr().String(), func() { d.Run(context.Background()) }, func() { d.Stop(); <-d.Done() }
+	}
+}
+
+func serveHost(b *testing.B) func() (string, func(), func()) {
+	return func() (string, func(), func()) {
+		l := open(b, "127.0.0.1:0", udp.Config{Limits: udp.Limits{MaxPeers: 1}})
+		where := func(r *pingpong.Runner) *pingpong.Machine { return &r.M }
+		h, err := driver.NewHost(pingpong.New(), where, nil, strong{l}, driver.Options[*pingpong.Runner]{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return l.LocalAddr().String(), func() { h.Run(context.Background()) }, h.Stop
 	}
 }
 

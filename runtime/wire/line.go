@@ -1,0 +1,79 @@
+package wire
+
+import (
+	"bytes"
+	"strings"
+)
+
+// What codecs of protocols of lines share. A frame is a line with its LF.
+
+// LineSize returns the length of the line that starts at b[0], its LF included, 0 if b has no LF yet, or an error
+// if no line of at most most bytes can start so.
+func LineSize(b []byte, most int) (int, Error) {
+	end := bytes.IndexByte(b[:min(len(b), most)], '\n')
+	if end < 0 && len(b) >= most {
+		return 0, Error{Problem: Long, Value: int64(len(b)), Limit: int64(most)}
+	}
+	return end + 1, Error{}
+}
+
+// CutLine returns one whole line without LF, or CR and LF. ascii says that only the bytes 32 to 126 may stand in it.
+func CutLine(b []byte, most int, ascii bool) ([]byte, Error) {
+	n, e := LineSize(b, most)
+	switch {
+	case e.Problem != 0:
+		return nil, e
+	case n == 0:
+		return nil, Error{Problem: Short, Value: int64(len(b)), Limit: int64(len(b)) + 1}
+	case n < len(b):
+		return nil, Error{Offset: n, Problem: Trailing, Value: int64(len(b) - n)}
+	}
+	line := bytes.TrimSuffix(b[:n-1], []byte{'\r'})
+	if i := BadByte(line, "", ascii); i >= 0 {
+		return nil, Error{Offset: i, Problem: Text, Value: int64(line[i])}
+	}
+	return line, Error{}
+}
+
+// BadByte returns the index of the first byte that must not stand in a text of a line: LF, CR, one of without, and
+// with ascii all but 32 to 126. It is -1 if there is none.
+func BadByte(text []byte, without string, ascii bool) int {
+	for i, c := range text {
+		if c == '\n' || c == '\r' || ascii && (c < ' ' || c > '~') || strings.IndexByte(without, c) >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// Literal takes a text from the beginning of a line.
+func Literal(line []byte, text string) (rest []byte, ok bool) {
+	if len(line) < len(text) || string(line[:len(text)]) != text {
+		return line, false
+	}
+	return line[len(text):], true
+}
+
+// Word cuts a line before the first stop; without one the word is all of it.
+func Word(line []byte, stop byte) (word, rest []byte) {
+	if i := bytes.IndexByte(line, stop); i >= 0 {
+		return line[:i], line[i:]
+	}
+	return line, nil
+}
+
+// Decimal reads a number that is written without sign and leading zeros; ok is false if it is none, or above
+// most.
+func Decimal(word []byte, most uint64) (n uint64, ok bool) {
+	if len(word) == 0 || len(word) > 20 || word[0] == '0' && len(word) > 1 {
+		return 0, false
+	}
+	for _, c := range word {
+		d := uint64(c - '0')
+		if c < '0' || c > '9' || n > (most-min(d, most))/10 || n == 0 && d > most {
+			return 0, false
+		}
+		n = n*10 + d
+	}
+	return n, true
+}
