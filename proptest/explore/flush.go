@@ -14,6 +14,8 @@ func (w *worker) flush() bool {
 	}
 	if w.e.lay.stride == 1 {
 		w.flush1()
+	} else if w.e.visited.hashed {
+		w.flushHashed()
 	} else {
 		w.flushN()
 	}
@@ -125,6 +127,33 @@ func (w *worker) flushN() {
 		c := w.buf[i*stride : (i+1)*stride]
 		if t.insertN(c, h) {
 			copy(w.buf[fresh*stride:], c)
+			fresh++
+		}
+	}
+	w.quota -= int64(fresh)
+	w.keep(w.buf[:fresh*stride])
+}
+
+// flushHashed is flushN for a visited set of fingerprints.
+func (w *worker) flushHashed() {
+	t := w.e.visited
+	stride := w.e.lay.stride
+	n := len(w.buf) / stride
+	if len(w.homes) < n || len(w.keys) < n {
+		w.homes, w.keys = make([]uint64, 2*n), make([]uint64, 2*n)
+	}
+	sum := uint64(0)
+	for i := range n {
+		k := fingerprint(w.buf[i*stride : (i+1)*stride])
+		h := t.home(hash1(k))
+		w.keys[i], w.homes[i] = k, h
+		sum += atomic.LoadUint64(&t.slots[h])
+	}
+	w.sink = sum
+	fresh := 0
+	for i := range n {
+		if t.insert1(w.keys[i], w.homes[i]) {
+			copy(w.buf[fresh*stride:], w.buf[i*stride:(i+1)*stride])
 			fresh++
 		}
 	}

@@ -67,7 +67,7 @@ func (s *search) spread(t *table, old uint64) {
 		hi = lo
 	}
 	for c := aside; len(c) > 0; c = c[t.stride:] {
-		t.insert(c[:t.stride])
+		t.insertEntry(c[:t.stride])
 	}
 }
 
@@ -131,19 +131,32 @@ func (s *search) repack(current *level) {
 	s.rebuild()
 }
 
+// newVisited makes an empty visited set for the present layout.
+func (s *search) newVisited(n uint64) (*table, error) {
+	e := s.e
+	stride, hashed := e.lay.stride, e.opt.Reduce&ReduceHash != 0 && e.lay.stride > 1
+	if hashed {
+		stride = 1
+	}
+	t, err := newTable(n, stride)
+	if err == nil {
+		t.yield, t.hashed = s.tune.yield, hashed
+	}
+	return t, err
+}
+
 // rebuild makes the visited set anew from the levels.
 func (s *search) rebuild() {
 	e := s.e
 	n := e.visited.n
 	e.visited.free()
-	t, err := newTable(n, e.lay.stride)
+	t, err := s.newVisited(n)
 	if err != nil {
 		s.halt("no memory for the visited set: " + err.Error())
 		t, _ = newTable(1<<12, e.lay.stride)
 		e.visited = t
 		return
 	}
-	t.yield = s.tune.yield
 	e.visited = t
 	for _, l := range e.levels {
 		for _, b := range l.blocks {

@@ -14,7 +14,8 @@ func TestOneByOneAgainstNaive(t *testing.T) {
 		sys := randomSystem(t)
 		want := naiveRun(sys)
 		want.possible()
-		for i, opt := range []Options{{Mode: DepthFirst}, {Mode: Guided}, {Mode: DepthFirst, minStride: 2, tune: hurried(2)}} {
+		for i, opt := range []Options{{Mode: DepthFirst}, {Mode: Guided}, {Mode: DepthFirst, minStride: 2, tune: hurried(2)},
+			{Mode: Guided, minStride: 2, Reduce: ReduceHash}} {
 			opt.KeepGoing = true
 			r := mustRun(t, sys, opt)
 			if !r.Complete {

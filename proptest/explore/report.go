@@ -1,6 +1,9 @@
 package explore
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // result puts together what the search found.
 func (s *search) result() *Result {
@@ -76,6 +79,7 @@ func (s *search) sizes(r *Result) {
 		r.Words = append(r.Words, len(e.chans[i].words))
 	}
 	e.widestOfAll(r.Widest)
+	s.exactness(r)
 	if e.visited != nil {
 		r.TableBytes = e.visited.bytes()
 	}
@@ -140,5 +144,18 @@ func (s *search) claimVerdicts(r *Result) {
 			r.Violations = append(r.Violations, Violation{Kind: ClaimViolated, Claim: i, Label: -1,
 				Text: "no reachable configuration satisfies \"" + c.Name + "\""})
 		}
+	}
+}
+
+// exactness says what a visited set of fingerprints means.
+func (s *search) exactness(r *Result) {
+	switch e := s.e; {
+	case e.opt.Reduce&ReduceHash == 0 || e.visited == nil:
+	case !e.visited.hashed:
+		r.Refused = append(r.Refused, "hash: a configuration fits into one word, so it is kept exactly in the same memory")
+	default:
+		n := float64(s.total)
+		r.Overlooked = n * n / (1 << 32) / (1 << 32)
+		r.Reductions = append(r.Reductions, fmt.Sprintf("hash: configurations are told apart by 63 bits; the chance that any was overlooked is at most %.2g", r.Overlooked))
 	}
 }

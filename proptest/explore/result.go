@@ -147,6 +147,9 @@ type Result struct {
 	KeyBits               int
 	// Reductions names those that were used; none in a plain search.
 	Reductions []string
+	// Overlooked is 0 for an exact search; with ReduceHash an upper bound for the
+	// chance that any configuration was taken for another one.
+	Overlooked float64
 	// Refused says why a reduction asked for was not used.
 	Refused []string
 	Seconds float64

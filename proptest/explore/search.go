@@ -147,12 +147,11 @@ func (s *search) begin() bool {
 		e.canon.learn(e.initial(), ids)
 	}
 	s.relayout()
-	t, err := newTable(s.tune.slots, e.lay.stride)
+	t, err := s.newVisited(s.tune.slots)
 	if err != nil {
 		s.halt(err.Error())
 		return false
 	}
-	t.yield = s.tune.yield
 	e.visited = t
 	c := make([]uint64, e.lay.stride)
 	e.lay.pack(ids, c)

@@ -41,15 +41,18 @@ func TestGrowthUnderWorkers(t *testing.T) {
 	summary := func(r *Result) string {
 		return fmt.Sprint(r.Verdict, r.Complete, r.Configurations, r.Steps, r.Levels, r.LabelCount, r.Claims)
 	}
-	for _, x := range []instance{small[0], small[1]} {
+	for k, x := range []instance{small[0], small[1], small[0]} {
 		want := summary(mustRun(t, x.system(), Options{Workers: 1}))
 		sys := x.system()
 		for seed := range rounds {
 			opt := Options{Workers: 2 + int(seed%4), minStride: 1 + int(seed%2), tune: hurried(seed)}
+			if k == 2 {
+				opt.Reduce, opt.minStride = ReduceHash, 2
+			}
 			if got := summary(mustRun(t, sys, opt)); got != want {
 				t.Fatalf("%v, seed %d\ngot  %s\nwant %s", x, seed, got, want)
 			}
-			if x == small[1] && seed > rounds/10 {
+			if k > 0 && seed > rounds/10 {
 				break
 			}
 		}

@@ -69,6 +69,10 @@ const (
 	// apart, and shuffles that move machines are refused for Confluent.
 	// Counts of configurations, steps and labels are those of the reduced graph.
 	ReduceSymmetry Reduction = 1 << iota
+	// ReduceHash keeps, where a configuration takes several words, only a
+	// fingerprint of 63 bits of it in the visited set. Of two configurations with
+	// one fingerprint the second is overlooked; Result.Overlooked bounds the chance.
+	ReduceHash
 )
 
 // reductions decides what to use and says why not.

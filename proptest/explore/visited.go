@@ -17,6 +17,9 @@ type table struct {
 	stride uint64
 	used   uint64 // slots in use, brought up to date between phases
 	yield  func() // for tests, see tuning
+	// hashed: entries are fingerprints, of one word, whatever the stride of the
+	// configurations they stand for.
+	hashed bool
 }
 
 // padSlots follow the last slot and stay free, so that looking one ahead needs
@@ -135,6 +138,9 @@ func (t *table) sameTail(at uint64, c []uint64) bool {
 
 // find gives the slot of c, or false.
 func (t *table) find(c []uint64) (uint64, bool) {
+	if t.hashed {
+		c = []uint64{fingerprint(c)}
+	}
 	for i := t.home(t.hash(c)); ; {
 		at := i * t.stride
 		v := t.slots[at]
@@ -157,8 +163,27 @@ func (t *table) hash(c []uint64) uint64 {
 	return hashN(c)
 }
 
-// insert adds c, whatever the stride.
+// insert adds the configuration c.
 func (t *table) insert(c []uint64) bool {
+	if t.hashed {
+		k := fingerprint(c)
+		return t.insert1(k, t.home(hash1(k)))
+	}
+	return t.insertEntry(c)
+}
+
+// fingerprint stands for a configuration in a hashed table; it has 63 bits.
+func fingerprint(c []uint64) uint64 {
+	h := uint64(0x2545f4914f6cdd1d)
+	for _, x := range c {
+		hi, lo := bits.Mul64(x^h, 0xa0761d6478bd642f)
+		h = hi ^ lo ^ x>>32
+	}
+	return hash1(h) >> 1
+}
+
+// insertEntry adds c as it is stored, whatever the stride.
+func (t *table) insertEntry(c []uint64) bool {
 	if t.stride == 1 {
 		return t.insert1(c[0], t.home(hash1(c[0])))
 	}
