@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,6 +36,7 @@ Exit code 0: every check passes. 1: a check does not pass, or a specification ha
 
 type checkFlags struct {
 	asJSON, table, update bool
+	all                   bool
 	quiet                 bool
 	set                   map[string]string
 	memory, traceDir      string
@@ -66,6 +68,7 @@ func checkCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.cfg.Only, "check", "", "run only the check of this `name`")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	f.BoolVarP(&o.all, "all", "e", false, "print every way in which a built-in claim is violated in full, not only a shortest")
 	f.BoolVar(&o.table, "table", false, "print the table only, no details")
 	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
 	f.IntVar(&o.cfg.Explore.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result does not depend on it")
@@ -152,9 +155,17 @@ func specFiles(args []string) ([]string, error) {
 	return files, nil
 }
 
+// outcome is what came of one specification: a report, or errors.
+type outcome struct {
+	spec   string
+	report *check.SuiteReport
+	errors diag.List
+}
+
 // runChecks runs the checks of all files and prints what was found.
 func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *checkFlags) error {
 	var reports []*check.SuiteReport
+	var found []outcome
 	broken := false
 	for _, file := range files {
 		o.cfg.Explore.Progress = o.progress(cmd.ErrOrStderr(), file)
@@ -162,6 +173,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		if err != nil {
 			return err
 		}
+		found = append(found, outcome{file, r, list})
 		if r == nil {
 			broken = true
 			if err := list.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}); err != nil {
@@ -177,7 +189,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 	if o.cfg.Only != "" && !broken && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
 		return fmt.Errorf("no specification has a check %s", o.cfg.Only)
 	}
-	if err := o.print(cmd.OutOrStdout(), reports); err != nil {
+	if err := o.print(cmd.OutOrStdout(), found, reports); err != nil {
 		return err
 	}
 	return verdict(reports, broken)
@@ -222,21 +234,59 @@ func (o *checkFlags) keep(log io.Writer, r *check.SuiteReport) error {
 	return err
 }
 
-func (o *checkFlags) print(w io.Writer, reports []*check.SuiteReport) error {
-	if o.asJSON {
-		b, err := json.MarshalIndent(reports, "", "  ")
-		if err != nil {
-			return err
+// jsonReport is what --json prints of a specification: its report, or its errors.
+type jsonReport struct {
+	Spec string `json:"spec"`
+	*check.SuiteReport
+	Errors json.RawMessage `json:"errors,omitempty"`
+}
+
+// printJSON prints an array with an element for each specification, in the order of the arguments.
+func printJSON(w io.Writer, found []outcome) error {
+	out := []jsonReport{}
+	for _, f := range found {
+		j := jsonReport{Spec: f.spec, SuiteReport: f.report}
+		if f.report == nil {
+			var b bytes.Buffer
+			if err := f.errors.WriteJSON(&b); err != nil {
+				return err
+			}
+			j.Errors = b.Bytes()
 		}
-		_, err = w.Write(append(b, '\n'))
+		out = append(out, j)
+	}
+	b, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
 		return err
 	}
-	if err := printTable(w, reports); err != nil || o.table {
-		return err
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+func (o *checkFlags) print(w io.Writer, found []outcome, reports []*check.SuiteReport) error {
+	if o.asJSON {
+		return printJSON(w, found)
+	}
+	if slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
+		if err := printTable(w, reports); err != nil {
+			return err
+		}
+	}
+	for _, r := range reports {
+		if len(r.Checks) == 0 && o.cfg.Only == "" {
+			fmt.Fprintf(w, "%s has no checks: nothing was verified\n", r.Spec)
+		}
+	}
+	if o.table {
+		return nil
 	}
 	for _, r := range reports {
 		for _, c := range r.Checks {
-			if _, err := io.WriteString(w, "\n"+c.Text(true)); err != nil {
+			text := c.Text
+			if o.all {
+				text = c.TextAll
+			}
+			if _, err := io.WriteString(w, "\n"+text(true)); err != nil {
 				return err
 			}
 		}

@@ -64,6 +64,8 @@ const (
 	Holds      = "holds"
 	Violated   = "violated"
 	Incomplete = "incomplete"
+	// Unchecked is the verdict of a specification without checks.
+	Unchecked = "unchecked"
 )
 
 // ClaimReport is what was found about one claim.
@@ -86,6 +88,9 @@ type ClaimReport struct {
 	// configuration that satisfies a sometimes claim.
 	Counterexample *Run `json:"counterexample,omitempty"`
 	Witness        *Run `json:"witness,omitempty"`
+	// Others are shortest runs to the other steps and configurations that violate a
+	// built-in claim, shorter ones first.
+	Others []*Run `json:"other_counterexamples,omitempty"`
 	// Conflicts are the pairs of steps whose order matters (confluent).
 	Conflicts []string `json:"conflicts,omitempty"`
 }
@@ -135,7 +140,7 @@ type Place struct {
 type SuiteReport struct {
 	Spec     string `json:"spec"`
 	Protocol string `json:"protocol"`
-	// Verdict is the worst of the checks': "violated", "incomplete" or "holds";
+	// Verdict is the worst of the checks': "violated", "incomplete" or "holds"; "unchecked" if there is no check;
 	// Passes says that everything is as the checks expect.
 	Verdict  string    `json:"verdict"`
 	Passes   bool      `json:"passes"`

@@ -226,19 +226,18 @@ func (s *System) builtIns(r *Report, res *explore.Result) {
 		if !res.Complete {
 			c.Result = Incomplete
 		}
-		count := 0
+		var runs []*Run
 		for i := range res.Violations {
-			x := &res.Violations[i]
-			if builtInOf[x.Kind] != name {
-				continue
-			}
-			if count++; c.Counterexample == nil || len(x.Trace) < len(c.Counterexample.Steps) {
-				c.Result = Violated
-				c.Counterexample = s.run(x.Trace, nil, x.End, s.problem(name, x))
+			if x := &res.Violations[i]; builtInOf[x.Kind] == name {
+				runs = append(runs, s.run(x.Trace, nil, x.End, s.problem(name, x)))
 			}
 		}
-		if count > 1 {
-			c.Note = fmt.Sprintf("in %d different ways; this is a shortest", count)
+		slices.SortStableFunc(runs, func(a, b *Run) int { return len(a.Steps) - len(b.Steps) })
+		if len(runs) > 0 {
+			c.Result, c.Counterexample, c.Others = Violated, runs[0], runs[1:]
+		}
+		if len(runs) > 1 {
+			c.Note = fmt.Sprintf("in %d different ways; this is a shortest", len(runs))
 		}
 		r.Claims = append(r.Claims, c)
 	}

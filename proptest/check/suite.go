@@ -35,7 +35,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 	if base == nil {
 		return nil, list, nil
 	}
-	out := &SuiteReport{Spec: path, Protocol: base.Name, Passes: true, Complete: true}
+	out := &SuiteReport{Spec: path, Protocol: base.Name, Passes: true, Complete: true, Checks: []*Report{}}
 	for _, c := range base.Checks {
 		if cfg.Only != "" && cfg.Only != c.Name {
 			continue
@@ -62,6 +62,9 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 // worst is the worst verdict of the checks and of what was judged over them.
 func (r *SuiteReport) worst() string {
 	verdict := Holds
+	if len(r.Checks) == 0 {
+		return Unchecked
+	}
 	if !r.Complete {
 		verdict = Incomplete
 	}

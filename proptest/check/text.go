@@ -6,8 +6,11 @@ import (
 	"unicode/utf8"
 )
 
+// maxTextChart is the greatest number of steps of which a chart made of letters is an overview.
+const maxTextChart = 15
+
 // Text renders the run as numbered steps in columns, what is wrong at the end,
-// the last configuration, and a chart of the messages. It has no times and is
+// the last configuration, and, if the run is short, a chart of the messages. It has no times and is
 // the same wherever the specification lies, so that it can be kept as a text to compare with.
 func (r *Run) Text() string {
 	var b strings.Builder
@@ -26,7 +29,7 @@ func (r *Run) Text() string {
 	for _, line := range r.End {
 		b.WriteString("  " + line + "\n")
 	}
-	if r.chart != nil && len(r.chart.Steps) > 0 {
+	if n := len(r.Steps) + len(r.Loop); r.chart != nil && n > 0 && n <= maxTextChart {
 		c := *r.chart
 		c.End = ""
 		b.WriteString("\n" + c.Text())
@@ -95,7 +98,12 @@ func (s *Step) columns() [3]string {
 }
 
 // Text renders the report for people; times only if times is true.
-func (r *Report) Text(times bool) string {
+func (r *Report) Text(times bool) string { return r.text(times, false) }
+
+// TextAll is [Report.Text] with every other way to violate a claim in full.
+func (r *Report) TextAll(times bool) string { return r.text(times, true) }
+
+func (r *Report) text(times, all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, check %s: %s", r.Spec, r.Check, r.Verdict)
 	switch {
@@ -119,8 +127,8 @@ func (r *Report) Text(times bool) string {
 		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
 	}
 	b.WriteString("\n")
-	for i := range r.Claims {
-		r.Claims[i].text(&b)
+	for _, c := range r.byCause() {
+		c.text(&b, all)
 	}
 	list(&b, "assumes", r.Assumptions)
 	if len(r.Needs) > 0 {
@@ -152,7 +160,69 @@ func list(b *strings.Builder, head string, items []string) {
 
 var marks = map[string]string{Holds: "✓", Violated: "✗", Incomplete: "?"}
 
-func (c *ClaimReport) text(b *strings.Builder) {
+// byCause lists the claims as they are printed: violated ones that tend to be the cause of others first.
+func (r *Report) byCause() []*ClaimReport {
+	var first, rest []*ClaimReport
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		if c.Kind == "built-in" && c.Result == Violated && (c.Name == UnspecifiedReception || c.Name == FaultClaim || c.Name == Overflow) {
+			first = append(first, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return append(first, rest...)
+}
+
+// maxOthers is how many other ways are listed with a line each.
+const maxOthers = 20
+
+// others lists the other ways in which a claim is violated.
+func (c *ClaimReport) others(b *strings.Builder, all bool) {
+	if len(c.Others) == 0 {
+		return
+	}
+	if all {
+		for i, r := range c.Others {
+			fmt.Fprintf(b, "      way %d of %d\n", i+2, len(c.Others)+1)
+			indented(b, r.Text())
+		}
+		return
+	}
+	b.WriteString("      the other ways (--all prints each in full):\n")
+	for i, r := range c.Others {
+		if i == maxOthers {
+			fmt.Fprintf(b, "        … and %d more\n", len(c.Others)-i)
+			break
+		}
+		fmt.Fprintf(b, "        %s\n", r.brief())
+	}
+}
+
+// brief says in one line how a run ends: what happens where, and after how many steps.
+func (r *Run) brief() string {
+	after := fmt.Sprintf("after %d steps", len(r.Steps))
+	if len(r.Steps) == 0 || r.Steps[len(r.Steps)-1].Fault == "" {
+		return after + ": " + strings.Join(r.End, ", ")
+	}
+	s := &r.Steps[len(r.Steps)-1]
+	text := s.columns()[0]
+	if s.State != "" {
+		text += " in " + s.State
+	}
+	if s.Where != "" {
+		text += " (" + s.Where + ")"
+	}
+	return text + ", " + after + ": " + s.Fault
+}
+
+func indented(b *strings.Builder, text string) {
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight("      "+line, " \n") + "\n")
+	}
+}
+
+func (c *ClaimReport) text(b *strings.Builder, all bool) {
 	fmt.Fprintf(b, "  %s %s", marks[c.Result], c.Name)
 	if c.Kind != "built-in" {
 		b.WriteString(", " + c.Kind)
@@ -169,10 +239,9 @@ func (c *ClaimReport) text(b *strings.Builder) {
 		b.WriteString("      " + c.Why + "\n")
 	}
 	if c.Counterexample != nil {
-		for _, line := range strings.Split(strings.TrimRight(c.Counterexample.Text(), "\n"), "\n") {
-			b.WriteString(strings.TrimRight("      "+line, " ") + "\n")
-		}
+		indented(b, c.Counterexample.Text())
 	}
+	c.others(b, all)
 }
 
 // thousands writes a number with separators.

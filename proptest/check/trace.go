@@ -171,6 +171,9 @@ var eventKinds = map[model.EventKind]string{
 func (t *teller) replay(p *process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *Step, cs *graph.ChartStep) {
 	s := t.sys
 	next, effects, res, fault := p.m.Step(before, ev)
+	if x.Fault != nil || fault != nil { // a step happens as a whole or not at all
+		next, effects = before, nil
+	}
 	step.State = stateChange(p.role, before, next)
 	cs.State = shortState(p.role, next)
 	if res.Transition != fsm.NoTransition {

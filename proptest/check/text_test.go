@@ -1,0 +1,73 @@
+package check
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/gen/graph"
+)
+
+func suite(t *testing.T, file, check string) *Report {
+	t.Helper()
+	r, list, err := Suite(context.Background(), file, Config{Only: check})
+	if err != nil || r == nil || len(r.Checks) != 1 {
+		t.Fatal(err, list)
+	}
+	return r.Checks[0]
+}
+
+// TestFaultyStepKeepsState: a step that is an error shows the state before it, in the list and in the chart.
+func TestFaultyStepKeepsState(t *testing.T) {
+	r := suite(t, "testdata/faults/spec.yaml", "overflow")
+	for _, c := range r.Claims {
+		if c.Name != Overflow {
+			continue
+		}
+		last := c.Counterexample.Steps[len(c.Counterexample.Steps)-1]
+		chart := c.Counterexample.Chart()
+		if last.State != "idle" || len(last.Effects) > 0 || last.Fault == "" || last.Where == "" {
+			t.Errorf("%+v", last)
+		}
+		if drawn := chart.Steps[len(chart.Steps)-1]; drawn.State != "idle" || len(drawn.Sends) > 0 {
+			t.Errorf("%+v", drawn)
+		}
+	}
+}
+
+// TestOtherWays: each other way is one line, or all of it; causes come first.
+func TestOtherWays(t *testing.T) {
+	r := suite(t, "../../specs/confirm/coded.yaml", "pair")
+	brief, full := r.Text(false), r.TextAll(false)
+	if !strings.Contains(brief, "in 2 different ways") ||
+		strings.Count(brief, " in done (spec.yaml:") != 1 || !strings.Contains(brief, "after 6 steps: state done does not mention CANCEL\n") {
+		t.Errorf("%s", brief)
+	}
+	if strings.Contains(full, "the other ways") || !strings.Contains(full, "\n      way 2 of 2\n") || strings.Count(full, "✗ unspecified-reception: ") < 3 {
+		t.Errorf("%s", full)
+	}
+	cause, claim := strings.Index(brief, "✗ unspecified-reception: violated"), strings.Index(brief, "✗ can-end, reachable: violated")
+	if cause < 0 || claim < 0 || cause > claim || r.Claims[len(r.Claims)-1].Kind != "built-in" {
+		t.Errorf("causes do not come first: %d, %d", cause, claim)
+	}
+}
+
+// TestLongRunsHaveNoChart: a chart of letters ends to help where it is longer than a page.
+func TestLongRunsHaveNoChart(t *testing.T) {
+	r := &Run{chart: &graph.Chart{Instances: []string{"a"}}}
+	for n := 1; n <= maxTextChart+1; n++ {
+		r.Steps = append(r.Steps, Step{Instance: "a", Kind: "command", Event: "go"})
+		r.chart.Steps = append(r.chart.Steps, graph.ChartStep{Event: "drawn"})
+		if has := strings.Contains(r.Text(), "drawn"); has != (n <= maxTextChart) {
+			t.Errorf("%d steps: chart is %v", n, has)
+		}
+	}
+}
+
+// TestNoChecks: nothing was verified, and the verdict says so.
+func TestNoChecks(t *testing.T) {
+	r, _, err := Suite(context.Background(), "testdata/never/part.yaml", Config{})
+	if err != nil || r.Verdict != Unchecked || r.Checks == nil {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
