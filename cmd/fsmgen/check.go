@@ -40,7 +40,7 @@ type checkFlags struct {
 	quiet                 bool
 	set                   map[string]string
 	memory, traceDir      string
-	reduce                string
+	strategy              strategy
 	timeout               time.Duration
 	cfg                   check.Config
 }
@@ -76,7 +76,7 @@ func checkCommand() *cobra.Command {
 	f.Uint64Var(&o.cfg.Explore.MaxConfigurations, "max-configurations", 0, "stop a search at this `number` of configurations")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop each search after this `time`, such as 30s")
 	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as a chart for fsmviz --seq")
-	f.StringVar(&o.reduce, "reduce", "none", "`reductions` to use: none, auto (all that apply), or a list of symmetry")
+	o.strategy.flags(c, &o.cfg)
 	f.BoolVar(&o.cfg.Assumptions, "assumptions", false, "say which assumptions about the channel each verdict needs: search again with one loss, one copy, one exchange")
 	f.BoolVar(&o.quiet, "quiet", false, "do not tell on the terminal how far a long search is")
 	f.BoolVar(&o.update, "update", false, "write the counterexamples that checks expect to expected/ beside the specification")
@@ -86,8 +86,7 @@ func checkCommand() *cobra.Command {
 // parse reads the flags that are not plain values.
 func (o *checkFlags) parse() error {
 	o.cfg.Explore.MaxTime = o.timeout
-	var err error
-	if o.cfg.Explore.Reduce, err = parseReduce(o.reduce); err != nil {
+	if err := o.strategy.parse(&o.cfg); err != nil {
 		return err
 	}
 	if o.memory != "0" {

@@ -20,6 +20,8 @@ type Config struct {
 	Compile compile.Options
 	// Assumptions asks which assumptions about the channel each verdict needs.
 	Assumptions bool
+	// Aim names the claim that a guided search tries to violate; empty: any error.
+	Aim string
 	// Explore has the limits and the workers; Checks and KeepGoing are ignored.
 	Explore explore.Options
 }
@@ -88,6 +90,9 @@ func one(ctx context.Context, p *model.Protocol, name string, base *model.Protoc
 			}
 			o := cfg.Explore
 			o.Checks = 0
+			if err := s.aim(&o, cfg.Aim); err != nil {
+				return nil, err
+			}
 			r, err := s.Run(ctx, o, base)
 			if err == nil && cfg.Assumptions {
 				r.Needs, err = s.Needs(ctx, o, r)
