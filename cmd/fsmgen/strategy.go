@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/proptest/explore"
 )
 
-// strategy has the flags that say how to search.
+// strategy has the flags that say how to search; the zero value is the usual search.
 type strategy struct{ reduce, search string }
 
 var searches = map[string]explore.Mode{
@@ -35,12 +35,12 @@ func (s *strategy) flags(c *cobra.Command, cfg *check.Config) {
 
 func (s *strategy) parse(cfg *check.Config) error {
 	var ok bool
-	if cfg.Explore.Mode, ok = searches[s.search]; !ok {
+	if cfg.Explore.Mode, ok = searches[s.search]; !ok && s.search != "" {
 		return fmt.Errorf("--search %s: write one of breadth-first, depth-first, guided, walk", s.search)
 	}
 	for _, name := range strings.Split(s.reduce, ",") {
 		r, ok := reductions[name]
-		if !ok {
+		if !ok && name != "" {
 			return fmt.Errorf("--reduce %s: there is no reduction %q; there are %s", s.reduce, name, strings.Join(reductionNames(), ", "))
 		}
 		cfg.Explore.Reduce |= r
