@@ -275,6 +275,9 @@ func (p *prover) moreValues() error {
 			p.r.AllValues, p.r.Live = true, live
 			return nil
 		}
+		if p.arguments() > maxArguments {
+			break
+		}
 		values = max(have+1, int64(live+o.fresh), slices.Max(o.constants)+1)
 		if values > maxValues {
 			break
@@ -292,6 +295,25 @@ func (p *prover) moreValues() error {
 	}
 	p.runs, p.sys = p.runs[:before], sys
 	return p.reload(0)
+}
+
+// maxArguments is how many commands with different arguments a check may have for more values to be tried: they are all
+// given to every local value.
+const maxArguments = 500
+
+// arguments counts the commands of all instances, each with all its arguments.
+func (p *prover) arguments() int64 {
+	n := int64(0)
+	for _, inst := range p.check.Instances {
+		for _, ev := range inst.Role.Commands {
+			given := int64(1)
+			for _, f := range ev.Fields {
+				given = min(given*f.Type.Count(), 1<<40)
+			}
+			n += given
+		}
+	}
+	return n
 }
 
 // maxValues is how many values of an opaque type are tried.

@@ -79,11 +79,12 @@ func (v *verifier) breaks(claim, why string) {
 // expand verifies one configuration: every step leads to a configuration of
 // the certificate. Claims that are violated are noted.
 func (v *verifier) expand() error {
-	moves := false // can it go on, whatever its channels hold?
+	moves, alone := false, false // can it go on, whatever its channels hold? without a command?
 	for i, local := range v.locals {
 		for _, m := range v.own(i, local) {
 			can := v.allowed(i, m)
-			moves = moves || can == Yes && (m.command == nil || v.check.Quiet == nil)
+			moves = moves || can == Yes
+			alone = alone || can == Yes && m.command == nil
 			if can == No {
 				continue
 			}
@@ -97,9 +98,9 @@ func (v *verifier) expand() error {
 		if err != nil {
 			return err
 		}
-		moves = moves || delivered
+		moves, alone = moves || delivered, alone || delivered
 	}
-	v.claims(moves)
+	v.claims(moves, alone)
 	return nil
 }
 

@@ -36,8 +36,8 @@ func (v *verifier) allowed(i int, m move) Truth {
 }
 
 // claims notes what is violated in the configuration at hand; moves says that it can
-// go on.
-func (v *verifier) claims(moves bool) {
+// go on, alone that it can without a command.
+func (v *verifier) claims(moves, alone bool) {
 	v.claimView()
 	final, empty := true, true
 	for i, value := range v.eval.Instances {
@@ -46,10 +46,10 @@ func (v *verifier) claims(moves bool) {
 	for _, w := range v.words {
 		empty = empty && len(w) == 0
 	}
-	if final && !empty {
-		v.breaks(OrphanMessage, "every machine is in a final state, and a message is under way")
+	if final && !moves && !empty {
+		v.breaks(OrphanMessage, "every machine is in a final state, it may be that nothing is possible any more, and a message is under way")
 	}
-	if !moves && !final && !(v.check.Quiet != nil && v.holds(v.check.Quiet)) {
+	if v.check.Quiet != nil && !alone && !final && !v.holds(v.check.Quiet) || v.check.Quiet == nil && !moves && !final {
 		v.breaks(Deadlock, "it may be that nothing is possible")
 	}
 	for _, c := range v.stated {

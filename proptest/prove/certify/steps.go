@@ -77,13 +77,13 @@ func newVerifier(c *Certificate, p *model.Protocol) (*verifier, error) {
 		if len(m) == 0 || m[0] < 0 || m[0] >= int64(len(p.Messages)) || len(m)-1 != interp.FieldSlots(p.Messages[m[0]].Fields) {
 			return nil, fmt.Errorf("message %d of the certificate is none of the specification's", n)
 		}
-		v.letters[fmt.Sprint(m)] = n
+		v.letters[slotsKey(m)] = n
 	}
 	for n, l := range c.Locals {
 		if len(l) == 0 || l[0] < 0 || l[0] >= int64(len(v.check.Instances)) || len(l) != v.localSize(int(l[0])) || l[2+len(v.role(int(l[0])).Commands)] < 0 || l[2+len(v.role(int(l[0])).Commands)] >= int64(len(v.role(int(l[0])).States)) {
 			return nil, fmt.Errorf("local value %d of the certificate is none of the check's", n)
 		}
-		v.localIDs[fmt.Sprint(l)] = n
+		v.localIDs[slotsKey(l)] = n
 	}
 	for _, a := range v.check.Instances {
 		v.machines = append(v.machines, interp.New(a.Role, v.strs))
@@ -217,10 +217,18 @@ func (v *verifier) configuration(n int) ([]int, [][]Block) {
 }
 
 func (v *verifier) id(ids map[string]int, slots []int64) int {
-	if n, ok := ids[fmt.Sprint(slots)]; ok {
+	if n, ok := ids[slotsKey(slots)]; ok {
 		return n
 	}
 	return -1
+}
+
+func slotsKey(slots []int64) string {
+	b := make([]byte, 0, 64)
+	for _, x := range slots {
+		b = binary.AppendVarint(b, x)
+	}
+	return string(b)
 }
 
 // own lists what instance i can do by itself.
@@ -263,6 +271,9 @@ func (v *verifier) start(i int, local []int64) move {
 
 // commands lists the moves that a command makes possible, with the rule that allows them.
 func (v *verifier) commands(i int, local []int64, c int, ev *model.Event) []move {
+	if v.role(i).States[local[2+len(v.role(i).Commands)]].Handlers[ev.Index] == nil {
+		return nil // refused, whatever the arguments are
+	}
 	var rule *model.EnvRule
 	for _, r := range v.check.Rules {
 		if r.Command == ev && v.c.Lift != "rules" {
@@ -334,9 +345,9 @@ func (v *verifier) receive(i, id, k, letter int) (move, bool) {
 func (v *verifier) take(i int, local []int64, ev interp.Event) (move, bool) {
 	head := 2 + len(v.role(i).Commands)
 	next, effects, res, fault := v.machines[i].Step(local[head:], ev)
-	m := move{text: fmt.Sprintf("%s: %s in state %s", v.check.Instances[i].Name, interp.AppendEvent(nil, v.strs, ev), v.role(i).States[local[head]].Name)}
+	m := move{text: v.check.Instances[i].Name + ": " + ev.Event.Name + " in state " + v.role(i).States[local[head]].Name}
 	if res.Code == fsm.Refused {
-		m.text += ": " + fault.Why()
+		m.text = fmt.Sprintf("%s: %s: %s", m.text, interp.AppendEvent(nil, v.strs, ev), fault.Why())
 		if m.fault = UnspecifiedReception; fault.Kind == interp.Failed {
 			m.fault = Fault
 		}
