@@ -15,7 +15,7 @@ type body struct {
 	g      *gen
 	r      *machine // whose members the receiver m has
 	out    *text
-	names  scope
+	names  localScope
 	locals map[*model.Local]val
 	// refuse gives the statement that ends the function when the step is
 	// refused; dirty says whether something has changed by then.

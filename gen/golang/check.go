@@ -51,8 +51,7 @@ func (g *gen) invalid(t *model.Type, x string) string {
 			return ""
 		}
 		gt := g.typ(t, "")
-		name := "invalid" + simpleName(gt.name)
-		g.helpers["invalid "+key(t)] = true
+		name := g.top.own("invalid "+key(t), "invalid"+simpleName(gt.name))
 		if !g.checks[name] {
 			g.checks[name] = true
 			g.checkOrder = append(g.checkOrder, checkFunc{name, gt})
@@ -147,7 +146,7 @@ func (g *gen) fitFuncs(f *jen.File) {
 
 func (g *gen) fitBody(c *fit, t *text) {
 	one := func(to *model.Type, dst string, from *model.Type, src string) {
-		b := &body{g: g, r: &machine{}, out: t, names: locals(), f: &facts{}, refuse: func(bool) string { return "return r, false" }}
+		b := &body{g: g, r: &machine{}, out: t, names: g.locals(), f: &facts{}, refuse: func(bool) string { return "return r, false" }}
 		b.names.take("v")
 		b.names.take("r")
 		b.names.take("ok")

@@ -219,7 +219,7 @@ func (g *gen) decodeMessage(t *text) {
 			if g.messages[i].member != "" {
 				arg = ", &m." + g.messages[i].member
 			}
-			cases = append(cases, fmt.Sprintf("case %s:\nreturn decode%s(b%s)", g.messages[i].kind, strings.TrimPrefix(g.messages[i].kind, "Message"), arg))
+			cases = append(cases, fmt.Sprintf("case %s:\nreturn %s(b%s)", g.messages[i].kind, g.messages[i].decode, arg))
 		}
 	}
 	if len(cases) > 0 {
@@ -273,7 +273,7 @@ func (g *gen) appendMessageCode(t *text) {
 			if g.messages[i].member != "" {
 				arg = ", &m." + g.messages[i].member
 			}
-			cases = append(cases, fmt.Sprintf("case %s:\ndst, e = append%s(dst, start%s)", g.messages[i].kind, strings.TrimPrefix(g.messages[i].kind, "Message"), arg))
+			cases = append(cases, fmt.Sprintf("case %s:\ndst, e = %s(dst, start%s)", g.messages[i].kind, g.messages[i].encode, arg))
 		}
 	}
 	if len(cases) > 0 {

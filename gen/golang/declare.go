@@ -51,15 +51,6 @@ func (g *gen) partFile(p *machine) *jen.File {
 	return f
 }
 
-// partFileName names the file of a part after its role and the way to it.
-func partFileName(p *machine) string {
-	name := strings.ToLower(GoName(p.part.Name))
-	for up := p.up; up.part != nil; up = up.up {
-		name = strings.ToLower(GoName(up.part.Name)) + "_" + name
-	}
-	return p.role.file + "_" + name + "_part.go"
-}
-
 func (g *gen) declareMachine(f *jen.File, r *machine) {
 	m := r.m
 	what := "is the machine " + m.Name

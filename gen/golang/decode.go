@@ -43,7 +43,7 @@ func (g *gen) decodeBody(m *model.Message, n messageNames, t *text) {
 	if !mentions(code, "b") {
 		b = "_"
 	}
-	t.p("\nfunc decode%s(%s []byte%s) wire.Error {\n%sreturn wire.Error{}\n}", strings.TrimPrefix(n.kind, "Message"), b, arg, code)
+	t.p("\nfunc %s(%s []byte%s) wire.Error {\n%sreturn wire.Error{}\n}", n.decode, b, arg, code)
 }
 
 // err composes an error value.

@@ -177,7 +177,7 @@ func (g *gen) effectMethods(f *jen.File, r *machine) {
 		{"fx.report(", "report appends a report and returns it for its fields to be set.",
 			"report(kind " + r.reportKind + ") *" + r.report + " {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: " + r.report + "{Kind: kind}})\nreturn &fx.list[len(fx.list)-1].Report\n}"},
 		{"fx.start(", "start asks for a timer to be armed.",
-			"start(timer uint16, key uint32) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: " + unexported(r.prefix+"Ticks") + "[timer]}})\n}"},
+			"start(timer uint16, key uint32) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: " + g.table(r, "Ticks") + "[timer]}})\n}"},
 		{"fx.stop(", "stop asks for a timer to be disarmed.",
 			"stop(timer uint16, key uint32) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.StopTimer, ID: timer, Key: key}})\n}"},
 		{"fx.close(", "close asks for the link to the only peer to be closed.",
@@ -212,9 +212,12 @@ func (g *gen) effectMethods(f *jen.File, r *machine) {
 		}
 		f.Line()
 		f.Comment("// The durations of the timers, in ticks.")
-		f.Var().Id(unexported(r.prefix + "Ticks")).Op("=").Add(raw("[...]uint32{" + strings.Join(ticks, ", ") + "}"))
+		f.Var().Id(g.table(r, "Ticks")).Op("=").Add(raw("[...]uint32{" + strings.Join(ticks, ", ") + "}"))
 	}
 }
+
+// fieldsType names the struct of a waiting event's fields.
+func (g *gen) fieldsType(w waiting) string { return g.top.own("fields of "+w.kind, w.kind+"Fields") }
 
 // declareWaiting emits the type of the events of parts that wait for their parent.
 func (g *gen) declareWaiting(f *jen.File, r *machine) {
@@ -226,7 +229,7 @@ func (g *gen) declareWaiting(f *jen.File, r *machine) {
 	for _, w := range r.waiting {
 		names = append(names, w.kind)
 		if w.member != "" {
-			fields = append(fields, jen.Id(w.member).Id(w.kind+"Fields"))
+			fields = append(fields, jen.Id(w.member).Id(g.fieldsType(w)))
 		}
 	}
 	f.Type().Id(r.queued).Struct(fields...)
@@ -237,7 +240,7 @@ func (g *gen) declareWaiting(f *jen.File, r *machine) {
 	for _, w := range r.waiting {
 		if w.member != "" {
 			f.Line()
-			f.Type().Id(w.kind + "Fields").StructFunc(func(s *jen.Group) {
+			f.Type().Id(g.fieldsType(w)).StructFunc(func(s *jen.Group) {
 				for i, fl := range w.ev.Fields {
 					s.Id(w.fields[i]).Add(raw(g.typ(fl.Type, "").name))
 				}

@@ -26,7 +26,7 @@ func (g *gen) encodeBody(m *model.Message, n messageNames, t *text) {
 	if !mentions(code, "start") {
 		start = "_"
 	}
-	t.p("\nfunc append%s(dst []byte, %s int%s) ([]byte, wire.Error) {\n%sreturn dst, wire.Error{}\n}", strings.TrimPrefix(n.kind, "Message"), start, arg, code)
+	t.p("\nfunc %s(dst []byte, %s int%s) ([]byte, wire.Error) {\n%sreturn dst, wire.Error{}\n}", n.encode, start, arg, code)
 }
 
 const here = "len(dst) - start"

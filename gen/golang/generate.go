@@ -64,7 +64,7 @@ func Generate(p *model.Protocol, o Options) (files map[string][]byte, err error)
 	for _, r := range g.roles {
 		add(r.file+".go", g.machineFile(r))
 		for _, p := range allParts(r) {
-			add(partFileName(p), g.partFile(p))
+			add(p.file+".go", g.partFile(p))
 		}
 		add(r.file+"_effects.go", g.effectsFile(r))
 		add(r.file+"_runner.go", g.runnerFile(r))
@@ -102,7 +102,8 @@ func (g *gen) fail(at fmt.Stringer, format string, args ...any) {
 type gen struct {
 	p     *model.Protocol
 	o     Options
-	top   scope // names of the package
+	top   packageScope
+	out   scope // names of files, without .go
 	roles []*machine
 
 	types    map[string]*goType
@@ -129,19 +130,14 @@ type messageNames struct {
 	member string // field of Message
 	typ    string // struct, "" if the message has no fields
 	fields []string
+	encode string // functions of the codec
+	decode string
 }
 
-// reserved are package-level names that are always or often there.
-var reserved = []string{"Message", "MessageKind", "Optional", "Some", "DecodeMessage", "AppendMessage", "FrameSize",
-	"took", "ignored", "deferred", "refused", "ordinal", "maxFrame", "hash"}
-
 func newGen(p *model.Protocol, o Options) *gen {
-	g := &gen{p: p, o: o, top: locals(), types: map[string]*goType{}, enums: map[*goType][]string{},
+	g := &gen{p: p, o: o, top: newPackageScope(), out: scope{"types": true, "messages": true, "codec": true, "text": true}, types: map[string]*goType{}, enums: map[*goType][]string{},
 		tables: map[string]string{}, helpers: map[string]bool{}, texts: map[string]bool{},
 		checks: map[string]bool{}, code: map[*machine]string{}, codes: map[*goType]string{}}
-	for _, n := range reserved {
-		g.top.take(n)
-	}
 	if g.o.Spec == "" && len(p.Files) > 0 {
 		g.o.Spec = p.Files[0]
 	}

@@ -2,6 +2,8 @@ package golang
 
 import (
 	"fmt"
+	"go/scanner"
+	"go/token"
 	"regexp"
 	"strconv"
 	"strings"
@@ -299,9 +301,26 @@ func (c *body) valuesLoop(x string, t *model.Type, at model.Expr) (head, first s
 	return "", ""
 }
 
-// mentions says whether code uses a name.
+// mentions says whether code uses a name: not as a member of something else or in a comment.
 func mentions(code, name string) bool {
-	return wordPattern(name).MatchString(code)
+	if !strings.Contains(code, name) {
+		return false
+	}
+	var sc scanner.Scanner
+	sc.Init(token.NewFileSet().AddFile("", -1, len(code)), []byte(code), func(token.Position, string) {}, 0)
+	before, found := token.ILLEGAL, false
+	for {
+		_, tok, lit := sc.Scan()
+		switch {
+		case found && (tok != token.COLON || before != token.LBRACE && before != token.COMMA):
+			return true // and no key of a literal
+		case tok == token.EOF:
+			return false
+		}
+		if found = tok == token.IDENT && lit == name && before != token.PERIOD; !found {
+			before = tok
+		}
+	}
 }
 
 func wordPattern(name string) *regexp.Regexp { return regexp.MustCompile(`\b` + name + `\b`) }

@@ -60,15 +60,14 @@ func firstName(r *machine) string {
 }
 
 func (g *gen) looplabNew(f *jen.File, r *machine, pkg func(string) *jen.Statement) {
-	names := locals()
-	names.take("p")
+	names := g.locals()
+	for _, n := range []string{"p", "machine", "parley", "context", g.o.Package} {
+		names.scope[n] = true
+	}
 	var params, args []jen.Code
 	for _, p := range r.m.Params {
 		n := names.local(p.Name)
-		typ := jen.Add(raw(g.typ(p.Type, "").name))
-		if gt := g.typ(p.Type, ""); gt.own {
-			typ = pkg(gt.name)
-		}
+		typ := g.qualified(p.Type, pkg)
 		params, args = append(params, jen.Id(n).Add(typ)), append(args, jen.Id(n))
 	}
 	errs := strings.Contains(g.constructor(r), ", error)")
@@ -80,22 +79,36 @@ func (g *gen) looplabNew(f *jen.File, r *machine, pkg func(string) *jen.Statemen
 		}))
 	f.Line()
 	doc := "makes a machine in its initial state."
-	fn := jen.Func().Id("New" + r.typ).Params(params...)
-	create := pkg("New" + r.typ).Call(args...)
+	fn := jen.Func().Id(g.maker(r.typ)).Params(params...)
+	create := pkg(g.maker(r.typ)).Call(args...)
 	if errs {
-		f.Comment(comment("New"+r.typ, doc+" The error says which parameter is wrong."))
+		f.Comment(comment(g.maker(r.typ), doc+" The error says which parameter is wrong."))
 		f.Add(fn.Params(jen.Op("*").Id(r.typ), jen.Error()).Block(
 			jen.List(jen.Id("machine"), jen.Err()).Op(":=").Add(create),
 			jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 			build, events, jen.Return(jen.Id("p"), jen.Nil())))
 		return
 	}
-	f.Comment(comment("New"+r.typ, doc))
+	f.Comment(comment(g.maker(r.typ), doc))
 	f.Add(fn.Op("*").Id(r.typ).Block(jen.Id("machine").Op(":=").Add(create), build, events, jen.Return(jen.Id("p"))))
 }
 
-func eventsTable(r *machine) string { return unexported(r.prefix + "Events") }
-func namesTable(r *machine) string  { return unexported(r.prefix + "Names") }
+func eventsTable(r *machine) string { return unexported(r.typ) + "Events" }
+func namesTable(r *machine) string  { return unexported(r.typ) + "Names" }
+
+// qualified names a type from outside the package.
+func (g *gen) qualified(t *model.Type, pkg func(string) *jen.Statement) *jen.Statement {
+	gt := g.typ(t, "")
+	switch {
+	case gt.own:
+		return pkg(gt.name)
+	case t.Kind == model.KindOptional:
+		return pkg("Optional").Index(g.qualified(t.Elem, pkg))
+	case t.Kind == model.KindArray:
+		return jen.Index(jen.Lit(int(t.Index.Count()))).Add(g.qualified(t.Elem, pkg))
+	}
+	return jen.Add(raw(gt.name))
+}
 
 // method starts a method of the adapter.
 func (r *machine) method(name string) *jen.Statement {

@@ -12,7 +12,7 @@ type machine struct {
 	part *model.Part // nil for a role
 	up   *machine
 	role *machine
-	file string // of a role, without .go
+	file string // without .go
 
 	prefix  string // of all package-level names
 	typ     string
@@ -31,6 +31,7 @@ type machine struct {
 	waiting []waiting
 	methods text // methods of the part, in the order of their first use
 	done    map[string]*facts
+	calls   scope  // names of methods
 	created bool   // the function that makes the part is called
 	settled *facts // of the method that handles waiting events
 
@@ -93,18 +94,20 @@ type alarm struct {
 }
 
 func (g *gen) newRole(m *model.Machine) *machine {
-	r := &machine{m: m, done: map[string]*facts{}}
+	r := &machine{m: m, done: map[string]*facts{}, calls: scope{"settle": true}}
 	if len(g.p.Roles) > 1 {
 		r.prefix = GoName(m.Name)
 	}
 	r.role = r
 	r.file = strings.ToLower(GoName(m.Name))
-	switch r.file {
-	case "types", "messages", "codec", "text":
+	if g.out[r.file] {
 		r.file += "_role"
 	}
+	r.file = g.out.take(r.file)
 	r.typ = g.top.take(GoName(m.Name))
 	r.runner = g.top.take(GoName(m.Name) + "Runner")
+	g.maker(r.typ)
+	g.maker(r.runner)
 	for _, n := range []struct {
 		to   *string
 		name string
@@ -124,19 +127,7 @@ func (g *gen) nameMachine(r *machine) {
 	for _, n := range stateNames(m) {
 		r.states = append(r.states, g.top.take(r.state+n))
 	}
-	names := []string{"State"}
-	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
-		for _, v := range list {
-			names = append(names, v.Name)
-		}
-	}
-	for _, t := range m.Timers {
-		names = append(names, t.Name)
-	}
-	for _, p := range m.Parts {
-		names = append(names, p.Name)
-	}
-	r.members = GoNames(names...)
+	r.members = MachineMembers(m)
 	rest := r.members[1:]
 	take := func(n int) []string { s := rest[:n]; rest = rest[n:]; return s }
 	r.params, r.vars, r.timers = take(len(m.Params)), take(len(m.Vars)), take(len(m.Timers))
@@ -150,17 +141,18 @@ func (g *gen) nameMachine(r *machine) {
 	}
 	if len(m.Parts) > 0 {
 		r.queued = g.top.take(unexported(r.prefix + "Waiting"))
-		r.queue = unexported(r.prefix + "Queue")
+		r.queue = g.top.take(unexported(r.prefix + "Queue"))
 		g.nameWaiting(r)
 	}
 }
 
 func (g *gen) newPart(up *machine, p *model.Part) *machine {
-	r := &machine{m: p.Machine, part: p, up: up, role: up.role, done: map[string]*facts{}}
+	r := &machine{m: p.Machine, part: p, up: up, role: up.role, done: map[string]*facts{}, calls: scope{"settle": true}}
 	r.prefix = up.prefix + GoName(p.Name)
+	r.file = g.out.take(strings.TrimSuffix(up.file, "_part") + "_" + strings.ToLower(GoName(p.Name)) + "_part")
 	r.typ = g.top.take(r.prefix + "Part")
 	r.keys = append(r.keys, up.keys...)
-	names := locals()
+	names := g.locals()
 	for _, k := range up.keys {
 		names.take(k.name)
 	}
@@ -180,17 +172,27 @@ func (g *gen) nameWaiting(r *machine) {
 			names, list = append(names, ev.Name), append(list, ev)
 		}
 	}
-	go_ := GoNames(append([]string{"kind"}, names...)...)[1:]
+	go_ := GoNames(names...)
+	members := unexportedNames(append([]string{"kind"}, names...)...)[1:]
 	for i, ev := range list {
 		w := waiting{ev: ev, kind: g.top.take(r.queued + go_[i])}
 		if len(ev.Fields) > 0 {
-			w.member, w.fields = unexported(go_[i]), fieldNames(ev.Fields)
-			for j := range w.fields {
-				w.fields[j] = unexported(w.fields[j])
+			fields := make([]string, len(ev.Fields))
+			for j, f := range ev.Fields {
+				fields[j] = f.Name
 			}
+			w.member, w.fields = members[i], unexportedNames(fields...)
 		}
 		r.waiting = append(r.waiting, w)
 	}
+}
+
+// maker is the name of the function that makes a type's values.
+func (g *gen) maker(typ string) string { return g.top.own("make "+typ, "New"+typ) }
+
+// table is the name of something that there is once for each role.
+func (g *gen) table(r *machine, what string) string {
+	return g.top.own(what+" "+r.typ, unexported(r.prefix+what))
 }
 
 func (r *machine) subPart(p *model.Part) *machine {
@@ -219,13 +221,9 @@ func stateNames(m *model.Machine) []string {
 }
 
 func (g *gen) nameMessages() {
-	names := []string{"Kind"}
-	for _, m := range g.p.Messages {
-		names = append(names, m.Name)
-	}
-	for i, n := range GoNames(names...)[1:] {
+	for i, n := range MessageMembers(g.p.Messages) {
 		m := g.p.Messages[i]
-		mn := messageNames{kind: g.top.take("Message" + n)}
+		mn := messageNames{kind: g.top.take("Message" + n), encode: g.top.take("encode" + n), decode: g.top.take("decode" + n)}
 		if len(m.Fields) > 0 {
 			mn.member, mn.typ, mn.fields = n, g.top.take(n+"Message"), fieldNames(m.Fields)
 			for j, f := range m.Fields {

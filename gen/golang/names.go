@@ -2,9 +2,13 @@ package golang
 
 import (
 	"go/token"
+	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/parley-go/parley/gen/model"
 )
 
 // GoName turns a name of a specification into an exported Go name:
@@ -24,8 +28,7 @@ func GoName(name string) string {
 }
 
 // GoNames gives every name of one scope its Go name; a name that is taken by an
-// earlier one gets a number. Fields of messages, records, commands and reports
-// are named so, and so are the members of a machine: State, then parameters, variables, timers and parts.
+// earlier one gets a number. Fields of messages, records, commands and reports are named so.
 func GoNames(names ...string) []string {
 	s := scope{}
 	out := make([]string, len(names))
@@ -33,6 +36,35 @@ func GoNames(names ...string) []string {
 		out[i] = s.take(GoName(n))
 	}
 	return out
+}
+
+// MachineMembers gives the members of the struct for a machine in their order: State, then
+// parameters, variables, timers and parts. Step is a method.
+func MachineMembers(m *model.Machine) []string {
+	names := []string{"State", "Step"}
+	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
+		for _, v := range list {
+			names = append(names, v.Name)
+		}
+	}
+	for _, t := range m.Timers {
+		names = append(names, t.Name)
+	}
+	for _, p := range m.Parts {
+		names = append(names, p.Name)
+	}
+	names = GoNames(names...)
+	return append(names[:1], names[2:]...)
+}
+
+// MessageMembers gives for each message the member of Message that it has if it has
+// fields. Kind is a member already, String a method.
+func MessageMembers(list []*model.Message) []string {
+	names := []string{"Kind", "String"}
+	for _, m := range list {
+		names = append(names, m.Name)
+	}
+	return GoNames(names...)[2:]
 }
 
 // scope hands out names, each once.
@@ -47,20 +79,6 @@ func (s scope) take(name string) string {
 	return unique
 }
 
-// used are the names that generated functions use themselves.
-var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "fsm", "wire", "strconv", "errors", "binary", "bytes",
-	"min", "max", "len", "cap", "append", "int", "int64", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32",
-	"true", "false", "byte", "string", "bool", "error", "took", "ignored", "refused", "deferred", "ordinal", "copy", "clear", "any", "new", "make", "nil"}
-
-// locals returns a scope for the local names of one function.
-func locals() scope {
-	s := scope{}
-	for _, n := range used {
-		s[n] = true
-	}
-	return s
-}
-
 // local turns a name into an unexported Go name that is free in s.
 func (s scope) local(name string) string {
 	g := unexported(GoName(name))
@@ -70,5 +88,86 @@ func (s scope) local(name string) string {
 	return s.take(g)
 }
 
+// unexportedNames are GoNames for what other packages do not see.
+func unexportedNames(names ...string) []string {
+	s := scope{}
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = s.local(n)
+	}
+	return out
+}
+
 // unexported lowers the first letter of a Go name.
 func unexported(name string) string { return strings.ToLower(name[:1]) + name[1:] }
+
+// used are the names that generated functions use themselves, besides Go's predeclared ones.
+var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "err", "fsm", "wire", "strconv", "errors", "binary", "bytes",
+	"took", "ignored", "refused", "deferred", "ordinal"}
+
+// reserved are package-level names that are always or often there.
+var reserved = []string{"Message", "MessageKind", "Optional", "Some", "DecodeMessage", "AppendMessage", "FrameSize",
+	"maxFrame", "hash", "decode", "readHeader", "leastFrame", "messageIDs", "appendMessage", "countBits", "maskOf", "maxQueued",
+	"add64", "sub64", "mul64", "div64"}
+
+// packageScope hands out the names of the package. A function sees them all, so that
+// none is a name of a parameter or variable too: it would be hidden there.
+type packageScope struct {
+	scope
+	inner scope             // all local names there are
+	owned map[string]string // see own
+}
+
+func newPackageScope() packageScope {
+	s := packageScope{scope: scope{}, inner: scope{}, owned: map[string]string{}}
+	for _, n := range slices.Concat(used, reserved, types.Universe.Names()) {
+		s.scope[n] = true
+	}
+	return s
+}
+
+func (s packageScope) take(name string) string {
+	unique := name
+	for i := 2; s.scope[unique] || s.inner[unique]; i++ {
+		unique = name + strconv.Itoa(i)
+	}
+	s.scope[unique] = true
+	return unique
+}
+
+// own returns the name of what id stands for, choosing it at the first call.
+func (s packageScope) own(id, name string) string {
+	n, ok := s.owned[id]
+	if !ok {
+		n = s.take(name)
+		s.owned[id] = n
+	}
+	return n
+}
+
+// localScope hands out the local names of one function.
+type localScope struct {
+	scope
+	top packageScope
+}
+
+// locals returns a scope for the local names of one function.
+func (g *gen) locals() localScope { return localScope{scope{}, g.top} }
+
+func (s localScope) take(name string) string {
+	unique := name
+	for i := 2; s.scope[unique] || s.top.scope[unique]; i++ {
+		unique = name + strconv.Itoa(i)
+	}
+	s.scope[unique], s.top.inner[unique] = true, true
+	return unique
+}
+
+// local turns a name into an unexported Go name that is free in s.
+func (s localScope) local(name string) string {
+	g := unexported(GoName(name))
+	if token.IsKeyword(g) {
+		g += "Value"
+	}
+	return s.take(g)
+}

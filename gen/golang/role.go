@@ -198,10 +198,7 @@ func (g *gen) unmentioned(r *machine) string {
 func (g *gen) constructor(r *machine) string {
 	c := g.newBody(r)
 	var params, checks []string
-	name := "new" + r.typ
-	if r.part == nil {
-		name = "New" + r.typ
-	}
+	name := g.creator(r)
 	fail := "return m, errors.New(%q)"
 	var t text
 	fields := []string{}
@@ -311,6 +308,14 @@ func (g *gen) plain(r *machine) bool {
 	return true
 }
 
+// creator names the function that makes a machine.
+func (g *gen) creator(r *machine) string {
+	if r.part == nil {
+		return g.maker(r.typ)
+	}
+	return g.top.own("make "+r.typ, "new"+r.typ)
+}
+
 // creation composes the initial value of a part; the locals are the part's keys.
 func (c *body) creation(p *machine) string {
 	var args []string
@@ -318,5 +323,5 @@ func (c *body) creation(p *machine) string {
 		args = append(args, c.store(p.part.Args[i], param.Type))
 	}
 	p.created = true
-	return "new" + p.typ + "(" + strings.Join(args, ", ") + ")"
+	return c.g.creator(p) + "(" + strings.Join(args, ", ") + ")"
 }

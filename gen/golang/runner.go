@@ -45,15 +45,16 @@ func (g *gen) newRunner(r *machine, t *text) {
 	}
 	errs := strings.Contains(g.constructor(r), ", error)")
 	make_ := fmt.Sprintf("effects: %s{list: make([]%s, 0, %d)}", r.effects, r.effect, min(g.maxEffects(r), 64))
-	call := fmt.Sprintf("New%s(%s)", r.typ, strings.Join(args, ", "))
+	call := fmt.Sprintf("%s(%s)", g.maker(r.typ), strings.Join(args, ", "))
+	name := g.maker(r.runner)
 	doc := "makes a runner with a machine in its initial state."
 	if errs {
-		t.p("%s", comment("New"+r.runner, doc+" The error says which parameter is wrong."))
-		t.p("func New%s(%s) (*%s, error) {\nm, err := %s\nif err != nil {\nreturn nil, err\n}\nreturn &%s{Machine: m, %s}, nil\n}", r.runner, strings.Join(params, ", "), r.runner, call, r.runner, make_)
+		t.p("%s", comment(name, doc+" The error says which parameter is wrong."))
+		t.p("func %s(%s) (*%s, error) {\nm, err := %s\nif err != nil {\nreturn nil, err\n}\nreturn &%s{Machine: m, %s}, nil\n}", name, strings.Join(params, ", "), r.runner, call, r.runner, make_)
 		return
 	}
-	t.p("%s", comment("New"+r.runner, doc))
-	t.p("func New%s(%s) *%s {\nreturn &%s{Machine: %s, %s}\n}", r.runner, strings.Join(params, ", "), r.runner, r.runner, call, make_)
+	t.p("%s", comment(name, doc))
+	t.p("func %s(%s) *%s {\nreturn &%s{Machine: %s, %s}\n}", name, strings.Join(params, ", "), r.runner, r.runner, call, make_)
 }
 
 func (g *gen) commandMethods(r *machine, t *text) {
@@ -143,7 +144,7 @@ func (g *gen) frameMethod(r *machine) string {
 		return t.String()
 	}
 	t.p("if err := DecodeMessage(frame, &r.event.Message); err != nil {\nr.effects.reset(from)\nreturn fsm.Result{Code: fsm.Refused, Transition: fsm.NoTransition}, err\n}")
-	t.p("r.event.Kind, r.event.From = %s[r.event.Message.Kind], from", unexported(r.prefix+"Receives"))
+	t.p("r.event.Kind, r.event.From = %s[r.event.Message.Kind], from", g.table(r, "Receives"))
 	t.p("return r.Machine.Step(&r.event, &r.effects), nil\n}")
 	return t.String()
 }
@@ -197,8 +198,8 @@ func (g *gen) renderMethods(r *machine, t *text) {
 	}
 	t.p("}\nreturn b\n}")
 	g.effectText(r, t)
-	t.p("\n// AppendMachine implements fsm.Runner.\nfunc (r *%s) AppendMachine(b []byte) []byte { return append%s(b, &r.Machine) }", r.runner, r.typ)
-	t.p("\n// AppendLegal implements fsm.Runner.\nfunc (r *%s) AppendLegal(b []byte) []byte { return append(b, %s[r.Machine.State]...) }", r.runner, unexported(r.prefix+"Legal"))
+	t.p("\n// AppendMachine implements fsm.Runner.\nfunc (r *%s) AppendMachine(b []byte) []byte { return %s(b, &r.Machine) }", r.runner, g.machineFunc(r))
+	t.p("\n// AppendLegal implements fsm.Runner.\nfunc (r *%s) AppendLegal(b []byte) []byte { return append(b, %s[r.Machine.State]...) }", r.runner, g.table(r, "Legal"))
 }
 
 func (g *gen) effectText(r *machine, t *text) {
@@ -286,7 +287,7 @@ func (g *gen) info(f *jen.File, r *machine) {
 	for _, x := range r.alarms {
 		timers = append(timers, x.name)
 	}
-	name := unexported(r.prefix + "Info")
+	name := g.table(r, "Info")
 	f.Line()
 	f.Comment("// Info implements fsm.Runner.")
 	f.Add(rawf("func (r *%s) Info() *fsm.Info { return &%s }", r.runner, name))
@@ -306,11 +307,11 @@ func (g *gen) info(f *jen.File, r *machine) {
 	f.Add(raw(strings.TrimSpace(t.String())))
 	f.Line()
 	f.Comment("// What each state handles or ignores.")
-	f.Add(rawf("var %s = [...]string{\n%s,\n}", unexported(r.prefix+"Legal"), strings.Join(legal, ",\n")))
+	f.Add(rawf("var %s = [...]string{\n%s,\n}", g.table(r, "Legal"), strings.Join(legal, ",\n")))
 	if table := g.messageEvents(r); len(table) > 0 {
 		f.Line()
 		f.Comment("// The events of the messages.")
-		f.Add(rawf("var %s = [...]%s{\n%s,\n}", unexported(r.prefix+"Receives"), r.kind, strings.Join(table, ",\n")))
+		f.Add(rawf("var %s = [...]%s{\n%s,\n}", g.table(r, "Receives"), r.kind, strings.Join(table, ",\n")))
 	}
 }
 

@@ -18,7 +18,9 @@ var packages = map[string]string{
 	"binary":  "encoding/binary",
 }
 
-var qualified = regexp.MustCompile(`\b(fsm|wire|strconv|errors|bytes|binary)\.([A-Z]\w*)`)
+// qualified finds the references to packages. Comments and literals are found as well, for what
+// they say to be passed over.
+var qualified = regexp.MustCompile("//[^\n]*|`[^`]*`|" + `"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\b(fsm|wire|strconv|errors|bytes|binary)\.([A-Z]\w*)`)
 
 // raw turns Go text into jennifer code. Expressions and the insides of
 // functions are composed as text, because text can be compared and needs no
@@ -26,39 +28,21 @@ var qualified = regexp.MustCompile(`\b(fsm|wire|strconv|errors|bytes|binary)\.([
 // to packages become jennifer's, so that it imports them.
 func raw(text string) *jen.Statement {
 	s := jen.Null()
-	for {
-		// A comment mentions packages without importing them.
-		if end, ok := leadingComment(text); ok {
-			s.Op(text[:end])
-			text = text[end:]
+	done := 0
+	for _, at := range qualified.FindAllStringSubmatchIndex(text, -1) {
+		if at[2] < 0 {
 			continue
 		}
-		at := qualified.FindStringSubmatchIndex(text)
-		if at == nil {
-			return s.Op(text)
-		}
-		if c := strings.Index(text, "//"); c >= 0 && c < at[0] {
-			s.Op(text[:c])
-			text = text[c:]
-			continue
-		}
-		if at[0] > 0 {
-			s.Op(text[:at[0]])
+		if done < at[0] {
+			s.Op(text[done:at[0]])
 		}
 		s.Qual(packages[text[at[2]:at[3]]], text[at[4]:at[5]])
-		text = text[at[1]:]
+		done = at[1]
 	}
-}
-
-// leadingComment says where the comment that text begins with ends.
-func leadingComment(text string) (int, bool) {
-	if !strings.HasPrefix(text, "//") {
-		return 0, false
+	if done < len(text) {
+		s.Op(text[done:])
 	}
-	if end := strings.IndexByte(text, '\n'); end >= 0 {
-		return end, true
-	}
-	return len(text), true
+	return s
 }
 
 // rawf is raw with a format.

@@ -223,7 +223,7 @@ func (c *body) settle(ret returns) {
 
 // newBody starts the composition of a function of machine r.
 func (g *gen) newBody(r *machine, extra ...string) *body {
-	c := &body{g: g, r: r, out: &text{}, names: locals(), locals: map[*model.Local]val{}, f: &facts{}}
+	c := &body{g: g, r: r, out: &text{}, names: g.locals(), locals: map[*model.Local]val{}, f: &facts{}}
 	for _, k := range r.keys {
 		c.names.take(k.name)
 	}
@@ -240,8 +240,8 @@ func (g *gen) handler(r *machine, ev *model.Event) *facts {
 		return f
 	}
 	c := g.newBody(r)
-	c.f.name = map[model.EventKind]string{model.EventMessage: "receive", model.EventCommand: "command", model.EventTimer: "expire"}[ev.Kind] +
-		GoName(ev.Name)
+	c.f.name = r.calls.take(map[model.EventKind]string{model.EventMessage: "receive", model.EventCommand: "command", model.EventTimer: "expire"}[ev.Kind] +
+		GoName(ev.Name))
 	r.done[id] = c.f
 	params := []string{"fx *" + r.role.effects}
 	for _, k := range r.keys {

@@ -227,7 +227,7 @@ func (c *body) enqueue(w waiting, values []string) {
 	}
 	item := "kind: " + w.kind
 	if w.member != "" {
-		item += ", " + w.member + ": " + w.kind + "Fields{" + strings.Join(all, ", ") + "}"
+		item += ", " + w.member + ": " + c.g.fieldsType(w) + "{" + strings.Join(all, ", ") + "}"
 	}
 	c.out.p("fx.%s = append(fx.%s, %s{%s})", c.r.up.queue, c.r.up.queue, c.r.up.queued, item)
 	c.changed()
@@ -303,7 +303,7 @@ func (c *body) ifStmt(s *model.If) bool {
 
 func (c *body) each(s *model.Each) {
 	// What one round changes is a change before the next round's refusal.
-	probe := &body{g: c.g, r: c.r, out: &text{}, names: locals(), locals: copied(c.locals), refuse: c.refuse, f: &facts{}}
+	probe := &body{g: c.g, r: c.r, out: &text{}, names: c.g.locals(), locals: copied(c.locals), refuse: c.refuse, f: &facts{}}
 	var at model.Expr = &model.None{ExprBase: model.ExprBase{Span: s.Span}}
 	probe.iterate(s.Local, s.Values, s.Over, at, true, func() { probe.statements(s.Body) })
 	dirty := c.dirty

@@ -47,8 +47,16 @@ func (g *gen) rendered(t *model.Type, x string) string {
 		g.texts[k] = true
 		g.textOrder = append(g.textOrder, gt)
 	}
-	return fmt.Sprintf("b = append%s(b, &%s)\n", textName(gt), x)
+	return fmt.Sprintf("b = %s(b, &%s)\n", g.textFunc(gt), x)
 }
+
+// textFunc is the name of the function that renders a type.
+func (g *gen) textFunc(gt *goType) string {
+	return g.top.own("text "+key(gt.t), "append"+textName(gt))
+}
+
+// machineFunc is the name of the function that renders a machine.
+func (g *gen) machineFunc(r *machine) string { return g.top.own("text of "+r.typ, "append"+r.typ) }
 
 // textName is the end of the name of the function that renders a type.
 func textName(gt *goType) string {
@@ -73,8 +81,7 @@ func memberName(t *model.Type) string {
 
 // typeText emits the function that renders a composite type.
 func (g *gen) typeText(gt *goType, t *text) {
-	name := "append" + textName(gt)
-	t.p("\nfunc %s(b []byte, v *%s) []byte {", name, gt.name)
+	t.p("\nfunc %s(b []byte, v *%s) []byte {", g.textFunc(gt), gt.name)
 	elems := func(count, elem string) {
 		t.p("b = append(b, '[')\nfor i := range %s {\nif i > 0 {\nb = append(b, \", \"...)\n}\n%s}\nreturn append(b, ']')\n}", count, g.rendered(gt.t.Elem, elem))
 	}
@@ -126,8 +133,9 @@ func (g *gen) messageText(t *text) {
 
 // machineText emits the functions that render a machine and its parts.
 func (g *gen) machineText(r *machine, t *text) {
-	t.p("\n// append%s appends the machine's state, parameters, variables, timers and parts.", r.typ)
-	t.p("func append%s(b []byte, m *%s) []byte {\nb = append(b, m.State.String()...)", r.typ, r.typ)
+	name := g.machineFunc(r)
+	t.p("\n// %s appends the machine's state, parameters, variables, timers and parts.", name)
+	t.p("func %s(b []byte, m *%s) []byte {\nb = append(b, m.State.String()...)", name, r.typ)
 	pending := "{"
 	member := func(name, code string) {
 		t.p("b = append(b, %s...)\n%s", strconv.Quote(pending+name+": "), strings.TrimSuffix(code, "\n"))
@@ -157,7 +165,7 @@ func (g *gen) machineText(r *machine, t *text) {
 
 func (g *gen) partText(p *machine, at string) string {
 	if len(p.part.Keys) == 0 {
-		return fmt.Sprintf("b = append%s(b, &%s)", p.typ, at)
+		return fmt.Sprintf("b = %s(b, &%s)", g.machineFunc(p), at)
 	}
 	head, tail, names := "", "", []string{}
 	for i := range p.part.Keys {
@@ -168,5 +176,5 @@ func (g *gen) partText(p *machine, at string) string {
 		names = append(names, n)
 	}
 	first := strings.Join(names, "+") + " > 0"
-	return fmt.Sprintf("b = append(b, '[')\n%sif %s {\nb = append(b, \", \"...)\n}\nb = append%s(b, &%s)\n%sb = append(b, ']')", head, first, p.typ, at, tail)
+	return fmt.Sprintf("b = append(b, '[')\n%sif %s {\nb = append(b, \", \"...)\n}\nb = %s(b, &%s)\n%sb = append(b, ']')", head, first, g.machineFunc(p), at, tail)
 }

@@ -77,6 +77,7 @@ func (g *gen) typ(t *model.Type, hint string) *goType {
 			name = fmt.Sprintf("Text%d", t.Cap)
 		}
 		gt.name, gt.own = g.top.take(name), true
+		g.maker(gt.name)
 	case model.KindOptional:
 		gt.name = "Optional[" + g.typ(t.Elem, hint).name + "]"
 		g.helpers["Optional"] = true
@@ -289,23 +290,23 @@ func (g *gen) stringer(f *jen.File, typ string, names []string) {
 func (g *gen) declareText(f *jen.File, gt *goType, head func(string)) {
 	head(fmt.Sprintf("is a text of at most %d bytes. Bytes of Data from Len on are 0.", gt.t.Cap))
 	f.Type().Id(gt.name).Struct(jen.Id("Len").Id(lenType(gt.t.Cap)), jen.Id("Data").Index(jen.Lit(gt.t.Cap)).Byte())
-	n := gt.name
+	n, maker := gt.name, g.maker(gt.name)
 	f.Line()
-	f.Comment(comment("New"+n, fmt.Sprintf("makes a %s; ok is false if s is longer than %d bytes, and the text is cut then.", n, gt.t.Cap)))
-	f.Add(rawf("func New%s(s string) (t %s, ok bool) {\nt.Len = %s(copy(t.Data[:], s))\nreturn t, len(s) <= len(t.Data)\n}", n, n, lenType(gt.t.Cap)))
+	f.Comment(comment(maker, fmt.Sprintf("makes a %s; ok is false if s is longer than %d bytes, and the text is cut then.", n, gt.t.Cap)))
+	f.Add(rawf("func %s(s string) (t %s, ok bool) {\nt.Len = %s(copy(t.Data[:], s))\nreturn t, len(s) <= len(t.Data)\n}", maker, n, lenType(gt.t.Cap)))
 	f.Line()
 	f.Comment("String returns the text.")
 	f.Add(rawf("func (t %s) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }", n))
 	if gt.methods["make"] {
 		f.Line()
-		f.Comment(comment(unexported(n), "makes a constant of the specification."))
-		f.Add(rawf("func %s(s string) %s {\nt, _ := New%s(s)\nreturn t\n}", g.textMaker(gt), n, n))
+		f.Comment(comment(g.textMaker(gt), "makes a constant of the specification."))
+		f.Add(rawf("func %s(s string) %s {\nt, _ := %s(s)\nreturn t\n}", g.textMaker(gt), n, maker))
 	}
 }
 
 func (g *gen) textMaker(gt *goType) string {
 	gt.methods["make"] = true
-	return unexported(gt.name) + "Of"
+	return g.top.own("constant "+gt.name, unexported(gt.name)+"Of")
 }
 
 func (g *gen) declareList(f *jen.File, gt *goType, head func(string)) {

@@ -106,11 +106,11 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageChecksum:
-		dst, e = appendChecksum(dst, start, &m.Checksum)
+		dst, e = encodeChecksum(dst, start, &m.Checksum)
 	case MessageBattleinput:
-		dst, e = appendBattleinput(dst, start, &m.Battleinput)
+		dst, e = encodeBattleinput(dst, start, &m.Battleinput)
 	case MessageFramecount:
-		dst, e = appendFramecount(dst, start, &m.Framecount)
+		dst, e = encodeFramecount(dst, start, &m.Framecount)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -131,7 +131,7 @@ func decodeChecksum(b []byte, m *ChecksumMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendChecksum(dst []byte, _ int, m *ChecksumMessage) ([]byte, wire.Error) {
+func encodeChecksum(dst []byte, _ int, m *ChecksumMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Crc))
 	return dst, wire.Error{}
@@ -145,7 +145,7 @@ func decodeBattleinput(b []byte, m *BattleinputMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendBattleinput(dst []byte, _ int, m *BattleinputMessage) ([]byte, wire.Error) {
+func encodeBattleinput(dst []byte, _ int, m *BattleinputMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Bits))
 	return dst, wire.Error{}
 }
@@ -158,7 +158,7 @@ func decodeFramecount(b []byte, m *FramecountMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendFramecount(dst []byte, _ int, m *FramecountMessage) ([]byte, wire.Error) {
+func encodeFramecount(dst []byte, _ int, m *FramecountMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
 	return dst, wire.Error{}
 }

@@ -123,19 +123,19 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageJoin:
-		dst, e = appendJoin(dst, start, &m.Join)
+		dst, e = encodeJoin(dst, start, &m.Join)
 	case MessageServerStart:
-		dst, e = appendServerStart(dst, start, &m.ServerStart)
+		dst, e = encodeServerStart(dst, start, &m.ServerStart)
 	case MessageGamecommands:
-		dst, e = appendGamecommands(dst, start, &m.Gamecommands)
+		dst, e = encodeGamecommands(dst, start, &m.Gamecommands)
 	case MessageNwfDone:
-		dst, e = appendNwfDone(dst, start, &m.NwfDone)
+		dst, e = encodeNwfDone(dst, start, &m.NwfDone)
 	case MessageServerSpeed:
-		dst, e = appendServerSpeed(dst, start, &m.ServerSpeed)
+		dst, e = encodeServerSpeed(dst, start, &m.ServerSpeed)
 	case MessagePlayerKicked:
-		dst, e = appendPlayerKicked(dst, start, &m.PlayerKicked)
+		dst, e = encodePlayerKicked(dst, start, &m.PlayerKicked)
 	case MessageLeft:
-		dst, e = appendLeft(dst, start, &m.Left)
+		dst, e = encodeLeft(dst, start, &m.Left)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -161,7 +161,7 @@ func decodeJoin(b []byte, m *JoinMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendJoin(dst []byte, _ int, m *JoinMessage) ([]byte, wire.Error) {
+func encodeJoin(dst []byte, _ int, m *JoinMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Slot))
 	return dst, wire.Error{}
 }
@@ -185,7 +185,7 @@ func decodeServerStart(b []byte, m *ServerStartMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendServerStart(dst []byte, start int, m *ServerStartMessage) ([]byte, wire.Error) {
+func encodeServerStart(dst []byte, start int, m *ServerStartMessage) ([]byte, wire.Error) {
 	if m.Players>>2 != 0 {
 		return dst, wire.Error{Message: "SERVER_START", Field: "players", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players)}
 	}
@@ -235,7 +235,7 @@ func decodeGamecommands(b []byte, m *GamecommandsMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendGamecommands(dst []byte, start int, m *GamecommandsMessage) ([]byte, wire.Error) {
+func encodeGamecommands(dst []byte, start int, m *GamecommandsMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Slot))
 	if m.Entry.Sent > 11 {
 		return dst, wire.Error{Message: "GAMECOMMANDS", Field: "entry", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Entry.Sent)}
@@ -260,7 +260,7 @@ func decodeNwfDone(b []byte, m *NwfDoneMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendNwfDone(dst []byte, _ int, m *NwfDoneMessage) ([]byte, wire.Error) {
+func encodeNwfDone(dst []byte, _ int, m *NwfDoneMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Next))
 	return dst, wire.Error{}
 }
@@ -279,7 +279,7 @@ func decodeServerSpeed(b []byte, m *ServerSpeedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendServerSpeed(dst []byte, _ int, m *ServerSpeedMessage) ([]byte, wire.Error) {
+func encodeServerSpeed(dst []byte, _ int, m *ServerSpeedMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Want))
 	return dst, wire.Error{}
 }
@@ -298,7 +298,7 @@ func decodePlayerKicked(b []byte, m *PlayerKickedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendPlayerKicked(dst []byte, _ int, m *PlayerKickedMessage) ([]byte, wire.Error) {
+func encodePlayerKicked(dst []byte, _ int, m *PlayerKickedMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Slot))
 	return dst, wire.Error{}
 }
@@ -317,7 +317,7 @@ func decodeLeft(b []byte, m *LeftMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendLeft(dst []byte, _ int, m *LeftMessage) ([]byte, wire.Error) {
+func encodeLeft(dst []byte, _ int, m *LeftMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Slot))
 	return dst, wire.Error{}
 }

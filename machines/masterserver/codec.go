@@ -134,15 +134,15 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageJoin:
-		dst, e = appendJoin(dst, start, &m.Join)
+		dst, e = encodeJoin(dst, start, &m.Join)
 	case MessageRemove:
-		dst, e = appendRemove(dst, start, &m.Remove)
+		dst, e = encodeRemove(dst, start, &m.Remove)
 	case MessagePlayers:
-		dst, e = appendPlayers(dst, start, &m.Players)
+		dst, e = encodePlayers(dst, start, &m.Players)
 	case MessageOther:
-		dst, e = appendOther(dst, start, &m.Other)
+		dst, e = encodeOther(dst, start, &m.Other)
 	case MessageLost:
-		dst, e = appendLost(dst, start, &m.Lost)
+		dst, e = encodeLost(dst, start, &m.Lost)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -247,7 +247,7 @@ func decodeJoin(b []byte, m *JoinMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendJoin(dst []byte, start int, m *JoinMessage) ([]byte, wire.Error) {
+func encodeJoin(dst []byte, start int, m *JoinMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.On))
 	if m.Version.Major > 9 {
 		return dst, wire.Error{Message: "JOIN", Field: "version", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Version.Major)}
@@ -290,7 +290,7 @@ func decodeRemove(b []byte, m *RemoveMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendRemove(dst []byte, _ int, m *RemoveMessage) ([]byte, wire.Error) {
+func encodeRemove(dst []byte, _ int, m *RemoveMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.On))
 	return dst, wire.Error{}
 }
@@ -323,7 +323,7 @@ func decodePlayers(b []byte, m *PlayersMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendPlayers(dst []byte, _ int, m *PlayersMessage) ([]byte, wire.Error) {
+func encodePlayers(dst []byte, _ int, m *PlayersMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.On), byte(m.Players), byte(m.Max))
 	return dst, wire.Error{}
 }
@@ -342,7 +342,7 @@ func decodeOther(b []byte, m *OtherMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendOther(dst []byte, _ int, m *OtherMessage) ([]byte, wire.Error) {
+func encodeOther(dst []byte, _ int, m *OtherMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.On))
 	return dst, wire.Error{}
 }
@@ -361,7 +361,7 @@ func decodeLost(b []byte, m *LostMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendLost(dst []byte, _ int, m *LostMessage) ([]byte, wire.Error) {
+func encodeLost(dst []byte, _ int, m *LostMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.On))
 	return dst, wire.Error{}
 }

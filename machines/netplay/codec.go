@@ -166,31 +166,31 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageInit:
-		dst, e = appendInit(dst, start, &m.Init)
+		dst, e = encodeInit(dst, start, &m.Init)
 	case MessagePing:
-		dst, e = appendPing(dst, start, &m.Ping)
+		dst, e = encodePing(dst, start, &m.Ping)
 	case MessageAck:
-		dst, e = appendAck(dst, start, &m.Ack)
+		dst, e = encodeAck(dst, start, &m.Ack)
 	case MessageFleet:
-		dst, e = appendFleet(dst, start, &m.Fleet)
+		dst, e = encodeFleet(dst, start, &m.Fleet)
 	case MessageTeamname:
-		dst, e = appendTeamname(dst, start, &m.Teamname)
+		dst, e = encodeTeamname(dst, start, &m.Teamname)
 	case MessageSeedrandom:
-		dst, e = appendSeedrandom(dst, start, &m.Seedrandom)
+		dst, e = encodeSeedrandom(dst, start, &m.Seedrandom)
 	case MessageInputdelay:
-		dst, e = appendInputdelay(dst, start, &m.Inputdelay)
+		dst, e = encodeInputdelay(dst, start, &m.Inputdelay)
 	case MessageSelectship:
-		dst, e = appendSelectship(dst, start, &m.Selectship)
+		dst, e = encodeSelectship(dst, start, &m.Selectship)
 	case MessageBattleinput:
-		dst, e = appendBattleinput(dst, start, &m.Battleinput)
+		dst, e = encodeBattleinput(dst, start, &m.Battleinput)
 	case MessageFramecount:
-		dst, e = appendFramecount(dst, start, &m.Framecount)
+		dst, e = encodeFramecount(dst, start, &m.Framecount)
 	case MessageChecksum:
-		dst, e = appendChecksum(dst, start, &m.Checksum)
+		dst, e = encodeChecksum(dst, start, &m.Checksum)
 	case MessageAbort:
-		dst, e = appendAbort(dst, start, &m.Abort)
+		dst, e = encodeAbort(dst, start, &m.Abort)
 	case MessageReset:
-		dst, e = appendReset(dst, start, &m.Reset)
+		dst, e = encodeReset(dst, start, &m.Reset)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -211,7 +211,7 @@ func decodeInit(b []byte, m *InitMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendInit(dst []byte, _ int, m *InitMessage) ([]byte, wire.Error) {
+func encodeInit(dst []byte, _ int, m *InitMessage) ([]byte, wire.Error) {
 	dst = append(dst, m.ProtoMajor, m.ProtoMinor, 0, 0, m.Major, byte(m.Minor), byte(m.Patch))
 	dst = append(dst, 0)
 	return dst, wire.Error{}
@@ -222,7 +222,7 @@ func decodePing(b []byte, m *PingMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendPing(dst []byte, _ int, m *PingMessage) ([]byte, wire.Error) {
+func encodePing(dst []byte, _ int, m *PingMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Id))
 	return dst, wire.Error{}
 }
@@ -232,7 +232,7 @@ func decodeAck(b []byte, m *AckMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendAck(dst []byte, _ int, m *AckMessage) ([]byte, wire.Error) {
+func encodeAck(dst []byte, _ int, m *AckMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Id))
 	return dst, wire.Error{}
 }
@@ -279,7 +279,7 @@ func decodeFleet(b []byte, m *FleetMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendFleet(dst []byte, start int, m *FleetMessage) ([]byte, wire.Error) {
+func encodeFleet(dst []byte, start int, m *FleetMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(ordinal(m.Own)), 0)
 	if int(m.Entries.Len) > 14 {
 		return dst, wire.Error{Message: "FLEET", Field: "entries", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Entries.Len), Limit: 14}
@@ -312,7 +312,7 @@ func decodeTeamname(b []byte, m *TeamnameMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendTeamname(dst []byte, start int, m *TeamnameMessage) ([]byte, wire.Error) {
+func encodeTeamname(dst []byte, start int, m *TeamnameMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(ordinal(m.Own)), 0)
 	since02 := len(dst) - start
 	{
@@ -333,7 +333,7 @@ func decodeSeedrandom(b []byte, m *SeedrandomMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendSeedrandom(dst []byte, _ int, m *SeedrandomMessage) ([]byte, wire.Error) {
+func encodeSeedrandom(dst []byte, _ int, m *SeedrandomMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Seed))
 	return dst, wire.Error{}
 }
@@ -349,7 +349,7 @@ func decodeInputdelay(b []byte, m *InputdelayMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendInputdelay(dst []byte, _ int, m *InputdelayMessage) ([]byte, wire.Error) {
+func encodeInputdelay(dst []byte, _ int, m *InputdelayMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Delay))
 	return dst, wire.Error{}
 }
@@ -365,7 +365,7 @@ func decodeSelectship(b []byte, m *SelectshipMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendSelectship(dst []byte, _ int, m *SelectshipMessage) ([]byte, wire.Error) {
+func encodeSelectship(dst []byte, _ int, m *SelectshipMessage) ([]byte, wire.Error) {
 	if m.Slot.Present {
 		dst = binary.BigEndian.AppendUint16(dst, uint16(m.Slot.Value))
 	} else {
@@ -380,7 +380,7 @@ func decodeBattleinput(b []byte, m *BattleinputMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendBattleinput(dst []byte, _ int, m *BattleinputMessage) ([]byte, wire.Error) {
+func encodeBattleinput(dst []byte, _ int, m *BattleinputMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Bits), 0, 0, 0)
 	return dst, wire.Error{}
 }
@@ -390,7 +390,7 @@ func decodeFramecount(b []byte, m *FramecountMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendFramecount(dst []byte, _ int, m *FramecountMessage) ([]byte, wire.Error) {
+func encodeFramecount(dst []byte, _ int, m *FramecountMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
 	return dst, wire.Error{}
 }
@@ -401,7 +401,7 @@ func decodeChecksum(b []byte, m *ChecksumMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendChecksum(dst []byte, _ int, m *ChecksumMessage) ([]byte, wire.Error) {
+func encodeChecksum(dst []byte, _ int, m *ChecksumMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Crc))
 	return dst, wire.Error{}
@@ -412,7 +412,7 @@ func decodeAbort(b []byte, m *AbortMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendAbort(dst []byte, _ int, m *AbortMessage) ([]byte, wire.Error) {
+func encodeAbort(dst []byte, _ int, m *AbortMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Reason))
 	dst = append(dst, 0, 0)
 	return dst, wire.Error{}
@@ -423,7 +423,7 @@ func decodeReset(b []byte, m *ResetMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendReset(dst []byte, _ int, m *ResetMessage) ([]byte, wire.Error) {
+func encodeReset(dst []byte, _ int, m *ResetMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Reason))
 	dst = append(dst, 0, 0)
 	return dst, wire.Error{}

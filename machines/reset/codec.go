@@ -99,7 +99,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageReset:
-		dst, e = appendReset(dst, start, &m.Reset)
+		dst, e = encodeReset(dst, start, &m.Reset)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -119,7 +119,7 @@ func decodeReset(b []byte, m *ResetMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendReset(dst []byte, _ int, m *ResetMessage) ([]byte, wire.Error) {
+func encodeReset(dst []byte, _ int, m *ResetMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Reason))
 	return dst, wire.Error{}
 }

@@ -105,7 +105,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageChange:
-		dst, e = appendChange(dst, start, &m.Change)
+		dst, e = encodeChange(dst, start, &m.Change)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -132,7 +132,7 @@ func decodeChange(b []byte, m *ChangeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendChange(dst []byte, _ int, m *ChangeMessage) ([]byte, wire.Error) {
+func encodeChange(dst []byte, _ int, m *ChangeMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Property))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Value))
 	return dst, wire.Error{}

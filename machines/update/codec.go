@@ -93,7 +93,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageUpdate:
-		dst, e = appendUpdate(dst, start, &m.Update)
+		dst, e = encodeUpdate(dst, start, &m.Update)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -113,7 +113,7 @@ func decodeUpdate(b []byte, m *UpdateMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendUpdate(dst []byte, _ int, m *UpdateMessage) ([]byte, wire.Error) {
+func encodeUpdate(dst []byte, _ int, m *UpdateMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Value))
 	return dst, wire.Error{}
 }

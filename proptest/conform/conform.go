@@ -48,7 +48,7 @@ type Pair struct {
 func New(p *model.Protocol, t Target) (*Pair, error) {
 	role := p.Roles[0]
 	for _, r := range p.Roles {
-		if golang.GoName(r.Name) == golang.GoName(t.Role) {
+		if r.Name == t.Role {
 			role = r
 		}
 	}
@@ -84,19 +84,7 @@ func (x *Pair) construct(fn any) reflect.Value {
 
 // checkNames says where a generated struct does not have the members that the model asks for.
 func checkNames(m *model.Machine, t reflect.Type) error {
-	names := []string{"State"}
-	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
-		for _, v := range list {
-			names = append(names, v.Name)
-		}
-	}
-	for _, v := range m.Timers {
-		names = append(names, v.Name)
-	}
-	for _, v := range m.Parts {
-		names = append(names, v.Name)
-	}
-	names = golang.GoNames(names...)
+	names := golang.MachineMembers(m)
 	if t.NumField() != len(names) {
 		return fmt.Errorf("%s has %d members, the model %d", t, t.NumField(), len(names))
 	}
@@ -183,23 +171,20 @@ func (x *Pair) commandMember(ev *model.Event) string {
 	return ""
 }
 
-// memberOf names the member of a union for one of several things.
-func memberOf[T any](list []T, name func(T) string, index int) string {
+// memberOf names the member of Report for one of several reports.
+func memberOf(list []*model.Report, index int) string {
 	names := []string{"Kind"}
-	for _, m := range list {
-		names = append(names, name(m))
+	for _, r := range list {
+		names = append(names, r.Name)
 	}
 	return golang.GoNames(names...)[index+1]
 }
-
-func messageName(m *model.Message) string { return m.Name }
-func reportName(r *model.Report) string   { return r.Name }
 
 func (x *Pair) setMessage(v reflect.Value, m *model.Message, slots []int64) {
 	v.SetZero()
 	v.FieldByName("Kind").SetUint(uint64(m.Index))
 	if len(m.Fields) > 0 {
-		x.setFields(v.FieldByName(memberOf(x.Protocol.Messages, messageName, m.Index)), m.Fields, slots)
+		x.setFields(v.FieldByName(golang.MessageMembers(x.Protocol.Messages)[m.Index]), m.Fields, slots)
 	}
 }
 
@@ -226,7 +211,7 @@ func (x *Pair) getMessage(v reflect.Value) (*model.Message, []int64) {
 	if len(m.Fields) == 0 {
 		return m, nil
 	}
-	return m, x.getFields(v.FieldByName(memberOf(x.Protocol.Messages, messageName, m.Index)), m.Fields)
+	return m, x.getFields(v.FieldByName(golang.MessageMembers(x.Protocol.Messages)[m.Index]), m.Fields)
 }
 
 // Compare gives an event to a value in all implementations and says where they differ.
@@ -328,7 +313,7 @@ func (x *Pair) payload(i int, w *interp.Effect, g fsm.Effect) error {
 			return fmt.Errorf("report %d, ID %d", n, g.ID)
 		}
 		if len(w.Report.Fields) > 0 {
-			slots := x.getFields(r.FieldByName(memberOf(x.Role.Reports, reportName, w.Report.Index)), w.Report.Fields)
+			slots := x.getFields(r.FieldByName(memberOf(x.Role.Reports, w.Report.Index)), w.Report.Fields)
 			if !interp.Value(slots).Equal(w.Slots) {
 				return fmt.Errorf("fields %v", slots)
 			}

@@ -7,8 +7,12 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/corners/looplabcorners"
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen"
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen/looplabkitchen"
+	"github.com/parley-go/parley/proptest/conform/sample/nasty"
+	"github.com/parley-go/parley/proptest/conform/sample/nasty/looplabnasty"
 	"github.com/parley-go/parley/proptest/conform/sample/nested"
 	"github.com/parley-go/parley/proptest/conform/sample/nested/looplabnested"
+	"github.com/parley-go/parley/proptest/conform/sample/player"
+	"github.com/parley-go/parley/proptest/conform/sample/player/looplabplayer"
 	"github.com/parley-go/parley/proptest/conform/sample/ring"
 	"github.com/parley-go/parley/proptest/conform/sample/ring/looplabring"
 )
@@ -20,6 +24,10 @@ var samples = []Target{
 	{"proptest/conform/testdata/nested/spec.yaml", "peer", nested.NewPeerRunner, looplabnested.NewPeer, nested.DecodeMessage, nested.AppendMessage, nested.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "client", corners.NewClientRunner, looplabcorners.NewClient, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
 	{"proptest/conform/testdata/ring/spec.yaml", "node", ring.NewNodeRunner, looplabring.NewNode, ring.DecodeMessage, ring.AppendMessage, ring.FrameSize},
+	{"proptest/conform/testdata/nasty/spec.yaml", "nasty", nasty.NewNastyRunner, looplabnasty.NewNasty, nasty.DecodeMessage, nasty.AppendMessage, nasty.FrameSize},
+	{"proptest/conform/testdata/player/spec.yaml", "player", player.NewPlayerRunner2, looplabplayer.NewPlayer22, player.DecodeMessage, player.AppendMessage, player.FrameSize},
+	{"proptest/conform/testdata/player/spec.yaml", "newPlayer", player.NewNewPlayerRunner3, looplabplayer.NewNewPlayer3, player.DecodeMessage, player.AppendMessage, player.FrameSize},
+	{"proptest/conform/testdata/player/spec.yaml", "new_player", player.NewNewPlayerRunner4, looplabplayer.NewNewPlayer4, player.DecodeMessage, player.AppendMessage, player.FrameSize},
 }
 
 func allTargets() []Target { return append(samples[:len(samples):len(samples)], Targets...) }

@@ -32,7 +32,7 @@ type Peer struct {
 func NewPeer() *Peer {
 	machine := reset.NewPeer()
 	p := &Peer{machine: machine}
-	p.FSM = fsm.NewFSM(machine.State.String(), events, fsm.Callbacks{
+	p.FSM = fsm.NewFSM(machine.State.String(), peerEvents, fsm.Callbacks{
 		"after_event":  p.after,
 		"before_event": p.before,
 		"leave_state":  p.leave,
@@ -93,7 +93,7 @@ func (p *Peer) Fire(ctx context.Context, name string, ev *reset.Event) error {
 
 // fire fires the next transition of the step.
 func (p *Peer) fire() error {
-	return moved(p.FSM.Event(context.Background(), names[p.rest[0]]))
+	return moved(p.FSM.Event(context.Background(), peerNames[p.rest[0]]))
 }
 
 // fired lists the transitions of the step that was computed last.
@@ -134,7 +134,7 @@ func (p *Peer) before(ctx context.Context, e *fsm.Event) {
 	p.next = p.machine
 	p.result = p.next.Step(ev, &p.effects)
 	fired := p.fired()
-	if p.result.Code != parley.Took || len(fired) == 0 || names[fired[0]] != e.Event {
+	if p.result.Code != parley.Took || len(fired) == 0 || peerNames[fired[0]] != e.Event {
 		e.Cancel(errors.New("the machine does not take " + e.Event + " for this event now"))
 		return
 	}
@@ -164,7 +164,7 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 }
 
 // The transitions of the specification as events of the FSM.
-var events = fsm.Events{
+var peerEvents = fsm.Events{
 	// specs/reset/spec.yaml:32
 	{Name: "match reset", Src: []string{"match"}, Dst: "pending"},
 	// specs/reset/spec.yaml:33
@@ -182,7 +182,7 @@ var events = fsm.Events{
 }
 
 // The names of the transitions by their number.
-var names = [...]string{
+var peerNames = [...]string{
 	"match reset",
 	"match RESET",
 	"match play",

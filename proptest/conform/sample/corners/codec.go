@@ -116,15 +116,15 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageHello:
-		dst, e = appendHello(dst, start, &m.Hello)
+		dst, e = encodeHello(dst, start, &m.Hello)
 	case MessageDeal:
-		dst, e = appendDeal(dst, start, &m.Deal)
+		dst, e = encodeDeal(dst, start, &m.Deal)
 	case MessageSum:
-		dst, e = appendSum(dst, start, &m.Sum)
+		dst, e = encodeSum(dst, start, &m.Sum)
 	case MessageNote:
-		dst, e = appendNote(dst, start, &m.Note)
+		dst, e = encodeNote(dst, start, &m.Note)
 	case MessageRing:
-		dst, e = appendRing(dst, start, &m.Ring)
+		dst, e = encodeRing(dst, start, &m.Ring)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -164,7 +164,7 @@ func decodeHello(b []byte, m *HelloMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendHello(dst []byte, start int, m *HelloMessage) ([]byte, wire.Error) {
+func encodeHello(dst []byte, start int, m *HelloMessage) ([]byte, wire.Error) {
 	if int(m.Name.Len) > 5 {
 		return dst, wire.Error{Message: "HELLO", Field: "name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Name.Len), Limit: 5}
 	}
@@ -242,7 +242,7 @@ func decodeDeal(b []byte, m *DealMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendDeal(dst []byte, start int, m *DealMessage) ([]byte, wire.Error) {
+func encodeDeal(dst []byte, start int, m *DealMessage) ([]byte, wire.Error) {
 	if int(m.Cards.Len) > 4 {
 		return dst, wire.Error{Message: "DEAL", Field: "cards", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Cards.Len), Limit: 4}
 	}
@@ -290,7 +290,7 @@ func decodeSum(b []byte, m *SumMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendSum(dst []byte, start int, m *SumMessage) ([]byte, wire.Error) {
+func encodeSum(dst []byte, start int, m *SumMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.A))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.B))
 	if m.C < -4 || m.C > 4 {
@@ -347,7 +347,7 @@ func decodeNote(b []byte, m *NoteMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendNote(dst []byte, start int, m *NoteMessage) ([]byte, wire.Error) {
+func encodeNote(dst []byte, start int, m *NoteMessage) ([]byte, wire.Error) {
 	if int(m.Text.Len) > 300 {
 		return dst, wire.Error{Message: "NOTE", Field: "text", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Text.Len), Limit: 300}
 	}
@@ -381,7 +381,7 @@ func decodeRing(b []byte, m *RingMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendRing(dst []byte, _ int, m *RingMessage) ([]byte, wire.Error) {
+func encodeRing(dst []byte, _ int, m *RingMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Seat), byte(m.Times))
 	return dst, wire.Error{}
 }

@@ -173,7 +173,7 @@ func NewText1(s string) (t Text1, ok bool) {
 // String returns the text.
 func (t Text1) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
-// text1 makes a constant of the specification.
+// text1Of makes a constant of the specification.
 func text1Of(s string) Text1 {
 	t, _ := NewText1(s)
 	return t

@@ -113,13 +113,13 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageFleet:
-		dst, e = appendFleet(dst, start, &m.Fleet)
+		dst, e = encodeFleet(dst, start, &m.Fleet)
 	case MessageName:
-		dst, e = appendName(dst, start, &m.Name)
+		dst, e = encodeName(dst, start, &m.Name)
 	case MessagePut:
-		dst, e = appendPut(dst, start, &m.Put)
+		dst, e = encodePut(dst, start, &m.Put)
 	case MessageGot:
-		dst, e = appendGot(dst, start, &m.Got)
+		dst, e = encodeGot(dst, start, &m.Got)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -202,7 +202,7 @@ func decodeFleet(b []byte, m *FleetMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendFleet(dst []byte, start int, m *FleetMessage) ([]byte, wire.Error) {
+func encodeFleet(dst []byte, start int, m *FleetMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(ordinal(m.Mine)), 0)
 	if int(m.Fleet.Len) > 3 {
 		return dst, wire.Error{Message: "FLEET", Field: "fleet", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Fleet.Len), Limit: 3}
@@ -247,7 +247,7 @@ func decodeName(b []byte, m *NameMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendName(dst []byte, start int, m *NameMessage) ([]byte, wire.Error) {
+func encodeName(dst []byte, start int, m *NameMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Seed))
 	{
 		text := m.Name.Data[:min(int(m.Name.Len), 12)]
@@ -290,7 +290,7 @@ func decodePut(b []byte, m *PutMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendPut(dst []byte, start int, m *PutMessage) ([]byte, wire.Error) {
+func encodePut(dst []byte, start int, m *PutMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Slot))
 	if int(m.Ship) >= 3 {
 		return dst, wire.Error{Message: "PUT", Field: "ship", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Ship), Limit: 2}
@@ -313,7 +313,7 @@ func decodeGot(b []byte, m *GotMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendGot(dst []byte, _ int, m *GotMessage) ([]byte, wire.Error) {
+func encodeGot(dst []byte, _ int, m *GotMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(uint32(m.Slot)), byte(uint32(m.Slot)>>8), byte(uint32(m.Slot)>>16))
 	return dst, wire.Error{}
 }

@@ -116,7 +116,7 @@ func NewName(s string) (t Name, ok bool) {
 // String returns the text.
 func (t Name) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
-// name makes a constant of the specification.
+// nameOf makes a constant of the specification.
 func nameOf(s string) Name {
 	t, _ := NewName(s)
 	return t

@@ -93,7 +93,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageHit:
-		dst, e = appendHit(dst, start, &m.Hit)
+		dst, e = encodeHit(dst, start, &m.Hit)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -130,7 +130,7 @@ func decodeHit(b []byte, m *HitMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendHit(dst []byte, start int, m *HitMessage) ([]byte, wire.Error) {
+func encodeHit(dst []byte, start int, m *HitMessage) ([]byte, wire.Error) {
 	if int(m.Side) >= 2 {
 		return dst, wire.Error{Message: "HIT", Field: "side", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Side), Limit: 1}
 	}

@@ -102,9 +102,9 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	var e wire.Error
 	switch m.Kind {
 	case MessageRank:
-		dst, e = appendRank(dst, start, &m.Rank)
+		dst, e = encodeRank(dst, start, &m.Rank)
 	case MessageBack:
-		dst, e = appendBack(dst, start, &m.Back)
+		dst, e = encodeBack(dst, start, &m.Back)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -142,7 +142,7 @@ func decodeRank(b []byte, m *RankMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendRank(dst []byte, start int, m *RankMessage) ([]byte, wire.Error) {
+func encodeRank(dst []byte, start int, m *RankMessage) ([]byte, wire.Error) {
 	if m.Best < 0 {
 		return dst, wire.Error{Message: "RANK", Field: "best", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Best)}
 	}
@@ -202,7 +202,7 @@ func decodeBack(b []byte, m *BackMessage) wire.Error {
 	return wire.Error{}
 }
 
-func appendBack(dst []byte, start int, m *BackMessage) ([]byte, wire.Error) {
+func encodeBack(dst []byte, start int, m *BackMessage) ([]byte, wire.Error) {
 	for i1 := range m.Heard {
 		dst = append(dst, byte(ordinal(m.Heard[i1])))
 	}
