@@ -20,6 +20,20 @@ type renamed struct {
 type renaming struct {
 	s     *System
 	types []renamed
+	tags  map[*model.Type]string
+}
+
+// tag is tagOf, kept.
+func (y *renaming) tag(t *model.Type) string {
+	tag, ok := y.tags[t]
+	if !ok {
+		if y.tags == nil {
+			y.tags = map[*model.Type]string{}
+		}
+		tag = tagOf(t)
+		y.tags[t] = tag
+	}
+	return tag
 }
 
 // holders are the indices that hold what is walked over, by the tag of their type.
@@ -40,7 +54,7 @@ func (h holders) with(tag string, v int64) holders {
 
 // domain gives the domain of a scalar, -1 for none.
 func (y *renaming) domain(t *model.Type, in holders) int {
-	tag := tagOf(t)
+	tag := y.tag(t)
 	if tag == "" {
 		return -1
 	}
@@ -77,7 +91,7 @@ func (y *renaming) value(t *model.Type, v []int64, in holders, visit visitor) {
 			y.value(f.Type, v[f.Offset:], in, visit)
 		}
 	case model.KindArray:
-		n, tag := t.Elem.Slots(), tagOf(t.Index)
+		n, tag := t.Elem.Slots(), y.tag(t.Index)
 		for i := range int(t.Index.Count()) {
 			y.value(t.Elem, v[i*n:], in.with(tag, lowest(t.Index)+int64(i)), visit)
 		}
@@ -107,7 +121,7 @@ func (y *renaming) machine(m *model.Machine, v []int64, in holders, visit visito
 	for _, p := range m.Parts {
 		tag, least := "", int64(0)
 		if len(p.Keys) == 1 {
-			tag, least = tagOf(p.Keys[0].Type), lowest(p.Keys[0].Type)
+			tag, least = y.tag(p.Keys[0].Type), lowest(p.Keys[0].Type)
 		}
 		for i := range p.Count {
 			y.machine(p.Machine, v[p.Offset+i*p.Machine.Size:], in.with(tag, least+int64(i)), visit)
@@ -119,7 +133,7 @@ func (y *renaming) machine(m *model.Machine, v []int64, in holders, visit visito
 func (y *renaming) message(fields []*model.Field, v []int64, visit visitor) {
 	var in holders
 	for _, f := range fields {
-		if tag := tagOf(f.Type); tag != "" {
+		if tag := y.tag(f.Type); tag != "" {
 			in = in.with(tag, v[f.Offset])
 		}
 	}

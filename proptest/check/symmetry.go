@@ -13,6 +13,9 @@ import (
 // each is tried on every configuration.
 const maxShuffles = 120
 
+// maxDomains is how many sets of values can be exchanged on their own.
+const maxDomains = 255
+
 // FindSymmetry derives from the specification which configurations of the check are
 // alike, for explore.ReduceSymmetry, and puts that into System.Symmetry (nil if
 // none are). What is interchangeable is told in its Names; refused says what is
@@ -41,9 +44,12 @@ func (s *System) FindSymmetry() (refused []string) {
 			}
 			continue
 		}
+		if len(domains) == maxDomains {
+			break
+		}
 		r := renamed{tag: tag, first: len(domains)}
 		name, count := x.t.Name, int64(1)
-		if index := u.ownedBy(tag); index != nil {
+		if index := u.ownedBy(tag); index != nil && len(domains)+int(index.Count()) <= maxDomains {
 			r.index, r.least, count = tagOf(index), lowest(index), index.Count()
 			name += " (for each " + index.Name + " on its own)"
 		}

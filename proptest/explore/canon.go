@@ -2,7 +2,6 @@ package explore
 
 import (
 	"cmp"
-	"hash/fnv"
 	"slices"
 )
 
@@ -28,7 +27,14 @@ type canon struct {
 	// By field and id: a number that depends on the contents alone, by which
 	// images are compared.
 	weight [][]uint64
+	// By field, and local id or message: the values in it, in order. By channel:
+	// (message, order) to the renamed message plus 1.
+	values   [][]occurrences
+	messages []pairTable
 }
+
+// occurrences are the values that occur, by domain; nil: not yet asked.
+type occurrences []struct{ domain, value uint8 }
 
 // shuffle is one Shuffle; word or local id by field to its image plus 1.
 type shuffle struct {
@@ -41,6 +47,7 @@ func newCanon(e *engine, spec *Symmetry) *canon {
 	fields := len(e.procs) + len(e.chans)
 	k := &canon{e: e, spec: spec, ids: map[string]uint32{}}
 	k.scan, k.image, k.weight = make([]pairTable, fields), make([]pairTable, fields), make([][]uint64, fields)
+	k.values, k.messages = make([][]occurrences, fields), make([]pairTable, len(e.chans))
 	k.order(make([][]uint8, len(spec.Domains)))
 	k.shuffles = make([]shuffle, 1+len(spec.Shuffles))
 	for i := range k.shuffles {
@@ -205,92 +212,6 @@ func (k *canon) less(a, b []uint32) (less, known bool) {
 		return k.e.compareField(at, a[at], b[at]) < 0, true
 	}
 	return false, true
-}
-
-// weigh makes the weights of ids known.
-func (k *canon) weigh(ids []uint32) {
-	for at := range k.weight {
-		for n := len(k.weight[at]); n <= int(ids[at]); n++ {
-			h := fnv.New64a()
-			if at < len(k.e.procs) {
-				h.Write([]byte(k.e.procs[at].locals.vals[n]))
-			} else {
-				for _, m := range k.e.chans[at-len(k.e.procs)].bytes(uint32(n)) {
-					h.Write([]byte{byte(len(m)), byte(len(m) >> 8)})
-					h.Write(m)
-				}
-			}
-			k.weight[at] = append(k.weight[at], hash1(h.Sum64()))
-		}
-	}
-}
-
-func (k *canon) learnScan(at int, id, order uint32) uint32 {
-	o := make([][]uint8, len(k.orders[order]))
-	for d := range o {
-		o[d] = slices.Clone(k.orders[order][d])
-	}
-	use := func(domain, value int) {
-		if !slices.Contains(o[domain], uint8(value)) {
-			o[domain] = append(o[domain], uint8(value))
-		}
-	}
-	if np := len(k.e.procs); at < np {
-		k.spec.Local(at, []byte(k.e.procs[at].locals.vals[id]), use)
-	} else {
-		for _, m := range k.e.chans[at-np].bytes(id) {
-			k.spec.Msg(at-np, m, use)
-		}
-	}
-	next := k.order(o) + 1
-	k.widen()
-	k.scan[at].set(id, order, next)
-	return next
-}
-
-func (k *canon) learnImage(at int, id, order uint32) uint32 {
-	to := k.to[order]
-	var image uint32
-	if np := len(k.e.procs); at < np {
-		image = k.e.procs[at].locals.id(k.spec.RenameLocal(at, []byte(k.e.procs[at].locals.vals[id]), to)) + 1
-	} else {
-		image = k.e.chans[at-np].mapped(id, &k.e.chans[at-np], func(m []byte) []byte { return k.spec.RenameMsg(at-np, m, to) }) + 1
-	}
-	k.image[at].set(id, order, image)
-	return image
-}
-
-func (k *canon) learnShuffle(f *shuffle, at int, id uint32) {
-	for len(f.image[at]) <= int(id) {
-		f.image[at] = append(f.image[at], 0)
-	}
-	np, to := len(k.e.procs), f.place[at]
-	if at < np {
-		v := []byte(k.e.procs[at].locals.vals[id])
-		if f.spec.Local != nil {
-			v = f.spec.Local(at, v)
-		}
-		f.image[at][id] = k.e.procs[to].locals.id(v) + 1
-		return
-	}
-	f.image[at][id] = k.e.chans[at-np].mapped(id, &k.e.chans[to-np], func(m []byte) []byte {
-		if f.spec.Msg == nil {
-			return m
-		}
-		return f.spec.Msg(at-np, m)
-	}) + 1
-}
-
-// mapped gives the word of channel to with the messages of w, renamed.
-func (c *channel) mapped(w uint32, to *channel, rename func([]byte) []byte) uint32 {
-	var out []uint32
-	for _, m := range slices.Clone(c.words[w]) {
-		out = append(out, to.msgs.id(rename([]byte(c.msgs.vals[m]))))
-	}
-	if to.spec.Order == Bag {
-		slices.Sort(out)
-	}
-	return to.word(out)
 }
 
 // widen makes room for all orders in the tables.

@@ -16,7 +16,7 @@ package explore
 type Symmetry struct {
 	// Names say in words what is interchangeable, for Result.Reductions.
 	Names []string
-	// Domains are the sets of interchangeable values.
+	// Domains are the sets of interchangeable values, at most 255.
 	Domains []Domain
 	// Local calls use for every place in a local value that holds a value of a
 	// domain, always in the same order of places; Msg does so for a message.
@@ -29,6 +29,8 @@ type Symmetry struct {
 	// Shuffles are renamings of machines, of indices, of anything.
 	Shuffles []Shuffle
 }
+
+const maxDomains = 255
 
 // Domain is a set of values 0 to Size-1 that are only copied and compared with
 // each other. Size is at most 64.

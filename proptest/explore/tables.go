@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 )
 
 // Everything a system can do is kept in tables of dense ids: local values,
@@ -258,6 +259,16 @@ func (c *channel) swapped(w uint32) uint32 {
 	}
 	c.swaps[w] = id
 	return id
+}
+
+// sorted gives the messages of a word by number; a bag's in the order of their bytes.
+func (c *channel) sorted(w uint32) []uint32 {
+	if c.spec.Order == FIFO {
+		return c.words[w]
+	}
+	out := slices.Clone(c.words[w])
+	slices.SortFunc(out, func(a, b uint32) int { return strings.Compare(c.msgs.vals[a], c.msgs.vals[b]) })
+	return out
 }
 
 // bytes gives the messages of a word; a bag in the order of their bytes.

@@ -53,6 +53,9 @@ func (y *Symmetry) check(s *System, bad func(string, ...any) error) error {
 	if y == nil {
 		return nil
 	}
+	if len(y.Domains) > maxDomains {
+		return bad("%d symmetric domains; there may be %d", len(y.Domains), maxDomains)
+	}
 	for _, d := range y.Domains {
 		if d.Size < 1 || d.Size > 64 {
 			return bad("the symmetric domain %s has %d values; give 1 to 64", d.Name, d.Size)
