@@ -32,4 +32,8 @@ var wireCodes = []Info{
 	{Code: "FSM076", Title: "wire item not understood",
 		Text:    "Items are fields, `pad`, `const`, `align`, `count LIST`, `each LIST`, and in the header `length`, `body length` and `type`, with widths u8 to u64.",
 		Example: framed + "  NOTE: {id: 3, fields: {n: Count}, wire: [n: u9]}\n"},
+	{Code: "FSM077", Title: "line not understood",
+		Text: "In a protocol of lines each message has a `line`: literal text and each field once in braces. A reader must be able to tell where a " +
+			"field ends, so literal text follows a field, a text does not contain the byte with which that begins, and no line is two messages.",
+		Example: "wire: {lines: lf, max: 64}\nmessages:\n  HELLO: {line: hello}\n  DATA: {fields: {n: Count, color: Color}, line: \"data {n}{color}\"}\n"},
 }

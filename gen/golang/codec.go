@@ -18,6 +18,12 @@ func (g *gen) codecFile() *jen.File {
 	f.Comment("// maxFrame is the largest frame in bytes.")
 	f.Const().Id("maxFrame").Op("=").Lit(w.Max)
 	var t text
+	if w.Lines {
+		g.lineCodec(&t)
+		f.Line()
+		f.Add(raw(strings.TrimSpace(t.String())))
+		return f
+	}
 	g.frameHead(&t)
 	g.decodeMessage(&t)
 	g.appendMessageCode(&t)

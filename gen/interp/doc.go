@@ -98,4 +98,19 @@
 // zero byte or is too long without cut, Unterminated{…, Value: bytes, Limit: bound}; another text too
 // long, Count. Then Long{Message, Offset: 0, Value: total, Limit: largest}; then a
 // length that does not fit its width, Range{Message, Offset: of the length, Value, Limit}.
+//
+// # Lines
+//
+// In a protocol of lines a frame is a line with its LF:
+//
+//	no LF within the largest length     Long{Offset: 0, Value: bytes there are, Limit: largest}
+//	no LF yet                           Short{Offset: 0, Value: its length, Limit: one more}
+//	bytes after the LF                  Trailing{Offset: of the first, Value: how many}
+//	a CR (but one before the LF), or a
+//	byte that is not of the charset     Text{Offset, Value: the byte}
+//	no template matches                 Text{Offset: 0, Value: length without the line's end}
+//
+// [AppendFrame] reports a byte that the text of a field must not contain, Text{Message, Field, Offset: of
+// the byte, Value: the byte}; a line too long, Long; and a text that is the whole line and would
+// be read as another message, Text{Message, Field, Offset: 0, Value: that message's index}.
 package interp

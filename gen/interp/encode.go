@@ -11,6 +11,9 @@ import (
 // error's Problem is not 0 and dst is returned as it was. Slots must be within the fields'
 // types. p.Wire must not be nil.
 func AppendFrame(p *model.Protocol, strs *Strings, dst []byte, msg *model.Message, slots []int64) ([]byte, wire.Error) {
+	if p.Wire.Lines {
+		return appendLine(p, strs, dst, msg, slots)
+	}
 	e := encoder{strs: strs, err: wire.Error{Message: msg.Name}}
 	for _, item := range p.Wire.Header {
 		switch it := item.(type) {

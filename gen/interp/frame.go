@@ -9,6 +9,9 @@ import (
 // b is too short to tell, or an error (Problem is not 0) if no valid frame can
 // start so. If the header has no length a frame is whatever b holds. p.Wire must not be nil.
 func FrameSize(p *model.Protocol, b []byte) (int, wire.Error) {
+	if p.Wire.Lines {
+		return lineSize(p, b)
+	}
 	if len(b) < p.Wire.HeaderLen {
 		return 0, wire.Error{}
 	}
@@ -20,6 +23,9 @@ func FrameSize(p *model.Protocol, b []byte) (int, wire.Error) {
 // frame is malformed the error's Problem is not 0; the package comment lists the
 // values. Slots are those of the message's fields. p.Wire must not be nil.
 func DecodeFrame(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []int64, wire.Error) {
+	if p.Wire.Lines {
+		return decodeLine(p, strs, b)
+	}
 	if len(b) < p.Wire.HeaderLen {
 		return nil, nil, wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: int64(p.Wire.HeaderLen)}
 	}

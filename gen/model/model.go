@@ -52,6 +52,8 @@ type Message struct {
 	Fields    []*Field
 	// Layout is the body on the wire, after the frame's header; nil without Wire.
 	Layout []WireItem
+	// Line is the template of a protocol of lines; nil otherwise.
+	Line []LinePart
 	// ID is the type number on the wire; -1 if none.
 	ID int64
 	// MinLen and MaxLen are the least and greatest length of its frames in

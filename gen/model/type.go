@@ -26,14 +26,16 @@ type Type struct {
 	Lo, Hi    int64  // Int, Node: range; Opaque: 0..Hi explored in checks (0..0 unless the check gives a domain)
 	Bits      int    // Opaque: width of the generated unsigned integer: 8, 16, 32 or 64
 	// Names and Codes of an Enum: Codes are the numbers on the wire.
-	Names  []string
-	Codes  []int64
-	Elem   *Type
-	Index  *Type
-	Fields []*Field
-	Cap    int
-	slots  int
-	Span   diag.Span
+	Names []string
+	Codes []int64
+	// Without are bytes that a text of a line must not contain.
+	Without string
+	Elem    *Type
+	Index   *Type
+	Fields  []*Field
+	Cap     int
+	slots   int
+	Span    diag.Span
 }
 
 // Slots returns how many slots a value of t takes:

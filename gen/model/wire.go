@@ -13,7 +13,42 @@ type Wire struct {
 	Max int
 	// Surplus: bytes after the last item are skipped; otherwise an error.
 	Surplus bool
-	Span    diag.Span
+	// Lines: a frame is a line of text that ends with LF; Header is then empty, and messages have a Line
+	// instead of a Layout. ASCII: of the bytes 32 to 126 only.
+	Lines, ASCII bool
+	Span         diag.Span
+}
+
+// LinePart is a piece of a line: literal text, or a field.
+type LinePart struct {
+	Text string // literal, if Path is empty
+	// Path leads from a field of the message through records to a scalar, a text, or an
+	// optional scalar, whose absence is written None. It reaches up to Stop, the first byte of the literal
+	// that follows, or to the end of the line if Stop is LineEnd.
+	Path []*Field
+	None string
+	Stop byte
+	Span diag.Span
+}
+
+// LineEnd ends a line.
+const LineEnd = '\n'
+
+// Type returns the type of the field at the end of the path.
+func (p *LinePart) Type() *Type { return p.Path[len(p.Path)-1].Type }
+
+// Offset returns the field's first slot within the message.
+func (p *LinePart) Offset() int {
+	n := 0
+	for _, f := range p.Path {
+		n += f.Offset
+	}
+	return n
+}
+
+// CatchAll reports whether a message takes every line: its template is one text.
+func (m *Message) CatchAll() bool {
+	return len(m.Line) == 1 && len(m.Line[0].Path) > 0 && m.Line[0].Type().Kind == KindBytes
 }
 
 // WireItem is one piece of a frame.

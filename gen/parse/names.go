@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"go/token"
+	"go/types"
 	"maps"
 	"strings"
 )
@@ -42,6 +44,19 @@ var (
 	instanceKeys = names{keyOfInstance, instancePattern, reserved}
 	freeKeys     = names{freeKey, "[^ \t\r\n]", nil}
 )
+
+// goWords are names that Go has taken for itself, besides its keywords: nothing can import a
+// package main, and one called string or len would hide what every program uses.
+var goWords = func() map[string]bool {
+	words := map[string]bool{"main": true}
+	for _, n := range types.Universe.Names() {
+		words[n] = true
+	}
+	for t := token.BREAK; t <= token.VAR; t++ {
+		words[t.String()] = true
+	}
+	return words
+}()
 
 func union(a, b map[string]bool) map[string]bool {
 	out := maps.Clone(a)
@@ -100,6 +115,20 @@ func plainName(name string, dash bool) bool {
 func ProtocolName(name string) string {
 	if NameComplaint(name) != "" || name != strings.ToLower(name) || strings.Contains(name, "_") {
 		return "a protocol's name is lower-case letters and digits; it becomes the Go package name"
+	}
+	if goWords[name] {
+		return "is a word of Go, and a protocol's name becomes the Go package name; choose another one"
+	}
+	return ""
+}
+
+// PackageName says what is wrong with a name for a Go package, or "".
+func PackageName(name string) string {
+	switch {
+	case name != strings.ToLower(name) || NameComplaint(name) != "" && !goWords[name]:
+		return "a Go package's name is lower-case letters, digits and _, starting with a letter"
+	case goWords[name]:
+		return "is a word of Go and cannot name a package"
 	}
 	return ""
 }

@@ -12,9 +12,10 @@ import (
 // JSON Schema and for completion.
 type scalar struct {
 	complain func(*ast.Node) string
-	words    []string // the only values, if any
-	pattern  string   // what texts look like, if words is empty
-	boolean  bool     // true and false
+	words    []string        // the only values, if any
+	pattern  string          // what texts look like, if words is empty
+	boolean  bool            // true and false
+	but      map[string]bool // what the pattern would let through
 }
 
 var (
@@ -22,7 +23,7 @@ var (
 
 	nameScalar = &scalar{complain: func(n *ast.Node) string { return NameComplaint(n.Text) }, pattern: namePattern}
 
-	protocolName = &scalar{complain: func(n *ast.Node) string { return ProtocolName(n.Text) }, pattern: "^[a-z][a-z0-9]{0,63}$"}
+	protocolName = &scalar{complain: func(n *ast.Node) string { return ProtocolName(n.Text) }, pattern: "^[a-z][a-z0-9]{0,63}$", but: goWords}
 
 	boolScalar = &scalar{complain: isBool, words: []string{"true", "false"}, boolean: true}
 

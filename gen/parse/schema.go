@@ -138,6 +138,8 @@ func (f *scalar) schema() object {
 			}
 		}
 		return object{"enum": words}
+	case len(f.but) > 0:
+		return object{"type": "string", "pattern": f.pattern, "not": object{"enum": slices.Sorted(maps.Keys(f.but))}}
 	case f.pattern != "":
 		return object{"type": "string", "pattern": f.pattern}
 	}

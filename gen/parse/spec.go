@@ -32,7 +32,7 @@ func init() {
 			open: &shape{what: "a code", scalar: anyScalar}}},
 		{"record", fields}, {"array", &typeShape}, {"of", &typeShape}, {"list", &typeShape},
 		{"max", exprShape}, {"set", &typeShape}, {"init", valueShape},
-		{"kept", &shape{what: "kept", scalar: boolScalar}},
+		{"kept", &shape{what: "kept", scalar: boolScalar}}, {"without", text("bytes")},
 	}}
 	wireItem.list = wireItems.list
 	wireItem.keys = []key{
@@ -60,10 +60,13 @@ func init() {
 			keys: []key{{"value", exprShape}, {"doc", docShape}}})},
 		{"types", &shape{what: "types", open: &typeShape, name: typeNames, merge: true}},
 		{"messages", named("messages", &shape{what: "a message", null: true, keys: []key{
-			{"doc", docShape}, {"id", exprShape}, {"fields", fields}, {"wire", wireItems}}})},
+			{"doc", docShape}, {"id", exprShape}, {"fields", fields}, {"wire", wireItems},
+			{"line", text("a line")}}})},
 		{"channel", channel},
 		{"wire", &shape{what: "the wire format", keys: []key{
 			{"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
+			{"lines", &shape{what: "the end of a line", scalar: oneOf("lf")}},
+			{"charset", &shape{what: "the bytes of a line", scalar: oneOf("ascii", "any")}},
 			{"header", wireItems}, {"max", exprShape}, {"doc", docShape},
 			{"surplus", &shape{what: "surplus", scalar: oneOf("skip", "error")}}}}},
 		{"parties", exprShape},

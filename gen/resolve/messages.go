@@ -66,6 +66,12 @@ func (r *resolver) wire() {
 	} else if v, ok := r.constIn(m, 1, 1<<24, "the largest frame"); ok {
 		w.Max = int(v)
 	}
+	if n.Get("lines") != nil {
+		r.lines(w, n)
+		r.p.Wire = w
+		return
+	}
+	r.noLines(n)
 	hw := &wireWriter{r: r, little: little, where: "the header", header: true, fields: map[string]*model.Field{}}
 	w.Header = hw.items(n.Get("header"))
 	w.HeaderLen = int(hw.max)

@@ -9,6 +9,8 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen/looplabkitchen"
 	"github.com/parley-go/parley/proptest/conform/sample/nasty"
 	"github.com/parley-go/parley/proptest/conform/sample/nasty/looplabnasty"
+	"github.com/parley-go/parley/proptest/conform/sample/lines"
+	"github.com/parley-go/parley/proptest/conform/sample/lines/looplablines"
 	"github.com/parley-go/parley/proptest/conform/sample/nested"
 	"github.com/parley-go/parley/proptest/conform/sample/nested/looplabnested"
 	"github.com/parley-go/parley/proptest/conform/sample/player"
@@ -23,6 +25,7 @@ var samples = []Target{
 	{"proptest/conform/testdata/corners/spec.yaml", "server", corners.NewServerRunner, looplabcorners.NewServer, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
 	{"proptest/conform/testdata/nested/spec.yaml", "peer", nested.NewPeerRunner, looplabnested.NewPeer, nested.DecodeMessage, nested.AppendMessage, nested.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "client", corners.NewClientRunner, looplabcorners.NewClient, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
+	{"proptest/conform/testdata/lines/spec.yaml", "peer", lines.NewPeerRunner, looplablines.NewPeer, lines.DecodeMessage, lines.AppendMessage, lines.FrameSize},
 	{"proptest/conform/testdata/ring/spec.yaml", "node", ring.NewNodeRunner, looplabring.NewNode, ring.DecodeMessage, ring.AppendMessage, ring.FrameSize},
 	{"proptest/conform/testdata/nasty/spec.yaml", "nasty", nasty.NewNastyRunner, looplabnasty.NewNasty, nasty.DecodeMessage, nasty.AppendMessage, nasty.FrameSize},
 	{"proptest/conform/testdata/player/spec.yaml", "player", player.NewPlayerRunner2, looplabplayer.NewPlayer22, player.DecodeMessage, player.AppendMessage, player.FrameSize},
