@@ -155,11 +155,9 @@ func local(l *model.Local) model.Expr {
 }
 func num(v int64) model.Expr { return &model.Lit{ExprBase: model.ExprBase{T: intType}, Value: v} }
 func bin(op model.Op, a, b model.Expr) model.Expr {
-	t := a.Type()
+	t := intType
 	if op >= model.OpEq {
 		t = boolType
-	} else {
-		t = intType
 	}
 	return &model.Binary{ExprBase: model.ExprBase{T: t}, Op: op, X: a, Y: b}
 }

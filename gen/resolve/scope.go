@@ -100,10 +100,6 @@ type ref struct {
 
 var errRef = ref{}
 
-func (f ref) isNone() bool {
-	return f.e == nil && f.info == nil && f.part == nil && f.t == nil && f.group == nil
-}
-
 // ref resolves names, selections and indices; everything else is an expression.
 func (s *scope) ref(n expr.Node, want *model.Type) ref {
 	switch n := n.(type) {

@@ -14,21 +14,18 @@ type engine struct {
 	lensIDs map[string]uint32
 	notes   []noteText // 0 is none
 
-	budgets  []Budget    // by id: what has been used; nil without a budget
-	spent    [][4]uint32 // by id and fault: the id afterwards plus 1, overflowWord if used up, 0 unknown
-	lay      layout
-	bundles  []*bundle
-	canon    *canon   // nil without symmetry
-	reduced  []string // reductions in use
-	refused  []string // reductions asked for and not used, with the reason
-	faulty   bool     // some channel loses, duplicates or swaps
-	visited  *table
-	levels   []level
-	grown    bool // an id no longer fits the layout
-	ids      []uint32
-	nextBuf  []uint32
-	memLimit uint64
-	peak     uint64
+	budgets []Budget    // by id: what has been used; nil without a budget
+	spent   [][4]uint32 // by id and fault: the id afterwards plus 1, overflowWord if used up, 0 unknown
+	lay     layout
+	bundles []*bundle
+	canon   *canon   // nil without symmetry
+	reduced []string // reductions in use
+	refused []string // reductions asked for and not used, with the reason
+	faulty  bool     // some channel loses, duplicates or swaps
+	visited *table
+	levels  []level
+	nextBuf []uint32
+	peak    uint64
 }
 
 type lenID struct {

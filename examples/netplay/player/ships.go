@@ -52,15 +52,6 @@ const (
 	own   = 1
 )
 
-func side(ofUs bool) int {
-	if ofUs {
-		return own
-	}
-	return other
-}
-
-var sideNames = [2]string{other: "other", own: "own"}
-
 // living is the set of slots of a fleet that are not empty.
 func living(fleet *[Slots]netplay.FleetPart) netplay.Picks {
 	var set netplay.Picks
