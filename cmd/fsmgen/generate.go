@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/golang"
+	"github.com/parley-go/parley/gen/parse"
 )
 
 func init() { commands = append(commands, generateCommand) }
@@ -30,8 +33,8 @@ func generateCommand() *cobra.Command {
 		Use:   "generate [SPEC...]",
 		Short: "Generate Go packages from specifications",
 		Long: `Generate writes one Go package for each specification, in a folder of its own under --out: the machine of
-every role, its runner, and the codecs of the messages. Only files that change are written; files that it wrote
-before and that no specification gives any more are removed. Other files are left alone.
+every role, its runner, and the codecs of the messages. Only files that change are written, and each is named; files that
+it wrote before and that no specification gives any more are removed. Other files are left alone.
 
 A SPEC is a file, a pattern, or a folder, which stands for the spec.yaml in it or in its folders. With --check nothing is written: each stale, missing or orphaned file is listed.
 
@@ -70,6 +73,9 @@ func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if complaint := parse.PackageName(f.pkg); f.pkg != "" && complaint != "" {
+		return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("--pkg %q: %s", f.pkg, complaint)}
+	}
 	if f.pkg != "" && len(specs) > 1 {
 		return &cli.Error{Code: cli.ExitUsage, Message: "--pkg names one package, but there are several specifications"}
 	}
@@ -95,7 +101,7 @@ func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 		}
 		return nil
 	}
-	return applyChanges(changes)
+	return applyChanges(cmd.OutOrStdout(), changes)
 }
 
 // soundFiles puts the specifications that packages are made from in the place of
@@ -147,6 +153,9 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 		files, err := golang.Generate(p, o)
 		if err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), err)
+			if bad := (*golang.NotGo)(nil); errors.As(err, &bad) {
+				reportBug(cmd.ErrOrStderr(), bad)
+			}
 			return nil, cli.Findings()
 		}
 		out = append(out, generated{dir: o.Package, spec: o.Spec, files: files})
@@ -159,6 +168,18 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 		return nil, cli.Findings()
 	}
 	return out, nil
+}
+
+// reportBug keeps generated code that is no Go for a report: it is too long for a terminal.
+func reportBug(w io.Writer, bad *golang.NotGo) {
+	f, err := os.CreateTemp("", "fsmgen-*.go.txt")
+	if err != nil {
+		return // the message says what is most important
+	}
+	defer f.Close()
+	if _, err := f.Write(bad.Source); err == nil {
+		fmt.Fprintf(w, "the code is in %s; please report it together with the specification\n", f.Name())
+	}
 }
 
 // hasAdapter says whether a package has an adapter already, which is then kept up to

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,19 +83,21 @@ func orphaned(content []byte, specs map[string]bool) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// applyChanges writes and removes files. A file appears whole or not at all.
-func applyChanges(changes []change) error {
+// applyChanges writes and removes files and names each. A file appears whole or not at all.
+func applyChanges(w io.Writer, changes []change) error {
 	for _, c := range changes {
 		if c.new == nil {
 			if err := os.Remove(c.path); err != nil {
 				return ioError(err)
 			}
+			fmt.Fprintln(w, "removed", filepath.ToSlash(c.path))
 			os.Remove(filepath.Dir(c.path)) // fails, as it should, while something is left in it
 			continue
 		}
 		if err := writeFile(c.path, c.new); err != nil {
 			return ioError(err)
 		}
+		fmt.Fprintln(w, "wrote", filepath.ToSlash(c.path))
 	}
 	return nil
 }

@@ -8,13 +8,16 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/gen/golang"
 )
 
 func init() { commands = append(commands, versionCommand) }
 
 // versionInfo is what `fsmgen version` says.
 type versionInfo struct {
-	Version  string `json:"version"`            // of the module, or "devel"
+	Version  string `json:"version"`            // as generated files have it
+	Module   string `json:"module,omitempty"`   // the version of the module it was built from, unless that is a checkout
 	Revision string `json:"revision,omitempty"` // of the checkout it was built from
 	Modified bool   `json:"modified,omitempty"` // the checkout had changes
 	Go       string `json:"go"`
@@ -44,12 +47,12 @@ func versionCommand() *cobra.Command {
 }
 
 func readVersion(info *debug.BuildInfo, ok bool) versionInfo {
-	v := versionInfo{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Contract: 1}
+	v := versionInfo{Version: golang.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Contract: 1}
 	if !ok {
 		return v
 	}
 	if m := info.Main.Version; m != "" && m != "(devel)" {
-		v.Version = m
+		v.Module = m
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -64,8 +67,10 @@ func readVersion(info *debug.BuildInfo, ok bool) versionInfo {
 
 func (v versionInfo) print(w io.Writer) error {
 	revision := ""
-	if v.Revision != "" {
-		revision = " " + v.Revision[:min(len(v.Revision), 12)]
+	if v.Module != "" {
+		revision = " of module " + v.Module
+	} else if v.Revision != "" {
+		revision = " of revision " + v.Revision[:min(len(v.Revision), 12)]
 		if v.Modified {
 			revision += " with changes"
 		}

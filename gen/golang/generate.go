@@ -9,6 +9,7 @@ package golang
 import (
 	"bytes"
 	"fmt"
+	"go/token"
 	"path"
 	"strings"
 
@@ -17,9 +18,10 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Version is written into every generated file. It changes when the generated
-// code of an unchanged specification does.
-const Version = "v0.1"
+// Version is fsmgen's version, written into every generated file. It changes when the
+// generated code of an unchanged specification does, and with a release; what it was built from is
+// not part of it, so that every machine generates the same bytes.
+const Version = "v0.2"
 
 // Options say what is generated.
 type Options struct {
@@ -48,6 +50,9 @@ func Generate(p *model.Protocol, o Options) (files map[string][]byte, err error)
 		}
 	}()
 	g := newGen(model.WithDefaultWire(p), o)
+	if !token.IsIdentifier(g.o.Package) {
+		return nil, fmt.Errorf("%s: %q cannot name a Go package", g.o.Spec, g.o.Package)
+	}
 	out := map[string][]byte{}
 	add := func(name string, f *jen.File) {
 		if err != nil {
@@ -55,7 +60,8 @@ func Generate(p *model.Protocol, o Options) (files map[string][]byte, err error)
 		}
 		var b bytes.Buffer
 		if e := f.Render(&b); e != nil {
-			err = fmt.Errorf("%s: the generated code of %s is no Go; this is a bug of Parley: %w", g.o.Spec, name, e)
+			reason, source, _ := strings.Cut(e.Error(), " while formatting source:\n")
+			err = &NotGo{Spec: g.o.Spec, File: name, Reason: strings.TrimPrefix(reason, "Error "), Source: []byte(source)}
 			return
 		}
 		out[name] = b.Bytes()
@@ -86,6 +92,17 @@ func Generate(p *model.Protocol, o Options) (files map[string][]byte, err error)
 // its own in lower case, letters and digits only.
 func PackageName(p *model.Protocol) string {
 	return strings.ToLower(GoName(p.Name))
+}
+
+// NotGo is the error of generated code that is not even Go, which is never the specification's fault.
+type NotGo struct {
+	Spec, File string
+	Reason     string // of the Go parser, with a place in Source
+	Source     []byte
+}
+
+func (e *NotGo) Error() string {
+	return fmt.Sprintf("%s: the generated code of %s is no Go (%s); this is a bug of Parley", e.Spec, e.File, e.Reason)
 }
 
 // unsupported is an error about something that the generator cannot express.

@@ -2,6 +2,7 @@ package golang_test
 
 import (
 	"bytes"
+	"errors"
 	"go/ast"
 	"go/format"
 	"go/parser"
@@ -160,6 +161,23 @@ func TestNames(t *testing.T) {
 	got := strings.Join(golang.GoNames("state", "READY", "ready", "a_b", "aB"), " ")
 	if want := "State Ready Ready2 AB AB2"; got != want {
 		t.Errorf("GoNames = %s, want %s", got, want)
+	}
+}
+
+// TestNotGo: code that is no Go is told in a line, with the source apart.
+func TestNotGo(t *testing.T) {
+	p := load(t, "../../specs/ready/spec.yaml")
+	if _, err := golang.Generate(p, golang.Options{Package: "func"}); err == nil || !strings.Contains(err.Error(), `"func" cannot name`) {
+		t.Errorf("package func: %v", err)
+	}
+	p.Roles[0].Name = "two words" // no specification can say this
+	_, err := golang.Generate(p, golang.Options{})
+	var bad *golang.NotGo
+	if !errors.As(err, &bad) || !bytes.Contains(bad.Source, []byte("package ready")) {
+		t.Fatalf("error %v", err)
+	}
+	if s := err.Error(); strings.Contains(s, "\n") || !strings.Contains(s, "bug of Parley") {
+		t.Errorf("error %q", s)
 	}
 }
 
