@@ -51,7 +51,7 @@ func checkCommand() *cobra.Command {
 		Use:   "check SPEC...",
 		Short: "Search every reachable configuration for violated claims",
 		Long:  checkLong,
-		Args:  cobra.MinimumNArgs(1),
+		Args:  cli.Args(true, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.parse(); err != nil {
 				return err
@@ -127,7 +127,7 @@ func specFiles(args []string) ([]string, error) {
 	for _, a := range args {
 		info, err := os.Stat(a)
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be read: %w", a, err)
+			return nil, fmt.Errorf("%s cannot be read: %s", a, cli.Reason(err))
 		}
 		if !info.IsDir() {
 			files = append(files, a)

@@ -22,7 +22,7 @@ between two generated endpoints over TCP on this machine, validates its own reco
 that shows them to the folder --out.
 
 Exit code 0: everything holds. 1: something does not. 2: the folder cannot be written, or no TCP on loopback.`,
-		Args: cobra.NoArgs,
+		Args: cli.Args(false),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()

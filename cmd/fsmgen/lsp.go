@@ -24,7 +24,7 @@ docs/EDITORS.md says how to tell an editor.
 
 Exit code 0: the editor ended the session. 1: it went away without a word. 2: what it
 sent is not the protocol.`,
-		Args: cobra.NoArgs,
+		Args: cli.Args(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()

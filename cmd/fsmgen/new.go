@@ -33,7 +33,7 @@ that exists is never written over.
 
 Exit code 0: written. 2: the name cannot be used, or the file exists or cannot be
 written.`,
-		Args: cobra.ExactArgs(1),
+		Args: cli.Args(false, "the protocol's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := writeStarter(dir, args[0])
 			if err != nil {

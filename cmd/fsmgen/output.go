@@ -128,7 +128,7 @@ func ioError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &cli.Error{Code: cli.ExitUsage, Message: err.Error()}
+	return &cli.Error{Code: cli.ExitUsage, Message: cli.Describe(err)}
 }
 
 // unifiedDiff renders the difference of two files as one hunk: what they

@@ -51,20 +51,21 @@ func proveCommand() *cobra.Command {
 		Use:   "prove SPEC",
 		Short: "Prove claims for channels without a bound, with a certificate",
 		Long:  proveLong,
-		Args:  cobra.ExactArgs(1),
+		Args:  cli.Args(false, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := readable(args[0]); err != nil {
+			file, err := cli.SpecFile(args[0])
+			if err != nil {
 				return err
 			}
 			if o.verify != "" {
-				return verifyCertificate(cmd, o.verify, args[0])
+				return verifyCertificate(cmd, o.verify, file)
 			}
 			if err := o.parse(); err != nil {
 				return err
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
-			return runProve(ctx, cmd, args[0], &o)
+			return runProve(ctx, cmd, file, &o)
 		},
 	}
 	f := c.Flags()
@@ -79,18 +80,6 @@ func proveCommand() *cobra.Command {
 	f.DurationVar(&o.timeout, "timeout", 0, "stop after this `time`, such as 30s")
 	f.IntVar(&o.o.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result does not depend on it")
 	return c
-}
-
-// readable says why a specification is no file.
-func readable(file string) error {
-	info, err := os.Stat(file)
-	if err == nil && info.IsDir() {
-		err = errors.New("it is a folder")
-	}
-	if err != nil {
-		return fmt.Errorf("%s cannot be read: %w", file, err)
-	}
-	return nil
 }
 
 func (o *proveFlags) parse() error {
@@ -232,7 +221,7 @@ func verifyCertificate(cmd *cobra.Command, file, spec string) error {
 	case errors.As(err, &e):
 		return err
 	case err != nil:
-		fmt.Fprintf(cmd.OutOrStdout(), "%s is not accepted: %v\n", file, err)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s is not accepted: %s\n", file, cli.Describe(err))
 		return cli.Findings()
 	}
 	lift := ""

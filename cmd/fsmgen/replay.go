@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -28,7 +29,7 @@ func replayCommand() *cobra.Command {
 protocol. If not: the longest part that is, the state of the machine there, and what would have been legal.
 
 Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: the search ended at its bound.`,
-		Args: cobra.MinimumNArgs(2),
+		Args: cli.Args(true, "a specification", "a capture or trace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := traffic.Options{Search: search}
 			for _, p := range ports {
@@ -52,10 +53,13 @@ Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read.
 }
 
 func replayFiles(ctx context.Context, cmd *cobra.Command, spec string, files []string, o traffic.Options, asJSON, steps bool) error {
+	spec, err := cli.SpecFile(spec)
+	if err != nil {
+		return err
+	}
 	p, diags := compile.Load(spec, compile.Options{})
 	if p == nil {
-		diags.WriteText(cmd.ErrOrStderr(), diag.Render{})
-		return cli.Findings()
+		return errors.Join(cli.Findings(), diags.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
 	}
 	code := cli.ExitOK
 	for _, file := range files {

@@ -26,17 +26,20 @@ func scenarioCommand() *cobra.Command {
 Without FILEs: all scenarios/*.txt beside the specification. The form of the files is in docs/LANGUAGE.md.
 
 Exit code 0: all say what happens. 1: some say something else. 2: a file cannot be read or is no scenario.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.Args(true, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			spec, err := cli.SpecFile(args[0])
+			if err != nil {
+				return err
+			}
 			files := args[1:]
 			if len(files) == 0 {
-				var err error
-				pattern := filepath.Join(filepath.Dir(args[0]), "scenarios", "*.txt")
+				pattern := filepath.Join(filepath.Dir(spec), "scenarios", "*.txt")
 				if files, err = filepath.Glob(pattern); err != nil || len(files) == 0 {
 					return fmt.Errorf("no scenarios: %s matches nothing", pattern)
 				}
 			}
-			return runScenarios(cmd, args[0], files, update)
+			return runScenarios(cmd, spec, files, update)
 		},
 	}
 	c.Flags().BoolVar(&update, "update", false, "write what happens into the files")

@@ -40,17 +40,18 @@ func suggestCommand() *cobra.Command {
 		Use:   "suggest SPEC",
 		Short: "Search small edits that make all checks of a specification pass",
 		Long:  suggestLong,
-		Args:  cobra.ExactArgs(1),
+		Args:  cli.Args(false, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.o.MaxEdits < 1 || o.o.MaxEdits > 2 {
 				return fmt.Errorf("--max-edits %d: one or two edits at once can be searched", o.o.MaxEdits)
 			}
-			if err := readable(args[0]); err != nil {
+			file, err := cli.SpecFile(args[0])
+			if err != nil {
 				return err
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
-			return runSuggest(ctx, cmd, args[0], &o)
+			return runSuggest(ctx, cmd, file, &o)
 		},
 	}
 	f := c.Flags()

@@ -30,7 +30,7 @@ others extend or import are read along.
 
 Exit code 0: nothing wrong, or warnings only. 1: errors. 2: wrong usage, or a file
 cannot be read.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.Args(true, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := expandFiles(args)
 			if err != nil {

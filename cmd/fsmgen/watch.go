@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/watch"
 	"github.com/parley-go/parley/gen/lint"
 )
@@ -26,7 +27,7 @@ came (+) and went (-), checks and claims whose result changed, with a run where 
 violated now. SPEC is a file, a pattern, or a folder with specifications below it.
 
 Ctrl-C ends it with exit code 0. Exit code 2: wrong usage, or a folder cannot be watched.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cli.Args(true, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.parse(); err != nil {
 				return err

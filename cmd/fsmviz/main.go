@@ -51,7 +51,7 @@ func command() *cobra.Command {
 		Use:   "fsmviz SPEC…",
 		Short: "Draw state machines and runs of protocols",
 		Long:  long,
-		Args:  cobra.MinimumNArgs(1),
+		Args:  cli.Args(true, "a specification (or, with --seq, a run)"),
 		RunE: func(c *cobra.Command, args []string) error {
 			w := &writer{stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), out: o.out}
 			if o.seq {

@@ -18,9 +18,12 @@ const maxRun = 256 << 20
 
 // drawRuns draws each file as a sequence chart.
 func drawRuns(w *writer, files []string, o options) error {
-	format, err := o.runFormat()
+	format, err := o.runFormat(w)
 	if err != nil {
 		return err
+	}
+	if flag := o.machineFlag(); flag != "" {
+		return usage("--%s is for pictures of machines; it means nothing with --seq", flag)
 	}
 	first, last, err := stretch(o.steps)
 	if err != nil {
@@ -30,18 +33,21 @@ func drawRuns(w *writer, files []string, o options) error {
 	for _, file := range files {
 		info, err := os.Stat(file)
 		if err != nil {
-			return usage("%v", err)
+			return usage("%s cannot be read: %s", file, cli.Reason(err))
 		}
 		if info.Size() > maxRun {
 			return usage("%s has %d bytes; at most %d are read", file, info.Size(), maxRun)
 		}
 		data, err := os.ReadFile(file)
 		if err != nil {
-			return usage("%v", err)
+			return usage("%s cannot be read: %s", file, cli.Reason(err))
 		}
 		c, err := readRun(data, first, last)
 		if err != nil {
-			return &cli.Error{Code: cli.ExitFindings, Message: file + ": " + err.Error()}
+			return &cli.Error{Code: cli.ExitFindings, Message: file + ": " + cli.Describe(err)}
+		}
+		if err := o.checkSteps(file, data, c); err != nil {
+			return err
 		}
 		base := filepath.Base(file)
 		list = append(list, drawing{name: strings.TrimSuffix(base, filepath.Ext(base)), ending: runEndings[format], data: drawChart(c, format)})
@@ -51,20 +57,50 @@ func drawRuns(w *writer, files []string, o options) error {
 
 var runEndings = map[string]string{"text": ".txt", "svg": ".svg", "mermaid": ".mmd", "json": ".json"}
 
-func (o options) runFormat() (string, error) {
+func (o options) runFormat(w *writer) (string, error) {
 	format := o.format
 	if format == "" {
 		format = "text"
-		for f, ending := range runEndings {
-			if filepath.Ext(o.out) == ending {
-				format = f
+		ending := filepath.Ext(o.out)
+		known := o.out == "" || w.folder()
+		for f, e := range runEndings {
+			if e == ending {
+				format, known = f, true
 			}
+		}
+		if !known {
+			return "", usage("-o %s: the ending says no format for a chart; there are .txt .svg .mmd .json, or say it with --format", o.out)
 		}
 	}
 	if runEndings[format] == "" {
 		return "", usage("a chart cannot be drawn as %q; there are text, svg, mermaid, json", format)
 	}
 	return format, nil
+}
+
+// machineFlag is a flag that was given and means nothing for runs, "" if there is none.
+func (o options) machineFlag() string {
+	for name, given := range map[string]bool{
+		"role": len(o.roles) > 0, "collapse": o.collapse, "full": o.full, "unfold": o.unfold, "parts": o.parts, "no-legend": o.noLegend,
+	} {
+		if given {
+			return name
+		}
+	}
+	return ""
+}
+
+// checkSteps says why --steps chooses nothing of a run.
+func (o options) checkSteps(file string, data []byte, c *graph.Chart) error {
+	switch {
+	case o.steps == "":
+		return nil
+	case !isRecord(data):
+		return usage("--steps is for records; %s is a chart, which is drawn as a whole", file)
+	case len(c.Steps) == 0:
+		return usage("--steps %s: the last line of %s is %d", o.steps, file, bytes.Count(bytes.TrimSpace(data), []byte("\n")))
+	}
+	return nil
 }
 
 // stretch reads the flag --steps.
@@ -78,11 +114,9 @@ func stretch(text string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// readRun reads a chart or a record; a record's first line says that it is one.
+// readRun reads a chart or a record, whose first line says that it is one.
 func readRun(data []byte, first, last int) (*graph.Chart, error) {
-	line, _, _ := bytes.Cut(data, []byte("\n"))
-	var head struct{ Parley string }
-	if json.Unmarshal(line, &head) == nil && head.Parley == "trace" {
+	if isRecord(data) {
 		r, err := trace.NewReader(bytes.NewReader(data))
 		if err != nil {
 			return nil, err
@@ -90,6 +124,12 @@ func readRun(data []byte, first, last int) (*graph.Chart, error) {
 		return graph.FromTrace(r, first, last)
 	}
 	return graph.ParseChart(data)
+}
+
+func isRecord(data []byte) bool {
+	line, _, _ := bytes.Cut(data, []byte("\n"))
+	var head struct{ Parley string }
+	return json.Unmarshal(line, &head) == nil && head.Parley == "trace"
 }
 
 func drawChart(c *graph.Chart, format string) []byte {

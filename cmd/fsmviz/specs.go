@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/picture"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -22,7 +23,11 @@ func drawSpecs(ctx context.Context, w *writer, files []string, o options) error 
 	}
 	var list []drawing
 	var noDot error
-	for _, file := range files {
+	for _, arg := range files {
+		file, err := cli.SpecFile(arg)
+		if err != nil {
+			return err
+		}
 		p, err := load(w.stderr, file)
 		if err != nil {
 			return err

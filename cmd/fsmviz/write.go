@@ -44,7 +44,7 @@ func (w *writer) write(list []drawing) error {
 		return usage("there are %d pictures: name a folder (-o %s/), or one role with --role", len(list), strings.TrimSuffix(w.out, filepath.Ext(w.out)))
 	}
 	if err := os.WriteFile(w.out, list[0].data, 0o644); err != nil {
-		return usage("%v", err)
+		return usage("%s", cli.Describe(err))
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func (w *writer) writeStdout(list []drawing) error {
 	}
 	for _, d := range list {
 		if _, err := w.stdout.Write(d.data); err != nil {
-			return usage("%v", err)
+			return usage("%s", cli.Describe(err))
 		}
 	}
 	return nil
@@ -63,12 +63,12 @@ func (w *writer) writeStdout(list []drawing) error {
 
 func (w *writer) writeFolder(list []drawing) error {
 	if err := os.MkdirAll(w.out, 0o755); err != nil {
-		return usage("%v", err)
+		return usage("%s", cli.Describe(err))
 	}
 	for _, d := range list {
 		name := filepath.Join(w.out, d.name+d.ending)
 		if err := os.WriteFile(name, d.data, 0o644); err != nil {
-			return usage("%v", err)
+			return usage("%s", cli.Describe(err))
 		}
 		fmt.Fprintln(w.stdout, filepath.ToSlash(name))
 	}

@@ -37,6 +37,8 @@ func Partial() error { return &Error{Code: ExitPartial} }
 // Main runs root with the process's arguments and returns the exit code.
 func Main(root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return checkNumbers(c) }
 	err := root.Execute()
 	if err == nil {
 		return ExitOK
@@ -48,6 +50,6 @@ func Main(root *cobra.Command) int {
 		}
 		return e.Code
 	}
-	fmt.Fprintf(os.Stderr, "%s: %v\n", root.Name(), err)
+	fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), Describe(err))
 	return ExitUsage
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/capture"
+	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/replay"
 	"github.com/parley-go/parley/runtime/trace"
@@ -140,7 +141,7 @@ func (r *Report) trace(p *model.Protocol, b *bufio.Reader) error {
 	}
 	r.Trace = t
 	if err != nil {
-		r.TraceDamage = err.Error()
+		r.TraceDamage = cli.Describe(err)
 	}
 	return nil
 }

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Args accepts at least as many arguments as there are names, which say what each one is; more of the
+// last one only if more is true.
+func Args(more bool, names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		use := "; write: " + c.CommandPath() + strings.TrimPrefix(c.Use, c.Name())
+		switch {
+		case len(args) < len(names):
+			return &Error{ExitUsage, strings.Join(names[len(args):], " and ") + missing(len(names)-len(args)) + use}
+		case len(args) > len(names) && !more:
+			return &Error{ExitUsage, fmt.Sprintf("%q is too much%s", args[len(names)], use)}
+		}
+		return nil
+	}
+}
+
+func missing(n int) string {
+	if n == 1 {
+		return " is missing"
+	}
+	return " are missing"
+}
+
+// SpecFile is the file that an argument stands for: itself, or the spec.yaml in a folder.
+func SpecFile(arg string) (string, error) {
+	info, err := os.Stat(arg)
+	if err != nil {
+		return "", &Error{ExitUsage, fmt.Sprintf("%s cannot be read: %s", arg, Reason(err))}
+	}
+	if !info.IsDir() {
+		return arg, nil
+	}
+	file := filepath.Join(arg, "spec.yaml")
+	if _, err := os.Stat(file); err != nil {
+		return "", &Error{ExitUsage, fmt.Sprintf("%s is a folder without a spec.yaml; name a file", arg)}
+	}
+	return file, nil
+}
+
+// flagError says in words what value a flag needs.
+func flagError(_ *cobra.Command, err error) error {
+	var bad *pflag.InvalidValueError
+	if !errors.As(err, &bad) {
+		return err
+	}
+	needs := map[string]string{
+		"int": "a whole number", "uint": "a whole number", "uint64": "a whole number", "uintSlice": "a whole number",
+		"duration": "a time with its unit (30s, 5m)", "stringToString": "NAME=VALUE", "bool": "true or false",
+	}[bad.GetFlag().Value.Type()]
+	if needs == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %s: %s is needed", bad.GetFlag().Name, bad.GetValue(), needs)
+}
+
+// checkNumbers refuses numbers that mean nothing: flags count, measure or bound something, so none is
+// negative, and a bound of nothing at all is none.
+func checkNumbers(c *cobra.Command) error {
+	var err error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		value := f.Value.String()
+		negative, zero := false, false
+		switch f.Value.Type() {
+		case "int", "uint64":
+			negative, zero = strings.HasPrefix(value, "-"), value == "0" && strings.HasPrefix(f.Name, "max-")
+		case "duration":
+			d, _ := time.ParseDuration(value) // it is one
+			negative = d < 0
+		}
+		switch {
+		case zero:
+			err = &Error{ExitUsage, fmt.Sprintf("--%s 0: a number greater than 0 is needed", f.Name)}
+		case negative:
+			err = &Error{ExitUsage, fmt.Sprintf("--%s %s: it cannot be negative", f.Name, value)}
+		}
+	})
+	return err
+}
