@@ -66,6 +66,7 @@ func count(edits []edit) (olds, news int) {
 	return olds, news
 }
 
+// hunk is n lines behind the first before, as the head of a hunk has it.
 func hunk(before, n int) string {
 	if n == 0 {
 		return fmt.Sprintf("%d,0", before)

@@ -8,8 +8,12 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+<<<<<<< HEAD
 
+	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/golang"
+=======
+>>>>>>> 9f3674f (cmd/fsmgen: hunks beside what is written)
 )
 
 func init() { commands = append(commands, versionCommand) }
@@ -31,7 +35,7 @@ func versionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Say which fsmgen this is",
-		Args:  cobra.NoArgs,
+		Args:  cli.Args(false),
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := readVersion(debug.ReadBuildInfo())
 			if asJSON {
