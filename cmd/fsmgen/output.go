@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-<<<<<<< HEAD
 	"io"
-=======
->>>>>>> 9f3674f (cmd/fsmgen: hunks beside what is written)
 	"io/fs"
 	"os"
 	"path/filepath"

@@ -8,12 +8,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-<<<<<<< HEAD
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/golang"
-=======
->>>>>>> 9f3674f (cmd/fsmgen: hunks beside what is written)
 )
 
 func init() { commands = append(commands, versionCommand) }
