@@ -138,6 +138,7 @@ type Var struct {
 	Init      Expr // constant; nil means the type's zero (parameters have none)
 	Locals    int  // slots of the frame of locals that Init needs
 	Kept      bool // survives a restart after a crash
+	Self      bool // the parameter self, which checks and parents give: the number of the instance
 	Offset    int  // first slot in the machine's value
 	Span      diag.Span
 }

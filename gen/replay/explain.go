@@ -72,7 +72,7 @@ func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machi
 	var best *Side
 	var key [2]int
 	for _, m := range roles {
-		args, err := paramTuples(m)
+		args, err := paramTuples(m, side)
 		if err != nil {
 			return nil, err
 		}
@@ -96,10 +96,16 @@ func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machi
 	return best, ctx.Err()
 }
 
-// paramTuples lists every combination of a role's parameters.
-func paramTuples(m *model.Machine) ([][][]int64, error) {
+// paramTuples lists every combination of a role's parameters; the number of a party is its side.
+func paramTuples(m *model.Machine, side int) ([][][]int64, error) {
 	all := [][][]int64{nil}
 	for _, p := range m.Params {
+		if p.Self {
+			for i := range all {
+				all[i] = append(all[i], []int64{int64(side)})
+			}
+			continue
+		}
 		one := &model.Event{Name: p.Name, Span: p.Span, Fields: []*model.Field{{Name: p.Name, Type: p.Type}}}
 		values, err := interp.Domains(one, 16)
 		if err != nil {

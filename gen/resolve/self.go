@@ -20,7 +20,7 @@ func (ro *role) declareSelf() {
 		return
 	}
 	t := ro.r.basicType("instance", ro.m.Span)
-	v := &model.Var{Name: selfName, Doc: "the number of this instance", Type: t, Offset: int(ro.size), Span: ro.m.Span}
+	v := &model.Var{Name: selfName, Doc: "the number of this instance", Type: t, Self: true, Offset: int(ro.size), Span: ro.m.Span}
 	ro.values[selfName], ro.params[v], ro.self = v, true, v
 	ro.m.Params = append(ro.m.Params, v)
 	ro.r.use(v.Span)

@@ -50,7 +50,7 @@ func (s *System) moreThanMessages() string {
 	for _, p := range s.procs {
 		knows := p.role.Sender != nil
 		for _, v := range p.role.Params {
-			knows = knows || v.Name == "self" && v.Type.Kind == model.KindNode
+			knows = knows || v.Self
 		}
 		if knows {
 			return "a check whose machines look at self or sender"
