@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
@@ -23,7 +22,7 @@ func scenarioCommand() *cobra.Command {
 		Use:   "scenario SPEC [FILE...]",
 		Short: "Run scenarios: small stories of a protocol with their exact outcome",
 		Long: `Scenario runs text files that tell what happens step by step, and compares what the machines do with what the files say.
-Without FILEs: all scenarios/*.txt beside the specification. The form of the files is in docs/LANGUAGE.md.
+Without FILEs: all scenarios/*.txt beside the specification. The form of the files is in docs/LANGUAGE.md, under Scenarios.
 
 Exit code 0: all say what happens. 1: some say something else. 2: a file cannot be read or is no scenario.`,
 		Args: cli.Args(true, "a specification"),
@@ -81,7 +80,10 @@ func runScenarios(cmd *cobra.Command, spec string, files []string, update bool) 
 		default:
 			differ++
 			for _, w := range wrong {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: something else happens (- as the file says, + as it is)\n%s", name, w.Block.Line, cmp.Diff(w.Want, w.Got))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: something else happens (- as the file says, + as it is)\n", name, w.Block.Line)
+				for _, e := range lineDiff(splitLines([]byte(w.Want)), splitLines([]byte(w.Got))) {
+					fmt.Fprintf(cmd.OutOrStdout(), "  %c %s\n", e.mark, e.line)
+				}
 			}
 		}
 	}

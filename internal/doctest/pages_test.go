@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,8 +27,12 @@ var elsewhere = map[string]string{
 	"go run ./cmd/fsmgen generate --check": ".ci/run",
 	".ci/run":                              "whoever changes something",
 	"go generate ./...":                    "the step of .ci/run that looks for stale files",
-	"go get -tool github.com/parley-go/parley/cmd/fsmgen":                                  "users",
-	"go tool fsmgen generate":                                                              "users",
+	"go get -tool github.com/parley-go/parley/cmd/fsmgen":                                                     "users",
+	"go install github.com/parley-go/parley/cmd/fsmgen@latest":                                                "users",
+	"go mod edit -replace=github.com/parley-go/parley=../parley -tool=github.com/parley-go/parley/cmd/fsmgen": "users",
+	"go mod tidy":              "users",
+	"go tool fsmgen new hello": "users",
+	"go tool fsmgen generate":  "users",
 	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore": "whoever measures",
 }
 
@@ -57,6 +62,39 @@ func TestPages(t *testing.T) {
 			built = true
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, blocks, bin) })
+	}
+}
+
+// helpPage is a page that a help text, a message or a comment of the commands names.
+var helpPage = regexp.MustCompile(`docs/[A-Za-z0-9_/-]+\.(?:md|json)`)
+
+// TestNamedPages: the pages that the commands name exist.
+func TestNamedPages(t *testing.T) {
+	found := 0
+	for _, dir := range []string{"cmd", "gen"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, page := range helpPage.FindAllString(string(text), -1) {
+				found++
+				if _, err := os.Stat(filepath.Join(root, page)); err != nil {
+					t.Errorf("%s names %s, which is not there", path, page)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found == 0 {
+		t.Error("no page is named at all")
+	}
+	text, err := os.ReadFile(filepath.Join(root, "docs", "LANGUAGE.md"))
+	if err != nil || !strings.Contains(string(text), "\n## Scenarios\n") {
+		t.Error("docs/LANGUAGE.md has no section on scenarios, which the help of fsmgen scenario names", err)
 	}
 }
 
