@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -148,4 +149,30 @@ func FuzzChart(f *testing.F) {
 		c.SVG()
 		c.Mermaid()
 	})
+}
+
+// TestLongTexts: a picture is not wider than a screen or two, whatever a message holds, and pointing at a
+// text that is cut shows all of it.
+func TestLongTexts(t *testing.T) {
+	long := "bring{entries: [" + strings.Repeat("Entry{item: 12, count: 3}, ", 14) + "]}"
+	c := &Chart{Instances: []string{"a", "b"}, Start: []string{"idle", "idle"}, Steps: []ChartStep{
+		{Who: 0, Event: long, State: "busy", Where: "spec.yaml:3", Sends: []ChartMessage{{ID: 1, To: 1, Text: strings.ToUpper(long)}}, Notes: []string{"report " + long}},
+		{Who: 1, Event: strings.ToUpper(long), Receives: 1, Fault: "this is wrong: " + long},
+	}}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	text := c.SVG()
+	var width float64
+	if _, err := fmt.Sscanf(text[strings.Index(text, ` width="`):], ` width="%f"`, &width); err != nil || width > 1600 {
+		t.Errorf("the picture is %v wide, %v", width, err)
+	}
+	for _, tip := range []string{"<title>spec.yaml:3\n" + long, "<title>" + strings.ToUpper(long) + "</title>", "\nreport " + long + "</title>", "this is wrong: " + long} {
+		if !strings.Contains(text, tip) {
+			t.Errorf("no tip %q", tip)
+		}
+	}
+	if c.Steps[0].Event != long {
+		t.Error("the chart was changed")
+	}
 }

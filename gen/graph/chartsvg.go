@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -30,7 +31,11 @@ type chartLayout struct {
 // SVG draws c as a sequence chart. Time runs down, so a message slants from
 // the step that sends it to the step that receives it, and messages that cross
 // on the way are seen to cross. c must have passed Check.
+//
+// Long texts are cut; pointing at one shows all of it.
 func (c *Chart) SVG() string {
+	full := c
+	c = full.shortened()
 	l := layoutChart(c)
 	w := &svg{}
 	if c.Title != "" {
@@ -48,10 +53,10 @@ func (c *Chart) SVG() string {
 		}
 	}
 	for _, f := range l.flights {
-		l.message(w, f)
+		w.tipped(cut(full.Steps[f.sent].Sends[f.nth].Text, f.Text), func() { l.message(w, f) })
 	}
 	for i, s := range c.Steps {
-		w.tipped(s.Where, func() { l.step(w, i, s) })
+		w.tipped(stepTip(full.Steps[i], s), func() { l.step(w, i, s) })
 	}
 	height := l.bottom + headHeight + 16
 	for _, line := range endLines(c.End, l.width-32) {
@@ -59,6 +64,56 @@ func (c *Chart) SVG() string {
 		height += 18
 	}
 	return w.document(l.width, height, c.Title)
+}
+
+// The longest texts of a chart, in characters.
+const (
+	maxLabel  = 44 // events, messages, states: what stands beside and along lines
+	maxRemark = 72 // notes, faults
+	maxTitle  = 120
+)
+
+// shortened is c with texts of bounded length.
+func (c *Chart) shortened() *Chart {
+	out := *c
+	out.Title = shorten(c.Title, maxTitle)
+	out.Instances, out.Start = shortenAll(c.Instances, maxLabel), shortenAll(c.Start, maxLabel)
+	out.Steps = slices.Clone(c.Steps)
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		s.Event, s.State, s.Fault = shorten(s.Event, maxLabel), shorten(s.State, maxLabel), shorten(s.Fault, maxRemark)
+		s.Notes = shortenAll(s.Notes, maxRemark)
+		s.Sends = slices.Clone(s.Sends)
+		for k := range s.Sends {
+			s.Sends[k].Text = shorten(s.Sends[k].Text, maxLabel)
+		}
+	}
+	return &out
+}
+
+func shortenAll(list []string, n int) []string {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i] = shorten(out[i], n)
+	}
+	return out
+}
+
+// cut is the tip of a text: all of it if it is shown shortened, else nothing.
+func cut(full, shown string) string {
+	if full == shown {
+		return ""
+	}
+	return full
+}
+
+// stepTip is what pointing at a step shows: its place, and all of what was shortened.
+func stepTip(full, shown ChartStep) string {
+	tips := []string{full.Where, cut(full.Event, shown.Event), cut(full.State, shown.State), cut(full.Fault, shown.Fault)}
+	for i, n := range full.Notes {
+		tips = append(tips, cut(n, shown.Notes[i]))
+	}
+	return strings.Join(slices.DeleteFunc(tips, func(t string) bool { return t == "" }), "\n")
 }
 
 func layoutChart(c *Chart) *chartLayout {
