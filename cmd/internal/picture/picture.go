@@ -98,5 +98,8 @@ func runDot(ctx context.Context, source, format string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("dot: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}
+	if format == SVG {
+		return joinWords(out.Bytes()), nil
+	}
 	return out.Bytes(), nil
 }
