@@ -88,27 +88,82 @@ func (g *gen) checkFuncs(f *jen.File) {
 	}
 }
 
+// eventCheck is the test of one field of an event, or of its sender.
+type eventCheck struct {
+	field string
+	t     *model.Type
+	test  string
+}
+
+// checksOf lists the tests that an event needs.
+func (g *gen) checksOf(r *machine, e roleEvent) []eventCheck {
+	var out []eventCheck
+	if t := r.m.Sender; t != nil && e.ev.FromPeer() {
+		out = append(out, eventCheck{"sender", t, g.invalid(t, "ev.From")})
+	}
+	for i, a := range e.args(g) {
+		if e.ev.Kind == model.EventTimer {
+			continue
+		}
+		f := e.ev.Fields[i]
+		if v := g.invalid(f.Type, a.s); v != "" {
+			out = append(out, eventCheck{f.Name, f.Type, v})
+		}
+	}
+	return out
+}
+
 // eventChecks composes the cases of Event.invalid.
 func (g *gen) eventChecks(r *machine) string {
 	var t text
 	for _, e := range r.events {
 		var tests []string
-		if t := r.m.Sender; t != nil && e.ev.FromPeer() {
-			tests = append(tests, g.invalid(t, "ev.From"))
-		}
-		for i, a := range e.args(g) {
-			if e.ev.Kind == model.EventTimer {
-				continue
-			}
-			if v := g.invalid(e.ev.Fields[i].Type, a.s); v != "" {
-				tests = append(tests, v)
-			}
+		for _, c := range g.checksOf(r, e) {
+			tests = append(tests, c.test)
 		}
 		if len(tests) > 0 {
 			t.p("case %s:\nreturn %s", e.kind, strings.Join(tests, " || "))
 		}
 	}
 	return t.String()
+}
+
+// eventComplaints composes the cases of Event.outside.
+func (g *gen) eventComplaints(r *machine) string {
+	var t text
+	for _, e := range r.events {
+		checks := g.checksOf(r, e)
+		if len(checks) == 0 {
+			continue
+		}
+		t.p("case %s:\nswitch {", e.kind)
+		for _, c := range checks {
+			t.p("case %s:\nreturn %q, %q", c.test, c.field, rangeText(c.t))
+		}
+		t.p("}")
+	}
+	return t.String()
+}
+
+// rangeText says which values a type has.
+func rangeText(t *model.Type) string {
+	switch t.Kind {
+	case model.KindInt, model.KindNode:
+		return fmt.Sprintf("%d..%d", t.Lo, t.Hi)
+	case model.KindEnum:
+		return strings.Join(t.Names, ", ")
+	case model.KindBytes:
+		return fmt.Sprintf("text %d", t.Cap)
+	case model.KindOptional:
+		return rangeText(t.Elem)
+	case model.KindSet:
+		return "the set of " + rangeText(t.Elem)
+	case model.KindList:
+		return fmt.Sprintf("a list of at most %d of %s", t.Cap, rangeText(t.Elem))
+	case model.KindArray:
+		return "an array of " + rangeText(t.Elem)
+	}
+	return model.TypeString(t)
 }
 
 // fit is a conversion between two types that differ in ranges or bounds.

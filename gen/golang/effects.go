@@ -69,6 +69,11 @@ func (g *gen) declareEvents(f *jen.File, r *machine) {
 		f.Type().Id(e.typ).StructFunc(func(s *jen.Group) { g.structFields(s, e.fields, e.ev.Fields) })
 	}
 	if checks := g.eventChecks(r); checks != "" {
+		defer func() {
+			f.Line()
+			f.Comment(comment("outside", "names the first field that is outside its type's range, and what it may be."))
+			f.Add(rawf("func (ev *%s) outside() (field, values string) {\nswitch ev.Kind {\n%s}\nreturn\n}", r.event, g.eventComplaints(r)))
+		}()
 		f.Line()
 		f.Comment(comment("invalid", "says whether a field is outside its type's range; such an event is refused."))
 		f.Add(rawf("func (ev *%s) invalid() bool {\nswitch ev.Kind {\n%s}\nreturn false\n}", r.event, checks))

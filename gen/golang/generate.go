@@ -228,7 +228,7 @@ func (g *gen) typesFile() *jen.File {
 	}
 	f.Line()
 	f.Comment("The contract with the runtime that this code was generated for.")
-	f.Var().Id("_").Op("=").Add(raw("fsm.GeneratedV1"))
+	f.Var().Id("_").Op("=").Add(raw("fsm.GeneratedV2"))
 	f.Line()
 	f.Comment("hash is that of the specification; traces and snapshots carry it.")
 	f.Const().Id("hash").Op("=").Lit(g.p.Hash)

@@ -12,7 +12,7 @@ import (
 
 // runnerMethods are the names that the methods for commands must not take.
 var runnerMethods = []string{"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Frame", "FrameSize", "Effects", "Effect",
-	"AppendFrame", "State", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal", "Machine", "Step", "Event", "Message", "Report", "Fired"}
+	"AppendFrame", "State", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal", "Machine", "Step", "Event", "Message", "Report", "Fired", "Refusal"}
 
 // runnerFile holds the implementation of fsm.Runner for a role.
 func (g *gen) runnerFile(r *machine) *jen.File {
@@ -198,8 +198,42 @@ func (g *gen) renderMethods(r *machine, t *text) {
 	}
 	t.p("}\nreturn b\n}")
 	g.effectText(r, t)
+	g.refusal(r, t)
 	t.p("\n// AppendMachine implements fsm.Runner.\nfunc (r *%s) AppendMachine(b []byte) []byte { return %s(b, &r.Machine) }", r.runner, g.machineFunc(r))
 	t.p("\n// AppendLegal implements fsm.Runner.\nfunc (r *%s) AppendLegal(b []byte) []byte { return append(b, %s[r.Machine.State]...) }", r.runner, g.table(r, "Legal"))
+}
+
+// refusal composes Runner.Refusal. It is told by a table, so that the step itself need not know.
+func (g *gen) refusal(r *machine, t *text) {
+	t.p("\n// Refusal implements fsm.Runner.\nfunc (r *%s) Refusal() fsm.Refusal {", r.runner)
+	if g.eventChecks(r) != "" {
+		t.p("if field, values := r.event.outside(); field != \"\" {\nreturn fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}\n}")
+	}
+	if len(g.handled(r)) > 0 {
+		t.p("if s, e := int(r.Machine.State), int(r.event.Kind); s < len(%s) && e < len(%s[0]) && %s[s][e] != 0 {\nreturn fsm.Refusal{Reason: fsm.Unguarded, Branch: %s[s][e] - 1}\n}",
+			g.table(r, "Handles"), g.table(r, "Handles"), g.table(r, "Handles"), g.table(r, "Handles"))
+	}
+	t.p("return fsm.Refusal{Branch: fsm.NoTransition}\n}")
+}
+
+// handled lists for each state its events with the numbers of their first branches, plus one.
+func (g *gen) handled(r *machine) []string {
+	var rows []string
+	for _, st := range r.m.States {
+		var list []string
+		for _, e := range r.events {
+			if e.ev.Kind == model.EventTimer && r.alarms[e.alarm].of != r {
+				continue
+			}
+			if h := handlerOf(st, e.ev); h != nil && h.Mode == model.Handle && len(h.Branches) > 0 {
+				list = append(list, fmt.Sprintf("%s: %d", e.kind, h.Branches[0].ID+1))
+			}
+		}
+		if len(list) > 0 {
+			rows = append(rows, fmt.Sprintf("%s: {%s}", r.states[st.Index], strings.Join(list, ", ")))
+		}
+	}
+	return rows
 }
 
 func (g *gen) effectText(r *machine, t *text) {
@@ -308,6 +342,11 @@ func (g *gen) info(f *jen.File, r *machine) {
 	f.Line()
 	f.Comment("// What each state handles or ignores.")
 	f.Add(rawf("var %s = [...]string{\n%s,\n}", g.table(r, "Legal"), strings.Join(legal, ",\n")))
+	if rows := g.handled(r); len(rows) > 0 {
+		f.Line()
+		f.Comment("// The first branch of each event that a state handles, plus 1.")
+		f.Add(rawf("var %s = [...][%d]uint16{\n%s,\n}", g.table(r, "Handles"), len(r.events), strings.Join(rows, ",\n")))
+	}
 	if table := g.messageEvents(r); len(table) > 0 {
 		f.Line()
 		f.Comment("// The events of the messages.")

@@ -37,7 +37,11 @@ func (g *gen) rendered(t *model.Type, x string) string {
 	case model.KindInt, model.KindNode:
 		return "b = strconv.AppendInt(b, int64(" + x + "), 10)\n"
 	case model.KindBytes:
-		return "b = strconv.AppendQuote(b, " + x + ".String())\n"
+		s := "b = strconv.AppendQuote(b, " + x + ".String())\n"
+		if g.invalid(t, x) != "" {
+			s += fmt.Sprintf("if int(%s.Len) > len(%s.Data) {\nb = append(b, \"...\"...)\n}\n", x, x)
+		}
+		return s
 	case model.KindOptional:
 		return fmt.Sprintf("if %s.Present {\n%s} else {\nb = append(b, \"none\"...)\n}\n", x, g.rendered(t.Elem, x+".Value"))
 	}
@@ -82,20 +86,26 @@ func memberName(t *model.Type) string {
 // typeText emits the function that renders a composite type.
 func (g *gen) typeText(gt *goType, t *text) {
 	t.p("\nfunc %s(b []byte, v *%s) []byte {", g.textFunc(gt), gt.name)
-	elems := func(count, elem string) {
-		t.p("b = append(b, '[')\nfor i := range %s {\nif i > 0 {\nb = append(b, \", \"...)\n}\n%s}\nreturn append(b, ']')\n}", count, g.rendered(gt.t.Elem, elem))
+	elems := func(count, elem, more string) {
+		t.p("b = append(b, '[')\nfor i := range %s {\nif i > 0 {\nb = append(b, \", \"...)\n}\n%s}\n%sreturn append(b, ']')\n}", count, g.rendered(gt.t.Elem, elem), more)
 	}
+	// What is no value of its type is not to look like one.
+	const more = "if int(v.Len) > len(v.Items) {\nb = append(b, \", ...\"...)\n}\n"
 	switch gt.t.Kind {
 	case model.KindRecord:
 		t.p("%sreturn b\n}", g.renderedFields(gt.t.Fields, "v.", gt.fields, ""))
 	case model.KindList:
-		elems("v.Items[:min(int(v.Len), len(v.Items))]", "v.Items[i]")
+		elems("v.Items[:min(int(v.Len), len(v.Items))]", "v.Items[i]", more)
 	case model.KindArray:
-		elems("v", "v[i]")
+		elems("v", "v[i]", "")
 	case model.KindSet:
 		c := g.newBody(&machine{})
-		t.p("sep := \"[\"\nfor i := range %d {\nif uint64(*v)>>i&1 == 0 {\ncontinue\n}\nb = append(b, sep...)\nsep = \", \"\nx := %s\n%s}\nif sep == \"[\" {\nb = append(b, '[')\n}\nreturn append(b, ']')\n}",
-			gt.t.Elem.Count(), c.fromIndex("i", gt.t.Elem), g.rendered(gt.t.Elem, "x"))
+		beyond := ""
+		if bad := g.invalid(gt.t, "uint64(*v)"); bad != "" {
+			beyond = fmt.Sprintf("if %s {\nb = append(append(b, sep...), \"...\"...)\nsep = \"\"\n}\n", bad)
+		}
+		t.p("sep := \"[\"\nfor i := range %d {\nif uint64(*v)>>i&1 == 0 {\ncontinue\n}\nb = append(b, sep...)\nsep = \", \"\nx := %s\n%s}\n%sif sep == \"[\" {\nb = append(b, '[')\n}\nreturn append(b, ']')\n}",
+			gt.t.Elem.Count(), c.fromIndex("i", gt.t.Elem), g.rendered(gt.t.Elem, "x"), beyond)
 	}
 }
 

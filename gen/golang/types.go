@@ -276,14 +276,18 @@ func (g *gen) enumConsts(f *jen.File, typ string, names []string, docs []string)
 func (g *gen) stringer(f *jen.File, typ string, names []string) {
 	table := g.top.take(unexported(typ) + "Names")
 	quoted := make([]string, len(names))
+	invalid := "invalid"
 	for i, n := range names {
 		quoted[i] = strconv.Quote(n)
+		if n == invalid {
+			invalid = "(invalid)"
+		}
 	}
 	f.Line()
 	f.Var().Id(table).Op("=").Add(raw("[...]string{" + strings.Join(quoted, ", ") + "}"))
 	f.Line()
 	f.Comment("String returns the name as the specification has it.")
-	f.Add(rawf("func (v %s) String() string {\nif int(v) < len(%s) {\nreturn %s[v]\n}\nreturn %q\n}", typ, table, table, "invalid"))
+	f.Add(rawf("func (v %s) String() string {\nif int(v) < len(%s) {\nreturn %s[v]\n}\nreturn %q\n}", typ, table, table, invalid))
 	g.tables[typ] = table
 }
 

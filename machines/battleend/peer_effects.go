@@ -59,6 +59,18 @@ func (ev *Event) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *Event) outside() (field, values string) {
+	switch ev.Kind {
+	case CommandBegin:
+		switch {
+		case ev.Begin.Agreed > 35:
+			return "agreed", "0..35"
+		}
+	}
+	return
+}
+
 // ReportKind says which report it is.
 type ReportKind uint8
 

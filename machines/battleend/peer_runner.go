@@ -196,6 +196,17 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -275,6 +286,14 @@ var legal = [...]string{
 	StateEndingBattle:  "CHECKSUM, BATTLEINPUT, FRAMECOUNT, checksum, input",
 	StateEndingBattle2: "READY, CHECKSUM, BATTLEINPUT, checksum, input",
 	StateLost:          "READY, CHECKSUM, BATTLEINPUT, FRAMECOUNT",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][11]uint16{
+	StateSpawning:      {ReceiveReady: 4, CommandBegin: 1},
+	StateInBattle:      {ReceiveReady: 10, ReceiveChecksum: 12, ReceiveBattleinput: 13, CommandChecksum: 5, CommandInput: 6, CommandFinish: 7},
+	StateEndingBattle:  {ReceiveChecksum: 22, ReceiveBattleinput: 23, ReceiveFramecount: 20, CommandChecksum: 18, CommandInput: 19},
+	StateEndingBattle2: {ReceiveReady: 33, ReceiveChecksum: 34, ReceiveBattleinput: 35, CommandChecksum: 28, CommandInput: 29},
 }
 
 // The events of the messages.

@@ -70,6 +70,9 @@ func appendOwn(b []byte, v *Own) []byte {
 		}
 		b = strconv.AppendUint(b, uint64(v.Items[i]), 10)
 	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
 	return append(b, ']')
 }
 
@@ -80,6 +83,9 @@ func appendHeard(b []byte, v *Heard) []byte {
 			b = append(b, ", "...)
 		}
 		b = strconv.AppendUint(b, uint64(v.Items[i]), 10)
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
 }

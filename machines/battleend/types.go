@@ -13,7 +13,7 @@ package battleend
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "4a922c97001a8d689ff90bc8beb47d4a01092698bdb66d4397ff31824f6311e7"

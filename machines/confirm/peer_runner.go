@@ -146,6 +146,14 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -218,6 +226,18 @@ var legal = [...]string{
 	StateCancelRemoteOk:  "CONFIRM2, CANCEL, CANCELACK, confirm, change",
 	StateCancelCommitted: "CONFIRM2, CANCEL, CANCELACK",
 	StateDone:            "",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][11]uint16{
+	StateWaiting:         {ReceiveConfirm1: 3, ReceiveChange: 4, CommandConfirm: 1, CommandChange: 2},
+	StateLocalOk:         {ReceiveConfirm1: 6, ReceiveConfirm2: 7, ReceiveChange: 8, CommandCancel: 5},
+	StateRemoteOk:        {ReceiveCancel: 11, CommandConfirm: 9, CommandChange: 10},
+	StateCommitted:       {ReceiveConfirm2: 12, ReceiveCancel: 13},
+	StateCancelWaiting:   {ReceiveConfirm1: 16, ReceiveConfirm2: 17, ReceiveCancelack: 18, ReceiveChange: 19, CommandConfirm: 14, CommandChange: 15},
+	StateCancelLocalOk:   {ReceiveConfirm1: 21, ReceiveConfirm2: 22, ReceiveCancelack: 23, ReceiveChange: 24, CommandCancel: 20},
+	StateCancelRemoteOk:  {ReceiveConfirm2: 27, ReceiveCancel: 28, ReceiveCancelack: 29, CommandConfirm: 25, CommandChange: 26},
+	StateCancelCommitted: {ReceiveConfirm2: 30, ReceiveCancel: 31, ReceiveCancelack: 32},
 }
 
 // The events of the messages.

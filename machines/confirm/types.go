@@ -11,7 +11,7 @@ package confirm
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "0380fafbcb86c6acad6188b2cb1cf02bbccdecde9948cde36e6d38f7cc176b6a"

@@ -77,6 +77,55 @@ func (ev *ClientEvent) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *ClientEvent) outside() (field, values string) {
+	switch ev.Kind {
+	case ClientReceiveJoin:
+		switch {
+		case ev.Message.Join.Slot > 1:
+			return "slot", "0..1"
+		}
+	case ClientReceiveServerStart:
+		switch {
+		case ev.Message.ServerStart.Players>>2 != 0:
+			return "players", "the set of 0..1"
+		}
+	case ClientReceiveGamecommands:
+		switch {
+		case ev.Message.Gamecommands.Slot > 1:
+			return "slot", "0..1"
+		case ev.Message.Gamecommands.Entry.Sent > 11:
+			return "entry", "Entry"
+		}
+	case ClientReceiveNwfDone:
+		switch {
+		case ev.Message.NwfDone.Next > 1:
+			return "next", "0..1"
+		}
+	case ClientReceiveServerSpeed:
+		switch {
+		case ev.Message.ServerSpeed.Want > 1:
+			return "want", "0..1"
+		}
+	case ClientReceivePlayerKicked:
+		switch {
+		case ev.Message.PlayerKicked.Slot > 1:
+			return "slot", "0..1"
+		}
+	case ClientReceiveLeft:
+		switch {
+		case ev.Message.Left.Slot > 1:
+			return "slot", "0..1"
+		}
+	case ClientCommandSpeed:
+		switch {
+		case ev.Speed.Want > 1:
+			return "want", "0..1"
+		}
+	}
+	return
+}
+
 // ClientReportKind says which report it is.
 type ClientReportKind uint8
 

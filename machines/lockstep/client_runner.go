@@ -202,6 +202,17 @@ func (r *ClientRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *ClientRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(clientHandles) && e < len(clientHandles[0]) && clientHandles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: clientHandles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *ClientRunner) AppendMachine(b []byte) []byte { return appendClient(b, &r.Machine) }
 
@@ -267,6 +278,14 @@ var clientLegal = [...]string{
 	ClientStateLoading: "GAMECOMMANDS, NWF_DONE, PLAYER_KICKED, loaded, leave",
 	ClientStateGame:    "GAMECOMMANDS, NWF_DONE, PLAYER_KICKED, frame, speed, leave",
 	ClientStateGone:    "SERVER_START, GAMECOMMANDS, NWF_DONE, PLAYER_KICKED",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var clientHandles = [...][15]uint16{
+	ClientStateAway:    {ClientCommandJoin: 1},
+	ClientStateJoined:  {ClientReceiveServerStart: 6, ClientReceivePlayerKicked: 8, ClientCommandLeave: 12},
+	ClientStateLoading: {ClientReceiveGamecommands: 14, ClientReceiveNwfDone: 15, ClientReceivePlayerKicked: 16, ClientCommandLoaded: 13, ClientCommandLeave: 17},
+	ClientStateGame:    {ClientReceiveGamecommands: 20, ClientReceiveNwfDone: 21, ClientReceivePlayerKicked: 22, ClientCommandFrame: 18, ClientCommandSpeed: 19, ClientCommandLeave: 23},
 }
 
 // The events of the messages.

@@ -52,6 +52,50 @@ func (ev *ServerEvent) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *ServerEvent) outside() (field, values string) {
+	switch ev.Kind {
+	case ServerReceiveJoin:
+		switch {
+		case ev.Message.Join.Slot > 1:
+			return "slot", "0..1"
+		}
+	case ServerReceiveServerStart:
+		switch {
+		case ev.Message.ServerStart.Players>>2 != 0:
+			return "players", "the set of 0..1"
+		}
+	case ServerReceiveGamecommands:
+		switch {
+		case ev.Message.Gamecommands.Slot > 1:
+			return "slot", "0..1"
+		case ev.Message.Gamecommands.Entry.Sent > 11:
+			return "entry", "Entry"
+		}
+	case ServerReceiveNwfDone:
+		switch {
+		case ev.Message.NwfDone.Next > 1:
+			return "next", "0..1"
+		}
+	case ServerReceiveServerSpeed:
+		switch {
+		case ev.Message.ServerSpeed.Want > 1:
+			return "want", "0..1"
+		}
+	case ServerReceivePlayerKicked:
+		switch {
+		case ev.Message.PlayerKicked.Slot > 1:
+			return "slot", "0..1"
+		}
+	case ServerReceiveLeft:
+		switch {
+		case ev.Message.Left.Slot > 1:
+			return "slot", "0..1"
+		}
+	}
+	return
+}
+
 // ServerReportKind says which report it is.
 type ServerReportKind uint8
 

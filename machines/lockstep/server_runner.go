@@ -151,6 +151,17 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *ServerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(serverHandles) && e < len(serverHandles[0]) && serverHandles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: serverHandles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *ServerRunner) AppendMachine(b []byte) []byte { return appendServer(b, &r.Machine) }
 
@@ -202,6 +213,13 @@ var serverLegal = [...]string{
 	ServerStateConfig:  "JOIN, LEFT, begin",
 	ServerStateLoading: "JOIN, GAMECOMMANDS, SERVER_SPEED, LEFT, frame",
 	ServerStateGame:    "JOIN, GAMECOMMANDS, SERVER_SPEED, LEFT, frame",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var serverHandles = [...][12]uint16{
+	ServerStateConfig:  {ServerReceiveJoin: 1, ServerReceiveLeft: 2, ServerCommandBegin: 3},
+	ServerStateLoading: {ServerReceiveJoin: 4, ServerReceiveGamecommands: 5, ServerReceiveServerSpeed: 9, ServerReceiveLeft: 6, ServerCommandFrame: 8},
+	ServerStateGame:    {ServerReceiveJoin: 10, ServerReceiveGamecommands: 11, ServerReceiveServerSpeed: 12, ServerReceiveLeft: 13, ServerCommandFrame: 15},
 }
 
 // The events of the messages.

@@ -95,6 +95,10 @@ func appendSlots(b []byte, v *Slots) []byte {
 		x := Slot(i)
 		b = strconv.AppendInt(b, int64(x), 10)
 	}
+	if uint64(*v)>>2 != 0 {
+		b = append(append(b, sep...), "..."...)
+		sep = ""
+	}
 	if sep == "[" {
 		b = append(b, '[')
 	}
@@ -131,6 +135,9 @@ func appendLengthList(b []byte, v *LengthList) []byte {
 		}
 		b = strconv.AppendInt(b, int64(v.Items[i]), 10)
 	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
 	return append(b, ']')
 }
 
@@ -141,6 +148,9 @@ func appendEntries(b []byte, v *Entries) []byte {
 			b = append(b, ", "...)
 		}
 		b = appendEntry(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
 }

@@ -14,7 +14,7 @@ package lockstep
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "10205696e629f0c437df85357b08cca51b78681d50672b8d8dadf4fe71b11631"

@@ -68,6 +68,54 @@ func (ev *GameserverEvent) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *GameserverEvent) outside() (field, values string) {
+	switch ev.Kind {
+	case GameserverReceiveJoin:
+		switch {
+		case ev.Message.Join.Version.Major > 9 || ev.Message.Join.Version.Minor > 9:
+			return "version", "Version"
+		case ev.Message.Join.Name.Len > 31:
+			return "name", "text 31"
+		case ev.Message.Join.Os.Len > 31:
+			return "os", "text 31"
+		case ev.Message.Join.Max > 16:
+			return "max", "0..16"
+		case ev.Message.Join.Url.Len > 127:
+			return "url", "text 127"
+		}
+	case GameserverReceivePlayers:
+		switch {
+		case ev.Message.Players.Players > 16:
+			return "players", "0..16"
+		case ev.Message.Players.Max > 16:
+			return "max", "0..16"
+		}
+	case GameserverReceiveOther:
+		switch {
+		case ev.Message.Other.Text.Len > 400:
+			return "text", "text 400"
+		}
+	case GameserverCommandBegin:
+		switch {
+		case ev.Begin.Name.Len > 31:
+			return "name", "text 31"
+		case ev.Begin.Os.Len > 31:
+			return "os", "text 31"
+		case ev.Begin.Url.Len > 127:
+			return "url", "text 127"
+		case ev.Begin.Version.Major > 9 || ev.Begin.Version.Minor > 9:
+			return "version", "Version"
+		}
+	case GameserverCommandPlayers:
+		switch {
+		case ev.Players.Count > 16:
+			return "count", "0..16"
+		}
+	}
+	return
+}
+
 // GameserverReportKind says which report it is.
 type GameserverReportKind uint8
 

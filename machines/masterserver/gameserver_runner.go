@@ -121,10 +121,19 @@ func (r *GameserverRunner) AppendEvent(b []byte) []byte {
 	case GameserverCommandBegin:
 		b = append(b, "begin{name: "...)
 		b = strconv.AppendQuote(b, ev.Begin.Name.String())
+		if int(ev.Begin.Name.Len) > len(ev.Begin.Name.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", os: "...)
 		b = strconv.AppendQuote(b, ev.Begin.Os.String())
+		if int(ev.Begin.Os.Len) > len(ev.Begin.Os.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", url: "...)
 		b = strconv.AppendQuote(b, ev.Begin.Url.String())
+		if int(ev.Begin.Url.Len) > len(ev.Begin.Url.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", version: "...)
 		b = appendVersion(b, &ev.Begin.Version)
 		b = append(b, '}')
@@ -170,6 +179,17 @@ func (r *GameserverRunner) AppendEffect(b []byte, i int) []byte {
 		}
 	}
 	return b
+}
+
+// Refusal implements fsm.Runner.
+func (r *GameserverRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(gameserverHandles) && e < len(gameserverHandles[0]) && gameserverHandles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: gameserverHandles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
 }
 
 // AppendMachine implements fsm.Runner.
@@ -223,6 +243,15 @@ var gameserverLegal = [...]string{
 	GameserverStateTelling: "ACKNOWLEDGED, players",
 	GameserverStateLeaving: "REMOVING",
 	GameserverStateOver:    "",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var gameserverHandles = [...][17]uint16{
+	GameserverStateClosed:  {GameserverCommandBegin: 1},
+	GameserverStateJoining: {GameserverReceiveAccepted: 3, GameserverReceiveFull: 5, GameserverReceiveIncompatible: 6, GameserverCommandPlayers: 2},
+	GameserverStateJoined:  {GameserverCommandPlayers: 7, GameserverCommandEnd: 8},
+	GameserverStateTelling: {GameserverReceiveAcknowledged: 10, GameserverCommandPlayers: 9},
+	GameserverStateLeaving: {GameserverReceiveRemoving: 12},
 }
 
 // The events of the messages.

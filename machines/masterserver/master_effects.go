@@ -66,6 +66,94 @@ func (ev *MasterEvent) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *MasterEvent) outside() (field, values string) {
+	switch ev.Kind {
+	case MasterEventUp:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterEventLost:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterReceiveJoin:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.Join.Version.Major > 9 || ev.Message.Join.Version.Minor > 9:
+			return "version", "Version"
+		case ev.Message.Join.Name.Len > 31:
+			return "name", "text 31"
+		case ev.Message.Join.Os.Len > 31:
+			return "os", "text 31"
+		case ev.Message.Join.Max > 16:
+			return "max", "0..16"
+		case ev.Message.Join.Url.Len > 127:
+			return "url", "text 127"
+		}
+	case MasterReceiveRemove:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterReceivePlayers:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.Players.Players > 16:
+			return "players", "0..16"
+		case ev.Message.Players.Max > 16:
+			return "max", "0..16"
+		}
+	case MasterReceiveAccepted:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterReceiveFull:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterReceiveIllegal:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterReceiveIncompatible:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterReceiveRemoving:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterReceiveNotJoined:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterReceiveAcknowledged:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case MasterReceiveOther:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.Other.Text.Len > 400:
+			return "text", "text 400"
+		}
+	}
+	return
+}
+
 // MasterReportKind says which report it is.
 type MasterReportKind uint8
 

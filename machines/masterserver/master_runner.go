@@ -134,6 +134,17 @@ func (r *MasterRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *MasterRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(masterHandles) && e < len(masterHandles[0]) && masterHandles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: masterHandles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *MasterRunner) AppendMachine(b []byte) []byte { return appendMaster(b, &r.Machine) }
 
@@ -180,6 +191,11 @@ var masterInfo = fsm.Info{
 // What each state handles or ignores.
 var masterLegal = [...]string{
 	MasterStateUp: "lost, JOIN, REMOVE, PLAYERS, OTHER",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var masterHandles = [...][14]uint16{
+	MasterStateUp: {MasterEventLost: 11, MasterReceiveJoin: 1, MasterReceiveRemove: 6, MasterReceivePlayers: 8, MasterReceiveOther: 10},
 }
 
 // The events of the messages.

@@ -80,6 +80,63 @@ func (ev *StrangerEvent) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *StrangerEvent) outside() (field, values string) {
+	switch ev.Kind {
+	case StrangerReceiveJoin:
+		switch {
+		case ev.Message.Join.Version.Major > 9 || ev.Message.Join.Version.Minor > 9:
+			return "version", "Version"
+		case ev.Message.Join.Name.Len > 31:
+			return "name", "text 31"
+		case ev.Message.Join.Os.Len > 31:
+			return "os", "text 31"
+		case ev.Message.Join.Max > 16:
+			return "max", "0..16"
+		case ev.Message.Join.Url.Len > 127:
+			return "url", "text 127"
+		}
+	case StrangerReceivePlayers:
+		switch {
+		case ev.Message.Players.Players > 16:
+			return "players", "0..16"
+		case ev.Message.Players.Max > 16:
+			return "max", "0..16"
+		}
+	case StrangerReceiveOther:
+		switch {
+		case ev.Message.Other.Text.Len > 400:
+			return "text", "text 400"
+		}
+	case StrangerCommandSayJoin:
+		switch {
+		case ev.SayJoin.Version.Major > 9 || ev.SayJoin.Version.Minor > 9:
+			return "version", "Version"
+		case ev.SayJoin.Name.Len > 31:
+			return "name", "text 31"
+		case ev.SayJoin.Os.Len > 31:
+			return "os", "text 31"
+		case ev.SayJoin.Max > 16:
+			return "max", "0..16"
+		case ev.SayJoin.Url.Len > 127:
+			return "url", "text 127"
+		}
+	case StrangerCommandSayPlayers:
+		switch {
+		case ev.SayPlayers.Players > 16:
+			return "players", "0..16"
+		case ev.SayPlayers.Max > 16:
+			return "max", "0..16"
+		}
+	case StrangerCommandSayOther:
+		switch {
+		case ev.SayOther.Text.Len > 400:
+			return "text", "text 400"
+		}
+	}
+	return
+}
+
 // StrangerEffect is one thing that a Stranger asks for.
 type StrangerEffect struct {
 	fsm.Effect

@@ -133,12 +133,21 @@ func (r *StrangerRunner) AppendEvent(b []byte) []byte {
 		b = appendVersion(b, &ev.SayJoin.Version)
 		b = append(b, ", name: "...)
 		b = strconv.AppendQuote(b, ev.SayJoin.Name.String())
+		if int(ev.SayJoin.Name.Len) > len(ev.SayJoin.Name.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", os: "...)
 		b = strconv.AppendQuote(b, ev.SayJoin.Os.String())
+		if int(ev.SayJoin.Os.Len) > len(ev.SayJoin.Os.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", max: "...)
 		b = strconv.AppendInt(b, int64(ev.SayJoin.Max), 10)
 		b = append(b, ", url: "...)
 		b = strconv.AppendQuote(b, ev.SayJoin.Url.String())
+		if int(ev.SayJoin.Url.Len) > len(ev.SayJoin.Url.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case StrangerCommandSayRemove:
 		b = append(b, "sayRemove"...)
@@ -151,6 +160,9 @@ func (r *StrangerRunner) AppendEvent(b []byte) []byte {
 	case StrangerCommandSayOther:
 		b = append(b, "sayOther{text: "...)
 		b = strconv.AppendQuote(b, ev.SayOther.Text.String())
+		if int(ev.SayOther.Text.Len) > len(ev.SayOther.Text.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case StrangerCommandHangUp:
 		b = append(b, "hangUp"...)
@@ -182,6 +194,17 @@ func (r *StrangerRunner) AppendEffect(b []byte, i int) []byte {
 		}
 	}
 	return b
+}
+
+// Refusal implements fsm.Runner.
+func (r *StrangerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(strangerHandles) && e < len(strangerHandles[0]) && strangerHandles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: strangerHandles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
 }
 
 // AppendMachine implements fsm.Runner.
@@ -238,6 +261,11 @@ var strangerInfo = fsm.Info{
 var strangerLegal = [...]string{
 	StrangerStateHere: "ACCEPTED, FULL, ILLEGAL, INCOMPATIBLE, REMOVING, NOT_JOINED, ACKNOWLEDGED, sayJoin, sayRemove, sayPlayers, sayOther, hangUp",
 	StrangerStateGone: "ACCEPTED, FULL, ILLEGAL, INCOMPATIBLE, REMOVING, NOT_JOINED, ACKNOWLEDGED",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var strangerHandles = [...][19]uint16{
+	StrangerStateHere: {StrangerReceiveAccepted: 6, StrangerReceiveFull: 7, StrangerReceiveIllegal: 8, StrangerReceiveIncompatible: 9, StrangerReceiveRemoving: 10, StrangerReceiveNotJoined: 11, StrangerReceiveAcknowledged: 12, StrangerCommandSayJoin: 1, StrangerCommandSayRemove: 2, StrangerCommandSayPlayers: 3, StrangerCommandSayOther: 4, StrangerCommandHangUp: 5},
 }
 
 // The events of the messages.

@@ -13,12 +13,21 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = appendVersion(b, &m.Join.Version)
 		b = append(b, ", name: "...)
 		b = strconv.AppendQuote(b, m.Join.Name.String())
+		if int(m.Join.Name.Len) > len(m.Join.Name.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", os: "...)
 		b = strconv.AppendQuote(b, m.Join.Os.String())
+		if int(m.Join.Os.Len) > len(m.Join.Os.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", max: "...)
 		b = strconv.AppendInt(b, int64(m.Join.Max), 10)
 		b = append(b, ", url: "...)
 		b = strconv.AppendQuote(b, m.Join.Url.String())
+		if int(m.Join.Url.Len) > len(m.Join.Url.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case MessagePlayers:
 		b = append(b, "PLAYERS{players: "...)
@@ -29,6 +38,9 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageOther:
 		b = append(b, "OTHER{text: "...)
 		b = strconv.AppendQuote(b, m.Other.Text.String())
+		if int(m.Other.Text.Len) > len(m.Other.Text.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	default:
 		b = append(b, m.Kind.String()...)
@@ -91,10 +103,19 @@ func append62OptionalEntry(b []byte, v *[62]Optional[Entry]) []byte {
 func appendEntry(b []byte, v *Entry) []byte {
 	b = append(b, "{name: "...)
 	b = strconv.AppendQuote(b, v.Name.String())
+	if int(v.Name.Len) > len(v.Name.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, ", os: "...)
 	b = strconv.AppendQuote(b, v.Os.String())
+	if int(v.Os.Len) > len(v.Os.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, ", url: "...)
 	b = strconv.AppendQuote(b, v.Url.String())
+	if int(v.Url.Len) > len(v.Url.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, ", players: "...)
 	b = strconv.AppendInt(b, int64(v.Players), 10)
 	b = append(b, ", max: "...)

@@ -11,7 +11,7 @@ package masterserver
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "5c4efd8c37987bd1d1575ba7ece7f19842e21dcd7835ec40e22ca89f7bdea6a6"

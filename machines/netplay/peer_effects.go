@@ -175,6 +175,60 @@ func (ev *Event) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *Event) outside() (field, values string) {
+	switch ev.Kind {
+	case ReceiveFleet:
+		switch {
+		case invalidEntries(&ev.Message.Fleet.Entries):
+			return "entries", "a list of at most 14 of Entry"
+		}
+	case ReceiveTeamname:
+		switch {
+		case ev.Message.Teamname.Name.Len > 30:
+			return "name", "text 30"
+		}
+	case ReceiveInputdelay:
+		switch {
+		case ev.Message.Inputdelay.Delay > 35:
+			return "delay", "0..35"
+		}
+	case ReceiveSelectship:
+		switch {
+		case ev.Message.Selectship.Slot.Present && (ev.Message.Selectship.Slot.Value > 13):
+			return "slot", "0..13"
+		}
+	case CommandBring:
+		switch {
+		case invalidEntries(&ev.Bring.Entries):
+			return "entries", "a list of at most 14 of Entry"
+		}
+	case CommandShip:
+		switch {
+		case ev.Ship.Slot > 13:
+			return "slot", "0..13"
+		case ev.Ship.Ship > 25:
+			return "ship", "vacant, androsynth, arilou, chenjesu, chmmr, druuge, earthling, ilwrath, kohrAh, melnorme, mmrnmhrm, mycon, orz, pkunk, shofixti, slylandro, spathi, supox, syreen, thraddash, umgah, urQuan, utwig, vux, yehat, zoq"
+		}
+	case CommandName:
+		switch {
+		case ev.Name.Name.Len > 30:
+			return "name", "text 30"
+		}
+	case CommandAgree:
+		switch {
+		case ev.Agree.Delay > 35:
+			return "delay", "0..35"
+		}
+	case CommandPick:
+		switch {
+		case ev.Pick.Slot.Present && (ev.Pick.Slot.Value > 13):
+			return "slot", "0..13"
+		}
+	}
+	return
+}
+
 // ReportKind says which report it is.
 type ReportKind uint8
 

@@ -298,6 +298,9 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 		b = strconv.AppendBool(b, ev.Name.Own)
 		b = append(b, ", name: "...)
 		b = strconv.AppendQuote(b, ev.Name.Name.String())
+		if int(ev.Name.Name.Len) > len(ev.Name.Name.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case CommandProbe:
 		b = append(b, "probe"...)
@@ -380,6 +383,9 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 			b = strconv.AppendBool(b, e.Report.NameChanged.Own)
 			b = append(b, ", name: "...)
 			b = strconv.AppendQuote(b, e.Report.NameChanged.Name.String())
+			if int(e.Report.NameChanged.Name.Len) > len(e.Report.NameChanged.Name.Data) {
+				b = append(b, "..."...)
+			}
 			b = append(b, '}')
 		case ReportCancelled:
 			b = append(b, "cancelled"...)
@@ -456,6 +462,17 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 		}
 	}
 	return b
+}
+
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
 }
 
 // AppendMachine implements fsm.Runner.
@@ -723,6 +740,23 @@ var legal = [...]string{
 	StateCheckpoint:    "lost, PING, ACK, READY, ABORT, RESET, quit, abort, ping, reset",
 	StateResetting:     "lost, PING, ACK, READY, SEEDRANDOM, INPUTDELAY, SELECTSHIP, BATTLEINPUT, FRAMECOUNT, CHECKSUM, ABORT, RESET, quit, abort, ping",
 	StateClosed:        "INIT, PING, ACK, READY, FLEET, TEAMNAME, CONFIRM1, CONFIRM2, CANCEL, CANCELACK, SEEDRANDOM, INPUTDELAY, SELECTSHIP, BATTLEINPUT, FRAMECOUNT, CHECKSUM, ABORT, RESET",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][43]uint16{
+	StateUnconnected:   {CommandVersion: 1, CommandConnect: 2},
+	StateConnecting:    {EventUp: 4, CommandConnected: 5, CommandQuit: 6},
+	StateInit:          {EventLost: 13, ReceiveInit: 8, ReceiveAbort: 12, CommandQuit: 10, CommandAbort: 11},
+	StateInSetup:       {EventLost: 40, ReceivePing: 34, ReceiveAck: 35, ReceiveFleet: 17, ReceiveTeamname: 18, ReceiveConfirm1: 25, ReceiveConfirm2: 26, ReceiveCancel: 27, ReceiveCancelack: 28, ReceiveAbort: 39, ReceiveReset: 31, CommandQuit: 37, CommandAbort: 38, CommandPing: 33, CommandBring: 14, CommandShip: 15, CommandName: 16, CommandProbe: 23, CommandConfirm: 21, CommandCancel: 22},
+	StatePreBattle:     {EventLost: 57, ReceivePing: 51, ReceiveAck: 52, ReceiveReady: 45, ReceiveSeedrandom: 44, ReceiveInputdelay: 43, ReceiveAbort: 56, ReceiveReset: 48, CommandQuit: 54, CommandAbort: 55, CommandPing: 50, CommandAgree: 41, CommandReset: 47},
+	StateInterBattle:   {EventLost: 73, ReceivePing: 67, ReceiveAck: 68, ReceiveReady: 61, ReceiveAbort: 72, ReceiveReset: 64, CommandQuit: 70, CommandAbort: 71, CommandPing: 66, CommandNext: 58, CommandMatchOver: 59, CommandReset: 60},
+	StateSelectShip:    {EventLost: 93, ReceivePing: 87, ReceiveAck: 88, ReceiveReady: 81, ReceiveSelectship: 76, ReceiveAbort: 92, ReceiveReset: 84, CommandQuit: 90, CommandAbort: 91, CommandPing: 86, CommandPick: 74, CommandSkip: 78, CommandReady: 80, CommandReset: 83},
+	StateSpawning:      {EventLost: 107, ReceivePing: 101, ReceiveAck: 102, ReceiveReady: 95, ReceiveAbort: 106, ReceiveReset: 98, CommandQuit: 104, CommandAbort: 105, CommandPing: 100, CommandReady: 94, CommandReset: 97},
+	StateInBattle:      {EventLost: 129, ReceivePing: 123, ReceiveAck: 124, ReceiveReady: 109, ReceiveBattleinput: 114, ReceiveChecksum: 113, ReceiveAbort: 128, ReceiveReset: 120, CommandQuit: 126, CommandAbort: 127, CommandPing: 122, CommandChecksum: 111, CommandInput: 112, CommandFinish: 108, CommandReset: 119},
+	StateEndingBattle:  {EventLost: 150, ReceivePing: 144, ReceiveAck: 145, ReceiveBattleinput: 135, ReceiveFramecount: 130, ReceiveChecksum: 134, ReceiveAbort: 149, ReceiveReset: 141, CommandQuit: 147, CommandAbort: 148, CommandPing: 143, CommandChecksum: 132, CommandInput: 133, CommandReset: 140},
+	StateEndingBattle2: {EventLost: 171, ReceivePing: 165, ReceiveAck: 166, ReceiveReady: 151, ReceiveBattleinput: 156, ReceiveChecksum: 155, ReceiveAbort: 170, ReceiveReset: 162, CommandQuit: 168, CommandAbort: 169, CommandPing: 164, CommandChecksum: 153, CommandInput: 154, CommandReset: 161},
+	StateCheckpoint:    {EventLost: 184, ReceivePing: 178, ReceiveAck: 179, ReceiveReady: 172, ReceiveAbort: 183, ReceiveReset: 175, CommandQuit: 181, CommandAbort: 182, CommandPing: 177, CommandReset: 174},
+	StateResetting:     {EventLost: 202, ReceivePing: 196, ReceiveAck: 197, ReceiveAbort: 201, ReceiveReset: 193, CommandQuit: 199, CommandAbort: 200, CommandPing: 195},
 }
 
 // The events of the messages.

@@ -39,6 +39,9 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = strconv.AppendBool(b, m.Teamname.Own)
 		b = append(b, ", name: "...)
 		b = strconv.AppendQuote(b, m.Teamname.Name.String())
+		if int(m.Teamname.Name.Len) > len(m.Teamname.Name.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case MessageSeedrandom:
 		b = append(b, "SEEDRANDOM{seed: "...)
@@ -179,9 +182,15 @@ func appendTeamPart(b []byte, m *TeamPart) []byte {
 	b = strconv.AppendBool(b, m.Wins)
 	b = append(b, ", own: "...)
 	b = strconv.AppendQuote(b, m.Own.String())
+	if int(m.Own.Len) > len(m.Own.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, ", sent: "...)
 	if m.Sent.Present {
 		b = strconv.AppendQuote(b, m.Sent.Value.String())
+		if int(m.Sent.Value.Len) > len(m.Sent.Value.Data) {
+			b = append(b, "..."...)
+		}
 	} else {
 		b = append(b, "none"...)
 	}
@@ -236,6 +245,9 @@ func appendEntries(b []byte, v *Entries) []byte {
 		}
 		b = appendEntry(b, &v.Items[i])
 	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
 	return append(b, ']')
 }
 
@@ -249,6 +261,10 @@ func appendPicks(b []byte, v *Picks) []byte {
 		sep = ", "
 		x := Slot(i)
 		b = strconv.AppendInt(b, int64(x), 10)
+	}
+	if uint64(*v)>>14 != 0 {
+		b = append(append(b, sep...), "..."...)
+		sep = ""
 	}
 	if sep == "[" {
 		b = append(b, '[')
@@ -264,6 +280,9 @@ func appendOwn(b []byte, v *Own) []byte {
 		}
 		b = strconv.AppendUint(b, uint64(v.Items[i]), 10)
 	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
 	return append(b, ']')
 }
 
@@ -274,6 +293,9 @@ func appendHeard(b []byte, v *Heard) []byte {
 			b = append(b, ", "...)
 		}
 		b = strconv.AppendUint(b, uint64(v.Items[i]), 10)
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
 }

@@ -13,7 +13,7 @@ package netplay
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "1719c3401f0fb76a07147ade94eeb6853beb874cbf1fd524fdf690fbb38ce0ed"

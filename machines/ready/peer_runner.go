@@ -129,6 +129,14 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -167,6 +175,13 @@ var legal = [...]string{
 	StateNotReady:    "READY, ready",
 	StateLocalReady:  "READY",
 	StateRemoteReady: "ready",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][5]uint16{
+	StateNotReady:    {ReceiveReady: 2, CommandReady: 1},
+	StateLocalReady:  {ReceiveReady: 3},
+	StateRemoteReady: {CommandReady: 4},
 }
 
 // The events of the messages.

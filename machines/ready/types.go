@@ -12,7 +12,7 @@ package ready
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "3dcd06e6182fcd655f7de6164f7bfd11119278b0305f8571b38ace07428f91de"

@@ -153,6 +153,14 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -195,6 +203,13 @@ var legal = [...]string{
 	StateMatch:   "RESET, MATCH, reset, play",
 	StatePending: "RESET, MATCH",
 	StateSetup:   "SETUP, edit",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][9]uint16{
+	StateMatch:   {ReceiveReset: 2, ReceiveMatch: 4, CommandReset: 1, CommandPlay: 3},
+	StatePending: {ReceiveReset: 5},
+	StateSetup:   {ReceiveSetup: 8, CommandEdit: 7},
 }
 
 // The events of the messages.

@@ -12,7 +12,7 @@ package reset
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "7646937f249a4af3aa270b519ced0e2aa2f4cdce094730bd269a807aae11b32c"

@@ -48,6 +48,23 @@ func (ev *Event) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *Event) outside() (field, values string) {
+	switch ev.Kind {
+	case ReceiveChange:
+		switch {
+		case ev.Message.Change.Property > 1:
+			return "property", "0..1"
+		}
+	case CommandChange:
+		switch {
+		case ev.Change.Property > 1:
+			return "property", "0..1"
+		}
+	}
+	return
+}
+
 // ReportKind says which report it is.
 type ReportKind uint8
 

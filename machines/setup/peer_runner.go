@@ -167,6 +167,17 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -211,6 +222,11 @@ var info = fsm.Info{
 var legal = [...]string{
 	StateSettingUp: "CONFIRM1, CONFIRM2, CANCEL, CANCELACK, CHANGE, confirm, cancel, change",
 	StateDone:      "",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][11]uint16{
+	StateSettingUp: {ReceiveConfirm1: 4, ReceiveConfirm2: 5, ReceiveCancel: 6, ReceiveCancelack: 7, ReceiveChange: 8, CommandConfirm: 1, CommandCancel: 2, CommandChange: 3},
 }
 
 // The events of the messages.

@@ -11,7 +11,7 @@ package setup
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "e2aeb5341765b084da3af9addde5f9373d5601c57ff0b27abf4ad7b77b0e96ef"

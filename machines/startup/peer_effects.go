@@ -59,6 +59,82 @@ func (ev *Event) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *Event) outside() (field, values string) {
+	switch ev.Kind {
+	case EventUp:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		}
+	case EventLost:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		}
+	case ReceiveConnect:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		case invalidRequests(&ev.Message.Connect.Asks):
+			return "asks", "an array of 0..1"
+		}
+	case ReceiveConnectReply:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		case ev.Message.ConnectReply.Of.Founder < 0 || ev.Message.ConnectReply.Of.Founder > 2 || ev.Message.ConnectReply.Of.Try > 1:
+			return "of", "Game"
+		case ev.Message.ConnectReply.Joiner < 0 || ev.Message.ConnectReply.Joiner > 2:
+			return "joiner", "0..2"
+		case ev.Message.ConnectReply.Attempt > 1:
+			return "attempt", "0..1"
+		case ev.Message.ConnectReply.Slot.Present && (ev.Message.ConnectReply.Slot.Value > 3):
+			return "slot", "0..3"
+		case invalidTable(&ev.Message.ConnectReply.Players):
+			return "players", "an array of 0..2"
+		}
+	case ReceiveSlotRequest:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		case invalidRequests(&ev.Message.SlotRequest.Asks):
+			return "asks", "an array of 0..1"
+		}
+	case ReceiveSubdueSlave:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		case ev.Message.SubdueSlave.Above < 0 || ev.Message.SubdueSlave.Above > 2:
+			return "above", "0..2"
+		}
+	case ReceiveNodeAlive:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		case ev.Message.NodeAlive.Of.Founder < 0 || ev.Message.NodeAlive.Of.Founder > 2 || ev.Message.NodeAlive.Of.Try > 1:
+			return "of", "Game"
+		case ev.Message.NodeAlive.Slot > 3:
+			return "slot", "0..3"
+		}
+	case ReceiveDisconnect:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		case ev.Message.Disconnect.Node < 0 || ev.Message.Disconnect.Node > 2:
+			return "node", "0..2"
+		case ev.Message.Disconnect.Of.Founder < 0 || ev.Message.Disconnect.Of.Founder > 2 || ev.Message.Disconnect.Of.Try > 1:
+			return "of", "Game"
+		}
+	case ReceiveGone:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		}
+	}
+	return
+}
+
 // Effect is one thing that a Peer asks for.
 type Effect struct {
 	fsm.Effect

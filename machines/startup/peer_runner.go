@@ -179,6 +179,17 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -292,6 +303,17 @@ var legal = [...]string{
 	StateRefused:    "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, connect",
 	StateLost:       "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, connect",
 	StateOff:        "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, back",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][15]uint16{
+	StateIdle:       {ReceiveConnectReply: 2, CommandConnect: 1},
+	StateConnecting: {ReceiveConnect: 11, ReceiveConnectReply: 17, ReceiveSlotRequest: 15, ReceiveSubdueSlave: 13, ReceiveGone: 16, CommandOff: 22, TimerWait: 9},
+	StateRequesting: {ReceiveConnect: 26, ReceiveConnectReply: 32, ReceiveSlotRequest: 30, ReceiveSubdueSlave: 27, ReceiveGone: 31, CommandOff: 37, TimerAsk: 23},
+	StateGame:       {ReceiveConnect: 38, ReceiveConnectReply: 42, ReceiveSlotRequest: 40, ReceiveNodeAlive: 45, ReceiveDisconnect: 46, ReceiveGone: 49, CommandOff: 51},
+	StateRefused:    {ReceiveConnectReply: 53, CommandConnect: 52},
+	StateLost:       {ReceiveConnectReply: 61, CommandConnect: 60},
+	StateOff:        {CommandBack: 68},
 }
 
 // The events of the messages.

@@ -14,7 +14,7 @@ package startup
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "aec5d0c61a6a5b563e2031c944b5ec4f6dee7c607cbd45a333f065e374a0471a"

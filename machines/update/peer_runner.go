@@ -137,6 +137,14 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -180,6 +188,13 @@ var legal = [...]string{
 	StateSettled: "UPDATE, change",
 	StateOpen:    "UPDATE, change",
 	StateChanged: "UPDATE, change",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][5]uint16{
+	StateSettled: {ReceiveUpdate: 2, CommandChange: 1},
+	StateOpen:    {ReceiveUpdate: 4, CommandChange: 3},
+	StateChanged: {ReceiveUpdate: 8, CommandChange: 6},
 }
 
 // The events of the messages.

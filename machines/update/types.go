@@ -11,7 +11,7 @@ package update
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "b291f38201620f479a3fca7af614fa3e07bac7c59503f509d963378052f74b52"

@@ -3,6 +3,7 @@ package driver
 import (
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,9 +63,12 @@ type Error struct {
 	Frame []byte
 	// Legal names the events that the state handles or ignores, separated by ", ".
 	Legal string
-	// Transition is the branch of the specification that refused or sent, nil if
-	// the specification does not mention the event in that state.
+	// Transition is the branch of the specification that refused or sent, or the first whose guard
+	// did not hold; nil if the specification does not mention the event in that state.
 	Transition *fsm.Transition
+	// Refusal says why an event was refused that no branch refuses.
+	Refusal fsm.Refusal
+	info    *fsm.Info
 	// Cause is the underlying error, nil if there is none.
 	Cause error
 }
@@ -82,8 +86,8 @@ func (e *Error) Error() string {
 	switch e.Kind {
 	case Refused:
 		b.WriteString(e.Event + e.from() + " is refused")
-		if e.Transition == nil {
-			b.WriteString(": the state does not expect it")
+		if why := e.why(); why != "" {
+			b.WriteString(": " + why)
 		}
 	case Malformed:
 		b.WriteString("malformed frame" + e.from())
@@ -112,10 +116,64 @@ func (e *Error) Error() string {
 			b.WriteString("… (" + strconv.Itoa(len(e.Frame)) + " in all)")
 		}
 	}
-	if e.Legal != "" {
-		b.WriteString("; legal here: " + e.Legal)
+	if legal := e.legal(); legal != "" {
+		b.WriteString("; legal here: " + legal)
 	}
 	return b.String()
+}
+
+// why says why an event was refused, if no branch of the specification says so.
+func (e *Error) why() string {
+	switch {
+	case e.Refusal.Reason == fsm.OutOfRange:
+		return e.Refusal.Field + " is outside " + e.Refusal.Type
+	case e.Refusal.Reason == fsm.Unguarded:
+		return "no guard holds for it now"
+	case e.Transition == nil:
+		return "the state does not mention it"
+	}
+	return ""
+}
+
+// problem is what the record says of a refused or dropped event.
+func (e *Error) problem() string {
+	var parts []string
+	if why := e.why(); why != "" && e.Kind == Refused {
+		parts = append(parts, why)
+	}
+	if legal := e.legal(); legal != "" {
+		parts = append(parts, "legal here: "+legal)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// legal is Legal by kind of event. It is empty if the event itself was legal.
+func (e *Error) legal() string {
+	if e.Refusal.Reason != fsm.Unmentioned {
+		return ""
+	}
+	if e.info == nil || e.Legal == "" {
+		return e.Legal
+	}
+	kinds := [...]struct {
+		what  string
+		names []string
+		found []string // of Legal
+	}{{what: "messages", names: e.info.Messages}, {what: "commands", names: e.info.Commands}, {what: "timers", names: e.info.Timers}, {what: "events"}}
+	for _, name := range strings.Split(e.Legal, ", ") {
+		i := 0
+		for i < len(kinds)-1 && !slices.Contains(kinds[i].names, name) {
+			i++
+		}
+		kinds[i].found = append(kinds[i].found, name)
+	}
+	var parts []string
+	for _, k := range kinds {
+		if len(k.found) > 0 {
+			parts = append(parts, k.what+" "+strings.Join(k.found, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (e *Error) from() string {

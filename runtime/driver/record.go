@@ -98,7 +98,7 @@ func (c *Core[R]) recordStep(now time.Duration, ev *event[R], res fsm.Result, be
 			if e.Kind == DeferredFull {
 				s.Problem = append(s.Problem, "dropped: too many deferred events; "...)
 			}
-			s.Problem = append(append(s.Problem, "legal here: "...), e.Legal...)
+			s.Problem = append(s.Problem, e.problem()...)
 		}
 		c.record.write()
 	}
@@ -109,7 +109,7 @@ func (c *Core[R]) recordStep(now time.Duration, ev *event[R], res fsm.Result, be
 
 // newError describes the machine's present situation and last event.
 func (c *Core[R]) newError(kind ErrorKind, peer fsm.Peer, transition uint16) *Error {
-	e := &Error{Kind: kind, Protocol: c.info.Protocol, Role: c.info.Role,
+	e := &Error{Kind: kind, info: c.info, Protocol: c.info.Protocol, Role: c.info.Role,
 		State: c.info.States[c.r.State()], Peer: peer}
 	switch kind {
 	case Refused, DeferredFull:
@@ -117,6 +117,11 @@ func (c *Core[R]) newError(kind ErrorKind, peer fsm.Peer, transition uint16) *Er
 		e.Legal = string(c.r.AppendLegal(nil))
 	case Malformed:
 		e.Legal = string(c.r.AppendLegal(nil))
+	}
+	if kind == Refused && transition == fsm.NoTransition {
+		if e.Refusal = c.r.Refusal(); e.Refusal.Reason == fsm.Unguarded {
+			transition = e.Refusal.Branch
+		}
 	}
 	if transition != fsm.NoTransition {
 		e.Transition = &c.info.Transitions[transition]

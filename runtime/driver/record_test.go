@@ -125,7 +125,7 @@ func TestCapture(t *testing.T) {
 	var file bytes.Buffer
 	a := eventful(t, trace.NewCapture(&file, trace.PcapMeta{Proto: "tcp"}))
 	for _, want := range []string{"off up", "idle ping", "idle PONG", "idle PING", "idle READY", "ready READY",
-		"refused in state behind: legal here", "malformed: bad PING frame", "pingpong.peer a", "\x00\x07\x01\x00\x00\x00\x09"} {
+		"refused in state behind: the state does not mention it; legal here: messages PING, PONG, NOTE, BYE; commands ping, say, barrier, quit; timers wait; events lost", "malformed: bad PING frame", "pingpong.peer a", "\x00\x07\x01\x00\x00\x00\x09"} {
 		if !bytes.Contains(file.Bytes(), []byte(want)) {
 			t.Errorf("no %q in the capture", want)
 		}
@@ -163,5 +163,10 @@ func TestErrorText(t *testing.T) {
 	}
 	if !errors.Is(&e, io.EOF) {
 		t.Error("the cause is hidden")
+	}
+	e = driver.Error{Kind: driver.Refused, Protocol: "p", Role: "r", State: "s", Peer: fsm.Broadcast, Event: "bid{price: 9}",
+		Legal: "Y, Z", Refusal: fsm.Refusal{Reason: fsm.OutOfRange, Field: "price", Type: "0..3"}}
+	if got, want := e.Error(), "p.r in state s: bid{price: 9} is refused: price is outside 0..3"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

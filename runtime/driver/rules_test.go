@@ -149,7 +149,7 @@ func TestMalformed(t *testing.T) {
 		want  string
 		up    bool
 	}{
-		"unknown type":    {bytes: "\x00\x07\x09", want: "malformed frame from peer 0: bad frame at byte 2: no message has type 9; bytes 000709; legal here: ping, PING"},
+		"unknown type":    {bytes: "\x00\x07\x09", want: "malformed frame from peer 0: bad frame at byte 2: no message has type 9; bytes 000709; legal here: messages PING, PONG, NOTE, READY, BYE; commands ping, say, barrier, quit; timers wait; events lost"},
 		"long":            {bytes: "\x01\x07\x00", want: "263 bytes, at most 43 allowed"},
 		"short":           {bytes: "\x00\x02\x00", want: "2 bytes, at least 3 needed"},
 		"bad field":       {bytes: "\x00\x04\x00\x01", want: "bad PING frame, field n at byte 3: 1 bytes, at least 4 needed"},

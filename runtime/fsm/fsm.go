@@ -8,10 +8,10 @@
 // game client links it. The type to start from is [Runner].
 package fsm
 
-// GeneratedV1 is referred to by generated code. A generator that emits code
+// GeneratedV2 is referred to by generated code. A generator that emits code
 // for a newer contract refers to a newer constant, so that a mismatch between
 // generated code and this module is a compile error with a telling name.
-const GeneratedV1 = true
+const GeneratedV2 = true
 
 // Code says what became of an event.
 type Code uint8
@@ -142,6 +142,30 @@ type Runner interface {
 	// AppendLegal appends the names of the events the present state handles
 	// or ignores, separated by ", ": what would have been legal.
 	AppendLegal(dst []byte) []byte
+	// Refusal explains the Refused with NoTransition that the last event met. It looks at the
+	// event and the state again, so that a step costs nothing more; it means nothing after another result.
+	Refusal() Refusal
+}
+
+// Reason says why an event was refused.
+type Reason uint8
+
+const (
+	// Unmentioned: the state neither handles, ignores nor defers the event.
+	Unmentioned Reason = iota
+	// Unguarded: the state handles the event, but no branch takes it as things are.
+	Unguarded
+	// OutOfRange: a value that came with the event is none of its type.
+	OutOfRange
+)
+
+// Refusal says why an event was refused that no branch of the specification refuses.
+type Refusal struct {
+	Reason Reason
+	// Branch is the first branch for the event, an index into [Info].Transitions, if it is Unguarded; else NoTransition.
+	Branch uint16
+	// Field and Type are the field that is OutOfRange and what it may be, such as 0..3; else empty.
+	Field, Type string
 }
 
 // Info describes a generated machine.

@@ -144,6 +144,14 @@ func (r *Runner) AppendLegal(dst []byte) []byte {
 	}[r.M.State]...)
 }
 
+// Refusal implements fsm.Runner. Every note that is too long was cut, so that no value is out of its range.
+func (r *Runner) Refusal() fsm.Refusal {
+	if r.E.Kind == Message && r.E.ID == PONG && r.M.State != Off && r.M.State != Gone {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: tPONG}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // Replay gives the event that AppendEvent described, for tests that run a
 // record again. A message is given by its frame.
 func (r *Runner) Replay(text string, frame []byte) (fsm.Result, error) {

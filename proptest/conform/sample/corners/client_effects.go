@@ -54,6 +54,49 @@ func (ev *ClientEvent) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *ClientEvent) outside() (field, values string) {
+	switch ev.Kind {
+	case ClientReceiveHello:
+		switch {
+		case ev.Message.Hello.Name.Len > 5:
+			return "name", "text 5"
+		}
+	case ClientReceiveDeal:
+		switch {
+		case invalidCards(&ev.Message.Deal.Cards):
+			return "cards", "a list of at most 4 of Card"
+		case ev.Message.Deal.To.Present && (ev.Message.Deal.To.Value < 1 || ev.Message.Deal.To.Value > 3):
+			return "to", "1..3"
+		case ev.Message.Deal.Level < -4 || ev.Message.Deal.Level > 4:
+			return "level", "-4..4"
+		}
+	case ClientReceiveSum:
+		switch {
+		case ev.Message.Sum.C < -4 || ev.Message.Sum.C > 4:
+			return "c", "-4..4"
+		}
+	case ClientReceiveNote:
+		switch {
+		case ev.Message.Note.Text.Len > 300:
+			return "text", "text 300"
+		case ev.Message.Note.Hand>>3 != 0:
+			return "hand", "the set of clubs, hearts, spades"
+		}
+	case ClientReceiveRing:
+		switch {
+		case ev.Message.Ring.Seat < 1 || ev.Message.Ring.Seat > 3:
+			return "seat", "1..3"
+		}
+	case ClientCommandGo:
+		switch {
+		case ev.Go.Word.Len > 5:
+			return "word", "text 5"
+		}
+	}
+	return
+}
+
 // ClientEffect is one thing that a Client asks for.
 type ClientEffect struct {
 	fsm.Effect

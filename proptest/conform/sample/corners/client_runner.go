@@ -105,6 +105,9 @@ func (r *ClientRunner) AppendEvent(b []byte) []byte {
 	case ClientCommandGo:
 		b = append(b, "go{word: "...)
 		b = strconv.AppendQuote(b, ev.Go.Word.String())
+		if int(ev.Go.Word.Len) > len(ev.Go.Word.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case ClientReceiveHello, ClientReceiveDeal, ClientReceiveSum, ClientReceiveNote, ClientReceiveRing, ClientReceivePing:
 		b = appendMessage(b, &ev.Message)
@@ -123,6 +126,17 @@ func (r *ClientRunner) AppendEffect(b []byte, i int) []byte {
 
 	}
 	return b
+}
+
+// Refusal implements fsm.Runner.
+func (r *ClientRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(clientHandles) && e < len(clientHandles[0]) && clientHandles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: clientHandles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
 }
 
 // AppendMachine implements fsm.Runner.
@@ -166,6 +180,12 @@ var clientInfo = fsm.Info{
 var clientLegal = [...]string{
 	ClientStateAway: "up, go",
 	ClientStateHere: "lost, DEAL, RING, PING",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var clientHandles = [...][10]uint16{
+	ClientStateAway: {ClientEventUp: 2, ClientCommandGo: 1},
+	ClientStateHere: {ClientEventLost: 5, ClientReceiveDeal: 4, ClientReceivePing: 3},
 }
 
 // The events of the messages.

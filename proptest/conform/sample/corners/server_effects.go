@@ -83,6 +83,59 @@ func (ev *ServerEvent) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *ServerEvent) outside() (field, values string) {
+	switch ev.Kind {
+	case ServerReceiveHello:
+		switch {
+		case ev.Message.Hello.Name.Len > 5:
+			return "name", "text 5"
+		}
+	case ServerReceiveDeal:
+		switch {
+		case invalidCards(&ev.Message.Deal.Cards):
+			return "cards", "a list of at most 4 of Card"
+		case ev.Message.Deal.To.Present && (ev.Message.Deal.To.Value < 1 || ev.Message.Deal.To.Value > 3):
+			return "to", "1..3"
+		case ev.Message.Deal.Level < -4 || ev.Message.Deal.Level > 4:
+			return "level", "-4..4"
+		}
+	case ServerReceiveSum:
+		switch {
+		case ev.Message.Sum.C < -4 || ev.Message.Sum.C > 4:
+			return "c", "-4..4"
+		}
+	case ServerReceiveNote:
+		switch {
+		case ev.Message.Note.Text.Len > 300:
+			return "text", "text 300"
+		case ev.Message.Note.Hand>>3 != 0:
+			return "hand", "the set of clubs, hearts, spades"
+		}
+	case ServerReceiveRing:
+		switch {
+		case ev.Message.Ring.Seat < 1 || ev.Message.Ring.Seat > 3:
+			return "seat", "1..3"
+		}
+	case ServerCommandAdd:
+		switch {
+		case ev.Add.By < -4 || ev.Add.By > 4:
+			return "by", "-4..4"
+		}
+	case ServerCommandPick:
+		switch {
+		case ev.Pick.Card.Suit > 2 || ev.Pick.Card.Rank < 2 || ev.Pick.Card.Rank > 14:
+			return "card", "Card"
+		}
+	case ServerCommandQuiet:
+		switch {
+		case ev.Quiet.Seat < 1 || ev.Quiet.Seat > 3:
+			return "seat", "1..3"
+		}
+	}
+	return
+}
+
 // ServerReportKind says which report it is.
 type ServerReportKind uint8
 

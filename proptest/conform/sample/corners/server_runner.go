@@ -232,6 +232,17 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *ServerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(serverHandles) && e < len(serverHandles[0]) && serverHandles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: serverHandles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *ServerRunner) AppendMachine(b []byte) []byte { return appendServer(b, &r.Machine) }
 
@@ -292,6 +303,12 @@ var serverInfo = fsm.Info{
 var serverLegal = [...]string{
 	ServerStateOpen:  "start, lost, HELLO, DEAL, SUM, NOTE, add, pick, loop, idle",
 	ServerStateDealt: "DEAL, PING, quiet",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var serverHandles = [...][16]uint16{
+	ServerStateOpen:  {ServerEventStart: 1, ServerEventLost: 16, ServerReceiveHello: 2, ServerReceiveDeal: 4, ServerReceiveSum: 6, ServerReceiveNote: 8, ServerCommandAdd: 9, ServerCommandPick: 10, ServerCommandLoop: 11, ServerTimerIdle: 15},
+	ServerStateDealt: {ServerReceiveDeal: 17, ServerCommandQuiet: 19},
 }
 
 // The events of the messages.

@@ -11,6 +11,9 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageHello:
 		b = append(b, "HELLO{name: "...)
 		b = strconv.AppendQuote(b, m.Hello.Name.String())
+		if int(m.Hello.Name.Len) > len(m.Hello.Name.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", token: "...)
 		b = strconv.AppendUint(b, uint64(m.Hello.Token), 10)
 		b = append(b, '}')
@@ -37,6 +40,9 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageNote:
 		b = append(b, "NOTE{text: "...)
 		b = strconv.AppendQuote(b, m.Note.Text.String())
+		if int(m.Note.Text.Len) > len(m.Note.Text.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", hand: "...)
 		b = appendHand(b, &m.Note.Hand)
 		b = append(b, ", seen: "...)
@@ -151,6 +157,10 @@ func appendHand(b []byte, v *Hand) []byte {
 		x := Suit(i)
 		b = append(b, x.String()...)
 	}
+	if uint64(*v)>>3 != 0 {
+		b = append(append(b, sep...), "..."...)
+		sep = ""
+	}
 	if sep == "[" {
 		b = append(b, '[')
 	}
@@ -164,6 +174,9 @@ func appendCards(b []byte, v *Cards) []byte {
 			b = append(b, ", "...)
 		}
 		b = appendCard(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
 }
@@ -186,6 +199,12 @@ func appendWordList(b []byte, v *WordList) []byte {
 			b = append(b, ", "...)
 		}
 		b = strconv.AppendQuote(b, v.Items[i].String())
+		if int(v.Items[i].Len) > len(v.Items[i].Data) {
+			b = append(b, "..."...)
+		}
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
 }

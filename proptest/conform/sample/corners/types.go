@@ -10,7 +10,7 @@ package corners
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "818a2b5f4f620d6173de6a79327b721a65bfb0b4f23ffd5f5740a844679cf7d0"

@@ -114,6 +114,14 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -148,4 +156,9 @@ var info = fsm.Info{
 var legal = [...]string{
 	StateHere:  "go",
 	StateThere: "",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][4]uint16{
+	StateHere: {CommandGo: 1},
 }

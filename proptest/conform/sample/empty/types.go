@@ -7,7 +7,7 @@ package empty
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "c30b0c69a733885ad3d4bc1a63c2310cf7077ee7ca9614cfbc5c4a6a9a5f2c71"

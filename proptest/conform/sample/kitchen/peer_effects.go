@@ -56,6 +56,44 @@ func (ev *Event) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *Event) outside() (field, values string) {
+	switch ev.Kind {
+	case ReceiveFleet:
+		switch {
+		case invalidEntries(&ev.Message.Fleet.Fleet):
+			return "fleet", "a list of at most 3 of Entry"
+		case invalidSlotList(&ev.Message.Fleet.Names):
+			return "names", "a list of at most 2 of 0..1"
+		}
+	case ReceiveName:
+		switch {
+		case ev.Message.Name.Name.Len > 12:
+			return "name", "text 12"
+		}
+	case ReceivePut:
+		switch {
+		case ev.Message.Put.Slot > 1:
+			return "slot", "0..1"
+		case ev.Message.Put.Ship > 2:
+			return "ship", "orz, vux, empty"
+		case ev.Message.Put.N > 3:
+			return "n", "0..3"
+		}
+	case ReceiveGot:
+		switch {
+		case ev.Message.Got.Slot > 1:
+			return "slot", "0..1"
+		}
+	case CommandGo:
+		switch {
+		case ev.Go.Slot > 1:
+			return "slot", "0..1"
+		}
+	}
+	return
+}
+
 // ReportKind says which report it is.
 type ReportKind uint8
 

@@ -192,6 +192,17 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -246,6 +257,12 @@ var legal = [...]string{
 	StateIdle: "start, up, lost, FLEET, NAME, PUT, GOT, BYE, go, retry",
 	StateBusy: "lost, FLEET, PUT, GOT, BYE, leave",
 	StateOver: "",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][13]uint16{
+	StateIdle: {EventStart: 1, EventLost: 7, ReceiveFleet: 4, ReceivePut: 8, CommandGo: 2, TimerRetry: 5},
+	StateBusy: {EventLost: 19, ReceivePut: 20, ReceiveGot: 16, ReceiveBye: 14, CommandLeave: 15},
 }
 
 // The events of the messages.

@@ -19,6 +19,9 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageName:
 		b = append(b, "NAME{name: "...)
 		b = strconv.AppendQuote(b, m.Name.Name.String())
+		if int(m.Name.Name.Len) > len(m.Name.Name.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", seed: "...)
 		b = strconv.AppendUint(b, uint64(m.Name.Seed), 10)
 		b = append(b, '}')
@@ -67,6 +70,9 @@ func appendPeer(b []byte, m *Peer) []byte {
 	b = strconv.AppendUint(b, uint64(m.Seed), 10)
 	b = append(b, ", label: "...)
 	b = strconv.AppendQuote(b, m.Label.String())
+	if int(m.Label.Len) > len(m.Label.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, ", last: "...)
 	if m.Last.Present {
 		b = strconv.AppendInt(b, int64(m.Last.Value), 10)
@@ -133,6 +139,9 @@ func appendEntries(b []byte, v *Entries) []byte {
 		}
 		b = appendEntry(b, &v.Items[i])
 	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
 	return append(b, ']')
 }
 
@@ -143,6 +152,9 @@ func appendSlotList(b []byte, v *SlotList) []byte {
 			b = append(b, ", "...)
 		}
 		b = strconv.AppendInt(b, int64(v.Items[i]), 10)
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
 }
@@ -168,6 +180,10 @@ func appendSlots(b []byte, v *Slots) []byte {
 		sep = ", "
 		x := Slot(i)
 		b = strconv.AppendInt(b, int64(x), 10)
+	}
+	if uint64(*v)>>2 != 0 {
+		b = append(append(b, sep...), "..."...)
+		sep = ""
 	}
 	if sep == "[" {
 		b = append(b, '[')

@@ -9,7 +9,7 @@ package kitchen
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "35b837e5755afd57f068c33a9b153465d9e212340781cf7a9d54a59ebba3b627"

@@ -49,6 +49,45 @@ func (ev *Event) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *Event) outside() (field, values string) {
+	switch ev.Kind {
+	case ReceiveAll:
+		switch {
+		case ev.Message.All.Kind > 2:
+			return "kind", "win, mac, other_one"
+		case ev.Message.All.Small < 3 || ev.Message.All.Small > 17:
+			return "small", "3..17"
+		case ev.Message.All.Place.Name.Len > 8:
+			return "place", "At"
+		case ev.Message.All.Word.Len > 8:
+			return "word", "text 8"
+		case ev.Message.All.Slot.Present && (ev.Message.All.Slot.Value < 3 || ev.Message.All.Slot.Value > 17):
+			return "slot", "3..17"
+		case ev.Message.All.Other.Present && (ev.Message.All.Other.Value > 2):
+			return "other", "win, mac, other_one"
+		case ev.Message.All.Rest.Len > 20:
+			return "rest", "text 20"
+		}
+	case ReceiveNamed:
+		switch {
+		case ev.Message.Named.Name.Len > 8:
+			return "name", "text 8"
+		}
+	case ReceiveAny:
+		switch {
+		case ev.Message.Any.Text.Len > 20:
+			return "text", "text 20"
+		}
+	case CommandGo:
+		switch {
+		case ev.Go.N < 3 || ev.Go.N > 17:
+			return "n", "3..17"
+		}
+	}
+	return
+}
+
 // Effect is one thing that a Peer asks for.
 type Effect struct {
 	fsm.Effect

@@ -125,6 +125,17 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -163,6 +174,11 @@ var info = fsm.Info{
 // What each state handles or ignores.
 var legal = [...]string{
 	StateRun: "HELLO, ALL, ONE, NAMED, ANY, go",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][9]uint16{
+	StateRun: {ReceiveHello: 2, ReceiveAll: 3, ReceiveOne: 4, ReceiveNamed: 5, ReceiveAny: 6, CommandGo: 1},
 }
 
 // The events of the messages.

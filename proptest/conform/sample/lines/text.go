@@ -23,6 +23,9 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = strconv.AppendUint(b, uint64(m.All.Big), 10)
 		b = append(b, ", word: "...)
 		b = strconv.AppendQuote(b, m.All.Word.String())
+		if int(m.All.Word.Len) > len(m.All.Word.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", slot: "...)
 		if m.All.Slot.Present {
 			b = strconv.AppendInt(b, int64(m.All.Slot.Value), 10)
@@ -37,6 +40,9 @@ func appendMessage(b []byte, m *Message) []byte {
 		}
 		b = append(b, ", rest: "...)
 		b = strconv.AppendQuote(b, m.All.Rest.String())
+		if int(m.All.Rest.Len) > len(m.All.Rest.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case MessageOne:
 		b = append(b, "ONE{n: "...)
@@ -45,10 +51,16 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageNamed:
 		b = append(b, "NAMED{name: "...)
 		b = strconv.AppendQuote(b, m.Named.Name.String())
+		if int(m.Named.Name.Len) > len(m.Named.Name.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case MessageAny:
 		b = append(b, "ANY{text: "...)
 		b = strconv.AppendQuote(b, m.Any.Text.String())
+		if int(m.Any.Text.Len) > len(m.Any.Text.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	default:
 		b = append(b, m.Kind.String()...)
@@ -63,6 +75,9 @@ func appendPeer(b []byte, m *Peer) []byte {
 	b = strconv.AppendInt(b, int64(m.Last), 10)
 	b = append(b, ", seen: "...)
 	b = strconv.AppendQuote(b, m.Seen.String())
+	if int(m.Seen.Len) > len(m.Seen.Data) {
+		b = append(b, "..."...)
+	}
 	return append(b, '}')
 }
 
@@ -71,6 +86,9 @@ func appendAt(b []byte, v *At) []byte {
 	b = appendPlace(b, &v.Place)
 	b = append(b, ", name: "...)
 	b = strconv.AppendQuote(b, v.Name.String())
+	if int(v.Name.Len) > len(v.Name.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, '}')
 	return b
 }

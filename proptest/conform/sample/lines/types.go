@@ -7,7 +7,7 @@ package lines
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "68e304339733c8a6a5f63d169971dbe73abb5df4c1661063184e124d8a945ef3"

@@ -269,6 +269,235 @@ func (ev *Event2) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *Event2) outside() (field, values string) {
+	switch ev.Kind {
+	case ReceiveMessage:
+		switch {
+		case ev.Message.Message.Body.Len > 30:
+			return "body", "text 30"
+		}
+	case ReceiveNasty:
+		switch {
+		case ev.Message.Nasty.Number > 7:
+			return "number", "0..7"
+		case ev.Message.Nasty.B>>10 != 0:
+			return "b", "the set of 0..9"
+		case ev.Message.Nasty.M > 3:
+			return "m", "0..3"
+		case ev.Message.Nasty.Dst > 3:
+			return "dst", "0..3"
+		case ev.Message.Nasty.Start > 3:
+			return "start", "0..3"
+		case ev.Message.Nasty.E > 3:
+			return "e", "0..3"
+		}
+	case ReceiveEntry:
+		switch {
+		case ev.Message.Entry.Entry.Len > 7 || ev.Message.Entry.Entry.String > 7:
+			return "entry", "Entry"
+		}
+	case ReceiveBag:
+		switch {
+		case ev.Message.Bag.Bag>>10 != 0:
+			return "bag", "the set of 0..9"
+		}
+	case ReceiveString2:
+		switch {
+		case ev.Message.String2.String > 7:
+			return "string", "type, func, len, invalid, string, nil, error, map"
+		case invalidMessageKind2(&ev.Message.String2.Len):
+			return "len", "a list of at most 2 of Entry"
+		}
+	case ReceiveKind22:
+		switch {
+		case ev.Message.Kind2.Kind > 3:
+			return "kind", "0..3"
+		}
+	case ReceiveState:
+		switch {
+		case ev.Message.State.State.State > 3 || ev.Message.State.State.V > 3 || ev.Message.State.State.R > 3:
+			return "state", "State"
+		}
+	case ReceiveRow:
+		switch {
+		case invalidRow(&ev.Message.Row.Rows):
+			return "rows", "an array of 0..4"
+		case invalid23Tiny(&ev.Message.Row.Twice):
+			return "twice", "an array of an array of 0..4"
+		case invalid23Tiny2(&ev.Message.Row.Flat):
+			return "flat", "an array of 0..4"
+		}
+	case ReceiveFunc:
+		switch {
+		case invalid23Tiny(&ev.Message.Func.Append.One) || invalid23Tiny2(&ev.Message.Func.Append.Other):
+			return "append", "append"
+		}
+	case ReceiveType:
+		switch {
+		case ev.Message.Type.Error.Len > 4:
+			return "error", "text 4"
+		case ev.Message.Type.NewError.Error.Len > 4:
+			return "newError", "NewError"
+		}
+	case CommandStep:
+		switch {
+		case ev.Step.Ev > 3:
+			return "ev", "0..3"
+		}
+	case CommandFrame:
+		switch {
+		case ev.Frame.From > 3:
+			return "from", "0..3"
+		case ev.Frame.Frame > 3:
+			return "frame", "0..3"
+		}
+	case CommandEffects:
+		switch {
+		case invalidEffects(&ev.Effects.Fx):
+			return "fx", "a list of at most 2 of State"
+		}
+	case CommandInfo:
+		switch {
+		case ev.Info.R > 3:
+			return "r", "0..3"
+		case ev.Info.M > 3:
+			return "m", "0..3"
+		case ev.Info.Old > 3:
+			return "old", "0..3"
+		}
+	case CommandLen:
+		switch {
+		case ev.Len.Len > 3:
+			return "len", "0..3"
+		case ev.Len.Cap > 3:
+			return "cap", "0..3"
+		}
+	case CommandString:
+		switch {
+		case ev.String.String > 7:
+			return "string", "type, func, len, invalid, string, nil, error, map"
+		case ev.String.StringOf.Len > 4:
+			return "stringOf", "text 4"
+		case ev.String.ErrorOf.Len > 4:
+			return "errorOf", "text 4"
+		}
+	case CommandError:
+		switch {
+		case ev.Error.Error.Len > 4:
+			return "error", "text 4"
+		case ev.Error.Errors.Len > 4:
+			return "errors", "text 4"
+		case ev.Error.Er.Len > 4:
+			return "er", "text 4"
+		}
+	case CommandAppend:
+		switch {
+		case invalid23Tiny(&ev.Append.Append.One) || invalid23Tiny2(&ev.Append.Append.Other):
+			return "append", "append"
+		case invalidTook(&ev.Append.Took):
+			return "took", "a list of at most 2 of an array of an array of 0..4"
+		}
+	case CommandMin:
+		switch {
+		case ev.Min.Min > 3:
+			return "min", "0..3"
+		case ev.Min.Max > 3:
+			return "max", "0..3"
+		case ev.Min.Int > 3:
+			return "int", "0..3"
+		case ev.Min.Int64 > 3:
+			return "int64", "0..3"
+		case ev.Min.Uint8 > 3:
+			return "uint8", "0..3"
+		}
+	case CommandFrom2:
+		switch {
+		case ev.From2.From > 3:
+			return "from", "0..3"
+		case ev.From2.Peer > 1:
+			return "peer", "a, b"
+		}
+	case CommandKind2:
+		switch {
+		case ev.Kind2.Kind > 3:
+			return "kind", "0..3"
+		case ev.Kind2.Key > 3:
+			return "key", "0..3"
+		case ev.Kind2.Message.Message > 3:
+			return "message", "Message"
+		}
+	case CommandKey2:
+		switch {
+		case ev.Key2.Type > 3:
+			return "type", "0..3"
+		case ev.Key2.Func > 3:
+			return "func", "0..3"
+		case ev.Key2.Range > 3:
+			return "range", "0..3"
+		case ev.Key2.Var > 3:
+			return "var", "0..3"
+		case ev.Key2.Map > 3:
+			return "map", "0..3"
+		}
+	case CommandMessage2:
+		switch {
+		case ev.Message2.Message.Message > 3:
+			return "message", "Message"
+		}
+	case CommandEvent:
+		switch {
+		case invalidEvent(&ev.Event.Event):
+			return "event", "a list of at most 2 of 0..3"
+		case ev.Event.Nil > 3:
+			return "nil", "0..3"
+		case ev.Event.Iota > 3:
+			return "iota", "0..3"
+		case ev.Event.Any > 3:
+			return "any", "0..3"
+		}
+	case CommandReport:
+		switch {
+		case ev.Report.Add64 > 3:
+			return "add64", "0..3"
+		case ev.Report.MaskOf > 9:
+			return "maskOf", "0..9"
+		case ev.Report.CountBits>>10 != 0:
+			return "countBits", "the set of 0..9"
+		case invalidRow(&ev.Report.FitRowToRow):
+			return "fitRowToRow", "an array of 0..4"
+		}
+	case CommandStart:
+		switch {
+		case ev.Start.AB > 3:
+			return "a_b", "0..3"
+		case ev.Start.AB2 > 3:
+			return "aB", "0..3"
+		}
+	case CommandTimeout:
+		switch {
+		case ev.Timeout.Wire > 3:
+			return "wire", "0..3"
+		case ev.Timeout.Binary > 3:
+			return "binary", "0..3"
+		case ev.Timeout.Strconv > 3:
+			return "strconv", "0..3"
+		}
+	case CommandGo:
+		switch {
+		case ev.Go.Next < -3 || ev.Go.Next > 3:
+			return "next", "-3..3"
+		case ev.Go.I > 3:
+			return "i", "0..3"
+		case invalidEvent(&ev.Go.List):
+			return "list", "a list of at most 2 of 0..3"
+		case ev.Go.Value > 3:
+			return "value", "0..3"
+		}
+	}
+	return
+}
+
 // ReportKind says which report it is.
 type ReportKind uint8
 

@@ -183,8 +183,8 @@ func (r *NastyRunner) Legal() fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
-// Refusal gives the command refusal. Refused means that it is not available now.
-func (r *NastyRunner) Refusal() fsm.Result {
+// RefusalCommand gives the command refusal. Refused means that it is not available now.
+func (r *NastyRunner) RefusalCommand() fsm.Result {
 	r.event.Kind = CommandRefusal
 	return r.Machine.Step(&r.event, &r.effects)
 }
@@ -336,16 +336,31 @@ func (r *NastyRunner) AppendEvent(b []byte) []byte {
 		b = append(b, ev.String.String.String()...)
 		b = append(b, ", stringOf: "...)
 		b = strconv.AppendQuote(b, ev.String.StringOf.String())
+		if int(ev.String.StringOf.Len) > len(ev.String.StringOf.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", errorOf: "...)
 		b = strconv.AppendQuote(b, ev.String.ErrorOf.String())
+		if int(ev.String.ErrorOf.Len) > len(ev.String.ErrorOf.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case CommandError:
 		b = append(b, "error{error: "...)
 		b = strconv.AppendQuote(b, ev.Error.Error.String())
+		if int(ev.Error.Error.Len) > len(ev.Error.Error.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", errors: "...)
 		b = strconv.AppendQuote(b, ev.Error.Errors.String())
+		if int(ev.Error.Errors.Len) > len(ev.Error.Errors.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", er: "...)
 		b = strconv.AppendQuote(b, ev.Error.Er.String())
+		if int(ev.Error.Er.Len) > len(ev.Error.Er.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case CommandAppend:
 		b = append(b, "append{append: "...)
@@ -496,6 +511,9 @@ func (r *NastyRunner) AppendEffect(b []byte, i int) []byte {
 			b = append(b, e.Report.String.String.String()...)
 			b = append(b, ", error: "...)
 			b = strconv.AppendQuote(b, e.Report.String.Error.String())
+			if int(e.Report.String.Error.Len) > len(e.Report.String.Error.Data) {
+				b = append(b, "..."...)
+			}
 			b = append(b, '}')
 		case ReportReport:
 			b = append(b, "report{report: "...)
@@ -534,6 +552,17 @@ func (r *NastyRunner) AppendEffect(b []byte, i int) []byte {
 		}
 	}
 	return b
+}
+
+// Refusal implements fsm.Runner.
+func (r *NastyRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
 }
 
 // AppendMachine implements fsm.Runner.
@@ -620,6 +649,14 @@ var legal = [...]string{
 	State2Undo:        "MESSAGE, step",
 	State2In:          "HEADER, appendEvent, new",
 	State2Unmentioned: "",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][45]uint16{
+	State2Switch:  {EventLost: 35, ReceiveNasty: 27, ReceiveEntry: 30, ReceiveBag: 31, ReceiveState: 33, ReceiveRow: 32, ReceiveFunc: 28, ReceiveType: 29, CommandStep: 1, CommandFrame: 2, CommandEffects: 3, CommandInfo: 4, CommandString: 5, CommandError: 6, CommandAppend: 7, CommandMin: 8, CommandFrom2: 9, CommandKind2: 10, CommandKey2: 11, CommandMessage2: 12, CommandEvent: 13, CommandReport: 14, CommandStart: 17, CommandTimeout: 15, CommandGo: 16, TimerTimer: 26},
+	State2Default: {ReceiveString2: 40, ReceiveKind22: 39, ReceiveHeader: 38, CommandRefusal: 37, TimerLate: 36},
+	State2Undo:    {ReceiveMessage: 45, CommandStep: 44},
+	State2In:      {ReceiveHeader: 47, CommandAppendEvent: 48, CommandNew: 46},
 }
 
 // The events of the messages.

@@ -11,6 +11,9 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageMessage:
 		b = append(b, "MESSAGE{body: "...)
 		b = strconv.AppendQuote(b, m.Message.Body.String())
+		if int(m.Message.Body.Len) > len(m.Message.Body.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case MessageNasty:
 		b = append(b, "NASTY{number: "...)
@@ -63,6 +66,9 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageType:
 		b = append(b, "type{error: "...)
 		b = strconv.AppendQuote(b, m.Type.Error.String())
+		if int(m.Type.Error.Len) > len(m.Type.Error.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, ", newError: "...)
 		b = appendNewError2(b, &m.Type.NewError)
 		b = append(b, '}')
@@ -91,6 +97,9 @@ func appendNasty(b []byte, m *Nasty) []byte {
 	b = appendEvent(b, &m.Context)
 	b = append(b, ", p: "...)
 	b = strconv.AppendQuote(b, m.P.String())
+	if int(m.P.Len) > len(m.P.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, ", State: "...)
 	b = strconv.AppendInt(b, int64(m.State2), 10)
 	b = append(b, ", step: "...)
@@ -103,6 +112,9 @@ func appendNasty(b []byte, m *Nasty) []byte {
 	b = strconv.AppendInt(b, int64(m.Undo), 10)
 	b = append(b, ", word: "...)
 	b = strconv.AppendQuote(b, m.Word.String())
+	if int(m.Word.Len) > len(m.Word.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, ", marks: "...)
 	b = appendBag(b, &m.Marks)
 	b = append(b, ", kept: "...)
@@ -167,6 +179,9 @@ func appendEffects(b []byte, v *Effects) []byte {
 		}
 		b = appendState(b, &v.Items[i])
 	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
 	return append(b, ']')
 }
 
@@ -187,6 +202,9 @@ func appendTook(b []byte, v *Took) []byte {
 		}
 		b = append23Tiny(b, &v.Items[i])
 	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
 	return append(b, ']')
 }
 
@@ -205,6 +223,9 @@ func appendEvent(b []byte, v *Event) []byte {
 		}
 		b = strconv.AppendInt(b, int64(v.Items[i]), 10)
 	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
 	return append(b, ']')
 }
 
@@ -218,6 +239,10 @@ func appendBag(b []byte, v *Bag) []byte {
 		sep = ", "
 		x := Digit(i)
 		b = strconv.AppendInt(b, int64(x), 10)
+	}
+	if uint64(*v)>>10 != 0 {
+		b = append(append(b, sep...), "..."...)
+		sep = ""
 	}
 	if sep == "[" {
 		b = append(b, '[')
@@ -256,6 +281,9 @@ func appendMessageKind2(b []byte, v *MessageKind2) []byte {
 			b = append(b, ", "...)
 		}
 		b = appendEntry(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
 }
@@ -296,6 +324,9 @@ func append23Tiny2(b []byte, v *[23]Tiny) []byte {
 func appendNewError2(b []byte, v *NewError2) []byte {
 	b = append(b, "{error: "...)
 	b = strconv.AppendQuote(b, v.Error.String())
+	if int(v.Error.Len) > len(v.Error.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, '}')
 	return b
 }

@@ -10,7 +10,7 @@ package nasty
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "75e600989f24cb35e346ac5c4f086c4809b2424cf5bf63759111efcffc22aa7b"
@@ -60,7 +60,7 @@ func (v String) String() string {
 	if int(v) < len(stringNames) {
 		return stringNames[v]
 	}
-	return "invalid"
+	return "(invalid)"
 }
 
 // Error is a text of at most 4 bytes. Bytes of Data from Len on are 0.

@@ -54,6 +54,32 @@ func (ev *Event) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *Event) outside() (field, values string) {
+	switch ev.Kind {
+	case ReceiveHit:
+		switch {
+		case ev.Message.Hit.Side > 1:
+			return "side", "left, right"
+		case ev.Message.Hit.N < 1 || ev.Message.Hit.N > 3:
+			return "n", "1..3"
+		}
+	case CommandGo:
+		switch {
+		case ev.Go.Side > 1:
+			return "side", "left, right"
+		case ev.Go.N < 1 || ev.Go.N > 3:
+			return "n", "1..3"
+		}
+	case CommandAgain:
+		switch {
+		case ev.Again.Side > 1:
+			return "side", "left, right"
+		}
+	}
+	return
+}
+
 // ReportKind says which report it is.
 type ReportKind uint8
 

@@ -203,6 +203,17 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *PeerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
@@ -241,6 +252,11 @@ var info = fsm.Info{
 var legal = [...]string{
 	StateHere: "HIT, go, again",
 	StateGone: "",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][8]uint16{
+	StateHere: {ReceiveHit: 3, CommandGo: 1, CommandAgain: 2},
 }
 
 // The events of the messages.

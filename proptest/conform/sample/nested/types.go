@@ -7,7 +7,7 @@ package nested
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "374b6818db3ed0e4a51140a62fb119195f097ab0659ce9e13d10fb287ceb7fda"

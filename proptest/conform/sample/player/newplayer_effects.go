@@ -47,6 +47,33 @@ func (ev *NewPlayerEvent) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *NewPlayerEvent) outside() (field, values string) {
+	switch ev.Kind {
+	case NewPlayerReceivePlayer:
+		switch {
+		case ev.Message.Player.Number > 7:
+			return "number", "0..7"
+		}
+	case NewPlayerReceiveNewPlayer:
+		switch {
+		case ev.Message.NewPlayer.Player.Player.Len > 6 || ev.Message.NewPlayer.Player.Number > 7:
+			return "player", "NewPlayer"
+		}
+	case NewPlayerReceiveNewPlayer2:
+		switch {
+		case invalidNewPlayer2List(&ev.Message.NewPlayer2.Players):
+			return "players", "a list of at most 2 of NewPlayer"
+		}
+	case NewPlayerCommandNew:
+		switch {
+		case ev.New.Number > 7:
+			return "number", "0..7"
+		}
+	}
+	return
+}
+
 // NewPlayerEffect is one thing that a NewPlayer3 asks for.
 type NewPlayerEffect struct {
 	fsm.Effect

@@ -38,6 +38,28 @@ func (ev *NewPlayerEvent2) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *NewPlayerEvent2) outside() (field, values string) {
+	switch ev.Kind {
+	case NewPlayerReceivePlayer2:
+		switch {
+		case ev.Message.Player.Number > 7:
+			return "number", "0..7"
+		}
+	case NewPlayerReceiveNewPlayer3:
+		switch {
+		case ev.Message.NewPlayer.Player.Player.Len > 6 || ev.Message.NewPlayer.Player.Number > 7:
+			return "player", "NewPlayer"
+		}
+	case NewPlayerReceiveNewPlayer22:
+		switch {
+		case invalidNewPlayer2List(&ev.Message.NewPlayer2.Players):
+			return "players", "a list of at most 2 of NewPlayer"
+		}
+	}
+	return
+}
+
 // NewPlayerEffect2 is one thing that a NewPlayer4 asks for.
 type NewPlayerEffect2 struct {
 	fsm.Effect

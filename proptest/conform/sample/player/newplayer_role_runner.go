@@ -111,6 +111,14 @@ func (r *NewPlayerRunner4) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *NewPlayerRunner4) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *NewPlayerRunner4) AppendMachine(b []byte) []byte { return appendNewPlayer4(b, &r.Machine) }
 

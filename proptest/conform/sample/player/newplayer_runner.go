@@ -125,6 +125,17 @@ func (r *NewPlayerRunner3) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *NewPlayerRunner3) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(newPlayerHandles) && e < len(newPlayerHandles[0]) && newPlayerHandles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: newPlayerHandles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *NewPlayerRunner3) AppendMachine(b []byte) []byte { return appendNewPlayer3(b, &r.Machine) }
 
@@ -166,6 +177,12 @@ var newPlayerInfo = fsm.Info{
 var newPlayerLegal = [...]string{
 	NewPlayerStateAB:  "PLAYER, newPlayer, new",
 	NewPlayerStateAB2: "PLAYER, newPlayer, new",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var newPlayerHandles = [...][7]uint16{
+	NewPlayerStateAB:  {NewPlayerCommandNew: 1},
+	NewPlayerStateAB2: {NewPlayerCommandNew: 4},
 }
 
 // The events of the messages.

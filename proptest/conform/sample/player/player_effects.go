@@ -56,6 +56,38 @@ func (ev *PlayerEvent) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *PlayerEvent) outside() (field, values string) {
+	switch ev.Kind {
+	case PlayerReceivePlayer:
+		switch {
+		case ev.Message.Player.Number > 7:
+			return "number", "0..7"
+		}
+	case PlayerReceiveNewPlayer:
+		switch {
+		case ev.Message.NewPlayer.Player.Player.Len > 6 || ev.Message.NewPlayer.Player.Number > 7:
+			return "player", "NewPlayer"
+		}
+	case PlayerReceiveNewPlayer2:
+		switch {
+		case invalidNewPlayer2List(&ev.Message.NewPlayer2.Players):
+			return "players", "a list of at most 2 of NewPlayer"
+		}
+	case PlayerCommandPlayer:
+		switch {
+		case ev.Player.Number > 7:
+			return "number", "0..7"
+		}
+	case PlayerCommandPlayerInfo:
+		switch {
+		case ev.PlayerInfo.Player.Len > 6:
+			return "player", "text 6"
+		}
+	}
+	return
+}
+
 // PlayerReportKind says which report it is.
 type PlayerReportKind uint8
 

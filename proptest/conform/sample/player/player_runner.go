@@ -119,6 +119,9 @@ func (r *PlayerRunner) AppendEvent(b []byte) []byte {
 	case PlayerCommandPlayerInfo:
 		b = append(b, "playerInfo{player: "...)
 		b = strconv.AppendQuote(b, ev.PlayerInfo.Player.String())
+		if int(ev.PlayerInfo.Player.Len) > len(ev.PlayerInfo.Player.Data) {
+			b = append(b, "..."...)
+		}
 		b = append(b, '}')
 	case PlayerReceivePlayer, PlayerReceiveNewPlayer, PlayerReceiveNewPlayer2:
 		b = appendMessage(b, &ev.Message)
@@ -145,6 +148,17 @@ func (r *PlayerRunner) AppendEffect(b []byte, i int) []byte {
 		}
 	}
 	return b
+}
+
+// Refusal implements fsm.Runner.
+func (r *PlayerRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(playerHandles) && e < len(playerHandles[0]) && playerHandles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: playerHandles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
 }
 
 // AppendMachine implements fsm.Runner.
@@ -186,6 +200,11 @@ var playerInfo = fsm.Info{
 // What each state handles or ignores.
 var playerLegal = [...]string{
 	PlayerStatePlayer: "PLAYER, NEW_PLAYER, newPlayer, player, playerInfo",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var playerHandles = [...][8]uint16{
+	PlayerStatePlayer: {PlayerReceivePlayer: 3, PlayerReceiveNewPlayer: 4, PlayerReceiveNewPlayer2: 5, PlayerCommandPlayer: 1, PlayerCommandPlayerInfo: 2},
 }
 
 // The events of the messages.

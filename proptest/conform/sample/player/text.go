@@ -53,6 +53,9 @@ func appendNewPlayer4(b []byte, m *NewPlayer4) []byte {
 func appendNewPlayer2(b []byte, v *NewPlayer2) []byte {
 	b = append(b, "{player: "...)
 	b = strconv.AppendQuote(b, v.Player.String())
+	if int(v.Player.Len) > len(v.Player.Data) {
+		b = append(b, "..."...)
+	}
 	b = append(b, ", number: "...)
 	b = strconv.AppendInt(b, int64(v.Number), 10)
 	b = append(b, '}')
@@ -67,6 +70,9 @@ func appendNewPlayer2List(b []byte, v *NewPlayer2List) []byte {
 		}
 		b = appendNewPlayer2(b, &v.Items[i])
 	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
 	return append(b, ']')
 }
 
@@ -80,6 +86,10 @@ func appendNewPlayerRunner(b []byte, v *NewPlayerRunner) []byte {
 		sep = ", "
 		x := uint8(i)
 		b = strconv.AppendInt(b, int64(x), 10)
+	}
+	if uint64(*v)>>8 != 0 {
+		b = append(append(b, sep...), "..."...)
+		sep = ""
 	}
 	if sep == "[" {
 		b = append(b, '[')

@@ -10,7 +10,7 @@ package player
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "437a16b9f21d392a113fe966ca4cd6b14750fa25b0296f0673239ef7ab05e5ee"

@@ -52,6 +52,49 @@ func (ev *Event) invalid() bool {
 	return false
 }
 
+// outside names the first field that is outside its type's range, and what it may be.
+func (ev *Event) outside() (field, values string) {
+	switch ev.Kind {
+	case EventUp:
+		switch {
+		case ev.From < 0 || ev.From > 4:
+			return "sender", "0..4"
+		}
+	case EventLost:
+		switch {
+		case ev.From < 0 || ev.From > 4:
+			return "sender", "0..4"
+		}
+	case ReceiveHello:
+		switch {
+		case ev.From < 0 || ev.From > 4:
+			return "sender", "0..4"
+		}
+	case ReceiveRank:
+		switch {
+		case ev.From < 0 || ev.From > 4:
+			return "sender", "0..4"
+		case ev.Message.Rank.Best < 0 || ev.Message.Rank.Best > 4:
+			return "best", "0..4"
+		case ev.Message.Rank.Among>>5 != 0:
+			return "among", "the set of 0..4"
+		}
+	case ReceiveBack:
+		switch {
+		case ev.From < 0 || ev.From > 4:
+			return "sender", "0..4"
+		case invalidFsmPeerList(&ev.Message.Back.List):
+			return "list", "a list of at most 5 of 0..4"
+		}
+	case CommandTell:
+		switch {
+		case ev.Tell.Who < 0 || ev.Tell.Who > 4:
+			return "who", "0..4"
+		}
+	}
+	return
+}
+
 // ReportKind says which report it is.
 type ReportKind uint8
 

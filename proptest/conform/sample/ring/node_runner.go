@@ -164,6 +164,17 @@ func (r *NodeRunner) AppendEffect(b []byte, i int) []byte {
 	return b
 }
 
+// Refusal implements fsm.Runner.
+func (r *NodeRunner) Refusal() fsm.Refusal {
+	if field, values := r.event.outside(); field != "" {
+		return fsm.Refusal{Reason: fsm.OutOfRange, Branch: fsm.NoTransition, Field: field, Type: values}
+	}
+	if s, e := int(r.Machine.State), int(r.event.Kind); s < len(handles) && e < len(handles[0]) && handles[s][e] != 0 {
+		return fsm.Refusal{Reason: fsm.Unguarded, Branch: handles[s][e] - 1}
+	}
+	return fsm.Refusal{Branch: fsm.NoTransition}
+}
+
 // AppendMachine implements fsm.Runner.
 func (r *NodeRunner) AppendMachine(b []byte) []byte { return appendNode(b, &r.Machine) }
 
@@ -220,6 +231,12 @@ var legal = [...]string{
 	StateIdle:  "start, up, lost, HELLO, begin",
 	StateWaits: "lost, HELLO, RANK, BACK, tell",
 	StateOver:  "HELLO, RANK, BACK",
+}
+
+// The first branch of each event that a state handles, plus 1.
+var handles = [...][8]uint16{
+	StateIdle:  {EventStart: 1, EventUp: 4, EventLost: 5, ReceiveHello: 3, CommandBegin: 2},
+	StateWaits: {EventLost: 15, ReceiveHello: 8, ReceiveRank: 9, ReceiveBack: 12, CommandTell: 14},
 }
 
 // The events of the messages.

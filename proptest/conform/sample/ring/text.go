@@ -72,6 +72,10 @@ func appendSetOfPeer4(b []byte, v *uint64) []byte {
 		x := fsm.Peer(i)
 		b = strconv.AppendInt(b, int64(x), 10)
 	}
+	if uint64(*v)>>5 != 0 {
+		b = append(append(b, sep...), "..."...)
+		sep = ""
+	}
 	if sep == "[" {
 		b = append(b, '[')
 	}
@@ -96,6 +100,9 @@ func appendFsmPeerList(b []byte, v *FsmPeerList) []byte {
 			b = append(b, ", "...)
 		}
 		b = strconv.AppendInt(b, int64(v.Items[i]), 10)
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
 }

@@ -7,7 +7,7 @@ package ring
 import "github.com/parley-go/parley/runtime/fsm"
 
 // The contract with the runtime that this code was generated for.
-var _ = fsm.GeneratedV1
+var _ = fsm.GeneratedV2
 
 // hash is that of the specification; traces and snapshots carry it.
 const hash = "8e545ff7f6c64222f3e9117d1d768cb090b675ecb451d9c75e54053be8d9be3f"
