@@ -52,7 +52,7 @@ func (c *Certificate) Audit(p *model.Protocol) (*Result, map[string]string, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if !v.covered(v.initial, make([][]Block, len(v.to)), anywhere) {
+	if v.covered(v.initial, make([][]Block, len(v.to))) < 0 {
 		return nil, nil, errors.New("the initial configuration is not in the certificate")
 	}
 	for n := range c.Configurations {
@@ -117,7 +117,7 @@ func (v *verifier) deliver(k int) (bool, error) {
 			m, deferred := v.receive(to, v.locals[to], k, letter)
 			all = all && !deferred
 			for _, rest := range v.without(word, b) {
-				if v.check.Channel.Lossy && !v.reached(-1, move{}, k, rest, anywhere) {
+				if v.check.Channel.Lossy && v.reached(-1, move{}, k, rest) < 0 {
 					return false, fmt.Errorf("losing a message of channel %d leads out of the certificate", k)
 				}
 				if deferred {
@@ -159,15 +159,15 @@ func (v *verifier) follow(i int, m move, k int, rest []Block) error {
 		v.breaks(m.fault, m.text)
 		return nil
 	}
-	if !v.reached(i, m, k, rest, anywhere) {
+	if v.reached(i, m, k, rest) < 0 {
 		return fmt.Errorf("%s leads out of the certificate", m.text)
 	}
 	return nil
 }
 
-// reached says whether the configuration after a move of instance i (-1: none), with channel k
-// (-1: none) at rest, is covered by a configuration that is accepted.
-func (v *verifier) reached(i int, m move, k int, rest []Block, accept func(int) bool) bool {
+// reached finds the configuration of the certificate that covers what there is after a move of instance i (-1: none), with
+// channel k (-1: none) at rest. It is negative if there is none.
+func (v *verifier) reached(i int, m move, k int, rest []Block) int {
 	locals, words := slices.Clone(v.locals), slices.Clone(v.words)
 	if k >= 0 {
 		words[k] = rest
@@ -175,34 +175,50 @@ func (v *verifier) reached(i int, m move, k int, rest []Block, accept func(int) 
 	if i >= 0 {
 		locals[i] = m.next
 	}
+	wide := slices.Clone(words)
 	for _, s := range m.sends {
-		words[s.channel] = v.push(words[s.channel], s.letter)
+		words[s.channel] = v.push(words[s.channel], s.letter, 1)
+		wide[s.channel] = v.push(wide[s.channel], s.letter, 0)
 	}
-	return v.covered(locals, words, accept)
+	if n, have := v.exact[key(locals, wide)]; have {
+		return n // nearly all are found so; wide stands for more than words
+	}
+	return v.covered(locals, words)
 }
 
-// push appends a message; where the order does not matter messages are sorted.
-func (v *verifier) push(word []Block, letter int) []Block {
+// push appends a message; where the order does not matter messages are sorted. One more in a block that stands for
+// sequences of at least n of them makes it one of at least n + more.
+func (v *verifier) push(word []Block, letter, more int) []Block {
 	at := len(word)
 	for !v.check.Channel.Ordered && at > 0 && word[at-1][1] > letter {
 		at--
 	}
+	if at > 0 && word[at-1].Open() && slices.Contains(word[at-1][1:], letter) {
+		longer := slices.Clone(word)
+		longer[at-1] = slices.Clone(word[at-1])
+		longer[at-1][0] += more
+		return longer
+	}
 	return slices.Concat(word[:at], []Block{{0, letter}}, word[at:])
 }
 
-// covered says whether some configuration of the certificate that is accepted stands for
-// all that locals and words stand for.
-func (v *verifier) covered(locals []int, words [][]Block, accept func(int) bool) bool {
-	if n, same := v.exact[key(locals, words)]; same && accept(n) {
-		return true // the same, as a look-up: nearly all are
-	}
-	return slices.ContainsFunc(v.byLocals[key(locals, nil)], func(n int) bool {
-		_, have := v.configuration(n)
-		return slices.EqualFunc(words, have, within) && accept(n)
+// covered finds a configuration of the certificate that stands for all that locals and words stand for;
+// it is negative if there is none.
+func (v *verifier) covered(locals []int, words [][]Block) int {
+	list := v.byLocals[key(locals, nil)]
+	i := slices.IndexFunc(list, func(n int) bool {
+		for k, id := range v.c.Configurations[n][len(locals):] {
+			if !within(words[k], v.c.Words[id]) {
+				return false
+			}
+		}
+		return true
 	})
+	if i < 0 {
+		return -1
+	}
+	return list[i]
 }
-
-func anywhere(int) bool { return true }
 
 // within says whether every sequence that a stands for is one that b stands for.
 func within(a, b []Block) bool {

@@ -7,25 +7,34 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
+// A way is one step that is possible at a configuration of the certificate whatever its channels hold: the
+// configurations to one of which it leads, however the unknown lengths turn out. Those that are -1 lead back to
+// where a message was received, which is fine: it takes a message out of a channel that nobody fills
+// meanwhile, so it cannot go on for ever.
+type way []int
+
 // reachable verifies that from everything the certificate stands for a configuration where goal holds can
-// be reached. A configuration of the certificate is good if goal holds of all that it stands for, or if there
-// is a step that is possible whatever its channels hold and that leads to good ones, however the unknown lengths turn
-// out. A reception may also lead back to where it was received, since it takes a message out of a
-// channel that nobody fills meanwhile: that cannot go on for ever.
+// be reached. A configuration of the certificate is good if goal holds of all that it stands for, or if one of its ways leads
+// to good ones only.
 func (v *verifier) reachable(c *model.Claim) {
-	good := make([]bool, len(v.c.Configurations))
-	isGood := func(n int) bool { return good[n] }
+	if v.ways == nil {
+		v.findWays()
+	}
+	good := make([]bool, len(v.ways))
 	left := len(good)
+	for n := range good {
+		v.at = n
+		v.locals, v.words = v.configuration(n)
+		v.claimView()
+		if good[n] = v.holds(c.Expr); good[n] {
+			left--
+		}
+	}
+	bad := func(n int) bool { return n >= 0 && !good[n] }
 	for before := left + 1; left < before; {
 		before = left
 		for n := len(good) - 1; n >= 0; n-- {
-			if good[n] {
-				continue
-			}
-			v.at = n
-			v.locals, v.words = v.configuration(n)
-			v.claimView()
-			if v.holds(c.Expr) || v.forced(isGood) {
+			if !good[n] && slices.ContainsFunc(v.ways[n], func(w way) bool { return !slices.ContainsFunc(w, bad) }) {
 				good[n] = true
 				left--
 			}
@@ -37,43 +46,51 @@ func (v *verifier) reachable(c *model.Claim) {
 	}
 }
 
-// forced says whether some step leads to good configurations whatever the channels hold.
-func (v *verifier) forced(good func(int) bool) bool {
-	for i, local := range v.locals {
-		for _, m := range v.own(i, local) {
-			if m.fault == "" && v.allowed(i, m) == Yes && v.reached(i, m, -1, nil, good) {
-				return true
+// findWays finds the ways of all configurations.
+func (v *verifier) findWays() {
+	v.ways = make([][]way, len(v.c.Configurations))
+	for n := range v.ways {
+		v.at = n
+		v.locals, v.words = v.configuration(n)
+		for i, local := range v.locals {
+			for _, m := range v.own(i, local) {
+				if m.fault == "" && v.allowed(i, m) == Yes {
+					v.ways[n] = append(v.ways[n], way{v.reached(i, m, -1, nil)})
+				}
+			}
+		}
+		for k, word := range v.words {
+			for b := range word {
+				if b > 0 && v.check.Channel.Ordered {
+					break
+				}
+				if w := v.drain(k, b); w != nil {
+					v.ways[n] = append(v.ways[n], w)
+				}
 			}
 		}
 	}
-	for k, word := range v.words {
-		for b := range word {
-			if b > 0 && v.check.Channel.Ordered {
-				break
-			}
-			if v.drains(k, b, good) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
-// drains says whether receiving from block b of channel k leads to good configurations in every case.
-func (v *verifier) drains(k, b int, good func(int) bool) bool {
+// drain is the way of receiving from block b of channel k; nil if some message of it cannot be received.
+func (v *verifier) drain(k, b int) way {
 	to, word := v.to[k], v.words[k]
-	here := v.at
+	var out way
 	for _, letter := range word[b][1:] {
 		m, deferred := v.receive(to, v.locals[to], k, letter)
 		if deferred || m.fault != "" {
-			return false
+			return nil
 		}
-		for n, rest := range v.without(word, b) {
-			back := func(x int) bool { return good(x) || n == 1 && x == here }
-			if !v.reached(to, m, k, rest, back) {
-				return false
+		for left, rest := range v.without(word, b) {
+			n := v.reached(to, m, k, rest)
+			switch {
+			case n < 0:
+				return nil
+			case left == 1 && n == v.at:
+				n = -1
 			}
+			out = append(out, n)
 		}
 	}
-	return true
+	return out
 }

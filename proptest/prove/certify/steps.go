@@ -39,6 +39,7 @@ type verifier struct {
 	eval       Lengths
 	steps      int
 	broken     map[string]string
+	ways       [][]way // by configuration; nil: not looked for
 	// the configuration at hand
 	at     int
 	locals []int
