@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // forEachCheck calls f for every check of every specification.
@@ -40,6 +41,7 @@ func forEachCheck(t *testing.T, f func(t *testing.T, s *System)) {
 // configurations nearest to the start: every renamed configuration must have
 // exactly the renamed steps.
 func TestSymmetryIsTrue(t *testing.T) {
+	race.Skip(t)
 	forEachCheck(t, func(t *testing.T, s *System) {
 		for _, why := range s.FindSymmetry() {
 			t.Log(why)
@@ -76,6 +78,7 @@ func summary(r *Report) string {
 // TestReducedAgrees compares the reduced search with the plain one on every
 // check that is not too large.
 func TestReducedAgrees(t *testing.T) {
+	race.Skip(t)
 	used := 0
 	forEachCheck(t, func(t *testing.T, s *System) {
 		o := explore.Options{MaxConfigurations: 6000}
@@ -156,6 +159,7 @@ var carrierVariants = []struct{ name, old, new, want, gone string }{
 // TestSymmetryFound spoils one symmetry after the other, and sees that just that
 // one is no longer found. Whatever is found is tried out.
 func TestSymmetryFound(t *testing.T) {
+	race.Skip(t)
 	for _, v := range carrierVariants {
 		t.Run(v.name, func(t *testing.T) {
 			text, news := carrier, strings.Split(v.new, "\t")

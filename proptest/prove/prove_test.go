@@ -196,3 +196,49 @@ func BenchmarkVerifyConfirm(b *testing.B) {
 		}
 	}
 }
+
+const stream = `protocol: stream
+messages: {A: }
+channel: {capacity: 3}
+roles:
+  source:
+    commands: {send: {}}
+    initial: open
+    states:
+      open:
+        send: {send: A}
+  sink:
+    initial: s0
+    states:
+      s0:
+        A: {goto: s1}
+      s1:
+        A: {goto: s2}
+      s2:
+        A: {}
+checks:
+  pair:
+    instances: {a: source, b: sink}
+    claims:
+      one: {reachable: b.s1 && empty(), why: with two under way it is too late}
+      all: {reachable: b.s2 && empty(), why: more can be sent, and everything received}
+`
+
+// TestStrategy: a way must exist whatever the length of the channel is. With one message under way the goal of
+// the first claim is near, with two it is lost.
+func TestStrategy(t *testing.T) {
+	load := func(name string) (*model.Protocol, error) {
+		p, list := compile.Load("spec.yaml", compile.Options{Check: name, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(stream)}}})
+		if p == nil {
+			t.Fatal(list)
+		}
+		return p, nil
+	}
+	r, _ := run(t, load, "pair", Options{})
+	for name, want := range map[string]string{"one": NotEstablished, "all": Proved} {
+		i := slices.IndexFunc(r.Claims, func(c Claim) bool { return c.Name == name })
+		if r.Claims[i].Result != want || r.Method != ByCollapse {
+			t.Errorf("%s: %s", name, r.Text(false))
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // handler is a handler of a state that is written on a line of its own.
@@ -97,6 +98,7 @@ var slow = []string{"waiting confirm", "committed CONFIRM2", "cancelWaiting conf
 // TestRecovers takes every transition of Confirm away, one after the other. Unless the checks pass without
 // it, the transition is among the suggestions, with the same effects. PARLEY_BIG=1 leaves none out.
 func TestRecovers(t *testing.T) {
+	race.Skip(t)
 	whole := os.Getenv("PARLEY_BIG") != ""
 	text := confirm(t, whole)
 	all := handlers(text)
@@ -150,6 +152,7 @@ func TestPair(t *testing.T) {
 
 // TestChanged changes what a transition does: the suggestions change it back.
 func TestChanged(t *testing.T) {
+	race.Skip(t)
 	text := confirm(t, false)
 	for _, c := range [][3]string{
 		{"CONFIRM2: {send: CONFIRM2, goto: done}", "CONFIRM2: {send: CONFIRM2, goto: waiting}", "after CONFIRM2 go to done"},
