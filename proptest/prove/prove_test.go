@@ -221,7 +221,7 @@ checks:
     instances: {a: source, b: sink}
     claims:
       one: {reachable: b.s1 && empty(), why: with two under way it is too late}
-      all: {reachable: b.s2 && empty(), why: more can be sent, and everything received}
+      all: {reachable: b.s2 && empty(), why: more can be sent and everything received}
 `
 
 // TestStrategy: a way must exist whatever the length of the channel is. With one message under way the goal of
