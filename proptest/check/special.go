@@ -59,14 +59,6 @@ func (s *System) moreThanMessages() string {
 	return ""
 }
 
-// Provable says why a check cannot be proved beyond what it explores, or "".
-func (s *System) Provable() string {
-	if why := s.moreThanMessages(); why != "" {
-		return "proofs are not made for " + why
-	}
-	return ""
-}
-
 // isSpecial says whether a label is of such a step, or of a machine that is no instance.
 func (s *System) isSpecial(label uint32) bool {
 	proc := s.System.Labels[label].Proc
