@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/internal/pingpong"
+	"github.com/parley-go/parley/runtime/internal/race"
 	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/mem"
@@ -143,7 +144,7 @@ func TestNoAllocation(t *testing.T) {
 			x, y := mem.Pair(mem.Config{Stream: true, Linger: time.Millisecond})
 			stop := answering(t, x, o)
 			round := memRound(t, y)
-			if n := testing.AllocsPerRun(200, round); n >= 1 && !raceEnabled {
+			if n := testing.AllocsPerRun(200, round); n >= 1 && !race.Enabled {
 				t.Errorf("%v allocations for %d messages", n, window)
 			}
 			y.Abort()

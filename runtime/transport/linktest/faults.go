@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-go/parley/runtime/internal/race"
 	"github.com/parley-go/parley/runtime/transport"
 )
 
@@ -262,7 +263,7 @@ func testNoAllocation(t *testing.T, a, b transport.Link) {
 			t.Fatal(err)
 		}
 	}
-	if n := testing.AllocsPerRun(100, round); n > 0 && !raceEnabled {
+	if n := testing.AllocsPerRun(100, round); n > 0 && !race.Enabled {
 		t.Errorf("%v allocations for a frame sent and received", n)
 	}
 }
