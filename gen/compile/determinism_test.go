@@ -51,12 +51,12 @@ func TestHash(t *testing.T) {
 		if p == nil {
 			t.Fatal(l.Error())
 		}
-		return p.Hash
+		return p.Hash + p.Text
 	}
 	const text = "protocol: one\nroles: {peer: {initial: a, states: {a: {final: true}}}}\n"
 	const same = "# a comment\nprotocol: 'one'\nroles:\n  peer:\n    initial: a\n    states: {a: {final: true}}\n"
 	const other = "protocol: one\nroles: {peer: {initial: a, states: {a: {final: false}}}}\n"
-	if len(hash("x.yaml", text)) != 64 || hash("x.yaml", text) != hash("y/z.yaml", same) {
+	if len(hash("x.yaml", text)) != 128 || hash("x.yaml", text) != hash("y/z.yaml", same) {
 		t.Error("equal specifications have different hashes")
 	}
 	if hash("x.yaml", text) == hash("x.yaml", other) {
@@ -74,13 +74,67 @@ func TestHashOfFamily(t *testing.T) {
 		if p == nil {
 			t.Fatal(l.Error())
 		}
-		return p.Hash
+		return p.Text
 	}
 	if hash("b.yaml", "x") != hash("c.yaml", "x") {
 		t.Error("renaming a file changes the hash")
 	}
 	if hash("b.yaml", "x") == hash("b.yaml", "y") {
 		t.Error("what an extended file says does not count")
+	}
+}
+
+// TestHashOfMachines: checks and docs change the hash of the text and not that of the machines;
+// everything that the machines depend on changes both, in imported files too.
+func TestHashOfMachines(t *testing.T) {
+	const text = `protocol: one
+doc: a
+source: b
+import: {part: part.yaml}
+consts: {n: 2}
+types: {Doc: 0..n}
+messages:
+  M: {doc: c, fields: {doc: Doc}}
+  N:
+roles:
+  peer:
+    vars: {v: Doc}
+    initial: a
+    states:
+      a: {doc: d, M: {doc: e, set: {v: doc}, report: told}, final: true}
+    reports: {told: {doc: f}}
+    parts: {p: {machine: part.peer}}
+checks: {pair: {instances: {a: peer, b: peer}, claims: {x: {sometimes: a.a, why: g}}}}
+`
+	const part = "protocol: part\nroles: {peer: {initial: a, states: {a: {final: true}}}}\n"
+	load := func(from, to string) *model.Protocol {
+		fs := fstest.MapFS{}
+		for name, old := range map[string]string{"x.yaml": text, "part.yaml": part} {
+			fs[name] = &fstest.MapFile{Data: []byte(strings.Replace(old, from, to, 1))}
+		}
+		p, l := Load("x.yaml", Options{FS: fs})
+		if p == nil {
+			t.Fatalf("%s → %s: %s", from, to, l.Error())
+		}
+		return p
+	}
+	was := load("", "")
+	for _, c := range [][2]string{
+		{"doc: a", "doc: other"}, {"source: b", "source: other"}, {"doc: c, ", ""}, {"doc: d, ", ""}, {"doc: e", "doc: other"},
+		{"{doc: f}", ""}, {"why: g", "why: other"}, {"sometimes: a.a", "always: a.a"}, {"N:", "N: {doc: more}"}, {"n: 2", "n: {value: 2, doc: more}"},
+		{"v: Doc", "v: {type: Doc, doc: more}"}, {"part\nroles", "part\ndoc: more\nroles"}, {"checks: {pair", "checks: {two"},
+	} {
+		if p := load(c[0], c[1]); p.Hash != was.Hash || p.Text == was.Text {
+			t.Errorf("%s → %s: machines the same: %v, text the same: %v", c[0], c[1], p.Hash == was.Hash, p.Text == was.Text)
+		}
+	}
+	for _, c := range [][2]string{
+		{"n: 2", "n: 3"}, {"doc: Doc", "doc: 0..n"}, {"set: {v: doc}, ", ""}, {"final: true}\n ", "final: false}\n "}, {"N:", "N: {fields: {n: Doc}}"},
+		{"final: true}}}", "final: false}}}"}, {"v: Doc", "v: {type: Doc, init: 1}"}, {"initial: a\n    states", "initial: a\n    common: []\n    states"},
+	} {
+		if p := load(c[0], c[1]); p.Hash == was.Hash || p.Text == was.Text {
+			t.Errorf("%s → %s: machines the same: %v, text the same: %v", c[0], c[1], p.Hash == was.Hash, p.Text == was.Text)
+		}
 	}
 }
 

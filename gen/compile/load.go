@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -31,7 +32,7 @@ func Load(path string, o Options) (*model.Protocol, diag.List) {
 	u := l.unit(filepath.ToSlash(path), diag.Span{}, nil)
 	var p *model.Protocol
 	if u != nil && !l.HasErrors() {
-		u.Files, u.Hash = l.order, l.hash()
+		u.Files, u.Hash, u.Text = l.order, machines(u), l.all()
 		var found diag.List
 		p, found = resolve.Protocol(u, resolve.Config{Check: o.Check, Consts: o.Consts, Symbols: o.Symbols})
 		for i := range found {
@@ -220,8 +221,21 @@ func (l *loader) text(at diag.Span) string {
 	return strings.Trim(string(src.Text[from:to]), `"'`)
 }
 
-// hash is over what all files say, not over their names, layout or comments.
-func (l *loader) hash() string {
+// machines is the hash over what the machines of u depend on, see [parse.Machines], those
+// of its imports included.
+func machines(u *resolve.Unit) string {
+	h := sha256.New()
+	parse.Machines(h, u.Root)
+	for _, e := range u.Root.Get("import").Keys() {
+		if in := u.Imports[e]; in != nil {
+			io.WriteString(h, machines(in))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// all is the hash over what all files say, not over their names, layout or comments.
+func (l *loader) all() string {
 	h := sha256.New()
 	for _, root := range l.roots {
 		root.Canonical(h, map[string]bool{"extends": true, "import": true})

@@ -185,7 +185,7 @@ func (g *gen) file(pkg string) *jen.File {
 		f.ImportName(path, name)
 	}
 	f.HeaderComment(Header(g.o.Spec))
-	f.HeaderComment(fmt.Sprintf("// fsmgen %s, specification %s", Version, g.p.Hash))
+	f.HeaderComment("// fsmgen " + Version)
 	return f
 }
 
@@ -230,7 +230,7 @@ func (g *gen) typesFile() *jen.File {
 	f.Comment("The contract with the runtime that this code was generated for.")
 	f.Var().Id("_").Op("=").Add(raw("fsm.GeneratedV2"))
 	f.Line()
-	f.Comment("hash is that of the specification; traces and snapshots carry it.")
+	f.Comment("hash is that of what the specification says of the machines; traces and snapshots carry it.")
 	f.Const().Id("hash").Op("=").Lit(g.p.Hash)
 	for _, gt := range g.declared {
 		g.declare(f, gt)

@@ -19,7 +19,7 @@ func (g *gen) looplabDir() string { return "looplab" + g.o.Package }
 func (g *gen) looplabFile(r *machine) *jen.File {
 	f := jen.NewFilePathName(g.o.ImportPath+"/"+g.looplabDir(), g.looplabDir())
 	f.HeaderComment(Header(g.o.Spec))
-	f.HeaderComment(fmt.Sprintf("// fsmgen %s, specification %s", Version, g.p.Hash))
+	f.HeaderComment("// fsmgen " + Version)
 	f.PackageComment(comment("Package", g.looplabDir()+" runs the machines of package "+g.o.Package+
 		" as machines of looplab/fsm, for programs that have those already. It is apart from "+g.o.Package+
 		", so that who does without looplab/fsm does not link it."))

@@ -22,8 +22,11 @@ type Protocol struct {
 	// as the user named them, with forward slashes.
 	Dir   string
 	Files []string
-	// Hash is the SHA-256 of the canonical form of all files, in hexadecimal.
+	// Hash is the SHA-256 of what the machines depend on, in hexadecimal: all but checks,
+	// docs and sources. Generated code, records and snapshots carry it.
 	Hash string
+	// Text is the SHA-256 of all that the files say, checks and docs too. Verdicts carry it.
+	Text string
 
 	Consts   []*Const
 	Types    []*Type // named types, in source order

@@ -21,7 +21,8 @@ type Unit struct {
 	Root    *ast.Node
 	Imports map[string]*Unit // by the name under `import`; nil where it could not be read
 	Files   []string         // main file, then those it extends, then those of its imports
-	Hash    string
+	Hash    string           // of what its machines depend on
+	Text    string           // hash of all that its files say
 }
 
 // Config says what the model is specialised for.
@@ -114,7 +115,7 @@ func newResolver(u *Unit, cfg Config, s *shared) *resolver {
 	}
 	r.p = &model.Protocol{
 		Name: textOf(r.root, "protocol"), Doc: textOf(r.root, "doc"), Source: textOf(r.root, "source"),
-		Dir: path.Dir(u.Path), Files: u.Files, Hash: u.Hash, Span: r.root.Span(),
+		Dir: path.Dir(u.Path), Files: u.Files, Hash: u.Hash, Text: u.Text, Span: r.root.Span(),
 	}
 	return r
 }

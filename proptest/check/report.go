@@ -9,7 +9,10 @@ type Report struct {
 	Protocol string `json:"protocol"`
 	Check    string `json:"check"`
 	Doc      string `json:"doc,omitempty"`
+	// Hash is that of all the files say, Machines that of what the machines depend on,
+	// which generated code and records carry.
 	Hash     string `json:"hash"`
+	Machines string `json:"machines"`
 	// Verdict is "holds", "violated" or "incomplete": what was found, whether or
 	// not it was expected. Passes says that it is what the check expects.
 	Verdict string `json:"verdict"`

@@ -37,7 +37,7 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 func (s *System) report(res *explore.Result) *Report {
 	p := s.Protocol
 	r := &Report{
-		Protocol: p.Name, Check: s.Check.Name, Doc: s.Check.Doc, Hash: p.Hash,
+		Protocol: p.Name, Check: s.Check.Name, Doc: s.Check.Doc, Hash: p.Text, Machines: p.Hash,
 		Configurations: res.Configurations, Steps: res.Steps, Depth: res.Depth, Seconds: res.Seconds,
 		PeakBytes: res.PeakBytes, TableBytes: res.TableBytes, Reductions: res.Reductions,
 	}

@@ -144,7 +144,7 @@ func (r *Report) text(times, all bool) string {
 		never = append(never, p.Role+": "+p.Name+" ("+p.Where+")")
 	}
 	list(&b, "transitions this check never takes", never)
-	b.WriteString("  specification " + r.Hash + "\n")
+	b.WriteString("  specification " + r.Hash + "\n  its machines  " + r.Machines + "\n")
 	return b.String()
 }
 

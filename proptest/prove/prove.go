@@ -75,7 +75,7 @@ func Check(ctx context.Context, load Loader, name string, base *model.Protocol, 
 	if err := p.reload(0); err != nil {
 		return nil, nil, err
 	}
-	p.r = &Report{Protocol: p.proto.Name, Check: name, Hash: p.proto.Hash, Lift: o.Lift}
+	p.r = &Report{Protocol: p.proto.Name, Check: name, Hash: p.proto.Text, Lift: o.Lift}
 	if len(p.proto.Files) > 0 {
 		p.r.Spec = p.proto.Files[0]
 	}

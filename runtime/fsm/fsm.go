@@ -172,8 +172,9 @@ type Refusal struct {
 type Info struct {
 	Protocol string
 	Role     string
-	// Hash is the hash of the specification, 64 hexadecimal digits. Snapshots and traces
-	// carry it and are refused by a machine of another hash.
+	// Hash is the hash of what the specification says of the machines, 64 hexadecimal digits:
+	// not of its checks and docs. Snapshots and traces carry it and are refused by a machine
+	// of another hash.
 	Hash string
 
 	States   []string

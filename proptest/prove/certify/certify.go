@@ -26,8 +26,8 @@ func Verify(r io.Reader, load func(check string) (*model.Protocol, error)) (*Res
 	if err != nil {
 		return nil, err
 	}
-	if p.Hash != c.Hash {
-		return nil, fmt.Errorf("the certificate is for another specification: its hash is %s, not %s", c.Hash, p.Hash)
+	if p.Text != c.Hash {
+		return nil, fmt.Errorf("the certificate is for another specification: its hash is %s, not %s", c.Hash, p.Text)
 	}
 	return c.verify(p)
 }
