@@ -36,12 +36,15 @@ var machineCodes = []Info{
 		Example: "-- spec.yaml --\nprotocol: demo\nextends: base.yaml\nimport: {inner: base.yaml}\nroles:\n  peer:\n    parts: {sub: {machine: inner.peer}}\n" +
 			"    states: {busy: {HELLO: {run: sub.HELLO}}}\n"},
 	{Code: "FSM062", Title: "unknown event of a part",
-		Text: "`run` and `forward` give a part a message or a command of its machine.",
+		Text: "`run` gives a part a message, a command, `up` or `lost` of its machine; `forward` gives it what is no command.",
 		Example: "-- spec.yaml --\nprotocol: demo\nextends: base.yaml\nimport: {inner: base.yaml}\nroles:\n  peer:\n    parts: {sub: {machine: inner.peer, with: {first: true}}}\n" +
 			"    states: {busy: {HELLO: {run: sub.HELO}}}\n"},
 	{Code: "FSM063", Title: "cannot be deferred",
 		Text:    "Only messages can be kept for later. A command that is not possible is simply not available; timers and parts' events happen when they happen.",
 		Example: "roles:\n  peer:\n    states:\n      done: {defer: [go]}\n"},
+	{Code: "FSM064", Title: "role inside itself",
+		Text:    "A part's machine may be a role of the same file, but no role may run inside itself, directly or inside one of its parts.",
+		Example: "roles:\n  peer:\n    parts: {sub: {machine: peer, with: {first: true}}}\n    states: {busy: {HELLO: {run: sub.HELLO}}}\n"},
 	{Code: "FSM065", Title: "to whom?",
 		Text:    "With more than two instances a message needs a destination: `to: sender`, `to: all` or `to: EXPR`.",
 		Example: "checks:\n  pair:\n    instances: {a: \"peer(first: true)\", b: \"peer(first: false)\", c: \"peer(first: false)\"}\n"},

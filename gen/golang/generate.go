@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"go/token"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -173,9 +174,27 @@ func (g *gen) prepare() {
 		g.typ(t, "")
 	}
 	g.nameMessages()
-	for _, r := range g.p.Roles {
+	for _, r := range Programs(g.p) {
 		g.roles = append(g.roles, g.newRole(r))
 	}
+}
+
+// Programs lists the roles that are generated as machines of their own: all but those that
+// are only parts of others, in no check an instance.
+func Programs(p *model.Protocol) []*model.Machine {
+	inner := map[*model.Machine]bool{}
+	for _, r := range p.Roles {
+		for _, part := range r.Parts {
+			inner[part.Machine] = true
+		}
+	}
+	alone := map[string]bool{}
+	for _, c := range p.Checks {
+		for _, in := range c.Instances {
+			alone[in.Role.Name] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(p.Roles), func(r *model.Machine) bool { return inner[r] && !alone[r.Name] })
 }
 
 // file starts a file with the header that marks it as ours.

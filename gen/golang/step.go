@@ -233,6 +233,12 @@ func (g *gen) newBody(r *machine, extra ...string) *body {
 	return c
 }
 
+// handlerWords are how the methods by which a part takes its events are called, and what is said of them.
+var handlerWords = map[model.EventKind]struct{ method, what string }{
+	model.EventMessage: {"receive", "the message"}, model.EventCommand: {"command", "the command"}, model.EventTimer: {"expire", "the expiry of timer"},
+	model.EventUp: {"link", "the event"}, model.EventLost: {"link", "the event"},
+}
+
 // handler gives the method by which a part takes an event, composing it at its first use.
 func (g *gen) handler(r *machine, ev *model.Event) *facts {
 	id := fmt.Sprintf("%d %s", ev.Kind, ev.Name)
@@ -240,8 +246,8 @@ func (g *gen) handler(r *machine, ev *model.Event) *facts {
 		return f
 	}
 	c := g.newBody(r)
-	c.f.name = r.calls.take(map[model.EventKind]string{model.EventMessage: "receive", model.EventCommand: "command", model.EventTimer: "expire"}[ev.Kind] +
-		GoName(ev.Name))
+	word := handlerWords[ev.Kind]
+	c.f.name = r.calls.take(word.method + GoName(ev.Name))
 	r.done[id] = c.f
 	params := []string{"fx *" + r.role.effects}
 	for _, k := range r.keys {
@@ -254,12 +260,9 @@ func (g *gen) handler(r *machine, ev *model.Event) *facts {
 		params = append(params, name+" "+g.typ(f.Type, "").name)
 		args[i] = val{s: name, prec: precPrimary, t: f.Type, addr: true}
 	}
-	ret, result, word := partReturns, "bool", "message"
-	if ev.Kind == model.EventCommand {
-		word = "command"
-	}
+	ret, result := partReturns, "bool"
 	if ev.Kind == model.EventTimer {
-		ret, result, word = expiryReturns, "fsm.Code", "the expiry of timer"
+		ret, result = expiryReturns, "fsm.Code"
 	}
 	all := true
 	c.out.p("switch m.State {")
@@ -274,7 +277,8 @@ func (g *gen) handler(r *machine, ev *model.Event) *facts {
 		c.handle(h, args, ret)
 	}
 	c.out.p("}")
-	if !all {
+	silent := ev.Kind == model.EventUp || ev.Kind == model.EventLost // where they are not mentioned they are ignored
+	if !all && !silent {
 		c.f.refuses = true
 	}
 	code := c.out.String()
@@ -282,16 +286,13 @@ func (g *gen) handler(r *machine, ev *model.Event) *facts {
 	case ev.Kind == model.EventTimer:
 		code += "return fsm.Refused\n"
 	case c.f.refuses:
-		code = strings.ReplaceAll(code, done, "return true") + "return false\n"
+		code = strings.ReplaceAll(code, done, "return true") + fmt.Sprintf("return %v\n", silent)
 	default:
 		code, result = strings.ReplaceAll(code, done, "return"), ""
 	}
-	doc := fmt.Sprintf("gives the part the %s %s.", word, ev.Name)
+	doc := fmt.Sprintf("gives the part %s %s.", word.what, ev.Name)
 	if result == "bool" {
-		doc = fmt.Sprintf("gives the part the %s %s; false: refused.", word, ev.Name)
-	}
-	if ev.Kind == model.EventTimer {
-		doc = "gives the part " + word + " " + ev.Name + "."
+		doc = fmt.Sprintf("gives the part %s %s; false: refused.", word.what, ev.Name)
 	}
 	r.methods.p("\n%s\nfunc (m *%s) %s(%s) %s {\n%s}", comment(c.f.name, doc), r.typ, c.f.name, strings.Join(params, ", "), result, code)
 	return c.f

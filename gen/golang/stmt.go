@@ -144,11 +144,9 @@ func (c *body) mapped(r *machine, m *model.Message, values []val, to string) {
 		return // the parent lets the message go
 	}
 	inner := c.locals
-	c.locals = map[*model.Local]val{}
-	for _, k := range r.keys {
-		if k.part == r.part {
-			c.locals[r.part.KeyLocals[k.index]] = val{s: k.name, prec: precPrimary, t: k.field.Type, addr: true}
-		}
+	c.locals = r.keyLocals()
+	if to == "" && r.part.To != nil {
+		to = c.dest(model.ToExpr, r.part.To)
 	}
 	for i, l := range ps.Params {
 		c.locals[l] = values[i]
@@ -167,6 +165,17 @@ func (c *body) mapped(r *machine, m *model.Message, values []val, to string) {
 		c.mapped(r.up, msg, up, to)
 	}
 	c.locals = inner
+}
+
+// keyLocals gives the keys of a part their names in its methods.
+func (r *machine) keyLocals() map[*model.Local]val {
+	locals := map[*model.Local]val{}
+	for _, k := range r.keys {
+		if k.part == r.part {
+			locals[r.part.KeyLocals[k.index]] = val{s: k.name, prec: precPrimary, t: k.field.Type, addr: true}
+		}
+	}
+	return locals
 }
 
 // emit appends a Send effect of the role.
@@ -335,6 +344,14 @@ func copied(m map[*model.Local]val) map[*model.Local]val {
 
 func (c *body) close(s *model.Close) {
 	to := c.dest(s.Dest, s.To)
+	for r := c.r; to == "" && r.part != nil; r = r.up {
+		if r.part.To != nil {
+			inner := c.locals
+			c.locals = r.keyLocals()
+			to = c.dest(model.ToExpr, r.part.To)
+			c.locals = inner
+		}
+	}
 	if to == "" {
 		c.out.p("fx.close()")
 	} else {

@@ -192,6 +192,12 @@ func partsNote(m *model.Machine) (note, bool) {
 			name = fmt.Sprintf("%s[%s] × %d", p.Name, strings.Join(keys, ", "), p.Count)
 		}
 		machine := p.Machine.Protocol + "." + p.Machine.Name
+		if p.Machine.Protocol == m.Protocol {
+			machine = p.Machine.Name
+		}
+		if p.To != nil {
+			machine += ", peer " + model.ExprString(p.To)
+		}
 		n.rows = append(n.rows, line{
 			pieces: []piece{{name, told}, {": " + strings.TrimPrefix(machine, "."), plain}},
 			tip:    name + ": " + oneLine(p.Doc) + place(p.Span),

@@ -53,8 +53,7 @@ func (x *Machine) stmt(c *context, ev *model.Event, s model.Stmt) bool {
 		return x.each(c, ev, s)
 	case *model.Close:
 		to, ok := x.destination(c, s.Dest, s.To)
-		x.effects = append(x.effects, Effect{Kind: fsm.Close, Dest: s.Dest, To: to})
-		return ok || x.failed(c, ev)
+		return ok && x.close(c, s.Dest, to) || x.failed(c, ev)
 	case *model.Refuse:
 		x.refuse(c, Refusal, ev)
 		x.fault.Reason, x.fault.Span = s.Reason, s.Span
@@ -136,6 +135,9 @@ func (x *Machine) send(c *context, msg *model.Message, slots []int64, d model.De
 	if ps == nil {
 		return true
 	}
+	if d, to = x.peer(c, d, to); d == noPeer {
+		return false
+	}
 	up, old := c.up, c.up.locals
 	defer func() { up.locals = old }()
 	up.locals = x.x.keyFrame(p, c.at.Index, len(slots))
@@ -156,6 +158,34 @@ func (x *Machine) send(c *context, msg *model.Message, slots []int64, d model.De
 		d = ps.Send.Dest
 	}
 	return x.send(up, ps.Send.Message, mapped, d, to)
+}
+
+// noPeer is the destination where a part's peer has no value.
+const noPeer = model.Dest(255)
+
+// peer gives what a part sends without a destination that of its peer.
+func (x *Machine) peer(c *context, d model.Dest, to int) (model.Dest, int) {
+	p := c.at.Part
+	if d != model.ToPeer || p.To == nil {
+		return d, to
+	}
+	s := scope{v: c.v, base: c.up.base, locals: x.x.keyFrame(p, c.at.Index, p.ToLocals)}
+	v, ok := x.x.scalar(&s, p.To)
+	if !ok {
+		return noPeer, 0
+	}
+	return model.ToExpr, int(v)
+}
+
+// close asks for a link to be closed; without a destination that to the peer of the nearest part that has one.
+func (x *Machine) close(c *context, d model.Dest, to int) bool {
+	for ; c.up != nil; c = c.up {
+		if d, to = x.peer(c, d, to); d == noPeer {
+			return false
+		}
+	}
+	x.effects = append(x.effects, Effect{Kind: fsm.Close, Dest: d, To: to})
+	return true
 }
 
 // report tells the embedding program, or queues an event at the parent.

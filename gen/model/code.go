@@ -248,7 +248,7 @@ type (
 		StmtBase
 		Part  *Part
 		Keys  []Expr
-		Event *Event // of Part.Machine: a message or command
+		Event *Event // of Part.Machine: a message, a command, up or lost
 		Args  []Expr
 	}
 	// Restart puts a part (all its instances if keyed and Keys is nil) back to

@@ -172,6 +172,11 @@ type Part struct {
 	// Sends says, for each message of the part's protocol, what the parent
 	// sends instead; nil: nothing is sent (only inside the parent it has meaning).
 	Sends []*PartSend
+	// To is the instance that the part's peer is, over KeyLocals: what the part sends or closes
+	// without a destination is for it. nil: the parent's peer.
+	To Expr
+	// ToLocals is the number of slots of the frame that To needs, KeyLocals included.
+	ToLocals int
 	// Offset is the first slot of instance 0 in the parent's value.
 	Offset int
 	Span   diag.Span

@@ -42,7 +42,7 @@ var keyDocs = map[string]string{
 	"commands": "What the embedding program may ask for.", "reports": "What the machine tells the embedding program or its parent.",
 	"parts": "Machines of imported protocols that run inside this one.", "initial": "The state in which the machine begins.",
 	"states": "The control states; each maps events to what is done.", "common": "Handlers for several states at once; a state's own line wins.",
-	"machine": "The part's machine: `import.role`.", "key": "One instance of the part for each value of these.",
+	"machine": "The part's machine: `import.role`, or a role of this file.", "key": "One instance of the part for each value of these.",
 	"with": "The parameters of the part's machine.", "a part/types": "The part's types that are ours: `{Theirs: Ours}`.",
 	"a part/send": "What is sent when the part sends: `{THEIRS: \"OURS{field}\"}`, or `none`.",
 

@@ -102,7 +102,7 @@ func initStatements() {
 }
 
 func initRole() {
-	forward := &shape{what: "what is forwarded", open: eventNames}
+	forward := &shape{what: "what is forwarded", open: eventNames, name: freeKeys}
 	stateShape = shape{what: "a state", merge: true, null: true, name: eventKeys, open: &handlerShape, keys: []key{
 		{"doc", docShape}, {"entry", &stmtsShape}, {"final", &shape{what: "final", scalar: boolScalar}},
 		{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
@@ -120,7 +120,7 @@ func initRole() {
 		{"timers", named("timers", &shape{what: "a timer", keys: []key{{"ticks", exprShape}, {"doc", docShape}}})},
 		{"commands", withFields("command")}, {"reports", withFields("report")},
 		{"parts", named("parts", &shape{what: "a part", keys: []key{
-			{"machine", text("import.role")}, {"doc", docShape},
+			{"machine", text("import.role")}, {"doc", docShape}, {"to", exprShape},
 			{"key", &shape{what: "keys", open: &typeShape}},
 			{"types", &shape{what: "types", open: &typeShape}},
 			{"with", &shape{what: "arguments", open: valueShape}},

@@ -98,7 +98,21 @@ func (ro *role) part(p *model.Part, n *ast.Node) {
 	ev := &model.Event{Kind: model.EventFinished, Name: p.Name + ".finished", Part: p, Span: p.Span}
 	ev.Fields = append([]*model.Field{}, p.Keys...)
 	ro.addEvent(ev)
+	ro.partTo(p, n.Get("to"))
 	ro.partSends(p, n.Get("send"), child)
+}
+
+// partTo resolves who the part's peer is.
+func (ro *role) partTo(p *model.Part, n *ast.Node) {
+	if n == nil {
+		return
+	}
+	s := &scope{r: ro.r, ro: ro, noParts: true}
+	s.push(p.KeyLocals)
+	if x := s.number(ro.r.parse(n)); x != nil {
+		p.To = s.coerce(x, ro.r.basicType("instance", n.Span()))
+	}
+	p.ToLocals = s.max
 }
 
 // lineUp gives fields that come from several owners one numbering.
@@ -143,14 +157,46 @@ func (ro *role) partKeys(p *model.Part, n *ast.Node) bool {
 	return true
 }
 
-// partMachine resolves the imported unit anew with the part's types.
+// partMachine finds the role that the part runs.
 func (ro *role) partMachine(p *model.Part, n *ast.Node) *role {
-	r := ro.r
 	machine := n.Get("machine")
 	if machine == nil {
-		r.Errorf("FSM009", p.Span, "part %s has no `machine`", diag.Quote(p.Name))
+		ro.r.Errorf("FSM009", p.Span, "part %s has no `machine`", diag.Quote(p.Name))
 		return nil
 	}
+	if !strings.Contains(machine.Text, ".") && ro.r.root.Get("import").Entry(machine.Text) == nil {
+		return ro.ownRole(p, n, machine)
+	}
+	return ro.importedRole(p, n, machine)
+}
+
+// ownRole finds a role of the same file. It is completed first: what it sends is what the part sends.
+func (ro *role) ownRole(p *model.Part, n, machine *ast.Node) *role {
+	r := ro.r
+	e := r.root.Get("roles").Entry(machine.Text)
+	if e == nil || e.Value.Kind != ast.Map {
+		r.unknown("FSM021", machine, "role or import", append(r.root.Get("roles").Keys(), r.root.Get("import").Keys()...))
+		return nil
+	}
+	if t := n.Entry("types"); t != nil {
+		r.Errorf("FSM061", t.Key.Span(), "the part is a role of this file and has its types").With("leave out `types`")
+		return nil
+	}
+	child := r.role(*e)
+	r.refer(machine.Span(), child.m.Span)
+	if child.declaring {
+		r.Errorf("FSM064", machine.Span(), "role %s would be inside itself", diag.Quote(child.m.Name)).See(child.m.Span, "declared here").
+			With("what two machines both need is a third one; parts tell their parents by reports")
+		return nil
+	}
+	r.use(child.m.Span)
+	child.complete()
+	return child
+}
+
+// importedRole resolves the imported unit anew with the part's types.
+func (ro *role) importedRole(p *model.Part, n, machine *ast.Node) *role {
+	r := ro.r
 	name, roleName, _ := strings.Cut(machine.Text, ".")
 	entry := r.root.Get("import").Entry(name)
 	if entry == nil {
@@ -247,7 +293,7 @@ func (ro *role) arguments(at diag.Span, n *ast.Node, child *role, resolve func(e
 func (ro *role) partSends(p *model.Part, n *ast.Node, child *role) {
 	r := ro.r
 	p.Sends = make([]*model.PartSend, len(child.m.Messages))
-	if ro.peerless.IsZero() {
+	if ro.peerless.IsZero() && p.To == nil {
 		ro.peerless = child.peerless // what a part sends goes where the part sends it
 	}
 	var names []string

@@ -26,9 +26,11 @@ type role struct {
 	hears   map[*model.Message]bool      // what it handles, ignores or defers somewhere
 	// peerless is the first statement that sends to the peer without saying to
 	// whom; wrong where there are more than two parties.
-	peerless diag.Span
-	size     int64
-	badGuard map[*model.Transition]bool // the guard has an error, which is reported
+	peerless  diag.Span
+	size      int64
+	progress  progress                   // whether what its states do is resolved
+	declaring bool                       // its declaration has not ended: who meets it now is inside it
+	badGuard  map[*model.Transition]bool // the guard has an error, which is reported
 }
 
 // stateKeys are the keys of a state that are no events.
@@ -45,11 +47,19 @@ func (r *resolver) declareRoles() {
 			r.Errorf("FSM008", e.Value.Span(), "a role is a map, not empty")
 			continue
 		}
-		ro := r.declareRole(e)
-		r.roles[e.Key.Text] = ro
-		r.info[ro.m] = ro
+		ro := r.role(e)
 		r.p.Roles = append(r.p.Roles, ro.m)
 	}
+}
+
+// role declares a role once: in its turn, or earlier as the machine of a part.
+func (r *resolver) role(e ast.Entry) *role {
+	if ro := r.roles[e.Key.Text]; ro != nil {
+		return ro
+	}
+	ro := r.declareRole(e)
+	r.info[ro.m] = ro
+	return ro
 }
 
 func (r *resolver) declareRole(e ast.Entry) *role {
@@ -59,6 +69,8 @@ func (r *resolver) declareRole(e ast.Entry) *role {
 		sends: map[*model.Message]diag.Span{}, hears: map[*model.Message]bool{}, badGuard: map[*model.Transition]bool{}, size: 1,
 		m: &model.Machine{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Protocol: r.p.Name, Messages: r.p.Messages, Span: e.Key.Span()},
 	}
+	ro.declaring = true
+	r.roles[e.Key.Text] = ro // before its parts, so that a role inside itself is met again
 	ro.declareVars("params")
 	ro.declareSelf()
 	ro.declareVars("vars")
@@ -68,6 +80,7 @@ func (r *resolver) declareRole(e ast.Entry) *role {
 	ro.basicEvents()
 	ro.declareParts()
 	ro.m.Size = int(min(ro.size, maxMachine))
+	ro.declaring = false
 	return ro
 }
 

@@ -69,7 +69,7 @@ func (w *stmts) runExpr(x expr.Node, at diag.Span) *model.Run {
 	}
 	child := w.r.info[p.Machine]
 	ev := child.events[sel.Name]
-	if ev == nil || ev.Kind != model.EventMessage && ev.Kind != model.EventCommand {
+	if ev == nil || !forwarded(ev.Kind) && ev.Kind != model.EventCommand {
 		w.r.unknownAt("FSM062", sel.NamePos, sel.Name, "message or command of part "+diag.Quote(p.Name)+" named", child.runnable())
 		return nil
 	}

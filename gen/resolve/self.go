@@ -47,7 +47,11 @@ func usesSelf(u *Unit, n *ast.Node, seen map[*ast.Node]bool) bool {
 	if parts := n.Get("parts"); parts != nil {
 		for _, e := range parts.Entries {
 			unit, role, imported := strings.Cut(textOf(e.Value, "machine"), ".")
-			if sub := u.Imports[unit]; imported && sub != nil && usesSelf(sub, sub.Root.Get("roles").Get(role), seen) {
+			sub := u.Imports[unit]
+			if !imported {
+				sub, role = u, unit
+			}
+			if sub != nil && usesSelf(sub, sub.Root.Get("roles").Get(role), seen) {
 				return true
 			}
 		}

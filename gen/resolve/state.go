@@ -13,7 +13,17 @@ import (
 // bodies resolves what states do.
 func (r *resolver) bodies() {
 	for _, m := range r.p.Roles {
-		r.info[m].states()
+		r.info[m].complete()
+	}
+}
+
+// complete resolves what the role's states do, once: a role that is the machine of a part
+// is complete before the role around it is declared.
+func (ro *role) complete() {
+	if ro.progress == untouched {
+		ro.progress = busy
+		ro.states()
+		ro.progress = done
 	}
 }
 
@@ -25,8 +35,7 @@ type mention struct {
 	at    diag.Span
 	mode  model.Mode
 	node  *ast.Node // handler
-	part  string    // forward
-	place *ast.Node // forward: the part's name
+	place *ast.Node // forward: the part, with its keys or without
 }
 
 // mentions lists what a state or a common entry says, in order.
@@ -45,7 +54,7 @@ func (ro *role) mentions(n *ast.Node) []mention {
 		case "forward":
 			for _, p := range e.Value.Entries {
 				for _, it := range scalars(p.Value) {
-					out = append(out, mention{event: it.Text, key: it, at: it.Span(), part: p.Key.Text, place: p.Key})
+					out = append(out, mention{event: it.Text, key: it, at: it.Span(), place: p.Key})
 				}
 			}
 		case "on":
@@ -301,31 +310,31 @@ func (ro *role) entry(st *model.State, n *ast.Node) {
 	st.EntryLocals = s.max
 }
 
-// forward gives an event's message to a part, fields and keys by name.
+// forward gives an event to a part, fields by name; keys that are not written are taken by name too.
 func (w *stmts) forward(m mention) []model.Stmt {
-	p, ok := w.ro.values[m.part].(*model.Part)
-	if w.ro.taken[m.part] {
+	x, err := expr.Parse(m.place.Text, m.place.Part)
+	if err != nil {
+		w.r.syntax(err)
 		return nil
 	}
+	p, given, ok := w.ownPart(x)
 	if !ok {
-		w.r.unknown("FSM021", m.place, "part", w.ro.partNames())
-		return nil
-	}
-	w.r.use(p.Span)
-	w.r.refer(m.place.Span(), p.Span)
-	if p.Machine == nil {
 		return nil
 	}
 	child := w.r.info[p.Machine]
 	ev := child.events[m.event]
-	if ev == nil || ev.Kind != model.EventMessage {
-		w.r.unknownAt("FSM062", m.at, m.event, "message of part "+diag.Quote(p.Name)+" named", child.runnable())
+	if ev == nil || !forwarded(ev.Kind) {
+		w.r.unknownAt("FSM062", m.at, m.event, "message of part "+diag.Quote(p.Name)+" named", child.forwardable())
 		return nil
 	}
-	x := expr.Name(p.Name, m.at)
-	if len(p.Keys) > 0 {
+	if given == nil && len(p.Keys) > 0 {
 		var keys []expr.Node
 		for _, k := range p.Keys {
+			if w.local(k.Name) == nil {
+				w.r.Errorf("FSM061", m.place.Span(), "part %s has several instances, and %s has no field %s that says which", diag.Quote(p.Name), diag.Quote(ev.Name), diag.Quote(k.Name)).
+					With("write the key: `\"" + p.Name + "[sender]\": [" + ev.Name + "]`")
+				return nil
+			}
 			keys = append(keys, expr.Name(k.Name, m.at))
 		}
 		x = expr.With(x, keys, m.at)
@@ -342,6 +351,22 @@ func (w *stmts) forward(m mention) []model.Stmt {
 	return []model.Stmt{run}
 }
 
+// forwarded says whether such an event can be forwarded: it is given to the machine and to its part alike.
+func forwarded(k model.EventKind) bool {
+	return k == model.EventMessage || k == model.EventUp || k == model.EventLost
+}
+
+// forwardable lists the events that can be forwarded to the machine.
+func (ro *role) forwardable() []string {
+	var names []string
+	for _, e := range ro.m.Events {
+		if forwarded(e.Kind) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
 func (ro *role) partNames() []string {
 	var names []string
 	for _, p := range ro.m.Parts {
@@ -354,7 +379,7 @@ func (ro *role) partNames() []string {
 func (ro *role) runnable() []string {
 	var names []string
 	for _, e := range ro.m.Events {
-		if e.Kind == model.EventMessage || e.Kind == model.EventCommand {
+		if forwarded(e.Kind) || e.Kind == model.EventCommand {
 			names = append(names, e.Name)
 		}
 	}

@@ -41,6 +41,11 @@ func (o *owners) part(p *model.Part, self bool) {
 		return
 	}
 	o.machine(p.Machine, self || o.keyed(p))
+	if p.To != nil {
+		f := frame{self, map[*model.Local]string{}}
+		o.bind(f, p.Keys, p.KeyLocals)
+		o.check(f, p.To)
+	}
 	for i, ps := range p.Sends {
 		if ps == nil {
 			continue

@@ -36,6 +36,7 @@ func (u *uses) machine(m *model.Machine) {
 	}
 	for _, p := range m.Parts {
 		u.machine(p.Machine)
+		u.instance(p.To)
 		for i, ps := range p.Sends {
 			if ps == nil {
 				continue

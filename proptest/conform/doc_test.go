@@ -17,6 +17,8 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/player/looplabplayer"
 	"github.com/parley-go/parley/proptest/conform/sample/ring"
 	"github.com/parley-go/parley/proptest/conform/sample/ring/looplabring"
+	"github.com/parley-go/parley/proptest/conform/sample/sessions"
+	"github.com/parley-go/parley/proptest/conform/sample/sessions/looplabsessions"
 )
 
 // samples are packages that use every part of the language, for these tests only.
@@ -27,6 +29,8 @@ var samples = []Target{
 	{"proptest/conform/testdata/corners/spec.yaml", "client", corners.NewClientRunner, looplabcorners.NewClient, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
 	{"proptest/conform/testdata/lines/spec.yaml", "peer", lines.NewPeerRunner, looplablines.NewPeer, lines.DecodeMessage, lines.AppendMessage, lines.FrameSize},
 	{"proptest/conform/testdata/ring/spec.yaml", "node", ring.NewNodeRunner, looplabring.NewNode, ring.DecodeMessage, ring.AppendMessage, ring.FrameSize},
+	{"proptest/conform/testdata/sessions/spec.yaml", "server", sessions.NewServerRunner, looplabsessions.NewServer, sessions.DecodeMessage, sessions.AppendMessage, sessions.FrameSize},
+	{"proptest/conform/testdata/sessions/spec.yaml", "client", sessions.NewClientRunner, looplabsessions.NewClient, sessions.DecodeMessage, sessions.AppendMessage, sessions.FrameSize},
 	{"proptest/conform/testdata/nasty/spec.yaml", "nasty", nasty.NewNastyRunner, looplabnasty.NewNasty, nasty.DecodeMessage, nasty.AppendMessage, nasty.FrameSize},
 	{"proptest/conform/testdata/player/spec.yaml", "player", player.NewPlayerRunner2, looplabplayer.NewPlayer22, player.DecodeMessage, player.AppendMessage, player.FrameSize},
 	{"proptest/conform/testdata/player/spec.yaml", "newPlayer", player.NewNewPlayerRunner3, looplabplayer.NewNewPlayer3, player.DecodeMessage, player.AppendMessage, player.FrameSize},

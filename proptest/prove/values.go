@@ -85,6 +85,7 @@ func (o *opaque) machine(m *model.Machine, seen map[*model.Machine]bool) {
 			o.why = "opaque values are keys of parts"
 		}
 		o.exprs(p.Args)
+		o.expr(p.To)
 		for _, s := range p.Sends {
 			if s != nil {
 				o.stmts([]model.Stmt{s.Send})
