@@ -40,6 +40,7 @@ type checkFlags struct {
 	quiet                 bool
 	set                   map[string]string
 	memory, traceDir      string
+	coverage              string // "": no, text, or a file
 	strategy              strategy
 	timeout               time.Duration
 	cfg                   check.Config
@@ -76,6 +77,8 @@ func checkCommand() *cobra.Command {
 	f.Uint64Var(&o.cfg.Explore.MaxConfigurations, "max-configurations", 0, "stop a search at this `number` of configurations")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop each search after this `time`, such as 30s")
 	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as a chart for fsmviz --seq")
+	f.StringVar(&o.coverage, "coverage", "", "show how often each line of the specification was used; as a page with --coverage=`FILE.html`")
+	f.Lookup("coverage").NoOptDefVal = coverageText
 	o.strategy.flags(c, &o.cfg)
 	f.BoolVar(&o.cfg.Assumptions, "assumptions", false, "say which assumptions about the channel each verdict needs: search again with one loss, one copy, one exchange")
 	f.BoolVar(&o.quiet, "quiet", false, "do not tell on the terminal how far a long search is")
@@ -86,6 +89,10 @@ func checkCommand() *cobra.Command {
 // parse reads the flags that are not plain values.
 func (o *checkFlags) parse() error {
 	o.cfg.Explore.MaxTime = o.timeout
+	o.cfg.Coverage = o.coverage != ""
+	if o.coverage != "" && o.coverage != coverageText && filepath.Ext(o.coverage) != ".html" {
+		return fmt.Errorf("--coverage=%s: name a page FILE.html, or no file for a listing", o.coverage)
+	}
 	if err := o.strategy.parse(&o.cfg); err != nil {
 		return err
 	}
@@ -189,6 +196,9 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		return fmt.Errorf("no specification has a check %s", o.cfg.Only)
 	}
 	if err := o.print(cmd.OutOrStdout(), found, reports); err != nil {
+		return err
+	}
+	if err := o.covered(cmd.OutOrStdout(), reports); err != nil {
 		return err
 	}
 	return verdict(reports, broken)

@@ -47,11 +47,14 @@ func Step(m *model.Machine, strs *Strings, v Value, ev Event) (next Value, effec
 // holds until the next Step. It is not safe for concurrent use.
 type Machine struct {
 	Model *model.Machine
+	// Follow asks for the Trail of each step.
+	Follow bool
 
 	x       Eval
 	next    []int64
 	effects []Effect
 	fired   []*model.Transition
+	trail   []Mark
 	queued  int
 	fault   Fault
 	refused bool
@@ -68,6 +71,23 @@ func New(m *model.Machine, strs *Strings) *Machine {
 // last step took, in order: first that of the event, then those of its parts' events. It holds
 // until the next step.
 func (x *Machine) Fired() []*model.Transition { return x.fired }
+
+// Mark is something of a specification that a step used: a transition of the machine or of
+// a part of it (handled, ignored or deferred), or the entry statements of a state.
+type Mark struct {
+	Transition *model.Transition
+	Entry      *model.State
+}
+
+// Trail lists, if Follow is set, what the last step used, in order. If the step was refused it is what was
+// tried. It holds until the next step.
+func (x *Machine) Trail() []Mark { return x.trail }
+
+func (x *Machine) follow(m Mark) {
+	if x.Follow {
+		x.trail = append(x.trail, m)
+	}
+}
 
 // context is one machine at work inside a step: the outermost or a part.
 type context struct {
@@ -88,7 +108,7 @@ type pending struct {
 func (x *Machine) Step(v Value, ev Event) (next Value, effects []Effect, res fsm.Result, fault *Fault) {
 	x.x.arena.reset()
 	x.x.rounds, x.queued, x.refused = 0, 0, false
-	x.effects, x.fired = x.effects[:0], x.fired[:0]
+	x.effects, x.fired, x.trail = x.effects[:0], x.fired[:0], x.trail[:0]
 	x.v, x.ev = v, ev
 	x.x.sender = ev.Sender
 	copy(x.next, v)
@@ -196,6 +216,7 @@ func (x *Machine) handle(c *context, ev *model.Event, args []int64) (fsm.Code, u
 		if len(h.Branches) == 0 {
 			return code, fsm.NoTransition
 		}
+		x.follow(Mark{Transition: h.Branches[0]})
 		return code, uint16(h.Branches[0].ID)
 	}
 	if ev.Kind == model.EventTimer {
@@ -261,6 +282,7 @@ func (x *Machine) take(c *context, t *model.Transition) bool {
 	if c.up == nil {
 		x.fired = append(x.fired, t)
 	}
+	x.follow(Mark{Transition: t})
 	if !x.run(c, t.Event, t.Body) {
 		return false
 	}
@@ -281,6 +303,7 @@ func (x *Machine) entry(c *context, st *model.State, ev *model.Event) bool {
 	if len(st.Entry) == 0 {
 		return true
 	}
+	x.follow(Mark{Entry: st})
 	c.locals = x.x.arena.alloc(st.EntryLocals)
 	return x.run(c, ev, st.Entry)
 }

@@ -22,6 +22,7 @@ type naive struct {
 	seen  map[string]bool
 	queue []global
 	steps int
+	used  usage // by place, if asked for
 }
 
 type global struct {
@@ -128,6 +129,9 @@ func (n *naive) step(t *testing.T, g global, i int, ev interp.Event, must bool) 
 	}
 	if !must && res.Code != fsm.Took {
 		return
+	}
+	if n.used != nil {
+		n.follow(i, g.v[i], ev)
 	}
 	g.v[i] = slices.Clone(next)
 	for k := range effects {

@@ -217,11 +217,11 @@ func (p *process) step(l local, ev interp.Event) (explore.Step, bool) {
 	case fsm.Took:
 		return p.took(l, ev, next, effects), true
 	case fsm.Ignored:
-		return explore.Step{Label: p.labelOf(res, ev), Next: p.after(l, l.value, nil), Note: packNote(ev)}, true
+		return explore.Step{Label: p.labelOf(res, ev), Tally: p.tally(), Next: p.after(l, l.value, nil), Note: packNote(ev)}, true
 	case fsm.Deferred:
 		return explore.Step{}, false
 	}
-	s := explore.Step{Label: p.labelOf(res, ev), Note: packNote(ev), Fault: &explore.Fault{Kind: explore.UnspecifiedReception, Text: explain(fault)}}
+	s := explore.Step{Label: p.labelOf(res, ev), Tally: p.tally(), Note: packNote(ev), Fault: &explore.Fault{Kind: explore.UnspecifiedReception, Text: explain(fault)}}
 	if fault.Kind == interp.Failed {
 		s.Fault.Kind = explore.OtherFault
 	}
@@ -238,7 +238,7 @@ func explain(f *interp.Fault) string {
 
 // took makes the explorer's step of a step that was taken.
 func (p *process) took(l local, ev interp.Event, next interp.Value, effects []interp.Effect) explore.Step {
-	s := explore.Step{Label: p.labelTaken(ev), Next: p.after(l, next, effects), Note: packNote(ev)}
+	s := explore.Step{Label: p.labelTaken(ev), Tally: p.tally(), Next: p.after(l, next, effects), Note: packNote(ev)}
 	for i := range effects {
 		e := &effects[i]
 		if e.Kind == fsm.Close {

@@ -52,6 +52,7 @@ type Report struct {
 
 	// coverage for the judgement over all checks
 	taken, reached map[string]bool
+	uses           usage // nil unless lines are counted
 	roles          []string
 }
 
@@ -151,8 +152,10 @@ type SuiteReport struct {
 	Checks   []*Report `json:"checks"`
 	// NeverFires and Unreachable are judged over all checks together; Judged is
 	// false if they could not be, because a check was left out or incomplete.
-	Judged      bool     `json:"judged"`
-	NeverFires  []Place  `json:"never_fires,omitempty"`
-	Unreachable []Place  `json:"unreachable_states,omitempty"`
-	Why         []string `json:"why,omitempty"`
+	Judged     bool    `json:"judged"`
+	NeverFires []Place `json:"never_fires,omitempty"`
+	// Coverage is there if it was asked for.
+	Coverage    *Coverage `json:"coverage,omitempty"`
+	Unreachable []Place   `json:"unreachable_states,omitempty"`
+	Why         []string  `json:"why,omitempty"`
 }

@@ -30,6 +30,9 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	r.Assumptions = s.assumptions(res, base)
 	r.NotReduced = append(refused, res.Refused...)
 	s.coverage(r, res)
+	if s.cover != nil {
+		r.uses = s.covered(res)
+	}
 	s.judge(r, res)
 	return r, nil
 }

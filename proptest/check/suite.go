@@ -20,6 +20,8 @@ type Config struct {
 	Compile compile.Options
 	// Assumptions asks which assumptions about the channel each verdict needs.
 	Assumptions bool
+	// Coverage asks how often each line of the specification was used.
+	Coverage bool
 	// Aim names the claim that a guided search tries to violate; empty: any error.
 	Aim string
 	// Explore has the limits and the workers; Checks and KeepGoing are ignored.
@@ -57,6 +59,9 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		out.Complete = out.Complete && !r.Open
 	}
 	out.judge(base)
+	if cfg.Coverage {
+		out.cover(base)
+	}
 	out.Verdict = out.worst()
 	return out, nil, nil
 }
@@ -92,6 +97,9 @@ func one(ctx context.Context, p *model.Protocol, name string, base *model.Protoc
 			o.Checks = 0
 			if err := s.aim(&o, cfg.Aim); err != nil {
 				return nil, err
+			}
+			if cfg.Coverage {
+				s.Cover()
 			}
 			r, err := s.Run(ctx, o, base)
 			if err == nil && cfg.Assumptions {

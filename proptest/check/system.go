@@ -35,6 +35,7 @@ type System struct {
 	procs  []*process
 	own    int               // channels between instances; those behind are the clock's
 	labels map[string]uint32 // of steps with several transitions
+	cover  *cover            // nil: lines are not counted
 	taken  [][]int           // by label: the role's transitions it stands for
 	spare  int
 	sends  map[*model.Machine]map[string]bool // names of the messages that a role sends

@@ -22,6 +22,7 @@ type engine struct {
 	reduced []string // reductions in use
 	refused []string // reductions asked for and not used, with the reason
 	faulty  bool     // some channel loses, duplicates or swaps
+	tallies tallies
 	visited *table
 	levels  []level
 	nextBuf []uint32

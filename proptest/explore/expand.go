@@ -29,7 +29,8 @@ type worker struct {
 // tally is what workers count.
 type tally struct {
 	steps  uint64
-	counts []uint64   // by label; then lost, swapped, received and kept
+	counts []uint64   // by label; then lost, swapped, received and kept; then by tally
+	faults []uint64   // the same for steps that are errors
 	by     [][]uint64 // by bundle and outcome: configurations
 }
 

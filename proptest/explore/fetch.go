@@ -69,6 +69,9 @@ func (s *search) fetch(missed [][]uint64) bool {
 		}
 	}
 	e.widen()
+	for _, w := range s.workers {
+		w.counts = e.room(w.counts)
+	}
 	return !e.lay.fits(e.counts())
 }
 

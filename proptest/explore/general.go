@@ -7,7 +7,7 @@ package explore
 func (w *worker) general(r *rule, keep bool, at int, rest uint32) bool {
 	e := w.e
 	if r.kind == faultRule {
-		w.bad = append(w.bad, r.label|uint32(e.faultKind(r))<<24)
+		w.bad = append(w.bad, r.count|uint32(e.faultKind(r))<<24)
 		return true
 	}
 	np := len(e.procs)
@@ -34,7 +34,7 @@ func (w *worker) general(r *rule, keep bool, at int, rest uint32) bool {
 		}
 		if n == overflowWord {
 			if !c.spec.Block {
-				w.bad = append(w.bad, r.label|uint32(ChannelOverflow)<<24)
+				w.bad = append(w.bad, r.count|uint32(ChannelOverflow)<<24)
 			}
 			return true
 		}
@@ -43,18 +43,18 @@ func (w *worker) general(r *rule, keep bool, at int, rest uint32) bool {
 	if keep {
 		w.counts[len(e.sys.Labels)+dupCount] += w.inc
 	}
-	w.emit(int(r.label))
+	w.emit(int(r.count))
 	return true
 }
 
-// emit packs w.next and counts it under label.
-func (w *worker) emit(label int) {
+// emit packs w.next and counts it.
+func (w *worker) emit(count int) {
 	o := len(w.buf)
 	for range w.e.lay.stride {
 		w.buf = append(w.buf, 0)
 	}
 	w.e.lay.pack(w.next, w.buf[o:])
-	w.counts[label] += w.inc
+	w.counts[count] += w.inc
 }
 
 // spend counts a fault in w.next by look-up.

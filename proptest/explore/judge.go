@@ -9,7 +9,8 @@ func (w *worker) judge(c []uint64, moves int) {
 		}
 	}
 	for _, b := range w.bad {
-		w.note(findKey{what: foundFault, label: int(b & maxLabel), kind: Kind(b >> 24)}, c)
+		w.faulty(b & maxLabel)
+		w.note(findKey{what: foundFault, label: e.labelOf(b & maxLabel), kind: Kind(b >> 24)}, c)
 	}
 	final := e.allFinal(w.ids)
 	checks := w.s.checks

@@ -61,6 +61,7 @@ func (s *search) sum(r *Result) {
 			r.LabelCount[i] += w.counts[i]
 		}
 	}
+	s.tallied(r)
 	for i := range s.e.bundles {
 		s.count(i)
 	}

@@ -128,6 +128,8 @@ type Result struct {
 	// LabelCount is how often each label was taken. Deliveries that were lost,
 	// duplicated or swapped count in Faults.
 	LabelCount []uint64
+	// Tallies is how often steps with a Tally were taken, in no particular order; LabelCount has them, too.
+	Tallies    []Tally
 	Faults     struct{ Losses, Dups, Swaps uint64 }
 	Violations []Violation
 	// Witnesses has one shortest trace for each Sometimes claim that held.
@@ -157,6 +159,9 @@ type Result struct {
 	// the memory of the search; drop it when done.
 	Space *Space
 }
+
+// Tally is how often the steps with a label and a Step.Tally were taken, and how often they were errors.
+type Tally struct{ Label, Tally, Taken, Faults uint64 }
 
 // ClaimVerdict is what was found for one claim.
 type ClaimVerdict struct {

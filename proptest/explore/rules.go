@@ -51,7 +51,7 @@ func (e *engine) collect(p int, a uint32, from func(func(Step))) uint32 {
 
 func (e *engine) compile(p int, a uint32, s *Step) rule {
 	m := &e.procs[p]
-	r := rule{label: s.Label, self: a, next: a, proc: uint16(p)}
+	r := rule{label: s.Label, count: e.counted(s.Label, s.Tally), self: a, next: a, proc: uint16(p)}
 	if int(s.Label) >= len(e.sys.Labels) {
 		panic(fmt.Sprintf("explore: machine %d emitted label %d of %d", p, s.Label, len(e.sys.Labels)))
 	}
@@ -84,7 +84,7 @@ func (e *engine) compile(p int, a uint32, s *Step) rule {
 func (e *engine) heat(p int, r *rule) hotRule {
 	return hotRule{
 		delta: (uint64(r.next) - uint64(r.self)) << e.lay.fields[p].shift,
-		label: r.label, msg0: r.msg0, lens: r.lens, chan0: uint16(r.chan0), kind: r.kind, flags: r.flags,
+		label: r.count, msg0: r.msg0, lens: r.lens, chan0: uint16(r.chan0), kind: r.kind, flags: r.flags,
 	}
 }
 

@@ -64,6 +64,8 @@ type Process interface {
 type Step struct {
 	// Label is the transition, for coverage, traces and fairness.
 	Label uint32
+	// Tally, if not 0, is what the step is counted under besides, in Result.Tallies. It changes nothing else.
+	Tally uint32
 	// Next is the local value afterwards.
 	Next []byte
 	// Sends are appended in order.

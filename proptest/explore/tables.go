@@ -50,7 +50,7 @@ const (
 // them stay in the cache.
 type hotRule struct {
 	delta uint64 // what to add to the word of the packed configuration that holds the local value
-	label uint32
+	label uint32 // where it is counted
 	msg0  uint32
 	lens  uint32 // offset in engine.lens, 0 for none
 	chan0 uint16
@@ -61,6 +61,7 @@ type hotRule struct {
 // rule is one Step at one local value (and message).
 type rule struct {
 	label uint32
+	count uint32 // where it is counted: the label, or, with a tally, behind all labels
 	next  uint32
 	chan0 uint32 // the first message sent
 	msg0  uint32
