@@ -1,8 +1,13 @@
 package explore
 
+import "math/bits"
+
 // worker is one goroutine's share of a level. It reads the tables of the
-// engine and writes only to itself and the visited set.
+// engine and writes only to itself and the visited set. What it writes all the
+// time lies apart from what other workers write: processors hand whole cache
+// lines to each other, and fetch them in pairs.
 type worker struct {
+	_                  [lineBytes]byte
 	e                  *engine
 	s                  *search
 	ids                []uint32
@@ -24,6 +29,16 @@ type worker struct {
 	inc    uint64 // what counting adds: 1, or -1 to take back
 	tally
 	found map[findKey][]uint64
+	_     [lineBytes]byte
+}
+
+// lineBytes is a pair of cache lines.
+const lineBytes = 128
+
+// apart gives n zero numbers that share no pair of cache lines with anything else: the
+// allocator puts blocks of a power of two at multiples of their size.
+func apart[T uint32 | uint64](n int) []T {
+	return make([]T, n, max(lineBytes/4, 1<<bits.Len(uint(n))))
 }
 
 // tally is what workers count.
@@ -47,12 +62,11 @@ const maxLabel = 1<<24 - 1
 func newWorker(s *search) *worker {
 	e := s.e
 	w := &worker{e: e, s: s, found: map[findKey][]uint64{}, inc: 1}
-	w.ids = make([]uint32, e.fields())
-	w.next = make([]uint32, e.fields())
-	w.raw, w.rep = make([]uint32, e.fields()), make([]uint32, e.fields())
-	w.one, w.two = make([]uint32, e.fields()), make([]uint32, e.fields())
-	w.said = make([]uint32, len(e.bundles))
-	w.counts = make([]uint64, len(e.sys.Labels)+moreCounts)
+	for _, ids := range []*[]uint32{&w.ids, &w.next, &w.raw, &w.rep, &w.one, &w.two} {
+		*ids = apart[uint32](e.fields())
+	}
+	w.said = apart[uint32](len(e.bundles))
+	w.counts = apart[uint64](len(e.sys.Labels) + moreCounts)
 	w.by = make([][]uint64, len(e.bundles))
 	return w
 }

@@ -108,6 +108,9 @@ func (s *search) count(i int) {
 	b := s.e.bundles[i]
 	for _, w := range s.workers {
 		for v, n := range w.by[i] {
+			if n == 0 {
+				continue // there is room for outcomes yet to come
+			}
 			for j, claim := range b.claims {
 				bits := b.outcomes[v].bits[j]
 				s.held[claim] += n * uint64(bits&heldBit)

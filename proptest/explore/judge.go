@@ -27,8 +27,10 @@ func (w *worker) judge(c []uint64, moves int) {
 
 // judgeClaims counts an outcome of a bundle and notes c if it is worth a trace.
 func (w *worker) judgeClaims(i int, v uint32, c []uint64) {
-	for int(v) >= len(w.by[i]) {
-		w.by[i] = append(w.by[i], 0)
+	if int(v) >= len(w.by[i]) {
+		more := apart[uint64](2 * int(v+1))
+		copy(more, w.by[i])
+		w.by[i] = more
 	}
 	w.by[i][v]++
 	b := w.e.bundles[i]
