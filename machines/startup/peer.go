@@ -109,28 +109,28 @@ func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:237
+		// specs/startup/spec.yaml:240
 		if ev.Message.ConnectReply.Joiner == m.Self && ev.Message.ConnectReply.Slot.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: m.Self, Of: ev.Message.ConnectReply.Of}
 		}
 		return took(1)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(2)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(3)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(4)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(6)
 	case ReceiveGone:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(7)
 	}
 	return m.unmentioned(ev, fx)
@@ -288,11 +288,11 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Queue[fx.from] = Optional[Try]{}
 		return took(15)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:217 not the answer to this attempt
+		// specs/startup/spec.yaml:220 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner != m.Self || ev.Message.ConnectReply.Attempt != m.Try {
 			return took(16)
 		}
-		// specs/startup/spec.yaml:218 whoever has asked us shall ask the keeper
+		// specs/startup/spec.yaml:221 whoever has asked us shall ask the keeper
 		if !ev.Message.ConnectReply.Slot.Present {
 			if m.Wait {
 				m.Wait = false
@@ -316,7 +316,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			m.State = StateRefused
 			return took(17)
 		}
-		// specs/startup/spec.yaml:226
+		// specs/startup/spec.yaml:229
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -354,13 +354,13 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateGame
 		return took(18)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:234
+		// specs/startup/spec.yaml:237
 		return ignored(19)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:234
+		// specs/startup/spec.yaml:237
 		return ignored(20)
 	case CommandOff:
-		// specs/startup/spec.yaml:241
+		// specs/startup/spec.yaml:244
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -433,25 +433,12 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = 20
 			return took(27)
 		}
-		// specs/startup/spec.yaml:124
-		old := *m
-		if m.Ask {
-			m.Ask = false
-			fx.stop(alarmAsk, 0)
-		}
+		// specs/startup/spec.yaml:124 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
 		m.Master = Optional[fsm.Peer]{Present: true, Value: ev.Message.SubdueSlave.Above}
-		m.Left = 20
-		m.State = StateRequesting
-		// specs/startup/spec.yaml:115 entry
-		if !m.Master.Present {
-			return m.undo(&old, fx, 28)
-		}
-		fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: m.Queue}
-		m.Ask = true
-		fx.start(alarmAsk, 0)
+		m.Left = uint8(int64(20) + 1)
 		return took(28)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:126 the other shall ask further up
+		// specs/startup/spec.yaml:129 the other shall ask further up
 		old := *m
 		for n2 := range fsm.Peer(3) {
 			if ev.Message.SlotRequest.Asks[n2].Present && n2 != m.Self {
@@ -464,15 +451,15 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master.Value}
 		return took(29)
 	case ReceiveGone:
-		// specs/startup/spec.yaml:130
+		// specs/startup/spec.yaml:133
 		m.Queue[fx.from] = Optional[Try]{}
 		return took(30)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:217 not the answer to this attempt
+		// specs/startup/spec.yaml:220 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner != m.Self || ev.Message.ConnectReply.Attempt != m.Try {
 			return took(31)
 		}
-		// specs/startup/spec.yaml:218 whoever has asked us shall ask the keeper
+		// specs/startup/spec.yaml:221 whoever has asked us shall ask the keeper
 		if !ev.Message.ConnectReply.Slot.Present {
 			if m.Wait {
 				m.Wait = false
@@ -496,7 +483,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.State = StateRefused
 			return took(32)
 		}
-		// specs/startup/spec.yaml:226
+		// specs/startup/spec.yaml:229
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -534,13 +521,13 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateGame
 		return took(33)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:234
+		// specs/startup/spec.yaml:237
 		return ignored(34)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:234
+		// specs/startup/spec.yaml:237
 		return ignored(35)
 	case CommandOff:
-		// specs/startup/spec.yaml:241
+		// specs/startup/spec.yaml:244
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -560,7 +547,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:134 only the keeper gives slots
+		// specs/startup/spec.yaml:137 only the keeper gives slots
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -588,7 +575,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			m.Free = Optional[Slot]{}
 			return took(37)
 		}
-		// specs/startup/spec.yaml:140
+		// specs/startup/spec.yaml:143
 		old := *m
 		for n2 := range fsm.Peer(3) {
 			if ev.Message.Connect.Asks[n2].Present && n2 != m.Self {
@@ -653,7 +640,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(38)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:159 only the keeper gives slots
+		// specs/startup/spec.yaml:162 only the keeper gives slots
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -681,7 +668,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			m.Free = Optional[Slot]{}
 			return took(39)
 		}
-		// specs/startup/spec.yaml:165
+		// specs/startup/spec.yaml:168
 		old := *m
 		for n2 := range fsm.Peer(3) {
 			if ev.Message.SlotRequest.Asks[n2].Present && n2 != m.Self {
@@ -746,33 +733,33 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(40)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:184 meant for an earlier attempt, or of another game
+		// specs/startup/spec.yaml:187 meant for an earlier attempt, or of another game
 		if ev.Message.ConnectReply.Joiner == m.Self && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Of) && ev.Message.ConnectReply.Slot.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: m.Self, Of: ev.Message.ConnectReply.Of}
 			return took(41)
 		}
-		// specs/startup/spec.yaml:185
+		// specs/startup/spec.yaml:188
 		if ev.Message.ConnectReply.Joiner == m.Self || !m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Of || !ev.Message.ConnectReply.Slot.Present {
 			return took(42)
 		}
-		// specs/startup/spec.yaml:186
+		// specs/startup/spec.yaml:189
 		if !ev.Message.ConnectReply.Slot.Present {
 			return refused(43)
 		}
 		m.Table[ev.Message.ConnectReply.Slot.Value] = Optional[fsm.Peer]{Present: true, Value: ev.Message.ConnectReply.Joiner}
 		return took(43)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:187
+		// specs/startup/spec.yaml:190
 		if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Of && !m.Table[ev.Message.NodeAlive.Slot].Present {
 			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		}
 		return took(44)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:189
+		// specs/startup/spec.yaml:192
 		if !m.Party.Present || m.Party.Value != ev.Message.Disconnect.Of || ev.Message.Disconnect.Node == m.Self {
 			return took(45)
 		}
-		// specs/startup/spec.yaml:190
+		// specs/startup/spec.yaml:193
 		some := false
 		for s := range Slot(4) {
 			if m.Table[s].Present && m.Table[s].Value == ev.Message.Disconnect.Node {
@@ -809,10 +796,10 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(46)
 		}
-		// specs/startup/spec.yaml:195 known already
+		// specs/startup/spec.yaml:198 known already
 		return took(47)
 	case ReceiveGone:
-		// specs/startup/spec.yaml:196
+		// specs/startup/spec.yaml:199
 		for s := range Slot(4) {
 			if m.Table[s].Present && m.Table[s].Value == fx.from {
 				m.Table[s] = Optional[fsm.Peer]{}
@@ -820,10 +807,10 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(48)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:197
+		// specs/startup/spec.yaml:200
 		return ignored(49)
 	case CommandOff:
-		// specs/startup/spec.yaml:241
+		// specs/startup/spec.yaml:244
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -843,7 +830,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:200
+		// specs/startup/spec.yaml:203
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
@@ -854,28 +841,28 @@ func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(51)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:237
+		// specs/startup/spec.yaml:240
 		if ev.Message.ConnectReply.Joiner == m.Self && ev.Message.ConnectReply.Slot.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: m.Self, Of: ev.Message.ConnectReply.Of}
 		}
 		return took(52)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(53)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(54)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(55)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(56)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(57)
 	case ReceiveGone:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(58)
 	}
 	return m.unmentioned(ev, fx)
@@ -885,7 +872,7 @@ func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inLost(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:203
+		// specs/startup/spec.yaml:206
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
@@ -896,28 +883,28 @@ func (m *Peer) inLost(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(59)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:237
+		// specs/startup/spec.yaml:240
 		if ev.Message.ConnectReply.Joiner == m.Self && ev.Message.ConnectReply.Slot.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: m.Self, Of: ev.Message.ConnectReply.Of}
 		}
 		return took(60)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(61)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(62)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(63)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(64)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(65)
 	case ReceiveGone:
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:241
 		return ignored(66)
 	}
 	return m.unmentioned(ev, fx)
@@ -927,7 +914,7 @@ func (m *Peer) inLost(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inOff(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandBack:
-		// specs/startup/spec.yaml:207
+		// specs/startup/spec.yaml:210
 		m.Try = Try((int64(m.Try) + 1) % 2)
 		m.Own = Optional[Slot]{}
 		m.Party = Optional[Game]{}
@@ -943,25 +930,25 @@ func (m *Peer) inOff(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(67)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:212
+		// specs/startup/spec.yaml:215
 		return ignored(68)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:212
+		// specs/startup/spec.yaml:215
 		return ignored(69)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:212
+		// specs/startup/spec.yaml:215
 		return ignored(70)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:212
+		// specs/startup/spec.yaml:215
 		return ignored(71)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:212
+		// specs/startup/spec.yaml:215
 		return ignored(72)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:212
+		// specs/startup/spec.yaml:215
 		return ignored(73)
 	case ReceiveGone:
-		// specs/startup/spec.yaml:212
+		// specs/startup/spec.yaml:215
 		return ignored(74)
 	}
 	return m.unmentioned(ev, fx)

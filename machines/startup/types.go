@@ -17,7 +17,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "0b616128590a74416f5d7973a3d096ecb82b108d0de5b4631a6dcb54511cb075"
+const hash = "1b2b552c9ca159dfb998425ae42b43602a3fcc45ecc629aa739dc75ca0913bb1"
 
 // Slot is a number in 0..3.
 type Slot uint8

@@ -170,7 +170,7 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 var peerEvents = fsm.Events{
 	// specs/startup/spec.yaml:69
 	{Name: "idle connect", Src: []string{"idle"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:237
+	// specs/startup/spec.yaml:240
 	{Name: "idle CONNECT_REPLY", Src: []string{"idle"}, Dst: "idle"},
 	// specs/startup/spec.yaml:74
 	{Name: "connecting wait/1", Src: []string{"connecting"}, Dst: "connecting"},
@@ -188,13 +188,13 @@ var peerEvents = fsm.Events{
 	{Name: "connecting SLOT_REQUEST", Src: []string{"connecting"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:112
 	{Name: "connecting GONE", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:217
+	// specs/startup/spec.yaml:220
 	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:218
+	// specs/startup/spec.yaml:221
 	{Name: "connecting CONNECT_REPLY/2", Src: []string{"connecting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:226
+	// specs/startup/spec.yaml:229
 	{Name: "connecting CONNECT_REPLY/3", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:241
+	// specs/startup/spec.yaml:244
 	{Name: "connecting off", Src: []string{"connecting"}, Dst: "off"},
 	// specs/startup/spec.yaml:117
 	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
@@ -210,53 +210,53 @@ var peerEvents = fsm.Events{
 	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:124
 	{Name: "requesting SUBDUE_SLAVE/3", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:126
+	// specs/startup/spec.yaml:129
 	{Name: "requesting SLOT_REQUEST", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:130
+	// specs/startup/spec.yaml:133
 	{Name: "requesting GONE", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:217
+	// specs/startup/spec.yaml:220
 	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:218
+	// specs/startup/spec.yaml:221
 	{Name: "requesting CONNECT_REPLY/2", Src: []string{"requesting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:226
+	// specs/startup/spec.yaml:229
 	{Name: "requesting CONNECT_REPLY/3", Src: []string{"requesting"}, Dst: "game"},
-	// specs/startup/spec.yaml:241
+	// specs/startup/spec.yaml:244
 	{Name: "requesting off", Src: []string{"requesting"}, Dst: "off"},
-	// specs/startup/spec.yaml:134
+	// specs/startup/spec.yaml:137
 	{Name: "game CONNECT/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:140
+	// specs/startup/spec.yaml:143
 	{Name: "game CONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:159
+	// specs/startup/spec.yaml:162
 	{Name: "game SLOT_REQUEST/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:165
+	// specs/startup/spec.yaml:168
 	{Name: "game SLOT_REQUEST/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:184
-	{Name: "game CONNECT_REPLY/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:185
-	{Name: "game CONNECT_REPLY/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:186
-	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:187
-	{Name: "game NODE_ALIVE", Src: []string{"game"}, Dst: "game"},
+	{Name: "game CONNECT_REPLY/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:188
+	{Name: "game CONNECT_REPLY/2", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:189
-	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
+	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:190
+	{Name: "game NODE_ALIVE", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:192
+	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:193
 	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:195
+	// specs/startup/spec.yaml:198
 	{Name: "game DISCONNECT/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:196
+	// specs/startup/spec.yaml:199
 	{Name: "game GONE", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:241
+	// specs/startup/spec.yaml:244
 	{Name: "game off", Src: []string{"game"}, Dst: "off"},
-	// specs/startup/spec.yaml:200
-	{Name: "refused connect", Src: []string{"refused"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:237
-	{Name: "refused CONNECT_REPLY", Src: []string{"refused"}, Dst: "refused"},
 	// specs/startup/spec.yaml:203
+	{Name: "refused connect", Src: []string{"refused"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:240
+	{Name: "refused CONNECT_REPLY", Src: []string{"refused"}, Dst: "refused"},
+	// specs/startup/spec.yaml:206
 	{Name: "lost connect", Src: []string{"lost"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:237
+	// specs/startup/spec.yaml:240
 	{Name: "lost CONNECT_REPLY", Src: []string{"lost"}, Dst: "lost"},
-	// specs/startup/spec.yaml:207
+	// specs/startup/spec.yaml:210
 	{Name: "off back", Src: []string{"off"}, Dst: "idle"},
 }
 
