@@ -130,6 +130,9 @@ func (l *linter) neverSent() {
 		}
 	}
 	for _, msg := range l.p.Messages {
+		if len(l.p.Files) > 0 && msg.Span.File != l.p.Files[0] {
+			continue // of a file that this one extends; what a variant no longer sends is often its point
+		}
 		if heard[msg] && !sent[msg] {
 			l.warn("FSM048", msg.Span, "%s is waited for, but no role sends it", diag.Quote(msg.Name))
 		}

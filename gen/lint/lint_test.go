@@ -2,7 +2,6 @@ package lint_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -178,22 +177,17 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestSpecs: the repository's own specifications go through, and Confirm has nothing to be said about.
-func TestSpecs(t *testing.T) {
-	files, _ := filepath.Glob("../../specs/*/*.yaml")
-	seen := 0
-	for _, f := range files {
-		p, _ := compile.Load(f, compile.Options{})
-		if p == nil {
-			continue
-		}
-		seen++
-		found := lint.Protocol(p)
-		if strings.Contains(f, "confirm/") && len(found) > 0 {
-			t.Errorf("%s: %v", f, found)
-		}
+// TestVariant: what a variant no longer sends is not said of the file that it extends.
+func TestVariant(t *testing.T) {
+	files := fstest.MapFS{
+		"s.yaml": {Data: []byte("protocol: demo\nmessages: {A: {}}\nroles:\n  peer: {initial: s, states: {s: {start: {send: A}, A: ignore}}}\n")},
+		"v.yaml": {Data: []byte("protocol: demo\nextends: s.yaml\nmessages: {B: {}}\nroles: {peer: {states: {s: {start: {goto: s}, B: ignore}}}}\n")},
 	}
-	if seen < 10 {
-		t.Errorf("only %d specifications compile", seen)
+	p, l := compile.Load("v.yaml", compile.Options{FS: files})
+	if p == nil {
+		t.Fatal(l.Error())
+	}
+	if found := lint.Protocol(p); len(found) != 1 || found[0].Code != "FSM048" || found[0].Span.File != "v.yaml" {
+		t.Errorf("B is never sent, and nothing is to be said of A: %v", found)
 	}
 }

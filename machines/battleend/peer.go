@@ -64,7 +64,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandBegin:
-		// specs/battle-end/spec.yaml:64
+		// specs/battle-end/spec.yaml:65
 		if m.Frames.State == FramesStateStopped {
 			old := *m
 			fx.fired = append(fx.fired, 0)
@@ -79,7 +79,7 @@ func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(0)
 		}
-		// specs/battle-end/spec.yaml:65
+		// specs/battle-end/spec.yaml:66
 		old := *m
 		fx.fired = append(fx.fired, 1)
 		if !m.Ready.commandReady(fx) {
@@ -90,7 +90,7 @@ func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(1)
 	case ReceiveReady:
-		// specs/battle-end/spec.yaml:100
+		// specs/battle-end/spec.yaml:103
 		old := *m
 		fx.fired = append(fx.fired, 3)
 		if !m.Ready.receiveReady(fx) {
@@ -108,7 +108,7 @@ func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandChecksum:
-		// specs/battle-end/spec.yaml:69
+		// specs/battle-end/spec.yaml:70
 		old := *m
 		fx.fired = append(fx.fired, 4)
 		if !m.Frames.commandChecksum(fx, ev.Checksum.Crc) {
@@ -116,7 +116,7 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(4)
 	case CommandInput:
-		// specs/battle-end/spec.yaml:70
+		// specs/battle-end/spec.yaml:71
 		old := *m
 		fx.fired = append(fx.fired, 5)
 		if !m.Frames.commandInput(fx, ev.Input.Bits) {
@@ -127,7 +127,7 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(5)
 	case CommandFinish:
-		// specs/battle-end/spec.yaml:71
+		// specs/battle-end/spec.yaml:72
 		old := *m
 		fx.fired = append(fx.fired, 6)
 		if !m.Ready.commandReady(fx) {
@@ -138,38 +138,38 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(6)
 	case ReceiveReady:
-		// specs/battle-end/spec.yaml:100
+		// specs/battle-end/spec.yaml:103
 		old := *m
-		fx.fired = append(fx.fired, 9)
+		fx.fired = append(fx.fired, 10)
 		if !m.Ready.receiveReady(fx) {
-			return refused(9)
+			return refused(10)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 9)
+			return m.undo(&old, fx, 10)
 		}
-		return took(9)
+		return took(10)
 	case ReceiveChecksum:
-		// specs/battle-end/spec.yaml:105
-		old := *m
-		fx.fired = append(fx.fired, 11)
-		if !m.Frames.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
-			return refused(11)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 11)
-		}
-		return took(11)
-	case ReceiveBattleinput:
-		// specs/battle-end/spec.yaml:106
+		// specs/battle-end/spec.yaml:108
 		old := *m
 		fx.fired = append(fx.fired, 12)
-		if !m.Frames.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
-			return m.undo(&old, fx, 12)
+		if !m.Frames.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
+			return refused(12)
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 12)
 		}
 		return took(12)
+	case ReceiveBattleinput:
+		// specs/battle-end/spec.yaml:109
+		old := *m
+		fx.fired = append(fx.fired, 13)
+		if !m.Frames.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
+			return m.undo(&old, fx, 13)
+		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 13)
+		}
+		return took(13)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -178,66 +178,66 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandChecksum:
-		// specs/battle-end/spec.yaml:82
+		// specs/battle-end/spec.yaml:85
 		if m.Frames.Now <= m.EndFrame {
 			old := *m
-			fx.fired = append(fx.fired, 17)
+			fx.fired = append(fx.fired, 18)
 			if !m.Frames.commandChecksum(fx, ev.Checksum.Crc) {
-				return m.undo(&old, fx, 17)
+				return m.undo(&old, fx, 18)
 			}
-			return took(17)
+			return took(18)
 		}
 		return refused(fsm.NoTransition)
 	case CommandInput:
-		// specs/battle-end/spec.yaml:83
-		old := *m
-		fx.fired = append(fx.fired, 18)
-		if !m.Frames.commandInput(fx, ev.Input.Bits) {
-			return m.undo(&old, fx, 18)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 18)
-		}
-		return took(18)
-	case ReceiveFramecount:
-		// specs/battle-end/spec.yaml:84
+		// specs/battle-end/spec.yaml:86
 		old := *m
 		fx.fired = append(fx.fired, 19)
-		m.EndFrame = Frame(max(int64(m.EndFrame), int64(ev.Message.Framecount.Frame)))
-		fx.report(ReportCatchingUp).CatchingUp = CatchingUpReport{Frame: Frame(max(int64(m.EndFrame), int64(ev.Message.Framecount.Frame)))}
-		m.State = StateEndingBattle2
-		// specs/battle-end/spec.yaml:87 entry
-		if m.Frames.Now > m.EndFrame {
-			if !m.Ready.commandReady(fx) {
-				return m.undo(&old, fx, 19)
-			}
+		if !m.Frames.commandInput(fx, ev.Input.Bits) {
+			return m.undo(&old, fx, 19)
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 19)
 		}
 		return took(19)
-	case ReceiveChecksum:
-		// specs/battle-end/spec.yaml:105
+	case ReceiveFramecount:
+		// specs/battle-end/spec.yaml:87
 		old := *m
-		fx.fired = append(fx.fired, 21)
-		if !m.Frames.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
-			return refused(21)
+		fx.fired = append(fx.fired, 20)
+		m.EndFrame = Frame(max(int64(m.EndFrame), int64(ev.Message.Framecount.Frame)))
+		fx.report(ReportCatchingUp).CatchingUp = CatchingUpReport{Frame: Frame(max(int64(m.EndFrame), int64(ev.Message.Framecount.Frame)))}
+		m.State = StateEndingBattle2
+		// specs/battle-end/spec.yaml:90 entry
+		if m.Frames.Now > m.EndFrame {
+			if !m.Ready.commandReady(fx) {
+				return m.undo(&old, fx, 20)
+			}
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 21)
+			return m.undo(&old, fx, 20)
 		}
-		return took(21)
-	case ReceiveBattleinput:
-		// specs/battle-end/spec.yaml:106
+		return took(20)
+	case ReceiveChecksum:
+		// specs/battle-end/spec.yaml:108
 		old := *m
 		fx.fired = append(fx.fired, 22)
-		if !m.Frames.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
-			return m.undo(&old, fx, 22)
+		if !m.Frames.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
+			return refused(22)
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 22)
 		}
 		return took(22)
+	case ReceiveBattleinput:
+		// specs/battle-end/spec.yaml:109
+		old := *m
+		fx.fired = append(fx.fired, 23)
+		if !m.Frames.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
+			return m.undo(&old, fx, 23)
+		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 23)
+		}
+		return took(23)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -246,60 +246,60 @@ func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandChecksum:
-		// specs/battle-end/spec.yaml:88
+		// specs/battle-end/spec.yaml:91
 		if m.Frames.Now <= m.EndFrame {
 			old := *m
-			fx.fired = append(fx.fired, 27)
+			fx.fired = append(fx.fired, 28)
 			if !m.Frames.commandChecksum(fx, ev.Checksum.Crc) {
-				return m.undo(&old, fx, 27)
+				return m.undo(&old, fx, 28)
 			}
-			return took(27)
+			return took(28)
 		}
 		return refused(fsm.NoTransition)
 	case CommandInput:
-		// specs/battle-end/spec.yaml:89
+		// specs/battle-end/spec.yaml:92
 		old := *m
-		fx.fired = append(fx.fired, 28)
+		fx.fired = append(fx.fired, 29)
 		if !m.Frames.commandInput(fx, ev.Input.Bits) {
-			return m.undo(&old, fx, 28)
+			return m.undo(&old, fx, 29)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 28)
+			return m.undo(&old, fx, 29)
 		}
-		return took(28)
+		return took(29)
 	case ReceiveReady:
-		// specs/battle-end/spec.yaml:100
-		old := *m
-		fx.fired = append(fx.fired, 32)
-		if !m.Ready.receiveReady(fx) {
-			return refused(32)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 32)
-		}
-		return took(32)
-	case ReceiveChecksum:
-		// specs/battle-end/spec.yaml:105
+		// specs/battle-end/spec.yaml:103
 		old := *m
 		fx.fired = append(fx.fired, 33)
-		if !m.Frames.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
+		if !m.Ready.receiveReady(fx) {
 			return refused(33)
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 33)
 		}
 		return took(33)
-	case ReceiveBattleinput:
-		// specs/battle-end/spec.yaml:106
+	case ReceiveChecksum:
+		// specs/battle-end/spec.yaml:108
 		old := *m
 		fx.fired = append(fx.fired, 34)
-		if !m.Frames.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
-			return m.undo(&old, fx, 34)
+		if !m.Frames.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
+			return refused(34)
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 34)
 		}
 		return took(34)
+	case ReceiveBattleinput:
+		// specs/battle-end/spec.yaml:109
+		old := *m
+		fx.fired = append(fx.fired, 35)
+		if !m.Frames.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
+			return m.undo(&old, fx, 35)
+		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 35)
+		}
+		return took(35)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -308,17 +308,17 @@ func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inLost(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/battle-end/spec.yaml:97
-		return ignored(39)
-	case ReceiveChecksum:
-		// specs/battle-end/spec.yaml:97
+		// specs/battle-end/spec.yaml:100
 		return ignored(40)
-	case ReceiveBattleinput:
-		// specs/battle-end/spec.yaml:97
+	case ReceiveChecksum:
+		// specs/battle-end/spec.yaml:100
 		return ignored(41)
-	case ReceiveFramecount:
-		// specs/battle-end/spec.yaml:97
+	case ReceiveBattleinput:
+		// specs/battle-end/spec.yaml:100
 		return ignored(42)
+	case ReceiveFramecount:
+		// specs/battle-end/spec.yaml:100
+		return ignored(43)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -345,7 +345,7 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateSpawning:
 			switch next.kind {
 			case waitingReadyPassed:
-				// specs/battle-end/spec.yaml:66
+				// specs/battle-end/spec.yaml:67
 				fx.fired = append(fx.fired, 2)
 				fx.report(ReportBegun)
 				m.State = StateInBattle
@@ -354,7 +354,7 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateInBattle:
 			switch next.kind {
 			case waitingReadyPassed:
-				// specs/battle-end/spec.yaml:73 nothing was sent for the present frame, so it can be the last
+				// specs/battle-end/spec.yaml:74 nothing was sent for the present frame, so it can be the last
 				if m.Frames.State == FramesStateChecksumDue {
 					fx.fired = append(fx.fired, 7)
 					m.EndFrame = m.Frames.Now
@@ -363,116 +363,122 @@ func (m *Peer) settle(fx *Effects) bool {
 					m.State = StateEndingBattle
 					continue
 				}
-				// specs/battle-end/spec.yaml:77 the present frame has begun and is played, and one more
-				fx.fired = append(fx.fired, 8)
-				value := int64(m.Frames.Now) + 1
-				if value > 4294967295 {
-					return false
+				// specs/battle-end/spec.yaml:78 the present frame has begun and is played, and one more
+				if m.Frames.Now < 4294967295 {
+					fx.fired = append(fx.fired, 8)
+					value := int64(m.Frames.Now) + 1
+					if value > 4294967295 {
+						return false
+					}
+					m.EndFrame = Frame(value)
+					value2 := int64(m.Frames.Now) + 1
+					if value2 > 4294967295 {
+						return false
+					}
+					fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: Frame(value2)}
+					fx.report(ReportEnding)
+					m.State = StateEndingBattle
+					continue
 				}
-				m.EndFrame = Frame(value)
-				value2 := int64(m.Frames.Now) + 1
-				if value2 > 4294967295 {
-					return false
-				}
-				fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: Frame(value2)}
-				fx.report(ReportEnding)
-				m.State = StateEndingBattle
-				continue
+				// specs/battle-end/spec.yaml:82
+				fx.fired = append(fx.fired, 9)
+				// refused: there is no further frame
+				return false
 			case waitingFramesHeardChecksum:
-				// specs/battle-end/spec.yaml:107
-				fx.fired = append(fx.fired, 13)
+				// specs/battle-end/spec.yaml:110
+				fx.fired = append(fx.fired, 14)
 				fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.framesHeardChecksum.frame, Crc: next.framesHeardChecksum.crc}
 				continue
 			case waitingFramesHeardInput:
-				// specs/battle-end/spec.yaml:108
-				fx.fired = append(fx.fired, 14)
+				// specs/battle-end/spec.yaml:111
+				fx.fired = append(fx.fired, 15)
 				fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.framesHeardInput.bits}
 				continue
 			case waitingFramesSimulate:
-				// specs/battle-end/spec.yaml:102
-				fx.fired = append(fx.fired, 10)
+				// specs/battle-end/spec.yaml:105
+				fx.fired = append(fx.fired, 11)
 				fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.framesSimulate.frame}
 				continue
 			case waitingFramesOutOfStep:
-				// specs/battle-end/spec.yaml:109
-				fx.fired = append(fx.fired, 15)
+				// specs/battle-end/spec.yaml:112
+				fx.fired = append(fx.fired, 16)
 				fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.framesOutOfStep.frame}
 				continue
 			case waitingFramesFinished:
-				// specs/battle-end/spec.yaml:110
-				fx.fired = append(fx.fired, 16)
+				// specs/battle-end/spec.yaml:113
+				fx.fired = append(fx.fired, 17)
 				m.State = StateLost
 				continue
 			}
 		case StateEndingBattle:
 			switch next.kind {
 			case waitingFramesHeardChecksum:
-				// specs/battle-end/spec.yaml:107
-				fx.fired = append(fx.fired, 23)
+				// specs/battle-end/spec.yaml:110
+				fx.fired = append(fx.fired, 24)
 				fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.framesHeardChecksum.frame, Crc: next.framesHeardChecksum.crc}
 				continue
 			case waitingFramesHeardInput:
-				// specs/battle-end/spec.yaml:108
-				fx.fired = append(fx.fired, 24)
+				// specs/battle-end/spec.yaml:111
+				fx.fired = append(fx.fired, 25)
 				fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.framesHeardInput.bits}
 				continue
 			case waitingFramesSimulate:
-				// specs/battle-end/spec.yaml:102
-				fx.fired = append(fx.fired, 20)
+				// specs/battle-end/spec.yaml:105
+				fx.fired = append(fx.fired, 21)
 				fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.framesSimulate.frame}
 				continue
 			case waitingFramesOutOfStep:
-				// specs/battle-end/spec.yaml:109
-				fx.fired = append(fx.fired, 25)
+				// specs/battle-end/spec.yaml:112
+				fx.fired = append(fx.fired, 26)
 				fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.framesOutOfStep.frame}
 				continue
 			case waitingFramesFinished:
-				// specs/battle-end/spec.yaml:110
-				fx.fired = append(fx.fired, 26)
+				// specs/battle-end/spec.yaml:113
+				fx.fired = append(fx.fired, 27)
 				m.State = StateLost
 				continue
 			}
 		case StateEndingBattle2:
 			switch next.kind {
 			case waitingReadyPassed:
-				// specs/battle-end/spec.yaml:93
-				fx.fired = append(fx.fired, 31)
+				// specs/battle-end/spec.yaml:96
+				fx.fired = append(fx.fired, 32)
 				m.EndFrame = 0
 				fx.report(ReportEnded)
 				m.State = StateSpawning
 				continue
 			case waitingFramesHeardChecksum:
-				// specs/battle-end/spec.yaml:107
-				fx.fired = append(fx.fired, 35)
+				// specs/battle-end/spec.yaml:110
+				fx.fired = append(fx.fired, 36)
 				fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.framesHeardChecksum.frame, Crc: next.framesHeardChecksum.crc}
 				continue
 			case waitingFramesHeardInput:
-				// specs/battle-end/spec.yaml:108
-				fx.fired = append(fx.fired, 36)
+				// specs/battle-end/spec.yaml:111
+				fx.fired = append(fx.fired, 37)
 				fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.framesHeardInput.bits}
 				continue
 			case waitingFramesSimulate:
-				// specs/battle-end/spec.yaml:91
+				// specs/battle-end/spec.yaml:94
 				if next.framesSimulate.frame == m.EndFrame {
-					fx.fired = append(fx.fired, 29)
+					fx.fired = append(fx.fired, 30)
 					fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.framesSimulate.frame}
 					if !m.Ready.commandReady(fx) {
 						return false
 					}
 					continue
 				}
-				// specs/battle-end/spec.yaml:92
-				fx.fired = append(fx.fired, 30)
+				// specs/battle-end/spec.yaml:95
+				fx.fired = append(fx.fired, 31)
 				fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.framesSimulate.frame}
 				continue
 			case waitingFramesOutOfStep:
-				// specs/battle-end/spec.yaml:109
-				fx.fired = append(fx.fired, 37)
+				// specs/battle-end/spec.yaml:112
+				fx.fired = append(fx.fired, 38)
 				fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.framesOutOfStep.frame}
 				continue
 			case waitingFramesFinished:
-				// specs/battle-end/spec.yaml:110
-				fx.fired = append(fx.fired, 38)
+				// specs/battle-end/spec.yaml:113
+				fx.fired = append(fx.fired, 39)
 				m.State = StateLost
 				continue
 			}

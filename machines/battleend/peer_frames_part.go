@@ -141,7 +141,7 @@ func (m *FramesPart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 		// specs/battle-end/frames.yaml:52
 		return false
 	case FramesStateChecksumDue:
-		// specs/battle-end/frames.yaml:85 the next one, and not too far ahead
+		// specs/battle-end/frames.yaml:87 the next one, and not too far ahead
 		if int64(frame) == max(0, int64(m.Now)-int64(m.Delay))+int64(m.Heard.Len) && int64(frame) <= int64(m.Now)+int64(m.Delay)+1 {
 			if !m.Heard.add(crc) {
 				return false
@@ -149,10 +149,10 @@ func (m *FramesPart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 			fx.queue = append(fx.queue, waiting{kind: waitingFramesHeardChecksum, framesHeardChecksum: waitingFramesHeardChecksumFields{frame: frame, crc: crc}})
 			return true
 		}
-		// specs/battle-end/frames.yaml:89 one out of the window does not count
+		// specs/battle-end/frames.yaml:91 one out of the window does not count
 		return true
 	case FramesStateInputDue:
-		// specs/battle-end/frames.yaml:85 the next one, and not too far ahead
+		// specs/battle-end/frames.yaml:87 the next one, and not too far ahead
 		if int64(frame) == max(0, int64(m.Now)-int64(m.Delay))+int64(m.Heard.Len) && int64(frame) <= int64(m.Now)+int64(m.Delay)+1 {
 			if !m.Heard.add(crc) {
 				return false
@@ -160,10 +160,10 @@ func (m *FramesPart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 			fx.queue = append(fx.queue, waiting{kind: waitingFramesHeardChecksum, framesHeardChecksum: waitingFramesHeardChecksumFields{frame: frame, crc: crc}})
 			return true
 		}
-		// specs/battle-end/frames.yaml:89 one out of the window does not count
+		// specs/battle-end/frames.yaml:91 one out of the window does not count
 		return true
 	case FramesStateInputSent:
-		// specs/battle-end/frames.yaml:85 the next one, and not too far ahead
+		// specs/battle-end/frames.yaml:87 the next one, and not too far ahead
 		if int64(frame) == max(0, int64(m.Now)-int64(m.Delay))+int64(m.Heard.Len) && int64(frame) <= int64(m.Now)+int64(m.Delay)+1 {
 			if !m.Heard.add(crc) {
 				return false
@@ -171,7 +171,7 @@ func (m *FramesPart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 			fx.queue = append(fx.queue, waiting{kind: waitingFramesHeardChecksum, framesHeardChecksum: waitingFramesHeardChecksumFields{frame: frame, crc: crc}})
 			return true
 		}
-		// specs/battle-end/frames.yaml:89 one out of the window does not count
+		// specs/battle-end/frames.yaml:91 one out of the window does not count
 		return true
 	case FramesStateLost:
 		// specs/battle-end/frames.yaml:77
@@ -187,7 +187,7 @@ func (m *FramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 		// specs/battle-end/frames.yaml:52
 		return false
 	case FramesStateChecksumDue:
-		// specs/battle-end/frames.yaml:81
+		// specs/battle-end/frames.yaml:82
 		if int64(m.Buffered) < 2*int64(m.Delay)+2 {
 			if m.Buffered > 71 {
 				return false
@@ -196,9 +196,11 @@ func (m *FramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 			fx.queue = append(fx.queue, waiting{kind: waitingFramesHeardInput, framesHeardInput: waitingFramesHeardInputFields{bits: bits}})
 			return true
 		}
+		// specs/battle-end/frames.yaml:83
+		// refused: the other side cannot be further ahead
 		return false
 	case FramesStateInputDue:
-		// specs/battle-end/frames.yaml:81
+		// specs/battle-end/frames.yaml:82
 		if int64(m.Buffered) < 2*int64(m.Delay)+2 {
 			if m.Buffered > 71 {
 				return false
@@ -207,6 +209,8 @@ func (m *FramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 			fx.queue = append(fx.queue, waiting{kind: waitingFramesHeardInput, framesHeardInput: waitingFramesHeardInputFields{bits: bits}})
 			return true
 		}
+		// specs/battle-end/frames.yaml:83
+		// refused: the other side cannot be further ahead
 		return false
 	case FramesStateInputSent:
 		// specs/battle-end/frames.yaml:70

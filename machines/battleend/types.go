@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "f0d71d43e0741e84b6f8ac9ac2c970b955d1305a68b9348c7c8ad94d4ffb28e3"
+const hash = "878097da7a146afb9dd2591717c1156ed7d54d6913c32909add6e0e44167bbe5"
 
 // Delay is a number in 0..35.
 // how many frames an input takes to act.

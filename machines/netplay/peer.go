@@ -181,27 +181,27 @@ func (m *Peer) inInit(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateClosed
 		return took(8)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 9)
 		fx.close()
 		m.State = StateClosed
 		return took(9)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 10)
 		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(10)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 11)
 		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(11)
 	case EventLost:
-		// specs/netplay/spec.yaml:375
+		// specs/netplay/spec.yaml:378
 		fx.fired = append(fx.fired, 12)
 		m.State = StateClosed
 		return took(12)
@@ -378,7 +378,7 @@ func (m *Peer) inInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(27)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
+		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 30)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
@@ -389,49 +389,49 @@ func (m *Peer) inInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(30)
 	case CommandPing:
-		// specs/netplay/spec.yaml:364
+		// specs/netplay/spec.yaml:367
 		fx.fired = append(fx.fired, 32)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(32)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:365
+		// specs/netplay/spec.yaml:368
 		fx.fired = append(fx.fired, 33)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(33)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:367
+		// specs/netplay/spec.yaml:370
 		if m.Away {
 			fx.fired = append(fx.fired, 34)
 			m.Away = false
 			fx.report(ReportBack)
 			return took(34)
 		}
-		// specs/netplay/spec.yaml:368
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 35)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(35)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 36)
 		fx.close()
 		m.State = StateClosed
 		return took(36)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 37)
 		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(37)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 38)
 		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(38)
 	case EventLost:
-		// specs/netplay/spec.yaml:375
+		// specs/netplay/spec.yaml:378
 		fx.fired = append(fx.fired, 39)
 		m.State = StateClosed
 		return took(39)
@@ -477,90 +477,93 @@ func (m *Peer) inPreBattle(ev *Event, fx *Effects) fsm.Result {
 		m.MatchDelay = Delay(max(int64(m.MatchDelay), int64(ev.Message.Inputdelay.Delay)))
 		return took(42)
 	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:271
+		// specs/netplay/spec.yaml:272
 		if !m.Server {
 			fx.fired = append(fx.fired, 43)
 			m.MatchSeed = Optional[Seed]{Present: true, Value: ev.Message.Seedrandom.Seed}
 			return took(43)
 		}
-		return refused(fsm.NoTransition)
-	case ReceiveReady:
-		// specs/netplay/spec.yaml:272
-		old := *m
+		// specs/netplay/spec.yaml:273
 		fx.fired = append(fx.fired, 44)
+		// refused: the accepting side sends it
+		return refused(44)
+	case ReceiveReady:
+		// specs/netplay/spec.yaml:274
+		old := *m
+		fx.fired = append(fx.fired, 45)
 		if !m.Ready.receiveReady(fx) {
-			return refused(44)
+			return refused(45)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 44)
+			return m.undo(&old, fx, 45)
 		}
-		return took(44)
+		return took(45)
 	case CommandReset:
-		// specs/netplay/spec.yaml:346
-		fx.fired = append(fx.fired, 46)
-		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
-			return refused(46)
-		}
-		m.State = StateResetting
-		return took(46)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
-		old := *m
+		// specs/netplay/spec.yaml:349
 		fx.fired = append(fx.fired, 47)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
+		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
 			return refused(47)
 		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 47)
-		}
+		m.State = StateResetting
 		return took(47)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:353
+		old := *m
+		fx.fired = append(fx.fired, 48)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
+			return refused(48)
+		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 48)
+		}
+		return took(48)
 	case CommandPing:
-		// specs/netplay/spec.yaml:364
-		fx.fired = append(fx.fired, 49)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(49)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:365
-		fx.fired = append(fx.fired, 50)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(50)
-	case ReceiveAck:
 		// specs/netplay/spec.yaml:367
+		fx.fired = append(fx.fired, 50)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(50)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:368
+		fx.fired = append(fx.fired, 51)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(51)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:370
 		if m.Away {
-			fx.fired = append(fx.fired, 51)
+			fx.fired = append(fx.fired, 52)
 			m.Away = false
 			fx.report(ReportBack)
-			return took(51)
+			return took(52)
 		}
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 52)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(52)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 53)
-		fx.close()
-		m.State = StateClosed
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(53)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+	case CommandQuit:
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 54)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(54)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+	case CommandAbort:
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 55)
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(55)
-	case EventLost:
-		// specs/netplay/spec.yaml:375
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 56)
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.close()
 		m.State = StateClosed
 		return took(56)
+	case EventLost:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 57)
+		m.State = StateClosed
+		return took(57)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -569,113 +572,113 @@ func (m *Peer) inPreBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inInterBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandNext:
-		// specs/netplay/spec.yaml:276
+		// specs/netplay/spec.yaml:278
 		if ev.Next.Own || ev.Next.Other {
 			old := *m
-			fx.fired = append(fx.fired, 57)
+			fx.fired = append(fx.fired, 58)
 			m.OwnDue = ev.Next.Own
 			m.OtherDue = ev.Next.Other
 			if !m.Ready.commandReady(fx) {
-				return m.undo(&old, fx, 57)
+				return m.undo(&old, fx, 58)
 			}
 			if !m.settle(fx) {
-				return m.undo(&old, fx, 57)
+				return m.undo(&old, fx, 58)
 			}
-			return took(57)
+			return took(58)
 		}
 		return refused(fsm.NoTransition)
 	case CommandMatchOver:
-		// specs/netplay/spec.yaml:277
+		// specs/netplay/spec.yaml:279
 		old := *m
-		fx.fired = append(fx.fired, 58)
+		fx.fired = append(fx.fired, 59)
 		m.GameOver = true
 		if !m.Ready.commandReady(fx) {
-			return m.undo(&old, fx, 58)
+			return m.undo(&old, fx, 59)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 58)
+			return m.undo(&old, fx, 59)
 		}
-		return took(58)
+		return took(59)
 	case CommandReset:
-		// specs/netplay/spec.yaml:278 not any more when the match is over anyway and only the other side's READY is awaited
+		// specs/netplay/spec.yaml:280 not any more when the match is over anyway and only the other side's READY is awaited
 		if !m.GameOver {
-			fx.fired = append(fx.fired, 59)
+			fx.fired = append(fx.fired, 60)
 			if !m.Reset.commandReset(fx, ev.Reset.Reason) {
-				return refused(59)
+				return refused(60)
 			}
 			m.State = StateResetting
-			return took(59)
+			return took(60)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:279
+		// specs/netplay/spec.yaml:281
 		old := *m
-		fx.fired = append(fx.fired, 60)
+		fx.fired = append(fx.fired, 61)
 		if !m.Ready.receiveReady(fx) {
-			return refused(60)
+			return refused(61)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 60)
+			return m.undo(&old, fx, 61)
 		}
-		return took(60)
+		return took(61)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
+		// specs/netplay/spec.yaml:353
 		old := *m
-		fx.fired = append(fx.fired, 63)
+		fx.fired = append(fx.fired, 64)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
-			return refused(63)
+			return refused(64)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 63)
+			return m.undo(&old, fx, 64)
 		}
-		return took(63)
+		return took(64)
 	case CommandPing:
-		// specs/netplay/spec.yaml:364
-		fx.fired = append(fx.fired, 65)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(65)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:365
-		fx.fired = append(fx.fired, 66)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(66)
-	case ReceiveAck:
 		// specs/netplay/spec.yaml:367
+		fx.fired = append(fx.fired, 66)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(66)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:368
+		fx.fired = append(fx.fired, 67)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(67)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:370
 		if m.Away {
-			fx.fired = append(fx.fired, 67)
+			fx.fired = append(fx.fired, 68)
 			m.Away = false
 			fx.report(ReportBack)
-			return took(67)
+			return took(68)
 		}
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 68)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(68)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 69)
-		fx.close()
-		m.State = StateClosed
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(69)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+	case CommandQuit:
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 70)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(70)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+	case CommandAbort:
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 71)
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(71)
-	case EventLost:
-		// specs/netplay/spec.yaml:375
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 72)
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.close()
 		m.State = StateClosed
 		return took(72)
+	case EventLost:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 73)
+		m.State = StateClosed
+		return took(73)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -684,14 +687,14 @@ func (m *Peer) inInterBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandPick:
-		// specs/netplay/spec.yaml:288
+		// specs/netplay/spec.yaml:290
 		if m.OwnDue && !ev.Pick.Slot.Present {
-			fx.fired = append(fx.fired, 73)
+			fx.fired = append(fx.fired, 74)
 			m.OwnDue = false
 			fx.send(MessageSelectship).Selectship = SelectshipMessage{Slot: ev.Pick.Slot}
-			return took(73)
+			return took(74)
 		}
-		// specs/netplay/spec.yaml:289
+		// specs/netplay/spec.yaml:291
 		holds := m.OwnDue
 		if holds {
 			if !ev.Pick.Slot.Present {
@@ -709,26 +712,26 @@ func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 		}
 		if holds2 {
 			old := *m
-			fx.fired = append(fx.fired, 74)
+			fx.fired = append(fx.fired, 75)
 			m.OwnDue = false
 			if !ev.Pick.Slot.Present {
-				return m.undo(&old, fx, 74)
+				return m.undo(&old, fx, 75)
 			}
 			value2 := int64(ev.Pick.Slot.Value)
 			m.OwnGone = m.OwnGone | Picks(1<<uint64(value2))
 			fx.send(MessageSelectship).Selectship = SelectshipMessage{Slot: ev.Pick.Slot}
-			return took(74)
+			return took(75)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:292
+		// specs/netplay/spec.yaml:294
 		if m.OtherDue && !ev.Message.Selectship.Slot.Present {
-			fx.fired = append(fx.fired, 75)
+			fx.fired = append(fx.fired, 76)
 			m.OtherDue = false
 			fx.report(ReportOtherPicked).OtherPicked = OtherPickedReport{Slot: ev.Message.Selectship.Slot}
-			return took(75)
+			return took(76)
 		}
-		// specs/netplay/spec.yaml:293
+		// specs/netplay/spec.yaml:295
 		holds := m.OtherDue
 		if holds {
 			if !ev.Message.Selectship.Slot.Present {
@@ -746,122 +749,125 @@ func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 		}
 		if holds2 {
 			old := *m
-			fx.fired = append(fx.fired, 76)
+			fx.fired = append(fx.fired, 77)
 			m.OtherDue = false
 			if !ev.Message.Selectship.Slot.Present {
-				return m.undo(&old, fx, 76)
+				return m.undo(&old, fx, 77)
 			}
 			value2 := int64(ev.Message.Selectship.Slot.Value)
 			m.OtherGone = m.OtherGone | Picks(1<<uint64(value2))
 			fx.report(ReportOtherPicked).OtherPicked = OtherPickedReport{Slot: ev.Message.Selectship.Slot}
-			return took(76)
-		}
-		return refused(fsm.NoTransition)
-	case CommandSkip:
-		// specs/netplay/spec.yaml:296
-		if ev.Skip.Own && m.OwnDue {
-			fx.fired = append(fx.fired, 77)
-			m.OwnDue = false
 			return took(77)
 		}
 		// specs/netplay/spec.yaml:297
+		fx.fired = append(fx.fired, 78)
+		// refused: the other side has nothing to choose or this ship is gone
+		return refused(78)
+	case CommandSkip:
+		// specs/netplay/spec.yaml:299
+		if ev.Skip.Own && m.OwnDue {
+			fx.fired = append(fx.fired, 79)
+			m.OwnDue = false
+			return took(79)
+		}
+		// specs/netplay/spec.yaml:300
 		if !ev.Skip.Own && m.OtherDue {
-			fx.fired = append(fx.fired, 78)
+			fx.fired = append(fx.fired, 80)
 			m.OtherDue = false
-			return took(78)
+			return took(80)
 		}
 		return refused(fsm.NoTransition)
 	case CommandReady:
-		// specs/netplay/spec.yaml:298
+		// specs/netplay/spec.yaml:301
 		if !m.OwnDue && !m.OtherDue {
 			old := *m
-			fx.fired = append(fx.fired, 79)
+			fx.fired = append(fx.fired, 81)
 			if !m.Ready.commandReady(fx) {
-				return refused(79)
+				return refused(81)
 			}
 			if !m.settle(fx) {
-				return m.undo(&old, fx, 79)
+				return m.undo(&old, fx, 81)
 			}
-			return took(79)
+			return took(81)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:299
+		// specs/netplay/spec.yaml:302
 		old := *m
-		fx.fired = append(fx.fired, 80)
-		if !m.Ready.receiveReady(fx) {
-			return refused(80)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 80)
-		}
-		return took(80)
-	case CommandReset:
-		// specs/netplay/spec.yaml:346
 		fx.fired = append(fx.fired, 82)
-		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
+		if !m.Ready.receiveReady(fx) {
 			return refused(82)
 		}
-		m.State = StateResetting
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 82)
+		}
 		return took(82)
+	case CommandReset:
+		// specs/netplay/spec.yaml:349
+		fx.fired = append(fx.fired, 84)
+		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
+			return refused(84)
+		}
+		m.State = StateResetting
+		return took(84)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
+		// specs/netplay/spec.yaml:353
 		old := *m
-		fx.fired = append(fx.fired, 83)
+		fx.fired = append(fx.fired, 85)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
-			return refused(83)
+			return refused(85)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 83)
+			return m.undo(&old, fx, 85)
 		}
-		return took(83)
-	case CommandPing:
-		// specs/netplay/spec.yaml:364
-		fx.fired = append(fx.fired, 85)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(85)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:365
-		fx.fired = append(fx.fired, 86)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(86)
-	case ReceiveAck:
+	case CommandPing:
 		// specs/netplay/spec.yaml:367
-		if m.Away {
-			fx.fired = append(fx.fired, 87)
-			m.Away = false
-			fx.report(ReportBack)
-			return took(87)
-		}
+		fx.fired = append(fx.fired, 87)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(87)
+	case ReceivePing:
 		// specs/netplay/spec.yaml:368
 		fx.fired = append(fx.fired, 88)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(88)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 89)
-		fx.close()
-		m.State = StateClosed
-		return took(89)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:370
+		if m.Away {
+			fx.fired = append(fx.fired, 89)
+			m.Away = false
+			fx.report(ReportBack)
+			return took(89)
+		}
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 90)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
-		fx.close()
-		m.State = StateClosed
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(90)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+	case CommandQuit:
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 91)
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(91)
-	case EventLost:
-		// specs/netplay/spec.yaml:375
+	case CommandAbort:
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 92)
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
+		fx.close()
 		m.State = StateClosed
 		return took(92)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:377
+		fx.fired = append(fx.fired, 93)
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.close()
+		m.State = StateClosed
+		return took(93)
+	case EventLost:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 94)
+		m.State = StateClosed
+		return took(94)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -870,93 +876,93 @@ func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandReady:
-		// specs/netplay/spec.yaml:303
+		// specs/netplay/spec.yaml:306
 		old := *m
-		fx.fired = append(fx.fired, 93)
+		fx.fired = append(fx.fired, 95)
 		if !m.Battle.commandBegin(fx, m.MatchDelay) {
-			return m.undo(&old, fx, 93)
+			return m.undo(&old, fx, 95)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 93)
+			return m.undo(&old, fx, 95)
 		}
-		return took(93)
+		return took(95)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:304
+		// specs/netplay/spec.yaml:307
 		old := *m
-		fx.fired = append(fx.fired, 94)
+		fx.fired = append(fx.fired, 96)
 		if !m.Battle.receiveReady(fx) {
-			return m.undo(&old, fx, 94)
+			return m.undo(&old, fx, 96)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 94)
+			return m.undo(&old, fx, 96)
 		}
-		return took(94)
+		return took(96)
 	case CommandReset:
-		// specs/netplay/spec.yaml:346
-		fx.fired = append(fx.fired, 96)
+		// specs/netplay/spec.yaml:349
+		fx.fired = append(fx.fired, 98)
 		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
-			return refused(96)
+			return refused(98)
 		}
 		m.State = StateResetting
-		return took(96)
+		return took(98)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
+		// specs/netplay/spec.yaml:353
 		old := *m
-		fx.fired = append(fx.fired, 97)
+		fx.fired = append(fx.fired, 99)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
-			return refused(97)
+			return refused(99)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 97)
+			return m.undo(&old, fx, 99)
 		}
-		return took(97)
-	case CommandPing:
-		// specs/netplay/spec.yaml:364
-		fx.fired = append(fx.fired, 99)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(99)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:365
-		fx.fired = append(fx.fired, 100)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(100)
-	case ReceiveAck:
+	case CommandPing:
 		// specs/netplay/spec.yaml:367
-		if m.Away {
-			fx.fired = append(fx.fired, 101)
-			m.Away = false
-			fx.report(ReportBack)
-			return took(101)
-		}
+		fx.fired = append(fx.fired, 101)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(101)
+	case ReceivePing:
 		// specs/netplay/spec.yaml:368
 		fx.fired = append(fx.fired, 102)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(102)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 103)
-		fx.close()
-		m.State = StateClosed
-		return took(103)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:370
+		if m.Away {
+			fx.fired = append(fx.fired, 103)
+			m.Away = false
+			fx.report(ReportBack)
+			return took(103)
+		}
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 104)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
-		fx.close()
-		m.State = StateClosed
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(104)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+	case CommandQuit:
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 105)
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(105)
-	case EventLost:
-		// specs/netplay/spec.yaml:375
+	case CommandAbort:
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 106)
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
+		fx.close()
 		m.State = StateClosed
 		return took(106)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:377
+		fx.fired = append(fx.fired, 107)
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.close()
+		m.State = StateClosed
+		return took(107)
+	case EventLost:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 108)
+		m.State = StateClosed
+		return took(108)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -965,134 +971,134 @@ func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandFinish:
-		// specs/netplay/spec.yaml:308
+		// specs/netplay/spec.yaml:311
 		old := *m
-		fx.fired = append(fx.fired, 107)
+		fx.fired = append(fx.fired, 109)
 		if !m.Battle.commandFinish(fx) {
-			return m.undo(&old, fx, 107)
+			return m.undo(&old, fx, 109)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 107)
+			return m.undo(&old, fx, 109)
 		}
-		return took(107)
+		return took(109)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:309
-		old := *m
-		fx.fired = append(fx.fired, 108)
-		if !m.Battle.receiveReady(fx) {
-			return m.undo(&old, fx, 108)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 108)
-		}
-		return took(108)
-	case CommandChecksum:
-		// specs/netplay/spec.yaml:333
+		// specs/netplay/spec.yaml:312
 		old := *m
 		fx.fired = append(fx.fired, 110)
-		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
+		if !m.Battle.receiveReady(fx) {
+			return m.undo(&old, fx, 110)
+		}
+		if !m.settle(fx) {
 			return m.undo(&old, fx, 110)
 		}
 		return took(110)
-	case CommandInput:
-		// specs/netplay/spec.yaml:334
-		old := *m
-		fx.fired = append(fx.fired, 111)
-		if !m.Battle.commandInput(fx, ev.Input.Bits) {
-			return m.undo(&old, fx, 111)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 111)
-		}
-		return took(111)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:335
+	case CommandChecksum:
+		// specs/netplay/spec.yaml:336
 		old := *m
 		fx.fired = append(fx.fired, 112)
-		if !m.Battle.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
-			return m.undo(&old, fx, 112)
-		}
-		if !m.settle(fx) {
+		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
 			return m.undo(&old, fx, 112)
 		}
 		return took(112)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:336
+	case CommandInput:
+		// specs/netplay/spec.yaml:337
 		old := *m
 		fx.fired = append(fx.fired, 113)
-		if !m.Battle.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
+		if !m.Battle.commandInput(fx, ev.Input.Bits) {
 			return m.undo(&old, fx, 113)
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 113)
 		}
 		return took(113)
-	case CommandReset:
-		// specs/netplay/spec.yaml:346
-		fx.fired = append(fx.fired, 118)
-		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
-			return refused(118)
-		}
-		m.State = StateResetting
-		return took(118)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:338
 		old := *m
-		fx.fired = append(fx.fired, 119)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
-			return refused(119)
+		fx.fired = append(fx.fired, 114)
+		if !m.Battle.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
+			return m.undo(&old, fx, 114)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 119)
+			return m.undo(&old, fx, 114)
 		}
-		return took(119)
-	case CommandPing:
-		// specs/netplay/spec.yaml:364
+		return took(114)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:339
+		old := *m
+		fx.fired = append(fx.fired, 115)
+		if !m.Battle.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
+			return m.undo(&old, fx, 115)
+		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 115)
+		}
+		return took(115)
+	case CommandReset:
+		// specs/netplay/spec.yaml:349
+		fx.fired = append(fx.fired, 120)
+		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
+			return refused(120)
+		}
+		m.State = StateResetting
+		return took(120)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:353
+		old := *m
 		fx.fired = append(fx.fired, 121)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(121)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:365
-		fx.fired = append(fx.fired, 122)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(122)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:367
-		if m.Away {
-			fx.fired = append(fx.fired, 123)
-			m.Away = false
-			fx.report(ReportBack)
-			return took(123)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
+			return refused(121)
 		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 121)
+		}
+		return took(121)
+	case CommandPing:
+		// specs/netplay/spec.yaml:367
+		fx.fired = append(fx.fired, 123)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(123)
+	case ReceivePing:
 		// specs/netplay/spec.yaml:368
 		fx.fired = append(fx.fired, 124)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(124)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 125)
-		fx.close()
-		m.State = StateClosed
-		return took(125)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:370
+		if m.Away {
+			fx.fired = append(fx.fired, 125)
+			m.Away = false
+			fx.report(ReportBack)
+			return took(125)
+		}
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 126)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
-		fx.close()
-		m.State = StateClosed
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(126)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+	case CommandQuit:
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 127)
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(127)
-	case EventLost:
-		// specs/netplay/spec.yaml:375
+	case CommandAbort:
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 128)
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
+		fx.close()
 		m.State = StateClosed
 		return took(128)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:377
+		fx.fired = append(fx.fired, 129)
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.close()
+		m.State = StateClosed
+		return took(129)
+	case EventLost:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 130)
+		m.State = StateClosed
+		return took(130)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1101,123 +1107,123 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:313
-		old := *m
-		fx.fired = append(fx.fired, 129)
-		if !m.Battle.receiveFramecount(fx, ev.Message.Framecount.Frame) {
-			return m.undo(&old, fx, 129)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 129)
-		}
-		return took(129)
-	case CommandChecksum:
-		// specs/netplay/spec.yaml:333
+		// specs/netplay/spec.yaml:316
 		old := *m
 		fx.fired = append(fx.fired, 131)
-		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
+		if !m.Battle.receiveFramecount(fx, ev.Message.Framecount.Frame) {
+			return m.undo(&old, fx, 131)
+		}
+		if !m.settle(fx) {
 			return m.undo(&old, fx, 131)
 		}
 		return took(131)
-	case CommandInput:
-		// specs/netplay/spec.yaml:334
-		old := *m
-		fx.fired = append(fx.fired, 132)
-		if !m.Battle.commandInput(fx, ev.Input.Bits) {
-			return m.undo(&old, fx, 132)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 132)
-		}
-		return took(132)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:335
+	case CommandChecksum:
+		// specs/netplay/spec.yaml:336
 		old := *m
 		fx.fired = append(fx.fired, 133)
-		if !m.Battle.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
-			return m.undo(&old, fx, 133)
-		}
-		if !m.settle(fx) {
+		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
 			return m.undo(&old, fx, 133)
 		}
 		return took(133)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:336
+	case CommandInput:
+		// specs/netplay/spec.yaml:337
 		old := *m
 		fx.fired = append(fx.fired, 134)
-		if !m.Battle.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
+		if !m.Battle.commandInput(fx, ev.Input.Bits) {
 			return m.undo(&old, fx, 134)
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 134)
 		}
 		return took(134)
-	case CommandReset:
-		// specs/netplay/spec.yaml:346
-		fx.fired = append(fx.fired, 139)
-		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
-			return refused(139)
-		}
-		m.State = StateResetting
-		return took(139)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:338
 		old := *m
-		fx.fired = append(fx.fired, 140)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
-			return refused(140)
+		fx.fired = append(fx.fired, 135)
+		if !m.Battle.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
+			return m.undo(&old, fx, 135)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 140)
+			return m.undo(&old, fx, 135)
 		}
-		return took(140)
-	case CommandPing:
-		// specs/netplay/spec.yaml:364
+		return took(135)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:339
+		old := *m
+		fx.fired = append(fx.fired, 136)
+		if !m.Battle.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
+			return m.undo(&old, fx, 136)
+		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 136)
+		}
+		return took(136)
+	case CommandReset:
+		// specs/netplay/spec.yaml:349
+		fx.fired = append(fx.fired, 141)
+		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
+			return refused(141)
+		}
+		m.State = StateResetting
+		return took(141)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:353
+		old := *m
 		fx.fired = append(fx.fired, 142)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(142)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:365
-		fx.fired = append(fx.fired, 143)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(143)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:367
-		if m.Away {
-			fx.fired = append(fx.fired, 144)
-			m.Away = false
-			fx.report(ReportBack)
-			return took(144)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
+			return refused(142)
 		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 142)
+		}
+		return took(142)
+	case CommandPing:
+		// specs/netplay/spec.yaml:367
+		fx.fired = append(fx.fired, 144)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(144)
+	case ReceivePing:
 		// specs/netplay/spec.yaml:368
 		fx.fired = append(fx.fired, 145)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(145)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 146)
-		fx.close()
-		m.State = StateClosed
-		return took(146)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:370
+		if m.Away {
+			fx.fired = append(fx.fired, 146)
+			m.Away = false
+			fx.report(ReportBack)
+			return took(146)
+		}
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 147)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
-		fx.close()
-		m.State = StateClosed
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(147)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+	case CommandQuit:
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 148)
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(148)
-	case EventLost:
-		// specs/netplay/spec.yaml:375
+	case CommandAbort:
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 149)
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
+		fx.close()
 		m.State = StateClosed
 		return took(149)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:377
+		fx.fired = append(fx.fired, 150)
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.close()
+		m.State = StateClosed
+		return took(150)
+	case EventLost:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 151)
+		m.State = StateClosed
+		return took(151)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1226,123 +1232,123 @@ func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:317
-		old := *m
-		fx.fired = append(fx.fired, 150)
-		if !m.Battle.receiveReady(fx) {
-			return m.undo(&old, fx, 150)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 150)
-		}
-		return took(150)
-	case CommandChecksum:
-		// specs/netplay/spec.yaml:333
+		// specs/netplay/spec.yaml:320
 		old := *m
 		fx.fired = append(fx.fired, 152)
-		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
+		if !m.Battle.receiveReady(fx) {
+			return m.undo(&old, fx, 152)
+		}
+		if !m.settle(fx) {
 			return m.undo(&old, fx, 152)
 		}
 		return took(152)
-	case CommandInput:
-		// specs/netplay/spec.yaml:334
-		old := *m
-		fx.fired = append(fx.fired, 153)
-		if !m.Battle.commandInput(fx, ev.Input.Bits) {
-			return m.undo(&old, fx, 153)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 153)
-		}
-		return took(153)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:335
+	case CommandChecksum:
+		// specs/netplay/spec.yaml:336
 		old := *m
 		fx.fired = append(fx.fired, 154)
-		if !m.Battle.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
-			return m.undo(&old, fx, 154)
-		}
-		if !m.settle(fx) {
+		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
 			return m.undo(&old, fx, 154)
 		}
 		return took(154)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:336
+	case CommandInput:
+		// specs/netplay/spec.yaml:337
 		old := *m
 		fx.fired = append(fx.fired, 155)
-		if !m.Battle.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
+		if !m.Battle.commandInput(fx, ev.Input.Bits) {
 			return m.undo(&old, fx, 155)
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 155)
 		}
 		return took(155)
-	case CommandReset:
-		// specs/netplay/spec.yaml:346
-		fx.fired = append(fx.fired, 160)
-		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
-			return refused(160)
-		}
-		m.State = StateResetting
-		return took(160)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:338
 		old := *m
-		fx.fired = append(fx.fired, 161)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
-			return refused(161)
+		fx.fired = append(fx.fired, 156)
+		if !m.Battle.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
+			return m.undo(&old, fx, 156)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 161)
+			return m.undo(&old, fx, 156)
 		}
-		return took(161)
-	case CommandPing:
-		// specs/netplay/spec.yaml:364
+		return took(156)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:339
+		old := *m
+		fx.fired = append(fx.fired, 157)
+		if !m.Battle.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
+			return m.undo(&old, fx, 157)
+		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 157)
+		}
+		return took(157)
+	case CommandReset:
+		// specs/netplay/spec.yaml:349
+		fx.fired = append(fx.fired, 162)
+		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
+			return refused(162)
+		}
+		m.State = StateResetting
+		return took(162)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:353
+		old := *m
 		fx.fired = append(fx.fired, 163)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(163)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:365
-		fx.fired = append(fx.fired, 164)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(164)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:367
-		if m.Away {
-			fx.fired = append(fx.fired, 165)
-			m.Away = false
-			fx.report(ReportBack)
-			return took(165)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
+			return refused(163)
 		}
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 163)
+		}
+		return took(163)
+	case CommandPing:
+		// specs/netplay/spec.yaml:367
+		fx.fired = append(fx.fired, 165)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(165)
+	case ReceivePing:
 		// specs/netplay/spec.yaml:368
 		fx.fired = append(fx.fired, 166)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(166)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 167)
-		fx.close()
-		m.State = StateClosed
-		return took(167)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:370
+		if m.Away {
+			fx.fired = append(fx.fired, 167)
+			m.Away = false
+			fx.report(ReportBack)
+			return took(167)
+		}
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 168)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
-		fx.close()
-		m.State = StateClosed
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(168)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+	case CommandQuit:
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 169)
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(169)
-	case EventLost:
-		// specs/netplay/spec.yaml:375
+	case CommandAbort:
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 170)
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
+		fx.close()
 		m.State = StateClosed
 		return took(170)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:377
+		fx.fired = append(fx.fired, 171)
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.close()
+		m.State = StateClosed
+		return took(171)
+	case EventLost:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 172)
+		m.State = StateClosed
+		return took(172)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1351,82 +1357,82 @@ func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inCheckpoint(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:321
+		// specs/netplay/spec.yaml:324
 		old := *m
-		fx.fired = append(fx.fired, 171)
-		if !m.Ready.receiveReady(fx) {
-			return refused(171)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 171)
-		}
-		return took(171)
-	case CommandReset:
-		// specs/netplay/spec.yaml:346
 		fx.fired = append(fx.fired, 173)
-		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
+		if !m.Ready.receiveReady(fx) {
 			return refused(173)
 		}
-		m.State = StateResetting
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 173)
+		}
 		return took(173)
+	case CommandReset:
+		// specs/netplay/spec.yaml:349
+		fx.fired = append(fx.fired, 175)
+		if !m.Reset.commandReset(fx, ev.Reset.Reason) {
+			return refused(175)
+		}
+		m.State = StateResetting
+		return took(175)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
+		// specs/netplay/spec.yaml:353
 		old := *m
-		fx.fired = append(fx.fired, 174)
+		fx.fired = append(fx.fired, 176)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
-			return refused(174)
+			return refused(176)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 174)
+			return m.undo(&old, fx, 176)
 		}
-		return took(174)
-	case CommandPing:
-		// specs/netplay/spec.yaml:364
-		fx.fired = append(fx.fired, 176)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(176)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:365
-		fx.fired = append(fx.fired, 177)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(177)
-	case ReceiveAck:
+	case CommandPing:
 		// specs/netplay/spec.yaml:367
-		if m.Away {
-			fx.fired = append(fx.fired, 178)
-			m.Away = false
-			fx.report(ReportBack)
-			return took(178)
-		}
+		fx.fired = append(fx.fired, 178)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(178)
+	case ReceivePing:
 		// specs/netplay/spec.yaml:368
 		fx.fired = append(fx.fired, 179)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(179)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 180)
-		fx.close()
-		m.State = StateClosed
-		return took(180)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:370
+		if m.Away {
+			fx.fired = append(fx.fired, 180)
+			m.Away = false
+			fx.report(ReportBack)
+			return took(180)
+		}
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 181)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
-		fx.close()
-		m.State = StateClosed
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(181)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+	case CommandQuit:
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 182)
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(182)
-	case EventLost:
-		// specs/netplay/spec.yaml:375
+	case CommandAbort:
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 183)
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
+		fx.close()
 		m.State = StateClosed
 		return took(183)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:377
+		fx.fired = append(fx.fired, 184)
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.close()
+		m.State = StateClosed
+		return took(184)
+	case EventLost:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 185)
+		m.State = StateClosed
+		return took(185)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1435,84 +1441,84 @@ func (m *Peer) inCheckpoint(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inResetting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:325
-		return ignored(184)
-	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:325
-		return ignored(185)
-	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:325
+		// specs/netplay/spec.yaml:328
 		return ignored(186)
-	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:325
+	case ReceiveSeedrandom:
+		// specs/netplay/spec.yaml:328
 		return ignored(187)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:325
+	case ReceiveInputdelay:
+		// specs/netplay/spec.yaml:328
 		return ignored(188)
-	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:325
+	case ReceiveSelectship:
+		// specs/netplay/spec.yaml:328
 		return ignored(189)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:325
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:328
 		return ignored(190)
+	case ReceiveFramecount:
+		// specs/netplay/spec.yaml:328
+		return ignored(191)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:328
+		return ignored(192)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:350
+		// specs/netplay/spec.yaml:353
 		old := *m
-		fx.fired = append(fx.fired, 192)
+		fx.fired = append(fx.fired, 194)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
-			return refused(192)
+			return refused(194)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 192)
+			return m.undo(&old, fx, 194)
 		}
-		return took(192)
-	case CommandPing:
-		// specs/netplay/spec.yaml:364
-		fx.fired = append(fx.fired, 194)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(194)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:365
-		fx.fired = append(fx.fired, 195)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(195)
-	case ReceiveAck:
+	case CommandPing:
 		// specs/netplay/spec.yaml:367
-		if m.Away {
-			fx.fired = append(fx.fired, 196)
-			m.Away = false
-			fx.report(ReportBack)
-			return took(196)
-		}
+		fx.fired = append(fx.fired, 196)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(196)
+	case ReceivePing:
 		// specs/netplay/spec.yaml:368
 		fx.fired = append(fx.fired, 197)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(197)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 198)
-		fx.close()
-		m.State = StateClosed
-		return took(198)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:373
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:370
+		if m.Away {
+			fx.fired = append(fx.fired, 198)
+			m.Away = false
+			fx.report(ReportBack)
+			return took(198)
+		}
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 199)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
-		fx.close()
-		m.State = StateClosed
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(199)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:374
+	case CommandQuit:
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 200)
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 		fx.close()
 		m.State = StateClosed
 		return took(200)
-	case EventLost:
-		// specs/netplay/spec.yaml:375
+	case CommandAbort:
+		// specs/netplay/spec.yaml:376
 		fx.fired = append(fx.fired, 201)
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
+		fx.close()
 		m.State = StateClosed
 		return took(201)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:377
+		fx.fired = append(fx.fired, 202)
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
+		fx.close()
+		m.State = StateClosed
+		return took(202)
+	case EventLost:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 203)
+		m.State = StateClosed
+		return took(203)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1521,59 +1527,59 @@ func (m *Peer) inResetting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inClosed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:378
-		return ignored(202)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:378
-		return ignored(203)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:381
 		return ignored(204)
-	case ReceiveReady:
-		// specs/netplay/spec.yaml:378
+	case ReceivePing:
+		// specs/netplay/spec.yaml:381
 		return ignored(205)
-	case ReceiveFleet:
-		// specs/netplay/spec.yaml:378
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:381
 		return ignored(206)
-	case ReceiveTeamname:
-		// specs/netplay/spec.yaml:378
+	case ReceiveReady:
+		// specs/netplay/spec.yaml:381
 		return ignored(207)
-	case ReceiveConfirm1:
-		// specs/netplay/spec.yaml:378
+	case ReceiveFleet:
+		// specs/netplay/spec.yaml:381
 		return ignored(208)
-	case ReceiveConfirm2:
-		// specs/netplay/spec.yaml:378
+	case ReceiveTeamname:
+		// specs/netplay/spec.yaml:381
 		return ignored(209)
-	case ReceiveCancel:
-		// specs/netplay/spec.yaml:378
+	case ReceiveConfirm1:
+		// specs/netplay/spec.yaml:381
 		return ignored(210)
-	case ReceiveCancelack:
-		// specs/netplay/spec.yaml:378
+	case ReceiveConfirm2:
+		// specs/netplay/spec.yaml:381
 		return ignored(211)
-	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:378
+	case ReceiveCancel:
+		// specs/netplay/spec.yaml:381
 		return ignored(212)
-	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:378
+	case ReceiveCancelack:
+		// specs/netplay/spec.yaml:381
 		return ignored(213)
-	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:378
+	case ReceiveSeedrandom:
+		// specs/netplay/spec.yaml:381
 		return ignored(214)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:378
+	case ReceiveInputdelay:
+		// specs/netplay/spec.yaml:381
 		return ignored(215)
-	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:379
+	case ReceiveSelectship:
+		// specs/netplay/spec.yaml:381
 		return ignored(216)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:379
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:381
 		return ignored(217)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+	case ReceiveFramecount:
+		// specs/netplay/spec.yaml:382
 		return ignored(218)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:379
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:382
 		return ignored(219)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:382
+		return ignored(220)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:382
+		return ignored(221)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1622,7 +1628,7 @@ func (m *Peer) settle(fx *Effects) bool {
 				fx.report(ReportNameChanged).NameChanged = NameChangedReport{Own: next.teamChanged.own, Name: next.teamChanged.value}
 				continue
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
+				// specs/netplay/spec.yaml:355
 				fx.fired = append(fx.fired, 31)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
@@ -1648,14 +1654,14 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StatePreBattle:
 			switch next.kind {
 			case waitingReadyPassed:
-				// specs/netplay/spec.yaml:273
-				fx.fired = append(fx.fired, 45)
+				// specs/netplay/spec.yaml:275
+				fx.fired = append(fx.fired, 46)
 				fx.report(ReportMatchBegins).MatchBegins = MatchBeginsReport{Delay: m.MatchDelay, Seed: m.MatchSeed}
 				m.State = StateInterBattle
 				continue
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
-				fx.fired = append(fx.fired, 48)
+				// specs/netplay/spec.yaml:355
+				fx.fired = append(fx.fired, 49)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
 				m.Battle = newBattlePart()
@@ -1680,9 +1686,9 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateInterBattle:
 			switch next.kind {
 			case waitingReadyPassed:
-				// specs/netplay/spec.yaml:281
+				// specs/netplay/spec.yaml:283
 				if m.GameOver {
-					fx.fired = append(fx.fired, 61)
+					fx.fired = append(fx.fired, 62)
 					m.GameOver = false
 					m.OwnGone = Picks(0)
 					m.OtherGone = Picks(0)
@@ -1693,14 +1699,14 @@ func (m *Peer) settle(fx *Effects) bool {
 					m.State = StateInSetup
 					continue
 				}
-				// specs/netplay/spec.yaml:284
-				fx.fired = append(fx.fired, 62)
+				// specs/netplay/spec.yaml:286
+				fx.fired = append(fx.fired, 63)
 				fx.report(ReportChoose).Choose = ChooseReport{Own: m.OwnDue, Other: m.OtherDue}
 				m.State = StateSelectShip
 				continue
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
-				fx.fired = append(fx.fired, 64)
+				// specs/netplay/spec.yaml:355
+				fx.fired = append(fx.fired, 65)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
 				m.Battle = newBattlePart()
@@ -1725,13 +1731,13 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateSelectShip:
 			switch next.kind {
 			case waitingReadyPassed:
-				// specs/netplay/spec.yaml:300
-				fx.fired = append(fx.fired, 81)
+				// specs/netplay/spec.yaml:303
+				fx.fired = append(fx.fired, 83)
 				m.State = StateSpawning
 				continue
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
-				fx.fired = append(fx.fired, 84)
+				// specs/netplay/spec.yaml:355
+				fx.fired = append(fx.fired, 86)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
 				m.Battle = newBattlePart()
@@ -1756,8 +1762,8 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateSpawning:
 			switch next.kind {
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
-				fx.fired = append(fx.fired, 98)
+				// specs/netplay/spec.yaml:355
+				fx.fired = append(fx.fired, 100)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
 				m.Battle = newBattlePart()
@@ -1779,8 +1785,8 @@ func (m *Peer) settle(fx *Effects) bool {
 				m.State = StateInSetup
 				continue
 			case waitingBattleBegun:
-				// specs/netplay/spec.yaml:305
-				fx.fired = append(fx.fired, 95)
+				// specs/netplay/spec.yaml:308
+				fx.fired = append(fx.fired, 97)
 				fx.report(ReportBattleBegins)
 				m.State = StateInBattle
 				continue
@@ -1788,8 +1794,8 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateInBattle:
 			switch next.kind {
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
-				fx.fired = append(fx.fired, 120)
+				// specs/netplay/spec.yaml:355
+				fx.fired = append(fx.fired, 122)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
 				m.Battle = newBattlePart()
@@ -1811,23 +1817,23 @@ func (m *Peer) settle(fx *Effects) bool {
 				m.State = StateInSetup
 				continue
 			case waitingBattleHeardChecksum:
-				// specs/netplay/spec.yaml:337
-				fx.fired = append(fx.fired, 114)
+				// specs/netplay/spec.yaml:340
+				fx.fired = append(fx.fired, 116)
 				fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 				continue
 			case waitingBattleHeardInput:
-				// specs/netplay/spec.yaml:338
-				fx.fired = append(fx.fired, 115)
+				// specs/netplay/spec.yaml:341
+				fx.fired = append(fx.fired, 117)
 				fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 				continue
 			case waitingBattleSimulate:
-				// specs/netplay/spec.yaml:339
-				fx.fired = append(fx.fired, 116)
+				// specs/netplay/spec.yaml:342
+				fx.fired = append(fx.fired, 118)
 				fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 				continue
 			case waitingBattleOutOfStep:
-				// specs/netplay/spec.yaml:340
-				fx.fired = append(fx.fired, 117)
+				// specs/netplay/spec.yaml:343
+				fx.fired = append(fx.fired, 119)
 				fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 				if !m.Reset.commandReset(fx, 1) {
 					return false
@@ -1835,8 +1841,8 @@ func (m *Peer) settle(fx *Effects) bool {
 				m.State = StateResetting
 				continue
 			case waitingBattleEnding:
-				// specs/netplay/spec.yaml:310
-				fx.fired = append(fx.fired, 109)
+				// specs/netplay/spec.yaml:313
+				fx.fired = append(fx.fired, 111)
 				fx.report(ReportBattleEnding)
 				m.State = StateEndingBattle
 				continue
@@ -1844,8 +1850,8 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateEndingBattle:
 			switch next.kind {
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
-				fx.fired = append(fx.fired, 141)
+				// specs/netplay/spec.yaml:355
+				fx.fired = append(fx.fired, 143)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
 				m.Battle = newBattlePart()
@@ -1867,23 +1873,23 @@ func (m *Peer) settle(fx *Effects) bool {
 				m.State = StateInSetup
 				continue
 			case waitingBattleHeardChecksum:
-				// specs/netplay/spec.yaml:337
-				fx.fired = append(fx.fired, 135)
+				// specs/netplay/spec.yaml:340
+				fx.fired = append(fx.fired, 137)
 				fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 				continue
 			case waitingBattleHeardInput:
-				// specs/netplay/spec.yaml:338
-				fx.fired = append(fx.fired, 136)
+				// specs/netplay/spec.yaml:341
+				fx.fired = append(fx.fired, 138)
 				fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 				continue
 			case waitingBattleSimulate:
-				// specs/netplay/spec.yaml:339
-				fx.fired = append(fx.fired, 137)
+				// specs/netplay/spec.yaml:342
+				fx.fired = append(fx.fired, 139)
 				fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 				continue
 			case waitingBattleOutOfStep:
-				// specs/netplay/spec.yaml:340
-				fx.fired = append(fx.fired, 138)
+				// specs/netplay/spec.yaml:343
+				fx.fired = append(fx.fired, 140)
 				fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 				if !m.Reset.commandReset(fx, 1) {
 					return false
@@ -1891,8 +1897,8 @@ func (m *Peer) settle(fx *Effects) bool {
 				m.State = StateResetting
 				continue
 			case waitingBattleCatchingUp:
-				// specs/netplay/spec.yaml:314
-				fx.fired = append(fx.fired, 130)
+				// specs/netplay/spec.yaml:317
+				fx.fired = append(fx.fired, 132)
 				fx.report(ReportLastFrame).LastFrame = LastFrameReport{Frame: next.battleCatchingUp.frame}
 				m.State = StateEndingBattle2
 				continue
@@ -1900,8 +1906,8 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateEndingBattle2:
 			switch next.kind {
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
-				fx.fired = append(fx.fired, 162)
+				// specs/netplay/spec.yaml:355
+				fx.fired = append(fx.fired, 164)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
 				m.Battle = newBattlePart()
@@ -1923,23 +1929,23 @@ func (m *Peer) settle(fx *Effects) bool {
 				m.State = StateInSetup
 				continue
 			case waitingBattleHeardChecksum:
-				// specs/netplay/spec.yaml:337
-				fx.fired = append(fx.fired, 156)
+				// specs/netplay/spec.yaml:340
+				fx.fired = append(fx.fired, 158)
 				fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 				continue
 			case waitingBattleHeardInput:
-				// specs/netplay/spec.yaml:338
-				fx.fired = append(fx.fired, 157)
+				// specs/netplay/spec.yaml:341
+				fx.fired = append(fx.fired, 159)
 				fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 				continue
 			case waitingBattleSimulate:
-				// specs/netplay/spec.yaml:339
-				fx.fired = append(fx.fired, 158)
+				// specs/netplay/spec.yaml:342
+				fx.fired = append(fx.fired, 160)
 				fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 				continue
 			case waitingBattleOutOfStep:
-				// specs/netplay/spec.yaml:340
-				fx.fired = append(fx.fired, 159)
+				// specs/netplay/spec.yaml:343
+				fx.fired = append(fx.fired, 161)
 				fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 				if !m.Reset.commandReset(fx, 1) {
 					return false
@@ -1947,8 +1953,8 @@ func (m *Peer) settle(fx *Effects) bool {
 				m.State = StateResetting
 				continue
 			case waitingBattleEnded:
-				// specs/netplay/spec.yaml:318
-				fx.fired = append(fx.fired, 151)
+				// specs/netplay/spec.yaml:321
+				fx.fired = append(fx.fired, 153)
 				fx.report(ReportBattleEnded)
 				if !m.Ready.commandReady(fx) {
 					return false
@@ -1959,13 +1965,13 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateCheckpoint:
 			switch next.kind {
 			case waitingReadyPassed:
-				// specs/netplay/spec.yaml:322
-				fx.fired = append(fx.fired, 172)
+				// specs/netplay/spec.yaml:325
+				fx.fired = append(fx.fired, 174)
 				m.State = StateInterBattle
 				continue
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
-				fx.fired = append(fx.fired, 175)
+				// specs/netplay/spec.yaml:355
+				fx.fired = append(fx.fired, 177)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
 				m.Battle = newBattlePart()
@@ -1990,8 +1996,8 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateResetting:
 			switch next.kind {
 			case waitingResetOver:
-				// specs/netplay/spec.yaml:352
-				fx.fired = append(fx.fired, 193)
+				// specs/netplay/spec.yaml:355
+				fx.fired = append(fx.fired, 195)
 				m.Confirm = newConfirmPart()
 				m.Ready = newReadyPart()
 				m.Battle = newBattlePart()
@@ -2013,7 +2019,7 @@ func (m *Peer) settle(fx *Effects) bool {
 				m.State = StateInSetup
 				continue
 			case waitingBattleFinished:
-				// specs/netplay/spec.yaml:343
+				// specs/netplay/spec.yaml:346
 				continue
 			}
 		}

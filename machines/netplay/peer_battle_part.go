@@ -48,7 +48,7 @@ func (m *BattlePart) settle(fx *Effects) bool {
 		case BattleStateSpawning:
 			switch next.kind {
 			case battleWaitingReadyPassed:
-				// specs/battle-end/spec.yaml:66
+				// specs/battle-end/spec.yaml:67
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleBegun})
 				m.State = BattleStateInBattle
 				continue
@@ -56,7 +56,7 @@ func (m *BattlePart) settle(fx *Effects) bool {
 		case BattleStateInBattle:
 			switch next.kind {
 			case battleWaitingReadyPassed:
-				// specs/battle-end/spec.yaml:73 nothing was sent for the present frame, so it can be the last
+				// specs/battle-end/spec.yaml:74 nothing was sent for the present frame, so it can be the last
 				if m.Frames.State == BattleFramesStateChecksumDue {
 					m.EndFrame = m.Frames.Now
 					fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: m.Frames.Now}
@@ -64,38 +64,43 @@ func (m *BattlePart) settle(fx *Effects) bool {
 					m.State = BattleStateEndingBattle
 					continue
 				}
-				// specs/battle-end/spec.yaml:77 the present frame has begun and is played, and one more
-				value := int64(m.Frames.Now) + 1
-				if value > 4294967295 {
-					return false
+				// specs/battle-end/spec.yaml:78 the present frame has begun and is played, and one more
+				if m.Frames.Now < 4294967295 {
+					value := int64(m.Frames.Now) + 1
+					if value > 4294967295 {
+						return false
+					}
+					m.EndFrame = Frame(value)
+					value2 := int64(m.Frames.Now) + 1
+					if value2 > 4294967295 {
+						return false
+					}
+					fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: Frame(value2)}
+					fx.queue = append(fx.queue, waiting{kind: waitingBattleEnding})
+					m.State = BattleStateEndingBattle
+					continue
 				}
-				m.EndFrame = Frame(value)
-				value2 := int64(m.Frames.Now) + 1
-				if value2 > 4294967295 {
-					return false
-				}
-				fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: Frame(value2)}
-				fx.queue = append(fx.queue, waiting{kind: waitingBattleEnding})
-				m.State = BattleStateEndingBattle
-				continue
+				// specs/battle-end/spec.yaml:82
+				// refused: there is no further frame
+				return false
 			case battleWaitingFramesHeardChecksum:
-				// specs/battle-end/spec.yaml:107
+				// specs/battle-end/spec.yaml:110
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardChecksum, battleHeardChecksum: waitingBattleHeardChecksumFields{frame: next.framesHeardChecksum.frame, crc: next.framesHeardChecksum.crc}})
 				continue
 			case battleWaitingFramesHeardInput:
-				// specs/battle-end/spec.yaml:108
+				// specs/battle-end/spec.yaml:111
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardInput, battleHeardInput: waitingBattleHeardInputFields{bits: next.framesHeardInput.bits}})
 				continue
 			case battleWaitingFramesSimulate:
-				// specs/battle-end/spec.yaml:102
+				// specs/battle-end/spec.yaml:105
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleSimulate, battleSimulate: waitingBattleSimulateFields{frame: next.framesSimulate.frame}})
 				continue
 			case battleWaitingFramesOutOfStep:
-				// specs/battle-end/spec.yaml:109
+				// specs/battle-end/spec.yaml:112
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleOutOfStep, battleOutOfStep: waitingBattleOutOfStepFields{frame: next.framesOutOfStep.frame}})
 				continue
 			case battleWaitingFramesFinished:
-				// specs/battle-end/spec.yaml:110
+				// specs/battle-end/spec.yaml:113
 				m.State = BattleStateLost
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleFinished})
 				continue
@@ -103,23 +108,23 @@ func (m *BattlePart) settle(fx *Effects) bool {
 		case BattleStateEndingBattle:
 			switch next.kind {
 			case battleWaitingFramesHeardChecksum:
-				// specs/battle-end/spec.yaml:107
+				// specs/battle-end/spec.yaml:110
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardChecksum, battleHeardChecksum: waitingBattleHeardChecksumFields{frame: next.framesHeardChecksum.frame, crc: next.framesHeardChecksum.crc}})
 				continue
 			case battleWaitingFramesHeardInput:
-				// specs/battle-end/spec.yaml:108
+				// specs/battle-end/spec.yaml:111
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardInput, battleHeardInput: waitingBattleHeardInputFields{bits: next.framesHeardInput.bits}})
 				continue
 			case battleWaitingFramesSimulate:
-				// specs/battle-end/spec.yaml:102
+				// specs/battle-end/spec.yaml:105
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleSimulate, battleSimulate: waitingBattleSimulateFields{frame: next.framesSimulate.frame}})
 				continue
 			case battleWaitingFramesOutOfStep:
-				// specs/battle-end/spec.yaml:109
+				// specs/battle-end/spec.yaml:112
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleOutOfStep, battleOutOfStep: waitingBattleOutOfStepFields{frame: next.framesOutOfStep.frame}})
 				continue
 			case battleWaitingFramesFinished:
-				// specs/battle-end/spec.yaml:110
+				// specs/battle-end/spec.yaml:113
 				m.State = BattleStateLost
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleFinished})
 				continue
@@ -127,21 +132,21 @@ func (m *BattlePart) settle(fx *Effects) bool {
 		case BattleStateEndingBattle2:
 			switch next.kind {
 			case battleWaitingReadyPassed:
-				// specs/battle-end/spec.yaml:93
+				// specs/battle-end/spec.yaml:96
 				m.EndFrame = 0
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleEnded})
 				m.State = BattleStateSpawning
 				continue
 			case battleWaitingFramesHeardChecksum:
-				// specs/battle-end/spec.yaml:107
+				// specs/battle-end/spec.yaml:110
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardChecksum, battleHeardChecksum: waitingBattleHeardChecksumFields{frame: next.framesHeardChecksum.frame, crc: next.framesHeardChecksum.crc}})
 				continue
 			case battleWaitingFramesHeardInput:
-				// specs/battle-end/spec.yaml:108
+				// specs/battle-end/spec.yaml:111
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardInput, battleHeardInput: waitingBattleHeardInputFields{bits: next.framesHeardInput.bits}})
 				continue
 			case battleWaitingFramesSimulate:
-				// specs/battle-end/spec.yaml:91
+				// specs/battle-end/spec.yaml:94
 				if next.framesSimulate.frame == m.EndFrame {
 					fx.queue = append(fx.queue, waiting{kind: waitingBattleSimulate, battleSimulate: waitingBattleSimulateFields{frame: next.framesSimulate.frame}})
 					if !m.Ready.commandReady(fx) {
@@ -149,15 +154,15 @@ func (m *BattlePart) settle(fx *Effects) bool {
 					}
 					continue
 				}
-				// specs/battle-end/spec.yaml:92
+				// specs/battle-end/spec.yaml:95
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleSimulate, battleSimulate: waitingBattleSimulateFields{frame: next.framesSimulate.frame}})
 				continue
 			case battleWaitingFramesOutOfStep:
-				// specs/battle-end/spec.yaml:109
+				// specs/battle-end/spec.yaml:112
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleOutOfStep, battleOutOfStep: waitingBattleOutOfStepFields{frame: next.framesOutOfStep.frame}})
 				continue
 			case battleWaitingFramesFinished:
-				// specs/battle-end/spec.yaml:110
+				// specs/battle-end/spec.yaml:113
 				m.State = BattleStateLost
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleFinished})
 				continue
@@ -173,7 +178,7 @@ func (m *BattlePart) settle(fx *Effects) bool {
 func (m *BattlePart) commandBegin(fx *Effects, agreed Delay) bool {
 	switch m.State {
 	case BattleStateSpawning:
-		// specs/battle-end/spec.yaml:64
+		// specs/battle-end/spec.yaml:65
 		if m.Frames.State == BattleFramesStateStopped {
 			if !m.Frames.commandBegin(fx, agreed) {
 				return false
@@ -186,7 +191,7 @@ func (m *BattlePart) commandBegin(fx *Effects, agreed Delay) bool {
 			}
 			return true
 		}
-		// specs/battle-end/spec.yaml:65
+		// specs/battle-end/spec.yaml:66
 		if !m.Ready.commandReady(fx) {
 			return false
 		}
@@ -202,7 +207,7 @@ func (m *BattlePart) commandBegin(fx *Effects, agreed Delay) bool {
 func (m *BattlePart) receiveReady(fx *Effects) bool {
 	switch m.State {
 	case BattleStateSpawning:
-		// specs/battle-end/spec.yaml:100
+		// specs/battle-end/spec.yaml:103
 		if !m.Ready.receiveReady(fx) {
 			return false
 		}
@@ -211,7 +216,7 @@ func (m *BattlePart) receiveReady(fx *Effects) bool {
 		}
 		return true
 	case BattleStateInBattle:
-		// specs/battle-end/spec.yaml:100
+		// specs/battle-end/spec.yaml:103
 		if !m.Ready.receiveReady(fx) {
 			return false
 		}
@@ -220,7 +225,7 @@ func (m *BattlePart) receiveReady(fx *Effects) bool {
 		}
 		return true
 	case BattleStateEndingBattle2:
-		// specs/battle-end/spec.yaml:100
+		// specs/battle-end/spec.yaml:103
 		if !m.Ready.receiveReady(fx) {
 			return false
 		}
@@ -229,7 +234,7 @@ func (m *BattlePart) receiveReady(fx *Effects) bool {
 		}
 		return true
 	case BattleStateLost:
-		// specs/battle-end/spec.yaml:97
+		// specs/battle-end/spec.yaml:100
 		return true
 	}
 	return false
@@ -239,7 +244,7 @@ func (m *BattlePart) receiveReady(fx *Effects) bool {
 func (m *BattlePart) commandFinish(fx *Effects) bool {
 	switch m.State {
 	case BattleStateInBattle:
-		// specs/battle-end/spec.yaml:71
+		// specs/battle-end/spec.yaml:72
 		if !m.Ready.commandReady(fx) {
 			return false
 		}
@@ -255,13 +260,13 @@ func (m *BattlePart) commandFinish(fx *Effects) bool {
 func (m *BattlePart) commandChecksum(fx *Effects, crc Crc) bool {
 	switch m.State {
 	case BattleStateInBattle:
-		// specs/battle-end/spec.yaml:69
+		// specs/battle-end/spec.yaml:70
 		if !m.Frames.commandChecksum(fx, crc) {
 			return false
 		}
 		return true
 	case BattleStateEndingBattle:
-		// specs/battle-end/spec.yaml:82
+		// specs/battle-end/spec.yaml:85
 		if m.Frames.Now <= m.EndFrame {
 			if !m.Frames.commandChecksum(fx, crc) {
 				return false
@@ -270,7 +275,7 @@ func (m *BattlePart) commandChecksum(fx *Effects, crc Crc) bool {
 		}
 		return false
 	case BattleStateEndingBattle2:
-		// specs/battle-end/spec.yaml:88
+		// specs/battle-end/spec.yaml:91
 		if m.Frames.Now <= m.EndFrame {
 			if !m.Frames.commandChecksum(fx, crc) {
 				return false
@@ -286,7 +291,7 @@ func (m *BattlePart) commandChecksum(fx *Effects, crc Crc) bool {
 func (m *BattlePart) commandInput(fx *Effects, bits Input) bool {
 	switch m.State {
 	case BattleStateInBattle:
-		// specs/battle-end/spec.yaml:70
+		// specs/battle-end/spec.yaml:71
 		if !m.Frames.commandInput(fx, bits) {
 			return false
 		}
@@ -295,7 +300,7 @@ func (m *BattlePart) commandInput(fx *Effects, bits Input) bool {
 		}
 		return true
 	case BattleStateEndingBattle:
-		// specs/battle-end/spec.yaml:83
+		// specs/battle-end/spec.yaml:86
 		if !m.Frames.commandInput(fx, bits) {
 			return false
 		}
@@ -304,7 +309,7 @@ func (m *BattlePart) commandInput(fx *Effects, bits Input) bool {
 		}
 		return true
 	case BattleStateEndingBattle2:
-		// specs/battle-end/spec.yaml:89
+		// specs/battle-end/spec.yaml:92
 		if !m.Frames.commandInput(fx, bits) {
 			return false
 		}
@@ -320,7 +325,7 @@ func (m *BattlePart) commandInput(fx *Effects, bits Input) bool {
 func (m *BattlePart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 	switch m.State {
 	case BattleStateInBattle:
-		// specs/battle-end/spec.yaml:105
+		// specs/battle-end/spec.yaml:108
 		if !m.Frames.receiveChecksum(fx, frame, crc) {
 			return false
 		}
@@ -329,7 +334,7 @@ func (m *BattlePart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 		}
 		return true
 	case BattleStateEndingBattle:
-		// specs/battle-end/spec.yaml:105
+		// specs/battle-end/spec.yaml:108
 		if !m.Frames.receiveChecksum(fx, frame, crc) {
 			return false
 		}
@@ -338,7 +343,7 @@ func (m *BattlePart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 		}
 		return true
 	case BattleStateEndingBattle2:
-		// specs/battle-end/spec.yaml:105
+		// specs/battle-end/spec.yaml:108
 		if !m.Frames.receiveChecksum(fx, frame, crc) {
 			return false
 		}
@@ -347,7 +352,7 @@ func (m *BattlePart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 		}
 		return true
 	case BattleStateLost:
-		// specs/battle-end/spec.yaml:97
+		// specs/battle-end/spec.yaml:100
 		return true
 	}
 	return false
@@ -357,7 +362,7 @@ func (m *BattlePart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 func (m *BattlePart) receiveBattleinput(fx *Effects, bits Input) bool {
 	switch m.State {
 	case BattleStateInBattle:
-		// specs/battle-end/spec.yaml:106
+		// specs/battle-end/spec.yaml:109
 		if !m.Frames.receiveBattleinput(fx, bits) {
 			return false
 		}
@@ -366,7 +371,7 @@ func (m *BattlePart) receiveBattleinput(fx *Effects, bits Input) bool {
 		}
 		return true
 	case BattleStateEndingBattle:
-		// specs/battle-end/spec.yaml:106
+		// specs/battle-end/spec.yaml:109
 		if !m.Frames.receiveBattleinput(fx, bits) {
 			return false
 		}
@@ -375,7 +380,7 @@ func (m *BattlePart) receiveBattleinput(fx *Effects, bits Input) bool {
 		}
 		return true
 	case BattleStateEndingBattle2:
-		// specs/battle-end/spec.yaml:106
+		// specs/battle-end/spec.yaml:109
 		if !m.Frames.receiveBattleinput(fx, bits) {
 			return false
 		}
@@ -384,7 +389,7 @@ func (m *BattlePart) receiveBattleinput(fx *Effects, bits Input) bool {
 		}
 		return true
 	case BattleStateLost:
-		// specs/battle-end/spec.yaml:97
+		// specs/battle-end/spec.yaml:100
 		return true
 	}
 	return false
@@ -394,11 +399,11 @@ func (m *BattlePart) receiveBattleinput(fx *Effects, bits Input) bool {
 func (m *BattlePart) receiveFramecount(fx *Effects, frame Frame) bool {
 	switch m.State {
 	case BattleStateEndingBattle:
-		// specs/battle-end/spec.yaml:84
+		// specs/battle-end/spec.yaml:87
 		m.EndFrame = Frame(max(int64(m.EndFrame), int64(frame)))
 		fx.queue = append(fx.queue, waiting{kind: waitingBattleCatchingUp, battleCatchingUp: waitingBattleCatchingUpFields{frame: Frame(max(int64(m.EndFrame), int64(frame)))}})
 		m.State = BattleStateEndingBattle2
-		// specs/battle-end/spec.yaml:87 entry
+		// specs/battle-end/spec.yaml:90 entry
 		if m.Frames.Now > m.EndFrame {
 			if !m.Ready.commandReady(fx) {
 				return false
@@ -409,7 +414,7 @@ func (m *BattlePart) receiveFramecount(fx *Effects, frame Frame) bool {
 		}
 		return true
 	case BattleStateLost:
-		// specs/battle-end/spec.yaml:97
+		// specs/battle-end/spec.yaml:100
 		return true
 	}
 	return false

@@ -74,7 +74,7 @@ func (m *FleetPart) commandChange(fx *Effects, own bool, slot Slot, value Ship) 
 			return true
 		}
 		// specs/update/spec.yaml:44
-		if value != m.Own {
+		if (!m.Sent.Present || m.Sent.Value != value) && value != m.Own {
 			m.Own = value
 			return true
 		}

@@ -61,7 +61,7 @@ func (m *TeamPart) commandChange(fx *Effects, own bool, value Name) bool {
 			return true
 		}
 		// specs/update/spec.yaml:44
-		if value != m.Own {
+		if (!m.Sent.Present || m.Sent.Value != value) && value != m.Own {
 			m.Own = value
 			return true
 		}

@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "0b26c7096e594bb0d22f714897108d0f80f1c3b2980ce607db0665ba15476291"
+const hash = "af3279dfddd85bcdec1b45d11673e31f5333060646c658ae5f39fb8c1b9b55f9"
 
 // Slot is a number in 0..13.
 // a place in a fleet.

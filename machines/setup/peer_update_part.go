@@ -61,7 +61,7 @@ func (m *UpdatePart) commandChange(fx *Effects, property Property, value Value) 
 			return true
 		}
 		// specs/update/spec.yaml:44
-		if value != m.Own {
+		if (!m.Sent.Present || m.Sent.Value != value) && value != m.Own {
 			m.Own = value
 			return true
 		}

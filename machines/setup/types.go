@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "25a8326c7ee954d924ec0feb5c2c6c90a863356f93c04c7f17a09cf89e507c42"
+const hash = "8acbac9eca5930f9268113e2167cdeef2e4efbb1e32f256b1ecf59d35239f502"
 
 // Property is a number in 0..1.
 type Property uint8

@@ -91,7 +91,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 				return took(5)
 			}
 			// specs/update/spec.yaml:44
-			if ev.Change.Value != m.Own {
+			if (!m.Sent.Present || m.Sent.Value != ev.Change.Value) && ev.Change.Value != m.Own {
 				m.Own = ev.Change.Value
 				return took(6)
 			}

@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "080c1df7851247569f8e3c7f93106168a8481679607a8882749ae3c4f091d694"
+const hash = "46ff69d814abda8ac90d3cda58c7740149c799a5c57b539b8cbae5ad514a0aca"
 
 // Value is carried and compared, never computed with.
 // the property that both sides share.

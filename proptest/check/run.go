@@ -315,9 +315,11 @@ func lineKey(t *model.Transition) string { return t.Span.String() + " " + t.Even
 
 func stateKey(m *model.Machine, st *model.State) string { return m.Name + "." + st.Name }
 
-// judged says whether a transition must be taken in some check.
+// judged says whether a transition must be taken in some check. One that only refuses
+// never is: it says what does not happen.
 func judged(t *model.Transition) bool {
-	return t.Mode == model.Handle && t.Event.Kind != model.EventUp && t.Event.Kind != model.EventLost
+	return t.Mode == model.Handle && t.Event.Kind != model.EventUp && t.Event.Kind != model.EventLost &&
+		!slices.ContainsFunc(t.Body, func(s model.Stmt) bool { _, refuses := s.(*model.Refuse); return refuses })
 }
 
 // judge gives the verdict and says whether it is what the check expects.

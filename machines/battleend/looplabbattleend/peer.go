@@ -163,83 +163,85 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var peerEvents = fsm.Events{
-	// specs/battle-end/spec.yaml:64
-	{Name: "spawning begin/1", Src: []string{"spawning"}, Dst: "spawning"},
 	// specs/battle-end/spec.yaml:65
-	{Name: "spawning begin/2", Src: []string{"spawning"}, Dst: "spawning"},
+	{Name: "spawning begin/1", Src: []string{"spawning"}, Dst: "spawning"},
 	// specs/battle-end/spec.yaml:66
+	{Name: "spawning begin/2", Src: []string{"spawning"}, Dst: "spawning"},
+	// specs/battle-end/spec.yaml:67
 	{Name: "spawning ready.passed", Src: []string{"spawning"}, Dst: "inBattle"},
-	// specs/battle-end/spec.yaml:100
+	// specs/battle-end/spec.yaml:103
 	{Name: "spawning READY", Src: []string{"spawning"}, Dst: "spawning"},
-	// specs/battle-end/spec.yaml:69
-	{Name: "inBattle checksum", Src: []string{"inBattle"}, Dst: "inBattle"},
 	// specs/battle-end/spec.yaml:70
-	{Name: "inBattle input", Src: []string{"inBattle"}, Dst: "inBattle"},
+	{Name: "inBattle checksum", Src: []string{"inBattle"}, Dst: "inBattle"},
 	// specs/battle-end/spec.yaml:71
+	{Name: "inBattle input", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/battle-end/spec.yaml:72
 	{Name: "inBattle finish", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/battle-end/spec.yaml:73
+	// specs/battle-end/spec.yaml:74
 	{Name: "inBattle ready.passed/1", Src: []string{"inBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:77
+	// specs/battle-end/spec.yaml:78
 	{Name: "inBattle ready.passed/2", Src: []string{"inBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:100
-	{Name: "inBattle READY", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/battle-end/spec.yaml:102
-	{Name: "inBattle frames.simulate", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/battle-end/spec.yaml:105
-	{Name: "inBattle CHECKSUM", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/battle-end/spec.yaml:106
-	{Name: "inBattle BATTLEINPUT", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/battle-end/spec.yaml:107
-	{Name: "inBattle frames.heardChecksum", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/battle-end/spec.yaml:108
-	{Name: "inBattle frames.heardInput", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/battle-end/spec.yaml:109
-	{Name: "inBattle frames.outOfStep", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/battle-end/spec.yaml:110
-	{Name: "inBattle frames.finished", Src: []string{"inBattle"}, Dst: "lost"},
 	// specs/battle-end/spec.yaml:82
+	{Name: "inBattle ready.passed/3", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/battle-end/spec.yaml:103
+	{Name: "inBattle READY", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/battle-end/spec.yaml:105
+	{Name: "inBattle frames.simulate", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/battle-end/spec.yaml:108
+	{Name: "inBattle CHECKSUM", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/battle-end/spec.yaml:109
+	{Name: "inBattle BATTLEINPUT", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/battle-end/spec.yaml:110
+	{Name: "inBattle frames.heardChecksum", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/battle-end/spec.yaml:111
+	{Name: "inBattle frames.heardInput", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/battle-end/spec.yaml:112
+	{Name: "inBattle frames.outOfStep", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/battle-end/spec.yaml:113
+	{Name: "inBattle frames.finished", Src: []string{"inBattle"}, Dst: "lost"},
+	// specs/battle-end/spec.yaml:85
 	{Name: "endingBattle checksum", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:83
+	// specs/battle-end/spec.yaml:86
 	{Name: "endingBattle input", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:84
+	// specs/battle-end/spec.yaml:87
 	{Name: "endingBattle FRAMECOUNT", Src: []string{"endingBattle"}, Dst: "endingBattle2"},
-	// specs/battle-end/spec.yaml:102
+	// specs/battle-end/spec.yaml:105
 	{Name: "endingBattle frames.simulate", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:105
+	// specs/battle-end/spec.yaml:108
 	{Name: "endingBattle CHECKSUM", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:106
+	// specs/battle-end/spec.yaml:109
 	{Name: "endingBattle BATTLEINPUT", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:107
+	// specs/battle-end/spec.yaml:110
 	{Name: "endingBattle frames.heardChecksum", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:108
+	// specs/battle-end/spec.yaml:111
 	{Name: "endingBattle frames.heardInput", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:109
+	// specs/battle-end/spec.yaml:112
 	{Name: "endingBattle frames.outOfStep", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/battle-end/spec.yaml:110
+	// specs/battle-end/spec.yaml:113
 	{Name: "endingBattle frames.finished", Src: []string{"endingBattle"}, Dst: "lost"},
-	// specs/battle-end/spec.yaml:88
-	{Name: "endingBattle2 checksum", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/battle-end/spec.yaml:89
-	{Name: "endingBattle2 input", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
 	// specs/battle-end/spec.yaml:91
-	{Name: "endingBattle2 frames.simulate/1", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle2 checksum", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
 	// specs/battle-end/spec.yaml:92
+	{Name: "endingBattle2 input", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/battle-end/spec.yaml:94
+	{Name: "endingBattle2 frames.simulate/1", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/battle-end/spec.yaml:95
 	{Name: "endingBattle2 frames.simulate/2", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/battle-end/spec.yaml:93
+	// specs/battle-end/spec.yaml:96
 	{Name: "endingBattle2 ready.passed", Src: []string{"endingBattle2"}, Dst: "spawning"},
-	// specs/battle-end/spec.yaml:100
+	// specs/battle-end/spec.yaml:103
 	{Name: "endingBattle2 READY", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/battle-end/spec.yaml:105
-	{Name: "endingBattle2 CHECKSUM", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/battle-end/spec.yaml:106
-	{Name: "endingBattle2 BATTLEINPUT", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/battle-end/spec.yaml:107
-	{Name: "endingBattle2 frames.heardChecksum", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
 	// specs/battle-end/spec.yaml:108
-	{Name: "endingBattle2 frames.heardInput", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle2 CHECKSUM", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
 	// specs/battle-end/spec.yaml:109
-	{Name: "endingBattle2 frames.outOfStep", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle2 BATTLEINPUT", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
 	// specs/battle-end/spec.yaml:110
+	{Name: "endingBattle2 frames.heardChecksum", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/battle-end/spec.yaml:111
+	{Name: "endingBattle2 frames.heardInput", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/battle-end/spec.yaml:112
+	{Name: "endingBattle2 frames.outOfStep", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/battle-end/spec.yaml:113
 	{Name: "endingBattle2 frames.finished", Src: []string{"endingBattle2"}, Dst: "lost"},
 }
 
@@ -254,6 +256,7 @@ var peerNames = [...]string{
 	"inBattle finish",
 	"inBattle ready.passed/1",
 	"inBattle ready.passed/2",
+	"inBattle ready.passed/3",
 	"inBattle READY",
 	"inBattle frames.simulate",
 	"inBattle CHECKSUM",

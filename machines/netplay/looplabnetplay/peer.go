@@ -176,13 +176,13 @@ var peerEvents = fsm.Events{
 	{Name: "init INIT/1", Src: []string{"init"}, Dst: "inSetup"},
 	// specs/netplay/spec.yaml:238
 	{Name: "init INIT/2", Src: []string{"init"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:372
-	{Name: "init quit", Src: []string{"init"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
-	{Name: "init abort", Src: []string{"init"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
-	{Name: "init ABORT", Src: []string{"init"}, Dst: "closed"},
 	// specs/netplay/spec.yaml:375
+	{Name: "init quit", Src: []string{"init"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:376
+	{Name: "init abort", Src: []string{"init"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:377
+	{Name: "init ABORT", Src: []string{"init"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:378
 	{Name: "init lost", Src: []string{"init"}, Dst: "closed"},
 	// specs/netplay/spec.yaml:243
 	{Name: "inSetup bring", Src: []string{"inSetup"}, Dst: "inSetup"},
@@ -216,25 +216,25 @@ var peerEvents = fsm.Events{
 	{Name: "inSetup confirm.cancelled", Src: []string{"inSetup"}, Dst: "inSetup"},
 	// specs/netplay/spec.yaml:263
 	{Name: "inSetup confirm.finished", Src: []string{"inSetup"}, Dst: "preBattle"},
-	// specs/netplay/spec.yaml:350
+	// specs/netplay/spec.yaml:353
 	{Name: "inSetup RESET", Src: []string{"inSetup"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:352
+	// specs/netplay/spec.yaml:355
 	{Name: "inSetup reset.over", Src: []string{"inSetup"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
-	{Name: "inSetup ping", Src: []string{"inSetup"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:365
-	{Name: "inSetup PING", Src: []string{"inSetup"}, Dst: "inSetup"},
 	// specs/netplay/spec.yaml:367
-	{Name: "inSetup ACK/1", Src: []string{"inSetup"}, Dst: "inSetup"},
+	{Name: "inSetup ping", Src: []string{"inSetup"}, Dst: "inSetup"},
 	// specs/netplay/spec.yaml:368
+	{Name: "inSetup PING", Src: []string{"inSetup"}, Dst: "inSetup"},
+	// specs/netplay/spec.yaml:370
+	{Name: "inSetup ACK/1", Src: []string{"inSetup"}, Dst: "inSetup"},
+	// specs/netplay/spec.yaml:371
 	{Name: "inSetup ACK/2", Src: []string{"inSetup"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:372
-	{Name: "inSetup quit", Src: []string{"inSetup"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
-	{Name: "inSetup abort", Src: []string{"inSetup"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
-	{Name: "inSetup ABORT", Src: []string{"inSetup"}, Dst: "closed"},
 	// specs/netplay/spec.yaml:375
+	{Name: "inSetup quit", Src: []string{"inSetup"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:376
+	{Name: "inSetup abort", Src: []string{"inSetup"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:377
+	{Name: "inSetup ABORT", Src: []string{"inSetup"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:378
 	{Name: "inSetup lost", Src: []string{"inSetup"}, Dst: "closed"},
 	// specs/netplay/spec.yaml:267
 	{Name: "preBattle agree/1", Src: []string{"preBattle"}, Dst: "preBattle"},
@@ -242,307 +242,311 @@ var peerEvents = fsm.Events{
 	{Name: "preBattle agree/2", Src: []string{"preBattle"}, Dst: "preBattle"},
 	// specs/netplay/spec.yaml:270
 	{Name: "preBattle INPUTDELAY", Src: []string{"preBattle"}, Dst: "preBattle"},
-	// specs/netplay/spec.yaml:271
-	{Name: "preBattle SEEDRANDOM", Src: []string{"preBattle"}, Dst: "preBattle"},
 	// specs/netplay/spec.yaml:272
-	{Name: "preBattle READY", Src: []string{"preBattle"}, Dst: "preBattle"},
+	{Name: "preBattle SEEDRANDOM/1", Src: []string{"preBattle"}, Dst: "preBattle"},
 	// specs/netplay/spec.yaml:273
+	{Name: "preBattle SEEDRANDOM/2", Src: []string{"preBattle"}, Dst: "preBattle"},
+	// specs/netplay/spec.yaml:274
+	{Name: "preBattle READY", Src: []string{"preBattle"}, Dst: "preBattle"},
+	// specs/netplay/spec.yaml:275
 	{Name: "preBattle ready.passed", Src: []string{"preBattle"}, Dst: "interBattle"},
-	// specs/netplay/spec.yaml:346
+	// specs/netplay/spec.yaml:349
 	{Name: "preBattle reset", Src: []string{"preBattle"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:350
+	// specs/netplay/spec.yaml:353
 	{Name: "preBattle RESET", Src: []string{"preBattle"}, Dst: "preBattle"},
-	// specs/netplay/spec.yaml:352
+	// specs/netplay/spec.yaml:355
 	{Name: "preBattle reset.over", Src: []string{"preBattle"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
+	// specs/netplay/spec.yaml:367
 	{Name: "preBattle ping", Src: []string{"preBattle"}, Dst: "preBattle"},
-	// specs/netplay/spec.yaml:365
+	// specs/netplay/spec.yaml:368
 	{Name: "preBattle PING", Src: []string{"preBattle"}, Dst: "preBattle"},
-	// specs/netplay/spec.yaml:367
+	// specs/netplay/spec.yaml:370
 	{Name: "preBattle ACK/1", Src: []string{"preBattle"}, Dst: "preBattle"},
-	// specs/netplay/spec.yaml:368
+	// specs/netplay/spec.yaml:371
 	{Name: "preBattle ACK/2", Src: []string{"preBattle"}, Dst: "preBattle"},
-	// specs/netplay/spec.yaml:372
+	// specs/netplay/spec.yaml:375
 	{Name: "preBattle quit", Src: []string{"preBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
+	// specs/netplay/spec.yaml:376
 	{Name: "preBattle abort", Src: []string{"preBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
+	// specs/netplay/spec.yaml:377
 	{Name: "preBattle ABORT", Src: []string{"preBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:375
+	// specs/netplay/spec.yaml:378
 	{Name: "preBattle lost", Src: []string{"preBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:276
-	{Name: "interBattle next", Src: []string{"interBattle"}, Dst: "interBattle"},
-	// specs/netplay/spec.yaml:277
-	{Name: "interBattle matchOver", Src: []string{"interBattle"}, Dst: "interBattle"},
 	// specs/netplay/spec.yaml:278
-	{Name: "interBattle reset", Src: []string{"interBattle"}, Dst: "resetting"},
+	{Name: "interBattle next", Src: []string{"interBattle"}, Dst: "interBattle"},
 	// specs/netplay/spec.yaml:279
-	{Name: "interBattle READY", Src: []string{"interBattle"}, Dst: "interBattle"},
+	{Name: "interBattle matchOver", Src: []string{"interBattle"}, Dst: "interBattle"},
+	// specs/netplay/spec.yaml:280
+	{Name: "interBattle reset", Src: []string{"interBattle"}, Dst: "resetting"},
 	// specs/netplay/spec.yaml:281
+	{Name: "interBattle READY", Src: []string{"interBattle"}, Dst: "interBattle"},
+	// specs/netplay/spec.yaml:283
 	{Name: "interBattle ready.passed/1", Src: []string{"interBattle"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:284
+	// specs/netplay/spec.yaml:286
 	{Name: "interBattle ready.passed/2", Src: []string{"interBattle"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:350
+	// specs/netplay/spec.yaml:353
 	{Name: "interBattle RESET", Src: []string{"interBattle"}, Dst: "interBattle"},
-	// specs/netplay/spec.yaml:352
+	// specs/netplay/spec.yaml:355
 	{Name: "interBattle reset.over", Src: []string{"interBattle"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
+	// specs/netplay/spec.yaml:367
 	{Name: "interBattle ping", Src: []string{"interBattle"}, Dst: "interBattle"},
-	// specs/netplay/spec.yaml:365
+	// specs/netplay/spec.yaml:368
 	{Name: "interBattle PING", Src: []string{"interBattle"}, Dst: "interBattle"},
-	// specs/netplay/spec.yaml:367
+	// specs/netplay/spec.yaml:370
 	{Name: "interBattle ACK/1", Src: []string{"interBattle"}, Dst: "interBattle"},
-	// specs/netplay/spec.yaml:368
+	// specs/netplay/spec.yaml:371
 	{Name: "interBattle ACK/2", Src: []string{"interBattle"}, Dst: "interBattle"},
-	// specs/netplay/spec.yaml:372
+	// specs/netplay/spec.yaml:375
 	{Name: "interBattle quit", Src: []string{"interBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
+	// specs/netplay/spec.yaml:376
 	{Name: "interBattle abort", Src: []string{"interBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
+	// specs/netplay/spec.yaml:377
 	{Name: "interBattle ABORT", Src: []string{"interBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:375
+	// specs/netplay/spec.yaml:378
 	{Name: "interBattle lost", Src: []string{"interBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:288
+	// specs/netplay/spec.yaml:290
 	{Name: "selectShip pick/1", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:289
+	// specs/netplay/spec.yaml:291
 	{Name: "selectShip pick/2", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:292
+	// specs/netplay/spec.yaml:294
 	{Name: "selectShip SELECTSHIP/1", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:293
+	// specs/netplay/spec.yaml:295
 	{Name: "selectShip SELECTSHIP/2", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:296
-	{Name: "selectShip skip/1", Src: []string{"selectShip"}, Dst: "selectShip"},
 	// specs/netplay/spec.yaml:297
-	{Name: "selectShip skip/2", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:298
-	{Name: "selectShip ready", Src: []string{"selectShip"}, Dst: "selectShip"},
+	{Name: "selectShip SELECTSHIP/3", Src: []string{"selectShip"}, Dst: "selectShip"},
 	// specs/netplay/spec.yaml:299
-	{Name: "selectShip READY", Src: []string{"selectShip"}, Dst: "selectShip"},
+	{Name: "selectShip skip/1", Src: []string{"selectShip"}, Dst: "selectShip"},
 	// specs/netplay/spec.yaml:300
-	{Name: "selectShip ready.passed", Src: []string{"selectShip"}, Dst: "spawning"},
-	// specs/netplay/spec.yaml:346
-	{Name: "selectShip reset", Src: []string{"selectShip"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:350
-	{Name: "selectShip RESET", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:352
-	{Name: "selectShip reset.over", Src: []string{"selectShip"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
-	{Name: "selectShip ping", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:365
-	{Name: "selectShip PING", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:367
-	{Name: "selectShip ACK/1", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:368
-	{Name: "selectShip ACK/2", Src: []string{"selectShip"}, Dst: "selectShip"},
-	// specs/netplay/spec.yaml:372
-	{Name: "selectShip quit", Src: []string{"selectShip"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
-	{Name: "selectShip abort", Src: []string{"selectShip"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
-	{Name: "selectShip ABORT", Src: []string{"selectShip"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:375
-	{Name: "selectShip lost", Src: []string{"selectShip"}, Dst: "closed"},
+	{Name: "selectShip skip/2", Src: []string{"selectShip"}, Dst: "selectShip"},
+	// specs/netplay/spec.yaml:301
+	{Name: "selectShip ready", Src: []string{"selectShip"}, Dst: "selectShip"},
+	// specs/netplay/spec.yaml:302
+	{Name: "selectShip READY", Src: []string{"selectShip"}, Dst: "selectShip"},
 	// specs/netplay/spec.yaml:303
+	{Name: "selectShip ready.passed", Src: []string{"selectShip"}, Dst: "spawning"},
+	// specs/netplay/spec.yaml:349
+	{Name: "selectShip reset", Src: []string{"selectShip"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:353
+	{Name: "selectShip RESET", Src: []string{"selectShip"}, Dst: "selectShip"},
+	// specs/netplay/spec.yaml:355
+	{Name: "selectShip reset.over", Src: []string{"selectShip"}, Dst: "inSetup"},
+	// specs/netplay/spec.yaml:367
+	{Name: "selectShip ping", Src: []string{"selectShip"}, Dst: "selectShip"},
+	// specs/netplay/spec.yaml:368
+	{Name: "selectShip PING", Src: []string{"selectShip"}, Dst: "selectShip"},
+	// specs/netplay/spec.yaml:370
+	{Name: "selectShip ACK/1", Src: []string{"selectShip"}, Dst: "selectShip"},
+	// specs/netplay/spec.yaml:371
+	{Name: "selectShip ACK/2", Src: []string{"selectShip"}, Dst: "selectShip"},
+	// specs/netplay/spec.yaml:375
+	{Name: "selectShip quit", Src: []string{"selectShip"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:376
+	{Name: "selectShip abort", Src: []string{"selectShip"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:377
+	{Name: "selectShip ABORT", Src: []string{"selectShip"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:378
+	{Name: "selectShip lost", Src: []string{"selectShip"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:306
 	{Name: "spawning ready", Src: []string{"spawning"}, Dst: "spawning"},
-	// specs/netplay/spec.yaml:304
+	// specs/netplay/spec.yaml:307
 	{Name: "spawning READY", Src: []string{"spawning"}, Dst: "spawning"},
-	// specs/netplay/spec.yaml:305
-	{Name: "spawning battle.begun", Src: []string{"spawning"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:346
-	{Name: "spawning reset", Src: []string{"spawning"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:350
-	{Name: "spawning RESET", Src: []string{"spawning"}, Dst: "spawning"},
-	// specs/netplay/spec.yaml:352
-	{Name: "spawning reset.over", Src: []string{"spawning"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
-	{Name: "spawning ping", Src: []string{"spawning"}, Dst: "spawning"},
-	// specs/netplay/spec.yaml:365
-	{Name: "spawning PING", Src: []string{"spawning"}, Dst: "spawning"},
-	// specs/netplay/spec.yaml:367
-	{Name: "spawning ACK/1", Src: []string{"spawning"}, Dst: "spawning"},
-	// specs/netplay/spec.yaml:368
-	{Name: "spawning ACK/2", Src: []string{"spawning"}, Dst: "spawning"},
-	// specs/netplay/spec.yaml:372
-	{Name: "spawning quit", Src: []string{"spawning"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
-	{Name: "spawning abort", Src: []string{"spawning"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
-	{Name: "spawning ABORT", Src: []string{"spawning"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:375
-	{Name: "spawning lost", Src: []string{"spawning"}, Dst: "closed"},
 	// specs/netplay/spec.yaml:308
+	{Name: "spawning battle.begun", Src: []string{"spawning"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:349
+	{Name: "spawning reset", Src: []string{"spawning"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:353
+	{Name: "spawning RESET", Src: []string{"spawning"}, Dst: "spawning"},
+	// specs/netplay/spec.yaml:355
+	{Name: "spawning reset.over", Src: []string{"spawning"}, Dst: "inSetup"},
+	// specs/netplay/spec.yaml:367
+	{Name: "spawning ping", Src: []string{"spawning"}, Dst: "spawning"},
+	// specs/netplay/spec.yaml:368
+	{Name: "spawning PING", Src: []string{"spawning"}, Dst: "spawning"},
+	// specs/netplay/spec.yaml:370
+	{Name: "spawning ACK/1", Src: []string{"spawning"}, Dst: "spawning"},
+	// specs/netplay/spec.yaml:371
+	{Name: "spawning ACK/2", Src: []string{"spawning"}, Dst: "spawning"},
+	// specs/netplay/spec.yaml:375
+	{Name: "spawning quit", Src: []string{"spawning"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:376
+	{Name: "spawning abort", Src: []string{"spawning"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:377
+	{Name: "spawning ABORT", Src: []string{"spawning"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:378
+	{Name: "spawning lost", Src: []string{"spawning"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:311
 	{Name: "inBattle finish", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:309
+	// specs/netplay/spec.yaml:312
 	{Name: "inBattle READY", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:310
-	{Name: "inBattle battle.ending", Src: []string{"inBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:333
-	{Name: "inBattle checksum", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:334
-	{Name: "inBattle input", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:335
-	{Name: "inBattle CHECKSUM", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:336
-	{Name: "inBattle BATTLEINPUT", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:337
-	{Name: "inBattle battle.heardChecksum", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:338
-	{Name: "inBattle battle.heardInput", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:339
-	{Name: "inBattle battle.simulate", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:340
-	{Name: "inBattle battle.outOfStep", Src: []string{"inBattle"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:346
-	{Name: "inBattle reset", Src: []string{"inBattle"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:350
-	{Name: "inBattle RESET", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:352
-	{Name: "inBattle reset.over", Src: []string{"inBattle"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
-	{Name: "inBattle ping", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:365
-	{Name: "inBattle PING", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:367
-	{Name: "inBattle ACK/1", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:368
-	{Name: "inBattle ACK/2", Src: []string{"inBattle"}, Dst: "inBattle"},
-	// specs/netplay/spec.yaml:372
-	{Name: "inBattle quit", Src: []string{"inBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
-	{Name: "inBattle abort", Src: []string{"inBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
-	{Name: "inBattle ABORT", Src: []string{"inBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:375
-	{Name: "inBattle lost", Src: []string{"inBattle"}, Dst: "closed"},
 	// specs/netplay/spec.yaml:313
+	{Name: "inBattle battle.ending", Src: []string{"inBattle"}, Dst: "endingBattle"},
+	// specs/netplay/spec.yaml:336
+	{Name: "inBattle checksum", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:337
+	{Name: "inBattle input", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:338
+	{Name: "inBattle CHECKSUM", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:339
+	{Name: "inBattle BATTLEINPUT", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:340
+	{Name: "inBattle battle.heardChecksum", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:341
+	{Name: "inBattle battle.heardInput", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:342
+	{Name: "inBattle battle.simulate", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:343
+	{Name: "inBattle battle.outOfStep", Src: []string{"inBattle"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:349
+	{Name: "inBattle reset", Src: []string{"inBattle"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:353
+	{Name: "inBattle RESET", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:355
+	{Name: "inBattle reset.over", Src: []string{"inBattle"}, Dst: "inSetup"},
+	// specs/netplay/spec.yaml:367
+	{Name: "inBattle ping", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:368
+	{Name: "inBattle PING", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:370
+	{Name: "inBattle ACK/1", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:371
+	{Name: "inBattle ACK/2", Src: []string{"inBattle"}, Dst: "inBattle"},
+	// specs/netplay/spec.yaml:375
+	{Name: "inBattle quit", Src: []string{"inBattle"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:376
+	{Name: "inBattle abort", Src: []string{"inBattle"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:377
+	{Name: "inBattle ABORT", Src: []string{"inBattle"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:378
+	{Name: "inBattle lost", Src: []string{"inBattle"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:316
 	{Name: "endingBattle FRAMECOUNT", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:314
-	{Name: "endingBattle battle.catchingUp", Src: []string{"endingBattle"}, Dst: "endingBattle2"},
-	// specs/netplay/spec.yaml:333
-	{Name: "endingBattle checksum", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:334
-	{Name: "endingBattle input", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:335
-	{Name: "endingBattle CHECKSUM", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:336
-	{Name: "endingBattle BATTLEINPUT", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:337
-	{Name: "endingBattle battle.heardChecksum", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:338
-	{Name: "endingBattle battle.heardInput", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:339
-	{Name: "endingBattle battle.simulate", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:340
-	{Name: "endingBattle battle.outOfStep", Src: []string{"endingBattle"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:346
-	{Name: "endingBattle reset", Src: []string{"endingBattle"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:350
-	{Name: "endingBattle RESET", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:352
-	{Name: "endingBattle reset.over", Src: []string{"endingBattle"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
-	{Name: "endingBattle ping", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:365
-	{Name: "endingBattle PING", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:367
-	{Name: "endingBattle ACK/1", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:368
-	{Name: "endingBattle ACK/2", Src: []string{"endingBattle"}, Dst: "endingBattle"},
-	// specs/netplay/spec.yaml:372
-	{Name: "endingBattle quit", Src: []string{"endingBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
-	{Name: "endingBattle abort", Src: []string{"endingBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
-	{Name: "endingBattle ABORT", Src: []string{"endingBattle"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:375
-	{Name: "endingBattle lost", Src: []string{"endingBattle"}, Dst: "closed"},
 	// specs/netplay/spec.yaml:317
-	{Name: "endingBattle2 READY", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/netplay/spec.yaml:318
-	{Name: "endingBattle2 battle.ended", Src: []string{"endingBattle2"}, Dst: "checkpoint"},
-	// specs/netplay/spec.yaml:333
-	{Name: "endingBattle2 checksum", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/netplay/spec.yaml:334
-	{Name: "endingBattle2 input", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/netplay/spec.yaml:335
-	{Name: "endingBattle2 CHECKSUM", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle battle.catchingUp", Src: []string{"endingBattle"}, Dst: "endingBattle2"},
 	// specs/netplay/spec.yaml:336
-	{Name: "endingBattle2 BATTLEINPUT", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle checksum", Src: []string{"endingBattle"}, Dst: "endingBattle"},
 	// specs/netplay/spec.yaml:337
-	{Name: "endingBattle2 battle.heardChecksum", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle input", Src: []string{"endingBattle"}, Dst: "endingBattle"},
 	// specs/netplay/spec.yaml:338
-	{Name: "endingBattle2 battle.heardInput", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle CHECKSUM", Src: []string{"endingBattle"}, Dst: "endingBattle"},
 	// specs/netplay/spec.yaml:339
-	{Name: "endingBattle2 battle.simulate", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle BATTLEINPUT", Src: []string{"endingBattle"}, Dst: "endingBattle"},
 	// specs/netplay/spec.yaml:340
-	{Name: "endingBattle2 battle.outOfStep", Src: []string{"endingBattle2"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:346
-	{Name: "endingBattle2 reset", Src: []string{"endingBattle2"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:350
-	{Name: "endingBattle2 RESET", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/netplay/spec.yaml:352
-	{Name: "endingBattle2 reset.over", Src: []string{"endingBattle2"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
-	{Name: "endingBattle2 ping", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/netplay/spec.yaml:365
-	{Name: "endingBattle2 PING", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle battle.heardChecksum", Src: []string{"endingBattle"}, Dst: "endingBattle"},
+	// specs/netplay/spec.yaml:341
+	{Name: "endingBattle battle.heardInput", Src: []string{"endingBattle"}, Dst: "endingBattle"},
+	// specs/netplay/spec.yaml:342
+	{Name: "endingBattle battle.simulate", Src: []string{"endingBattle"}, Dst: "endingBattle"},
+	// specs/netplay/spec.yaml:343
+	{Name: "endingBattle battle.outOfStep", Src: []string{"endingBattle"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:349
+	{Name: "endingBattle reset", Src: []string{"endingBattle"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:353
+	{Name: "endingBattle RESET", Src: []string{"endingBattle"}, Dst: "endingBattle"},
+	// specs/netplay/spec.yaml:355
+	{Name: "endingBattle reset.over", Src: []string{"endingBattle"}, Dst: "inSetup"},
 	// specs/netplay/spec.yaml:367
-	{Name: "endingBattle2 ACK/1", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	{Name: "endingBattle ping", Src: []string{"endingBattle"}, Dst: "endingBattle"},
 	// specs/netplay/spec.yaml:368
-	{Name: "endingBattle2 ACK/2", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
-	// specs/netplay/spec.yaml:372
-	{Name: "endingBattle2 quit", Src: []string{"endingBattle2"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
-	{Name: "endingBattle2 abort", Src: []string{"endingBattle2"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
-	{Name: "endingBattle2 ABORT", Src: []string{"endingBattle2"}, Dst: "closed"},
+	{Name: "endingBattle PING", Src: []string{"endingBattle"}, Dst: "endingBattle"},
+	// specs/netplay/spec.yaml:370
+	{Name: "endingBattle ACK/1", Src: []string{"endingBattle"}, Dst: "endingBattle"},
+	// specs/netplay/spec.yaml:371
+	{Name: "endingBattle ACK/2", Src: []string{"endingBattle"}, Dst: "endingBattle"},
 	// specs/netplay/spec.yaml:375
-	{Name: "endingBattle2 lost", Src: []string{"endingBattle2"}, Dst: "closed"},
+	{Name: "endingBattle quit", Src: []string{"endingBattle"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:376
+	{Name: "endingBattle abort", Src: []string{"endingBattle"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:377
+	{Name: "endingBattle ABORT", Src: []string{"endingBattle"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:378
+	{Name: "endingBattle lost", Src: []string{"endingBattle"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:320
+	{Name: "endingBattle2 READY", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
 	// specs/netplay/spec.yaml:321
+	{Name: "endingBattle2 battle.ended", Src: []string{"endingBattle2"}, Dst: "checkpoint"},
+	// specs/netplay/spec.yaml:336
+	{Name: "endingBattle2 checksum", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:337
+	{Name: "endingBattle2 input", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:338
+	{Name: "endingBattle2 CHECKSUM", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:339
+	{Name: "endingBattle2 BATTLEINPUT", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:340
+	{Name: "endingBattle2 battle.heardChecksum", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:341
+	{Name: "endingBattle2 battle.heardInput", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:342
+	{Name: "endingBattle2 battle.simulate", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:343
+	{Name: "endingBattle2 battle.outOfStep", Src: []string{"endingBattle2"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:349
+	{Name: "endingBattle2 reset", Src: []string{"endingBattle2"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:353
+	{Name: "endingBattle2 RESET", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:355
+	{Name: "endingBattle2 reset.over", Src: []string{"endingBattle2"}, Dst: "inSetup"},
+	// specs/netplay/spec.yaml:367
+	{Name: "endingBattle2 ping", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:368
+	{Name: "endingBattle2 PING", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:370
+	{Name: "endingBattle2 ACK/1", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:371
+	{Name: "endingBattle2 ACK/2", Src: []string{"endingBattle2"}, Dst: "endingBattle2"},
+	// specs/netplay/spec.yaml:375
+	{Name: "endingBattle2 quit", Src: []string{"endingBattle2"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:376
+	{Name: "endingBattle2 abort", Src: []string{"endingBattle2"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:377
+	{Name: "endingBattle2 ABORT", Src: []string{"endingBattle2"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:378
+	{Name: "endingBattle2 lost", Src: []string{"endingBattle2"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:324
 	{Name: "checkpoint READY", Src: []string{"checkpoint"}, Dst: "checkpoint"},
-	// specs/netplay/spec.yaml:322
+	// specs/netplay/spec.yaml:325
 	{Name: "checkpoint ready.passed", Src: []string{"checkpoint"}, Dst: "interBattle"},
-	// specs/netplay/spec.yaml:346
+	// specs/netplay/spec.yaml:349
 	{Name: "checkpoint reset", Src: []string{"checkpoint"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:350
+	// specs/netplay/spec.yaml:353
 	{Name: "checkpoint RESET", Src: []string{"checkpoint"}, Dst: "checkpoint"},
-	// specs/netplay/spec.yaml:352
+	// specs/netplay/spec.yaml:355
 	{Name: "checkpoint reset.over", Src: []string{"checkpoint"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
+	// specs/netplay/spec.yaml:367
 	{Name: "checkpoint ping", Src: []string{"checkpoint"}, Dst: "checkpoint"},
-	// specs/netplay/spec.yaml:365
+	// specs/netplay/spec.yaml:368
 	{Name: "checkpoint PING", Src: []string{"checkpoint"}, Dst: "checkpoint"},
-	// specs/netplay/spec.yaml:367
+	// specs/netplay/spec.yaml:370
 	{Name: "checkpoint ACK/1", Src: []string{"checkpoint"}, Dst: "checkpoint"},
-	// specs/netplay/spec.yaml:368
+	// specs/netplay/spec.yaml:371
 	{Name: "checkpoint ACK/2", Src: []string{"checkpoint"}, Dst: "checkpoint"},
-	// specs/netplay/spec.yaml:372
+	// specs/netplay/spec.yaml:375
 	{Name: "checkpoint quit", Src: []string{"checkpoint"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
+	// specs/netplay/spec.yaml:376
 	{Name: "checkpoint abort", Src: []string{"checkpoint"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
+	// specs/netplay/spec.yaml:377
 	{Name: "checkpoint ABORT", Src: []string{"checkpoint"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:375
+	// specs/netplay/spec.yaml:378
 	{Name: "checkpoint lost", Src: []string{"checkpoint"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:350
+	// specs/netplay/spec.yaml:353
 	{Name: "resetting RESET", Src: []string{"resetting"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:352
+	// specs/netplay/spec.yaml:355
 	{Name: "resetting reset.over", Src: []string{"resetting"}, Dst: "inSetup"},
-	// specs/netplay/spec.yaml:364
-	{Name: "resetting ping", Src: []string{"resetting"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:365
-	{Name: "resetting PING", Src: []string{"resetting"}, Dst: "resetting"},
 	// specs/netplay/spec.yaml:367
-	{Name: "resetting ACK/1", Src: []string{"resetting"}, Dst: "resetting"},
+	{Name: "resetting ping", Src: []string{"resetting"}, Dst: "resetting"},
 	// specs/netplay/spec.yaml:368
+	{Name: "resetting PING", Src: []string{"resetting"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:370
+	{Name: "resetting ACK/1", Src: []string{"resetting"}, Dst: "resetting"},
+	// specs/netplay/spec.yaml:371
 	{Name: "resetting ACK/2", Src: []string{"resetting"}, Dst: "resetting"},
-	// specs/netplay/spec.yaml:372
-	{Name: "resetting quit", Src: []string{"resetting"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:373
-	{Name: "resetting abort", Src: []string{"resetting"}, Dst: "closed"},
-	// specs/netplay/spec.yaml:374
-	{Name: "resetting ABORT", Src: []string{"resetting"}, Dst: "closed"},
 	// specs/netplay/spec.yaml:375
+	{Name: "resetting quit", Src: []string{"resetting"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:376
+	{Name: "resetting abort", Src: []string{"resetting"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:377
+	{Name: "resetting ABORT", Src: []string{"resetting"}, Dst: "closed"},
+	// specs/netplay/spec.yaml:378
 	{Name: "resetting lost", Src: []string{"resetting"}, Dst: "closed"},
 }
 
@@ -591,7 +595,8 @@ var peerNames = [...]string{
 	"preBattle agree/1",
 	"preBattle agree/2",
 	"preBattle INPUTDELAY",
-	"preBattle SEEDRANDOM",
+	"preBattle SEEDRANDOM/1",
+	"preBattle SEEDRANDOM/2",
 	"preBattle READY",
 	"preBattle ready.passed",
 	"preBattle reset",
@@ -625,6 +630,7 @@ var peerNames = [...]string{
 	"selectShip pick/2",
 	"selectShip SELECTSHIP/1",
 	"selectShip SELECTSHIP/2",
+	"selectShip SELECTSHIP/3",
 	"selectShip skip/1",
 	"selectShip skip/2",
 	"selectShip ready",
