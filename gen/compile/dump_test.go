@@ -61,7 +61,7 @@ func shortType(t *model.Type) string {
 var opNames = map[model.Op]string{model.OpNot: "!", model.OpNeg: "-", model.OpAdd: "+", model.OpSub: "-", model.OpMul: "*", model.OpDiv: "/", model.OpMod: "%",
 	model.OpEq: "==", model.OpNe: "!=", model.OpLt: "<", model.OpLe: "<=", model.OpGt: ">", model.OpGe: ">=", model.OpAnd: "&&", model.OpOr: "||", model.OpImplies: "=>"}
 
-var fnNames = []string{"", "len", "min", "max", "append", "tail", "first", "contains", "with", "without", "if"}
+var fnNames = []string{"", "len", "min", "max", "append", "tail", "first", "contains", "with", "without", "if", "union", "minus", "intersect"}
 
 func exprsText(xs []model.Expr) string {
 	out := make([]string, len(xs))
@@ -91,6 +91,13 @@ func overText(l *model.Local, values *model.Type, over model.Expr) string {
 		return localText(l) + " in " + exprText(over)
 	}
 	return localText(l) + " in " + shortType(values)
+}
+
+func ifText(x model.Expr) string {
+	if x == nil {
+		return ""
+	}
+	return " if " + exprText(x)
 }
 
 func localText(l *model.Local) string { return fmt.Sprintf("%s@%d", l.Name, l.Offset) }
@@ -139,7 +146,9 @@ func exprText(x model.Expr) string {
 	case *model.ListLit:
 		return "[" + exprsText(x.Elems) + "]:" + shortType(x.T)
 	case *model.Build:
-		return "[" + exprText(x.Elem) + " for " + overText(x.Local, x.Values, x.Over) + "]:" + shortType(x.T)
+		return "[" + exprText(x.Elem) + " for " + overText(x.Local, x.Values, x.Over) + ifText(x.If) + "]:" + shortType(x.T)
+	case *model.Find:
+		return map[bool]string{true: "count", false: "first"}[x.Count] + "(" + overText(x.Local, x.Values, x.Over) + ": " + exprText(x.X) + "):" + shortType(x.T)
 	case *model.Quantified:
 		return map[bool]string{true: "all", false: "some"}[x.All] + "(" + overText(x.Local, x.Values, x.Over) + ": " + exprText(x.X) + ")"
 	case *model.ChanLen:

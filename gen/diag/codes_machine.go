@@ -25,7 +25,7 @@ var machineCodes = []Info{
 		Example: "messages: {BYE: {}}\nroles:\n  peer:\n    states:\n      busy:\n        HELLO: {send: BYE, goto: done}\n"},
 	{Code: "FSM059", Title: "keys that do not go together",
 		Text: "`to` belongs to `send` or `close`, `then` and `else` to `if`, `do` to `each` or to a branch; a branch holds either direct statements or " +
-			"`do`; a common entry has either `in` or `except`; only a message has a sender.",
+			"`do`; a common entry has either `in` or `except`; only a message, `up` and `lost` have a sender.",
 		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {send: HELLO, do: [{set: {total: 1}}], goto: done}\n"},
 	{Code: "FSM060", Title: "unknown message, report or timer",
 		Text:    "`send` needs a message of this protocol, `report` a report and `start` a timer of this role.",

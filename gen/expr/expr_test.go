@@ -50,9 +50,13 @@ func show(n Node) string {
 	case *List:
 		return "[" + list(n.Elems) + "]"
 	case *Build:
-		return "[" + show(n.Elem) + " for " + n.Var + " in " + show(n.Over) + "]"
+		s := "[" + show(n.Elem) + " for " + n.Var + " in " + show(n.Over)
+		if n.If != nil {
+			s += " if " + show(n.If)
+		}
+		return s + "]"
 	case *Quantified:
-		return map[bool]string{true: "all(", false: "some("}[n.All] + n.Var + " in " + show(n.Over) + ": " + show(n.X) + ")"
+		return n.Fn + "(" + n.Var + " in " + show(n.Over) + ": " + show(n.X) + ")"
 	case *Range:
 		return show(n.Lo) + ".." + show(n.Hi)
 	}
@@ -72,6 +76,9 @@ func TestParse(t *testing.T) {
 		"len(in) < len(out, X)":                      "(len(in) < len(out, X))",
 		"all(s in 0..slots-1: some(e in l: e.s==s))": "all(s in 0..(slots - 1): some(e in l: (e.s == s)))",
 		"[E{s, t: u+1} for s in Slot]":               "[E{s: s, t: (u + 1)} for s in Slot]",
+		"[x for x in l if x.y in s && z]":            "[x for x in l if ((x.y in s) && z)]",
+		"first(x in 1..n: x > 1) == first(l)":        "(first(x in 1..n: (x > 1)) == first(l))",
+		"count(x in p: x.y) <= if(a, 1, 2)":          "(count(x in p: x.y) <= if(a, 1, 2))",
 		"fleet[true, slot].change{ship}":             "fleet[true, slot].change{ship: ship}",
 		"[]":                                         "[]",
 		"f(g(), 'it\\'s', \"a\\\\b\")":               `f(g(), "it's", "a\\b")`,

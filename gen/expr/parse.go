@@ -318,8 +318,13 @@ func (p *parser) bracket(from int) Node {
 		v, at := p.name("the name after `for`")
 		p.in()
 		over := p.over()
+		var cond Node
+		if p.tok.kind == name && p.tok.text == "if" {
+			p.advance()
+			cond = p.expr(0)
+		}
 		p.expect("]", "after the list")
-		return &Build{p.at(from), first, v, at, over}
+		return &Build{p.at(from), first, v, at, over, cond}
 	}
 	elems := []Node{first}
 	if p.accept(",") {
@@ -351,15 +356,34 @@ func (p *parser) over() Node {
 
 func (p *parser) call(fn token) Node {
 	p.advance()
-	if (fn.text == "all" || fn.text == "some") && p.tok.kind == name {
+	if p.quantifies(fn.text) {
 		v, at := p.name("a name")
 		p.in()
 		over := p.over()
 		p.expect(":", "after what `"+fn.text+"` goes through")
 		x := p.expr(0)
 		p.expect(")", "after the condition")
-		return &Quantified{p.at(fn.from), fn.text == "all", v, at, over, x}
+		return &Quantified{p.at(fn.from), fn.text, v, at, over, x}
+	}
+	if fn.text == "count" && p.err == nil {
+		p.fail(fn.from, fn.to, "count needs a condition: count(x in list: …); len(list) is the number of all")
 	}
 	args := p.list(")", "after the arguments")
 	return &Call{p.at(fn.from), fn.text, p.place(fn.from, fn.to), args}
+}
+
+// quantifies tells all(x in T: …) from a call with arguments. first(list) is one, so that the word
+// behind the name decides there.
+func (p *parser) quantifies(fn string) bool {
+	if p.tok.kind != name {
+		return false
+	}
+	switch fn {
+	case "all", "some":
+		return true
+	case "first", "count":
+		t := next(p.text, p.tok.to)
+		return t.kind == name && t.text == "in"
+	}
+	return false
 }

@@ -79,18 +79,19 @@ type (
 		base
 		Elems []Node
 	}
-	// Build is [Elem for Var in Over].
+	// Build is [Elem for Var in Over] or [Elem for Var in Over if If].
 	Build struct {
 		base
 		Elem   Node
 		Var    string
 		VarPos diag.Span
 		Over   Node
+		If     Node // nil: all
 	}
-	// Quantified is all(Var in Over: X) or some(…).
+	// Quantified is Fn(Var in Over: X), where Fn is all, some, first or count.
 	Quantified struct {
 		base
-		All    bool
+		Fn     string
 		Var    string
 		VarPos diag.Span
 		Over   Node

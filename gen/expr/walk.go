@@ -33,7 +33,7 @@ func Walk(n Node, visit func(Node)) {
 	case *List:
 		all(n.Elems)
 	case *Build:
-		all([]Node{n.Elem, n.Over})
+		all([]Node{n.Elem, n.Over, n.If})
 	case *Quantified:
 		all([]Node{n.Over, n.X})
 	case *Range:

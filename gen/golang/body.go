@@ -234,16 +234,9 @@ func (c *body) compound(e model.Expr) val {
 	case *model.ListLit:
 		return c.listLit(e, e.T)
 	case *model.Build:
-		l := val{s: c.names.local("list"), prec: precPrimary, t: e.T, addr: true}
-		c.out.p("var %s %s", l.s, c.goType(e.T))
-		c.iterate(e.Local, e.Values, e.Over, e, false, func() {
-			if e.Values != nil && e.T.Kind == model.KindList && e.Values.Count() <= int64(e.T.Cap) {
-				c.out.p("%s.Items[%s.Len] = %s\n%s.Len++", l.s, l.s, c.store(e.Elem, e.T.Elem), l.s)
-				return
-			}
-			c.add(l, e.T, e.Elem)
-		})
-		return l
+		return c.build(e)
+	case *model.Find:
+		return c.find(e)
 	case *model.Quantified:
 		return c.quantified(e)
 	}

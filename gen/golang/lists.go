@@ -19,6 +19,8 @@ func (c *body) method(t *model.Type, name string) string {
 
 func (c *body) call(e *model.Call) val {
 	switch e.Fn {
+	case model.FnUnion, model.FnMinus, model.FnIntersect:
+		return c.combine(e)
 	case model.FnIf:
 		return c.choose(e)
 	case model.FnMin, model.FnMax:

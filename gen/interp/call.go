@@ -51,6 +51,17 @@ func (x *Eval) call(s *scope, e *model.Call, dst []int64) bool {
 			return x.fail(e.Pos(), why)
 		}
 		return x.add(s, e.T, dst, e.Args[1])
+	case model.FnUnion, model.FnMinus, model.FnIntersect:
+		r, ok := x.scalar(s, e.Args[1])
+		switch e.Fn {
+		case model.FnUnion:
+			dst[0] = l[0] | r
+		case model.FnMinus:
+			dst[0] = l[0] &^ r
+		default:
+			dst[0] = l[0] & r
+		}
+		return ok
 	}
 	return x.membership(s, e, l, dst)
 }

@@ -107,10 +107,9 @@ func (x *Eval) evalMore(s *scope, e model.Expr, dst []int64) bool {
 	case *model.ListLit:
 		return x.listLit(s, e, dst)
 	case *model.Build:
-		clear(dst[:e.T.Slots()])
-		return x.forEach(s, e.Local, e.Values, e.Over, e.Pos(), func() (bool, bool) {
-			return true, x.add(s, e.T, dst, e.Elem)
-		})
+		return x.build(s, e, dst)
+	case *model.Find:
+		return x.find(s, e, dst)
 	case *model.Quantified:
 		dst[0] = truth(e.All)
 		return x.forEach(s, e.Local, e.Values, e.Over, e.Pos(), func() (bool, bool) {

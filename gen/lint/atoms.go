@@ -131,7 +131,10 @@ func (g *gatherer) expr(e model.Expr) {
 		g.exprs(e.Elems...)
 	case *model.Build:
 		g.computes = true
-		g.loop(e.Values, e.Over, func() { g.exprs(e.Over, e.Elem) })
+		g.loop(e.Values, e.Over, func() { g.exprs(e.Over, e.If, e.Elem) })
+	case *model.Find:
+		g.computes = true
+		g.loop(e.Values, e.Over, func() { g.exprs(e.Over, e.X) })
 	case *model.Quantified:
 		g.computes = true
 		g.loop(e.Values, e.Over, func() { g.exprs(e.Over, e.X) })

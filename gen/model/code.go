@@ -129,14 +129,27 @@ type (
 		ExprBase
 		Elems []Expr
 	}
-	// Build is `[Elem for Local in Over]`: a list with one element for each
-	// value of a type (Values) or element of a list (Over).
+	// Build is `[Elem for Local in Over if If]`: a list or set with one element for each
+	// value of a type (Values), or element of a list or set (Over), for which If holds (nil: for
+	// all). If T is an Array, Values is its index and each element is that of its value; those for
+	// which If does not hold are none.
 	Build struct {
 		ExprBase
 		Local  *Local
 		Values *Type
 		Over   Expr
+		If     Expr
 		Elem   Expr
+	}
+	// Find is `first(x in T: X)`, the first value or element for which X holds, an Optional; or, with
+	// Count, `count(x in T: X)`, for how many it holds.
+	Find struct {
+		ExprBase
+		Count  bool
+		Local  *Local
+		Values *Type
+		Over   Expr
+		X      Expr
 	}
 	// Quantified is `all(x in T: X)` or `some(x in T: X)`.
 	Quantified struct {
@@ -187,16 +200,19 @@ const (
 type Builtin uint8
 
 const (
-	FnLen      Builtin = iota + 1 // len(list) or len(set) → int
-	FnMin                         // min(a, b) → int
-	FnMax                         // max(a, b) → int
-	FnAppend                      // append(list, x) → list; faults if full
-	FnTail                        // tail(list) → list without its first element; faults if empty
-	FnFirst                       // first(list) → its first element; faults if empty
-	FnContains                    // contains(list or set, x) → bool
-	FnWith                        // with(set, x) → set that has x
-	FnWithout                     // without(set or list, x) → set or list that has no x
-	FnIf                          // if(cond, a, b)
+	FnLen       Builtin = iota + 1 // len(list) or len(set) → int
+	FnMin                          // min(a, b) → int
+	FnMax                          // max(a, b) → int
+	FnAppend                       // append(list, x) → list; faults if full
+	FnTail                         // tail(list) → list without its first element; faults if empty
+	FnFirst                        // first(list) → its first element; faults if empty
+	FnContains                     // contains(list or set, x) → bool
+	FnWith                         // with(set, x) → set that has x
+	FnWithout                      // without(set or list, x) → set or list that has no x
+	FnIf                           // if(cond, a, b)
+	FnUnion                        // union(a, b) → set of what is in one of them
+	FnMinus                        // minus(a, b) → set of what is in a and not in b
+	FnIntersect                    // intersect(a, b) → set of what is in both
 )
 
 // Stmt is a statement of a branch. Statements run in order. If one faults or refuses,
@@ -273,7 +289,7 @@ type (
 		Cond       Expr
 		Then, Else []Stmt
 	}
-	// Each runs Body for each value of a type or element of a list.
+	// Each runs Body for each value of a type, or element of a list or set, as it is before the first round.
 	Each struct {
 		StmtBase
 		Local  *Local

@@ -100,6 +100,7 @@ func (o Op) String() string {
 var builtins = [...]string{
 	FnLen: "len", FnMin: "min", FnMax: "max", FnAppend: "append", FnTail: "tail", FnFirst: "first",
 	FnContains: "contains", FnWith: "with", FnWithout: "without", FnIf: "if",
+	FnUnion: "union", FnMinus: "minus", FnIntersect: "intersect",
 }
 
 // String returns the function's name.
@@ -152,7 +153,17 @@ func printCompound(e Expr) string {
 	case *ListLit:
 		return "[" + printList(e.Elems) + "]"
 	case *Build:
-		return "[" + ExprString(e.Elem) + " for " + e.Local.Name + " in " + printOver(e.Values, e.Over) + "]"
+		text := "[" + ExprString(e.Elem) + " for " + e.Local.Name + " in " + printOver(e.Values, e.Over)
+		if e.If != nil {
+			text += " if " + ExprString(e.If)
+		}
+		return text + "]"
+	case *Find:
+		word := "first"
+		if e.Count {
+			word = "count"
+		}
+		return word + "(" + e.Local.Name + " in " + printOver(e.Values, e.Over) + ": " + ExprString(e.X) + ")"
 	case *Quantified:
 		word := "some"
 		if e.All {

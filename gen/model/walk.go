@@ -41,7 +41,9 @@ func operands(e Expr) []Expr {
 	case *ListLit:
 		return e.Elems
 	case *Build:
-		return []Expr{e.Over, e.Elem}
+		return []Expr{e.Over, e.If, e.Elem}
+	case *Find:
+		return []Expr{e.Over, e.X}
 	case *Quantified:
 		return []Expr{e.Over, e.X}
 	}

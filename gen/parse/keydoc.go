@@ -21,7 +21,8 @@ var keyDocs = map[string]string{
 	"parties": "How many instances take part at most; the range of `instance`.",
 	"type":    "The type, in its short form.", "enum": "The names of an enumeration, as a list, or with their codes on the wire.",
 	"record": "The fields of a record: `{name: Type}`.", "array": "The index: one element for each of its values.",
-	"of": "The type of an array's elements.", "list": "The type of a list's elements; `max` bounds its length.",
+	"map": "The keys: a value or none for each of them; `of` is the type of the values.", "queue": "The type of a queue's elements; `max` bounds its length.",
+	"of": "The type of an array's elements, or of a map's values.", "list": "The type of a list's elements; `max` bounds its length.",
 	"max": "The greatest number of elements.", "set": "The type of a set's members.", "init": "The value a variable begins with, a constant.",
 	"the wire format/max": "The largest frame, in bytes.",
 

@@ -30,7 +30,7 @@ func init() {
 		{"type", &typeShape}, {"doc", docShape}, {"enum", &shape{what: "the names of an enumeration",
 			list: &shape{what: "a name", scalar: nameScalar},
 			open: &shape{what: "a code", scalar: anyScalar}}},
-		{"record", fields}, {"array", &typeShape}, {"of", &typeShape}, {"list", &typeShape},
+		{"record", fields}, {"array", &typeShape}, {"map", &typeShape}, {"of", &typeShape}, {"list", &typeShape}, {"queue", &typeShape},
 		{"max", exprShape}, {"set", &typeShape}, {"init", valueShape},
 		{"kept", &shape{what: "kept", scalar: boolScalar}}, {"without", text("bytes")},
 	}}

@@ -18,21 +18,27 @@ var functions map[string]function
 
 func init() {
 	functions = map[string]function{
-		"len":      {model.FnLen, 1, "len(list)", (*scope).fnLen},
-		"min":      {model.FnMin, 2, "min(a, b)", (*scope).fnMinMax},
-		"max":      {model.FnMax, 2, "max(a, b)", (*scope).fnMinMax},
-		"append":   {model.FnAppend, 2, "append(list, x)", (*scope).fnAppend},
-		"tail":     {model.FnTail, 1, "tail(list)", (*scope).fnTail},
-		"first":    {model.FnFirst, 1, "first(list)", (*scope).fnFirst},
-		"contains": {model.FnContains, 2, "contains(list, x)", (*scope).fnContains},
-		"with":     {model.FnWith, 2, "with(set, x)", (*scope).fnWith},
-		"without":  {model.FnWithout, 2, "without(set, x)", (*scope).fnWithout},
-		"if":       {model.FnIf, 3, "if(condition, a, b)", (*scope).fnIf},
+		"len":       {model.FnLen, 1, "len(list)", (*scope).fnLen},
+		"min":       {model.FnMin, 2, "min(a, b)", (*scope).fnMinMax},
+		"max":       {model.FnMax, 2, "max(a, b)", (*scope).fnMinMax},
+		"append":    {model.FnAppend, 2, "append(list, x)", (*scope).fnAppend},
+		"tail":      {model.FnTail, 1, "tail(list)", (*scope).fnTail},
+		"first":     {model.FnFirst, 1, "first(list)", (*scope).fnFirst},
+		"contains":  {model.FnContains, 2, "contains(list, x)", (*scope).fnContains},
+		"with":      {model.FnWith, 2, "with(set, x)", (*scope).fnWith},
+		"without":   {model.FnWithout, 2, "without(set, x)", (*scope).fnWithout},
+		"union":     {model.FnUnion, 2, "union(set, set)", (*scope).fnSets},
+		"minus":     {model.FnMinus, 2, "minus(set, set)", (*scope).fnSets},
+		"intersect": {model.FnIntersect, 2, "intersect(set, set)", (*scope).fnSets},
+		"if":        {model.FnIf, 3, "if(condition, a, b)", (*scope).fnIf},
 	}
 }
 
 func (s *scope) call(n *expr.Call, base model.ExprBase, want *model.Type) model.Expr {
 	if e, isChannel := s.channelCall(n, base); isChannel {
+		return e
+	}
+	if e, isMap := s.mapCall(n); isMap {
 		return e
 	}
 	f, ok := functions[n.Fn]
@@ -41,7 +47,7 @@ func (s *scope) call(n *expr.Call, base model.ExprBase, want *model.Type) model.
 			s.r.Errorf("FSM020", n.FnPos, "not is not an operator; write !")
 			return nil
 		}
-		names := append(sortedKeys(functions), "all", "some", "empty")
+		names := append(sortedKeys(functions), "all", "some", "count", "empty")
 		s.r.unknownAt("FSM026", n.FnPos, n.Fn, "function", names)
 		return nil
 	}

@@ -218,6 +218,7 @@ func (r *resolver) environment(c *model.Check, n *ast.Node) {
 		}
 		found := false
 		var known []string
+		takesPart := r.taking(c, role, name)
 		for _, m := range r.p.Roles {
 			for _, ev := range m.Events {
 				if ev.Kind != model.EventCommand && ev.Kind != model.EventTimer {
@@ -227,6 +228,9 @@ func (r *resolver) environment(c *model.Check, n *ast.Node) {
 				if ev.Name == name && (role == "" || role == m.Name) {
 					found = true
 					r.referRule(e.Key, m, ev)
+					if !takesPart(m) {
+						continue
+					}
 					c.Rules = append(c.Rules, r.rule(ev, r.info[m], e))
 				}
 			}
@@ -235,6 +239,22 @@ func (r *resolver) environment(c *model.Check, n *ast.Node) {
 			r.unknown("FSM084", e.Key, "command or timer", known)
 		}
 	}
+}
+
+// taking tells the roles that a rule is for: of those that have such an event the ones that take part in
+// the check, if there are any.
+func (r *resolver) taking(c *model.Check, role, name string) func(*model.Machine) bool {
+	takes := map[*model.Machine]bool{}
+	some := false
+	for _, in := range c.Instances {
+		takes[in.Role] = true
+		if ro := r.info[in.Role]; ro != nil && (role == "" || role == in.Role.Name) {
+			if ev := ro.events[name]; ev != nil && (ev.Kind == model.EventCommand || ev.Kind == model.EventTimer) {
+				some = true
+			}
+		}
+	}
+	return func(m *model.Machine) bool { return !some || takes[m] }
 }
 
 func (r *resolver) rule(ev *model.Event, ro *role, e ast.Entry) *model.EnvRule {

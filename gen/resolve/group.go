@@ -240,10 +240,16 @@ func (s *scope) freeName(name string, at diag.Span) {
 	}
 }
 
-// allOf writes out all(x in p: X) and some(x in p: X).
+// allOf writes out all(x in p: X), some(x in p: X), first(x in p: X) and count(x in p: X).
 func (s *scope) allOf(n *expr.Quantified, list []bound) model.Expr {
+	switch n.Fn {
+	case "first":
+		return s.firstOf(n, list)
+	case "count":
+		return s.countOf(n, list)
+	}
 	op, neutral := model.OpOr, int64(0)
-	if n.All {
+	if n.Fn == "all" {
 		op, neutral = model.OpAnd, 1
 	}
 	base := model.ExprBase{T: boolType, Span: n.Pos()}
@@ -261,6 +267,60 @@ func (s *scope) allOf(n *expr.Quantified, list []bound) model.Expr {
 	}
 	if out == nil {
 		out = s.constantLit(boolType, neutral, n.Pos())
+	}
+	s.r.fromConst[out] = true
+	return out
+}
+
+// countOf writes out count(x in p: X): if(X1, 1, 0) + if(X2, 1, 0) + …
+func (s *scope) countOf(n *expr.Quantified, list []bound) model.Expr {
+	var out model.Expr = s.constantLit(intType(0, 0), 0, n.Pos())
+	number := func(v int64) model.Expr { return s.constantLit(intType(v, v), v, n.Pos()) }
+	ok := s.writeOut(list, func() bool {
+		x := s.cond(n.X)
+		if x == nil {
+			return false
+		}
+		base := model.ExprBase{T: intType(0, 1), Span: n.Pos()}
+		one := &model.Call{ExprBase: base, Fn: model.FnIf, Args: []model.Expr{x, number(1), number(0)}}
+		base.T = intType(0, out.Type().Hi+1)
+		out = &model.Binary{ExprBase: base, Op: model.OpAdd, X: out, Y: one}
+		return true
+	})
+	if !ok {
+		return nil
+	}
+	s.r.fromConst[out] = true
+	return out
+}
+
+// firstOf writes out first(x in p: X): if(X1, the number of p[1], if(X2, …, none)).
+func (s *scope) firstOf(n *expr.Quantified, list []bound) model.Expr {
+	base := model.ExprBase{T: optional(s.r.basicType("instance", n.Pos())), Span: n.Pos()}
+	if len(list) > 0 && list[0].in == nil {
+		base.T = optional(intType(list[0].value, list[len(list)-1].value))
+	}
+	var conds, values []model.Expr
+	ok := s.writeOut(list, func() bool {
+		x := s.cond(n.X)
+		if x == nil {
+			return false
+		}
+		b := s.binds[len(s.binds)-1]
+		v := b.value
+		if b.in != nil {
+			v = int64(b.in.m.Index)
+		}
+		conds = append(conds, x)
+		values = append(values, &model.Some{ExprBase: base, X: s.constantLit(base.T.Elem, v, n.Pos())})
+		return true
+	})
+	if !ok {
+		return nil
+	}
+	var out model.Expr = &model.None{ExprBase: base}
+	for i := len(conds) - 1; i >= 0; i-- {
+		out = &model.Call{ExprBase: base, Fn: model.FnIf, Args: []model.Expr{conds[i], values[i], out}}
 	}
 	s.r.fromConst[out] = true
 	return out

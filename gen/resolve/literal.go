@@ -74,47 +74,6 @@ func elemOf(want *model.Type) (elem, t *model.Type) {
 	return nil, nil
 }
 
-func (s *scope) build(n *expr.Build, base model.ExprBase, want *model.Type) model.Expr {
-	if bounds, ok := s.through(n.Var, n.VarPos, n.Over, n.Elem); ok {
-		list := expr.At(n.Pos(), nil)
-		return s.listOf(list, base, want, func(f func(expr.Node) bool) bool { return s.eachOf(n, bounds, f) })
-	}
-	values, over, each := s.over(n.Over)
-	if each == nil {
-		return nil
-	}
-	b := &model.Build{ExprBase: base, Values: values, Over: over}
-	b.Local = s.declareLocal(n.Var, each, n.VarPos)
-	defer s.drop()
-	elem, t := elemOf(want)
-	if elem != nil {
-		b.Elem = s.value(n.Elem, elem)
-	} else if b.Elem = s.expr(n.Elem, nil); b.Elem != nil && b.Elem.Type() == nil {
-		s.r.Errorf("FSM024", n.Elem.Pos(), "none needs a place that says of what")
-		return nil
-	}
-	if b.Elem == nil {
-		return nil
-	}
-	count := int64(0)
-	if values != nil {
-		count = values.Count()
-	} else {
-		count = int64(over.Type().Cap)
-	}
-	if t == nil {
-		t = &model.Type{Kind: model.KindList, Elem: b.Elem.Type(), Cap: int(count)}
-		t.Slots()
-	}
-	if t.Kind == model.KindList && values != nil && count > int64(t.Cap) && !s.r.special {
-		s.r.Errorf("FSM029", n.Pos(), "%d elements are more than %s can hold", count, describe(t))
-		return nil
-	}
-	b.T = t
-	s.carry(b, over, b.Elem)
-	return b
-}
-
 func (s *scope) recordLiteral(n *expr.Literal, base model.ExprBase) model.Expr {
 	id, ok := n.X.(*expr.Ident)
 	if !ok {

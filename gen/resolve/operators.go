@@ -250,9 +250,18 @@ func (s *scope) membership(n *expr.Binary, base model.ExprBase) model.Expr {
 		if y.Type() != nil {
 			y = s.present(y)
 		}
+		if isMap(y.Type()) {
+			if x = s.expr(n.X, y.Type().Index); x != nil {
+				x = s.element_(x, y.Type().Index)
+			}
+			if x == nil {
+				return nil
+			}
+			return s.hasKey(y, x, n.Pos())
+		}
 		elem, _ := elemOf(y.Type())
 		if elem == nil {
-			s.r.Errorf("FSM023", n.Y.Pos(), "`in` needs a list or a set, not %s", describe(y.Type()))
+			s.r.Errorf("FSM023", n.Y.Pos(), "`in` needs a list, a set or a map, not %s", describe(y.Type()))
 			return nil
 		}
 		if x = s.expr(n.X, elem); x != nil {

@@ -71,6 +71,9 @@ type shared struct {
 	names     *symbols.Table             // nil: nobody asks
 	localAt   map[*model.Local]diag.Span // where a local is declared; kept for names
 	enumAt    map[enumName]diag.Span     // where an enumeration's name is declared; kept for names
+	// needSelf are roles that need their own number though they do not say so: they send to sets of
+	// instances. That is known only when the types are, so that such a role is resolved once more.
+	needSelf map[*ast.Node]bool
 }
 
 type use struct {
@@ -87,8 +90,20 @@ func newShared(names *symbols.Table) *shared {
 // it. Without cfg.Check all checks are resolved, each with its own constants
 // and domains; with it only that one is.
 func Protocol(u *Unit, cfg Config) (*model.Protocol, diag.List) {
-	s := newShared(cfg.Symbols)
 	declareSymbols(u, cfg.Symbols, map[*Unit]bool{})
+	needSelf := map[*ast.Node]bool{}
+	for {
+		known := len(needSelf)
+		p, l := protocol(u, cfg, needSelf)
+		if len(needSelf) == known {
+			return p, l
+		}
+	}
+}
+
+func protocol(u *Unit, cfg Config, needSelf map[*ast.Node]bool) (*model.Protocol, diag.List) {
+	s := newShared(cfg.Symbols)
+	s.needSelf = needSelf
 	r := newResolver(u, cfg, s)
 	r.findCheck()
 	r.declarations()

@@ -16,7 +16,7 @@ var selfWord = regexp.MustCompile(`(^|[^A-Za-z0-9_.])self($|[^A-Za-z0-9_])`)
 
 // declareSelf adds the parameter self if the role uses it and has no value of that name.
 func (ro *role) declareSelf() {
-	if !usesSelf(ro.r.unit, ro.node, map[*ast.Node]bool{}) {
+	if !ro.r.usesSelf(ro.r.unit, ro.node, map[*ast.Node]bool{}) {
 		return
 	}
 	t := ro.r.basicType("instance", ro.m.Span)
@@ -29,7 +29,7 @@ func (ro *role) declareSelf() {
 
 // usesSelf reports whether a role, or a machine that runs inside it, uses self. seen holds the
 // roles that were looked at: the same machine may be part of many.
-func usesSelf(u *Unit, n *ast.Node, seen map[*ast.Node]bool) bool {
+func (s *shared) usesSelf(u *Unit, n *ast.Node, seen map[*ast.Node]bool) bool {
 	if n == nil || seen[n] {
 		return false
 	}
@@ -39,7 +39,10 @@ func usesSelf(u *Unit, n *ast.Node, seen map[*ast.Node]bool) bool {
 			return false
 		}
 	}
-	for _, section := range []string{"states", "common", "parts"} {
+	if s.needSelf[n] {
+		return true
+	}
+	for _, section := range []string{"states", "common", "parts", "routines"} {
 		if mentionsSelf(n.Get(section)) {
 			return true
 		}
@@ -51,7 +54,7 @@ func usesSelf(u *Unit, n *ast.Node, seen map[*ast.Node]bool) bool {
 			if !imported {
 				sub, role = u, unit
 			}
-			if sub != nil && usesSelf(sub, sub.Root.Get("roles").Get(role), seen) {
+			if sub != nil && s.usesSelf(sub, sub.Root.Get("roles").Get(role), seen) {
 				return true
 			}
 		}

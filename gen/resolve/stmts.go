@@ -78,7 +78,7 @@ func (w *stmts) stmt(n *ast.Node, e ast.Entry) []model.Stmt {
 	case "set":
 		return w.set(e.Value)
 	case "send":
-		st = w.send(n, e.Value, base)
+		return w.send(n, e.Value, base)
 	case "report":
 		st = w.report(e.Value, base)
 	case "run":
@@ -92,11 +92,7 @@ func (w *stmts) stmt(n *ast.Node, e ast.Entry) []model.Stmt {
 	case "each":
 		st = w.each(n, e, base)
 	case "close":
-		c := &model.Close{StmtBase: base}
-		if n.Get("send") == nil {
-			c.Dest, c.To = w.dest(n.Get("to"))
-		}
-		st = c
+		return w.close(n, base)
 	case "refuse":
 		st = &model.Refuse{StmtBase: base, Reason: e.Value.Text}
 	}
@@ -221,42 +217,6 @@ func (w *stmts) variable(n *expr.Ident, st *model.Set) *model.Type {
 	return nil
 }
 
-func (w *stmts) send(n, v *ast.Node, base model.StmtBase) model.Stmt {
-	x := w.r.parse(v)
-	if x == nil {
-		return nil
-	}
-	m, fields := w.messageLiteral(x)
-	dest, to := w.dest(n.Get("to"))
-	if m == nil {
-		return nil
-	}
-	w.ro.sent(m, v.Span())
-	if dest == model.ToPeer && w.ro.peerless.IsZero() {
-		w.ro.peerless = v.Span()
-	}
-	return &model.Send{StmtBase: base, Message: m, Fields: fields, Dest: dest, To: to}
-}
-
-func (w *stmts) dest(n *ast.Node) (model.Dest, model.Expr) {
-	switch {
-	case n == nil:
-		return model.ToPeer, nil
-	case n.Text == "all":
-		return model.ToBroadcast, nil
-	case n.Text == "sender":
-		if w.event != nil && w.event.Kind != model.EventMessage && w.event.Kind != model.EventUp && w.event.Kind != model.EventLost || w.event == nil {
-			w.r.Errorf("FSM059", n.Span(), "only a message has a sender")
-		}
-		return model.ToSender, nil
-	}
-	x := w.number(w.r.parse(n))
-	if x != nil {
-		x = w.coerce(x, w.r.basicType("instance", n.Span()))
-	}
-	return model.ToExpr, x
-}
-
 func (w *stmts) report(v *ast.Node, base model.StmtBase) model.Stmt {
 	x := w.r.parse(v)
 	if x == nil {
@@ -325,7 +285,7 @@ func (w *stmts) each(n *ast.Node, e ast.Entry, base model.StmtBase) model.Stmt {
 	}
 	v := e.Value.Entries[0]
 	if v.Value.Kind != ast.Scalar {
-		w.r.Errorf("FSM008", v.Value.Span(), "a list, a type or a range is needed here")
+		w.r.Errorf("FSM008", v.Value.Span(), "a list, a set, a type or a range is needed here")
 		return nil
 	}
 	over, err := expr.ParseOver(v.Value.Text, v.Value.Part)
@@ -333,13 +293,19 @@ func (w *stmts) each(n *ast.Node, e ast.Entry, base model.StmtBase) model.Stmt {
 		w.r.syntax(err)
 		return nil
 	}
-	st := &model.Each{StmtBase: base}
-	var t *model.Type
-	if st.Values, st.Over, t = w.over(over); t == nil {
+	g := w.over(over)
+	if g.each == nil {
 		return nil
 	}
-	st.Local = w.declareLocal(v.Key.Text, t, v.Key.Span())
-	st.Body = w.list(do)
+	if g.of != nil {
+		g.values, g.over = nil, w.keysOf(g.of, base.Span)
+	}
+	st := &model.Each{StmtBase: base, Values: g.values, Over: g.over}
+	st.Local = w.declareLocal(v.Key.Text, g.each, v.Key.Span())
+	w.inside(&g, func() { st.Body = w.list(do) })
 	w.drop()
+	if g.empty {
+		return nil
+	}
 	return st
 }

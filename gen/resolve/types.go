@@ -54,11 +54,15 @@ func (r *resolver) declareTypes() {
 
 // hides reports that a name is taken.
 func (r *resolver) hides(at diag.Span, name, what string, first diag.Span) {
-	article := "a"
+	r.Errorf("FSM040", at, "%s is already the name of %s", diag.Quote(name), article(what)).See(first, "declared here")
+}
+
+// article puts a or an before a word.
+func article(what string) string {
 	if strings.ContainsAny(what[:1], "aeiou") {
-		article = "an"
+		return "an " + what
 	}
-	r.Errorf("FSM040", at, "%s is already the name of %s %s", diag.Quote(name), article, what).See(first, "declared here")
+	return "a " + what
 }
 
 func (r *resolver) named(nt *namedType) *model.Type {
@@ -130,7 +134,7 @@ func (r *resolver) typeOf(n *ast.Node, name string) *model.Type {
 	case n.Kind != ast.Map:
 		return nil
 	}
-	forms := []string{"type", "enum", "record", "array", "list", "set"}
+	forms := []string{"type", "enum", "record", "array", "map", "list", "queue", "set"}
 	var form string
 	for _, f := range forms {
 		if n.Get(f) == nil {
@@ -157,9 +161,9 @@ func (r *resolver) typeOf(n *ast.Node, name string) *model.Type {
 
 // strayKeys reports keys of one form of type in another.
 func (r *resolver) strayKeys(n *ast.Node, form string) {
-	for _, pair := range [][2]string{{"of", "array"}, {"max", "list"}} {
-		if e := n.Entry(pair[0]); e != nil && form != pair[1] {
-			r.Errorf("FSM041", e.Key.Span(), "%s belongs to %s", diag.Quote(pair[0]), diag.Quote(pair[1]))
+	for _, key := range []struct{ name, form, other string }{{"of", "array", "map"}, {"max", "list", "queue"}} {
+		if e := n.Entry(key.name); e != nil && form != key.form && form != key.other {
+			r.Errorf("FSM041", e.Key.Span(), "%s belongs to %s and %s", diag.Quote(key.name), diag.Quote(key.form), diag.Quote(key.other))
 		}
 	}
 }
@@ -179,13 +183,13 @@ func (r *resolver) longType(n *ast.Node, form, name string) *model.Type {
 			return r.enum(v)
 		}
 		return r.record(v, n)
-	case "array":
-		return r.array(n, v)
-	case "list":
+	case "array", "map":
+		return r.array(n, v, form)
+	case "list", "queue": // a queue is a list, said so that a reader knows what it is for
 		elem := r.typeOf(v, "")
 		m := n.Get("max")
 		if m == nil {
-			r.Errorf("FSM009", n.Entry(form).Key.Span(), "a list needs a bound").With("add `max: n`")
+			r.Errorf("FSM009", n.Entry(form).Key.Span(), "a %s needs a bound", form).With("add `max: n`")
 			return nil
 		}
 		size, ok := r.constIn(m, 1, 4096, "the bound")
@@ -228,11 +232,12 @@ func (r *resolver) sized(t *model.Type, slots int64, n *ast.Node) *model.Type {
 	return t
 }
 
-func (r *resolver) array(n, index *ast.Node) *model.Type {
+// array resolves an array, or a map, which is an array of optional values.
+func (r *resolver) array(n, index *ast.Node, form string) *model.Type {
 	i := r.typeOf(index, "")
 	of := n.Get("of")
 	if of == nil {
-		r.Errorf("FSM009", n.Entry("array").Key.Span(), "an array needs the type of its elements").With("add `of: Type`")
+		r.Errorf("FSM009", n.Entry(form).Key.Span(), "%s needs the type of its elements", article(form)).With("add `of: Type`")
 		return nil
 	}
 	elem := r.typeOf(of, "")
@@ -240,8 +245,18 @@ func (r *resolver) array(n, index *ast.Node) *model.Type {
 		return nil
 	}
 	if !isDiscrete(i) {
-		r.Errorf("FSM041", index.Span(), "an array's index is bool, a range, an enumeration or an instance, not %s", describe(i))
+		d := r.Errorf("FSM041", index.Span(), "%s's index is bool, a range, an enumeration or an instance, not %s", article(form), describe(i))
+		if form == "map" {
+			d.With("keep a list of records with such a key, and look for it: first(e in list: e.key == k)")
+		}
 		return nil
+	}
+	if form == "map" {
+		if elem.Kind == model.KindOptional {
+			r.Errorf("FSM041", of.Span(), "a map has a value or none for each key already").With("leave out the `?`")
+			return nil
+		}
+		elem = optional(elem)
 	}
 	if i.Count() > maxTypeSlots {
 		r.Errorf("FSM042", index.Span(), "%s has too many values for an index", describe(i))

@@ -15,6 +15,7 @@ const (
 	maxTypeSlots = 1 << 16 // slots of one value
 	maxMachine   = 1 << 20 // slots of one machine
 	maxParts     = 4096    // instances of one part
+	maxSet       = 62      // values that a set can hold
 	maxLoop      = 4096    // values that a loop or a list builder goes through
 	maxImports   = 16      // nesting of imports
 	maxWritten   = 4096    // copies of a condition that is written out for instances
@@ -68,6 +69,9 @@ func describe(t *model.Type) string {
 	case model.KindOptional:
 		return describe(t.Elem) + "?"
 	case model.KindArray:
+		if isMap(t) {
+			return fmt.Sprintf("map from %s to %s", describe(t.Index), describe(t.Elem.Elem))
+		}
 		return fmt.Sprintf("array of %s by %s", describe(t.Elem), describe(t.Index))
 	case model.KindList:
 		return fmt.Sprintf("list of at most %d %s", t.Cap, describe(t.Elem))

@@ -205,6 +205,8 @@ func (o *owners) check(f frame, e model.Expr) {
 	switch e := e.(type) {
 	case *model.Build:
 		o.over(f, e.Local, e.Over)
+	case *model.Find:
+		o.over(f, e.Local, e.Over)
 	case *model.Quantified:
 		o.over(f, e.Local, e.Over)
 	case *model.Binary:

@@ -80,7 +80,11 @@ func rewrite(e model.Expr, f func(model.Expr) model.Expr) model.Expr {
 		return &c
 	case *model.Build:
 		c := *e
-		c.Over, c.Elem = maybe(e.Over), f(e.Elem)
+		c.Over, c.If, c.Elem = maybe(e.Over), maybe(e.If), f(e.Elem)
+		return &c
+	case *model.Find:
+		c := *e
+		c.Over, c.X = maybe(e.Over), f(e.X)
 		return &c
 	case *model.Quantified:
 		c := *e
@@ -168,6 +172,8 @@ func free(e model.Expr) []*model.Local {
 		switch e := e.(type) {
 		case *model.Build:
 			bound = append(bound, e.Local)
+		case *model.Find:
+			bound = append(bound, e.Local)
 		case *model.Quantified:
 			bound = append(bound, e.Local)
 		}
@@ -197,6 +203,8 @@ func frameEnd(e model.Expr) int {
 	walk(e, func(e model.Expr) {
 		switch e := e.(type) {
 		case *model.Build:
+			end = max(end, e.Local.Offset+e.Local.Type.Slots())
+		case *model.Find:
 			end = max(end, e.Local.Offset+e.Local.Type.Slots())
 		case *model.Quantified:
 			end = max(end, e.Local.Offset+e.Local.Type.Slots())

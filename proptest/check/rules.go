@@ -186,7 +186,9 @@ func children(e model.Expr) []model.Expr {
 	case *model.ListLit:
 		return e.Elems
 	case *model.Build:
-		return some(e.Over, e.Elem)
+		return some(e.Over, e.If, e.Elem)
+	case *model.Find:
+		return some(e.Over, e.X)
 	case *model.Quantified:
 		return some(e.Over, e.X)
 	}

@@ -239,8 +239,16 @@ func (u *uses) visit(e model.Expr) {
 	case *model.Some:
 		u.pair(e.T.Elem, e.X.Type(), e.Span)
 	case *model.Build:
-		u.loop(e.Local, e.Values, e.Over, e.Span, true)
+		u.loop(e.Local, e.Values, e.Over, e.Span, e.T.Kind == model.KindList)
 		u.pair(e.T.Elem, e.Elem.Type(), e.Span)
+		if e.T.Kind == model.KindArray {
+			u.pair(e.T.Index, e.Local.Type, e.Span)
+		}
+	case *model.Find:
+		u.loop(e.Local, e.Values, e.Over, e.Span, !e.Count)
+		if !e.Count {
+			u.pair(e.T.Elem, e.Local.Type, e.Span)
+		}
 	case *model.Quantified:
 		u.loop(e.Local, e.Values, e.Over, e.Span, false)
 	}
@@ -268,6 +276,8 @@ func (u *uses) call(e *model.Call) {
 		}
 	case model.FnAppend, model.FnContains, model.FnWith, model.FnWithout:
 		u.pair(e.Args[0].Type().Elem, e.Args[1].Type(), e.Span)
+	case model.FnUnion, model.FnMinus, model.FnIntersect:
+		u.pair(e.Args[0].Type(), e.Args[1].Type(), e.Span)
 	case model.FnIf:
 		u.pair(e.Args[1].Type(), e.Args[2].Type(), e.Span)
 		u.pair(e.T, e.Args[1].Type(), e.Span)

@@ -178,6 +178,10 @@ func normal(e model.Expr) string {
 		return "(" + normal(e.X) + " " + e.Op.String() + " " + normal(e.Y) + ")"
 	case *model.Unary:
 		return e.Op.String() + normal(e.X)
+	case *model.Find:
+		q := *e
+		q.X = &model.Lit{ExprBase: model.ExprBase{T: q.X.Type()}}
+		return model.ExprString(&q) + normal(e.X)
 	case *model.Quantified:
 		q := *e
 		q.X = &model.Lit{ExprBase: model.ExprBase{T: e.T}}

@@ -9,6 +9,8 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen/looplabkitchen"
 	"github.com/parley-go/parley/proptest/conform/sample/lines"
 	"github.com/parley-go/parley/proptest/conform/sample/lines/looplablines"
+	"github.com/parley-go/parley/proptest/conform/sample/lobby"
+	"github.com/parley-go/parley/proptest/conform/sample/lobby/looplablobby"
 	"github.com/parley-go/parley/proptest/conform/sample/nasty"
 	"github.com/parley-go/parley/proptest/conform/sample/nasty/looplabnasty"
 	"github.com/parley-go/parley/proptest/conform/sample/nested"
@@ -28,6 +30,8 @@ var samples = []Target{
 	{"proptest/conform/testdata/nested/spec.yaml", "peer", nested.NewPeerRunner, looplabnested.NewPeer, nested.DecodeMessage, nested.AppendMessage, nested.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "client", corners.NewClientRunner, looplabcorners.NewClient, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
 	{"proptest/conform/testdata/lines/spec.yaml", "peer", lines.NewPeerRunner, looplablines.NewPeer, lines.DecodeMessage, lines.AppendMessage, lines.FrameSize},
+	{"proptest/conform/testdata/lobby/spec.yaml", "server", lobby.NewServerRunner, looplablobby.NewServer, lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
+	{"proptest/conform/testdata/lobby/spec.yaml", "client", lobby.NewClientRunner, looplablobby.NewClient, lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
 	{"proptest/conform/testdata/ring/spec.yaml", "node", ring.NewNodeRunner, looplabring.NewNode, ring.DecodeMessage, ring.AppendMessage, ring.FrameSize},
 	{"proptest/conform/testdata/sessions/spec.yaml", "server", sessions.NewServerRunner, looplabsessions.NewServer, sessions.DecodeMessage, sessions.AppendMessage, sessions.FrameSize},
 	{"proptest/conform/testdata/sessions/spec.yaml", "client", sessions.NewClientRunner, looplabsessions.NewClient, sessions.DecodeMessage, sessions.AppendMessage, sessions.FrameSize},

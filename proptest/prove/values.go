@@ -115,6 +115,8 @@ func (o *opaque) expr(e model.Expr) {
 			o.loop(e.Values)
 		case *model.Build:
 			o.loop(e.Values)
+		case *model.Find:
+			o.loop(e.Values)
 		}
 	})
 }
