@@ -63,6 +63,11 @@ func (e *engine) guarded() bool {
 	if len(e.lens) > 1 || e.budgets != nil {
 		return true
 	}
+	for i := range e.chans {
+		if e.chans[i].widest == e.chans[i].spec.Cap {
+			return true
+		}
+	}
 	writer := map[uint32]uint16{}
 	for p := range e.procs {
 		for i := range e.procs[p].rules {
@@ -132,7 +137,7 @@ func (s *search) tryPairs(claim, p int, c []uint64, ids []uint32, depth int, fou
 			if old != nil && (old.depth < depth || e.compare(old.c, c) <= 0) {
 				continue
 			}
-			if text := e.orders(x, y); text != "" {
+			if text := e.orders(moves, x, y); text != "" {
 				found[key] = &conflict{key, slices.Clone(c), depth, text}
 			}
 		}
@@ -145,9 +150,9 @@ func independent(x, y *taken) bool {
 	return x.proc != y.proc || (x.kind == LocalStep) != (y.kind == LocalStep)
 }
 
-// orders compares the two orders of a pair; empty if they agree.
-func (e *engine) orders(x, y *taken) string {
-	xy, yx := e.after(x, y), e.after(y, x)
+// orders compares the two orders of a pair, of all that is possible; empty if they agree.
+func (e *engine) orders(moves []taken, x, y *taken) string {
+	xy, yx := e.inOrder(moves, x, y), e.inOrder(moves, y, x)
 	name := func(m *taken) string { return e.sys.Labels[m.rule.label].Name }
 	switch {
 	case len(xy) == 0 && len(yx) == 0:
@@ -162,16 +167,37 @@ func (e *engine) orders(x, y *taken) string {
 	return ""
 }
 
-// after gives, sorted, where y leads once x was taken.
-func (e *engine) after(x, y *taken) [][]uint32 {
+// inOrder gives, sorted, where event x and then event y can lead; nothing if after some way
+// of taking x there is no way of taking y.
+func (e *engine) inOrder(moves []taken, x, y *taken) [][]uint32 {
 	var out [][]uint32
-	for _, m := range e.machineMoves(x.next) {
-		if m.proc == y.proc && m.kind == y.kind && m.ch == y.ch && m.msg == y.msg && e.sameEvent(m.rule, y.rule, m.kind) {
-			out = append(out, m.next)
+	for i := range moves {
+		if m := &moves[i]; e.same(&m.move, x) {
+			next := e.after(m, y)
+			if len(next) == 0 {
+				return nil
+			}
+			out = append(out, next...)
 		}
 	}
 	slices.SortFunc(out, slices.Compare)
 	return slices.CompactFunc(out, slices.Equal)
+}
+
+// same says whether a move is event y, perhaps in another way.
+func (e *engine) same(m *move, y *taken) bool {
+	return m.proc == y.proc && m.kind == y.kind && m.ch == y.ch && m.msg == y.msg && e.sameEvent(m.rule, y.rule, m.kind)
+}
+
+// after gives where y leads once x was taken.
+func (e *engine) after(x, y *taken) [][]uint32 {
+	var out [][]uint32
+	for _, m := range e.machineMoves(x.next) {
+		if e.same(&m.move, y) {
+			out = append(out, m.next)
+		}
+	}
+	return out
 }
 
 // sameEvent says whether two steps of one machine are the same event, though

@@ -8,7 +8,6 @@ import (
 // lasso reports how claim i fails: the nearest trigger from which a run can
 // come to a bad component, the way there, and a loop in it that is fair.
 func (s *search) lasso(i int, g *liveGraph, bad []int32, components [][]int32) {
-	e := s.e
 	ranks := s.ranks(g)
 	reach := g.backward(bad)
 	best := int32(-1)
@@ -26,14 +25,12 @@ func (s *search) lasso(i int, g *liveGraph, bad []int32, components [][]int32) {
 	stem := g.path(best, ranks, nil, func(v int32) bool { return bad[v] != 0 })
 	end := stem[len(stem)-1]
 	f := finding{key: findKey{what: foundClaim, claim: i}, c: g.nodes[best], depth: int(g.source[best])}
-	for k := 1; k < len(stem); k++ {
-		f.stem = append(f.stem, e.stepBetween(g.nodes[stem[k-1]], g.nodes[stem[k]]))
-	}
-	name := e.sys.Claims[i].Name
+	f.stem = s.steps(g, g.hops(stem))
+	name := s.e.sys.Claims[i].Name
 	f.text = fmt.Sprintf("nothing more has to happen here, and %q never holds", name)
 	if !g.stopped[end] {
 		f.text = fmt.Sprintf("the loop can go on for ever, and %q never holds", name)
-		f.loop = s.loop(g, end, components[bad[end]], ranks, e.sys.Claims[i].Fair)
+		f.loop = s.loop(g, end, components[bad[end]], ranks, s.e.sys.Claims[i].Fair)
 	}
 	f.end = g.nodes[end]
 	s.finds = append(s.finds, f)
@@ -116,8 +113,34 @@ func (g *liveGraph) way(before map[int32]int32, v int32) []int32 {
 	return out
 }
 
-// loop goes from a node of a component through a step of every unit taken in
-// it and a configuration where each other unit is not possible, and back.
+// hop is one step of a way: where it leads, and what it is for fairness. The first of a
+// way is where it begins.
+type hop struct{ to, unit int32 }
+
+// hops gives a way from node to node the first step to each.
+func (g *liveGraph) hops(nodes []int32) []hop {
+	way := []hop{{nodes[0], -1}}
+	for k, v := range nodes[1:] {
+		edges := g.edges[g.first[nodes[k]]:g.first[nodes[k]+1]]
+		at := slices.IndexFunc(edges, func(e liveEdge) bool { return e.to == v })
+		way = append(way, hop{v, edges[at].unit})
+	}
+	return way
+}
+
+// steps renders a way.
+func (s *search) steps(g *liveGraph, way []hop) []TraceStep {
+	var out []TraceStep
+	for k := 1; k < len(way); k++ {
+		to := s.e.unpack(g.nodes[way[k].to])
+		out = append(out, s.e.stepWhere(s.e.unpack(g.nodes[way[k-1].to]), func(m *move) bool {
+			return g.counts(m) && s.e.unit(m) == way[k].unit && slices.Equal(m.next, to)
+		}))
+	}
+	return out
+}
+
+// loop goes from a node of a component around in it and back, until it is fair to every unit.
 func (s *search) loop(g *liveGraph, from int32, c []int32, ranks []int32, fair Fairness) []TraceStep {
 	within := map[int32]bool{}
 	for _, v := range c {
@@ -125,53 +148,55 @@ func (s *search) loop(g *liveGraph, from int32, c []int32, ranks []int32, fair F
 	}
 	nodes := slices.Clone(c)
 	slices.SortFunc(nodes, func(a, b int32) int { return int(ranks[a] - ranks[b]) })
-	way := []int32{from}
+	way := []hop{{from, -1}}
 	visit := func(v int32) {
-		p := g.path(way[len(way)-1], ranks, within, func(x int32) bool { return x == v })
-		way = append(way, p[1:]...)
+		p := g.path(way[len(way)-1].to, ranks, within, func(x int32) bool { return x == v })
+		way = append(way, g.hops(p)[1:]...)
 	}
-	for u := range int32(g.units) {
-		if fair == Unfair || g.covers(way, u) {
-			continue
-		}
-		if v, to := g.where(nodes, within, u); to >= 0 {
+	for again := true; again; {
+		again = false
+		for u := range int32(g.units) {
+			if g.fairTo(way, u, fair) {
+				continue
+			}
+			again = true
+			v, to := g.where(nodes, within, u)
 			visit(v)
-			way = append(way, to)
-		} else if v >= 0 {
-			visit(v)
-		}
-	}
-	if len(way) == 1 { // no unit matters: any step inside will do
-		for _, e := range g.edges[g.first[from]:g.first[from+1]] {
-			if within[e.to] && (len(way) == 1 || ranks[e.to] < ranks[way[1]]) {
-				way = append(way[:1], e.to)
+			if to >= 0 {
+				way = append(way, hop{to, u})
 			}
 		}
+		if len(way) == 1 { // no unit matters: any step inside will do
+			best := int32(-1)
+			for _, e := range g.edges[g.first[from]:g.first[from+1]] {
+				if within[e.to] && (best < 0 || ranks[e.to] < ranks[best]) {
+					best = e.to
+				}
+			}
+			way = append(way, g.hops([]int32{from, best})[1:]...)
+			again = true
+		}
+		visit(from)
 	}
-	visit(from)
-	var steps []TraceStep
-	for k := 1; k < len(way); k++ {
-		steps = append(steps, s.e.stepBetween(g.nodes[way[k-1]], g.nodes[way[k]]))
-	}
-	return steps
+	return s.steps(g, way)
 }
 
-// covers says whether a way takes a step of unit u or passes a node where none
-// is possible.
-func (g *liveGraph) covers(way []int32, u int32) bool {
-	for i, v := range way {
-		possible := false
-		for _, e := range g.edges[g.first[v]:g.first[v+1]] {
-			possible = possible || e.unit == u
-			if e.unit == u && i+1 < len(way) && e.to == way[i+1] {
-				return true
-			}
-		}
-		if !possible {
+// fairTo says whether going round a way for ever is fair to unit u: it is taken, or,
+// if fairness is strong, nowhere possible, or, if it is weak, somewhere not possible.
+func (g *liveGraph) fairTo(way []hop, u int32, fair Fairness) bool {
+	if fair == Unfair {
+		return true
+	}
+	possible := 0
+	for i, h := range way {
+		if i > 0 && h.unit == u {
 			return true
 		}
+		if slices.ContainsFunc(g.edges[g.first[h.to]:g.first[h.to+1]], func(e liveEdge) bool { return e.unit == u }) {
+			possible++
+		}
 	}
-	return false
+	return possible == 0 || fair == Weak && possible < len(way)
 }
 
 // where gives the first of nodes with a step of unit u that stays within, and

@@ -16,6 +16,7 @@ type liveGraph struct {
 	first   []int32 // by node: its first edge
 	stopped []bool  // no step has to happen any more
 	units   int
+	calm    bool
 }
 
 // liveEdge is one step. To is -1 if it leaves the graph, unit -1 if nothing is
@@ -55,7 +56,7 @@ func (s *search) leadsTo(i int) {
 func (s *search) liveGraph(i int) *liveGraph {
 	e := s.e
 	claim := &e.sys.Claims[i]
-	g := &liveGraph{number: map[uint64]int32{}, units: len(e.sys.Labels) + len(e.chans)}
+	g := &liveGraph{number: map[uint64]int32{}, units: len(e.sys.Labels) + len(e.chans), calm: claim.Calm}
 	ids := make([]uint32, e.fields())
 	s.forEach(func(depth int, c []uint64) bool {
 		if claim.Kind == Eventually && depth > 0 {
@@ -80,13 +81,13 @@ func (s *search) liveGraph(i int) *liveGraph {
 		e.lay.unpack(g.nodes[v], ids)
 		stopped := true
 		e.moves(ids, func(m *move) bool {
-			spontaneous := m.rule == nil || m.kind == DupStep || m.kind == LocalStep && m.rule.flags&spontaneousFlag != 0
-			if m.fault != nil || spontaneous && m.rule != nil && m.kind == LocalStep && claim.Calm {
+			if !g.counts(m) {
 				return true
 			}
-			stopped = stopped && spontaneous
+			unit := e.unit(m)
+			stopped = stopped && unit < 0
 			e.lay.pack(m.next, next)
-			g.edges = append(g.edges, liveEdge{s.liveNode(g, i, next, m.next), e.unit(m, spontaneous)})
+			g.edges = append(g.edges, liveEdge{s.liveNode(g, i, next, m.next), unit})
 			return true
 		})
 		g.stopped = append(g.stopped, stopped)
@@ -115,10 +116,15 @@ func (s *search) liveNode(g *liveGraph, i int, c []uint64, ids []uint32) int32 {
 	return n
 }
 
-// unit says what a move is for fairness: a label, a channel, or nothing.
-func (e *engine) unit(m *move, spontaneous bool) int32 {
+// counts says whether a move is an edge of the graph.
+func (g *liveGraph) counts(m *move) bool {
+	return m.fault == nil && !(g.calm && m.kind == LocalStep && m.rule.flags&spontaneousFlag != 0)
+}
+
+// unit says what a move is for fairness: a label, a channel, or, if it need never happen, nothing.
+func (e *engine) unit(m *move) int32 {
 	switch {
-	case spontaneous:
+	case m.rule == nil || m.kind == DupStep || m.kind == LocalStep && m.rule.flags&spontaneousFlag != 0:
 		return -1
 	case m.kind == LocalStep:
 		return int32(m.rule.label)

@@ -42,6 +42,10 @@ func (f naiveFind) add(what string, depth int) {
 type naiveStep struct {
 	key                string
 	spontaneous, fault bool
+	kind               StepKind
+	proc, ch           int // -1: a channel's step, a local step
+	msg                []byte
+	step               Step
 }
 
 type naive struct {
@@ -132,7 +136,7 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 		return ok
 	}
 	for p, proc := range n.sys.Procs {
-		proc.Local(c.locals[p], func(s Step) { count(take(c, p, s, naiveStep{spontaneous: s.Spontaneous})) })
+		proc.Local(c.locals[p], func(s Step) { count(take(c, p, s, naiveStep{spontaneous: s.Spontaneous, proc: p, ch: -1, step: s})) })
 	}
 	for k := range n.sys.Channels {
 		n.deliver(c, k, next, func(base *conf, p int, s Step, is naiveStep) (*conf, bool) {
@@ -191,9 +195,9 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*
 		popped := c.clone()
 		popped.words[k] = slices.Delete(popped.words[k], i, i+1)
 		n.sys.Procs[ch.To].Receive(c.locals[ch.To], k, m, func(s Step) {
-			take(popped, ch.To, s, naiveStep{})
+			take(popped, ch.To, s, naiveStep{kind: ReceiveStep, proc: ch.To, ch: k, msg: m, step: s})
 			if kept := c.clone(); ch.Dup && s.Fault == nil && n.spend(kept, 1) {
-				if o, _ := take(kept, ch.To, s, naiveStep{fault: true}); o != nil {
+				if o, _ := take(kept, ch.To, s, naiveStep{fault: true, kind: DupStep, proc: ch.To, ch: k, msg: m, step: s}); o != nil {
 					n.faults[1]++
 				}
 			}
@@ -201,7 +205,7 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*
 		if lost := popped.clone(); ch.Lossy && n.spend(lost, 0) {
 			n.steps++
 			n.faults[0]++
-			next(lost, naiveStep{fault: true})
+			next(lost, naiveStep{fault: true, kind: LoseStep, proc: -1, ch: k, msg: m})
 		}
 	}
 	if swapped := c.clone(); ch.Swap && ch.Order == FIFO && len(w) > 1 && !bytes.Equal(w[0], w[1]) && n.spend(swapped, 2) {
@@ -209,7 +213,7 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*
 		s[0], s[1] = s[1], s[0]
 		n.steps++
 		n.faults[2]++
-		next(swapped, naiveStep{fault: true})
+		next(swapped, naiveStep{fault: true, kind: SwapStep, proc: -1, ch: k})
 	}
 }
 
