@@ -1,0 +1,394 @@
+// Package dtlslink puts DTLS 1.2 between a driver and any link that carries
+// datagrams: a UDP socket with many peers, or the IPX tunnel.
+//
+// It is a module of its own, so that clients that do not need it do not link
+// it. It knows no protocol, and no carrier but by [transport.Link]; the
+// cryptography is that of pion/dtls. Start from [Wrap], which gives a [Link].
+package dtlslink
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/pion/dtls/v3"
+
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/tlslink"
+)
+
+// Overhead is what DTLS adds to a frame at most, in bytes: the header of a record, an explicit nonce and a tag.
+const Overhead = 13 + 8 + 16
+
+// Config says who this side is, who is accepted, and how much is kept.
+type Config struct {
+	// Server: this side answers handshakes; otherwise it begins one with each
+	// peer that the link below announces. Of two sides one must be the server.
+	Server bool
+	// Certificate is this side's; a server must have one. tlslink.SelfSigned makes one.
+	Certificate tls.Certificate
+	// Keys are the peers that are accepted, whatever their certificates say. A peer without one of them is refused.
+	Keys []tlslink.Fingerprint
+	// Roots are the authorities that vouch for peers where Keys is empty. A
+	// client that has neither takes those of the computer; a server that has neither asks no
+	// client who it is.
+	Roots *x509.CertPool
+	// ServerName is whom a client without Keys expects.
+	ServerName string
+
+	// Handshake is how long a handshake may take, 0 for ten seconds. A peer that does not end it is never announced.
+	Handshake time.Duration
+	// Handshakes is how many may be under way at a time, 0 for 64. Datagrams of others are dropped meanwhile.
+	Handshakes int
+	// Queue is how many received frames wait to be taken, 0 for 1024; further ones are dropped.
+	Queue int
+}
+
+func (c Config) withDefaults() Config {
+	if c.Handshake == 0 {
+		c.Handshake = 10 * time.Second
+	}
+	if c.Handshakes == 0 {
+		c.Handshakes = 64
+	}
+	if c.Queue == 0 {
+		c.Queue = 1024
+	}
+	return c
+}
+
+// Stats counts what a link has refused or dropped since it was made.
+type Stats struct {
+	Failed  uint64 // handshakes that did not come to their end
+	Refused uint64 // datagrams of new peers while Config.Handshakes were under way
+	Dropped uint64 // received frames that found no room
+}
+
+// Link is a link through DTLS. It always announces its peers, when their
+// handshake has ended, by the numbers they have below. Frames cannot be broadcast: All means each in turn.
+type Link struct {
+	inner transport.Link
+	cfg   Config
+	in    inbox
+	out   sync.Mutex // held while something is sent below
+
+	mu       sync.Mutex       // guards what follows
+	below    map[int]bool     // peers that are there below
+	sessions map[int]*session // one for each peer at most
+	renewing map[int]*session // handshakes of peers that begin anew while their session is still there
+	starting int
+	closed   bool
+	stats    Stats
+	lastErr  error
+	running  sync.WaitGroup
+}
+
+// Wrap begins to speak DTLS on a link that carries datagrams and belongs to it
+// from then on, also when Wrap fails.
+func Wrap(inner transport.Link, cfg Config) (*Link, error) {
+	cfg = cfg.withDefaults()
+	var err error
+	if inner.Properties().Stream {
+		err = errors.New("DTLS needs a link that carries datagrams; see tlslink for streams")
+	} else if cfg.Server && len(cfg.Certificate.Certificate) == 0 {
+		err = errors.New("a server needs a certificate: set Config.Certificate, for example to one of tlslink.SelfSigned")
+	}
+	if err != nil {
+		return nil, errors.Join(err, inner.Abort())
+	}
+	l := &Link{inner: inner, cfg: cfg, below: map[int]bool{}, sessions: map[int]*session{}, renewing: map[int]*session{}}
+	l.in.init(cfg.Queue)
+	if inner.Properties().Peers == 0 {
+		l.appear(0)
+	}
+	l.running.Go(l.receive)
+	return l, nil
+}
+
+// receive hands what arrives below to the sessions, until the link below ends.
+func (l *Link) receive() {
+	buf := make([]byte, 1<<16)
+	for {
+		got, err := l.inner.Receive(buf)
+		switch {
+		case errors.Is(err, transport.ErrInterrupted):
+		case err != nil:
+			l.end(err)
+			return
+		case got.Kind == transport.PeerUp:
+			l.appear(got.Peer)
+		case got.Kind == transport.PeerLost:
+			l.drop(got.Peer)
+		default:
+			l.deliver(got.Peer, buf[:got.N])
+		}
+	}
+}
+
+// deliver gives a datagram to whom it is for. What does not fit is lost, as datagrams may be.
+func (l *Link) deliver(peer int, b []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old, renewed := l.sessions[peer], l.renewing[peer]
+	switch {
+	case old == nil:
+		old = l.begin(peer, l.sessions)
+	case renewed == nil && old.up && l.cfg.Server && isClientHello(b):
+		// The peer may have begun anew, or somebody pretends that. Who cannot
+		// end a handshake does no harm to the session there is (RFC 6347, section 4.2.8).
+		renewed = l.begin(peer, l.renewing)
+	}
+	if renewed != nil {
+		renewed.pipe.in.Write(b, nil)
+		if epoch(b) == 0 {
+			return
+		}
+	}
+	if old != nil {
+		old.pipe.in.Write(b, nil)
+	}
+}
+
+// epoch is that of a record: 0 during a handshake.
+func epoch(b []byte) uint16 {
+	if len(b) < 13 {
+		return 0
+	}
+	return uint16(b[3])<<8 | uint16(b[4])
+}
+
+// isClientHello tells the first message of a handshake by its content type, epoch and handshake type.
+func isClientHello(b []byte) bool { return len(b) > 13 && b[0] == 22 && epoch(b) == 0 && b[13] == 1 }
+
+// appear notes a peer of the link below. A client begins to speak to it; a server waits.
+func (l *Link) appear(peer int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.below[peer] = true
+	if !l.cfg.Server && l.sessions[peer] == nil {
+		l.begin(peer, l.sessions)
+	}
+}
+
+// begin begins a session; nil if there is no room. The caller holds mu.
+func (l *Link) begin(peer int, in map[int]*session) *session {
+	if l.closed {
+		return nil
+	}
+	if l.starting >= l.cfg.Handshakes {
+		l.stats.Refused++
+		return nil
+	}
+	s := newSession(l, peer)
+	s.renewal = l.sessions[peer] != nil
+	in[peer] = s
+	l.starting++
+	l.running.Go(s.run)
+	return s
+}
+
+// retry is how long a client waits before it begins anew.
+const retry = time.Second
+
+// beginAgain has a client try again after a while, as long as the peer is there below.
+func (l *Link) beginAgain(peer int) {
+	if l.cfg.Server {
+		return
+	}
+	time.AfterFunc(retry, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.below[peer] && l.sessions[peer] == nil {
+			l.begin(peer, l.sessions)
+		}
+	})
+}
+
+// drop ends the session of a peer that is gone below.
+func (l *Link) drop(peer int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.below, peer)
+	for _, s := range []*session{l.sessions[peer], l.renewing[peer]} {
+		if s != nil {
+			s.pipe.Close()
+		}
+	}
+}
+
+// settled notes that a handshake has come to an end.
+func (l *Link) settled(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.starting--
+	if err != nil && !l.closed {
+		l.stats.Failed++
+		l.lastErr = err
+	}
+}
+
+// forget takes a session out.
+func (l *Link) forget(s *session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range []map[int]*session{l.sessions, l.renewing} {
+		if m[s.peer] == s {
+			delete(m, s.peer)
+		}
+	}
+}
+
+// all returns every session. The caller holds mu.
+func (l *Link) all() (all []*session) {
+	for _, m := range []map[int]*session{l.sessions, l.renewing} {
+		for _, s := range m {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// end says that nothing is received any more, and why.
+func (l *Link) end(why error) {
+	l.mu.Lock()
+	l.closed = true
+	for _, s := range l.all() {
+		s.pipe.Close()
+	}
+	l.mu.Unlock()
+	l.in.stop(why)
+}
+
+// Stats returns the totals, and the reason of the last handshake that failed, or nil.
+func (l *Link) Stats() (Stats, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.stats
+	s.Dropped = l.in.dropped()
+	return s, l.lastErr
+}
+
+// Identity says who a peer is, and whether it has one and is there.
+func (l *Link) Identity(peer int) (tlslink.Identity, bool) {
+	if s := l.ready(peer); s != nil {
+		return s.identity, true
+	}
+	return tlslink.Identity{}, false
+}
+
+// ready returns the session of a peer whose handshake has ended.
+func (l *Link) ready(peer int) *session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.sessions[peer]; s != nil && s.up {
+		return s
+	}
+	return nil
+}
+
+// Properties implements [transport.Link]. DTLS recognises frames that arrive
+// twice, and drops what comes faster than it is taken.
+func (l *Link) Properties() transport.Properties {
+	p := l.inner.Properties()
+	p.Duplicating, p.Reliable = false, false
+	p.Peers = max(p.Peers, 1)
+	p.MaxFrame = min(p.MaxFrame, maxRecord) - Overhead
+	if l.inner.Properties().MaxFrame == 0 {
+		p.MaxFrame = maxRecord - Overhead
+	}
+	return p
+}
+
+const maxRecord = 1 << 14
+
+// Receive implements [transport.Link].
+func (l *Link) Receive(buf []byte) (transport.Arrival, error) { return l.in.take(buf) }
+
+// Interrupt implements [transport.Link].
+func (l *Link) Interrupt(at time.Time) { l.in.interrupt(at) }
+
+// Send implements [transport.Link]. The frame leaves at once: a datagram is a record.
+func (l *Link) Send(peer int, frame []byte) error {
+	p := l.Properties()
+	l.mu.Lock()
+	closed := l.closed
+	l.mu.Unlock()
+	switch {
+	case closed:
+		return transport.ErrClosed
+	case len(frame) > p.MaxFrame:
+		return fmt.Errorf("%w: %d bytes, at most %d fit into a datagram with DTLS", transport.ErrFrameTooLong, len(frame), p.MaxFrame)
+	case peer == transport.All:
+		return l.sendAll(frame)
+	}
+	s := l.ready(peer)
+	if s == nil {
+		return transport.ErrNoPeer
+	}
+	return s.send(frame)
+}
+
+func (l *Link) sendAll(frame []byte) error {
+	l.mu.Lock()
+	var all []*session
+	for _, s := range l.sessions {
+		if s.up {
+			all = append(all, s)
+		}
+	}
+	l.mu.Unlock()
+	var errs []error
+	for _, s := range all {
+		errs = append(errs, s.send(frame))
+	}
+	return errors.Join(errs...)
+}
+
+// Flush implements [transport.Link].
+func (l *Link) Flush() error { return nil }
+
+// Close implements [transport.Link]: it tells every peer that nothing follows.
+func (l *Link) Close() error { return l.release(true) }
+
+// Abort implements [transport.Link].
+func (l *Link) Abort() error { return l.release(false) }
+
+func (l *Link) release(orderly bool) error {
+	l.mu.Lock()
+	first := !l.closed
+	l.closed = true
+	all := l.all()
+	conns := make([]*dtls.Conn, len(all))
+	for i, s := range all {
+		conns[i] = s.conn
+	}
+	l.mu.Unlock()
+	l.in.stop(transport.ErrClosed)
+	if !first {
+		return nil
+	}
+	for i, s := range all {
+		if orderly && conns[i] != nil {
+			conns[i].Close()
+		}
+		s.pipe.Close()
+	}
+	var err error
+	if orderly {
+		err = l.inner.Close()
+	} else {
+		err = l.inner.Abort()
+	}
+	l.running.Wait()
+	return err
+}
+
+// LocalAddr implements [transport.Link].
+func (l *Link) LocalAddr() net.Addr { return l.inner.LocalAddr() }
+
+// RemoteAddr implements [transport.Link].
+func (l *Link) RemoteAddr(peer int) net.Addr { return l.inner.RemoteAddr(peer) }
