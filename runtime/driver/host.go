@@ -27,6 +27,7 @@ type Host[R fsm.Runner, M any] struct {
 	fresh    func(peer int) M
 	o        Options[R]
 	link     transport.Link
+	batched  transport.Batched // link, if it brings several frames at once
 	sessions []*session[R, M]
 	due      agenda[R, M]
 	current  *session[R, M]
@@ -84,6 +85,7 @@ func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, li
 	}
 	h := &Host[R, M]{r: r, at: at, fresh: fresh, o: o, link: link, sessions: make([]*session[R, M], p.Peers),
 		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox), done: make(chan struct{})}
+	h.batched, _ = link.(transport.Batched)
 	if fresh == nil {
 		first := *at(r)
 		h.fresh = func(int) M { return first }
@@ -156,7 +158,7 @@ func (h *Host[R, M]) Run(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("the link is lost with all its peers: %w", err)
 		default:
-			h.arrived(time.Since(h.epoch), got)
+			h.arrivals(got)
 		}
 	}
 	return context.Cause(ctx)
@@ -217,7 +219,18 @@ func (h *Host[R, M]) forget(s *session[R, M]) {
 	}
 }
 
-// arrived handles what a Receive returned.
+// arrivals handles what a Receive returned and what came together with it.
+func (h *Host[R, M]) arrivals(got transport.Arrival) {
+	now := time.Since(h.epoch)
+	h.arrived(now, got)
+	for n, ok := 0, h.batched != nil; ok && n < maxTogether && !h.stopping.Load(); n++ {
+		if got, ok = h.batched.Next(h.buf); ok {
+			h.arrived(now, got)
+		}
+	}
+}
+
+// arrived handles one arrival.
 func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 	s := h.sessions[got.Peer]
 	switch {

@@ -102,8 +102,25 @@ func (d *Driver[R]) waitLink(s *slot, until time.Duration) time.Duration {
 	}
 	now := d.now()
 	d.arrived(now, s, got, err)
+	if err == nil && s.batched != nil {
+		d.rest(now, s)
+	}
 	return now
 }
+
+// rest handles what a link has brought together with a frame, so that all answers leave in one flush.
+func (d *Driver[R]) rest(now time.Duration, s *slot) {
+	for n := 0; n < maxTogether && s.open && !d.stopping.Load(); n++ {
+		got, ok := s.batched.Next(s.space())
+		if !ok {
+			return
+		}
+		d.arrived(now, s, got, nil)
+	}
+}
+
+// maxTogether is how many frames are handled without looking at commands and timers.
+const maxTogether = 64
 
 // pump gives a link a goroutine that receives and puts what comes into the
 // mailbox, one piece at a time, so that a busy peer waits like everybody else.

@@ -12,13 +12,14 @@ import (
 
 // slot is a link in use by a driver.
 type slot struct {
-	link  transport.Link
-	props transport.Properties
-	first fsm.Peer // the machine's number of the link's peer 0
-	peers []peerState
-	open  bool
-	dirty bool   // something was sent and not flushed
-	out   []byte // what was sent on a stream and not given to the link
+	link    transport.Link
+	batched transport.Batched // link, if it brings several frames at once
+	props   transport.Properties
+	first   fsm.Peer // the machine's number of the link's peer 0
+	peers   []peerState
+	open    bool
+	dirty   bool   // something was sent and not flushed
+	out     []byte // what was sent on a stream and not given to the link
 
 	split *transport.Splitter // for a stream
 	frame []byte              // for datagrams
@@ -47,6 +48,7 @@ const noTime = time.Duration(1<<63 - 1)
 func newSlot[R fsm.Runner](info *fsm.Info, r R, buffer int, first fsm.Peer, link transport.Link) *slot {
 	p := link.Properties()
 	s := &slot{link: link, props: p, first: first, peers: make([]peerState, max(p.Peers, 1)), unclear: true}
+	s.batched, _ = link.(transport.Batched)
 	if p.Stream {
 		s.split = transport.NewSplitter(r.FrameSize, info.MaxFrame, buffer)
 	} else {

@@ -95,7 +95,8 @@ type Link interface {
 	// Interrupt makes Receive return ErrInterrupted, with no byte lost, from
 	// the time at on: at once if at has passed, never if it is the zero time.
 	// Each call replaces the one before. A Receive that starts after at may
-	// return ErrInterrupted although bytes are waiting.
+	// return ErrInterrupted although bytes are waiting. Frames that came together with one that
+	// was received before at, a few dozen at most, may still be returned after it unless at had passed when it was given.
 	Interrupt(at time.Time)
 
 	// Send queues a copy of frame for a peer, or for All. Nothing need leave
@@ -118,4 +119,11 @@ type Link interface {
 	// LocalAddr is this end's address, RemoteAddr that of a peer; nil if there is none.
 	LocalAddr() net.Addr
 	RemoteAddr(peer int) net.Addr
+}
+
+// Batched is implemented by links whose carrier brings several frames at once.
+type Batched interface {
+	// Next is Receive for what is at hand already: ok is false if nothing is, or if Receive would fail. It does not wait, so
+	// that the answers to all that came together can leave together. The goroutine that receives calls it.
+	Next(buf []byte) (got Arrival, ok bool)
 }

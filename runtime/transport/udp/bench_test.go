@@ -72,10 +72,10 @@ func (s strong) Properties() transport.Properties {
 
 // BenchmarkEcho has messages answered by a bare loop, by a link, by a
 // driver and by a host, in turns within one run, and compares the processor time that the
-// answering thread needs for each message. Every turn answers turn messages.
+// answering thread needs for each message in its best turn. Every turn answers turn messages.
 func BenchmarkEcho(b *testing.B) {
 	const turn = 5000
-	var spent [4]time.Duration
+	var best [4]time.Duration // of a turn
 	var mallocs [4]uint64
 	turns := 0
 	run := func(k int, serve func() (addr string, answer func(), stop func())) {
@@ -99,7 +99,9 @@ func BenchmarkEcho(b *testing.B) {
 		runtime.ReadMemStats(&m1)
 		mallocs[k] += m1.Mallocs - m0.Mallocs
 		stop()
-		spent[k] += <-used
+		if spent := <-used; turns == 1 || spent < best[k] {
+			best[k] = spent
+		}
 		conn.Close()
 	}
 	for b.Loop() {
@@ -109,7 +111,7 @@ func BenchmarkEcho(b *testing.B) {
 		run(2, serveDriver(b))
 		run(3, serveHost(b))
 	}
-	perMessage := func(k int) float64 { return float64(spent[k]) / float64(turns*(turn+100)) }
+	perMessage := func(k int) float64 { return float64(best[k]) / (turn + 100) }
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(perMessage(0), "bare-cpu-ns/msg")
 	b.ReportMetric(perMessage(1)/perMessage(0), "link/bare")
@@ -138,13 +140,16 @@ func serveLink(b *testing.B) func() (string, func(), func()) {
 			buf := make([]byte, 100)
 			for {
 				got, err := l.Receive(buf)
+				for ok := err == nil; ok; got, ok = l.Next(buf) {
+					if got.Kind == transport.Data {
+						buf[2] = pingpong.PONG
+						l.Send(got.Peer, buf[:got.N])
+					}
+				}
 				if err != nil {
 					return
 				}
-				if got.Kind == transport.Data {
-					buf[2] = pingpong.PONG
-					l.Send(got.Peer, buf[:got.N])
-				}
+				l.Flush()
 			}
 		}
 		return l.LocalAddr().String(), answer, func() { l.Abort() }
@@ -181,7 +186,7 @@ func TestNoAllocation(t *testing.T) {
 	expect(t, b, "up 0")
 	f, buf := make([]byte, 100), make([]byte, 200)
 	n := testing.AllocsPerRun(200, func() {
-		if a.Send(0, f) != nil {
+		if a.Send(0, f) != nil || a.Flush() != nil {
 			t.Fatal("cannot send")
 		}
 		if _, err := b.Receive(buf); err != nil {

@@ -6,31 +6,41 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+	"github.com/parley-go/parley/runtime/transport/internal/mmsg"
 )
 
 // socket is a UDP socket as package dgram wants it.
 type socket struct {
 	conn  *net.UDPConn
+	io    *mmsg.Conn
 	local netip.AddrPort
 	write sync.Mutex // the two goroutines of a link may both send
-	out   dgram.Sender
 }
 
-func newSocket(conn *net.UDPConn) (*socket, error) {
-	s := &socket{conn: conn, local: unmap(conn.LocalAddr().(*net.UDPAddr).AddrPort())}
-	return s, s.out.Init(conn)
+func newSocket(conn *net.UDPConn, o mmsg.Options) (*socket, error) {
+	c, err := mmsg.New(conn, o)
+	return &socket{conn: conn, io: c, local: unmap(conn.LocalAddr().(*net.UDPAddr).AddrPort())}, err
 }
 
-func (s *socket) Read(buf []byte) ([]byte, netip.AddrPort, error) {
-	n, from, err := s.conn.ReadFromUDPAddrPort(buf)
-	return buf[:max(n, 0)], unmap(from), err
-}
+func (s *socket) Read([]byte) ([]byte, netip.AddrPort, error) { return s.io.Read() }
+
+func (s *socket) Held() bool { return s.io.Held() }
 
 func (s *socket) Write(frame []byte, to netip.AddrPort) error {
+	_, err := s.Put(-1, frame, to)
+	return err
+}
+
+func (s *socket) Put(peer int, frame []byte, to netip.AddrPort) (lost int, err error) {
 	s.write.Lock()
 	defer s.write.Unlock()
-	return s.out.Send(frame, to)
+	return s.io.Put(peer, frame, to)
+}
+
+func (s *socket) Flush() (lost int) {
+	s.write.Lock()
+	defer s.write.Unlock()
+	return s.io.Flush()
 }
 
 func (s *socket) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }

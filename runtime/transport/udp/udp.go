@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+	"github.com/parley-go/parley/runtime/transport/internal/mmsg"
 )
 
 // Limits are the limits of a link and of each of its peers.
@@ -57,7 +58,17 @@ type Config struct {
 	Cookie bool
 	// Retry is the time between two requests to be admitted, 0 for 250 ms. With Cookie only.
 	Retry time.Duration
+	// Offload has the kernel cut one large piece into the frames of one size for one peer,
+	// and join what comes from one peer, where it can (Linux 4.18, 5.0); elsewhere it
+	// does nothing. It takes 64 KiB for each of up to 32 frames that are read at once.
+	Offload bool
+	// Gather is how long frames may wait after Flush, at most MaxGather, so that more of them leave in
+	// one call, and with Offload in one piece for each peer. 0: they leave at Flush. They leave only while somebody receives.
+	Gather time.Duration
 }
+
+// MaxGather is the longest Config.Gather.
+const MaxGather = 4 * time.Millisecond
 
 // Link is a UDP socket and its peers.
 type Link struct {
@@ -75,6 +86,9 @@ func Open(network, address string, cfg Config) (*Link, error) {
 	if cfg.MaxFrame > maxDatagram {
 		return nil, fmt.Errorf("frames of %d bytes do not fit into a datagram: %d is the most", cfg.MaxFrame, maxDatagram)
 	}
+	if cfg.Gather < 0 || cfg.Gather > MaxGather {
+		return nil, fmt.Errorf("frames cannot be gathered for %v: %v is the most", cfg.Gather, MaxGather)
+	}
 	peers, err := resolve(network, cfg.Peers)
 	if err != nil {
 		return nil, err
@@ -87,12 +101,15 @@ func Open(network, address string, cfg Config) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	sock, err := newSocket(pc.(*net.UDPConn))
+	if cfg.MaxPeers <= 0 {
+		cfg.MaxPeers = dgram.DefaultPeers
+	}
+	sock, err := newSocket(pc.(*net.UDPConn), mmsg.Options{MaxFrame: cfg.MaxFrame, Peers: cfg.MaxPeers, Offload: cfg.Offload})
 	if err != nil {
 		pc.Close()
 		return nil, err
 	}
-	dc := dgram.Config[netip.AddrPort]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, All: all, Own: sock.own()}
+	dc := dgram.Config[netip.AddrPort]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, All: all, Own: sock.own(), Gather: cfg.Gather}
 	if cfg.Cookie {
 		dc.Gate = newGate(cfg.Retry)
 	}

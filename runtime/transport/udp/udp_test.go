@@ -94,6 +94,9 @@ func say(t testing.TB, l transport.Link, to int, text string) {
 	if err := l.Send(to, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
+	if err := l.Flush(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestSeveralPeers(t *testing.T) {

@@ -36,6 +36,18 @@ type Socket[A comparable] interface {
 	Addr(a A) net.Addr
 }
 
+// Batch is a [Socket] that reads and sends several datagrams at once. A frame that it has read is
+// valid until the next Read, whose buffer it does not use.
+type Batch[A comparable] interface {
+	Socket[A]
+	// Held reports whether Read returns at once, whatever the deadline, with what has come together with the frame before.
+	Held() bool
+	// Put keeps a copy of a frame for a peer, or with a negative number for an address that is none, until
+	// Flush or until too much waits. Both return how many frames were lost. Any goroutine may call them.
+	Put(peer int, frame []byte, to A) (lost int, err error)
+	Flush() (lost int)
+}
+
 // Verdict is what a Gate says of a datagram.
 type Verdict uint8
 
@@ -72,6 +84,8 @@ type Config[A comparable] struct {
 	Own func(A) bool
 	// Gate is asked about everybody who is not yet a peer. May be nil.
 	Gate Gate[A]
+	// Gather is how long frames may wait after Flush, so that more of them leave at once. With a Batch only.
+	Gather time.Duration
 }
 
 // Limits are what a user may set for any link over datagrams. The zero value is usable.
@@ -105,6 +119,7 @@ type Stats struct {
 // Link is a [transport.Link] over a socket.
 type Link[A comparable] struct {
 	sock  Socket[A]
+	batch Batch[A] // sock, if it is one
 	cfg   Config[A]
 	props transport.Properties
 
@@ -120,14 +135,21 @@ type Link[A comparable] struct {
 	queued []A
 	busy   atomic.Int32 // events and injected frames that wait
 
+	gathering atomic.Bool // leave is set
+	past      atomic.Bool // until has come, as of the call of Interrupt
+
 	dl     sync.Mutex // guards what follows and the socket's deadline
 	until  time.Time  // given to Interrupt
+	leave  time.Time  // when what was gathered has to leave; zero for never
 	tick   time.Time  // when the table has to be looked at; zero for never
 	every  time.Duration
 	set    time.Time // what the socket was told
 	closed atomic.Bool
 	over   sync.Once
 }
+
+// DefaultPeers is the most peers of a link unless Limits.MaxPeers says otherwise.
+const DefaultPeers = 64
 
 // maxInjected is how many injected frames wait at most.
 const maxInjected = 64
@@ -138,9 +160,12 @@ var longAgo = time.Unix(1, 0)
 // the order of their numbers. It fails if they are more than MaxPeers.
 func New[A comparable](sock Socket[A], cfg Config[A], peers []A) (*Link[A], error) {
 	if cfg.MaxPeers <= 0 {
-		cfg.MaxPeers = 64
+		cfg.MaxPeers = DefaultPeers
 	}
-	l := &Link[A]{sock: sock, cfg: cfg, in: make([]byte, cfg.Overhead+cfg.MaxFrame+1)}
+	l := &Link[A]{sock: sock, cfg: cfg}
+	if l.batch, _ = sock.(Batch[A]); l.batch == nil {
+		l.in = make([]byte, cfg.Overhead+cfg.MaxFrame+1)
+	}
 	l.props = transport.Properties{Duplicating: true, MaxFrame: cfg.MaxFrame, Peers: cfg.MaxPeers}
 	if cfg.Silence > 0 {
 		l.every = max(cfg.Silence/4, time.Millisecond)
@@ -201,7 +226,7 @@ func (l *Link[A]) Add(a A) (int, error) {
 	l.announce()
 	l.mu.Unlock()
 	if err == nil && l.cfg.Gate != nil {
-		l.sock.Write(l.cfg.Gate.Ask(nil, a), a) // lost like any other; the next one follows
+		l.writeNow(l.cfg.Gate.Ask(nil, a), a) // lost like any other; the next one follows
 	}
 	l.wake()
 	return i, err
@@ -233,7 +258,7 @@ func (l *Link[A]) Inject(frame []byte, from A) {
 	l.wake()
 }
 
-// Send implements [transport.Link]. The frame is handed to the carrier at once.
+// Send implements [transport.Link]. A socket that is no Batch takes the frame at once.
 func (l *Link[A]) Send(peer int, frame []byte) error {
 	switch {
 	case l.closed.Load():
@@ -252,12 +277,12 @@ func (l *Link[A]) Send(peer int, frame []byte) error {
 	if !ok {
 		return transport.ErrNoPeer
 	}
-	return l.write(frame, to)
+	return l.write(peer, frame, to)
 }
 
 func (l *Link[A]) sendAll(frame []byte) (err error) {
 	for _, to := range l.cfg.All {
-		if e := l.write(frame, to); e != nil {
+		if e := l.write(-1, frame, to); e != nil {
 			err = e
 		}
 	}
@@ -273,16 +298,37 @@ func (l *Link[A]) sendAll(frame []byte) (err error) {
 	return err
 }
 
-func (l *Link[A]) write(frame []byte, to A) error {
-	err := l.sock.Write(frame, to)
-	if err == nil {
+func (l *Link[A]) write(peer int, frame []byte, to A) error {
+	lost, err := 0, error(nil)
+	if l.batch != nil {
+		lost, err = l.batch.Put(peer, frame, to)
+	} else if err = l.sock.Write(frame, to); err != nil {
+		lost = 1
+	}
+	if lost == 0 {
 		return nil
 	}
 	if l.closed.Load() {
 		return transport.ErrClosed
 	}
-	l.count(&l.stats.Unsent)
+	l.unsent(lost)
 	return err
+}
+
+// writeNow sends what is not a user's frame.
+func (l *Link[A]) writeNow(frame []byte, to A) {
+	l.sock.Write(frame, to)
+	if l.batch != nil {
+		l.unsent(l.batch.Flush())
+	}
+}
+
+func (l *Link[A]) unsent(n int) {
+	if n > 0 {
+		l.mu.Lock()
+		l.stats.Unsent += uint64(n)
+		l.mu.Unlock()
+	}
 }
 
 func (l *Link[A]) count(n *uint64) {
@@ -291,17 +337,28 @@ func (l *Link[A]) count(n *uint64) {
 	l.mu.Unlock()
 }
 
-// Flush implements [transport.Link]; nothing waits to leave.
+// Flush implements [transport.Link]. With Config.Gather, what waits leaves when its time has come.
 func (l *Link[A]) Flush() error {
-	if l.closed.Load() {
+	switch {
+	case l.closed.Load():
 		return transport.ErrClosed
+	case l.batch == nil:
+	case l.cfg.Gather <= 0:
+		l.unsent(l.batch.Flush())
+	case !l.gathering.Swap(true):
+		l.dl.Lock()
+		l.leave = time.Now().Add(l.cfg.Gather)
+		l.arm()
+		l.dl.Unlock()
 	}
 	return nil
 }
 
 // Close implements [transport.Link]. A datagram link has nobody to tell.
 func (l *Link[A]) Close() error {
-	l.closed.Store(true)
+	if !l.closed.Swap(true) && l.batch != nil {
+		l.unsent(l.batch.Flush())
+	}
 	l.over.Do(func() { l.sock.Close() })
 	return nil
 }
@@ -313,6 +370,7 @@ func (l *Link[A]) Abort() error { return l.Close() }
 func (l *Link[A]) Interrupt(at time.Time) {
 	l.dl.Lock()
 	l.until = at
+	l.past.Store(!at.IsZero() && !time.Now().Before(at))
 	l.arm()
 	l.dl.Unlock()
 }
@@ -325,11 +383,13 @@ func (l *Link[A]) wake() {
 	l.dl.Unlock()
 }
 
-// arm tells the socket the earlier of the two times; dl is held.
+// arm tells the socket the earliest of the three times; dl is held.
 func (l *Link[A]) arm() {
 	at := l.until
-	if at.IsZero() || !l.tick.IsZero() && l.tick.Before(at) {
-		at = l.tick
+	for _, other := range [...]time.Time{l.tick, l.leave} {
+		if at.IsZero() || !other.IsZero() && other.Before(at) {
+			at = other
+		}
 	}
 	if at != l.set {
 		l.set = at
@@ -346,8 +406,16 @@ func (l *Link[A]) late() error {
 	if due {
 		l.tick = now.Add(l.every)
 	}
+	leave := !l.leave.IsZero() && !now.Before(l.leave)
+	if leave {
+		l.leave = time.Time{}
+		l.gathering.Store(false) // before the flush: what comes too late for it sets a new time
+	}
 	l.arm()
 	l.dl.Unlock()
+	if leave {
+		l.unsent(l.batch.Flush())
+	}
 	if interrupted {
 		return transport.ErrInterrupted
 	}
@@ -373,7 +441,7 @@ func (l *Link[A]) sweep() {
 		l.mu.Unlock()
 		if ask {
 			l.reply = l.cfg.Gate.Ask(l.reply[:0], to)
-			l.sock.Write(l.reply, to)
+			l.writeNow(l.reply, to)
 		}
 	}
 }

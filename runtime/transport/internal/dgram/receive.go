@@ -12,38 +12,39 @@ import (
 const maxFailures = 100
 
 // Receive implements [transport.Link].
-func (l *Link[A]) Receive(buf []byte) (transport.Arrival, error) {
+func (l *Link[A]) Receive(buf []byte) (transport.Arrival, error) { return l.receive(buf, true) }
+
+// Next implements [transport.Batched].
+func (l *Link[A]) Next(buf []byte) (transport.Arrival, bool) {
+	got, err := l.receive(buf, false)
+	return got, err == nil
+}
+
+func (l *Link[A]) receive(buf []byte, wait bool) (transport.Arrival, error) {
 	failures := 0
 	for {
 		if l.closed.Load() {
 			return transport.Arrival{}, transport.ErrClosed
+		}
+		if l.past.Load() {
+			return transport.Arrival{}, transport.ErrInterrupted
 		}
 		if l.busy.Load() > 0 || l.held != nil {
 			if got, ok, err := l.waiting(buf); ok || err != nil {
 				return got, err
 			}
 		}
+		if !wait && (l.batch == nil || !l.batch.Held()) {
+			return transport.Arrival{}, transport.ErrInterrupted
+		}
 		frame, from, err := l.sock.Read(l.in)
-		switch {
-		case err == nil:
-			failures = 0
-		case timedOut(err):
-			if err := l.late(); err != nil {
-				return transport.Arrival{}, err
-			}
-			continue
-		case errors.Is(err, ErrSkip):
-			l.count(&l.stats.Skipped)
-			continue
-		case l.closed.Load() || errors.Is(err, net.ErrClosed):
-			return transport.Arrival{}, transport.ErrClosed
-		default:
-			// Some systems report here that an earlier datagram was not delivered.
-			if failures++; failures > maxFailures {
+		if err != nil {
+			if err = l.failed(err, &failures); err != nil {
 				return transport.Arrival{}, err
 			}
 			continue
 		}
+		failures = 0
 		peer, ok := l.accept(frame, from)
 		if !ok {
 			continue
@@ -58,6 +59,25 @@ func (l *Link[A]) Receive(buf []byte) (transport.Arrival, error) {
 		}
 		return transport.Arrival{Peer: peer, N: copy(buf, frame)}, nil
 	}
+}
+
+// failed handles an error of the socket. It returns nil if receiving goes on.
+func (l *Link[A]) failed(err error, failures *int) error {
+	switch {
+	case timedOut(err):
+		*failures = 0
+		return l.late()
+	case errors.Is(err, ErrSkip):
+		l.count(&l.stats.Skipped)
+		return nil
+	case l.closed.Load() || errors.Is(err, net.ErrClosed):
+		return transport.ErrClosed
+	}
+	// Some systems report here that an earlier datagram was not delivered.
+	if *failures++; *failures > maxFailures {
+		return err
+	}
+	return nil
 }
 
 // waiting returns an event, a frame that was held or one that was injected.
@@ -149,7 +169,7 @@ func (l *Link[A]) judge(frame []byte, from A) bool {
 	reply, verdict := l.cfg.Gate.Judge(l.reply[:0], frame, from, time.Now())
 	l.reply = reply
 	if len(reply) > 0 && len(reply) <= len(frame) {
-		l.sock.Write(reply, from)
+		l.writeNow(reply, from)
 	}
 	if verdict == Pass {
 		return true

@@ -1,0 +1,4 @@
+package mmsg
+
+// Numbers of system calls.
+const sysRecvmmsg, sysSendmmsg = 243, 269
