@@ -32,4 +32,8 @@ var declarationCodes = []Info{
 	{Code: "FSM048", Title: "never sent", Warning: true,
 		Text:    "States say what they do with the message, but no role sends it, and no part does.",
 		Example: "messages: {BYE: {}}\nroles:\n  peer:\n    states:\n      busy:\n        BYE: {goto: done}\n"},
+	{Code: "FSM049", Title: "timer used wrongly",
+		Text: "A timer that has keys is named with all of them, except in a `stop` that is for all its instances. `start` says `ticks` if the timer is declared " +
+			"with a range, and only then.",
+		Example: "tick: 1ms\nroles:\n  peer:\n    timers: {slow: {ticks: 0..800}}\n    states:\n      busy:\n        HELLO: {start: slow}\n        slow: ignore\n"},
 }

@@ -210,7 +210,12 @@ func (c *body) value(e model.Expr) val {
 		return v
 	case *model.TimerTest:
 		r, at := c.path(e.Path)
-		return val{s: at + "." + r.timers[e.Timer.Index], prec: precPrimary, t: e.T, addr: true}
+		at += "." + r.timers[e.Timer.Index]
+		if len(e.Keys) > 0 {
+			index, _ := c.timerIndex(e.Timer, e.Keys)
+			at += "[" + index + "]"
+		}
+		return val{s: at, prec: precPrimary, t: e.T, addr: true}
 	case *model.FieldRef:
 		x := c.value(e.X)
 		name := c.g.typ(e.X.Type(), "").fields[e.Field.Index]

@@ -102,7 +102,12 @@ func stmtsCost(r *machine, list []model.Stmt) cost {
 
 func stmtCost(r *machine, s model.Stmt) cost {
 	switch s := s.(type) {
-	case *model.Send, *model.StartTimer, *model.StopTimer, *model.Close:
+	case *model.Send, *model.StartTimer, *model.Close:
+		return cost{effects: 1}
+	case *model.StopTimer:
+		if len(s.Keys) == 0 {
+			return cost{effects: s.Timer.Count}
+		}
 		return cost{effects: 1}
 	case *model.ReportStmt:
 		if r.part != nil {
@@ -137,7 +142,10 @@ func stmtCost(r *machine, s model.Stmt) cost {
 }
 
 func countTimers(m *model.Machine) int {
-	n := len(m.Timers)
+	n := 0
+	for _, t := range m.Timers {
+		n += t.Count
+	}
 	for _, p := range m.Parts {
 		n += p.Count * countTimers(p.Machine)
 	}

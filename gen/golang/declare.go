@@ -105,7 +105,12 @@ func (g *gen) machineFields(s *jen.Group, r *machine) {
 		if t.Doc != "" {
 			doc += "; " + t.Doc
 		}
-		line(r.timers[i], "bool", doc)
+		typ := "bool"
+		if len(t.Keys) > 0 {
+			typ = fmt.Sprintf("[%d]bool", t.Count)
+			doc = strings.Replace(doc, "timer; true", "timers by "+joined(t.Keys)+"; true", 1)
+		}
+		line(r.timers[i], typ, doc)
 	}
 	names := r.members[len(r.members)-len(r.parts):]
 	for i, p := range r.parts {

@@ -33,7 +33,7 @@ func (g *gen) declareEvents(f *jen.File, r *machine) {
 		switch e.ev.Kind {
 		case model.EventTimer:
 			doc = strings.TrimSuffix("timer "+r.alarms[e.alarm].name+" expired; "+e.ev.Doc, "; ")
-			keys = keys || len(r.alarms[e.alarm].of.keys) > 0
+			keys = keys || r.alarms[e.alarm].keyed()
 		case model.EventStart:
 			doc = "the machine begins"
 		case model.EventUp:
@@ -183,6 +183,8 @@ func (g *gen) effectMethods(f *jen.File, r *machine) {
 			"report(kind " + r.reportKind + ") *" + r.report + " {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: " + r.report + "{Kind: kind}})\nreturn &fx.list[len(fx.list)-1].Report\n}"},
 		{"fx.start(", "start asks for a timer to be armed.",
 			"start(timer uint16, key uint32) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: " + g.table(r, "Ticks") + "[timer]}})\n}"},
+		{"fx.startFor(", "startFor asks for a timer to be armed for so many ticks.",
+			"startFor(timer uint16, key, ticks uint32) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: ticks}})\n}"},
 		{"fx.stop(", "stop asks for a timer to be disarmed.",
 			"stop(timer uint16, key uint32) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.StopTimer, ID: timer, Key: key}})\n}"},
 		{"fx.close(", "close asks for the link to the only peer to be closed.",

@@ -93,6 +93,18 @@ type alarm struct {
 	of    *machine
 }
 
+// keyed says whether there are several of the timer.
+func (a alarm) keyed() bool { return len(a.of.keys)+len(a.timer.Keys) > 0 }
+
+// keys are those that select one of them: of the parts around it, then its own.
+func (a alarm) keys() []*model.Field {
+	var out []*model.Field
+	for _, k := range a.of.keys {
+		out = append(out, k.field)
+	}
+	return append(out, a.timer.Keys...)
+}
+
 func (g *gen) newRole(m *model.Machine) *machine {
 	r := &machine{m: m, done: map[string]*facts{}, calls: scope{"settle": true}}
 	if len(g.p.Roles) > 1 {
@@ -345,4 +357,13 @@ func EventNames(role *model.Machine) []string {
 		}
 	}
 	return names
+}
+
+// joined lists the names of fields.
+func joined(fields []*model.Field) string {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
 }

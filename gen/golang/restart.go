@@ -2,6 +2,7 @@ package golang
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/parley-go/parley/gen/model"
 )
@@ -17,14 +18,78 @@ func (g *gen) instanceNumber(r *machine) string {
 	return s
 }
 
-func (c *body) startTimer(t *model.Timer) {
-	c.out.p("m.%s = true", c.r.timers[t.Index])
-	c.out.p("fx.start(%s, %s)", c.r.role.alarmOf(t, c.r).id, c.ownKey())
+// timerIndex composes which instance of a timer the keys select, as an index and as a number behind key.
+func (c *body) timerIndex(t *model.Timer, keys []model.Expr) (index, key string) {
+	key = c.ownKey()
+	for i, k := range t.Keys {
+		v := c.steadyAs(c.value(keys[i]), k.Name)
+		if in := bounds(keys[i]); !in.within(k.Type) {
+			c.rangeCheck(v, in, domain(k.Type))
+			if v.lit {
+				v.s = "0" // not reached
+			}
+		}
+		index = nextIndex(index, c.g.index(v, k.Type), k)
+		key = nextKey(key, c.g.index(v, k.Type), k)
+	}
+	return index, key
+}
+
+// nextIndex composes the index of an instance from that of the keys before and one more key.
+func nextIndex(before, index string, k *model.Field) string {
+	if before == "" {
+		return index
+	}
+	return fmt.Sprintf("int(%s)*%d+int(%s)", before, k.Type.Count(), index)
+}
+
+func (c *body) startTimer(s *model.StartTimer) {
+	t := s.Timer
+	place, key := "m."+c.r.timers[t.Index], c.ownKey()
+	if len(t.Keys) > 0 {
+		var index string
+		index, key = c.timerIndex(t, s.Keys)
+		place += "[" + index + "]"
+	}
+	id := c.r.role.alarmOf(t, c.r).id
+	call := fmt.Sprintf("fx.start(%s, %s)", id, key)
+	if s.Ticks != nil {
+		ticks := c.store(s.Ticks, t.Length)
+		if _, err := strconv.ParseUint(ticks, 10, 32); err != nil {
+			ticks = "uint32(" + ticks + ")"
+		}
+		call = fmt.Sprintf("fx.startFor(%s, %s, %s)", id, key, ticks)
+	}
+	c.out.p("%s = true\n%s", place, call)
 	c.changed()
 }
 
+func (c *body) stopStmt(s *model.StopTimer) {
+	if len(s.Keys) == 0 {
+		c.stopTimer("m", c.r, s.Timer, c.ownKey())
+		return
+	}
+	index, key := c.timerIndex(s.Timer, s.Keys)
+	c.stopOne("m."+c.r.timers[s.Timer.Index]+"["+index+"]", c.r, s.Timer, key)
+}
+
+// stopTimer stops a timer, or all instances of a keyed one.
 func (c *body) stopTimer(at string, r *machine, t *model.Timer, key string) {
 	place := at + "." + r.timers[t.Index]
+	if len(t.Keys) == 0 {
+		c.stopOne(place, r, t, key)
+		return
+	}
+	i := c.names.local("i")
+	if key == "0" {
+		key = "uint32(" + i + ")"
+	} else {
+		key = fmt.Sprintf("(%s*%d+uint32(%s))", key, t.Count, i)
+	}
+	c.out.p("for %s := range %s {\n%s}", i, place, c.inner(func() { c.stopOne(place+"["+i+"]", r, t, key) }))
+}
+
+func (c *body) stopOne(place string, r *machine, t *model.Timer, key string) {
 	c.out.p("if %s {\n%s = false\nfx.stop(%s, %s)\n}", place, place, c.r.role.alarmOf(t, r).id, key)
 	c.changed()
 }

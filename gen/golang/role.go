@@ -100,7 +100,13 @@ func (g *gen) alarmCases(r *machine, t *text) {
 		}
 		a := r.alarms[e.alarm]
 		if a.of == r {
-			t.p("case %s:\nif !m.%s {\nreturn ignored(fsm.NoTransition)\n}", e.kind, r.timers[a.timer.Index])
+			place := "m." + r.timers[a.timer.Index]
+			t.p("case %s:", e.kind)
+			if len(a.timer.Keys) > 0 {
+				t.p("if ev.Key >= %d {\nreturn refused(fsm.NoTransition)\n}", a.timer.Count)
+				place += "[ev.Key]"
+			}
+			t.p("if !%s {\nreturn ignored(fsm.NoTransition)\n}", place)
 			continue
 		}
 		t.p("case %s:", e.kind)
@@ -113,26 +119,14 @@ func (g *gen) alarmCases(r *machine, t *text) {
 // the machines around it handle what it reported, from the inside out.
 func (g *gen) partExpiry(r *machine, a alarm, t *text) {
 	p := a.of
-	count := 1
-	for _, k := range p.keys {
-		count *= int(k.field.Type.Count())
+	keys := a.keys()
+	if len(keys) > 0 {
+		t.p("if ev.Key >= %d {\nreturn refused(fsm.NoTransition)\n}", instances(keys))
 	}
-	if len(p.keys) > 0 {
-		t.p("if ev.Key >= %d {\nreturn refused(fsm.NoTransition)\n}", count)
-	}
-	index := make([]string, len(p.keys)) // of each key in its array
+	index := keysFrom("ev.Key", keys)
 	args := []string{"fx"}
-	for i, k := range p.keys {
-		n := int(k.field.Type.Count())
-		count /= n
-		index[i] = fmt.Sprintf("ev.Key/%d%%%d", count, n)
-		switch {
-		case len(p.keys) == 1:
-			index[i] = "ev.Key"
-		case count == 1:
-			index[i] = fmt.Sprintf("ev.Key%%%d", n)
-		}
-		args = append(args, g.newBody(r).fromIndex("("+index[i]+")", k.field.Type))
+	for i, k := range keys {
+		args = append(args, g.newBody(r).fromIndex("("+index[i]+")", k.Type))
 	}
 	at := map[*machine]string{r: "m"}
 	for _, x := range p.way() {
@@ -141,7 +135,14 @@ func (g *gen) partExpiry(r *machine, a alarm, t *text) {
 			at[x] += "[" + index[i] + "]"
 		}
 	}
-	t.p("if !%s.%s {\nreturn ignored(fsm.NoTransition)\n}\nold := *m", at[p], p.timers[a.timer.Index])
+	armed := ""
+	for i, k := range a.timer.Keys {
+		armed = nextIndex(armed, index[len(p.keys)+i], k)
+	}
+	if armed != "" {
+		armed = "[" + armed + "]"
+	}
+	t.p("if !%s.%s%s {\nreturn ignored(fsm.NoTransition)\n}\nold := *m", at[p], p.timers[a.timer.Index], armed)
 	f := g.handler(p, p.expiry(a.timer))
 	t.p("switch %s.%s(%s) {\ncase fsm.Ignored:\nreturn ignored(fsm.NoTransition)\ncase fsm.Deferred:\nreturn deferred(fsm.NoTransition)\ncase fsm.Refused:\nreturn m.undo(&old, fx, fsm.NoTransition)\n}",
 		at[p], f.name, strings.Join(args, ", "))
@@ -150,6 +151,33 @@ func (g *gen) partExpiry(r *machine, a alarm, t *text) {
 		t.p("if !%s.settle(%s) {\nreturn m.undo(&old, fx, fsm.NoTransition)\n}", at[up], strings.Join(args[:1+len(up.keys)], ", "))
 	}
 	t.p("return took(fsm.NoTransition)")
+}
+
+// instances counts the combinations of keys.
+func instances(keys []*model.Field) int {
+	n := 1
+	for _, k := range keys {
+		n *= int(k.Type.Count())
+	}
+	return n
+}
+
+// keysFrom composes the index of each key from the number of an instance.
+func keysFrom(number string, keys []*model.Field) []string {
+	count := instances(keys)
+	index := make([]string, len(keys))
+	for i, k := range keys {
+		n := int(k.Type.Count())
+		count /= n
+		index[i] = fmt.Sprintf("%s/%d%%%d", number, count, n)
+		switch {
+		case len(keys) == 1:
+			index[i] = number
+		case count == 1:
+			index[i] = fmt.Sprintf("%s%%%d", number, n)
+		}
+	}
+	return index
 }
 
 // way lists the parts that lead from the role to r, r included.

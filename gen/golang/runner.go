@@ -123,7 +123,7 @@ func (g *gen) timeout(r *machine, p func(doc, format string, args ...any)) {
 	for _, e := range r.events {
 		if e.ev.Kind == model.EventTimer {
 			cases += fmt.Sprintf("case %d:\nr.event.Kind = %s\n", e.alarm, e.kind)
-			keyed = keyed || len(r.alarms[e.alarm].of.keys) > 0
+			keyed = keyed || r.alarms[e.alarm].keyed()
 		}
 	}
 	name, set := "_", ""
@@ -188,7 +188,7 @@ func (g *gen) renderMethods(r *machine, t *text) {
 		case model.EventMessage:
 			messages = append(messages, e.kind)
 		case model.EventTimer:
-			t.p("case %s:\n%s", e.kind, strings.TrimSuffix(g.alarmText(r.alarms[e.alarm], "ev.Key"), "\n"))
+			t.p("case %s:\n%s", e.kind, strings.TrimSuffix(g.alarmText(r.alarms[e.alarm], "ev.Key", true), "\n"))
 		default:
 			t.p("case %s:\n%s", e.kind, strings.TrimSuffix(g.renderedFields(e.ev.Fields, "ev."+e.member+".", e.fields, e.ev.Name), "\n"))
 		}
@@ -253,45 +253,57 @@ func (g *gen) effectText(r *machine, t *text) {
 	if len(r.alarms) > 0 {
 		t.p("case fsm.StartTimer, fsm.StopTimer:\nif e.Kind == fsm.StartTimer {\nb = append(b, \"start \"...)\n} else {\nb = append(b, \"stop \"...)\n}\nswitch e.ID {")
 		for i, a := range r.alarms {
-			t.p("case %d:\n%s", i, strings.TrimSuffix(g.alarmText(a, "e.Key"), "\n"))
+			text := g.alarmText(a, "e.Key", false)
+			if a.timer.Length != nil {
+				text += "if e.Kind == fsm.StartTimer {\nb = strconv.AppendUint(append(b, \" for \"...), uint64(e.Ticks), 10)\n}\n"
+			}
+			t.p("case %d:\n%s", i, strings.TrimSuffix(text, "\n"))
 		}
 		t.p("}")
 	}
 	t.p("}\nreturn b\n}")
 }
 
-// alarmText composes the name of a timer with the part it is in: `fleet[true, 3].retry`.
-func (g *gen) alarmText(a alarm, key string) string {
-	if a.of.part == nil || len(a.of.keys) == 0 {
-		return "b = append(b, " + strconv.Quote(a.name) + "...)\n"
-	}
+// alarmText composes the name of a timer with the part it is in: `fleet[true, 3].retry`. The keys of the timer
+// itself are fields of its expiry, `alive{p: 2}`, and an index elsewhere, `alive[2]`.
+func (g *gen) alarmText(a alarm, key string, event bool) string {
 	var chain []*machine
 	for m := a.of; m.part != nil; m = m.up {
 		chain = append([]*machine{m}, chain...)
 	}
-	divisor := 1
-	for _, m := range chain {
-		divisor *= m.part.Count
-	}
+	keys := keysFrom(key, a.keys())
 	s, pending, n := "", "", 0
 	c := g.newBody(&machine{})
+	one := func(before string, k *model.Field) {
+		pending += before
+		x := "key" + strconv.Itoa(n)
+		s += fmt.Sprintf("b = append(b, %q...)\n%s := %s\n%s", pending, x, c.fromIndex("("+keys[n]+")", k.Type), g.rendered(k.Type, x))
+		pending = ""
+		n++
+	}
 	for _, m := range chain {
 		pending += m.part.Name
 		for i, k := range m.part.Keys {
-			pending += map[bool]string{true: "[", false: ", "}[i == 0]
-			count := int(k.Type.Count())
-			divisor /= count
-			x := "key" + strconv.Itoa(n)
-			n++
-			s += fmt.Sprintf("b = append(b, %q...)\n%s := %s\n%s", pending, x, c.fromIndex(fmt.Sprintf("(%s/%d%%%d)", key, divisor, count), k.Type), g.rendered(k.Type, x))
-			pending = ""
+			one(map[bool]string{true: "[", false: ", "}[i == 0], k)
 		}
 		if len(m.part.Keys) > 0 {
 			pending = "]"
 		}
 		pending += "."
 	}
-	return s + fmt.Sprintf("b = append(b, %q...)\n", pending+a.timer.Name)
+	pending += a.timer.Name
+	for i, k := range a.timer.Keys {
+		switch {
+		case event:
+			one(map[bool]string{true: "{", false: ", "}[i == 0]+k.Name+": ", k)
+		default:
+			one(map[bool]string{true: "[", false: ", "}[i == 0], k)
+		}
+	}
+	if len(a.timer.Keys) > 0 {
+		pending = map[bool]string{true: "}", false: "]"}[event]
+	}
+	return s + fmt.Sprintf("b = append(b, %q...)\n", pending)
 }
 
 // info emits the description of a role, and its tables.

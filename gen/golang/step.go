@@ -82,7 +82,14 @@ func (c *body) handle(h *model.Handler, args []val, ret returns) {
 	dirty := c.dirty
 	text := c.inner(func() {
 		if h.Event.Kind == model.EventTimer {
-			c.out.p("m.%s = false", c.r.timers[h.Event.Timer.Index])
+			index := ""
+			for i, k := range h.Event.Timer.Keys {
+				index = nextIndex(index, c.g.index(args[i], k.Type), k)
+			}
+			if index != "" {
+				index = "[" + index + "]"
+			}
+			c.out.p("m.%s%s = false", c.r.timers[h.Event.Timer.Index], index)
 			c.changed()
 		}
 		guarded := true
@@ -359,6 +366,14 @@ func (w waiting) args(from string) []val {
 // args are the fields of an event from outside.
 func (e roleEvent) args(g *gen) []val {
 	out := make([]val, len(e.ev.Fields))
+	if e.ev.Kind == model.EventTimer { // one of the role's own: the number of the instance is all there is
+		c := g.newBody(&machine{})
+		for i, x := range keysFrom("ev.Key", e.ev.Fields) {
+			t := e.ev.Fields[i].Type
+			out[i] = val{s: c.fromIndex(x, t), prec: precPrimary, t: t}
+		}
+		return out
+	}
 	for i, f := range e.ev.Fields {
 		s := "ev." + e.member + "." + e.fields[i]
 		if e.ev.Kind == model.EventMessage {

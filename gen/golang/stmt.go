@@ -31,9 +31,9 @@ func (c *body) statement(s model.Stmt) bool {
 	case *model.Restart:
 		c.restart(s)
 	case *model.StartTimer:
-		c.startTimer(s.Timer)
+		c.startTimer(s)
 	case *model.StopTimer:
-		c.stopTimer("m", c.r, s.Timer, c.ownKey())
+		c.stopStmt(s)
 	case *model.If:
 		return c.ifStmt(s)
 	case *model.Each:

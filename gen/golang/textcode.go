@@ -141,6 +141,14 @@ func (g *gen) messageText(t *text) {
 	t.p("default:\nb = append(b, m.Kind.String()...)\n}\nreturn b\n}")
 }
 
+// armedText composes whether a timer is armed, of a keyed one for each instance.
+func armedText(t *model.Timer, x string) string {
+	if len(t.Keys) == 0 {
+		return "b = strconv.AppendBool(b, " + x + ")"
+	}
+	return "for i, armed := range " + x + " {\nif i > 0 {\nb = append(b, \", \"...)\n} else {\nb = append(b, '[')\n}\nb = strconv.AppendBool(b, armed)\n}\nb = append(b, ']')"
+}
+
 // machineText emits the functions that render a machine and its parts.
 func (g *gen) machineText(r *machine, t *text) {
 	name := g.machineFunc(r)
@@ -158,7 +166,7 @@ func (g *gen) machineText(r *machine, t *text) {
 		member(v.Name, g.rendered(v.Type, "m."+r.vars[i]))
 	}
 	for i, v := range r.m.Timers {
-		member(v.Name, "b = strconv.AppendBool(b, m."+r.timers[i]+")")
+		member(v.Name, armedText(v, "m."+r.timers[i]))
 	}
 	for _, p := range r.parts {
 		member(p.part.Name, g.partText(p, "m."+r.member(p)))

@@ -56,9 +56,10 @@
 //	        | fields                           record
 //	effect  = "send " message [ to ] | "report " event | "start " timer | "stop " timer | "close" [ to ]
 //	to      = " to all" | " to " number        only if the statement named a destination
-//	timer   = { part "." } name                part = name [ "[" value { ", " value } "]" ]
+//	timer   = { part "." } name [ keys ] [ " for " number ]   how long: only where a start says it
+//	part    = name [ keys ]                    keys = "[" value { ", " value } "]"
 //	machine = state [ "{" member { ", " member } "}" ]
-//	member  = name ": " value                  parameters, variables, timers (true: armed), then parts
+//	member  = name ": " value                  parameters, variables, timers (true: armed; keyed: a list), then parts
 //	        | name ": " machine | name ": [" machine { ", " machine } "]"   keyed: in the order of the keys, last key fastest
 //
 // # Frames

@@ -131,8 +131,17 @@ func (x *Eval) place(s *scope, inst *model.Instance, path model.Path) ([]int64, 
 
 // instance computes which instance of a part the keys select.
 func (x *Eval) instance(s *scope, p *model.Part, keys []model.Expr) (int, bool) {
+	return x.selected(s, "part", p.Name, p.Keys, keys)
+}
+
+// timer computes which instance of a timer the keys select.
+func (x *Eval) timer(s *scope, t *model.Timer, keys []model.Expr) (int, bool) {
+	return x.selected(s, "timer", t.Name, t.Keys, keys)
+}
+
+func (x *Eval) selected(s *scope, what, name string, fields []*model.Field, keys []model.Expr) (int, bool) {
 	index := 0
-	for i, k := range p.Keys {
+	for i, k := range fields {
 		v, ok := x.scalar(s, keys[i])
 		if !ok {
 			return 0, false
@@ -140,11 +149,20 @@ func (x *Eval) instance(s *scope, p *model.Part, keys []model.Expr) (int, bool) 
 		n := k.Type.Count()
 		off := v - lowest(k.Type)
 		if off < 0 || off >= n {
-			return 0, x.fail(keys[i].Pos(), "no instance of part "+p.Name+": key "+k.Name+": "+x.outside(k.Type, v))
+			return 0, x.fail(keys[i].Pos(), "no instance of "+what+" "+name+": key "+k.Name+": "+x.outside(k.Type, v))
 		}
 		index = index*int(n) + int(off)
 	}
 	return index, true
+}
+
+// TimerIndex computes which instance of a timer the fields of its expiry select.
+func TimerIndex(t *model.Timer, args []int64) int {
+	index := 0
+	for i, k := range t.Keys {
+		index = index*int(k.Type.Count()) + int(args[i]-lowest(k.Type))
+	}
+	return index
 }
 
 func (x *Eval) outside(t *model.Type, v int64) string {
@@ -155,10 +173,19 @@ func (x *Eval) outside(t *model.Type, v int64) string {
 }
 
 // PartKeys writes the key values of an instance of a part, one slot each.
-func PartKeys(p *model.Part, index int, dst []int64) {
-	for i := len(p.Keys) - 1; i >= 0; i-- {
-		n := int(p.Keys[i].Type.Count())
-		dst[i] = lowest(p.Keys[i].Type) + int64(index%n)
+func PartKeys(p *model.Part, index int, dst []int64) { keysAt(p.Keys, index, dst) }
+
+// TimerKeys gives the key values of an instance of a timer: the fields of its expiry.
+func TimerKeys(t *model.Timer, index int) []int64 {
+	keys := make([]int64, len(t.Keys))
+	keysAt(t.Keys, index, keys)
+	return keys
+}
+
+func keysAt(keys []*model.Field, index int, dst []int64) {
+	for i := len(keys) - 1; i >= 0; i-- {
+		n := int(keys[i].Type.Count())
+		dst[i] = lowest(keys[i].Type) + int64(index%n)
 		index /= n
 	}
 }

@@ -54,8 +54,12 @@ func (x *Eval) eval(s *scope, e model.Expr, dst []int64) bool {
 		return ok
 	case *model.TimerTest:
 		v, base, ok := x.place(s, e.Inst, e.Path)
+		k := 0
 		if ok {
-			dst[0] = v[base+e.Timer.Offset]
+			k, ok = x.timer(s, e.Timer, e.Keys)
+		}
+		if ok {
+			dst[0] = v[base+e.Timer.Offset+k]
 		}
 		return ok
 	case *model.ChanLen:

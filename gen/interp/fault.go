@@ -152,14 +152,18 @@ func pathText(path []At) string {
 }
 
 func appendPart(b []byte, at At) []byte {
-	b = append(b, at.Part.Name...)
-	if len(at.Part.Keys) == 0 {
+	return appendInstance(append(b, at.Part.Name...), at.Part.Keys, at.Index)
+}
+
+// appendInstance appends the keys that select an instance: `[true, 3]`; nothing without keys.
+func appendInstance(b []byte, fields []*model.Field, index int) []byte {
+	if len(fields) == 0 {
 		return b
 	}
-	keys := make([]int64, len(at.Part.Keys))
-	PartKeys(at.Part, at.Index, keys)
+	keys := make([]int64, len(fields))
+	keysAt(fields, index, keys)
 	b = append(b, '[')
-	for i, k := range at.Part.Keys {
+	for i, k := range fields {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
@@ -211,6 +215,11 @@ func Legal(m *model.Machine, v Value) []*model.Event {
 		}
 	}
 	return out
+}
+
+// TimerName renders an instance of a timer as expressions name it: `alive[2]`.
+func TimerName(t *model.Timer, index int) string {
+	return string(appendInstance([]byte(t.Name), t.Keys, index))
 }
 
 // PartName renders an instance of a part as expressions name it: `update[1]`.

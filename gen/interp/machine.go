@@ -32,6 +32,9 @@ type Effect struct {
 	Timer   *model.Timer
 	// At leads to the part that owns Timer; empty for the machine's own.
 	At []At
+	// Index is the instance of Timer, Ticks how long a StartTimer lets it run.
+	Index int
+	Ticks int64
 	// Slots are those of the message's or report's fields.
 	Slots []int64
 }
@@ -198,8 +201,11 @@ func (x *Machine) drain(c *context) bool {
 // handle is steps 1 to 3 of docs/LANGUAGE.md, "One step".
 func (x *Machine) handle(c *context, ev *model.Event, args []int64) (fsm.Code, uint16) {
 	st := c.m.States[c.v[c.base]]
-	if ev.Kind == model.EventTimer && c.v[c.base+ev.Timer.Offset] == 0 {
-		return fsm.Ignored, fsm.NoTransition
+	armed := 0
+	if ev.Kind == model.EventTimer {
+		if armed = c.base + ev.Timer.Offset + TimerIndex(ev.Timer, args); c.v[armed] == 0 {
+			return fsm.Ignored, fsm.NoTransition
+		}
 	}
 	var h *model.Handler
 	if ev.Index < len(st.Handlers) {
@@ -220,7 +226,7 @@ func (x *Machine) handle(c *context, ev *model.Event, args []int64) (fsm.Code, u
 		return code, uint16(h.Branches[0].ID)
 	}
 	if ev.Kind == model.EventTimer {
-		c.v[c.base+ev.Timer.Offset] = 0
+		c.v[armed] = 0
 	}
 	t, ok := x.pick(c, h, args)
 	if !ok {

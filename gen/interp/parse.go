@@ -391,7 +391,12 @@ func (p *parser) timer(m *model.Machine, e *Effect) {
 	name := p.name()
 	for _, t := range owner.Timers {
 		if t.Name == name {
-			e.Timer = t
+			e.Timer, e.Index, e.Ticks = t, p.instance(t.Keys), t.Ticks
+			if e.Kind == fsm.StopTimer {
+				e.Ticks = 0
+			} else if t.Length != nil && p.word("for") {
+				e.Ticks = p.number()
+			}
 			return
 		}
 	}
@@ -441,21 +446,27 @@ func (p *parser) part(m *model.Machine) (*model.Part, int) {
 		if part.Name != name {
 			continue
 		}
-		index := 0
-		if len(part.Keys) > 0 {
-			n := p.elems(len(part.Keys), func(i int) {
-				var k [1]int64
-				t := part.Keys[i].Type
-				p.value(t, k[:])
-				index = index*int(t.Count()) + int(k[0]-lowest(t))
-			})
-			if n != len(part.Keys) {
-				p.failf("%d keys, %d needed", n, len(part.Keys))
-			}
-		}
-		return part, index
+		return part, p.instance(part.Keys)
 	}
 	return nil, 0
+}
+
+// instance reads the keys that select an instance, if there are any: `[true, 3]`.
+func (p *parser) instance(keys []*model.Field) int {
+	if len(keys) == 0 {
+		return 0
+	}
+	index := 0
+	n := p.elems(len(keys), func(i int) {
+		var k [1]int64
+		t := keys[i].Type
+		p.value(t, k[:])
+		index = index*int(t.Count()) + int(k[0]-lowest(t))
+	})
+	if n != len(keys) {
+		p.failf("%d keys, %d needed", n, len(keys))
+	}
+	return index
 }
 
 func (p *parser) machine(m *model.Machine, v []int64) {
@@ -487,7 +498,7 @@ func (p *parser) machine(m *model.Machine, v []int64) {
 	}
 	for _, t := range m.Timers {
 		head(t.Name)
-		p.value(&model.Type{Kind: model.KindBool}, v[t.Offset:])
+		p.armed(t, v)
 	}
 	for _, part := range m.Parts {
 		head(part.Name)
@@ -495,6 +506,15 @@ func (p *parser) machine(m *model.Machine, v []int64) {
 	}
 	if sep == "," {
 		p.need("}")
+	}
+}
+
+func (p *parser) armed(t *model.Timer, v []int64) {
+	yes := &model.Type{Kind: model.KindBool}
+	if len(t.Keys) == 0 {
+		p.value(yes, v[t.Offset:])
+	} else if n := p.elems(t.Count, func(i int) { p.value(yes, v[t.Offset+i:]) }); n != t.Count {
+		p.failf("%d instances of %s, %d needed", n, t.Name, t.Count)
 	}
 }
 

@@ -34,12 +34,9 @@ func (x *Machine) stmt(c *context, ev *model.Event, s model.Stmt) bool {
 	case *model.Restart:
 		return x.restart(c, s) || x.failed(c, ev)
 	case *model.StartTimer:
-		c.v[c.base+s.Timer.Offset] = 1
-		x.effects = append(x.effects, Effect{Kind: fsm.StartTimer, Timer: s.Timer, At: c.path(nil)})
-		return true
+		return x.startTimer(c, s) || x.failed(c, ev)
 	case *model.StopTimer:
-		x.stop(s.Timer, c.v, c.base, c.path(nil))
-		return true
+		return x.stopTimer(c, s) || x.failed(c, ev)
 	case *model.If:
 		v, ok := x.x.scalar(&c.scope, s.Cond)
 		if !ok {
@@ -256,7 +253,7 @@ func (x *Machine) restart(c *context, s *model.Restart) bool {
 // stopAll stops the armed timers of a machine, then those of its parts.
 func (x *Machine) stopAll(m *model.Machine, v []int64, base int, path []At) {
 	for _, t := range m.Timers {
-		x.stop(t, v, base, path)
+		x.stop(t, 0, t.Count, v, base, path)
 	}
 	for _, p := range m.Parts {
 		for i := range p.Count {
@@ -265,12 +262,44 @@ func (x *Machine) stopAll(m *model.Machine, v []int64, base int, path []At) {
 	}
 }
 
-func (x *Machine) stop(t *model.Timer, v []int64, base int, path []At) {
-	if v[base+t.Offset] == 0 {
-		return
+// startTimer arms a timer, or arms it anew.
+func (x *Machine) startTimer(c *context, s *model.StartTimer) bool {
+	t := s.Timer
+	k, ok := x.x.timer(&c.scope, t, s.Keys)
+	if !ok {
+		return false
 	}
-	v[base+t.Offset] = 0
-	x.effects = append(x.effects, Effect{Kind: fsm.StopTimer, Timer: t, At: path})
+	ticks := []int64{t.Ticks}
+	if s.Ticks != nil && !x.x.store(&c.scope, s.Ticks, t.Length, ticks) {
+		return false
+	}
+	c.v[c.base+t.Offset+k] = 1
+	x.effects = append(x.effects, Effect{Kind: fsm.StartTimer, Timer: t, At: c.path(nil), Index: k, Ticks: ticks[0]})
+	return true
+}
+
+// stopTimer disarms an instance of a timer, or all.
+func (x *Machine) stopTimer(c *context, s *model.StopTimer) bool {
+	first, last := 0, s.Timer.Count
+	if len(s.Keys) > 0 {
+		k, ok := x.x.timer(&c.scope, s.Timer, s.Keys)
+		if !ok {
+			return false
+		}
+		first, last = k, k+1
+	}
+	x.stop(s.Timer, first, last, c.v, c.base, c.path(nil))
+	return true
+}
+
+// stop disarms the instances of a timer from first up to but not including last.
+func (x *Machine) stop(t *model.Timer, first, last int, v []int64, base int, path []At) {
+	for k := first; k < last; k++ {
+		if at := base + t.Offset + k; v[at] != 0 {
+			v[at] = 0
+			x.effects = append(x.effects, Effect{Kind: fsm.StopTimer, Timer: t, At: path, Index: k})
+		}
+	}
 }
 
 // each runs statements for each element. A statement that fails has noted why

@@ -116,7 +116,11 @@ func AppendEffect(b []byte, strs *Strings, e *Effect) []byte {
 	if len(e.At) > 0 {
 		b = append(append(b, pathText(e.At)...), '.')
 	}
-	return append(b, e.Timer.Name...)
+	b = appendInstance(append(b, e.Timer.Name...), e.Timer.Keys, e.Index)
+	if e.Kind == fsm.StartTimer && e.Timer.Length != nil {
+		b = strconv.AppendInt(append(b, " for "...), e.Ticks, 10)
+	}
+	return b
 }
 
 func appendDest(b []byte, e *Effect) []byte {
@@ -140,7 +144,7 @@ func AppendMachine(b []byte, strs *Strings, m *model.Machine, v []int64) []byte 
 		}
 	}
 	for _, t := range m.Timers {
-		b = strconv.AppendBool(member(b, open, t.Name), v[t.Offset] != 0)
+		b = appendArmed(member(b, open, t.Name), t, v)
 	}
 	for _, p := range m.Parts {
 		b = appendPartValue(member(b, open, p.Name), strs, p, v)
@@ -149,6 +153,17 @@ func AppendMachine(b []byte, strs *Strings, m *model.Machine, v []int64) []byte 
 		return b
 	}
 	return append(b, '}')
+}
+
+// appendArmed appends whether a timer is armed, of a keyed one for each instance.
+func appendArmed(b []byte, t *model.Timer, v []int64) []byte {
+	if len(t.Keys) == 0 {
+		return strconv.AppendBool(b, v[t.Offset] != 0)
+	}
+	for i := range t.Count {
+		b = strconv.AppendBool(append(b, map[bool]string{true: "[", false: ", "}[i == 0]...), v[t.Offset+i] != 0)
+	}
+	return append(b, ']')
 }
 
 func member(b []byte, open int, name string) []byte {

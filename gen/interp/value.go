@@ -52,7 +52,7 @@ func (x *Eval) create(m *model.Machine, v []int64, base int) bool {
 		}
 	}
 	for _, t := range m.Timers {
-		v[base+t.Offset] = 0
+		clear(v[base+t.Offset : base+t.Offset+t.Count])
 	}
 	for _, p := range m.Parts {
 		for i := range p.Count {

@@ -97,7 +97,9 @@ func (g *gatherer) expr(e model.Expr) {
 		}
 	case *model.TimerTest:
 		if at, ok := g.base(e.Path); ok && !(len(e.Path) == 0 && e.Timer == g.t.h.Event.Timer) {
-			g.add(atom{name: pathName(e.Path, e.Timer.Name), t: boolean, offset: at + e.Timer.Offset})
+			for i := range e.Timer.Count {
+				g.add(atom{name: pathName(e.Path, interp.TimerName(e.Timer, i)), t: boolean, offset: at + e.Timer.Offset + i})
+			}
 		}
 	case *model.StateTest:
 		// The machine's own state is known.

@@ -60,7 +60,7 @@ func armedIn(m *model.Machine, t *model.Timer) map[*model.State]bool {
 				continue
 			}
 			// The expiry itself disarms.
-			mayOn := armed[tr.From] && tr.Event.Timer != t
+			mayOn := armed[tr.From] && (tr.Event.Timer != t || len(t.Keys) > 0)
 			mayOff := quiet[tr.From] || tr.Event.Timer == t
 			mayOn, mayOff = effect(tr.Body, t, mayOn, mayOff)
 			to := tr.From
@@ -88,7 +88,9 @@ func effect(list []model.Stmt, t *model.Timer, mayOn, mayOff bool) (on, off bool
 				mayOn, mayOff = true, false
 			}
 		case *model.StopTimer:
-			if st.Timer == t {
+			if st.Timer == t && len(st.Keys) > 0 {
+				mayOff = true // the others stay armed
+			} else if st.Timer == t {
 				mayOn, mayOff = false, true
 			}
 		case *model.If:

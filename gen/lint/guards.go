@@ -185,6 +185,11 @@ func (g *gatherer) stmts(list []model.Stmt, sets map[diag.Span]*model.Set) {
 			for _, s := range st.Select {
 				g.expr(s.Index)
 			}
+		case *model.StartTimer:
+			if st.Ticks != nil {
+				sets[st.Ticks.Pos()] = &model.Set{StmtBase: st.StmtBase, Value: st.Ticks}
+				g.expr(st.Ticks)
+			}
 		case *model.If:
 			g.expr(st.Cond)
 			g.stmts(st.Then, sets)

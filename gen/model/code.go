@@ -89,6 +89,7 @@ type (
 		Inst  *Instance
 		Path  Path
 		Timer *Timer
+		Keys  []Expr // one for each of the timer's; out of range faults
 	}
 	// FieldRef reads a field of a record.
 	FieldRef struct {
@@ -274,14 +275,17 @@ type (
 		Part *Part
 		Keys []Expr
 	}
-	// StartTimer arms a timer; StopTimer disarms it.
+	// StartTimer arms a timer; StopTimer disarms it, all its instances if it is keyed and Keys is nil.
 	StartTimer struct {
 		StmtBase
 		Timer *Timer
+		Keys  []Expr
+		Ticks Expr // the duration, if the timer has a Length; else nil
 	}
 	StopTimer struct {
 		StmtBase
 		Timer *Timer
+		Keys  []Expr
 	}
 	// If runs one of two lists.
 	If struct {

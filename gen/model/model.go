@@ -96,8 +96,8 @@ const (
 )
 
 // Machine is a role, or the machine of a part. Its value has Size slots:
-// the index of the control state; the parameters; the variables; one slot for each timer
-// (0 disarmed, 1 armed); then the parts, each instance with its own machine's Size.
+// the index of the control state; the parameters; the variables; one slot for each timer and
+// each of its keys (0 disarmed, 1 armed); then the parts, each instance with its own machine's Size.
 type Machine struct {
 	Name, Doc string
 	Protocol  string     // name of the protocol that declares it
@@ -146,12 +146,15 @@ type Var struct {
 	Span      diag.Span
 }
 
-// Timer is a timer of a machine.
+// Timer is a timer of a machine, or one for each key.
 type Timer struct {
 	Name, Doc string
 	Index     int
-	Ticks     int64 // duration
-	Offset    int   // slot
+	Ticks     int64    // duration; the greatest if Length is not nil
+	Length    *Type    // the durations that a start can give; nil: always Ticks
+	Keys      []*Field // empty if not keyed
+	Count     int      // instances: product of the keys' domain sizes, 1 if not keyed
+	Offset    int      // slot of the first; that of the last key's next value follows
 	Span      diag.Span
 }
 
@@ -215,7 +218,7 @@ type Event struct {
 	Part    *Part
 	Report  *Report
 	// Fields are the parameters: the message's or report's fields, or the command's
-	// own. For events of keyed parts the keys come first.
+	// own. For events of keyed parts the keys come first; those of a timer are its keys.
 	Fields []*Field
 	Span   diag.Span
 }

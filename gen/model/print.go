@@ -130,7 +130,7 @@ func printExpr(e Expr, prec int) string {
 	case *StateTest:
 		return printStates(e, prec)
 	case *TimerTest:
-		return printPath(e.Inst, e.Path) + e.Timer.Name
+		return printPath(e.Inst, e.Path) + printTimer(e.Timer, e.Keys)
 	case *FieldRef:
 		return printExpr(e.X, precPostfix) + "." + e.Field.Name
 	case *Index:
@@ -285,6 +285,13 @@ func printPart(p *Part, keys []Expr) string {
 		return p.Name
 	}
 	return p.Name + "[" + printList(keys) + "]"
+}
+
+func printTimer(t *Timer, keys []Expr) string {
+	if len(keys) == 0 {
+		return t.Name
+	}
+	return t.Name + "[" + printList(keys) + "]"
 }
 
 func printChanLen(e *ChanLen) string {

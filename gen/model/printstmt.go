@@ -20,9 +20,12 @@ func StmtString(s Stmt) string {
 	case *Restart:
 		return "restart: " + printPart(s.Part, s.Keys)
 	case *StartTimer:
-		return "start: " + s.Timer.Name
+		if s.Ticks != nil {
+			return "start: " + TimerString(s) + ", ticks: " + ExprString(s.Ticks)
+		}
+		return "start: " + TimerString(s)
 	case *StopTimer:
-		return "stop: " + s.Timer.Name
+		return "stop: " + TimerString(s)
 	case *If:
 		text := "if: " + ExprString(s.Cond) + ", then: [" + StmtsString(s.Then) + "]"
 		if len(s.Else) > 0 {
@@ -57,6 +60,17 @@ func SendString(s *Send) string {
 // ReportString writes the report that s makes: `changed{item, value}`.
 func ReportString(s *ReportStmt) string {
 	return s.Report.Name + printFields(s.Report.Fields, s.Fields)
+}
+
+// TimerString writes the timer that a start or stop is about: `alive[p]`.
+func TimerString(s Stmt) string {
+	switch s := s.(type) {
+	case *StartTimer:
+		return printTimer(s.Timer, s.Keys)
+	case *StopTimer:
+		return printTimer(s.Timer, s.Keys)
+	}
+	return ""
 }
 
 // RunString writes the part and the event that s gives it: `fleet[true, slot].change{ship}`.

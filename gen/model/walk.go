@@ -25,7 +25,7 @@ func operands(e Expr) []Expr {
 	case *StateTest:
 		return keysOf(e.Path)
 	case *TimerTest:
-		return keysOf(e.Path)
+		return append(keysOf(e.Path), e.Keys...)
 	case *FieldRef:
 		return []Expr{e.X}
 	case *Index:

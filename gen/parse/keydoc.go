@@ -39,7 +39,7 @@ var keyDocs = map[string]string{
 	"surplus":  "What to do with bytes behind the last item: `skip` or `error`.",
 
 	"params": "Constants of an instance, given when it is created.", "vars": "Variables: `{name: Type}`, or with `init`.",
-	"timers": "Timers: `{name: {ticks: 10}}`; a timer's expiry is an event.", "ticks": "How long the timer runs, in ticks.",
+	"timers": "Timers: `{name: {ticks: 10}}`; a timer's expiry is an event.", "ticks": "How long the timer runs, in ticks; in its declaration also the range of what its starts say: `0..800`.",
 	"commands": "What the embedding program may ask for.", "reports": "What the machine tells the embedding program or its parent.",
 	"parts": "Machines of imported protocols that run inside this one.", "initial": "The state in which the machine begins.",
 	"states": "The control states; each maps events to what is done.", "common": "Handlers for several states at once; a state's own line wins.",

@@ -88,7 +88,7 @@ func initStatements() {
 	stmtKeys := []key{
 		{"set", &shape{what: "assignments", open: valueShape, name: freeKeys}},
 		{"send", oneEffect}, {"to", exprShape}, {"report", oneEffect}, {"run", oneEffect}, {"restart", exprShape},
-		{"start", text("a timer")}, {"stop", text("a timer")},
+		{"start", text("a timer")}, {"ticks", exprShape}, {"stop", text("a timer")},
 		{"if", exprShape}, {"then", &stmtsShape}, {"else", &stmtsShape},
 		{"each", &shape{what: "what to go through", open: exprShape, oneOnly: true}}, {"do", &stmtsShape},
 		{"close", &shape{what: "close (it has no value)", null: true}}, {"refuse", text("a reason")},
@@ -117,7 +117,8 @@ func initRole() {
 	}}
 	roleShape = shape{what: "a role", merge: true, keys: []key{
 		{"doc", docShape}, {"params", named("parameters", &typeShape)}, {"vars", named("variables", &typeShape)},
-		{"timers", named("timers", &shape{what: "a timer", keys: []key{{"ticks", exprShape}, {"doc", docShape}}})},
+		{"timers", named("timers", &shape{what: "a timer", keys: []key{
+			{"ticks", exprShape}, {"key", &shape{what: "keys", open: &typeShape}}, {"doc", docShape}}})},
 		{"commands", withFields("command")}, {"reports", withFields("report")},
 		{"parts", named("parts", &shape{what: "a part", keys: []key{
 			{"machine", text("import.role")}, {"doc", docShape}, {"to", exprShape},

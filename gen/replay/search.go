@@ -145,8 +145,10 @@ func (s *search) expand(n int) {
 				s.try(n, interp.Event{Event: ev, Args: args}, 0, 1, at.up)
 			}
 		case model.EventTimer:
-			if at.value[ev.Timer.Offset] != 0 {
-				s.try(n, interp.Event{Event: ev}, 0, 1, at.up)
+			for i := range ev.Timer.Count {
+				if at.value[ev.Timer.Offset+i] != 0 {
+					s.try(n, interp.Event{Event: ev, Args: interp.TimerKeys(ev.Timer, i)}, 0, 1, at.up)
+				}
 			}
 		}
 	}

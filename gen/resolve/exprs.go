@@ -42,6 +42,8 @@ func (s *scope) expr(n expr.Node, want *model.Type) model.Expr {
 		s.r.Errorf("FSM023", n.Pos(), "this is a machine; name one of its states or variables behind a dot")
 	case f.part != nil:
 		s.r.Errorf("FSM061", n.Pos(), "part %s has several instances; say which, and what of it", diag.Quote(f.part.Name)).With(keysHint(f.part))
+	case f.timer != nil:
+		s.r.Errorf("FSM049", n.Pos(), "timer %s has several instances; say which", diag.Quote(f.timer.Name)).With(timerHint(f.timer))
 	case f.t != nil:
 		s.r.Errorf("FSM023", n.Pos(), "%s is a type, not a value", describe(f.t))
 	}

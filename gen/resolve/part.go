@@ -129,26 +129,11 @@ func (r *resolver) lineUp(fields []*model.Field) []*model.Field {
 }
 
 func (ro *role) partKeys(p *model.Part, n *ast.Node) bool {
-	if n == nil {
-		return true
-	}
-	fields := ro.r.fields(n)
-	if fields == nil {
+	fields, count, ok := ro.r.keyFields(n, "the part")
+	if !ok {
 		return false
 	}
-	count := int64(1)
-	for _, f := range fields {
-		if !isDiscrete(f.Type) {
-			ro.r.Errorf("FSM061", f.Span, "a key is bool, a range, an enumeration or an instance, not %s", describe(f.Type))
-			return false
-		}
-		count *= min(f.Type.Count(), maxParts+1)
-		if count > maxParts {
-			ro.r.Errorf("FSM042", f.Span, "the part has more than %d instances", maxParts)
-			return false
-		}
-	}
-	p.Keys, p.Count = fields, int(count)
+	p.Keys, p.Count = fields, count
 	for _, f := range fields {
 		l := &model.Local{Name: f.Name, Type: f.Type, Offset: f.Offset}
 		ro.r.noteLocal(l, f.Span, false)

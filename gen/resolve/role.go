@@ -167,33 +167,6 @@ func (ro *role) initial(v *model.Var, n *ast.Node) {
 	v.Locals = s.max
 }
 
-func (ro *role) declareTimers() {
-	n := ro.node.Get("timers")
-	if n == nil {
-		return
-	}
-	for _, e := range n.Entries {
-		t := &model.Timer{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Index: len(ro.m.Timers), Ticks: 1, Span: e.Key.Span()}
-		if ticks := e.Value.Get("ticks"); ticks != nil {
-			if v, ok := ro.r.constIn(ticks, 1, 1<<31, "the duration in ticks"); ok {
-				t.Ticks = v
-			}
-		} else {
-			ro.r.Errorf("FSM009", e.Key.Span(), "timer %s has no `ticks`", diag.Quote(t.Name))
-		}
-		if !ro.declare(e.Key, "timer", t) {
-			continue
-		}
-		t.Offset = int(ro.size)
-		ro.grow(1, t.Span)
-		ro.m.Timers = append(ro.m.Timers, t)
-	}
-	if ro.r.root.Get("tick") == nil && len(n.Entries) > 0 {
-		ro.r.Errorf("FSM009", n.Entries[0].Key.Span(), "there are timers, but no `tick` at the top says how long a tick is").
-			With("add `tick: 50ms`")
-	}
-}
-
 func (ro *role) declareStates() {
 	n := ro.node.Get("states")
 	if n == nil || len(n.Entries) == 0 {
@@ -306,6 +279,6 @@ func (ro *role) basicEvents() {
 		}
 	}
 	for _, t := range ro.m.Timers {
-		ro.addEvent(&model.Event{Kind: model.EventTimer, Name: t.Name, Doc: t.Doc, Timer: t, Fields: []*model.Field{}, Span: t.Span})
+		ro.addEvent(&model.Event{Kind: model.EventTimer, Name: t.Name, Doc: t.Doc, Timer: t, Fields: append([]*model.Field{}, t.Keys...), Span: t.Span})
 	}
 }

@@ -93,7 +93,9 @@ type ref struct {
 	inst *model.Instance
 	path model.Path
 	part *model.Part // a keyed part whose keys are missing
-	t    *model.Type // a type, before a dot
+	// timer: a keyed timer, reached by inst and path, whose keys are missing
+	timer *model.Timer
+	t     *model.Type // a type, before a dot
 	// group: instances by number, which lacks its number
 	group *group
 }
@@ -321,6 +323,9 @@ func (s *scope) value_(ro *role, inst *model.Instance, path model.Path, name str
 	case *model.Timer:
 		s.r.use(v.Span)
 		base.T = boolType
+		if !s.constant && !s.paramsOnly && len(v.Keys) > 0 {
+			return ref{timer: v, inst: inst, path: path}
+		}
 		if !s.constant && !s.paramsOnly {
 			return ref{e: &model.TimerTest{ExprBase: base, Inst: inst, Path: path, Timer: v}}
 		}
@@ -347,6 +352,9 @@ func (s *scope) selection(n *expr.Select) ref {
 	case x.part != nil:
 		s.r.Errorf("FSM061", n.X.Pos(), "part %s has several instances; say which", diag.Quote(x.part.Name)).
 			With(keysHint(x.part))
+		return errRef
+	case x.timer != nil:
+		s.r.Errorf("FSM023", n.NamePos, "a timer has nothing behind a dot")
 		return errRef
 	case x.group != nil:
 		s.r.Errorf("FSM023", n.X.Pos(), "%s is several instances; say which", diag.Quote(x.group.name)).With(x.group.hint())
@@ -402,6 +410,12 @@ func (s *scope) index(n *expr.Index) ref {
 		}
 		path := append(slices.Clone(x.path), model.PathStep{Part: x.part, Keys: keys})
 		return ref{info: s.r.info[x.part.Machine], inst: x.inst, path: path}
+	case x.timer != nil:
+		keys := s.timerKeys(x.timer, n.Args, n.Pos())
+		if keys == nil {
+			return errRef
+		}
+		return ref{e: &model.TimerTest{ExprBase: model.ExprBase{T: boolType, Span: n.Pos()}, Inst: x.inst, Path: x.path, Timer: x.timer, Keys: keys}}
 	case x.group != nil:
 		in := s.instanceIndex(x.group, n.Args, n.Pos())
 		if in == nil || in.ro == nil {

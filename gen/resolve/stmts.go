@@ -15,7 +15,7 @@ type stmts struct {
 }
 
 // companions are keys that belong to a statement and begin none.
-var companions = map[string]string{"to": "send", "then": "if", "else": "if", "do": "each"}
+var companions = map[string]string{"to": "send", "ticks": "start", "then": "if", "else": "if", "do": "each"}
 
 // branchBody resolves the statements of a branch: those of `do`, or those written directly.
 func (w *stmts) branchBody(b *ast.Node) []model.Stmt {
@@ -58,7 +58,7 @@ func (w *stmts) direct(n *ast.Node) []model.Stmt {
 		switch k := e.Key.Text; k {
 		case "when", "goto", "doc":
 			continue
-		case "to", "then", "else", "do":
+		case "to", "ticks", "then", "else", "do":
 			owner := companions[k]
 			if n.Get(owner) == nil && !(k == "to" && n.Get("close") != nil) {
 				w.r.Errorf("FSM059", e.Key.Span(), "%s belongs to %s", diag.Quote(k), diag.Quote(owner))
@@ -86,7 +86,7 @@ func (w *stmts) stmt(n *ast.Node, e ast.Entry) []model.Stmt {
 	case "restart":
 		st = w.restart(e.Value, base)
 	case "start", "stop":
-		st = w.timer(e, base)
+		st = w.timer(n, e, base)
 	case "if":
 		st = w.ifStmt(n, e.Value, base)
 	case "each":
@@ -243,23 +243,6 @@ func (w *stmts) report(v *ast.Node, base model.StmtBase) model.Stmt {
 		return nil
 	}
 	return &model.ReportStmt{StmtBase: base, Report: rep, Fields: fields}
-}
-
-func (w *stmts) timer(e ast.Entry, base model.StmtBase) model.Stmt {
-	t, ok := w.ro.values[e.Value.Text].(*model.Timer)
-	if w.ro.taken[e.Value.Text] {
-		return nil
-	}
-	if !ok {
-		w.r.unknown("FSM060", e.Value, "timer", w.ro.node.Get("timers").Keys())
-		return nil
-	}
-	w.r.refer(e.Value.Span(), t.Span)
-	if e.Key.Text == "start" {
-		w.r.useSet(t.Span)
-		return &model.StartTimer{StmtBase: base, Timer: t}
-	}
-	return &model.StopTimer{StmtBase: base, Timer: t}
 }
 
 func (w *stmts) ifStmt(n, cond *ast.Node, base model.StmtBase) model.Stmt {

@@ -146,8 +146,8 @@ func (p *process) after(l local, next interp.Value, effects []interp.Effect) []b
 	}
 	for k := range effects {
 		if e := &effects[k]; e.Kind == fsm.StartTimer {
-			i := slices.IndexFunc(p.timers, func(t timer) bool { return t.ev.Timer == e.Timer && slices.Equal(t.at, e.At) })
-			l.used[p.atLeft+i] = (e.Timer.Ticks + p.sys.Check.Time.Beat - 1) / p.sys.Check.Time.Beat
+			i := slices.IndexFunc(p.timers, func(t timer) bool { return t.ev.Timer == e.Timer && t.index == e.Index && slices.Equal(t.at, e.At) })
+			l.used[p.atLeft+i] = (e.Ticks + p.sys.Check.Time.Beat - 1) / p.sys.Check.Time.Beat
 		}
 	}
 	for _, m := range p.monitors {

@@ -46,6 +46,8 @@ type command struct {
 type timer struct {
 	ev    *model.Event
 	at    []interp.At
+	index int     // instance of a keyed timer
+	args  []int64 // its keys
 	slot  int
 	rule  *rule // nil: always
 	count int   // which counter bounds it, -1: none
@@ -98,7 +100,7 @@ func (p *process) expire(l local, i int, emit func(explore.Step)) {
 		if t.count >= 0 && l.used[t.count] >= int64(t.rule.env.Times) {
 			return
 		}
-		if boxes = t.rule.boxes(p, l.value, nil); len(boxes) == 0 {
+		if boxes = t.rule.boxes(p, l.value, t.args); len(boxes) == 0 {
 			return
 		}
 	}
@@ -109,7 +111,7 @@ func (p *process) expire(l local, i int, emit func(explore.Step)) {
 	if p.timed() {
 		n.used[p.atLeft+i] = spent
 	}
-	s, ok := p.step(n, interp.Event{Event: t.ev, At: t.at})
+	s, ok := p.step(n, interp.Event{Event: t.ev, At: t.at, Args: t.args})
 	if !ok {
 		return
 	}
@@ -289,8 +291,11 @@ func (s *System) receivers(from int, e *interp.Effect) ([]int, string) {
 func findTimers(m *model.Machine, base int, at []interp.At) []timer {
 	var out []timer
 	for _, ev := range m.Events {
-		if ev.Kind == model.EventTimer {
-			out = append(out, timer{ev: ev, at: at, slot: base + ev.Timer.Offset, count: -1})
+		if ev.Kind != model.EventTimer {
+			continue
+		}
+		for i := range ev.Timer.Count {
+			out = append(out, timer{ev: ev, at: at, index: i, args: interp.TimerKeys(ev.Timer, i), slot: base + ev.Timer.Offset + i, count: -1})
 		}
 	}
 	for _, part := range m.Parts {

@@ -48,7 +48,7 @@ func rewrite(e model.Expr, f func(model.Expr) model.Expr) model.Expr {
 		return &c
 	case *model.TimerTest:
 		c := *e
-		c.Path = path(e.Path)
+		c.Path, c.Keys = path(e.Path), all(e.Keys)
 		return &c
 	case *model.FieldRef:
 		c := *e

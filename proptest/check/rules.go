@@ -170,7 +170,7 @@ func children(e model.Expr) []model.Expr {
 	case *model.StateTest:
 		return pathKeys(e.Path)
 	case *model.TimerTest:
-		return pathKeys(e.Path)
+		return append(pathKeys(e.Path), e.Keys...)
 	case *model.FieldRef:
 		return []model.Expr{e.X}
 	case *model.Index:

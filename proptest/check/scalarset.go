@@ -210,6 +210,7 @@ func (u *uses) visit(e model.Expr) {
 		return
 	case *model.TimerTest:
 		u.path(e.Path)
+		u.timer(e.Keys)
 		return
 	case *model.Index:
 		u.visit(e.X)

@@ -19,6 +19,11 @@ func (u *uses) machine(m *model.Machine) {
 	for _, st := range m.States {
 		u.stmts(st.Entry)
 	}
+	for _, t := range m.Timers {
+		for _, k := range t.Keys {
+			u.fix(k.Type, t.Span, "it selects a timer")
+		}
+	}
 	for _, t := range m.Transitions {
 		u.visit(t.When)
 		u.stmts(t.Body)
@@ -71,6 +76,11 @@ func (u *uses) stmt(s model.Stmt) {
 	case *model.Restart:
 		u.keys(s.Part, s.Keys)
 		u.restart(s.Part, s.Span)
+	case *model.StartTimer:
+		u.timer(s.Keys)
+		u.visit(s.Ticks)
+	case *model.StopTimer:
+		u.timer(s.Keys)
 	case *model.If:
 		u.visit(s.Cond)
 		u.stmts(s.Then)
@@ -107,6 +117,14 @@ func (u *uses) fields(fields []*model.Field, values []model.Expr) {
 	for i, e := range values {
 		u.pair(fields[i].Type, e.Type(), e.Pos())
 		u.visit(e)
+	}
+}
+
+// timer looks at the keys of a timer. Timers are not exchanged with what selects them.
+func (u *uses) timer(keys []model.Expr) {
+	for _, e := range keys {
+		u.visit(e)
+		u.fix(e.Type(), e.Pos(), "it selects a timer")
 	}
 }
 

@@ -31,8 +31,10 @@ func (s *System) difference(m *model.Machine, v, init interp.Value) string {
 		}
 	}
 	for _, t := range m.Timers {
-		if v[t.Offset] != 0 {
-			members = append(members, t.Name+": true")
+		for i := range t.Count {
+			if v[t.Offset+i] != 0 {
+				members = append(members, interp.TimerName(t, i)+": true")
+			}
 		}
 	}
 	for _, part := range m.Parts {

@@ -137,6 +137,9 @@ func (x *Pair) setEvent(ev interp.Event) error {
 	for _, at := range ev.At {
 		key = key*at.Part.Count + at.Index
 	}
+	if ev.Event.Kind == model.EventTimer {
+		key = key*ev.Event.Timer.Count + interp.TimerIndex(ev.Event.Timer, ev.Args)
+	}
 	kind, ok := x.kinds[name]
 	if !ok {
 		return fmt.Errorf("no event %s in the generated code", name)
@@ -319,8 +322,8 @@ func (x *Pair) payload(i int, w *interp.Effect, g fsm.Effect) error {
 			}
 		}
 	case fsm.StartTimer:
-		if int64(g.Ticks) != w.Timer.Ticks {
-			return fmt.Errorf("%d ticks, not %d", g.Ticks, w.Timer.Ticks)
+		if int64(g.Ticks) != w.Ticks {
+			return fmt.Errorf("%d ticks, not %d", g.Ticks, w.Ticks)
 		}
 	}
 	return nil

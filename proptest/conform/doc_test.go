@@ -3,6 +3,8 @@ package conform
 //go:generate go run ../../cmd/fsmgen generate --adapter looplab -o sample testdata/*/spec.yaml
 
 import (
+	"github.com/parley-go/parley/proptest/conform/sample/alarms"
+	"github.com/parley-go/parley/proptest/conform/sample/alarms/looplabalarms"
 	"github.com/parley-go/parley/proptest/conform/sample/corners"
 	"github.com/parley-go/parley/proptest/conform/sample/corners/looplabcorners"
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen"
@@ -35,6 +37,7 @@ var samples = []Target{
 	{"proptest/conform/testdata/ring/spec.yaml", "node", ring.NewNodeRunner, looplabring.NewNode, ring.DecodeMessage, ring.AppendMessage, ring.FrameSize},
 	{"proptest/conform/testdata/sessions/spec.yaml", "server", sessions.NewServerRunner, looplabsessions.NewServer, sessions.DecodeMessage, sessions.AppendMessage, sessions.FrameSize},
 	{"proptest/conform/testdata/sessions/spec.yaml", "client", sessions.NewClientRunner, looplabsessions.NewClient, sessions.DecodeMessage, sessions.AppendMessage, sessions.FrameSize},
+	{"proptest/conform/testdata/alarms/spec.yaml", "node", alarms.NewNodeRunner, looplabalarms.NewNode, alarms.DecodeMessage, alarms.AppendMessage, alarms.FrameSize},
 	{"proptest/conform/testdata/nasty/spec.yaml", "nasty", nasty.NewNastyRunner, looplabnasty.NewNasty, nasty.DecodeMessage, nasty.AppendMessage, nasty.FrameSize},
 	{"proptest/conform/testdata/player/spec.yaml", "player", player.NewPlayerRunner2, looplabplayer.NewPlayer22, player.DecodeMessage, player.AppendMessage, player.FrameSize},
 	{"proptest/conform/testdata/player/spec.yaml", "newPlayer", player.NewNewPlayerRunner3, looplabplayer.NewNewPlayer3, player.DecodeMessage, player.AppendMessage, player.FrameSize},

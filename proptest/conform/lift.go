@@ -84,7 +84,10 @@ func (l lifter) machine(small, full *model.Machine, v, dst []int64) {
 		l.value(p.Type, full.Vars[i].Type, v[p.Offset:], dst[full.Vars[i].Offset:])
 	}
 	for i, t := range small.Timers {
-		dst[full.Timers[i].Offset] = v[t.Offset]
+		q := full.Timers[i]
+		for n := range t.Count {
+			dst[q.Offset+keyed(t.Keys, q.Keys, t.Count, n)] = v[t.Offset+n]
+		}
 	}
 	for i, p := range small.Parts {
 		q := full.Parts[i]
@@ -97,10 +100,15 @@ func (l lifter) machine(small, full *model.Machine, v, dst []int64) {
 
 // part is the number that instance n of a part has in the full model.
 func (l lifter) part(small, full *model.Part, n int) int {
-	rest, k := small.Count, 0
-	for i, key := range small.Keys {
+	return keyed(small.Keys, full.Keys, small.Count, n)
+}
+
+// keyed is the number that instance n of so many has where the keys have more values.
+func keyed(small, full []*model.Field, rest, n int) int {
+	k := 0
+	for i, key := range small {
 		rest /= int(key.Type.Count())
-		k = k*int(full.Keys[i].Type.Count()) + keyIndex(key.Type, full.Keys[i].Type, n/rest)
+		k = k*int(full[i].Type.Count()) + keyIndex(key.Type, full[i].Type, n/rest)
 		n %= rest
 	}
 	return k

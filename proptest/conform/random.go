@@ -62,7 +62,9 @@ func drawMachine(t *rapid.T, strs *interp.Strings, m *model.Machine, dst []int64
 		}
 	}
 	for _, d := range m.Timers {
-		dst[d.Offset] = rapid.Int64Range(0, 1).Draw(t, "armed")
+		for i := range d.Count {
+			dst[d.Offset+i] = rapid.Int64Range(0, 1).Draw(t, "armed")
+		}
 	}
 	for _, p := range m.Parts {
 		for i := range p.Count {

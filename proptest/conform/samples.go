@@ -32,7 +32,7 @@ func Samples(role *model.Machine) []interp.Event {
 			out = append(out, interp.Event{Event: ev, Args: next, Sender: 1})
 		}
 		for i, f := range ev.Fields {
-			if beyond(f.Type) {
+			if beyond(f.Type) && ev.Kind != model.EventTimer {
 				args := append([]int64(nil), next...)
 				args[offset(ev.Fields, i)] = f.Type.Hi + 1
 				out = append(out, interp.Event{Event: ev, Args: args, Sender: 1})
@@ -50,7 +50,9 @@ func expiries(m *model.Machine, way []interp.At) []interp.Event {
 			at := append(way[:len(way):len(way)], interp.At{Part: p, Index: i})
 			for _, ev := range p.Machine.Events {
 				if ev.Kind == model.EventTimer {
-					out = append(out, interp.Event{Event: ev, At: at})
+					for _, k := range []int{0, ev.Timer.Count - 1} {
+						out = append(out, interp.Event{Event: ev, At: at, Args: interp.TimerKeys(ev.Timer, k)})
+					}
 				}
 			}
 			out = append(out, expiries(p.Machine, at)...)

@@ -112,7 +112,14 @@ func (x mapper) members(m *model.Machine, v reflect.Value, value func(*model.Typ
 		}
 	}
 	for _, t := range m.Timers {
-		value(&model.Type{Kind: model.KindBool}, v.Field(n), t.Offset)
+		yes := &model.Type{Kind: model.KindBool}
+		if len(t.Keys) == 0 {
+			value(yes, v.Field(n), t.Offset)
+		} else {
+			for i := range t.Count {
+				value(yes, v.Field(n).Index(i), t.Offset+i)
+			}
+		}
 		n++
 	}
 	for _, p := range m.Parts {

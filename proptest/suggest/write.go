@@ -278,9 +278,12 @@ func statement(s model.Stmt) (text, key string, err error) {
 	case *model.Run:
 		key, value = "run", model.RunString(s)
 	case *model.StartTimer:
-		key, value = "start", s.Timer.Name
+		if s.Ticks != nil {
+			return "start: " + quoted(model.TimerString(s)) + ", ticks: " + quoted(model.ExprString(s.Ticks)), "start", nil
+		}
+		key, value = "start", model.TimerString(s)
 	case *model.StopTimer:
-		key, value = "stop", s.Timer.Name
+		key, value = "stop", model.TimerString(s)
 	case *model.Set:
 		place, v, _ := strings.Cut(model.SetString(s), " = ")
 		return "set: {" + quoted(place) + ": " + quoted(v) + "}", "set", nil

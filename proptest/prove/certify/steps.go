@@ -313,7 +313,9 @@ func timers(m *model.Machine, at []interp.At, base int) []timer {
 	var out []timer
 	for _, ev := range m.Events {
 		if ev.Kind == model.EventTimer {
-			out = append(out, timer{interp.Event{Event: ev, At: at}, base + ev.Timer.Offset})
+			for k := range ev.Timer.Count {
+				out = append(out, timer{interp.Event{Event: ev, At: at, Args: interp.TimerKeys(ev.Timer, k)}, base + ev.Timer.Offset + k})
+			}
 		}
 	}
 	for _, p := range m.Parts {

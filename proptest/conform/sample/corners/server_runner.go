@@ -163,7 +163,7 @@ func (r *ServerRunner) AppendEvent(b []byte) []byte {
 		key0 := Seat((ev.Key / 2 % 3) + 1)
 		b = strconv.AppendInt(b, int64(key0), 10)
 		b = append(b, ", "...)
-		key1 := (ev.Key / 1 % 2) != 0
+		key1 := (ev.Key % 2) != 0
 		b = strconv.AppendBool(b, key1)
 		b = append(b, "].armed"...)
 	case ServerTimerSpareBellArmed:
@@ -222,7 +222,7 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 			key0 := Seat((e.Key / 2 % 3) + 1)
 			b = strconv.AppendInt(b, int64(key0), 10)
 			b = append(b, ", "...)
-			key1 := (e.Key / 1 % 2) != 0
+			key1 := (e.Key % 2) != 0
 			b = strconv.AppendBool(b, key1)
 			b = append(b, "].armed"...)
 		case 2:

@@ -139,7 +139,7 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "retry"...)
 	case TimerSyncAgain:
 		b = append(b, "sync["...)
-		key0 := Slot((ev.Key / 1 % 2))
+		key0 := Slot((ev.Key))
 		b = strconv.AppendInt(b, int64(key0), 10)
 		b = append(b, "].again"...)
 	case TimerLoneAgain:
@@ -182,7 +182,7 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 			b = append(b, "retry"...)
 		case 1:
 			b = append(b, "sync["...)
-			key0 := Slot((e.Key / 1 % 2))
+			key0 := Slot((e.Key))
 			b = strconv.AppendInt(b, int64(key0), 10)
 			b = append(b, "].again"...)
 		case 2:

@@ -479,7 +479,7 @@ func (r *NastyRunner) AppendEvent(b []byte) []byte {
 		key0 := uint8((ev.Key / 2 % 2))
 		b = strconv.AppendInt(b, int64(key0), 10)
 		b = append(b, ", "...)
-		key1 := (ev.Key / 1 % 2) != 0
+		key1 := (ev.Key % 2) != 0
 		b = strconv.AppendBool(b, key1)
 		b = append(b, "].timer"...)
 	case TimerFsmTimer:
@@ -544,7 +544,7 @@ func (r *NastyRunner) AppendEffect(b []byte, i int) []byte {
 			key0 := uint8((e.Key / 2 % 2))
 			b = strconv.AppendInt(b, int64(key0), 10)
 			b = append(b, ", "...)
-			key1 := (e.Key / 1 % 2) != 0
+			key1 := (e.Key % 2) != 0
 			b = strconv.AppendBool(b, key1)
 			b = append(b, "].timer"...)
 		case 3:

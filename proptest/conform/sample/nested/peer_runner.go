@@ -136,7 +136,7 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 		b = append(b, '}')
 	case TimerOuterSlow:
 		b = append(b, "outer["...)
-		key0 := Side((ev.Key / 1 % 2))
+		key0 := Side((ev.Key))
 		b = append(b, key0.String()...)
 		b = append(b, "].slow"...)
 	case TimerOuterInnerLate:
@@ -147,7 +147,7 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 		key1 := uint8((ev.Key / 2 % 3) + 1)
 		b = strconv.AppendInt(b, int64(key1), 10)
 		b = append(b, ", "...)
-		key2 := (ev.Key / 1 % 2) != 0
+		key2 := (ev.Key % 2) != 0
 		b = strconv.AppendBool(b, key2)
 		b = append(b, "].late"...)
 	case ReceiveHit:
@@ -184,7 +184,7 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 		switch e.ID {
 		case 0:
 			b = append(b, "outer["...)
-			key0 := Side((e.Key / 1 % 2))
+			key0 := Side((e.Key))
 			b = append(b, key0.String()...)
 			b = append(b, "].slow"...)
 		case 1:
@@ -195,7 +195,7 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 			key1 := uint8((e.Key / 2 % 3) + 1)
 			b = strconv.AppendInt(b, int64(key1), 10)
 			b = append(b, ", "...)
-			key2 := (e.Key / 1 % 2) != 0
+			key2 := (e.Key % 2) != 0
 			b = strconv.AppendBool(b, key2)
 			b = append(b, "].late"...)
 		}
