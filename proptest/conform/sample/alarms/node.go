@@ -219,8 +219,14 @@ func (m *Node) Step(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 		case NodeTimerGrid:
 			old := *m
 			m.Grid[int(Side(ev.Key/4%2))*4+int(Rank(ev.Key%4))] = false
-			// proptest/conform/testdata/alarms/spec.yaml:62
-			fx.fired = append(fx.fired, 9)
+			// proptest/conform/testdata/alarms/spec.yaml:63
+			if Side(ev.Key/4%2) == SideRight && m.Turns == 4 {
+				fx.fired = append(fx.fired, 9)
+				fx.report(NodeReportTold).Told = NodeToldReport{Side: Side(ev.Key / 4 % 2), Rank: Rank(ev.Key % 4)}
+				return took(9)
+			}
+			// proptest/conform/testdata/alarms/spec.yaml:64
+			fx.fired = append(fx.fired, 10)
 			fx.report(NodeReportTold).Told = NodeToldReport{Side: Side(ev.Key / 4 % 2), Rank: Rank(ev.Key % 4)}
 			side := Side(ev.Key / 4 % 2)
 			rank := Rank(ev.Key % 4)
@@ -231,40 +237,40 @@ func (m *Node) Step(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 				value = 13 + int64(m.Turns)
 			}
 			if value > 20 {
-				return m.undo(&old, fx, 9)
+				return m.undo(&old, fx, 10)
 			}
 			m.Grid[int(side)*4+int(rank)] = true
 			fx.startFor(nodeAlarmGrid, (uint32(side)*4 + uint32(rank)), uint32(uint8(value)))
-			return took(9)
+			return took(10)
 		case NodeTimerDelay:
 			old := *m
 			m.Delay = false
-			// proptest/conform/testdata/alarms/spec.yaml:63
-			fx.fired = append(fx.fired, 10)
+			// proptest/conform/testdata/alarms/spec.yaml:65
+			fx.fired = append(fx.fired, 11)
 			value := max(int64(m.Turns), 0)
 			if value > 3 {
-				return m.undo(&old, fx, 10)
+				return m.undo(&old, fx, 11)
 			}
 			fx.send(MessageHello).Hello = HelloMessage{Rank: Rank(value)}
-			return took(10)
+			return took(11)
 		}
 	case NodeStateOff:
 		switch ev.Kind {
 		case NodeTimerAlive:
-			// proptest/conform/testdata/alarms/spec.yaml:66
-			return ignored(13)
-		case NodeTimerGrid:
-			// proptest/conform/testdata/alarms/spec.yaml:66
+			// proptest/conform/testdata/alarms/spec.yaml:68
 			return ignored(14)
-		case NodeTimerDelay:
-			// proptest/conform/testdata/alarms/spec.yaml:66
+		case NodeTimerGrid:
+			// proptest/conform/testdata/alarms/spec.yaml:68
 			return ignored(15)
-		case NodeReceiveHello:
-			// proptest/conform/testdata/alarms/spec.yaml:66
+		case NodeTimerDelay:
+			// proptest/conform/testdata/alarms/spec.yaml:68
 			return ignored(16)
-		case NodeReceiveBell:
-			// proptest/conform/testdata/alarms/spec.yaml:66
+		case NodeReceiveHello:
+			// proptest/conform/testdata/alarms/spec.yaml:68
 			return ignored(17)
+		case NodeReceiveBell:
+			// proptest/conform/testdata/alarms/spec.yaml:68
+			return ignored(18)
 		}
 	}
 	switch ev.Kind {
@@ -287,13 +293,13 @@ func (m *Node) settle(fx *NodeEffects) bool {
 		case NodeStateOn:
 			switch next.kind {
 			case nodeWaitingWatchRang:
-				// proptest/conform/testdata/alarms/spec.yaml:64
-				fx.fired = append(fx.fired, 11)
+				// proptest/conform/testdata/alarms/spec.yaml:66
+				fx.fired = append(fx.fired, 12)
 				fx.report(NodeReportTold).Told = NodeToldReport{Side: next.watchRang.side, Rank: next.watchRang.rank}
 				continue
 			case nodeWaitingWatchFinished:
-				// proptest/conform/testdata/alarms/spec.yaml:65
-				fx.fired = append(fx.fired, 12)
+				// proptest/conform/testdata/alarms/spec.yaml:67
+				fx.fired = append(fx.fired, 13)
 				continue
 			}
 		}

@@ -305,15 +305,16 @@ var nodeInfo = fsm.Info{
 		{Name: "on bell", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 60, Col: 15},
 		{Name: "on alive/1", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 61, Col: 17},
 		{Name: "on alive/2", From: 0, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 61, Col: 68},
-		{Name: "on grid", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 62, Col: 15},
-		{Name: "on delay", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 63, Col: 16},
-		{Name: "on watch.rang", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 64, Col: 21},
-		{Name: "on watch.finished", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 65, Col: 25},
-		{Name: "off alive", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 66, Col: 35},
-		{Name: "off grid", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 66, Col: 42},
-		{Name: "off delay", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 66, Col: 48},
-		{Name: "off HELLO", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 66, Col: 55},
-		{Name: "off BELL", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 66, Col: 62},
+		{Name: "on grid/1", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 63, Col: 13},
+		{Name: "on grid/2", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 64, Col: 13},
+		{Name: "on delay", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 65, Col: 16},
+		{Name: "on watch.rang", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 66, Col: 21},
+		{Name: "on watch.finished", From: 0, To: 0, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 67, Col: 25},
+		{Name: "off alive", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 68, Col: 35},
+		{Name: "off grid", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 68, Col: 42},
+		{Name: "off delay", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 68, Col: 48},
+		{Name: "off HELLO", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 68, Col: 55},
+		{Name: "off BELL", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 68, Col: 62},
 	},
 	TickNanos:  1000000,
 	MaxFrame:   maxFrame,
@@ -331,7 +332,7 @@ var nodeLegal = [...]string{
 
 // The first branch of each event that a state handles, plus 1.
 var nodeHandles = [...][14]uint16{
-	NodeStateOn: {NodeReceiveHello: 2, NodeReceiveBell: 4, NodeCommandBegin: 1, NodeCommandHush: 5, NodeCommandHalt: 6, NodeCommandBell: 7, NodeTimerAlive: 8, NodeTimerGrid: 10, NodeTimerDelay: 11},
+	NodeStateOn: {NodeReceiveHello: 2, NodeReceiveBell: 4, NodeCommandBegin: 1, NodeCommandHush: 5, NodeCommandHalt: 6, NodeCommandBell: 7, NodeTimerAlive: 8, NodeTimerGrid: 10, NodeTimerDelay: 12},
 }
 
 // The events of the messages.

@@ -11,7 +11,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "4c04914a661f7a23e40a1177ee1531a2dcf977fb4ba6aed3369f60421b8c51e3"
+const hash = "4757e36eaf87ce4a9b8ec72d5bf5a2f0bf40354dae32d42e0f68310fecc8246f"
 
 // Rank is a number in 0..3.
 type Rank uint8

@@ -180,13 +180,15 @@ var nodeEvents = fsm.Events{
 	{Name: "on alive/1", Src: []string{"on"}, Dst: "on"},
 	// proptest/conform/testdata/alarms/spec.yaml:61
 	{Name: "on alive/2", Src: []string{"on"}, Dst: "off"},
-	// proptest/conform/testdata/alarms/spec.yaml:62
-	{Name: "on grid", Src: []string{"on"}, Dst: "on"},
 	// proptest/conform/testdata/alarms/spec.yaml:63
-	{Name: "on delay", Src: []string{"on"}, Dst: "on"},
+	{Name: "on grid/1", Src: []string{"on"}, Dst: "on"},
 	// proptest/conform/testdata/alarms/spec.yaml:64
-	{Name: "on watch.rang", Src: []string{"on"}, Dst: "on"},
+	{Name: "on grid/2", Src: []string{"on"}, Dst: "on"},
 	// proptest/conform/testdata/alarms/spec.yaml:65
+	{Name: "on delay", Src: []string{"on"}, Dst: "on"},
+	// proptest/conform/testdata/alarms/spec.yaml:66
+	{Name: "on watch.rang", Src: []string{"on"}, Dst: "on"},
+	// proptest/conform/testdata/alarms/spec.yaml:67
 	{Name: "on watch.finished", Src: []string{"on"}, Dst: "on"},
 }
 
@@ -201,7 +203,8 @@ var nodeNames = [...]string{
 	"on bell",
 	"on alive/1",
 	"on alive/2",
-	"on grid",
+	"on grid/1",
+	"on grid/2",
 	"on delay",
 	"on watch.rang",
 	"on watch.finished",
