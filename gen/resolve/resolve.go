@@ -145,7 +145,7 @@ func (r *resolver) declarations() {
 	}
 	r.declareConsts()
 	if n := r.root.Get("parties"); n != nil && !r.outer {
-		if v, ok := r.constIn(n, 1, maxInstances, "the number of parties"); ok {
+		if v, ok := r.constIn(n, 1, maxParties, "the number of parties"); ok {
 			r.parties, r.nodeHi = int(v), v-1
 		}
 	}

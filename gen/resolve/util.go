@@ -11,7 +11,8 @@ import (
 
 // Limits of one specification.
 const (
-	maxInstances = 62      // parties of a check; a set of instances still fits
+	maxInstances = 62      // parties of a check, and of a protocol that does not say; a set of instances still fits
+	maxParties   = 1024    // of a protocol that says so
 	maxTypeSlots = 1 << 16 // slots of one value
 	maxMachine   = 1 << 20 // slots of one machine
 	maxParts     = 4096    // instances of one part

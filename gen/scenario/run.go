@@ -91,12 +91,33 @@ func (w *world) line(line string) error {
 	if err != nil {
 		return fmt.Errorf("%w, and %q is no verb (check, deliver, drop, show)", err, verb)
 	}
-	m := w.machines[i].Model
-	ev, err := interp.ParseEvent(m, &w.strs, rest)
+	from := ""
+	if words := strings.Fields(rest); len(words) == 3 && words[1] == "from" {
+		rest, from = words[0], words[2]
+	}
+	ev, err := interp.ParseEvent(w.machines[i].Model, &w.strs, rest)
 	if err != nil {
 		return err
 	}
+	if news := ev.Event.Kind == model.EventUp || ev.Event.Kind == model.EventLost; news || from != "" {
+		if ev.Sender, err = w.sender(i, from, news); err != nil {
+			return err
+		}
+	}
 	return w.step(i, ev)
+}
+
+// sender is the other end of the link of which instance i gets news; there is no need to name it where there are two.
+func (w *world) sender(i int, name string, news bool) (int, error) {
+	switch {
+	case !news:
+		return 0, fmt.Errorf("only `up` and `lost` come from somebody; messages come by `deliver`")
+	case name == "" && len(w.machines) == 2:
+		return 1 - i, nil
+	case name == "":
+		return 0, fmt.Errorf("say whose link it is: `%s lost from NAME`", w.name(i))
+	}
+	return w.instance(name)
 }
 
 func (w *world) begin(name string) error {
@@ -213,7 +234,11 @@ func (w *world) text(l letter) string {
 func (w *world) step(i int, ev interp.Event) error {
 	m := w.machines[i]
 	next, effects, res, fault := m.Step(w.values[i], ev)
-	fmt.Fprintf(&w.out, "%s: %s  ", w.name(i), interp.AppendEvent(nil, &w.strs, ev))
+	from := ""
+	if len(w.machines) > 2 && (ev.Event.Kind == model.EventUp || ev.Event.Kind == model.EventLost) {
+		from = " from " + w.name(ev.Sender)
+	}
+	fmt.Fprintf(&w.out, "%s: %s%s  ", w.name(i), interp.AppendEvent(nil, &w.strs, ev), from)
 	switch res.Code {
 	case fsm.Refused:
 		fmt.Fprintf(&w.out, "refused: %s\n", folder.ReplaceAllString(fault.Why(), "$1"))

@@ -112,3 +112,31 @@ func TestInputThatIsNoScenario(t *testing.T) {
 		}
 	}
 }
+
+// TestNewsOfLinks: `up` and `lost` come from somebody, who need not be named where there are two.
+func TestNewsOfLinks(t *testing.T) {
+	run := func(check, line string) (string, error) {
+		blocks, err := scenario.Parse(strings.NewReader("check " + check + "\n" + line + "\n----\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := scenario.Run(blocks, load("../../specs/masterserver/spec.yaml"))
+		if err != nil {
+			return "", err
+		}
+		return got[0].Want, nil
+	}
+	for _, c := range []struct{ check, line, want, err string }{
+		{"three", "master lost from p[2]", "master: lost from p[2]  up\n", ""},
+		{"three", "master lost", "", "say whose link it is: `master lost from NAME`"},
+		{"three", "master lost from p[9]", "", "no instance \"p[9]\""},
+		{"three", "p[1] end from master", "", "only `up` and `lost` come from somebody"},
+		{"replies", "a lost", "a: lost  closed → over, report unlisted\n", ""},
+		{"hostile", "s[2] sayOther{text: \" from \"}", "s[2]: sayOther{text: \" from \"}  here, send OTHER{text: \" from \"} to 0\n", ""},
+	} {
+		got, err := run(c.check, c.line)
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %q, %v", c.line, got, err)
+		}
+	}
+}

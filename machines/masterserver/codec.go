@@ -267,7 +267,7 @@ func writePlayers(dst []byte, start int, v *PlayersMessage) ([]byte, wire.Error)
 func matchOther(line []byte, v *OtherMessage) bool {
 	var word []byte
 	word, line = wire.Word(line, '\n')
-	if len(word) > 400 {
+	if len(word) > 511 {
 		return false
 	}
 	v.Text.Len = uint16(copy(v.Text.Data[:], word))
@@ -275,7 +275,7 @@ func matchOther(line []byte, v *OtherMessage) bool {
 }
 
 func writeOther(dst []byte, start int, v *OtherMessage) ([]byte, wire.Error) {
-	text := v.Text.Data[:min(int(v.Text.Len), 400)]
+	text := v.Text.Data[:min(int(v.Text.Len), 511)]
 	if i := wire.BadByte(text, "", true); i >= 0 {
 		return dst, wire.Error{Message: "OTHER", Field: "text", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}

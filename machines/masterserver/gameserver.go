@@ -49,83 +49,127 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 	case GameserverStateClosed:
 		switch ev.Kind {
 		case GameserverCommandBegin:
-			// specs/masterserver/spec.yaml:96
+			// specs/masterserver/spec.yaml:107
 			fx.sendTo(MessageJoin, 0).Join = JoinMessage{Version: ev.Begin.Version, Name: ev.Begin.Name, Os: ev.Begin.Os, Max: 16, Url: ev.Begin.Url}
 			m.State = GameserverStateJoining
 			return took(0)
+		case GameserverEventLost:
+			// specs/masterserver/spec.yaml:137
+			fx.report(GameserverReportUnlisted)
+			m.State = GameserverStateOver
+			return took(1)
 		}
 	case GameserverStateJoining:
 		switch ev.Kind {
 		case GameserverCommandPlayers:
-			// specs/masterserver/spec.yaml:99
+			// specs/masterserver/spec.yaml:110
 			m.Now = ev.Players.Count
-			return took(1)
+			return took(2)
 		case GameserverReceiveAccepted:
-			// specs/masterserver/spec.yaml:101
+			// specs/masterserver/spec.yaml:112
 			if m.Now == m.Told {
 				m.State = GameserverStateJoined
-				return took(2)
+				return took(3)
 			}
-			// specs/masterserver/spec.yaml:102
+			// specs/masterserver/spec.yaml:113
 			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: m.Now, Max: 16}
 			m.Told = m.Now
 			m.State = GameserverStateTelling
-			return took(3)
+			return took(4)
 		case GameserverReceiveFull:
-			// specs/masterserver/spec.yaml:103
+			// specs/masterserver/spec.yaml:114
 			fx.report(GameserverReportRefused)
 			m.State = GameserverStateOver
-			return took(4)
+			return took(5)
 		case GameserverReceiveIncompatible:
-			// specs/masterserver/spec.yaml:104
+			// specs/masterserver/spec.yaml:115
 			fx.report(GameserverReportIncompatible)
 			m.State = GameserverStateOver
-			return took(5)
+			return took(6)
+		case GameserverReceiveIllegal:
+			// specs/masterserver/spec.yaml:116
+			fx.report(GameserverReportRejected)
+			m.State = GameserverStateOver
+			return took(7)
+		case GameserverEventLost:
+			// specs/masterserver/spec.yaml:137
+			fx.report(GameserverReportUnlisted)
+			m.State = GameserverStateOver
+			return took(8)
 		}
 	case GameserverStateJoined:
 		switch ev.Kind {
 		case GameserverCommandPlayers:
-			// specs/masterserver/spec.yaml:107
+			// specs/masterserver/spec.yaml:119
 			if ev.Players.Count != m.Now {
 				m.Now = ev.Players.Count
 				m.Told = ev.Players.Count
 				fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: ev.Players.Count, Max: 16}
 				m.State = GameserverStateTelling
-				return took(6)
+				return took(9)
 			}
 			return refused(fsm.NoTransition)
 		case GameserverCommandEnd:
-			// specs/masterserver/spec.yaml:108
+			// specs/masterserver/spec.yaml:120
 			fx.sendTo(MessageRemove, 0)
 			m.State = GameserverStateLeaving
-			return took(7)
+			return took(10)
+		case GameserverEventLost:
+			// specs/masterserver/spec.yaml:137
+			fx.report(GameserverReportUnlisted)
+			m.State = GameserverStateOver
+			return took(11)
 		}
 	case GameserverStateTelling:
 		switch ev.Kind {
 		case GameserverCommandPlayers:
-			// specs/masterserver/spec.yaml:111
+			// specs/masterserver/spec.yaml:123
 			if ev.Players.Count != m.Now {
 				m.Now = ev.Players.Count
-				return took(8)
+				return took(12)
 			}
 			return refused(fsm.NoTransition)
 		case GameserverReceiveAcknowledged:
-			// specs/masterserver/spec.yaml:113
+			// specs/masterserver/spec.yaml:125
 			if m.Now == m.Told {
 				m.State = GameserverStateJoined
-				return took(9)
+				return took(13)
 			}
-			// specs/masterserver/spec.yaml:114
+			// specs/masterserver/spec.yaml:126
 			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: m.Now, Max: 16}
 			m.Told = m.Now
-			return took(10)
+			return took(14)
+		case GameserverReceiveIllegal:
+			// specs/masterserver/spec.yaml:127 the document does not say; the same is not said again
+			fx.report(GameserverReportRejected)
+			m.State = GameserverStateJoined
+			return took(15)
+		case GameserverEventLost:
+			// specs/masterserver/spec.yaml:137
+			fx.report(GameserverReportUnlisted)
+			m.State = GameserverStateOver
+			return took(16)
 		}
 	case GameserverStateLeaving:
 		switch ev.Kind {
 		case GameserverReceiveRemoving:
-			// specs/masterserver/spec.yaml:117
+			// specs/masterserver/spec.yaml:130
 			m.State = GameserverStateOver
-			return took(11)
+			return took(17)
+		case GameserverReceiveNotJoined:
+			// specs/masterserver/spec.yaml:131 should not happen; there is nothing left to do
+			m.State = GameserverStateOver
+			return took(18)
+		case GameserverReceiveIllegal:
+			// specs/masterserver/spec.yaml:132
+			fx.report(GameserverReportRejected)
+			m.State = GameserverStateOver
+			return took(19)
+		case GameserverEventLost:
+			// specs/masterserver/spec.yaml:137
+			fx.report(GameserverReportUnlisted)
+			m.State = GameserverStateOver
+			return took(20)
 		}
 	}
 	switch ev.Kind {

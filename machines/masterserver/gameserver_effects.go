@@ -59,7 +59,7 @@ func (ev *GameserverEvent) invalid() bool {
 	case GameserverReceivePlayers:
 		return ev.Message.Players.Players > 16 || ev.Message.Players.Max > 16
 	case GameserverReceiveOther:
-		return ev.Message.Other.Text.Len > 400
+		return ev.Message.Other.Text.Len > 511
 	case GameserverCommandBegin:
 		return ev.Begin.Name.Len > 31 || ev.Begin.Os.Len > 31 || ev.Begin.Url.Len > 127 || ev.Begin.Version.Major > 9 || ev.Begin.Version.Minor > 9
 	case GameserverCommandPlayers:
@@ -93,8 +93,8 @@ func (ev *GameserverEvent) outside() (field, values string) {
 		}
 	case GameserverReceiveOther:
 		switch {
-		case ev.Message.Other.Text.Len > 400:
-			return "text", "text 400"
+		case ev.Message.Other.Text.Len > 511:
+			return "text", "text 511"
 		}
 	case GameserverCommandBegin:
 		switch {
@@ -123,6 +123,8 @@ type GameserverReportKind uint8
 const (
 	GameserverReportRefused      GameserverReportKind = iota // try again later
 	GameserverReportIncompatible                             // one of the two programs is too old
+	GameserverReportRejected                                 // the masterserver could not make anything of the last request
+	GameserverReportUnlisted                                 // the connection to the masterserver is broken
 )
 
 // GameserverReport is what a Gameserver tells the embedding program. Fields that do not belong to the kind

@@ -176,6 +176,10 @@ func (r *GameserverRunner) AppendEffect(b []byte, i int) []byte {
 			b = append(b, "refused"...)
 		case GameserverReportIncompatible:
 			b = append(b, "incompatible"...)
+		case GameserverReportRejected:
+			b = append(b, "rejected"...)
+		case GameserverReportUnlisted:
+			b = append(b, "unlisted"...)
 		}
 	}
 	return b
@@ -211,21 +215,30 @@ var gameserverInfo = fsm.Info{
 	Final:    []bool{false, false, false, false, false, true},
 	Messages: []string{"JOIN", "REMOVE", "PLAYERS", "ACCEPTED", "FULL", "ILLEGAL", "INCOMPATIBLE", "REMOVING", "NOT_JOINED", "ACKNOWLEDGED", "OTHER"},
 	Commands: []string{"begin", "players", "end"},
-	Reports:  []string{"refused", "incompatible"},
+	Reports:  []string{"refused", "incompatible", "rejected", "unlisted"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "closed begin", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 96, Col: 16},
-		{Name: "joining players", From: 1, To: 1, File: "specs/masterserver/spec.yaml", Line: 99, Col: 18},
-		{Name: "joining ACCEPTED/1", From: 1, To: 2, File: "specs/masterserver/spec.yaml", Line: 101, Col: 13},
-		{Name: "joining ACCEPTED/2", From: 1, To: 3, File: "specs/masterserver/spec.yaml", Line: 102, Col: 13},
-		{Name: "joining FULL", From: 1, To: 5, File: "specs/masterserver/spec.yaml", Line: 103, Col: 15},
-		{Name: "joining INCOMPATIBLE", From: 1, To: 5, File: "specs/masterserver/spec.yaml", Line: 104, Col: 23},
-		{Name: "joined players", From: 2, To: 3, File: "specs/masterserver/spec.yaml", Line: 107, Col: 18},
-		{Name: "joined end", From: 2, To: 4, File: "specs/masterserver/spec.yaml", Line: 108, Col: 14},
-		{Name: "telling players", From: 3, To: 3, File: "specs/masterserver/spec.yaml", Line: 111, Col: 18},
-		{Name: "telling ACKNOWLEDGED/1", From: 3, To: 2, File: "specs/masterserver/spec.yaml", Line: 113, Col: 13},
-		{Name: "telling ACKNOWLEDGED/2", From: 3, To: 3, File: "specs/masterserver/spec.yaml", Line: 114, Col: 13},
-		{Name: "leaving REMOVING", From: 4, To: 5, File: "specs/masterserver/spec.yaml", Line: 117, Col: 19},
+		{Name: "closed begin", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 107, Col: 16},
+		{Name: "closed lost", From: 0, To: 5, File: "specs/masterserver/spec.yaml", Line: 137, Col: 17},
+		{Name: "joining players", From: 1, To: 1, File: "specs/masterserver/spec.yaml", Line: 110, Col: 18},
+		{Name: "joining ACCEPTED/1", From: 1, To: 2, File: "specs/masterserver/spec.yaml", Line: 112, Col: 13},
+		{Name: "joining ACCEPTED/2", From: 1, To: 3, File: "specs/masterserver/spec.yaml", Line: 113, Col: 13},
+		{Name: "joining FULL", From: 1, To: 5, File: "specs/masterserver/spec.yaml", Line: 114, Col: 15},
+		{Name: "joining INCOMPATIBLE", From: 1, To: 5, File: "specs/masterserver/spec.yaml", Line: 115, Col: 23},
+		{Name: "joining ILLEGAL", From: 1, To: 5, File: "specs/masterserver/spec.yaml", Line: 116, Col: 18},
+		{Name: "joining lost", From: 1, To: 5, File: "specs/masterserver/spec.yaml", Line: 137, Col: 17},
+		{Name: "joined players", From: 2, To: 3, File: "specs/masterserver/spec.yaml", Line: 119, Col: 18},
+		{Name: "joined end", From: 2, To: 4, File: "specs/masterserver/spec.yaml", Line: 120, Col: 14},
+		{Name: "joined lost", From: 2, To: 5, File: "specs/masterserver/spec.yaml", Line: 137, Col: 17},
+		{Name: "telling players", From: 3, To: 3, File: "specs/masterserver/spec.yaml", Line: 123, Col: 18},
+		{Name: "telling ACKNOWLEDGED/1", From: 3, To: 2, File: "specs/masterserver/spec.yaml", Line: 125, Col: 13},
+		{Name: "telling ACKNOWLEDGED/2", From: 3, To: 3, File: "specs/masterserver/spec.yaml", Line: 126, Col: 13},
+		{Name: "telling ILLEGAL", From: 3, To: 2, File: "specs/masterserver/spec.yaml", Line: 127, Col: 18},
+		{Name: "telling lost", From: 3, To: 5, File: "specs/masterserver/spec.yaml", Line: 137, Col: 17},
+		{Name: "leaving REMOVING", From: 4, To: 5, File: "specs/masterserver/spec.yaml", Line: 130, Col: 19},
+		{Name: "leaving NOT_JOINED", From: 4, To: 5, File: "specs/masterserver/spec.yaml", Line: 131, Col: 21},
+		{Name: "leaving ILLEGAL", From: 4, To: 5, File: "specs/masterserver/spec.yaml", Line: 132, Col: 18},
+		{Name: "leaving lost", From: 4, To: 5, File: "specs/masterserver/spec.yaml", Line: 137, Col: 17},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -237,21 +250,21 @@ var gameserverInfo = fsm.Info{
 
 // What each state handles or ignores.
 var gameserverLegal = [...]string{
-	GameserverStateClosed:  "begin",
-	GameserverStateJoining: "ACCEPTED, FULL, INCOMPATIBLE, players",
-	GameserverStateJoined:  "players, end",
-	GameserverStateTelling: "ACKNOWLEDGED, players",
-	GameserverStateLeaving: "REMOVING",
+	GameserverStateClosed:  "lost, begin",
+	GameserverStateJoining: "lost, ACCEPTED, FULL, ILLEGAL, INCOMPATIBLE, players",
+	GameserverStateJoined:  "lost, players, end",
+	GameserverStateTelling: "lost, ILLEGAL, ACKNOWLEDGED, players",
+	GameserverStateLeaving: "lost, ILLEGAL, REMOVING, NOT_JOINED",
 	GameserverStateOver:    "",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var gameserverHandles = [...][17]uint16{
-	GameserverStateClosed:  {GameserverCommandBegin: 1},
-	GameserverStateJoining: {GameserverReceiveAccepted: 3, GameserverReceiveFull: 5, GameserverReceiveIncompatible: 6, GameserverCommandPlayers: 2},
-	GameserverStateJoined:  {GameserverCommandPlayers: 7, GameserverCommandEnd: 8},
-	GameserverStateTelling: {GameserverReceiveAcknowledged: 10, GameserverCommandPlayers: 9},
-	GameserverStateLeaving: {GameserverReceiveRemoving: 12},
+	GameserverStateClosed:  {GameserverEventLost: 2, GameserverCommandBegin: 1},
+	GameserverStateJoining: {GameserverEventLost: 9, GameserverReceiveAccepted: 4, GameserverReceiveFull: 6, GameserverReceiveIllegal: 8, GameserverReceiveIncompatible: 7, GameserverCommandPlayers: 3},
+	GameserverStateJoined:  {GameserverEventLost: 12, GameserverCommandPlayers: 10, GameserverCommandEnd: 11},
+	GameserverStateTelling: {GameserverEventLost: 17, GameserverReceiveIllegal: 16, GameserverReceiveAcknowledged: 14, GameserverCommandPlayers: 13},
+	GameserverStateLeaving: {GameserverEventLost: 21, GameserverReceiveIllegal: 20, GameserverReceiveRemoving: 18, GameserverReceiveNotJoined: 19},
 }
 
 // The events of the messages.

@@ -26,8 +26,8 @@ func (v MasterState) String() string {
 // Master is the machine master. It is comparable: equal values have equal futures.
 type Master struct {
 	State MasterState
-	List  [62]Optional[Entry] // the game servers, by connection
-	Taken uint16              // entries of the list
+	List  [300]Optional[Entry] // the game servers, by connection
+	Taken uint16               // entries of the list
 }
 
 // NewMaster makes a Master in its initial state.
@@ -44,29 +44,29 @@ func (m *Master) Step(ev *MasterEvent, fx *MasterEffects) fsm.Result {
 	case MasterStateUp:
 		switch ev.Kind {
 		case MasterReceiveJoin:
-			// specs/masterserver/spec.yaml:54 the version of the document's example is 1.0
+			// specs/masterserver/spec.yaml:56 the version of the document's example is 1.0
 			if ev.Message.Join.Version.Major != 1 || ev.Message.Join.Version.Minor != 0 {
 				fx.sendTo(MessageIncompatible, fx.from)
 				return took(0)
 			}
-			// specs/masterserver/spec.yaml:55 a server without players is a mistake
+			// specs/masterserver/spec.yaml:57 a server without players is a mistake
 			if ev.Message.Join.Max == 0 {
 				fx.sendTo(MessageIllegal, fx.from)
 				return took(1)
 			}
-			// specs/masterserver/spec.yaml:56 the document does not say; the new entry replaces the old
+			// specs/masterserver/spec.yaml:58 the document does not say; the new entry replaces the old
 			if m.List[fx.from].Present {
 				m.List[fx.from] = Optional[Entry]{Present: true, Value: Entry{Name: ev.Message.Join.Name, Os: ev.Message.Join.Os, Url: ev.Message.Join.Url, Players: 0, Max: ev.Message.Join.Max}}
 				fx.report(MasterReportChanged)
 				fx.sendTo(MessageAccepted, fx.from)
 				return took(2)
 			}
-			// specs/masterserver/spec.yaml:62
+			// specs/masterserver/spec.yaml:64
 			if m.Taken == 256 {
 				fx.sendTo(MessageFull, fx.from)
 				return took(3)
 			}
-			// specs/masterserver/spec.yaml:63
+			// specs/masterserver/spec.yaml:65
 			old := *m
 			m.List[fx.from] = Optional[Entry]{Present: true, Value: Entry{Name: ev.Message.Join.Name, Os: ev.Message.Join.Os, Url: ev.Message.Join.Url, Players: 0, Max: ev.Message.Join.Max}}
 			if m.Taken > 255 {
@@ -77,12 +77,12 @@ func (m *Master) Step(ev *MasterEvent, fx *MasterEffects) fsm.Result {
 			fx.sendTo(MessageAccepted, fx.from)
 			return took(4)
 		case MasterReceiveRemove:
-			// specs/masterserver/spec.yaml:68
+			// specs/masterserver/spec.yaml:70
 			if !m.List[fx.from].Present {
 				fx.sendTo(MessageNotJoined, fx.from)
 				return took(5)
 			}
-			// specs/masterserver/spec.yaml:69
+			// specs/masterserver/spec.yaml:71
 			old := *m
 			m.List[fx.from] = Optional[Entry]{}
 			if m.Taken < 1 {
@@ -93,12 +93,12 @@ func (m *Master) Step(ev *MasterEvent, fx *MasterEffects) fsm.Result {
 			fx.sendTo(MessageRemoving, fx.from)
 			return took(6)
 		case MasterReceivePlayers:
-			// specs/masterserver/spec.yaml:71 the only reply for what cannot be
+			// specs/masterserver/spec.yaml:73 the only reply for what cannot be
 			if !m.List[fx.from].Present || ev.Message.Players.Players > ev.Message.Players.Max || ev.Message.Players.Max == 0 {
 				fx.sendTo(MessageIllegal, fx.from)
 				return took(7)
 			}
-			// specs/masterserver/spec.yaml:72
+			// specs/masterserver/spec.yaml:74
 			if !m.List[fx.from].Present {
 				return refused(8)
 			}
@@ -113,23 +113,51 @@ func (m *Master) Step(ev *MasterEvent, fx *MasterEffects) fsm.Result {
 			fx.sendTo(MessageAcknowledged, fx.from)
 			return took(8)
 		case MasterReceiveOther:
-			// specs/masterserver/spec.yaml:76
+			// specs/masterserver/spec.yaml:78
 			fx.sendTo(MessageIllegal, fx.from)
 			return took(9)
+		case MasterReceiveAccepted:
+			// specs/masterserver/spec.yaml:79 a reply is no request
+			fx.sendTo(MessageIllegal, fx.from)
+			return took(10)
+		case MasterReceiveFull:
+			// specs/masterserver/spec.yaml:80
+			fx.sendTo(MessageIllegal, fx.from)
+			return took(11)
+		case MasterReceiveIllegal:
+			// specs/masterserver/spec.yaml:81
+			fx.sendTo(MessageIllegal, fx.from)
+			return took(12)
+		case MasterReceiveIncompatible:
+			// specs/masterserver/spec.yaml:82
+			fx.sendTo(MessageIllegal, fx.from)
+			return took(13)
+		case MasterReceiveRemoving:
+			// specs/masterserver/spec.yaml:83
+			fx.sendTo(MessageIllegal, fx.from)
+			return took(14)
+		case MasterReceiveNotJoined:
+			// specs/masterserver/spec.yaml:84
+			fx.sendTo(MessageIllegal, fx.from)
+			return took(15)
+		case MasterReceiveAcknowledged:
+			// specs/masterserver/spec.yaml:85
+			fx.sendTo(MessageIllegal, fx.from)
+			return took(16)
 		case MasterEventLost:
-			// specs/masterserver/spec.yaml:78 was not in the list
+			// specs/masterserver/spec.yaml:87 was not in the list
 			if !m.List[fx.from].Present {
-				return took(10)
+				return took(17)
 			}
-			// specs/masterserver/spec.yaml:79 the document does not say; as if it had said remove me
+			// specs/masterserver/spec.yaml:88 the document does not say; as if it had said remove me
 			old := *m
 			m.List[fx.from] = Optional[Entry]{}
 			if m.Taken < 1 {
-				return m.undo(&old, fx, 11)
+				return m.undo(&old, fx, 18)
 			}
 			m.Taken--
 			fx.report(MasterReportChanged)
-			return took(11)
+			return took(18)
 		}
 	}
 	switch ev.Kind {

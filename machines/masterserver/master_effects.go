@@ -37,31 +37,31 @@ type MasterEvent struct {
 func (ev *MasterEvent) invalid() bool {
 	switch ev.Kind {
 	case MasterEventUp:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterEventLost:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterReceiveJoin:
-		return ev.From < 0 || ev.From > 61 || ev.Message.Join.Version.Major > 9 || ev.Message.Join.Version.Minor > 9 || ev.Message.Join.Name.Len > 31 || ev.Message.Join.Os.Len > 31 || ev.Message.Join.Max > 16 || ev.Message.Join.Url.Len > 127
+		return ev.From < 0 || ev.From > 299 || ev.Message.Join.Version.Major > 9 || ev.Message.Join.Version.Minor > 9 || ev.Message.Join.Name.Len > 31 || ev.Message.Join.Os.Len > 31 || ev.Message.Join.Max > 16 || ev.Message.Join.Url.Len > 127
 	case MasterReceiveRemove:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterReceivePlayers:
-		return ev.From < 0 || ev.From > 61 || ev.Message.Players.Players > 16 || ev.Message.Players.Max > 16
+		return ev.From < 0 || ev.From > 299 || ev.Message.Players.Players > 16 || ev.Message.Players.Max > 16
 	case MasterReceiveAccepted:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterReceiveFull:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterReceiveIllegal:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterReceiveIncompatible:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterReceiveRemoving:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterReceiveNotJoined:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterReceiveAcknowledged:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 299
 	case MasterReceiveOther:
-		return ev.From < 0 || ev.From > 61 || ev.Message.Other.Text.Len > 400
+		return ev.From < 0 || ev.From > 299 || ev.Message.Other.Text.Len > 511
 	}
 	return false
 }
@@ -71,18 +71,18 @@ func (ev *MasterEvent) outside() (field, values string) {
 	switch ev.Kind {
 	case MasterEventUp:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterEventLost:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterReceiveJoin:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		case ev.Message.Join.Version.Major > 9 || ev.Message.Join.Version.Minor > 9:
 			return "version", "Version"
 		case ev.Message.Join.Name.Len > 31:
@@ -96,13 +96,13 @@ func (ev *MasterEvent) outside() (field, values string) {
 		}
 	case MasterReceiveRemove:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterReceivePlayers:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		case ev.Message.Players.Players > 16:
 			return "players", "0..16"
 		case ev.Message.Players.Max > 16:
@@ -110,45 +110,45 @@ func (ev *MasterEvent) outside() (field, values string) {
 		}
 	case MasterReceiveAccepted:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterReceiveFull:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterReceiveIllegal:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterReceiveIncompatible:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterReceiveRemoving:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterReceiveNotJoined:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterReceiveAcknowledged:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
 		}
 	case MasterReceiveOther:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
-		case ev.Message.Other.Text.Len > 400:
-			return "text", "text 400"
+		case ev.From < 0 || ev.From > 299:
+			return "sender", "0..299"
+		case ev.Message.Other.Text.Len > 511:
+			return "text", "text 511"
 		}
 	}
 	return

@@ -167,18 +167,25 @@ var masterInfo = fsm.Info{
 	Reports:  []string{"changed"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "up JOIN/1", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 54, Col: 13},
-		{Name: "up JOIN/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 55, Col: 13},
-		{Name: "up JOIN/3", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 56, Col: 13},
-		{Name: "up JOIN/4", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 62, Col: 13},
-		{Name: "up JOIN/5", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 63, Col: 13},
-		{Name: "up REMOVE/1", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 68, Col: 13},
-		{Name: "up REMOVE/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 69, Col: 13},
-		{Name: "up PLAYERS/1", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 71, Col: 13},
-		{Name: "up PLAYERS/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 72, Col: 13},
-		{Name: "up OTHER", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 76, Col: 16},
-		{Name: "up lost/1", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 78, Col: 13},
-		{Name: "up lost/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 79, Col: 13},
+		{Name: "up JOIN/1", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 56, Col: 13},
+		{Name: "up JOIN/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 57, Col: 13},
+		{Name: "up JOIN/3", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 58, Col: 13},
+		{Name: "up JOIN/4", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 64, Col: 13},
+		{Name: "up JOIN/5", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 65, Col: 13},
+		{Name: "up REMOVE/1", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 70, Col: 13},
+		{Name: "up REMOVE/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 71, Col: 13},
+		{Name: "up PLAYERS/1", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 73, Col: 13},
+		{Name: "up PLAYERS/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 74, Col: 13},
+		{Name: "up OTHER", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 78, Col: 16},
+		{Name: "up ACCEPTED", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 79, Col: 19},
+		{Name: "up FULL", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 80, Col: 15},
+		{Name: "up ILLEGAL", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 81, Col: 18},
+		{Name: "up INCOMPATIBLE", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 82, Col: 23},
+		{Name: "up REMOVING", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 83, Col: 19},
+		{Name: "up NOT_JOINED", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 84, Col: 21},
+		{Name: "up ACKNOWLEDGED", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 85, Col: 23},
+		{Name: "up lost/1", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 87, Col: 13},
+		{Name: "up lost/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 88, Col: 13},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -190,12 +197,12 @@ var masterInfo = fsm.Info{
 
 // What each state handles or ignores.
 var masterLegal = [...]string{
-	MasterStateUp: "lost, JOIN, REMOVE, PLAYERS, OTHER",
+	MasterStateUp: "lost, JOIN, REMOVE, PLAYERS, ACCEPTED, FULL, ILLEGAL, INCOMPATIBLE, REMOVING, NOT_JOINED, ACKNOWLEDGED, OTHER",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var masterHandles = [...][14]uint16{
-	MasterStateUp: {MasterEventLost: 11, MasterReceiveJoin: 1, MasterReceiveRemove: 6, MasterReceivePlayers: 8, MasterReceiveOther: 10},
+	MasterStateUp: {MasterEventLost: 18, MasterReceiveJoin: 1, MasterReceiveRemove: 6, MasterReceivePlayers: 8, MasterReceiveAccepted: 11, MasterReceiveFull: 12, MasterReceiveIllegal: 13, MasterReceiveIncompatible: 14, MasterReceiveRemoving: 15, MasterReceiveNotJoined: 16, MasterReceiveAcknowledged: 17, MasterReceiveOther: 10},
 }
 
 // The events of the messages.

@@ -45,7 +45,7 @@ func (m *Stranger) Step(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 	case StrangerStateHere:
 		switch ev.Kind {
 		case StrangerCommandSayJoin:
-			// specs/masterserver/spec.yaml:134
+			// specs/masterserver/spec.yaml:153
 			if m.Waits == 0 {
 				fx.sendTo(MessageJoin, 0).Join = JoinMessage{Version: ev.SayJoin.Version, Name: ev.SayJoin.Name, Os: ev.SayJoin.Os, Max: ev.SayJoin.Max, Url: ev.SayJoin.Url}
 				m.Waits = 1
@@ -53,7 +53,7 @@ func (m *Stranger) Step(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case StrangerCommandSayRemove:
-			// specs/masterserver/spec.yaml:135
+			// specs/masterserver/spec.yaml:154
 			if m.Waits == 0 {
 				fx.sendTo(MessageRemove, 0)
 				m.Waits = 1
@@ -61,7 +61,7 @@ func (m *Stranger) Step(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case StrangerCommandSayPlayers:
-			// specs/masterserver/spec.yaml:136
+			// specs/masterserver/spec.yaml:155
 			if m.Waits == 0 {
 				fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: ev.SayPlayers.Players, Max: ev.SayPlayers.Max}
 				m.Waits = 1
@@ -69,7 +69,7 @@ func (m *Stranger) Step(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case StrangerCommandSayOther:
-			// specs/masterserver/spec.yaml:137
+			// specs/masterserver/spec.yaml:156
 			if m.Waits == 0 {
 				fx.sendTo(MessageOther, 0).Other = OtherMessage{Text: ev.SayOther.Text}
 				m.Waits = 1
@@ -77,61 +77,61 @@ func (m *Stranger) Step(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case StrangerCommandHangUp:
-			// specs/masterserver/spec.yaml:138
+			// specs/masterserver/spec.yaml:157
 			fx.closeTo(0)
 			m.State = StrangerStateGone
 			return took(4)
 		case StrangerReceiveAccepted:
-			// specs/masterserver/spec.yaml:139
+			// specs/masterserver/spec.yaml:158
 			m.Waits = 0
 			return took(5)
 		case StrangerReceiveFull:
-			// specs/masterserver/spec.yaml:140
+			// specs/masterserver/spec.yaml:159
 			m.Waits = 0
 			return took(6)
 		case StrangerReceiveIllegal:
-			// specs/masterserver/spec.yaml:141
+			// specs/masterserver/spec.yaml:160
 			m.Waits = 0
 			return took(7)
 		case StrangerReceiveIncompatible:
-			// specs/masterserver/spec.yaml:142
+			// specs/masterserver/spec.yaml:161
 			m.Waits = 0
 			return took(8)
 		case StrangerReceiveRemoving:
-			// specs/masterserver/spec.yaml:143
+			// specs/masterserver/spec.yaml:162
 			m.Waits = 0
 			return took(9)
 		case StrangerReceiveNotJoined:
-			// specs/masterserver/spec.yaml:144
+			// specs/masterserver/spec.yaml:163
 			m.Waits = 0
 			return took(10)
 		case StrangerReceiveAcknowledged:
-			// specs/masterserver/spec.yaml:145
+			// specs/masterserver/spec.yaml:164
 			m.Waits = 0
 			return took(11)
 		}
 	case StrangerStateGone:
 		switch ev.Kind {
 		case StrangerReceiveAccepted:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:165
 			return ignored(12)
 		case StrangerReceiveFull:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:165
 			return ignored(13)
 		case StrangerReceiveIllegal:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:165
 			return ignored(14)
 		case StrangerReceiveIncompatible:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:165
 			return ignored(15)
 		case StrangerReceiveRemoving:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:165
 			return ignored(16)
 		case StrangerReceiveNotJoined:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:165
 			return ignored(17)
 		case StrangerReceiveAcknowledged:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:165
 			return ignored(18)
 		}
 	}

@@ -69,13 +69,13 @@ func (ev *StrangerEvent) invalid() bool {
 	case StrangerReceivePlayers:
 		return ev.Message.Players.Players > 16 || ev.Message.Players.Max > 16
 	case StrangerReceiveOther:
-		return ev.Message.Other.Text.Len > 400
+		return ev.Message.Other.Text.Len > 511
 	case StrangerCommandSayJoin:
 		return ev.SayJoin.Version.Major > 9 || ev.SayJoin.Version.Minor > 9 || ev.SayJoin.Name.Len > 31 || ev.SayJoin.Os.Len > 31 || ev.SayJoin.Max > 16 || ev.SayJoin.Url.Len > 127
 	case StrangerCommandSayPlayers:
 		return ev.SayPlayers.Players > 16 || ev.SayPlayers.Max > 16
 	case StrangerCommandSayOther:
-		return ev.SayOther.Text.Len > 400
+		return ev.SayOther.Text.Len > 511
 	}
 	return false
 }
@@ -105,8 +105,8 @@ func (ev *StrangerEvent) outside() (field, values string) {
 		}
 	case StrangerReceiveOther:
 		switch {
-		case ev.Message.Other.Text.Len > 400:
-			return "text", "text 400"
+		case ev.Message.Other.Text.Len > 511:
+			return "text", "text 511"
 		}
 	case StrangerCommandSayJoin:
 		switch {
@@ -130,8 +130,8 @@ func (ev *StrangerEvent) outside() (field, values string) {
 		}
 	case StrangerCommandSayOther:
 		switch {
-		case ev.SayOther.Text.Len > 400:
-			return "text", "text 400"
+		case ev.SayOther.Text.Len > 511:
+			return "text", "text 511"
 		}
 	}
 	return

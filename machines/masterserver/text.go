@@ -52,7 +52,7 @@ func appendMessage(b []byte, m *Message) []byte {
 func appendMaster(b []byte, m *Master) []byte {
 	b = append(b, m.State.String()...)
 	b = append(b, "{list: "...)
-	b = append62OptionalEntry(b, &m.List)
+	b = append300OptionalEntry(b, &m.List)
 	b = append(b, ", taken: "...)
 	b = strconv.AppendInt(b, int64(m.Taken), 10)
 	return append(b, '}')
@@ -76,6 +76,26 @@ func appendStranger(b []byte, m *Stranger) []byte {
 	return append(b, '}')
 }
 
+// appendImpostor appends the machine's state, parameters, variables, timers and parts.
+func appendImpostor(b []byte, m *Impostor) []byte {
+	b = append(b, m.State.String()...)
+	b = append(b, "{waits: "...)
+	b = strconv.AppendInt(b, int64(m.Waits), 10)
+	return append(b, '}')
+}
+
+// appendOther appends the machine's state, parameters, variables, timers and parts.
+func appendOther(b []byte, m *Other) []byte {
+	b = append(b, m.State.String()...)
+	b = append(b, "{asked: "...)
+	if m.Asked.Present {
+		b = append(b, m.Asked.Value.String()...)
+	} else {
+		b = append(b, "none"...)
+	}
+	return append(b, '}')
+}
+
 func appendVersion(b []byte, v *Version) []byte {
 	b = append(b, "{major: "...)
 	b = strconv.AppendInt(b, int64(v.Major), 10)
@@ -85,7 +105,7 @@ func appendVersion(b []byte, v *Version) []byte {
 	return b
 }
 
-func append62OptionalEntry(b []byte, v *[62]Optional[Entry]) []byte {
+func append300OptionalEntry(b []byte, v *[300]Optional[Entry]) []byte {
 	b = append(b, '[')
 	for i := range v {
 		if i > 0 {

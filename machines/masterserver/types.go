@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "0af1afcced8ff5e3b9f65456f17371e79dc565250d2947a803ef6a1476a9aeb6"
+const hash = "81b5055c7fa3b43ff082c113a76900f1347180662d06946770e7bf7ab9b301ba"
 
 // Digit is a number in 0..9.
 type Digit uint8
@@ -73,14 +73,14 @@ func NewUrl(s string) (t Url, ok bool) {
 // String returns the text.
 func (t Url) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
-// Line is a text of at most 400 bytes. Bytes of Data from Len on are 0.
+// Line is a text of at most 511 bytes. Bytes of Data from Len on are 0.
 // any other line.
 type Line struct {
 	Len  uint16
-	Data [400]byte
+	Data [511]byte
 }
 
-// NewLine makes a Line; ok is false if s is longer than 400 bytes, and the text is cut then.
+// NewLine makes a Line; ok is false if s is longer than 511 bytes, and the text is cut then.
 func NewLine(s string) (t Line, ok bool) {
 	t.Len = uint16(copy(t.Data[:], s))
 	return t, len(s) <= len(t.Data)
@@ -91,6 +91,51 @@ func (t Line) String() string { return string(t.Data[:min(int(t.Len), len(t.Data
 
 // Players is a number in 0..16.
 type Players uint8
+
+// Request is an enumeration.
+type Request uint8
+
+// The values of Request.
+const (
+	RequestToJoin Request = iota
+	RequestToLeave
+	RequestToTell
+)
+
+var requestNames = [...]string{"toJoin", "toLeave", "toTell"}
+
+// String returns the name as the specification has it.
+func (v Request) String() string {
+	if int(v) < len(requestNames) {
+		return requestNames[v]
+	}
+	return "invalid"
+}
+
+// Reply is an enumeration.
+// what a masterserver may answer.
+type Reply uint8
+
+// The values of Reply.
+const (
+	ReplyAccepted Reply = iota
+	ReplyFull
+	ReplyIllegal
+	ReplyIncompatible
+	ReplyRemoving
+	ReplyNotJoined
+	ReplyAcknowledged
+)
+
+var replyNames = [...]string{"accepted", "full", "illegal", "incompatible", "removing", "notJoined", "acknowledged"}
+
+// String returns the name as the specification has it.
+func (v Reply) String() string {
+	if int(v) < len(replyNames) {
+		return replyNames[v]
+	}
+	return "invalid"
+}
 
 // Entry is a record.
 type Entry struct {

@@ -48,6 +48,8 @@ var Targets = []Target{
 	{"specs/lockstep/spec.yaml", "server", lockstep.NewServerRunner, looplablockstep.NewServer, lockstep.DecodeMessage, lockstep.AppendMessage, lockstep.FrameSize},
 	{"specs/masterserver/spec.yaml", "master", masterserver.NewMasterRunner, looplabmasterserver.NewMaster, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "gameserver", masterserver.NewGameserverRunner, looplabmasterserver.NewGameserver, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
+	{"specs/masterserver/spec.yaml", "impostor", masterserver.NewImpostorRunner, looplabmasterserver.NewImpostor, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
+	{"specs/masterserver/spec.yaml", "other", masterserver.NewOtherRunner, looplabmasterserver.NewOther, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "stranger", masterserver.NewStrangerRunner, looplabmasterserver.NewStranger, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, looplabnetplay.NewPeer, netplay.DecodeMessage, netplay.AppendMessage, netplay.FrameSize},
 }

@@ -166,29 +166,43 @@ func (p *Master) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var masterEvents = fsm.Events{
-	// specs/masterserver/spec.yaml:54
-	{Name: "up JOIN/1", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:55
-	{Name: "up JOIN/2", Src: []string{"up"}, Dst: "up"},
 	// specs/masterserver/spec.yaml:56
+	{Name: "up JOIN/1", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:57
+	{Name: "up JOIN/2", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:58
 	{Name: "up JOIN/3", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:62
+	// specs/masterserver/spec.yaml:64
 	{Name: "up JOIN/4", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:63
+	// specs/masterserver/spec.yaml:65
 	{Name: "up JOIN/5", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:68
+	// specs/masterserver/spec.yaml:70
 	{Name: "up REMOVE/1", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:69
-	{Name: "up REMOVE/2", Src: []string{"up"}, Dst: "up"},
 	// specs/masterserver/spec.yaml:71
+	{Name: "up REMOVE/2", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:73
 	{Name: "up PLAYERS/1", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:72
+	// specs/masterserver/spec.yaml:74
 	{Name: "up PLAYERS/2", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:76
-	{Name: "up OTHER", Src: []string{"up"}, Dst: "up"},
 	// specs/masterserver/spec.yaml:78
-	{Name: "up lost/1", Src: []string{"up"}, Dst: "up"},
+	{Name: "up OTHER", Src: []string{"up"}, Dst: "up"},
 	// specs/masterserver/spec.yaml:79
+	{Name: "up ACCEPTED", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:80
+	{Name: "up FULL", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:81
+	{Name: "up ILLEGAL", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:82
+	{Name: "up INCOMPATIBLE", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:83
+	{Name: "up REMOVING", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:84
+	{Name: "up NOT_JOINED", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:85
+	{Name: "up ACKNOWLEDGED", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:87
+	{Name: "up lost/1", Src: []string{"up"}, Dst: "up"},
+	// specs/masterserver/spec.yaml:88
 	{Name: "up lost/2", Src: []string{"up"}, Dst: "up"},
 }
 
@@ -204,6 +218,13 @@ var masterNames = [...]string{
 	"up PLAYERS/1",
 	"up PLAYERS/2",
 	"up OTHER",
+	"up ACCEPTED",
+	"up FULL",
+	"up ILLEGAL",
+	"up INCOMPATIBLE",
+	"up REMOVING",
+	"up NOT_JOINED",
+	"up ACKNOWLEDGED",
 	"up lost/1",
 	"up lost/2",
 }

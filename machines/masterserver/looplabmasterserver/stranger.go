@@ -158,29 +158,29 @@ func (p *Stranger) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var strangerEvents = fsm.Events{
-	// specs/masterserver/spec.yaml:134
+	// specs/masterserver/spec.yaml:153
 	{Name: "here sayJoin", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:135
+	// specs/masterserver/spec.yaml:154
 	{Name: "here sayRemove", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:136
+	// specs/masterserver/spec.yaml:155
 	{Name: "here sayPlayers", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:137
+	// specs/masterserver/spec.yaml:156
 	{Name: "here sayOther", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:138
+	// specs/masterserver/spec.yaml:157
 	{Name: "here hangUp", Src: []string{"here"}, Dst: "gone"},
-	// specs/masterserver/spec.yaml:139
+	// specs/masterserver/spec.yaml:158
 	{Name: "here ACCEPTED", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:140
+	// specs/masterserver/spec.yaml:159
 	{Name: "here FULL", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:141
+	// specs/masterserver/spec.yaml:160
 	{Name: "here ILLEGAL", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:142
+	// specs/masterserver/spec.yaml:161
 	{Name: "here INCOMPATIBLE", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:143
+	// specs/masterserver/spec.yaml:162
 	{Name: "here REMOVING", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:144
+	// specs/masterserver/spec.yaml:163
 	{Name: "here NOT_JOINED", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:145
+	// specs/masterserver/spec.yaml:164
 	{Name: "here ACKNOWLEDGED", Src: []string{"here"}, Dst: "here"},
 }
 

@@ -1,0 +1,53 @@
+// Command masterserver is the masterserver of Parsec's document of 1998 as a program: game servers
+// register over TCP with lines of text, and an HTML page lists them.
+//
+// It parses flags and prints; connections are the business of server.go, the page that of page.go, and what is
+// said to whom that of the generated machine. Start from [serve]. Try it by hand:
+//
+//	go run ./examples/masterserver -listen 127.0.0.1:6502 -page list.html
+//	nc -C 127.0.0.1 6502
+//	version: 1.0 join me: Gamma_Quadrant os: linux maxplayers: 16 url: http://example.org/
+//
+// Exit codes: 0 interrupted; 1 it could not go on; 2 wrong usage, or the address cannot be listened on.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	flags := flag.NewFlagSet("masterserver", flag.ContinueOnError)
+	address := flags.String("listen", ":6502", "`address` to listen on")
+	file := flags.String("page", "", "HTML `file` to keep up to date; without it the list is printed")
+	if flags.Parse(args) != nil || flags.NArg() > 0 {
+		return 2
+	}
+	listener, err := tcp.Listen("tcp", *address, tcp.Config{MaxLinks: maxLinks})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	fmt.Println("listening on", listener.Addr())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err = serve(ctx, listener, func(list []entry) {
+		if *file == "" {
+			fmt.Println(summary(list))
+		} else if err := os.WriteFile(*file, page(list), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"github.com/parley-go/parley/machines/masterserver"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// maxLinks is how many connections there may be at a time: the machine's parties without the
+// masterserver itself.
+const maxLinks = len(masterserver.Master{}.List) - 1
+
+// entry is one line of the list.
+type entry struct {
+	masterserver.Entry
+	address string // of the game server, without its port
+}
+
+// numbers gives connections the numbers by which the machine knows them: the least that is free.
+type numbers struct {
+	mu        sync.Mutex
+	addresses [maxLinks + 1]string // "" where free; 0 is the masterserver
+}
+
+func (n *numbers) take(address string) (fsm.Peer, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := 1; i < len(n.addresses); i++ {
+		if n.addresses[i] == "" {
+			n.addresses[i] = address
+			return fsm.Peer(i), true
+		}
+	}
+	return 0, false
+}
+
+func (n *numbers) free(p fsm.Peer) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.addresses[p] = ""
+}
+
+func (n *numbers) address(i int) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.addresses[i]
+}
+
+// serve runs the masterserver until ctx ends, which is no error. It calls changed, from one
+// goroutine, with the list whenever the list has changed.
+func serve(ctx context.Context, listener *tcp.Listener, changed func([]entry)) error {
+	var peers numbers
+	d := driver.New(masterserver.NewMasterRunner(), driver.Options[*masterserver.MasterRunner]{
+		OnReport: func(r *masterserver.MasterRunner, _ int) {
+			var list []entry
+			for i := range r.Machine.List {
+				if e := &r.Machine.List[i]; e.Present {
+					list = append(list, entry{e.Value, peers.address(i)})
+				}
+			}
+			changed(list)
+		},
+		OnLink: func(_ *masterserver.MasterRunner, p fsm.Peer, up bool, _ error) {
+			if !up {
+				peers.free(p)
+			}
+		},
+	})
+	accepting := make(chan error, 1)
+	go func() {
+		accepting <- accept(ctx, listener, &peers, d)
+		d.Stop()
+	}()
+	err := d.Run(ctx)
+	listener.Close()
+	err = errors.Join(err, <-accepting)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// accept gives the driver each connection under a number of its own.
+func accept(ctx context.Context, listener *tcp.Listener, peers *numbers, d *driver.Driver[*masterserver.MasterRunner]) error {
+	for {
+		link, err := listener.Accept(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		host, _, err := net.SplitHostPort(link.RemoteAddr(0).String())
+		if err != nil {
+			link.Abort()
+			continue
+		}
+		peer, ok := peers.take(host)
+		if !ok { // a link is still open for a moment after its number has been taken away
+			link.Abort()
+			continue
+		}
+		if err := d.Attach(peer, link); err != nil {
+			peers.free(peer)
+			if errors.Is(err, driver.ErrStopped) {
+				return nil
+			}
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// start runs a masterserver on loopback; lists has what it says of each change.
+func start(t *testing.T) (address string, lists <-chan []entry) {
+	t.Helper()
+	listener, err := tcp.Listen("tcp", "127.0.0.1:0", tcp.Config{MaxLinks: maxLinks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	seen, done := make(chan []entry, 10000), make(chan error, 1)
+	go func() { done <- serve(ctx, listener, func(l []entry) { seen <- l }) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return listener.Addr().String(), seen
+}
+
+// client is a plain connection.
+type client struct {
+	t    *testing.T
+	conn net.Conn
+	r    *bufio.Reader
+}
+
+func dial(t *testing.T, address string) *client {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(time.Minute))
+	return &client{t, conn, bufio.NewReader(conn)}
+}
+
+// says sends bytes as they are and expects exactly these bytes back.
+func (c *client) says(sent, want string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.conn, sent); err != nil {
+		c.t.Fatal(err)
+	}
+	got := make([]byte, len(want))
+	if n, err := io.ReadFull(c.r, got); string(got) != want {
+		c.t.Fatalf("%q is answered by %q (%v), not %q", sent, got[:n], err, want)
+	}
+}
+
+const join = "version: 1.0 join me: Gamma_Quadrant os: i586-pc-linux-gnu maxplayers: 16 url: http://gammaquadrant.parsec.org/\n"
+
+// TestDialogue is the document's: join, players, remove, and all that can be said instead.
+func TestDialogue(t *testing.T) {
+	address, lists := start(t)
+	a, b := dial(t, address), dial(t, address)
+	a.says("remove me\n", "you're not even joined\n")
+	a.says("players: 3 max: 16\n", "illegal request not processed\n")
+	a.says("version: 2.0 join me: a os: b maxplayers: 1 url: c\n", "masterserver version incompatible\n")
+	a.says("version: 1.0 join me: a os: b maxplayers: 17 url: c\n", "illegal request not processed\n")
+	a.says("version: 1.0 join me: a os: b maxplayers: 0 url: c\n", "illegal request not processed\n")
+	a.says("join accepted\n", "illegal request not processed\n")
+	a.says("\n", "illegal request not processed\n")
+	a.says(strings.Repeat("x", 511)+"\n", "illegal request not processed\n")
+	a.says(join, "join accepted\n")
+	if l := <-lists; len(l) != 1 || summary(l) != "1 servers: Gamma Quadrant 0/16 i586-pc-linux-gnu" || l[0].address != "127.0.0.1" {
+		t.Errorf("%+v", l)
+	}
+	a.says("players: 3 max: 16\r\n", "players acknowledged.\n")
+	if l := <-lists; !strings.Contains(string(page(l)), `<a href="http://gammaquadrant.parsec.org/">Gamma Quadrant</a></td><td>3/16</td><td>127.0.0.1</td><td>i586-pc-linux-gnu</td>`) {
+		t.Errorf("%s", page(l))
+	}
+	a.says("players: 9 max: 8\n", "illegal request not processed\n")
+	b.says("version: 1.0 join me: <b> os: x maxplayers: 4 url: javascript:alert(1)\n", "join accepted\n")
+	if l := <-lists; len(l) != 2 || strings.Contains(string(page(l)), "<b>") || strings.Contains(string(page(l)), `"javascript:`) {
+		t.Errorf("%s", page(l))
+	}
+	// Several requests at once, and one in pieces: each has its reply, in order.
+	b.says("players: 1 max: 4\nplayers: 2 max: 4\nrem", "players acknowledged.\nplayers acknowledged.\n")
+	b.says("ove me\r", "")
+	b.says("\n", "removing you\n")
+	a.says("remove me\n", "removing you\n")
+	a.says("remove me\n", "you're not even joined\n")
+}
+
+// TestBroken: who hangs up, or sends what is no line, is no longer listed.
+func TestBroken(t *testing.T) {
+	address, lists := start(t)
+	for _, last := range []string{"", "caf\xe9\n", strings.Repeat("x", 600)} {
+		a := dial(t, address)
+		a.says(join, "join accepted\n")
+		if l := <-lists; len(l) != 1 {
+			t.Fatalf("%d in the list", len(l))
+		}
+		if last == "" {
+			a.conn.Close()
+		} else {
+			a.says(last, "")
+			if _, err := a.r.ReadByte(); err == nil {
+				t.Errorf("%q has a reply", last)
+			}
+		}
+		if l := <-lists; len(l) != 0 {
+			t.Errorf("after %.20q there are still %d in the list", last, len(l))
+		}
+	}
+}
+
+// TestFull: 256 are listed, the next one is told to come again, and can when one has gone.
+func TestFull(t *testing.T) {
+	address, lists := start(t)
+	var all []*client
+	for i := range 256 {
+		c := dial(t, address)
+		c.says(fmt.Sprintf("version: 1.0 join me: server%d os: linux maxplayers: 4 url: http://x/\n", i), "join accepted\n")
+		all = append(all, c)
+		if l := <-lists; len(l) != i+1 {
+			t.Fatalf("%d in the list, not %d", len(l), i+1)
+		}
+	}
+	late := dial(t, address)
+	late.says(join, "masterserver full\n")
+	all[17].says(join, "join accepted\n") // replaces its own entry
+	<-lists
+	all[40].conn.Close()
+	if l := <-lists; len(l) != 255 {
+		t.Fatalf("%d in the list", len(l))
+	}
+	late.says(join, "join accepted\n")
+	if l := <-lists; len(l) != 256 {
+		t.Errorf("%d in the list", len(l))
+	}
+}
