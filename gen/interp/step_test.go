@@ -80,7 +80,7 @@ func TestParts(t *testing.T) {
 func timed() *model.Machine {
 	m := machine("peer", "idle", "busy", "end")
 	m.States[2].Final = true
-	retry := &model.Timer{Name: "retry", Ticks: 3}
+	retry := &model.Timer{Name: "retry", Ticks: 3, Count: 1}
 	m.Timers = []*model.Timer{retry}
 	entered := &model.Report{Name: "entered"}
 	m.Reports = []*model.Report{entered}
