@@ -255,6 +255,7 @@ func (g *gen) helperFuncs(f *jen.File) {
 		{"sub64", "sub64 subtracts; false if the difference needs more than 64 bits.", "func sub64(a, b int64) (int64, bool) {\nr := a - b\nreturn r, (r < a) == (b > 0)\n}"},
 		{"mul64", "mul64 multiplies; false if the product needs more than 64 bits.", "func mul64(a, b int64) (int64, bool) {\nif a == 0 || b == 0 {\nreturn 0, true\n}\nr := a * b\nreturn r, r/b == a && !(a == -1 && b == -1<<63) && !(b == -1 && a == -1<<63)\n}"},
 		{"div64", "div64 divides by what is not 0; false if the quotient needs more than 64 bits.", "func div64(a, b int64) (int64, bool) { return a / b, a != -1<<63 || b != -1 }"},
+		{"numbered", "numbered is the number of an instance in n bytes, -1 for none and 254 for what is no number.", "func numbered(b []byte, n int) int64 {\nfor _, x := range b[1:n] {\nif x != 0 {\nreturn 254\n}\n}\nreturn int64(b[0]) - 1\n}"},
 		{"bits", "countBits counts the elements of a set.", "func countBits(set uint64) int64 {\nn := int64(0)\nfor ; set != 0; set &= set - 1 {\nn++\n}\nreturn n\n}"},
 		{"mask", "maskOf is the bit of element number i, 0 if there is none.", "func maskOf(i int64) uint64 {\nif i < 0 || i >= 62 {\nreturn 0\n}\nreturn 1 << uint64(i)\n}"},
 		{"took", "took is the result of a transition.", "func took(transition uint16) fsm.Result { return fsm.Result{Code: fsm.Took, Transition: transition} }"},

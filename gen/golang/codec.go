@@ -32,6 +32,7 @@ func (g *gen) codecFile() *jen.File {
 		g.encodeBody(m, g.messages[i], &t)
 	}
 	g.codeTables(&t)
+	g.shape(&t)
 	f.Line()
 	f.Add(raw(strings.TrimSpace(t.String())))
 	return f
@@ -120,6 +121,16 @@ func itemBits(item model.WireItem) int {
 		return it.Bits
 	case *model.WirePad:
 		return it.Bytes * 8
+	case *model.WireSequence:
+		return it.Bits
+	case *model.WireChecksum:
+		return 32
+	case *model.WireAddress:
+		return it.Bytes * 8
+	case *model.WireEach:
+		return it.Rows * it.RowBytes * 8
+	case *model.WirePresent:
+		return int(it.Field.Type.Index.Count()) * 8
 	}
 	return 0
 }
@@ -212,7 +223,14 @@ func (g *gen) decodeMessage(t *text) {
 	t.p("\n// DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is")
 	t.p("// not kept, and nothing is allocated unless there is an error.")
 	t.p("func DecodeMessage(b []byte, m *Message) error {\nif e := decode(b, m); e.Problem != 0 {\nreturn e\n}\nreturn nil\n}")
-	t.p("\nfunc decode(b []byte, m *Message) wire.Error {")
+	name := "decode"
+	if at, little := checksumAt(w); at >= 0 {
+		name = "decodeItems"
+		t.p("\nfunc decode(b []byte, m *Message) wire.Error {\nif e := decodeItems(b, m); e.Problem != 0 {\nreturn e\n}")
+		t.p("if got, want := %s, wire.Checksum(b, %d); got != want {", readNumber(32, little, strconv.Itoa(at)), at)
+		t.p("return wire.Error{Message: m.Kind.String(), Offset: %d, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}\n}\nreturn wire.Error{}\n}", at)
+	}
+	t.p("\nfunc %s(b []byte, m *Message) wire.Error {", name)
 	t.p("if len(b) < %d {\nreturn wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: %d}\n}", w.HeaderLen, w.HeaderLen)
 	t.p("kind, total, e := readHeader(b)\nif e.Problem != 0 {\nreturn e\n}")
 	t.p("if len(b) < total {\nreturn wire.Error{Message: kind.String(), Problem: wire.Short, Value: int64(len(b)), Limit: int64(total)}\n}")
@@ -267,8 +285,11 @@ func (g *gen) appendMessageCode(t *text) {
 			g.appendType(it, t)
 		case *model.WireConst:
 			t.p("%s", appendNumber(it.Bits, it.Little, strconv.FormatUint(uint64(it.Value), 10)))
-		case *model.WirePad:
-			t.p("dst = append(dst, %s)", zeros(it.Bytes))
+		default:
+			if checksum, ok := item.(*model.WireChecksum); ok {
+				lengths += putNumber(32, checksum.Little, fmt.Sprintf("start+%d", at), fmt.Sprintf("wire.Checksum(dst[start:], %d)", at))
+			}
+			t.p("%s", padCode(itemBits(item)/8))
 		}
 		at += itemBits(item) / 8
 	}
@@ -332,6 +353,24 @@ func putNumber(bits int, little bool, at, v string) string {
 		return fmt.Sprintf("{\nn := %s\ndst[%s], dst[%s+1], dst[%s+2] = byte(n>>16), byte(n>>8), byte(n)\n}\n", v, at, at, at)
 	}
 	return fmt.Sprintf("%s.PutUint%d(dst[%s:], uint%d(%s))\n", order, bits, at, bits, v)
+}
+
+// padCode composes the appending of zeros.
+func padCode(n int) string {
+	if n > 16 {
+		return fmt.Sprintf("dst = append(dst, make([]byte, %d)...)", n)
+	}
+	return "dst = append(dst, " + zeros(n) + ")"
+}
+
+// checksumAt returns where the header has its checksum, or -1.
+func checksumAt(w *model.Wire) (at int, little bool) {
+	for _, item := range w.Header {
+		if it, ok := item.(*model.WireChecksum); ok {
+			return it.Offset, it.Little
+		}
+	}
+	return -1, false
 }
 
 func zeros(n int) string { return strings.TrimSuffix(strings.Repeat("0, ", n), ", ") }

@@ -136,6 +136,11 @@ func (d *layout) decode(items []model.WireItem, of string, names []string, prefi
 			if i < len(items)-1 || d.nested > 0 || !d.g.p.Wire.Surplus {
 				d.align(it, begin)
 			}
+		case *model.WireAddress:
+			d.address(it, member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WirePresent:
+			d.need(prefix+it.Field.Name, itemBits(it)/8)
+			d.advance(itemBits(it) / 8)
 		case *model.WireCount:
 			d.count(it, member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireEach:
@@ -322,6 +327,10 @@ func (d *layout) count(it *model.WireCount, place, field string) {
 		d.advance(it.Bits / 8)
 		return
 	}
+	if it.Field.Type.Kind == model.KindArray { // what is there is told elsewhere
+		d.advance(it.Bits / 8)
+		return
+	}
 	most := int64(it.Field.Type.Cap)
 	if largest(it.Bits) > uint64(most) {
 		d.t.p("{\nn := %s\nif n > %d {\nreturn %s\n}\n%s.Len = %s(n)\n}", read, most,
@@ -330,25 +339,6 @@ func (d *layout) count(it *model.WireCount, place, field string) {
 		d.t.p("%s.Len = %s", place, converted(lenType(it.Field.Type.Cap), it.Bits, read))
 	}
 	d.advance(it.Bits / 8)
-}
-
-func (d *layout) each(it *model.WireEach, place, field string) {
-	d.float()
-	d.nested++
-	elem := it.Field.Type.Elem
-	v := "e"
-	if d.nested > 1 {
-		v += strconv.Itoa(d.nested)
-	}
-	d.t.p("for i := range %s.Items[:%s.Len] {", place, place)
-	if elem.Kind == model.KindRecord {
-		d.t.p("%s := &%s.Items[i]", v, place)
-	} else {
-		v = place + ".Items[i]"
-	}
-	d.decode(it.Items, v, d.g.typ(elem, "").fields, field+".")
-	d.t.p("}")
-	d.nested--
 }
 
 func (d *layout) text(it *model.WireBytes, place, field string) {

@@ -43,7 +43,12 @@ func (e *layout) encode(items []model.WireItem, of string, names []string, prefi
 		case *model.WireInt:
 			e.putInt(it, member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePad:
-			e.t.p("dst = append(dst, %s)", zeros(it.Bytes))
+			e.t.p("%s", padCode(it.Bytes))
+		case *model.WireAddress:
+			e.putAddress(it, member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WirePresent:
+			e.g.helpers["ordinal"] = true
+			e.t.p("for i := range %s {\ndst = append(dst, byte(ordinal(%s[i].Present)))\n}", member(of, names, it.Field), member(of, names, it.Field))
 		case *model.WireConst:
 			e.t.p("%s", appendNumber(it.Bits, it.Little, strconv.FormatUint(uint64(it.Value), 10)))
 		case *model.WireAlign:
@@ -158,6 +163,10 @@ func (g *gen) codeTable(t *model.Type) string {
 
 func (e *layout) putCount(it *model.WireCount, place, field string) {
 	t := it.Field.Type
+	if t.Kind == model.KindArray {
+		e.t.p("{\nn := 0\nfor i := range %s {\nif %s[i].Present {\nn++\n}\n}\n%s\n}", place, place, appendNumber(it.Bits, it.Little, "n"))
+		return
+	}
 	most := uint64(t.Cap)
 	e.t.p("if int(%s.Len) > %d {\nreturn dst, %s\n}", place, min(most, largest(it.Bits)),
 		e.err(field, here, "Count", "int64("+place+".Len)", strconv.FormatUint(min(most, largest(it.Bits)), 10)))
@@ -165,20 +174,49 @@ func (e *layout) putCount(it *model.WireCount, place, field string) {
 }
 
 func (e *layout) putEach(it *model.WireEach, place, field string) {
+	t := it.Field.Type
 	e.nested++
 	v := "e"
 	if e.nested > 1 {
 		v += strconv.Itoa(e.nested)
 	}
-	e.t.p("for i := range %s.Items[:min(int(%s.Len), %d)] {", place, place, it.Field.Type.Cap)
-	if it.Field.Type.Elem.Kind == model.KindRecord {
-		e.t.p("%s := &%s.Items[i]", v, place)
+	one := place + "[i]"
+	if t.Kind == model.KindArray {
+		e.t.p("for i := range %s {", place)
 	} else {
-		v = place + ".Items[i]"
+		one = place + ".Items[i]"
+		e.t.p("for i := range %s.Items[:min(int(%s.Len), %d)] {", place, place, t.Cap)
 	}
-	e.encode(it.Items, v, e.g.typ(it.Field.Type.Elem, "").fields, field+".")
+	if it.Present != nil {
+		e.t.p("if !%s.Present {\n%s\ncontinue\n}", one, padCode(it.RowBytes))
+	}
+	if t.Elem.Kind == model.KindRecord {
+		e.t.p("%s := &%s", v, one)
+	} else {
+		v = one
+	}
+	e.encode(it.Items, v, e.g.typ(t.Elem, "").fields, field+".")
 	e.t.p("}")
+	if t.Kind == model.KindList && it.Rows > 0 {
+		e.t.p("dst = append(dst, make([]byte, (%d-min(int(%s.Len), %d))*%d)...)", it.Rows, place, t.Cap, it.RowBytes)
+	}
 	e.nested--
+}
+
+// putAddress composes the number + 1 of an instance, where the link puts its address.
+func (e *layout) putAddress(it *model.WireAddress, place, field string) {
+	put := func(v string) string {
+		s := fmt.Sprintf("if %s < -1 || %s > 254 {\nreturn dst, %s\n}\ndst = append(dst, byte(%s)+1", v, v, e.err(field, here, "Range", "int64("+v+")", "254"), v)
+		if it.Bytes > 1 {
+			s += ", " + zeros(it.Bytes-1)
+		}
+		return s + ")"
+	}
+	if it.Field.Type.Kind == model.KindOptional {
+		e.t.p("if %s.Present {\n%s\n} else {\n%s\n}", place, put(place+".Value"), padCode(it.Bytes))
+		return
+	}
+	e.t.p("%s", put(place))
 }
 
 func (e *layout) putText(it *model.WireBytes, place, field string) {

@@ -106,7 +106,7 @@ var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "err",
 	"took", "ignored", "refused", "deferred", "ordinal"}
 
 // reserved are package-level names that are always or often there.
-var reserved = []string{"Message", "MessageKind", "Optional", "Some", "DecodeMessage", "AppendMessage", "FrameSize",
+var reserved = []string{"Message", "Shape", "decodeItems", "MessageKind", "Optional", "Some", "DecodeMessage", "AppendMessage", "FrameSize",
 	"maxFrame", "hash", "decode", "readHeader", "leastFrame", "messageIDs", "appendMessage", "countBits", "maskOf", "maxQueued",
 	"add64", "sub64", "mul64", "div64"}
 

@@ -53,6 +53,12 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = d.constant(it)
 		case *model.WireAlign:
 			d.at = min(d.at+padding(d.at, begin, it), len(d.b))
+		case *model.WireAddress:
+			ok = d.address(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WirePresent:
+			if ok = d.need(prefix+it.Field.Name, fixedSize(it)); ok {
+				d.at += fixedSize(it)
+			}
 		case *model.WireCount:
 			ok = d.count(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireEach:
@@ -142,6 +148,8 @@ func (d *decoder) count(it *model.WireCount, slots []int64, field string) bool {
 	n := number(d.b[d.at:], it.Bits, it.Little)
 	if it.Field.Type.Kind == model.KindBytes {
 		d.counts = append(d.counts, textCount{it.Field, n})
+	} else if it.Field.Type.Kind == model.KindArray {
+		// What is there is told elsewhere.
 	} else if n > uint64(it.Field.Type.Cap) {
 		return d.fail(field, d.at, wire.Count, int64(n), int64(it.Field.Type.Cap))
 	} else {
@@ -152,12 +160,74 @@ func (d *decoder) count(it *model.WireCount, slots []int64, field string) bool {
 }
 
 func (d *decoder) each(it *model.WireEach, slots []int64, field string) bool {
-	size := it.Field.Type.Elem.Slots()
-	for i := range int(slots[0]) {
-		if !d.items(it.Items, slots[1+i*size:1+(i+1)*size], field+".") {
+	t := it.Field.Type
+	size, n := t.Elem.Slots(), it.Rows
+	if it.AheadOf > 0 && !d.ahead(it, slots, field) {
+		return false
+	}
+	if t.Kind == model.KindList {
+		n, slots = int(slots[0]), slots[1:]
+	}
+	if it.Rows > 0 && !d.need(field, it.Rows*it.RowBytes) {
+		return false
+	}
+	end := d.at + it.Rows*it.RowBytes
+	for i := range n {
+		row := slots[i*size : (i+1)*size]
+		if it.Present != nil && row[0] == 0 {
+			d.at += it.RowBytes
+		} else if !d.items(it.Items, row, field+".") {
 			return false
 		}
 	}
+	if it.Rows > 0 {
+		d.at = end
+	}
+	return true
+}
+
+// ahead reads the count or the presence that stands behind the rows.
+func (d *decoder) ahead(it *model.WireEach, slots []int64, field string) bool {
+	at := d.at
+	d.at += it.AheadOf
+	ok := true
+	if it.Present == nil {
+		ok = d.count(it.Count, slots, field)
+	} else if ok = d.need(field, it.Rows); ok {
+		for i := range it.Rows {
+			slots[i*it.Field.Type.Elem.Slots()] = truth(d.b[d.at+i] != 0)
+		}
+	}
+	d.at = at
+	return ok
+}
+
+// address reads the number + 1 of an instance, or 0 for none, with zeros behind it.
+func (d *decoder) address(it *model.WireAddress, slots []int64, field string) bool {
+	if !d.need(field, it.Bytes) {
+		return false
+	}
+	t := it.Field.Type
+	v := number(d.b[d.at:], 8, false)
+	for _, b := range d.b[d.at+1 : d.at+it.Bytes] {
+		if b != 0 {
+			v = 255
+		}
+	}
+	if t.Kind == model.KindOptional {
+		if v == 0 {
+			slots[0] = 0
+			d.at += it.Bytes
+			return true
+		}
+		slots[0] = 1
+		t, slots = t.Elem, slots[1:]
+	}
+	if v == 0 || v-1 > uint64(t.Hi) {
+		return d.fail(field, d.at, wire.Range, int64(v)-1, t.Hi)
+	}
+	slots[0] = int64(v) - 1
+	d.at += it.Bytes
 	return true
 }
 

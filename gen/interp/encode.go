@@ -23,8 +23,8 @@ func AppendFrame(p *model.Protocol, strs *Strings, dst []byte, msg *model.Messag
 			e.b = appendNumber(e.b, uint64(msg.ID), it.Bits, it.Little)
 		case *model.WireConst:
 			e.b = appendNumber(e.b, uint64(it.Value), it.Bits, it.Little)
-		case *model.WirePad:
-			e.b = append(e.b, make([]byte, it.Bytes)...)
+		default:
+			e.b = append(e.b, make([]byte, fixedSize(item))...)
 		}
 	}
 	if !e.items(msg.Layout, slots, "") {
@@ -36,6 +36,9 @@ func AppendFrame(p *model.Protocol, strs *Strings, dst []byte, msg *model.Messag
 	}
 	if !e.length(p.Wire) {
 		return dst, e.err
+	}
+	if it := checksumOf(p.Wire); it != nil {
+		appendNumber(e.b[:it.Offset], uint64(wire.Checksum(e.b, it.Offset)), 32, it.Little)
 	}
 	return append(dst, e.b...), wire.Error{}
 }
@@ -67,12 +70,8 @@ func (e *encoder) length(w *model.Wire) bool {
 			}
 			appendNumber(e.b[:at], uint64(n), it.Bits, it.Little)
 			at += it.Bits / 8
-		case *model.WireType:
-			at += it.Bits / 8
-		case *model.WireConst:
-			at += it.Bits / 8
-		case *model.WirePad:
-			at += it.Bytes
+		default:
+			at += fixedSize(item)
 		}
 	}
 	return true
@@ -92,8 +91,12 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			e.b = appendNumber(e.b, uint64(it.Value), it.Bits, it.Little)
 		case *model.WireAlign:
 			e.b = append(e.b, make([]byte, padding(len(e.b), begin, it))...)
+		case *model.WireAddress:
+			ok = e.address(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WirePresent:
+			e.present(it, slots[it.Field.Offset:])
 		case *model.WireCount:
-			ok = e.count(it, slots[it.Field.Offset], prefix+it.Field.Name, cuts(items, it.Field))
+			ok = e.count(it, slots[it.Field.Offset:], prefix+it.Field.Name, cuts(items, it.Field))
 		case *model.WireEach:
 			ok = e.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireBytes:
@@ -130,13 +133,19 @@ func (e *encoder) int(it *model.WireInt, slots []int64, field string) bool {
 	return true
 }
 
-// count writes the length of a list or text; most is where a text is cut.
-func (e *encoder) count(it *model.WireCount, v int64, field string, cut bool) bool {
-	n := v
-	if it.Field.Type.Kind == model.KindBytes {
-		n = int64(len(e.strs.Get(v)))
+// count writes the length of a list or text, or how many elements of an array are there; most is where a text is cut.
+func (e *encoder) count(it *model.WireCount, slots []int64, field string, cut bool) bool {
+	n := slots[0]
+	switch t := it.Field.Type; t.Kind {
+	case model.KindBytes:
+		n = int64(len(e.strs.Get(n)))
 		if cut {
-			n = min(n, int64(it.Field.Type.Cap))
+			n = min(n, int64(t.Cap))
+		}
+	case model.KindArray:
+		n = 0
+		for i := range int(t.Index.Count()) {
+			n += slots[i*t.Elem.Slots()]
 		}
 	}
 	if uint64(n) > largest(it.Bits) {
@@ -157,13 +166,44 @@ func cuts(items []model.WireItem, f *model.Field) bool {
 }
 
 func (e *encoder) each(it *model.WireEach, slots []int64, field string) bool {
-	size := it.Field.Type.Elem.Slots()
-	for i := range int(slots[0]) {
-		if !e.items(it.Items, slots[1+i*size:1+(i+1)*size], field+".") {
+	t := it.Field.Type
+	size, n := t.Elem.Slots(), it.Rows
+	if t.Kind == model.KindList {
+		n, slots = int(slots[0]), slots[1:]
+	}
+	for i := range n {
+		row := slots[i*size : (i+1)*size]
+		if it.Present != nil && row[0] == 0 {
+			e.b = append(e.b, make([]byte, it.RowBytes)...)
+		} else if !e.items(it.Items, row, field+".") {
 			return false
 		}
 	}
+	e.b = append(e.b, make([]byte, max(it.Rows-n, 0)*it.RowBytes)...)
 	return true
+}
+
+// address writes the number + 1 of an instance, for the link to put the address there.
+func (e *encoder) address(it *model.WireAddress, slots []int64, field string) bool {
+	v := slots[0]
+	if it.Field.Type.Kind == model.KindOptional {
+		if v = -1; slots[0] != 0 {
+			v = slots[1]
+		}
+	}
+	if v < -1 || v > 254 {
+		return e.fail(field, len(e.b), wire.Range, v, 254)
+	}
+	e.b = append(append(e.b, byte(v+1)), make([]byte, it.Bytes-1)...)
+	return true
+}
+
+// present writes which elements of an array are there.
+func (e *encoder) present(it *model.WirePresent, slots []int64) {
+	t := it.Field.Type
+	for i := range int(t.Index.Count()) {
+		e.b = append(e.b, byte(slots[i*t.Elem.Slots()]))
+	}
 }
 
 func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {

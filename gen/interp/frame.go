@@ -45,6 +45,11 @@ func DecodeFrame(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []
 	if !d.items(h.msg.Layout, slots, "") {
 		return nil, nil, d.err
 	}
+	if it := checksumOf(p.Wire); it != nil {
+		if got, want := uint32(number(b[it.Offset:], 32, it.Little)), wire.Checksum(b, it.Offset); got != want {
+			return nil, nil, wire.Error{Message: h.msg.Name, Offset: it.Offset, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+		}
+	}
 	if d.at < len(b) && !p.Wire.Surplus {
 		return nil, nil, wire.Error{Message: h.msg.Name, Offset: d.at, Problem: wire.Trailing, Value: int64(len(b) - d.at)}
 	}
@@ -83,8 +88,8 @@ func readHeader(p *model.Protocol, b []byte) (header, wire.Error) {
 				return header{}, wire.Error{Offset: at, Problem: wire.Mismatch, Value: int64(v), Limit: it.Value}
 			}
 			at += it.Bits / 8
-		case *model.WirePad:
-			at += it.Bytes
+		default:
+			at += fixedSize(item)
 		}
 	}
 	if msg == nil {
@@ -123,17 +128,8 @@ func minBody(start int, items []model.WireItem) int {
 	begin := make([]int, len(items))
 	for i, item := range items {
 		begin[i] = at
-		n := 0
-		switch it := item.(type) {
-		case *model.WireInt:
-			n = it.Bits / 8
-		case *model.WireConst:
-			n = it.Bits / 8
-		case *model.WireCount:
-			n = it.Bits / 8
-		case *model.WirePad:
-			n = it.Bytes
-		case *model.WireAlign:
+		n := fixedSize(item)
+		if it, ok := item.(*model.WireAlign); ok {
 			at += padding(at, begin, it)
 		}
 		if n > 0 {
@@ -142,6 +138,45 @@ func minBody(start int, items []model.WireItem) int {
 		}
 	}
 	return least - start
+}
+
+// fixedSize is the size in bytes of an item that has always the same, else 0.
+func fixedSize(item model.WireItem) int {
+	switch it := item.(type) {
+	case *model.WireLength:
+		return it.Bits / 8
+	case *model.WireType:
+		return it.Bits / 8
+	case *model.WireSequence:
+		return it.Bits / 8
+	case *model.WireChecksum:
+		return 4
+	case *model.WireInt:
+		return it.Bits / 8
+	case *model.WireConst:
+		return it.Bits / 8
+	case *model.WireCount:
+		return it.Bits / 8
+	case *model.WirePad:
+		return it.Bytes
+	case *model.WireAddress:
+		return it.Bytes
+	case *model.WireEach:
+		return it.Rows * it.RowBytes
+	case *model.WirePresent:
+		return int(it.Field.Type.Index.Count())
+	}
+	return 0
+}
+
+// checksumOf returns the header's checksum, nil if it has none.
+func checksumOf(w *model.Wire) *model.WireChecksum {
+	for _, item := range w.Header {
+		if it, ok := item.(*model.WireChecksum); ok {
+			return it
+		}
+	}
+	return nil
 }
 
 // padding is the number of bytes an align needs at a position; begin has the

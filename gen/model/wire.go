@@ -93,6 +93,34 @@ type (
 		HasNone bool
 		None    int64
 	}
+	// WireChecksum is the CRC-32 (IEEE 802.3, as zlib computes it) of the whole frame, in which its own four
+	// bytes count as zeros. It stands in the header at Offset.
+	WireChecksum struct {
+		WireBase
+		Little bool
+		Offset int
+	}
+	// WireSequence is a number that the link counts up with each frame of a sender; zero when encoding, not
+	// looked at when decoding. It stands in the header at Offset.
+	WireSequence struct {
+		WireBase
+		Bits   int
+		Little bool
+		Offset int
+	}
+	// WireAddress is a Node field, or an Optional of one, where the link puts the address of that instance. In
+	// the frame of a machine its first byte is the number + 1, or 0 for none, and the others are 0.
+	WireAddress struct {
+		WireBase
+		Field *Field
+		Bytes int
+	}
+	// WirePresent tells for each element of an array of optional values whether it is there: 1 or 0, when decoding
+	// anything but 0.
+	WirePresent struct {
+		WireBase
+		Field *Field
+	}
 	// WirePad is padding: zero when encoding, not looked at when decoding.
 	WirePad struct {
 		WireBase
@@ -106,19 +134,28 @@ type (
 		To    int
 		Since int
 	}
-	// WireCount is the length of a list field (or the length in bytes of a Bytes field).
+	// WireCount is the length of a list field (or the length in bytes of a Bytes field), or of an array of optional
+	// values how many are there, which is not looked at when decoding. Late: it stands behind the list's elements.
 	WireCount struct {
 		WireBase
 		Field  *Field
 		Bits   int
 		Little bool
+		Late   bool
 	}
-	// WireEach is a list field's elements, each laid out by Items, whose fields are those
-	// of the element's record. Its count comes from a WireCount before it.
+	// WireEach is the elements of a list or array field, each laid out by Items, whose fields are those
+	// of the element's record; several of one list have different fields of it. The count of a list
+	// comes from a WireCount before it. With Rows > 0 there are always so many rows of RowBytes bytes; those of
+	// no element, or of an absent one where Present is set, are zero when encoding, and not looked at
+	// when decoding. AheadOf is then the distance in bytes to a Late count, or to the WirePresent, from this item; 0 if it is before it.
 	WireEach struct {
 		WireBase
-		Field *Field
-		Items []WireItem
+		Field          *Field
+		Items          []WireItem
+		Rows, RowBytes int
+		Count          *WireCount   // the list's
+		Present        *WirePresent // the array's, if it has one
+		AheadOf        int
 	}
 	// WireBytes is a Bytes field: terminated by a zero byte (Nul), or counted
 	// by an earlier WireCount, or all the rest of the frame. Longer texts are cut at

@@ -31,6 +31,7 @@ var keyDocs = map[string]string{
 
 	"as": "The width: `u8`, `u16`, `u24`, `u32`, `u64`; for texts `nul`, `counted`, `rest`.", "order": "The byte order: `big` or `little`.",
 	"none": "The number that stands for an absent value.", "value": "The value.", "to": "To whom: `sender`, `all`, or an instance's number.",
+	"rows": "A list has always so many rows; those behind its end are zeros.", "row": "The items of one element.",
 	"since": "The item from whose beginning is counted.", "cut": "Longer texts are cut at the type's bound instead of being an error.",
 	"a wire item's form/to": "Zeros up to a multiple of so many bytes.", "the channel/order": "`fifo`: messages arrive in the order sent; `any`: in any order.",
 	"lossy": "Messages may be lost.", "duplicates": "Messages may arrive more than once.",

@@ -39,6 +39,7 @@ func init() {
 		{"as", text("a width")}, {"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
 		{"none", exprShape}, {"value", exprShape}, {"to", exprShape}, {"since", text("an item")},
 		{"cut", &shape{what: "cut", scalar: boolScalar}},
+		{"rows", exprShape}, {"row", wireItems},
 	}
 	initStatements()
 	initRole()

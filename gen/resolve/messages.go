@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"fmt"
+
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
@@ -40,6 +42,9 @@ type wireWriter struct {
 	counted map[string]*model.WireCount
 	names   map[string]int // index of the item that places a field, for `since`
 	header  bool
+	eachOf  map[string]*model.WireEach // the first of a list or array, where each element has a fixed size
+	eachAt  map[string]int64           // and where it is
+	parts   map[string]map[string]int  // how often the fields of a list's record are placed
 	nested  bool
 	rest    bool // a text took all the rest
 	min     int64
@@ -72,7 +77,8 @@ func (r *resolver) wire() {
 		return
 	}
 	r.noLines(n)
-	hw := &wireWriter{r: r, little: little, where: "the header", header: true, fields: map[string]*model.Field{}}
+	hw := newWireWriter(r, little, "the header", nil)
+	hw.header = true
 	w.Header = hw.items(n.Get("header"))
 	w.HeaderLen = int(hw.max)
 	typ := r.checkHeader(w, n)
@@ -86,7 +92,7 @@ func (r *resolver) wire() {
 // checkHeader returns the header's type item, if any.
 func (r *resolver) checkHeader(w *model.Wire, n *ast.Node) *model.WireType {
 	var typ *model.WireType
-	lengths := 0
+	lengths, twice := 0, map[string]bool{}
 	for _, it := range w.Header {
 		switch it := it.(type) {
 		case *model.WireType:
@@ -94,6 +100,12 @@ func (r *resolver) checkHeader(w *model.Wire, n *ast.Node) *model.WireType {
 				r.Errorf("FSM072", it.Span, "the header has the type twice").See(typ.Span, "first here")
 			}
 			typ = it
+		case *model.WireChecksum, *model.WireSequence:
+			if kind := fmt.Sprintf("%T", it); twice[kind] {
+				r.Errorf("FSM072", it.Pos(), "the header has this item twice")
+			} else {
+				twice[kind] = true
+			}
 		case *model.WireLength:
 			if lengths++; lengths > 1 {
 				r.Errorf("FSM072", it.Span, "the header has the length twice")
@@ -146,7 +158,8 @@ func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireT
 
 func newWireWriter(r *resolver, little bool, where string, fields []*model.Field) *wireWriter {
 	w := &wireWriter{r: r, little: little, where: where, fields: map[string]*model.Field{}, placed: map[string]int{},
-		counted: map[string]*model.WireCount{}, names: map[string]int{}}
+		counted: map[string]*model.WireCount{}, names: map[string]int{},
+		eachOf: map[string]*model.WireEach{}, eachAt: map[string]int64{}, parts: map[string]map[string]int{}}
 	for _, f := range fields {
 		w.fields[f.Name] = f
 	}
@@ -155,6 +168,7 @@ func newWireWriter(r *resolver, little bool, where string, fields []*model.Field
 
 // complete reports fields that the items do not place.
 func (w *wireWriter) complete(fields []*model.Field, at diag.Span) {
+	w.completeRows(at)
 	for _, f := range fields {
 		if w.placed[f.Name] == 0 {
 			w.r.Errorf("FSM072", at, "the wire of %s does not place the field %s", w.where, diag.Quote(f.Name)).

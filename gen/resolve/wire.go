@@ -110,9 +110,13 @@ func (w *wireWriter) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 		return w.align(e.Value, base)
 	case "const":
 		return w.constItem(e.Value, base)
-	case "length", "body length", "type":
+	case "length", "body length", "type", "sequence":
 		if w.header {
 			return w.headerItem(e, base)
+		}
+	case "checksum":
+		if w.header {
+			return w.checksum(e, base)
 		}
 	}
 	switch {
@@ -120,10 +124,12 @@ func (w *wireWriter) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 		return w.count(rest, e, base)
 	case word == "each" && rest != "":
 		return w.each(rest, e, base, index)
+	case word == "present" && rest != "":
+		return w.present(rest, e, base)
 	}
 	known := append([]string{"pad", "align", "const"}, sortedKeys(w.fields)...)
 	if w.header {
-		known = append(known, "length", "body length", "type")
+		known = append(known, "length", "body length", "type", "sequence", "checksum")
 	}
 	w.r.Errorf("FSM076", e.Key.Span(), "%s has no item or field %s", w.where, diag.Quote(e.Key.Text)).
 		With(diag.DidYouMean(e.Key.Text, known))
@@ -139,8 +145,12 @@ func (w *wireWriter) headerItem(e ast.Entry, base model.WireBase) model.WireItem
 		w.r.Errorf("FSM076", f.n.Span(), "the header's numbers have at most 32 bits")
 		return nil
 	}
+	at := int(w.max)
 	w.grow(int64(f.bits/8), int64(f.bits/8))
-	if e.Key.Text == "type" {
+	switch e.Key.Text {
+	case "sequence":
+		return &model.WireSequence{WireBase: base, Bits: f.bits, Little: f.little, Offset: at}
+	case "type":
 		return &model.WireType{WireBase: base, Bits: f.bits, Little: f.little}
 	}
 	return &model.WireLength{WireBase: base, Bits: f.bits, Little: f.little, Body: e.Key.Text != "length"}
@@ -231,6 +241,9 @@ func (w *wireWriter) field(f *model.Field, e ast.Entry, base model.WireBase, ind
 		return nil
 	case t.Kind == model.KindOptional:
 		t = t.Elem
+	}
+	if word, bytes, ok := addressForm(e.Value); ok {
+		return w.address(f, t, word, bytes, e, base)
 	}
 	if !isDiscrete(t) && t.Kind != model.KindOpaque {
 		w.r.Errorf("FSM073", e.Key.Span(), "%s has no form on the wire as a field of its own", describe(f.Type))

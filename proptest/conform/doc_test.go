@@ -7,6 +7,8 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/alarms/looplabalarms"
 	"github.com/parley-go/parley/proptest/conform/sample/corners"
 	"github.com/parley-go/parley/proptest/conform/sample/corners/looplabcorners"
+	"github.com/parley-go/parley/proptest/conform/sample/datagram"
+	"github.com/parley-go/parley/proptest/conform/sample/datagram/looplabdatagram"
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen"
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen/looplabkitchen"
 	"github.com/parley-go/parley/proptest/conform/sample/lines"
@@ -27,6 +29,7 @@ import (
 
 // samples are packages that use every part of the language, for these tests only.
 var samples = []Target{
+	{"proptest/conform/testdata/datagram/spec.yaml", "peer", datagram.NewPeerRunner, looplabdatagram.NewPeer, datagram.DecodeMessage, datagram.AppendMessage, datagram.FrameSize},
 	{"proptest/conform/testdata/kitchen/spec.yaml", "peer", kitchen.NewPeerRunner, looplabkitchen.NewPeer, kitchen.DecodeMessage, kitchen.AppendMessage, kitchen.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "server", corners.NewServerRunner, looplabcorners.NewServer, corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
 	{"proptest/conform/testdata/nested/spec.yaml", "peer", nested.NewPeerRunner, looplabnested.NewPeer, nested.DecodeMessage, nested.AppendMessage, nested.FrameSize},

@@ -2,7 +2,10 @@
 // the bounds they keep. It knows no protocol and no socket. Start from [Error].
 package wire
 
-import "strconv"
+import (
+	"hash/crc32"
+	"strconv"
+)
 
 // Error says why bytes are no frame of a protocol, or why a message has no
 // encoding. It is returned by value so that a refused frame costs nothing.
@@ -76,4 +79,11 @@ func (e Error) Error() string {
 		return s + "the line matches no template"
 	}
 	return s + "malformed"
+}
+
+// Checksum returns the CRC-32 (IEEE) of a frame in which the four bytes from at on count as zeros.
+func Checksum(frame []byte, at int) uint32 {
+	c := crc32.ChecksumIEEE(frame[:at])
+	c = crc32.Update(c, crc32.IEEETable, []byte{0, 0, 0, 0})
+	return crc32.Update(c, crc32.IEEETable, frame[at+4:])
 }

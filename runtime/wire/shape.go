@@ -1,0 +1,58 @@
+package wire
+
+// Shape says where the frames of a protocol have what not the machine but its link fills in. A Number of
+// no Bits is not there.
+type Shape struct {
+	Type, Sequence Number
+	// Checksum is computed by [Checksum], when all else is filled in.
+	Checksum Number
+	// Addresses has those of each message, by its type number.
+	Addresses map[uint64][]Address
+}
+
+// Number is an unsigned number of 8, 16, 24, 32 or 64 bits at a fixed place of a frame.
+type Number struct {
+	At, Bits int
+	Little   bool
+}
+
+// Address is where the address of an instance stands: Size bytes, of which the frame of a machine has the
+// instance's number + 1 in the first, or 0 for none, and zeros in the others. It means something only if the number If, where there is one, is more than More.
+type Address struct {
+	At, Size int
+	If       Number
+	More     uint64
+}
+
+// Get returns the number in a frame; 0 if the frame ends before it.
+func (n Number) Get(frame []byte) uint64 {
+	v, size := uint64(0), n.Bits/8
+	if n.At+size > len(frame) {
+		return 0
+	}
+	for i := range size {
+		k := n.At + i
+		if n.Little {
+			k = n.At + size - 1 - i
+		}
+		v = v<<8 | uint64(frame[k])
+	}
+	return v
+}
+
+// Put writes the number into a frame that has its place.
+func (n Number) Put(frame []byte, v uint64) {
+	size := n.Bits / 8
+	for i := range size {
+		k := n.At + size - 1 - i
+		if n.Little {
+			k = n.At + i
+		}
+		frame[k] = byte(v >> (8 * i))
+	}
+}
+
+// Has reports whether the address means something in a frame.
+func (a Address) Has(frame []byte) bool {
+	return a.At+a.Size <= len(frame) && (a.If.Bits == 0 || a.If.Get(frame) > a.More)
+}
