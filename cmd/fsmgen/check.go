@@ -42,6 +42,7 @@ type checkFlags struct {
 	memory, traceDir      string
 	coverage              string // "": no, text, or a file
 	strategy              strategy
+	test                  testFlags
 	timeout               time.Duration
 	cfg                   check.Config
 }
@@ -59,6 +60,9 @@ func checkCommand() *cobra.Command {
 			}
 			files, err := specFiles(args)
 			if err != nil {
+				return err
+			}
+			if err := o.test.parse(files); err != nil {
 				return err
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
@@ -79,6 +83,7 @@ func checkCommand() *cobra.Command {
 	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as a chart for fsmviz --seq")
 	f.StringVar(&o.coverage, "coverage", "", "show how often each line of the specification was used; as a page with --coverage=`FILE.html`")
 	f.Lookup("coverage").NoOptDefVal = coverageText
+	o.test.flags(f)
 	o.strategy.flags(c, &o.cfg)
 	f.BoolVar(&o.cfg.Assumptions, "assumptions", false, "say which assumptions about the channel each verdict needs: search again with one loss, one copy, one exchange")
 	f.BoolVar(&o.quiet, "quiet", false, "do not tell on the terminal how far a long search is")
@@ -195,7 +200,16 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 	if o.cfg.Only != "" && !broken && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
 		return fmt.Errorf("no specification has a check %s", o.cfg.Only)
 	}
+	if o.test.alone() {
+		if err := o.writeTest(cmd, reports); err != nil {
+			return err
+		}
+		return verdict(reports, broken)
+	}
 	if err := o.print(cmd.OutOrStdout(), found, reports); err != nil {
+		return err
+	}
+	if err := o.writeTest(cmd, reports); err != nil {
 		return err
 	}
 	if err := o.covered(cmd.OutOrStdout(), reports); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/golang"
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/parse"
 )
 
@@ -23,6 +24,7 @@ func init() { commands = append(commands, generateCommand) }
 // generateFlags are the flags of fsmgen generate.
 type generateFlags struct {
 	out, pkg    string
+	forCheck    string
 	adapters    []string
 	check, diff bool
 }
@@ -52,6 +54,7 @@ cannot be read or written.`,
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "machines", "`folder` that the packages go to")
 	c.Flags().StringVar(&f.pkg, "pkg", "", "`name` of the package, for a single SPEC; default: the protocol's")
+	c.Flags().StringVar(&f.forCheck, "for", "", "make machines of the size that the `check` explores, in a package of their own; tests of its counterexamples use them")
 	c.Flags().StringSliceVar(&f.adapters, "adapter", nil, "also generate an adapter: `looplab`; one that is there already is kept up to date")
 	c.Flags().BoolVar(&f.check, "check", false, "write nothing; list what is stale, missing or orphaned")
 	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "write nothing; show what would change")
@@ -135,14 +138,14 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 	var out []generated
 	taken := map[string]string{}
 	for _, spec := range specs {
-		p, diags := compile.Load(spec, compile.Options{})
+		p, diags := compile.Load(spec, compile.Options{Check: f.forCheck})
 		found = append(found, diags...)
 		if p == nil {
 			continue
 		}
-		o := golang.Options{Spec: specName(spec), Package: f.pkg, Looplab: looplab}
+		o := golang.Options{Spec: specName(spec), Package: f.pkg, Looplab: looplab, Check: f.forCheck}
 		if o.Package == "" {
-			o.Package = golang.PackageName(p)
+			o.Package = packageFor(p, f.forCheck)
 		}
 		o.Looplab = o.Looplab || hasAdapter(filepath.Join(f.out, o.Package))
 		o.ImportPath = importPath(filepath.Join(f.out, o.Package))
@@ -158,7 +161,7 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 			}
 			return nil, cli.Findings()
 		}
-		out = append(out, generated{dir: o.Package, spec: o.Spec, files: files})
+		out = append(out, generated{dir: o.Package, spec: o.Origin(), files: files})
 	}
 	found.Sort()
 	if err := found.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
@@ -168,6 +171,15 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 		return nil, cli.Findings()
 	}
 	return out, nil
+}
+
+// packageFor names the package of a specification, or of the machines of the size that one of its checks explores.
+func packageFor(p *model.Protocol, check string) string {
+	name := golang.PackageName(p)
+	if check != "" {
+		name += strings.ToLower(golang.GoName(check))
+	}
+	return name
 }
 
 // reportBug keeps generated code that is no Go for a report: it is too long for a terminal.

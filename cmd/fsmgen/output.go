@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/golang"
 )
 
 // change is one file that is not as it should be.
@@ -73,7 +74,8 @@ func orphaned(content []byte, specs map[string]bool) bool {
 	if specs[spec] {
 		return true
 	}
-	at := filepath.FromSlash(spec)
+	file, _, _ := strings.Cut(spec, golang.ForCheck)
+	at := filepath.FromSlash(file)
 	if wd, err := os.Getwd(); err == nil {
 		if root, ok := moduleRoot(wd); ok {
 			at = filepath.Join(root, at)

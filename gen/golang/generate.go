@@ -29,6 +29,8 @@ type Options struct {
 	// Spec is how the header and comments name the specification's file, with forward
 	// slashes and relative to the module; empty: the model's own name of it.
 	Spec string
+	// Check names the check whose constants and domains p has, for the header; empty: none.
+	Check string
 	// Package is the name of the Go package; empty: the protocol's name.
 	Package string
 	// ImportPath is where the package is found, needed by adapters; empty:
@@ -37,6 +39,17 @@ type Options struct {
 	// Looplab asks for the adapter to looplab/fsm as well, in the folder looplab<package>.
 	Looplab bool
 }
+
+// Origin is what the header says the files were generated from.
+func (o Options) Origin() string {
+	if o.Check == "" {
+		return o.Spec
+	}
+	return o.Spec + ForCheck + o.Check
+}
+
+// ForCheck stands in the header between the specification and the check whose constants and domains the machines have.
+const ForCheck = " for check "
 
 // Generate returns the files of the package for p by name. The names of an
 // adapter's files begin with its folder.
@@ -203,7 +216,7 @@ func (g *gen) file(pkg string) *jen.File {
 	for name, path := range packages { // the order does not matter: this is a table of names
 		f.ImportName(path, name)
 	}
-	f.HeaderComment(Header(g.o.Spec))
+	f.HeaderComment(Header(g.o.Origin()))
 	f.HeaderComment("// fsmgen " + Version)
 	return f
 }

@@ -2,6 +2,7 @@ package golang
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,20 +58,30 @@ func (g *gen) newRunner(r *machine, t *text) {
 	t.p("func %s(%s) *%s {\nreturn &%s{Machine: %s, %s}\n}", name, strings.Join(params, ", "), r.runner, r.runner, call, make_)
 }
 
-func (g *gen) commandMethods(r *machine, t *text) {
+// commandNames are the methods for the commands of a role, in their order.
+func commandNames(r *machine) []string {
 	methods := scope{}
 	for _, n := range runnerMethods {
 		methods[n] = true
 	}
+	var out []string
+	for _, ev := range r.m.Commands {
+		name := GoName(ev.Name)
+		if methods[name] {
+			name += "Command"
+		}
+		out = append(out, methods.take(name))
+	}
+	return out
+}
+
+func (g *gen) commandMethods(r *machine, t *text) {
+	names := commandNames(r)
 	for _, e := range r.events {
 		if e.ev.Kind != model.EventCommand {
 			continue
 		}
-		name := GoName(e.ev.Name)
-		if methods[name] {
-			name += "Command"
-		}
-		name = methods.take(name)
+		name := names[slices.Index(r.m.Commands, e.ev)]
 		c := g.newBody(r, "r")
 		var params, fields []string
 		for i, f := range e.ev.Fields {

@@ -110,7 +110,23 @@ type Run struct {
 	End []string `json:"end"`
 
 	chart *graph.Chart
+	moves []Move
 }
+
+// Move is a step of a run for programs that do it again: Kind and Event are those of [Step]. The moves of a Loop
+// follow those of Steps.
+type Move struct {
+	Kind, Event string
+	// Who is the number of the instance that moves, or the receiver of a message that is lost or overtaken; From is
+	// the sender; -1: nobody.
+	Who, From int
+	// At is the place of the message among those of its channel, from 0.
+	At int
+}
+
+// Moves are the steps of the run, and then of its loop.
+func (r *Run) Moves() []Move { return r.moves }
+
 
 // Step is one step of a run.
 type Step struct {

@@ -24,10 +24,10 @@ func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration,
 	}
 	r := &Run{Problem: problem, chart: t.chart}
 	for i := range trace {
-		r.Steps = append(r.Steps, t.step(&trace[i]))
+		r.Steps = append(r.Steps, t.tell(&trace[i], r))
 	}
 	for i := range loop {
-		r.Loop = append(r.Loop, t.step(&loop[i]))
+		r.Loop = append(r.Loop, t.tell(&loop[i], r))
 	}
 	r.End = s.configuration(end)
 	return r
@@ -44,6 +44,20 @@ type teller struct {
 type flying struct {
 	id  int
 	msg string
+}
+
+// tell tells a step and notes it for programs.
+func (t *teller) tell(x *explore.TraceStep, r *Run) Step {
+	m := Move{Who: x.Proc, From: -1}
+	if x.Kind != explore.LocalStep {
+		c := &t.sys.System.Channels[x.Channel]
+		m.From, m.Who = c.From, c.To
+		m.At = slices.IndexFunc(t.flying[x.Channel], func(f flying) bool { return f.msg == string(x.Msg) })
+	}
+	s := t.step(x)
+	m.Kind, m.Event = s.Kind, s.Event
+	r.moves = append(r.moves, m)
+	return s
 }
 
 func (t *teller) step(x *explore.TraceStep) Step {

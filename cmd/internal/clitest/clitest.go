@@ -8,7 +8,8 @@
 // runs a command that must end with exactly this exit code. Each script starts
 // in a folder of its own that has its files and a copy of the repository's
 // specifications in specs. The variable BIN is the folder of the command under
-// test: a script that sets PATH to it has no other programs. Start from [Run].
+// test: a script that sets PATH to it has no other programs. REPOSITORY is the folder of the
+// repository, for modules of scripts that use it. Start from [Run].
 package clitest
 
 import (
@@ -18,6 +19,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -52,6 +55,10 @@ func Run(t *testing.T, root string) {
 			if path, err := exec.LookPath(command); err == nil {
 				env.Setenv("BIN", filepath.Dir(path))
 			}
+			env.Setenv("REPOSITORY", filepath.Dir(specs))
+			for i, v := range goEnv() {
+				env.Setenv(goVars[i], v)
+			}
 			if _, err := os.Stat(specs); err != nil {
 				return nil
 			}
@@ -59,6 +66,17 @@ func Run(t *testing.T, root string) {
 		},
 	})
 }
+
+// goVars are where Go keeps what it has built and fetched: scripts that call it use the same.
+var goVars = []string{"GOCACHE", "GOMODCACHE"}
+
+var goEnv = sync.OnceValue(func() []string {
+	out, err := exec.Command("go", append([]string{"env"}, goVars...)...).Output()
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(out))
+})
 
 // exits runs a command and compares its exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {

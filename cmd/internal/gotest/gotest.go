@@ -1,0 +1,216 @@
+// Package gotest writes counterexamples of the checker as Go tests of generated machines: the same run, step by step, and at
+// its end what the claim says. A test fails as long as the machines are those that the run was found with; of machines generated from
+// a mended specification it passes, or says that the run is no longer possible. It knows runs as check.Run tells them, and
+// the names that gen/golang gives. Start from [Write].
+package gotest
+
+import (
+	"fmt"
+	"go/format"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/golang"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
+)
+
+// Options say what is written.
+type Options struct {
+	// Package is the name of the test's package; empty: that of the machines with _test.
+	Package string
+	// Command is the command line that wrote the file, for its header.
+	Command string
+}
+
+// Source has the models of a specification.
+type Source struct {
+	// Checked gives the model that was narrowed for a check.
+	Checked func(check string) (*model.Protocol, error)
+	// Full are the machines as the specification has them, Narrowed those of the size that a check explores; why says that
+	// there are none.
+	Full     Machines
+	Narrowed func(check string) (m Machines, why string, err error)
+}
+
+// Machines are a generated package and the model it was generated from.
+type Machines struct {
+	Model *model.Protocol
+	API   *golang.API
+}
+
+// Write gives a file with a test for each counterexample of the report, and says which have none and why. The
+// file is nil if there is no test to write.
+func Write(src Source, r *check.SuiteReport, o Options) (file []byte, left []string, err error) {
+	var tests strings.Builder
+	var used []*golang.API
+	names := map[string]bool{}
+	for _, c := range r.Checks {
+		p, err := src.Checked(c.Check)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range c.Claims {
+			cl := &c.Claims[i]
+			if cl.Counterexample == nil {
+				continue
+			}
+			w := &writer{src: src.Full, check: p.Checks[0], report: cl, strs: &interp.Strings{}}
+			why := ""
+			if !possible(src.Full.Model, p, cl) {
+				if w.src, why, err = src.Narrowed(c.Check); err != nil {
+					return nil, nil, err
+				}
+			}
+			text := ""
+			if why == "" {
+				text, why = w.test(testName(c.Check, cl.Name, names))
+			}
+			if why != "" {
+				left = append(left, fmt.Sprintf("check %s, %s: %s", c.Check, cl.Name, why))
+				continue
+			}
+			tests.WriteString("\n" + text)
+			if !slices.ContainsFunc(used, func(a *golang.API) bool { return a.ImportPath() == w.src.API.ImportPath() }) {
+				used = append(used, w.src.API)
+			}
+		}
+	}
+	if tests.Len() == 0 {
+		return nil, left, nil
+	}
+	out, err := format.Source([]byte(head(src, used, o, tests.String()) + tests.String()))
+	if err != nil {
+		return nil, left, fmt.Errorf("the test is no Go (%w); this is a bug of Parley", err)
+	}
+	return out, left, nil
+}
+
+func testName(check, claim string, taken map[string]bool) string {
+	base := "Test" + golang.GoName(check) + golang.GoName(claim)
+	name := base
+	for i := 2; taken[name]; i++ {
+		name = fmt.Sprint(base, i)
+	}
+	taken[name] = true
+	return name
+}
+
+// head is everything before the tests.
+func head(src Source, used []*golang.API, o Options, tests string) string {
+	name := o.Package
+	if name == "" {
+		name = src.Full.API.Package() + "_test"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "// Counterexamples of %s, as tests. Written by %s; change it as you like.\n", filepath.ToSlash(filepath.Base(src.Full.Model.Files[0])), o.Command)
+	fmt.Fprintf(&b, "// A test fails while the machines can do what the checker found; generate them anew from the mended specification and run it again.\n\n")
+	fmt.Fprintf(&b, "package %s\n\nimport (\n", name)
+	if strings.Contains(tests, "bits.") {
+		b.WriteString("\"math/bits\"\n")
+	}
+	if strings.Contains(tests, "slices.") {
+		b.WriteString("\"slices\"\n")
+	}
+	b.WriteString("\"testing\"\n\n")
+	for _, api := range used {
+		if path := api.ImportPath(); filepath.Base(path) == api.Package() {
+			fmt.Fprintf(&b, "%q\n", path)
+		} else {
+			fmt.Fprintf(&b, "%s %q\n", api.Package(), path)
+		}
+	}
+	if strings.Contains(tests, "fsm.Result") || strings.Contains(tests, "fsm.Took") {
+		b.WriteString("\"github.com/parley-go/parley/runtime/fsm\"\n")
+	}
+	b.WriteString("\"github.com/parley-go/parley/runtime/fsmtest\"\n)\n")
+	if strings.Contains(tests, "made(") {
+		b.WriteString("\n// made is a runner that could be made.\nfunc made[R any](r R, err error) R {\nif err != nil {\npanic(err)\n}\nreturn r\n}\n")
+	}
+	if strings.Contains(tests, "text(") {
+		b.WriteString("\n// text is a text that is short enough.\nfunc text[T any](t T, ok bool) T {\nif !ok {\npanic(\"too long\")\n}\nreturn t\n}\n")
+	}
+	return b.String()
+}
+
+// writer writes one test.
+type writer struct {
+	src    Machines
+	check  *model.Check
+	report *check.ClaimReport
+	strs   *interp.Strings
+	vars   []string // Go variables of the runners, by instance
+	loops  int
+	b      strings.Builder
+}
+
+func (w *writer) p(f string, args ...any) { fmt.Fprintf(&w.b, f+"\n", args...) }
+
+func (w *writer) role(name string) *model.Machine {
+	i := slices.IndexFunc(w.src.Model.Roles, func(m *model.Machine) bool { return m.Name == name })
+	return w.src.Model.Roles[i]
+}
+
+func (w *writer) name(i int) string { return w.check.Instances[i].Name }
+
+// test writes a test; why says why there is none.
+func (w *writer) test(name string) (text, why string) {
+	if w.check.Time != nil {
+		return "", "the check counts time, and a test has no clock"
+	}
+	w.p("// %s: %s", name, strings.ReplaceAll(strings.TrimPrefix(w.report.Counterexample.Problem, "✗ "), "\n", "\n// "))
+	w.p("func %s(t *testing.T) {", name)
+	if why := w.machines(); why != "" {
+		return "", why
+	}
+	if why := w.steps(); why != "" {
+		return "", why
+	}
+	if why := w.end(); why != "" {
+		return "", why
+	}
+	w.p("}")
+	return w.b.String(), ""
+}
+
+// machines makes the runners and the world.
+func (w *writer) machines() (why string) {
+	taken := []string{"t", "w", "made", "text", "fsm", "fsmtest", "testing", "bits", "slices", w.src.API.Package()}
+	for _, inst := range w.check.Instances {
+		name := strings.ToLower(golang.GoName(inst.Name)[:1]) + golang.GoName(inst.Name)[1:]
+		for slices.Contains(taken, name) || token.IsKeyword(name) || types.Universe.Lookup(name) != nil {
+			name += "_"
+		}
+		taken = append(taken, name)
+		w.vars = append(w.vars, name)
+		role := w.role(inst.Role.Name)
+		values, err := arguments(inst, role, w.strs)
+		if err != nil {
+			return inst.Name + ": " + err.Error()
+		}
+		var args []string
+		for i, v := range values {
+			args = append(args, w.src.API.Value(role.Params[i].Type, w.strs, v))
+		}
+		function, fails := w.src.API.Runner(role.Name)
+		call := fmt.Sprintf("%s.%s(%s)", w.src.API.Package(), function, strings.Join(args, ", "))
+		if fails {
+			call = "made(" + call + ")"
+		}
+		w.p("%s := %s", name, call)
+	}
+	full := ""
+	if w.check.Channel.Full == model.FullLose {
+		full = ", Full: fsmtest.Lose"
+	}
+	w.p("w := fsmtest.New(t, fsmtest.Options{Capacity: %d%s},", w.check.Channel.Capacity, full)
+	for i, v := range w.vars {
+		w.p("fsmtest.Machine{Name: %q, Runner: %s},", w.name(i), v)
+	}
+	w.p(")\n")
+	return ""
+}

@@ -1,0 +1,279 @@
+package gotest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
+)
+
+// wrong are the claims of which the last step is the error.
+var wrong = []string{check.UnspecifiedReception, check.FaultClaim, check.Overflow}
+
+// steps writes the run.
+func (w *writer) steps() (why string) {
+	run := w.report.Counterexample
+	all := slices.Concat(run.Steps, run.Loop)
+	for i, m := range run.Moves() {
+		if i == len(run.Steps) {
+			w.p("before := w.String() // from here the run repeats itself")
+		}
+		if i == len(all)-1 && w.report.Kind == "built-in" && slices.Contains(wrong, w.report.Name) {
+			w.p("w.Wrong(%q)", strings.TrimPrefix(run.Problem, "✗ "))
+		}
+		call, why := w.move(m)
+		if why != "" {
+			return fmt.Sprintf("step %d: %s", i+1, why)
+		}
+		w.p("%s // %s", call, remark(&all[i]))
+	}
+	return ""
+}
+
+// remark tells a step behind its line.
+func remark(s *check.Step) string {
+	text := s.State
+	if len(s.Effects) > 0 {
+		text += ", " + strings.Join(s.Effects, ", ")
+	}
+	if s.Fault != "" {
+		text += ", ✗ " + s.Fault
+	}
+	if s.Where != "" {
+		text += " (" + s.Where + ")"
+	}
+	return strings.ReplaceAll(strings.TrimPrefix(text, ", "), "\n", " ")
+}
+
+// move writes one step.
+func (w *writer) move(m check.Move) (call, why string) {
+	switch m.Kind {
+	case "start":
+		return fmt.Sprintf("w.Start(%q)", w.name(m.Who)), ""
+	case "command":
+		return w.command(m)
+	case "timer":
+		return w.expire(m)
+	case "up":
+		return fmt.Sprintf("w.Up(%q, %q)", w.name(m.Who), w.name(m.From)), ""
+	case "link":
+		return fmt.Sprintf("w.Down(%q, %q)", w.name(m.Who), w.name(m.From)), ""
+	case "message":
+		return fmt.Sprintf("w.Deliver(%q, %q, %q, %d)", w.name(m.From), w.name(m.Who), m.Event, m.At), ""
+	case "copy":
+		return fmt.Sprintf("w.Copy(%q, %q, %q, %d)", w.name(m.From), w.name(m.Who), m.Event, m.At), ""
+	case "lost":
+		return fmt.Sprintf("w.Drop(%q, %q, %q, %d)", w.name(m.From), w.name(m.Who), m.Event, m.At), ""
+	case "swapped":
+		return fmt.Sprintf("w.Swap(%q, %q)", w.name(m.From), w.name(m.Who)), ""
+	case "crash":
+		return fmt.Sprintf("w.Crash(%q)", w.name(m.Who)), ""
+	}
+	return "", "no test does this: " + m.Event
+}
+
+func (w *writer) command(m check.Move) (call, why string) {
+	inst := w.check.Instances[m.Who]
+	role := w.role(inst.Role.Name)
+	ev, err := interp.ParseEvent(role, w.strs, m.Event)
+	if err != nil {
+		return "", err.Error()
+	}
+	return fmt.Sprintf("w.Command(%q, %q, %s)", inst.Name, m.Event, w.giving(m.Who, role, ev)), ""
+}
+
+// giving is the Go function that gives a command.
+func (w *writer) giving(who int, role *model.Machine, ev interp.Event) string {
+	method := w.vars[who] + "." + w.src.API.Command(role.Name, ev.Event.Name)
+	if len(ev.Event.Fields) == 0 {
+		return method
+	}
+	var args []string
+	at := 0
+	for _, f := range ev.Event.Fields {
+		args = append(args, w.src.API.Value(f.Type, w.strs, ev.Args[at:]))
+		at += f.Type.Slots()
+	}
+	return fmt.Sprintf("func() fsm.Result { return %s(%s) }", method, strings.Join(args, ", "))
+}
+
+func (w *writer) expire(m check.Move) (call, why string) {
+	inst := w.check.Instances[m.Who]
+	ev, err := interp.ParseEvent(w.role(inst.Role.Name), w.strs, m.Event)
+	if err != nil {
+		return "", err.Error()
+	}
+	name, key := "", 0
+	for _, at := range ev.At {
+		name += at.Part.Name + "."
+		key = key*at.Part.Count + at.Index
+	}
+	return fmt.Sprintf("w.Expire(%q, %q, %d)", inst.Name, name+ev.Event.Name, key), ""
+}
+
+// end writes what is wrong at the end of the run.
+func (w *writer) end() (why string) {
+	problem := strings.TrimPrefix(w.report.Counterexample.Problem, "✗ ")
+	if w.report.Kind == "built-in" {
+		switch w.report.Name {
+		case check.Deadlock:
+			return w.deadlock(problem)
+		case check.OrphanMessage:
+			w.p("if w.Final() && w.Total(\"\") > 0 && !w.Possible() {\nw.Fail(%q)\n}", problem)
+		}
+		return ""
+	}
+	claim := w.check.Claims[slices.IndexFunc(w.check.Claims, func(c *model.Claim) bool { return c.Name == w.report.Name })]
+	switch claim.Kind {
+	case model.Always, model.Agree:
+		return w.always(claim, problem)
+	case model.Eventually, model.LeadsTo:
+		return w.never(claim, problem)
+	}
+	return "a claim of the kind " + w.report.Kind + " speaks of all runs, and a test does one; --trace-dir keeps the run"
+}
+
+// deadlock fails if nothing is possible: no message, no timer, and no command where the check says nothing of rest.
+func (w *writer) deadlock(problem string) (why string) {
+	x := &translator{w: w, locals: map[*model.Local]term{}}
+	rest := "!w.Final() && !w.Possible()"
+	if w.check.Quiet != nil {
+		code, what, ok := x.condition(w.check.Quiet)
+		if !ok {
+			return "quiet has no translation to Go: " + what
+		}
+		w.p("if !w.Final() && !(%s) && !w.Possible() {\nw.Fail(%q)\n}", code, problem)
+		return ""
+	}
+	w.p("resting := %s", rest)
+	for i, inst := range w.check.Instances {
+		for _, c := range inst.Role.Commands {
+			if why := w.tryCommand(i, c); why != "" {
+				return why
+			}
+		}
+	}
+	w.p("if resting {\nw.Fail(%q)\n}", problem)
+	return ""
+}
+
+// maxTried is how many values of a command's fields are tried.
+const maxTried = 32
+
+// tryCommand writes that there is no rest where the environment may give a command and the machine takes it.
+func (w *writer) tryCommand(who int, c *model.Event) (why string) {
+	inst := w.check.Instances[who]
+	role := w.role(inst.Role.Name)
+	for _, rule := range w.check.Rules {
+		if l, ok := rule.When.(*model.Lit); ok && rule.Command == c && l.Value == 0 {
+			return "" // it is never given
+		}
+	}
+	args, err := interp.Domains(c, maxTried)
+	if err != nil {
+		return "command " + c.Name + " has too many values to try"
+	}
+	for _, a := range args {
+		text := string(interp.AppendEvent(nil, w.strs, interp.Event{Event: c, Args: a}))
+		ev, err := interp.ParseEvent(role, w.strs, text)
+		if err != nil {
+			return err.Error()
+		}
+		allowed, why := w.allowed(inst, c, a)
+		if why != "" {
+			return why
+		}
+		w.p("resting = resting && !(%s(%s)().Code == fsm.Took)", allowed, w.giving(who, role, ev))
+	}
+	return ""
+}
+
+// allowed is the condition under which the environment gives a command, with && behind it.
+func (w *writer) allowed(inst *model.Instance, c *model.Event, args []int64) (code, why string) {
+	for _, rule := range w.check.Rules {
+		if rule.Command != c || rule.When == nil {
+			continue
+		}
+		x := &translator{w: w, self: inst, locals: map[*model.Local]term{}}
+		at := 0
+		for _, l := range rule.Params {
+			if !l.Type.Scalar() || l.Type.Kind == model.KindBytes || l.Type.Kind == model.KindSet {
+				return "", "the rule for " + c.Name + " has no translation to Go"
+			}
+			x.locals[l] = term{code: literal(&model.Lit{ExprBase: model.ExprBase{T: l.Type}, Value: args[at]})}
+			at += l.Type.Slots()
+		}
+		code, what, ok := x.condition(rule.When)
+		if !ok {
+			return "", "the rule for " + c.Name + " has no translation to Go: " + what
+		}
+		return code + " && ", ""
+	}
+	return "", ""
+}
+
+// always writes the claim as a condition over the machines.
+func (w *writer) always(c *model.Claim, problem string) (why string) {
+	x := &translator{w: w, locals: map[*model.Local]term{}}
+	var terms []string
+	if c.Quiescent {
+		terms = append(terms, `w.Total("") > 0`)
+	}
+	if c.Kind == model.Agree {
+		code, what, ok := x.agree(c)
+		if !ok {
+			return "the claim has no translation to Go: " + what
+		}
+		terms = append(terms, code)
+	} else {
+		code, what, ok := x.condition(c.Expr)
+		if !ok {
+			return "the claim has no translation to Go: " + what
+		}
+		terms = append(terms, code)
+	}
+	w.p("if holds := %s; !holds {\nw.Fail(%q)\n}", strings.Join(terms, " || "), problem)
+	return ""
+}
+
+func (x *translator) agree(c *model.Claim) (code, why string, ok bool) {
+	defer func() {
+		if r, is := recover().(untranslatable); is {
+			code, why, ok = "", string(r), false
+		}
+	}()
+	var list []string
+	if c.When != nil {
+		code, why, ok := x.condition(c.When)
+		if !ok {
+			return "", why, false
+		}
+		list = append(list, "!"+code)
+	}
+	var same []string
+	for _, e := range c.Exprs[1:] {
+		same = append(same, x.equal(c.Exprs[0], e))
+	}
+	return strings.Join(append(list, "("+strings.Join(same, " && ")+")"), " || "), "", true
+}
+
+// never writes that the run may stop, or repeat itself for ever, without the claim's goal.
+func (w *writer) never(c *model.Claim, problem string) (why string) {
+	if c.Within > 0 {
+		return "the claim counts time, and a test has no clock"
+	}
+	x := &translator{w: w, locals: map[*model.Local]term{}}
+	goal, what, ok := x.condition(c.Expr)
+	if !ok {
+		return "the claim has no translation to Go: " + what
+	}
+	if len(w.report.Counterexample.Loop) > 0 {
+		w.p("if !(%s) && w.String() == before {\nw.Fail(%q)\n}", goal, problem)
+		return ""
+	}
+	w.p("if !(%s) && !w.Possible() {\nw.Fail(%q)\n}", goal, problem)
+	return ""
+}

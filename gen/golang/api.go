@@ -1,0 +1,107 @@
+package golang
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// API names what a generated package offers, for programs that write code which uses it. Start from [NewAPI].
+type API struct{ g *gen }
+
+// NewAPI gives the names of the package that Generate makes with the same arguments.
+func NewAPI(p *model.Protocol, o Options) (api *API, err error) {
+	defer func() {
+		if u, ok := recover().(unsupported); ok {
+			api, err = nil, u
+		}
+	}()
+	g := newGen(model.WithDefaultWire(p), o)
+	g.prepare()
+	return &API{g}, nil
+}
+
+// Package is the name of the package, ImportPath where it is found.
+func (a *API) Package() string { return a.g.o.Package }
+
+// ImportPath is described at Package.
+func (a *API) ImportPath() string { return a.g.o.ImportPath }
+
+func (a *API) role(name string) *machine {
+	for _, r := range a.g.roles {
+		if r.m.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// Runner is the function that makes a runner of a role; fails says whether it returns an error, too.
+func (a *API) Runner(role string) (function string, fails bool) {
+	r := a.role(role)
+	return a.g.maker(r.runner), strings.Contains(a.g.constructor(r), ", error)")
+}
+
+// Command is the method of the role's runner for a command.
+func (a *API) Command(role, command string) string {
+	r := a.role(role)
+	for i, name := range commandNames(r) {
+		if r.m.Commands[i].Name == command {
+			return name
+		}
+	}
+	return ""
+}
+
+// Value is the Go expression of a value; texts are those of strs. It is an untyped constant for numbers, and is made by
+// the function text, which the user of the expression provides, for texts.
+func (a *API) Value(t *model.Type, strs *interp.Strings, v []int64) string {
+	switch t.Kind {
+	case model.KindBool:
+		return strconv.FormatBool(v[0] != 0)
+	case model.KindBytes:
+		return fmt.Sprintf("text(%s.%s(%q))", a.g.o.Package, a.g.maker(a.g.typ(t, "").name), strs.Get(v[0]))
+	case model.KindOptional:
+		if v[0] == 0 {
+			return a.typeName(t) + "{}"
+		}
+		return a.typeName(t) + "{Present: true, Value: " + a.Value(t.Elem, strs, v[1:]) + "}"
+	case model.KindRecord:
+		names := a.g.typ(t, "").fields
+		list := make([]string, len(t.Fields))
+		for i, f := range t.Fields {
+			list[i] = names[i] + ": " + a.Value(f.Type, strs, v[f.Offset:])
+		}
+		return a.typeName(t) + "{" + strings.Join(list, ", ") + "}"
+	case model.KindArray:
+		return a.typeName(t) + "{" + a.values(t.Elem, strs, v, int(t.Index.Count())) + "}"
+	case model.KindList:
+		return fmt.Sprintf("%s{Len: %d, Items: [%d]%s{%s}}", a.typeName(t), v[0], t.Cap, a.typeName(t.Elem), a.values(t.Elem, strs, v[1:], int(v[0])))
+	}
+	return strconv.FormatInt(v[0], 10)
+}
+
+func (a *API) values(t *model.Type, strs *interp.Strings, v []int64, n int) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = a.Value(t, strs, v[i*t.Slots():])
+	}
+	return strings.Join(list, ", ")
+}
+
+// typeName names a type from outside of the package.
+func (a *API) typeName(t *model.Type) string {
+	gt := a.g.typ(t, "")
+	switch {
+	case gt.own:
+		return a.g.o.Package + "." + gt.name
+	case t.Kind == model.KindOptional:
+		return a.g.o.Package + ".Optional[" + a.typeName(t.Elem) + "]"
+	case t.Kind == model.KindArray:
+		return fmt.Sprintf("[%d]%s", t.Index.Count(), a.typeName(t.Elem))
+	}
+	return gt.name
+}
