@@ -43,6 +43,13 @@ func TestLink(t *testing.T) {
 			linktest.Run(t, func(t *testing.T) (transport.Link, transport.Link) { return join(t, address, udp.Config{}) })
 		})
 	}
+	for name, address := range map[string]string{"IPv4, offload": "127.0.0.1:0", "IPv6, offload": "[::1]:0"} {
+		t.Run(name, func(t *testing.T) {
+			linktest.Run(t, func(t *testing.T) (transport.Link, transport.Link) {
+				return join(t, address, udp.Config{Offload: true})
+			})
+		})
+	}
 	t.Run("impaired", func(t *testing.T) {
 		linktest.Promises(t, func(t *testing.T) (transport.Link, transport.Link) {
 			a, b := join(t, "127.0.0.1:0", udp.Config{})
@@ -271,5 +278,48 @@ func TestBroadcast(t *testing.T) {
 	expect(t, single, "up 1", "1: other")
 	if s := single.Stats(); s.Own != 1 {
 		t.Errorf("one socket, its own broadcast: %+v", s)
+	}
+}
+
+// What is gathered leaves by itself while somebody receives, and with Close; in its order, to each its own.
+func TestGather(t *testing.T) {
+	for _, offload := range []bool{false, true} {
+		hub := open(t, "127.0.0.1:0", udp.Config{Offload: offload, Gather: udp.MaxGather})
+		var peers []*udp.Link
+		for n := range 3 {
+			p := open(t, "127.0.0.1:0", udp.Config{Peers: []string{hub.LocalAddr().String()}, Offload: offload})
+			expect(t, p, "up 0")
+			say(t, p, 0, "hello")
+			expect(t, hub, fmt.Sprint("up ", n), fmt.Sprint(n, ": hello"))
+			peers = append(peers, p)
+		}
+		tell := func() {
+			for n := range 100 {
+				for k := range peers {
+					say(t, hub, k, fmt.Sprintf("%d %*d", k, 5+n/30, n)) // four sizes
+				}
+			}
+		}
+		told := func() {
+			for k, p := range peers {
+				for n := range 100 {
+					expect(t, p, fmt.Sprintf("0: %d %*d", k, 5+n/30, n))
+				}
+			}
+		}
+		tell()
+		receiving := make(chan string)
+		go func() { receiving <- receive(t, hub) }()
+		told()
+		say(t, peers[2], 0, "enough")
+		if got := <-receiving; got != "2: enough" {
+			t.Errorf("received %q", got)
+		}
+		tell()
+		hub.Close()
+		told()
+	}
+	if _, err := udp.Open("udp", "127.0.0.1:0", udp.Config{Gather: time.Second}); err == nil {
+		t.Error("frames were to be gathered for a second")
 	}
 }

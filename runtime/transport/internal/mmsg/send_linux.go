@@ -39,7 +39,6 @@ type run struct {
 	to     netip.AddrPort
 	name   sockaddr
 	length uint32 // of name
-	peer   int
 	size   int
 	bytes  int
 	frames int
@@ -106,7 +105,7 @@ func (s *sender) runOf(peer, size int, to netip.AddrPort) int32 {
 	if r.to != to {
 		r.length = r.name.put(to, s.six, &s.zones)
 	}
-	r.to, r.peer, r.size, r.bytes, r.frames, r.shut = to, peer, size, size, 1, false
+	r.to, r.size, r.bytes, r.frames, r.shut = to, size, size, 1, false
 	if numbered {
 		s.open[peer] = opened{s.turn, k}
 	}
