@@ -23,12 +23,20 @@ var machineCodes = []Info{
 	{Code: "FSM056", Title: "sent to nobody", Warning: true,
 		Text:    "The message is sent, but no state of any role handles, ignores or defers it: whoever receives it will refuse it.",
 		Example: "messages: {BYE: {}}\nroles:\n  peer:\n    states:\n      busy:\n        HELLO: {send: BYE, goto: done}\n"},
+	{Code: "FSM079", Title: "events of one key that differ",
+		Text: "A key of a state may name several events, `\"A, B\": …`, and what it says holds for each of them. So the fields that it uses must be fields of " +
+			"all of them, with the same types. If they are not, each event needs a line of its own.",
+		Example: "roles:\n  peer:\n    states:\n      busy:\n        DATA: null\n        \"HELLO, DATA\": {set: {total: n}, goto: done}\n"},
 	{Code: "FSM059", Title: "keys that do not go together",
 		Text: "`to` belongs to `send` or `close`, `then` and `else` to `if`, `do` to `each` or to a branch; a branch holds either direct statements or " +
 			"`do`; a common entry has either `in` or `except`; only a message, `up` and `lost` have a sender.",
 		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {send: HELLO, do: [{set: {total: 1}}], goto: done}\n"},
-	{Code: "FSM060", Title: "unknown message, report or timer",
-		Text:    "`send` needs a message of this protocol, `report` a report and `start` a timer of this role.",
+	{Code: "FSM078", Title: "routine that calls itself",
+		Text: "A routine is written out wherever it is called, so it cannot be called in the course of itself, by itself or by another routine. To do something for " +
+			"several values there is `each`.",
+		Example: "roles:\n  peer:\n    routines:\n      count: {fields: {n: Count}, do: [{set: {total: n}}, {call: \"count{n: n - 1}\"}]}\n    states:\n      busy:\n        HELLO: {call: \"count{n: 3}\", goto: done}\n"},
+	{Code: "FSM060", Title: "unknown message, report, routine or timer",
+		Text:    "`send` needs a message of this protocol, `report` a report, `call` a routine and `start` a timer of this role.",
 		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {report: gto}\n"},
 	{Code: "FSM061", Title: "part used wrongly",
 		Text: "A part needs all parameters of its machine; a keyed part is named with all its keys; every message it sends is one of this protocol's, " +

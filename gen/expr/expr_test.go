@@ -82,6 +82,7 @@ func TestParse(t *testing.T) {
 		"fleet[true, slot].change{ship}":             "fleet[true, slot].change{ship: ship}",
 		"[]":                                         "[]",
 		"f(g(), 'it\\'s', \"a\\\\b\")":               `f(g(), "it's", "a\\b")`,
+		`"a\n\t\x41\"" == 'b"\r'`:                    `("a\n\tA\"" == "b\"\r")`,
 		"0x1F":                                       "31",
 		"a  ==\n  b":                                 "(a == b)",
 	} {
@@ -109,6 +110,9 @@ func TestParseErrors(t *testing.T) {
 		"N{1}":                            "3 a field's name is missing",
 		"a.":                              "3 the name after the dot is missing",
 		"in":                              "1 a value is missing before `in`",
+		`"a\d"`:                           "3 a backslash stands before",
+		`"a\x4"`:                          "3 a backslash stands before",
+		`"a\`:                             "3 a backslash stands before",
 		"'abc":                            "1 the text has no closing quote",
 		"1 << 2":                          "3 there are no shifts",
 		"010":                             "1 a number does not begin with 0",

@@ -109,13 +109,46 @@ func lexString(text string, i int) token {
 	j := i + 1
 	var b strings.Builder
 	for ; j < len(text) && text[j] != q; j++ {
-		if text[j] == '\\' && j+1 < len(text) && (text[j+1] == q || text[j+1] == '\\') {
-			j++
+		if text[j] != '\\' {
+			b.WriteByte(text[j])
+			continue
 		}
-		b.WriteByte(text[j])
+		c, n := unescape(text[j+1:])
+		if n == 0 {
+			return token{kind: bad, text: `a backslash stands before \ " ' n r t or xNN; a backslash itself is written \\`, from: j, to: min(j+2, len(text))}
+		}
+		b.WriteByte(c)
+		j += n
 	}
 	if j == len(text) {
 		return token{kind: bad, text: "the text has no closing quote", from: i, to: j}
 	}
 	return token{kind: str, text: b.String(), from: i, to: j + 1}
+}
+
+// unescape reads what stands behind a backslash: a byte, and how long its name is; 0 if there is no such byte.
+func unescape(text string) (c byte, n int) {
+	if text == "" {
+		return 0, 0
+	}
+	switch text[0] {
+	case '\\', '"', '\'':
+		return text[0], 1
+	case 'n':
+		return '\n', 1
+	case 'r':
+		return '\r', 1
+	case 't':
+		return '\t', 1
+	case 'x':
+		if len(text) < 3 {
+			return 0, 0
+		}
+		v, err := strconv.ParseUint(text[1:3], 16, 8)
+		if err != nil {
+			return 0, 0
+		}
+		return byte(v), 3
+	}
+	return 0, 0
 }

@@ -2,6 +2,7 @@ package golang
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/model"
@@ -37,6 +38,9 @@ func (c *body) statement(s model.Stmt) bool {
 	case *model.If:
 		return c.ifStmt(s)
 	case *model.Each:
+		if l, ok := s.Over.(*model.ListLit); ok && l.T.Kind == model.KindList && len(l.Elems) == 1 {
+			return c.let(s, l.Elems[0])
+		}
 		c.each(s)
 	case *model.Close:
 		c.close(s)
@@ -321,6 +325,23 @@ func (c *body) each(s *model.Each) {
 	}
 	c.iterate(s.Local, s.Values, s.Over, at, probe.f.changes && !fromEvent(s.Over), func() { c.statements(s.Body) })
 	c.dirty = dirty || probe.f.changes
+}
+
+// let runs the statements of a loop over one value without a loop.
+func (c *body) let(s *model.Each, value model.Expr) bool {
+	x := c.names.local(s.Local.Name)
+	c.locals[s.Local] = val{s: x, prec: precPrimary, t: s.Local.Type, addr: true}
+	v := c.store(value, s.Local.Type)
+	live := false
+	text := c.inner(func() { live = c.statements(s.Body) })
+	if mentions(text, x) { // Go wants variables to be used
+		if _, err := strconv.ParseInt(v, 10, 64); err == nil {
+			v = c.goType(s.Local.Type) + "(" + v + ")"
+		}
+		c.out.p("%s := %s", x, v)
+	}
+	c.out.p("%s", strings.TrimSuffix(text, "\n"))
+	return live
 }
 
 // fromEvent says whether a list is part of the event, which no statement changes.

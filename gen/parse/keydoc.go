@@ -42,6 +42,7 @@ var keyDocs = map[string]string{
 	"params": "Constants of an instance, given when it is created.", "vars": "Variables: `{name: Type}`, or with `init`.",
 	"timers": "Timers: `{name: {ticks: 10}}`; a timer's expiry is an event.", "ticks": "How long the timer runs, in ticks; in its declaration also the range of what its starts say: `0..800`.",
 	"commands": "What the embedding program may ask for.", "reports": "What the machine tells the embedding program or its parent.",
+	"routines": "Statements with a name: `{name: {fields: {x: Type}, do: […]}}`, for `call`.", "call": "Does what a routine says: `name` or `\"name{field: value}\"`.",
 	"parts": "Machines of imported protocols that run inside this one.", "initial": "The state in which the machine begins.",
 	"states": "The control states; each maps events to what is done.", "common": "Handlers for several states at once; a state's own line wins.",
 	"machine": "The part's machine: `import.role`, or a role of this file.", "key": "One instance of the part for each value of these.",

@@ -33,13 +33,14 @@ const (
 	dashedPattern   = "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 	instancePattern = "^[A-Za-z][A-Za-z0-9_]{0,63}([[].*[.][.].*[]])?$"
 	eventPattern    = "^[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?$"
+	eventsPattern   = "^[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?( *, *[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?)*$"
 )
 
 var (
 	plainNames   = names{NameComplaint, namePattern, reserved}
 	typeNames    = names{TypeNameComplaint, namePattern, union(reserved, reservedTypes)}
 	dashedNames  = names{DashedNameComplaint, dashedPattern, nil}
-	eventKeys    = names{keyOfState, eventPattern, reserved}
+	eventKeys    = names{keysOfState, eventsPattern, reserved}
 	ruleKeys     = names{keyOfRule, eventPattern, reserved}
 	instanceKeys = names{keyOfInstance, instancePattern, reserved}
 	freeKeys     = names{freeKey, "[^ \t\r\n]", nil}
@@ -140,6 +141,23 @@ func keyOfState(name string) string {
 		return ""
 	}
 	return "an event is a name, or part.report, or part.finished"
+}
+
+// keysOfState accepts several events with commas between them.
+func keysOfState(text string) string {
+	names := strings.Split(text, ",")
+	for i, name := range names {
+		if i > 0 {
+			name = strings.TrimLeft(name, " ")
+		}
+		if i < len(names)-1 {
+			name = strings.TrimRight(name, " ")
+		}
+		if c := keyOfState(name); c != "" {
+			return c
+		}
+	}
+	return ""
 }
 
 func keyOfRule(name string) string {

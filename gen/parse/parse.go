@@ -117,7 +117,7 @@ func tree(src *ast.Source, c *diag.Collector) *ast.Node {
 	}
 	doc, err := load(src.Text)
 	if err != nil {
-		reportYAML(src, err, c)
+		reportAll(src, err, c)
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
@@ -149,24 +149,26 @@ func load(text []byte) (doc yaml.Node, err error) {
 	return doc, err
 }
 
-func reportYAML(src *ast.Source, err error, c *diag.Collector) {
+// reportYAML reports why the library stopped. It returns the line to blame and whether the mistake is one of
+// this line alone.
+func reportYAML(src *ast.Source, err error, c *diag.Collector) (line int, alone bool) {
 	what := complained(src, err)
 	at, text := what.at, what.text
 	switch {
 	case strings.Contains(text, errDepth.Error()), strings.Contains(text, "max depth"):
 		c.Errorf("FSM004", src.Span(at, at), "nested deeper than %d levels", MaxDepth)
-		return
+		return 0, false
 	case strings.Contains(text, "multiple"):
 		at = max(0, bytes.Index(src.Text, []byte("\n---"))+1)
 		c.Errorf("FSM003", src.Span(at, at), "a specification is one YAML document")
-		return
+		return 0, false
 	case strings.Contains(text, "unknown anchor"):
 		c.Errorf("FSM005", src.Span(at, at), "YAML aliases are not part of the language")
-		return
+		return 0, false
 	}
-	if s := findSlip(src, what); s != nil {
+	if s, alone := findSlip(src, what); s != nil {
 		c.Errorf("FSM003", src.Span(s.at, s.end), "%s", s.message).With(s.hint)
-		return
+		return src.Pos(s.at).Line, alone
 	}
 	if what.reading != "" {
 		text += ", " + what.reading
@@ -175,10 +177,12 @@ func reportYAML(src *ast.Source, err error, c *diag.Collector) {
 	if what.from >= 0 && what.from != at {
 		d.See(src.Span(what.from, what.from), "what is being read begins here")
 	}
-	line := src.Line(src.Pos(at).Line)
-	if strings.Contains(what.reading, "flow") && strings.ContainsAny(line, "{[") {
+	here := src.Line(src.Pos(at).Line)
+	if strings.Contains(what.reading, "flow") && strings.ContainsAny(here, "{[") {
 		d.With("inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}")
+		return src.Pos(at).Line, true
 	}
+	return 0, false
 }
 
 // complained takes the library's error apart.

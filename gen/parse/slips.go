@@ -25,17 +25,20 @@ type slip struct {
 }
 
 // findSlip looks for the mistake behind a complaint; the library sees its consequences, often some lines
-// below. nil if it is none of the usual ones.
-func findSlip(src *ast.Source, c complaint) *slip {
+// below. alone: what is wrong is one line, not how lines belong together. nil if it is none of the usual ones.
+func findSlip(src *ast.Source, c complaint) (found *slip, alone bool) {
 	line := src.Pos(c.at).Line
-	for _, f := range []func(*ast.Source, complaint, int) *slip{
-		tabSlip, quoteSlip, colonSlip, keySlip, braceSlip, indentSlip, letterSlip,
+	for _, f := range []struct {
+		find  func(*ast.Source, complaint, int) *slip
+		alone bool
+	}{
+		{tabSlip, false}, {quoteSlip, true}, {colonSlip, true}, {keySlip, true}, {braceSlip, true}, {indentSlip, false}, {letterSlip, true},
 	} {
-		if s := f(src, c, line); s != nil {
-			return s
+		if s := f.find(src, c, line); s != nil {
+			return s, f.alone
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // lineStart is the offset of the first byte of a line, indentOf the number of blanks it begins with.
@@ -72,6 +75,12 @@ func quoteSlip(src *ast.Source, c complaint, line int) *slip {
 	at := -1
 	if strings.Contains(c.reading, "quoted scalar") {
 		at = c.from
+		// An earlier text without its closing quote takes the next opening one for it, and so on.
+		if c.from >= 0 && c.from < len(src.Text) {
+			if q := spanningQuote(src.Text[:c.from], src.Pos(c.from).Line); q >= 0 {
+				at = q
+			}
+		}
 	} else if q := spanningQuote(src.Text[:min(c.at+1, len(src.Text))], line); q >= 0 {
 		at = q
 	}
@@ -216,6 +225,10 @@ func braceSlip(src *ast.Source, c complaint, line int) *slip {
 	open := src.Text[c.from]
 	here := src.Line(line)
 	first := c.at >= len(src.Text) || src.Pos(c.at).Col-1 == indentOf(here)
+	// The next key was taken for more of the value before it.
+	if !first && src.Text[c.at] == ':' && indentOf(here) <= indentOf(src.Line(src.Pos(c.from).Line)) {
+		first = !strings.ContainsAny(strings.TrimSpace(here[:src.Pos(c.at).Col-1]), " ,{[")
+	}
 	switch {
 	case first && src.Pos(c.from).Line < line:
 		return &slip{c.from, c.from + 1, fmt.Sprintf("the closing %s of this %c is missing", diag.Quote(closing), open), ""}

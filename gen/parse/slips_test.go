@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,45 @@ func TestSlips(t *testing.T) {
 				t.Errorf("got %s\n%s\nwant %s\n%s", got, found[0].Hint, test.want, test.hint)
 			}
 		})
+	}
+}
+
+// TestManySlips: what is wrong in one line does not hide what is wrong in others, and says nothing about lines that are right.
+func TestManySlips(t *testing.T) {
+	text := `protocol: p
+doc: Two: bidders
+messages:
+  A: {doc: x
+  B: {doc: one,
+    three: [1, 2}
+  }
+  C: {}
+roles:
+  peer:
+    initial: a
+    vars: {n: "0..3}
+    states:
+      a:
+        A: {send: B{x}}
+        C: {goto: a}
+      b: @x
+      c: {A: {send: "B{x}"}}
+`
+	want := []string{"2:9", "4:6", "6:17", "12:15", "15:20", "17:10"}
+	_, found := File("f", []byte(text))
+	var got []string
+	for _, d := range found {
+		got = append(got, fmt.Sprintf("%d:%d", d.Span.Start.Line, d.Span.Start.Col))
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("got %v, want %v\n%v", got, want, found)
+	}
+	// How lines belong together: one wrong indentation makes others.
+	if _, found = File("f", []byte("roles:\n  peer:\n    a: 1\n   b: 2\n  c: x: y\n")); len(found) != 1 {
+		t.Errorf("%d findings: %v", len(found), found)
+	}
+	if _, found = File("f", []byte(strings.Repeat("a: b: c\n", 50))); len(found) != maxSyntax {
+		t.Errorf("%d findings, want %d", len(found), maxSyntax)
 	}
 }
 

@@ -88,7 +88,7 @@ var valueShape = &shape{what: "a value", scalar: anyScalar}
 func initStatements() {
 	stmtKeys := []key{
 		{"set", &shape{what: "assignments", open: valueShape, name: freeKeys}},
-		{"send", oneEffect}, {"to", exprShape}, {"report", oneEffect}, {"run", oneEffect}, {"restart", exprShape},
+		{"send", oneEffect}, {"to", exprShape}, {"report", oneEffect}, {"call", oneEffect}, {"run", oneEffect}, {"restart", exprShape},
 		{"start", text("a timer")}, {"ticks", exprShape}, {"stop", text("a timer")},
 		{"if", exprShape}, {"then", &stmtsShape}, {"else", &stmtsShape},
 		{"each", &shape{what: "what to go through", open: exprShape, oneOnly: true}}, {"do", &stmtsShape},
@@ -127,6 +127,7 @@ func initRole() {
 			{"types", &shape{what: "types", open: &typeShape}},
 			{"with", &shape{what: "arguments", open: valueShape}},
 			{"send", &shape{what: "what is sent", open: exprShape}}}})},
+		{"routines", named("routines", &shape{what: "a routine", keys: []key{{"doc", docShape}, {"fields", fields}, {"do", &stmtsShape}}})},
 		{"initial", text("a state")},
 		{"states", named("states", &stateShape)},
 		{"common", &shape{what: "common handlers", list: common}},

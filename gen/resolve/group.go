@@ -231,7 +231,7 @@ func (s *scope) writeOut(list []bound, f func() bool) bool {
 // freeName reports a name that means something else already.
 func (s *scope) freeName(name string, at diag.Span) {
 	switch {
-	case s.local(name) != nil || s.boundTo(name) != nil:
+	case s.has(name) || s.boundTo(name) != nil:
 		s.r.Errorf("FSM040", at, "%s is already the name of a field or loop variable here", diag.Quote(name))
 	case s.instances[name] != nil:
 		s.r.hides(at, name, "instance", s.instances[name].m.Span)

@@ -38,7 +38,7 @@ func (s *scope) over(n expr.Node) gone {
 	case *expr.Range:
 		return s.overRange(x)
 	case *expr.Ident:
-		if s.local(x.Name) == nil && s.boundTo(x.Name) == nil && (s.ro == nil || s.noParts || s.ro.values[x.Name] == nil) {
+		if !s.has(x.Name) && s.boundTo(x.Name) == nil && (s.ro == nil || s.noParts || s.ro.values[x.Name] == nil) {
 			if nt := s.r.types[x.Name]; nt != nil {
 				s.r.use(nt.key.Span())
 				s.r.refer(x.Pos(), nt.key.Span())

@@ -44,16 +44,16 @@ func (r *resolver) referEvent(m mention, ev *model.Event) {
 	if r.names == nil || m.key == nil {
 		return
 	}
-	part, rest, dotted := strings.Cut(m.key.Text, ".")
+	part, rest, dotted := strings.Cut(m.event, ".")
 	if !dotted || ev.Part == nil {
 		if ev.Kind >= model.EventMessage {
 			r.refer(m.at, ev.Span)
 		}
 		return
 	}
-	r.refer(m.key.Part(0, len(part)), ev.Part.Span)
+	r.refer(m.key.Part(m.from, m.from+len(part)), ev.Part.Span)
 	if ev.Report != nil {
-		r.refer(m.key.Part(len(part)+1, len(part)+1+len(rest)), ev.Report.Span)
+		r.refer(m.key.Part(m.from+len(part)+1, m.from+len(part)+1+len(rest)), ev.Report.Span)
 	}
 }
 

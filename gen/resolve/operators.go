@@ -100,7 +100,7 @@ func (s *scope) vague(n expr.Node) bool {
 		if n.Name == "none" {
 			return true
 		}
-		known := s.local(n.Name) != nil || s.ro != nil && s.ro.values[n.Name] != nil
+		known := s.has(n.Name) || s.ro != nil && s.ro.values[n.Name] != nil
 		return !known && len(s.r.enums[n.Name]) > 0
 	case *expr.Number, *expr.List, *expr.Build, *expr.String:
 		return true
@@ -207,7 +207,7 @@ func (s *scope) removed(n expr.Node) *enumValue {
 	at := n.Pos()
 	switch n := n.(type) {
 	case *expr.Ident:
-		if s.local(n.Name) != nil || s.ro != nil && s.ro.values[n.Name] != nil {
+		if s.has(n.Name) || s.ro != nil && s.ro.values[n.Name] != nil {
 			return nil
 		}
 		name = n.Name

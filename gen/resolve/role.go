@@ -28,7 +28,10 @@ type role struct {
 	// whom; wrong where there are more than two parties.
 	peerless  diag.Span
 	size      int64
-	progress  progress                   // whether what its states do is resolved
+	progress  progress // whether what its states do is resolved
+	routines  map[string]*routine
+	calling   []*routine                 // those being written out
+	calls     int                        // how many were written out
 	declaring bool                       // its declaration has not ended: who meets it now is inside it
 	badGuard  map[*model.Transition]bool // the guard has an error, which is reported
 }
@@ -65,7 +68,7 @@ func (r *resolver) role(e ast.Entry) *role {
 func (r *resolver) declareRole(e ast.Entry) *role {
 	ro := &role{
 		r: r, node: e.Value, values: map[string]any{}, taken: map[string]bool{}, params: map[*model.Var]bool{},
-		events: map[string]*model.Event{}, reports: map[string]*model.Report{},
+		events: map[string]*model.Event{}, routines: map[string]*routine{}, reports: map[string]*model.Report{},
 		sends: map[*model.Message]diag.Span{}, hears: map[*model.Message]bool{}, badGuard: map[*model.Transition]bool{}, size: 1,
 		m: &model.Machine{Name: e.Key.Text, Doc: textOf(e.Value, "doc"), Protocol: r.p.Name, Messages: r.p.Messages, Span: e.Key.Span()},
 	}
@@ -79,6 +82,7 @@ func (r *resolver) declareRole(e ast.Entry) *role {
 	ro.declareReports()
 	ro.basicEvents()
 	ro.declareParts()
+	ro.declareRoutines()
 	ro.m.Size = int(min(ro.size, maxMachine))
 	ro.declaring = false
 	return ro

@@ -31,6 +31,10 @@ type scope struct {
 	lenient bool
 	// event is the one being handled; nil: none, or several.
 	event *model.Event
+	// together are the events of a key that names several: what is said of one is said of all.
+	together []*model.Event
+	// args are the fields of a routine whose values are known where it is called and stay as they are.
+	args map[string]argument
 }
 
 // instance is an instance of a check with its role.
@@ -57,10 +61,16 @@ func (s *scope) local(name string) *model.Local {
 	return nil
 }
 
+// has reports whether a name is a field of the event or routine, or a loop's variable.
+func (s *scope) has(name string) bool {
+	_, arg := s.args[name]
+	return arg || s.local(name) != nil
+}
+
 // declareLocal makes a new local visible until [scope.drop].
 func (s *scope) declareLocal(name string, t *model.Type, at diag.Span) *model.Local {
 	switch {
-	case s.local(name) != nil:
+	case s.has(name):
 		s.r.Errorf("FSM040", at, "%s is already the name of a field or loop variable here", diag.Quote(name))
 	case s.ro != nil && !s.noParts && s.ro.values[name] != nil:
 		what, first := valueKind(s.ro.values[name])
@@ -128,7 +138,14 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 	case "none":
 		return ref{e: &model.None{ExprBase: base}}
 	}
+	if a, ok := s.args[n.Name]; ok {
+		s.r.refer(n.Pos(), a.at)
+		return ref{e: a.value}
+	}
 	if l := s.local(n.Name); l != nil {
+		if s.differs(n.Name, n.Pos()) {
+			return errRef
+		}
 		base.T = l.Type
 		s.r.refer(n.Pos(), s.r.localAt[l])
 		return ref{e: &model.LocalRef{ExprBase: base, Local: l}}
@@ -227,7 +244,12 @@ func (s *scope) enumLit(name string, v enumValue, at, nameAt diag.Span) ref {
 }
 
 func (s *scope) unknownName(n *expr.Ident) {
-	if s.lenient {
+	if s.lenient || s.differs(n.Name, n.Pos()) {
+		return
+	}
+	if s.args != nil && s.event != nil && fieldNamed(s.event.Fields, n.Name) != nil {
+		s.r.Errorf("FSM021", n.Pos(), "there is no name %s here", diag.Quote(n.Name)).
+			With("a routine sees its own fields and what the role has; let it be given this one: `fields: {" + n.Name + ": …}`")
 		return
 	}
 	if n.Name == "sender" && s.ro != nil && !s.constant {
@@ -266,7 +288,7 @@ func (s *scope) ofInstances(name string) []string {
 
 // names lists what could have been meant.
 func (s *scope) names() []string {
-	var names []string
+	names := sortedKeys(s.args)
 	for _, l := range s.locals {
 		names = append(names, l.Name)
 	}

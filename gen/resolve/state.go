@@ -31,7 +31,9 @@ func (ro *role) complete() {
 // handler, or a line of ignore, defer or forward.
 type mention struct {
 	event string
-	key   *ast.Node // as written
+	key   *ast.Node // as written, perhaps with other events
+	from  int       // where the event begins in it
+	with  []string  // all events of the key, if there are several
 	at    diag.Span
 	mode  model.Mode
 	node  *ast.Node // handler
@@ -57,17 +59,56 @@ func (ro *role) mentions(n *ast.Node) []mention {
 					out = append(out, mention{event: it.Text, key: it, at: it.Span(), place: p.Key})
 				}
 			}
-		case "on":
-			out = append(out, ro.mentions(e.Value)...)
-		case "doc", "entry", "final", "in", "except":
+		case "doc", "entry", "final":
 		default:
-			m := mention{event: e.Key.Text, key: e.Key, at: e.Key.Span(), node: e.Value}
-			if e.Value.Kind == ast.Scalar && e.Value.Text == "ignore" {
-				m.mode = model.Ignore
-			} else if e.Value.Kind == ast.Scalar && e.Value.Text == "defer" {
-				m.mode = model.Defer
+			out = append(out, handled(e)...)
+		}
+	}
+	return out
+}
+
+// inCommon lists what a common entry says. Its handlers stand under `on`, which in a state
+// is an event like any other.
+func (ro *role) inCommon(n *ast.Node) []mention {
+	var out []mention
+	for _, e := range n.Entries {
+		switch e.Key.Text {
+		case "on":
+			for _, h := range e.Value.Entries {
+				out = append(out, handled(h)...)
 			}
-			out = append(out, m)
+		case "ignore", "defer", "forward":
+			one := *n
+			one.Entries = []ast.Entry{e}
+			out = append(out, ro.mentions(&one)...)
+		}
+	}
+	return out
+}
+
+// handled makes mentions of a key with its handler: one for each event that the key names.
+func handled(e ast.Entry) []mention {
+	m := mention{key: e.Key, node: e.Value}
+	if e.Value.Kind == ast.Scalar && e.Value.Text == "ignore" {
+		m.mode = model.Ignore
+	} else if e.Value.Kind == ast.Scalar && e.Value.Text == "defer" {
+		m.mode = model.Defer
+	}
+	names := strings.Split(e.Key.Text, ",")
+	var out []mention
+	from := 0
+	for _, name := range names {
+		m.event = strings.TrimSpace(name)
+		m.from = from + strings.Index(name, m.event)
+		m.at = e.Key.Part(m.from, m.from+len(m.event))
+		out = append(out, m)
+		from += len(name) + 1
+	}
+	if len(out) > 1 {
+		for i := range out {
+			for _, o := range out {
+				out[i].with = append(out[i].with, o.event)
+			}
 		}
 	}
 	return out
@@ -141,7 +182,7 @@ func (ro *role) commonHandlers(st *model.State, common *ast.Node, picked []map[s
 		if !picked[i][st.Name] {
 			continue
 		}
-		for _, m := range ro.mentions(c) {
+		for _, m := range ro.inCommon(c) {
 			ev := ro.event(m)
 			if ev == nil || own[ev.Index] != nil {
 				continue
@@ -240,6 +281,12 @@ func (ro *role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention
 	h.Branches = append(h.Branches, t)
 	ro.m.Transitions = append(ro.m.Transitions, t)
 	s := &scope{r: ro.r, ro: ro, lenient: ro.brokenEvent(h.Event), event: h.Event}
+	for _, name := range m.with {
+		if ev := ro.events[name]; ev != nil {
+			s.together = append(s.together, ev)
+			s.lenient = s.lenient || ro.brokenEvent(ev)
+		}
+	}
 	for _, f := range h.Event.Fields {
 		t.Params = append(t.Params, s.param(f, m.at, h.Mode == model.Handle))
 	}

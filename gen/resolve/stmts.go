@@ -70,7 +70,7 @@ func (w *stmts) direct(n *ast.Node) []model.Stmt {
 	return out
 }
 
-// stmt resolves one statement; n is the map it stands in. Only set makes several.
+// stmt resolves one statement; n is the map it stands in. set, send to several and call make several.
 func (w *stmts) stmt(n *ast.Node, e ast.Entry) []model.Stmt {
 	base := model.StmtBase{Span: e.Key.Span()}
 	var st model.Stmt
@@ -79,6 +79,8 @@ func (w *stmts) stmt(n *ast.Node, e ast.Entry) []model.Stmt {
 		return w.set(e.Value)
 	case "send":
 		return w.send(n, e.Value, base)
+	case "call":
+		return w.call(e.Value)
 	case "report":
 		st = w.report(e.Value, base)
 	case "run":
@@ -181,7 +183,7 @@ func (w *stmts) placeIndex(t *model.Type, a expr.Node, at diag.Span, st *model.S
 }
 
 func (w *stmts) variable(n *expr.Ident, st *model.Set) *model.Type {
-	if w.local(n.Name) != nil {
+	if w.has(n.Name) {
 		w.r.Errorf("FSM030", n.Pos(), "%s is a field of the event or a loop's variable and keeps its value", diag.Quote(n.Name))
 		return nil
 	}

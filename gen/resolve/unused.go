@@ -60,6 +60,11 @@ func (r *resolver) unusedIn(ro *role) {
 			r.Warnf("FSM045", rep.Span, "the report %s is never made", diag.Quote(rep.Name))
 		}
 	}
+	for _, name := range ro.node.Get("routines").Keys() {
+		if at := ro.node.Get("routines").Entry(name).Key.Span(); r.idle(at) {
+			r.Warnf("FSM045", at, "the routine %s is never called, so nothing in it was looked at", diag.Quote(name))
+		}
+	}
 	for _, p := range ro.m.Parts {
 		if r.idle(p.Span) {
 			r.Warnf("FSM045", p.Span, "the part %s is never given anything", diag.Quote(p.Name))

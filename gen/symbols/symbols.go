@@ -32,12 +32,13 @@ const (
 	Claim
 	Instance
 	Local // of a loop
+	Routine
 )
 
 // String returns the word used in messages.
 func (k Kind) String() string {
 	return [...]string{"constant", "type", "enumeration value", "message", "field", "role", "parameter", "variable", "timer",
-		"command", "report", "part", "state", "import", "check", "claim", "instance", "loop variable"}[k]
+		"command", "report", "part", "state", "import", "check", "claim", "instance", "loop variable", "routine"}[k]
 }
 
 // Symbol is one declared name.

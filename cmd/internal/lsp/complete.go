@@ -96,7 +96,7 @@ var itemKinds = map[symbols.Kind]int{
 	symbols.Field: completeField, symbols.Role: completeClass, symbols.Param: completeConstant, symbols.Var: completeVariable,
 	symbols.Timer: completeVariable, symbols.Command: completeFunction, symbols.Report: completeEvent, symbols.Part: completeModule,
 	symbols.State: completeEnum, symbols.Import: completeModule, symbols.Check: completeKeyword, symbols.Claim: completeKeyword,
-	symbols.Instance: completeVariable, symbols.Local: completeVariable,
+	symbols.Instance: completeVariable, symbols.Local: completeVariable, symbols.Routine: completeFunction,
 }
 
 // declared adds the names of some kinds; owner "" means all owners.
@@ -194,7 +194,7 @@ func (k *completer) values() {
 	case last == "goto" || last == "initial" || k.at(2) == "common" && (last == "in" || last == "except"):
 		k.declared(k.names, role, symbols.State)
 	case last == "send" && k.at(2) == "parts":
-	case (last == "send" || last == "report" || last == "run") && role != "":
+	case (last == "send" || last == "report" || last == "run" || last == "call") && role != "":
 		k.target(last)
 	case last == "restart":
 		k.declared(k.names, role, symbols.Part)

@@ -12,7 +12,7 @@ var symbolKinds = map[symbols.Kind]int{
 	symbols.Field: symbolField, symbols.Role: symbolClass, symbols.Param: symbolConstant, symbols.Var: symbolVariable,
 	symbols.Timer: symbolObject, symbols.Command: symbolFunction, symbols.Report: symbolEvent, symbols.Part: symbolModule,
 	symbols.State: symbolEnum, symbols.Import: symbolModule, symbols.Check: symbolObject, symbols.Claim: symbolBoolean,
-	symbols.Instance: symbolVariable,
+	symbols.Instance: symbolVariable, symbols.Routine: symbolFunction,
 }
 
 // outline lists what the document declares, nested. While the text is no YAML, it is what it was.
@@ -35,9 +35,9 @@ var owners = map[symbols.Kind][]symbols.Kind{
 	symbols.Type:    {symbols.Field, symbols.EnumValue},
 	symbols.Message: {symbols.Field},
 	symbols.Role: {symbols.Param, symbols.Var, symbols.Timer, symbols.Command, symbols.Report,
-		symbols.Part, symbols.State},
+		symbols.Part, symbols.Routine, symbols.State},
 	symbols.Check:   {symbols.Instance, symbols.Claim},
-	symbols.Command: {symbols.Field}, symbols.Report: {symbols.Field}, symbols.Part: {symbols.Field},
+	symbols.Command: {symbols.Field}, symbols.Report: {symbols.Field}, symbols.Part: {symbols.Field}, symbols.Routine: {symbols.Field},
 }
 
 func nested(d *document, all []*symbols.Symbol) []documentSymbol {

@@ -113,6 +113,8 @@ func (k *completer) target(verb string) {
 		k.declared(k.names, "", symbols.Message)
 	case "report":
 		k.declared(k.names, role, symbols.Report)
+	case "call":
+		k.declared(k.names, role, symbols.Routine)
 	case "run":
 		if strings.HasSuffix(k.before, ".") {
 			p := k.names.part(role, identBefore(k.before, '.'))
@@ -139,7 +141,7 @@ func (k *completer) machines() {
 	k.declared(k.names, "", symbols.Import)
 }
 
-var functions = []string{"len", "min", "max", "append", "tail", "first", "contains", "with", "without", "if", "all", "some"}
+var functions = []string{"len", "min", "max", "append", "tail", "first", "contains", "with", "without", "union", "minus", "intersect", "if", "all", "some", "count"}
 
 // expression completes a name within an expression.
 func (k *completer) expression() {
@@ -172,7 +174,10 @@ func (k *completer) eventFields(role string) {
 		event = k.at(4)
 	case k.at(2) == "common" && k.at(4) == "on":
 		event = k.at(5)
+	case k.at(2) == "routines":
+		event = k.at(3)
 	}
+	event, _, _ = strings.Cut(event, ",") // of several the first: what is used all have
 	part, rest, dotted := strings.Cut(event, ".")
 	if dotted {
 		p := k.names.part(role, part)

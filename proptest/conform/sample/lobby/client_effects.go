@@ -16,6 +16,7 @@ const (
 	ClientReceiveJoin                         // I would like to have a seat
 	ClientReceiveLeave                        // I no longer want one
 	ClientReceiveSay
+	ClientReceiveAsk    // tell me who is here
 	ClientReceiveSeated // you have a seat
 	ClientReceiveHeard  // one of those with a seat said this, to the others
 	ClientReceiveRoster // who sits where and who waits
@@ -23,6 +24,7 @@ const (
 	ClientCommandJoin
 	ClientCommandLeave
 	ClientCommandSay
+	ClientCommandOn // asks who is here
 )
 
 // ClientEvent is one event for a Client. Fields that do not belong to the kind are not looked at.
@@ -43,6 +45,8 @@ func (ev *ClientEvent) invalid() bool {
 	switch ev.Kind {
 	case ClientReceiveSay:
 		return ev.Message.Say.Word > 2
+	case ClientReceiveAsk:
+		return ev.Message.Ask.Word > 2
 	case ClientReceiveSeated:
 		return ev.Message.Seated.Place.Present && (ev.Message.Seated.Place.Value < 1 || ev.Message.Seated.Place.Value > 2)
 	case ClientReceiveHeard:
@@ -61,6 +65,11 @@ func (ev *ClientEvent) outside() (field, values string) {
 	case ClientReceiveSay:
 		switch {
 		case ev.Message.Say.Word > 2:
+			return "word", "0..2"
+		}
+	case ClientReceiveAsk:
+		switch {
+		case ev.Message.Ask.Word > 2:
 			return "word", "0..2"
 		}
 	case ClientReceiveSeated:

@@ -47,6 +47,12 @@ func (r *ClientRunner) Say(word Word) fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
+// On gives the command on: asks who is here. Refused means that it is not available now.
+func (r *ClientRunner) On() fsm.Result {
+	r.event.Kind = ClientCommandOn
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
 // Step gives the machine an event.
 func (r *ClientRunner) Step(ev *ClientEvent) fsm.Result {
 	r.event = *ev
@@ -127,7 +133,9 @@ func (r *ClientRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "say{word: "...)
 		b = strconv.AppendInt(b, int64(ev.Say.Word), 10)
 		b = append(b, '}')
-	case ClientReceiveJoin, ClientReceiveLeave, ClientReceiveSay, ClientReceiveSeated, ClientReceiveHeard, ClientReceiveRoster, ClientReceiveGoodbye:
+	case ClientCommandOn:
+		b = append(b, "on"...)
+	case ClientReceiveJoin, ClientReceiveLeave, ClientReceiveSay, ClientReceiveAsk, ClientReceiveSeated, ClientReceiveHeard, ClientReceiveRoster, ClientReceiveGoodbye:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -185,29 +193,31 @@ var clientInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"out", "inside", "gone"},
 	Final:    []bool{false, false, true},
-	Messages: []string{"JOIN", "LEAVE", "SAY", "SEATED", "HEARD", "ROSTER", "GOODBYE"},
-	Commands: []string{"join", "leave", "say"},
+	Messages: []string{"JOIN", "LEAVE", "SAY", "ASK", "SEATED", "HEARD", "ROSTER", "GOODBYE"},
+	Commands: []string{"join", "leave", "say", "on"},
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "out join", From: 0, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 88, Col: 15},
-		{Name: "out SEATED", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 89, Col: 18},
-		{Name: "out HEARD", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 89, Col: 26},
-		{Name: "out ROSTER", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 89, Col: 33},
-		{Name: "out GOODBYE", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 89, Col: 41},
-		{Name: "inside SEATED", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 91, Col: 17},
-		{Name: "inside say", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 92, Col: 14},
-		{Name: "inside leave", From: 1, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 93, Col: 16},
-		{Name: "inside GOODBYE", From: 1, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 94, Col: 18},
-		{Name: "inside HEARD", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 95, Col: 16},
-		{Name: "inside ROSTER", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 96, Col: 17},
-		{Name: "gone SEATED", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 36},
-		{Name: "gone HEARD", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 44},
-		{Name: "gone ROSTER", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 51},
-		{Name: "gone GOODBYE", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 59},
-		{Name: "gone join", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 68},
-		{Name: "gone leave", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 74},
-		{Name: "gone say", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 81},
+		{Name: "out join", From: 0, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 96, Col: 15},
+		{Name: "out SEATED", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 18},
+		{Name: "out HEARD", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 26},
+		{Name: "out ROSTER", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 33},
+		{Name: "out GOODBYE", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 97, Col: 41},
+		{Name: "inside SEATED", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 99, Col: 17},
+		{Name: "inside say", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 100, Col: 14},
+		{Name: "inside leave", From: 1, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 101, Col: 16},
+		{Name: "inside GOODBYE", From: 1, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 102, Col: 18},
+		{Name: "inside on", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 103, Col: 13},
+		{Name: "inside HEARD", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 104, Col: 16},
+		{Name: "inside ROSTER", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 105, Col: 17},
+		{Name: "gone SEATED", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 106, Col: 36},
+		{Name: "gone HEARD", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 106, Col: 44},
+		{Name: "gone ROSTER", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 106, Col: 51},
+		{Name: "gone GOODBYE", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 106, Col: 59},
+		{Name: "gone join", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 106, Col: 68},
+		{Name: "gone leave", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 106, Col: 74},
+		{Name: "gone say", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 106, Col: 81},
+		{Name: "gone on", From: 2, To: 2, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 106, Col: 86},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -220,14 +230,14 @@ var clientInfo = fsm.Info{
 // What each state handles or ignores.
 var clientLegal = [...]string{
 	ClientStateOut:    "SEATED, HEARD, ROSTER, GOODBYE, join",
-	ClientStateInside: "SEATED, HEARD, ROSTER, GOODBYE, leave, say",
-	ClientStateGone:   "SEATED, HEARD, ROSTER, GOODBYE, join, leave, say",
+	ClientStateInside: "SEATED, HEARD, ROSTER, GOODBYE, leave, say, on",
+	ClientStateGone:   "SEATED, HEARD, ROSTER, GOODBYE, join, leave, say, on",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var clientHandles = [...][13]uint16{
+var clientHandles = [...][15]uint16{
 	ClientStateOut:    {ClientCommandJoin: 1},
-	ClientStateInside: {ClientReceiveSeated: 6, ClientReceiveHeard: 10, ClientReceiveRoster: 11, ClientReceiveGoodbye: 9, ClientCommandLeave: 8, ClientCommandSay: 7},
+	ClientStateInside: {ClientReceiveSeated: 6, ClientReceiveHeard: 11, ClientReceiveRoster: 12, ClientReceiveGoodbye: 9, ClientCommandLeave: 8, ClientCommandSay: 7, ClientCommandOn: 10},
 }
 
 // The events of the messages.
@@ -235,6 +245,7 @@ var clientReceives = [...]ClientEventKind{
 	MessageJoin:    ClientReceiveJoin,
 	MessageLeave:   ClientReceiveLeave,
 	MessageSay:     ClientReceiveSay,
+	MessageAsk:     ClientReceiveAsk,
 	MessageSeated:  ClientReceiveSeated,
 	MessageHeard:   ClientReceiveHeard,
 	MessageRoster:  ClientReceiveRoster,

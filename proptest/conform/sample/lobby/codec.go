@@ -35,12 +35,14 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 	case 2:
 		kind = MessageSay
 	case 3:
-		kind = MessageSeated
+		kind = MessageAsk
 	case 4:
-		kind = MessageHeard
+		kind = MessageSeated
 	case 5:
-		kind = MessageRoster
+		kind = MessageHeard
 	case 6:
+		kind = MessageRoster
+	case 7:
 		kind = MessageGoodbye
 	default:
 		return 0, 0, wire.Error{Offset: 2, Problem: wire.UnknownType, Value: int64(id)}
@@ -60,6 +62,7 @@ var leastFrame = [...]uint16{
 	MessageJoin:    4,
 	MessageLeave:   4,
 	MessageSay:     5,
+	MessageAsk:     5,
 	MessageSeated:  5,
 	MessageHeard:   6,
 	MessageRoster:  4,
@@ -93,6 +96,8 @@ func decode(b []byte, m *Message) wire.Error {
 	switch kind {
 	case MessageSay:
 		return decodeSay(b, &m.Say)
+	case MessageAsk:
+		return decodeAsk(b, &m.Ask)
 	case MessageSeated:
 		return decodeSeated(b, &m.Seated)
 	case MessageHeard:
@@ -111,7 +116,7 @@ func decode(b []byte, m *Message) wire.Error {
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 0, 0) // length, set below
-	if int(m.Kind) >= 7 {
+	if int(m.Kind) >= 8 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
@@ -119,6 +124,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	switch m.Kind {
 	case MessageSay:
 		dst, e = encodeSay(dst, start, &m.Say)
+	case MessageAsk:
+		dst, e = encodeAsk(dst, start, &m.Ask)
 	case MessageSeated:
 		dst, e = encodeSeated(dst, start, &m.Seated)
 	case MessageHeard:
@@ -151,6 +158,25 @@ func decodeSay(b []byte, m *SayMessage) wire.Error {
 }
 
 func encodeSay(dst []byte, _ int, m *SayMessage) ([]byte, wire.Error) {
+	dst = append(dst, byte(m.Word))
+	return dst, wire.Error{}
+}
+
+func decodeAsk(b []byte, m *AskMessage) wire.Error {
+	{
+		v := b[4]
+		if v > 2 {
+			return wire.Error{Message: "ASK", Field: "word", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 2}
+		}
+		m.Word = Word(v)
+	}
+	if len(b) > 5 {
+		return wire.Error{Message: "ASK", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	}
+	return wire.Error{}
+}
+
+func encodeAsk(dst []byte, _ int, m *AskMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Word))
 	return dst, wire.Error{}
 }

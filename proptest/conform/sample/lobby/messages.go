@@ -13,13 +13,14 @@ const (
 	MessageJoin  MessageKind = iota // I would like to have a seat
 	MessageLeave                    // I no longer want one
 	MessageSay
+	MessageAsk    // tell me who is here
 	MessageSeated // you have a seat
 	MessageHeard  // one of those with a seat said this, to the others
 	MessageRoster // who sits where and who waits
 	MessageGoodbye
 )
 
-var messageKindNames = [...]string{"JOIN", "LEAVE", "SAY", "SEATED", "HEARD", "ROSTER", "GOODBYE"}
+var messageKindNames = [...]string{"JOIN", "LEAVE", "SAY", "ASK", "SEATED", "HEARD", "ROSTER", "GOODBYE"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string {
@@ -33,6 +34,7 @@ func (v MessageKind) String() string {
 type Message struct {
 	Kind   MessageKind
 	Say    SayMessage    // for MessageSay
+	Ask    AskMessage    // for MessageAsk
 	Seated SeatedMessage // for MessageSeated
 	Heard  HeardMessage  // for MessageHeard
 	Roster RosterMessage // for MessageRoster
@@ -43,6 +45,11 @@ func (m *Message) String() string { return string(appendMessage(nil, m)) }
 
 // SayMessage are the fields of SAY.
 type SayMessage struct {
+	Word Word
+}
+
+// AskMessage are the fields of ASK. tell me who is here.
+type AskMessage struct {
 	Word Word
 }
 

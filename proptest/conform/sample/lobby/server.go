@@ -58,7 +58,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerStateOpen:
 		switch ev.Kind {
 		case ServerReceiveJoin:
-			// proptest/conform/testdata/lobby/spec.yaml:42
+			// proptest/conform/testdata/lobby/spec.yaml:55
 			count := int64(0)
 			for i := range 2 {
 				key := Seat(i + 1)
@@ -78,21 +78,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				if !first.Present {
 					return refused(0)
 				}
-				m.Seats[int64(first.Value)-1] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+				free := first.Value
+				m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 				value := int64(fx.from)
 				m.People = m.People | People(1<<uint64(value))
-				var first2 Optional[Seat]
-				for i3 := range 2 {
-					s2 := Seat(i3 + 1)
-					if m.Seats[int64(s2)-1].Present && m.Seats[int64(s2)-1].Value == fx.from {
-						first2 = Optional[Seat]{Present: true, Value: s2}
-						break
-					}
-				}
-				fx.sendTo(MessageSeated, fx.from).Seated = SeatedMessage{Place: first2}
+				fx.sendTo(MessageSeated, fx.from).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
 				return took(0)
 			}
-			// proptest/conform/testdata/lobby/spec.yaml:46
+			// proptest/conform/testdata/lobby/spec.yaml:56
 			if !m.Line.add(fx.from) {
 				return refused(1)
 			}
@@ -111,16 +104,16 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			value6 := int64(m.Self)
 			list := set &^ uint64(maskOf(value6))
-			for i4 := range 4 {
-				if uint64(list)>>i4&1 == 0 {
+			for i3 := range 4 {
+				if uint64(list)>>i3&1 == 0 {
 					continue
 				}
-				peer := fsm.Peer(i4)
+				peer := fsm.Peer(i3)
 				fx.sendTo(MessageRoster, peer).Roster = RosterMessage{Seats: m.Seats, Line: m.Line, People: m.People}
 			}
 			return took(1)
 		case ServerReceiveLeave:
-			// proptest/conform/testdata/lobby/spec.yaml:50
+			// proptest/conform/testdata/lobby/spec.yaml:60
 			if m.Line.contains(fx.from) {
 				if fx.from < 0 || fx.from > 3 {
 					return refused(2)
@@ -132,7 +125,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.Quiet = m.Quiet &^ uint64(maskOf(value2))
 				return took(2)
 			}
-			// proptest/conform/testdata/lobby/spec.yaml:52
+			// proptest/conform/testdata/lobby/spec.yaml:62
 			old := *m
 			var set uint64
 			for i := range 2 {
@@ -156,6 +149,10 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				}
 			}
 			if m.Line.Len > 0 {
+				if m.Line.Len == 0 {
+					return m.undo(&old, fx, 3)
+				}
+				who := m.Line.Items[0]
 				var first Optional[Seat]
 				for i3 := range 2 {
 					s2 := Seat(i3 + 1)
@@ -167,36 +164,18 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				if !first.Present {
 					return m.undo(&old, fx, 3)
 				}
-				if m.Line.Len == 0 {
-					return m.undo(&old, fx, 3)
-				}
-				m.Seats[int64(first.Value)-1] = Optional[fsm.Peer]{Present: true, Value: m.Line.Items[0]}
-				if m.Line.Len == 0 {
-					return m.undo(&old, fx, 3)
-				}
-				var first2 Optional[Seat]
-				for i4 := range 2 {
-					s3 := Seat(i4 + 1)
-					holds := m.Seats[int64(s3)-1].Present
-					if holds {
-						if m.Line.Len == 0 {
-							return m.undo(&old, fx, 3)
-						}
-						holds = m.Seats[int64(s3)-1].Present && m.Seats[int64(s3)-1].Value == m.Line.Items[0]
-					}
-					if holds {
-						first2 = Optional[Seat]{Present: true, Value: s3}
-						break
-					}
-				}
-				fx.sendTo(MessageSeated, m.Line.Items[0]).Seated = SeatedMessage{Place: first2}
+				free := first.Value
+				m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: who}
+				value5 := int64(who)
+				m.People = m.People | People(1<<uint64(value5))
+				fx.sendTo(MessageSeated, who).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
 				if !m.Line.dropFirst() {
 					return m.undo(&old, fx, 3)
 				}
 			}
 			return took(3)
 		case ServerReceiveSay:
-			// proptest/conform/testdata/lobby/spec.yaml:60
+			// proptest/conform/testdata/lobby/spec.yaml:66
 			old := *m
 			some := false
 			for i := range 2 {
@@ -247,8 +226,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				}
 			}
 			return took(4)
+		case ServerReceiveAsk:
+			// proptest/conform/testdata/lobby/spec.yaml:70
+			if ev.Message.Ask.Word == 1 || ev.Message.Ask.Word == 2 {
+				fx.sendTo(MessageRoster, fx.from).Roster = RosterMessage{Seats: m.Seats, Line: m.Line, People: m.People}
+			}
+			return took(5)
 		case ServerCommandTell:
-			// proptest/conform/testdata/lobby/spec.yaml:65
+			// proptest/conform/testdata/lobby/spec.yaml:72
 			count := int64(0)
 			for i := range 4 {
 				if uint64(m.People)>>i&1 == 0 {
@@ -274,7 +259,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 						holds := m.Seats[int64(s)-1].Present
 						if holds {
 							if !m.Seats[int64(s)-1].Present {
-								return m.undo(&old, fx, 5)
+								return m.undo(&old, fx, 6)
 							}
 							value2 := int64(m.Seats[int64(s)-1].Value)
 							holds = uint64(m.People)&maskOf(value2) != 0
@@ -291,7 +276,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 							continue
 						}
 						if !m.Seats[int64(s2)-1].Present {
-							return m.undo(&old, fx, 5)
+							return m.undo(&old, fx, 6)
 						}
 						value3 := int64(m.Seats[int64(s2)-1].Value)
 						set |= 1 << uint64(value3)
@@ -321,9 +306,9 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 					}
 				}
 				fx.report(ServerReportCrowded).Crowded = ServerCrowdedReport{Waiting: uint8(count2), Taken: uint8(count3), Free: first}
-				return took(5)
+				return took(6)
 			}
-			// proptest/conform/testdata/lobby/spec.yaml:69
+			// proptest/conform/testdata/lobby/spec.yaml:76
 			var all2 Seats
 			for i7 := range 2 {
 				s4 := Seat(i7 + 1)
@@ -338,9 +323,9 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				all3[p3] = 0
 			}
 			m.Said = all3
-			return took(6)
+			return took(7)
 		case ServerCommandShut:
-			// proptest/conform/testdata/lobby/spec.yaml:71
+			// proptest/conform/testdata/lobby/spec.yaml:78
 			list := m.People
 			for i := range 4 {
 				if uint64(list)>>i&1 == 0 {
@@ -382,26 +367,30 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				fx.closeTo(peer)
 			}
 			m.State = ServerStateClosed
-			return took(7)
+			return took(8)
 		}
 	case ServerStateClosed:
 		switch ev.Kind {
 		case ServerReceiveJoin:
-			// proptest/conform/testdata/lobby/spec.yaml:79
+			// proptest/conform/testdata/lobby/spec.yaml:86
 			fx.sendTo(MessageGoodbye, fx.from)
-			return took(8)
-		case ServerReceiveLeave:
-			// proptest/conform/testdata/lobby/spec.yaml:80
-			return ignored(9)
-		case ServerReceiveSay:
-			// proptest/conform/testdata/lobby/spec.yaml:80
-			return ignored(10)
+			return took(9)
+		case ServerReceiveAsk:
+			// proptest/conform/testdata/lobby/spec.yaml:86
+			fx.sendTo(MessageGoodbye, fx.from)
+			return took(10)
 		case ServerCommandTell:
-			// proptest/conform/testdata/lobby/spec.yaml:80
+			// proptest/conform/testdata/lobby/spec.yaml:87
 			return ignored(11)
 		case ServerCommandShut:
-			// proptest/conform/testdata/lobby/spec.yaml:80
+			// proptest/conform/testdata/lobby/spec.yaml:87
 			return ignored(12)
+		case ServerReceiveLeave:
+			// proptest/conform/testdata/lobby/spec.yaml:88
+			return ignored(13)
+		case ServerReceiveSay:
+			// proptest/conform/testdata/lobby/spec.yaml:88
+			return ignored(14)
 		}
 	}
 	switch ev.Kind {

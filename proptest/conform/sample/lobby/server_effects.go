@@ -16,6 +16,7 @@ const (
 	ServerReceiveJoin                         // I would like to have a seat
 	ServerReceiveLeave                        // I no longer want one
 	ServerReceiveSay
+	ServerReceiveAsk    // tell me who is here
 	ServerReceiveSeated // you have a seat
 	ServerReceiveHeard  // one of those with a seat said this, to the others
 	ServerReceiveRoster // who sits where and who waits
@@ -44,6 +45,8 @@ func (ev *ServerEvent) invalid() bool {
 		return ev.From < 0 || ev.From > 3
 	case ServerReceiveSay:
 		return ev.From < 0 || ev.From > 3 || ev.Message.Say.Word > 2
+	case ServerReceiveAsk:
+		return ev.From < 0 || ev.From > 3 || ev.Message.Ask.Word > 2
 	case ServerReceiveSeated:
 		return ev.From < 0 || ev.From > 3 || ev.Message.Seated.Place.Present && (ev.Message.Seated.Place.Value < 1 || ev.Message.Seated.Place.Value > 2)
 	case ServerReceiveHeard:
@@ -84,6 +87,13 @@ func (ev *ServerEvent) outside() (field, values string) {
 		case ev.From < 0 || ev.From > 3:
 			return "sender", "0..3"
 		case ev.Message.Say.Word > 2:
+			return "word", "0..2"
+		}
+	case ServerReceiveAsk:
+		switch {
+		case ev.From < 0 || ev.From > 3:
+			return "sender", "0..3"
+		case ev.Message.Ask.Word > 2:
 			return "word", "0..2"
 		}
 	case ServerReceiveSeated:

@@ -119,7 +119,7 @@ func (r *ServerRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "tell"...)
 	case ServerCommandShut:
 		b = append(b, "shut"...)
-	case ServerReceiveJoin, ServerReceiveLeave, ServerReceiveSay, ServerReceiveSeated, ServerReceiveHeard, ServerReceiveRoster, ServerReceiveGoodbye:
+	case ServerReceiveJoin, ServerReceiveLeave, ServerReceiveSay, ServerReceiveAsk, ServerReceiveSeated, ServerReceiveHeard, ServerReceiveRoster, ServerReceiveGoodbye:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -193,24 +193,26 @@ var serverInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"open", "closed"},
 	Final:    []bool{false, true},
-	Messages: []string{"JOIN", "LEAVE", "SAY", "SEATED", "HEARD", "ROSTER", "GOODBYE"},
+	Messages: []string{"JOIN", "LEAVE", "SAY", "ASK", "SEATED", "HEARD", "ROSTER", "GOODBYE"},
 	Commands: []string{"tell", "shut"},
 	Reports:  []string{"crowded"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "open JOIN/1", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 42, Col: 13},
-		{Name: "open JOIN/2", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 46, Col: 13},
-		{Name: "open LEAVE/1", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 50, Col: 13},
-		{Name: "open LEAVE/2", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 52, Col: 13},
-		{Name: "open SAY", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 60, Col: 11},
-		{Name: "open tell/1", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 65, Col: 13},
-		{Name: "open tell/2", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 69, Col: 13},
-		{Name: "open shut", From: 0, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 71, Col: 11},
-		{Name: "closed JOIN", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 79, Col: 15},
-		{Name: "closed LEAVE", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 80, Col: 18},
-		{Name: "closed SAY", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 80, Col: 25},
-		{Name: "closed tell", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 80, Col: 30},
-		{Name: "closed shut", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 80, Col: 36},
+		{Name: "open JOIN/1", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 55, Col: 13},
+		{Name: "open JOIN/2", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 56, Col: 13},
+		{Name: "open LEAVE/1", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 60, Col: 13},
+		{Name: "open LEAVE/2", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 62, Col: 13},
+		{Name: "open SAY", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 66, Col: 11},
+		{Name: "open ASK", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 70, Col: 14},
+		{Name: "open tell/1", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 72, Col: 13},
+		{Name: "open tell/2", From: 0, To: 0, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 76, Col: 13},
+		{Name: "open shut", From: 0, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 78, Col: 11},
+		{Name: "closed JOIN", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 86, Col: 22},
+		{Name: "closed ASK", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 86, Col: 22},
+		{Name: "closed tell", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 87, Col: 10},
+		{Name: "closed shut", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 87, Col: 16},
+		{Name: "closed LEAVE", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 88, Col: 18},
+		{Name: "closed SAY", From: 1, To: 1, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 88, Col: 25},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -222,14 +224,14 @@ var serverInfo = fsm.Info{
 
 // What each state handles or ignores.
 var serverLegal = [...]string{
-	ServerStateOpen:   "JOIN, LEAVE, SAY, tell, shut",
-	ServerStateClosed: "JOIN, LEAVE, SAY, tell, shut",
+	ServerStateOpen:   "JOIN, LEAVE, SAY, ASK, tell, shut",
+	ServerStateClosed: "JOIN, LEAVE, SAY, ASK, tell, shut",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var serverHandles = [...][12]uint16{
-	ServerStateOpen:   {ServerReceiveJoin: 1, ServerReceiveLeave: 3, ServerReceiveSay: 5, ServerCommandTell: 6, ServerCommandShut: 8},
-	ServerStateClosed: {ServerReceiveJoin: 9},
+var serverHandles = [...][13]uint16{
+	ServerStateOpen:   {ServerReceiveJoin: 1, ServerReceiveLeave: 3, ServerReceiveSay: 5, ServerReceiveAsk: 6, ServerCommandTell: 7, ServerCommandShut: 9},
+	ServerStateClosed: {ServerReceiveJoin: 10, ServerReceiveAsk: 11},
 }
 
 // The events of the messages.
@@ -237,6 +239,7 @@ var serverReceives = [...]ServerEventKind{
 	MessageJoin:    ServerReceiveJoin,
 	MessageLeave:   ServerReceiveLeave,
 	MessageSay:     ServerReceiveSay,
+	MessageAsk:     ServerReceiveAsk,
 	MessageSeated:  ServerReceiveSeated,
 	MessageHeard:   ServerReceiveHeard,
 	MessageRoster:  ServerReceiveRoster,

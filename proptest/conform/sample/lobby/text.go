@@ -15,6 +15,10 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = append(b, "SAY{word: "...)
 		b = strconv.AppendInt(b, int64(m.Say.Word), 10)
 		b = append(b, '}')
+	case MessageAsk:
+		b = append(b, "ASK{word: "...)
+		b = strconv.AppendInt(b, int64(m.Ask.Word), 10)
+		b = append(b, '}')
 	case MessageSeated:
 		b = append(b, "SEATED{place: "...)
 		if m.Seated.Place.Present {

@@ -11,7 +11,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "71228b968836ce2fbc2af01036efb2c97d44757607c8ac03d884fe81a36fa54c"
+const hash = "0aad979c6b188b7023e93840e2276da2dc6c7e24f10086362b66cf4bb9694cc0"
 
 // Seat is a number in 1..2.
 type Seat uint8

@@ -159,19 +159,21 @@ func (p *Client) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var clientEvents = fsm.Events{
-	// proptest/conform/testdata/lobby/spec.yaml:88
-	{Name: "out join", Src: []string{"out"}, Dst: "inside"},
-	// proptest/conform/testdata/lobby/spec.yaml:91
-	{Name: "inside SEATED", Src: []string{"inside"}, Dst: "inside"},
-	// proptest/conform/testdata/lobby/spec.yaml:92
-	{Name: "inside say", Src: []string{"inside"}, Dst: "inside"},
-	// proptest/conform/testdata/lobby/spec.yaml:93
-	{Name: "inside leave", Src: []string{"inside"}, Dst: "out"},
-	// proptest/conform/testdata/lobby/spec.yaml:94
-	{Name: "inside GOODBYE", Src: []string{"inside"}, Dst: "gone"},
-	// proptest/conform/testdata/lobby/spec.yaml:95
-	{Name: "inside HEARD", Src: []string{"inside"}, Dst: "inside"},
 	// proptest/conform/testdata/lobby/spec.yaml:96
+	{Name: "out join", Src: []string{"out"}, Dst: "inside"},
+	// proptest/conform/testdata/lobby/spec.yaml:99
+	{Name: "inside SEATED", Src: []string{"inside"}, Dst: "inside"},
+	// proptest/conform/testdata/lobby/spec.yaml:100
+	{Name: "inside say", Src: []string{"inside"}, Dst: "inside"},
+	// proptest/conform/testdata/lobby/spec.yaml:101
+	{Name: "inside leave", Src: []string{"inside"}, Dst: "out"},
+	// proptest/conform/testdata/lobby/spec.yaml:102
+	{Name: "inside GOODBYE", Src: []string{"inside"}, Dst: "gone"},
+	// proptest/conform/testdata/lobby/spec.yaml:103
+	{Name: "inside on", Src: []string{"inside"}, Dst: "inside"},
+	// proptest/conform/testdata/lobby/spec.yaml:104
+	{Name: "inside HEARD", Src: []string{"inside"}, Dst: "inside"},
+	// proptest/conform/testdata/lobby/spec.yaml:105
 	{Name: "inside ROSTER", Src: []string{"inside"}, Dst: "inside"},
 }
 
@@ -186,6 +188,7 @@ var clientNames = [...]string{
 	"inside say",
 	"inside leave",
 	"inside GOODBYE",
+	"inside on",
 	"inside HEARD",
 	"inside ROSTER",
 	"gone SEATED",
@@ -195,4 +198,5 @@ var clientNames = [...]string{
 	"gone join",
 	"gone leave",
 	"gone say",
+	"gone on",
 }

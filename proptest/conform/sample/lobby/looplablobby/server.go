@@ -168,24 +168,28 @@ func (p *Server) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var serverEvents = fsm.Events{
-	// proptest/conform/testdata/lobby/spec.yaml:42
+	// proptest/conform/testdata/lobby/spec.yaml:55
 	{Name: "open JOIN/1", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/lobby/spec.yaml:46
+	// proptest/conform/testdata/lobby/spec.yaml:56
 	{Name: "open JOIN/2", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/lobby/spec.yaml:50
-	{Name: "open LEAVE/1", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/lobby/spec.yaml:52
-	{Name: "open LEAVE/2", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/lobby/spec.yaml:60
+	{Name: "open LEAVE/1", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/lobby/spec.yaml:62
+	{Name: "open LEAVE/2", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/lobby/spec.yaml:66
 	{Name: "open SAY", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/lobby/spec.yaml:65
+	// proptest/conform/testdata/lobby/spec.yaml:70
+	{Name: "open ASK", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/lobby/spec.yaml:72
 	{Name: "open tell/1", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/lobby/spec.yaml:69
+	// proptest/conform/testdata/lobby/spec.yaml:76
 	{Name: "open tell/2", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/lobby/spec.yaml:71
+	// proptest/conform/testdata/lobby/spec.yaml:78
 	{Name: "open shut", Src: []string{"open"}, Dst: "closed"},
-	// proptest/conform/testdata/lobby/spec.yaml:79
+	// proptest/conform/testdata/lobby/spec.yaml:86
 	{Name: "closed JOIN", Src: []string{"closed"}, Dst: "closed"},
+	// proptest/conform/testdata/lobby/spec.yaml:86
+	{Name: "closed ASK", Src: []string{"closed"}, Dst: "closed"},
 }
 
 // The names of the transitions by their number.
@@ -195,12 +199,14 @@ var serverNames = [...]string{
 	"open LEAVE/1",
 	"open LEAVE/2",
 	"open SAY",
+	"open ASK",
 	"open tell/1",
 	"open tell/2",
 	"open shut",
 	"closed JOIN",
-	"closed LEAVE",
-	"closed SAY",
+	"closed ASK",
 	"closed tell",
 	"closed shut",
+	"closed LEAVE",
+	"closed SAY",
 }
