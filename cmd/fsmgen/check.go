@@ -43,6 +43,7 @@ type checkFlags struct {
 	coverage              string // "": no, text, or a file
 	strategy              strategy
 	test                  testFlags
+	scenarios             string
 	timeout               time.Duration
 	cfg                   check.Config
 }
@@ -83,6 +84,7 @@ func checkCommand() *cobra.Command {
 	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as a chart for fsmviz --seq")
 	f.StringVar(&o.coverage, "coverage", "", "show how often each line of the specification was used; as a page with --coverage=`FILE.html`")
 	f.Lookup("coverage").NoOptDefVal = coverageText
+	f.StringVar(&o.scenarios, "scenario-dir", "", "write every counterexample into this `folder` as a scenario, which fsmgen scenario runs")
 	o.test.flags(f)
 	o.strategy.flags(c, &o.cfg)
 	f.BoolVar(&o.cfg.Assumptions, "assumptions", false, "say which assumptions about the channel each verdict needs: search again with one loss, one copy, one exchange")
@@ -194,6 +196,9 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		}
 		reports = append(reports, r)
 		if err := o.keep(cmd.ErrOrStderr(), r); err != nil {
+			return err
+		}
+		if err := o.writeScenarios(cmd, r); err != nil {
 			return err
 		}
 	}

@@ -147,15 +147,16 @@ func (s *search) result(params string) *Side {
 	}
 	r.Sent, r.Read = s.nodes[last].sent, s.nodes[last].read
 	r.Frontier = s.bestKey[0]
-	r.Run = s.run(last, r.Taken)
+	way := s.shorten(s.way(last), ok)
+	r.Run = s.run(way, r.Taken)
 	if ok {
 		r.Frontier = len(s.rec.Frames)
-		r.Machines = []At{s.at(last)}
+		r.Machines = []At{s.at(&way[len(way)-1])}
 		return r
 	}
 	known := map[string]bool{}
 	for _, n := range s.best {
-		if a := s.at(n); !known[a.Machine] && len(r.Machines) < maxPossible {
+		if a := s.at(&s.nodes[n]); !known[a.Machine] && len(r.Machines) < maxPossible {
 			known[a.Machine] = true
 			r.Machines = append(r.Machines, a)
 		}
@@ -163,16 +164,21 @@ func (s *search) result(params string) *Side {
 	return r
 }
 
-// run renders the way to node last and counts the transitions on it.
-func (s *search) run(last int, taken []int) []Step {
-	var way []int
+// way lists the nodes that lead to node last.
+func (s *search) way(last int) []node {
+	var way []node
 	for n := last; n >= 0; n = s.nodes[n].parent {
-		way = append(way, n)
+		way = append(way, s.nodes[n])
 	}
 	slices.Reverse(way)
+	return way
+}
+
+// run renders a way and counts the transitions on it.
+func (s *search) run(way []node, taken []int) []Step {
 	var steps []Step
 	for i := 1; i < len(way); i++ {
-		before, after := &s.nodes[way[i-1]], &s.nodes[way[i]]
+		before, after := &way[i-1], &way[i]
 		_, _, res, _ := s.step.Step(before.value, after.event)
 		for _, t := range s.step.Fired() {
 			taken[t.ID]++
@@ -196,9 +202,8 @@ func (s *search) run(last int, taken []int) []Step {
 	return steps
 }
 
-// at describes the machine at node n and what could have happened there.
-func (s *search) at(n int) At {
-	nd := &s.nodes[n]
+// at describes the machine at a node and what could have happened there.
+func (s *search) at(nd *node) At {
 	a := At{
 		State:   interp.StatePath(s.machine, nd.value),
 		Machine: string(interp.AppendMachine(nil, s.rec.Strings, s.machine, nd.value)),

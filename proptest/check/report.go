@@ -13,6 +13,8 @@ type Report struct {
 	// which generated code and records carry.
 	Hash     string `json:"hash"`
 	Machines string `json:"machines"`
+	// Instances are the names of the machines that take part.
+	Instances []string `json:"instances"`
 	// Verdict is "holds", "violated" or "incomplete": what was found, whether or
 	// not it was expected. Passes says that it is what the check expects.
 	Verdict string `json:"verdict"`
@@ -126,7 +128,6 @@ type Move struct {
 
 // Moves are the steps of the run, and then of its loop.
 func (r *Run) Moves() []Move { return r.moves }
-
 
 // Step is one step of a run.
 type Step struct {

@@ -47,6 +47,9 @@ func (s *System) report(res *explore.Result) *Report {
 	if len(p.Files) > 0 {
 		r.Spec = p.Files[0]
 	}
+	for _, p := range s.procs {
+		r.Instances = append(r.Instances, p.inst.Name)
+	}
 	for k, n := range res.Widest[:s.own] {
 		c := &s.System.Channels[k]
 		r.Channels = append(r.Channels, Channel{c.Name, n, c.Cap})

@@ -1,0 +1,48 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// maxRepeat is how many steps are done again to see whether one before them was needed.
+const maxRepeat = 1000
+
+// shorten leaves out steps that nobody sees and nothing needs: the search tries commands that send nothing in case something depends
+// on them, and keeps the first run it finds. What is left is a run with the same frames; free says that it may end with other values.
+func (s *search) shorten(way []node, free bool) []node {
+	for i := len(way) - 1; i > 0; i-- {
+		if a, b := &way[i-1], &way[i]; a.read != b.read || a.sent != b.sent || a.up != b.up {
+			continue
+		}
+		if rest, ok := s.without(way, i, free); ok {
+			way = rest
+		}
+	}
+	return way
+}
+
+// without is the way without step i, if the steps behind it do the same until the machine has a value that it had, or to the end.
+func (s *search) without(way []node, i int, free bool) ([]node, bool) {
+	at := way[i-1]
+	var redone []node
+	for j := i + 1; j < len(way) && j-i < maxRepeat; j++ {
+		next, effects, res, _ := s.step.Step(at.value, way[j].event)
+		if res.Code == fsm.Refused || res.Code == fsm.Deferred {
+			return nil, false
+		}
+		n := way[j]
+		sends, ok := s.match(at.sent, effects)
+		if !ok || at.sent+sends != n.sent || res.Code == fsm.Ignored && n.read == at.read {
+			return nil, false
+		}
+		n.value = slices.Clone(next)
+		redone = append(redone, n)
+		if n.value.Equal(way[j].value) || free && j == len(way)-1 {
+			return slices.Concat(way[:i], redone, way[j+1:]), true
+		}
+		at = n
+	}
+	return way[:i], free && i == len(way)-1
+}
