@@ -50,7 +50,7 @@ func (p *process) pack(l local, next interp.Value) []byte {
 		flag = 1
 	}
 	b := append(make([]byte, 0, 8+len(next)), flag)
-	return appendSlots(appendSlots(b, l.used), next)
+	return appendSlots(appendSlots(b, l.used), p.cleaned(next))
 }
 
 // packMessage makes the bytes of a message.

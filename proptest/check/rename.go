@@ -115,6 +115,9 @@ func (y *renaming) value(t *model.Type, v []int64, in holders, visit visitor) {
 func (y *renaming) machine(m *model.Machine, v []int64, in holders, visit visitor) {
 	for _, list := range [][]*model.Var{m.Params, m.Vars} {
 		for _, x := range list {
+			if y.s.dead.is(m, v[0], x) {
+				continue
+			}
 			y.value(x.Type, v[x.Offset:], in, visit)
 		}
 	}

@@ -29,6 +29,9 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	r := s.report(res)
 	r.Assumptions = s.assumptions(res, base)
 	r.NotReduced = append(refused, res.Refused...)
+	if s.dead != nil {
+		r.Reductions = append(r.Reductions, s.deadNames()...)
+	}
 	s.coverage(r, res)
 	if s.cover != nil {
 		r.uses = s.covered(res)

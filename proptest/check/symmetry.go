@@ -73,10 +73,18 @@ func (s *System) FindSymmetry() (refused []string) {
 
 // reduce prepares the reductions that are asked for.
 func (s *System) reduce(asked explore.Reduction) (refused []string) {
-	if asked&explore.ReduceSymmetry == 0 {
-		return nil
+	s.dead = nil
+	if asked&explore.ReduceDead != 0 {
+		why := ""
+		if s.dead, why = s.findDead(); why != "" {
+			refused = append(refused, why)
+		}
+		s.spared = map[string]bool{}
 	}
-	return s.FindSymmetry()
+	if asked&explore.ReduceSymmetry != 0 {
+		refused = append(refused, s.FindSymmetry()...)
+	}
+	return refused
 }
 
 func firstOf(list ...string) string {

@@ -75,21 +75,23 @@ func summary(r *Report) string {
 	return text
 }
 
-// TestReducedAgrees compares the reduced search with the plain one on every
-// check that is not too large.
-func TestReducedAgrees(t *testing.T) {
-	race.Skip(t)
-	used := 0
-	forEachCheck(t, func(t *testing.T, s *System) {
-		o := explore.Options{MaxConfigurations: 6000}
-		if os.Getenv("PARLEY_BIG") != "" {
-			o.MaxConfigurations = 1 << 22
-		}
-		plain, err := s.Run(context.Background(), o, nil)
-		if err != nil || plain.Configurations > o.MaxConfigurations {
-			t.Skip(err, "too large")
-		}
-		o.Reduce = explore.ReduceSymmetry
+// agrees compares each reduction, and all together, with the plain search; it gives how
+// many configurations each left, nil if there are too many.
+func agrees(t *testing.T, s *System, most uint64) map[string]uint64 {
+	o := explore.Options{MaxConfigurations: most}
+	plain, err := s.Run(context.Background(), o, nil)
+	if err != nil || plain.Configurations > o.MaxConfigurations {
+		return nil
+	}
+	out := map[string]uint64{"none": plain.Configurations}
+	for _, x := range []struct {
+		name   string
+		reduce explore.Reduction
+	}{
+		{"symmetry", explore.ReduceSymmetry}, {"dead-variables", explore.ReduceDead},
+		{"both", explore.ReduceSymmetry | explore.ReduceDead},
+	} {
+		o.Reduce = x.reduce
 		reduced, err := s.Run(context.Background(), o, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -98,15 +100,38 @@ func TestReducedAgrees(t *testing.T) {
 			t.Errorf("reduced by %v\n%s\nplain\n%s", reduced.Reductions, got, want)
 		}
 		if len(reduced.Reductions) > 0 {
-			used++
-			t.Logf("%d configurations instead of %d", reduced.Configurations, plain.Configurations)
+			out[x.name] = reduced.Configurations
 			if reduced.Configurations > plain.Configurations {
 				t.Errorf("%d configurations instead of %d", reduced.Configurations, plain.Configurations)
 			}
 		}
+	}
+	return out
+}
+
+// TestReducedAgrees compares reduced searches with the plain one on every
+// check that is not too large.
+func TestReducedAgrees(t *testing.T) {
+	race.Skip(t)
+	most := uint64(6000)
+	if os.Getenv("PARLEY_BIG") != "" {
+		most = 1 << 22
+	}
+	used := map[string]int{}
+	forEachCheck(t, func(t *testing.T, s *System) {
+		left := agrees(t, s, most)
+		if left == nil {
+			t.Skip("too large")
+		}
+		t.Log(left)
+		for name := range left {
+			used[name]++
+		}
 	})
-	if used < 5 {
-		t.Errorf("only %d checks were reduced", used)
+	for _, name := range []string{"symmetry", "dead-variables", "both"} {
+		if used[name] < 5 {
+			t.Errorf("only %d checks were reduced by %s", used[name], name)
+		}
 	}
 }
 

@@ -42,6 +42,10 @@ type System struct {
 	closes bool
 	// ruleFaults says which environment rules faulted; there the command was not given.
 	ruleFaults []string
+	// dead are the variables to be forgotten where they are dead; nil: none. spared are the values of
+	// machines that were changed by that.
+	dead   deadVars
+	spared map[string]bool
 }
 
 // Claim is one claim as the explorer sees it.

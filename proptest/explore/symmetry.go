@@ -75,6 +75,9 @@ const (
 	// fingerprint of 63 bits of it in the visited set. Of two configurations with
 	// one fingerprint the second is overlooked; Result.Overlooked bounds the chance.
 	ReduceHash
+	// ReduceDead is for those who build a System: local values that differ only in
+	// what will not be looked at are to be one. The engine itself does nothing about it.
+	ReduceDead
 )
 
 // reductions decides what to use and says why not.
