@@ -10,12 +10,12 @@ import (
 )
 
 // maxFrame is the largest frame in bytes.
-const maxFrame = 32768
+const maxFrame = 1400
 
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
 func FrameSize(b []byte) (int, error) {
-	if len(b) < 4 {
+	if len(b) < 17 {
 		return 0, nil
 	}
 	_, total, e := readHeader(b)
@@ -25,27 +25,45 @@ func FrameSize(b []byte) (int, error) {
 	return total, nil
 }
 
-// readHeader reads the header of a frame that has at least its 4 bytes.
+// readHeader reads the header of a frame that has at least its 17 bytes.
 func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
-	switch id := binary.BigEndian.Uint16(b[2:]); id {
+	if v := binary.LittleEndian.Uint32(b[0:]); v != 3297360 {
+		return 0, 0, wire.Error{Offset: 0, Problem: wire.Mismatch, Value: int64(v), Limit: 3297360}
+	}
+	if v := binary.LittleEndian.Uint16(b[4:]); v != 256 {
+		return 0, 0, wire.Error{Offset: 4, Problem: wire.Mismatch, Value: int64(v), Limit: 256}
+	}
+	if v := b[6]; v != 0 {
+		return 0, 0, wire.Error{Offset: 6, Problem: wire.Mismatch, Value: int64(v), Limit: 0}
+	}
+	if v := b[7]; v != 4 {
+		return 0, 0, wire.Error{Offset: 7, Problem: wire.Mismatch, Value: int64(v), Limit: 4}
+	}
+	switch id := b[16]; id {
 	case 0:
 		kind = MessageConnect
 	case 1:
 		kind = MessageConnectReply
 	case 2:
-		kind = MessageSlotRequest
-	case 3:
-		kind = MessageSubdueSlave
-	case 4:
-		kind = MessageNodeAlive
-	case 5:
 		kind = MessageDisconnect
+	case 3:
+		kind = MessageSlotRequest
+	case 4:
+		kind = MessageSubdueSlave
+	case 5:
+		kind = MessageJoin
 	case 6:
-		kind = MessageGone
+		kind = MessageUnjoin
+	case 7:
+		kind = MessageGameState
+	case 8:
+		kind = MessageNodeAlive
+	case 9:
+		kind = MessagePing
 	default:
-		return 0, 0, wire.Error{Offset: 2, Problem: wire.UnknownType, Value: int64(id)}
+		return 0, 0, wire.Error{Offset: 16, Problem: wire.UnknownType, Value: int64(id)}
 	}
-	size := int64(binary.BigEndian.Uint16(b[0:]))
+	size := int64(len(b))
 	if least := int64(leastFrame[kind]); size < least {
 		return 0, 0, wire.Error{Message: kind.String(), Problem: wire.Short, Value: size, Limit: least}
 	}
@@ -57,13 +75,16 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 
 // leastFrame has the least length of each message's frame.
 var leastFrame = [...]uint16{
-	MessageConnect:      4,
-	MessageConnectReply: 7,
-	MessageSlotRequest:  4,
-	MessageSubdueSlave:  5,
-	MessageNodeAlive:    5,
-	MessageDisconnect:   5,
-	MessageGone:         4,
+	MessageConnect:      532,
+	MessageConnectReply: 556,
+	MessageDisconnect:   144,
+	MessageSlotRequest:  532,
+	MessageSubdueSlave:  144,
+	MessageJoin:         144,
+	MessageUnjoin:       144,
+	MessageGameState:    144,
+	MessageNodeAlive:    144,
+	MessagePing:         144,
 }
 
 // DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
@@ -76,8 +97,18 @@ func DecodeMessage(b []byte, m *Message) error {
 }
 
 func decode(b []byte, m *Message) wire.Error {
-	if len(b) < 4 {
-		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 4}
+	if e := decodeItems(b, m); e.Problem != 0 {
+		return e
+	}
+	if got, want := binary.LittleEndian.Uint32(b[8:]), wire.Checksum(b, 8); got != want {
+		return wire.Error{Message: m.Kind.String(), Offset: 8, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+	}
+	return wire.Error{}
+}
+
+func decodeItems(b []byte, m *Message) wire.Error {
+	if len(b) < 17 {
+		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 17}
 	}
 	kind, total, e := readHeader(b)
 	if e.Problem != 0 {
@@ -95,17 +126,22 @@ func decode(b []byte, m *Message) wire.Error {
 		return decodeConnect(b, &m.Connect)
 	case MessageConnectReply:
 		return decodeConnectReply(b, &m.ConnectReply)
+	case MessageDisconnect:
+		return decodeDisconnect(b, &m.Disconnect)
 	case MessageSlotRequest:
 		return decodeSlotRequest(b, &m.SlotRequest)
 	case MessageSubdueSlave:
 		return decodeSubdueSlave(b, &m.SubdueSlave)
+	case MessageJoin:
+		return decodeJoin(b)
+	case MessageUnjoin:
+		return decodeUnjoin(b)
+	case MessageGameState:
+		return decodeGameState(b)
 	case MessageNodeAlive:
 		return decodeNodeAlive(b, &m.NodeAlive)
-	case MessageDisconnect:
-		return decodeDisconnect(b, &m.Disconnect)
-	}
-	if len(b) > 4 {
-		return wire.Error{Message: kind.String(), Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
+	case MessagePing:
+		return decodePing(b)
 	}
 	return e
 }
@@ -114,25 +150,38 @@ func decode(b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	dst = append(dst, 0, 0) // length, set below
-	if int(m.Kind) >= 7 {
+	dst = append(dst, 80, 80, 50, 0)
+	dst = append(dst, 0, 1)
+	dst = append(dst, 0)
+	dst = append(dst, 4)
+	dst = append(dst, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0)
+	if int(m.Kind) >= 10 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
-	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
+	dst = append(dst, byte(m.Kind))
 	var e wire.Error
 	switch m.Kind {
 	case MessageConnect:
 		dst, e = encodeConnect(dst, start, &m.Connect)
 	case MessageConnectReply:
 		dst, e = encodeConnectReply(dst, start, &m.ConnectReply)
+	case MessageDisconnect:
+		dst, e = encodeDisconnect(dst, start, &m.Disconnect)
 	case MessageSlotRequest:
 		dst, e = encodeSlotRequest(dst, start, &m.SlotRequest)
 	case MessageSubdueSlave:
 		dst, e = encodeSubdueSlave(dst, start, &m.SubdueSlave)
+	case MessageJoin:
+		dst, e = encodeJoin(dst, start)
+	case MessageUnjoin:
+		dst, e = encodeUnjoin(dst, start)
+	case MessageGameState:
+		dst, e = encodeGameState(dst, start)
 	case MessageNodeAlive:
 		dst, e = encodeNodeAlive(dst, start, &m.NodeAlive)
-	case MessageDisconnect:
-		dst, e = encodeDisconnect(dst, start, &m.Disconnect)
+	case MessagePing:
+		dst, e = encodePing(dst, start)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -140,356 +189,555 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
 	}
-	binary.BigEndian.PutUint16(dst[start+0:], uint16(len(dst)-start))
+	binary.LittleEndian.PutUint32(dst[start+8:], uint32(wire.Checksum(dst[start:], 8)))
 	return dst, nil
 }
 
 func decodeConnect(b []byte, m *ConnectMessage) wire.Error {
-	at := 4
-	for i1 := range m.Asks {
-		if len(b) < at+1 {
-			return wire.Error{Message: "CONNECT", Field: "asks", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "CONNECT", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	}
+	if v := b[26]; v != 254 {
+		return wire.Error{Message: "CONNECT", Offset: 26, Problem: wire.Mismatch, Value: int64(v), Limit: 254}
+	}
+	{
+		n := binary.LittleEndian.Uint16(b[526:])
+		if n > 8 {
+			return wire.Error{Message: "CONNECT", Field: "asks", Offset: 526, Problem: wire.Count, Value: int64(n), Limit: 8}
 		}
-		{
-			v := b[at]
-			if v > 1 {
-				return wire.Error{Message: "CONNECT", Field: "asks", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-			}
-			m.Asks[i1].Present = v != 0
-		}
-		at++
-		if m.Asks[i1].Present {
+		m.Asks.Len = uint8(n)
+	}
+	{
+		at := 44
+		for i := range m.Asks.Items[:m.Asks.Len] {
+			e := &m.Asks.Items[i]
 			if len(b) < at+1 {
-				return wire.Error{Message: "CONNECT", Field: "asks", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				return wire.Error{Message: "CONNECT", Field: "asks.attempt", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 			}
-			{
-				v := b[at]
-				if v > 1 {
-					return wire.Error{Message: "CONNECT", Field: "asks", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-				}
-				m.Asks[i1].Value = Try(v)
-			}
+			e.Attempt = Try(b[at])
 			at++
 		}
 	}
-	if len(b) > at {
-		return wire.Error{Message: "CONNECT", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	if v := binary.LittleEndian.Uint16(b[140:]); v != 11 {
+		return wire.Error{Message: "CONNECT", Offset: 140, Problem: wire.Mismatch, Value: int64(v), Limit: 11}
+	}
+	{
+		at := 398
+		for i := range m.Asks.Items[:m.Asks.Len] {
+			e := &m.Asks.Items[i]
+			if len(b) < at+6 {
+				return wire.Error{Message: "CONNECT", Field: "asks.node", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
+			}
+			{
+				v := numbered(b[at:], 6)
+				if v < 0 || v > 61 {
+					return wire.Error{Message: "CONNECT", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 61}
+				}
+				e.Node = fsm.Peer(v)
+			}
+			at += 6
+			if len(b) < at+10 {
+				return wire.Error{Message: "CONNECT", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 10)}
+			}
+			at += 10
+		}
+	}
+	{
+		n := binary.LittleEndian.Uint16(b[526:])
+		if n > 8 {
+			return wire.Error{Message: "CONNECT", Field: "asks", Offset: 526, Problem: wire.Count, Value: int64(n), Limit: 8}
+		}
+		m.Asks.Len = uint8(n)
 	}
 	return wire.Error{}
 }
 
 func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error) {
-	for i1 := range m.Asks {
-		dst = append(dst, byte(ordinal(m.Asks[i1].Present)))
-		if m.Asks[i1].Present {
-			if m.Asks[i1].Value > 1 {
-				return dst, wire.Error{Message: "CONNECT", Field: "asks", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Asks[i1].Value)}
-			}
-			dst = append(dst, byte(m.Asks[i1].Value))
-		}
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 254)
+	dst = append(dst, make([]byte, 17)...)
+	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
+		e := &m.Asks.Items[i]
+		dst = append(dst, byte(e.Attempt))
 	}
+	dst = append(dst, make([]byte, (8-min(int(m.Asks.Len), 8))*1)...)
+	dst = append(dst, make([]byte, 88)...)
+	dst = append(dst, 11, 0)
+	dst = append(dst, make([]byte, 256)...)
+	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
+		e := &m.Asks.Items[i]
+		if e.Node < -1 || e.Node > 254 {
+			return dst, wire.Error{Message: "CONNECT", Field: "asks.node", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Node), Limit: 254}
+		}
+		dst = append(dst, byte(e.Node)+1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	}
+	dst = append(dst, make([]byte, (8-min(int(m.Asks.Len), 8))*16)...)
+	if int(m.Asks.Len) > 8 {
+		return dst, wire.Error{Message: "CONNECT", Field: "asks", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Asks.Len), Limit: 8}
+	}
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Asks.Len))
+	dst = append(dst, 0, 0, 0, 0)
 	return dst, wire.Error{}
 }
 
 func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
-	at := 4
-	if len(b) < at+1 {
-		return wire.Error{Message: "CONNECT_REPLY", Field: "of", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "CONNECT_REPLY", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
 	}
 	{
-		v := b[at]
-		if v > 2 {
-			return wire.Error{Message: "CONNECT_REPLY", Field: "of", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 2}
+		v := b[26]
+		if v > 3 {
+			return wire.Error{Message: "CONNECT_REPLY", Field: "from", Offset: 26, Problem: wire.Range, Value: int64(v), Limit: 3}
 		}
-		m.Of.Founder = fsm.Peer(v)
+		m.From = Slot(v)
 	}
-	at++
-	if len(b) < at+1 {
-		return wire.Error{Message: "CONNECT_REPLY", Field: "of", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	{
-		v := b[at]
-		if v > 1 {
-			return wire.Error{Message: "CONNECT_REPLY", Field: "of", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Of.Try = Try(v)
-	}
-	at++
-	if len(b) < at+1 {
-		return wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	{
-		v := b[at]
-		if v > 2 {
-			return wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 2}
-		}
-		m.Joiner = fsm.Peer(v)
-	}
-	at++
-	if len(b) < at+1 {
-		return wire.Error{Message: "CONNECT_REPLY", Field: "attempt", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	{
-		v := b[at]
-		if v > 1 {
-			return wire.Error{Message: "CONNECT_REPLY", Field: "attempt", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Attempt = Try(v)
-	}
-	at++
-	if len(b) < at+1 {
-		return wire.Error{Message: "CONNECT_REPLY", Field: "slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	if v := b[at]; v != 255 {
+	if v := b[27]; v != 255 {
 		m.Slot.Present = true
 		if v > 3 {
-			return wire.Error{Message: "CONNECT_REPLY", Field: "slot", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
+			return wire.Error{Message: "CONNECT_REPLY", Field: "slot", Offset: 27, Problem: wire.Range, Value: int64(v), Limit: 3}
 		}
 		m.Slot.Value = Slot(v)
 	}
-	at++
-	for i1 := range m.Players {
-		if len(b) < at+1 {
-			return wire.Error{Message: "CONNECT_REPLY", Field: "players", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		{
-			v := b[at]
-			if v > 1 {
-				return wire.Error{Message: "CONNECT_REPLY", Field: "players", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
+	{
+		v := numbered(b[44:], 6)
+		m.Founder.Present = v >= 0
+		if v >= 0 {
+			if v > 61 {
+				return wire.Error{Message: "CONNECT_REPLY", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 61}
 			}
-			m.Players[i1].Present = v != 0
-		}
-		at++
-		if m.Players[i1].Present {
-			if len(b) < at+1 {
-				return wire.Error{Message: "CONNECT_REPLY", Field: "players", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-			}
-			{
-				v := b[at]
-				if v > 2 {
-					return wire.Error{Message: "CONNECT_REPLY", Field: "players", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 2}
-				}
-				m.Players[i1].Value = fsm.Peer(v)
-			}
-			at++
+			m.Founder.Value = fsm.Peer(v)
 		}
 	}
-	if len(b) > at {
-		return wire.Error{Message: "CONNECT_REPLY", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	m.Round = Try(b[50])
+	{
+		v := numbered(b[52:], 6)
+		m.Joiner.Present = v >= 0
+		if v >= 0 {
+			if v > 61 {
+				return wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: 52, Problem: wire.Range, Value: v, Limit: 61}
+			}
+			m.Joiner.Value = fsm.Peer(v)
+		}
+	}
+	m.Attempt = Try(b[58])
+	if v := binary.LittleEndian.Uint32(b[140:]); v != 10 {
+		return wire.Error{Message: "CONNECT_REPLY", Offset: 140, Problem: wire.Mismatch, Value: int64(v), Limit: 10}
+	}
+	for i := range m.Players {
+		m.Players[i].Present = b[418+i] != 0
+	}
+	{
+		at := 352
+		for i := range m.Players {
+			if !m.Players[i].Present {
+				at += 16
+				continue
+			}
+			if len(b) < at+6 {
+				return wire.Error{Message: "CONNECT_REPLY", Field: "players.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
+			}
+			{
+				v := numbered(b[at:], 6)
+				m.Players[i].Present = v >= 0
+				if v >= 0 {
+					if v > 61 {
+						return wire.Error{Message: "CONNECT_REPLY", Field: "players.", Offset: at, Problem: wire.Range, Value: v, Limit: 61}
+					}
+					m.Players[i].Value = fsm.Peer(v)
+				}
+			}
+			at += 6
+			if len(b) < at+10 {
+				return wire.Error{Message: "CONNECT_REPLY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 10)}
+			}
+			at += 10
+		}
 	}
 	return wire.Error{}
 }
 
 func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, wire.Error) {
-	if m.Of.Founder < 0 || m.Of.Founder > 2 {
-		return dst, wire.Error{Message: "CONNECT_REPLY", Field: "of", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Of.Founder)}
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	{
+		n := 0
+		for i := range m.Players {
+			if m.Players[i].Present {
+				n++
+			}
+		}
+		dst = append(dst, byte(n))
 	}
-	dst = append(dst, byte(m.Of.Founder))
-	if m.Of.Try > 1 {
-		return dst, wire.Error{Message: "CONNECT_REPLY", Field: "of", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Of.Try)}
-	}
-	dst = append(dst, byte(m.Of.Try))
-	if m.Joiner < 0 {
-		return dst, wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Joiner)}
-	}
-	if m.Joiner > 255 {
-		return dst, wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Joiner), Limit: 255}
-	}
-	dst = append(dst, byte(m.Joiner), byte(m.Attempt))
+	dst = append(dst, byte(m.From))
 	if m.Slot.Present {
 		dst = append(dst, byte(m.Slot.Value))
 	} else {
 		dst = append(dst, 255)
 	}
-	for i1 := range m.Players {
-		dst = append(dst, byte(ordinal(m.Players[i1].Present)))
-		if m.Players[i1].Present {
-			if m.Players[i1].Value < 0 || m.Players[i1].Value > 2 {
-				return dst, wire.Error{Message: "CONNECT_REPLY", Field: "players", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players[i1].Value)}
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	if m.Founder.Present {
+		if m.Founder.Value < -1 || m.Founder.Value > 254 {
+			return dst, wire.Error{Message: "CONNECT_REPLY", Field: "founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Founder.Value), Limit: 254}
+		}
+		dst = append(dst, byte(m.Founder.Value)+1, 0, 0, 0, 0, 0)
+	} else {
+		dst = append(dst, 0, 0, 0, 0, 0, 0)
+	}
+	dst = append(dst, byte(m.Round), 0)
+	if m.Joiner.Present {
+		if m.Joiner.Value < -1 || m.Joiner.Value > 254 {
+			return dst, wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Joiner.Value), Limit: 254}
+		}
+		dst = append(dst, byte(m.Joiner.Value)+1, 0, 0, 0, 0, 0)
+	} else {
+		dst = append(dst, 0, 0, 0, 0, 0, 0)
+	}
+	dst = append(dst, byte(m.Attempt))
+	dst = append(dst, make([]byte, 81)...)
+	dst = append(dst, 10, 0, 0, 0)
+	dst = append(dst, make([]byte, 208)...)
+	for i := range m.Players {
+		if !m.Players[i].Present {
+			dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+			continue
+		}
+		if m.Players[i].Present {
+			if m.Players[i].Value < -1 || m.Players[i].Value > 254 {
+				return dst, wire.Error{Message: "CONNECT_REPLY", Field: "players.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players[i].Value), Limit: 254}
 			}
-			dst = append(dst, byte(m.Players[i1].Value))
+			dst = append(dst, byte(m.Players[i].Value)+1, 0, 0, 0, 0, 0)
+		} else {
+			dst = append(dst, 0, 0, 0, 0, 0, 0)
 		}
+		dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	}
-	return dst, wire.Error{}
-}
-
-func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
-	at := 4
-	for i1 := range m.Asks {
-		if len(b) < at+1 {
-			return wire.Error{Message: "SLOT_REQUEST", Field: "asks", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		{
-			v := b[at]
-			if v > 1 {
-				return wire.Error{Message: "SLOT_REQUEST", Field: "asks", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-			}
-			m.Asks[i1].Present = v != 0
-		}
-		at++
-		if m.Asks[i1].Present {
-			if len(b) < at+1 {
-				return wire.Error{Message: "SLOT_REQUEST", Field: "asks", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-			}
-			{
-				v := b[at]
-				if v > 1 {
-					return wire.Error{Message: "SLOT_REQUEST", Field: "asks", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-				}
-				m.Asks[i1].Value = Try(v)
-			}
-			at++
-		}
+	dst = append(dst, 0, 0)
+	for i := range m.Players {
+		dst = append(dst, byte(ordinal(m.Players[i].Present)))
 	}
-	if len(b) > at {
-		return wire.Error{Message: "SLOT_REQUEST", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
-	}
-	return wire.Error{}
-}
-
-func encodeSlotRequest(dst []byte, start int, m *SlotRequestMessage) ([]byte, wire.Error) {
-	for i1 := range m.Asks {
-		dst = append(dst, byte(ordinal(m.Asks[i1].Present)))
-		if m.Asks[i1].Present {
-			if m.Asks[i1].Value > 1 {
-				return dst, wire.Error{Message: "SLOT_REQUEST", Field: "asks", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Asks[i1].Value)}
-			}
-			dst = append(dst, byte(m.Asks[i1].Value))
-		}
-	}
-	return dst, wire.Error{}
-}
-
-func decodeSubdueSlave(b []byte, m *SubdueSlaveMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 2 {
-			return wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 2}
-		}
-		m.Above = fsm.Peer(v)
-	}
-	if len(b) > 5 {
-		return wire.Error{Message: "SUBDUE_SLAVE", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
-	}
-	return wire.Error{}
-}
-
-func encodeSubdueSlave(dst []byte, start int, m *SubdueSlaveMessage) ([]byte, wire.Error) {
-	if m.Above < 0 {
-		return dst, wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Above)}
-	}
-	if m.Above > 255 {
-		return dst, wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Above), Limit: 255}
-	}
-	dst = append(dst, byte(m.Above))
-	return dst, wire.Error{}
-}
-
-func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
-	at := 4
-	if len(b) < at+1 {
-		return wire.Error{Message: "NODE_ALIVE", Field: "of", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	{
-		v := b[at]
-		if v > 2 {
-			return wire.Error{Message: "NODE_ALIVE", Field: "of", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 2}
-		}
-		m.Of.Founder = fsm.Peer(v)
-	}
-	at++
-	if len(b) < at+1 {
-		return wire.Error{Message: "NODE_ALIVE", Field: "of", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	{
-		v := b[at]
-		if v > 1 {
-			return wire.Error{Message: "NODE_ALIVE", Field: "of", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Of.Try = Try(v)
-	}
-	at++
-	if len(b) < at+1 {
-		return wire.Error{Message: "NODE_ALIVE", Field: "slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	{
-		v := b[at]
-		if v > 3 {
-			return wire.Error{Message: "NODE_ALIVE", Field: "slot", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.Slot = Slot(v)
-	}
-	at++
-	if len(b) > at {
-		return wire.Error{Message: "NODE_ALIVE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
-	}
-	return wire.Error{}
-}
-
-func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.Error) {
-	if m.Of.Founder < 0 || m.Of.Founder > 2 {
-		return dst, wire.Error{Message: "NODE_ALIVE", Field: "of", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Of.Founder)}
-	}
-	dst = append(dst, byte(m.Of.Founder))
-	if m.Of.Try > 1 {
-		return dst, wire.Error{Message: "NODE_ALIVE", Field: "of", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Of.Try)}
-	}
-	dst = append(dst, byte(m.Of.Try), byte(m.Slot))
+	dst = append(dst, make([]byte, 134)...)
 	return dst, wire.Error{}
 }
 
 func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 2 {
-			return wire.Error{Message: "DISCONNECT", Field: "node", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 2}
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "DISCONNECT", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	}
+	if v := b[26]; v != 254 {
+		m.Slot.Present = true
+		if v > 3 {
+			return wire.Error{Message: "DISCONNECT", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(v), Limit: 3}
 		}
-		m.Node = fsm.Peer(v)
-	}
-	at := 5
-	if len(b) < at+1 {
-		return wire.Error{Message: "DISCONNECT", Field: "of", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	{
-		v := b[at]
-		if v > 2 {
-			return wire.Error{Message: "DISCONNECT", Field: "of", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 2}
-		}
-		m.Of.Founder = fsm.Peer(v)
-	}
-	at++
-	if len(b) < at+1 {
-		return wire.Error{Message: "DISCONNECT", Field: "of", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		m.Slot.Value = Slot(v)
 	}
 	{
-		v := b[at]
-		if v > 1 {
-			return wire.Error{Message: "DISCONNECT", Field: "of", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
+		v := numbered(b[44:], 6)
+		m.Founder.Present = v >= 0
+		if v >= 0 {
+			if v > 61 {
+				return wire.Error{Message: "DISCONNECT", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 61}
+			}
+			m.Founder.Value = fsm.Peer(v)
 		}
-		m.Of.Try = Try(v)
 	}
-	at++
-	if len(b) > at {
-		return wire.Error{Message: "DISCONNECT", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	m.Round = Try(b[50])
+	{
+		v := numbered(b[52:], 6)
+		m.Node.Present = v >= 0
+		if v >= 0 {
+			if v > 61 {
+				return wire.Error{Message: "DISCONNECT", Field: "node", Offset: 52, Problem: wire.Range, Value: v, Limit: 61}
+			}
+			m.Node.Value = fsm.Peer(v)
+		}
 	}
 	return wire.Error{}
 }
 
 func encodeDisconnect(dst []byte, start int, m *DisconnectMessage) ([]byte, wire.Error) {
-	if m.Node < 0 {
-		return dst, wire.Error{Message: "DISCONNECT", Field: "node", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Node)}
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	if m.Slot.Present {
+		dst = append(dst, byte(m.Slot.Value))
+	} else {
+		dst = append(dst, 254)
 	}
-	if m.Node > 255 {
-		return dst, wire.Error{Message: "DISCONNECT", Field: "node", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Node), Limit: 255}
+	dst = append(dst, make([]byte, 17)...)
+	if m.Founder.Present {
+		if m.Founder.Value < -1 || m.Founder.Value > 254 {
+			return dst, wire.Error{Message: "DISCONNECT", Field: "founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Founder.Value), Limit: 254}
+		}
+		dst = append(dst, byte(m.Founder.Value)+1, 0, 0, 0, 0, 0)
+	} else {
+		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, byte(m.Node))
-	if m.Of.Founder < 0 || m.Of.Founder > 2 {
-		return dst, wire.Error{Message: "DISCONNECT", Field: "of", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Of.Founder)}
+	dst = append(dst, byte(m.Round), 0)
+	if m.Node.Present {
+		if m.Node.Value < -1 || m.Node.Value > 254 {
+			return dst, wire.Error{Message: "DISCONNECT", Field: "node", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Node.Value), Limit: 254}
+		}
+		dst = append(dst, byte(m.Node.Value)+1, 0, 0, 0, 0, 0)
+	} else {
+		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, byte(m.Of.Founder))
-	if m.Of.Try > 1 {
-		return dst, wire.Error{Message: "DISCONNECT", Field: "of", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Of.Try)}
-	}
-	dst = append(dst, byte(m.Of.Try))
+	dst = append(dst, make([]byte, 86)...)
 	return dst, wire.Error{}
+}
+
+func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "SLOT_REQUEST", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	}
+	if v := b[26]; v != 254 {
+		return wire.Error{Message: "SLOT_REQUEST", Offset: 26, Problem: wire.Mismatch, Value: int64(v), Limit: 254}
+	}
+	{
+		n := binary.LittleEndian.Uint16(b[526:])
+		if n > 8 {
+			return wire.Error{Message: "SLOT_REQUEST", Field: "asks", Offset: 526, Problem: wire.Count, Value: int64(n), Limit: 8}
+		}
+		m.Asks.Len = uint8(n)
+	}
+	{
+		at := 44
+		for i := range m.Asks.Items[:m.Asks.Len] {
+			e := &m.Asks.Items[i]
+			if len(b) < at+1 {
+				return wire.Error{Message: "SLOT_REQUEST", Field: "asks.attempt", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			e.Attempt = Try(b[at])
+			at++
+		}
+	}
+	if v := binary.LittleEndian.Uint16(b[140:]); v != 11 {
+		return wire.Error{Message: "SLOT_REQUEST", Offset: 140, Problem: wire.Mismatch, Value: int64(v), Limit: 11}
+	}
+	{
+		at := 398
+		for i := range m.Asks.Items[:m.Asks.Len] {
+			e := &m.Asks.Items[i]
+			if len(b) < at+6 {
+				return wire.Error{Message: "SLOT_REQUEST", Field: "asks.node", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
+			}
+			{
+				v := numbered(b[at:], 6)
+				if v < 0 || v > 61 {
+					return wire.Error{Message: "SLOT_REQUEST", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 61}
+				}
+				e.Node = fsm.Peer(v)
+			}
+			at += 6
+			if len(b) < at+10 {
+				return wire.Error{Message: "SLOT_REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 10)}
+			}
+			at += 10
+		}
+	}
+	{
+		n := binary.LittleEndian.Uint16(b[526:])
+		if n > 8 {
+			return wire.Error{Message: "SLOT_REQUEST", Field: "asks", Offset: 526, Problem: wire.Count, Value: int64(n), Limit: 8}
+		}
+		m.Asks.Len = uint8(n)
+	}
+	return wire.Error{}
+}
+
+func encodeSlotRequest(dst []byte, start int, m *SlotRequestMessage) ([]byte, wire.Error) {
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 254)
+	dst = append(dst, make([]byte, 17)...)
+	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
+		e := &m.Asks.Items[i]
+		dst = append(dst, byte(e.Attempt))
+	}
+	dst = append(dst, make([]byte, (8-min(int(m.Asks.Len), 8))*1)...)
+	dst = append(dst, make([]byte, 88)...)
+	dst = append(dst, 11, 0)
+	dst = append(dst, make([]byte, 256)...)
+	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
+		e := &m.Asks.Items[i]
+		if e.Node < -1 || e.Node > 254 {
+			return dst, wire.Error{Message: "SLOT_REQUEST", Field: "asks.node", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Node), Limit: 254}
+		}
+		dst = append(dst, byte(e.Node)+1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	}
+	dst = append(dst, make([]byte, (8-min(int(m.Asks.Len), 8))*16)...)
+	if int(m.Asks.Len) > 8 {
+		return dst, wire.Error{Message: "SLOT_REQUEST", Field: "asks", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Asks.Len), Limit: 8}
+	}
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Asks.Len))
+	dst = append(dst, 0, 0, 0, 0)
+	return dst, wire.Error{}
+}
+
+func decodeSubdueSlave(b []byte, m *SubdueSlaveMessage) wire.Error {
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "SUBDUE_SLAVE", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	}
+	if v := b[26]; v != 254 {
+		return wire.Error{Message: "SUBDUE_SLAVE", Offset: 26, Problem: wire.Mismatch, Value: int64(v), Limit: 254}
+	}
+	{
+		v := numbered(b[44:], 6)
+		m.Above.Present = v >= 0
+		if v >= 0 {
+			if v > 61 {
+				return wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: 44, Problem: wire.Range, Value: v, Limit: 61}
+			}
+			m.Above.Value = fsm.Peer(v)
+		}
+	}
+	return wire.Error{}
+}
+
+func encodeSubdueSlave(dst []byte, start int, m *SubdueSlaveMessage) ([]byte, wire.Error) {
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 254)
+	dst = append(dst, make([]byte, 17)...)
+	if m.Above.Present {
+		if m.Above.Value < -1 || m.Above.Value > 254 {
+			return dst, wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Above.Value), Limit: 254}
+		}
+		dst = append(dst, byte(m.Above.Value)+1, 0, 0, 0, 0, 0)
+	} else {
+		dst = append(dst, 0, 0, 0, 0, 0, 0)
+	}
+	dst = append(dst, make([]byte, 94)...)
+	return dst, wire.Error{}
+}
+
+func decodeJoin(b []byte) wire.Error {
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "JOIN", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	}
+	return wire.Error{}
+}
+
+func encodeJoin(dst []byte, _ int) ([]byte, wire.Error) {
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, make([]byte, 119)...)
+	return dst, wire.Error{}
+}
+
+func decodeUnjoin(b []byte) wire.Error {
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "UNJOIN", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	}
+	return wire.Error{}
+}
+
+func encodeUnjoin(dst []byte, _ int) ([]byte, wire.Error) {
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, make([]byte, 119)...)
+	return dst, wire.Error{}
+}
+
+func decodeGameState(b []byte) wire.Error {
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "GAME_STATE", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	}
+	return wire.Error{}
+}
+
+func encodeGameState(dst []byte, _ int) ([]byte, wire.Error) {
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, make([]byte, 119)...)
+	return dst, wire.Error{}
+}
+
+func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "NODE_ALIVE", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	}
+	{
+		v := b[26]
+		if v > 3 {
+			return wire.Error{Message: "NODE_ALIVE", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(v), Limit: 3}
+		}
+		m.Slot = Slot(v)
+	}
+	{
+		v := numbered(b[44:], 6)
+		m.Founder.Present = v >= 0
+		if v >= 0 {
+			if v > 61 {
+				return wire.Error{Message: "NODE_ALIVE", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 61}
+			}
+			m.Founder.Value = fsm.Peer(v)
+		}
+	}
+	m.Round = Try(b[50])
+	return wire.Error{}
+}
+
+func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.Error) {
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, byte(m.Slot))
+	dst = append(dst, make([]byte, 17)...)
+	if m.Founder.Present {
+		if m.Founder.Value < -1 || m.Founder.Value > 254 {
+			return dst, wire.Error{Message: "NODE_ALIVE", Field: "founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Founder.Value), Limit: 254}
+		}
+		dst = append(dst, byte(m.Founder.Value)+1, 0, 0, 0, 0, 0)
+	} else {
+		dst = append(dst, 0, 0, 0, 0, 0, 0)
+	}
+	dst = append(dst, byte(m.Round))
+	dst = append(dst, make([]byte, 93)...)
+	return dst, wire.Error{}
+}
+
+func decodePing(b []byte) wire.Error {
+	if v := b[24]; v != 0 {
+		return wire.Error{Message: "PING", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	}
+	return wire.Error{}
+}
+
+func encodePing(dst []byte, _ int) ([]byte, wire.Error) {
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, make([]byte, 119)...)
+	return dst, wire.Error{}
+}
+
+// Shape says where frames have what their link fills in.
+var Shape = wire.Shape{
+	Checksum: wire.Number{At: 8, Bits: 32, Little: true},
+	Sequence: wire.Number{At: 12, Bits: 32, Little: true},
+	Type:     wire.Number{At: 16, Bits: 8, Little: true},
+	Addresses: map[uint64][]wire.Address{
+		0: {
+			{At: 398, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}},
+			{At: 414, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 1},
+			{At: 430, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 2},
+			{At: 446, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 3},
+			{At: 462, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 4},
+			{At: 478, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 5},
+			{At: 494, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 6},
+			{At: 510, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 7},
+		},
+		1: {
+			{At: 44, Size: 6},
+			{At: 52, Size: 6},
+			{At: 352, Size: 6, If: wire.Number{At: 418, Bits: 8}},
+			{At: 368, Size: 6, If: wire.Number{At: 419, Bits: 8}},
+			{At: 384, Size: 6, If: wire.Number{At: 420, Bits: 8}},
+			{At: 400, Size: 6, If: wire.Number{At: 421, Bits: 8}},
+		},
+		2: {
+			{At: 44, Size: 6},
+			{At: 52, Size: 6},
+		},
+		3: {
+			{At: 398, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}},
+			{At: 414, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 1},
+			{At: 430, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 2},
+			{At: 446, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 3},
+			{At: 462, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 4},
+			{At: 478, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 5},
+			{At: 494, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 6},
+			{At: 510, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}, More: 7},
+		},
+		4: {
+			{At: 44, Size: 6},
+		},
+		8: {
+			{At: 44, Size: 6},
+		},
+	},
 }

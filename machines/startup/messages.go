@@ -12,14 +12,17 @@ type MessageKind uint8
 const (
 	MessageConnect      MessageKind = iota // broadcast: I want to play; with all requests I hold, mine among them
 	MessageConnectReply                    // to the joiner, and copies to all other players
-	MessageSlotRequest                     // to the one who can give a slot
-	MessageSubdueSlave                     // do not found a game; ask that node, I have noted your request if it is me
-	MessageNodeAlive                       // I am in this slot of this game
 	MessageDisconnect                      // that node is not in this game
-	MessageGone                            // no packet: nothing was heard from this peer for longer than any packet lives
+	MessageSlotRequest                     // to the one who can give a slot
+	MessageSubdueSlave                     // do not found a game; ask that node
+	MessageJoin                            // enters the battle; not the startup's
+	MessageUnjoin                          // leaves the battle
+	MessageGameState                       // ship and remote events of one who is in the battle, instead of NODE_ALIVE
+	MessageNodeAlive                       // I am in this slot of this game
+	MessagePing                            // retired
 )
 
-var messageKindNames = [...]string{"CONNECT", "CONNECT_REPLY", "SLOT_REQUEST", "SUBDUE_SLAVE", "NODE_ALIVE", "DISCONNECT", "GONE"}
+var messageKindNames = [...]string{"CONNECT", "CONNECT_REPLY", "DISCONNECT", "SLOT_REQUEST", "SUBDUE_SLAVE", "JOIN", "UNJOIN", "GAME_STATE", "NODE_ALIVE", "PING"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string {
@@ -34,10 +37,10 @@ type Message struct {
 	Kind         MessageKind
 	Connect      ConnectMessage      // for MessageConnect
 	ConnectReply ConnectReplyMessage // for MessageConnectReply
+	Disconnect   DisconnectMessage   // for MessageDisconnect
 	SlotRequest  SlotRequestMessage  // for MessageSlotRequest
 	SubdueSlave  SubdueSlaveMessage  // for MessageSubdueSlave
 	NodeAlive    NodeAliveMessage    // for MessageNodeAlive
-	Disconnect   DisconnectMessage   // for MessageDisconnect
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -46,37 +49,41 @@ func (m *Message) String() string { return string(appendMessage(nil, m)) }
 // ConnectMessage are the fields of CONNECT. broadcast: I want to play; with all requests I hold, mine among
 // them.
 type ConnectMessage struct {
-	Asks Requests
+	Asks Asks
 }
 
 // ConnectReplyMessage are the fields of CONNECT_REPLY. to the joiner, and copies to all other players.
 type ConnectReplyMessage struct {
-	Of      Game // its game
-	Joiner  fsm.Peer
-	Attempt Try            // the joiner's attempt that is answered
-	Slot    Optional[Slot] // the slot given; none is the refusal
-	Players Table          // the joiner among them
-}
-
-// SlotRequestMessage are the fields of SLOT_REQUEST. to the one who can give a slot.
-type SlotRequestMessage struct {
-	Asks Requests
-}
-
-// SubdueSlaveMessage are the fields of SUBDUE_SLAVE. do not found a game; ask that node, I have noted your
-// request if it is me.
-type SubdueSlaveMessage struct {
-	Above fsm.Peer
-}
-
-// NodeAliveMessage are the fields of NODE_ALIVE. I am in this slot of this game.
-type NodeAliveMessage struct {
-	Of   Game
-	Slot Slot
+	From    Slot               // the slot of the one who answers
+	Slot    Optional[Slot]     // the slot given; none is the refusal
+	Founder Optional[fsm.Peer] // of the game, like its round
+	Round   Try
+	Joiner  Optional[fsm.Peer] // in a copy the joiner; none is the receiver
+	Attempt Try                // the joiner's attempt that is answered
+	Players Table              // the joiner among them; in a copy it is also in the receiver's place, for the original peers
 }
 
 // DisconnectMessage are the fields of DISCONNECT. that node is not in this game.
 type DisconnectMessage struct {
-	Node fsm.Peer
-	Of   Game
+	Node    Optional[fsm.Peer] // none is the sender
+	Slot    Optional[Slot]
+	Founder Optional[fsm.Peer]
+	Round   Try
+}
+
+// SlotRequestMessage are the fields of SLOT_REQUEST. to the one who can give a slot.
+type SlotRequestMessage struct {
+	Asks Asks
+}
+
+// SubdueSlaveMessage are the fields of SUBDUE_SLAVE. do not found a game; ask that node.
+type SubdueSlaveMessage struct {
+	Above Optional[fsm.Peer] // none is the sender, who has noted the request
+}
+
+// NodeAliveMessage are the fields of NODE_ALIVE. I am in this slot of this game.
+type NodeAliveMessage struct {
+	Slot    Slot
+	Founder Optional[fsm.Peer]
+	Round   Try
 }

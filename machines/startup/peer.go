@@ -16,13 +16,12 @@ const (
 	StateIdle       State = iota // not connected
 	StateConnecting              // asks everybody for a game
 	StateRequesting              // knows whom to ask for a slot
-	StateGame                    // a player
+	StateGame                    // a player; on entry it answers what was asked
 	StateRefused                 // the game is full; the user may try again
-	StateLost                    // nobody has answered to the end; the user may try again
-	StateOff                     // switched off
+	StateFailed                  // nobody has answered to the end; the user may try again
 )
 
-var stateNames = [...]string{"idle", "connecting", "requesting", "game", "refused", "lost", "off"}
+var stateNames = [...]string{"idle", "connecting", "requesting", "game", "refused", "failed"}
 
 // String returns the name as the specification has it.
 func (v State) String() string {
@@ -40,11 +39,10 @@ type Peer struct {
 	Own    Optional[Slot] // own slot
 	Table  Table
 	Party  Optional[Game]     // the game
-	Queue  Requests           // requests to be answered or handed on
+	Queue  [62]Optional[Try]  // requests to be answered or handed on
 	Master Optional[fsm.Peer] // whom to ask for a slot
 	Left   uint8              // tries left
 	Again  uint8              // how often it may still begin again
-	Free   Optional[Slot]     // scratch, none between steps
 	Wait   bool               // timer; true: armed; RETRYWAIT_CONNECT
 	Ask    bool               // timer; true: armed; RETRYWAIT_SLOTREQUEST
 }
@@ -52,7 +50,7 @@ type Peer struct {
 // NewPeer makes a Peer in its initial state. The error says which parameter is wrong.
 func NewPeer(self fsm.Peer) (Peer, error) {
 	m := Peer{Self: self}
-	if self < 0 || self > 2 {
+	if self < 0 || self > 61 {
 		return m, errors.New("peer: parameter self is no instance")
 	}
 	return m, nil
@@ -86,10 +84,8 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 		return m.inGame(ev, fx)
 	case StateRefused:
 		return m.inRefused(ev, fx)
-	case StateLost:
-		return m.inLost(ev, fx)
-	case StateOff:
-		return m.inOff(ev, fx)
+	case StateFailed:
+		return m.inFailed(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -98,40 +94,63 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:69
+		// specs/startup/spec.yaml:297
+		old := *m
+		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:72 entry
-		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: m.Queue}
+		// specs/startup/spec.yaml:181 entry
+		var list Asks
+		for n2 := range fsm.Peer(62) {
+			if !m.Queue[n2].Present {
+				continue
+			}
+			if !m.Queue[n2].Present {
+				return m.undo(&old, fx, 0)
+			}
+			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
+				return m.undo(&old, fx, 0)
+			}
+		}
+		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list}
 		m.Wait = true
 		fx.start(alarmWait, 0)
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:240
-		if ev.Message.ConnectReply.Joiner == m.Self && ev.Message.ConnectReply.Slot.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: m.Self, Of: ev.Message.ConnectReply.Of}
+		// specs/startup/spec.yaml:298
+		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		return took(1)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:241
+		// specs/startup/spec.yaml:299
 		return ignored(2)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:241
+		// specs/startup/spec.yaml:299
 		return ignored(3)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:241
+		// specs/startup/spec.yaml:299
 		return ignored(4)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:241
+		// specs/startup/spec.yaml:299
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:241
+		// specs/startup/spec.yaml:299
 		return ignored(6)
-	case ReceiveGone:
-		// specs/startup/spec.yaml:241
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:300
 		return ignored(7)
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:300
+		return ignored(8)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:300
+		return ignored(9)
+	case ReceivePing:
+		// specs/startup/spec.yaml:300
+		return ignored(10)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -142,100 +161,196 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:74
+		// specs/startup/spec.yaml:183
 		if m.Left > 1 {
 			if m.Left < 1 {
-				return m.undo(&old, fx, 8)
+				return m.undo(&old, fx, 11)
 			}
 			m.Left--
 			m.State = StateConnecting
-			// specs/startup/spec.yaml:72 entry
-			fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: m.Queue}
-			m.Wait = true
-			fx.start(alarmWait, 0)
-			return took(8)
-		}
-		// specs/startup/spec.yaml:75 alone or the highest, so the founder
-		m.Own = Optional[Slot]{Present: true, Value: 0}
-		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
-		m.Party = Optional[Game]{Present: true, Value: Game{Founder: m.Self, Try: m.Try}}
-		m.Queue[m.Self] = Optional[Try]{}
-		for n2 := range fsm.Peer(3) {
-			if m.Queue[n2].Present {
-				some := false
-				for s := range Slot(4) {
-					if m.Table[s].Present && m.Table[s].Value == n2 {
-						some = true
-						break
-					}
-				}
-				if !some {
-					for s2 := range Slot(4) {
-						if !m.Free.Present && !m.Table[s2].Present {
-							m.Free = Optional[Slot]{Present: true, Value: s2}
-						}
-					}
-					if m.Free.Present {
-						if !m.Free.Present {
-							return m.undo(&old, fx, 9)
-						}
-						m.Table[m.Free.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
-						m.Free = Optional[Slot]{}
-					}
-				}
-				some2 := false
-				for s3 := range Slot(4) {
-					if m.Table[s3].Present && m.Table[s3].Value == n2 {
-						some2 = true
-						break
-					}
-				}
-				if some2 {
-					for s4 := range Slot(4) {
-						if m.Table[s4].Present && m.Table[s4].Value == n2 {
-							m.Free = Optional[Slot]{Present: true, Value: s4}
-						}
-					}
-				}
-				for t := range Slot(4) {
-					if m.Free.Present && m.Table[t].Present && (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2) {
-						if !m.Table[t].Present {
-							return m.undo(&old, fx, 9)
-						}
-						if !m.Party.Present {
-							return m.undo(&old, fx, 9)
-						}
-						if !m.Queue[n2].Present {
-							return m.undo(&old, fx, 9)
-						}
-						fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{Of: m.Party.Value, Joiner: n2, Attempt: m.Queue[n2].Value, Slot: m.Free, Players: m.Table}
-					}
-				}
-				if !m.Party.Present {
-					return m.undo(&old, fx, 9)
+			// specs/startup/spec.yaml:181 entry
+			var list Asks
+			for n2 := range fsm.Peer(62) {
+				if !m.Queue[n2].Present {
+					continue
 				}
 				if !m.Queue[n2].Present {
-					return m.undo(&old, fx, 9)
+					return m.undo(&old, fx, 11)
 				}
-				fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{Of: m.Party.Value, Joiner: n2, Attempt: m.Queue[n2].Value, Slot: m.Free, Players: m.Table}
-				m.Free = Optional[Slot]{}
-				m.Queue[n2] = Optional[Try]{}
+				if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
+					return m.undo(&old, fx, 11)
+				}
 			}
+			fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list}
+			m.Wait = true
+			fx.start(alarmWait, 0)
+			return took(11)
 		}
+		// specs/startup/spec.yaml:184 alone or the highest, so the founder
+		m.Own = Optional[Slot]{Present: true, Value: 0}
+		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
+		m.Party = Optional[Game]{Present: true, Value: Game{Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
+		m.Queue[m.Self] = Optional[Try]{}
 		m.State = StateGame
-		return took(9)
-	case ReceiveConnect:
-		// specs/startup/spec.yaml:98
-		if fx.from < m.Self {
-			for n2 := range fsm.Peer(3) {
-				if ev.Message.Connect.Asks[n2].Present {
-					m.Queue[n2] = ev.Message.Connect.Asks[n2]
+		// specs/startup/spec.yaml:222 entry
+		var set uint64
+		for key := range fsm.Peer(62) {
+			if !m.Queue[key].Present {
+				continue
+			}
+			value := int64(key)
+			set |= 1 << uint64(value)
+		}
+		list2 := set
+		for i := range 62 {
+			if uint64(list2)>>i&1 == 0 {
+				continue
+			}
+			n3 := fsm.Peer(i)
+			some := false
+			for s := range Slot(4) {
+				if m.Table[s].Present && m.Table[s].Value == n3 {
+					some = true
+					break
 				}
 			}
-			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Self}
-			return took(10)
+			holds := !some
+			if holds {
+				count := int64(0)
+				for key2 := range Slot(4) {
+					if m.Table[key2].Present {
+						count++
+					}
+				}
+				holds = count < 4
+			}
+			if holds {
+				var first Optional[Slot]
+				for s2 := range Slot(4) {
+					if !m.Table[s2].Present {
+						first = Optional[Slot]{Present: true, Value: s2}
+						break
+					}
+				}
+				if !first.Present {
+					return m.undo(&old, fx, 12)
+				}
+				m.Table[first.Value] = Optional[fsm.Peer]{Present: true, Value: n3}
+			}
+			var set2 uint64
+			for key3 := range Slot(4) {
+				if !m.Table[key3].Present {
+					continue
+				}
+				value2 := int64(key3)
+				set2 |= 1 << uint64(value2)
+			}
+			list3 := set2
+			for i2 := range 4 {
+				if uint64(list3)>>i2&1 == 0 {
+					continue
+				}
+				t := Slot(i2)
+				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n3)
+				if holds2 {
+					some2 := false
+					for s3 := range Slot(4) {
+						if m.Table[s3].Present && m.Table[s3].Value == n3 {
+							some2 = true
+							break
+						}
+					}
+					holds2 = some2
+				}
+				if holds2 {
+					if !m.Table[t].Present {
+						return m.undo(&old, fx, 12)
+					}
+					if !m.Own.Present {
+						return m.undo(&old, fx, 12)
+					}
+					var first2 Optional[Slot]
+					for s4 := range Slot(4) {
+						if m.Table[s4].Present && m.Table[s4].Value == n3 {
+							first2 = Optional[Slot]{Present: true, Value: s4}
+							break
+						}
+					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 12)
+					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 12)
+					}
+					if !m.Queue[n3].Present {
+						return m.undo(&old, fx, 12)
+					}
+					var all Table
+					for s5 := range Slot(4) {
+						var value3 Optional[fsm.Peer]
+						if s5 == t {
+							value3 = Optional[fsm.Peer]{Present: true, Value: n3}
+						} else {
+							value3 = m.Table[s5]
+						}
+						all[s5] = value3
+					}
+					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n3}, Attempt: m.Queue[n3].Value, Players: all}
+				}
+			}
+			if !m.Own.Present {
+				return m.undo(&old, fx, 12)
+			}
+			var first3 Optional[Slot]
+			for s6 := range Slot(4) {
+				if m.Table[s6].Present && m.Table[s6].Value == n3 {
+					first3 = Optional[Slot]{Present: true, Value: s6}
+					break
+				}
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 12)
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 12)
+			}
+			if !m.Queue[n3].Present {
+				return m.undo(&old, fx, 12)
+			}
+			fx.sendTo(MessageConnectReply, n3).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n3].Value, Players: m.Table}
 		}
-		// specs/startup/spec.yaml:102
+		var all2 [62]Optional[Try]
+		for n4 := range fsm.Peer(62) {
+			all2[n4] = Optional[Try]{}
+		}
+		m.Queue = all2
+		return took(12)
+	case ReceiveConnect:
+		// specs/startup/spec.yaml:188
+		if fx.from < m.Self {
+			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
+				holds2 := a.Node != m.Self
+				if holds2 {
+					holds := m.Queue[a.Node].Present
+					if !holds {
+						count := int64(0)
+						for key := range fsm.Peer(62) {
+							if m.Queue[key].Present {
+								count++
+							}
+						}
+						holds = count < 8
+					}
+					holds2 = holds
+				}
+				if holds2 {
+					m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
+				}
+			}
+			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
+			return took(13)
+		}
+		// specs/startup/spec.yaml:192
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -244,55 +359,95 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Master = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		m.Left = 20
 		m.State = StateRequesting
-		// specs/startup/spec.yaml:115 entry
+		// specs/startup/spec.yaml:202 entry
 		if !m.Master.Present {
-			return m.undo(&old, fx, 11)
+			return m.undo(&old, fx, 14)
 		}
-		fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: m.Queue}
+		var list Asks
+		for n2 := range fsm.Peer(62) {
+			if !m.Queue[n2].Present {
+				continue
+			}
+			if !m.Queue[n2].Present {
+				return m.undo(&old, fx, 14)
+			}
+			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
+				return m.undo(&old, fx, 14)
+			}
+		}
+		fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: list}
 		m.Ask = true
 		fx.start(alarmAsk, 0)
-		return took(11)
+		return took(14)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:105 only a higher one subdues
-		if ev.Message.SubdueSlave.Above == m.Self {
-			return took(12)
+		// specs/startup/spec.yaml:194 only a higher one subdues
+		if ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self {
+			return took(15)
 		}
-		// specs/startup/spec.yaml:106
+		// specs/startup/spec.yaml:195
 		old := *m
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
 		}
-		m.Master = Optional[fsm.Peer]{Present: true, Value: ev.Message.SubdueSlave.Above}
+		var value Optional[fsm.Peer]
+		if !ev.Message.SubdueSlave.Above.Present {
+			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
+		} else {
+			value = ev.Message.SubdueSlave.Above
+		}
+		m.Master = value
 		m.Left = 20
 		m.State = StateRequesting
-		// specs/startup/spec.yaml:115 entry
+		// specs/startup/spec.yaml:202 entry
 		if !m.Master.Present {
-			return m.undo(&old, fx, 13)
+			return m.undo(&old, fx, 16)
 		}
-		fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: m.Queue}
-		m.Ask = true
-		fx.start(alarmAsk, 0)
-		return took(13)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:109
-		for n2 := range fsm.Peer(3) {
-			if ev.Message.SlotRequest.Asks[n2].Present && n2 != m.Self {
-				m.Queue[n2] = ev.Message.SlotRequest.Asks[n2]
+		var list Asks
+		for n2 := range fsm.Peer(62) {
+			if !m.Queue[n2].Present {
+				continue
+			}
+			if !m.Queue[n2].Present {
+				return m.undo(&old, fx, 16)
+			}
+			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
+				return m.undo(&old, fx, 16)
 			}
 		}
-		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Self}
-		return took(14)
-	case ReceiveGone:
-		// specs/startup/spec.yaml:112
-		m.Queue[fx.from] = Optional[Try]{}
-		return took(15)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:220 not the answer to this attempt
-		if ev.Message.ConnectReply.Joiner != m.Self || ev.Message.ConnectReply.Attempt != m.Try {
-			return took(16)
+		fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: list}
+		m.Ask = true
+		fx.start(alarmAsk, 0)
+		return took(16)
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:197
+		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
+			holds2 := a.Node != m.Self
+			if holds2 {
+				holds := m.Queue[a.Node].Present
+				if !holds {
+					count := int64(0)
+					for key := range fsm.Peer(62) {
+						if m.Queue[key].Present {
+							count++
+						}
+					}
+					holds = count < 8
+				}
+				holds2 = holds
+			}
+			if holds2 {
+				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
+			}
 		}
-		// specs/startup/spec.yaml:221 whoever has asked us shall ask the keeper
+		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
+		return took(17)
+	case ReceiveConnectReply:
+		// specs/startup/spec.yaml:275 not the answer to this attempt
+		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
+			return took(18)
+		}
+		// specs/startup/spec.yaml:276 whoever has asked us shall ask the keeper
 		if !ev.Message.ConnectReply.Slot.Present {
 			if m.Wait {
 				m.Wait = false
@@ -302,21 +457,35 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 				m.Ask = false
 				fx.stop(alarmAsk, 0)
 			}
-			m.Queue[m.Self] = Optional[Try]{}
-			m.Try = Try((int64(m.Try) + 1) % 2)
+			var set uint64
+			for n2 := range fsm.Peer(62) {
+				if !(m.Queue[n2].Present && n2 != fx.from) {
+					continue
+				}
+				value := int64(n2)
+				set |= 1 << uint64(value)
+			}
+			value2 := int64(m.Self)
+			list := set &^ uint64(maskOf(value2))
+			for i := range 62 {
+				if uint64(list)>>i&1 == 0 {
+					continue
+				}
+				peer := fsm.Peer(i)
+				fx.sendTo(MessageSubdueSlave, peer).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
+			}
+			var all [62]Optional[Try]
+			for n3 := range fsm.Peer(62) {
+				all[n3] = Optional[Try]{}
+			}
+			m.Queue = all
 			m.Master = Optional[fsm.Peer]{}
 			m.Left = 0
 			m.Again = 0
-			for n2 := range fsm.Peer(3) {
-				if m.Queue[n2].Present {
-					fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: fx.from}
-					m.Queue[n2] = Optional[Try]{}
-				}
-			}
 			m.State = StateRefused
-			return took(17)
+			return took(19)
 		}
-		// specs/startup/spec.yaml:229
+		// specs/startup/spec.yaml:284
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -326,41 +495,197 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			m.Ask = false
 			fx.stop(alarmAsk, 0)
 		}
-		m.Queue[m.Self] = Optional[Try]{}
-		m.Try = Try((int64(m.Try) + 1) % 2)
+		var set2 uint64
+		for n4 := range fsm.Peer(62) {
+			if !(m.Queue[n4].Present && n4 != fx.from) {
+				continue
+			}
+			value3 := int64(n4)
+			set2 |= 1 << uint64(value3)
+		}
+		value4 := int64(m.Self)
+		list2 := set2 &^ uint64(maskOf(value4))
+		for i2 := range 62 {
+			if uint64(list2)>>i2&1 == 0 {
+				continue
+			}
+			peer2 := fsm.Peer(i2)
+			fx.sendTo(MessageSubdueSlave, peer2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
+		}
+		var all2 [62]Optional[Try]
+		for n5 := range fsm.Peer(62) {
+			all2[n5] = Optional[Try]{}
+		}
+		m.Queue = all2
 		m.Master = Optional[fsm.Peer]{}
 		m.Left = 0
 		m.Again = 0
-		for n3 := range fsm.Peer(3) {
-			if m.Queue[n3].Present {
-				fx.sendTo(MessageSubdueSlave, n3).SubdueSlave = SubdueSlaveMessage{Above: fx.from}
-				m.Queue[n3] = Optional[Try]{}
-			}
-		}
 		m.Own = ev.Message.ConnectReply.Slot
 		m.Table = ev.Message.ConnectReply.Players
-		m.Party = Optional[Game]{Present: true, Value: ev.Message.ConnectReply.Of}
+		m.Party = Optional[Game]{Present: true, Value: Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}}
+		var set3 uint64
 		for s := range Slot(4) {
-			if m.Table[s].Present && (!m.Table[s].Present || m.Table[s].Value != m.Self) {
-				if !m.Table[s].Present {
-					return m.undo(&old, fx, 18)
-				}
-				if !ev.Message.ConnectReply.Slot.Present {
-					return m.undo(&old, fx, 18)
-				}
-				fx.sendTo(MessageNodeAlive, m.Table[s].Value).NodeAlive = NodeAliveMessage{Of: ev.Message.ConnectReply.Of, Slot: ev.Message.ConnectReply.Slot.Value}
+			if !m.Table[s].Present {
+				continue
 			}
+			if !m.Table[s].Present {
+				return m.undo(&old, fx, 20)
+			}
+			value5 := int64(m.Table[s].Value)
+			set3 |= 1 << uint64(value5)
+		}
+		value6 := int64(m.Self)
+		list3 := set3 &^ uint64(maskOf(value6))
+		for i3 := range 62 {
+			if uint64(list3)>>i3&1 == 0 {
+				continue
+			}
+			peer3 := fsm.Peer(i3)
+			if !ev.Message.ConnectReply.Slot.Present {
+				return m.undo(&old, fx, 20)
+			}
+			fx.sendTo(MessageNodeAlive, peer3).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		m.State = StateGame
-		return took(18)
-	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:237
-		return ignored(19)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:237
-		return ignored(20)
-	case CommandOff:
-		// specs/startup/spec.yaml:244
+		// specs/startup/spec.yaml:222 entry
+		var set4 uint64
+		for key := range fsm.Peer(62) {
+			if !m.Queue[key].Present {
+				continue
+			}
+			value7 := int64(key)
+			set4 |= 1 << uint64(value7)
+		}
+		list4 := set4
+		for i4 := range 62 {
+			if uint64(list4)>>i4&1 == 0 {
+				continue
+			}
+			n6 := fsm.Peer(i4)
+			some := false
+			for s2 := range Slot(4) {
+				if m.Table[s2].Present && m.Table[s2].Value == n6 {
+					some = true
+					break
+				}
+			}
+			holds := !some
+			if holds {
+				count := int64(0)
+				for key2 := range Slot(4) {
+					if m.Table[key2].Present {
+						count++
+					}
+				}
+				holds = count < 4
+			}
+			if holds {
+				var first Optional[Slot]
+				for s3 := range Slot(4) {
+					if !m.Table[s3].Present {
+						first = Optional[Slot]{Present: true, Value: s3}
+						break
+					}
+				}
+				if !first.Present {
+					return m.undo(&old, fx, 20)
+				}
+				m.Table[first.Value] = Optional[fsm.Peer]{Present: true, Value: n6}
+			}
+			var set5 uint64
+			for key3 := range Slot(4) {
+				if !m.Table[key3].Present {
+					continue
+				}
+				value8 := int64(key3)
+				set5 |= 1 << uint64(value8)
+			}
+			list5 := set5
+			for i5 := range 4 {
+				if uint64(list5)>>i5&1 == 0 {
+					continue
+				}
+				t := Slot(i5)
+				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n6)
+				if holds2 {
+					some2 := false
+					for s4 := range Slot(4) {
+						if m.Table[s4].Present && m.Table[s4].Value == n6 {
+							some2 = true
+							break
+						}
+					}
+					holds2 = some2
+				}
+				if holds2 {
+					if !m.Table[t].Present {
+						return m.undo(&old, fx, 20)
+					}
+					if !m.Own.Present {
+						return m.undo(&old, fx, 20)
+					}
+					var first2 Optional[Slot]
+					for s5 := range Slot(4) {
+						if m.Table[s5].Present && m.Table[s5].Value == n6 {
+							first2 = Optional[Slot]{Present: true, Value: s5}
+							break
+						}
+					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 20)
+					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 20)
+					}
+					if !m.Queue[n6].Present {
+						return m.undo(&old, fx, 20)
+					}
+					var all3 Table
+					for s6 := range Slot(4) {
+						var value9 Optional[fsm.Peer]
+						if s6 == t {
+							value9 = Optional[fsm.Peer]{Present: true, Value: n6}
+						} else {
+							value9 = m.Table[s6]
+						}
+						all3[s6] = value9
+					}
+					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3}
+				}
+			}
+			if !m.Own.Present {
+				return m.undo(&old, fx, 20)
+			}
+			var first3 Optional[Slot]
+			for s7 := range Slot(4) {
+				if m.Table[s7].Present && m.Table[s7].Value == n6 {
+					first3 = Optional[Slot]{Present: true, Value: s7}
+					break
+				}
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 20)
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 20)
+			}
+			if !m.Queue[n6].Present {
+				return m.undo(&old, fx, 20)
+			}
+			fx.sendTo(MessageConnectReply, n6).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n6].Value, Players: m.Table}
+		}
+		var all4 [62]Optional[Try]
+		for n7 := range fsm.Peer(62) {
+			all4[n7] = Optional[Try]{}
+		}
+		m.Queue = all4
+		return took(20)
+	case EventLost:
+		// specs/startup/spec.yaml:292
+		m.Queue[fx.from] = Optional[Try]{}
+		return took(21)
+	case CommandLeave:
+		// specs/startup/spec.yaml:293
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -369,9 +694,34 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			m.Ask = false
 			fx.stop(alarmAsk, 0)
 		}
-		fx.sendTo(MessageGone, fsm.Broadcast)
-		m.State = StateOff
-		return took(21)
+		var all [62]Optional[Try]
+		for n2 := range fsm.Peer(62) {
+			all[n2] = Optional[Try]{}
+		}
+		m.Queue = all
+		m.Master = Optional[fsm.Peer]{}
+		m.Left = 0
+		m.Again = 0
+		m.State = StateIdle
+		return took(22)
+	case ReceiveNodeAlive:
+		// specs/startup/spec.yaml:294
+		return ignored(23)
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:294
+		return ignored(24)
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:300
+		return ignored(25)
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:300
+		return ignored(26)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:300
+		return ignored(27)
+	case ReceivePing:
+		// specs/startup/spec.yaml:300
+		return ignored(28)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -382,84 +732,128 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:117
+		// specs/startup/spec.yaml:204
 		if m.Left > 1 {
 			if m.Left < 1 {
-				return m.undo(&old, fx, 22)
+				return m.undo(&old, fx, 29)
 			}
 			m.Left--
 			m.State = StateRequesting
-			// specs/startup/spec.yaml:115 entry
+			// specs/startup/spec.yaml:202 entry
 			if !m.Master.Present {
-				return m.undo(&old, fx, 22)
+				return m.undo(&old, fx, 29)
 			}
-			fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: m.Queue}
+			var list Asks
+			for n2 := range fsm.Peer(62) {
+				if !m.Queue[n2].Present {
+					continue
+				}
+				if !m.Queue[n2].Present {
+					return m.undo(&old, fx, 29)
+				}
+				if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
+					return m.undo(&old, fx, 29)
+				}
+			}
+			fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: list}
 			m.Ask = true
 			fx.start(alarmAsk, 0)
-			return took(22)
+			return took(29)
 		}
-		// specs/startup/spec.yaml:118 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:205 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			if m.Again < 1 {
-				return m.undo(&old, fx, 23)
+				return m.undo(&old, fx, 30)
 			}
 			m.Again--
 			m.Left = 10
 			m.Master = Optional[fsm.Peer]{}
 			m.State = StateConnecting
-			// specs/startup/spec.yaml:72 entry
-			fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: m.Queue}
+			// specs/startup/spec.yaml:181 entry
+			var list2 Asks
+			for n3 := range fsm.Peer(62) {
+				if !m.Queue[n3].Present {
+					continue
+				}
+				if !m.Queue[n3].Present {
+					return m.undo(&old, fx, 30)
+				}
+				if !list2.add(Ask{Node: n3, Attempt: m.Queue[n3].Value}) {
+					return m.undo(&old, fx, 30)
+				}
+			}
+			fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list2}
 			m.Wait = true
 			fx.start(alarmWait, 0)
-			return took(23)
+			return took(30)
 		}
-		// specs/startup/spec.yaml:119
-		for n2 := range fsm.Peer(3) {
-			m.Queue[n2] = Optional[Try]{}
+		// specs/startup/spec.yaml:206
+		var all [62]Optional[Try]
+		for n4 := range fsm.Peer(62) {
+			all[n4] = Optional[Try]{}
 		}
+		m.Queue = all
 		m.Master = Optional[fsm.Peer]{}
-		m.State = StateLost
-		return took(24)
+		m.State = StateFailed
+		return took(31)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:120 is answered by the one whom we ask
-		return took(25)
+		// specs/startup/spec.yaml:207 is answered by the one whom we ask
+		return took(32)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:122
-		if ev.Message.SubdueSlave.Above == m.Self {
-			return took(26)
+		// specs/startup/spec.yaml:209 it is alive and has noted the request
+		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
+		if !holds {
+			var value Optional[fsm.Peer]
+			if !ev.Message.SubdueSlave.Above.Present {
+				value = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			} else {
+				value = ev.Message.SubdueSlave.Above
+			}
+			holds = value == m.Master
 		}
-		// specs/startup/spec.yaml:123 it is alive and has noted the request
-		if m.Master.Present && m.Master.Value == ev.Message.SubdueSlave.Above {
+		if holds {
 			m.Left = 20
-			return took(27)
+			return took(33)
 		}
-		// specs/startup/spec.yaml:124 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
-		m.Master = Optional[fsm.Peer]{Present: true, Value: ev.Message.SubdueSlave.Above}
+		// specs/startup/spec.yaml:210 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		var value2 Optional[fsm.Peer]
+		if !ev.Message.SubdueSlave.Above.Present {
+			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+		} else {
+			value2 = ev.Message.SubdueSlave.Above
+		}
+		m.Master = value2
 		m.Left = uint8(int64(20) + 1)
-		return took(28)
+		return took(34)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:129 the other shall ask further up
-		old := *m
-		for n2 := range fsm.Peer(3) {
-			if ev.Message.SlotRequest.Asks[n2].Present && n2 != m.Self {
-				m.Queue[n2] = ev.Message.SlotRequest.Asks[n2]
+		// specs/startup/spec.yaml:215 the other shall ask further up
+		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
+			holds2 := a.Node != m.Self
+			if holds2 {
+				holds := m.Queue[a.Node].Present
+				if !holds {
+					count := int64(0)
+					for key := range fsm.Peer(62) {
+						if m.Queue[key].Present {
+							count++
+						}
+					}
+					holds = count < 8
+				}
+				holds2 = holds
+			}
+			if holds2 {
+				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 			}
 		}
-		if !m.Master.Present {
-			return m.undo(&old, fx, 29)
-		}
-		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master.Value}
-		return took(29)
-	case ReceiveGone:
-		// specs/startup/spec.yaml:133
-		m.Queue[fx.from] = Optional[Try]{}
-		return took(30)
+		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master}
+		return took(35)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:220 not the answer to this attempt
-		if ev.Message.ConnectReply.Joiner != m.Self || ev.Message.ConnectReply.Attempt != m.Try {
-			return took(31)
+		// specs/startup/spec.yaml:275 not the answer to this attempt
+		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
+			return took(36)
 		}
-		// specs/startup/spec.yaml:221 whoever has asked us shall ask the keeper
+		// specs/startup/spec.yaml:276 whoever has asked us shall ask the keeper
 		if !ev.Message.ConnectReply.Slot.Present {
 			if m.Wait {
 				m.Wait = false
@@ -469,21 +863,35 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 				m.Ask = false
 				fx.stop(alarmAsk, 0)
 			}
-			m.Queue[m.Self] = Optional[Try]{}
-			m.Try = Try((int64(m.Try) + 1) % 2)
+			var set uint64
+			for n2 := range fsm.Peer(62) {
+				if !(m.Queue[n2].Present && n2 != fx.from) {
+					continue
+				}
+				value := int64(n2)
+				set |= 1 << uint64(value)
+			}
+			value2 := int64(m.Self)
+			list := set &^ uint64(maskOf(value2))
+			for i := range 62 {
+				if uint64(list)>>i&1 == 0 {
+					continue
+				}
+				peer := fsm.Peer(i)
+				fx.sendTo(MessageSubdueSlave, peer).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
+			}
+			var all [62]Optional[Try]
+			for n3 := range fsm.Peer(62) {
+				all[n3] = Optional[Try]{}
+			}
+			m.Queue = all
 			m.Master = Optional[fsm.Peer]{}
 			m.Left = 0
 			m.Again = 0
-			for n2 := range fsm.Peer(3) {
-				if m.Queue[n2].Present {
-					fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: fx.from}
-					m.Queue[n2] = Optional[Try]{}
-				}
-			}
 			m.State = StateRefused
-			return took(32)
+			return took(37)
 		}
-		// specs/startup/spec.yaml:229
+		// specs/startup/spec.yaml:284
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -493,41 +901,197 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Ask = false
 			fx.stop(alarmAsk, 0)
 		}
-		m.Queue[m.Self] = Optional[Try]{}
-		m.Try = Try((int64(m.Try) + 1) % 2)
+		var set2 uint64
+		for n4 := range fsm.Peer(62) {
+			if !(m.Queue[n4].Present && n4 != fx.from) {
+				continue
+			}
+			value3 := int64(n4)
+			set2 |= 1 << uint64(value3)
+		}
+		value4 := int64(m.Self)
+		list2 := set2 &^ uint64(maskOf(value4))
+		for i2 := range 62 {
+			if uint64(list2)>>i2&1 == 0 {
+				continue
+			}
+			peer2 := fsm.Peer(i2)
+			fx.sendTo(MessageSubdueSlave, peer2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
+		}
+		var all2 [62]Optional[Try]
+		for n5 := range fsm.Peer(62) {
+			all2[n5] = Optional[Try]{}
+		}
+		m.Queue = all2
 		m.Master = Optional[fsm.Peer]{}
 		m.Left = 0
 		m.Again = 0
-		for n3 := range fsm.Peer(3) {
-			if m.Queue[n3].Present {
-				fx.sendTo(MessageSubdueSlave, n3).SubdueSlave = SubdueSlaveMessage{Above: fx.from}
-				m.Queue[n3] = Optional[Try]{}
-			}
-		}
 		m.Own = ev.Message.ConnectReply.Slot
 		m.Table = ev.Message.ConnectReply.Players
-		m.Party = Optional[Game]{Present: true, Value: ev.Message.ConnectReply.Of}
+		m.Party = Optional[Game]{Present: true, Value: Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}}
+		var set3 uint64
 		for s := range Slot(4) {
-			if m.Table[s].Present && (!m.Table[s].Present || m.Table[s].Value != m.Self) {
-				if !m.Table[s].Present {
-					return m.undo(&old, fx, 33)
-				}
-				if !ev.Message.ConnectReply.Slot.Present {
-					return m.undo(&old, fx, 33)
-				}
-				fx.sendTo(MessageNodeAlive, m.Table[s].Value).NodeAlive = NodeAliveMessage{Of: ev.Message.ConnectReply.Of, Slot: ev.Message.ConnectReply.Slot.Value}
+			if !m.Table[s].Present {
+				continue
 			}
+			if !m.Table[s].Present {
+				return m.undo(&old, fx, 38)
+			}
+			value5 := int64(m.Table[s].Value)
+			set3 |= 1 << uint64(value5)
+		}
+		value6 := int64(m.Self)
+		list3 := set3 &^ uint64(maskOf(value6))
+		for i3 := range 62 {
+			if uint64(list3)>>i3&1 == 0 {
+				continue
+			}
+			peer3 := fsm.Peer(i3)
+			if !ev.Message.ConnectReply.Slot.Present {
+				return m.undo(&old, fx, 38)
+			}
+			fx.sendTo(MessageNodeAlive, peer3).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		m.State = StateGame
-		return took(33)
-	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:237
-		return ignored(34)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:237
-		return ignored(35)
-	case CommandOff:
-		// specs/startup/spec.yaml:244
+		// specs/startup/spec.yaml:222 entry
+		var set4 uint64
+		for key := range fsm.Peer(62) {
+			if !m.Queue[key].Present {
+				continue
+			}
+			value7 := int64(key)
+			set4 |= 1 << uint64(value7)
+		}
+		list4 := set4
+		for i4 := range 62 {
+			if uint64(list4)>>i4&1 == 0 {
+				continue
+			}
+			n6 := fsm.Peer(i4)
+			some := false
+			for s2 := range Slot(4) {
+				if m.Table[s2].Present && m.Table[s2].Value == n6 {
+					some = true
+					break
+				}
+			}
+			holds := !some
+			if holds {
+				count := int64(0)
+				for key2 := range Slot(4) {
+					if m.Table[key2].Present {
+						count++
+					}
+				}
+				holds = count < 4
+			}
+			if holds {
+				var first Optional[Slot]
+				for s3 := range Slot(4) {
+					if !m.Table[s3].Present {
+						first = Optional[Slot]{Present: true, Value: s3}
+						break
+					}
+				}
+				if !first.Present {
+					return m.undo(&old, fx, 38)
+				}
+				m.Table[first.Value] = Optional[fsm.Peer]{Present: true, Value: n6}
+			}
+			var set5 uint64
+			for key3 := range Slot(4) {
+				if !m.Table[key3].Present {
+					continue
+				}
+				value8 := int64(key3)
+				set5 |= 1 << uint64(value8)
+			}
+			list5 := set5
+			for i5 := range 4 {
+				if uint64(list5)>>i5&1 == 0 {
+					continue
+				}
+				t := Slot(i5)
+				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n6)
+				if holds2 {
+					some2 := false
+					for s4 := range Slot(4) {
+						if m.Table[s4].Present && m.Table[s4].Value == n6 {
+							some2 = true
+							break
+						}
+					}
+					holds2 = some2
+				}
+				if holds2 {
+					if !m.Table[t].Present {
+						return m.undo(&old, fx, 38)
+					}
+					if !m.Own.Present {
+						return m.undo(&old, fx, 38)
+					}
+					var first2 Optional[Slot]
+					for s5 := range Slot(4) {
+						if m.Table[s5].Present && m.Table[s5].Value == n6 {
+							first2 = Optional[Slot]{Present: true, Value: s5}
+							break
+						}
+					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 38)
+					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 38)
+					}
+					if !m.Queue[n6].Present {
+						return m.undo(&old, fx, 38)
+					}
+					var all3 Table
+					for s6 := range Slot(4) {
+						var value9 Optional[fsm.Peer]
+						if s6 == t {
+							value9 = Optional[fsm.Peer]{Present: true, Value: n6}
+						} else {
+							value9 = m.Table[s6]
+						}
+						all3[s6] = value9
+					}
+					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3}
+				}
+			}
+			if !m.Own.Present {
+				return m.undo(&old, fx, 38)
+			}
+			var first3 Optional[Slot]
+			for s7 := range Slot(4) {
+				if m.Table[s7].Present && m.Table[s7].Value == n6 {
+					first3 = Optional[Slot]{Present: true, Value: s7}
+					break
+				}
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 38)
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 38)
+			}
+			if !m.Queue[n6].Present {
+				return m.undo(&old, fx, 38)
+			}
+			fx.sendTo(MessageConnectReply, n6).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n6].Value, Players: m.Table}
+		}
+		var all4 [62]Optional[Try]
+		for n7 := range fsm.Peer(62) {
+			all4[n7] = Optional[Try]{}
+		}
+		m.Queue = all4
+		return took(38)
+	case EventLost:
+		// specs/startup/spec.yaml:292
+		m.Queue[fx.from] = Optional[Try]{}
+		return took(39)
+	case CommandLeave:
+		// specs/startup/spec.yaml:293
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -536,9 +1100,34 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Ask = false
 			fx.stop(alarmAsk, 0)
 		}
-		fx.sendTo(MessageGone, fsm.Broadcast)
-		m.State = StateOff
-		return took(36)
+		var all [62]Optional[Try]
+		for n2 := range fsm.Peer(62) {
+			all[n2] = Optional[Try]{}
+		}
+		m.Queue = all
+		m.Master = Optional[fsm.Peer]{}
+		m.Left = 0
+		m.Again = 0
+		m.State = StateIdle
+		return took(40)
+	case ReceiveNodeAlive:
+		// specs/startup/spec.yaml:294
+		return ignored(41)
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:294
+		return ignored(42)
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:300
+		return ignored(43)
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:300
+		return ignored(44)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:300
+		return ignored(45)
+	case ReceivePing:
+		// specs/startup/spec.yaml:300
+		return ignored(46)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -547,7 +1136,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:137 only the keeper gives slots
+		// specs/startup/spec.yaml:236 only the keeper gives slots
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -559,88 +1148,162 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		if some {
-			old := *m
+			var first Optional[Slot]
 			for s2 := range Slot(4) {
-				if !m.Free.Present && m.Table[s2].Present {
-					m.Free = Optional[Slot]{Present: true, Value: s2}
+				if m.Table[s2].Present {
+					first = Optional[Slot]{Present: true, Value: s2}
+					break
 				}
 			}
-			if !m.Free.Present {
-				return m.undo(&old, fx, 37)
+			if !first.Present {
+				return refused(47)
 			}
-			if !m.Table[m.Free.Value].Present {
-				return m.undo(&old, fx, 37)
-			}
-			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[m.Free.Value].Value}
-			m.Free = Optional[Slot]{}
-			return took(37)
+			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[first.Value]}
+			return took(47)
 		}
-		// specs/startup/spec.yaml:143
+		// specs/startup/spec.yaml:240
 		old := *m
-		for n2 := range fsm.Peer(3) {
-			if ev.Message.Connect.Asks[n2].Present && n2 != m.Self {
-				some2 := false
-				for s3 := range Slot(4) {
-					if m.Table[s3].Present && m.Table[s3].Value == n2 {
-						some2 = true
+		for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
+			if a.Node != m.Self {
+				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
+			}
+		}
+		m.State = StateGame
+		// specs/startup/spec.yaml:222 entry
+		var set uint64
+		for key := range fsm.Peer(62) {
+			if !m.Queue[key].Present {
+				continue
+			}
+			value := int64(key)
+			set |= 1 << uint64(value)
+		}
+		list := set
+		for i := range 62 {
+			if uint64(list)>>i&1 == 0 {
+				continue
+			}
+			n2 := fsm.Peer(i)
+			some2 := false
+			for s3 := range Slot(4) {
+				if m.Table[s3].Present && m.Table[s3].Value == n2 {
+					some2 = true
+					break
+				}
+			}
+			holds := !some2
+			if holds {
+				count := int64(0)
+				for key2 := range Slot(4) {
+					if m.Table[key2].Present {
+						count++
+					}
+				}
+				holds = count < 4
+			}
+			if holds {
+				var first2 Optional[Slot]
+				for s4 := range Slot(4) {
+					if !m.Table[s4].Present {
+						first2 = Optional[Slot]{Present: true, Value: s4}
 						break
 					}
 				}
-				if !some2 {
-					for s4 := range Slot(4) {
-						if !m.Free.Present && !m.Table[s4].Present {
-							m.Free = Optional[Slot]{Present: true, Value: s4}
+				if !first2.Present {
+					return m.undo(&old, fx, 48)
+				}
+				m.Table[first2.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
+			}
+			var set2 uint64
+			for key3 := range Slot(4) {
+				if !m.Table[key3].Present {
+					continue
+				}
+				value2 := int64(key3)
+				set2 |= 1 << uint64(value2)
+			}
+			list2 := set2
+			for i2 := range 4 {
+				if uint64(list2)>>i2&1 == 0 {
+					continue
+				}
+				t := Slot(i2)
+				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2)
+				if holds2 {
+					some3 := false
+					for s5 := range Slot(4) {
+						if m.Table[s5].Present && m.Table[s5].Value == n2 {
+							some3 = true
+							break
 						}
 					}
-					if m.Free.Present {
-						if !m.Free.Present {
-							return m.undo(&old, fx, 38)
-						}
-						m.Table[m.Free.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
-						m.Free = Optional[Slot]{}
-					}
+					holds2 = some3
 				}
-				some3 := false
-				for s5 := range Slot(4) {
-					if m.Table[s5].Present && m.Table[s5].Value == n2 {
-						some3 = true
-						break
+				if holds2 {
+					if !m.Table[t].Present {
+						return m.undo(&old, fx, 48)
 					}
-				}
-				if some3 {
+					if !m.Own.Present {
+						return m.undo(&old, fx, 48)
+					}
+					var first3 Optional[Slot]
 					for s6 := range Slot(4) {
 						if m.Table[s6].Present && m.Table[s6].Value == n2 {
-							m.Free = Optional[Slot]{Present: true, Value: s6}
+							first3 = Optional[Slot]{Present: true, Value: s6}
+							break
 						}
 					}
-				}
-				for t := range Slot(4) {
-					if m.Free.Present && m.Table[t].Present && (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2) {
-						if !m.Table[t].Present {
-							return m.undo(&old, fx, 38)
-						}
-						if !m.Party.Present {
-							return m.undo(&old, fx, 38)
-						}
-						if !ev.Message.Connect.Asks[n2].Present {
-							return m.undo(&old, fx, 38)
-						}
-						fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{Of: m.Party.Value, Joiner: n2, Attempt: ev.Message.Connect.Asks[n2].Value, Slot: m.Free, Players: m.Table}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 48)
 					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 48)
+					}
+					if !m.Queue[n2].Present {
+						return m.undo(&old, fx, 48)
+					}
+					var all Table
+					for s7 := range Slot(4) {
+						var value3 Optional[fsm.Peer]
+						if s7 == t {
+							value3 = Optional[fsm.Peer]{Present: true, Value: n2}
+						} else {
+							value3 = m.Table[s7]
+						}
+						all[s7] = value3
+					}
+					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all}
 				}
-				if !m.Party.Present {
-					return m.undo(&old, fx, 38)
-				}
-				if !ev.Message.Connect.Asks[n2].Present {
-					return m.undo(&old, fx, 38)
-				}
-				fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{Of: m.Party.Value, Joiner: n2, Attempt: ev.Message.Connect.Asks[n2].Value, Slot: m.Free, Players: m.Table}
-				m.Free = Optional[Slot]{}
 			}
+			if !m.Own.Present {
+				return m.undo(&old, fx, 48)
+			}
+			var first4 Optional[Slot]
+			for s8 := range Slot(4) {
+				if m.Table[s8].Present && m.Table[s8].Value == n2 {
+					first4 = Optional[Slot]{Present: true, Value: s8}
+					break
+				}
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 48)
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 48)
+			}
+			if !m.Queue[n2].Present {
+				return m.undo(&old, fx, 48)
+			}
+			fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first4, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table}
 		}
-		return took(38)
+		var all2 [62]Optional[Try]
+		for n3 := range fsm.Peer(62) {
+			all2[n3] = Optional[Try]{}
+		}
+		m.Queue = all2
+		return took(48)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:162 only the keeper gives slots
+		// specs/startup/spec.yaml:242 only the keeper gives slots
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -652,117 +1315,203 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		if some {
-			old := *m
+			var first Optional[Slot]
 			for s2 := range Slot(4) {
-				if !m.Free.Present && m.Table[s2].Present {
-					m.Free = Optional[Slot]{Present: true, Value: s2}
+				if m.Table[s2].Present {
+					first = Optional[Slot]{Present: true, Value: s2}
+					break
 				}
 			}
-			if !m.Free.Present {
-				return m.undo(&old, fx, 39)
+			if !first.Present {
+				return refused(49)
 			}
-			if !m.Table[m.Free.Value].Present {
-				return m.undo(&old, fx, 39)
-			}
-			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[m.Free.Value].Value}
-			m.Free = Optional[Slot]{}
-			return took(39)
+			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[first.Value]}
+			return took(49)
 		}
-		// specs/startup/spec.yaml:168
+		// specs/startup/spec.yaml:246
 		old := *m
-		for n2 := range fsm.Peer(3) {
-			if ev.Message.SlotRequest.Asks[n2].Present && n2 != m.Self {
-				some2 := false
-				for s3 := range Slot(4) {
-					if m.Table[s3].Present && m.Table[s3].Value == n2 {
-						some2 = true
+		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
+			if a.Node != m.Self {
+				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
+			}
+		}
+		m.State = StateGame
+		// specs/startup/spec.yaml:222 entry
+		var set uint64
+		for key := range fsm.Peer(62) {
+			if !m.Queue[key].Present {
+				continue
+			}
+			value := int64(key)
+			set |= 1 << uint64(value)
+		}
+		list := set
+		for i := range 62 {
+			if uint64(list)>>i&1 == 0 {
+				continue
+			}
+			n2 := fsm.Peer(i)
+			some2 := false
+			for s3 := range Slot(4) {
+				if m.Table[s3].Present && m.Table[s3].Value == n2 {
+					some2 = true
+					break
+				}
+			}
+			holds := !some2
+			if holds {
+				count := int64(0)
+				for key2 := range Slot(4) {
+					if m.Table[key2].Present {
+						count++
+					}
+				}
+				holds = count < 4
+			}
+			if holds {
+				var first2 Optional[Slot]
+				for s4 := range Slot(4) {
+					if !m.Table[s4].Present {
+						first2 = Optional[Slot]{Present: true, Value: s4}
 						break
 					}
 				}
-				if !some2 {
-					for s4 := range Slot(4) {
-						if !m.Free.Present && !m.Table[s4].Present {
-							m.Free = Optional[Slot]{Present: true, Value: s4}
+				if !first2.Present {
+					return m.undo(&old, fx, 50)
+				}
+				m.Table[first2.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
+			}
+			var set2 uint64
+			for key3 := range Slot(4) {
+				if !m.Table[key3].Present {
+					continue
+				}
+				value2 := int64(key3)
+				set2 |= 1 << uint64(value2)
+			}
+			list2 := set2
+			for i2 := range 4 {
+				if uint64(list2)>>i2&1 == 0 {
+					continue
+				}
+				t := Slot(i2)
+				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2)
+				if holds2 {
+					some3 := false
+					for s5 := range Slot(4) {
+						if m.Table[s5].Present && m.Table[s5].Value == n2 {
+							some3 = true
+							break
 						}
 					}
-					if m.Free.Present {
-						if !m.Free.Present {
-							return m.undo(&old, fx, 40)
-						}
-						m.Table[m.Free.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
-						m.Free = Optional[Slot]{}
-					}
+					holds2 = some3
 				}
-				some3 := false
-				for s5 := range Slot(4) {
-					if m.Table[s5].Present && m.Table[s5].Value == n2 {
-						some3 = true
-						break
+				if holds2 {
+					if !m.Table[t].Present {
+						return m.undo(&old, fx, 50)
 					}
-				}
-				if some3 {
+					if !m.Own.Present {
+						return m.undo(&old, fx, 50)
+					}
+					var first3 Optional[Slot]
 					for s6 := range Slot(4) {
 						if m.Table[s6].Present && m.Table[s6].Value == n2 {
-							m.Free = Optional[Slot]{Present: true, Value: s6}
+							first3 = Optional[Slot]{Present: true, Value: s6}
+							break
 						}
 					}
-				}
-				for t := range Slot(4) {
-					if m.Free.Present && m.Table[t].Present && (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2) {
-						if !m.Table[t].Present {
-							return m.undo(&old, fx, 40)
-						}
-						if !m.Party.Present {
-							return m.undo(&old, fx, 40)
-						}
-						if !ev.Message.SlotRequest.Asks[n2].Present {
-							return m.undo(&old, fx, 40)
-						}
-						fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{Of: m.Party.Value, Joiner: n2, Attempt: ev.Message.SlotRequest.Asks[n2].Value, Slot: m.Free, Players: m.Table}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 50)
 					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 50)
+					}
+					if !m.Queue[n2].Present {
+						return m.undo(&old, fx, 50)
+					}
+					var all Table
+					for s7 := range Slot(4) {
+						var value3 Optional[fsm.Peer]
+						if s7 == t {
+							value3 = Optional[fsm.Peer]{Present: true, Value: n2}
+						} else {
+							value3 = m.Table[s7]
+						}
+						all[s7] = value3
+					}
+					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all}
 				}
-				if !m.Party.Present {
-					return m.undo(&old, fx, 40)
-				}
-				if !ev.Message.SlotRequest.Asks[n2].Present {
-					return m.undo(&old, fx, 40)
-				}
-				fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{Of: m.Party.Value, Joiner: n2, Attempt: ev.Message.SlotRequest.Asks[n2].Value, Slot: m.Free, Players: m.Table}
-				m.Free = Optional[Slot]{}
 			}
+			if !m.Own.Present {
+				return m.undo(&old, fx, 50)
+			}
+			var first4 Optional[Slot]
+			for s8 := range Slot(4) {
+				if m.Table[s8].Present && m.Table[s8].Value == n2 {
+					first4 = Optional[Slot]{Present: true, Value: s8}
+					break
+				}
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 50)
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 50)
+			}
+			if !m.Queue[n2].Present {
+				return m.undo(&old, fx, 50)
+			}
+			fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first4, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table}
 		}
-		return took(40)
+		var all2 [62]Optional[Try]
+		for n3 := range fsm.Peer(62) {
+			all2[n3] = Optional[Try]{}
+		}
+		m.Queue = all2
+		return took(50)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:187 meant for an earlier attempt, or of another game
-		if ev.Message.ConnectReply.Joiner == m.Self && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Of) && ev.Message.ConnectReply.Slot.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: m.Self, Of: ev.Message.ConnectReply.Of}
-			return took(41)
+		// specs/startup/spec.yaml:248 meant for an earlier attempt, or of another game
+		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present && (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round})) {
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
+			return took(51)
 		}
-		// specs/startup/spec.yaml:188
-		if ev.Message.ConnectReply.Joiner == m.Self || !m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Of || !ev.Message.ConnectReply.Slot.Present {
-			return took(42)
+		// specs/startup/spec.yaml:249
+		if !ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value == m.Self || !ev.Message.ConnectReply.Slot.Present || !m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}) {
+			return took(52)
 		}
-		// specs/startup/spec.yaml:189
+		// specs/startup/spec.yaml:250
 		if !ev.Message.ConnectReply.Slot.Present {
-			return refused(43)
+			return refused(53)
 		}
-		m.Table[ev.Message.ConnectReply.Slot.Value] = Optional[fsm.Peer]{Present: true, Value: ev.Message.ConnectReply.Joiner}
-		return took(43)
+		m.Table[ev.Message.ConnectReply.Slot.Value] = ev.Message.ConnectReply.Joiner
+		return took(53)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:190
-		if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Of && !m.Table[ev.Message.NodeAlive.Slot].Present {
+		// specs/startup/spec.yaml:251
+		if m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}) && !m.Table[ev.Message.NodeAlive.Slot].Present {
 			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		}
-		return took(44)
+		return took(54)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:192
-		if !m.Party.Present || m.Party.Value != ev.Message.Disconnect.Of || ev.Message.Disconnect.Node == m.Self {
-			return took(45)
+		// specs/startup/spec.yaml:253
+		var value Optional[fsm.Peer]
+		if !ev.Message.Disconnect.Node.Present {
+			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
+		} else {
+			value = ev.Message.Disconnect.Node
 		}
-		// specs/startup/spec.yaml:193
+		if value.Present && value.Value == m.Self || ev.Message.Disconnect.Founder.Present && (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.Disconnect.Founder, Round: ev.Message.Disconnect.Round})) {
+			return took(55)
+		}
+		// specs/startup/spec.yaml:254 the keeper tells the others
 		some := false
 		for s := range Slot(4) {
-			if m.Table[s].Present && m.Table[s].Value == ev.Message.Disconnect.Node {
+			var value2 Optional[fsm.Peer]
+			if !ev.Message.Disconnect.Node.Present {
+				value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			} else {
+				value2 = ev.Message.Disconnect.Node
+			}
+			if m.Table[s] == value2 {
 				some = true
 				break
 			}
@@ -770,14 +1519,20 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		if some {
 			old := *m
 			for s2 := range Slot(4) {
-				if m.Table[s2].Present && m.Table[s2].Value == ev.Message.Disconnect.Node {
+				var value3 Optional[fsm.Peer]
+				if !ev.Message.Disconnect.Node.Present {
+					value3 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+				} else {
+					value3 = ev.Message.Disconnect.Node
+				}
+				if m.Table[s2] == value3 {
 					m.Table[s2] = Optional[fsm.Peer]{}
 				}
 			}
 			some2 := false
 			for s3 := range Slot(4) {
 				if !m.Own.Present {
-					return m.undo(&old, fx, 46)
+					return m.undo(&old, fx, 56)
 				}
 				if s3 < m.Own.Value && m.Table[s3].Present {
 					some2 = true
@@ -785,43 +1540,137 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 				}
 			}
 			if !some2 {
+				var set uint64
 				for s4 := range Slot(4) {
-					if m.Table[s4].Present && (!m.Table[s4].Present || m.Table[s4].Value != m.Self) {
-						if !m.Table[s4].Present {
-							return m.undo(&old, fx, 46)
-						}
-						fx.sendTo(MessageDisconnect, m.Table[s4].Value).Disconnect = DisconnectMessage{Node: ev.Message.Disconnect.Node, Of: ev.Message.Disconnect.Of}
+					if !m.Table[s4].Present {
+						continue
 					}
+					if !m.Table[s4].Present {
+						return m.undo(&old, fx, 56)
+					}
+					value4 := int64(m.Table[s4].Value)
+					set |= 1 << uint64(value4)
+				}
+				value5 := int64(m.Self)
+				list := set &^ uint64(maskOf(value5))
+				for i := range 62 {
+					if uint64(list)>>i&1 == 0 {
+						continue
+					}
+					peer := fsm.Peer(i)
+					var value6 Optional[fsm.Peer]
+					if !ev.Message.Disconnect.Node.Present {
+						value6 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+					} else {
+						value6 = ev.Message.Disconnect.Node
+					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 56)
+					}
+					if !m.Party.Present {
+						return m.undo(&old, fx, 56)
+					}
+					fx.sendTo(MessageDisconnect, peer).Disconnect = DisconnectMessage{Node: value6, Slot: ev.Message.Disconnect.Slot, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
 				}
 			}
-			return took(46)
+			return took(56)
 		}
-		// specs/startup/spec.yaml:198 known already
-		return took(47)
-	case ReceiveGone:
-		// specs/startup/spec.yaml:199
+		// specs/startup/spec.yaml:260 known already
+		return took(57)
+	case EventLost:
+		// specs/startup/spec.yaml:261
 		for s := range Slot(4) {
 			if m.Table[s].Present && m.Table[s].Value == fx.from {
 				m.Table[s] = Optional[fsm.Peer]{}
 			}
 		}
-		return took(48)
+		return took(58)
+	case CommandAlive:
+		// specs/startup/spec.yaml:262
+		old := *m
+		var set uint64
+		for s := range Slot(4) {
+			if !m.Table[s].Present {
+				continue
+			}
+			if !m.Table[s].Present {
+				return m.undo(&old, fx, 59)
+			}
+			value := int64(m.Table[s].Value)
+			set |= 1 << uint64(value)
+		}
+		value2 := int64(m.Self)
+		list := set &^ uint64(maskOf(value2))
+		for i := range 62 {
+			if uint64(list)>>i&1 == 0 {
+				continue
+			}
+			peer := fsm.Peer(i)
+			if !m.Own.Present {
+				return m.undo(&old, fx, 59)
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 59)
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 59)
+			}
+			fx.sendTo(MessageNodeAlive, peer).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
+		}
+		return took(59)
+	case CommandLeave:
+		// specs/startup/spec.yaml:264
+		old := *m
+		var set uint64
+		for s := range Slot(4) {
+			if !m.Table[s].Present {
+				continue
+			}
+			if !m.Table[s].Present {
+				return m.undo(&old, fx, 60)
+			}
+			value := int64(m.Table[s].Value)
+			set |= 1 << uint64(value)
+		}
+		value2 := int64(m.Self)
+		list := set &^ uint64(maskOf(value2))
+		for i := range 62 {
+			if uint64(list)>>i&1 == 0 {
+				continue
+			}
+			peer := fsm.Peer(i)
+			if !m.Party.Present {
+				return m.undo(&old, fx, 60)
+			}
+			if !m.Party.Present {
+				return m.undo(&old, fx, 60)
+			}
+			fx.sendTo(MessageDisconnect, peer).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
+		}
+		m.Own = Optional[Slot]{}
+		m.Party = Optional[Game]{}
+		var all Table
+		for s2 := range Slot(4) {
+			all[s2] = Optional[fsm.Peer]{}
+		}
+		m.Table = all
+		m.State = StateIdle
+		return took(60)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:200
-		return ignored(49)
-	case CommandOff:
-		// specs/startup/spec.yaml:244
-		if m.Wait {
-			m.Wait = false
-			fx.stop(alarmWait, 0)
-		}
-		if m.Ask {
-			m.Ask = false
-			fx.stop(alarmAsk, 0)
-		}
-		fx.sendTo(MessageGone, fsm.Broadcast)
-		m.State = StateOff
-		return took(50)
+		// specs/startup/spec.yaml:268
+		return ignored(61)
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:300
+		return ignored(62)
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:300
+		return ignored(63)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:300
+		return ignored(64)
+	case ReceivePing:
+		// specs/startup/spec.yaml:300
+		return ignored(65)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -830,126 +1679,128 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:203
+		// specs/startup/spec.yaml:297
+		old := *m
+		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:72 entry
-		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: m.Queue}
+		// specs/startup/spec.yaml:181 entry
+		var list Asks
+		for n2 := range fsm.Peer(62) {
+			if !m.Queue[n2].Present {
+				continue
+			}
+			if !m.Queue[n2].Present {
+				return m.undo(&old, fx, 66)
+			}
+			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
+				return m.undo(&old, fx, 66)
+			}
+		}
+		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list}
 		m.Wait = true
 		fx.start(alarmWait, 0)
-		return took(51)
+		return took(66)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:240
-		if ev.Message.ConnectReply.Joiner == m.Self && ev.Message.ConnectReply.Slot.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: m.Self, Of: ev.Message.ConnectReply.Of}
+		// specs/startup/spec.yaml:298
+		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
-		return took(52)
-	case ReceiveConnect:
-		// specs/startup/spec.yaml:241
-		return ignored(53)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:241
-		return ignored(54)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:241
-		return ignored(55)
-	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:241
-		return ignored(56)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:241
-		return ignored(57)
-	case ReceiveGone:
-		// specs/startup/spec.yaml:241
-		return ignored(58)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// inLost is Step in the state lost.
-func (m *Peer) inLost(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandConnect:
-		// specs/startup/spec.yaml:206
-		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
-		m.Left = 10
-		m.Again = 2
-		m.State = StateConnecting
-		// specs/startup/spec.yaml:72 entry
-		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: m.Queue}
-		m.Wait = true
-		fx.start(alarmWait, 0)
-		return took(59)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:240
-		if ev.Message.ConnectReply.Joiner == m.Self && ev.Message.ConnectReply.Slot.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: m.Self, Of: ev.Message.ConnectReply.Of}
-		}
-		return took(60)
-	case ReceiveConnect:
-		// specs/startup/spec.yaml:241
-		return ignored(61)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:241
-		return ignored(62)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:241
-		return ignored(63)
-	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:241
-		return ignored(64)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:241
-		return ignored(65)
-	case ReceiveGone:
-		// specs/startup/spec.yaml:241
-		return ignored(66)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// inOff is Step in the state off.
-func (m *Peer) inOff(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandBack:
-		// specs/startup/spec.yaml:210
-		m.Try = Try((int64(m.Try) + 1) % 2)
-		m.Own = Optional[Slot]{}
-		m.Party = Optional[Game]{}
-		m.Master = Optional[fsm.Peer]{}
-		m.Left = 0
-		m.Again = 0
-		for n2 := range fsm.Peer(3) {
-			m.Queue[n2] = Optional[Try]{}
-		}
-		for s := range Slot(4) {
-			m.Table[s] = Optional[fsm.Peer]{}
-		}
-		m.State = StateIdle
 		return took(67)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:215
+		// specs/startup/spec.yaml:299
 		return ignored(68)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:215
-		return ignored(69)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:215
-		return ignored(70)
+		// specs/startup/spec.yaml:299
+		return ignored(69)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:215
-		return ignored(71)
+		// specs/startup/spec.yaml:299
+		return ignored(70)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:215
-		return ignored(72)
+		// specs/startup/spec.yaml:299
+		return ignored(71)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:215
+		// specs/startup/spec.yaml:299
+		return ignored(72)
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:300
 		return ignored(73)
-	case ReceiveGone:
-		// specs/startup/spec.yaml:215
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:300
 		return ignored(74)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:300
+		return ignored(75)
+	case ReceivePing:
+		// specs/startup/spec.yaml:300
+		return ignored(76)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// inFailed is Step in the state failed.
+func (m *Peer) inFailed(ev *Event, fx *Effects) fsm.Result {
+	switch ev.Kind {
+	case CommandConnect:
+		// specs/startup/spec.yaml:297
+		old := *m
+		m.Try = Try(int64(m.Try)%255 + 1)
+		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
+		m.Left = 10
+		m.Again = 2
+		m.State = StateConnecting
+		// specs/startup/spec.yaml:181 entry
+		var list Asks
+		for n2 := range fsm.Peer(62) {
+			if !m.Queue[n2].Present {
+				continue
+			}
+			if !m.Queue[n2].Present {
+				return m.undo(&old, fx, 77)
+			}
+			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
+				return m.undo(&old, fx, 77)
+			}
+		}
+		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list}
+		m.Wait = true
+		fx.start(alarmWait, 0)
+		return took(77)
+	case ReceiveConnectReply:
+		// specs/startup/spec.yaml:298
+		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
+		}
+		return took(78)
+	case ReceiveConnect:
+		// specs/startup/spec.yaml:299
+		return ignored(79)
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:299
+		return ignored(80)
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:299
+		return ignored(81)
+	case ReceiveNodeAlive:
+		// specs/startup/spec.yaml:299
+		return ignored(82)
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:299
+		return ignored(83)
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:300
+		return ignored(84)
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:300
+		return ignored(85)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:300
+		return ignored(86)
+	case ReceivePing:
+		// specs/startup/spec.yaml:300
+		return ignored(87)
 	}
 	return m.unmentioned(ev, fx)
 }

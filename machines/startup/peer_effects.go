@@ -15,14 +15,17 @@ const (
 	EventLost                            // the link to From was lost
 	ReceiveConnect                       // broadcast: I want to play; with all requests I hold, mine among them
 	ReceiveConnectReply                  // to the joiner, and copies to all other players
-	ReceiveSlotRequest                   // to the one who can give a slot
-	ReceiveSubdueSlave                   // do not found a game; ask that node, I have noted your request if it is me
-	ReceiveNodeAlive                     // I am in this slot of this game
 	ReceiveDisconnect                    // that node is not in this game
-	ReceiveGone                          // no packet: nothing was heard from this peer for longer than any packet lives
+	ReceiveSlotRequest                   // to the one who can give a slot
+	ReceiveSubdueSlave                   // do not found a game; ask that node
+	ReceiveJoin                          // enters the battle; not the startup's
+	ReceiveUnjoin                        // leaves the battle
+	ReceiveGameState                     // ship and remote events of one who is in the battle, instead of NODE_ALIVE
+	ReceiveNodeAlive                     // I am in this slot of this game
+	ReceivePing                          // retired
 	CommandConnect                       // the user wants to play
-	CommandOff                           // the computer is switched off without a word
-	CommandBack                          // the computer is switched on again and counts its attempt on from the last one
+	CommandLeave                         // the user does not want to play any more
+	CommandAlive                         // the game's send tick
 	TimerWait                            // timer wait expired; RETRYWAIT_CONNECT
 	TimerAsk                             // timer ask expired; RETRYWAIT_SLOTREQUEST
 )
@@ -38,23 +41,29 @@ type Event struct {
 func (ev *Event) invalid() bool {
 	switch ev.Kind {
 	case EventUp:
-		return ev.From < 0 || ev.From > 2
+		return ev.From < 0 || ev.From > 61
 	case EventLost:
-		return ev.From < 0 || ev.From > 2
+		return ev.From < 0 || ev.From > 61
 	case ReceiveConnect:
-		return ev.From < 0 || ev.From > 2 || invalidRequests(&ev.Message.Connect.Asks)
+		return ev.From < 0 || ev.From > 61 || invalidAsks(&ev.Message.Connect.Asks)
 	case ReceiveConnectReply:
-		return ev.From < 0 || ev.From > 2 || ev.Message.ConnectReply.Of.Founder < 0 || ev.Message.ConnectReply.Of.Founder > 2 || ev.Message.ConnectReply.Of.Try > 1 || ev.Message.ConnectReply.Joiner < 0 || ev.Message.ConnectReply.Joiner > 2 || ev.Message.ConnectReply.Attempt > 1 || ev.Message.ConnectReply.Slot.Present && (ev.Message.ConnectReply.Slot.Value > 3) || invalidTable(&ev.Message.ConnectReply.Players)
-	case ReceiveSlotRequest:
-		return ev.From < 0 || ev.From > 2 || invalidRequests(&ev.Message.SlotRequest.Asks)
-	case ReceiveSubdueSlave:
-		return ev.From < 0 || ev.From > 2 || ev.Message.SubdueSlave.Above < 0 || ev.Message.SubdueSlave.Above > 2
-	case ReceiveNodeAlive:
-		return ev.From < 0 || ev.From > 2 || ev.Message.NodeAlive.Of.Founder < 0 || ev.Message.NodeAlive.Of.Founder > 2 || ev.Message.NodeAlive.Of.Try > 1 || ev.Message.NodeAlive.Slot > 3
+		return ev.From < 0 || ev.From > 61 || ev.Message.ConnectReply.From > 3 || ev.Message.ConnectReply.Slot.Present && (ev.Message.ConnectReply.Slot.Value > 3) || ev.Message.ConnectReply.Founder.Present && (ev.Message.ConnectReply.Founder.Value < 0 || ev.Message.ConnectReply.Founder.Value > 61) || ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 61) || invalidTable(&ev.Message.ConnectReply.Players)
 	case ReceiveDisconnect:
-		return ev.From < 0 || ev.From > 2 || ev.Message.Disconnect.Node < 0 || ev.Message.Disconnect.Node > 2 || ev.Message.Disconnect.Of.Founder < 0 || ev.Message.Disconnect.Of.Founder > 2 || ev.Message.Disconnect.Of.Try > 1
-	case ReceiveGone:
-		return ev.From < 0 || ev.From > 2
+		return ev.From < 0 || ev.From > 61 || ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 61) || ev.Message.Disconnect.Slot.Present && (ev.Message.Disconnect.Slot.Value > 3) || ev.Message.Disconnect.Founder.Present && (ev.Message.Disconnect.Founder.Value < 0 || ev.Message.Disconnect.Founder.Value > 61)
+	case ReceiveSlotRequest:
+		return ev.From < 0 || ev.From > 61 || invalidAsks(&ev.Message.SlotRequest.Asks)
+	case ReceiveSubdueSlave:
+		return ev.From < 0 || ev.From > 61 || ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 61)
+	case ReceiveJoin:
+		return ev.From < 0 || ev.From > 61
+	case ReceiveUnjoin:
+		return ev.From < 0 || ev.From > 61
+	case ReceiveGameState:
+		return ev.From < 0 || ev.From > 61
+	case ReceiveNodeAlive:
+		return ev.From < 0 || ev.From > 61 || ev.Message.NodeAlive.Slot > 3 || ev.Message.NodeAlive.Founder.Present && (ev.Message.NodeAlive.Founder.Value < 0 || ev.Message.NodeAlive.Founder.Value > 61)
+	case ReceivePing:
+		return ev.From < 0 || ev.From > 61
 	}
 	return false
 }
@@ -64,72 +73,89 @@ func (ev *Event) outside() (field, values string) {
 	switch ev.Kind {
 	case EventUp:
 		switch {
-		case ev.From < 0 || ev.From > 2:
-			return "sender", "0..2"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
 		}
 	case EventLost:
 		switch {
-		case ev.From < 0 || ev.From > 2:
-			return "sender", "0..2"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
 		}
 	case ReceiveConnect:
 		switch {
-		case ev.From < 0 || ev.From > 2:
-			return "sender", "0..2"
-		case invalidRequests(&ev.Message.Connect.Asks):
-			return "asks", "an array of 0..1"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case invalidAsks(&ev.Message.Connect.Asks):
+			return "asks", "a list of at most 8 of Ask"
 		}
 	case ReceiveConnectReply:
 		switch {
-		case ev.From < 0 || ev.From > 2:
-			return "sender", "0..2"
-		case ev.Message.ConnectReply.Of.Founder < 0 || ev.Message.ConnectReply.Of.Founder > 2 || ev.Message.ConnectReply.Of.Try > 1:
-			return "of", "Game"
-		case ev.Message.ConnectReply.Joiner < 0 || ev.Message.ConnectReply.Joiner > 2:
-			return "joiner", "0..2"
-		case ev.Message.ConnectReply.Attempt > 1:
-			return "attempt", "0..1"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.ConnectReply.From > 3:
+			return "from", "0..3"
 		case ev.Message.ConnectReply.Slot.Present && (ev.Message.ConnectReply.Slot.Value > 3):
 			return "slot", "0..3"
+		case ev.Message.ConnectReply.Founder.Present && (ev.Message.ConnectReply.Founder.Value < 0 || ev.Message.ConnectReply.Founder.Value > 61):
+			return "founder", "0..61"
+		case ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 61):
+			return "joiner", "0..61"
 		case invalidTable(&ev.Message.ConnectReply.Players):
-			return "players", "an array of 0..2"
-		}
-	case ReceiveSlotRequest:
-		switch {
-		case ev.From < 0 || ev.From > 2:
-			return "sender", "0..2"
-		case invalidRequests(&ev.Message.SlotRequest.Asks):
-			return "asks", "an array of 0..1"
-		}
-	case ReceiveSubdueSlave:
-		switch {
-		case ev.From < 0 || ev.From > 2:
-			return "sender", "0..2"
-		case ev.Message.SubdueSlave.Above < 0 || ev.Message.SubdueSlave.Above > 2:
-			return "above", "0..2"
-		}
-	case ReceiveNodeAlive:
-		switch {
-		case ev.From < 0 || ev.From > 2:
-			return "sender", "0..2"
-		case ev.Message.NodeAlive.Of.Founder < 0 || ev.Message.NodeAlive.Of.Founder > 2 || ev.Message.NodeAlive.Of.Try > 1:
-			return "of", "Game"
-		case ev.Message.NodeAlive.Slot > 3:
-			return "slot", "0..3"
+			return "players", "an array of 0..61"
 		}
 	case ReceiveDisconnect:
 		switch {
-		case ev.From < 0 || ev.From > 2:
-			return "sender", "0..2"
-		case ev.Message.Disconnect.Node < 0 || ev.Message.Disconnect.Node > 2:
-			return "node", "0..2"
-		case ev.Message.Disconnect.Of.Founder < 0 || ev.Message.Disconnect.Of.Founder > 2 || ev.Message.Disconnect.Of.Try > 1:
-			return "of", "Game"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 61):
+			return "node", "0..61"
+		case ev.Message.Disconnect.Slot.Present && (ev.Message.Disconnect.Slot.Value > 3):
+			return "slot", "0..3"
+		case ev.Message.Disconnect.Founder.Present && (ev.Message.Disconnect.Founder.Value < 0 || ev.Message.Disconnect.Founder.Value > 61):
+			return "founder", "0..61"
 		}
-	case ReceiveGone:
+	case ReceiveSlotRequest:
 		switch {
-		case ev.From < 0 || ev.From > 2:
-			return "sender", "0..2"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case invalidAsks(&ev.Message.SlotRequest.Asks):
+			return "asks", "a list of at most 8 of Ask"
+		}
+	case ReceiveSubdueSlave:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 61):
+			return "above", "0..61"
+		}
+	case ReceiveJoin:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case ReceiveUnjoin:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case ReceiveGameState:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case ReceiveNodeAlive:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.NodeAlive.Slot > 3:
+			return "slot", "0..3"
+		case ev.Message.NodeAlive.Founder.Present && (ev.Message.NodeAlive.Founder.Value < 0 || ev.Message.NodeAlive.Founder.Value > 61):
+			return "founder", "0..61"
+		}
+	case ReceivePing:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
 		}
 	}
 	return

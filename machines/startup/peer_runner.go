@@ -24,7 +24,7 @@ func NewPeerRunner(self fsm.Peer) (*PeerRunner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PeerRunner{Machine: m, effects: Effects{list: make([]Effect, 0, 15)}}, nil
+	return &PeerRunner{Machine: m, effects: Effects{list: make([]Effect, 0, 64)}}, nil
 }
 
 // Connect gives the command connect: the user wants to play. Refused means that it is not available now.
@@ -33,17 +33,16 @@ func (r *PeerRunner) Connect() fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
-// Off gives the command off: the computer is switched off without a word. Refused means that it is not
+// Leave gives the command leave: the user does not want to play any more. Refused means that it is not
 // available now.
-func (r *PeerRunner) Off() fsm.Result {
-	r.event.Kind = CommandOff
+func (r *PeerRunner) Leave() fsm.Result {
+	r.event.Kind = CommandLeave
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
-// Back gives the command back: the computer is switched on again and counts its attempt on from the last
-// one. Refused means that it is not available now.
-func (r *PeerRunner) Back() fsm.Result {
-	r.event.Kind = CommandBack
+// Alive gives the command alive: the game's send tick. Refused means that it is not available now.
+func (r *PeerRunner) Alive() fsm.Result {
+	r.event.Kind = CommandAlive
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -129,15 +128,15 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "lost"...)
 	case CommandConnect:
 		b = append(b, "connect"...)
-	case CommandOff:
-		b = append(b, "off"...)
-	case CommandBack:
-		b = append(b, "back"...)
+	case CommandLeave:
+		b = append(b, "leave"...)
+	case CommandAlive:
+		b = append(b, "alive"...)
 	case TimerWait:
 		b = append(b, "wait"...)
 	case TimerAsk:
 		b = append(b, "ask"...)
-	case ReceiveConnect, ReceiveConnectReply, ReceiveSlotRequest, ReceiveSubdueSlave, ReceiveNodeAlive, ReceiveDisconnect, ReceiveGone:
+	case ReceiveConnect, ReceiveConnectReply, ReceiveDisconnect, ReceiveSlotRequest, ReceiveSubdueSlave, ReceiveJoin, ReceiveUnjoin, ReceiveGameState, ReceiveNodeAlive, ReceivePing:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -203,126 +202,140 @@ var info = fsm.Info{
 	Protocol: "startup",
 	Role:     "peer",
 	Hash:     hash,
-	States:   []string{"idle", "connecting", "requesting", "game", "refused", "lost", "off"},
-	Final:    []bool{false, false, false, false, false, false, false},
-	Messages: []string{"CONNECT", "CONNECT_REPLY", "SLOT_REQUEST", "SUBDUE_SLAVE", "NODE_ALIVE", "DISCONNECT", "GONE"},
-	Commands: []string{"connect", "off", "back"},
+	States:   []string{"idle", "connecting", "requesting", "game", "refused", "failed"},
+	Final:    []bool{false, false, false, false, false, false},
+	Messages: []string{"CONNECT", "CONNECT_REPLY", "DISCONNECT", "SLOT_REQUEST", "SUBDUE_SLAVE", "JOIN", "UNJOIN", "GAME_STATE", "NODE_ALIVE", "PING"},
+	Commands: []string{"connect", "leave", "alive"},
 	Reports:  []string{},
 	Timers:   []string{"wait", "ask"},
 	Transitions: []fsm.Transition{
-		{Name: "idle connect", From: 0, To: 1, File: "specs/startup/spec.yaml", Line: 69, Col: 18},
-		{Name: "idle CONNECT_REPLY", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 240, Col: 26},
-		{Name: "idle CONNECT", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 241, Col: 18},
-		{Name: "idle SLOT_REQUEST", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 241, Col: 27},
-		{Name: "idle SUBDUE_SLAVE", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 241, Col: 41},
-		{Name: "idle NODE_ALIVE", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 241, Col: 55},
-		{Name: "idle DISCONNECT", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 241, Col: 67},
-		{Name: "idle GONE", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 241, Col: 79},
-		{Name: "connecting wait/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 74, Col: 13},
-		{Name: "connecting wait/2", From: 1, To: 3, File: "specs/startup/spec.yaml", Line: 75, Col: 13},
-		{Name: "connecting CONNECT/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 98, Col: 13},
-		{Name: "connecting CONNECT/2", From: 1, To: 2, File: "specs/startup/spec.yaml", Line: 102, Col: 13},
-		{Name: "connecting SUBDUE_SLAVE/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 105, Col: 13},
-		{Name: "connecting SUBDUE_SLAVE/2", From: 1, To: 2, File: "specs/startup/spec.yaml", Line: 106, Col: 13},
-		{Name: "connecting SLOT_REQUEST", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 109, Col: 11},
-		{Name: "connecting GONE", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 112, Col: 15},
-		{Name: "connecting CONNECT_REPLY/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 220, Col: 15},
-		{Name: "connecting CONNECT_REPLY/2", From: 1, To: 4, File: "specs/startup/spec.yaml", Line: 221, Col: 15},
-		{Name: "connecting CONNECT_REPLY/3", From: 1, To: 3, File: "specs/startup/spec.yaml", Line: 229, Col: 15},
-		{Name: "connecting NODE_ALIVE", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 237, Col: 18},
-		{Name: "connecting DISCONNECT", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 237, Col: 30},
-		{Name: "connecting off", From: 1, To: 6, File: "specs/startup/spec.yaml", Line: 244, Col: 16},
-		{Name: "requesting ask/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 117, Col: 13},
-		{Name: "requesting ask/2", From: 2, To: 1, File: "specs/startup/spec.yaml", Line: 118, Col: 13},
-		{Name: "requesting ask/3", From: 2, To: 5, File: "specs/startup/spec.yaml", Line: 119, Col: 13},
-		{Name: "requesting CONNECT", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 120, Col: 18},
-		{Name: "requesting SUBDUE_SLAVE/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 122, Col: 13},
-		{Name: "requesting SUBDUE_SLAVE/2", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 123, Col: 13},
-		{Name: "requesting SUBDUE_SLAVE/3", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 124, Col: 13},
-		{Name: "requesting SLOT_REQUEST", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 129, Col: 11},
-		{Name: "requesting GONE", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 133, Col: 15},
-		{Name: "requesting CONNECT_REPLY/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 220, Col: 15},
-		{Name: "requesting CONNECT_REPLY/2", From: 2, To: 4, File: "specs/startup/spec.yaml", Line: 221, Col: 15},
-		{Name: "requesting CONNECT_REPLY/3", From: 2, To: 3, File: "specs/startup/spec.yaml", Line: 229, Col: 15},
-		{Name: "requesting NODE_ALIVE", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 237, Col: 18},
-		{Name: "requesting DISCONNECT", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 237, Col: 30},
-		{Name: "requesting off", From: 2, To: 6, File: "specs/startup/spec.yaml", Line: 244, Col: 16},
-		{Name: "game CONNECT/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 137, Col: 13},
-		{Name: "game CONNECT/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 143, Col: 13},
-		{Name: "game SLOT_REQUEST/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 162, Col: 13},
-		{Name: "game SLOT_REQUEST/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 168, Col: 13},
-		{Name: "game CONNECT_REPLY/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 187, Col: 13},
-		{Name: "game CONNECT_REPLY/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 188, Col: 13},
-		{Name: "game CONNECT_REPLY/3", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 189, Col: 13},
-		{Name: "game NODE_ALIVE", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 190, Col: 21},
-		{Name: "game DISCONNECT/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 192, Col: 13},
-		{Name: "game DISCONNECT/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 193, Col: 13},
-		{Name: "game DISCONNECT/3", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 198, Col: 13},
-		{Name: "game GONE", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 199, Col: 15},
-		{Name: "game SUBDUE_SLAVE", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 200, Col: 9},
-		{Name: "game off", From: 3, To: 6, File: "specs/startup/spec.yaml", Line: 244, Col: 16},
-		{Name: "refused connect", From: 4, To: 1, File: "specs/startup/spec.yaml", Line: 203, Col: 18},
-		{Name: "refused CONNECT_REPLY", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 240, Col: 26},
-		{Name: "refused CONNECT", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 241, Col: 18},
-		{Name: "refused SLOT_REQUEST", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 241, Col: 27},
-		{Name: "refused SUBDUE_SLAVE", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 241, Col: 41},
-		{Name: "refused NODE_ALIVE", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 241, Col: 55},
-		{Name: "refused DISCONNECT", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 241, Col: 67},
-		{Name: "refused GONE", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 241, Col: 79},
-		{Name: "lost connect", From: 5, To: 1, File: "specs/startup/spec.yaml", Line: 206, Col: 18},
-		{Name: "lost CONNECT_REPLY", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 240, Col: 26},
-		{Name: "lost CONNECT", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 241, Col: 18},
-		{Name: "lost SLOT_REQUEST", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 241, Col: 27},
-		{Name: "lost SUBDUE_SLAVE", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 241, Col: 41},
-		{Name: "lost NODE_ALIVE", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 241, Col: 55},
-		{Name: "lost DISCONNECT", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 241, Col: 67},
-		{Name: "lost GONE", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 241, Col: 79},
-		{Name: "off back", From: 6, To: 0, File: "specs/startup/spec.yaml", Line: 210, Col: 11},
-		{Name: "off CONNECT", From: 6, To: 6, File: "specs/startup/spec.yaml", Line: 215, Col: 18},
-		{Name: "off CONNECT_REPLY", From: 6, To: 6, File: "specs/startup/spec.yaml", Line: 215, Col: 27},
-		{Name: "off SLOT_REQUEST", From: 6, To: 6, File: "specs/startup/spec.yaml", Line: 215, Col: 42},
-		{Name: "off SUBDUE_SLAVE", From: 6, To: 6, File: "specs/startup/spec.yaml", Line: 215, Col: 56},
-		{Name: "off NODE_ALIVE", From: 6, To: 6, File: "specs/startup/spec.yaml", Line: 215, Col: 70},
-		{Name: "off DISCONNECT", From: 6, To: 6, File: "specs/startup/spec.yaml", Line: 215, Col: 82},
-		{Name: "off GONE", From: 6, To: 6, File: "specs/startup/spec.yaml", Line: 215, Col: 94},
+		{Name: "idle connect", From: 0, To: 1, File: "specs/startup/spec.yaml", Line: 297, Col: 20},
+		{Name: "idle CONNECT_REPLY", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 298, Col: 26},
+		{Name: "idle CONNECT", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 299, Col: 18},
+		{Name: "idle SLOT_REQUEST", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 299, Col: 27},
+		{Name: "idle SUBDUE_SLAVE", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 299, Col: 41},
+		{Name: "idle NODE_ALIVE", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 299, Col: 55},
+		{Name: "idle DISCONNECT", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 299, Col: 67},
+		{Name: "idle JOIN", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 300, Col: 18},
+		{Name: "idle UNJOIN", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 300, Col: 24},
+		{Name: "idle GAME_STATE", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 300, Col: 32},
+		{Name: "idle PING", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 300, Col: 44},
+		{Name: "connecting wait/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 183, Col: 13},
+		{Name: "connecting wait/2", From: 1, To: 3, File: "specs/startup/spec.yaml", Line: 184, Col: 13},
+		{Name: "connecting CONNECT/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 188, Col: 13},
+		{Name: "connecting CONNECT/2", From: 1, To: 2, File: "specs/startup/spec.yaml", Line: 192, Col: 13},
+		{Name: "connecting SUBDUE_SLAVE/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 194, Col: 13},
+		{Name: "connecting SUBDUE_SLAVE/2", From: 1, To: 2, File: "specs/startup/spec.yaml", Line: 195, Col: 13},
+		{Name: "connecting SLOT_REQUEST", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 197, Col: 11},
+		{Name: "connecting CONNECT_REPLY/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 275, Col: 15},
+		{Name: "connecting CONNECT_REPLY/2", From: 1, To: 4, File: "specs/startup/spec.yaml", Line: 276, Col: 15},
+		{Name: "connecting CONNECT_REPLY/3", From: 1, To: 3, File: "specs/startup/spec.yaml", Line: 284, Col: 15},
+		{Name: "connecting lost", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 292, Col: 17},
+		{Name: "connecting leave", From: 1, To: 0, File: "specs/startup/spec.yaml", Line: 293, Col: 18},
+		{Name: "connecting NODE_ALIVE", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 294, Col: 18},
+		{Name: "connecting DISCONNECT", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 294, Col: 30},
+		{Name: "connecting JOIN", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 300, Col: 18},
+		{Name: "connecting UNJOIN", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 300, Col: 24},
+		{Name: "connecting GAME_STATE", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 300, Col: 32},
+		{Name: "connecting PING", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 300, Col: 44},
+		{Name: "requesting ask/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 204, Col: 13},
+		{Name: "requesting ask/2", From: 2, To: 1, File: "specs/startup/spec.yaml", Line: 205, Col: 13},
+		{Name: "requesting ask/3", From: 2, To: 5, File: "specs/startup/spec.yaml", Line: 206, Col: 13},
+		{Name: "requesting CONNECT", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 207, Col: 18},
+		{Name: "requesting SUBDUE_SLAVE/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 209, Col: 13},
+		{Name: "requesting SUBDUE_SLAVE/2", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 210, Col: 13},
+		{Name: "requesting SLOT_REQUEST", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 215, Col: 11},
+		{Name: "requesting CONNECT_REPLY/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 275, Col: 15},
+		{Name: "requesting CONNECT_REPLY/2", From: 2, To: 4, File: "specs/startup/spec.yaml", Line: 276, Col: 15},
+		{Name: "requesting CONNECT_REPLY/3", From: 2, To: 3, File: "specs/startup/spec.yaml", Line: 284, Col: 15},
+		{Name: "requesting lost", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 292, Col: 17},
+		{Name: "requesting leave", From: 2, To: 0, File: "specs/startup/spec.yaml", Line: 293, Col: 18},
+		{Name: "requesting NODE_ALIVE", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 294, Col: 18},
+		{Name: "requesting DISCONNECT", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 294, Col: 30},
+		{Name: "requesting JOIN", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 300, Col: 18},
+		{Name: "requesting UNJOIN", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 300, Col: 24},
+		{Name: "requesting GAME_STATE", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 300, Col: 32},
+		{Name: "requesting PING", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 300, Col: 44},
+		{Name: "game CONNECT/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 236, Col: 13},
+		{Name: "game CONNECT/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 240, Col: 13},
+		{Name: "game SLOT_REQUEST/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 242, Col: 13},
+		{Name: "game SLOT_REQUEST/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 246, Col: 13},
+		{Name: "game CONNECT_REPLY/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 248, Col: 13},
+		{Name: "game CONNECT_REPLY/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 249, Col: 13},
+		{Name: "game CONNECT_REPLY/3", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 250, Col: 13},
+		{Name: "game NODE_ALIVE", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 251, Col: 21},
+		{Name: "game DISCONNECT/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 253, Col: 13},
+		{Name: "game DISCONNECT/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 254, Col: 13},
+		{Name: "game DISCONNECT/3", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 260, Col: 13},
+		{Name: "game lost", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 261, Col: 15},
+		{Name: "game alive", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 262, Col: 16},
+		{Name: "game leave", From: 3, To: 0, File: "specs/startup/spec.yaml", Line: 264, Col: 11},
+		{Name: "game SUBDUE_SLAVE", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 268, Col: 9},
+		{Name: "game JOIN", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 300, Col: 18},
+		{Name: "game UNJOIN", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 300, Col: 24},
+		{Name: "game GAME_STATE", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 300, Col: 32},
+		{Name: "game PING", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 300, Col: 44},
+		{Name: "refused connect", From: 4, To: 1, File: "specs/startup/spec.yaml", Line: 297, Col: 20},
+		{Name: "refused CONNECT_REPLY", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 298, Col: 26},
+		{Name: "refused CONNECT", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 299, Col: 18},
+		{Name: "refused SLOT_REQUEST", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 299, Col: 27},
+		{Name: "refused SUBDUE_SLAVE", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 299, Col: 41},
+		{Name: "refused NODE_ALIVE", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 299, Col: 55},
+		{Name: "refused DISCONNECT", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 299, Col: 67},
+		{Name: "refused JOIN", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 300, Col: 18},
+		{Name: "refused UNJOIN", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 300, Col: 24},
+		{Name: "refused GAME_STATE", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 300, Col: 32},
+		{Name: "refused PING", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 300, Col: 44},
+		{Name: "failed connect", From: 5, To: 1, File: "specs/startup/spec.yaml", Line: 297, Col: 20},
+		{Name: "failed CONNECT_REPLY", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 298, Col: 26},
+		{Name: "failed CONNECT", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 299, Col: 18},
+		{Name: "failed SLOT_REQUEST", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 299, Col: 27},
+		{Name: "failed SUBDUE_SLAVE", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 299, Col: 41},
+		{Name: "failed NODE_ALIVE", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 299, Col: 55},
+		{Name: "failed DISCONNECT", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 299, Col: 67},
+		{Name: "failed JOIN", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 300, Col: 18},
+		{Name: "failed UNJOIN", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 300, Col: 24},
+		{Name: "failed GAME_STATE", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 300, Col: 32},
+		{Name: "failed PING", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 300, Col: 44},
 	},
 	TickNanos:  1667000,
 	MaxFrame:   maxFrame,
-	MaxEffects: 15,
-	Ordered:    true,
-	Reliable:   true,
-	Duplicates: false,
+	MaxEffects: 436,
+	Ordered:    false,
+	Reliable:   false,
+	Duplicates: true,
 }
 
 // What each state handles or ignores.
 var legal = [...]string{
-	StateIdle:       "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, connect",
-	StateConnecting: "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, off, wait",
-	StateRequesting: "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, off, ask",
-	StateGame:       "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, off",
-	StateRefused:    "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, connect",
-	StateLost:       "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, connect",
-	StateOff:        "CONNECT, CONNECT_REPLY, SLOT_REQUEST, SUBDUE_SLAVE, NODE_ALIVE, DISCONNECT, GONE, back",
+	StateIdle:       "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, connect",
+	StateConnecting: "lost, CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, leave, wait",
+	StateRequesting: "lost, CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, leave, ask",
+	StateGame:       "lost, CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, leave, alive",
+	StateRefused:    "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, connect",
+	StateFailed:     "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, connect",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var handles = [...][15]uint16{
+var handles = [...][18]uint16{
 	StateIdle:       {ReceiveConnectReply: 2, CommandConnect: 1},
-	StateConnecting: {ReceiveConnect: 11, ReceiveConnectReply: 17, ReceiveSlotRequest: 15, ReceiveSubdueSlave: 13, ReceiveGone: 16, CommandOff: 22, TimerWait: 9},
-	StateRequesting: {ReceiveConnect: 26, ReceiveConnectReply: 32, ReceiveSlotRequest: 30, ReceiveSubdueSlave: 27, ReceiveGone: 31, CommandOff: 37, TimerAsk: 23},
-	StateGame:       {ReceiveConnect: 38, ReceiveConnectReply: 42, ReceiveSlotRequest: 40, ReceiveNodeAlive: 45, ReceiveDisconnect: 46, ReceiveGone: 49, CommandOff: 51},
-	StateRefused:    {ReceiveConnectReply: 53, CommandConnect: 52},
-	StateLost:       {ReceiveConnectReply: 61, CommandConnect: 60},
-	StateOff:        {CommandBack: 68},
+	StateConnecting: {EventLost: 22, ReceiveConnect: 14, ReceiveConnectReply: 19, ReceiveSlotRequest: 18, ReceiveSubdueSlave: 16, CommandLeave: 23, TimerWait: 12},
+	StateRequesting: {EventLost: 40, ReceiveConnect: 33, ReceiveConnectReply: 37, ReceiveSlotRequest: 36, ReceiveSubdueSlave: 34, CommandLeave: 41, TimerAsk: 30},
+	StateGame:       {EventLost: 59, ReceiveConnect: 48, ReceiveConnectReply: 52, ReceiveDisconnect: 56, ReceiveSlotRequest: 50, ReceiveNodeAlive: 55, CommandLeave: 61, CommandAlive: 60},
+	StateRefused:    {ReceiveConnectReply: 68, CommandConnect: 67},
+	StateFailed:     {ReceiveConnectReply: 79, CommandConnect: 78},
 }
 
 // The events of the messages.
 var receives = [...]EventKind{
 	MessageConnect:      ReceiveConnect,
 	MessageConnectReply: ReceiveConnectReply,
+	MessageDisconnect:   ReceiveDisconnect,
 	MessageSlotRequest:  ReceiveSlotRequest,
 	MessageSubdueSlave:  ReceiveSubdueSlave,
+	MessageJoin:         ReceiveJoin,
+	MessageUnjoin:       ReceiveUnjoin,
+	MessageGameState:    ReceiveGameState,
 	MessageNodeAlive:    ReceiveNodeAlive,
-	MessageDisconnect:   ReceiveDisconnect,
-	MessageGone:         ReceiveGone,
+	MessagePing:         ReceivePing,
 }

@@ -10,43 +10,81 @@ func appendMessage(b []byte, m *Message) []byte {
 	switch m.Kind {
 	case MessageConnect:
 		b = append(b, "CONNECT{asks: "...)
-		b = appendRequests(b, &m.Connect.Asks)
+		b = appendAsks(b, &m.Connect.Asks)
 		b = append(b, '}')
 	case MessageConnectReply:
-		b = append(b, "CONNECT_REPLY{of: "...)
-		b = appendGame(b, &m.ConnectReply.Of)
-		b = append(b, ", joiner: "...)
-		b = strconv.AppendInt(b, int64(m.ConnectReply.Joiner), 10)
-		b = append(b, ", attempt: "...)
-		b = strconv.AppendInt(b, int64(m.ConnectReply.Attempt), 10)
+		b = append(b, "CONNECT_REPLY{from: "...)
+		b = strconv.AppendInt(b, int64(m.ConnectReply.From), 10)
 		b = append(b, ", slot: "...)
 		if m.ConnectReply.Slot.Present {
 			b = strconv.AppendInt(b, int64(m.ConnectReply.Slot.Value), 10)
 		} else {
 			b = append(b, "none"...)
 		}
+		b = append(b, ", founder: "...)
+		if m.ConnectReply.Founder.Present {
+			b = strconv.AppendInt(b, int64(m.ConnectReply.Founder.Value), 10)
+		} else {
+			b = append(b, "none"...)
+		}
+		b = append(b, ", round: "...)
+		b = strconv.AppendInt(b, int64(m.ConnectReply.Round), 10)
+		b = append(b, ", joiner: "...)
+		if m.ConnectReply.Joiner.Present {
+			b = strconv.AppendInt(b, int64(m.ConnectReply.Joiner.Value), 10)
+		} else {
+			b = append(b, "none"...)
+		}
+		b = append(b, ", attempt: "...)
+		b = strconv.AppendInt(b, int64(m.ConnectReply.Attempt), 10)
 		b = append(b, ", players: "...)
 		b = appendTable(b, &m.ConnectReply.Players)
 		b = append(b, '}')
+	case MessageDisconnect:
+		b = append(b, "DISCONNECT{node: "...)
+		if m.Disconnect.Node.Present {
+			b = strconv.AppendInt(b, int64(m.Disconnect.Node.Value), 10)
+		} else {
+			b = append(b, "none"...)
+		}
+		b = append(b, ", slot: "...)
+		if m.Disconnect.Slot.Present {
+			b = strconv.AppendInt(b, int64(m.Disconnect.Slot.Value), 10)
+		} else {
+			b = append(b, "none"...)
+		}
+		b = append(b, ", founder: "...)
+		if m.Disconnect.Founder.Present {
+			b = strconv.AppendInt(b, int64(m.Disconnect.Founder.Value), 10)
+		} else {
+			b = append(b, "none"...)
+		}
+		b = append(b, ", round: "...)
+		b = strconv.AppendInt(b, int64(m.Disconnect.Round), 10)
+		b = append(b, '}')
 	case MessageSlotRequest:
 		b = append(b, "SLOT_REQUEST{asks: "...)
-		b = appendRequests(b, &m.SlotRequest.Asks)
+		b = appendAsks(b, &m.SlotRequest.Asks)
 		b = append(b, '}')
 	case MessageSubdueSlave:
 		b = append(b, "SUBDUE_SLAVE{above: "...)
-		b = strconv.AppendInt(b, int64(m.SubdueSlave.Above), 10)
+		if m.SubdueSlave.Above.Present {
+			b = strconv.AppendInt(b, int64(m.SubdueSlave.Above.Value), 10)
+		} else {
+			b = append(b, "none"...)
+		}
 		b = append(b, '}')
 	case MessageNodeAlive:
-		b = append(b, "NODE_ALIVE{of: "...)
-		b = appendGame(b, &m.NodeAlive.Of)
-		b = append(b, ", slot: "...)
+		b = append(b, "NODE_ALIVE{slot: "...)
 		b = strconv.AppendInt(b, int64(m.NodeAlive.Slot), 10)
-		b = append(b, '}')
-	case MessageDisconnect:
-		b = append(b, "DISCONNECT{node: "...)
-		b = strconv.AppendInt(b, int64(m.Disconnect.Node), 10)
-		b = append(b, ", of: "...)
-		b = appendGame(b, &m.Disconnect.Of)
+		b = append(b, ", founder: "...)
+		if m.NodeAlive.Founder.Present {
+			b = strconv.AppendInt(b, int64(m.NodeAlive.Founder.Value), 10)
+		} else {
+			b = append(b, "none"...)
+		}
+		b = append(b, ", round: "...)
+		b = strconv.AppendInt(b, int64(m.NodeAlive.Round), 10)
 		b = append(b, '}')
 	default:
 		b = append(b, m.Kind.String()...)
@@ -76,7 +114,7 @@ func appendPeer(b []byte, m *Peer) []byte {
 		b = append(b, "none"...)
 	}
 	b = append(b, ", queue: "...)
-	b = appendRequests(b, &m.Queue)
+	b = append62OptionalTry(b, &m.Queue)
 	b = append(b, ", master: "...)
 	if m.Master.Present {
 		b = strconv.AppendInt(b, int64(m.Master.Value), 10)
@@ -87,12 +125,6 @@ func appendPeer(b []byte, m *Peer) []byte {
 	b = strconv.AppendInt(b, int64(m.Left), 10)
 	b = append(b, ", again: "...)
 	b = strconv.AppendInt(b, int64(m.Again), 10)
-	b = append(b, ", free: "...)
-	if m.Free.Present {
-		b = strconv.AppendInt(b, int64(m.Free.Value), 10)
-	} else {
-		b = append(b, "none"...)
-	}
 	b = append(b, ", wait: "...)
 	b = strconv.AppendBool(b, m.Wait)
 	b = append(b, ", ask: "...)
@@ -100,7 +132,21 @@ func appendPeer(b []byte, m *Peer) []byte {
 	return append(b, '}')
 }
 
-func appendRequests(b []byte, v *Requests) []byte {
+func appendAsks(b []byte, v *Asks) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendAsk(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func appendTable(b []byte, v *Table) []byte {
 	b = append(b, '[')
 	for i := range v {
 		if i > 0 {
@@ -117,14 +163,18 @@ func appendRequests(b []byte, v *Requests) []byte {
 
 func appendGame(b []byte, v *Game) []byte {
 	b = append(b, "{founder: "...)
-	b = strconv.AppendInt(b, int64(v.Founder), 10)
-	b = append(b, ", try: "...)
-	b = strconv.AppendInt(b, int64(v.Try), 10)
+	if v.Founder.Present {
+		b = strconv.AppendInt(b, int64(v.Founder.Value), 10)
+	} else {
+		b = append(b, "none"...)
+	}
+	b = append(b, ", round: "...)
+	b = strconv.AppendInt(b, int64(v.Round), 10)
 	b = append(b, '}')
 	return b
 }
 
-func appendTable(b []byte, v *Table) []byte {
+func append62OptionalTry(b []byte, v *[62]Optional[Try]) []byte {
 	b = append(b, '[')
 	for i := range v {
 		if i > 0 {
@@ -137,4 +187,13 @@ func appendTable(b []byte, v *Table) []byte {
 		}
 	}
 	return append(b, ']')
+}
+
+func appendAsk(b []byte, v *Ask) []byte {
+	b = append(b, "{node: "...)
+	b = strconv.AppendInt(b, int64(v.Node), 10)
+	b = append(b, ", attempt: "...)
+	b = strconv.AppendInt(b, int64(v.Attempt), 10)
+	b = append(b, '}')
+	return b
 }

@@ -4,11 +4,12 @@
 // Package startup is the protocol startup. The startup of a peer-to-peer game, for starters that hear each
 // other's broadcasts. The highest address among those who start together founds the game and gives the
 // slots; in a game only the keeper, the player in the lowest taken slot, gives slots, and the others say who
-// it is. Every answer names the joiner and its attempt, so that copies and stale packets cannot be taken for
-// one's own. An address is the number of an instance. GONE is no packet: it stands for the alive counter of
-// a silent peer running out, which comes after everything that peer sent.
+// it is. Every answer names its attempt, and a copy the joiner, so that copies and stale packets cannot be
+// taken for one's own. Peers are numbered in the order of their addresses. The event lost stands for the
+// alive counter of a silent peer running out. What the original peers do not send is zero with them, and
+// zero says so here: no attempt, no founder, the sender.
 //
-// Source: parsec facts a.*; 000_57a3499f8efb85b3.txt, section 2.3.1; differences in SOURCES.md.
+// Source: parsec facts a.*, b.1 to b.4; 000_57a3499f8efb85b3.txt, section 2.3.1; differences in SOURCES.md.
 package startup
 
 import "github.com/parley-go/parley/runtime/fsm"
@@ -17,17 +18,37 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "1b2b552c9ca159dfb998425ae42b43602a3fcc45ecc629aa739dc75ca0913bb1"
+const hash = "26cb64b214f16e01b380299d51f89e112ac97b3050e789e90e1f6c16a771b8e6"
 
 // Slot is a number in 0..3.
 type Slot uint8
 
-// Try is a number in 0..1.
+// Try is a number in 0..255.
+// an attempt to connect, from 1; 0 where a peer does not count.
 type Try uint8
 
-// Requests has one element for each value of its index.
-// for each node the attempt that asks for a slot, or none.
-type Requests [3]Optional[Try]
+// Ask is a record.
+// a request for a slot.
+type Ask struct {
+	Node    fsm.Peer
+	Attempt Try
+}
+
+// Asks is a list of at most 8. Items from Len on are zero.
+type Asks struct {
+	Len   uint8
+	Items [8]Ask
+}
+
+// add appends x; false if the list is full.
+func (l *Asks) add(x Ask) bool {
+	if int(l.Len) >= len(l.Items) {
+		return false
+	}
+	l.Items[l.Len] = x
+	l.Len++
+	return true
+}
 
 // Table has one element for each value of its index.
 // who is in each slot.
@@ -36,14 +57,17 @@ type Table [4]Optional[fsm.Peer]
 // Game is a record.
 // games differ by who founded them and in which of its attempts.
 type Game struct {
-	Founder fsm.Peer
-	Try     Try
+	Founder Optional[fsm.Peer]
+	Round   Try
 }
 
-// invalidRequests says whether some element is none of its type.
-func invalidRequests(v *Requests) bool {
-	for i := range v {
-		if v[i].Present && (v[i].Value > 1) {
+// invalidAsks says whether some element is none of its type.
+func invalidAsks(v *Asks) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].Node < 0 || v.Items[i].Node > 61 {
 			return true
 		}
 	}
@@ -53,7 +77,7 @@ func invalidRequests(v *Requests) bool {
 // invalidTable says whether some element is none of its type.
 func invalidTable(v *Table) bool {
 	for i := range v {
-		if v[i].Present && (v[i].Value < 0 || v[i].Value > 2) {
+		if v[i].Present && (v[i].Value < 0 || v[i].Value > 61) {
 			return true
 		}
 	}
@@ -75,6 +99,24 @@ func ordinal(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// numbered is the number of an instance in n bytes, -1 for none and 254 for what is no number.
+func numbered(b []byte, n int) int64 {
+	for _, x := range b[1:n] {
+		if x != 0 {
+			return 254
+		}
+	}
+	return int64(b[0]) - 1
+}
+
+// maskOf is the bit of element number i, 0 if there is none.
+func maskOf(i int64) uint64 {
+	if i < 0 || i >= 62 {
+		return 0
+	}
+	return 1 << uint64(i)
 }
 
 // took is the result of a transition.

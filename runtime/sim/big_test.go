@@ -83,7 +83,7 @@ func startupScenario() *sim.Scenario {
 	connect := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Connect() },
 		May: func(r R) bool {
 			s := r.Machine.State
-			return s == startup.StateIdle || s == startup.StateLost || s == startup.StateRefused
+			return s == startup.StateIdle || s == startup.StateFailed || s == startup.StateRefused
 		}}
 	return &sim.Scenario{Name: "startup", Lossy: true, Partitions: 1, Chaos: 5 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
 		Worst: impair.Faults{Loss: 0.3, Delay: 5 * ms, Jitter: 20 * ms},

@@ -168,96 +168,94 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var peerEvents = fsm.Events{
-	// specs/startup/spec.yaml:69
+	// specs/startup/spec.yaml:297
 	{Name: "idle connect", Src: []string{"idle"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:240
+	// specs/startup/spec.yaml:298
 	{Name: "idle CONNECT_REPLY", Src: []string{"idle"}, Dst: "idle"},
-	// specs/startup/spec.yaml:74
+	// specs/startup/spec.yaml:183
 	{Name: "connecting wait/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:75
+	// specs/startup/spec.yaml:184
 	{Name: "connecting wait/2", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:98
-	{Name: "connecting CONNECT/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:102
-	{Name: "connecting CONNECT/2", Src: []string{"connecting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:105
-	{Name: "connecting SUBDUE_SLAVE/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:106
-	{Name: "connecting SUBDUE_SLAVE/2", Src: []string{"connecting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:109
-	{Name: "connecting SLOT_REQUEST", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:112
-	{Name: "connecting GONE", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:220
-	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:221
-	{Name: "connecting CONNECT_REPLY/2", Src: []string{"connecting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:229
-	{Name: "connecting CONNECT_REPLY/3", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:244
-	{Name: "connecting off", Src: []string{"connecting"}, Dst: "off"},
-	// specs/startup/spec.yaml:117
-	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:118
-	{Name: "requesting ask/2", Src: []string{"requesting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:119
-	{Name: "requesting ask/3", Src: []string{"requesting"}, Dst: "lost"},
-	// specs/startup/spec.yaml:120
-	{Name: "requesting CONNECT", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:122
-	{Name: "requesting SUBDUE_SLAVE/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:123
-	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:124
-	{Name: "requesting SUBDUE_SLAVE/3", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:129
-	{Name: "requesting SLOT_REQUEST", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:133
-	{Name: "requesting GONE", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:220
-	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:221
-	{Name: "requesting CONNECT_REPLY/2", Src: []string{"requesting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:229
-	{Name: "requesting CONNECT_REPLY/3", Src: []string{"requesting"}, Dst: "game"},
-	// specs/startup/spec.yaml:244
-	{Name: "requesting off", Src: []string{"requesting"}, Dst: "off"},
-	// specs/startup/spec.yaml:137
-	{Name: "game CONNECT/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:143
-	{Name: "game CONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:162
-	{Name: "game SLOT_REQUEST/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:168
-	{Name: "game SLOT_REQUEST/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:187
-	{Name: "game CONNECT_REPLY/1", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:188
-	{Name: "game CONNECT_REPLY/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:189
-	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:190
-	{Name: "game NODE_ALIVE", Src: []string{"game"}, Dst: "game"},
+	{Name: "connecting CONNECT/1", Src: []string{"connecting"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:192
-	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:193
-	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:198
-	{Name: "game DISCONNECT/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:199
-	{Name: "game GONE", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:244
-	{Name: "game off", Src: []string{"game"}, Dst: "off"},
-	// specs/startup/spec.yaml:203
-	{Name: "refused connect", Src: []string{"refused"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:240
-	{Name: "refused CONNECT_REPLY", Src: []string{"refused"}, Dst: "refused"},
+	{Name: "connecting CONNECT/2", Src: []string{"connecting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:194
+	{Name: "connecting SUBDUE_SLAVE/1", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:195
+	{Name: "connecting SUBDUE_SLAVE/2", Src: []string{"connecting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:197
+	{Name: "connecting SLOT_REQUEST", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:275
+	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:276
+	{Name: "connecting CONNECT_REPLY/2", Src: []string{"connecting"}, Dst: "refused"},
+	// specs/startup/spec.yaml:284
+	{Name: "connecting CONNECT_REPLY/3", Src: []string{"connecting"}, Dst: "game"},
+	// specs/startup/spec.yaml:292
+	{Name: "connecting lost", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:293
+	{Name: "connecting leave", Src: []string{"connecting"}, Dst: "idle"},
+	// specs/startup/spec.yaml:204
+	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:205
+	{Name: "requesting ask/2", Src: []string{"requesting"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:206
-	{Name: "lost connect", Src: []string{"lost"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:240
-	{Name: "lost CONNECT_REPLY", Src: []string{"lost"}, Dst: "lost"},
+	{Name: "requesting ask/3", Src: []string{"requesting"}, Dst: "failed"},
+	// specs/startup/spec.yaml:207
+	{Name: "requesting CONNECT", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:209
+	{Name: "requesting SUBDUE_SLAVE/1", Src: []string{"requesting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:210
-	{Name: "off back", Src: []string{"off"}, Dst: "idle"},
+	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:215
+	{Name: "requesting SLOT_REQUEST", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:275
+	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:276
+	{Name: "requesting CONNECT_REPLY/2", Src: []string{"requesting"}, Dst: "refused"},
+	// specs/startup/spec.yaml:284
+	{Name: "requesting CONNECT_REPLY/3", Src: []string{"requesting"}, Dst: "game"},
+	// specs/startup/spec.yaml:292
+	{Name: "requesting lost", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:293
+	{Name: "requesting leave", Src: []string{"requesting"}, Dst: "idle"},
+	// specs/startup/spec.yaml:236
+	{Name: "game CONNECT/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:240
+	{Name: "game CONNECT/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:242
+	{Name: "game SLOT_REQUEST/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:246
+	{Name: "game SLOT_REQUEST/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:248
+	{Name: "game CONNECT_REPLY/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:249
+	{Name: "game CONNECT_REPLY/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:250
+	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:251
+	{Name: "game NODE_ALIVE", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:253
+	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:254
+	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:260
+	{Name: "game DISCONNECT/3", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:261
+	{Name: "game lost", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:262
+	{Name: "game alive", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:264
+	{Name: "game leave", Src: []string{"game"}, Dst: "idle"},
+	// specs/startup/spec.yaml:297
+	{Name: "refused connect", Src: []string{"refused"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:298
+	{Name: "refused CONNECT_REPLY", Src: []string{"refused"}, Dst: "refused"},
+	// specs/startup/spec.yaml:297
+	{Name: "failed connect", Src: []string{"failed"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:298
+	{Name: "failed CONNECT_REPLY", Src: []string{"failed"}, Dst: "failed"},
 }
 
 // The names of the transitions by their number.
@@ -269,7 +267,10 @@ var peerNames = [...]string{
 	"idle SUBDUE_SLAVE",
 	"idle NODE_ALIVE",
 	"idle DISCONNECT",
-	"idle GONE",
+	"idle JOIN",
+	"idle UNJOIN",
+	"idle GAME_STATE",
+	"idle PING",
 	"connecting wait/1",
 	"connecting wait/2",
 	"connecting CONNECT/1",
@@ -277,28 +278,35 @@ var peerNames = [...]string{
 	"connecting SUBDUE_SLAVE/1",
 	"connecting SUBDUE_SLAVE/2",
 	"connecting SLOT_REQUEST",
-	"connecting GONE",
 	"connecting CONNECT_REPLY/1",
 	"connecting CONNECT_REPLY/2",
 	"connecting CONNECT_REPLY/3",
+	"connecting lost",
+	"connecting leave",
 	"connecting NODE_ALIVE",
 	"connecting DISCONNECT",
-	"connecting off",
+	"connecting JOIN",
+	"connecting UNJOIN",
+	"connecting GAME_STATE",
+	"connecting PING",
 	"requesting ask/1",
 	"requesting ask/2",
 	"requesting ask/3",
 	"requesting CONNECT",
 	"requesting SUBDUE_SLAVE/1",
 	"requesting SUBDUE_SLAVE/2",
-	"requesting SUBDUE_SLAVE/3",
 	"requesting SLOT_REQUEST",
-	"requesting GONE",
 	"requesting CONNECT_REPLY/1",
 	"requesting CONNECT_REPLY/2",
 	"requesting CONNECT_REPLY/3",
+	"requesting lost",
+	"requesting leave",
 	"requesting NODE_ALIVE",
 	"requesting DISCONNECT",
-	"requesting off",
+	"requesting JOIN",
+	"requesting UNJOIN",
+	"requesting GAME_STATE",
+	"requesting PING",
 	"game CONNECT/1",
 	"game CONNECT/2",
 	"game SLOT_REQUEST/1",
@@ -310,9 +318,14 @@ var peerNames = [...]string{
 	"game DISCONNECT/1",
 	"game DISCONNECT/2",
 	"game DISCONNECT/3",
-	"game GONE",
+	"game lost",
+	"game alive",
+	"game leave",
 	"game SUBDUE_SLAVE",
-	"game off",
+	"game JOIN",
+	"game UNJOIN",
+	"game GAME_STATE",
+	"game PING",
 	"refused connect",
 	"refused CONNECT_REPLY",
 	"refused CONNECT",
@@ -320,21 +333,19 @@ var peerNames = [...]string{
 	"refused SUBDUE_SLAVE",
 	"refused NODE_ALIVE",
 	"refused DISCONNECT",
-	"refused GONE",
-	"lost connect",
-	"lost CONNECT_REPLY",
-	"lost CONNECT",
-	"lost SLOT_REQUEST",
-	"lost SUBDUE_SLAVE",
-	"lost NODE_ALIVE",
-	"lost DISCONNECT",
-	"lost GONE",
-	"off back",
-	"off CONNECT",
-	"off CONNECT_REPLY",
-	"off SLOT_REQUEST",
-	"off SUBDUE_SLAVE",
-	"off NODE_ALIVE",
-	"off DISCONNECT",
-	"off GONE",
+	"refused JOIN",
+	"refused UNJOIN",
+	"refused GAME_STATE",
+	"refused PING",
+	"failed connect",
+	"failed CONNECT_REPLY",
+	"failed CONNECT",
+	"failed SLOT_REQUEST",
+	"failed SUBDUE_SLAVE",
+	"failed NODE_ALIVE",
+	"failed DISCONNECT",
+	"failed JOIN",
+	"failed UNJOIN",
+	"failed GAME_STATE",
+	"failed PING",
 }
