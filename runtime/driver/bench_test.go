@@ -3,7 +3,6 @@ package driver_test
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"net"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/mem"
-	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
 // window is how many pings are under way at a time in the throughput benchmarks.
@@ -104,37 +102,6 @@ func socketPair(tb testing.TB) (*net.TCPConn, *net.TCPConn) {
 		tb.Fatal(err)
 	}
 	return a.(*net.TCPConn), b.(*net.TCPConn)
-}
-
-// BenchmarkTCP answers pings over loopback TCP, by a driver and by a bare
-// loop, in turns within one run, and reports the ratio of their speeds.
-func BenchmarkTCP(b *testing.B) {
-	for _, pings := range []int{1, 8, 64} {
-		b.Run(fmt.Sprint(pings, " in flight"), func(b *testing.B) {
-			a1, s1 := socketPair(b)
-			a2, s2 := socketPair(b)
-			go bareServer(s2)
-			stop := answering(b, tcp.New(s1, tcp.Config{}), driver.Options[runner]{})
-			driven, bare := newClient(a1, pings), newClient(a2, pings)
-			var tDriven, tBare time.Duration
-			b.ReportAllocs()
-			const turn = 50 // rounds before the other has its turn
-			for i := 0; b.Loop(); i++ {
-				c, sum := driven, &tDriven
-				if i/turn%2 == 1 {
-					c, sum = bare, &tBare
-				}
-				start := time.Now()
-				c.round(b)
-				*sum += time.Since(start)
-			}
-			b.ReportMetric(float64(tBare)/float64(tDriven), "bare/driver")
-			b.ReportMetric(float64(tDriven)*2/float64(b.N*pings), "ns/msg")
-			a1.Close()
-			a2.Close()
-			stop()
-		})
-	}
 }
 
 // BenchmarkMem is what the driver itself costs: 64 pings answered over memory.

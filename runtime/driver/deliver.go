@@ -51,6 +51,11 @@ func (c *Core[R]) settle(now time.Duration) {
 func (c *Core[R]) deliver(now time.Duration, ev *event[R]) (fsm.Result, error) {
 	before := c.m.State()
 	res, err := c.step(ev)
+	return c.follow(now, ev, before, res, err)
+}
+
+// follow does what the outcome of a step asks for.
+func (c *Core[R]) follow(now time.Duration, ev *event[R], before uint16, res fsm.Result, err error) (fsm.Result, error) {
 	if err != nil {
 		return res, c.malformed(now, ev.peer, ev.frame, err, !c.o.KeepMalformed)
 	}
@@ -174,7 +179,8 @@ func (c *Core[R]) effects(now time.Duration, ev *event[R], res fsm.Result, befor
 	}
 	rec := c.stepBegun(now, ev, res, before)
 	for i := range n {
-		e, frame := c.carryOut(now, i, res.Transition)
+		e := c.m.Effect(i)
+		frame := c.carryOut(now, i, res.Transition)
 		t := rec.AddEffect()
 		t.Kind, t.Peer, t.Text = e.Kind, e.Peer, c.m.AppendEffect(t.Text, i)
 		t.Frame = append(t.Frame, frame...)
@@ -184,11 +190,11 @@ func (c *Core[R]) effects(now time.Duration, ev *event[R], res fsm.Result, befor
 
 // carryOut carries out effect i. It returns the frame that was sent, valid
 // until the next call.
-func (c *Core[R]) carryOut(now time.Duration, i int, transition uint16) (e fsm.Effect, frame []byte) {
-	e = c.m.Effect(i)
+func (c *Core[R]) carryOut(now time.Duration, i int, transition uint16) []byte {
+	e := c.m.Effect(i)
 	switch e.Kind {
 	case fsm.Send:
-		frame = c.send(i, e.Peer, transition)
+		return c.send(i, e.Peer, transition)
 	case fsm.Report:
 		c.reports++
 	case fsm.StartTimer:
@@ -198,7 +204,7 @@ func (c *Core[R]) carryOut(now time.Duration, i int, transition uint16) (e fsm.E
 	case fsm.Close:
 		c.out.Close(e.Peer, nil)
 	}
-	return e, frame
+	return nil
 }
 
 func (c *Core[R]) send(i int, peer fsm.Peer, transition uint16) []byte {
