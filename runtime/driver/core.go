@@ -34,7 +34,7 @@ type Core[R fsm.Runner] struct {
 	timers   timers
 	held     deferred[R]
 	counters Counters
-	record   recorder
+	record   *recorder
 	message  event[R] // the frame being handled; kept here because clearing one for each frame costs more than the rest
 	scratch  []byte
 	reports  int      // reports of the step being carried out
@@ -50,10 +50,14 @@ func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
 	c := &Core[R]{r: r, m: r, info: r.Info(), o: o, out: out}
 	c.held.max = o.MaxDeferred
 	c.message.kind = trace.Message
-	c.record.sinks = o.Trace
 	c.logSteps = debugEnabled(o.Logger)
-	c.plain = !c.logSteps && !c.record.on()
+	c.recordWith(newRecorder(o.Trace))
 	return c
+}
+
+func (c *Core[R]) recordWith(t *recorder) {
+	c.record = t
+	c.plain = !c.logSteps && !t.on()
 }
 
 // Runner returns the machine, for reading.
@@ -66,12 +70,14 @@ func (c *Core[R]) Counters() *Counters { return &c.counters }
 func (c *Core[R]) Final() bool { return c.info.Final[c.r.State()] }
 
 // Start delivers the event start. The time wall is when now is 0, for the record.
-func (c *Core[R]) Start(wall time.Time) {
+func (c *Core[R]) Start(wall time.Time) { c.start(0, wall) }
+
+func (c *Core[R]) start(now time.Duration, wall time.Time) {
 	if c.record.on() {
 		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role,
 			Instance: c.o.Instance, Hash: c.info.Hash, Machine: string(c.r.AppendMachine(nil)), Time: wall})
 	}
-	c.handle(0, &event[R]{kind: trace.Start, peer: fsm.Broadcast})
+	c.handle(now, &event[R]{kind: trace.Start, peer: fsm.Broadcast})
 }
 
 // LinkUp delivers the event up; ends is for the record: the two addresses
@@ -201,6 +207,9 @@ func (c *Core[R]) Flush(now time.Duration) {
 
 // End closes the records with a reason.
 func (c *Core[R]) End(now time.Duration, reason string) {
+	if !c.record.on() {
+		return
+	}
 	s := c.record.begun(now, trace.Closed)
 	s.Before = c.info.States[c.r.State()]
 	s.After = s.Before

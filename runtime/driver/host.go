@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport"
 )
 
@@ -39,6 +42,7 @@ type Host[R fsm.Runner, M any] struct {
 	stopping atomic.Bool
 	done     chan struct{}
 	open     atomic.Int64
+	sinks    func(peer int) []trace.Sink // nil: nothing is recorded
 }
 
 // session is one machine at rest.
@@ -51,6 +55,7 @@ type session[R fsm.Runner, M any] struct {
 	since    time.Duration
 	timers   timers
 	held     []event[R]
+	record   *recorder
 	greeted  bool
 	closed   bool
 }
@@ -68,7 +73,7 @@ type hosted[R fsm.Runner] struct {
 //	func(r *ready.PeerRunner) *ready.Peer { return &r.Machine }
 //
 // Handlers in o are called as by a Driver; Peer says whose machine it is.
-// Records are not made; StopAtFinal ends a session, not Run. It fails like Driver.Attach for a link that is too weak.
+// Options.Trace is not used, see Record; StopAtFinal ends a session, not Run. It fails like Driver.Attach for a link that is too weak.
 func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, link transport.Link, o Options[R]) (*Host[R, M], error) {
 	o = o.withDefaults()
 	o.Trace = nil
@@ -132,6 +137,7 @@ func (h *Host[R, M]) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, h.Stop)()
 	defer h.link.Close()
 	defer close(h.done)
+	defer h.endRecords()
 	h.epoch = time.Now()
 	for armed, clear := noTime, false; !h.stopping.Load(); {
 		now := time.Since(h.epoch)
@@ -172,11 +178,49 @@ func (h *Host[R, M]) arm(next time.Duration) {
 	h.link.Interrupt(h.epoch.Add(next))
 }
 
+// Record has the steps of each machine recorded by the sinks that f returns for its peer, which may be none; the header's
+// instance is Options.Instance and the peer's number. A sink that is an
+// io.Closer is closed when its machine is given up or Run ends. One that
+// fails is reported once, and counted, and the machines go on. Call it before Run.
+func (h *Host[R, M]) Record(f func(peer int) []trace.Sink) { h.sinks = f }
+
+func (h *Host[R, M]) beginRecord(s *session[R, M]) {
+	if h.sinks != nil {
+		s.record = newRecorder(h.sinks(s.peer))
+		h.core.o.Instance = h.o.Instance + strconv.Itoa(s.peer)
+	}
+}
+
+// endRecord ends the record of the session that the core holds, or held last.
+func (h *Host[R, M]) endRecord(s *session[R, M], reason string) {
+	if s.record == nil {
+		return
+	}
+	h.core.End(time.Since(h.epoch), reason)
+	for _, k := range s.record.sinks {
+		if c, ok := k.(io.Closer); ok {
+			c.Close()
+		}
+	}
+	s.record = nil
+}
+
+func (h *Host[R, M]) endRecords() {
+	for _, s := range h.sessions {
+		if s != nil && s.record != nil {
+			h.enter(s)
+			h.endRecord(s, "stopped")
+			h.leave()
+		}
+	}
+}
+
 // enter puts a session into the core, leave takes it out again.
 func (h *Host[R, M]) enter(s *session[R, M]) {
 	h.current = s
 	*h.at(h.r) = s.machine
 	h.core.timers, h.core.held.list = s.timers, s.held
+	h.core.recordWith(s.record)
 }
 
 func (h *Host[R, M]) leave() {
@@ -184,16 +228,17 @@ func (h *Host[R, M]) leave() {
 	s.machine = *h.at(h.r)
 	s.timers, s.held = h.core.timers, h.core.held.list
 	h.core.timers, h.core.held.list = timers{}, nil
-	h.current = nil
 	if h.o.StopAtFinal && h.core.Final() && !s.closed {
 		s.closed = true
 		h.drop(s.peer)
 	}
 	if s.closed {
+		h.endRecord(s, "lost")
 		h.forget(s)
-		return
+	} else {
+		h.schedule(s)
 	}
-	h.schedule(s)
+	h.current = nil
 }
 
 // schedule notes when a session has to be looked at next.
@@ -201,6 +246,9 @@ func (h *Host[R, M]) schedule(s *session[R, M]) {
 	at, ok := s.timers.next()
 	if !ok {
 		at = noTime
+	}
+	if f, due := s.record.flushAt(); due {
+		at = min(at, f)
 	}
 	if d := h.o.IdleLimit; d > 0 {
 		at = min(at, s.heard+d)
@@ -238,8 +286,10 @@ func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 		s = &session[R, M]{machine: h.fresh(got.Peer), peer: got.Peer, place: -1, heard: now, since: now}
 		h.sessions[got.Peer] = s
 		h.open.Add(1)
+		h.beginRecord(s)
 		h.enter(s)
-		h.core.Start(h.epoch)
+		h.core.start(now, h.epoch)
+		h.core.o.Instance = h.o.Instance
 		h.core.LinkUp(now, 0, "")
 		h.leave()
 	case s == nil:
@@ -273,6 +323,7 @@ func (h *Host[R, M]) expire(now time.Duration) {
 		s := h.due.list[0]
 		h.enter(s)
 		h.core.Expire(now)
+		h.core.Flush(now)
 		switch idle, greet := h.o.IdleLimit, h.o.HandshakeLimit; {
 		case s.closed:
 		case greet > 0 && !s.greeted && s.since+greet <= now:

@@ -13,7 +13,7 @@ import (
 // flushInterval is how long a recorded step may stay in a buffer.
 const flushInterval = 200 * time.Millisecond
 
-// recorder passes steps to the sinks.
+// recorder passes steps to the sinks. A nil one has none.
 type recorder struct {
 	sinks   []trace.Sink
 	failed  []bool
@@ -23,7 +23,14 @@ type recorder struct {
 	flushed time.Duration
 }
 
-func (t *recorder) on() bool { return len(t.sinks) > 0 }
+func newRecorder(sinks []trace.Sink) *recorder {
+	if len(sinks) == 0 {
+		return nil
+	}
+	return &recorder{sinks: sinks}
+}
+
+func (t *recorder) on() bool { return t != nil }
 
 func (t *recorder) begin(h trace.Header) {
 	t.failed = make([]bool, len(t.sinks))
@@ -49,7 +56,10 @@ func (t *recorder) write() {
 }
 
 func (t *recorder) flushAt() (time.Duration, bool) {
-	return t.flushed + flushInterval, t.dirty && t.on()
+	if t == nil {
+		return 0, false
+	}
+	return t.flushed + flushInterval, t.dirty
 }
 
 // flush returns the errors of the sinks that have failed since the last call.
