@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/golang"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -79,7 +80,7 @@ func TestTargets(t *testing.T) {
 		known[target.Spec+" "+target.Role] = true
 	}
 	for _, f := range files {
-		for _, r := range load(t, f, compile.Options{}).Roles {
+		for _, r := range golang.Programs(load(t, f, compile.Options{})) {
 			if name := strings.TrimPrefix(filepath.ToSlash(f), "../../") + " " + r.Name; !known[name] {
 				t.Errorf("%s is not in Targets: add a line to targets.go", name)
 			}

@@ -5,6 +5,8 @@ import (
 	"github.com/parley-go/parley/machines/battleend/looplabbattleend"
 	"github.com/parley-go/parley/machines/confirm"
 	"github.com/parley-go/parley/machines/confirm/looplabconfirm"
+	"github.com/parley-go/parley/machines/lobby"
+	"github.com/parley-go/parley/machines/lobby/looplablobby"
 	"github.com/parley-go/parley/machines/lockstep"
 	"github.com/parley-go/parley/machines/lockstep/looplablockstep"
 	"github.com/parley-go/parley/machines/masterserver"
@@ -46,6 +48,8 @@ var Targets = []Target{
 	{"specs/startup/spec.yaml", "peer", startup.NewPeerRunner, looplabstartup.NewPeer, startup.DecodeMessage, startup.AppendMessage, startup.FrameSize},
 	{"specs/lockstep/spec.yaml", "client", lockstep.NewClientRunner, looplablockstep.NewClient, lockstep.DecodeMessage, lockstep.AppendMessage, lockstep.FrameSize},
 	{"specs/lockstep/spec.yaml", "server", lockstep.NewServerRunner, looplablockstep.NewServer, lockstep.DecodeMessage, lockstep.AppendMessage, lockstep.FrameSize},
+	{"specs/lobby/spec.yaml", "server", lobby.NewServerRunner, looplablobby.NewServer, lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
+	{"specs/lobby/spec.yaml", "player", lobby.NewPlayerRunner, looplablobby.NewPlayer, lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
 	{"specs/masterserver/spec.yaml", "master", masterserver.NewMasterRunner, looplabmasterserver.NewMaster, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "gameserver", masterserver.NewGameserverRunner, looplabmasterserver.NewGameserver, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "impostor", masterserver.NewImpostorRunner, looplabmasterserver.NewImpostor, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
