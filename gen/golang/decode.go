@@ -220,6 +220,11 @@ func (d *layout) scalar(t *model.Type, bits int, place, field string) string {
 			s.p("if v > %d {\nreturn %s\n}", largest(t.Bits), bad(int64(largest(t.Bits))))
 		}
 		s.p("%s = %s", place, converted(typ, bits, "v"))
+	case model.KindSet:
+		if most := largest(int(t.Elem.Count())); largest(bits) > most {
+			s.p("if v > %d {\nreturn %s\n}", most, bad(int64(most)))
+		}
+		s.p("%s = %s", place, converted(typ, bits, "v"))
 	default:
 		if t.Hi < 0 {
 			s.p("return %s", bad(t.Hi))

@@ -118,6 +118,12 @@ func (d *decoder) scalar(t *model.Type, v uint64, slots []int64, field string) b
 		}
 		slots[0] = int64(v)
 		return true
+	case model.KindSet:
+		if v > largest(int(t.Elem.Count())) {
+			return d.fail(field, d.at, wire.Range, int64(v), int64(largest(int(t.Elem.Count()))))
+		}
+		slots[0] = int64(v)
+		return true
 	}
 	if t.Hi < 0 || v > uint64(t.Hi) {
 		return d.fail(field, d.at, wire.Range, int64(v), t.Hi)

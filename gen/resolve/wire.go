@@ -245,7 +245,7 @@ func (w *wireWriter) field(f *model.Field, e ast.Entry, base model.WireBase, ind
 	if word, bytes, ok := addressForm(e.Value); ok {
 		return w.address(f, t, word, bytes, e, base)
 	}
-	if !isDiscrete(t) && t.Kind != model.KindOpaque {
+	if !isDiscrete(t) && t.Kind != model.KindOpaque && t.Kind != model.KindSet {
 		w.r.Errorf("FSM073", e.Key.Span(), "%s has no form on the wire as a field of its own", describe(f.Type))
 		return nil
 	}
@@ -261,7 +261,11 @@ func (w *wireWriter) field(f *model.Field, e ast.Entry, base model.WireBase, ind
 	if extra != nil && !w.none(item, t, e) {
 		return nil
 	}
-	if lo, hi := codeRange(t); lo < 0 || !fits(hi, form.bits) {
+	if lo, hi := codeRange(t); t.Kind == model.KindSet && !fits(hi, form.bits) {
+		w.r.Errorf("FSM073", form.n.Span(), "%s has %d possible values, one bit for each, which do not fit into %d bits", describe(t), t.Elem.Count(), form.bits).
+			See(f.Span, "declared here")
+		return nil
+	} else if lo < 0 || !fits(hi, form.bits) {
 		w.r.Errorf("FSM073", form.n.Span(), "%s has values from %d to %d, which do not fit into %d bits", describe(t), lo, hi, form.bits).
 			See(f.Span, "declared here")
 		return nil
@@ -310,6 +314,8 @@ func codeRange(t *model.Type) (lo, hi int64) {
 			return 0, 1<<63 - 1
 		}
 		return 0, 1<<t.Bits - 1
+	case model.KindSet: // bit i says whether the type's value number i is in it
+		return 0, 1<<t.Elem.Count() - 1
 	}
 	return t.Lo, t.Hi
 }

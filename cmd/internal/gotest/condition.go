@@ -118,7 +118,17 @@ func (x *translator) term(e model.Expr) term {
 	case *model.Call:
 		return x.call(e)
 	case *model.Quantified:
-		return x.quantified(e)
+		loop := x.loop(e, e.Local, e.Values, e.Over)
+		holds, end := x.plain(e.X), "false"
+		if e.All {
+			holds, end = "!"+holds, "true"
+		}
+		return term{code: fmt.Sprintf("func() bool { for %s { if %s { return %s } }; return %s }()", loop, holds, map[bool]string{true: "false", false: "true"}[e.All], end)}
+	case *model.Find:
+		if e.Count {
+			loop := x.loop(e, e.Local, e.Values, e.Over)
+			return term{code: fmt.Sprintf("func() int64 { n := int64(0); for %s { if %s { n++ } }; return n }()", loop, x.plain(e.X))}
+		}
 	case *model.ChanLen:
 		return term{code: "int64(" + x.length(e) + ")"}
 	}
@@ -264,34 +274,30 @@ func (x *translator) call(e *model.Call) term {
 	return x.no(e)
 }
 
-// quantified is a loop in a function of its own.
-func (x *translator) quantified(e *model.Quantified) term {
+// loop is the head of a loop, in a function of its own, over the values of a type or the elements of a list.
+func (x *translator) loop(e model.Expr, local *model.Local, values *model.Type, list model.Expr) string {
 	x.w.loops++
 	name := fmt.Sprintf("v%d", x.w.loops)
 	var loop string
 	t := term{code: name}
 	switch {
-	case e.Over != nil:
-		over := x.term(e.Over)
+	case list != nil:
+		over := x.term(list)
 		if over.full == nil || over.full.Kind != model.KindList {
-			return x.no(e)
+			x.no(e)
 		}
 		loop, t.full = fmt.Sprintf("_, %s := range %s.Items[:%s.Len]", name, over.code, over.code), over.full.Elem
-	case e.Values.Kind == model.KindBool:
+	case values.Kind == model.KindBool:
 		loop = fmt.Sprintf("_, %s := range []bool{false, true}", name)
-	case e.Values.Kind == model.KindEnum:
-		loop = fmt.Sprintf("_, %s := range %s", name, stringList(e.Values.Names))
-	case e.Values.Kind == model.KindInt || e.Values.Kind == model.KindNode || e.Values.Kind == model.KindOpaque:
-		loop = fmt.Sprintf("%s := int64(%d); %s <= %d; %s++", name, e.Values.Lo, name, e.Values.Hi, name)
+	case values.Kind == model.KindEnum:
+		loop = fmt.Sprintf("_, %s := range %s", name, stringList(values.Names))
+	case values.Kind == model.KindInt || values.Kind == model.KindNode || values.Kind == model.KindOpaque:
+		loop = fmt.Sprintf("%s := int64(%d); %s <= %d; %s++", name, values.Lo, name, values.Hi, name)
 	default:
-		return x.no(e)
+		x.no(e)
 	}
-	x.locals[e.Local] = t
-	holds, end := x.plain(e.X), "false"
-	if e.All {
-		holds, end = "!"+holds, "true"
-	}
-	return term{code: fmt.Sprintf("func() bool { for %s { if %s { return %s } }; return %s }()", loop, holds, map[bool]string{true: "false", false: "true"}[e.All], end)}
+	x.locals[local] = t
+	return loop
 }
 
 // length is the number of messages in the channels that an expression looks at.

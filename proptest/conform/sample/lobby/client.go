@@ -62,38 +62,38 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateOut:
 		switch ev.Kind {
 		case ClientCommandJoin:
-			// proptest/conform/testdata/lobby/spec.yaml:96
+			// proptest/conform/testdata/lobby/spec.yaml:102
 			fx.sendTo(MessageJoin, m.Server)
 			m.State = ClientStateInside
 			return took(0)
 		case ClientReceiveSeated:
-			// proptest/conform/testdata/lobby/spec.yaml:97
+			// proptest/conform/testdata/lobby/spec.yaml:103
 			return ignored(1)
 		case ClientReceiveHeard:
-			// proptest/conform/testdata/lobby/spec.yaml:97
+			// proptest/conform/testdata/lobby/spec.yaml:103
 			return ignored(2)
 		case ClientReceiveRoster:
-			// proptest/conform/testdata/lobby/spec.yaml:97
+			// proptest/conform/testdata/lobby/spec.yaml:103
 			return ignored(3)
 		case ClientReceiveGoodbye:
-			// proptest/conform/testdata/lobby/spec.yaml:97
+			// proptest/conform/testdata/lobby/spec.yaml:103
 			return ignored(4)
 		}
 	case ClientStateInside:
 		switch ev.Kind {
 		case ClientReceiveSeated:
-			// proptest/conform/testdata/lobby/spec.yaml:99
+			// proptest/conform/testdata/lobby/spec.yaml:105
 			m.Seat = ev.Message.Seated.Place
 			return took(5)
 		case ClientCommandSay:
-			// proptest/conform/testdata/lobby/spec.yaml:100
+			// proptest/conform/testdata/lobby/spec.yaml:106
 			if m.Chatty && m.Seat.Present && m.Ahead < 3 {
 				fx.sendTo(MessageSay, m.Server).Say = SayMessage{Word: ev.Say.Word}
 				return took(6)
 			}
 			return refused(fsm.NoTransition)
 		case ClientCommandLeave:
-			// proptest/conform/testdata/lobby/spec.yaml:101
+			// proptest/conform/testdata/lobby/spec.yaml:107
 			m.Seat = Optional[Seat]{}
 			value := int64(m.Server)
 			value2 := int64(m.Self)
@@ -108,20 +108,20 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.State = ClientStateOut
 			return took(7)
 		case ClientReceiveGoodbye:
-			// proptest/conform/testdata/lobby/spec.yaml:102
+			// proptest/conform/testdata/lobby/spec.yaml:108
 			m.State = ClientStateGone
 			return took(8)
 		case ClientCommandOn:
-			// proptest/conform/testdata/lobby/spec.yaml:103
+			// proptest/conform/testdata/lobby/spec.yaml:109
 			fx.sendTo(MessageAsk, m.Server).Ask = AskMessage{Word: 1}
 			return took(9)
 		case ClientReceiveHeard:
-			// proptest/conform/testdata/lobby/spec.yaml:104
+			// proptest/conform/testdata/lobby/spec.yaml:110
 			value := int64(ev.Message.Heard.Who)
 			m.Seen = m.Seen | People(1<<uint64(value))
 			return took(10)
 		case ClientReceiveRoster:
-			// proptest/conform/testdata/lobby/spec.yaml:105
+			// proptest/conform/testdata/lobby/spec.yaml:111
 			m.Seen = ev.Message.Roster.People
 			count := int64(0)
 			for _, p := range ev.Message.Roster.Line.Items[:ev.Message.Roster.Line.Len] {
@@ -148,28 +148,28 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateGone:
 		switch ev.Kind {
 		case ClientReceiveSeated:
-			// proptest/conform/testdata/lobby/spec.yaml:106
+			// proptest/conform/testdata/lobby/spec.yaml:112
 			return ignored(12)
 		case ClientReceiveHeard:
-			// proptest/conform/testdata/lobby/spec.yaml:106
+			// proptest/conform/testdata/lobby/spec.yaml:112
 			return ignored(13)
 		case ClientReceiveRoster:
-			// proptest/conform/testdata/lobby/spec.yaml:106
+			// proptest/conform/testdata/lobby/spec.yaml:112
 			return ignored(14)
 		case ClientReceiveGoodbye:
-			// proptest/conform/testdata/lobby/spec.yaml:106
+			// proptest/conform/testdata/lobby/spec.yaml:112
 			return ignored(15)
 		case ClientCommandJoin:
-			// proptest/conform/testdata/lobby/spec.yaml:106
+			// proptest/conform/testdata/lobby/spec.yaml:112
 			return ignored(16)
 		case ClientCommandLeave:
-			// proptest/conform/testdata/lobby/spec.yaml:106
+			// proptest/conform/testdata/lobby/spec.yaml:112
 			return ignored(17)
 		case ClientCommandSay:
-			// proptest/conform/testdata/lobby/spec.yaml:106
+			// proptest/conform/testdata/lobby/spec.yaml:112
 			return ignored(18)
 		case ClientCommandOn:
-			// proptest/conform/testdata/lobby/spec.yaml:106
+			// proptest/conform/testdata/lobby/spec.yaml:112
 			return ignored(19)
 		}
 	}

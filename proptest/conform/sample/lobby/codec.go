@@ -10,12 +10,12 @@ import (
 )
 
 // maxFrame is the largest frame in bytes.
-const maxFrame = 32768
+const maxFrame = 64
 
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
 func FrameSize(b []byte) (int, error) {
-	if len(b) < 4 {
+	if len(b) < 3 {
 		return 0, nil
 	}
 	_, total, e := readHeader(b)
@@ -25,29 +25,29 @@ func FrameSize(b []byte) (int, error) {
 	return total, nil
 }
 
-// readHeader reads the header of a frame that has at least its 4 bytes.
+// readHeader reads the header of a frame that has at least its 3 bytes.
 func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
-	switch id := binary.BigEndian.Uint16(b[2:]); id {
-	case 0:
-		kind = MessageJoin
+	switch id := b[2]; id {
 	case 1:
-		kind = MessageLeave
+		kind = MessageJoin
 	case 2:
-		kind = MessageSay
+		kind = MessageLeave
 	case 3:
-		kind = MessageAsk
+		kind = MessageSay
 	case 4:
-		kind = MessageSeated
+		kind = MessageAsk
 	case 5:
-		kind = MessageHeard
+		kind = MessageSeated
 	case 6:
-		kind = MessageRoster
+		kind = MessageHeard
 	case 7:
+		kind = MessageRoster
+	case 8:
 		kind = MessageGoodbye
 	default:
 		return 0, 0, wire.Error{Offset: 2, Problem: wire.UnknownType, Value: int64(id)}
 	}
-	size := int64(binary.BigEndian.Uint16(b[0:]))
+	size := int64(binary.LittleEndian.Uint16(b[0:]))
 	if least := int64(leastFrame[kind]); size < least {
 		return 0, 0, wire.Error{Message: kind.String(), Problem: wire.Short, Value: size, Limit: least}
 	}
@@ -59,14 +59,14 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 
 // leastFrame has the least length of each message's frame.
 var leastFrame = [...]uint16{
-	MessageJoin:    4,
-	MessageLeave:   4,
-	MessageSay:     5,
-	MessageAsk:     5,
-	MessageSeated:  5,
+	MessageJoin:    3,
+	MessageLeave:   3,
+	MessageSay:     4,
+	MessageAsk:     4,
+	MessageSeated:  4,
 	MessageHeard:   6,
-	MessageRoster:  4,
-	MessageGoodbye: 4,
+	MessageRoster:  8,
+	MessageGoodbye: 3,
 }
 
 // DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
@@ -79,8 +79,8 @@ func DecodeMessage(b []byte, m *Message) error {
 }
 
 func decode(b []byte, m *Message) wire.Error {
-	if len(b) < 4 {
-		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 4}
+	if len(b) < 3 {
+		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 3}
 	}
 	kind, total, e := readHeader(b)
 	if e.Problem != 0 {
@@ -105,8 +105,8 @@ func decode(b []byte, m *Message) wire.Error {
 	case MessageRoster:
 		return decodeRoster(b, &m.Roster)
 	}
-	if len(b) > 4 {
-		return wire.Error{Message: kind.String(), Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
+	if len(b) > 3 {
+		return wire.Error{Message: kind.String(), Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
 	}
 	return e
 }
@@ -119,7 +119,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	if int(m.Kind) >= 8 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
-	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
+	dst = append(dst, byte(messageIDs[m.Kind]))
 	var e wire.Error
 	switch m.Kind {
 	case MessageSay:
@@ -139,20 +139,20 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
 	}
-	binary.BigEndian.PutUint16(dst[start+0:], uint16(len(dst)-start))
+	binary.LittleEndian.PutUint16(dst[start+0:], uint16(len(dst)-start))
 	return dst, nil
 }
 
 func decodeSay(b []byte, m *SayMessage) wire.Error {
 	{
-		v := b[4]
+		v := b[3]
 		if v > 2 {
-			return wire.Error{Message: "SAY", Field: "word", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 2}
+			return wire.Error{Message: "SAY", Field: "word", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 2}
 		}
 		m.Word = Word(v)
 	}
-	if len(b) > 5 {
-		return wire.Error{Message: "SAY", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	if len(b) > 4 {
+		return wire.Error{Message: "SAY", Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
 	}
 	return wire.Error{}
 }
@@ -164,14 +164,14 @@ func encodeSay(dst []byte, _ int, m *SayMessage) ([]byte, wire.Error) {
 
 func decodeAsk(b []byte, m *AskMessage) wire.Error {
 	{
-		v := b[4]
+		v := b[3]
 		if v > 2 {
-			return wire.Error{Message: "ASK", Field: "word", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 2}
+			return wire.Error{Message: "ASK", Field: "word", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 2}
 		}
 		m.Word = Word(v)
 	}
-	if len(b) > 5 {
-		return wire.Error{Message: "ASK", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	if len(b) > 4 {
+		return wire.Error{Message: "ASK", Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
 	}
 	return wire.Error{}
 }
@@ -182,18 +182,18 @@ func encodeAsk(dst []byte, _ int, m *AskMessage) ([]byte, wire.Error) {
 }
 
 func decodeSeated(b []byte, m *SeatedMessage) wire.Error {
-	if v := b[4]; v != 255 {
+	if v := b[3]; v != 0 {
 		m.Place.Present = true
 		if v > 2 {
-			return wire.Error{Message: "SEATED", Field: "place", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 2}
+			return wire.Error{Message: "SEATED", Field: "place", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 2}
 		}
 		if v < 1 {
-			return wire.Error{Message: "SEATED", Field: "place", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
+			return wire.Error{Message: "SEATED", Field: "place", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 1}
 		}
 		m.Place.Value = Seat(v)
 	}
-	if len(b) > 5 {
-		return wire.Error{Message: "SEATED", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	if len(b) > 4 {
+		return wire.Error{Message: "SEATED", Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
 	}
 	return wire.Error{}
 }
@@ -202,16 +202,16 @@ func encodeSeated(dst []byte, _ int, m *SeatedMessage) ([]byte, wire.Error) {
 	if m.Place.Present {
 		dst = append(dst, byte(m.Place.Value))
 	} else {
-		dst = append(dst, 255)
+		dst = append(dst, 0)
 	}
 	return dst, wire.Error{}
 }
 
 func decodeHeard(b []byte, m *HeardMessage) wire.Error {
 	{
-		v := b[4]
+		v := binary.LittleEndian.Uint16(b[3:])
 		if v > 3 {
-			return wire.Error{Message: "HEARD", Field: "who", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 3}
+			return wire.Error{Message: "HEARD", Field: "who", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 3}
 		}
 		m.Who = fsm.Peer(v)
 	}
@@ -232,76 +232,60 @@ func encodeHeard(dst []byte, start int, m *HeardMessage) ([]byte, wire.Error) {
 	if m.Who < 0 {
 		return dst, wire.Error{Message: "HEARD", Field: "who", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Who)}
 	}
-	if m.Who > 255 {
-		return dst, wire.Error{Message: "HEARD", Field: "who", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Who), Limit: 255}
-	}
-	dst = append(dst, byte(m.Who), byte(m.Word))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Who))
+	dst = append(dst, byte(m.Word))
 	return dst, wire.Error{}
 }
 
 func decodeRoster(b []byte, m *RosterMessage) wire.Error {
-	at := 4
-	for i1 := range m.Seats {
-		if len(b) < at+1 {
-			return wire.Error{Message: "ROSTER", Field: "seats", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		{
-			v := b[at]
-			if v > 1 {
-				return wire.Error{Message: "ROSTER", Field: "seats", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-			}
-			m.Seats[i1].Present = v != 0
-		}
-		at++
-		if m.Seats[i1].Present {
+	{
+		at := 3
+		for i := range m.Seats {
 			if len(b) < at+1 {
-				return wire.Error{Message: "ROSTER", Field: "seats", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				return wire.Error{Message: "ROSTER", Field: "seats.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 			}
-			{
-				v := b[at]
+			if v := b[at]; v != 255 {
+				m.Seats[i].Present = true
 				if v > 3 {
-					return wire.Error{Message: "ROSTER", Field: "seats", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
+					return wire.Error{Message: "ROSTER", Field: "seats.", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
 				}
-				m.Seats[i1].Value = fsm.Peer(v)
+				m.Seats[i].Value = fsm.Peer(v)
 			}
 			at++
 		}
 	}
-	if len(b) < at+2 {
-		return wire.Error{Message: "ROSTER", Field: "line", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-	}
 	{
-		n := binary.BigEndian.Uint16(b[at:])
+		n := b[5]
 		if n > 3 {
-			return wire.Error{Message: "ROSTER", Field: "line", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 3}
+			return wire.Error{Message: "ROSTER", Field: "line", Offset: 5, Problem: wire.Count, Value: int64(n), Limit: 3}
 		}
 		m.Line.Len = uint8(n)
 	}
-	at += 2
-	for i1 := range m.Line.Items[:m.Line.Len] {
+	at := 6
+	for i := range m.Line.Items[:m.Line.Len] {
 		if len(b) < at+1 {
-			return wire.Error{Message: "ROSTER", Field: "line", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			return wire.Error{Message: "ROSTER", Field: "line.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
 		{
 			v := b[at]
 			if v > 3 {
-				return wire.Error{Message: "ROSTER", Field: "line", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
+				return wire.Error{Message: "ROSTER", Field: "line.", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
 			}
-			m.Line.Items[i1] = fsm.Peer(v)
+			m.Line.Items[i] = fsm.Peer(v)
 		}
 		at++
 	}
-	if len(b) < at+8 {
-		return wire.Error{Message: "ROSTER", Field: "people", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+	if len(b) < at+2 {
+		return wire.Error{Message: "ROSTER", Field: "people", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	{
-		v := binary.BigEndian.Uint64(b[at:])
+		v := binary.LittleEndian.Uint16(b[at:])
 		if v > 15 {
 			return wire.Error{Message: "ROSTER", Field: "people", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 15}
 		}
 		m.People = People(v)
 	}
-	at += 8
+	at += 2
 	if len(b) > at {
 		return wire.Error{Message: "ROSTER", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
@@ -309,28 +293,47 @@ func decodeRoster(b []byte, m *RosterMessage) wire.Error {
 }
 
 func encodeRoster(dst []byte, start int, m *RosterMessage) ([]byte, wire.Error) {
-	for i1 := range m.Seats {
-		dst = append(dst, byte(ordinal(m.Seats[i1].Present)))
-		if m.Seats[i1].Present {
-			if m.Seats[i1].Value < 0 || m.Seats[i1].Value > 3 {
-				return dst, wire.Error{Message: "ROSTER", Field: "seats", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Seats[i1].Value)}
+	for i := range m.Seats {
+		if m.Seats[i].Present {
+			if m.Seats[i].Value < 0 {
+				return dst, wire.Error{Message: "ROSTER", Field: "seats.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Seats[i].Value)}
 			}
-			dst = append(dst, byte(m.Seats[i1].Value))
+			if m.Seats[i].Value > 255 {
+				return dst, wire.Error{Message: "ROSTER", Field: "seats.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Seats[i].Value), Limit: 255}
+			}
+			dst = append(dst, byte(m.Seats[i].Value))
+		} else {
+			dst = append(dst, 255)
 		}
 	}
 	if int(m.Line.Len) > 3 {
 		return dst, wire.Error{Message: "ROSTER", Field: "line", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Line.Len), Limit: 3}
 	}
-	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Line.Len))
-	for i1 := range m.Line.Items[:m.Line.Len] {
-		if m.Line.Items[i1] < 0 || m.Line.Items[i1] > 3 {
-			return dst, wire.Error{Message: "ROSTER", Field: "line", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Line.Items[i1])}
+	dst = append(dst, byte(m.Line.Len))
+	for i := range m.Line.Items[:min(int(m.Line.Len), 3)] {
+		if m.Line.Items[i] < 0 {
+			return dst, wire.Error{Message: "ROSTER", Field: "line.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Line.Items[i])}
 		}
-		dst = append(dst, byte(m.Line.Items[i1]))
+		if m.Line.Items[i] > 255 {
+			return dst, wire.Error{Message: "ROSTER", Field: "line.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Line.Items[i]), Limit: 255}
+		}
+		dst = append(dst, byte(m.Line.Items[i]))
 	}
-	if m.People>>4 != 0 {
-		return dst, wire.Error{Message: "ROSTER", Field: "people", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.People)}
+	if m.People > 65535 {
+		return dst, wire.Error{Message: "ROSTER", Field: "people", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.People), Limit: 65535}
 	}
-	dst = binary.BigEndian.AppendUint64(dst, uint64(m.People))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.People))
 	return dst, wire.Error{}
+}
+
+// messageIDs are the type numbers.
+var messageIDs = [...]uint8{
+	MessageJoin:    1,
+	MessageLeave:   2,
+	MessageSay:     3,
+	MessageAsk:     4,
+	MessageSeated:  5,
+	MessageHeard:   6,
+	MessageRoster:  7,
+	MessageGoodbye: 8,
 }

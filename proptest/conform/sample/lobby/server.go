@@ -58,7 +58,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerStateOpen:
 		switch ev.Kind {
 		case ServerReceiveJoin:
-			// proptest/conform/testdata/lobby/spec.yaml:55
+			// proptest/conform/testdata/lobby/spec.yaml:61
 			count := int64(0)
 			for i := range 2 {
 				key := Seat(i + 1)
@@ -85,7 +85,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				fx.sendTo(MessageSeated, fx.from).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
 				return took(0)
 			}
-			// proptest/conform/testdata/lobby/spec.yaml:56
+			// proptest/conform/testdata/lobby/spec.yaml:62
 			if !m.Line.add(fx.from) {
 				return refused(1)
 			}
@@ -113,7 +113,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(1)
 		case ServerReceiveLeave:
-			// proptest/conform/testdata/lobby/spec.yaml:60
+			// proptest/conform/testdata/lobby/spec.yaml:66
 			if m.Line.contains(fx.from) {
 				if fx.from < 0 || fx.from > 3 {
 					return refused(2)
@@ -125,7 +125,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.Quiet = m.Quiet &^ uint64(maskOf(value2))
 				return took(2)
 			}
-			// proptest/conform/testdata/lobby/spec.yaml:62
+			// proptest/conform/testdata/lobby/spec.yaml:68
 			old := *m
 			var set uint64
 			for i := range 2 {
@@ -175,7 +175,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(3)
 		case ServerReceiveSay:
-			// proptest/conform/testdata/lobby/spec.yaml:66
+			// proptest/conform/testdata/lobby/spec.yaml:72
 			old := *m
 			some := false
 			for i := range 2 {
@@ -227,13 +227,13 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(4)
 		case ServerReceiveAsk:
-			// proptest/conform/testdata/lobby/spec.yaml:70
+			// proptest/conform/testdata/lobby/spec.yaml:76
 			if ev.Message.Ask.Word == 1 || ev.Message.Ask.Word == 2 {
 				fx.sendTo(MessageRoster, fx.from).Roster = RosterMessage{Seats: m.Seats, Line: m.Line, People: m.People}
 			}
 			return took(5)
 		case ServerCommandTell:
-			// proptest/conform/testdata/lobby/spec.yaml:72
+			// proptest/conform/testdata/lobby/spec.yaml:78
 			count := int64(0)
 			for i := range 4 {
 				if uint64(m.People)>>i&1 == 0 {
@@ -308,7 +308,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				fx.report(ServerReportCrowded).Crowded = ServerCrowdedReport{Waiting: uint8(count2), Taken: uint8(count3), Free: first}
 				return took(6)
 			}
-			// proptest/conform/testdata/lobby/spec.yaml:76
+			// proptest/conform/testdata/lobby/spec.yaml:82
 			var all2 Seats
 			for i7 := range 2 {
 				s4 := Seat(i7 + 1)
@@ -325,7 +325,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.Said = all3
 			return took(7)
 		case ServerCommandShut:
-			// proptest/conform/testdata/lobby/spec.yaml:78
+			// proptest/conform/testdata/lobby/spec.yaml:84
 			list := m.People
 			for i := range 4 {
 				if uint64(list)>>i&1 == 0 {
@@ -372,24 +372,24 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerStateClosed:
 		switch ev.Kind {
 		case ServerReceiveJoin:
-			// proptest/conform/testdata/lobby/spec.yaml:86
+			// proptest/conform/testdata/lobby/spec.yaml:92
 			fx.sendTo(MessageGoodbye, fx.from)
 			return took(9)
 		case ServerReceiveAsk:
-			// proptest/conform/testdata/lobby/spec.yaml:86
+			// proptest/conform/testdata/lobby/spec.yaml:92
 			fx.sendTo(MessageGoodbye, fx.from)
 			return took(10)
 		case ServerCommandTell:
-			// proptest/conform/testdata/lobby/spec.yaml:87
+			// proptest/conform/testdata/lobby/spec.yaml:93
 			return ignored(11)
 		case ServerCommandShut:
-			// proptest/conform/testdata/lobby/spec.yaml:87
+			// proptest/conform/testdata/lobby/spec.yaml:93
 			return ignored(12)
 		case ServerReceiveLeave:
-			// proptest/conform/testdata/lobby/spec.yaml:88
+			// proptest/conform/testdata/lobby/spec.yaml:94
 			return ignored(13)
 		case ServerReceiveSay:
-			// proptest/conform/testdata/lobby/spec.yaml:88
+			// proptest/conform/testdata/lobby/spec.yaml:94
 			return ignored(14)
 		}
 	}

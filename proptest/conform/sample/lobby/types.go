@@ -11,7 +11,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "0aad979c6b188b7023e93840e2276da2dc6c7e24f10086362b66cf4bb9694cc0"
+const hash = "dc47e6e4f0eac5fa4f674f59401169104638621f02b7377ab92c8a416ee86bcd"
 
 // Seat is a number in 1..2.
 type Seat uint8
@@ -125,14 +125,6 @@ type Optional[T comparable] struct {
 
 // Some makes a present Optional.
 func Some[T comparable](v T) Optional[T] { return Optional[T]{Present: true, Value: v} }
-
-// ordinal is the number of a truth value.
-func ordinal(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
 
 // maskOf is the bit of element number i, 0 if there is none.
 func maskOf(i int64) uint64 {

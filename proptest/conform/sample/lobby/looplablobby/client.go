@@ -159,21 +159,21 @@ func (p *Client) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var clientEvents = fsm.Events{
-	// proptest/conform/testdata/lobby/spec.yaml:96
-	{Name: "out join", Src: []string{"out"}, Dst: "inside"},
-	// proptest/conform/testdata/lobby/spec.yaml:99
-	{Name: "inside SEATED", Src: []string{"inside"}, Dst: "inside"},
-	// proptest/conform/testdata/lobby/spec.yaml:100
-	{Name: "inside say", Src: []string{"inside"}, Dst: "inside"},
-	// proptest/conform/testdata/lobby/spec.yaml:101
-	{Name: "inside leave", Src: []string{"inside"}, Dst: "out"},
 	// proptest/conform/testdata/lobby/spec.yaml:102
-	{Name: "inside GOODBYE", Src: []string{"inside"}, Dst: "gone"},
-	// proptest/conform/testdata/lobby/spec.yaml:103
-	{Name: "inside on", Src: []string{"inside"}, Dst: "inside"},
-	// proptest/conform/testdata/lobby/spec.yaml:104
-	{Name: "inside HEARD", Src: []string{"inside"}, Dst: "inside"},
+	{Name: "out join", Src: []string{"out"}, Dst: "inside"},
 	// proptest/conform/testdata/lobby/spec.yaml:105
+	{Name: "inside SEATED", Src: []string{"inside"}, Dst: "inside"},
+	// proptest/conform/testdata/lobby/spec.yaml:106
+	{Name: "inside say", Src: []string{"inside"}, Dst: "inside"},
+	// proptest/conform/testdata/lobby/spec.yaml:107
+	{Name: "inside leave", Src: []string{"inside"}, Dst: "out"},
+	// proptest/conform/testdata/lobby/spec.yaml:108
+	{Name: "inside GOODBYE", Src: []string{"inside"}, Dst: "gone"},
+	// proptest/conform/testdata/lobby/spec.yaml:109
+	{Name: "inside on", Src: []string{"inside"}, Dst: "inside"},
+	// proptest/conform/testdata/lobby/spec.yaml:110
+	{Name: "inside HEARD", Src: []string{"inside"}, Dst: "inside"},
+	// proptest/conform/testdata/lobby/spec.yaml:111
 	{Name: "inside ROSTER", Src: []string{"inside"}, Dst: "inside"},
 }
 

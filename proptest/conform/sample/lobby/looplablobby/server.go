@@ -168,27 +168,27 @@ func (p *Server) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var serverEvents = fsm.Events{
-	// proptest/conform/testdata/lobby/spec.yaml:55
+	// proptest/conform/testdata/lobby/spec.yaml:61
 	{Name: "open JOIN/1", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/lobby/spec.yaml:56
-	{Name: "open JOIN/2", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/lobby/spec.yaml:60
-	{Name: "open LEAVE/1", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/lobby/spec.yaml:62
-	{Name: "open LEAVE/2", Src: []string{"open"}, Dst: "open"},
+	{Name: "open JOIN/2", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/lobby/spec.yaml:66
-	{Name: "open SAY", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/lobby/spec.yaml:70
-	{Name: "open ASK", Src: []string{"open"}, Dst: "open"},
+	{Name: "open LEAVE/1", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/lobby/spec.yaml:68
+	{Name: "open LEAVE/2", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/lobby/spec.yaml:72
-	{Name: "open tell/1", Src: []string{"open"}, Dst: "open"},
+	{Name: "open SAY", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/lobby/spec.yaml:76
-	{Name: "open tell/2", Src: []string{"open"}, Dst: "open"},
+	{Name: "open ASK", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/lobby/spec.yaml:78
+	{Name: "open tell/1", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/lobby/spec.yaml:82
+	{Name: "open tell/2", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/lobby/spec.yaml:84
 	{Name: "open shut", Src: []string{"open"}, Dst: "closed"},
-	// proptest/conform/testdata/lobby/spec.yaml:86
+	// proptest/conform/testdata/lobby/spec.yaml:92
 	{Name: "closed JOIN", Src: []string{"closed"}, Dst: "closed"},
-	// proptest/conform/testdata/lobby/spec.yaml:86
+	// proptest/conform/testdata/lobby/spec.yaml:92
 	{Name: "closed ASK", Src: []string{"closed"}, Dst: "closed"},
 }
 
