@@ -35,8 +35,8 @@ type Client struct {
 	State   ClientState
 	Me      Slot // own slot
 	Playing Slots
-	Queues  [2]Entries // commands of frames to come
-	Lengths LengthList // lengths of frames to come
+	Queues  [8]Entries // commands of frames to come
+	Lengths DoneList   // lengths of frames to come
 	Now     Frame      // the next frame
 	Length  Length     // length of a game frame
 	Wrong   bool       // commands came to be executed in another frame than sent for
@@ -45,7 +45,7 @@ type Client struct {
 // NewClient makes a Client in its initial state. The error says which parameter is wrong.
 func NewClient(me Slot) (Client, error) {
 	m := Client{Me: me}
-	if me > 1 {
+	if me > 7 {
 		return m, errors.New("client: parameter me is no Slot")
 	}
 	return m, nil
@@ -62,98 +62,87 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateAway:
 		switch ev.Kind {
 		case ClientCommandJoin:
-			// specs/lockstep/spec.yaml:153
+			// specs/lockstep/spec.yaml:204
 			fx.sendTo(MessageJoin, 0).Join = JoinMessage{Slot: m.Me}
 			m.State = ClientStateJoined
 			return took(0)
-		case ClientReceiveServerStart:
-			// specs/lockstep/spec.yaml:154
-			return ignored(1)
-		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:154
-			return ignored(2)
-		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:154
-			return ignored(3)
-		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:154
-			return ignored(4)
 		}
 	case ClientStateJoined:
 		switch ev.Kind {
 		case ClientReceiveServerStart:
-			// specs/lockstep/spec.yaml:158
-			value := int64(m.Me)
-			if uint64(ev.Message.ServerStart.Players)&maskOf(value) != 0 {
-				m.Playing = ev.Message.ServerStart.Players
-				fx.report(ClientReportStarted)
-				m.State = ClientStateLoading
-				return took(5)
-			}
-			// specs/lockstep/spec.yaml:159 our JOIN comes too late
-			m.State = ClientStateGone
-			return took(6)
+			// specs/lockstep/spec.yaml:207
+			m.Playing = ev.Message.ServerStart.Players
+			fx.report(ClientReportStarted)
+			m.State = ClientStateLoading
+			return took(1)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:161 the game has begun without us
-			if ev.Message.PlayerKicked.Slot == m.Me {
-				m.State = ClientStateGone
-				return took(7)
-			}
-			// specs/lockstep/spec.yaml:162 has to do with a game that we are not in
-			return took(8)
-		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:163
-			return ignored(9)
-		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:163
-			return ignored(10)
-		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:193
-			fx.sendTo(MessageLeft, 0).Left = LeftMessage{Slot: m.Me}
+			// specs/lockstep/spec.yaml:208 the game has begun without us
 			m.State = ClientStateGone
-			return took(11)
+			return took(2)
+		case ClientCommandLeave:
+			// specs/lockstep/spec.yaml:238
+			fx.closeTo(0)
+			m.State = ClientStateGone
+			return took(3)
+		case ClientEventLost:
+			// specs/lockstep/spec.yaml:239
+			fx.report(ClientReportOver)
+			m.State = ClientStateGone
+			return took(4)
 		}
 	case ClientStateLoading:
 		switch ev.Kind {
 		case ClientCommandLoaded:
-			// specs/lockstep/spec.yaml:166
+			// specs/lockstep/spec.yaml:211
 			fx.sendTo(MessageGamecommands, 0).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: ev.Loaded.Sum}}
 			m.State = ClientStateGame
-			return took(12)
+			return took(5)
 		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:188
+			// specs/lockstep/spec.yaml:232
 			list := m.Queues[ev.Message.Gamecommands.Slot]
 			if !list.add(ev.Message.Gamecommands.Entry) {
-				return refused(13)
+				return refused(6)
 			}
 			m.Queues[ev.Message.Gamecommands.Slot] = list
-			return took(13)
+			return took(6)
 		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:189
-			if !m.Lengths.add(ev.Message.NwfDone.Next) {
-				return refused(14)
+			// specs/lockstep/spec.yaml:233
+			if !m.Lengths.add(ev.Message.NwfDone.Done) {
+				return refused(7)
 			}
-			return took(14)
+			return took(7)
+		case ClientReceiveServerAsync:
+			// specs/lockstep/spec.yaml:234
+			fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+			return took(8)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:190
+			// specs/lockstep/spec.yaml:235
 			fx.report(ClientReportKicked).Kicked = ClientKickedReport{Slot: ev.Message.PlayerKicked.Slot}
-			return took(15)
+			return took(9)
 		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:193
-			fx.sendTo(MessageLeft, 0).Left = LeftMessage{Slot: m.Me}
+			// specs/lockstep/spec.yaml:238
+			fx.closeTo(0)
 			m.State = ClientStateGone
-			return took(16)
+			return took(10)
+		case ClientEventLost:
+			// specs/lockstep/spec.yaml:239
+			fx.report(ClientReportOver)
+			m.State = ClientStateGone
+			return took(11)
 		}
 	case ClientStateGame:
 		switch ev.Kind {
 		case ClientCommandFrame:
-			// specs/lockstep/spec.yaml:170
+			// specs/lockstep/spec.yaml:215
 			holds := m.Lengths.Len > 0
 			if holds {
 				all := true
-				for s := range Slot(2) {
-					value := int64(s)
-					if !(!(uint64(m.Playing)&maskOf(value) != 0) || m.Queues[s].Len > 0) {
+				for i := range 8 {
+					if uint64(m.Playing)>>i&1 == 0 {
+						continue
+					}
+					s := Slot(i)
+					if m.Queues[s].Len <= 0 {
 						all = false
 						break
 					}
@@ -162,83 +151,103 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			if holds {
 				old := *m
-				for s2 := range Slot(2) {
-					value2 := int64(s2)
-					if uint64(m.Playing)&maskOf(value2) != 0 {
-						if m.Queues[s2].Len == 0 {
-							return m.undo(&old, fx, 17)
-						}
-						if int64(m.Queues[s2].Items[0].Sent) != (int64(m.Now)+12-3)%12 {
-							m.Wrong = true
-						}
-						if m.Queues[s2].Len == 0 {
-							return m.undo(&old, fx, 17)
-						}
-						fx.report(ClientReportExecute).Execute = ClientExecuteReport{Slot: s2, Commands: m.Queues[s2].Items[0].Commands}
-						list := m.Queues[s2]
-						if !list.dropFirst() {
-							return m.undo(&old, fx, 17)
-						}
-						m.Queues[s2] = list
+				if m.Lengths.Len == 0 {
+					return refused(12)
+				}
+				if m.Lengths.Items[0].Frame != m.Now {
+					m.Wrong = true
+				}
+				list := m.Playing
+				for i2 := range 8 {
+					if uint64(list)>>i2&1 == 0 {
+						continue
 					}
+					s2 := Slot(i2)
+					if m.Queues[s2].Len == 0 {
+						return m.undo(&old, fx, 12)
+					}
+					if int64(m.Queues[s2].Items[0].Sent) != (int64(m.Now)+12-3)%12 {
+						m.Wrong = true
+					}
+					if m.Queues[s2].Len == 0 {
+						return m.undo(&old, fx, 12)
+					}
+					fx.report(ClientReportExecute).Execute = ClientExecuteReport{Slot: s2, Commands: m.Queues[s2].Items[0].Commands}
+					list2 := m.Queues[s2]
+					if !list2.dropFirst() {
+						return m.undo(&old, fx, 12)
+					}
+					m.Queues[s2] = list2
 				}
 				fx.sendTo(MessageGamecommands, 0).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: m.Now, Commands: ev.Frame.Commands, Sum: ev.Frame.Sum}}
 				if m.Lengths.Len == 0 {
-					return m.undo(&old, fx, 17)
+					return m.undo(&old, fx, 12)
 				}
-				m.Length = m.Lengths.Items[0]
+				m.Length = m.Lengths.Items[0].Length
 				if !m.Lengths.dropFirst() {
-					return m.undo(&old, fx, 17)
+					return m.undo(&old, fx, 12)
 				}
 				m.Now = Frame((int64(m.Now) + 1) % 12)
-				return took(17)
+				return took(12)
 			}
 			return refused(fsm.NoTransition)
 		case ClientCommandSpeed:
-			// specs/lockstep/spec.yaml:181
+			// specs/lockstep/spec.yaml:225
 			if ev.Speed.Want != m.Length {
 				fx.sendTo(MessageServerSpeed, 0).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
-				return took(18)
+				return took(13)
 			}
 			return refused(fsm.NoTransition)
 		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:188
+			// specs/lockstep/spec.yaml:232
 			list := m.Queues[ev.Message.Gamecommands.Slot]
 			if !list.add(ev.Message.Gamecommands.Entry) {
-				return refused(19)
+				return refused(14)
 			}
 			m.Queues[ev.Message.Gamecommands.Slot] = list
-			return took(19)
+			return took(14)
 		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:189
-			if !m.Lengths.add(ev.Message.NwfDone.Next) {
-				return refused(20)
+			// specs/lockstep/spec.yaml:233
+			if !m.Lengths.add(ev.Message.NwfDone.Done) {
+				return refused(15)
 			}
-			return took(20)
+			return took(15)
+		case ClientReceiveServerAsync:
+			// specs/lockstep/spec.yaml:234
+			fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+			return took(16)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:190
+			// specs/lockstep/spec.yaml:235
 			fx.report(ClientReportKicked).Kicked = ClientKickedReport{Slot: ev.Message.PlayerKicked.Slot}
-			return took(21)
+			return took(17)
 		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:193
-			fx.sendTo(MessageLeft, 0).Left = LeftMessage{Slot: m.Me}
+			// specs/lockstep/spec.yaml:238
+			fx.closeTo(0)
 			m.State = ClientStateGone
-			return took(22)
+			return took(18)
+		case ClientEventLost:
+			// specs/lockstep/spec.yaml:239
+			fx.report(ClientReportOver)
+			m.State = ClientStateGone
+			return took(19)
 		}
 	case ClientStateGone:
 		switch ev.Kind {
 		case ClientReceiveServerStart:
-			// specs/lockstep/spec.yaml:184
-			return ignored(23)
+			// specs/lockstep/spec.yaml:228
+			return ignored(20)
 		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:184
-			return ignored(24)
+			// specs/lockstep/spec.yaml:228
+			return ignored(21)
 		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:184
-			return ignored(25)
+			// specs/lockstep/spec.yaml:228
+			return ignored(22)
+		case ClientReceiveServerAsync:
+			// specs/lockstep/spec.yaml:228
+			return ignored(23)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:184
-			return ignored(26)
+			// specs/lockstep/spec.yaml:228
+			return ignored(24)
 		}
 	}
 	switch ev.Kind {

@@ -18,13 +18,13 @@ const (
 	ClientReceiveGamecommands                        // from a client, or relayed to all clients, its sender included
 	ClientReceiveNwfDone                             // the server's word on the frame that is m ahead of its own
 	ClientReceiveServerSpeed                         // a player wants another length
-	ClientReceivePlayerKicked                        // a player has left or never came
-	ClientReceiveLeft                                // no message: the link is broken
+	ClientReceiveServerAsync                         // the simulations of these slots differ from the first one
+	ClientReceivePlayerKicked                        // a player has left or was removed
 	ClientCommandJoin                                // the user joins
 	ClientCommandLoaded                              // the simulation is ready
 	ClientCommandFrame                               // the next command frame is due; these are the user's commands since the last
 	ClientCommandSpeed                               // the user wants another speed
-	ClientCommandLeave                               // the user quits or the link breaks
+	ClientCommandLeave                               // the user quits
 )
 
 // ClientEvent is one event for a Client. Fields that do not belong to the kind are not looked at.
@@ -58,19 +58,19 @@ type ClientSpeedCommand struct {
 func (ev *ClientEvent) invalid() bool {
 	switch ev.Kind {
 	case ClientReceiveJoin:
-		return ev.Message.Join.Slot > 1
+		return ev.Message.Join.Slot > 7
 	case ClientReceiveServerStart:
-		return ev.Message.ServerStart.Players>>2 != 0
+		return ev.Message.ServerStart.Players>>8 != 0
 	case ClientReceiveGamecommands:
-		return ev.Message.Gamecommands.Slot > 1 || ev.Message.Gamecommands.Entry.Sent > 11
+		return ev.Message.Gamecommands.Slot > 7 || ev.Message.Gamecommands.Entry.Sent > 11
 	case ClientReceiveNwfDone:
-		return ev.Message.NwfDone.Next > 1
+		return ev.Message.NwfDone.Done.Frame > 11 || ev.Message.NwfDone.Done.Length > 1
 	case ClientReceiveServerSpeed:
 		return ev.Message.ServerSpeed.Want > 1
+	case ClientReceiveServerAsync:
+		return ev.Message.ServerAsync.Slots>>8 != 0
 	case ClientReceivePlayerKicked:
-		return ev.Message.PlayerKicked.Slot > 1
-	case ClientReceiveLeft:
-		return ev.Message.Left.Slot > 1
+		return ev.Message.PlayerKicked.Slot > 7
 	case ClientCommandSpeed:
 		return ev.Speed.Want > 1
 	}
@@ -82,40 +82,40 @@ func (ev *ClientEvent) outside() (field, values string) {
 	switch ev.Kind {
 	case ClientReceiveJoin:
 		switch {
-		case ev.Message.Join.Slot > 1:
-			return "slot", "0..1"
+		case ev.Message.Join.Slot > 7:
+			return "slot", "0..7"
 		}
 	case ClientReceiveServerStart:
 		switch {
-		case ev.Message.ServerStart.Players>>2 != 0:
-			return "players", "the set of 0..1"
+		case ev.Message.ServerStart.Players>>8 != 0:
+			return "players", "the set of 0..7"
 		}
 	case ClientReceiveGamecommands:
 		switch {
-		case ev.Message.Gamecommands.Slot > 1:
-			return "slot", "0..1"
+		case ev.Message.Gamecommands.Slot > 7:
+			return "slot", "0..7"
 		case ev.Message.Gamecommands.Entry.Sent > 11:
 			return "entry", "Entry"
 		}
 	case ClientReceiveNwfDone:
 		switch {
-		case ev.Message.NwfDone.Next > 1:
-			return "next", "0..1"
+		case ev.Message.NwfDone.Done.Frame > 11 || ev.Message.NwfDone.Done.Length > 1:
+			return "done", "Done"
 		}
 	case ClientReceiveServerSpeed:
 		switch {
 		case ev.Message.ServerSpeed.Want > 1:
 			return "want", "0..1"
 		}
+	case ClientReceiveServerAsync:
+		switch {
+		case ev.Message.ServerAsync.Slots>>8 != 0:
+			return "slots", "the set of 0..7"
+		}
 	case ClientReceivePlayerKicked:
 		switch {
-		case ev.Message.PlayerKicked.Slot > 1:
-			return "slot", "0..1"
-		}
-	case ClientReceiveLeft:
-		switch {
-		case ev.Message.Left.Slot > 1:
-			return "slot", "0..1"
+		case ev.Message.PlayerKicked.Slot > 7:
+			return "slot", "0..7"
 		}
 	case ClientCommandSpeed:
 		switch {
@@ -131,16 +131,19 @@ type ClientReportKind uint8
 
 // The reports of Client.
 const (
-	ClientReportExecute ClientReportKind = iota // to be done now, in this order
-	ClientReportStarted                         // load the game
-	ClientReportKicked                          // that player has left
+	ClientReportExecute   ClientReportKind = iota // to be done now, in this order
+	ClientReportStarted                           // load the game
+	ClientReportKicked                            // that player has left
+	ClientReportOutOfStep                         // the simulations of these players differ from the first one
+	ClientReportOver                              // the link to the server is broken
 )
 
 // ClientReport is what a Client tells the embedding program. Fields that do not belong to the kind are zero.
 type ClientReport struct {
-	Kind    ClientReportKind
-	Execute ClientExecuteReport // for ClientReportExecute
-	Kicked  ClientKickedReport  // for ClientReportKicked
+	Kind      ClientReportKind
+	Execute   ClientExecuteReport   // for ClientReportExecute
+	Kicked    ClientKickedReport    // for ClientReportKicked
+	OutOfStep ClientOutOfStepReport // for ClientReportOutOfStep
 }
 
 // ClientExecuteReport are the fields of report execute: to be done now, in this order.
@@ -152,6 +155,12 @@ type ClientExecuteReport struct {
 // ClientKickedReport are the fields of report kicked: that player has left.
 type ClientKickedReport struct {
 	Slot Slot
+}
+
+// ClientOutOfStepReport are the fields of report outOfStep: the simulations of these players differ from the
+// first one.
+type ClientOutOfStepReport struct {
+	Slots Slots
 }
 
 // ClientEffect is one thing that a Client asks for.
@@ -190,4 +199,9 @@ func (fx *ClientEffects) sendTo(kind MessageKind, to fsm.Peer) *Message {
 func (fx *ClientEffects) report(kind ClientReportKind) *ClientReport {
 	fx.list = append(fx.list, ClientEffect{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: ClientReport{Kind: kind}})
 	return &fx.list[len(fx.list)-1].Report
+}
+
+// closeTo asks for the link to a peer to be closed.
+func (fx *ClientEffects) closeTo(to fsm.Peer) {
+	fx.list = append(fx.list, ClientEffect{Effect: fsm.Effect{Kind: fsm.Close, Peer: to}, Named: true})
 }

@@ -25,7 +25,7 @@ func NewClientRunner(me Slot) (*ClientRunner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ClientRunner{Machine: m, effects: ClientEffects{list: make([]ClientEffect, 0, 3)}}, nil
+	return &ClientRunner{Machine: m, effects: ClientEffects{list: make([]ClientEffect, 0, 9)}}, nil
 }
 
 // Join gives the command join: the user joins. Refused means that it is not available now.
@@ -56,8 +56,7 @@ func (r *ClientRunner) Speed(want Length) fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
-// Leave gives the command leave: the user quits or the link breaks. Refused means that it is not available
-// now.
+// Leave gives the command leave: the user quits. Refused means that it is not available now.
 func (r *ClientRunner) Leave() fsm.Result {
 	r.event.Kind = ClientCommandLeave
 	return r.Machine.Step(&r.event, &r.effects)
@@ -156,7 +155,7 @@ func (r *ClientRunner) AppendEvent(b []byte) []byte {
 		b = append(b, '}')
 	case ClientCommandLeave:
 		b = append(b, "leave"...)
-	case ClientReceiveJoin, ClientReceiveServerStart, ClientReceiveGamecommands, ClientReceiveNwfDone, ClientReceiveServerSpeed, ClientReceivePlayerKicked, ClientReceiveLeft:
+	case ClientReceiveJoin, ClientReceiveServerStart, ClientReceiveGamecommands, ClientReceiveNwfDone, ClientReceiveServerSpeed, ClientReceiveServerAsync, ClientReceivePlayerKicked:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -197,6 +196,12 @@ func (r *ClientRunner) AppendEffect(b []byte, i int) []byte {
 			b = append(b, "kicked{slot: "...)
 			b = strconv.AppendInt(b, int64(e.Report.Kicked.Slot), 10)
 			b = append(b, '}')
+		case ClientReportOutOfStep:
+			b = append(b, "outOfStep{slots: "...)
+			b = appendSlots(b, &e.Report.OutOfStep.Slots)
+			b = append(b, '}')
+		case ClientReportOver:
+			b = append(b, "over"...)
 		}
 	}
 	return b
@@ -230,42 +235,40 @@ var clientInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"away", "joined", "loading", "game", "gone"},
 	Final:    []bool{false, false, false, false, false},
-	Messages: []string{"JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "PLAYER_KICKED", "LEFT"},
+	Messages: []string{"JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED"},
 	Commands: []string{"join", "loaded", "frame", "speed", "leave"},
-	Reports:  []string{"execute", "started", "kicked"},
+	Reports:  []string{"execute", "started", "kicked", "outOfStep", "over"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "away join", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 153, Col: 15},
-		{Name: "away SERVER_START", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 154, Col: 18},
-		{Name: "away GAMECOMMANDS", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 154, Col: 32},
-		{Name: "away NWF_DONE", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 154, Col: 46},
-		{Name: "away PLAYER_KICKED", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 154, Col: 56},
-		{Name: "joined SERVER_START/1", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 158, Col: 13},
-		{Name: "joined SERVER_START/2", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 159, Col: 13},
-		{Name: "joined PLAYER_KICKED/1", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 161, Col: 13},
-		{Name: "joined PLAYER_KICKED/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 162, Col: 13},
-		{Name: "joined GAMECOMMANDS", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 163, Col: 18},
-		{Name: "joined NWF_DONE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 163, Col: 32},
-		{Name: "joined leave", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 193, Col: 18},
-		{Name: "loading loaded", From: 2, To: 3, File: "specs/lockstep/spec.yaml", Line: 166, Col: 17},
-		{Name: "loading GAMECOMMANDS", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 188, Col: 25},
-		{Name: "loading NWF_DONE", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 189, Col: 21},
-		{Name: "loading PLAYER_KICKED", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 190, Col: 26},
-		{Name: "loading leave", From: 2, To: 4, File: "specs/lockstep/spec.yaml", Line: 193, Col: 18},
-		{Name: "game frame", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 170, Col: 11},
-		{Name: "game speed", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 181, Col: 16},
-		{Name: "game GAMECOMMANDS", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 188, Col: 25},
-		{Name: "game NWF_DONE", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 189, Col: 21},
-		{Name: "game PLAYER_KICKED", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 190, Col: 26},
-		{Name: "game leave", From: 3, To: 4, File: "specs/lockstep/spec.yaml", Line: 193, Col: 18},
-		{Name: "gone SERVER_START", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 184, Col: 18},
-		{Name: "gone GAMECOMMANDS", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 184, Col: 32},
-		{Name: "gone NWF_DONE", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 184, Col: 46},
-		{Name: "gone PLAYER_KICKED", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 184, Col: 56},
+		{Name: "away join", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 204, Col: 15},
+		{Name: "joined SERVER_START", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 207, Col: 23},
+		{Name: "joined PLAYER_KICKED", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 208, Col: 24},
+		{Name: "joined leave", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 238, Col: 18},
+		{Name: "joined lost", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 239, Col: 17},
+		{Name: "loading loaded", From: 2, To: 3, File: "specs/lockstep/spec.yaml", Line: 211, Col: 17},
+		{Name: "loading GAMECOMMANDS", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 232, Col: 25},
+		{Name: "loading NWF_DONE", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 233, Col: 21},
+		{Name: "loading SERVER_ASYNC", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 234, Col: 25},
+		{Name: "loading PLAYER_KICKED", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 235, Col: 26},
+		{Name: "loading leave", From: 2, To: 4, File: "specs/lockstep/spec.yaml", Line: 238, Col: 18},
+		{Name: "loading lost", From: 2, To: 4, File: "specs/lockstep/spec.yaml", Line: 239, Col: 17},
+		{Name: "game frame", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 215, Col: 11},
+		{Name: "game speed", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 225, Col: 16},
+		{Name: "game GAMECOMMANDS", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 232, Col: 25},
+		{Name: "game NWF_DONE", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 233, Col: 21},
+		{Name: "game SERVER_ASYNC", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 234, Col: 25},
+		{Name: "game PLAYER_KICKED", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 235, Col: 26},
+		{Name: "game leave", From: 3, To: 4, File: "specs/lockstep/spec.yaml", Line: 238, Col: 18},
+		{Name: "game lost", From: 3, To: 4, File: "specs/lockstep/spec.yaml", Line: 239, Col: 17},
+		{Name: "gone SERVER_START", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 228, Col: 18},
+		{Name: "gone GAMECOMMANDS", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 228, Col: 32},
+		{Name: "gone NWF_DONE", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 228, Col: 46},
+		{Name: "gone SERVER_ASYNC", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 228, Col: 56},
+		{Name: "gone PLAYER_KICKED", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 228, Col: 70},
 	},
-	TickNanos:  0,
+	TickNanos:  1000000000,
 	MaxFrame:   maxFrame,
-	MaxEffects: 3,
+	MaxEffects: 9,
 	Ordered:    true,
 	Reliable:   true,
 	Duplicates: false,
@@ -273,19 +276,19 @@ var clientInfo = fsm.Info{
 
 // What each state handles or ignores.
 var clientLegal = [...]string{
-	ClientStateAway:    "SERVER_START, GAMECOMMANDS, NWF_DONE, PLAYER_KICKED, join",
-	ClientStateJoined:  "SERVER_START, GAMECOMMANDS, NWF_DONE, PLAYER_KICKED, leave",
-	ClientStateLoading: "GAMECOMMANDS, NWF_DONE, PLAYER_KICKED, loaded, leave",
-	ClientStateGame:    "GAMECOMMANDS, NWF_DONE, PLAYER_KICKED, frame, speed, leave",
-	ClientStateGone:    "SERVER_START, GAMECOMMANDS, NWF_DONE, PLAYER_KICKED",
+	ClientStateAway:    "join",
+	ClientStateJoined:  "lost, SERVER_START, PLAYER_KICKED, leave",
+	ClientStateLoading: "lost, GAMECOMMANDS, NWF_DONE, SERVER_ASYNC, PLAYER_KICKED, loaded, leave",
+	ClientStateGame:    "lost, GAMECOMMANDS, NWF_DONE, SERVER_ASYNC, PLAYER_KICKED, frame, speed, leave",
+	ClientStateGone:    "SERVER_START, GAMECOMMANDS, NWF_DONE, SERVER_ASYNC, PLAYER_KICKED",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var clientHandles = [...][15]uint16{
 	ClientStateAway:    {ClientCommandJoin: 1},
-	ClientStateJoined:  {ClientReceiveServerStart: 6, ClientReceivePlayerKicked: 8, ClientCommandLeave: 12},
-	ClientStateLoading: {ClientReceiveGamecommands: 14, ClientReceiveNwfDone: 15, ClientReceivePlayerKicked: 16, ClientCommandLoaded: 13, ClientCommandLeave: 17},
-	ClientStateGame:    {ClientReceiveGamecommands: 20, ClientReceiveNwfDone: 21, ClientReceivePlayerKicked: 22, ClientCommandFrame: 18, ClientCommandSpeed: 19, ClientCommandLeave: 23},
+	ClientStateJoined:  {ClientEventLost: 5, ClientReceiveServerStart: 2, ClientReceivePlayerKicked: 3, ClientCommandLeave: 4},
+	ClientStateLoading: {ClientEventLost: 12, ClientReceiveGamecommands: 7, ClientReceiveNwfDone: 8, ClientReceiveServerAsync: 9, ClientReceivePlayerKicked: 10, ClientCommandLoaded: 6, ClientCommandLeave: 11},
+	ClientStateGame:    {ClientEventLost: 20, ClientReceiveGamecommands: 15, ClientReceiveNwfDone: 16, ClientReceiveServerAsync: 17, ClientReceivePlayerKicked: 18, ClientCommandFrame: 13, ClientCommandSpeed: 14, ClientCommandLeave: 19},
 }
 
 // The events of the messages.
@@ -295,6 +298,6 @@ var clientReceives = [...]ClientEventKind{
 	MessageGamecommands: ClientReceiveGamecommands,
 	MessageNwfDone:      ClientReceiveNwfDone,
 	MessageServerSpeed:  ClientReceiveServerSpeed,
+	MessageServerAsync:  ClientReceiveServerAsync,
 	MessagePlayerKicked: ClientReceivePlayerKicked,
-	MessageLeft:         ClientReceiveLeft,
 }

@@ -38,9 +38,9 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 	case 4:
 		kind = MessageServerSpeed
 	case 5:
-		kind = MessagePlayerKicked
+		kind = MessageServerAsync
 	case 6:
-		kind = MessageLeft
+		kind = MessagePlayerKicked
 	default:
 		return 0, 0, wire.Error{Offset: 2, Problem: wire.UnknownType, Value: int64(id)}
 	}
@@ -59,10 +59,10 @@ var leastFrame = [...]uint16{
 	MessageJoin:         5,
 	MessageServerStart:  4,
 	MessageGamecommands: 5,
-	MessageNwfDone:      5,
+	MessageNwfDone:      4,
 	MessageServerSpeed:  5,
+	MessageServerAsync:  4,
 	MessagePlayerKicked: 5,
-	MessageLeft:         5,
 }
 
 // DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
@@ -100,10 +100,10 @@ func decode(b []byte, m *Message) wire.Error {
 		return decodeNwfDone(b, &m.NwfDone)
 	case MessageServerSpeed:
 		return decodeServerSpeed(b, &m.ServerSpeed)
+	case MessageServerAsync:
+		return decodeServerAsync(b, &m.ServerAsync)
 	case MessagePlayerKicked:
 		return decodePlayerKicked(b, &m.PlayerKicked)
-	case MessageLeft:
-		return decodeLeft(b, &m.Left)
 	}
 	if len(b) > 4 {
 		return wire.Error{Message: kind.String(), Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
@@ -132,10 +132,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodeNwfDone(dst, start, &m.NwfDone)
 	case MessageServerSpeed:
 		dst, e = encodeServerSpeed(dst, start, &m.ServerSpeed)
+	case MessageServerAsync:
+		dst, e = encodeServerAsync(dst, start, &m.ServerAsync)
 	case MessagePlayerKicked:
 		dst, e = encodePlayerKicked(dst, start, &m.PlayerKicked)
-	case MessageLeft:
-		dst, e = encodeLeft(dst, start, &m.Left)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -150,8 +150,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 func decodeJoin(b []byte, m *JoinMessage) wire.Error {
 	{
 		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "JOIN", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
+		if v > 7 {
+			return wire.Error{Message: "JOIN", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 7}
 		}
 		m.Slot = Slot(v)
 	}
@@ -173,8 +173,8 @@ func decodeServerStart(b []byte, m *ServerStartMessage) wire.Error {
 	}
 	{
 		v := binary.BigEndian.Uint64(b[at:])
-		if v > 3 {
-			return wire.Error{Message: "SERVER_START", Field: "players", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
+		if v > 255 {
+			return wire.Error{Message: "SERVER_START", Field: "players", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
 		}
 		m.Players = Slots(v)
 	}
@@ -186,7 +186,7 @@ func decodeServerStart(b []byte, m *ServerStartMessage) wire.Error {
 }
 
 func encodeServerStart(dst []byte, start int, m *ServerStartMessage) ([]byte, wire.Error) {
-	if m.Players>>2 != 0 {
+	if m.Players>>8 != 0 {
 		return dst, wire.Error{Message: "SERVER_START", Field: "players", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players)}
 	}
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Players))
@@ -196,8 +196,8 @@ func encodeServerStart(dst []byte, start int, m *ServerStartMessage) ([]byte, wi
 func decodeGamecommands(b []byte, m *GamecommandsMessage) wire.Error {
 	{
 		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "GAMECOMMANDS", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
+		if v > 7 {
+			return wire.Error{Message: "GAMECOMMANDS", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 7}
 		}
 		m.Slot = Slot(v)
 	}
@@ -247,21 +247,44 @@ func encodeGamecommands(dst []byte, start int, m *GamecommandsMessage) ([]byte, 
 }
 
 func decodeNwfDone(b []byte, m *NwfDoneMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "NWF_DONE", Field: "next", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Next = Length(v)
+	at := 4
+	if len(b) < at+1 {
+		return wire.Error{Message: "NWF_DONE", Field: "done", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	if len(b) > 5 {
-		return wire.Error{Message: "NWF_DONE", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	{
+		v := b[at]
+		if v > 11 {
+			return wire.Error{Message: "NWF_DONE", Field: "done", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 11}
+		}
+		m.Done.Frame = Frame(v)
+	}
+	at++
+	if len(b) < at+1 {
+		return wire.Error{Message: "NWF_DONE", Field: "done", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	{
+		v := b[at]
+		if v > 1 {
+			return wire.Error{Message: "NWF_DONE", Field: "done", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
+		}
+		m.Done.Length = Length(v)
+	}
+	at++
+	if len(b) > at {
+		return wire.Error{Message: "NWF_DONE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
 }
 
-func encodeNwfDone(dst []byte, _ int, m *NwfDoneMessage) ([]byte, wire.Error) {
-	dst = append(dst, byte(m.Next))
+func encodeNwfDone(dst []byte, start int, m *NwfDoneMessage) ([]byte, wire.Error) {
+	if m.Done.Frame > 11 {
+		return dst, wire.Error{Message: "NWF_DONE", Field: "done", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Done.Frame)}
+	}
+	dst = append(dst, byte(m.Done.Frame))
+	if m.Done.Length > 1 {
+		return dst, wire.Error{Message: "NWF_DONE", Field: "done", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Done.Length)}
+	}
+	dst = append(dst, byte(m.Done.Length))
 	return dst, wire.Error{}
 }
 
@@ -284,11 +307,38 @@ func encodeServerSpeed(dst []byte, _ int, m *ServerSpeedMessage) ([]byte, wire.E
 	return dst, wire.Error{}
 }
 
+func decodeServerAsync(b []byte, m *ServerAsyncMessage) wire.Error {
+	at := 4
+	if len(b) < at+8 {
+		return wire.Error{Message: "SERVER_ASYNC", Field: "slots", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+	}
+	{
+		v := binary.BigEndian.Uint64(b[at:])
+		if v > 255 {
+			return wire.Error{Message: "SERVER_ASYNC", Field: "slots", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+		}
+		m.Slots = Slots(v)
+	}
+	at += 8
+	if len(b) > at {
+		return wire.Error{Message: "SERVER_ASYNC", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeServerAsync(dst []byte, start int, m *ServerAsyncMessage) ([]byte, wire.Error) {
+	if m.Slots>>8 != 0 {
+		return dst, wire.Error{Message: "SERVER_ASYNC", Field: "slots", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Slots)}
+	}
+	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Slots))
+	return dst, wire.Error{}
+}
+
 func decodePlayerKicked(b []byte, m *PlayerKickedMessage) wire.Error {
 	{
 		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "PLAYER_KICKED", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
+		if v > 7 {
+			return wire.Error{Message: "PLAYER_KICKED", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 7}
 		}
 		m.Slot = Slot(v)
 	}
@@ -299,25 +349,6 @@ func decodePlayerKicked(b []byte, m *PlayerKickedMessage) wire.Error {
 }
 
 func encodePlayerKicked(dst []byte, _ int, m *PlayerKickedMessage) ([]byte, wire.Error) {
-	dst = append(dst, byte(m.Slot))
-	return dst, wire.Error{}
-}
-
-func decodeLeft(b []byte, m *LeftMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "LEFT", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Slot = Slot(v)
-	}
-	if len(b) > 5 {
-		return wire.Error{Message: "LEFT", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
-	}
-	return wire.Error{}
-}
-
-func encodeLeft(dst []byte, _ int, m *LeftMessage) ([]byte, wire.Error) {
 	dst = append(dst, byte(m.Slot))
 	return dst, wire.Error{}
 }

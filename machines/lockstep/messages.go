@@ -13,11 +13,11 @@ const (
 	MessageGamecommands                    // from a client, or relayed to all clients, its sender included
 	MessageNwfDone                         // the server's word on the frame that is m ahead of its own
 	MessageServerSpeed                     // a player wants another length
-	MessagePlayerKicked                    // a player has left or never came
-	MessageLeft                            // no message: the link is broken
+	MessageServerAsync                     // the simulations of these slots differ from the first one
+	MessagePlayerKicked                    // a player has left or was removed
 )
 
-var messageKindNames = [...]string{"JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "PLAYER_KICKED", "LEFT"}
+var messageKindNames = [...]string{"JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string {
@@ -35,8 +35,8 @@ type Message struct {
 	Gamecommands GamecommandsMessage // for MessageGamecommands
 	NwfDone      NwfDoneMessage      // for MessageNwfDone
 	ServerSpeed  ServerSpeedMessage  // for MessageServerSpeed
+	ServerAsync  ServerAsyncMessage  // for MessageServerAsync
 	PlayerKicked PlayerKickedMessage // for MessagePlayerKicked
-	Left         LeftMessage         // for MessageLeft
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -61,7 +61,7 @@ type GamecommandsMessage struct {
 
 // NwfDoneMessage are the fields of NWF_DONE. the server's word on the frame that is m ahead of its own.
 type NwfDoneMessage struct {
-	Next Length
+	Done Done
 }
 
 // ServerSpeedMessage are the fields of SERVER_SPEED. a player wants another length.
@@ -69,12 +69,13 @@ type ServerSpeedMessage struct {
 	Want Length
 }
 
-// PlayerKickedMessage are the fields of PLAYER_KICKED. a player has left or never came.
-type PlayerKickedMessage struct {
-	Slot Slot
+// ServerAsyncMessage are the fields of SERVER_ASYNC. the simulations of these slots differ from the first
+// one.
+type ServerAsyncMessage struct {
+	Slots Slots
 }
 
-// LeftMessage are the fields of LEFT. no message: the link is broken.
-type LeftMessage struct {
+// PlayerKickedMessage are the fields of PLAYER_KICKED. a player has left or was removed.
+type PlayerKickedMessage struct {
 	Slot Slot
 }

@@ -3,7 +3,10 @@
 
 package lockstep
 
-import "github.com/parley-go/parley/runtime/fsm"
+import (
+	"errors"
+	"github.com/parley-go/parley/runtime/fsm"
+)
 
 // ServerState is the control state of Server.
 type ServerState uint8
@@ -27,18 +30,30 @@ func (v ServerState) String() string {
 
 // Server is the machine server. It is comparable: equal values have equal futures.
 type Server struct {
-	State   ServerState
-	Playing Slots
-	Left    Slots      // slots whose client has left in the game
-	Queues  [2]Entries // commands of frames to come
-	Lengths LengthList // lengths announced for frames to come
-	Now     Frame      // the next frame
-	Length  Length     // length of a game frame
-	Wanted  Length     // as a player wants it
+	State    ServerState
+	Self     fsm.Peer // the number of this instance
+	There    Links    // the clients with a link
+	Playing  Slots
+	Left     Slots      // slots whose client has left in the game
+	Odd      Slots      // slots out of step in the frame just executed
+	Queues   [8]Entries // commands of frames to come
+	Lengths  DoneList   // lengths announced for frames to come
+	Now      Frame      // the next frame
+	Length   Length     // length of a game frame
+	Wanted   Length     // as a player wants it
+	Wrong    bool       // commands came to be executed in another frame than sent for
+	LoadTime bool       // timer; true: armed; for loading
+	LagTime  bool       // timer; true: armed; since the last frame
 }
 
-// NewServer makes a Server in its initial state.
-func NewServer() Server { return Server{} }
+// NewServer makes a Server in its initial state. The error says which parameter is wrong.
+func NewServer(self fsm.Peer) (Server, error) {
+	m := Server{Self: self}
+	if self < 0 || self > 61 {
+		return m, errors.New("server: parameter self is no instance")
+	}
+	return m, nil
+}
 
 // Step gives the machine one event and fills fx with what is to be done, in order. If the event is refused,
 // deferred or ignored nothing has changed and fx is empty.
@@ -47,23 +62,47 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
+	switch ev.Kind {
+	case ServerTimerLoadTime:
+		if !m.LoadTime {
+			return ignored(fsm.NoTransition)
+		}
+	case ServerTimerLagTime:
+		if !m.LagTime {
+			return ignored(fsm.NoTransition)
+		}
+	}
 	switch m.State {
 	case ServerStateConfig:
 		switch ev.Kind {
 		case ServerReceiveJoin:
-			// specs/lockstep/spec.yaml:55
+			// specs/lockstep/spec.yaml:68
 			value := int64(ev.Message.Join.Slot)
 			m.Playing = m.Playing | Slots(1<<uint64(value))
+			value2 := int64(fx.from)
+			m.There = m.There | Links(1<<uint64(value2))
 			return took(0)
-		case ServerReceiveLeft:
-			// specs/lockstep/spec.yaml:56
-			value := int64(ev.Message.Left.Slot)
+		case ServerEventLost:
+			// specs/lockstep/spec.yaml:69
+			value := int64(fx.from) - 1
 			m.Playing = m.Playing &^ Slots(maskOf(value))
+			value2 := int64(fx.from)
+			m.There = m.There &^ Links(maskOf(value2))
 			return took(1)
 		case ServerCommandBegin:
-			// specs/lockstep/spec.yaml:58
+			// specs/lockstep/spec.yaml:70
 			if countBits(uint64(m.Playing)) > 0 {
-				fx.sendTo(MessageServerStart, fsm.Broadcast).ServerStart = ServerStartMessage{Players: m.Playing}
+				value := int64(m.Self)
+				list := m.There &^ Links(maskOf(value))
+				for i := range 62 {
+					if uint64(list)>>i&1 == 0 {
+						continue
+					}
+					peer := fsm.Peer(i)
+					fx.sendTo(MessageServerStart, peer).ServerStart = ServerStartMessage{Players: m.Playing}
+				}
+				m.LoadTime = true
+				fx.start(serverAlarmLoadTime, 0)
 				m.State = ServerStateLoading
 				return took(2)
 			}
@@ -72,180 +111,385 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerStateLoading:
 		switch ev.Kind {
 		case ServerReceiveJoin:
-			// specs/lockstep/spec.yaml:64 too late
-			fx.sendTo(MessagePlayerKicked, fsm.Peer(int64(ev.Message.Join.Slot)+1)).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
+			// specs/lockstep/spec.yaml:73 too late
+			fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
 			return took(3)
 		case ServerReceiveGamecommands:
-			// specs/lockstep/spec.yaml:66 when every player has sent one, the frames before frame m get empty commands and lengths
+			// specs/lockstep/spec.yaml:75 is removed; what it sent before it knew counts no more
+			value := int64(fx.from)
+			if !(uint64(m.There)&maskOf(value) != 0) {
+				return took(4)
+			}
+			// specs/lockstep/spec.yaml:76
 			list := m.Queues[ev.Message.Gamecommands.Slot]
 			if !list.add(ev.Message.Gamecommands.Entry) {
-				return refused(4)
+				return refused(5)
 			}
 			m.Queues[ev.Message.Gamecommands.Slot] = list
-			fx.sendTo(MessageGamecommands, fsm.Broadcast).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
-			m.State = ServerStateLoading
-			return took(4)
-		case ServerReceiveLeft:
-			// specs/lockstep/spec.yaml:72 was too late anyway
-			value := int64(ev.Message.Left.Slot)
-			if !(uint64(m.Playing)&maskOf(value) != 0) {
-				return took(5)
-			}
-			// specs/lockstep/spec.yaml:73
-			old := *m
-			value2 := int64(ev.Message.Left.Slot)
-			m.Left = m.Left | Slots(1<<uint64(value2))
-			fx.sendTo(MessagePlayerKicked, fsm.Broadcast).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Left.Slot}
-			if m.Queues[ev.Message.Left.Slot].Len == 0 {
-				list := m.Queues[ev.Message.Left.Slot]
-				if !list.add(Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}) {
-					return m.undo(&old, fx, 6)
+			value2 := int64(m.Self)
+			list2 := m.There &^ Links(maskOf(value2))
+			for i := range 62 {
+				if uint64(list2)>>i&1 == 0 {
+					continue
 				}
-				m.Queues[ev.Message.Left.Slot] = list
-				fx.sendTo(MessageGamecommands, fsm.Broadcast).Gamecommands = GamecommandsMessage{Slot: ev.Message.Left.Slot, Entry: Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}}
+				peer := fsm.Peer(i)
+				fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
 			}
-			m.State = ServerStateLoading
+			return took(5)
+		case ServerReceiveServerSpeed:
+			// specs/lockstep/spec.yaml:79
+			m.Wanted = ev.Message.ServerSpeed.Want
 			return took(6)
-		case ServerCommandFrame:
-			// specs/lockstep/spec.yaml:82 everybody has loaded; the frames before frame m get empty commands and lengths
-			all := true
-			for s := range Slot(2) {
+		case ServerEventLost:
+			// specs/lockstep/spec.yaml:81 was too late anyway or is removed
+			value := int64(fx.from)
+			if !(uint64(m.There)&maskOf(value) != 0) {
+				return took(7)
+			}
+			// specs/lockstep/spec.yaml:82
+			old := *m
+			value2 := int64(fx.from)
+			m.There = m.There &^ Links(maskOf(value2))
+			value3 := int64(fx.from) - 1
+			if value3 < 0 || value3 > 7 {
+				return m.undo(&old, fx, 8)
+			}
+			m.Left = m.Left | Slots(1<<uint64(value3))
+			value4 := int64(m.Self)
+			list := m.There &^ Links(maskOf(value4))
+			for i := range 62 {
+				if uint64(list)>>i&1 == 0 {
+					continue
+				}
+				peer := fsm.Peer(i)
+				value5 := int64(fx.from) - 1
+				if value5 < 0 || value5 > 7 {
+					return m.undo(&old, fx, 8)
+				}
+				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: Slot(value5)}
+			}
+			value6 := int64(fx.from) - 1
+			if value6 < 0 || value6 > 7 {
+				return m.undo(&old, fx, 8)
+			}
+			if m.Queues[value6].Len == 0 {
+				value7 := int64(fx.from) - 1
+				if value7 < 0 || value7 > 7 {
+					return m.undo(&old, fx, 8)
+				}
+				m.Queues[value7] = Entries{Len: 1, Items: [6]Entry{Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}}}
+				value8 := int64(m.Self)
+				list2 := m.There &^ Links(maskOf(value8))
+				for i2 := range 62 {
+					if uint64(list2)>>i2&1 == 0 {
+						continue
+					}
+					peer2 := fsm.Peer(i2)
+					value9 := int64(fx.from) - 1
+					if value9 < 0 || value9 > 7 {
+						return m.undo(&old, fx, 8)
+					}
+					fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: Slot(value9), Entry: Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}}
+				}
+			}
+			return took(8)
+		case ServerTimerLoadTime:
+			m.LoadTime = false
+			// specs/lockstep/spec.yaml:90 who has not loaded by now is removed
+			for s := range Slot(8) {
 				value := int64(s)
-				if !(!(uint64(m.Playing)&maskOf(value) != 0) || m.Queues[s].Len > 0) {
+				if uint64(m.Playing)&maskOf(value) != 0 && m.Queues[s].Len == 0 {
+					fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
+					fx.closeTo(fsm.Peer(int64(s) + 1))
+					value2 := int64(s) + 1
+					m.There = m.There &^ Links(maskOf(value2))
+					value3 := int64(s)
+					m.Left = m.Left | Slots(1<<uint64(value3))
+					value4 := int64(m.Self)
+					list := m.There &^ Links(maskOf(value4))
+					for i := range 62 {
+						if uint64(list)>>i&1 == 0 {
+							continue
+						}
+						peer := fsm.Peer(i)
+						fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
+					}
+					m.Queues[s] = Entries{Len: 1, Items: [6]Entry{Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}}}
+					value5 := int64(m.Self)
+					list2 := m.There &^ Links(maskOf(value5))
+					for i2 := range 62 {
+						if uint64(list2)>>i2&1 == 0 {
+							continue
+						}
+						peer2 := fsm.Peer(i2)
+						fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s, Entry: Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}}
+					}
+				}
+			}
+			return took(9)
+		case ServerCommandFrame:
+			// specs/lockstep/spec.yaml:103 everybody has loaded; the frames before frame m get empty commands and lengths
+			all := true
+			for i := range 8 {
+				if uint64(m.Playing)>>i&1 == 0 {
+					continue
+				}
+				s := Slot(i)
+				if m.Queues[s].Len <= 0 {
 					all = false
 					break
 				}
 			}
 			if all {
 				old := *m
-				for i2 := range 3 {
-					i := uint8(i2 + 1)
-					for s2 := range Slot(2) {
-						holds := i < 3
+				for i3 := range 3 {
+					i2 := uint8(i3 + 1)
+					for s2 := range Slot(8) {
+						holds := i2 < 3
 						if holds {
-							value2 := int64(s2)
-							holds = uint64(m.Playing)&maskOf(value2) != 0
+							value := int64(s2)
+							holds = uint64(m.Playing)&maskOf(value) != 0
 						}
 						if holds {
 							list := m.Queues[s2]
-							value3 := int64(12) - 3 + int64(i)
-							if value3 > 11 {
-								return m.undo(&old, fx, 7)
+							value2 := int64(12) - 3 + int64(i2)
+							if value2 > 11 {
+								return m.undo(&old, fx, 10)
 							}
 							if m.Queues[s2].Len == 0 {
-								return m.undo(&old, fx, 7)
+								return m.undo(&old, fx, 10)
 							}
-							if m.Queues[s2].Len == 0 {
-								return m.undo(&old, fx, 7)
-							}
-							if !list.add(Entry{Sent: Frame(value3), Commands: m.Queues[s2].Items[0].Commands, Sum: m.Queues[s2].Items[0].Sum}) {
-								return m.undo(&old, fx, 7)
+							if !list.add(Entry{Sent: Frame(value2), Commands: 0, Sum: m.Queues[s2].Items[0].Sum}) {
+								return m.undo(&old, fx, 10)
 							}
 							m.Queues[s2] = list
-							value4 := int64(12) - 3 + int64(i)
-							if value4 > 11 {
-								return m.undo(&old, fx, 7)
-							}
-							if m.Queues[s2].Len == 0 {
-								return m.undo(&old, fx, 7)
-							}
-							if m.Queues[s2].Len == 0 {
-								return m.undo(&old, fx, 7)
-							}
-							fx.sendTo(MessageGamecommands, fsm.Broadcast).Gamecommands = GamecommandsMessage{Slot: s2, Entry: Entry{Sent: Frame(value4), Commands: m.Queues[s2].Items[0].Commands, Sum: m.Queues[s2].Items[0].Sum}}
-						}
-					}
-				}
-				for i4 := range 3 {
-					_ = uint8(i4 + 1)
-					if !m.Lengths.add(m.Length) {
-						return m.undo(&old, fx, 7)
-					}
-					fx.sendTo(MessageNwfDone, fsm.Broadcast).NwfDone = NwfDoneMessage{Next: m.Length}
-				}
-				m.State = ServerStateGame
-				// specs/lockstep/spec.yaml:99 entry
-				for s3 := range Slot(2) {
-					value5 := int64(s3)
-					if uint64(m.Left)&maskOf(value5) != 0 {
-						for i6 := range 3 {
-							_ = uint8(i6 + 1)
-							if m.Queues[s3].Len < 3 {
-								fx.sendTo(MessageGamecommands, fsm.Broadcast).Gamecommands = GamecommandsMessage{Slot: s3, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s3].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
-								list2 := m.Queues[s3]
-								if !list2.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s3].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
-									return m.undo(&old, fx, 7)
+							value3 := int64(m.Self)
+							list2 := m.There &^ Links(maskOf(value3))
+							for i4 := range 62 {
+								if uint64(list2)>>i4&1 == 0 {
+									continue
 								}
-								m.Queues[s3] = list2
+								peer := fsm.Peer(i4)
+								value4 := int64(12) - 3 + int64(i2)
+								if value4 > 11 {
+									return m.undo(&old, fx, 10)
+								}
+								if m.Queues[s2].Len == 0 {
+									return m.undo(&old, fx, 10)
+								}
+								fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s2, Entry: Entry{Sent: Frame(value4), Commands: 0, Sum: m.Queues[s2].Items[0].Sum}}
 							}
 						}
 					}
 				}
-				return took(7)
+				for i6 := range 3 {
+					i5 := uint8(i6 + 1)
+					if !m.Lengths.add(Done{Frame: Frame(int64(i5) - 1), Length: m.Length}) {
+						return m.undo(&old, fx, 10)
+					}
+					value5 := int64(m.Self)
+					list3 := m.There &^ Links(maskOf(value5))
+					for i7 := range 62 {
+						if uint64(list3)>>i7&1 == 0 {
+							continue
+						}
+						peer2 := fsm.Peer(i7)
+						fx.sendTo(MessageNwfDone, peer2).NwfDone = NwfDoneMessage{Done: Done{Frame: Frame(int64(i5) - 1), Length: m.Length}}
+					}
+				}
+				if m.LoadTime {
+					m.LoadTime = false
+					fx.stop(serverAlarmLoadTime, 0)
+				}
+				m.LagTime = true
+				fx.start(serverAlarmLagTime, 0)
+				m.State = ServerStateGame
+				// specs/lockstep/spec.yaml:123 entry
+				list4 := m.Left
+				for i8 := range 8 {
+					if uint64(list4)>>i8&1 == 0 {
+						continue
+					}
+					s3 := Slot(i8)
+					for i10 := range 3 {
+						_ = uint8(i10 + 1)
+						if m.Queues[s3].Len < 3 {
+							value6 := int64(m.Self)
+							list5 := m.There &^ Links(maskOf(value6))
+							for i11 := range 62 {
+								if uint64(list5)>>i11&1 == 0 {
+									continue
+								}
+								peer3 := fsm.Peer(i11)
+								fx.sendTo(MessageGamecommands, peer3).Gamecommands = GamecommandsMessage{Slot: s3, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s3].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
+							}
+							list6 := m.Queues[s3]
+							if !list6.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s3].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
+								return m.undo(&old, fx, 10)
+							}
+							m.Queues[s3] = list6
+						}
+					}
+				}
+				return took(10)
 			}
 			return refused(fsm.NoTransition)
-		case ServerReceiveServerSpeed:
-			// specs/lockstep/spec.yaml:95
-			m.Wanted = ev.Message.ServerSpeed.Want
-			return took(8)
 		}
 	case ServerStateGame:
 		switch ev.Kind {
 		case ServerReceiveJoin:
-			// specs/lockstep/spec.yaml:109 too late
-			fx.sendTo(MessagePlayerKicked, fsm.Peer(int64(ev.Message.Join.Slot)+1)).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
-			return took(9)
-		case ServerReceiveGamecommands:
-			// specs/lockstep/spec.yaml:111
-			list := m.Queues[ev.Message.Gamecommands.Slot]
-			if !list.add(ev.Message.Gamecommands.Entry) {
-				return refused(10)
-			}
-			m.Queues[ev.Message.Gamecommands.Slot] = list
-			fx.sendTo(MessageGamecommands, fsm.Broadcast).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
-			return took(10)
-		case ServerReceiveServerSpeed:
-			// specs/lockstep/spec.yaml:114
-			m.Wanted = ev.Message.ServerSpeed.Want
+			// specs/lockstep/spec.yaml:131 too late
+			fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
 			return took(11)
-		case ServerReceiveLeft:
-			// specs/lockstep/spec.yaml:116 was too late anyway
-			value := int64(ev.Message.Left.Slot)
-			if !(uint64(m.Playing)&maskOf(value) != 0) {
+		case ServerReceiveGamecommands:
+			// specs/lockstep/spec.yaml:133 is removed; what it sent before it knew counts no more
+			value := int64(fx.from)
+			if !(uint64(m.There)&maskOf(value) != 0) {
 				return took(12)
 			}
-			// specs/lockstep/spec.yaml:117
+			// specs/lockstep/spec.yaml:134
+			list := m.Queues[ev.Message.Gamecommands.Slot]
+			if !list.add(ev.Message.Gamecommands.Entry) {
+				return refused(13)
+			}
+			m.Queues[ev.Message.Gamecommands.Slot] = list
+			value2 := int64(m.Self)
+			list2 := m.There &^ Links(maskOf(value2))
+			for i := range 62 {
+				if uint64(list2)>>i&1 == 0 {
+					continue
+				}
+				peer := fsm.Peer(i)
+				fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
+			}
+			return took(13)
+		case ServerReceiveServerSpeed:
+			// specs/lockstep/spec.yaml:137
+			m.Wanted = ev.Message.ServerSpeed.Want
+			return took(14)
+		case ServerEventLost:
+			// specs/lockstep/spec.yaml:139 was too late anyway or is removed
+			value := int64(fx.from)
+			if !(uint64(m.There)&maskOf(value) != 0) {
+				return took(15)
+			}
+			// specs/lockstep/spec.yaml:140
 			old := *m
-			value2 := int64(ev.Message.Left.Slot)
-			m.Left = m.Left | Slots(1<<uint64(value2))
-			fx.sendTo(MessagePlayerKicked, fsm.Broadcast).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Left.Slot}
+			value2 := int64(fx.from)
+			m.There = m.There &^ Links(maskOf(value2))
+			value3 := int64(fx.from) - 1
+			if value3 < 0 || value3 > 7 {
+				return m.undo(&old, fx, 16)
+			}
+			m.Left = m.Left | Slots(1<<uint64(value3))
+			value4 := int64(m.Self)
+			list := m.There &^ Links(maskOf(value4))
+			for i := range 62 {
+				if uint64(list)>>i&1 == 0 {
+					continue
+				}
+				peer := fsm.Peer(i)
+				value5 := int64(fx.from) - 1
+				if value5 < 0 || value5 > 7 {
+					return m.undo(&old, fx, 16)
+				}
+				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: Slot(value5)}
+			}
 			m.State = ServerStateGame
-			// specs/lockstep/spec.yaml:99 entry
-			for s := range Slot(2) {
-				value3 := int64(s)
-				if uint64(m.Left)&maskOf(value3) != 0 {
-					for i2 := range 3 {
-						_ = uint8(i2 + 1)
-						if m.Queues[s].Len < 3 {
-							fx.sendTo(MessageGamecommands, fsm.Broadcast).Gamecommands = GamecommandsMessage{Slot: s, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
-							list := m.Queues[s]
-							if !list.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
-								return m.undo(&old, fx, 13)
+			// specs/lockstep/spec.yaml:123 entry
+			list2 := m.Left
+			for i2 := range 8 {
+				if uint64(list2)>>i2&1 == 0 {
+					continue
+				}
+				s := Slot(i2)
+				for i4 := range 3 {
+					_ = uint8(i4 + 1)
+					if m.Queues[s].Len < 3 {
+						value6 := int64(m.Self)
+						list3 := m.There &^ Links(maskOf(value6))
+						for i5 := range 62 {
+							if uint64(list3)>>i5&1 == 0 {
+								continue
 							}
-							m.Queues[s] = list
+							peer2 := fsm.Peer(i5)
+							fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
 						}
+						list4 := m.Queues[s]
+						if !list4.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
+							return m.undo(&old, fx, 16)
+						}
+						m.Queues[s] = list4
 					}
 				}
 			}
-			return took(13)
+			return took(16)
+		case ServerTimerLagTime:
+			old := *m
+			m.LagTime = false
+			// specs/lockstep/spec.yaml:145 whose commands are missing for so long is removed
+			for s := range Slot(8) {
+				value := int64(s)
+				if uint64(m.Playing)&maskOf(value) != 0 && m.Queues[s].Len == 0 {
+					fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
+					fx.closeTo(fsm.Peer(int64(s) + 1))
+					value2 := int64(s) + 1
+					m.There = m.There &^ Links(maskOf(value2))
+					value3 := int64(s)
+					m.Left = m.Left | Slots(1<<uint64(value3))
+					value4 := int64(m.Self)
+					list := m.There &^ Links(maskOf(value4))
+					for i := range 62 {
+						if uint64(list)>>i&1 == 0 {
+							continue
+						}
+						peer := fsm.Peer(i)
+						fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
+					}
+				}
+			}
+			m.LagTime = true
+			fx.start(serverAlarmLagTime, 0)
+			m.State = ServerStateGame
+			// specs/lockstep/spec.yaml:123 entry
+			list2 := m.Left
+			for i2 := range 8 {
+				if uint64(list2)>>i2&1 == 0 {
+					continue
+				}
+				s2 := Slot(i2)
+				for i4 := range 3 {
+					_ = uint8(i4 + 1)
+					if m.Queues[s2].Len < 3 {
+						value5 := int64(m.Self)
+						list3 := m.There &^ Links(maskOf(value5))
+						for i5 := range 62 {
+							if uint64(list3)>>i5&1 == 0 {
+								continue
+							}
+							peer2 := fsm.Peer(i5)
+							fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s2, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s2].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
+						}
+						list4 := m.Queues[s2]
+						if !list4.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s2].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
+							return m.undo(&old, fx, 17)
+						}
+						m.Queues[s2] = list4
+					}
+				}
+			}
+			return took(17)
 		case ServerCommandFrame:
-			// specs/lockstep/spec.yaml:120
+			// specs/lockstep/spec.yaml:158
 			holds := m.Lengths.Len > 0
 			if holds {
 				all := true
-				for s := range Slot(2) {
-					value := int64(s)
-					if !(!(uint64(m.Playing)&maskOf(value) != 0) || m.Queues[s].Len > 0) {
+				for i := range 8 {
+					if uint64(m.Playing)>>i&1 == 0 {
+						continue
+					}
+					s := Slot(i)
+					if m.Queues[s].Len <= 0 {
 						all = false
 						break
 					}
@@ -255,96 +499,176 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			if holds {
 				old := *m
 				some := false
-				for s2 := range Slot(2) {
-					some2 := false
-					for t := range Slot(2) {
-						holds2 := s2 < t
-						if holds2 {
-							value2 := int64(s2)
-							holds2 = uint64(m.Playing)&maskOf(value2) != 0
-						}
-						holds3 := holds2
-						if holds3 {
-							value3 := int64(t)
-							holds3 = uint64(m.Playing)&maskOf(value3) != 0
-						}
-						holds4 := holds3
-						if holds4 {
-							value4 := int64(s2)
-							holds4 = !(uint64(m.Left)&maskOf(value4) != 0)
-						}
-						holds5 := holds4
-						if holds5 {
-							value5 := int64(t)
-							holds5 = !(uint64(m.Left)&maskOf(value5) != 0)
-						}
-						holds6 := holds5
-						if holds6 {
-							if m.Queues[s2].Len == 0 {
-								return refused(14)
-							}
-							if m.Queues[t].Len == 0 {
-								return refused(14)
-							}
-							holds6 = m.Queues[s2].Items[0].Sum != m.Queues[t].Items[0].Sum
-						}
-						if holds6 {
-							some2 = true
-							break
-						}
+				for i2 := range 8 {
+					if uint64(m.Playing)>>i2&1 == 0 {
+						continue
 					}
-					if some2 {
+					s2 := Slot(i2)
+					if m.Queues[s2].Len == 0 {
+						return refused(18)
+					}
+					if int64(m.Queues[s2].Items[0].Sent) != (int64(m.Now)+12-3)%12 {
 						some = true
 						break
 					}
 				}
-				if some {
-					fx.report(ServerReportOutOfStep)
-				}
-				for s3 := range Slot(2) {
-					value6 := int64(s3)
-					if uint64(m.Playing)&maskOf(value6) != 0 {
-						list := m.Queues[s3]
-						if !list.dropFirst() {
-							return m.undo(&old, fx, 14)
-						}
-						m.Queues[s3] = list
+				holds2 := some
+				if !holds2 {
+					if m.Lengths.Len == 0 {
+						return refused(18)
 					}
+					holds2 = m.Lengths.Items[0].Frame != m.Now
 				}
-				if m.Lengths.Len == 0 {
-					return m.undo(&old, fx, 14)
+				if holds2 {
+					m.Wrong = true
 				}
-				m.Length = m.Lengths.Items[0]
-				list2 := m.Lengths
-				if !list2.dropFirst() {
-					return m.undo(&old, fx, 14)
-				}
-				list3 := list2
-				if !list3.add(m.Wanted) {
-					return m.undo(&old, fx, 14)
-				}
-				m.Lengths = list3
-				m.Now = Frame((int64(m.Now) + 1) % 12)
-				fx.sendTo(MessageNwfDone, fsm.Broadcast).NwfDone = NwfDoneMessage{Next: m.Wanted}
-				m.State = ServerStateGame
-				// specs/lockstep/spec.yaml:99 entry
-				for s4 := range Slot(2) {
-					value7 := int64(s4)
-					if uint64(m.Left)&maskOf(value7) != 0 {
-						for i2 := range 3 {
-							_ = uint8(i2 + 1)
-							if m.Queues[s4].Len < 3 {
-								fx.sendTo(MessageGamecommands, fsm.Broadcast).Gamecommands = GamecommandsMessage{Slot: s4, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s4].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
-								list4 := m.Queues[s4]
-								if !list4.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s4].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
-									return m.undo(&old, fx, 14)
-								}
-								m.Queues[s4] = list4
+				var set Slots
+				list := m.Playing &^ m.Left
+				for i3 := range 8 {
+					if uint64(list)>>i3&1 == 0 {
+						continue
+					}
+					s3 := Slot(i3)
+					some2 := false
+					list2 := m.Playing &^ m.Left
+					for i4 := range 8 {
+						if uint64(list2)>>i4&1 == 0 {
+							continue
+						}
+						h := Slot(i4)
+						all2 := true
+						list3 := m.Playing &^ m.Left
+						for i5 := range 8 {
+							if uint64(list3)>>i5&1 == 0 {
+								continue
+							}
+							k := Slot(i5)
+							if h > k {
+								all2 = false
+								break
 							}
 						}
+						holds3 := all2
+						if holds3 {
+							if m.Queues[s3].Len == 0 {
+								return m.undo(&old, fx, 18)
+							}
+							if m.Queues[h].Len == 0 {
+								return m.undo(&old, fx, 18)
+							}
+							holds3 = m.Queues[s3].Items[0].Sum != m.Queues[h].Items[0].Sum
+						}
+						if holds3 {
+							some2 = true
+							break
+						}
+					}
+					if !some2 {
+						continue
+					}
+					value := int64(s3)
+					set |= 1 << uint64(value)
+				}
+				m.Odd = set
+				if countBits(uint64(m.Odd)) > 0 {
+					fx.report(ServerReportOutOfStep).OutOfStep = ServerOutOfStepReport{Slots: m.Odd}
+					value2 := int64(m.Self)
+					list4 := m.There &^ Links(maskOf(value2))
+					for i6 := range 62 {
+						if uint64(list4)>>i6&1 == 0 {
+							continue
+						}
+						peer := fsm.Peer(i6)
+						fx.sendTo(MessageServerAsync, peer).ServerAsync = ServerAsyncMessage{Slots: m.Odd}
 					}
 				}
-				return took(14)
+				list5 := m.Odd
+				for i7 := range 8 {
+					if uint64(list5)>>i7&1 == 0 {
+						continue
+					}
+					s4 := Slot(i7)
+					fx.closeTo(fsm.Peer(int64(s4) + 1))
+					value3 := int64(s4) + 1
+					m.There = m.There &^ Links(maskOf(value3))
+					value4 := int64(s4)
+					m.Left = m.Left | Slots(1<<uint64(value4))
+					value5 := int64(m.Self)
+					list6 := m.There &^ Links(maskOf(value5))
+					for i8 := range 62 {
+						if uint64(list6)>>i8&1 == 0 {
+							continue
+						}
+						peer2 := fsm.Peer(i8)
+						fx.sendTo(MessagePlayerKicked, peer2).PlayerKicked = PlayerKickedMessage{Slot: s4}
+					}
+				}
+				list7 := m.Playing
+				for i9 := range 8 {
+					if uint64(list7)>>i9&1 == 0 {
+						continue
+					}
+					s5 := Slot(i9)
+					list8 := m.Queues[s5]
+					if !list8.dropFirst() {
+						return m.undo(&old, fx, 18)
+					}
+					m.Queues[s5] = list8
+				}
+				if m.Lengths.Len == 0 {
+					return m.undo(&old, fx, 18)
+				}
+				m.Length = m.Lengths.Items[0].Length
+				list9 := m.Lengths
+				if !list9.dropFirst() {
+					return m.undo(&old, fx, 18)
+				}
+				list10 := list9
+				if !list10.add(Done{Frame: Frame((int64(m.Now) + 3) % 12), Length: m.Wanted}) {
+					return m.undo(&old, fx, 18)
+				}
+				m.Lengths = list10
+				value6 := int64(m.Self)
+				list11 := m.There &^ Links(maskOf(value6))
+				for i10 := range 62 {
+					if uint64(list11)>>i10&1 == 0 {
+						continue
+					}
+					peer3 := fsm.Peer(i10)
+					fx.sendTo(MessageNwfDone, peer3).NwfDone = NwfDoneMessage{Done: Done{Frame: Frame((int64(m.Now) + 3) % 12), Length: m.Wanted}}
+				}
+				m.Now = Frame((int64(m.Now) + 1) % 12)
+				m.LagTime = true
+				fx.start(serverAlarmLagTime, 0)
+				m.State = ServerStateGame
+				// specs/lockstep/spec.yaml:123 entry
+				list12 := m.Left
+				for i11 := range 8 {
+					if uint64(list12)>>i11&1 == 0 {
+						continue
+					}
+					s6 := Slot(i11)
+					for i13 := range 3 {
+						_ = uint8(i13 + 1)
+						if m.Queues[s6].Len < 3 {
+							value7 := int64(m.Self)
+							list13 := m.There &^ Links(maskOf(value7))
+							for i14 := range 62 {
+								if uint64(list13)>>i14&1 == 0 {
+									continue
+								}
+								peer4 := fsm.Peer(i14)
+								fx.sendTo(MessageGamecommands, peer4).Gamecommands = GamecommandsMessage{Slot: s6, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s6].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
+							}
+							list14 := m.Queues[s6]
+							if !list14.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s6].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
+								return m.undo(&old, fx, 18)
+							}
+							m.Queues[s6] = list14
+						}
+					}
+				}
+				return took(18)
 			}
 			return refused(fsm.NoTransition)
 		}

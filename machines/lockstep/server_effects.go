@@ -18,10 +18,12 @@ const (
 	ServerReceiveGamecommands                        // from a client, or relayed to all clients, its sender included
 	ServerReceiveNwfDone                             // the server's word on the frame that is m ahead of its own
 	ServerReceiveServerSpeed                         // a player wants another length
-	ServerReceivePlayerKicked                        // a player has left or never came
-	ServerReceiveLeft                                // no message: the link is broken
+	ServerReceiveServerAsync                         // the simulations of these slots differ from the first one
+	ServerReceivePlayerKicked                        // a player has left or was removed
 	ServerCommandBegin                               // the host's countdown is over
 	ServerCommandFrame                               // the game frame has come at which the next command frame is due
+	ServerTimerLoadTime                              // timer loadTime expired; for loading
+	ServerTimerLagTime                               // timer lagTime expired; since the last frame
 )
 
 // ServerEvent is one event for a Server. Fields that do not belong to the kind are not looked at.
@@ -34,20 +36,24 @@ type ServerEvent struct {
 // invalid says whether a field is outside its type's range; such an event is refused.
 func (ev *ServerEvent) invalid() bool {
 	switch ev.Kind {
+	case ServerEventUp:
+		return ev.From < 0 || ev.From > 61
+	case ServerEventLost:
+		return ev.From < 0 || ev.From > 61
 	case ServerReceiveJoin:
-		return ev.Message.Join.Slot > 1
+		return ev.From < 0 || ev.From > 61 || ev.Message.Join.Slot > 7
 	case ServerReceiveServerStart:
-		return ev.Message.ServerStart.Players>>2 != 0
+		return ev.From < 0 || ev.From > 61 || ev.Message.ServerStart.Players>>8 != 0
 	case ServerReceiveGamecommands:
-		return ev.Message.Gamecommands.Slot > 1 || ev.Message.Gamecommands.Entry.Sent > 11
+		return ev.From < 0 || ev.From > 61 || ev.Message.Gamecommands.Slot > 7 || ev.Message.Gamecommands.Entry.Sent > 11
 	case ServerReceiveNwfDone:
-		return ev.Message.NwfDone.Next > 1
+		return ev.From < 0 || ev.From > 61 || ev.Message.NwfDone.Done.Frame > 11 || ev.Message.NwfDone.Done.Length > 1
 	case ServerReceiveServerSpeed:
-		return ev.Message.ServerSpeed.Want > 1
+		return ev.From < 0 || ev.From > 61 || ev.Message.ServerSpeed.Want > 1
+	case ServerReceiveServerAsync:
+		return ev.From < 0 || ev.From > 61 || ev.Message.ServerAsync.Slots>>8 != 0
 	case ServerReceivePlayerKicked:
-		return ev.Message.PlayerKicked.Slot > 1
-	case ServerReceiveLeft:
-		return ev.Message.Left.Slot > 1
+		return ev.From < 0 || ev.From > 61 || ev.Message.PlayerKicked.Slot > 7
 	}
 	return false
 }
@@ -55,42 +61,66 @@ func (ev *ServerEvent) invalid() bool {
 // outside names the first field that is outside its type's range, and what it may be.
 func (ev *ServerEvent) outside() (field, values string) {
 	switch ev.Kind {
+	case ServerEventUp:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
+	case ServerEventLost:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		}
 	case ServerReceiveJoin:
 		switch {
-		case ev.Message.Join.Slot > 1:
-			return "slot", "0..1"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.Join.Slot > 7:
+			return "slot", "0..7"
 		}
 	case ServerReceiveServerStart:
 		switch {
-		case ev.Message.ServerStart.Players>>2 != 0:
-			return "players", "the set of 0..1"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.ServerStart.Players>>8 != 0:
+			return "players", "the set of 0..7"
 		}
 	case ServerReceiveGamecommands:
 		switch {
-		case ev.Message.Gamecommands.Slot > 1:
-			return "slot", "0..1"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.Gamecommands.Slot > 7:
+			return "slot", "0..7"
 		case ev.Message.Gamecommands.Entry.Sent > 11:
 			return "entry", "Entry"
 		}
 	case ServerReceiveNwfDone:
 		switch {
-		case ev.Message.NwfDone.Next > 1:
-			return "next", "0..1"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.NwfDone.Done.Frame > 11 || ev.Message.NwfDone.Done.Length > 1:
+			return "done", "Done"
 		}
 	case ServerReceiveServerSpeed:
 		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
 		case ev.Message.ServerSpeed.Want > 1:
 			return "want", "0..1"
 		}
+	case ServerReceiveServerAsync:
+		switch {
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.ServerAsync.Slots>>8 != 0:
+			return "slots", "the set of 0..7"
+		}
 	case ServerReceivePlayerKicked:
 		switch {
-		case ev.Message.PlayerKicked.Slot > 1:
-			return "slot", "0..1"
-		}
-	case ServerReceiveLeft:
-		switch {
-		case ev.Message.Left.Slot > 1:
-			return "slot", "0..1"
+		case ev.From < 0 || ev.From > 61:
+			return "sender", "0..61"
+		case ev.Message.PlayerKicked.Slot > 7:
+			return "slot", "0..7"
 		}
 	}
 	return
@@ -101,12 +131,26 @@ type ServerReportKind uint8
 
 // The reports of Server.
 const (
-	ServerReportOutOfStep ServerReportKind = iota // the simulations of two clients differ
+	ServerReportOutOfStep ServerReportKind = iota // the simulations of these clients differ from the first one
+	ServerReportSilent                            // this client has sent no commands for too long
 )
 
 // ServerReport is what a Server tells the embedding program. Fields that do not belong to the kind are zero.
 type ServerReport struct {
-	Kind ServerReportKind
+	Kind      ServerReportKind
+	OutOfStep ServerOutOfStepReport // for ServerReportOutOfStep
+	Silent    ServerSilentReport    // for ServerReportSilent
+}
+
+// ServerOutOfStepReport are the fields of report outOfStep: the simulations of these clients differ from the
+// first one.
+type ServerOutOfStepReport struct {
+	Slots Slots
+}
+
+// ServerSilentReport are the fields of report silent: this client has sent no commands for too long.
+type ServerSilentReport struct {
+	Slot Slot
 }
 
 // ServerEffect is one thing that a Server asks for.
@@ -146,3 +190,27 @@ func (fx *ServerEffects) report(kind ServerReportKind) *ServerReport {
 	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: ServerReport{Kind: kind}})
 	return &fx.list[len(fx.list)-1].Report
 }
+
+// start asks for a timer to be armed.
+func (fx *ServerEffects) start(timer uint16, key uint32) {
+	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: serverTicks[timer]}})
+}
+
+// stop asks for a timer to be disarmed.
+func (fx *ServerEffects) stop(timer uint16, key uint32) {
+	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.StopTimer, ID: timer, Key: key}})
+}
+
+// closeTo asks for the link to a peer to be closed.
+func (fx *ServerEffects) closeTo(to fsm.Peer) {
+	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.Close, Peer: to}, Named: true})
+}
+
+// The timers by their index in Info.Timers.
+const (
+	serverAlarmLoadTime = 0
+	serverAlarmLagTime  = 1
+)
+
+// The durations of the timers, in ticks.
+var serverTicks = [...]uint32{600, 300}

@@ -18,9 +18,14 @@ type ServerRunner struct {
 
 var _ fsm.Runner = (*ServerRunner)(nil)
 
-// NewServerRunner makes a runner with a machine in its initial state.
-func NewServerRunner() *ServerRunner {
-	return &ServerRunner{Machine: NewServer(), effects: ServerEffects{list: make([]ServerEffect, 0, 15)}}
+// NewServerRunner makes a runner with a machine in its initial state. The error says which parameter is
+// wrong.
+func NewServerRunner(self fsm.Peer) (*ServerRunner, error) {
+	m, err := NewServer(self)
+	if err != nil {
+		return nil, err
+	}
+	return &ServerRunner{Machine: m, effects: ServerEffects{list: make([]ServerEffect, 0, 64)}}, nil
 }
 
 // Begin gives the command begin: the host's countdown is over. Refused means that it is not available now.
@@ -60,10 +65,18 @@ func (r *ServerRunner) LinkLost(peer fsm.Peer) fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
-// Timeout implements fsm.Runner; the machine has no timers.
-func (r *ServerRunner) Timeout(uint16, uint32) fsm.Result {
-	r.effects.reset(0)
-	return refused(fsm.NoTransition)
+// Timeout implements fsm.Runner.
+func (r *ServerRunner) Timeout(timer uint16, _ uint32) fsm.Result {
+	switch timer {
+	case 0:
+		r.event.Kind = ServerTimerLoadTime
+	case 1:
+		r.event.Kind = ServerTimerLagTime
+	default:
+		r.effects.reset(0)
+		return refused(fsm.NoTransition)
+	}
+	return r.Machine.Step(&r.event, &r.effects)
 }
 
 // Frame implements fsm.Runner. The frame is decoded in place and not kept.
@@ -115,7 +128,11 @@ func (r *ServerRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "begin"...)
 	case ServerCommandFrame:
 		b = append(b, "frame"...)
-	case ServerReceiveJoin, ServerReceiveServerStart, ServerReceiveGamecommands, ServerReceiveNwfDone, ServerReceiveServerSpeed, ServerReceivePlayerKicked, ServerReceiveLeft:
+	case ServerTimerLoadTime:
+		b = append(b, "loadTime"...)
+	case ServerTimerLagTime:
+		b = append(b, "lagTime"...)
+	case ServerReceiveJoin, ServerReceiveServerStart, ServerReceiveGamecommands, ServerReceiveNwfDone, ServerReceiveServerSpeed, ServerReceiveServerAsync, ServerReceivePlayerKicked:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -145,7 +162,25 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 		b = append(b, "report "...)
 		switch e.Report.Kind {
 		case ServerReportOutOfStep:
-			b = append(b, "outOfStep"...)
+			b = append(b, "outOfStep{slots: "...)
+			b = appendSlots(b, &e.Report.OutOfStep.Slots)
+			b = append(b, '}')
+		case ServerReportSilent:
+			b = append(b, "silent{slot: "...)
+			b = strconv.AppendInt(b, int64(e.Report.Silent.Slot), 10)
+			b = append(b, '}')
+		}
+	case fsm.StartTimer, fsm.StopTimer:
+		if e.Kind == fsm.StartTimer {
+			b = append(b, "start "...)
+		} else {
+			b = append(b, "stop "...)
+		}
+		switch e.ID {
+		case 0:
+			b = append(b, "loadTime"...)
+		case 1:
+			b = append(b, "lagTime"...)
 		}
 	}
 	return b
@@ -179,30 +214,34 @@ var serverInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"config", "loading", "game"},
 	Final:    []bool{false, false, false},
-	Messages: []string{"JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "PLAYER_KICKED", "LEFT"},
+	Messages: []string{"JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED"},
 	Commands: []string{"begin", "frame"},
-	Reports:  []string{"outOfStep"},
-	Timers:   []string{},
+	Reports:  []string{"outOfStep", "silent"},
+	Timers:   []string{"loadTime", "lagTime"},
 	Transitions: []fsm.Transition{
-		{Name: "config JOIN", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 55, Col: 15},
-		{Name: "config LEFT", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 56, Col: 15},
-		{Name: "config begin", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 58, Col: 11},
-		{Name: "loading JOIN", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 64, Col: 15},
-		{Name: "loading GAMECOMMANDS", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 66, Col: 11},
-		{Name: "loading LEFT/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 72, Col: 13},
-		{Name: "loading LEFT/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 73, Col: 13},
-		{Name: "loading frame", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 82, Col: 11},
-		{Name: "loading SERVER_SPEED", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 95, Col: 23},
-		{Name: "game JOIN", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 109, Col: 15},
-		{Name: "game GAMECOMMANDS", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 111, Col: 11},
-		{Name: "game SERVER_SPEED", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 114, Col: 23},
-		{Name: "game LEFT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 116, Col: 13},
-		{Name: "game LEFT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 117, Col: 13},
-		{Name: "game frame", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 120, Col: 11},
+		{Name: "config JOIN", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 68, Col: 15},
+		{Name: "config lost", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 69, Col: 15},
+		{Name: "config begin", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 70, Col: 16},
+		{Name: "loading JOIN", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 73, Col: 15},
+		{Name: "loading GAMECOMMANDS/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 75, Col: 13},
+		{Name: "loading GAMECOMMANDS/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 76, Col: 13},
+		{Name: "loading SERVER_SPEED", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 79, Col: 23},
+		{Name: "loading lost/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 81, Col: 13},
+		{Name: "loading lost/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 82, Col: 13},
+		{Name: "loading loadTime", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 90, Col: 11},
+		{Name: "loading frame", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 103, Col: 11},
+		{Name: "game JOIN", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 131, Col: 15},
+		{Name: "game GAMECOMMANDS/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 133, Col: 13},
+		{Name: "game GAMECOMMANDS/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 134, Col: 13},
+		{Name: "game SERVER_SPEED", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 137, Col: 23},
+		{Name: "game lost/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 139, Col: 13},
+		{Name: "game lost/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 140, Col: 13},
+		{Name: "game lagTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 145, Col: 11},
+		{Name: "game frame", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 158, Col: 11},
 	},
-	TickNanos:  0,
+	TickNanos:  1000000000,
 	MaxFrame:   maxFrame,
-	MaxEffects: 15,
+	MaxEffects: 3164,
 	Ordered:    true,
 	Reliable:   true,
 	Duplicates: false,
@@ -210,16 +249,16 @@ var serverInfo = fsm.Info{
 
 // What each state handles or ignores.
 var serverLegal = [...]string{
-	ServerStateConfig:  "JOIN, LEFT, begin",
-	ServerStateLoading: "JOIN, GAMECOMMANDS, SERVER_SPEED, LEFT, frame",
-	ServerStateGame:    "JOIN, GAMECOMMANDS, SERVER_SPEED, LEFT, frame",
+	ServerStateConfig:  "lost, JOIN, begin",
+	ServerStateLoading: "lost, JOIN, GAMECOMMANDS, SERVER_SPEED, frame, loadTime",
+	ServerStateGame:    "lost, JOIN, GAMECOMMANDS, SERVER_SPEED, frame, lagTime",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var serverHandles = [...][12]uint16{
-	ServerStateConfig:  {ServerReceiveJoin: 1, ServerReceiveLeft: 2, ServerCommandBegin: 3},
-	ServerStateLoading: {ServerReceiveJoin: 4, ServerReceiveGamecommands: 5, ServerReceiveServerSpeed: 9, ServerReceiveLeft: 6, ServerCommandFrame: 8},
-	ServerStateGame:    {ServerReceiveJoin: 10, ServerReceiveGamecommands: 11, ServerReceiveServerSpeed: 12, ServerReceiveLeft: 13, ServerCommandFrame: 15},
+var serverHandles = [...][14]uint16{
+	ServerStateConfig:  {ServerEventLost: 2, ServerReceiveJoin: 1, ServerCommandBegin: 3},
+	ServerStateLoading: {ServerEventLost: 8, ServerReceiveJoin: 4, ServerReceiveGamecommands: 5, ServerReceiveServerSpeed: 7, ServerCommandFrame: 11, ServerTimerLoadTime: 10},
+	ServerStateGame:    {ServerEventLost: 16, ServerReceiveJoin: 12, ServerReceiveGamecommands: 13, ServerReceiveServerSpeed: 15, ServerCommandFrame: 19, ServerTimerLagTime: 18},
 }
 
 // The events of the messages.
@@ -229,6 +268,6 @@ var serverReceives = [...]ServerEventKind{
 	MessageGamecommands: ServerReceiveGamecommands,
 	MessageNwfDone:      ServerReceiveNwfDone,
 	MessageServerSpeed:  ServerReceiveServerSpeed,
+	MessageServerAsync:  ServerReceiveServerAsync,
 	MessagePlayerKicked: ServerReceivePlayerKicked,
-	MessageLeft:         ServerReceiveLeft,
 }

@@ -3,7 +3,10 @@
 
 package lockstep
 
-import "strconv"
+import (
+	"github.com/parley-go/parley/runtime/fsm"
+	"strconv"
+)
 
 // appendMessage appends a message as text, for example `READY` or `CHANGE{value: 2}`.
 func appendMessage(b []byte, m *Message) []byte {
@@ -23,20 +26,20 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = appendEntry(b, &m.Gamecommands.Entry)
 		b = append(b, '}')
 	case MessageNwfDone:
-		b = append(b, "NWF_DONE{next: "...)
-		b = strconv.AppendInt(b, int64(m.NwfDone.Next), 10)
+		b = append(b, "NWF_DONE{done: "...)
+		b = appendDone(b, &m.NwfDone.Done)
 		b = append(b, '}')
 	case MessageServerSpeed:
 		b = append(b, "SERVER_SPEED{want: "...)
 		b = strconv.AppendInt(b, int64(m.ServerSpeed.Want), 10)
 		b = append(b, '}')
+	case MessageServerAsync:
+		b = append(b, "SERVER_ASYNC{slots: "...)
+		b = appendSlots(b, &m.ServerAsync.Slots)
+		b = append(b, '}')
 	case MessagePlayerKicked:
 		b = append(b, "PLAYER_KICKED{slot: "...)
 		b = strconv.AppendInt(b, int64(m.PlayerKicked.Slot), 10)
-		b = append(b, '}')
-	case MessageLeft:
-		b = append(b, "LEFT{slot: "...)
-		b = strconv.AppendInt(b, int64(m.Left.Slot), 10)
 		b = append(b, '}')
 	default:
 		b = append(b, m.Kind.String()...)
@@ -47,20 +50,32 @@ func appendMessage(b []byte, m *Message) []byte {
 // appendServer appends the machine's state, parameters, variables, timers and parts.
 func appendServer(b []byte, m *Server) []byte {
 	b = append(b, m.State.String()...)
-	b = append(b, "{playing: "...)
+	b = append(b, "{self: "...)
+	b = strconv.AppendInt(b, int64(m.Self), 10)
+	b = append(b, ", there: "...)
+	b = appendLinks(b, &m.There)
+	b = append(b, ", playing: "...)
 	b = appendSlots(b, &m.Playing)
 	b = append(b, ", left: "...)
 	b = appendSlots(b, &m.Left)
+	b = append(b, ", odd: "...)
+	b = appendSlots(b, &m.Odd)
 	b = append(b, ", queues: "...)
-	b = append2Entries(b, &m.Queues)
+	b = append8Entries(b, &m.Queues)
 	b = append(b, ", lengths: "...)
-	b = appendLengthList(b, &m.Lengths)
+	b = appendDoneList(b, &m.Lengths)
 	b = append(b, ", now: "...)
 	b = strconv.AppendInt(b, int64(m.Now), 10)
 	b = append(b, ", length: "...)
 	b = strconv.AppendInt(b, int64(m.Length), 10)
 	b = append(b, ", wanted: "...)
 	b = strconv.AppendInt(b, int64(m.Wanted), 10)
+	b = append(b, ", wrong: "...)
+	b = strconv.AppendBool(b, m.Wrong)
+	b = append(b, ", loadTime: "...)
+	b = strconv.AppendBool(b, m.LoadTime)
+	b = append(b, ", lagTime: "...)
+	b = strconv.AppendBool(b, m.LagTime)
 	return append(b, '}')
 }
 
@@ -72,9 +87,9 @@ func appendClient(b []byte, m *Client) []byte {
 	b = append(b, ", playing: "...)
 	b = appendSlots(b, &m.Playing)
 	b = append(b, ", queues: "...)
-	b = append2Entries(b, &m.Queues)
+	b = append8Entries(b, &m.Queues)
 	b = append(b, ", lengths: "...)
-	b = appendLengthList(b, &m.Lengths)
+	b = appendDoneList(b, &m.Lengths)
 	b = append(b, ", now: "...)
 	b = strconv.AppendInt(b, int64(m.Now), 10)
 	b = append(b, ", length: "...)
@@ -86,7 +101,7 @@ func appendClient(b []byte, m *Client) []byte {
 
 func appendSlots(b []byte, v *Slots) []byte {
 	sep := "["
-	for i := range 2 {
+	for i := range 8 {
 		if uint64(*v)>>i&1 == 0 {
 			continue
 		}
@@ -95,7 +110,7 @@ func appendSlots(b []byte, v *Slots) []byte {
 		x := Slot(i)
 		b = strconv.AppendInt(b, int64(x), 10)
 	}
-	if uint64(*v)>>2 != 0 {
+	if uint64(*v)>>8 != 0 {
 		b = append(append(b, sep...), "..."...)
 		sep = ""
 	}
@@ -116,7 +131,37 @@ func appendEntry(b []byte, v *Entry) []byte {
 	return b
 }
 
-func append2Entries(b []byte, v *[2]Entries) []byte {
+func appendDone(b []byte, v *Done) []byte {
+	b = append(b, "{frame: "...)
+	b = strconv.AppendInt(b, int64(v.Frame), 10)
+	b = append(b, ", length: "...)
+	b = strconv.AppendInt(b, int64(v.Length), 10)
+	b = append(b, '}')
+	return b
+}
+
+func appendLinks(b []byte, v *Links) []byte {
+	sep := "["
+	for i := range 62 {
+		if uint64(*v)>>i&1 == 0 {
+			continue
+		}
+		b = append(b, sep...)
+		sep = ", "
+		x := fsm.Peer(i)
+		b = strconv.AppendInt(b, int64(x), 10)
+	}
+	if uint64(*v)>>62 != 0 {
+		b = append(append(b, sep...), "..."...)
+		sep = ""
+	}
+	if sep == "[" {
+		b = append(b, '[')
+	}
+	return append(b, ']')
+}
+
+func append8Entries(b []byte, v *[8]Entries) []byte {
 	b = append(b, '[')
 	for i := range v {
 		if i > 0 {
@@ -127,13 +172,13 @@ func append2Entries(b []byte, v *[2]Entries) []byte {
 	return append(b, ']')
 }
 
-func appendLengthList(b []byte, v *LengthList) []byte {
+func appendDoneList(b []byte, v *DoneList) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = strconv.AppendInt(b, int64(v.Items[i]), 10)
+		b = appendDone(b, &v.Items[i])
 	}
 	if int(v.Len) > len(v.Items) {
 		b = append(b, ", ..."...)

@@ -4,11 +4,11 @@
 // Package lockstep is the protocol lockstep. Deterministic lockstep: every client simulates, the server
 // relays commands and paces. Commands that a client sends when it executes command frame n are executed by
 // all in frame n + m. A frame is executed only with the commands of every slot and the server's word on its
-// length. Frames are not numbered on the wire: the i-th message for a slot is for the i-th frame; `sent` is
-// the number that is only there to be checked. A slot whose client has left is supplied by the server. LEFT
-// is no message: it stands for the link to a client breaking.
+// length. Frames are not numbered on the wire: the i-th message for a slot is for the i-th frame; `sent` and
+// `frame` are numbers that are only there to be checked. A slot whose client has left, is silent for too
+// long or out of step is supplied by the server.
 //
-// Source: 002_7747b98b0356f1d3.txt; lockstep facts 1.1, 1.6 to 1.8, 1.11.
+// Source: 002_7747b98b0356f1d3.txt; lockstep facts 1.1, 1.4, 1.6 to 1.9, 1.11.
 package lockstep
 
 import "github.com/parley-go/parley/runtime/fsm"
@@ -17,9 +17,9 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "a7340da203ed1739fe75614e9c20561eac3dfba140adb787ba66c05005c2f2e2"
+const hash = "ae278531318643d99b786f6455c4975e96d2be64bee694e1e5fc32ab19b09777"
 
-// Slot is a number in 0..1.
+// Slot is a number in 0..7.
 type Slot uint8
 
 // Frame is a number in 0..11.
@@ -73,17 +73,27 @@ func (l *Entries) dropFirst() bool {
 	return true
 }
 
+// Done is a record.
+// the length that counts from this frame on.
+type Done struct {
+	Frame  Frame
+	Length Length
+}
+
 // Slots is a set: bit i stands for the type's value number i.
 type Slots uint64
 
-// LengthList is a list of at most 6. Items from Len on are zero.
-type LengthList struct {
+// Links is a set: bit i stands for the type's value number i.
+type Links uint64
+
+// DoneList is a list of at most 6. Items from Len on are zero.
+type DoneList struct {
 	Len   uint8
-	Items [6]Length
+	Items [6]Done
 }
 
 // add appends x; false if the list is full.
-func (l *LengthList) add(x Length) bool {
+func (l *DoneList) add(x Done) bool {
 	if int(l.Len) >= len(l.Items) {
 		return false
 	}
@@ -93,13 +103,13 @@ func (l *LengthList) add(x Length) bool {
 }
 
 // dropFirst removes the first element; false if there is none.
-func (l *LengthList) dropFirst() bool {
+func (l *DoneList) dropFirst() bool {
 	if l.Len == 0 {
 		return false
 	}
 	copy(l.Items[:], l.Items[1:l.Len])
 	l.Len--
-	var none Length
+	var none Done
 	l.Items[l.Len] = none
 	return true
 }

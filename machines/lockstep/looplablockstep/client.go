@@ -159,69 +159,73 @@ func (p *Client) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var clientEvents = fsm.Events{
-	// specs/lockstep/spec.yaml:153
+	// specs/lockstep/spec.yaml:204
 	{Name: "away join", Src: []string{"away"}, Dst: "joined"},
-	// specs/lockstep/spec.yaml:158
-	{Name: "joined SERVER_START/1", Src: []string{"joined"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:159
-	{Name: "joined SERVER_START/2", Src: []string{"joined"}, Dst: "gone"},
-	// specs/lockstep/spec.yaml:161
-	{Name: "joined PLAYER_KICKED/1", Src: []string{"joined"}, Dst: "gone"},
-	// specs/lockstep/spec.yaml:162
-	{Name: "joined PLAYER_KICKED/2", Src: []string{"joined"}, Dst: "joined"},
-	// specs/lockstep/spec.yaml:193
+	// specs/lockstep/spec.yaml:207
+	{Name: "joined SERVER_START", Src: []string{"joined"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:208
+	{Name: "joined PLAYER_KICKED", Src: []string{"joined"}, Dst: "gone"},
+	// specs/lockstep/spec.yaml:238
 	{Name: "joined leave", Src: []string{"joined"}, Dst: "gone"},
-	// specs/lockstep/spec.yaml:166
+	// specs/lockstep/spec.yaml:239
+	{Name: "joined lost", Src: []string{"joined"}, Dst: "gone"},
+	// specs/lockstep/spec.yaml:211
 	{Name: "loading loaded", Src: []string{"loading"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:188
+	// specs/lockstep/spec.yaml:232
 	{Name: "loading GAMECOMMANDS", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:189
+	// specs/lockstep/spec.yaml:233
 	{Name: "loading NWF_DONE", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:190
+	// specs/lockstep/spec.yaml:234
+	{Name: "loading SERVER_ASYNC", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:235
 	{Name: "loading PLAYER_KICKED", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:193
+	// specs/lockstep/spec.yaml:238
 	{Name: "loading leave", Src: []string{"loading"}, Dst: "gone"},
-	// specs/lockstep/spec.yaml:170
+	// specs/lockstep/spec.yaml:239
+	{Name: "loading lost", Src: []string{"loading"}, Dst: "gone"},
+	// specs/lockstep/spec.yaml:215
 	{Name: "game frame", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:181
+	// specs/lockstep/spec.yaml:225
 	{Name: "game speed", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:188
+	// specs/lockstep/spec.yaml:232
 	{Name: "game GAMECOMMANDS", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:189
+	// specs/lockstep/spec.yaml:233
 	{Name: "game NWF_DONE", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:190
+	// specs/lockstep/spec.yaml:234
+	{Name: "game SERVER_ASYNC", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:235
 	{Name: "game PLAYER_KICKED", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:193
+	// specs/lockstep/spec.yaml:238
 	{Name: "game leave", Src: []string{"game"}, Dst: "gone"},
+	// specs/lockstep/spec.yaml:239
+	{Name: "game lost", Src: []string{"game"}, Dst: "gone"},
 }
 
 // The names of the transitions by their number.
 var clientNames = [...]string{
 	"away join",
-	"away SERVER_START",
-	"away GAMECOMMANDS",
-	"away NWF_DONE",
-	"away PLAYER_KICKED",
-	"joined SERVER_START/1",
-	"joined SERVER_START/2",
-	"joined PLAYER_KICKED/1",
-	"joined PLAYER_KICKED/2",
-	"joined GAMECOMMANDS",
-	"joined NWF_DONE",
+	"joined SERVER_START",
+	"joined PLAYER_KICKED",
 	"joined leave",
+	"joined lost",
 	"loading loaded",
 	"loading GAMECOMMANDS",
 	"loading NWF_DONE",
+	"loading SERVER_ASYNC",
 	"loading PLAYER_KICKED",
 	"loading leave",
+	"loading lost",
 	"game frame",
 	"game speed",
 	"game GAMECOMMANDS",
 	"game NWF_DONE",
+	"game SERVER_ASYNC",
 	"game PLAYER_KICKED",
 	"game leave",
+	"game lost",
 	"gone SERVER_START",
 	"gone GAMECOMMANDS",
 	"gone NWF_DONE",
+	"gone SERVER_ASYNC",
 	"gone PLAYER_KICKED",
 }

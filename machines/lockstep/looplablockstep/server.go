@@ -28,16 +28,19 @@ type Server struct {
 	open    bool     // a step is being carried out
 }
 
-// NewServer makes a machine in its initial state.
-func NewServer() *Server {
-	machine := lockstep.NewServer()
+// NewServer makes a machine in its initial state. The error says which parameter is wrong.
+func NewServer(self parley.Peer) (*Server, error) {
+	machine, err := lockstep.NewServer(self)
+	if err != nil {
+		return nil, err
+	}
 	p := &Server{machine: machine}
 	p.FSM = fsm.NewFSM(machine.State.String(), serverEvents, fsm.Callbacks{
 		"after_event":  p.after,
 		"before_event": p.before,
 		"leave_state":  p.leave,
 	})
-	return p
+	return p, nil
 }
 
 // Machine returns the machine's value.
@@ -165,53 +168,65 @@ func (p *Server) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var serverEvents = fsm.Events{
-	// specs/lockstep/spec.yaml:55
+	// specs/lockstep/spec.yaml:68
 	{Name: "config JOIN", Src: []string{"config"}, Dst: "config"},
-	// specs/lockstep/spec.yaml:56
-	{Name: "config LEFT", Src: []string{"config"}, Dst: "config"},
-	// specs/lockstep/spec.yaml:58
+	// specs/lockstep/spec.yaml:69
+	{Name: "config lost", Src: []string{"config"}, Dst: "config"},
+	// specs/lockstep/spec.yaml:70
 	{Name: "config begin", Src: []string{"config"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:64
-	{Name: "loading JOIN", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:66
-	{Name: "loading GAMECOMMANDS", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:72
-	{Name: "loading LEFT/1", Src: []string{"loading"}, Dst: "loading"},
 	// specs/lockstep/spec.yaml:73
-	{Name: "loading LEFT/2", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:82
-	{Name: "loading frame", Src: []string{"loading"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:95
+	{Name: "loading JOIN", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:75
+	{Name: "loading GAMECOMMANDS/1", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:76
+	{Name: "loading GAMECOMMANDS/2", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:79
 	{Name: "loading SERVER_SPEED", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:109
+	// specs/lockstep/spec.yaml:81
+	{Name: "loading lost/1", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:82
+	{Name: "loading lost/2", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:90
+	{Name: "loading loadTime", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:103
+	{Name: "loading frame", Src: []string{"loading"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:131
 	{Name: "game JOIN", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:111
-	{Name: "game GAMECOMMANDS", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:114
+	// specs/lockstep/spec.yaml:133
+	{Name: "game GAMECOMMANDS/1", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:134
+	{Name: "game GAMECOMMANDS/2", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:137
 	{Name: "game SERVER_SPEED", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:116
-	{Name: "game LEFT/1", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:117
-	{Name: "game LEFT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:120
+	// specs/lockstep/spec.yaml:139
+	{Name: "game lost/1", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:140
+	{Name: "game lost/2", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:145
+	{Name: "game lagTime", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:158
 	{Name: "game frame", Src: []string{"game"}, Dst: "game"},
 }
 
 // The names of the transitions by their number.
 var serverNames = [...]string{
 	"config JOIN",
-	"config LEFT",
+	"config lost",
 	"config begin",
 	"loading JOIN",
-	"loading GAMECOMMANDS",
-	"loading LEFT/1",
-	"loading LEFT/2",
-	"loading frame",
+	"loading GAMECOMMANDS/1",
+	"loading GAMECOMMANDS/2",
 	"loading SERVER_SPEED",
+	"loading lost/1",
+	"loading lost/2",
+	"loading loadTime",
+	"loading frame",
 	"game JOIN",
-	"game GAMECOMMANDS",
+	"game GAMECOMMANDS/1",
+	"game GAMECOMMANDS/2",
 	"game SERVER_SPEED",
-	"game LEFT/1",
-	"game LEFT/2",
+	"game lost/1",
+	"game lost/2",
+	"game lagTime",
 	"game frame",
 }
