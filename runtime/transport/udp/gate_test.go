@@ -44,6 +44,26 @@ func TestGate(t *testing.T) {
 	}
 }
 
+// When the computer's clock is set, cookies given before are worth nothing, and the next request gets a good one.
+func TestGateClockJump(t *testing.T) {
+	a, b := newGate(0), newGate(0)
+	addrA, addrB := netip.MustParseAddrPort("10.0.0.1:1"), netip.MustParseAddrPort("10.0.0.2:2")
+	now := time.Unix(2e9, 0)
+	for _, jump := range []time.Duration{0, time.Hour, -20 * 365 * 24 * time.Hour, 80 * 365 * 24 * time.Hour} {
+		challenge, _ := b.Judge(nil, a.Ask(nil, addrB), addrA, now)
+		echo, _ := a.Judge(nil, challenge, addrB, now)
+		now = now.Add(jump)
+		if _, v := b.Judge(nil, echo, addrA, now); (v == dgram.Admit) != (jump == 0) {
+			t.Errorf("after %v: verdict %d", jump, v)
+		}
+		challenge, _ = b.Judge(nil, a.Ask(nil, addrB), addrA, now)
+		echo, _ = a.Judge(nil, challenge, addrB, now)
+		if _, v := b.Judge(nil, echo, addrA, now); v != dgram.Admit {
+			t.Errorf("after %v a new request is not admitted: verdict %d", jump, v)
+		}
+	}
+}
+
 // No datagram admits a stranger, or is answered with more than it holds.
 func FuzzGate(f *testing.F) {
 	g := newGate(0)

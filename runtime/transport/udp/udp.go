@@ -44,7 +44,7 @@ type Config struct {
 	// route), multicast, or any other address. Empty: to each peer in turn.
 	Broadcast []string
 	// Hear is an address on which broadcasts ("127.255.255.255:port",
-	// "0.0.0.0:port") or multicasts ("239.1.2.3:port", "[ff02::1%eth0]:port") are
+	// "0.0.0.0:port") or multicasts ("239.1.2.3:port", on the network of the socket's own address if it has one; "[ff02::1%eth0]:port") are
 	// heard in addition. It is shared: several programs on one computer may
 	// hear the same address, each sending from a port of its own.
 	Hear string
@@ -169,6 +169,8 @@ func (l *Link) listen(network, address string, maxFrame int) error {
 			if ifi, err = net.InterfaceByName(a.Zone); err != nil {
 				return err
 			}
+		} else {
+			ifi = interfaceOf(l.LocalAddr().(*net.UDPAddr).IP)
 		}
 		l.hear, err = net.ListenMulticastUDP(network, ifi, a)
 	} else {
@@ -191,6 +193,20 @@ func (l *Link) listen(network, address string, maxFrame int) error {
 			}
 		}
 	})
+	return nil
+}
+
+// interfaceOf returns the network interface that has an address, nil if none has.
+func interfaceOf(ip net.IP) *net.Interface {
+	all, _ := net.Interfaces()
+	for _, ifi := range all {
+		addrs, _ := ifi.Addrs()
+		for _, a := range addrs {
+			if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip) {
+				return &ifi
+			}
+		}
+	}
 	return nil
 }
 

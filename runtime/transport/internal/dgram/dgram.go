@@ -102,6 +102,10 @@ type Limits struct {
 	// taken from one peer, 0 for no limit. A second's worth may come at once;
 	// what exceeds it is dropped and counted.
 	FrameRate, ByteRate int
+	// Even lets no peer that was not configured be sent more bytes than it has sent itself, frames for everybody included
+	// unless they are broadcast. It is for what answers strangers without a cookie, such as the search for games: a forged request then
+	// brings its victim no more than the forger has sent. What exceeds it is dropped and counted, and Send fails.
+	Even bool
 }
 
 // Stats count what a link has dropped.
@@ -113,6 +117,7 @@ type Stats struct {
 	Overrun   uint64 // injected while too many waited
 	Gate      uint64 // datagrams that the gate dealt with
 	Unsent    uint64 // frames that the carrier did not take
+	Withheld  uint64 // frames that Even has held back
 	Skipped   uint64 // datagrams the socket dealt with or could not read
 }
 
@@ -273,12 +278,21 @@ func (l *Link[A]) Send(peer int, frame []byte) error {
 	l.mu.Lock()
 	p := &l.table.peers[peer]
 	to, ok := p.addr, p.state == up
+	even := !l.cfg.Even || p.pay(len(frame))
+	if ok && !even {
+		l.stats.Withheld++
+	}
 	l.mu.Unlock()
 	if !ok {
 		return transport.ErrNoPeer
 	}
+	if !even {
+		return errUneven
+	}
 	return l.write(peer, frame, to)
 }
+
+var errUneven = errors.New("the peer has sent less than this, and was not configured")
 
 func (l *Link[A]) sendAll(frame []byte) (err error) {
 	for _, to := range l.cfg.All {
@@ -291,7 +305,7 @@ func (l *Link[A]) sendAll(frame []byte) (err error) {
 	}
 	for i := range l.cfg.MaxPeers {
 		e := l.Send(i, frame)
-		if e != nil && e != transport.ErrNoPeer {
+		if e != nil && e != transport.ErrNoPeer && e != errUneven {
 			err = e
 		}
 	}

@@ -25,6 +25,8 @@ type peer[A comparable] struct {
 
 	frames, bytes float64 // what may still be taken
 	since         time.Time
+
+	credit int64 // bytes received, less those sent; with Limits.Even
 }
 
 // table numbers the peers of a link. The lowest free number is given first, so
@@ -152,10 +154,23 @@ func (t *table[A]) sweep(limit time.Duration) {
 	}
 }
 
+// pay notes bytes that are to be sent, and reports whether the peer has sent as many.
+func (p *peer[A]) pay(size int) bool {
+	if p.fixed {
+		return true
+	}
+	if p.credit < int64(size) {
+		return false
+	}
+	p.credit -= int64(size)
+	return true
+}
+
 // take notes a frame of a peer; it reports whether it is within the limits.
 func (t *table[A]) take(i, size int) bool {
 	p := &t.peers[i]
 	p.heard = true
+	p.credit += int64(size)
 	frames, bytes := float64(t.limits.FrameRate), float64(t.limits.ByteRate)
 	if frames <= 0 && bytes <= 0 {
 		return true
