@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/export"
+	"github.com/parley-go/parley/gen/model"
+)
+
+func init() { commands = append(commands, exportCommand) }
+
+const exportLong = `Export writes a specification for another program, to standard output or the file of -o.
+
+  promela    one check as a model for Spin; with reductions off Spin visits the same configurations as fsmgen check
+
+An export means the same as the specification, or is refused with the reason; what the other language cannot say is
+named in the output.
+
+Exit code 0: written. 1: the specification has errors, or cannot be said in that language. 2: wrong flags, a file cannot be read or written.`
+
+type exportFlags struct {
+	to, check, out string
+	set            map[string]string
+}
+
+// exporters write a specification in one language each.
+var exporters = map[string]func(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error){
+	"promela": exportPromela,
+}
+
+func exportCommand() *cobra.Command {
+	var o exportFlags
+	c := &cobra.Command{
+		Use:   "export SPEC",
+		Short: "Write a specification for another program: Spin",
+		Long:  exportLong,
+		Args:  cli.Args(false, "a specification"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			write, ok := exporters[o.to]
+			if !ok {
+				return fmt.Errorf("--to %q: there are %s", o.to, strings.Join(exporterNames(), ", "))
+			}
+			spec, err := cli.SpecFile(args[0])
+			if err != nil {
+				return err
+			}
+			text, err := write(spec, &o, cmd)
+			if err != nil {
+				return err
+			}
+			if o.out == "" {
+				_, err = cmd.OutOrStdout().Write(text)
+				return err
+			}
+			return ioError(writeFile(o.out, text))
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.to, "to", "", "the `language`: "+strings.Join(exporterNames(), ", "))
+	f.StringVar(&o.check, "check", "", "the check of this `name` (default: the only or first one)")
+	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
+	f.StringVarP(&o.out, "out", "o", "", "the `file` to write (default: standard output)")
+	return c
+}
+
+func exporterNames() []string {
+	var names []string
+	for n := range exporters {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// compiled compiles a specification; what is wrong with it is printed.
+func compiled(cmd *cobra.Command, spec string, o compile.Options) (*model.Protocol, error) {
+	p, diags := compile.Load(spec, o)
+	if p == nil {
+		return nil, errors.Join(cli.Findings(), diags.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
+	}
+	return p, nil
+}
+
+func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {
+	consts := map[string]int64{}
+	for name, text := range o.set {
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("--set %s=%s: a constant is an integer", name, text)
+		}
+		consts[name] = v
+	}
+	p, err := compiled(cmd, spec, compile.Options{Consts: consts})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, c := range p.Checks {
+		names = append(names, c.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return nil, &cli.Error{Code: cli.ExitFindings, Message: spec + ": it has no checks, and a model for Spin is one of a check"}
+	case o.check == "":
+		o.check = names[0]
+	case !slices.Contains(names, o.check):
+		return nil, fmt.Errorf("%s: there is no check %s; there are %s", spec, o.check, strings.Join(names, ", "))
+	}
+	if p, err = compiled(cmd, spec, compile.Options{Check: o.check, Consts: consts}); err != nil {
+		return nil, err
+	}
+	text, err := export.Promela(p, p.Checks[0])
+	if err != nil {
+		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: %v", spec, err)}
+	}
+	return text, nil
+}

@@ -1,0 +1,308 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// alternative is one thing that an instance can do.
+type alternative struct {
+	note  string
+	guard *term
+	// take is the channel a message is taken from, or nil; keep leaves it there.
+	take *channel
+	keep bool
+	lost bool // it is taken and nothing is done with it
+	body []stmt
+	// byMessage is the code for each message, where one is taken.
+	byMessage []reception
+}
+
+// reception is what is done with one message.
+type reception struct {
+	msg  int
+	body []stmt
+}
+
+// MaxArguments is how many argument tuples a command may have, as in a check.
+const MaxArguments = 1 << 16
+
+func (g *generator) step(in *instance, sender int, command bool) *step {
+	return &step{g: g, inst: in, sender: sender, command: command, b: &block{known: map[*variable]*term{}}}
+}
+
+// begun is the condition that an instance has begun.
+func (in *instance) begun() *term {
+	if in.started == nil {
+		return yes
+	}
+	return read(in.started)
+}
+
+func (in *instance) root() *machine { return &machine{m: in.model.Role} }
+
+// alternatives lists what an instance can do: its start, its commands, its timers, then what arrives.
+func (g *generator) alternatives(in *instance) []alternative {
+	var out []alternative
+	for _, ev := range in.model.Role.Events {
+		switch ev.Kind {
+		case model.EventStart:
+			if in.started != nil {
+				s := g.step(in, 0, false)
+				s.emit(&assign{in.started, yes})
+				s.deliver(in.root(), ev, nil)
+				out = append(out, alternative{note: "start", guard: not(read(in.started)), body: tidy(s.b.list, false)})
+			}
+		case model.EventCommand:
+			out = append(out, g.command(in, ev)...)
+		}
+	}
+	out = append(out, g.timers(in, in.root(), nil)...)
+	for k := range g.insts {
+		if k != in.index && len(g.chans[k][in.index].sent) > 0 {
+			out = append(out, g.arrivals(in, g.chans[k][in.index])...)
+		}
+	}
+	return out
+}
+
+func (g *generator) ruleFor(in *instance, ev *model.Event) *model.EnvRule {
+	for _, r := range g.c.Rules {
+		if r.Command == ev {
+			return r
+		}
+	}
+	return nil
+}
+
+// allowed is the condition of an environment rule, which is over what is before the step; one that faults does not hold.
+func (g *generator) allowed(in *instance, r *model.EnvRule, args []*term) *term {
+	cond := yes
+	if r == nil {
+		return cond
+	}
+	if v := in.given[r]; v != nil {
+		cond = compare("<", read(v), number(v.hi))
+	}
+	if r.When == nil {
+		return cond
+	}
+	sc := &scope{inst: in, locals: make([]*term, r.Locals)}
+	from := 0
+	for _, l := range r.Params {
+		n := l.Type.Slots()
+		sc.bind(l, args[from:from+n])
+		from += n
+	}
+	v, ok := g.step(in, 0, false).eval(sc, r.When)
+	return and(cond, and(ok, asBool(v[0])))
+}
+
+// command lists the ways in which a command can be given: each state, each tuple of arguments.
+func (g *generator) command(in *instance, ev *model.Event) []alternative {
+	rule := g.ruleFor(in, ev)
+	tuples, err := interp.Domains(ev, MaxArguments)
+	if err != nil {
+		refuse("too many different arguments of a command (%v)", err)
+	}
+	var out []alternative
+	role := in.model.Role
+	for _, st := range role.States {
+		h := handlerOf(st, ev)
+		if h == nil || h.Mode != model.Handle {
+			continue
+		}
+		for _, tuple := range tuples {
+			args := make([]*term, len(tuple))
+			for i, n := range tuple {
+				args[i] = number(n)
+			}
+			s := g.step(in, 0, true)
+			at := compare("==", read(in.slots[0]), number(int64(st.Index)))
+			s.assume(at)
+			before := and(and(in.begun(), at), g.allowed(in, rule, args))
+			if before.is(0) {
+				continue
+			}
+			if v := in.given[rule]; rule != nil && v != nil {
+				more, _ := arith("+", read(v), yes)
+				s.emit(&assign{v, more})
+			}
+			s.deliver(in.root(), ev, args)
+			guard := and(before, possible(s.b.list, yes))
+			if guard.is(0) {
+				continue
+			}
+			note := st.Name + " " + string(interp.AppendEvent(nil, g.strs, interp.Event{Event: ev, Args: tuple})) + g.comment(h.Span)
+			out = append(out, alternative{note: note, guard: guard, body: tidy(s.b.list, true)})
+		}
+	}
+	return out
+}
+
+// timers lists the expiries of the timers of a machine and of its parts.
+func (g *generator) timers(in *instance, c *machine, way []*machine) []alternative {
+	var out []alternative
+	way = append(slices.Clone(way), c)
+	for _, ev := range c.m.Events {
+		if ev.Kind != model.EventTimer {
+			continue
+		}
+		var rule *model.EnvRule
+		if c.up == nil {
+			rule = g.ruleFor(in, ev)
+		}
+		armed := in.slots[c.base+ev.Timer.Offset]
+		guard := and(and(in.begun(), read(armed)), g.allowed(in, rule, nil))
+		s := g.step(in, 0, false)
+		s.assume(read(armed))
+		if v := in.given[rule]; rule != nil && v != nil {
+			more, _ := arith("+", read(v), yes)
+			s.emit(&assign{v, more})
+		}
+		for _, x := range slices.Backward(way) {
+			if x == c {
+				s.handle(x, ev, nil)
+			}
+			s.drain(x)
+		}
+		if !guard.is(0) {
+			out = append(out, alternative{note: ev.Name + " expires", guard: guard, body: tidy(s.b.list, false)})
+		}
+	}
+	for _, p := range c.m.Parts {
+		for i := range p.Count {
+			out = append(out, g.timers(in, c.enter(p, i), way)...)
+		}
+	}
+	return out
+}
+
+// arrivals is what can happen to the oldest message of a channel.
+func (g *generator) arrivals(in *instance, ch *channel) []alternative {
+	a := alternative{note: "a message from " + g.insts[ch.from].model.Name, take: ch,
+		guard: and(compare(">", raw("len("+ch.name+")", 255), no), in.begun())}
+	for i, m := range g.p.Messages {
+		if !ch.sent[i] {
+			continue
+		}
+		ev := receptionOf(in.model.Role, m)
+		if ev == nil {
+			continue
+		}
+		a.guard = and(a.guard, not(g.kept(in, ch, i, ev)))
+		s := g.step(in, ch.from, false)
+		if t := in.model.Role.Sender; t != nil && (int64(ch.from) < t.Lo || int64(ch.from) > t.Hi) {
+			s.fail(faultFlag, "the sender is outside its type")
+		}
+		s.deliver(in.root(), ev, g.columns[i])
+		a.byMessage = append(a.byMessage, reception{i, tidy(s.b.list, false)})
+	}
+	out := []alternative{a}
+	if g.c.Channel.Duplicates {
+		b := a
+		b.note, b.keep = b.note+", which arrives again", true
+		out = append(out, b)
+	}
+	if g.c.Channel.Lossy {
+		l := alternative{note: a.note + " is lost", take: ch, lost: true, guard: compare(">", raw("len("+ch.name+")", 255), no)}
+		for _, r := range a.byMessage {
+			if ch.counts[r.msg] != nil {
+				l.byMessage = append(l.byMessage, reception{msg: r.msg})
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// kept is the condition that a message is the oldest of a channel and the state defers it.
+func (g *generator) kept(in *instance, ch *channel, msg int, ev *model.Event) *term {
+	in0 := no
+	for _, st := range in.model.Role.States {
+		if h := handlerOf(st, ev); h != nil && h.Mode == model.Defer {
+			in0 = or(in0, compare("==", read(in.slots[0]), number(int64(st.Index))))
+		}
+	}
+	if in0.is(0) {
+		return no
+	}
+	poll := ch.name + "?[" + g.messages[msg]
+	for range g.fields {
+		poll += ",_"
+	}
+	return and(raw(poll+"]", 1), in0)
+}
+
+func receptionOf(role *model.Machine, m *model.Message) *model.Event {
+	for _, ev := range role.Events {
+		if ev.Kind == model.EventMessage && ev.Message.Name == m.Name {
+			return ev
+		}
+	}
+	return nil
+}
+
+// sends notes which messages go into which channels; it reports whether some were not known.
+func (g *generator) sends(list []stmt) (more bool) {
+	for _, x := range list {
+		switch x := x.(type) {
+		case *send:
+			more = more || !x.ch.sent[x.msg]
+			x.ch.sent[x.msg] = true
+		case *choice:
+			for _, a := range x.arms {
+				more = g.sends(a.body) || more
+			}
+			more = g.sends(x.otherwise) || more
+		}
+	}
+	return more
+}
+
+// process is an instance with all that it can do.
+type process struct {
+	in   *instance
+	alts []alternative
+}
+
+// processes works out what all instances can do. What arrives depends on what is sent, so it goes round until
+// nothing more is.
+func (g *generator) processes() []process {
+	for {
+		var out []process
+		more := false
+		for _, in := range g.insts {
+			p := process{in, g.alternatives(in)}
+			for _, a := range p.alts {
+				more = g.sends(a.body) || more
+				for _, r := range a.byMessage {
+					more = g.sends(r.body) || more
+				}
+			}
+			out = append(out, p)
+		}
+		if !more {
+			return out
+		}
+	}
+}
+
+// initially is the comment of an instance: its role and arguments.
+func (in *instance) initially() string {
+	text := in.model.Role.Name
+	for i, p := range in.model.Role.Params {
+		sep := ", "
+		if i == 0 {
+			sep = "("
+		}
+		text += fmt.Sprintf("%s%s: %s", sep, p.Name, model.ExprString(in.model.Args[i]))
+	}
+	if len(in.model.Role.Params) > 0 {
+		text += ")"
+	}
+	return text
+}

@@ -1,0 +1,280 @@
+package export
+
+import (
+	"fmt"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+func (s *step) run(c *machine, list []model.Stmt) {
+	for _, x := range list {
+		if s.b.dead {
+			return
+		}
+		s.stmt(c, x)
+	}
+}
+
+func (s *step) stmt(c *machine, x model.Stmt) {
+	switch x := x.(type) {
+	case *model.Set:
+		s.assign(c, x)
+	case *model.Send:
+		fields := s.fields(c, x.Fields, x.Message.Fields)
+		s.send(c, x.Message, fields, x.Dest, s.destination(c, x.Dest, x.To), s.g.comment(x.Span))
+	case *model.ReportStmt:
+		s.report(c, x)
+	case *model.Run:
+		s.runPart(c, x)
+	case *model.Restart:
+		s.restart(c, x)
+	case *model.StartTimer:
+		s.set(s.inst.slots[c.base+x.Timer.Offset], yes)
+	case *model.StopTimer:
+		s.set(s.inst.slots[c.base+x.Timer.Offset], no)
+	case *model.If:
+		cond, ok := s.scalar(c, x.Cond)
+		s.fault(ok, x.Cond.Pos(), "the condition faults")
+		s.choose([]option{{cond: asBool(cond), body: func() { s.run(c, x.Then) }}}, true, func() { s.run(c, x.Else) })
+	case *model.Each:
+		s.each(c, x)
+	case *model.Close: // without faults there are no links
+	case *model.Refuse:
+		s.fail(unspecifiedFlag, x.Reason)
+	default:
+		refuse("a statement of the kind %T (%s)", x, x.Pos())
+	}
+}
+
+// value evaluates an expression; what faults in it is an error of the step.
+func (s *step) value(c *machine, e model.Expr) []*term {
+	v, ok := s.eval(&scope{inst: s.inst, base: c.base, locals: c.locals}, e)
+	s.fault(ok, e.Pos(), "an expression faults")
+	return v
+}
+
+func (s *step) scalar(c *machine, e model.Expr) (*term, *term) {
+	v, ok := s.eval(&scope{inst: s.inst, base: c.base, locals: c.locals}, e)
+	return v[0], ok
+}
+
+// stored evaluates an expression for a place of type t.
+func (s *step) stored(c *machine, e model.Expr, t *model.Type) []*term {
+	v := s.value(c, e)
+	v, ok := fit(t, e.Type(), v)
+	s.fault(ok, e.Pos(), "a value is outside its type")
+	return v
+}
+
+func (s *step) fields(c *machine, exprs []model.Expr, fields []*model.Field) []*term {
+	var out []*term
+	for i, f := range fields {
+		out = append(out, s.stored(c, exprs[i], f.Type)...)
+	}
+	return out
+}
+
+// assign sets a variable or a place inside it. Where an index is not known every place is given its value or
+// keeps it.
+func (s *step) assign(c *machine, x *model.Set) {
+	t, at := x.Var.Type, c.base+x.Var.Offset
+	s.place(c, x, x.Select, t, at)
+}
+
+// place follows the selectors to the places they may mean.
+func (s *step) place(c *machine, x *model.Set, sel []model.Selector, t *model.Type, at int) {
+	if len(sel) == 0 {
+		s.store(c, x, t, at)
+		return
+	}
+	if f := sel[0].Field; f != nil {
+		s.place(c, x, sel[1:], f.Type, at+f.Offset)
+		return
+	}
+	i, ok := s.scalar(c, sel[0].Index)
+	s.fault(ok, sel[0].Index.Pos(), "an expression faults")
+	n, low, first := t.Cap, int64(0), at+1
+	bound := s.inst.read(s, at)
+	if t.Kind == model.KindArray {
+		n, low, first = int(t.Index.Count()), lowest(t.Index), at
+		bound = number(int64(n))
+	}
+	var options []option
+	for k := range n {
+		cond := and(compare("==", i, number(low+int64(k))), compare("<", number(int64(k)), bound))
+		options = append(options, option{cond: cond, body: func() { s.place(c, x, sel[1:], t.Elem, first+k*t.Elem.Slots()) }})
+	}
+	s.choose(options, true, func() { s.fail(faultFlag, s.g.place(x.Span)+"an index is outside") })
+}
+
+func (s *step) store(c *machine, x *model.Set, t *model.Type, at int) {
+	v := s.stored(c, x.Value, t)
+	// places that are read by what is stored behind them keep their value in between
+	set := map[*variable]bool{}
+	for i := range v {
+		if readsAny(v[i], set) {
+			v = s.hold(v)
+			break
+		}
+		set[s.inst.slots[at+i]] = true
+	}
+	for i := range v {
+		s.set(s.inst.slots[at+i], v[i])
+	}
+}
+
+// destination is the number of the instance a message goes to, nil for all others.
+func (s *step) destination(c *machine, d model.Dest, to model.Expr) *term {
+	switch d {
+	case model.ToSender:
+		return number(int64(s.sender))
+	case model.ToBroadcast:
+		return nil
+	case model.ToExpr:
+		return s.value(c, to)[0]
+	}
+	if n := len(s.g.insts); n != 2 {
+		s.fail(faultFlag, "a message to the peer in a check that has not two instances")
+	}
+	return number(int64(1 - s.inst.index))
+}
+
+// send sends a message through the mappings of all parents.
+func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest, to *term, note string) {
+	if s.b.dead {
+		return
+	}
+	if c.up == nil {
+		s.put(msg, fields, to, note)
+		return
+	}
+	ps := c.part.Sends[msg.Index]
+	if ps == nil {
+		return
+	}
+	up, old := c.up, c.up.locals
+	up.locals = make([]*term, ps.Locals)
+	for i, l := range c.part.KeyLocals {
+		up.locals[l.Offset] = c.keys()[i]
+	}
+	from := 0
+	for _, l := range ps.Params {
+		n := l.Type.Slots()
+		copy(up.locals[l.Offset:l.Offset+n], fields[from:from+n])
+		from += n
+	}
+	mapped := s.fields(up, ps.Send.Fields, ps.Send.Message.Fields)
+	if ps.Send.Dest != model.ToPeer {
+		d, to = ps.Send.Dest, s.destination(up, ps.Send.Dest, ps.Send.To)
+	}
+	up.locals = old
+	s.send(up, ps.Send.Message, mapped, d, to, note)
+}
+
+// put puts a message into the channels it goes to.
+func (s *step) put(msg *model.Message, fields []*term, to *term, note string) {
+	me := s.inst.index
+	var options []option
+	for k := range s.g.insts {
+		if k == me {
+			continue
+		}
+		body := func() { s.emit(&send{ch: s.g.channel(me, k), msg: msg.Index, fields: fields, note: msg.Name + note}) }
+		if to == nil {
+			body()
+			continue
+		}
+		options = append(options, option{cond: compare("==", to, number(int64(k))), body: body})
+	}
+	if to != nil {
+		s.choose(options, true, func() { s.fail(faultFlag, msg.Name+" is sent to an instance that the check has not") })
+	}
+}
+
+// report is nothing for the embedding program, and an event for a parent.
+func (s *step) report(c *machine, x *model.ReportStmt) {
+	args := s.fields(c, x.Fields, x.Report.Fields)
+	if c.up == nil || s.b.dead {
+		return
+	}
+	for _, ev := range c.up.m.Events {
+		if ev.Kind == model.EventReport && ev.Part == c.part && ev.Report == x.Report {
+			s.enqueue(c, ev, append(c.keys(), args...))
+			return
+		}
+	}
+	s.fail(faultFlag, "the parent has no event for report "+x.Report.Name)
+}
+
+// runPart gives a part an event inside this step.
+func (s *step) runPart(c *machine, x *model.Run) {
+	s.select1(c, x.Part, x.Keys, func(i int) {
+		args := s.hold(s.fields(c, x.Args, x.Event.Fields))
+		s.deliver(c.enter(x.Part, i), x.Event, args)
+	})
+}
+
+// select1 runs body for the instance of a part that the keys mean.
+func (s *step) select1(c *machine, p *model.Part, keys []model.Expr, body func(int)) {
+	var values []*term
+	for _, k := range keys {
+		v, ok := s.scalar(c, k)
+		s.fault(ok, k.Pos(), "an expression faults")
+		values = append(values, v)
+	}
+	if s.b.dead {
+		return
+	}
+	var options []option
+	for i := range p.Count {
+		cond := yes
+		at := make([]int64, len(p.Keys))
+		interp.PartKeys(p, i, at)
+		for k, v := range values {
+			cond = and(cond, compare("==", v, number(at[k])))
+		}
+		options = append(options, option{cond: cond, body: func() { body(i) }})
+	}
+	s.choose(options, true, func() { s.fail(faultFlag, fmt.Sprintf("no instance of part %s", p.Name)) })
+}
+
+// restart puts a part back to its beginning.
+func (s *step) restart(c *machine, x *model.Restart) {
+	reset := func(i int) {
+		at := c.base + x.Part.Offset + i*x.Part.Machine.Size
+		for k := at; k < at+x.Part.Machine.Size; k++ {
+			if s.inst.slots[k] != nil {
+				s.set(s.inst.slots[k], number(s.inst.init[k]))
+			}
+		}
+	}
+	if len(x.Keys) > 0 {
+		s.select1(c, x.Part, x.Keys, reset)
+		return
+	}
+	for i := range x.Part.Count {
+		reset(i)
+	}
+}
+
+// each runs statements for each element. The list is looked at before the first.
+func (s *step) each(c *machine, x *model.Each) {
+	bind := func(v []*term) {
+		if need := x.Local.Offset + len(v); need > len(c.locals) {
+			c.locals = append(c.locals, make([]*term, need-len(c.locals))...)
+		}
+		copy(c.locals[x.Local.Offset:], v)
+	}
+	if x.Values != nil {
+		for _, v := range s.g.domain(x.Values) {
+			bind(v)
+			s.run(c, x.Body)
+		}
+		return
+	}
+	list := s.hold(s.value(c, x.Over))
+	for _, el := range elements(x.Over.Type(), list) {
+		s.choose([]option{{cond: el.there, body: func() { bind(el.v); s.run(c, x.Body) }}}, true, nil)
+	}
+}

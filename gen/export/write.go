@@ -1,0 +1,353 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// writer writes lines with tabs before them.
+type writer struct {
+	bytes.Buffer
+	depth int
+	g     *generator
+}
+
+func (w *writer) line(format string, args ...any) {
+	if format != "" {
+		w.WriteString(strings.Repeat("\t", w.depth))
+		fmt.Fprintf(w, format, args...)
+	}
+	w.WriteByte('\n')
+}
+
+func (w *writer) indent(f func()) {
+	w.depth++
+	f()
+	w.depth--
+}
+
+// comment makes a text safe inside a comment.
+func comment(text string) string {
+	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "*/", "* /")
+	return strings.ReplaceAll(text, "/*", "/ *")
+}
+
+func (g *generator) promela() []byte {
+	procs := g.processes()
+	claims := g.assertions()
+	body := &writer{g: g}
+	for _, p := range procs {
+		body.process(p)
+	}
+	body.monitor(claims)
+	w := &writer{g: g}
+	w.head(claims)
+	w.declarations(claims)
+	w.Write(body.Bytes())
+	return w.Bytes()
+}
+
+func (w *writer) head(claims []assertion) {
+	g := w.g
+	w.line("/* %s, check %s: %s", g.p.Name, g.c.Name, comment(g.c.Doc))
+	w.line("   Written by fsmgen from %s; the specification is the law, not this file.", strings.Join(g.p.Files, ", "))
+	w.line("")
+	w.line("   spin -a FILE && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000 -w25")
+	w.line("")
+	w.line("   visits the configurations that fsmgen check visits, each once: \"states, stored\" is its number of configurations.")
+	w.line("   (A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.")
+	for _, c := range claims {
+		if c.sometimes {
+			w.line("   %s is a claim that something happens: with spin -DSHOW_%s -a the assertion fails where it does.", c.flag, c.flag)
+		}
+	}
+	for _, text := range g.left {
+		w.line("   Not in this model, claim %s.", comment(text))
+	}
+	w.line("*/")
+	w.line("")
+}
+
+func (w *writer) declarations(claims []assertion) {
+	g := w.g
+	if len(g.messages) > 0 {
+		w.line("mtype = { %s };", strings.Join(g.messages, ", "))
+	}
+	for _, d := range g.defines {
+		w.line("#define %s %s", d[0], d[1])
+	}
+	w.line("")
+	columns := "mtype"
+	for _, v := range g.fields {
+		columns += ", " + v.declared()
+	}
+	for _, row := range g.chans {
+		for _, ch := range row {
+			if !ch.used {
+				continue
+			}
+			w.line("chan %s = [%d] of { %s };", ch.name, g.c.Channel.Capacity, columns)
+			for i := range g.messages {
+				if v := ch.counts[i]; v != nil {
+					w.variable("", v)
+				}
+			}
+		}
+	}
+	for _, in := range g.insts {
+		w.line("")
+		w.line("/* %s is a %s */", in.model.Name, comment(in.initially()))
+		if in.started != nil {
+			w.variable("", in.started)
+		}
+		for _, v := range in.slots {
+			if v != nil {
+				w.variable("", v)
+			}
+		}
+		for _, r := range g.c.Rules {
+			if v := in.given[r]; v != nil {
+				w.variable("", v)
+			}
+		}
+	}
+	w.line("")
+	w.line("/* what lives inside a step only, and what assertions that fail are named; no part of a state */")
+	if len(g.messages) > 0 {
+		w.line("hidden mtype m;")
+	}
+	for _, v := range g.fields {
+		w.variable("hidden ", v)
+	}
+	for _, v := range g.temps {
+		w.line("hidden int %s;", v.name)
+	}
+	for _, name := range []string{unspecifiedFlag, faultFlag} {
+		w.line("hidden byte %s;", name)
+	}
+	for _, c := range claims {
+		w.line("hidden byte %s;", c.flag)
+	}
+}
+
+// declared is the narrowest type of Promela that holds a variable.
+func (v *variable) declared() string {
+	switch {
+	case v.lo >= 0 && v.hi <= 1:
+		return "bool"
+	case v.lo >= 0 && v.hi <= 255:
+		return "byte"
+	case v.lo >= -1<<15 && v.hi < 1<<15:
+		return "short"
+	}
+	return "int"
+}
+
+func (w *writer) variable(hidden string, v *variable) {
+	kind := v.declared()
+	if hidden != "" && kind == "bool" {
+		kind = "byte" // Spin hides no bits
+	}
+	text := hidden + kind + " " + v.name
+	if v.init != 0 || v.names != nil && hidden == "" {
+		text += " = " + v.value(v.init)
+	}
+	text += ";"
+	if v.doc != "" {
+		text += " /* " + comment(v.doc) + " */"
+	}
+	w.line("%s", text)
+}
+
+func (w *writer) process(p process) {
+	w.line("")
+	w.line("active proctype %s()", p.in.name)
+	w.line("{")
+	w.line("end:")
+	w.indent(func() {
+		w.line("do")
+		for _, a := range p.alts {
+			w.alternative(a)
+		}
+		w.line(":: false")
+		w.line("od")
+	})
+	w.line("}")
+}
+
+func (w *writer) alternative(a alternative) {
+	w.line(":: d_step { /* %s */", comment(a.note))
+	w.indent(func() {
+		w.line("%s ->", w.text(a.guard))
+		switch {
+		case a.take != nil:
+			w.take(a)
+		case len(a.body) == 0:
+			w.line("skip")
+		default:
+			w.statements(a.body)
+		}
+	})
+	w.line("}")
+}
+
+// text writes a term and makes sure that Promela can read its numbers.
+func (w *writer) text(t *term) string {
+	t.checkNumbers()
+	return t.String()
+}
+
+func (t *term) checkNumbers() {
+	if t.op == "" && (t.lo < least || t.lo > greatest) {
+		refuse("numbers of more than 31 bits")
+	}
+	for _, x := range t.x {
+		x.checkNumbers()
+	}
+}
+
+// take takes a message from a channel and does what is to be done with it.
+func (w *writer) take(a alternative) {
+	columns := "m"
+	for _, v := range w.g.fields {
+		columns += "," + v.name
+	}
+	if a.keep {
+		columns = "<" + columns + ">"
+	}
+	w.line("%s?%s;", a.take.name, columns)
+	if a.lost && len(a.byMessage) == 0 {
+		w.line("skip")
+		return
+	}
+	w.line("if")
+	for _, r := range a.byMessage {
+		count := a.take.counts[r.msg]
+		w.line(":: m == %s ->", w.g.messages[r.msg])
+		w.indent(func() {
+			if count != nil && !a.keep {
+				w.line("%s = %s - 1;", count.name, count.name)
+			}
+			w.statements(r.body)
+			if len(r.body) == 0 {
+				w.line("skip")
+			}
+		})
+	}
+	if a.lost {
+		w.line(":: else")
+	} else {
+		w.line(":: else -> assert(%s)", unspecifiedFlag)
+	}
+	w.line("fi")
+}
+
+func (w *writer) statements(list []stmt) {
+	for _, x := range list {
+		switch x := x.(type) {
+		case *assign:
+			w.line("%s = %s;", x.v.name, w.assigned(x))
+		case *send:
+			w.send(x)
+		case *require:
+			w.line("if :: %s :: else -> assert(%s) fi; /* %s */", w.text(x.cond), x.fail.flag, comment(x.fail.why))
+		case *failure:
+			w.line("assert(%s); /* %s */", x.flag, comment(x.why))
+		case *choice:
+			w.choice(x)
+		}
+	}
+}
+
+func (w *writer) assigned(x *assign) string {
+	if x.x.constant() {
+		return x.v.value(x.x.lo)
+	}
+	return w.text(x.x)
+}
+
+func (w *writer) send(x *send) {
+	args := w.g.messages[x.msg]
+	for i := range w.g.fields {
+		if i < len(x.fields) {
+			v := w.text(x.fields[i])
+			if x.fields[i].constant() && i < len(w.g.columns[x.msg]) {
+				v = w.g.columns[x.msg][i].v.value(x.fields[i].lo)
+			}
+			args += "," + v
+		} else {
+			args += ",0"
+		}
+	}
+	count := ""
+	if v := x.ch.counts[x.msg]; v != nil {
+		count = fmt.Sprintf(" %s = %s + 1;", v.name, v.name)
+	}
+	if w.g.loses() {
+		w.line("if :: nfull(%s) -> %s!%s;%s :: else fi; /* %s */", x.ch.name, x.ch.name, args, count, comment(x.note))
+		return
+	}
+	w.line("assert(nfull(%s)); %s!%s;%s /* %s */", x.ch.name, x.ch.name, args, count, comment(x.note))
+}
+
+func (w *writer) choice(x *choice) {
+	w.line("if")
+	for _, a := range x.arms {
+		note := ""
+		if a.note != "" {
+			note = " /* " + comment(a.note) + " */"
+		}
+		if len(a.body) == 0 {
+			w.line(":: %s%s", w.text(a.cond), note)
+			continue
+		}
+		w.line(":: %s ->%s", w.text(a.cond), note)
+		w.indent(func() { w.statements(a.body) })
+	}
+	if len(x.otherwise) == 0 {
+		w.line(":: else")
+	} else {
+		w.line(":: else ->")
+		w.indent(func() { w.statements(x.otherwise) })
+	}
+	w.line("fi;")
+}
+
+// monitor writes the process that takes a step only to fail an assertion.
+func (w *writer) monitor(claims []assertion) {
+	w.line("")
+	w.line("active proctype %s()", w.g.names.take("claims"))
+	w.line("{")
+	w.line("end:")
+	w.indent(func() {
+		w.line("do")
+		for _, c := range claims {
+			cond := not(c.cond)
+			if c.sometimes {
+				w.line("#ifdef SHOW_%s", c.flag)
+				cond = c.cond
+			}
+			if !cond.is(0) {
+				text := w.text(cond)
+				if c.stuck {
+					text = "timeout && " + paren(cond, text)
+				}
+				w.line(":: d_step { %s -> assert(%s) } /* %s */", text, c.flag, comment(c.doc))
+			}
+			if c.sometimes {
+				w.line("#endif")
+			}
+		}
+		w.line(":: false")
+		w.line("od")
+	})
+	w.line("}")
+}
+
+func paren(t *term, text string) string {
+	if t.op == "||" {
+		return "(" + text + ")"
+	}
+	return text
+}
