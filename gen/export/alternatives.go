@@ -116,10 +116,7 @@ func (g *generator) command(in *instance, ev *model.Event) []alternative {
 			continue
 		}
 		for _, tuple := range tuples {
-			args := make([]*term, len(tuple))
-			for i, n := range tuple {
-				args[i] = number(n)
-			}
+			args := numbers(tuple)
 			s := g.step(in, 0, true)
 			at := compare("==", read(in.slots[0]), number(int64(st.Index)))
 			s.assume(at)
@@ -148,29 +145,10 @@ func (g *generator) timers(in *instance, c *machine, way []*machine) []alternati
 	var out []alternative
 	way = append(slices.Clone(way), c)
 	for _, ev := range c.m.Events {
-		if ev.Kind != model.EventTimer {
-			continue
-		}
-		var rule *model.EnvRule
-		if c.up == nil {
-			rule = g.ruleFor(in, ev)
-		}
-		armed := in.slots[c.base+ev.Timer.Offset]
-		guard := and(and(in.begun(), read(armed)), g.allowed(in, rule, nil))
-		s := g.step(in, 0, false)
-		s.assume(read(armed))
-		if v := in.given[rule]; rule != nil && v != nil {
-			more, _ := arith("+", read(v), yes)
-			s.emit(&assign{v, more})
-		}
-		for _, x := range slices.Backward(way) {
-			if x == c {
-				s.handle(x, ev, nil)
+		if ev.Kind == model.EventTimer {
+			for i := range ev.Timer.Count {
+				out = append(out, g.expiry(in, way, ev, i)...)
 			}
-			s.drain(x)
-		}
-		if !guard.is(0) {
-			out = append(out, alternative{note: ev.Name + " expires", guard: guard, body: tidy(s.b.list, false)})
 		}
 	}
 	for _, p := range c.m.Parts {
@@ -179,6 +157,34 @@ func (g *generator) timers(in *instance, c *machine, way []*machine) []alternati
 		}
 	}
 	return out
+}
+
+// expiry is that of one instance of a timer; way leads from the root to its machine.
+func (g *generator) expiry(in *instance, way []*machine, ev *model.Event, i int) []alternative {
+	var rule *model.EnvRule
+	c := way[len(way)-1]
+	if c.up == nil {
+		rule = g.ruleFor(in, ev)
+	}
+	args := numbers(interp.TimerKeys(ev.Timer, i))
+	armed := in.slots[c.base+ev.Timer.Offset+i]
+	guard := and(and(in.begun(), read(armed)), g.allowed(in, rule, args))
+	if guard.is(0) {
+		return nil
+	}
+	s := g.step(in, 0, false)
+	s.assume(read(armed))
+	if v := in.given[rule]; rule != nil && v != nil {
+		more, _ := arith("+", read(v), yes)
+		s.emit(&assign{v, more})
+	}
+	for _, x := range slices.Backward(way) {
+		if x == c {
+			s.handle(x, ev, args)
+		}
+		s.drain(x)
+	}
+	return []alternative{{note: interp.TimerName(ev.Timer, i) + " expires", guard: guard, body: tidy(s.b.list, false)}}
 }
 
 // arrivals is what can happen to the oldest message of a channel.
@@ -194,18 +200,14 @@ func (g *generator) arrivals(in *instance, ch *channel) []alternative {
 			continue
 		}
 		a.guard = and(a.guard, not(g.kept(in, ch, i, ev)))
-		s := g.step(in, ch.from, false)
-		if t := in.model.Role.Sender; t != nil && (int64(ch.from) < t.Lo || int64(ch.from) > t.Hi) {
-			s.fail(faultFlag, "the sender is outside its type")
-		}
-		s.deliver(in.root(), ev, g.columns[i])
-		a.byMessage = append(a.byMessage, reception{i, tidy(s.b.list, false)})
+		a.byMessage = append(a.byMessage, reception{i, g.receive(in, ch, i, ev, yes)})
 	}
-	out := []alternative{a}
+	out := g.cut(in, a)
 	if g.c.Channel.Duplicates {
-		b := a
-		b.note, b.keep = b.note+", which arrives again", true
-		out = append(out, b)
+		for _, b := range slices.Clone(out) {
+			b.note, b.keep = b.note+", which arrives again", true
+			out = append(out, b)
+		}
 	}
 	if g.c.Channel.Lossy {
 		l := alternative{note: a.note + " is lost", take: ch, lost: true, guard: compare(">", raw("len("+ch.name+")", 255), no)}
@@ -219,6 +221,84 @@ func (g *generator) arrivals(in *instance, ch *channel) []alternative {
 	return out
 }
 
+// receive is what an instance does with a message where a condition on its state holds.
+func (g *generator) receive(in *instance, ch *channel, msg int, ev *model.Event, at *term) []stmt {
+	s := g.step(in, ch.from, false)
+	s.assume(at)
+	if t := in.model.Role.Sender; t != nil && (int64(ch.from) < t.Lo || int64(ch.from) > t.Hi) {
+		s.fail(faultFlag, "the sender is outside its type")
+	}
+	s.deliver(in.root(), ev, g.columns[msg])
+	return tidy(s.b.list, false)
+}
+
+// longest is how many statements Spin takes in one step, with room for what each is written as.
+const longest = 1200
+
+// cut makes a reception that is too long for one step into one for each message, or one for each message and state.
+func (g *generator) cut(in *instance, a alternative) []alternative {
+	total := 0
+	for _, r := range a.byMessage {
+		total += length(r.body)
+	}
+	if total < longest {
+		return []alternative{a}
+	}
+	var out []alternative
+	for _, r := range a.byMessage {
+		b := a
+		b.guard = and(a.guard, raw(g.poll(a.take, r.msg), 1))
+		b.note += ": " + g.p.Messages[r.msg].Name
+		b.byMessage = []reception{r}
+		if length(r.body) < longest {
+			out = append(out, b)
+			continue
+		}
+		ev := receptionOf(in.model.Role, g.p.Messages[r.msg])
+		for _, st := range in.model.Role.States {
+			at := compare("==", read(in.slots[0]), number(int64(st.Index)))
+			if h := handlerOf(st, ev); h != nil && h.Mode == model.Defer {
+				continue
+			}
+			d := b
+			d.guard = and(b.guard, at)
+			d.note += " in " + st.Name
+			d.byMessage = []reception{{r.msg, g.receive(in, a.take, r.msg, ev, at)}}
+			out = append(out, d)
+		}
+	}
+	for _, b := range out {
+		if n := length(b.byMessage[0].body); n >= longest {
+			refuse("a step of %d statements (%s), more than Spin takes in one", n, b.note)
+		}
+	}
+	return out
+}
+
+// length is how many statements a list has.
+func length(list []stmt) int {
+	n := 0
+	for _, x := range list {
+		n++
+		if x, ok := x.(*choice); ok {
+			n += length(x.otherwise)
+			for _, a := range x.arms {
+				n += 1 + length(a.body)
+			}
+		}
+	}
+	return n
+}
+
+// poll is the text that asks whether a message is the oldest of a channel.
+func (g *generator) poll(ch *channel, msg int) string {
+	text := ch.name + "?[" + g.messages[msg]
+	for range g.fields {
+		text += ",_"
+	}
+	return text + "]"
+}
+
 // kept is the condition that a message is the oldest of a channel and the state defers it.
 func (g *generator) kept(in *instance, ch *channel, msg int, ev *model.Event) *term {
 	in0 := no
@@ -230,11 +310,7 @@ func (g *generator) kept(in *instance, ch *channel, msg int, ev *model.Event) *t
 	if in0.is(0) {
 		return no
 	}
-	poll := ch.name + "?[" + g.messages[msg]
-	for range g.fields {
-		poll += ",_"
-	}
-	return and(raw(poll+"]", 1), in0)
+	return and(raw(g.poll(ch, msg), 1), in0)
 }
 
 func receptionOf(role *model.Machine, m *model.Message) *model.Event {

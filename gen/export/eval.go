@@ -1,7 +1,6 @@
 package export
 
 import (
-	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -53,7 +52,7 @@ func (s *step) eval(sc *scope, e model.Expr) (v []*term, ok *term) {
 		}
 		return one(in), ok
 	case *model.TimerTest:
-		return s.at(sc, e.Inst, e.Path, e.Timer.Offset, 1)
+		return s.timerTest(sc, e)
 	case *model.ChanLen:
 		return one(s.g.lengths(sc.inst, e)), yes
 	case *model.FieldRef:
@@ -89,10 +88,9 @@ func (s *step) evalMore(sc *scope, e model.Expr) (v []*term, ok *term) {
 		}
 		return l, ok
 	case *model.Build:
-		l := zeros(e.T.Slots())
-		ok = yes
-		fine := s.forEach(sc, e.Local, e.Values, e.Over, func(there *term) { l, ok = s.add(sc, e.T, l, ok, e.Elem, there) })
-		return l, and(fine, ok)
+		return s.build(sc, e)
+	case *model.Find:
+		return s.find(sc, e)
 	case *model.Quantified:
 		return s.quantified(sc, e)
 	}
@@ -127,20 +125,10 @@ func (s *step) follow(sc *scope, in *instance, base int, path model.Path, off, n
 		return v, yes
 	}
 	p := path[0].Part
-	var keys []*term
-	fine := yes
-	for _, k := range path[0].Keys {
-		x, ok := s.eval(sc, k)
-		keys, fine = append(keys, x[0]), and(fine, ok)
-	}
+	keys, fine := s.keys(sc, path[0].Keys)
 	v, ok = zeros(n), no
 	for i := range p.Count {
-		cond := yes
-		values := make([]int64, len(p.Keys))
-		interp.PartKeys(p, i, values)
-		for k, x := range keys {
-			cond = and(cond, compare("==", x, number(values[k])))
-		}
+		cond := selects(keys, partKeys(p)(i))
 		if cond.is(0) {
 			continue
 		}
@@ -148,6 +136,26 @@ func (s *step) follow(sc *scope, in *instance, base int, path model.Path, off, n
 		v, ok = pickAll(cond, x, v), pick(cond, okay, ok)
 	}
 	return v, and(fine, ok)
+}
+
+func (s *step) keys(sc *scope, list []model.Expr) (keys []*term, ok *term) {
+	ok = yes
+	for _, k := range list {
+		x, fine := s.eval(sc, k)
+		keys, ok = append(keys, x[0]), and(ok, fine)
+	}
+	return keys, ok
+}
+
+func (s *step) timerTest(sc *scope, e *model.TimerTest) ([]*term, *term) {
+	keys, fine := s.keys(sc, e.Keys)
+	v, ok := s.at(sc, e.Inst, e.Path, e.Timer.Offset, e.Timer.Count)
+	armed, one1 := no, no
+	for i := range e.Timer.Count {
+		cond := selects(keys, timerKeys(e.Timer)(i))
+		armed, one1 = pick(cond, v[i], armed), or(cond, one1)
+	}
+	return one(armed), and(and(fine, ok), one1)
 }
 
 // pickAll is c ? x : y, slot by slot.
@@ -233,38 +241,4 @@ func (s *step) binary(sc *scope, e *model.Binary) ([]*term, *term) {
 		return one(compare(op, x[0], y[0])), both
 	}
 	return one(exact(arithOps[e.Op], x[0], y[0], e)), both
-}
-
-// quantified is all and some. They stop at the first element that decides, so what faults behind it does not count.
-func (s *step) quantified(sc *scope, e *model.Quantified) ([]*term, *term) {
-	result, ok, open := truth(e.All), yes, yes
-	fine := s.forEach(sc, e.Local, e.Values, e.Over, func(there *term) {
-		v, okay := s.eval(sc, e.X)
-		ok = and(ok, or(not(and(open, there)), okay))
-		if e.All {
-			result = and(result, or(not(there), v[0]))
-			open = result
-		} else {
-			result = or(result, and(there, v[0]))
-			open = not(result)
-		}
-	})
-	return one(result), and(fine, ok)
-}
-
-// forEach binds the local to each value or element in turn; there says whether there is such an element.
-func (s *step) forEach(sc *scope, l *model.Local, values *model.Type, over model.Expr, body func(there *term)) (ok *term) {
-	if values != nil {
-		for _, v := range s.g.domain(values) {
-			sc.bind(l, v)
-			body(yes)
-		}
-		return yes
-	}
-	list, ok := s.eval(sc, over)
-	for _, el := range elements(over.Type(), list) {
-		sc.bind(l, el.v)
-		body(el.there)
-	}
-	return ok
 }

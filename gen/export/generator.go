@@ -45,7 +45,7 @@ type instance struct {
 	name    string
 	slots   []*variable // nil: a constant
 	init    []int64
-	started *variable              // nil: start does nothing
+	started *variable                    // nil: start does nothing
 	given   map[*model.EnvRule]*variable // how often a bounded command was given
 }
 
@@ -172,7 +172,9 @@ func (g *generator) lay(in *instance, m *model.Machine, base int, prefix string)
 		g.layValue(in, v.Type, base+v.Offset, prefix+v.Name, v.Doc)
 	}
 	for _, t := range m.Timers {
-		in.slots[base+t.Offset] = &variable{name: g.names.take(prefix + t.Name), hi: 1, doc: t.Doc}
+		for i := range t.Count {
+			in.slots[base+t.Offset+i] = &variable{name: g.names.take(prefix + interp.TimerName(t, i)), hi: 1, doc: t.Doc}
+		}
 	}
 	for _, p := range m.Parts {
 		for i := range p.Count {

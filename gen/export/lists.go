@@ -120,11 +120,28 @@ func (s *step) call(sc *scope, e *model.Call) (v []*term, ok *term) {
 	case model.FnAppend, model.FnWith:
 		l, fits := fit(e.T, t, x)
 		return s.add(sc, e.T, l, and(ok, fits), e.Args[1], yes)
+	case model.FnUnion, model.FnMinus, model.FnIntersect:
+		y, okY := s.eval(sc, e.Args[1])
+		return one(combine(e.Fn, x[0], y[0])), and(ok, okY)
 	case model.FnContains, model.FnWithout:
 		return s.membership(sc, e, x, ok)
 	}
 	refuse("a function of number %d (%s)", e.Fn, e.Pos())
 	return nil, nil
+}
+
+// combine is what two sets have in common, or one, or only the first.
+func combine(fn model.Builtin, x, y *term) *term {
+	both, _ := arith("&", x, y)
+	switch fn {
+	case model.FnUnion:
+		all, _ := arith("|", x, y)
+		return all
+	case model.FnMinus:
+		rest, _ := arith("-", x, both)
+		return clamp(rest, 0, x.hi)
+	}
+	return both
 }
 
 func (s *step) ifCall(sc *scope, e *model.Call, cond, ok *term) ([]*term, *term) {

@@ -76,7 +76,9 @@ func (g *generator) deadlock(final *term) assertion {
 func (g *generator) running(in *instance, m *model.Machine, base int) *term {
 	any := no
 	for _, t := range m.Timers {
-		any = or(any, read(in.slots[base+t.Offset]))
+		for i := range t.Count {
+			any = or(any, read(in.slots[base+t.Offset+i]))
+		}
 	}
 	for _, p := range m.Parts {
 		for i := range p.Count {

@@ -171,6 +171,7 @@ func (g *generator) literals() {
 			for _, a := range p.Args {
 				model.Walk(a, note)
 			}
+			model.Walk(p.To, note)
 			for _, ps := range p.Sends {
 				if ps != nil {
 					visitStmts([]model.Stmt{ps.Send}, note)
@@ -210,6 +211,11 @@ func visitStmts(list []model.Stmt, f func(model.Expr)) {
 			all(x.Keys...)
 			all(x.Args...)
 		case *model.Restart:
+			all(x.Keys...)
+		case *model.StartTimer:
+			all(x.Keys...)
+			all(x.Ticks)
+		case *model.StopTimer:
 			all(x.Keys...)
 		case *model.If:
 			all(x.Cond)

@@ -308,7 +308,11 @@ func (s *step) inState(c *machine, st *model.State, ev *model.Event, h *model.Ha
 		return
 	}
 	if ev.Kind == model.EventTimer {
-		s.set(s.inst.slots[c.base+ev.Timer.Offset], no)
+		keys := make([]int64, len(ev.Timer.Keys))
+		for i := range keys {
+			keys[i] = args[i].lo
+		}
+		s.set(s.inst.slots[c.base+ev.Timer.Offset+interp.TimerIndex(ev.Timer, keys)], no)
 	}
 	s.branches(c, h, args, 0)
 }
@@ -370,12 +374,12 @@ func (s *step) entry(c *machine, st *model.State) {
 }
 
 // keys are the keys of the part that c is.
-func (c *machine) keys() []*term {
-	keys := make([]int64, len(c.part.Keys))
-	interp.PartKeys(c.part, c.index, keys)
-	out := make([]*term, len(keys))
-	for i, k := range keys {
-		out[i] = number(k)
+func (c *machine) keys() []*term { return numbers(partKeys(c.part)(c.index)) }
+
+func numbers(list []int64) []*term {
+	out := make([]*term, len(list))
+	for i, n := range list {
+		out[i] = number(n)
 	}
 	return out
 }

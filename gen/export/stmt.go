@@ -1,8 +1,6 @@
 package export
 
 import (
-	"fmt"
-
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -30,9 +28,12 @@ func (s *step) stmt(c *machine, x model.Stmt) {
 	case *model.Restart:
 		s.restart(c, x)
 	case *model.StartTimer:
-		s.set(s.inst.slots[c.base+x.Timer.Offset], yes)
+		s.timer(c, x.Timer, x.Keys, yes)
+		if x.Ticks != nil {
+			s.stored(c, x.Ticks, x.Timer.Length)
+		}
 	case *model.StopTimer:
-		s.set(s.inst.slots[c.base+x.Timer.Offset], no)
+		s.timer(c, x.Timer, x.Keys, no)
 	case *model.If:
 		cond, ok := s.scalar(c, x.Cond)
 		s.fault(ok, x.Cond.Pos(), "the condition faults")
@@ -124,20 +125,15 @@ func (s *step) store(c *machine, x *model.Set, t *model.Type, at int) {
 	}
 }
 
-// destination is the number of the instance a message goes to, nil for all others.
+// destination is the number of the instance a message goes to, if the statement says one.
 func (s *step) destination(c *machine, d model.Dest, to model.Expr) *term {
 	switch d {
 	case model.ToSender:
 		return number(int64(s.sender))
-	case model.ToBroadcast:
-		return nil
 	case model.ToExpr:
 		return s.value(c, to)[0]
 	}
-	if n := len(s.g.insts); n != 2 {
-		s.fail(faultFlag, "a message to the peer in a check that has not two instances")
-	}
-	return number(int64(1 - s.inst.index))
+	return no
 }
 
 // send sends a message through the mappings of all parents.
@@ -146,18 +142,20 @@ func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest
 		return
 	}
 	if c.up == nil {
-		s.put(msg, fields, to, note)
+		s.put(msg, fields, d, to, note)
 		return
 	}
 	ps := c.part.Sends[msg.Index]
 	if ps == nil {
 		return
 	}
-	up, old := c.up, c.up.locals
-	up.locals = make([]*term, ps.Locals)
-	for i, l := range c.part.KeyLocals {
-		up.locals[l.Offset] = c.keys()[i]
+	if d == model.ToPeer && c.part.To != nil {
+		v, ok := s.eval(&scope{inst: s.inst, base: c.up.base, locals: c.keyFrame(c.part.ToLocals)}, c.part.To)
+		s.fault(ok, c.part.To.Pos(), "an expression faults")
+		d, to = model.ToExpr, v[0]
 	}
+	up, old := c.up, c.up.locals
+	up.locals = c.keyFrame(ps.Locals)
 	from := 0
 	for _, l := range ps.Params {
 		n := l.Type.Slots()
@@ -172,22 +170,40 @@ func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest
 	s.send(up, ps.Send.Message, mapped, d, to, note)
 }
 
+// keyFrame is a frame of locals with the keys of the part that c is.
+func (c *machine) keyFrame(n int) []*term {
+	for _, l := range c.part.KeyLocals {
+		n = max(n, l.Offset+1)
+	}
+	frame := make([]*term, n)
+	for i, l := range c.part.KeyLocals {
+		frame[l.Offset] = c.keys()[i]
+	}
+	return frame
+}
+
 // put puts a message into the channels it goes to.
-func (s *step) put(msg *model.Message, fields []*term, to *term, note string) {
+func (s *step) put(msg *model.Message, fields []*term, d model.Dest, to *term, note string) {
 	me := s.inst.index
+	if d == model.ToPeer {
+		if len(s.g.insts) != 2 {
+			s.fail(faultFlag, "a message to the peer in a check that has not two instances")
+		}
+		to = number(int64(1 - me))
+	}
 	var options []option
 	for k := range s.g.insts {
 		if k == me {
 			continue
 		}
 		body := func() { s.emit(&send{ch: s.g.channel(me, k), msg: msg.Index, fields: fields, note: msg.Name + note}) }
-		if to == nil {
+		if d == model.ToBroadcast {
 			body()
 			continue
 		}
 		options = append(options, option{cond: compare("==", to, number(int64(k))), body: body})
 	}
-	if to != nil {
+	if d != model.ToBroadcast {
 		s.choose(options, true, func() { s.fail(faultFlag, msg.Name+" is sent to an instance that the check has not") })
 	}
 }
@@ -209,14 +225,26 @@ func (s *step) report(c *machine, x *model.ReportStmt) {
 
 // runPart gives a part an event inside this step.
 func (s *step) runPart(c *machine, x *model.Run) {
-	s.select1(c, x.Part, x.Keys, func(i int) {
+	s.which(c, x.Keys, x.Part.Count, partKeys(x.Part), "part "+x.Part.Name, func(i int) {
 		args := s.hold(s.fields(c, x.Args, x.Event.Fields))
 		s.deliver(c.enter(x.Part, i), x.Event, args)
 	})
 }
 
-// select1 runs body for the instance of a part that the keys mean.
-func (s *step) select1(c *machine, p *model.Part, keys []model.Expr, body func(int)) {
+func partKeys(p *model.Part) func(int) []int64 {
+	return func(i int) []int64 {
+		keys := make([]int64, len(p.Keys))
+		interp.PartKeys(p, i, keys)
+		return keys
+	}
+}
+
+func timerKeys(t *model.Timer) func(int) []int64 {
+	return func(i int) []int64 { return interp.TimerKeys(t, i) }
+}
+
+// which runs body for the instance of a part or timer that the keys mean.
+func (s *step) which(c *machine, keys []model.Expr, count int, keysOf func(int) []int64, what string, body func(int)) {
 	var values []*term
 	for _, k := range keys {
 		v, ok := s.scalar(c, k)
@@ -227,16 +255,31 @@ func (s *step) select1(c *machine, p *model.Part, keys []model.Expr, body func(i
 		return
 	}
 	var options []option
-	for i := range p.Count {
-		cond := yes
-		at := make([]int64, len(p.Keys))
-		interp.PartKeys(p, i, at)
-		for k, v := range values {
-			cond = and(cond, compare("==", v, number(at[k])))
-		}
-		options = append(options, option{cond: cond, body: func() { body(i) }})
+	for i := range count {
+		options = append(options, option{cond: selects(values, keysOf(i)), body: func() { body(i) }})
 	}
-	s.choose(options, true, func() { s.fail(faultFlag, fmt.Sprintf("no instance of part %s", p.Name)) })
+	s.choose(options, true, func() { s.fail(faultFlag, "no instance of "+what) })
+}
+
+// selects says whether keys have these values.
+func selects(keys []*term, values []int64) *term {
+	cond := yes
+	for k, v := range keys {
+		cond = and(cond, compare("==", v, number(values[k])))
+	}
+	return cond
+}
+
+// timer arms or disarms a timer.
+func (s *step) timer(c *machine, t *model.Timer, keys []model.Expr, armed *term) {
+	set := func(i int) { s.set(s.inst.slots[c.base+t.Offset+i], armed) }
+	if len(keys) == len(t.Keys) {
+		s.which(c, keys, t.Count, timerKeys(t), "timer "+t.Name, set)
+		return
+	}
+	for i := range t.Count {
+		set(i)
+	}
 }
 
 // restart puts a part back to its beginning.
@@ -250,7 +293,7 @@ func (s *step) restart(c *machine, x *model.Restart) {
 		}
 	}
 	if len(x.Keys) > 0 {
-		s.select1(c, x.Part, x.Keys, reset)
+		s.which(c, x.Keys, x.Part.Count, partKeys(x.Part), "part "+x.Part.Name, reset)
 		return
 	}
 	for i := range x.Part.Count {

@@ -338,13 +338,13 @@ func rebuild(op string, x []*term) *term {
 var precedence = map[string]int{"*": 10, "/": 10, "%": 10, "+": 9, "-": 9, "<<": 8, ">>": 8,
 	"<": 7, "<=": 7, ">": 7, ">=": 7, "==": 6, "!=": 6, "&": 5, "|": 4, "&&": 3, "||": 2}
 
-// String writes t in Promela.
+// String writes t in Promela. It refuses by a panic, so fmt, which recovers, must not call it.
 func (t *term) String() string { return string(t.append(nil, 0)) }
 
 func (t *term) append(b []byte, outer int) []byte {
 	switch t.op {
 	case "":
-		return strconv.AppendInt(b, t.lo, 10)
+		return append(b, digits(t.lo)...)
 	case "var", "raw":
 		return append(b, t.v.name...)
 	case "!":
@@ -376,6 +376,14 @@ func (t *term) append(b []byte, outer int) []byte {
 func (v *variable) value(n int64) string {
 	if n >= 0 && n < int64(len(v.names)) {
 		return v.names[n]
+	}
+	return digits(n)
+}
+
+// digits writes a number that Promela can read.
+func digits(n int64) string {
+	if n < least || n > greatest {
+		refuse("numbers of more than 31 bits")
 	}
 	return strconv.FormatInt(n, 10)
 }

@@ -53,7 +53,11 @@ func (w *writer) head(claims []assertion) {
 	w.line("/* %s, check %s: %s", g.p.Name, g.c.Name, comment(g.c.Doc))
 	w.line("   Written by fsmgen from %s; the specification is the law, not this file.", strings.Join(g.p.Files, ", "))
 	w.line("")
-	w.line("   spin -a FILE && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000 -w25")
+	vector := ""
+	if n := g.vector(); n > 700 {
+		vector = fmt.Sprintf(" -DVECTORSZ=%d", n*3/2/1024*1024+1024)
+	}
+	w.line("   spin -a FILE && cc -O3 -DSAFETY -DNOREDUCE%s -o pan pan.c && ./pan -m1000000 -w25", vector)
 	w.line("")
 	w.line("   visits the configurations that fsmgen check visits, each once: \"states, stored\" is its number of configurations.")
 	w.line("   (A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.")
@@ -67,6 +71,35 @@ func (w *writer) head(claims []assertion) {
 	}
 	w.line("*/")
 	w.line("")
+}
+
+// vector estimates the bytes of a state of Spin.
+func (g *generator) vector() int {
+	n := 0
+	for _, in := range g.insts {
+		for _, v := range in.slots {
+			if v != nil {
+				n += v.bytes()
+			}
+		}
+		n += 4
+	}
+	columns := 1
+	for _, v := range g.fields {
+		columns += v.bytes()
+	}
+	for _, row := range g.chans {
+		for _, ch := range row {
+			if ch.used {
+				n += 4 + columns*g.c.Channel.Capacity
+			}
+		}
+	}
+	return n
+}
+
+func (v *variable) bytes() int {
+	return map[string]int{"bool": 1, "byte": 1, "short": 2, "int": 4}[v.declared()]
 }
 
 func (w *writer) declarations(claims []assertion) {
@@ -179,7 +212,7 @@ func (w *writer) process(p process) {
 func (w *writer) alternative(a alternative) {
 	w.line(":: d_step { /* %s */", comment(a.note))
 	w.indent(func() {
-		w.line("%s ->", w.text(a.guard))
+		w.line("%s ->", a.guard.String())
 		switch {
 		case a.take != nil:
 			w.take(a)
@@ -190,21 +223,6 @@ func (w *writer) alternative(a alternative) {
 		}
 	})
 	w.line("}")
-}
-
-// text writes a term and makes sure that Promela can read its numbers.
-func (w *writer) text(t *term) string {
-	t.checkNumbers()
-	return t.String()
-}
-
-func (t *term) checkNumbers() {
-	if t.op == "" && (t.lo < least || t.lo > greatest) {
-		refuse("numbers of more than 31 bits")
-	}
-	for _, x := range t.x {
-		x.checkNumbers()
-	}
 }
 
 // take takes a message from a channel and does what is to be done with it.
@@ -251,7 +269,7 @@ func (w *writer) statements(list []stmt) {
 		case *send:
 			w.send(x)
 		case *require:
-			w.line("if :: %s :: else -> assert(%s) fi; /* %s */", w.text(x.cond), x.fail.flag, comment(x.fail.why))
+			w.line("if :: %s :: else -> assert(%s) fi; /* %s */", x.cond.String(), x.fail.flag, comment(x.fail.why))
 		case *failure:
 			w.line("assert(%s); /* %s */", x.flag, comment(x.why))
 		case *choice:
@@ -264,14 +282,14 @@ func (w *writer) assigned(x *assign) string {
 	if x.x.constant() {
 		return x.v.value(x.x.lo)
 	}
-	return w.text(x.x)
+	return x.x.String()
 }
 
 func (w *writer) send(x *send) {
 	args := w.g.messages[x.msg]
 	for i := range w.g.fields {
 		if i < len(x.fields) {
-			v := w.text(x.fields[i])
+			v := x.fields[i].String()
 			if x.fields[i].constant() && i < len(w.g.columns[x.msg]) {
 				v = w.g.columns[x.msg][i].v.value(x.fields[i].lo)
 			}
@@ -299,10 +317,10 @@ func (w *writer) choice(x *choice) {
 			note = " /* " + comment(a.note) + " */"
 		}
 		if len(a.body) == 0 {
-			w.line(":: %s%s", w.text(a.cond), note)
+			w.line(":: %s%s", a.cond.String(), note)
 			continue
 		}
-		w.line(":: %s ->%s", w.text(a.cond), note)
+		w.line(":: %s ->%s", a.cond.String(), note)
 		w.indent(func() { w.statements(a.body) })
 	}
 	if len(x.otherwise) == 0 {
@@ -329,7 +347,7 @@ func (w *writer) monitor(claims []assertion) {
 				cond = c.cond
 			}
 			if !cond.is(0) {
-				text := w.text(cond)
+				text := cond.String()
 				if c.stuck {
 					text = "timeout && " + paren(cond, text)
 				}

@@ -1,0 +1,257 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/export"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// spinRun is what Spin says of a model.
+type spinRun struct {
+	states uint64
+	failed string // the assertion that failed, "" if none
+	used   time.Duration
+	memory int64 // bytes at most
+}
+
+var (
+	storedStates = regexp.MustCompile(`([0-9.e+]+) states, stored`)
+	foundErrors  = regexp.MustCompile(`errors: ([0-9]+)`)
+	failedClaim  = regexp.MustCompile(`assertion violated \(?([A-Za-z0-9_]+)`)
+	vectorSize   = regexp.MustCompile(`-DVECTORSZ=[0-9]+`)
+)
+
+// compileSpin makes a verifier of a model in dir, without reductions. args are for spin -a, flags for the compiler.
+func compileSpin(dir string, text []byte, args []string, flags ...string) (pan string, err error) {
+	if err := os.WriteFile(filepath.Join(dir, "model.pml"), text, 0o644); err != nil {
+		return "", err
+	}
+	cmd := exec.Command("spin", append(append([]string{"-a"}, args...), "model.pml")...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("spin: %v\n%s", err, out)
+	}
+	flags = append(flags, "-w", "-DSAFETY", "-DNOREDUCE", "-o", "pan", "pan.c")
+	if v := vectorSize.Find(text); v != nil {
+		flags = append(flags, string(v))
+	}
+	cmd = exec.Command("cc", flags...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cc: %v\n%s", err, out)
+	}
+	return filepath.Join(dir, "pan"), nil
+}
+
+// runSpin runs a verifier to its end or to the first failed assertion.
+func runSpin(pan string, args ...string) (*spinRun, error) {
+	cmd := exec.Command(pan, args...)
+	cmd.Dir = filepath.Dir(pan)
+	out, err := cmd.CombinedOutput()
+	stored, found := storedStates.FindSubmatch(out), foundErrors.FindSubmatch(out)
+	if stored == nil || found == nil || strings.Contains(string(out), "max search depth too small") {
+		return nil, fmt.Errorf("pan: %v\n%s", err, out)
+	}
+	n, err := strconv.ParseFloat(string(stored[1]), 64)
+	r := &spinRun{states: uint64(n), used: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.memory = u.Maxrss << 10
+	}
+	if string(found[1]) != "0" {
+		r.failed = "something"
+		if m := failedClaim.FindSubmatch(out); m != nil {
+			r.failed = string(m[1])
+		}
+	}
+	return r, err
+}
+
+func needSpin(t testing.TB) {
+	for _, tool := range []string{"spin", "cc"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed: what is exported to Promela is not compared with Spin", tool)
+		}
+	}
+	if testing.Short() {
+		t.Skip("compiles C")
+	}
+}
+
+// exported is a check of a specification as a model for Spin.
+func exported(t testing.TB, file, check string, consts map[string]int64) (*model.Protocol, []byte) {
+	t.Helper()
+	p, list := compile.Load(file, compile.Options{Check: check, Consts: consts})
+	if p == nil {
+		t.Fatal(list)
+	}
+	text, err := export.Promela(p, p.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, text
+}
+
+func ours(t testing.TB, p *model.Protocol) *Report {
+	t.Helper()
+	s, err := New(p, p.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(context.Background(), explore.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestSpinCountsTheSame exports checks to Promela and lets Spin search them without reductions: it must store as many
+// states as there are configurations.
+func TestSpinCountsTheSame(t *testing.T) {
+	needSpin(t)
+	for _, x := range []struct {
+		file, check string
+		consts      map[string]int64
+	}{
+		{file: "ready/spec.yaml", check: "pair"},
+		{file: "confirm/spec.yaml", check: "pair"},
+		{file: "update/spec.yaml", check: "duel"},
+		{file: "reset/spec.yaml", check: "pair"},
+		{file: "setup/spec.yaml", check: "own"},
+		{file: "setup/spec.yaml", check: "all"},
+		{file: "setup/big.yaml", check: "big", consts: map[string]int64{"properties": 2}},
+		{file: "battle-end/frames.yaml", check: "delayless"},
+		{file: "startup/spec.yaml", check: "again"},
+		{file: "startup/spec.yaml", check: "lossy"},
+	} {
+		t.Run(x.file+" "+x.check, func(t *testing.T) {
+			p, text := exported(t, "../../specs/"+x.file, x.check, x.consts)
+			pan, err := compileSpin(t.TempDir(), text, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spin, err := runSpin(pan, "-m1000000", "-w20")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := ours(t, p)
+			if spin.failed != "" || r.Verdict != Holds || spin.states != r.Configurations {
+				t.Errorf("Spin: %d states, failed %q; ours: %d configurations, %s", spin.states, spin.failed, r.Configurations, r.Verdict)
+			}
+		})
+	}
+}
+
+// TestSpinFindsTheSame exports checks that are violated; Spin must violate one of the claims that we do. A
+// sometimes claim is one that Spin violates by its witness.
+func TestSpinFindsTheSame(t *testing.T) {
+	needSpin(t)
+	for _, x := range []struct {
+		file, check, show string
+	}{
+		{file: "confirm/coded.yaml", check: "pair"},
+		{file: "ready/coded.yaml", check: "pair"},
+		{file: "update/coded-names.yaml", check: "duel"},
+		{file: "reset/coded.yaml", check: "pair"},
+		{file: "setup/coded.yaml", check: "own"},
+		{file: "confirm/spec.yaml", check: "pair", show: "both_done"},
+	} {
+		t.Run(x.file+" "+x.check, func(t *testing.T) {
+			p, text := exported(t, "../../specs/"+x.file, x.check, nil)
+			var args []string
+			if x.show != "" {
+				args = append(args, "-DSHOW_"+x.show)
+			}
+			pan, err := compileSpin(t.TempDir(), text, args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spin, err := runSpin(pan, "-m1000000", "-w20")
+			if err != nil {
+				t.Fatal(err)
+			}
+			violated := map[string]bool{x.show: true}
+			for _, name := range ours(t, p).serious() {
+				violated[strings.ReplaceAll(name, "-", "_")] = true
+			}
+			if spin.failed == "" || !violated[spin.failed] {
+				t.Errorf("Spin violates %q, ours %v", spin.failed, violated)
+			}
+		})
+	}
+}
+
+// TestRandomSpecsWithSpin writes protocols at random, with all kinds of types and statements, and compares. A few of each
+// run: the seed is fixed, PARLEY_SPIN=100 runs a hundred.
+func TestRandomSpecsWithSpin(t *testing.T) {
+	needSpin(t)
+	runs, holds, fails := 8, 0, 0
+	if n, err := strconv.Atoi(os.Getenv("PARLEY_SPIN")); err == nil {
+		runs = n
+	}
+	for seed := uint64(0); holds+fails < runs; seed++ {
+		spec := randomSpec(rand.New(rand.NewPCG(seed, 1)))
+		p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}}, Check: "pair"})
+		if p == nil {
+			t.Fatalf("seed %d: %v\n%s", seed, list, spec)
+		}
+		r := ours(t, p)
+		if len(r.serious()) == 0 && r.Configurations < 20 || r.Configurations > 200000 {
+			continue
+		}
+		text, err := export.Promela(p, p.Checks[0])
+		if refused := (*export.Unsupported)(nil); errors.As(err, &refused) {
+			t.Logf("seed %d: %v", seed, err)
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pan, err := compileSpin(t.TempDir(), text, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, spec)
+		}
+		spin, err := runSpin(pan, "-m1000000", "-w20")
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, spec)
+		}
+		if bad := r.serious(); len(bad) > 0 {
+			fails++
+			if spin.failed == "" {
+				t.Errorf("seed %d: Spin finds nothing, ours %v\n%s", seed, bad, spec)
+			}
+			continue
+		}
+		holds++
+		if spin.failed != "" || spin.states != r.Configurations {
+			t.Errorf("seed %d: Spin has %d states (failed: %q), ours %d configurations\n%s", seed, spin.states, spin.failed, r.Configurations, spec)
+		}
+	}
+	t.Logf("%d hold, %d fail", holds, fails)
+}
+
+// serious lists the violated claims that are assertions in the exported model.
+func (r *Report) serious() []string {
+	var out []string
+	for _, c := range r.Claims {
+		if c.Result == Violated && c.Name != NeverFires && c.Name != UnreachableState && slices.Contains([]string{"always", "agree", "built-in"}, c.Kind) {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
