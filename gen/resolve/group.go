@@ -76,7 +76,7 @@ func (r *resolver) members(n *ast.Node, loud bool) []member {
 			r.Errorf("FSM042", e.Key.Span(), "a check has at most %d instances", maxInstances)
 			continue
 		}
-		all := &group{name: g.Name, lo: t.Lo, hi: t.Hi, at: e.Key.Span()}
+		all := &group{name: g.Name, lo: t.Lo, hi: t.Hi, at: e.Key.Part(0, len(g.Name))}
 		for i := t.Lo; i <= t.Hi; i++ {
 			out = append(out, member{e, fmt.Sprintf("%s[%d]", g.Name, i), g, all, i})
 		}

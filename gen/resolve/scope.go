@@ -154,6 +154,7 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 		return s.boundRef(b, n.Pos())
 	}
 	if g := s.groups[n.Name]; g != nil {
+		s.r.refer(n.Pos(), g.at)
 		return ref{group: g}
 	}
 	if in := s.instances[n.Name]; in != nil {

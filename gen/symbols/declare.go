@@ -23,7 +23,7 @@ func (t *Table) Declarations(root *ast.Node) {
 	}
 	t.section(root, "checks", Check, "")
 	for _, e := range entries(root.Get("checks")) {
-		t.section(e.Value, "instances", Instance, e.Key.Text)
+		t.instances(e.Value.Get("instances"), e.Key.Text)
 		t.section(e.Value, "claims", Claim, e.Key.Text)
 	}
 }
@@ -68,6 +68,21 @@ func (t *Table) types(n *ast.Node) {
 func (t *Table) section(n *ast.Node, key string, kind Kind, owner string) {
 	for _, e := range entries(n.Get(key)) {
 		t.enter(e, kind, owner)
+	}
+}
+
+// instances enters the instances of a check. What stands in brackets behind the name of several is not part of it.
+func (t *Table) instances(n *ast.Node, check string) {
+	for _, e := range entries(n) {
+		if name, _, several := strings.Cut(e.Key.Text, "["); several {
+			key := *e.Key
+			at := e.Key.Part(0, len(name))
+			key.Text = name
+			key.Places = nil
+			key.Start, key.End = e.Key.Offset(0), e.Key.Offset(0)+at.End.Col-at.Start.Col
+			e.Key = &key
+		}
+		t.enter(e, Instance, check)
 	}
 }
 

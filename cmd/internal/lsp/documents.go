@@ -22,6 +22,7 @@ import (
 type document struct {
 	name, uri string
 	version   int
+	text      string // what the client has
 	src       *ast.Source
 	tooLong   bool // beyond the compiler's limit; then src is empty
 
@@ -32,6 +33,7 @@ type document struct {
 }
 
 func (d *document) set(text string) {
+	d.text = text
 	if d.tooLong = len(text) > parse.MaxBytes; d.tooLong {
 		text = ""
 	}
@@ -51,11 +53,8 @@ func (s *server) changed(d *document, c change) {
 	for _, ch := range c.Changes {
 		text := ch.Text
 		if ch.Range != nil {
-			if d.tooLong {
-				continue
-			}
-			from, to := d.offset(ch.Range.Start), d.offset(ch.Range.End)
-			text = string(d.src.Text[:from]) + ch.Text + string(d.src.Text[max(from, to):])
+			from, to := offsetOf(d.text, ch.Range.Start), offsetOf(d.text, ch.Range.End)
+			text = d.text[:from] + ch.Text + d.text[max(from, to):]
 		}
 		d.set(text)
 	}
@@ -162,6 +161,27 @@ func (s *server) uriOf(name string) string {
 
 // offset turns a client's position into an offset in the text; places outside become the nearest.
 func (d *document) offset(p position) int { return offsetIn(d.src, p) }
+
+// offsetOf is offset for the place of a change: there lines end as the protocol says, by \n, \r\n or \r, whatever
+// the language thinks of them.
+func offsetOf(text string, p position) int {
+	off := 0
+	for range max(0, p.Line) {
+		i := strings.IndexAny(text[off:], "\r\n")
+		if i < 0 {
+			return len(text)
+		}
+		off += i + 1
+		if text[off-1] == '\r' && off < len(text) && text[off] == '\n' {
+			off++
+		}
+	}
+	line := text[off:]
+	if i := strings.IndexAny(line, "\r\n"); i >= 0 {
+		line = line[:i]
+	}
+	return off + byteColumn(line, p.Character)
+}
 
 func offsetIn(src *ast.Source, p position) int {
 	if p.Line < 0 {

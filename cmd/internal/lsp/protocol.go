@@ -153,7 +153,7 @@ func capabilities() map[string]any {
 	return map[string]any{
 		"capabilities": map[string]any{
 			"positionEncoding":           "utf-16",
-			"textDocumentSync":           map[string]any{"openClose": true, "change": 1, "save": map[string]any{"includeText": false}},
+			"textDocumentSync":           map[string]any{"openClose": true, "change": 2, "save": map[string]any{"includeText": false}},
 			"hoverProvider":              true,
 			"definitionProvider":         true,
 			"referencesProvider":         true,
