@@ -22,7 +22,7 @@ import (
 // Version is fsmgen's version, written into every generated file. It changes when the
 // generated code of an unchanged specification does, and with a release; what it was built from is
 // not part of it, so that every machine generates the same bytes.
-const Version = "v0.2"
+const Version = "v0.3"
 
 // Options say what is generated.
 type Options struct {
@@ -148,6 +148,8 @@ type gen struct {
 
 	checkOrder []checkFunc
 	textOrder  []*goType
+	readers    map[string]bool // types whose values are read
+	readOrder  []*goType
 	codes      map[*goType]string // tables of codes
 	tail       []string           // of the codec's file
 	texts      map[string]bool    // types whose values are rendered
@@ -167,7 +169,7 @@ type messageNames struct {
 
 func newGen(p *model.Protocol, o Options) *gen {
 	g := &gen{p: p, o: o, top: newPackageScope(), out: scope{"types": true, "messages": true, "codec": true, "text": true}, types: map[string]*goType{}, enums: map[*goType][]string{},
-		tables: map[string]string{}, helpers: map[string]bool{}, texts: map[string]bool{},
+		tables: map[string]string{}, helpers: map[string]bool{}, texts: map[string]bool{}, readers: map[string]bool{},
 		checks: map[string]bool{}, code: map[*machine]string{}, codes: map[*goType]string{}}
 	if g.o.Spec == "" && len(p.Files) > 0 {
 		g.o.Spec = p.Files[0]

@@ -13,20 +13,21 @@ import (
 
 // runnerMethods are the names that the methods for commands must not take.
 var runnerMethods = []string{"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Frame", "FrameSize", "Effects", "Effect",
-	"AppendFrame", "State", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal", "Machine", "Step", "Event", "Message", "Report", "Fired", "Refusal"}
+	"AppendFrame", "State", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal", "Machine", "Step", "Event", "Message", "Report", "Fired", "Refusal", "Command"}
 
 // runnerFile holds the implementation of fsm.Runner for a role.
 func (g *gen) runnerFile(r *machine) *jen.File {
 	f := g.file(g.o.Package)
-	f.Comment(comment(r.runner, "runs a "+r.typ+": the machine, one event and the effects of its last step. It implements fsm.Runner; one goroutine owns it."))
+	f.Comment(comment(r.runner, "runs a "+r.typ+": the machine, one event and the effects of its last step. It implements fsm.Runner and fsm.Commander; one goroutine owns it."))
 	f.Type().Id(r.runner).Struct(
 		jen.Id("Machine").Id(r.typ).Comment("may be read between steps, and replaced by a snapshot of the same specification"),
 		jen.Id("event").Id(r.event), jen.Id("effects").Id(r.effects))
 	f.Line()
-	f.Add(rawf("var _ fsm.Runner = (*%s)(nil)", r.runner))
+	f.Add(rawf("var _ fsm.Commander = (*%s)(nil)", r.runner))
 	var t text
 	g.newRunner(r, &t)
 	g.commandMethods(r, &t)
+	g.commandText(r, &t)
 	g.eventMethods(r, &t)
 	g.effectAccess(r, &t)
 	g.renderMethods(r, &t)

@@ -10,7 +10,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// textFile holds the functions that render values, in the grammar of package interp.
+// textFile holds the functions that render and read values, in the grammar of package interp.
 func (g *gen) textFile() *jen.File {
 	f := g.file(g.o.Package)
 	var t text
@@ -20,6 +20,9 @@ func (g *gen) textFile() *jen.File {
 	}
 	for i := 0; i < len(g.textOrder); i++ {
 		g.typeText(g.textOrder[i], &t)
+	}
+	for i := 0; i < len(g.readOrder); i++ {
+		g.typeReader(g.readOrder[i], &t)
 	}
 	f.Add(raw(strings.TrimSpace(t.String())))
 	return f

@@ -42,6 +42,7 @@ type Pair struct {
 	slots   []int64
 	// Fired are the transitions that compared steps have taken.
 	Fired map[int]bool
+	said  map[string]int // how often a command was given as text
 }
 
 // New pairs the full model of a specification, compiled without a check, with its generated package.
@@ -249,7 +250,39 @@ func (x *Pair) Compare(v interp.Value, ev interp.Event) (interp.Value, error) {
 	if err := x.looplab(v, next, res, effects); err != nil {
 		return next, fail("looplab: %v", err)
 	}
-	return next, x.fired(res)
+	if err := x.fired(res); err != nil {
+		return next, err
+	}
+	if err := x.asText(v, next, ev, res); err != nil {
+		return next, fail("as text: %v", err)
+	}
+	return next, nil
+}
+
+// asText gives a command once more, as text, which is refused as text if the
+// interpreter cannot read it either. Each text is tried a few times.
+func (x *Pair) asText(v, next interp.Value, ev interp.Event, res fsm.Result) error {
+	text := string(interp.AppendEvent(nil, x.Strings, ev))
+	if ev.Event.Kind != model.EventCommand || len(ev.At) > 0 || x.said[text] == 3 {
+		return nil
+	}
+	if x.said == nil {
+		x.said = map[string]int{}
+	}
+	x.said[text]++
+	x.x.setMachine(x.Role, x.machine, v)
+	_, unreadable := interp.ParseEvent(x.Role, x.Strings, text)
+	switch got, err := x.runner.(fsm.Commander).Command(text); {
+	case (err == nil) != (unreadable == nil):
+		return fmt.Errorf("error %v, the interpreter has %v", err, unreadable)
+	case got.Code != res.Code, err == nil && got != res:
+		return fmt.Errorf("result %v, the interpreter says %v", got, res)
+	}
+	x.x.getMachine(x.Role, x.machine, x.slots)
+	if !interp.Value(x.slots).Equal(next) {
+		return fmt.Errorf("next is %s, the interpreter says %s", interp.AppendMachine(nil, x.Strings, x.Role, x.slots), interp.AppendMachine(nil, x.Strings, x.Role, next))
+	}
+	return nil
 }
 
 // fired compares the transitions of a step, where the generated code lists them.

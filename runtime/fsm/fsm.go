@@ -159,6 +159,14 @@ const (
 	OutOfRange
 )
 
+// Commander is what generated runners are besides: they take a command as
+// text, in the form that AppendEvent writes, for consoles, scripts and callers in
+// other languages. If the text is no command the error says why, and nothing has happened.
+type Commander interface {
+	Runner
+	Command(text string) (Result, error)
+}
+
 // Refusal says why an event was refused that no branch of the specification refuses.
 type Refusal struct {
 	Reason Reason

@@ -1,0 +1,212 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Scanner reads values from the text form of events, such as `change{slot: 3,
+// name: "red"}`: what AppendEvent writes. Generated code calls it in the order
+// of a type's parts. After the first error every method returns zero.
+type Scanner struct {
+	text  string
+	at    int
+	err   error
+	fresh bool // nothing stands yet in the innermost brackets
+}
+
+// NewScanner returns a scanner at the beginning of text.
+func NewScanner(text string) *Scanner { return &Scanner{text: text} }
+
+// Err is the first error: what is wrong, with its column from 1.
+func (s *Scanner) Err() error { return s.err }
+
+// Failf makes an error of what was read last; only the first error stays.
+func (s *Scanner) Failf(format string, args ...any) {
+	if s.err == nil {
+		s.err = fmt.Errorf("column %d of %q: %s", s.at+1, clip(s.text), fmt.Sprintf(format, args...))
+		s.at = len(s.text)
+	}
+}
+
+func clip(s string) string {
+	if len(s) <= 200 {
+		return s
+	}
+	n := 200
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+func (s *Scanner) skip() {
+	for s.at < len(s.text) && s.text[s.at] == ' ' {
+		s.at++
+	}
+}
+
+func (s *Scanner) take(c byte) bool {
+	s.skip()
+	if s.at < len(s.text) && s.text[s.at] == c {
+		s.at++
+		return true
+	}
+	return false
+}
+
+// Name reads a name or a number: everything up to the next punctuation. It may be empty.
+func (s *Scanner) Name() string {
+	s.skip()
+	start := s.at
+	for s.at < len(s.text) && !strings.ContainsRune(" ,:{}[]\"", rune(s.text[s.at])) {
+		s.at++
+	}
+	return s.text[start:s.at]
+}
+
+// Open reads an opening bracket.
+func (s *Scanner) Open(bracket byte) {
+	if !s.take(bracket) {
+		s.Failf("want %q", bracket)
+	}
+	s.fresh = true
+}
+
+// Next reports whether another element follows, and reads the comma before it or the closing bracket.
+func (s *Scanner) Next(bracket byte) bool {
+	if s.err != nil || s.take(bracket) {
+		s.fresh = false
+		return false
+	}
+	if !s.fresh && !s.take(',') {
+		s.Failf("want a comma or %q", bracket)
+	}
+	s.fresh = false
+	return s.err == nil
+}
+
+// Field reads the name of a field and the colon behind it; fields come in the order in which they are declared.
+func (s *Scanner) Field(name string) {
+	if !s.Next('}') {
+		s.Failf("the field %s is missing", name)
+		return
+	}
+	start := s.at
+	if got := s.Name(); got != name || !s.take(':') {
+		s.at = start
+		s.Failf("want %q: fields are given in the order of their declaration", name+":")
+	}
+}
+
+// Close reads a closing bracket.
+func (s *Scanner) Close(bracket byte) {
+	if s.Next(bracket) {
+		s.Failf("want %q: nothing is left to be given", bracket)
+	}
+}
+
+// End wants the end of the text and returns the error, if there is one.
+func (s *Scanner) End() error {
+	if s.skip(); s.err == nil && s.at < len(s.text) {
+		s.Failf("%q is too much", clip(s.text[s.at:]))
+	}
+	return s.err
+}
+
+// Int reads a number from lo to hi.
+func (s *Scanner) Int(lo, hi int64) int64 {
+	start := s.at
+	word := s.Name()
+	n, err := strconv.ParseInt(word, 0, 64)
+	if s.err != nil {
+		return 0
+	}
+	if err != nil || n < lo || n > hi {
+		s.at = start
+		s.Failf("want a number in %d..%d, not %q", lo, hi, word)
+		return 0
+	}
+	return n
+}
+
+// Uint reads a number from 0 to most.
+func (s *Scanner) Uint(most uint64) uint64 {
+	start := s.at
+	word := s.Name()
+	n, err := strconv.ParseUint(word, 0, 64)
+	if s.err != nil {
+		return 0
+	}
+	if err != nil || n > most {
+		s.at = start
+		s.Failf("want a number up to %d, not %q", most, word)
+		return 0
+	}
+	return n
+}
+
+// Bool reads true or false.
+func (s *Scanner) Bool() bool { return s.Word("false", "true") == 1 }
+
+// Word reads one of the names and returns its place among them.
+func (s *Scanner) Word(names ...string) int {
+	start := s.at
+	word := s.Name()
+	if i := slices.Index(names, word); i >= 0 && s.err == nil {
+		return i
+	}
+	s.at = start
+	s.Failf("%q is none of %s", word, list(names))
+	return 0
+}
+
+// list names what there is, the first of many.
+func list(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + " …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// None reads the word none, if it stands there.
+func (s *Scanner) None() bool {
+	start := s.at
+	if s.Name() == "none" {
+		return true
+	}
+	s.at = start
+	return false
+}
+
+// Text reads a quoted text, as in Go, of at most most bytes.
+func (s *Scanner) Text(most int) string {
+	s.skip()
+	quoted, err := strconv.QuotedPrefix(s.text[s.at:])
+	if err != nil || quoted[0] == '\'' {
+		s.Failf("want a text in quotation marks")
+		return ""
+	}
+	t, err := strconv.Unquote(quoted)
+	if err != nil || len(t) > most {
+		s.Failf("want a text of at most %d bytes, not one of %d", most, len(t))
+		return ""
+	}
+	s.at += len(quoted)
+	return t
+}
+
+// UnknownCommand is the error for a name that no command has.
+func (s *Scanner) UnknownCommand(name string, commands ...string) error {
+	s.at = 0
+	if len(commands) == 0 {
+		s.Failf("%q is no command; there are none", name)
+	} else {
+		s.Failf("%q is no command; there are %s", name, strings.Join(commands, ", "))
+	}
+	return s.err
+}
