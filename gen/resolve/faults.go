@@ -7,6 +7,9 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
+// maxDelay is how many beats a message can take at most.
+const maxDelay = 16
+
 // maxFaults bounds how often a fault may happen in one run.
 const maxFaults = 255
 
@@ -125,8 +128,12 @@ func (r *resolver) time(c *model.Check, n *ast.Node) {
 		t.Beat = v
 	}
 	if d := n.Get("delay"); d != nil {
-		if v, ok := r.constIn(d, 1, 1000, "the delay in beats"); ok && v != 1 {
-			r.Errorf("FSM088", d.Span(), "a message can take at most one beat").With("make the beat as long as the longest delay")
+		if v, ok := r.constIn(d, 1, maxDelay, "the delay in beats"); ok {
+			t.Delay = int(v)
+		}
+		if f := c.Faults; t.Delay > 1 && (!c.Channel.Ordered || c.Channel.Lossy || c.Channel.Duplicates || f != nil && (f.Lose > 0 || f.Duplicate > 0 || f.Overtake > 0)) {
+			r.Errorf("FSM088", d.Span(), "a message that takes several beats needs channels that keep messages in order and lose and copy none").
+				With("leave out `delay` and make the beat as long as the longest delay")
 		}
 	}
 }

@@ -93,6 +93,7 @@ func (p *process) layTime() {
 			p.quietInput = append(p.quietInput, explore.LenRange{Channel: k})
 		}
 	}
+	p.layAges()
 }
 
 // timed says whether time is counted.
@@ -122,7 +123,9 @@ func (p *process) beat(l local, emit func(explore.Step)) {
 			*c++
 		}
 	}
-	emit(explore.Step{Label: p.special(noteBeat), Next: p.pack(n, l.value), Note: packSpecial(noteBeat), Lens: p.quietInput})
+	p.aged(n, 0, p.quietInput, func(n local, lens []explore.LenRange) {
+		emit(explore.Step{Label: p.special(noteBeat), Next: p.pack(n, l.value), Note: packSpecial(noteBeat), Lens: lens})
+	})
 }
 
 // clearTime forgets how long timers still run.
@@ -202,6 +205,10 @@ func (s *System) within(c *model.Claim) {
 // timeWords say what is assumed of time.
 func (s *System) timeWords() string {
 	t := s.Check.Time
-	return fmt.Sprintf("time passes in beats of %d ticks, which all instances feel once each, in any order; a message arrives before its receiver feels the next beat; "+
-		"a timer expires after its ticks, rounded up to beats", t.Beat)
+	next := "the next beat"
+	if t.Delay > 1 {
+		next = fmt.Sprintf("beat number %d after it was sent", t.Delay)
+	}
+	return fmt.Sprintf("time passes in beats of %d ticks, which all instances feel once each, in any order; a message arrives before its receiver feels %s; "+
+		"a timer expires after its ticks, rounded up to beats", t.Beat, next)
 }

@@ -27,6 +27,7 @@ type process struct {
 	peers      int64 // instances to which there is a link
 	monitors   []monitor
 	quietInput []explore.LenRange // nothing is under way to the instance
+	ages       []age              // of what is under way to it, if that may take several beats
 	watch      interp.Eval
 	watched    []int64
 	// memory for unpacking
@@ -181,6 +182,7 @@ func (p *process) command(l local, c *command, args []int64, emit func(explore.S
 func (p *process) Receive(b []byte, ch int, msg []byte, emit func(explore.Step)) {
 	l := p.unpack(b)
 	from := p.sys.System.Channels[ch].From
+	p.arrived(l, ch)
 	if n, ok := p.sys.newsOf(msg); ok {
 		if n == newsBeat {
 			p.beat(l, emit)

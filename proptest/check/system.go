@@ -199,6 +199,9 @@ func (s *System) process(inst *model.Instance) (*process, error) {
 	}
 	p.layFaults()
 	p.layTime()
+	if err := p.tooOld(); err != nil {
+		return nil, err
+	}
 	p.used = make([]int64, p.bounded)
 	p.label = len(s.System.Labels)
 	for _, t := range role.Transitions {

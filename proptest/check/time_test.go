@@ -15,6 +15,10 @@ func TestTimeCounts(t *testing.T) {
 	}{
 		{"lengths", "one", 14},
 		{"lengths", "untimed", 5},
+		{"delay", "one", 12},
+		{"delay", "two", 16},
+		{"delay", "three", 20},
+		{"delay", "behind", 40},
 	} {
 		p, c := load(t, "testdata/time/"+m.file+".yaml", m.check)
 		s, err := New(p, c)
