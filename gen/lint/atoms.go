@@ -39,6 +39,8 @@ func (g *gatherer) loop(values *model.Type, over model.Expr, inside func()) {
 	switch {
 	case values != nil:
 		n = values.Count()
+	case over != nil && over.Type() != nil && over.Type().Kind == model.KindSet:
+		n = over.Type().Elem.Count()
 	case over != nil && over.Type() != nil:
 		n = int64(over.Type().Cap)
 	}
