@@ -188,10 +188,13 @@ func BenchmarkRelay(b *testing.B) {
 			stop()
 			spent := <-used
 			got := c.leave()
-			if want := sessions * clients * (clients - 1) * frames; got < want*98/100 {
-				b.Logf("%s: only %d of %d datagrams arrived", v.name, got, want)
+			// What was lost on the way to a busy computer's clients is not counted, nor is a turn in which much was.
+			share := float64(got) / float64(sessions*clients*(clients-1)*frames)
+			if share > 0.95 {
+				most[i] = max(most[i], share*sessions*float64(frames)/rate/spent.Seconds())
+			} else {
+				b.Logf("%s: only %.0f %% of the datagrams arrived; this turn does not count", v.name, 100*share)
 			}
-			most[i] = max(most[i], sessions*float64(frames)/rate/spent.Seconds())
 		}
 	}
 	b.ReportMetric(0, "ns/op")
