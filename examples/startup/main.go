@@ -1,0 +1,160 @@
+// Command startup is a peer of Parsec's peer-to-peer startup: the copies of it that hear each other's broadcasts find each other,
+// choose who founds the game, give each other slots, take in who comes later, refuse when the game is full, and go on when players or the founder
+// vanish. The packets are those of Parsec's P2P protocol 0.4; docs/STARTUP.md says how to try it.
+//
+//	startup -link udp -bind 127.0.0.1 -broadcast 127.255.255.255:6581
+//	startup -link tunnel -server 127.0.0.1:2130
+//	startup -serve 127.0.0.1:2130          an IPX server for tunnels
+//	startup -link ipx -card eth0 -framing 802.2
+//
+// On a terminal it shows the table of players; otherwise it prints a line for each change. Interrupt leaves the game and ends it.
+// It parses flags and prints; what a peer does is the business of package peer. Exit codes: 0 left in good order, 2 wrong usage, or no link or file.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/parley-go/parley/examples/startup/peer"
+	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport/ipx"
+	"github.com/parley-go/parley/runtime/transport/ipx/raw"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// settings are the flags.
+type settings struct {
+	link, framing, trace, serve string
+	place                       peer.Place
+	cfg                         peer.Config
+	socket                      uint
+	limit                       time.Duration
+}
+
+func run(args []string, stdout, stderr io.Writer) int {
+	var s settings
+	f := s.flags(stderr)
+	switch err := f.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	case f.NArg() > 0:
+		fmt.Fprintf(stderr, "startup: unexpected argument %q\n", f.Arg(0))
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if s.limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.limit)
+		defer cancel()
+	}
+	if err := s.play(ctx, stdout); err != nil {
+		fmt.Fprintf(stderr, "startup: %v\n", err)
+		return 2
+	}
+	return 0
+}
+
+func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
+	f := flag.NewFlagSet("startup", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&s.link, "link", "udp", "`kind` of link: udp (broadcast), tunnel (IPX in UDP, as DOSBox has it) or ipx (on a network card)")
+	f.StringVar(&s.place.Bind, "bind", "127.0.0.1", "udp: own `address`, with or without a port")
+	f.StringVar(&s.place.Broadcast, "broadcast", "127.255.255.255:6581", "udp: `address` where everybody hears")
+	f.StringVar(&s.place.Server, "server", "127.0.0.1:2130", "tunnel: `address` of the IPX server")
+	f.StringVar(&s.place.Card, "card", "eth0", "ipx: `name` of the network card")
+	f.StringVar(&s.framing, "framing", "802.3", "ipx: `framing`: ethernet2, 802.3, 802.2 or snap")
+	f.UintVar(&s.socket, "socket", peer.Socket, "tunnel, ipx: `number` of the IPX socket")
+	f.StringVar(&s.serve, "serve", "", "be an IPX server on this `address` instead of a peer")
+	f.DurationVar(&s.place.Silence, "silence", peer.Silence, "after how long without a packet a player is given up")
+	f.DurationVar(&s.cfg.Tick, "tick", 500*time.Millisecond, "time between two packets to each player")
+	f.DurationVar(&s.cfg.Again, "again", 0, "try again so long after a refusal or when nobody answers; 0: do not")
+	f.StringVar(&s.cfg.Name, "name", "", "`name` in the record")
+	f.StringVar(&s.trace, "trace", "", "record each step of the machine in this `file` (JSON lines)")
+	f.DurationVar(&s.limit, "for", 0, "leave after this time; 0: never")
+	return f
+}
+
+// open opens the link that the flags ask for.
+func (s *settings) open(ctx context.Context) (peer.Link, error) {
+	if s.socket == 0 || s.socket > 0xffff {
+		return nil, fmt.Errorf("-socket %d: an IPX socket is a number from 1 to 65535", s.socket)
+	}
+	s.place.Socket = uint16(s.socket)
+	switch s.link {
+	case "udp":
+		return peer.OpenUDP(s.place)
+	case "tunnel":
+		return peer.OpenTunnel(ctx, s.place)
+	case "ipx":
+		framings := map[string]raw.Framing{"ethernet2": raw.EthernetII, "802.3": raw.Raw8023, "802.2": raw.LLC, "snap": raw.SNAP}
+		framing, ok := framings[s.framing]
+		if !ok {
+			return nil, fmt.Errorf("-framing %s: it is ethernet2, 802.3, 802.2 or snap", s.framing)
+		}
+		s.place.Framing = framing
+		return peer.OpenIPX(s.place)
+	}
+	return nil, fmt.Errorf("-link %s: it is udp, tunnel or ipx", s.link)
+}
+
+func (s *settings) play(ctx context.Context, stdout io.Writer) (err error) {
+	if s.serve != "" {
+		return serve(ctx, s.serve, stdout)
+	}
+	if s.trace != "" {
+		f, err := os.Create(s.trace)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		s.cfg.Sinks = append(s.cfg.Sinks, trace.NewWriter(f))
+	}
+	link, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := peer.New(link, s.cfg)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	show := newDisplay(stdout)
+	refresh := time.NewTicker(100 * time.Millisecond)
+	defer refresh.Stop()
+	for {
+		select {
+		case err := <-ended:
+			show.end()
+			return err
+		case <-refresh.C:
+			if v := p.View(ctx); v.State != "" {
+				show.view(v)
+			}
+		}
+	}
+}
+
+// serve is the server of an IPX network for tunnels.
+func serve(ctx context.Context, address string, stdout io.Writer) error {
+	server, err := ipx.Listen("udp", address, ipx.ServerConfig{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "serving an IPX network on %v\n", server.Addr())
+	if err := server.Serve(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}

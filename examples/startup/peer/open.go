@@ -1,0 +1,102 @@
+package peer
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/parley-go/parley/machines/startup"
+	"github.com/parley-go/parley/runtime/transport/book"
+	"github.com/parley-go/parley/runtime/transport/ipx"
+	"github.com/parley-go/parley/runtime/transport/ipx/raw"
+	"github.com/parley-go/parley/runtime/transport/udp"
+)
+
+// Silence is after how long without a packet a player is given up (MAX_ALIVE_COUNTER of the original).
+const Silence = 20 * time.Second
+
+// Socket is the IPX socket unless it is said otherwise. That of the original is not known.
+const Socket = 0x5043
+
+// Place says where a peer is.
+type Place struct {
+	// Bind is the own IPv4 address ("192.168.1.5", "127.0.0.1"), with or without a port; Broadcast where everybody hears
+	// ("192.168.1.255:6581"). Port 0 is any: several peers of one computer need ports of their own.
+	Bind, Broadcast string
+	// Server is that of the IPX tunnel ("host:port"), Card the network card for IPX itself.
+	Server, Card string
+	Framing      raw.Framing
+	// Socket is the IPX socket.
+	Socket uint16
+	// Silence is after how long a player is given up, 0 for the original's 20 s.
+	Silence time.Duration
+}
+
+func (p *Place) defaults() {
+	if p.Silence <= 0 {
+		p.Silence = Silence
+	}
+	if p.Socket == 0 {
+		p.Socket = Socket
+	}
+}
+
+func numbers() book.Config { return book.Config{Shape: startup.Shape, Parties: Parties} }
+
+// OpenUDP opens a link over UDP broadcast, IPv4.
+func OpenUDP(p Place) (Link, error) {
+	p.defaults()
+	all, err := netip.ParseAddrPort(p.Broadcast)
+	if err != nil || !all.Addr().Is4() {
+		return nil, fmt.Errorf("broadcast address %q: it is like 127.255.255.255:6581", p.Broadcast)
+	}
+	bind := p.Bind
+	if _, _, err := net.SplitHostPort(bind); err != nil {
+		bind = net.JoinHostPort(bind, "0")
+	}
+	cfg := udp.Config{Broadcast: []string{p.Broadcast}, Limits: udp.Limits{Silence: p.Silence, MaxPeers: Parties}}
+	if own, err := netip.ParseAddrPort(bind); err != nil || own.Addr().IsUnspecified() {
+		return nil, fmt.Errorf("own address %q: the address of one network, such as 127.0.0.1, is needed; by it the peers are told apart", p.Bind)
+	}
+	// A socket of a unicast address hears no broadcasts.
+	cfg.Hear = p.Broadcast
+	if all.Addr() == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+		cfg.Hear = "0.0.0.0:" + strconv.Itoa(int(all.Port()))
+	}
+	l, err := udp.Open("udp4", bind, cfg)
+	if err != nil {
+		return nil, err
+	}
+	own := l.LocalAddr().(*net.UDPAddr).AddrPort()
+	return joined(book.New(l, netip.AddrPortFrom(own.Addr().Unmap(), own.Port()), book.IPv4, numbers()))
+}
+
+// OpenTunnel opens a link to the network of an IPX server as DOSBox has it.
+func OpenTunnel(ctx context.Context, p Place) (Link, error) {
+	p.defaults()
+	l, err := ipx.Dial(ctx, "udp", p.Server, ipx.Config{Socket: p.Socket, Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}})
+	if err != nil {
+		return nil, err
+	}
+	return joined(book.New(l, l.Address(), book.IPX(l.Address()), numbers()))
+}
+
+// OpenIPX opens a link over IPX on a network card. It needs root or CAP_NET_RAW.
+func OpenIPX(p Place) (Link, error) {
+	p.defaults()
+	l, err := raw.Open(p.Card, raw.Config{Config: ipx.Config{Socket: p.Socket, Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}}, Framing: p.Framing})
+	if err != nil {
+		return nil, err
+	}
+	return joined(book.New(l, l.Address(), book.IPX(l.Address()), numbers()))
+}
+
+func joined[L Link](l L, err error) (Link, error) {
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}

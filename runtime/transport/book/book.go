@@ -1,0 +1,288 @@
+// Package book keeps the table from addresses to numbers. A machine knows the
+// parties by number and compares the numbers; a network knows them by address. A [Link]
+// wraps a link over datagrams, numbers its peers in the order of their addresses, and in each
+// frame puts addresses for numbers and back, where the protocol's wire.Shape says
+// that there are some. It counts the sequence numbers and makes the checksum anew.
+//
+// The two ends need not number alike: what travels are addresses, and what
+// a machine compares is their order, which is the same everywhere. A number is never given to another
+// address while its peer is up. New addresses come between those known, so there have to be
+// many more numbers than peers: of 62, twelve fit in the worst of the usual orders (each address
+// higher than all before), and when no number is left between two
+// neighbours, the numbers of lost peers are given up; else the newcomer is not heard.
+//
+// It knows no protocol and no machine. Start from [New].
+package book
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/ipx"
+	"github.com/parley-go/parley/runtime/wire"
+)
+
+// Inner is a link over datagrams whose peers have addresses: that of package udp, ipx or raw.
+type Inner[A comparable] interface {
+	transport.Link
+	// Add makes an address a peer, or finds it, and returns the inner link's number of it.
+	Add(A) (int, error)
+	// PeerAddr returns the address of a peer.
+	PeerAddr(peer int) (A, bool)
+}
+
+// Form is how addresses stand in frames. Their order is that of these bytes.
+type Form[A comparable] struct {
+	// Size is the bytes of an address, at most 32.
+	Size int
+	// Put writes an address into Size bytes; Get reads one, false if it is none.
+	Put func(dst []byte, a A)
+	Get func(src []byte) (A, bool)
+}
+
+// IPv4 is the form of Parsec's UDP nodes: the four bytes of the address and the port, high byte first.
+var IPv4 = Form[netip.AddrPort]{
+	Size: 6,
+	Put: func(dst []byte, a netip.AddrPort) {
+		clear(dst)
+		if ip := a.Addr().Unmap(); ip.Is4() { // others have no form
+			four := ip.As4()
+			copy(dst, four[:])
+			dst[4], dst[5] = byte(a.Port()>>8), byte(a.Port())
+		}
+	},
+	Get: func(src []byte) (netip.AddrPort, bool) {
+		a := netip.AddrPortFrom(netip.AddrFrom4([4]byte(src[:4])), uint16(src[4])<<8|uint16(src[5]))
+		return a, a.Port() != 0 && !a.Addr().IsUnspecified() && !a.Addr().IsMulticast()
+	},
+}
+
+// IPX is the form of nodes in the network and on the socket of an own address.
+func IPX(own ipx.Address) Form[ipx.Address] {
+	return Form[ipx.Address]{
+		Size: 6,
+		Put:  func(dst []byte, a ipx.Address) { copy(dst, a.Node[:]) },
+		Get: func(src []byte) (ipx.Address, bool) {
+			a := own
+			copy(a.Node[:], src)
+			return a, a.Node != (ipx.Node{}) && a.Node != ipx.Broadcast
+		},
+	}
+}
+
+// Config describes a book.
+type Config struct {
+	// Shape is that of the generated package.
+	Shape wire.Shape
+	// Parties is how many numbers there are, the protocol's `parties`; 2 to 254.
+	Parties int
+}
+
+// Stats count what a book has dropped.
+type Stats struct {
+	Damaged  uint64 // frames whose checksum is wrong or that are too short for one
+	Unplaced uint64 // addresses for which no number was left
+}
+
+// Link is a link with numbers in the order of addresses. It is a [transport.Link].
+type Link[A comparable] struct {
+	inner Inner[A]
+	form  Form[A]
+	shape wire.Shape
+	self  int
+
+	mu       sync.Mutex // guards what follows
+	entries  []entry[A] // in the order of addresses
+	parties  int
+	sequence uint64
+	out      []byte
+	stats    Stats
+
+	// The receiving goroutine's: news and a frame that wait behind it.
+	news     []transport.Arrival
+	held     []byte
+	heldPeer int
+}
+
+type entry[A comparable] struct {
+	addr   A
+	key    [32]byte
+	number int
+	peer   int  // the inner link's number, or one of the following
+	up     bool // announced
+}
+
+const (
+	oneself = -1
+	nobody  = -2 // no peer of the inner link at present
+)
+
+// New wraps inner, which belongs to the result from then on. own is this end's address, as the others see it.
+func New[A comparable](inner Inner[A], own A, form Form[A], cfg Config) (*Link[A], error) {
+	switch {
+	case cfg.Parties < 2 || cfg.Parties > 254:
+		return nil, errors.New("a book has 2 to 254 numbers")
+	case form.Size < 1 || form.Size > 32:
+		return nil, errors.New("an address has 1 to 32 bytes")
+	}
+	for _, list := range cfg.Shape.Addresses {
+		for _, a := range list {
+			if a.Size < form.Size {
+				return nil, errors.New("the protocol has less room for an address than the link's have bytes")
+			}
+		}
+	}
+	probe := make([]byte, form.Size)
+	if form.Put(probe, own); !bytes.ContainsFunc(probe, func(r rune) bool { return r != 0 }) {
+		return nil, errors.New("one's own address has no form in the frames of this protocol")
+	}
+	l := &Link[A]{inner: inner, form: form, shape: cfg.Shape, parties: cfg.Parties, self: cfg.Parties / 2}
+	l.entries = []entry[A]{{addr: own, key: l.key(own), number: l.self, peer: oneself}}
+	return l, nil
+}
+
+// Self is the number of this end, for the machine's parameter `self`.
+func (l *Link[A]) Self() int { return l.self }
+
+// Address returns the address of a number that is known.
+func (l *Link[A]) Address(number int) (a A, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.byNumber(number); e != nil {
+		return e.addr, true
+	}
+	return a, false
+}
+
+// Stats returns the counters.
+func (l *Link[A]) Stats() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stats
+}
+
+func (l *Link[A]) key(a A) (k [32]byte) {
+	l.form.Put(k[:l.form.Size], a)
+	return k
+}
+
+func (l *Link[A]) byNumber(n int) *entry[A] {
+	for i := range l.entries {
+		if l.entries[i].number == n {
+			return &l.entries[i]
+		}
+	}
+	return nil
+}
+
+func (l *Link[A]) byPeer(peer int) *entry[A] {
+	for i := range l.entries {
+		if l.entries[i].peer == peer {
+			return &l.entries[i]
+		}
+	}
+	return nil
+}
+
+// place returns the entry of an address, giving it a number if one is left; mu is held.
+func (l *Link[A]) place(a A, peer int) *entry[A] {
+	k := l.key(a)
+	at, found := l.search(k)
+	if found {
+		return &l.entries[at]
+	}
+	n, ok := l.between(at)
+	if !ok {
+		l.forget()
+		at, _ = l.search(k)
+		if n, ok = l.between(at); !ok {
+			l.stats.Unplaced++
+			return nil
+		}
+	}
+	l.entries = append(l.entries, entry[A]{})
+	copy(l.entries[at+1:], l.entries[at:])
+	l.entries[at] = entry[A]{addr: a, key: k, number: n, peer: peer}
+	return &l.entries[at]
+}
+
+func (l *Link[A]) search(k [32]byte) (at int, found bool) {
+	for at = 0; at < len(l.entries); at++ {
+		if c := bytes.Compare(l.entries[at].key[:], k[:]); c >= 0 {
+			return at, c == 0
+		}
+	}
+	return at, false
+}
+
+// between chooses a number for a new entry at a place: in the middle of two neighbours, and at the ends, where more may
+// come, a quarter of the way.
+func (l *Link[A]) between(at int) (int, bool) {
+	low, high := -1, l.parties
+	if at > 0 {
+		low = l.entries[at-1].number
+	}
+	if at < len(l.entries) {
+		high = l.entries[at].number
+	}
+	room := high - low
+	switch {
+	case room < 2:
+		return 0, false
+	case at == len(l.entries):
+		return low + max(room/4, 1), true
+	case at == 0:
+		return high - max(room/4, 1), true
+	}
+	return low + room/2, true
+}
+
+// forget gives up the numbers of peers that are lost.
+func (l *Link[A]) forget() {
+	kept := l.entries[:0]
+	for _, e := range l.entries {
+		if e.up || e.peer == oneself {
+			kept = append(kept, e)
+		}
+	}
+	l.entries = kept
+}
+
+// Properties implements [transport.Link].
+func (l *Link[A]) Properties() transport.Properties {
+	p := l.inner.Properties()
+	p.Peers = l.parties
+	return p
+}
+
+// LocalAddr implements [transport.Link].
+func (l *Link[A]) LocalAddr() net.Addr { return l.inner.LocalAddr() }
+
+// RemoteAddr implements [transport.Link].
+func (l *Link[A]) RemoteAddr(number int) net.Addr {
+	l.mu.Lock()
+	e := l.byNumber(number)
+	peer := -1
+	if e != nil {
+		peer = e.peer
+	}
+	l.mu.Unlock()
+	return l.inner.RemoteAddr(peer)
+}
+
+// Interrupt implements [transport.Link].
+func (l *Link[A]) Interrupt(at time.Time) { l.inner.Interrupt(at) }
+
+// Flush implements [transport.Link].
+func (l *Link[A]) Flush() error { return l.inner.Flush() }
+
+// Close implements [transport.Link].
+func (l *Link[A]) Close() error { return l.inner.Close() }
+
+// Abort implements [transport.Link].
+func (l *Link[A]) Abort() error { return l.inner.Abort() }
