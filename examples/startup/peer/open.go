@@ -77,7 +77,7 @@ func OpenUDP(p Place) (Link, error) {
 // OpenTunnel opens a link to the network of an IPX server as DOSBox has it.
 func OpenTunnel(ctx context.Context, p Place) (Link, error) {
 	p.defaults()
-	l, err := ipx.Dial(ctx, "udp", p.Server, ipx.Config{Socket: p.Socket, Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}})
+	l, err := ipx.Dial(ctx, "udp", p.Server, ipx.Config{Socket: p.Socket, MaxFrame: maxFrame, Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}})
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +87,15 @@ func OpenTunnel(ctx context.Context, p Place) (Link, error) {
 // OpenIPX opens a link over IPX on a network card. It needs root or CAP_NET_RAW.
 func OpenIPX(p Place) (Link, error) {
 	p.defaults()
-	l, err := raw.Open(p.Card, raw.Config{Config: ipx.Config{Socket: p.Socket, Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}}, Framing: p.Framing})
+	l, err := raw.Open(p.Card, raw.Config{Config: ipx.Config{Socket: p.Socket, MaxFrame: maxFrame, Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}}, Framing: p.Framing})
 	if err != nil {
 		return nil, err
 	}
 	return joined(book.New(l, l.Address(), book.IPX(l.Address()), numbers()))
 }
+
+// maxFrame is the largest packet of the protocol, in bytes.
+const maxFrame = 1400
 
 func joined[L Link](l L, err error) (Link, error) {
 	if err != nil {

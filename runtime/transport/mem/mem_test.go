@@ -19,3 +19,56 @@ func TestLink(t *testing.T) {
 		})
 	}
 }
+
+// Two nodes of a network, each the other's first peer.
+func TestNetwork(t *testing.T) {
+	linktest.Run(t, func(t *testing.T) (transport.Link, transport.Link) {
+		var n mem.Network
+		a, err := n.Join(1, mem.NodeLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := n.Join(2, mem.NodeLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l, to := range map[*mem.NodeLink]mem.Address{a: 2, b: 1} {
+			if _, err := l.Add(to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return a, b
+	}, "no allocation") // each receiver gets a copy
+}
+
+func TestBroadcast(t *testing.T) {
+	var n mem.Network
+	var links []*mem.NodeLink
+	for i := range 3 {
+		l, err := n.Join(mem.Address(i), mem.NodeLimits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		links = append(links, l)
+		defer l.Close()
+	}
+	if _, err := n.Join(1, mem.NodeLimits{}); err == nil {
+		t.Error("an address is given twice")
+	}
+	links[0].Send(transport.All, []byte("all"))
+	buf := make([]byte, 9)
+	for _, l := range links[1:] {
+		if a, err := l.Receive(buf); err != nil || a.Kind != transport.PeerUp {
+			t.Fatal(a, err)
+		}
+		if a, err := l.Receive(buf); err != nil || string(buf[:a.N]) != "all" || l.RemoteAddr(a.Peer).String() != "node 0" {
+			t.Fatal(a, err)
+		}
+	}
+	links[2].Close()
+	l, err := n.Join(2, mem.NodeLimits{})
+	if err != nil {
+		t.Fatal("the address of a closed node is not free:", err)
+	}
+	l.Close()
+}

@@ -1,0 +1,200 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/replay"
+	"github.com/parley-go/parley/machines/startup"
+	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport/ipx"
+)
+
+// table is the peers of a test, each with its record.
+type table struct {
+	t     *testing.T
+	open  func() (Link, error)
+	stop  map[*Peer]context.CancelFunc
+	ended map[*Peer]chan error
+	trace map[*Peer]*bytes.Buffer
+}
+
+func newTable(t *testing.T, open func() (Link, error)) *table {
+	x := &table{t: t, open: open, stop: map[*Peer]context.CancelFunc{}, ended: map[*Peer]chan error{}, trace: map[*Peer]*bytes.Buffer{}}
+	t.Cleanup(func() {
+		for p := range x.stop {
+			p.d.Stop()
+		}
+	})
+	return x
+}
+
+// start starts a peer.
+func (x *table) start() *Peer {
+	x.t.Helper()
+	link, err := x.open()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	record := &bytes.Buffer{}
+	p, err := New(link, Config{Tick: 100 * time.Millisecond, Sinks: []trace.Sink{trace.NewWriter(record)}, OnError: func(err error) { x.t.Logf("%v", err) }})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	x.stop[p], x.ended[p], x.trace[p] = cancel, make(chan error, 1), record
+	go func() { x.ended[p] <- p.Run(ctx) }()
+	return p
+}
+
+// until waits for a condition of what the peers show.
+func (x *table) until(what string, ok func() bool, peers ...*Peer) {
+	x.t.Helper()
+	limit := time.After(30 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			text := ""
+			for _, p := range peers {
+				text += fmt.Sprintf("\n%v", p.View(context.Background()))
+			}
+			x.t.Fatalf("waiting for: %s%s", what, text)
+		}
+	}
+}
+
+// together says whether the peers are the players of one game, and only they.
+func together(peers ...*Peer) bool {
+	var first View
+	for i, p := range peers {
+		v := p.View(context.Background())
+		if i == 0 {
+			first = v
+		}
+		taken := 0
+		for k, q := range v.Players {
+			if q.Taken {
+				taken++
+			}
+			if k >= len(first.Players) || q.Address != first.Players[k].Address {
+				return false
+			}
+		}
+		if v.State != "game" || taken != len(peers) || v.Founder != first.Founder || v.Slot < 0 || !v.Players[v.Slot].Self {
+			return false
+		}
+	}
+	return true
+}
+
+// leave has a peer leave, and holds its record to the specification.
+func (x *table) leave(p *Peer) {
+	x.t.Helper()
+	x.stop[p]()
+	if err := <-x.ended[p]; err != nil {
+		x.t.Error(err)
+	}
+	x.accepted(p)
+}
+
+func (x *table) kill(p *Peer) {
+	x.t.Helper()
+	p.Kill()
+	x.accepted(p)
+}
+
+var specification = sync.OnceValue(func() *model.Protocol {
+	p, errs := compile.Load("../../../specs/startup/spec.yaml", compile.Options{})
+	if len(errs) > 0 {
+		panic(errs[0])
+	}
+	return p
+})
+
+func (x *table) accepted(p *Peer) {
+	x.t.Helper()
+	delete(x.stop, p)
+	spec := specification()
+	r, err := trace.NewReader(x.trace[p])
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	if c, err := replay.Check(spec, r); err != nil || c.Deviation != nil || c.Frames == 0 {
+		x.t.Errorf("%v, %+v", err, c)
+	}
+}
+
+// life is what peers go through on any link: three start together, the highest address founds the game, a fourth
+// comes later, a fifth is refused, the founder is killed and the next keeper gives its slot away, a
+// player is killed, and the others leave.
+func life(x *table) {
+	a, b, c := x.start(), x.start(), x.start()
+	x.until("a game of three", func() bool { return together(a, b, c) }, a, b, c)
+	d := x.start()
+	x.until("a game of four", func() bool { return together(a, b, c, d) }, a, b, c, d)
+	e := x.start()
+	x.until("a refusal", func() bool { return e.View(context.Background()).State == "refused" }, e)
+	rest := []*Peer{a, b, c, d}
+	for i, p := range rest {
+		if v := p.View(context.Background()); v.Slot == 0 {
+			if v.Founder != v.Address {
+				x.t.Errorf("slot 0 is not the founder's: %v", v)
+			}
+			rest = append(rest[:i:i], rest[i+1:]...)
+			x.kill(p)
+			break
+		}
+	}
+	x.until("a game without the founder", func() bool { return together(rest...) }, rest...)
+	e.give((*startup.PeerRunner).Connect)
+	rest = append(rest, e)
+	x.until("the founder's slot for the one who was refused", func() bool {
+		return together(rest...) && e.View(context.Background()).Slot == 0
+	}, rest...)
+	x.kill(rest[1])
+	rest = append(rest[:1:1], rest[2:]...)
+	x.until("a game of three again", func() bool { return together(rest...) }, rest...)
+	for len(rest) > 1 {
+		x.leave(rest[0])
+		rest = rest[1:]
+		x.until("a game without who has left", func() bool { return together(rest...) }, rest...)
+	}
+	x.leave(rest[0])
+}
+
+func TestUDP(t *testing.T) {
+	t.Parallel()
+	free, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Skipf("no UDP here: %v", err)
+	}
+	broadcast := fmt.Sprintf("127.255.255.255:%d", free.LocalAddr().(*net.UDPAddr).Port)
+	free.Close()
+	life(newTable(t, func() (Link, error) {
+		return OpenUDP(Place{Bind: "127.0.0.1", Broadcast: broadcast, Silence: 1500 * time.Millisecond})
+	}))
+}
+
+func TestTunnel(t *testing.T) {
+	t.Parallel()
+	server, err := ipx.Listen("udp", "127.0.0.1:0", ipx.ServerConfig{})
+	if err != nil {
+		t.Skipf("no UDP here: %v", err)
+	}
+	ended := make(chan error)
+	go func() { ended <- server.Serve(context.Background()) }()
+	defer func() { server.Close(); <-ended }()
+	life(newTable(t, func() (Link, error) {
+		return OpenTunnel(t.Context(), Place{Server: server.Addr().String(), Silence: 1500 * time.Millisecond})
+	}))
+}
