@@ -212,9 +212,7 @@ func (g *generator) arrivals(in *instance, ch *channel) []alternative {
 	if g.c.Channel.Lossy {
 		l := alternative{note: a.note + " is lost", take: ch, lost: true, guard: compare(">", raw("len("+ch.name+")", 255), no)}
 		for _, r := range a.byMessage {
-			if ch.counts[r.msg] != nil {
-				l.byMessage = append(l.byMessage, reception{msg: r.msg})
-			}
+			l.byMessage = append(l.byMessage, reception{msg: r.msg})
 		}
 		out = append(out, l)
 	}

@@ -12,7 +12,7 @@
 // variable of its own; parameters are constants and no variables. What only
 // lives inside a step is hidden and no part of a state. Claims are looked at by a process that takes a step
 // only to fail an assertion. So Spin's states are the checker's configurations, one for one, and the
-// numbers of both agree exactly when Spin does not reduce (-DNOREDUCE): nothing is to be added for the beginning, since processes are active
+// numbers of both agree exactly when Spin does not reduce (-DNOREDUCE) and leaves no variable out (spin -o2, or it drops those that nothing reads): nothing is to be added for the beginning, since processes are active
 // from the start and do nothing before their loop.
 //
 // The code of a step comes from running the interpreter's rules on terms instead of numbers: see step, which mirrors

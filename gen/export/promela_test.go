@@ -152,7 +152,7 @@ func TestTerms(t *testing.T) {
 	}{
 		{compare("<", x, y), "1"}, {compare("==", x, y), "0"}, {compare("<", number(3), x), "x > 3"}, {not(compare("<=", x, number(3))), "x > 3"},
 		{compare("==", b, yes), "b"}, {compare("==", b, no), "!b"}, {and(b, or(compare("==", x, number(2)), compare("==", x, number(3)))), "b && (x == 2 || x == 3)"},
-		{pick(b, yes, no), "b"}, {pick(b, x, y), "(b -> x : y)"}, {compare(">", sum, number(9)), "x + y > 9"}, {compare(">", sum, number(14)), "0"},
+		{or(not(b), b), "1"}, {pick(b, yes, no), "b"}, {pick(b, x, y), "(b -> x : y)"}, {compare(">", sum, number(9)), "x + y > 9"}, {compare(">", sum, number(14)), "0"},
 		{not(or(b, compare("==", x, no))), "!(b || x == 0)"}, {sum.subst(map[*variable]*term{x.v: number(2), y.v: number(8)}), "10"},
 	} {
 		if c.got.String() != c.want {

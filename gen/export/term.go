@@ -104,6 +104,8 @@ func or(x, y *term) *term {
 		return asBool(x)
 	case same(x, y):
 		return asBool(x)
+	case same(y, not(x)), same(x, not(y)):
+		return yes
 	}
 	return &term{op: "||", x: []*term{x, y}, hi: 1}
 }

@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -57,13 +58,13 @@ func (w *writer) head(claims []assertion) {
 	if n := g.vector(); n > 700 {
 		vector = fmt.Sprintf(" -DVECTORSZ=%d", n*3/2/1024*1024+1024)
 	}
-	w.line("   spin -a FILE && cc -O3 -DSAFETY -DNOREDUCE%s -o pan pan.c && ./pan -m1000000 -w25", vector)
+	w.line("   spin -o2 -a FILE && cc -O3 -DSAFETY -DNOREDUCE%s -o pan pan.c && ./pan -m1000000 -w25", vector)
 	w.line("")
 	w.line("   visits the configurations that fsmgen check visits, each once: \"states, stored\" is its number of configurations.")
-	w.line("   (A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.")
+	w.line("   (-o2 keeps Spin from leaving out variables that nothing reads. A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.")
 	for _, c := range claims {
 		if c.sometimes {
-			w.line("   %s is a claim that something happens: with spin -DSHOW_%s -a the assertion fails where it does.", c.flag, c.flag)
+			w.line("   %s is a claim that something happens: with spin -DSHOW_%s -o2 -a the assertion fails where it does.", c.flag, c.flag)
 		}
 	}
 	for _, text := range g.left {
@@ -235,9 +236,12 @@ func (w *writer) take(a alternative) {
 		columns = "<" + columns + ">"
 	}
 	w.line("%s?%s;", a.take.name, columns)
-	if a.lost && len(a.byMessage) == 0 {
-		w.line("skip")
-		return
+	if a.lost {
+		a.byMessage = slices.DeleteFunc(slices.Clone(a.byMessage), func(r reception) bool { return a.take.counts[r.msg] == nil })
+		if len(a.byMessage) == 0 {
+			w.line("skip")
+			return
+		}
 	}
 	w.line("if")
 	for _, r := range a.byMessage {

@@ -43,7 +43,7 @@ func compileSpin(dir string, text []byte, args []string, flags ...string) (pan s
 	if err := os.WriteFile(filepath.Join(dir, "model.pml"), text, 0o644); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("spin", append(append([]string{"-a"}, args...), "model.pml")...)
+	cmd := exec.Command("spin", append(append([]string{"-o2", "-a"}, args...), "model.pml")...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("spin: %v\n%s", err, out)
@@ -197,15 +197,16 @@ func TestSpinFindsTheSame(t *testing.T) {
 	}
 }
 
-// TestRandomSpecsWithSpin writes protocols at random, with all kinds of types and statements, and compares. A few of each
-// run: the seed is fixed, PARLEY_SPIN=100 runs a hundred.
+// TestRandomSpecsWithSpin writes protocols at random, with all kinds of types and statements, and compares: where nothing
+// fails the counts, elsewhere that Spin finds something, too. PARLEY_SPIN=100 runs a hundred, PARLEY_SEED says from where.
 func TestRandomSpecsWithSpin(t *testing.T) {
 	needSpin(t)
 	runs, holds, fails := 8, 0, 0
 	if n, err := strconv.Atoi(os.Getenv("PARLEY_SPIN")); err == nil {
 		runs = n
 	}
-	for seed := uint64(0); holds+fails < runs; seed++ {
+	from, _ := strconv.Atoi(os.Getenv("PARLEY_SEED"))
+	for seed := uint64(from); holds+fails < runs; seed++ {
 		spec := randomSpec(rand.New(rand.NewPCG(seed, 1)))
 		p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}}, Check: "pair"})
 		if p == nil {
@@ -213,6 +214,9 @@ func TestRandomSpecsWithSpin(t *testing.T) {
 		}
 		r := ours(t, p)
 		if len(r.serious()) == 0 && r.Configurations < 20 || r.Configurations > 200000 {
+			continue
+		}
+		if len(r.serious()) > 0 && fails > runs/4 {
 			continue
 		}
 		text, err := export.Promela(p, p.Checks[0])

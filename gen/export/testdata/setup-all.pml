@@ -1,11 +1,11 @@
 /* setup, check all: each side changes everything, one property
    Written by fsmgen from specs/setup/spec.yaml, specs/confirm/spec.yaml, specs/update/spec.yaml; the specification is the law, not this file.
 
-   spin -a FILE && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000 -w25
+   spin -o2 -a FILE && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000 -w25
 
    visits the configurations that fsmgen check visits, each once: "states, stored" is its number of configurations.
-   (A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.
-   both_done is a claim that something happens: with spin -DSHOW_both_done -a the assertion fails where it does.
+   (-o2 keeps Spin from leaving out variables that nothing reads. A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.
+   both_done is a claim that something happens: with spin -DSHOW_both_done -o2 -a the assertion fails where it does.
    Not in this model, claim can-end: that something can be reached from everywhere is no assertion.
 */
 
