@@ -30,7 +30,7 @@ var declarationCodes = []Info{
 			"say in the state what its expiry means, if only `ignore`. Guards are not looked at.",
 		Example: "roles:\n  peer:\n    states:\n      busy:\n        DATA: {set: {total: n, seen: color}, report: \"got{n: total}\", goto: done}\n"},
 	{Code: "FSM048", Title: "never sent", Warning: true,
-		Text:    "States say what they do with the message, but no role sends it, and no part does.",
+		Text:    "States do something with the message, but no role sends it, and no part does.",
 		Example: "messages: {BYE: {}}\nroles:\n  peer:\n    states:\n      busy:\n        BYE: {goto: done}\n"},
 	{Code: "FSM049", Title: "timer used wrongly",
 		Text: "A timer that has keys is named with all of them, except in a `stop` that is for all its instances. `start` says `ticks` if the timer is declared " +

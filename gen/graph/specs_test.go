@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/graph"
@@ -91,4 +92,31 @@ func specs(t *testing.T) map[string]*model.Protocol {
 		t.Fatalf("only %d of %d specifications compile", len(list), len(files))
 	}
 	return list
+}
+
+// TestConstants: constants stand in guards and effects by the names that the author gave them.
+func TestConstants(t *testing.T) {
+	const text = `protocol: tries
+consts: {most: 3, step: 2}
+types: {N: 0..9, Id: opaque u8}
+messages: {ASK: {fields: {k: N, id: Id}}}
+roles:
+  peer:
+    vars: {n: N}
+    initial: a
+    states:
+      a: {ASK: {when: n + step < 2 * most && n != 7, set: {n: n + step}, send: "ASK{k: most, id: step}", goto: b}}
+      b: {}
+`
+	p, l := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}})
+	if p == nil {
+		t.Fatal(l.Error())
+	}
+	tr := p.Roles[0].Transitions[0]
+	if got := model.ExprString(tr.When) + " / " + model.StmtsString(tr.Body); got != "n + step < 2 * most && n != 7 / n := n + step; send ASK{k: most, id: step}" {
+		t.Error(got)
+	}
+	if dot := graph.DOT(p.Roles[0], graph.Options{}); !strings.Contains(dot, "most") {
+		t.Errorf("the drawing does not say `most`:\n%s", dot)
+	}
 }

@@ -115,7 +115,7 @@ func (l *linter) neverSent() {
 		for _, st := range m.States {
 			markSent(st.Entry, sent)
 			for _, h := range st.Handlers {
-				if h != nil && h.Event.Message != nil {
+				if h != nil && h.Event.Message != nil && h.Mode != model.Ignore {
 					heard[h.Event.Message] = true
 				}
 			}

@@ -151,7 +151,7 @@ func TestFlow(t *testing.T) {
 			t.Errorf("%s\n%s\n gives %q, not %q", c.lines, c.more, got, c.want)
 		}
 	}
-	const text = "protocol: demo\nmessages: {A: {}, B: {}, C: {}}\nroles:\n  peer: {initial: s, states: {s: {entry: [{send: B}], start: {send: A}, A: ignore, B: ignore, C: {goto: s}}}}\n"
+	const text = "protocol: demo\nmessages: {A: {}, B: {}, C: {}, D: {}}\nroles:\n  peer: {initial: s, states: {s: {entry: [{send: B}], start: {send: A}, A: ignore, B: ignore, C: {goto: s}, D: ignore}}}\n"
 	p, l := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}})
 	if p == nil {
 		t.Fatal(l.Error())
@@ -180,8 +180,8 @@ func TestBounded(t *testing.T) {
 // TestVariant: what a variant no longer sends is not said of the file that it extends.
 func TestVariant(t *testing.T) {
 	files := fstest.MapFS{
-		"s.yaml": {Data: []byte("protocol: demo\nmessages: {A: {}}\nroles:\n  peer: {initial: s, states: {s: {start: {send: A}, A: ignore}}}\n")},
-		"v.yaml": {Data: []byte("protocol: demo\nextends: s.yaml\nmessages: {B: {}}\nroles: {peer: {states: {s: {start: {goto: s}, B: ignore}}}}\n")},
+		"s.yaml": {Data: []byte("protocol: demo\nmessages: {A: {}}\nroles:\n  peer: {initial: s, states: {s: {start: {send: A}, A: {goto: s}}}}\n")},
+		"v.yaml": {Data: []byte("protocol: demo\nextends: s.yaml\nmessages: {B: {}}\nroles: {peer: {states: {s: {start: {goto: s}, B: {goto: s}}}}}\n")},
 	}
 	p, l := compile.Load("v.yaml", compile.Options{FS: files})
 	if p == nil {

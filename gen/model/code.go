@@ -37,6 +37,8 @@ type (
 	Lit struct {
 		ExprBase
 		Value int64
+		// Const is the name of the constant that the author wrote, "" for a number.
+		Const string
 	}
 	// Text is a constant text of a Bytes type.
 	Text struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ExprString writes e as an author would, with no more parentheses than needed.
+// ExprString writes e as an author would: constants by their names, with no more parentheses than needed.
 // What the resolver put in ([Some], [Unwrap]) is not shown. A nil e gives "".
 func ExprString(e Expr) string {
 	if e == nil {
@@ -185,6 +185,8 @@ func paren(s string, own, prec int) string {
 
 func printLit(e *Lit) string {
 	switch t := e.T; {
+	case e.Const != "":
+		return e.Const
 	case t == nil:
 	case t.Kind == KindBool:
 		return strconv.FormatBool(e.Value != 0)

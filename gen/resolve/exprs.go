@@ -131,7 +131,7 @@ func (s *scope) coerce(x model.Expr, want *model.Type) model.Expr {
 			s.r.Errorf("FSM029", x.Pos(), "%d does not fit into %s", lit.Value, describe(want))
 			return nil
 		}
-		return &model.Lit{ExprBase: model.ExprBase{T: want, Span: x.Pos()}, Value: lit.Value}
+		return &model.Lit{ExprBase: model.ExprBase{T: want, Span: x.Pos()}, Value: lit.Value, Const: lit.Const}
 	}
 	if txt, ok := x.(*model.Text); ok && want.Kind == model.KindBytes {
 		if len(txt.Value) > want.Cap {

@@ -188,7 +188,7 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 			return errRef
 		}
 		base.T = intType(v, v)
-		lit := &model.Lit{ExprBase: base, Value: v}
+		lit := &model.Lit{ExprBase: base, Value: v, Const: n.Name}
 		s.r.fromConst[lit] = true
 		return ref{e: lit}
 	}
