@@ -69,6 +69,7 @@ func (s *System) claim(c *model.Claim) {
 	}
 	s.observe(&e, p)
 	e.Eval = p.holds
+	e.Mute = func(_ int, class uint32) bool { return class == irrelevant }
 	if (c.Kind == model.Always || c.Kind == model.Agree) && len(p.guards) > 0 {
 		e.Relevant = p.relevant
 	}
@@ -166,6 +167,7 @@ func (s *System) quiet() {
 			return intern(&words[k].ids, &words[k].tuples, []int64{s.deliverable(k, w), int64(p.chanClass(k, w))})
 		}
 	}
+	e.Mute = func(i int, class uint32) bool { return rest[i].tuples[class][0] != 0 }
 	e.Eval = func(procs, chans []uint32) bool {
 		final := true
 		inner := make([]uint32, len(procs))

@@ -79,6 +79,7 @@ func New(p *model.Protocol, c *model.Check) (*System, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
+	s.private()
 	s.addBreaker()
 	s.addClock()
 	s.spare = len(s.System.Labels)

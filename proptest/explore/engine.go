@@ -19,6 +19,7 @@ type engine struct {
 	lay     layout
 	bundles []*bundle
 	canon   *canon   // nil without symmetry
+	ample   *ample   // nil if all steps are looked at everywhere
 	reduced []string // reductions in use
 	refused []string // reductions asked for and not used, with the reason
 	faulty  bool     // some channel loses, duplicates or swaps
@@ -66,6 +67,7 @@ func newEngine(sys *System, opt Options) *engine {
 		e.spent = make([][4]uint32, 1)
 	}
 	e.reductions()
+	e.initAmple()
 	e.lay = newLayout(e.fields(), e.counts(), opt.minStride)
 	e.initClaims()
 	return e

@@ -25,6 +25,7 @@ type worker struct {
 	quota  int64  // insertions reserved in the visited set
 	fresh  uint64 // configurations found in this round
 	sink   uint64 // keeps look-ahead loads alive
+	single bool   // the configuration at hand was expanded by the steps of one machine
 	skip   uint8  // flags of local steps to leave out; 0 in the search itself
 	inc    uint64 // what counting adds: 1, or -1 to take back
 	tally
@@ -43,10 +44,11 @@ func apart[T uint32 | uint64](n int) []T {
 
 // tally is what workers count.
 type tally struct {
-	steps  uint64
-	counts []uint64   // by label; then lost, swapped, received and kept; then by tally
-	faults []uint64   // the same for steps that are errors
-	by     [][]uint64 // by bundle and outcome: configurations
+	steps   uint64
+	singles uint64     // configurations of which only the steps of one machine were looked at
+	counts  []uint64   // by label; then lost, swapped, received and kept; then by tally
+	faults  []uint64   // the same for steps that are errors
+	by      [][]uint64 // by bundle and outcome: configurations
 }
 
 // What counts has after the labels.
@@ -85,6 +87,9 @@ func (w *worker) expand(c []uint64) bool {
 		return false
 	}
 	w.judge(c, moves)
+	if w.single {
+		w.singles++
+	}
 	w.steps += uint64((len(w.buf)-mark)/w.e.lay.stride + len(w.bad))
 	return true
 }
@@ -115,13 +120,22 @@ func (w *worker) generate(c []uint64) (moves int, ok bool) {
 	e := w.e
 	mark := len(w.buf)
 	w.bad = w.bad[:0]
-	if e.lay.stride == 1 {
+	one, known := -1, true
+	if e.ample != nil {
+		one, known = w.alone()
+	}
+	if w.single = known && one >= 0; !known {
+		return 0, false
+	}
+	if w.single {
+		ok = w.expandOne(c, one)
+	} else if e.lay.stride == 1 {
 		ok = w.expand1(c[0])
 	} else {
 		ok = w.expandN(c)
 	}
 	moves = len(w.buf) - mark + len(w.bad)
-	if ok && e.faulty {
+	if ok && e.faulty && !w.single {
 		ok = w.channelFaults()
 	}
 	if ok && e.canon != nil {

@@ -69,6 +69,9 @@ func (s *search) fetch(missed [][]uint64) bool {
 		}
 	}
 	e.widen()
+	if e.ample != nil && e.ample.broken != "" {
+		s.halt("a promise about channels was not kept: " + e.ample.broken)
+	}
 	for _, w := range s.workers {
 		w.counts = e.room(w.counts)
 	}

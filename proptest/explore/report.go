@@ -81,6 +81,7 @@ func (s *search) sizes(r *Result) {
 	}
 	e.widestOfAll(r.Widest)
 	s.exactness(r)
+	s.ampleReports(r)
 	if e.visited != nil {
 		r.TableBytes = e.visited.bytes()
 	}

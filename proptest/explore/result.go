@@ -62,8 +62,8 @@ type Options struct {
 	MaxDepth          int
 	MaxBytes          uint64
 	MaxTime           time.Duration
-	// Reduce selects reductions. They keep verdicts, which claims and kinds of
-	// error are violated, and the lengths of shortest traces.
+	// Reduce selects reductions. They keep verdicts and which claims and kinds of
+	// error are violated; all but ReduceLocal and ReducePartialOrder also the lengths of shortest traces.
 	Reduce Reduction
 	// Mode, Seed, Walks and WalkLength choose another search.
 	Mode  Mode

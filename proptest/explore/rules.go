@@ -14,7 +14,7 @@ func (e *engine) localRun(p int, a uint32) uint32 {
 	if m.runs[a] == 0 {
 		v := []byte(m.locals.vals[a])
 		m.final[a] = m.proc.Final(v)
-		m.runs[a] = e.collect(p, a, func(emit func(Step)) { m.proc.Local(v, emit) })
+		m.runs[a] = e.collect(p, a, -1, func(emit func(Step)) { m.proc.Local(v, emit) })
 	}
 	return m.runs[a]
 }
@@ -26,7 +26,7 @@ func (e *engine) recvRun(ch int, a, msg uint32) uint32 {
 	run := c.recv.get(a, msg)
 	if run == 0 {
 		m := &e.procs[c.spec.To]
-		run = e.collect(c.spec.To, a, func(emit func(Step)) {
+		run = e.collect(c.spec.To, a, ch, func(emit func(Step)) {
 			m.proc.Receive([]byte(m.locals.vals[a]), ch, []byte(c.msgs.vals[msg]), emit)
 		})
 		c.recv.set(a, msg, run)
@@ -34,8 +34,8 @@ func (e *engine) recvRun(ch int, a, msg uint32) uint32 {
 	return run
 }
 
-// collect turns the steps that from emits into a run of rules.
-func (e *engine) collect(p int, a uint32, from func(func(Step))) uint32 {
+// collect turns the steps that from emits into a run of rules; ch is -1 for local ones.
+func (e *engine) collect(p int, a uint32, ch int, from func(func(Step))) uint32 {
 	m := &e.procs[p]
 	first := len(m.rules)
 	from(func(s Step) { m.rules = append(m.rules, e.compile(p, a, &s)) })
@@ -43,6 +43,9 @@ func (e *engine) collect(p int, a uint32, from func(func(Step))) uint32 {
 		return 1
 	}
 	m.rules[len(m.rules)-1].flags |= lastFlag
+	if e.ample != nil && e.firstOnly(p, a, ch, m.rules[first:]) {
+		m.rules[first].flags |= firstFlag
+	}
 	for i := first; i < len(m.rules); i++ {
 		m.hot = append(m.hot, e.heat(p, &m.rules[i]))
 	}
@@ -63,6 +66,9 @@ func (e *engine) compile(p int, a uint32, s *Step) rule {
 		e.sends = append(e.sends, sendID{uint32(x.Channel), e.chans[x.Channel].msgs.id(x.Msg)})
 	}
 	r.lens = e.guards(s.Lens)
+	if e.ample != nil {
+		e.keepsPromises(p, s)
+	}
 	if len(s.Note) > 0 || s.Fault != nil {
 		r.note = uint32(len(e.notes))
 		e.notes = append(e.notes, noteText{append([]byte(nil), s.Note...), s.Fault})

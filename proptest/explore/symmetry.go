@@ -78,6 +78,11 @@ const (
 	// ReduceDead is for those who build a System: local values that differ only in
 	// what will not be looked at are to be one. The engine itself does nothing about it.
 	ReduceDead
+	// ReduceLocal looks, where a machine that takes no message can take a step that
+	// no claim sees, at that step only; ReducePartialOrder does the same for receptions that send nothing. Both
+	// are refused for claims about the order of steps and about fair runs. Traces need not be shortest. See ample.
+	ReduceLocal
+	ReducePartialOrder
 )
 
 // reductions decides what to use and says why not.

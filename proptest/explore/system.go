@@ -165,6 +165,9 @@ type Channel struct {
 	// Block disables a step that would exceed Cap; otherwise such a step is
 	// a ChannelOverflow violation.
 	Block bool
+	// Private promises that no machine but From sends into it and no Step.Lens looks at it, for
+	// ReduceLocal and ReducePartialOrder. A search that uses them and meets the contrary stops.
+	Private bool
 }
 
 // Budget is the greatest number of faults in one run, for all channels and
@@ -260,6 +263,9 @@ type Claim struct {
 	// Calm, for LeadsTo, Eventually and Possible: consider only runs in which
 	// no Spontaneous step happens any more once Relevant holds.
 	Calm bool
+	// Mute says that a class of machine proc settles an Always or Sometimes claim: whatever the
+	// others are, it is neither violated nor witnessed, and Relevant does not hold. nil: none does.
+	Mute func(proc int, class uint32) bool
 	// Exempt, for Confluent, suppresses a pair; a < b or a == b.
 	Exempt func(a, b uint32) bool
 }

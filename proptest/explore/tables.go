@@ -44,6 +44,7 @@ const (
 	lastFlag = 1 << iota // the run of rules ends here
 	spontaneousFlag
 	crashFlag
+	firstFlag // of the first of a run: see ample
 )
 
 // hotRule is what the inner loop needs of a rule, kept small so that more of
