@@ -76,7 +76,9 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		case ServerEventUp:
 			// proptest/conform/testdata/sessions/spec.yaml:69
 			fx.fired = append(fx.fired, 3)
-			m.Session[fx.from].linkUp(fx, fx.from)
+			if !m.Session[fx.from].linkUp(fx, fx.from) {
+				return refused(3)
+			}
 			return took(3)
 		case ServerEventLost:
 			// proptest/conform/testdata/sessions/spec.yaml:69

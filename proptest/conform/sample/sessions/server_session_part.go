@@ -135,14 +135,18 @@ func (m *ServerSessionPart) receiveBye(fx *ServerEffects, c fsm.Peer) bool {
 	return false
 }
 
-// linkUp gives the part the event up.
-func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) {
+// linkUp gives the part the event up; false: refused.
+func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateAbsent:
 		// proptest/conform/testdata/sessions/spec.yaml:43
-		m.State = ServerSessionStateFresh
-		return
+		if fx.from > 0 {
+			m.State = ServerSessionStateFresh
+			return true
+		}
+		return false
 	}
+	return true
 }
 
 // linkLost gives the part the event lost.

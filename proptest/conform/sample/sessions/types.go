@@ -11,7 +11,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "d5b6d76998f08093e90c39922732e51befbfe3281a7ac7d5fd3578730b82ee86"
+const hash = "d7823d4ebd708cd2c9ef5177bce04a6e5e5dd1a9b48167d170666a2f2b011abd"
 
 // ordinal is the number of a truth value.
 func ordinal(b bool) int {
