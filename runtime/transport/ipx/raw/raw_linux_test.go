@@ -23,10 +23,11 @@ import (
 )
 
 // inside is set in the process that has a network of its own, with a cable:
-// two virtual cards joined to each other.
+// two virtual cards joined to each other. What is sent before the cards have noticed the cable is lost.
 const inside = "PARLEY_RAW_NETWORK"
 
 const cable = `ip link set lo up && ip link add va type veth peer name vb && ip link set va up && ip link set vb up &&
+	for n in $(seq 500); do test $(ip -o link | grep -c "v[ab]@.*state UP") = 2 && break; done &&
 	exec "$0" -test.run '^TestInside' -test.v -test.timeout 80s`
 
 func TestNetwork(t *testing.T) {
