@@ -23,6 +23,7 @@ var elsewhere = map[string]string{
 	"go run ./cmd/fsmgen demo":                           "the scripts of cmd/fsmgen",
 	"go run ./examples/netplay -listen 127.0.0.1:21837":  "the tests of examples/netplay",
 	"go run ./examples/netplay -connect 127.0.0.1:21837": "the tests of examples/netplay",
+	"go run ./examples/startup":            "the tests of examples/startup",
 	"go test ./...":                        ".ci/run",
 	"go run ./cmd/fsmgen generate --check": ".ci/run",
 	"go build -buildmode=c-archive -o libparley.a ./examples/c/lib":               "the test of examples/c",
