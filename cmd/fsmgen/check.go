@@ -66,7 +66,8 @@ func checkCommand() *cobra.Command {
 			if err := o.test.parse(files); err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			o.cfg.Command = commandLine()
+			ctx, stop := interruptible(cmd)
 			defer stop()
 			return runChecks(ctx, cmd, files, &o)
 		},
@@ -91,6 +92,26 @@ func checkCommand() *cobra.Command {
 	f.BoolVar(&o.quiet, "quiet", false, "do not tell on the terminal how far a long search is")
 	f.BoolVar(&o.update, "update", false, "write the counterexamples that checks expect to expected/ beside the specification")
 	return c
+}
+
+// commandLine is how the command was called, as a shell would take it.
+func commandLine() string {
+	out := []string{"fsmgen"}
+	for _, a := range os.Args[1:] {
+		if strings.ContainsAny(a, " \t\n\"'$&|;<>()*?#~`\\") || a == "" {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		out = append(out, a)
+	}
+	return strings.Join(out, " ")
+}
+
+// interruptible is a context that ends at the first interrupt, so that what was found is still told; a second one ends the
+// program at once.
+func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // from then on an interrupt does what it usually does
+	return ctx, stop
 }
 
 // parse reads the flags that are not plain values.

@@ -44,6 +44,27 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	return out
 }
 
+// fairnessWords say which runs liveness claims look at.
+func (s *System) fairnessWords() []string {
+	names := map[string][]string{}
+	for _, c := range s.Check.Claims {
+		if c.Kind == model.Eventually || c.Kind == model.LeadsTo && c.Within == 0 {
+			names[c.Fair] = append(names[c.Fair], c.Name)
+		}
+	}
+	var out []string
+	for _, f := range [][2]string{
+		{"", "all runs that go on while something has to happen; what happens next is chosen freely, for ever"},
+		{"weak", "runs in which whatever stays possible from some point on happens; commands need not be given"},
+		{"strong", "runs in which whatever is possible again and again happens; commands need not be given"},
+	} {
+		if list := names[f[0]]; len(list) > 0 {
+			out = append(out, strings.Join(list, ", ")+": "+f[1])
+		}
+	}
+	return out
+}
+
 func (s *System) channelWords(res *explore.Result) string {
 	ch := s.Check.Channel
 	words := []string{"in order"}

@@ -157,8 +157,9 @@ func (p *process) command(l local, c *command, args []int64, emit func(explore.S
 		}
 	}
 	ev := interp.Event{Event: c.ev, Args: args}
-	next, effects, res, _ := p.m.Step(l.value, ev)
+	next, effects, res, fault := p.m.Step(l.value, ev)
 	if res.Code != fsm.Took {
+		p.sys.refused(fault)
 		return
 	}
 	if c.rule != nil && len(c.rule.dims) > 0 {
@@ -175,6 +176,13 @@ func (p *process) command(l local, c *command, args []int64, emit func(explore.S
 	for _, box := range boxes {
 		s.Lens = box
 		emit(s)
+	}
+}
+
+// refused notes that a command was not available because something in it faulted.
+func (s *System) refused(f *interp.Fault) {
+	if f != nil && f.Kind == interp.Failed && s.refusal == "" {
+		s.refusal = explain(f) + " (" + place(f.Span) + ")"
 	}
 }
 

@@ -15,6 +15,10 @@ type Report struct {
 	Machines string `json:"machines"`
 	// Instances are the names of the machines that take part.
 	Instances []string `json:"instances"`
+	// Command is the command line that the check was run with; empty if it was not run by a command.
+	Command string `json:"command,omitempty"`
+	// Search is the order of the search; Reductions, further down, are those that were used: none if empty.
+	Search string `json:"search"`
 	// Verdict is "holds", "violated" or "incomplete": what was found, whether or
 	// not it was expected. Passes says that it is what the check expects.
 	Verdict string `json:"verdict"`
@@ -42,6 +46,10 @@ type Report struct {
 	Expect []string      `json:"expect,omitempty"`
 	// Assumptions say, in words, what the verdict rests on.
 	Assumptions []string `json:"assumptions"`
+	// Limits say how far bounded values got; empty if that could not be told.
+	Limits []Limit `json:"limits,omitempty"`
+	// Refused says of one command that it was not available because something in it would have been a fault.
+	Refused string `json:"refused,omitempty"`
 	// Needs says which assumptions about the channel the verdict needs, if asked for.
 	Needs []Need `json:"needs,omitempty"`
 	// NeverTaken are transitions of the roles in this check that it did not

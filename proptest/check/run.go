@@ -27,10 +27,16 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 		return nil, err
 	}
 	r := s.report(res)
-	r.Assumptions = s.assumptions(res, base)
+	r.Search = searchWords[o.Mode]
+	r.Assumptions = append(s.assumptions(res, base), s.fairnessWords()...)
 	r.NotReduced = append(refused, res.Refused...)
 	if s.dead != nil {
 		r.Reductions = append(r.Reductions, s.deadNames()...)
+	}
+	r.Limits = s.limitsOf(res, r)
+	r.Assumptions = append(r.Assumptions, limitWords(r.Limits)...)
+	if r.Refused = s.refusal; s.refusal != "" {
+		r.Assumptions = append(r.Assumptions, "a command that would be a fault is not given: "+s.refusal)
 	}
 	s.coverage(r, res)
 	if s.cover != nil {
@@ -39,6 +45,8 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	s.judge(r, res)
 	return r, nil
 }
+
+var searchWords = map[explore.Mode]string{explore.BreadthFirst: "breadth-first", explore.DepthFirst: "depth-first", explore.Guided: "guided", explore.RandomWalk: "random walks"}
 
 func (s *System) report(res *explore.Result) *Report {
 	p := s.Protocol

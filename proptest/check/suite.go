@@ -20,6 +20,8 @@ type Config struct {
 	Compile compile.Options
 	// Assumptions asks which assumptions about the channel each verdict needs.
 	Assumptions bool
+	// Command is the command line, for the reports.
+	Command string
 	// Coverage asks how often each line of the specification was used.
 	Coverage bool
 	// Aim names the claim that a guided search tries to violate; empty: any error.
@@ -53,7 +55,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		if err != nil {
 			return nil, nil, fmt.Errorf("check %s: %w", c.Name, err)
 		}
-		r.Spec = path
+		r.Spec, r.Command = path, cfg.Command
 		out.Checks = append(out.Checks, r)
 		out.Passes = out.Passes && r.Passes
 		out.Complete = out.Complete && !r.Open

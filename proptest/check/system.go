@@ -44,8 +44,9 @@ type System struct {
 	ruleFaults []string
 	// dead are the variables to be forgotten where they are dead; nil: none. spared are the values of
 	// machines that were changed by that.
-	dead   deadVars
-	spared map[string]bool
+	dead    deadVars
+	spared  map[string]bool
+	refusal string // why a command was not available though its state handles it; the first such fault
 }
 
 // Claim is one claim as the explorer sees it.

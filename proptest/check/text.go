@@ -144,6 +144,14 @@ func (r *Report) text(times, all bool) string {
 		never = append(never, p.Role+": "+p.Name+" ("+p.Where+")")
 	}
 	list(&b, "transitions this check never takes", never)
+	reductions := "no reductions"
+	if len(r.Reductions) > 0 {
+		reductions = "reduced as said above"
+	}
+	b.WriteString("  search        " + r.Search + ", " + reductions + "\n")
+	if r.Command != "" {
+		b.WriteString("  command       " + r.Command + "\n")
+	}
 	b.WriteString("  specification " + r.Hash + "\n  its machines  " + r.Machines + "\n")
 	return b.String()
 }
@@ -240,6 +248,9 @@ func (c *ClaimReport) text(b *strings.Builder, all bool) {
 	}
 	if c.Counterexample != nil {
 		indented(b, c.Counterexample.Text())
+	}
+	if all && c.Witness != nil {
+		indented(b, c.Witness.Text())
 	}
 	c.others(b, all)
 }
