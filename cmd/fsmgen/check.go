@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -94,26 +94,6 @@ func checkCommand() *cobra.Command {
 	return c
 }
 
-// commandLine is how the command was called, as a shell would take it.
-func commandLine() string {
-	out := []string{"fsmgen"}
-	for _, a := range os.Args[1:] {
-		if strings.ContainsAny(a, " \t\n\"'$&|;<>()*?#~`\\") || a == "" {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		out = append(out, a)
-	}
-	return strings.Join(out, " ")
-}
-
-// interruptible is a context that ends at the first interrupt, so that what was found is still told; a second one ends the
-// program at once.
-func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // from then on an interrupt does what it usually does
-	return ctx, stop
-}
-
 // parse reads the flags that are not plain values.
 func (o *checkFlags) parse() error {
 	o.cfg.Explore.MaxTime = o.timeout
@@ -131,6 +111,7 @@ func (o *checkFlags) parse() error {
 		}
 		o.cfg.Explore.MaxBytes = n
 	}
+	o.cfg.Explore.MaxBytes = withinProcess(o.cfg.Explore.MaxBytes)
 	for name, text := range o.set {
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -196,16 +177,21 @@ type outcome struct {
 	errors diag.List
 }
 
-// runChecks runs the checks of all files and prints what was found.
+// runChecks runs the checks of all files and prints what was found. What cannot be written, or cannot be explored at all, is an error
+// that is told behind the reports.
 func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *checkFlags) error {
 	var reports []*check.SuiteReport
 	var found []outcome
+	var failed []error
 	broken := false
 	for _, file := range files {
 		o.cfg.Explore.Progress = o.progress(cmd.ErrOrStderr(), file)
 		r, list, err := check.Suite(ctx, file, o.cfg)
 		if err != nil {
-			return err
+			failed = append(failed, fmt.Errorf("%s: %w", file, err))
+		}
+		if r == nil && err != nil {
+			continue
 		}
 		found = append(found, outcome{file, r, list})
 		if r == nil {
@@ -216,30 +202,24 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 			continue
 		}
 		reports = append(reports, r)
-		if err := o.keep(cmd.ErrOrStderr(), r); err != nil {
-			return err
-		}
-		if err := o.writeScenarios(cmd, r); err != nil {
-			return err
-		}
+		failed = append(failed, o.keep(cmd.ErrOrStderr(), r), o.writeScenarios(cmd, r))
 	}
-	if o.cfg.Only != "" && !broken && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
+	if o.cfg.Only != "" && !broken && errors.Join(failed...) == nil && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
 		return fmt.Errorf("no specification has a check %s", o.cfg.Only)
 	}
-	if o.test.alone() {
-		if err := o.writeTest(cmd, reports); err != nil {
+	if !o.test.alone() {
+		if err := o.print(cmd.OutOrStdout(), found, reports); err != nil {
 			return err
 		}
-		return verdict(reports, broken)
 	}
-	if err := o.print(cmd.OutOrStdout(), found, reports); err != nil {
-		return err
+	failed = append(failed, o.writeTest(cmd, reports))
+	if !o.test.alone() {
+		failed = append(failed, o.covered(cmd.OutOrStdout(), reports))
 	}
-	if err := o.writeTest(cmd, reports); err != nil {
-		return err
-	}
-	if err := o.covered(cmd.OutOrStdout(), reports); err != nil {
-		return err
+	for _, err := range failed {
+		if err != nil {
+			return err
+		}
 	}
 	return verdict(reports, broken)
 }

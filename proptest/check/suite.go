@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -32,7 +33,7 @@ type Config struct {
 
 // Suite compiles a specification and runs its checks one after the other. The
 // list has the compiler's errors; then the report is nil. Other errors are about
-// a check that cannot be explored at all. A specification without checks gives a
+// checks that cannot be explored at all; the report has the others. A specification without checks gives a
 // report without checks.
 func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.List, error) {
 	o := cfg.Compile
@@ -42,6 +43,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		return nil, list, nil
 	}
 	out := &SuiteReport{Spec: path, Protocol: base.Name, Passes: true, Complete: true, Checks: []*Report{}}
+	var failed []error
 	for _, c := range base.Checks {
 		if cfg.Only != "" && cfg.Only != c.Name {
 			continue
@@ -53,7 +55,9 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		}
 		r, err := one(ctx, p, c.Name, base, cfg)
 		if err != nil {
-			return nil, nil, fmt.Errorf("check %s: %w", c.Name, err)
+			failed = append(failed, fmt.Errorf("check %s: %w", c.Name, err))
+			out.Passes, out.Complete = false, false
+			continue
 		}
 		r.Spec, r.Command = path, cfg.Command
 		out.Checks = append(out.Checks, r)
@@ -65,7 +69,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		out.cover(base)
 	}
 	out.Verdict = out.worst()
-	return out, nil, nil
+	return out, nil, errors.Join(failed...)
 }
 
 // worst is the worst verdict of the checks and of what was judged over them.

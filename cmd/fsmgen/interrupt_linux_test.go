@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+)
+
+// terminal makes a pseudo terminal: what is written to the second file is read from the first.
+func terminal(t *testing.T) (ours, theirs *os.File) {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("there are no pseudo terminals here: ", err)
+	}
+	t.Cleanup(func() { ours.Close() })
+	var number, unlock int32
+	for request, arg := range map[uintptr]*int32{syscall.TIOCGPTN: &number, syscall.TIOCSPTLCK: &unlock} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, ours.Fd(), request, uintptr(unsafe.Pointer(arg))); errno != 0 {
+			t.Skip("there are no pseudo terminals here: ", errno)
+		}
+	}
+	theirs, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("there are no pseudo terminals here: ", err)
+	}
+	return ours, theirs
+}
+
+// TestInterrupt: an interrupt in the middle of a search ends it with a report of what was covered, and exit code 3.
+func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a search of some seconds")
+	}
+	ours, theirs := terminal(t)
+	cmd := exec.Command("fsmgen", "check", "--set", "properties=4", "--workers", "1", "../../specs/setup/big.yaml")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, theirs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	var told strings.Builder
+	b := make([]byte, 4096)
+	for !strings.Contains(told.String(), "to go on from, depth") { // it tells how far it is
+		n, err := ours.Read(b)
+		if told.Write(b[:n]); err != nil {
+			t.Fatalf("it ended before it said anything: %v\n%s%s", err, told.String(), out.String())
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, ours)
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("it ended with %v", err)
+	}
+	for _, want := range []string{"big    incomplete", "the search is incomplete: interrupt signal received", "✓ both-done, sometimes: holds", "not decided: "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the report has no %q:\n%s", want, out.String())
+		}
+	}
+}

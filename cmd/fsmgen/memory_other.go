@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "math"
+
+// memoryLeft is not known on this system.
+func memoryLeft() uint64 { return math.MaxUint64 }
