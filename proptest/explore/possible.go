@@ -71,6 +71,9 @@ func (s *search) possible(i int) {
 		rest = s.spreadGood(rest, good, e.sys.Claims[i].Calm)
 		changed = blockLen(rest) < before && n > 0
 	}
+	if s.stop.Load() {
+		return // what was not looked at is no violation
+	}
 	s.leastBad(i, good)
 }
 
