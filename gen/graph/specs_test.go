@@ -113,7 +113,7 @@ roles:
 		t.Fatal(l.Error())
 	}
 	tr := p.Roles[0].Transitions[0]
-	if got := model.ExprString(tr.When) + " / " + model.StmtsString(tr.Body); got != "n + step < 2 * most && n != 7 / n := n + step; send ASK{k: most, id: step}" {
+	if got := model.ExprString(tr.When) + " / " + model.StmtsString(tr.Body); got != "n + step < 2 * most && n != 7 / {set: {n: n + step}}, {send: ASK{k: most, id: step}}" {
 		t.Error(got)
 	}
 	if dot := graph.DOT(p.Roles[0], graph.Options{}); !strings.Contains(dot, "most") {
