@@ -89,7 +89,10 @@ func (d *declared) part(role, name string) machine {
 	if n == nil {
 		return machine{}
 	}
-	imp, r, _ := strings.Cut(n.Text, ".")
+	imp, r, imported := strings.Cut(n.Text, ".")
+	if !imported {
+		return machine{d, imp} // a role of this file
+	}
 	return machine{d.imports[imp], r}
 }
 
@@ -139,6 +142,7 @@ func (k *completer) machines() {
 		return
 	}
 	k.declared(k.names, "", symbols.Import)
+	k.declared(k.names, "", symbols.Role)
 }
 
 var functions = []string{"len", "min", "max", "append", "tail", "first", "contains", "with", "without", "union", "minus", "intersect", "if", "all", "some", "count"}

@@ -252,6 +252,8 @@ func TestCompletion(t *testing.T) {
 		{"claims:\n      x: {sometimes", "clai\n    quiet: {x", "clai|", []string{"claims", "expect"}, []string{"roles", "quiet"}},
 		{"instances: {a: peer", "instances: {a: ", "{a: |", []string{"peer"}, []string{"idle"}},
 		{"      x: {sometimes: \"a.idle && a.own[1] == orz\"}\n", "      x:\n        ", "      x:\n        |", []string{"always", "sometimes"}, []string{"a"}},
+		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: }}\n    initial: a\n    states: {a: {}}\n", "machine: |", []string{"peer"}, []string{"idle"}},
+		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: peer}}\n    initial: a\n    states: {a: {BUY: {run: sub.}}}\n", "run: sub.|", []string{"LIST", "buy"}, []string{"idle"}},
 		{"wire: {header", "wire: {order: , header", "order: |", []string{"big", "little"}, nil},
 	} {
 		version++
