@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/dissect"
 	"github.com/parley-go/parley/gen/export"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -21,6 +22,7 @@ func init() { commands = append(commands, exportCommand) }
 const exportLong = `Export writes a specification for another program, to standard output or the file of -o.
 
   promela    one check as a model for Spin; with reductions off Spin visits the same configurations as fsmgen check
+  wireshark  the wire format as a dissector for Wireshark and tshark, in Lua (--port, --transport)
 
 An export means the same as the specification, or is refused with the reason; what the other language cannot say is
 named in the output.
@@ -30,18 +32,20 @@ Exit code 0: written. 1: the specification has errors, or cannot be said in that
 type exportFlags struct {
 	to, check, out string
 	set            map[string]string
+	transport      string
+	port           int
 }
 
 // exporters write a specification in one language each.
 var exporters = map[string]func(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error){
-	"promela": exportPromela,
+	"promela": exportPromela, "wireshark": exportWireshark,
 }
 
 func exportCommand() *cobra.Command {
 	var o exportFlags
 	c := &cobra.Command{
 		Use:   "export SPEC",
-		Short: "Write a specification for another program: Spin",
+		Short: "Write a specification for another program: Spin, Wireshark",
 		Long:  exportLong,
 		Args:  cli.Args(false, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,6 +72,8 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.to, "to", "", "the `language`: "+strings.Join(exporterNames(), ", "))
 	f.StringVar(&o.check, "check", "", "the check of this `name` (default: the only or first one)")
 	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
+	f.StringVar(&o.transport, "transport", "", "for wireshark: `tcp or udp` (default: udp if messages may be lost or overtake each other, else tcp)")
+	f.IntVar(&o.port, "port", 0, "for wireshark: the `number` of the port")
 	f.StringVarP(&o.out, "out", "o", "", "the `file` to write (default: standard output)")
 	return c
 }
@@ -119,6 +125,24 @@ func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, err
 		return nil, err
 	}
 	text, err := export.Promela(p, p.Checks[0])
+	if err != nil {
+		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: %v", spec, err)}
+	}
+	return text, nil
+}
+
+func exportWireshark(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {
+	if o.port < 1 || o.port > 65535 {
+		return nil, fmt.Errorf("--port %d: a dissector needs the number of a port (1 to 65535)", o.port)
+	}
+	if o.transport != "" && o.transport != "tcp" && o.transport != "udp" {
+		return nil, fmt.Errorf("--transport %s: there are tcp and udp", o.transport)
+	}
+	p, err := compiled(cmd, spec, compile.Options{})
+	if err != nil {
+		return nil, err
+	}
+	text, err := dissect.Wireshark(p, dissect.Options{Transport: o.transport, Port: o.port})
 	if err != nil {
 		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: %v", spec, err)}
 	}

@@ -1,0 +1,62 @@
+// Package dissect writes a dissector for Wireshark and tshark from the wire format of a specification: a script in Lua, which is
+// a table of messages (spec.go) and an engine that is the same for all protocols (engine.lua). A protocol without a wire section
+// has the default format. It must not know captures or the checker; that the dissector decodes what the interpreter decodes is tested
+// with tshark in cmd/internal/traffic. Start from [Wireshark].
+package dissect
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+//go:embed engine.lua
+var engine string
+
+// Options say where the protocol runs.
+type Options struct {
+	// Transport is tcp or udp; empty: udp if the channel loses or reorders messages or frames have no length, else tcp.
+	Transport string
+	// Port is the number of the port, 1 to 65535.
+	Port int
+}
+
+// Wireshark writes the dissector. It fails where the format has something that the engine cannot take apart, or
+// frames have no length in a stream.
+func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
+	p = model.WithDefaultWire(p)
+	if o.Transport == "" {
+		o.Transport = "tcp"
+		if !p.Channel.Ordered || p.Channel.Lossy || !framed(p.Wire) {
+			o.Transport = "udp"
+		}
+	}
+	switch {
+	case o.Transport != "tcp" && o.Transport != "udp":
+		return nil, fmt.Errorf("transport %q: there are tcp and udp", o.Transport)
+	case o.Port < 1 || o.Port > 65535:
+		return nil, fmt.Errorf("port %d: a port is 1 to 65535", o.Port)
+	case o.Transport == "tcp" && !framed(p.Wire):
+		return nil, fmt.Errorf("%s: its frames have no length, so that nobody can tell them apart in a stream; they can be datagrams (udp)", p.Name)
+	}
+	w := &writer{}
+	fmt.Fprintf(w, "-- %s: %s\n", p.Name, strings.Join(strings.Fields(p.Doc), " "))
+	fmt.Fprintf(w, "-- Written by fsmgen from %s. Run it as: tshark -X lua_script:FILE -r CAPTURE\n\n", strings.Join(p.Files, ", "))
+	w.spec(p, o)
+	if w.err != nil {
+		return nil, w.err
+	}
+	return append([]byte(w.String()+"\n"), engine...), nil
+}
+
+// framed says whether a frame's end can be told from its bytes.
+func framed(w *model.Wire) bool {
+	for _, item := range w.Header {
+		if _, ok := item.(*model.WireLength); ok {
+			return true
+		}
+	}
+	return w.Lines
+}

@@ -1,0 +1,240 @@
+package dissect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// writer writes the table that the engine works on.
+type writer struct {
+	strings.Builder
+	depth int
+	err   error
+}
+
+func (w *writer) line(format string, args ...any) {
+	w.WriteString(strings.Repeat("  ", w.depth))
+	fmt.Fprintf(w, format+"\n", args...)
+}
+
+func (w *writer) block(head, tail string, body func()) {
+	w.line("%s", head)
+	w.depth++
+	body()
+	w.depth--
+	w.line("%s", tail)
+}
+
+// quote writes a text of Lua.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range []byte(s) {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c == 127:
+			fmt.Fprintf(&b, "\\%03d", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + `"`
+}
+
+func words(s string) string { return quote(strings.Join(strings.Fields(s), " ")) }
+
+func (w *writer) spec(p *model.Protocol, o Options) {
+	wire := p.Wire
+	w.block("local spec = {", "}", func() {
+		w.line("name = %s, title = %s,", quote(p.Name), quote(p.Name+" (Parley)"))
+		w.line("transport = %s, port = %d,", quote(o.Transport), o.Port)
+		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, ascii = %t,", wire.Max, wire.HeaderLen, wire.Surplus, wire.Lines, wire.ASCII)
+		w.block("header = {", "},", func() {
+			for _, item := range wire.Header {
+				w.header(item)
+			}
+		})
+		w.block("messages = {", "},", func() {
+			for _, m := range p.Messages {
+				w.message(m)
+			}
+		})
+	})
+}
+
+func (w *writer) header(item model.WireItem) {
+	switch it := item.(type) {
+	case *model.WireLength:
+		w.line(`{ k = "length", bits = %d, little = %t, body = %t },`, it.Bits, it.Little, it.Body)
+	case *model.WireType:
+		w.line(`{ k = "type", bits = %d, little = %t },`, it.Bits, it.Little)
+	case *model.WireConst:
+		w.line(`{ k = "const", bits = %d, little = %t, value = %d },`, it.Bits, it.Little, it.Value)
+	case *model.WireChecksum:
+		w.line(`{ k = "checksum", bits = 32, little = %t },`, it.Little)
+	case *model.WireSequence:
+		w.line(`{ k = "sequence", bits = %d, little = %t },`, it.Bits, it.Little)
+	case *model.WirePad:
+		for range it.Bytes {
+			w.line(`{ k = "padding", bits = 8, little = false },`)
+		}
+	default:
+		w.refuse(item)
+	}
+}
+
+func (w *writer) refuse(item model.WireItem) {
+	if w.err == nil {
+		w.err = fmt.Errorf("%s: the dissector cannot take this item apart (%s)", item.Pos(), strings.TrimPrefix(fmt.Sprintf("%T", item), "*model.Wire"))
+	}
+}
+
+func (w *writer) message(m *model.Message) {
+	w.block("{", "},", func() {
+		w.line("name = %s, id = %d, least = %d, doc = %s,", quote(m.Name), m.ID, max(m.MinLen, 0), words(m.Doc))
+		w.line("fields = %s,", fields(m.Fields))
+		if len(m.Line) > 0 {
+			w.block("line = {", "},", func() { w.template(m) })
+		}
+		w.block("items = {", "},", func() { w.items(m.Layout) })
+	})
+}
+
+// template writes the line of a message.
+func (w *writer) template(m *model.Message) {
+	for _, part := range m.Line {
+		if len(part.Path) == 0 {
+			w.line("{ literal = %s },", quote(part.Text))
+			continue
+		}
+		var path, names []string
+		for _, f := range part.Path {
+			path, names = append(path, quote(f.Name)), append(names, f.Name)
+		}
+		stop := ""
+		if part.Stop != model.LineEnd {
+			stop = ", stop = " + quote(string(part.Stop))
+		}
+		w.line("{ field = %s, path = { %s }, type = %s, none = %s%s, doc = %s },", quote(strings.Join(names, ".")), strings.Join(path, ", "), typeOf(part.Type()),
+			quote(part.None), stop, words(part.Path[len(part.Path)-1].Doc))
+	}
+}
+
+func (w *writer) items(list []model.WireItem) {
+	for _, item := range list {
+		w.item(item)
+	}
+}
+
+func (w *writer) item(item model.WireItem) {
+	switch it := item.(type) {
+	case *model.WireInt:
+		none := ""
+		if it.HasNone {
+			none = fmt.Sprintf(", none = %d", uint64(it.None))
+		}
+		w.line(`{ k = "int", field = %s, bits = %d, little = %t, type = %s%s, doc = %s },`, quote(it.Field.Name), it.Bits, it.Little, typeOf(it.Field.Type), none, doc(it.Field))
+	case *model.WirePad:
+		w.line(`{ k = "pad", bytes = %d },`, it.Bytes)
+	case *model.WireConst:
+		w.line(`{ k = "const", bits = %d, little = %t, value = %d },`, it.Bits, it.Little, it.Value)
+	case *model.WireAlign:
+		w.line(`{ k = "align", to = %d, since = %d },`, it.To, it.Since)
+	case *model.WireCount:
+		w.count(it)
+	case *model.WireEach:
+		w.each(it)
+	case *model.WireBytes:
+		by := "rest"
+		if it.Nul {
+			by = "nul"
+		} else if it.Count {
+			by = "counted"
+		}
+		w.line(`{ k = "text", field = %s, by = %s, most = %d, cut = %t, doc = %s },`, quote(it.Field.Name), quote(by), it.Field.Type.Cap, it.Cut, doc(it.Field))
+	case *model.WireAddress:
+		w.line(`{ k = "address", field = %s, bytes = %d, doc = %s },`, quote(it.Field.Name), it.Bytes, doc(it.Field))
+	case *model.WireValue:
+		w.line(`{ k = "value", field = %s, type = %s, doc = %s },`, quote(it.Field.Name), typeOf(it.Field.Type), doc(it.Field))
+	default:
+		w.refuse(item)
+	}
+}
+
+func (w *writer) count(it *model.WireCount) {
+	if it.Late || it.Field.Type.Kind == model.KindArray {
+		w.refuse(it)
+	}
+	most := ""
+	if it.Field.Type.Kind == model.KindList {
+		most = fmt.Sprintf(", most = %d", it.Field.Type.Cap)
+	}
+	w.line(`{ k = "count", field = %s, bits = %d, little = %t%s },`, quote(it.Field.Name), it.Bits, it.Little, most)
+}
+
+func (w *writer) each(it *model.WireEach) {
+	if it.Rows > 0 || it.Field.Type.Kind != model.KindList {
+		w.refuse(it)
+		return
+	}
+	single := ""
+	if it.Field.Type.Elem.Kind != model.KindRecord {
+		for _, x := range it.Items {
+			if x, ok := x.(*model.WireInt); ok {
+				single = ", single = " + quote(x.Field.Name)
+			}
+		}
+	}
+	w.block(fmt.Sprintf(`{ k = "each", field = %s%s, items = {`, quote(it.Field.Name), single), "} },", func() { w.items(it.Items) })
+}
+
+func doc(f *model.Field) string {
+	if f.Doc == "" {
+		return words(f.Type.Doc)
+	}
+	return words(f.Doc)
+}
+
+func fields(list []*model.Field) string {
+	var out []string
+	for _, f := range list {
+		out = append(out, fmt.Sprintf("{ name = %s, type = %s }", quote(f.Name), typeOf(f.Type)))
+	}
+	return "{ " + strings.Join(out, ", ") + " }"
+}
+
+// typeOf writes a type; bits is its width in the default format.
+func typeOf(t *model.Type) string {
+	switch t.Kind {
+	case model.KindOptional:
+		return fmt.Sprintf(`{ k = "optional", elem = %s }`, typeOf(t.Elem))
+	case model.KindRecord:
+		return fmt.Sprintf(`{ k = "record", fields = %s }`, fields(t.Fields))
+	case model.KindArray:
+		return fmt.Sprintf(`{ k = "array", n = %d, elem = %s }`, t.Index.Count(), typeOf(t.Elem))
+	case model.KindList:
+		return fmt.Sprintf(`{ k = "list", n = %d, elem = %s }`, t.Cap, typeOf(t.Elem))
+	case model.KindBytes:
+		return fmt.Sprintf(`{ k = "text", most = %d, without = %s }`, t.Cap, quote(t.Without))
+	}
+	n, _ := model.ValueBytes(t)
+	switch t.Kind {
+	case model.KindBool:
+		return fmt.Sprintf(`{ k = "bool", bits = %d }`, 8*n)
+	case model.KindEnum:
+		var names, codes []string
+		for i, name := range t.Names {
+			names, codes = append(names, quote(name)), append(codes, fmt.Sprint(t.Codes[i]))
+		}
+		return fmt.Sprintf(`{ k = "enum", bits = %d, names = { %s }, codes = { %s } }`, 8*n, strings.Join(names, ", "), strings.Join(codes, ", "))
+	case model.KindOpaque:
+		return fmt.Sprintf(`{ k = "opaque", bits = %d }`, t.Bits)
+	case model.KindSet:
+		return fmt.Sprintf(`{ k = "set", bits = 64, n = %d, elem = %s }`, t.Elem.Count(), typeOf(t.Elem))
+	}
+	return fmt.Sprintf(`{ k = "number", bits = %d, lo = %d, hi = %d }`, 8*n, t.Lo, t.Hi)
+}
