@@ -16,7 +16,10 @@ type liveGraph struct {
 	first   []int32 // by node: its first edge
 	stopped []bool  // no step has to happen any more
 	units   int
-	calm    bool
+	// memory of components, by node
+	index, low []int32
+	onStack    []bool
+	calm       bool
 }
 
 // liveEdge is one step. To is -1 if it leaves the graph, unit -1 if nothing is
@@ -210,8 +213,14 @@ func (g *liveGraph) runFair(c, in []int32, set int32, fair Fairness) (rest []int
 // set, by Tarjan's algorithm without recursion.
 func (g *liveGraph) components(nodes, in []int32, set int32) [][]int32 {
 	var out [][]int32
-	index, low := make(map[int32]int32, len(nodes)), make(map[int32]int32, len(nodes))
-	onStack := map[int32]bool{}
+	if g.index == nil {
+		g.index, g.low, g.onStack = make([]int32, len(g.nodes)), make([]int32, len(g.nodes)), make([]bool, len(g.nodes))
+	}
+	index, low, onStack := g.index, g.low, g.onStack
+	for _, v := range nodes {
+		index[v] = 0
+	}
+	met := int32(0)
 	var stack []int32
 	type frame struct{ v, edge int32 }
 	for _, root := range nodes {
@@ -223,7 +232,8 @@ func (g *liveGraph) components(nodes, in []int32, set int32) [][]int32 {
 			f := &calls[len(calls)-1]
 			v := f.v
 			if index[v] == 0 {
-				index[v] = int32(len(index) + 1)
+				met++
+				index[v] = met
 				low[v] = index[v]
 				stack = append(stack, v)
 				onStack[v] = true
