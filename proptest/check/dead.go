@@ -187,7 +187,11 @@ func (f *flow) stmts(list []model.Stmt, def map[*model.Var]bool) map[*model.Var]
 			f.stmts(st.Body, def)
 		case *model.Close:
 			each(st.To)
-		case *model.StartTimer, *model.StopTimer, *model.Refuse:
+		case *model.StartTimer:
+			each(append(slices.Clone(st.Keys), st.Ticks)...)
+		case *model.StopTimer:
+			each(st.Keys...)
+		case *model.Refuse:
 		default:
 			for _, v := range f.m.Vars { // unknown here: it may read anything
 				f.outside[v] = true

@@ -15,6 +15,7 @@ func TestTimeCounts(t *testing.T) {
 	}{
 		{"lengths", "one", 14},
 		{"lengths", "untimed", 5},
+		{"lengths", "later", 2*2 + 3*2 + 2},
 		{"delay", "one", 12},
 		{"delay", "two", 16},
 		{"delay", "three", 20},
