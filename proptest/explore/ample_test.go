@@ -142,7 +142,7 @@ func outline(r *Result) string {
 // TestAmpleAgainstPlain: whatever orders of steps are left out, the same things go wrong, and every step that
 // can be taken is.
 func TestAmpleAgainstPlain(t *testing.T) {
-	rounds := uint64(4000)
+	rounds := uint64(2500)
 	if testing.Short() {
 		rounds = 500
 	}
@@ -193,5 +193,40 @@ func TestAmpleAgainstPlain(t *testing.T) {
 	}
 	if len(less) != 3 {
 		t.Errorf("reductions that left out something: %v", less)
+	}
+}
+
+// TestAmpleKnown: an overflow that only a slow receiver suffers, and a claim about empty channels that is
+// violated only before a machine's first step.
+func TestAmpleKnown(t *testing.T) {
+	both := ReduceLocal | ReducePartialOrder
+	msg := []Send{{0, []byte{0}}}
+	sender := &tableProc{final: make([]bool, 3), local: [][]Step{{{Next: []byte{1}, Sends: msg}}, {{Next: []byte{2}, Sends: msg}}, nil}}
+	taker := &tableProc{final: []bool{true}, local: [][]Step{nil}, recv: map[string][]Step{fmt.Sprint([]byte{0}, 0, []byte{0}): {{Next: []byte{0}}}}}
+	sys := &System{Procs: []Process{sender, taker}, Labels: make([]Label, 1), Channels: []Channel{{To: 1, Cap: 1, Private: true}}}
+	r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing})
+	if len(r.Violations) != 1 || r.Violations[0].Kind != ChannelOverflow || !strings.Contains(fmt.Sprint(r.Refused), "could hide it") {
+		t.Errorf("overflow: %+v, refused %v", r.Violations, r.Refused)
+	}
+	sys.Channels[0].Block = true
+	if r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing}); r.Verdict != Holds || r.Configurations != 5 || len(r.Refused) > 0 {
+		t.Errorf("a sender that waits: %v, %d configurations, refused %v", r.Verdict, r.Configurations, r.Refused)
+	}
+
+	starter := &deafProc{&tableProc{final: make([]bool, 2), local: [][]Step{{{Next: []byte{1}, Sends: msg}}, nil}}, []bool{true, false}}
+	mover := &tableProc{final: make([]bool, 2), local: [][]Step{{{Next: []byte{1}}}, nil}, recv: map[string][]Step{}}
+	sys = &System{Procs: []Process{starter, mover}, Labels: make([]Label, 1), Channels: []Channel{{To: 1, Cap: 1, Private: true}}}
+	sys.Claims = []Claim{{Name: "still", At: Quiescent, Procs: []func([]byte) uint32{nil, func(v []byte) uint32 { return uint32(v[0]) }},
+		Eval: func(p, _ []uint32) bool { return p[1] == 0 }}}
+	if r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing}); r.Verdict != Violated {
+		t.Errorf("quiescent claim: %v", r.Verdict)
+	}
+	sys.Claims[0].At = Everywhere
+	if r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing}); r.Verdict != Violated || r.Configurations >= 4 {
+		t.Errorf("claim everywhere: %v, %d configurations", r.Verdict, r.Configurations)
+	}
+	sys.Procs[1] = sender // which the channel does not belong to
+	if r := mustRun(t, sys, Options{Reduce: both}); r.Complete || !strings.Contains(r.Why, "private") {
+		t.Errorf("a broken promise: %v, %q", r.Verdict, r.Why)
 	}
 }
