@@ -14,6 +14,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/dissect"
 	"github.com/parley-go/parley/gen/export"
+	"github.com/parley-go/parley/gen/graph"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -22,6 +23,8 @@ func init() { commands = append(commands, exportCommand) }
 const exportLong = `Export writes a specification for another program, to standard output or the file of -o.
 
   promela    one check as a model for Spin; with reductions off Spin visits the same configurations as fsmgen check
+  mermaid    a role as a state diagram for pages that show Mermaid (--role; runs: fsmviz --seq --format mermaid)
+  json       everything that the specification says, checked and written out
   wireshark  the wire format as a dissector for Wireshark and tshark, in Lua (--port, --transport)
 
 An export means the same as the specification, or is refused with the reason; what the other language cannot say is
@@ -32,20 +35,21 @@ Exit code 0: written. 1: the specification has errors, or cannot be said in that
 type exportFlags struct {
 	to, check, out string
 	set            map[string]string
+	role           string
 	transport      string
 	port           int
 }
 
 // exporters write a specification in one language each.
 var exporters = map[string]func(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error){
-	"promela": exportPromela, "wireshark": exportWireshark,
+	"promela": exportPromela, "wireshark": exportWireshark, "json": exportJSON, "mermaid": exportMermaid,
 }
 
 func exportCommand() *cobra.Command {
 	var o exportFlags
 	c := &cobra.Command{
 		Use:   "export SPEC",
-		Short: "Write a specification for another program: Spin, Wireshark",
+		Short: "Write a specification for another program: Spin, Mermaid, JSON, Wireshark",
 		Long:  exportLong,
 		Args:  cli.Args(false, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,6 +76,7 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.to, "to", "", "the `language`: "+strings.Join(exporterNames(), ", "))
 	f.StringVar(&o.check, "check", "", "the check of this `name` (default: the only or first one)")
 	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
+	f.StringVar(&o.role, "role", "", "for mermaid: the `role` to draw (default: the only one)")
 	f.StringVar(&o.transport, "transport", "", "for wireshark: `tcp or udp` (default: udp if messages may be lost or overtake each other, else tcp)")
 	f.IntVar(&o.port, "port", 0, "for wireshark: the `number` of the port")
 	f.StringVarP(&o.out, "out", "o", "", "the `file` to write (default: standard output)")
@@ -129,6 +134,29 @@ func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, err
 		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: %v", spec, err)}
 	}
 	return text, nil
+}
+
+func exportJSON(spec string, _ *exportFlags, cmd *cobra.Command) ([]byte, error) {
+	p, err := compiled(cmd, spec, compile.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return export.JSON(p)
+}
+
+func exportMermaid(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {
+	p, err := compiled(cmd, spec, compile.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, r := range p.Roles {
+		if r.Name == o.role || o.role == "" && len(p.Roles) == 1 {
+			return []byte(graph.Mermaid(r, graph.Options{Subtitle: p.Doc})), nil
+		}
+		names = append(names, r.Name)
+	}
+	return nil, fmt.Errorf("--role %q: say which role to draw; there are %s", o.role, strings.Join(names, ", "))
 }
 
 func exportWireshark(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {

@@ -365,17 +365,17 @@ func (g *generator) processes() []process {
 	}
 }
 
-// initially is the comment of an instance: its role and arguments.
-func (in *instance) initially() string {
-	text := in.model.Role.Name
-	for i, p := range in.model.Role.Params {
+// initially is what an instance is: its role and arguments.
+func initially(in *model.Instance) string {
+	text := in.Role.Name
+	for i, p := range in.Role.Params {
 		sep := ", "
 		if i == 0 {
 			sep = "("
 		}
-		text += fmt.Sprintf("%s%s: %s", sep, p.Name, model.ExprString(in.model.Args[i]))
+		text += fmt.Sprintf("%s%s: %s", sep, p.Name, model.ExprString(in.Args[i]))
 	}
-	if len(in.model.Role.Params) > 0 {
+	if len(in.Role.Params) > 0 {
 		text += ")"
 	}
 	return text

@@ -1,5 +1,5 @@
 // Package export writes a checked specification in the languages of other programs: a check as a model for
-// Spin ([Promela]), roles as Mermaid diagrams ([Mermaid]), everything as JSON ([JSON]). An
+// Spin ([Promela]), everything as JSON ([JSON]). An
 // export is a pure function of the model: same model, same bytes. It must not know the checker; that what it
 // writes means the same is tested where both are known, in proptest/check. What an output language cannot
 // say is an [Unsupported] error, never a model that means something else.

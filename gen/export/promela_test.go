@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -16,10 +17,10 @@ import (
 
 var update = flag.Bool("update", false, "write the expected exports")
 
-// load compiles a specification of the repository for one of its checks.
+// load compiles a specification in testdata for one of its checks.
 func load(t testing.TB, file, check string) (*model.Protocol, *model.Check) {
 	t.Helper()
-	p, list := compile.Load("specs/"+file, compile.Options{Check: check, FS: os.DirFS("../..")})
+	p, list := compile.Load("specs/"+file, compile.Options{Check: check, FS: os.DirFS("testdata")})
 	if p == nil {
 		t.Fatal(list)
 	}
@@ -62,6 +63,19 @@ func TestPromelaGolden(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestJSONGolden keeps the JSON of a protocol with parts.
+func TestJSONGolden(t *testing.T) {
+	p, list := compile.Load("specs/setup/spec.yaml", compile.Options{FS: os.DirFS("testdata")})
+	if p == nil {
+		t.Fatal(list)
+	}
+	got, err := JSON(p)
+	if err != nil || !json.Valid(got) {
+		t.Fatal(err)
+	}
+	golden(t, "setup.json", got)
 }
 
 // TestPromelaOfAll exports every check of the specifications: each is a model or a refusal with a reason.

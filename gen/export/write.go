@@ -131,7 +131,7 @@ func (w *writer) declarations(claims []assertion) {
 	}
 	for _, in := range g.insts {
 		w.line("")
-		w.line("/* %s is a %s */", in.model.Name, comment(in.initially()))
+		w.line("/* %s is a %s */", in.model.Name, comment(initially(in.model)))
 		if in.started != nil {
 			w.variable("", in.started)
 		}

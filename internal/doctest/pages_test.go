@@ -20,12 +20,12 @@ const root = "../.."
 
 // elsewhere are the commands that pages show in `sh` blocks, each with who runs it.
 var elsewhere = map[string]string{
-	"go run ./cmd/fsmgen demo":                           "the scripts of cmd/fsmgen",
-	"go run ./examples/netplay -listen 127.0.0.1:21837":  "the tests of examples/netplay",
-	"go run ./examples/netplay -connect 127.0.0.1:21837": "the tests of examples/netplay",
-	"go run ./examples/startup":            "the tests of examples/startup",
-	"go test ./...":                        ".ci/run",
-	"go run ./cmd/fsmgen generate --check": ".ci/run",
+	"go run ./cmd/fsmgen demo":                                                    "the scripts of cmd/fsmgen",
+	"go run ./examples/netplay -listen 127.0.0.1:21837":                           "the tests of examples/netplay",
+	"go run ./examples/netplay -connect 127.0.0.1:21837":                          "the tests of examples/netplay",
+	"go run ./examples/startup":                                                   "the tests of examples/startup",
+	"go test ./...":                                                               ".ci/run",
+	"go run ./cmd/fsmgen generate --check":                                        ".ci/run",
 	"go build -buildmode=c-archive -o libparley.a ./examples/c/lib":               "the test of examples/c",
 	"cc -I runtime/capi -o setup examples/c/client/setup.c libparley.a -lpthread": "the test of examples/c",
 	".ci/run":           "whoever changes something",
@@ -36,7 +36,10 @@ var elsewhere = map[string]string{
 	"go mod tidy":              "users",
 	"go tool fsmgen new hello": "users",
 	"go tool fsmgen generate":  "users",
-	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore": "whoever measures",
+	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore":  "whoever measures",
+	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/check":    "whoever measures",
+	"spin -o2 -a confirm.pml && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000": "the tests of proptest/check",
+	"tshark -X lua_script:netplay.lua -r specs/netplay/testdata/uqm-match.pcap":             "the tests of cmd/internal/traffic",
 }
 
 // patience is how long one command of a page may take.

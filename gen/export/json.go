@@ -1,0 +1,281 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Schema is the value of "schema" in the output of [JSON]. It changes when a field changes its meaning or
+// goes away; new fields may come without.
+const Schema = "parley-model/1"
+
+// JSON writes the checked model of a specification. Expressions, types and statements are texts as an author would write
+// them, with all that parts, variants and common handlers stand for written out. docs/EXPORT.md describes the fields.
+func JSON(p *model.Protocol) ([]byte, error) {
+	doc := jsonProtocol{Schema: Schema, Protocol: p.Name, Doc: p.Doc, Source: p.Source, Hash: p.Hash, Files: p.Files,
+		Consts: []jsonConst{}, Types: []jsonField{}, Messages: []jsonMessage{}, Roles: []jsonMachine{}, Checks: []jsonCheck{}}
+	for _, c := range p.Consts {
+		doc.Consts = append(doc.Consts, jsonConst{c.Name, c.Value, c.Doc})
+	}
+	for _, t := range p.Types {
+		written := *t
+		written.Name = ""
+		doc.Types = append(doc.Types, jsonField{Name: t.Name, Type: model.TypeString(&written), Doc: t.Doc})
+	}
+	for _, m := range p.Messages {
+		x := jsonMessage{Name: m.Name, Doc: m.Doc, Fields: jsonFields(m.Fields)}
+		if p.Wire != nil && !p.Wire.Lines {
+			x.ID = &m.ID
+		}
+		doc.Messages = append(doc.Messages, x)
+	}
+	doc.Channel = channelOf(p.Channel)
+	for _, r := range p.Roles {
+		doc.Roles = append(doc.Roles, machineOf(r))
+	}
+	for _, c := range p.Checks {
+		doc.Checks = append(doc.Checks, checkOf(c))
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(doc)
+	return b.Bytes(), err
+}
+
+type jsonProtocol struct {
+	Schema   string        `json:"schema"`
+	Protocol string        `json:"protocol"`
+	Doc      string        `json:"doc,omitempty"`
+	Source   string        `json:"source,omitempty"`
+	Hash     string        `json:"hash"`
+	Files    []string      `json:"files"`
+	Consts   []jsonConst   `json:"consts"`
+	Types    []jsonField   `json:"types"`
+	Messages []jsonMessage `json:"messages"`
+	Channel  jsonChannel   `json:"channel"`
+	Roles    []jsonMachine `json:"roles"`
+	Checks   []jsonCheck   `json:"checks"`
+}
+
+type jsonConst struct {
+	Name  string `json:"name"`
+	Value int64  `json:"value"`
+	Doc   string `json:"doc,omitempty"`
+}
+
+type jsonField struct {
+	Name string `json:"name"`
+	Type string `json:"type,omitempty"`
+	Init string `json:"init,omitempty"`
+	Doc  string `json:"doc,omitempty"`
+}
+
+type jsonMessage struct {
+	Name   string      `json:"name"`
+	ID     *int64      `json:"id,omitempty"`
+	Doc    string      `json:"doc,omitempty"`
+	Fields []jsonField `json:"fields"`
+}
+
+type jsonChannel struct {
+	Order      string `json:"order"`
+	Lossy      bool   `json:"lossy"`
+	Duplicates bool   `json:"duplicates"`
+	Capacity   int    `json:"capacity"`
+	Full       string `json:"full"`
+}
+
+type jsonMachine struct {
+	Name     string        `json:"name"`
+	Protocol string        `json:"protocol"`
+	Doc      string        `json:"doc,omitempty"`
+	Params   []jsonField   `json:"params"`
+	Vars     []jsonField   `json:"vars"`
+	Timers   []jsonTimer   `json:"timers"`
+	Commands []jsonMessage `json:"commands"`
+	Reports  []jsonMessage `json:"reports"`
+	Parts    []jsonPart    `json:"parts"`
+	Initial  string        `json:"initial"`
+	States   []jsonState   `json:"states"`
+}
+
+type jsonTimer struct {
+	Name  string      `json:"name"`
+	Ticks int64       `json:"ticks"`
+	Keys  []jsonField `json:"keys,omitempty"`
+	Doc   string      `json:"doc,omitempty"`
+}
+
+type jsonPart struct {
+	Name    string      `json:"name"`
+	Keys    []jsonField `json:"keys,omitempty"`
+	Machine jsonMachine `json:"machine"`
+}
+
+type jsonState struct {
+	Name  string      `json:"name"`
+	Doc   string      `json:"doc,omitempty"`
+	Final bool        `json:"final,omitempty"`
+	Entry []string    `json:"entry,omitempty"`
+	On    []jsonEvent `json:"on"`
+	Place jsonPlace   `json:"place"`
+}
+
+type jsonEvent struct {
+	Event    string       `json:"event"`
+	Kind     string       `json:"kind"`
+	Mode     string       `json:"mode"`
+	Branches []jsonBranch `json:"branches,omitempty"`
+}
+
+type jsonBranch struct {
+	Name  string    `json:"name"`
+	When  string    `json:"when,omitempty"`
+	Do    []string  `json:"do,omitempty"`
+	Goto  string    `json:"goto,omitempty"`
+	Doc   string    `json:"doc,omitempty"`
+	Place jsonPlace `json:"place"`
+}
+
+type jsonPlace struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+type jsonCheck struct {
+	Name      string      `json:"name"`
+	Doc       string      `json:"doc,omitempty"`
+	Instances []jsonField `json:"instances"`
+	Channel   jsonChannel `json:"channel"`
+	Rules     []jsonRule  `json:"environment"`
+	Claims    []jsonClaim `json:"claims"`
+	Quiet     string      `json:"quiet,omitempty"`
+	Expect    []string    `json:"expect"`
+}
+
+type jsonRule struct {
+	Event string `json:"event"`
+	When  string `json:"when,omitempty"`
+	Times int    `json:"times,omitempty"`
+}
+
+type jsonClaim struct {
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"`
+	Expr      string   `json:"expr,omitempty"`
+	Values    []string `json:"values,omitempty"`
+	When      string   `json:"when,omitempty"`
+	Quiescent bool     `json:"quiescent,omitempty"`
+	Fair      string   `json:"fair,omitempty"`
+	Within    int64    `json:"within,omitempty"`
+	Why       string   `json:"why,omitempty"`
+}
+
+func jsonFields(list []*model.Field) []jsonField {
+	out := []jsonField{}
+	for _, f := range list {
+		out = append(out, jsonField{Name: f.Name, Type: model.TypeString(f.Type), Doc: f.Doc})
+	}
+	return out
+}
+
+func jsonVars(list []*model.Var) []jsonField {
+	out := []jsonField{}
+	for _, v := range list {
+		out = append(out, jsonField{Name: v.Name, Type: model.TypeString(v.Type), Init: model.ExprString(v.Init), Doc: v.Doc})
+	}
+	return out
+}
+
+func channelOf(c model.Channel) jsonChannel {
+	order := "any"
+	if c.Ordered {
+		order = "fifo"
+	}
+	return jsonChannel{order, c.Lossy, c.Duplicates, c.Capacity, []string{"fault", "lose", "wait"}[c.Full]}
+}
+
+func machineOf(m *model.Machine) jsonMachine {
+	x := jsonMachine{Name: m.Name, Protocol: m.Protocol, Doc: m.Doc, Params: jsonVars(m.Params), Vars: jsonVars(m.Vars), Initial: m.Initial.Name,
+		Timers: []jsonTimer{}, Commands: []jsonMessage{}, Reports: []jsonMessage{}, Parts: []jsonPart{}, States: []jsonState{}}
+	for _, t := range m.Timers {
+		x.Timers = append(x.Timers, jsonTimer{t.Name, t.Ticks, jsonFields(t.Keys), t.Doc})
+	}
+	for _, c := range m.Commands {
+		x.Commands = append(x.Commands, jsonMessage{Name: c.Name, Doc: c.Doc, Fields: jsonFields(c.Fields)})
+	}
+	for _, r := range m.Reports {
+		x.Reports = append(x.Reports, jsonMessage{Name: r.Name, Doc: r.Doc, Fields: jsonFields(r.Fields)})
+	}
+	for _, p := range m.Parts {
+		x.Parts = append(x.Parts, jsonPart{p.Name, jsonFields(p.Keys), machineOf(p.Machine)})
+	}
+	for _, st := range m.States {
+		x.States = append(x.States, stateOf(st))
+	}
+	return x
+}
+
+var eventKinds = map[model.EventKind]string{model.EventStart: "start", model.EventUp: "up", model.EventLost: "lost", model.EventMessage: "message",
+	model.EventCommand: "command", model.EventTimer: "timer", model.EventReport: "report", model.EventFinished: "finished"}
+
+var modes = map[model.Mode]string{model.Handle: "handle", model.Ignore: "ignore", model.Defer: "defer"}
+
+func stateOf(st *model.State) jsonState {
+	x := jsonState{Name: st.Name, Doc: st.Doc, Final: st.Final, Entry: statements(st.Entry), On: []jsonEvent{}, Place: placeOf(st.Span)}
+	for _, h := range st.Handlers {
+		if h == nil {
+			continue
+		}
+		e := jsonEvent{Event: h.Event.Name, Kind: eventKinds[h.Event.Kind], Mode: modes[h.Mode]}
+		for _, t := range h.Branches {
+			b := jsonBranch{Name: t.Name, When: model.ExprString(t.When), Do: statements(t.Body), Doc: t.Doc, Place: placeOf(t.Span)}
+			if t.To != nil {
+				b.Goto = t.To.Name
+			}
+			e.Branches = append(e.Branches, b)
+		}
+		x.On = append(x.On, e)
+	}
+	return x
+}
+
+func statements(list []model.Stmt) []string {
+	var out []string
+	for _, s := range list {
+		out = append(out, model.StmtString(s))
+	}
+	return out
+}
+
+func placeOf(s diag.Span) jsonPlace { return jsonPlace{s.File, s.Start.Line} }
+
+var claimKinds = map[model.ClaimKind]string{model.Always: "always", model.Sometimes: "sometimes", model.Agree: "agree", model.Reachable: "reachable",
+	model.Confluent: "confluent", model.Eventually: "eventually", model.LeadsTo: "leadsTo"}
+
+func checkOf(c *model.Check) jsonCheck {
+	x := jsonCheck{Name: c.Name, Doc: c.Doc, Channel: channelOf(c.Channel), Quiet: model.ExprString(c.Quiet), Instances: []jsonField{}, Rules: []jsonRule{},
+		Claims: []jsonClaim{}, Expect: []string{}}
+	for _, in := range c.Instances {
+		x.Instances = append(x.Instances, jsonField{Name: in.Name, Type: initially(in)})
+	}
+	for _, r := range c.Rules {
+		x.Rules = append(x.Rules, jsonRule{r.Command.Name, model.ExprString(r.When), r.Times})
+	}
+	for _, k := range c.Claims {
+		j := jsonClaim{Name: k.Name, Kind: claimKinds[k.Kind], Expr: model.ExprString(k.Expr), When: model.ExprString(k.When), Quiescent: k.Quiescent, Fair: k.Fair, Within: k.Within, Why: k.Why}
+		for _, e := range k.Exprs {
+			j.Values = append(j.Values, model.ExprString(e))
+		}
+		x.Claims = append(x.Claims, j)
+	}
+	for _, e := range c.Expect {
+		x.Expect = append(x.Expect, e.Name)
+	}
+	return x
+}
