@@ -125,8 +125,8 @@ func (d *Driver[R]) Run(ctx context.Context) error {
 	now := time.Duration(0)
 	for !d.stopping.Load() {
 		d.core.Expire(now)
-		limit := d.checkLimits(now)
 		d.drain(now)
+		limit := d.checkLimits(now) // after a link may have been attached
 		d.flush(now)
 		d.core.Flush(now)
 		d.publish()

@@ -219,6 +219,13 @@ func TestLimits(t *testing.T) {
 			equal(t, "reports", a.reports(), "parted(0)")
 		})
 	})
+	t.Run("silent from the start", func(t *testing.T) {
+		alone(t, o, func(t *testing.T, a *side, peer transport.Link) {
+			time.Sleep(3001 * time.Millisecond)
+			synctest.Wait()
+			equal(t, "after", a.kinds(), "handshake")
+		})
+	})
 	t.Run("idle", func(t *testing.T) {
 		alone(t, o, func(t *testing.T, a *side, peer transport.Link) {
 			for range 5 {
