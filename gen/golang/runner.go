@@ -360,6 +360,9 @@ func (g *gen) info(f *jen.File, r *machine) {
 		}
 		t.p("{Name: %q, From: %d, To: %d, File: %q, Line: %d, Col: %d},", x.Name, x.From.Index, to, g.place(x.Span.File), x.Span.Start.Line, x.Span.Start.Col)
 	}
+	if slices.ContainsFunc(r.alarms, func(a alarm) bool { return a.timer.Absolute }) {
+		t.p("},\nAbsolute: []bool{%s,", absolutes(r))
+	}
 	t.p("},\nTickNanos: %d,\nMaxFrame: maxFrame,\nMaxEffects: %d,\nOrdered: %v,\nReliable: %v,\nDuplicates: %v,\n}", g.p.Tick.Nanoseconds(), g.maxEffects(r), g.p.Channel.Ordered, !g.p.Channel.Lossy, g.p.Channel.Duplicates)
 	f.Line()
 	f.Add(raw(strings.TrimSpace(t.String())))
@@ -376,6 +379,15 @@ func (g *gen) info(f *jen.File, r *machine) {
 		f.Comment("// The events of the messages.")
 		f.Add(rawf("var %s = [...]%s{\n%s,\n}", g.table(r, "Receives"), r.kind, strings.Join(table, ",\n")))
 	}
+}
+
+// absolutes says of each timer whether it runs on while the machine is away.
+func absolutes(r *machine) string {
+	words := make([]string, len(r.alarms))
+	for i, a := range r.alarms {
+		words[i] = strconv.FormatBool(a.timer.Absolute)
+	}
+	return strings.Join(words, ", ")
 }
 
 // legalIn lists the events that a state handles or ignores and that come from outside.

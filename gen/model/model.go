@@ -154,6 +154,7 @@ type Timer struct {
 	Length    *Type    // the durations that a start can give; nil: always Ticks
 	Keys      []*Field // empty if not keyed
 	Count     int      // instances: product of the keys' domain sizes, 1 if not keyed
+	Absolute  bool     // it runs on while a saved machine is away
 	Offset    int      // slot of the first; that of the last key's next value follows
 	Span      diag.Span
 }

@@ -119,7 +119,8 @@ func initRole() {
 	roleShape = shape{what: "a role", merge: true, keys: []key{
 		{"doc", docShape}, {"params", named("parameters", &typeShape)}, {"vars", named("variables", &typeShape)},
 		{"timers", named("timers", &shape{what: "a timer", keys: []key{
-			{"ticks", exprShape}, {"key", &shape{what: "keys", open: &typeShape}}, {"doc", docShape}}})},
+			{"ticks", exprShape}, {"key", &shape{what: "keys", open: &typeShape}}, {"doc", docShape},
+			{"deadline", &shape{what: "a deadline", scalar: fixed("must be remaining or absolute", "remaining", "absolute")}}}})},
 		{"commands", withFields("command")}, {"reports", withFields("report")},
 		{"parts", named("parts", &shape{what: "a part", keys: []key{
 			{"machine", text("import.role")}, {"doc", docShape}, {"to", exprShape},

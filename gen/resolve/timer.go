@@ -25,6 +25,7 @@ func (ro *role) declareTimers() {
 		if keys, count, ok := ro.r.keyFields(e.Value.Get("key"), "the timer"); ok {
 			t.Keys, t.Count = keys, count
 		}
+		t.Absolute = textOf(e.Value, "deadline") == "absolute"
 		if !ro.declare(e.Key, "timer", t) {
 			continue
 		}

@@ -76,6 +76,15 @@ func TestAlarmsDriven(t *testing.T) {
 	if got := expireAll(c); !slices.Equal(got[1:], want[1:]) { // the first was due before and is late
 		t.Errorf("restored: %q", got)
 	}
+	// Ten seconds away: what the specification says is absolute has run on, the rest has stood still.
+	c = driver.NewCore(alarms.NewNodeRunner(), driver.Options[*alarms.NodeRunner]{}, noLink{})
+	if err := driver.Restore(c, 24*time.Millisecond, time.Time{}, read, at, 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	away := append(slices.Clone(want[1:5]), "2.02s alive{p: 0}", "2.021s alive{p: 1}", "2.022s alive{p: 2}")
+	if got := expireAll(c); !slices.Equal(got[1:], away) {
+		t.Errorf("restored after ten seconds: %q", got)
+	}
 }
 
 // TestAlarmsText reads events and effects of such timers as generated code writes them.

@@ -64,10 +64,9 @@ func Save[R fsm.Runner, M any](c *Core[R], now time.Duration, at func(R) *M) (*S
 	return s, nil
 }
 
-// Restore puts a snapshot into a core, instead of Start. The timers go on from
-// what was left of them, less elapsed: 0 stops the clock while the machine was
-// away; the time since the snapshot lets it run on, and what is overdue expires at once, in its
-// order. A snapshot of another specification is refused.
+// Restore puts a snapshot into a core, instead of Start. A timer goes on with
+// what was left of it. One that the specification declares as `deadline: absolute` has run on for elapsed, the
+// time since the snapshot; what is overdue expires at once, in its order. A snapshot of another specification is refused.
 func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time, s *Snapshot[M], at func(R) *M, elapsed time.Duration) error {
 	if err := s.check(c.info, c.held.max); err != nil {
 		return err
@@ -80,7 +79,10 @@ func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time,
 	}
 	c.timers, c.held.list = timers{}, nil
 	for _, t := range s.Timers {
-		left := max(t.Left-max(elapsed, 0), 0)
+		left := max(t.Left, 0)
+		if int(t.ID) < len(c.info.Absolute) && c.info.Absolute[t.ID] {
+			left = max(left-max(elapsed, 0), 0)
+		}
 		if left > noTime-now {
 			left = noTime - now
 		}

@@ -92,16 +92,22 @@ func TestSnapshot(t *testing.T) {
 	if again.Runner().M != c.Runner().M && again.Runner().M.State != pingpong.Idle {
 		t.Errorf("%+v", again.Runner().M)
 	}
-	late := (&diary{}).core()
-	if err := Restore(late, 0, time.Time{}, read, where, 700*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	var left []time.Duration
-	for _, timer := range late.timers.list {
-		left = append(left, timer.at)
-	}
-	if fmt.Sprint(left) != "[0s 100ms]" {
-		t.Errorf("after 700 ms away %v are left", left)
+	for _, absolute := range []bool{false, true} {
+		late := (&diary{}).core()
+		info := *late.info // as if the specification said `deadline: absolute`
+		info.Absolute = []bool{absolute}
+		late.info = &info
+		if err := Restore(late, 0, time.Time{}, read, where, 700*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		var left []time.Duration
+		for _, timer := range late.timers.list {
+			left = append(left, timer.at)
+		}
+		want := map[bool]string{false: "[500ms 800ms]", true: "[0s 100ms]"}[absolute]
+		if fmt.Sprint(left) != want {
+			t.Errorf("absolute %t: after 700 ms away %v are left, want %s", absolute, left, want)
+		}
 	}
 }
 

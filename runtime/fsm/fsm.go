@@ -194,6 +194,9 @@ type Info struct {
 
 	Transitions []Transition
 
+	// Absolute says of each timer whether it runs on while a saved machine is away; nil if none does.
+	Absolute []bool
+
 	// TickNanos is the length of a tick in nanoseconds, 0 if the protocol has no timers.
 	TickNanos int64
 	// MaxFrame is the largest frame in bytes, sent or received.

@@ -365,6 +365,7 @@ var nodeInfo = fsm.Info{
 		{Name: "off HELLO", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 68, Col: 55},
 		{Name: "off BELL", From: 1, To: 1, File: "proptest/conform/testdata/alarms/spec.yaml", Line: 68, Col: 62},
 	},
+	Absolute:   []bool{true, false, false, false, false},
 	TickNanos:  1000000,
 	MaxFrame:   maxFrame,
 	MaxEffects: 24,

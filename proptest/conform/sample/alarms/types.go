@@ -11,7 +11,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "4757e36eaf87ce4a9b8ec72d5bf5a2f0bf40354dae32d42e0f68310fecc8246f"
+const hash = "2a36ae278bd44a42b71e510d8135d63717373409629ef3e8bd299213a33e2faa"
 
 // Rank is a number in 0..3.
 type Rank uint8
