@@ -158,6 +158,38 @@ func TestSpinCountsTheSame(t *testing.T) {
 	}
 }
 
+// TestSpinKeepsWhatNothingReads has a variable that is written and never read: it tells configurations apart here, and Spin leaves it
+// out of its states unless it is told not to.
+func TestSpinKeepsWhatNothingReads(t *testing.T) {
+	needSpin(t)
+	const spec = `protocol: diary
+messages: {HELLO: }
+roles:
+  one:
+    vars: {last: 0..3}
+    commands: {note: {fields: {n: 0..3}}}
+    initial: open
+    states: {open: {note: {set: {last: n}}, HELLO: ignore}}
+checks: {pair: {instances: {a: one, b: one}}}
+`
+	p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}}, Check: "pair"})
+	if p == nil {
+		t.Fatal(list)
+	}
+	text, err := export.Promela(p, p.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	pan, err := compileSpin(t.TempDir(), text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spin, err := runSpin(pan, "-m1000")
+	if err != nil || spin.states != 16 || ours(t, p).Configurations != 16 {
+		t.Errorf("%+v, %v; ours %d; there are 16 configurations", spin, err, ours(t, p).Configurations)
+	}
+}
+
 // TestSpinFindsTheSame exports checks that are violated; Spin must violate one of the claims that we do. A
 // sometimes claim is one that Spin violates by its witness.
 func TestSpinFindsTheSame(t *testing.T) {
