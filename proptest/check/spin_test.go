@@ -21,6 +21,7 @@ import (
 	"github.com/parley-go/parley/gen/export"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // spinRun is what Spin says of a model.
@@ -84,6 +85,7 @@ func runSpin(pan string, args ...string) (*spinRun, error) {
 }
 
 func needSpin(t testing.TB) {
+	race.Skip(t)
 	for _, tool := range []string{"spin", "cc"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed: what is exported to Promela is not compared with Spin", tool)
