@@ -12,7 +12,7 @@ import (
 
 func load(t *testing.T, wire, message string) *model.Protocol {
 	t.Helper()
-	spec := "protocol: little\ndoc: 'a \"small\" one'\ntypes: {N: 0..9, L: {list: N, max: 3}}\n" + wire + "\nmessages: {GO: " + message + "}\nroles: {peer: {initial: here, states: {here: {GO: ignore}}}}\n"
+	spec := "protocol: little\ndoc: 'a \"small\" one'\ntypes: {N: 0..9, E: {record: {n: N}}, L: {list: E, max: 3}}\n" + wire + "\nmessages: {GO: " + message + "}\nroles: {peer: {initial: here, states: {here: {GO: ignore}}}}\n"
 	p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}}})
 	if p == nil {
 		t.Fatal(list)
@@ -67,7 +67,7 @@ func TestTextsAreQuoted(t *testing.T) {
 
 // TestRefused names the item that the engine cannot take apart.
 func TestRefused(t *testing.T) {
-	p := load(t, withLength, "{id: 1, fields: {l: L}, wire: [count l: u8, each l: {rows: 3, row: u8}]}")
+	p := load(t, withLength, "{id: 1, fields: {l: L}, wire: [count l: u8, each l: {rows: 3, row: [n: u8]}]}")
 	if _, err := Wireshark(p, Options{Port: 7}); err == nil || !strings.Contains(err.Error(), "spec.yaml:5:") {
 		t.Errorf("rows were taken, or refused without their place: %v", err)
 	}
