@@ -230,8 +230,8 @@ func decodeConnect(b []byte, m *ConnectMessage) wire.Error {
 			}
 			{
 				v := numbered(b[at:], 6)
-				if v < 0 || v > 61 {
-					return wire.Error{Message: "CONNECT", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 61}
+				if v < 0 || v > 253 {
+					return wire.Error{Message: "CONNECT", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 253}
 				}
 				e.Node = fsm.Peer(v)
 			}
@@ -301,8 +301,8 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 		v := numbered(b[44:], 6)
 		m.Founder.Present = v >= 0
 		if v >= 0 {
-			if v > 61 {
-				return wire.Error{Message: "CONNECT_REPLY", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 61}
+			if v > 253 {
+				return wire.Error{Message: "CONNECT_REPLY", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
 			}
 			m.Founder.Value = fsm.Peer(v)
 		}
@@ -312,8 +312,8 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 		v := numbered(b[52:], 6)
 		m.Joiner.Present = v >= 0
 		if v >= 0 {
-			if v > 61 {
-				return wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: 52, Problem: wire.Range, Value: v, Limit: 61}
+			if v > 253 {
+				return wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: 52, Problem: wire.Range, Value: v, Limit: 253}
 			}
 			m.Joiner.Value = fsm.Peer(v)
 		}
@@ -339,8 +339,8 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 				v := numbered(b[at:], 6)
 				m.Players[i].Present = v >= 0
 				if v >= 0 {
-					if v > 61 {
-						return wire.Error{Message: "CONNECT_REPLY", Field: "players.", Offset: at, Problem: wire.Range, Value: v, Limit: 61}
+					if v > 253 {
+						return wire.Error{Message: "CONNECT_REPLY", Field: "players.", Offset: at, Problem: wire.Range, Value: v, Limit: 253}
 					}
 					m.Players[i].Value = fsm.Peer(v)
 				}
@@ -432,8 +432,8 @@ func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
 		v := numbered(b[44:], 6)
 		m.Founder.Present = v >= 0
 		if v >= 0 {
-			if v > 61 {
-				return wire.Error{Message: "DISCONNECT", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 61}
+			if v > 253 {
+				return wire.Error{Message: "DISCONNECT", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
 			}
 			m.Founder.Value = fsm.Peer(v)
 		}
@@ -443,8 +443,8 @@ func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
 		v := numbered(b[52:], 6)
 		m.Node.Present = v >= 0
 		if v >= 0 {
-			if v > 61 {
-				return wire.Error{Message: "DISCONNECT", Field: "node", Offset: 52, Problem: wire.Range, Value: v, Limit: 61}
+			if v > 253 {
+				return wire.Error{Message: "DISCONNECT", Field: "node", Offset: 52, Problem: wire.Range, Value: v, Limit: 253}
 			}
 			m.Node.Value = fsm.Peer(v)
 		}
@@ -518,8 +518,8 @@ func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
 			}
 			{
 				v := numbered(b[at:], 6)
-				if v < 0 || v > 61 {
-					return wire.Error{Message: "SLOT_REQUEST", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 61}
+				if v < 0 || v > 253 {
+					return wire.Error{Message: "SLOT_REQUEST", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 253}
 				}
 				e.Node = fsm.Peer(v)
 			}
@@ -578,8 +578,8 @@ func decodeSubdueSlave(b []byte, m *SubdueSlaveMessage) wire.Error {
 		v := numbered(b[44:], 6)
 		m.Above.Present = v >= 0
 		if v >= 0 {
-			if v > 61 {
-				return wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: 44, Problem: wire.Range, Value: v, Limit: 61}
+			if v > 253 {
+				return wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
 			}
 			m.Above.Value = fsm.Peer(v)
 		}
@@ -656,13 +656,32 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 		v := numbered(b[44:], 6)
 		m.Founder.Present = v >= 0
 		if v >= 0 {
-			if v > 61 {
-				return wire.Error{Message: "NODE_ALIVE", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 61}
+			if v > 253 {
+				return wire.Error{Message: "NODE_ALIVE", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
 			}
 			m.Founder.Value = fsm.Peer(v)
 		}
 	}
 	m.Round = Try(b[50])
+	{
+		at := 52
+		for i := range m.Players {
+			if len(b) < at+6 {
+				return wire.Error{Message: "NODE_ALIVE", Field: "players.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
+			}
+			{
+				v := numbered(b[at:], 6)
+				m.Players[i].Present = v >= 0
+				if v >= 0 {
+					if v > 253 {
+						return wire.Error{Message: "NODE_ALIVE", Field: "players.", Offset: at, Problem: wire.Range, Value: v, Limit: 253}
+					}
+					m.Players[i].Value = fsm.Peer(v)
+				}
+			}
+			at += 6
+		}
+	}
 	return wire.Error{}
 }
 
@@ -677,8 +696,18 @@ func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.E
 	} else {
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, byte(m.Round))
-	dst = append(dst, make([]byte, 93)...)
+	dst = append(dst, byte(m.Round), 0)
+	for i := range m.Players {
+		if m.Players[i].Present {
+			if m.Players[i].Value < -1 || m.Players[i].Value > 254 {
+				return dst, wire.Error{Message: "NODE_ALIVE", Field: "players.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players[i].Value), Limit: 254}
+			}
+			dst = append(dst, byte(m.Players[i].Value)+1, 0, 0, 0, 0, 0)
+		} else {
+			dst = append(dst, 0, 0, 0, 0, 0, 0)
+		}
+	}
+	dst = append(dst, make([]byte, 68)...)
 	return dst, wire.Error{}
 }
 
@@ -738,6 +767,10 @@ var Shape = wire.Shape{
 		},
 		8: {
 			{At: 44, Size: 6},
+			{At: 52, Size: 6},
+			{At: 58, Size: 6},
+			{At: 64, Size: 6},
+			{At: 70, Size: 6},
 		},
 	},
 }

@@ -86,4 +86,5 @@ type NodeAliveMessage struct {
 	Slot    Slot
 	Founder Optional[fsm.Peer]
 	Round   Try
+	Players Table
 }

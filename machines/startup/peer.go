@@ -39,7 +39,7 @@ type Peer struct {
 	Own    Optional[Slot] // own slot
 	Table  Table
 	Party  Optional[Game]     // the game
-	Queue  [62]Optional[Try]  // requests to be answered or handed on
+	Queue  [254]Optional[Try] // requests to be answered or handed on
 	Master Optional[fsm.Peer] // whom to ask for a slot
 	Left   uint8              // tries left
 	Again  uint8              // how often it may still begin again
@@ -50,7 +50,7 @@ type Peer struct {
 // NewPeer makes a Peer in its initial state. The error says which parameter is wrong.
 func NewPeer(self fsm.Peer) (Peer, error) {
 	m := Peer{Self: self}
-	if self < 0 || self > 61 {
+	if self < 0 || self > 253 {
 		return m, errors.New("peer: parameter self is no instance")
 	}
 	return m, nil
@@ -94,16 +94,16 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:297
+		// specs/startup/spec.yaml:319
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:181 entry
+		// specs/startup/spec.yaml:183 entry
 		var list Asks
-		for n2 := range fsm.Peer(62) {
+		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
 				continue
 			}
@@ -119,37 +119,37 @@ func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:298
+		// specs/startup/spec.yaml:320
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		return took(1)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:299
+		// specs/startup/spec.yaml:321
 		return ignored(2)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:299
+		// specs/startup/spec.yaml:321
 		return ignored(3)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:299
+		// specs/startup/spec.yaml:321
 		return ignored(4)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:299
+		// specs/startup/spec.yaml:321
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:299
+		// specs/startup/spec.yaml:321
 		return ignored(6)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:300
+		// specs/startup/spec.yaml:322
 		return ignored(7)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:300
+		// specs/startup/spec.yaml:322
 		return ignored(8)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:300
+		// specs/startup/spec.yaml:322
 		return ignored(9)
 	case ReceivePing:
-		// specs/startup/spec.yaml:300
+		// specs/startup/spec.yaml:322
 		return ignored(10)
 	}
 	return m.unmentioned(ev, fx)
@@ -161,16 +161,16 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:183
+		// specs/startup/spec.yaml:185
 		if m.Left > 1 {
 			if m.Left < 1 {
 				return m.undo(&old, fx, 11)
 			}
 			m.Left--
 			m.State = StateConnecting
-			// specs/startup/spec.yaml:181 entry
+			// specs/startup/spec.yaml:183 entry
 			var list Asks
-			for n2 := range fsm.Peer(62) {
+			for n2 := range fsm.Peer(254) {
 				if !m.Queue[n2].Present {
 					continue
 				}
@@ -186,27 +186,23 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.start(alarmWait, 0)
 			return took(11)
 		}
-		// specs/startup/spec.yaml:184 alone or the highest, so the founder
+		// specs/startup/spec.yaml:186 alone or the highest, so the founder
 		m.Own = Optional[Slot]{Present: true, Value: 0}
 		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 		m.Party = Optional[Game]{Present: true, Value: Game{Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
 		m.Queue[m.Self] = Optional[Try]{}
 		m.State = StateGame
-		// specs/startup/spec.yaml:222 entry
-		var set uint64
-		for key := range fsm.Peer(62) {
+		// specs/startup/spec.yaml:227 entry
+		var list2 FsmPeerList
+		for key := range fsm.Peer(254) {
 			if !m.Queue[key].Present {
 				continue
 			}
-			value := int64(key)
-			set |= 1 << uint64(value)
+			list2.Items[list2.Len] = key
+			list2.Len++
 		}
-		list2 := set
-		for i := range 62 {
-			if uint64(list2)>>i&1 == 0 {
-				continue
-			}
-			n3 := fsm.Peer(i)
+		list3 := list2
+		for _, n3 := range list3.Items[:list3.Len] {
 			some := false
 			for s := range Slot(4) {
 				if m.Table[s].Present && m.Table[s].Value == n3 {
@@ -237,20 +233,20 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 				}
 				m.Table[first.Value] = Optional[fsm.Peer]{Present: true, Value: n3}
 			}
-			var set2 uint64
+			var set uint64
 			for key3 := range Slot(4) {
 				if !m.Table[key3].Present {
 					continue
 				}
-				value2 := int64(key3)
-				set2 |= 1 << uint64(value2)
+				value := int64(key3)
+				set |= 1 << uint64(value)
 			}
-			list3 := set2
-			for i2 := range 4 {
-				if uint64(list3)>>i2&1 == 0 {
+			list4 := set
+			for i := range 4 {
+				if uint64(list4)>>i&1 == 0 {
 					continue
 				}
-				t := Slot(i2)
+				t := Slot(i)
 				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n3)
 				if holds2 {
 					some2 := false
@@ -287,13 +283,13 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 					}
 					var all Table
 					for s5 := range Slot(4) {
-						var value3 Optional[fsm.Peer]
+						var value2 Optional[fsm.Peer]
 						if s5 == t {
-							value3 = Optional[fsm.Peer]{Present: true, Value: n3}
+							value2 = Optional[fsm.Peer]{Present: true, Value: n3}
 						} else {
-							value3 = m.Table[s5]
+							value2 = m.Table[s5]
 						}
-						all[s5] = value3
+						all[s5] = value2
 					}
 					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n3}, Attempt: m.Queue[n3].Value, Players: all}
 				}
@@ -319,14 +315,14 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			fx.sendTo(MessageConnectReply, n3).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n3].Value, Players: m.Table}
 		}
-		var all2 [62]Optional[Try]
-		for n4 := range fsm.Peer(62) {
+		var all2 [254]Optional[Try]
+		for n4 := range fsm.Peer(254) {
 			all2[n4] = Optional[Try]{}
 		}
 		m.Queue = all2
 		return took(12)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:188
+		// specs/startup/spec.yaml:190
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 				holds2 := a.Node != m.Self
@@ -334,7 +330,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 					holds := m.Queue[a.Node].Present
 					if !holds {
 						count := int64(0)
-						for key := range fsm.Peer(62) {
+						for key := range fsm.Peer(254) {
 							if m.Queue[key].Present {
 								count++
 							}
@@ -350,7 +346,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
 			return took(13)
 		}
-		// specs/startup/spec.yaml:192
+		// specs/startup/spec.yaml:194
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -359,12 +355,12 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Master = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		m.Left = 20
 		m.State = StateRequesting
-		// specs/startup/spec.yaml:202 entry
+		// specs/startup/spec.yaml:205 entry
 		if !m.Master.Present {
 			return m.undo(&old, fx, 14)
 		}
 		var list Asks
-		for n2 := range fsm.Peer(62) {
+		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
 				continue
 			}
@@ -380,18 +376,14 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmAsk, 0)
 		return took(14)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:194 only a higher one subdues
-		if ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self {
-			return took(15)
-		}
-		// specs/startup/spec.yaml:195
+		// specs/startup/spec.yaml:196
 		old := *m
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
 		}
 		var value Optional[fsm.Peer]
-		if !ev.Message.SubdueSlave.Above.Present {
+		if !ev.Message.SubdueSlave.Above.Present || ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self {
 			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		} else {
 			value = ev.Message.SubdueSlave.Above
@@ -399,35 +391,35 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Master = value
 		m.Left = 20
 		m.State = StateRequesting
-		// specs/startup/spec.yaml:202 entry
+		// specs/startup/spec.yaml:205 entry
 		if !m.Master.Present {
-			return m.undo(&old, fx, 16)
+			return m.undo(&old, fx, 15)
 		}
 		var list Asks
-		for n2 := range fsm.Peer(62) {
+		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
 				continue
 			}
 			if !m.Queue[n2].Present {
-				return m.undo(&old, fx, 16)
+				return m.undo(&old, fx, 15)
 			}
 			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
-				return m.undo(&old, fx, 16)
+				return m.undo(&old, fx, 15)
 			}
 		}
 		fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: list}
 		m.Ask = true
 		fx.start(alarmAsk, 0)
-		return took(16)
+		return took(15)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:197
+		// specs/startup/spec.yaml:200
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			holds2 := a.Node != m.Self
 			if holds2 {
 				holds := m.Queue[a.Node].Present
 				if !holds {
 					count := int64(0)
-					for key := range fsm.Peer(62) {
+					for key := range fsm.Peer(254) {
 						if m.Queue[key].Present {
 							count++
 						}
@@ -441,13 +433,13 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
-		return took(17)
+		return took(16)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:275 not the answer to this attempt
+		// specs/startup/spec.yaml:297 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
-			return took(18)
+			return took(17)
 		}
-		// specs/startup/spec.yaml:276 whoever has asked us shall ask the keeper
+		// specs/startup/spec.yaml:298 whoever has asked us shall ask the keeper
 		if !ev.Message.ConnectReply.Slot.Present {
 			if m.Wait {
 				m.Wait = false
@@ -457,25 +449,22 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 				m.Ask = false
 				fx.stop(alarmAsk, 0)
 			}
-			var set uint64
-			for n2 := range fsm.Peer(62) {
-				if !(m.Queue[n2].Present && n2 != fx.from) {
+			var list FsmPeerList
+			for key := range fsm.Peer(254) {
+				if !m.Queue[key].Present {
 					continue
 				}
-				value := int64(n2)
-				set |= 1 << uint64(value)
+				list.Items[list.Len] = key
+				list.Len++
 			}
-			value2 := int64(m.Self)
-			list := set &^ uint64(maskOf(value2))
-			for i := range 62 {
-				if uint64(list)>>i&1 == 0 {
-					continue
+			list2 := list
+			for _, n2 := range list2.Items[:list2.Len] {
+				if n2 != fx.from && n2 != m.Self {
+					fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 				}
-				peer := fsm.Peer(i)
-				fx.sendTo(MessageSubdueSlave, peer).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 			}
-			var all [62]Optional[Try]
-			for n3 := range fsm.Peer(62) {
+			var all [254]Optional[Try]
+			for n3 := range fsm.Peer(254) {
 				all[n3] = Optional[Try]{}
 			}
 			m.Queue = all
@@ -483,9 +472,9 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = 0
 			m.Again = 0
 			m.State = StateRefused
-			return took(19)
+			return took(18)
 		}
-		// specs/startup/spec.yaml:284
+		// specs/startup/spec.yaml:306
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -495,25 +484,22 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			m.Ask = false
 			fx.stop(alarmAsk, 0)
 		}
-		var set2 uint64
-		for n4 := range fsm.Peer(62) {
-			if !(m.Queue[n4].Present && n4 != fx.from) {
+		var list3 FsmPeerList
+		for key2 := range fsm.Peer(254) {
+			if !m.Queue[key2].Present {
 				continue
 			}
-			value3 := int64(n4)
-			set2 |= 1 << uint64(value3)
+			list3.Items[list3.Len] = key2
+			list3.Len++
 		}
-		value4 := int64(m.Self)
-		list2 := set2 &^ uint64(maskOf(value4))
-		for i2 := range 62 {
-			if uint64(list2)>>i2&1 == 0 {
-				continue
+		list4 := list3
+		for _, n4 := range list4.Items[:list4.Len] {
+			if n4 != fx.from && n4 != m.Self {
+				fx.sendTo(MessageSubdueSlave, n4).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 			}
-			peer2 := fsm.Peer(i2)
-			fx.sendTo(MessageSubdueSlave, peer2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 		}
-		var all2 [62]Optional[Try]
-		for n5 := range fsm.Peer(62) {
+		var all2 [254]Optional[Try]
+		for n5 := range fsm.Peer(254) {
 			all2[n5] = Optional[Try]{}
 		}
 		m.Queue = all2
@@ -523,48 +509,45 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Own = ev.Message.ConnectReply.Slot
 		m.Table = ev.Message.ConnectReply.Players
 		m.Party = Optional[Game]{Present: true, Value: Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}}
-		var set3 uint64
-		for s := range Slot(4) {
-			if !m.Table[s].Present {
+		var set uint64
+		for key3 := range Slot(4) {
+			if !m.Table[key3].Present {
 				continue
 			}
-			if !m.Table[s].Present {
-				return m.undo(&old, fx, 20)
-			}
-			value5 := int64(m.Table[s].Value)
-			set3 |= 1 << uint64(value5)
+			value := int64(key3)
+			set |= 1 << uint64(value)
 		}
-		value6 := int64(m.Self)
-		list3 := set3 &^ uint64(maskOf(value6))
-		for i3 := range 62 {
-			if uint64(list3)>>i3&1 == 0 {
+		list5 := set
+		for i := range 4 {
+			if uint64(list5)>>i&1 == 0 {
 				continue
 			}
-			peer3 := fsm.Peer(i3)
-			if !ev.Message.ConnectReply.Slot.Present {
-				return m.undo(&old, fx, 20)
+			t := Slot(i)
+			if !m.Table[t].Present || m.Table[t].Value != m.Self {
+				if !m.Table[t].Present {
+					return m.undo(&old, fx, 19)
+				}
+				if !ev.Message.ConnectReply.Slot.Present {
+					return m.undo(&old, fx, 19)
+				}
+				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round, Players: ev.Message.ConnectReply.Players}
 			}
-			fx.sendTo(MessageNodeAlive, peer3).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:222 entry
-		var set4 uint64
-		for key := range fsm.Peer(62) {
-			if !m.Queue[key].Present {
+		// specs/startup/spec.yaml:227 entry
+		var list6 FsmPeerList
+		for key4 := range fsm.Peer(254) {
+			if !m.Queue[key4].Present {
 				continue
 			}
-			value7 := int64(key)
-			set4 |= 1 << uint64(value7)
+			list6.Items[list6.Len] = key4
+			list6.Len++
 		}
-		list4 := set4
-		for i4 := range 62 {
-			if uint64(list4)>>i4&1 == 0 {
-				continue
-			}
-			n6 := fsm.Peer(i4)
+		list7 := list6
+		for _, n6 := range list7.Items[:list7.Len] {
 			some := false
-			for s2 := range Slot(4) {
-				if m.Table[s2].Present && m.Table[s2].Value == n6 {
+			for s := range Slot(4) {
+				if m.Table[s].Present && m.Table[s].Value == n6 {
 					some = true
 					break
 				}
@@ -572,8 +555,8 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			holds := !some
 			if holds {
 				count := int64(0)
-				for key2 := range Slot(4) {
-					if m.Table[key2].Present {
+				for key5 := range Slot(4) {
+					if m.Table[key5].Present {
 						count++
 					}
 				}
@@ -581,36 +564,36 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			if holds {
 				var first Optional[Slot]
-				for s3 := range Slot(4) {
-					if !m.Table[s3].Present {
-						first = Optional[Slot]{Present: true, Value: s3}
+				for s2 := range Slot(4) {
+					if !m.Table[s2].Present {
+						first = Optional[Slot]{Present: true, Value: s2}
 						break
 					}
 				}
 				if !first.Present {
-					return m.undo(&old, fx, 20)
+					return m.undo(&old, fx, 19)
 				}
 				m.Table[first.Value] = Optional[fsm.Peer]{Present: true, Value: n6}
 			}
-			var set5 uint64
-			for key3 := range Slot(4) {
-				if !m.Table[key3].Present {
+			var set2 uint64
+			for key6 := range Slot(4) {
+				if !m.Table[key6].Present {
 					continue
 				}
-				value8 := int64(key3)
-				set5 |= 1 << uint64(value8)
+				value2 := int64(key6)
+				set2 |= 1 << uint64(value2)
 			}
-			list5 := set5
-			for i5 := range 4 {
-				if uint64(list5)>>i5&1 == 0 {
+			list8 := set2
+			for i2 := range 4 {
+				if uint64(list8)>>i2&1 == 0 {
 					continue
 				}
-				t := Slot(i5)
-				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n6)
+				t2 := Slot(i2)
+				holds2 := (!m.Table[t2].Present || m.Table[t2].Value != m.Self) && (!m.Table[t2].Present || m.Table[t2].Value != n6)
 				if holds2 {
 					some2 := false
-					for s4 := range Slot(4) {
-						if m.Table[s4].Present && m.Table[s4].Value == n6 {
+					for s3 := range Slot(4) {
+						if m.Table[s3].Present && m.Table[s3].Value == n6 {
 							some2 = true
 							break
 						}
@@ -618,74 +601,74 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 					holds2 = some2
 				}
 				if holds2 {
-					if !m.Table[t].Present {
-						return m.undo(&old, fx, 20)
+					if !m.Table[t2].Present {
+						return m.undo(&old, fx, 19)
 					}
 					if !m.Own.Present {
-						return m.undo(&old, fx, 20)
+						return m.undo(&old, fx, 19)
 					}
 					var first2 Optional[Slot]
-					for s5 := range Slot(4) {
-						if m.Table[s5].Present && m.Table[s5].Value == n6 {
-							first2 = Optional[Slot]{Present: true, Value: s5}
+					for s4 := range Slot(4) {
+						if m.Table[s4].Present && m.Table[s4].Value == n6 {
+							first2 = Optional[Slot]{Present: true, Value: s4}
 							break
 						}
 					}
 					if !m.Party.Present {
-						return m.undo(&old, fx, 20)
+						return m.undo(&old, fx, 19)
 					}
 					if !m.Party.Present {
-						return m.undo(&old, fx, 20)
+						return m.undo(&old, fx, 19)
 					}
 					if !m.Queue[n6].Present {
-						return m.undo(&old, fx, 20)
+						return m.undo(&old, fx, 19)
 					}
 					var all3 Table
-					for s6 := range Slot(4) {
-						var value9 Optional[fsm.Peer]
-						if s6 == t {
-							value9 = Optional[fsm.Peer]{Present: true, Value: n6}
+					for s5 := range Slot(4) {
+						var value3 Optional[fsm.Peer]
+						if s5 == t2 {
+							value3 = Optional[fsm.Peer]{Present: true, Value: n6}
 						} else {
-							value9 = m.Table[s6]
+							value3 = m.Table[s5]
 						}
-						all3[s6] = value9
+						all3[s5] = value3
 					}
-					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3}
+					fx.sendTo(MessageConnectReply, m.Table[t2].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3}
 				}
 			}
 			if !m.Own.Present {
-				return m.undo(&old, fx, 20)
+				return m.undo(&old, fx, 19)
 			}
 			var first3 Optional[Slot]
-			for s7 := range Slot(4) {
-				if m.Table[s7].Present && m.Table[s7].Value == n6 {
-					first3 = Optional[Slot]{Present: true, Value: s7}
+			for s6 := range Slot(4) {
+				if m.Table[s6].Present && m.Table[s6].Value == n6 {
+					first3 = Optional[Slot]{Present: true, Value: s6}
 					break
 				}
 			}
 			if !m.Party.Present {
-				return m.undo(&old, fx, 20)
+				return m.undo(&old, fx, 19)
 			}
 			if !m.Party.Present {
-				return m.undo(&old, fx, 20)
+				return m.undo(&old, fx, 19)
 			}
 			if !m.Queue[n6].Present {
-				return m.undo(&old, fx, 20)
+				return m.undo(&old, fx, 19)
 			}
 			fx.sendTo(MessageConnectReply, n6).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n6].Value, Players: m.Table}
 		}
-		var all4 [62]Optional[Try]
-		for n7 := range fsm.Peer(62) {
+		var all4 [254]Optional[Try]
+		for n7 := range fsm.Peer(254) {
 			all4[n7] = Optional[Try]{}
 		}
 		m.Queue = all4
-		return took(20)
+		return took(19)
 	case EventLost:
-		// specs/startup/spec.yaml:292
+		// specs/startup/spec.yaml:314
 		m.Queue[fx.from] = Optional[Try]{}
-		return took(21)
+		return took(20)
 	case CommandLeave:
-		// specs/startup/spec.yaml:293
+		// specs/startup/spec.yaml:315
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -694,8 +677,8 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			m.Ask = false
 			fx.stop(alarmAsk, 0)
 		}
-		var all [62]Optional[Try]
-		for n2 := range fsm.Peer(62) {
+		var all [254]Optional[Try]
+		for n2 := range fsm.Peer(254) {
 			all[n2] = Optional[Try]{}
 		}
 		m.Queue = all
@@ -703,25 +686,25 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = 0
 		m.Again = 0
 		m.State = StateIdle
-		return took(22)
+		return took(21)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:294
-		return ignored(23)
+		// specs/startup/spec.yaml:316
+		return ignored(22)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:294
-		return ignored(24)
+		// specs/startup/spec.yaml:316
+		return ignored(23)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:300
-		return ignored(25)
+		// specs/startup/spec.yaml:322
+		return ignored(24)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:300
-		return ignored(26)
+		// specs/startup/spec.yaml:322
+		return ignored(25)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:300
-		return ignored(27)
+		// specs/startup/spec.yaml:322
+		return ignored(26)
 	case ReceivePing:
-		// specs/startup/spec.yaml:300
-		return ignored(28)
+		// specs/startup/spec.yaml:322
+		return ignored(27)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -732,75 +715,75 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:204
+		// specs/startup/spec.yaml:207
 		if m.Left > 1 {
 			if m.Left < 1 {
-				return m.undo(&old, fx, 29)
+				return m.undo(&old, fx, 28)
 			}
 			m.Left--
 			m.State = StateRequesting
-			// specs/startup/spec.yaml:202 entry
+			// specs/startup/spec.yaml:205 entry
 			if !m.Master.Present {
-				return m.undo(&old, fx, 29)
+				return m.undo(&old, fx, 28)
 			}
 			var list Asks
-			for n2 := range fsm.Peer(62) {
+			for n2 := range fsm.Peer(254) {
 				if !m.Queue[n2].Present {
 					continue
 				}
 				if !m.Queue[n2].Present {
-					return m.undo(&old, fx, 29)
+					return m.undo(&old, fx, 28)
 				}
 				if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
-					return m.undo(&old, fx, 29)
+					return m.undo(&old, fx, 28)
 				}
 			}
 			fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: list}
 			m.Ask = true
 			fx.start(alarmAsk, 0)
-			return took(29)
+			return took(28)
 		}
-		// specs/startup/spec.yaml:205 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:208 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			if m.Again < 1 {
-				return m.undo(&old, fx, 30)
+				return m.undo(&old, fx, 29)
 			}
 			m.Again--
 			m.Left = 10
 			m.Master = Optional[fsm.Peer]{}
 			m.State = StateConnecting
-			// specs/startup/spec.yaml:181 entry
+			// specs/startup/spec.yaml:183 entry
 			var list2 Asks
-			for n3 := range fsm.Peer(62) {
+			for n3 := range fsm.Peer(254) {
 				if !m.Queue[n3].Present {
 					continue
 				}
 				if !m.Queue[n3].Present {
-					return m.undo(&old, fx, 30)
+					return m.undo(&old, fx, 29)
 				}
 				if !list2.add(Ask{Node: n3, Attempt: m.Queue[n3].Value}) {
-					return m.undo(&old, fx, 30)
+					return m.undo(&old, fx, 29)
 				}
 			}
 			fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list2}
 			m.Wait = true
 			fx.start(alarmWait, 0)
-			return took(30)
+			return took(29)
 		}
-		// specs/startup/spec.yaml:206
-		var all [62]Optional[Try]
-		for n4 := range fsm.Peer(62) {
+		// specs/startup/spec.yaml:209
+		var all [254]Optional[Try]
+		for n4 := range fsm.Peer(254) {
 			all[n4] = Optional[Try]{}
 		}
 		m.Queue = all
 		m.Master = Optional[fsm.Peer]{}
 		m.State = StateFailed
-		return took(31)
+		return took(30)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:207 is answered by the one whom we ask
-		return took(32)
+		// specs/startup/spec.yaml:210 is answered by the one whom we ask
+		return took(31)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:209 it is alive and has noted the request
+		// specs/startup/spec.yaml:212 it is alive and has noted the request; but two who were sent to each other wait no longer
 		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
 		if !holds {
 			var value Optional[fsm.Peer]
@@ -812,28 +795,34 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			holds = value == m.Master
 		}
 		if holds {
-			m.Left = 20
-			return took(33)
+			var value2 int64
+			if ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self {
+				value2 = 1
+			} else {
+				value2 = 20
+			}
+			m.Left = uint8(value2)
+			return took(32)
 		}
-		// specs/startup/spec.yaml:210 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
-		var value2 Optional[fsm.Peer]
+		// specs/startup/spec.yaml:215 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		var value3 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
-			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			value3 = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		} else {
-			value2 = ev.Message.SubdueSlave.Above
+			value3 = ev.Message.SubdueSlave.Above
 		}
-		m.Master = value2
+		m.Master = value3
 		m.Left = uint8(int64(20) + 1)
-		return took(34)
+		return took(33)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:215 the other shall ask further up
+		// specs/startup/spec.yaml:220 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			holds2 := a.Node != m.Self
 			if holds2 {
 				holds := m.Queue[a.Node].Present
 				if !holds {
 					count := int64(0)
-					for key := range fsm.Peer(62) {
+					for key := range fsm.Peer(254) {
 						if m.Queue[key].Present {
 							count++
 						}
@@ -847,13 +836,13 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master}
-		return took(35)
+		return took(34)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:275 not the answer to this attempt
+		// specs/startup/spec.yaml:297 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
-			return took(36)
+			return took(35)
 		}
-		// specs/startup/spec.yaml:276 whoever has asked us shall ask the keeper
+		// specs/startup/spec.yaml:298 whoever has asked us shall ask the keeper
 		if !ev.Message.ConnectReply.Slot.Present {
 			if m.Wait {
 				m.Wait = false
@@ -863,25 +852,22 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 				m.Ask = false
 				fx.stop(alarmAsk, 0)
 			}
-			var set uint64
-			for n2 := range fsm.Peer(62) {
-				if !(m.Queue[n2].Present && n2 != fx.from) {
+			var list FsmPeerList
+			for key := range fsm.Peer(254) {
+				if !m.Queue[key].Present {
 					continue
 				}
-				value := int64(n2)
-				set |= 1 << uint64(value)
+				list.Items[list.Len] = key
+				list.Len++
 			}
-			value2 := int64(m.Self)
-			list := set &^ uint64(maskOf(value2))
-			for i := range 62 {
-				if uint64(list)>>i&1 == 0 {
-					continue
+			list2 := list
+			for _, n2 := range list2.Items[:list2.Len] {
+				if n2 != fx.from && n2 != m.Self {
+					fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 				}
-				peer := fsm.Peer(i)
-				fx.sendTo(MessageSubdueSlave, peer).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 			}
-			var all [62]Optional[Try]
-			for n3 := range fsm.Peer(62) {
+			var all [254]Optional[Try]
+			for n3 := range fsm.Peer(254) {
 				all[n3] = Optional[Try]{}
 			}
 			m.Queue = all
@@ -889,9 +875,9 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = 0
 			m.Again = 0
 			m.State = StateRefused
-			return took(37)
+			return took(36)
 		}
-		// specs/startup/spec.yaml:284
+		// specs/startup/spec.yaml:306
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -901,25 +887,22 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Ask = false
 			fx.stop(alarmAsk, 0)
 		}
-		var set2 uint64
-		for n4 := range fsm.Peer(62) {
-			if !(m.Queue[n4].Present && n4 != fx.from) {
+		var list3 FsmPeerList
+		for key2 := range fsm.Peer(254) {
+			if !m.Queue[key2].Present {
 				continue
 			}
-			value3 := int64(n4)
-			set2 |= 1 << uint64(value3)
+			list3.Items[list3.Len] = key2
+			list3.Len++
 		}
-		value4 := int64(m.Self)
-		list2 := set2 &^ uint64(maskOf(value4))
-		for i2 := range 62 {
-			if uint64(list2)>>i2&1 == 0 {
-				continue
+		list4 := list3
+		for _, n4 := range list4.Items[:list4.Len] {
+			if n4 != fx.from && n4 != m.Self {
+				fx.sendTo(MessageSubdueSlave, n4).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 			}
-			peer2 := fsm.Peer(i2)
-			fx.sendTo(MessageSubdueSlave, peer2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 		}
-		var all2 [62]Optional[Try]
-		for n5 := range fsm.Peer(62) {
+		var all2 [254]Optional[Try]
+		for n5 := range fsm.Peer(254) {
 			all2[n5] = Optional[Try]{}
 		}
 		m.Queue = all2
@@ -929,48 +912,45 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Own = ev.Message.ConnectReply.Slot
 		m.Table = ev.Message.ConnectReply.Players
 		m.Party = Optional[Game]{Present: true, Value: Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}}
-		var set3 uint64
-		for s := range Slot(4) {
-			if !m.Table[s].Present {
+		var set uint64
+		for key3 := range Slot(4) {
+			if !m.Table[key3].Present {
 				continue
 			}
-			if !m.Table[s].Present {
-				return m.undo(&old, fx, 38)
-			}
-			value5 := int64(m.Table[s].Value)
-			set3 |= 1 << uint64(value5)
+			value := int64(key3)
+			set |= 1 << uint64(value)
 		}
-		value6 := int64(m.Self)
-		list3 := set3 &^ uint64(maskOf(value6))
-		for i3 := range 62 {
-			if uint64(list3)>>i3&1 == 0 {
+		list5 := set
+		for i := range 4 {
+			if uint64(list5)>>i&1 == 0 {
 				continue
 			}
-			peer3 := fsm.Peer(i3)
-			if !ev.Message.ConnectReply.Slot.Present {
-				return m.undo(&old, fx, 38)
+			t := Slot(i)
+			if !m.Table[t].Present || m.Table[t].Value != m.Self {
+				if !m.Table[t].Present {
+					return m.undo(&old, fx, 37)
+				}
+				if !ev.Message.ConnectReply.Slot.Present {
+					return m.undo(&old, fx, 37)
+				}
+				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round, Players: ev.Message.ConnectReply.Players}
 			}
-			fx.sendTo(MessageNodeAlive, peer3).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:222 entry
-		var set4 uint64
-		for key := range fsm.Peer(62) {
-			if !m.Queue[key].Present {
+		// specs/startup/spec.yaml:227 entry
+		var list6 FsmPeerList
+		for key4 := range fsm.Peer(254) {
+			if !m.Queue[key4].Present {
 				continue
 			}
-			value7 := int64(key)
-			set4 |= 1 << uint64(value7)
+			list6.Items[list6.Len] = key4
+			list6.Len++
 		}
-		list4 := set4
-		for i4 := range 62 {
-			if uint64(list4)>>i4&1 == 0 {
-				continue
-			}
-			n6 := fsm.Peer(i4)
+		list7 := list6
+		for _, n6 := range list7.Items[:list7.Len] {
 			some := false
-			for s2 := range Slot(4) {
-				if m.Table[s2].Present && m.Table[s2].Value == n6 {
+			for s := range Slot(4) {
+				if m.Table[s].Present && m.Table[s].Value == n6 {
 					some = true
 					break
 				}
@@ -978,8 +958,8 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			holds := !some
 			if holds {
 				count := int64(0)
-				for key2 := range Slot(4) {
-					if m.Table[key2].Present {
+				for key5 := range Slot(4) {
+					if m.Table[key5].Present {
 						count++
 					}
 				}
@@ -987,36 +967,36 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			if holds {
 				var first Optional[Slot]
-				for s3 := range Slot(4) {
-					if !m.Table[s3].Present {
-						first = Optional[Slot]{Present: true, Value: s3}
+				for s2 := range Slot(4) {
+					if !m.Table[s2].Present {
+						first = Optional[Slot]{Present: true, Value: s2}
 						break
 					}
 				}
 				if !first.Present {
-					return m.undo(&old, fx, 38)
+					return m.undo(&old, fx, 37)
 				}
 				m.Table[first.Value] = Optional[fsm.Peer]{Present: true, Value: n6}
 			}
-			var set5 uint64
-			for key3 := range Slot(4) {
-				if !m.Table[key3].Present {
+			var set2 uint64
+			for key6 := range Slot(4) {
+				if !m.Table[key6].Present {
 					continue
 				}
-				value8 := int64(key3)
-				set5 |= 1 << uint64(value8)
+				value2 := int64(key6)
+				set2 |= 1 << uint64(value2)
 			}
-			list5 := set5
-			for i5 := range 4 {
-				if uint64(list5)>>i5&1 == 0 {
+			list8 := set2
+			for i2 := range 4 {
+				if uint64(list8)>>i2&1 == 0 {
 					continue
 				}
-				t := Slot(i5)
-				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n6)
+				t2 := Slot(i2)
+				holds2 := (!m.Table[t2].Present || m.Table[t2].Value != m.Self) && (!m.Table[t2].Present || m.Table[t2].Value != n6)
 				if holds2 {
 					some2 := false
-					for s4 := range Slot(4) {
-						if m.Table[s4].Present && m.Table[s4].Value == n6 {
+					for s3 := range Slot(4) {
+						if m.Table[s3].Present && m.Table[s3].Value == n6 {
 							some2 = true
 							break
 						}
@@ -1024,74 +1004,74 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 					holds2 = some2
 				}
 				if holds2 {
-					if !m.Table[t].Present {
-						return m.undo(&old, fx, 38)
+					if !m.Table[t2].Present {
+						return m.undo(&old, fx, 37)
 					}
 					if !m.Own.Present {
-						return m.undo(&old, fx, 38)
+						return m.undo(&old, fx, 37)
 					}
 					var first2 Optional[Slot]
-					for s5 := range Slot(4) {
-						if m.Table[s5].Present && m.Table[s5].Value == n6 {
-							first2 = Optional[Slot]{Present: true, Value: s5}
+					for s4 := range Slot(4) {
+						if m.Table[s4].Present && m.Table[s4].Value == n6 {
+							first2 = Optional[Slot]{Present: true, Value: s4}
 							break
 						}
 					}
 					if !m.Party.Present {
-						return m.undo(&old, fx, 38)
+						return m.undo(&old, fx, 37)
 					}
 					if !m.Party.Present {
-						return m.undo(&old, fx, 38)
+						return m.undo(&old, fx, 37)
 					}
 					if !m.Queue[n6].Present {
-						return m.undo(&old, fx, 38)
+						return m.undo(&old, fx, 37)
 					}
 					var all3 Table
-					for s6 := range Slot(4) {
-						var value9 Optional[fsm.Peer]
-						if s6 == t {
-							value9 = Optional[fsm.Peer]{Present: true, Value: n6}
+					for s5 := range Slot(4) {
+						var value3 Optional[fsm.Peer]
+						if s5 == t2 {
+							value3 = Optional[fsm.Peer]{Present: true, Value: n6}
 						} else {
-							value9 = m.Table[s6]
+							value3 = m.Table[s5]
 						}
-						all3[s6] = value9
+						all3[s5] = value3
 					}
-					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3}
+					fx.sendTo(MessageConnectReply, m.Table[t2].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3}
 				}
 			}
 			if !m.Own.Present {
-				return m.undo(&old, fx, 38)
+				return m.undo(&old, fx, 37)
 			}
 			var first3 Optional[Slot]
-			for s7 := range Slot(4) {
-				if m.Table[s7].Present && m.Table[s7].Value == n6 {
-					first3 = Optional[Slot]{Present: true, Value: s7}
+			for s6 := range Slot(4) {
+				if m.Table[s6].Present && m.Table[s6].Value == n6 {
+					first3 = Optional[Slot]{Present: true, Value: s6}
 					break
 				}
 			}
 			if !m.Party.Present {
-				return m.undo(&old, fx, 38)
+				return m.undo(&old, fx, 37)
 			}
 			if !m.Party.Present {
-				return m.undo(&old, fx, 38)
+				return m.undo(&old, fx, 37)
 			}
 			if !m.Queue[n6].Present {
-				return m.undo(&old, fx, 38)
+				return m.undo(&old, fx, 37)
 			}
 			fx.sendTo(MessageConnectReply, n6).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n6].Value, Players: m.Table}
 		}
-		var all4 [62]Optional[Try]
-		for n7 := range fsm.Peer(62) {
+		var all4 [254]Optional[Try]
+		for n7 := range fsm.Peer(254) {
 			all4[n7] = Optional[Try]{}
 		}
 		m.Queue = all4
-		return took(38)
+		return took(37)
 	case EventLost:
-		// specs/startup/spec.yaml:292
+		// specs/startup/spec.yaml:314
 		m.Queue[fx.from] = Optional[Try]{}
-		return took(39)
+		return took(38)
 	case CommandLeave:
-		// specs/startup/spec.yaml:293
+		// specs/startup/spec.yaml:315
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -1100,8 +1080,8 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Ask = false
 			fx.stop(alarmAsk, 0)
 		}
-		var all [62]Optional[Try]
-		for n2 := range fsm.Peer(62) {
+		var all [254]Optional[Try]
+		for n2 := range fsm.Peer(254) {
 			all[n2] = Optional[Try]{}
 		}
 		m.Queue = all
@@ -1109,25 +1089,25 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = 0
 		m.Again = 0
 		m.State = StateIdle
-		return took(40)
+		return took(39)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:294
-		return ignored(41)
+		// specs/startup/spec.yaml:316
+		return ignored(40)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:294
-		return ignored(42)
+		// specs/startup/spec.yaml:316
+		return ignored(41)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:300
-		return ignored(43)
+		// specs/startup/spec.yaml:322
+		return ignored(42)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:300
-		return ignored(44)
+		// specs/startup/spec.yaml:322
+		return ignored(43)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:300
-		return ignored(45)
+		// specs/startup/spec.yaml:322
+		return ignored(44)
 	case ReceivePing:
-		// specs/startup/spec.yaml:300
-		return ignored(46)
+		// specs/startup/spec.yaml:322
+		return ignored(45)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1136,13 +1116,13 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:236 only the keeper gives slots
+		// specs/startup/spec.yaml:241 only the keeper gives slots, and who asks for one is none
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
 				return refused(fsm.NoTransition)
 			}
-			if s < m.Own.Value && m.Table[s].Present {
+			if s < m.Own.Value && m.Table[s].Present && (!m.Table[s].Present || m.Table[s].Value != fx.from) {
 				some = true
 				break
 			}
@@ -1150,18 +1130,18 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		if some {
 			var first Optional[Slot]
 			for s2 := range Slot(4) {
-				if m.Table[s2].Present {
+				if m.Table[s2].Present && (!m.Table[s2].Present || m.Table[s2].Value != fx.from) {
 					first = Optional[Slot]{Present: true, Value: s2}
 					break
 				}
 			}
 			if !first.Present {
-				return refused(47)
+				return refused(46)
 			}
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[first.Value]}
-			return took(47)
+			return took(46)
 		}
-		// specs/startup/spec.yaml:240
+		// specs/startup/spec.yaml:245
 		old := *m
 		for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 			if a.Node != m.Self {
@@ -1169,21 +1149,17 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:222 entry
-		var set uint64
-		for key := range fsm.Peer(62) {
+		// specs/startup/spec.yaml:227 entry
+		var list FsmPeerList
+		for key := range fsm.Peer(254) {
 			if !m.Queue[key].Present {
 				continue
 			}
-			value := int64(key)
-			set |= 1 << uint64(value)
+			list.Items[list.Len] = key
+			list.Len++
 		}
-		list := set
-		for i := range 62 {
-			if uint64(list)>>i&1 == 0 {
-				continue
-			}
-			n2 := fsm.Peer(i)
+		list2 := list
+		for _, n2 := range list2.Items[:list2.Len] {
 			some2 := false
 			for s3 := range Slot(4) {
 				if m.Table[s3].Present && m.Table[s3].Value == n2 {
@@ -1210,24 +1186,24 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 					}
 				}
 				if !first2.Present {
-					return m.undo(&old, fx, 48)
+					return m.undo(&old, fx, 47)
 				}
 				m.Table[first2.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
 			}
-			var set2 uint64
+			var set uint64
 			for key3 := range Slot(4) {
 				if !m.Table[key3].Present {
 					continue
 				}
-				value2 := int64(key3)
-				set2 |= 1 << uint64(value2)
+				value := int64(key3)
+				set |= 1 << uint64(value)
 			}
-			list2 := set2
-			for i2 := range 4 {
-				if uint64(list2)>>i2&1 == 0 {
+			list3 := set
+			for i := range 4 {
+				if uint64(list3)>>i&1 == 0 {
 					continue
 				}
-				t := Slot(i2)
+				t := Slot(i)
 				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2)
 				if holds2 {
 					some3 := false
@@ -1241,10 +1217,10 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 				}
 				if holds2 {
 					if !m.Table[t].Present {
-						return m.undo(&old, fx, 48)
+						return m.undo(&old, fx, 47)
 					}
 					if !m.Own.Present {
-						return m.undo(&old, fx, 48)
+						return m.undo(&old, fx, 47)
 					}
 					var first3 Optional[Slot]
 					for s6 := range Slot(4) {
@@ -1254,29 +1230,29 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 						}
 					}
 					if !m.Party.Present {
-						return m.undo(&old, fx, 48)
+						return m.undo(&old, fx, 47)
 					}
 					if !m.Party.Present {
-						return m.undo(&old, fx, 48)
+						return m.undo(&old, fx, 47)
 					}
 					if !m.Queue[n2].Present {
-						return m.undo(&old, fx, 48)
+						return m.undo(&old, fx, 47)
 					}
 					var all Table
 					for s7 := range Slot(4) {
-						var value3 Optional[fsm.Peer]
+						var value2 Optional[fsm.Peer]
 						if s7 == t {
-							value3 = Optional[fsm.Peer]{Present: true, Value: n2}
+							value2 = Optional[fsm.Peer]{Present: true, Value: n2}
 						} else {
-							value3 = m.Table[s7]
+							value2 = m.Table[s7]
 						}
-						all[s7] = value3
+						all[s7] = value2
 					}
 					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all}
 				}
 			}
 			if !m.Own.Present {
-				return m.undo(&old, fx, 48)
+				return m.undo(&old, fx, 47)
 			}
 			var first4 Optional[Slot]
 			for s8 := range Slot(4) {
@@ -1286,30 +1262,30 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 				}
 			}
 			if !m.Party.Present {
-				return m.undo(&old, fx, 48)
+				return m.undo(&old, fx, 47)
 			}
 			if !m.Party.Present {
-				return m.undo(&old, fx, 48)
+				return m.undo(&old, fx, 47)
 			}
 			if !m.Queue[n2].Present {
-				return m.undo(&old, fx, 48)
+				return m.undo(&old, fx, 47)
 			}
 			fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first4, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table}
 		}
-		var all2 [62]Optional[Try]
-		for n3 := range fsm.Peer(62) {
+		var all2 [254]Optional[Try]
+		for n3 := range fsm.Peer(254) {
 			all2[n3] = Optional[Try]{}
 		}
 		m.Queue = all2
-		return took(48)
+		return took(47)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:242 only the keeper gives slots
+		// specs/startup/spec.yaml:247 only the keeper gives slots, and who asks for one is none
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
 				return refused(fsm.NoTransition)
 			}
-			if s < m.Own.Value && m.Table[s].Present {
+			if s < m.Own.Value && m.Table[s].Present && (!m.Table[s].Present || m.Table[s].Value != fx.from) {
 				some = true
 				break
 			}
@@ -1317,18 +1293,18 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		if some {
 			var first Optional[Slot]
 			for s2 := range Slot(4) {
-				if m.Table[s2].Present {
+				if m.Table[s2].Present && (!m.Table[s2].Present || m.Table[s2].Value != fx.from) {
 					first = Optional[Slot]{Present: true, Value: s2}
 					break
 				}
 			}
 			if !first.Present {
-				return refused(49)
+				return refused(48)
 			}
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[first.Value]}
-			return took(49)
+			return took(48)
 		}
-		// specs/startup/spec.yaml:246
+		// specs/startup/spec.yaml:251
 		old := *m
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self {
@@ -1336,21 +1312,17 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:222 entry
-		var set uint64
-		for key := range fsm.Peer(62) {
+		// specs/startup/spec.yaml:227 entry
+		var list FsmPeerList
+		for key := range fsm.Peer(254) {
 			if !m.Queue[key].Present {
 				continue
 			}
-			value := int64(key)
-			set |= 1 << uint64(value)
+			list.Items[list.Len] = key
+			list.Len++
 		}
-		list := set
-		for i := range 62 {
-			if uint64(list)>>i&1 == 0 {
-				continue
-			}
-			n2 := fsm.Peer(i)
+		list2 := list
+		for _, n2 := range list2.Items[:list2.Len] {
 			some2 := false
 			for s3 := range Slot(4) {
 				if m.Table[s3].Present && m.Table[s3].Value == n2 {
@@ -1377,24 +1349,24 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 					}
 				}
 				if !first2.Present {
-					return m.undo(&old, fx, 50)
+					return m.undo(&old, fx, 49)
 				}
 				m.Table[first2.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
 			}
-			var set2 uint64
+			var set uint64
 			for key3 := range Slot(4) {
 				if !m.Table[key3].Present {
 					continue
 				}
-				value2 := int64(key3)
-				set2 |= 1 << uint64(value2)
+				value := int64(key3)
+				set |= 1 << uint64(value)
 			}
-			list2 := set2
-			for i2 := range 4 {
-				if uint64(list2)>>i2&1 == 0 {
+			list3 := set
+			for i := range 4 {
+				if uint64(list3)>>i&1 == 0 {
 					continue
 				}
-				t := Slot(i2)
+				t := Slot(i)
 				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2)
 				if holds2 {
 					some3 := false
@@ -1408,10 +1380,10 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 				}
 				if holds2 {
 					if !m.Table[t].Present {
-						return m.undo(&old, fx, 50)
+						return m.undo(&old, fx, 49)
 					}
 					if !m.Own.Present {
-						return m.undo(&old, fx, 50)
+						return m.undo(&old, fx, 49)
 					}
 					var first3 Optional[Slot]
 					for s6 := range Slot(4) {
@@ -1421,29 +1393,29 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 						}
 					}
 					if !m.Party.Present {
-						return m.undo(&old, fx, 50)
+						return m.undo(&old, fx, 49)
 					}
 					if !m.Party.Present {
-						return m.undo(&old, fx, 50)
+						return m.undo(&old, fx, 49)
 					}
 					if !m.Queue[n2].Present {
-						return m.undo(&old, fx, 50)
+						return m.undo(&old, fx, 49)
 					}
 					var all Table
 					for s7 := range Slot(4) {
-						var value3 Optional[fsm.Peer]
+						var value2 Optional[fsm.Peer]
 						if s7 == t {
-							value3 = Optional[fsm.Peer]{Present: true, Value: n2}
+							value2 = Optional[fsm.Peer]{Present: true, Value: n2}
 						} else {
-							value3 = m.Table[s7]
+							value2 = m.Table[s7]
 						}
-						all[s7] = value3
+						all[s7] = value2
 					}
 					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all}
 				}
 			}
 			if !m.Own.Present {
-				return m.undo(&old, fx, 50)
+				return m.undo(&old, fx, 49)
 			}
 			var first4 Optional[Slot]
 			for s8 := range Slot(4) {
@@ -1453,46 +1425,102 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 				}
 			}
 			if !m.Party.Present {
-				return m.undo(&old, fx, 50)
+				return m.undo(&old, fx, 49)
 			}
 			if !m.Party.Present {
-				return m.undo(&old, fx, 50)
+				return m.undo(&old, fx, 49)
 			}
 			if !m.Queue[n2].Present {
-				return m.undo(&old, fx, 50)
+				return m.undo(&old, fx, 49)
 			}
 			fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first4, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table}
 		}
-		var all2 [62]Optional[Try]
-		for n3 := range fsm.Peer(62) {
+		var all2 [254]Optional[Try]
+		for n3 := range fsm.Peer(254) {
 			all2[n3] = Optional[Try]{}
 		}
 		m.Queue = all2
-		return took(50)
+		return took(49)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:248 meant for an earlier attempt, or of another game
+		// specs/startup/spec.yaml:253 meant for an earlier attempt, or of another game
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present && (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round})) {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
+			return took(50)
+		}
+		// specs/startup/spec.yaml:254
+		if !ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value == m.Self || !ev.Message.ConnectReply.Slot.Present || !m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}) {
 			return took(51)
 		}
-		// specs/startup/spec.yaml:249
-		if !ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value == m.Self || !ev.Message.ConnectReply.Slot.Present || !m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}) {
-			return took(52)
+		// specs/startup/spec.yaml:255
+		old := *m
+		for s := range Slot(4) {
+			if m.Table[s] == ev.Message.ConnectReply.Joiner {
+				m.Table[s] = Optional[fsm.Peer]{}
+			}
 		}
-		// specs/startup/spec.yaml:250
 		if !ev.Message.ConnectReply.Slot.Present {
-			return refused(53)
+			return m.undo(&old, fx, 52)
 		}
 		m.Table[ev.Message.ConnectReply.Slot.Value] = ev.Message.ConnectReply.Joiner
-		return took(53)
+		return took(52)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:251
-		if m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}) && !m.Table[ev.Message.NodeAlive.Slot].Present {
-			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+		// specs/startup/spec.yaml:259 the keeper knows who plays
+		holds := m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round})
+		if holds {
+			if !m.Own.Present {
+				return refused(fsm.NoTransition)
+			}
+			holds = ev.Message.NodeAlive.Slot < m.Own.Value
 		}
-		return took(54)
+		holds2 := holds
+		if holds2 {
+			all := true
+			for s := range Slot(4) {
+				if !(!(s < ev.Message.NodeAlive.Slot) || !m.Table[s].Present) {
+					all = false
+					break
+				}
+			}
+			holds2 = all
+		}
+		if holds2 {
+			old := *m
+			m.Table = ev.Message.NodeAlive.Players
+			for s2 := range Slot(4) {
+				if m.Table[s2].Present && m.Table[s2].Value == m.Self || m.Table[s2].Present && m.Table[s2].Value == fx.from {
+					m.Table[s2] = Optional[fsm.Peer]{}
+				}
+			}
+			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			if !m.Own.Present {
+				return m.undo(&old, fx, 53)
+			}
+			m.Table[m.Own.Value] = Optional[fsm.Peer]{Present: true, Value: m.Self}
+			return took(53)
+		}
+		// specs/startup/spec.yaml:265
+		if m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}) && (!m.Table[ev.Message.NodeAlive.Slot].Present || m.Table[ev.Message.NodeAlive.Slot].Value != fx.from) && !m.Table[ev.Message.NodeAlive.Slot].Present {
+			for s3 := range Slot(4) {
+				if m.Table[s3].Present && m.Table[s3].Value == fx.from {
+					m.Table[s3] = Optional[fsm.Peer]{}
+				}
+			}
+			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			return took(54)
+		}
+		// specs/startup/spec.yaml:269 who plays in another game plays in this one no more
+		if (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round})) && ev.Message.NodeAlive.Founder.Present {
+			for s4 := range Slot(4) {
+				if m.Table[s4].Present && m.Table[s4].Value == fx.from {
+					m.Table[s4] = Optional[fsm.Peer]{}
+				}
+			}
+			return took(55)
+		}
+		// specs/startup/spec.yaml:273 known already
+		return took(56)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:253
+		// specs/startup/spec.yaml:275
 		var value Optional[fsm.Peer]
 		if !ev.Message.Disconnect.Node.Present {
 			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -1500,9 +1528,9 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			value = ev.Message.Disconnect.Node
 		}
 		if value.Present && value.Value == m.Self || ev.Message.Disconnect.Founder.Present && (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.Disconnect.Founder, Round: ev.Message.Disconnect.Round})) {
-			return took(55)
+			return took(57)
 		}
-		// specs/startup/spec.yaml:254 the keeper tells the others
+		// specs/startup/spec.yaml:276 the keeper tells the others
 		some := false
 		for s := range Slot(4) {
 			var value2 Optional[fsm.Peer]
@@ -1532,7 +1560,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			some2 := false
 			for s3 := range Slot(4) {
 				if !m.Own.Present {
-					return m.undo(&old, fx, 56)
+					return m.undo(&old, fx, 58)
 				}
 				if s3 < m.Own.Value && m.Table[s3].Present {
 					some2 = true
@@ -1541,136 +1569,139 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			if !some2 {
 				var set uint64
-				for s4 := range Slot(4) {
-					if !m.Table[s4].Present {
+				for key := range Slot(4) {
+					if !m.Table[key].Present {
 						continue
 					}
-					if !m.Table[s4].Present {
-						return m.undo(&old, fx, 56)
-					}
-					value4 := int64(m.Table[s4].Value)
+					value4 := int64(key)
 					set |= 1 << uint64(value4)
 				}
-				value5 := int64(m.Self)
-				list := set &^ uint64(maskOf(value5))
-				for i := range 62 {
+				list := set
+				for i := range 4 {
 					if uint64(list)>>i&1 == 0 {
 						continue
 					}
-					peer := fsm.Peer(i)
-					var value6 Optional[fsm.Peer]
-					if !ev.Message.Disconnect.Node.Present {
-						value6 = Optional[fsm.Peer]{Present: true, Value: fx.from}
-					} else {
-						value6 = ev.Message.Disconnect.Node
+					t := Slot(i)
+					if !m.Table[t].Present || m.Table[t].Value != m.Self {
+						if !m.Table[t].Present {
+							return m.undo(&old, fx, 58)
+						}
+						var value5 Optional[fsm.Peer]
+						if !ev.Message.Disconnect.Node.Present {
+							value5 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+						} else {
+							value5 = ev.Message.Disconnect.Node
+						}
+						if !m.Party.Present {
+							return m.undo(&old, fx, 58)
+						}
+						if !m.Party.Present {
+							return m.undo(&old, fx, 58)
+						}
+						fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: value5, Slot: ev.Message.Disconnect.Slot, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
 					}
-					if !m.Party.Present {
-						return m.undo(&old, fx, 56)
-					}
-					if !m.Party.Present {
-						return m.undo(&old, fx, 56)
-					}
-					fx.sendTo(MessageDisconnect, peer).Disconnect = DisconnectMessage{Node: value6, Slot: ev.Message.Disconnect.Slot, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
 				}
 			}
-			return took(56)
+			return took(58)
 		}
-		// specs/startup/spec.yaml:260 known already
-		return took(57)
+		// specs/startup/spec.yaml:282 known already
+		return took(59)
 	case EventLost:
-		// specs/startup/spec.yaml:261
+		// specs/startup/spec.yaml:283
 		for s := range Slot(4) {
 			if m.Table[s].Present && m.Table[s].Value == fx.from {
 				m.Table[s] = Optional[fsm.Peer]{}
 			}
 		}
-		return took(58)
+		return took(60)
 	case CommandAlive:
-		// specs/startup/spec.yaml:262
+		// specs/startup/spec.yaml:284
 		old := *m
 		var set uint64
-		for s := range Slot(4) {
-			if !m.Table[s].Present {
+		for key := range Slot(4) {
+			if !m.Table[key].Present {
 				continue
 			}
-			if !m.Table[s].Present {
-				return m.undo(&old, fx, 59)
-			}
-			value := int64(m.Table[s].Value)
+			value := int64(key)
 			set |= 1 << uint64(value)
 		}
-		value2 := int64(m.Self)
-		list := set &^ uint64(maskOf(value2))
-		for i := range 62 {
+		list := set
+		for i := range 4 {
 			if uint64(list)>>i&1 == 0 {
 				continue
 			}
-			peer := fsm.Peer(i)
-			if !m.Own.Present {
-				return m.undo(&old, fx, 59)
+			t := Slot(i)
+			if !m.Table[t].Present || m.Table[t].Value != m.Self {
+				if !m.Table[t].Present {
+					return m.undo(&old, fx, 61)
+				}
+				if !m.Own.Present {
+					return m.undo(&old, fx, 61)
+				}
+				if !m.Party.Present {
+					return m.undo(&old, fx, 61)
+				}
+				if !m.Party.Present {
+					return m.undo(&old, fx, 61)
+				}
+				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Players: m.Table}
 			}
-			if !m.Party.Present {
-				return m.undo(&old, fx, 59)
-			}
-			if !m.Party.Present {
-				return m.undo(&old, fx, 59)
-			}
-			fx.sendTo(MessageNodeAlive, peer).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
 		}
-		return took(59)
+		return took(61)
 	case CommandLeave:
-		// specs/startup/spec.yaml:264
+		// specs/startup/spec.yaml:286
 		old := *m
 		var set uint64
-		for s := range Slot(4) {
-			if !m.Table[s].Present {
+		for key := range Slot(4) {
+			if !m.Table[key].Present {
 				continue
 			}
-			if !m.Table[s].Present {
-				return m.undo(&old, fx, 60)
-			}
-			value := int64(m.Table[s].Value)
+			value := int64(key)
 			set |= 1 << uint64(value)
 		}
-		value2 := int64(m.Self)
-		list := set &^ uint64(maskOf(value2))
-		for i := range 62 {
+		list := set
+		for i := range 4 {
 			if uint64(list)>>i&1 == 0 {
 				continue
 			}
-			peer := fsm.Peer(i)
-			if !m.Party.Present {
-				return m.undo(&old, fx, 60)
+			t := Slot(i)
+			if !m.Table[t].Present || m.Table[t].Value != m.Self {
+				if !m.Table[t].Present {
+					return m.undo(&old, fx, 62)
+				}
+				if !m.Party.Present {
+					return m.undo(&old, fx, 62)
+				}
+				if !m.Party.Present {
+					return m.undo(&old, fx, 62)
+				}
+				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
 			}
-			if !m.Party.Present {
-				return m.undo(&old, fx, 60)
-			}
-			fx.sendTo(MessageDisconnect, peer).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
 		}
 		m.Own = Optional[Slot]{}
 		m.Party = Optional[Game]{}
 		var all Table
-		for s2 := range Slot(4) {
-			all[s2] = Optional[fsm.Peer]{}
+		for s := range Slot(4) {
+			all[s] = Optional[fsm.Peer]{}
 		}
 		m.Table = all
 		m.State = StateIdle
-		return took(60)
+		return took(62)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:268
-		return ignored(61)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:300
-		return ignored(62)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:300
+		// specs/startup/spec.yaml:290
 		return ignored(63)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:300
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:322
 		return ignored(64)
-	case ReceivePing:
-		// specs/startup/spec.yaml:300
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:322
 		return ignored(65)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:322
+		return ignored(66)
+	case ReceivePing:
+		// specs/startup/spec.yaml:322
+		return ignored(67)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1679,63 +1710,63 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:297
+		// specs/startup/spec.yaml:319
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:181 entry
+		// specs/startup/spec.yaml:183 entry
 		var list Asks
-		for n2 := range fsm.Peer(62) {
+		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
 				continue
 			}
 			if !m.Queue[n2].Present {
-				return m.undo(&old, fx, 66)
+				return m.undo(&old, fx, 68)
 			}
 			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
-				return m.undo(&old, fx, 66)
+				return m.undo(&old, fx, 68)
 			}
 		}
 		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list}
 		m.Wait = true
 		fx.start(alarmWait, 0)
-		return took(66)
+		return took(68)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:298
+		// specs/startup/spec.yaml:320
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
-		return took(67)
+		return took(69)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:299
-		return ignored(68)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:299
-		return ignored(69)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:299
+		// specs/startup/spec.yaml:321
 		return ignored(70)
-	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:299
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:321
 		return ignored(71)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:299
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:321
 		return ignored(72)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:300
+	case ReceiveNodeAlive:
+		// specs/startup/spec.yaml:321
 		return ignored(73)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:300
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:321
 		return ignored(74)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:300
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:322
 		return ignored(75)
-	case ReceivePing:
-		// specs/startup/spec.yaml:300
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:322
 		return ignored(76)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:322
+		return ignored(77)
+	case ReceivePing:
+		// specs/startup/spec.yaml:322
+		return ignored(78)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1744,63 +1775,63 @@ func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:297
+		// specs/startup/spec.yaml:319
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:181 entry
+		// specs/startup/spec.yaml:183 entry
 		var list Asks
-		for n2 := range fsm.Peer(62) {
+		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
 				continue
 			}
 			if !m.Queue[n2].Present {
-				return m.undo(&old, fx, 77)
+				return m.undo(&old, fx, 79)
 			}
 			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
-				return m.undo(&old, fx, 77)
+				return m.undo(&old, fx, 79)
 			}
 		}
 		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list}
 		m.Wait = true
 		fx.start(alarmWait, 0)
-		return took(77)
+		return took(79)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:298
+		// specs/startup/spec.yaml:320
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
-		return took(78)
+		return took(80)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:299
-		return ignored(79)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:299
-		return ignored(80)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:299
+		// specs/startup/spec.yaml:321
 		return ignored(81)
-	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:299
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:321
 		return ignored(82)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:299
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:321
 		return ignored(83)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:300
+	case ReceiveNodeAlive:
+		// specs/startup/spec.yaml:321
 		return ignored(84)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:300
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:321
 		return ignored(85)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:300
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:322
 		return ignored(86)
-	case ReceivePing:
-		// specs/startup/spec.yaml:300
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:322
 		return ignored(87)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:322
+		return ignored(88)
+	case ReceivePing:
+		// specs/startup/spec.yaml:322
+		return ignored(89)
 	}
 	return m.unmentioned(ev, fx)
 }

@@ -41,29 +41,29 @@ type Event struct {
 func (ev *Event) invalid() bool {
 	switch ev.Kind {
 	case EventUp:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 253
 	case EventLost:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 253
 	case ReceiveConnect:
-		return ev.From < 0 || ev.From > 61 || invalidAsks(&ev.Message.Connect.Asks)
+		return ev.From < 0 || ev.From > 253 || invalidAsks(&ev.Message.Connect.Asks)
 	case ReceiveConnectReply:
-		return ev.From < 0 || ev.From > 61 || ev.Message.ConnectReply.From > 3 || ev.Message.ConnectReply.Slot.Present && (ev.Message.ConnectReply.Slot.Value > 3) || ev.Message.ConnectReply.Founder.Present && (ev.Message.ConnectReply.Founder.Value < 0 || ev.Message.ConnectReply.Founder.Value > 61) || ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 61) || invalidTable(&ev.Message.ConnectReply.Players)
+		return ev.From < 0 || ev.From > 253 || ev.Message.ConnectReply.From > 3 || ev.Message.ConnectReply.Slot.Present && (ev.Message.ConnectReply.Slot.Value > 3) || ev.Message.ConnectReply.Founder.Present && (ev.Message.ConnectReply.Founder.Value < 0 || ev.Message.ConnectReply.Founder.Value > 253) || ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 253) || invalidTable(&ev.Message.ConnectReply.Players)
 	case ReceiveDisconnect:
-		return ev.From < 0 || ev.From > 61 || ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 61) || ev.Message.Disconnect.Slot.Present && (ev.Message.Disconnect.Slot.Value > 3) || ev.Message.Disconnect.Founder.Present && (ev.Message.Disconnect.Founder.Value < 0 || ev.Message.Disconnect.Founder.Value > 61)
+		return ev.From < 0 || ev.From > 253 || ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 253) || ev.Message.Disconnect.Slot.Present && (ev.Message.Disconnect.Slot.Value > 3) || ev.Message.Disconnect.Founder.Present && (ev.Message.Disconnect.Founder.Value < 0 || ev.Message.Disconnect.Founder.Value > 253)
 	case ReceiveSlotRequest:
-		return ev.From < 0 || ev.From > 61 || invalidAsks(&ev.Message.SlotRequest.Asks)
+		return ev.From < 0 || ev.From > 253 || invalidAsks(&ev.Message.SlotRequest.Asks)
 	case ReceiveSubdueSlave:
-		return ev.From < 0 || ev.From > 61 || ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 61)
+		return ev.From < 0 || ev.From > 253 || ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 253)
 	case ReceiveJoin:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 253
 	case ReceiveUnjoin:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 253
 	case ReceiveGameState:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 253
 	case ReceiveNodeAlive:
-		return ev.From < 0 || ev.From > 61 || ev.Message.NodeAlive.Slot > 3 || ev.Message.NodeAlive.Founder.Present && (ev.Message.NodeAlive.Founder.Value < 0 || ev.Message.NodeAlive.Founder.Value > 61)
+		return ev.From < 0 || ev.From > 253 || ev.Message.NodeAlive.Slot > 3 || ev.Message.NodeAlive.Founder.Present && (ev.Message.NodeAlive.Founder.Value < 0 || ev.Message.NodeAlive.Founder.Value > 253) || invalidTable(&ev.Message.NodeAlive.Players)
 	case ReceivePing:
-		return ev.From < 0 || ev.From > 61
+		return ev.From < 0 || ev.From > 253
 	}
 	return false
 }
@@ -73,89 +73,91 @@ func (ev *Event) outside() (field, values string) {
 	switch ev.Kind {
 	case EventUp:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		}
 	case EventLost:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		}
 	case ReceiveConnect:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		case invalidAsks(&ev.Message.Connect.Asks):
 			return "asks", "a list of at most 8 of Ask"
 		}
 	case ReceiveConnectReply:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		case ev.Message.ConnectReply.From > 3:
 			return "from", "0..3"
 		case ev.Message.ConnectReply.Slot.Present && (ev.Message.ConnectReply.Slot.Value > 3):
 			return "slot", "0..3"
-		case ev.Message.ConnectReply.Founder.Present && (ev.Message.ConnectReply.Founder.Value < 0 || ev.Message.ConnectReply.Founder.Value > 61):
-			return "founder", "0..61"
-		case ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 61):
-			return "joiner", "0..61"
+		case ev.Message.ConnectReply.Founder.Present && (ev.Message.ConnectReply.Founder.Value < 0 || ev.Message.ConnectReply.Founder.Value > 253):
+			return "founder", "0..253"
+		case ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 253):
+			return "joiner", "0..253"
 		case invalidTable(&ev.Message.ConnectReply.Players):
-			return "players", "an array of 0..61"
+			return "players", "an array of 0..253"
 		}
 	case ReceiveDisconnect:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
-		case ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 61):
-			return "node", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
+		case ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 253):
+			return "node", "0..253"
 		case ev.Message.Disconnect.Slot.Present && (ev.Message.Disconnect.Slot.Value > 3):
 			return "slot", "0..3"
-		case ev.Message.Disconnect.Founder.Present && (ev.Message.Disconnect.Founder.Value < 0 || ev.Message.Disconnect.Founder.Value > 61):
-			return "founder", "0..61"
+		case ev.Message.Disconnect.Founder.Present && (ev.Message.Disconnect.Founder.Value < 0 || ev.Message.Disconnect.Founder.Value > 253):
+			return "founder", "0..253"
 		}
 	case ReceiveSlotRequest:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		case invalidAsks(&ev.Message.SlotRequest.Asks):
 			return "asks", "a list of at most 8 of Ask"
 		}
 	case ReceiveSubdueSlave:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
-		case ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 61):
-			return "above", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
+		case ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 253):
+			return "above", "0..253"
 		}
 	case ReceiveJoin:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		}
 	case ReceiveUnjoin:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		}
 	case ReceiveGameState:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		}
 	case ReceiveNodeAlive:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		case ev.Message.NodeAlive.Slot > 3:
 			return "slot", "0..3"
-		case ev.Message.NodeAlive.Founder.Present && (ev.Message.NodeAlive.Founder.Value < 0 || ev.Message.NodeAlive.Founder.Value > 61):
-			return "founder", "0..61"
+		case ev.Message.NodeAlive.Founder.Present && (ev.Message.NodeAlive.Founder.Value < 0 || ev.Message.NodeAlive.Founder.Value > 253):
+			return "founder", "0..253"
+		case invalidTable(&ev.Message.NodeAlive.Players):
+			return "players", "an array of 0..253"
 		}
 	case ReceivePing:
 		switch {
-		case ev.From < 0 || ev.From > 61:
-			return "sender", "0..61"
+		case ev.From < 0 || ev.From > 253:
+			return "sender", "0..253"
 		}
 	}
 	return

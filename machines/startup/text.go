@@ -85,6 +85,8 @@ func appendMessage(b []byte, m *Message) []byte {
 		}
 		b = append(b, ", round: "...)
 		b = strconv.AppendInt(b, int64(m.NodeAlive.Round), 10)
+		b = append(b, ", players: "...)
+		b = appendTable(b, &m.NodeAlive.Players)
 		b = append(b, '}')
 	default:
 		b = append(b, m.Kind.String()...)
@@ -114,7 +116,7 @@ func appendPeer(b []byte, m *Peer) []byte {
 		b = append(b, "none"...)
 	}
 	b = append(b, ", queue: "...)
-	b = append62OptionalTry(b, &m.Queue)
+	b = append254OptionalTry(b, &m.Queue)
 	b = append(b, ", master: "...)
 	if m.Master.Present {
 		b = strconv.AppendInt(b, int64(m.Master.Value), 10)
@@ -174,7 +176,7 @@ func appendGame(b []byte, v *Game) []byte {
 	return b
 }
 
-func append62OptionalTry(b []byte, v *[62]Optional[Try]) []byte {
+func append254OptionalTry(b []byte, v *[254]Optional[Try]) []byte {
 	b = append(b, '[')
 	for i := range v {
 		if i > 0 {

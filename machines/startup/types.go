@@ -18,7 +18,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "26cb64b214f16e01b380299d51f89e112ac97b3050e789e90e1f6c16a771b8e6"
+const hash = "c21574f532dabc2434304c0a9b9b3cf7acfbef34047322af31991ff4b85a4d6f"
 
 // Slot is a number in 0..3.
 type Slot uint8
@@ -61,13 +61,19 @@ type Game struct {
 	Round   Try
 }
 
+// FsmPeerList is a list of at most 254. Items from Len on are zero.
+type FsmPeerList struct {
+	Len   uint8
+	Items [254]fsm.Peer
+}
+
 // invalidAsks says whether some element is none of its type.
 func invalidAsks(v *Asks) bool {
 	if int(v.Len) > len(v.Items) {
 		return true
 	}
 	for i := range v.Items[:v.Len] {
-		if v.Items[i].Node < 0 || v.Items[i].Node > 61 {
+		if v.Items[i].Node < 0 || v.Items[i].Node > 253 {
 			return true
 		}
 	}
@@ -77,7 +83,7 @@ func invalidAsks(v *Asks) bool {
 // invalidTable says whether some element is none of its type.
 func invalidTable(v *Table) bool {
 	for i := range v {
-		if v[i].Present && (v[i].Value < 0 || v[i].Value > 61) {
+		if v[i].Present && (v[i].Value < 0 || v[i].Value > 253) {
 			return true
 		}
 	}
@@ -109,14 +115,6 @@ func numbered(b []byte, n int) int64 {
 		}
 	}
 	return int64(b[0]) - 1
-}
-
-// maskOf is the bit of element number i, 0 if there is none.
-func maskOf(i int64) uint64 {
-	if i < 0 || i >= 62 {
-		return 0
-	}
-	return 1 << uint64(i)
 }
 
 // took is the result of a transition.

@@ -65,7 +65,7 @@ func TestParsecFrames(t *testing.T) {
 		Players: startup.Table{1: some(3), 2: some(5)}}
 	full := startup.Message{Kind: startup.MessageConnectReply, ConnectReply: startup.ConnectReplyMessage{From: 0, Players: startup.Table{0: some(0), 1: some(1), 2: some(2), 3: some(3)}}}
 	subdue := startup.Message{Kind: startup.MessageSubdueSlave}
-	alive := startup.Message{Kind: startup.MessageNodeAlive, NodeAlive: startup.NodeAliveMessage{Slot: 3, Founder: some(61), Round: 255}}
+	alive := startup.Message{Kind: startup.MessageNodeAlive, NodeAlive: startup.NodeAliveMessage{Slot: 3, Founder: some(61), Round: 255, Players: startup.Table{0: some(61), 3: some(4)}}}
 	leave := startup.Message{Kind: startup.MessageDisconnect, Disconnect: startup.DisconnectMessage{Slot: startup.Some[startup.Slot](2), Node: some(2)}}
 	for name, c := range map[string]struct {
 		m    startup.Message
@@ -77,7 +77,7 @@ func TestParsecFrames(t *testing.T) {
 		"CONNECT_REPLY": {table, packet(1, 2, 2, 1, playerList(0, 1, 1, 0), map[int]string{44: "06", 50: "09", 52: "04", 58: "07", 140 + 228: "04", 140 + 244: "06"}), 556},
 		"refusal":       {full, packet(1, 4, 0, 0xff, playerList(1, 1, 1, 1), map[int]string{140 + 212: "01", 140 + 228: "02", 140 + 244: "03", 140 + 260: "04"}), 556},
 		"SUBDUE_SLAVE":  {subdue, packet(4, 0, 0xfe, 0, nil, nil), 144},
-		"NODE_ALIVE":    {alive, packet(8, 0, 3, 0, nil, map[int]string{44: "3e", 50: "ff"}), 144},
+		"NODE_ALIVE":    {alive, packet(8, 0, 3, 0, nil, map[int]string{44: "3e", 50: "ff", 52: "3e", 70: "05"}), 144},
 		"DISCONNECT":    {leave, packet(2, 0, 2, 0, nil, map[int]string{52: "03"}), 144},
 	} {
 		got, err := startup.AppendMessage(nil, &c.m)

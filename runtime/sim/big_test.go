@@ -75,50 +75,70 @@ func netplayScenario() *sim.Scenario {
 	}}
 }
 
-// startupScenario is three starters who find each other and share the slots of
-// a game, with packets lost; in the end everybody plays. That the games of
-// those who could not hear each other become one is not asked of this protocol.
-func startupScenario() *sim.Scenario {
+// startupScenario is starters who find each other and share the four slots of
+// a game, with packets lost, doubled and overtaken; in the end everybody plays, or is
+// refused where they are more than four. That the games of those who could not hear each other become one is not asked of this protocol.
+func startupScenario(starters int) *sim.Scenario {
 	type R = *startup.PeerRunner
 	connect := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Connect() },
 		May: func(r R) bool {
 			s := r.Machine.State
-			return s == startup.StateIdle || s == startup.StateFailed || s == startup.StateRefused
+			return s == startup.StateIdle || s == startup.StateFailed || s == startup.StateRefused && starters <= 4
 		}}
-	return &sim.Scenario{Name: "startup", Lossy: true, Partitions: 1, Chaos: 5 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
-		Worst: impair.Faults{Loss: 0.3, Delay: 5 * ms, Jitter: 20 * ms},
+	alive := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Alive() },
+		May: func(r R) bool { return r.Machine.State == startup.StateGame }}
+	return &sim.Scenario{Name: fmt.Sprintf("startup%d", starters), Lossy: true, Partitions: 1, Chaos: 5 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
+		Worst: impair.Faults{Loss: 0.3, Duplicate: 0.2, Reorder: 0.2, Late: 100 * ms, Delay: 5 * ms, Jitter: 20 * ms},
 		Setup: func(w *sim.World) {
-			var m [3]R
-			for i, name := range []string{"a", "b", "c"} {
+			m := make([]R, starters)
+			for i := range m {
 				r, err := startup.NewPeerRunner(fsm.Peer(i))
 				if err != nil {
 					panic(err)
 				}
 				m[i] = r
-				sim.Add(w, name, r, driver.Options[R]{}, connect)
+				sim.Add(w, string(rune('a'+i)), r, driver.Options[R]{}, connect, alive)
 			}
 			w.ConnectAll()
 			w.Goal = func() bool {
-				return m[0].Machine.State == startup.StateGame && m[1].Machine.State == startup.StateGame && m[2].Machine.State == startup.StateGame
-			}
-			w.Always = func() string {
 				for i := range m {
-					for k := range i {
-						x, y := &m[i].Machine, &m[k].Machine
-						if x.State == startup.StateGame && y.State == startup.StateGame && x.Party == y.Party && x.Own == y.Own {
-							return "two players of a game are in one slot"
-						}
+					if s := m[i].Machine.State; s != startup.StateGame && (s != startup.StateRefused || starters <= 4) {
+						return false
 					}
 				}
-				return ""
+				return true
 			}
+			w.Always = func() string { return startupTrouble(m) }
 		}}
+}
+
+// startupTrouble says what must never be: two players of a game in one slot, or one player in two.
+func startupTrouble(m []*startup.PeerRunner) string {
+	for i := range m {
+		x := &m[i].Machine
+		for s := range x.Table {
+			for t := range s {
+				if x.Table[s].Present && x.Table[s] == x.Table[t] {
+					return "a player is in two slots"
+				}
+			}
+		}
+		for k := range i {
+			y := &m[k].Machine
+			if x.State == startup.StateGame && y.State == startup.StateGame && x.Party == y.Party && x.Own == y.Own {
+				return "two players of a game are in one slot"
+			}
+		}
+	}
+	return ""
 }
 
 func TestNetplay(t *testing.T) { checkFaults(t, netplayScenario().Campaign(t, 1500)) }
 func TestStartup(t *testing.T) {
-	sum := startupScenario().Campaign(t, 2000)
-	if sum.Stats.Lost == 0 || sum.Stats.Cut == 0 || sum.Stats.Delayed == 0 {
-		t.Errorf("the runs met no faults: %+v", sum)
+	for _, starters := range []int{3, 6} {
+		sum := startupScenario(starters).Campaign(t, 1000)
+		if s := sum.Stats; s.Lost == 0 || s.Cut == 0 || s.Delayed == 0 || s.Duplicated == 0 || s.Reordered == 0 {
+			t.Errorf("the runs met no faults: %+v", sum)
+		}
 	}
 }

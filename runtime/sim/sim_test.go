@@ -15,7 +15,7 @@ import (
 )
 
 func scenarios() []*sim.Scenario {
-	return []*sim.Scenario{readyScenario(), confirmScenario(), updateScenario(), netplayScenario(), startupScenario()}
+	return []*sim.Scenario{readyScenario(), confirmScenario(), updateScenario(), netplayScenario(), startupScenario(3)}
 }
 
 // A seed repeats a run, recorded or not; other seeds take other courses.

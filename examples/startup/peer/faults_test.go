@@ -57,7 +57,7 @@ func (l impaired) Self() int { return l.self }
 // kills some, founders among them. Then the faults end, and everybody has to come to an end where the players of each game
 // agree on who is where; and one who comes then gets a slot, unless a game is full. PARLEY_SIM_SEED repeats one run.
 func TestFaults(t *testing.T) {
-	first, runs := uint64(1), uint64(25)
+	first, runs := uint64(1), uint64(40)
 	if s := os.Getenv("PARLEY_SIM_SEED"); s != "" {
 		first, _ = strconv.ParseUint(s, 10, 64)
 		runs = 1
@@ -81,7 +81,7 @@ func TestFaults(t *testing.T) {
 			w.end()
 		})
 		if t.Failed() {
-			t.Fatalf("seed %d: PARLEY_SIM_SEED=%d go test -run TestFaults ./examples/startup/peer", seed, seed)
+			t.FailNow()
 		}
 	}
 	t.Logf("%d runs: %d players, %d refused, %d failed, %d killed; packets: %d lost, %d doubled, %d reordered", runs, games, refused, failed, killed, sum.Lost, sum.Duplicated, sum.Reordered)
@@ -152,11 +152,11 @@ func (w *world) calm() {
 		l.SetFaults(impair.Faults{Delay: time.Millisecond})
 	}
 	w.faults = impair.Faults{Delay: time.Millisecond}
-	w.until("an end of every search", w.settled, w.peers...)
+	w.until(fmt.Sprintf("an end of every search; PARLEY_SIM_SEED=%d repeats it", w.seed), w.settled, w.peers...)
 	full := w.full()
 	late := w.start()
 	w.peers = append(w.peers, late)
-	w.until("an end of the late search", w.settled, w.peers...)
+	w.until(fmt.Sprintf("an end of the late search; PARLEY_SIM_SEED=%d repeats it", w.seed), w.settled, w.peers...)
 	if v := late.View(context.Background()); v.State != "game" && !(v.State == "refused" && full) {
 		w.t.Errorf("seed %d: one who comes when all is calm: %v", w.seed, v)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // Parties is how many numbers the machine has for addresses, itself included.
-const Parties = 62
+const Parties = 254
 
 // Link is a link whose peers are numbered in the order of addresses, as package book makes one.
 type Link interface {

@@ -168,93 +168,97 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var peerEvents = fsm.Events{
-	// specs/startup/spec.yaml:297
+	// specs/startup/spec.yaml:319
 	{Name: "idle connect", Src: []string{"idle"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:298
+	// specs/startup/spec.yaml:320
 	{Name: "idle CONNECT_REPLY", Src: []string{"idle"}, Dst: "idle"},
-	// specs/startup/spec.yaml:183
+	// specs/startup/spec.yaml:185
 	{Name: "connecting wait/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:184
+	// specs/startup/spec.yaml:186
 	{Name: "connecting wait/2", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:188
+	// specs/startup/spec.yaml:190
 	{Name: "connecting CONNECT/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:192
-	{Name: "connecting CONNECT/2", Src: []string{"connecting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:194
-	{Name: "connecting SUBDUE_SLAVE/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:195
-	{Name: "connecting SUBDUE_SLAVE/2", Src: []string{"connecting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:197
+	{Name: "connecting CONNECT/2", Src: []string{"connecting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:196
+	{Name: "connecting SUBDUE_SLAVE", Src: []string{"connecting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:200
 	{Name: "connecting SLOT_REQUEST", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:275
+	// specs/startup/spec.yaml:297
 	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:276
+	// specs/startup/spec.yaml:298
 	{Name: "connecting CONNECT_REPLY/2", Src: []string{"connecting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:284
+	// specs/startup/spec.yaml:306
 	{Name: "connecting CONNECT_REPLY/3", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:292
+	// specs/startup/spec.yaml:314
 	{Name: "connecting lost", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:293
+	// specs/startup/spec.yaml:315
 	{Name: "connecting leave", Src: []string{"connecting"}, Dst: "idle"},
-	// specs/startup/spec.yaml:204
-	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:205
-	{Name: "requesting ask/2", Src: []string{"requesting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:206
-	{Name: "requesting ask/3", Src: []string{"requesting"}, Dst: "failed"},
 	// specs/startup/spec.yaml:207
-	{Name: "requesting CONNECT", Src: []string{"requesting"}, Dst: "requesting"},
+	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:208
+	{Name: "requesting ask/2", Src: []string{"requesting"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:209
-	{Name: "requesting SUBDUE_SLAVE/1", Src: []string{"requesting"}, Dst: "requesting"},
+	{Name: "requesting ask/3", Src: []string{"requesting"}, Dst: "failed"},
 	// specs/startup/spec.yaml:210
-	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
+	{Name: "requesting CONNECT", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:212
+	{Name: "requesting SUBDUE_SLAVE/1", Src: []string{"requesting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:215
+	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:220
 	{Name: "requesting SLOT_REQUEST", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:275
+	// specs/startup/spec.yaml:297
 	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:276
+	// specs/startup/spec.yaml:298
 	{Name: "requesting CONNECT_REPLY/2", Src: []string{"requesting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:284
+	// specs/startup/spec.yaml:306
 	{Name: "requesting CONNECT_REPLY/3", Src: []string{"requesting"}, Dst: "game"},
-	// specs/startup/spec.yaml:292
+	// specs/startup/spec.yaml:314
 	{Name: "requesting lost", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:293
+	// specs/startup/spec.yaml:315
 	{Name: "requesting leave", Src: []string{"requesting"}, Dst: "idle"},
-	// specs/startup/spec.yaml:236
+	// specs/startup/spec.yaml:241
 	{Name: "game CONNECT/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:240
+	// specs/startup/spec.yaml:245
 	{Name: "game CONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:242
+	// specs/startup/spec.yaml:247
 	{Name: "game SLOT_REQUEST/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:246
-	{Name: "game SLOT_REQUEST/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:248
-	{Name: "game CONNECT_REPLY/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:249
-	{Name: "game CONNECT_REPLY/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:250
-	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:251
-	{Name: "game NODE_ALIVE", Src: []string{"game"}, Dst: "game"},
+	{Name: "game SLOT_REQUEST/2", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:253
-	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
+	{Name: "game CONNECT_REPLY/1", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:254
+	{Name: "game CONNECT_REPLY/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:255
+	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:259
+	{Name: "game NODE_ALIVE/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:265
+	{Name: "game NODE_ALIVE/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:269
+	{Name: "game NODE_ALIVE/3", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:273
+	{Name: "game NODE_ALIVE/4", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:275
+	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:276
 	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:260
+	// specs/startup/spec.yaml:282
 	{Name: "game DISCONNECT/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:261
+	// specs/startup/spec.yaml:283
 	{Name: "game lost", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:262
+	// specs/startup/spec.yaml:284
 	{Name: "game alive", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:264
+	// specs/startup/spec.yaml:286
 	{Name: "game leave", Src: []string{"game"}, Dst: "idle"},
-	// specs/startup/spec.yaml:297
+	// specs/startup/spec.yaml:319
 	{Name: "refused connect", Src: []string{"refused"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:298
+	// specs/startup/spec.yaml:320
 	{Name: "refused CONNECT_REPLY", Src: []string{"refused"}, Dst: "refused"},
-	// specs/startup/spec.yaml:297
+	// specs/startup/spec.yaml:319
 	{Name: "failed connect", Src: []string{"failed"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:298
+	// specs/startup/spec.yaml:320
 	{Name: "failed CONNECT_REPLY", Src: []string{"failed"}, Dst: "failed"},
 }
 
@@ -275,8 +279,7 @@ var peerNames = [...]string{
 	"connecting wait/2",
 	"connecting CONNECT/1",
 	"connecting CONNECT/2",
-	"connecting SUBDUE_SLAVE/1",
-	"connecting SUBDUE_SLAVE/2",
+	"connecting SUBDUE_SLAVE",
 	"connecting SLOT_REQUEST",
 	"connecting CONNECT_REPLY/1",
 	"connecting CONNECT_REPLY/2",
@@ -314,7 +317,10 @@ var peerNames = [...]string{
 	"game CONNECT_REPLY/1",
 	"game CONNECT_REPLY/2",
 	"game CONNECT_REPLY/3",
-	"game NODE_ALIVE",
+	"game NODE_ALIVE/1",
+	"game NODE_ALIVE/2",
+	"game NODE_ALIVE/3",
+	"game NODE_ALIVE/4",
 	"game DISCONNECT/1",
 	"game DISCONNECT/2",
 	"game DISCONNECT/3",

@@ -8,7 +8,7 @@
 // a machine compares is their order, which is the same everywhere. A number is never given to another
 // address while its peer is up. New addresses come between those known, so there have to be
 // many more numbers than peers: of 62, twelve fit in the worst of the usual orders (each address
-// higher than all before), and when no number is left between two
+// higher than all before), of 254 seventeen, and when no number is left between two
 // neighbours, the numbers of lost peers are given up; else the newcomer is not heard.
 //
 // It knows no protocol and no machine. Start from [New].
