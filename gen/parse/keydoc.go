@@ -41,7 +41,7 @@ var keyDocs = map[string]string{
 
 	"params": "Constants of an instance, given when it is created.", "vars": "Variables: `{name: Type}`, or with `init`.",
 	"deadline": "What becomes of an armed timer while a saved machine is away: remaining (the default): it goes on with what was left; absolute: it has run on.",
-	"timers": "Timers: `{name: {ticks: 10}}`; a timer's expiry is an event.", "ticks": "How long the timer runs, in ticks; in its declaration also the range of what its starts say: `0..800`.",
+	"timers":   "Timers: `{name: {ticks: 10}}`; a timer's expiry is an event.", "ticks": "How long the timer runs, in ticks; in its declaration also the range of what its starts say: `0..800`.",
 	"commands": "What the embedding program may ask for.", "reports": "What the machine tells the embedding program or its parent.",
 	"routines": "Statements with a name: `{name: {fields: {x: Type}, do: […]}}`, for `call`.", "call": "Does what a routine says: `name` or `\"name{field: value}\"`.",
 	"parts": "Machines of imported protocols that run inside this one.", "initial": "The state in which the machine begins.",

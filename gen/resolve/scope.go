@@ -126,79 +126,101 @@ func (s *scope) ref(n expr.Node, want *model.Type) ref {
 }
 
 func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
-	base := model.ExprBase{Span: n.Pos()}
-	switch n.Name {
-	case "true", "false":
-		base.T = boolType
-		v := int64(0)
-		if n.Name == "true" {
-			v = 1
+	for _, look := range []func(*expr.Ident, *model.Type) (ref, bool){s.word, s.nearName, s.roleName, s.globalName} {
+		if r, ok := look(n, want); ok {
+			return r
 		}
-		return ref{e: &model.Lit{ExprBase: base, Value: v}}
-	case "none":
-		return ref{e: &model.None{ExprBase: base}}
 	}
+	s.unknownName(n)
+	return errRef
+}
+
+// word resolves what is no name.
+func (s *scope) word(n *expr.Ident, _ *model.Type) (ref, bool) {
+	base := model.ExprBase{T: boolType, Span: n.Pos()}
+	switch n.Name {
+	case "true":
+		return ref{e: &model.Lit{ExprBase: base, Value: 1}}, true
+	case "false":
+		return ref{e: &model.Lit{ExprBase: base}}, true
+	case "none":
+		return ref{e: &model.None{ExprBase: model.ExprBase{Span: n.Pos()}}}, true
+	}
+	return ref{}, false
+}
+
+// nearName resolves what the expression's surroundings name: arguments, fields and variables of loops, instances of a check.
+func (s *scope) nearName(n *expr.Ident, _ *model.Type) (ref, bool) {
 	if a, ok := s.args[n.Name]; ok {
 		s.r.refer(n.Pos(), a.at)
-		return ref{e: a.value}
+		return ref{e: a.value}, true
 	}
 	if l := s.local(n.Name); l != nil {
 		if s.differs(n.Name, n.Pos()) {
-			return errRef
+			return errRef, true
 		}
-		base.T = l.Type
 		s.r.refer(n.Pos(), s.r.localAt[l])
-		return ref{e: &model.LocalRef{ExprBase: base, Local: l}}
+		return ref{e: &model.LocalRef{ExprBase: model.ExprBase{T: l.Type, Span: n.Pos()}, Local: l}}, true
 	}
 	if b := s.boundTo(n.Name); b != nil {
-		return s.boundRef(b, n.Pos())
+		return s.boundRef(b, n.Pos()), true
 	}
 	if g := s.groups[n.Name]; g != nil {
 		s.r.refer(n.Pos(), g.at)
-		return ref{group: g}
+		return ref{group: g}, true
 	}
 	if in := s.instances[n.Name]; in != nil {
 		s.r.refer(n.Pos(), in.m.Span)
 		if in.ro == nil {
-			return errRef
+			return errRef, true
 		}
-		return ref{info: in.ro, inst: in.m}
+		return ref{info: in.ro, inst: in.m}, true
 	}
-	enum := s.enumValue(n.Name, want)
-	if s.ro != nil && !s.noParts && s.ro.taken[n.Name] {
-		return errRef
-	}
+	return ref{}, false
+}
+
+// roleName resolves what the role declares, and the sender. Where an enumeration is wanted its
+// value comes before a state of the same name.
+func (s *scope) roleName(n *expr.Ident, want *model.Type) (ref, bool) {
 	if s.ro != nil && !s.noParts {
+		if s.ro.taken[n.Name] {
+			return errRef, true
+		}
 		v := s.ro.values[n.Name]
-		if _, isState := v.(*model.State); v != nil && !(isState && enum != nil && wantsEnum(want)) {
-			return s.value_(s.ro, nil, nil, n.Name, n.Pos())
+		_, isState := v.(*model.State)
+		if v != nil && !(isState && wantsEnum(want) && s.enumValue(n.Name, want) != nil) {
+			return s.value_(s.ro, nil, nil, n.Name, n.Pos()), true
 		}
 	}
 	if n.Name == "sender" && s.hasSender() {
 		if s.ro.m.Sender == nil {
 			s.ro.m.Sender = s.r.basicType("instance", n.Pos())
 		}
-		return ref{e: &model.Sender{ExprBase: model.ExprBase{T: s.ro.m.Sender, Span: n.Pos()}}}
+		return ref{e: &model.Sender{ExprBase: model.ExprBase{T: s.ro.m.Sender, Span: n.Pos()}}}, true
 	}
+	return ref{}, false
+}
+
+// globalName resolves constants, values of enumerations and types.
+func (s *scope) globalName(n *expr.Ident, want *model.Type) (ref, bool) {
 	if c := s.r.consts[n.Name]; c != nil {
 		s.r.use(c.m.Span)
 		s.r.refer(n.Pos(), c.m.Span)
 		v, ok := s.r.constValue(c)
 		if !ok {
-			return errRef
+			return errRef, true
 		}
-		base.T = intType(v, v)
-		lit := &model.Lit{ExprBase: base, Value: v, Const: n.Name}
+		lit := &model.Lit{ExprBase: model.ExprBase{T: intType(v, v), Span: n.Pos()}, Value: v, Const: n.Name}
 		s.r.fromConst[lit] = true
-		return ref{e: lit}
+		return ref{e: lit}, true
 	}
-	if enum != nil {
-		return s.enumLit(n.Name, *enum, n.Pos(), n.Pos())
+	if enum := s.enumValue(n.Name, want); enum != nil {
+		return s.enumLit(n.Name, *enum, n.Pos(), n.Pos()), true
 	}
 	if nt := s.r.types[n.Name]; nt != nil {
 		s.r.use(nt.key.Span())
 		s.r.refer(n.Pos(), nt.key.Span())
-		return ref{t: s.r.named(nt)}
+		return ref{t: s.r.named(nt)}, true
 	}
 	if len(s.r.enums[n.Name]) > 1 {
 		var ways []string
@@ -206,10 +228,9 @@ func (s *scope) ident(n *expr.Ident, want *model.Type) ref {
 			ways = append(ways, v.t.Name+"."+n.Name)
 		}
 		s.r.Errorf("FSM022", n.Pos(), "%s is a name of several enumerations", diag.Quote(n.Name)).With("write " + quoteAll(ways))
-		return errRef
+		return errRef, true
 	}
-	s.unknownName(n)
-	return errRef
+	return ref{}, false
 }
 
 // hasSender reports whether what is handled comes from an instance.
@@ -365,163 +386,4 @@ func (s *scope) value_(ro *role, inst *model.Instance, path model.Path, name str
 	}
 	s.r.Errorf("FSM025", at, "%s may change; a constant is needed here", diag.Quote(name))
 	return errRef
-}
-
-func (s *scope) selection(n *expr.Select) ref {
-	x := s.ref(n.X, nil)
-	switch {
-	case x.info != nil:
-		return s.value_(x.info, x.inst, x.path, n.Name, spanOf(n, n.NamePos))
-	case x.part != nil:
-		s.r.Errorf("FSM061", n.X.Pos(), "part %s has several instances; say which", diag.Quote(x.part.Name)).
-			With(keysHint(x.part))
-		return errRef
-	case x.timer != nil:
-		s.r.Errorf("FSM023", n.NamePos, "a timer has nothing behind a dot")
-		return errRef
-	case x.group != nil:
-		s.r.Errorf("FSM023", n.X.Pos(), "%s is several instances; say which", diag.Quote(x.group.name)).With(x.group.hint())
-		return errRef
-	case x.t != nil:
-		return s.qualified(x.t, n)
-	case x.e == nil:
-		return errRef
-	}
-	e := s.present(x.e)
-	if e.Type() == nil || e.Type().Kind != model.KindRecord {
-		s.r.Errorf("FSM023", n.NamePos, "only records, parts and enumerations have something behind a dot, not %s", describe(e.Type()))
-		return errRef
-	}
-	f := fieldNamed(e.Type().Fields, n.Name)
-	if f == nil {
-		s.r.unknownAt("FSM021", n.NamePos, n.Name, "field of "+describe(e.Type())+" named", fieldNames(e.Type().Fields))
-		return errRef
-	}
-	s.r.refer(n.NamePos, f.Span)
-	return ref{e: &model.FieldRef{ExprBase: model.ExprBase{T: f.Type, Span: n.Pos()}, X: e, Field: f}}
-}
-
-// spanOf is where a path's end is blamed: at its last name.
-func spanOf(_ *expr.Select, name diag.Span) diag.Span { return name }
-
-func keysHint(p *model.Part) string {
-	return "write `" + p.Name + "[" + joinNames(p.Keys) + "]`"
-}
-
-// qualified resolves Type.name.
-func (s *scope) qualified(t *model.Type, n *expr.Select) ref {
-	if t.Kind != model.KindEnum {
-		s.r.Errorf("FSM023", n.X.Pos(), "%s is no enumeration and has no names", describe(t))
-		return errRef
-	}
-	for _, v := range s.r.enums[n.Name] {
-		if v.t == t || v.t.Name == t.Name {
-			return s.enumLit(n.Name, v, n.Pos(), n.NamePos)
-		}
-	}
-	s.r.unknownAt("FSM021", n.NamePos, n.Name, "value of "+diag.Quote(t.Name)+" named", t.Names)
-	return errRef
-}
-
-func (s *scope) index(n *expr.Index) ref {
-	x := s.ref(n.X, nil)
-	switch {
-	case x.part != nil:
-		keys := s.keys(x.part, n.Args, n.Pos())
-		if keys == nil {
-			return errRef
-		}
-		path := append(slices.Clone(x.path), model.PathStep{Part: x.part, Keys: keys})
-		return ref{info: s.r.info[x.part.Machine], inst: x.inst, path: path}
-	case x.timer != nil:
-		keys := s.timerKeys(x.timer, n.Args, n.Pos())
-		if keys == nil {
-			return errRef
-		}
-		return ref{e: &model.TimerTest{ExprBase: model.ExprBase{T: boolType, Span: n.Pos()}, Inst: x.inst, Path: x.path, Timer: x.timer, Keys: keys}}
-	case x.group != nil:
-		in := s.instanceIndex(x.group, n.Args, n.Pos())
-		if in == nil || in.ro == nil {
-			return errRef
-		}
-		return ref{info: in.ro, inst: in.m}
-	case x.info != nil || x.t != nil:
-		s.r.Errorf("FSM023", n.X.Pos(), "this has no index")
-		return errRef
-	case x.e == nil:
-		return errRef
-	}
-	e := s.present(x.e)
-	for _, a := range n.Args {
-		if e = s.element(e, a, n.Pos()); e == nil {
-			return errRef
-		}
-	}
-	return ref{e: e}
-}
-
-// keys resolves the keys of a part, one for each; nil after an error.
-func (s *scope) keys(p *model.Part, args []expr.Node, at diag.Span) []model.Expr {
-	if len(args) != len(p.Keys) {
-		s.r.Errorf("FSM061", at, "part %s has %d key%s, not %d", diag.Quote(p.Name), len(p.Keys), plural(len(p.Keys)), len(args)).With(keysHint(p))
-		return nil
-	}
-	keys := make([]model.Expr, len(args))
-	ok := true
-	for i, a := range args {
-		keys[i] = s.value(a, p.Keys[i].Type)
-		ok = ok && keys[i] != nil
-	}
-	if !ok {
-		return nil
-	}
-	return keys
-}
-
-// element resolves one index into an array or list.
-func (s *scope) element(x model.Expr, a expr.Node, at diag.Span) model.Expr {
-	t := x.Type()
-	if t == nil || t.Kind != model.KindArray && t.Kind != model.KindList {
-		s.r.Errorf("FSM023", at, "only arrays, lists and keyed parts have an index, not %s", describe(t))
-		return nil
-	}
-	want := t.Index
-	if t.Kind == model.KindList {
-		want = intType(0, int64(t.Cap)-1)
-	}
-	i := s.value(a, want)
-	if i == nil {
-		return nil
-	}
-	e := &model.Index{ExprBase: model.ExprBase{T: t.Elem, Span: at}, X: x, I: i}
-	s.carry(e, x, i)
-	return e
-}
-
-func fieldNamed(fields []*model.Field, name string) *model.Field {
-	for _, f := range fields {
-		if f.Name == name {
-			return f
-		}
-	}
-	return nil
-}
-
-func fieldNames(fields []*model.Field) []string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Name
-	}
-	return names
-}
-
-func joinNames(fields []*model.Field) string {
-	out := ""
-	for i, f := range fields {
-		if i > 0 {
-			out += ", "
-		}
-		out += f.Name
-	}
-	return out
 }

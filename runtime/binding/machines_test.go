@@ -80,6 +80,23 @@ func newServer(_ context.Context, link transport.Link) (netSystem, error) {
 	return server{m}, err
 }
 
+// realBinding offers two protocols, and links to the IPX server and the masterserver at these addresses.
+func realBinding(master, tunnel string) (*binding.Binding[netSystem, transport.Link], error) {
+	return binding.New(
+		[]binding.Protocol[netSystem, transport.Link]{{Name: "peers", PeerToPeer: true, Init: newPeers}, {Name: "server", Init: newServer}},
+		[]binding.Transport[transport.Link]{
+			{Name: "udp", Open: func(context.Context) (transport.Link, error) {
+				return udp.Open("udp4", "127.0.0.1:0", udp.Config{})
+			}},
+			{Name: "ipx", PeerToPeerOnly: true, Open: func(ctx context.Context) (transport.Link, error) {
+				return ipx.Dial(ctx, "udp4", tunnel, ipx.Config{Socket: 0x5000, MaxFrame: 1400})
+			}},
+			{Name: "tcp", Open: func(ctx context.Context) (transport.Link, error) {
+				return tcp.Dial(ctx, "tcp4", master, tcp.Config{})
+			}},
+		})
+}
+
 // TestMachinesOnRealLinks switches a running program between equal peers and a
 // server's registration, over UDP, the IPX tunnel and TCP.
 func TestMachinesOnRealLinks(t *testing.T) {
@@ -97,22 +114,7 @@ func TestMachinesOnRealLinks(t *testing.T) {
 	defer tunnel.Close()
 	go tunnel.Serve(ctx)
 
-	open := func(f func(context.Context) (transport.Link, error)) func(context.Context) (transport.Link, error) {
-		return f
-	}
-	b, err := binding.New(
-		[]binding.Protocol[netSystem, transport.Link]{{Name: "peers", PeerToPeer: true, Init: newPeers}, {Name: "server", Init: newServer}},
-		[]binding.Transport[transport.Link]{
-			{Name: "udp", Open: open(func(context.Context) (transport.Link, error) {
-				return udp.Open("udp4", "127.0.0.1:0", udp.Config{})
-			})},
-			{Name: "ipx", PeerToPeerOnly: true, Open: open(func(ctx context.Context) (transport.Link, error) {
-				return ipx.Dial(ctx, "udp4", tunnel.Addr().String(), ipx.Config{Socket: 0x5000, MaxFrame: 1400})
-			})},
-			{Name: "tcp", Open: open(func(ctx context.Context) (transport.Link, error) {
-				return tcp.Dial(ctx, "tcp4", master.Addr().String(), tcp.Config{})
-			})},
-		})
+	b, err := realBinding(master.Addr().String(), tunnel.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
