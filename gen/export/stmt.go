@@ -90,6 +90,10 @@ func (s *step) place(c *machine, x *model.Set, sel []model.Selector, t *model.Ty
 		return
 	}
 	if f := sel[0].Field; f != nil {
+		if t.Kind == model.KindOptional {
+			s.fault(s.inst.read(s, at), x.Span, "the value is none")
+			at++
+		}
 		s.place(c, x, sel[1:], f.Type, at+f.Offset)
 		return
 	}

@@ -61,6 +61,10 @@ func (c *body) set(s *model.Set) {
 	t := s.Var.Type
 	for _, sel := range s.Select {
 		if sel.Field != nil {
+			if t.Kind == model.KindOptional {
+				c.check("!%s.Present", place)
+				place, t = place+".Value", t.Elem
+			}
 			place += "." + c.g.typ(t, "").fields[sel.Field.Index]
 			t = sel.Field.Type
 			continue

@@ -68,6 +68,12 @@ func (x *Machine) set(c *context, s *model.Set) bool {
 	t, at := s.Var.Type, c.base+s.Var.Offset
 	for _, sel := range s.Select {
 		if sel.Field != nil {
+			if t.Kind == model.KindOptional {
+				if c.v[at] == 0 {
+					return e.fail(s.Span, "the value is none")
+				}
+				at++
+			}
 			at, t = at+sel.Field.Offset, sel.Field.Type
 			continue
 		}

@@ -318,6 +318,6 @@ type (
 
 // Selector is one step from a variable to a place inside it.
 type Selector struct {
-	Field *Field // record field, or
+	Field *Field // of a record, or of the one an Optional has; faults on none. Or
 	Index Expr   // array or list index
 }

@@ -136,6 +136,9 @@ func (w *stmts) place(n expr.Node, st *model.Set) *model.Type {
 		if t == nil {
 			return nil
 		}
+		if t.Kind == model.KindOptional {
+			t = t.Elem
+		}
 		if t.Kind != model.KindRecord {
 			w.r.Errorf("FSM030", n.NamePos, "only a record has fields to assign to, not %s", describe(t))
 			return nil

@@ -388,7 +388,10 @@ func (m *Server) settle(fx *ServerEffects) bool {
 			case serverWaitingSessionSets:
 				// specs/lobby/spec.yaml:163
 				fx.fired = append(fx.fired, 25)
-				m.Rooms[next.sessionSets.game] = Optional[Room]{Present: true, Value: Room{Started: false, Params: next.sessionSets.params}}
+				if !m.Rooms[next.sessionSets.game].Present {
+					return false
+				}
+				m.Rooms[next.sessionSets.game].Value.Params = next.sessionSets.params
 				var set4 uint64
 				for p6 := range fsm.Peer(62) {
 					if !(p6 != next.sessionSets.c && m.Session[p6].State == ServerSessionStateOpen && m.Session[p6].At == next.sessionSets.game) {
@@ -413,7 +416,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 				if !m.Rooms[next.sessionStarts.game].Present {
 					return false
 				}
-				m.Rooms[next.sessionStarts.game] = Optional[Room]{Present: true, Value: Room{Started: true, Params: m.Rooms[next.sessionStarts.game].Value.Params}}
+				m.Rooms[next.sessionStarts.game].Value.Started = true
 				for p7 := range fsm.Peer(62) {
 					if m.Session[p7].State == ServerSessionStateOpen && m.Session[p7].At == next.sessionStarts.game {
 						if !m.Session[p7].commandBegin(fx, p7) {

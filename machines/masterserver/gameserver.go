@@ -49,12 +49,12 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 	case GameserverStateClosed:
 		switch ev.Kind {
 		case GameserverCommandBegin:
-			// specs/masterserver/spec.yaml:107
+			// specs/masterserver/spec.yaml:95
 			fx.sendTo(MessageJoin, 0).Join = JoinMessage{Version: ev.Begin.Version, Name: ev.Begin.Name, Os: ev.Begin.Os, Max: 16, Url: ev.Begin.Url}
 			m.State = GameserverStateJoining
 			return took(0)
 		case GameserverEventLost:
-			// specs/masterserver/spec.yaml:137
+			// specs/masterserver/spec.yaml:125
 			fx.report(GameserverReportUnlisted)
 			m.State = GameserverStateOver
 			return took(1)
@@ -62,37 +62,37 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 	case GameserverStateJoining:
 		switch ev.Kind {
 		case GameserverCommandPlayers:
-			// specs/masterserver/spec.yaml:110
+			// specs/masterserver/spec.yaml:98
 			m.Now = ev.Players.Count
 			return took(2)
 		case GameserverReceiveAccepted:
-			// specs/masterserver/spec.yaml:112
+			// specs/masterserver/spec.yaml:100
 			if m.Now == m.Told {
 				m.State = GameserverStateJoined
 				return took(3)
 			}
-			// specs/masterserver/spec.yaml:113
+			// specs/masterserver/spec.yaml:101
 			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: m.Now, Max: 16}
 			m.Told = m.Now
 			m.State = GameserverStateTelling
 			return took(4)
 		case GameserverReceiveFull:
-			// specs/masterserver/spec.yaml:114
+			// specs/masterserver/spec.yaml:102
 			fx.report(GameserverReportRefused)
 			m.State = GameserverStateOver
 			return took(5)
 		case GameserverReceiveIncompatible:
-			// specs/masterserver/spec.yaml:115
+			// specs/masterserver/spec.yaml:103
 			fx.report(GameserverReportIncompatible)
 			m.State = GameserverStateOver
 			return took(6)
 		case GameserverReceiveIllegal:
-			// specs/masterserver/spec.yaml:116
+			// specs/masterserver/spec.yaml:104
 			fx.report(GameserverReportRejected)
 			m.State = GameserverStateOver
 			return took(7)
 		case GameserverEventLost:
-			// specs/masterserver/spec.yaml:137
+			// specs/masterserver/spec.yaml:125
 			fx.report(GameserverReportUnlisted)
 			m.State = GameserverStateOver
 			return took(8)
@@ -100,7 +100,7 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 	case GameserverStateJoined:
 		switch ev.Kind {
 		case GameserverCommandPlayers:
-			// specs/masterserver/spec.yaml:119
+			// specs/masterserver/spec.yaml:107
 			if ev.Players.Count != m.Now {
 				m.Now = ev.Players.Count
 				m.Told = ev.Players.Count
@@ -110,12 +110,12 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 			}
 			return refused(fsm.NoTransition)
 		case GameserverCommandEnd:
-			// specs/masterserver/spec.yaml:120
+			// specs/masterserver/spec.yaml:108
 			fx.sendTo(MessageRemove, 0)
 			m.State = GameserverStateLeaving
 			return took(10)
 		case GameserverEventLost:
-			// specs/masterserver/spec.yaml:137
+			// specs/masterserver/spec.yaml:125
 			fx.report(GameserverReportUnlisted)
 			m.State = GameserverStateOver
 			return took(11)
@@ -123,29 +123,29 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 	case GameserverStateTelling:
 		switch ev.Kind {
 		case GameserverCommandPlayers:
-			// specs/masterserver/spec.yaml:123
+			// specs/masterserver/spec.yaml:111
 			if ev.Players.Count != m.Now {
 				m.Now = ev.Players.Count
 				return took(12)
 			}
 			return refused(fsm.NoTransition)
 		case GameserverReceiveAcknowledged:
-			// specs/masterserver/spec.yaml:125
+			// specs/masterserver/spec.yaml:113
 			if m.Now == m.Told {
 				m.State = GameserverStateJoined
 				return took(13)
 			}
-			// specs/masterserver/spec.yaml:126
+			// specs/masterserver/spec.yaml:114
 			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: m.Now, Max: 16}
 			m.Told = m.Now
 			return took(14)
 		case GameserverReceiveIllegal:
-			// specs/masterserver/spec.yaml:127 the document does not say; the same is not said again
+			// specs/masterserver/spec.yaml:115 the document does not say; the same is not said again
 			fx.report(GameserverReportRejected)
 			m.State = GameserverStateJoined
 			return took(15)
 		case GameserverEventLost:
-			// specs/masterserver/spec.yaml:137
+			// specs/masterserver/spec.yaml:125
 			fx.report(GameserverReportUnlisted)
 			m.State = GameserverStateOver
 			return took(16)
@@ -153,20 +153,20 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 	case GameserverStateLeaving:
 		switch ev.Kind {
 		case GameserverReceiveRemoving:
-			// specs/masterserver/spec.yaml:130
+			// specs/masterserver/spec.yaml:118
 			m.State = GameserverStateOver
 			return took(17)
 		case GameserverReceiveNotJoined:
-			// specs/masterserver/spec.yaml:131 should not happen; there is nothing left to do
+			// specs/masterserver/spec.yaml:119 should not happen; there is nothing left to do
 			m.State = GameserverStateOver
 			return took(18)
 		case GameserverReceiveIllegal:
-			// specs/masterserver/spec.yaml:132
+			// specs/masterserver/spec.yaml:120
 			fx.report(GameserverReportRejected)
 			m.State = GameserverStateOver
 			return took(19)
 		case GameserverEventLost:
-			// specs/masterserver/spec.yaml:137
+			// specs/masterserver/spec.yaml:125
 			fx.report(GameserverReportUnlisted)
 			m.State = GameserverStateOver
 			return took(20)

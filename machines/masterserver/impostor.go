@@ -10,10 +10,11 @@ type ImpostorState uint8
 
 // The states of Impostor.
 const (
-	ImpostorStateHere ImpostorState = iota // says it to the masterserver
+	ImpostorStateHere    ImpostorState = iota // says it to the masterserver
+	ImpostorStateWaiting                      // for the reply, which says that it is illegal
 )
 
-var impostorStateNames = [...]string{"here"}
+var impostorStateNames = [...]string{"here", "waiting"}
 
 // String returns the name as the specification has it.
 func (v ImpostorState) String() string {
@@ -27,7 +28,6 @@ func (v ImpostorState) String() string {
 // a program that takes itself for a masterserver.
 type Impostor struct {
 	State ImpostorState
-	Waits uint8 // replies that are due
 }
 
 // NewImpostor makes a Impostor in its initial state.
@@ -44,52 +44,55 @@ func (m *Impostor) Step(ev *ImpostorEvent, fx *ImpostorEffects) fsm.Result {
 	case ImpostorStateHere:
 		switch ev.Kind {
 		case ImpostorCommandSay:
-			// specs/masterserver/spec.yaml:178
-			if m.Waits == 0 && ev.Say.Reply == ReplyAccepted {
+			// specs/masterserver/spec.yaml:159
+			if ev.Say.Reply == ReplyAccepted {
 				fx.sendTo(MessageAccepted, 0)
-				m.Waits = 1
+				m.State = ImpostorStateWaiting
 				return took(0)
 			}
-			// specs/masterserver/spec.yaml:179
-			if m.Waits == 0 && ev.Say.Reply == ReplyFull {
+			// specs/masterserver/spec.yaml:160
+			if ev.Say.Reply == ReplyFull {
 				fx.sendTo(MessageFull, 0)
-				m.Waits = 1
+				m.State = ImpostorStateWaiting
 				return took(1)
 			}
-			// specs/masterserver/spec.yaml:180
-			if m.Waits == 0 && ev.Say.Reply == ReplyIllegal {
+			// specs/masterserver/spec.yaml:161
+			if ev.Say.Reply == ReplyIllegal {
 				fx.sendTo(MessageIllegal, 0)
-				m.Waits = 1
+				m.State = ImpostorStateWaiting
 				return took(2)
 			}
-			// specs/masterserver/spec.yaml:181
-			if m.Waits == 0 && ev.Say.Reply == ReplyIncompatible {
+			// specs/masterserver/spec.yaml:162
+			if ev.Say.Reply == ReplyIncompatible {
 				fx.sendTo(MessageIncompatible, 0)
-				m.Waits = 1
+				m.State = ImpostorStateWaiting
 				return took(3)
 			}
-			// specs/masterserver/spec.yaml:182
-			if m.Waits == 0 && ev.Say.Reply == ReplyRemoving {
+			// specs/masterserver/spec.yaml:163
+			if ev.Say.Reply == ReplyRemoving {
 				fx.sendTo(MessageRemoving, 0)
-				m.Waits = 1
+				m.State = ImpostorStateWaiting
 				return took(4)
 			}
-			// specs/masterserver/spec.yaml:183
-			if m.Waits == 0 && ev.Say.Reply == ReplyNotJoined {
+			// specs/masterserver/spec.yaml:164
+			if ev.Say.Reply == ReplyNotJoined {
 				fx.sendTo(MessageNotJoined, 0)
-				m.Waits = 1
+				m.State = ImpostorStateWaiting
 				return took(5)
 			}
-			// specs/masterserver/spec.yaml:184
-			if m.Waits == 0 && ev.Say.Reply == ReplyAcknowledged {
+			// specs/masterserver/spec.yaml:165
+			if ev.Say.Reply == ReplyAcknowledged {
 				fx.sendTo(MessageAcknowledged, 0)
-				m.Waits = 1
+				m.State = ImpostorStateWaiting
 				return took(6)
 			}
 			return refused(fsm.NoTransition)
+		}
+	case ImpostorStateWaiting:
+		switch ev.Kind {
 		case ImpostorReceiveIllegal:
-			// specs/masterserver/spec.yaml:185
-			m.Waits = 0
+			// specs/masterserver/spec.yaml:168
+			m.State = ImpostorStateHere
 			return took(7)
 		}
 	}

@@ -184,21 +184,21 @@ var impostorInfo = fsm.Info{
 	Protocol: "masterserver",
 	Role:     "impostor",
 	Hash:     hash,
-	States:   []string{"here"},
-	Final:    []bool{false},
+	States:   []string{"here", "waiting"},
+	Final:    []bool{false, false},
 	Messages: []string{"JOIN", "REMOVE", "PLAYERS", "ACCEPTED", "FULL", "ILLEGAL", "INCOMPATIBLE", "REMOVING", "NOT_JOINED", "ACKNOWLEDGED", "OTHER"},
 	Commands: []string{"say"},
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "here say/1", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 178, Col: 13},
-		{Name: "here say/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 179, Col: 13},
-		{Name: "here say/3", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 180, Col: 13},
-		{Name: "here say/4", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 181, Col: 13},
-		{Name: "here say/5", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 182, Col: 13},
-		{Name: "here say/6", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 183, Col: 13},
-		{Name: "here say/7", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 184, Col: 13},
-		{Name: "here ILLEGAL", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 185, Col: 18},
+		{Name: "here say/1", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 159, Col: 13},
+		{Name: "here say/2", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 160, Col: 13},
+		{Name: "here say/3", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 161, Col: 13},
+		{Name: "here say/4", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 162, Col: 13},
+		{Name: "here say/5", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 163, Col: 13},
+		{Name: "here say/6", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 164, Col: 13},
+		{Name: "here say/7", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 165, Col: 13},
+		{Name: "waiting ILLEGAL", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 168, Col: 18},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -210,12 +210,14 @@ var impostorInfo = fsm.Info{
 
 // What each state handles or ignores.
 var impostorLegal = [...]string{
-	ImpostorStateHere: "ILLEGAL, say",
+	ImpostorStateHere:    "say",
+	ImpostorStateWaiting: "ILLEGAL",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var impostorHandles = [...][15]uint16{
-	ImpostorStateHere: {ImpostorReceiveIllegal: 8, ImpostorCommandSay: 1},
+	ImpostorStateHere:    {ImpostorCommandSay: 1},
+	ImpostorStateWaiting: {ImpostorReceiveIllegal: 8},
 }
 
 // The events of the messages.

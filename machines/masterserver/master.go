@@ -27,7 +27,6 @@ func (v MasterState) String() string {
 type Master struct {
 	State MasterState
 	List  [300]Optional[Entry] // the game servers, by connection
-	Taken uint16               // entries of the list
 }
 
 // NewMaster makes a Master in its initial state.
@@ -44,120 +43,107 @@ func (m *Master) Step(ev *MasterEvent, fx *MasterEffects) fsm.Result {
 	case MasterStateUp:
 		switch ev.Kind {
 		case MasterReceiveJoin:
-			// specs/masterserver/spec.yaml:56 the version of the document's example is 1.0
+			// specs/masterserver/spec.yaml:55 the version of the document's example is 1.0
 			if ev.Message.Join.Version.Major != 1 || ev.Message.Join.Version.Minor != 0 {
 				fx.sendTo(MessageIncompatible, fx.from)
 				return took(0)
 			}
-			// specs/masterserver/spec.yaml:57 a server without players is a mistake
+			// specs/masterserver/spec.yaml:56 a server without players is a mistake
 			if ev.Message.Join.Max == 0 {
 				fx.sendTo(MessageIllegal, fx.from)
 				return took(1)
 			}
-			// specs/masterserver/spec.yaml:58 the document does not say; the new entry replaces the old
-			if m.List[fx.from].Present {
-				m.List[fx.from] = Optional[Entry]{Present: true, Value: Entry{Name: ev.Message.Join.Name, Os: ev.Message.Join.Os, Url: ev.Message.Join.Url, Players: 0, Max: ev.Message.Join.Max}}
-				fx.report(MasterReportChanged)
-				fx.sendTo(MessageAccepted, fx.from)
+			// specs/masterserver/spec.yaml:57
+			holds := !m.List[fx.from].Present
+			if holds {
+				count := int64(0)
+				for key := range fsm.Peer(300) {
+					if m.List[key].Present {
+						count++
+					}
+				}
+				holds = count == 256
+			}
+			if holds {
+				fx.sendTo(MessageFull, fx.from)
 				return took(2)
 			}
-			// specs/masterserver/spec.yaml:64
-			if m.Taken == 256 {
-				fx.sendTo(MessageFull, fx.from)
-				return took(3)
-			}
-			// specs/masterserver/spec.yaml:65
-			old := *m
+			// specs/masterserver/spec.yaml:58 the document does not say what a second join means; the new entry replaces the old
 			m.List[fx.from] = Optional[Entry]{Present: true, Value: Entry{Name: ev.Message.Join.Name, Os: ev.Message.Join.Os, Url: ev.Message.Join.Url, Players: 0, Max: ev.Message.Join.Max}}
-			if m.Taken > 255 {
-				return m.undo(&old, fx, 4)
-			}
-			m.Taken++
 			fx.report(MasterReportChanged)
 			fx.sendTo(MessageAccepted, fx.from)
-			return took(4)
+			return took(3)
 		case MasterReceiveRemove:
-			// specs/masterserver/spec.yaml:70
-			if !m.List[fx.from].Present {
-				fx.sendTo(MessageNotJoined, fx.from)
-				return took(5)
+			// specs/masterserver/spec.yaml:64
+			if m.List[fx.from].Present {
+				m.List[fx.from] = Optional[Entry]{}
+				fx.report(MasterReportChanged)
+				fx.sendTo(MessageRemoving, fx.from)
+				return took(4)
 			}
-			// specs/masterserver/spec.yaml:71
-			old := *m
-			m.List[fx.from] = Optional[Entry]{}
-			if m.Taken < 1 {
-				return m.undo(&old, fx, 6)
-			}
-			m.Taken--
-			fx.report(MasterReportChanged)
-			fx.sendTo(MessageRemoving, fx.from)
-			return took(6)
+			// specs/masterserver/spec.yaml:65
+			fx.sendTo(MessageNotJoined, fx.from)
+			return took(5)
 		case MasterReceivePlayers:
-			// specs/masterserver/spec.yaml:73 the only reply for what cannot be
-			if !m.List[fx.from].Present || ev.Message.Players.Players > ev.Message.Players.Max || ev.Message.Players.Max == 0 {
-				fx.sendTo(MessageIllegal, fx.from)
-				return took(7)
+			// specs/masterserver/spec.yaml:67
+			if m.List[fx.from].Present && ev.Message.Players.Players <= ev.Message.Players.Max && ev.Message.Players.Max != 0 {
+				old := *m
+				if !m.List[fx.from].Present {
+					return refused(6)
+				}
+				m.List[fx.from].Value.Players = ev.Message.Players.Players
+				if !m.List[fx.from].Present {
+					return m.undo(&old, fx, 6)
+				}
+				m.List[fx.from].Value.Max = ev.Message.Players.Max
+				fx.report(MasterReportChanged)
+				fx.sendTo(MessageAcknowledged, fx.from)
+				return took(6)
 			}
-			// specs/masterserver/spec.yaml:74
-			if !m.List[fx.from].Present {
-				return refused(8)
-			}
-			if !m.List[fx.from].Present {
-				return refused(8)
-			}
-			if !m.List[fx.from].Present {
-				return refused(8)
-			}
-			m.List[fx.from] = Optional[Entry]{Present: true, Value: Entry{Name: m.List[fx.from].Value.Name, Os: m.List[fx.from].Value.Os, Url: m.List[fx.from].Value.Url, Players: ev.Message.Players.Players, Max: ev.Message.Players.Max}}
-			fx.report(MasterReportChanged)
-			fx.sendTo(MessageAcknowledged, fx.from)
-			return took(8)
+			// specs/masterserver/spec.yaml:72 the only reply for what cannot be
+			fx.sendTo(MessageIllegal, fx.from)
+			return took(7)
 		case MasterReceiveOther:
-			// specs/masterserver/spec.yaml:78
+			// specs/masterserver/spec.yaml:73 no request, nor is a reply
+			fx.sendTo(MessageIllegal, fx.from)
+			return took(8)
+		case MasterReceiveAccepted:
+			// specs/masterserver/spec.yaml:73 no request, nor is a reply
 			fx.sendTo(MessageIllegal, fx.from)
 			return took(9)
-		case MasterReceiveAccepted:
-			// specs/masterserver/spec.yaml:79 a reply is no request
+		case MasterReceiveFull:
+			// specs/masterserver/spec.yaml:73 no request, nor is a reply
 			fx.sendTo(MessageIllegal, fx.from)
 			return took(10)
-		case MasterReceiveFull:
-			// specs/masterserver/spec.yaml:80
+		case MasterReceiveIllegal:
+			// specs/masterserver/spec.yaml:73 no request, nor is a reply
 			fx.sendTo(MessageIllegal, fx.from)
 			return took(11)
-		case MasterReceiveIllegal:
-			// specs/masterserver/spec.yaml:81
+		case MasterReceiveIncompatible:
+			// specs/masterserver/spec.yaml:73 no request, nor is a reply
 			fx.sendTo(MessageIllegal, fx.from)
 			return took(12)
-		case MasterReceiveIncompatible:
-			// specs/masterserver/spec.yaml:82
+		case MasterReceiveRemoving:
+			// specs/masterserver/spec.yaml:73 no request, nor is a reply
 			fx.sendTo(MessageIllegal, fx.from)
 			return took(13)
-		case MasterReceiveRemoving:
-			// specs/masterserver/spec.yaml:83
+		case MasterReceiveNotJoined:
+			// specs/masterserver/spec.yaml:73 no request, nor is a reply
 			fx.sendTo(MessageIllegal, fx.from)
 			return took(14)
-		case MasterReceiveNotJoined:
-			// specs/masterserver/spec.yaml:84
+		case MasterReceiveAcknowledged:
+			// specs/masterserver/spec.yaml:73 no request, nor is a reply
 			fx.sendTo(MessageIllegal, fx.from)
 			return took(15)
-		case MasterReceiveAcknowledged:
-			// specs/masterserver/spec.yaml:85
-			fx.sendTo(MessageIllegal, fx.from)
-			return took(16)
 		case MasterEventLost:
-			// specs/masterserver/spec.yaml:87 was not in the list
-			if !m.List[fx.from].Present {
-				return took(17)
+			// specs/masterserver/spec.yaml:75 the document does not say; as if it had said remove me
+			if m.List[fx.from].Present {
+				m.List[fx.from] = Optional[Entry]{}
+				fx.report(MasterReportChanged)
+				return took(16)
 			}
-			// specs/masterserver/spec.yaml:88 the document does not say; as if it had said remove me
-			old := *m
-			m.List[fx.from] = Optional[Entry]{}
-			if m.Taken < 1 {
-				return m.undo(&old, fx, 18)
-			}
-			m.Taken--
-			fx.report(MasterReportChanged)
-			return took(18)
+			// specs/masterserver/spec.yaml:76 was not in the list
+			return took(17)
 		}
 	}
 	switch ev.Kind {

@@ -10,11 +10,12 @@ type StrangerState uint8
 
 // The states of Stranger.
 const (
-	StrangerStateHere StrangerState = iota // says anything
-	StrangerStateGone                      // final; has hung up
+	StrangerStateHere    StrangerState = iota // says anything
+	StrangerStateWaiting                      // for the reply
+	StrangerStateGone                         // final; has hung up
 )
 
-var strangerStateNames = [...]string{"here", "gone"}
+var strangerStateNames = [...]string{"here", "waiting", "gone"}
 
 // String returns the name as the specification has it.
 func (v StrangerState) String() string {
@@ -28,7 +29,6 @@ func (v StrangerState) String() string {
 // a program that sends what it likes.
 type Stranger struct {
 	State StrangerState
-	Waits uint8 // replies that are due
 }
 
 // NewStranger makes a Stranger in its initial state.
@@ -45,94 +45,90 @@ func (m *Stranger) Step(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 	case StrangerStateHere:
 		switch ev.Kind {
 		case StrangerCommandSayJoin:
-			// specs/masterserver/spec.yaml:153
-			if m.Waits == 0 {
-				fx.sendTo(MessageJoin, 0).Join = JoinMessage{Version: ev.SayJoin.Version, Name: ev.SayJoin.Name, Os: ev.SayJoin.Os, Max: ev.SayJoin.Max, Url: ev.SayJoin.Url}
-				m.Waits = 1
-				return took(0)
-			}
-			return refused(fsm.NoTransition)
+			// specs/masterserver/spec.yaml:139
+			fx.sendTo(MessageJoin, 0).Join = JoinMessage{Version: ev.SayJoin.Version, Name: ev.SayJoin.Name, Os: ev.SayJoin.Os, Max: ev.SayJoin.Max, Url: ev.SayJoin.Url}
+			m.State = StrangerStateWaiting
+			return took(0)
 		case StrangerCommandSayRemove:
-			// specs/masterserver/spec.yaml:154
-			if m.Waits == 0 {
-				fx.sendTo(MessageRemove, 0)
-				m.Waits = 1
-				return took(1)
-			}
-			return refused(fsm.NoTransition)
+			// specs/masterserver/spec.yaml:140
+			fx.sendTo(MessageRemove, 0)
+			m.State = StrangerStateWaiting
+			return took(1)
 		case StrangerCommandSayPlayers:
-			// specs/masterserver/spec.yaml:155
-			if m.Waits == 0 {
-				fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: ev.SayPlayers.Players, Max: ev.SayPlayers.Max}
-				m.Waits = 1
-				return took(2)
-			}
-			return refused(fsm.NoTransition)
+			// specs/masterserver/spec.yaml:141
+			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: ev.SayPlayers.Players, Max: ev.SayPlayers.Max}
+			m.State = StrangerStateWaiting
+			return took(2)
 		case StrangerCommandSayOther:
-			// specs/masterserver/spec.yaml:156
-			if m.Waits == 0 {
-				fx.sendTo(MessageOther, 0).Other = OtherMessage{Text: ev.SayOther.Text}
-				m.Waits = 1
-				return took(3)
-			}
-			return refused(fsm.NoTransition)
+			// specs/masterserver/spec.yaml:142
+			fx.sendTo(MessageOther, 0).Other = OtherMessage{Text: ev.SayOther.Text}
+			m.State = StrangerStateWaiting
+			return took(3)
 		case StrangerCommandHangUp:
-			// specs/masterserver/spec.yaml:157
+			// specs/masterserver/spec.yaml:143
 			fx.closeTo(0)
 			m.State = StrangerStateGone
 			return took(4)
+		}
+	case StrangerStateWaiting:
+		switch ev.Kind {
 		case StrangerReceiveAccepted:
-			// specs/masterserver/spec.yaml:158
-			m.Waits = 0
+			// specs/masterserver/spec.yaml:146
+			m.State = StrangerStateHere
 			return took(5)
 		case StrangerReceiveFull:
-			// specs/masterserver/spec.yaml:159
-			m.Waits = 0
+			// specs/masterserver/spec.yaml:146
+			m.State = StrangerStateHere
 			return took(6)
 		case StrangerReceiveIllegal:
-			// specs/masterserver/spec.yaml:160
-			m.Waits = 0
+			// specs/masterserver/spec.yaml:146
+			m.State = StrangerStateHere
 			return took(7)
 		case StrangerReceiveIncompatible:
-			// specs/masterserver/spec.yaml:161
-			m.Waits = 0
+			// specs/masterserver/spec.yaml:146
+			m.State = StrangerStateHere
 			return took(8)
 		case StrangerReceiveRemoving:
-			// specs/masterserver/spec.yaml:162
-			m.Waits = 0
+			// specs/masterserver/spec.yaml:146
+			m.State = StrangerStateHere
 			return took(9)
 		case StrangerReceiveNotJoined:
-			// specs/masterserver/spec.yaml:163
-			m.Waits = 0
+			// specs/masterserver/spec.yaml:146
+			m.State = StrangerStateHere
 			return took(10)
 		case StrangerReceiveAcknowledged:
-			// specs/masterserver/spec.yaml:164
-			m.Waits = 0
+			// specs/masterserver/spec.yaml:146
+			m.State = StrangerStateHere
 			return took(11)
+		case StrangerCommandHangUp:
+			// specs/masterserver/spec.yaml:147
+			fx.closeTo(0)
+			m.State = StrangerStateGone
+			return took(12)
 		}
 	case StrangerStateGone:
 		switch ev.Kind {
 		case StrangerReceiveAccepted:
-			// specs/masterserver/spec.yaml:165
-			return ignored(12)
-		case StrangerReceiveFull:
-			// specs/masterserver/spec.yaml:165
+			// specs/masterserver/spec.yaml:148
 			return ignored(13)
-		case StrangerReceiveIllegal:
-			// specs/masterserver/spec.yaml:165
+		case StrangerReceiveFull:
+			// specs/masterserver/spec.yaml:148
 			return ignored(14)
-		case StrangerReceiveIncompatible:
-			// specs/masterserver/spec.yaml:165
+		case StrangerReceiveIllegal:
+			// specs/masterserver/spec.yaml:148
 			return ignored(15)
-		case StrangerReceiveRemoving:
-			// specs/masterserver/spec.yaml:165
+		case StrangerReceiveIncompatible:
+			// specs/masterserver/spec.yaml:148
 			return ignored(16)
-		case StrangerReceiveNotJoined:
-			// specs/masterserver/spec.yaml:165
+		case StrangerReceiveRemoving:
+			// specs/masterserver/spec.yaml:148
 			return ignored(17)
-		case StrangerReceiveAcknowledged:
-			// specs/masterserver/spec.yaml:165
+		case StrangerReceiveNotJoined:
+			// specs/masterserver/spec.yaml:148
 			return ignored(18)
+		case StrangerReceiveAcknowledged:
+			// specs/masterserver/spec.yaml:148
+			return ignored(19)
 		}
 	}
 	switch ev.Kind {

@@ -56,8 +56,6 @@ func appendMaster(b []byte, m *Master) []byte {
 	b = append(b, m.State.String()...)
 	b = append(b, "{list: "...)
 	b = append300OptionalEntry(b, &m.List)
-	b = append(b, ", taken: "...)
-	b = strconv.AppendInt(b, int64(m.Taken), 10)
 	return append(b, '}')
 }
 
@@ -74,17 +72,13 @@ func appendGameserver(b []byte, m *Gameserver) []byte {
 // appendStranger appends the machine's state, parameters, variables, timers and parts.
 func appendStranger(b []byte, m *Stranger) []byte {
 	b = append(b, m.State.String()...)
-	b = append(b, "{waits: "...)
-	b = strconv.AppendInt(b, int64(m.Waits), 10)
-	return append(b, '}')
+	return b
 }
 
 // appendImpostor appends the machine's state, parameters, variables, timers and parts.
 func appendImpostor(b []byte, m *Impostor) []byte {
 	b = append(b, m.State.String()...)
-	b = append(b, "{waits: "...)
-	b = strconv.AppendInt(b, int64(m.Waits), 10)
-	return append(b, '}')
+	return b
 }
 
 // appendOther appends the machine's state, parameters, variables, timers and parts.

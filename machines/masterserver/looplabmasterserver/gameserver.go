@@ -158,47 +158,47 @@ func (p *Gameserver) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var gameserverEvents = fsm.Events{
-	// specs/masterserver/spec.yaml:107
+	// specs/masterserver/spec.yaml:95
 	{Name: "closed begin", Src: []string{"closed"}, Dst: "joining"},
-	// specs/masterserver/spec.yaml:137
-	{Name: "closed lost", Src: []string{"closed"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:110
-	{Name: "joining players", Src: []string{"joining"}, Dst: "joining"},
-	// specs/masterserver/spec.yaml:112
-	{Name: "joining ACCEPTED/1", Src: []string{"joining"}, Dst: "joined"},
-	// specs/masterserver/spec.yaml:113
-	{Name: "joining ACCEPTED/2", Src: []string{"joining"}, Dst: "telling"},
-	// specs/masterserver/spec.yaml:114
-	{Name: "joining FULL", Src: []string{"joining"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:115
-	{Name: "joining INCOMPATIBLE", Src: []string{"joining"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:116
-	{Name: "joining ILLEGAL", Src: []string{"joining"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:137
-	{Name: "joining lost", Src: []string{"joining"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:119
-	{Name: "joined players", Src: []string{"joined"}, Dst: "telling"},
-	// specs/masterserver/spec.yaml:120
-	{Name: "joined end", Src: []string{"joined"}, Dst: "leaving"},
-	// specs/masterserver/spec.yaml:137
-	{Name: "joined lost", Src: []string{"joined"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:123
-	{Name: "telling players", Src: []string{"telling"}, Dst: "telling"},
 	// specs/masterserver/spec.yaml:125
+	{Name: "closed lost", Src: []string{"closed"}, Dst: "over"},
+	// specs/masterserver/spec.yaml:98
+	{Name: "joining players", Src: []string{"joining"}, Dst: "joining"},
+	// specs/masterserver/spec.yaml:100
+	{Name: "joining ACCEPTED/1", Src: []string{"joining"}, Dst: "joined"},
+	// specs/masterserver/spec.yaml:101
+	{Name: "joining ACCEPTED/2", Src: []string{"joining"}, Dst: "telling"},
+	// specs/masterserver/spec.yaml:102
+	{Name: "joining FULL", Src: []string{"joining"}, Dst: "over"},
+	// specs/masterserver/spec.yaml:103
+	{Name: "joining INCOMPATIBLE", Src: []string{"joining"}, Dst: "over"},
+	// specs/masterserver/spec.yaml:104
+	{Name: "joining ILLEGAL", Src: []string{"joining"}, Dst: "over"},
+	// specs/masterserver/spec.yaml:125
+	{Name: "joining lost", Src: []string{"joining"}, Dst: "over"},
+	// specs/masterserver/spec.yaml:107
+	{Name: "joined players", Src: []string{"joined"}, Dst: "telling"},
+	// specs/masterserver/spec.yaml:108
+	{Name: "joined end", Src: []string{"joined"}, Dst: "leaving"},
+	// specs/masterserver/spec.yaml:125
+	{Name: "joined lost", Src: []string{"joined"}, Dst: "over"},
+	// specs/masterserver/spec.yaml:111
+	{Name: "telling players", Src: []string{"telling"}, Dst: "telling"},
+	// specs/masterserver/spec.yaml:113
 	{Name: "telling ACKNOWLEDGED/1", Src: []string{"telling"}, Dst: "joined"},
-	// specs/masterserver/spec.yaml:126
+	// specs/masterserver/spec.yaml:114
 	{Name: "telling ACKNOWLEDGED/2", Src: []string{"telling"}, Dst: "telling"},
-	// specs/masterserver/spec.yaml:127
+	// specs/masterserver/spec.yaml:115
 	{Name: "telling ILLEGAL", Src: []string{"telling"}, Dst: "joined"},
-	// specs/masterserver/spec.yaml:137
+	// specs/masterserver/spec.yaml:125
 	{Name: "telling lost", Src: []string{"telling"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:130
+	// specs/masterserver/spec.yaml:118
 	{Name: "leaving REMOVING", Src: []string{"leaving"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:131
+	// specs/masterserver/spec.yaml:119
 	{Name: "leaving NOT_JOINED", Src: []string{"leaving"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:132
+	// specs/masterserver/spec.yaml:120
 	{Name: "leaving ILLEGAL", Src: []string{"leaving"}, Dst: "over"},
-	// specs/masterserver/spec.yaml:137
+	// specs/masterserver/spec.yaml:125
 	{Name: "leaving lost", Src: []string{"leaving"}, Dst: "over"},
 }
 

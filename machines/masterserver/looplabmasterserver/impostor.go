@@ -158,22 +158,22 @@ func (p *Impostor) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var impostorEvents = fsm.Events{
-	// specs/masterserver/spec.yaml:178
-	{Name: "here say/1", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:179
-	{Name: "here say/2", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:180
-	{Name: "here say/3", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:181
-	{Name: "here say/4", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:182
-	{Name: "here say/5", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:183
-	{Name: "here say/6", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:184
-	{Name: "here say/7", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:185
-	{Name: "here ILLEGAL", Src: []string{"here"}, Dst: "here"},
+	// specs/masterserver/spec.yaml:159
+	{Name: "here say/1", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:160
+	{Name: "here say/2", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:161
+	{Name: "here say/3", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:162
+	{Name: "here say/4", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:163
+	{Name: "here say/5", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:164
+	{Name: "here say/6", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:165
+	{Name: "here say/7", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:168
+	{Name: "waiting ILLEGAL", Src: []string{"waiting"}, Dst: "here"},
 }
 
 // The names of the transitions by their number.
@@ -185,5 +185,5 @@ var impostorNames = [...]string{
 	"here say/5",
 	"here say/6",
 	"here say/7",
-	"here ILLEGAL",
+	"waiting ILLEGAL",
 }

@@ -166,43 +166,41 @@ func (p *Master) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var masterEvents = fsm.Events{
-	// specs/masterserver/spec.yaml:56
+	// specs/masterserver/spec.yaml:55
 	{Name: "up JOIN/1", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:57
+	// specs/masterserver/spec.yaml:56
 	{Name: "up JOIN/2", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:58
+	// specs/masterserver/spec.yaml:57
 	{Name: "up JOIN/3", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:64
+	// specs/masterserver/spec.yaml:58
 	{Name: "up JOIN/4", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:65
-	{Name: "up JOIN/5", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:70
+	// specs/masterserver/spec.yaml:64
 	{Name: "up REMOVE/1", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:71
+	// specs/masterserver/spec.yaml:65
 	{Name: "up REMOVE/2", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:73
+	// specs/masterserver/spec.yaml:67
 	{Name: "up PLAYERS/1", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:74
+	// specs/masterserver/spec.yaml:72
 	{Name: "up PLAYERS/2", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:78
+	// specs/masterserver/spec.yaml:73
 	{Name: "up OTHER", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:79
+	// specs/masterserver/spec.yaml:73
 	{Name: "up ACCEPTED", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:80
+	// specs/masterserver/spec.yaml:73
 	{Name: "up FULL", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:81
+	// specs/masterserver/spec.yaml:73
 	{Name: "up ILLEGAL", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:82
+	// specs/masterserver/spec.yaml:73
 	{Name: "up INCOMPATIBLE", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:83
+	// specs/masterserver/spec.yaml:73
 	{Name: "up REMOVING", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:84
+	// specs/masterserver/spec.yaml:73
 	{Name: "up NOT_JOINED", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:85
+	// specs/masterserver/spec.yaml:73
 	{Name: "up ACKNOWLEDGED", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:87
+	// specs/masterserver/spec.yaml:75
 	{Name: "up lost/1", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:88
+	// specs/masterserver/spec.yaml:76
 	{Name: "up lost/2", Src: []string{"up"}, Dst: "up"},
 }
 
@@ -212,7 +210,6 @@ var masterNames = [...]string{
 	"up JOIN/2",
 	"up JOIN/3",
 	"up JOIN/4",
-	"up JOIN/5",
 	"up REMOVE/1",
 	"up REMOVE/2",
 	"up PLAYERS/1",

@@ -157,25 +157,25 @@ func (p *Other) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var otherEvents = fsm.Events{
-	// specs/masterserver/spec.yaml:197
+	// specs/masterserver/spec.yaml:180
 	{Name: "up JOIN", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:198
+	// specs/masterserver/spec.yaml:181
 	{Name: "up REMOVE", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:199
+	// specs/masterserver/spec.yaml:182
 	{Name: "up PLAYERS", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:201
+	// specs/masterserver/spec.yaml:184
 	{Name: "up answer/1", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:202
+	// specs/masterserver/spec.yaml:185
 	{Name: "up answer/2", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:203
+	// specs/masterserver/spec.yaml:186
 	{Name: "up answer/3", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:204
+	// specs/masterserver/spec.yaml:187
 	{Name: "up answer/4", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:205
+	// specs/masterserver/spec.yaml:188
 	{Name: "up answer/5", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:206
+	// specs/masterserver/spec.yaml:189
 	{Name: "up answer/6", Src: []string{"up"}, Dst: "up"},
-	// specs/masterserver/spec.yaml:207
+	// specs/masterserver/spec.yaml:190
 	{Name: "up answer/7", Src: []string{"up"}, Dst: "up"},
 }
 

@@ -158,30 +158,32 @@ func (p *Stranger) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var strangerEvents = fsm.Events{
-	// specs/masterserver/spec.yaml:153
-	{Name: "here sayJoin", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:154
-	{Name: "here sayRemove", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:155
-	{Name: "here sayPlayers", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:156
-	{Name: "here sayOther", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:157
+	// specs/masterserver/spec.yaml:139
+	{Name: "here sayJoin", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:140
+	{Name: "here sayRemove", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:141
+	{Name: "here sayPlayers", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:142
+	{Name: "here sayOther", Src: []string{"here"}, Dst: "waiting"},
+	// specs/masterserver/spec.yaml:143
 	{Name: "here hangUp", Src: []string{"here"}, Dst: "gone"},
-	// specs/masterserver/spec.yaml:158
-	{Name: "here ACCEPTED", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:159
-	{Name: "here FULL", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:160
-	{Name: "here ILLEGAL", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:161
-	{Name: "here INCOMPATIBLE", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:162
-	{Name: "here REMOVING", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:163
-	{Name: "here NOT_JOINED", Src: []string{"here"}, Dst: "here"},
-	// specs/masterserver/spec.yaml:164
-	{Name: "here ACKNOWLEDGED", Src: []string{"here"}, Dst: "here"},
+	// specs/masterserver/spec.yaml:146
+	{Name: "waiting ACCEPTED", Src: []string{"waiting"}, Dst: "here"},
+	// specs/masterserver/spec.yaml:146
+	{Name: "waiting FULL", Src: []string{"waiting"}, Dst: "here"},
+	// specs/masterserver/spec.yaml:146
+	{Name: "waiting ILLEGAL", Src: []string{"waiting"}, Dst: "here"},
+	// specs/masterserver/spec.yaml:146
+	{Name: "waiting INCOMPATIBLE", Src: []string{"waiting"}, Dst: "here"},
+	// specs/masterserver/spec.yaml:146
+	{Name: "waiting REMOVING", Src: []string{"waiting"}, Dst: "here"},
+	// specs/masterserver/spec.yaml:146
+	{Name: "waiting NOT_JOINED", Src: []string{"waiting"}, Dst: "here"},
+	// specs/masterserver/spec.yaml:146
+	{Name: "waiting ACKNOWLEDGED", Src: []string{"waiting"}, Dst: "here"},
+	// specs/masterserver/spec.yaml:147
+	{Name: "waiting hangUp", Src: []string{"waiting"}, Dst: "gone"},
 }
 
 // The names of the transitions by their number.
@@ -191,13 +193,14 @@ var strangerNames = [...]string{
 	"here sayPlayers",
 	"here sayOther",
 	"here hangUp",
-	"here ACCEPTED",
-	"here FULL",
-	"here ILLEGAL",
-	"here INCOMPATIBLE",
-	"here REMOVING",
-	"here NOT_JOINED",
-	"here ACKNOWLEDGED",
+	"waiting ACCEPTED",
+	"waiting FULL",
+	"waiting ILLEGAL",
+	"waiting INCOMPATIBLE",
+	"waiting REMOVING",
+	"waiting NOT_JOINED",
+	"waiting ACKNOWLEDGED",
+	"waiting hangUp",
 	"gone ACCEPTED",
 	"gone FULL",
 	"gone ILLEGAL",

@@ -49,26 +49,26 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateAway:
 		switch ev.Kind {
 		case ClientCommandGo:
-			// proptest/conform/testdata/corners/spec.yaml:106
+			// proptest/conform/testdata/corners/spec.yaml:111
 			fx.send(MessageHello).Hello = HelloMessage{Name: ev.Go.Word, Token: 7}
 			m.State = ClientStateHere
 			return took(0)
 		case ClientEventUp:
-			// proptest/conform/testdata/corners/spec.yaml:107
+			// proptest/conform/testdata/corners/spec.yaml:112
 			fx.send(MessagePing)
 			return took(1)
 		}
 	case ClientStateHere:
 		switch ev.Kind {
 		case ClientReceivePing:
-			// proptest/conform/testdata/corners/spec.yaml:109
+			// proptest/conform/testdata/corners/spec.yaml:114
 			if m.At > 3 {
 				return refused(2)
 			}
 			m.At++
 			return took(2)
 		case ClientReceiveDeal:
-			// proptest/conform/testdata/corners/spec.yaml:110
+			// proptest/conform/testdata/corners/spec.yaml:115
 			var list Cards
 			for _, c := range ev.Message.Deal.Cards.Items[:ev.Message.Deal.Cards.Len] {
 				if !list.add(c) {
@@ -79,11 +79,11 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.At = ev.Message.Deal.Level
 			return took(3)
 		case ClientEventLost:
-			// proptest/conform/testdata/corners/spec.yaml:111
+			// proptest/conform/testdata/corners/spec.yaml:116
 			m.State = ClientStateAway
 			return took(4)
 		case ClientReceiveRing:
-			// proptest/conform/testdata/corners/spec.yaml:112
+			// proptest/conform/testdata/corners/spec.yaml:117
 			return ignored(5)
 		}
 	}

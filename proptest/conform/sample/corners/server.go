@@ -36,6 +36,7 @@ type Server struct {
 	MyHand    Hand
 	Names     WordList
 	Spare     Optional[Card]
+	Best      [3]Optional[Card]
 	MyToken   Token
 	Idle      bool // timer; true: armed
 	Bells     [3][2]ServerBellsPart
@@ -116,21 +117,21 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerStateOpen:
 		switch ev.Kind {
 		case ServerEventStart:
-			// proptest/conform/testdata/corners/spec.yaml:57 nothing more
+			// proptest/conform/testdata/corners/spec.yaml:59 nothing more
 			fx.fired = append(fx.fired, 0)
-			// proptest/conform/testdata/corners/spec.yaml:56 entry
+			// proptest/conform/testdata/corners/spec.yaml:58 entry
 			m.Count = 0
 			m.Idle = true
 			fx.start(serverAlarmIdle, 0)
 			return took(0)
 		case ServerReceiveHello:
-			// proptest/conform/testdata/corners/spec.yaml:59
+			// proptest/conform/testdata/corners/spec.yaml:61
 			if m.Names.contains(ev.Message.Hello.Name) {
 				fx.fired = append(fx.fired, 1)
 				// refused: named already
 				return refused(1)
 			}
-			// proptest/conform/testdata/corners/spec.yaml:61
+			// proptest/conform/testdata/corners/spec.yaml:63
 			fx.fired = append(fx.fired, 2)
 			if !m.Names.add(ev.Message.Hello.Name) {
 				return refused(2)
@@ -139,14 +140,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.sendTo(MessagePing, fx.from)
 			return took(2)
 		case ServerReceiveDeal:
-			// proptest/conform/testdata/corners/spec.yaml:63
+			// proptest/conform/testdata/corners/spec.yaml:65
 			if ev.Message.Deal.Cards.Len > 2 || m.MyLevel == 4 {
 				fx.fired = append(fx.fired, 3)
 				fx.sendTo(MessageDeal, fsm.Broadcast).Deal = DealMessage{Cards: ev.Message.Deal.Cards, To: Optional[Seat]{}, Level: Level(-int64(ev.Message.Deal.Level))}
 				fx.closeTo(fx.from)
 				return took(3)
 			}
-			// proptest/conform/testdata/corners/spec.yaml:65
+			// proptest/conform/testdata/corners/spec.yaml:67
 			old := *m
 			fx.fired = append(fx.fired, 4)
 			if ev.Message.Deal.To.Present && ev.Message.Deal.To.Value == 2 {
@@ -171,7 +172,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.MySeen[value2-1] = true
 			}
 			m.State = ServerStateDealt
-			// proptest/conform/testdata/corners/spec.yaml:87 entry
+			// proptest/conform/testdata/corners/spec.yaml:89 entry
 			for x := range Suit(3) {
 				value3 := int64(x)
 				if uint64(m.MyHand)&maskOf(value3) != 0 {
@@ -181,7 +182,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.report(ServerReportDone).Done = ServerDoneReport{Level: m.MyLevel, Hand: m.MyHand}
 			return took(4)
 		case ServerReceiveSum:
-			// proptest/conform/testdata/corners/spec.yaml:71
+			// proptest/conform/testdata/corners/spec.yaml:73
 			if !(int64(ev.Message.Sum.A)/7 > int64(ev.Message.Sum.B)%5) || ev.Message.Sum.C < 0 {
 				fx.fired = append(fx.fired, 5)
 				value := int64(ev.Message.Sum.A) + int64(ev.Message.Sum.B) - min(int64(ev.Message.Sum.A), int64(ev.Message.Sum.B))*2
@@ -192,7 +193,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.MyLevel = Level(max(int64(ev.Message.Sum.C), -3) - 1)
 				return took(5)
 			}
-			// proptest/conform/testdata/corners/spec.yaml:72
+			// proptest/conform/testdata/corners/spec.yaml:74
 			fx.fired = append(fx.fired, 6)
 			value2 := int64(ev.Message.Sum.C) * int64(ev.Message.Sum.C)
 			if value2 == 0 {
@@ -206,7 +207,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.MyLevel = Level(-(int64(ev.Message.Sum.C) / 2))
 			return took(6)
 		case ServerReceiveNote:
-			// proptest/conform/testdata/corners/spec.yaml:73
+			// proptest/conform/testdata/corners/spec.yaml:75
 			value, ok := fitLongToText1(&ev.Message.Note.Text)
 			holds := !ok || value != text1Of("x")
 			if holds {
@@ -230,7 +231,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case ServerCommandAdd:
-			// proptest/conform/testdata/corners/spec.yaml:74
+			// proptest/conform/testdata/corners/spec.yaml:76
 			old := *m
 			fx.fired = append(fx.fired, 8)
 			value := int64(m.MyLevel) + int64(ev.Add.By)
@@ -244,7 +245,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.Count++
 			return took(8)
 		case ServerCommandPick:
-			// proptest/conform/testdata/corners/spec.yaml:75
+			// proptest/conform/testdata/corners/spec.yaml:77
 			old := *m
 			fx.fired = append(fx.fired, 9)
 			list := m.MyCards
@@ -265,7 +266,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.MyCards.Items[value].Rank = uint8(value2)
 			return took(9)
 		case ServerCommandLoop:
-			// proptest/conform/testdata/corners/spec.yaml:77
+			// proptest/conform/testdata/corners/spec.yaml:79
 			old := *m
 			fx.fired = append(fx.fired, 10)
 			for i := range 3 {
@@ -284,20 +285,20 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		case ServerTimerIdle:
 			old := *m
 			m.Idle = false
-			// proptest/conform/testdata/corners/spec.yaml:83
+			// proptest/conform/testdata/corners/spec.yaml:85
 			fx.fired = append(fx.fired, 14)
 			if m.Count > 253 {
 				return m.undo(&old, fx, 14)
 			}
 			m.Count += 2
 			m.State = ServerStateOpen
-			// proptest/conform/testdata/corners/spec.yaml:56 entry
+			// proptest/conform/testdata/corners/spec.yaml:58 entry
 			m.Count = 0
 			m.Idle = true
 			fx.start(serverAlarmIdle, 0)
 			return took(14)
 		case ServerEventLost:
-			// proptest/conform/testdata/corners/spec.yaml:84
+			// proptest/conform/testdata/corners/spec.yaml:86
 			fx.fired = append(fx.fired, 15)
 			for i := range 3 {
 				seat := Seat(i + 1)
@@ -320,7 +321,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerStateDealt:
 		switch ev.Kind {
 		case ServerReceiveDeal:
-			// proptest/conform/testdata/corners/spec.yaml:90
+			// proptest/conform/testdata/corners/spec.yaml:92
 			old := *m
 			fx.fired = append(fx.fired, 16)
 			list := ev.Message.Deal.Cards
@@ -332,18 +333,29 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				return m.undo(&old, fx, 16)
 			}
 			m.Spare = Optional[Card]{Present: true, Value: ev.Message.Deal.Cards.Items[0]}
+			m.Best[0] = m.Spare
+			var value int64
+			if !ev.Message.Deal.To.Present {
+				value = 3
+			} else {
+				if !ev.Message.Deal.To.Present {
+					return m.undo(&old, fx, 16)
+				}
+				value = int64(ev.Message.Deal.To.Value)
+			}
+			m.Best[value-1] = Optional[Card]{Present: true, Value: Card{Suit: SuitHearts, Rank: 7}}
 			if !m.Spare.Present {
 				return m.undo(&old, fx, 16)
 			}
-			value := int64(m.Spare.Value.Suit)
-			value2 := int64(SuitClubs)
-			m.MyHand = Hand(1<<uint64(value) | 1<<uint64(value2))
+			value2 := int64(m.Spare.Value.Suit)
+			value3 := int64(SuitClubs)
+			m.MyHand = Hand(1<<uint64(value2) | 1<<uint64(value3))
 			return took(16)
 		case ServerReceiveSum:
-			// proptest/conform/testdata/corners/spec.yaml:91
+			// proptest/conform/testdata/corners/spec.yaml:93
 			return deferred(17)
 		case ServerCommandQuiet:
-			// proptest/conform/testdata/corners/spec.yaml:93
+			// proptest/conform/testdata/corners/spec.yaml:95
 			all := true
 			for i := range 3 {
 				s := Seat(i + 1)
@@ -370,7 +382,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 					return m.undo(&old, fx, 18)
 				}
 				m.State = ServerStateOpen
-				// proptest/conform/testdata/corners/spec.yaml:56 entry
+				// proptest/conform/testdata/corners/spec.yaml:58 entry
 				m.Count = 0
 				m.Idle = true
 				fx.start(serverAlarmIdle, 0)
@@ -379,15 +391,32 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				}
 				return took(18)
 			}
-			// proptest/conform/testdata/corners/spec.yaml:94
+			// proptest/conform/testdata/corners/spec.yaml:96
 			fx.fired = append(fx.fired, 19)
 			if !m.Bells[int64(ev.Quiet.Seat)-1][ordinal(false)].commandHush(fx, ev.Quiet.Seat, false) {
 				return refused(19)
 			}
 			return took(19)
-		case ServerReceivePing:
+		case ServerCommandRaise:
+			// proptest/conform/testdata/corners/spec.yaml:98
+			if ev.Raise.By > 0 {
+				fx.fired = append(fx.fired, 20)
+				if !m.Spare.Present {
+					return refused(20)
+				}
+				m.Spare.Value.Rank = uint8(int64(ev.Raise.By) + 6)
+				return took(20)
+			}
 			// proptest/conform/testdata/corners/spec.yaml:99
-			return ignored(24)
+			fx.fired = append(fx.fired, 21)
+			if !m.Best[1].Present {
+				return refused(21)
+			}
+			m.Best[1].Value.Rank = uint8(int64(ev.Raise.By) + 6)
+			return took(21)
+		case ServerReceivePing:
+			// proptest/conform/testdata/corners/spec.yaml:104
+			return ignored(26)
 		}
 	}
 	switch ev.Kind {
@@ -395,7 +424,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return ignored(fsm.NoTransition)
 	case ServerEventStart:
 		if m.State == ServerStateOpen {
-			// proptest/conform/testdata/corners/spec.yaml:56 entry
+			// proptest/conform/testdata/corners/spec.yaml:58 entry
 			m.Count = 0
 			m.Idle = true
 			fx.start(serverAlarmIdle, 0)
@@ -416,24 +445,24 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateOpen:
 			switch next.kind {
 			case serverWaitingBellsRang:
-				// proptest/conform/testdata/corners/spec.yaml:80
+				// proptest/conform/testdata/corners/spec.yaml:82
 				fx.fired = append(fx.fired, 11)
 				m.MySeen[int64(next.bellsRang.seat)-1] = next.bellsRang.loud
 				fx.report(ServerReportRung).Rung = ServerRungReport{Seat: next.bellsRang.seat}
 				continue
 			case serverWaitingBellsAgain:
-				// proptest/conform/testdata/corners/spec.yaml:81
+				// proptest/conform/testdata/corners/spec.yaml:83
 				fx.fired = append(fx.fired, 12)
 				if !m.Bells[int64(next.bellsAgain.seat)-1][ordinal(next.bellsAgain.loud)].commandRing(fx, next.bellsAgain.seat, next.bellsAgain.loud, next.bellsAgain.n) {
 					return false
 				}
 				continue
 			case serverWaitingBellsFinished:
-				// proptest/conform/testdata/corners/spec.yaml:82
+				// proptest/conform/testdata/corners/spec.yaml:84
 				if !(m.Bells[int64(next.bellsFinished.seat)-1][ordinal(!next.bellsFinished.loud)].State == ServerBellsStateOver) {
 					fx.fired = append(fx.fired, 13)
 					m.State = ServerStateDealt
-					// proptest/conform/testdata/corners/spec.yaml:87 entry
+					// proptest/conform/testdata/corners/spec.yaml:89 entry
 					for x := range Suit(3) {
 						value := int64(x)
 						if uint64(m.MyHand)&maskOf(value) != 0 {
@@ -448,17 +477,17 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateDealt:
 			switch next.kind {
 			case serverWaitingBellsRang:
-				// proptest/conform/testdata/corners/spec.yaml:96
+				// proptest/conform/testdata/corners/spec.yaml:101
 				continue
 			case serverWaitingBellsAgain:
-				// proptest/conform/testdata/corners/spec.yaml:95
+				// proptest/conform/testdata/corners/spec.yaml:100
 				continue
 			case serverWaitingSpareBellRang:
-				// proptest/conform/testdata/corners/spec.yaml:98
+				// proptest/conform/testdata/corners/spec.yaml:103
 				continue
 			case serverWaitingSpareBellAgain:
-				// proptest/conform/testdata/corners/spec.yaml:97
-				fx.fired = append(fx.fired, 22)
+				// proptest/conform/testdata/corners/spec.yaml:102
+				fx.fired = append(fx.fired, 24)
 				if m.Idle {
 					m.Idle = false
 					fx.stop(serverAlarmIdle, 0)

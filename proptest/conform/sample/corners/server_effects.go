@@ -22,6 +22,7 @@ const (
 	ServerCommandAdd
 	ServerCommandPick
 	ServerCommandQuiet
+	ServerCommandRaise
 	ServerCommandLoop
 	ServerTimerIdle           // timer idle expired
 	ServerTimerBellsArmed     // timer bells.armed expired
@@ -37,6 +38,7 @@ type ServerEvent struct {
 	Add     ServerAddCommand   // for ServerCommandAdd
 	Pick    ServerPickCommand  // for ServerCommandPick
 	Quiet   ServerQuietCommand // for ServerCommandQuiet
+	Raise   ServerRaiseCommand // for ServerCommandRaise
 	Loop    ServerLoopCommand  // for ServerCommandLoop
 }
 
@@ -53,6 +55,11 @@ type ServerPickCommand struct {
 // ServerQuietCommand are the fields of command quiet.
 type ServerQuietCommand struct {
 	Seat Seat
+}
+
+// ServerRaiseCommand are the fields of command raise.
+type ServerRaiseCommand struct {
+	By Level
 }
 
 // ServerLoopCommand are the fields of command loop.
@@ -79,6 +86,8 @@ func (ev *ServerEvent) invalid() bool {
 		return ev.Pick.Card.Suit > 2 || ev.Pick.Card.Rank < 2 || ev.Pick.Card.Rank > 14
 	case ServerCommandQuiet:
 		return ev.Quiet.Seat < 1 || ev.Quiet.Seat > 3
+	case ServerCommandRaise:
+		return ev.Raise.By < -4 || ev.Raise.By > 4
 	}
 	return false
 }
@@ -131,6 +140,11 @@ func (ev *ServerEvent) outside() (field, values string) {
 		switch {
 		case ev.Quiet.Seat < 1 || ev.Quiet.Seat > 3:
 			return "seat", "1..3"
+		}
+	case ServerCommandRaise:
+		switch {
+		case ev.Raise.By < -4 || ev.Raise.By > 4:
+			return "by", "-4..4"
 		}
 	}
 	return

@@ -45,6 +45,13 @@ func (r *ServerRunner) Quiet(seat Seat) fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
+// Raise gives the command raise. Refused means that it is not available now.
+func (r *ServerRunner) Raise(by Level) fsm.Result {
+	r.event.Kind = ServerCommandRaise
+	r.event.Raise = ServerRaiseCommand{By: by}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
 // Loop gives the command loop. Refused means that it is not available now.
 func (r *ServerRunner) Loop(n2 Count) fsm.Result {
 	r.event.Kind = ServerCommandLoop
@@ -88,6 +95,16 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 			return none, err
 		}
 		return r.Quiet(c.Seat), nil
+	case "raise":
+		var c ServerRaiseCommand
+		s.Open('{')
+		s.Field("by")
+		c.By = Level(s.Int(-4, 4))
+		s.Close('}')
+		if err := s.End(); err != nil {
+			return none, err
+		}
+		return r.Raise(c.By), nil
 	case "loop":
 		var c ServerLoopCommand
 		s.Open('{')
@@ -99,7 +116,7 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 		}
 		return r.Loop(c.N), nil
 	default:
-		return none, s.UnknownCommand(name, "add", "pick", "quiet", "loop")
+		return none, s.UnknownCommand(name, "add", "pick", "quiet", "raise", "loop")
 	}
 }
 
@@ -203,6 +220,10 @@ func (r *ServerRunner) AppendEvent(b []byte) []byte {
 	case ServerCommandQuiet:
 		b = append(b, "quiet{seat: "...)
 		b = strconv.AppendInt(b, int64(ev.Quiet.Seat), 10)
+		b = append(b, '}')
+	case ServerCommandRaise:
+		b = append(b, "raise{by: "...)
+		b = strconv.AppendInt(b, int64(ev.Raise.By), 10)
 		b = append(b, '}')
 	case ServerCommandLoop:
 		b = append(b, "loop{n: "...)
@@ -313,35 +334,37 @@ var serverInfo = fsm.Info{
 	States:   []string{"open", "dealt"},
 	Final:    []bool{false, false},
 	Messages: []string{"HELLO", "DEAL", "SUM", "NOTE", "RING", "PING"},
-	Commands: []string{"add", "pick", "quiet", "loop"},
+	Commands: []string{"add", "pick", "quiet", "raise", "loop"},
 	Reports:  []string{"done", "rung"},
 	Timers:   []string{"idle", "bells.armed", "spareBell.armed"},
 	Transitions: []fsm.Transition{
-		{Name: "open start", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 57, Col: 16},
-		{Name: "open HELLO/1", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 59, Col: 13},
-		{Name: "open HELLO/2", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 61, Col: 13},
-		{Name: "open DEAL/1", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 63, Col: 13},
-		{Name: "open DEAL/2", From: 0, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 65, Col: 13},
-		{Name: "open SUM/1", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 71, Col: 13},
-		{Name: "open SUM/2", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 72, Col: 13},
-		{Name: "open NOTE", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 73, Col: 15},
-		{Name: "open add", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 74, Col: 14},
-		{Name: "open pick", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 75, Col: 15},
-		{Name: "open loop", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 77, Col: 11},
-		{Name: "open bells.rang", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 80, Col: 21},
-		{Name: "open bells.again", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 81, Col: 22},
-		{Name: "open bells.finished", From: 0, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 82, Col: 25},
-		{Name: "open idle", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 83, Col: 15},
-		{Name: "open lost", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 84, Col: 15},
-		{Name: "dealt DEAL", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 90, Col: 15},
-		{Name: "dealt SUM", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 91, Col: 9},
-		{Name: "dealt quiet/1", From: 1, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 93, Col: 13},
-		{Name: "dealt quiet/2", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 94, Col: 13},
-		{Name: "dealt bells.again", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 95, Col: 9},
-		{Name: "dealt bells.rang", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 96, Col: 9},
-		{Name: "dealt spareBell.again", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 97, Col: 26},
-		{Name: "dealt spareBell.rang", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 98, Col: 9},
-		{Name: "dealt PING", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 99, Col: 9},
+		{Name: "open start", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 59, Col: 16},
+		{Name: "open HELLO/1", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 61, Col: 13},
+		{Name: "open HELLO/2", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 63, Col: 13},
+		{Name: "open DEAL/1", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 65, Col: 13},
+		{Name: "open DEAL/2", From: 0, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 67, Col: 13},
+		{Name: "open SUM/1", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 73, Col: 13},
+		{Name: "open SUM/2", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 74, Col: 13},
+		{Name: "open NOTE", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 75, Col: 15},
+		{Name: "open add", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 76, Col: 14},
+		{Name: "open pick", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 77, Col: 15},
+		{Name: "open loop", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 79, Col: 11},
+		{Name: "open bells.rang", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 82, Col: 21},
+		{Name: "open bells.again", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 83, Col: 22},
+		{Name: "open bells.finished", From: 0, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 84, Col: 25},
+		{Name: "open idle", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 85, Col: 15},
+		{Name: "open lost", From: 0, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 86, Col: 15},
+		{Name: "dealt DEAL", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 92, Col: 15},
+		{Name: "dealt SUM", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 93, Col: 9},
+		{Name: "dealt quiet/1", From: 1, To: 0, File: "proptest/conform/testdata/corners/spec.yaml", Line: 95, Col: 13},
+		{Name: "dealt quiet/2", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 96, Col: 13},
+		{Name: "dealt raise/1", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 98, Col: 13},
+		{Name: "dealt raise/2", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 99, Col: 13},
+		{Name: "dealt bells.again", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 100, Col: 9},
+		{Name: "dealt bells.rang", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 101, Col: 9},
+		{Name: "dealt spareBell.again", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 102, Col: 26},
+		{Name: "dealt spareBell.rang", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 103, Col: 9},
+		{Name: "dealt PING", From: 1, To: 1, File: "proptest/conform/testdata/corners/spec.yaml", Line: 104, Col: 9},
 	},
 	TickNanos:  10000000,
 	MaxFrame:   maxFrame,
@@ -354,13 +377,13 @@ var serverInfo = fsm.Info{
 // What each state handles or ignores.
 var serverLegal = [...]string{
 	ServerStateOpen:  "start, lost, HELLO, DEAL, SUM, NOTE, add, pick, loop, idle",
-	ServerStateDealt: "DEAL, PING, quiet",
+	ServerStateDealt: "DEAL, PING, quiet, raise",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var serverHandles = [...][16]uint16{
+var serverHandles = [...][17]uint16{
 	ServerStateOpen:  {ServerEventStart: 1, ServerEventLost: 16, ServerReceiveHello: 2, ServerReceiveDeal: 4, ServerReceiveSum: 6, ServerReceiveNote: 8, ServerCommandAdd: 9, ServerCommandPick: 10, ServerCommandLoop: 11, ServerTimerIdle: 15},
-	ServerStateDealt: {ServerReceiveDeal: 17, ServerCommandQuiet: 19},
+	ServerStateDealt: {ServerReceiveDeal: 17, ServerCommandQuiet: 19, ServerCommandRaise: 21},
 }
 
 // The events of the messages.

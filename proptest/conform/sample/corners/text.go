@@ -86,6 +86,8 @@ func appendServer(b []byte, m *Server) []byte {
 	} else {
 		b = append(b, "none"...)
 	}
+	b = append(b, ", best: "...)
+	b = append3OptionalCard(b, &m.Best)
 	b = append(b, ", myToken: "...)
 	b = strconv.AppendUint(b, uint64(m.MyToken), 10)
 	b = append(b, ", idle: "...)
@@ -208,6 +210,21 @@ func appendWordList(b []byte, v *WordList) []byte {
 	}
 	if int(v.Len) > len(v.Items) {
 		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func append3OptionalCard(b []byte, v *[3]Optional[Card]) []byte {
+	b = append(b, '[')
+	for i := range v {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		if v[i].Present {
+			b = appendCard(b, &v[i].Value)
+		} else {
+			b = append(b, "none"...)
+		}
 	}
 	return append(b, ']')
 }

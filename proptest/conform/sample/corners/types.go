@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "76c0545a206bfa501f3c96fc3f7399efb6eee40eae15565cf4056324ca220ec0"
+const hash = "c48d7a6b529d17c6ea98454832522faed4552dead6bb774a656409d011909e08"
 
 // Seat is a number in 1..3.
 type Seat uint8

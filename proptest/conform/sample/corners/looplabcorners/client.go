@@ -156,15 +156,15 @@ func (p *Client) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var clientEvents = fsm.Events{
-	// proptest/conform/testdata/corners/spec.yaml:106
-	{Name: "away go", Src: []string{"away"}, Dst: "here"},
-	// proptest/conform/testdata/corners/spec.yaml:107
-	{Name: "away up", Src: []string{"away"}, Dst: "away"},
-	// proptest/conform/testdata/corners/spec.yaml:109
-	{Name: "here PING", Src: []string{"here"}, Dst: "here"},
-	// proptest/conform/testdata/corners/spec.yaml:110
-	{Name: "here DEAL", Src: []string{"here"}, Dst: "here"},
 	// proptest/conform/testdata/corners/spec.yaml:111
+	{Name: "away go", Src: []string{"away"}, Dst: "here"},
+	// proptest/conform/testdata/corners/spec.yaml:112
+	{Name: "away up", Src: []string{"away"}, Dst: "away"},
+	// proptest/conform/testdata/corners/spec.yaml:114
+	{Name: "here PING", Src: []string{"here"}, Dst: "here"},
+	// proptest/conform/testdata/corners/spec.yaml:115
+	{Name: "here DEAL", Src: []string{"here"}, Dst: "here"},
+	// proptest/conform/testdata/corners/spec.yaml:116
 	{Name: "here lost", Src: []string{"here"}, Dst: "away"},
 }
 

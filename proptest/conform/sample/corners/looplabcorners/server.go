@@ -162,45 +162,49 @@ func (p *Server) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var serverEvents = fsm.Events{
-	// proptest/conform/testdata/corners/spec.yaml:57
-	{Name: "open start", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:59
-	{Name: "open HELLO/1", Src: []string{"open"}, Dst: "open"},
+	{Name: "open start", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:61
-	{Name: "open HELLO/2", Src: []string{"open"}, Dst: "open"},
+	{Name: "open HELLO/1", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:63
-	{Name: "open DEAL/1", Src: []string{"open"}, Dst: "open"},
+	{Name: "open HELLO/2", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:65
+	{Name: "open DEAL/1", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/corners/spec.yaml:67
 	{Name: "open DEAL/2", Src: []string{"open"}, Dst: "dealt"},
-	// proptest/conform/testdata/corners/spec.yaml:71
-	{Name: "open SUM/1", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/corners/spec.yaml:72
-	{Name: "open SUM/2", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:73
-	{Name: "open NOTE", Src: []string{"open"}, Dst: "open"},
+	{Name: "open SUM/1", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:74
-	{Name: "open add", Src: []string{"open"}, Dst: "open"},
+	{Name: "open SUM/2", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:75
-	{Name: "open pick", Src: []string{"open"}, Dst: "open"},
+	{Name: "open NOTE", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/corners/spec.yaml:76
+	{Name: "open add", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:77
+	{Name: "open pick", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/corners/spec.yaml:79
 	{Name: "open loop", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/corners/spec.yaml:80
-	{Name: "open bells.rang", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/corners/spec.yaml:81
-	{Name: "open bells.again", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:82
-	{Name: "open bells.finished", Src: []string{"open"}, Dst: "dealt"},
+	{Name: "open bells.rang", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:83
-	{Name: "open idle", Src: []string{"open"}, Dst: "open"},
+	{Name: "open bells.again", Src: []string{"open"}, Dst: "open"},
 	// proptest/conform/testdata/corners/spec.yaml:84
+	{Name: "open bells.finished", Src: []string{"open"}, Dst: "dealt"},
+	// proptest/conform/testdata/corners/spec.yaml:85
+	{Name: "open idle", Src: []string{"open"}, Dst: "open"},
+	// proptest/conform/testdata/corners/spec.yaml:86
 	{Name: "open lost", Src: []string{"open"}, Dst: "open"},
-	// proptest/conform/testdata/corners/spec.yaml:90
+	// proptest/conform/testdata/corners/spec.yaml:92
 	{Name: "dealt DEAL", Src: []string{"dealt"}, Dst: "dealt"},
-	// proptest/conform/testdata/corners/spec.yaml:93
+	// proptest/conform/testdata/corners/spec.yaml:95
 	{Name: "dealt quiet/1", Src: []string{"dealt"}, Dst: "open"},
-	// proptest/conform/testdata/corners/spec.yaml:94
+	// proptest/conform/testdata/corners/spec.yaml:96
 	{Name: "dealt quiet/2", Src: []string{"dealt"}, Dst: "dealt"},
-	// proptest/conform/testdata/corners/spec.yaml:97
+	// proptest/conform/testdata/corners/spec.yaml:98
+	{Name: "dealt raise/1", Src: []string{"dealt"}, Dst: "dealt"},
+	// proptest/conform/testdata/corners/spec.yaml:99
+	{Name: "dealt raise/2", Src: []string{"dealt"}, Dst: "dealt"},
+	// proptest/conform/testdata/corners/spec.yaml:102
 	{Name: "dealt spareBell.again", Src: []string{"dealt"}, Dst: "dealt"},
 }
 
@@ -226,6 +230,8 @@ var serverNames = [...]string{
 	"dealt SUM",
 	"dealt quiet/1",
 	"dealt quiet/2",
+	"dealt raise/1",
+	"dealt raise/2",
 	"dealt bells.again",
 	"dealt bells.rang",
 	"dealt spareBell.again",
