@@ -87,7 +87,7 @@ func connect(nodes ...netip.AddrPort) []byte {
 func TestAddresses(t *testing.T) {
 	l, own := link(t, "127.0.0.5:0")
 	original, from := stranger(t, "127.0.0.7:0")
-	_, low := stranger(t, "127.0.0.3:0")
+	other, low := stranger(t, "127.0.0.3:0")
 	_, middle := stranger(t, "127.0.0.6:0")
 	if _, err := original.WriteToUDPAddrPort(connect(from, middle, own, low), own); err != nil {
 		t.Fatal(err)
@@ -105,6 +105,15 @@ func TestAddresses(t *testing.T) {
 	n := []fsm.Peer{asks.Items[3].Node, asks.Items[2].Node, asks.Items[1].Node, asks.Items[0].Node}
 	if !slices.IsSorted(n) || n[1] != fsm.Peer(l.Self()) || n[3] != fsm.Peer(a.Peer) || !slices.Contains(ups, int(n[0])) {
 		t.Errorf("numbers %v of .3, .5, .6 and .7; own %d, sender %d, up %v", n, l.Self(), a.Peer, ups)
+	}
+	// Who was only named can be written to.
+	alive, _ := startup.AppendMessage(nil, &startup.Message{Kind: startup.MessageNodeAlive})
+	if err := l.Send(int(n[0]), alive); err != nil {
+		t.Error(err)
+	}
+	l.Flush()
+	if size, _, err := other.ReadFromUDPAddrPort(make([]byte, 2000)); size != 144 || err != nil {
+		t.Error(size, err)
 	}
 	// What leaves has addresses, counts from 1, and has a right checksum.
 	reply := startup.Message{Kind: startup.MessageConnectReply, ConnectReply: startup.ConnectReplyMessage{Slot: startup.Some[startup.Slot](1),
@@ -125,7 +134,7 @@ func TestAddresses(t *testing.T) {
 		b = b[:size]
 		sum := binary.LittleEndian.Uint32(b[8:])
 		copy(b[8:], make([]byte, 4))
-		if got := binary.LittleEndian.Uint32(b[12:]); sum != crc32.ChecksumIEEE(b) || got != id+1 {
+		if got := binary.LittleEndian.Uint32(b[12:]); sum != crc32.ChecksumIEEE(b) || got != id+2 {
 			t.Errorf("checksum %x, message id %d", sum, got)
 		}
 		if string(b[44:50]) != string(node(own)) || string(b[352:358]) != string(node(own)) || string(b[368:374]) != string(node(from)) || b[374] != 0 || b[384] != 0 {
