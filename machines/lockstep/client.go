@@ -62,7 +62,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateAway:
 		switch ev.Kind {
 		case ClientCommandJoin:
-			// specs/lockstep/spec.yaml:204
+			// specs/lockstep/spec.yaml:192
 			fx.sendTo(MessageJoin, 0).Join = JoinMessage{Slot: m.Me}
 			m.State = ClientStateJoined
 			return took(0)
@@ -70,22 +70,22 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateJoined:
 		switch ev.Kind {
 		case ClientReceiveServerStart:
-			// specs/lockstep/spec.yaml:207
+			// specs/lockstep/spec.yaml:195
 			m.Playing = ev.Message.ServerStart.Players
 			fx.report(ClientReportStarted)
 			m.State = ClientStateLoading
 			return took(1)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:208 the game has begun without us
+			// specs/lockstep/spec.yaml:196 the game has begun without us
 			m.State = ClientStateGone
 			return took(2)
 		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:238
+			// specs/lockstep/spec.yaml:221
 			fx.closeTo(0)
 			m.State = ClientStateGone
 			return took(3)
 		case ClientEventLost:
-			// specs/lockstep/spec.yaml:239
+			// specs/lockstep/spec.yaml:222
 			fx.report(ClientReportOver)
 			m.State = ClientStateGone
 			return took(4)
@@ -93,12 +93,12 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateLoading:
 		switch ev.Kind {
 		case ClientCommandLoaded:
-			// specs/lockstep/spec.yaml:211
+			// specs/lockstep/spec.yaml:199
 			fx.sendTo(MessageGamecommands, 0).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: ev.Loaded.Sum}}
 			m.State = ClientStateGame
 			return took(5)
 		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:232
+			// specs/lockstep/spec.yaml:215
 			list := m.Queues[ev.Message.Gamecommands.Slot]
 			if !list.add(ev.Message.Gamecommands.Entry) {
 				return refused(6)
@@ -106,26 +106,26 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.Queues[ev.Message.Gamecommands.Slot] = list
 			return took(6)
 		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:233
+			// specs/lockstep/spec.yaml:216
 			if !m.Lengths.add(ev.Message.NwfDone.Done) {
 				return refused(7)
 			}
 			return took(7)
 		case ClientReceiveServerAsync:
-			// specs/lockstep/spec.yaml:234
+			// specs/lockstep/spec.yaml:217
 			fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 			return took(8)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:235
+			// specs/lockstep/spec.yaml:218
 			fx.report(ClientReportKicked).Kicked = ClientKickedReport{Slot: ev.Message.PlayerKicked.Slot}
 			return took(9)
 		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:238
+			// specs/lockstep/spec.yaml:221
 			fx.closeTo(0)
 			m.State = ClientStateGone
 			return took(10)
 		case ClientEventLost:
-			// specs/lockstep/spec.yaml:239
+			// specs/lockstep/spec.yaml:222
 			fx.report(ClientReportOver)
 			m.State = ClientStateGone
 			return took(11)
@@ -133,7 +133,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateGame:
 		switch ev.Kind {
 		case ClientCommandFrame:
-			// specs/lockstep/spec.yaml:215
+			// specs/lockstep/spec.yaml:203
 			holds := m.Lengths.Len > 0
 			if holds {
 				all := true
@@ -192,14 +192,14 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case ClientCommandSpeed:
-			// specs/lockstep/spec.yaml:225
+			// specs/lockstep/spec.yaml:208
 			if ev.Speed.Want != m.Length {
 				fx.sendTo(MessageServerSpeed, 0).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
 				return took(13)
 			}
 			return refused(fsm.NoTransition)
 		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:232
+			// specs/lockstep/spec.yaml:215
 			list := m.Queues[ev.Message.Gamecommands.Slot]
 			if !list.add(ev.Message.Gamecommands.Entry) {
 				return refused(14)
@@ -207,26 +207,26 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.Queues[ev.Message.Gamecommands.Slot] = list
 			return took(14)
 		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:233
+			// specs/lockstep/spec.yaml:216
 			if !m.Lengths.add(ev.Message.NwfDone.Done) {
 				return refused(15)
 			}
 			return took(15)
 		case ClientReceiveServerAsync:
-			// specs/lockstep/spec.yaml:234
+			// specs/lockstep/spec.yaml:217
 			fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 			return took(16)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:235
+			// specs/lockstep/spec.yaml:218
 			fx.report(ClientReportKicked).Kicked = ClientKickedReport{Slot: ev.Message.PlayerKicked.Slot}
 			return took(17)
 		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:238
+			// specs/lockstep/spec.yaml:221
 			fx.closeTo(0)
 			m.State = ClientStateGone
 			return took(18)
 		case ClientEventLost:
-			// specs/lockstep/spec.yaml:239
+			// specs/lockstep/spec.yaml:222
 			fx.report(ClientReportOver)
 			m.State = ClientStateGone
 			return took(19)
@@ -234,19 +234,19 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateGone:
 		switch ev.Kind {
 		case ClientReceiveServerStart:
-			// specs/lockstep/spec.yaml:228
+			// specs/lockstep/spec.yaml:211
 			return ignored(20)
 		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:228
+			// specs/lockstep/spec.yaml:211
 			return ignored(21)
 		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:228
+			// specs/lockstep/spec.yaml:211
 			return ignored(22)
 		case ClientReceiveServerAsync:
-			// specs/lockstep/spec.yaml:228
+			// specs/lockstep/spec.yaml:211
 			return ignored(23)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:228
+			// specs/lockstep/spec.yaml:211
 			return ignored(24)
 		}
 	}

@@ -15,7 +15,7 @@ type ServerState uint8
 const (
 	ServerStateConfig  ServerState = iota // players come and go
 	ServerStateLoading                    // waits for one empty command of each player
-	ServerStateGame                       // the game runs
+	ServerStateGame                       // the game runs; who has left is supplied, m frames ahead
 )
 
 var serverStateNames = [...]string{"config", "loading", "game"}
@@ -76,21 +76,21 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerStateConfig:
 		switch ev.Kind {
 		case ServerReceiveJoin:
-			// specs/lockstep/spec.yaml:68
+			// specs/lockstep/spec.yaml:89
 			value := int64(ev.Message.Join.Slot)
 			m.Playing = m.Playing | Slots(1<<uint64(value))
 			value2 := int64(fx.from)
 			m.There = m.There | Links(1<<uint64(value2))
 			return took(0)
 		case ServerEventLost:
-			// specs/lockstep/spec.yaml:69
+			// specs/lockstep/spec.yaml:90
 			value := int64(fx.from) - 1
 			m.Playing = m.Playing &^ Slots(maskOf(value))
 			value2 := int64(fx.from)
 			m.There = m.There &^ Links(maskOf(value2))
 			return took(1)
 		case ServerCommandBegin:
-			// specs/lockstep/spec.yaml:70
+			// specs/lockstep/spec.yaml:91
 			if countBits(uint64(m.Playing)) > 0 {
 				value := int64(m.Self)
 				list := m.There &^ Links(maskOf(value))
@@ -110,125 +110,116 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 	case ServerStateLoading:
 		switch ev.Kind {
-		case ServerReceiveJoin:
-			// specs/lockstep/spec.yaml:73 too late
-			fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
-			return took(3)
-		case ServerReceiveGamecommands:
-			// specs/lockstep/spec.yaml:75 is removed; what it sent before it knew counts no more
-			value := int64(fx.from)
-			if !(uint64(m.There)&maskOf(value) != 0) {
-				return took(4)
-			}
-			// specs/lockstep/spec.yaml:76
-			list := m.Queues[ev.Message.Gamecommands.Slot]
-			if !list.add(ev.Message.Gamecommands.Entry) {
-				return refused(5)
-			}
-			m.Queues[ev.Message.Gamecommands.Slot] = list
-			value2 := int64(m.Self)
-			list2 := m.There &^ Links(maskOf(value2))
-			for i := range 62 {
-				if uint64(list2)>>i&1 == 0 {
-					continue
-				}
-				peer := fsm.Peer(i)
-				fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
-			}
-			return took(5)
-		case ServerReceiveServerSpeed:
-			// specs/lockstep/spec.yaml:79
-			m.Wanted = ev.Message.ServerSpeed.Want
-			return took(6)
 		case ServerEventLost:
-			// specs/lockstep/spec.yaml:81 was too late anyway or is removed
+			// specs/lockstep/spec.yaml:95 was too late anyway or is removed
 			value := int64(fx.from)
 			if !(uint64(m.There)&maskOf(value) != 0) {
-				return took(7)
+				return took(3)
 			}
-			// specs/lockstep/spec.yaml:82
+			// specs/lockstep/spec.yaml:96
 			old := *m
-			value2 := int64(fx.from)
-			m.There = m.There &^ Links(maskOf(value2))
-			value3 := int64(fx.from) - 1
-			if value3 < 0 || value3 > 7 {
-				return m.undo(&old, fx, 8)
+			value2 := int64(fx.from) - 1
+			if value2 < 0 || value2 > 7 {
+				return refused(4)
 			}
-			m.Left = m.Left | Slots(1<<uint64(value3))
-			value4 := int64(m.Self)
-			list := m.There &^ Links(maskOf(value4))
+			slot := Slot(value2)
+			value3 := int64(slot) + 1
+			m.There = m.There &^ Links(maskOf(value3))
+			value4 := int64(slot)
+			m.Left = m.Left | Slots(1<<uint64(value4))
+			value5 := int64(m.Self)
+			list := m.There &^ Links(maskOf(value5))
 			for i := range 62 {
 				if uint64(list)>>i&1 == 0 {
 					continue
 				}
 				peer := fsm.Peer(i)
-				value5 := int64(fx.from) - 1
-				if value5 < 0 || value5 > 7 {
-					return m.undo(&old, fx, 8)
-				}
-				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: Slot(value5)}
+				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: slot}
 			}
 			value6 := int64(fx.from) - 1
 			if value6 < 0 || value6 > 7 {
-				return m.undo(&old, fx, 8)
+				return m.undo(&old, fx, 4)
 			}
 			if m.Queues[value6].Len == 0 {
 				value7 := int64(fx.from) - 1
 				if value7 < 0 || value7 > 7 {
-					return m.undo(&old, fx, 8)
+					return m.undo(&old, fx, 4)
 				}
-				m.Queues[value7] = Entries{Len: 1, Items: [6]Entry{Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}}}
+				slot2 := Slot(value7)
+				sent := Frame(int64(12) - 3)
+				sum := Checksum(0)
+				entry := Entry{Sent: sent, Commands: 0, Sum: sum}
+				list2 := m.Queues[slot2]
+				if !list2.add(entry) {
+					return m.undo(&old, fx, 4)
+				}
+				m.Queues[slot2] = list2
 				value8 := int64(m.Self)
-				list2 := m.There &^ Links(maskOf(value8))
+				list3 := m.There &^ Links(maskOf(value8))
 				for i2 := range 62 {
-					if uint64(list2)>>i2&1 == 0 {
+					if uint64(list3)>>i2&1 == 0 {
 						continue
 					}
 					peer2 := fsm.Peer(i2)
-					value9 := int64(fx.from) - 1
-					if value9 < 0 || value9 > 7 {
-						return m.undo(&old, fx, 8)
-					}
-					fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: Slot(value9), Entry: Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}}
+					fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: slot2, Entry: entry}
 				}
 			}
-			return took(8)
+			return took(4)
 		case ServerTimerLoadTime:
+			old := *m
 			m.LoadTime = false
-			// specs/lockstep/spec.yaml:90 who has not loaded by now is removed
-			for s := range Slot(8) {
-				value := int64(s)
-				if uint64(m.Playing)&maskOf(value) != 0 && m.Queues[s].Len == 0 {
-					fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
-					fx.closeTo(fsm.Peer(int64(s) + 1))
-					value2 := int64(s) + 1
-					m.There = m.There &^ Links(maskOf(value2))
-					value3 := int64(s)
-					m.Left = m.Left | Slots(1<<uint64(value3))
-					value4 := int64(m.Self)
-					list := m.There &^ Links(maskOf(value4))
-					for i := range 62 {
-						if uint64(list)>>i&1 == 0 {
-							continue
-						}
-						peer := fsm.Peer(i)
-						fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
-					}
-					m.Queues[s] = Entries{Len: 1, Items: [6]Entry{Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}}}
-					value5 := int64(m.Self)
-					list2 := m.There &^ Links(maskOf(value5))
-					for i2 := range 62 {
-						if uint64(list2)>>i2&1 == 0 {
-							continue
-						}
-						peer2 := fsm.Peer(i2)
-						fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s, Entry: Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: 0}}
-					}
+			// specs/lockstep/spec.yaml:100 who has not loaded by now is removed
+			var list SlotList
+			for i := range 8 {
+				if uint64(m.Playing)>>i&1 == 0 {
+					continue
+				}
+				s2 := Slot(i)
+				if m.Queues[s2].Len != 0 {
+					continue
+				}
+				if !list.add(s2) {
+					return m.undo(&old, fx, 5)
 				}
 			}
-			return took(9)
+			list2 := list
+			for _, s := range list2.Items[:list2.Len] {
+				fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
+				fx.closeTo(fsm.Peer(int64(s) + 1))
+				value := int64(s) + 1
+				m.There = m.There &^ Links(maskOf(value))
+				value2 := int64(s)
+				m.Left = m.Left | Slots(1<<uint64(value2))
+				value3 := int64(m.Self)
+				list3 := m.There &^ Links(maskOf(value3))
+				for i2 := range 62 {
+					if uint64(list3)>>i2&1 == 0 {
+						continue
+					}
+					peer := fsm.Peer(i2)
+					fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
+				}
+				sent := Frame(int64(12) - 3)
+				sum := Checksum(0)
+				entry := Entry{Sent: sent, Commands: 0, Sum: sum}
+				list4 := m.Queues[s]
+				if !list4.add(entry) {
+					return m.undo(&old, fx, 5)
+				}
+				m.Queues[s] = list4
+				value4 := int64(m.Self)
+				list5 := m.There &^ Links(maskOf(value4))
+				for i3 := range 62 {
+					if uint64(list5)>>i3&1 == 0 {
+						continue
+					}
+					peer2 := fsm.Peer(i3)
+					fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s, Entry: entry}
+				}
+			}
+			return took(5)
 		case ServerCommandFrame:
-			// specs/lockstep/spec.yaml:103 everybody has loaded; the frames before frame m get empty commands and lengths
+			// specs/lockstep/spec.yaml:108 everybody has loaded; the frames before frame m get empty commands and lengths
 			all := true
 			for i := range 8 {
 				if uint64(m.Playing)>>i&1 == 0 {
@@ -242,59 +233,49 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			if all {
 				old := *m
-				for i3 := range 3 {
+				for i3 := range 2 {
 					i2 := uint8(i3 + 1)
-					for s2 := range Slot(8) {
-						holds := i2 < 3
-						if holds {
-							value := int64(s2)
-							holds = uint64(m.Playing)&maskOf(value) != 0
+					list := m.Playing
+					for i4 := range 8 {
+						if uint64(list)>>i4&1 == 0 {
+							continue
 						}
-						if holds {
-							list := m.Queues[s2]
-							value2 := int64(12) - 3 + int64(i2)
-							if value2 > 11 {
-								return m.undo(&old, fx, 10)
+						s2 := Slot(i4)
+						sent := Frame(int64(12) - 3 + int64(i2))
+						if m.Queues[s2].Len == 0 {
+							return m.undo(&old, fx, 6)
+						}
+						sum := m.Queues[s2].Items[0].Sum
+						entry := Entry{Sent: sent, Commands: 0, Sum: sum}
+						list2 := m.Queues[s2]
+						if !list2.add(entry) {
+							return m.undo(&old, fx, 6)
+						}
+						m.Queues[s2] = list2
+						value := int64(m.Self)
+						list3 := m.There &^ Links(maskOf(value))
+						for i5 := range 62 {
+							if uint64(list3)>>i5&1 == 0 {
+								continue
 							}
-							if m.Queues[s2].Len == 0 {
-								return m.undo(&old, fx, 10)
-							}
-							if !list.add(Entry{Sent: Frame(value2), Commands: 0, Sum: m.Queues[s2].Items[0].Sum}) {
-								return m.undo(&old, fx, 10)
-							}
-							m.Queues[s2] = list
-							value3 := int64(m.Self)
-							list2 := m.There &^ Links(maskOf(value3))
-							for i4 := range 62 {
-								if uint64(list2)>>i4&1 == 0 {
-									continue
-								}
-								peer := fsm.Peer(i4)
-								value4 := int64(12) - 3 + int64(i2)
-								if value4 > 11 {
-									return m.undo(&old, fx, 10)
-								}
-								if m.Queues[s2].Len == 0 {
-									return m.undo(&old, fx, 10)
-								}
-								fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s2, Entry: Entry{Sent: Frame(value4), Commands: 0, Sum: m.Queues[s2].Items[0].Sum}}
-							}
+							peer := fsm.Peer(i5)
+							fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s2, Entry: entry}
 						}
 					}
 				}
-				for i6 := range 3 {
-					i5 := uint8(i6 + 1)
-					if !m.Lengths.add(Done{Frame: Frame(int64(i5) - 1), Length: m.Length}) {
-						return m.undo(&old, fx, 10)
+				for i6 := range uint8(3) {
+					done := Done{Frame: Frame(i6), Length: m.Length}
+					if !m.Lengths.add(done) {
+						return m.undo(&old, fx, 6)
 					}
-					value5 := int64(m.Self)
-					list3 := m.There &^ Links(maskOf(value5))
+					value2 := int64(m.Self)
+					list4 := m.There &^ Links(maskOf(value2))
 					for i7 := range 62 {
-						if uint64(list3)>>i7&1 == 0 {
+						if uint64(list4)>>i7&1 == 0 {
 							continue
 						}
 						peer2 := fsm.Peer(i7)
-						fx.sendTo(MessageNwfDone, peer2).NwfDone = NwfDoneMessage{Done: Done{Frame: Frame(int64(i5) - 1), Length: m.Length}}
+						fx.sendTo(MessageNwfDone, peer2).NwfDone = NwfDoneMessage{Done: done}
 					}
 				}
 				if m.LoadTime {
@@ -304,53 +285,52 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.LagTime = true
 				fx.start(serverAlarmLagTime, 0)
 				m.State = ServerStateGame
-				// specs/lockstep/spec.yaml:123 entry
-				list4 := m.Left
+				// specs/lockstep/spec.yaml:119 entry
+				list5 := m.Left
 				for i8 := range 8 {
-					if uint64(list4)>>i8&1 == 0 {
+					if uint64(list5)>>i8&1 == 0 {
 						continue
 					}
 					s3 := Slot(i8)
-					for i10 := range 3 {
-						_ = uint8(i10 + 1)
-						if m.Queues[s3].Len < 3 {
-							value6 := int64(m.Self)
-							list5 := m.There &^ Links(maskOf(value6))
-							for i11 := range 62 {
-								if uint64(list5)>>i11&1 == 0 {
-									continue
-								}
-								peer3 := fsm.Peer(i11)
-								fx.sendTo(MessageGamecommands, peer3).Gamecommands = GamecommandsMessage{Slot: s3, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s3].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
-							}
+					for i9 := range uint8(3) {
+						if m.Queues[s3].Len <= i9 {
+							sent2 := Frame((int64(m.Now) + int64(i9) + 12 - 3) % 12)
+							sum2 := Checksum(0)
+							entry2 := Entry{Sent: sent2, Commands: 0, Sum: sum2}
 							list6 := m.Queues[s3]
-							if !list6.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s3].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
-								return m.undo(&old, fx, 10)
+							if !list6.add(entry2) {
+								return m.undo(&old, fx, 6)
 							}
 							m.Queues[s3] = list6
+							value3 := int64(m.Self)
+							list7 := m.There &^ Links(maskOf(value3))
+							for i10 := range 62 {
+								if uint64(list7)>>i10&1 == 0 {
+									continue
+								}
+								peer3 := fsm.Peer(i10)
+								fx.sendTo(MessageGamecommands, peer3).Gamecommands = GamecommandsMessage{Slot: s3, Entry: entry2}
+							}
 						}
 					}
 				}
-				return took(10)
+				return took(6)
 			}
 			return refused(fsm.NoTransition)
-		}
-	case ServerStateGame:
-		switch ev.Kind {
 		case ServerReceiveJoin:
-			// specs/lockstep/spec.yaml:131 too late
+			// specs/lockstep/spec.yaml:151 too late
 			fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
-			return took(11)
+			return took(7)
 		case ServerReceiveGamecommands:
-			// specs/lockstep/spec.yaml:133 is removed; what it sent before it knew counts no more
+			// specs/lockstep/spec.yaml:153 is removed; what it sent before it knew counts no more
 			value := int64(fx.from)
 			if !(uint64(m.There)&maskOf(value) != 0) {
-				return took(12)
+				return took(8)
 			}
-			// specs/lockstep/spec.yaml:134
+			// specs/lockstep/spec.yaml:154
 			list := m.Queues[ev.Message.Gamecommands.Slot]
 			if !list.add(ev.Message.Gamecommands.Entry) {
-				return refused(13)
+				return refused(9)
 			}
 			m.Queues[ev.Message.Gamecommands.Slot] = list
 			value2 := int64(m.Self)
@@ -362,125 +342,141 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				peer := fsm.Peer(i)
 				fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
 			}
-			return took(13)
+			return took(9)
 		case ServerReceiveServerSpeed:
-			// specs/lockstep/spec.yaml:137
+			// specs/lockstep/spec.yaml:155
 			m.Wanted = ev.Message.ServerSpeed.Want
-			return took(14)
+			return took(10)
+		}
+	case ServerStateGame:
+		switch ev.Kind {
 		case ServerEventLost:
-			// specs/lockstep/spec.yaml:139 was too late anyway or is removed
+			// specs/lockstep/spec.yaml:124 was too late anyway or is removed
 			value := int64(fx.from)
 			if !(uint64(m.There)&maskOf(value) != 0) {
-				return took(15)
+				return took(11)
 			}
-			// specs/lockstep/spec.yaml:140
+			// specs/lockstep/spec.yaml:125
 			old := *m
-			value2 := int64(fx.from)
-			m.There = m.There &^ Links(maskOf(value2))
-			value3 := int64(fx.from) - 1
-			if value3 < 0 || value3 > 7 {
-				return m.undo(&old, fx, 16)
+			value2 := int64(fx.from) - 1
+			if value2 < 0 || value2 > 7 {
+				return refused(12)
 			}
-			m.Left = m.Left | Slots(1<<uint64(value3))
-			value4 := int64(m.Self)
-			list := m.There &^ Links(maskOf(value4))
+			slot := Slot(value2)
+			value3 := int64(slot) + 1
+			m.There = m.There &^ Links(maskOf(value3))
+			value4 := int64(slot)
+			m.Left = m.Left | Slots(1<<uint64(value4))
+			value5 := int64(m.Self)
+			list := m.There &^ Links(maskOf(value5))
 			for i := range 62 {
 				if uint64(list)>>i&1 == 0 {
 					continue
 				}
 				peer := fsm.Peer(i)
-				value5 := int64(fx.from) - 1
-				if value5 < 0 || value5 > 7 {
-					return m.undo(&old, fx, 16)
-				}
-				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: Slot(value5)}
+				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: slot}
 			}
 			m.State = ServerStateGame
-			// specs/lockstep/spec.yaml:123 entry
+			// specs/lockstep/spec.yaml:119 entry
 			list2 := m.Left
 			for i2 := range 8 {
 				if uint64(list2)>>i2&1 == 0 {
 					continue
 				}
 				s := Slot(i2)
-				for i4 := range 3 {
-					_ = uint8(i4 + 1)
-					if m.Queues[s].Len < 3 {
+				for i3 := range uint8(3) {
+					if m.Queues[s].Len <= i3 {
+						sent := Frame((int64(m.Now) + int64(i3) + 12 - 3) % 12)
+						sum := Checksum(0)
+						entry := Entry{Sent: sent, Commands: 0, Sum: sum}
+						list3 := m.Queues[s]
+						if !list3.add(entry) {
+							return m.undo(&old, fx, 12)
+						}
+						m.Queues[s] = list3
 						value6 := int64(m.Self)
-						list3 := m.There &^ Links(maskOf(value6))
-						for i5 := range 62 {
-							if uint64(list3)>>i5&1 == 0 {
+						list4 := m.There &^ Links(maskOf(value6))
+						for i4 := range 62 {
+							if uint64(list4)>>i4&1 == 0 {
 								continue
 							}
-							peer2 := fsm.Peer(i5)
-							fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
+							peer2 := fsm.Peer(i4)
+							fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s, Entry: entry}
 						}
-						list4 := m.Queues[s]
-						if !list4.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
-							return m.undo(&old, fx, 16)
-						}
-						m.Queues[s] = list4
 					}
 				}
 			}
-			return took(16)
+			return took(12)
 		case ServerTimerLagTime:
 			old := *m
 			m.LagTime = false
-			// specs/lockstep/spec.yaml:145 whose commands are missing for so long is removed
-			for s := range Slot(8) {
-				value := int64(s)
-				if uint64(m.Playing)&maskOf(value) != 0 && m.Queues[s].Len == 0 {
-					fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
-					fx.closeTo(fsm.Peer(int64(s) + 1))
-					value2 := int64(s) + 1
-					m.There = m.There &^ Links(maskOf(value2))
-					value3 := int64(s)
-					m.Left = m.Left | Slots(1<<uint64(value3))
-					value4 := int64(m.Self)
-					list := m.There &^ Links(maskOf(value4))
-					for i := range 62 {
-						if uint64(list)>>i&1 == 0 {
-							continue
-						}
-						peer := fsm.Peer(i)
-						fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
+			// specs/lockstep/spec.yaml:127 whose commands are missing for so long is removed
+			var list SlotList
+			for i := range 8 {
+				if uint64(m.Playing)>>i&1 == 0 {
+					continue
+				}
+				s2 := Slot(i)
+				if m.Queues[s2].Len != 0 {
+					continue
+				}
+				if !list.add(s2) {
+					return m.undo(&old, fx, 13)
+				}
+			}
+			list2 := list
+			for _, s := range list2.Items[:list2.Len] {
+				fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
+				fx.closeTo(fsm.Peer(int64(s) + 1))
+				value := int64(s) + 1
+				m.There = m.There &^ Links(maskOf(value))
+				value2 := int64(s)
+				m.Left = m.Left | Slots(1<<uint64(value2))
+				value3 := int64(m.Self)
+				list3 := m.There &^ Links(maskOf(value3))
+				for i2 := range 62 {
+					if uint64(list3)>>i2&1 == 0 {
+						continue
 					}
+					peer := fsm.Peer(i2)
+					fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
 				}
 			}
 			m.LagTime = true
 			fx.start(serverAlarmLagTime, 0)
 			m.State = ServerStateGame
-			// specs/lockstep/spec.yaml:123 entry
-			list2 := m.Left
-			for i2 := range 8 {
-				if uint64(list2)>>i2&1 == 0 {
+			// specs/lockstep/spec.yaml:119 entry
+			list4 := m.Left
+			for i3 := range 8 {
+				if uint64(list4)>>i3&1 == 0 {
 					continue
 				}
-				s2 := Slot(i2)
-				for i4 := range 3 {
-					_ = uint8(i4 + 1)
-					if m.Queues[s2].Len < 3 {
-						value5 := int64(m.Self)
-						list3 := m.There &^ Links(maskOf(value5))
+				s3 := Slot(i3)
+				for i4 := range uint8(3) {
+					if m.Queues[s3].Len <= i4 {
+						sent := Frame((int64(m.Now) + int64(i4) + 12 - 3) % 12)
+						sum := Checksum(0)
+						entry := Entry{Sent: sent, Commands: 0, Sum: sum}
+						list5 := m.Queues[s3]
+						if !list5.add(entry) {
+							return m.undo(&old, fx, 13)
+						}
+						m.Queues[s3] = list5
+						value4 := int64(m.Self)
+						list6 := m.There &^ Links(maskOf(value4))
 						for i5 := range 62 {
-							if uint64(list3)>>i5&1 == 0 {
+							if uint64(list6)>>i5&1 == 0 {
 								continue
 							}
 							peer2 := fsm.Peer(i5)
-							fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s2, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s2].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
+							fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s3, Entry: entry}
 						}
-						list4 := m.Queues[s2]
-						if !list4.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s2].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
-							return m.undo(&old, fx, 17)
-						}
-						m.Queues[s2] = list4
 					}
 				}
 			}
-			return took(17)
+			return took(13)
 		case ServerCommandFrame:
-			// specs/lockstep/spec.yaml:158
+			// specs/lockstep/spec.yaml:133
 			holds := m.Lengths.Len > 0
 			if holds {
 				all := true
@@ -505,7 +501,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 					}
 					s2 := Slot(i2)
 					if m.Queues[s2].Len == 0 {
-						return refused(18)
+						return refused(14)
 					}
 					if int64(m.Queues[s2].Items[0].Sent) != (int64(m.Now)+12-3)%12 {
 						some = true
@@ -515,7 +511,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				holds2 := some
 				if !holds2 {
 					if m.Lengths.Len == 0 {
-						return refused(18)
+						return refused(14)
 					}
 					holds2 = m.Lengths.Items[0].Frame != m.Now
 				}
@@ -529,41 +525,28 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 						continue
 					}
 					s3 := Slot(i3)
-					some2 := false
+					if m.Queues[s3].Len == 0 {
+						return m.undo(&old, fx, 14)
+					}
+					var first Optional[Slot]
 					list2 := m.Playing &^ m.Left
 					for i4 := range 8 {
 						if uint64(list2)>>i4&1 == 0 {
 							continue
 						}
 						h := Slot(i4)
-						all2 := true
-						list3 := m.Playing &^ m.Left
-						for i5 := range 8 {
-							if uint64(list3)>>i5&1 == 0 {
-								continue
-							}
-							k := Slot(i5)
-							if h > k {
-								all2 = false
-								break
-							}
-						}
-						holds3 := all2
-						if holds3 {
-							if m.Queues[s3].Len == 0 {
-								return m.undo(&old, fx, 18)
-							}
-							if m.Queues[h].Len == 0 {
-								return m.undo(&old, fx, 18)
-							}
-							holds3 = m.Queues[s3].Items[0].Sum != m.Queues[h].Items[0].Sum
-						}
-						if holds3 {
-							some2 = true
+						if true {
+							first = Optional[Slot]{Present: true, Value: h}
 							break
 						}
 					}
-					if !some2 {
+					if !first.Present {
+						return m.undo(&old, fx, 14)
+					}
+					if m.Queues[first.Value].Len == 0 {
+						return m.undo(&old, fx, 14)
+					}
+					if m.Queues[s3].Items[0].Sum == m.Queues[first.Value].Items[0].Sum {
 						continue
 					}
 					value := int64(s3)
@@ -573,104 +556,134 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				if countBits(uint64(m.Odd)) > 0 {
 					fx.report(ServerReportOutOfStep).OutOfStep = ServerOutOfStepReport{Slots: m.Odd}
 					value2 := int64(m.Self)
-					list4 := m.There &^ Links(maskOf(value2))
-					for i6 := range 62 {
-						if uint64(list4)>>i6&1 == 0 {
+					list3 := m.There &^ Links(maskOf(value2))
+					for i5 := range 62 {
+						if uint64(list3)>>i5&1 == 0 {
 							continue
 						}
-						peer := fsm.Peer(i6)
+						peer := fsm.Peer(i5)
 						fx.sendTo(MessageServerAsync, peer).ServerAsync = ServerAsyncMessage{Slots: m.Odd}
 					}
 				}
-				list5 := m.Odd
-				for i7 := range 8 {
-					if uint64(list5)>>i7&1 == 0 {
+				list4 := m.Odd
+				for i6 := range 8 {
+					if uint64(list4)>>i6&1 == 0 {
 						continue
 					}
-					s4 := Slot(i7)
+					s4 := Slot(i6)
 					fx.closeTo(fsm.Peer(int64(s4) + 1))
 					value3 := int64(s4) + 1
 					m.There = m.There &^ Links(maskOf(value3))
 					value4 := int64(s4)
 					m.Left = m.Left | Slots(1<<uint64(value4))
 					value5 := int64(m.Self)
-					list6 := m.There &^ Links(maskOf(value5))
-					for i8 := range 62 {
-						if uint64(list6)>>i8&1 == 0 {
+					list5 := m.There &^ Links(maskOf(value5))
+					for i7 := range 62 {
+						if uint64(list5)>>i7&1 == 0 {
 							continue
 						}
-						peer2 := fsm.Peer(i8)
+						peer2 := fsm.Peer(i7)
 						fx.sendTo(MessagePlayerKicked, peer2).PlayerKicked = PlayerKickedMessage{Slot: s4}
 					}
 				}
-				list7 := m.Playing
-				for i9 := range 8 {
-					if uint64(list7)>>i9&1 == 0 {
+				list6 := m.Playing
+				for i8 := range 8 {
+					if uint64(list6)>>i8&1 == 0 {
 						continue
 					}
-					s5 := Slot(i9)
-					list8 := m.Queues[s5]
-					if !list8.dropFirst() {
-						return m.undo(&old, fx, 18)
+					s5 := Slot(i8)
+					list7 := m.Queues[s5]
+					if !list7.dropFirst() {
+						return m.undo(&old, fx, 14)
 					}
-					m.Queues[s5] = list8
+					m.Queues[s5] = list7
 				}
 				if m.Lengths.Len == 0 {
-					return m.undo(&old, fx, 18)
+					return m.undo(&old, fx, 14)
 				}
 				m.Length = m.Lengths.Items[0].Length
-				list9 := m.Lengths
-				if !list9.dropFirst() {
-					return m.undo(&old, fx, 18)
+				if !m.Lengths.dropFirst() {
+					return m.undo(&old, fx, 14)
 				}
-				list10 := list9
-				if !list10.add(Done{Frame: Frame((int64(m.Now) + 3) % 12), Length: m.Wanted}) {
-					return m.undo(&old, fx, 18)
+				done := Done{Frame: Frame((int64(m.Now) + 3) % 12), Length: m.Wanted}
+				if !m.Lengths.add(done) {
+					return m.undo(&old, fx, 14)
 				}
-				m.Lengths = list10
 				value6 := int64(m.Self)
-				list11 := m.There &^ Links(maskOf(value6))
-				for i10 := range 62 {
-					if uint64(list11)>>i10&1 == 0 {
+				list8 := m.There &^ Links(maskOf(value6))
+				for i9 := range 62 {
+					if uint64(list8)>>i9&1 == 0 {
 						continue
 					}
-					peer3 := fsm.Peer(i10)
-					fx.sendTo(MessageNwfDone, peer3).NwfDone = NwfDoneMessage{Done: Done{Frame: Frame((int64(m.Now) + 3) % 12), Length: m.Wanted}}
+					peer3 := fsm.Peer(i9)
+					fx.sendTo(MessageNwfDone, peer3).NwfDone = NwfDoneMessage{Done: done}
 				}
 				m.Now = Frame((int64(m.Now) + 1) % 12)
 				m.LagTime = true
 				fx.start(serverAlarmLagTime, 0)
 				m.State = ServerStateGame
-				// specs/lockstep/spec.yaml:123 entry
-				list12 := m.Left
-				for i11 := range 8 {
-					if uint64(list12)>>i11&1 == 0 {
+				// specs/lockstep/spec.yaml:119 entry
+				list9 := m.Left
+				for i10 := range 8 {
+					if uint64(list9)>>i10&1 == 0 {
 						continue
 					}
-					s6 := Slot(i11)
-					for i13 := range 3 {
-						_ = uint8(i13 + 1)
-						if m.Queues[s6].Len < 3 {
+					s6 := Slot(i10)
+					for i11 := range uint8(3) {
+						if m.Queues[s6].Len <= i11 {
+							sent := Frame((int64(m.Now) + int64(i11) + 12 - 3) % 12)
+							sum := Checksum(0)
+							entry := Entry{Sent: sent, Commands: 0, Sum: sum}
+							list10 := m.Queues[s6]
+							if !list10.add(entry) {
+								return m.undo(&old, fx, 14)
+							}
+							m.Queues[s6] = list10
 							value7 := int64(m.Self)
-							list13 := m.There &^ Links(maskOf(value7))
-							for i14 := range 62 {
-								if uint64(list13)>>i14&1 == 0 {
+							list11 := m.There &^ Links(maskOf(value7))
+							for i12 := range 62 {
+								if uint64(list11)>>i12&1 == 0 {
 									continue
 								}
-								peer4 := fsm.Peer(i14)
-								fx.sendTo(MessageGamecommands, peer4).Gamecommands = GamecommandsMessage{Slot: s6, Entry: Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s6].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}}
+								peer4 := fsm.Peer(i12)
+								fx.sendTo(MessageGamecommands, peer4).Gamecommands = GamecommandsMessage{Slot: s6, Entry: entry}
 							}
-							list14 := m.Queues[s6]
-							if !list14.add(Entry{Sent: Frame((int64(m.Now) + int64(m.Queues[s6].Len) + 12 - 3) % 12), Commands: 0, Sum: 0}) {
-								return m.undo(&old, fx, 18)
-							}
-							m.Queues[s6] = list14
 						}
 					}
 				}
-				return took(18)
+				return took(14)
 			}
 			return refused(fsm.NoTransition)
+		case ServerReceiveJoin:
+			// specs/lockstep/spec.yaml:151 too late
+			fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
+			return took(15)
+		case ServerReceiveGamecommands:
+			// specs/lockstep/spec.yaml:153 is removed; what it sent before it knew counts no more
+			value := int64(fx.from)
+			if !(uint64(m.There)&maskOf(value) != 0) {
+				return took(16)
+			}
+			// specs/lockstep/spec.yaml:154
+			list := m.Queues[ev.Message.Gamecommands.Slot]
+			if !list.add(ev.Message.Gamecommands.Entry) {
+				return refused(17)
+			}
+			m.Queues[ev.Message.Gamecommands.Slot] = list
+			value2 := int64(m.Self)
+			list2 := m.There &^ Links(maskOf(value2))
+			for i := range 62 {
+				if uint64(list2)>>i&1 == 0 {
+					continue
+				}
+				peer := fsm.Peer(i)
+				fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
+			}
+			return took(17)
+		case ServerReceiveServerSpeed:
+			// specs/lockstep/spec.yaml:155
+			m.Wanted = ev.Message.ServerSpeed.Want
+			return took(18)
 		}
 	}
 	switch ev.Kind {

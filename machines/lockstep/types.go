@@ -17,7 +17,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "ae278531318643d99b786f6455c4975e96d2be64bee694e1e5fc32ab19b09777"
+const hash = "85dd8b6cd11ac0643cae04c8447b8a1d60ab00eaaf29c750bb3805bf91235dcd"
 
 // Slot is a number in 0..7.
 type Slot uint8
@@ -113,6 +113,31 @@ func (l *DoneList) dropFirst() bool {
 	l.Items[l.Len] = none
 	return true
 }
+
+// SlotList is a list of at most 8. Items from Len on are zero.
+type SlotList struct {
+	Len   uint8
+	Items [8]Slot
+}
+
+// add appends x; false if the list is full.
+func (l *SlotList) add(x Slot) bool {
+	if int(l.Len) >= len(l.Items) {
+		return false
+	}
+	l.Items[l.Len] = x
+	l.Len++
+	return true
+}
+
+// Optional is a T or nothing; the Value of nothing is zero.
+type Optional[T comparable] struct {
+	Present bool
+	Value   T
+}
+
+// Some makes a present Optional.
+func Some[T comparable](v T) Optional[T] { return Optional[T]{Present: true, Value: v} }
 
 // countBits counts the elements of a set.
 func countBits(set uint64) int64 {

@@ -159,45 +159,45 @@ func (p *Client) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var clientEvents = fsm.Events{
-	// specs/lockstep/spec.yaml:204
+	// specs/lockstep/spec.yaml:192
 	{Name: "away join", Src: []string{"away"}, Dst: "joined"},
-	// specs/lockstep/spec.yaml:207
+	// specs/lockstep/spec.yaml:195
 	{Name: "joined SERVER_START", Src: []string{"joined"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:208
+	// specs/lockstep/spec.yaml:196
 	{Name: "joined PLAYER_KICKED", Src: []string{"joined"}, Dst: "gone"},
-	// specs/lockstep/spec.yaml:238
+	// specs/lockstep/spec.yaml:221
 	{Name: "joined leave", Src: []string{"joined"}, Dst: "gone"},
-	// specs/lockstep/spec.yaml:239
+	// specs/lockstep/spec.yaml:222
 	{Name: "joined lost", Src: []string{"joined"}, Dst: "gone"},
-	// specs/lockstep/spec.yaml:211
+	// specs/lockstep/spec.yaml:199
 	{Name: "loading loaded", Src: []string{"loading"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:232
-	{Name: "loading GAMECOMMANDS", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:233
-	{Name: "loading NWF_DONE", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:234
-	{Name: "loading SERVER_ASYNC", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:235
-	{Name: "loading PLAYER_KICKED", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:238
-	{Name: "loading leave", Src: []string{"loading"}, Dst: "gone"},
-	// specs/lockstep/spec.yaml:239
-	{Name: "loading lost", Src: []string{"loading"}, Dst: "gone"},
 	// specs/lockstep/spec.yaml:215
+	{Name: "loading GAMECOMMANDS", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:216
+	{Name: "loading NWF_DONE", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:217
+	{Name: "loading SERVER_ASYNC", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:218
+	{Name: "loading PLAYER_KICKED", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:221
+	{Name: "loading leave", Src: []string{"loading"}, Dst: "gone"},
+	// specs/lockstep/spec.yaml:222
+	{Name: "loading lost", Src: []string{"loading"}, Dst: "gone"},
+	// specs/lockstep/spec.yaml:203
 	{Name: "game frame", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:225
+	// specs/lockstep/spec.yaml:208
 	{Name: "game speed", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:232
+	// specs/lockstep/spec.yaml:215
 	{Name: "game GAMECOMMANDS", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:233
+	// specs/lockstep/spec.yaml:216
 	{Name: "game NWF_DONE", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:234
+	// specs/lockstep/spec.yaml:217
 	{Name: "game SERVER_ASYNC", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:235
+	// specs/lockstep/spec.yaml:218
 	{Name: "game PLAYER_KICKED", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:238
+	// specs/lockstep/spec.yaml:221
 	{Name: "game leave", Src: []string{"game"}, Dst: "gone"},
-	// specs/lockstep/spec.yaml:239
+	// specs/lockstep/spec.yaml:222
 	{Name: "game lost", Src: []string{"game"}, Dst: "gone"},
 }
 

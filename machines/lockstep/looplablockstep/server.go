@@ -168,44 +168,44 @@ func (p *Server) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var serverEvents = fsm.Events{
-	// specs/lockstep/spec.yaml:68
+	// specs/lockstep/spec.yaml:89
 	{Name: "config JOIN", Src: []string{"config"}, Dst: "config"},
-	// specs/lockstep/spec.yaml:69
-	{Name: "config lost", Src: []string{"config"}, Dst: "config"},
-	// specs/lockstep/spec.yaml:70
-	{Name: "config begin", Src: []string{"config"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:73
-	{Name: "loading JOIN", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:75
-	{Name: "loading GAMECOMMANDS/1", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:76
-	{Name: "loading GAMECOMMANDS/2", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:79
-	{Name: "loading SERVER_SPEED", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:81
-	{Name: "loading lost/1", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:82
-	{Name: "loading lost/2", Src: []string{"loading"}, Dst: "loading"},
 	// specs/lockstep/spec.yaml:90
+	{Name: "config lost", Src: []string{"config"}, Dst: "config"},
+	// specs/lockstep/spec.yaml:91
+	{Name: "config begin", Src: []string{"config"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:95
+	{Name: "loading lost/1", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:96
+	{Name: "loading lost/2", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:100
 	{Name: "loading loadTime", Src: []string{"loading"}, Dst: "loading"},
-	// specs/lockstep/spec.yaml:103
+	// specs/lockstep/spec.yaml:108
 	{Name: "loading frame", Src: []string{"loading"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:131
-	{Name: "game JOIN", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:133
-	{Name: "game GAMECOMMANDS/1", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:134
-	{Name: "game GAMECOMMANDS/2", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:137
-	{Name: "game SERVER_SPEED", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:139
+	// specs/lockstep/spec.yaml:151
+	{Name: "loading JOIN", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:153
+	{Name: "loading GAMECOMMANDS/1", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:154
+	{Name: "loading GAMECOMMANDS/2", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:155
+	{Name: "loading SERVER_SPEED", Src: []string{"loading"}, Dst: "loading"},
+	// specs/lockstep/spec.yaml:124
 	{Name: "game lost/1", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:140
+	// specs/lockstep/spec.yaml:125
 	{Name: "game lost/2", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:145
+	// specs/lockstep/spec.yaml:127
 	{Name: "game lagTime", Src: []string{"game"}, Dst: "game"},
-	// specs/lockstep/spec.yaml:158
+	// specs/lockstep/spec.yaml:133
 	{Name: "game frame", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:151
+	{Name: "game JOIN", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:153
+	{Name: "game GAMECOMMANDS/1", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:154
+	{Name: "game GAMECOMMANDS/2", Src: []string{"game"}, Dst: "game"},
+	// specs/lockstep/spec.yaml:155
+	{Name: "game SERVER_SPEED", Src: []string{"game"}, Dst: "game"},
 }
 
 // The names of the transitions by their number.
@@ -213,20 +213,20 @@ var serverNames = [...]string{
 	"config JOIN",
 	"config lost",
 	"config begin",
-	"loading JOIN",
-	"loading GAMECOMMANDS/1",
-	"loading GAMECOMMANDS/2",
-	"loading SERVER_SPEED",
 	"loading lost/1",
 	"loading lost/2",
 	"loading loadTime",
 	"loading frame",
-	"game JOIN",
-	"game GAMECOMMANDS/1",
-	"game GAMECOMMANDS/2",
-	"game SERVER_SPEED",
+	"loading JOIN",
+	"loading GAMECOMMANDS/1",
+	"loading GAMECOMMANDS/2",
+	"loading SERVER_SPEED",
 	"game lost/1",
 	"game lost/2",
 	"game lagTime",
 	"game frame",
+	"game JOIN",
+	"game GAMECOMMANDS/1",
+	"game GAMECOMMANDS/2",
+	"game SERVER_SPEED",
 }
