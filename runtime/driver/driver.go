@@ -11,6 +11,7 @@ package driver
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -258,6 +259,8 @@ func (d *Driver[R]) Attach(peer fsm.Peer, link transport.Link) error {
 	return err
 }
 
+var errManyStreams = errors.New("the link carries a stream for each of several peers: give it to a Host")
+
 // suits reports why a link cannot be used for a machine, nil if it can.
 func suits(info *fsm.Info, peer fsm.Peer, p transport.Properties) error {
 	var lacks string
@@ -270,6 +273,8 @@ func suits(info *fsm.Info, peer fsm.Peer, p transport.Properties) error {
 		lacks = "delivery without duplicates"
 	case p.MaxFrame > 0 && p.MaxFrame < info.MaxFrame:
 		lacks = fmt.Sprintf("frames of %d bytes (it carries %d)", info.MaxFrame, p.MaxFrame)
+	case p.Stream && p.Peers > 0:
+		return errManyStreams
 	case peer < 0 || int(peer)+max(p.Peers, 1)-1 > math.MaxInt16:
 		return fmt.Errorf("peer number %d is out of range", peer)
 	default:

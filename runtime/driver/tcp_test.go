@@ -110,3 +110,16 @@ func TestTCPLastWords(t *testing.T) {
 	_, seen := tcpSide(t, x, tcp.Config{})
 	expect(t, seen, "noted(8)", "noted(6)", "parted(0)", "lost: EOF")
 }
+
+// A driver cannot tell apart the streams of several peers.
+func TestDriverRefusesServer(t *testing.T) {
+	l, err := tcp.Serve("tcp4", "127.0.0.1:0", tcp.ServeConfig{})
+	must(t, err)
+	d := driver.New(pingpong.New(), driver.Options[runner]{})
+	if err := d.Attach(0, l); err == nil || !strings.Contains(err.Error(), "Host") {
+		t.Errorf("attached: %v", err)
+	}
+	if _, err := l.Receive(nil); !errors.Is(err, transport.ErrClosed) {
+		t.Errorf("the link is left open: %v", err)
+	}
+}

@@ -76,6 +76,8 @@ type Arrival struct {
 	Peer int
 	// N is the number of bytes written to the buffer.
 	N int
+	// Why is the reason of PeerLost, as an error of Receive is for a link of one peer; nil if the link knows none.
+	Why error
 }
 
 // Link carries frames to one peer or several. One goroutine receives and one

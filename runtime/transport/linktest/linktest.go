@@ -126,6 +126,7 @@ type reader struct {
 	link  transport.Link
 	split *transport.Splitter
 	buf   []byte
+	lost  error // why the other side of a stream is gone, for a link with several peers
 }
 
 func newReader(l transport.Link) *reader {
@@ -147,9 +148,18 @@ func (r *reader) next() ([]byte, error) {
 		if f, err := r.split.Next(); f != nil || err != nil {
 			return f, err
 		}
+		if r.lost != nil {
+			return nil, r.lost
+		}
 		got, err := r.link.Receive(r.split.Space())
 		if err != nil {
 			return nil, err
+		}
+		if got.Kind == transport.PeerLost {
+			if r.lost = got.Why; r.lost == nil {
+				r.lost = errors.New("the peer was lost for no reason")
+			}
+			continue
 		}
 		if got.N < 1 {
 			return nil, errors.New("received nothing and no error")

@@ -1,5 +1,6 @@
 // Package tcp carries frames over TCP, IPv4 and IPv6: [Dial] and [Listen] give
-// a [Link], which is a [transport.Link] with one peer.
+// a [Link], which is a [transport.Link] with one peer; [Serve] gives a
+// [Server], which is one with as many peers as connect.
 //
 // It knows no protocol: boundaries of frames are the business of
 // [transport.Splitter]. Small frames are coalesced into one write for each

@@ -15,6 +15,7 @@ type Listener struct {
 	cfg      Config
 	open     atomic.Int64
 	rejected atomic.Uint64
+	starved  atomic.Uint64 // failures to accept
 }
 
 // Listen opens address ("host:port", port 0 for a free one) on the network
@@ -63,6 +64,7 @@ func (l *Listener) Accept(ctx context.Context) (*Link, error) {
 			return nil, transport.ErrClosed
 		default:
 			// Out of descriptors, or the peer gave up already: go on, without spinning.
+			l.starved.Add(1)
 			backoff = min(max(2*backoff, time.Millisecond), time.Second)
 			if !pause(ctx, backoff) {
 				return nil, ctx.Err()

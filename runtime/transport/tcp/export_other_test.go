@@ -1,0 +1,6 @@
+//go:build !linux
+
+package tcp
+
+// Engines are all ways to serve that this system has.
+var Engines = map[string]func(network, address string, cfg ServeConfig) (*Server, error){"pooled": servePooled}

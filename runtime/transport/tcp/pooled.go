@@ -1,0 +1,402 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+// pooled is a [Server] with a goroutine for each connection, which feeds one
+// queue: for systems on which nothing better is at hand. Each connection is a [Link].
+type pooled struct {
+	cfg     ServeConfig
+	ln      *Listener
+	in      chan parcel
+	held    parcel // partly received
+	epoch   time.Time
+	waiting sync.WaitGroup
+	done    chan struct{} // closed: nobody receives any more
+	closed  atomic.Bool
+
+	mu     sync.Mutex
+	places places
+	stats  ServeStats
+	peers  []*pooledPeer // by number
+	dirty  []*pooledPeer
+
+	dl    sync.Mutex
+	until time.Time     // given to Interrupt
+	look  chan struct{} // capacity 1: until has changed, or it is closed
+}
+
+// pooledPeer is one connection.
+type pooledPeer struct {
+	link    *Link
+	number  int
+	from    netip.Addr
+	resume  chan struct{} // capacity 1: what was read has been received
+	dirty   bool
+	dropped atomic.Bool
+	paused  atomic.Int64  // until when, as a duration since the server began
+	stirred chan struct{} // capacity 1: dropped
+}
+
+// parcel is what a connection has brought.
+type parcel struct {
+	full bool
+	got  transport.Arrival
+	data []byte
+	from *pooledPeer
+}
+
+// pieceSize is how much one connection reads at a time, in bytes.
+const pieceSize = 4 << 10
+
+func newPooled(ln *net.TCPListener, cfg ServeConfig) *pooled {
+	single := Config{SendQueue: cfg.SendQueue, Linger: cfg.Linger, Stall: cfg.Stall, MaxLinks: cfg.MaxPeers}.withDefaults()
+	p := &pooled{cfg: cfg, ln: &Listener{ln: ln, cfg: single}, epoch: time.Now(), in: make(chan parcel, 16), done: make(chan struct{}),
+		look: make(chan struct{}, 1), places: newPlaces(&cfg)}
+	p.waiting.Go(func() {
+		for {
+			l, err := p.ln.Accept(context.Background())
+			if err != nil {
+				return
+			}
+			p.admit(l)
+		}
+	})
+	return p
+}
+
+func (p *pooled) admit(l *Link) {
+	from := origin(l.RemoteAddr(0).(*net.TCPAddr).AddrPort().Addr())
+	p.mu.Lock()
+	number, ok := p.places.take(from, &p.stats)
+	if !ok || p.closed.Load() {
+		if ok {
+			p.places.give(number, from)
+		}
+		p.mu.Unlock()
+		l.Abort()
+		return
+	}
+	c := &pooledPeer{link: l, number: number, from: from, resume: make(chan struct{}, 1), stirred: make(chan struct{}, 1)}
+	for len(p.peers) <= number {
+		p.peers = append(p.peers, nil)
+	}
+	p.peers[number] = c
+	p.waiting.Go(func() { p.serve(c) })
+	p.mu.Unlock()
+}
+
+// serve brings what one connection brings, from its coming to its end.
+func (p *pooled) serve(c *pooledPeer) {
+	if !p.put(parcel{got: transport.Arrival{Kind: transport.PeerUp, Peer: c.number}}) {
+		p.forget(c)
+		return
+	}
+	why := p.read(c)
+	if c.dropped.Load() {
+		why = transport.ErrClosed
+	}
+	p.mu.Lock()
+	c.dropped.Store(true) // nothing is sent from now on
+	if errors.Is(why, transport.ErrStalled) {
+		p.stats.Stalled++
+	} else if why != io.EOF && why != transport.ErrClosed {
+		p.stats.Reset++
+	}
+	p.mu.Unlock()
+	p.put(parcel{got: transport.Arrival{Kind: transport.PeerLost, Peer: c.number, Why: why}})
+	if why == io.EOF || why == transport.ErrClosed {
+		c.link.Close()
+	} else {
+		c.link.Abort()
+	}
+	p.forget(c)
+}
+
+func (p *pooled) forget(c *pooledPeer) {
+	p.mu.Lock()
+	p.peers[c.number] = nil
+	p.places.give(c.number, c.from)
+	p.mu.Unlock()
+}
+
+func (p *pooled) read(c *pooledPeer) error {
+	buf := make([]byte, pieceSize)
+	var budget bucket
+	for {
+		room, wait := buf, time.Duration(c.paused.Load())-time.Since(p.epoch)
+		if p.cfg.ByteRate > 0 && wait <= 0 {
+			var most int
+			if most, wait = budget.allow(time.Since(p.epoch)+1, p.cfg.ByteRate); wait > 0 {
+				p.count(&p.stats.Throttled)
+			}
+			room = buf[:min(len(buf), most)]
+		}
+		if wait > 0 {
+			if !p.sleep(c, wait) {
+				return transport.ErrClosed
+			}
+			continue
+		}
+		got, err := c.link.Receive(room)
+		if errors.Is(err, transport.ErrInterrupted) { // to be paused or dropped
+			if c.link.Interrupt(time.Time{}); c.dropped.Load() {
+				return transport.ErrClosed
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		budget.spend(got.N)
+		got.Peer = c.number
+		if !p.put(parcel{got: got, data: room[:got.N], from: c}) {
+			return transport.ErrClosed
+		}
+		select {
+		case <-c.resume:
+		case <-p.done:
+			return transport.ErrClosed
+		}
+	}
+}
+
+// sleep waits; it reports whether the connection is still wanted then.
+func (p *pooled) sleep(c *pooledPeer, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-c.stirred:
+	case <-p.done:
+	}
+	return !c.dropped.Load() && !p.closed.Load()
+}
+
+// put hands something to whoever receives; it reports whether anybody does.
+func (p *pooled) put(it parcel) bool {
+	it.full = true
+	select {
+	case p.in <- it:
+		return true
+	case <-p.done:
+		return false
+	}
+}
+
+func (p *pooled) count(n *uint64) {
+	p.mu.Lock()
+	*n++
+	p.mu.Unlock()
+}
+
+// Properties implements [transport.Link].
+func (p *pooled) Properties() transport.Properties { return p.cfg.properties() }
+
+// LocalAddr implements [transport.Link].
+func (p *pooled) LocalAddr() net.Addr { return p.ln.Addr() }
+
+// RemoteAddr implements [transport.Link].
+func (p *pooled) RemoteAddr(peer int) net.Addr {
+	if c := p.peer(peer); c != nil {
+		return c.link.RemoteAddr(0)
+	}
+	return nil
+}
+
+// Stats implements engine.
+func (p *pooled) Stats() ServeStats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.stats
+	s.Peers = p.places.count
+	s.Rejected += p.ln.Rejected()
+	s.Starved = p.ln.starved.Load()
+	return s
+}
+
+// peer returns a connection that is up, nil if there is none.
+func (p *pooled) peer(number int) *pooledPeer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if number < 0 || number >= len(p.peers) || p.peers[number] == nil || p.peers[number].dropped.Load() {
+		return nil
+	}
+	return p.peers[number]
+}
+
+// Receive implements [transport.Link].
+func (p *pooled) Receive(buf []byte) (transport.Arrival, error) {
+	for {
+		p.dl.Lock()
+		until := p.until
+		p.dl.Unlock()
+		wait := time.Until(until)
+		switch {
+		case p.closed.Load():
+			return transport.Arrival{}, transport.ErrClosed
+		case !until.IsZero() && wait <= 0:
+			return transport.Arrival{}, transport.ErrInterrupted
+		}
+		if got, ok := p.Next(buf); ok {
+			return got, nil
+		}
+		var late <-chan time.Time
+		var t *time.Timer
+		if !until.IsZero() {
+			t = time.NewTimer(wait)
+			late = t.C
+		}
+		select {
+		case p.held = <-p.in:
+		case <-p.look:
+		case <-late:
+		}
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+// Next implements [transport.Batched].
+func (p *pooled) Next(buf []byte) (transport.Arrival, bool) {
+	if !p.held.full {
+		select {
+		case p.held = <-p.in:
+		default:
+			return transport.Arrival{}, false
+		}
+	}
+	got := p.held.got
+	if got.Kind == transport.Data {
+		got.N = copy(buf, p.held.data)
+		if p.held.data = p.held.data[got.N:]; len(p.held.data) > 0 {
+			return got, true
+		}
+		p.held.from.resume <- struct{}{}
+	}
+	p.held = parcel{}
+	return got, true
+}
+
+func (p *pooled) stir() {
+	select {
+	case p.look <- struct{}{}:
+	default:
+	}
+}
+
+// Interrupt implements [transport.Link].
+func (p *pooled) Interrupt(at time.Time) {
+	p.dl.Lock()
+	p.until = at
+	p.dl.Unlock()
+	p.stir()
+}
+
+// Send implements [transport.Link].
+func (p *pooled) Send(peer int, frame []byte) (err error) {
+	if p.closed.Load() {
+		return transport.ErrClosed
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if peer != transport.All {
+		if peer < 0 || peer >= len(p.peers) || p.peers[peer] == nil || p.peers[peer].dropped.Load() {
+			return transport.ErrNoPeer
+		}
+		return p.queue(p.peers[peer], frame)
+	}
+	for _, c := range p.peers {
+		if c != nil && !c.dropped.Load() {
+			if e := p.queue(c, frame); e == transport.ErrQueueFull {
+				err = e
+			}
+		}
+	}
+	return err
+}
+
+func (p *pooled) queue(c *pooledPeer, frame []byte) error {
+	err := c.link.Send(0, frame)
+	if err == transport.ErrQueueFull {
+		p.stats.Full++
+	}
+	if err == nil && !c.dirty {
+		c.dirty = true
+		p.dirty = append(p.dirty, c)
+	}
+	return err
+}
+
+// Flush implements [transport.Link]. A peer on which sending fails is lost by itself.
+func (p *pooled) Flush() error {
+	if p.closed.Load() {
+		return transport.ErrClosed
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, c := range p.dirty {
+		c.link.Flush()
+		c.dirty, p.dirty[i] = false, nil
+	}
+	p.dirty = p.dirty[:0]
+	return nil
+}
+
+// Drop implements engine.
+func (p *pooled) Drop(peer int) {
+	if c := p.peer(peer); c != nil && !c.dropped.Swap(true) {
+		c.link.Interrupt(time.Unix(1, 0))
+		select {
+		case c.stirred <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Pause implements engine.
+func (p *pooled) Pause(peer int, d time.Duration) {
+	if c := p.peer(peer); c != nil {
+		p.count(&p.stats.Throttled)
+		c.paused.Store(int64(time.Since(p.epoch) + d))
+		c.link.Interrupt(time.Unix(1, 0))
+	}
+}
+
+// Close implements [transport.Link].
+func (p *pooled) Close() error { return p.shut((*Link).Close) }
+
+// Abort implements [transport.Link].
+func (p *pooled) Abort() error { return p.shut((*Link).Abort) }
+
+// shut ends all connections, side by side.
+func (p *pooled) shut(f func(*Link) error) error {
+	first := !p.closed.Swap(true)
+	p.ln.Close()
+	p.stir()
+	var closing sync.WaitGroup
+	p.mu.Lock()
+	for _, c := range p.peers {
+		if c != nil {
+			closing.Go(func() { f(c.link) })
+		}
+	}
+	p.mu.Unlock()
+	closing.Wait()
+	if first {
+		close(p.done)
+	}
+	p.waiting.Wait()
+	return nil
+}

@@ -1,0 +1,188 @@
+package tcp
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+// ServeConfig holds the limits of a [Server]. The zero value is usable.
+type ServeConfig struct {
+	// MaxPeers is the most connections at a time, those that are being closed included, 0 for 1024. Further ones are
+	// closed at once and counted.
+	MaxPeers int
+	// PerAddress is the most connections at a time from one IPv4 address or one
+	// IPv6 network of 64 bits, 0 for no limit. Further ones are closed at once and counted.
+	PerAddress int
+	// ByteRate is the most bytes a second that are taken from one peer, 0 for no
+	// limit. A second's worth may come at once; then the peer is not read from for a while, so
+	// that TCP slows it down, and nothing is lost. Frames are limited by who splits the stream, see [Server.Pause].
+	ByteRate int
+	// SendQueue is the most bytes that wait because one peer does not take
+	// them, 0 for 64 KiB. Beyond it Send fails with transport.ErrQueueFull. While more than
+	// half of it waits, nothing is received from that peer either.
+	SendQueue int
+	// Linger is how long the orderly close of a peer may take, 0 for two seconds.
+	Linger time.Duration
+	// Stall is how long a peer may take no byte at all while some wait, 0 for
+	// thirty seconds (at most a quarter more). Then it is lost with transport.ErrStalled.
+	Stall time.Duration
+}
+
+func (c ServeConfig) withDefaults() ServeConfig {
+	def := func(n *int, v int) {
+		if *n <= 0 {
+			*n = v
+		}
+	}
+	def(&c.MaxPeers, 1024)
+	def(&c.SendQueue, 64<<10)
+	single := Config{Linger: c.Linger, Stall: c.Stall}.withDefaults()
+	c.Linger, c.Stall = single.Linger, single.Stall
+	return c
+}
+
+// ServeStats count what a server has met.
+type ServeStats struct {
+	Peers     int    // connections now, those that are being closed included
+	Accepted  uint64 // connections that became peers
+	Rejected  uint64 // closed at once because of MaxPeers
+	Crowded   uint64 // closed at once because of PerAddress
+	Starved   uint64 // failures to accept, mostly for want of file descriptors
+	Throttled uint64 // times a peer was not read from because of ByteRate or Pause
+	Full      uint64 // frames that found the send queue full
+	Stalled   uint64 // peers lost because they took nothing
+	Reset     uint64 // peers lost without an orderly close of theirs
+}
+
+// Server accepts connections and carries all of them: a [transport.Link] with
+// many peers, each of which is one connection with a stream of its own. A peer comes up when it connects, and is lost
+// with the reason in Arrival.Why: io.EOF, transport.ErrReset, transport.ErrStalled. The lowest
+// free number is given first, and again when the connection has ended on both sides.
+//
+// On Linux one goroutine serves all: the one that calls Receive, which must not
+// stop doing so. A second one runs only while some peer does not take what is sent
+// or is being closed. At rest a connection takes about 200 bytes of this process. Elsewhere each connection has a
+// goroutine that reads, and a buffer of 4 KiB; the behaviour is the same.
+type Server struct{ engine }
+
+// engine is one of the two ways to do it.
+type engine interface {
+	transport.Link
+	transport.Batched
+	// Drop ends a peer in good order, after what was sent before, within the
+	// linger time. Receive announces its loss with transport.ErrClosed.
+	Drop(peer int)
+	// Pause has a peer not read from for a while. What was read already may still come. Any goroutine may call it.
+	Pause(peer int, d time.Duration)
+	// Stats returns the counters. Any goroutine may call it.
+	Stats() ServeStats
+}
+
+// Serve listens on an address ("host:port", port 0 for a free one) on the
+// network "tcp", "tcp4" or "tcp6" and returns the link of all who connect.
+func Serve(network, address string, cfg ServeConfig) (*Server, error) {
+	ln, err := Listen(network, address, Config{})
+	if err != nil {
+		return nil, err
+	}
+	e, err := newEngine(ln.ln, cfg.withDefaults())
+	if err != nil {
+		ln.Close()
+		return nil, err
+	}
+	return &Server{e}, nil
+}
+
+func (c *ServeConfig) properties() transport.Properties {
+	return transport.Properties{Ordered: true, Reliable: true, Stream: true, Peers: c.MaxPeers}
+}
+
+// places gives numbers to connections, within the limits.
+type places struct {
+	max, each int
+	taken     []bool
+	low       int // no number below it is free
+	count     int
+	from      map[netip.Addr]int // how many of one origin, if there is a limit
+}
+
+func newPlaces(cfg *ServeConfig) places {
+	p := places{max: cfg.MaxPeers, each: cfg.PerAddress}
+	if p.each > 0 {
+		p.from = map[netip.Addr]int{}
+	}
+	return p
+}
+
+// origin is what counts as one address.
+func origin(a netip.Addr) netip.Addr {
+	if a = a.Unmap(); a.Is6() {
+		network, _ := a.Prefix(64)
+		return network.Addr()
+	}
+	return a
+}
+
+// take gives a place to a connection from an origin, or counts that it has none.
+func (p *places) take(from netip.Addr, s *ServeStats) (number int, ok bool) {
+	if p.count >= p.max {
+		s.Rejected++
+		return 0, false
+	}
+	if p.each > 0 {
+		if p.from[from] >= p.each {
+			s.Crowded++
+			return 0, false
+		}
+		p.from[from]++
+	}
+	for p.low < len(p.taken) && p.taken[p.low] {
+		p.low++
+	}
+	if p.low == len(p.taken) {
+		p.taken = append(p.taken, false)
+	}
+	p.taken[p.low] = true
+	p.count++
+	s.Accepted++
+	return p.low, true
+}
+
+func (p *places) give(number int, from netip.Addr) {
+	p.taken[number] = false
+	p.low = min(p.low, number)
+	p.count--
+	if p.each > 0 {
+		if p.from[from]--; p.from[from] <= 0 {
+			delete(p.from, from)
+		}
+	}
+}
+
+// bucket is what a peer may still send.
+type bucket struct {
+	left float32
+	at   time.Duration // as of when; 0 is never
+}
+
+// leastPause is how long a peer is not read from at least, so that this is not done for every few bytes.
+const leastPause = 20 * time.Millisecond
+
+// allow returns how many bytes may be read now, or for how long none may.
+func (b *bucket) allow(now time.Duration, rate int) (n int, wait time.Duration) {
+	r := float32(rate)
+	if b.at == 0 {
+		b.left = r
+	} else {
+		b.left = min(b.left+float32((now-b.at).Seconds())*r, r)
+	}
+	b.at = now
+	if b.left >= 1 {
+		return int(b.left), 0
+	}
+	return 0, max(leastPause, time.Duration((1-b.left)/r*float32(time.Second)))
+}
+
+func (b *bucket) spend(n int) { b.left -= float32(n) }

@@ -1,0 +1,346 @@
+package tcp_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/linktest"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// engines runs a test with each way to serve.
+func engines(t *testing.T, f func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server)) {
+	for name, serve := range tcp.Engines {
+		t.Run(name, func(t *testing.T) {
+			f(t, func(cfg tcp.ServeConfig) *tcp.Server {
+				t.Helper()
+				s, err := serve("tcp4", "127.0.0.1:0", cfg)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { s.Abort() })
+				return s
+			})
+		})
+	}
+}
+
+// A server is a link like any other, from both sides.
+func TestServerLink(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		pair := func(t *testing.T) (*tcp.Server, *tcp.Link) {
+			s := open(tcp.ServeConfig{SendQueue: linktest.Queue, Linger: 500 * time.Millisecond})
+			l, err := tcp.Dial(t.Context(), "tcp4", s.LocalAddr().String(), tcp.Config{SendQueue: linktest.Queue, Linger: 500 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s, l
+		}
+		t.Run("server first", func(t *testing.T) {
+			linktest.Run(t, func(t *testing.T) (transport.Link, transport.Link) { return pair(t) })
+		})
+		t.Run("client first", func(t *testing.T) {
+			linktest.Run(t, func(t *testing.T) (transport.Link, transport.Link) { s, l := pair(t); return l, s })
+		})
+	})
+}
+
+// echo serves: what comes goes back. It tells who was lost and why, and ends with the server.
+type echo struct {
+	*tcp.Server
+	lost chan transport.Arrival
+	up   chan int
+}
+
+func echoing(t *testing.T, s *tcp.Server) *echo {
+	e := &echo{s, make(chan transport.Arrival, 2000), make(chan int, 2000)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		buf := make([]byte, 16<<10)
+		for {
+			got, err := s.Receive(buf)
+			if errors.Is(err, transport.ErrClosed) {
+				return
+			}
+			for ok := err == nil; ok; got, ok = s.Next(buf) {
+				e.take(got, buf)
+			}
+			s.Flush()
+		}
+	}()
+	t.Cleanup(func() { s.Abort(); <-ended })
+	return e
+}
+
+func (e *echo) take(got transport.Arrival, buf []byte) {
+	switch got.Kind {
+	case transport.PeerUp:
+		e.up <- got.Peer
+	case transport.PeerLost:
+		e.lost <- got
+	case transport.Data:
+		if errors.Is(e.Send(got.Peer, buf[:got.N]), transport.ErrQueueFull) {
+			e.Drop(got.Peer)
+		}
+	}
+}
+
+func (e *echo) dial(t *testing.T) *net.TCPConn {
+	t.Helper()
+	c, err := net.Dial("tcp4", e.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(20 * time.Second)) // ends a test that would hang
+	return c.(*net.TCPConn)
+}
+
+// served says something and expects to hear it.
+func served(t *testing.T, c net.Conn, what string) {
+	t.Helper()
+	if _, err := c.Write([]byte(what)); err != nil {
+		t.Fatal(err)
+	}
+	heard(t, c, what)
+}
+
+func heard(t *testing.T, c net.Conn, what string) {
+	t.Helper()
+	b := make([]byte, len(what))
+	if _, err := io.ReadFull(c, b); err != nil || string(b) != what {
+		t.Fatalf("heard %q, %v; want %q", b, err, what)
+	}
+}
+
+func (e *echo) expectLost(t *testing.T, peer int, why error) {
+	t.Helper()
+	select {
+	case got := <-e.lost:
+		if got.Peer != peer || !errors.Is(got.Why, why) {
+			t.Fatalf("peer %d was lost for %v, want %d for %v", got.Peer, got.Why, peer, why)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("peer %d is not lost", peer)
+	}
+}
+
+// Hundreds of connections come, are served side by side, and go.
+func TestServerMany(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		e := echoing(t, open(tcp.ServeConfig{}))
+		for range 2 {
+			const count = 300
+			var all sync.WaitGroup
+			var conns []net.Conn
+			for n := range count {
+				c := e.dial(t)
+				conns = append(conns, c)
+				all.Go(func() {
+					for round := range 20 {
+						what := strings.Repeat(strconv.Itoa(n)+" ", 1+n*round%200)
+						c.Write([]byte(what))
+						b := make([]byte, len(what))
+						if _, err := io.ReadFull(c, b); err != nil || string(b) != what {
+							t.Errorf("peer %d, round %d: %v", n, round, err)
+							return
+						}
+					}
+				})
+			}
+			all.Wait()
+			for _, c := range conns {
+				c.Close()
+			}
+			seen := map[int]bool{}
+			for range count {
+				got := <-e.lost
+				if seen[got.Peer] || got.Why != io.EOF {
+					t.Errorf("peer %d was lost for %v, seen before: %v", got.Peer, got.Why, seen[got.Peer])
+				}
+				seen[got.Peer] = true
+			}
+		}
+		if s := e.Stats(); s.Accepted != 600 || s.Rejected+s.Reset+s.Full > 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// There are no more peers than MaxPeers and PerAddress allow, and a place is given again.
+func TestServerPlaces(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		for name, cfg := range map[string]tcp.ServeConfig{"peers": {MaxPeers: 3}, "address": {PerAddress: 3}} {
+			e := echoing(t, open(cfg))
+			var in []*net.TCPConn
+			for range 3 {
+				c := e.dial(t)
+				served(t, c, "in")
+				in = append(in, c)
+			}
+			for range 5 {
+				c, err := net.Dial("tcp4", e.LocalAddr().String())
+				if err != nil {
+					continue // it was closed even before
+				}
+				if n, err := c.Read(make([]byte, 1)); err == nil {
+					t.Fatalf("%s: one too many got %d bytes", name, n)
+				}
+				c.Close()
+			}
+			if s := e.Stats(); s.Accepted != 3 || s.Rejected+s.Crowded != 5 || s.Peers != 3 || (s.Crowded > 0) != (cfg.PerAddress > 0) {
+				t.Errorf("%s: %+v", name, s)
+			}
+			if a := e.RemoteAddr(1); a == nil || a.String() != in[1].LocalAddr().String() {
+				t.Errorf("peer 1 is %v, not %v", a, in[1].LocalAddr())
+			}
+			in[1].Close()
+			e.expectLost(t, 1, io.EOF)
+			for e.Stats().Peers > 2 { // it is released soon
+				runtime.Gosched()
+			}
+			served(t, e.dial(t), "the same place")
+			served(t, in[0], "still there")
+			for _, want := range []int{0, 1, 2, 1} {
+				if got := <-e.up; got != want {
+					t.Errorf("%s: number %d, want %d", name, got, want)
+				}
+			}
+		}
+	})
+}
+
+// A peer that reads nothing is given up; one that asks without reading the answers is not read from; others do not notice.
+func TestServerStall(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		e := echoing(t, open(tcp.ServeConfig{Stall: 200 * time.Millisecond, SendQueue: 1 << 20}))
+		good := e.dial(t)
+		served(t, good, "before")
+		bad := e.dial(t)
+		bad.SetReadBuffer(4 << 10)
+		sent := make(chan int)
+		go func() {
+			n, _ := io.Copy(bad, endless{})
+			sent <- int(n)
+		}()
+		for over := false; !over; {
+			served(t, good, "meanwhile")
+			select {
+			case got := <-e.lost:
+				if got.Peer != 1 || !errors.Is(got.Why, transport.ErrStalled) {
+					t.Fatalf("peer %d was lost for %v", got.Peer, got.Why)
+				}
+				over = true
+			default:
+			}
+		}
+		<-sent
+		served(t, good, "after")
+		if s := e.Stats(); s.Stalled != 1 || s.Full != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }
+
+// What is sent to a peer that does not read is bounded, also if it asked for nothing.
+func TestServerQueue(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		s := open(tcp.ServeConfig{Linger: 50 * time.Millisecond})
+		e := &echo{Server: s}
+		e.dial(t)
+		if got, err := s.Receive(nil); err != nil || got.Kind != transport.PeerUp {
+			t.Fatal(got, err)
+		}
+		sent, err := 0, error(nil)
+		for ; err == nil && sent < 1<<27; sent += 1000 {
+			if err = s.Send(0, make([]byte, 1000)); err == nil {
+				err = s.Flush()
+			}
+		}
+		if !errors.Is(err, transport.ErrQueueFull) || s.Stats().Full != 1 {
+			t.Fatalf("after %d bytes: %v, %+v", sent, err, s.Stats())
+		}
+		s.Drop(0)
+		if err := s.Send(0, []byte("x")); !errors.Is(err, transport.ErrNoPeer) {
+			t.Errorf("sending to a dropped peer: %v", err)
+		}
+		if got, err := s.Receive(nil); err != nil || got.Kind != transport.PeerLost || got.Why != transport.ErrClosed {
+			t.Errorf("%v, %v", got, err)
+		}
+		for s.Stats().Peers > 0 { // it is given up after the linger time
+			runtime.Gosched()
+		}
+	})
+}
+
+// Who sends too fast is slowed down, loses nothing, and is alone in that.
+func TestServerRate(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		e := echoing(t, open(tcp.ServeConfig{ByteRate: 20_000}))
+		good, bad := e.dial(t), e.dial(t)
+		served(t, bad, "hello")
+		const flood = 24_000
+		what := strings.Repeat("0123456789abcdef", flood/16)
+		if _, err := bad.Write([]byte(what)); err != nil {
+			t.Fatal(err)
+		}
+		for range 100 {
+			served(t, good, "short")
+		}
+		heard(t, bad, what)
+		if s := e.Stats(); s.Throttled == 0 {
+			t.Errorf("%+v", s)
+		}
+		e.Pause(1, 30*time.Millisecond)
+		served(t, bad, "again")
+	})
+}
+
+// A peer that ends its own direction still gets the answers; one that breaks off is told apart.
+func TestServerEnds(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		e := echoing(t, open(tcp.ServeConfig{}))
+		c := e.dial(t)
+		what := strings.Repeat("question ", 1000)
+		c.Write([]byte(what))
+		c.CloseWrite()
+		if b, err := io.ReadAll(c); err != nil || string(b) != what {
+			t.Errorf("%d bytes of %d came back, %v", len(b), len(what), err)
+		}
+		e.expectLost(t, 0, io.EOF)
+		c.Close()
+		for e.Stats().Peers > 0 {
+			runtime.Gosched()
+		}
+		c = e.dial(t)
+		served(t, c, "hello")
+		c.SetLinger(0)
+		c.Close()
+		e.expectLost(t, 0, transport.ErrReset)
+		c = e.dial(t)
+		served(t, c, "hello")
+		<-e.up
+		e.Send(0, []byte("goodbye"))
+		e.Drop(0) // it wakes the receiver
+		if b, err := io.ReadAll(c); err != nil || string(b) != "goodbye" {
+			t.Errorf("%q, %v", b, err)
+		}
+		e.expectLost(t, 0, transport.ErrClosed)
+		if s := e.Stats(); s.Reset != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
