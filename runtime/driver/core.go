@@ -37,9 +37,10 @@ type Core[R fsm.Runner] struct {
 	record   *recorder
 	message  event[R] // the frame being handled; kept here because clearing one for each frame costs more than the rest
 	scratch  []byte
-	reports  int      // reports of the step being carried out
-	losing   []*Error // links closed for an error whose event lost is still to be delivered
-	changed  bool     // the state has changed since the deferred events were last offered
+	latest   time.Duration // of the last event
+	reports  int           // reports of the step being carried out
+	losing   []*Error      // links closed for an error whose event lost is still to be delivered
+	changed  bool          // the state has changed since the deferred events were last offered
 	logSteps bool
 	plain    bool // steps are neither recorded nor logged
 }

@@ -9,6 +9,10 @@ import (
 
 // handle delivers an event and everything that follows from it.
 func (c *Core[R]) handle(now time.Duration, ev *event[R]) (fsm.Result, error) {
+	// An owner that looks at its clock within a turn (for a link that came up, for a command) goes on with the time
+	// of the turn's beginning; records must not go back.
+	now = max(now, c.latest)
+	c.latest = now
 	res, err := c.deliver(now, ev)
 	if c.changed || len(c.losing) > 0 {
 		c.settle(now)

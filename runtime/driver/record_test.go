@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/parley-go/parley/machines/ready"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/internal/pingpong"
@@ -171,3 +172,34 @@ func TestErrorText(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// An owner may look at its clock within a turn and go on with the time of its beginning: the record does not go back.
+func TestRecordKeepsItsTime(t *testing.T) {
+	var log bytes.Buffer
+	r := ready.NewPeerRunner()
+	c := driver.NewCore(r, driver.Options[*ready.PeerRunner]{Trace: []trace.Sink{trace.NewWriter(&log)}}, nowhere{})
+	c.Start(time.Unix(0, 0))
+	c.LinkUp(5, 0, "a"+trace.EndsSeparator+"b")
+	c.Command(3, (*ready.PeerRunner).Ready, true)
+	c.End(9, "over")
+	in, err := trace.NewReader(&log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := time.Duration(0)
+	var s trace.Step
+	for in.Next(&s) == nil {
+		if s.At < last {
+			t.Errorf("from %v back to %v", last, s.At)
+		}
+		last = s.At
+	}
+	if last < 5 {
+		t.Errorf("the record ends at %v", last)
+	}
+}
+
+type nowhere struct{}
+
+func (nowhere) Send(fsm.Peer, []byte) error   { return nil }
+func (nowhere) Close(fsm.Peer, *driver.Error) {}

@@ -49,8 +49,9 @@ func (x *table) start() *Peer {
 		x.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	x.stop[p], x.ended[p], x.trace[p] = cancel, make(chan error, 1), record
-	go func() { x.ended[p] <- p.Run(ctx) }()
+	ended := make(chan error, 1)
+	x.stop[p], x.ended[p], x.trace[p] = cancel, ended, record
+	go func() { ended <- p.Run(ctx) }()
 	return p
 }
 
@@ -130,7 +131,7 @@ func (x *table) accepted(p *Peer) {
 		x.t.Fatal(err)
 	}
 	if c, err := replay.Check(spec, r); err != nil || c.Deviation != nil || c.Frames == 0 {
-		x.t.Errorf("%v, %+v", err, c)
+		x.t.Errorf("%v, %+v", err, c.Deviation)
 	}
 }
 
