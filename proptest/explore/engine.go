@@ -27,6 +27,8 @@ type engine struct {
 	visited *table
 	levels  []level
 	nextBuf []uint32
+	baseBuf []uint32
+	move    move
 	peak    uint64
 }
 

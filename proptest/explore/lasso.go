@@ -8,62 +8,47 @@ import (
 // lasso reports how claim i fails: the nearest trigger from which a run can
 // come to a bad component, the way there, and a loop in it that is fair.
 func (s *search) lasso(i int, g *liveGraph, bad []int32, components [][]int32) {
-	ranks := s.ranks(g)
+	r := &route{g: g, ranks: s.ranks(g), before: make([]int32, g.n)}
 	reach := g.backward(bad)
 	best := int32(-1)
-	for v := range g.nodes {
+	for v := range int32(g.n) {
 		if g.source[v] < 0 || !reach[v] {
 			continue
 		}
-		if best < 0 || g.source[v] < g.source[best] || g.source[v] == g.source[best] && ranks[v] < ranks[best] {
-			best = int32(v)
+		if best < 0 || g.source[v] < g.source[best] || g.source[v] == g.source[best] && r.ranks[v] < r.ranks[best] {
+			best = v
 		}
 	}
 	if best < 0 {
 		return
 	}
-	stem := g.path(best, ranks, nil, func(v int32) bool { return bad[v] != 0 })
+	stem := r.path(best, func(v int32) bool { return bad[v] != 0 })
 	end := stem[len(stem)-1]
-	f := finding{key: findKey{what: foundClaim, claim: i}, c: g.nodes[best], depth: int(g.source[best])}
+	f := finding{key: findKey{what: foundClaim, claim: i}, c: g.conf(best), depth: int(g.source[best])}
 	f.stem = s.steps(g, g.hops(stem))
 	name := s.e.sys.Claims[i].Name
 	f.text = fmt.Sprintf("nothing more has to happen here, and %q never holds", name)
 	if !g.stopped[end] {
 		f.text = fmt.Sprintf("the loop can go on for ever, and %q never holds", name)
-		f.loop = s.loop(g, end, components[bad[end]], ranks, s.e.sys.Claims[i].Fair)
+		f.loop = s.loop(r, end, components[bad[end]], s.e.sys.Claims[i].Fair)
 	}
-	f.end = g.nodes[end]
+	f.end = g.conf(end)
 	s.finds = append(s.finds, f)
-}
-
-// ranks orders the nodes by what they hold, so that reports do not depend on
-// the order of the search.
-func (s *search) ranks(g *liveGraph) []int32 {
-	order := make([]int32, len(g.nodes))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int { return s.e.compare(g.nodes[a], g.nodes[b]) })
-	ranks := make([]int32, len(order))
-	for r, v := range order {
-		ranks[v] = int32(r)
-	}
-	return ranks
 }
 
 // backward marks the nodes from which a bad one can be reached.
 func (g *liveGraph) backward(bad []int32) []bool {
-	reach := make([]bool, len(g.nodes))
+	reach := make([]bool, g.n)
 	for v := range reach {
 		reach[v] = bad[v] != 0
 	}
 	for changed := true; changed; {
 		changed = false
-		for v := len(g.nodes) - 1; v >= 0; v-- {
+		for v := int32(g.n) - 1; v >= 0; v-- {
 			if reach[v] {
 				continue
 			}
-			for _, e := range g.edges[g.first[v]:g.first[v+1]] {
+			for _, e := range g.out(v) {
 				if e.to >= 0 && reach[e.to] {
 					reach[v], changed = true, true
 					break
@@ -74,43 +59,51 @@ func (g *liveGraph) backward(bad []int32) []bool {
 	return reach
 }
 
-// path gives a shortest way from one node to another that is wanted, inside
-// the nodes of within (nil: all), the least by rank among equally short ones.
-func (g *liveGraph) path(from int32, ranks []int32, within map[int32]bool, want func(int32) bool) []int32 {
-	if want(from) {
-		return []int32{from}
-	}
-	before := map[int32]int32{from: -1}
-	layer := []int32{from}
-	for len(layer) > 0 {
-		var next []int32
-		for _, v := range layer {
-			for _, e := range g.edges[g.first[v]:g.first[v+1]] {
-				if _, ok := before[e.to]; e.to < 0 || ok || within != nil && !within[e.to] {
-					continue
-				}
-				before[e.to] = v
-				next = append(next, e.to)
-			}
-		}
-		slices.SortFunc(next, func(a, b int32) int { return int(ranks[a] - ranks[b]) })
-		for _, v := range next {
-			if want(v) {
-				return g.way(before, v)
-			}
-		}
-		layer = next
-	}
-	return []int32{from}
+// route finds shortest ways in a graph.
+type route struct {
+	g     *liveGraph
+	ranks []int32
+	// inside: only nodes that memory.in says are in the loop
+	inside bool
+	before []int32 // by node: the one before it plus 2, 1 for the first, 0 if not met; all 0 between two ways
 }
 
-func (g *liveGraph) way(before map[int32]int32, v int32) []int32 {
-	var out []int32
-	for ; v >= 0; v = before[v] {
-		out = append(out, v)
+// inLoop marks the nodes of the loop in memory.in.
+const inLoop = -1
+
+// path gives a shortest way from a node to one that is wanted, the least by rank among equally short ones; nil if there is none.
+func (r *route) path(from int32, want func(int32) bool) (way []int32) {
+	met := []int32{from}
+	r.before[from] = 1
+	end := int32(-1)
+	if want(from) {
+		end = from
 	}
-	slices.Reverse(out)
-	return out
+	for done := 0; end < 0 && done < len(met); {
+		layer := met[done:]
+		done = len(met)
+		for _, v := range layer {
+			for _, e := range r.g.out(v) {
+				if e.to >= 0 && r.before[e.to] == 0 && (!r.inside || r.g.memory.in[e.to] == inLoop) {
+					r.before[e.to] = v + 2
+					met = append(met, e.to)
+				}
+			}
+		}
+		next := met[done:]
+		slices.SortFunc(next, func(a, b int32) int { return int(r.ranks[a] - r.ranks[b]) })
+		if k := slices.IndexFunc(next, want); k >= 0 {
+			end = next[k]
+		}
+	}
+	for v := end; v >= 0; v = r.before[v] - 2 {
+		way = append(way, v)
+	}
+	slices.Reverse(way)
+	for _, v := range met {
+		r.before[v] = 0
+	}
+	return way
 }
 
 // hop is one step of a way: where it leads, and what it is for fairness. The first of a
@@ -121,7 +114,7 @@ type hop struct{ to, unit int32 }
 func (g *liveGraph) hops(nodes []int32) []hop {
 	way := []hop{{nodes[0], -1}}
 	for k, v := range nodes[1:] {
-		edges := g.edges[g.first[nodes[k]]:g.first[nodes[k]+1]]
+		edges := g.out(nodes[k])
 		at := slices.IndexFunc(edges, func(e liveEdge) bool { return e.to == v })
 		way = append(way, hop{v, edges[at].unit})
 	}
@@ -132,26 +125,29 @@ func (g *liveGraph) hops(nodes []int32) []hop {
 func (s *search) steps(g *liveGraph, way []hop) []TraceStep {
 	var out []TraceStep
 	for k := 1; k < len(way); k++ {
-		to := s.e.unpack(g.nodes[way[k].to])
-		out = append(out, s.e.stepWhere(s.e.unpack(g.nodes[way[k-1].to]), func(m *move) bool {
+		to := s.e.unpack(g.conf(way[k].to))
+		out = append(out, s.e.stepWhere(s.e.unpack(g.conf(way[k-1].to)), func(m *move) bool {
 			return g.counts(m) && s.e.unit(m) == way[k].unit && slices.Equal(m.next, to)
 		}))
 	}
 	return out
 }
 
-// loop goes from a node of a component around in it and back, until it is fair to every unit.
-func (s *search) loop(g *liveGraph, from int32, c []int32, ranks []int32, fair Fairness) []TraceStep {
-	within := map[int32]bool{}
+// loop goes from a node of component c around in it and back, until it is fair to every unit.
+func (s *search) loop(r *route, from int32, c []int32, fair Fairness) []TraceStep {
+	g := r.g
 	for _, v := range c {
-		within[v] = true
+		g.memory.in[v] = inLoop
 	}
-	nodes := slices.Clone(c)
-	slices.SortFunc(nodes, func(a, b int32) int { return int(ranks[a] - ranks[b]) })
+	r.inside = true
 	way := []hop{{from, -1}}
-	visit := func(v int32) {
-		p := g.path(way[len(way)-1].to, ranks, within, func(x int32) bool { return x == v })
+	visit := func(want func(int32) bool) bool {
+		p := r.path(way[len(way)-1].to, want)
+		if p == nil {
+			return false
+		}
 		way = append(way, g.hops(p)[1:]...)
+		return true
 	}
 	for again := true; again; {
 		again = false
@@ -160,23 +156,23 @@ func (s *search) loop(g *liveGraph, from int32, c []int32, ranks []int32, fair F
 				continue
 			}
 			again = true
-			v, to := g.where(nodes, within, u)
-			visit(v)
-			if to >= 0 {
-				way = append(way, hop{to, u})
+			if visit(func(v int32) bool { return g.stays(v, u) >= 0 }) {
+				way = append(way, hop{g.stays(way[len(way)-1].to, u), u})
+			} else {
+				visit(func(v int32) bool { return !g.possible(v, u) })
 			}
 		}
 		if len(way) == 1 { // no unit matters: any step inside will do
 			best := int32(-1)
-			for _, e := range g.edges[g.first[from]:g.first[from+1]] {
-				if within[e.to] && (best < 0 || ranks[e.to] < ranks[best]) {
+			for _, e := range g.out(from) {
+				if e.to >= 0 && g.memory.in[e.to] == inLoop && (best < 0 || r.ranks[e.to] < r.ranks[best]) {
 					best = e.to
 				}
 			}
 			way = append(way, g.hops([]int32{from, best})[1:]...)
 			again = true
 		}
-		visit(from)
+		visit(func(v int32) bool { return v == from })
 	}
 	return s.steps(g, way)
 }
@@ -192,28 +188,24 @@ func (g *liveGraph) fairTo(way []hop, u int32, fair Fairness) bool {
 		if i > 0 && h.unit == u {
 			return true
 		}
-		if slices.ContainsFunc(g.edges[g.first[h.to]:g.first[h.to+1]], func(e liveEdge) bool { return e.unit == u }) {
+		if g.possible(h.to, u) {
 			possible++
 		}
 	}
 	return possible == 0 || fair == Weak && possible < len(way)
 }
 
-// where gives the first of nodes with a step of unit u that stays within, and
-// where that leads; else the first without any such step, and -1.
-func (g *liveGraph) where(nodes []int32, within map[int32]bool, u int32) (v, to int32) {
-	without := int32(-1)
-	for _, v := range nodes {
-		possible := false
-		for _, e := range g.edges[g.first[v]:g.first[v+1]] {
-			possible = possible || e.unit == u
-			if e.unit == u && within[e.to] {
-				return v, e.to
-			}
-		}
-		if !possible && without < 0 {
-			without = v
+// stays gives where the first step of unit u from v leads that stays in the loop, -1 if there is none.
+func (g *liveGraph) stays(v, u int32) int32 {
+	for _, e := range g.out(v) {
+		if e.unit == u && e.to >= 0 && g.memory.in[e.to] == inLoop {
+			return e.to
 		}
 	}
-	return without, -1
+	return -1
+}
+
+// possible says whether v has a step of unit u.
+func (g *liveGraph) possible(v, u int32) bool {
+	return slices.ContainsFunc(g.out(v), func(e liveEdge) bool { return e.unit == u })
 }

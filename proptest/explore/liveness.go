@@ -1,30 +1,53 @@
 package explore
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // liveGraph is the part of the reached set where a liveness claim could fail:
 // the configurations without Eval that can be reached, without passing one
-// with Eval, from where the claim is triggered.
+// with Eval, from where the claim is triggered. Everything lies in few large
+// pieces without pointers: there may be as many nodes as configurations.
 type liveGraph struct {
-	nodes   [][]uint64
-	number  map[uint64]int32 // by slot of the visited set
-	source  []int32          // depth of the trigger, -1 if not one
-	edges   []liveEdge
-	first   []int32 // by node: its first edge
-	stopped []bool  // no step has to happen any more
+	stride int
+	n      int        // number of nodes
+	confs  [][]uint64 // of the nodes, nodesInBlock in each block
+	number []int32    // by slot of the visited set: node plus 1, 0 if not met yet, or outside
+	source []int32    // depth of the trigger, -1 if not one
+	edges  [][]liveEdge
+	first  []uint32 // by node: where its edges begin in those of its block
+	count  uint64   // of edges
+	// stopped: no step has to happen any more
+	stopped []bool
 	units   int
-	// memory of components, by node
-	index, low []int32
-	onStack    []bool
-	calm       bool
+	calm    bool
+	memory  components
 }
 
 // liveEdge is one step. To is -1 if it leaves the graph, unit -1 if nothing is
 // treated fairly by it.
 type liveEdge struct{ to, unit int32 }
+
+// outside marks a configuration in which Eval holds.
+const outside = -1
+
+// conf is the configuration of a node.
+func (g *liveGraph) conf(v int32) []uint64 {
+	at := int(v%nodesInBlock) * g.stride
+	return g.confs[v/nodesInBlock][at : at+g.stride]
+}
+
+// out gives the steps from a node.
+func (g *liveGraph) out(v int32) []liveEdge {
+	b := g.edges[v/nodesInBlock]
+	if v++; int(v) == g.n || v%nodesInBlock == 0 {
+		return b[g.first[v-1]:]
+	}
+	return b[g.first[v-1]:g.first[v]]
+}
+
+// bytes is the memory of the graph, with what looking for components takes.
+func (g *liveGraph) bytes() uint64 {
+	return uint64(len(g.number))*4 + uint64(g.n)*uint64(8*g.stride+4+4+1+componentBytes) + g.count*8
+}
 
 // leadsTo decides claim i.
 func (s *search) leadsTo(i int) {
@@ -33,8 +56,7 @@ func (s *search) leadsTo(i int) {
 		s.halt(fmt.Sprintf("no memory to decide %q: it needs a graph of more than the memory limit", s.e.sys.Claims[i].Name))
 		return
 	}
-	fair := s.e.sys.Claims[i].Fair
-	bad := make([]int32, len(g.nodes)) // the component a run may stay in for ever, 0 if none
+	bad := make([]int32, g.n) // the component a run may stay in for ever, 0 if none
 	components := [][]int32{nil}
 	for v, stop := range g.stopped {
 		if stop {
@@ -42,7 +64,7 @@ func (s *search) leadsTo(i int) {
 			bad[v] = int32(len(components) - 1)
 		}
 	}
-	for _, c := range g.fairComponents(fair) {
+	for _, c := range s.fairComponents(g, s.e.sys.Claims[i].Fair) {
 		components = append(components, c)
 		for _, v := range c {
 			if bad[v] == 0 {
@@ -50,16 +72,20 @@ func (s *search) leadsTo(i int) {
 			}
 		}
 	}
-	if len(components) > 1 {
+	if len(components) > 1 && !s.stop.Load() {
 		s.lasso(i, g, bad, components)
 	}
 }
 
-// liveGraph builds the graph of claim i; nil if it would be too large.
+// liveGraph builds the graph of claim i; nil if it would be too large, or the search is to stop.
 func (s *search) liveGraph(i int) *liveGraph {
 	e := s.e
 	claim := &e.sys.Claims[i]
-	g := &liveGraph{number: map[uint64]int32{}, units: len(e.sys.Labels) + len(e.chans), calm: claim.Calm}
+	g := &liveGraph{stride: e.lay.stride, units: len(e.sys.Labels) + len(e.chans), calm: claim.Calm}
+	if most := e.opt.MaxBytes; most > 0 && e.bytes(s.total)+e.visited.n*4 > most {
+		return nil
+	}
+	g.number = make([]int32, e.visited.n)
 	ids := make([]uint32, e.fields())
 	s.forEach(func(depth int, c []uint64) bool {
 		if claim.Kind == Eventually && depth > 0 {
@@ -69,53 +95,139 @@ func (s *search) liveGraph(i int) *liveGraph {
 		v := e.claimBits(i, ids)
 		if v&heldBit == 0 && (claim.Relevant == nil || v&relevantBit != 0 || claim.Kind == Eventually) {
 			slot, _ := e.visited.find(c)
-			g.number[slot] = int32(len(g.nodes))
-			g.nodes = append(g.nodes, c)
-			g.source = append(g.source, int32(depth))
+			g.number[slot] = g.add(c, int32(depth)) + 1
 		}
 		return true
 	})
-	next := make([]uint64, e.lay.stride)
-	for v := 0; v < len(g.nodes); v++ {
-		if most := e.opt.MaxBytes; most > 0 && v&1023 == 0 && e.bytes(s.total)+uint64(len(g.nodes))*80+uint64(len(g.edges))*8 > most || s.stop.Load() {
+	b := liveBuilder{s: s, g: g, claim: i, ids: ids}
+	for at := 0; at < g.n; {
+		at = b.expand(at, min(g.n, at+liveBatch, (at/nodesInBlock+1)*nodesInBlock))
+		size := e.bytes(s.total) + g.bytes() + uint64(cap(b.block))*8
+		if most := e.opt.MaxBytes; most > 0 && size > most || s.stop.Load() {
 			return nil
 		}
-		g.first = append(g.first, int32(len(g.edges)))
-		e.lay.unpack(g.nodes[v], ids)
+		e.peak = max(e.peak, size)
+	}
+	return g
+}
+
+// add makes a node of c.
+func (g *liveGraph) add(c []uint64, source int32) int32 {
+	g.confs = appendBlock(g.confs, c)
+	g.source = append(g.source, source)
+	g.n++
+	return int32(g.n - 1)
+}
+
+// liveBatch is how many nodes are expanded before where they lead is looked up: then many
+// look-ups in memory are under way at once.
+const liveBatch = 256
+
+// liveBuilder follows the steps of nodes.
+type liveBuilder struct {
+	s     *search
+	g     *liveGraph
+	claim int
+	ids   []uint32
+	block []liveEdge // of the last block of nodes
+	keys  []uint64   // by step: where it leads, then the slot of that
+	units []int32    // by step
+	ends  []int      // by node: its first step
+	slots []uint64
+	touch uint64 // keeps loads ahead of their use alive
+}
+
+// expand gives the nodes from at to end their edges.
+func (b *liveBuilder) expand(at, end int) int {
+	e, g := b.s.e, b.g
+	b.keys, b.units, b.ends = b.keys[:0], b.units[:0], b.ends[:0]
+	for v := at; v < end; v++ {
+		e.lay.unpack(g.conf(int32(v)), b.ids)
 		stopped := true
-		e.moves(ids, func(m *move) bool {
+		e.moves(b.ids, func(m *move) bool {
 			if !g.counts(m) {
 				return true
 			}
 			unit := e.unit(m)
 			stopped = stopped && unit < 0
-			e.lay.pack(m.next, next)
-			g.edges = append(g.edges, liveEdge{s.liveNode(g, i, next, m.next), unit})
+			for range g.stride {
+				b.keys = append(b.keys, 0)
+			}
+			e.lay.pack(m.next, b.keys[len(b.keys)-g.stride:])
+			b.units = append(b.units, unit)
 			return true
 		})
+		b.ends = append(b.ends, len(b.units))
 		g.stopped = append(g.stopped, stopped)
 	}
-	g.first = append(g.first, int32(len(g.edges)))
-	return g
+	b.find()
+	step := 0
+	for _, stop := range b.ends {
+		g.first = append(g.first, uint32(len(b.block)))
+		for ; step < stop; step++ {
+			if to := b.node(step); to >= 0 || b.units[step] >= 0 {
+				b.block = append(b.block, liveEdge{to, b.units[step]})
+			}
+		}
+	}
+	b.close(end)
+	return end
 }
 
-// liveNode gives the number of a configuration in g, -1 if Eval holds in it.
-func (s *search) liveNode(g *liveGraph, i int, c []uint64, ids []uint32) int32 {
-	e := s.e
-	slot, ok := e.visited.find(c)
-	if !ok {
+// close keeps the edges of a block of nodes that is complete, in no more memory than they need.
+func (b *liveBuilder) close(end int) {
+	g := b.g
+	if end%nodesInBlock != 0 && end < g.n {
+		return
+	}
+	g.edges = append(g.edges, append(make([]liveEdge, 0, len(b.block)), b.block...))
+	g.count += uint64(len(b.block))
+	b.block = b.block[:0]
+}
+
+// find looks up where the steps lead.
+func (b *liveBuilder) find() {
+	t := b.s.e.visited
+	b.slots = b.slots[:0]
+	if b.g.stride == 1 && !t.hashed {
+		for _, k := range b.keys {
+			b.touch ^= t.slots[t.home(hash1(k))]
+		}
+	}
+	for k := 0; k < len(b.keys); k += b.g.stride {
+		slot, ok := t.find(b.keys[k : k+b.g.stride])
+		if !ok {
+			slot = t.n
+		}
+		b.slots = append(b.slots, slot)
+	}
+	for _, slot := range b.slots {
+		if slot < t.n {
+			b.touch ^= uint64(b.g.number[slot])
+		}
+	}
+}
+
+// node gives the node a step leads to, -1 if Eval holds there.
+func (b *liveBuilder) node(step int) int32 {
+	g, slot := b.g, b.slots[step]
+	if slot == uint64(len(g.number)) {
 		return -1
 	}
-	if n, ok := g.number[slot]; ok {
-		return n
+	switch n := g.number[slot]; {
+	case n == outside:
+		return -1
+	case n != 0:
+		return n - 1
 	}
-	n := int32(-1)
-	if e.claimBits(i, ids)&heldBit == 0 {
-		n = int32(len(g.nodes))
-		g.nodes = append(g.nodes, slices.Clone(c))
-		g.source = append(g.source, -1)
+	c := b.keys[step*g.stride : (step+1)*g.stride]
+	b.s.e.lay.unpack(c, b.ids)
+	if b.s.e.claimBits(b.claim, b.ids)&heldBit != 0 {
+		g.number[slot] = outside
+		return -1
 	}
-	g.number[slot] = n
+	n := g.add(c, -1)
+	g.number[slot] = n + 1
 	return n
 }
 
@@ -133,141 +245,4 @@ func (e *engine) unit(m *move) int32 {
 		return int32(m.rule.label)
 	}
 	return int32(len(e.sys.Labels) + m.ch)
-}
-
-// fairComponents gives the sets of nodes in which a fair run can stay for ever.
-func (g *liveGraph) fairComponents(fair Fairness) [][]int32 {
-	in := make([]int32, len(g.nodes)) // 0: in no set; else the set a node is in
-	all := make([]int32, len(g.nodes))
-	for i := range all {
-		all[i], in[i] = int32(i), 1
-	}
-	set := int32(1)
-	var out [][]int32
-	work := [][]int32{all}
-	for len(work) > 0 {
-		nodes := work[len(work)-1]
-		work = work[:len(work)-1]
-		set++
-		for _, v := range nodes {
-			in[v] = set
-		}
-		for _, c := range g.components(nodes, in, set) {
-			set++
-			for _, v := range c {
-				in[v] = set
-			}
-			if rest, ok := g.runFair(c, in, set, fair); ok {
-				out = append(out, c)
-			} else if len(rest) > 0 {
-				work = append(work, rest)
-			}
-		}
-	}
-	return out
-}
-
-// runFair says whether a fair run can stay in component c (the nodes with in =
-// set). If not, rest are the nodes to look at once more without the others.
-func (g *liveGraph) runFair(c, in []int32, set int32, fair Fairness) (rest []int32, ok bool) {
-	enabled, taken, last := make([]int, g.units), make([]bool, g.units), make([]int32, g.units)
-	inner := false
-	for n, v := range c {
-		for _, e := range g.edges[g.first[v]:g.first[v+1]] {
-			stays := e.to >= 0 && in[e.to] == set
-			inner = inner || stays
-			if e.unit < 0 {
-				continue
-			}
-			if last[e.unit] != int32(n+1) {
-				last[e.unit] = int32(n + 1)
-				enabled[e.unit]++
-			}
-			taken[e.unit] = taken[e.unit] || stays
-		}
-	}
-	if !inner || fair == Unfair {
-		return nil, inner
-	}
-	starved := make([]bool, g.units)
-	bad := false
-	for u := range g.units {
-		starved[u] = !taken[u] && (fair == Strong && enabled[u] > 0 || fair == Weak && enabled[u] == len(c))
-		bad = bad || starved[u]
-	}
-	if !bad {
-		return nil, true
-	}
-	if fair == Weak {
-		return nil, false
-	}
-	for _, v := range c {
-		if !slices.ContainsFunc(g.edges[g.first[v]:g.first[v+1]], func(e liveEdge) bool { return e.unit >= 0 && starved[e.unit] }) {
-			rest = append(rest, v)
-		}
-	}
-	return rest, false
-}
-
-// components gives the strongly connected components of the nodes with in =
-// set, by Tarjan's algorithm without recursion.
-func (g *liveGraph) components(nodes, in []int32, set int32) [][]int32 {
-	var out [][]int32
-	if g.index == nil {
-		g.index, g.low, g.onStack = make([]int32, len(g.nodes)), make([]int32, len(g.nodes)), make([]bool, len(g.nodes))
-	}
-	index, low, onStack := g.index, g.low, g.onStack
-	for _, v := range nodes {
-		index[v] = 0
-	}
-	met := int32(0)
-	var stack []int32
-	type frame struct{ v, edge int32 }
-	for _, root := range nodes {
-		if index[root] != 0 {
-			continue
-		}
-		calls := []frame{{root, g.first[root]}}
-		for len(calls) > 0 {
-			f := &calls[len(calls)-1]
-			v := f.v
-			if index[v] == 0 {
-				met++
-				index[v] = met
-				low[v] = index[v]
-				stack = append(stack, v)
-				onStack[v] = true
-			}
-			if f.edge < g.first[v+1] {
-				to := g.edges[f.edge].to
-				f.edge++
-				switch {
-				case to < 0 || in[to] != set:
-				case index[to] == 0:
-					calls = append(calls, frame{to, g.first[to]})
-				case onStack[to]:
-					low[v] = min(low[v], index[to])
-				}
-				continue
-			}
-			calls = calls[:len(calls)-1]
-			if len(calls) > 0 {
-				u := calls[len(calls)-1].v
-				low[u] = min(low[u], low[v])
-			}
-			if low[v] == index[v] {
-				at := len(stack) - 1
-				for stack[at] != v {
-					at--
-				}
-				c := slices.Clone(stack[at:])
-				for _, x := range c {
-					onStack[x] = false
-				}
-				stack = stack[:at]
-				out = append(out, c)
-			}
-		}
-	}
-	return out
 }

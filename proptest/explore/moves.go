@@ -5,7 +5,7 @@ import "fmt"
 // Moves: everything that can happen in a configuration, one after the other,
 // with all details. The inner loop in expand.go says the same by look-ups.
 
-// move is one thing that can happen in a configuration.
+// move is one thing that can happen in a configuration; overwritten by the next one.
 type move struct {
 	kind StepKind
 	proc int // -1: the channel itself
@@ -27,7 +27,7 @@ func (e *engine) moves(ids []uint32, fn func(*move) bool) {
 		}
 		for i := run; ; i++ {
 			r := &e.procs[p].rules[i]
-			if !e.try(ids, ids, &move{kind: LocalStep, proc: p, ch: -1, rule: r}, fn) {
+			if !e.try(ids, ids, e.is(move{kind: LocalStep, proc: p, ch: -1, rule: r}), fn) {
 				return
 			}
 			if r.flags&lastFlag != 0 {
@@ -48,7 +48,8 @@ func (e *engine) deliveries(ids []uint32, k int, fn func(*move) bool) bool {
 	at := len(e.procs) + k
 	w, to := ids[at], c.spec.To
 	c.meet(w)
-	base := make([]uint32, len(ids))
+	base := append(e.baseBuf[:0], ids...)
+	e.baseBuf = base
 	for i := uint32(0); ; i++ {
 		l := c.letterAt(w, i)
 		if l == nil {
@@ -62,12 +63,12 @@ func (e *engine) deliveries(ids []uint32, k int, fn func(*move) bool) bool {
 			if r.kind != faultRule {
 				base[at] = c.take(w, i)
 			}
-			if !e.try(ids, base, &move{kind: ReceiveStep, proc: to, ch: k, msg: msg, rule: r}, fn) {
+			if !e.try(ids, base, e.is(move{kind: ReceiveStep, proc: to, ch: k, msg: msg, rule: r}), fn) {
 				return false
 			}
 			if c.spec.Dup && r.kind != faultRule {
 				copy(base, ids)
-				if e.spend(base, dupFault) && !e.try(ids, base, &move{kind: DupStep, proc: to, ch: k, msg: msg, rule: r}, fn) {
+				if e.spend(base, dupFault) && !e.try(ids, base, e.is(move{kind: DupStep, proc: to, ch: k, msg: msg, rule: r}), fn) {
 					return false
 				}
 			}
@@ -78,7 +79,7 @@ func (e *engine) deliveries(ids []uint32, k int, fn func(*move) bool) bool {
 		copy(base, ids)
 		if c.spec.Lossy && e.spend(base, lossFault) {
 			base[at] = c.take(w, i)
-			if !fn(&move{kind: LoseStep, proc: -1, ch: k, msg: msg, next: base}) {
+			if !fn(e.is(move{kind: LoseStep, proc: -1, ch: k, msg: msg, next: base})) {
 				return false
 			}
 		}
@@ -86,9 +87,15 @@ func (e *engine) deliveries(ids []uint32, k int, fn func(*move) bool) bool {
 	copy(base, ids)
 	if c.spec.Swap && c.swapped(w) != w && e.spend(base, swapFault) {
 		base[at] = c.swapped(w)
-		return fn(&move{kind: SwapStep, proc: -1, ch: k, msg: c.heads[w].msg, next: base})
+		return fn(e.is(move{kind: SwapStep, proc: -1, ch: k, msg: c.heads[w].msg, next: base}))
 	}
 	return true
+}
+
+// is keeps m where the next one will be: moves are many, and looked at one by one.
+func (e *engine) is(m move) *move {
+	e.move = m
+	return &e.move
 }
 
 // try takes a rule from base (ids with the message already taken) if it is
