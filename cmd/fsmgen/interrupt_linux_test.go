@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,31 +35,37 @@ func terminal(t *testing.T) (ours, theirs *os.File) {
 	return ours, theirs
 }
 
-// TestInterrupt: an interrupt in the middle of a search ends it with a report of what was covered, and exit code 3.
-func TestInterrupt(t *testing.T) {
+// longCheck starts a check of some seconds and returns when it has told on its terminal how far it is.
+func longCheck(t *testing.T) (cmd *exec.Cmd, out *bytes.Buffer) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("a search of some seconds")
 	}
 	ours, theirs := terminal(t)
-	cmd := exec.Command("fsmgen", "check", "--set", "properties=4", "--workers", "1", "../../specs/setup/big.yaml")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, theirs
+	cmd, out = exec.Command("fsmgen", "check", "--set", "properties=4", "--workers", "1", "../../specs/setup/big.yaml"), &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = out, theirs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	theirs.Close()
 	var told strings.Builder
 	b := make([]byte, 4096)
-	for !strings.Contains(told.String(), "to go on from, depth") { // it tells how far it is
+	for !strings.Contains(told.String(), "to go on from, depth") {
 		n, err := ours.Read(b)
 		if told.Write(b[:n]); err != nil {
 			t.Fatalf("it ended before it said anything: %v\n%s%s", err, told.String(), out.String())
 		}
 	}
+	go io.Copy(io.Discard, ours)
+	return cmd, out
+}
+
+// TestInterrupt: an interrupt in the middle of a search ends it with a report of what was covered, and exit code 3.
+func TestInterrupt(t *testing.T) {
+	cmd, out := longCheck(t)
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	go io.Copy(io.Discard, ours)
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("it ended with %v", err)
@@ -67,5 +74,30 @@ func TestInterrupt(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report has no %q:\n%s", want, out.String())
 		}
+	}
+}
+
+// TestSecondInterrupt: while the search still comes to its end a second interrupt ends the program at once, as interrupts usually do, and
+// nothing is reported.
+func TestSecondInterrupt(t *testing.T) {
+	cmd, out := longCheck(t)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var err error
+	for waiting := true; waiting; {
+		select {
+		case err = <-ended:
+			waiting = false
+		default:
+			_ = cmd.Process.Signal(os.Interrupt) // it may have ended just now
+			runtime.Gosched()
+		}
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Fatalf("it ended with %v", err)
+	}
+	if status := exit.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGINT {
+		t.Errorf("it ended with %v and said\n%s", err, out.String())
 	}
 }
