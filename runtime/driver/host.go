@@ -15,8 +15,8 @@ import (
 )
 
 // Host runs many machines in one goroutine: one for each peer of a link with
-// many peers, as a server does. A [Driver] for each would cost a goroutine and
-// a runner; here all share one runner and one core, into which a machine's
+// many peers, which may be a UDP socket or all connections that tcp.Serve
+// accepts. A [Driver] for each would cost a goroutine and a runner; here all share one runner and one core, into which a machine's
 // value is put for the time of a step, so that a machine at rest is little more
 // than its value. M is the machine's type and R its runner.
 //
@@ -35,7 +35,10 @@ type Host[R fsm.Runner, M any] struct {
 	due      agenda[R, M]
 	current  *session[R, M]
 	epoch    time.Time
-	buf      []byte
+	buf      []byte   // what is received into
+	streams  *streams // nil for a link that carries frames
+	reliable bool     // what is sent arrives, or the peer is lost
+	full     bool     // a frame of the session in the core found the send queue full
 	dirty    bool
 	mailbox  chan hosted[R]
 	started  atomic.Bool
@@ -56,6 +59,7 @@ type session[R fsm.Runner, M any] struct {
 	timers   timers
 	held     []event[R]
 	record   *recorder
+	stream   stream
 	greeted  bool
 	closed   bool
 }
@@ -84,12 +88,20 @@ func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, li
 		link.Abort()
 		return nil, err
 	}
-	if p.Peers == 0 || p.Stream {
+	if p.Peers == 0 {
 		link.Abort()
 		return nil, errors.New("a host needs a link with several peers; give a link with one to a Driver")
 	}
+	cut, err := newStreams(r, o, link)
+	if err != nil {
+		link.Abort()
+		return nil, err
+	}
 	h := &Host[R, M]{r: r, at: at, fresh: fresh, o: o, link: link, sessions: make([]*session[R, M], p.Peers),
-		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox), done: make(chan struct{})}
+		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox), done: make(chan struct{}), streams: cut, reliable: p.Reliable}
+	if cut != nil {
+		h.buf = cut.buf[cut.max:]
+	}
 	h.batched, _ = link.(transport.Batched)
 	if fresh == nil {
 		first := *at(r)
@@ -217,7 +229,7 @@ func (h *Host[R, M]) endRecords() {
 
 // enter puts a session into the core, leave takes it out again.
 func (h *Host[R, M]) enter(s *session[R, M]) {
-	h.current = s
+	h.current, h.full = s, false
 	*h.at(h.r) = s.machine
 	h.core.timers, h.core.held.list = s.timers, s.held
 	h.core.recordWith(s.record)
@@ -225,13 +237,18 @@ func (h *Host[R, M]) enter(s *session[R, M]) {
 
 func (h *Host[R, M]) leave() {
 	s := h.current
-	s.machine = *h.at(h.r)
-	s.timers, s.held = h.core.timers, h.core.held.list
-	h.core.timers, h.core.held.list = timers{}, nil
+	if h.full && !s.closed {
+		s.closed = true
+		h.core.LinkLost(time.Since(h.epoch), 0, transport.ErrQueueFull)
+		h.drop(s.peer)
+	}
 	if h.o.StopAtFinal && h.core.Final() && !s.closed {
 		s.closed = true
 		h.drop(s.peer)
 	}
+	s.machine = *h.at(h.r)
+	s.timers, s.held = h.core.timers, h.core.held.list
+	h.core.timers, h.core.held.list = timers{}, nil
 	if s.closed {
 		h.endRecord(s, "lost")
 		h.forget(s)
@@ -261,6 +278,9 @@ func (h *Host[R, M]) schedule(s *session[R, M]) {
 
 func (h *Host[R, M]) forget(s *session[R, M]) {
 	h.due.set(s, noTime)
+	if h.streams != nil {
+		h.streams.release(&s.stream)
+	}
 	if h.sessions[s.peer] == s {
 		h.sessions[s.peer] = nil
 		h.open.Add(-1)
@@ -296,8 +316,10 @@ func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 	case got.Kind == transport.PeerLost:
 		h.enter(s)
 		s.closed = true
-		h.core.LinkLost(now, 0, nil)
+		h.core.LinkLost(now, 0, got.Why)
 		h.leave()
+	case got.Kind == transport.Data && h.streams != nil:
+		h.stream(now, s, got.N)
 	case got.Kind == transport.Data:
 		s.heard = now
 		h.enter(s)
@@ -344,7 +366,11 @@ func (k *hostCarrier[R, M]) Send(peer fsm.Peer, frame []byte) error {
 		return transport.ErrNoPeer
 	}
 	k.dirty = true
-	return k.link.Send(k.current.peer, frame)
+	err := k.link.Send(k.current.peer, frame)
+	if err != nil && k.reliable && errors.Is(err, transport.ErrQueueFull) {
+		k.full = true // for other errors, the link will say that the peer is lost, after what came before
+	}
+	return err
 }
 
 // Close implements [Carrier].

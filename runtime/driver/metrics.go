@@ -33,6 +33,7 @@ func Metrics() []Metric {
 		{"links_up", "Links that came up", false, func(c *Counters) uint64 { return c.LinksUp }},
 		{"links_lost", "Links that were lost", false, func(c *Counters) uint64 { return c.LinksLost }},
 		{"silent", "Links closed because their peer was silent", false, func(c *Counters) uint64 { return c.Silent }},
+		{"throttled", "Times a peer was not read from because it sent too many frames", false, func(c *Counters) uint64 { return c.Throttled }},
 		{"mailbox_high", "Most items that ever waited in the mailbox", true, func(c *Counters) uint64 { return c.MailboxHigh }},
 		{"mailbox_full", "Items that found no room in the mailbox", false, func(c *Counters) uint64 { return c.MailboxFull }},
 		{"trace_failures", "Recorders that have failed", false, func(c *Counters) uint64 { return c.TraceFailures }},

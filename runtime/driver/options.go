@@ -36,6 +36,11 @@ type Options[R fsm.Runner] struct {
 	// HandshakeLimit closes a link whose peer has not sent one acceptable
 	// message within this time after the link came up; 0: never.
 	HandshakeLimit time.Duration
+	// FrameRate is the most frames a second that a Host takes from the stream of one
+	// peer, 0 for no limit. A second's worth may come at once; then the peer is
+	// not read from for a while, so that nothing is lost. Bytes are limited by the link (tcp.ServeConfig.ByteRate), and so is
+	// everything over datagrams. A Driver does not use it.
+	FrameRate int
 	// StopAtFinal ends Run when the machine has entered a final state.
 	StopAtFinal bool
 
@@ -95,6 +100,7 @@ type Counters struct {
 	Reports            uint64
 	LinksUp, LinksLost uint64
 	Silent             uint64 // links closed for IdleLimit or HandshakeLimit
+	Throttled          uint64 // times a peer was not read from for FrameRate
 	MailboxHigh        uint64 // most items that ever waited
 	MailboxFull        uint64 // items that found no room
 	TraceFailures      uint64 // recorders that have failed

@@ -1,0 +1,254 @@
+package driver
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/internal/pingpong"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// hosting is a host on a server that runs until the test ends.
+type hosting struct {
+	*pingHost
+	link *tcp.Server
+	gone chan goneEvent
+	stop func()
+}
+
+type goneEvent struct {
+	peer int
+	why  error
+}
+
+func serveHost(t *testing.T, cfg tcp.ServeConfig, o Options[*pingpong.Runner]) *hosting {
+	t.Helper()
+	l, err := tcp.Serve("tcp4", "127.0.0.1:0", cfg)
+	if err != nil {
+		t.Skip(err)
+	}
+	h := &hosting{link: l, gone: make(chan goneEvent, 1000)}
+	o.OnLink = func(_ *pingpong.Runner, _ fsm.Peer, up bool, why error) {
+		if !up {
+			h.gone <- goneEvent{h.Peer(), why}
+		}
+	}
+	if h.pingHost, err = NewHost(pingpong.New(), where, nil, l, o); err != nil {
+		t.Fatal(err)
+	}
+	ran := make(chan error, 1)
+	go func() { ran <- h.Run(context.Background()) }()
+	h.stop = sync.OnceFunc(func() {
+		h.Stop()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(h.stop)
+	return h
+}
+
+func (h *hosting) dial(t *testing.T) *net.TCPConn {
+	t.Helper()
+	c, err := net.Dial("tcp4", h.link.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(20 * time.Second)) // ends a test that would hang
+	return c.(*net.TCPConn)
+}
+
+func ask(b []byte, kind byte, n int) []byte {
+	return binary.BigEndian.AppendUint32(append(b, 0, 7, kind), uint32(n))
+}
+
+// answered expects the answers to the pings from first on.
+func answered(c net.Conn, first, count int) error {
+	got := make([]byte, 7*count)
+	if _, err := io.ReadFull(c, got); err != nil {
+		return err
+	}
+	for n := range count {
+		if want := string(ask(nil, pingpong.PONG, first+n)); string(got[7*n:7*n+7]) != want {
+			return fmt.Errorf("answer %d is % x", first+n, got[7*n:7*n+7])
+		}
+	}
+	return nil
+}
+
+func pinging(t *testing.T, c net.Conn, n int) {
+	t.Helper()
+	if _, err := c.Write(ask(nil, pingpong.PING, n)); err != nil {
+		t.Fatal(err)
+	}
+	if err := answered(c, n, 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (h *hosting) expectGone(t *testing.T, peer int, is func(error) bool) {
+	t.Helper()
+	select {
+	case got := <-h.gone:
+		if got.peer != peer || !is(got.why) {
+			t.Fatalf("peer %d is gone for %v", got.peer, got.why)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("peer %d is still there", peer)
+	}
+}
+
+func kind(k ErrorKind) func(error) bool {
+	return func(err error) bool { e := new(Error); return errors.As(err, &e) && e.Kind == k }
+}
+
+func exactly(want error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, want) }
+}
+
+// Many connections, whose streams are cut into pieces of all sizes, have a machine each.
+func TestHostStreams(t *testing.T) {
+	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond}, Options[*pingpong.Runner]{})
+	const clients, pings = 200, 60
+	var all sync.WaitGroup
+	for k := range clients {
+		c := h.dial(t)
+		all.Go(func() {
+			var out []byte
+			for n := range pings {
+				out = ask(out, pingpong.PING, k*1000+n)
+			}
+			for size := 1 + k%50; len(out) > 0; size = 1 + (size*7+k)%90 {
+				n, _ := c.Write(out[:min(size, len(out))])
+				out = out[n:]
+			}
+			if err := answered(c, k*1000, pings); err != nil {
+				t.Errorf("client %d: %v", k, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := h.Sessions(); n != clients {
+		t.Errorf("%d machines for %d connections", n, clients)
+	}
+	h.stop()
+	if c := h.core.Counters(); c.FramesIn != clients*pings || c.FramesOut != clients*pings || c.SendsDropped > 0 {
+		t.Errorf("%+v", *c)
+	}
+	for _, s := range h.sessions {
+		if s != nil && s.stream.begun != nil {
+			t.Errorf("machine %d keeps %d bytes of a stream at rest", s.peer, cap(s.stream.begun))
+		}
+	}
+}
+
+// What ends a peer ends that one alone, and the machine learns why.
+func TestHostStreamFaults(t *testing.T) {
+	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond}, Options[*pingpong.Runner]{HandshakeLimit: 100 * time.Millisecond})
+	good := h.dial(t)
+	pinging(t, good, 1)
+	tests := []struct {
+		name string
+		do   func(c *net.TCPConn)
+		is   func(error) bool
+	}{
+		{"closes", func(c *net.TCPConn) { c.Close() }, exactly(io.EOF)},
+		{"breaks off", func(c *net.TCPConn) { c.SetLinger(0); c.Close() }, exactly(transport.ErrReset)},
+		{"says nothing", func(*net.TCPConn) {}, kind(NoHandshake)},
+		{"begins and says no more", func(c *net.TCPConn) { c.Write([]byte{0}) }, kind(NoHandshake)},
+		{"no frame", func(c *net.TCPConn) { c.Write([]byte("GET / HTTP/1.0\r\n\r\n")) }, kind(Malformed)},
+		{"too long", func(c *net.TCPConn) { c.Write([]byte{200, 0, pingpong.NOTE}) }, kind(Malformed)},
+		{"refused", func(c *net.TCPConn) { c.Write(ask(nil, pingpong.PONG, 3)) }, kind(Refused)},
+	}
+	for n, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := h.dial(t)
+			if n < 2 {
+				pinging(t, c, n)
+			}
+			tt.do(c)
+			h.expectGone(t, 1, tt.is)
+			pinging(t, good, n)
+			c.Close()
+			for h.link.Stats().Peers > 1 { // its number is free soon
+				pinging(t, good, n)
+			}
+		})
+	}
+	if n := h.Sessions(); n != 1 {
+		t.Errorf("%d machines", n)
+	}
+}
+
+// A peer that asks without end and reads no answer is slowed down and given up; the others are served meanwhile.
+func TestHostStreamNotRead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cfg tcp.ServeConfig
+		why error
+	}{
+		"stall": {tcp.ServeConfig{Stall: 200 * time.Millisecond, SendQueue: 1 << 20}, transport.ErrStalled},
+		"full":  {tcp.ServeConfig{SendQueue: 12 << 10, Linger: 50 * time.Millisecond}, transport.ErrQueueFull},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := serveHost(t, tt.cfg, Options[*pingpong.Runner]{})
+			good, bad := h.dial(t), h.dial(t)
+			bad.SetReadBuffer(4 << 10)
+			pinging(t, good, 1)
+			go func() {
+				var out []byte
+				for n := range 2000 {
+					out = ask(out, pingpong.PING, n)
+				}
+				for {
+					if _, err := bad.Write(out); err != nil {
+						return
+					}
+				}
+			}()
+			for n := 2; ; n++ {
+				pinging(t, good, n)
+				if len(h.gone) > 0 {
+					break
+				}
+			}
+			h.expectGone(t, 1, exactly(tt.why))
+			pinging(t, good, 0)
+		})
+	}
+}
+
+// Frames beyond the limit come later; nothing is lost, and it concerns nobody else.
+func TestHostFrameRate(t *testing.T) {
+	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond}, Options[*pingpong.Runner]{FrameRate: 100})
+	good, bad := h.dial(t), h.dial(t)
+	var out []byte
+	for n := range 130 {
+		out = ask(out, pingpong.PING, n)
+	}
+	for piece := range 2 { // the second is read when the pause that follows the first is over
+		bad.Write(out[piece*120*7 : min((piece+1)*120*7, len(out))])
+		if err := answered(bad, piece*120, []int{120, 10}[piece]); err != nil {
+			t.Fatal(err)
+		}
+		pinging(t, good, piece)
+	}
+	h.stop()
+	if c := h.core.Counters(); c.Throttled == 0 || c.Throttled != h.link.Stats().Throttled || c.FramesIn != 132 {
+		t.Errorf("%+v, %+v", *c, h.link.Stats())
+	}
+	_, l := newHost(t, 1, Options[*pingpong.Runner]{})
+	if _, err := NewHost(pingpong.New(), where, nil, strong{l}, Options[*pingpong.Runner]{FrameRate: 1}); err == nil || !strings.Contains(err.Error(), "FrameRate") {
+		t.Errorf("a limit that cannot be kept: %v", err)
+	}
+}
