@@ -374,8 +374,8 @@ function words.text(t, w)
   return #w <= t.most and w or nil
 end
 function words.enum(t, w)
-  for i, name in ipairs(t.names) do
-    if name == w then return t.codes[i] end
+  for i, x in ipairs(t.words or t.names) do
+    if x == w then return t.codes[i] end
   end
 end
 local function word(t, w)

@@ -230,7 +230,15 @@ func typeOf(t *model.Type) string {
 		for i, name := range t.Names {
 			names, codes = append(names, quote(name)), append(codes, fmt.Sprint(t.Codes[i]))
 		}
-		return fmt.Sprintf(`{ k = "enum", bits = %d, names = { %s }, codes = { %s } }`, 8*n, strings.Join(names, ", "), strings.Join(codes, ", "))
+		inLine := ""
+		if t.Words != nil {
+			var list []string
+			for _, word := range t.Words {
+				list = append(list, quote(word))
+			}
+			inLine = ", words = { " + strings.Join(list, ", ") + " }"
+		}
+		return fmt.Sprintf(`{ k = "enum", bits = %d, names = { %s }, codes = { %s }%s }`, 8*n, strings.Join(names, ", "), strings.Join(codes, ", "), inLine)
 	case model.KindOpaque:
 		return fmt.Sprintf(`{ k = "opaque", bits = %d }`, t.Bits)
 	case model.KindSet:

@@ -170,7 +170,7 @@ func (g *gen) lineWord(typ *model.Type, at string, t *text) bool {
 	case model.KindEnum:
 		t.p("switch string(word) {")
 		for i, name := range g.enumNames(gt) {
-			t.p("case %q:\n%s = %s", typ.Names[i], at, name)
+			t.p("case %q:\n%s = %s", typ.InLine()[i], at, name)
 		}
 		t.p("default:\nreturn false\n}")
 		return false
@@ -250,7 +250,17 @@ func (g *gen) appendWord(typ *model.Type, at string, t *text) {
 	case model.KindBool:
 		t.p("if %s {\ndst = append(dst, '1')\n} else {\ndst = append(dst, '0')\n}", at)
 	case model.KindEnum:
-		t.p("dst = append(dst, %s.String()...)", at)
+		if typ.Words == nil {
+			t.p("dst = append(dst, %s.String()...)", at)
+			return
+		}
+		t.p("switch %s {", at)
+		for i, name := range g.enumNames(g.typ(typ, "")) {
+			if typ.Words[i] != typ.Names[i] {
+				t.p("case %s:\ndst = append(dst, %q...)", name, typ.Words[i])
+			}
+		}
+		t.p("default:\ndst = append(dst, %s.String()...)\n}", at)
 	default:
 		t.p("dst = strconv.AppendUint(dst, uint64(%s), 10)", at)
 	}

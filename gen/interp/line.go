@@ -89,8 +89,8 @@ func readWord(t *model.Type, strs *Strings, word string, dst []int64) bool {
 		dst[0] = strs.Intern([]byte(word))
 		return true
 	case model.KindEnum:
-		for i, name := range t.Names {
-			if name == word {
+		for i, w := range t.InLine() {
+			if w == word {
 				dst[0] = int64(i)
 				return true
 			}
@@ -139,7 +139,7 @@ func appendLine(p *model.Protocol, strs *Strings, dst []byte, msg *model.Message
 			}
 			e.b = append(e.b, text...)
 		case model.KindEnum:
-			e.b = append(e.b, t.Names[v[0]]...)
+			e.b = append(e.b, t.InLine()[v[0]]...)
 		default:
 			e.b = strconv.AppendUint(e.b, uint64(v[0]), 10)
 		}

@@ -28,6 +28,8 @@ type Type struct {
 	// Names and Codes of an Enum: Codes are the numbers on the wire.
 	Names []string
 	Codes []int64
+	// Words are what the values of an Enum are in a line, each different, if they are not all Names; see InLine.
+	Words []string
 	// Without are bytes that a text of a line must not contain.
 	Without string
 	Elem    *Type
@@ -36,6 +38,14 @@ type Type struct {
 	Cap     int
 	slots   int
 	Span    diag.Span
+}
+
+// InLine returns what the values of an Enum are in a line, by index.
+func (t *Type) InLine() []string {
+	if t.Words != nil {
+		return t.Words
+	}
+	return t.Names
 }
 
 // Slots returns how many slots a value of t takes:

@@ -33,6 +33,7 @@ func init() {
 		{"record", fields}, {"array", &typeShape}, {"map", &typeShape}, {"of", &typeShape}, {"list", &typeShape}, {"queue", &typeShape},
 		{"max", exprShape}, {"set", &typeShape}, {"init", valueShape},
 		{"kept", &shape{what: "kept", scalar: boolScalar}}, {"without", text("bytes")},
+		{"words", &shape{what: "the words of an enumeration in a line", open: text("a word")}},
 	}}
 	wireItem.list = wireItems.list
 	wireItem.keys = []key{

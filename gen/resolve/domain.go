@@ -84,11 +84,14 @@ func (r *resolver) enumDomain(t *model.Type, n *ast.Node) *model.Type {
 		return nil
 	}
 	d := *t
-	d.Names, d.Codes = nil, nil
+	d.Names, d.Codes, d.Words = nil, nil, nil
 	for i, name := range t.Names {
 		if keep[name] {
 			d.Names = append(d.Names, name)
 			d.Codes = append(d.Codes, t.Codes[i])
+			if t.Words != nil {
+				d.Words = append(d.Words, t.Words[i])
+			}
 			continue
 		}
 		r.enums[name] = append(r.enums[name], enumValue{&d, -1})

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
@@ -27,6 +28,58 @@ func (r *resolver) without(t *model.Type, n *ast.Node) *model.Type {
 	c := *t
 	c.Without = e.Value.Text
 	return &c
+}
+
+// words gives an enumeration what its values are in lines.
+func (r *resolver) words(t *model.Type, n *ast.Node, form string) *model.Type {
+	e := n.Entry("words")
+	switch {
+	case e == nil || t == nil:
+		return t
+	case form != "enum":
+		r.Errorf("FSM041", e.Key.Span(), "`words` belongs to an enumeration").With("write it beside `enum`")
+		return t
+	}
+	words := slices.Clone(t.Names)
+	for _, w := range e.Value.Entries {
+		i := slices.Index(t.Names, w.Key.Text)
+		switch {
+		case i < 0:
+			r.unknown("FSM021", w.Key, "value of this enumeration named", t.Names)
+			return t
+		case w.Value.Text == "" || strings.ContainsAny(w.Value.Text, "\r\n"):
+			r.Errorf("FSM041", w.Value.Span(), "%s has the word %q, which no line can have", diag.Quote(w.Key.Text), w.Value.Text)
+			return t
+		}
+		words[i] = w.Value.Text
+		r.refer(w.Key.Span(), enumPlace(n.Get("enum"), w.Key.Text))
+	}
+	for _, w := range e.Value.Entries {
+		for i, name := range t.Names {
+			if name != w.Key.Text && words[i] == w.Value.Text {
+				r.Errorf("FSM041", w.Value.Span(), "%s and %s are both %s in a line", diag.Quote(w.Key.Text), diag.Quote(name), diag.Quote(w.Value.Text)).
+					With("give each value a word of its own; a value without one is its name")
+				return t
+			}
+		}
+	}
+	t.Words = words
+	return t
+}
+
+// enumPlace finds where a name of an enumeration is declared.
+func enumPlace(en *ast.Node, name string) diag.Span {
+	for _, it := range en.Items {
+		if it.Text == name {
+			return it.Span()
+		}
+	}
+	for _, e := range en.Entries {
+		if e.Key.Text == name {
+			return e.Key.Span()
+		}
+	}
+	return diag.Span{}
 }
 
 // noLines reports templates in a protocol of binary frames.
@@ -97,7 +150,7 @@ func (r *resolver) template(w *model.Wire, m *model.Message, n *ast.Node) {
 			}
 			p.Stop = parts[i+1].Text[0]
 		}
-		r.lineField(m, p)
+		r.lineField(w, m, p)
 	}
 	if before == r.Len() {
 		r.placedOnce(m, m.Fields, "", placed, n)
@@ -204,7 +257,7 @@ func (r *resolver) linePath(m *model.Message, text string, n *ast.Node, at int) 
 }
 
 // lineField checks that a reader can tell where a field ends, and adds to the message's lengths.
-func (r *resolver) lineField(m *model.Message, p *model.LinePart) {
+func (r *resolver) lineField(w *model.Wire, m *model.Message, p *model.LinePart) {
 	t := p.Type()
 	if t.Kind == model.KindOptional {
 		t = t.Elem
@@ -225,10 +278,14 @@ func (r *resolver) lineField(m *model.Message, p *model.LinePart) {
 			most = 20
 		}
 	case model.KindEnum:
-		least = len(t.Names[0])
-		for _, name := range t.Names {
-			least, most = min(least, len(name)), max(most, len(name))
-			ends = ends && !strings.Contains(name, stop)
+		least = len(t.InLine()[0])
+		for _, word := range t.InLine() {
+			least, most = min(least, len(word)), max(most, len(word))
+			ends = ends && !strings.Contains(word, stop)
+			if i := notASCII(word); w.ASCII && i >= 0 {
+				r.Errorf("FSM077", p.Span, "%q of the word %s cannot stand in a line", word[i], diag.Quote(word))
+				return
+			}
 		}
 	case model.KindBytes:
 		least, most = 0, t.Cap
@@ -257,6 +314,11 @@ func (r *resolver) lineField(m *model.Message, p *model.LinePart) {
 	m.MaxLen += most
 }
 
+// notASCII finds the first byte that `charset: ascii` does not allow.
+func notASCII(s string) int {
+	return strings.IndexFunc(s, func(c rune) bool { return c < ' ' || c > '~' })
+}
+
 func digits(n uint64) int {
 	d := 1
 	for ; n > 9; n /= 10 {
@@ -268,7 +330,7 @@ func digits(n uint64) int {
 // isWord reports whether a text is how some value of a scalar type could be written.
 func isWord(t *model.Type, s string) bool {
 	if t.Kind == model.KindEnum {
-		return containsString(t.Names, s)
+		return containsString(t.InLine(), s)
 	}
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
@@ -334,8 +396,8 @@ func flat(m *model.Message) []flatPart {
 		}
 		switch t.Kind {
 		case model.KindEnum:
-			for _, name := range t.Names {
-				add(name)
+			for _, word := range t.InLine() {
+				add(word)
 			}
 		case model.KindBytes:
 			for c := range f.set {

@@ -152,7 +152,7 @@ func (r *resolver) typeOf(n *ast.Node, name string) *model.Type {
 	}
 	r.strayKeys(n, form)
 	t := r.longType(n, form, name)
-	t = r.without(t, n)
+	t = r.words(r.without(t, n), n, form)
 	if t != nil && name != "" && t.Doc == "" && (t.Name == "" || t.Name == name) {
 		t.Doc = textOf(n, "doc")
 	}

@@ -14,6 +14,7 @@ var hardLines = []string{
 	"hello {you}, `there` \\ \"x\"", "hello {you}, `there` \\ \"x\" ", "all win 1 3: 65535/255/w,65535,18446744073709551615,: - no ", "all mac 0 17: 0/0/,0,0,12345678: 3 other_one some thing",
 	"all mac 2 17: 0/0/,0,0,: 3 no x", "all mac 1 18: 0/0/,0,0,: 3 no x", "all mac 1 3: 0/256/,0,0,: 3 no x", "all mac 1 3: 0/0/,65536,0,: 3 no x", "all linux 1 3: 0/0/,0,0,: 3 no x",
 	"all mac 1 3: 0/0/,0,18446744073709551616,: 3 no x", "all mac 1 3: 0/0/,0,0,: 2 no x", "all mac 1 3: 0/0/,0,0,: 03 no x", "all mac 1 3: 0/0/,0,0,: - - x", "all mac 1 3: 0/0/,0,0,: 4 win " + strings.Repeat("r", 21),
+	"shade red; -", "shade dark; red", "shade dark, blue \"x\"; dark", "shade win; -", "shade dark_blue; -", "shade red; win", "shade ; -", "shade dark, blue; -", "shade red; dark, blue \"x\"",
 	"version: 1.0 join me: sid os: powerpc-apple-macos maxplayers: 16 url: http://a.b/c d", "version: 1.0 join me:  os:  maxplayers: 0 url: ", "version: 1.00 join me: a os: b maxplayers: 1 url: u",
 	"version: 1.0 join me: a b os: b maxplayers: 1 url: u", "version: 1.0 join me: a os: b maxplayers: 17 url: u", "version: 1.0 join me: a os: b maxplayers: 1 url: " + strings.Repeat("u", 128),
 	"version: 1.0 join me: " + strings.Repeat("n", 32) + " os: b maxplayers: 1 url: u", "remove me", "remove me ", "Remove me", "players: 3 max: 16", "players: 03 max: 16", "players: 3  max: 16",

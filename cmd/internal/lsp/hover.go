@@ -190,6 +190,9 @@ func typeText(a *analysis, sym *symbols.Symbol) string {
 				fmt.Fprintf(&b, "| … | %d more |\n", len(t.Names)-i)
 				break
 			}
+			if t.Words != nil {
+				n += ", in a line " + t.Words[i]
+			}
 			fmt.Fprintf(&b, "| %s | %d |\n", n, t.Codes[i])
 		}
 	case model.KindRecord:

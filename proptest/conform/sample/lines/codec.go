@@ -47,6 +47,9 @@ func decode(b []byte, m *Message) wire.Error {
 	if *m = (Message{Kind: MessageNamed}); matchNamed(line, &m.Named) {
 		return wire.Error{}
 	}
+	if *m = (Message{Kind: MessageShade}); matchShade(line, &m.Shade) {
+		return wire.Error{}
+	}
 	if *m = (Message{Kind: MessageAny}); matchAny(line, &m.Any) {
 		return wire.Error{}
 	}
@@ -67,6 +70,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = writeOne(dst, start, &m.One)
 	case MessageNamed:
 		dst, e = writeNamed(dst, start, &m.Named)
+	case MessageShade:
+		dst, e = writeShade(dst, start, &m.Shade)
 	case MessageAny:
 		dst, e = writeAny(dst, start, &m.Any)
 	default:
@@ -93,6 +98,9 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		}
 		if matchNamed(line, &other.Named) {
 			return dst[:start], wire.Error{Message: m.Kind.String(), Field: "text", Problem: wire.Text, Value: 3}
+		}
+		if matchShade(line, &other.Shade) {
+			return dst[:start], wire.Error{Message: m.Kind.String(), Field: "text", Problem: wire.Text, Value: 4}
 		}
 	}
 	return dst, nil
@@ -317,6 +325,71 @@ func writeNamed(dst []byte, start int, v *NamedMessage) ([]byte, wire.Error) {
 	}
 	dst = append(dst, text...)
 	dst = append(dst, ":"...)
+	return dst, wire.Error{}
+}
+
+// matchShade reads a line of the form `shade {shade}; {than|-}`.
+func matchShade(line []byte, v *ShadeMessage) bool {
+	var word []byte
+	var ok bool
+	if line, ok = wire.Literal(line, "shade "); !ok {
+		return false
+	}
+	word, line = wire.Word(line, ';')
+	switch string(word) {
+	case "red":
+		v.Shade = ShadeRed
+	case "dark, blue \"x\"":
+		v.Shade = ShadeDarkBlue
+	case "dark":
+		v.Shade = ShadeWin
+	default:
+		return false
+	}
+	if line, ok = wire.Literal(line, "; "); !ok {
+		return false
+	}
+	word, line = wire.Word(line, '\n')
+	if string(word) != "-" {
+		switch string(word) {
+		case "red":
+			v.Than.Value = ShadeRed
+		case "dark, blue \"x\"":
+			v.Than.Value = ShadeDarkBlue
+		case "dark":
+			v.Than.Value = ShadeWin
+		default:
+			return false
+		}
+		v.Than.Present = true
+	}
+	return len(line) == 0
+}
+
+func writeShade(dst []byte, start int, v *ShadeMessage) ([]byte, wire.Error) {
+	dst = append(dst, "shade "...)
+	switch v.Shade {
+	case ShadeDarkBlue:
+		dst = append(dst, "dark, blue \"x\""...)
+	case ShadeWin:
+		dst = append(dst, "dark"...)
+	default:
+		dst = append(dst, v.Shade.String()...)
+	}
+	dst = append(dst, "; "...)
+	if v.Than.Present {
+		switch v.Than.Value {
+		case ShadeDarkBlue:
+			dst = append(dst, "dark, blue \"x\""...)
+		case ShadeWin:
+			dst = append(dst, "dark"...)
+		default:
+			dst = append(dst, v.Than.Value.String()...)
+		}
+	} else {
+		dst = append(dst, "-"...)
+	}
+	_ = start
 	return dst, wire.Error{}
 }
 

@@ -12,10 +12,11 @@ const (
 	MessageAll
 	MessageOne
 	MessageNamed
+	MessageShade
 	MessageAny
 )
 
-var messageKindNames = [...]string{"HELLO", "ALL", "ONE", "NAMED", "ANY"}
+var messageKindNames = [...]string{"HELLO", "ALL", "ONE", "NAMED", "SHADE", "ANY"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string {
@@ -31,6 +32,7 @@ type Message struct {
 	All   AllMessage   // for MessageAll
 	One   OneMessage   // for MessageOne
 	Named NamedMessage // for MessageNamed
+	Shade ShadeMessage // for MessageShade
 	Any   AnyMessage   // for MessageAny
 }
 
@@ -59,6 +61,12 @@ type OneMessage struct {
 // NamedMessage are the fields of NAMED.
 type NamedMessage struct {
 	Name Word
+}
+
+// ShadeMessage are the fields of SHADE.
+type ShadeMessage struct {
+	Shade Shade
+	Than  Optional[Shade]
 }
 
 // AnyMessage are the fields of ANY.

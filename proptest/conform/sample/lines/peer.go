@@ -48,37 +48,44 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	case StateRun:
 		switch ev.Kind {
 		case CommandGo:
-			// proptest/conform/testdata/lines/spec.yaml:30
+			// proptest/conform/testdata/lines/spec.yaml:32
 			m.Last = ev.Go.N
 			fx.send(MessageAll).All = AllMessage{Kind: KindWin, Yes: true, Small: ev.Go.N, Place: At{Place: Place{X: 1, Y: 2}, Name: wordOf("n")}, Code: 3, Big: 4, Word: wordOf("w"), Slot: Optional[Small]{Present: true, Value: ev.Go.N}, Other: Optional[Kind]{}, Rest: restOf("to the end")}
 			return took(0)
 		case ReceiveHello:
-			// proptest/conform/testdata/lines/spec.yaml:31
+			// proptest/conform/testdata/lines/spec.yaml:33
 			fx.send(MessageOne).One = OneMessage{N: 7}
 			return took(1)
-		case ReceiveAll:
-			// proptest/conform/testdata/lines/spec.yaml:32
-			if m.Last == ev.Message.All.Small && !ev.Message.All.Slot.Present {
-				m.Seen = ev.Message.All.Rest
+		case ReceiveShade:
+			// proptest/conform/testdata/lines/spec.yaml:34
+			if ev.Message.Shade.Shade != ShadeDarkBlue {
+				fx.send(MessageShade).Shade = ShadeMessage{Shade: ShadeDarkBlue, Than: Optional[Shade]{Present: true, Value: ev.Message.Shade.Shade}}
 				return took(2)
 			}
 			return refused(fsm.NoTransition)
-		case ReceiveOne:
-			// proptest/conform/testdata/lines/spec.yaml:33
-			if m.Last == 3 {
-				fx.send(MessageAny).Any = AnyMessage{Text: m.Seen}
+		case ReceiveAll:
+			// proptest/conform/testdata/lines/spec.yaml:35
+			if m.Last == ev.Message.All.Small && !ev.Message.All.Slot.Present {
+				m.Seen = ev.Message.All.Rest
 				return took(3)
 			}
 			return refused(fsm.NoTransition)
+		case ReceiveOne:
+			// proptest/conform/testdata/lines/spec.yaml:36
+			if m.Last == 3 {
+				fx.send(MessageAny).Any = AnyMessage{Text: m.Seen}
+				return took(4)
+			}
+			return refused(fsm.NoTransition)
 		case ReceiveNamed:
-			// proptest/conform/testdata/lines/spec.yaml:34
+			// proptest/conform/testdata/lines/spec.yaml:37
 			fx.send(MessageHello)
-			return took(4)
+			return took(5)
 		case ReceiveAny:
-			// proptest/conform/testdata/lines/spec.yaml:35
+			// proptest/conform/testdata/lines/spec.yaml:38
 			if m.Seen == ev.Message.Any.Text {
 				fx.send(MessageNamed).Named = NamedMessage{Name: wordOf("x")}
-				return took(5)
+				return took(6)
 			}
 			return refused(fsm.NoTransition)
 		}

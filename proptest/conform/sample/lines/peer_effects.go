@@ -17,6 +17,7 @@ const (
 	ReceiveAll
 	ReceiveOne
 	ReceiveNamed
+	ReceiveShade
 	ReceiveAny
 	CommandGo
 )
@@ -41,6 +42,8 @@ func (ev *Event) invalid() bool {
 		return ev.Message.All.Kind > 2 || ev.Message.All.Small < 3 || ev.Message.All.Small > 17 || ev.Message.All.Place.Name.Len > 8 || ev.Message.All.Word.Len > 8 || ev.Message.All.Slot.Present && (ev.Message.All.Slot.Value < 3 || ev.Message.All.Slot.Value > 17) || ev.Message.All.Other.Present && (ev.Message.All.Other.Value > 2) || ev.Message.All.Rest.Len > 20
 	case ReceiveNamed:
 		return ev.Message.Named.Name.Len > 8
+	case ReceiveShade:
+		return ev.Message.Shade.Shade > 2 || ev.Message.Shade.Than.Present && (ev.Message.Shade.Than.Value > 2)
 	case ReceiveAny:
 		return ev.Message.Any.Text.Len > 20
 	case CommandGo:
@@ -73,6 +76,13 @@ func (ev *Event) outside() (field, values string) {
 		switch {
 		case ev.Message.Named.Name.Len > 8:
 			return "name", "text 8"
+		}
+	case ReceiveShade:
+		switch {
+		case ev.Message.Shade.Shade > 2:
+			return "shade", "red, dark_blue, win"
+		case ev.Message.Shade.Than.Present && (ev.Message.Shade.Than.Value > 2):
+			return "than", "red, dark_blue, win"
 		}
 	case ReceiveAny:
 		switch {

@@ -128,7 +128,7 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "go{n: "...)
 		b = strconv.AppendInt(b, int64(ev.Go.N), 10)
 		b = append(b, '}')
-	case ReceiveHello, ReceiveAll, ReceiveOne, ReceiveNamed, ReceiveAny:
+	case ReceiveHello, ReceiveAll, ReceiveOne, ReceiveNamed, ReceiveShade, ReceiveAny:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -173,17 +173,18 @@ var info = fsm.Info{
 	Hash:     hash,
 	States:   []string{"run"},
 	Final:    []bool{false},
-	Messages: []string{"HELLO", "ALL", "ONE", "NAMED", "ANY"},
+	Messages: []string{"HELLO", "ALL", "ONE", "NAMED", "SHADE", "ANY"},
 	Commands: []string{"go"},
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "run go", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 30, Col: 13},
-		{Name: "run HELLO", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 31, Col: 16},
-		{Name: "run ALL", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 32, Col: 14},
-		{Name: "run ONE", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 33, Col: 14},
-		{Name: "run NAMED", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 34, Col: 16},
-		{Name: "run ANY", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 35, Col: 14},
+		{Name: "run go", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 32, Col: 13},
+		{Name: "run HELLO", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 33, Col: 16},
+		{Name: "run SHADE", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 34, Col: 16},
+		{Name: "run ALL", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 35, Col: 14},
+		{Name: "run ONE", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 36, Col: 14},
+		{Name: "run NAMED", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 37, Col: 16},
+		{Name: "run ANY", From: 0, To: 0, File: "proptest/conform/testdata/lines/spec.yaml", Line: 38, Col: 14},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -195,12 +196,12 @@ var info = fsm.Info{
 
 // What each state handles or ignores.
 var legal = [...]string{
-	StateRun: "HELLO, ALL, ONE, NAMED, ANY, go",
+	StateRun: "HELLO, ALL, ONE, NAMED, SHADE, ANY, go",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var handles = [...][9]uint16{
-	StateRun: {ReceiveHello: 2, ReceiveAll: 3, ReceiveOne: 4, ReceiveNamed: 5, ReceiveAny: 6, CommandGo: 1},
+var handles = [...][10]uint16{
+	StateRun: {ReceiveHello: 2, ReceiveAll: 4, ReceiveOne: 5, ReceiveNamed: 6, ReceiveShade: 3, ReceiveAny: 7, CommandGo: 1},
 }
 
 // The events of the messages.
@@ -209,5 +210,6 @@ var receives = [...]EventKind{
 	MessageAll:   ReceiveAll,
 	MessageOne:   ReceiveOne,
 	MessageNamed: ReceiveNamed,
+	MessageShade: ReceiveShade,
 	MessageAny:   ReceiveAny,
 }

@@ -55,6 +55,16 @@ func appendMessage(b []byte, m *Message) []byte {
 			b = append(b, "..."...)
 		}
 		b = append(b, '}')
+	case MessageShade:
+		b = append(b, "SHADE{shade: "...)
+		b = append(b, m.Shade.Shade.String()...)
+		b = append(b, ", than: "...)
+		if m.Shade.Than.Present {
+			b = append(b, m.Shade.Than.Value.String()...)
+		} else {
+			b = append(b, "none"...)
+		}
+		b = append(b, '}')
 	case MessageAny:
 		b = append(b, "ANY{text: "...)
 		b = strconv.AppendQuote(b, m.Any.Text.String())

@@ -10,7 +10,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "7db1e54da74ce1572f5fd5a8a78cf17bf0736153410898a1ad9f65fda9236136"
+const hash = "d6e9282cb2749d2ae2d38c1d4dcb6316749d9764312ddf38718b63a90c59ad0e"
 
 // Kind is an enumeration.
 type Kind uint8
@@ -28,6 +28,26 @@ var kindNames = [...]string{"win", "mac", "other_one"}
 func (v Kind) String() string {
 	if int(v) < len(kindNames) {
 		return kindNames[v]
+	}
+	return "invalid"
+}
+
+// Shade is an enumeration.
+type Shade uint8
+
+// The values of Shade.
+const (
+	ShadeRed Shade = iota
+	ShadeDarkBlue
+	ShadeWin
+)
+
+var shadeNames = [...]string{"red", "dark_blue", "win"}
+
+// String returns the name as the specification has it.
+func (v Shade) String() string {
+	if int(v) < len(shadeNames) {
+		return shadeNames[v]
 	}
 	return "invalid"
 }

@@ -165,17 +165,19 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var peerEvents = fsm.Events{
-	// proptest/conform/testdata/lines/spec.yaml:30
-	{Name: "run go", Src: []string{"run"}, Dst: "run"},
-	// proptest/conform/testdata/lines/spec.yaml:31
-	{Name: "run HELLO", Src: []string{"run"}, Dst: "run"},
 	// proptest/conform/testdata/lines/spec.yaml:32
-	{Name: "run ALL", Src: []string{"run"}, Dst: "run"},
+	{Name: "run go", Src: []string{"run"}, Dst: "run"},
 	// proptest/conform/testdata/lines/spec.yaml:33
-	{Name: "run ONE", Src: []string{"run"}, Dst: "run"},
+	{Name: "run HELLO", Src: []string{"run"}, Dst: "run"},
 	// proptest/conform/testdata/lines/spec.yaml:34
-	{Name: "run NAMED", Src: []string{"run"}, Dst: "run"},
+	{Name: "run SHADE", Src: []string{"run"}, Dst: "run"},
 	// proptest/conform/testdata/lines/spec.yaml:35
+	{Name: "run ALL", Src: []string{"run"}, Dst: "run"},
+	// proptest/conform/testdata/lines/spec.yaml:36
+	{Name: "run ONE", Src: []string{"run"}, Dst: "run"},
+	// proptest/conform/testdata/lines/spec.yaml:37
+	{Name: "run NAMED", Src: []string{"run"}, Dst: "run"},
+	// proptest/conform/testdata/lines/spec.yaml:38
 	{Name: "run ANY", Src: []string{"run"}, Dst: "run"},
 }
 
@@ -183,6 +185,7 @@ var peerEvents = fsm.Events{
 var peerNames = [...]string{
 	"run go",
 	"run HELLO",
+	"run SHADE",
 	"run ALL",
 	"run ONE",
 	"run NAMED",
