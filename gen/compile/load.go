@@ -190,6 +190,7 @@ func (l *loader) merged(name string, at diag.Span, stack []string) *ast.Node {
 	}
 	ext := root.Get("extends")
 	if ext == nil {
+		root = l.like(root, nil)
 		for _, d := range parse.Bare(root) {
 			l.Add(d)
 		}
@@ -200,7 +201,17 @@ func (l *loader) merged(name string, at diag.Span, stack []string) *ast.Node {
 	if base == nil {
 		return nil
 	}
+	root = l.like(root, base)
 	out, found := parse.Merge(base, root, func(over, base *ast.Node) { l.o.Symbols.Same(over.Span(), base.Span()) })
+	for _, d := range found {
+		l.Add(d)
+	}
+	return out
+}
+
+// like writes out the checks that are like others.
+func (l *loader) like(root, base *ast.Node) *ast.Node {
+	out, found := parse.Like(root, base, l.o.Symbols.Use)
 	for _, d := range found {
 		l.Add(d)
 	}

@@ -19,7 +19,7 @@ var checkCodes = []Info{
 		Text:    "The environment's rules are for commands and timers of roles, as `command` or `role.command`.",
 		Example: "checks:\n  pair:\n    environment: {goo: {times: 1}}\n"},
 	{Code: "FSM085", Title: "unknown check",
-		Text:    "The check that was asked for does not exist.",
+		Text:    "The check that was asked for, or that another one is `like`, does not exist; or a check is like itself, perhaps by way of others.",
 		Example: "channel: {capacity: 4}\n", Check: "pear"},
 	{Code: "FSM087", Title: "faults that do not fit",
 		Text: "Only who crashes can restart. Links that come up and break are links that keep messages in order and lose none: a role that " +

@@ -71,6 +71,7 @@ var keyDocs = map[string]string{
 	"leadsTo": "Every fair run from `when` comes to this.", "why": "The reason for the claim.",
 	"a claim/when": "Where the claim is asked.", "quiescent": "Asked only where all channels are empty.",
 	"fair":      "What a run must not neglect: `weak` or `strong`.",
+	"like":      "Another check, which this one begins with.",
 	"instances": "The machines of the check: `{a: \"role(param: value)\"}`.", "a check/consts": "Constants replaced for this check.",
 	"domains":     "Types narrowed for this check.",
 	"environment": "When, and how often, the program gives its commands.", "a rule/when": "Where the command may be given.",

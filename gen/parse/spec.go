@@ -147,7 +147,7 @@ func initChecks() {
 	}}
 	times := &shape{what: "how often", scalar: anyScalar, open: exprShape, name: freeKeys}
 	oneCheck = shape{what: "a check", merge: true, keys: []key{
-		{"doc", docShape},
+		{"like", text("a check")}, {"doc", docShape},
 		{"instances", &shape{what: "instances", open: text("a role"), name: instanceKeys}},
 		{"channel", nil},
 		{"consts", named("constants", exprShape)},

@@ -196,6 +196,8 @@ func (k *completer) values() {
 	case last == "send" && k.at(2) == "parts":
 	case (last == "send" || last == "report" || last == "run" || last == "call") && role != "":
 		k.target(last)
+	case last == "like":
+		k.declared(k.names, "", symbols.Check)
 	case last == "restart":
 		k.declared(k.names, role, symbols.Part)
 	case role != "" && (last == "start" || last == "stop"):
