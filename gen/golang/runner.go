@@ -13,18 +13,17 @@ import (
 
 // runnerMethods are the names that the methods for commands must not take.
 var runnerMethods = []string{"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Frame", "FrameSize", "Effects", "Effect",
-
-	"AppendFrame", "State", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal", "Machine", "Step", "Event", "Message", "Report", "Fired", "Refusal", "Command"}
+	"AppendFrame", "State", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal", "Machine", "Step", "Event", "Message", "Report", "Fired", "Refusal", "Command", "Stream"}
 
 // runnerFile holds the implementation of fsm.Runner for a role.
 func (g *gen) runnerFile(r *machine) *jen.File {
 	f := g.file(g.o.Package)
-	f.Comment(comment(r.runner, "runs a "+r.typ+": the machine, one event and the effects of its last step. It implements fsm.Runner and fsm.Commander; one goroutine owns it."))
+	f.Comment(comment(r.runner, "runs a "+r.typ+": the machine, one event and the effects of its last step. It implements fsm.Runner, fsm.Commander and fsm.Streamer; one goroutine owns it."))
 	f.Type().Id(r.runner).Struct(
 		jen.Id("Machine").Id(r.typ).Comment("may be read between steps, and replaced by a snapshot of the same specification"),
 		jen.Id("event").Id(r.event), jen.Id("effects").Id(r.effects))
 	f.Line()
-	f.Add(rawf("var _ fsm.Commander = (*%s)(nil)", r.runner))
+	f.Add(rawf("var (\n_ fsm.Commander = (*%[1]s)(nil)\n_ fsm.Streamer = (*%[1]s)(nil)\n)", r.runner))
 	var t text
 	g.newRunner(r, &t)
 	g.commandMethods(r, &t)
@@ -124,6 +123,7 @@ func (g *gen) eventMethods(r *machine, t *text) {
 	g.timeout(r, p)
 	p("Frame implements fsm.Runner. The frame is decoded in place and not kept.", "%s", g.frameMethod(r))
 	p("FrameSize implements fsm.Runner.", "FrameSize(b []byte) (int, error) { return FrameSize(b) }")
+	p("Stream implements fsm.Streamer.", "%s", streamMethod)
 }
 
 func (g *gen) timeout(r *machine, p func(doc, format string, args ...any)) {

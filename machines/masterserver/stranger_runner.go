@@ -10,14 +10,17 @@ import (
 )
 
 // StrangerRunner runs a Stranger: the machine, one event and the effects of its last step. It implements
-// fsm.Runner and fsm.Commander; one goroutine owns it.
+// fsm.Runner, fsm.Commander and fsm.Streamer; one goroutine owns it.
 type StrangerRunner struct {
 	Machine Stranger // may be read between steps, and replaced by a snapshot of the same specification
 	event   StrangerEvent
 	effects StrangerEffects
 }
 
-var _ fsm.Commander = (*StrangerRunner)(nil)
+var (
+	_ fsm.Commander = (*StrangerRunner)(nil)
+	_ fsm.Streamer  = (*StrangerRunner)(nil)
+)
 
 // NewStrangerRunner makes a runner with a machine in its initial state.
 func NewStrangerRunner() *StrangerRunner {
@@ -160,6 +163,34 @@ func (r *StrangerRunner) Frame(from fsm.Peer, frame []byte) (fsm.Result, error) 
 
 // FrameSize implements fsm.Runner.
 func (r *StrangerRunner) FrameSize(b []byte) (int, error) { return FrameSize(b) }
+
+// Stream implements fsm.Streamer.
+func (r *StrangerRunner) Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
+	s.Out = out
+	for before := r.Machine.State; ; s.Frames++ {
+		n, err := FrameSize(in[s.Bytes:])
+		if err != nil || n <= 0 || n > min(len(in)-s.Bytes, maxFrame) {
+			return s
+		}
+		s.Result, s.Err = r.Frame(from, in[s.Bytes:s.Bytes+n:s.Bytes+n])
+		if s.Err != nil || s.Result.Code != fsm.Took || r.Machine.State != before {
+			s.Next = n
+			return s
+		}
+		for i := range r.effects.list {
+			e := &r.effects.list[i]
+			if e.Kind != fsm.Send || e.Peer != from {
+				s.Next = n
+				return s
+			}
+			if out, err = AppendMessage(out, &e.Message); err != nil || len(out) > limit {
+				s.Next = n
+				return s
+			}
+		}
+		s.Out, s.Bytes, s.Sent = out, s.Bytes+n, s.Sent+len(r.effects.list)
+	}
+}
 
 // Effects implements fsm.Runner.
 func (r *StrangerRunner) Effects() int { return len(r.effects.list) }

@@ -43,6 +43,9 @@ type Pair struct {
 	// Fired are the transitions that compared steps have taken.
 	Fired map[int]bool
 	said  map[string]int // how often a command was given as text
+	// streamed is how often a message was given as a stream, by control state; Answered are the answers that Stream wrote.
+	streamed map[string]int
+	Answered int
 }
 
 // New pairs the full model of a specification, compiled without a check, with its generated package.
@@ -255,6 +258,9 @@ func (x *Pair) Compare(v interp.Value, ev interp.Event) (interp.Value, error) {
 	}
 	if err := x.asText(v, next, ev, res); err != nil {
 		return next, fail("as text: %v", err)
+	}
+	if err := x.asStream(v, ev); err != nil {
+		return next, fail("%v", err)
 	}
 	return next, nil
 }

@@ -27,7 +27,8 @@ type Carrier interface {
 // and counts from the moment of Start.
 type Core[R fsm.Runner] struct {
 	r        R
-	m        fsm.Runner // r too: calling through an interface is cheaper than through a type parameter
+	m        fsm.Runner   // r too: calling through an interface is cheaper than through a type parameter
+	streamer fsm.Streamer // r, if it is one
 	info     *fsm.Info
 	o        Options[R]
 	out      Carrier
@@ -49,6 +50,7 @@ type Core[R fsm.Runner] struct {
 func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
 	o = o.withDefaults()
 	c := &Core[R]{r: r, m: r, info: r.Info(), o: o, out: out}
+	c.streamer, _ = c.m.(fsm.Streamer)
 	c.held.max = o.MaxDeferred
 	c.message.kind = trace.Message
 	c.logSteps = debugEnabled(o.Logger)
@@ -115,10 +117,15 @@ func (c *Core[R]) lost(now time.Duration, peer fsm.Peer, why error) {
 // Frame delivers one frame. It reports whether the frame was a message that
 // the machine did not refuse. The frame is not kept.
 func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
-	c.counters.FramesIn++
-	c.counters.BytesIn += uint64(len(frame))
 	before := c.m.State()
 	res, err := c.m.Frame(peer, frame)
+	return c.framed(now, peer, frame, before, res, err)
+}
+
+// framed does what the outcome of a frame asks for.
+func (c *Core[R]) framed(now time.Duration, peer fsm.Peer, frame []byte, before uint16, res fsm.Result, err error) bool {
+	c.counters.FramesIn++
+	c.counters.BytesIn += uint64(len(frame))
 	if err == nil && res.Code == fsm.Took && c.plain {
 		// What nearly every frame is, by the shortest way; follow does the same.
 		c.counters.Steps++
@@ -140,6 +147,21 @@ func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
 		c.settle(now)
 	}
 	return err == nil && res.Code != fsm.Refused
+}
+
+// streams reports whether the frames of a stream may be delivered by stream.
+func (c *Core[R]) streams() bool { return c.plain && c.streamer != nil }
+
+// stream delivers the frames at the start of in and appends their answers to out, see [fsm.Streamer]. If the frame
+// after them was delivered too, framed is to be called for it when these answers are in their place.
+func (c *Core[R]) stream(peer fsm.Peer, in, out []byte, limit int) fsm.Streamed {
+	run := c.streamer.Stream(peer, in, out, limit)
+	c.counters.FramesIn += uint64(run.Frames)
+	c.counters.Steps += uint64(run.Frames)
+	c.counters.BytesIn += uint64(run.Bytes)
+	c.counters.FramesOut += uint64(run.Sent)
+	c.counters.BytesOut += uint64(len(run.Out) - len(out))
+	return run
 }
 
 // Malformed says that the stream of a peer has no frame where one should

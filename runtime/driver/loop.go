@@ -239,6 +239,9 @@ func (d *Driver[R]) frame(now time.Duration, s *slot, i int, frame []byte) {
 func (d *Driver[R]) stream(now time.Duration, s *slot, n int) {
 	s.split.Filled(n)
 	for s.open {
+		if d.core.streams() && s.failed == nil && s.broken == nil && d.together(now, s) {
+			continue
+		}
 		frame, err := s.split.Next()
 		if err != nil {
 			rest := s.split.Rest()
@@ -250,6 +253,25 @@ func (d *Driver[R]) stream(now time.Duration, s *slot, n int) {
 		}
 		d.frame(now, s, 0, frame)
 	}
+}
+
+// together delivers the frames that a stream has brought together. It reports whether there may be more.
+func (d *Driver[R]) together(now time.Duration, s *slot) bool {
+	in, before := s.split.Rest(), d.core.m.State()
+	run := d.core.stream(s.first, in, s.out, maxOut)
+	s.out, s.dirty = run.Out, s.dirty || run.Sent > 0
+	s.split.Skip(run.Bytes + run.Next)
+	p := &s.peers[0]
+	if run.Frames+run.Next > 0 {
+		p.heard = now
+	}
+	if run.Next == 0 {
+		p.greeted = p.greeted || run.Frames > 0
+		return false
+	}
+	took := d.core.framed(now, s.first, in[run.Bytes:run.Bytes+run.Next], before, run.Result, run.Err)
+	p.greeted = p.greeted || run.Frames > 0 || took
+	return true
 }
 
 // linkEnded handles the end of a link.

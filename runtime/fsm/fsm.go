@@ -167,6 +167,29 @@ type Commander interface {
 	Command(text string) (Result, error)
 }
 
+// Streamer is what generated runners are besides: they take the frames of a stream many at a time, which spares a
+// driver several calls for each. A runner that wraps another and changes Frame has to change Stream too.
+type Streamer interface {
+	Runner
+	// Stream delivers the frames at the start of in one after the other, each as FrameSize and Frame do, and appends
+	// what they are answered with to out. It goes on while the outcome is plain: the machine took the message, stays in its control
+	// state, and asks for nothing but messages to the sender, for which out need not be longer than limit bytes. The
+	// frame after these may have been delivered too; then its effects are still to be carried out, all of them.
+	Stream(from Peer, in, out []byte, limit int) Streamed
+}
+
+// Streamed is what [Streamer].Stream has done.
+type Streamed struct {
+	Out []byte // out and what was appended
+	// Frames is how many frames had a plain outcome, Bytes their length together, and Sent how many were appended to Out.
+	Frames, Bytes, Sent int
+	// Next is the length of the frame after these if it was delivered, and Result and Err are what Frame returned for
+	// it. 0: it was not delivered, because it is not whole or no frame begins there.
+	Next   int
+	Result Result
+	Err    error
+}
+
 // Refusal says why an event was refused that no branch of the specification refuses.
 type Refusal struct {
 	Reason Reason

@@ -74,6 +74,9 @@ func (s *Splitter) Next() ([]byte, error) {
 	return rest[:n:n], nil
 }
 
+// Skip takes the next n bytes, n <= len(Rest()), that were found to be whole frames.
+func (s *Splitter) Skip(n int) { s.start += n }
+
 // Rest returns the bytes that have arrived and belong to no frame yet. After
 // an error of Next they start with the bytes at fault.
 func (s *Splitter) Rest() []byte { return s.buf[s.start:s.end] }

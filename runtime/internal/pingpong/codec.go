@@ -57,6 +57,34 @@ func (r *Runner) Frame(_ fsm.Peer, b []byte) (fsm.Result, error) {
 	return r.step(), nil
 }
 
+// Stream implements fsm.Streamer.
+func (r *Runner) Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
+	s.Out = out
+	for before := r.M.State; ; s.Frames++ {
+		n, err := r.FrameSize(in[s.Bytes:])
+		if err != nil || n <= 0 || n > min(len(in)-s.Bytes, info.MaxFrame) {
+			return s
+		}
+		s.Result, s.Err = r.Frame(from, in[s.Bytes:s.Bytes+n])
+		if s.Err != nil || s.Result.Code != fsm.Took || r.M.State != before {
+			s.Next = n
+			return s
+		}
+		for i := range r.count {
+			e := &r.effs[i]
+			if e.Kind != fsm.Send || e.Peer != from {
+				s.Next = n
+				return s
+			}
+			if out, err = r.AppendFrame(out, i); err != nil || len(out) > limit {
+				s.Next = n
+				return s
+			}
+		}
+		s.Out, s.Bytes, s.Sent = out, s.Bytes+n, s.Sent+r.count
+	}
+}
+
 // AppendFrame implements fsm.Runner. A note of the single byte 0 has no
 // encoding, so that tests can see a send fail.
 func (r *Runner) AppendFrame(dst []byte, i int) ([]byte, error) {

@@ -10,14 +10,17 @@ import (
 )
 
 // ServerRunner runs a Server: the machine, one event and the effects of its last step. It implements
-// fsm.Runner and fsm.Commander; one goroutine owns it.
+// fsm.Runner, fsm.Commander and fsm.Streamer; one goroutine owns it.
 type ServerRunner struct {
 	Machine Server // may be read between steps, and replaced by a snapshot of the same specification
 	event   ServerEvent
 	effects ServerEffects
 }
 
-var _ fsm.Commander = (*ServerRunner)(nil)
+var (
+	_ fsm.Commander = (*ServerRunner)(nil)
+	_ fsm.Streamer  = (*ServerRunner)(nil)
+)
 
 // NewServerRunner makes a runner with a machine in its initial state. The error says which parameter is
 // wrong.
@@ -104,6 +107,34 @@ func (r *ServerRunner) Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
 
 // FrameSize implements fsm.Runner.
 func (r *ServerRunner) FrameSize(b []byte) (int, error) { return FrameSize(b) }
+
+// Stream implements fsm.Streamer.
+func (r *ServerRunner) Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
+	s.Out = out
+	for before := r.Machine.State; ; s.Frames++ {
+		n, err := FrameSize(in[s.Bytes:])
+		if err != nil || n <= 0 || n > min(len(in)-s.Bytes, maxFrame) {
+			return s
+		}
+		s.Result, s.Err = r.Frame(from, in[s.Bytes:s.Bytes+n:s.Bytes+n])
+		if s.Err != nil || s.Result.Code != fsm.Took || r.Machine.State != before {
+			s.Next = n
+			return s
+		}
+		for i := range r.effects.list {
+			e := &r.effects.list[i]
+			if e.Kind != fsm.Send || e.Peer != from {
+				s.Next = n
+				return s
+			}
+			if out, err = AppendMessage(out, &e.Message); err != nil || len(out) > limit {
+				s.Next = n
+				return s
+			}
+		}
+		s.Out, s.Bytes, s.Sent = out, s.Bytes+n, s.Sent+len(r.effects.list)
+	}
+}
 
 // Effects implements fsm.Runner.
 func (r *ServerRunner) Effects() int { return len(r.effects.list) }

@@ -9,14 +9,17 @@ import (
 )
 
 // NewPlayerRunner4 runs a NewPlayer4: the machine, one event and the effects of its last step. It implements
-// fsm.Runner and fsm.Commander; one goroutine owns it.
+// fsm.Runner, fsm.Commander and fsm.Streamer; one goroutine owns it.
 type NewPlayerRunner4 struct {
 	Machine NewPlayer4 // may be read between steps, and replaced by a snapshot of the same specification
 	event   NewPlayerEvent2
 	effects NewPlayerEffects2
 }
 
-var _ fsm.Commander = (*NewPlayerRunner4)(nil)
+var (
+	_ fsm.Commander = (*NewPlayerRunner4)(nil)
+	_ fsm.Streamer  = (*NewPlayerRunner4)(nil)
+)
 
 // NewNewPlayerRunner4 makes a runner with a machine in its initial state.
 func NewNewPlayerRunner4() *NewPlayerRunner4 {
@@ -73,6 +76,34 @@ func (r *NewPlayerRunner4) Frame(from fsm.Peer, frame []byte) (fsm.Result, error
 
 // FrameSize implements fsm.Runner.
 func (r *NewPlayerRunner4) FrameSize(b []byte) (int, error) { return FrameSize(b) }
+
+// Stream implements fsm.Streamer.
+func (r *NewPlayerRunner4) Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
+	s.Out = out
+	for before := r.Machine.State; ; s.Frames++ {
+		n, err := FrameSize(in[s.Bytes:])
+		if err != nil || n <= 0 || n > min(len(in)-s.Bytes, maxFrame) {
+			return s
+		}
+		s.Result, s.Err = r.Frame(from, in[s.Bytes:s.Bytes+n:s.Bytes+n])
+		if s.Err != nil || s.Result.Code != fsm.Took || r.Machine.State != before {
+			s.Next = n
+			return s
+		}
+		for i := range r.effects.list {
+			e := &r.effects.list[i]
+			if e.Kind != fsm.Send || e.Peer != from {
+				s.Next = n
+				return s
+			}
+			if out, err = AppendMessage(out, &e.Message); err != nil || len(out) > limit {
+				s.Next = n
+				return s
+			}
+		}
+		s.Out, s.Bytes, s.Sent = out, s.Bytes+n, s.Sent+len(r.effects.list)
+	}
+}
 
 // Effects implements fsm.Runner.
 func (r *NewPlayerRunner4) Effects() int { return len(r.effects.list) }
