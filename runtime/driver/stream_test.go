@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/internal/pingpong"
+	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/mem"
 )
@@ -38,7 +40,7 @@ func TestTogether(t *testing.T) {
 	for seed := range uint64(150) {
 		o := driver.Options[fsm.Runner]{KeepRefused: seed%2 == 0, KeepMalformed: seed%3 == 0, ReceiveBuffer: 1 << 17}
 		if seed%4 == 0 {
-			o.IdleLimit, o.HandshakeLimit = 5*time.Second, 3*time.Second
+			o.IdleLimit, o.HandshakeLimit = 2*time.Second, 3*time.Second
 		}
 		want := converse(t, seed, false, &plain, o)
 		got := converse(t, seed, true, &plain, o)
@@ -50,6 +52,9 @@ func TestTogether(t *testing.T) {
 		}
 		if !slices.Equal(got.log, want.log) {
 			t.Fatalf("seed %d: %q\none by one %q", seed, got.log, want.log)
+		}
+		if got.record != want.record {
+			t.Fatalf("seed %d: the record has %d bytes, one by one %d", seed, len(got.record), len(want.record))
 		}
 		if got.counters != want.counters {
 			t.Fatalf("seed %d: %+v\none by one %+v", seed, got.counters, want.counters)
@@ -65,6 +70,7 @@ type conversation struct {
 	answers  []byte
 	log      []string
 	counters driver.Counters
+	record   string
 }
 
 // converse runs a driver, in virtual time, with a peer that sends what the seed says.
@@ -73,6 +79,10 @@ func converse(t *testing.T, seed uint64, whole bool, plain *int, o driver.Option
 	var r fsm.Runner = oneByOne{p}
 	if whole {
 		r = together{p, plain}
+	}
+	var record bytes.Buffer
+	if seed%5 == 0 {
+		o.Trace = []trace.Sink{trace.NewWriter(&record)}
 	}
 	note := func(format string, args ...any) { c.log = append(c.log, fmt.Sprintf(format, args...)) }
 	o.OnReport = func(r fsm.Runner, i int) { note("%s after %s", r.AppendEffect(nil, i), r.AppendMachine(nil)) }
@@ -106,6 +116,7 @@ func converse(t *testing.T, seed uint64, whole bool, plain *int, o driver.Option
 		y.Abort()
 		synctest.Wait()
 	})
+	c.record = record.String()
 	return c
 }
 
@@ -115,8 +126,12 @@ func frames(random *rand.Rand) (out []byte) {
 	if random.IntN(8) == 0 {
 		n = 5000
 	}
+	kinds := n + 4
+	if random.IntN(3) == 0 {
+		kinds = 1 << 30 // pings alone
+	}
 	for i := range n {
-		switch random.IntN(n + 4) {
+		switch random.IntN(kinds) {
 		case 0:
 			out = append(out, note("some text")...)
 		case 1:
