@@ -39,19 +39,31 @@ func answering(tb testing.TB, link transport.Link, o driver.Options[runner]) (st
 	}
 }
 
-// bareServer answers pings as plain Go code would: one read, all answers in one write.
+// bareServer answers pings as plain Go code would: one read, all answers in one write. For each frame it does what any
+// program for this protocol has to: finds the frame's end, checks that the length is one a frame may have, looks at the
+// type, checks that the body is a ping's, and writes the answer behind the others. It keeps no counters and has no state, timers, queue limit or
+// other messages.
 func bareServer(conn net.Conn) {
+	defer conn.Close()
 	in, out := make([]byte, transport.DefaultReceiveBuffer), make([]byte, 0, transport.DefaultReceiveBuffer)
-	held := 0
-	for {
+	for held := 0; ; {
 		n, err := conn.Read(in[held:])
 		if err != nil {
 			return
 		}
 		held += n
 		rest := in[:held]
-		for len(rest) >= 3 && len(rest) >= int(binary.BigEndian.Uint16(rest)) {
+		for len(rest) >= 3 {
 			size := int(binary.BigEndian.Uint16(rest))
+			if size < 3 || size > 3+pingpong.MaxNote {
+				return
+			}
+			if size > len(rest) {
+				break
+			}
+			if rest[2] != pingpong.PING || size != 7 {
+				return
+			}
 			out = binary.BigEndian.AppendUint32(append(out, 0, 7, pingpong.PONG), binary.BigEndian.Uint32(rest[3:]))
 			rest = rest[size:]
 		}
