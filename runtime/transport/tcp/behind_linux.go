@@ -101,12 +101,12 @@ func (r *reactor) write(c *conn) {
 			}
 			return
 		}
-		if !c.leaving {
-			c.since = r.now()
-		}
 		if n == len(c.out) {
 			r.emptied(c)
 			return
+		}
+		if !c.leaving {
+			c.since = r.now()
 		}
 		c.out = c.out[:copy(c.out, c.out[n:])]
 	}
