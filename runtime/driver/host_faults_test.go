@@ -19,9 +19,12 @@ import (
 type file struct {
 	*trace.Writer
 	bytes.Buffer
-	full   bool
-	closed int
+	full    bool
+	closed  int
+	flushed int
 }
+
+func (f *file) Flush() error { f.flushed++; return f.Writer.Flush() }
 
 func (f *file) Write(b []byte) (int, error) {
 	if f.full {
@@ -82,6 +85,42 @@ func TestHostRecords(t *testing.T) {
 	checkRecord(t, files[2], "host 2", "start up message message closed")
 	if files[1].closed != 1 {
 		t.Errorf("the file that failed was closed %d times", files[1].closed)
+	}
+}
+
+// Records that fail are each reported once, however often they are written to afterwards. The host is not run but driven, so
+// that time passes without waiting.
+func TestHostRecordFailsOnce(t *testing.T) {
+	var failures []int
+	var h *pingHost
+	h, l := newHost(t, 4, Options[*pingpong.Runner]{OnError: func(_ *pingpong.Runner, e *Error) {
+		if e.Kind == TraceFailed {
+			failures = append(failures, h.Peer())
+		}
+	}})
+	defer l.Abort()
+	files := []*file{newFile(true), newFile(false), newFile(true)}
+	h.Record(func(peer int) []trace.Sink { return []trace.Sink{files[peer]} })
+	h.epoch = time.Now()
+	for peer := range files {
+		h.arrived(0, transport.Arrival{Kind: transport.PeerUp, Peer: peer})
+	}
+	for now := time.Second; now < 6*time.Second; now += time.Second {
+		for peer := range files {
+			h.arrived(now, transport.Arrival{Peer: peer, N: copy(h.buf, []byte{0, 7, pingpong.PING, 0, 0, 0, 1})})
+		}
+		h.expire(now + flushInterval)
+	}
+	h.arrived(10*time.Second, transport.Arrival{Kind: transport.PeerLost, Peer: 0})
+	h.endRecords()
+	slices.Sort(failures)
+	if !slices.Equal(failures, []int{0, 2}) || h.core.Counters().TraceFailures != 2 {
+		t.Errorf("reported for the peers %v, %d counted", failures, h.core.Counters().TraceFailures)
+	}
+	for peer, f := range files {
+		if f.flushed < 6 || f.closed != 1 {
+			t.Errorf("the record of peer %d was flushed %d times and closed %d times", peer, f.flushed, f.closed)
+		}
 	}
 }
 
