@@ -111,7 +111,11 @@ func (o *checkFlags) parse() error {
 		}
 		o.cfg.Explore.MaxBytes = n
 	}
-	o.cfg.Explore.MaxBytes = withinProcess(o.cfg.Explore.MaxBytes)
+	most, err := withinProcess(o.cfg.Explore.MaxBytes)
+	if err != nil {
+		return err
+	}
+	o.cfg.Explore.MaxBytes = most
 	for name, text := range o.set {
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {

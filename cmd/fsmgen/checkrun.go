@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"os/signal"
@@ -31,16 +32,23 @@ func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
+// leastAddresses is what a search needs besides what the Go runtime has reserved when it begins. With less, the runtime sooner or later fails to start a thread or
+// to find room for its heap, which ends the process without a word of what was found.
+const leastAddresses = 192 << 20
+
 // withinProcess is a limit of memory, 0 for none, that the process can keep: a search that the system refuses memory would be lost
-// with all that it has found.
-func withinProcess(limit uint64) uint64 {
+// with all that it has found. It is an error if there is too little to begin with.
+func withinProcess(limit uint64) (uint64, error) {
+	if left := addressesLeft(); left < leastAddresses {
+		return 0, fmt.Errorf("the limit on addresses (ulimit -v) leaves this process %d MB, which is too little for a search: a program in Go takes more than a gigabyte of them, without using it; allow at least 2000000 KB, or set no limit and give --max-memory", left>>20)
+	}
 	left := memoryLeft()
 	if left == math.MaxUint64 {
-		return limit
+		return limit, nil
 	}
 	debug.SetMemoryLimit(int64(left / 2)) // collect garbage before memory runs out
 	if most := max(left/4, 1<<20); limit == 0 || limit > most {
-		return most
+		return most, nil
 	}
-	return limit
+	return limit, nil
 }

@@ -227,3 +227,45 @@ func BenchmarkGrowth(b *testing.B) {
 		})
 	}
 }
+
+// runs has a claim about fair runs, and the search without it.
+var runs = Series{Group: "runs", Name: "setup, 2 properties", Spec: "proptest/growth/testdata/liveness.yaml", Vary: "values", Fixed: map[string]int64{"properties": 2}}
+
+// TestRuns: what is claimed about runs does not change what is searched, and its graph is in the memory that is reported.
+func TestRuns(t *testing.T) {
+	race.Skip(t)
+	var points []Point
+	for _, runs.Check = range []string{"plain", "calms", "ends"} {
+		p, err := runs.Run(root, 2, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		points = append(points, p)
+	}
+	for _, p := range points {
+		if plain := points[0]; p.Configurations != 28520 || p.Steps != plain.Steps || p != plain && p.Kept < plain.Kept+28520*30 {
+			t.Errorf("%+v; the search alone: %+v", p, plain)
+		}
+	}
+}
+
+// BenchmarkRuns is how much a claim about runs costs: 28,520 configurations, or with PARLEY_BIG=1 millions.
+func BenchmarkRuns(b *testing.B) {
+	size := int64(2)
+	if os.Getenv("PARLEY_BIG") != "" {
+		size = 5
+	}
+	for _, runs.Check = range []string{"plain", "calms", "ends"} {
+		b.Run(runs.Check, func(b *testing.B) {
+			for b.Loop() {
+				before := used()
+				p, err := runs.Run(root, size, false)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric((used() - before).Seconds(), "processor-s")
+				b.ReportMetric(float64(p.Kept)/float64(p.Configurations), "B/configuration")
+			}
+		})
+	}
+}
