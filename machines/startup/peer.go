@@ -94,14 +94,14 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:319
+		// specs/startup/spec.yaml:325
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:183 entry
+		// specs/startup/spec.yaml:199 entry
 		var list Asks
 		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
@@ -119,37 +119,37 @@ func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:320
+		// specs/startup/spec.yaml:326
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		return took(1)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(2)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(3)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(4)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(6)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(7)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(8)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(9)
 	case ReceivePing:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(10)
 	}
 	return m.unmentioned(ev, fx)
@@ -161,14 +161,14 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:185
+		// specs/startup/spec.yaml:201
 		if m.Left > 1 {
 			if m.Left < 1 {
 				return m.undo(&old, fx, 11)
 			}
 			m.Left--
 			m.State = StateConnecting
-			// specs/startup/spec.yaml:183 entry
+			// specs/startup/spec.yaml:199 entry
 			var list Asks
 			for n2 := range fsm.Peer(254) {
 				if !m.Queue[n2].Present {
@@ -186,13 +186,13 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.start(alarmWait, 0)
 			return took(11)
 		}
-		// specs/startup/spec.yaml:186 alone or the highest, so the founder
+		// specs/startup/spec.yaml:202 alone or the highest, so the founder
 		m.Own = Optional[Slot]{Present: true, Value: 0}
 		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 		m.Party = Optional[Game]{Present: true, Value: Game{Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
 		m.Queue[m.Self] = Optional[Try]{}
 		m.State = StateGame
-		// specs/startup/spec.yaml:227 entry
+		// specs/startup/spec.yaml:243 entry
 		var list2 FsmPeerList
 		for key := range fsm.Peer(254) {
 			if !m.Queue[key].Present {
@@ -322,7 +322,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all2
 		return took(12)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:190
+		// specs/startup/spec.yaml:206
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 				holds2 := a.Node != m.Self
@@ -346,7 +346,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
 			return took(13)
 		}
-		// specs/startup/spec.yaml:194
+		// specs/startup/spec.yaml:210
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -355,7 +355,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Master = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		m.Left = 20
 		m.State = StateRequesting
-		// specs/startup/spec.yaml:205 entry
+		// specs/startup/spec.yaml:221 entry
 		if !m.Master.Present {
 			return m.undo(&old, fx, 14)
 		}
@@ -376,7 +376,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmAsk, 0)
 		return took(14)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:196
+		// specs/startup/spec.yaml:212
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -391,7 +391,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Master = value
 		m.Left = 20
 		m.State = StateRequesting
-		// specs/startup/spec.yaml:205 entry
+		// specs/startup/spec.yaml:221 entry
 		if !m.Master.Present {
 			return m.undo(&old, fx, 15)
 		}
@@ -412,7 +412,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmAsk, 0)
 		return took(15)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:200
+		// specs/startup/spec.yaml:216
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			holds2 := a.Node != m.Self
 			if holds2 {
@@ -435,20 +435,12 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
 		return took(16)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:297 not the answer to this attempt
+		// specs/startup/spec.yaml:307 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
 			return took(17)
 		}
-		// specs/startup/spec.yaml:298 whoever has asked us shall ask the keeper
+		// specs/startup/spec.yaml:308 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
-			if m.Wait {
-				m.Wait = false
-				fx.stop(alarmWait, 0)
-			}
-			if m.Ask {
-				m.Ask = false
-				fx.stop(alarmAsk, 0)
-			}
 			var list FsmPeerList
 			for key := range fsm.Peer(254) {
 				if !m.Queue[key].Present {
@@ -463,6 +455,14 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 					fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 				}
 			}
+			if m.Wait {
+				m.Wait = false
+				fx.stop(alarmWait, 0)
+			}
+			if m.Ask {
+				m.Ask = false
+				fx.stop(alarmAsk, 0)
+			}
 			var all [254]Optional[Try]
 			for n3 := range fsm.Peer(254) {
 				all[n3] = Optional[Try]{}
@@ -474,16 +474,8 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			m.State = StateRefused
 			return took(18)
 		}
-		// specs/startup/spec.yaml:306
+		// specs/startup/spec.yaml:314
 		old := *m
-		if m.Wait {
-			m.Wait = false
-			fx.stop(alarmWait, 0)
-		}
-		if m.Ask {
-			m.Ask = false
-			fx.stop(alarmAsk, 0)
-		}
 		var list3 FsmPeerList
 		for key2 := range fsm.Peer(254) {
 			if !m.Queue[key2].Present {
@@ -497,6 +489,14 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			if n4 != fx.from && n4 != m.Self {
 				fx.sendTo(MessageSubdueSlave, n4).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 			}
+		}
+		if m.Wait {
+			m.Wait = false
+			fx.stop(alarmWait, 0)
+		}
+		if m.Ask {
+			m.Ask = false
+			fx.stop(alarmAsk, 0)
 		}
 		var all2 [254]Optional[Try]
 		for n5 := range fsm.Peer(254) {
@@ -534,7 +534,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:227 entry
+		// specs/startup/spec.yaml:243 entry
 		var list6 FsmPeerList
 		for key4 := range fsm.Peer(254) {
 			if !m.Queue[key4].Present {
@@ -664,11 +664,11 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all4
 		return took(19)
 	case EventLost:
-		// specs/startup/spec.yaml:314
+		// specs/startup/spec.yaml:320
 		m.Queue[fx.from] = Optional[Try]{}
 		return took(20)
 	case CommandLeave:
-		// specs/startup/spec.yaml:315
+		// specs/startup/spec.yaml:321
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -688,22 +688,22 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(21)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:316
+		// specs/startup/spec.yaml:322
 		return ignored(22)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:316
+		// specs/startup/spec.yaml:322
 		return ignored(23)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(24)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(25)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(26)
 	case ReceivePing:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(27)
 	}
 	return m.unmentioned(ev, fx)
@@ -715,14 +715,14 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:207
+		// specs/startup/spec.yaml:223
 		if m.Left > 1 {
 			if m.Left < 1 {
 				return m.undo(&old, fx, 28)
 			}
 			m.Left--
 			m.State = StateRequesting
-			// specs/startup/spec.yaml:205 entry
+			// specs/startup/spec.yaml:221 entry
 			if !m.Master.Present {
 				return m.undo(&old, fx, 28)
 			}
@@ -743,7 +743,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			fx.start(alarmAsk, 0)
 			return took(28)
 		}
-		// specs/startup/spec.yaml:208 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:224 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			if m.Again < 1 {
 				return m.undo(&old, fx, 29)
@@ -752,7 +752,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = 10
 			m.Master = Optional[fsm.Peer]{}
 			m.State = StateConnecting
-			// specs/startup/spec.yaml:183 entry
+			// specs/startup/spec.yaml:199 entry
 			var list2 Asks
 			for n3 := range fsm.Peer(254) {
 				if !m.Queue[n3].Present {
@@ -770,7 +770,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			fx.start(alarmWait, 0)
 			return took(29)
 		}
-		// specs/startup/spec.yaml:209
+		// specs/startup/spec.yaml:225
 		var all [254]Optional[Try]
 		for n4 := range fsm.Peer(254) {
 			all[n4] = Optional[Try]{}
@@ -780,10 +780,10 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateFailed
 		return took(30)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:210 is answered by the one whom we ask
+		// specs/startup/spec.yaml:226 is answered by the one whom we ask
 		return took(31)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:212 it is alive and has noted the request; but two who were sent to each other wait no longer
+		// specs/startup/spec.yaml:228 it is alive and has noted the request; but two who were sent to each other wait no longer
 		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
 		if !holds {
 			var value Optional[fsm.Peer]
@@ -804,7 +804,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = uint8(value2)
 			return took(32)
 		}
-		// specs/startup/spec.yaml:215 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		// specs/startup/spec.yaml:231 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
 		var value3 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
 			value3 = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -815,7 +815,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = uint8(int64(20) + 1)
 		return took(33)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:220 the other shall ask further up
+		// specs/startup/spec.yaml:236 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			holds2 := a.Node != m.Self
 			if holds2 {
@@ -838,20 +838,12 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master}
 		return took(34)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:297 not the answer to this attempt
+		// specs/startup/spec.yaml:307 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
 			return took(35)
 		}
-		// specs/startup/spec.yaml:298 whoever has asked us shall ask the keeper
+		// specs/startup/spec.yaml:308 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
-			if m.Wait {
-				m.Wait = false
-				fx.stop(alarmWait, 0)
-			}
-			if m.Ask {
-				m.Ask = false
-				fx.stop(alarmAsk, 0)
-			}
 			var list FsmPeerList
 			for key := range fsm.Peer(254) {
 				if !m.Queue[key].Present {
@@ -866,6 +858,14 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 					fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 				}
 			}
+			if m.Wait {
+				m.Wait = false
+				fx.stop(alarmWait, 0)
+			}
+			if m.Ask {
+				m.Ask = false
+				fx.stop(alarmAsk, 0)
+			}
 			var all [254]Optional[Try]
 			for n3 := range fsm.Peer(254) {
 				all[n3] = Optional[Try]{}
@@ -877,16 +877,8 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.State = StateRefused
 			return took(36)
 		}
-		// specs/startup/spec.yaml:306
+		// specs/startup/spec.yaml:314
 		old := *m
-		if m.Wait {
-			m.Wait = false
-			fx.stop(alarmWait, 0)
-		}
-		if m.Ask {
-			m.Ask = false
-			fx.stop(alarmAsk, 0)
-		}
 		var list3 FsmPeerList
 		for key2 := range fsm.Peer(254) {
 			if !m.Queue[key2].Present {
@@ -900,6 +892,14 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			if n4 != fx.from && n4 != m.Self {
 				fx.sendTo(MessageSubdueSlave, n4).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 			}
+		}
+		if m.Wait {
+			m.Wait = false
+			fx.stop(alarmWait, 0)
+		}
+		if m.Ask {
+			m.Ask = false
+			fx.stop(alarmAsk, 0)
 		}
 		var all2 [254]Optional[Try]
 		for n5 := range fsm.Peer(254) {
@@ -937,7 +937,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:227 entry
+		// specs/startup/spec.yaml:243 entry
 		var list6 FsmPeerList
 		for key4 := range fsm.Peer(254) {
 			if !m.Queue[key4].Present {
@@ -1067,11 +1067,11 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all4
 		return took(37)
 	case EventLost:
-		// specs/startup/spec.yaml:314
+		// specs/startup/spec.yaml:320
 		m.Queue[fx.from] = Optional[Try]{}
 		return took(38)
 	case CommandLeave:
-		// specs/startup/spec.yaml:315
+		// specs/startup/spec.yaml:321
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -1091,22 +1091,22 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(39)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:316
+		// specs/startup/spec.yaml:322
 		return ignored(40)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:316
+		// specs/startup/spec.yaml:322
 		return ignored(41)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(42)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(43)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(44)
 	case ReceivePing:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(45)
 	}
 	return m.unmentioned(ev, fx)
@@ -1116,7 +1116,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:241 only the keeper gives slots, and who asks for one is none
+		// specs/startup/spec.yaml:257 only the keeper gives slots, and who asks for one is none
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -1141,7 +1141,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[first.Value]}
 			return took(46)
 		}
-		// specs/startup/spec.yaml:245
+		// specs/startup/spec.yaml:261
 		old := *m
 		for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 			if a.Node != m.Self {
@@ -1149,7 +1149,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:227 entry
+		// specs/startup/spec.yaml:243 entry
 		var list FsmPeerList
 		for key := range fsm.Peer(254) {
 			if !m.Queue[key].Present {
@@ -1279,7 +1279,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all2
 		return took(47)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:247 only the keeper gives slots, and who asks for one is none
+		// specs/startup/spec.yaml:257 only the keeper gives slots, and who asks for one is none
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -1304,7 +1304,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[first.Value]}
 			return took(48)
 		}
-		// specs/startup/spec.yaml:251
+		// specs/startup/spec.yaml:261
 		old := *m
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self {
@@ -1312,7 +1312,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:227 entry
+		// specs/startup/spec.yaml:243 entry
 		var list FsmPeerList
 		for key := range fsm.Peer(254) {
 			if !m.Queue[key].Present {
@@ -1442,16 +1442,16 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all2
 		return took(49)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:253 meant for an earlier attempt, or of another game
+		// specs/startup/spec.yaml:263 meant for an earlier attempt, or of another game
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present && (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round})) {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 			return took(50)
 		}
-		// specs/startup/spec.yaml:254
+		// specs/startup/spec.yaml:264
 		if !ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value == m.Self || !ev.Message.ConnectReply.Slot.Present || !m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}) {
 			return took(51)
 		}
-		// specs/startup/spec.yaml:255
+		// specs/startup/spec.yaml:265
 		old := *m
 		for s := range Slot(4) {
 			if m.Table[s] == ev.Message.ConnectReply.Joiner {
@@ -1464,7 +1464,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		m.Table[ev.Message.ConnectReply.Slot.Value] = ev.Message.ConnectReply.Joiner
 		return took(52)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:259 the keeper knows who plays
+		// specs/startup/spec.yaml:269 the keeper knows who plays
 		holds := m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round})
 		if holds {
 			if !m.Own.Present {
@@ -1486,9 +1486,16 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		if holds2 {
 			old := *m
 			m.Table = ev.Message.NodeAlive.Players
+			who := Optional[fsm.Peer]{Present: true, Value: m.Self}
 			for s2 := range Slot(4) {
-				if m.Table[s2].Present && m.Table[s2].Value == m.Self || m.Table[s2].Present && m.Table[s2].Value == fx.from {
+				if m.Table[s2] == who {
 					m.Table[s2] = Optional[fsm.Peer]{}
+				}
+			}
+			who2 := Optional[fsm.Peer]{Present: true, Value: fx.from}
+			for s3 := range Slot(4) {
+				if m.Table[s3] == who2 {
+					m.Table[s3] = Optional[fsm.Peer]{}
 				}
 			}
 			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -1498,29 +1505,31 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			m.Table[m.Own.Value] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 			return took(53)
 		}
-		// specs/startup/spec.yaml:265
+		// specs/startup/spec.yaml:276
 		if m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}) && (!m.Table[ev.Message.NodeAlive.Slot].Present || m.Table[ev.Message.NodeAlive.Slot].Value != fx.from) && !m.Table[ev.Message.NodeAlive.Slot].Present {
-			for s3 := range Slot(4) {
-				if m.Table[s3].Present && m.Table[s3].Value == fx.from {
-					m.Table[s3] = Optional[fsm.Peer]{}
+			who3 := Optional[fsm.Peer]{Present: true, Value: fx.from}
+			for s4 := range Slot(4) {
+				if m.Table[s4] == who3 {
+					m.Table[s4] = Optional[fsm.Peer]{}
 				}
 			}
 			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 			return took(54)
 		}
-		// specs/startup/spec.yaml:269 who plays in another game plays in this one no more
+		// specs/startup/spec.yaml:280 who plays in another game plays in this one no more
 		if (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round})) && ev.Message.NodeAlive.Founder.Present {
-			for s4 := range Slot(4) {
-				if m.Table[s4].Present && m.Table[s4].Value == fx.from {
-					m.Table[s4] = Optional[fsm.Peer]{}
+			who4 := Optional[fsm.Peer]{Present: true, Value: fx.from}
+			for s5 := range Slot(4) {
+				if m.Table[s5] == who4 {
+					m.Table[s5] = Optional[fsm.Peer]{}
 				}
 			}
 			return took(55)
 		}
-		// specs/startup/spec.yaml:273 known already
+		// specs/startup/spec.yaml:283 known already
 		return took(56)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:275
+		// specs/startup/spec.yaml:285
 		var value Optional[fsm.Peer]
 		if !ev.Message.Disconnect.Node.Present {
 			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -1530,7 +1539,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		if value.Present && value.Value == m.Self || ev.Message.Disconnect.Founder.Present && (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.Disconnect.Founder, Round: ev.Message.Disconnect.Round})) {
 			return took(57)
 		}
-		// specs/startup/spec.yaml:276 the keeper tells the others
+		// specs/startup/spec.yaml:286 the keeper tells the others
 		some := false
 		for s := range Slot(4) {
 			var value2 Optional[fsm.Peer]
@@ -1546,14 +1555,15 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		if some {
 			old := *m
+			var value3 Optional[fsm.Peer]
+			if !ev.Message.Disconnect.Node.Present {
+				value3 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			} else {
+				value3 = ev.Message.Disconnect.Node
+			}
+			who := value3
 			for s2 := range Slot(4) {
-				var value3 Optional[fsm.Peer]
-				if !ev.Message.Disconnect.Node.Present {
-					value3 = Optional[fsm.Peer]{Present: true, Value: fx.from}
-				} else {
-					value3 = ev.Message.Disconnect.Node
-				}
-				if m.Table[s2] == value3 {
+				if m.Table[s2] == who {
 					m.Table[s2] = Optional[fsm.Peer]{}
 				}
 			}
@@ -1604,18 +1614,19 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(58)
 		}
-		// specs/startup/spec.yaml:282 known already
+		// specs/startup/spec.yaml:292 known already
 		return took(59)
 	case EventLost:
-		// specs/startup/spec.yaml:283
+		// specs/startup/spec.yaml:293
+		who := Optional[fsm.Peer]{Present: true, Value: fx.from}
 		for s := range Slot(4) {
-			if m.Table[s].Present && m.Table[s].Value == fx.from {
+			if m.Table[s] == who {
 				m.Table[s] = Optional[fsm.Peer]{}
 			}
 		}
 		return took(60)
 	case CommandAlive:
-		// specs/startup/spec.yaml:284
+		// specs/startup/spec.yaml:294
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
@@ -1649,7 +1660,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(61)
 	case CommandLeave:
-		// specs/startup/spec.yaml:286
+		// specs/startup/spec.yaml:296
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
@@ -1688,19 +1699,19 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(62)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:290
+		// specs/startup/spec.yaml:300
 		return ignored(63)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(64)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(65)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(66)
 	case ReceivePing:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(67)
 	}
 	return m.unmentioned(ev, fx)
@@ -1710,14 +1721,14 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:319
+		// specs/startup/spec.yaml:325
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:183 entry
+		// specs/startup/spec.yaml:199 entry
 		var list Asks
 		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
@@ -1735,37 +1746,37 @@ func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(68)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:320
+		// specs/startup/spec.yaml:326
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		return took(69)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(70)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(71)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(72)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(73)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(74)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(75)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(76)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(77)
 	case ReceivePing:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(78)
 	}
 	return m.unmentioned(ev, fx)
@@ -1775,14 +1786,14 @@ func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:319
+		// specs/startup/spec.yaml:325
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:183 entry
+		// specs/startup/spec.yaml:199 entry
 		var list Asks
 		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
@@ -1800,37 +1811,37 @@ func (m *Peer) inFailed(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(79)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:320
+		// specs/startup/spec.yaml:326
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		return took(80)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(81)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(82)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(83)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(84)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:327
 		return ignored(85)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(86)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(87)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(88)
 	case ReceivePing:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:328
 		return ignored(89)
 	}
 	return m.unmentioned(ev, fx)

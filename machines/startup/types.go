@@ -18,7 +18,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "c21574f532dabc2434304c0a9b9b3cf7acfbef34047322af31991ff4b85a4d6f"
+const hash = "a6c783f953b766f741d197318c9e9ce7ca4ddc291595cfa4eeb54402b48f3f1c"
 
 // Slot is a number in 0..3.
 type Slot uint8

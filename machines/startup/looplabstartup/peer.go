@@ -168,97 +168,97 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var peerEvents = fsm.Events{
-	// specs/startup/spec.yaml:319
+	// specs/startup/spec.yaml:325
 	{Name: "idle connect", Src: []string{"idle"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:320
+	// specs/startup/spec.yaml:326
 	{Name: "idle CONNECT_REPLY", Src: []string{"idle"}, Dst: "idle"},
-	// specs/startup/spec.yaml:185
+	// specs/startup/spec.yaml:201
 	{Name: "connecting wait/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:186
+	// specs/startup/spec.yaml:202
 	{Name: "connecting wait/2", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:190
+	// specs/startup/spec.yaml:206
 	{Name: "connecting CONNECT/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:194
-	{Name: "connecting CONNECT/2", Src: []string{"connecting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:196
-	{Name: "connecting SUBDUE_SLAVE", Src: []string{"connecting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:200
-	{Name: "connecting SLOT_REQUEST", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:297
-	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:298
-	{Name: "connecting CONNECT_REPLY/2", Src: []string{"connecting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:306
-	{Name: "connecting CONNECT_REPLY/3", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:314
-	{Name: "connecting lost", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:315
-	{Name: "connecting leave", Src: []string{"connecting"}, Dst: "idle"},
-	// specs/startup/spec.yaml:207
-	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:208
-	{Name: "requesting ask/2", Src: []string{"requesting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:209
-	{Name: "requesting ask/3", Src: []string{"requesting"}, Dst: "failed"},
 	// specs/startup/spec.yaml:210
-	{Name: "requesting CONNECT", Src: []string{"requesting"}, Dst: "requesting"},
+	{Name: "connecting CONNECT/2", Src: []string{"connecting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:212
-	{Name: "requesting SUBDUE_SLAVE/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:215
-	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:220
-	{Name: "requesting SLOT_REQUEST", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:297
-	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:298
-	{Name: "requesting CONNECT_REPLY/2", Src: []string{"requesting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:306
-	{Name: "requesting CONNECT_REPLY/3", Src: []string{"requesting"}, Dst: "game"},
+	{Name: "connecting SUBDUE_SLAVE", Src: []string{"connecting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:216
+	{Name: "connecting SLOT_REQUEST", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:307
+	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:308
+	{Name: "connecting CONNECT_REPLY/2", Src: []string{"connecting"}, Dst: "refused"},
 	// specs/startup/spec.yaml:314
+	{Name: "connecting CONNECT_REPLY/3", Src: []string{"connecting"}, Dst: "game"},
+	// specs/startup/spec.yaml:320
+	{Name: "connecting lost", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:321
+	{Name: "connecting leave", Src: []string{"connecting"}, Dst: "idle"},
+	// specs/startup/spec.yaml:223
+	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:224
+	{Name: "requesting ask/2", Src: []string{"requesting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:225
+	{Name: "requesting ask/3", Src: []string{"requesting"}, Dst: "failed"},
+	// specs/startup/spec.yaml:226
+	{Name: "requesting CONNECT", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:228
+	{Name: "requesting SUBDUE_SLAVE/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:231
+	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:236
+	{Name: "requesting SLOT_REQUEST", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:307
+	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:308
+	{Name: "requesting CONNECT_REPLY/2", Src: []string{"requesting"}, Dst: "refused"},
+	// specs/startup/spec.yaml:314
+	{Name: "requesting CONNECT_REPLY/3", Src: []string{"requesting"}, Dst: "game"},
+	// specs/startup/spec.yaml:320
 	{Name: "requesting lost", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:315
+	// specs/startup/spec.yaml:321
 	{Name: "requesting leave", Src: []string{"requesting"}, Dst: "idle"},
-	// specs/startup/spec.yaml:241
+	// specs/startup/spec.yaml:257
 	{Name: "game CONNECT/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:245
+	// specs/startup/spec.yaml:261
 	{Name: "game CONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:247
+	// specs/startup/spec.yaml:257
 	{Name: "game SLOT_REQUEST/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:251
+	// specs/startup/spec.yaml:261
 	{Name: "game SLOT_REQUEST/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:253
+	// specs/startup/spec.yaml:263
 	{Name: "game CONNECT_REPLY/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:254
+	// specs/startup/spec.yaml:264
 	{Name: "game CONNECT_REPLY/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:255
-	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:259
-	{Name: "game NODE_ALIVE/1", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:265
-	{Name: "game NODE_ALIVE/2", Src: []string{"game"}, Dst: "game"},
+	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:269
-	{Name: "game NODE_ALIVE/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:273
-	{Name: "game NODE_ALIVE/4", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:275
-	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
+	{Name: "game NODE_ALIVE/1", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:276
-	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:282
-	{Name: "game DISCONNECT/3", Src: []string{"game"}, Dst: "game"},
+	{Name: "game NODE_ALIVE/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:280
+	{Name: "game NODE_ALIVE/3", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:283
-	{Name: "game lost", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:284
-	{Name: "game alive", Src: []string{"game"}, Dst: "game"},
+	{Name: "game NODE_ALIVE/4", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:285
+	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:286
+	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:292
+	{Name: "game DISCONNECT/3", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:293
+	{Name: "game lost", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:294
+	{Name: "game alive", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:296
 	{Name: "game leave", Src: []string{"game"}, Dst: "idle"},
-	// specs/startup/spec.yaml:319
+	// specs/startup/spec.yaml:325
 	{Name: "refused connect", Src: []string{"refused"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:320
+	// specs/startup/spec.yaml:326
 	{Name: "refused CONNECT_REPLY", Src: []string{"refused"}, Dst: "refused"},
-	// specs/startup/spec.yaml:319
+	// specs/startup/spec.yaml:325
 	{Name: "failed connect", Src: []string{"failed"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:320
+	// specs/startup/spec.yaml:326
 	{Name: "failed CONNECT_REPLY", Src: []string{"failed"}, Dst: "failed"},
 }
 
