@@ -316,7 +316,7 @@ func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 	case got.Kind == transport.PeerLost:
 		h.enter(s)
 		s.closed = true
-		h.core.LinkLost(now, 0, got.Why)
+		h.core.LinkLost(now, 0, s.stream.ended(got.Why))
 		h.leave()
 	case got.Kind == transport.Data && h.streams != nil:
 		h.stream(now, s, got.N)

@@ -2,6 +2,8 @@ package driver
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
@@ -16,6 +18,7 @@ type streams struct {
 	max   int      // bytes of the largest frame: the room before in for a frame that has begun
 	buf   []byte   // room and in
 	spare [][]byte // for beginnings of frames
+	out   []byte   // answers to frames that came together
 	rate  int      // frames a second from one peer
 	pause func(peer int, d time.Duration)
 }
@@ -102,7 +105,15 @@ func (h *Host[R, M]) stream(now time.Duration, s *session[R, M], n int) {
 	t, frames := h.streams, 0
 	rest := t.joined(&s.stream, n)
 	h.enter(s)
-	for !s.closed && !h.full {
+	for len(rest) > 0 && !s.closed && !h.full {
+		if h.core.streams() {
+			run := h.together(now, s, rest)
+			frames += run.Frames
+			if rest = rest[run.Bytes+run.Next:]; run.Next > 0 {
+				frames++
+				continue
+			}
+		}
 		size, err := transport.Cut(t.size, t.max, rest)
 		if err != nil {
 			h.core.Malformed(now, 0, rest[:min(len(rest), t.max)], err)
@@ -126,4 +137,36 @@ func (h *Host[R, M]) stream(now time.Duration, s *session[R, M], n int) {
 		}
 	}
 	h.leave()
+}
+
+// together delivers the frames that a stream has brought together, as many as have a plain outcome, and the one after these.
+func (h *Host[R, M]) together(now time.Duration, s *session[R, M], in []byte) fsm.Streamed {
+	before := h.core.m.State()
+	run := h.core.stream(0, in, h.streams.out[:0], maxOut)
+	h.streams.out = run.Out[:0]
+	if run.Sent > 0 {
+		if (*hostCarrier[R, M])(h).Send(0, run.Out) != nil {
+			c := &h.core.counters
+			c.SendsDropped += uint64(run.Sent)
+			c.FramesOut -= uint64(run.Sent)
+			c.BytesOut -= uint64(len(run.Out))
+		}
+	}
+	took := run.Frames > 0
+	if run.Next > 0 {
+		took = h.core.framed(now, 0, in[run.Bytes:run.Bytes+run.Next], before, run.Result, run.Err) || took
+	}
+	s.greeted = s.greeted || took
+	if run.Frames+run.Next > 0 {
+		s.heard = now
+	}
+	return run
+}
+
+// ended is why the stream of a session has ended, which is no good end within a frame.
+func (s *stream) ended(why error) error {
+	if why == io.EOF && len(s.begun) > 0 {
+		return fmt.Errorf("closed in the middle of a frame (%d bytes of it): %w", len(s.begun), io.ErrUnexpectedEOF)
+	}
+	return why
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"sync"
@@ -119,7 +120,13 @@ func exactly(want error) func(error) bool {
 
 // Many connections, whose streams are cut into pieces of all sizes, have a machine each.
 func TestHostStreams(t *testing.T) {
-	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond}, Options[*pingpong.Runner]{})
+	t.Run("together", func(t *testing.T) { testHostStreams(t, Options[*pingpong.Runner]{}) })
+	steps := slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	t.Run("one by one", func(t *testing.T) { testHostStreams(t, Options[*pingpong.Runner]{Logger: steps}) })
+}
+
+func testHostStreams(t *testing.T, o Options[*pingpong.Runner]) {
+	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond}, o)
 	const clients, pings = 200, 60
 	var all sync.WaitGroup
 	for k := range clients {
@@ -164,17 +171,19 @@ func TestHostStreamFaults(t *testing.T) {
 		is   func(error) bool
 	}{
 		{"closes", func(c *net.TCPConn) { c.Close() }, exactly(io.EOF)},
+		{"closes within a frame", func(c *net.TCPConn) { c.Write([]byte{0, 7, pingpong.PING}); c.Close() }, exactly(io.ErrUnexpectedEOF)},
 		{"breaks off", func(c *net.TCPConn) { c.SetLinger(0); c.Close() }, exactly(transport.ErrReset)},
 		{"says nothing", func(*net.TCPConn) {}, kind(NoHandshake)},
 		{"begins and says no more", func(c *net.TCPConn) { c.Write([]byte{0}) }, kind(NoHandshake)},
 		{"no frame", func(c *net.TCPConn) { c.Write([]byte("GET / HTTP/1.0\r\n\r\n")) }, kind(Malformed)},
 		{"too long", func(c *net.TCPConn) { c.Write([]byte{200, 0, pingpong.NOTE}) }, kind(Malformed)},
+		{"asks and is refused", func(c *net.TCPConn) { c.Write(ask(ask(nil, pingpong.PING, 1), pingpong.PONG, 3)) }, kind(Refused)},
 		{"refused", func(c *net.TCPConn) { c.Write(ask(nil, pingpong.PONG, 3)) }, kind(Refused)},
 	}
 	for n, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := h.dial(t)
-			if n < 2 {
+			if n < 3 {
 				pinging(t, c, n)
 			}
 			tt.do(c)

@@ -38,8 +38,16 @@ func (r *reactor) queue(c *conn, frame []byte) error {
 		return c.broken
 	}
 	if len(c.out)+len(frame) > r.cfg.SendQueue {
-		r.stats.Full++
-		return transport.ErrQueueFull
+		if c.place < 0 {
+			r.write(c) // many answers to little: only what the peer does not take counts
+		}
+		if c.broken != nil {
+			return c.broken
+		}
+		if len(c.out)+len(frame) > r.cfg.SendQueue {
+			r.stats.Full++
+			return transport.ErrQueueFull
+		}
 	}
 	if n := len(r.buffers); c.out == nil && n > 0 {
 		c.out, r.buffers = r.buffers[n-1], r.buffers[:n-1]

@@ -344,3 +344,51 @@ func TestServerEnds(t *testing.T) {
 		}
 	})
 }
+
+// Who asks without reading is not read from until it reads; then it gets every answer.
+func TestServerBackPressure(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		e := echoing(t, open(tcp.ServeConfig{}))
+		good, bad := e.dial(t), e.dial(t)
+		served(t, bad, "hello")
+		piece, sent := make([]byte, 1<<16), 0
+		for full := false; !full && sent < 1<<28; {
+			bad.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+			n, err := bad.Write(piece)
+			sent += n
+			full = err != nil
+		}
+		if sent >= 1<<28 {
+			t.Fatalf("%d bytes were taken", sent)
+		}
+		served(t, good, "meanwhile")
+		if n, err := io.CopyN(io.Discard, bad, int64(sent)); err != nil {
+			t.Fatalf("%d of %d bytes came back, %v", n, sent, err)
+		}
+		bad.SetWriteDeadline(time.Now().Add(20 * time.Second))
+		served(t, bad, "again")
+		if s := e.Stats(); s.Full+s.Stalled > 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// Much may be sent before a flush, as long as the peer takes it.
+func TestServerLargeAnswers(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		s := open(tcp.ServeConfig{SendQueue: 1000})
+		e := &echo{Server: s}
+		c := e.dial(t)
+		if got, err := s.Receive(nil); err != nil || got.Kind != transport.PeerUp {
+			t.Fatal(got, err)
+		}
+		what := strings.Repeat("0123456789", 40)
+		for range 20 {
+			if err := s.Send(0, []byte(what)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Flush()
+		heard(t, c, strings.Repeat(what, 20))
+	})
+}
