@@ -37,6 +37,7 @@ var elsewhere = map[string]string{
 	"go tool fsmgen new hello": "users",
 	"go tool fsmgen generate":  "users",
 	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore":  "whoever measures",
+	"PARLEY_BIG=1 go test -run xxx -bench ManyParties -benchtime 1x -v ./proptest/check":    "whoever measures",
 	"PARLEY_BIG=1 go test ./proptest/growth -run Page -measure":                             "whoever measures",
 	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/check":    "whoever measures",
 	"spin -o2 -a confirm.pml && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000": "the tests of proptest/check",
