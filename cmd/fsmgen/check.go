@@ -27,7 +27,7 @@ import (
 func init() { commands = append(commands, checkCommand) }
 
 const checkLong = `Check explores every configuration that the instances of a check can reach and says which claims hold, with a shortest
-counterexample for each that does not. SPEC is a file, or a folder with specifications below it.
+counterexample for each that does not. SPEC is a file, a pattern, or a folder with specifications below it.
 
 A check passes if exactly what it expects is violated (its expect, usually nothing).
 
@@ -59,7 +59,10 @@ func checkCommand() *cobra.Command {
 			if err := o.parse(); err != nil {
 				return err
 			}
-			files, err := specFiles(args)
+			if err := o.pageApart(args); err != nil {
+				return err
+			}
+			files, err := expandFiles(args)
 			if err != nil {
 				return err
 			}

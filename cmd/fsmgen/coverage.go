@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/parley-go/parley/cmd/internal/coverage"
 	"github.com/parley-go/parley/proptest/check"
@@ -11,6 +13,16 @@ import (
 
 // coverageText is the value of --coverage without a file.
 const coverageText = "text"
+
+// pageApart refuses a page that stands apart from its flag, and would be read as a specification.
+func (o *checkFlags) pageApart(args []string) error {
+	for _, a := range args {
+		if o.coverage == coverageText && filepath.Ext(a) == ".html" {
+			return fmt.Errorf("%s is no specification; a page is written with --coverage=%s, without a space", a, a)
+		}
+	}
+	return nil
+}
 
 // covered shows which lines the checks used, if that was asked for.
 func (o *checkFlags) covered(w io.Writer, reports []*check.SuiteReport) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ example that causes it. Without a code it lists all.`,
 				return nil
 			}
 			for n, a := range args {
-				i, ok := diag.Lookup(strings.ToUpper(a))
+				i, ok := diag.Lookup(fullCode(a))
 				if !ok {
 					var codes []string
 					for _, c := range diag.Codes() {
@@ -47,4 +48,12 @@ example that causes it. Without a code it lists all.`,
 			return nil
 		},
 	}
+}
+
+// fullCode is the code that somebody means who writes it in lower case or only its number.
+func fullCode(s string) string {
+	if n, err := strconv.ParseUint(s, 10, 16); err == nil {
+		return fmt.Sprintf("FSM%03d", n)
+	}
+	return strings.ToUpper(s)
 }

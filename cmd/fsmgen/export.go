@@ -156,10 +156,16 @@ func exportMermaid(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, err
 		}
 		names = append(names, r.Name)
 	}
-	return nil, fmt.Errorf("--role %q: say which role to draw; there are %s", o.role, strings.Join(names, ", "))
+	if o.role == "" {
+		return nil, fmt.Errorf("say with --role which role to draw; there are %s", strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("--role %s: there is no such role; there are %s", o.role, strings.Join(names, ", "))
 }
 
 func exportWireshark(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {
+	if o.port == 0 {
+		return nil, errors.New("a dissector needs the number of a port (1 to 65535): say it with --port")
+	}
 	if o.port < 1 || o.port > 65535 {
 		return nil, fmt.Errorf("--port %d: a dissector needs the number of a port (1 to 65535)", o.port)
 	}

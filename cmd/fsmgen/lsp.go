@@ -16,8 +16,9 @@ func init() { commands = append(commands, lspCommand) }
 
 func lspCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "lsp",
-		Short: "Run a language server for specifications, for editors",
+		Use:         "lsp",
+		Annotations: map[string]string{cli.Endless: "yes"},
+		Short:       "Run a language server for specifications, for editors",
 		Long: `Lsp speaks the Language Server Protocol on standard input and output: diagnostics as
 you type, hover, definitions, references, renaming, completion, symbols, formatting.
 docs/EDITORS.md says how to tell an editor.

@@ -19,8 +19,9 @@ func init() { commands = append(commands, watchCommand) }
 func watchCommand() *cobra.Command {
 	var o checkFlags
 	c := &cobra.Command{
-		Use:   "watch SPEC...",
-		Short: "Vet and check again on every save, and print what is different",
+		Use:         "watch SPEC...",
+		Annotations: map[string]string{cli.Endless: "yes"},
+		Short:       "Vet and check again on every save, and print what is different",
 		Long: `Watch vets and checks each specification, and does so again when it, or a file that it
 extends or imports, is saved. It prints the difference to the last verdict: findings that
 came (+) and went (-), checks and claims whose result changed, with a run where one is

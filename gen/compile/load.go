@@ -87,14 +87,15 @@ func (l *loader) readFile(name string, at diag.Span) *ast.Node {
 	}
 	data, err := l.read(name)
 	if err != nil {
+		who := name
 		if at.IsZero() {
-			at = diag.Span{File: name}
+			at, who = diag.Span{File: name}, "it" // the place says the name
 		}
 		var pe *fs.PathError
 		if errors.As(err, &pe) {
 			err = pe.Err
 		}
-		d := l.Errorf("FSM001", at, "%s cannot be read: %v", name, err)
+		d := l.Errorf("FSM001", at, "%s cannot be read: %v", who, err)
 		if errors.Is(err, errFolder) {
 			d.With("name the file in it: " + path.Join(name, "spec.yaml"))
 		}

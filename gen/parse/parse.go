@@ -64,6 +64,9 @@ func Tree(name string, data []byte) (*ast.Node, diag.List) {
 	return root, c.List()
 }
 
+// byteOrderMark says how to be rid of one: it cannot be seen.
+const byteOrderMark = `it is invisible; save the file as UTF-8 without one, or: sed -i '1s/^\xEF\xBB\xBF//' FILE`
+
 // checkText refuses what would make lines and columns doubtful.
 func checkText(src *ast.Source, c *diag.Collector) bool {
 	if len(src.Text) > MaxBytes {
@@ -73,7 +76,7 @@ func checkText(src *ast.Source, c *diag.Collector) bool {
 	}
 	for i := 0; i < len(src.Text); {
 		r, n := utf8.DecodeRune(src.Text[i:])
-		bad := ""
+		bad, hint := "", "specifications are UTF-8 text with lines that end in \\n or \\r\\n"
 		switch {
 		case r == utf8.RuneError && n == 1:
 			bad = "the file is not UTF-8 here"
@@ -82,12 +85,12 @@ func checkText(src *ast.Source, c *diag.Collector) bool {
 		case r == 0x85 || r == 0x2028 || r == 0x2029:
 			bad = fmt.Sprintf("the line separator U+%04X", r)
 		case r == 0xFEFF:
-			bad = "a byte order mark"
+			bad, hint = "a byte order mark", byteOrderMark
 		case r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f:
 			bad = fmt.Sprintf("the control character U+%04X", r)
 		}
 		if bad != "" {
-			c.Errorf("FSM002", src.Span(i, i+n), "%s", bad).With("specifications are UTF-8 text with lines that end in \\n or \\r\\n")
+			c.Errorf("FSM002", src.Span(i, i+n), "%s", bad).With(hint)
 			return false
 		}
 		i += n

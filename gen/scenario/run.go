@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -89,13 +90,18 @@ func (w *world) line(line string) error {
 	}
 	i, err := w.instance(verb)
 	if err != nil {
-		return fmt.Errorf("%w, and %q is no verb (check, deliver, drop, show)", err, verb)
+		return fmt.Errorf("the check %s has no instance %q, and it is no verb (%s)%s", w.check.Name, verb, strings.Join(verbs, ", "),
+			near(verb, append(w.instances(), verbs...)))
 	}
 	from := ""
 	if words := strings.Fields(rest); len(words) == 3 && words[1] == "from" {
 		rest, from = words[0], words[2]
 	}
-	ev, err := interp.ParseEvent(w.machines[i].Model, &w.strs, rest)
+	m := w.machines[i].Model
+	ev, err := interp.ParseEvent(m, &w.strs, rest)
+	if name, _, _ := strings.Cut(rest, "{"); err != nil && !slices.ContainsFunc(m.Events, func(e *model.Event) bool { return e.Name == name }) {
+		return fmt.Errorf("%w%s", err, near(name, events(m)))
+	}
 	if err != nil {
 		return err
 	}
@@ -105,6 +111,33 @@ func (w *world) line(line string) error {
 		}
 	}
 	return w.step(i, ev)
+}
+
+// near names what somebody may have meant.
+func near(name string, candidates []string) string {
+	if n := diag.Nearest(name, candidates); n != "" {
+		return "; did you mean " + n + "?"
+	}
+	return ""
+}
+
+// verbs begin lines; others begin with an instance.
+var verbs = []string{"check", "deliver", "drop", "show"}
+
+func (w *world) instances() []string {
+	var list []string
+	for _, i := range w.check.Instances {
+		list = append(list, i.Name)
+	}
+	return list
+}
+
+func events(m *model.Machine) []string {
+	var list []string
+	for _, e := range m.Events {
+		list = append(list, e.Name)
+	}
+	return list
 }
 
 // sender is the other end of the link of which instance i gets news; there is no need to name it where there are two.
@@ -178,7 +211,7 @@ func (w *world) name(i int) string { return w.check.Instances[i].Name }
 func (w *world) instance(name string) (int, error) {
 	i := slices.IndexFunc(w.check.Instances, func(x *model.Instance) bool { return x.Name == name })
 	if i < 0 {
-		return 0, fmt.Errorf("the check %s has no instance %q", w.check.Name, name)
+		return 0, fmt.Errorf("the check %s has no instance %q%s", w.check.Name, name, near(name, w.instances()))
 	}
 	return i, nil
 }

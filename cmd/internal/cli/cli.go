@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -34,11 +36,22 @@ func Findings() error { return &Error{Code: ExitFindings} }
 // Partial says that a search was not complete: exit code 3.
 func Partial() error { return &Error{Code: ExitPartial} }
 
+// Endless is the annotation of a command that has nothing to do when nobody reads its output: it ends then. The others finish what
+// they write into files.
+const Endless = "endless"
+
 // Main runs root with the process's arguments and returns the exit code.
 func Main(root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return checkNumbers(c) }
+	root.SetOut(&patient{os.Stdout})
+	root.SetHelpCommand(helpCommand(root))
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if c.Annotations[Endless] == "" {
+			signal.Ignore(syscall.SIGPIPE)
+		}
+		return checkNumbers(c)
+	}
 	err := root.Execute()
 	if err == nil {
 		return ExitOK

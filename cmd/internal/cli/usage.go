@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/parley-go/parley/gen/diag"
 )
 
 // Args accepts at least as many arguments as there are names, which say what each one is; more of the
@@ -34,9 +36,19 @@ func missing(n int) string {
 	return " are missing"
 }
 
-// SpecFile is the file that an argument stands for: itself, or the spec.yaml in a folder.
+// SpecFile is the file that an argument stands for: itself, the spec.yaml in a folder, or the only file that a pattern matches.
 func SpecFile(arg string) (string, error) {
 	info, err := os.Stat(arg)
+	if err != nil && strings.ContainsAny(arg, "*?[") {
+		names, _ := filepath.Glob(arg)
+		switch len(names) {
+		case 0:
+			return "", &Error{ExitUsage, "no file matches " + arg}
+		case 1:
+			return SpecFile(names[0])
+		}
+		return "", &Error{ExitUsage, fmt.Sprintf("%s matches %d files, such as %s and %s; name one", arg, len(names), names[0], names[1])}
+	}
 	if err != nil {
 		return "", &Error{ExitUsage, fmt.Sprintf("%s cannot be read: %s", arg, Reason(err))}
 	}
@@ -50,8 +62,12 @@ func SpecFile(arg string) (string, error) {
 	return file, nil
 }
 
-// flagError says in words what value a flag needs.
-func flagError(_ *cobra.Command, err error) error {
+// flagError says in words what value a flag needs, or which flag may have been meant.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		return unknownFlag(c, unknown, err)
+	}
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
 		return err
@@ -64,6 +80,35 @@ func flagError(_ *cobra.Command, err error) error {
 		return err
 	}
 	return fmt.Errorf("--%s %s: %s is needed", bad.GetFlag().Name, bad.GetValue(), needs)
+}
+
+// unknownFlag names the flag of the command that is nearest.
+func unknownFlag(c *cobra.Command, unknown *pflag.NotExistError, err error) error {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := diag.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		return fmt.Errorf("%w; did you mean --%s?", err, near)
+	}
+	return err
+}
+
+// helpCommand explains a command, and refuses what is none.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			switch {
+			case err != nil:
+				return err
+			case len(rest) > 0:
+				return &Error{ExitUsage, fmt.Sprintf("%s has no command %q", c.CommandPath(), rest[0])}
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
 }
 
 // checkNumbers refuses numbers that mean nothing: flags count, measure or bound something, so none is

@@ -15,6 +15,9 @@ func (r *Report) WriteText(w io.Writer, steps bool) {
 	fmt.Fprintf(w, "%s against %s (%.12s…)\n", r.File, r.Spec, r.Hash)
 	if r.Trace != nil {
 		r.traceText(w)
+		if steps {
+			fmt.Fprintf(w, "  --steps is for captures, whose steps have to be found; those of a trace are its lines: fsmviz --seq %s shows them\n", r.File)
+		}
 		return
 	}
 	if r.Damage != "" {
