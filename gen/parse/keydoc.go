@@ -79,7 +79,7 @@ var keyDocs = map[string]string{
 	"full":  "What a send into a full channel does: `fault` (the default), `lose` or `wait`.",
 	"lines": "Frames are lines of text that end with `lf`.", "charset": "The bytes of a line: `ascii` (32 to 126) or `any`.",
 	"line": "The line: literal text and `{field}`.", "without": "Bytes that the text does not contain.",
-	"words": "What the names of the enumeration are in a line, where they are something else.",
+	"words":            "What the names of the enumeration are in a line, where they are something else.",
 	"kept":             "The variable survives a crash and restart.",
 	"within":           "A bound in ticks; the check has `time`.",
 	"faults":           "What may go wrong, and how often.",

@@ -381,6 +381,10 @@ func (r *resolver) agreement(c *model.Claim, s *scope, value *ast.Node) {
 			r.Errorf("FSM081", value.Span(), "`agree` needs a list of values: [a.own, b.own], or [x.own for x in p]")
 			return
 		}
+		if n.If != nil {
+			r.Errorf("FSM081", n.If.Pos(), "`agree` compares what all of them have; say it of some with `always`: all(x in p: all(y in p: …))")
+			return
+		}
 		if !s.eachOf(n, list, add) {
 			return
 		}

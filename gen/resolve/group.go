@@ -331,6 +331,40 @@ func (s *scope) eachOf(n *expr.Build, list []bound, f func(expr.Node) bool) bool
 	return s.writeOut(list, func() bool { return f(n.Elem) })
 }
 
+// filtered writes out [X for x in p if C]: [if(i == 0, X1, if(i == 1, X2, …)) for i in 0..n if i == 0 && C1 || i == 1 && C2 || …].
+func (s *scope) filtered(n *expr.Build, list []bound, base model.ExprBase, want *model.Type) model.Expr {
+	whole := s.listOf(expr.At(n.Pos(), nil), base, want, func(f func(expr.Node) bool) bool { return s.eachOf(n, list, f) })
+	elems, ok := whole.(*model.ListLit)
+	if !ok || len(elems.Elems) == 0 {
+		return whole
+	}
+	var conds []model.Expr
+	if !s.writeOut(list, func() bool {
+		x := s.cond(n.If)
+		conds = append(conds, x)
+		return x != nil
+	}) {
+		return nil
+	}
+	b := &model.Build{ExprBase: elems.ExprBase, Values: intType(0, int64(len(conds))-1)}
+	b.Local = &model.Local{Name: "place", Type: b.Values, Offset: s.max}
+	s.max++
+	base.T = boolType
+	for i := len(conds) - 1; i >= 0; i-- {
+		number := s.constantLit(intType(int64(i), int64(i)), int64(i), n.Pos())
+		here := &model.Binary{ExprBase: base, Op: model.OpEq, X: &model.LocalRef{ExprBase: model.ExprBase{T: b.Values, Span: n.Pos()}, Local: b.Local}, Y: number}
+		c := join(base, model.OpAnd, here, conds[i])
+		if b.Elem == nil {
+			b.Elem, b.If = elems.Elems[i], c
+			continue
+		}
+		b.Elem = &model.Call{ExprBase: model.ExprBase{T: elems.T.Elem, Span: n.Pos()}, Fn: model.FnIf, Args: []model.Expr{here, elems.Elems[i], b.Elem}}
+		b.If = &model.Binary{ExprBase: base, Op: model.OpOr, X: c, Y: b.If}
+	}
+	s.r.fromConst[b] = true
+	return b
+}
+
 // join puts two conditions together; x may be nil. A side that decides the result, or has no say in it, is left out.
 func join(base model.ExprBase, op model.Op, x, y model.Expr) model.Expr {
 	if x == nil {

@@ -249,10 +249,13 @@ func optional(t *model.Type) *model.Type {
 
 // build resolves [elem for x in over if cond], a list, a set or an array as the place wants it.
 func (s *scope) build(n *expr.Build, base model.ExprBase, want *model.Type) model.Expr {
-	if bounds, ok := s.through(n.Var, n.VarPos, n.Over, n.Elem); ok {
+	bounds, ok := s.through(n.Var, n.VarPos, n.Over, n.Elem)
+	if !ok && n.If != nil {
+		bounds, ok = s.through(n.Var, n.VarPos, n.Over, n.If)
+	}
+	if ok {
 		if n.If != nil {
-			s.r.Errorf("FSM023", n.If.Pos(), "instances are written out one by one, so they cannot be left out by a condition")
-			return nil
+			return s.filtered(n, bounds, base, want)
 		}
 		list := expr.At(n.Pos(), nil)
 		return s.listOf(list, base, want, func(f func(expr.Node) bool) bool { return s.eachOf(n, bounds, f) })
@@ -268,7 +271,7 @@ func (s *scope) build(n *expr.Build, base model.ExprBase, want *model.Type) mode
 	b := &model.Build{ExprBase: base, Values: g.values, Over: g.over}
 	b.Local = s.declareLocal(n.Var, g.each, n.VarPos)
 	defer s.drop()
-	ok := true
+	ok = true
 	s.inside(&g, func() {
 		if n.If != nil {
 			b.If = s.cond(n.If)

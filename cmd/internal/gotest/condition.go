@@ -72,6 +72,10 @@ func (x *translator) term(e model.Expr) term {
 	case *model.Text:
 		return term{code: strconv.Quote(e.Value)}
 	case *model.Unwrap:
+		if f, ok := e.X.(*model.Find); ok && !f.Count && e.T.Scalar() {
+			typ := goType(e.T)
+			return term{code: x.find(f, func(v string) string { return v }, typ, map[string]string{"bool": "false", "string": `""`, "int64": "0"}[typ])}
+		}
 		t := x.term(e.X)
 		if t.full == nil || t.full.Kind != model.KindOptional {
 			return t
@@ -118,16 +122,17 @@ func (x *translator) term(e model.Expr) term {
 	case *model.Call:
 		return x.call(e)
 	case *model.Quantified:
-		loop := x.loop(e, e.Local, e.Values, e.Over)
+		loop, with := x.loop(e, e.Local, e.Values, e.Over)
 		holds, end := x.plain(e.X), "false"
 		if e.All {
 			holds, end = "!"+holds, "true"
 		}
-		return term{code: fmt.Sprintf("func() bool { for %s { if %s { return %s } }; return %s }()", loop, holds, map[bool]string{true: "false", false: "true"}[e.All], end)}
+		found := "if " + with + holds + " { return " + map[bool]string{true: "false", false: "true"}[e.All] + " }"
+		return term{code: "func() bool { " + round(loop, found) + "; return " + end + " }()"}
 	case *model.Find:
 		if e.Count {
-			loop := x.loop(e, e.Local, e.Values, e.Over)
-			return term{code: fmt.Sprintf("func() int64 { n := int64(0); for %s { if %s { n++ } }; return n }()", loop, x.plain(e.X))}
+			loop, with := x.loop(e, e.Local, e.Values, e.Over)
+			return term{code: "func() int64 { n := int64(0); " + round(loop, "if "+with+x.plain(e.X)+" { n++ }") + "; return n }()"}
 		}
 	case *model.ChanLen:
 		return term{code: "int64(" + x.length(e) + ")"}
@@ -174,6 +179,8 @@ func (x *translator) ordinal(e model.Expr, t *model.Type) string {
 		return fmt.Sprintf("%s-(%d)", x.plain(e), t.Lo)
 	case model.KindEnum:
 		return fmt.Sprintf("slices.Index(%s, %s)", stringList(t.Names), x.plain(e))
+	case model.KindBool:
+		return "map[bool]int{true: 1}[" + x.plain(e) + "]"
 	}
 	return x.no(e).code
 }
@@ -220,6 +227,17 @@ func (x *translator) equal(a, b model.Expr) string {
 	if _, ok := a.(*model.Some); ok {
 		a, b = b, a
 	}
+	if f, ok := b.(*model.Find); ok && !f.Count {
+		a, b = b, a
+	}
+	if f, ok := a.(*model.Find); ok && !f.Count {
+		return x.found(f, b)
+	}
+	if computed(a) || computed(b) {
+		if code, ok := x.together(a, b); ok {
+			return code
+		}
+	}
 	switch b := b.(type) {
 	case *model.None:
 		return "!" + x.term(a).code + ".Present"
@@ -240,6 +258,17 @@ func (x *translator) equal(a, b model.Expr) string {
 	return s.code + " == " + t.code
 }
 
+// computed says whether a list or set is no variable, field or element, but made by the expression.
+func computed(e model.Expr) bool {
+	switch e := e.(type) {
+	case *model.ListLit, *model.Build:
+		return true
+	case *model.Call:
+		return e.T.Kind == model.KindSet
+	}
+	return false
+}
+
 func (x *translator) call(e *model.Call) term {
 	switch e.Fn {
 	case model.FnMin, model.FnMax:
@@ -254,6 +283,15 @@ func (x *translator) call(e *model.Call) term {
 			return term{code: fmt.Sprintf("func() %s { if %s { return %s }; return %s }()", typ, x.plain(e.Args[0]), x.plain(e.Args[1]), x.plain(e.Args[2]))}
 		}
 	case model.FnLen:
+		if computed(e.Args[0]) {
+			if e.Args[0].Type().Kind == model.KindSet {
+				head, v := x.values(e.Args[0].Type().Elem, e)
+				return term{code: fmt.Sprintf("func() int64 { n := int64(0); for %s { if %s { n++ } }; return n }()", head, x.has(e.Args[0], v))}
+			}
+			if l, ok := x.list(e.Args[0]); ok {
+				return term{code: "int64(len(" + l + "))"}
+			}
+		}
 		t := x.term(e.Args[0])
 		switch {
 		case t.full == nil:
@@ -263,41 +301,21 @@ func (x *translator) call(e *model.Call) term {
 			return term{code: "int64(bits.OnesCount64(uint64(" + t.code + ")))"}
 		}
 	case model.FnFirst:
+		if l, ok := x.list(e.Args[0]); ok && computed(e.Args[0]) {
+			return term{code: l + "[0]"}
+		}
 		if t := x.term(e.Args[0]); t.full != nil && t.full.Kind == model.KindList {
 			return term{t.code + ".Items[0]", t.full.Elem}
 		}
 	case model.FnContains:
-		if t := x.term(e.Args[0]); t.full != nil && t.full.Kind == model.KindSet {
-			return term{code: "(uint64(" + t.code + ")>>(" + x.ordinal(e.Args[1], t.full.Elem) + ")&1 != 0)"}
+		if e.Args[0].Type().Kind == model.KindSet {
+			return term{code: x.has(e.Args[0], x.plain(e.Args[1]))}
+		}
+		if l, ok := x.list(e.Args[0]); ok {
+			return term{code: "slices.Contains(" + l + ", " + x.plain(e.Args[1]) + ")"}
 		}
 	}
 	return x.no(e)
-}
-
-// loop is the head of a loop, in a function of its own, over the values of a type or the elements of a list.
-func (x *translator) loop(e model.Expr, local *model.Local, values *model.Type, list model.Expr) string {
-	x.w.loops++
-	name := fmt.Sprintf("v%d", x.w.loops)
-	var loop string
-	t := term{code: name}
-	switch {
-	case list != nil:
-		over := x.term(list)
-		if over.full == nil || over.full.Kind != model.KindList {
-			x.no(e)
-		}
-		loop, t.full = fmt.Sprintf("_, %s := range %s.Items[:%s.Len]", name, over.code, over.code), over.full.Elem
-	case values.Kind == model.KindBool:
-		loop = fmt.Sprintf("_, %s := range []bool{false, true}", name)
-	case values.Kind == model.KindEnum:
-		loop = fmt.Sprintf("_, %s := range %s", name, stringList(values.Names))
-	case values.Kind == model.KindInt || values.Kind == model.KindNode || values.Kind == model.KindOpaque:
-		loop = fmt.Sprintf("%s := int64(%d); %s <= %d; %s++", name, values.Lo, name, values.Hi, name)
-	default:
-		x.no(e)
-	}
-	x.locals[local] = t
-	return loop
 }
 
 // length is the number of messages in the channels that an expression looks at.

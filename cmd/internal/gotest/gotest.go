@@ -181,7 +181,8 @@ func (w *writer) test(name string) (text, why string) {
 func (w *writer) machines() (why string) {
 	taken := []string{"t", "w", "made", "text", "fsm", "fsmtest", "testing", "bits", "slices", w.src.API.Package()}
 	for _, inst := range w.check.Instances {
-		name := strings.ToLower(golang.GoName(inst.Name)[:1]) + golang.GoName(inst.Name)[1:]
+		plain := strings.NewReplacer("[", "", "]", "").Replace(inst.Name) // p[1] is p1
+		name := strings.ToLower(golang.GoName(plain)[:1]) + golang.GoName(plain)[1:]
 		for slices.Contains(taken, name) || token.IsKeyword(name) || types.Universe.Lookup(name) != nil {
 			name += "_"
 		}
