@@ -43,73 +43,85 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateOut:
 		switch ev.Kind {
 		case ClientCommandJoin:
-			// proptest/conform/testdata/sessions/spec.yaml:83
+			// proptest/conform/testdata/sessions/spec.yaml:84
 			fx.sendTo(MessageHello, 0).Hello = HelloMessage{Eager: ev.Join.Eager}
 			m.State = ClientStateAsking
 			return took(0)
 		case ClientReceivePong:
-			// proptest/conform/testdata/sessions/spec.yaml:92
-			return ignored(1)
-		case ClientEventLost:
 			// proptest/conform/testdata/sessions/spec.yaml:93
+			return ignored(1)
+		case ClientReceiveTaken:
+			// proptest/conform/testdata/sessions/spec.yaml:93
+			return ignored(2)
+		case ClientEventLost:
+			// proptest/conform/testdata/sessions/spec.yaml:94
 			m.State = ClientStateCut
-			return took(2)
+			return took(3)
 		}
 	case ClientStateAsking:
 		switch ev.Kind {
 		case ClientReceiveWelcome:
-			// proptest/conform/testdata/sessions/spec.yaml:85
-			m.State = ClientStateInside
-			return took(3)
-		case ClientReceiveFull:
 			// proptest/conform/testdata/sessions/spec.yaml:86
-			m.State = ClientStateOut
+			m.State = ClientStateInside
 			return took(4)
+		case ClientReceiveFull:
+			// proptest/conform/testdata/sessions/spec.yaml:87
+			m.State = ClientStateOut
+			return took(5)
 		case ClientReceivePong:
-			// proptest/conform/testdata/sessions/spec.yaml:92
-			return ignored(5)
-		case ClientEventLost:
 			// proptest/conform/testdata/sessions/spec.yaml:93
+			return ignored(6)
+		case ClientReceiveTaken:
+			// proptest/conform/testdata/sessions/spec.yaml:93
+			return ignored(7)
+		case ClientEventLost:
+			// proptest/conform/testdata/sessions/spec.yaml:94
 			m.State = ClientStateCut
-			return took(6)
+			return took(8)
 		}
 	case ClientStateInside:
 		switch ev.Kind {
 		case ClientCommandPing:
-			// proptest/conform/testdata/sessions/spec.yaml:88
+			// proptest/conform/testdata/sessions/spec.yaml:89
 			if m.Pings < 3 {
 				if m.Pings > 2 {
-					return refused(7)
+					return refused(9)
 				}
 				m.Pings++
 				fx.sendTo(MessagePing, 0)
-				return took(7)
+				return took(9)
 			}
 			return refused(fsm.NoTransition)
 		case ClientCommandBye:
-			// proptest/conform/testdata/sessions/spec.yaml:89
+			// proptest/conform/testdata/sessions/spec.yaml:90
 			fx.sendTo(MessageBye, 0)
 			m.State = ClientStateOut
-			return took(8)
-		case ClientReceivePong:
-			// proptest/conform/testdata/sessions/spec.yaml:92
-			return ignored(9)
-		case ClientEventLost:
-			// proptest/conform/testdata/sessions/spec.yaml:93
-			m.State = ClientStateCut
 			return took(10)
+		case ClientReceivePong:
+			// proptest/conform/testdata/sessions/spec.yaml:93
+			return ignored(11)
+		case ClientReceiveTaken:
+			// proptest/conform/testdata/sessions/spec.yaml:93
+			return ignored(12)
+		case ClientEventLost:
+			// proptest/conform/testdata/sessions/spec.yaml:94
+			m.State = ClientStateCut
+			return took(13)
 		}
 	case ClientStateCut:
 		switch ev.Kind {
 		case ClientReceiveWelcome:
-			// proptest/conform/testdata/sessions/spec.yaml:90
-			return ignored(11)
+			// proptest/conform/testdata/sessions/spec.yaml:91
+			return ignored(14)
 		case ClientReceiveFull:
-			// proptest/conform/testdata/sessions/spec.yaml:90
-			return ignored(12)
+			// proptest/conform/testdata/sessions/spec.yaml:91
+			return ignored(15)
 		case ClientReceivePong:
-			// proptest/conform/testdata/sessions/spec.yaml:92
-			return ignored(13)
+			// proptest/conform/testdata/sessions/spec.yaml:93
+			return ignored(16)
+		case ClientReceiveTaken:
+			// proptest/conform/testdata/sessions/spec.yaml:93
+			return ignored(17)
 		}
 	}
 	switch ev.Kind {

@@ -18,7 +18,8 @@ const (
 	ClientReceiveFull // no place
 	ClientReceivePing // counted
 	ClientReceivePong
-	ClientReceiveBye // the client leaves
+	ClientReceiveBye   // the client leaves
+	ClientReceiveTaken // somebody else has got a place
 	ClientCommandJoin
 	ClientCommandPing
 	ClientCommandBye

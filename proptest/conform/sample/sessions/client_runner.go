@@ -185,7 +185,7 @@ func (r *ClientRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "ping"...)
 	case ClientCommandBye:
 		b = append(b, "bye"...)
-	case ClientReceiveHello, ClientReceiveWelcome, ClientReceiveFull, ClientReceivePing, ClientReceivePong, ClientReceiveBye:
+	case ClientReceiveHello, ClientReceiveWelcome, ClientReceiveFull, ClientReceivePing, ClientReceivePong, ClientReceiveBye, ClientReceiveTaken:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -240,25 +240,29 @@ var clientInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"out", "asking", "inside", "cut"},
 	Final:    []bool{false, false, false, true},
-	Messages: []string{"HELLO", "WELCOME", "FULL", "PING", "PONG", "BYE"},
+	Messages: []string{"HELLO", "WELCOME", "FULL", "PING", "PONG", "BYE", "TAKEN"},
 	Commands: []string{"join", "ping", "bye"},
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "out join", From: 0, To: 1, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 83, Col: 15},
-		{Name: "out PONG", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 92, Col: 19},
-		{Name: "out lost", From: 0, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 36},
-		{Name: "asking WELCOME", From: 1, To: 2, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 85, Col: 18},
-		{Name: "asking FULL", From: 1, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 86, Col: 15},
-		{Name: "asking PONG", From: 1, To: 1, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 92, Col: 19},
-		{Name: "asking lost", From: 1, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 36},
-		{Name: "inside ping", From: 2, To: 2, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 88, Col: 15},
-		{Name: "inside bye", From: 2, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 89, Col: 14},
-		{Name: "inside PONG", From: 2, To: 2, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 92, Col: 19},
-		{Name: "inside lost", From: 2, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 36},
-		{Name: "cut WELCOME", From: 3, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 90, Col: 35},
-		{Name: "cut FULL", From: 3, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 90, Col: 44},
-		{Name: "cut PONG", From: 3, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 92, Col: 19},
+		{Name: "out join", From: 0, To: 1, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 84, Col: 15},
+		{Name: "out PONG", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 19},
+		{Name: "out TAKEN", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 25},
+		{Name: "out lost", From: 0, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 94, Col: 36},
+		{Name: "asking WELCOME", From: 1, To: 2, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 86, Col: 18},
+		{Name: "asking FULL", From: 1, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 87, Col: 15},
+		{Name: "asking PONG", From: 1, To: 1, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 19},
+		{Name: "asking TAKEN", From: 1, To: 1, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 25},
+		{Name: "asking lost", From: 1, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 94, Col: 36},
+		{Name: "inside ping", From: 2, To: 2, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 89, Col: 15},
+		{Name: "inside bye", From: 2, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 90, Col: 14},
+		{Name: "inside PONG", From: 2, To: 2, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 19},
+		{Name: "inside TAKEN", From: 2, To: 2, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 25},
+		{Name: "inside lost", From: 2, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 94, Col: 36},
+		{Name: "cut WELCOME", From: 3, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 91, Col: 35},
+		{Name: "cut FULL", From: 3, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 91, Col: 44},
+		{Name: "cut PONG", From: 3, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 19},
+		{Name: "cut TAKEN", From: 3, To: 3, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 25},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -270,17 +274,17 @@ var clientInfo = fsm.Info{
 
 // What each state handles or ignores.
 var clientLegal = [...]string{
-	ClientStateOut:    "lost, PONG, join",
-	ClientStateAsking: "lost, WELCOME, FULL, PONG",
-	ClientStateInside: "lost, PONG, ping, bye",
-	ClientStateCut:    "WELCOME, FULL, PONG",
+	ClientStateOut:    "lost, PONG, TAKEN, join",
+	ClientStateAsking: "lost, WELCOME, FULL, PONG, TAKEN",
+	ClientStateInside: "lost, PONG, TAKEN, ping, bye",
+	ClientStateCut:    "WELCOME, FULL, PONG, TAKEN",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var clientHandles = [...][12]uint16{
-	ClientStateOut:    {ClientEventLost: 3, ClientCommandJoin: 1},
-	ClientStateAsking: {ClientEventLost: 7, ClientReceiveWelcome: 4, ClientReceiveFull: 5},
-	ClientStateInside: {ClientEventLost: 11, ClientCommandPing: 8, ClientCommandBye: 9},
+var clientHandles = [...][13]uint16{
+	ClientStateOut:    {ClientEventLost: 4, ClientCommandJoin: 1},
+	ClientStateAsking: {ClientEventLost: 9, ClientReceiveWelcome: 5, ClientReceiveFull: 6},
+	ClientStateInside: {ClientEventLost: 14, ClientCommandPing: 10, ClientCommandBye: 11},
 }
 
 // The events of the messages.
@@ -291,4 +295,5 @@ var clientReceives = [...]ClientEventKind{
 	MessagePing:    ClientReceivePing,
 	MessagePong:    ClientReceivePong,
 	MessageBye:     ClientReceiveBye,
+	MessageTaken:   ClientReceiveTaken,
 }

@@ -39,6 +39,8 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessagePong
 	case 5:
 		kind = MessageBye
+	case 6:
+		kind = MessageTaken
 	default:
 		return 0, 0, wire.Error{Offset: 2, Problem: wire.UnknownType, Value: int64(id)}
 	}
@@ -60,6 +62,7 @@ var leastFrame = [...]uint16{
 	MessagePing:    4,
 	MessagePong:    5,
 	MessageBye:     4,
+	MessageTaken:   5,
 }
 
 // DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
@@ -93,6 +96,8 @@ func decode(b []byte, m *Message) wire.Error {
 		return decodeWelcome(b, &m.Welcome)
 	case MessagePong:
 		return decodePong(b, &m.Pong)
+	case MessageTaken:
+		return decodeTaken(b, &m.Taken)
 	}
 	if len(b) > 4 {
 		return wire.Error{Message: kind.String(), Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
@@ -105,7 +110,7 @@ func decode(b []byte, m *Message) wire.Error {
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 0, 0) // length, set below
-	if int(m.Kind) >= 6 {
+	if int(m.Kind) >= 7 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
@@ -117,6 +122,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodeWelcome(dst, start, &m.Welcome)
 	case MessagePong:
 		dst, e = encodePong(dst, start, &m.Pong)
+	case MessageTaken:
+		dst, e = encodeTaken(dst, start, &m.Taken)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -164,5 +171,18 @@ func decodePong(b []byte, m *PongMessage) wire.Error {
 
 func encodePong(dst []byte, _ int, m *PongMessage) ([]byte, wire.Error) {
 	dst = append(dst, m.Count)
+	return dst, wire.Error{}
+}
+
+func decodeTaken(b []byte, m *TakenMessage) wire.Error {
+	m.Place = b[4]
+	if len(b) > 5 {
+		return wire.Error{Message: "TAKEN", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	}
+	return wire.Error{}
+}
+
+func encodeTaken(dst []byte, _ int, m *TakenMessage) ([]byte, wire.Error) {
+	dst = append(dst, m.Place)
 	return dst, wire.Error{}
 }

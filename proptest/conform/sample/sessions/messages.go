@@ -13,10 +13,11 @@ const (
 	MessageFull // no place
 	MessagePing // counted
 	MessagePong
-	MessageBye // the client leaves
+	MessageBye   // the client leaves
+	MessageTaken // somebody else has got a place
 )
 
-var messageKindNames = [...]string{"HELLO", "WELCOME", "FULL", "PING", "PONG", "BYE"}
+var messageKindNames = [...]string{"HELLO", "WELCOME", "FULL", "PING", "PONG", "BYE", "TAKEN"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string {
@@ -32,6 +33,7 @@ type Message struct {
 	Hello   HelloMessage   // for MessageHello
 	Welcome WelcomeMessage // for MessageWelcome
 	Pong    PongMessage    // for MessagePong
+	Taken   TakenMessage   // for MessageTaken
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -50,4 +52,9 @@ type WelcomeMessage struct {
 // PongMessage are the fields of PONG.
 type PongMessage struct {
 	Count uint8
+}
+
+// TakenMessage are the fields of TAKEN. somebody else has got a place.
+type TakenMessage struct {
+	Place uint8
 }

@@ -3,7 +3,10 @@
 
 package sessions
 
-import "github.com/parley-go/parley/runtime/fsm"
+import (
+	"errors"
+	"github.com/parley-go/parley/runtime/fsm"
+)
 
 // ServerState is the control state of Server.
 type ServerState uint8
@@ -26,12 +29,22 @@ func (v ServerState) String() string {
 // Server is the machine server. It is comparable: equal values have equal futures.
 type Server struct {
 	State   ServerState
+	Self    fsm.Peer // the number of this instance
 	Taken   uint8
 	Session [3]ServerSessionPart
 }
 
-// NewServer makes a Server in its initial state.
-func NewServer() Server { return Server{} }
+// NewServer makes a Server in its initial state. The error says which parameter is wrong.
+func NewServer(self fsm.Peer) (Server, error) {
+	m := Server{Self: self}
+	if self < 0 || self > 2 {
+		return m, errors.New("server: parameter self is no instance")
+	}
+	for c := range fsm.Peer(3) {
+		m.Session[c] = newServerSessionPart(m.Self)
+	}
+	return m, nil
+}
 
 // Step gives the machine one event and fills fx with what is to be done, in order. If the event is refused,
 // deferred or ignored nothing has changed and fx is empty.
@@ -44,7 +57,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerStateUp:
 		switch ev.Kind {
 		case ServerReceiveHello:
-			// proptest/conform/testdata/sessions/spec.yaml:69
+			// proptest/conform/testdata/sessions/spec.yaml:70
 			old := *m
 			fx.fired = append(fx.fired, 0)
 			if !m.Session[fx.from].receiveHello(fx, fx.from, ev.Message.Hello.Eager) {
@@ -55,7 +68,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(0)
 		case ServerReceivePing:
-			// proptest/conform/testdata/sessions/spec.yaml:69
+			// proptest/conform/testdata/sessions/spec.yaml:70
 			old := *m
 			fx.fired = append(fx.fired, 1)
 			if !m.Session[fx.from].receivePing(fx, fx.from) {
@@ -63,7 +76,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(1)
 		case ServerReceiveBye:
-			// proptest/conform/testdata/sessions/spec.yaml:69
+			// proptest/conform/testdata/sessions/spec.yaml:70
 			old := *m
 			fx.fired = append(fx.fired, 2)
 			if !m.Session[fx.from].receiveBye(fx, fx.from) {
@@ -74,14 +87,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(2)
 		case ServerEventUp:
-			// proptest/conform/testdata/sessions/spec.yaml:69
+			// proptest/conform/testdata/sessions/spec.yaml:70
 			fx.fired = append(fx.fired, 3)
 			if !m.Session[fx.from].linkUp(fx, fx.from) {
 				return refused(3)
 			}
 			return took(3)
 		case ServerEventLost:
-			// proptest/conform/testdata/sessions/spec.yaml:69
+			// proptest/conform/testdata/sessions/spec.yaml:70
 			old := *m
 			fx.fired = append(fx.fired, 4)
 			m.Session[fx.from].linkLost(fx, fx.from)
@@ -111,26 +124,34 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateUp:
 			switch next.kind {
 			case serverWaitingSessionWants:
-				// proptest/conform/testdata/sessions/spec.yaml:71
+				// proptest/conform/testdata/sessions/spec.yaml:72
 				if m.Taken < 1 {
 					fx.fired = append(fx.fired, 5)
 					if m.Taken > 0 {
 						return false
 					}
 					m.Taken++
-					if !m.Session[next.sessionWants.c].commandAccept(fx, next.sessionWants.c, m.Taken) {
+					var set uint64
+					for p := range fsm.Peer(3) {
+						if !(p != next.sessionWants.c && (p == m.Self || m.Session[p].State == ServerSessionStateFresh)) {
+							continue
+						}
+						value := int64(p)
+						set |= 1 << uint64(value)
+					}
+					if !m.Session[next.sessionWants.c].commandAccept(fx, next.sessionWants.c, m.Taken, set) {
 						return false
 					}
 					continue
 				}
-				// proptest/conform/testdata/sessions/spec.yaml:72
+				// proptest/conform/testdata/sessions/spec.yaml:73
 				fx.fired = append(fx.fired, 6)
 				if !m.Session[next.sessionWants.c].commandRefuse(fx, next.sessionWants.c) {
 					return false
 				}
 				continue
 			case serverWaitingSessionGone:
-				// proptest/conform/testdata/sessions/spec.yaml:74
+				// proptest/conform/testdata/sessions/spec.yaml:75
 				if next.sessionGone.had && m.Taken > 0 {
 					fx.fired = append(fx.fired, 7)
 					if m.Taken < 1 {
@@ -140,7 +161,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 					fx.report(ServerReportLeft).Left = ServerLeftReport{C: next.sessionGone.c}
 					continue
 				}
-				// proptest/conform/testdata/sessions/spec.yaml:75
+				// proptest/conform/testdata/sessions/spec.yaml:76
 				fx.fired = append(fx.fired, 8)
 				continue
 			}

@@ -18,7 +18,8 @@ const (
 	ServerReceiveFull // no place
 	ServerReceivePing // counted
 	ServerReceivePong
-	ServerReceiveBye // the client leaves
+	ServerReceiveBye   // the client leaves
+	ServerReceiveTaken // somebody else has got a place
 )
 
 // ServerEvent is one event for a Server. Fields that do not belong to the kind are not looked at.
@@ -46,6 +47,8 @@ func (ev *ServerEvent) invalid() bool {
 	case ServerReceivePong:
 		return ev.From < 0 || ev.From > 2
 	case ServerReceiveBye:
+		return ev.From < 0 || ev.From > 2
+	case ServerReceiveTaken:
 		return ev.From < 0 || ev.From > 2
 	}
 	return false
@@ -90,6 +93,11 @@ func (ev *ServerEvent) outside() (field, values string) {
 			return "sender", "0..2"
 		}
 	case ServerReceiveBye:
+		switch {
+		case ev.From < 0 || ev.From > 2:
+			return "sender", "0..2"
+		}
+	case ServerReceiveTaken:
 		switch {
 		case ev.From < 0 || ev.From > 2:
 			return "sender", "0..2"

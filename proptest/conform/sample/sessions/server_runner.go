@@ -22,9 +22,14 @@ var (
 	_ fsm.Streamer  = (*ServerRunner)(nil)
 )
 
-// NewServerRunner makes a runner with a machine in its initial state.
-func NewServerRunner() *ServerRunner {
-	return &ServerRunner{Machine: NewServer(), effects: ServerEffects{list: make([]ServerEffect, 0, 2)}}
+// NewServerRunner makes a runner with a machine in its initial state. The error says which parameter is
+// wrong.
+func NewServerRunner(self fsm.Peer) (*ServerRunner, error) {
+	m, err := NewServer(self)
+	if err != nil {
+		return nil, err
+	}
+	return &ServerRunner{Machine: m, effects: ServerEffects{list: make([]ServerEffect, 0, 8)}}, nil
 }
 
 // Command implements fsm.Commander: it gives a command as text, in the form that AppendEvent writes. If the
@@ -141,7 +146,7 @@ func (r *ServerRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "up"...)
 	case ServerEventLost:
 		b = append(b, "lost"...)
-	case ServerReceiveHello, ServerReceiveWelcome, ServerReceiveFull, ServerReceivePing, ServerReceivePong, ServerReceiveBye:
+	case ServerReceiveHello, ServerReceiveWelcome, ServerReceiveFull, ServerReceivePing, ServerReceivePong, ServerReceiveBye, ServerReceiveTaken:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -207,24 +212,24 @@ var serverInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"up"},
 	Final:    []bool{false},
-	Messages: []string{"HELLO", "WELCOME", "FULL", "PING", "PONG", "BYE"},
+	Messages: []string{"HELLO", "WELCOME", "FULL", "PING", "PONG", "BYE", "TAKEN"},
 	Commands: []string{},
 	Reports:  []string{"left"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "up HELLO", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 69, Col: 39},
-		{Name: "up PING", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 69, Col: 46},
-		{Name: "up BYE", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 69, Col: 52},
-		{Name: "up up", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 69, Col: 57},
-		{Name: "up lost", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 69, Col: 61},
-		{Name: "up session.wants/1", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 71, Col: 13},
-		{Name: "up session.wants/2", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 72, Col: 13},
-		{Name: "up session.gone/1", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 74, Col: 13},
-		{Name: "up session.gone/2", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 75, Col: 13},
+		{Name: "up HELLO", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 70, Col: 39},
+		{Name: "up PING", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 70, Col: 46},
+		{Name: "up BYE", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 70, Col: 52},
+		{Name: "up up", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 70, Col: 57},
+		{Name: "up lost", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 70, Col: 61},
+		{Name: "up session.wants/1", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 72, Col: 13},
+		{Name: "up session.wants/2", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 73, Col: 13},
+		{Name: "up session.gone/1", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 75, Col: 13},
+		{Name: "up session.gone/2", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 76, Col: 13},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
-	MaxEffects: 2,
+	MaxEffects: 8,
 	Ordered:    true,
 	Reliable:   true,
 	Duplicates: false,
@@ -236,7 +241,7 @@ var serverLegal = [...]string{
 }
 
 // The first branch of each event that a state handles, plus 1.
-var serverHandles = [...][9]uint16{
+var serverHandles = [...][10]uint16{
 	ServerStateUp: {ServerEventUp: 4, ServerEventLost: 5, ServerReceiveHello: 1, ServerReceivePing: 2, ServerReceiveBye: 3},
 }
 
@@ -248,4 +253,5 @@ var serverReceives = [...]ServerEventKind{
 	MessagePing:    ServerReceivePing,
 	MessagePong:    ServerReceivePong,
 	MessageBye:     ServerReceiveBye,
+	MessageTaken:   ServerReceiveTaken,
 }

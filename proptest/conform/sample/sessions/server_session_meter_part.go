@@ -39,7 +39,7 @@ func newServerSessionMeterPart() ServerSessionMeterPart { return ServerSessionMe
 func (m *ServerSessionMeterPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionMeterStateCounting:
-		// proptest/conform/testdata/sessions/spec.yaml:28
+		// proptest/conform/testdata/sessions/spec.yaml:29
 		if m.Count < 2 {
 			if m.Count > 1 {
 				return false
@@ -48,7 +48,7 @@ func (m *ServerSessionMeterPart) receivePing(fx *ServerEffects, c fsm.Peer) bool
 			fx.sendTo(MessagePong, c).Pong = PongMessage{Count: m.Count}
 			return true
 		}
-		// proptest/conform/testdata/sessions/spec.yaml:29
+		// proptest/conform/testdata/sessions/spec.yaml:30
 		fx.serverSessionQueue = append(fx.serverSessionQueue, serverSessionWaiting{kind: serverSessionWaitingMeterWorn, meterWorn: serverSessionWaitingMeterWornFields{count: m.Count}})
 		fx.closeTo(c)
 		m.State = ServerSessionMeterStateOver

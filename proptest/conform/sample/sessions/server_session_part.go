@@ -30,23 +30,27 @@ func (v ServerSessionState) String() string {
 // one client, as the server sees it.
 type ServerSessionPart struct {
 	State ServerSessionState
+	Self  fsm.Peer // the number of this instance
 	Meter ServerSessionMeterPart
 }
+
+// newServerSessionPart makes a ServerSessionPart in its initial state.
+func newServerSessionPart(self fsm.Peer) ServerSessionPart { return ServerSessionPart{Self: self} }
 
 // receiveHello gives the part the message HELLO; false: refused.
 func (m *ServerSessionPart) receiveHello(fx *ServerEffects, c fsm.Peer, eager bool) bool {
 	switch m.State {
 	case ServerSessionStateFresh:
-		// proptest/conform/testdata/sessions/spec.yaml:46
+		// proptest/conform/testdata/sessions/spec.yaml:47
 		if eager {
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWants, sessionWants: serverWaitingSessionWantsFields{c: c}})
 			return true
 		}
-		// proptest/conform/testdata/sessions/spec.yaml:47
+		// proptest/conform/testdata/sessions/spec.yaml:48
 		fx.sendTo(MessageFull, c)
 		return true
 	case ServerSessionStatePlaying:
-		// proptest/conform/testdata/sessions/spec.yaml:54
+		// proptest/conform/testdata/sessions/spec.yaml:55
 		fx.sendTo(MessageFull, fx.from)
 		return true
 	}
@@ -54,11 +58,20 @@ func (m *ServerSessionPart) receiveHello(fx *ServerEffects, c fsm.Peer, eager bo
 }
 
 // commandAccept gives the part the command accept; false: refused.
-func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, place uint8) bool {
+func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, place uint8, others uint64) bool {
 	switch m.State {
 	case ServerSessionStateFresh:
-		// proptest/conform/testdata/sessions/spec.yaml:48
+		// proptest/conform/testdata/sessions/spec.yaml:49
 		fx.sendTo(MessageWelcome, c).Welcome = WelcomeMessage{Place: place}
+		value := int64(m.Self)
+		list := others &^ uint64(maskOf(value))
+		for i := range 3 {
+			if uint64(list)>>i&1 == 0 {
+				continue
+			}
+			peer := fsm.Peer(i)
+			fx.sendTo(MessageTaken, peer).Taken = TakenMessage{Place: place}
+		}
 		m.State = ServerSessionStatePlaying
 		return true
 	}
@@ -69,7 +82,7 @@ func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, place u
 func (m *ServerSessionPart) commandRefuse(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateFresh:
-		// proptest/conform/testdata/sessions/spec.yaml:49
+		// proptest/conform/testdata/sessions/spec.yaml:50
 		fx.sendTo(MessageFull, c)
 		return true
 	}
@@ -87,10 +100,10 @@ func (m *ServerSessionPart) settle(fx *ServerEffects, c fsm.Peer) bool {
 		case ServerSessionStatePlaying:
 			switch next.kind {
 			case serverSessionWaitingMeterWorn:
-				// proptest/conform/testdata/sessions/spec.yaml:55
+				// proptest/conform/testdata/sessions/spec.yaml:56
 				continue
 			case serverSessionWaitingMeterFinished:
-				// proptest/conform/testdata/sessions/spec.yaml:56
+				// proptest/conform/testdata/sessions/spec.yaml:57
 				continue
 			}
 		}
@@ -104,13 +117,13 @@ func (m *ServerSessionPart) settle(fx *ServerEffects, c fsm.Peer) bool {
 func (m *ServerSessionPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateAbsent:
-		// proptest/conform/testdata/sessions/spec.yaml:59
+		// proptest/conform/testdata/sessions/spec.yaml:60
 		return true
 	case ServerSessionStateFresh:
-		// proptest/conform/testdata/sessions/spec.yaml:59
+		// proptest/conform/testdata/sessions/spec.yaml:60
 		return true
 	case ServerSessionStatePlaying:
-		// proptest/conform/testdata/sessions/spec.yaml:52
+		// proptest/conform/testdata/sessions/spec.yaml:53
 		if !m.Meter.receivePing(fx, c) {
 			return false
 		}
@@ -126,7 +139,7 @@ func (m *ServerSessionPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
 func (m *ServerSessionPart) receiveBye(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStatePlaying:
-		// proptest/conform/testdata/sessions/spec.yaml:53
+		// proptest/conform/testdata/sessions/spec.yaml:54
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionGone, sessionGone: serverWaitingSessionGoneFields{c: c, had: true}})
 		m.Meter = newServerSessionMeterPart()
 		m.State = ServerSessionStateFresh
@@ -139,7 +152,7 @@ func (m *ServerSessionPart) receiveBye(fx *ServerEffects, c fsm.Peer) bool {
 func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateAbsent:
-		// proptest/conform/testdata/sessions/spec.yaml:43
+		// proptest/conform/testdata/sessions/spec.yaml:44
 		if fx.from > 0 {
 			m.State = ServerSessionStateFresh
 			return true
@@ -153,12 +166,12 @@ func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) bool {
 func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	switch m.State {
 	case ServerSessionStateFresh:
-		// proptest/conform/testdata/sessions/spec.yaml:50
+		// proptest/conform/testdata/sessions/spec.yaml:51
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionGone, sessionGone: serverWaitingSessionGoneFields{c: c, had: false}})
 		m.State = ServerSessionStateAbsent
 		return
 	case ServerSessionStatePlaying:
-		// proptest/conform/testdata/sessions/spec.yaml:57
+		// proptest/conform/testdata/sessions/spec.yaml:58
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionGone, sessionGone: serverWaitingSessionGoneFields{c: c, had: true}})
 		m.Meter = newServerSessionMeterPart()
 		m.State = ServerSessionStateAbsent

@@ -20,6 +20,10 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = append(b, "PONG{count: "...)
 		b = strconv.AppendInt(b, int64(m.Pong.Count), 10)
 		b = append(b, '}')
+	case MessageTaken:
+		b = append(b, "TAKEN{place: "...)
+		b = strconv.AppendInt(b, int64(m.Taken.Place), 10)
+		b = append(b, '}')
 	default:
 		b = append(b, m.Kind.String()...)
 	}
@@ -29,7 +33,9 @@ func appendMessage(b []byte, m *Message) []byte {
 // appendServer appends the machine's state, parameters, variables, timers and parts.
 func appendServer(b []byte, m *Server) []byte {
 	b = append(b, m.State.String()...)
-	b = append(b, "{taken: "...)
+	b = append(b, "{self: "...)
+	b = strconv.AppendInt(b, int64(m.Self), 10)
+	b = append(b, ", taken: "...)
 	b = strconv.AppendInt(b, int64(m.Taken), 10)
 	b = append(b, ", session: "...)
 	b = append(b, '[')
@@ -46,7 +52,9 @@ func appendServer(b []byte, m *Server) []byte {
 // appendServerSessionPart appends the machine's state, parameters, variables, timers and parts.
 func appendServerSessionPart(b []byte, m *ServerSessionPart) []byte {
 	b = append(b, m.State.String()...)
-	b = append(b, "{meter: "...)
+	b = append(b, "{self: "...)
+	b = strconv.AppendInt(b, int64(m.Self), 10)
+	b = append(b, ", meter: "...)
 	b = appendServerSessionMeterPart(b, &m.Meter)
 	return append(b, '}')
 }

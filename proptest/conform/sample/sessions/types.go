@@ -11,7 +11,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "d7823d4ebd708cd2c9ef5177bce04a6e5e5dd1a9b48167d170666a2f2b011abd"
+const hash = "122e992f9cb7c232d5c1f7e1f2168c0d5f19ffe4d91e59a124582033095963ca"
 
 // ordinal is the number of a truth value.
 func ordinal(b bool) int {
@@ -19,6 +19,14 @@ func ordinal(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// maskOf is the bit of element number i, 0 if there is none.
+func maskOf(i int64) uint64 {
+	if i < 0 || i >= 62 {
+		return 0
+	}
+	return 1 << uint64(i)
 }
 
 // took is the result of a transition.

@@ -156,21 +156,21 @@ func (p *Client) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var clientEvents = fsm.Events{
-	// proptest/conform/testdata/sessions/spec.yaml:83
+	// proptest/conform/testdata/sessions/spec.yaml:84
 	{Name: "out join", Src: []string{"out"}, Dst: "asking"},
-	// proptest/conform/testdata/sessions/spec.yaml:93
+	// proptest/conform/testdata/sessions/spec.yaml:94
 	{Name: "out lost", Src: []string{"out"}, Dst: "cut"},
-	// proptest/conform/testdata/sessions/spec.yaml:85
-	{Name: "asking WELCOME", Src: []string{"asking"}, Dst: "inside"},
 	// proptest/conform/testdata/sessions/spec.yaml:86
+	{Name: "asking WELCOME", Src: []string{"asking"}, Dst: "inside"},
+	// proptest/conform/testdata/sessions/spec.yaml:87
 	{Name: "asking FULL", Src: []string{"asking"}, Dst: "out"},
-	// proptest/conform/testdata/sessions/spec.yaml:93
+	// proptest/conform/testdata/sessions/spec.yaml:94
 	{Name: "asking lost", Src: []string{"asking"}, Dst: "cut"},
-	// proptest/conform/testdata/sessions/spec.yaml:88
-	{Name: "inside ping", Src: []string{"inside"}, Dst: "inside"},
 	// proptest/conform/testdata/sessions/spec.yaml:89
+	{Name: "inside ping", Src: []string{"inside"}, Dst: "inside"},
+	// proptest/conform/testdata/sessions/spec.yaml:90
 	{Name: "inside bye", Src: []string{"inside"}, Dst: "out"},
-	// proptest/conform/testdata/sessions/spec.yaml:93
+	// proptest/conform/testdata/sessions/spec.yaml:94
 	{Name: "inside lost", Src: []string{"inside"}, Dst: "cut"},
 }
 
@@ -178,16 +178,20 @@ var clientEvents = fsm.Events{
 var clientNames = [...]string{
 	"out join",
 	"out PONG",
+	"out TAKEN",
 	"out lost",
 	"asking WELCOME",
 	"asking FULL",
 	"asking PONG",
+	"asking TAKEN",
 	"asking lost",
 	"inside ping",
 	"inside bye",
 	"inside PONG",
+	"inside TAKEN",
 	"inside lost",
 	"cut WELCOME",
 	"cut FULL",
 	"cut PONG",
+	"cut TAKEN",
 }

@@ -28,16 +28,19 @@ type Server struct {
 	open    bool     // a step is being carried out
 }
 
-// NewServer makes a machine in its initial state.
-func NewServer() *Server {
-	machine := sessions.NewServer()
+// NewServer makes a machine in its initial state. The error says which parameter is wrong.
+func NewServer(self parley.Peer) (*Server, error) {
+	machine, err := sessions.NewServer(self)
+	if err != nil {
+		return nil, err
+	}
 	p := &Server{machine: machine}
 	p.FSM = fsm.NewFSM(machine.State.String(), serverEvents, fsm.Callbacks{
 		"after_event":  p.after,
 		"before_event": p.before,
 		"leave_state":  p.leave,
 	})
-	return p
+	return p, nil
 }
 
 // Machine returns the machine's value.
@@ -162,23 +165,23 @@ func (p *Server) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var serverEvents = fsm.Events{
-	// proptest/conform/testdata/sessions/spec.yaml:69
+	// proptest/conform/testdata/sessions/spec.yaml:70
 	{Name: "up HELLO", Src: []string{"up"}, Dst: "up"},
-	// proptest/conform/testdata/sessions/spec.yaml:69
+	// proptest/conform/testdata/sessions/spec.yaml:70
 	{Name: "up PING", Src: []string{"up"}, Dst: "up"},
-	// proptest/conform/testdata/sessions/spec.yaml:69
+	// proptest/conform/testdata/sessions/spec.yaml:70
 	{Name: "up BYE", Src: []string{"up"}, Dst: "up"},
-	// proptest/conform/testdata/sessions/spec.yaml:69
+	// proptest/conform/testdata/sessions/spec.yaml:70
 	{Name: "up up", Src: []string{"up"}, Dst: "up"},
-	// proptest/conform/testdata/sessions/spec.yaml:69
+	// proptest/conform/testdata/sessions/spec.yaml:70
 	{Name: "up lost", Src: []string{"up"}, Dst: "up"},
-	// proptest/conform/testdata/sessions/spec.yaml:71
-	{Name: "up session.wants/1", Src: []string{"up"}, Dst: "up"},
 	// proptest/conform/testdata/sessions/spec.yaml:72
+	{Name: "up session.wants/1", Src: []string{"up"}, Dst: "up"},
+	// proptest/conform/testdata/sessions/spec.yaml:73
 	{Name: "up session.wants/2", Src: []string{"up"}, Dst: "up"},
-	// proptest/conform/testdata/sessions/spec.yaml:74
-	{Name: "up session.gone/1", Src: []string{"up"}, Dst: "up"},
 	// proptest/conform/testdata/sessions/spec.yaml:75
+	{Name: "up session.gone/1", Src: []string{"up"}, Dst: "up"},
+	// proptest/conform/testdata/sessions/spec.yaml:76
 	{Name: "up session.gone/2", Src: []string{"up"}, Dst: "up"},
 }
 
