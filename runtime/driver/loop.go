@@ -102,7 +102,7 @@ func (d *Driver[R]) waitLink(s *slot, until time.Duration) time.Duration {
 	}
 	now := d.now()
 	d.arrived(now, s, got, err)
-	if err == nil && s.batched != nil {
+	if err == nil {
 		d.rest(now, s)
 	}
 	return now
@@ -110,7 +110,7 @@ func (d *Driver[R]) waitLink(s *slot, until time.Duration) time.Duration {
 
 // rest handles what a link has brought together with a frame, so that all answers leave in one flush.
 func (d *Driver[R]) rest(now time.Duration, s *slot) {
-	for n := 0; n < maxTogether && s.open && !d.stopping.Load(); n++ {
+	for n := 0; n < maxTogether && s.batched != nil && s.open && !d.stopping.Load(); n++ {
 		got, ok := s.batched.Next(s.space())
 		if !ok {
 			return
@@ -123,7 +123,8 @@ func (d *Driver[R]) rest(now time.Duration, s *slot) {
 const maxTogether = 64
 
 // pump gives a link a goroutine that receives and puts what comes into the
-// mailbox, one piece at a time, so that a busy peer waits like everybody else.
+// mailbox, one piece at a time, so that a busy peer waits like everybody else. What
+// came together with it the owner takes itself, see rest.
 func (d *Driver[R]) pump(s *slot) {
 	s.pumped = true
 	s.resume = make(chan []byte, 1)
@@ -167,8 +168,10 @@ func (d *Driver[R]) drain(time.Duration) {
 func (d *Driver[R]) handle(it item[R]) {
 	switch {
 	case it.slot != nil:
-		d.arrived(d.now(), it.slot, it.got, it.err)
+		now := d.now()
+		d.arrived(now, it.slot, it.got, it.err)
 		if it.err == nil {
+			d.rest(now, it.slot) // the goroutine that receives waits for its buffer meanwhile
 			var next []byte
 			if it.slot.open {
 				next = it.slot.space()

@@ -50,8 +50,8 @@ func TestTogether(t *testing.T) {
 		if !slices.Equal(got.answers, want.answers) {
 			t.Fatalf("seed %d: %d bytes of answers, one by one %d", seed, len(got.answers), len(want.answers))
 		}
-		if !slices.Equal(got.log, want.log) {
-			t.Fatalf("seed %d: %q\none by one %q", seed, got.log, want.log)
+		if !slices.Equal(got.log, want.log) || !slices.Equal(got.sent, want.sent) {
+			t.Fatalf("seed %d: %q, %q\none by one %q, %q", seed, got.log, got.sent, want.log, want.sent)
 		}
 		if got.record != want.record {
 			t.Fatalf("seed %d: the record has %d bytes, one by one %d", seed, len(got.record), len(want.record))
@@ -69,6 +69,7 @@ func TestTogether(t *testing.T) {
 type conversation struct {
 	answers  []byte
 	log      []string
+	sent     []string // what sending to it came to
 	counters driver.Counters
 	record   string
 }
@@ -104,9 +105,8 @@ func converse(t *testing.T, seed uint64, whole bool, plain *int, o driver.Option
 				synctest.Wait()
 			}
 			time.Sleep(time.Duration(random.IntN(1800)) * time.Millisecond)
-			if err := errors.Join(y.Send(0, frames(random)), y.Flush()); err != nil {
-				note("cannot send: %v", err)
-			}
+			synctest.Wait()
+			c.sent = append(c.sent, fmt.Sprint(errors.Join(y.Send(0, frames(random)), y.Flush())))
 			synctest.Wait()
 			c.answers = append(c.answers, waiting(y)...)
 		}

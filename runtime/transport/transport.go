@@ -126,6 +126,7 @@ type Link interface {
 // Batched is implemented by links whose carrier brings several frames at once.
 type Batched interface {
 	// Next is Receive for what is at hand already: ok is false if nothing is, or if Receive would fail. It does not wait, so
-	// that the answers to all that came together can leave together. The goroutine that receives calls it.
+	// that the answers to all that came together can leave together. Whoever receives calls it; another goroutine may while the one
+	// that called Receive waits for it.
 	Next(buf []byte) (got Arrival, ok bool)
 }
