@@ -3,7 +3,9 @@
 package c
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,11 +14,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/parley-go/parley/machines/setup"
-	"github.com/parley-go/parley/runtime/driver"
-	"github.com/parley-go/parley/runtime/fsm"
-	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
 const header = "../../runtime/capi"
@@ -61,56 +58,52 @@ func build(t *testing.T, shared bool) string {
 	return program
 }
 
-// peer is a side in Go that listens, changes property 1 to 9, and confirms. It
-// returns its address, and the machine once it has ended.
-func peer(t *testing.T) (address string, ended <-chan setup.Peer) {
+// startPeer runs the command peer, and returns its address and what it prints once it has ended.
+func startPeer(t *testing.T) (address string, ended func() string) {
 	t.Helper()
-	ln, err := tcp.Listen("tcp4", "127.0.0.1:0", tcp.Config{})
+	program := filepath.Join(t.TempDir(), "peer")
+	command(t, "go", "build", "-o", program, "./peer")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	cmd := exec.CommandContext(ctx, program, "-listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	done := make(chan setup.Peer, 1)
-	go func() {
-		link, err := ln.AcceptOne(ctx)
-		if err != nil {
-			done <- setup.Peer{}
-			return
+	t.Cleanup(func() { cancel(); cmd.Wait() })
+	lines := bufio.NewReader(out)
+	first, err := lines.ReadString('\n')
+	address, ok := strings.CutPrefix(strings.TrimSpace(first), "waiting at ")
+	if err != nil || !ok {
+		t.Fatalf("the peer prints %q, %v", first, err)
+	}
+	return address, func() string {
+		rest, _ := io.ReadAll(lines)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the peer ends with %v after\n%s", err, rest)
 		}
-		r, err := setup.NewPeerRunner(1)
-		var d *driver.Driver[*setup.PeerRunner]
-		post := func(f func(*setup.PeerRunner) fsm.Result) { d.Post(f) }
-		d = driver.New(r, driver.Options[*setup.PeerRunner]{StopAtFinal: true,
-			OnLink: func(_ *setup.PeerRunner, _ fsm.Peer, up bool, _ error) {
-				if up {
-					post(func(r *setup.PeerRunner) fsm.Result { return r.Change(1, 9) })
-					post((*setup.PeerRunner).Confirm)
-				}
-			},
-			OnReport: func(*setup.PeerRunner, int) { post((*setup.PeerRunner).Confirm) }})
-		if err == nil && d.Attach(0, link) == nil {
-			d.Run(ctx)
-		}
-		done <- r.Machine
-	}()
-	return ln.Addr().String(), done
+		return string(rest)
+	}
 }
 
 func TestClientInC(t *testing.T) {
 	for name, shared := range map[string]bool{"archive": false, "shared object": true} {
 		t.Run(name, func(t *testing.T) {
 			program := build(t, shared)
-			address, ended := peer(t)
+			address, ended := startPeer(t)
 			out := command(t, program, "tcp:"+address, "0", "7")
 			for _, want := range []string{"connected\n", "the peer sets property 1 to 9\n", "both sides agree\n", "done{index: 0,"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)
 				}
 			}
-			m := <-ended
-			if m.State != setup.StateDone || m.Update[0].Own != 7 || m.Update[1].Own != 9 {
-				t.Errorf("the peer in Go has %+v", m)
+			said := ended()
+			for _, want := range []string{"changed{property: 0, value: 7}", "done{index: 1,", "own: 7", "own: 9"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("no %q in what the peer in Go says:\n%s", want, said)
+				}
 			}
 		})
 	}

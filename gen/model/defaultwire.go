@@ -2,7 +2,7 @@ package model
 
 import "math/bits"
 
-// DefaultMax is the largest frame of the default wire format, in bytes.
+// DefaultMax is the largest frame that the default wire format can have, in bytes.
 const DefaultMax = 1 << 15
 
 // WithDefaultWire returns p if it has a wire format, and else a copy that has the
@@ -12,21 +12,26 @@ const DefaultMax = 1 << 15
 // A frame is the length of the whole frame (u16), the message's index (u16), and its
 // fields in order, all numbers big-endian: a scalar as the narrowest of u8, u16, u32 and
 // u64 that holds every value of its type, an optional one with the greatest number of one
-// width more than needed for none if it must; the others as [WireValue] says.
+// width more than needed for none if it must; the others as [WireValue] says. The largest
+// frame is that of the largest message.
 func WithDefaultWire(p *Protocol) *Protocol {
 	if p.Wire != nil {
 		return p
 	}
 	c := *p
-	c.Wire = &Wire{Header: []WireItem{&WireLength{Bits: 16}, &WireType{Bits: 16}}, HeaderLen: 4, Max: DefaultMax}
+	c.Wire = &Wire{Header: []WireItem{&WireLength{Bits: 16}, &WireType{Bits: 16}}, HeaderLen: 4, Max: 4}
 	c.Messages = make([]*Message, len(p.Messages))
 	for i, m := range p.Messages {
 		d := *m
 		d.ID = int64(i)
 		d.Layout = nil
+		size := c.Wire.HeaderLen
 		for _, f := range m.Fields {
-			d.Layout = append(d.Layout, defaultItem(f))
+			item := defaultItem(f)
+			d.Layout = append(d.Layout, item)
+			size += itemBytes(item, f.Type)
 		}
+		c.Wire.Max = min(max(c.Wire.Max, size), DefaultMax)
 		c.Messages[i] = &d
 	}
 	return &c
@@ -46,6 +51,36 @@ func defaultItem(f *Field) WireItem {
 		return &WireInt{Field: f, Bits: widthOf(most)}
 	}
 	return &WireValue{Field: f}
+}
+
+// itemBytes is how many bytes a field takes at most.
+func itemBytes(item WireItem, t *Type) int {
+	if n, ok := item.(*WireInt); ok {
+		return n.Bits / 8
+	}
+	return valueBytes(t)
+}
+
+// valueBytes is how many bytes a value takes at most as a [WireValue].
+func valueBytes(t *Type) int {
+	switch t.Kind {
+	case KindRecord:
+		n := 0
+		for _, f := range t.Fields {
+			n += valueBytes(f.Type)
+		}
+		return n
+	case KindArray:
+		return int(t.Index.Count()) * valueBytes(t.Elem)
+	case KindList:
+		return 2 + t.Cap*valueBytes(t.Elem)
+	case KindBytes:
+		return 2 + t.Cap
+	case KindOptional:
+		return 1 + valueBytes(t.Elem)
+	}
+	n, _ := ValueBytes(t)
+	return n
 }
 
 // greatest returns the greatest number that a scalar is on the wire; ok is

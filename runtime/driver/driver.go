@@ -16,6 +16,7 @@ import (
 	"math"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -263,24 +264,33 @@ var errManyStreams = errors.New("the link carries a stream for each of several p
 
 // suits reports why a link cannot be used for a machine, nil if it can.
 func suits(info *fsm.Info, peer fsm.Peer, p transport.Properties) error {
-	var lacks string
-	switch {
-	case info.Ordered && !p.Ordered:
-		lacks = "ordered delivery"
-	case info.Reliable && !p.Reliable:
-		lacks = "reliable delivery"
-	case !info.Duplicates && p.Duplicating:
-		lacks = "delivery without duplicates"
-	case p.MaxFrame > 0 && p.MaxFrame < info.MaxFrame:
-		lacks = fmt.Sprintf("frames of %d bytes (it carries %d)", info.MaxFrame, p.MaxFrame)
-	case p.Stream && p.Peers > 0:
+	if p.Stream && p.Peers > 0 {
 		return errManyStreams
-	case peer < 0 || int(peer)+max(p.Peers, 1)-1 > math.MaxInt16:
+	}
+	if peer < 0 || int(peer)+max(p.Peers, 1)-1 > math.MaxInt16 {
 		return fmt.Errorf("peer number %d is out of range", peer)
-	default:
+	}
+	var lacks []string
+	if info.Ordered && !p.Ordered {
+		lacks = append(lacks, "ordered delivery")
+	}
+	if info.Reliable && !p.Reliable {
+		lacks = append(lacks, "reliable delivery")
+	}
+	if !info.Duplicates && p.Duplicating {
+		lacks = append(lacks, "delivery without duplicates")
+	}
+	remedy := "take another link, or check the protocol with the channel that this one is, `channel: {order: any, lossy: true, duplicates: true}` at worst"
+	if p.MaxFrame > 0 && p.MaxFrame < info.MaxFrame {
+		lacks = append(lacks, fmt.Sprintf("frames of up to %d bytes (it carries %d)", info.MaxFrame, p.MaxFrame))
+		if len(lacks) == 1 {
+			remedy = "let the link carry larger frames (MaxFrame in its Config), or give the protocol smaller ones (`max` in its `wire`)"
+		}
+	}
+	if lacks == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %s.%s was checked with %s", ErrLinkTooWeak, info.Protocol, info.Role, lacks)
+	return fmt.Errorf("%w: %s.%s was checked with %s; %s", ErrLinkTooWeak, info.Protocol, info.Role, strings.Join(lacks, ", "), remedy)
 }
 
 // Detach closes the link to a peer after what was sent before; the machine gets the event lost.

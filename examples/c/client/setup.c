@@ -72,7 +72,8 @@ int main(int argc, char **argv) {
 		return 2;
 	}
 	char change[100], text[4096];
-	snprintf(change, sizeof change, "change{property: %d, value: %d}", atoi(argv[2]), atoi(argv[3]));
+	/* A word that is no number is found by parley_step, which says so. */
+	snprintf(change, sizeof change, "change{property: %.20s, value: %.20s}", argv[2], argv[3]);
 	int64_t machine = parley_open("setup.peer", "index: 0", &err);
 	check(machine, "open");
 	check(parley_connect(machine, 0, argv[1], &err), argv[1]);

@@ -9,7 +9,7 @@ import (
 )
 
 // maxFrame is the largest frame in bytes.
-const maxFrame = 32768
+const maxFrame = 7
 
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.

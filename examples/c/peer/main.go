@@ -1,0 +1,77 @@
+// Command peer is the other side of the client in C: it waits for one
+// connection, changes property 1 to 9, and confirms until both sides agree.
+//
+//	peer -listen 127.0.0.1:21837
+//
+// Exit codes: 0 both agreed, 1 they did not, 2 wrong usage or no such address.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/parley-go/parley/machines/setup"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+func main() {
+	address := flag.String("listen", "127.0.0.1:21837", "where to wait for the client")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	listener, err := tcp.Listen("tcp", *address, tcp.Config{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "peer:", err)
+		os.Exit(2)
+	}
+	fmt.Println("waiting at", listener.Addr())
+	link, err := listener.AcceptOne(ctx)
+	if err == nil {
+		err = agree(ctx, link)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "peer:", err)
+		os.Exit(1)
+	}
+}
+
+// agree plays until both sides agree.
+func agree(ctx context.Context, link transport.Link) error {
+	r, err := setup.NewPeerRunner(1)
+	if err != nil {
+		return err
+	}
+	var d *driver.Driver[*setup.PeerRunner]
+	var why error
+	d = driver.New(r, driver.Options[*setup.PeerRunner]{StopAtFinal: true,
+		OnLink: func(_ *setup.PeerRunner, _ fsm.Peer, up bool, reason error) {
+			if !up {
+				why = reason
+				d.Stop()
+				return
+			}
+			d.Post(func(r *setup.PeerRunner) fsm.Result { return r.Change(1, 9) })
+			d.Post((*setup.PeerRunner).Confirm)
+		},
+		OnReport: func(r *setup.PeerRunner, i int) {
+			fmt.Println(string(r.AppendEffect(nil, i)))
+			d.Post((*setup.PeerRunner).Confirm) // refused where that has been said already
+		}})
+	if err := d.Attach(0, link); err != nil {
+		return err
+	}
+	if err := d.Run(ctx); err != nil {
+		return err
+	}
+	fmt.Println(string(r.AppendMachine(nil)))
+	if r.Machine.State != setup.StateDone {
+		return fmt.Errorf("the link was lost before both agreed: %v", why)
+	}
+	return nil
+}
