@@ -37,7 +37,7 @@ func (r *reactor) rest() {
 	time.AfterFunc(r.backoff, func() {
 		r.mu.Lock()
 		if !r.closed.Load() {
-			r.in.watch(true, r.lfd, syscall.EPOLLIN, listenerNumber, 0)
+			r.in.watch(true, r.lfd, syscall.EPOLLIN, listenerNumber)
 		}
 		r.mu.Unlock()
 	})
@@ -51,13 +51,12 @@ func (r *reactor) admit(fd int, sa syscall.Sockaddr) {
 		return
 	}
 	syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1) // Flush decides when a segment leaves
-	r.gen++
-	c := &conn{fd: fd, number: number, gen: r.gen, place: -1, from: from}
+	c := &conn{fd: fd, number: number, place: -1, from: from}
 	for len(r.conns) <= number {
 		r.conns = append(r.conns, nil)
 	}
 	r.conns[number] = c
-	if err := r.in.watch(true, fd, syscall.EPOLLIN, number, c.gen); err != nil {
+	if err := r.in.watch(true, fd, syscall.EPOLLIN, number); err != nil {
 		r.end(c) // the kernel has no memory for it
 		return
 	}
@@ -132,7 +131,7 @@ func (r *reactor) unpause(c *conn, why uint8) {
 		return
 	}
 	if c.paused &^= why; c.paused == 0 && !c.leaving && c.fd >= 0 {
-		if err := r.in.watch(true, c.fd, syscall.EPOLLIN, c.number, c.gen); err != nil {
+		if err := r.in.watch(true, c.fd, syscall.EPOLLIN, c.number); err != nil {
 			r.lose(c, os.NewSyscallError("epoll_ctl", err))
 		}
 	}

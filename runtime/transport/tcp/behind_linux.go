@@ -136,7 +136,7 @@ func (r *reactor) look(c *conn) {
 	if c.leaving && !c.eof {
 		events |= syscall.EPOLLIN
 	}
-	if err := r.late.watch(c.place < 0, c.fd, events, c.number, c.gen); err != nil {
+	if err := r.late.watch(c.place < 0, c.fd, events, c.number); err != nil {
 		c.broken = os.NewSyscallError("epoll_ctl", err)
 		r.emptied(c)
 		syscall.Shutdown(c.fd, syscall.SHUT_RDWR) // so that reading ends too

@@ -53,13 +53,13 @@ func (p *poller) wait() error {
 	return p.raw.Read(p.call)
 }
 
-// watch adds a descriptor, or changes what is watched of it. Two numbers come back with the event.
-func (p *poller) watch(add bool, fd int, events uint32, number int, gen int32) error {
+// watch adds a descriptor, or changes what is watched of it. The number comes back with the event.
+func (p *poller) watch(add bool, fd int, events uint32, number int) error {
 	op := syscall.EPOLL_CTL_MOD
 	if add {
 		op = syscall.EPOLL_CTL_ADD
 	}
-	return syscall.EpollCtl(p.fd, op, fd, &syscall.EpollEvent{Events: events, Fd: int32(number), Pad: gen})
+	return syscall.EpollCtl(p.fd, op, fd, &syscall.EpollEvent{Events: events, Fd: int32(number)})
 }
 
 func (p *poller) forget(fd int) {

@@ -48,8 +48,7 @@ type reactor struct {
 	slow    *time.Timer         // for them
 	slowAt  time.Duration       // when it goes off
 	buffers [][]byte            // for queues
-	gen     int32
-	backoff time.Duration // of accepting
+	backoff time.Duration       // of accepting
 	tending bool
 	empty   chan struct{} // closed when closed and all connections have ended
 
@@ -65,7 +64,6 @@ type reactor struct {
 type conn struct {
 	fd      int // -1 when it has ended
 	number  int
-	gen     int32 // tells it from others that had its number
 	place   int32 // in behind, -1 if it is not there
 	drained int32 // bytes discarded while leaving
 	paused  uint8 // why it is not read from: slow, crowded
@@ -99,7 +97,7 @@ func newReactor(ln *net.TCPListener, cfg ServeConfig) (*reactor, error) {
 	}
 	if r.late, err = newPoller(); err == nil {
 		raw.Control(func(fd uintptr) { r.lfd = int(fd) })
-		err = r.in.watch(true, r.lfd, syscall.EPOLLIN, listenerNumber, 0)
+		err = r.in.watch(true, r.lfd, syscall.EPOLLIN, listenerNumber)
 		r.slow = time.AfterFunc(time.Hour, r.quicken)
 		r.slow.Stop()
 	}
@@ -172,9 +170,9 @@ func (r *reactor) peer(number int) *conn {
 	return r.conns[number]
 }
 
-// found is whose event it is, nil if that connection is gone.
+// found is whose event it is, nil if that connection is gone. If another has its number by now, it is looked at for nothing, which does no harm.
 func (r *reactor) found(ev *syscall.EpollEvent) *conn {
-	if n := int(ev.Fd); n >= 0 && n < len(r.conns) && r.conns[n] != nil && r.conns[n].gen == ev.Pad {
+	if n := int(ev.Fd); n >= 0 && n < len(r.conns) {
 		return r.conns[n]
 	}
 	return nil

@@ -312,7 +312,7 @@ func TestServerRate(t *testing.T) {
 // A peer that ends its own direction still gets the answers; one that breaks off is told apart.
 func TestServerEnds(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
-		e := echoing(t, open(tcp.ServeConfig{}))
+		e := echoing(t, open(tcp.ServeConfig{Linger: time.Hour}))
 		c := e.dial(t)
 		what := strings.Repeat("question ", 1000)
 		c.Write([]byte(what))
@@ -339,6 +339,13 @@ func TestServerEnds(t *testing.T) {
 			t.Errorf("%q, %v", b, err)
 		}
 		e.expectLost(t, 0, transport.ErrClosed)
+		c.Write([]byte("what nobody wants any more"))
+		c.Close() // it is released at once, not after the linger time
+		for limit := time.Now().Add(20 * time.Second); e.Stats().Peers > 0; runtime.Gosched() {
+			if time.Now().After(limit) {
+				t.Fatal("the connection is kept")
+			}
+		}
 		if s := e.Stats(); s.Reset != 1 {
 			t.Errorf("%+v", s)
 		}
