@@ -360,16 +360,26 @@ func mark(c *check.Report) string {
 	return "✗"
 }
 
+// words is the verdict; ~ says that claims hold only as far as was looked, which a line below the table tells.
 func words(c *check.Report) string {
+	text := c.Verdict
 	if c.Verdict == check.Violated && c.Passes {
-		return "violated, as expected"
+		text += ", as expected"
 	}
-	return c.Verdict
+	if c.Limited() > 0 {
+		text += " ~"
+	}
+	return text
 }
 
 // overAll says what was judged over all checks of a specification.
 func overAll(r *check.SuiteReport) []string {
 	var out []string
+	for _, c := range r.Checks {
+		if n := c.Limited(); n > 0 {
+			out = append(out, fmt.Sprintf("check %s: ~ only as far as was looked, not behind %s: %d of %d claims hold", c.Check, c.Errors(), n, len(c.Claims)))
+		}
+	}
 	for _, p := range r.NeverFires {
 		out = append(out, fmt.Sprintf("never fires in any check: %s: %s (%s)", p.Role, p.Name, p.Where))
 	}

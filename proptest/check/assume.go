@@ -35,8 +35,11 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	}
 	if s.Check.Faults != nil {
 		out = append(out, s.faultWords()...)
-	} else if links {
-		out = append(out, "links neither come up nor break: the events up and lost do not occur")
+	} else {
+		out = append(out, "nobody crashes and no link breaks (`faults:` would let them)")
+		if links {
+			out = append(out, "links neither come up nor break: the events up and lost do not occur")
+		}
 	}
 	if s.closes && s.Check.Faults == nil {
 		out = append(out, "closing a link does not stop what is under way on it")
@@ -89,7 +92,7 @@ func (s *System) channelWords(res *explore.Result) string {
 		words = append(words, howOften(f.Overtake, "", "message overtakes another", "messages overtake another"))
 	}
 	widest := slices.Max(append(slices.Clone(res.Widest[:s.own]), 0))
-	text := "messages arrive " + strings.Join(words, ", ") + fmt.Sprintf("; at most %d are under way in each direction", ch.Capacity)
+	text := "messages arrive " + strings.Join(words, ", ") + fmt.Sprintf("; at most %d %s under way in each direction", ch.Capacity, oneOr(ch.Capacity, "is", "are"))
 	switch ch.Full {
 	case model.FullLose:
 		text += ", and what finds no room is lost"
@@ -97,7 +100,7 @@ func (s *System) channelWords(res *explore.Result) string {
 		text += ", and who has no room waits"
 	}
 	if widest < ch.Capacity && res.Complete && len(s.System.Channels) > 0 {
-		text += fmt.Sprintf("; never more than %d were, so the result holds for every larger capacity", widest)
+		text += fmt.Sprintf("; never more than %d %s, so the result holds for every larger capacity", widest, oneOr(widest, "was", "were"))
 	}
 	return text
 }
@@ -191,6 +194,14 @@ func (s *System) faultWords() []string {
 		return append(out, howOften(f.Break, "", "link breaks", "links break")+", at any moment")
 	}
 	return append(out, "links break only where one of the ends closes them or crashes")
+}
+
+// oneOr chooses the form of a verb.
+func oneOr(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 func times(n int) string {

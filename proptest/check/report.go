@@ -43,7 +43,9 @@ type Report struct {
 	// Claims has the stated claims in the order of the specification, then the
 	// built-in ones.
 	Claims []ClaimReport `json:"claims"`
-	Expect []string      `json:"expect,omitempty"`
+	// EndedBy are the errors at which runs ended, expected or not: what would come behind them was not looked at.
+	EndedBy []Ending `json:"ended_by,omitempty"`
+	Expect  []string `json:"expect,omitempty"`
 	// Assumptions say, in words, what the verdict rests on.
 	Assumptions []string `json:"assumptions"`
 	// Limits say how far bounded values got; empty if that could not be told.
@@ -98,6 +100,9 @@ type ClaimReport struct {
 	Expected bool `json:"expected,omitempty"`
 	// Vacuous: the claim's condition never held, so it says nothing.
 	Vacuous bool `json:"vacuous,omitempty"`
+	// NotBehind: runs ended at errors (Report.EndedBy), and the result, that it holds or that nothing satisfies it, says
+	// nothing about what would come behind them.
+	NotBehind bool `json:"not_behind_errors,omitempty"`
 	// Counterexample is a shortest run to a violation, Witness to a
 	// configuration that satisfies a sometimes claim.
 	Counterexample *Run `json:"counterexample,omitempty"`

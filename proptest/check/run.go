@@ -73,6 +73,7 @@ func (s *System) report(res *explore.Result) *Report {
 		r.Claims = append(r.Claims, s.claimReport(&s.Claims[i], res))
 	}
 	s.builtIns(r, res)
+	r.behind()
 	for i := range r.Claims {
 		r.Claims[i].Expected = slices.Contains(r.Expect, r.Claims[i].Name)
 	}
@@ -102,7 +103,7 @@ func (s *System) claimReport(c *Claim, res *explore.Result) ClaimReport {
 	for i := range res.Witnesses {
 		if w := &res.Witnesses[i]; w.Claim == c.index {
 			out.Witness = s.run(w.Trace, nil, w.End, "")
-			out.Note = fmt.Sprintf("reached in %d steps", len(w.Trace))
+			out.Note = "reached in " + counted(len(w.Trace), "step")
 		}
 	}
 	for i := range res.Conflicts {
@@ -186,11 +187,7 @@ func (s *System) conflict(x *explore.Conflict) string {
 			who += " and " + p.inst.Name + state
 		}
 	}
-	steps := "steps"
-	if len(x.Trace) == 1 {
-		steps = "step"
-	}
-	return fmt.Sprintf("%s: %s (after %d %s)", who, text, len(x.Trace), steps)
+	return fmt.Sprintf("%s: %s (after %s)", who, text, counted(len(x.Trace), "step"))
 }
 
 // conflictRun is the counterexample of a confluence claim: the run to the
@@ -341,6 +338,7 @@ func judged(t *model.Transition) bool {
 func (s *System) judge(r *Report, res *explore.Result) {
 	overAll := []string{NeverFires, UnreachableState}
 	unexpected, missing, open := []string{}, []string{}, []string{}
+	errors := r.Errors()
 	violated := false
 	for i := range r.Claims {
 		c := &r.Claims[i]
@@ -353,7 +351,7 @@ func (s *System) judge(r *Report, res *explore.Result) {
 		case c.Result != Holds:
 			open = append(open, c.Name)
 		case c.Expected:
-			missing = append(missing, c.Name)
+			missing = append(missing, c.Name+c.limitedTo(errors))
 		}
 	}
 	for _, name := range r.Expect {

@@ -121,14 +121,14 @@ func (r *Report) text(times, all bool) string {
 	for _, w := range r.Why {
 		b.WriteString("  " + w + "\n")
 	}
-	fmt.Fprintf(&b, "  %s configurations, %s steps, depth %d, at most %d messages in a channel",
-		thousands(r.Configurations), thousands(r.Steps), r.Depth, r.WidestChannel)
+	fmt.Fprintf(&b, "  %s configurations, %s steps, depth %d, at most %s in a channel",
+		thousands(r.Configurations), thousands(r.Steps), r.Depth, counted(r.WidestChannel, "message"))
 	if times {
 		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
 	}
 	b.WriteString("\n")
 	for _, c := range r.byCause() {
-		c.text(&b, all)
+		c.text(&b, r.Errors(), all)
 	}
 	list(&b, "assumes", r.Assumptions)
 	if len(r.Needs) > 0 {
@@ -168,12 +168,15 @@ func list(b *strings.Builder, head string, items []string) {
 
 var marks = map[string]string{Holds: "✓", Violated: "✗", Incomplete: "?"}
 
+// limitedMark is that of a claim that holds as far as was looked.
+const limitedMark = "~"
+
 // byCause lists the claims as they are printed: violated ones that tend to be the cause of others first.
 func (r *Report) byCause() []*ClaimReport {
 	var first, rest []*ClaimReport
 	for i := range r.Claims {
 		c := &r.Claims[i]
-		if c.Kind == "built-in" && c.Result == Violated && (c.Name == UnspecifiedReception || c.Name == FaultClaim || c.Name == Overflow) {
+		if c.endsRuns() {
 			first = append(first, c)
 		} else {
 			rest = append(rest, c)
@@ -209,7 +212,7 @@ func (c *ClaimReport) others(b *strings.Builder, all bool) {
 
 // brief says in one line how a run ends: what happens where, and after how many steps.
 func (r *Run) brief() string {
-	after := fmt.Sprintf("after %d steps", len(r.Steps))
+	after := "after " + counted(len(r.Steps), "step")
 	if len(r.Steps) == 0 || r.Steps[len(r.Steps)-1].Fault == "" {
 		return after + ": " + strings.Join(r.End, ", ")
 	}
@@ -230,17 +233,28 @@ func indented(b *strings.Builder, text string) {
 	}
 }
 
-func (c *ClaimReport) text(b *strings.Builder, all bool) {
-	fmt.Fprintf(b, "  %s %s", marks[c.Result], c.Name)
+// text writes a claim; errors are those behind which nothing was looked at.
+func (c *ClaimReport) text(b *strings.Builder, errors string, all bool) {
+	mark := marks[c.Result]
+	if c.NotBehind && c.Result == Holds {
+		mark = limitedMark
+	}
+	fmt.Fprintf(b, "  %s %s", mark, c.Name)
 	if c.Kind != "built-in" {
 		b.WriteString(", " + c.Kind)
 	}
 	b.WriteString(": " + c.Result)
+	if c.Result == Holds {
+		b.WriteString(c.limitedTo(errors))
+	}
 	if c.Expected && c.Result == Violated {
 		b.WriteString(", as expected")
 	}
 	if c.Note != "" {
 		b.WriteString("; " + c.Note)
+		if c.Result == Violated {
+			b.WriteString(c.limitedTo(errors))
+		}
 	}
 	b.WriteString("\n")
 	if c.Why != "" {
@@ -253,6 +267,14 @@ func (c *ClaimReport) text(b *strings.Builder, all bool) {
 		indented(b, c.Witness.Text())
 	}
 	c.others(b, all)
+}
+
+// counted writes how many there are of something.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // thousands writes a number with separators.

@@ -8,6 +8,7 @@ import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/prove/certify"
 )
 
 // maxRounds bounds how often the set of collapsed messages is enlarged.
@@ -46,6 +47,9 @@ func (p *prover) collapse() error {
 	p.settle(best)
 	if p.cert != nil {
 		p.cert.Header = p.header()
+		if len(p.cert.Claims) == 0 {
+			p.cert, p.r.Verified = nil, false
+		}
 	}
 	return nil
 }
@@ -150,7 +154,7 @@ func (p *prover) seek(broken map[string]string) error {
 
 // settle gives each claim its result.
 func (p *prover) settle(broken map[string]string) {
-	last := p.runs[0]
+	last, errors := p.runs[0], p.errors(broken)
 	for i := range last.Claims {
 		c := &last.Claims[i]
 		if c.Name == check.Overflow {
@@ -172,6 +176,8 @@ func (p *prover) settle(broken map[string]string) {
 			out.Note = "no way to it was found that exists whatever the lengths of the channels are: " + why
 		case is:
 			out.Note = fmt.Sprintf("the collapsed system violates it; no real run with at most %d messages in a channel was found to: %s", p.most(), why)
+		case len(errors) > 0:
+			out.Note = notBehind("errors (" + strings.Join(errors, ", ") + ")")
 		default:
 			out.Result = Proved
 			if c.Kind == "reachable" {
@@ -180,6 +186,18 @@ func (p *prover) settle(broken map[string]string) {
 		}
 		p.r.Claims = append(p.r.Claims, out)
 	}
+}
+
+// errors are the claims whose violations end runs, of real runs or collapsed ones: they are not proved, and nothing is
+// visited behind such a step.
+func (p *prover) errors(broken map[string]string) []string {
+	var out []string
+	for _, name := range certify.EndRuns {
+		if _, is := broken[name]; is || p.found(name) != nil {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // witness looks for a run that satisfies a sometimes claim: a run within a capacity is one without.
@@ -226,7 +244,7 @@ func (p *prover) judge() {
 
 // words says what was established and for which class.
 func (p *prover) words() []string {
-	if p.r.Method == "" {
+	if !slices.ContainsFunc(p.r.Claims, func(c Claim) bool { return c.Result == Proved }) {
 		return nil
 	}
 	var names []string

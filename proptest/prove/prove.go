@@ -179,19 +179,30 @@ func (p *prover) closure() error {
 			continue // there is no capacity to exceed
 		}
 		out := Claim{Name: c.Name, Kind: c.Kind, Text: c.Text, Note: c.Note, Expected: c.Expected, Counterexample: c.Counterexample, Result: NotEstablished}
-		switch c.Result {
-		case check.Holds:
-			out.Result = Proved
-		case check.Violated:
+		switch {
+		case c.NotBehind:
+			out.Note = notBehind(last.Errors())
+		case c.Result == check.Violated:
 			out.Result = Violated
+		case c.Result == check.Holds:
+			out.Result = Proved
 		}
 		p.r.Claims = append(p.r.Claims, out)
 	}
 	return p.writeClosure()
 }
 
-// writeClosure makes the certificate and, unless it is large, has it verified.
+// notBehind says why what was visited proves nothing: runs ended at errors, and a program that does go on behind one comes to
+// configurations that nobody has seen.
+func notBehind(errors string) string {
+	return "what happens behind " + errors + " was not looked at"
+}
+
+// writeClosure makes the certificate and, unless it is large, has it verified. There is none if it would prove nothing.
 func (p *prover) writeClosure() error {
+	if len(p.header().Claims) == 0 {
+		return nil
+	}
 	opt := p.options()
 	opt.Checks, opt.KeepGoing = p.sys.Checks, true
 	res, err := explore.Run(p.ctx, p.sys.System, opt)

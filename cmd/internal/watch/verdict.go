@@ -40,6 +40,9 @@ type Claim struct {
 	Run          string
 }
 
+// onlyBefore is said of claims that hold where runs ended at errors.
+const onlyBefore = ", but not looked behind errors"
+
 // Judge compiles a specification and, if it has no errors, runs its checks. The verdict of a
 // search that ctx ended means nothing.
 func Judge(ctx context.Context, file string, cfg check.Config) Verdict {
@@ -64,6 +67,9 @@ func Judge(ctx context.Context, file string, cfg check.Config) Verdict {
 		one := Check{Name: c.Check, Words: words(c), Passes: c.Passes, Configurations: c.Configurations}
 		for _, cl := range c.Claims {
 			x := Claim{Name: cl.Name, Result: cl.Result}
+			if cl.NotBehind && cl.Result == check.Holds {
+				x.Result += onlyBefore
+			}
 			if cl.Counterexample != nil {
 				x.Run = cl.Counterexample.Text()
 			}
@@ -186,7 +192,7 @@ func claims(b *strings.Builder, old, now []Claim) {
 	for _, c := range now {
 		was := find(old, func(x Claim) bool { return x.Name == c.Name })
 		switch {
-		case was == nil && c.Result == check.Holds, was != nil && was.Result == c.Result && was.Run == c.Run:
+		case was == nil && strings.TrimSuffix(c.Result, onlyBefore) == check.Holds, was != nil && was.Result == c.Result && was.Run == c.Run:
 			continue
 		case was == nil:
 			fmt.Fprintf(b, "      %s: %s\n", c.Name, c.Result)

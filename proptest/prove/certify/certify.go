@@ -32,6 +32,10 @@ func Verify(r io.Reader, load func(check string) (*model.Protocol, error)) (*Res
 	return c.verify(p)
 }
 
+// EndRuns are the claims whose violations end runs: a certificate has nothing of what would come behind them, so where one is violated it
+// proves none of the others either.
+var EndRuns = []string{UnspecifiedReception, Fault}
+
 func (c *Certificate) verify(p *model.Protocol) (*Result, error) {
 	r, broken, err := c.Audit(p)
 	if err != nil {
@@ -40,6 +44,11 @@ func (c *Certificate) verify(p *model.Protocol) (*Result, error) {
 	for _, name := range c.Claims {
 		if why, is := broken[name]; is {
 			return nil, errors.New(why)
+		}
+		for _, end := range EndRuns {
+			if why, is := broken[end]; is {
+				return nil, fmt.Errorf("it does not prove %s, as nothing behind this is in it: %s", name, why)
+			}
 		}
 	}
 	return r, nil
