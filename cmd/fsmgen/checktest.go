@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -122,10 +123,19 @@ func (o *checkFlags) machines(p *model.Protocol, spec, forCheck string) (m gotes
 		why = "the check explores smaller machines than the specification has; "
 	}
 	folder := filepath.Join(o.test.machines, name)
-	if _, err := os.Stat(folder); err != nil {
+	if !hasMachines(folder) {
 		return m, fmt.Sprintf("%sthere are no machines in %s: fsmgen generate --out %s%s %s makes them; if they are elsewhere, --machines says where",
 			why, filepath.ToSlash(folder), filepath.ToSlash(o.test.machines), flag, spec), nil
 	}
 	api, err := golang.NewAPI(p, golang.Options{Spec: specName(spec), Package: name, ImportPath: importPath(folder)})
 	return gotest.Machines{Model: p, API: api}, "", err
+}
+
+// hasMachines says whether a folder has Go files that fsmgen wrote; others may lie there without any.
+func hasMachines(folder string) bool {
+	files, _ := filepath.Glob(filepath.Join(folder, "*.go")) // the pattern is well formed unless the folder's name is not
+	return slices.ContainsFunc(files, func(f string) bool {
+		content, err := os.ReadFile(f)
+		return err == nil && ourHeader.Match(content)
+	})
 }

@@ -37,6 +37,7 @@ or, with --seq, a run as a sequence chart: a chart in JSON, as the checker
 writes its counterexamples, or a record of a real run:
 
   fsmviz --seq run.jsonl                 as text
+  fsmviz --seq run.json -o pictures/     as SVG, into a folder
   fsmviz --seq run.jsonl --steps 1-40 -o run.svg
 
 SVG needs no other program; it is laid out by Graphviz if that is installed. PNG
@@ -62,7 +63,7 @@ func command() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringSliceVar(&o.roles, "role", nil, "draw only this `role` (may be given several times)")
-	f.StringVar(&o.format, "format", "", "dot, svg, png, mermaid; with --seq text, svg, mermaid, json (default: by the ending of -o, else dot or text)")
+	f.StringVar(&o.format, "format", "", "dot, svg, png, mermaid; with --seq text, svg, mermaid, json (default: by the ending of -o; into a folder svg, else dot or text)")
 	f.StringVarP(&o.out, "out", "o", "", "`file`, or folder with a / at its end, to write to (default: standard output)")
 	f.BoolVar(&o.collapse, "collapse", false, "events and guards only, as big machines are shown anyway")
 	f.BoolVar(&o.full, "full", false, "everything: assignments too, and nothing shortened")

@@ -44,7 +44,7 @@ func drawRuns(w *writer, files []string, o options) error {
 		}
 		c, err := readRun(data, first, last)
 		if err != nil {
-			return &cli.Error{Code: cli.ExitFindings, Message: file + ": " + cli.Describe(err)}
+			return &cli.Error{Code: cli.ExitFindings, Message: file + ": " + cli.Describe(err) + beside(file)}
 		}
 		if err := o.checkSteps(file, data, c); err != nil {
 			return err
@@ -61,6 +61,9 @@ func (o options) runFormat(w *writer) (string, error) {
 	format := o.format
 	if format == "" {
 		format = "text"
+		if w.folder() {
+			format = "svg" // as pictures of machines are
+		}
 		ending := filepath.Ext(o.out)
 		known := o.out == "" || w.folder()
 		for f, e := range runEndings {
@@ -69,7 +72,7 @@ func (o options) runFormat(w *writer) (string, error) {
 			}
 		}
 		if !known {
-			return "", usage("-o %s: the ending says no format for a chart; there are .txt .svg .mmd .json, or say it with --format", o.out)
+			return "", w.noFormat(" for a chart", ".txt .svg .mmd .json")
 		}
 	}
 	if runEndings[format] == "" {
@@ -124,6 +127,15 @@ func readRun(data []byte, first, last int) (*graph.Chart, error) {
 		return graph.FromTrace(r, first, last)
 	}
 	return graph.ParseChart(data)
+}
+
+// beside names the chart of a run of which somebody took the text.
+func beside(file string) string {
+	chart := strings.TrimSuffix(file, ".txt") + ".json"
+	if _, err := os.Stat(chart); err != nil || !strings.HasSuffix(file, ".txt") {
+		return ""
+	}
+	return "; this is the run as text, its chart is " + chart
 }
 
 func isRecord(data []byte) bool {

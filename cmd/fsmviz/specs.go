@@ -72,7 +72,7 @@ func (o options) specFormat(w *writer) (string, error) {
 		format = picture.SVG
 	case w.out != "":
 		if format = picture.FormatOf(w.out); format == "" {
-			return "", usage("-o %s: the ending says no format; there are .dot .svg .png .mmd, or say it with --format", w.out)
+			return "", w.noFormat("", ".dot .svg .png .mmd")
 		}
 	default:
 		format = picture.DOT

@@ -32,6 +32,14 @@ func (w *writer) folder() bool {
 	return w.out != "" && err == nil && info.IsDir()
 }
 
+// noFormat is the error of an -o that is no folder and whose ending says nothing.
+func (w *writer) noFormat(what, endings string) error {
+	if filepath.Ext(w.out) == "" {
+		return usage("-o %s: there is no such folder, and a file has an ending: write %s/ for a folder; a file ends in %s, or say its format with --format", w.out, w.out, endings)
+	}
+	return usage("-o %s: the ending says no format%s; there are %s, or say it with --format", w.out, what, endings)
+}
+
 // write writes all pictures or says why it cannot.
 func (w *writer) write(list []drawing) error {
 	if w.folder() {
