@@ -52,6 +52,12 @@ type Suggestion struct {
 	Edits []Edit `json:"edits"`
 	// Changes are the files that differ.
 	Changes []Change `json:"-"`
+	// Passes: the specification passes as a whole. Otherwise each check does, and Notes say what is not used in any.
+	Passes bool `json:"passes"`
+	// Notes say what a reader has to weigh: a final state that is left, what never fires or is never reached, and whether that was so before.
+	Notes []string `json:"notes,omitempty"`
+	// doubt orders suggestions before anything else, and then the number of notes: those with more come later.
+	doubt int
 	// Diff is for those who print the changes.
 	Diff string `json:"diff,omitempty"`
 }
@@ -69,8 +75,8 @@ type Report struct {
 	Tried    []int `json:"tried"`
 	Possible int   `json:"possible"`
 	Complete int   `json:"complete"`
-	// Rejected counts candidates with which every check passes alone, but not the specification as a whole (something
-	// never fires in any check), and Unwritten those that could not be written into the text.
+	// Rejected counts candidates that are not shown: with them every check passes alone, but not the specification as a whole
+	// (something never fires in any check that fired before), and there are better ones. Unwritten counts those that could not be written into the text.
 	Rejected  int `json:"rejected,omitempty"`
 	Unwritten int `json:"unwritten,omitempty"`
 	// Undecided counts candidates that need more configurations than allowed.
@@ -95,6 +101,8 @@ type searcher struct {
 	files  *files
 	r      *Report
 	memo   map[[2]edit]bool // failed, in both orders
+	idle   map[string]bool  // what never fires or is never reached as it is
+	spoils []Suggestion     // every check passes with them, but something never fires any more
 }
 
 // Search looks for edits of the specification at path that make its checks pass. It ends with ctx; then the report
@@ -129,6 +137,9 @@ func (s *searcher) compile() error {
 		s.models = append(s.models, p)
 	}
 	if len(s.models) == 0 {
+		if s.o.Check == "" {
+			return fmt.Errorf("%s has no checks: there is nothing that an edit could make pass", s.path)
+		}
 		return fmt.Errorf("%s has no check %s", s.path, s.o.Check)
 	}
 	var err error
@@ -137,10 +148,12 @@ func (s *searcher) compile() error {
 }
 
 func (s *searcher) search() error {
-	passes, err := s.suite(nil)
-	if err != nil || passes {
-		s.r.Passes = passes
+	r, err := s.suite(nil)
+	if err != nil {
 		return err
+	}
+	if s.r.Passes = r.Passes && r.Complete; s.r.Passes {
+		return nil
 	}
 	g := newGuide(s.base)
 	if err := s.learn(g); err != nil {
@@ -168,17 +181,24 @@ func (s *searcher) search() error {
 	return err
 }
 
-// rank sorts the suggestions: few edits first, then simple ones. The sort is stable: equals stay in the order of the search.
+// rank sorts the suggestions: those without doubt first, then those of few edits, then simple ones. The sort is stable: equals stay in
+// the order of the search. Where there are few, those that spoil something follow.
 func (s *searcher) rank() {
+	n := max(0, min(len(s.spoils), s.o.Most-len(s.r.Suggestions)))
+	s.r.Suggestions = append(s.r.Suggestions, s.spoils[:n]...)
+	s.r.Rejected += len(s.spoils) - n
 	slices.SortStableFunc(s.r.Suggestions, func(a, b Suggestion) int {
-		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Cost, b.Cost))
+		return cmp.Or(cmp.Compare(a.doubt, b.doubt), cmp.Compare(len(a.Notes), len(b.Notes)), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Cost, b.Cost))
 	})
 }
 
 // stopped notes that the time is up.
 func (s *searcher) stopped() bool {
-	if s.ctx.Err() != nil {
-		s.r.Why = "the time was up"
+	switch {
+	case errors.Is(s.ctx.Err(), context.DeadlineExceeded):
+		s.r.Why = "the time was up (--timeout gives more)"
+	case s.ctx.Err() != nil:
+		s.r.Why = "it was interrupted"
 	}
 	return s.ctx.Err() != nil
 }
@@ -318,17 +338,22 @@ func (s *searcher) accept(edits ...edit) {
 		x.Edits = append(x.Edits, Edit{Words: e.words(s.base), Where: s.where(e)})
 	}
 	changed, err := s.files.write(s.base, edits)
-	ok := false
+	var r *check.SuiteReport
 	if err == nil {
-		ok, err = s.suite(changed)
+		r, err = s.suite(changed)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		s.r.Unwritten++
-	case !ok:
+		return
+	}
+	x.Changes = s.files.changes(changed)
+	sound, spoils := s.weigh(&x, r, edits)
+	switch {
+	case !sound:
 		s.r.Rejected++
+	case spoils:
+		s.spoils = append(s.spoils, x)
 	default:
-		x.Changes = s.files.changes(changed)
 		s.r.Suggestions = append(s.r.Suggestions, x)
 	}
 }
@@ -343,17 +368,17 @@ func (s *searcher) where(e edit) string {
 }
 
 // suite compiles the specification, with some files replaced, and runs all its checks. On the first call it
-// notes what is violated.
-func (s *searcher) suite(changed map[string][]byte) (bool, error) {
+// notes what is violated and what is not used.
+func (s *searcher) suite(changed map[string][]byte) (*check.SuiteReport, error) {
 	cfg := check.Config{Only: s.o.Check, Compile: compile.Options{FS: overlay{s.o.FS, changed}}, Explore: s.limits()}
 	r, list, err := check.Suite(s.ctx, s.path, cfg)
 	switch {
 	case err != nil:
-		return false, err
+		return nil, err
 	case r == nil && changed == nil:
-		return false, &Errors{list}
+		return nil, &Errors{list}
 	case r == nil:
-		return false, errors.New("the text does not compile: " + list[0].Message)
+		return nil, errors.New("the text does not compile: " + list[0].Message)
 	}
 	if changed == nil {
 		for _, c := range r.Checks {
@@ -362,6 +387,10 @@ func (s *searcher) suite(changed map[string][]byte) (bool, error) {
 			}
 		}
 		s.r.Violated = append(s.r.Violated, r.Why...)
+		s.idle = map[string]bool{}
+		for _, u := range unused(r) {
+			s.idle[u.key] = true
+		}
 	}
-	return r.Passes && r.Complete, nil
+	return r, nil
 }

@@ -24,6 +24,12 @@ func (r *Report) Text(diff func(Change) string) string {
 				b.WriteString("   " + line + "\n")
 			}
 		}
+		for _, n := range s.Notes {
+			b.WriteString("   note: " + n + "\n")
+		}
+	}
+	if len(r.Suggestions) > 0 {
+		b.WriteString("\nA suggestion satisfies what the checks say, no more: read it before you take it.\n")
 	}
 	return b.String()
 }
@@ -49,7 +55,7 @@ func (r *Report) searched() string {
 		parts = append(parts, r.Why)
 	}
 	if r.Rejected > 0 {
-		parts = append(parts, fmt.Sprintf("%d make each check pass but leave something that never fires or is never reached", r.Rejected))
+		parts = append(parts, fmt.Sprintf("%d make each check pass but leave something else that never fires or is never reached, and are not shown", r.Rejected))
 	}
 	if r.Unwritten > 0 {
 		parts = append(parts, fmt.Sprintf("%d would pass but cannot be written into the text by this command", r.Unwritten))
@@ -57,11 +63,28 @@ func (r *Report) searched() string {
 	if r.Undecided > 0 {
 		parts = append(parts, fmt.Sprintf("%d were too large to decide", r.Undecided))
 	}
-	if len(r.Suggestions) == 0 {
-		return strings.Join(append(parts, "none makes all checks pass"), "; ")
+	whole := 0
+	for _, s := range r.Suggestions {
+		if s.Passes {
+			whole++
+		}
 	}
-	if len(r.Suggestions) == 1 {
-		return strings.Join(append(parts, "one makes all checks pass"), "; ")
+	switch rest := len(r.Suggestions) - whole; {
+	case len(r.Suggestions) == 0:
+		parts = append(parts, "none makes all checks pass")
+	case rest == 0:
+		parts = append(parts, number(whole)+" all checks pass")
+	case whole == 0:
+		parts = append(parts, number(rest)+" each check pass, with something that never fires or is never reached: see the notes")
+	default:
+		parts = append(parts, number(whole)+" all checks pass, "+number(rest)+" each check pass, with something that never fires or is never reached: see the notes")
 	}
-	return strings.Join(append(parts, fmt.Sprintf("%d make all checks pass", len(r.Suggestions))), "; ")
+	return strings.Join(parts, "; ")
+}
+
+func number(n int) string {
+	if n == 1 {
+		return "one makes"
+	}
+	return fmt.Sprintf("%d make", n)
 }
