@@ -319,6 +319,16 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 		}
 	}
 	m.Attempt = Try(b[58])
+	{
+		at := 59
+		for i := range m.Attempts {
+			if len(b) < at+1 {
+				return wire.Error{Message: "CONNECT_REPLY", Field: "attempts.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			m.Attempts[i] = Try(b[at])
+			at++
+		}
+	}
 	if v := binary.LittleEndian.Uint32(b[140:]); v != 10 {
 		return wire.Error{Message: "CONNECT_REPLY", Offset: 140, Problem: wire.Mismatch, Value: int64(v), Limit: 10}
 	}
@@ -391,7 +401,10 @@ func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, 
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
 	dst = append(dst, byte(m.Attempt))
-	dst = append(dst, make([]byte, 81)...)
+	for i := range m.Attempts {
+		dst = append(dst, byte(m.Attempts[i]))
+	}
+	dst = append(dst, make([]byte, 77)...)
 	dst = append(dst, 10, 0, 0, 0)
 	dst = append(dst, make([]byte, 208)...)
 	for i := range m.Players {
@@ -449,6 +462,7 @@ func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
 			m.Node.Value = fsm.Peer(v)
 		}
 	}
+	m.Attempt = Try(b[58])
 	return wire.Error{}
 }
 
@@ -477,7 +491,8 @@ func encodeDisconnect(dst []byte, start int, m *DisconnectMessage) ([]byte, wire
 	} else {
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, make([]byte, 86)...)
+	dst = append(dst, byte(m.Attempt))
+	dst = append(dst, make([]byte, 85)...)
 	return dst, wire.Error{}
 }
 
@@ -682,6 +697,16 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 			at += 6
 		}
 	}
+	{
+		at := 76
+		for i := range m.Attempts {
+			if len(b) < at+1 {
+				return wire.Error{Message: "NODE_ALIVE", Field: "attempts.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			m.Attempts[i] = Try(b[at])
+			at++
+		}
+	}
 	return wire.Error{}
 }
 
@@ -707,7 +732,10 @@ func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.E
 			dst = append(dst, 0, 0, 0, 0, 0, 0)
 		}
 	}
-	dst = append(dst, make([]byte, 68)...)
+	for i := range m.Attempts {
+		dst = append(dst, byte(m.Attempts[i]))
+	}
+	dst = append(dst, make([]byte, 64)...)
 	return dst, wire.Error{}
 }
 

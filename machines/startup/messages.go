@@ -54,19 +54,21 @@ type ConnectMessage struct {
 
 // ConnectReplyMessage are the fields of CONNECT_REPLY. to the joiner, and copies to all other players.
 type ConnectReplyMessage struct {
-	From    Slot               // the slot of the one who answers
-	Slot    Optional[Slot]     // the slot given; none is the refusal
-	Founder Optional[fsm.Peer] // of the game, like its round
-	Round   Try
-	Joiner  Optional[fsm.Peer] // in a copy the joiner; none is the receiver
-	Attempt Try                // the joiner's attempt that is answered
-	Players Table              // the joiner among them; in a copy it is also in the receiver's place, for the original peers
+	From     Slot               // the slot of the one who answers
+	Slot     Optional[Slot]     // the slot given; none is the refusal
+	Founder  Optional[fsm.Peer] // of the game, like its round
+	Round    Try
+	Joiner   Optional[fsm.Peer] // in a copy the joiner; none is the receiver
+	Attempt  Try                // the joiner's attempt that is answered
+	Players  Table              // the joiner among them; in a copy it is also in the receiver's place, for the original peers
+	Attempts Attempts
 }
 
 // DisconnectMessage are the fields of DISCONNECT. that node is not in this game.
 type DisconnectMessage struct {
 	Node    Optional[fsm.Peer] // none is the sender
 	Slot    Optional[Slot]
+	Attempt Try // its attempt that is over; a later one is not meant
 	Founder Optional[fsm.Peer]
 	Round   Try
 }
@@ -83,8 +85,9 @@ type SubdueSlaveMessage struct {
 
 // NodeAliveMessage are the fields of NODE_ALIVE. I am in this slot of this game.
 type NodeAliveMessage struct {
-	Slot    Slot
-	Founder Optional[fsm.Peer]
-	Round   Try
-	Players Table
+	Slot     Slot
+	Founder  Optional[fsm.Peer]
+	Round    Try
+	Players  Table
+	Attempts Attempts
 }

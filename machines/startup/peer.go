@@ -38,6 +38,7 @@ type Peer struct {
 	Try    Try            // the present attempt
 	Own    Optional[Slot] // own slot
 	Table  Table
+	Came   Attempts           // the newest attempt known of each player in the table; 0 where nobody is, or nobody knows
 	Party  Optional[Game]     // the game
 	Queue  [254]Optional[Try] // requests to be answered or handed on
 	Master Optional[fsm.Peer] // whom to ask for a slot
@@ -94,14 +95,14 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:325
+		// specs/startup/spec.yaml:339
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:199 entry
+		// specs/startup/spec.yaml:214 entry
 		var list Asks
 		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
@@ -119,37 +120,37 @@ func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:326
+		// specs/startup/spec.yaml:340
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		return took(1)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:327
+		// specs/startup/spec.yaml:341
 		return ignored(2)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:327
+		// specs/startup/spec.yaml:341
 		return ignored(3)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:327
+		// specs/startup/spec.yaml:341
 		return ignored(4)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:327
+		// specs/startup/spec.yaml:341
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:327
+		// specs/startup/spec.yaml:341
 		return ignored(6)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(7)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(8)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(9)
 	case ReceivePing:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(10)
 	}
 	return m.unmentioned(ev, fx)
@@ -161,14 +162,14 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:201
+		// specs/startup/spec.yaml:216
 		if m.Left > 1 {
 			if m.Left < 1 {
 				return m.undo(&old, fx, 11)
 			}
 			m.Left--
 			m.State = StateConnecting
-			// specs/startup/spec.yaml:199 entry
+			// specs/startup/spec.yaml:214 entry
 			var list Asks
 			for n2 := range fsm.Peer(254) {
 				if !m.Queue[n2].Present {
@@ -186,13 +187,14 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.start(alarmWait, 0)
 			return took(11)
 		}
-		// specs/startup/spec.yaml:202 alone or the highest, so the founder
+		// specs/startup/spec.yaml:217 alone or the highest, so the founder
 		m.Own = Optional[Slot]{Present: true, Value: 0}
 		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
+		m.Came[0] = m.Try
 		m.Party = Optional[Game]{Present: true, Value: Game{Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
 		m.Queue[m.Self] = Optional[Try]{}
 		m.State = StateGame
-		// specs/startup/spec.yaml:243 entry
+		// specs/startup/spec.yaml:258 entry
 		var list2 FsmPeerList
 		for key := range fsm.Peer(254) {
 			if !m.Queue[key].Present {
@@ -233,6 +235,25 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 				}
 				m.Table[first.Value] = Optional[fsm.Peer]{Present: true, Value: n3}
 			}
+			for s3 := range Slot(4) {
+				holds3 := m.Table[s3].Present && m.Table[s3].Value == n3
+				if holds3 {
+					holds2 := m.Queue[n3].Present && m.Queue[n3].Value == 0
+					if !holds2 {
+						if !m.Queue[n3].Present {
+							return m.undo(&old, fx, 12)
+						}
+						holds2 = m.Queue[n3].Value > m.Came[s3]
+					}
+					holds3 = holds2
+				}
+				if holds3 {
+					if !m.Queue[n3].Present {
+						return m.undo(&old, fx, 12)
+					}
+					m.Came[s3] = m.Queue[n3].Value
+				}
+			}
 			var set uint64
 			for key3 := range Slot(4) {
 				if !m.Table[key3].Present {
@@ -247,18 +268,18 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 					continue
 				}
 				t := Slot(i)
-				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n3)
-				if holds2 {
+				holds4 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n3)
+				if holds4 {
 					some2 := false
-					for s3 := range Slot(4) {
-						if m.Table[s3].Present && m.Table[s3].Value == n3 {
+					for s4 := range Slot(4) {
+						if m.Table[s4].Present && m.Table[s4].Value == n3 {
 							some2 = true
 							break
 						}
 					}
-					holds2 = some2
+					holds4 = some2
 				}
-				if holds2 {
+				if holds4 {
 					if !m.Table[t].Present {
 						return m.undo(&old, fx, 12)
 					}
@@ -266,9 +287,9 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 12)
 					}
 					var first2 Optional[Slot]
-					for s4 := range Slot(4) {
-						if m.Table[s4].Present && m.Table[s4].Value == n3 {
-							first2 = Optional[Slot]{Present: true, Value: s4}
+					for s5 := range Slot(4) {
+						if m.Table[s5].Present && m.Table[s5].Value == n3 {
+							first2 = Optional[Slot]{Present: true, Value: s5}
 							break
 						}
 					}
@@ -282,25 +303,25 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 12)
 					}
 					var all Table
-					for s5 := range Slot(4) {
+					for s6 := range Slot(4) {
 						var value2 Optional[fsm.Peer]
-						if s5 == t {
+						if s6 == t {
 							value2 = Optional[fsm.Peer]{Present: true, Value: n3}
 						} else {
-							value2 = m.Table[s5]
+							value2 = m.Table[s6]
 						}
-						all[s5] = value2
+						all[s6] = value2
 					}
-					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n3}, Attempt: m.Queue[n3].Value, Players: all}
+					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n3}, Attempt: m.Queue[n3].Value, Players: all, Attempts: m.Came}
 				}
 			}
 			if !m.Own.Present {
 				return m.undo(&old, fx, 12)
 			}
 			var first3 Optional[Slot]
-			for s6 := range Slot(4) {
-				if m.Table[s6].Present && m.Table[s6].Value == n3 {
-					first3 = Optional[Slot]{Present: true, Value: s6}
+			for s7 := range Slot(4) {
+				if m.Table[s7].Present && m.Table[s7].Value == n3 {
+					first3 = Optional[Slot]{Present: true, Value: s7}
 					break
 				}
 			}
@@ -313,7 +334,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			if !m.Queue[n3].Present {
 				return m.undo(&old, fx, 12)
 			}
-			fx.sendTo(MessageConnectReply, n3).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n3].Value, Players: m.Table}
+			fx.sendTo(MessageConnectReply, n3).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n3].Value, Players: m.Table, Attempts: m.Came}
 		}
 		var all2 [254]Optional[Try]
 		for n4 := range fsm.Peer(254) {
@@ -322,7 +343,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all2
 		return took(12)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:206
+		// specs/startup/spec.yaml:221
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 				holds2 := a.Node != m.Self
@@ -346,7 +367,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
 			return took(13)
 		}
-		// specs/startup/spec.yaml:210
+		// specs/startup/spec.yaml:225
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -355,7 +376,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Master = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		m.Left = 20
 		m.State = StateRequesting
-		// specs/startup/spec.yaml:221 entry
+		// specs/startup/spec.yaml:236 entry
 		if !m.Master.Present {
 			return m.undo(&old, fx, 14)
 		}
@@ -376,7 +397,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmAsk, 0)
 		return took(14)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:212
+		// specs/startup/spec.yaml:227
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -391,7 +412,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Master = value
 		m.Left = 20
 		m.State = StateRequesting
-		// specs/startup/spec.yaml:221 entry
+		// specs/startup/spec.yaml:236 entry
 		if !m.Master.Present {
 			return m.undo(&old, fx, 15)
 		}
@@ -412,7 +433,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmAsk, 0)
 		return took(15)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:216
+		// specs/startup/spec.yaml:231
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			holds2 := a.Node != m.Self
 			if holds2 {
@@ -435,11 +456,11 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
 		return took(16)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:307 not the answer to this attempt
+		// specs/startup/spec.yaml:321 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
 			return took(17)
 		}
-		// specs/startup/spec.yaml:308 the game is full
+		// specs/startup/spec.yaml:322 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			var list FsmPeerList
 			for key := range fsm.Peer(254) {
@@ -474,7 +495,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			m.State = StateRefused
 			return took(18)
 		}
-		// specs/startup/spec.yaml:314
+		// specs/startup/spec.yaml:328
 		old := *m
 		var list3 FsmPeerList
 		for key2 := range fsm.Peer(254) {
@@ -508,6 +529,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Again = 0
 		m.Own = ev.Message.ConnectReply.Slot
 		m.Table = ev.Message.ConnectReply.Players
+		m.Came = ev.Message.ConnectReply.Attempts
 		m.Party = Optional[Game]{Present: true, Value: Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}}
 		var set uint64
 		for key3 := range Slot(4) {
@@ -530,11 +552,11 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 				if !ev.Message.ConnectReply.Slot.Present {
 					return m.undo(&old, fx, 19)
 				}
-				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round, Players: ev.Message.ConnectReply.Players}
+				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round, Players: ev.Message.ConnectReply.Players, Attempts: ev.Message.ConnectReply.Attempts}
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:243 entry
+		// specs/startup/spec.yaml:258 entry
 		var list6 FsmPeerList
 		for key4 := range fsm.Peer(254) {
 			if !m.Queue[key4].Present {
@@ -575,6 +597,25 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 				}
 				m.Table[first.Value] = Optional[fsm.Peer]{Present: true, Value: n6}
 			}
+			for s3 := range Slot(4) {
+				holds3 := m.Table[s3].Present && m.Table[s3].Value == n6
+				if holds3 {
+					holds2 := m.Queue[n6].Present && m.Queue[n6].Value == 0
+					if !holds2 {
+						if !m.Queue[n6].Present {
+							return m.undo(&old, fx, 19)
+						}
+						holds2 = m.Queue[n6].Value > m.Came[s3]
+					}
+					holds3 = holds2
+				}
+				if holds3 {
+					if !m.Queue[n6].Present {
+						return m.undo(&old, fx, 19)
+					}
+					m.Came[s3] = m.Queue[n6].Value
+				}
+			}
 			var set2 uint64
 			for key6 := range Slot(4) {
 				if !m.Table[key6].Present {
@@ -589,18 +630,18 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 					continue
 				}
 				t2 := Slot(i2)
-				holds2 := (!m.Table[t2].Present || m.Table[t2].Value != m.Self) && (!m.Table[t2].Present || m.Table[t2].Value != n6)
-				if holds2 {
+				holds4 := (!m.Table[t2].Present || m.Table[t2].Value != m.Self) && (!m.Table[t2].Present || m.Table[t2].Value != n6)
+				if holds4 {
 					some2 := false
-					for s3 := range Slot(4) {
-						if m.Table[s3].Present && m.Table[s3].Value == n6 {
+					for s4 := range Slot(4) {
+						if m.Table[s4].Present && m.Table[s4].Value == n6 {
 							some2 = true
 							break
 						}
 					}
-					holds2 = some2
+					holds4 = some2
 				}
-				if holds2 {
+				if holds4 {
 					if !m.Table[t2].Present {
 						return m.undo(&old, fx, 19)
 					}
@@ -608,9 +649,9 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 19)
 					}
 					var first2 Optional[Slot]
-					for s4 := range Slot(4) {
-						if m.Table[s4].Present && m.Table[s4].Value == n6 {
-							first2 = Optional[Slot]{Present: true, Value: s4}
+					for s5 := range Slot(4) {
+						if m.Table[s5].Present && m.Table[s5].Value == n6 {
+							first2 = Optional[Slot]{Present: true, Value: s5}
 							break
 						}
 					}
@@ -624,25 +665,25 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 19)
 					}
 					var all3 Table
-					for s5 := range Slot(4) {
+					for s6 := range Slot(4) {
 						var value3 Optional[fsm.Peer]
-						if s5 == t2 {
+						if s6 == t2 {
 							value3 = Optional[fsm.Peer]{Present: true, Value: n6}
 						} else {
-							value3 = m.Table[s5]
+							value3 = m.Table[s6]
 						}
-						all3[s5] = value3
+						all3[s6] = value3
 					}
-					fx.sendTo(MessageConnectReply, m.Table[t2].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3}
+					fx.sendTo(MessageConnectReply, m.Table[t2].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3, Attempts: m.Came}
 				}
 			}
 			if !m.Own.Present {
 				return m.undo(&old, fx, 19)
 			}
 			var first3 Optional[Slot]
-			for s6 := range Slot(4) {
-				if m.Table[s6].Present && m.Table[s6].Value == n6 {
-					first3 = Optional[Slot]{Present: true, Value: s6}
+			for s7 := range Slot(4) {
+				if m.Table[s7].Present && m.Table[s7].Value == n6 {
+					first3 = Optional[Slot]{Present: true, Value: s7}
 					break
 				}
 			}
@@ -655,7 +696,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			if !m.Queue[n6].Present {
 				return m.undo(&old, fx, 19)
 			}
-			fx.sendTo(MessageConnectReply, n6).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n6].Value, Players: m.Table}
+			fx.sendTo(MessageConnectReply, n6).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n6].Value, Players: m.Table, Attempts: m.Came}
 		}
 		var all4 [254]Optional[Try]
 		for n7 := range fsm.Peer(254) {
@@ -664,11 +705,11 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all4
 		return took(19)
 	case EventLost:
-		// specs/startup/spec.yaml:320
+		// specs/startup/spec.yaml:334
 		m.Queue[fx.from] = Optional[Try]{}
 		return took(20)
 	case CommandLeave:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:335
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -688,22 +729,22 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(21)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:336
 		return ignored(22)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:336
 		return ignored(23)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(24)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(25)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(26)
 	case ReceivePing:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(27)
 	}
 	return m.unmentioned(ev, fx)
@@ -715,14 +756,14 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:223
+		// specs/startup/spec.yaml:238
 		if m.Left > 1 {
 			if m.Left < 1 {
 				return m.undo(&old, fx, 28)
 			}
 			m.Left--
 			m.State = StateRequesting
-			// specs/startup/spec.yaml:221 entry
+			// specs/startup/spec.yaml:236 entry
 			if !m.Master.Present {
 				return m.undo(&old, fx, 28)
 			}
@@ -743,7 +784,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			fx.start(alarmAsk, 0)
 			return took(28)
 		}
-		// specs/startup/spec.yaml:224 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:239 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			if m.Again < 1 {
 				return m.undo(&old, fx, 29)
@@ -752,7 +793,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = 10
 			m.Master = Optional[fsm.Peer]{}
 			m.State = StateConnecting
-			// specs/startup/spec.yaml:199 entry
+			// specs/startup/spec.yaml:214 entry
 			var list2 Asks
 			for n3 := range fsm.Peer(254) {
 				if !m.Queue[n3].Present {
@@ -770,7 +811,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			fx.start(alarmWait, 0)
 			return took(29)
 		}
-		// specs/startup/spec.yaml:225
+		// specs/startup/spec.yaml:240
 		var all [254]Optional[Try]
 		for n4 := range fsm.Peer(254) {
 			all[n4] = Optional[Try]{}
@@ -780,10 +821,10 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateFailed
 		return took(30)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:226 is answered by the one whom we ask
+		// specs/startup/spec.yaml:241 is answered by the one whom we ask
 		return took(31)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:228 it is alive and has noted the request; but two who were sent to each other wait no longer
+		// specs/startup/spec.yaml:243 it is alive and has noted the request; but two who were sent to each other wait no longer
 		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
 		if !holds {
 			var value Optional[fsm.Peer]
@@ -804,7 +845,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = uint8(value2)
 			return took(32)
 		}
-		// specs/startup/spec.yaml:231 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		// specs/startup/spec.yaml:246 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
 		var value3 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
 			value3 = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -815,7 +856,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = uint8(int64(20) + 1)
 		return took(33)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:236 the other shall ask further up
+		// specs/startup/spec.yaml:251 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			holds2 := a.Node != m.Self
 			if holds2 {
@@ -838,11 +879,11 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master}
 		return took(34)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:307 not the answer to this attempt
+		// specs/startup/spec.yaml:321 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
 			return took(35)
 		}
-		// specs/startup/spec.yaml:308 the game is full
+		// specs/startup/spec.yaml:322 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			var list FsmPeerList
 			for key := range fsm.Peer(254) {
@@ -877,7 +918,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.State = StateRefused
 			return took(36)
 		}
-		// specs/startup/spec.yaml:314
+		// specs/startup/spec.yaml:328
 		old := *m
 		var list3 FsmPeerList
 		for key2 := range fsm.Peer(254) {
@@ -911,6 +952,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Again = 0
 		m.Own = ev.Message.ConnectReply.Slot
 		m.Table = ev.Message.ConnectReply.Players
+		m.Came = ev.Message.ConnectReply.Attempts
 		m.Party = Optional[Game]{Present: true, Value: Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}}
 		var set uint64
 		for key3 := range Slot(4) {
@@ -933,11 +975,11 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 				if !ev.Message.ConnectReply.Slot.Present {
 					return m.undo(&old, fx, 37)
 				}
-				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round, Players: ev.Message.ConnectReply.Players}
+				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round, Players: ev.Message.ConnectReply.Players, Attempts: ev.Message.ConnectReply.Attempts}
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:243 entry
+		// specs/startup/spec.yaml:258 entry
 		var list6 FsmPeerList
 		for key4 := range fsm.Peer(254) {
 			if !m.Queue[key4].Present {
@@ -978,6 +1020,25 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 				}
 				m.Table[first.Value] = Optional[fsm.Peer]{Present: true, Value: n6}
 			}
+			for s3 := range Slot(4) {
+				holds3 := m.Table[s3].Present && m.Table[s3].Value == n6
+				if holds3 {
+					holds2 := m.Queue[n6].Present && m.Queue[n6].Value == 0
+					if !holds2 {
+						if !m.Queue[n6].Present {
+							return m.undo(&old, fx, 37)
+						}
+						holds2 = m.Queue[n6].Value > m.Came[s3]
+					}
+					holds3 = holds2
+				}
+				if holds3 {
+					if !m.Queue[n6].Present {
+						return m.undo(&old, fx, 37)
+					}
+					m.Came[s3] = m.Queue[n6].Value
+				}
+			}
 			var set2 uint64
 			for key6 := range Slot(4) {
 				if !m.Table[key6].Present {
@@ -992,18 +1053,18 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 					continue
 				}
 				t2 := Slot(i2)
-				holds2 := (!m.Table[t2].Present || m.Table[t2].Value != m.Self) && (!m.Table[t2].Present || m.Table[t2].Value != n6)
-				if holds2 {
+				holds4 := (!m.Table[t2].Present || m.Table[t2].Value != m.Self) && (!m.Table[t2].Present || m.Table[t2].Value != n6)
+				if holds4 {
 					some2 := false
-					for s3 := range Slot(4) {
-						if m.Table[s3].Present && m.Table[s3].Value == n6 {
+					for s4 := range Slot(4) {
+						if m.Table[s4].Present && m.Table[s4].Value == n6 {
 							some2 = true
 							break
 						}
 					}
-					holds2 = some2
+					holds4 = some2
 				}
-				if holds2 {
+				if holds4 {
 					if !m.Table[t2].Present {
 						return m.undo(&old, fx, 37)
 					}
@@ -1011,9 +1072,9 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 37)
 					}
 					var first2 Optional[Slot]
-					for s4 := range Slot(4) {
-						if m.Table[s4].Present && m.Table[s4].Value == n6 {
-							first2 = Optional[Slot]{Present: true, Value: s4}
+					for s5 := range Slot(4) {
+						if m.Table[s5].Present && m.Table[s5].Value == n6 {
+							first2 = Optional[Slot]{Present: true, Value: s5}
 							break
 						}
 					}
@@ -1027,25 +1088,25 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 37)
 					}
 					var all3 Table
-					for s5 := range Slot(4) {
+					for s6 := range Slot(4) {
 						var value3 Optional[fsm.Peer]
-						if s5 == t2 {
+						if s6 == t2 {
 							value3 = Optional[fsm.Peer]{Present: true, Value: n6}
 						} else {
-							value3 = m.Table[s5]
+							value3 = m.Table[s6]
 						}
-						all3[s5] = value3
+						all3[s6] = value3
 					}
-					fx.sendTo(MessageConnectReply, m.Table[t2].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3}
+					fx.sendTo(MessageConnectReply, m.Table[t2].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first2, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n6}, Attempt: m.Queue[n6].Value, Players: all3, Attempts: m.Came}
 				}
 			}
 			if !m.Own.Present {
 				return m.undo(&old, fx, 37)
 			}
 			var first3 Optional[Slot]
-			for s6 := range Slot(4) {
-				if m.Table[s6].Present && m.Table[s6].Value == n6 {
-					first3 = Optional[Slot]{Present: true, Value: s6}
+			for s7 := range Slot(4) {
+				if m.Table[s7].Present && m.Table[s7].Value == n6 {
+					first3 = Optional[Slot]{Present: true, Value: s7}
 					break
 				}
 			}
@@ -1058,7 +1119,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			if !m.Queue[n6].Present {
 				return m.undo(&old, fx, 37)
 			}
-			fx.sendTo(MessageConnectReply, n6).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n6].Value, Players: m.Table}
+			fx.sendTo(MessageConnectReply, n6).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n6].Value, Players: m.Table, Attempts: m.Came}
 		}
 		var all4 [254]Optional[Try]
 		for n7 := range fsm.Peer(254) {
@@ -1067,11 +1128,11 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all4
 		return took(37)
 	case EventLost:
-		// specs/startup/spec.yaml:320
+		// specs/startup/spec.yaml:334
 		m.Queue[fx.from] = Optional[Try]{}
 		return took(38)
 	case CommandLeave:
-		// specs/startup/spec.yaml:321
+		// specs/startup/spec.yaml:335
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -1091,22 +1152,22 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(39)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:336
 		return ignored(40)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:322
+		// specs/startup/spec.yaml:336
 		return ignored(41)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(42)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(43)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(44)
 	case ReceivePing:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:342
 		return ignored(45)
 	}
 	return m.unmentioned(ev, fx)
@@ -1116,7 +1177,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:257 only the keeper gives slots, and who asks for one is none
+		// specs/startup/spec.yaml:273 only the keeper gives slots, and who asks for one is none
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -1139,17 +1200,44 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 				return refused(46)
 			}
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[first.Value]}
+			some2 := false
+			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
+				holds := a.Node == fx.from
+				if holds {
+					some3 := false
+					for s3 := range Slot(4) {
+						if m.Table[s3].Present && m.Table[s3].Value == fx.from && 0 < m.Came[s3] && m.Came[s3] < a.Attempt {
+							some3 = true
+							break
+						}
+					}
+					holds = some3
+				}
+				if holds {
+					some2 = true
+					break
+				}
+			}
+			if some2 {
+				who := Optional[fsm.Peer]{Present: true, Value: fx.from}
+				for s4 := range Slot(4) {
+					if m.Table[s4] == who {
+						m.Table[s4] = Optional[fsm.Peer]{}
+						m.Came[s4] = 0
+					}
+				}
+			}
 			return took(46)
 		}
-		// specs/startup/spec.yaml:261
+		// specs/startup/spec.yaml:278
 		old := *m
-		for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
-			if a.Node != m.Self {
-				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
+		for _, a2 := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
+			if a2.Node != m.Self {
+				m.Queue[a2.Node] = Optional[Try]{Present: true, Value: a2.Attempt}
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:243 entry
+		// specs/startup/spec.yaml:258 entry
 		var list FsmPeerList
 		for key := range fsm.Peer(254) {
 			if !m.Queue[key].Present {
@@ -1160,28 +1248,28 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		list2 := list
 		for _, n2 := range list2.Items[:list2.Len] {
-			some2 := false
-			for s3 := range Slot(4) {
-				if m.Table[s3].Present && m.Table[s3].Value == n2 {
-					some2 = true
+			some4 := false
+			for s5 := range Slot(4) {
+				if m.Table[s5].Present && m.Table[s5].Value == n2 {
+					some4 = true
 					break
 				}
 			}
-			holds := !some2
-			if holds {
+			holds2 := !some4
+			if holds2 {
 				count := int64(0)
 				for key2 := range Slot(4) {
 					if m.Table[key2].Present {
 						count++
 					}
 				}
-				holds = count < 4
+				holds2 = count < 4
 			}
-			if holds {
+			if holds2 {
 				var first2 Optional[Slot]
-				for s4 := range Slot(4) {
-					if !m.Table[s4].Present {
-						first2 = Optional[Slot]{Present: true, Value: s4}
+				for s6 := range Slot(4) {
+					if !m.Table[s6].Present {
+						first2 = Optional[Slot]{Present: true, Value: s6}
 						break
 					}
 				}
@@ -1189,6 +1277,25 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 					return m.undo(&old, fx, 47)
 				}
 				m.Table[first2.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
+			}
+			for s7 := range Slot(4) {
+				holds4 := m.Table[s7].Present && m.Table[s7].Value == n2
+				if holds4 {
+					holds3 := m.Queue[n2].Present && m.Queue[n2].Value == 0
+					if !holds3 {
+						if !m.Queue[n2].Present {
+							return m.undo(&old, fx, 47)
+						}
+						holds3 = m.Queue[n2].Value > m.Came[s7]
+					}
+					holds4 = holds3
+				}
+				if holds4 {
+					if !m.Queue[n2].Present {
+						return m.undo(&old, fx, 47)
+					}
+					m.Came[s7] = m.Queue[n2].Value
+				}
 			}
 			var set uint64
 			for key3 := range Slot(4) {
@@ -1204,18 +1311,18 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 					continue
 				}
 				t := Slot(i)
-				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2)
-				if holds2 {
-					some3 := false
-					for s5 := range Slot(4) {
-						if m.Table[s5].Present && m.Table[s5].Value == n2 {
-							some3 = true
+				holds5 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2)
+				if holds5 {
+					some5 := false
+					for s8 := range Slot(4) {
+						if m.Table[s8].Present && m.Table[s8].Value == n2 {
+							some5 = true
 							break
 						}
 					}
-					holds2 = some3
+					holds5 = some5
 				}
-				if holds2 {
+				if holds5 {
 					if !m.Table[t].Present {
 						return m.undo(&old, fx, 47)
 					}
@@ -1223,9 +1330,9 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 47)
 					}
 					var first3 Optional[Slot]
-					for s6 := range Slot(4) {
-						if m.Table[s6].Present && m.Table[s6].Value == n2 {
-							first3 = Optional[Slot]{Present: true, Value: s6}
+					for s9 := range Slot(4) {
+						if m.Table[s9].Present && m.Table[s9].Value == n2 {
+							first3 = Optional[Slot]{Present: true, Value: s9}
 							break
 						}
 					}
@@ -1239,25 +1346,25 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 47)
 					}
 					var all Table
-					for s7 := range Slot(4) {
+					for s10 := range Slot(4) {
 						var value2 Optional[fsm.Peer]
-						if s7 == t {
+						if s10 == t {
 							value2 = Optional[fsm.Peer]{Present: true, Value: n2}
 						} else {
-							value2 = m.Table[s7]
+							value2 = m.Table[s10]
 						}
-						all[s7] = value2
+						all[s10] = value2
 					}
-					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all}
+					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all, Attempts: m.Came}
 				}
 			}
 			if !m.Own.Present {
 				return m.undo(&old, fx, 47)
 			}
 			var first4 Optional[Slot]
-			for s8 := range Slot(4) {
-				if m.Table[s8].Present && m.Table[s8].Value == n2 {
-					first4 = Optional[Slot]{Present: true, Value: s8}
+			for s11 := range Slot(4) {
+				if m.Table[s11].Present && m.Table[s11].Value == n2 {
+					first4 = Optional[Slot]{Present: true, Value: s11}
 					break
 				}
 			}
@@ -1270,7 +1377,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			if !m.Queue[n2].Present {
 				return m.undo(&old, fx, 47)
 			}
-			fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first4, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table}
+			fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first4, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table, Attempts: m.Came}
 		}
 		var all2 [254]Optional[Try]
 		for n3 := range fsm.Peer(254) {
@@ -1279,7 +1386,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all2
 		return took(47)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:257 only the keeper gives slots, and who asks for one is none
+		// specs/startup/spec.yaml:273 only the keeper gives slots, and who asks for one is none
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -1302,17 +1409,44 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 				return refused(48)
 			}
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[first.Value]}
+			some2 := false
+			for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
+				holds := a.Node == fx.from
+				if holds {
+					some3 := false
+					for s3 := range Slot(4) {
+						if m.Table[s3].Present && m.Table[s3].Value == fx.from && 0 < m.Came[s3] && m.Came[s3] < a.Attempt {
+							some3 = true
+							break
+						}
+					}
+					holds = some3
+				}
+				if holds {
+					some2 = true
+					break
+				}
+			}
+			if some2 {
+				who := Optional[fsm.Peer]{Present: true, Value: fx.from}
+				for s4 := range Slot(4) {
+					if m.Table[s4] == who {
+						m.Table[s4] = Optional[fsm.Peer]{}
+						m.Came[s4] = 0
+					}
+				}
+			}
 			return took(48)
 		}
-		// specs/startup/spec.yaml:261
+		// specs/startup/spec.yaml:278
 		old := *m
-		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
-			if a.Node != m.Self {
-				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
+		for _, a2 := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
+			if a2.Node != m.Self {
+				m.Queue[a2.Node] = Optional[Try]{Present: true, Value: a2.Attempt}
 			}
 		}
 		m.State = StateGame
-		// specs/startup/spec.yaml:243 entry
+		// specs/startup/spec.yaml:258 entry
 		var list FsmPeerList
 		for key := range fsm.Peer(254) {
 			if !m.Queue[key].Present {
@@ -1323,28 +1457,28 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		list2 := list
 		for _, n2 := range list2.Items[:list2.Len] {
-			some2 := false
-			for s3 := range Slot(4) {
-				if m.Table[s3].Present && m.Table[s3].Value == n2 {
-					some2 = true
+			some4 := false
+			for s5 := range Slot(4) {
+				if m.Table[s5].Present && m.Table[s5].Value == n2 {
+					some4 = true
 					break
 				}
 			}
-			holds := !some2
-			if holds {
+			holds2 := !some4
+			if holds2 {
 				count := int64(0)
 				for key2 := range Slot(4) {
 					if m.Table[key2].Present {
 						count++
 					}
 				}
-				holds = count < 4
+				holds2 = count < 4
 			}
-			if holds {
+			if holds2 {
 				var first2 Optional[Slot]
-				for s4 := range Slot(4) {
-					if !m.Table[s4].Present {
-						first2 = Optional[Slot]{Present: true, Value: s4}
+				for s6 := range Slot(4) {
+					if !m.Table[s6].Present {
+						first2 = Optional[Slot]{Present: true, Value: s6}
 						break
 					}
 				}
@@ -1352,6 +1486,25 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 					return m.undo(&old, fx, 49)
 				}
 				m.Table[first2.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
+			}
+			for s7 := range Slot(4) {
+				holds4 := m.Table[s7].Present && m.Table[s7].Value == n2
+				if holds4 {
+					holds3 := m.Queue[n2].Present && m.Queue[n2].Value == 0
+					if !holds3 {
+						if !m.Queue[n2].Present {
+							return m.undo(&old, fx, 49)
+						}
+						holds3 = m.Queue[n2].Value > m.Came[s7]
+					}
+					holds4 = holds3
+				}
+				if holds4 {
+					if !m.Queue[n2].Present {
+						return m.undo(&old, fx, 49)
+					}
+					m.Came[s7] = m.Queue[n2].Value
+				}
 			}
 			var set uint64
 			for key3 := range Slot(4) {
@@ -1367,18 +1520,18 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 					continue
 				}
 				t := Slot(i)
-				holds2 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2)
-				if holds2 {
-					some3 := false
-					for s5 := range Slot(4) {
-						if m.Table[s5].Present && m.Table[s5].Value == n2 {
-							some3 = true
+				holds5 := (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2)
+				if holds5 {
+					some5 := false
+					for s8 := range Slot(4) {
+						if m.Table[s8].Present && m.Table[s8].Value == n2 {
+							some5 = true
 							break
 						}
 					}
-					holds2 = some3
+					holds5 = some5
 				}
-				if holds2 {
+				if holds5 {
 					if !m.Table[t].Present {
 						return m.undo(&old, fx, 49)
 					}
@@ -1386,9 +1539,9 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 49)
 					}
 					var first3 Optional[Slot]
-					for s6 := range Slot(4) {
-						if m.Table[s6].Present && m.Table[s6].Value == n2 {
-							first3 = Optional[Slot]{Present: true, Value: s6}
+					for s9 := range Slot(4) {
+						if m.Table[s9].Present && m.Table[s9].Value == n2 {
+							first3 = Optional[Slot]{Present: true, Value: s9}
 							break
 						}
 					}
@@ -1402,25 +1555,25 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 						return m.undo(&old, fx, 49)
 					}
 					var all Table
-					for s7 := range Slot(4) {
+					for s10 := range Slot(4) {
 						var value2 Optional[fsm.Peer]
-						if s7 == t {
+						if s10 == t {
 							value2 = Optional[fsm.Peer]{Present: true, Value: n2}
 						} else {
-							value2 = m.Table[s7]
+							value2 = m.Table[s10]
 						}
-						all[s7] = value2
+						all[s10] = value2
 					}
-					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all}
+					fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first3, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all, Attempts: m.Came}
 				}
 			}
 			if !m.Own.Present {
 				return m.undo(&old, fx, 49)
 			}
 			var first4 Optional[Slot]
-			for s8 := range Slot(4) {
-				if m.Table[s8].Present && m.Table[s8].Value == n2 {
-					first4 = Optional[Slot]{Present: true, Value: s8}
+			for s11 := range Slot(4) {
+				if m.Table[s11].Present && m.Table[s11].Value == n2 {
+					first4 = Optional[Slot]{Present: true, Value: s11}
 					break
 				}
 			}
@@ -1433,7 +1586,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			if !m.Queue[n2].Present {
 				return m.undo(&old, fx, 49)
 			}
-			fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first4, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table}
+			fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: first4, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table, Attempts: m.Came}
 		}
 		var all2 [254]Optional[Try]
 		for n3 := range fsm.Peer(254) {
@@ -1442,29 +1595,58 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all2
 		return took(49)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:263 meant for an earlier attempt, or of another game
+		// specs/startup/spec.yaml:280 meant for an earlier attempt, or of another game
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present && (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round})) {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 			return took(50)
 		}
-		// specs/startup/spec.yaml:264
-		if !ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value == m.Self || !ev.Message.ConnectReply.Slot.Present || !m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}) {
+		// specs/startup/spec.yaml:281 nothing new, or it has come again since
+		holds := !ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value == m.Self || !ev.Message.ConnectReply.Slot.Present || !m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round})
+		if !holds {
+			some := false
+			for s := range Slot(4) {
+				if m.Table[s] == ev.Message.ConnectReply.Joiner && 0 < ev.Message.ConnectReply.Attempt && ev.Message.ConnectReply.Attempt < m.Came[s] {
+					some = true
+					break
+				}
+			}
+			holds = some
+		}
+		if holds {
 			return took(51)
 		}
-		// specs/startup/spec.yaml:265
-		old := *m
-		for s := range Slot(4) {
-			if m.Table[s] == ev.Message.ConnectReply.Joiner {
-				m.Table[s] = Optional[fsm.Peer]{}
+		// specs/startup/spec.yaml:282
+		if !ev.Message.ConnectReply.Joiner.Present {
+			return refused(52)
+		}
+		who := ev.Message.ConnectReply.Joiner.Value
+		if !ev.Message.ConnectReply.Slot.Present {
+			return refused(52)
+		}
+		slot := ev.Message.ConnectReply.Slot.Value
+		who2 := Optional[fsm.Peer]{Present: true, Value: who}
+		for s2 := range Slot(4) {
+			if m.Table[s2] == who2 {
+				m.Table[s2] = Optional[fsm.Peer]{}
+				m.Came[s2] = 0
 			}
 		}
-		if !ev.Message.ConnectReply.Slot.Present {
-			return m.undo(&old, fx, 52)
-		}
-		m.Table[ev.Message.ConnectReply.Slot.Value] = ev.Message.ConnectReply.Joiner
+		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: who}
+		m.Came[slot] = ev.Message.ConnectReply.Attempt
 		return took(52)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:269 the keeper knows who plays
+		// specs/startup/spec.yaml:284 of an attempt that is over
+		some := false
+		for s := range Slot(4) {
+			if m.Table[s].Present && m.Table[s].Value == fx.from && 0 < ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] && ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] < m.Came[s] {
+				some = true
+				break
+			}
+		}
+		if some {
+			return took(53)
+		}
+		// specs/startup/spec.yaml:285 the keeper knows who plays
 		holds := m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round})
 		if holds {
 			if !m.Own.Present {
@@ -1475,8 +1657,8 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		holds2 := holds
 		if holds2 {
 			all := true
-			for s := range Slot(4) {
-				if !(!(s < ev.Message.NodeAlive.Slot) || !m.Table[s].Present) {
+			for s2 := range Slot(4) {
+				if !(!(s2 < ev.Message.NodeAlive.Slot) || !m.Table[s2].Present) {
 					all = false
 					break
 				}
@@ -1485,51 +1667,76 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		if holds2 {
 			old := *m
-			m.Table = ev.Message.NodeAlive.Players
-			who := Optional[fsm.Peer]{Present: true, Value: m.Self}
-			for s2 := range Slot(4) {
-				if m.Table[s2] == who {
-					m.Table[s2] = Optional[fsm.Peer]{}
-				}
-			}
-			who2 := Optional[fsm.Peer]{Present: true, Value: fx.from}
+			var all2 Attempts
 			for s3 := range Slot(4) {
-				if m.Table[s3] == who2 {
-					m.Table[s3] = Optional[fsm.Peer]{}
+				var value int64
+				if m.Own.Present && m.Own.Value == s3 || m.Table[s3] == ev.Message.NodeAlive.Players[s3] && m.Came[s3] > ev.Message.NodeAlive.Attempts[s3] {
+					value = int64(m.Came[s3])
+				} else {
+					value = int64(ev.Message.NodeAlive.Attempts[s3])
 				}
+				all2[s3] = Try(value)
 			}
-			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
-			if !m.Own.Present {
-				return m.undo(&old, fx, 53)
-			}
-			m.Table[m.Own.Value] = Optional[fsm.Peer]{Present: true, Value: m.Self}
-			return took(53)
-		}
-		// specs/startup/spec.yaml:276
-		if m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}) && (!m.Table[ev.Message.NodeAlive.Slot].Present || m.Table[ev.Message.NodeAlive.Slot].Value != fx.from) && !m.Table[ev.Message.NodeAlive.Slot].Present {
-			who3 := Optional[fsm.Peer]{Present: true, Value: fx.from}
+			m.Came = all2
+			m.Table = ev.Message.NodeAlive.Players
+			attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
+			who := Optional[fsm.Peer]{Present: true, Value: fx.from}
 			for s4 := range Slot(4) {
-				if m.Table[s4] == who3 {
+				if m.Table[s4] == who {
 					m.Table[s4] = Optional[fsm.Peer]{}
+					m.Came[s4] = 0
 				}
 			}
 			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			m.Came[ev.Message.NodeAlive.Slot] = attempt
+			if !m.Own.Present {
+				return m.undo(&old, fx, 54)
+			}
+			slot := m.Own.Value
+			if !m.Own.Present {
+				return m.undo(&old, fx, 54)
+			}
+			attempt2 := m.Came[m.Own.Value]
+			who2 := Optional[fsm.Peer]{Present: true, Value: m.Self}
+			for s5 := range Slot(4) {
+				if m.Table[s5] == who2 {
+					m.Table[s5] = Optional[fsm.Peer]{}
+					m.Came[s5] = 0
+				}
+			}
+			m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: m.Self}
+			m.Came[slot] = attempt2
 			return took(54)
 		}
-		// specs/startup/spec.yaml:280 who plays in another game plays in this one no more
-		if (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round})) && ev.Message.NodeAlive.Founder.Present {
-			who4 := Optional[fsm.Peer]{Present: true, Value: fx.from}
-			for s5 := range Slot(4) {
-				if m.Table[s5] == who4 {
-					m.Table[s5] = Optional[fsm.Peer]{}
+		// specs/startup/spec.yaml:291
+		if m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}) && (!m.Table[ev.Message.NodeAlive.Slot].Present || m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from && ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] > m.Came[ev.Message.NodeAlive.Slot]) {
+			attempt3 := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
+			who3 := Optional[fsm.Peer]{Present: true, Value: fx.from}
+			for s6 := range Slot(4) {
+				if m.Table[s6] == who3 {
+					m.Table[s6] = Optional[fsm.Peer]{}
+					m.Came[s6] = 0
 				}
 			}
+			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			m.Came[ev.Message.NodeAlive.Slot] = attempt3
 			return took(55)
 		}
-		// specs/startup/spec.yaml:283 known already
-		return took(56)
+		// specs/startup/spec.yaml:293 who plays in another game plays in this one no more
+		if (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round})) && ev.Message.NodeAlive.Founder.Present {
+			who4 := Optional[fsm.Peer]{Present: true, Value: fx.from}
+			for s7 := range Slot(4) {
+				if m.Table[s7] == who4 {
+					m.Table[s7] = Optional[fsm.Peer]{}
+					m.Came[s7] = 0
+				}
+			}
+			return took(56)
+		}
+		// specs/startup/spec.yaml:296 known already
+		return took(57)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:285
+		// specs/startup/spec.yaml:298
 		var value Optional[fsm.Peer]
 		if !ev.Message.Disconnect.Node.Present {
 			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -1537,9 +1744,9 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			value = ev.Message.Disconnect.Node
 		}
 		if value.Present && value.Value == m.Self || ev.Message.Disconnect.Founder.Present && (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.Disconnect.Founder, Round: ev.Message.Disconnect.Round})) {
-			return took(57)
+			return took(58)
 		}
-		// specs/startup/spec.yaml:286 the keeper tells the others
+		// specs/startup/spec.yaml:299 it has come again since
 		some := false
 		for s := range Slot(4) {
 			var value2 Optional[fsm.Peer]
@@ -1548,43 +1755,61 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			} else {
 				value2 = ev.Message.Disconnect.Node
 			}
-			if m.Table[s] == value2 {
+			if m.Table[s] == value2 && 0 < ev.Message.Disconnect.Attempt && ev.Message.Disconnect.Attempt < m.Came[s] {
 				some = true
 				break
 			}
 		}
 		if some {
-			old := *m
+			return took(59)
+		}
+		// specs/startup/spec.yaml:300 the keeper tells the others
+		some2 := false
+		for s2 := range Slot(4) {
 			var value3 Optional[fsm.Peer]
 			if !ev.Message.Disconnect.Node.Present {
 				value3 = Optional[fsm.Peer]{Present: true, Value: fx.from}
 			} else {
 				value3 = ev.Message.Disconnect.Node
 			}
-			who := value3
-			for s2 := range Slot(4) {
-				if m.Table[s2] == who {
-					m.Table[s2] = Optional[fsm.Peer]{}
+			if m.Table[s2] == value3 {
+				some2 = true
+				break
+			}
+		}
+		if some2 {
+			old := *m
+			var value4 Optional[fsm.Peer]
+			if !ev.Message.Disconnect.Node.Present {
+				value4 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			} else {
+				value4 = ev.Message.Disconnect.Node
+			}
+			who := value4
+			for s3 := range Slot(4) {
+				if m.Table[s3] == who {
+					m.Table[s3] = Optional[fsm.Peer]{}
+					m.Came[s3] = 0
 				}
 			}
-			some2 := false
-			for s3 := range Slot(4) {
+			some3 := false
+			for s4 := range Slot(4) {
 				if !m.Own.Present {
-					return m.undo(&old, fx, 58)
+					return m.undo(&old, fx, 60)
 				}
-				if s3 < m.Own.Value && m.Table[s3].Present {
-					some2 = true
+				if s4 < m.Own.Value && m.Table[s4].Present {
+					some3 = true
 					break
 				}
 			}
-			if !some2 {
+			if !some3 {
 				var set uint64
 				for key := range Slot(4) {
 					if !m.Table[key].Present {
 						continue
 					}
-					value4 := int64(key)
-					set |= 1 << uint64(value4)
+					value5 := int64(key)
+					set |= 1 << uint64(value5)
 				}
 				list := set
 				for i := range 4 {
@@ -1594,39 +1819,40 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 					t := Slot(i)
 					if !m.Table[t].Present || m.Table[t].Value != m.Self {
 						if !m.Table[t].Present {
-							return m.undo(&old, fx, 58)
+							return m.undo(&old, fx, 60)
 						}
-						var value5 Optional[fsm.Peer]
+						var value6 Optional[fsm.Peer]
 						if !ev.Message.Disconnect.Node.Present {
-							value5 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+							value6 = Optional[fsm.Peer]{Present: true, Value: fx.from}
 						} else {
-							value5 = ev.Message.Disconnect.Node
+							value6 = ev.Message.Disconnect.Node
 						}
 						if !m.Party.Present {
-							return m.undo(&old, fx, 58)
+							return m.undo(&old, fx, 60)
 						}
 						if !m.Party.Present {
-							return m.undo(&old, fx, 58)
+							return m.undo(&old, fx, 60)
 						}
-						fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: value5, Slot: ev.Message.Disconnect.Slot, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
+						fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: value6, Slot: ev.Message.Disconnect.Slot, Attempt: ev.Message.Disconnect.Attempt, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
 					}
 				}
 			}
-			return took(58)
+			return took(60)
 		}
-		// specs/startup/spec.yaml:292 known already
-		return took(59)
+		// specs/startup/spec.yaml:306 known already
+		return took(61)
 	case EventLost:
-		// specs/startup/spec.yaml:293
+		// specs/startup/spec.yaml:307
 		who := Optional[fsm.Peer]{Present: true, Value: fx.from}
 		for s := range Slot(4) {
 			if m.Table[s] == who {
 				m.Table[s] = Optional[fsm.Peer]{}
+				m.Came[s] = 0
 			}
 		}
-		return took(60)
+		return took(62)
 	case CommandAlive:
-		// specs/startup/spec.yaml:294
+		// specs/startup/spec.yaml:308
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
@@ -1644,23 +1870,23 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			t := Slot(i)
 			if !m.Table[t].Present || m.Table[t].Value != m.Self {
 				if !m.Table[t].Present {
-					return m.undo(&old, fx, 61)
+					return m.undo(&old, fx, 63)
 				}
 				if !m.Own.Present {
-					return m.undo(&old, fx, 61)
+					return m.undo(&old, fx, 63)
 				}
 				if !m.Party.Present {
-					return m.undo(&old, fx, 61)
+					return m.undo(&old, fx, 63)
 				}
 				if !m.Party.Present {
-					return m.undo(&old, fx, 61)
+					return m.undo(&old, fx, 63)
 				}
-				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Players: m.Table}
+				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Players: m.Table, Attempts: m.Came}
 			}
 		}
-		return took(61)
+		return took(63)
 	case CommandLeave:
-		// specs/startup/spec.yaml:296
+		// specs/startup/spec.yaml:310
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
@@ -1678,15 +1904,18 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			t := Slot(i)
 			if !m.Table[t].Present || m.Table[t].Value != m.Self {
 				if !m.Table[t].Present {
-					return m.undo(&old, fx, 62)
+					return m.undo(&old, fx, 64)
+				}
+				if !m.Own.Present {
+					return m.undo(&old, fx, 64)
 				}
 				if !m.Party.Present {
-					return m.undo(&old, fx, 62)
+					return m.undo(&old, fx, 64)
 				}
 				if !m.Party.Present {
-					return m.undo(&old, fx, 62)
+					return m.undo(&old, fx, 64)
 				}
-				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
+				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
 			}
 		}
 		m.Own = Optional[Slot]{}
@@ -1696,23 +1925,28 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			all[s] = Optional[fsm.Peer]{}
 		}
 		m.Table = all
+		var all2 Attempts
+		for s2 := range Slot(4) {
+			all2[s2] = 0
+		}
+		m.Came = all2
 		m.State = StateIdle
-		return took(62)
+		return took(64)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:300
-		return ignored(63)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:328
-		return ignored(64)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:314
 		return ignored(65)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:328
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:342
 		return ignored(66)
-	case ReceivePing:
-		// specs/startup/spec.yaml:328
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:342
 		return ignored(67)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:342
+		return ignored(68)
+	case ReceivePing:
+		// specs/startup/spec.yaml:342
+		return ignored(69)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1721,63 +1955,63 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:325
+		// specs/startup/spec.yaml:339
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:199 entry
+		// specs/startup/spec.yaml:214 entry
 		var list Asks
 		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
 				continue
 			}
 			if !m.Queue[n2].Present {
-				return m.undo(&old, fx, 68)
+				return m.undo(&old, fx, 70)
 			}
 			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
-				return m.undo(&old, fx, 68)
+				return m.undo(&old, fx, 70)
 			}
 		}
 		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list}
 		m.Wait = true
 		fx.start(alarmWait, 0)
-		return took(68)
+		return took(70)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:326
+		// specs/startup/spec.yaml:340
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
-		return took(69)
+		return took(71)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:327
-		return ignored(70)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:327
-		return ignored(71)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:327
+		// specs/startup/spec.yaml:341
 		return ignored(72)
-	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:327
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:341
 		return ignored(73)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:327
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:341
 		return ignored(74)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:328
+	case ReceiveNodeAlive:
+		// specs/startup/spec.yaml:341
 		return ignored(75)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:328
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:341
 		return ignored(76)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:328
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:342
 		return ignored(77)
-	case ReceivePing:
-		// specs/startup/spec.yaml:328
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:342
 		return ignored(78)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:342
+		return ignored(79)
+	case ReceivePing:
+		// specs/startup/spec.yaml:342
+		return ignored(80)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1786,63 +2020,63 @@ func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:325
+		// specs/startup/spec.yaml:339
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
 		m.Left = 10
 		m.Again = 2
 		m.State = StateConnecting
-		// specs/startup/spec.yaml:199 entry
+		// specs/startup/spec.yaml:214 entry
 		var list Asks
 		for n2 := range fsm.Peer(254) {
 			if !m.Queue[n2].Present {
 				continue
 			}
 			if !m.Queue[n2].Present {
-				return m.undo(&old, fx, 79)
+				return m.undo(&old, fx, 81)
 			}
 			if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
-				return m.undo(&old, fx, 79)
+				return m.undo(&old, fx, 81)
 			}
 		}
 		fx.sendTo(MessageConnect, fsm.Broadcast).Connect = ConnectMessage{Asks: list}
 		m.Wait = true
 		fx.start(alarmWait, 0)
-		return took(79)
+		return took(81)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:326
+		// specs/startup/spec.yaml:340
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
-		return took(80)
+		return took(82)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:327
-		return ignored(81)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:327
-		return ignored(82)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:327
+		// specs/startup/spec.yaml:341
 		return ignored(83)
-	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:327
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:341
 		return ignored(84)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:327
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:341
 		return ignored(85)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:328
+	case ReceiveNodeAlive:
+		// specs/startup/spec.yaml:341
 		return ignored(86)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:328
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:341
 		return ignored(87)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:328
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:342
 		return ignored(88)
-	case ReceivePing:
-		// specs/startup/spec.yaml:328
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:342
 		return ignored(89)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:342
+		return ignored(90)
+	case ReceivePing:
+		// specs/startup/spec.yaml:342
+		return ignored(91)
 	}
 	return m.unmentioned(ev, fx)
 }

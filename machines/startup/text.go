@@ -39,6 +39,8 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = strconv.AppendInt(b, int64(m.ConnectReply.Attempt), 10)
 		b = append(b, ", players: "...)
 		b = appendTable(b, &m.ConnectReply.Players)
+		b = append(b, ", attempts: "...)
+		b = appendAttempts(b, &m.ConnectReply.Attempts)
 		b = append(b, '}')
 	case MessageDisconnect:
 		b = append(b, "DISCONNECT{node: "...)
@@ -53,6 +55,8 @@ func appendMessage(b []byte, m *Message) []byte {
 		} else {
 			b = append(b, "none"...)
 		}
+		b = append(b, ", attempt: "...)
+		b = strconv.AppendInt(b, int64(m.Disconnect.Attempt), 10)
 		b = append(b, ", founder: "...)
 		if m.Disconnect.Founder.Present {
 			b = strconv.AppendInt(b, int64(m.Disconnect.Founder.Value), 10)
@@ -87,6 +91,8 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = strconv.AppendInt(b, int64(m.NodeAlive.Round), 10)
 		b = append(b, ", players: "...)
 		b = appendTable(b, &m.NodeAlive.Players)
+		b = append(b, ", attempts: "...)
+		b = appendAttempts(b, &m.NodeAlive.Attempts)
 		b = append(b, '}')
 	default:
 		b = append(b, m.Kind.String()...)
@@ -109,6 +115,8 @@ func appendPeer(b []byte, m *Peer) []byte {
 	}
 	b = append(b, ", table: "...)
 	b = appendTable(b, &m.Table)
+	b = append(b, ", came: "...)
+	b = appendAttempts(b, &m.Came)
 	b = append(b, ", party: "...)
 	if m.Party.Present {
 		b = appendGame(b, &m.Party.Value)
@@ -159,6 +167,17 @@ func appendTable(b []byte, v *Table) []byte {
 		} else {
 			b = append(b, "none"...)
 		}
+	}
+	return append(b, ']')
+}
+
+func appendAttempts(b []byte, v *Attempts) []byte {
+	b = append(b, '[')
+	for i := range v {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendInt(b, int64(v[i]), 10)
 	}
 	return append(b, ']')
 }

@@ -18,7 +18,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "a6c783f953b766f741d197318c9e9ce7ca4ddc291595cfa4eeb54402b48f3f1c"
+const hash = "4c1ce4977a1549e0dd66e1ec2ef5c0f70fe2215f7fa30673131df0b1b9bc4d88"
 
 // Slot is a number in 0..3.
 type Slot uint8
@@ -53,6 +53,10 @@ func (l *Asks) add(x Ask) bool {
 // Table has one element for each value of its index.
 // who is in each slot.
 type Table [4]Optional[fsm.Peer]
+
+// Attempts has one element for each value of its index.
+// in which of its attempts each player came.
+type Attempts [4]Try
 
 // Game is a record.
 // games differ by who founded them and in which of its attempts.

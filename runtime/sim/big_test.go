@@ -76,7 +76,7 @@ func netplayScenario() *sim.Scenario {
 }
 
 // startupScenario is starters who find each other and share the four slots of
-// a game, with packets lost, doubled and overtaken; in the end everybody plays, or is
+// a game, leave it and come back, with packets lost, doubled and overtaken; in the end everybody plays, or is
 // refused where they are more than four. That the games of those who could not hear each other become one is not asked of this protocol.
 func startupScenario(starters int) *sim.Scenario {
 	type R = *startup.PeerRunner
@@ -87,9 +87,14 @@ func startupScenario(starters int) *sim.Scenario {
 		}}
 	alive := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Alive() },
 		May: func(r R) bool { return r.Machine.State == startup.StateGame }}
-	return &sim.Scenario{Name: fmt.Sprintf("startup%d", starters), Lossy: true, Partitions: 1, Chaos: 5 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
+	return &sim.Scenario{Name: fmt.Sprintf("startup%d", starters), Lossy: true, Partitions: 1, Chaos: 20 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
 		Worst: impair.Faults{Loss: 0.3, Duplicate: 0.2, Reorder: 0.2, Late: 100 * ms, Delay: 5 * ms, Jitter: 20 * ms},
 		Setup: func(w *sim.World) {
+			leave := sim.Command[R]{Do: func(_ *sim.World, r R) fsm.Result { return r.Leave() },
+				May: func(r R) bool {
+					s := r.Machine.State
+					return (s == startup.StateConnecting || s == startup.StateRequesting || s == startup.StateGame) && w.Rand(10) == 0
+				}}
 			m := make([]R, starters)
 			for i := range m {
 				r, err := startup.NewPeerRunner(fsm.Peer(i))
@@ -97,7 +102,7 @@ func startupScenario(starters int) *sim.Scenario {
 					panic(err)
 				}
 				m[i] = r
-				sim.Add(w, string(rune('a'+i)), r, driver.Options[R]{}, connect, alive)
+				sim.Add(w, string(rune('a'+i)), r, driver.Options[R]{}, connect, alive, leave)
 			}
 			w.ConnectAll()
 			w.Goal = func() bool {

@@ -168,97 +168,101 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var peerEvents = fsm.Events{
-	// specs/startup/spec.yaml:325
+	// specs/startup/spec.yaml:339
 	{Name: "idle connect", Src: []string{"idle"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:326
+	// specs/startup/spec.yaml:340
 	{Name: "idle CONNECT_REPLY", Src: []string{"idle"}, Dst: "idle"},
-	// specs/startup/spec.yaml:201
-	{Name: "connecting wait/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:202
-	{Name: "connecting wait/2", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:206
-	{Name: "connecting CONNECT/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:210
-	{Name: "connecting CONNECT/2", Src: []string{"connecting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:212
-	{Name: "connecting SUBDUE_SLAVE", Src: []string{"connecting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:216
-	{Name: "connecting SLOT_REQUEST", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:307
-	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:308
-	{Name: "connecting CONNECT_REPLY/2", Src: []string{"connecting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:314
-	{Name: "connecting CONNECT_REPLY/3", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:320
-	{Name: "connecting lost", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:321
-	{Name: "connecting leave", Src: []string{"connecting"}, Dst: "idle"},
-	// specs/startup/spec.yaml:223
-	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:224
-	{Name: "requesting ask/2", Src: []string{"requesting"}, Dst: "connecting"},
+	{Name: "connecting wait/1", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:217
+	{Name: "connecting wait/2", Src: []string{"connecting"}, Dst: "game"},
+	// specs/startup/spec.yaml:221
+	{Name: "connecting CONNECT/1", Src: []string{"connecting"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:225
-	{Name: "requesting ask/3", Src: []string{"requesting"}, Dst: "failed"},
-	// specs/startup/spec.yaml:226
-	{Name: "requesting CONNECT", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:228
-	{Name: "requesting SUBDUE_SLAVE/1", Src: []string{"requesting"}, Dst: "requesting"},
+	{Name: "connecting CONNECT/2", Src: []string{"connecting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:227
+	{Name: "connecting SUBDUE_SLAVE", Src: []string{"connecting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:231
-	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:236
-	{Name: "requesting SLOT_REQUEST", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:307
-	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:308
-	{Name: "requesting CONNECT_REPLY/2", Src: []string{"requesting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:314
-	{Name: "requesting CONNECT_REPLY/3", Src: []string{"requesting"}, Dst: "game"},
-	// specs/startup/spec.yaml:320
-	{Name: "requesting lost", Src: []string{"requesting"}, Dst: "requesting"},
+	{Name: "connecting SLOT_REQUEST", Src: []string{"connecting"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:321
+	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:322
+	{Name: "connecting CONNECT_REPLY/2", Src: []string{"connecting"}, Dst: "refused"},
+	// specs/startup/spec.yaml:328
+	{Name: "connecting CONNECT_REPLY/3", Src: []string{"connecting"}, Dst: "game"},
+	// specs/startup/spec.yaml:334
+	{Name: "connecting lost", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:335
+	{Name: "connecting leave", Src: []string{"connecting"}, Dst: "idle"},
+	// specs/startup/spec.yaml:238
+	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:239
+	{Name: "requesting ask/2", Src: []string{"requesting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:240
+	{Name: "requesting ask/3", Src: []string{"requesting"}, Dst: "failed"},
+	// specs/startup/spec.yaml:241
+	{Name: "requesting CONNECT", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:243
+	{Name: "requesting SUBDUE_SLAVE/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:246
+	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:251
+	{Name: "requesting SLOT_REQUEST", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:321
+	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:322
+	{Name: "requesting CONNECT_REPLY/2", Src: []string{"requesting"}, Dst: "refused"},
+	// specs/startup/spec.yaml:328
+	{Name: "requesting CONNECT_REPLY/3", Src: []string{"requesting"}, Dst: "game"},
+	// specs/startup/spec.yaml:334
+	{Name: "requesting lost", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:335
 	{Name: "requesting leave", Src: []string{"requesting"}, Dst: "idle"},
-	// specs/startup/spec.yaml:257
+	// specs/startup/spec.yaml:273
 	{Name: "game CONNECT/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:261
+	// specs/startup/spec.yaml:278
 	{Name: "game CONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:257
+	// specs/startup/spec.yaml:273
 	{Name: "game SLOT_REQUEST/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:261
+	// specs/startup/spec.yaml:278
 	{Name: "game SLOT_REQUEST/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:263
-	{Name: "game CONNECT_REPLY/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:264
-	{Name: "game CONNECT_REPLY/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:265
-	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:269
-	{Name: "game NODE_ALIVE/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:276
-	{Name: "game NODE_ALIVE/2", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:280
-	{Name: "game NODE_ALIVE/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:283
-	{Name: "game NODE_ALIVE/4", Src: []string{"game"}, Dst: "game"},
+	{Name: "game CONNECT_REPLY/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:281
+	{Name: "game CONNECT_REPLY/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:282
+	{Name: "game CONNECT_REPLY/3", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:284
+	{Name: "game NODE_ALIVE/1", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:285
-	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:286
-	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:292
-	{Name: "game DISCONNECT/3", Src: []string{"game"}, Dst: "game"},
+	{Name: "game NODE_ALIVE/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:291
+	{Name: "game NODE_ALIVE/3", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:293
-	{Name: "game lost", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:294
-	{Name: "game alive", Src: []string{"game"}, Dst: "game"},
+	{Name: "game NODE_ALIVE/4", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:296
+	{Name: "game NODE_ALIVE/5", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:298
+	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:299
+	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:300
+	{Name: "game DISCONNECT/3", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:306
+	{Name: "game DISCONNECT/4", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:307
+	{Name: "game lost", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:308
+	{Name: "game alive", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:310
 	{Name: "game leave", Src: []string{"game"}, Dst: "idle"},
-	// specs/startup/spec.yaml:325
+	// specs/startup/spec.yaml:339
 	{Name: "refused connect", Src: []string{"refused"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:326
+	// specs/startup/spec.yaml:340
 	{Name: "refused CONNECT_REPLY", Src: []string{"refused"}, Dst: "refused"},
-	// specs/startup/spec.yaml:325
+	// specs/startup/spec.yaml:339
 	{Name: "failed connect", Src: []string{"failed"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:326
+	// specs/startup/spec.yaml:340
 	{Name: "failed CONNECT_REPLY", Src: []string{"failed"}, Dst: "failed"},
 }
 
@@ -321,9 +325,11 @@ var peerNames = [...]string{
 	"game NODE_ALIVE/2",
 	"game NODE_ALIVE/3",
 	"game NODE_ALIVE/4",
+	"game NODE_ALIVE/5",
 	"game DISCONNECT/1",
 	"game DISCONNECT/2",
 	"game DISCONNECT/3",
+	"game DISCONNECT/4",
 	"game lost",
 	"game alive",
 	"game leave",
