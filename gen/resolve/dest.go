@@ -79,6 +79,10 @@ func (w *stmts) dest(n *ast.Node) (dest, bool) {
 	}
 	t := x.Type()
 	switch {
+	case t != nil && t.Kind == model.KindSet && t.Elem.Count() > maxSet:
+		w.r.Errorf("FSM042", n.Span(), "%s has %d values, a set at most %d", describe(t.Elem), t.Elem.Count(), maxSet).
+			With("send to one after the other: {each: {p: LIST}, do: [{send: …, to: p}]}")
+		return dest{}, false
 	case t != nil && t.Kind == model.KindSet && isNumber(t.Elem):
 		return w.several(x, n.Span())
 	case t != nil && isNumber(t):

@@ -207,8 +207,8 @@ func (r *resolver) longType(n *ast.Node, form, name string) *model.Type {
 		r.Errorf("FSM041", v.Span(), "a set is of bool, a range, an enumeration or instances, not %s", describe(elem))
 		return nil
 	}
-	if elem.Count() > 62 {
-		r.Errorf("FSM042", v.Span(), "%s has %d values, a set at most 62", describe(elem), elem.Count())
+	if elem.Count() > maxSet {
+		r.Errorf("FSM042", v.Span(), "%s has %d values, a set at most %d", describe(elem), elem.Count(), maxSet)
 		return nil
 	}
 	return r.sized(&model.Type{Kind: model.KindSet, Elem: elem, Span: n.Span()}, 1, n)
