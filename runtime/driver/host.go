@@ -40,6 +40,7 @@ type Host[R fsm.Runner, M any] struct {
 	reliable bool     // what is sent arrives, or the peer is lost
 	full     bool     // a frame of the session in the core found the send queue full
 	dirty    bool
+	expiring bool // a session whose deadline has come is in the core
 	mailbox  chan hosted[R]
 	started  atomic.Bool
 	stopping atomic.Bool
@@ -258,7 +259,8 @@ func (h *Host[R, M]) leave() {
 	h.current = nil
 }
 
-// schedule notes when a session has to be looked at next.
+// schedule notes when a session has to be looked at next. Deadlines mostly move away while frames come; then the old one stands, and is
+// corrected when it comes.
 func (h *Host[R, M]) schedule(s *session[R, M]) {
 	at, ok := s.timers.next()
 	if !ok {
@@ -273,7 +275,9 @@ func (h *Host[R, M]) schedule(s *session[R, M]) {
 	if d := h.o.HandshakeLimit; d > 0 && !s.greeted {
 		at = min(at, s.since+d)
 	}
-	h.due.set(s, at)
+	if s.place < 0 || at < s.deadline || h.expiring {
+		h.due.set(s, at)
+	}
 }
 
 func (h *Host[R, M]) forget(s *session[R, M]) {
@@ -341,6 +345,8 @@ func (h *Host[R, M]) command(c hosted[R]) {
 
 // expire looks at the sessions whose time has come.
 func (h *Host[R, M]) expire(now time.Duration) {
+	h.expiring = true
+	defer func() { h.expiring = false }()
 	for n := len(h.due.list); n > 0 && h.due.next() <= now; n-- {
 		s := h.due.list[0]
 		h.enter(s)

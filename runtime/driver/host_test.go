@@ -224,8 +224,8 @@ func TestAgenda(t *testing.T) {
 }
 
 // idleMachines brings up many machines, each with a timer running.
-func idleMachines(tb testing.TB, count int) (h *pingHost, bytes float64) {
-	h, l := newHost(tb, count, Options[*pingpong.Runner]{})
+func idleMachines(tb testing.TB, count int, o Options[*pingpong.Runner]) (h *pingHost, bytes float64) {
+	h, l := newHost(tb, count, o)
 	tb.Cleanup(func() { l.Abort() })
 	h.epoch = time.Now()
 	var before, after runtime.MemStats
@@ -242,7 +242,7 @@ func idleMachines(tb testing.TB, count int) (h *pingHost, bytes float64) {
 
 // A machine at rest is small.
 func TestHostMemory(t *testing.T) {
-	h, bytes := idleMachines(t, 10_000)
+	h, bytes := idleMachines(t, 10_000, Options[*pingpong.Runner]{})
 	if h.Sessions() != 10_000 || len(h.due.list) != 10_000 {
 		t.Fatalf("%d sessions, %d deadlines", h.Sessions(), len(h.due.list))
 	}
@@ -252,14 +252,37 @@ func TestHostMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkHost is a frame for each of 10,000 machines in turn.
+// BenchmarkHost is a frame for each of 10,000 machines in turn, each of which moves a limit on silence further away or has none.
 func BenchmarkHost(b *testing.B) {
-	h, _ := idleMachines(b, 10_000)
-	frame := appendNote(h.buf[:0])
-	b.ReportAllocs()
-	for n := 0; b.Loop(); n = (n + 1) % 10_000 {
-		h.arrived(time.Duration(n), transport.Arrival{Peer: n, N: len(frame)})
+	for name, o := range map[string]Options[*pingpong.Runner]{"no limit": {}, "idle limit": {IdleLimit: 50 * time.Millisecond}} {
+		b.Run(name, func(b *testing.B) {
+			h, _ := idleMachines(b, 10_000, o)
+			frame := appendNote(h.buf[:0])
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				h.arrived(time.Duration(n), transport.Arrival{Peer: n % 10_000, N: len(frame)})
+			}
+		})
 	}
 }
 
 func appendNote(b []byte) []byte { return append(b, 0, 4, pingpong.NOTE, 'x') }
+
+// A deadline that has moved away stands until it comes, and is corrected then.
+func TestHostIdleLimit(t *testing.T) {
+	const limit = 50 * time.Millisecond
+	h, _ := idleMachines(t, 3, Options[*pingpong.Runner]{IdleLimit: limit, KeepRefused: true})
+	frame := appendNote(h.buf[:0])
+	h.arrived(limit/2, transport.Arrival{Peer: 1, N: len(frame)})
+	if at := h.due.next(); at != limit {
+		t.Errorf("the next deadline is %v", at)
+	}
+	h.expire(limit)
+	if h.sessions[0] != nil || h.sessions[1] == nil || h.sessions[2] != nil || h.due.next() != limit+limit/2 {
+		t.Errorf("%v are left, next at %v", h.sessions, h.due.next())
+	}
+	h.expire(limit + limit/2)
+	if h.Sessions() != 0 || h.due.next() != noTime {
+		t.Errorf("%d are left, next at %v", h.Sessions(), h.due.next())
+	}
+}
