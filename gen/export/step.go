@@ -17,7 +17,6 @@ type machine struct {
 	part   *model.Part
 	index  int
 	locals []*term
-	queue  []*pendingEvent
 }
 
 // pendingEvent is an event of a part that waits for the end of its parent's statements.

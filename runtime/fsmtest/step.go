@@ -171,11 +171,12 @@ func (w *World) Possible() bool {
 	}
 	for from := range w.machines {
 		for to, m := range w.machines {
-			for _, l := range w.channels[[2]int{from, to}] {
-				if res, err := m.Runner.Frame(fsm.Peer(from), l.frame); err == nil && res.Code != fsm.Deferred {
-					return true
-				}
-				break
+			under := w.channels[[2]int{from, to}]
+			if len(under) == 0 {
+				continue
+			}
+			if res, err := m.Runner.Frame(fsm.Peer(from), under[0].frame); err == nil && res.Code != fsm.Deferred {
+				return true
 			}
 		}
 	}

@@ -26,7 +26,6 @@ const (
 
 // relay is a machine that passes each frame of one peer on to the others of its session.
 type relay struct {
-	from  fsm.Peer
 	frame []byte
 	up    [sessions * clients]bool
 	to    []fsm.Peer
