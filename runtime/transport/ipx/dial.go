@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+	"github.com/parley-go/parley/runtime/transport/internal/mmsg"
 )
 
 // Link is one IPX socket in a network of DOSBox's kind. It is a
@@ -35,8 +36,8 @@ func Dial(ctx context.Context, network, server string, cfg Config) (*Link, error
 	if err != nil {
 		return nil, err
 	}
-	t := &tunnel{conn: conn, server: unmap(to.AddrPort())}
-	err = t.out.Init(conn)
+	t := &tunnel{conn: conn, server: unmap(to.AddrPort()), largest: HeaderSize + cfg.MaxFrame}
+	t.io, err = mmsg.New(conn, mmsg.Options{MaxFrame: t.largest})
 	var local Address
 	if err == nil {
 		local, err = t.register(ctx, cfg)
@@ -48,7 +49,7 @@ func Dial(ctx context.Context, network, server string, cfg Config) (*Link, error
 		conn.Close()
 		return nil, err
 	}
-	t.sendPacket = t.packet
+	t.sendPacket, t.putPacket = t.packet, t.put
 	inner, err := dgram.New(t, dgram.Config[Address]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, Overhead: HeaderSize,
 		All: []Address{t.Everybody()}, Own: t.Own}, cfg.Peers)
 	if err != nil {
@@ -66,14 +67,17 @@ func (l *Link) Ping() error { return l.tunnel.packet(l.tunnel.PingPacket(), Addr
 
 func unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
-// tunnel is a dgram.Socket of packets in datagrams to one server.
+// tunnel is a dgram.Batch of packets in datagrams to one server.
 type tunnel struct {
 	*Endpoint
 	conn       *net.UDPConn
 	server     netip.AddrPort
-	mu         sync.Mutex // guards out
-	out        dgram.Sender
-	sendPacket func([]byte, Address) error // packet, made once
+	largest    int // packet in bytes
+	io         *mmsg.Conn
+	mu         sync.Mutex                  // guards sending and lost
+	lost       int                         // packets put and not taken, to be told by Flush
+	sendPacket func([]byte, Address) error // packet and putPacket put, made once
+	putPacket  func([]byte, Address) error
 }
 
 // register asks for a node until the server gives one. The asker has to try
@@ -112,29 +116,61 @@ func (t *tunnel) register(ctx context.Context, cfg Config) (Address, error) {
 }
 
 // packet sends a packet to the server, which knows where it goes from there.
-func (t *tunnel) packet(b []byte, _ Address) error {
+func (t *tunnel) packet(b []byte, to Address) error {
+	err := t.put(b, to)
+	if t.Flush() > 0 && err == nil {
+		err = errUnsent
+	}
+	return err
+}
+
+var errUnsent = errors.New("the network does not take the packet now")
+
+// put keeps a packet for the server until Flush.
+func (t *tunnel) put(b []byte, _ Address) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.out.Send(b, t.server)
+	lost, err := t.io.Put(-1, b, t.server)
+	if err == nil {
+		t.lost += lost // of those before
+	}
+	return err
 }
 
 // Read implements [dgram.Socket].
-func (t *tunnel) Read(buf []byte) ([]byte, Address, error) {
-	n, from, err := t.conn.ReadFromUDPAddrPort(buf)
+func (t *tunnel) Read([]byte) ([]byte, Address, error) {
+	b, from, err := t.io.Read()
 	if err != nil {
 		return nil, Address{}, err
 	}
-	if unmap(from) != t.server {
-		return nil, Address{}, dgram.ErrSkip
+	if unmap(from) != t.server || len(b) > t.largest {
+		return nil, Address{}, dgram.ErrSkip // of a packet longer than any the rest is cut off
 	}
-	if n == len(buf) {
-		return nil, Address{}, dgram.ErrSkip // longer than any frame; the rest is cut off
-	}
-	return t.Open(buf[:n], t.sendPacket)
+	return t.Open(b, t.sendPacket)
 }
+
+// Held implements [dgram.Batch].
+func (t *tunnel) Held() bool { return t.io.Held() }
 
 // Write implements [dgram.Socket].
 func (t *tunnel) Write(frame []byte, to Address) error { return t.Send(frame, to, t.sendPacket) }
+
+// Put implements [dgram.Batch].
+func (t *tunnel) Put(_ int, frame []byte, to Address) (lost int, err error) {
+	if err = t.Send(frame, to, t.putPacket); err != nil {
+		lost = 1
+	}
+	return lost, err
+}
+
+// Flush implements [dgram.Batch].
+func (t *tunnel) Flush() (lost int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lost = t.io.Flush() + t.lost
+	t.lost = 0
+	return lost
+}
 
 // SetReadDeadline implements [dgram.Socket].
 func (t *tunnel) SetReadDeadline(at time.Time) error { return t.conn.SetReadDeadline(at) }

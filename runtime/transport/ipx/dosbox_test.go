@@ -111,7 +111,7 @@ func TestInsideDOSBoxIsServer(t *testing.T) {
 	if !answers[b.Address().Node] {
 		t.Errorf("our own other link has not answered: %v", answers)
 	}
-	if err := b.Send(transport.All, []byte("hello through DOSBox")); err != nil {
+	if err := errors.Join(b.Send(transport.All, []byte("hello through DOSBox")), b.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	expectText(t, received, "hello through DOSBox")

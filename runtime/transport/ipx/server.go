@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+	"github.com/parley-go/parley/runtime/transport/internal/mmsg"
 )
 
 // ServerConfig describes a server. The zero value is usable.
@@ -57,6 +57,7 @@ type client struct {
 type Server struct {
 	cfg    ServerConfig
 	conn   *net.UDPConn
+	io     *mmsg.Conn
 	send   func(b []byte, to netip.AddrPort) error
 	node   Node
 	secret [32]byte
@@ -80,13 +81,16 @@ func Listen(network, address string, cfg ServerConfig) (*Server, error) {
 		return nil, err
 	}
 	conn := pc.(*net.UDPConn)
-	var out dgram.Sender
-	if err := out.Init(conn); err != nil {
+	io, err := mmsg.New(conn, mmsg.Options{MaxFrame: 65535})
+	if err != nil {
 		conn.Close()
 		return nil, err
 	}
-	s := newServer(cfg, out.Send)
-	s.conn = conn
+	s := newServer(cfg, func(b []byte, to netip.AddrPort) error {
+		_, err := io.Put(-1, b, to)
+		return err
+	})
+	s.conn, s.io = conn, io
 	return s, nil
 }
 
@@ -129,17 +133,16 @@ func (s *Server) Close() error {
 // Serve relays until ctx ends, whose cause it returns, or Close (nil).
 func (s *Server) Serve(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { s.conn.Close() })()
-	buf := make([]byte, 65536)
 	tick := min(s.cfg.Silence/4, time.Second)
 	next := time.Now().Add(tick)
 	s.conn.SetReadDeadline(next)
 	for failures := 0; ; {
-		n, from, err := s.conn.ReadFromUDPAddrPort(buf)
+		b, from, err := s.io.Read()
 		now := time.Now()
 		switch {
 		case err == nil:
 			failures = 0
-			s.handle(now, buf[:n], unmap(from))
+			s.handle(now, b, unmap(from))
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			s.sweep(now)
 			next = now.Add(tick)
@@ -152,6 +155,9 @@ func (s *Server) Serve(ctx context.Context) error {
 			if failures++; failures > 100 {
 				return err
 			}
+		}
+		if !s.io.Held() {
+			s.io.Flush() // what came together leaves together
 		}
 	}
 }
