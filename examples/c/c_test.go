@@ -118,6 +118,14 @@ func TestClientSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestHeaderIsCPlusPlus: the header is read by a C++ compiler, too.
+func TestHeaderIsCPlusPlus(t *testing.T) {
+	if _, err := exec.LookPath("c++"); err != nil {
+		t.Skip("no C++ compiler (c++) here: the header is not tried with one")
+	}
+	command(t, "c++", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", filepath.Join(header, "parley.h"))
+}
+
 // TestHeaderIsWhole: the header declares what the library exports, and speaks of nothing else.
 func TestHeaderIsWhole(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(header, "parley.h"))
