@@ -95,7 +95,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:339
+		// specs/startup/spec.yaml:340
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
@@ -120,37 +120,37 @@ func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:340
+		// specs/startup/spec.yaml:341
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		return took(1)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(2)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(3)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(4)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(6)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(7)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(8)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(9)
 	case ReceivePing:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(10)
 	}
 	return m.unmentioned(ev, fx)
@@ -456,11 +456,11 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
 		return took(16)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:321 not the answer to this attempt
+		// specs/startup/spec.yaml:322 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
 			return took(17)
 		}
-		// specs/startup/spec.yaml:322 the game is full
+		// specs/startup/spec.yaml:323 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			var list FsmPeerList
 			for key := range fsm.Peer(254) {
@@ -495,7 +495,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			m.State = StateRefused
 			return took(18)
 		}
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:329
 		old := *m
 		var list3 FsmPeerList
 		for key2 := range fsm.Peer(254) {
@@ -705,11 +705,11 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all4
 		return took(19)
 	case EventLost:
-		// specs/startup/spec.yaml:334
+		// specs/startup/spec.yaml:335
 		m.Queue[fx.from] = Optional[Try]{}
 		return took(20)
 	case CommandLeave:
-		// specs/startup/spec.yaml:335
+		// specs/startup/spec.yaml:336
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -729,22 +729,22 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(21)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:336
+		// specs/startup/spec.yaml:337
 		return ignored(22)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:336
+		// specs/startup/spec.yaml:337
 		return ignored(23)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(24)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(25)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(26)
 	case ReceivePing:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(27)
 	}
 	return m.unmentioned(ev, fx)
@@ -879,11 +879,11 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master}
 		return took(34)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:321 not the answer to this attempt
+		// specs/startup/spec.yaml:322 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
 			return took(35)
 		}
-		// specs/startup/spec.yaml:322 the game is full
+		// specs/startup/spec.yaml:323 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			var list FsmPeerList
 			for key := range fsm.Peer(254) {
@@ -918,7 +918,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.State = StateRefused
 			return took(36)
 		}
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:329
 		old := *m
 		var list3 FsmPeerList
 		for key2 := range fsm.Peer(254) {
@@ -1128,11 +1128,11 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Queue = all4
 		return took(37)
 	case EventLost:
-		// specs/startup/spec.yaml:334
+		// specs/startup/spec.yaml:335
 		m.Queue[fx.from] = Optional[Try]{}
 		return took(38)
 	case CommandLeave:
-		// specs/startup/spec.yaml:335
+		// specs/startup/spec.yaml:336
 		if m.Wait {
 			m.Wait = false
 			fx.stop(alarmWait, 0)
@@ -1152,22 +1152,22 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(39)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:336
+		// specs/startup/spec.yaml:337
 		return ignored(40)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:336
+		// specs/startup/spec.yaml:337
 		return ignored(41)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(42)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(43)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(44)
 	case ReceivePing:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(45)
 	}
 	return m.unmentioned(ev, fx)
@@ -1708,35 +1708,63 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			m.Came[slot] = attempt2
 			return took(54)
 		}
-		// specs/startup/spec.yaml:291
-		if m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}) && (!m.Table[ev.Message.NodeAlive.Slot].Present || m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from && ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] > m.Came[ev.Message.NodeAlive.Slot]) {
+		// specs/startup/spec.yaml:291 whoever speaks from a slot is in it; only the keeper goes by what it has given
+		holds5 := m.Party.Present && m.Party.Value == (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round})
+		if holds5 {
+			holds4 := !m.Table[ev.Message.NodeAlive.Slot].Present
+			if !holds4 {
+				var value2 bool
+				if m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
+					value2 = ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] > m.Came[ev.Message.NodeAlive.Slot]
+				} else {
+					holds3 := !m.Own.Present || m.Own.Value != ev.Message.NodeAlive.Slot
+					if holds3 {
+						some2 := false
+						for s6 := range Slot(4) {
+							if !m.Own.Present {
+								return refused(fsm.NoTransition)
+							}
+							if s6 < m.Own.Value && m.Table[s6].Present && s6 != ev.Message.NodeAlive.Slot {
+								some2 = true
+								break
+							}
+						}
+						holds3 = some2
+					}
+					value2 = holds3
+				}
+				holds4 = value2
+			}
+			holds5 = holds4
+		}
+		if holds5 {
 			attempt3 := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
 			who3 := Optional[fsm.Peer]{Present: true, Value: fx.from}
-			for s6 := range Slot(4) {
-				if m.Table[s6] == who3 {
-					m.Table[s6] = Optional[fsm.Peer]{}
-					m.Came[s6] = 0
+			for s7 := range Slot(4) {
+				if m.Table[s7] == who3 {
+					m.Table[s7] = Optional[fsm.Peer]{}
+					m.Came[s7] = 0
 				}
 			}
 			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 			m.Came[ev.Message.NodeAlive.Slot] = attempt3
 			return took(55)
 		}
-		// specs/startup/spec.yaml:293 who plays in another game plays in this one no more
+		// specs/startup/spec.yaml:294 who plays in another game plays in this one no more
 		if (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round})) && ev.Message.NodeAlive.Founder.Present {
 			who4 := Optional[fsm.Peer]{Present: true, Value: fx.from}
-			for s7 := range Slot(4) {
-				if m.Table[s7] == who4 {
-					m.Table[s7] = Optional[fsm.Peer]{}
-					m.Came[s7] = 0
+			for s8 := range Slot(4) {
+				if m.Table[s8] == who4 {
+					m.Table[s8] = Optional[fsm.Peer]{}
+					m.Came[s8] = 0
 				}
 			}
 			return took(56)
 		}
-		// specs/startup/spec.yaml:296 known already
+		// specs/startup/spec.yaml:297 known already
 		return took(57)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:298
+		// specs/startup/spec.yaml:299
 		var value Optional[fsm.Peer]
 		if !ev.Message.Disconnect.Node.Present {
 			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -1746,7 +1774,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		if value.Present && value.Value == m.Self || ev.Message.Disconnect.Founder.Present && (!m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.Disconnect.Founder, Round: ev.Message.Disconnect.Round})) {
 			return took(58)
 		}
-		// specs/startup/spec.yaml:299 it has come again since
+		// specs/startup/spec.yaml:300 it has come again since
 		some := false
 		for s := range Slot(4) {
 			var value2 Optional[fsm.Peer]
@@ -1763,7 +1791,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		if some {
 			return took(59)
 		}
-		// specs/startup/spec.yaml:300 the keeper tells the others
+		// specs/startup/spec.yaml:301 the keeper tells the others
 		some2 := false
 		for s2 := range Slot(4) {
 			var value3 Optional[fsm.Peer]
@@ -1839,10 +1867,10 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(60)
 		}
-		// specs/startup/spec.yaml:306 known already
+		// specs/startup/spec.yaml:307 known already
 		return took(61)
 	case EventLost:
-		// specs/startup/spec.yaml:307
+		// specs/startup/spec.yaml:308
 		who := Optional[fsm.Peer]{Present: true, Value: fx.from}
 		for s := range Slot(4) {
 			if m.Table[s] == who {
@@ -1852,7 +1880,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(62)
 	case CommandAlive:
-		// specs/startup/spec.yaml:308
+		// specs/startup/spec.yaml:309
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
@@ -1886,7 +1914,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(63)
 	case CommandLeave:
-		// specs/startup/spec.yaml:310
+		// specs/startup/spec.yaml:311
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
@@ -1933,19 +1961,19 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(64)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:314
+		// specs/startup/spec.yaml:315
 		return ignored(65)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(66)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(67)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(68)
 	case ReceivePing:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(69)
 	}
 	return m.unmentioned(ev, fx)
@@ -1955,7 +1983,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:339
+		// specs/startup/spec.yaml:340
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
@@ -1980,37 +2008,37 @@ func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(70)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:340
+		// specs/startup/spec.yaml:341
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		return took(71)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(72)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(73)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(74)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(75)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(76)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(77)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(78)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(79)
 	case ReceivePing:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(80)
 	}
 	return m.unmentioned(ev, fx)
@@ -2020,7 +2048,7 @@ func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) inFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:339
+		// specs/startup/spec.yaml:340
 		old := *m
 		m.Try = Try(int64(m.Try)%255 + 1)
 		m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
@@ -2045,37 +2073,37 @@ func (m *Peer) inFailed(ev *Event, fx *Effects) fsm.Result {
 		fx.start(alarmWait, 0)
 		return took(81)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:340
+		// specs/startup/spec.yaml:341
 		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
 		}
 		return took(82)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(83)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(84)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(85)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(86)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:342
 		return ignored(87)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(88)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(89)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(90)
 	case ReceivePing:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:343
 		return ignored(91)
 	}
 	return m.unmentioned(ev, fx)

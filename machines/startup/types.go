@@ -18,7 +18,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "4c1ce4977a1549e0dd66e1ec2ef5c0f70fe2215f7fa30673131df0b1b9bc4d88"
+const hash = "a82125ce78a7c80c28c68a6fd01bb3d72f3cf6d426e0641334d29115f63c44ed"
 
 // Slot is a number in 0..3.
 type Slot uint8

@@ -168,9 +168,9 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var peerEvents = fsm.Events{
-	// specs/startup/spec.yaml:339
-	{Name: "idle connect", Src: []string{"idle"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:340
+	{Name: "idle connect", Src: []string{"idle"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:341
 	{Name: "idle CONNECT_REPLY", Src: []string{"idle"}, Dst: "idle"},
 	// specs/startup/spec.yaml:216
 	{Name: "connecting wait/1", Src: []string{"connecting"}, Dst: "connecting"},
@@ -184,15 +184,15 @@ var peerEvents = fsm.Events{
 	{Name: "connecting SUBDUE_SLAVE", Src: []string{"connecting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:231
 	{Name: "connecting SLOT_REQUEST", Src: []string{"connecting"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:321
-	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:322
+	{Name: "connecting CONNECT_REPLY/1", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:323
 	{Name: "connecting CONNECT_REPLY/2", Src: []string{"connecting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:328
+	// specs/startup/spec.yaml:329
 	{Name: "connecting CONNECT_REPLY/3", Src: []string{"connecting"}, Dst: "game"},
-	// specs/startup/spec.yaml:334
-	{Name: "connecting lost", Src: []string{"connecting"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:335
+	{Name: "connecting lost", Src: []string{"connecting"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:336
 	{Name: "connecting leave", Src: []string{"connecting"}, Dst: "idle"},
 	// specs/startup/spec.yaml:238
 	{Name: "requesting ask/1", Src: []string{"requesting"}, Dst: "requesting"},
@@ -208,15 +208,15 @@ var peerEvents = fsm.Events{
 	{Name: "requesting SUBDUE_SLAVE/2", Src: []string{"requesting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:251
 	{Name: "requesting SLOT_REQUEST", Src: []string{"requesting"}, Dst: "requesting"},
-	// specs/startup/spec.yaml:321
-	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:322
+	{Name: "requesting CONNECT_REPLY/1", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:323
 	{Name: "requesting CONNECT_REPLY/2", Src: []string{"requesting"}, Dst: "refused"},
-	// specs/startup/spec.yaml:328
+	// specs/startup/spec.yaml:329
 	{Name: "requesting CONNECT_REPLY/3", Src: []string{"requesting"}, Dst: "game"},
-	// specs/startup/spec.yaml:334
-	{Name: "requesting lost", Src: []string{"requesting"}, Dst: "requesting"},
 	// specs/startup/spec.yaml:335
+	{Name: "requesting lost", Src: []string{"requesting"}, Dst: "requesting"},
+	// specs/startup/spec.yaml:336
 	{Name: "requesting leave", Src: []string{"requesting"}, Dst: "idle"},
 	// specs/startup/spec.yaml:273
 	{Name: "game CONNECT/1", Src: []string{"game"}, Dst: "game"},
@@ -238,31 +238,31 @@ var peerEvents = fsm.Events{
 	{Name: "game NODE_ALIVE/2", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:291
 	{Name: "game NODE_ALIVE/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:293
+	// specs/startup/spec.yaml:294
 	{Name: "game NODE_ALIVE/4", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:296
+	// specs/startup/spec.yaml:297
 	{Name: "game NODE_ALIVE/5", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:298
-	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:299
-	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
+	{Name: "game DISCONNECT/1", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:300
+	{Name: "game DISCONNECT/2", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:301
 	{Name: "game DISCONNECT/3", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:306
-	{Name: "game DISCONNECT/4", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:307
-	{Name: "game lost", Src: []string{"game"}, Dst: "game"},
+	{Name: "game DISCONNECT/4", Src: []string{"game"}, Dst: "game"},
 	// specs/startup/spec.yaml:308
+	{Name: "game lost", Src: []string{"game"}, Dst: "game"},
+	// specs/startup/spec.yaml:309
 	{Name: "game alive", Src: []string{"game"}, Dst: "game"},
-	// specs/startup/spec.yaml:310
+	// specs/startup/spec.yaml:311
 	{Name: "game leave", Src: []string{"game"}, Dst: "idle"},
-	// specs/startup/spec.yaml:339
+	// specs/startup/spec.yaml:340
 	{Name: "refused connect", Src: []string{"refused"}, Dst: "connecting"},
-	// specs/startup/spec.yaml:340
+	// specs/startup/spec.yaml:341
 	{Name: "refused CONNECT_REPLY", Src: []string{"refused"}, Dst: "refused"},
-	// specs/startup/spec.yaml:339
-	{Name: "failed connect", Src: []string{"failed"}, Dst: "connecting"},
 	// specs/startup/spec.yaml:340
+	{Name: "failed connect", Src: []string{"failed"}, Dst: "connecting"},
+	// specs/startup/spec.yaml:341
 	{Name: "failed CONNECT_REPLY", Src: []string{"failed"}, Dst: "failed"},
 }
 
