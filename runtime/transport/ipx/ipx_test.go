@@ -186,10 +186,10 @@ func TestBroadcastAndPing(t *testing.T) {
 	for i, l := range []*ipx.Link{a, b, c, deaf} {
 		known(t, l, s, i+1)
 	}
-	if err := a.Send(transport.All, []byte("all")); err != nil {
+	if err := errors.Join(a.Send(transport.All, []byte("all")), a.Flush()); err != nil {
 		t.Fatal(err)
 	}
-	if err := deaf.Send(transport.All, []byte("another socket")); err != nil {
+	if err := errors.Join(deaf.Send(transport.All, []byte("another socket")), deaf.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Ping(); err != nil {
