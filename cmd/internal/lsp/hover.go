@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,8 @@ func (s *server) hover(d *document, p place) (any, error) {
 		h.Range = &r
 	}
 	if len(parts) == 0 {
-		if text := keyword(d, d.offset(p.Position)); text != "" {
+		off := d.offset(p.Position)
+		if text := cmp.Or(keyword(d, off), builtin(d, off)); text != "" {
 			parts = append(parts, text)
 		}
 	}
@@ -85,7 +87,9 @@ func (s *server) describe(a *analysis, sym *symbols.Symbol) string {
 		if c := find(a, func(p *model.Protocol) []*model.Const { return p.Consts }, func(c *model.Const) bool { return c.Span == sym.At }); c != nil {
 			fmt.Fprintf(&b, "\n`%d`\n", c.Value)
 		}
-	case symbols.Role, symbols.Check:
+	case symbols.Role:
+		b.WriteString(roleText(a, sym))
+	case symbols.Check:
 	default:
 		if sym.Text != "" && sym.Text != sym.Name {
 			fmt.Fprintf(&b, "\n```yaml\n%s: %s\n```\n", sym.Name, sym.Text)
@@ -142,7 +146,62 @@ func messageText(a *analysis, sym *symbols.Symbol) string {
 		b.WriteString("\nhandled in " + strings.Join(handled, ", ") + "\n")
 	}
 	if m := find(a, func(p *model.Protocol) []*model.Message { return p.Messages }, func(m *model.Message) bool { return m.Span == sym.At }); m != nil {
+		b.WriteString(fields(m.Fields))
 		b.WriteString(layout(a.protocol, m))
+	}
+	return b.String()
+}
+
+// fields lists what a message carries.
+func fields(list []*model.Field) string {
+	var b strings.Builder
+	for i, f := range list {
+		if i == 0 {
+			b.WriteString("\nfields\n")
+		}
+		fmt.Fprintf(&b, "- `%s: %s`", f.Name, model.TypeString(f.Type))
+		if f.Doc != "" {
+			b.WriteString(" " + f.Doc)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// roleText says what a role can be told, what it tells, and in which states it can be.
+func roleText(a *analysis, sym *symbols.Symbol) string {
+	m := find(a, func(p *model.Protocol) []*model.Machine { return p.Roles }, func(m *model.Machine) bool { return m.Span == sym.At })
+	if m == nil {
+		return ""
+	}
+	var commands, reports, states []string
+	for _, e := range m.Commands {
+		commands = append(commands, e.Name)
+	}
+	for _, r := range m.Reports {
+		reports = append(reports, r.Name)
+	}
+	for _, st := range m.States {
+		name := st.Name
+		switch {
+		case st == m.Initial:
+			name += " (initial)"
+		case st.Final:
+			name += " (final)"
+		}
+		states = append(states, name)
+	}
+	var b strings.Builder
+	for _, l := range []struct {
+		what  string
+		names []string
+	}{{"commands", commands}, {"reports", reports}, {"states", states}} {
+		if n := len(l.names); n > 40 {
+			l.names = append(l.names[:40:40], fmt.Sprintf("… %d more", n-40))
+		}
+		if len(l.names) > 0 {
+			b.WriteString("\n" + l.what + " " + strings.Join(l.names, ", ") + "\n")
+		}
 	}
 	return b.String()
 }

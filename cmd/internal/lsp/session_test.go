@@ -36,6 +36,17 @@ func TestConfirmSession(t *testing.T) {
 		if h = c.hover(file, "go|to: remoteOk"); !strings.Contains(h, "The next state") {
 			t.Errorf("a key's hover is\n%s", h)
 		}
+		h = c.hover(file, "b: pee|r")
+		for _, want := range []string{"**role** `peer`", "commands confirm, cancel, change", "states waiting (initial), ", "done (final)"} {
+			if !strings.Contains(h, want) {
+				t.Errorf("no %q in a role's hover\n%s", want, h)
+			}
+		}
+		for pattern, want := range map[string]string{"le|n(out, CHANGE)": "`len(x)`", "emp|ty(": "whether no message is under way"} {
+			if h := c.hover(file, pattern); !strings.Contains(h, want) {
+				t.Errorf("no %q in the hover of %s\n%s", want, pattern, h)
+			}
+		}
 	})
 	t.Run("definition", func(t *testing.T) {
 		for pattern, want := range map[string]string{
@@ -293,3 +304,54 @@ func TestOutline(t *testing.T) {
 	}
 	c.end()
 }
+
+// TestHoverBuiltins: what expressions have by themselves is explained, but not the same word where it is a name or in a text.
+func TestHoverBuiltins(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ring.yaml")
+	c := start(t, filepath.Dir(file))
+	if p := c.open(file, ring); len(p.Diagnostics) != 0 {
+		t.Fatalf("the specification is right, but: %+v", p.Diagnostics)
+	}
+	for pattern, want := range map[string]string{
+		"when: send|er < self": "the instance that the message comes from", "sender < sel|f": "the machine's own instance",
+		"fir|st(queue)": "first element", "|len(queue)": "`len(x)`", "app|end(": "x at its end",
+	} {
+		if h := c.hover(file, pattern); !strings.Contains(h, want) {
+			t.Errorf("%s: no %q in %q", pattern, want, h)
+		}
+	}
+	for _, pattern := range []string{"the sen|der counts", "RA|NK{of: 1}"} {
+		if h := c.hover(file, pattern); strings.Contains(h, "instance that") {
+			t.Errorf("%s: %q", pattern, h)
+		}
+	}
+	if h := c.hover(file, "  RA|NK:"); !strings.Contains(h, "- `of: Place` how old it is") || strings.Contains(h, "frame of") {
+		t.Errorf("a message without a wire format: %q", h)
+	}
+	for _, name := range functions {
+		if _, ok := builtins[name]; !ok {
+			t.Errorf("the function %s is completed, but not explained", name)
+		}
+	}
+}
+
+const ring = `protocol: ring
+doc: the sender counts
+types: {Place: 0..3}
+messages:
+  RANK: {fields: {of: {type: Place, doc: how old it is}}}
+roles:
+  peer:
+    vars: {queue: {list: Place, max: 2}}
+    commands: {go: {}}
+    initial: idle
+    states:
+      idle:
+        go: {send: "RANK{of: 1}", to: all}
+        RANK:
+          - {when: sender < self && len(queue) == 0, set: {queue: "append(queue, of)"}}
+          - {when: sender > self && len(queue) > 0 && first(queue) == of, set: {queue: tail(queue)}}
+          - {}
+checks:
+  three: {instances: {a: peer, b: peer, c: peer}}
+`
