@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -212,7 +211,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		failed = append(failed, o.keep(cmd.ErrOrStderr(), r), o.writeScenarios(cmd, r))
 	}
 	if o.cfg.Only != "" && !broken && errors.Join(failed...) == nil && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
-		return fmt.Errorf("no specification has a check %s", o.cfg.Only)
+		return fmt.Errorf("no specification has a check %s%s", o.cfg.Only, otherChecks(o.cfg.Only, reports))
 	}
 	if !o.test.alone() {
 		if err := o.print(cmd.OutOrStdout(), found, reports); err != nil {
@@ -309,7 +308,7 @@ func (o *checkFlags) print(w io.Writer, found []outcome, reports []*check.SuiteR
 		}
 	}
 	for _, r := range reports {
-		if len(r.Checks) == 0 && o.cfg.Only == "" {
+		if len(r.Names) == 0 && o.cfg.Only == "" {
 			fmt.Fprintf(w, "%s has no checks: nothing was verified\n", r.Spec)
 		}
 	}
@@ -328,65 +327,6 @@ func (o *checkFlags) print(w io.Writer, found []outcome, reports []*check.SuiteR
 		}
 	}
 	return nil
-}
-
-// printTable prints one line for each check, and what concerns a whole specification.
-func printTable(w io.Writer, reports []*check.SuiteReport) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\tspecification\tcheck\tverdict\tconfigurations\tsteps\tdepth\twidest\tseconds")
-	for _, r := range reports {
-		for _, c := range r.Checks {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%.2f\n", mark(c), c.Spec, c.Check, words(c), c.Configurations, c.Steps, c.Depth, c.WidestChannel, c.Seconds)
-		}
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for _, r := range reports {
-		for _, line := range overAll(r) {
-			fmt.Fprintf(w, "%s: %s\n", r.Spec, line)
-		}
-	}
-	return nil
-}
-
-func mark(c *check.Report) string {
-	switch {
-	case c.Passes:
-		return "✓"
-	case c.Open:
-		return "?"
-	}
-	return "✗"
-}
-
-// words is the verdict; ~ says that claims hold only as far as was looked, which a line below the table tells.
-func words(c *check.Report) string {
-	text := c.Verdict
-	if c.Verdict == check.Violated && c.Passes {
-		text += ", as expected"
-	}
-	if c.Limited() > 0 {
-		text += " ~"
-	}
-	return text
-}
-
-// overAll says what was judged over all checks of a specification.
-func overAll(r *check.SuiteReport) []string {
-	var out []string
-	for _, c := range r.Checks {
-		if n := c.Limited(); n > 0 {
-			out = append(out, fmt.Sprintf("check %s: ~ only as far as was looked, not behind %s: %d of %d claims hold", c.Check, c.Errors(), n, len(c.Claims)))
-		}
-	}
-	for _, p := range r.NeverFires {
-		out = append(out, fmt.Sprintf("never fires in any check: %s: %s (%s)", p.Role, p.Name, p.Where))
-	}
-	for _, p := range r.Unreachable {
-		out = append(out, fmt.Sprintf("never reached in any check: %s: state %s (%s)", p.Role, p.Name, p.Where))
-	}
-	return append(out, r.Why...)
 }
 
 // verdict gives the exit code.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,17 +146,17 @@ func runProve(ctx context.Context, cmd *cobra.Command, file string, o *proveFlag
 func checksOf(p *model.Protocol, only string) ([]string, error) {
 	var names []string
 	for _, c := range p.Checks {
-		if only == "" || only == c.Name {
-			names = append(names, c.Name)
-		}
+		names = append(names, c.Name)
 	}
-	if len(names) > 0 {
-		return names, nil
-	}
-	if only == "" {
+	switch {
+	case len(names) == 0:
 		return nil, fmt.Errorf("%s has no checks", p.Files[0])
+	case only == "":
+		return names, nil
+	case slices.Contains(names, only):
+		return []string{only}, nil
 	}
-	return nil, fmt.Errorf("%s has no check %s", p.Files[0], only)
+	return nil, fmt.Errorf("%s has no check %s%s", p.Files[0], only, nearChecks(only, names))
 }
 
 func writeCertificate(file string, c *certify.Certificate, log io.Writer) error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -29,7 +30,14 @@ func (s *System) aim(o *explore.Options, claim string) error {
 		for _, c := range s.Claims {
 			names = append(names, c.Name)
 		}
-		return fmt.Errorf("there is no claim %s to aim at; there are %s", claim, strings.Join(names, ", "))
+		if len(names) == 0 {
+			return fmt.Errorf("there is no claim %s to aim at: the check states none", claim)
+		}
+		hint := ""
+		if near := diag.DidYouMean(claim, names); near != "" {
+			hint = "; " + near
+		}
+		return fmt.Errorf("there is no claim %s to aim at; there are %s%s", claim, strings.Join(names, ", "), hint)
 	}
 	o.Target = 1 + s.Claims[at].index
 	return nil

@@ -26,7 +26,9 @@ type Report struct {
 	// Open: nothing speaks against passing, but not everything was decided.
 	Open bool `json:"open,omitempty"`
 	// Why says why a check is incomplete or does not pass.
-	Why            []string `json:"why,omitempty"`
+	Why []string `json:"why,omitempty"`
+	// Advice says what may help an incomplete search.
+	Advice         []string `json:"advice,omitempty"`
 	Configurations uint64   `json:"configurations"`
 	// Steps counts every step of every configuration once.
 	Steps uint64 `json:"steps"`
@@ -180,6 +182,8 @@ type SuiteReport struct {
 	Passes   bool      `json:"passes"`
 	Complete bool      `json:"complete"`
 	Checks   []*Report `json:"checks"`
+	// Names are those of all checks of the specification, run or not.
+	Names []string `json:"-"`
 	// NeverFires and Unreachable are judged over all checks together; Judged is
 	// false if they could not be, because a check was left out or incomplete.
 	Judged     bool    `json:"judged"`

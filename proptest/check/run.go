@@ -43,6 +43,7 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 		r.uses = s.covered(res)
 	}
 	s.judge(r, res)
+	r.Advice = s.advice(o, res)
 	return r, nil
 }
 

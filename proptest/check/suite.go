@@ -45,6 +45,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 	out := &SuiteReport{Spec: path, Protocol: base.Name, Passes: true, Complete: true, Checks: []*Report{}}
 	var failed []error
 	for _, c := range base.Checks {
+		out.Names = append(out.Names, c.Name)
 		if cfg.Only != "" && cfg.Only != c.Name {
 			continue
 		}
@@ -156,6 +157,12 @@ func (r *SuiteReport) judge(p *model.Protocol) {
 	r.expected(UnreachableState, len(r.Unreachable) > 0)
 }
 
+// toDo says what can be done about a finding over all checks.
+var toDo = map[string]string{
+	NeverFires:       "let some check come to it, take it out, or, if it is meant so, write `expect: [never-fires]` in a check",
+	UnreachableState: "let some check come to it, take it out, or, if it is meant so, write `expect: [unreachable-state]` in a check",
+}
+
 func (r *SuiteReport) expected(name string, found bool) {
 	expects := false
 	for _, c := range r.Checks {
@@ -163,7 +170,7 @@ func (r *SuiteReport) expected(name string, found bool) {
 	}
 	switch {
 	case found && !expects:
-		r.Why = append(r.Why, name+": violated and not expected by any check")
+		r.Why = append(r.Why, name+": violated and not expected by any check: "+toDo[name])
 	case !found && expects:
 		r.Why = append(r.Why, name+": expected to be violated, but holds")
 	}

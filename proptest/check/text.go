@@ -121,6 +121,7 @@ func (r *Report) text(times, all bool) string {
 	for _, w := range r.Why {
 		b.WriteString("  " + w + "\n")
 	}
+	list(&b, "what may help", r.Advice)
 	fmt.Fprintf(&b, "  %s configurations, %s steps, depth %d, at most %s in a channel",
 		thousands(r.Configurations), thousands(r.Steps), r.Depth, counted(r.WidestChannel, "message"))
 	if times {

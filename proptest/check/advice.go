@@ -1,0 +1,95 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// maxAdvised is how many types are named whose values multiply a search.
+const maxAdvised = 3
+
+// advice says what may help after a search that did not see everything: only what this check and these options leave to
+// do. It is empty for a whole search.
+func (s *System) advice(o explore.Options, res *explore.Result) []string {
+	if res.Complete {
+		return nil
+	}
+	if o.Mode == explore.RandomWalk {
+		return []string{"--search breadth-first or depth-first: random walks find errors, but never exclude them"}
+	}
+	var out []string
+	if strings.HasPrefix(res.Why, "the depth limit") {
+		return []string{"a greater --max-depth, or none"}
+	}
+	out = append(out, s.reducible(o)...)
+	if n := len(s.Check.Instances); n > 2 {
+		out = append(out, fmt.Sprintf("fewer instances: the check has %d, and each multiplies the configurations", n))
+	}
+	out = append(out, s.smaller()...)
+	switch {
+	case strings.Contains(res.Why, "memory"):
+		out = append(out, fmt.Sprintf("more memory: --max-memory, now %d MB", o.MaxBytes>>20))
+		if o.Reduce&explore.ReduceHash == 0 && o.Mode == explore.BreadthFirst {
+			out = append(out, "--reduce hash: fingerprints need less memory; the report says how likely one is that hides a configuration")
+		}
+	case strings.HasPrefix(res.Why, "the time limit"):
+		out = append(out, fmt.Sprintf("more time: --timeout, now %v", o.MaxTime))
+	case strings.HasPrefix(res.Why, "the limit of"):
+		out = append(out, fmt.Sprintf("a greater --max-configurations, now %d", o.MaxConfigurations))
+	}
+	if o.Mode == explore.BreadthFirst {
+		out = append(out, "to find errors rather than to exclude them: --search depth-first, guided (--aim CLAIM) or walk")
+	}
+	return out
+}
+
+// reducible says whether the usual reductions would find something; it asks a system of its own, as they change the one they are given.
+func (s *System) reducible(o explore.Options) []string {
+	const auto = explore.ReduceSymmetry | explore.ReduceDead
+	if o.Reduce&auto == auto {
+		return nil
+	}
+	t, err := New(s.Protocol, s.Check)
+	if err != nil {
+		return nil
+	}
+	t.reduce(auto)
+	var finds []string
+	if t.System.Symmetry != nil && o.Reduce&explore.ReduceSymmetry == 0 {
+		finds = t.System.Symmetry.Names
+	}
+	if t.dead != nil && o.Reduce&explore.ReduceDead == 0 {
+		finds = append(finds, "there are variables that nobody reads any more")
+	}
+	if len(finds) == 0 {
+		return nil
+	}
+	return []string{"--reduce auto: " + strings.Join(finds, ", ")}
+}
+
+// smaller names the types with most values.
+func (s *System) smaller() []string {
+	var types []*model.Type
+	for _, t := range s.Protocol.Types {
+		switch t.Kind {
+		case model.KindInt, model.KindEnum, model.KindOpaque, model.KindBytes:
+			if t.Count() > 2 {
+				types = append(types, t)
+			}
+		}
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(types, func(a, b *model.Type) int { return cmp.Compare(b.Count(), a.Count()) })
+	var names []string
+	for _, t := range types[:min(len(types), maxAdvised)] {
+		names = append(names, fmt.Sprintf("%s has %d values", t.Name, t.Count()))
+	}
+	return []string{"smaller `domains:` in the check: " + strings.Join(names, ", ")}
+}
