@@ -181,6 +181,23 @@ func TestDeadIsNeverRead(t *testing.T) {
 	t.Logf("random protocols: %d of %d configurations are left", left, all)
 }
 
+// TestDeadPlaces has a variable for each kind of place that reads one.
+func TestDeadPlaces(t *testing.T) {
+	p, list := compile.Load("testdata/dead/spec.yaml", compile.Options{Check: "pair"})
+	if p == nil {
+		t.Fatal(list)
+	}
+	s, err := New(p, p.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, left := s.sameWithoutDead(t, 200_000); left == 0 || left >= all {
+		t.Errorf("%d of %d configurations are left: nothing was forgotten", left, all)
+	} else {
+		t.Logf("%d of %d configurations are left", left, all)
+	}
+}
+
 // TestReducedRandom compares every reduction with the plain search on random protocols.
 func TestReducedRandom(t *testing.T) {
 	race.Skip(t)
