@@ -50,6 +50,7 @@ func (g *gen) declareEvents(f *jen.File, r *machine) {
 		}
 	}
 	g.enumConsts(f, r.kind, names, docs)
+	g.stringer(f, r.kind, r.eventNames())
 	fields = append(fields, jen.Id("From").Add(raw("fsm.Peer")).Comment("who sent the message, or whose link it is"))
 	if keys {
 		fields = append(fields, jen.Id("Key").Uint32().Comment("which instance's timer expired"))
@@ -90,15 +91,16 @@ func (g *gen) declareReports(f *jen.File, r *machine) {
 	f.Type().Id(kind).Uint8()
 	f.Line()
 	f.Comment(comment("", "The reports of "+r.typ+"."))
-	var names, docs []string
+	var names, docs, own []string
 	fields := []jen.Code{jen.Id("Kind").Id(kind)}
 	for _, n := range r.reports {
-		names, docs = append(names, n.kind), append(docs, n.r.Doc)
+		names, docs, own = append(names, n.kind), append(docs, n.r.Doc), append(own, n.r.Name)
 		if n.member != "" {
 			fields = append(fields, jen.Id(n.member).Id(n.typ).Comment("for "+n.kind))
 		}
 	}
 	g.enumConsts(f, kind, names, docs)
+	g.stringer(f, kind, own)
 	f.Line()
 	f.Comment(comment(r.report, "is what a "+r.typ+" tells the embedding program. Fields that do not belong to the kind are zero."))
 	f.Type().Id(r.report).Struct(fields...)

@@ -349,7 +349,10 @@ func (g *gen) nameReports(r *machine) {
 func EventNames(role *model.Machine) []string {
 	g := newGen(&model.Protocol{Name: role.Protocol, Messages: role.Messages}, Options{})
 	g.prepare()
-	r := g.newRole(role)
+	return g.newRole(role).eventNames()
+}
+
+func (r *machine) eventNames() []string {
 	names := make([]string, len(r.events))
 	for i, e := range r.events {
 		if names[i] = e.ev.Name; e.ev.Kind == model.EventTimer {

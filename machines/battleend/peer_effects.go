@@ -23,6 +23,16 @@ const (
 	CommandFinish                       // the simulation says that a ship is gone and its end has been shown
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "READY", "CHECKSUM", "BATTLEINPUT", "FRAMECOUNT", "begin", "checksum", "input", "finish"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind     EventKind
@@ -85,6 +95,16 @@ const (
 	ReportCatchingUp                      // this is the last frame of the battle
 	ReportEnded                           // both sides have played the last frame
 )
+
+var reportKindNames = [...]string{"begun", "heardChecksum", "heardInput", "simulate", "outOfStep", "ending", "catchingUp", "ended"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

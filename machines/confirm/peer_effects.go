@@ -23,6 +23,16 @@ const (
 	CommandChange                     // the local side changes the shared data
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "CHANGE", "confirm", "cancel", "change"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind    EventKind
@@ -37,6 +47,16 @@ type ReportKind uint8
 const (
 	ReportCancelled ReportKind = iota // a change by the other side took our agreement back
 )
+
+var reportKindNames = [...]string{"cancelled"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

@@ -48,6 +48,16 @@ const (
 	PlayerCommandLeave   // the game; its administrator ends it
 )
 
+var playerEventKindNames = [...]string{"start", "up", "lost", "NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "name", "list", "create", "enter", "say", "quit", "begin", "tune", "act", "ping", "compare", "leave"}
+
+// String returns the name as the specification has it.
+func (v PlayerEventKind) String() string {
+	if int(v) < len(playerEventKindNames) {
+		return playerEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // PlayerEvent is one event for a Player. Fields that do not belong to the kind are not looked at.
 type PlayerEvent struct {
 	Kind    PlayerEventKind
@@ -232,6 +242,16 @@ const (
 	PlayerReportTime
 	PlayerReportOutside // in the general chat again
 )
+
+var playerReportKindNames = [...]string{"connected", "games", "inside", "refused", "said", "started", "acted", "tuned", "time", "outside"}
+
+// String returns the name as the specification has it.
+func (v PlayerReportKind) String() string {
+	if int(v) < len(playerReportKindNames) {
+		return playerReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // PlayerReport is what a Player tells the embedding program. Fields that do not belong to the kind are zero.
 type PlayerReport struct {

@@ -37,6 +37,16 @@ const (
 	ServerCommandTime                                   // answers the report clock
 )
 
+var serverEventKindNames = [...]string{"start", "up", "lost", "NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "time"}
+
+// String returns the name as the specification has it.
+func (v ServerEventKind) String() string {
+	if int(v) < len(serverEventKindNames) {
+		return serverEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ServerEvent is one event for a Server. Fields that do not belong to the kind are not looked at.
 type ServerEvent struct {
 	Kind    ServerEventKind
@@ -267,6 +277,16 @@ const (
 	ServerReportClock   ServerReportKind = iota // a player asks for the time
 	ServerReportCompare                         // a player's clock is to be compared with the server's
 )
+
+var serverReportKindNames = [...]string{"clock", "compare"}
+
+// String returns the name as the specification has it.
+func (v ServerReportKind) String() string {
+	if int(v) < len(serverReportKindNames) {
+		return serverReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // ServerReport is what a Server tells the embedding program. Fields that do not belong to the kind are zero.
 type ServerReport struct {

@@ -27,6 +27,16 @@ const (
 	ClientCommandLeave                               // the user quits
 )
 
+var clientEventKindNames = [...]string{"start", "up", "lost", "JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED", "join", "loaded", "frame", "speed", "leave"}
+
+// String returns the name as the specification has it.
+func (v ClientEventKind) String() string {
+	if int(v) < len(clientEventKindNames) {
+		return clientEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ClientEvent is one event for a Client. Fields that do not belong to the kind are not looked at.
 type ClientEvent struct {
 	Kind    ClientEventKind
@@ -137,6 +147,16 @@ const (
 	ClientReportOutOfStep                         // the simulations of these players differ from the first one
 	ClientReportOver                              // the link to the server is broken
 )
+
+var clientReportKindNames = [...]string{"execute", "started", "kicked", "outOfStep", "over"}
+
+// String returns the name as the specification has it.
+func (v ClientReportKind) String() string {
+	if int(v) < len(clientReportKindNames) {
+		return clientReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // ClientReport is what a Client tells the embedding program. Fields that do not belong to the kind are zero.
 type ClientReport struct {

@@ -26,6 +26,16 @@ const (
 	ServerTimerLagTime                               // timer lagTime expired; since the last frame
 )
 
+var serverEventKindNames = [...]string{"start", "up", "lost", "JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED", "begin", "frame", "loadTime", "lagTime"}
+
+// String returns the name as the specification has it.
+func (v ServerEventKind) String() string {
+	if int(v) < len(serverEventKindNames) {
+		return serverEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ServerEvent is one event for a Server. Fields that do not belong to the kind are not looked at.
 type ServerEvent struct {
 	Kind    ServerEventKind
@@ -134,6 +144,16 @@ const (
 	ServerReportOutOfStep ServerReportKind = iota // the simulations of these clients differ from the first one
 	ServerReportSilent                            // this client has sent no commands for too long
 )
+
+var serverReportKindNames = [...]string{"outOfStep", "silent"}
+
+// String returns the name as the specification has it.
+func (v ServerReportKind) String() string {
+	if int(v) < len(serverReportKindNames) {
+		return serverReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // ServerReport is what a Server tells the embedding program. Fields that do not belong to the kind are zero.
 type ServerReport struct {

@@ -29,6 +29,16 @@ const (
 	GameserverCommandEnd     // the server shuts down
 )
 
+var gameserverEventKindNames = [...]string{"start", "up", "lost", "JOIN", "REMOVE", "PLAYERS", "ACCEPTED", "FULL", "ILLEGAL", "INCOMPATIBLE", "REMOVING", "NOT_JOINED", "ACKNOWLEDGED", "OTHER", "begin", "players", "end"}
+
+// String returns the name as the specification has it.
+func (v GameserverEventKind) String() string {
+	if int(v) < len(gameserverEventKindNames) {
+		return gameserverEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // GameserverEvent is one event for a Gameserver. Fields that do not belong to the kind are not looked at.
 type GameserverEvent struct {
 	Kind    GameserverEventKind
@@ -126,6 +136,16 @@ const (
 	GameserverReportRejected                                 // the masterserver could not make anything of the last request
 	GameserverReportUnlisted                                 // the connection to the masterserver is broken
 )
+
+var gameserverReportKindNames = [...]string{"refused", "incompatible", "rejected", "unlisted"}
+
+// String returns the name as the specification has it.
+func (v GameserverReportKind) String() string {
+	if int(v) < len(gameserverReportKindNames) {
+		return gameserverReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // GameserverReport is what a Gameserver tells the embedding program. Fields that do not belong to the kind
 // are zero.

@@ -27,6 +27,16 @@ const (
 	ImpostorCommandSay   // what only a masterserver says
 )
 
+var impostorEventKindNames = [...]string{"start", "up", "lost", "JOIN", "REMOVE", "PLAYERS", "ACCEPTED", "FULL", "ILLEGAL", "INCOMPATIBLE", "REMOVING", "NOT_JOINED", "ACKNOWLEDGED", "OTHER", "say"}
+
+// String returns the name as the specification has it.
+func (v ImpostorEventKind) String() string {
+	if int(v) < len(impostorEventKindNames) {
+		return impostorEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ImpostorEvent is one event for a Impostor. Fields that do not belong to the kind are not looked at.
 type ImpostorEvent struct {
 	Kind    ImpostorEventKind

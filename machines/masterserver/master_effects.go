@@ -26,6 +26,16 @@ const (
 	MasterReceiveOther // any other line
 )
 
+var masterEventKindNames = [...]string{"start", "up", "lost", "JOIN", "REMOVE", "PLAYERS", "ACCEPTED", "FULL", "ILLEGAL", "INCOMPATIBLE", "REMOVING", "NOT_JOINED", "ACKNOWLEDGED", "OTHER"}
+
+// String returns the name as the specification has it.
+func (v MasterEventKind) String() string {
+	if int(v) < len(masterEventKindNames) {
+		return masterEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // MasterEvent is one event for a Master. Fields that do not belong to the kind are not looked at.
 type MasterEvent struct {
 	Kind    MasterEventKind
@@ -161,6 +171,16 @@ type MasterReportKind uint8
 const (
 	MasterReportChanged MasterReportKind = iota // the page with the list is to be written anew
 )
+
+var masterReportKindNames = [...]string{"changed"}
+
+// String returns the name as the specification has it.
+func (v MasterReportKind) String() string {
+	if int(v) < len(masterReportKindNames) {
+		return masterReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // MasterReport is what a Master tells the embedding program. Fields that do not belong to the kind are zero.
 type MasterReport struct {

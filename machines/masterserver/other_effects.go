@@ -27,6 +27,16 @@ const (
 	OtherCommandAnswer // what this one says
 )
 
+var otherEventKindNames = [...]string{"start", "up", "lost", "JOIN", "REMOVE", "PLAYERS", "ACCEPTED", "FULL", "ILLEGAL", "INCOMPATIBLE", "REMOVING", "NOT_JOINED", "ACKNOWLEDGED", "OTHER", "answer"}
+
+// String returns the name as the specification has it.
+func (v OtherEventKind) String() string {
+	if int(v) < len(otherEventKindNames) {
+		return otherEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // OtherEvent is one event for a Other. Fields that do not belong to the kind are not looked at.
 type OtherEvent struct {
 	Kind    OtherEventKind

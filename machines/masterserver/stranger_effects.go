@@ -31,6 +31,16 @@ const (
 	StrangerCommandHangUp     // the connection breaks
 )
 
+var strangerEventKindNames = [...]string{"start", "up", "lost", "JOIN", "REMOVE", "PLAYERS", "ACCEPTED", "FULL", "ILLEGAL", "INCOMPATIBLE", "REMOVING", "NOT_JOINED", "ACKNOWLEDGED", "OTHER", "sayJoin", "sayRemove", "sayPlayers", "sayOther", "hangUp"}
+
+// String returns the name as the specification has it.
+func (v StrangerEventKind) String() string {
+	if int(v) < len(strangerEventKindNames) {
+		return strangerEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // StrangerEvent is one event for a Stranger. Fields that do not belong to the kind are not looked at.
 type StrangerEvent struct {
 	Kind       StrangerEventKind

@@ -55,6 +55,16 @@ const (
 	CommandReset                        // leave the match
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "INIT", "PING", "ACK", "READY", "FLEET", "TEAMNAME", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "SEEDRANDOM", "INPUTDELAY", "SELECTSHIP", "BATTLEINPUT", "FRAMECOUNT", "CHECKSUM", "ABORT", "RESET", "version", "connect", "connected", "quit", "abort", "ping", "bring", "ship", "name", "probe", "confirm", "cancel", "agree", "next", "matchOver", "pick", "skip", "ready", "checksum", "input", "finish", "reset"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind     EventKind
@@ -256,6 +266,16 @@ const (
 	ReportBack                            // the other side is back in the setup, too, and hears what is said from now on
 	ReportAborted                         // the connection is closed for this reason
 )
+
+var reportKindNames = [...]string{"initialised", "shipChanged", "nameChanged", "cancelled", "confirmed", "matchBegins", "choose", "otherPicked", "battleBegins", "heardChecksum", "heardInput", "simulate", "outOfStep", "battleEnding", "lastFrame", "battleEnded", "matchEnded", "matchReset", "alive", "back", "aborted"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

@@ -17,6 +17,16 @@ const (
 	CommandReady                  // the local side has nothing further to send at this point
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "READY", "ready"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind    EventKind
@@ -31,6 +41,16 @@ type ReportKind uint8
 const (
 	ReportPassed ReportKind = iota // both sides are ready
 )
+
+var reportKindNames = [...]string{"passed"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

@@ -21,6 +21,16 @@ const (
 	CommandEdit                   // something is said in the setup
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "RESET", "MATCH", "SETUP", "reset", "play", "edit"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind    EventKind
@@ -41,6 +51,16 @@ type ReportKind uint8
 const (
 	ReportOver ReportKind = iota // both sides know that the match is over
 )
+
+var reportKindNames = [...]string{"over"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

@@ -30,6 +30,16 @@ const (
 	TimerAsk                             // timer ask expired; RETRYWAIT_SLOTREQUEST
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "CONNECT", "CONNECT_REPLY", "DISCONNECT", "SLOT_REQUEST", "SUBDUE_SLAVE", "JOIN", "UNJOIN", "GAME_STATE", "NODE_ALIVE", "PING", "connect", "leave", "alive", "wait", "ask"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind    EventKind

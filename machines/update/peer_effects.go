@@ -17,6 +17,16 @@ const (
 	CommandChange                  // the local side changes the value
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "UPDATE", "change"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind    EventKind
@@ -37,6 +47,16 @@ type ReportKind uint8
 const (
 	ReportChanged ReportKind = iota // the other side changed the value
 )
+
+var reportKindNames = [...]string{"changed"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

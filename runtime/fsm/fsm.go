@@ -54,6 +54,22 @@ type Result struct {
 	Transition uint16
 }
 
+// String returns what became of the event, and which transition of [Info] says so: `took, transition 3`.
+func (r Result) String() string {
+	if r.Transition == NoTransition {
+		return r.Code.String()
+	}
+	var digits [5]byte
+	at := len(digits)
+	for n := r.Transition; ; n /= 10 {
+		at--
+		digits[at] = byte('0' + n%10)
+		if n < 10 {
+			return r.Code.String() + ", transition " + string(digits[at:])
+		}
+	}
+}
+
 // NoTransition is the Transition of a Result that no line of the
 // specification explains.
 const NoTransition = 0xFFFF

@@ -26,6 +26,16 @@ const (
 	NodeTimerWatchPlain // timer watch.plain expired
 )
 
+var nodeEventKindNames = [...]string{"start", "up", "lost", "HELLO", "BELL", "begin", "hush", "halt", "bell", "alive", "grid", "delay", "watch.turn", "watch.plain"}
+
+// String returns the name as the specification has it.
+func (v NodeEventKind) String() string {
+	if int(v) < len(nodeEventKindNames) {
+		return nodeEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // NodeEvent is one event for a Node. Fields that do not belong to the kind are not looked at.
 type NodeEvent struct {
 	Kind    NodeEventKind
@@ -132,6 +142,16 @@ const (
 	NodeReportDead NodeReportKind = iota
 	NodeReportTold
 )
+
+var nodeReportKindNames = [...]string{"dead", "told"}
+
+// String returns the name as the specification has it.
+func (v NodeReportKind) String() string {
+	if int(v) < len(nodeReportKindNames) {
+		return nodeReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // NodeReport is what a Node tells the embedding program. Fields that do not belong to the kind are zero.
 type NodeReport struct {

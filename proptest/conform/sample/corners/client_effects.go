@@ -22,6 +22,16 @@ const (
 	ClientCommandGo
 )
 
+var clientEventKindNames = [...]string{"start", "up", "lost", "HELLO", "DEAL", "SUM", "NOTE", "RING", "PING", "go"}
+
+// String returns the name as the specification has it.
+func (v ClientEventKind) String() string {
+	if int(v) < len(clientEventKindNames) {
+		return clientEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ClientEvent is one event for a Client. Fields that do not belong to the kind are not looked at.
 type ClientEvent struct {
 	Kind    ClientEventKind

@@ -29,6 +29,16 @@ const (
 	ServerTimerSpareBellArmed // timer spareBell.armed expired
 )
 
+var serverEventKindNames = [...]string{"start", "up", "lost", "HELLO", "DEAL", "SUM", "NOTE", "RING", "PING", "add", "pick", "quiet", "raise", "loop", "idle", "bells.armed", "spareBell.armed"}
+
+// String returns the name as the specification has it.
+func (v ServerEventKind) String() string {
+	if int(v) < len(serverEventKindNames) {
+		return serverEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ServerEvent is one event for a Server. Fields that do not belong to the kind are not looked at.
 type ServerEvent struct {
 	Kind    ServerEventKind
@@ -158,6 +168,16 @@ const (
 	ServerReportDone ServerReportKind = iota
 	ServerReportRung
 )
+
+var serverReportKindNames = [...]string{"done", "rung"}
+
+// String returns the name as the specification has it.
+func (v ServerReportKind) String() string {
+	if int(v) < len(serverReportKindNames) {
+		return serverReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // ServerReport is what a Server tells the embedding program. Fields that do not belong to the kind are zero.
 type ServerReport struct {

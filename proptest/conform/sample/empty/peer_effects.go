@@ -16,6 +16,16 @@ const (
 	CommandGo
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "go"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind EventKind

@@ -25,6 +25,16 @@ const (
 	TimerLoneAgain // timer lone.again expired
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "FLEET", "NAME", "PUT", "GOT", "BYE", "go", "leave", "retry", "sync.again", "lone.again"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind    EventKind
@@ -102,6 +112,16 @@ const (
 	ReportMoved ReportKind = iota
 	ReportOver
 )
+
+var reportKindNames = [...]string{"moved", "over"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

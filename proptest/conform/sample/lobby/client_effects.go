@@ -27,6 +27,16 @@ const (
 	ClientCommandOn // asks who is here
 )
 
+var clientEventKindNames = [...]string{"start", "up", "lost", "JOIN", "LEAVE", "SAY", "ASK", "SEATED", "HEARD", "ROSTER", "GOODBYE", "join", "leave", "say", "on"}
+
+// String returns the name as the specification has it.
+func (v ClientEventKind) String() string {
+	if int(v) < len(clientEventKindNames) {
+		return clientEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ClientEvent is one event for a Client. Fields that do not belong to the kind are not looked at.
 type ClientEvent struct {
 	Kind    ClientEventKind

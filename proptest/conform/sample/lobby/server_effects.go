@@ -25,6 +25,16 @@ const (
 	ServerCommandShut
 )
 
+var serverEventKindNames = [...]string{"start", "up", "lost", "JOIN", "LEAVE", "SAY", "ASK", "SEATED", "HEARD", "ROSTER", "GOODBYE", "tell", "shut"}
+
+// String returns the name as the specification has it.
+func (v ServerEventKind) String() string {
+	if int(v) < len(serverEventKindNames) {
+		return serverEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ServerEvent is one event for a Server. Fields that do not belong to the kind are not looked at.
 type ServerEvent struct {
 	Kind    ServerEventKind
@@ -139,6 +149,16 @@ type ServerReportKind uint8
 const (
 	ServerReportCrowded ServerReportKind = iota
 )
+
+var serverReportKindNames = [...]string{"crowded"}
+
+// String returns the name as the specification has it.
+func (v ServerReportKind) String() string {
+	if int(v) < len(serverReportKindNames) {
+		return serverReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // ServerReport is what a Server tells the embedding program. Fields that do not belong to the kind are zero.
 type ServerReport struct {

@@ -57,6 +57,16 @@ const (
 	TimerFsmTimer   // timer fsm.timer expired
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "MESSAGE", "NASTY", "ENTRY", "BAG", "STRING", "KIND", "STATE", "ROW", "HEADER", "func", "type", "step", "frame", "frameSize", "effects", "effect", "info", "len", "string", "error", "append", "min", "from", "kind", "key", "message", "machine", "event", "report", "start_", "timeout", "linkUp", "linkLost", "legal", "refusal", "appendEvent", "new", "go", "timer", "late", "bytes.timer", "fsm.timer"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event2 is one event for a Nasty. Fields that do not belong to the kind are not looked at.
 type Event2 struct {
 	Kind     EventKind
@@ -509,6 +519,16 @@ const (
 	ReportLen
 	ReportType
 )
+
+var reportKindNames = [...]string{"kind", "string", "report", "len", "type"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Nasty tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

@@ -20,6 +20,16 @@ const (
 	TimerOuterInnerLate // timer outer.inner.late expired
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "HIT", "go", "again", "outer.slow", "outer.inner.late"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind    EventKind
@@ -87,6 +97,16 @@ type ReportKind uint8
 const (
 	ReportHeard ReportKind = iota
 )
+
+var reportKindNames = [...]string{"heard"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

@@ -19,6 +19,16 @@ const (
 	NewPlayerCommandNew
 )
 
+var newPlayerEventKindNames = [...]string{"start", "up", "lost", "PLAYER", "NEW_PLAYER", "newPlayer", "new"}
+
+// String returns the name as the specification has it.
+func (v NewPlayerEventKind) String() string {
+	if int(v) < len(newPlayerEventKindNames) {
+		return newPlayerEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // NewPlayerEvent is one event for a NewPlayer3. Fields that do not belong to the kind are not looked at.
 type NewPlayerEvent struct {
 	Kind    NewPlayerEventKind

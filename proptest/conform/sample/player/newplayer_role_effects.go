@@ -18,6 +18,16 @@ const (
 	NewPlayerReceiveNewPlayer22
 )
 
+var newPlayerEventKind2Names = [...]string{"start", "up", "lost", "PLAYER", "NEW_PLAYER", "newPlayer"}
+
+// String returns the name as the specification has it.
+func (v NewPlayerEventKind2) String() string {
+	if int(v) < len(newPlayerEventKind2Names) {
+		return newPlayerEventKind2Names[v]
+	}
+	return "invalid"
+}
+
 // NewPlayerEvent2 is one event for a NewPlayer4. Fields that do not belong to the kind are not looked at.
 type NewPlayerEvent2 struct {
 	Kind    NewPlayerEventKind2

@@ -20,6 +20,16 @@ const (
 	PlayerCommandPlayerInfo
 )
 
+var playerEventKindNames = [...]string{"start", "up", "lost", "PLAYER", "NEW_PLAYER", "newPlayer", "player", "playerInfo"}
+
+// String returns the name as the specification has it.
+func (v PlayerEventKind) String() string {
+	if int(v) < len(playerEventKindNames) {
+		return playerEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // PlayerEvent is one event for a Player2. Fields that do not belong to the kind are not looked at.
 type PlayerEvent struct {
 	Kind       PlayerEventKind
@@ -95,6 +105,16 @@ type PlayerReportKind uint8
 const (
 	PlayerReportPlayer PlayerReportKind = iota
 )
+
+var playerReportKindNames = [...]string{"player"}
+
+// String returns the name as the specification has it.
+func (v PlayerReportKind) String() string {
+	if int(v) < len(playerReportKindNames) {
+		return playerReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // PlayerReport is what a Player2 tells the embedding program. Fields that do not belong to the kind are
 // zero.

@@ -20,6 +20,16 @@ const (
 	CommandTell
 )
 
+var eventKindNames = [...]string{"start", "up", "lost", "HELLO", "RANK", "BACK", "begin", "tell"}
+
+// String returns the name as the specification has it.
+func (v EventKind) String() string {
+	if int(v) < len(eventKindNames) {
+		return eventKindNames[v]
+	}
+	return "invalid"
+}
+
 // Event is one event for a Node. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind    EventKind
@@ -102,6 +112,16 @@ type ReportKind uint8
 const (
 	ReportElected ReportKind = iota
 )
+
+var reportKindNames = [...]string{"elected"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string {
+	if int(v) < len(reportKindNames) {
+		return reportKindNames[v]
+	}
+	return "invalid"
+}
 
 // Report is what a Node tells the embedding program. Fields that do not belong to the kind are zero.
 type Report struct {

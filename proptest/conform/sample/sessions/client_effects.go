@@ -25,6 +25,16 @@ const (
 	ClientCommandBye
 )
 
+var clientEventKindNames = [...]string{"start", "up", "lost", "HELLO", "WELCOME", "FULL", "PING", "PONG", "BYE", "TAKEN", "join", "ping", "bye"}
+
+// String returns the name as the specification has it.
+func (v ClientEventKind) String() string {
+	if int(v) < len(clientEventKindNames) {
+		return clientEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ClientEvent is one event for a Client. Fields that do not belong to the kind are not looked at.
 type ClientEvent struct {
 	Kind    ClientEventKind

@@ -22,6 +22,16 @@ const (
 	ServerReceiveTaken // somebody else has got a place
 )
 
+var serverEventKindNames = [...]string{"start", "up", "lost", "HELLO", "WELCOME", "FULL", "PING", "PONG", "BYE", "TAKEN"}
+
+// String returns the name as the specification has it.
+func (v ServerEventKind) String() string {
+	if int(v) < len(serverEventKindNames) {
+		return serverEventKindNames[v]
+	}
+	return "invalid"
+}
+
 // ServerEvent is one event for a Server. Fields that do not belong to the kind are not looked at.
 type ServerEvent struct {
 	Kind    ServerEventKind
@@ -113,6 +123,16 @@ type ServerReportKind uint8
 const (
 	ServerReportLeft ServerReportKind = iota
 )
+
+var serverReportKindNames = [...]string{"left"}
+
+// String returns the name as the specification has it.
+func (v ServerReportKind) String() string {
+	if int(v) < len(serverReportKindNames) {
+		return serverReportKindNames[v]
+	}
+	return "invalid"
+}
 
 // ServerReport is what a Server tells the embedding program. Fields that do not belong to the kind are zero.
 type ServerReport struct {
