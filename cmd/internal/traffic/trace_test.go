@@ -78,6 +78,19 @@ func TestARecordIsARun(t *testing.T) {
 	}
 }
 
+// TestStepsOfARecord: a trace has nothing to list that its lines do not say, and the report says where they are drawn.
+func TestStepsOfARecord(t *testing.T) {
+	r, err := replayTrace(t, record(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	r.WriteText(&text, true)
+	if want := "those of a trace are its lines: fsmviz --seq " + r.File + " shows them"; !strings.Contains(text.String(), want) {
+		t.Errorf("no %q in\n%s", want, text.String())
+	}
+}
+
 // Whatever is changed in a record, it is no longer a run, and the report says where and why.
 func TestTamperedRecords(t *testing.T) {
 	good := record(t)
