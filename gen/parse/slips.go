@@ -144,16 +144,7 @@ func colonSlip(src *ast.Source, c complaint, line int) *slip {
 		return nil
 	}
 	if i := strings.LastIndex(here[:min(col, len(here))], ": "); i >= 0 {
-		key := strings.TrimLeft(here[:i], " -")
-		key = key[strings.LastIndexAny(key, "{, ")+1:]
-		value := strings.TrimSpace(here[i+2:])
-		if inBraces {
-			value, _, _ = strings.Cut(value, "}")
-		}
-		hint := ""
-		if len(value) <= 60 && !strings.ContainsAny(value, `"`) {
-			hint = "write `" + key + ": \"" + value + "\"`"
-		}
+		hint := quoteHint(here, i, inBraces)
 		return &slip{c.at, c.at + 1, "quote the text: a colon followed by a space starts a value", hint}
 	}
 	n := before(src, line)
@@ -170,6 +161,46 @@ func colonSlip(src *ast.Source, c complaint, line int) *slip {
 		return missingColon(src, n)
 	}
 	return nil
+}
+
+// quoteHint is the remedy for a value with a colon: the key whose colon stands at i, with the value in quotes.
+func quoteHint(here string, i int, inBraces bool) string {
+	key := strings.TrimLeft(here[:i], " -")
+	key = key[strings.LastIndexAny(key, "{[, ")+1:]
+	value := here[i+2:]
+	if inBraces {
+		value = value[:valueEnd(value)]
+	}
+	value = strings.TrimSpace(value)
+	quote := `"`
+	if strings.ContainsAny(value, `"\`) {
+		quote, value = "'", strings.ReplaceAll(value, "'", "''")
+	}
+	if len(value) > 100 || value == "" {
+		return ""
+	}
+	return "write `" + key + ": " + quote + value + quote + "`"
+}
+
+// valueEnd is where a value inside braces ends that should have been quoted: at the comma or the closing
+// brace that belong to the braces around it, not to brackets of its own.
+func valueEnd(text string) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth < 0 {
+				return i
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(text)
 }
 
 func missingColon(src *ast.Source, line int) *slip {
