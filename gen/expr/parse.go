@@ -124,7 +124,8 @@ func (p *parser) at(from int) base {
 	if p.nodes > maxNodes && p.err == nil {
 		p.fail(from, from, "the expression is too long")
 	}
-	return base{p.place(from, max(from, p.last))}
+	to := max(from, p.last)
+	return base{p.place(from, to), p.text[from:to]}
 }
 
 var precedence = map[string]int{
@@ -247,7 +248,7 @@ func (p *parser) fields() []FieldValue {
 	var fields []FieldValue
 	for p.err == nil && !p.is("}") {
 		n, at := p.name("a field's name")
-		f := FieldValue{n, at, &Ident{base{at}, n}}
+		f := FieldValue{n, at, &Ident{base{at, n}, n}}
 		if p.accept(":") {
 			f.Value = p.expr(0)
 		}

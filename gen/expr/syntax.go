@@ -8,7 +8,20 @@ import "github.com/parley-go/parley/gen/diag"
 // Node is an expression as written.
 type Node interface{ Pos() diag.Span }
 
-type base struct{ Span diag.Span }
+type base struct {
+	Span diag.Span
+	text string
+}
+
+func (b *base) words() string { return b.text }
+
+// Source is what the author wrote for n, "" where n was made from something else.
+func Source(n Node) string {
+	if w, ok := n.(interface{ words() string }); ok {
+		return w.words()
+	}
+	return ""
+}
 
 // Pos returns the place of the expression.
 func (b *base) Pos() diag.Span { return b.Span }

@@ -118,23 +118,23 @@ func ParseGroup(text string, place Place) (*Group, *Error) {
 }
 
 // At builds a list node for values that are written as a YAML list.
-func At(span diag.Span, elems []Node) *List { return &List{base{span}, elems} }
+func At(span diag.Span, elems []Node) *List { return &List{base{Span: span}, elems} }
 
 // Name builds a name that is nowhere written as such.
-func Name(name string, at diag.Span) Node { return &Ident{base{at}, name} }
+func Name(name string, at diag.Span) Node { return &Ident{base{at, name}, name} }
 
 // Of builds x.name.
-func Of(x Node, name string, at diag.Span) Node { return &Select{base{at}, x, name, at} }
+func Of(x Node, name string, at diag.Span) Node { return &Select{base{Span: at}, x, name, at} }
 
 // With builds x[args].
-func With(x Node, args []Node, at diag.Span) Node { return &Index{base{at}, x, args} }
+func With(x Node, args []Node, at diag.Span) Node { return &Index{base{Span: at}, x, args} }
 
 // Shorthand builds x{a, b}; without fields it is x itself.
 func Shorthand(x Node, fields []string, at diag.Span) Node {
 	if len(fields) == 0 {
 		return x
 	}
-	lit := &Literal{base: base{at}, X: x}
+	lit := &Literal{base: base{Span: at}, X: x}
 	for _, f := range fields {
 		lit.Fields = append(lit.Fields, FieldValue{f, at, Name(f, at)})
 	}

@@ -128,7 +128,7 @@ func effect(s model.Stmt, o Options) []string {
 		}
 		return []string{short(model.SetString(s))}
 	case *model.Send:
-		return []string{"send " + short(model.SendString(s))}
+		return []string{"send " + sendText(s, o)}
 	case *model.ReportStmt:
 		return []string{"report " + short(model.ReportString(s))}
 	case *model.Run:
@@ -136,11 +136,33 @@ func effect(s model.Stmt, o Options) []string {
 	case *model.If:
 		return conditional(s, o)
 	case *model.Each:
+		if s.As != nil {
+			return effect(s.As, o)
+		}
 		return prefixed("for each "+s.Local.Name+": ", effects(s.Body, o))
 	case *model.Refuse:
 		return []string{"refuse"}
 	}
 	return []string{strings.TrimSuffix(strings.Replace(model.StmtString(s), ": ", " ", 1), ":")}
+}
+
+// sendText is a message and, behind it whole, to whom it goes if that is not the only peer.
+func sendText(s *model.Send, o Options) string {
+	message := *s
+	message.Dest, message.To = model.ToPeer, nil
+	text, to := model.SendString(&message), ""
+	switch s.Dest {
+	case model.ToSender:
+		to = " to sender"
+	case model.ToBroadcast:
+		to = " to all"
+	case model.ToExpr:
+		to = " to " + model.ExprString(s.To)
+	}
+	if o.Detail == Everything {
+		return text + to
+	}
+	return shorten(text, 30) + shorten(to, 30)
 }
 
 func conditional(s *model.If, o Options) []string {

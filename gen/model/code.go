@@ -9,13 +9,29 @@ import "github.com/parley-go/parley/gen/diag"
 type Expr interface {
 	Type() *Type
 	Pos() diag.Span
+	written() Written
 }
 
 // ExprBase carries what all expressions have.
 type ExprBase struct {
 	T    *Type
 	Span diag.Span
+	// Written is what the author has for an expression that the resolver wrote out in other ones, for
+	// people only: it says nothing of what the expression does.
+	Written Written
 }
+
+// Written is the author's text of an expression that the resolver wrote out; zero: as it prints.
+type Written struct {
+	Text string
+	// Loose is an operation of two operands, `key in map`: among other operators it needs parentheses.
+	Loose bool
+}
+
+// SetWritten says what the author has for the expression.
+func (b *ExprBase) SetWritten(w Written) { b.Written = w }
+
+func (b *ExprBase) written() Written { return b.Written }
 
 // Type returns the type of the expression.
 func (b *ExprBase) Type() *Type { return b.T }
@@ -302,6 +318,9 @@ type (
 		Values *Type
 		Over   Expr
 		Body   []Stmt
+		// As is the statement that the author has for this loop, for people only: a send or close to
+		// a set of instances. nil: the author wrote the loop.
+		As Stmt
 	}
 	// Close asks for the link to be closed after all that was sent.
 	Close struct {

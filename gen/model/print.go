@@ -7,12 +7,28 @@ import (
 )
 
 // ExprString writes e as an author would: constants by their names, with no more parentheses than needed.
-// What the resolver put in ([Some], [Unwrap]) is not shown. A nil e gives "".
-func ExprString(e Expr) string {
+// What the resolver put in ([Some], [Unwrap]) is not shown, and what it wrote out is shown as the
+// author has it ([ExprBase.Written]). A nil e gives "".
+func ExprString(e Expr) string { return shown.whole(e) }
+
+// MeaningString writes all of e, what the resolver wrote out too. It is for comparing: expressions with
+// equal texts mean the same, which the words of an author do not promise once a copy of e says
+// something else.
+func MeaningString(e Expr) string { return meant.whole(e) }
+
+// printer writes expressions: as the author has them, or all that is meant.
+type printer bool
+
+const (
+	shown printer = true
+	meant printer = false
+)
+
+func (p printer) whole(e Expr) string {
 	if e == nil {
 		return ""
 	}
-	return printExpr(e, precLowest)
+	return p.expr(e, precLowest)
 }
 
 // TypeString writes t by its name, or as it is written in place.
@@ -107,7 +123,14 @@ var builtins = [...]string{
 func (b Builtin) String() string { return builtins[b] }
 
 // printExpr writes e, in parentheses if it holds together less tightly than prec.
-func printExpr(e Expr, prec int) string {
+func (p printer) expr(e Expr, prec int) string {
+	if w := e.written(); bool(p) && w.Text != "" {
+		own := precPostfix
+		if w.Loose {
+			own = precCompare
+		}
+		return paren(w.Text, own, prec)
+	}
 	switch e := e.(type) {
 	case *Lit:
 		return printLit(e)
@@ -116,46 +139,46 @@ func printExpr(e Expr, prec int) string {
 	case *None:
 		return "none"
 	case *Some:
-		return printExpr(e.X, prec)
+		return p.expr(e.X, prec)
 	case *Unwrap:
-		return printExpr(e.X, prec)
+		return p.expr(e.X, prec)
 	case *VarRef:
-		return printPath(e.Inst, e.Path) + e.Var.Name
+		return p.path(e.Inst, e.Path) + e.Var.Name
 	case *LocalRef:
 		return e.Local.Name
 	case *Down:
-		return printPath(e.Inst, nil) + "down"
+		return p.path(e.Inst, nil) + "down"
 	case *Sender:
 		return "sender"
 	case *StateTest:
-		return printStates(e, prec)
+		return p.states(e, prec)
 	case *TimerTest:
-		return printPath(e.Inst, e.Path) + printTimer(e.Timer, e.Keys)
+		return p.path(e.Inst, e.Path) + p.timer(e.Timer, e.Keys)
 	case *FieldRef:
-		return printExpr(e.X, precPostfix) + "." + e.Field.Name
+		return p.expr(e.X, precPostfix) + "." + e.Field.Name
 	case *Index:
-		return printExpr(e.X, precPostfix) + "[" + ExprString(e.I) + "]"
+		return p.expr(e.X, precPostfix) + "[" + p.whole(e.I) + "]"
 	case *Unary:
-		return paren(e.Op.String()+printExpr(e.X, precUnary), precUnary, prec)
+		return paren(e.Op.String()+p.expr(e.X, precUnary), precUnary, prec)
 	case *Binary:
-		return printBinary(e, prec)
+		return p.binary(e, prec)
 	case *Call:
-		return printCall(e, prec)
+		return p.call(e, prec)
 	}
-	return printCompound(e)
+	return p.compound(e)
 }
 
 // printCompound writes the kinds of expression that have brackets of their own.
-func printCompound(e Expr) string {
+func (p printer) compound(e Expr) string {
 	switch e := e.(type) {
 	case *RecordLit:
-		return e.T.Name + printFields(e.T.Fields, e.Fields)
+		return e.T.Name + p.fields(e.T.Fields, e.Fields)
 	case *ListLit:
-		return "[" + printList(e.Elems) + "]"
+		return "[" + p.list(e.Elems) + "]"
 	case *Build:
-		text := "[" + ExprString(e.Elem) + " for " + e.Local.Name + " in " + printOver(e.Values, e.Over)
+		text := "[" + p.whole(e.Elem) + " for " + e.Local.Name + " in " + p.over(e.Values, e.Over)
 		if e.If != nil {
-			text += " if " + ExprString(e.If)
+			text += " if " + p.whole(e.If)
 		}
 		return text + "]"
 	case *Find:
@@ -163,15 +186,15 @@ func printCompound(e Expr) string {
 		if e.Count {
 			word = "count"
 		}
-		return word + "(" + e.Local.Name + " in " + printOver(e.Values, e.Over) + ": " + ExprString(e.X) + ")"
+		return word + "(" + e.Local.Name + " in " + p.over(e.Values, e.Over) + ": " + p.whole(e.X) + ")"
 	case *Quantified:
 		word := "some"
 		if e.All {
 			word = "all"
 		}
-		return word + "(" + e.Local.Name + " in " + printOver(e.Values, e.Over) + ": " + ExprString(e.X) + ")"
+		return word + "(" + e.Local.Name + " in " + p.over(e.Values, e.Over) + ": " + p.whole(e.X) + ")"
 	case *ChanLen:
-		return printChanLen(e)
+		return p.chanLen(e)
 	}
 	return fmt.Sprintf("%T", e)
 }
@@ -196,7 +219,7 @@ func printLit(e *Lit) string {
 	return strconv.FormatInt(e.Value, 10)
 }
 
-func printBinary(e *Binary, prec int) string {
+func (p printer) binary(e *Binary, prec int) string {
 	op := operators[e.Op]
 	left, right := op.prec, op.prec+1
 	switch op.prec {
@@ -206,9 +229,9 @@ func printBinary(e *Binary, prec int) string {
 		left = op.prec + 1
 	}
 	if c, ok := e.X.(*ChanLen); ok && e.Op == OpEq && c.Message == nil && !c.Self && isZero(e.Y) {
-		return "empty" + strings.TrimPrefix(printChanLen(c), "len")
+		return "empty" + strings.TrimPrefix(p.chanLen(c), "len")
 	}
-	return paren(printExpr(e.X, left)+" "+op.text+" "+printExpr(e.Y, right), op.prec, prec)
+	return paren(p.expr(e.X, left)+" "+op.text+" "+p.expr(e.Y, right), op.prec, prec)
 }
 
 func isZero(e Expr) bool {
@@ -217,10 +240,10 @@ func isZero(e Expr) bool {
 }
 
 // printStates writes a test for several states as the tests for each.
-func printStates(e *StateTest, prec int) string {
+func (p printer) states(e *StateTest, prec int) string {
 	tests := make([]string, len(e.States))
 	for i, s := range e.States {
-		tests[i] = printPath(e.Inst, e.Path) + s.Name
+		tests[i] = p.path(e.Inst, e.Path) + s.Name
 	}
 	if len(tests) == 1 {
 		return tests[0]
@@ -228,25 +251,25 @@ func printStates(e *StateTest, prec int) string {
 	return paren(strings.Join(tests, " || "), precOr, prec)
 }
 
-func printCall(e *Call, prec int) string {
+func (p printer) call(e *Call, prec int) string {
 	if e.Fn == FnContains && len(e.Args) == 2 {
 		if _, ok := e.Args[0].(*ListLit); ok {
-			return paren(printExpr(e.Args[1], precAdd)+" in "+ExprString(e.Args[0]), precCompare, prec)
+			return paren(p.expr(e.Args[1], precAdd)+" in "+p.whole(e.Args[0]), precCompare, prec)
 		}
 	}
-	return e.Fn.String() + "(" + printList(e.Args) + ")"
+	return e.Fn.String() + "(" + p.list(e.Args) + ")"
 }
 
-func printList(list []Expr) string {
+func (p printer) list(list []Expr) string {
 	parts := make([]string, len(list))
 	for i, e := range list {
-		parts[i] = ExprString(e)
+		parts[i] = p.whole(e)
 	}
 	return strings.Join(parts, ", ")
 }
 
 // printFields writes the fields of a literal: `{slot: 3, value}`, nothing without fields.
-func printFields(fields []*Field, values []Expr) string {
+func (p printer) fields(fields []*Field, values []Expr) string {
 	if len(fields) == 0 {
 		return ""
 	}
@@ -254,7 +277,7 @@ func printFields(fields []*Field, values []Expr) string {
 	for i, f := range fields {
 		v := ""
 		if i < len(values) {
-			v = ExprString(values[i])
+			v = p.whole(values[i])
 		}
 		if parts[i] = f.Name + ": " + v; v == f.Name {
 			parts[i] = v
@@ -263,40 +286,40 @@ func printFields(fields []*Field, values []Expr) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-func printOver(values *Type, over Expr) string {
+func (p printer) over(values *Type, over Expr) string {
 	if values != nil {
 		return TypeString(values)
 	}
-	return ExprString(over)
+	return p.whole(over)
 }
 
 // printPath writes the way to a machine with a dot behind it: `a.fleet[true, 0].`.
-func printPath(inst *Instance, path Path) string {
+func (p printer) path(inst *Instance, path Path) string {
 	var b strings.Builder
 	if inst != nil {
 		b.WriteString(inst.Name + ".")
 	}
 	for _, s := range path {
-		b.WriteString(printPart(s.Part, s.Keys) + ".")
+		b.WriteString(p.part(s.Part, s.Keys) + ".")
 	}
 	return b.String()
 }
 
-func printPart(p *Part, keys []Expr) string {
+func (p printer) part(part *Part, keys []Expr) string {
 	if len(keys) == 0 {
-		return p.Name
+		return part.Name
 	}
-	return p.Name + "[" + printList(keys) + "]"
+	return part.Name + "[" + p.list(keys) + "]"
 }
 
-func printTimer(t *Timer, keys []Expr) string {
+func (p printer) timer(t *Timer, keys []Expr) string {
 	if len(keys) == 0 {
 		return t.Name
 	}
-	return t.Name + "[" + printList(keys) + "]"
+	return t.Name + "[" + p.list(keys) + "]"
 }
 
-func printChanLen(e *ChanLen) string {
+func (p printer) chanLen(e *ChanLen) string {
 	var args []string
 	switch {
 	case e.Self && e.Out:

@@ -18,7 +18,7 @@ func StmtString(s Stmt) string {
 	case *Run:
 		return "run: " + RunString(s)
 	case *Restart:
-		return "restart: " + printPart(s.Part, s.Keys)
+		return "restart: " + shown.part(s.Part, s.Keys)
 	case *StartTimer:
 		if s.Ticks != nil {
 			return "start: " + TimerString(s) + ", ticks: " + ExprString(s.Ticks)
@@ -33,7 +33,10 @@ func StmtString(s Stmt) string {
 		}
 		return text
 	case *Each:
-		return "each: {" + s.Local.Name + ": " + printOver(s.Values, s.Over) + "}, do: [" + StmtsString(s.Body) + "]"
+		if s.As != nil {
+			return StmtString(s.As)
+		}
+		return "each: {" + s.Local.Name + ": " + shown.over(s.Values, s.Over) + "}, do: [" + StmtsString(s.Body) + "]"
 	case *Close:
 		return "close:" + printDest(s.Dest, s.To, " ")
 	case *Refuse:
@@ -54,28 +57,28 @@ func StmtsString(list []Stmt) string {
 // SendString writes the message that s sends, and to whom if that is not the
 // only peer: `UPDATE{value}`, `PONG, to: sender`.
 func SendString(s *Send) string {
-	return s.Message.Name + printFields(s.Message.Fields, s.Fields) + printDest(s.Dest, s.To, ", to: ")
+	return s.Message.Name + shown.fields(s.Message.Fields, s.Fields) + printDest(s.Dest, s.To, ", to: ")
 }
 
 // ReportString writes the report that s makes: `changed{item, value}`.
 func ReportString(s *ReportStmt) string {
-	return s.Report.Name + printFields(s.Report.Fields, s.Fields)
+	return s.Report.Name + shown.fields(s.Report.Fields, s.Fields)
 }
 
 // TimerString writes the timer that a start or stop is about: `alive[p]`.
 func TimerString(s Stmt) string {
 	switch s := s.(type) {
 	case *StartTimer:
-		return printTimer(s.Timer, s.Keys)
+		return shown.timer(s.Timer, s.Keys)
 	case *StopTimer:
-		return printTimer(s.Timer, s.Keys)
+		return shown.timer(s.Timer, s.Keys)
 	}
 	return ""
 }
 
 // RunString writes the part and the event that s gives it: `fleet[true, slot].change{ship}`.
 func RunString(s *Run) string {
-	return printPart(s.Part, s.Keys) + "." + s.Event.Name + printFields(s.Event.Fields, s.Args)
+	return shown.part(s.Part, s.Keys) + "." + s.Event.Name + shown.fields(s.Event.Fields, s.Args)
 }
 
 // SetString writes an assignment as people do on paper: `own = value`.

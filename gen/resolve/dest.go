@@ -13,6 +13,7 @@ type dest struct {
 	// several: one after the other to each of a set of instances.
 	several model.Expr
 	local   *model.Local
+	set     model.Expr // several, as the author has it
 }
 
 func (w *stmts) send(n, v *ast.Node, base model.StmtBase) []model.Stmt {
@@ -32,7 +33,10 @@ func (w *stmts) send(n, v *ast.Node, base model.StmtBase) []model.Stmt {
 	if !ok {
 		return nil
 	}
-	return d.each(&model.Send{StmtBase: base, Message: m, Fields: fields, Dest: d.kind, To: d.to}, base)
+	send := func(to model.Expr) model.Stmt {
+		return &model.Send{StmtBase: base, Message: m, Fields: fields, Dest: d.kind, To: to}
+	}
+	return d.each(send, base)
 }
 
 func (w *stmts) close(n *ast.Node, base model.StmtBase) []model.Stmt {
@@ -43,15 +47,15 @@ func (w *stmts) close(n *ast.Node, base model.StmtBase) []model.Stmt {
 	if !ok {
 		return nil
 	}
-	return d.each(&model.Close{StmtBase: base, Dest: d.kind, To: d.to}, base)
+	return d.each(func(to model.Expr) model.Stmt { return &model.Close{StmtBase: base, Dest: d.kind, To: to} }, base)
 }
 
 // each puts a loop around a statement that is for several.
-func (d *dest) each(st model.Stmt, base model.StmtBase) []model.Stmt {
+func (d *dest) each(st func(to model.Expr) model.Stmt, base model.StmtBase) []model.Stmt {
 	if d.several == nil {
-		return []model.Stmt{st}
+		return []model.Stmt{st(d.to)}
 	}
-	return []model.Stmt{&model.Each{StmtBase: base, Local: d.local, Over: d.several, Body: []model.Stmt{st}}}
+	return []model.Stmt{&model.Each{StmtBase: base, Local: d.local, Over: d.several, Body: []model.Stmt{st(d.to)}, As: st(d.set)}}
 }
 
 // dest resolves `to`; n may be nil. It comes last in a statement, so that the local of several is behind
@@ -116,5 +120,5 @@ func (w *stmts) several(set model.Expr, at diag.Span) (dest, bool) {
 	l := &model.Local{Name: "peer", Type: t.Elem, Offset: w.max}
 	w.max++
 	to := &model.LocalRef{ExprBase: model.ExprBase{T: t.Elem, Span: at}, Local: l}
-	return dest{kind: model.ToExpr, to: to, several: others, local: l}, true
+	return dest{kind: model.ToExpr, to: to, several: others, local: l, set: set}, true
 }

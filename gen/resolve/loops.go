@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"strings"
+
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/expr"
 	"github.com/parley-go/parley/gen/model"
@@ -176,7 +178,7 @@ func (s *scope) hasKey(m, key model.Expr, at diag.Span) model.Expr {
 
 func (s *scope) quantified(n *expr.Quantified, base model.ExprBase) model.Expr {
 	if list, ok := s.through(n.Var, n.VarPos, n.Over, n.X); ok {
-		return s.allOf(n, list)
+		return s.words(s.allOf(n, list), n)
 	}
 	g := s.over(n.Over)
 	if g.each == nil {
@@ -206,6 +208,9 @@ func (s *scope) quantified(n *expr.Quantified, base model.ExprBase) model.Expr {
 		out = &model.Quantified{ExprBase: base, All: n.Fn == "all", Local: local, Values: g.values, Over: g.over, X: x}
 	}
 	s.carry(out, g.over, x)
+	if g.of != nil {
+		return s.words(out, n)
+	}
 	return out
 }
 
@@ -255,10 +260,10 @@ func (s *scope) build(n *expr.Build, base model.ExprBase, want *model.Type) mode
 	}
 	if ok {
 		if n.If != nil {
-			return s.filtered(n, bounds, base, want)
+			return s.words(s.filtered(n, bounds, base, want), n)
 		}
 		list := expr.At(n.Pos(), nil)
-		return s.listOf(list, base, want, func(f func(expr.Node) bool) bool { return s.eachOf(n, bounds, f) })
+		return s.words(s.listOf(list, base, want, func(f func(expr.Node) bool) bool { return s.eachOf(n, bounds, f) }), n)
 	}
 	g := s.over(n.Over)
 	if g.each == nil {
@@ -305,6 +310,9 @@ func (s *scope) build(n *expr.Build, base model.ExprBase, want *model.Type) mode
 	}
 	b.T = t
 	s.carry(b, g.over, b.Elem, b.If)
+	if g.of != nil {
+		return s.words(b, n)
+	}
 	return b
 }
 
@@ -344,4 +352,16 @@ func (s *scope) fillsArray(n *expr.Build, b *model.Build, t *model.Type) bool {
 		return false
 	}
 	return true
+}
+
+// words keeps the author's words of an expression that was written out in others; e may be nil. What
+// stands inside a text that is itself written out for several instances means another one each time, and
+// keeps no words of its own.
+func (s *scope) words(e model.Expr, n expr.Node) model.Expr {
+	b, ok := e.(interface{ SetWritten(model.Written) })
+	if text := strings.Join(strings.Fields(expr.Source(n)), " "); ok && text != "" && len(s.binds) == 0 {
+		_, loose := n.(*expr.Binary)
+		b.SetWritten(model.Written{Text: text, Loose: loose})
+	}
+	return e
 }

@@ -257,7 +257,7 @@ func (s *scope) membership(n *expr.Binary, base model.ExprBase) model.Expr {
 			if x == nil {
 				return nil
 			}
-			return s.hasKey(y, x, n.Pos())
+			return s.words(s.hasKey(y, x, n.Pos()), n)
 		}
 		elem, _ := elemOf(y.Type())
 		if elem == nil {
@@ -274,6 +274,9 @@ func (s *scope) membership(n *expr.Binary, base model.ExprBase) model.Expr {
 	base.T = boolType
 	e := &model.Call{ExprBase: base, Fn: model.FnContains, Args: []model.Expr{y, x}}
 	s.carry(e, x, y)
+	if x.Type() != nil && y.Type().Kind == model.KindSet {
+		return s.words(e, n)
+	}
 	return e
 }
 

@@ -67,7 +67,7 @@ func (s *scope) mapCall(n *expr.Call) (e model.Expr, is bool) {
 		base := model.ExprBase{T: intType(0, index.Count()), Span: n.Pos()}
 		c := &model.Find{ExprBase: base, Count: true, Local: l, Values: index, X: s.among(&g, l, nil, false)}
 		s.carry(c, c.X)
-		return c, true
+		return s.words(c, n), true
 	case "contains":
 		s.r.Errorf("FSM023", n.Pos(), "contains() is for lists and sets").With("of a map write `key in map`")
 	case "with":

@@ -286,7 +286,7 @@ func (w *stmts) each(n *ast.Node, e ast.Entry, base model.StmtBase) model.Stmt {
 		return nil
 	}
 	if g.of != nil {
-		g.values, g.over = nil, w.keysOf(g.of, base.Span)
+		g.values, g.over = nil, w.words(w.keysOf(g.of, base.Span), over)
 	}
 	st := &model.Each{StmtBase: base, Values: g.values, Over: g.over}
 	st.Local = w.declareLocal(v.Key.Text, g.each, v.Key.Span())

@@ -181,13 +181,13 @@ func normal(e model.Expr) string {
 	case *model.Find:
 		q := *e
 		q.X = &model.Lit{ExprBase: model.ExprBase{T: q.X.Type()}}
-		return model.ExprString(&q) + normal(e.X)
+		return model.MeaningString(&q) + normal(e.X)
 	case *model.Quantified:
 		q := *e
 		q.X = &model.Lit{ExprBase: model.ExprBase{T: e.T}}
-		return model.ExprString(&q) + normal(e.X)
+		return model.MeaningString(&q) + normal(e.X)
 	}
-	return model.ExprString(e)
+	return model.MeaningString(e)
 }
 
 // operands lists those of nested operations of one kind.
