@@ -39,10 +39,10 @@ func (a *API) role(name string) *machine {
 	return nil
 }
 
-// Runner is the function that makes a runner of a role; fails says whether it returns an error, too.
-func (a *API) Runner(role string) (function string, fails bool) {
+// Runner is the type of a role's runners, and the function that makes one.
+func (a *API) Runner(role string) (typ, function string) {
 	r := a.role(role)
-	return a.g.maker(r.runner), strings.Contains(a.g.constructor(r), ", error)")
+	return r.runner, a.g.maker(r.runner)
 }
 
 // Command is the method of the role's runner for a command.

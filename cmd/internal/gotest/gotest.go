@@ -113,6 +113,7 @@ func head(src Source, used []*golang.API, o Options, tests string) string {
 	if strings.Contains(tests, "bits.") {
 		b.WriteString("\"math/bits\"\n")
 	}
+	b.WriteString("\"reflect\"\n")
 	if strings.Contains(tests, "slices.") {
 		b.WriteString("\"slices\"\n")
 	}
@@ -128,14 +129,42 @@ func head(src Source, used []*golang.API, o Options, tests string) string {
 		b.WriteString("\"github.com/parley-go/parley/runtime/fsm\"\n")
 	}
 	b.WriteString("\"github.com/parley-go/parley/runtime/fsmtest\"\n)\n")
-	if strings.Contains(tests, "made(") {
-		b.WriteString("\n// made is a runner that could be made.\nfunc made[R any](r R, err error) R {\nif err != nil {\npanic(err)\n}\nreturn r\n}\n")
-	}
+	b.WriteString(made)
 	if strings.Contains(tests, "text(") {
 		b.WriteString("\n// text is a text that is short enough.\nfunc text[T any](t T, ok bool) T {\nif !ok {\npanic(\"too long\")\n}\nreturn t\n}\n")
 	}
 	return b.String()
 }
+
+// made is the function of a written test that makes machines. It looks at what the generated function takes, so
+// that a test survives machines that begin to use their number, or have other values.
+const made = `
+// made is a runner of a machine with its values. A specification that is mended may begin to use the machine's own
+// number, which the machine takes behind its other values then.
+func made[R any](t *testing.T, maker any, number int, values ...any) R {
+	t.Helper()
+	f := reflect.ValueOf(maker)
+	if f.Type().NumIn() == len(values)+1 {
+		values = append(values, number)
+	}
+	if f.Type().NumIn() != len(values) {
+		t.Skipf("%v takes other values than it did: have the test written again", f.Type().Out(0))
+	}
+	var in []reflect.Value
+	for i, v := range values {
+		x, typ := reflect.ValueOf(v), f.Type().In(i)
+		if !x.CanConvert(typ) {
+			t.Skipf("%v takes other values than it did: have the test written again", f.Type().Out(0))
+		}
+		in = append(in, x.Convert(typ))
+	}
+	out := f.Call(in)
+	if len(out) > 1 && !out[1].IsNil() {
+		t.Skipf("%v takes other values than it did: %v", f.Type().Out(0), out[1])
+	}
+	return out[0].Interface().(R)
+}
+`
 
 // writer writes one test.
 type writer struct {
@@ -179,7 +208,7 @@ func (w *writer) test(name string) (text, why string) {
 
 // machines makes the runners and the world.
 func (w *writer) machines() (why string) {
-	taken := []string{"t", "w", "made", "text", "fsm", "fsmtest", "testing", "bits", "slices", w.src.API.Package()}
+	taken := []string{"t", "w", "made", "text", "fsm", "fsmtest", "testing", "bits", "slices", "reflect", w.src.API.Package()}
 	for _, inst := range w.check.Instances {
 		plain := strings.NewReplacer("[", "", "]", "").Replace(inst.Name) // p[1] is p1
 		name := strings.ToLower(golang.GoName(plain)[:1]) + golang.GoName(plain)[1:]
@@ -195,14 +224,12 @@ func (w *writer) machines() (why string) {
 		}
 		var args []string
 		for i, v := range values {
-			args = append(args, w.src.API.Value(role.Params[i].Type, w.strs, v))
+			if !role.Params[i].Self {
+				args = append(args, ", "+w.src.API.Value(role.Params[i].Type, w.strs, v))
+			}
 		}
-		function, fails := w.src.API.Runner(role.Name)
-		call := fmt.Sprintf("%s.%s(%s)", w.src.API.Package(), function, strings.Join(args, ", "))
-		if fails {
-			call = "made(" + call + ")"
-		}
-		w.p("%s := %s", name, call)
+		typ, function := w.src.API.Runner(role.Name)
+		w.p("%s := made[*%[2]s.%[3]s](t, %[2]s.%[4]s, %[5]d%[6]s)", name, w.src.API.Package(), typ, function, inst.Index, strings.Join(args, ""))
 	}
 	full := ""
 	if w.check.Channel.Full == model.FullLose {
