@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,66 @@ unspecified reception of CANCEL by b in committed
 `
 	if got := crossing().Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// crowded has a step that sends many messages, and some that are still under way.
+func crowded() *Chart {
+	c := &Chart{Instances: []string{"h", "a", "b"}}
+	fan := ChartStep{Who: 0, Event: "fleet"}
+	for i := range 14 {
+		fan.Sends = append(fan.Sends, ChartMessage{i + 1, 1, fmt.Sprintf("FLEET{ship: %d}", i)})
+	}
+	c.Steps = append(c.Steps, fan)
+	for i := range 14 {
+		c.Steps = append(c.Steps, ChartStep{Who: 1, Event: fan.Sends[i].Text, Receives: i + 1})
+	}
+	c.Steps = append(c.Steps,
+		ChartStep{Who: 2, Event: "sit", Sends: []ChartMessage{{20, 0, "IN{seat: 1}"}}},
+		ChartStep{Who: 1, Event: "sit", Sends: []ChartMessage{{21, 0, "IN{seat: 0}"}, {22, 2, "HELLO{name: a}"}}},
+		ChartStep{Who: 0, Event: "IN{seat: 1}", Receives: 20, Where: "spec.yaml:3"},
+		ChartStep{Who: 0, Event: "IN{seat: 0}", Receives: 21, Where: "spec.yaml:3"},
+		ChartStep{Who: 0, Event: "begin", Sends: []ChartMessage{{23, 1, "GO{seats: [0, 1]}"}, {24, 2, "GO{seats: [0, 1]}"}}},
+		ChartStep{Who: 2, Event: "leave", Sends: []ChartMessage{{25, 0, "BYE"}, {26, 1, "BYE"}}})
+	return c
+}
+
+// TestChartLabels: in a crowded chart no text of an arrow lies over another one, or over that of a step, and arrows come down.
+func TestChartLabels(t *testing.T) {
+	for _, c := range []*Chart{crowded(), crossing()} {
+		l, drawn := c.draw()
+		wellFormed(t, drawn)
+		for _, f := range l.flights {
+			for _, step := range f.received {
+				if l.y[step] <= l.sendY(f) {
+					t.Errorf("%s arrives at %.0f, before it is sent at %.0f", f.Text, l.y[step], l.sendY(f))
+				}
+			}
+		}
+		for i, a := range l.texts {
+			for _, b := range l.texts[:i] {
+				for _, x := range a.put {
+					if slices.ContainsFunc(b.put, x.meets) {
+						t.Errorf("%s lies over %s", a.text, b.text)
+						break
+					}
+				}
+			}
+			for _, x := range a.put {
+				taken := 0
+				for _, o := range l.taken.boxes[int(x.y1/stretch)] {
+					if x.meets(o) && !slices.Contains(a.put, o) {
+						taken++
+					}
+				}
+				if taken > 0 {
+					t.Errorf("%s lies over something", a.text)
+				}
+			}
+		}
+		if n := len(c.flights()); len(l.texts) < n {
+			t.Errorf("%d messages have %d texts", n, len(l.texts))
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -13,7 +12,9 @@ const (
 	rowLine    = 15.0 // height of a line of text
 	rowGap     = 16.0 // between steps
 	pillHeight = 18.0
-	sendGap    = 9.0 // between the starts of messages sent in one step
+	sendGap    = 15.0 // between the starts of messages sent in one step
+	fanGap     = 26.0 // the same if there are many, so that their arrows are about parallel to each other
+	few        = 3    // messages of one step
 )
 
 // chartLayout is where everything in a chart is.
@@ -26,6 +27,8 @@ type chartLayout struct {
 	headY   float64
 	bottom  float64 // end of the lifelines
 	flights []*flight
+	taken   places
+	texts   []*along // of the arrows, which get their places last
 }
 
 // SVG draws c as a sequence chart. Time runs down, so a message slants from
@@ -34,16 +37,22 @@ type chartLayout struct {
 //
 // Long texts are cut; pointing at one shows all of it.
 func (c *Chart) SVG() string {
+	_, text := c.draw()
+	return text
+}
+
+func (c *Chart) draw() (*chartLayout, string) {
 	full := c
 	c = full.shortened()
 	l := layoutChart(c)
-	w := &svg{}
+	w := &svg{taken: &l.taken}
 	if c.Title != "" {
 		w.text(16, 22, "start", colours[title], ` font-size="15" font-weight="bold"`, c.Title)
 	}
 	for i, name := range c.Instances {
 		w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="#b8bec9" stroke-width="1.5"/>`+"\n",
 			num(l.x[i]), num(l.headY+headHeight), num(l.x[i]), num(l.bottom))
+		l.taken.line(&segment{l.x[i], l.headY, l.x[i], l.bottom})
 		l.head(w, i, name, l.headY)
 		if len(c.Steps) > 24 {
 			l.head(w, i, name, l.bottom)
@@ -53,17 +62,22 @@ func (c *Chart) SVG() string {
 		}
 	}
 	for _, f := range l.flights {
-		w.tipped(cut(full.Steps[f.sent].Sends[f.nth].Text, f.Text), func() { l.message(w, f) })
+		tip := cut(full.Steps[f.sent].Sends[f.nth].Text, f.Text)
+		w.tipped(tip, func() { l.message(w, f, tip) })
 	}
 	for i, s := range c.Steps {
 		w.tipped(stepTip(full.Steps[i], s), func() { l.step(w, i, s) })
+	}
+	w.taken = nil
+	for _, a := range l.texts {
+		a.write(w, &l.taken)
 	}
 	height := l.bottom + headHeight + 16
 	for _, line := range endLines(c.End, l.width-32) {
 		w.text(16, height+6, "start", badColour, ` font-weight="bold"`, line)
 		height += 18
 	}
-	return w.document(l.width, height, c.Title)
+	return l, w.document(l.width, height, c.Title)
 }
 
 // The longest texts of a chart, in characters.
@@ -117,7 +131,7 @@ func stepTip(full, shown ChartStep) string {
 }
 
 func layoutChart(c *Chart) *chartLayout {
-	l := &chartLayout{c: c, flights: c.flights(), headY: chartTop}
+	l := &chartLayout{c: c, flights: c.flights(), headY: chartTop, taken: places{map[int][]area{}, map[int][]*segment{}}}
 	if c.Title == "" {
 		l.headY = 12
 	}
@@ -128,18 +142,33 @@ func layoutChart(c *Chart) *chartLayout {
 	}
 	state := make([]string, len(c.Instances))
 	copy(state, c.Start)
+	free := make([]float64, len(c.Instances)) // from where on a lifeline has place for another step
+	sent := map[int]float64{}
 	for _, s := range c.Steps {
+		y = max(y, sent[s.Receives]+rowLine, sent[s.Lost]+rowLine)
+		if s.Who >= 0 {
+			y = max(y, free[s.Who])
+		}
 		l.y = append(l.y, y)
+		for n, m := range s.Sends {
+			sent[m.ID] = y + float64(n)*s.sendGap()
+			free[s.Who] = sent[m.ID] + rowGap + rowLine
+		}
 		pill := s.Who >= 0 && s.State != "" && s.State != state[s.Who]
 		l.pill = append(l.pill, pill)
-		below := max(0, float64(len(chartLines(s))-1)*rowLine, float64(len(s.Sends)-1)*sendGap)
+		below := max(0, float64(len(chartLines(s))-1)*rowLine)
 		if pill {
 			state[s.Who] = s.State
 			below += pillHeight + 2
 		}
 		y += below + rowGap + rowLine
 	}
-	l.bottom = y + 4
+	l.bottom = max(y, slices.Max(free)) + 4
+	for _, f := range l.flights {
+		if f.underWay {
+			l.bottom = max(l.bottom, l.sendY(f)+stubDrop+10)
+		}
+	}
 	return l
 }
 
@@ -241,6 +270,7 @@ func (l *chartLayout) step(w *svg, i int, s ChartStep) {
 		colour = badColour
 	}
 	w.f(`<circle cx="%s" cy="%s" r="4" fill="%s"/>`+"\n", num(x), num(y), colour)
+	w.takes(x-5, y-5, 10, 10)
 	anchor, tx := "start", x+12
 	if s.Who == 0 {
 		anchor, tx = "end", x-12
@@ -262,6 +292,7 @@ func (l *chartLayout) step(w *svg, i int, s ChartStep) {
 
 func (l *chartLayout) head(w *svg, i int, name string, y float64) {
 	width := textWidth(name, 13) + 24
+	w.takes(l.x[i]-width/2, y, width, headHeight)
 	w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="4" fill="#e8edf5" stroke="%s"/>`+"\n",
 		num(l.x[i]-width/2), num(y), num(width), num(headHeight), lineColour)
 	w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="13" font-weight="bold" fill="%s">%s</text>`+"\n",
@@ -284,6 +315,7 @@ func pillWidth(name string) float64 { return textWidth(name, 11) + 14 }
 
 func (l *chartLayout) pillAt(w *svg, x, y float64, name string) {
 	width := pillWidth(name)
+	w.takes(x-width/2, y, width, pillHeight)
 	w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="9" fill="#f6f8fb" stroke="#8a93a3"/>`+"\n",
 		num(x-width/2), num(y), num(width), num(pillHeight))
 	w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="11" fill="%s">%s</text>`+"\n",
@@ -292,8 +324,8 @@ func (l *chartLayout) pillAt(w *svg, x, y float64, name string) {
 
 // message draws one arrow for each reception, or a stub for a message that
 // was lost or is still under way.
-func (l *chartLayout) message(w *svg, f *flight) {
-	x1, y1 := l.x[f.from], l.y[f.sent]+float64(f.nth)*sendGap
+func (l *chartLayout) message(w *svg, f *flight, tip string) {
+	x1, y1 := l.x[f.from], l.sendY(f)
 	colour := colours[received]
 	if f.crossings {
 		colour = crossColour
@@ -303,20 +335,36 @@ func (l *chartLayout) message(w *svg, f *flight) {
 		if n > 0 {
 			text += " (again)"
 		}
-		l.arrow(w, x1, y1, l.x[f.To], l.y[step], style{colour, "", text, f.textAt()})
+		l.arrow(w, x1, y1, l.x[f.To], l.y[step], style{colour, "", text, f.textAt()}, tip)
 	}
 	switch {
 	case f.lost >= 0:
 		x2, y2 := x1+(l.x[f.To]-x1)*0.62, l.y[f.lost]
-		l.arrow(w, x1, y1, x2, y2, style{badColour, dashed, f.Text, f.textAt()})
+		l.arrow(w, x1, y1, x2, y2, style{badColour, dashed, f.Text, f.textAt()}, tip)
 		w.text(x2, y2+5, "middle", badColour, ` font-size="15" font-weight="bold"`, "✗")
 		w.text(x2, y2+19, "middle", badColour, ` font-size="10"`, "lost")
 	case f.underWay:
 		// A stub: drawn to the end of the chart, many of them would meet there.
-		x2, y2 := x1+(l.x[f.To]-x1)*0.55, min(l.bottom-6, y1+36)
-		l.arrow(w, x1, y1, x2, y2, style{lineColour, dashed, f.Text + " (under way)", 0.55})
+		text, way := f.Text+" (under way)", l.x[f.To]-x1
+		long := min(max(math.Abs(way)*0.55, textWidth(text, labelSize)+24), math.Abs(way)*0.85)
+		l.arrow(w, x1, y1, x1+math.Copysign(long, way), y1+stubDrop, style{lineColour, dashed, text, 0.55}, tip)
 	}
 }
+
+// sendY is where an arrow begins; those of one step begin below each other.
+func (l *chartLayout) sendY(f *flight) float64 {
+	return l.y[f.sent] + float64(f.nth)*l.c.Steps[f.sent].sendGap()
+}
+
+func (s *ChartStep) sendGap() float64 {
+	if len(s.Sends) > few {
+		return fanGap
+	}
+	return sendGap
+}
+
+// stubDrop is how far the arrow of a message under way comes down, in points.
+const stubDrop = 24.0
 
 const dashed = ` stroke-dasharray="5 3"`
 
@@ -326,18 +374,16 @@ type style struct {
 	at                 float64
 }
 
-// textAt puts the texts of crossing messages near their senders, and those of
-// messages sent in one step one behind the other, so that they do not meet.
+// textAt is where the text of a message is looked for a place first: that of crossing ones near their senders.
 func (f *flight) textAt() float64 {
-	at := 0.5
 	if f.crossings {
-		at = 0.27
+		return 0.27
 	}
-	return min(at+0.14*float64(f.nth), 0.8)
+	return 0.5
 }
 
-// arrow draws a line with its text along it; the texts of steep lines stay level.
-func (l *chartLayout) arrow(w *svg, x1, y1, x2, y2 float64, s style) {
+// arrow draws a line; its text, along it or level if it is steep, gets its place when all lines are drawn.
+func (l *chartLayout) arrow(w *svg, x1, y1, x2, y2 float64, s style, tip string) {
 	if x1 == x2 { // to itself
 		w.f(`<path d="M%s,%s C%s,%s %s,%s %s,%s" fill="none" stroke="%s" marker-end="url(#h%s)"/>`+"\n",
 			num(x1), num(y1), num(x1+50), num(y1), num(x1+50), num(y2), num(x2+5), num(y2), s.colour, s.colour[1:])
@@ -348,11 +394,7 @@ func (l *chartLayout) arrow(w *svg, x1, y1, x2, y2 float64, s style) {
 	x1, x2 = x1+gap, x2-gap
 	w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s" stroke-width="1.4"%s marker-end="url(#h%s)"/>`+"\n",
 		num(x1), num(y1), num(x2), num(y2), s.colour, s.dash, s.colour[1:])
-	x, y := x1+(x2-x1)*s.at, y1+(y2-y1)*s.at
-	angle := math.Atan((y2-y1)/(x2-x1)) * 180 / math.Pi
-	if math.Abs(angle) > 32 {
-		w.text(x, y+4, "middle", s.colour, ` font-size="11"`, s.text)
-		return
-	}
-	w.text(x, y-5, "middle", s.colour, fmt.Sprintf(` font-size="11" transform="rotate(%s %s %s)"`, num(angle), num(x), num(y)), s.text)
+	line := &segment{x1, y1, x2, y2}
+	l.taken.line(line)
+	l.texts = append(l.texts, &along{segment: line, style: s, tip: tip})
 }

@@ -7,7 +7,18 @@ import (
 )
 
 // svg collects the elements of a drawing. Lengths are in points.
-type svg struct{ b strings.Builder }
+type svg struct {
+	b strings.Builder
+	// taken is told what texts take up; nil: nobody wants to know.
+	taken *places
+}
+
+// takes notes that something takes up a rectangle.
+func (w *svg) takes(x, y, width, height float64) {
+	if w.taken != nil {
+		w.taken.take(area{x, y, x + width, y + height})
+	}
+}
 
 func (w *svg) f(format string, args ...any) { fmt.Fprintf(&w.b, format, args...) }
 
@@ -43,9 +54,14 @@ const (
 // text writes s with its anchor (start, middle, end) at x and its base line at y.
 // A white rim keeps it readable on lines.
 func (w *svg) text(x, y float64, anchor, colour, extra, s string) {
+	width := textWidth(s, 12)
+	w.takes(x-width*anchors[anchor], y-10, width, 13)
 	w.f(`<text x="%s" y="%s" text-anchor="%s" fill="%s" paint-order="stroke" stroke="#ffffff" stroke-width="3.5" stroke-linejoin="round"%s>%s</text>`+"\n",
 		num(x), num(y), anchor, colour, extra, escape(s))
 }
+
+// anchors has how much of a text is to the left of its place.
+var anchors = map[string]float64{"start": 0, "middle": 0.5, "end": 1}
 
 // tipped draws what is inside with a tip that appears on pointing at it.
 func (w *svg) tipped(tip string, inside func()) {

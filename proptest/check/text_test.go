@@ -4,8 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/graph"
+	"github.com/parley-go/parley/proptest/explore"
 )
 
 func suite(t *testing.T, file, check string) *Report {
@@ -69,5 +72,43 @@ func TestNoChecks(t *testing.T) {
 	r, _, err := Suite(context.Background(), "testdata/never/part.yaml", Config{})
 	if err != nil || r.Verdict != Unchecked || r.Checks == nil {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestLostIsDrawn: a message that finds its channel full is lost in the charts too.
+func TestLostIsDrawn(t *testing.T) {
+	const text = `protocol: full
+messages: {A: }
+channel: {capacity: 1, full: lose}
+roles:
+  peer: {vars: {n: 0..2}, commands: {go: }, initial: a, states: {a: {go: {when: n < 2, set: {n: n + 1}, send: A}, A: ignore}}}
+checks:
+  pair:
+    instances: {x: peer, y: peer}
+    claims: {two: {always: x.n < 2}}
+    quiet: "true"
+`
+	p, list := compile.Load("a.yaml", compile.Options{Check: "pair", FS: fstest.MapFS{"a.yaml": {Data: []byte(text)}}})
+	if p == nil {
+		t.Fatal(list)
+	}
+	s, err := New(p, p.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(context.Background(), explore.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Claims {
+		if c.Name != "two" {
+			continue
+		}
+		chart := c.Counterexample.Chart()
+		for name, drawn := range map[string]string{"text": chart.Text(), "SVG": chart.SVG(), "Mermaid": strings.ReplaceAll(chart.Mermaid(), "#58;", ":")} {
+			if !strings.Contains(drawn, "✗ A is lost: x -&gt; y is full") && !strings.Contains(strings.ReplaceAll(drawn, "#62;", ">"), "✗ A is lost: x -> y is full") {
+				t.Errorf("the %s does not say what is lost:\n%s", name, drawn)
+			}
+		}
 	}
 }

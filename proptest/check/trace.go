@@ -218,6 +218,7 @@ func (t *teller) replay(p *process, before interp.Value, ev interp.Event, x *exp
 			if s.Check.Channel.Full == model.FullLose && x.Fault == nil && !found(&room, ch, msg) {
 				step.Effects = append(step.Effects, "which is lost: "+s.System.Channels[ch].Name+" is full")
 				t.ids--
+				cs.Notes = append(cs.Notes, "✗ "+s.messageText([]byte(msg))+" is lost: "+s.System.Channels[ch].Name+" is full")
 				continue
 			}
 			t.flying[ch] = append(t.flying[ch], flying{t.ids, msg})
