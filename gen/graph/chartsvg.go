@@ -161,6 +161,10 @@ func layoutChart(c *Chart) *chartLayout {
 			state[s.Who] = s.State
 			below += pillHeight + 2
 		}
+		if s.Who == 0 || s.Who == len(c.Instances)-1 { // beside the chart texts hold up nobody else
+			free[s.Who] = max(free[s.Who], y+below+rowGap+rowLine)
+			below = 0
+		}
 		y += below + rowGap + rowLine
 	}
 	l.bottom = max(y, slices.Max(free)) + 4

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/proptest/explore"
@@ -223,5 +225,38 @@ func TestSymmetryFound(t *testing.T) {
 				t.Errorf("found\n%s\nwant %q and not %q", found, v.want, v.gone)
 			}
 		})
+	}
+}
+
+// TestSymmetryOfWords: what two instances may be exchanged in is what claims mean, not what they say: the words that a claim
+// keeps of its author do not change when instances are exchanged in it.
+func TestSymmetryOfWords(t *testing.T) {
+	const text = `protocol: words
+parties: 2
+messages: {A: }
+roles:
+  peer: {vars: {m: {map: 0..1, of: bool}}, commands: {go: }, initial: a, states: {a: {go: {set: {"m[0]": "true"}}, A: ignore}}}
+checks:
+  pair:
+    instances: {x: peer, y: peer}
+    claims: {one: {always: CLAIM}}
+    quiet: "true"
+`
+	for claim, want := range map[string]bool{
+		"len(x.m) < 2": false, "!(1 in x.m)": false, "len(x.m) < 2 && len(y.m) < 2": true, "!(1 in x.m || 1 in y.m)": true,
+	} {
+		file := fstest.MapFS{"a.yaml": {Data: []byte(strings.Replace(text, "CLAIM", strconv.Quote(claim), 1))}}
+		p, list := compile.Load("a.yaml", compile.Options{Check: "pair", FS: file})
+		if p == nil {
+			t.Fatal(list)
+		}
+		s, err := New(p, p.Checks[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.FindSymmetry()
+		if got := s.System.Symmetry != nil; got != want {
+			t.Errorf("%s: x and y may be exchanged: %v, want %v", claim, got, want)
+		}
 	}
 }
