@@ -82,7 +82,7 @@ func TestInterrupt(t *testing.T) {
 func TestSecondInterrupt(t *testing.T) {
 	// The report may be out before the second signal comes; then there is nothing left to end.
 	for range 10 {
-		err, out := interruptOften(t)
+		out, err := interruptOften(t)
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {
 			t.Fatalf("it ended with %v", err)
@@ -99,14 +99,14 @@ func TestSecondInterrupt(t *testing.T) {
 }
 
 // interruptOften sends interrupts to a long search until it has ended.
-func interruptOften(t *testing.T) (err error, said string) {
+func interruptOften(t *testing.T) (said string, err error) {
 	cmd, out := longCheck(t)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {
 		select {
 		case err := <-ended:
-			return err, out.String()
+			return out.String(), err
 		default:
 			_ = cmd.Process.Signal(os.Interrupt) // it may have ended just now
 			runtime.Gosched()

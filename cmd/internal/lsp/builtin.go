@@ -59,8 +59,7 @@ func builtin(d *document, off int) string {
 	for to < len(text) && isWord(text[to]) {
 		to++
 	}
-	word := string(text[from:to])
-	b, ok := builtins[word]
+	b, ok := builtins[string(text[from:to])]
 	if !ok || strings.Contains(b[0], "(") && (to == len(text) || text[to] != '(') {
 		return ""
 	}
