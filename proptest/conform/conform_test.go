@@ -11,10 +11,12 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
 )
 
-// maxSearched is how many configurations of a check are searched for local values.
-const maxSearched = 1 << 20
+// maxSearched is how many configurations of a check are searched for local
+// values. With the race detector, which finds nothing in values, few will do.
+var maxSearched = map[bool]uint64{false: 1 << 20, true: 1 << 12}[race.Enabled]
 
 // maxCrossed is how many local values of a check are given every event, also those
 // that cannot happen there.
