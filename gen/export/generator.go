@@ -73,9 +73,9 @@ func newGenerator(p *model.Protocol, c *model.Check) (*generator, error) {
 	for _, flag := range []string{unspecifiedFlag, faultFlag, deadlockFlag, orphanFlag, "m"} {
 		g.names.take(flag)
 	}
-	g.texts()
+	g.strs.InternDomains(p)
 	g.literals()
-	visitTypes(p, func(t *model.Type) { g.enumNames(t) })
+	model.EachType(p, func(t *model.Type) { g.enumNames(t) })
 	for _, m := range p.Messages {
 		g.messages = append(g.messages, g.names.take(m.Name))
 	}

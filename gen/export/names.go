@@ -87,57 +87,6 @@ func (g *generator) enumNames(t *model.Type) []string {
 	return list
 }
 
-// texts gives the texts of domains their numbers: 1 is "a", 2 is "b", ...
-func (g *generator) texts() {
-	most := int64(0)
-	visitTypes(g.p, func(t *model.Type) {
-		if t.Kind == model.KindBytes {
-			most = max(most, t.Hi)
-		}
-	})
-	for i := range most {
-		var name []byte
-		for n := i + 1; n > 0; n = (n - 1) / 26 {
-			name = append(name, byte('a'+(n-1)%26))
-		}
-		slices.Reverse(name)
-		g.strs.Intern(name)
-	}
-}
-
-// visitTypes calls f for the types of a protocol and what they are made of.
-func visitTypes(p *model.Protocol, f func(*model.Type)) {
-	seen := map[*model.Type]bool{}
-	var visit func(t *model.Type)
-	visit = func(t *model.Type) {
-		if t == nil || seen[t] {
-			return
-		}
-		seen[t] = true
-		f(t)
-		visit(t.Elem)
-		visit(t.Index)
-		for _, x := range t.Fields {
-			visit(x.Type)
-		}
-	}
-	for _, t := range p.Types {
-		visit(t)
-	}
-	for _, m := range p.Messages {
-		for _, x := range m.Fields {
-			visit(x.Type)
-		}
-	}
-	for _, r := range p.Roles {
-		for _, c := range r.Commands {
-			for _, x := range c.Fields {
-				visit(x.Type)
-			}
-		}
-	}
-}
-
 // literals finds the opaque numbers and texts that the specification writes.
 func (g *generator) literals() {
 	note := func(e model.Expr) {

@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -66,7 +65,7 @@ func New(p *model.Protocol, c *model.Check) (*System, error) {
 	if len(c.Instances) == 0 {
 		return nil, fmt.Errorf("%s: check %s has no instances", c.Span, c.Name)
 	}
-	s.texts()
+	s.strs.InternDomains(s.Protocol)
 	s.System = &explore.System{Name: p.Name + " " + c.Name}
 	s.channels()
 	var problems []error
@@ -92,49 +91,6 @@ func New(p *model.Protocol, c *model.Check) (*System, error) {
 	s.System.MsgName = func(_ int, msg []byte) string { return s.messageText(msg) }
 	s.System.LocalName = func(i int, v []byte) string { return s.localText(i, v) }
 	return s, nil
-}
-
-// texts gives the texts of domains their handles: 1 is "a", 2 is "b", ...
-func (s *System) texts() {
-	var most int64
-	seen := map[*model.Type]bool{}
-	var visit func(t *model.Type)
-	visit = func(t *model.Type) {
-		if t == nil || seen[t] {
-			return
-		}
-		seen[t] = true
-		if t.Kind == model.KindBytes {
-			most = max(most, t.Hi)
-		}
-		visit(t.Elem)
-		for _, f := range t.Fields {
-			visit(f.Type)
-		}
-	}
-	for _, t := range s.Protocol.Types {
-		visit(t)
-	}
-	for _, m := range s.Protocol.Messages {
-		for _, f := range m.Fields {
-			visit(f.Type)
-		}
-	}
-	for _, r := range s.Protocol.Roles {
-		for _, c := range r.Commands {
-			for _, f := range c.Fields {
-				visit(f.Type)
-			}
-		}
-	}
-	for i := range most {
-		var name []byte
-		for n := i + 1; n > 0; n = (n - 1) / 26 {
-			name = append(name, byte('a'+(n-1)%26))
-		}
-		slices.Reverse(name)
-		s.strs.Intern(name)
-	}
 }
 
 // channels makes one channel for each ordered pair; see channel for the order.

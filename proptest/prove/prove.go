@@ -333,7 +333,7 @@ const maxValues = 16
 // fewest is the least number of values of an opaque type.
 func (p *prover) fewest() int64 {
 	n := int64(maxValues)
-	certify.EachType(p.proto, func(t *model.Type) {
+	model.EachType(p.proto, func(t *model.Type) {
 		if t.Kind == model.KindOpaque {
 			n = min(n, t.Hi+1)
 		}

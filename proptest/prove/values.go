@@ -6,7 +6,6 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
-	"github.com/parley-go/parley/proptest/prove/certify"
 )
 
 // A result for some number of values of the opaque types holds for every
@@ -28,7 +27,7 @@ type opaque struct {
 func opaqueTypes(p *model.Protocol, c *model.Check) *opaque {
 	o := &opaque{constants: []int64{0}}
 	found := false
-	certify.EachType(p, func(t *model.Type) {
+	model.EachType(p, func(t *model.Type) {
 		found = found || t.Kind == model.KindOpaque
 		if t.Kind == model.KindSet && holdsOpaque(t.Elem) || t.Kind == model.KindArray && holdsOpaque(t.Index) {
 			o.why = "opaque values are indices or elements of sets"

@@ -1,9 +1,6 @@
 package certify
 
 import (
-	"slices"
-
-	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -125,71 +122,9 @@ func (v *verifier) count(inst *model.Instance, l *model.ChanLen) (lo, hi int64) 
 
 // Widen gives the opaque types of a specification so many values.
 func Widen(p *model.Protocol, values int64) {
-	EachType(p, func(t *model.Type) {
+	model.EachType(p, func(t *model.Type) {
 		if t.Kind == model.KindOpaque {
 			t.Hi = values - 1
 		}
 	})
-}
-
-// Texts gives the texts of domains their handles: 1 is "a", 2 is "b", ...
-func Texts(p *model.Protocol, strs *interp.Strings) {
-	var most int64
-	EachType(p, func(t *model.Type) {
-		if t.Kind == model.KindBytes {
-			most = max(most, t.Hi)
-		}
-	})
-	for i := range most {
-		var name []byte
-		for n := i + 1; n > 0; n = (n - 1) / 26 {
-			name = append(name, byte('a'+(n-1)%26))
-		}
-		slices.Reverse(name)
-		strs.Intern(name)
-	}
-}
-
-// EachType visits every type of messages, commands, variables and keys once.
-func EachType(p *model.Protocol, visit func(*model.Type)) {
-	seen := map[*model.Type]bool{}
-	var walk func(t *model.Type)
-	walk = func(t *model.Type) {
-		if t == nil || seen[t] {
-			return
-		}
-		seen[t] = true
-		visit(t)
-		walk(t.Elem)
-		walk(t.Index)
-		fields(t.Fields, walk)
-	}
-	var machine func(m *model.Machine)
-	machine = func(m *model.Machine) {
-		for _, d := range slices.Concat(m.Params, m.Vars) {
-			walk(d.Type)
-		}
-		for _, ev := range m.Events {
-			fields(ev.Fields, walk)
-		}
-		for _, part := range m.Parts {
-			fields(part.Keys, walk)
-			machine(part.Machine)
-		}
-	}
-	for _, t := range p.Types {
-		walk(t)
-	}
-	for _, m := range p.Messages {
-		fields(m.Fields, walk)
-	}
-	for _, r := range p.Roles {
-		machine(r)
-	}
-}
-
-func fields(list []*model.Field, walk func(*model.Type)) {
-	for _, f := range list {
-		walk(f.Type)
-	}
 }

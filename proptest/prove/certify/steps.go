@@ -72,7 +72,7 @@ func newVerifier(c *Certificate, p *model.Protocol) (*verifier, error) {
 	if c.Values > 0 {
 		Widen(p, c.Values)
 	}
-	Texts(p, v.strs)
+	v.strs.InternDomains(p)
 	v.eval.Strings = v.strs
 	for n, m := range c.Messages {
 		if len(m) == 0 || m[0] < 0 || m[0] >= int64(len(p.Messages)) || len(m)-1 != interp.FieldSlots(p.Messages[m[0]].Fields) {
