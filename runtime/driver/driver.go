@@ -247,12 +247,13 @@ func (d *Driver[R]) stopped() bool {
 // promises less than the specification was checked for is refused with ErrLinkTooWeak.
 func (d *Driver[R]) Attach(peer fsm.Peer, link transport.Link) error {
 	err := suits(d.info, peer, link.Properties())
+	var s *slot
 	if err == nil {
-		s := newSlot(d.info, d.core.r, d.o.ReceiveBuffer, peer, link)
+		s = newSlot(d.info, d.core.r, d.o.ReceiveBuffer, peer, link)
 		err = d.post(item[R]{do: func() { d.attach(s) }})
 	}
-	if err == nil && d.stopped() {
-		err = ErrStopped // it may have come too late for the owner to see it
+	if err == nil && d.stopped() && !s.taken.Load() {
+		err = ErrStopped // it came too late for the owner to see it
 	}
 	if err != nil {
 		link.Abort()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -298,6 +299,42 @@ func TestSeveralLinks(t *testing.T) {
 		}
 		a.Stop()
 		<-a.Done()
+	})
+}
+
+// stopsIn is a link in whose Interrupt, once it is armed, the driver comes to its end.
+type stopsIn struct {
+	*mem.Link
+	a     *side
+	armed atomic.Bool
+}
+
+func (l *stopsIn) Interrupt(at time.Time) {
+	if !l.armed.CompareAndSwap(true, false) {
+		l.Link.Interrupt(at)
+		return
+	}
+	l.a.Post(func(r runner) fsm.Result { l.a.Stop(); return r.Quit() })
+	l.Link.Interrupt(at)
+	<-l.a.Done()
+}
+
+// A link that was taken into use is attached, although the driver has ended before Attach returns.
+func TestAttachedAndStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newSide(driver.Options[runner]{})
+		x, _ := mem.Pair(mem.Config{Stream: true})
+		first := &stopsIn{Link: x, a: a}
+		must(t, a.Attach(0, first))
+		a.run(t.Context())
+		synctest.Wait() // it waits for the first link, which Attach interrupts
+		second, _ := mem.Pair(mem.Config{Stream: true})
+		first.armed.Store(true)
+		must(t, a.Attach(1, second))
+		third, _ := mem.Pair(mem.Config{Stream: true})
+		if err := a.Attach(2, third); err != driver.ErrStopped {
+			t.Errorf("after the end: %v", err)
+		}
 	})
 }
 

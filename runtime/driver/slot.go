@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
@@ -18,8 +19,9 @@ type slot struct {
 	first   fsm.Peer // the machine's number of the link's peer 0
 	peers   []peerState
 	open    bool
-	dirty   bool   // something was sent and not flushed
-	out     []byte // what was sent on a stream and not given to the link
+	taken   atomic.Bool // the owner has taken it into use, whatever became of it since
+	dirty   bool        // something was sent and not flushed
+	out     []byte      // what was sent on a stream and not given to the link
 
 	split *transport.Splitter // for a stream
 	frame []byte              // for datagrams
@@ -101,6 +103,7 @@ func (d *Driver[R]) attach(s *slot) {
 		return
 	}
 	s.open = true
+	s.taken.Store(true)
 	d.slots = append(d.slots, s)
 	if s.props.Peers == 0 {
 		d.peerUp(s, 0)
