@@ -1,5 +1,7 @@
 package driver
 
+import "sync"
+
 // Metric describes one of the Counters for a metrics system.
 type Metric struct {
 	// Name is in lower case with underscores, without prefix, unit or suffix.
@@ -38,4 +40,25 @@ func Metrics() []Metric {
 		{"mailbox_full", "Items that found no room in the mailbox", false, func(c *Counters) uint64 { return c.MailboxFull }},
 		{"trace_failures", "Recorders that have failed", false, func(c *Counters) uint64 { return c.TraceFailures }},
 	}
+}
+
+// Latest is an [Observer] that keeps the counters for readers in other goroutines: what an adapter for a
+// metrics system is built around. Its zero value is ready for use by one driver, and it must not be copied.
+type Latest struct {
+	mu       sync.Mutex // held for copying only
+	counters Counters
+}
+
+// Observe implements Observer.
+func (l *Latest) Observe(c *Counters) {
+	l.mu.Lock()
+	l.counters = *c
+	l.mu.Unlock()
+}
+
+// Counters returns the totals as of the driver's last batch of steps.
+func (l *Latest) Counters() Counters {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.counters
 }

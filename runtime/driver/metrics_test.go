@@ -35,3 +35,18 @@ func TestMetricsAreTheCounters(t *testing.T) {
 		}
 	}
 }
+
+// TestLatestIsACopy: what the driver does to its counters afterwards does not show.
+func TestLatestIsACopy(t *testing.T) {
+	var l driver.Latest
+	var o driver.Observer = &l
+	if got := l.Counters(); got != (driver.Counters{}) {
+		t.Errorf("%+v before the first batch", got)
+	}
+	c := driver.Counters{Steps: 3}
+	o.Observe(&c)
+	c.Steps++
+	if got := l.Counters(); got != (driver.Counters{Steps: 3}) {
+		t.Errorf("%+v, want 3 steps", got)
+	}
+}

@@ -1,7 +1,5 @@
 package transport
 
-import "fmt"
-
 // DefaultReceiveBuffer is the least size of a Splitter's buffer in bytes: small
 // frames that arrive together are read with one call.
 const DefaultReceiveBuffer = 16 << 10
@@ -54,21 +52,9 @@ func (s *Splitter) Filled(n int) { s.end += n }
 // recognisable boundaries any more, and every further call fails too.
 func (s *Splitter) Next() ([]byte, error) {
 	rest := s.buf[s.start:s.end]
-	if len(rest) == 0 {
-		return nil, nil
-	}
-	n, err := s.size(rest)
-	switch {
-	case err != nil:
+	n, err := Cut(s.size, s.max, rest)
+	if n == 0 {
 		return nil, err
-	case n < 0:
-		return nil, fmt.Errorf("frame of %d bytes", n)
-	case n > s.max:
-		return nil, fmt.Errorf("%w: %d bytes, at most %d allowed", ErrFrameTooLong, n, s.max)
-	case n == 0 && len(rest) >= s.max:
-		return nil, fmt.Errorf("%w: %d bytes and no end", ErrFrameTooLong, len(rest))
-	case n == 0 || n > len(rest):
-		return nil, nil
 	}
 	s.start += n
 	return rest[:n:n], nil

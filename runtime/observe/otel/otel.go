@@ -6,7 +6,6 @@ package otel
 
 import (
 	"context"
-	"sync"
 
 	"github.com/parley-go/parley/runtime/driver"
 	"go.opentelemetry.io/otel/attribute"
@@ -16,9 +15,7 @@ import (
 // Observer is a driver.Observer, to be set in the driver's Options. Each driver needs one of its own.
 type Observer struct {
 	registration metric.Registration
-
-	mu     sync.Mutex // held for copying only
-	latest driver.Counters
+	latest       driver.Latest
 }
 
 // New returns an observer for one driver, whose instruments parley.steps and so on, one for
@@ -49,9 +46,7 @@ func New(meter metric.Meter, attributes ...attribute.KeyValue) (*Observer, error
 	}
 	var err error
 	o.registration, err = meter.RegisterCallback(func(_ context.Context, out metric.Observer) error {
-		o.mu.Lock()
-		c := o.latest
-		o.mu.Unlock()
+		c := o.latest.Counters()
 		for _, i := range all {
 			out.ObserveInt64(i.Int64Observable, int64(i.of(&c)), with)
 		}
@@ -64,11 +59,7 @@ func New(meter metric.Meter, attributes ...attribute.KeyValue) (*Observer, error
 }
 
 // Observe implements driver.Observer.
-func (o *Observer) Observe(c *driver.Counters) {
-	o.mu.Lock()
-	o.latest = *c
-	o.mu.Unlock()
-}
+func (o *Observer) Observe(c *driver.Counters) { o.latest.Observe(c) }
 
 // Close takes the driver's counters out of the meter.
 func (o *Observer) Close() error { return o.registration.Unregister() }

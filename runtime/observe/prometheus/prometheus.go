@@ -5,8 +5,6 @@
 package prometheus
 
 import (
-	"sync"
-
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -15,9 +13,7 @@ import (
 // prometheus.Collector, to be registered. Each driver needs one of its own.
 type Observer struct {
 	metrics []metric
-
-	mu     sync.Mutex // held for copying only
-	latest driver.Counters
+	latest  driver.Latest
 }
 
 type metric struct {
@@ -42,11 +38,7 @@ func New(labels prometheus.Labels) *Observer {
 }
 
 // Observe implements driver.Observer.
-func (o *Observer) Observe(c *driver.Counters) {
-	o.mu.Lock()
-	o.latest = *c
-	o.mu.Unlock()
-}
+func (o *Observer) Observe(c *driver.Counters) { o.latest.Observe(c) }
 
 // Describe implements prometheus.Collector.
 func (o *Observer) Describe(ch chan<- *prometheus.Desc) {
@@ -57,9 +49,7 @@ func (o *Observer) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector: the totals as of the driver's last batch of steps.
 func (o *Observer) Collect(ch chan<- prometheus.Metric) {
-	o.mu.Lock()
-	c := o.latest
-	o.mu.Unlock()
+	c := o.latest.Counters()
 	for _, m := range o.metrics {
 		ch <- prometheus.MustNewConstMetric(m.desc, m.kind, float64(m.of(&c)))
 	}
