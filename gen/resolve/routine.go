@@ -50,14 +50,8 @@ func (ro *role) declareRoutines() {
 
 // call writes out a routine.
 func (w *stmts) call(v *ast.Node) []model.Stmt {
-	x := w.r.parse(v)
-	if x == nil {
-		return nil
-	}
-	name, given := splitLiteral(x)
-	id, ok := name.(*expr.Ident)
-	if !ok {
-		w.r.Errorf("FSM060", x.Pos(), "a call is name or name{field: value}")
+	id, given, at := w.invocation(v, "a call")
+	if id == nil {
 		return nil
 	}
 	rt := w.ro.routines[id.Name]
@@ -65,12 +59,10 @@ func (w *stmts) call(v *ast.Node) []model.Stmt {
 		w.r.unknownAt("FSM060", id.Pos(), id.Name, "routine", w.ro.node.Get("routines").Keys())
 		return nil
 	}
-	w.r.use(rt.key.Span())
-	w.r.refer(id.Pos(), rt.key.Span())
-	if w.r.isBroken(rt.key.Span()) || rt.do == nil {
+	if !w.mentioned(id, rt.key.Span()) || rt.do == nil {
 		return nil
 	}
-	values := w.fieldValues(given, rt.fields, "routine "+diag.Quote(id.Name), x.Pos())
+	values := w.fieldValues(given, rt.fields, "routine "+diag.Quote(id.Name), at)
 	switch {
 	case values == nil:
 		return nil

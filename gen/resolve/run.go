@@ -10,13 +10,8 @@ import (
 // ownPart resolves a part of this machine with its keys. keys is nil where none are
 // written; ok is false after an error.
 func (w *stmts) ownPart(n expr.Node) (p *model.Part, keys []model.Expr, ok bool) {
-	x, args := n, []expr.Node(nil)
-	ix, indexed := n.(*expr.Index)
-	if indexed {
-		x, args = ix.X, ix.Args
-	}
-	id, isName := x.(*expr.Ident)
-	if !isName {
+	id, args, indexed := splitKeys(n)
+	if id == nil {
 		w.r.Errorf("FSM061", n.Pos(), "a part is needed here: part or part[key]")
 		return nil, nil, false
 	}

@@ -223,14 +223,8 @@ func (w *stmts) variable(n *expr.Ident, st *model.Set) *model.Type {
 }
 
 func (w *stmts) report(v *ast.Node, base model.StmtBase) model.Stmt {
-	x := w.r.parse(v)
-	if x == nil {
-		return nil
-	}
-	name, given := splitLiteral(x)
-	id, ok := name.(*expr.Ident)
-	if !ok {
-		w.r.Errorf("FSM060", x.Pos(), "a report is name or name{field: value}")
+	id, given, at := w.invocation(v, "a report")
+	if id == nil {
 		return nil
 	}
 	rep := w.ro.reports[id.Name]
@@ -238,16 +232,36 @@ func (w *stmts) report(v *ast.Node, base model.StmtBase) model.Stmt {
 		w.r.unknownAt("FSM060", id.Pos(), id.Name, "report", w.ro.node.Get("reports").Keys())
 		return nil
 	}
-	w.r.use(rep.Span)
-	w.r.refer(id.Pos(), rep.Span)
-	if w.r.isBroken(rep.Span) {
+	if !w.mentioned(id, rep.Span) {
 		return nil
 	}
-	fields := w.fieldValues(given, rep.Fields, "report "+diag.Quote(rep.Name), x.Pos())
+	fields := w.fieldValues(given, rep.Fields, "report "+diag.Quote(rep.Name), at)
 	if fields == nil {
 		return nil
 	}
 	return &model.ReportStmt{StmtBase: base, Report: rep, Fields: fields}
+}
+
+// invocation takes `name` and `name{field: value}` apart, as calls and reports are written; id is nil after an error.
+func (w *stmts) invocation(v *ast.Node, what string) (id *expr.Ident, given []expr.FieldValue, at diag.Span) {
+	x := w.r.parse(v)
+	if x == nil {
+		return nil, nil, diag.Span{}
+	}
+	name, given := splitLiteral(x)
+	id, ok := name.(*expr.Ident)
+	if !ok {
+		w.r.Errorf("FSM060", x.Pos(), "%s is name or name{field: value}", what)
+	}
+	return id, given, x.Pos()
+}
+
+// mentioned notes that a statement names what is declared there. It is false if the declaration has an error, since
+// what follows from that would be an echo.
+func (w *stmts) mentioned(id *expr.Ident, declared diag.Span) bool {
+	w.r.use(declared)
+	w.r.refer(id.Pos(), declared)
+	return !w.r.isBroken(declared)
 }
 
 func (w *stmts) ifStmt(n, cond *ast.Node, base model.StmtBase) model.Stmt {

@@ -160,13 +160,8 @@ func (w *stmts) timer(n *ast.Node, e ast.Entry, base model.StmtBase) model.Stmt 
 
 // ownTimer resolves a timer of this machine, with its keys or without; ok is false after an error.
 func (w *stmts) ownTimer(n expr.Node) (t *model.Timer, keys []model.Expr, ok bool) {
-	x, args := n, []expr.Node(nil)
-	ix, indexed := n.(*expr.Index)
-	if indexed {
-		x, args = ix.X, ix.Args
-	}
-	id, isName := x.(*expr.Ident)
-	if !isName {
+	id, args, indexed := splitKeys(n)
+	if id == nil {
 		w.r.Errorf("FSM060", n.Pos(), "a timer is needed here: timer or timer[key]")
 		return nil, nil, false
 	}
@@ -184,4 +179,13 @@ func (w *stmts) ownTimer(n expr.Node) (t *model.Timer, keys []model.Expr, ok boo
 	}
 	keys = w.timerKeys(t, args, n.Pos())
 	return t, keys, keys != nil
+}
+
+// splitKeys takes `name` and `name[key, …]` apart; id is nil if n is neither. What is indexed has keys, maybe none.
+func splitKeys(n expr.Node) (id *expr.Ident, keys []expr.Node, indexed bool) {
+	if ix, ok := n.(*expr.Index); ok {
+		n, keys, indexed = ix.X, ix.Args, true
+	}
+	id, _ = n.(*expr.Ident)
+	return id, keys, indexed
 }
