@@ -6,31 +6,6 @@ import (
 	"strings"
 )
 
-const (
-	chartTop   = 30.0 // above the heads
-	headHeight = 26.0
-	rowLine    = 15.0 // height of a line of text
-	rowGap     = 16.0 // between steps
-	pillHeight = 18.0
-	sendGap    = 15.0 // between the starts of messages sent in one step
-	fanGap     = 26.0 // the same if there are many, so that their arrows are about parallel to each other
-	few        = 3    // messages of one step
-)
-
-// chartLayout is where everything in a chart is.
-type chartLayout struct {
-	c       *Chart
-	x       []float64 // lifelines
-	y       []float64 // steps: the dot
-	pill    []bool    // steps: the state changed and is shown
-	width   float64
-	headY   float64
-	bottom  float64 // end of the lifelines
-	flights []*flight
-	taken   places
-	texts   []*along // of the arrows, which get their places last
-}
-
 // SVG draws c as a sequence chart. Time runs down, so a message slants from
 // the step that sends it to the step that receives it, and messages that cross
 // on the way are seen to cross. c must have passed Check.
@@ -130,136 +105,6 @@ func stepTip(full, shown ChartStep) string {
 	return strings.Join(slices.DeleteFunc(tips, func(t string) bool { return t == "" }), "\n")
 }
 
-func layoutChart(c *Chart) *chartLayout {
-	l := &chartLayout{c: c, flights: c.flights(), headY: chartTop, taken: places{map[int][]area{}, map[int][]*segment{}}}
-	if c.Title == "" {
-		l.headY = 12
-	}
-	l.columns()
-	y := l.headY + headHeight + 26
-	if len(c.Start) > 0 {
-		y += pillHeight + 6
-	}
-	state := make([]string, len(c.Instances))
-	copy(state, c.Start)
-	free := make([]float64, len(c.Instances)) // from where on a lifeline has place for another step
-	sent := map[int]float64{}
-	for _, s := range c.Steps {
-		y = max(y, sent[s.Receives]+rowLine, sent[s.Lost]+rowLine)
-		if s.Who >= 0 {
-			y = max(y, free[s.Who])
-		}
-		l.y = append(l.y, y)
-		for n, m := range s.Sends {
-			sent[m.ID] = y + float64(n)*s.sendGap()
-			free[s.Who] = sent[m.ID] + rowGap + rowLine
-		}
-		pill := s.Who >= 0 && s.State != "" && s.State != state[s.Who]
-		l.pill = append(l.pill, pill)
-		below := max(0, float64(len(chartLines(s))-1)*rowLine)
-		if pill {
-			state[s.Who] = s.State
-			below += pillHeight + 2
-		}
-		if s.Who == 0 || s.Who == len(c.Instances)-1 { // beside the chart texts hold up nobody else
-			free[s.Who] = max(free[s.Who], y+below+rowGap+rowLine)
-			below = 0
-		}
-		y += below + rowGap + rowLine
-	}
-	l.bottom = max(y, slices.Max(free)) + 4
-	for _, f := range l.flights {
-		if f.underWay {
-			l.bottom = max(l.bottom, l.sendY(f)+stubDrop+10)
-		}
-	}
-	return l
-}
-
-// columns finds the lifelines' places: the first one's texts stand to its
-// left, all others' to their right.
-func (l *chartLayout) columns() {
-	n := len(l.c.Instances)
-	texts, arrows := make([]float64, n), 0.0
-	for i, name := range l.c.Instances {
-		texts[i] = textWidth(name, 13)/2 + 10
-	}
-	for _, s := range l.c.Steps {
-		for _, t := range chartLines(s) {
-			if s.Who >= 0 {
-				texts[s.Who] = max(texts[s.Who], textWidth(t.text, 12)+16, textWidth(s.State, 11)+30)
-			}
-		}
-		for _, m := range s.Sends {
-			arrows = max(arrows, textWidth(m.Text, 11))
-		}
-	}
-	x := 16 + texts[0]
-	for i := range n {
-		l.x = append(l.x, x)
-		switch {
-		case i == 0:
-			x += max(220, arrows+90)
-		case i+1 < n:
-			x += max(220, arrows+40, texts[i]+60)
-		}
-	}
-	l.width = l.x[n-1] + texts[n-1] + 16
-	if n == 1 {
-		l.width = l.x[0] + texts[0] + 60
-	}
-	l.width = max(l.width, textWidth(l.c.Title, 15)+32, min(textWidth(l.c.End, endSize), endWidth)+32)
-}
-
-// The remark below a chart: size of its letters, and the width from which on it is broken.
-const (
-	endSize  = 12.5
-	endWidth = 640
-)
-
-// endLines breaks the remark into lines of at most width, and at its own line ends.
-func endLines(text string, width float64) []string {
-	var lines []string
-	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n") {
-		line := ""
-		for _, word := range strings.Fields(paragraph) {
-			if line != "" && textWidth(line+" "+word, endSize) > width {
-				lines = append(lines, line)
-				line = ""
-			}
-			line = strings.TrimSpace(line + " " + word)
-		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
-// chartLine is a line of text beside a step.
-type chartLine struct{ text, colour, extra string }
-
-func chartLines(s ChartStep) []chartLine {
-	event := chartLine{s.Event, colours[commanded], ` font-weight="bold"`}
-	if s.Receives != 0 {
-		event.colour = colours[received]
-	}
-	var list []chartLine
-	if s.Event != "" {
-		list = append(list, event)
-	}
-	for _, n := range s.Notes {
-		list = append(list, chartLine{text: n, colour: colours[plain]})
-	}
-	if s.Fault != "" {
-		list = append(list, chartLine{s.Fault, badColour, ` font-weight="bold"`})
-	}
-	if s.Where != "" {
-		list = append(list, chartLine{s.Where, colours[faint], ` font-size="10"`})
-	}
-	return list
-}
-
 // step draws the dot, the texts and the new state of step i.
 func (l *chartLayout) step(w *svg, i int, s ChartStep) {
 	y := l.y[i]
@@ -326,7 +171,7 @@ func (l *chartLayout) pillAt(w *svg, x, y float64, name string) {
 		num(x), num(y+13), colours[plain], escape(name))
 }
 
-// message draws one arrow for each reception, or a stub for a message that
+// message draws one arrow for each reception, or a short one for a message that
 // was lost or is still under way.
 func (l *chartLayout) message(w *svg, f *flight, tip string) {
 	x1, y1 := l.x[f.from], l.sendY(f)
@@ -348,27 +193,12 @@ func (l *chartLayout) message(w *svg, f *flight, tip string) {
 		w.text(x2, y2+5, "middle", badColour, ` font-size="15" font-weight="bold"`, "✗")
 		w.text(x2, y2+19, "middle", badColour, ` font-size="10"`, "lost")
 	case f.underWay:
-		// A stub: drawn to the end of the chart, many of them would meet there.
+		// A short one: drawn to the end of the chart, many of them would meet there.
 		text, way := f.Text+" (under way)", l.x[f.To]-x1
 		long := min(max(math.Abs(way)*0.55, textWidth(text, labelSize)+24), math.Abs(way)*0.85)
-		l.arrow(w, x1, y1, x1+math.Copysign(long, way), y1+stubDrop, style{lineColour, dashed, text, 0.55}, tip)
+		l.arrow(w, x1, y1, x1+math.Copysign(long, way), y1+underWayDrop, style{lineColour, dashed, text, 0.55}, tip)
 	}
 }
-
-// sendY is where an arrow begins; those of one step begin below each other.
-func (l *chartLayout) sendY(f *flight) float64 {
-	return l.y[f.sent] + float64(f.nth)*l.c.Steps[f.sent].sendGap()
-}
-
-func (s *ChartStep) sendGap() float64 {
-	if len(s.Sends) > few {
-		return fanGap
-	}
-	return sendGap
-}
-
-// stubDrop is how far the arrow of a message under way comes down, in points.
-const stubDrop = 24.0
 
 const dashed = ` stroke-dasharray="5 3"`
 
