@@ -16,7 +16,7 @@ import (
 // start runs a masterserver on loopback; lists has what it says of each change.
 func start(t *testing.T) (address string, lists <-chan []entry) {
 	t.Helper()
-	listener, err := tcp.Listen("tcp", "127.0.0.1:0", tcp.Config{MaxLinks: maxLinks})
+	listener, err := tcp.Listen("tcp", "127.0.0.1:0", tcp.Config{MaxLinks: maxLinks, PerAddress: -1, AddressRate: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

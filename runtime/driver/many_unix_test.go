@@ -82,6 +82,7 @@ type pingServer struct {
 }
 
 func serveMany(tb testing.TB, cfg tcp.ServeConfig, o driver.Options[runner]) *pingServer {
+	cfg.PerAddress, cfg.AddressRate, cfg.AcceptRate = -1, -1, -1 // all are of one address and come at once
 	l, err := tcp.Serve("tcp4", "127.0.0.1:0", cfg)
 	if err != nil {
 		tb.Fatal(err)

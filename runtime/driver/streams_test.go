@@ -126,7 +126,7 @@ func TestHostStreams(t *testing.T) {
 }
 
 func testHostStreams(t *testing.T, o Options[*pingpong.Runner]) {
-	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond}, o)
+	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond, AddressRate: -1}, o)
 	const clients, pings = 200, 60
 	var all sync.WaitGroup
 	for k := range clients {
@@ -162,7 +162,7 @@ func testHostStreams(t *testing.T, o Options[*pingpong.Runner]) {
 
 // What ends a peer ends that one alone, and the machine learns why.
 func TestHostStreamFaults(t *testing.T) {
-	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond}, Options[*pingpong.Runner]{HandshakeLimit: 100 * time.Millisecond})
+	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond, AddressRate: -1}, Options[*pingpong.Runner]{HandshakeLimit: 100 * time.Millisecond})
 	good := h.dial(t)
 	pinging(t, good, 1)
 	tests := []struct {
@@ -259,5 +259,37 @@ func TestHostFrameRate(t *testing.T) {
 	_, l := newHost(t, 1, Options[*pingpong.Runner]{})
 	if _, err := NewHost(pingpong.New(), where, nil, strong{l}, Options[*pingpong.Runner]{FrameRate: 1}); err == nil || !strings.Contains(err.Error(), "FrameRate") {
 		t.Errorf("a limit that cannot be kept: %v", err)
+	}
+}
+
+// While one address floods a host with connections, others connect and play.
+func TestHostAcceptFlood(t *testing.T) {
+	h := serveHost(t, tcp.ServeConfig{MaxPeers: 50, PerAddress: 4, AddressRate: 10, AcceptRate: 20}, Options[*pingpong.Runner]{})
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	first, err := from.Dial("tcp4", h.link.LocalAddr().String())
+	if err != nil {
+		t.Skipf("this computer has no address 127.0.0.2: %v", err)
+	}
+	first.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	var flood sync.WaitGroup
+	defer flood.Wait()
+	defer cancel()
+	flood.Go(func() {
+		for ctx.Err() == nil {
+			if c, err := from.Dial("tcp4", h.link.LocalAddr().String()); err == nil {
+				c.(*net.TCPConn).SetLinger(0)
+				c.Close()
+			}
+		}
+	})
+	for k := range 4 {
+		c := h.dial(t)
+		for n, before := 0, h.link.Stats().Hasty; n < 10 || h.link.Stats().Hasty < before+50; n++ {
+			pinging(t, c, k*1000+n%1000)
+		}
+	}
+	if s := h.link.Stats(); s.Rejected+s.Flooded > 0 {
+		t.Errorf("%+v", s)
 	}
 }

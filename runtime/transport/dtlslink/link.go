@@ -12,12 +12,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
 	"github.com/pion/dtls/v3"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 	"github.com/parley-go/parley/runtime/transport/tlslink"
 )
 
@@ -44,6 +46,9 @@ type Config struct {
 	Handshake time.Duration
 	// Handshakes is how many may be under way at a time, 0 for 64. Datagrams of others are dropped meanwhile.
 	Handshakes int
+	// PerAddress is how many of them a server makes with one IPv4 address or one IPv6 network of 64 bits, 0 for a
+	// quarter of Handshakes but at least 4, negative for no limit. It says little of addresses that can be forged: see udp.Config.Cookie.
+	PerAddress int
 	// Queue is how many received frames wait to be taken, 0 for 1024; further ones are dropped.
 	Queue int
 }
@@ -55,6 +60,12 @@ func (c Config) withDefaults() Config {
 	if c.Handshakes == 0 {
 		c.Handshakes = 64
 	}
+	if c.PerAddress == 0 {
+		c.PerAddress = max(4, c.Handshakes/4)
+	}
+	if !c.Server {
+		c.PerAddress = -1 // a client chooses its peers
+	}
 	if c.Queue == 0 {
 		c.Queue = 1024
 	}
@@ -65,6 +76,7 @@ func (c Config) withDefaults() Config {
 type Stats struct {
 	Failed  uint64 // handshakes that did not come to their end
 	Refused uint64 // datagrams of new peers while Config.Handshakes were under way
+	Crowded uint64 // the same for Config.PerAddress
 	Dropped uint64 // received frames that found no room
 }
 
@@ -74,13 +86,13 @@ type Link struct {
 	inner transport.Link
 	cfg   Config
 	in    inbox
+	door  *door.Door // handshakes that are under way
 	out   sync.Mutex // held while something is sent below
 
 	mu       sync.Mutex       // guards what follows
 	below    map[int]bool     // peers that are there below
 	sessions map[int]*session // one for each peer at most
 	renewing map[int]*session // handshakes of peers that begin anew while their session is still there
-	starting int
 	closed   bool
 	stats    Stats
 	lastErr  error
@@ -100,7 +112,8 @@ func Wrap(inner transport.Link, cfg Config) (*Link, error) {
 	if err != nil {
 		return nil, errors.Join(err, inner.Abort())
 	}
-	l := &Link{inner: inner, cfg: cfg, below: map[int]bool{}, sessions: map[int]*session{}, renewing: map[int]*session{}}
+	l := &Link{inner: inner, cfg: cfg, door: door.New(door.Limits{Open: cfg.Handshakes, PerOrigin: cfg.PerAddress}),
+		below: map[int]bool{}, sessions: map[int]*session{}, renewing: map[int]*session{}}
 	l.in.init(cfg.Queue)
 	if inner.Properties().Peers == 0 {
 		l.appear(0)
@@ -179,16 +192,24 @@ func (l *Link) begin(peer int, in map[int]*session) *session {
 	if l.closed {
 		return nil
 	}
-	if l.starting >= l.cfg.Handshakes {
-		l.stats.Refused++
+	from := origin(l.inner.RemoteAddr(peer))
+	if l.door.Enter(from, 0) != door.In {
 		return nil
 	}
 	s := newSession(l, peer)
+	s.from = from
 	s.renewal = l.sessions[peer] != nil
 	in[peer] = s
-	l.starting++
 	l.running.Go(s.run)
 	return s
+}
+
+// origin is what counts as one address; whoever has none of IP is not counted by it.
+func origin(a net.Addr) netip.Addr {
+	if u, ok := a.(*net.UDPAddr); ok {
+		return door.Origin(u.AddrPort().Addr())
+	}
+	return netip.Addr{}
 }
 
 // retry is how long a client waits before it begins anew.
@@ -221,10 +242,10 @@ func (l *Link) drop(peer int) {
 }
 
 // settled notes that a handshake has come to an end.
-func (l *Link) settled(err error) {
+func (l *Link) settled(s *session, err error) {
+	l.door.Leave(s.from)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.starting--
 	if err != nil && !l.closed {
 		l.stats.Failed++
 		l.lastErr = err
@@ -267,7 +288,8 @@ func (l *Link) end(why error) {
 func (l *Link) Stats() (Stats, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.stats
+	s, c := l.stats, l.door.Counts()
+	s.Refused, s.Crowded = c[door.Full], c[door.Crowded]
 	s.Dropped = l.in.dropped()
 	return s, l.lastErr
 }

@@ -274,3 +274,36 @@ func TestHandshakesAreLimited(t *testing.T) {
 	s, err := y.Stats()
 	t.Errorf("%+v, %v; want 7 refused", s, err)
 }
+
+// TestHandshakesOfOneAddress: an address that begins handshakes without end leaves room for others.
+func TestHandshakesOfOneAddress(t *testing.T) {
+	alice, bob := newPerson(t, "alice"), newPerson(t, "bob")
+	server := open(t)
+	cfg := bob.server(alice.key)
+	cfg.Handshakes, cfg.PerAddress = 8, 3
+	y := wrap(t, server, cfg)
+	away, err := udp.Open("udp4", "127.0.0.2:0", udp.Config{Peers: []string{server.LocalAddr().String()}})
+	if err != nil {
+		t.Skipf("this computer has no address 127.0.0.2: %v", err)
+	}
+	for range 20 {
+		stranger := open(t, server.LocalAddr().String())
+		if err := errors.Join(stranger.Send(0, []byte("rubbish")), stranger.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		defer stranger.Abort()
+	}
+	for s, _ := y.Stats(); s.Crowded < 17; s, _ = y.Stats() {
+		y.Interrupt(time.Now().Add(5 * time.Millisecond))
+		if got, err := y.Receive(make([]byte, 2000)); !errors.Is(err, transport.ErrInterrupted) {
+			t.Fatalf("received %v, %v; %+v", got, err, s)
+		}
+	}
+	y.Interrupt(time.Time{})
+	x := wrap(t, away, alice.client(bob.key))
+	expect(t, x, transport.PeerUp, "")
+	expect(t, y, transport.PeerUp, "")
+	if s, err := y.Stats(); s.Crowded != 17 || s.Refused > 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 type session struct {
 	link     *Link
 	peer     int
+	from     netip.Addr
 	pipe     *pipe
 	conn     *dtls.Conn // guarded by link.mu, and constant once up
 	renewal  bool       // there was a session when this one began
@@ -47,7 +49,7 @@ func (s *session) run() {
 	defer s.link.forget(s)
 	defer s.pipe.Close()
 	conn, err := s.handshake()
-	s.link.settled(err)
+	s.link.settled(s, err)
 	if err != nil {
 		return
 	}

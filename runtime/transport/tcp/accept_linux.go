@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
 // acceptTogether is how many connections are accepted before the others have their turn.
@@ -44,12 +45,12 @@ func (r *reactor) rest() {
 }
 
 func (r *reactor) admit(fd int, sa syscall.Sockaddr) {
-	from := origin(addrPort(sa).Addr())
-	number, ok := r.places.take(from, &r.stats)
-	if !ok {
+	from := door.Origin(addrPort(sa).Addr())
+	if r.door.Enter(from, r.now()) != door.In {
 		abort(fd)
 		return
 	}
+	number := r.places.take()
 	syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1) // Flush decides when a segment leaves
 	c := &conn{fd: fd, number: number, place: -1, from: from}
 	for len(r.conns) <= number {

@@ -296,7 +296,8 @@ func (r *reactor) end(c *conn) {
 	r.overlook(c)
 	r.emptied(c)
 	r.conns[c.number] = nil
-	r.places.give(c.number, c.from)
+	r.places.give(c.number)
+	r.door.Leave(c.from)
 	if r.closed.Load() && r.places.count == 0 {
 		close(r.empty)
 	}

@@ -3,19 +3,32 @@ package tcp
 import (
 	"context"
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
 // Listener accepts links, one or many.
 type Listener struct {
-	ln       *net.TCPListener
-	cfg      Config
-	open     atomic.Int64
-	rejected atomic.Uint64
-	starved  atomic.Uint64 // failures to accept
+	ln      *net.TCPListener
+	cfg     Config
+	door    *door.Door
+	epoch   time.Time     // of the door
+	starved atomic.Uint64 // failures to accept
+}
+
+// ListenStats count what a [Listener] has met.
+type ListenStats struct {
+	Open     int    // links now
+	Accepted uint64 // connections that became links
+	Rejected uint64 // closed at once because of MaxLinks
+	Crowded  uint64 // because of PerAddress
+	Hasty    uint64 // because of AddressRate
+	Flooded  uint64 // because of AcceptRate
+	Starved  uint64 // failures to accept, mostly for want of file descriptors
 }
 
 // Listen opens address ("host:port", port 0 for a free one) on the network
@@ -30,20 +43,42 @@ func Listen(network, address string, cfg Config) (*Listener, error) {
 		ln.Close()
 		return nil, net.UnknownNetworkError(network)
 	}
-	return &Listener{ln: tl, cfg: cfg.withDefaults()}, nil
+	return newListener(tl, cfg.withDefaults()), nil
+}
+
+func newListener(ln *net.TCPListener, cfg Config) *Listener {
+	limits := doorLimits(cfg.MaxLinks, cfg.PerAddress, cfg.AddressRate, cfg.AcceptRate)
+	return &Listener{ln: ln, cfg: cfg, door: door.New(limits), epoch: time.Now()}
 }
 
 // Addr is the address listened on.
 func (l *Listener) Addr() net.Addr { return l.ln.Addr() }
 
 // Rejected is the number of connections closed because MaxLinks were open.
-func (l *Listener) Rejected() uint64 { return l.rejected.Load() }
+func (l *Listener) Rejected() uint64 { return l.Stats().Rejected }
 
-// Accept waits for a connection, until ctx ends or the listener is closed
-// (transport.ErrClosed). One goroutine may call it at a time.
+// Stats returns the counters. Any goroutine may call it.
+func (l *Listener) Stats() ListenStats {
+	c := l.door.Counts()
+	return ListenStats{Open: l.door.Open(), Accepted: c[door.In], Rejected: c[door.Full], Crowded: c[door.Crowded],
+		Hasty: c[door.Hasty], Flooded: c[door.Flooded], Starved: l.starved.Load()}
+}
+
+// Accept waits for a connection within the limits, until ctx ends or the listener is closed
+// (transport.ErrClosed). One goroutine may call it at a time, and should do so again soon: others wait meanwhile.
 func (l *Listener) Accept(ctx context.Context) (*Link, error) {
+	conn, from, err := l.accept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newLink(conn, l.cfg, func() { l.door.Leave(from) }), nil
+}
+
+// accept returns a connection that has been let in by the door and has to leave by it.
+func (l *Listener) accept(ctx context.Context) (*net.TCPConn, netip.Addr, error) {
+	var none netip.Addr
 	if err := l.ln.SetDeadline(time.Time{}); err != nil {
-		return nil, transport.ErrClosed
+		return nil, none, transport.ErrClosed
 	}
 	stop := context.AfterFunc(ctx, func() { l.ln.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
@@ -51,23 +86,23 @@ func (l *Listener) Accept(ctx context.Context) (*Link, error) {
 	for {
 		conn, err := l.ln.AcceptTCP()
 		switch {
-		case err == nil && l.open.Load() >= int64(l.cfg.MaxLinks):
-			l.rejected.Add(1)
+		case err == nil:
+			from := door.Origin(conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr())
+			if l.door.Enter(from, time.Since(l.epoch)) == door.In {
+				return conn, from, nil
+			}
 			conn.SetLinger(0)
 			conn.Close()
-		case err == nil:
-			l.open.Add(1)
-			return newLink(conn, l.cfg, func() { l.open.Add(-1) }), nil
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
+			return nil, none, ctx.Err()
 		case !temporary(err):
-			return nil, transport.ErrClosed
+			return nil, none, transport.ErrClosed
 		default:
 			// Out of descriptors, or the peer gave up already: go on, without spinning.
 			l.starved.Add(1)
 			backoff = min(max(2*backoff, time.Millisecond), time.Second)
 			if !pause(ctx, backoff) {
-				return nil, ctx.Err()
+				return nil, none, ctx.Err()
 			}
 		}
 	}

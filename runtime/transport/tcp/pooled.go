@@ -60,33 +60,30 @@ type parcel struct {
 const pieceSize = 4 << 10
 
 func newPooled(ln *net.TCPListener, cfg ServeConfig) *pooled {
-	single := Config{SendQueue: cfg.SendQueue, Linger: cfg.Linger, Stall: cfg.Stall, MaxLinks: cfg.MaxPeers}.withDefaults()
-	p := &pooled{cfg: cfg, ln: &Listener{ln: ln, cfg: single}, epoch: time.Now(), in: make(chan parcel, 16), done: make(chan struct{}),
-		look: make(chan struct{}, 1), places: newPlaces(&cfg)}
+	single := Config{SendQueue: cfg.SendQueue, Linger: cfg.Linger, Stall: cfg.Stall, MaxLinks: cfg.MaxPeers,
+		PerAddress: cfg.PerAddress, AddressRate: cfg.AddressRate, AcceptRate: cfg.AcceptRate}.withDefaults()
+	p := &pooled{cfg: cfg, ln: newListener(ln, single), epoch: time.Now(), in: make(chan parcel, 16), done: make(chan struct{}), look: make(chan struct{}, 1)}
 	p.waiting.Go(func() {
 		for {
-			l, err := p.ln.Accept(context.Background())
+			conn, from, err := p.ln.accept(context.Background())
 			if err != nil {
 				return
 			}
-			p.admit(l)
+			p.admit(newLink(conn, single, nil), from)
 		}
 	})
 	return p
 }
 
-func (p *pooled) admit(l *Link) {
-	from := origin(l.RemoteAddr(0).(*net.TCPAddr).AddrPort().Addr())
+func (p *pooled) admit(l *Link, from netip.Addr) {
 	p.mu.Lock()
-	number, ok := p.places.take(from, &p.stats)
-	if !ok || p.closed.Load() {
-		if ok {
-			p.places.give(number, from)
-		}
+	if p.closed.Load() {
 		p.mu.Unlock()
 		l.Abort()
+		p.ln.door.Leave(from)
 		return
 	}
+	number := p.places.take()
 	c := &pooledPeer{link: l, number: number, from: from, resume: make(chan struct{}, 1), stirred: make(chan struct{}, 1)}
 	for len(p.peers) <= number {
 		p.peers = append(p.peers, nil)
@@ -126,7 +123,8 @@ func (p *pooled) serve(c *pooledPeer) {
 func (p *pooled) forget(c *pooledPeer) {
 	p.mu.Lock()
 	p.peers[c.number] = nil
-	p.places.give(c.number, c.from)
+	p.places.give(c.number)
+	p.ln.door.Leave(c.from) // not before: its number has to be free for the next one
 	p.mu.Unlock()
 }
 
@@ -219,8 +217,8 @@ func (p *pooled) Stats() ServeStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.stats
+	s.turnedAway(p.ln.door)
 	s.Peers = p.places.count
-	s.Rejected += p.ln.Rejected()
 	s.Starved = p.ln.starved.Load()
 	return s
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
 func newEngine(ln *net.TCPListener, cfg ServeConfig) (engine, error) {
@@ -40,6 +41,7 @@ type reactor struct {
 	mu      sync.Mutex
 	conns   []*conn // by number
 	places  places
+	door    *door.Door // let in and not yet out: those who have a place
 	stats   ServeStats
 	events  []transport.Arrival // news of peers
 	dirty   []*conn             // something was queued and not flushed
@@ -87,7 +89,7 @@ const (
 const listenerNumber = -1
 
 func newReactor(ln *net.TCPListener, cfg ServeConfig) (*reactor, error) {
-	r := &reactor{cfg: cfg, ln: ln, local: ln.Addr(), epoch: time.Now(), places: newPlaces(&cfg), empty: make(chan struct{})}
+	r := &reactor{cfg: cfg, ln: ln, local: ln.Addr(), epoch: time.Now(), door: cfg.door(), empty: make(chan struct{})}
 	raw, err := ln.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -158,6 +160,7 @@ func (r *reactor) Stats() ServeStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.stats
+	s.turnedAway(r.door)
 	s.Peers = r.places.count
 	return s
 }

@@ -1,20 +1,26 @@
 package tcp
 
 import (
-	"net/netip"
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
 // ServeConfig holds the limits of a [Server]. The zero value is usable.
 type ServeConfig struct {
 	// MaxPeers is the most connections at a time, those that are being closed included, 0 for 1024. Further ones are
-	// closed at once and counted.
+	// closed at once and counted, as are those beyond the next three limits.
 	MaxPeers int
 	// PerAddress is the most connections at a time from one IPv4 address or one
-	// IPv6 network of 64 bits, 0 for no limit. Further ones are closed at once and counted.
+	// IPv6 network of 64 bits, 0 for a quarter of MaxPeers but at least 16, negative for no limit.
 	PerAddress int
+	// AddressRate is the most connections of one such address that are accepted in a second, 0 for 50, negative for
+	// no limit. A second's worth may come at once.
+	AddressRate int
+	// AcceptRate is the same for all addresses together, 0 for 1000. What PerAddress and AddressRate turn away does not count
+	// against it, so that one address cannot use it up.
+	AcceptRate int
 	// ByteRate is the most bytes a second that are taken from one peer, 0 for no
 	// limit. A second's worth may come at once; then the peer is not read from for a while, so
 	// that TCP slows it down, and nothing is lost. Frames are limited by who splits the stream, see [Server.Pause].
@@ -49,6 +55,8 @@ type ServeStats struct {
 	Accepted  uint64 // connections that became peers
 	Rejected  uint64 // closed at once because of MaxPeers
 	Crowded   uint64 // closed at once because of PerAddress
+	Hasty     uint64 // closed at once because of AddressRate
+	Flooded   uint64 // closed at once because of AcceptRate
 	Starved   uint64 // failures to accept, mostly for want of file descriptors
 	Throttled uint64 // times a peer was not read from because of ByteRate or Pause
 	Full      uint64 // frames that found the send queue full
@@ -99,45 +107,24 @@ func (c *ServeConfig) properties() transport.Properties {
 	return transport.Properties{Ordered: true, Reliable: true, Stream: true, Peers: c.MaxPeers}
 }
 
-// places gives numbers to connections, within the limits.
+func (c *ServeConfig) door() *door.Door {
+	return door.New(doorLimits(c.MaxPeers, c.PerAddress, c.AddressRate, c.AcceptRate))
+}
+
+// turnedAway adds what a door has counted.
+func (s *ServeStats) turnedAway(d *door.Door) {
+	c := d.Counts()
+	s.Accepted, s.Rejected, s.Crowded, s.Hasty, s.Flooded = c[door.In], c[door.Full], c[door.Crowded], c[door.Hasty], c[door.Flooded]
+}
+
+// places gives numbers to connections: the lowest that is free.
 type places struct {
-	max, each int
-	taken     []bool
-	low       int // no number below it is free
-	count     int
-	from      map[netip.Addr]int // how many of one origin, if there is a limit
+	taken []bool
+	low   int // no number below it is free
+	count int
 }
 
-func newPlaces(cfg *ServeConfig) places {
-	p := places{max: cfg.MaxPeers, each: cfg.PerAddress}
-	if p.each > 0 {
-		p.from = map[netip.Addr]int{}
-	}
-	return p
-}
-
-// origin is what counts as one address.
-func origin(a netip.Addr) netip.Addr {
-	if a = a.Unmap(); a.Is6() {
-		network, _ := a.Prefix(64)
-		return network.Addr()
-	}
-	return a
-}
-
-// take gives a place to a connection from an origin, or counts that it has none.
-func (p *places) take(from netip.Addr, s *ServeStats) (number int, ok bool) {
-	if p.count >= p.max {
-		s.Rejected++
-		return 0, false
-	}
-	if p.each > 0 {
-		if p.from[from] >= p.each {
-			s.Crowded++
-			return 0, false
-		}
-		p.from[from]++
-	}
+func (p *places) take() (number int) {
 	for p.low < len(p.taken) && p.taken[p.low] {
 		p.low++
 	}
@@ -146,19 +133,13 @@ func (p *places) take(from netip.Addr, s *ServeStats) (number int, ok bool) {
 	}
 	p.taken[p.low] = true
 	p.count++
-	s.Accepted++
-	return p.low, true
+	return p.low
 }
 
-func (p *places) give(number int, from netip.Addr) {
+func (p *places) give(number int) {
 	p.taken[number] = false
 	p.low = min(p.low, number)
 	p.count--
-	if p.each > 0 {
-		if p.from[from]--; p.from[from] <= 0 {
-			delete(p.from, from)
-		}
-	}
 }
 
 // bucket is what a peer may still send.

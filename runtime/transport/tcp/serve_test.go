@@ -137,7 +137,7 @@ func (e *echo) expectLost(t *testing.T, peer int, why error) {
 // Hundreds of connections come, are served side by side, and go.
 func TestServerMany(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
-		e := echoing(t, open(tcp.ServeConfig{}))
+		e := echoing(t, open(tcp.ServeConfig{PerAddress: -1, AddressRate: -1}))
 		for range 2 {
 			const count = 300
 			var all sync.WaitGroup
