@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -47,10 +48,10 @@ func TestCommands(t *testing.T) {
 	a, b := newOutput(), newOutput()
 	code := make(chan int)
 	go func() {
-		code <- run([]string{"-listen", "127.0.0.1:0", "-checksums", "own", "-trace", file("a.jsonl"), "-pcap", file("a.pcapng"), "-timeout", "30s", "-script", file("script")}, a, a)
+		code <- run([]string{"-listen", "127.0.0.1:0", "-checksums", "own", "-trace", file("a.jsonl"), "-pcap", file("a.pcapng"), "-timeout", "2m", "-script", file("script")}, a, a)
 	}()
 	<-a.listened
-	if c := run([]string{"-connect", a.listens, "-checksums", "own", "-game", "0.8.0", "-fleet", "orz,-,kohr-ah", "-delay", "0", "-timeout", "30s", "-v"}, b, b); c != exitOK {
+	if c := run([]string{"-connect", a.listens, "-checksums", "own", "-game", "0.8.0", "-fleet", "orz,-,kohr-ah", "-delay", "0", "-timeout", "2m", "-v"}, b, b); c != exitOK {
 		t.Errorf("exit code %d", c)
 	}
 	if c := <-code; c != exitOK {
@@ -105,8 +106,12 @@ func TestExitCodes(t *testing.T) {
 			if err != nil {
 				return
 			}
-			conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
-			conn.Close()
+			go func() {
+				defer conn.Close()
+				conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+				conn.(*net.TCPConn).CloseWrite()
+				io.Copy(io.Discard, conn) // what is not read would destroy the answer
+			}()
 		}
 	}()
 	bad := filepath.Join(t.TempDir(), "bad.txt")
@@ -121,7 +126,7 @@ func TestExitCodes(t *testing.T) {
 		{"-listen :1 -connect :2", exitUsage, []string{"either"}},
 		{"-nonsense", exitUsage, []string{"nonsense"}},
 		{"-listen " + at, exitUsage, []string{"in use"}},
-		{"-connect 127.0.0.1:1 -wait 50ms", exitUsage, []string{"127.0.0.1:1", "refused"}},
+		{"-connect 127.0.0.1:1 -wait 2s", exitUsage, []string{"127.0.0.1:1", "refused"}},
 		{"-connect " + at + " -fleet orc", exitUsage, []string{"orc", "orz", "zoq"}},
 		{"-connect " + at + " -game 1.0", exitUsage, []string{"1.0", "0.8.0"}},
 		{"-connect " + at + " -delay 36", exitUsage, []string{"36", "35"}},

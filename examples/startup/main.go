@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/startup/peer"
+	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport/ipx"
 	"github.com/parley-go/parley/runtime/transport/ipx/raw"
@@ -37,6 +38,7 @@ type settings struct {
 	cfg                         peer.Config
 	socket                      uint
 	limit                       time.Duration
+	until                       int
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -70,7 +72,7 @@ func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
 	f.SetOutput(stderr)
 	f.StringVar(&s.link, "link", "udp", "`kind` of link: udp (broadcast), tunnel (IPX in UDP, as DOSBox has it) or ipx (on a network card)")
 	f.StringVar(&s.place.Bind, "bind", "127.0.0.1", "udp: own `address`, with or without a port")
-	f.StringVar(&s.place.Broadcast, "broadcast", "127.255.255.255:6581", "udp: `address` where everybody hears")
+	f.StringVar(&s.place.Broadcast, "broadcast", "127.255.255.255:6581", "udp: `address` where everybody hears; port 0 is a free one, where nobody else does")
 	f.StringVar(&s.place.Server, "server", "127.0.0.1:2130", "tunnel: `address` of the IPX server")
 	f.StringVar(&s.place.Card, "card", "eth0", "ipx: `name` of the network card")
 	f.StringVar(&s.framing, "framing", "802.3", "ipx: `framing`: ethernet2, 802.3, 802.2 or snap")
@@ -82,6 +84,7 @@ func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
 	f.StringVar(&s.cfg.Name, "name", "", "`name` in the record")
 	f.StringVar(&s.trace, "trace", "", "record each step of the machine in this `file` (JSON lines)")
 	f.DurationVar(&s.limit, "for", 0, "leave after this time; 0: never")
+	f.IntVar(&s.until, "until", 0, "leave as soon as the game has this `number` of players; 0: never")
 	return f
 }
 
@@ -128,6 +131,8 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
 	ended := make(chan error, 1)
 	go func() { ended <- p.Run(ctx) }()
 	show := newDisplay(stdout)
@@ -139,8 +144,12 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) (err error) {
 			show.end()
 			return err
 		case <-refresh.C:
-			if v := p.View(ctx); v.State != "" {
+			v := p.View(ctx)
+			if v.State != "" && v.State != startup.StateIdle.String() { // before it connects there is nothing to see
 				show.view(v)
+			}
+			if s.until > 0 && v.State == startup.StateGame.String() && v.Taken() >= s.until {
+				leave()
 			}
 		}
 	}

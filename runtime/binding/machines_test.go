@@ -100,7 +100,7 @@ func realBinding(master, tunnel string) (*binding.Binding[netSystem, transport.L
 // TestMachinesOnRealLinks switches a running program between equal peers and a
 // server's registration, over UDP, the IPX tunnel and TCP.
 func TestMachinesOnRealLinks(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	master, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -167,7 +167,7 @@ func TestMachinesOnRealLinks(t *testing.T) {
 		t.Errorf("the master reads %q, %v; want %q", line, err, want)
 	}
 	go func() { // closing in good order waits for the other side
-		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(time.Minute))
 		io.Copy(io.Discard, conn)
 		conn.Close()
 		close(closed)

@@ -32,7 +32,7 @@ func mustOpen(t *testing.T, name, params string) *Machine {
 // next waits for the next event, as text.
 func next(t *testing.T, m *Machine) string {
 	t.Helper()
-	e, err := m.Poll(20*time.Second, 1<<16)
+	e, err := m.Poll(time.Minute, 1<<16)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestOwnLink(t *testing.T) {
 	expect(t, b, "up")
 	must(t, a.Step("change{value: 7}"))
 	for {
-		e, err := a.Poll(20*time.Second, 1<<16)
+		e, err := a.Poll(time.Minute, 1<<16)
 		must(t, err)
 		if e.Kind == Frame {
 			must(t, b.Deliver(e.Peer, e.Data))
@@ -103,7 +103,7 @@ func TestOwnLink(t *testing.T) {
 	}
 	text, err := "", error(nil)
 	for !strings.Contains(text, "value: 7") {
-		e, err := b.Poll(20*time.Second, 1<<16)
+		e, err := b.Poll(time.Minute, 1<<16)
 		must(t, err)
 		text = e.Text
 	}
@@ -159,7 +159,7 @@ func TestShortBuffer(t *testing.T) {
 	must(t, m.Connect(0, "own"))
 	expect(t, m, "up")
 	must(t, m.Step("ready"))
-	if e, err := m.Poll(20*time.Second, 1); !errors.Is(err, ErrShort) || len(e.Data)+len(e.Text) < 2 {
+	if e, err := m.Poll(time.Minute, 1); !errors.Is(err, ErrShort) || len(e.Data)+len(e.Text) < 2 {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if got := next(t, m); !strings.HasPrefix(got, "frame") && !strings.HasPrefix(got, "state") {
@@ -185,7 +185,7 @@ func TestNobodyPolls(t *testing.T) {
 	var last Event
 	n := 0
 	for {
-		e, err := m.Poll(20*time.Second, 1<<16)
+		e, err := m.Poll(time.Minute, 1<<16)
 		must(t, err)
 		last = e
 		if n++; e.Kind == Stopped {

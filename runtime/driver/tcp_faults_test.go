@@ -61,7 +61,7 @@ func (s *server) connect(t *testing.T) *net.TCPConn {
 	if err != nil {
 		return nil // there was no place
 	}
-	c.SetDeadline(time.Now().Add(10 * time.Second)) // ends a test that would hang
+	c.SetDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
 	t.Cleanup(func() { c.Close() })
 	return c.(*net.TCPConn)
 }
@@ -71,6 +71,7 @@ func pinged(c *net.TCPConn) bool {
 	if c == nil {
 		return false
 	}
+	c.SetDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
 	if _, err := c.Write(appendPing(nil, 7)); err != nil {
 		return false
 	}
@@ -82,8 +83,11 @@ func pinged(c *net.TCPConn) bool {
 func TestTCPHalfOpen(t *testing.T) {
 	s := serve(t, tcp.Config{MaxLinks: 4, Linger: 10 * time.Millisecond}, driver.Options[runner]{HandshakeLimit: 100 * time.Millisecond})
 	good := s.connect(t)
-	if !pinged(good) {
-		t.Fatal("the first is not served")
+	for !pinged(good) { // it said nothing for too long, on a computer that has much to do
+		if e := <-s.errs; e.Kind != driver.NoHandshake {
+			t.Fatalf("the first is not served: %v", e)
+		}
+		good = s.connect(t)
 	}
 	for range 10 { // those that find no place are closed at once
 		s.connect(t)
@@ -93,7 +97,7 @@ func TestTCPHalfOpen(t *testing.T) {
 			t.Errorf("error %d: %v", n, e)
 		}
 	}
-	for end := time.Now().Add(10 * time.Second); !pinged(s.connect(t)); { // a place becomes free
+	for end := time.Now().Add(time.Minute); !pinged(s.connect(t)); { // a place becomes free
 		if time.Now().After(end) {
 			t.Fatal("no place has become free")
 		}
@@ -143,6 +147,7 @@ func TestTCPOneNeverReads(t *testing.T) {
 func TestTCPQueues(t *testing.T) {
 	s := serve(t, tcp.Config{SendQueue: 16 << 10}, driver.Options[runner]{})
 	bad, good := s.connect(t), s.connect(t)
+	bad.SetReadBuffer(4 << 10)
 	if !pinged(bad) || !pinged(good) {
 		t.Fatal("not served")
 	}

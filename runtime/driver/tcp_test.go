@@ -46,7 +46,7 @@ func expect(t *testing.T, seen <-chan string, want ...string) {
 			if got != w {
 				t.Fatalf("got %q, want %q", got, w)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("no %q", w)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/parley-go/parley/examples/netplay/player"
 	"github.com/parley-go/parley/gen/compile"
@@ -63,6 +64,7 @@ func TestFlows(t *testing.T) {
 		ended, left          int // ended -1: it depends on who is faster
 		frames               int // at least
 		serverHas, clientHas []string
+		pause                time.Duration // for PAUSE in the client's script; four times as long while the server has not done meanwhile what it is to say
 	}{
 		{name: "two matches", matches: 2, ended: 2, frames: 100, clientHas: []string{"match 2 ended"}},
 		{name: "edits from both sides, a cancel, names",
@@ -70,7 +72,7 @@ func TestFlows(t *testing.T) {
 			client:  "edit other 0 druuge\nedit other 5 umgah\nedit own 13 zoq\nname own Mine\nsleep 100ms\nconfirm",
 			matches: 1, ended: 1, frames: 50},
 		{name: "changes after a confirmation take it back",
-			client: "sleep 30ms\nedit own 7 orz\nsleep 30ms\nedit own 7 -", matches: 1, ended: 1, serverHas: []string{"report cancelled"}},
+			client: "sleep PAUSE\nedit own 7 orz\nsleep PAUSE\nedit own 7 -", pause: 30 * time.Millisecond, matches: 1, ended: 1, serverHas: []string{"report cancelled"}},
 		{name: "reset in battle, then a match", client: "wait inBattle\nwait frames 20\nreset", matches: 2, ended: 1, left: 1,
 			serverHas: []string{"report matchReset{reason: 2}", "match 1 was left"}},
 		{name: "reset by both", client: "wait inBattle\nwait frames 9\nreset 5", server: "wait inBattle\nwait frames 9\nreset 6", matches: 2, ended: -1, left: 1},
@@ -87,8 +89,13 @@ func TestFlows(t *testing.T) {
 			cfg := player.Config{Matches: f.matches, Checksums: player.Own, Delay: 2, Seed: 77, Fleet: ships(t, "orz, spathi, -, vux")}
 			s, c := cfg, cfg
 			s.Name, s.Script, s.Fleet = "Server", script(t, f.server), ships(t, "orz,kohr-ah,mycon")
-			c.Name, c.Script, c.Delay = "Client", script(t, f.client), 1
-			a, b := pair(t, s, c)
+			c.Name, c.Delay = "Client", 1
+			var a, b *account
+			for again := true; again; f.pause *= 4 {
+				c.Script = script(t, strings.ReplaceAll(f.client, "PAUSE", f.pause.String()))
+				a, b = pair(t, s, c)
+				again = f.pause > 0 && f.pause < 5*time.Second && !a.has(f.serverHas[0])
+			}
 			if a.err != nil || b.err != nil {
 				t.Fatalf("%v, %v", a.err, b.err)
 			}

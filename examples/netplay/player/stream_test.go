@@ -78,7 +78,7 @@ func fuzzPeer(t *testing.T, server bool, in []byte, pause time.Duration) player.
 		t.Skip("long enough")
 	}
 	s := newStream(in, pause)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cfg := player.Config{Link: s, Server: server, Matches: 1, Calm: time.Nanosecond, Doubt: time.Millisecond, Checksums: player.Echo,
 		Fleet: []netplay.Ship{netplay.ShipOrz}}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strconv"
 	"time"
 
 	"github.com/parley-go/parley/machines/startup"
@@ -24,7 +23,8 @@ const Socket = 0x5043
 // Place says where a peer is.
 type Place struct {
 	// Bind is the own IPv4 address ("192.168.1.5", "127.0.0.1"), with or without a port; Broadcast where everybody hears
-	// ("192.168.1.255:6581"). Port 0 is any: several peers of one computer need ports of their own.
+	// ("192.168.1.255:6581"). Port 0 of Bind is any: several peers of one computer need ports of their own. Port 0 of Broadcast is
+	// one that is free, so that nobody else hears.
 	Bind, Broadcast string
 	// Server is that of the IPX tunnel ("host:port"), Card the network card for IPX itself.
 	Server, Card string
@@ -53,25 +53,46 @@ func OpenUDP(p Place) (Link, error) {
 	if err != nil || !all.Addr().Is4() {
 		return nil, fmt.Errorf("broadcast address %q: it is like 127.255.255.255:6581", p.Broadcast)
 	}
+	if all, err = freed(all); err != nil {
+		return nil, err
+	}
 	bind := p.Bind
 	if _, _, err := net.SplitHostPort(bind); err != nil {
 		bind = net.JoinHostPort(bind, "0")
 	}
-	cfg := udp.Config{Broadcast: []string{p.Broadcast}, Limits: udp.Limits{Silence: p.Silence, MaxPeers: Parties}}
+	cfg := udp.Config{Broadcast: []string{all.String()}, Limits: udp.Limits{Silence: p.Silence, MaxPeers: Parties}}
 	if own, err := netip.ParseAddrPort(bind); err != nil || own.Addr().IsUnspecified() {
 		return nil, fmt.Errorf("own address %q: the address of one network, such as 127.0.0.1, is needed; by it the peers are told apart", p.Bind)
 	}
 	// A socket of a unicast address hears no broadcasts.
-	cfg.Hear = p.Broadcast
-	if all.Addr() == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
-		cfg.Hear = "0.0.0.0:" + strconv.Itoa(int(all.Port()))
-	}
+	cfg.Hear = heardAt(all).String()
 	l, err := udp.Open("udp4", bind, cfg)
 	if err != nil {
 		return nil, err
 	}
 	own := l.LocalAddr().(*net.UDPAddr).AddrPort()
 	return joined(book.New(l, netip.AddrPortFrom(own.Addr().Unmap(), own.Port()), book.IPv4, numbers()))
+}
+
+// heardAt is where a socket hears what is sent to a broadcast address.
+func heardAt(all netip.AddrPort) netip.AddrPort {
+	if all.Addr() == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+		return netip.AddrPortFrom(netip.IPv4Unspecified(), all.Port())
+	}
+	return all
+}
+
+// freed replaces port 0 by one where nobody hears.
+func freed(all netip.AddrPort) (netip.AddrPort, error) {
+	if all.Port() != 0 {
+		return all, nil
+	}
+	c, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(heardAt(all)))
+	if err != nil {
+		return all, err
+	}
+	defer c.Close()
+	return netip.AddrPortFrom(all.Addr(), c.LocalAddr().(*net.UDPAddr).AddrPort().Port()), nil
 }
 
 // OpenTunnel opens a link to the network of an IPX server as DOSBox has it.

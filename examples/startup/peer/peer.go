@@ -194,6 +194,16 @@ func text(a net.Addr) string {
 	return a.String()
 }
 
+// Taken is how many slots are taken.
+func (v View) Taken() (n int) {
+	for _, p := range v.Players {
+		if p.Taken {
+			n++
+		}
+	}
+	return n
+}
+
 // String is the view in one line.
 func (v View) String() string {
 	s := v.State

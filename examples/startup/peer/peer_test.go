@@ -179,8 +179,8 @@ func TestUDP(t *testing.T) {
 	if err != nil {
 		t.Skipf("no UDP here: %v", err)
 	}
+	defer free.Close() // so long no other test is given this port
 	broadcast := fmt.Sprintf("127.255.255.255:%d", free.LocalAddr().(*net.UDPAddr).Port)
-	free.Close()
 	life(newTable(t, func() (Link, error) {
 		return OpenUDP(Place{Bind: "127.0.0.1", Broadcast: broadcast, Silence: 1500 * time.Millisecond})
 	}))

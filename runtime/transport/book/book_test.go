@@ -32,7 +32,7 @@ func link(t *testing.T, address string) (*book.Link[netip.AddrPort], netip.AddrP
 	if err != nil {
 		t.Fatal(err)
 	}
-	watch := time.AfterFunc(20*time.Second, func() { b.Abort() })
+	watch := time.AfterFunc(time.Minute, func() { b.Abort() })
 	t.Cleanup(func() { watch.Stop(); b.Abort() })
 	return b, own
 }
@@ -45,7 +45,7 @@ func stranger(t *testing.T, address string) (*net.UDPConn, netip.AddrPort) {
 	if err != nil {
 		t.Skip(err)
 	}
-	c.SetDeadline(time.Now().Add(20 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	t.Cleanup(func() { c.Close() })
 	return c, c.LocalAddr().(*net.UDPAddr).AddrPort()
 }

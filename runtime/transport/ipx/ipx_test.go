@@ -44,7 +44,7 @@ func dial(t testing.TB, s *ipx.Server, cfg ipx.Config) *ipx.Link {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watch := time.AfterFunc(20*time.Second, func() { l.Abort() })
+	watch := time.AfterFunc(time.Minute, func() { l.Abort() })
 	t.Cleanup(func() { watch.Stop(); l.Abort() })
 	return l
 }

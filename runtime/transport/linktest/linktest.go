@@ -23,7 +23,7 @@ type Pair func(t *testing.T) (a, b transport.Link)
 const Queue = 64 << 10
 
 // patience ends a test that would otherwise hang. It is not a measure of speed.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Run runs the suite. Parts that only a reliable, ordered link can pass are
 // left out for others, by what the link itself declares. except names tests

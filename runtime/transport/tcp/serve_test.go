@@ -101,13 +101,14 @@ func (e *echo) dial(t *testing.T) *net.TCPConn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(20 * time.Second)) // ends a test that would hang
+	c.SetDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
 	return c.(*net.TCPConn)
 }
 
 // served says something and expects to hear it.
 func served(t *testing.T, c net.Conn, what string) {
 	t.Helper()
+	c.SetWriteDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
 	if _, err := c.Write([]byte(what)); err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +117,7 @@ func served(t *testing.T, c net.Conn, what string) {
 
 func heard(t *testing.T, c net.Conn, what string) {
 	t.Helper()
+	c.SetReadDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
 	b := make([]byte, len(what))
 	if _, err := io.ReadFull(c, b); err != nil || string(b) != what {
 		t.Fatalf("heard %q, %v; want %q", b, err, what)
@@ -129,7 +131,7 @@ func (e *echo) expectLost(t *testing.T, peer int, why error) {
 		if got.Peer != peer || !errors.Is(got.Why, why) {
 			t.Fatalf("peer %d was lost for %v, want %d for %v", got.Peer, got.Why, peer, why)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("peer %d is not lost", peer)
 	}
 }
@@ -292,17 +294,18 @@ func TestServerRate(t *testing.T) {
 		e := echoing(t, open(tcp.ServeConfig{ByteRate: 20_000}))
 		good, bad := e.dial(t), e.dial(t)
 		served(t, bad, "hello")
-		const flood = 24_000
-		what := strings.Repeat("0123456789abcdef", flood/16)
-		if _, err := bad.Write([]byte(what)); err != nil {
-			t.Fatal(err)
-		}
-		for range 100 {
-			served(t, good, "short")
-		}
-		heard(t, bad, what)
-		if s := e.Stats(); s.Throttled == 0 {
-			t.Errorf("%+v", s)
+		what := strings.Repeat("0123456789abcdef", 24_000/16)
+		for n := 0; e.Stats().Throttled == 0; n++ { // a computer that has much to do may read so slowly that once is not too fast
+			if n == 20 {
+				t.Fatalf("%+v", e.Stats())
+			}
+			if _, err := bad.Write([]byte(what)); err != nil {
+				t.Fatal(err)
+			}
+			for range 100 {
+				served(t, good, "short")
+			}
+			heard(t, bad, what)
 		}
 		e.Pause(1, 30*time.Millisecond)
 		served(t, bad, "again")
@@ -341,7 +344,7 @@ func TestServerEnds(t *testing.T) {
 		e.expectLost(t, 0, transport.ErrClosed)
 		c.Write([]byte("what nobody wants any more"))
 		c.Close() // it is released at once, not after the linger time
-		for limit := time.Now().Add(20 * time.Second); e.Stats().Peers > 0; runtime.Gosched() {
+		for limit := time.Now().Add(time.Minute); e.Stats().Peers > 0; runtime.Gosched() {
 			if time.Now().After(limit) {
 				t.Fatal("the connection is kept")
 			}
@@ -372,7 +375,6 @@ func TestServerBackPressure(t *testing.T) {
 		if n, err := io.CopyN(io.Discard, bad, int64(sent)); err != nil {
 			t.Fatalf("%d of %d bytes came back, %v", n, sent, err)
 		}
-		bad.SetWriteDeadline(time.Now().Add(20 * time.Second))
 		served(t, bad, "again")
 		if s := e.Stats(); s.Full+s.Stalled > 0 {
 			t.Errorf("%+v", s)

@@ -36,7 +36,7 @@ func (p person) config() *tls.Config { return &tls.Config{Certificates: []tls.Ce
 
 // shake makes both ends of a TLS link; the errors are those of client and server.
 func shake(t testing.TB, a, b transport.Link, client, server *tls.Config) (x, y *tlslink.Link, ex, ey error) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {

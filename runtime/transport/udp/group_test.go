@@ -10,15 +10,15 @@ import (
 	"github.com/parley-go/parley/runtime/transport/udp"
 )
 
-// freePort returns a port that nobody uses.
+// freePort returns a port that nobody is given on 127.0.0.1 until the test ends: no other test hears its broadcasts.
 func freePort(t *testing.T) int {
 	t.Helper()
-	free, err := net.ListenPacket("udp", ":0")
+	held, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
 		t.Skip(err)
 	}
-	defer free.Close()
-	return free.LocalAddr().(*net.UDPAddr).Port
+	t.Cleanup(func() { held.Close() })
+	return held.LocalAddr().(*net.UDPAddr).Port
 }
 
 // localSix returns a network interface that takes part in multicasts and its local IPv6 address.
@@ -53,7 +53,7 @@ func TestMulticast(t *testing.T) {
 				if l[i], err = udp.Open(network, own, udp.Config{Broadcast: []string{group}, Hear: group}); err != nil {
 					t.Skipf("multicasts cannot be heard here: %v", err)
 				}
-				watch := time.AfterFunc(20*time.Second, func() { l[i].Abort() }) // ends a test that would hang
+				watch := time.AfterFunc(time.Minute, func() { l[i].Abort() }) // ends a test that would hang
 				defer func() { watch.Stop(); l[i].Abort() }()
 			}
 			say(t, l[0], transport.All, "who is there")

@@ -15,7 +15,7 @@ func TestItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	// Both sides have the same battles, seen from either side.
 	battles := []Battle{{OwnDies: true, After: 20, Lag: 3}, {OtherDies: true, After: 9}, {OwnDies: true, OtherDies: true, After: 3}, {OwnDies: true, After: 40}}
