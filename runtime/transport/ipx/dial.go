@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+	"github.com/parley-go/parley/runtime/transport/internal/explain"
 	"github.com/parley-go/parley/runtime/transport/internal/mmsg"
 )
 
@@ -22,25 +23,28 @@ type Link struct {
 }
 
 // Dial registers with a server ("host:port") and returns a link. The network
-// is udp, udp4 or udp6.
+// is udp, udp4 or udp6. The error says what is wrong and what to do.
 func Dial(ctx context.Context, network, server string, cfg Config) (*Link, error) {
 	cfg, err := cfg.check()
 	if err != nil {
 		return nil, err
 	}
 	to, err := net.ResolveUDPAddr(network, server)
+	if err == nil && to.Port == 0 {
+		err = &net.AddrError{Err: "no port to connect to", Addr: server}
+	}
 	if err != nil {
-		return nil, err
+		return nil, explain.Network(explain.Connect, protocol, server, err)
 	}
 	conn, err := net.ListenUDP(network, nil)
 	if err != nil {
-		return nil, err
+		return nil, explain.Network(explain.Listen, protocol, ":0", err)
 	}
 	t := &tunnel{conn: conn, server: unmap(to.AddrPort()), largest: HeaderSize + cfg.MaxFrame}
 	t.io, err = mmsg.New(conn, mmsg.Options{MaxFrame: t.largest})
 	var local Address
 	if err == nil {
-		local, err = t.register(ctx, cfg)
+		local, err = t.register(ctx, cfg, server)
 	}
 	if err == nil {
 		t.Endpoint, cfg, err = NewEndpoint(local, cfg)
@@ -82,13 +86,14 @@ type tunnel struct {
 
 // register asks for a node until the server gives one. The asker has to try
 // again itself: nothing tells that a request or its answer was lost.
-func (t *tunnel) register(ctx context.Context, cfg Config) (Address, error) {
+func (t *tunnel) register(ctx context.Context, cfg Config, server string) (Address, error) {
 	wake := context.AfterFunc(ctx, func() { t.conn.SetReadDeadline(time.Unix(1, 0)) })
 	defer wake()
 	ask := Header{Length: HeaderSize, Dst: Address{Socket: echoSocket}, Src: Address{Socket: echoSocket}}
 	buf := make([]byte, 2048)
 	var last error
-	for n := 0; n != cfg.Attempts; n++ {
+	n := 0
+	for ; n != cfg.Attempts && ctx.Err() == nil; n++ {
 		if err := t.packet(ask.Append(nil), Address{}); err != nil {
 			last = err
 		}
@@ -105,15 +110,20 @@ func (t *tunnel) register(ctx context.Context, cfg Config) (Address, error) {
 				return h.Dst, nil
 			}
 		}
-		if ctx.Err() != nil {
-			return Address{}, ctx.Err()
-		}
 	}
-	if last == nil || errors.Is(last, os.ErrDeadlineExceeded) {
-		last = errors.New("no answer")
+	if err := ctx.Err(); err != nil {
+		last = err
 	}
-	return Address{}, fmt.Errorf("no IPX server has registered us at %v after %d requests: %w", t.server, cfg.Attempts, last)
+	if last != nil && !errors.Is(last, os.ErrDeadlineExceeded) && ctx.Err() == nil {
+		return Address{}, explain.Network(explain.Send, protocol, server, last)
+	}
+	return Address{}, &explain.Error{Doing: string(explain.Connect) + " the IPX server " + server + " (" + protocol + ")", Err: last,
+		Wrong:  fmt.Sprintf("no answer to %d requests for a place in its network", n),
+		Remedy: "start the server there (in DOSBox: ipxnet startserver PORT), check address and port, and whether a firewall lets UDP through; a full server does not answer either"}
 }
+
+// protocol is what errors call it.
+const protocol = "IPX in UDP"
 
 // packet sends a packet to the server, which knows where it goes from there.
 func (t *tunnel) packet(b []byte, to Address) error {

@@ -126,7 +126,7 @@ func TestDialFails(t *testing.T) {
 	}
 	defer silent.Close()
 	cfg := ipx.Config{Socket: socket, Retry: time.Millisecond, Attempts: 3}
-	if _, err := ipx.Dial(t.Context(), "udp4", silent.LocalAddr().String(), cfg); err == nil || !strings.Contains(err.Error(), "after 3 requests: no answer") {
+	if _, err := ipx.Dial(t.Context(), "udp4", silent.LocalAddr().String(), cfg); err == nil || !strings.Contains(err.Error(), "no answer to 3 requests") {
 		t.Errorf("nobody answers: %v", err)
 	}
 	buf := make([]byte, 100)

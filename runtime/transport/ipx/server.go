@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/parley-go/parley/runtime/transport/internal/explain"
 	"github.com/parley-go/parley/runtime/transport/internal/mmsg"
 )
 
@@ -78,7 +79,7 @@ const maxAsked = 64
 func Listen(network, address string, cfg ServerConfig) (*Server, error) {
 	pc, err := (&net.ListenConfig{}).ListenPacket(context.Background(), network, address)
 	if err != nil {
-		return nil, err
+		return nil, explain.Network(explain.Listen, protocol, address, err)
 	}
 	conn := pc.(*net.UDPConn)
 	io, err := mmsg.New(conn, mmsg.Options{MaxFrame: 65535})

@@ -3,16 +3,17 @@ package tcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
 	"time"
+
+	"github.com/parley-go/parley/runtime/transport/internal/explain"
 )
 
 // Dial connects to "host:port". All addresses of the host are tried in turn,
 // each for cfg.Timeout, cfg.Attempts times with cfg.Pause between. The network
-// is "tcp", "tcp4" or "tcp6". The error joins those of the last round.
+// is "tcp", "tcp4" or "tcp6". The error says what is wrong and what to do, and has those of the last round in its chain.
 func Dial(ctx context.Context, network, address string, cfg Config) (*Link, error) {
 	cfg = cfg.withDefaults()
 	for attempt := 1; ; attempt++ {
@@ -20,21 +21,22 @@ func Dial(ctx context.Context, network, address string, cfg Config) (*Link, erro
 		if err == nil {
 			return l, nil
 		}
+		failed := func(err error) error { return explain.Network(explain.Connect, "TCP", address, err) }
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("connecting to %s: %w", address, errors.Join(ctx.Err(), err))
+			return nil, failed(errors.Join(err, ctx.Err()))
 		}
 		if attempt == cfg.Attempts || permanent(err) {
-			return nil, fmt.Errorf("connecting to %s: %w", address, err)
+			return nil, failed(err)
 		}
 		if cfg.OnRetry != nil {
-			cfg.OnRetry(attempt, err)
+			cfg.OnRetry(attempt, failed(err))
 		}
 		pause := time.NewTimer(cfg.Pause)
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()
-			return nil, fmt.Errorf("connecting to %s: %w", address, errors.Join(ctx.Err(), err))
+			return nil, failed(errors.Join(err, ctx.Err()))
 		}
 	}
 }
@@ -81,8 +83,8 @@ func resolve(ctx context.Context, network, address string) ([]netip.AddrPort, er
 		return nil, err
 	}
 	port, err := strconv.ParseUint(service, 10, 16)
-	if err != nil {
-		return nil, &net.AddrError{Err: "the port is not a number from 0 to 65535", Addr: address}
+	if err != nil || port == 0 {
+		return nil, &net.AddrError{Err: "no port to connect to", Addr: address}
 	}
 	if host == "" {
 		host = "localhost"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/internal/door"
+	"github.com/parley-go/parley/runtime/transport/internal/explain"
 )
 
 // Listener accepts links, one or many.
@@ -32,16 +33,16 @@ type ListenStats struct {
 }
 
 // Listen opens address ("host:port", port 0 for a free one) on the network
-// "tcp", "tcp4" or "tcp6".
+// "tcp", "tcp4" or "tcp6". The error says what is wrong and what to do.
 func Listen(network, address string, cfg Config) (*Listener, error) {
 	ln, err := net.Listen(network, address)
 	if err != nil {
-		return nil, err
+		return nil, explain.Network(explain.Listen, "TCP", address, err)
 	}
 	tl, ok := ln.(*net.TCPListener)
 	if !ok {
 		ln.Close()
-		return nil, net.UnknownNetworkError(network)
+		return nil, explain.Network(explain.Listen, "TCP", address, net.UnknownNetworkError(network))
 	}
 	return newListener(tl, cfg.withDefaults()), nil
 }

@@ -107,16 +107,19 @@ func TestDialErrors(t *testing.T) {
 		cfg              tcp.Config
 		want             string
 	}{
-		"refused":   {"tcp", free(t), tcp.Config{Attempts: 2, Pause: time.Millisecond}, "refused"},
-		"no port":   {"tcp", "127.0.0.1", tcp.Config{Attempts: -1}, "missing port"},
+		"refused":   {"tcp", free(t), tcp.Config{Attempts: 2, Pause: time.Millisecond}, "no program listens on the port; start the other side first"},
+		"no port":   {"tcp", "127.0.0.1", tcp.Config{Attempts: -1}, "write HOST:PORT, such as 127.0.0.1:6502"},
+		"port 0":    {"tcp", "127.0.0.1:0", tcp.Config{Attempts: -1}, "nobody can be reached on port 0"},
+		"nowhere":   {"tcp", "nosuch.invalid:1", tcp.Config{}, `no address is found for the name "nosuch.invalid"`},
+		"empty":     {"tcp", "", tcp.Config{Attempts: -1}, "it is empty"},
 		"bad port":  {"tcp", "127.0.0.1:70000", tcp.Config{Attempts: -1}, "0 to 65535"},
-		"network":   {"udp", "127.0.0.1:1", tcp.Config{Attempts: -1}, "unknown network"},
+		"network":   {"udp", "127.0.0.1:1", tcp.Config{Attempts: -1}, "it is tcp or udp"},
 		"cancelled": {"tcp", free(t), tcp.Config{Attempts: -1, OnRetry: func(int, error) { cancel() }}, "canceled"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := tcp.Dial(ctx, tt.network, tt.address, tt.cfg)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "connecting to ") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
@@ -125,6 +128,38 @@ func TestDialErrors(t *testing.T) {
 		}
 	}
 	cancel()
+}
+
+// The words tell what is wrong; the error of the system is in the chain.
+func TestListenErrors(t *testing.T) {
+	there := listen(t, "tcp4", "127.0.0.1:0", tcp.Config{}).Addr().String()
+	for address, want := range map[string]string{
+		there:             "another program of this computer has port",
+		"203.0.113.77:0":  "does not have the address 203.0.113.77; it has 127.0.0.1",
+		"127.0.0.1:99999": `"99999" is no port; it is a number from 0 to 65535`,
+		"127.0.0.1":       "there is no port; write HOST:PORT, such as 127.0.0.1:6502",
+		"":                "",
+	} {
+		ln, err := tcp.Listen("tcp4", address, tcp.Config{})
+		if want == "" { // all addresses, a free port
+			if err != nil {
+				t.Error(err)
+			} else {
+				ln.Close()
+			}
+			continue
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), "listening on "+address+" (TCP): ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", address, err, want)
+		}
+		var op *net.OpError
+		if !errors.As(err, &op) {
+			t.Errorf("%q: the error of the system is lost: %#v", address, err)
+		}
+		if _, second := tcp.Serve("tcp4", address, tcp.ServeConfig{}); second == nil || !strings.Contains(second.Error(), want) {
+			t.Errorf("Serve, %q: %v", address, second)
+		}
+	}
 }
 
 func TestListener(t *testing.T) {

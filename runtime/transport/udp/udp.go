@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+	"github.com/parley-go/parley/runtime/transport/internal/explain"
 	"github.com/parley-go/parley/runtime/transport/internal/mmsg"
 )
 
@@ -28,6 +29,9 @@ type Stats = dgram.Stats
 // DefaultMaxFrame is the largest frame in bytes unless Config says otherwise:
 // what fits into one Ethernet frame without fragments, over IPv4.
 const DefaultMaxFrame = 1472
+
+// protocol is what errors call it.
+const protocol = "UDP"
 
 // maxDatagram is the largest payload of UDP in bytes.
 const maxDatagram = 65507
@@ -78,7 +82,7 @@ type Link struct {
 }
 
 // Open opens a socket on a local address ("host:port"; port 0 for any). The
-// network is udp, udp4 or udp6.
+// network is udp, udp4 or udp6. The error says what is wrong and what to do.
 func Open(network, address string, cfg Config) (*Link, error) {
 	if cfg.MaxFrame <= 0 {
 		cfg.MaxFrame = DefaultMaxFrame
@@ -99,7 +103,7 @@ func Open(network, address string, cfg Config) (*Link, error) {
 	}
 	pc, err := (&net.ListenConfig{}).ListenPacket(context.Background(), network, address)
 	if err != nil {
-		return nil, err
+		return nil, explain.Network(explain.Listen, protocol, address, err)
 	}
 	if cfg.MaxPeers <= 0 {
 		cfg.MaxPeers = dgram.DefaultPeers
@@ -128,12 +132,30 @@ func Open(network, address string, cfg Config) (*Link, error) {
 	return l, nil
 }
 
+// Reachable asks the system whether datagrams may leave for an address ("host:port", a broadcast address too) from an own address ("host" or
+// "host:port"), and says why not. Nothing is sent. A link does not tell: what the system does not take is lost, for a
+// network may come back.
+func Reachable(network, own, to string) error {
+	if host, _, err := net.SplitHostPort(own); err == nil {
+		own = host
+	}
+	from, err := net.ResolveUDPAddr(network, net.JoinHostPort(own, "0"))
+	if err != nil {
+		return explain.Network(explain.Find, protocol, own, err)
+	}
+	c, err := (&net.Dialer{LocalAddr: from}).Dial(network, to)
+	if err != nil {
+		return explain.Network(explain.Send, protocol+" from "+own, to, err)
+	}
+	return c.Close()
+}
+
 func resolve(network string, addresses []string) ([]netip.AddrPort, error) {
 	list := make([]netip.AddrPort, 0, len(addresses))
 	for _, s := range addresses {
 		a, err := net.ResolveUDPAddr(network, s)
 		if err != nil {
-			return nil, err
+			return nil, explain.Network(explain.Find, protocol, s, err)
 		}
 		list = append(list, unmap(a.AddrPort()))
 	}
@@ -161,13 +183,13 @@ func (l *Link) AddPeer(address string) (int, error) {
 func (l *Link) listen(network, address string, maxFrame int) error {
 	a, err := net.ResolveUDPAddr(network, address)
 	if err != nil {
-		return err
+		return explain.Network(explain.Hear, protocol, address, err)
 	}
 	if a.IP.IsMulticast() {
 		var ifi *net.Interface
 		if a.Zone != "" {
 			if ifi, err = net.InterfaceByName(a.Zone); err != nil {
-				return err
+				return explain.Card(a.Zone, err)
 			}
 		} else {
 			ifi = interfaceOf(l.LocalAddr().(*net.UDPAddr).IP)
@@ -181,7 +203,7 @@ func (l *Link) listen(network, address string, maxFrame int) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("hearing broadcasts: %w", err)
+		return explain.Network(explain.Hear, protocol, address, err)
 	}
 	l.hearing.Go(func() {
 		buf := make([]byte, maxFrame+1)

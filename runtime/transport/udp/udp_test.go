@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -327,5 +328,42 @@ func TestGather(t *testing.T) {
 	}
 	if _, err := udp.Open("udp", "127.0.0.1:0", udp.Config{Gather: time.Second}); err == nil {
 		t.Error("frames were to be gathered for a second")
+	}
+}
+
+// The words tell what was tried, what is wrong and what to do; the error of the system is in the chain.
+func TestErrors(t *testing.T) {
+	there := open(t, "127.0.0.1:0", udp.Config{}).LocalAddr().String()
+	for want, f := range map[string]func() error{
+		"listening on " + there + " (UDP): another program of this computer has port": func() error {
+			_, err := udp.Open("udp4", there, udp.Config{})
+			return err
+		},
+		"listening on 203.0.113.77:0 (UDP): this computer does not have the address 203.0.113.77; it has 127.0.0.1": func() error {
+			_, err := udp.Open("udp4", "203.0.113.77:0", udp.Config{})
+			return err
+		},
+		"hearing broadcasts on 203.0.113.255:0 (UDP): 203.0.113.255 is no broadcast address of this computer's networks; take one of 127.255.255.255": func() error {
+			_, err := udp.Open("udp4", "127.0.0.1:0", udp.Config{Hear: "203.0.113.255:0"})
+			return err
+		},
+		`finding 127.0.0.1:99999 (UDP): "99999" is no port`: func() error {
+			_, err := udp.Open("udp4", "127.0.0.1:0", udp.Config{Peers: []string{"127.0.0.1:99999"}})
+			return err
+		},
+		"sending to 203.0.113.255:1 (UDP from 127.0.0.1): ": func() error { return udp.Reachable("udp4", "127.0.0.1:5", "203.0.113.255:1") },
+		"sending to 127.255.255.255:1 (UDP from 203.0.113.77): this computer does not have the own address": func() error {
+			return udp.Reachable("udp4", "203.0.113.77", "127.255.255.255:1")
+		},
+	} {
+		err := f()
+		var op *net.OpError
+		var address *net.AddrError
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.As(err, &op) && !errors.As(err, &address) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := udp.Reachable("udp4", "127.0.0.1:5", "127.255.255.255:6581"); err != nil {
+		t.Errorf("the own computer: %v", err)
 	}
 }

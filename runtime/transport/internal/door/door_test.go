@@ -49,6 +49,7 @@ func TestLimits(t *testing.T) {
 		{"per origin", Limits{Open: 100, PerOrigin: 10, Rate: 50, OriginRate: 20}, 10, Crowded, In},
 		{"rate", Limits{Rate: 10, PerOrigin: 20}, 10, Flooded, Flooded},
 		{"rate of an origin", Limits{Rate: 30, OriginRate: 10}, 10, Hasty, In},
+		{"both rates, the origin's first", Limits{Rate: 10, OriginRate: 10}, 10, Hasty, Flooded},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,6 +115,15 @@ func TestRate(t *testing.T) {
 			}
 		}
 	}
+	for now, want := range map[time.Duration]Verdict{1010 * time.Millisecond: Hasty, 1950 * time.Millisecond: In} {
+		d := New(Limits{OriginRate: 5})
+		for range 5 {
+			d.Enter(v4(1), 900*time.Millisecond)
+		}
+		if v := d.Enter(v4(1), now); v != want { // the end of one second counts at the beginning of the next
+			t.Errorf("at %v: %d, want %d", now, v, want)
+		}
+	}
 	d := New(Limits{OriginRate: 5})
 	for _, now := range []time.Duration{0, 3 * time.Second, time.Hour} { // after a rest, a second's worth comes in at once
 		for range 5 {
@@ -142,9 +152,9 @@ func TestMemory(t *testing.T) {
 		"none may stay": {PerOrigin: 1, Rate: -1, OriginRate: 1},
 	} {
 		before, d := occupied(), New(l)
-		for n := range uint32(500_000) {
+		for n := range uint32(100_000) {
 			from := v4(n)
-			if d.Enter(from, time.Duration(n)*time.Microsecond) == In {
+			if d.Enter(from, time.Duration(n)*5*time.Microsecond) == In {
 				d.Leave(from)
 			}
 			if most := max(len(d.from), len(d.now.from), len(d.before.from)); most > maxOrigins {

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+	"github.com/parley-go/parley/runtime/transport/internal/explain"
 	"github.com/parley-go/parley/runtime/transport/ipx"
 )
 
@@ -23,14 +24,17 @@ func Open(card string, cfg Config) (*Link, error) {
 	}
 	ifi, err := net.InterfaceByName(card)
 	if err != nil {
-		return nil, fmt.Errorf("network card %s: %w", card, err)
+		return nil, explain.Card(card, err)
+	}
+	if ifi.Flags&net.FlagUp == 0 {
+		return nil, &explain.Error{Doing: "network card " + card, Wrong: "it is switched off", Remedy: "switch it on (ip link set " + card + " up), or take another one: there are " + explain.Cards(), Err: syscall.ENETDOWN}
 	}
 	if err := frameLimit(&cfg, ifi.MTU); err != nil {
 		return nil, fmt.Errorf("network card %s: %w", card, err)
 	}
 	if cfg.Node == (ipx.Node{}) {
 		if len(ifi.HardwareAddr) != len(cfg.Node) {
-			return nil, fmt.Errorf("network card %s has no Ethernet address: set Config.Node", card)
+			return nil, fmt.Errorf("network card %s has no Ethernet address: take another one (there are %s), or set Config.Node", card, explain.Cards())
 		}
 		copy(cfg.Node[:], ifi.HardwareAddr)
 	}
@@ -76,7 +80,8 @@ const (
 func (s *socket) open(card int, sameHost bool) error {
 	fd, err := syscall.Socket(syscall.AF_PACKET, syscall.SOCK_RAW|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("raw IPX needs root or CAP_NET_RAW: %w", os.NewSyscallError("socket", err))
+		return &explain.Error{Doing: "opening a socket for IPX on it", Wrong: "that needs root or CAP_NET_RAW", Err: os.NewSyscallError("socket", err),
+			Remedy: "run this as root, or give the program that right once (setcap cap_net_raw+ep PROGRAM), or use the tunnel of package ipx, which needs none"}
 	}
 	err = attach(fd, filter)
 	if err == nil && !sameHost {

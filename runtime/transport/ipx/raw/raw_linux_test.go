@@ -26,7 +26,7 @@ import (
 // two virtual cards joined to each other. What is sent before the cards have noticed the cable is lost.
 const inside = "PARLEY_RAW_NETWORK"
 
-const cable = `ip link set lo up && ip link add va type veth peer name vb && ip link set va up && ip link set vb up &&
+const cable = `ip link set lo up && ip link add va type veth peer name vb && ip link add off type veth peer name off2 && ip link set va up && ip link set vb up &&
 	until test $(ip -o link | grep -c "v[ab]@.*state UP") = 2; do sleep 0.02; done &&
 	exec "$0" -test.run '^TestInside' -test.v -test.timeout 4m`
 
@@ -172,7 +172,10 @@ func TestInsideErrors(t *testing.T) {
 	big := config(LLC)
 	big.MaxFrame = 1468
 	for want, f := range map[string]func() (*Link, error){
-		"no such network interface":  func() (*Link, error) { return Open("nocard", config(LLC)) },
+		"it has lo, vb, va":         func() (*Link, error) { return Open("nocard", config(LLC)) },
+		"none of that name":         func() (*Link, error) { return Open("nocard", config(LLC)) },
+		"no such network interface": func() (*Link, error) { return Open("nocard", config(LLC)) },
+		"it is switched off; switch it on (ip link set off up)": func() (*Link, error) { return Open("off", config(LLC)) },
 		"no framing 9":               func() (*Link, error) { return Open("va", config(9)) },
 		"the most is 1467":           func() (*Link, error) { return Open("va", big) },
 		"socket 0000 cannot be used": func() (*Link, error) { return Open("va", Config{}) },
@@ -260,3 +263,27 @@ func nextIPX(t *testing.T, fd int) []byte {
 		}
 	}
 }
+
+// Without the right to open such a socket the error says how to get it. Root may do without it too, in a process of its own.
+func TestNoRight(t *testing.T) {
+	if os.Getenv(rightless) == "" && os.Geteuid() == 0 {
+		without := []string{"--bounding-set", "-net_raw", "--inh-caps", "-net_raw"}
+		if err := exec.Command("setpriv", append(without, "true")...).Run(); err != nil {
+			t.Skipf("the right cannot be given up: no setpriv here, or it fails: %v", err)
+		}
+		cmd := exec.CommandContext(t.Context(), "setpriv", append(without, os.Args[0], "-test.run", "^TestNoRight$")...)
+		cmd.Env = append(os.Environ(), rightless+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
+	var s socket
+	err := s.open(1, false)
+	if err == nil || !errors.Is(err, syscall.EPERM) || !strings.Contains(err.Error(), "needs root or CAP_NET_RAW; run this as root") {
+		t.Errorf("%v", err)
+	}
+}
+
+// rightless is set in the process that has given up CAP_NET_RAW.
+const rightless = "PARLEY_RAW_RIGHTLESS"
