@@ -3,6 +3,8 @@ package conform
 import (
 	"github.com/parley-go/parley/machines/battleend"
 	"github.com/parley-go/parley/machines/battleend/looplabbattleend"
+	"github.com/parley-go/parley/machines/clock"
+	"github.com/parley-go/parley/machines/clock/looplabclock"
 	"github.com/parley-go/parley/machines/confirm"
 	"github.com/parley-go/parley/machines/confirm/looplabconfirm"
 	"github.com/parley-go/parley/machines/lobby"
@@ -50,6 +52,8 @@ var Targets = []Target{
 	{"specs/lockstep/spec.yaml", "server", lockstep.NewServerRunner, looplablockstep.NewServer, lockstep.DecodeMessage, lockstep.AppendMessage, lockstep.FrameSize},
 	{"specs/lobby/spec.yaml", "server", lobby.NewServerRunner, looplablobby.NewServer, lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
 	{"specs/lobby/spec.yaml", "player", lobby.NewPlayerRunner, looplablobby.NewPlayer, lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
+	{"specs/clock/spec.yaml", "server", clock.NewServerRunner, looplabclock.NewServer, clock.DecodeMessage, clock.AppendMessage, clock.FrameSize},
+	{"specs/clock/spec.yaml", "client", clock.NewClientRunner, looplabclock.NewClient, clock.DecodeMessage, clock.AppendMessage, clock.FrameSize},
 	{"specs/masterserver/spec.yaml", "master", masterserver.NewMasterRunner, looplabmasterserver.NewMaster, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "gameserver", masterserver.NewGameserverRunner, looplabmasterserver.NewGameserver, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "impostor", masterserver.NewImpostorRunner, looplabmasterserver.NewImpostor, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
