@@ -275,7 +275,7 @@ func TestHandshakesOfOneAddress(t *testing.T) {
 	alice, bob := newPerson(t, "alice"), newPerson(t, "bob")
 	server := open(t)
 	cfg := bob.server(alice.key)
-	cfg.Handshakes, cfg.PerAddress = 8, 3
+	cfg.Handshakes, cfg.PerAddress, cfg.Handshake = 8, 3, time.Hour // none of those that come first ends meanwhile
 	y := wrap(t, server, cfg)
 	away, err := udp.Open("udp4", "127.0.0.2:0", udp.Config{Peers: []string{server.LocalAddr().String()}})
 	if err != nil {
