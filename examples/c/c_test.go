@@ -21,7 +21,7 @@ const header = "../../runtime/capi"
 // command runs a program and fails with what it printed.
 func command(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // ends a test that would hang; building takes long where nothing is cached
 	defer cancel()
 	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
@@ -63,7 +63,7 @@ func startPeer(t *testing.T) (address string, ended func() string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "peer")
 	command(t, "go", "build", "-o", program, "./peer")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	cmd := exec.CommandContext(ctx, program, "-listen", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -48,9 +48,15 @@ func flood(t *testing.T, from, to string) (stop func()) {
 	return stop
 }
 
+// inTime is how many may have come in at a rate, a second's worth at once included.
+func inTime(began time.Time, rate uint64) uint64 {
+	return rate * uint64(2+time.Since(began)/time.Second)
+}
+
 // While one address floods a server with connections, others connect and are served as ever.
 func TestServerFlood(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		began := time.Now()
 		e := echoing(t, open(tcp.ServeConfig{MaxPeers: 100, PerAddress: 8, AddressRate: 20, AcceptRate: 30}))
 		go func() { // nobody waits for the news
 			for range e.up {
@@ -75,8 +81,8 @@ func TestServerFlood(t *testing.T) {
 		}
 		stop()
 		s := e.Stats()
-		if s.Rejected+s.Flooded > 0 || s.Accepted > s.Hasty+s.Crowded {
-			t.Errorf("%+v", s)
+		if most := inTime(began, 20) + 6; s.Rejected+s.Flooded > 0 || s.Accepted > most {
+			t.Errorf("%+v, at most %d may come in", s, most)
 		}
 		t.Logf("%+v", s)
 	})
@@ -98,7 +104,8 @@ func TestServerTurnsAway(t *testing.T) {
 			"by default":       {tcp.ServeConfig{MaxPeers: 80, AddressRate: -1}, func(s tcp.ServeStats) uint64 { return s.Crowded }, 20, 0},
 			"by default, rate": {tcp.ServeConfig{PerAddress: -1}, func(s tcp.ServeStats) uint64 { return s.Hasty }, 0, 50},
 		} {
-			e, began := echoing(t, open(tt.cfg)), time.Now()
+			began := time.Now()
+			e := echoing(t, open(tt.cfg))
 			for tt.of(e.Stats()) < 20 {
 				if e.Stats().Accepted > 1000 {
 					t.Fatalf("%s: there is no limit: %+v", name, e.Stats())
@@ -111,7 +118,7 @@ func TestServerTurnsAway(t *testing.T) {
 			if all := s.Rejected + s.Crowded + s.Flooded + s.Hasty; all != tt.of(s) || uint64(s.Peers) > s.Accepted {
 				t.Errorf("%s: %+v", name, s)
 			}
-			if most := tt.most + tt.rate*uint64(2+time.Since(began)/time.Second); s.Accepted > most || s.Accepted < max(tt.most, tt.rate) {
+			if most := tt.most + inTime(began, tt.rate); s.Accepted > most || s.Accepted < max(tt.most, tt.rate) {
 				t.Errorf("%s: %d came in, at most %d may", name, s.Accepted, most)
 			}
 			e.Abort()
@@ -121,6 +128,7 @@ func TestServerTurnsAway(t *testing.T) {
 
 // A listener has the same limits, and turns a flood away before Accept returns.
 func TestListenerFlood(t *testing.T) {
+	began := time.Now()
 	ln := listen(t, "tcp4", "127.0.0.1:0", tcp.Config{MaxLinks: 100, PerAddress: 8, AddressRate: 20, AcceptRate: 30})
 	to := ln.Addr().String()
 	stop := flood(t, "127.0.0.2", to)
@@ -154,12 +162,13 @@ func TestListenerFlood(t *testing.T) {
 		if err := errors.Join(l.Send(0, []byte("welcome")), l.Flush()); err != nil {
 			t.Fatal(err)
 		}
-		c.SetDeadline(time.Now().Add(20 * time.Second))
+		c.SetDeadline(time.Now().Add(time.Minute))
 		heard(t, c, "welcome")
 	}
 	stop()
-	if s := ln.Stats(); s.Rejected+s.Flooded > 0 || s.Accepted > s.Hasty || s.Open < 3 || s.Open > int(s.Accepted) {
-		t.Errorf("%+v", s)
+	s := ln.Stats()
+	if most := inTime(began, 20) + 3; s.Rejected+s.Flooded > 0 || s.Accepted > most || s.Open < 3 || s.Open > int(s.Accepted) {
+		t.Errorf("%+v, at most %d may come in", s, most)
 	}
 }
 
