@@ -29,8 +29,8 @@ type table struct {
 func newTable(t *testing.T, open func() (Link, error)) *table {
 	x := &table{t: t, open: open, stop: map[*Peer]context.CancelFunc{}, ended: map[*Peer]chan error{}, trace: map[*Peer]*bytes.Buffer{}}
 	t.Cleanup(func() {
-		for p := range x.stop {
-			p.d.Stop()
+		for p := range x.stop { // after a failure
+			p.Kill()
 		}
 	})
 	return x
@@ -58,7 +58,7 @@ func (x *table) start() *Peer {
 // until waits for a condition of what the peers show.
 func (x *table) until(what string, ok func() bool, peers ...*Peer) {
 	x.t.Helper()
-	limit := time.After(30 * time.Second)
+	limit := time.After(2 * time.Minute) // ends a test that would hang
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
