@@ -1,0 +1,147 @@
+package explore
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Claims about fair runs, decided in another way: a run that goes on for ever visits some set of
+// configurations again and again, and the best it can do for fairness is to take every step
+// inside that set. So all sets are tried, which is possible where there are few configurations.
+
+// fairGraph is what can be visited without meeting Eval.
+type fairGraph struct {
+	confs  []*conf
+	edges  [][]fairEdge
+	starts []int
+}
+
+// fairEdge is one step; to is -1 if it leads out, unit -1 if it need never happen.
+type fairEdge struct{ to, unit int }
+
+// fairGraph builds it for claim i.
+func (n *naive) fairGraph(i int) *fairGraph {
+	cl := &n.sys.Claims[i]
+	g := &fairGraph{}
+	number := map[string]int{}
+	for at, c := range n.confs {
+		if n.holds(c, cl, cl.Eval) {
+			continue
+		}
+		if cl.Kind == Eventually && at == 0 || cl.Kind == LeadsTo && (cl.Relevant == nil || n.holds(c, cl, cl.Relevant)) {
+			g.starts = append(g.starts, len(g.confs))
+		}
+		number[c.key()] = len(g.confs)
+		g.confs = append(g.confs, c)
+	}
+	for _, c := range g.confs {
+		var edges []fairEdge
+		for _, s := range n.succ[c.key()] {
+			if s.spontaneous && cl.Calm {
+				continue
+			}
+			to, ok := number[s.key]
+			if !ok {
+				to = -1
+			}
+			edges = append(edges, fairEdge{to, n.unit(&s)})
+		}
+		g.edges = append(g.edges, edges)
+	}
+	return g
+}
+
+// unit is what a step is for fairness.
+func (n *naive) unit(s *naiveStep) int {
+	switch {
+	case s.spontaneous || s.fault:
+		return -1
+	case s.kind == LocalStep:
+		return int(s.step.Label)
+	}
+	return len(n.sys.Labels) + s.ch
+}
+
+// reach is all that can be reached from the configurations in from, staying inside within.
+func (g *fairGraph) reach(from, within uint64) uint64 {
+	for todo := from; todo != 0; {
+		v := bits.TrailingZeros64(todo)
+		todo &^= 1 << v
+		for _, e := range g.edges[v] {
+			if e.to >= 0 && within>>e.to&1 != 0 && from>>e.to&1 == 0 {
+				from |= 1 << e.to
+				todo |= 1 << e.to
+			}
+		}
+	}
+	return from
+}
+
+// fails says whether some fair run from a start stays in the graph; ok is false if
+// that would take too long to find out.
+func (g *fairGraph) fails(fair Fairness) (fails, ok bool) {
+	if len(g.confs) > 64 {
+		return false, false
+	}
+	from := uint64(0)
+	for _, v := range g.starts {
+		from |= 1 << v
+	}
+	from = g.reach(from, ^uint64(0))
+	for v := range g.confs {
+		if from>>v&1 != 0 && !slices.ContainsFunc(g.edges[v], func(e fairEdge) bool { return e.unit >= 0 }) {
+			return true, true // it may stop here
+		}
+	}
+	for v := range g.confs { // sets whose least member is v
+		if from>>v&1 == 0 {
+			continue
+		}
+		forward := g.reach(1<<v, from&^(1<<v-1))
+		both := uint64(0)
+		for x := range g.confs {
+			if forward>>x&1 != 0 && g.reach(1<<x, from&^(1<<v-1))>>v&1 != 0 {
+				both |= 1 << x
+			}
+		}
+		if bits.OnesCount64(both) > 11 {
+			return false, false
+		}
+		for set := both; set != 0; set = (set - 1) & both {
+			if set>>v&1 != 0 && g.staysFair(set, fair) {
+				return true, true
+			}
+		}
+	}
+	return false, true
+}
+
+// staysFair says whether a run can visit exactly set again and again, and be fair.
+func (g *fairGraph) staysFair(set uint64, fair Fairness) bool {
+	always, sometimes, taken := map[int]int{}, map[int]bool{}, map[int]bool{}
+	inner := false
+	for v := range g.confs {
+		if set>>v&1 == 0 {
+			continue
+		}
+		if g.reach(1<<v, set) != set {
+			return false
+		}
+		here := map[int]bool{}
+		for _, e := range g.edges[v] {
+			here[e.unit], sometimes[e.unit] = true, true
+			if e.to >= 0 && set>>e.to&1 != 0 {
+				inner, taken[e.unit] = true, true
+			}
+		}
+		for u := range here {
+			always[u]++
+		}
+	}
+	for u := range sometimes {
+		if u >= 0 && !taken[u] && (fair == Strong || fair == Weak && always[u] == bits.OnesCount64(set)) {
+			return false
+		}
+	}
+	return inner
+}
