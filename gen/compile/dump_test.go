@@ -152,18 +152,22 @@ func exprText(x model.Expr) string {
 	case *model.Quantified:
 		return map[bool]string{true: "all", false: "some"}[x.All] + "(" + overText(x.Local, x.Values, x.Over) + ": " + exprText(x.X) + ")"
 	case *model.ChanLen:
-		s := "chan("
-		if x.Self {
-			s += map[bool]string{true: "out", false: "in"}[x.Out]
-		} else if x.From != nil {
-			s += x.From.Name + "->" + x.To.Name
-		}
-		if x.Message != nil {
-			s += " " + x.Message.Name
-		}
-		return s + ")"
+		return channelText(x)
 	}
 	return fmt.Sprintf("%T", x)
+}
+
+func channelText(x *model.ChanLen) string {
+	s := "chan("
+	if x.Self {
+		s += map[bool]string{true: "out", false: "in"}[x.Out]
+	} else if x.From != nil {
+		s += x.From.Name + "->" + x.To.Name
+	}
+	if x.Message != nil {
+		s += " " + x.Message.Name
+	}
+	return s + ")"
 }
 
 func (d *dumper) stmts(depth int, list []model.Stmt) {

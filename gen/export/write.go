@@ -112,6 +112,16 @@ func (w *writer) declarations(claims []assertion) {
 		w.line("#define %s %s", d[0], d[1])
 	}
 	w.line("")
+	w.channels()
+	for _, in := range g.insts {
+		w.instance(in)
+	}
+	w.temporaries(claims)
+}
+
+// channels declares those that are used, and what counts the messages in them.
+func (w *writer) channels() {
+	g := w.g
 	columns := "mtype"
 	for _, v := range g.fields {
 		columns += ", " + v.declared()
@@ -129,23 +139,30 @@ func (w *writer) declarations(claims []assertion) {
 			}
 		}
 	}
-	for _, in := range g.insts {
-		w.line("")
-		w.line("/* %s is a %s */", in.model.Name, comment(initially(in.model)))
-		if in.started != nil {
-			w.variable("", in.started)
-		}
-		for _, v := range in.slots {
-			if v != nil {
-				w.variable("", v)
-			}
-		}
-		for _, r := range g.c.Rules {
-			if v := in.given[r]; v != nil {
-				w.variable("", v)
-			}
+}
+
+// instance declares the variables of one instance.
+func (w *writer) instance(in *instance) {
+	w.line("")
+	w.line("/* %s is a %s */", in.model.Name, comment(initially(in.model)))
+	if in.started != nil {
+		w.variable("", in.started)
+	}
+	for _, v := range in.slots {
+		if v != nil {
+			w.variable("", v)
 		}
 	}
+	for _, r := range w.g.c.Rules {
+		if v := in.given[r]; v != nil {
+			w.variable("", v)
+		}
+	}
+}
+
+// temporaries declares what is no part of a state.
+func (w *writer) temporaries(claims []assertion) {
+	g := w.g
 	w.line("")
 	w.line("/* what lives inside a step only, and what assertions that fail are named; no part of a state */")
 	if len(g.messages) > 0 {

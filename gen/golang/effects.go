@@ -28,23 +28,13 @@ func (g *gen) declareEvents(f *jen.File, r *machine) {
 	keys := false
 	var structs []roleEvent
 	for _, e := range r.events {
-		names = append(names, e.kind)
-		doc := e.ev.Doc
+		names, docs = append(names, e.kind), append(docs, r.eventDoc(e))
 		switch e.ev.Kind {
 		case model.EventTimer:
-			doc = strings.TrimSuffix("timer "+r.alarms[e.alarm].name+" expired; "+e.ev.Doc, "; ")
 			keys = keys || r.alarms[e.alarm].keyed()
-		case model.EventStart:
-			doc = "the machine begins"
-		case model.EventUp:
-			doc = "the link to From came up"
-		case model.EventLost:
-			doc = "the link to From was lost"
 		case model.EventMessage:
-			doc = e.ev.Message.Doc
 			r.eventMsg = true
 		}
-		docs = append(docs, doc)
 		if e.typ != "" {
 			structs = append(structs, e)
 		}
@@ -69,16 +59,38 @@ func (g *gen) declareEvents(f *jen.File, r *machine) {
 		f.Comment(comment(e.typ, strings.TrimSuffix("are the fields of command "+e.ev.Name+": "+e.ev.Doc, ": ")+"."))
 		f.Type().Id(e.typ).StructFunc(func(s *jen.Group) { g.structFields(s, e.fields, e.ev.Fields) })
 	}
-	if checks := g.eventChecks(r); checks != "" {
-		defer func() {
-			f.Line()
-			f.Comment(comment("outside", "names the first field that is outside its type's range, and what it may be."))
-			f.Add(rawf("func (ev *%s) outside() (field, values string) {\nswitch ev.Kind {\n%s}\nreturn\n}", r.event, g.eventComplaints(r)))
-		}()
-		f.Line()
-		f.Comment(comment("invalid", "says whether a field is outside its type's range; such an event is refused."))
-		f.Add(rawf("func (ev *%s) invalid() bool {\nswitch ev.Kind {\n%s}\nreturn false\n}", r.event, checks))
+	g.declareEventChecks(f, r)
+}
+
+// eventDoc is what the comment beside an event's constant says.
+func (r *machine) eventDoc(e roleEvent) string {
+	switch e.ev.Kind {
+	case model.EventTimer:
+		return strings.TrimSuffix("timer "+r.alarms[e.alarm].name+" expired; "+e.ev.Doc, "; ")
+	case model.EventStart:
+		return "the machine begins"
+	case model.EventUp:
+		return "the link to From came up"
+	case model.EventLost:
+		return "the link to From was lost"
+	case model.EventMessage:
+		return e.ev.Message.Doc
 	}
+	return e.ev.Doc
+}
+
+// declareEventChecks writes what refuses events with fields outside their ranges, if there can be any.
+func (g *gen) declareEventChecks(f *jen.File, r *machine) {
+	checks := g.eventChecks(r)
+	if checks == "" {
+		return
+	}
+	f.Line()
+	f.Comment(comment("invalid", "says whether a field is outside its type's range; such an event is refused."))
+	f.Add(rawf("func (ev *%s) invalid() bool {\nswitch ev.Kind {\n%s}\nreturn false\n}", r.event, checks))
+	f.Line()
+	f.Comment(comment("outside", "names the first field that is outside its type's range, and what it may be."))
+	f.Add(rawf("func (ev *%s) outside() (field, values string) {\nswitch ev.Kind {\n%s}\nreturn\n}", r.event, g.eventComplaints(r)))
 }
 
 func (g *gen) declareReports(f *jen.File, r *machine) {

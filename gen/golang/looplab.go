@@ -116,7 +116,6 @@ func (r *machine) method(name string) *jen.Statement {
 }
 
 func (g *gen) looplabSteps(f *jen.File, r *machine, pkg func(string) *jen.Statement) {
-	const looplab = "github.com/looplab/fsm"
 	result := jen.Qual(packages["fsm"], "Result")
 	f.Line()
 	f.Comment("// Machine returns the machine's value.")
@@ -173,13 +172,18 @@ return p.result, nil`))))
 			jen.Return(jen.Index().Uint16().Values(jen.Id("p").Dot("result").Dot("Transition")))))
 	}
 	if r == g.roles[0] {
-		f.Line()
-		f.Comment("// moved takes the FSM's complaint about a transition that leads back to its own state for what it is: none.")
-		f.Func().Id("moved").Params(jen.Err().Error()).Error().Block(
-			jen.Var().Id("same").Qual(looplab, "NoTransitionError"),
-			jen.If(jen.Qual("errors", "As").Call(jen.Err(), jen.Op("&").Id("same"))).Block(jen.Return(jen.Id("same").Dot("Err"))),
-			jen.Return(jen.Err()))
+		looplabMoved(f)
 	}
+}
+
+// looplabMoved writes the function that all machines of a package share.
+func looplabMoved(f *jen.File) {
+	f.Line()
+	f.Comment("// moved takes the FSM's complaint about a transition that leads back to its own state for what it is: none.")
+	f.Func().Id("moved").Params(jen.Err().Error()).Error().Block(
+		jen.Var().Id("same").Qual("github.com/looplab/fsm", "NoTransitionError"),
+		jen.If(jen.Qual("errors", "As").Call(jen.Err(), jen.Op("&").Id("same"))).Block(jen.Return(jen.Id("same").Dot("Err"))),
+		jen.Return(jen.Err()))
 }
 
 func (g *gen) looplabCallbacks(f *jen.File, r *machine, pkg func(string) *jen.Statement) {

@@ -52,18 +52,23 @@ func (x *Eval) call(s *scope, e *model.Call, dst []int64) bool {
 		}
 		return x.add(s, e.T, dst, e.Args[1])
 	case model.FnUnion, model.FnMinus, model.FnIntersect:
-		r, ok := x.scalar(s, e.Args[1])
-		switch e.Fn {
-		case model.FnUnion:
-			dst[0] = l[0] | r
-		case model.FnMinus:
-			dst[0] = l[0] &^ r
-		default:
-			dst[0] = l[0] & r
-		}
-		return ok
+		return x.twoSets(s, e, l[0], dst)
 	}
 	return x.membership(s, e, l, dst)
+}
+
+// twoSets evaluates what is made of a set and another one, the second argument.
+func (x *Eval) twoSets(s *scope, e *model.Call, l int64, dst []int64) bool {
+	r, ok := x.scalar(s, e.Args[1])
+	switch e.Fn {
+	case model.FnUnion:
+		dst[0] = l | r
+	case model.FnMinus:
+		dst[0] = l &^ r
+	default:
+		dst[0] = l & r
+	}
+	return ok
 }
 
 // membership is contains(l, x) and without(l, x).

@@ -53,15 +53,7 @@ func (x *Eval) eval(s *scope, e model.Expr, dst []int64) bool {
 		}
 		return ok
 	case *model.TimerTest:
-		v, base, ok := x.place(s, e.Inst, e.Path)
-		k := 0
-		if ok {
-			k, ok = x.timer(s, e.Timer, e.Keys)
-		}
-		if ok {
-			dst[0] = v[base+e.Timer.Offset+k]
-		}
-		return ok
+		return x.armed(s, e, dst)
 	case *model.ChanLen:
 		if x.ChanLen == nil {
 			return x.fail(e.Pos(), "channel lengths are known in checks only")
@@ -71,6 +63,19 @@ func (x *Eval) eval(s *scope, e model.Expr, dst []int64) bool {
 		return x.evalMore(s, e, dst)
 	}
 	return true
+}
+
+// armed writes whether a timer runs.
+func (x *Eval) armed(s *scope, e *model.TimerTest, dst []int64) bool {
+	v, base, ok := x.place(s, e.Inst, e.Path)
+	k := 0
+	if ok {
+		k, ok = x.timer(s, e.Timer, e.Keys)
+	}
+	if ok {
+		dst[0] = v[base+e.Timer.Offset+k]
+	}
+	return ok
 }
 
 func (x *Eval) evalMore(s *scope, e model.Expr, dst []int64) bool {

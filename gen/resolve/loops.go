@@ -254,16 +254,8 @@ func optional(t *model.Type) *model.Type {
 
 // build resolves [elem for x in over if cond], a list, a set or an array as the place wants it.
 func (s *scope) build(n *expr.Build, base model.ExprBase, want *model.Type) model.Expr {
-	bounds, ok := s.through(n.Var, n.VarPos, n.Over, n.Elem)
-	if !ok && n.If != nil {
-		bounds, ok = s.through(n.Var, n.VarPos, n.Over, n.If)
-	}
-	if ok {
-		if n.If != nil {
-			return s.words(s.filtered(n, bounds, base, want), n)
-		}
-		list := expr.At(n.Pos(), nil)
-		return s.words(s.listOf(list, base, want, func(f func(expr.Node) bool) bool { return s.eachOf(n, bounds, f) }), n)
+	if x, ok := s.buildThrough(n, base, want); ok {
+		return x
 	}
 	g := s.over(n.Over)
 	if g.each == nil {
@@ -276,7 +268,7 @@ func (s *scope) build(n *expr.Build, base model.ExprBase, want *model.Type) mode
 	b := &model.Build{ExprBase: base, Values: g.values, Over: g.over}
 	b.Local = s.declareLocal(n.Var, g.each, n.VarPos)
 	defer s.drop()
-	ok = true
+	ok := true
 	s.inside(&g, func() {
 		if n.If != nil {
 			b.If = s.cond(n.If)
@@ -314,6 +306,23 @@ func (s *scope) build(n *expr.Build, base model.ExprBase, want *model.Type) mode
 		return s.words(b, n)
 	}
 	return b
+}
+
+// buildThrough writes [elem for x in over if cond] out for the instances of a group, or for their numbers; ok is false if
+// over is something else.
+func (s *scope) buildThrough(n *expr.Build, base model.ExprBase, want *model.Type) (x model.Expr, ok bool) {
+	bounds, ok := s.through(n.Var, n.VarPos, n.Over, n.Elem)
+	if !ok && n.If != nil {
+		bounds, ok = s.through(n.Var, n.VarPos, n.Over, n.If)
+	}
+	switch {
+	case !ok:
+		return nil, false
+	case n.If != nil:
+		return s.words(s.filtered(n, bounds, base, want), n), true
+	}
+	list := expr.At(n.Pos(), nil)
+	return s.words(s.listOf(list, base, want, func(f func(expr.Node) bool) bool { return s.eachOf(n, bounds, f) }), n), true
 }
 
 func (s *scope) emptyList(n *expr.Build, base model.ExprBase, t *model.Type, elem model.Expr) model.Expr {
