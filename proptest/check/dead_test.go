@@ -73,11 +73,18 @@ func drawnSpec(rng *rand.Rand) string {
 			fmt.Fprintf(&b, "        put: %s\n", handler("v"))
 		}
 	}
-	third := ""
-	if rng.IntN(4) == 0 && !strings.Contains(b.String(), "send") {
-		third = ", c: peer"
+	third := rng.IntN(4) == 0 && !strings.Contains(b.String(), "send")
+	return b.String() + drawnCheck(pick, third, vars, states)
+}
+
+// drawnCheck is a check of two instances or three that claims something of every kind.
+func drawnCheck(pick func(...string) string, third bool, vars, states []string) string {
+	var b strings.Builder
+	more := ""
+	if third {
+		more = ", c: peer"
 	}
-	fmt.Fprintf(&b, "checks:\n  main:\n    instances: {a: peer, b: peer%s}\n    environment:\n      go: {when: len(out) < 2}\n      put: {when: len(out) < 1, times: 1}\n    claims:\n", third)
+	fmt.Fprintf(&b, "checks:\n  main:\n    instances: {a: peer, b: peer%s}\n    environment:\n      go: {when: len(out) < 2}\n      put: {when: len(out) < 1, times: 1}\n    claims:\n", more)
 	fmt.Fprintf(&b, "      small: {always: a.%s <= %s}\n      met: {sometimes: a.%s && b.%s == 1}\n", pick(vars...), pick("0", "1", "2"), pick(states...), pick(vars...))
 	fmt.Fprintf(&b, "      same: {agree: [a.%s, b.%s], when: a.%s && b.%s}\n", pick(vars...), pick(vars...), pick(states...), pick(states...))
 	return b.String()

@@ -9,26 +9,7 @@ import (
 
 // rewrite copies e with its operands replaced by f, which is given each in turn.
 func rewrite(e model.Expr, f func(model.Expr) model.Expr) model.Expr {
-	all := func(list []model.Expr) []model.Expr {
-		out := slices.Clone(list)
-		for i := range out {
-			out[i] = f(out[i])
-		}
-		return out
-	}
-	maybe := func(e model.Expr) model.Expr {
-		if e == nil {
-			return nil
-		}
-		return f(e)
-	}
-	path := func(p model.Path) model.Path {
-		out := slices.Clone(p)
-		for i := range out {
-			out[i].Keys = all(out[i].Keys)
-		}
-		return out
-	}
+	with := replacement(f)
 	switch e := e.(type) {
 	case *model.Some:
 		c := *e
@@ -40,15 +21,15 @@ func rewrite(e model.Expr, f func(model.Expr) model.Expr) model.Expr {
 		return &c
 	case *model.VarRef:
 		c := *e
-		c.Path = path(e.Path)
+		c.Path = with.path(e.Path)
 		return &c
 	case *model.StateTest:
 		c := *e
-		c.Path = path(e.Path)
+		c.Path = with.path(e.Path)
 		return &c
 	case *model.TimerTest:
 		c := *e
-		c.Path, c.Keys = path(e.Path), all(e.Keys)
+		c.Path, c.Keys = with.path(e.Path), with.all(e.Keys)
 		return &c
 	case *model.FieldRef:
 		c := *e
@@ -68,30 +49,57 @@ func rewrite(e model.Expr, f func(model.Expr) model.Expr) model.Expr {
 		return &c
 	case *model.Call:
 		c := *e
-		c.Args = all(e.Args)
+		c.Args = with.all(e.Args)
 		return &c
 	case *model.RecordLit:
 		c := *e
-		c.Fields = all(e.Fields)
+		c.Fields = with.all(e.Fields)
 		return &c
 	case *model.ListLit:
 		c := *e
-		c.Elems = all(e.Elems)
+		c.Elems = with.all(e.Elems)
 		return &c
 	case *model.Build:
 		c := *e
-		c.Over, c.If, c.Elem = maybe(e.Over), maybe(e.If), f(e.Elem)
+		c.Over, c.If, c.Elem = with.maybe(e.Over), with.maybe(e.If), f(e.Elem)
 		return &c
 	case *model.Find:
 		c := *e
-		c.Over, c.X = maybe(e.Over), f(e.X)
+		c.Over, c.X = with.maybe(e.Over), f(e.X)
 		return &c
 	case *model.Quantified:
 		c := *e
-		c.Over, c.X = maybe(e.Over), f(e.X)
+		c.Over, c.X = with.maybe(e.Over), f(e.X)
 		return &c
 	}
 	return e
+}
+
+// replacement is what operands become.
+type replacement func(model.Expr) model.Expr
+
+func (f replacement) all(list []model.Expr) []model.Expr {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i] = f(out[i])
+	}
+	return out
+}
+
+// maybe is for operands that may be missing.
+func (f replacement) maybe(e model.Expr) model.Expr {
+	if e == nil {
+		return nil
+	}
+	return f(e)
+}
+
+func (f replacement) path(p model.Path) model.Path {
+	out := slices.Clone(p)
+	for i := range out {
+		out[i].Keys = f.all(out[i].Keys)
+	}
+	return out
 }
 
 // maxUnroll is how many values a quantifier may run over to be written out.

@@ -144,6 +144,13 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 			return o, count(o, ok)
 		})
 	}
+	if !moved {
+		n.stuck(c, d)
+	}
+}
+
+// stuck notes what is wrong with a configuration that has no successor.
+func (n *naive) stuck(c *conf, d int) {
 	final := true
 	for p, proc := range n.sys.Procs {
 		final = final && proc.Final(c.locals[p])
@@ -152,10 +159,10 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 	for _, w := range c.words {
 		empty = empty && len(w) == 0
 	}
-	if !final && !moved {
+	if !final {
 		n.found.add("deadlock", d)
 	}
-	if final && !empty && !moved {
+	if final && !empty {
 		n.found.add("orphan", d)
 	}
 }

@@ -102,18 +102,7 @@ func realBinding(master, tunnel string) (*binding.Binding[netSystem, transport.L
 func TestMachinesOnRealLinks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	master, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer master.Close()
-	tunnel, err := ipx.Listen("udp4", "127.0.0.1:0", ipx.ServerConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tunnel.Close()
-	go tunnel.Serve(ctx)
-
+	master, tunnel := realServers(ctx, t)
 	b, err := realBinding(master.Addr().String(), tunnel.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -160,18 +149,41 @@ func TestMachinesOnRealLinks(t *testing.T) {
 	must(to("server tcp"))
 	conn, err := master.Accept()
 	must(err)
-	closed := make(chan struct{})
 	use(func(s netSystem) error { return s.connect(ctx) })
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	if want := "version: 0.0 join me: arena os: LINUX maxplayers: 16 url: none\n"; err != nil || line != want {
 		t.Errorf("the master reads %q, %v; want %q", line, err, want)
 	}
-	go func() { // closing in good order waits for the other side
+	closed := closing(conn)
+	must(b.Unbind(ctx))
+	<-closed
+}
+
+// realServers opens what the program connects to: a masterserver, which nobody serves yet, and an IPX server.
+func realServers(ctx context.Context, t *testing.T) (net.Listener, *ipx.Server) {
+	t.Helper()
+	master, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	tunnel, err := ipx.Listen("udp4", "127.0.0.1:0", ipx.ServerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { tunnel.Close() })
+	go tunnel.Serve(ctx)
+	return master, tunnel
+}
+
+// closing closes a connection in good order, which waits for the other side.
+func closing(conn net.Conn) (closed chan struct{}) {
+	closed = make(chan struct{})
+	go func() {
 		conn.SetReadDeadline(time.Now().Add(time.Minute))
 		io.Copy(io.Discard, conn)
 		conn.Close()
 		close(closed)
 	}()
-	must(b.Unbind(ctx))
-	<-closed
+	return closed
 }

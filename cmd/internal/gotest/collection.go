@@ -203,3 +203,14 @@ func (x *translator) values(t *model.Type, e model.Expr) (head, name string) {
 	x.no(e)
 	return "", ""
 }
+
+// quantified translates all(…) and some(…) to a loop that ends at the first that decides.
+func (x *translator) quantified(e *model.Quantified) term {
+	loop, with := x.loop(e, e.Local, e.Values, e.Over)
+	holds, end := x.plain(e.X), "false"
+	if e.All {
+		holds, end = "!"+holds, "true"
+	}
+	found := "if " + with + holds + " { return " + map[bool]string{true: "false", false: "true"}[e.All] + " }"
+	return term{code: "func() bool { " + round(loop, found) + "; return " + end + " }()"}
+}

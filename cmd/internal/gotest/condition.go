@@ -72,15 +72,7 @@ func (x *translator) term(e model.Expr) term {
 	case *model.Text:
 		return term{code: strconv.Quote(e.Value)}
 	case *model.Unwrap:
-		if f, ok := e.X.(*model.Find); ok && !f.Count && e.T.Scalar() {
-			typ := goType(e.T)
-			return term{code: x.find(f, func(v string) string { return v }, typ, map[string]string{"bool": "false", "string": `""`, "int64": "0"}[typ])}
-		}
-		t := x.term(e.X)
-		if t.full == nil || t.full.Kind != model.KindOptional {
-			return t
-		}
-		return term{t.code + ".Value", t.full.Elem}
+		return x.unwrapped(e)
 	case *model.VarRef:
 		at, m := x.machine(e.Inst, e.Path)
 		return term{at + "." + member(m, e.Var.Name), variable(m, e.Var.Name)}
@@ -101,15 +93,7 @@ func (x *translator) term(e model.Expr) term {
 	case *model.Down:
 		return term{code: fmt.Sprintf("w.Crashed(%q)", e.Inst.Name)}
 	case *model.FieldRef:
-		t := x.term(e.X)
-		if t.full == nil || t.full.Kind != model.KindRecord {
-			return x.no(e)
-		}
-		names := make([]string, len(t.full.Fields))
-		for i, f := range t.full.Fields {
-			names[i] = f.Name
-		}
-		return term{t.code + "." + golang.GoNames(names...)[e.Field.Index], t.full.Fields[e.Field.Index].Type}
+		return x.field(e)
 	case *model.Index:
 		return x.index(e)
 	case *model.Unary:
@@ -122,13 +106,7 @@ func (x *translator) term(e model.Expr) term {
 	case *model.Call:
 		return x.call(e)
 	case *model.Quantified:
-		loop, with := x.loop(e, e.Local, e.Values, e.Over)
-		holds, end := x.plain(e.X), "false"
-		if e.All {
-			holds, end = "!"+holds, "true"
-		}
-		found := "if " + with + holds + " { return " + map[bool]string{true: "false", false: "true"}[e.All] + " }"
-		return term{code: "func() bool { " + round(loop, found) + "; return " + end + " }()"}
+		return x.quantified(e)
 	case *model.Find:
 		if e.Count {
 			loop, with := x.loop(e, e.Local, e.Values, e.Over)
@@ -138,6 +116,30 @@ func (x *translator) term(e model.Expr) term {
 		return term{code: "int64(" + x.length(e) + ")"}
 	}
 	return x.no(e)
+}
+
+func (x *translator) unwrapped(e *model.Unwrap) term {
+	if f, ok := e.X.(*model.Find); ok && !f.Count && e.T.Scalar() {
+		typ := goType(e.T)
+		return term{code: x.find(f, func(v string) string { return v }, typ, map[string]string{"bool": "false", "string": `""`, "int64": "0"}[typ])}
+	}
+	t := x.term(e.X)
+	if t.full == nil || t.full.Kind != model.KindOptional {
+		return t
+	}
+	return term{t.code + ".Value", t.full.Elem}
+}
+
+func (x *translator) field(e *model.FieldRef) term {
+	t := x.term(e.X)
+	if t.full == nil || t.full.Kind != model.KindRecord {
+		return x.no(e)
+	}
+	names := make([]string, len(t.full.Fields))
+	for i, f := range t.full.Fields {
+		names[i] = f.Name
+	}
+	return term{t.code + "." + golang.GoNames(names...)[e.Field.Index], t.full.Fields[e.Field.Index].Type}
 }
 
 // literal is a constant: an enumeration's by its name.

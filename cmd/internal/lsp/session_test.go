@@ -21,33 +21,7 @@ func TestConfirmSession(t *testing.T) {
 	if p := c.open(file, whole); len(p.Diagnostics) != 0 {
 		t.Fatalf("the specification is right, but: %+v", p.Diagnostics)
 	}
-	t.Run("hover", func(t *testing.T) {
-		h := c.hover(file, "send: CANCEL|ACK")
-		for _, want := range []string{"**message** `CANCELACK`", "I have your CANCEL", "sent in peer.remoteOk, peer.committed",
-			"handled in peer.cancelWaiting, peer.cancelLocalOk, peer.cancelRemoteOk, peer.cancelCommitted"} {
-			if !strings.Contains(h, want) {
-				t.Errorf("no %q in\n%s", want, h)
-			}
-		}
-		h = c.hover(file, "goto: rem|oteOk")
-		if !strings.Contains(h, "received CONFIRM1") || !strings.Contains(h, "handles CANCEL, confirm, change") && !strings.Contains(h, "entered from waiting") {
-			t.Errorf("a state's hover is\n%s", h)
-		}
-		if h = c.hover(file, "go|to: remoteOk"); !strings.Contains(h, "The next state") {
-			t.Errorf("a key's hover is\n%s", h)
-		}
-		h = c.hover(file, "b: pee|r")
-		for _, want := range []string{"**role** `peer`", "commands confirm, cancel, change", "states waiting (initial), ", "done (final)"} {
-			if !strings.Contains(h, want) {
-				t.Errorf("no %q in a role's hover\n%s", want, h)
-			}
-		}
-		for pattern, want := range map[string]string{"le|n(out, CHANGE)": "`len(x)`", "emp|ty(": "whether no message is under way"} {
-			if h := c.hover(file, pattern); !strings.Contains(h, want) {
-				t.Errorf("no %q in the hover of %s\n%s", want, pattern, h)
-			}
-		}
-	})
+	t.Run("hover", func(t *testing.T) { confirmHover(t, c, file) })
 	t.Run("definition", func(t *testing.T) {
 		for pattern, want := range map[string]string{
 			"goto: |remoteOk": "spec.yaml:38:7", "a.done| && b.done": "spec.yaml:74:7", "report: cancel|led": "spec.yaml:23:7",
@@ -64,42 +38,77 @@ func TestConfirmSession(t *testing.T) {
 			t.Errorf("remoteOk is at %v", got)
 		}
 	})
-	t.Run("as you type", func(t *testing.T) {
-		p := c.change(file, 2, strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1))
-		if len(p.Diagnostics) != 1 || p.Diagnostics[0].Code != "FSM051" || !strings.Contains(p.Diagnostics[0].Message, "did you mean `remoteOk`?") {
-			t.Errorf("a misspelt state gives %+v", p.Diagnostics)
-		}
-		half := strings.Replace(whole, "CONFIRM1: {goto: remoteOk}", "CONFIRM1: {goto: ", 1)
-		if p = c.change(file, 3, half); len(p.Diagnostics) == 0 {
-			t.Error("half a line gives nothing")
-		}
-		// The last understood text still answers for lines that did not change.
-		if h := c.hover(file, "send: CANCEL|ACK"); !strings.Contains(h, "I have your CANCEL") {
-			t.Errorf("beside half a line a message's hover is %q", h)
-		}
-		if got := c.labels(file, "CONFIRM1: {goto: |"); !slices.Contains(got, "remoteOk") || slices.Contains(got, "CONFIRM1") {
-			t.Errorf("behind goto: %v", got)
-		}
-		if p = c.change(file, 4, whole); len(p.Diagnostics) != 0 {
-			t.Errorf("mended, but: %+v", p.Diagnostics)
-		}
-	})
-	t.Run("formatting", func(t *testing.T) {
-		untidy := strings.Replace(whole, "commands:\n", "commands:   \n\n\n", 1)
-		c.change(file, 5, untidy)
-		var edits []textEdit
-		if err := json.Unmarshal(c.call("textDocument/formatting", c.at(file, "|protocol")), &edits); err != nil || len(edits) != 1 {
-			t.Fatalf("%v %+v", err, edits)
-		}
-		applyEdit(t, c.texts, workspaceEdit{map[string][]textEdit{uri(file): edits}})
-		want, _ := parse.Format(file, []byte(untidy))
-		if c.texts[file] != string(want) || len(edits[0].NewText) > len(want)*9/10 {
-			t.Errorf("formatted:\n%s", c.texts[file])
-		}
-		c.change(file, 6, whole)
-	})
+	t.Run("as you type", func(t *testing.T) { confirmTyping(t, c, file, whole) })
+	t.Run("formatting", func(t *testing.T) { confirmFormatting(t, c, file, whole) })
 	c.notify("textDocument/didClose", map[string]any{"textDocument": map[string]any{"uri": uri(file)}})
 	c.end()
+}
+
+// confirmHover points at a message, a state, a key, a role and functions.
+func confirmHover(t *testing.T, c *client, file string) {
+	h := c.hover(file, "send: CANCEL|ACK")
+	for _, want := range []string{"**message** `CANCELACK`", "I have your CANCEL", "sent in peer.remoteOk, peer.committed",
+		"handled in peer.cancelWaiting, peer.cancelLocalOk, peer.cancelRemoteOk, peer.cancelCommitted"} {
+		if !strings.Contains(h, want) {
+			t.Errorf("no %q in\n%s", want, h)
+		}
+	}
+	h = c.hover(file, "goto: rem|oteOk")
+	if !strings.Contains(h, "received CONFIRM1") || !strings.Contains(h, "handles CANCEL, confirm, change") && !strings.Contains(h, "entered from waiting") {
+		t.Errorf("a state's hover is\n%s", h)
+	}
+	if h = c.hover(file, "go|to: remoteOk"); !strings.Contains(h, "The next state") {
+		t.Errorf("a key's hover is\n%s", h)
+	}
+	h = c.hover(file, "b: pee|r")
+	for _, want := range []string{"**role** `peer`", "commands confirm, cancel, change", "states waiting (initial), ", "done (final)"} {
+		if !strings.Contains(h, want) {
+			t.Errorf("no %q in a role's hover\n%s", want, h)
+		}
+	}
+	for pattern, want := range map[string]string{"le|n(out, CHANGE)": "`len(x)`", "emp|ty(": "whether no message is under way"} {
+		if h := c.hover(file, pattern); !strings.Contains(h, want) {
+			t.Errorf("no %q in the hover of %s\n%s", want, pattern, h)
+		}
+	}
+}
+
+// confirmTyping misspells a state, leaves a line half written, and mends it.
+func confirmTyping(t *testing.T, c *client, file, whole string) {
+	p := c.change(file, 2, strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1))
+	if len(p.Diagnostics) != 1 || p.Diagnostics[0].Code != "FSM051" || !strings.Contains(p.Diagnostics[0].Message, "did you mean `remoteOk`?") {
+		t.Errorf("a misspelt state gives %+v", p.Diagnostics)
+	}
+	half := strings.Replace(whole, "CONFIRM1: {goto: remoteOk}", "CONFIRM1: {goto: ", 1)
+	if p = c.change(file, 3, half); len(p.Diagnostics) == 0 {
+		t.Error("half a line gives nothing")
+	}
+	// The last understood text still answers for lines that did not change.
+	if h := c.hover(file, "send: CANCEL|ACK"); !strings.Contains(h, "I have your CANCEL") {
+		t.Errorf("beside half a line a message's hover is %q", h)
+	}
+	if got := c.labels(file, "CONFIRM1: {goto: |"); !slices.Contains(got, "remoteOk") || slices.Contains(got, "CONFIRM1") {
+		t.Errorf("behind goto: %v", got)
+	}
+	if p = c.change(file, 4, whole); len(p.Diagnostics) != 0 {
+		t.Errorf("mended, but: %+v", p.Diagnostics)
+	}
+}
+
+// confirmFormatting has a text with blank lines too many put in order.
+func confirmFormatting(t *testing.T, c *client, file, whole string) {
+	untidy := strings.Replace(whole, "commands:\n", "commands:   \n\n\n", 1)
+	c.change(file, 5, untidy)
+	var edits []textEdit
+	if err := json.Unmarshal(c.call("textDocument/formatting", c.at(file, "|protocol")), &edits); err != nil || len(edits) != 1 {
+		t.Fatalf("%v %+v", err, edits)
+	}
+	applyEdit(t, c.texts, workspaceEdit{map[string][]textEdit{uri(file): edits}})
+	want, _ := parse.Format(file, []byte(untidy))
+	if c.texts[file] != string(want) || len(edits[0].NewText) > len(want)*9/10 {
+		t.Errorf("formatted:\n%s", c.texts[file])
+	}
+	c.change(file, 6, whole)
 }
 
 func TestRename(t *testing.T) {

@@ -84,6 +84,17 @@ func connect(nodes ...netip.AddrPort) []byte {
 	return b
 }
 
+// datagram waits for one of a size.
+func datagram(t *testing.T, c *net.UDPConn, size int) []byte {
+	t.Helper()
+	b := make([]byte, 2000)
+	n, _, err := c.ReadFromUDPAddrPort(b)
+	if err != nil || n != size {
+		t.Fatalf("%d bytes, %v; want %d", n, err, size)
+	}
+	return b[:n]
+}
+
 func TestAddresses(t *testing.T) {
 	l, own := link(t, "127.0.0.5:0")
 	original, from := stranger(t, "127.0.0.7:0")
@@ -112,9 +123,7 @@ func TestAddresses(t *testing.T) {
 		t.Error(err)
 	}
 	l.Flush()
-	if size, _, err := other.ReadFromUDPAddrPort(make([]byte, 2000)); size != 144 || err != nil {
-		t.Error(size, err)
-	}
+	datagram(t, other, 144)
 	// What leaves has addresses, counts from 1, and has a right checksum.
 	reply := startup.Message{Kind: startup.MessageConnectReply, ConnectReply: startup.ConnectReplyMessage{Slot: startup.Some[startup.Slot](1),
 		Founder: startup.Some(fsm.Peer(l.Self())), Players: startup.Table{0: startup.Some(fsm.Peer(l.Self())), 1: startup.Some(n[3])}}}
@@ -126,12 +135,7 @@ func TestAddresses(t *testing.T) {
 		if err := l.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		b := make([]byte, 2000)
-		size, _, err := original.ReadFromUDPAddrPort(b)
-		if err != nil || size != 556 {
-			t.Fatal(size, err)
-		}
-		b = b[:size]
+		b := datagram(t, original, 556)
 		sum := binary.LittleEndian.Uint32(b[8:])
 		copy(b[8:], make([]byte, 4))
 		if got := binary.LittleEndian.Uint32(b[12:]); sum != crc32.ChecksumIEEE(b) || got != id+2 {
