@@ -265,7 +265,7 @@ func wireText(items []model.WireItem) string {
 		s := ""
 		switch it := it.(type) {
 		case *model.WireLength:
-			s = fmt.Sprintf("length%d little=%v body=%v", it.Bits, it.Little, it.Body)
+			s = fmt.Sprintf("length%d little=%v less=%d", it.Bits, it.Little, it.Less)
 		case *model.WireType:
 			s = fmt.Sprintf("type%d little=%v", it.Bits, it.Little)
 		case *model.WireConst:

@@ -30,7 +30,7 @@ var wireCodes = []Info{
 		Text:    "The longest form of the message is longer than `max` under `wire`.",
 		Example: framed + "  NOTE: {id: 3, fields: {text: text 80}, wire: [text: nul]}\n"},
 	{Code: "FSM076", Title: "wire item not understood",
-		Text:    "Items are fields, `pad`, `const`, `align`, `count LIST`, `each LIST`, `present ARRAY`, and in the header `length`, `body length`, `type`, `sequence` and `checksum`, with widths u8 to u64; an instance may be `address 6`.",
+		Text:    "Items are fields, `pad`, `const`, `align`, `count LIST`, `each LIST`, `present ARRAY`, and in the header `length`, `body length`, `rest length`, `type`, `sequence` and `checksum`, with widths u8 to u64; an instance may be `address 6`.",
 		Example: framed + "  NOTE: {id: 3, fields: {n: Count}, wire: [n: u9]}\n"},
 	{Code: "FSM077", Title: "line not understood",
 		Text: "In a protocol of lines each message has a `line`: literal text and each field once in braces. A reader must be able to tell where a " +

@@ -301,7 +301,7 @@ local function size(tvb, at)
   for _, item in ipairs(spec.header) do
     local v = item.k == "address" and 0 or unsigned(tvb(offset, item.bits / 8), item.bits, item.little)
     if item.k == "length" then
-      total = item.body and v + spec.header_length or v
+      total = v + item.less
     elseif item.k == "type" then
       message = by_id[v]
       if not message then return nil, { at = offset, text = "no message has the type number " .. number(v) } end

@@ -69,7 +69,7 @@ func (w *writer) spec(p *model.Protocol, o Options) {
 func (w *writer) header(item model.WireItem) {
 	switch it := item.(type) {
 	case *model.WireLength:
-		w.line(`{ k = "length", bits = %d, little = %t, body = %t },`, it.Bits, it.Little, it.Body)
+		w.line(`{ k = "length", bits = %d, little = %t, less = %d },`, it.Bits, it.Little, it.Less)
 	case *model.WireType:
 		w.line(`{ k = "type", bits = %d, little = %t },`, it.Bits, it.Little)
 	case *model.WireConst:

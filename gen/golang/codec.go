@@ -150,8 +150,8 @@ func (g *gen) frameHead(t *text) {
 		case *model.WireLength:
 			lengthAt = at
 			length = "int64(" + readNumber(it.Bits, it.Little, pos) + ")"
-			if it.Body {
-				length += fmt.Sprintf(" + %d", w.HeaderLen)
+			if it.Less > 0 {
+				length += fmt.Sprintf(" + %d", it.Less)
 			}
 		case *model.WireType:
 			typed = true
@@ -269,15 +269,11 @@ func (g *gen) appendMessageCode(t *text) {
 		case *model.WireLength:
 			t.p("%s // length, set below", appendNumber(it.Bits, it.Little, "0"))
 			n := "len(dst)-start"
-			if it.Body {
-				n += fmt.Sprintf("-%d", w.HeaderLen)
+			if it.Less > 0 {
+				n += fmt.Sprintf("-%d", it.Less)
 			}
 			most := largest(it.Bits)
-			room := w.Max
-			if it.Body {
-				room -= w.HeaderLen
-			}
-			if uint64(room) > most {
+			if uint64(w.Max-it.Less) > most {
 				lengths += fmt.Sprintf("if n := %s; n > %d {\nreturn dst[:start], wire.Error{Message: m.Kind.String(), Offset: %d, Problem: wire.Range, Value: int64(n), Limit: %d}\n}\n", n, most, at, most)
 			}
 			lengths += putNumber(it.Bits, it.Little, fmt.Sprintf("start+%d", at), n)

@@ -165,7 +165,7 @@ func TestCodecRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		msg, _ := drawLayout(rt, rapid.IntRange(0, 4).Draw(rt, "fields"))
 		p := &model.Protocol{Messages: []*model.Message{msg}, Wire: &model.Wire{
-			Header: []model.WireItem{&model.WireConst{Bits: 8, Value: 9}, &model.WireLength{Bits: 16, Body: true}}, HeaderLen: 3, Max: 500}}
+			Header: []model.WireItem{&model.WireConst{Bits: 8, Value: 9}, &model.WireLength{Bits: 16, Less: rapid.SampledFrom([]int{0, 1, 3}).Draw(rt, "less")}}, HeaderLen: 3, Max: 500}}
 		strs := &Strings{}
 		slots := make([]int64, FieldSlots(msg.Fields))
 		for _, f := range msg.Fields {

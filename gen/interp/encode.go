@@ -61,10 +61,7 @@ func (e *encoder) length(w *model.Wire) bool {
 	for _, item := range w.Header {
 		switch it := item.(type) {
 		case *model.WireLength:
-			n := len(e.b)
-			if it.Body {
-				n -= w.HeaderLen
-			}
+			n := len(e.b) - it.Less
 			if uint64(n) > largest(it.Bits) {
 				return e.fail("", at, wire.Range, int64(n), int64(largest(it.Bits)))
 			}

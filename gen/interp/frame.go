@@ -72,10 +72,7 @@ func readHeader(p *model.Protocol, b []byte) (header, wire.Error) {
 	for _, item := range w.Header {
 		switch it := item.(type) {
 		case *model.WireLength:
-			lengthAt, total = at, int64(number(b[at:], it.Bits, it.Little))
-			if it.Body {
-				total += int64(w.HeaderLen)
-			}
+			lengthAt, total = at, int64(number(b[at:], it.Bits, it.Little))+int64(it.Less)
 			at += it.Bits / 8
 		case *model.WireType:
 			id := number(b[at:], it.Bits, it.Little)

@@ -98,6 +98,13 @@ func effect(list []model.Stmt, t *model.Timer, mayOn, mayOff bool) (on, off bool
 			on2, off2 := effect(st.Else, t, mayOn, mayOff)
 			mayOn, mayOff = on1 || on2, off1 || off2
 		case *model.Each:
+			if rounds, ok := st.Over.(*model.ListLit); ok {
+				// So many rounds for certain; a routine's field is a loop of one.
+				for range rounds.Elems {
+					mayOn, mayOff = effect(st.Body, t, mayOn, mayOff)
+				}
+				break
+			}
 			on1, off1 := effect(st.Body, t, mayOn, mayOff)
 			mayOn, mayOff = mayOn || on1, mayOff || off1
 		case *model.Refuse:

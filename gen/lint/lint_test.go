@@ -142,6 +142,9 @@ func TestFlow(t *testing.T) {
 		{"tick1: {goto: third}\nM: {start: tick1}", "      third: {}", ""}, // the expiry ends it
 		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {stop: tick1}], goto: third}", "      third: {}", ""},
 		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {if: first, then: [{stop: tick1}]}], goto: third}", "      third: {}", "FSM047 "},
+		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {call: 'off{q: 1}'}], goto: third}", "      third: {}\n    routines: {off: {fields: {q: N}, do: [{stop: tick1}]}}", ""},
+		{"tick1: {goto: third}\nM: {do: [{call: 'off{q: 1}'}, {start: tick1}], goto: third}", "      third: {}\n    routines: {off: {fields: {q: N}, do: [{stop: tick1}]}}", "FSM047 "},
+		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {each: {x: \"[x for x in N if first]\"}, do: [{stop: tick1}]}], goto: third}", "      third: {}", "FSM047 "},
 		{"M: {start: tick1, goto: other}", "      third: {tick1: {goto: idle}}", ""}, // in no reachable state
 		{"", "      third: {M: {start: tick1, goto: third}}", ""},
 		{"M: {do: [{start: tick1}, {refuse: no}], goto: third}", "      third: {}", ""},

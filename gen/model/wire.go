@@ -61,13 +61,14 @@ type WireBase struct{ Span diag.Span }
 func (b *WireBase) Pos() diag.Span { return b.Span }
 
 type (
-	// WireLength is an unsigned integer that counts the bytes of the frame:
-	// of all of it, or (Body) of what follows the header.
+	// WireLength is an unsigned integer that counts the bytes of the frame but
+	// the first Less: of all of it, of what follows the header, or of what
+	// follows the length.
 	WireLength struct {
 		WireBase
 		Bits   int // 8, 16, 24, 32
 		Little bool
-		Body   bool
+		Less   int
 	}
 	// WireType is the message's type number.
 	WireType struct {

@@ -42,6 +42,7 @@ type wireWriter struct {
 	counted map[string]*model.WireCount
 	names   map[string]int // index of the item that places a field, for `since`
 	header  bool
+	bodies  []*model.WireLength        // of a header; what they leave out is known behind it
 	eachOf  map[string]*model.WireEach // the first of a list or array, where each element has a fixed size
 	eachAt  map[string]int64           // and where it is
 	parts   map[string]map[string]int  // how often the fields of a list's record are placed
@@ -81,6 +82,9 @@ func (r *resolver) wire() {
 	hw.header = true
 	w.Header = hw.items(n.Get("header"))
 	w.HeaderLen = int(hw.max)
+	for _, it := range hw.bodies {
+		it.Less = w.HeaderLen
+	}
 	typ := r.checkHeader(w, n)
 	for _, m := range r.p.Messages {
 		r.messageWire(m, w, typ, little)
@@ -110,8 +114,8 @@ func (r *resolver) checkHeader(w *model.Wire, n *ast.Node) *model.WireType {
 			if lengths++; lengths > 1 {
 				r.Errorf("FSM072", it.Span, "the header has the length twice")
 			}
-			if w.Max > 0 && !fits(int64(w.Max), it.Bits) {
-				r.Errorf("FSM073", it.Span, "a length of %d bits cannot count %d bytes, the largest frame", it.Bits, w.Max)
+			if w.Max > 0 && !fits(int64(w.Max-it.Less), it.Bits) && w.Max > it.Less {
+				r.Errorf("FSM073", it.Span, "a length of %d bits cannot count %d bytes, the largest frame", it.Bits, w.Max-it.Less)
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (w *wireWriter) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 		return w.align(e.Value, base)
 	case "const":
 		return w.constItem(e.Value, base)
-	case "length", "body length", "type", "sequence":
+	case "length", "body length", "rest length", "type", "sequence":
 		if w.header {
 			return w.headerItem(e, base)
 		}
@@ -129,7 +129,7 @@ func (w *wireWriter) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	}
 	known := append([]string{"pad", "align", "const"}, sortedKeys(w.fields)...)
 	if w.header {
-		known = append(known, "length", "body length", "type", "sequence", "checksum")
+		known = append(known, "length", "body length", "rest length", "type", "sequence", "checksum")
 	}
 	w.r.Errorf("FSM076", e.Key.Span(), "%s has no item or field %s", w.where, diag.Quote(e.Key.Text)).
 		With(diag.DidYouMean(e.Key.Text, known))
@@ -153,7 +153,14 @@ func (w *wireWriter) headerItem(e ast.Entry, base model.WireBase) model.WireItem
 	case "type":
 		return &model.WireType{WireBase: base, Bits: f.bits, Little: f.little}
 	}
-	return &model.WireLength{WireBase: base, Bits: f.bits, Little: f.little, Body: e.Key.Text != "length"}
+	it := &model.WireLength{WireBase: base, Bits: f.bits, Little: f.little}
+	switch e.Key.Text {
+	case "rest length":
+		it.Less = int(w.max)
+	case "body length":
+		w.bodies = append(w.bodies, it)
+	}
+	return it
 }
 
 func (w *wireWriter) constItem(n *ast.Node, base model.WireBase) model.WireItem {

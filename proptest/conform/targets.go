@@ -7,6 +7,8 @@ import (
 	"github.com/parley-go/parley/machines/clock/looplabclock"
 	"github.com/parley-go/parley/machines/confirm"
 	"github.com/parley-go/parley/machines/confirm/looplabconfirm"
+	"github.com/parley-go/parley/machines/connection"
+	"github.com/parley-go/parley/machines/connection/looplabconnection"
 	"github.com/parley-go/parley/machines/lobby"
 	"github.com/parley-go/parley/machines/lobby/looplablobby"
 	"github.com/parley-go/parley/machines/lockstep"
@@ -59,5 +61,8 @@ var Targets = []Target{
 	{"specs/masterserver/spec.yaml", "impostor", masterserver.NewImpostorRunner, looplabmasterserver.NewImpostor, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "other", masterserver.NewOtherRunner, looplabmasterserver.NewOther, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "stranger", masterserver.NewStrangerRunner, looplabmasterserver.NewStranger, masterserver.DecodeMessage, masterserver.AppendMessage, masterserver.FrameSize},
+	{"specs/connection/spec.yaml", "client", connection.NewClientRunner, looplabconnection.NewClient, connection.DecodeMessage, connection.AppendMessage, connection.FrameSize},
+	{"specs/connection/spec.yaml", "server", connection.NewServerRunner, looplabconnection.NewServer, connection.DecodeMessage, connection.AppendMessage, connection.FrameSize},
+	{"specs/connection/spec.yaml", "other", connection.NewOtherRunner, looplabconnection.NewOther, connection.DecodeMessage, connection.AppendMessage, connection.FrameSize},
 	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, looplabnetplay.NewPeer, netplay.DecodeMessage, netplay.AppendMessage, netplay.FrameSize},
 }

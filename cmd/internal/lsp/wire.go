@@ -60,7 +60,11 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 	for _, it := range items {
 		switch it := it.(type) {
 		case *model.WireLength:
-			l.number(it.Bits, it.Little, map[bool]string{false: "length of the frame", true: "length of what follows the header"}[it.Body])
+			what := "length of the frame"
+			if it.Less > 0 {
+				what = fmt.Sprintf("length of the frame behind its first %d bytes", it.Less)
+			}
+			l.number(it.Bits, it.Little, what)
 		case *model.WireType:
 			l.number(it.Bits, it.Little, fmt.Sprintf("type = %d", m.ID))
 		case *model.WireConst:
