@@ -1,6 +1,9 @@
 package check
 
-import "github.com/parley-go/parley/gen/graph"
+import (
+	"github.com/parley-go/parley/gen/graph"
+	"github.com/parley-go/parley/gen/interp"
+)
 
 // Report is what was found about one check. The JSON names are stable.
 type Report struct {
@@ -125,9 +128,20 @@ type Run struct {
 	Problem string `json:"problem,omitempty"`
 	// End is the last configuration: machines, then channels.
 	End []string `json:"end"`
+	// False are the parts of a violated claim that is a conjunction that do not hold in the last configuration.
+	False []string `json:"false,omitempty"`
+	// Reads are the values in the last configuration of what a violated claim looks at, in the claim's order; of a
+	// conjunction, of what False has. States of instances are left out: End has them.
+	Reads []Reading `json:"reads,omitempty"`
 
 	chart *graph.Chart
 	moves []Move
+}
+
+// Reading is a variable, a part's state, a timer or the length of a channel as a claim names it, and its value.
+type Reading struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Move is a step of a run for programs that do it again: Kind and Event are those of [Step]. The moves of a Loop
@@ -158,6 +172,8 @@ type Step struct {
 	// State is the machine's state, or its change.
 	State   string   `json:"state,omitempty"`
 	Effects []string `json:"effects,omitempty"`
+	// Changes are the variables of the machine and its parts that the step changes, element by element.
+	Changes []interp.Change `json:"changes,omitempty"`
 	// Transition is the branch that was taken, Where its line.
 	Transition string `json:"transition,omitempty"`
 	Where      string `json:"where,omitempty"`

@@ -157,6 +157,11 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 		}
 	}
 	out.Counterexample = s.run(x.Trace, x.Loop, x.End, problem)
+	if c.Stated != nil {
+		s.explain(out.Counterexample, c.Stated, x.End)
+	} else {
+		out.Counterexample.Reads = s.reads(x.End, s.Check.Quiet)
+	}
 }
 
 // faultText says how an expression faulted, with a place that does not depend

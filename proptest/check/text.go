@@ -9,15 +9,18 @@ import (
 // maxTextChart is the greatest number of steps of which a chart made of letters is an overview.
 const maxTextChart = 15
 
-// Text renders the run as numbered steps in columns, what is wrong at the end,
-// the last configuration, and, if the run is short, a chart of the messages. It has no times and is
+// Text renders the run as numbered steps in columns, what each changes below it, what is wrong at the end,
+// the last configuration, what the claim reads in it, and, if the run is short, a chart of the messages. It has no times and is
 // the same wherever the specification lies, so that it can be kept as a text to compare with.
-func (r *Run) Text() string {
+func (r *Run) Text() string { return r.text(false) }
+
+// text is [Run.Text]; all changes of variables in full only if all is set.
+func (r *Run) text(all bool) string {
 	var b strings.Builder
-	n := r.table(&b, r.Steps, 0)
+	n := r.table(&b, r.Steps, 0, all)
 	if len(r.Loop) > 0 {
 		b.WriteString("and then for ever:\n")
-		r.table(&b, r.Loop, n)
+		r.table(&b, r.Loop, n, all)
 	}
 	if len(r.Steps)+len(r.Loop) == 0 {
 		b.WriteString("at the beginning\n")
@@ -29,6 +32,7 @@ func (r *Run) Text() string {
 	for _, line := range r.End {
 		b.WriteString("  " + line + "\n")
 	}
+	r.reads(&b, all)
 	if n := len(r.Steps) + len(r.Loop); r.chart != nil && n > 0 && n <= maxTextChart {
 		c := *r.chart
 		c.End = ""
@@ -37,8 +41,40 @@ func (r *Run) Text() string {
 	return b.String()
 }
 
+// How many parts of a claim that are false, and values that it reads, are shown, unless all is asked for.
+const (
+	maxFalse = 5
+	maxReads = 20
+)
+
+// reads writes what the claim looks at in the last configuration.
+func (r *Run) reads(b *strings.Builder, all bool) {
+	lines, head := readLines(r.Reads), "what the claim reads here:"
+	if len(r.False) > 0 {
+		b.WriteString("\nwhat of it is false here:\n")
+		head = "what that reads:"
+	}
+	for i, text := range r.False {
+		if i == maxFalse && !all {
+			fmt.Fprintf(b, "  … %d more\n", len(r.False)-i)
+			break
+		}
+		b.WriteString("  " + text + "\n")
+	}
+	if len(lines) > 0 {
+		b.WriteString("\n" + head + "\n")
+	}
+	for i, line := range lines {
+		if i == maxReads && !all {
+			fmt.Fprintf(b, "  … %d more\n", len(lines)-i)
+			break
+		}
+		b.WriteString("  " + line + "\n")
+	}
+}
+
 // table writes steps, numbered from first+1, and returns the last number.
-func (r *Run) table(b *strings.Builder, steps []Step, first int) int {
+func (r *Run) table(b *strings.Builder, steps []Step, first int, all bool) int {
 	rows := make([][3]string, len(steps))
 	var width [3]int
 	for i := range steps {
@@ -59,6 +95,9 @@ func (r *Run) table(b *strings.Builder, steps []Step, first int) int {
 			line += "(" + w + ")"
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		for _, change := range changeLines(steps[i].Changes, all) {
+			b.WriteString(strings.Repeat(" ", digits+4) + change + "\n")
+		}
 	}
 	return first + len(steps)
 }
@@ -197,7 +236,7 @@ func (c *ClaimReport) others(b *strings.Builder, all bool) {
 	if all {
 		for i, r := range c.Others {
 			fmt.Fprintf(b, "      way %d of %d\n", i+2, len(c.Others)+1)
-			indented(b, r.Text())
+			indented(b, r.text(all))
 		}
 		return
 	}
@@ -262,10 +301,10 @@ func (c *ClaimReport) text(b *strings.Builder, errors string, all bool) {
 		b.WriteString("      " + c.Why + "\n")
 	}
 	if c.Counterexample != nil {
-		indented(b, c.Counterexample.Text())
+		indented(b, c.Counterexample.text(all))
 	}
 	if all && c.Witness != nil {
-		indented(b, c.Witness.Text())
+		indented(b, c.Witness.text(all))
 	}
 	c.others(b, all)
 }

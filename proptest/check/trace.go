@@ -85,7 +85,7 @@ func (t *teller) step(x *explore.TraceStep) Step {
 	l := p.unpack(x.Before)
 	before := append(interp.Value(nil), l.value...)
 	ev := unpackNote(p.role, x.Note)
-	step := Step{Instance: p.inst.Name, Kind: eventKinds[ev.Event.Kind]}
+	step := Step{Instance: p.inst.Name, Kind: eventKinds[ev.Event.Kind], Changes: t.changes(p, x)}
 	if ev.Event.Kind == model.EventUp || ev.Event.Kind == model.EventLost {
 		if x.Kind != explore.LocalStep {
 			t.remove(x.Channel, string(x.Msg))
@@ -149,7 +149,7 @@ func (t *teller) special(x *explore.TraceStep, kind int) Step {
 	p := s.procs[x.Proc]
 	before := shortState(p.role, p.unpack(x.Before).value)
 	after := shortState(p.role, p.unpack(x.After).value)
-	step := Step{Instance: p.inst.Name, Kind: specialNames[kind], State: before}
+	step := Step{Instance: p.inst.Name, Kind: specialNames[kind], State: before, Changes: t.changes(p, x)}
 	cs := graph.ChartStep{Who: x.Proc, State: after}
 	switch kind {
 	case noteCrash:
@@ -174,6 +174,16 @@ func (t *teller) special(x *explore.TraceStep, kind int) Step {
 	}
 	t.chart.Steps = append(t.chart.Steps, cs)
 	return step
+}
+
+// changes are those of the configuration: what a reduction forgets does not change in it. A step that is an error
+// changes nothing.
+func (t *teller) changes(p *process, x *explore.TraceStep) []interp.Change {
+	if x.After == nil {
+		return nil
+	}
+	before := slices.Clone(p.unpack(x.Before).value) // both are unpacked into the same place
+	return interp.Changes(t.sys.strs, p.role, before, p.unpack(x.After).value)
 }
 
 var eventKinds = map[model.EventKind]string{

@@ -1,0 +1,153 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// maxReadings bounds what is listed of the values that a claim looks at.
+const maxReadings = 256
+
+// reads tells what the expressions look at in a configuration, in their order, each thing once.
+func (s *System) reads(c explore.Configuration, list ...model.Expr) []Reading {
+	r := reader{sys: s, eval: s.look(c), budget: maxReadings}
+	for _, e := range list {
+		r.read(e)
+	}
+	return r.found
+}
+
+// explain fills in what a violated claim looks at where a run ends: of a conjunction, in what is false of it.
+func (s *System) explain(r *Run, c *model.Claim, at explore.Configuration) {
+	if c.Kind != model.Always {
+		r.Reads = s.reads(at, append([]model.Expr{c.When, c.Expr}, c.Exprs...)...)
+		return
+	}
+	budget := maxUnroll
+	x := s.look(at)
+	all, wrong := conjuncts(unroll(c.Expr, &budget)), []model.Expr(nil)
+	for _, e := range all {
+		if ok, err := x.Bool(e, nil, nil); err != nil || !ok {
+			wrong = append(wrong, e)
+		}
+	}
+	r.Reads = s.reads(at, wrong...)
+	for _, e := range wrong {
+		if len(all) > 1 {
+			r.False = append(r.False, model.MeaningString(e))
+		}
+	}
+}
+
+// look makes an evaluator of expressions over one configuration.
+func (s *System) look(c explore.Configuration) *interp.Eval {
+	x := &interp.Eval{Strings: s.strs, ChanLen: func(l *model.ChanLen) int64 {
+		n := int64(0)
+		for k, w := range c.Channels {
+			if !s.looksAt(nil, l, k) {
+				continue
+			}
+			for _, msg := range w {
+				if l.Message == nil || l.Message.Index == messageIndex(msg) {
+					n++
+				}
+			}
+		}
+		return n
+	}}
+	for i, b := range c.Locals[:len(s.procs)] {
+		v := s.procs[i].unpack(b).value
+		x.Instances = append(x.Instances, slices.Clone(v[:len(v)+1])) // with down
+	}
+	return x
+}
+
+// reader collects what an expression looks at.
+type reader struct {
+	sys    *System
+	eval   *interp.Eval
+	budget int
+	found  []Reading
+}
+
+func (r *reader) read(e model.Expr) {
+	switch x := e.(type) {
+	case nil:
+		return
+	case *model.StateTest:
+		if len(x.Path) == 0 {
+			return
+		}
+		r.note(e)
+	case *model.VarRef, *model.TimerTest, *model.ChanLen:
+		r.note(e)
+	case *model.Binary:
+		if l := comparedWithZero(e); l != nil && x.Op == model.OpEq && l.Message == nil { // `empty(a -> b)`
+			r.note(e)
+			return
+		}
+	case *model.Quantified:
+		if r.each(x.Values, x.Local, x.X) {
+			return
+		}
+	case *model.Find:
+		if r.each(x.Values, x.Local, x.X) {
+			return
+		}
+	case *model.Build:
+		if r.each(x.Values, x.Local, x.Elem, x.If) {
+			return
+		}
+	}
+	rewrite(e, func(c model.Expr) model.Expr {
+		r.read(c)
+		return c
+	})
+}
+
+// each reads expressions for every value of a local, if they use it to say where they look: `update[p].own`.
+// It says whether it did.
+func (r *reader) each(values *model.Type, l *model.Local, list ...model.Expr) bool {
+	if values == nil || values.Slots() != 1 || values.Count() > int64(r.budget) || !slices.ContainsFunc(list, func(e model.Expr) bool { return selects(e, l) }) {
+		return false
+	}
+	v := make([]int64, 1)
+	for interp.Zero(values, v); ; {
+		for _, e := range list {
+			if e != nil {
+				r.budget--
+				r.read(substitute(e, l, v[0]))
+			}
+		}
+		if r.budget <= 0 || !interp.Next(values, v) {
+			return true
+		}
+	}
+}
+
+// selects says whether a local stands in the keys of a part or timer in e.
+func selects(e model.Expr, l *model.Local) bool {
+	found := false
+	walk(e, func(e model.Expr) {
+		switch e.(type) {
+		case *model.VarRef, *model.StateTest, *model.TimerTest:
+			found = found || slices.Contains(free(e), l)
+		}
+	})
+	return found
+}
+
+// note adds what e gives. What cannot be told, since it depends on the element of a list or is outside of an array, is left out.
+func (r *reader) note(e model.Expr) {
+	name := model.MeaningString(e)
+	if len(free(e)) > 0 || len(r.found) >= maxReadings || slices.ContainsFunc(r.found, func(x Reading) bool { return x.Name == name }) {
+		return
+	}
+	v := make([]int64, e.Type().Slots())
+	if r.eval.Into(e, v, nil, nil) == nil {
+		r.found = append(r.found, Reading{name, string(interp.AppendValue(nil, r.sys.strs, e.Type(), v))})
+	}
+}
