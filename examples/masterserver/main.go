@@ -15,38 +15,49 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 
+	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-func run(args []string) int {
+func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("masterserver", flag.ContinueOnError)
 	address := flags.String("listen", ":6502", "`address` to listen on")
 	file := flags.String("page", "", "HTML `file` to keep up to date; without it the list is printed")
-	if flags.Parse(args) != nil || flags.NArg() > 0 {
-		return 2
+	if code, done := usage.Parse(flags, args, stdout, stderr); done {
+		return code
+	}
+	show := func(list []entry) error {
+		if *file == "" {
+			fmt.Fprintln(stdout, summary(list))
+			return nil
+		}
+		return os.WriteFile(*file, page(list), 0o644)
+	}
+	if *file != "" { // one that cannot be written is found now, not when the first server comes
+		if err := show(nil); err != nil {
+			return usage.Wrong(flags, stderr, fmt.Errorf("-page: %w", err))
+		}
 	}
 	listener, err := tcp.Listen("tcp", *address, tcp.Config{MaxLinks: maxLinks})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 2
+		return usage.Wrong(flags, stderr, err)
 	}
-	fmt.Println("listening on", listener.Addr())
+	fmt.Fprintln(stdout, "listening on", listener.Addr())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	err = serve(ctx, listener, func(list []entry) {
-		if *file == "" {
-			fmt.Println(summary(list))
-		} else if err := os.WriteFile(*file, page(list), 0o644); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+		if err := show(list); err != nil {
+			fmt.Fprintf(stderr, "masterserver: the page is as it was: %v\n", err)
 		}
 	})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintf(stderr, "masterserver: %v\n", err)
 		return 1
 	}
 	return 0

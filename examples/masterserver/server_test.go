@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -30,6 +31,35 @@ func start(t *testing.T) (address string, lists <-chan []entry) {
 		}
 	})
 	return listener.Addr().String(), seen
+}
+
+// What can be wrong with the command line is said in one line, with exit code 2.
+func TestUsage(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for args, want := range map[string]string{
+		"-nonsense":                            "flag provided but not defined: -nonsense",
+		"here":                                 `unexpected argument "here"`,
+		"-listen":                              "flag needs an argument: -listen",
+		"-listen 127.0.0.1":                    "there is no port; write HOST:PORT",
+		"-listen 127.0.0.1:99999":              "it is a number from 0 to 65535",
+		"-listen 203.0.113.77:1":               "does not have the address 203.0.113.77; it has 127.0.0.1",
+		"-listen " + taken.Addr().String():     "another program of this computer has port",
+		"-listen 127.0.0.1:0 -page /nowhere/x": "-page: open /nowhere/x",
+	} {
+		var out, errs bytes.Buffer
+		code := run(strings.Fields(args), &out, &errs)
+		if lines := strings.Split(errs.String(), "\n"); code != 2 || out.Len() > 0 || len(lines) != 3 || !strings.Contains(lines[0], want) || !strings.HasPrefix(lines[0], "masterserver: ") {
+			t.Errorf("%s: exit code %d, %q%q", args, code, out.String(), errs.String())
+		}
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"-help"}, &out, &errs); code != 0 || !strings.Contains(out.String(), "-page") || errs.Len() > 0 {
+		t.Errorf("-help: exit code %d, %q%q", code, out.String(), errs.String())
+	}
 }
 
 // client is a plain connection.

@@ -28,10 +28,12 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/netplay/player"
 	"github.com/parley-go/parley/runtime/trace"
 )
@@ -60,20 +62,16 @@ type settings struct {
 
 func run(args []string, stdout, stderr io.Writer) int {
 	var s settings
-	f := s.flags(stderr)
-	if err := f.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return exitOK
-		}
-		return exitUsage
+	f := s.flags()
+	if code, done := usage.Parse(f, args, stdout, stderr); done {
+		return code
 	}
 	if s.helpScript {
 		fmt.Fprint(stdout, player.ScriptHelp)
 		return exitOK
 	}
 	if err := s.complete(f); err != nil {
-		fmt.Fprintf(stderr, "netplay: %v\n", err)
-		return exitUsage
+		return usage.Wrong(f, stderr, err)
 	}
 	out := bufio.NewWriter(stdout)
 	s.cfg.OnLine = func(line string) { fmt.Fprintln(out, line); out.Flush() }
@@ -94,9 +92,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
+func (s *settings) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("netplay", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	c := &s.cfg
 	f.StringVar(&c.Listen, "listen", "", "`address` to accept the other side on, for example 127.0.0.1:21837 or :21837")
 	f.StringVar(&c.Connect, "connect", "", "`address` to connect to; the port is 21837 if there is none")
@@ -126,13 +123,21 @@ func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
 // complete checks the flags and fills in what depends on several.
 func (s *settings) complete(f *flag.FlagSet) (err error) {
 	c := &s.cfg
+	given := usage.Given(f)
 	switch {
-	case f.NArg() > 0:
-		return fmt.Errorf("unexpected argument %q", f.Arg(0))
-	case (c.Listen == "") == (c.Connect == ""):
-		return errors.New("say either -listen or -connect; -help lists all flags")
+	case c.Listen == "" && c.Connect == "":
+		return errors.New("say -listen ADDRESS, to wait for the other side, or -connect ADDRESS")
+	case c.Listen != "" && c.Connect != "":
+		return errors.New("-listen and -connect exclude each other: one side waits, the other one connects")
+	case c.Listen != "" && slices.Contains(given, "wait"):
+		return errors.New("-wait belongs to -connect; with -listen, -timeout limits all")
+	case c.Idle && s.script != "":
+		return errors.New("-idle and -script exclude each other: an idle side does nothing")
 	case s.seed > 1<<32-1:
 		return fmt.Errorf("-seed %d: it has 32 bits", s.seed)
+	}
+	if err := usage.NotNegative(f, "matches", "fps", "calm", "doubt", "timeout", "silence", "handshake"); err != nil {
+		return err
 	}
 	c.Listen, c.Connect = withPort(c.Listen), withPort(c.Connect)
 	c.Seed = uint32(s.seed)
@@ -142,13 +147,16 @@ func (s *settings) complete(f *flag.FlagSet) (err error) {
 	if n, err := fmt.Sscanf(s.game, "0.%d.%d", &c.Minor, &c.Patch); n != 2 || err != nil || s.game != fmt.Sprintf("0.%d.%d", c.Minor, c.Patch) {
 		return fmt.Errorf("-game %q: a version is like 0.8.0", s.game)
 	}
+	if c.Minor < 6 || c.Minor == 6 && c.Patch < 9 {
+		return fmt.Errorf("-game %s: the protocol begins with 0.6.9", s.game)
+	}
 	if s.fleet != "" {
 		if c.Fleet, err = player.ParseFleet(s.fleet); err != nil {
 			return fmt.Errorf("-fleet: %w", err)
 		}
 	}
 	if c.Checksums, err = player.ParseMode(s.checksums); err != nil {
-		return err
+		return fmt.Errorf("-%w", err)
 	}
 	if s.script != "" {
 		text, err := os.ReadFile(s.script)

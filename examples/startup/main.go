@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/startup/peer"
 	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/runtime/trace"
@@ -43,15 +44,12 @@ type settings struct {
 
 func run(args []string, stdout, stderr io.Writer) int {
 	var s settings
-	f := s.flags(stderr)
-	switch err := f.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return 2
-	case f.NArg() > 0:
-		fmt.Fprintf(stderr, "startup: unexpected argument %q\n", f.Arg(0))
-		return 2
+	f := s.flags()
+	if code, done := usage.Parse(f, args, stdout, stderr); done {
+		return code
+	}
+	if err := s.check(f); err != nil {
+		return usage.Wrong(f, stderr, err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -67,9 +65,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
+func (s *settings) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("startup", flag.ContinueOnError)
-	f.SetOutput(stderr)
 	f.StringVar(&s.link, "link", "udp", "`kind` of link: udp (broadcast), tunnel (IPX in UDP, as DOSBox has it) or ipx (on a network card)")
 	f.StringVar(&s.place.Bind, "bind", "127.0.0.1", "udp: own `address`, with or without a port")
 	f.StringVar(&s.place.Broadcast, "broadcast", "127.255.255.255:6581", "udp: `address` where everybody hears; port 0 is a free one, where nobody else does")
@@ -88,27 +85,55 @@ func (s *settings) flags(stderr io.Writer) *flag.FlagSet {
 	return f
 }
 
-// open opens the link that the flags ask for.
-func (s *settings) open(ctx context.Context) (peer.Link, error) {
-	if s.socket == 0 || s.socket > 0xffff {
-		return nil, fmt.Errorf("-socket %d: an IPX socket is a number from 1 to 65535", s.socket)
+// ofOthers are the flags that belong to other links, by link.
+var ofOthers = map[string][]string{
+	"udp":    {"server", "socket", "card", "framing"},
+	"tunnel": {"bind", "broadcast", "card", "framing"},
+	"ipx":    {"bind", "broadcast", "server"},
+}
+
+// framings are the values of -framing.
+var framings = map[string]raw.Framing{"ethernet2": raw.EthernetII, "802.3": raw.Raw8023, "802.2": raw.LLC, "snap": raw.SNAP}
+
+// check finds what package flag cannot: values and combinations without a meaning.
+func (s *settings) check(f *flag.FlagSet) error {
+	if err := usage.NotNegative(f, "again", "for", "until"); err != nil {
+		return err
+	}
+	if s.serve != "" {
+		return usage.Only(f, "-serve", "serve", "for")
+	}
+	others, ok := ofOthers[s.link]
+	if !ok {
+		return fmt.Errorf("-link %s: it is udp, tunnel or ipx", s.link)
+	}
+	if err := usage.Without(f, "-link "+s.link, others...); err != nil {
+		return err
+	}
+	if s.place.Framing, ok = framings[s.framing]; !ok {
+		return fmt.Errorf("-framing %s: it is ethernet2, 802.3, 802.2 or snap", s.framing)
+	}
+	switch {
+	case s.socket == 0 || s.socket > 0xffff:
+		return fmt.Errorf("-socket %d: an IPX socket is a number from 1 to 65535", s.socket)
+	case s.cfg.Tick <= 0:
+		return fmt.Errorf("-tick %v: it is more than 0", s.cfg.Tick)
+	case s.place.Silence <= 0:
+		return fmt.Errorf("-silence %v: it is more than 0", s.place.Silence)
 	}
 	s.place.Socket = uint16(s.socket)
+	return nil
+}
+
+// open opens the link that the flags ask for.
+func (s *settings) open(ctx context.Context) (peer.Link, error) {
 	switch s.link {
 	case "udp":
 		return peer.OpenUDP(s.place)
 	case "tunnel":
 		return peer.OpenTunnel(ctx, s.place)
-	case "ipx":
-		framings := map[string]raw.Framing{"ethernet2": raw.EthernetII, "802.3": raw.Raw8023, "802.2": raw.LLC, "snap": raw.SNAP}
-		framing, ok := framings[s.framing]
-		if !ok {
-			return nil, fmt.Errorf("-framing %s: it is ethernet2, 802.3, 802.2 or snap", s.framing)
-		}
-		s.place.Framing = framing
-		return peer.OpenIPX(s.place)
 	}
-	return nil, fmt.Errorf("-link %s: it is udp, tunnel or ipx", s.link)
+	return peer.OpenIPX(s.place)
 }
 
 func (s *settings) play(ctx context.Context, stdout io.Writer) (err error) {

@@ -38,14 +38,24 @@ func TestExitCodes(t *testing.T) {
 		code int
 		want []string
 	}{
+		{"-link udp -server 127.0.0.1:1", 2, []string{"-server has no meaning with -link udp; it is for tunnel: "}},
+		{"-link tunnel -card eth0", 2, []string{"-card has no meaning with -link tunnel"}},
+		{"-serve 127.0.0.1:0 -name x", 2, []string{"-name has no meaning with -serve"}},
+		{"-tick 0s", 2, []string{"-tick 0s", "more than 0"}},
+		{"-silence -1s", 2, []string{"-silence -1s", "more than 0"}},
+		{"-for -1s", 2, []string{"-for -1s", "not negative"}},
+		{"-bind 203.0.113.77", 2, []string{"does not have the address 203.0.113.77; it has 127.0.0.1"}},
+		{"-broadcast 203.0.113.255:6581", 2, []string{"no broadcast address of this computer's networks; take one of 127.255.255.255"}},
+		{"-serve 203.0.113.77:1", 2, []string{"listening on 203.0.113.77:1 (IPX in UDP)", "it has 127.0.0.1"}},
+		{"-link tunnel -server 127.0.0.1", 2, []string{"write HOST:PORT"}},
 		{"-help", 0, []string{"-broadcast", "127.255.255.255:6581"}},
 		{"-nonsense", 2, []string{"nonsense"}},
 		{"here", 2, []string{`"here"`}},
 		{"-link tcp", 2, []string{"tcp", "tunnel"}},
 		{"-link ipx -framing token", 2, []string{"token", "snap"}},
-		{"-link ipx -card nosuch", 2, []string{"nosuch"}},
+		{"-link ipx -card nosuch", 2, []string{"network card nosuch", "none of that name; it has "}},
 		{"-link tunnel -socket 0", 2, []string{"-socket 0"}},
-		{"-link tunnel -server 127.0.0.1:1 -for 300ms", 2, []string{"deadline"}},
+		{"-link tunnel -server 127.0.0.1:1 -for 300ms", 2, []string{"connecting to the IPX server 127.0.0.1:1", "ipxnet startserver", "deadline"}},
 		{"-broadcast everybody", 2, []string{"everybody", "127.255.255.255"}},
 		{"-bind 0.0.0.0", 2, []string{"0.0.0.0", "one network"}},
 		{"-trace /nowhere/x", 2, []string{"/nowhere/x"}},
@@ -109,7 +119,7 @@ for i in 1 2 3; do
 	ip link add p$i type veth peer name c$i && ip link set p$i master br0 up || exit 9
 	unshare -n sh -c "touch $DIR/ready$i; until ip link show c$i >/dev/null 2>&1; do sleep 0.02; done
 		ip link set lo up; ip addr add 10.9.0.$i/24 brd + dev c$i && ip link set c$i up || exit 9
-		` + inside + `=\"$FLAGS -bind 10.9.0.$i:6581 -card c$i -trace $DIR/$i.jsonl\" exec $0 -test.run TestInside -test.v" >$DIR/$i.txt 2>&1 &
+		` + inside + `=\"$(echo $FLAGS | sed s/@/$i/) -trace $DIR/$i.jsonl\" exec $0 -test.run TestInside -test.v" >$DIR/$i.txt 2>&1 &
 	all="$all $!"
 	until [ -e $DIR/ready$i ]; do sleep 0.02; done
 	ip link set c$i netns $! || exit 9
@@ -130,8 +140,8 @@ func TestNetwork(t *testing.T) {
 		t.Skipf("no network of one's own can be made here: %v", err)
 	}
 	for name, flags := range map[string]string{
-		"udp": "-link udp -broadcast 10.9.0.255:6581",
-		"ipx": "-link ipx -framing 802.2",
+		"udp": "-link udp -bind 10.9.0.@:6581 -broadcast 10.9.0.255:6581",
+		"ipx": "-link ipx -card c@ -framing 802.2",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

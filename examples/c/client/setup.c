@@ -68,7 +68,7 @@ static void agree(int64_t machine, const char *change) {
 
 int main(int argc, char **argv) {
 	if (argc != 4) {
-		fprintf(stderr, "usage: setup tcp:HOST:PORT PROPERTY VALUE\n");
+		fprintf(stderr, "setup: it takes 3 arguments, not %d\nusage: setup tcp:HOST:PORT PROPERTY VALUE\n", argc - 1);
 		return 2;
 	}
 	char change[100], text[4096];

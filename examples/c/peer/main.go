@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/machines/setup"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -21,14 +22,16 @@ import (
 )
 
 func main() {
-	address := flag.String("listen", "127.0.0.1:21837", "where to wait for the client")
-	flag.Parse()
+	f := flag.NewFlagSet("peer", flag.ContinueOnError)
+	address := f.String("listen", "127.0.0.1:21837", "`address` to wait for the client on")
+	if code, done := usage.Parse(f, os.Args[1:], os.Stdout, os.Stderr); done {
+		os.Exit(code)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	listener, err := tcp.Listen("tcp", *address, tcp.Config{})
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "peer:", err)
-		os.Exit(2)
+		os.Exit(usage.Wrong(f, os.Stderr, err))
 	}
 	fmt.Println("waiting at", listener.Addr())
 	link, err := listener.AcceptOne(ctx)

@@ -111,7 +111,13 @@ func (b *brain) connect(ctx context.Context) error {
 
 func (b *brain) link(ctx context.Context) (transport.Link, error) {
 	limits := tcp.Config{Linger: 2 * time.Second, Pause: 250 * time.Millisecond, Attempts: -1}
-	limits.OnRetry = func(attempt int, err error) { b.line("note attempt %d: %v", attempt, err) }
+	said := ""
+	limits.OnRetry = func(attempt int, err error) {
+		if s := err.Error(); s != said { // four times a second the same is no news
+			said = s
+			b.line("note attempt %d, more follow: %v", attempt, err)
+		}
+	}
 	switch {
 	case b.cfg.Link != nil:
 		return b.cfg.Link, nil

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -69,6 +70,9 @@ func OpenUDP(p Place) (Link, error) {
 	l, err := udp.Open("udp4", bind, cfg)
 	if err != nil {
 		return nil, err
+	}
+	if err := udp.Reachable("udp4", bind, p.Broadcast); err != nil {
+		return nil, errors.Join(err, l.Abort())
 	}
 	own := l.LocalAddr().(*net.UDPAddr).AddrPort()
 	return joined(book.New(l, netip.AddrPortFrom(own.Addr().Unmap(), own.Port()), book.IPv4, numbers()))

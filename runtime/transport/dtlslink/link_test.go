@@ -302,3 +302,27 @@ func TestHandshakesOfOneAddress(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
+
+// TestHandshakePlaces: a handshake that has ended, well or not, leaves its place to the next one.
+func TestHandshakePlaces(t *testing.T) {
+	alice, bob, eve := newPerson(t, "alice"), newPerson(t, "bob"), newPerson(t, "eve")
+	server := open(t)
+	cfg := bob.server(alice.key)
+	cfg.Handshakes, cfg.PerAddress = 1, 1
+	y := wrap(t, server, cfg)
+	for range 3 {
+		failed, _ := y.Stats()
+		z := wrap(t, open(t, server.LocalAddr().String()), eve.client(bob.key))
+		for s := failed; s.Failed == failed.Failed; s, _ = y.Stats() {
+			y.Interrupt(time.Now().Add(5 * time.Millisecond))
+			if got, err := y.Receive(make([]byte, 2000)); !errors.Is(err, transport.ErrInterrupted) {
+				t.Fatalf("received %v, %v; %+v", got, err, s)
+			}
+		}
+		z.Abort()
+		y.Interrupt(time.Time{})
+		x := wrap(t, open(t, server.LocalAddr().String()), alice.client(bob.key))
+		expect(t, x, transport.PeerUp, "")
+		expect(t, y, transport.PeerUp, "")
+	}
+}
