@@ -224,21 +224,10 @@ func backPressure(t *testing.T, stall time.Duration) bool {
 		t.Fatal(err)
 	}
 	defer link.Abort()
-	answer, sent := make([]byte, 1<<16), 0
-	for {
-		if err = link.Send(0, answer); err == nil {
-			sent += len(answer)
-			err = link.Flush()
-		}
-		if errors.Is(err, transport.ErrQueueFull) {
-			break
-		}
-		if errors.Is(err, transport.ErrStalled) {
-			return false
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	answer := make([]byte, 1<<16)
+	sent, full := fill(t, link, answer)
+	if !full {
+		return false
 	}
 	if _, err := conn.Write([]byte("more")); err != nil {
 		return false // the link was closed
@@ -272,6 +261,26 @@ func backPressure(t *testing.T, stall time.Duration) bool {
 		t.Errorf("sending after the backlog has gone: %v", link.Flush())
 	}
 	return true
+}
+
+// fill sends answers until no more of them wait, and counts the bytes; full is false if the peer was given up before.
+func fill(t *testing.T, link *tcp.Link, answer []byte) (sent int, full bool) {
+	t.Helper()
+	for {
+		err := link.Send(0, answer)
+		if err == nil {
+			sent += len(answer)
+			err = link.Flush()
+		}
+		switch {
+		case errors.Is(err, transport.ErrQueueFull):
+			return sent, true
+		case errors.Is(err, transport.ErrStalled):
+			return sent, false
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
 }
 
 // A peer that takes nothing for too long is given up.
