@@ -69,7 +69,7 @@ func checkCommand() *cobra.Command {
 				return err
 			}
 			o.cfg.Command = commandLine()
-			ctx, stop := interruptible(cmd)
+			ctx, stop := interruptible(cmd, o.told(cmd))
 			defer stop()
 			return runChecks(ctx, cmd, files, &o)
 		},
@@ -191,7 +191,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 	var failed []error
 	broken := false
 	for _, file := range files {
-		o.cfg.Explore.Progress = o.progress(cmd.ErrOrStderr(), file)
+		o.cfg.Explore.Progress = o.progress(o.told(cmd), file)
 		r, list, err := check.Suite(ctx, file, o.cfg)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", file, err))
@@ -230,13 +230,17 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 	return verdict(reports, broken)
 }
 
-// progress tells how far a long search is, if stderr is a terminal.
-func (o *checkFlags) progress(w io.Writer, file string) func(explore.Progress) {
-	f, ok := w.(*os.File)
-	if !ok || o.quiet {
+// told is the terminal on which it is told how far a search is; nil if nobody looks, or wants to know.
+func (o *checkFlags) told(cmd *cobra.Command) *os.File {
+	if o.quiet {
 		return nil
 	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	return terminal(cmd.ErrOrStderr())
+}
+
+// progress tells on w, if there is such a terminal, how far a long search is.
+func (o *checkFlags) progress(w *os.File, file string) func(explore.Progress) {
+	if w == nil {
 		return nil
 	}
 	told := time.Duration(0)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/signal"
@@ -24,12 +25,35 @@ func commandLine() string {
 	return strings.Join(out, " ")
 }
 
-// interruptible is a context that ends at the first interrupt, so that what was found is still told; a second one ends the
-// program at once.
-func interruptible(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // from then on an interrupt does what it usually does
-	return ctx, stop
+// interruptible is a context that ends at the first interrupt, so that what was found is still told. Before it ends it says so on the
+// terminal, if told is one; from then on a second interrupt ends the program at once.
+func interruptible(cmd *cobra.Command, told *os.File) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(cmd.Context())
+	notified, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	leave := context.AfterFunc(notified, func() {
+		stop() // first: who reads the line may interrupt again
+		if told != nil {
+			fmt.Fprintln(told, "interrupted: what was found until now follows; another interrupt ends at once")
+		}
+		cancel(context.Cause(notified))
+	})
+	return ctx, func() {
+		leave()
+		stop()
+		cancel(nil)
+	}
+}
+
+// terminal is w if somebody looks at it, otherwise nil.
+func terminal(w io.Writer) *os.File {
+	f, ok := w.(*os.File)
+	if !ok {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return f
 }
 
 // leastAddresses is what a search needs besides what the Go runtime has reserved when it begins. With less, the runtime sooner or later fails to start a thread or
