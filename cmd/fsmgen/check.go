@@ -189,7 +189,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 	var reports []*check.SuiteReport
 	var found []outcome
 	var failed []error
-	broken := false
+	var rejected diag.List
 	for _, file := range files {
 		o.cfg.Explore.Progress = o.progress(o.told(cmd), file)
 		r, list, err := check.Suite(ctx, file, o.cfg)
@@ -201,7 +201,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		}
 		found = append(found, outcome{file, r, list})
 		if r == nil {
-			broken = true
+			rejected = append(rejected, list...)
 			if err := list.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}); err != nil {
 				return err
 			}
@@ -210,7 +210,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		reports = append(reports, r)
 		failed = append(failed, o.keep(cmd.ErrOrStderr(), r), o.writeScenarios(cmd, r))
 	}
-	if o.cfg.Only != "" && !broken && errors.Join(failed...) == nil && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
+	if o.cfg.Only != "" && len(rejected) == 0 && errors.Join(failed...) == nil && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
 		return fmt.Errorf("no specification has a check %s%s", o.cfg.Only, otherChecks(o.cfg.Only, reports))
 	}
 	if !o.test.alone() {
@@ -227,7 +227,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 			return err
 		}
 	}
-	return verdict(reports, broken)
+	return verdict(reports, rejected)
 }
 
 // told is the terminal on which it is told how far a search is; nil if nobody looks, or wants to know.
@@ -333,9 +333,12 @@ func (o *checkFlags) print(w io.Writer, found []outcome, reports []*check.SuiteR
 	return nil
 }
 
-// verdict gives the exit code.
-func verdict(reports []*check.SuiteReport, broken bool) error {
-	partial := false
+// verdict gives the exit code; rejected are the errors of specifications without a report.
+func verdict(reports []*check.SuiteReport, rejected diag.List) error {
+	if len(rejected) > 0 {
+		return cli.Rejected(rejected)
+	}
+	partial, broken := false, false
 	for _, r := range reports {
 		failed := slices.ContainsFunc(r.Checks, func(c *check.Report) bool { return !c.Passes && !c.Open })
 		broken = broken || failed || r.Complete && !r.Passes

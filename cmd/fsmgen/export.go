@@ -96,7 +96,7 @@ func exporterNames() []string {
 func compiled(cmd *cobra.Command, spec string, o compile.Options) (*model.Protocol, error) {
 	p, diags := compile.Load(spec, o)
 	if p == nil {
-		return nil, errors.Join(cli.Findings(), diags.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
+		return nil, errors.Join(cli.Rejected(diags), diags.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
 	}
 	return p, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -64,20 +65,25 @@ func fmtInput(cmd *cobra.Command, o fmtFlags) error {
 }
 
 func fmtFiles(cmd *cobra.Command, files []string, o fmtFlags) error {
-	clean := true
+	code := cli.ExitOK
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			return ioError(err)
 		}
 		ok, err := fmtOne(cmd, f, text, o)
-		if err != nil {
+		var rejected *cli.Error
+		switch {
+		case errors.As(err, &rejected) && rejected.Message == "": // said already; the other files are formatted nevertheless
+			code = max(code, rejected.Code)
+		case err != nil:
 			return err
+		case !ok:
+			code = max(code, cli.ExitFindings)
 		}
-		clean = clean && ok
 	}
-	if !clean {
-		return cli.Findings()
+	if code != cli.ExitOK {
+		return &cli.Error{Code: code}
 	}
 	return nil
 }
@@ -87,7 +93,10 @@ func fmtFiles(cmd *cobra.Command, files []string, o fmtFlags) error {
 func fmtOne(cmd *cobra.Command, name string, text []byte, o fmtFlags) (ok bool, err error) {
 	out, found := parse.Format(name, text)
 	if found.HasErrors() {
-		return false, found.WriteText(cmd.ErrOrStderr(), diag.Render{})
+		if err := found.WriteText(cmd.ErrOrStderr(), diag.Render{}); err != nil {
+			return false, err
+		}
+		return false, cli.Rejected(found)
 	}
 	changed := !bytes.Equal(text, out)
 	ok = true

@@ -168,7 +168,7 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 		return nil, err
 	}
 	if found.HasErrors() {
-		return nil, cli.Findings()
+		return nil, cli.Rejected(found)
 	}
 	return out, nil
 }

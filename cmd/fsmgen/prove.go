@@ -102,7 +102,7 @@ func loadFor(file string, stderr io.Writer) func(check string) (*model.Protocol,
 		if p != nil {
 			return p, nil
 		}
-		return nil, errors.Join(cli.Findings(), list.WriteText(stderr, diag.Render{Excerpt: true}))
+		return nil, errors.Join(cli.Rejected(list), list.WriteText(stderr, diag.Render{Excerpt: true}))
 	}
 }
 

@@ -59,7 +59,7 @@ func replayFiles(ctx context.Context, cmd *cobra.Command, spec string, files []s
 	}
 	p, diags := compile.Load(spec, compile.Options{})
 	if p == nil {
-		return errors.Join(cli.Findings(), diags.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
+		return errors.Join(cli.Rejected(diags), diags.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
 	}
 	code := cli.ExitOK
 	for _, file := range files {

@@ -56,7 +56,7 @@ func loader(spec string, cmd *cobra.Command) scenario.Load {
 			if err := diags.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
 				return nil, err
 			}
-			return nil, &cli.Error{Code: cli.ExitFindings}
+			return nil, cli.Rejected(diags)
 		}
 		return p, nil
 	}

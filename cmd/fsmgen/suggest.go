@@ -73,7 +73,7 @@ func runSuggest(ctx context.Context, cmd *cobra.Command, file string, o *suggest
 	var wrong *suggest.Errors
 	switch {
 	case errors.As(err, &wrong):
-		return errors.Join(cli.Findings(), wrong.List.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
+		return errors.Join(cli.Rejected(wrong.List), wrong.List.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
 	case err != nil:
 		return err
 	}

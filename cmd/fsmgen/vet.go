@@ -56,11 +56,8 @@ cannot be read.`,
 			if err != nil {
 				return err
 			}
-			if unread(found) {
-				return &cli.Error{Code: cli.ExitUsage}
-			}
 			if found.HasErrors() || strict && len(found) > 0 {
-				return cli.Findings()
+				return cli.Rejected(found)
 			}
 			return nil
 		},
@@ -81,13 +78,6 @@ func vetFiles(files []string) diag.List {
 	}
 	found.Sort()
 	return found
-}
-
-// unread says whether a file could not be read at all, or is larger than any that is: an error of a file as a whole.
-func unread(found diag.List) bool {
-	return slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
-		return (d.Code == "FSM001" || d.Code == "FSM002") && d.Span.Start.Line == 0
-	})
 }
 
 // expandFiles expands patterns, for shells that do not, and folders; a plain name that does not exist stays,

@@ -19,5 +19,5 @@ func load(stderr io.Writer, file string) (*model.Protocol, error) {
 	if err := found.Errors().WriteText(stderr, diag.Render{Excerpt: true}); err != nil {
 		return nil, usage("%s", cli.Describe(err))
 	}
-	return nil, cli.Findings()
+	return nil, cli.Rejected(found)
 }

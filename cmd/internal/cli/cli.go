@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/gen/diag"
 )
 
 // Exit codes of all commands.
@@ -32,6 +35,17 @@ func (e *Error) Error() string { return e.Message }
 // Findings says that a command worked and found something: exit code 1, no
 // message of its own.
 func Findings() error { return &Error{Code: ExitFindings} }
+
+// Rejected is how a command ends that was given a specification with errors: 1, or 2 if what was found is that one of the files
+// named cannot be read at all, or is larger than any that is. A file that another one imports is that one's error.
+func Rejected(found diag.List) error {
+	if slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+		return (d.Code == "FSM001" || d.Code == "FSM002") && d.Span.Start.Line == 0
+	}) {
+		return &Error{Code: ExitUsage}
+	}
+	return Findings()
+}
 
 // Partial says that a search was not complete: exit code 3.
 func Partial() error { return &Error{Code: ExitPartial} }
