@@ -81,7 +81,7 @@ var keyDocs = map[string]string{
 	"line": "The line: literal text and `{field}`.", "without": "Bytes that the text does not contain.",
 	"words":            "What the names of the enumeration are in a line, where they are something else.",
 	"kept":             "The variable survives a crash and restart.",
-	"within":           "A bound in ticks; the check has `time`.",
+	"within":           "A bound in ticks: so many pass at most from `when` on. The check has `time`.",
 	"faults":           "What may go wrong, and how often.",
 	"the faults/crash": "How often instances may stop without a word: `{c: 1}`, or a number for all together.", "the faults/restart": "How often crashed instances may begin again: `{c: 1}`, or a number for each.",
 	"break": "How many links between two may break.", "lose": "How many messages are lost.", "duplicate": "How many messages arrive again.",

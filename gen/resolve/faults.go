@@ -151,13 +151,5 @@ func (r *resolver) within(c *model.Claim, check *model.Check, n *ast.Node) {
 	c.Within = v
 	if check.Time == nil {
 		r.Errorf("FSM088", w.Key.Span(), "`within` counts ticks, but this check has no `time`").With("add `time: {beat: n}`")
-		return
-	}
-	if c.Expr == nil || c.When == nil {
-		return
-	}
-	if in := model.Observed(c.Expr, c.When); len(in) != 1 {
-		r.Errorf("FSM088", w.Key.Span(), "`within` is for what one instance says of itself, and this looks at %d", len(in)).
-			With("make it one claim for each instance")
 	}
 }

@@ -62,7 +62,7 @@ func (c *clock) Local(v []byte, emit func(explore.Step)) {
 	emit(explore.Step{Label: c.label, Next: v, Sends: c.sends, Lens: c.lens})
 }
 
-// monitor watches a leadsTo with a bound, at the instance that it is about.
+// monitor watches a leadsTo with a bound, at the one instance that it is about.
 type monitor struct {
 	claim *model.Claim
 	most  int64 // beats
@@ -83,9 +83,9 @@ func (p *process) layTime() {
 			continue
 		}
 		if in := model.Observed(c.Expr, c.When); len(in) != 1 || in[0] != p.inst {
-			continue
+			continue // see stopwatch
 		}
-		p.monitors = append(p.monitors, monitor{c, (c.Within + t.Beat - 1) / t.Beat, p.bounded})
+		p.monitors = append(p.monitors, monitor{c, p.sys.beats(c), p.bounded})
 		p.bounded++
 	}
 	for k := range p.sys.System.Channels[:p.sys.own] {
@@ -142,15 +142,15 @@ func (p *process) after(l local, next interp.Value, effects []interp.Effect) []b
 		return p.pack(l, next)
 	}
 	l = l.own()
-	for i, t := range p.timers {
-		if next[t.slot] == 0 {
-			l.used[p.atLeft+i] = 0
-		}
-	}
 	for k := range effects {
 		if e := &effects[k]; e.Kind == fsm.StartTimer {
 			i := slices.IndexFunc(p.timers, func(t timer) bool { return t.ev.Timer == e.Timer && t.index == e.Index && slices.Equal(t.at, e.At) })
 			l.used[p.atLeft+i] = (e.Ticks + p.sys.Check.Time.Beat - 1) / p.sys.Check.Time.Beat
+		}
+	}
+	for i, t := range p.timers { // also one that the same step has started and stopped
+		if next[t.slot] == 0 {
+			l.used[p.atLeft+i] = 0
 		}
 	}
 	for _, m := range p.monitors {
@@ -175,31 +175,6 @@ func (p *process) says(e model.Expr, l local, v interp.Value) bool {
 	p.watch.Instances[p.inst.Index] = append(append(p.watched[:0], v...), l.get(p.atDown))
 	ok, err := p.watch.Bool(e, nil, nil)
 	return ok && err == nil
-}
-
-// within adds a leadsTo with a bound: no monitor is ever too late.
-func (s *System) within(c *model.Claim) {
-	e := explore.Claim{Name: c.Name, Kind: explore.Always, Procs: make([]func([]byte) uint32, len(s.procs))}
-	for i, p := range s.procs {
-		for _, m := range p.monitors {
-			if m.claim != c {
-				continue
-			}
-			const idle, waits, late = 0, 1, 2
-			e.Procs[i] = func(b []byte) uint32 {
-				switch l := p.unpack(b); l.used[m.at] {
-				case 0:
-					return idle
-				case m.most + 2:
-					return late
-				}
-				return waits
-			}
-			e.Eval = func(procs, _ []uint32) bool { return procs[i] != late }
-			e.Relevant = func(procs, _ []uint32) bool { return procs[i] != idle }
-		}
-	}
-	s.add(c.Name, c, e, nil)
 }
 
 // timeWords say what is assumed of time.

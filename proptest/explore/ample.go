@@ -47,6 +47,10 @@ func (e *engine) initAmple() {
 	if !a.receive {
 		name = "local steps"
 	}
+	if len(e.sys.Watches) > 0 {
+		e.refused = append(e.refused, name+": what is remembered of a run depends on the order of its steps")
+		return
+	}
 	for i := range e.sys.Claims {
 		c := &e.sys.Claims[i]
 		a.single = a.single || c.Kind == Possible

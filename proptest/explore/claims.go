@@ -9,6 +9,8 @@ import "encoding/binary"
 type bundle struct {
 	where    When
 	claims   []int
+	watch    *watch   // not nil: it is of this watch instead, and outcomes are local values
+	kept     []uint32 // of a watch, all that was learnt: numbers of the fields and outcome
 	fields   []bundleField
 	bits     uint32            // of a combination
 	memo     []uint32          // by combination: outcome plus 1, 0 unknown
@@ -62,7 +64,7 @@ func (e *engine) newBundle(where When, claims []int) *bundle {
 	b := &bundle{where: where, claims: claims, byBits: map[string]uint32{}}
 	for at := range len(e.procs) + len(e.chans) {
 		for _, i := range claims {
-			if e.sys.Claims[i].observes(at, len(e.procs)) {
+			if e.looker(i).observes(at, len(e.procs)) {
 				b.fields = append(b.fields, bundleField{at: at, dense: map[string]uint32{}, width: 2})
 				break
 			}
@@ -115,6 +117,7 @@ func (b *bundle) place() {
 	case b.bits > 60:
 		b.wide = map[string]uint32{}
 	}
+	b.recall()
 }
 
 // outcome gives the number of the outcome for ids plus 1, or 0 if unknown.
@@ -172,6 +175,9 @@ func (e *engine) learn(b *bundle, ids []uint32) bool {
 		classes[i] = f.classes[p>>f.shift&(1<<f.width-1)]
 	}
 	v := e.evaluate(b, classes) + 1
+	if b.watch != nil {
+		b.keep(ids, v)
+	}
 	switch {
 	case b.memo != nil:
 		b.memo[at] = v
@@ -188,13 +194,16 @@ func (e *engine) evaluate(b *bundle, classes [][]uint32) uint32 {
 	o := outcome{bits: make([]uint8, len(b.claims))}
 	procs, chans := make([]uint32, len(e.procs)), make([]uint32, len(e.chans))
 	for j, i := range b.claims {
-		c := &e.sys.Claims[i]
+		c := e.looker(i)
 		for k := range b.fields {
 			if at := b.fields[k].at; at < len(procs) {
 				procs[at] = classes[k][j]
 			} else {
 				chans[at-len(procs)] = classes[k][j]
 			}
+		}
+		if b.watch != nil {
+			return b.watch.next(e, procs, chans)
 		}
 		if c.Eval(procs, chans) {
 			o.bits[j] |= heldBit
@@ -227,7 +236,7 @@ func (e *engine) classify(b *bundle, i int, ids []uint32) {
 	classes := make([]uint32, len(b.claims))
 	var key []byte
 	for j, c := range b.claims {
-		classes[j] = e.class(&e.sys.Claims[c], f.at, id)
+		classes[j] = e.class(e.looker(c), f.at, id)
 		key = binary.LittleEndian.AppendUint32(key, classes[j])
 	}
 	d, ok := f.dense[string(key)]

@@ -110,7 +110,7 @@ func (e *engine) machineMoves(ids []uint32) []taken {
 	var out []taken
 	e.moves(slices.Clone(ids), func(m *move) bool {
 		if m.rule != nil && m.fault == nil && m.kind != DupStep {
-			out = append(out, taken{*m, slices.Clone(m.next)})
+			out = append(out, taken{*m, e.forgetting(ids, slices.Clone(m.next))})
 		}
 		return true
 	})

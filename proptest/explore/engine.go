@@ -18,6 +18,7 @@ type engine struct {
 	spent   [][4]uint32 // by id and fault: the id afterwards plus 1, overflowWord if used up, 0 unknown
 	lay     layout
 	bundles []*bundle
+	watches []watch
 	canon   *canon   // nil without symmetry
 	ample   *ample   // nil if all steps are looked at everywhere
 	reduced []string // reductions in use
@@ -72,6 +73,7 @@ func newEngine(sys *System, opt Options) *engine {
 	e.initAmple()
 	e.lay = newLayout(e.fields(), e.counts(), opt.minStride)
 	e.initClaims()
+	e.initWatches()
 	return e
 }
 
@@ -106,6 +108,7 @@ func (e *engine) initial() []uint32 {
 	for i := range e.procs {
 		ids[i] = e.procs[i].locals.id(e.sys.Procs[i].Init())
 	}
+	e.remember(ids)
 	return ids
 }
 

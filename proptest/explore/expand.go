@@ -138,6 +138,9 @@ func (w *worker) generate(c []uint64) (moves int, ok bool) {
 	if ok && e.faulty && !w.single {
 		ok = w.channelFaults()
 	}
+	if ok && e.watches != nil {
+		ok = w.remember(mark)
+	}
 	if ok && e.canon != nil {
 		ok = w.canonize(mark)
 	}

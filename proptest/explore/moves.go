@@ -20,6 +20,9 @@ type move struct {
 // moves calls fn for everything that can happen at ids, in a fixed order, and
 // interns what it meets. fn returns false to stop.
 func (e *engine) moves(ids []uint32, fn func(*move) bool) {
+	if e.watches != nil {
+		fn = e.remembering(fn)
+	}
 	for p := range e.procs {
 		run := e.localRun(p, ids[p])
 		if run == 1 {

@@ -69,7 +69,7 @@ func naiveRun(sys *System) *naive {
 	for _, p := range sys.Procs {
 		first.locals = append(first.locals, p.Init())
 	}
-	queue := []*conf{first}
+	queue := []*conf{n.remember(first)}
 	n.depth[first.key()] = 0
 	for i := 0; i < len(queue); i++ {
 		c := queue[i]
@@ -125,7 +125,7 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 			}
 		}
 		n.counts[s.Label]++
-		next(o, is)
+		next(n.remember(o), is)
 		return o, true
 	}
 	count := func(_ *conf, ok bool) bool {
@@ -212,7 +212,7 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*
 		if lost := popped.clone(); ch.Lossy && n.spend(lost, 0) {
 			n.steps++
 			n.faults[0]++
-			next(lost, naiveStep{fault: true, kind: LoseStep, proc: -1, ch: k, msg: m})
+			next(n.remember(lost), naiveStep{fault: true, kind: LoseStep, proc: -1, ch: k, msg: m})
 		}
 	}
 	if swapped := c.clone(); ch.Swap && ch.Order == FIFO && len(w) > 1 && !bytes.Equal(w[0], w[1]) && n.spend(swapped, 2) {
@@ -220,7 +220,7 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*
 		s[0], s[1] = s[1], s[0]
 		n.steps++
 		n.faults[2]++
-		next(swapped, naiveStep{fault: true, kind: SwapStep, proc: -1, ch: k})
+		next(n.remember(swapped), naiveStep{fault: true, kind: SwapStep, proc: -1, ch: k})
 	}
 }
 

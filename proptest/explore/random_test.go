@@ -92,7 +92,10 @@ func randomSystem(t *rapid.T) *System {
 		}
 		sys.Procs = append(sys.Procs, p)
 	}
-	sys.Claims = randomClaims(t, procs, chans, states)
+	for flag("watch", 2) && len(sys.Watches) < 2 {
+		randomWatch(t, sys, func(v []byte) uint32 { return uint32(v[0]) })
+	}
+	sys.Claims = randomClaims(t, len(sys.Procs), chans, states)
 	return sys
 }
 

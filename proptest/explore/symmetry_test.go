@@ -127,8 +127,11 @@ func randomRegisters(t *rapid.T) *System {
 		c.From, c.To = i, (i+1)%n
 		sys.Channels = append(sys.Channels, c)
 	}
+	if flag("watch", 1) {
+		randomWatch(t, sys, func(v []byte) uint32 { return uint32(v[0]) })
+	}
 	sys.Claims = registerClaims(t, n)
-	sys.Symmetry = registerSymmetry(n, values)
+	sys.Symmetry = registerSymmetry(n, len(sys.Procs), values)
 	return sys
 }
 
@@ -142,6 +145,7 @@ func registerClaims(t *rapid.T, n int) []Claim {
 				return map[bool]uint32{true: 1}[v[1] == v[2]] + 2*uint32(v[0])
 			})
 		}
+		c.Procs = append(c.Procs, func(v []byte) uint32 { return uint32(v[0]) }) // of a watch
 		want := uint32(rapid.IntRange(0, 4).Draw(t, "want"))
 		c.Eval = func(p, _ []uint32) bool { return slices.Max(p) > want }
 		if c.Kind == Always {
@@ -153,7 +157,7 @@ func registerClaims(t *rapid.T, n int) []Claim {
 }
 
 // registerSymmetry has all values, and all turns of the ring.
-func registerSymmetry(n, values int) *Symmetry {
+func registerSymmetry(n, machines, values int) *Symmetry {
 	rename := func(v []byte, to [][]uint8) []byte {
 		v = bytes.Clone(v)
 		for i := 1; i < len(v); i++ {
@@ -182,6 +186,9 @@ func registerSymmetry(n, values int) *Symmetry {
 		for i := range n {
 			f.Procs = append(f.Procs, (i+turn)%n)
 			f.Chans = append(f.Chans, (i+turn)%n)
+		}
+		for i := n; i < machines; i++ { // watches stay
+			f.Procs = append(f.Procs, i)
 		}
 		y.Shuffles = append(y.Shuffles, f)
 	}
@@ -232,7 +239,7 @@ func TestSymmetryAgainstPlain(t *testing.T) {
 // each other, by trying every renaming of each.
 func orbits(r *Result) uint64 {
 	e := r.Space.e
-	n, values := len(e.procs), e.sys.Symmetry.Domains[0].Size
+	n, values := len(e.chans), e.sys.Symmetry.Domains[0].Size
 	var perms [][]uint8
 	var permute func(done, rest []uint8)
 	permute = func(done, rest []uint8) {
@@ -253,7 +260,7 @@ func orbits(r *Result) uint64 {
 		best := ""
 		for turn := range n {
 			for _, to := range perms {
-				d := Configuration{Locals: make([][]byte, n), Channels: make([]Word, n), Used: c.Used}
+				d := Configuration{Locals: slices.Clone(c.Locals), Channels: make([]Word, n), Used: c.Used}
 				for i := range n {
 					d.Locals[(i+turn)%n] = e.sys.Symmetry.RenameLocal(i, c.Locals[i], [][]uint8{to})
 					for _, m := range c.Channels[i] {
@@ -278,6 +285,7 @@ func follow(t *rapid.T, sys *System, trace []TraceStep, end Configuration, fault
 	for _, p := range sys.Procs {
 		at.locals = append(at.locals, p.Init())
 	}
+	at = (&naive{sys: sys}).remember(at)
 	if fault {
 		trace = trace[:len(trace)-1]
 	}
@@ -315,8 +323,8 @@ func TestCheckSymmetry(t *testing.T) {
 	// A machine that prefers a value.
 	sys := rapid.Custom(randomRegisters).Example(1)
 	p := &tableProc{final: []bool{true, true, true}, local: [][]Step{{{Next: []byte{1, 1}}, {Next: []byte{1, 2}}}, {{Next: []byte{2, 1}}}, {}}}
-	sys.Procs, sys.Channels, sys.Claims, sys.Labels = []Process{p}, nil, nil, make([]Label, 1)
-	sys.Symmetry = registerSymmetry(1, 2)
+	sys.Procs, sys.Channels, sys.Claims, sys.Labels, sys.Watches = []Process{p}, nil, nil, make([]Label, 1), nil
+	sys.Symmetry = registerSymmetry(1, 1, 2)
 	if err := CheckSymmetry(context.Background(), sys, 0); err == nil {
 		t.Error("a machine that goes on only with the first value passes for symmetric")
 	}
@@ -324,7 +332,7 @@ func TestCheckSymmetry(t *testing.T) {
 
 func TestSymmetryRefused(t *testing.T) {
 	sys := rapid.Custom(randomRegisters).Example(2)
-	sys.Symmetry = registerSymmetry(len(sys.Procs), 3)
+	sys.Symmetry = registerSymmetry(len(sys.Channels), len(sys.Procs), 3)
 	sys.Claims = []Claim{{Name: "ends", Kind: Eventually, Eval: func(p, _ []uint32) bool { return true }}}
 	r := mustRun(t, sys, Options{Reduce: ReduceSymmetry, MaxConfigurations: 1000})
 	if len(r.Reductions) > 0 || len(r.Refused) != 1 {

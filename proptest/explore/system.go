@@ -29,6 +29,8 @@ type System struct {
 	// Claims are what the author says of the system, besides the built-in
 	// checks of Options.Checks.
 	Claims []Claim
+	// Watches are machines that remember what happened.
+	Watches []Watch
 	// Budget bounds the faults of the environment on one run.
 	Budget Budget
 	// Symmetry says which configurations are alike, for Options.Reduce; or nil.

@@ -35,6 +35,11 @@ func (s *System) check() error {
 			return bad("channel %d (%s) has capacity %d; give 1 to 65535", i, c.Name, c.Cap)
 		}
 	}
+	for i := range s.Watches {
+		if w := &s.Watches[i]; w.Proc < 0 || w.Proc >= len(s.Procs) || w.Next == nil {
+			return bad("watch %d is of machine %d of %d, or has no Next", i, w.Proc, len(s.Procs))
+		}
+	}
 	for _, n := range []int{s.Budget.Loss, s.Budget.Dup, s.Budget.Swap, s.Budget.Crash} {
 		if n < 0 || n > 255 {
 			return bad("a fault budget of %d; give 0 (no limit) to 255", n)
