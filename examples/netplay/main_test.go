@@ -143,7 +143,7 @@ func TestExitCodes(t *testing.T) {
 		{"-connect " + at + " -script /nowhere", exitUsage, []string{"/nowhere"}},
 		{"-connect " + at + " -trace /nowhere/x", exitUsage, []string{"/nowhere/x"}},
 		{"-connect " + at + " -script " + bad, exitUsage, []string{bad + ":2: edit own 14 orz: \"14\"", ":3: \"jump\"", ":4: wait inBatle", "inBattle", ":5: input fire", "weapon", ":6: pick 3 4"}},
-		{"-connect " + at, exitFailed, []string{"in state init", "malformed frame"}},
+		{"-connect " + at, exitFailed, []string{"in state init", "malformed frame", "the other side seems to speak HTTP, as web servers do: check address and port"}},
 		{"-listen 127.0.0.1:0 -timeout 50ms", exitUsage, []string{"not over after 50ms"}},
 		{"-help-script", exitOK, []string{"wait STATE"}},
 	} {

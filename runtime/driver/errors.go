@@ -119,6 +119,9 @@ func (e *Error) Error() string {
 	if legal := e.legal(); legal != "" {
 		b.WriteString("; legal here: " + legal)
 	}
+	if who := e.stranger(); who != "" {
+		b.WriteString("; " + who)
+	}
 	return b.String()
 }
 

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -102,7 +103,7 @@ func (l *Link) reason(err error) error {
 
 func lost(err error) error {
 	if errors.Is(err, syscall.ECONNRESET) {
-		return errors.Join(transport.ErrReset, err)
+		return fmt.Errorf("%w (%w)", transport.ErrReset, err)
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
@@ -72,4 +73,56 @@ func exhaust(t *testing.T) (release func()) {
 	}
 	t.Cleanup(release)
 	return release
+}
+
+// BenchmarkAccept says what a connection that comes and goes costs in processor time, both ends together: without limits, within them,
+// and turned away.
+func BenchmarkAccept(b *testing.B) {
+	cpu := func() time.Duration {
+		var u syscall.Rusage
+		syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	const turn = 200
+	for _, c := range []struct {
+		name string
+		cfg  tcp.ServeConfig
+	}{
+		{"no limits", tcp.ServeConfig{PerAddress: -1, AddressRate: -1, AcceptRate: -1}},
+		{"within", tcp.ServeConfig{PerAddress: 1000, AddressRate: 1 << 30, AcceptRate: 1 << 30}},
+		{"turned away", tcp.ServeConfig{AddressRate: 1}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s, err := tcp.Serve("tcp4", "127.0.0.1:0", c.cfg)
+			if err != nil {
+				b.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				for {
+					if _, err := s.Receive(make([]byte, 10)); err != nil {
+						return
+					}
+				}
+			}()
+			var best time.Duration
+			for b.Loop() {
+				before := cpu()
+				for range turn {
+					if c, err := net.Dial("tcp4", s.LocalAddr().String()); err == nil {
+						c.(*net.TCPConn).SetLinger(0)
+						c.Close()
+					}
+				}
+				if spent := cpu() - before; best == 0 || spent < best {
+					best = spent
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(best)/turn, "cpu-ns/conn")
+			s.Abort()
+			<-ended
+		})
+	}
 }

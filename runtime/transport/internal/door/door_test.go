@@ -172,9 +172,13 @@ func TestMemory(t *testing.T) {
 func BenchmarkEnter(b *testing.B) {
 	for name, l := range map[string]Limits{"in": {Open: 1 << 20, PerOrigin: 1 << 20, Rate: 1 << 30, OriginRate: 1 << 30}, "hasty": {OriginRate: 1, PerOrigin: 1 << 20}} {
 		b.Run(name, func(b *testing.B) {
-			d, began, n := New(l), time.Now(), uint32(0)
+			var who [1000]netip.Addr
+			for n := range who {
+				who[n] = Origin(v4(uint32(n)))
+			}
+			d, began, n := New(l), time.Now(), 0
 			for b.Loop() {
-				from := v4(n % 1000)
+				from := who[n%len(who)]
 				n++
 				if d.Enter(from, time.Since(began)) == In {
 					d.Leave(from)
