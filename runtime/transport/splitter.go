@@ -52,9 +52,12 @@ func (s *Splitter) Filled(n int) { s.end += n }
 // recognisable boundaries any more, and every further call fails too.
 func (s *Splitter) Next() ([]byte, error) {
 	rest := s.buf[s.start:s.end]
-	n, err := Cut(s.size, s.max, rest)
-	if n == 0 {
-		return nil, err
+	if len(rest) == 0 {
+		return nil, nil
+	}
+	n, err := s.size(rest)
+	if !whole(n, err, s.max, len(rest)) {
+		return nil, unwhole(n, err, s.max, len(rest))
 	}
 	s.start += n
 	return rest[:n:n], nil
