@@ -127,8 +127,27 @@ func (r *resolver) taking(c *model.Check, role, name string) func(*model.Machine
 				some = true
 			}
 		}
+		r.partTimers(in.Role, func(m *model.Machine, t *model.Timer) {
+			if t.Name == name && (role == "" || role == m.Name) {
+				takes[m], some = true, true
+			}
+		})
 	}
 	return func(m *model.Machine) bool { return !some || takes[m] }
+}
+
+// partTimers goes through the timers of a machine's parts, at any depth. What expires there is no command of
+// anybody's, so the environment may have a rule for it.
+func (r *resolver) partTimers(m *model.Machine, each func(*model.Machine, *model.Timer)) {
+	for _, p := range m.Parts {
+		if p.Machine == nil {
+			continue
+		}
+		for _, t := range p.Machine.Timers {
+			each(p.Machine, t)
+		}
+		r.partTimers(p.Machine, each)
+	}
 }
 
 func (r *resolver) rule(ev *model.Event, ro *role, e ast.Entry) *model.EnvRule {

@@ -50,7 +50,9 @@ type timer struct {
 	index int     // instance of a keyed timer
 	args  []int64 // its keys
 	slot  int
-	rule  *rule // nil: always
+	base  int // where the values of the machine that has the timer begin, a part's or one's own
+	size  int
+	rule  *rule // nil: always; it is over those values
 	count int   // which counter bounds it, -1: none
 }
 
@@ -101,7 +103,7 @@ func (p *process) expire(l local, i int, emit func(explore.Step)) {
 		if t.count >= 0 && l.used[t.count] >= int64(t.rule.env.Times) {
 			return
 		}
-		if boxes = t.rule.boxes(p, l.value, t.args); len(boxes) == 0 {
+		if boxes = t.rule.boxes(p, l.value[t.base:t.base+t.size], t.args); len(boxes) == 0 {
 			return
 		}
 	}
@@ -305,7 +307,7 @@ func findTimers(m *model.Machine, base int, at []interp.At) []timer {
 			continue
 		}
 		for i := range ev.Timer.Count {
-			out = append(out, timer{ev: ev, at: at, index: i, args: interp.TimerKeys(ev.Timer, i), slot: base + ev.Timer.Offset + i, count: -1})
+			out = append(out, timer{ev: ev, at: at, index: i, args: interp.TimerKeys(ev.Timer, i), slot: base + ev.Timer.Offset + i, base: base, size: m.Size, count: -1})
 		}
 	}
 	for _, part := range m.Parts {

@@ -180,12 +180,12 @@ func (s *System) process(inst *model.Instance) (*process, error) {
 	return p, nil
 }
 
-// timerRules finds the environment's rules for the machine's own timers.
+// timerRules finds the environment's rules for timers of the machine and of its parts.
 func (p *process) timerRules() error {
 	for i := range p.timers {
 		t := &p.timers[i]
 		for _, env := range p.sys.Check.Rules {
-			if env.Command != t.ev || len(t.at) > 0 {
+			if env.Command != t.ev {
 				continue
 			}
 			r, err := newRule(p.sys, p.inst, env)

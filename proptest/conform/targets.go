@@ -15,6 +15,8 @@ import (
 	"github.com/parley-go/parley/machines/lockstep/looplablockstep"
 	"github.com/parley-go/parley/machines/masterserver"
 	"github.com/parley-go/parley/machines/masterserver/looplabmasterserver"
+	"github.com/parley-go/parley/machines/negotiation"
+	"github.com/parley-go/parley/machines/negotiation/looplabnegotiation"
 	"github.com/parley-go/parley/machines/netplay"
 	"github.com/parley-go/parley/machines/netplay/looplabnetplay"
 	"github.com/parley-go/parley/machines/ready"
@@ -23,6 +25,8 @@ import (
 	"github.com/parley-go/parley/machines/reset/looplabreset"
 	"github.com/parley-go/parley/machines/setup"
 	"github.com/parley-go/parley/machines/setup/looplabsetup"
+	"github.com/parley-go/parley/machines/snapshot"
+	"github.com/parley-go/parley/machines/snapshot/looplabsnapshot"
 	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/machines/startup/looplabstartup"
 	"github.com/parley-go/parley/machines/update"
@@ -64,5 +68,9 @@ var Targets = []Target{
 	{"specs/connection/spec.yaml", "client", connection.NewClientRunner, looplabconnection.NewClient, connection.DecodeMessage, connection.AppendMessage, connection.FrameSize},
 	{"specs/connection/spec.yaml", "server", connection.NewServerRunner, looplabconnection.NewServer, connection.DecodeMessage, connection.AppendMessage, connection.FrameSize},
 	{"specs/connection/spec.yaml", "other", connection.NewOtherRunner, looplabconnection.NewOther, connection.DecodeMessage, connection.AppendMessage, connection.FrameSize},
+	{"specs/negotiation/spec.yaml", "server", negotiation.NewServerRunner, looplabnegotiation.NewServer, negotiation.DecodeMessage, negotiation.AppendMessage, negotiation.FrameSize},
+	{"specs/negotiation/spec.yaml", "client", negotiation.NewClientRunner, looplabnegotiation.NewClient, negotiation.DecodeMessage, negotiation.AppendMessage, negotiation.FrameSize},
+	{"specs/snapshot/spec.yaml", "server", snapshot.NewServerRunner, looplabsnapshot.NewServer, snapshot.DecodeMessage, snapshot.AppendMessage, snapshot.FrameSize},
+	{"specs/snapshot/spec.yaml", "client", snapshot.NewClientRunner, looplabsnapshot.NewClient, snapshot.DecodeMessage, snapshot.AppendMessage, snapshot.FrameSize},
 	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, looplabnetplay.NewPeer, netplay.DecodeMessage, netplay.AppendMessage, netplay.FrameSize},
 }
