@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strings"
 	"syscall"
@@ -52,7 +53,13 @@ func longCheck(t *testing.T, out io.Writer) *search {
 	ours, theirs := newTerminal(t)
 	s := &search{Cmd: exec.Command("fsmgen", "check", "--set", "properties=4", "--workers", "1", "../../specs/setup/big.yaml"), terminal: ours}
 	s.Stdout, s.Stderr = out, theirs
-	if err := s.Start(); err != nil {
+	// A shell lets what it starts in the background ignore interrupts, and this test may be such a thing. What a process handles
+	// begins in its children as usual.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, os.Interrupt)
+	err := s.Start()
+	signal.Stop(handled)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Process.Kill() }) // it has ended, or the test has failed
