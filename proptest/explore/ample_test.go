@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // deafProc is a machine that takes no message at some values.
@@ -143,7 +145,7 @@ func outline(r *Result) string {
 // can be taken is.
 func TestAmpleAgainstPlain(t *testing.T) {
 	rounds := uint64(2500)
-	if testing.Short() {
+	if testing.Short() || race.Enabled { // it decides; concurrency has tests of its own
 		rounds = 500
 	}
 	less := map[Reduction]int{}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // naiveConflicts are all pairs of steps whose order matters, by machines and labels, with how far away the nearest is.
@@ -54,7 +56,7 @@ func (n *naive) afterwards(steps []naiveStep, x, y naiveStep) (out []string) {
 // TestConfluentAgainstNaive tries all pairs of steps of small systems everywhere.
 func TestConfluentAgainstNaive(t *testing.T) {
 	rounds := uint64(3000)
-	if testing.Short() {
+	if testing.Short() || race.Enabled { // it decides; concurrency has tests of its own
 		rounds = 300
 	}
 	pairs, none := 0, 0

@@ -6,13 +6,15 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // TestFairRunsAgainstNaive decides every claim about runs of thousands of small
 // systems in both ways, and follows every counterexample: it must be a fair run.
 func TestFairRunsAgainstNaive(t *testing.T) {
 	rounds := uint64(4000)
-	if testing.Short() {
+	if testing.Short() || race.Enabled { // it decides; concurrency has tests of its own
 		rounds = 500
 	}
 	decided, failed := map[string]int{}, map[string]int{}
