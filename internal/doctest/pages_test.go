@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parley-go/parley/proptest/race"
 )
 
 const root = "../.."
@@ -51,6 +53,9 @@ const patience = 2 * time.Minute
 // TestPages does what README.md and the pages in docs say, in a copy of the
 // repository, and compares what is printed.
 func TestPages(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the commands of the pages are built without the race detector: it would be the same once more")
+	}
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)
