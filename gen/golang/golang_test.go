@@ -67,10 +67,10 @@ func generate(t *testing.T, file, dir string) map[string][]byte {
 func TestCommitted(t *testing.T) {
 	for file, dir := range specs(t) {
 		first := generate(t, file, dir)
-		for range 4 {
-			again := generate(t, file, dir)
+		for range again {
+			next := generate(t, file, dir)
 			for name := range first {
-				if !bytes.Equal(again[name], first[name]) {
+				if !bytes.Equal(next[name], first[name]) {
 					t.Fatalf("%s: %s is different the next time", file, name)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // randomSpec writes a protocol of two roles with three states each; some messages are handled, some not.
@@ -56,6 +57,7 @@ func randomSpec(r *rand.Rand) string {
 // TestRandom collapses random protocols. What a real run violates the collapsed system violates, whatever
 // is told apart; and where the channels close by themselves a goal that cannot be reached there is not found reachable.
 func TestRandom(t *testing.T) {
+	race.Skip(t)
 	collapsed, violated, proved, unreachable := 0, 0, 0, 0
 	for seed := range uint64(120) {
 		text := randomSpec(rand.New(rand.NewPCG(seed, 1)))

@@ -1,0 +1,6 @@
+//go:build !race
+
+package golang_test
+
+// again is how often every package is generated once more.
+const again = 4
