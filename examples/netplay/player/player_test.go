@@ -37,7 +37,7 @@ func pair(t *testing.T, server, client player.Config) (s, c *account) {
 	addr := make(chan net.Addr, 1)
 	server.Listen, server.OnListen = "127.0.0.1:0", func(a net.Addr) { addr <- a }
 	s, c = new(account), new(account)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var wg sync.WaitGroup
 	wg.Go(func() { s.play(ctx, server) })

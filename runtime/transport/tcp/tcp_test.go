@@ -110,7 +110,7 @@ func TestDialErrors(t *testing.T) {
 		"refused":   {"tcp", free(t), tcp.Config{Attempts: 2, Pause: time.Millisecond}, "no program listens on the port; start the other side first"},
 		"no port":   {"tcp", "127.0.0.1", tcp.Config{Attempts: -1}, "write HOST:PORT, such as 127.0.0.1:6502"},
 		"port 0":    {"tcp", "127.0.0.1:0", tcp.Config{Attempts: -1}, "nobody can be reached on port 0"},
-		"nowhere":   {"tcp", "nosuch.invalid:1", tcp.Config{}, `no address is found for the name "nosuch.invalid"`},
+		"nowhere":   {"tcp", "nosuch..name:1", tcp.Config{}, `no address is found for the name "nosuch..name"`},
 		"empty":     {"tcp", "", tcp.Config{Attempts: -1}, "it is empty"},
 		"bad port":  {"tcp", "127.0.0.1:70000", tcp.Config{Attempts: -1}, "0 to 65535"},
 		"network":   {"udp", "127.0.0.1:1", tcp.Config{Attempts: -1}, "it is tcp or udp"},
