@@ -9,6 +9,7 @@ import (
 	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/internal/race"
 	"github.com/parley-go/parley/runtime/sim"
 	"github.com/parley-go/parley/runtime/transport/impair"
 )
@@ -138,10 +139,18 @@ func startupTrouble(m []*startup.PeerRunner) string {
 	return ""
 }
 
-func TestNetplay(t *testing.T) { checkFaults(t, netplayScenario().Campaign(t, 1500)) }
+// runs is how many runs a campaign has: fewer under the race detector, with which each takes ten times as long.
+func runs(n int) int {
+	if race.Enabled {
+		return n / 8
+	}
+	return n
+}
+
+func TestNetplay(t *testing.T) { checkFaults(t, netplayScenario().Campaign(t, runs(1500))) }
 func TestStartup(t *testing.T) {
 	for _, starters := range []int{3, 6} {
-		sum := startupScenario(starters).Campaign(t, 1000)
+		sum := startupScenario(starters).Campaign(t, runs(1000))
 		if s := sum.Stats; s.Lost == 0 || s.Cut == 0 || s.Delayed == 0 || s.Duplicated == 0 || s.Reordered == 0 {
 			t.Errorf("the runs met no faults: %+v", sum)
 		}

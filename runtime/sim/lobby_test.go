@@ -73,7 +73,7 @@ func lobbyScenario(games *int) *sim.Scenario {
 
 func TestLobby(t *testing.T) {
 	games := 0
-	checkFaults(t, lobbyScenario(&games).Campaign(t, 300))
+	checkFaults(t, lobbyScenario(&games).Campaign(t, runs(300)))
 	if games == 0 {
 		t.Error("no game was begun")
 	}

@@ -87,9 +87,9 @@ func updateScenario() *sim.Scenario {
 }
 
 // Each of these runs as many times as a test may take; PARLEY_SIM_RUNS=1000000 runs a million.
-func TestReady(t *testing.T)   { checkFaults(t, readyScenario().Campaign(t, 8000)) }
-func TestConfirm(t *testing.T) { checkFaults(t, confirmScenario().Campaign(t, 8000)) }
-func TestUpdate(t *testing.T)  { checkFaults(t, updateScenario().Campaign(t, 8000)) }
+func TestReady(t *testing.T)   { checkFaults(t, readyScenario().Campaign(t, runs(8000))) }
+func TestConfirm(t *testing.T) { checkFaults(t, confirmScenario().Campaign(t, runs(8000))) }
+func TestUpdate(t *testing.T)  { checkFaults(t, updateScenario().Campaign(t, runs(8000))) }
 
 func checkFaults(t *testing.T, sum sim.Result) {
 	t.Helper()
