@@ -20,7 +20,7 @@ func (passive) Receive([]byte, int, []byte, func(Step)) {}
 func randomWatch(t *rapid.T, sys *System, class func(v []byte) uint32) {
 	n := len(sys.Procs)
 	w := Watch{Proc: n}
-	for range n - len(sys.Watches) {
+	for range n { // those of other watches are not seen
 		w.Procs = append(w.Procs, class)
 	}
 	for range sys.Channels {
@@ -45,7 +45,13 @@ func randomWatch(t *rapid.T, sys *System, class func(v []byte) uint32) {
 func (n *naive) remember(c *conf) *conf {
 	was := slices.Clone(c.locals)
 	for _, w := range n.sys.Watches {
-		n.holds(&conf{locals: was, words: c.words}, &Claim{Procs: w.Procs, Chans: w.Chans}, func(p, k []uint32) bool {
+		seen := slices.Clone(w.Procs)
+		for _, x := range n.sys.Watches {
+			if x.Proc < len(seen) {
+				seen[x.Proc] = nil
+			}
+		}
+		n.holds(&conf{locals: was, words: c.words}, &Claim{Procs: seen, Chans: w.Chans}, func(p, k []uint32) bool {
 			c.locals[w.Proc] = slices.Clone(w.Next(was[w.Proc], p, k))
 			return true
 		})
