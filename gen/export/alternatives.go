@@ -104,6 +104,9 @@ func (g *generator) allowed(in *instance, r *model.EnvRule, args []*term) *term 
 // command lists the ways in which a command can be given: each state, each tuple of arguments.
 func (g *generator) command(in *instance, ev *model.Event) []alternative {
 	rule := g.ruleFor(in, ev)
+	if rule != nil && rule.Never() {
+		return nil
+	}
 	tuples, err := interp.Domains(ev, MaxArguments)
 	if err != nil {
 		refuse("too many different arguments of a command (%v)", err)

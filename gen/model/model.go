@@ -360,6 +360,12 @@ type EnvRule struct {
 	Span  diag.Span
 }
 
+// Never says that a check gives the command never (`false` as the whole rule), so that its arguments need no domain.
+func (r *EnvRule) Never() bool {
+	l, ok := r.When.(*Lit)
+	return ok && l.Value == 0
+}
+
 // ClaimKind is the kind of a claim.
 type ClaimKind uint8
 

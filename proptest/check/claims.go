@@ -46,14 +46,14 @@ func (s *System) claim(c *model.Claim) {
 	var p *predicate
 	switch c.Kind {
 	case model.Always:
-		guards, body := []model.Expr(nil), c.Expr
-		if b, ok := c.Expr.(*model.Binary); ok && b.Op == model.OpImplies {
+		guards, body := conjuncts(c.When), c.Expr
+		if b, ok := c.Expr.(*model.Binary); ok && b.Op == model.OpImplies && c.When == nil {
 			guards, body = conjuncts(b.X), b.Y
 		}
 		p = newPredicate(s, guards, body, false)
 	case model.Agree:
 		p = newPredicate(s, conjuncts(c.When), equalities(c), false)
-	case model.Sometimes, model.Reachable, model.Eventually:
+	case model.Sometimes, model.Eventually:
 		p = newPredicate(s, conjuncts(c.Expr), nil, true)
 	case model.LeadsTo:
 		if c.Within > 0 {
@@ -62,6 +62,12 @@ func (s *System) claim(c *model.Claim) {
 			s.leadsTo(c, e)
 		}
 		return
+	case model.Reachable:
+		if c.When != nil {
+			s.leadsTo(c, e)
+			return
+		}
+		p = newPredicate(s, conjuncts(c.Expr), nil, true)
 	case model.Confluent:
 		e.Exempt = func(a, b uint32) bool { return s.exempt(c, a) || s.exempt(c, b) }
 		s.add(c.Name, c, e, nil)
@@ -90,7 +96,7 @@ func equalities(c *model.Claim) model.Expr {
 	return all
 }
 
-// leadsTo needs two predicates over the same classes: guards are the trigger,
+// leadsTo (and reachable from where a condition holds) needs two predicates over the same classes: guards are the trigger,
 // the body is the target, and no class may be irrelevant, since the target is asked on its own.
 func (s *System) leadsTo(c *model.Claim, e explore.Claim) {
 	p := newPredicate(s, nil, c.Expr, false)

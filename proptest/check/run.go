@@ -141,7 +141,7 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 			out.Note = "no reachable configuration satisfies it"
 			return
 		case model.Reachable:
-			problem = "✗ " + c.Name + ": from here it can no longer be reached that " + out.Text
+			problem = "✗ " + c.Name + ": from here it can no longer be reached that " + model.ExprString(c.Stated.Expr)
 		case model.Eventually, model.LeadsTo:
 			if c.Stated.Within > 0 {
 				problem = fmt.Sprintf("✗ %s: more than %d ticks have passed, and it has not come to %s", c.Name, c.Stated.Within, model.ExprString(c.Stated.Expr))

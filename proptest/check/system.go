@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -136,8 +137,10 @@ func (s *System) process(inst *model.Instance) (*process, error) {
 	p.noStart = p.startDoesNothing()
 	for _, ev := range role.Commands {
 		c := command{ev: ev, count: -1}
-		if c.args, err = interp.Domains(ev, MaxArguments); err != nil {
-			return nil, err
+		if !slices.ContainsFunc(s.Check.Rules, func(r *model.EnvRule) bool { return r.Command == ev && r.Never() }) {
+			if c.args, err = interp.Domains(ev, MaxArguments); err != nil {
+				return nil, err
+			}
 		}
 		for _, env := range s.Check.Rules {
 			if env.Command == ev {

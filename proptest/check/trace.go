@@ -148,7 +148,10 @@ func (t *teller) special(x *explore.TraceStep, kind int) Step {
 	s := t.sys
 	p := s.procs[x.Proc]
 	before := shortState(p.role, p.unpack(x.Before).value)
-	after := shortState(p.role, p.unpack(x.After).value)
+	after := before
+	if x.Fault == nil { // a step that ends in an error leads nowhere
+		after = shortState(p.role, p.unpack(x.After).value)
+	}
 	step := Step{Instance: p.inst.Name, Kind: specialNames[kind], State: before, Changes: t.changes(p, x)}
 	cs := graph.ChartStep{Who: x.Proc, State: after}
 	switch kind {

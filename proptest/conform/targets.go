@@ -21,6 +21,8 @@ import (
 	"github.com/parley-go/parley/machines/netplay/looplabnetplay"
 	"github.com/parley-go/parley/machines/ready"
 	"github.com/parley-go/parley/machines/ready/looplabready"
+	"github.com/parley-go/parley/machines/registration"
+	"github.com/parley-go/parley/machines/registration/looplabregistration"
 	"github.com/parley-go/parley/machines/reset"
 	"github.com/parley-go/parley/machines/reset/looplabreset"
 	"github.com/parley-go/parley/machines/setup"
@@ -72,5 +74,9 @@ var Targets = []Target{
 	{"specs/negotiation/spec.yaml", "client", negotiation.NewClientRunner, looplabnegotiation.NewClient, negotiation.DecodeMessage, negotiation.AppendMessage, negotiation.FrameSize},
 	{"specs/snapshot/spec.yaml", "server", snapshot.NewServerRunner, looplabsnapshot.NewServer, snapshot.DecodeMessage, snapshot.AppendMessage, snapshot.FrameSize},
 	{"specs/snapshot/spec.yaml", "client", snapshot.NewClientRunner, looplabsnapshot.NewClient, snapshot.DecodeMessage, snapshot.AppendMessage, snapshot.FrameSize},
+	{"specs/registration/spec.yaml", "script", registration.NewScriptRunner, looplabregistration.NewScript, registration.DecodeMessage, registration.AppendMessage, registration.FrameSize},
+	{"specs/registration/spec.yaml", "file", registration.NewFileRunner, looplabregistration.NewFile, registration.DecodeMessage, registration.AppendMessage, registration.FrameSize},
+	{"specs/registration/spec.yaml", "server", registration.NewServerRunner, looplabregistration.NewServer, registration.DecodeMessage, registration.AppendMessage, registration.FrameSize},
+	{"specs/registration/spec.yaml", "client", registration.NewClientRunner, looplabregistration.NewClient, registration.DecodeMessage, registration.AppendMessage, registration.FrameSize},
 	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, looplabnetplay.NewPeer, netplay.DecodeMessage, netplay.AppendMessage, netplay.FrameSize},
 }

@@ -109,7 +109,7 @@ func compareTexts(t *testing.T, got, want []string) {
 // TestDissectorOfRandomFrames makes frames at random: over TCP they are cut into segments anywhere, over UDP some are damaged.
 func TestDissectorOfRandomFrames(t *testing.T) {
 	for _, x := range []struct{ file, transport string }{
-		{"specs/netplay/spec.yaml", "tcp"}, {"specs/lobby/spec.yaml", "tcp"}, {"specs/clock/spec.yaml", "tcp"}, {"specs/connection/spec.yaml", "tcp"}, {"specs/masterserver/spec.yaml", "tcp"}, {"specs/setup/spec.yaml", "tcp"},
+		{"specs/netplay/spec.yaml", "tcp"}, {"specs/lobby/spec.yaml", "tcp"}, {"specs/clock/spec.yaml", "tcp"}, {"specs/connection/spec.yaml", "tcp"}, {"specs/registration/spec.yaml", "tcp"}, {"specs/masterserver/spec.yaml", "tcp"}, {"specs/setup/spec.yaml", "tcp"},
 		{"proptest/conform/testdata/kitchen/spec.yaml", "udp"}, {"specs/battle-end/frames.yaml", "udp"},
 	} {
 		t.Run(x.file, func(t *testing.T) {
