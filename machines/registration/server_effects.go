@@ -201,7 +201,7 @@ type ServerReportKind uint8
 const (
 	ServerReportDial     ServerReportKind = iota // a connection is wanted
 	ServerReportListed                           // players can find this server
-	ServerReportUnlisted                         // they cannot, for now
+	ServerReportUnlisted                         // they cannot; it is tried again
 )
 
 var serverReportKindNames = [...]string{"dial", "listed", "unlisted"}
