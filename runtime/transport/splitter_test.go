@@ -112,3 +112,14 @@ func TestSplitterErrors(t *testing.T) {
 		})
 	}
 }
+
+// A frame that is too long is one also when all of it has arrived at once.
+func TestTooLongAndWhole(t *testing.T) {
+	in := append([]byte{0, maxFrame + 1, 1}, make([]byte, maxFrame)...)
+	if got, err := split(t, binarySize, in, []byte{255}); len(got) > 0 || !errors.Is(err, transport.ErrFrameTooLong) {
+		t.Errorf("%d frames, %v", len(got), err)
+	}
+	if n, err := transport.Cut(binarySize, maxFrame, in); n != 0 || !errors.Is(err, transport.ErrFrameTooLong) {
+		t.Errorf("cut at %d, %v", n, err)
+	}
+}
