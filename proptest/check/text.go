@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -75,11 +76,10 @@ func (r *Run) reads(b *strings.Builder, all bool) {
 
 // table writes steps, numbered from first+1, and returns the last number.
 func (r *Run) table(b *strings.Builder, steps []Step, first int, all bool) int {
-	rows := make([][3]string, len(steps))
+	rows, below := columns(steps)
 	var width [3]int
-	for i := range steps {
-		rows[i] = steps[i].columns()
-		for k, c := range rows[i] {
+	for _, row := range rows {
+		for k, c := range row {
 			width[k] = max(width[k], utf8.RuneCountInString(c))
 		}
 	}
@@ -95,11 +95,41 @@ func (r *Run) table(b *strings.Builder, steps []Step, first int, all bool) int {
 			line += "(" + w + ")"
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
-		for _, change := range changeLines(steps[i].Changes, all) {
-			b.WriteString(strings.Repeat(" ", digits+4) + change + "\n")
+		for _, more := range slices.Concat(below[i], changeLines(steps[i].Changes, all)) {
+			b.WriteString(strings.Repeat(" ", digits+4) + more + "\n")
 		}
 	}
 	return first + len(steps)
+}
+
+// What a step does stands beside it in a table of so many runes, place in the specification apart; where that is too
+// much for so many runes, below it.
+const (
+	tableWidth   = 130
+	effectsWidth = 30
+)
+
+// columns are what happened in each step, the state, and the effects that have room beside them; the others have a line each.
+func columns(steps []Step) (rows [][3]string, below [][]string) {
+	rows, below = make([][3]string, len(steps)), make([][]string, len(steps))
+	var width [2]int
+	for i := range steps {
+		rows[i] = steps[i].columns()
+		for k := range width {
+			width[k] = max(width[k], utf8.RuneCountInString(rows[i][k]))
+		}
+	}
+	room := max(tableWidth-width[0]-width[1], effectsWidth)
+	for i := range rows {
+		if utf8.RuneCountInString(rows[i][2]) <= room {
+			continue
+		}
+		if below[i] = steps[i].Effects; steps[i].Fault != "" {
+			below[i] = []string{rows[i][2]}
+		}
+		rows[i][2] = ""
+	}
+	return rows, below
 }
 
 // columns are what happened, the state, and the effects.
