@@ -1,9 +1,6 @@
 package main
 
 import (
-	"os"
-	"os/signal"
-
 	"github.com/spf13/cobra"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
@@ -24,7 +21,7 @@ that shows them to the folder --out.
 Exit code 0: everything holds. 1: something does not. 2: the folder cannot be written, or no TCP on loopback.`,
 		Args: cli.Args(false),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			ctx, stop := interruptible(cmd, nil)
 			defer stop()
 			ok, err := demo.Run(ctx, cmd.OutOrStdout(), dir)
 			if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -64,7 +63,7 @@ func proveCommand() *cobra.Command {
 			if err := o.parse(); err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			ctx, stop := interruptible(cmd, terminal(cmd.ErrOrStderr()))
 			defer stop()
 			return runProve(ctx, cmd, file, &o)
 		},

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +36,7 @@ Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read.
 				}
 				o.Ports = append(o.Ports, uint16(p))
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			ctx, stop := interruptible(cmd, nil)
 			defer stop()
 			return replayFiles(ctx, cmd, args[0], args[1:], o, asJSON, steps)
 		},
