@@ -73,7 +73,7 @@ func words(c *check.Report) string {
 	if c.Verdict == check.Violated && c.Passes {
 		text += ", as expected"
 	}
-	if c.Limited() > 0 {
+	if c.Limited()+c.Doubtful() > 0 {
 		text += " ~"
 	}
 	return text
@@ -83,9 +83,15 @@ func words(c *check.Report) string {
 func overAll(r *check.SuiteReport) []string {
 	var out []string
 	for _, c := range r.Checks {
-		if n := c.Limited(); n > 0 {
-			out = append(out, fmt.Sprintf("check %s: ~ only as far as was looked, not behind %s: %d of %d claims hold", c.Check, c.Errors(), n, len(c.Claims)))
+		n, m := c.Limited(), c.Doubtful()
+		if n+m == 0 {
+			continue
 		}
+		text := fmt.Sprintf("check %s: ~ only as far as was looked, not behind %s: %d of %d claims hold", c.Check, c.Errors(), n, len(c.Claims))
+		if m > 0 {
+			text += fmt.Sprintf(", %d violated", m)
+		}
+		out = append(out, text)
 	}
 	for _, p := range r.NeverFires {
 		out = append(out, fmt.Sprintf("never fires in any check: %s: %s (%s)", p.Role, p.Name, p.Where))

@@ -30,12 +30,23 @@ func (r *Report) behind() {
 	}
 	for i := range r.Claims {
 		c := &r.Claims[i]
-		c.NotBehind = c.Result == Holds && c.Witness == nil || c.Result == Violated && c.Kind == "sometimes"
+		c.NotBehind = c.NotBehind || c.Result == Holds && c.Witness == nil || c.Result == Violated && c.Kind == "sometimes"
 	}
 }
 
 func (c *ClaimReport) endsRuns() bool {
 	return c.Kind == "built-in" && c.Result == Violated && slices.Contains(endsRuns, c.Name)
+}
+
+// Doubtful counts the claims that are violated only as far as was looked.
+func (r *Report) Doubtful() int {
+	n := 0
+	for i := range r.Claims {
+		if c := &r.Claims[i]; c.NotBehind && c.Result == Violated {
+			n++
+		}
+	}
+	return n
 }
 
 // Limited counts the claims that hold only as far as was looked.

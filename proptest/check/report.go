@@ -105,8 +105,8 @@ type ClaimReport struct {
 	Expected bool `json:"expected,omitempty"`
 	// Vacuous: the claim's condition never held, so it says nothing.
 	Vacuous bool `json:"vacuous,omitempty"`
-	// NotBehind: runs ended at errors (Report.EndedBy), and the result, that it holds or that nothing satisfies it, says
-	// nothing about what would come behind them.
+	// NotBehind: runs ended at errors (Report.EndedBy), and the result says nothing about what would come behind them: that it holds,
+	// that nothing satisfies it, or that it is violated where every violation depends on that a run ends at an error.
 	NotBehind bool `json:"not_behind_errors,omitempty"`
 	// Counterexample is a shortest run to a violation, Witness to a
 	// configuration that satisfies a sometimes claim.

@@ -142,6 +142,9 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 			return
 		case model.Reachable:
 			problem = "✗ " + c.Name + ": from here it can no longer be reached that " + model.ExprString(c.Stated.Expr)
+			if x.Cut {
+				problem = "✗ " + c.Name + ": from here it can be reached, if at all, only behind an error that " + model.ExprString(c.Stated.Expr)
+			}
 		case model.Eventually, model.LeadsTo:
 			if c.Stated.Within > 0 {
 				problem = fmt.Sprintf("✗ %s: more than %d ticks have passed, and it has not come to %s", c.Name, c.Stated.Within, model.ExprString(c.Stated.Expr))
@@ -151,12 +154,15 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 			if len(x.Loop) > 0 {
 				problem = "✗ " + c.Name + ": a run may repeat the last part for ever and never come to " + out.Text
 			}
+			if x.Cut {
+				problem += "\n  but for an error that is possible, behind which nothing was looked at"
+			}
 		}
 		if out.Why != "" {
 			problem += "\n  " + out.Why
 		}
 	}
-	out.Counterexample = s.run(x.Trace, x.Loop, x.End, problem)
+	out.Counterexample, out.NotBehind = s.run(x.Trace, x.Loop, x.End, problem), x.Cut
 	if c.Stated != nil {
 		s.explain(out.Counterexample, c.Stated, x.End)
 	} else {
@@ -250,6 +256,7 @@ func (s *System) builtIns(r *Report, res *explore.Result) {
 		for i := range res.Violations {
 			if x := &res.Violations[i]; builtInOf[x.Kind] == name {
 				runs = append(runs, s.run(x.Trace, nil, x.End, s.problem(name, x)))
+				c.NotBehind = x.Cut
 			}
 		}
 		slices.SortStableFunc(runs, func(a, b *Run) int { return len(a.Steps) - len(b.Steps) })
@@ -273,6 +280,9 @@ var builtInOf = map[explore.Kind]string{
 func (s *System) problem(name string, x *explore.Violation) string {
 	switch x.Kind {
 	case explore.Deadlock:
+		if x.Cut {
+			return "✗ deadlock: no step is possible but an error, and not every machine is in a final state"
+		}
 		return "✗ deadlock: no step is possible, and not every machine is in a final state"
 	case explore.Orphan:
 		return "✗ orphan-message: every machine is in a final state, nothing can happen any more, and a message is still under way"

@@ -306,15 +306,15 @@ func indented(b *strings.Builder, text string) {
 // text writes a claim; errors are those behind which nothing was looked at.
 func (c *ClaimReport) text(b *strings.Builder, errors string, all bool) {
 	mark := marks[c.Result]
-	if c.NotBehind && c.Result == Holds {
-		mark = limitedMark
+	if c.NotBehind {
+		mark = map[string]string{Holds: limitedMark, Violated: mark + limitedMark}[c.Result]
 	}
 	fmt.Fprintf(b, "  %s %s", mark, c.Name)
 	if c.Kind != "built-in" {
 		b.WriteString(", " + c.Kind)
 	}
 	b.WriteString(": " + c.Result)
-	if c.Result == Holds {
+	if c.Result == Holds || c.Kind != "sometimes" {
 		b.WriteString(c.limitedTo(errors))
 	}
 	if c.Expected && c.Result == Violated {
@@ -322,7 +322,7 @@ func (c *ClaimReport) text(b *strings.Builder, errors string, all bool) {
 	}
 	if c.Note != "" {
 		b.WriteString("; " + c.Note)
-		if c.Result == Violated {
+		if c.Result == Violated && c.Kind == "sometimes" {
 			b.WriteString(c.limitedTo(errors))
 		}
 	}

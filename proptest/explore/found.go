@@ -33,6 +33,7 @@ type finding struct {
 	loop  []TraceStep
 	end   []uint64
 	text  string
+	cut   bool // see Violation.Cut
 }
 
 // length is the number of steps of the finding's trace.
@@ -102,7 +103,7 @@ func compareKeys(a, b findKey) int {
 func (s *search) violation(f *finding, before parents) Violation {
 	e := s.e
 	trace, at := s.trace(before, f.c)
-	v := Violation{Claim: -1, Label: -1, Trace: trace, End: e.configuration(at), Loop: f.loop, Text: f.text}
+	v := Violation{Claim: -1, Label: -1, Trace: trace, End: e.configuration(at), Loop: f.loop, Text: f.text, Cut: f.cut}
 	if f.end != nil {
 		v.Trace = append(v.Trace, f.stem...)
 		v.End = e.configuration(e.unpack(f.end))
@@ -115,8 +116,10 @@ func (s *search) violation(f *finding, before parents) Violation {
 		}
 	case foundDeadlock:
 		v.Kind, v.Text = Deadlock, "nothing can happen any more, yet "+s.unfinished(at)
+		v.Cut = e.faultyAt(at, false)
 	case foundOrphan:
 		v.Kind, v.Text = Orphan, "all machines are at their end, yet "+s.waiting(at)
+		v.Cut = e.faultyAt(at, false)
 	case foundFault:
 		v.Kind, v.Label = f.key.kind, f.key.label
 		last := e.stepWhere(at, func(m *move) bool {
@@ -132,6 +135,25 @@ func (s *search) violation(f *finding, before parents) Violation {
 		v.Trace = append(v.Trace, last)
 	}
 	return v
+}
+
+// passes are the ways in which a claim about what follows is decided. Where runs ended at faults, a violation is looked for first that holds
+// whatever comes behind them (cut): a fault counts as a way to what the claim wants. Then faults count as no step at all.
+func (s *search) passes() []bool {
+	if slices.ContainsFunc(s.finds, func(f finding) bool { return f.key.what == foundFault }) {
+		return []bool{true, false}
+	}
+	return []bool{false}
+}
+
+// faultyAt says whether a step that is a fault is possible at ids; calm: one that is not spontaneous.
+func (e *engine) faultyAt(ids []uint32, calm bool) bool {
+	found := false
+	e.moves(slices.Clone(ids), func(m *move) bool {
+		found = m.fault != nil && !(calm && m.kind == LocalStep && m.rule.flags&spontaneousFlag != 0)
+		return !found
+	})
+	return found
 }
 
 func (m *move) kindOfFault() Kind {

@@ -7,7 +7,8 @@ import (
 
 // lasso reports how claim i fails: the nearest trigger from which a run can
 // come to a bad component, the way there, and a loop in it that is fair.
-func (s *search) lasso(i int, g *liveGraph, bad []int32, components [][]int32) {
+// It says whether there is a way.
+func (s *search) lasso(i int, g *liveGraph, bad []int32, components [][]int32, cut bool) bool {
 	r := &route{g: g, ranks: s.ranks(g), before: make([]int32, g.n)}
 	reach := g.backward(bad)
 	best := int32(-1)
@@ -20,11 +21,11 @@ func (s *search) lasso(i int, g *liveGraph, bad []int32, components [][]int32) {
 		}
 	}
 	if best < 0 {
-		return
+		return false
 	}
 	stem := r.path(best, func(v int32) bool { return bad[v] != 0 })
 	end := stem[len(stem)-1]
-	f := finding{key: findKey{what: foundClaim, claim: i}, c: g.conf(best), depth: int(g.source[best])}
+	f := finding{key: findKey{what: foundClaim, claim: i}, c: g.conf(best), depth: int(g.source[best]), cut: cut}
 	f.stem = s.steps(g, g.hops(stem))
 	name := s.e.sys.Claims[i].Name
 	f.text = fmt.Sprintf("nothing more has to happen here, and %q never holds", name)
@@ -34,6 +35,7 @@ func (s *search) lasso(i int, g *liveGraph, bad []int32, components [][]int32) {
 	}
 	f.end = g.conf(end)
 	s.finds = append(s.finds, f)
+	return true
 }
 
 // backward marks the nodes from which a bad one can be reached.

@@ -19,6 +19,7 @@ type liveGraph struct {
 	stopped []bool
 	units   int
 	calm    bool
+	faults  bool // are steps that leave the graph; otherwise none
 	memory  components
 }
 
@@ -51,10 +52,20 @@ func (g *liveGraph) bytes() uint64 {
 
 // leadsTo decides claim i.
 func (s *search) leadsTo(i int) {
-	g := s.liveGraph(i)
+	passes := s.passes()
+	for _, faults := range passes {
+		if s.leadsAstray(i, faults, len(passes) > 1 && !faults) || s.stop.Load() {
+			return
+		}
+	}
+}
+
+// leadsAstray looks for a violation of claim i; with faults, these are steps out of the graph, which a run may have to take. cut is noted of what is found.
+func (s *search) leadsAstray(i int, faults, cut bool) bool {
+	g := s.liveGraph(i, faults)
 	if g == nil {
 		s.halt(fmt.Sprintf("no memory to decide %q: it needs a graph of more than the memory limit", s.e.sys.Claims[i].Name))
-		return
+		return false
 	}
 	bad := make([]int32, g.n) // the component a run may stay in for ever, 0 if none
 	components := [][]int32{nil}
@@ -72,16 +83,14 @@ func (s *search) leadsTo(i int) {
 			}
 		}
 	}
-	if len(components) > 1 && !s.stop.Load() {
-		s.lasso(i, g, bad, components)
-	}
+	return len(components) > 1 && !s.stop.Load() && s.lasso(i, g, bad, components, cut)
 }
 
 // liveGraph builds the graph of claim i; nil if it would be too large, or the search is to stop.
-func (s *search) liveGraph(i int) *liveGraph {
+func (s *search) liveGraph(i int, faults bool) *liveGraph {
 	e := s.e
 	claim := &e.sys.Claims[i]
-	g := &liveGraph{stride: e.lay.stride, units: len(e.sys.Labels) + len(e.chans), calm: claim.Calm}
+	g := &liveGraph{stride: e.lay.stride, units: len(e.sys.Labels) + len(e.chans), calm: claim.Calm, faults: faults}
 	if most := e.opt.MaxBytes; most > 0 && e.bytes(s.total)+e.visited.n*4 > most {
 		return nil
 	}
@@ -132,6 +141,7 @@ type liveBuilder struct {
 	block []liveEdge // of the last block of nodes
 	keys  []uint64   // by step: where it leads, then the slot of that
 	units []int32    // by step
+	gone  []bool     // by step: it is a fault, and leads nowhere
 	ends  []int      // by node: its first step
 	slots []uint64
 	touch uint64 // keeps loads ahead of their use alive
@@ -140,7 +150,7 @@ type liveBuilder struct {
 // expand gives the nodes from at to end their edges.
 func (b *liveBuilder) expand(at, end int) int {
 	e, g := b.s.e, b.g
-	b.keys, b.units, b.ends = b.keys[:0], b.units[:0], b.ends[:0]
+	b.keys, b.units, b.gone, b.ends = b.keys[:0], b.units[:0], b.gone[:0], b.ends[:0]
 	for v := at; v < end; v++ {
 		e.lay.unpack(g.conf(int32(v)), b.ids)
 		stopped := true
@@ -153,7 +163,10 @@ func (b *liveBuilder) expand(at, end int) int {
 			for range g.stride {
 				b.keys = append(b.keys, 0)
 			}
-			e.lay.pack(m.next, b.keys[len(b.keys)-g.stride:])
+			if m.fault == nil {
+				e.lay.pack(m.next, b.keys[len(b.keys)-g.stride:])
+			}
+			b.gone = append(b.gone, m.fault != nil)
 			b.units = append(b.units, unit)
 			return true
 		})
@@ -196,7 +209,7 @@ func (b *liveBuilder) find() {
 	}
 	for k := 0; k < len(b.keys); k += b.g.stride {
 		slot, ok := t.find(b.keys[k : k+b.g.stride])
-		if !ok {
+		if !ok || b.gone[k/b.g.stride] {
 			slot = t.n
 		}
 		b.slots = append(b.slots, slot)
@@ -233,7 +246,7 @@ func (b *liveBuilder) node(step int) int32 {
 
 // counts says whether a move is an edge of the graph.
 func (g *liveGraph) counts(m *move) bool {
-	return m.fault == nil && !(g.calm && m.kind == LocalStep && m.rule.flags&spontaneousFlag != 0)
+	return (m.fault == nil || g.faults) && !(g.calm && m.kind == LocalStep && m.rule.flags&spontaneousFlag != 0)
 }
 
 // unit says what a move is for fairness: a label, a channel, or, if it need never happen, nothing.

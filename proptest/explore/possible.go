@@ -50,13 +50,24 @@ func (s *search) forEach(f func(depth int, c []uint64) bool) {
 // Good ones are marked, then all that have a step to a marked one, last levels
 // first, until nothing changes.
 func (s *search) possible(i int) {
+	passes := s.passes()
+	for _, cut := range passes {
+		if s.impossible(i, cut, len(passes) > 1 && !cut) || s.stop.Load() {
+			return
+		}
+	}
+}
+
+// impossible looks for a violation of claim i; with faults, configurations in which one is possible are good, too. cut
+// is noted of what is found.
+func (s *search) impossible(i int, faults, cut bool) bool {
 	e := s.e
 	good := make(bitset, e.visited.n/64+1)
 	ids := make([]uint32, e.fields())
 	var rest [][]uint64
 	s.forEach(func(_ int, c []uint64) bool {
 		e.lay.unpack(c, ids)
-		if e.claimBits(i, ids)&heldBit != 0 {
+		if e.claimBits(i, ids)&heldBit != 0 || faults && e.faultyAt(ids, e.sys.Claims[i].Calm) {
 			slot, _ := e.visited.find(c)
 			good.set(slot)
 		} else {
@@ -72,9 +83,9 @@ func (s *search) possible(i int) {
 		changed = blockLen(rest) < before && n > 0
 	}
 	if s.stop.Load() {
-		return // what was not looked at is no violation
+		return false // what was not looked at is no violation
 	}
-	s.leastBad(i, good)
+	return s.leastBad(i, good, cut)
 }
 
 // appendBlock adds c to the last of some blocks.
@@ -138,8 +149,8 @@ func (w *worker) markGood(c []uint64, good bitset) bool {
 	return false
 }
 
-// leastBad notes the nearest configuration that is not good, if any.
-func (s *search) leastBad(i int, good bitset) {
+// leastBad notes the nearest configuration that is not good, and says whether there is any.
+func (s *search) leastBad(i int, good bitset, cut bool) bool {
 	e := s.e
 	claim := &e.sys.Claims[i]
 	ids := make([]uint32, e.fields())
@@ -162,7 +173,8 @@ func (s *search) leastBad(i int, good bitset) {
 		return true
 	})
 	if best != nil {
-		s.finds = append(s.finds, finding{key: findKey{what: foundClaim, claim: i}, c: best, depth: at,
+		s.finds = append(s.finds, finding{key: findKey{what: foundClaim, claim: i}, c: best, depth: at, cut: cut,
 			text: fmt.Sprintf("from here on %q can never hold any more", claim.Name)})
 	}
+	return best != nil
 }

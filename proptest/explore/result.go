@@ -188,6 +188,10 @@ type Violation struct {
 	Loop []TraceStep
 	// End is the configuration in which it was found (before a fault).
 	End Configuration
+	// Cut: that it is one depends on what comes behind a fault, which was not looked at. A Possible claim may be satisfied there; a
+	// run that stops, or that is fair, may have to take the step that is a fault. Where a violation that
+	// does not depend on it exists, that one is reported; of deadlocks the nearest is.
+	Cut bool
 }
 
 // Witness is a shortest way to a configuration where a Sometimes claim holds.
