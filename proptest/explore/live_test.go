@@ -73,7 +73,7 @@ func TestLiveGraphLimits(t *testing.T) {
 	s := newSearch(context.Background(), newEngine(wheels(300, 300, Unfair, func(uint32, uint32) bool { return false }), Options{Workers: 1}))
 	defer s.close()
 	s.breadthFirst()
-	g := s.liveGraph(0)
+	g := s.liveGraph(0, false)
 	s.halt("the time is over")
 	if c := s.fairComponents(g, Unfair); len(c) != 0 {
 		t.Errorf("%d components though the search is over", len(c))
