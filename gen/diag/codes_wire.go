@@ -18,7 +18,7 @@ var wireCodes = []Info{
 		Text:    "Two messages have the same type number, so a receiver cannot tell them apart.",
 		Example: framed + "  NOTE: {id: 2, fields: {text: text 8}, wire: [text: nul]}\n"},
 	{Code: "FSM072", Title: "field placed never or twice",
-		Text:    "A message's wire places each field exactly once, and so does `each` with the fields of the list's record.",
+		Text:    "A message's wire places each field exactly once, and so does `each` with the fields of the list's record. Of a record it places each field: `version.major: u8, version.minor: u8`.",
 		Example: framed + "  NOTE: {id: 3, fields: {text: text 8, n: Count}, wire: [text: nul]}\n"},
 	{Code: "FSM073", Title: "does not fit",
 		Text:    "The number of bits cannot hold all values of the field, or the number that stands for none is also a value.",
@@ -30,7 +30,7 @@ var wireCodes = []Info{
 		Text:    "The longest form of the message is longer than `max` under `wire`.",
 		Example: framed + "  NOTE: {id: 3, fields: {text: text 80}, wire: [text: nul]}\n"},
 	{Code: "FSM076", Title: "wire item not understood",
-		Text:    "Items are fields, `pad`, `const`, `align`, `count LIST`, `each LIST`, `present ARRAY`, and in the header `length`, `body length`, `rest length`, `type`, `sequence` and `checksum`, with widths u8 to u64; an instance may be `address 6`.",
+		Text:    "Items are fields, those of records as `record.field`, `pad`, `const`, `align`, `count LIST`, `each LIST`, `present ARRAY`, and in the header `length`, `body length`, `rest length`, `type`, `sequence` and `checksum`, with widths u8 to u64; an instance may be `address 6`.",
 		Example: framed + "  NOTE: {id: 3, fields: {n: Count}, wire: [n: u9]}\n"},
 	{Code: "FSM077", Title: "line not understood",
 		Text: "In a protocol of lines each message has a `line`: literal text and each field once in braces. A reader must be able to tell where a " +

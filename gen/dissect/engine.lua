@@ -148,6 +148,16 @@ local function within(t, v, at, what)
   return v
 end
 
+-- keep puts a value where it belongs: into out, or into a record there.
+local function keep(out, item, v)
+  local path = item.path or { item.field }
+  for i = 1, #path - 1 do
+    out[path[i]] = out[path[i]] or {}
+    out = out[path[i]]
+  end
+  out[path[#path]] = v
+end
+
 local read = {}
 local function items(r, list, out)
   local begin = {}
@@ -165,12 +175,12 @@ function read.int(r, item, out)
   if item.bits == 64 then v = t.lo and v:tonumber() or tostring(v) end
   if t.k == "optional" then
     if item.none and v == item.none then
-      out[item.field] = NONE
+      keep(out, item, NONE)
       return
     end
     t = t.elem
   end
-  out[item.field] = within(t, v, at, item.field)
+  keep(out, item, within(t, v, at, item.field))
   if t.k == "bool" and v > 1 then node:append_text(" (true)") end
 end
 
@@ -209,7 +219,7 @@ function read.each(r, item, out)
     list[i] = item.single and el[item.single] or el
   end
   r.tree = tree
-  out[item.field] = list
+  keep(out, item, list)
 end
 
 function read.text(r, item, out)
@@ -230,8 +240,9 @@ function read.text(r, item, out)
     if not item.cut then wrong(at, "%s has %d bytes, at most %d", item.field, n, item.most) end
     shown = item.most
   end
-  out[item.field] = shown > 0 and r.tvb:raw(at, shown) or ""
-  r.tree:add(f[item], r.tvb(at, n + skip), out[item.field])
+  local text = shown > 0 and r.tvb:raw(at, shown) or ""
+  keep(out, item, text)
+  r.tree:add(f[item], r.tvb(at, n + skip), text)
   r.at = at + n + skip
 end
 
@@ -285,7 +296,7 @@ end
 function read.value(r, item, out)
   local at = r.at
   local v = value(r, item.type)
-  out[item.field] = v
+  keep(out, item, v)
   r.tree:add(f[item], r.tvb(at, r.at - at), show(item.type, v))
 end
 
@@ -399,12 +410,7 @@ local function match(m, line)
       local v, t = nil, part.type
       if t.k == "optional" and w == part.none then v = NONE else v = word(t.k == "optional" and t.elem or t, w) end
       if v == nil then return nil end
-      local into = out
-      for i = 1, #part.path - 1 do
-        into[part.path[i]] = into[part.path[i]] or {}
-        into = into[part.path[i]]
-      end
-      into[part.path[#part.path]] = v
+      keep(out, part, v)
       found[#found + 1] = { part = part, at = at, text = w }
       rest, at = rest:sub(#w + 1), at + #w
     end

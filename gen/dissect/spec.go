@@ -111,15 +111,15 @@ func (w *writer) template(m *model.Message) {
 			w.line("{ literal = %s },", quote(part.Text))
 			continue
 		}
-		var path, names []string
+		var steps, names []string
 		for _, f := range part.Path {
-			path, names = append(path, quote(f.Name)), append(names, f.Name)
+			steps, names = append(steps, quote(f.Name)), append(names, f.Name)
 		}
 		stop := ""
 		if part.Stop != model.LineEnd {
 			stop = ", stop = " + quote(string(part.Stop))
 		}
-		w.line("{ field = %s, path = { %s }, type = %s, none = %s%s, doc = %s },", quote(strings.Join(names, ".")), strings.Join(path, ", "), typeOf(part.Type()),
+		w.line("{ field = %s, path = { %s }, type = %s, none = %s%s, doc = %s },", quote(strings.Join(names, ".")), strings.Join(steps, ", "), typeOf(part.Type()),
 			quote(part.None), stop, words(part.Path[len(part.Path)-1].Doc))
 	}
 }
@@ -137,7 +137,7 @@ func (w *writer) item(item model.WireItem) {
 		if it.HasNone {
 			none = fmt.Sprintf(", none = %d", uint64(it.None))
 		}
-		w.line(`{ k = "int", field = %s, bits = %d, little = %t, type = %s%s, doc = %s },`, quote(it.Field.Name), it.Bits, it.Little, typeOf(it.Field.Type), none, doc(it.Field))
+		w.line(`{ k = "int", field = %s%s, bits = %d, little = %t, type = %s%s, doc = %s },`, quote(it.Field.Name), path(it.Field), it.Bits, it.Little, typeOf(it.Field.Type), none, doc(it.Field))
 	case *model.WirePad:
 		w.line(`{ k = "pad", bytes = %d },`, it.Bytes)
 	case *model.WireConst:
@@ -155,11 +155,11 @@ func (w *writer) item(item model.WireItem) {
 		} else if it.Count {
 			by = "counted"
 		}
-		w.line(`{ k = "text", field = %s, by = %s, most = %d, cut = %t, doc = %s },`, quote(it.Field.Name), quote(by), it.Field.Type.Cap, it.Cut, doc(it.Field))
+		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, doc = %s },`, quote(it.Field.Name), path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, doc(it.Field))
 	case *model.WireAddress:
 		w.line(`{ k = "address", field = %s, bytes = %d, doc = %s },`, quote(it.Field.Name), it.Bytes, doc(it.Field))
 	case *model.WireValue:
-		w.line(`{ k = "value", field = %s, type = %s, doc = %s },`, quote(it.Field.Name), typeOf(it.Field.Type), doc(it.Field))
+		w.line(`{ k = "value", field = %s%s, type = %s, doc = %s },`, quote(it.Field.Name), path(it.Field), typeOf(it.Field.Type), doc(it.Field))
 	default:
 		w.refuse(item)
 	}
@@ -189,7 +189,19 @@ func (w *writer) each(it *model.WireEach) {
 			}
 		}
 	}
-	w.block(fmt.Sprintf(`{ k = "each", field = %s%s, items = {`, quote(it.Field.Name), single), "} },", func() { w.items(it.Items) })
+	w.block(fmt.Sprintf(`{ k = "each", field = %s%s%s, items = {`, quote(it.Field.Name), path(it.Field), single), "} },", func() { w.items(it.Items) })
+}
+
+// path says where in a record the value of a field of it belongs.
+func path(f *model.Field) string {
+	if f.Path == nil {
+		return ""
+	}
+	var names []string
+	for _, step := range f.Path {
+		names = append(names, quote(step.Name))
+	}
+	return ", path = { " + strings.Join(names, ", ") + " }"
 }
 
 func doc(f *model.Field) string {

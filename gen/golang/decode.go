@@ -123,7 +123,7 @@ func (d *layout) decode(items []model.WireItem, of string, names []string, prefi
 		d.last = d.nested == 0 && d.g.p.Wire.Surplus && (i == len(items)-1 || i == len(items)-2 && isAlign(items[i+1]))
 		switch it := item.(type) {
 		case *model.WireInt:
-			d.int(it, member(of, names, it.Field), prefix+it.Field.Name)
+			d.int(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePad:
 			d.need("", it.Bytes)
 			d.advance(it.Bytes)
@@ -137,19 +137,19 @@ func (d *layout) decode(items []model.WireItem, of string, names []string, prefi
 				d.align(it, begin)
 			}
 		case *model.WireAddress:
-			d.address(it, member(of, names, it.Field), prefix+it.Field.Name)
+			d.address(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePresent:
 			d.need(prefix+it.Field.Name, itemBits(it)/8)
 			d.advance(itemBits(it) / 8)
 		case *model.WireCount:
-			d.count(it, member(of, names, it.Field), prefix+it.Field.Name)
+			d.count(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireEach:
-			d.each(it, member(of, names, it.Field), prefix+it.Field.Name)
+			d.each(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireBytes:
-			d.text(it, member(of, names, it.Field), prefix+it.Field.Name)
+			d.text(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireValue:
 			d.last = false // it is several numbers
-			d.decodeValue(it.Field.Type, member(of, names, it.Field), prefix+it.Field.Name)
+			d.decodeValue(it.Field.Type, d.member(of, names, it.Field), prefix+it.Field.Name)
 		default:
 			d.g.fail(item.Pos(), "the generator does not know this wire item")
 		}
@@ -163,11 +163,18 @@ func isAlign(item model.WireItem) bool {
 
 // member composes the place of a field. The elements of a list of single values are
 // laid out by a field without a name, which is the element.
-func member(of string, names []string, f *model.Field) string {
-	if f.Name == "" {
+func (d *layout) member(of string, names []string, f *model.Field) string {
+	switch {
+	case f.Name == "":
 		return of
+	case f.Path == nil:
+		return of + "." + names[f.Index]
 	}
-	return of + "." + names[f.Index]
+	place := of + "." + names[f.Path[0].Index]
+	for i, step := range f.Path[1:] {
+		place += "." + d.g.typ(f.Path[i].Type, "").fields[step.Index]
+	}
+	return place
 }
 
 func (d *layout) int(it *model.WireInt, place, field string) {

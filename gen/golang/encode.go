@@ -41,14 +41,14 @@ func (e *layout) encode(items []model.WireItem, of string, names []string, prefi
 		}
 		switch it := item.(type) {
 		case *model.WireInt:
-			e.putInt(it, member(of, names, it.Field), prefix+it.Field.Name)
+			e.putInt(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePad:
 			e.t.p("%s", padCode(it.Bytes))
 		case *model.WireAddress:
-			e.putAddress(it, member(of, names, it.Field), prefix+it.Field.Name)
+			e.putAddress(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePresent:
 			e.g.helpers["ordinal"] = true
-			e.t.p("for i := range %s {\ndst = append(dst, byte(ordinal(%s[i].Present)))\n}", member(of, names, it.Field), member(of, names, it.Field))
+			e.t.p("for i := range %s {\ndst = append(dst, byte(ordinal(%s[i].Present)))\n}", e.member(of, names, it.Field), e.member(of, names, it.Field))
 		case *model.WireConst:
 			e.t.p("%s", appendNumber(it.Bits, it.Little, strconv.FormatUint(uint64(it.Value), 10)))
 		case *model.WireAlign:
@@ -58,13 +58,13 @@ func (e *layout) encode(items []model.WireItem, of string, names []string, prefi
 			}
 			e.t.p("for (len(dst) - %s)%%%d != 0 {\ndst = append(dst, 0)\n}", since, it.To)
 		case *model.WireCount:
-			e.putCount(it, member(of, names, it.Field), prefix+it.Field.Name)
+			e.putCount(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireEach:
-			e.putEach(it, member(of, names, it.Field), prefix+it.Field.Name)
+			e.putEach(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireBytes:
-			e.putText(it, member(of, names, it.Field), prefix+it.Field.Name)
+			e.putText(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireValue:
-			e.encodeValue(it.Field.Type, member(of, names, it.Field), prefix+it.Field.Name)
+			e.encodeValue(it.Field.Type, e.member(of, names, it.Field), prefix+it.Field.Name)
 		default:
 			e.g.fail(item.Pos(), "the generator does not know this wire item")
 		}

@@ -73,7 +73,10 @@ type Field struct {
 	Type      *Type
 	// Offset is the first slot of the field within its owner.
 	Offset int
-	Span   diag.Span
+	// Path is set in the fields of wire items that name a field of a record, `program.version.major`: the fields that
+	// lead from the message or element to it, itself last. Name is then the whole path, Offset counts from its beginning.
+	Path []*Field
+	Span diag.Span
 }
 
 // Channel is the declared meaning of the channels between instances.

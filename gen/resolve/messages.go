@@ -173,12 +173,10 @@ func newWireWriter(r *resolver, little bool, where string, fields []*model.Field
 // complete reports fields that the items do not place.
 func (w *wireWriter) complete(fields []*model.Field, at diag.Span) {
 	w.completeRows(at)
-	for _, f := range fields {
-		if w.placed[f.Name] == 0 {
-			w.r.Errorf("FSM072", at, "the wire of %s does not place the field %s", w.where, diag.Quote(f.Name)).
-				See(f.Span, "declared here")
-		}
-	}
+	unplaced(fields, w.placed, func(name string, f *model.Field) {
+		w.r.Errorf("FSM072", at, "the wire of %s does not place the field %s", w.where, diag.Quote(name)).
+			See(f.Span, "declared here")
+	})
 }
 
 func (r *resolver) checkIDs(typ *model.WireType) {

@@ -95,8 +95,12 @@ func (r *resolver) noteLocal(l *model.Local, at diag.Span, loop bool) {
 
 // referWire notes the field that a wire item is about; prefix is the length of what stands before its name.
 func (w *wireWriter) referWire(key *ast.Node, prefix int, f *model.Field) {
-	if f.Name != "" {
-		w.r.refer(key.Part(prefix, len(key.Text)), f.Span)
+	if f.Name == "" {
+		return
+	}
+	for _, step := range pathOf(f) {
+		w.r.refer(key.Part(prefix, prefix+len(step.Name)), step.Span)
+		prefix += len(step.Name) + 1
 	}
 }
 

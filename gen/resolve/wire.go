@@ -94,7 +94,7 @@ func (w *wireWriter) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	base := model.WireBase{Span: it.Span()}
 	word, rest, _ := strings.Cut(e.Key.Text, " ")
 	rest = strings.TrimSpace(rest)
-	if f := w.fields[e.Key.Text]; f != nil {
+	if f := w.lookup(e.Key.Text); f != nil {
 		w.referWire(e.Key, 0, f)
 		return w.field(f, e, base, index)
 	}
@@ -127,7 +127,10 @@ func (w *wireWriter) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	case word == "present" && rest != "":
 		return w.present(rest, e, base)
 	}
-	known := append([]string{"pad", "align", "const"}, sortedKeys(w.fields)...)
+	if w.noRecord(e, e.Key.Text) {
+		return nil
+	}
+	known := append([]string{"pad", "align", "const"}, w.known(e.Key.Text)...)
 	if w.header {
 		known = append(known, "length", "body length", "rest length", "type", "sequence", "checksum")
 	}
@@ -199,7 +202,7 @@ func (w *wireWriter) align(n *ast.Node, base model.WireBase) model.WireItem {
 				w.r.unknown("FSM076", since, "earlier item for", sortedKeys(w.names))
 				return nil
 			}
-			if f := w.fields[since.Text]; f != nil {
+			if f := w.lookup(since.Text); f != nil {
 				w.referWire(since, 0, f)
 			}
 			a.Since = i
@@ -253,7 +256,10 @@ func (w *wireWriter) field(f *model.Field, e ast.Entry, base model.WireBase, ind
 		return w.address(f, t, word, bytes, e, base)
 	}
 	if !isDiscrete(t) && t.Kind != model.KindOpaque && t.Kind != model.KindSet {
-		w.r.Errorf("FSM073", e.Key.Span(), "%s has no form on the wire as a field of its own", describe(f.Type))
+		d := w.r.Errorf("FSM073", e.Key.Span(), "%s has no form on the wire as a field of its own", describe(f.Type))
+		if t.Kind == model.KindRecord && f.Type == t && f.Name != "" && len(t.Fields) > 0 {
+			d.With("name its fields, each by an item: `" + f.Name + "." + t.Fields[0].Name + ": …`")
+		}
 		return nil
 	}
 	var extra []string

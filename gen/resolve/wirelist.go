@@ -7,11 +7,13 @@ import (
 )
 
 func (w *wireWriter) count(name string, e ast.Entry, base model.WireBase) model.WireItem {
-	f := w.fields[name]
+	f := w.lookup(name)
 	late := false
 	switch {
 	case f == nil:
-		w.r.unknownAt("FSM076", e.Key.Span(), name, "field", sortedKeys(w.fields))
+		if !w.noRecord(e, name) {
+			w.r.unknownAt("FSM076", e.Key.Span(), name, "field", w.known(name))
+		}
 		return nil
 	case f.Type.Kind != model.KindList && f.Type.Kind != model.KindBytes && !optionalArray(f.Type):
 		w.r.Errorf("FSM076", e.Key.Span(), "only lists, texts and arrays of optional values are counted; %s is %s", diag.Quote(name), describe(f.Type))
@@ -52,10 +54,12 @@ func optionalArray(t *model.Type) bool {
 }
 
 func (w *wireWriter) each(name string, e ast.Entry, base model.WireBase, index int) model.WireItem {
-	f := w.fields[name]
+	f := w.lookup(name)
 	switch {
 	case f == nil:
-		w.r.unknownAt("FSM076", e.Key.Span(), name, "field", sortedKeys(w.fields))
+		if !w.noRecord(e, name) {
+			w.r.unknownAt("FSM076", e.Key.Span(), name, "field", w.known(name))
+		}
 		return nil
 	case f.Type.Kind != model.KindList && f.Type.Kind != model.KindArray:
 		w.r.Errorf("FSM076", e.Key.Span(), "`each` is for lists and arrays; %s is %s", diag.Quote(name), describe(f.Type))
@@ -188,15 +192,22 @@ func hasAddress(items []model.WireItem) bool {
 // completeRows reports fields of records that no column places, or two do, and lists whose rows are never counted.
 func (w *wireWriter) completeRows(at diag.Span) {
 	for name, parts := range w.parts {
-		f := w.fields[name]
+		f := w.lookup(name)
 		if f.Type.Kind == model.KindList && w.counted[name] == nil {
 			w.r.Errorf("FSM074", at, "the list %s has rows but no count", diag.Quote(name)).With("add an item `count " + name + ": u16`")
 		}
-		for _, p := range f.Type.Elem.Fields {
-			if n := parts[p.Name]; n != 1 && f.Type.Elem.Kind == model.KindRecord {
-				w.r.Errorf("FSM072", at, "the rows of %s place the field %s %d times", diag.Quote(name), diag.Quote(p.Name), n).See(p.Span, "declared here")
+		if f.Type.Elem.Kind != model.KindRecord {
+			continue
+		}
+		times := func(part string, p *model.Field) {
+			w.r.Errorf("FSM072", at, "the rows of %s place the field %s %d times", diag.Quote(name), diag.Quote(part), parts[part]).See(p.Span, "declared here")
+		}
+		for _, part := range sortedKeys(parts) {
+			if p := fieldAt(f.Type.Elem.Fields, part); parts[part] > 1 {
+				times(part, p)
 			}
 		}
+		unplaced(f.Type.Elem.Fields, parts, times)
 	}
 }
 

@@ -11,10 +11,12 @@ import (
 
 // present resolves the column that tells which elements of an array are there.
 func (w *wireWriter) present(name string, e ast.Entry, base model.WireBase) model.WireItem {
-	f, first := w.fields[name], w.eachOf[name]
+	f, first := w.lookup(name), w.eachOf[name]
 	switch {
 	case f == nil:
-		w.r.unknownAt("FSM076", e.Key.Span(), name, "field", sortedKeys(w.fields))
+		if !w.noRecord(e, name) {
+			w.r.unknownAt("FSM076", e.Key.Span(), name, "field", w.known(name))
+		}
 		return nil
 	case !optionalArray(f.Type):
 		w.r.Errorf("FSM076", e.Key.Span(), "`present` is for arrays of optional values; %s is %s", diag.Quote(name), describe(f.Type))

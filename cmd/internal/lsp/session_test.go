@@ -170,10 +170,11 @@ func TestRename(t *testing.T) {
 }
 
 const shop = `protocol: shop
-types: {Slot: 0..3, Ship: {enum: {orz: 3, empty: 255}}, Entry: {record: {slot: Slot, ship: Ship}}}
+types: {Slot: 0..3, Ship: {enum: {orz: 3, empty: 255}}, Entry: {record: {slot: Slot, ship: Ship}}, Offer: {record: {entry: Entry, price: 0..9}}}
 messages:
   BUY: {id: 1, doc: grüße 🚀, fields: {slot: Slot, ship: Ship}, wire: [slot: u8, pad: 1, ship: u16]}
   LIST: {id: 2, fields: {all: {list: Entry, max: 4}}, wire: [count all: u16, each all: [slot: u8, ship: u8], align: 4]}
+  OFFER: {id: 3, fields: {offer: Offer}, wire: [offer.price: u8, offer.entry.ship: u8, offer.entry.slot: u16]}
 wire: {header: [length: u16, type: u16], max: 64}
 roles:
   peer:
@@ -184,6 +185,7 @@ roles:
     states:
       idle:
         buy: {send: "BUY{slot, ship: orz}"}
+        OFFER: ignore
         LIST: {each: {e: all}, do: [{set: {"own[e.slot]": e.ship}}]}
 checks:
   pair:
@@ -208,6 +210,14 @@ func TestWireAndShorthand(t *testing.T) {
 	}
 	if h = c.hover(file, "Sh|ip:"); !strings.Contains(h, "| empty | 255 |") {
 		t.Errorf("a type's hover is\n%s", h)
+	}
+	if h = c.hover(file, "  OFF|ER:"); !strings.Contains(h, "| 5 | 1 | `offer.entry.ship` |") {
+		t.Errorf("fields of a record are laid out as\n%s", h)
+	}
+	for pattern, want := range map[string]string{"offer.en|try.ship: u8": "**field** `entry` of `Offer`", "offer.entry.sh|ip: u8": "**field** `ship` of `Entry`"} {
+		if h = c.hover(file, pattern); !strings.Contains(h, want) {
+			t.Errorf("%s: no %s in\n%s", pattern, want, h)
+		}
 	}
 	// {slot} is a field of the message and of the command; only one is renamed.
 	for pattern, want := range map[string][]string{

@@ -38,6 +38,8 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessageAnswer
 	case 2:
 		kind = MessageListed
+	case 3:
+		kind = MessageNested
 	case 7:
 		kind = MessageBye
 	default:
@@ -58,6 +60,7 @@ var leastFrame = [...]uint16{
 	MessageAsk:    124,
 	MessageAnswer: 51,
 	MessageListed: 25,
+	MessageNested: 58,
 	MessageBye:    16,
 }
 
@@ -102,6 +105,8 @@ func decodeItems(b []byte, m *Message) wire.Error {
 		return decodeAnswer(b, &m.Answer)
 	case MessageListed:
 		return decodeListed(b, &m.Listed)
+	case MessageNested:
+		return decodeNested(b, &m.Nested)
 	}
 	return e
 }
@@ -113,7 +118,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst = append(dst, 50, 82, 80, 0)
 	dst = append(dst, 0, 0, 0, 0)
 	dst = append(dst, 0, 0, 0, 0)
-	if int(m.Kind) >= 4 {
+	if int(m.Kind) >= 5 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
@@ -126,6 +131,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodeAnswer(dst, start, &m.Answer)
 	case MessageListed:
 		dst, e = encodeListed(dst, start, &m.Listed)
+	case MessageNested:
+		dst, e = encodeNested(dst, start, &m.Nested)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -444,11 +451,292 @@ func encodeListed(dst []byte, start int, m *ListedMessage) ([]byte, wire.Error) 
 	return dst, wire.Error{}
 }
 
+func decodeNested(b []byte, m *NestedMessage) wire.Error {
+	{
+		n := b[16]
+		if n > 2 {
+			return wire.Error{Message: "NESTED", Field: "rows", Offset: 16, Problem: wire.Count, Value: int64(n), Limit: 2}
+		}
+		m.Rows.Len = uint8(n)
+	}
+	{
+		at := 17
+		for i := range m.Rows.Items[:m.Rows.Len] {
+			e := &m.Rows.Items[i]
+			if len(b) < at+1 {
+				return wire.Error{Message: "NESTED", Field: "rows.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			{
+				v := b[at]
+				if v > 9 {
+					return wire.Error{Message: "NESTED", Field: "rows.at.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+				}
+				e.At.Y = v
+			}
+			at++
+			if len(b) < at+1 {
+				return wire.Error{Message: "NESTED", Field: "rows.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			e.Loud = b[at] != 0
+			at++
+		}
+	}
+	{
+		at := 21
+		for i := range m.Rows.Items[:m.Rows.Len] {
+			e := &m.Rows.Items[i]
+			if len(b) < at+3 {
+				return wire.Error{Message: "NESTED", Field: "rows.by", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 3)}
+			}
+			{
+				v := numbered(b[at:], 3)
+				if v < 0 || v > 4 {
+					return wire.Error{Message: "NESTED", Field: "rows.by", Offset: at, Problem: wire.Range, Value: v, Limit: 4}
+				}
+				e.By = fsm.Peer(v)
+			}
+			at += 3
+			if len(b) < at+2 {
+				return wire.Error{Message: "NESTED", Field: "rows.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			}
+			{
+				v := binary.LittleEndian.Uint16(b[at:])
+				if v > 9 {
+					return wire.Error{Message: "NESTED", Field: "rows.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+				}
+				e.At.X = uint8(v)
+			}
+			at += 2
+		}
+	}
+	if v := binary.LittleEndian.Uint16(b[31:]); v != 65535 {
+		m.Own.Version.Minor.Present = true
+		if v > 99 {
+			return wire.Error{Message: "NESTED", Field: "own.version.minor", Offset: 31, Problem: wire.Range, Value: int64(v), Limit: 99}
+		}
+		m.Own.Version.Minor.Value = uint8(v)
+	}
+	for i := range m.Own.Seats {
+		m.Own.Seats[i].Present = b[48+i] != 0
+	}
+	{
+		at := 33
+		for i := range m.Own.Seats {
+			if !m.Own.Seats[i].Present {
+				at += 5
+				continue
+			}
+			if len(b) < at+4 {
+				return wire.Error{Message: "NESTED", Field: "own.seats.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+			}
+			{
+				v := numbered(b[at:], 4)
+				m.Own.Seats[i].Present = v >= 0
+				if v >= 0 {
+					if v > 4 {
+						return wire.Error{Message: "NESTED", Field: "own.seats.", Offset: at, Problem: wire.Range, Value: v, Limit: 4}
+					}
+					m.Own.Seats[i].Value = fsm.Peer(v)
+				}
+			}
+			at += 4
+			if len(b) < at+1 {
+				return wire.Error{Message: "NESTED", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			at++
+		}
+	}
+	{
+		v := b[51]
+		if v > 9 {
+			return wire.Error{Message: "NESTED", Field: "at.y", Offset: 51, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		m.At.Y = v
+	}
+	{
+		n := b[52]
+		if n > 3 {
+			return wire.Error{Message: "NESTED", Field: "marks", Offset: 52, Problem: wire.Count, Value: int64(n), Limit: 3}
+		}
+		m.Marks.Len = uint8(n)
+	}
+	count1 := uint64(b[53])
+	{
+		v := uint32(b[54])<<16 | uint32(b[55])<<8 | uint32(b[56])
+		if v > 9 {
+			return wire.Error{Message: "NESTED", Field: "own.version.major", Offset: 54, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		m.Own.Version.Major = uint8(v)
+	}
+	at := 57
+	for i := range m.Marks.Items[:m.Marks.Len] {
+		e := &m.Marks.Items[i]
+		if len(b) < at+1 {
+			return wire.Error{Message: "NESTED", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		e.Loud = b[at] != 0
+		at++
+		if len(b) < at+1 {
+			return wire.Error{Message: "NESTED", Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		{
+			v := b[at]
+			if v > 9 {
+				return wire.Error{Message: "NESTED", Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+			}
+			e.At.Y = v
+		}
+		at++
+		if len(b) < at+1 {
+			return wire.Error{Message: "NESTED", Field: "marks.by", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		{
+			v := b[at]
+			if v > 4 {
+				return wire.Error{Message: "NESTED", Field: "marks.by", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 4}
+			}
+			e.By = fsm.Peer(v)
+		}
+		at++
+		if len(b) < at+4 {
+			return wire.Error{Message: "NESTED", Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+		}
+		{
+			v := binary.LittleEndian.Uint32(b[at:])
+			if v > 9 {
+				return wire.Error{Message: "NESTED", Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+			}
+			e.At.X = uint8(v)
+		}
+		at += 4
+	}
+	{
+		if count1 > uint64(len(b)-at) {
+			return wire.Error{Message: "NESTED", Field: "own.version.tag", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1, 1<<32))}
+		}
+		end := at + int(count1)
+		text := b[at:end]
+		if len(text) > 4 {
+			return wire.Error{Message: "NESTED", Field: "own.version.tag", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
+		}
+		m.Own.Version.Tag.Len = uint8(copy(m.Own.Version.Tag.Data[:], text))
+		at = end
+	}
+	if len(b) < at+1 {
+		return wire.Error{Message: "NESTED", Field: "at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	{
+		v := b[at]
+		if v > 9 {
+			return wire.Error{Message: "NESTED", Field: "at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		m.At.X = v
+	}
+	at++
+	if over := (at - 31) % 8; over != 0 {
+		at = min(at+8-over, len(b))
+	}
+	{
+		text := b[at:]
+		if i := bytes.IndexByte(text, 0); i >= 0 {
+			text = text[:i]
+		}
+		if len(text) > 6 {
+			return wire.Error{Message: "NESTED", Field: "own.name", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 6}
+		}
+		m.Own.Name.Len = uint8(copy(m.Own.Name.Data[:], text))
+	}
+	return wire.Error{}
+}
+
+func encodeNested(dst []byte, start int, m *NestedMessage) ([]byte, wire.Error) {
+	if int(m.Rows.Len) > 2 {
+		return dst, wire.Error{Message: "NESTED", Field: "rows", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Rows.Len), Limit: 2}
+	}
+	dst = append(dst, byte(m.Rows.Len))
+	for i := range m.Rows.Items[:min(int(m.Rows.Len), 2)] {
+		e := &m.Rows.Items[i]
+		dst = append(dst, e.At.Y, byte(ordinal(e.Loud)))
+	}
+	dst = append(dst, make([]byte, (2-min(int(m.Rows.Len), 2))*2)...)
+	for i := range m.Rows.Items[:min(int(m.Rows.Len), 2)] {
+		e := &m.Rows.Items[i]
+		if e.By < -1 || e.By > 254 {
+			return dst, wire.Error{Message: "NESTED", Field: "rows.by", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.By), Limit: 254}
+		}
+		dst = append(dst, byte(e.By)+1, 0, 0)
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(e.At.X))
+	}
+	dst = append(dst, make([]byte, (2-min(int(m.Rows.Len), 2))*5)...)
+	since03 := len(dst) - start
+	if m.Own.Version.Minor.Present {
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Own.Version.Minor.Value))
+	} else {
+		dst = append(dst, 255, 255)
+	}
+	for i := range m.Own.Seats {
+		if !m.Own.Seats[i].Present {
+			dst = append(dst, 0, 0, 0, 0, 0)
+			continue
+		}
+		if m.Own.Seats[i].Present {
+			if m.Own.Seats[i].Value < -1 || m.Own.Seats[i].Value > 254 {
+				return dst, wire.Error{Message: "NESTED", Field: "own.seats.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Own.Seats[i].Value), Limit: 254}
+			}
+			dst = append(dst, byte(m.Own.Seats[i].Value)+1, 0, 0, 0)
+		} else {
+			dst = append(dst, 0, 0, 0, 0)
+		}
+		dst = append(dst, 0)
+	}
+	for i := range m.Own.Seats {
+		dst = append(dst, byte(ordinal(m.Own.Seats[i].Present)))
+	}
+	dst = append(dst, m.At.Y)
+	if int(m.Marks.Len) > 3 {
+		return dst, wire.Error{Message: "NESTED", Field: "marks", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Marks.Len), Limit: 3}
+	}
+	dst = append(dst, byte(m.Marks.Len))
+	if int(m.Own.Version.Tag.Len) > 4 {
+		return dst, wire.Error{Message: "NESTED", Field: "own.version.tag", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Own.Version.Tag.Len), Limit: 4}
+	}
+	dst = append(dst, byte(m.Own.Version.Tag.Len), byte(uint32(m.Own.Version.Major)>>16), byte(uint32(m.Own.Version.Major)>>8), byte(uint32(m.Own.Version.Major)))
+	for i := range m.Marks.Items[:min(int(m.Marks.Len), 3)] {
+		e := &m.Marks.Items[i]
+		dst = append(dst, byte(ordinal(e.Loud)), e.At.Y)
+		if e.By < 0 {
+			return dst, wire.Error{Message: "NESTED", Field: "marks.by", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.By)}
+		}
+		if e.By > 255 {
+			return dst, wire.Error{Message: "NESTED", Field: "marks.by", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.By), Limit: 255}
+		}
+		dst = append(dst, byte(e.By))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(e.At.X))
+	}
+	{
+		text := m.Own.Version.Tag.Data[:min(int(m.Own.Version.Tag.Len), 4)]
+		dst = append(dst, text...)
+	}
+	dst = append(dst, m.At.X)
+	for (len(dst)-start-since03)%8 != 0 {
+		dst = append(dst, 0)
+	}
+	{
+		text := m.Own.Name.Data[:min(int(m.Own.Name.Len), 6)]
+		if bytes.IndexByte(text, 0) >= 0 {
+			return dst, wire.Error{Message: "NESTED", Field: "own.name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 6}
+		}
+		dst = append(append(dst, text...), 0)
+	}
+	return dst, wire.Error{}
+}
+
 // messageIDs are the type numbers.
 var messageIDs = [...]uint8{
 	MessageAsk:    0,
 	MessageAnswer: 1,
 	MessageListed: 2,
+	MessageNested: 3,
 	MessageBye:    7,
 }
 
@@ -474,6 +762,13 @@ var Shape = wire.Shape{
 			{At: 16, Size: 1},
 			{At: 18, Size: 2, If: wire.Number{At: 17, Bits: 8, Little: true}},
 			{At: 21, Size: 2, If: wire.Number{At: 17, Bits: 8, Little: true}, More: 1},
+		},
+		3: {
+			{At: 21, Size: 3, If: wire.Number{At: 16, Bits: 8, Little: true}},
+			{At: 26, Size: 3, If: wire.Number{At: 16, Bits: 8, Little: true}, More: 1},
+			{At: 33, Size: 4, If: wire.Number{At: 48, Bits: 8}},
+			{At: 38, Size: 4, If: wire.Number{At: 49, Bits: 8}},
+			{At: 43, Size: 4, If: wire.Number{At: 50, Bits: 8}},
 		},
 	},
 }

@@ -13,10 +13,11 @@ const (
 	MessageAsk MessageKind = iota
 	MessageAnswer
 	MessageListed
+	MessageNested
 	MessageBye
 )
 
-var messageKindNames = [...]string{"ASK", "ANSWER", "LISTED", "BYE"}
+var messageKindNames = [...]string{"ASK", "ANSWER", "LISTED", "NESTED", "BYE"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string {
@@ -32,6 +33,7 @@ type Message struct {
 	Ask    AskMessage    // for MessageAsk
 	Answer AnswerMessage // for MessageAnswer
 	Listed ListedMessage // for MessageListed
+	Nested NestedMessage // for MessageNested
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -56,4 +58,12 @@ type ListedMessage struct {
 	Names Text4List
 	Asks  AskList2
 	Who   fsm.Peer
+}
+
+// NestedMessage are the fields of NESTED.
+type NestedMessage struct {
+	Own   Program
+	Marks MarkList
+	At    Point
+	Rows  MarkList2
 }

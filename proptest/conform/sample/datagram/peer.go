@@ -55,26 +55,29 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	case StateIdle:
 		switch ev.Kind {
 		case CommandGo:
-			// proptest/conform/testdata/datagram/spec.yaml:37
+			// proptest/conform/testdata/datagram/spec.yaml:60
 			fx.sendTo(MessageAsk, fsm.Broadcast).Ask = AskMessage{Asks: AskList{Len: 1, Items: [3]Ask{Ask{Node: m.Self, Level: 3}}}, More: true}
 			return took(0)
 		case ReceiveAsk:
-			// proptest/conform/testdata/datagram/spec.yaml:38
+			// proptest/conform/testdata/datagram/spec.yaml:61
 			m.Seats[0] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 			m.Cells[1] = 7
 			fx.sendTo(MessageAnswer, fx.from).Answer = AnswerMessage{To: Optional[fsm.Peer]{Present: true, Value: fx.from}, Slot: Optional[Slot]{Present: true, Value: 1}, Table: m.Seats, Grid: m.Cells}
 			return took(1)
 		case ReceiveAnswer:
-			// proptest/conform/testdata/datagram/spec.yaml:39
+			// proptest/conform/testdata/datagram/spec.yaml:62
 			m.Seats = ev.Message.Answer.Table
 			m.Own = ev.Message.Answer.Slot
 			return took(2)
 		case ReceiveListed:
-			// proptest/conform/testdata/datagram/spec.yaml:40
+			// proptest/conform/testdata/datagram/spec.yaml:63
 			return ignored(3)
-		case ReceiveBye:
-			// proptest/conform/testdata/datagram/spec.yaml:41
+		case ReceiveNested:
+			// proptest/conform/testdata/datagram/spec.yaml:64
 			return ignored(4)
+		case ReceiveBye:
+			// proptest/conform/testdata/datagram/spec.yaml:65
+			return ignored(5)
 		}
 	}
 	switch ev.Kind {

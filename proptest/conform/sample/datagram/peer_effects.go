@@ -16,11 +16,12 @@ const (
 	ReceiveAsk
 	ReceiveAnswer
 	ReceiveListed
+	ReceiveNested
 	ReceiveBye
 	CommandGo
 )
 
-var eventKindNames = [...]string{"start", "up", "lost", "ASK", "ANSWER", "LISTED", "BYE", "go"}
+var eventKindNames = [...]string{"start", "up", "lost", "ASK", "ANSWER", "LISTED", "NESTED", "BYE", "go"}
 
 // String returns the name as the specification has it.
 func (v EventKind) String() string {
@@ -50,6 +51,8 @@ func (ev *Event) invalid() bool {
 		return ev.From < 0 || ev.From > 4 || ev.Message.Answer.To.Present && (ev.Message.Answer.To.Value < 0 || ev.Message.Answer.To.Value > 4) || ev.Message.Answer.Slot.Present && (ev.Message.Answer.Slot.Value > 2) || invalidTable(&ev.Message.Answer.Table) || invalidGrid(&ev.Message.Answer.Grid)
 	case ReceiveListed:
 		return ev.From < 0 || ev.From > 4 || invalidText4List(&ev.Message.Listed.Names) || invalidAskList2(&ev.Message.Listed.Asks) || ev.Message.Listed.Who < 0 || ev.Message.Listed.Who > 4
+	case ReceiveNested:
+		return ev.From < 0 || ev.From > 4 || ev.Message.Nested.Own.Name.Len > 6 || ev.Message.Nested.Own.Version.Major > 9 || ev.Message.Nested.Own.Version.Minor.Present && (ev.Message.Nested.Own.Version.Minor.Value > 99) || ev.Message.Nested.Own.Version.Tag.Len > 4 || invalidTable(&ev.Message.Nested.Own.Seats) || invalidMarkList(&ev.Message.Nested.Marks) || ev.Message.Nested.At.X > 9 || ev.Message.Nested.At.Y > 9 || invalidMarkList2(&ev.Message.Nested.Rows)
 	case ReceiveBye:
 		return ev.From < 0 || ev.From > 4
 	}
@@ -99,6 +102,19 @@ func (ev *Event) outside() (field, values string) {
 			return "asks", "a list of at most 2 of Ask"
 		case ev.Message.Listed.Who < 0 || ev.Message.Listed.Who > 4:
 			return "who", "0..4"
+		}
+	case ReceiveNested:
+		switch {
+		case ev.From < 0 || ev.From > 4:
+			return "sender", "0..4"
+		case ev.Message.Nested.Own.Name.Len > 6 || ev.Message.Nested.Own.Version.Major > 9 || ev.Message.Nested.Own.Version.Minor.Present && (ev.Message.Nested.Own.Version.Minor.Value > 99) || ev.Message.Nested.Own.Version.Tag.Len > 4 || invalidTable(&ev.Message.Nested.Own.Seats):
+			return "own", "Program"
+		case invalidMarkList(&ev.Message.Nested.Marks):
+			return "marks", "a list of at most 3 of Mark"
+		case ev.Message.Nested.At.X > 9 || ev.Message.Nested.At.Y > 9:
+			return "at", "Point"
+		case invalidMarkList2(&ev.Message.Nested.Rows):
+			return "rows", "a list of at most 2 of Mark"
 		}
 	case ReceiveBye:
 		switch {

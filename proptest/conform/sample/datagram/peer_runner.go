@@ -155,7 +155,7 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "lost"...)
 	case CommandGo:
 		b = append(b, "go"...)
-	case ReceiveAsk, ReceiveAnswer, ReceiveListed, ReceiveBye:
+	case ReceiveAsk, ReceiveAnswer, ReceiveListed, ReceiveNested, ReceiveBye:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -211,16 +211,17 @@ var info = fsm.Info{
 	Hash:     hash,
 	States:   []string{"idle"},
 	Final:    []bool{false},
-	Messages: []string{"ASK", "ANSWER", "LISTED", "BYE"},
+	Messages: []string{"ASK", "ANSWER", "LISTED", "NESTED", "BYE"},
 	Commands: []string{"go"},
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 37, Col: 13},
-		{Name: "idle ASK", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 38, Col: 14},
-		{Name: "idle ANSWER", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 39, Col: 17},
-		{Name: "idle LISTED", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 40, Col: 9},
-		{Name: "idle BYE", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 41, Col: 9},
+		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 60, Col: 13},
+		{Name: "idle ASK", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 61, Col: 14},
+		{Name: "idle ANSWER", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 62, Col: 17},
+		{Name: "idle LISTED", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 63, Col: 9},
+		{Name: "idle NESTED", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 64, Col: 9},
+		{Name: "idle BYE", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 65, Col: 9},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -232,11 +233,11 @@ var info = fsm.Info{
 
 // What each state handles or ignores.
 var legal = [...]string{
-	StateIdle: "ASK, ANSWER, LISTED, BYE, go",
+	StateIdle: "ASK, ANSWER, LISTED, NESTED, BYE, go",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var handles = [...][8]uint16{
+var handles = [...][9]uint16{
 	StateIdle: {ReceiveAsk: 2, ReceiveAnswer: 3, CommandGo: 1},
 }
 
@@ -245,5 +246,6 @@ var receives = [...]EventKind{
 	MessageAsk:    ReceiveAsk,
 	MessageAnswer: ReceiveAnswer,
 	MessageListed: ReceiveListed,
+	MessageNested: ReceiveNested,
 	MessageBye:    ReceiveBye,
 }

@@ -40,6 +40,16 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = append(b, ", who: "...)
 		b = strconv.AppendInt(b, int64(m.Listed.Who), 10)
 		b = append(b, '}')
+	case MessageNested:
+		b = append(b, "NESTED{own: "...)
+		b = appendProgram(b, &m.Nested.Own)
+		b = append(b, ", marks: "...)
+		b = appendMarkList(b, &m.Nested.Marks)
+		b = append(b, ", at: "...)
+		b = appendPoint(b, &m.Nested.At)
+		b = append(b, ", rows: "...)
+		b = appendMarkList2(b, &m.Nested.Rows)
+		b = append(b, '}')
 	default:
 		b = append(b, m.Kind.String()...)
 	}
@@ -135,11 +145,91 @@ func appendAskList2(b []byte, v *AskList2) []byte {
 	return append(b, ']')
 }
 
+func appendProgram(b []byte, v *Program) []byte {
+	b = append(b, "{name: "...)
+	b = strconv.AppendQuote(b, v.Name.String())
+	if int(v.Name.Len) > len(v.Name.Data) {
+		b = append(b, "..."...)
+	}
+	b = append(b, ", version: "...)
+	b = appendVersion(b, &v.Version)
+	b = append(b, ", seats: "...)
+	b = appendTable(b, &v.Seats)
+	b = append(b, '}')
+	return b
+}
+
+func appendMarkList(b []byte, v *MarkList) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendMark(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func appendPoint(b []byte, v *Point) []byte {
+	b = append(b, "{x: "...)
+	b = strconv.AppendInt(b, int64(v.X), 10)
+	b = append(b, ", y: "...)
+	b = strconv.AppendInt(b, int64(v.Y), 10)
+	b = append(b, '}')
+	return b
+}
+
+func appendMarkList2(b []byte, v *MarkList2) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendMark(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
 func appendAsk(b []byte, v *Ask) []byte {
 	b = append(b, "{node: "...)
 	b = strconv.AppendInt(b, int64(v.Node), 10)
 	b = append(b, ", level: "...)
 	b = strconv.AppendInt(b, int64(v.Level), 10)
+	b = append(b, '}')
+	return b
+}
+
+func appendVersion(b []byte, v *Version) []byte {
+	b = append(b, "{major: "...)
+	b = strconv.AppendInt(b, int64(v.Major), 10)
+	b = append(b, ", minor: "...)
+	if v.Minor.Present {
+		b = strconv.AppendInt(b, int64(v.Minor.Value), 10)
+	} else {
+		b = append(b, "none"...)
+	}
+	b = append(b, ", tag: "...)
+	b = strconv.AppendQuote(b, v.Tag.String())
+	if int(v.Tag.Len) > len(v.Tag.Data) {
+		b = append(b, "..."...)
+	}
+	b = append(b, '}')
+	return b
+}
+
+func appendMark(b []byte, v *Mark) []byte {
+	b = append(b, "{at: "...)
+	b = appendPoint(b, &v.At)
+	b = append(b, ", by: "...)
+	b = strconv.AppendInt(b, int64(v.By), 10)
+	b = append(b, ", loud: "...)
+	b = strconv.AppendBool(b, v.Loud)
 	b = append(b, '}')
 	return b
 }

@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "c400cff8614978d18e64baf5d42c756dae967288bf170ccd16025c37c08751d9"
+const hash = "fb908f6250e100de664d162aabc35a6c9f6b7eeae064b5b5add01a28af329a68"
 
 // Slot is a number in 0..2.
 type Slot uint8
@@ -30,12 +30,6 @@ type Table [3]Optional[fsm.Peer]
 // Grid has one element for each value of its index.
 type Grid [3]uint8
 
-// AskList is a list of at most 3. Items from Len on are zero.
-type AskList struct {
-	Len   uint8
-	Items [3]Ask
-}
-
 // Text4 is a text of at most 4 bytes. Bytes of Data from Len on are 0.
 type Text4 struct {
 	Len  uint8
@@ -51,6 +45,54 @@ func NewText4(s string) (t Text4, ok bool) {
 // String returns the text.
 func (t Text4) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
+// Version is a record.
+type Version struct {
+	Major uint8
+	Minor Optional[uint8]
+	Tag   Text4
+}
+
+// Text6 is a text of at most 6 bytes. Bytes of Data from Len on are 0.
+type Text6 struct {
+	Len  uint8
+	Data [6]byte
+}
+
+// NewText6 makes a Text6; ok is false if s is longer than 6 bytes, and the text is cut then.
+func NewText6(s string) (t Text6, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Text6) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Program is a record.
+type Program struct {
+	Name    Text6
+	Version Version
+	Seats   Table
+}
+
+// Point is a record.
+type Point struct {
+	X uint8
+	Y uint8
+}
+
+// Mark is a record.
+type Mark struct {
+	At   Point
+	By   fsm.Peer
+	Loud bool
+}
+
+// AskList is a list of at most 3. Items from Len on are zero.
+type AskList struct {
+	Len   uint8
+	Items [3]Ask
+}
+
 // Text4List is a list of at most 2. Items from Len on are zero.
 type Text4List struct {
 	Len   uint8
@@ -61,6 +103,18 @@ type Text4List struct {
 type AskList2 struct {
 	Len   uint8
 	Items [2]Ask
+}
+
+// MarkList is a list of at most 3. Items from Len on are zero.
+type MarkList struct {
+	Len   uint8
+	Items [3]Mark
+}
+
+// MarkList2 is a list of at most 2. Items from Len on are zero.
+type MarkList2 struct {
+	Len   uint8
+	Items [2]Mark
 }
 
 // invalidAskList says whether some element is none of its type.
@@ -116,6 +170,32 @@ func invalidAskList2(v *AskList2) bool {
 	}
 	for i := range v.Items[:v.Len] {
 		if v.Items[i].Node < 0 || v.Items[i].Node > 4 || v.Items[i].Level > 9 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidMarkList says whether some element is none of its type.
+func invalidMarkList(v *MarkList) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].At.X > 9 || v.Items[i].At.Y > 9 || v.Items[i].By < 0 || v.Items[i].By > 4 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidMarkList2 says whether some element is none of its type.
+func invalidMarkList2(v *MarkList2) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].At.X > 9 || v.Items[i].At.Y > 9 || v.Items[i].By < 0 || v.Items[i].By > 4 {
 			return true
 		}
 	}

@@ -39,6 +39,8 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessagePut
 	case 3:
 		kind = MessageGot
+	case 5:
+		kind = MessageMark
 	case 9:
 		kind = MessageBye
 	default:
@@ -60,6 +62,7 @@ var leastFrame = [...]uint16{
 	MessageName:  8,
 	MessagePut:   7,
 	MessageGot:   7,
+	MessageMark:  20,
 	MessageBye:   4,
 }
 
@@ -96,6 +99,8 @@ func decode(b []byte, m *Message) wire.Error {
 		return decodePut(b, &m.Put)
 	case MessageGot:
 		return decodeGot(b, &m.Got)
+	case MessageMark:
+		return decodeMark(b, &m.Mark)
 	}
 	return e
 }
@@ -106,7 +111,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 7)
 	dst = append(dst, 0, 0) // length, set below
-	if int(m.Kind) >= 5 {
+	if int(m.Kind) >= 6 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
@@ -120,6 +125,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodePut(dst, start, &m.Put)
 	case MessageGot:
 		dst, e = encodeGot(dst, start, &m.Got)
+	case MessageMark:
+		dst, e = encodeMark(dst, start, &m.Mark)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -318,12 +325,249 @@ func encodeGot(dst []byte, _ int, m *GotMessage) ([]byte, wire.Error) {
 	return dst, wire.Error{}
 }
 
+func decodeMark(b []byte, m *MarkMessage) wire.Error {
+	m.By.First.Loud = b[4] != 0
+	{
+		v := binary.LittleEndian.Uint16(b[5:])
+		if v > 9 {
+			return wire.Error{Message: "MARK", Field: "at.y", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		m.At.Y = uint8(v)
+	}
+	count1 := uint64(b[7])
+	{
+		n := b[8]
+		if n > 2 {
+			return wire.Error{Message: "MARK", Field: "marks", Offset: 8, Problem: wire.Count, Value: int64(n), Limit: 2}
+		}
+		m.Marks.Len = uint8(n)
+	}
+	at := 9
+	{
+		if count1 > uint64(len(b)-at) {
+			return wire.Error{Message: "MARK", Field: "by.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1, 1<<32))}
+		}
+		end := at + int(count1)
+		text := b[at:end]
+		if len(text) > 12 {
+			return wire.Error{Message: "MARK", Field: "by.name", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 12}
+		}
+		m.By.Name.Len = uint8(copy(m.By.Name.Data[:], text))
+		at = end
+	}
+	for i := range m.Marks.Items[:m.Marks.Len] {
+		e := &m.Marks.Items[i]
+		if len(b) < at+1 {
+			return wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		{
+			v := b[at]
+			if v > 9 {
+				return wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+			}
+			e.At.Y = v
+		}
+		at++
+		if len(b) < at+1 {
+			return wire.Error{Message: "MARK", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		e.Loud = b[at] != 0
+		at++
+		if len(b) < at+2 {
+			return wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		}
+		if v := binary.LittleEndian.Uint16(b[at:]); v != 256 {
+			e.Ship.Present = true
+			switch v {
+			case 3:
+				e.Ship.Value = ShipOrz
+			case 7:
+				e.Ship.Value = ShipVux
+			case 255:
+				e.Ship.Value = ShipEmpty
+			default:
+				return wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+			}
+		}
+		at += 2
+		if len(b) < at+1 {
+			return wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		{
+			v := b[at]
+			if v > 9 {
+				return wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+			}
+			e.At.X = v
+		}
+		at++
+	}
+	since06 := at
+	if len(b) < at+1 {
+		return wire.Error{Message: "MARK", Field: "by.first.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	{
+		v := b[at]
+		if v > 9 {
+			return wire.Error{Message: "MARK", Field: "by.first.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		m.By.First.At.X = v
+	}
+	at++
+	if len(b) < at+1 {
+		return wire.Error{Message: "MARK", Field: "by.ships", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	{
+		n := b[at]
+		if n > 3 {
+			return wire.Error{Message: "MARK", Field: "by.ships", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 3}
+		}
+		m.By.Ships.Len = uint8(n)
+	}
+	at++
+	if len(b) < at+1 {
+		return wire.Error{Message: "MARK", Field: "at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	{
+		v := b[at]
+		if v > 9 {
+			return wire.Error{Message: "MARK", Field: "at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		m.At.X = v
+	}
+	at++
+	for i := range m.By.Ships.Items[:m.By.Ships.Len] {
+		e := &m.By.Ships.Items[i]
+		if len(b) < at+2 {
+			return wire.Error{Message: "MARK", Field: "by.ships.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		}
+		if v := binary.LittleEndian.Uint16(b[at:]); v != 256 {
+			e.Ship.Present = true
+			switch v {
+			case 3:
+				e.Ship.Value = ShipOrz
+			case 7:
+				e.Ship.Value = ShipVux
+			case 255:
+				e.Ship.Value = ShipEmpty
+			default:
+				return wire.Error{Message: "MARK", Field: "by.ships.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+			}
+		}
+		at += 2
+		if len(b) < at+1 {
+			return wire.Error{Message: "MARK", Field: "by.ships.slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		{
+			v := b[at]
+			if v > 1 {
+				return wire.Error{Message: "MARK", Field: "by.ships.slot", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
+			}
+			e.Slot = Slot(v)
+		}
+		at++
+	}
+	if len(b) < at+2 {
+		return wire.Error{Message: "MARK", Field: "by.first.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	if v := binary.BigEndian.Uint16(b[at:]); v != 1 {
+		m.By.First.Ship.Present = true
+		switch v {
+		case 3:
+			m.By.First.Ship.Value = ShipOrz
+		case 7:
+			m.By.First.Ship.Value = ShipVux
+		case 255:
+			m.By.First.Ship.Value = ShipEmpty
+		default:
+			return wire.Error{Message: "MARK", Field: "by.first.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+		}
+	}
+	at += 2
+	if over := (at - since06) % 4; over != 0 {
+		at = min(at+4-over, len(b))
+	}
+	if len(b) < at+3 {
+		return wire.Error{Message: "MARK", Field: "by.first.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 3)}
+	}
+	{
+		v := uint32(b[at]) | uint32(b[at+1])<<8 | uint32(b[at+2])<<16
+		if v > 9 {
+			return wire.Error{Message: "MARK", Field: "by.first.at.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		m.By.First.At.Y = uint8(v)
+	}
+	return wire.Error{}
+}
+
+func encodeMark(dst []byte, start int, m *MarkMessage) ([]byte, wire.Error) {
+	dst = append(dst, byte(ordinal(m.By.First.Loud)))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.At.Y))
+	if int(m.By.Name.Len) > 12 {
+		return dst, wire.Error{Message: "MARK", Field: "by.name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.By.Name.Len), Limit: 12}
+	}
+	dst = append(dst, byte(m.By.Name.Len))
+	if int(m.Marks.Len) > 2 {
+		return dst, wire.Error{Message: "MARK", Field: "marks", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Marks.Len), Limit: 2}
+	}
+	dst = append(dst, byte(m.Marks.Len))
+	{
+		text := m.By.Name.Data[:min(int(m.By.Name.Len), 12)]
+		dst = append(dst, text...)
+	}
+	for i := range m.Marks.Items[:min(int(m.Marks.Len), 2)] {
+		e := &m.Marks.Items[i]
+		dst = append(dst, e.At.Y, byte(ordinal(e.Loud)))
+		if e.Ship.Present {
+			if int(e.Ship.Value) >= 3 {
+				return dst, wire.Error{Message: "MARK", Field: "marks.ship", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Ship.Value), Limit: 2}
+			}
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(shipCodes[e.Ship.Value]))
+		} else {
+			dst = append(dst, 0, 1)
+		}
+		dst = append(dst, e.At.X)
+	}
+	since06 := len(dst) - start
+	dst = append(dst, m.By.First.At.X)
+	if int(m.By.Ships.Len) > 3 {
+		return dst, wire.Error{Message: "MARK", Field: "by.ships", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.By.Ships.Len), Limit: 3}
+	}
+	dst = append(dst, byte(m.By.Ships.Len), m.At.X)
+	for i := range m.By.Ships.Items[:min(int(m.By.Ships.Len), 3)] {
+		e := &m.By.Ships.Items[i]
+		if e.Ship.Present {
+			if int(e.Ship.Value) >= 3 {
+				return dst, wire.Error{Message: "MARK", Field: "by.ships.ship", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Ship.Value), Limit: 2}
+			}
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(shipCodes[e.Ship.Value]))
+		} else {
+			dst = append(dst, 0, 1)
+		}
+		dst = append(dst, byte(e.Slot))
+	}
+	if m.By.First.Ship.Present {
+		if int(m.By.First.Ship.Value) >= 3 {
+			return dst, wire.Error{Message: "MARK", Field: "by.first.ship", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.By.First.Ship.Value), Limit: 2}
+		}
+		dst = binary.BigEndian.AppendUint16(dst, uint16(shipCodes[m.By.First.Ship.Value]))
+	} else {
+		dst = append(dst, 0, 1)
+	}
+	for (len(dst)-start-since06)%4 != 0 {
+		dst = append(dst, 0)
+	}
+	dst = append(dst, byte(uint32(m.By.First.At.Y)), byte(uint32(m.By.First.At.Y)>>8), byte(uint32(m.By.First.At.Y)>>16))
+	return dst, wire.Error{}
+}
+
 // messageIDs are the type numbers.
 var messageIDs = [...]uint8{
 	MessageFleet: 4,
 	MessageName:  1,
 	MessagePut:   2,
 	MessageGot:   3,
+	MessageMark:  5,
 	MessageBye:   9,
 }
 

@@ -12,10 +12,11 @@ const (
 	MessageName
 	MessagePut
 	MessageGot
+	MessageMark
 	MessageBye
 )
 
-var messageKindNames = [...]string{"FLEET", "NAME", "PUT", "GOT", "BYE"}
+var messageKindNames = [...]string{"FLEET", "NAME", "PUT", "GOT", "MARK", "BYE"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string {
@@ -32,6 +33,7 @@ type Message struct {
 	Name  NameMessage  // for MessageName
 	Put   PutMessage   // for MessagePut
 	Got   GotMessage   // for MessageGot
+	Mark  MarkMessage  // for MessageMark
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -60,4 +62,11 @@ type PutMessage struct {
 // GotMessage are the fields of GOT.
 type GotMessage struct {
 	Slot Slot
+}
+
+// MarkMessage are the fields of MARK.
+type MarkMessage struct {
+	By    Program
+	Marks MarkList
+	At    Point
 }

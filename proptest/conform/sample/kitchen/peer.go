@@ -125,14 +125,14 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	case StateIdle:
 		switch ev.Kind {
 		case EventStart:
-			// proptest/conform/testdata/kitchen/spec.yaml:63
+			// proptest/conform/testdata/kitchen/spec.yaml:83
 			fx.fired = append(fx.fired, 0)
 			m.Retry = true
 			fx.start(alarmRetry, 0)
 			fx.send(MessageName).Name = NameMessage{Name: m.Label, Seed: 7}
 			return took(0)
 		case CommandGo:
-			// proptest/conform/testdata/kitchen/spec.yaml:65
+			// proptest/conform/testdata/kitchen/spec.yaml:85
 			holds := m.Own.Present
 			if holds {
 				value := int64(ev.Go.Slot)
@@ -156,7 +156,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 					return m.undo(&old, fx, 1)
 				}
 				m.State = StateBusy
-				// proptest/conform/testdata/kitchen/spec.yaml:78 entry
+				// proptest/conform/testdata/kitchen/spec.yaml:98 entry
 				for i := range uint8(2) {
 					fx.report(ReportMoved).Moved = MovedReport{Slot: Slot(i), Ship: ShipVux}
 				}
@@ -166,7 +166,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 				}
 				return took(1)
 			}
-			// proptest/conform/testdata/kitchen/spec.yaml:69
+			// proptest/conform/testdata/kitchen/spec.yaml:89
 			fx.fired = append(fx.fired, 2)
 			if m.Mode == ModeSlow && !m.Retry {
 				// refused: too slow
@@ -174,7 +174,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			}
 			m.Count = uint8(min(int64(m.Count)+1, 9))
 			m.State = StateBusy
-			// proptest/conform/testdata/kitchen/spec.yaml:78 entry
+			// proptest/conform/testdata/kitchen/spec.yaml:98 entry
 			for i2 := range uint8(2) {
 				fx.report(ReportMoved).Moved = MovedReport{Slot: Slot(i2), Ship: ShipVux}
 			}
@@ -184,7 +184,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(2)
 		case ReceiveFleet:
-			// proptest/conform/testdata/kitchen/spec.yaml:71
+			// proptest/conform/testdata/kitchen/spec.yaml:91
 			fx.fired = append(fx.fired, 3)
 			for range ev.Message.Fleet.Fleet.Items[:ev.Message.Fleet.Fleet.Len] {
 				m.Count = m.Entries.Len
@@ -193,7 +193,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 		case TimerRetry:
 			old := *m
 			m.Retry = false
-			// proptest/conform/testdata/kitchen/spec.yaml:74
+			// proptest/conform/testdata/kitchen/spec.yaml:94
 			all := true
 			for s := range Slot(2) {
 				some := false
@@ -221,17 +221,17 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			}
 			return m.undo(&old, fx, fsm.NoTransition)
 		case EventUp:
-			// proptest/conform/testdata/kitchen/spec.yaml:75
+			// proptest/conform/testdata/kitchen/spec.yaml:95
 			return ignored(5)
 		case EventLost:
-			// proptest/conform/testdata/kitchen/spec.yaml:90
+			// proptest/conform/testdata/kitchen/spec.yaml:110
 			fx.fired = append(fx.fired, 6)
 			m.State = StateOver
-			// proptest/conform/testdata/kitchen/spec.yaml:88 entry
+			// proptest/conform/testdata/kitchen/spec.yaml:108 entry
 			fx.report(ReportOver)
 			return took(6)
 		case ReceivePut:
-			// proptest/conform/testdata/kitchen/spec.yaml:90
+			// proptest/conform/testdata/kitchen/spec.yaml:110
 			old := *m
 			fx.fired = append(fx.fired, 7)
 			if !m.Sync[ev.Message.Put.Slot].receivePut(fx, ev.Message.Put.Slot, ev.Message.Put.Ship, Count(ev.Message.Put.N)) {
@@ -242,21 +242,24 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(7)
 		case ReceiveName:
-			// proptest/conform/testdata/kitchen/spec.yaml:91
+			// proptest/conform/testdata/kitchen/spec.yaml:111
 			return ignored(8)
 		case ReceiveGot:
-			// proptest/conform/testdata/kitchen/spec.yaml:91
+			// proptest/conform/testdata/kitchen/spec.yaml:111
 			return ignored(9)
 		case ReceiveBye:
-			// proptest/conform/testdata/kitchen/spec.yaml:91
+			// proptest/conform/testdata/kitchen/spec.yaml:111
 			return ignored(10)
+		case ReceiveMark:
+			// proptest/conform/testdata/kitchen/spec.yaml:111
+			return ignored(11)
 		}
 	case StateBusy:
 		switch ev.Kind {
 		case ReceiveBye:
-			// proptest/conform/testdata/kitchen/spec.yaml:83
+			// proptest/conform/testdata/kitchen/spec.yaml:103
 			old := *m
-			fx.fired = append(fx.fired, 13)
+			fx.fired = append(fx.fired, 14)
 			for slot := range Slot(2) {
 				if m.Sync[slot].Again {
 					m.Sync[slot].Again = false
@@ -266,63 +269,63 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			}
 			list := m.Entries
 			if !list.dropFirst() {
-				return m.undo(&old, fx, 13)
+				return m.undo(&old, fx, 14)
 			}
 			list2 := list
 			if m.Entries.Len == 0 {
-				return m.undo(&old, fx, 13)
+				return m.undo(&old, fx, 14)
 			}
 			if !list2.add(m.Entries.Items[0]) {
-				return m.undo(&old, fx, 13)
+				return m.undo(&old, fx, 14)
 			}
 			m.Entries = list2
 			m.Seed = 9
 			m.Last = Optional[Slot]{}
 			m.State = StateIdle
-			return took(13)
+			return took(14)
 		case CommandLeave:
-			// proptest/conform/testdata/kitchen/spec.yaml:84
-			fx.fired = append(fx.fired, 14)
+			// proptest/conform/testdata/kitchen/spec.yaml:104
+			fx.fired = append(fx.fired, 15)
 			fx.close()
 			m.State = StateOver
-			// proptest/conform/testdata/kitchen/spec.yaml:88 entry
+			// proptest/conform/testdata/kitchen/spec.yaml:108 entry
 			fx.report(ReportOver)
-			return took(14)
-		case ReceiveGot:
-			// proptest/conform/testdata/kitchen/spec.yaml:85
-			old := *m
-			fx.fired = append(fx.fired, 15)
-			if !m.Sync[ev.Message.Got.Slot].receiveGot(fx, ev.Message.Got.Slot) {
-				return refused(15)
-			}
-			if !m.settle(fx) {
-				return m.undo(&old, fx, 15)
-			}
 			return took(15)
-		case ReceiveName:
-			// proptest/conform/testdata/kitchen/spec.yaml:86
-			return deferred(16)
-		case ReceiveFleet:
-			// proptest/conform/testdata/kitchen/spec.yaml:87
-			return ignored(17)
-		case EventLost:
-			// proptest/conform/testdata/kitchen/spec.yaml:90
-			fx.fired = append(fx.fired, 18)
-			m.State = StateOver
-			// proptest/conform/testdata/kitchen/spec.yaml:88 entry
-			fx.report(ReportOver)
-			return took(18)
-		case ReceivePut:
-			// proptest/conform/testdata/kitchen/spec.yaml:90
+		case ReceiveGot:
+			// proptest/conform/testdata/kitchen/spec.yaml:105
 			old := *m
-			fx.fired = append(fx.fired, 19)
-			if !m.Sync[ev.Message.Put.Slot].receivePut(fx, ev.Message.Put.Slot, ev.Message.Put.Ship, Count(ev.Message.Put.N)) {
-				return refused(19)
+			fx.fired = append(fx.fired, 16)
+			if !m.Sync[ev.Message.Got.Slot].receiveGot(fx, ev.Message.Got.Slot) {
+				return refused(16)
 			}
 			if !m.settle(fx) {
-				return m.undo(&old, fx, 19)
+				return m.undo(&old, fx, 16)
 			}
+			return took(16)
+		case ReceiveName:
+			// proptest/conform/testdata/kitchen/spec.yaml:106
+			return deferred(17)
+		case ReceiveFleet:
+			// proptest/conform/testdata/kitchen/spec.yaml:107
+			return ignored(18)
+		case EventLost:
+			// proptest/conform/testdata/kitchen/spec.yaml:110
+			fx.fired = append(fx.fired, 19)
+			m.State = StateOver
+			// proptest/conform/testdata/kitchen/spec.yaml:108 entry
+			fx.report(ReportOver)
 			return took(19)
+		case ReceivePut:
+			// proptest/conform/testdata/kitchen/spec.yaml:110
+			old := *m
+			fx.fired = append(fx.fired, 20)
+			if !m.Sync[ev.Message.Put.Slot].receivePut(fx, ev.Message.Put.Slot, ev.Message.Put.Ship, Count(ev.Message.Put.N)) {
+				return refused(20)
+			}
+			if !m.settle(fx) {
+				return m.undo(&old, fx, 20)
+			}
+			return took(20)
 		}
 	}
 	switch ev.Kind {
@@ -345,18 +348,18 @@ func (m *Peer) settle(fx *Effects) bool {
 		case StateBusy:
 			switch next.kind {
 			case waitingSyncChanged:
-				// proptest/conform/testdata/kitchen/spec.yaml:81
-				fx.fired = append(fx.fired, 11)
+				// proptest/conform/testdata/kitchen/spec.yaml:101
+				fx.fired = append(fx.fired, 12)
 				m.Own = Optional[Ship]{Present: true, Value: next.syncChanged.value}
 				m.Last = Optional[Slot]{Present: true, Value: next.syncChanged.slot}
 				fx.report(ReportMoved).Moved = MovedReport{Slot: next.syncChanged.slot, Ship: next.syncChanged.value}
 				continue
 			case waitingSyncFinished:
-				// proptest/conform/testdata/kitchen/spec.yaml:82
+				// proptest/conform/testdata/kitchen/spec.yaml:102
 				if m.Sync[next.syncFinished.slot].State == SyncStateDone && m.Lone.State != LoneStateIdle {
-					fx.fired = append(fx.fired, 12)
+					fx.fired = append(fx.fired, 13)
 					m.State = StateOver
-					// proptest/conform/testdata/kitchen/spec.yaml:88 entry
+					// proptest/conform/testdata/kitchen/spec.yaml:108 entry
 					fx.report(ReportOver)
 					continue
 				}

@@ -17,6 +17,7 @@ const (
 	ReceiveName
 	ReceivePut
 	ReceiveGot
+	ReceiveMark
 	ReceiveBye
 	CommandGo
 	CommandLeave
@@ -25,7 +26,7 @@ const (
 	TimerLoneAgain // timer lone.again expired
 )
 
-var eventKindNames = [...]string{"start", "up", "lost", "FLEET", "NAME", "PUT", "GOT", "BYE", "go", "leave", "retry", "sync.again", "lone.again"}
+var eventKindNames = [...]string{"start", "up", "lost", "FLEET", "NAME", "PUT", "GOT", "MARK", "BYE", "go", "leave", "retry", "sync.again", "lone.again"}
 
 // String returns the name as the specification has it.
 func (v EventKind) String() string {
@@ -60,6 +61,8 @@ func (ev *Event) invalid() bool {
 		return ev.Message.Put.Slot > 1 || ev.Message.Put.Ship > 2 || ev.Message.Put.N > 3
 	case ReceiveGot:
 		return ev.Message.Got.Slot > 1
+	case ReceiveMark:
+		return ev.Message.Mark.By.Name.Len > 12 || ev.Message.Mark.By.First.At.X > 9 || ev.Message.Mark.By.First.At.Y > 9 || ev.Message.Mark.By.First.Ship.Present && (ev.Message.Mark.By.First.Ship.Value > 2) || invalidEntries(&ev.Message.Mark.By.Ships) || invalidMarkList(&ev.Message.Mark.Marks) || ev.Message.Mark.At.X > 9 || ev.Message.Mark.At.Y > 9
 	case CommandGo:
 		return ev.Go.Slot > 1
 	}
@@ -94,6 +97,15 @@ func (ev *Event) outside() (field, values string) {
 		switch {
 		case ev.Message.Got.Slot > 1:
 			return "slot", "0..1"
+		}
+	case ReceiveMark:
+		switch {
+		case ev.Message.Mark.By.Name.Len > 12 || ev.Message.Mark.By.First.At.X > 9 || ev.Message.Mark.By.First.At.Y > 9 || ev.Message.Mark.By.First.Ship.Present && (ev.Message.Mark.By.First.Ship.Value > 2) || invalidEntries(&ev.Message.Mark.By.Ships):
+			return "by", "Program"
+		case invalidMarkList(&ev.Message.Mark.Marks):
+			return "marks", "a list of at most 2 of Mark"
+		case ev.Message.Mark.At.X > 9 || ev.Message.Mark.At.Y > 9:
+			return "at", "Point"
 		}
 	case CommandGo:
 		switch {

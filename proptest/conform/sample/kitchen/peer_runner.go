@@ -202,7 +202,7 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 		b = append(b, "].again"...)
 	case TimerLoneAgain:
 		b = append(b, "lone.again"...)
-	case ReceiveFleet, ReceiveName, ReceivePut, ReceiveGot, ReceiveBye:
+	case ReceiveFleet, ReceiveName, ReceivePut, ReceiveGot, ReceiveMark, ReceiveBye:
 		b = appendMessage(b, &ev.Message)
 	}
 	return b
@@ -276,31 +276,32 @@ var info = fsm.Info{
 	Hash:     hash,
 	States:   []string{"idle", "busy", "over"},
 	Final:    []bool{false, false, true},
-	Messages: []string{"FLEET", "NAME", "PUT", "GOT", "BYE"},
+	Messages: []string{"FLEET", "NAME", "PUT", "GOT", "MARK", "BYE"},
 	Commands: []string{"go", "leave"},
 	Reports:  []string{"moved", "over"},
 	Timers:   []string{"retry", "sync.again", "lone.again"},
 	Transitions: []fsm.Transition{
-		{Name: "idle start", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 63, Col: 16},
-		{Name: "idle go/1", From: 0, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 65, Col: 13},
-		{Name: "idle go/2", From: 0, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 69, Col: 13},
-		{Name: "idle FLEET", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 71, Col: 11},
-		{Name: "idle retry", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 74, Col: 16},
-		{Name: "idle up", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 75, Col: 9},
-		{Name: "idle lost", From: 0, To: 2, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 90, Col: 37},
-		{Name: "idle PUT", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 90, Col: 56},
-		{Name: "idle NAME", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 91, Col: 29},
-		{Name: "idle GOT", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 91, Col: 35},
-		{Name: "idle BYE", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 91, Col: 40},
-		{Name: "busy sync.changed", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 81, Col: 23},
-		{Name: "busy sync.finished", From: 1, To: 2, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 82, Col: 24},
-		{Name: "busy BYE", From: 1, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 83, Col: 14},
-		{Name: "busy leave", From: 1, To: 2, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 84, Col: 16},
-		{Name: "busy GOT", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 85, Col: 26},
-		{Name: "busy NAME", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 86, Col: 17},
-		{Name: "busy FLEET", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 87, Col: 18},
-		{Name: "busy lost", From: 1, To: 2, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 90, Col: 37},
-		{Name: "busy PUT", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 90, Col: 56},
+		{Name: "idle start", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 83, Col: 16},
+		{Name: "idle go/1", From: 0, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 85, Col: 13},
+		{Name: "idle go/2", From: 0, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 89, Col: 13},
+		{Name: "idle FLEET", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 91, Col: 11},
+		{Name: "idle retry", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 94, Col: 16},
+		{Name: "idle up", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 95, Col: 9},
+		{Name: "idle lost", From: 0, To: 2, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 110, Col: 37},
+		{Name: "idle PUT", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 110, Col: 56},
+		{Name: "idle NAME", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 111, Col: 29},
+		{Name: "idle GOT", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 111, Col: 35},
+		{Name: "idle BYE", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 111, Col: 40},
+		{Name: "idle MARK", From: 0, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 111, Col: 45},
+		{Name: "busy sync.changed", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 101, Col: 23},
+		{Name: "busy sync.finished", From: 1, To: 2, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 102, Col: 24},
+		{Name: "busy BYE", From: 1, To: 0, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 103, Col: 14},
+		{Name: "busy leave", From: 1, To: 2, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 104, Col: 16},
+		{Name: "busy GOT", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 105, Col: 26},
+		{Name: "busy NAME", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 106, Col: 17},
+		{Name: "busy FLEET", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 107, Col: 18},
+		{Name: "busy lost", From: 1, To: 2, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 110, Col: 37},
+		{Name: "busy PUT", From: 1, To: 1, File: "proptest/conform/testdata/kitchen/spec.yaml", Line: 110, Col: 56},
 	},
 	TickNanos:  20000000,
 	MaxFrame:   maxFrame,
@@ -312,15 +313,15 @@ var info = fsm.Info{
 
 // What each state handles or ignores.
 var legal = [...]string{
-	StateIdle: "start, up, lost, FLEET, NAME, PUT, GOT, BYE, go, retry",
+	StateIdle: "start, up, lost, FLEET, NAME, PUT, GOT, MARK, BYE, go, retry",
 	StateBusy: "lost, FLEET, PUT, GOT, BYE, leave",
 	StateOver: "",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var handles = [...][13]uint16{
+var handles = [...][14]uint16{
 	StateIdle: {EventStart: 1, EventLost: 7, ReceiveFleet: 4, ReceivePut: 8, CommandGo: 2, TimerRetry: 5},
-	StateBusy: {EventLost: 19, ReceivePut: 20, ReceiveGot: 16, ReceiveBye: 14, CommandLeave: 15},
+	StateBusy: {EventLost: 20, ReceivePut: 21, ReceiveGot: 17, ReceiveBye: 15, CommandLeave: 16},
 }
 
 // The events of the messages.
@@ -329,5 +330,6 @@ var receives = [...]EventKind{
 	MessageName:  ReceiveName,
 	MessagePut:   ReceivePut,
 	MessageGot:   ReceiveGot,
+	MessageMark:  ReceiveMark,
 	MessageBye:   ReceiveBye,
 }

@@ -37,6 +37,14 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = append(b, "GOT{slot: "...)
 		b = strconv.AppendInt(b, int64(m.Got.Slot), 10)
 		b = append(b, '}')
+	case MessageMark:
+		b = append(b, "MARK{by: "...)
+		b = appendProgram(b, &m.Mark.By)
+		b = append(b, ", marks: "...)
+		b = appendMarkList(b, &m.Mark.Marks)
+		b = append(b, ", at: "...)
+		b = appendPoint(b, &m.Mark.At)
+		b = append(b, '}')
 	default:
 		b = append(b, m.Kind.String()...)
 	}
@@ -159,6 +167,43 @@ func appendSlotList(b []byte, v *SlotList) []byte {
 	return append(b, ']')
 }
 
+func appendProgram(b []byte, v *Program) []byte {
+	b = append(b, "{name: "...)
+	b = strconv.AppendQuote(b, v.Name.String())
+	if int(v.Name.Len) > len(v.Name.Data) {
+		b = append(b, "..."...)
+	}
+	b = append(b, ", first: "...)
+	b = appendMark(b, &v.First)
+	b = append(b, ", ships: "...)
+	b = appendEntries(b, &v.Ships)
+	b = append(b, '}')
+	return b
+}
+
+func appendMarkList(b []byte, v *MarkList) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendMark(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func appendPoint(b []byte, v *Point) []byte {
+	b = append(b, "{x: "...)
+	b = strconv.AppendInt(b, int64(v.X), 10)
+	b = append(b, ", y: "...)
+	b = strconv.AppendInt(b, int64(v.Y), 10)
+	b = append(b, '}')
+	return b
+}
+
 func appendGrid(b []byte, v *Grid) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -200,6 +245,21 @@ func appendEntry(b []byte, v *Entry) []byte {
 	} else {
 		b = append(b, "none"...)
 	}
+	b = append(b, '}')
+	return b
+}
+
+func appendMark(b []byte, v *Mark) []byte {
+	b = append(b, "{at: "...)
+	b = appendPoint(b, &v.At)
+	b = append(b, ", ship: "...)
+	if v.Ship.Present {
+		b = append(b, v.Ship.Value.String()...)
+	} else {
+		b = append(b, "none"...)
+	}
+	b = append(b, ", loud: "...)
+	b = strconv.AppendBool(b, v.Loud)
 	b = append(b, '}')
 	return b
 }

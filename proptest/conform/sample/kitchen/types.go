@@ -12,7 +12,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV2
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "f1150e01c3d75a26e1bdcb6cfacbf4a6bcf43f2630909bddc8d044b840c12761"
+const hash = "378d1e7929c461d9fa0514a49566720ceb372ed1dc3f6a16bcfcbe2c53d7c72a"
 
 // Slot is a number in 0..1.
 // a place.
@@ -98,8 +98,18 @@ type Grid [2][2]Ship
 // Slots is a set: bit i stands for the type's value number i.
 type Slots uint64
 
-// Seed is carried and compared, never computed with.
-type Seed uint32
+// Point is a record.
+type Point struct {
+	X uint8
+	Y uint8
+}
+
+// Mark is a record.
+type Mark struct {
+	At   Point
+	Ship Optional[Ship]
+	Loud bool
+}
 
 // Name is a text of at most 12 bytes. Bytes of Data from Len on are 0.
 type Name struct {
@@ -122,10 +132,26 @@ func nameOf(s string) Name {
 	return t
 }
 
+// Program is a record.
+type Program struct {
+	Name  Name
+	First Mark
+	Ships Entries
+}
+
+// Seed is carried and compared, never computed with.
+type Seed uint32
+
 // SlotList is a list of at most 2. Items from Len on are zero.
 type SlotList struct {
 	Len   uint8
 	Items [2]Slot
+}
+
+// MarkList is a list of at most 2. Items from Len on are zero.
+type MarkList struct {
+	Len   uint8
+	Items [2]Mark
 }
 
 // Count is a number in 0..3.
@@ -151,6 +177,19 @@ func invalidSlotList(v *SlotList) bool {
 	}
 	for i := range v.Items[:v.Len] {
 		if v.Items[i] > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidMarkList says whether some element is none of its type.
+func invalidMarkList(v *MarkList) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].At.X > 9 || v.Items[i].At.Y > 9 || v.Items[i].Ship.Present && (v.Items[i].Ship.Value > 2) {
 			return true
 		}
 	}

@@ -168,11 +168,11 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var peerEvents = fsm.Events{
-	// proptest/conform/testdata/datagram/spec.yaml:37
+	// proptest/conform/testdata/datagram/spec.yaml:60
 	{Name: "idle go", Src: []string{"idle"}, Dst: "idle"},
-	// proptest/conform/testdata/datagram/spec.yaml:38
+	// proptest/conform/testdata/datagram/spec.yaml:61
 	{Name: "idle ASK", Src: []string{"idle"}, Dst: "idle"},
-	// proptest/conform/testdata/datagram/spec.yaml:39
+	// proptest/conform/testdata/datagram/spec.yaml:62
 	{Name: "idle ANSWER", Src: []string{"idle"}, Dst: "idle"},
 }
 
@@ -182,5 +182,6 @@ var peerNames = [...]string{
 	"idle ASK",
 	"idle ANSWER",
 	"idle LISTED",
+	"idle NESTED",
 	"idle BYE",
 }

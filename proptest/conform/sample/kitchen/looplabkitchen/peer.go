@@ -165,33 +165,33 @@ func (p *Peer) after(_ context.Context, e *fsm.Event) {
 
 // The transitions of the specification as events of the FSM.
 var peerEvents = fsm.Events{
-	// proptest/conform/testdata/kitchen/spec.yaml:63
-	{Name: "idle start", Src: []string{"idle"}, Dst: "idle"},
-	// proptest/conform/testdata/kitchen/spec.yaml:65
-	{Name: "idle go/1", Src: []string{"idle"}, Dst: "busy"},
-	// proptest/conform/testdata/kitchen/spec.yaml:69
-	{Name: "idle go/2", Src: []string{"idle"}, Dst: "busy"},
-	// proptest/conform/testdata/kitchen/spec.yaml:71
-	{Name: "idle FLEET", Src: []string{"idle"}, Dst: "idle"},
-	// proptest/conform/testdata/kitchen/spec.yaml:74
-	{Name: "idle retry", Src: []string{"idle"}, Dst: "idle"},
-	// proptest/conform/testdata/kitchen/spec.yaml:90
-	{Name: "idle lost", Src: []string{"idle"}, Dst: "over"},
-	// proptest/conform/testdata/kitchen/spec.yaml:90
-	{Name: "idle PUT", Src: []string{"idle"}, Dst: "idle"},
-	// proptest/conform/testdata/kitchen/spec.yaml:81
-	{Name: "busy sync.changed", Src: []string{"busy"}, Dst: "busy"},
-	// proptest/conform/testdata/kitchen/spec.yaml:82
-	{Name: "busy sync.finished", Src: []string{"busy"}, Dst: "over"},
 	// proptest/conform/testdata/kitchen/spec.yaml:83
-	{Name: "busy BYE", Src: []string{"busy"}, Dst: "idle"},
-	// proptest/conform/testdata/kitchen/spec.yaml:84
-	{Name: "busy leave", Src: []string{"busy"}, Dst: "over"},
+	{Name: "idle start", Src: []string{"idle"}, Dst: "idle"},
 	// proptest/conform/testdata/kitchen/spec.yaml:85
+	{Name: "idle go/1", Src: []string{"idle"}, Dst: "busy"},
+	// proptest/conform/testdata/kitchen/spec.yaml:89
+	{Name: "idle go/2", Src: []string{"idle"}, Dst: "busy"},
+	// proptest/conform/testdata/kitchen/spec.yaml:91
+	{Name: "idle FLEET", Src: []string{"idle"}, Dst: "idle"},
+	// proptest/conform/testdata/kitchen/spec.yaml:94
+	{Name: "idle retry", Src: []string{"idle"}, Dst: "idle"},
+	// proptest/conform/testdata/kitchen/spec.yaml:110
+	{Name: "idle lost", Src: []string{"idle"}, Dst: "over"},
+	// proptest/conform/testdata/kitchen/spec.yaml:110
+	{Name: "idle PUT", Src: []string{"idle"}, Dst: "idle"},
+	// proptest/conform/testdata/kitchen/spec.yaml:101
+	{Name: "busy sync.changed", Src: []string{"busy"}, Dst: "busy"},
+	// proptest/conform/testdata/kitchen/spec.yaml:102
+	{Name: "busy sync.finished", Src: []string{"busy"}, Dst: "over"},
+	// proptest/conform/testdata/kitchen/spec.yaml:103
+	{Name: "busy BYE", Src: []string{"busy"}, Dst: "idle"},
+	// proptest/conform/testdata/kitchen/spec.yaml:104
+	{Name: "busy leave", Src: []string{"busy"}, Dst: "over"},
+	// proptest/conform/testdata/kitchen/spec.yaml:105
 	{Name: "busy GOT", Src: []string{"busy"}, Dst: "busy"},
-	// proptest/conform/testdata/kitchen/spec.yaml:90
+	// proptest/conform/testdata/kitchen/spec.yaml:110
 	{Name: "busy lost", Src: []string{"busy"}, Dst: "over"},
-	// proptest/conform/testdata/kitchen/spec.yaml:90
+	// proptest/conform/testdata/kitchen/spec.yaml:110
 	{Name: "busy PUT", Src: []string{"busy"}, Dst: "busy"},
 }
 
@@ -208,6 +208,7 @@ var peerNames = [...]string{
 	"idle NAME",
 	"idle GOT",
 	"idle BYE",
+	"idle MARK",
 	"busy sync.changed",
 	"busy sync.finished",
 	"busy BYE",
