@@ -2,6 +2,10 @@ package diag
 
 // declarationCodes are about declarations.
 var declarationCodes = []Info{
+	{Code: "FSM032", Title: "begins at the low bound", Warning: true,
+		Text: "Without `init` a variable begins with its type's zero, and that of a range is its low bound: of `-48..48` it is -48. For ranges that contain 0 and begin " +
+			"below it, also those of a record's fields and an array's elements, say what is meant.",
+		Example: "roles:\n  peer:\n    vars: {sum: -48..48}\n    states:\n      busy:\n        HELLO: {when: sum < 48, set: {sum: sum + 1}}\n        DATA: {goto: done}\n"},
 	{Code: "FSM040", Title: "name is taken",
 		Text: "A role has three sets of names: events (messages, commands, timers, start, up, lost), values (params, vars, timers, parts, states) and " +
 			"reports. Within each all names differ, and a field of an event must not hide a value of a role that handles the event.",

@@ -1,6 +1,6 @@
 // Package lint finds what is right by the language and hardly meant: cases that guards leave
 // out or cover twice, branches that are never taken, assignments that can leave their range,
-// timers and messages that come to nothing. It is a function of the model alone and
+// timers and messages that come to nothing, variables that begin below 0 without a word. It is a function of the model alone and
 // decides by trying values: what it says it has an example for, and where there are too
 // many values it says nothing. Start from [Protocol].
 package lint
@@ -53,6 +53,7 @@ func (l *linter) warn(code string, at diag.Span, format string, args ...any) *di
 }
 
 func (l *linter) machine(m *model.Machine) {
+	l.beginnings(m)
 	strs := &interp.Strings{}
 	args := make([][]int64, len(m.Params))
 	for i, p := range m.Params {

@@ -164,6 +164,41 @@ func TestFlow(t *testing.T) {
 	}
 }
 
+// TestBeginnings: a range that has 0 and begins below it wants an init.
+func TestBeginnings(t *testing.T) {
+	for _, c := range []struct{ variable, want, hint string }{
+		{"sum: -48..48", "FSM032 the variable `sum` begins at -48, the low bound of -48..48, and not at 0", "write `{type: -48..48, init: 0}`; if it is meant so, `init: -48` says it"},
+		{"sum: Low", "FSM032 the variable `sum` begins at -5, the low bound of Low, and not at 0", "write `{type: Low, init: 0}`"},
+		{"sum: {type: -48..48, init: 0}", "", ""},
+		{"sum: {type: -48..48, init: -48}", "", ""},
+		{"sum: {type: -48..48, kept: true}", "FSM032 the variable `sum` begins at -48", "write `{type: "},
+		{"sum: 0..48", "", ""},
+		{"sum: 3..48", "", ""},
+		{"sum: -48..-1", "", ""},
+		{"sum: Low?", "", ""},
+		{"sum: {list: Low, max: 3}", "", ""},
+		{"sum: {array: Low, of: bool}", "", ""},
+		{"sum: {map: bool, of: Low}", "", ""},
+		{"sum: {array: Side, of: Low}", "FSM032 `sum[…]` begins at -5, the low bound of Low, and not at 0", "write `init: \"[0 for k in Side]\"`"},
+		{"sum: {array: Side, of: Way}", "FSM032 `sum[…].point.y` begins at -5", "say with `init` what it begins with"},
+		{"sum: Way", "FSM032 `sum.point.y` begins at -5", "say with `init` what it begins with"},
+	} {
+		text := "protocol: demo\ntypes: {Low: -5..0, Side: 0..1, Point: {record: {x: 0..3, y: Low}}, Way: {record: {name: bool, point: Point}}}\n" +
+			"roles:\n  peer:\n    vars: {" + c.variable + "}\n    initial: s\n    states: {s: {}}\n"
+		p, l := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}})
+		if p == nil {
+			t.Fatal(l.Error())
+		}
+		got, hint := "", ""
+		for _, d := range lint.Protocol(p) {
+			got, hint = got+d.Code+" "+d.Message, hint+d.Hint
+		}
+		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || !strings.HasPrefix(hint, c.hint) {
+			t.Errorf("%s\n gives %q, %q, not %q, %q", c.variable, got, hint, c.want, c.hint)
+		}
+	}
+}
+
 // TestOnce: a common handler stands for several states; what is wrong with it is said once.
 func TestOnce(t *testing.T) {
 	got := lints(t, "", "    common: [{on: {M: {when: n > 3}}}]")
