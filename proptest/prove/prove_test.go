@@ -222,10 +222,14 @@ checks:
     claims:
       one: {reachable: b.s1 && empty(), why: with two under way it is too late}
       all: {reachable: b.s2 && empty(), why: more can be sent and everything received}
+      early: {reachable: b.s1 && empty(), when: b.s0 && empty(), why: at the beginning it is not too late}
+      never: {reachable: b.s1 && empty(), when: a.open && b.s2 && b.s0, why: nobody is asked}
+      late: {reachable: b.s1 && empty(), when: b.s0, why: but later it is}
+      two: {reachable: b.s1 && empty(), when: len(a -> b) == 2, why: and with two under way}
 `
 
 // TestStrategy: a way must exist whatever the length of the channel is. With one message under way the goal of
-// the first claim is near, with two it is lost.
+// the first claim is near, with two it is lost. A claim with a condition asks only where that may hold.
 func TestStrategy(t *testing.T) {
 	load := func(name string) (*model.Protocol, error) {
 		p, list := compile.Load("spec.yaml", compile.Options{Check: name, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(stream)}}})
@@ -235,7 +239,7 @@ func TestStrategy(t *testing.T) {
 		return p, nil
 	}
 	r, _ := run(t, load, "pair", Options{})
-	for name, want := range map[string]string{"one": NotEstablished, "all": Proved} {
+	for name, want := range map[string]string{"one": NotEstablished, "all": Proved, "early": Proved, "never": Proved, "late": NotEstablished, "two": NotEstablished} {
 		i := slices.IndexFunc(r.Claims, func(c Claim) bool { return c.Name == name })
 		if r.Claims[i].Result != want || r.Method != ByCollapse {
 			t.Errorf("%s: %s", name, r.Text(false))

@@ -50,6 +50,8 @@ func randomSpec(r *rand.Rand) string {
       either: {always: "a.s2 => !b.s1 || !empty(b -> a)", why: a condition on states and lengths}
       back: {reachable: a.s0 && b.s0, why: a way back}
       idle: {reachable: "empty(a -> b) && !a.s1", why: a way to an empty channel}
+      near: {reachable: a.s0 && b.s0, when: "len(a -> b) == 1 || b.s1", why: a way back from some of them}
+      next: {reachable: "empty(a -> b) && !a.s1", when: a.s2, why: a way from one state}
 `)
 	return b.String()
 }

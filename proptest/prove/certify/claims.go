@@ -72,6 +72,12 @@ func (v *verifier) holds(e model.Expr) bool {
 	return err == nil && t == Yes
 }
 
+// may says whether a condition holds of something that the configuration stands for, as far as is known.
+func (v *verifier) may(e model.Expr) bool {
+	t, err := v.eval.Truth(e, nil, nil)
+	return err != nil || t != No
+}
+
 // Condition is what an always or agree claim says, as one expression.
 func Condition(c *model.Claim) model.Expr {
 	all := c.Expr

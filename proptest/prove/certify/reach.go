@@ -13,19 +13,20 @@ import (
 // meanwhile, so it cannot go on for ever.
 type way []int
 
-// reachable verifies that from everything the certificate stands for a configuration where goal holds can
-// be reached. A configuration of the certificate is good if goal holds of all that it stands for, or if one of its ways leads
-// to good ones only.
+// reachable verifies that from everything the certificate stands for, or of that everything where the claim's `when` holds,
+// a configuration where goal holds can be reached. A configuration of the certificate is good if goal holds of all that
+// it stands for, or if one of its ways leads to good ones only. Where it is sure that `when` does not hold it need not be good.
 func (v *verifier) reachable(c *model.Claim) {
 	if v.ways == nil {
 		v.findWays()
 	}
-	good := make([]bool, len(v.ways))
+	good, asked := make([]bool, len(v.ways)), make([]bool, len(v.ways))
 	left := len(good)
 	for n := range good {
 		v.at = n
 		v.locals, v.words = v.configuration(n)
 		v.claimView()
+		asked[n] = c.When == nil || v.may(c.When)
 		if good[n] = v.holds(c.Expr); good[n] {
 			left--
 		}
@@ -40,9 +41,17 @@ func (v *verifier) reachable(c *model.Claim) {
 			}
 		}
 	}
-	if n := slices.Index(good, false); n >= 0 {
-		v.at = n
-		v.breaks(c.Name, fmt.Sprintf("no way to it is known from here (and from %d more)", left-1))
+	first, more := -1, -1
+	for n := range good {
+		if asked[n] && !good[n] {
+			if more++; first < 0 {
+				first = n
+			}
+		}
+	}
+	if first >= 0 {
+		v.at = first
+		v.breaks(c.Name, fmt.Sprintf("no way to it is known from here (and from %d more)", more))
 	}
 }
 
