@@ -26,6 +26,53 @@ func load(spec string) scenario.Load {
 	}
 }
 
+const session = `protocol: small
+roles:
+  session:
+    vars: {number: 0..9}
+    commands: {accept: {fields: {n: 0..9}}, leave: }
+    reports: {left: , gone: {fields: {n: 0..9}}}
+    initial: fresh
+    states:
+      fresh:
+        entry: [{set: {number: 0}}]
+        accept: {set: {number: n}, goto: listed}
+      listed:
+        leave: {do: [{report: left}, {report: "gone{n: number}"}], goto: fresh}
+  server:
+    commands: {enter: {fields: {n: 0..9}}, leave: }
+    reports: {left: {fields: {id: 0..9}}, gone: {fields: {id: 0..9}}}
+    parts: {session: {machine: session}}
+    initial: up
+    states:
+      up:
+        enter: {run: "session.accept{n}"}
+        leave: {run: session.leave}
+        session.left: {report: "left{id: session.number}"}
+        session.gone: {report: "gone{id: n}"}
+checks: {one: {instances: {a: server}}}
+`
+
+// A part's report is handled behind the entry of the part's new state: what is read then is what is there
+// afterwards, and what the report carries is as it was.
+func TestReportsComeBehindTheEntry(t *testing.T) {
+	spec := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(spec, []byte(session), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := scenario.Parse(strings.NewReader("a enter{n: 7}\na leave\n----\na: enter{n: 7}  up (session fresh → listed)\na: leave  up (session listed → fresh), report left{id: 0}, report gone{id: 7}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, wrong, err := scenario.Run(blocks, load(spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range wrong {
+		t.Error(cmp.Diff(w.Want, w.Got))
+	}
+}
+
 // Every scenario beside a specification says what happens.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("../../specs/*/scenarios/*.txt")
