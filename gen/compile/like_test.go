@@ -1,11 +1,55 @@
 package compile
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/parley-go/parley/gen/model"
 )
+
+// TestLikeBelow: `like` is written out file by file. What a variant says of a check does not reach those that are like it in
+// the file below; they follow where the variant says so of them, too.
+func TestLikeBelow(t *testing.T) {
+	const base = `protocol: small
+messages: {A: }
+roles:
+  peer: {commands: {go: }, initial: off, states: {off: {go: {send: A, goto: lit}, A: ignore}, lit: {A: ignore}}}
+checks:
+  two:
+    doc: both
+    instances: {a: peer, b: peer}
+    claims: {lit: {sometimes: a.lit}, off: {sometimes: a.off}}
+    quiet: a.lit
+  few: {like: two, doc: fewer, claims: {off: null}}
+`
+	const two = "protocol: small\nextends: base.yaml\nchecks:\n  two: {quiet: b.lit, claims: {third: {sometimes: b.lit}}}\n"
+	for over, want := range map[string]string{
+		two: "two both b.lit: lit off third; few fewer a.lit: lit; ",
+		two + "  few: {like: two, doc: fewer, claims: {off: null}}\n":     "two both b.lit: lit off third; few fewer b.lit: lit third; ",
+		two + "  few: {like: two}\n":                                      "two both b.lit: lit off third; few both b.lit: lit off third; ",
+		two + "  few: {claims: {fourth: {sometimes: b.off}}}\n":           "two both b.lit: lit off third; few fewer a.lit: lit fourth; ",
+		two + "  new: {like: few, claims: {fifth: {sometimes: b.off}}}\n": "two both b.lit: lit off third; few fewer a.lit: lit; new fewer a.lit: lit fifth; ",
+	} {
+		p, found := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(over)}, "base.yaml": {Data: []byte(base)}}})
+		if p == nil {
+			t.Fatal(found)
+		}
+		var got strings.Builder
+		for _, c := range p.Checks {
+			fmt.Fprintf(&got, "%s %s %s:", c.Name, c.Doc, model.ExprString(c.Quiet))
+			for _, claim := range c.Claims {
+				got.WriteString(" " + claim.Name)
+			}
+			got.WriteString("; ")
+		}
+		if got.String() != want {
+			t.Errorf("%s gives\n%s, not\n%s", over, got.String(), want)
+		}
+	}
+}
 
 // TestLike: a check that is like another one, also one that the file removes or that is like a third one, is the check that
 // one would have written out.
