@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -53,6 +54,8 @@ type naive struct {
 	depth map[string]int
 	confs []*conf
 	succ  map[string][]naiveStep
+	// erring are the configurations in which a step is an error: any, and one that is not spontaneous.
+	erring [2]map[string]bool
 	// avoidable are the claims about the future that fail; how long the
 	// shortest example is is not computed.
 	avoidable map[string]bool
@@ -103,6 +106,7 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 		}
 		if s.Fault != nil {
 			n.found.add(fmt.Sprintf("%v %d", s.Fault.Kind, s.Label), d+1)
+			n.err(c, is)
 			return nil, true
 		}
 		o := base.clone()
@@ -117,6 +121,7 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 					return nil, false
 				}
 				n.found.add(fmt.Sprintf("%v %d", ChannelOverflow, s.Label), d+1)
+				n.err(c, is)
 				return nil, true
 			}
 			o.words[m.Channel] = append(o.words[m.Channel], m.Msg)
@@ -146,6 +151,16 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 	}
 	if !moved {
 		n.stuck(c, d)
+	}
+}
+
+func (n *naive) err(c *conf, is naiveStep) {
+	if n.erring[0] == nil {
+		n.erring = [2]map[string]bool{{}, {}}
+	}
+	n.erring[0][c.key()] = true
+	if !is.spontaneous {
+		n.erring[1][c.key()] = true
 	}
 }
 
@@ -262,6 +277,8 @@ func foundBy(r *Result) naiveFind {
 	for _, v := range r.Violations {
 		switch {
 		case v.Kind == ClaimViolated && v.Trace == nil && len(v.End.Locals) == 0:
+		case v.Kind == ClaimViolated && v.Cut:
+			f.add(fmt.Sprintf("claim %d cut", v.Claim), len(v.Trace))
 		case v.Kind == ClaimViolated:
 			f.add(fmt.Sprintf("claim %d", v.Claim), len(v.Trace))
 		case v.Kind == Deadlock:
@@ -290,11 +307,12 @@ func TestAgainstNaive(t *testing.T) {
 			r := mustRun(t, sys, opt)
 			found, avoidable := foundBy(r), map[string]bool{}
 			for i, c := range sys.Claims {
-				if name := fmt.Sprintf("claim %d", i); c.Kind >= LeadsTo && c.Kind <= Eventually {
-					if _, ok := found[name]; ok {
+				name := fmt.Sprintf("claim %d", i)
+				for _, as := range []string{name, name + " cut"} {
+					if _, ok := found[as]; ok && c.Kind >= LeadsTo && c.Kind <= Eventually {
 						avoidable[name] = true
+						delete(found, as)
 					}
-					delete(found, name)
 				}
 			}
 			got := fmt.Sprint(r.Configurations, r.Steps, r.Depth, r.Levels, r.LabelCount, r.Faults, found, avoidable)
@@ -320,15 +338,24 @@ func (n *naive) possible() {
 		}
 		switch cl.Kind {
 		case Possible:
-			n.reach(i, held)
+			// What is violated whatever comes behind errors is found first.
+			certain := maps.Clone(held)
+			erring := n.erring[0]
+			if cl.Calm {
+				erring = n.erring[1]
+			}
+			maps.Copy(certain, erring)
+			if !n.reach(i, certain, "") {
+				n.reach(i, held, " cut")
+			}
 		case LeadsTo, Eventually:
 			n.avoid(i, held)
 		}
 	}
 }
 
-// reach: from which configurations can one that held be reached.
-func (n *naive) reach(i int, good map[string]bool) {
+// reach: from which configurations can one that is good be reached; whether there are others.
+func (n *naive) reach(i int, good map[string]bool, how string) (bad bool) {
 	for changed := true; changed; {
 		changed = false
 		for _, c := range n.confs {
@@ -341,9 +368,11 @@ func (n *naive) reach(i int, good map[string]bool) {
 	}
 	for _, c := range n.confs {
 		if !good[c.key()] {
-			n.found.add(fmt.Sprintf("claim %d", i), n.depth[c.key()])
+			n.found.add(fmt.Sprintf("claim %d%s", i, how), n.depth[c.key()])
+			bad = true
 		}
 	}
+	return bad
 }
 
 // avoid: from which configurations can a run, fair or not, never meet one that

@@ -26,7 +26,9 @@ func tcpSide(t *testing.T, conn *net.TCPConn, cfg tcp.Config) (*driver.Driver[ru
 			switch {
 			case up:
 			case why == io.EOF, errors.Is(why, transport.ErrReset), errors.Is(why, transport.ErrQueueFull):
-				seen <- "lost: " + strings.SplitN(why.Error(), "\n", 2)[0]
+				text, _, _ := strings.Cut(why.Error(), "\n")
+				text, _, _ = strings.Cut(text, " (") // what the system says of it, where it is the system that noticed
+				seen <- "lost: " + text
 			default:
 				seen <- "lost: other"
 			}
