@@ -104,6 +104,8 @@ func TestHostile(t *testing.T) {
 		"wide":       {one("protocol: x\ntypes: {A: {array: u16, of: {array: u16, of: {array: u16, of: bool}}}}\n"), "spec.yaml", "FSM042"},
 		"many":       {one("protocol: x\ntypes: {A: {list: {list: {list: u32, max: 4000}, max: 4000}, max: 4000}}\n"), "spec.yaml", "FSM042"},
 		"parts":      {deepParts, "p12.yaml", "FSM042"},
+		"dots":       {one("protocol: x\ntypes: {A: {record: {b: bool}}}\nwire: {header: [type: u8], max: 9}\nmessages: {M: {id: 1, fields: {a: A}, wire: [" + strings.Repeat("a.", 250000) + "b: u8, " + strings.Repeat("b.", 200000) + "b: u8]}}\n"), "spec.yaml", "FSM076"},
+		"records":    {one(recordChain(3000)), "spec.yaml", "FSM072"},
 		"folder":     {fstest.MapFS{"spec.yaml/x": {}}, "spec.yaml", "FSM001"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,6 +118,18 @@ func TestHostile(t *testing.T) {
 			t.Errorf("no %s: %.300s", c.code, l.Error())
 		})
 	}
+}
+
+// recordChain is a record in a record in a record, of the innermost of which one field is on the wire.
+func recordChain(n int) string {
+	var b strings.Builder
+	b.WriteString("protocol: x\ntypes:\n  T0: {record: {a: bool, b: bool}}\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  T%d: {record: {a: T%d}}\n", i+1, i)
+	}
+	path := strings.Repeat("a.", n+1)
+	fmt.Fprintf(&b, "wire: {header: [type: u8], max: 9}\nmessages: {M: {id: 1, fields: {a: T%d}, wire: [%sa: u8, %sc: u8]}, N: {id: 2, fields: {a: T%d}, wire: [%sa: u8]}}\n", n, path, path, n, path)
+	return b.String()
 }
 
 // nested is a list in a list in a list, without brackets.

@@ -10,27 +10,40 @@ import (
 )
 
 // lookup finds what an item names: a field, or `record.field`, however deep. A field of a record becomes one
-// of its own, with the path that leads there; it is the same one each time.
+// of its own, with the path that leads there; it is the same one each time. It is nil if there is none.
 func (w *wireWriter) lookup(name string) *model.Field {
-	f, known := w.fields[name]
-	record, last, dotted := cutLast(name)
-	if known || !dotted {
+	if f := w.fields[name]; f != nil || !strings.Contains(name, ".") {
 		return f
 	}
-	owner := w.lookup(record)
-	if owner == nil || owner.Type.Kind != model.KindRecord {
+	path, _, whole := w.follow(name)
+	if !whole {
 		return nil
 	}
-	part := fieldNamed(owner.Type.Fields, last)
-	if part == nil {
-		return nil
+	inner := *path[len(path)-1]
+	inner.Name, inner.Path, inner.Offset = name, path, 0
+	for _, f := range path {
+		inner.Offset += f.Offset
 	}
-	inner := *part
-	inner.Name = name
-	inner.Offset = owner.Offset + part.Offset
-	inner.Path = append(slices.Clone(pathOf(owner)), part)
 	w.fields[name] = &inner
 	return &inner
+}
+
+// follow goes from record to record as far as a name leads, and says whether that is all of it; else rest is what is
+// left of it.
+func (w *wireWriter) follow(name string) (path []*model.Field, rest string, whole bool) {
+	first, rest, more := strings.Cut(name, ".")
+	f := w.fields[first]
+	for f != nil {
+		path = append(path, f)
+		if !more || f.Type.Kind != model.KindRecord {
+			return path, rest, !more
+		}
+		step, behind, again := strings.Cut(rest, ".")
+		if f = fieldNamed(f.Type.Fields, step); f != nil {
+			rest, more = behind, again
+		}
+	}
+	return path, rest, false
 }
 
 // pathOf returns the fields that lead to a field of a message, itself last.
@@ -61,14 +74,12 @@ func cutLast(name string) (front, last string, dotted bool) {
 // known lists what an item that names something unknown may have meant.
 func (w *wireWriter) known(name string) []string {
 	out := sortedKeys(w.fields)
-	front, _, dotted := cutLast(name)
-	for dotted && w.lookup(front) == nil {
-		front, _, dotted = cutLast(front)
+	path, rest, whole := w.follow(name)
+	if len(path) == 0 || whole {
+		return out
 	}
-	if f := w.lookup(front); dotted && f.Type.Kind == model.KindRecord {
-		for _, part := range f.Type.Fields {
-			out = append(out, front+"."+part.Name)
-		}
+	for _, part := range path[len(path)-1].Type.Fields {
+		out = append(out, strings.TrimSuffix(name, rest)+part.Name)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -76,17 +87,17 @@ func (w *wireWriter) known(name string) []string {
 
 // noRecord reports an item that selects a field where there is no record.
 func (w *wireWriter) noRecord(e ast.Entry, name string) bool {
-	for front, _, dotted := cutLast(name); dotted; front, _, dotted = cutLast(front) {
-		if f := w.lookup(front); f != nil {
-			if f.Type.Kind == model.KindRecord || f.Name == "" {
-				return false
-			}
-			w.r.Errorf("FSM076", e.Key.Span(), "%s is %s, no record of which an item could name a field", diag.Quote(front), describe(f.Type)).
-				See(f.Span, "declared here")
-			return true
-		}
+	path, rest, whole := w.follow(name)
+	if len(path) == 0 || whole {
+		return false
 	}
-	return false
+	f := path[len(path)-1]
+	if f.Type.Kind == model.KindRecord || f.Name == "" {
+		return false
+	}
+	w.r.Errorf("FSM076", e.Key.Span(), "%s is %s, no record of which an item could name a field", diag.Quote(strings.TrimSuffix(name, "."+rest)), describe(f.Type)).
+		See(f.Span, "declared here")
+	return true
 }
 
 // unplaced calls missing for each field that the items do not place, a record none of whose fields is placed as
