@@ -26,7 +26,7 @@ var checkCodes = []Info{
 			"mentions `up` or `lost` is checked without losses, copies and overtaking.",
 		Example: "checks:\n  pair:\n    faults: {restart: {a: 1}}\n"},
 	{Code: "FSM088", Title: "time that cannot be counted",
-		Text: "Time passes in beats; where messages can be lost, copied or overtaken they take at most one. `within` is a bound on a `leadsTo` in a check that has `time`.",
+		Text:    "Time passes in beats; where messages can be lost, copied or overtaken they take at most one. `within` is a bound on a `leadsTo` in a check that has `time`.",
 		Example: "checks:\n  pair:\n    claims:\n      soon: {leadsTo: a.done, when: a.idle, within: 100}\n"},
 	{Code: "FSM086", Title: "unknown constant",
 		Text:    "The constant to be replaced does not exist.",
