@@ -155,8 +155,7 @@ func (k *completer) openKeys() {
 	case last == "environment":
 		k.declared(k.names, "", symbols.Command)
 	case k.at(0) == "messages" && k.at(2) == "wire":
-		k.declared(k.names, k.at(1), symbols.Field)
-		k.add(completeKeyword, "wire item", "", "pad", "const", "align", "count", "each")
+		k.wireItems()
 	}
 }
 

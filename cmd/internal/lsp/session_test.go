@@ -284,6 +284,13 @@ func TestCompletion(t *testing.T) {
 		{"      x: {sometimes: \"a.idle && a.own[1] == orz\"}\n", "      x:\n        ", "      x:\n        |", []string{"always", "sometimes"}, []string{"a"}},
 		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: }}\n    initial: a\n    states: {a: {}}\n", "machine: |", []string{"peer"}, []string{"idle"}},
 		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: peer}}\n    initial: a\n    states: {a: {BUY: {run: sub.}}}\n", "run: sub.|", []string{"LIST", "buy"}, []string{"idle"}},
+		{"offer.price: u8, ", "offer.price: u8, : u8, ", "u8, |: u8", []string{"offer", "pad", "each"}, []string{"slot", "price", "entry"}},
+		{"offer.price: u8", "offer.: u8", "offer.|: u8", []string{"price", "entry"}, []string{"offer", "slot", "pad"}},
+		{"offer.entry.ship", "offer.entry.", "offer.entry.|: u8", []string{"ship", "slot"}, []string{"price", "pad"}},
+		{"offer.entry.ship", "offer.entry.slot.", "offer.entry.slot.|: u8", nil, []string{"slot", "price", "pad"}},
+		{"[slot: u8, ship: u8]", "[slot: u8, : u8]", "[slot: u8, |: u8]", []string{"ship", "slot", "pad"}, []string{"all", "offer", "item"}},
+		{"{list: Entry, max: 4}}, wire: [count all: u16, each all: [slot: u8, ship: u8]", "{list: Slot, max: 4}}, wire: [count all: u16, each all: [i: u8]", "each all: [i|: u8]", []string{"item", "pad"}, []string{"all"}},
+		{"count all: u16", "count a: u16", "count a|: u16", []string{"all"}, []string{"pad"}},
 		{"wire: {header", "wire: {order: , header", "order: |", []string{"big", "little"}, nil},
 	} {
 		version++
