@@ -25,6 +25,9 @@ type Trace struct {
 	Refused, Malformed, Unavailable int
 	// Cut: the record ends in the middle of a line.
 	Cut bool
+	// Unclosed: the record was read to its end, and its last whole line is no trace.Closed. The program ended before its
+	// driver, so that steps may be missing behind it.
+	Unclosed bool
 	// Deviation is where the record is no run of the machine; nil if it is one.
 	Deviation *Deviation
 	// State and Machine are where the record ends (or deviates), with what is legal there.
@@ -60,10 +63,11 @@ func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
 	}
 	c.value = slices.Clone(c.value)
 	var s trace.Step
+	closed := false
 	for {
 		switch err := r.Next(&s); {
 		case err == io.EOF:
-			c.out.Cut = r.Truncated()
+			c.out.Cut, c.out.Unclosed = r.Truncated(), !closed
 			return c.finish(), nil
 		case err != nil:
 			return c.finish(), err
@@ -73,6 +77,7 @@ func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
 			return c.finish(), nil
 		}
 		c.out.Steps++
+		closed = s.Kind == trace.Closed
 	}
 }
 

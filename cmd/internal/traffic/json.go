@@ -72,6 +72,8 @@ type (
 		State     string   `json:"state"`
 		Machine   string   `json:"machine"`
 		Legal     []string `json:"legal"`
+		Cut       bool     `json:"cut,omitempty"`      // the last line was not whole
+		Unclosed  bool     `json:"unclosed,omitempty"` // the closing line is missing: steps may be, too
 		Line      int      `json:"deviation_line,omitempty"`
 		Event     string   `json:"deviation_event,omitempty"`
 		Reason    string   `json:"deviation_reason,omitempty"`
@@ -97,7 +99,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	}
 	if t := r.Trace; t != nil {
 		j := &jsonTrace{Protocol: t.Header.Protocol, Role: t.Header.Role, Instance: t.Header.Instance, Steps: t.Steps, Frames: t.Frames,
-			Refused: t.Refused, Malformed: t.Malformed, Unavail: t.Unavailable, State: t.State, Machine: t.Machine, Legal: t.Legal}
+			Refused: t.Refused, Malformed: t.Malformed, Unavail: t.Unavailable, State: t.State, Machine: t.Machine, Legal: t.Legal,
+			Cut: t.Cut, Unclosed: t.Unclosed}
 		if d := t.Deviation; d != nil {
 			j.Line, j.Event, j.Reason = d.Line, d.Event, d.Reason
 		}

@@ -172,6 +172,9 @@ func (r *Report) traceText(w io.Writer) {
 	if t.Cut {
 		fmt.Fprintln(w, "  the last line is cut off and was left out")
 	}
+	if t.Unclosed {
+		fmt.Fprintln(w, "  the record has no closing line: steps behind it may be missing (wait for Done before the program ends)")
+	}
 	if d := t.Deviation; d != nil {
 		fmt.Fprintf(w, "  line %d, %s: %s\n    the machine was in %s\n      %s\n      legal there: %s\n",
 			d.Line, d.Event, d.Reason, t.State, t.Machine, strings.Join(t.Legal, ", "))

@@ -147,7 +147,44 @@ func TestRecordsOfOthers(t *testing.T) {
 func TestACutRecordIsARunAsFarAsItGoes(t *testing.T) {
 	good := record(t)
 	r, err := replayTrace(t, good[:len(good)-20])
-	if err != nil || !r.Accepted() || !r.Trace.Cut {
+	if err != nil || !r.Accepted() || !r.Trace.Cut || !r.Trace.Unclosed {
 		t.Errorf("%v %+v", err, r)
+	}
+}
+
+// A program that does not wait for its driver leaves a record whose last lines were never written. What is there is a run,
+// and the report says that it may not be all.
+func TestARecordWithoutItsEndSaysSo(t *testing.T) {
+	whole := record(t)
+	lines := strings.SplitAfter(whole, "\n")
+	lines = lines[:len(lines)-1] // behind the last newline is nothing
+	for _, test := range []struct {
+		name     string
+		lines    []string
+		unclosed bool
+	}{
+		{"whole", lines, false},
+		{"without the closing line", lines[:len(lines)-1], true},
+		{"without half of its steps", lines[:len(lines)/2], true},
+		{"the header alone", lines[:1], true},
+	} {
+		r, err := replayTrace(t, strings.Join(test.lines, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text, data strings.Builder
+		r.WriteText(&text, false)
+		if err := r.WriteJSON(&data); err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Contains(text.String(), "  the record has no closing line: steps behind it may be missing (wait for Done before the program ends)\n")
+		field := strings.Contains(data.String(), `"unclosed": true`)
+		if said != test.unclosed || field != test.unclosed || !r.Accepted() {
+			t.Errorf("%s: accepted %v\n%s%s", test.name, r.Accepted(), text.String(), data.String())
+		}
+	}
+	wrong := strings.Replace(strings.Join(lines[:len(lines)-1], ""), `"after":"open"`, `"after":"changed"`, 1)
+	if r, err := replayTrace(t, wrong); err != nil || r.Accepted() || r.Trace.Unclosed {
+		t.Errorf("a record that was not read to its end: %v %+v", err, r.Trace)
 	}
 }
