@@ -36,7 +36,8 @@ func generateCommand() *cobra.Command {
 		Short: "Generate Go packages from specifications",
 		Long: `Generate writes one Go package for each specification, in a folder of its own under --out: the machine of
 every role, its runner, and the codecs of the messages. Only files that change are written, and each is named; files that
-it wrote before and that no specification gives any more are removed. Other files are left alone.
+it wrote before and that no specification gives any more are removed. Other files are left alone: if one of them, or the package of
+another specification, is in the way, nothing is written.
 
 A SPEC is a file, a pattern, or a folder, which stands for the spec.yaml in it or in its folders. With --check nothing is written: each stale, missing or orphaned file is listed.
 
@@ -45,7 +46,7 @@ cannot be read or written.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if _, err := os.Stat(specsFolder); err != nil {
-					return fmt.Errorf("name a specification: there is no folder %s here", specsFolder)
+					return fmt.Errorf("name a specification, such as fsmgen generate hello/spec.yaml: there is no folder %s here", specsFolder)
 				}
 				args = []string{specsFolder}
 			}
@@ -87,6 +88,9 @@ func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 		return err
 	}
 	changes, err := compareTree(f.out, packages)
+	if err == nil {
+		err = notOurs(f.out, packages, changes)
+	}
 	if err != nil {
 		return err
 	}
@@ -128,6 +132,7 @@ func soundFiles(args []string) []string {
 // generated is one package: its folder under --out and its files.
 type generated struct {
 	dir, spec string
+	file      string // the specification as it was named
 	files     map[string][]byte
 }
 
@@ -161,7 +166,7 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 			}
 			return nil, cli.Findings()
 		}
-		out = append(out, generated{dir: o.Package, spec: o.Origin(), files: files})
+		out = append(out, generated{dir: o.Package, spec: o.Origin(), file: spec, files: files})
 	}
 	found.Sort()
 	if err := found.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {

@@ -74,15 +74,20 @@ func orphaned(content []byte, specs map[string]bool) bool {
 	if specs[spec] {
 		return true
 	}
-	file, _, _ := strings.Cut(spec, golang.ForCheck)
+	_, err := os.Stat(specIn(spec))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// specIn is the file that a header names.
+func specIn(header string) string {
+	file, _, _ := strings.Cut(header, golang.ForCheck)
 	at := filepath.FromSlash(file)
 	if wd, err := os.Getwd(); err == nil {
 		if root, ok := moduleRoot(wd); ok {
 			at = filepath.Join(root, at)
 		}
 	}
-	_, err := os.Stat(at)
-	return errors.Is(err, fs.ErrNotExist)
+	return at
 }
 
 // applyChanges writes and removes files and names each. A file appears whole or not at all.
