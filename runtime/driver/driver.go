@@ -159,14 +159,14 @@ func (d *Driver[R]) Done() <-chan struct{} { return d.ended }
 
 // Do has the owner run f, which must call exactly one command method of the
 // runner and return its result, and waits for it. If ctx ends before f has
-// begun, f is never run and the error is ctx's; once begun, the step is carried out to
-// its end. A refused command is a Result of fsm.Refused and an *Error.
+// begun, f is never run and the error wraps ctx's, and says so if Run was not called; once begun, the step is carried out to
+// its end. A refused command is a Result of fsm.Refused and an *Error; one that was never run is fsm.NotRun and another error.
 func (d *Driver[R]) Do(ctx context.Context, f func(R) fsm.Result) (fsm.Result, error) {
 	c := d.calls.Get().(*call)
 	c.state.Store(callPending)
 	err := d.ask(ctx, item[R]{cmd: f, call: c}, c)
 	if err != nil {
-		return fsm.Result{}, err
+		return fsm.Result{Code: fsm.NotRun, Transition: fsm.NoTransition}, err
 	}
 	res, err := c.res, c.err
 	d.calls.Put(c)
@@ -191,7 +191,7 @@ func (d *Driver[R]) ask(ctx context.Context, it item[R], c *call) error {
 		select {
 		case d.mailbox <- it:
 		case <-ctx.Done():
-			return ctx.Err()
+			return d.givenUp(ctx)
 		case <-d.done:
 			return ErrStopped
 		}
@@ -202,7 +202,7 @@ func (d *Driver[R]) ask(ctx context.Context, it item[R], c *call) error {
 		return nil
 	case <-ctx.Done():
 		if c.state.CompareAndSwap(callPending, callCancelled) {
-			return ctx.Err()
+			return d.givenUp(ctx)
 		}
 	case <-d.done:
 		if c.state.CompareAndSwap(callPending, callCancelled) {
@@ -211,6 +211,14 @@ func (d *Driver[R]) ask(ctx context.Context, it item[R], c *call) error {
 	}
 	<-c.done // it has begun, so it will end
 	return nil
+}
+
+// givenUp is the error for one who has waited for the owner until ctx ended.
+func (d *Driver[R]) givenUp(ctx context.Context) error {
+	if d.started.Load() {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: the driver does not run yet, so nobody carries out what is asked of it (call Run, in a goroutine of its own)", ctx.Err())
 }
 
 // Post queues f like Do and returns at once. Handlers use it to give commands: f

@@ -3,6 +3,7 @@ package driver_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -59,8 +60,8 @@ func TestMailboxFull(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := a.Do(ctx, barrier); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Do: %v", err)
+		if res, err := a.Do(ctx, barrier); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "does not run yet") || res.String() != "not run" {
+			t.Errorf("Do: %v, %v", res, err)
 		}
 		a.run(t.Context())
 		synctest.Wait()
@@ -72,8 +73,8 @@ func TestMailboxFull(t *testing.T) {
 		if err := a.Post(barrier); err != driver.ErrStopped {
 			t.Errorf("Post after the end: %v", err)
 		}
-		if _, err := a.Do(t.Context(), barrier); err != driver.ErrStopped {
-			t.Errorf("Do after the end: %v", err)
+		if res, err := a.Do(t.Context(), barrier); err != driver.ErrStopped || res.String() != "not run" {
+			t.Errorf("Do after the end: %v, %v", res, err)
 		}
 		if err := a.Run(t.Context()); err != driver.ErrRunning {
 			t.Errorf("second Run: %v", err)
@@ -89,12 +90,15 @@ func TestDoCancelled(t *testing.T) {
 		var ran atomic.Bool
 		result := make(chan error)
 		go func() {
-			_, err := a.Do(ctx, func(r runner) fsm.Result { ran.Store(true); return r.Barrier() })
+			res, err := a.Do(ctx, func(r runner) fsm.Result { ran.Store(true); return r.Barrier() })
+			if res.Code != fsm.NotRun || res.Transition != fsm.NoTransition {
+				t.Errorf("the result is %v", res)
+			}
 			result <- err
 		}()
 		synctest.Wait()
 		cancel()
-		if err := <-result; err != context.Canceled {
+		if err := <-result; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "call Run") {
 			t.Errorf("got %v", err)
 		}
 		a.run(t.Context())
@@ -102,6 +106,15 @@ func TestDoCancelled(t *testing.T) {
 		if ran.Load() {
 			t.Error("the command ran")
 		}
+		over, cancel := context.WithCancel(t.Context())
+		held := make(chan struct{})
+		go a.Read(t.Context(), func(runner) { <-held })
+		synctest.Wait()
+		cancel()
+		if res, err := a.Do(over, barrier); err != context.Canceled || res.Code != fsm.NotRun {
+			t.Errorf("while the driver runs: %v, %v", res, err)
+		}
+		close(held)
 		a.Stop()
 		<-a.Done()
 	})

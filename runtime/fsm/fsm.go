@@ -28,6 +28,9 @@ const (
 	// specification refuses it by a `refuse` statement. The machine is
 	// unchanged and the effect list is empty.
 	Refused
+	// NotRun: the event never came to the machine, because its driver did not run or the caller did not wait. No
+	// machine returns it; a driver does, with an error that says why.
+	NotRun
 )
 
 // String returns the name of c in lower case.
@@ -41,6 +44,8 @@ func (c Code) String() string {
 		return "deferred"
 	case Refused:
 		return "refused"
+	case NotRun:
+		return "not run"
 	}
 	return "invalid"
 }

@@ -9,6 +9,7 @@ func TestResultString(t *testing.T) {
 		{Deferred, 65534}:       "deferred, transition 65534",
 		{Refused, 7}:            "refused, transition 7",
 		{Refused, NoTransition}: "refused",
+		{NotRun, NoTransition}:  "not run",
 		{Code(9), NoTransition}: "invalid",
 	} {
 		if got := r.String(); got != want {
