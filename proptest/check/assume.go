@@ -14,6 +14,7 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	out := []string{s.channelWords(res)}
 	out = append(out, s.replaced(base)...)
 	out = append(out, s.domainWords(base)...)
+	out = append(out, s.carriedInPlace()...)
 	for _, env := range s.Check.Rules {
 		out = append(out, ruleWords(env))
 	}
