@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ func init() { commands = append(commands, exportCommand) }
 
 const exportLong = `Export writes a specification for another program, to standard output or the file of -o.
 
-  promela    one check as a model for Spin; with reductions off Spin visits the same configurations as fsmgen check
+  promela    one check as a model for Spin (spin is the same); with reductions off Spin visits the same configurations as fsmgen check
   mermaid    a role as a state diagram for pages that show Mermaid (--role; runs: fsmviz --seq --format mermaid)
   json       everything that the specification says, checked and written out
   wireshark  the wire format as a dissector for Wireshark and tshark, in Lua (--port, --transport)
@@ -48,13 +49,16 @@ var exporters = map[string]func(spec string, o *exportFlags, cmd *cobra.Command)
 func exportCommand() *cobra.Command {
 	var o exportFlags
 	c := &cobra.Command{
-		Use:   "export SPEC",
+		Use:   "export SPEC --to LANGUAGE",
 		Short: "Write a specification for another program: Spin, Mermaid, JSON, Wireshark",
 		Long:  exportLong,
-		Args:  cli.Args(false, "a specification"),
+		Args:  exportArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			write, ok := exporters[o.to]
-			if !ok {
+			write, ok := exporters[language(o.to)]
+			switch {
+			case o.to == "":
+				return fmt.Errorf("say with --to which language: there are %s; such as: fsmgen export %s --to promela", strings.Join(exporterNames(), ", "), args[0])
+			case !ok:
 				return fmt.Errorf("--to %q: there are %s", o.to, strings.Join(exporterNames(), ", "))
 			}
 			spec, err := cli.SpecFile(args[0])
@@ -81,6 +85,28 @@ func exportCommand() *cobra.Command {
 	f.IntVar(&o.port, "port", 0, "for wireshark: the `number` of the port")
 	f.StringVarP(&o.out, "out", "o", "", "the `file` to write (default: standard output)")
 	return c
+}
+
+// language is the name in [exporters] of what somebody asks for: programs are known by their own names.
+func language(name string) string {
+	if strings.EqualFold(name, "spin") {
+		return "promela"
+	}
+	return strings.ToLower(name)
+}
+
+// exportArgs wants one specification. A language before it was meant for --to.
+func exportArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 && exporters[language(args[0])] != nil {
+		if _, err := os.Stat(args[0]); err != nil {
+			spec := strings.Join(args[1:], " ")
+			if spec == "" {
+				spec = "SPEC"
+			}
+			return fmt.Errorf("the language stands behind --to; write: fsmgen export %s --to %s", spec, language(args[0]))
+		}
+	}
+	return cli.Args(false, "a specification")(c, args)
 }
 
 func exporterNames() []string {

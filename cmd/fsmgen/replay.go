@@ -55,6 +55,9 @@ func replayFiles(ctx context.Context, cmd *cobra.Command, spec string, files []s
 	if err != nil {
 		return err
 	}
+	if run := cli.RunIn(spec); run != "" {
+		return fmt.Errorf("%s is %s, and the specification comes first; write: fsmgen replay %s %[1]s", spec, run, orSpec(files))
+	}
 	p, diags := compile.Load(spec, compile.Options{})
 	if p == nil {
 		return errors.Join(cli.Rejected(diags), diags.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
@@ -84,4 +87,12 @@ func replayFiles(ctx context.Context, cmd *cobra.Command, spec string, files []s
 		return &cli.Error{Code: code}
 	}
 	return nil
+}
+
+// orSpec is the only file there is if it may be the specification, else SPEC.
+func orSpec(files []string) string {
+	if len(files) == 1 && cli.RunIn(files[0]) == "" {
+		return files[0]
+	}
+	return "SPEC"
 }

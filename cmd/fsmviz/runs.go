@@ -98,7 +98,7 @@ func (o options) checkSteps(file string, data []byte, c *graph.Chart) error {
 	switch {
 	case o.steps == "":
 		return nil
-	case !isRecord(data):
+	case !cli.IsRecord(data):
 		return usage("--steps is for records; %s is a chart, which is drawn as a whole", file)
 	case len(c.Steps) == 0:
 		return usage("--steps %s: the last line of %s is %d", o.steps, file, bytes.Count(bytes.TrimSpace(data), []byte("\n")))
@@ -119,7 +119,7 @@ func stretch(text string) (first, last int, err error) {
 
 // readRun reads a chart or a record, whose first line says that it is one.
 func readRun(data []byte, first, last int) (*graph.Chart, error) {
-	if isRecord(data) {
+	if cli.IsRecord(data) {
 		r, err := trace.NewReader(bytes.NewReader(data))
 		if err != nil {
 			return nil, err
@@ -129,19 +129,16 @@ func readRun(data []byte, first, last int) (*graph.Chart, error) {
 	return graph.ParseChart(data)
 }
 
-// beside names the chart of a run of which somebody took the text.
+// beside says what to draw instead: a specification as one, the chart of a run of which somebody took the text.
 func beside(file string) string {
+	if ending := filepath.Ext(file); ending == ".yaml" || ending == ".yml" {
+		return "; a specification is drawn without --seq: fsmviz " + file
+	}
 	chart := strings.TrimSuffix(file, ".txt") + ".json"
 	if _, err := os.Stat(chart); err != nil || !strings.HasSuffix(file, ".txt") {
 		return ""
 	}
 	return "; this is the run as text, its chart is " + chart
-}
-
-func isRecord(data []byte) bool {
-	line, _, _ := bytes.Cut(data, []byte("\n"))
-	var head struct{ Parley string }
-	return json.Unmarshal(line, &head) == nil && head.Parley == "trace"
 }
 
 func drawChart(c *graph.Chart, format string) []byte {

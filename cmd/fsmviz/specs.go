@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/picture"
+	"github.com/parley-go/parley/gen/graph"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -27,6 +29,9 @@ func drawSpecs(ctx context.Context, w *writer, files []string, o options) error 
 		file, err := cli.SpecFile(arg)
 		if err != nil {
 			return err
+		}
+		if run := runIn(file); run != "" {
+			return usage("%s is %s, not a specification; it is drawn with --seq: fsmviz --seq %[1]s", file, run)
 		}
 		p, err := load(w.stderr, file)
 		if err != nil {
@@ -62,6 +67,24 @@ func drawSpecs(ctx context.Context, w *writer, files []string, o options) error 
 		return usage("%v; DOT was written instead", noDot)
 	}
 	return nil
+}
+
+// runIn says which kind of run that --seq draws a file is, "" if none.
+func runIn(file string) string {
+	if cli.RunIn(file) == "a record" {
+		return "a record"
+	}
+	if info, err := os.Stat(file); err != nil || filepath.Ext(file) != ".json" || info.Size() > maxRun {
+		return ""
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	if _, err := graph.ParseChart(data); err != nil {
+		return ""
+	}
+	return "a chart of a run"
 }
 
 func (o options) specFormat(w *writer) (string, error) {

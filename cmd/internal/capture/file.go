@@ -33,6 +33,9 @@ type source struct {
 	limit  *limitReader
 }
 
+// ErrNoCapture is what a file is that begins as no packet capture does.
+var ErrNoCapture = errors.New("not a pcap or pcapng file")
+
 // errFileLimit marks the place where MaxFileBytes ended the file.
 var errFileLimit = errors.New("limit of the file size")
 
@@ -74,7 +77,7 @@ func openFile(r io.Reader, maxBytes int64) (*source, error) {
 		case len(magic) == 0:
 			return nil, errors.New("the capture file is empty")
 		}
-		return nil, fmt.Errorf("not a pcap or pcapng file: it has only %d bytes", len(magic))
+		return nil, fmt.Errorf("%w: it has only %d bytes", ErrNoCapture, len(magic))
 	}
 	src := &source{limit: limit}
 	switch binary.LittleEndian.Uint32(magic) {
@@ -86,7 +89,7 @@ func openFile(r io.Reader, maxBytes int64) (*source, error) {
 		if magic[0] == 0x1f && magic[1] == 0x8b {
 			return nil, errors.New("the capture file is compressed with gzip; unpack it first")
 		}
-		return nil, fmt.Errorf("not a pcap or pcapng file: it begins with the bytes %x", magic)
+		return nil, fmt.Errorf("%w: it begins with the bytes %x", ErrNoCapture, magic)
 	}
 	if err != nil {
 		return nil, src.explain(0, err)

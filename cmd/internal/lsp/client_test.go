@@ -184,7 +184,11 @@ func (c *client) places(method, file, pattern string) []string {
 func (c *client) labels(file, pattern string) []string {
 	c.t.Helper()
 	var l completionList
-	if err := json.Unmarshal(c.call("textDocument/completion", c.at(file, pattern)), &l); err != nil {
+	raw := c.call("textDocument/completion", c.at(file, pattern))
+	if strings.Contains(string(raw), marker[:4]) {
+		c.t.Errorf("behind %s the marker of the search is shown: %s", pattern, raw)
+	}
+	if err := json.Unmarshal(raw, &l); err != nil {
 		c.t.Fatal(err)
 	}
 	var out []string

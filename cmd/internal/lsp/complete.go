@@ -33,14 +33,16 @@ func (s *server) completion(d *document, p place) (any, error) {
 	for to < len(d.src.Text) && isWord(d.src.Text[to]) {
 		to++
 	}
+	word := string(d.src.Text[from:to])
 	r := rangeOf(d.src, d.src.Span(from, to))
 	seen := map[string]bool{}
 	kept := out.Items[:0]
 	for i, it := range out.Items {
-		if seen[it.Label] || len(kept) == maxItems {
+		if seen[it.Label] || len(kept) == maxItems || strings.Contains(it.Label, marker) {
 			continue
 		}
 		seen[it.Label] = true
+		it.Detail, it.Doc = unmarked(it.Detail, word), unmarked(it.Doc, word)
 		it.TextEdit = &textEdit{r, it.Label + insert(c.key)}
 		it.Sort = fmt.Sprintf("%04d", i)
 		kept = append(kept, it)

@@ -56,6 +56,19 @@ func locate(root *ast.Node, off int) (cursor, bool) {
 // marker stands for what is being written while the text around it is parsed.
 const marker = "zzCursorzz"
 
+// unmarked puts the word that is being written back where a text quotes the marker, which may have been cut off at its end.
+func unmarked(text, word string) string {
+	text = strings.ReplaceAll(text, marker, word)
+	if head, cut := strings.CutSuffix(text, "…"); cut {
+		for n := len(marker) - 1; n > 1; n-- {
+			if strings.HasSuffix(head, marker[:n]) {
+				return head[:len(head)-n] + "…"
+			}
+		}
+	}
+	return text
+}
+
 // atMarker parses a text in which the word before off is replaced by the marker, in the
 // ways that could make it YAML, and finds the marker.
 func atMarker(src *ast.Source, off int) (c cursor, root *ast.Node, before string, ok bool) {

@@ -122,12 +122,20 @@ func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o O
 	if err != nil {
 		var limit *capture.LimitError
 		if c.Packets == 0 || errors.As(err, &limit) {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w%s", file, err, orRecord(err))
 		}
 		r.Damage = err.Error()
 	}
 	r.Capture = c
 	return r, r.capture(ctx, p, c, o)
+}
+
+// orRecord names what else is read, where a file is neither.
+func orRecord(err error) string {
+	if errors.Is(err, capture.ErrNoCapture) {
+		return "; records (.jsonl) are read, too"
+	}
+	return ""
 }
 
 func (r *Report) trace(p *model.Protocol, b *bufio.Reader) error {
