@@ -16,23 +16,48 @@ type layouter struct {
 	depth  int
 }
 
-// layout renders a message's frame with byte offsets, "" if the protocol has no wire format.
+// layout renders a message's frame with byte offsets, or its line; "" if the protocol has no wire format.
 func layout(p *model.Protocol, m *model.Message) string {
-	if p.Wire == nil {
+	switch {
+	case p.Wire == nil:
 		return ""
+	case p.Wire.Lines:
+		return lineLayout(m)
 	}
-	l := &layouter{}
-	fmt.Fprintf(&l.b, "\n%s\n\n| offset | bytes | |\n|---|---|---|\n", frameLength(m))
-	l.items(p.Wire.Header, m)
-	l.items(m.Layout, m)
-	return l.b.String()
+	return layOut(p, m).b.String()
 }
 
-func frameLength(m *model.Message) string {
-	if m.MinLen == m.MaxLen {
-		return fmt.Sprintf("frame of %d bytes", m.MinLen)
+// lineLayout is a line as the specification writes it.
+func lineLayout(m *model.Message) string {
+	var b strings.Builder
+	for i := range m.Line {
+		part := &m.Line[i]
+		if len(part.Path) == 0 {
+			b.WriteString(part.Text)
+			continue
+		}
+		var names []string
+		for _, f := range part.Path {
+			names = append(names, f.Name)
+		}
+		b.WriteString("{" + strings.Join(names, ".") + "}")
 	}
-	return fmt.Sprintf("frame of %d to %d bytes", m.MinLen, m.MaxLen)
+	return fmt.Sprintf("\nline of %s, its end included\n\n`%s`\n", length(m), b.String())
+}
+
+func layOut(p *model.Protocol, m *model.Message) *layouter {
+	l := &layouter{}
+	fmt.Fprintf(&l.b, "\nframe of %s\n\n| offset | bytes | |\n|---|---|---|\n", length(m))
+	l.items(p.Wire.Header, m)
+	l.items(m.Layout, m)
+	return l
+}
+
+func length(m *model.Message) string {
+	if m.MinLen == m.MaxLen {
+		return fmt.Sprintf("%d bytes", m.MinLen)
+	}
+	return fmt.Sprintf("%d to %d bytes", m.MinLen, m.MaxLen)
 }
 
 func (l *layouter) row(bytes int, size, what string) {
@@ -75,6 +100,15 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 				what += fmt.Sprintf(" (%d: none)", it.None)
 			}
 			l.number(it.Bits, it.Little, what)
+		case *model.WireChecksum:
+			l.number(32, it.Little, "CRC-32 of the frame")
+		case *model.WireSequence:
+			l.number(it.Bits, it.Little, "counted up by the link")
+		case *model.WireAddress:
+			l.row(it.Bytes, fmt.Sprint(it.Bytes), fieldName(it.Field)+", as an address, put in by the link")
+		case *model.WirePresent:
+			n := int(it.Field.Type.Index.Count())
+			l.row(n, fmt.Sprint(n), "for each of "+fieldName(it.Field)+" whether it is there")
 		case *model.WirePad:
 			l.row(it.Bytes, fmt.Sprint(it.Bytes), "padding")
 		case *model.WireAlign:
@@ -88,11 +122,7 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 		case *model.WireCount:
 			l.number(it.Bits, it.Little, "count of "+fieldName(it.Field))
 		case *model.WireEach:
-			l.row(0, "…", fmt.Sprintf("%s, for each of at most %d:", fieldName(it.Field), it.Field.Type.Cap))
-			l.depth++
-			l.items(it.Items, m)
-			l.depth--
-			l.varies = true
+			l.each(it, m)
 		case *model.WireBytes:
 			l.text(it)
 		case *model.WireValue:
@@ -100,6 +130,26 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 			l.varies = true
 		}
 	}
+}
+
+// each writes what is there for each element, and goes on behind all of them.
+func (l *layouter) each(it *model.WireEach, m *model.Message) {
+	head, size, all := fieldName(it.Field)+", for each", "…", 0
+	switch {
+	case it.Rows > 0:
+		all, size = it.Rows*it.RowBytes, fmt.Sprintf("%d × %d", it.Rows, it.RowBytes)
+		head = fieldName(it.Field) + ", in each of always so many rows"
+	case it.Field.Type.Kind == model.KindArray:
+		head += fmt.Sprintf(" of %d", it.Field.Type.Index.Count())
+	default:
+		head += fmt.Sprintf(" of at most %d", it.Field.Type.Cap)
+	}
+	l.row(all, size, head+":")
+	before := l.varies
+	l.depth++
+	l.items(it.Items, m)
+	l.depth--
+	l.varies = before || it.Rows == 0
 }
 
 func (l *layouter) text(it *model.WireBytes) {
