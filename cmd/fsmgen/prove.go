@@ -229,10 +229,18 @@ func verifyCertificate(cmd *cobra.Command, file, spec string) error {
 		lift = ", without " + map[string]string{"lengths": "what rules say about lengths", "rules": "environment rules"}[r.Lift]
 	}
 	if r.Values > 0 {
-		lift += fmt.Sprintf(", %d values of each opaque type", r.Values)
+		lift += fmt.Sprintf(", %s of each opaque type", diag.Counted(r.Values, "value"))
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s is accepted: check %s of %s, channels without a bound%s\n", file, r.Check, r.Spec, lift)
-	fmt.Fprintf(cmd.OutOrStdout(), "  %d configurations hold the beginning and are closed under %d steps\n", r.Configurations, r.Steps)
+	fmt.Fprintf(cmd.OutOrStdout(), "  %s and closed under %s\n", holding(r.Configurations), diag.Counted(r.Steps, "step"))
 	fmt.Fprintf(cmd.OutOrStdout(), "  proved: %s\n", strings.Join(r.Claims, ", "))
 	return nil
+}
+
+// holding says what a certificate's configurations are.
+func holding(n int) string {
+	if n == 1 {
+		return "1 configuration holds the beginning and is"
+	}
+	return fmt.Sprintf("%d configurations hold the beginning and are", n)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,18 +50,47 @@ Exit code 0: all say what happens. 1: some say something else. 2: a file cannot 
 // loader compiles a specification for its checks, the first one for "".
 func loader(spec string, cmd *cobra.Command) scenario.Load {
 	return func(check string) (*model.Protocol, error) {
-		p, diags := compile.Load(spec, compile.Options{Check: check})
-		if p != nil && check == "" && len(p.Checks) > 0 {
-			p, diags = compile.Load(spec, compile.Options{Check: p.Checks[0].Name})
-		}
-		if p == nil {
-			if err := diags.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
-				return nil, err
+		if check == "" {
+			names := checkNames(spec)
+			if len(names) > 0 {
+				check = names[0]
 			}
-			return nil, cli.Rejected(diags)
 		}
-		return p, nil
+		p, diags := compile.Load(spec, compile.Options{Check: check})
+		if p != nil {
+			return p, nil
+		}
+		if slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == "FSM085" }) {
+			return nil, noCheck(spec, check) // its place is in the scenario, not in the specification
+		}
+		if err := diags.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
+			return nil, err
+		}
+		return nil, cli.Rejected(diags)
 	}
+}
+
+// checkNames are the checks of a specification, none if it has errors.
+func checkNames(spec string) []string {
+	var names []string
+	if p, _ := compile.Load(spec, compile.Options{}); p != nil {
+		for _, c := range p.Checks {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// noCheck says which checks there are.
+func noCheck(spec, check string) error {
+	names := checkNames(spec)
+	switch near := diag.Nearest(check, names); {
+	case len(names) == 0:
+		return fmt.Errorf("%s has no check %s", spec, check)
+	case near != "":
+		return fmt.Errorf("%s has no check %s; did you mean %s? The checks are %s", spec, check, near, strings.Join(names, ", "))
+	}
+	return fmt.Errorf("%s has no check %s; the checks are %s", spec, check, strings.Join(names, ", "))
 }
 
 func runScenarios(cmd *cobra.Command, spec string, files []string, update bool) error {
@@ -71,12 +102,12 @@ func runScenarios(cmd *cobra.Command, spec string, files []string, update bool) 
 		}
 		switch {
 		case len(wrong) == 0:
-			fmt.Fprintf(cmd.OutOrStdout(), "ok      %s (%d blocks)\n", name, len(got))
+			fmt.Fprintf(cmd.OutOrStdout(), "ok      %s (%s)\n", name, diag.Counted(len(got), "block"))
 		case update:
 			if err := os.WriteFile(name, []byte(scenario.Format(got)), 0o644); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "updated %s (%d blocks)\n", name, len(wrong))
+			fmt.Fprintf(cmd.OutOrStdout(), "updated %s (%s)\n", name, diag.Counted(len(wrong), "block"))
 		default:
 			differ++
 			for _, w := range wrong {

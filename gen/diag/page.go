@@ -67,6 +67,9 @@ func Page() string {
 	return b.String()
 }
 
+// Wrap breaks a text into lines for a terminal.
+func Wrap(text string) string { return wrap(text, 78) }
+
 // wrap breaks a text into lines of at most width characters.
 func wrap(text string, width int) string {
 	var b strings.Builder

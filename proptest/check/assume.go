@@ -164,7 +164,7 @@ func ruleWords(env *model.EnvRule) string {
 		text += " only where " + model.ExprString(env.When)
 	}
 	if env.Times > 0 {
-		text += fmt.Sprintf(", at most %d times by each instance", env.Times)
+		text += ", at most " + counted(env.Times, "time") + " by each instance"
 	}
 	return text
 }

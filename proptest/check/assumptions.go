@@ -124,7 +124,7 @@ func (n *Need) text(b *strings.Builder) {
 	case Needed:
 		fmt.Fprintf(b, ". If %s, %s no longer %s\n", n.Fault, strings.Join(names, ", "), holdWord(len(names)))
 	case NotNeeded:
-		fmt.Fprintf(b, ". Even if %s, everything that holds still does (%s configurations)\n", n.Fault, thousands(n.Configurations))
+		fmt.Fprintf(b, ". Even if %s, everything that holds still does (%s %s)\n", n.Fault, thousands(n.Configurations), oneOr(int(min(n.Configurations, 2)), "configuration", "configurations"))
 	default:
 		fmt.Fprintf(b, ". If %s: %s\n", n.Fault, n.Why)
 	}

@@ -291,9 +291,11 @@ func (l *limits) expr(e model.Expr) {
 // limitWords say which limits had no part in the result.
 func limitWords(list []Limit) []string {
 	var out []string
-	words := map[string]string{"number": "%s never exceeds %d (limit %d)", "list": "%s never holds more than %d (limit %d)", "times": "%s was given at most %d times (limit %d)"}
+	words := map[string]string{"number": "%s never exceeds %d (limit %d)", "list": "%s never holds more than %d (limit %d)", "times": "%s was given at most %s (limit %d)"}
 	for _, x := range list {
-		if x.Free {
+		if x.Free && x.Kind == "times" {
+			out = append(out, fmt.Sprintf(words[x.Kind], x.Name, counted(int(x.Most), "time"), x.Limit))
+		} else if x.Free {
 			out = append(out, fmt.Sprintf(words[x.Kind], x.Name, x.Most, x.Limit))
 		}
 	}

@@ -191,8 +191,9 @@ func (r *Report) text(times, all bool) string {
 		b.WriteString("  " + w + "\n")
 	}
 	list(&b, "what may help", r.Advice)
-	fmt.Fprintf(&b, "  %s configurations, %s steps, depth %d, at most %s in a channel",
-		thousands(r.Configurations), thousands(r.Steps), r.Depth, counted(r.WidestChannel, "message"))
+	fmt.Fprintf(&b, "  %s %s, %s %s, depth %d, at most %s in a channel",
+		thousands(r.Configurations), oneOr(int(min(r.Configurations, 2)), "configuration", "configurations"),
+		thousands(r.Steps), oneOr(int(min(r.Steps, 2)), "step", "steps"), r.Depth, counted(r.WidestChannel, "message"))
 	if times {
 		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
 	}

@@ -3,6 +3,8 @@ package prove
 import (
 	"fmt"
 	"strings"
+
+	"github.com/parley-go/parley/gen/diag"
 )
 
 // Text renders the report for people; times only if times is true.
@@ -11,9 +13,9 @@ func (r *Report) Text(times bool) string {
 	fmt.Fprintf(&b, "%s, check %s: %s", r.Spec, r.Check, r.Verdict)
 	switch r.Method {
 	case ByClosure:
-		fmt.Fprintf(&b, " (the channels close by themselves: %d configurations, %d steps", r.Configurations, r.Steps)
+		fmt.Fprintf(&b, " (the channels close by themselves: %s, %s", diag.Counted(r.Configurations, "configuration"), diag.Counted(r.Steps, "step"))
 	case ByCollapse:
-		fmt.Fprintf(&b, " (runs of messages collapsed: %d configurations, %d steps", r.Configurations, r.Steps)
+		fmt.Fprintf(&b, " (runs of messages collapsed: %s, %s", diag.Counted(r.Configurations, "configuration"), diag.Counted(r.Steps, "step"))
 	}
 	if r.Method != "" {
 		if times {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/replay"
 )
 
@@ -42,10 +43,10 @@ var sideNames = [2]string{"client", "server"}
 
 func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 	rec := c.Recording
-	fmt.Fprintf(w, "  %s %s → %s, packets %d to %d, %d frames, %d bytes\n", c.Proto, c.Client, c.Server, c.First, c.Last,
-		len(rec.Frames), c.FromClient.Bytes+c.FromServer.Bytes)
+	fmt.Fprintf(w, "  %s %s → %s, packets %d to %d, %s, %s\n", c.Proto, c.Client, c.Server, c.First, c.Last,
+		diag.Counted(len(rec.Frames), "frame"), diag.Counted(c.FromClient.Bytes+c.FromServer.Bytes, "byte"))
 	if n := c.FromClient.Repeated + c.FromServer.Repeated; n > 0 {
-		fmt.Fprintf(w, "  %d packets were sent twice and are counted once\n", n)
+		fmt.Fprintf(w, "  sent twice and counted once: %s\n", diag.Counted(n, "packet"))
 	}
 	differs := 0
 	for i := range rec.Frames {
@@ -85,8 +86,8 @@ func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
 		}
 	}
 	if s.Accepted {
-		fmt.Fprintf(w, "  %s: a run, %d sent and %d received frames in %d steps, %d of %d transitions, ends in %s\n",
-			who, s.Sent, s.Read, len(s.Run), taken, len(s.Taken), s.Machines[0].State)
+		fmt.Fprintf(w, "  %s: a run, %d sent and %d received frames in %s, %d of %s, ends in %s\n",
+			who, s.Sent, s.Read, diag.Counted(len(s.Run), "step"), taken, diag.Counted(len(s.Taken), "transition"), s.Machines[0].State)
 	} else {
 		fmt.Fprintf(w, "  %s: NOT a run; explained are %d of %d sent and %d of %d received frames\n", who, s.Sent, s.SentAll, s.Read, s.ReadAll)
 		deviationText(w, c, s, steps)
@@ -158,13 +159,13 @@ func (r *Report) traceText(w io.Writer) {
 			taken++
 		}
 	}
-	fmt.Fprintf(w, "  trace of %s %s %s, %d steps, %d frames, %d of %d transitions\n",
-		t.Header.Protocol, t.Header.Role, t.Header.Instance, t.Steps, t.Frames, taken, len(t.Taken))
+	fmt.Fprintf(w, "  trace of %s %s %s, %s, %s, %d of %s\n",
+		t.Header.Protocol, t.Header.Role, t.Header.Instance, diag.Counted(t.Steps, "step"), diag.Counted(t.Frames, "frame"), taken, diag.Counted(len(t.Taken), "transition"))
 	if t.Refused+t.Malformed > 0 {
-		fmt.Fprintf(w, "  the peer deviated: %d events refused, %d frames malformed\n", t.Refused, t.Malformed)
+		fmt.Fprintf(w, "  the peer deviated: %s refused, %s malformed\n", diag.Counted(t.Refused, "event"), diag.Counted(t.Malformed, "frame"))
 	}
 	if t.Unavailable > 0 {
-		fmt.Fprintf(w, "  %d commands of the program were not available and were refused\n", t.Unavailable)
+		fmt.Fprintf(w, "  not available and refused: %s of the program\n", diag.Counted(t.Unavailable, "command"))
 	}
 	if t.Steps == 0 {
 		fmt.Fprintln(w, "  there are no steps: nothing was shown")

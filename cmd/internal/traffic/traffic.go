@@ -16,6 +16,7 @@ import (
 
 	"github.com/parley-go/parley/cmd/internal/capture"
 	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/replay"
 	"github.com/parley-go/parley/runtime/trace"
@@ -198,7 +199,7 @@ func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capt
 func skipped(c *capture.Capture) string {
 	s := ""
 	for _, k := range c.Skipped {
-		s += fmt.Sprintf("; %d packets left out (%s, first is packet %d)", k.Packets, k.Reason, k.First)
+		s += fmt.Sprintf("; %s left out (%s, first is packet %d)", diag.Counted(k.Packets, "packet"), k.Reason, k.First)
 	}
 	return s
 }

@@ -121,7 +121,7 @@ func Diff(old *Verdict, now Verdict) string {
 		fmt.Fprintf(&b, "  not checked: %s\n", now.Problem)
 	}
 	if now.Findings.HasErrors() {
-		fmt.Fprintf(&b, "  %s; not checked until that is mended\n", counted(len(now.Findings.Errors()), "error"))
+		fmt.Fprintf(&b, "  %s; not checked until that is mended\n", diag.Counted(len(now.Findings.Errors()), "error"))
 		return b.String()
 	}
 	before := b.Len()
@@ -173,7 +173,7 @@ func checks(b *strings.Builder, old, now []Check) {
 		case was != nil && (was.Words != c.Words || was.Passes != c.Passes):
 			fmt.Fprintf(b, "  %s %s: %s → %s%s\n", mark(c.Passes), c.title(), was.Words, c.Words, size(c))
 		case was != nil && was.Configurations != c.Configurations:
-			fmt.Fprintf(b, "  %s %s: %s, %d → %d configurations\n", mark(c.Passes), c.title(), c.Words, was.Configurations, c.Configurations)
+			fmt.Fprintf(b, "  %s %s: %s, %d → %s\n", mark(c.Passes), c.title(), c.Words, was.Configurations, diag.Counted(c.Configurations, "configuration"))
 		}
 		if was == nil {
 			was = &Check{}
@@ -225,7 +225,7 @@ func size(c Check) string {
 	if c.Configurations == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d configurations)", c.Configurations)
+	return fmt.Sprintf(" (%s)", diag.Counted(c.Configurations, "configuration"))
 }
 
 func mark(passes bool) string {
@@ -246,12 +246,5 @@ func summary(v Verdict) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%d of %s %s, %s", pass, counted(named, "check"), "as expected", counted(len(v.Findings), "warning"))
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d of %s %s, %s", pass, diag.Counted(named, "check"), "as expected", diag.Counted(len(v.Findings), "warning"))
 }

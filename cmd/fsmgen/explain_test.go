@@ -1,0 +1,17 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/parley-go/parley/proptest/check"
+)
+
+// TestEveryClaimIsExplained holds the names that explain knows against those that the checker has.
+func TestEveryClaimIsExplained(t *testing.T) {
+	known := []string{
+		check.UnspecifiedReception, check.FaultClaim, check.Overflow, check.Deadlock, check.OrphanMessage, check.NeverFires, check.UnreachableState}
+	if got := claimNames(); !slices.Equal(got, known) {
+		t.Errorf("explained are %v", got)
+	}
+}
