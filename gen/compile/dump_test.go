@@ -312,6 +312,12 @@ func (d *dumper) protocol(p *model.Protocol) {
 		}
 		for _, r := range c.Rules {
 			d.line(2, "rule %s when %s times %d locals %d", r.Command.Name, exprText(r.When), r.Times, r.Locals)
+			if r.Fair != "" {
+				d.line(3, "fair %s", r.Fair)
+			}
+			for _, ev := range r.Or {
+				d.line(3, "or %s", ev.Name)
+			}
 		}
 		for _, cl := range c.Claims {
 			d.line(2, "claim %s kind %d when %s: %s [%s] quiescent=%v fair=%q except %q locals %d", cl.Name, cl.Kind, exprText(cl.When), exprText(cl.Expr),

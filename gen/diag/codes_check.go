@@ -28,6 +28,10 @@ var checkCodes = []Info{
 	{Code: "FSM088", Title: "time that cannot be counted",
 		Text:    "Time passes in beats; where messages can be lost, copied or overtaken they take at most one. `within` is a bound on a `leadsTo` in a check that has `time`.",
 		Example: "checks:\n  pair:\n    claims:\n      soon: {leadsTo: a.done, when: a.idle, within: 100}\n"},
+	{Code: "FSM089", Title: "fairness that does not fit",
+		Text: "`fair` in a rule of the environment is about a command that the program may give: in the end it gives that one, or another one of those under `or`. " +
+			"Timers are no commands, and what is never given is not given in the end.",
+		Example: "checks:\n  pair:\n    environment: {go: {fair: weak, or: [go]}}\n"},
 	{Code: "FSM086", Title: "unknown constant",
 		Text:    "The constant to be replaced does not exist.",
 		Example: "consts: {most: 3}\ntypes: {Most: 0..most}\n", Const: "must"},

@@ -159,9 +159,11 @@ type jsonCheck struct {
 }
 
 type jsonRule struct {
-	Event string `json:"event"`
-	When  string `json:"when,omitempty"`
-	Times int    `json:"times,omitempty"`
+	Event string   `json:"event"`
+	When  string   `json:"when,omitempty"`
+	Times int      `json:"times,omitempty"`
+	Fair  string   `json:"fair,omitempty"`
+	Or    []string `json:"or,omitempty"`
 }
 
 type jsonClaim struct {
@@ -265,7 +267,11 @@ func checkOf(c *model.Check) jsonCheck {
 		x.Instances = append(x.Instances, jsonField{Name: in.Name, Type: initially(in)})
 	}
 	for _, r := range c.Rules {
-		x.Rules = append(x.Rules, jsonRule{r.Command.Name, model.ExprString(r.When), r.Times})
+		rule := jsonRule{Event: r.Command.Name, When: model.ExprString(r.When), Times: r.Times, Fair: r.Fair}
+		for _, ev := range r.Or {
+			rule.Or = append(rule.Or, ev.Name)
+		}
+		x.Rules = append(x.Rules, rule)
 	}
 	for _, k := range c.Claims {
 		j := jsonClaim{Name: k.Name, Kind: claimKinds[k.Kind], Expr: model.ExprString(k.Expr), When: model.ExprString(k.When), Quiescent: k.Quiescent, Fair: k.Fair, Within: k.Within, Why: k.Why}

@@ -360,7 +360,11 @@ type EnvRule struct {
 	Locals int
 	// Times bounds how often each instance may be given the command in one run; 0: no bound.
 	Times int
-	Span  diag.Span
+	// Fair says of runs that claims of what must come look at that each instance is given Command, or one of Or, in the end:
+	// "weak" where from some point on one of them is always possible, "strong" where one is again and again; "": none need be.
+	Fair string
+	Or   []*Event // other commands of the same machine
+	Span diag.Span
 }
 
 // Never says that a check gives the command never (`false` as the whole rule), so that its arguments need no domain.

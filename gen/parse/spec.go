@@ -137,13 +137,14 @@ func initRole() {
 }
 
 func initChecks() {
+	fairness := &shape{what: "fairness", scalar: oneOf("weak", "strong")}
 	claim := &shape{what: "a claim", keys: []key{
 		{"always", exprShape}, {"sometimes", exprShape}, {"agree", valueShape}, {"reachable", exprShape},
 		{"confluent", &shape{what: "confluent", scalar: oneOf("all")}},
 		{"eventually", exprShape}, {"leadsTo", exprShape},
 		{"when", exprShape}, {"why", docShape}, {"except", nameList},
 		{"quiescent", &shape{what: "quiescent", scalar: boolScalar}},
-		{"fair", &shape{what: "fairness", scalar: oneOf("weak", "strong")}}, {"within", exprShape},
+		{"fair", fairness}, {"within", exprShape},
 	}}
 	times := &shape{what: "how often", scalar: anyScalar, open: exprShape, name: freeKeys}
 	oneCheck = shape{what: "a check", merge: true, keys: []key{
@@ -153,7 +154,7 @@ func initChecks() {
 		{"consts", named("constants", exprShape)},
 		{"domains", named("domains", valueShape)},
 		{"environment", &shape{what: "the environment", merge: true, name: ruleKeys, open: &shape{what: "a rule", scalar: oneOf("false"),
-			keys: []key{{"when", exprShape}, {"times", exprShape}, {"doc", docShape}}}}},
+			keys: []key{{"when", exprShape}, {"times", exprShape}, {"fair", fairness}, {"or", nameList}, {"doc", docShape}}}}},
 		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
 		{"faults", &shape{what: "the faults", null: true, keys: []key{
 			{"crash", times}, {"restart", times}, {"break", exprShape}, {"lose", exprShape}, {"duplicate", exprShape},

@@ -113,6 +113,7 @@ func (r *resolver) environment(c *model.Check, n *ast.Node) {
 			r.unknown("FSM084", e.Key, "command or timer", known)
 		}
 	}
+	r.neverInTheEnd(c)
 }
 
 // taking tells the roles that a rule is for: of those that have such an event the ones that take part in
@@ -169,6 +170,7 @@ func (r *resolver) rule(ev *model.Event, ro *role, e ast.Entry) *model.EnvRule {
 			rule.Times = int(v)
 		}
 	}
+	r.fairRule(rule, ro, e.Value)
 	rule.Locals = s.max
 	return rule
 }

@@ -15,8 +15,11 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	out = append(out, s.replaced(base)...)
 	out = append(out, s.domainWords(base)...)
 	out = append(out, s.carriedInPlace()...)
+	limited := false
 	for _, env := range s.Check.Rules {
-		out = append(out, ruleWords(env))
+		if env.When != nil || env.Times > 0 {
+			out, limited = append(out, ruleWords(env)), true
+		}
 	}
 	timers, links := false, false
 	for _, p := range s.procs {
@@ -26,7 +29,7 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 		}
 	}
 	out = append(out, "all other commands are given at any moment and as often as possible, or never")
-	if len(s.Check.Rules) == 0 {
+	if !limited {
 		out[len(out)-1] = "commands are given at any moment and as often as possible, or never"
 	}
 	if s.Check.Time != nil {
@@ -66,7 +69,39 @@ func (s *System) fairnessWords() []string {
 			out = append(out, strings.Join(list, ", ")+": "+f[1])
 		}
 	}
+	if len(out) == 0 {
+		return nil
+	}
+	for _, env := range s.Check.Rules {
+		if env.Fair != "" {
+			out = append(out, s.dutyWords(env))
+		}
+	}
 	return out
+}
+
+// dutyWords say what the programs do in the end.
+func (s *System) dutyWords(env *model.EnvRule) string {
+	var who []string
+	for _, p := range s.procs {
+		if slices.Contains(p.role.Commands, env.Command) {
+			who = append(who, p.inst.Name)
+		}
+	}
+	text := "in these runs the program of " + strings.Join(who, ", and that of ") + " gives "
+	return text + dutyNames(env) + " in the end, " + map[string]string{"weak": "where it may for ever", "strong": "where it may again and again"}[env.Fair]
+}
+
+// dutyNames lists the commands of which one will do.
+func dutyNames(env *model.EnvRule) string {
+	names := env.Command.Name
+	for i, ev := range env.Or {
+		if names += ", "; i == len(env.Or)-1 {
+			names = strings.TrimSuffix(names, ", ") + " or "
+		}
+		names += ev.Name
+	}
+	return names
 }
 
 func (s *System) channelWords(res *explore.Result) string {

@@ -99,19 +99,11 @@ func equalities(c *model.Claim) model.Expr {
 // leadsTo (and reachable from where a condition holds) needs two predicates over the same classes: guards are the trigger,
 // the body is the target, and no class may be irrelevant, since the target is asked on its own.
 func (s *System) leadsTo(c *model.Claim, e explore.Claim) {
-	p := newPredicate(s, nil, c.Expr, false)
-	if c.When != nil {
-		p = newPredicate(s, nil, &model.Binary{ExprBase: model.ExprBase{T: c.Expr.Type(), Span: c.Span}, Op: model.OpImplies, X: c.When, Y: c.Expr}, false)
-	}
+	p := newImplication(s, c)
 	s.observe(&e, p)
-	target, trigger := p.body, model.Expr(nil)
-	if b, ok := p.body.(*model.Binary); ok && c.When != nil {
-		trigger, target = b.X, b.Y
-	}
-	e.Eval = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(target) }
-	if trigger != nil {
-		e.Relevant = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(trigger) }
-	}
+	both := p.body.(*model.Binary)
+	e.Eval = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(both.Y) }
+	e.Relevant = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(both.X) }
 	s.add(c.Name, c, e, p)
 }
 

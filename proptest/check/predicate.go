@@ -95,6 +95,19 @@ func newPredicate(s *System, guards []model.Expr, body model.Expr, need bool) *p
 	return p
 }
 
+// newImplication cuts when and goal of a claim each for itself, so that either can be asked alone, even where both look at one
+// instance only. No class is irrelevant.
+func newImplication(s *System, c *model.Claim) *predicate {
+	p := newPredicate(s, nil, nil, false)
+	budget := maxUnroll
+	when, goal := unroll(c.When, &budget), unroll(c.Expr, &budget)
+	p.size = max(frameEnd(when), frameEnd(goal))
+	base := model.ExprBase{T: c.Expr.Type(), Span: c.Span}
+	p.body = &model.Binary{ExprBase: base, Op: model.OpImplies, X: p.cut(when, false), Y: p.cut(goal, false)}
+	p.frame = make([]int64, p.size)
+	return p
+}
+
 // cut replaces atoms and channel lengths in e by locals.
 func (p *predicate) cut(e model.Expr, guard bool) model.Expr {
 	if l, ok := e.(*model.ChanLen); ok {

@@ -41,6 +41,7 @@ type command struct {
 	args  [][]int64
 	rule  *rule // nil: always
 	count int   // which counter bounds it, -1: none
+	does  []int // the duties of the program that it is one way to do
 }
 
 // timer is a timer of the machine or of one of its parts.
@@ -174,7 +175,7 @@ func (p *process) command(l local, c *command, args []int64, emit func(explore.S
 		defer func() { l.used[c.count]-- }()
 	}
 	s := p.took(l, ev, next, effects)
-	s.Spontaneous = true
+	s.Spontaneous, s.Duties = true, c.does
 	for _, box := range boxes {
 		s.Lens = box
 		emit(s)

@@ -155,6 +155,7 @@ func (s *System) process(inst *model.Instance) (*process, error) {
 		}
 		p.commands = append(p.commands, c)
 	}
+	p.fairRules()
 	if err := p.timerRules(); err != nil {
 		return nil, err
 	}
@@ -181,6 +182,21 @@ func (s *System) process(inst *model.Instance) (*process, error) {
 		s.addLabel(name, inst.Index)
 	}
 	return p, nil
+}
+
+// fairRules makes a duty of each rule that says what the program of the instance does in the end.
+func (p *process) fairRules() {
+	for _, env := range p.sys.Check.Rules {
+		if env.Fair == "" || !slices.Contains(p.role.Commands, env.Command) {
+			continue
+		}
+		for i := range p.commands {
+			if c := &p.commands[i]; c.ev == env.Command || slices.Contains(env.Or, c.ev) {
+				c.does = append(c.does, len(p.sys.System.Duties))
+			}
+		}
+		p.sys.System.Duties = append(p.sys.System.Duties, explore.Duty{Name: p.inst.Name + ": " + dutyNames(env), Fair: fairnessOf[env.Fair]})
+	}
 }
 
 // timerRules finds the environment's rules for timers of the machine and of its parts.

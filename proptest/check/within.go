@@ -78,7 +78,7 @@ const startWatch = 2
 // addStopwatch adds the machine of a stopwatch, behind all others.
 func (s *System) addStopwatch(c *model.Claim) *stopwatch {
 	w := &stopwatch{sys: s, claim: c, proc: len(s.System.Procs), most: s.beats(c)}
-	w.conds = newPredicate(s, nil, &model.Binary{ExprBase: model.ExprBase{T: c.Expr.Type(), Span: c.Span}, Op: model.OpImplies, X: c.When, Y: c.Expr}, false)
+	w.conds = newImplication(s, c)
 	for _, i := range s.looked(c) {
 		w.paced = append(w.paced, s.own+i)
 	}

@@ -13,8 +13,16 @@ func drawnSystem(rng *rand.Rand) *System {
 		sys.Channels = append(sys.Channels, Channel{To: rng.IntN(procs), Cap: 1 + rng.IntN(2), Order: Order(rng.IntN(2)),
 			Block: rng.IntN(8) > 0, Lossy: rng.IntN(6) == 0, Dup: rng.IntN(9) == 0})
 	}
+	for range rng.IntN(3) {
+		sys.Duties = append(sys.Duties, Duty{Fair: []Fairness{Weak, Strong}[rng.IntN(2)]})
+	}
 	step := func(p int) Step {
-		s := Step{Label: uint32(4*p + rng.IntN(4)), Next: []byte{byte(rng.IntN(states))}, Spontaneous: rng.IntN(4) == 0}
+		s := Step{Label: uint32(4*p + rng.IntN(4)), Next: []byte{byte(rng.IntN(states))}, Spontaneous: rng.IntN(4) == 0 || len(sys.Duties) > 0 && rng.IntN(3) == 0}
+		for d := range sys.Duties {
+			if s.Spontaneous && rng.IntN(2) == 0 || rng.IntN(9) == 0 {
+				s.Duties = append(s.Duties, d)
+			}
+		}
 		for rng.IntN(3) == 0 {
 			s.Sends = append(s.Sends, Send{rng.IntN(chans), []byte{byte(rng.IntN(2))}})
 		}

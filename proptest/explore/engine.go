@@ -13,6 +13,7 @@ type engine struct {
 	lens    []lenID // runs of guards, each different run once; 0 is none
 	lensIDs map[string]uint32
 	notes   []noteText // 0 is none
+	duties  [][]int32  // sets of units that steps do, each different set once; 0 is none
 
 	budgets []Budget    // by id: what has been used; nil without a budget
 	spent   [][4]uint32 // by id and fault: the id afterwards plus 1, overflowWord if used up, 0 unknown
@@ -54,7 +55,7 @@ const (
 )
 
 func newEngine(sys *System, opt Options) *engine {
-	e := &engine{sys: sys, opt: opt, notes: make([]noteText, 1), lens: make([]lenID, 1), lensIDs: map[string]uint32{}}
+	e := &engine{sys: sys, opt: opt, notes: make([]noteText, 1), duties: make([][]int32, 1), lens: make([]lenID, 1), lensIDs: map[string]uint32{}}
 	e.procs = make([]machine, len(sys.Procs))
 	for i := range e.procs {
 		e.procs[i] = machine{proc: sys.Procs[i], rules: []rule{{}, {kind: noRule, flags: lastFlag}}, hot: make([]hotRule, 2)}

@@ -61,7 +61,7 @@ func (s *search) fairComponents(g *liveGraph, fair Fairness) [][]int32 {
 // runFair says whether a fair run can stay in component c (the nodes in set),
 // which has a step inside. If not, rest are the nodes to look at once more without the others.
 func (g *liveGraph) runFair(c []int32, set int32, fair Fairness) (rest []int32, ok bool) {
-	if fair == Unfair {
+	if fair == Unfair && len(g.fair) == 0 {
 		return nil, true
 	}
 	m := &g.memory
@@ -81,16 +81,15 @@ func (g *liveGraph) runFair(c []int32, set int32, fair Fairness) (rest []int32, 
 			taken[e.unit] = taken[e.unit] || e.to >= 0 && in[e.to] == set
 		}
 	}
-	bad := false
+	bad, hopeless := false, false
 	for u := range g.units {
-		starved[u] = !taken[u] && (fair == Strong && enabled[u] > 0 || fair == Weak && enabled[u] == len(c))
+		how := g.fairness(u, fair)
+		starved[u] = !taken[u] && (how == Strong && enabled[u] > 0 || how == Weak && enabled[u] == len(c))
 		bad = bad || starved[u]
+		hopeless = hopeless || starved[u] && how == Weak // it is possible everywhere here, and so in every part
 	}
-	if !bad {
-		return nil, true
-	}
-	if fair == Weak {
-		return nil, false
+	if !bad || hopeless {
+		return nil, !bad
 	}
 	for _, v := range c {
 		stays := true

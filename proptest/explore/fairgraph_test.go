@@ -13,6 +13,7 @@ import (
 type fairGraph struct {
 	confs  []*conf
 	edges  [][]fairEdge
+	duties map[int]Fairness // by unit
 	starts []int
 }
 
@@ -22,7 +23,7 @@ type fairEdge struct{ to, unit int }
 // fairGraph builds it for claim i.
 func (n *naive) fairGraph(i int) *fairGraph {
 	cl := &n.sys.Claims[i]
-	g := &fairGraph{}
+	g := &fairGraph{duties: n.duties()}
 	number := map[string]int{}
 	for at, c := range n.confs {
 		if n.holds(c, cl, cl.Eval) {
@@ -44,22 +45,49 @@ func (n *naive) fairGraph(i int) *fairGraph {
 			if !ok {
 				to = -1
 			}
-			edges = append(edges, fairEdge{to, n.unit(&s)})
+			for _, u := range n.units(&s) {
+				edges = append(edges, fairEdge{to, u})
+			}
 		}
 		g.edges = append(g.edges, edges)
 	}
 	return g
 }
 
-// unit is what a step is for fairness.
-func (n *naive) unit(s *naiveStep) int {
-	switch {
-	case s.spontaneous || s.fault:
-		return -1
-	case s.kind == LocalStep:
-		return int(s.step.Label)
+// units is what a step is for fairness: -1 alone if it need never happen.
+func (n *naive) units(s *naiveStep) (list []int) {
+	if s.fault {
+		return []int{-1}
 	}
-	return len(n.sys.Labels) + s.ch
+	for _, d := range s.step.Duties {
+		list = append(list, 1000+d)
+	}
+	switch {
+	case s.spontaneous && len(list) == 0:
+		return []int{-1}
+	case s.spontaneous:
+		return list
+	case s.kind == LocalStep:
+		return append(list, int(s.step.Label))
+	}
+	return append(list, len(n.sys.Labels)+s.ch)
+}
+
+// duties says by unit how duties are treated.
+func (n *naive) duties() map[int]Fairness {
+	m := map[int]Fairness{}
+	for d := range n.sys.Duties {
+		m[1000+d] = n.sys.Duties[d].Fair
+	}
+	return m
+}
+
+// unfair says whether it is unfair to unit u that it is not taken where it is possible at so many of all places.
+func unfair(u, possible, all int, fair Fairness, duties map[int]Fairness) bool {
+	if f, ok := duties[u]; ok {
+		fair = f
+	}
+	return u >= 0 && (fair == Strong && possible > 0 || fair == Weak && possible == all)
 }
 
 // reach is all that can be reached from the configurations in from, staying inside within.
@@ -118,7 +146,7 @@ func (g *fairGraph) fails(fair Fairness) (fails, ok bool) {
 
 // staysFair says whether a run can visit exactly set again and again, and be fair.
 func (g *fairGraph) staysFair(set uint64, fair Fairness) bool {
-	always, sometimes, taken := map[int]int{}, map[int]bool{}, map[int]bool{}
+	possible, taken := map[int]int{}, map[int]bool{}
 	inner := false
 	for v := range g.confs {
 		if set>>v&1 == 0 {
@@ -129,17 +157,17 @@ func (g *fairGraph) staysFair(set uint64, fair Fairness) bool {
 		}
 		here := map[int]bool{}
 		for _, e := range g.edges[v] {
-			here[e.unit], sometimes[e.unit] = true, true
+			here[e.unit] = true
 			if e.to >= 0 && set>>e.to&1 != 0 {
 				inner, taken[e.unit] = true, true
 			}
 		}
 		for u := range here {
-			always[u]++
+			possible[u]++
 		}
 	}
-	for u := range sometimes {
-		if u >= 0 && !taken[u] && (fair == Strong || fair == Weak && always[u] == bits.OnesCount64(set)) {
+	for u, k := range possible {
+		if !taken[u] && unfair(u, k, bits.OnesCount64(set), fair, g.duties) {
 			return false
 		}
 	}

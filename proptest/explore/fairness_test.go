@@ -33,10 +33,11 @@ func TestFairRunsAgainstNaive(t *testing.T) {
 			if !ok {
 				continue
 			}
-			what := fmt.Sprint(cl.Kind == LeadsTo, cl.Fair, cl.Calm)
-			decided[what]++
-			if want {
-				failed[what]++
+			for _, what := range kindsOf(sys, cl) {
+				decided[what]++
+				if want {
+					failed[what]++
+				}
 			}
 			if got := r.Claims[i].Verdict == Violated; got != want {
 				t.Fatalf("seed %d, %+v: violated is %v, want %v", seed, cl, got, want)
@@ -51,13 +52,26 @@ func TestFairRunsAgainstNaive(t *testing.T) {
 		}
 	}
 	for what, n := range decided {
-		if f := failed[what]; f < n/20 || f > n*19/20 || n < int(rounds)/20 {
+		if f := failed[what]; f < n/20 || f > n*19/20 || n < int(rounds)/50 {
 			t.Errorf("%s: %d decided, %d of them violated: not much of a test", what, n, f)
 		}
 	}
-	if len(decided) != 12 {
-		t.Errorf("%d kinds of claim, want 12", len(decided))
+	if len(decided) != 12+12 {
+		t.Errorf("%d kinds of claim and duties, want 24", len(decided))
 	}
+}
+
+// kindsOf says what a claim is, and what duties it is under.
+func kindsOf(sys *System, cl *Claim) []string {
+	kinds := []string{fmt.Sprint(cl.Kind == LeadsTo, cl.Fair, cl.Calm)}
+	if !cl.Calm {
+		for d := range sys.Duties {
+			if f := sys.Duties[d].Fair; d == 0 && len(sys.Duties) == 1 || len(sys.Duties) == 2 && d == 1 && sys.Duties[0].Fair != f {
+				kinds = append(kinds, fmt.Sprint(len(sys.Duties), " duties, ", f, cl.Fair))
+			}
+		}
+	}
+	return kinds
 }
 
 // fairRun follows a counterexample and says what is wrong with it.
@@ -82,7 +96,7 @@ func (n *naive) fairRun(cl *Claim, v *Violation) error {
 	}
 	if len(v.Loop) == 0 {
 		for _, s := range n.succ[end.key()] {
-			if n.unit(&s) >= 0 {
+			if n.units(&s)[0] >= 0 && !(cl.Calm && s.spontaneous) {
 				return fmt.Errorf("the run must go on with %+v", s)
 			}
 		}
@@ -109,19 +123,25 @@ func (n *naive) fairLoop(cl *Claim, v *Violation, loop []*conf) error {
 		}
 		here := map[int]bool{}
 		for _, s := range n.succ[c.key()] {
-			here[n.unit(&s)] = true
+			for _, u := range n.units(&s) {
+				here[u] = here[u] || !cl.Calm || !s.spontaneous
+			}
 		}
-		for u := range here {
-			possible[u]++
+		for u, is := range here {
+			if is {
+				possible[u]++
+			}
 		}
 		for _, s := range n.matching(loop[i], &v.Loop[i]) {
 			if s.key == c.key() {
-				taken[n.unit(&s)] = true
+				for _, u := range n.units(&s) {
+					taken[u] = true
+				}
 			}
 		}
 	}
 	for u, k := range possible {
-		if u >= 0 && !taken[u] && (cl.Fair == Strong || cl.Fair == Weak && k == len(loop)-1) {
+		if !taken[u] && unfair(u, k, len(loop)-1, cl.Fair, n.duties()) {
 			return fmt.Errorf("the loop is unfair to %d", u)
 		}
 	}

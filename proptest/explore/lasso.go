@@ -129,7 +129,7 @@ func (s *search) steps(g *liveGraph, way []hop) []TraceStep {
 	for k := 1; k < len(way); k++ {
 		to := s.e.unpack(g.conf(way[k].to))
 		out = append(out, s.e.stepWhere(s.e.unpack(g.conf(way[k-1].to)), func(m *move) bool {
-			return g.counts(m) && s.e.unit(m) == way[k].unit && slices.Equal(m.next, to)
+			return g.counts(m) && s.e.treated(m, way[k].unit) && slices.Equal(m.next, to)
 		}))
 	}
 	return out
@@ -182,7 +182,7 @@ func (s *search) loop(r *route, from int32, c []int32, fair Fairness) []TraceSte
 // fairTo says whether going round a way for ever is fair to unit u: it is taken, or,
 // if fairness is strong, nowhere possible, or, if it is weak, somewhere not possible.
 func (g *liveGraph) fairTo(way []hop, u int32, fair Fairness) bool {
-	if fair == Unfair {
+	if fair = g.fairness(int(u), fair); fair == Unfair {
 		return true
 	}
 	possible := 0

@@ -1,6 +1,9 @@
 package explore
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // liveGraph is the part of the reached set where a liveness claim could fail:
 // the configurations without Eval that can be reached, without passing one
@@ -18,9 +21,11 @@ type liveGraph struct {
 	// stopped: no step has to happen any more
 	stopped []bool
 	units   int
-	calm    bool
-	faults  bool // are steps that leave the graph; otherwise none
-	memory  components
+	// fair says how each duty is treated; they are the last of the units
+	fair   []Fairness
+	calm   bool
+	faults bool // are steps that leave the graph; otherwise none
+	memory components
 }
 
 // liveEdge is one step. To is -1 if it leaves the graph, unit -1 if nothing is
@@ -90,7 +95,10 @@ func (s *search) leadsAstray(i int, faults, cut bool) bool {
 func (s *search) liveGraph(i int, faults bool) *liveGraph {
 	e := s.e
 	claim := &e.sys.Claims[i]
-	g := &liveGraph{stride: e.lay.stride, units: len(e.sys.Labels) + len(e.chans), calm: claim.Calm, faults: faults}
+	g := &liveGraph{stride: e.lay.stride, units: len(e.sys.Labels) + len(e.chans) + len(e.sys.Duties), calm: claim.Calm, faults: faults}
+	for i := range e.sys.Duties {
+		g.fair = append(g.fair, e.sys.Duties[i].Fair)
+	}
 	if most := e.opt.MaxBytes; most > 0 && e.bytes(s.total)+e.visited.n*4 > most {
 		return nil
 	}
@@ -158,16 +166,12 @@ func (b *liveBuilder) expand(at, end int) int {
 			if !g.counts(m) {
 				return true
 			}
-			unit := e.unit(m)
+			unit, more := e.unit(m)
 			stopped = stopped && unit < 0
-			for range g.stride {
-				b.keys = append(b.keys, 0)
+			b.step(m, unit)
+			for _, u := range more { // one step, and an edge for each thing that it is
+				b.step(m, u)
 			}
-			if m.fault == nil {
-				e.lay.pack(m.next, b.keys[len(b.keys)-g.stride:])
-			}
-			b.gone = append(b.gone, m.fault != nil)
-			b.units = append(b.units, unit)
 			return true
 		})
 		b.ends = append(b.ends, len(b.units))
@@ -185,6 +189,18 @@ func (b *liveBuilder) expand(at, end int) int {
 	}
 	b.close(end)
 	return end
+}
+
+// step adds an edge.
+func (b *liveBuilder) step(m *move, unit int32) {
+	for range b.g.stride {
+		b.keys = append(b.keys, 0)
+	}
+	if m.fault == nil {
+		b.s.e.lay.pack(m.next, b.keys[len(b.keys)-b.g.stride:])
+	}
+	b.gone = append(b.gone, m.fault != nil)
+	b.units = append(b.units, unit)
 }
 
 // close keeps the edges of a block of nodes that is complete, in no more memory than they need.
@@ -249,13 +265,35 @@ func (g *liveGraph) counts(m *move) bool {
 	return (m.fault == nil || g.faults) && !(g.calm && m.kind == LocalStep && m.rule.flags&spontaneousFlag != 0)
 }
 
-// unit says what a move is for fairness: a label, a channel, or, if it need never happen, nothing.
-func (e *engine) unit(m *move) int32 {
+// unit says what a move is for fairness: a label, a channel, or, if it need never happen, nothing (-1). What has duties is
+// the first of them instead of nothing, and more besides.
+func (e *engine) unit(m *move) (unit int32, more []int32) {
 	switch {
-	case m.rule == nil || m.kind == DupStep || m.kind == LocalStep && m.rule.flags&spontaneousFlag != 0:
-		return -1
-	case m.kind == LocalStep:
-		return int32(m.rule.label)
+	case m.rule == nil || m.kind == DupStep:
+		return -1, nil
+	case m.kind == ReceiveStep:
+		unit = int32(len(e.sys.Labels) + m.ch)
+	case m.rule.flags&spontaneousFlag == 0:
+		unit = int32(m.rule.label)
+	case m.rule.does == 0:
+		return -1, nil
+	default:
+		does := e.duties[m.rule.does]
+		return does[0], does[1:]
 	}
-	return int32(len(e.sys.Labels) + m.ch)
+	return unit, e.duties[m.rule.does]
+}
+
+// treated says whether a move is unit u for fairness.
+func (e *engine) treated(m *move, u int32) bool {
+	unit, more := e.unit(m)
+	return unit == u || slices.Contains(more, u)
+}
+
+// fairness says how unit u is treated in a claim that says fair.
+func (g *liveGraph) fairness(u int, fair Fairness) Fairness {
+	if duty := u - (g.units - len(g.fair)); duty >= 0 {
+		return g.fair[duty]
+	}
+	return fair
 }

@@ -1,6 +1,9 @@
 package explore
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Rules: what a machine can do at one local value, compiled from its steps.
 
@@ -66,6 +69,7 @@ func (e *engine) compile(p int, a uint32, s *Step) rule {
 		e.sends = append(e.sends, sendID{uint32(x.Channel), e.chans[x.Channel].msgs.id(x.Msg)})
 	}
 	r.lens = e.guards(s.Lens)
+	r.does = e.doing(s.Duties)
 	if e.ample != nil {
 		e.keepsPromises(p, s)
 	}
@@ -84,6 +88,27 @@ func (e *engine) compile(p int, a uint32, s *Step) rule {
 		r.chan0, r.msg0 = e.sends[r.sends.off].ch, e.sends[r.sends.off].msg
 	}
 	return r
+}
+
+// doing interns the duties of a step, as units.
+func (e *engine) doing(duties []int) uint32 {
+	if len(duties) == 0 {
+		return 0
+	}
+	var units []int32
+	for _, d := range duties {
+		if d < 0 || d >= len(e.sys.Duties) {
+			panic(fmt.Sprintf("explore: a step has duty %d of %d", d, len(e.sys.Duties)))
+		}
+		units = append(units, int32(len(e.sys.Labels)+len(e.chans)+d))
+	}
+	for i, old := range e.duties {
+		if i > 0 && slices.Equal(old, units) {
+			return uint32(i)
+		}
+	}
+	e.duties = append(e.duties, units)
+	return uint32(len(e.duties) - 1)
 }
 
 // heat gives the part of a rule that the inner loop looks at.

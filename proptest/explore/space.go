@@ -87,6 +87,9 @@ func (e *engine) steps(p int, run uint32) []Step {
 		r := &m.rules[i]
 		s := Step{Label: r.label, Note: e.notes[r.note].note, Fault: e.notes[r.note].fault,
 			Spontaneous: r.flags&spontaneousFlag != 0, Crash: r.flags&crashFlag != 0}
+		for _, u := range e.duties[r.does] {
+			s.Duties = append(s.Duties, int(u)-len(e.sys.Labels)-len(e.chans))
+		}
 		if s.Fault == nil {
 			s.Next = []byte(m.locals.vals[r.next])
 		}

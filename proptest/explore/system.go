@@ -29,6 +29,8 @@ type System struct {
 	// Claims are what the author says of the system, besides the built-in
 	// checks of Options.Checks.
 	Claims []Claim
+	// Duties are what is treated fairly besides, in all claims about runs; Step.Duties indexes this list.
+	Duties []Duty
 	// Watches are machines that remember what happened.
 	Watches []Watch
 	// Budget bounds the faults of the environment on one run.
@@ -83,9 +85,11 @@ type Step struct {
 	// are the same event.
 	Note []byte
 	// Spontaneous marks a step that need never happen, such as a command of
-	// the user: no fairness is assumed for it and claims with Calm set look
+	// the user: no fairness is assumed for it, but for its Duties, and claims with Calm set look
 	// at runs without it.
 	Spontaneous bool
+	// Duties are what this step does; a step may do several, and several steps the same.
+	Duties []int
 	// Crash makes the step count against Budget.Crash.
 	Crash bool
 }
@@ -220,9 +224,19 @@ const (
 	AtEnd
 )
 
+// Duty is a set of steps one of which is taken in the end: those that have it among their
+// Step.Duties. Which of them, and whether the same again, is open.
+type Duty struct {
+	// Name is for reports only.
+	Name string
+	// Fair: with Weak, one is taken if from some point on one is always possible, though not always the same; with Strong, if
+	// one is possible again and again. Not Unfair.
+	Fair Fairness
+}
+
 // Fairness says which runs LeadsTo and Eventually look at. What is treated
 // fairly: each local label that is not Spontaneous, and the reception from
-// each channel. Faults of channels are never required to happen.
+// each channel. [System.Duties] are besides, whatever the claim says. Faults of channels are never required to happen.
 type Fairness uint8
 
 const (

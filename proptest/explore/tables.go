@@ -69,6 +69,7 @@ type rule struct {
 	sends span   // in engine.sends
 	lens  uint32 // offset in engine.lens, 0 for none
 	note  uint32
+	does  uint32 // in engine.duties, 0 for none
 	self  uint32 // the local value it belongs to
 	proc  uint16
 	kind  uint8

@@ -45,6 +45,11 @@ func (s *System) check() error {
 			return bad("a fault budget of %d; give 0 (no limit) to 255", n)
 		}
 	}
+	for i := range s.Duties {
+		if f := s.Duties[i].Fair; f != Weak && f != Strong {
+			return bad("duty %d (%s) is neither weak nor strong", i, s.Duties[i].Name)
+		}
+	}
 	for i := range s.Claims {
 		if s.Claims[i].Eval == nil && s.Claims[i].Kind != Confluent {
 			return bad("claim %d (%s) has no Eval", i, s.Claims[i].Name)

@@ -197,6 +197,8 @@ func (k *completer) values() {
 	case last == "send" && k.at(2) == "parts":
 	case (last == "send" || last == "report" || last == "run" || last == "call") && role != "":
 		k.target(last)
+	case last == "or":
+		k.declared(k.names, "", symbols.Command)
 	case last == "like":
 		k.declared(k.names, "", symbols.Check)
 	case last == "restart":
