@@ -69,7 +69,8 @@ func summary(r *Report, lengths bool) string {
 	for _, c := range r.Claims {
 		text += fmt.Sprintf("\n%s %s %v %d", c.Name, c.Result, c.Vacuous, len(c.Conflicts))
 		for _, x := range []*Run{c.Counterexample, c.Witness} {
-			if x != nil && lengths {
+			// a run that never comes to something leaves from the nearest place from where it need not; of several equally near ones another may be taken
+			if x != nil && lengths && c.Kind != "leadsTo" {
 				text += fmt.Sprint(" in ", len(x.Steps))
 			}
 		}
