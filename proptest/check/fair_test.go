@@ -15,7 +15,7 @@ func TestFairRules(t *testing.T) {
 		{"decides", []string{"✓ answered, leadsTo: holds", "✓ strongly, leadsTo: holds",
 			"    - in these runs the program of j gives accept or refuse in the end, where it may for ever\n"}},
 		{"looks", []string{"✗ answered: a run may repeat the last part for ever", "j: look", "gives accept, refuse or look in the end"}},
-		{"blinks", []string{"✗ answered: a run may stop here", "j: blink"}},
+		{"blinks", []string{"✗ answered: a run may repeat the last part for ever", "j: blink"}},
 		{"again", []string{"✗ answered: a run may stop here", "gives accept or refuse in the end, where it may again and again\n"}},
 		{"seen", []string{"✓ answered, leadsTo: holds", "    - in these runs the program of j gives blink in the end, where it may for ever\n"}},
 		{"used-up", []string{"✗ answered: a run may stop here", "j: look"}},
