@@ -11,7 +11,8 @@ import (
 // Carrier takes the frames of a [Core] to its peers.
 type Carrier interface {
 	// Send queues a copy of frame for a peer or fsm.Broadcast. An error means
-	// that it is dropped; the loss of the link is told by LinkLost later.
+	// that it is dropped; the loss of the link is told by LinkLost later. One that wraps ErrNoLink says that
+	// nobody has given a link to the peer; the core reports it if the peer never had one.
 	Send(peer fsm.Peer, frame []byte) error
 	// Close closes the link to a peer, or with fsm.Broadcast all links, after
 	// what was sent before. With why == nil the machine has asked for it and
@@ -33,6 +34,7 @@ type Core[R fsm.Runner] struct {
 	o        Options[R]
 	out      Carrier
 	timers   timers
+	links    links
 	held     deferred[R]
 	counters Counters
 	record   *recorder
@@ -87,6 +89,7 @@ func (c *Core[R]) start(now time.Duration, wall time.Time) {
 // with trace.EndsSeparator between them.
 func (c *Core[R]) LinkUp(now time.Duration, peer fsm.Peer, ends string) {
 	c.counters.LinksUp++
+	c.links.up(peer)
 	c.logLink("link up", peer, ends)
 	c.handle(now, &event[R]{kind: trace.Up, peer: peer, note: ends})
 	if c.o.OnLink != nil {

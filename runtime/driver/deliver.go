@@ -222,8 +222,9 @@ func (c *Core[R]) send(i int, peer fsm.Peer, transition uint16) []byte {
 		c.lose(e)
 		return nil
 	}
-	if c.out.Send(peer, frame) != nil {
+	if err := c.out.Send(peer, frame); err != nil {
 		c.counters.SendsDropped++
+		c.unlinked(i, peer, transition, err)
 		return frame
 	}
 	c.counters.FramesOut++

@@ -45,6 +45,9 @@ const (
 	TraceFailed
 	// BadLink: a link could not be attached.
 	BadLink
+	// NoLink: the machine has sent to a peer that never had a link. It is reported once for each peer; a message to a
+	// peer whose link was lost is no error of the program, and only counted.
+	NoLink
 )
 
 // Error says what went wrong in a machine's run: where, with which event or
@@ -93,6 +96,8 @@ func (e *Error) Error() string {
 		b.WriteString("malformed frame" + e.from())
 	case Unsendable:
 		b.WriteString("cannot encode " + e.Event)
+	case NoLink:
+		b.WriteString(e.Event)
 	case DeferredFull:
 		b.WriteString("too many deferred events; no room for " + e.Event + e.from())
 	case Silent:

@@ -368,7 +368,10 @@ type hostCarrier[R fsm.Runner, M any] Host[R, M]
 
 // Send implements [Carrier].
 func (k *hostCarrier[R, M]) Send(peer fsm.Peer, frame []byte) error {
-	if peer > 0 || k.current.closed {
+	if peer > 0 {
+		return ErrNoLink // each machine knows its one peer by the number 0
+	}
+	if k.current.closed {
 		return transport.ErrNoPeer
 	}
 	k.dirty = true

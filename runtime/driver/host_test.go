@@ -133,6 +133,9 @@ func TestHost(t *testing.T) {
 	if err := h.Post(1, nil); !errors.Is(err, ErrStopped) {
 		t.Errorf("Post after the end: %v", err)
 	}
+	if err := (*hostCarrier[*pingpong.Runner, pingpong.Machine])(h).Send(1, nil); err != ErrNoLink {
+		t.Errorf("a hosted machine has peer 0 alone, sending to 1: %v", err)
+	}
 }
 
 func info(r *pingpong.Runner) *fsm.Info { return r.Info() }

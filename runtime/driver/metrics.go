@@ -29,7 +29,7 @@ func Metrics() []Metric {
 		{"frames_out", "Frames sent", false, func(c *Counters) uint64 { return c.FramesOut }},
 		{"bytes_in", "Bytes of the frames received", false, func(c *Counters) uint64 { return c.BytesIn }},
 		{"bytes_out", "Bytes of the frames sent", false, func(c *Counters) uint64 { return c.BytesOut }},
-		{"sends_dropped", "Frames for peers whose link is gone, or that have no encoding", false, func(c *Counters) uint64 { return c.SendsDropped }},
+		{"sends_dropped", "Frames for peers without a link, or that have no encoding", false, func(c *Counters) uint64 { return c.SendsDropped }},
 		{"deferred_dropped", "Deferred events given up because their link was lost or the queue full", false, func(c *Counters) uint64 { return c.DeferredDropped }},
 		{"reports", "Reports to the program", false, func(c *Counters) uint64 { return c.Reports }},
 		{"links_up", "Links that came up", false, func(c *Counters) uint64 { return c.LinksUp }},

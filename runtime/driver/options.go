@@ -94,7 +94,7 @@ type Counters struct {
 
 	FramesIn, FramesOut uint64
 	BytesIn, BytesOut   uint64 // bytes of these frames
-	SendsDropped        uint64 // frames for peers whose link is gone, or that have no encoding
+	SendsDropped        uint64 // frames for peers without a link, or that have no encoding
 	DeferredDropped     uint64 // deferred events given up because their link was lost or the queue full
 
 	Reports            uint64

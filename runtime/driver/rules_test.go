@@ -47,7 +47,7 @@ var readyFrame = []byte{0, 3, pingpong.READY}
 // kinds lists the kinds of errors seen.
 func (s *side) kinds() (out []string) {
 	names := map[driver.ErrorKind]string{driver.Refused: "refused", driver.Malformed: "malformed", driver.Unsendable: "unsendable",
-		driver.DeferredFull: "deferred", driver.Silent: "silent", driver.NoHandshake: "handshake", driver.TraceFailed: "trace", driver.BadLink: "link"}
+		driver.DeferredFull: "deferred", driver.Silent: "silent", driver.NoHandshake: "handshake", driver.TraceFailed: "trace", driver.BadLink: "link", driver.NoLink: "no link"}
 	for _, e := range s.errs() {
 		out = append(out, names[e.Kind])
 	}

@@ -196,8 +196,11 @@ func (k *carrier[R]) Send(peer fsm.Peer, frame []byte) error {
 		return err
 	}
 	s, i := d.find(peer)
-	if s == nil || !s.peers[i].up {
-		return transport.ErrNoPeer
+	if s == nil {
+		return ErrNoLink
+	}
+	if !s.peers[i].up {
+		return transport.ErrNoPeer // a link of several peers has not announced it, or has lost it
 	}
 	return s.send(i, frame)
 }

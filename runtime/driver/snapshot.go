@@ -78,6 +78,7 @@ func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time,
 		return fmt.Errorf("%w: the machine has no state %d", ErrSnapshot, state)
 	}
 	c.timers, c.held.list = timers{}, nil
+	c.links.restored = true
 	for _, t := range s.Timers {
 		left := max(t.Left, 0)
 		if int(t.ID) < len(c.info.Absolute) && c.info.Absolute[t.ID] {
