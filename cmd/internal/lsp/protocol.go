@@ -28,9 +28,23 @@ type place struct {
 	Document textDocument `json:"textDocument"`
 	Position position     `json:"position"`
 	Context  struct {
-		IncludeDeclaration bool `json:"includeDeclaration"`
+		IncludeDeclaration bool    `json:"includeDeclaration"`
+		Diagnostics        []shown `json:"diagnostics"` // of a codeAction; of other programs, too
 	} `json:"context"`
 	NewName string `json:"newName"`
+}
+
+// shown is what matters here of a diagnostic that the client has on the screen.
+type shown struct {
+	Range   textRange `json:"range"`
+	Message string    `json:"message"`
+}
+
+type codeAction struct {
+	Title     string        `json:"title"`
+	Kind      string        `json:"kind"`
+	Preferred bool          `json:"isPreferred"`
+	Edit      workspaceEdit `json:"edit"`
 }
 
 type change struct {
@@ -159,6 +173,7 @@ func capabilities() map[string]any {
 			"referencesProvider":         true,
 			"documentSymbolProvider":     true,
 			"documentFormattingProvider": true,
+			"codeActionProvider":         map[string]any{"codeActionKinds": []string{quickFix}},
 			"renameProvider":             map[string]any{"prepareProvider": true},
 			"completionProvider":         map[string]any{"triggerCharacters": []string{" ", ".", "{", "[", ","}},
 		},

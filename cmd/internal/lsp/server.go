@@ -243,6 +243,7 @@ func init() {
 		"textDocument/completion":     (*server).completion,
 		"textDocument/documentSymbol": (*server).outline,
 		"textDocument/formatting":     (*server).format,
+		"textDocument/codeAction":     (*server).fixes,
 	}
 }
 

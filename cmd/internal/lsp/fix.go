@@ -1,0 +1,35 @@
+package lsp
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// quickFix is the protocol's kind of what mends a diagnostic.
+const quickFix = "quickfix"
+
+// maxFixes bounds how many diagnostics of one request are looked at.
+const maxFixes = 100
+
+// meant finds the name that a diagnostic proposes, see diag.DidYouMean.
+var meant = regexp.MustCompile("did you mean `([A-Za-z0-9_-]+)`\\?")
+
+// fixes puts the name that a diagnostic proposes in the place of the one that is wrong. Nothing is proposed where the text is no longer,
+// or is more than, the name that the diagnostic speaks of.
+func (s *server) fixes(d *document, p place) (any, error) {
+	out := []codeAction{}
+	for i, x := range p.Context.Diagnostics {
+		m := meant.FindStringSubmatch(x.Message)
+		if m == nil || i >= maxFixes {
+			continue
+		}
+		from, to := d.offset(x.Range.Start), d.offset(x.Range.End)
+		if from >= to || !strings.Contains(x.Message, "`"+string(d.src.Text[from:to])+"`") {
+			continue
+		}
+		edit := workspaceEdit{Changes: map[string][]textEdit{d.uri: {{x.Range, m[1]}}}}
+		out = append(out, codeAction{Title: fmt.Sprintf("Write %s", m[1]), Kind: quickFix, Preferred: true, Edit: edit})
+	}
+	return out, nil
+}
