@@ -236,3 +236,21 @@ func (s *System) deliverable(k int, w explore.Word) int64 {
 	}
 	return mask
 }
+
+// noteVacuous says that the condition of a claim never held. Where it could not be evaluated that is what is to be said.
+func (c *Claim) noteVacuous(out *ClaimReport) {
+	switch faulted := c.eval != nil && c.eval.fault != nil; {
+	case !out.Vacuous:
+	case faulted && out.Result == Violated:
+		out.Vacuous = false
+	case faulted:
+		out.Note = "its condition never held where it can be evaluated, so it says nothing; " + c.faulted()
+	default:
+		out.Note = "its condition never held, so it says nothing"
+	}
+}
+
+// faulted says where a claim that cannot be evaluated everywhere cannot be.
+func (c *Claim) faulted() string {
+	return "it cannot be evaluated everywhere: " + faultText(c.eval.fault)
+}

@@ -116,9 +116,7 @@ func (s *System) claimReport(c *Claim, res *explore.Result) ClaimReport {
 	if len(out.Conflicts) > 0 {
 		s.conflictRun(c, &out, res)
 	}
-	if out.Vacuous {
-		out.Note = "its condition never held, so it says nothing"
-	}
+	c.noteVacuous(&out)
 	return out
 }
 
@@ -132,13 +130,16 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 		problem += ": " + out.Text
 	}
 	if c.eval != nil && c.eval.fault != nil {
-		out.Note = "it cannot be evaluated everywhere: " + faultText(c.eval.fault)
+		out.Note = c.faulted()
 		problem += "\n  (" + out.Note + ")"
 	}
 	if c.Stated != nil {
 		switch c.Stated.Kind {
 		case model.Sometimes:
-			out.Note = "no reachable configuration satisfies it"
+			if out.Note != "" {
+				out.Note = "; " + out.Note
+			}
+			out.Note = "no reachable configuration satisfies it" + out.Note
 			return
 		case model.Reachable:
 			problem = "✗ " + c.Name + ": from here it can no longer be reached that " + model.ExprString(c.Stated.Expr)
