@@ -118,17 +118,8 @@ func (o *checkFlags) parse() error {
 		return err
 	}
 	o.cfg.Explore.MaxBytes = most
-	for name, text := range o.set {
-		v, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return fmt.Errorf("--set %s=%s: a constant is an integer", name, text)
-		}
-		if o.cfg.Compile.Consts == nil {
-			o.cfg.Compile.Consts = map[string]int64{}
-		}
-		o.cfg.Compile.Consts[name] = v
-	}
-	return nil
+	o.cfg.Compile.Consts, err = setConsts(o.set)
+	return err
 }
 
 // parseBytes reads 4G, 800M, 64K or a number of bytes.
@@ -201,6 +192,10 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		}
 		found = append(found, outcome{file, r, list})
 		if r == nil {
+			if err := unknownSet(file, o.set, list); err != nil {
+				failed = append(failed, err)
+				continue
+			}
 			rejected = append(rejected, list...)
 			if err := list.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}); err != nil {
 				return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -128,13 +127,14 @@ func compiled(cmd *cobra.Command, spec string, o compile.Options) (*model.Protoc
 }
 
 func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {
-	consts := map[string]int64{}
-	for name, text := range o.set {
-		v, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("--set %s=%s: a constant is an integer", name, text)
+	consts, err := setConsts(o.set)
+	if err != nil {
+		return nil, err
+	}
+	if _, list := compile.Load(spec, compile.Options{Consts: consts}); list.HasErrors() {
+		if err := unknownSet(spec, o.set, list); err != nil {
+			return nil, err
 		}
-		consts[name] = v
 	}
 	p, err := compiled(cmd, spec, compile.Options{Consts: consts})
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,6 +113,15 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
+// workersPerCore is how many goroutines of a search a core may have. More than one gains nothing, but a script may name a
+// number for a larger machine.
+const workersPerCore = 64
+
+func tooMany(workers string) bool {
+	n, err := strconv.ParseInt(workers, 10, 64)
+	return err == nil && n > int64(workersPerCore*runtime.NumCPU())
+}
+
 // checkNumbers refuses numbers that mean nothing: flags count, measure or bound something, so none is
 // negative, and a bound of nothing at all is none.
 func checkNumbers(c *cobra.Command) error {
@@ -128,6 +139,8 @@ func checkNumbers(c *cobra.Command) error {
 		switch {
 		case zero:
 			err = &Error{ExitUsage, fmt.Sprintf("--%s 0: a number greater than 0 is needed", f.Name)}
+		case f.Name == "workers" && tooMany(value):
+			err = &Error{ExitUsage, fmt.Sprintf("--workers %s: more than the cores of this machine can use only cost time; %d is the most (%d for each of %d)", value, workersPerCore*runtime.NumCPU(), workersPerCore, runtime.NumCPU())}
 		case negative:
 			err = &Error{ExitUsage, fmt.Sprintf("--%s %s: it cannot be negative", f.Name, value)}
 		}
