@@ -237,3 +237,26 @@ func TestLongTexts(t *testing.T) {
 		t.Error("the chart was changed")
 	}
 }
+
+// TestTextIsNarrow: where a chart made of letters is too wide, what stands in braces is shortened, and a fault reaches into the next column.
+func TestTextIsNarrow(t *testing.T) {
+	long := "A{one: {version: 10, game: \"\"}, two: 2, three: " + strings.Repeat("3", 60) + "}"
+	c := &Chart{Instances: []string{"a", "b"}, Start: []string{"x", "y"}, Steps: []ChartStep{
+		{Who: 0, Event: "go", Sends: []ChartMessage{{ID: 1, To: 1, Text: long}}, Notes: []string{"reports r{n: 1}"}, State: "z"},
+		{Who: 1, Event: long, Receives: 1, Fault: strings.Repeat("f", 130)},
+	}}
+	want := `   a                                b
+   [x]                              [y]
+1  go
+   → A{one: {version: 10, …}} (#1)
+   reports r{n: 1}
+   [z]
+2                                   ← A{one: {version: 10, …}} (#1)
+                                    ✗ ` + strings.Repeat("f", 130) + "\n"
+	if got := c.Text(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if c.Steps[0].Sends[0].Text != long || c.Start[0] != "x" {
+		t.Error("drawing a chart changes it")
+	}
+}

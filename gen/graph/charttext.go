@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,16 +16,17 @@ import (
 //	   → CONFIRM1 (#1)
 //	   [localOk]
 //	2               ← CONFIRM1 (#1)
+//
+// Where that would be too wide, the arguments of messages and the like are shortened.
 func (c *Chart) Text() string {
 	rows := c.textRows()
-	widths := make([]int, len(c.Instances))
-	for i, n := range c.Instances {
-		widths[i] = utf8.RuneCountInString(n)
-	}
-	for _, r := range rows {
-		for i, cell := range r.cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+	widths := c.textWidths(rows)
+	for _, n := range []int{24, 16, 8} {
+		if total(widths) <= maxTextWidth {
+			break
 		}
+		rows = c.brief(n).textRows()
+		widths = c.textWidths(rows)
 	}
 	var b strings.Builder
 	if c.Title != "" {
@@ -52,10 +54,86 @@ func (c *Chart) Text() string {
 	return b.String()
 }
 
+// maxTextWidth is how wide a chart made of letters should be, in runes.
+const maxTextWidth = 110
+
 type textRow struct {
 	head  string
 	cells []string
 	wide  string // instead of cells
+	over  bool   // the one cell may reach into the columns behind it
+}
+
+// textWidths are the widths of the columns.
+func (c *Chart) textWidths(rows []textRow) []int {
+	widths := make([]int, len(c.Instances))
+	for i, n := range c.Instances {
+		widths[i] = utf8.RuneCountInString(n)
+	}
+	for _, r := range rows {
+		for i, cell := range r.cells {
+			if !r.over {
+				widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			}
+		}
+	}
+	return widths
+}
+
+// total is the width of a chart with columns of these widths, the number of the step included.
+func total(widths []int) int {
+	sum := 2
+	for _, w := range widths {
+		sum += 2 + w
+	}
+	return sum
+}
+
+// brief is c with at most n runes of what messages, events, notes and states have in braces or parentheses.
+func (c *Chart) brief(n int) *Chart {
+	out := *c
+	out.Start = slices.Clone(c.Start)
+	for i, s := range out.Start {
+		out.Start[i] = briefly(s, n)
+	}
+	out.Steps = slices.Clone(c.Steps)
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		s.Event, s.State = briefly(s.Event, n), briefly(s.State, n)
+		s.Notes, s.Sends = slices.Clone(s.Notes), slices.Clone(s.Sends)
+		for k := range s.Notes {
+			s.Notes[k] = briefly(s.Notes[k], n)
+		}
+		for k := range s.Sends {
+			s.Sends[k].Text = briefly(s.Sends[k].Text, n)
+		}
+	}
+	return &out
+}
+
+// briefly shortens what is in the outermost braces or parentheses of a text: `A{value: 12, …}`.
+func briefly(text string, n int) string {
+	from, to := strings.IndexAny(text, "{("), strings.LastIndexAny(text, "})")
+	if from < 0 || to < from || utf8.RuneCountInString(text[from+1:to]) <= n {
+		return text
+	}
+	cut := string([]rune(text[from+1 : to])[:n-1])
+	if i := strings.LastIndex(cut, ", "); i > 0 {
+		cut = cut[:i+2]
+	} else {
+		cut = strings.TrimRight(cut, " {[(")
+	}
+	var open []byte // what is left out closes these
+	for i := range len(cut) {
+		switch cut[i] {
+		case '{', '(', '[':
+			open = append(open, "})]"[strings.IndexByte("{([", cut[i])])
+		case '}', ')', ']':
+			open = open[:max(0, len(open)-1)]
+		}
+	}
+	slices.Reverse(open)
+	return text[:from+1] + cut + "…" + string(open) + text[to:]
 }
 
 func (c *Chart) textRows() []textRow {
@@ -64,7 +142,7 @@ func (c *Chart) textRows() []textRow {
 	add := func(head string, who int, text string) {
 		cells := make([]string, len(c.Instances))
 		cells[who] = text
-		rows = append(rows, textRow{head: head, cells: cells})
+		rows = append(rows, textRow{head: head, cells: cells, over: strings.HasPrefix(text, "✗ ")})
 	}
 	state := make([]string, len(c.Instances))
 	copy(state, c.Start)

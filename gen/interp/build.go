@@ -12,7 +12,7 @@ func (x *Eval) build(s *scope, e *model.Build, dst []int64) bool {
 			}
 		}
 		if e.T.Kind != model.KindArray {
-			return true, x.add(s, e.T, dst, e.Elem)
+			return true, x.add(s, e, dst, e.Elem)
 		}
 		at := s.locals[e.Local.Offset] - lowest(e.T.Index)
 		return true, x.store(s, e.Elem, e.T.Elem, dst[int(at)*e.T.Elem.Slots():])

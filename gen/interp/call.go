@@ -33,13 +33,13 @@ func (x *Eval) call(s *scope, e *model.Call, dst []int64) bool {
 		return true
 	case model.FnFirst:
 		if l[0] == 0 {
-			return x.fail(e.Pos(), "the list is empty")
+			return x.fail(e.Pos(), words(e.Args[0])+" is empty")
 		}
 		copy(dst, l[1:1+t.Elem.Slots()])
 		return true
 	case model.FnTail:
 		if l[0] == 0 {
-			return x.fail(e.Pos(), "the list is empty")
+			return x.fail(e.Pos(), words(e.Args[0])+" is empty")
 		}
 		n := t.Elem.Slots()
 		clear(dst[:e.T.Slots()])
@@ -50,7 +50,7 @@ func (x *Eval) call(s *scope, e *model.Call, dst []int64) bool {
 		if why := x.fit(e.T, dst, t, l); why != "" {
 			return x.fail(e.Pos(), why)
 		}
-		return x.add(s, e.T, dst, e.Args[1])
+		return x.add(s, e, dst, e.Args[1])
 	case model.FnUnion, model.FnMinus, model.FnIntersect:
 		return x.twoSets(s, e, l[0], dst)
 	}

@@ -176,7 +176,7 @@ func (x *Eval) unwrap(s *scope, e *model.Unwrap, dst []int64) bool {
 	m := x.arena.mark()
 	v, ok := x.temp(s, e.X)
 	if ok && v[0] == 0 {
-		ok = x.fail(e.Pos(), "the value is none")
+		ok = x.fail(e.Pos(), words(e.X)+" is none")
 	}
 	if ok {
 		copy(dst, v[1:])
@@ -197,7 +197,7 @@ func (x *Eval) index(s *scope, e *model.Index, dst []int64) bool {
 	t := e.X.Type()
 	at, why := element(t, v, i)
 	if why != "" {
-		return x.fail(e.Pos(), why)
+		return x.fail(e.Pos(), words(e)+": "+why)
 	}
 	copy(dst, v[at:at+t.Elem.Slots()])
 	return true
@@ -260,7 +260,7 @@ func (x *Eval) binary(s *scope, e *model.Binary, dst []int64) bool {
 	r, ok := arith(e.Op, a, b)
 	dst[0] = r
 	if !ok && b == 0 {
-		return x.fail(e.Pos(), "division by zero")
+		return x.fail(e.Pos(), words(e)+": division by zero")
 	}
 	return ok || x.fail(e.Pos(), "the result does not fit 64 bits")
 }
@@ -291,15 +291,16 @@ func ordered(op model.Op, a, b int64) bool {
 func (x *Eval) listLit(s *scope, e *model.ListLit, dst []int64) bool {
 	clear(dst[:e.T.Slots()])
 	for _, el := range e.Elems {
-		if !x.add(s, e.T, dst, el) {
+		if !x.add(s, e, dst, el) {
 			return false
 		}
 	}
 	return true
 }
 
-// add evaluates an element and puts it at the end of a list or into a set.
-func (x *Eval) add(s *scope, t *model.Type, dst []int64, el model.Expr) bool {
+// add evaluates an element and puts it at the end of a list or into a set, which e makes or adds to.
+func (x *Eval) add(s *scope, e model.Expr, dst []int64, el model.Expr) bool {
+	t := e.Type()
 	if t.Kind == model.KindSet {
 		v, ok := x.scalar(s, el)
 		if !ok {
@@ -314,7 +315,10 @@ func (x *Eval) add(s *scope, t *model.Type, dst []int64, el model.Expr) bool {
 	}
 	n := int(dst[0])
 	if n >= t.Cap {
-		return x.fail(el.Pos(), "the list is full with "+strconv.Itoa(t.Cap)+" elements")
+		if c, ok := e.(*model.Call); ok {
+			e = c.Args[0] // what is full before it
+		}
+		return x.fail(el.Pos(), words(e)+" is full with "+strconv.Itoa(t.Cap)+" elements")
 	}
 	if !x.store(s, el, t.Elem, dst[1+n*t.Elem.Slots():]) {
 		return false

@@ -139,6 +139,18 @@ func guardText(guards []diag.Span, place func(diag.Span) string) string {
 	return ": the guards at " + strings.Join(places, ", ") + " do not hold"
 }
 
+// maxWords is how much of an expression a reason quotes, in runes.
+const maxWords = 80
+
+// words is an expression as its author has it; of a long one, the beginning.
+func words(e model.Expr) string {
+	text := model.ExprString(e)
+	if r := []rune(text); len(r) > maxWords {
+		return string(r[:maxWords-1]) + "…"
+	}
+	return text
+}
+
 // pathText renders a path as `fleet[true, 3].timer`.
 func pathText(path []At) string {
 	var b []byte

@@ -66,11 +66,11 @@ func (x *Machine) set(c *context, s *model.Set) bool {
 	mark := e.arena.mark()
 	defer e.arena.release(mark)
 	t, at := s.Var.Type, c.base+s.Var.Offset
-	for _, sel := range s.Select {
+	for k, sel := range s.Select {
 		if sel.Field != nil {
 			if t.Kind == model.KindOptional {
 				if c.v[at] == 0 {
-					return e.fail(s.Span, "the value is none")
+					return e.fail(s.Span, model.PlaceString(s, k)+" is none")
 				}
 				at++
 			}
@@ -83,7 +83,7 @@ func (x *Machine) set(c *context, s *model.Set) bool {
 		}
 		off, why := element(t, c.v[at:], i)
 		if why != "" {
-			return e.fail(sel.Index.Pos(), why)
+			return e.fail(sel.Index.Pos(), model.PlaceString(s, k+1)+": "+why)
 		}
 		at, t = at+off, t.Elem
 	}

@@ -10,7 +10,7 @@ import (
 func StmtString(s Stmt) string {
 	switch s := s.(type) {
 	case *Set:
-		return "set: {" + printPlace(s) + ": " + ExprString(s.Value) + "}"
+		return "set: {" + PlaceString(s, len(s.Select)) + ": " + ExprString(s.Value) + "}"
 	case *Send:
 		return "send: " + SendString(s)
 	case *ReportStmt:
@@ -82,11 +82,12 @@ func RunString(s *Run) string {
 }
 
 // SetString writes an assignment as people do on paper: `own = value`.
-func SetString(s *Set) string { return printPlace(s) + " = " + ExprString(s.Value) }
+func SetString(s *Set) string { return PlaceString(s, len(s.Select)) + " = " + ExprString(s.Value) }
 
-func printPlace(s *Set) string {
+// PlaceString writes the place that s assigns to as far as its first n selectors lead: `table[slot]` of `table[slot].ship`.
+func PlaceString(s *Set, n int) string {
 	place := s.Var.Name
-	for _, sel := range s.Select {
+	for _, sel := range s.Select[:n] {
 		if sel.Field != nil {
 			place += "." + sel.Field.Name
 		} else {

@@ -94,21 +94,27 @@ what of it is false here:
   a.connectionEstablished && b.connectionEstablished && some(s in Slot: b.table[s] == 0) => b.table[a.own] == 0
 
 what that reads:
+  a         connectionEstablished
+  b         connectionEstablished
   b.table   [1, 0]
   a.own     0
 `},
 		{"setup/coded", "all", "same-values", `
 what the claim reads here:
+  a                 done
+  b                 done
   a.update[0].own   0
   b.update[0].own   1
 `},
 		{"confirm/coded", "pair", "no-late-change", `
 what the claim reads here:
+  a                     done
   len(a -> b, CHANGE)   0
   len(b -> a, CHANGE)   1
 `},
 		{"lockstep/coded", "inTime", "removed", `
 what the claim reads here:
+  server           game
   server.playing   [0, 1]
   server.queues    [[], []]
   server.left      []

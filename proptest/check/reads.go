@@ -79,6 +79,7 @@ func (r *reader) read(e model.Expr) {
 		return
 	case *model.StateTest:
 		if len(x.Path) == 0 {
+			r.state(x.Inst)
 			return
 		}
 		r.note(e)
@@ -150,4 +151,12 @@ func (r *reader) note(e model.Expr) {
 	if r.eval.Into(e, v, nil, nil) == nil {
 		r.found = append(r.found, Reading{name, string(interp.AppendValue(nil, r.sys.strs, e.Type(), v))})
 	}
+}
+
+// state adds the state of an instance under the instance's name, in place of each test of it.
+func (r *reader) state(inst *model.Instance) {
+	if inst == nil || len(r.found) >= maxReadings || slices.ContainsFunc(r.found, func(x Reading) bool { return x.Name == inst.Name }) {
+		return
+	}
+	r.found = append(r.found, Reading{inst.Name, inst.Role.States[r.eval.Instances[inst.Index][0]].Name})
 }

@@ -2,9 +2,7 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // maxTextChart is the greatest number of steps of which a chart made of letters is an overview.
@@ -28,10 +26,13 @@ func (r *Run) text(all bool) string {
 	}
 	b.WriteString("\n")
 	if r.Problem != "" {
-		b.WriteString(r.Problem + "\n\n")
+		for line := range strings.Lines(r.Problem) {
+			wrapped(&b, strings.TrimRight(line, "\n"), 0)
+		}
+		b.WriteString("\n")
 	}
 	for _, line := range r.End {
-		b.WriteString("  " + line + "\n")
+		wrapped(&b, line, 2)
 	}
 	r.reads(&b, all)
 	if n := len(r.Steps) + len(r.Loop); r.chart != nil && n > 0 && n <= maxTextChart {
@@ -60,7 +61,7 @@ func (r *Run) reads(b *strings.Builder, all bool) {
 			fmt.Fprintf(b, "  … %d more\n", len(r.False)-i)
 			break
 		}
-		b.WriteString("  " + text + "\n")
+		wrapped(b, text, 2)
 	}
 	if len(lines) > 0 {
 		b.WriteString("\n" + head + "\n")
@@ -70,66 +71,8 @@ func (r *Run) reads(b *strings.Builder, all bool) {
 			fmt.Fprintf(b, "  … %d more\n", len(lines)-i)
 			break
 		}
-		b.WriteString("  " + line + "\n")
+		wrapped(b, line, 2)
 	}
-}
-
-// table writes steps, numbered from first+1, and returns the last number.
-func (r *Run) table(b *strings.Builder, steps []Step, first int, all bool) int {
-	rows, below := columns(steps)
-	var width [3]int
-	for _, row := range rows {
-		for k, c := range row {
-			width[k] = max(width[k], utf8.RuneCountInString(c))
-		}
-	}
-	digits := len(fmt.Sprint(first + len(steps)))
-	for i, row := range rows {
-		line := fmt.Sprintf("%*d. ", digits, first+i+1)
-		for k, c := range row {
-			if width[k] > 0 {
-				line += c + strings.Repeat(" ", width[k]-utf8.RuneCountInString(c)) + "   "
-			}
-		}
-		if w := steps[i].Where; w != "" {
-			line += "(" + w + ")"
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-		for _, more := range slices.Concat(below[i], changeLines(steps[i].Changes, all)) {
-			b.WriteString(strings.Repeat(" ", digits+4) + more + "\n")
-		}
-	}
-	return first + len(steps)
-}
-
-// What a step does stands beside it in a table of so many runes, place in the specification apart; where that is too
-// much for so many runes, below it.
-const (
-	tableWidth   = 130
-	effectsWidth = 30
-)
-
-// columns are what happened in each step, the state, and the effects that have room beside them; the others have a line each.
-func columns(steps []Step) (rows [][3]string, below [][]string) {
-	rows, below = make([][3]string, len(steps)), make([][]string, len(steps))
-	var width [2]int
-	for i := range steps {
-		rows[i] = steps[i].columns()
-		for k := range width {
-			width[k] = max(width[k], utf8.RuneCountInString(rows[i][k]))
-		}
-	}
-	room := max(tableWidth-width[0]-width[1], effectsWidth)
-	for i := range rows {
-		if utf8.RuneCountInString(rows[i][2]) <= room {
-			continue
-		}
-		if below[i] = steps[i].Effects; steps[i].Fault != "" {
-			below[i] = []string{rows[i][2]}
-		}
-		rows[i][2] = ""
-	}
-	return rows, below
 }
 
 // columns are what happened, the state, and the effects.

@@ -337,17 +337,31 @@ func (s *System) configuration(c explore.Configuration) []string {
 		}
 		out = append(out, s.procs[i].inst.Name+": "+down+s.machineText(s.procs[i], l.value))
 	}
-	for k, w := range c.Channels[:s.own] {
+	return append(out, s.channelLines(c.Channels[:s.own])...)
+}
+
+// channelLines tells what is under way. Of many channels most are empty: those are told together.
+func (s *System) channelLines(channels []explore.Word) []string {
+	var all, full []string
+	for k, w := range channels {
 		text := "empty"
-		for i, msg := range w {
-			if i == 0 {
-				text = ""
-			} else {
-				text += ", "
+		if len(w) > 0 {
+			texts := make([]string, len(w))
+			for i, msg := range w {
+				texts[i] = s.messageText(msg)
 			}
-			text += s.messageText(msg)
+			text = strings.Join(texts, ", ")
 		}
-		out = append(out, s.System.Channels[k].Name+": "+text)
+		all = append(all, s.System.Channels[k].Name+": "+text)
+		if len(w) > 0 {
+			full = append(full, all[k])
+		}
 	}
-	return out
+	switch {
+	case len(all)-len(full) <= 1:
+		return all
+	case len(full) == 0:
+		return []string{"all channels are empty"}
+	}
+	return append(full, "all other channels are empty")
 }
