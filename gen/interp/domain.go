@@ -123,8 +123,7 @@ func Domains(ev *model.Event, limit int) ([][]int64, error) {
 	for _, f := range ev.Fields {
 		c := f.Type.Count()
 		if c > int64(limit) || count*c > int64(limit) {
-			return nil, fmt.Errorf("%s: %s has more than %d different arguments; give the type of field %s a smaller domain in the check",
-				ev.Span, ev.Name, limit, f.Name)
+			return nil, fmt.Errorf("%s: %s has more than %d different arguments; %s", ev.Span, ev.Name, limit, smaller(f))
 		}
 		count *= c
 		size += f.Type.Slots()
@@ -139,6 +138,19 @@ func Domains(ev *model.Event, limit int) ([][]int64, error) {
 			return all, nil
 		}
 	}
+}
+
+// smaller says how the type of a field gets fewer values: a check can give a domain only to a type that has a name.
+func smaller(f *model.Field) string {
+	t := f.Type
+	for t.Name == "" && t.Elem != nil {
+		t = t.Elem
+	}
+	if t.Name != "" || t.Kind == model.KindRecord {
+		return "give the type of field " + f.Name + " a smaller domain in the check"
+	}
+	return fmt.Sprintf("the type of field %s is written in place: name it (`types: {Name: %s}`), write the name instead, and give it a smaller domain in the check (`domains: {Name: ...}`)",
+		f.Name, model.TypeString(t))
 }
 
 // FieldSlots returns how many slots the fields take together.

@@ -203,6 +203,21 @@ func TestDomains(t *testing.T) {
 	if _, err := Domains(ev, 23); err == nil || !strings.Contains(err.Error(), "e has more than 23 different arguments") {
 		t.Errorf("no limit: %v", err)
 	}
+	named := ranged(0, 70000)
+	named.Name = "Number"
+	for _, c := range []struct {
+		t    *model.Type
+		want string
+	}{
+		{ranged(0, 70000), "is written in place: name it (`types: {Name: 0..70000}`)"},
+		{optional(ranged(0, 70000)), "is written in place: name it (`types: {Name: 0..70000}`)"},
+		{named, "; give the type of field n a smaller domain"},
+		{optional(named), "; give the type of field n a smaller domain"},
+	} {
+		if _, err := Domains(&model.Event{Fields: fields("n", c.t)}, 100); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("not said: %s; but: %v", c.want, err)
+		}
+	}
 	list := &model.Type{Kind: model.KindList, Elem: ranged(0, 2), Cap: 2}
 	if all, _ := Domains(&model.Event{Fields: fields("l", list)}, 100); len(all) != 13 {
 		t.Errorf("%d lists", len(all))

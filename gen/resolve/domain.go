@@ -98,3 +98,18 @@ func (r *resolver) enumDomain(t *model.Type, n *ast.Node) *model.Type {
 	}
 	return &d
 }
+
+// noDomain reports a domain for what is no named type. Where no name is near, it may be one of Parley's own types or a field,
+// whose type has to be given a name first.
+func (r *resolver) noDomain(key *ast.Node, named []string) {
+	if diag.DidYouMean(key.Text, named) != "" {
+		r.unknown("FSM021", key, "type", named)
+		return
+	}
+	example := "u32"
+	if key.Text == "u8" || key.Text == "u16" {
+		example = key.Text
+	}
+	r.Errorf("FSM021", key.Span(), "there is no type %s", diag.Quote(key.Text)).
+		With("only a type with a name can be given a domain: write `types: {Number: " + example + "}`, Number as the type of the field, and `domains: {Number: 0..3}`")
+}

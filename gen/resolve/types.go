@@ -44,7 +44,7 @@ func (r *resolver) declareTypes() {
 		for _, e := range d.Entries {
 			nt := r.types[e.Key.Text]
 			if nt == nil {
-				r.unknown("FSM021", e.Key, "type", n.Keys())
+				r.noDomain(e.Key, n.Keys())
 				continue
 			}
 			r.refer(e.Key.Span(), nt.key.Span())
