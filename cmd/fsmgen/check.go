@@ -19,6 +19,7 @@ import (
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/lint"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
 )
@@ -118,6 +119,7 @@ func (o *checkFlags) parse() error {
 		return err
 	}
 	o.cfg.Explore.MaxBytes = most
+	o.cfg.Compile.More = lint.Protocol
 	o.cfg.Compile.Consts, err = setConsts(o.set)
 	return err
 }
@@ -203,6 +205,9 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 			continue
 		}
 		reports = append(reports, r)
+		if r.Warnings > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: fsmgen vet %s\n", warnings(r.Warnings), file)
+		}
 		failed = append(failed, o.keep(cmd.ErrOrStderr(), r), o.writeScenarios(cmd, r))
 	}
 	if o.cfg.Only != "" && len(rejected) == 0 && errors.Join(failed...) == nil && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
@@ -249,6 +254,13 @@ func (o *checkFlags) progress(w *os.File, file string) func(explore.Progress) {
 		told = p.Elapsed
 		fmt.Fprintf(w, "%s: %d configurations, %d to go on from, depth %d, %d MB, %d s\n", file, p.Configurations, p.Frontier, p.Depth, p.Bytes>>20, int(p.Elapsed.Seconds()))
 	}
+}
+
+func warnings(n int) string {
+	if n == 1 {
+		return "1 warning"
+	}
+	return fmt.Sprintf("%d warnings", n)
 }
 
 // keep writes what the flags ask to be written.

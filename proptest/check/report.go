@@ -208,4 +208,6 @@ type SuiteReport struct {
 	Coverage    *Coverage `json:"coverage,omitempty"`
 	Unreachable []Place   `json:"unreachable_states,omitempty"`
 	Why         []string  `json:"why,omitempty"`
+	// Warnings is how many warnings the compiler, and what Config.Compile has more to say, give about the specification.
+	Warnings int `json:"warnings,omitempty"`
 }
