@@ -10,10 +10,8 @@ import (
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
 )
-
-// mostConst is the greatest constant, and with its sign the least, as in a specification.
-const mostConst = 1 << 40
 
 // unknownConst is the code of a constant to replace that a specification does not have.
 const unknownConst = "FSM086"
@@ -24,12 +22,12 @@ func setConsts(set map[string]string) (map[string]int64, error) {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		v, err := strconv.ParseInt(set[name], 10, 64)
 		switch {
-		case errors.Is(err, strconv.ErrRange) || v < -mostConst || v > mostConst:
+		case errors.Is(err, strconv.ErrRange) || v < -model.MaxConst || v > model.MaxConst:
 			large := "large"
 			if strings.HasPrefix(set[name], "-") {
 				large = "small"
 			}
-			return nil, fmt.Errorf("--set %s=%s: it is too %s: a constant is within %d..%d", name, set[name], large, int64(-mostConst), int64(mostConst))
+			return nil, fmt.Errorf("--set %s=%s: it is too %s: a constant is within %d..%d", name, set[name], large, int64(-model.MaxConst), int64(model.MaxConst))
 		case err != nil:
 			return nil, fmt.Errorf("--set %s=%s: a constant is an integer", name, set[name])
 		}

@@ -40,6 +40,9 @@ type Protocol struct {
 	Span diag.Span
 }
 
+// MaxConst is the greatest value of a constant, and with its sign the least.
+const MaxConst = 1 << 40
+
 // Const is a named integer of the specification.
 type Const struct {
 	Name  string
@@ -298,113 +301,4 @@ type Local struct {
 	Name   string
 	Type   *Type
 	Offset int // first slot in the frame of locals
-}
-
-// Check is one configuration in which claims are checked.
-type Check struct {
-	Name, Doc string
-	Instances []*Instance
-	Channel   Channel
-	Rules     []*EnvRule
-	Claims    []*Claim
-	Faults    *Faults // nil: links neither come up nor break, and nobody crashes
-	Time      *Time   // nil: untimed, a timer may expire at any moment
-	// Expect lists what the check is known to violate; empty: nothing. A
-	// check passes if exactly these are violated.
-	Expect []Expectation
-	// Ends: the environment may stop giving commands at any time (so a
-	// configuration where only commands are possible is no deadlock if every
-	// machine is final or Quiet holds). Quiet may be nil.
-	Quiet       Expr
-	QuietLocals int // slots of the frame of locals that Quiet needs
-	Span        diag.Span
-}
-
-// Instance is a machine taking part in a check.
-type Instance struct {
-	Name  string
-	Index int
-	Role  *Machine
-	Args  []Expr // constants, one for each parameter of the role; they need no locals
-	Span  diag.Span
-}
-
-// Faults are what may go wrong in a check, and how often in one run.
-type Faults struct {
-	// Crash and Restart say how often each instance may, by Instance.Index.
-	Crash, Restart []int
-	// CrashAll bounds the crashes of all instances together; 0: only Crash does.
-	CrashAll int
-	Break    int // links that break
-	// Lose, Duplicate and Overtake bound what channels do to messages; -1: not
-	// stated, so what the channel says holds, as often as possible.
-	Lose, Duplicate, Overtake int
-	Span                      diag.Span
-}
-
-// Time counts ticks in a check, in beats that every instance feels.
-type Time struct {
-	Beat  int64 // ticks
-	Delay int   // beats within which a message arrives
-	Span  diag.Span
-}
-
-// EnvRule restricts when the environment may give a command, or when a timer may
-// expire, in a check.
-type EnvRule struct {
-	Command *Event // or the expiry of a timer
-	// When is over the machine's variables, the command's Params, and the
-	// lengths of the channels from and to the machine; nil: always.
-	When   Expr
-	Params []*Local
-	Locals int
-	// Times bounds how often each instance may be given the command in one run; 0: no bound.
-	Times int
-	// Fair says of runs that claims of what must come look at that each instance is given Command, or one of Or, in the end:
-	// "weak" where from some point on one of them is always possible, "strong" where one is again and again; "": none need be.
-	Fair string
-	Or   []*Event // other commands of the same machine
-	Span diag.Span
-}
-
-// Never says that a check gives the command never (`false` as the whole rule), so that its arguments need no domain.
-func (r *EnvRule) Never() bool {
-	l, ok := r.When.(*Lit)
-	return ok && l.Value == 0
-}
-
-// ClaimKind is the kind of a claim.
-type ClaimKind uint8
-
-const (
-	Always     ClaimKind = iota // Expr holds in every configuration
-	Sometimes                   // some configuration satisfies Expr
-	Agree                       // where every machine in When's sense is done, the values of Exprs are equal
-	Reachable                   // from every reachable configuration one that satisfies Expr can be reached
-	Confluent                   // the order of two independent steps does not matter
-	Eventually                  // every fair run reaches Expr
-	LeadsTo                     // every fair run from When reaches Expr
-)
-
-// Claim is a stated claim.
-type Claim struct {
-	Kind      ClaimKind
-	Name, Why string
-	When      Expr   // Agree, LeadsTo: antecedent; nil: true
-	Expr      Expr   // Always, Sometimes, Reachable, Eventually, LeadsTo
-	Exprs     []Expr // Agree: values to be equal
-	Quiescent bool   // only where all channels are empty
-	Fair      string // "", "weak", "strong"
-	Except    []string
-	Within    int64 // LeadsTo: bound in ticks; 0: none
-	Locals    int   // slots of the frame of locals that the expressions need
-	Span      diag.Span
-}
-
-// Expectation is a violation that a check is known to have: the name of a
-// claim, or of a built-in claim (unspecified-reception, deadlock, orphan-message,
-// overflow, never-fires, unreachable-state).
-type Expectation struct {
-	Name string
-	Span diag.Span
 }

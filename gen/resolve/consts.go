@@ -86,7 +86,7 @@ func (r *resolver) constValue(c *constant) (int64, bool) {
 		return 0, false
 	}
 	c.state = busy
-	v, ok := r.constIn(c.value, -1<<40, 1<<40, "constant "+diag.Quote(c.m.Name))
+	v, ok := r.constIn(c.value, -model.MaxConst, model.MaxConst, "constant "+diag.Quote(c.m.Name))
 	if c.state == failed || !ok {
 		c.state = failed
 		return 0, false
