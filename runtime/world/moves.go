@@ -1,0 +1,431 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+)
+
+// World is instances with what lies between them. It is not changed by its methods.
+type World[V any, M comparable] struct {
+	Rules *Rules
+	// Machines are the instances, by number; equal ones may be the same.
+	Machines []Machine[V, M]
+	// Allowed reports whether the environment lets an instance have a command or a timer expire; nil:
+	// always.
+	Allowed func(c *Configuration[V, M], i int, ev Event[M]) bool
+}
+
+// Configuration is all instances and all that is under way at one moment. [World.Do] makes new ones
+// and changes none; parts are shared between them.
+type Configuration[V any, M comparable] struct {
+	Ends   []End[M]
+	Values []V
+	// Queues are what lies in each channel of Rules.Channels, oldest first.
+	Queues [][]Item[M]
+	// Breaking is, by instance, the set of links whose break it has not heard yet, Snapped the set
+	// that broke at all.
+	Breaking, Snapped []uint64
+	// Beats is the set of instances that have not yet felt the present beat.
+	Beats uint64
+	// Spent is what has gone wrong so far.
+	Spent Spent
+}
+
+// Spent counts faults.
+type Spent struct{ Lose, Duplicate, Overtake, Crash, Break int }
+
+// MoveKind is what kind of thing happens.
+type MoveKind uint8
+
+// The kinds of move, with the fields of Move that they use.
+const (
+	MoveStart    MoveKind = iota // Who
+	MoveOffer                    // Who
+	MoveUp                       // Who, Peer
+	MoveLost                     // Who, Peer: the break of a link is heard
+	MoveCommand                  // Who, Message
+	MoveExpire                   // Who, Timer
+	MoveCrash                    // Who
+	MoveRestart                  // Who
+	MoveBeat                     // Who feels a beat
+	MoveDeliver                  // Channel, At
+	MoveCopy                     // Channel, At: delivered, and stays under way
+	MoveLose                     // Channel, At
+	MoveOvertake                 // Channel
+	MoveBreak                    // Who, Peer
+	MoveTick                     // a beat begins
+)
+
+var moveNames = [...]string{"start", "offer", "up", "lost", "command", "expire", "crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "break", "tick"}
+
+// String returns the kind in lower case.
+func (k MoveKind) String() string { return moveNames[k] }
+
+// Move is one thing that can happen in a configuration.
+type Move[M comparable] struct {
+	Kind      MoveKind
+	Who, Peer int
+	// Channel is an index into Rules.Channels, At the place of an item in it.
+	Channel, At int
+	Timer       int
+	Message     M
+}
+
+// String tells the move with the numbers of instances and channels.
+func (m Move[M]) String() string {
+	switch m.Kind {
+	case MoveUp, MoveLost, MoveBreak:
+		return fmt.Sprintf("%s %d %d", m.Kind, m.Who, m.Peer)
+	case MoveCommand:
+		return fmt.Sprintf("command %d %v", m.Who, m.Message)
+	case MoveExpire:
+		return fmt.Sprintf("expire %d timer %d", m.Who, m.Timer)
+	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake:
+		return fmt.Sprintf("%s channel %d at %d", m.Kind, m.Channel, m.At)
+	case MoveTick:
+		return "tick"
+	}
+	return fmt.Sprintf("%s %d", m.Kind, m.Who)
+}
+
+// Taken is a move that was taken.
+type Taken[V any, M comparable] struct {
+	// Result is the step of the instance that took part; What is Done where none did.
+	Result[V, M]
+	// Who is that instance, or -1.
+	Who int
+	// Next is the configuration afterwards; nil after a fault.
+	Next *Configuration[V, M]
+	// Gone lists the places in Sends of messages that found their channel full and were lost.
+	Gone []int
+}
+
+// Begin is the configuration in which nothing has happened.
+func (w *World[V, M]) Begin(values []V) *Configuration[V, M] {
+	c := &Configuration[V, M]{Values: slices.Clone(values), Queues: make([][]Item[M], len(w.Rules.Channels)),
+		Breaking: make([]uint64, w.Rules.Instances), Snapped: make([]uint64, w.Rules.Instances)}
+	for i := range w.Rules.Instances {
+		c.Ends = append(c.Ends, End0[M](w.Rules, i))
+	}
+	return c
+}
+
+// channel is the index of the channel between two instances, -1 if there is none.
+func (r *Rules) channel(from, to int) int {
+	return slices.IndexFunc(r.Channels, func(c Channel) bool { return c.From == from && c.To == to })
+}
+
+// Moves yields all that can happen, in a fixed order, with what comes of it.
+func (w *World[V, M]) Moves(c *Configuration[V, M]) iter.Seq2[Move[M], Taken[V, M]] {
+	return func(yield func(Move[M], Taken[V, M]) bool) {
+		for mv := range w.candidates(c) {
+			if t, err := w.Do(c, mv); err == nil && !yield(mv, t) {
+				return
+			}
+		}
+	}
+}
+
+// candidates yields moves among which are all that can happen.
+func (w *World[V, M]) candidates(c *Configuration[V, M]) iter.Seq[Move[M]] {
+	return func(yield func(Move[M]) bool) {
+		for i := range w.Rules.Instances {
+			for _, mv := range w.own(c, i) {
+				if !yield(mv) {
+					return
+				}
+			}
+		}
+		for k := range w.Rules.Channels {
+			ch, q := &w.Rules.Channels[k], c.Queues[k]
+			for _, at := range Heads(ch, q) {
+				for _, kind := range []MoveKind{MoveDeliver, MoveCopy, MoveLose} {
+					if !yield(Move[M]{Kind: kind, Channel: k, At: at}) {
+						return
+					}
+				}
+			}
+			if !yield(Move[M]{Kind: MoveOvertake, Channel: k}) {
+				return
+			}
+		}
+		for _, l := range w.Rules.Links {
+			if !yield(Move[M]{Kind: MoveBreak, Who: l.A, Peer: l.B}) {
+				return
+			}
+		}
+		yield(Move[M]{Kind: MoveTick})
+	}
+}
+
+// own lists what an instance may do by itself.
+func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
+	list := []Move[M]{{Kind: MoveStart, Who: i}, {Kind: MoveOffer, Who: i}}
+	for _, kind := range []MoveKind{MoveUp, MoveLost} {
+		for j := range w.Rules.Instances {
+			if (c.Ends[i].Waiting|c.Breaking[i])>>j&1 != 0 {
+				list = append(list, Move[M]{Kind: kind, Who: i, Peer: j})
+			}
+		}
+	}
+	if m, ok := w.Machines[i].(Commander[V, M]); ok {
+		for _, x := range m.Commands(c.Values[i]) {
+			list = append(list, Move[M]{Kind: MoveCommand, Who: i, Message: x})
+		}
+	}
+	for t := range c.Ends[i].Left {
+		list = append(list, Move[M]{Kind: MoveExpire, Who: i, Timer: t})
+	}
+	return append(list, Move[M]{Kind: MoveCrash, Who: i}, Move[M]{Kind: MoveRestart, Who: i}, Move[M]{Kind: MoveBeat, Who: i})
+}
+
+// Do takes one move. The error says why it is not possible.
+func (w *World[V, M]) Do(c *Configuration[V, M], mv Move[M]) (Taken[V, M], error) {
+	n := c.clone()
+	t := Taken[V, M]{Who: -1, Next: n}
+	var err error
+	switch mv.Kind {
+	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake:
+		err = w.onChannel(c, n, mv, &t)
+	case MoveBreak:
+		err = w.breaks(n, mv, &t)
+	case MoveTick:
+		if w.Rules.Time == nil || c.Beats != 0 {
+			return t, errors.New("the beat before has not been felt by all")
+		}
+		t.What, n.Beats = Done, math.MaxUint64>>(64-w.Rules.Instances)
+	default:
+		err = w.alone(c, n, mv, &t)
+	}
+	if err != nil {
+		return t, err
+	}
+	if t.Who >= 0 {
+		if t.What == Blocked {
+			return t, fmt.Errorf("instance %d cannot do that now", t.Who)
+		}
+		if err := w.settle(n, &t); err != nil {
+			return t, err
+		}
+	}
+	if t.Fault != NoFault {
+		t.Next = nil
+	}
+	return t, nil
+}
+
+func (c *Configuration[V, M]) clone() *Configuration[V, M] {
+	n := *c
+	n.Ends, n.Values, n.Queues = slices.Clone(c.Ends), slices.Clone(c.Values), slices.Clone(c.Queues)
+	n.Breaking, n.Snapped = slices.Clone(c.Breaking), slices.Clone(c.Snapped)
+	return &n
+}
+
+// alone takes a move of one instance by itself.
+func (w *World[V, M]) alone(c, n *Configuration[V, M], mv Move[M], t *Taken[V, M]) error {
+	i := mv.Who
+	if i < 0 || i >= w.Rules.Instances {
+		return fmt.Errorf("there is no instance %d", i)
+	}
+	e, v, m, r := c.Ends[i], c.Values[i], w.Machines[i], w.Rules
+	t.Who = i
+	switch mv.Kind {
+	case MoveStart:
+		t.Result = Begin(r, i, e, v, m)
+	case MoveOffer:
+		t.Result = Offer(r, i, e, v, m)
+	case MoveUp:
+		t.Result = LinkUp(r, i, e, v, mv.Peer, m)
+	case MoveLost:
+		if c.Breaking[i]>>mv.Peer&1 == 0 {
+			return errors.New("the link has not broken")
+		}
+		t.Result = LinkLost(r, i, e, v, mv.Peer, m)
+		n.Breaking[i] &^= 1 << mv.Peer
+	case MoveCommand:
+		if w.Allowed != nil && !w.Allowed(c, i, Event[M]{Kind: Command, Message: mv.Message}) {
+			return errors.New("the environment does not give that command")
+		}
+		t.Result = Give(r, i, e, v, mv.Message, m)
+	case MoveExpire:
+		if mv.Timer < 0 || mv.Timer >= len(e.Left) {
+			return fmt.Errorf("instance %d has no timer %d", i, mv.Timer)
+		}
+		if w.Allowed != nil && !w.Allowed(c, i, Event[M]{Kind: Timeout, Timer: mv.Timer}) {
+			return errors.New("the environment does not let that timer expire")
+		}
+		t.Result = Expire(r, i, e, v, mv.Timer, m)
+	case MoveCrash:
+		if most := r.Faults.CrashAll; most > 0 && !spend(&n.Spent.Crash, most) {
+			return errors.New("there have been all crashes that there may be")
+		}
+		t.Result = Crash(r, i, e, v, m)
+	case MoveRestart:
+		t.Result = Restart(r, i, e, v, m)
+	case MoveBeat:
+		return w.beat(c, n, i, t)
+	}
+	return nil
+}
+
+// beat has an instance feel a beat.
+func (w *World[V, M]) beat(c, n *Configuration[V, M], i int, t *Taken[V, M]) error {
+	if c.Beats>>i&1 == 0 {
+		return errors.New("there is no beat to be felt")
+	}
+	n.Beats &^= 1 << i
+	for k, ch := range w.Rules.Channels {
+		if ch.To != i {
+			continue
+		}
+		var ok bool
+		if n.Queues[k], ok = Older(w.Rules.Time, c.Queues[k]); !ok {
+			return errors.New("something under way has to arrive before")
+		}
+	}
+	t.Result = Beat(w.Rules, i, c.Ends[i], c.Values[i], w.Machines[i])
+	return nil
+}
+
+// onChannel takes a move of a channel.
+func (w *World[V, M]) onChannel(c, n *Configuration[V, M], mv Move[M], t *Taken[V, M]) error {
+	if mv.Channel < 0 || mv.Channel >= len(w.Rules.Channels) {
+		return fmt.Errorf("there is no channel %d", mv.Channel)
+	}
+	k, f := mv.Channel, &w.Rules.Faults
+	ch, q := &w.Rules.Channels[k], c.Queues[k]
+	if mv.Kind == MoveOvertake {
+		var ok bool
+		if n.Queues[k], ok = Overtake(ch, q); !ok || !spend(&n.Spent.Overtake, f.Overtake) {
+			return errors.New("no message may overtake another there")
+		}
+		t.What = Done
+		return nil
+	}
+	if !slices.Contains(Heads(ch, q), mv.At) {
+		return errors.New("nothing arrives there now")
+	}
+	x := q[mv.At]
+	if mv.Kind != MoveCopy {
+		n.Queues[k] = Take(q, mv.At)
+	}
+	switch mv.Kind {
+	case MoveCopy:
+		if !Copies(ch, q, mv.At) || !spend(&n.Spent.Duplicate, f.Duplicate) {
+			return errors.New("that may not arrive again")
+		}
+	case MoveLose:
+		if !Loses(ch, q, mv.At) || !spend(&n.Spent.Lose, f.Lose) {
+			return errors.New("that may not be lost")
+		}
+		t.What = Done
+		return nil
+	}
+	t.Who = ch.To
+	t.Result = Deliver(w.Rules, ch.To, c.Ends[ch.To], c.Values[ch.To], ch.From, x, w.Machines[ch.To])
+	return nil
+}
+
+// breaks breaks a link: each end will hear of it.
+func (w *World[V, M]) breaks(n *Configuration[V, M], mv Move[M], t *Taken[V, M]) error {
+	l, _ := w.Rules.link(mv.Who, mv.Peer)
+	if l == nil || l.Datagrams || n.Snapped[l.A]>>l.B&1 != 0 || !spend(&n.Spent.Break, w.Rules.Faults.Break) {
+		return errors.New("no link may break there")
+	}
+	n.Breaking[l.A] |= 1 << l.B
+	n.Breaking[l.B] |= 1 << l.A
+	n.Snapped[l.A] |= 1 << l.B
+	n.Snapped[l.B] |= 1 << l.A
+	t.What = Done
+	return nil
+}
+
+// spend counts one fault; it reports whether there was one left. A negative bound is none.
+func spend(n *int, most int) bool {
+	if most < 0 {
+		return true
+	}
+	*n++
+	return *n <= most
+}
+
+// settle puts what an instance became into the configuration, and what it sent into the channels.
+func (w *World[V, M]) settle(n *Configuration[V, M], t *Taken[V, M]) error {
+	if t.Fault != NoFault {
+		return nil
+	}
+	n.Ends[t.Who], n.Values[t.Who] = t.End, t.Value
+	for at, s := range t.Sends {
+		k := w.Rules.channel(t.Who, s.To)
+		if k < 0 {
+			return fmt.Errorf("there is no channel from %d to %d", t.Who, s.To)
+		}
+		ch := &w.Rules.Channels[k]
+		rest, full := push(ch, n.Queues[k], s.Item, w.taken(n, ch, k))
+		switch {
+		case !full:
+			n.Queues[k] = rest
+		case ch.Full == FullWait:
+			return errors.New("there is no room for what it sends")
+		case ch.Full == FullLose:
+			t.Gone = append(t.Gone, at)
+		default:
+			t.Fault, t.Why = Overflow, fmt.Sprintf("the channel from %d to %d is full", t.Who, s.To)
+			return nil
+		}
+	}
+	return nil
+}
+
+// taken is how many places of a channel are taken.
+func (w *World[V, M]) taken(n *Configuration[V, M], ch *Channel, k int) int {
+	taken := Length(n.Queues[k])
+	if w.Rules.Plant&NewsTakesRoom != 0 {
+		taken = len(n.Queues[k])
+	}
+	if w.Rules.Plant&HeldTakesRoom != 0 {
+		taken += n.Ends[ch.To].HeldOf(ch.From)
+	}
+	return taken
+}
+
+// Quiet reports whether nothing is under way and nothing is held.
+func (c *Configuration[V, M]) Quiet() bool {
+	for i := range c.Ends {
+		if len(c.Ends[i].Held) > 0 {
+			return false
+		}
+	}
+	for _, q := range c.Queues {
+		if len(q) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Orphans counts the messages that lie in channels or are held: where nothing more can happen they
+// are orphans.
+func (c *Configuration[V, M]) Orphans() int {
+	n := 0
+	for i := range c.Ends {
+		n += len(c.Ends[i].Held)
+	}
+	for _, q := range c.Queues {
+		n += Length(q)
+	}
+	return n
+}
+
+// Final reports whether all machines have finished or crashed.
+func (w *World[V, M]) Final(c *Configuration[V, M]) bool {
+	for i, e := range c.Ends {
+		if !e.Down && !w.Machines[i].Final(c.Values[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,154 @@
+package world
+
+import "slices"
+
+// Order says which items of a channel can be delivered.
+type Order uint8
+
+// The orders of a channel. Fifo: the oldest item alone. Any: every item.
+const (
+	Fifo Order = iota
+	Any
+)
+
+// Full says what becomes of a message that is sent into a full channel.
+type Full uint8
+
+// What a full channel does. FullFault: the send is the fault Overflow. FullLose: the message is
+// lost. FullWait: the step that would send it is not possible before there is room.
+const (
+	FullFault Full = iota
+	FullLose
+	FullWait
+)
+
+// Channel is the path of messages from one instance to another.
+type Channel struct {
+	From, To int
+	Order    Order
+	// Capacity is the most messages under way, at least 1. News of links takes no room.
+	Capacity int
+	Full     Full
+	// Lossy channels lose messages, Duplicates ones deliver them again, as often as Faults allow. A
+	// message may overtake the one before it where Order is Fifo and Overtakes is set.
+	Lossy, Duplicates, Overtakes bool
+}
+
+// News is what a channel carries besides messages: news of its link, in its place among them.
+type News uint8
+
+const (
+	NoNews News = iota // the item is a message
+	Cut                // the sender has closed the link, or crashed
+	Ask                // the sender has begun anew and wants the link again
+	Answer             // the answer to Ask
+)
+
+var newsNames = [...]string{"", "cut", "ask", "answer"}
+
+// String returns the name of n in lower case.
+func (n News) String() string { return newsNames[n] }
+
+// Item is what lies in a channel: a message, or news of the link, which takes no capacity and is
+// neither lost nor copied nor overtaken.
+type Item[M comparable] struct {
+	News News
+	// Number tells the beginnings of an instance apart: Ask has that of its sender, Answer that of
+	// the Ask.
+	Number uint8
+	// Age is how many beats the receiver has felt since a message was sent, if time is counted.
+	Age     uint8
+	Message M
+}
+
+// Length is the number of messages in a queue.
+func Length[M comparable](q []Item[M]) int {
+	n := 0
+	for i := range q {
+		if q[i].News == NoNews {
+			n++
+		}
+	}
+	return n
+}
+
+// Push appends an item. full reports that there is no room for it; then rest is q itself.
+func Push[M comparable](c *Channel, q []Item[M], x Item[M]) (rest []Item[M], full bool) {
+	return push(c, q, x, Length(q))
+}
+
+// push appends an item to a queue of which so many places are taken.
+func push[M comparable](c *Channel, q []Item[M], x Item[M], taken int) ([]Item[M], bool) {
+	if x.News == NoNews && taken >= c.Capacity {
+		return q, true
+	}
+	return append(q[:len(q):len(q)], x), false
+}
+
+// Heads returns the places of the items that can be delivered, without those that are equal to an
+// earlier one. News of a link waits for all that was sent before, and holds up what was sent behind
+// it, whatever the order.
+func Heads[M comparable](c *Channel, q []Item[M]) []int {
+	if len(q) == 0 {
+		return nil
+	}
+	if c.Order == Fifo {
+		return []int{0}
+	}
+	var heads []int
+	for i, x := range q {
+		if x.News != NoNews {
+			if i == 0 {
+				heads = append(heads, 0)
+			}
+			break
+		}
+		if !slices.Contains(q[:i], x) {
+			heads = append(heads, i)
+		}
+	}
+	return heads
+}
+
+// Take returns what is left when the item at a place is delivered or lost.
+func Take[M comparable](q []Item[M], at int) []Item[M] {
+	rest := make([]Item[M], 0, len(q)-1)
+	return append(append(rest, q[:at]...), q[at+1:]...)
+}
+
+// Copies reports whether the item at a place, one of Heads, may be delivered and stay: a copy of it
+// comes before whatever is younger.
+func Copies[M comparable](c *Channel, q []Item[M], at int) bool {
+	return c.Duplicates && q[at].News == NoNews
+}
+
+// Loses reports whether the item at a place, one of Heads, may be lost.
+func Loses[M comparable](c *Channel, q []Item[M], at int) bool {
+	return c.Lossy && q[at].News == NoNews
+}
+
+// Overtake returns the queue in which the second message has overtaken the first. ok is false if
+// that is not possible, or changes nothing.
+func Overtake[M comparable](c *Channel, q []Item[M]) (rest []Item[M], ok bool) {
+	if !c.Overtakes || c.Order != Fifo || len(q) < 2 || q[0].News != NoNews || q[1].News != NoNews || q[0] == q[1] {
+		return q, false
+	}
+	rest = slices.Clone(q)
+	rest[0], rest[1] = rest[1], rest[0]
+	return rest, true
+}
+
+// Older returns the queue after its receiver has felt a beat. ok is false if the beat cannot be
+// felt, because something under way would be too old.
+func Older[M comparable](t *Time, q []Item[M]) (rest []Item[M], ok bool) {
+	for i := range q {
+		if int(q[i].Age) >= t.Delay-1 {
+			return q, false
+		}
+	}
+	rest = slices.Clone(q)
+	for i := range rest {
+		rest[i].Age++
+	}
+	return rest, true
+}

@@ -1,0 +1,374 @@
+package world
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// What says what became of a step.
+type What uint8
+
+const (
+	// Blocked: the step is not possible now. The item stays where it is.
+	Blocked What = iota
+	// Stepped: the machine handled the event; Result.Code says how.
+	Stepped
+	// Kept: the message is deferred, and held from now on.
+	Kept
+	// Dropped: nobody hears it; the machine got no event. News may still have been answered.
+	Dropped
+	// Done: a crash, a restart or a beat, of which the machine gets no event.
+	Done
+)
+
+var whatNames = [...]string{"blocked", "stepped", "held", "dropped", "done"}
+
+// String returns the name of w in lower case.
+func (w What) String() string { return whatNames[w] }
+
+// FaultKind says what is wrong with a step.
+type FaultKind uint8
+
+// The faults of a step. After one of them nothing is to be done with the rest of the result.
+const (
+	NoFault          FaultKind = iota
+	Refusal                    // the machine refused the event
+	Overflow                   // a channel is full
+	DeferredOverflow           // more messages are held than the bound allows
+	NoLink                     // a message was sent over a link that has not come up, see Link.Late
+)
+
+var faultNames = [...]string{"", "refused", "overflow", "deferred-overflow", "no link"}
+
+// String returns the name of k in lower case.
+func (k FaultKind) String() string { return faultNames[k] }
+
+// Sent is one item that goes to another instance.
+type Sent[M comparable] struct {
+	To   int
+	Item Item[M]
+}
+
+// Result is one step of one instance.
+type Result[V any, M comparable] struct {
+	What What
+	// Event is what the machine was given. Kind is Nothing if it got no event.
+	Event Event[M]
+	Code  fsm.Code
+	// End and Value are what the instance is afterwards.
+	End   End[M]
+	Value V
+	// Sends go into the channels, in order.
+	Sends []Sent[M]
+	Fault FaultKind
+	// Why is the fault for people.
+	Why string
+}
+
+// instance is a step at work.
+type instance[V any, M comparable] struct {
+	r *Rules
+	i int
+	m Machine[V, M]
+	Result[V, M]
+}
+
+func at[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) *instance[V, M] {
+	s := &instance[V, M]{r: r, i: i, m: m}
+	s.End, s.Value = e, v
+	return s
+}
+
+// blocked reports whether the instance takes no event now, because it has crashed, has not been
+// started, or has a held message to handle.
+func (s *instance[V, M]) blocked() bool {
+	return s.End.Down || !s.End.Started || s.r.Plant&DeferBlocks == 0 && Due(s.r, &s.End, s.Value, s.m) >= 0
+}
+
+// Begin gives instance i the event start. Nothing but a crash comes before it.
+func Begin[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	if e.Down || e.Started {
+		return s.Result
+	}
+	s.End.Started = true
+	return s.step(Event[M]{Kind: Start})
+}
+
+// Deliver gives instance i an item from another.
+func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x Item[M], m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	bit := uint64(1) << from
+	l, _ := r.link(i, from)
+	linked := l != nil
+	switch {
+	case e.Down || linked && (e.Waiting|e.Up)&bit == 0 && x.News == NoNews:
+		s.What = Dropped
+		return s.Result
+	case s.blocked() || linked && e.Waiting&bit != 0:
+		return s.Result
+	case x.News != NoNews:
+		return s.news(from, x)
+	case m.Defers(v, x.Message):
+		return s.hold(from, x.Message)
+	}
+	return s.step(Event[M]{Kind: Message, Peer: from, Message: x.Message})
+}
+
+// hold sets a message aside.
+func (s *instance[V, M]) hold(from int, x M) Result[V, M] {
+	switch {
+	case s.r.Plant&DeferBlocks != 0:
+		return s.Result
+	case s.r.Plant&DeferDrops != 0:
+		s.What = Dropped
+		return s.Result
+	}
+	s.What, s.Code = Kept, fsm.Deferred
+	s.Event = Event[M]{Kind: Message, Peer: from, Message: x}
+	if len(s.End.Held) >= s.r.Deferred[s.i] {
+		s.Fault, s.Why = DeferredOverflow, "as many messages as the role may defer are held already"
+		return s.Result
+	}
+	s.End.Held = append(slices.Clip(s.End.Held), Held[M]{From: from, Message: x})
+	return s.Result
+}
+
+// news handles news of a link.
+func (s *instance[V, M]) news(from int, x Item[M]) Result[V, M] {
+	e, bit := &s.End, uint64(1)<<from
+	switch {
+	case x.News == Cut && s.r.Plant&LostWaits != 0 && e.HeldOf(from) > 0:
+		return s.Result
+	case x.News == Cut && e.Up&bit != 0:
+		e.shut(from)
+		if s.r.Plant&CloserHears != 0 {
+			s.send(from, Item[M]{News: Cut})
+		}
+		return s.step(Event[M]{Kind: Lost, Peer: from})
+	case x.News == Ask && e.Up&bit == 0 && e.Broken&bit == 0:
+		e.Up, e.Asked = e.Up|bit, e.Asked&^bit
+		s.send(from, Item[M]{News: Answer, Number: x.Number})
+		return s.step(Event[M]{Kind: Up, Peer: from})
+	case x.News == Ask && e.Up&bit != 0:
+		s.send(from, Item[M]{News: Answer, Number: x.Number})
+	case x.News == Answer && e.Asked&bit != 0 && x.Number == e.Restarts:
+		e.Up, e.Asked = e.Up|bit, e.Asked&^bit
+		return s.step(Event[M]{Kind: Up, Peer: from})
+	}
+	s.What = Dropped
+	return s.Result
+}
+
+// Offer has instance i handle the oldest message that it holds and no longer defers.
+func Offer[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	k := Due(r, &e, v, m)
+	if e.Down || !e.Started || k < 0 {
+		return s.Result
+	}
+	h := e.Held[k]
+	s.End.Held = append(e.Held[:k:k], e.Held[k+1:]...)
+	if len(s.End.Held) == 0 {
+		s.End.Held = nil
+	}
+	return s.step(Event[M]{Kind: Message, Peer: h.From, Message: h.Message})
+}
+
+// Expire lets a timer of instance i expire. That disarms it, whatever the machine does with the event.
+func Expire[V any, M comparable](r *Rules, i int, e End[M], v V, timer int, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	if s.blocked() || e.Left[timer] != 0 {
+		return s.Result
+	}
+	s.arm(timer, Disarmed)
+	res := s.step(Event[M]{Kind: Timeout, Timer: timer})
+	if r.Plant&IgnoredStaysArmed != 0 && res.Code == fsm.Ignored {
+		res.End.Left = e.Left
+	}
+	return res
+}
+
+// Give gives instance i a command. One that the machine refuses is not possible, and no fault.
+func Give[V any, M comparable](r *Rules, i int, e End[M], v V, command M, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	if s.blocked() {
+		return s.Result
+	}
+	res := s.step(Event[M]{Kind: Command, Message: command})
+	if res.Fault == Refusal {
+		return Result[V, M]{End: e, Value: v, Why: res.Why}
+	}
+	return res
+}
+
+// LinkUp tells instance i that its link to a peer has come up.
+func LinkUp[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	if s.blocked() || e.Waiting>>peer&1 == 0 {
+		return s.Result
+	}
+	s.End.Waiting &^= 1 << peer
+	s.End.Up |= 1 << peer
+	return s.step(Event[M]{Kind: Up, Peer: peer})
+}
+
+// LinkLost tells instance i that its link to a peer has broken, for good.
+func LinkLost[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	bit := uint64(1) << peer
+	switch {
+	case !e.Down && (s.blocked() || e.Waiting&bit != 0), r.Plant&LostWaits != 0 && e.HeldOf(peer) > 0:
+		return s.Result
+	case e.Down || e.Up&bit == 0:
+		s.End.Broken |= bit
+		s.End.shut(peer)
+		s.What = Dropped
+		return s.Result
+	}
+	s.End.Broken |= bit
+	s.End.shut(peer)
+	return s.step(Event[M]{Kind: Lost, Peer: peer})
+}
+
+// Crash stops instance i: its timers, what it holds and its links are gone. The others hear of it
+// behind all that it has sent.
+func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	f := &r.Faults
+	if e.Down || i >= len(f.Crash) || int(e.Crashes) >= f.Crash[i] {
+		return s.Result
+	}
+	s.What = Done
+	s.End = End[M]{Down: true, Broken: e.Broken, Crashes: e.Crashes + 1, Restarts: e.Restarts, Left: slices.Repeat([]int32{Disarmed}, len(e.Left))}
+	for j := range r.Instances {
+		if (e.Waiting|e.Up|e.Asked)>>j&1 != 0 {
+			s.cut(j)
+		}
+	}
+	if c, ok := m.(Crasher[V]); ok {
+		s.Value = c.Crashed(v)
+	}
+	return s.Result
+}
+
+// Restart lets an instance that has crashed begin anew. It asks for all its links that have not broken.
+func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	f := &r.Faults
+	c, ok := m.(Crasher[V])
+	if !ok || !e.Down || i >= len(f.Restart) || int(e.Restarts) >= f.Restart[i] {
+		return s.Result
+	}
+	s.What, s.Value = Done, c.Restarted(v)
+	s.End.Down = false
+	s.End.Restarts++
+	for j := range r.Instances {
+		if l, _ := r.link(i, j); l != nil && e.Broken>>j&1 == 0 {
+			s.End.Asked |= 1 << j
+			s.send(j, Item[M]{News: Ask, Number: s.End.Restarts})
+		}
+	}
+	return s.Result
+}
+
+// Beat lets instance i feel a beat: its timers have one less to run. It is not felt while a timer
+// is due. That nothing under way to it may be too old is for the caller to see to, with [Older].
+func Beat[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	if !e.Down && s.blocked() || slices.Contains(e.Left, 0) || r.Plant&HeldStopsTime != 0 && len(e.Held) > 0 {
+		return s.Result
+	}
+	s.What = Done
+	s.End.Left = slices.Clone(e.Left)
+	for t := range s.End.Left {
+		if s.End.Left[t] > 0 {
+			s.End.Left[t]--
+		}
+	}
+	return s.Result
+}
+
+// step gives the machine an event and carries out what it asks for.
+func (s *instance[V, M]) step(ev Event[M]) Result[V, M] {
+	out := s.m.Step(s.Value, ev)
+	s.What, s.Event, s.Code = Stepped, ev, out.Code
+	if out.Code == fsm.Refused {
+		s.Fault, s.Why = Refusal, out.Fault
+		return s.Result
+	}
+	s.Value = out.Value
+	for k := range out.Effects {
+		f := &out.Effects[k]
+		switch f.Kind {
+		case fsm.Send:
+			s.each(f.To, func(j int) { s.message(j, f.Message) })
+		case fsm.Close:
+			s.each(f.To, s.close)
+		case fsm.StartTimer:
+			s.arm(f.Timer, s.beats(f.Ticks))
+		case fsm.StopTimer:
+			s.arm(f.Timer, Disarmed)
+		}
+	}
+	return s.Result
+}
+
+// each calls f for an instance, or for all others.
+func (s *instance[V, M]) each(to int, f func(j int)) {
+	if to != Everyone {
+		f(to)
+		return
+	}
+	for j := range s.r.Instances {
+		if j != s.i {
+			f(j)
+		}
+	}
+}
+
+func (s *instance[V, M]) message(to int, x M) {
+	l, _ := s.r.link(s.i, to)
+	waiting := l != nil && s.End.Waiting>>to&1 != 0
+	switch {
+	case waiting && l.Late && s.Fault == NoFault:
+		s.Fault, s.Why = NoLink, "there is no link yet"
+	case s.End.gone(s.r, s.i, to), waiting && s.r.Plant&SendNeedsUp != 0:
+	default:
+		s.send(to, Item[M]{Message: x})
+	}
+}
+
+func (s *instance[V, M]) send(to int, x Item[M]) { s.Sends = append(s.Sends, Sent[M]{to, x}) }
+
+// close ends the link to a peer: this end hears nothing more.
+func (s *instance[V, M]) close(peer int) {
+	if (s.End.Waiting|s.End.Up|s.End.Asked)>>peer&1 == 0 {
+		return
+	}
+	s.cut(peer)
+	if s.r.Plant&CloserHears == 0 {
+		s.End.shut(peer)
+	}
+}
+
+// cut tells a peer that this end is gone.
+func (s *instance[V, M]) cut(peer int) {
+	if l, _ := s.r.link(s.i, peer); !l.Datagrams {
+		s.send(peer, Item[M]{News: Cut})
+	}
+}
+
+func (s *instance[V, M]) arm(timer int, left int32) {
+	s.End.Left = slices.Clone(s.End.Left)
+	s.End.Left[timer] = left
+}
+
+// beats is how many beats a timer of so many ticks runs, rounded up; 0 where time is not counted.
+func (s *instance[V, M]) beats(ticks int64) int32 {
+	if s.r.Time == nil {
+		return 0
+	}
+	return int32((ticks + s.r.Time.Beat - 1) / s.r.Time.Beat)
+}

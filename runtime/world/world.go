@@ -1,0 +1,332 @@
+// Package world says what lies between machines: the channels and what they do to messages,
+// deferral, links that come up and end, timers and the beats of time, crashes, and commands of the
+// environment. It is the only place that says so: the checker, the prover, the scenario runner, the
+// simulator and the tests of the driver take their steps from it, or are held against it by a test.
+//
+// It knows nothing of specifications, wire formats or real time, and imports the contract of
+// machines, runtime/fsm, alone. It comes in three layers:
+//
+//   - [Rules] is data: how many instances there are, which channels and links, what may go wrong.
+//   - The functions of queues ([Channel.Push], [Channel.Heads] and so on) say what a channel does; the steps of one instance
+//     ([Deliver], [Offer], [Expire] and so on) say what an instance makes of an event. A step sees one [End], one value and one item,
+//     never a configuration, so that a search can tabulate it.
+//   - [World] puts both together: [World.Moves] lists all that can happen in a [Configuration] and [World.Do] takes one move.
+//
+// # Deferral
+//
+// A message that the receiver's state defers leaves its channel and is held by the receiver: see
+// [End].Held. An instance that holds a message which its present state no longer defers is due: its
+// next step is to handle the oldest such message, and until then it takes nothing else ([Crash]
+// aside). Rules.Deferred bounds how many messages an instance holds; one more is the fault
+// [DeferredOverflow]. Held messages take no capacity, cannot be lost, copied or overtaken, and do
+// not hold time up. What is held of a peer is discarded when its link is lost or closed, everything
+// when the instance crashes.
+//
+// # Links
+//
+// A link has two ends. An end that is told of it waits until it comes up ([LinkUp]), once, at any
+// moment, but before the first message from there. What is sent over a waiting link arrives. The
+// link ends for an end when it hears that it is lost ([LinkLost], or the news [Cut]), or closes it:
+// then it hears nothing more of the other end, its own machine gets no event for a close, and what
+// it sends there is gone at once. A close, like a crash, is heard by the other end behind all that
+// was sent before. A break is heard by each end at a moment of its own; what is then still under
+// way to it is lost. An instance that begins anew after a crash asks for its links, and hears `up`
+// when they answer; broken links stay broken.
+package world
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// MaxInstances is how many instances a world may have: sets of them are kept in 64 bits.
+const MaxInstances = 64
+
+// Rules say what lies between instances. They are not changed by any function of this package.
+type Rules struct {
+	// Instances is their number, at most MaxInstances.
+	Instances int
+	// Channels are the paths of messages, at most one for each ordered pair of instances.
+	Channels []Channel
+	// Links are the pairs whose connection comes up and ends. Between others there are datagrams,
+	// or nothing.
+	Links []Link
+	// Deferred is, by instance, the most messages that it may hold.
+	Deferred []int
+	// Timers is, by instance, how many timers it has.
+	Timers []int
+	Faults Faults
+	// Time is nil if a timer may expire at any moment after it was started.
+	Time *Time
+	// Plant brings back meanings that were wrong, for tests that have to find them. It is 0
+	// everywhere else.
+	Plant Plant
+}
+
+// Faults bound what may go wrong in one run. 0 means never.
+type Faults struct {
+	// Lose, Duplicate and Overtake count messages in all channels that allow it; -1: as often as
+	// possible.
+	Lose, Duplicate, Overtake int
+	// Crash and Restart say how often each instance may; nil: never.
+	Crash, Restart []int
+	// CrashAll bounds the crashes of all instances together; 0: only Crash does.
+	CrashAll int
+	// Break counts links that break.
+	Break int
+}
+
+// Time says how timers and messages relate. Time passes in beats, which each instance feels once,
+// in any order, and the next only after all have felt this one.
+type Time struct {
+	// Beat is its length in ticks, at least 1. A timer of t ticks is due at the ceil(t/Beat)-th
+	// beat felt after its start.
+	Beat int64
+	// Delay is within how many beats of the receiver a message arrives, at least 1.
+	Delay int
+}
+
+// Link is a connection between two instances.
+type Link struct {
+	A, B int
+	// Untold says of A and of B that their machines mention `up` nowhere; their ends begin as if
+	// they had come up.
+	Untold [2]bool
+	// Late: the program gives the link only at the moment when it comes up, so that a send before
+	// is the fault NoLink. Otherwise it is there before the event start, and what is sent before
+	// `up` arrives.
+	Late bool
+	// Datagrams: nobody can hear that the other end is gone. The link only comes up, and an end can
+	// be closed.
+	Datagrams bool
+}
+
+// Plant is a set of meanings that were wrong once.
+type Plant uint32
+
+// The old meanings, by the number of the difference that decisions/0011 settles.
+const (
+	DeferBlocks       Plant = 1 << iota // D1: a deferred message stays at the head of its channel
+	DeferDrops                          // D1: it is dropped
+	OfferNewest                         // D1, D9: held messages are not offered oldest first
+	IgnoredStaysArmed                   // D2: a timer that expired and was ignored may expire again
+	CloserHears                         // D3: who closes goes on hearing, and hears `lost` when the other end answers
+	NeverTold                           // D4: links do not come up
+	SendNeedsUp                         // D5: what is sent before `up` is gone
+	NewsTakesRoom                       // D6: news of a link counts for the capacity
+	LostWaits                           // D7: `lost` is not heard while a message of that peer is held
+	HeldStopsTime                       // D8: no beat is felt while a message is held
+	HeldTakesRoom                       // D9: held messages count for the capacity of their channel
+)
+
+// link returns the link between two instances and which end of it i is.
+func (r *Rules) link(i, j int) (l *Link, end int) {
+	for k := range r.Links {
+		switch l := &r.Links[k]; {
+		case l.A == i && l.B == j:
+			return l, 0
+		case l.B == i && l.A == j:
+			return l, 1
+		}
+	}
+	return nil, 0
+}
+
+// Peers is the set of instances to which i has a link.
+func (r *Rules) Peers(i int) uint64 {
+	var set uint64
+	for _, l := range r.Links {
+		switch i {
+		case l.A:
+			set |= 1 << l.B
+		case l.B:
+			set |= 1 << l.A
+		}
+	}
+	return set
+}
+
+// EventKind is the kind of an [Event].
+type EventKind uint8
+
+// The kinds of event. Nothing: the machine got no event.
+const (
+	Nothing EventKind = iota
+	Start
+	Up
+	Lost
+	Message
+	Timeout
+	Command
+)
+
+var eventNames = [...]string{"nothing", "start", "up", "lost", "message", "timeout", "command"}
+
+// String returns the kind in lower case.
+func (k EventKind) String() string { return eventNames[k] }
+
+// Event is what a machine is given.
+type Event[M comparable] struct {
+	Kind EventKind
+	// Peer is the instance that a Message comes from, or whose link an Up or Lost is about.
+	Peer int
+	// Message is a Message's content, or a Command.
+	Message M
+	// Timer is the number of the timer of a Timeout, from 0.
+	Timer int
+}
+
+// Everyone is the To of an effect for all other instances.
+const Everyone = -1
+
+// Effect is one thing that a machine asks for.
+type Effect[M comparable] struct {
+	// Kind: reports may be left out.
+	Kind fsm.EffectKind
+	// To is the instance that a Send or Close is for, or Everyone.
+	To      int
+	Message M
+	// Timer and Ticks are those of a StartTimer or StopTimer.
+	Timer int
+	Ticks int64
+}
+
+// Outcome is what became of an event in a machine.
+type Outcome[V any, M comparable] struct {
+	Code fsm.Code
+	// Value is the machine afterwards. After Refused it is not looked at.
+	Value V
+	// Effects are those of a step that was Took, in order.
+	Effects []Effect[M]
+	// Fault says why the machine refused, for people.
+	Fault string
+}
+
+// Machine steps values that the world does not look into. Its methods are pure: they keep and
+// change nothing of their arguments.
+type Machine[V any, M comparable] interface {
+	// Step gives the machine an event. It is never given a message that it defers.
+	Step(v V, ev Event[M]) Outcome[V, M]
+	// Defers reports whether the control state of v defers a message.
+	Defers(v V, m M) bool
+	// Final reports whether the machine has finished.
+	Final(v V) bool
+}
+
+// Crasher is implemented by machines that can crash and begin anew. Those that do not implement it
+// keep their value in a crash and cannot restart.
+type Crasher[V any] interface {
+	// Crashed is the value after a crash, for those who still look at it.
+	Crashed(v V) V
+	// Restarted is the value with which the machine begins anew, with what it has kept of v.
+	Restarted(v V) V
+}
+
+// Commander is implemented by machines that say which commands could be given.
+type Commander[V any, M comparable] interface {
+	Commands(v V) []M
+}
+
+// End is what an instance keeps besides the value of its machine. [End0] makes the first one. It is
+// a value: the steps never change the slices of the one that they are given.
+type End[M comparable] struct {
+	// Started: the event start was handled. Down: the instance has crashed.
+	Started, Down bool
+	// Waiting, Up and Asked are sets of linked instances. Waiting: the link has not come up yet.
+	// Up: it has. Asked: this instance has begun anew and the other has not answered yet. One that
+	// is in none of the sets is shut.
+	Waiting, Up, Asked uint64
+	// Broken is the set of links that have broken for good.
+	Broken uint64
+	// Held are the deferred messages, oldest first.
+	Held []Held[M]
+	// Left is, by timer, how many beats it still has to run; Disarmed if it does not run. Without
+	// Time it is 0 while the timer runs.
+	Left []int32
+	// Crashes and Restarts count.
+	Crashes, Restarts uint8
+}
+
+// Disarmed is what a timer that does not run has left.
+const Disarmed = -1
+
+// Held is one deferred message.
+type Held[M comparable] struct {
+	From    int
+	Message M
+}
+
+// End0 returns the end with which instance i begins.
+func End0[M comparable](r *Rules, i int) End[M] {
+	e := End[M]{}
+	for _, l := range r.Links {
+		for side, me := range [2]int{l.A, l.B} {
+			if me != i {
+				continue
+			}
+			if other := [2]int{l.B, l.A}[side]; l.Untold[side] || r.Plant&NeverTold != 0 {
+				e.Up |= 1 << other
+			} else {
+				e.Waiting |= 1 << other
+			}
+		}
+	}
+	if i < len(r.Timers) {
+		e.Left = slices.Repeat([]int32{Disarmed}, r.Timers[i])
+	}
+	return e
+}
+
+// Due returns the place in e.Held of the message that the instance has to handle next; -1 if its
+// state defers all that it holds.
+func Due[V any, M comparable](r *Rules, e *End[M], v V, m Machine[V, M]) int {
+	found := -1
+	for k, h := range e.Held {
+		if !m.Defers(v, h.Message) {
+			if r.Plant&OfferNewest == 0 {
+				return k
+			}
+			found = k
+		}
+	}
+	return found
+}
+
+// HeldOf counts the messages that an instance holds of a peer.
+func (e *End[M]) HeldOf(peer int) int {
+	n := 0
+	for _, h := range e.Held {
+		if h.From == peer {
+			n++
+		}
+	}
+	return n
+}
+
+// forget discards what is held of a peer.
+func (e *End[M]) forget(peer int) {
+	if e.HeldOf(peer) == 0 {
+		return
+	}
+	var kept []Held[M]
+	for _, h := range e.Held {
+		if h.From != peer {
+			kept = append(kept, h)
+		}
+	}
+	e.Held = kept
+}
+
+// shut ends the link to a peer.
+func (e *End[M]) shut(peer int) {
+	bit := uint64(1) << peer
+	e.Waiting, e.Up, e.Asked = e.Waiting&^bit, e.Up&^bit, e.Asked&^bit
+	e.forget(peer)
+}
+
+// gone reports whether what this end sends to a peer is gone at once.
+func (e *End[M]) gone(r *Rules, i, peer int) bool {
+	l, _ := r.link(i, peer)
+	return l != nil && (e.Waiting|e.Up|e.Asked)>>peer&1 == 0
+}

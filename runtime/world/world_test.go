@@ -1,0 +1,327 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// toy is a machine for tests: what each state does with each event. An event is named as by
+// eventText; a reaction is words: `ignore`, `defer`, `goto X`, `send M 1`, `all M` (to everyone),
+// `close 1`, `arm 0 5`, `stop 0`.
+type toy map[string]map[string]string
+
+func eventText(ev Event[string]) string {
+	switch ev.Kind {
+	case Message, Command:
+		return ev.Message
+	case Timeout:
+		return fmt.Sprintf("timer%d", ev.Timer)
+	}
+	return ev.Kind.String()
+}
+
+func (y toy) Step(v string, ev Event[string]) Outcome[string, string] {
+	does, ok := y[v][eventText(ev)]
+	switch {
+	case !ok && (ev.Kind == Message || ev.Kind == Command || ev.Kind == Timeout):
+		return Outcome[string, string]{Code: fsm.Refused, Fault: v + " does not mention " + eventText(ev)}
+	case !ok || does == "ignore":
+		return Outcome[string, string]{Code: fsm.Ignored, Value: v}
+	}
+	out := Outcome[string, string]{Code: fsm.Took, Value: v}
+	var text string
+	var a, b int
+	for _, word := range strings.Split(does, ", ") {
+		var f Effect[string]
+		switch verb, rest, _ := strings.Cut(word, " "); verb {
+		case "goto":
+			out.Value = rest
+			continue
+		case "send":
+			fmt.Sscan(rest, &text, &a)
+			f = Effect[string]{Kind: fsm.Send, To: a, Message: text}
+		case "all":
+			f = Effect[string]{Kind: fsm.Send, To: Everyone, Message: rest}
+		case "close":
+			fmt.Sscan(rest, &a)
+			f = Effect[string]{Kind: fsm.Close, To: a}
+		case "arm":
+			fmt.Sscan(rest, &a, &b)
+			f = Effect[string]{Kind: fsm.StartTimer, Timer: a, Ticks: int64(b)}
+		case "stop":
+			fmt.Sscan(rest, &a)
+			f = Effect[string]{Kind: fsm.StopTimer, Timer: a}
+		default:
+			continue
+		}
+		out.Effects = append(out.Effects, f)
+	}
+	return out
+}
+
+func (y toy) Defers(v, m string) bool { return y[v][m] == "defer" }
+func (y toy) Final(v string) bool     { return strings.HasPrefix(v, "end") }
+func (y toy) Crashed(v string) string { return v }
+func (y toy) Restarted(string) string { return "s" }
+func (y toy) Commands(v string) (l []string) {
+	for ev := range y[v] {
+		if strings.ToLower(ev) == ev && !slices.Contains(eventNames[:], ev) && !strings.HasPrefix(ev, "timer") {
+			l = append(l, ev)
+		}
+	}
+	slices.Sort(l)
+	return l
+}
+
+// pair are the rules of machines 0 and 1 with a channel each way and a link, and a timer each.
+func pair() *Rules {
+	return &Rules{Instances: 2, Deferred: []int{2, 2}, Timers: []int{1, 1},
+		Channels: []Channel{{From: 0, To: 1, Capacity: 2}, {From: 1, To: 0, Capacity: 2}},
+		Links:    []Link{{A: 0, B: 1, Untold: [2]bool{true, true}}}}
+}
+
+// told is pair with a link whose ends are told that it comes up.
+func told() *Rules {
+	r := pair()
+	r.Links[0].Untold = [2]bool{}
+	return r
+}
+
+func with(r *Rules, change func(r *Rules)) *Rules {
+	change(r)
+	return r
+}
+
+type move = Move[string]
+
+// parse reads a move: `start 0`, `offer 1`, `up 0`, `lost 0`, `expire 0`, `crash 0`, `restart 0`,
+// `beat 0`, `1 go` (a command), `0>1` (deliver, `0>1 at 2`), `copy 0>1`, `lose 0>1`, `overtake
+// 0>1`, `break`, `tick`.
+func parse(t *testing.T, r *Rules, text string) move {
+	t.Helper()
+	words := strings.Fields(text)
+	if k := slices.Index(moveNames[:], words[0]); k >= 0 {
+		mv := move{Kind: MoveKind(k)}
+		if len(words) > 1 {
+			fmt.Sscan(words[1], &mv.Who)
+		}
+		mv.Peer = 1 - mv.Who
+		if mv.Kind >= MoveDeliver && mv.Kind <= MoveOvertake {
+			fmt.Sscanf(words[1], "%d>%d", &mv.Who, &mv.Peer)
+			mv.Channel = r.channel(mv.Who, mv.Peer)
+		}
+		return mv
+	}
+	var from, to, at int
+	if n, _ := fmt.Sscanf(words[0], "%d>%d", &from, &to); n == 2 {
+		if len(words) == 3 {
+			fmt.Sscan(words[2], &at)
+		}
+		return move{Kind: MoveDeliver, Channel: r.channel(from, to), At: at}
+	}
+	fmt.Sscan(words[0], &from)
+	return move{Kind: MoveCommand, Who: from, Message: words[1]}
+}
+
+// run takes moves, separated by `; `, and tells the configuration afterwards, or what was wrong.
+func run(t *testing.T, r *Rules, a, b toy, moves string) string {
+	t.Helper()
+	w := &World[string, string]{Rules: r, Machines: []Machine[string, string]{a, b}}
+	c := w.Begin([]string{"s", "s"})
+	for _, text := range strings.Split("start 0; start 1; "+moves, "; ") {
+		taken, err := w.Do(c, parse(t, r, text))
+		if err != nil {
+			return text + ": not possible"
+		}
+		if taken.Fault != NoFault {
+			return text + ": " + taken.Fault.String()
+		}
+		c = taken.Next
+	}
+	return tell(c)
+}
+
+func tell(c *Configuration[string, string]) string {
+	var b strings.Builder
+	for i, e := range c.Ends {
+		fmt.Fprintf(&b, "%s ", c.Values[i])
+		if e.Down {
+			b.WriteString("down ")
+		}
+		for _, h := range e.Held {
+			fmt.Fprintf(&b, "(%s) ", h.Message)
+		}
+		if len(e.Left) > 0 && e.Left[0] != Disarmed {
+			fmt.Fprintf(&b, "in %d ", e.Left[0])
+		}
+	}
+	for k, q := range c.Queues {
+		b.WriteString([]string{"| ", "/ "}[k])
+		for _, x := range q {
+			b.WriteString(x.News.String() + x.Message + " ")
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// sender sends A, B, C on the commands a, b, c, and hears what comes.
+var sender = toy{"s": {"a": "send A 1", "b": "send B 1", "c": "send C 1", "X": "ignore", "lost": "goto lost", "shut": "close 1, goto shut"},
+	"shut": {"X": "goto heard", "lost": "goto told", "again": "send A 1"}, "lost": {"a": "send A 1"}}
+
+// keeper defers A until it has heard B, and answers it with X.
+var keeper = toy{"s": {"A": "defer", "B": "goto open", "C": "ignore", "x": "send X 0", "lost": "goto lost", "arm": "arm 0 5", "timer0": "goto rang"},
+	"open": {"A": "goto s, send X 0", "B": "ignore", "x": "send X 0", "C": "ignore"}, "rang": {"A": "ignore"}, "lost": {"A": "goto bad", "B": "goto bad"}}
+
+// TestDifferences states each of the differences of decisions/0011, and that the old meaning, where
+// one can be planted, is another one.
+func TestDifferences(t *testing.T) {
+	timed := func(delay int) func(r *Rules) { return func(r *Rules) { r.Time = &Time{Beat: 5, Delay: delay} } }
+	ringer := toy{"s": {"arm": "arm 0 5", "w": "goto w"}, "w": {"timer0": "ignore", "go": "goto x"}, "x": {"timer0": "goto done"}}
+	upper := toy{"s": {"go": "goto t", "up": "goto u", "a": "send A 1", "A": "ignore"}, "t": {"up": "goto bad", "A": "ignore"}, "u": {"A": "ignore"}}
+	plain := toy{"s": {"A": "ignore", "X": "ignore", "up": "goto up", "lost": "goto lost", "x": "send X 0"}, "up": {"A": "ignore", "lost": "goto lost"}}
+	for _, x := range []struct {
+		name  string
+		rules func() *Rules
+		a, b  toy
+		moves string
+		want  string
+		plant Plant
+	}{
+		{"D1 set aside, and the next one is delivered", pair, sender, keeper, "0 a; 0 c; 0>1; 0>1", "s s (A) | /", DeferBlocks},
+		{"D1 not dropped", pair, sender, keeper, "0 a; 0>1", "s s (A) | /", DeferDrops},
+		{"D1 offered after a change of state", pair, sender, keeper, "0 a; 0>1; 0 b; 0>1; offer 1", "s s | / X", DeferDrops},
+		{"D1 not before", pair, sender, keeper, "0 a; 0>1; offer 1", "offer 1: not possible", 0},
+		{"D1 and before anything new", pair, sender, keeper, "0 a; 0>1; 0 b; 0>1; 0 c; 0>1", "0>1: not possible", 0},
+		{"D1 nor is a command possible", pair, sender, keeper, "0 a; 0>1; 0 b; 0>1; 1 x", "1 x: not possible", 0},
+		{"D1 deferred again where the state is so", pair, sender, keeper, "0 a; 0>1; 0 a; 0>1; 0 b; 0>1; offer 1", "s s (A) | / X", DeferBlocks},
+		{"D1 one more than the bound", pair, sender, keeper, "0 a; 0>1; 0 a; 0>1; 0 a; 0>1", "0>1: deferred-overflow", DeferDrops},
+		{"D1 oldest first", pair, sender, toy{"s": {"A": "defer", "B": "defer", "C": "goto t"}, "t": {"A": "goto first", "B": "goto wrong"}, "first": {"B": "goto second"}},
+			"0 a; 0>1; 0 b; 0>1; 0 c; 0>1; offer 1; offer 1", "s second | /", OfferNewest},
+		{"D2 an ignored timer has expired", pair, ringer, plain, "0 arm; 0 w; expire 0; 0 go; expire 0", "expire 0: not possible", IgnoredStaysArmed},
+		{"D3 who closes hears nothing more", pair, sender, plain, "1 x; 0 shut; 1>0; 0>1", "shut lost | /", CloserHears},
+		{"D3 nor that the other has heard it", pair, sender, plain, "0 shut; 0>1; 1>0", "1>0: not possible", CloserHears},
+		{"D4 up comes in any state", told, upper, plain, "0 go; up 0", "bad s | /", NeverTold},
+		{"D4 once", told, upper, plain, "up 0; up 0", "up 0: not possible", 0},
+		{"D4 before the first message", told, upper, plain, "1 x; 1>0", "1>0: not possible", NeverTold},
+		{"D5 what is sent before arrives", told, upper, plain, "0 a; up 1; 0>1", "s up | /", SendNeedsUp},
+		{"D5 but not over a link that comes later", func() *Rules { return with(told(), func(r *Rules) { r.Links[0].Late = true }) }, upper, plain, "0 a", "0 a: no link", 0},
+		{"D6 news takes no room", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
+		},
+			sender, plain, "0 a; crash 0; restart 0; start 0; 0 a", "s s | A cut ask A /", NewsTakesRoom},
+		{"D6 and messages have the capacity", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{1, 0} }) }, sender, plain, "0 a; 0 a; 0 a", "0 a: overflow", 0},
+		{"D7 lost is heard while a message is held, which is discarded", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+			sender, keeper, "0 a; 0>1; break 0; lost 1", "s lost | /", LostWaits},
+		{"D7 behind a close too", pair, sender, keeper, "0 a; 0>1; 0 shut; 0>1", "shut lost | /", LostWaits},
+		{"D8 held messages do not hold time up", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "1 arm; 0 a; 0>1; tick; beat 1; expire 1", "s rang (A) | /", HeldStopsTime},
+		{"D8 what is under way does", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "0 a; tick; beat 1", "beat 1: not possible", 0},
+		{"D8 with a delay of two not at once", func() *Rules { return with(pair(), timed(2)) }, sender, keeper, "0 a; tick; beat 1; beat 0; tick; beat 1", "beat 1: not possible", 0},
+		{"D9 held messages take no room", pair, sender, keeper, "0 a; 0>1; 0 a; 0 a", "s s (A) | A A /", HeldTakesRoom},
+		{"D10 a break loses what is under way", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+			sender, keeper, "0 b; 0 a; 0>1; break 0; lost 1; 0>1", "s open | /", 0},
+		{"D10 for good", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Break = 1; r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
+		},
+			sender, plain, "break 0; lost 0; lost 1; crash 0; restart 0; start 0", "s lost | /", 0},
+		{"D11 a crash stops timers and discards what is held", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{0, 1} }) },
+			sender, keeper, "1 arm; 0 a; 0>1; crash 1; 1>0", "lost s down | /", DeferBlocks},
+		{"D12 what is sent to who is gone is gone", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{0, 1} }) },
+			sender, keeper, "crash 1; 1>0; 0 a", "lost s down | /", 0},
+		{"D12 also by who has closed", pair, sender, plain, "0 shut; 0 again", "shut s | cut /", CloserHears},
+		{"D13 a copy comes before what is younger", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Channels[0].Duplicates = true; r.Faults.Duplicate = 1 })
+		}, sender, keeper, "0 a; 0 c; copy 0>1; 0>1; 0>1", "s s (A) (A) | /", 0},
+		{"D14 a step that has to wait for room is not possible", func() *Rules { return with(pair(), func(r *Rules) { r.Channels[0].Full = FullWait }) },
+			sender, plain, "0 a; 0 a; 0 a", "0 a: not possible", 0},
+		{"D14 where full channels lose, the message is lost", func() *Rules { return with(pair(), func(r *Rules) { r.Channels[0].Full = FullLose }) },
+			sender, plain, "0 a; 0 b; 0 c", "s s | A B /", 0},
+		{"D15 a timer that does not run does not expire", pair, ringer, plain, "expire 0", "expire 0: not possible", 0},
+		{"D15 a message that was not sent does not arrive", pair, sender, plain, "0>1", "0>1: not possible", 0},
+		{"D15 a refused message is a fault", pair, sender, plain, "0 b; 0>1", "0>1: refused", 0},
+		{"D16 after a restart a link comes up again, and what is old is not heard", func() *Rules {
+			return with(told(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
+		}, plain, plain, "up 0; up 1; crash 0; restart 0; start 0; 0>1; 0>1; 1>0", "up lost | /", NeverTold},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if got := run(t, x.rules(), x.a, x.b, x.moves); got != x.want {
+				t.Errorf("%s\ngot  %s\nwant %s", x.moves, got, x.want)
+			}
+			if x.plant == 0 {
+				return
+			}
+			if got := run(t, with(x.rules(), func(r *Rules) { r.Plant = x.plant }), x.a, x.b, x.moves); got == x.want {
+				t.Errorf("%s\nthe old meaning gives %s as well", x.moves, got)
+			}
+		})
+	}
+}
+
+// TestBag looks at a channel that keeps no order: all different messages can be delivered, up to
+// news of the link.
+func TestBag(t *testing.T) {
+	c := &Channel{Order: Any, Capacity: 4, Lossy: true, Duplicates: true}
+	var q []Item[string]
+	for _, m := range []string{"A", "B", "A"} {
+		q, _ = Push(c, q, Item[string]{Message: m})
+	}
+	q, _ = Push(c, q, Item[string]{News: Cut})
+	q, _ = Push(c, q, Item[string]{Message: "C"})
+	if got := fmt.Sprint(Heads(c, q)); got != "[0 1]" {
+		t.Errorf("heads %s", got)
+	}
+	if _, full := Push(c, q, Item[string]{Message: "D"}); !full {
+		t.Error("four messages are all that there is room for")
+	}
+	q = Take(Take(Take(q, 0), 0), 0)
+	if got := fmt.Sprint(Heads(c, q)); got != "[0]" || Loses(c, q, 0) || Copies(c, q, 0) {
+		t.Errorf("heads %s of %v: news is neither lost nor copied", got, q)
+	}
+}
+
+// TestMoves goes through all configurations of a small world: every move that Moves yields is one
+// that Do takes, configurations are not changed, and in a world without faults nothing is left over
+// that cannot arrive.
+func TestMoves(t *testing.T) {
+	r := told()
+	r.Faults = Faults{Break: 1, Crash: []int{1, 1}, Restart: []int{1, 0}, CrashAll: 1}
+	r.Time = &Time{Beat: 5, Delay: 2}
+	a := toy{"s": {"a": "send A 1, goto t", "b": "send B 1"}, "t": {"X": "goto end", "b": "send B 1, goto u", "lost": "goto end"}, "u": {"X": "goto end", "lost": "goto end"}, "end": {"X": "ignore"}}
+	b := toy{"s": {"A": "defer", "B": "goto open, arm 0 7", "lost": "goto end"}, "open": {"A": "goto end, send X 0", "B": "ignore", "timer0": "goto end", "lost": "goto end"},
+		"end": {"A": "ignore", "B": "ignore", "timer0": "ignore"}}
+	w := &World[string, string]{Rules: r, Machines: []Machine[string, string]{a, b}}
+	seen := map[string]bool{}
+	key := func(c *Configuration[string, string]) string { return fmt.Sprintf("%+v", *c) }
+	queue := []*Configuration[string, string]{w.Begin([]string{"s", "s"})}
+	seen[key(queue[0])] = true
+	faults := map[FaultKind]bool{}
+	for n := 0; len(queue) > 0 && n < 3000; n++ {
+		c := queue[0]
+		queue = queue[1:]
+		before := key(c)
+		for mv, taken := range w.Moves(c) {
+			if faults[taken.Fault] = true; taken.Fault != NoFault {
+				continue
+			}
+			if again, err := w.Do(c, mv); err != nil || key(again.Next) != key(taken.Next) {
+				t.Fatalf("%v is another move the second time: %v", mv, err)
+			}
+			if k := key(taken.Next); !seen[k] {
+				seen[k] = true
+				queue = append(queue, taken.Next)
+			}
+		}
+		if key(c) != before {
+			t.Fatalf("a move has changed %s", before)
+		}
+	}
+	if len(seen) < 1000 {
+		t.Errorf("only %d configurations", len(seen))
+	}
+	if !faults[NoFault] || !faults[Overflow] {
+		t.Errorf("faults met: %v", faults)
+	}
+}
