@@ -1,0 +1,105 @@
+package run
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Chart is a run as drawings show it: columns of instances, and messages between them. [Run.Chart]
+// makes it.
+type Chart struct {
+	Title string
+	// Instances name the columns, in order; Start has the state of each before the first step,
+	// empty if unknown.
+	Instances, Start []string
+	Steps            []ChartStep
+	// End is a remark below the last step, for example what is wrong there.
+	End string
+}
+
+// ChartStep is what is drawn of one step. Time runs from step to step.
+type ChartStep struct {
+	// Who is the column of the instance that moves; [Nobody] if something between machines does:
+	// then Lost is the message that is lost, or Notes say what happens.
+	Who int
+	// Event is what the instance was given, in words.
+	Event string
+	// Receives is the ID of the message that is the event, Lost that of a message that never
+	// arrives; 0 if there is none.
+	Receives, Lost int
+	// Sends are the messages that get under way, in order.
+	Sends []Sent
+	// Notes are what else the step did, in words: reports, timers.
+	Notes []string
+	// State is the instance's state afterwards, empty if it is not known.
+	State string
+	// Where is the line of the specification, or the name of the branch.
+	Where string
+	// Fault is why the step is an error, empty if it is none.
+	Fault string
+}
+
+// Chart lays the run out as a sequence chart.
+func (r *Run) Chart() *Chart {
+	c := &Chart{Title: r.Title, End: r.Problem}
+	known := false
+	for _, x := range r.Instances {
+		c.Instances, c.Start = append(c.Instances, x.Name), append(c.Start, x.Start)
+		known = known || x.Start != ""
+	}
+	if !known {
+		c.Start = nil
+	}
+	for i := range r.Steps {
+		c.Steps = append(c.Steps, r.drawn(&r.Steps[i]))
+	}
+	return c
+}
+
+func (r *Run) drawn(s *Step) ChartStep {
+	switch s.Kind {
+	case Lost:
+		return ChartStep{Who: Nobody, Lost: s.Message}
+	case Swapped:
+		return ChartStep{Who: Nobody, Notes: []string{s.Event + " (" + r.from(s) + ")"}}
+	case Clock:
+		return ChartStep{Notes: []string{"(" + s.Event + ")"}}
+	case Break:
+		return ChartStep{Who: s.Who, Notes: []string{s.Event}}
+	case Crash, Restart, Beat:
+		return ChartStep{Who: s.Who, State: s.After, Notes: []string{s.Event}}
+	}
+	out := ChartStep{Who: s.Who, Event: s.Event, Receives: s.Message, State: s.After, Where: cmp.Or(s.Where, s.Transition), Fault: s.Fault}
+	if s.Kind == Unseen {
+		out.Event = "" // its messages are drawn
+	}
+	if s.Note != "" {
+		out.Notes = append(out.Notes, s.Note)
+	}
+	var full []Sent
+	for _, m := range s.Sent {
+		if m.ID > 0 {
+			out.Sends = append(out.Sends, m)
+		} else {
+			full = append(full, m)
+		}
+	}
+	for _, text := range s.Effects {
+		why, lost := strings.CutPrefix(text, lostAtOnce)
+		switch {
+		case strings.HasPrefix(text, "sends "):
+		case lost && len(full) > 0:
+			out.Notes = append(out.Notes, "✗ "+full[0].Text+" is lost: "+why)
+			full = full[1:]
+		default:
+			out.Notes = append(out.Notes, text)
+		}
+	}
+	return out
+}
+
+// lostAtOnce begins an effect that says of the one before it that the message found no place.
+const lostAtOnce = "which is lost: "
+
+// LostAtOnce is the effect behind a message that is sent and lost, because of what is said.
+func LostAtOnce(why string) string { return lostAtOnce + why }

@@ -1,0 +1,80 @@
+package run
+
+import (
+	"strings"
+	"testing"
+)
+
+// crossing is the classic: both sides agree while the other changes its mind.
+func crossing() *Chart {
+	return &Chart{
+		Title:     "confirm, literal: no-half is violated",
+		Instances: []string{"a", "b"},
+		Start:     []string{"editing", "editing"},
+		Steps: []ChartStep{
+			{Who: 0, Event: "confirm", Sends: []Sent{{1, 1, "CONFIRM1"}}, State: "localOk", Where: "spec.yaml:38"},
+			{Who: 1, Event: "change{item: 2}", Sends: []Sent{{2, 0, "CHANGE{item: 2}"}}, State: "editing", Where: "spec.yaml:36"},
+			{Who: 1, Event: "CONFIRM1", Receives: 1, State: "remoteOk", Where: "spec.yaml:37"},
+			{Who: 0, Event: "CHANGE{item: 2}", Receives: 2, Sends: []Sent{{3, 1, "CANCEL"}}, Notes: []string{"report changed{item: 2}"}, State: "cancelWaiting"},
+			{Who: 1, Event: "confirm", Sends: []Sent{{4, 0, "CONFIRM2"}, {5, 0, "READY"}}, State: "committed"},
+			{Who: -1, Lost: 5},
+			{Who: 1, Event: "CANCEL", Receives: 3, Fault: "unspecified reception: committed does not expect CANCEL"},
+		},
+		End: "unspecified reception of CANCEL by b in committed",
+	}
+}
+
+func TestChartText(t *testing.T) {
+	want := `confirm, literal: no-half is violated
+
+   a                        b
+   [editing]                [editing]
+1  confirm
+   → CONFIRM1 (#1)
+   [localOk]
+2                           change{item: 2}
+                            → CHANGE{item: 2} (#2)
+3                           ← CONFIRM1 (#1)
+                            [remoteOk]
+4  ← CHANGE{item: 2} (#2)
+   → CANCEL (#3)
+   report changed{item: 2}
+   [cancelWaiting]
+5                           confirm
+                            → CONFIRM2 (#4)
+                            → READY (#5)
+                            [committed]
+6  ✗ READY (#5) is lost
+7                           ← CANCEL (#3)
+                            ✗ unspecified reception: committed does not expect CANCEL
+
+unspecified reception of CANCEL by b in committed
+`
+	if got := crossing().Text(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestTextIsNarrow: where a chart made of letters is too wide, what stands in braces is shortened,
+// and a fault reaches into the next column.
+func TestTextIsNarrow(t *testing.T) {
+	long := "A{one: {version: 10, game: \"\"}, two: 2, three: " + strings.Repeat("3", 60) + "}"
+	c := &Chart{Instances: []string{"a", "b"}, Start: []string{"x", "y"}, Steps: []ChartStep{
+		{Who: 0, Event: "go", Sends: []Sent{{ID: 1, To: 1, Text: long}}, Notes: []string{"reports r{n: 1}"}, State: "z"},
+		{Who: 1, Event: long, Receives: 1, Fault: strings.Repeat("f", 130)},
+	}}
+	want := `   a                                b
+   [x]                              [y]
+1  go
+   → A{one: {version: 10, …}} (#1)
+   reports r{n: 1}
+   [z]
+2                                   ← A{one: {version: 10, …}} (#1)
+                                    ✗ ` + strings.Repeat("f", 130) + "\n"
+	if got := c.Text(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if c.Steps[0].Sends[0].Text != long || c.Start[0] != "x" {
+		t.Error("drawing a chart changes it")
+	}
+}

@@ -1,0 +1,375 @@
+package run
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// Merge makes a run of the lines first to last (from 1, inclusive) of the records of several
+// drivers, or of one. A message that one record has as sent and another as received is one message;
+// every step stands behind those that it depends on, and among others the times of the records
+// decide. Of a machine without a record only what the others sent to it and received from it is
+// shown: sent just before it arrives, and received just after it was sent.
+//
+// With two records each is the other's peer. With more, the peer of a number is the machine that
+// received what was sent to it, or sent what was received from it.
+func Merge(records []*trace.Reader, first, last int) (*Run, error) {
+	m := &merger{run: &Run{}, columns: map[end]int{}}
+	for i, r := range records {
+		if err := m.read(r, first, last); err != nil {
+			return nil, err
+		}
+		h := r.Header()
+		m.run.Instances = append(m.run.Instances, Instance{Name: m.name(h), Role: h.Role, Start: m.start(i)})
+		m.run.Protocol, m.run.Hash = h.Protocol, h.Hash
+	}
+	m.title(records)
+	m.findPeers()
+	if err := m.tell(); err != nil {
+		return nil, err
+	}
+	return m.run, m.run.Validate()
+}
+
+// end is a peer as one record has it.
+type end struct {
+	record int
+	peer   fsm.Peer
+}
+
+// merger merges records.
+type merger struct {
+	run     *Run
+	records [][]recorded
+	columns map[end]int
+	flying  Flying
+}
+
+// recorded is a line of a record.
+type recorded struct {
+	trace.Step
+	at time.Time
+}
+
+// read reads the lines of a record that are wanted.
+func (m *merger) read(r *trace.Reader, first, last int) error {
+	var list []recorded
+	for n := 1; n <= last; n++ {
+		var s trace.Step // one for each line, since they are kept
+		switch err := r.Next(&s); {
+		case errors.Is(err, io.EOF):
+			n = last
+			continue
+		case err != nil:
+			return err
+		}
+		if n >= first {
+			list = append(list, recorded{s, r.Header().Time.Add(s.At)})
+		}
+		if len(list) > maxSteps {
+			return fmt.Errorf("the chart would have more than %d steps; choose a shorter stretch of the record", maxSteps)
+		}
+	}
+	m.records = append(m.records, list)
+	return nil
+}
+
+// name is that of the instance that was recorded, or of its role; a number behind it tells it from
+// others.
+func (m *merger) name(h trace.Header) string {
+	base := cmp.Or(h.Instance, h.Role)
+	name := base
+	for n := 2; slices.ContainsFunc(m.run.Instances, func(x Instance) bool { return x.Name == name }); n++ {
+		name = fmt.Sprint(base, " ", n)
+	}
+	return name
+}
+
+func (m *merger) start(i int) string {
+	for _, s := range m.records[i] {
+		if s.Before != "" {
+			return s.Before
+		}
+	}
+	return ""
+}
+
+func (m *merger) title(records []*trace.Reader) {
+	h := records[0].Header()
+	m.run.Title = h.Protocol + "." + h.Role
+	if len(records) > 1 {
+		m.run.Title = fmt.Sprintf("%s, recorded by %d", h.Protocol, len(records))
+	} else if h.Instance != "" {
+		m.run.Title += ", recorded by " + h.Instance
+	}
+}
+
+// findPeers says which record is whose peer.
+func (m *merger) findPeers() {
+	if len(m.records) == 2 {
+		for i, list := range m.records {
+			for _, s := range list {
+				for _, p := range peers(&s) {
+					m.columns[end{i, p}] = 1 - i
+				}
+			}
+		}
+		return
+	}
+	for i, list := range m.records {
+		for _, s := range list {
+			for _, p := range peers(&s) {
+				if _, known := m.columns[end{i, p}]; !known {
+					if j := m.counterpart(i, p); j >= 0 {
+						m.columns[end{i, p}] = j
+					}
+				}
+			}
+		}
+	}
+}
+
+// peers are those that a line mentions.
+func peers(s *recorded) []fsm.Peer {
+	var list []fsm.Peer
+	if s.Peer != fsm.Broadcast {
+		list = append(list, s.Peer)
+	}
+	for _, e := range s.Effects {
+		if e.Kind == fsm.Send && e.Peer != fsm.Broadcast {
+			list = append(list, e.Peer)
+		}
+	}
+	return list
+}
+
+// counterpart is the record that best explains what record i has of a peer: of what one sent, the
+// other received most. It is -1 if none shares a message with it.
+func (m *merger) counterpart(i int, p fsm.Peer) int {
+	sent, received := m.frames(i, p)
+	best, most := -1, 0
+	for j := range m.records {
+		if j == i {
+			continue
+		}
+		known := map[fsm.Peer]bool{}
+		for _, s := range m.records[j] {
+			for _, q := range peers(&s) {
+				if known[q] {
+					continue
+				}
+				known[q] = true
+				theirs, ours := m.frames(j, q)
+				if n := common(sent, ours) + common(theirs, received); n > most {
+					best, most = j, n
+				}
+			}
+		}
+	}
+	return best
+}
+
+// frames are the messages that record i sent to a peer and received from it.
+func (m *merger) frames(i int, p fsm.Peer) (sent, received []string) {
+	for _, s := range m.records[i] {
+		if s.Kind == trace.Message && s.Peer == p && !s.Again {
+			received = append(received, string(s.Event))
+		}
+		for _, e := range s.Effects {
+			if e.Kind == fsm.Send && (e.Peer == p || e.Peer == fsm.Broadcast) {
+				sent = append(sent, sentText(&e))
+			}
+		}
+	}
+	return sent, received
+}
+
+// common is how many messages were both sent and received, in that order.
+func common(sent, received []string) int {
+	n := 0
+	for _, text := range received {
+		i := slices.Index(sent, text)
+		if i < 0 {
+			continue
+		}
+		sent = sent[i+1:]
+		n++
+	}
+	return n
+}
+
+func sentText(e *trace.Effect) string { return strings.TrimPrefix(string(e.Text), "send ") }
+
+// tell takes the lines of all records in an order in which every message is sent before it is received.
+func (m *merger) tell() error {
+	next := make([]int, len(m.records))
+	for {
+		best, waits := -1, -1
+		for i, list := range m.records {
+			if next[i] == len(list) {
+				continue
+			}
+			s := &list[next[i]]
+			if m.tooEarly(i, s, next) {
+				if waits < 0 || s.at.Before(m.records[waits][next[waits]].at) {
+					waits = i
+				}
+			} else if best < 0 || s.at.Before(m.records[best][next[best]].at) {
+				best = i
+			}
+		}
+		if best < 0 {
+			best = waits // each waits for another: their records do not belong together, and the times decide
+		}
+		if best < 0 {
+			return nil
+		}
+		m.step(best, &m.records[best][next[best]])
+		next[best]++
+		if len(m.run.Steps) > maxSteps {
+			return fmt.Errorf("the chart would have more than %d steps; choose a shorter stretch of the record", maxSteps)
+		}
+	}
+}
+
+// tooEarly reports whether a line is the reception of a message that its sender sends in a line
+// that was not told yet.
+func (m *merger) tooEarly(i int, s *recorded, next []int) bool {
+	from, known := m.columns[end{i, s.Peer}]
+	if s.Kind != trace.Message || s.Again || !known || from >= len(m.records) {
+		return false
+	}
+	if at, _ := m.flying.Find(from, i, string(s.Event)); at >= 0 {
+		return false
+	}
+	for _, x := range m.records[from][next[from]:] {
+		for _, e := range x.Effects {
+			if e.Kind == fsm.Send && sentText(&e) == string(s.Event) && slices.Contains(m.receivers(from, e.Peer), i) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// receivers are the columns of whom a message goes to.
+func (m *merger) receivers(i int, p fsm.Peer) []int {
+	if p != fsm.Broadcast || len(m.records) == 1 {
+		return []int{m.column(i, p)}
+	}
+	var list []int
+	for j := range m.records {
+		if j != i {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// column is the peer's; one without a record gets a column when it is first mentioned.
+func (m *merger) column(i int, p fsm.Peer) int {
+	if c, ok := m.columns[end{i, p}]; ok {
+		return c
+	}
+	name := fmt.Sprintf("peer %d", p)
+	if len(m.records) > 1 {
+		name += " of " + m.run.Instances[i].Name
+	}
+	m.run.Instances = append(m.run.Instances, Instance{Name: name})
+	m.columns[end{i, p}] = len(m.run.Instances) - 1
+	return len(m.run.Instances) - 1
+}
+
+var recordedKinds = map[trace.Kind]Kind{
+	trace.Start: Start, trace.Up: LinkUp, trace.Lost: LinkLost, trace.Timeout: Timer, trace.Message: Message, trace.Command: Command,
+	trace.Malformed: Malformed, trace.Closed: Closed,
+}
+
+// step tells a line, and what it says of machines without a record.
+func (m *merger) step(i int, x *recorded) {
+	s := Step{
+		Kind: recordedKinds[x.Kind], Who: i, From: Nobody, Event: string(x.Event), State: x.Before, After: x.After, Transition: x.Name,
+		Note: string(x.Note), Time: x.At, Frame: x.Frame,
+	}
+	if x.After != x.Before {
+		s.State = x.Before + " → " + x.After
+	}
+	if x.Again {
+		s.Kind = Offer
+	}
+	switch x.Kind {
+	case trace.Malformed:
+		s.Event = fmt.Sprintf("malformed frame, %d bytes", len(x.Frame))
+	case trace.Closed:
+		s.Event = "closed"
+	}
+	if x.Peer != fsm.Broadcast {
+		s.From = m.column(i, x.Peer)
+	}
+	if (x.Kind == trace.Message || x.Kind == trace.Malformed) && !x.Again {
+		s.At, s.Message = m.received(s.From, i, s.Event)
+	}
+	s.judge(x)
+	var unseen []Step
+	for _, e := range x.Effects {
+		s.Effects = append(s.Effects, thirdPerson(string(e.Text)))
+		if e.Kind != fsm.Send {
+			continue
+		}
+		text := sentText(&e)
+		for _, to := range m.receivers(i, e.Peer) {
+			id := m.flying.Send(i, to, text)
+			s.Sent = append(s.Sent, Sent{id, to, text})
+			if to >= len(m.records) {
+				m.flying.Take(i, to, 0)
+				unseen = append(unseen, Step{Kind: Unseen, Who: to, From: i, Message: id, Event: text})
+			}
+		}
+	}
+	m.run.Steps = slices.Concat(m.run.Steps, []Step{s}, unseen)
+}
+
+// judge fills in what became of the event.
+func (s *Step) judge(x *recorded) {
+	switch {
+	case len(x.Problem) > 0:
+		s.Fault = string(x.Problem)
+	case x.Code == fsm.Refused && x.Kind != trace.Closed && x.Kind != trace.Malformed:
+		s.Fault = "refused"
+	case x.Code == fsm.Ignored:
+		s.Effects = append(s.Effects, "ignores it")
+	case x.Code == fsm.Deferred:
+		s.Effects = append(s.Effects, "defers it")
+	}
+}
+
+// received takes a message off its channel. One that nobody was seen to send is sent now, in a step
+// of the sender's own.
+func (m *merger) received(from, to int, what string) (at, id int) {
+	if at, id := m.flying.Find(from, to, what); at >= 0 {
+		m.flying.Take(from, to, at)
+		return at, id
+	}
+	id = m.flying.Send(from, to, what)
+	m.run.Steps = append(m.run.Steps, Step{Kind: Unseen, Who: from, From: Nobody, Sent: []Sent{{id, to, what}}, Effects: []string{"sends " + what}})
+	at, _ = m.flying.Find(from, to, what)
+	m.flying.Take(from, to, at)
+	return at, id
+}
+
+// thirdPerson says of a machine what an effect says to one: `reports passed` for `report passed`.
+func thirdPerson(effect string) string {
+	verb, rest, more := strings.Cut(effect, " ")
+	if !more {
+		return verb + "s"
+	}
+	return verb + "s " + rest
+}
