@@ -9,8 +9,8 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// TestChanges: elements of arrays and maps, fields and variables of parts have names of their own; lists, sets and what comes or goes
-// are wholes.
+// TestChanges: elements of arrays and maps, fields and variables of parts have names of their own;
+// lists, sets and what comes or goes are wholes.
 func TestChanges(t *testing.T) {
 	ship := &model.Type{Kind: model.KindEnum, Names: []string{"none", "orz", "vux"}}
 	entry := &model.Type{Kind: model.KindRecord, Fields: fields("slot", ranged(2, 5), "ships", &model.Type{Kind: model.KindList, Cap: 3, Elem: ship})}

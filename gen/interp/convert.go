@@ -104,7 +104,7 @@ func (x *Eval) fitList(to *model.Type, dst []int64, from *model.Type, src []int6
 }
 
 func fitSet(to *model.Type, dst []int64, from *model.Type, src []int64) string {
-	shift := lowest(from.Elem) - lowest(to.Elem)
+	shift := from.Elem.Lowest() - to.Elem.Lowest()
 	mask, room := src[0], int64(1)<<min(to.Elem.Count(), 62)-1
 	dst[0] = 0
 	for i := int64(0); mask != 0; i, mask = i+1, mask>>1 {
@@ -113,7 +113,7 @@ func fitSet(to *model.Type, dst []int64, from *model.Type, src []int64) string {
 		}
 		bit := i + shift
 		if bit < 0 || bit >= 62 || room>>bit&1 == 0 {
-			return fmt.Sprintf("the set has the element %d, which its type has not", i+lowest(from.Elem))
+			return fmt.Sprintf("the set has the element %d, which its type has not", i+from.Elem.Lowest())
 		}
 		dst[0] |= 1 << bit
 	}

@@ -27,7 +27,7 @@ func (d *decoder) fail(field string, offset int, problem wire.Problem, value, li
 	return false
 }
 
-// need says whether n more bytes are there.
+// need reports whether n more bytes are there.
 func (d *decoder) need(field string, n int) bool {
 	if len(d.b)-d.at >= n {
 		return true

@@ -111,7 +111,8 @@
 //	byte that is not of the charset     Text{Offset, Value: the byte}
 //	no template matches                 Text{Offset: 0, Value: length without the line's end}
 //
-// [AppendFrame] reports a byte that the text of a field must not contain, Text{Message, Field, Offset: of
-// the byte, Value: the byte}; a line too long, Long; and a text that is the whole line and would
-// be read as another message, Text{Message, Field, Offset: 0, Value: that message's index}.
+// [AppendFrame] reports a byte that the text of a field must not contain, Text{Message, Field,
+// Offset: of the byte, Value: the byte}; a line too long, Long; and a text that is the whole line
+// and would be read as another message, Text{Message, Field, Offset: 0, Value: that message's
+// index}.
 package interp

@@ -6,15 +6,6 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// lowest returns the least value of a scalar type that can be an index or key.
-func lowest(t *model.Type) int64 {
-	switch t.Kind {
-	case model.KindInt, model.KindNode:
-		return t.Lo
-	}
-	return 0
-}
-
 // Zero writes the zero value of t to dst: false, the low bound, the first
 // name, none, empty, element by element.
 func Zero(t *model.Type, dst []int64) {
@@ -59,7 +50,7 @@ func Next(t *model.Type, dst []int64) bool {
 		dst[0]++
 		return true
 	}
-	dst[0] = lowest(t)
+	dst[0] = t.Lowest()
 	return false
 }
 
@@ -140,7 +131,8 @@ func Domains(ev *model.Event, limit int) ([][]int64, error) {
 	}
 }
 
-// smaller says how the type of a field gets fewer values: a check can give a domain only to a type that has a name.
+// smaller says how the type of a field gets fewer values: a check can give a domain only to a type
+// that has a name.
 func smaller(f *model.Field) string {
 	t := f.Type
 	for t.Name == "" && t.Elem != nil {

@@ -130,7 +130,8 @@ func (e *encoder) int(it *model.WireInt, slots []int64, field string) bool {
 	return true
 }
 
-// count writes the length of a list or text, or how many elements of an array are there; most is where a text is cut.
+// count writes the length of a list or text, or how many elements of an array are there; most is
+// where a text is cut.
 func (e *encoder) count(it *model.WireCount, slots []int64, field string, cut bool) bool {
 	n := slots[0]
 	switch t := it.Field.Type; t.Kind {
@@ -152,7 +153,7 @@ func (e *encoder) count(it *model.WireCount, slots []int64, field string, cut bo
 	return true
 }
 
-// cuts says whether the text of a field is cut.
+// cuts reports whether the text of a field is cut.
 func cuts(items []model.WireItem, f *model.Field) bool {
 	for _, item := range items {
 		if b, ok := item.(*model.WireBytes); ok && b.Field == f {

@@ -3,6 +3,7 @@ package interp
 import (
 	"math"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -42,20 +43,23 @@ type scope struct {
 
 // Bool evaluates a truth value over a machine's value v (nil in claims) and a
 // frame of locals. It returns the reason if the expression faults.
-func (x *Eval) Bool(e model.Expr, v Value, locals []int64) (bool, error) {
-	var d [1]int64
-	if err := x.Into(e, d[:], v, locals); err != nil {
-		return false, err
-	}
-	return d[0] != 0, nil
-}
-
-// Into evaluates e and writes its slots to dst. The error is an [*EvalError].
-func (x *Eval) Into(e model.Expr, dst []int64, v Value, locals []int64) error {
+func (x *Eval) Bool(e core.Expr, v Value, locals []int64) (bool, error) {
 	x.arena.reset()
 	x.rounds = 0
 	s := scope{v: v, locals: locals}
-	if x.eval(&s, e, dst) {
+	r, ok := x.num(&s, e)
+	if !ok {
+		return false, &EvalError{Reason: x.reason, Span: x.span}
+	}
+	return r != 0, nil
+}
+
+// Into evaluates e and writes its slots to dst. The error is an [*EvalError].
+func (x *Eval) Into(e core.Expr, dst []int64, v Value, locals []int64) error {
+	x.arena.reset()
+	x.rounds = 0
+	s := scope{v: v, locals: locals}
+	if x.into(&s, e, dst) {
 		return nil
 	}
 	return &EvalError{Reason: x.reason, Span: x.span}
@@ -75,10 +79,13 @@ func (x *Eval) fail(at diag.Span, reason string) bool {
 	return false
 }
 
+// placed is what stands at a place of the specification.
+type placed interface{ Pos() diag.Span }
+
 // round counts one turn of a loop.
-func (x *Eval) round(at diag.Span) bool {
+func (x *Eval) round(at placed) bool {
 	if x.rounds++; x.rounds > MaxRounds {
-		return x.fail(at, "the step goes round its loops too often")
+		return x.fail(at.Pos(), "the step goes round its loops too often")
 	}
 	return true
 }
@@ -93,74 +100,28 @@ func (s *scope) setLocal(l *model.Local, v []int64) {
 	copy(s.locals[l.Offset:l.Offset+n], v)
 }
 
-// scalar evaluates an expression of one slot.
-func (x *Eval) scalar(s *scope, e model.Expr) (int64, bool) {
-	if l, ok := e.(*model.Lit); ok {
-		return l.Value, true
+// address finds the first slot of what a place leads to.
+func (x *Eval) address(s *scope, p *core.Place) ([]int64, int, bool) {
+	v, at := s.v, s.base+p.Offset
+	if p.Inst != nil {
+		v, at = x.Instances[p.Inst.Index], p.Offset
 	}
-	m := x.arena.mark()
-	d := x.arena.alloc(1)
-	ok := x.eval(s, e, d)
-	v := d[0]
-	x.arena.release(m)
-	return v, ok
-}
-
-// temp evaluates an expression into fresh temporary memory.
-func (x *Eval) temp(s *scope, e model.Expr) ([]int64, bool) {
-	d := x.arena.alloc(e.Type().Slots())
-	return d, x.eval(s, e, d)
-}
-
-// place finds the first slot of the machine that a path leads to.
-func (x *Eval) place(s *scope, inst *model.Instance, path model.Path) ([]int64, int, bool) {
-	v, base := s.v, s.base
-	if inst != nil {
-		v, base = x.Instances[inst.Index], 0
-	}
-	for i := range path {
-		k, ok := x.instance(s, path[i].Part, path[i].Keys)
+	for i := range p.Moves {
+		m := &p.Moves[i]
+		k, ok := x.num(s, m.Key)
 		if !ok {
 			return nil, 0, false
 		}
-		p := path[i].Part
-		base += p.Offset + k*p.Machine.Size
+		at += int(k-m.Low) * m.Stride
 	}
-	return v, base, true
-}
-
-// instance computes which instance of a part the keys select.
-func (x *Eval) instance(s *scope, p *model.Part, keys []model.Expr) (int, bool) {
-	return x.selected(s, "part", p.Name, p.Keys, keys)
-}
-
-// timer computes which instance of a timer the keys select.
-func (x *Eval) timer(s *scope, t *model.Timer, keys []model.Expr) (int, bool) {
-	return x.selected(s, "timer", t.Name, t.Keys, keys)
-}
-
-func (x *Eval) selected(s *scope, what, name string, fields []*model.Field, keys []model.Expr) (int, bool) {
-	index := 0
-	for i, k := range fields {
-		v, ok := x.scalar(s, keys[i])
-		if !ok {
-			return 0, false
-		}
-		n := k.Type.Count()
-		off := v - lowest(k.Type)
-		if off < 0 || off >= n {
-			return 0, x.fail(keys[i].Pos(), "no instance of "+what+" "+name+": key "+k.Name+": "+x.outside(k.Type, v))
-		}
-		index = index*int(n) + int(off)
-	}
-	return index, true
+	return v, at, true
 }
 
 // TimerIndex computes which instance of a timer the fields of its expiry select.
 func TimerIndex(t *model.Timer, args []int64) int {
 	index := 0
 	for i, k := range t.Keys {
-		index = index*int(k.Type.Count()) + int(args[i]-lowest(k.Type))
+		index = index*int(k.Type.Count()) + int(args[i]-k.Type.Lowest())
 	}
 	return index
 }
@@ -185,7 +146,7 @@ func TimerKeys(t *model.Timer, index int) []int64 {
 func keysAt(keys []*model.Field, index int, dst []int64) {
 	for i := len(keys) - 1; i >= 0; i-- {
 		n := int(keys[i].Type.Count())
-		dst[i] = lowest(keys[i].Type) + int64(index%n)
+		dst[i] = keys[i].Type.Lowest() + int64(index%n)
 		index /= n
 	}
 }
@@ -220,26 +181,26 @@ func (a *arena) alloc(n int) []int64 {
 
 // arith does exact 64-bit arithmetic; ok is false if the result needs more, or for a
 // division by zero.
-func arith(op model.Op, a, b int64) (r int64, ok bool) {
+func arith(op core.Op, a, b int64) (r int64, ok bool) {
 	switch op {
-	case model.OpAdd:
+	case core.Add:
 		r = a + b
 		return r, (r > a) == (b > 0)
-	case model.OpSub:
+	case core.Sub:
 		r = a - b
 		return r, (r < a) == (b > 0)
-	case model.OpMul:
+	case core.Mul:
 		if a == 0 || b == 0 {
 			return 0, true
 		}
 		r = a * b
 		return r, r/b == a && !(a == -1 && b == math.MinInt64) && !(b == -1 && a == math.MinInt64)
-	case model.OpDiv:
+	case core.Div:
 		if b == 0 || a == math.MinInt64 && b == -1 {
 			return 0, false
 		}
 		return a / b, true
-	case model.OpMod:
+	case core.Mod:
 		if b == 0 {
 			return 0, false
 		}

@@ -1,136 +1,198 @@
 package interp
 
 import (
+	"math/bits"
 	"strconv"
 
-	"github.com/parley-go/parley/gen/diag"
-
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 )
 
-// eval writes the value of e to dst, which has room for it. It reports whether it
-// succeeded; if not, reason and span say why.
-func (x *Eval) eval(s *scope, e model.Expr, dst []int64) bool {
+// num evaluates an expression whose value is a single number ([core.Base.Num]). It reports whether
+// it succeeded; if not, reason and span say why.
+func (x *Eval) num(s *scope, e core.Expr) (int64, bool) {
 	switch e := e.(type) {
-	case *model.Lit:
-		dst[0] = e.Value
-	case *model.Text:
+	case *core.Const:
+		if !e.IsText {
+			return e.Value, true
+		}
 		if x.Strings == nil {
-			return x.fail(e.Pos(), "there is no table of texts")
+			return 0, x.fail(e.Pos(), "there is no table of texts")
 		}
-		dst[0] = x.Strings.Intern([]byte(e.Value))
-	case *model.None:
-		clear(dst[:e.T.Slots()])
-	case *model.Some:
-		return x.some(s, e, dst)
-	case *model.Unwrap:
-		return x.unwrap(s, e, dst)
-	case *model.VarRef:
-		v, base, ok := x.place(s, e.Inst, e.Path)
-		if ok {
-			at := base + e.Var.Offset
-			copy(dst, v[at:at+e.Var.Type.Slots()])
+		return x.Strings.Intern([]byte(e.Text)), true
+	case *core.Local:
+		if e.Local == nil {
+			return int64(x.sender), true
 		}
-		return ok
-	case *model.LocalRef:
-		if n := e.Local.Offset + e.Local.Type.Slots(); n > len(s.locals) {
-			return x.fail(e.Pos(), e.Local.Name+" has no value here")
+		if e.Local.Offset < len(s.locals) {
+			return s.locals[e.Local.Offset], true
 		}
-		copy(dst, s.locals[e.Local.Offset:e.Local.Offset+e.Local.Type.Slots()])
-	case *model.Down:
-		// Whoever explores faults keeps this behind the machine's value.
-		dst[0] = 0
-		if v := x.Instances[e.Inst.Index]; len(v) > e.Inst.Role.Size {
-			dst[0] = v[e.Inst.Role.Size]
+		return 0, x.fail(e.Pos(), e.Local.Name+" has no value here")
+	case *core.Read:
+		return x.read(s, e)
+	case *core.Apply:
+		return x.apply(s, e)
+	case *core.If:
+		c, ok := x.num(s, e.Cond)
+		if !ok {
+			return 0, false
 		}
-	case *model.Sender:
-		dst[0] = int64(x.sender)
-	case *model.StateTest:
-		v, base, ok := x.place(s, e.Inst, e.Path)
-		dst[0] = 0
-		if ok {
-			dst[0] = truth(inStates(v[base], e.States))
+		if c != 0 {
+			return x.num(s, e.Then)
 		}
-		return ok
-	case *model.TimerTest:
-		return x.armed(s, e, dst)
-	case *model.ChanLen:
+		return x.num(s, e.Else)
+	case *core.Fit:
+		v, ok := x.num(s, e.X)
+		if !ok {
+			return 0, false
+		}
+		if e.T.Kind == model.KindSet {
+			d := [1]int64{}
+			if why := fitSet(e.T, d[:], e.X.Node().T, []int64{v}); why != "" {
+				return 0, x.fail(e.At, e.Words+why)
+			}
+			return d[0], true
+		}
+		if why := x.misfit(e.T, v); why != "" {
+			return 0, x.fail(e.At, e.Words+why)
+		}
+		return v, true
+	case *core.Observe:
 		if x.ChanLen == nil {
-			return x.fail(e.Pos(), "channel lengths are known in checks only")
+			return 0, x.fail(e.Pos(), "channel lengths are known in checks only")
 		}
-		dst[0] = x.ChanLen(e)
-	default:
-		return x.evalMore(s, e, dst)
+		return x.ChanLen(e.Of), true
 	}
-	return true
+	m := x.arena.mark()
+	v, ok := x.value(s, e)
+	x.arena.release(m)
+	if !ok {
+		return 0, false
+	}
+	return v[0], true
 }
 
-// armed writes whether a timer runs.
-func (x *Eval) armed(s *scope, e *model.TimerTest, dst []int64) bool {
-	v, base, ok := x.place(s, e.Inst, e.Path)
-	k := 0
-	if ok {
-		k, ok = x.timer(s, e.Timer, e.Keys)
+// read evaluates what is read of a machine as one number.
+func (x *Eval) read(s *scope, e *core.Read) (int64, bool) {
+	v, at, ok := x.address(s, &e.Place)
+	switch {
+	case !ok:
+		return 0, false
+	case e.What == core.ReadState:
+		return truth(inStates(v[at], e.Is)), true
+	case e.What == core.ReadDown && len(v) <= at:
+		return 0, true // nobody explores faults
 	}
-	if ok {
-		dst[0] = v[base+e.Timer.Offset+k]
+	return v[at], true
+}
+
+// value evaluates any expression. What it returns must not be changed: it may be where a variable
+// or local lies.
+func (x *Eval) value(s *scope, e core.Expr) ([]int64, bool) {
+	switch e := e.(type) {
+	case *core.Local:
+		if e.Local == nil {
+			break
+		}
+		n := e.Local.Offset + e.Slots
+		if n > len(s.locals) {
+			return nil, x.fail(e.Pos(), e.Local.Name+" has no value here")
+		}
+		return s.locals[e.Local.Offset:n], true
+	case *core.Read:
+		if e.What == core.ReadVar {
+			v, at, ok := x.address(s, &e.Place)
+			if !ok {
+				return nil, false
+			}
+			return v[at : at+e.Slots], true
+		}
+	case *core.Field:
+		v, ok := x.value(s, e.X)
+		switch {
+		case !ok:
+			return nil, false
+		case e.Field != nil:
+			return v[e.Field.Offset : e.Field.Offset+e.Slots], true
+		case v[0] == 0:
+			return nil, x.fail(e.Pos(), words(e.X.Node().From)+" is none")
+		}
+		return v[1 : 1+e.Slots], true
+	case *core.Index:
+		v, ok := x.value(s, e.X)
+		if !ok {
+			return nil, false
+		}
+		i, ok := x.num(s, e.I)
+		if !ok {
+			return nil, false
+		}
+		at, why := element(e.X.Node().T, v, i)
+		if why != "" {
+			return nil, x.fail(e.Pos(), words(e.From)+": "+why)
+		}
+		return v[at : at+e.Slots], true
 	}
+	d := x.arena.alloc(e.Node().Slots)
+	return d, x.into(s, e, d)
+}
+
+// into evaluates an expression and writes its value to dst, which has room for it and is no part of
+// a machine that the expression looks at.
+func (x *Eval) into(s *scope, e core.Expr, dst []int64) bool {
+	switch e := e.(type) {
+	case *core.Local, *core.Read, *core.Field, *core.Index:
+		if b := e.Node(); !b.Num {
+			v, ok := x.value(s, e)
+			copy(dst, v)
+			return ok
+		}
+	case *core.Make:
+		return x.make(s, e, dst)
+	case *core.Fold:
+		return x.fold(s, e, dst)
+	default:
+		if b := e.Node(); !b.Num {
+			return x.compound(s, e, dst)
+		}
+	}
+	v, ok := x.num(s, e)
+	dst[0] = v
 	return ok
 }
 
-func (x *Eval) evalMore(s *scope, e model.Expr, dst []int64) bool {
-	m := x.arena.mark()
-	defer x.arena.release(m)
+// compound is into for values of several slots.
+func (x *Eval) compound(s *scope, e core.Expr, dst []int64) bool {
 	switch e := e.(type) {
-	case *model.FieldRef:
-		r, ok := x.temp(s, e.X)
-		if ok {
-			copy(dst, r[e.Field.Offset:e.Field.Offset+e.Field.Type.Slots()])
-		}
-		return ok
-	case *model.Index:
-		return x.index(s, e, dst)
-	case *model.Unary:
-		v, ok := x.scalar(s, e.X)
+	case *core.Const: // none
+		clear(dst[:e.Slots])
+		return true
+	case *core.If:
+		c, ok := x.num(s, e.Cond)
 		if !ok {
 			return false
 		}
-		if e.Op == model.OpNot {
-			dst[0] = truth(v == 0)
-			return true
+		if c != 0 {
+			return x.into(s, e.Then, dst)
 		}
-		r, ok := arith(model.OpSub, 0, v)
-		dst[0] = r
-		return ok || x.fail(e.Pos(), "the result does not fit 64 bits")
-	case *model.Binary:
-		return x.binary(s, e, dst)
-	case *model.Call:
-		return x.call(s, e, dst)
-	case *model.RecordLit:
-		for i, f := range e.T.Fields {
-			if !x.store(s, e.Fields[i], f.Type, dst[f.Offset:]) {
-				return false
-			}
+		return x.into(s, e.Else, dst)
+	}
+	m := x.arena.mark()
+	defer x.arena.release(m)
+	switch e := e.(type) {
+	case *core.Fit:
+		v, ok := x.value(s, e.X)
+		if !ok {
+			return false
+		}
+		if why := x.fit(e.T, dst, e.X.Node().T, v); why != "" {
+			return x.fail(e.At, e.Words+why)
 		}
 		return true
-	case *model.ListLit:
-		return x.listLit(s, e, dst)
-	case *model.Build:
-		return x.build(s, e, dst)
-	case *model.Find:
-		return x.find(s, e, dst)
-	case *model.Quantified:
-		dst[0] = truth(e.All)
-		return x.forEach(s, e.Local, e.Values, e.Over, e.Pos(), func() (bool, bool) {
-			v, ok := x.scalar(s, e.X)
-			if ok && (v != 0) != e.All {
-				dst[0] = v
-				return false, true
-			}
-			return true, ok
-		})
+	case *core.Apply:
+		return x.list(s, e, dst)
 	}
-	return x.fail(e.Pos(), "the interpreter does not know this kind of expression")
+	return x.fail(e.Node().Pos(), "the interpreter does not know this kind of expression")
 }
 
 func truth(b bool) int64 {
@@ -149,66 +211,12 @@ func inStates(i int64, states []*model.State) bool {
 	return false
 }
 
-// store evaluates e into a place of type t, checking ranges and bounds.
-func (x *Eval) store(s *scope, e model.Expr, t *model.Type, dst []int64) bool {
-	m := x.arena.mark()
-	v, ok := x.temp(s, e)
-	if ok {
-		if why := x.fit(t, dst, e.Type(), v); why != "" {
-			ok = x.fail(e.Pos(), why)
-		}
-	}
-	x.arena.release(m)
-	return ok
-}
-
-// some wraps a value without a range check: it may only be there to be compared.
-func (x *Eval) some(s *scope, e *model.Some, dst []int64) bool {
-	if e.X.Type().Slots() != e.T.Elem.Slots() {
-		dst[0] = 1
-		return x.store(s, e.X, e.T.Elem, dst[1:])
-	}
-	dst[0] = 1
-	return x.eval(s, e.X, dst[1:])
-}
-
-func (x *Eval) unwrap(s *scope, e *model.Unwrap, dst []int64) bool {
-	m := x.arena.mark()
-	v, ok := x.temp(s, e.X)
-	if ok && v[0] == 0 {
-		ok = x.fail(e.Pos(), words(e.X)+" is none")
-	}
-	if ok {
-		copy(dst, v[1:])
-	}
-	x.arena.release(m)
-	return ok
-}
-
-func (x *Eval) index(s *scope, e *model.Index, dst []int64) bool {
-	v, ok := x.temp(s, e.X)
-	if !ok {
-		return false
-	}
-	i, ok := x.scalar(s, e.I)
-	if !ok {
-		return false
-	}
-	t := e.X.Type()
-	at, why := element(t, v, i)
-	if why != "" {
-		return x.fail(e.Pos(), words(e)+": "+why)
-	}
-	copy(dst, v[at:at+t.Elem.Slots()])
-	return true
-}
-
 // element finds the first slot of an element of an array or list.
 func element(t *model.Type, v []int64, i int64) (int, string) {
 	if t.Kind == model.KindArray {
-		off := i - lowest(t.Index)
+		lo := t.Index.Lowest()
+		off := i - lo
 		if off < 0 || off >= t.Index.Count() {
-			lo := lowest(t.Index)
 			return 0, "index " + itoa(i) + " is outside " + itoa(lo) + ".." + itoa(lo+t.Index.Count()-1)
 		}
 		return int(off) * t.Elem.Slots(), ""
@@ -221,116 +229,268 @@ func element(t *model.Type, v []int64, i int64) (int, string) {
 
 func itoa(v int64) string { return strconv.FormatInt(v, 10) }
 
-func (x *Eval) binary(s *scope, e *model.Binary, dst []int64) bool {
-	switch e.Op {
-	case model.OpAnd, model.OpOr, model.OpImplies:
-		v, ok := x.scalar(s, e.X)
-		if !ok {
-			return false
+// apply evaluates an operation whose result is one number.
+func (x *Eval) apply(s *scope, e *core.Apply) (int64, bool) {
+	t := e.Args[0].Node()
+	if !t.Num {
+		return x.ofList(s, e)
+	}
+	a, ok := x.num(s, e.Args[0])
+	if !ok {
+		return 0, false
+	}
+	b := int64(0)
+	if len(e.Args) > 1 {
+		if u := e.Args[1].Node(); !u.Num { // a number and an optional are never compared; the resolver sees to that
+			return 0, x.fail(e.Pos(), "the interpreter does not know this operation")
 		}
-		if decided, result := lazy(e.Op, v != 0); decided {
-			dst[0] = truth(result)
+		if b, ok = x.num(s, e.Args[1]); !ok {
+			return 0, false
+		}
+	}
+	switch e.Op {
+	case core.Not:
+		return truth(a == 0), true
+	case core.Eq, core.Ne:
+		same := a == b
+		if t.T.Kind == model.KindSet {
+			same = equal(t.T, []int64{a}, e.Args[1].Node().T, []int64{b})
+		}
+		return truth(same == (e.Op == core.Eq)), true
+	case core.Lt:
+		return truth(a < b), true
+	case core.Le:
+		return truth(a <= b), true
+	case core.Gt:
+		return truth(a > b), true
+	case core.Ge:
+		return truth(a >= b), true
+	case core.Min:
+		return min(a, b), true
+	case core.Max:
+		return max(a, b), true
+	case core.Len:
+		return int64(bits.OnesCount64(uint64(a))), true
+	case core.Has:
+		return truth(a&elementBit(t.T, b) != 0), true
+	case core.Without:
+		return a &^ elementBit(t.T, b), true
+	case core.With:
+		return a | elementBit(t.T, b), true
+	case core.Union:
+		return a | b, true
+	case core.Minus:
+		return a &^ b, true
+	case core.Intersect:
+		return a & b, true
+	case core.Neg:
+		a, b = 0, a
+	}
+	op := e.Op
+	if op == core.Neg {
+		op = core.Sub
+	}
+	r, ok := arith(op, a, b)
+	switch {
+	case ok:
+		return r, true
+	case b == 0:
+		return 0, x.fail(e.Pos(), words(e.From)+": division by zero")
+	}
+	return 0, x.fail(e.Pos(), "the result does not fit 64 bits")
+}
+
+// elementBit is the mask of an element of a set; 0 if the set's type has not got it.
+func elementBit(set *model.Type, v int64) int64 {
+	if bit := v - set.Elem.Lowest(); bit >= 0 && bit < 62 {
+		return 1 << bit
+	}
+	return 0
+}
+
+// ofList evaluates an operation on a value of several slots whose result is one number.
+func (x *Eval) ofList(s *scope, e *core.Apply) (int64, bool) {
+	m := x.arena.mark()
+	defer x.arena.release(m)
+	a, ok := x.value(s, e.Args[0])
+	if !ok {
+		return 0, false
+	}
+	t := e.Args[0].Node().T
+	switch e.Op {
+	case core.Len:
+		return a[0], true
+	case core.Head:
+		if a[0] == 0 {
+			return 0, x.fail(e.Pos(), words(e.Args[0].Node().From)+" is empty")
+		}
+		return a[1], true
+	}
+	b, ok := x.value(s, e.Args[1])
+	if !ok {
+		return 0, false
+	}
+	u := e.Args[1].Node().T
+	switch e.Op {
+	case core.Eq, core.Ne:
+		return truth(equal(t, a, u, b) == (e.Op == core.Eq)), true
+	case core.Has:
+		n := t.Elem.Slots()
+		for i := range int(a[0]) {
+			if equal(t.Elem, a[1+i*n:], u, b) {
+				return 1, true
+			}
+		}
+		return 0, true
+	}
+	return 0, x.fail(e.Pos(), "the interpreter does not know this operation")
+}
+
+// list evaluates an operation on a list whose result has several slots.
+func (x *Eval) list(s *scope, e *core.Apply, dst []int64) bool {
+	l, ok := x.value(s, e.Args[0])
+	if !ok {
+		return false
+	}
+	arg := e.Args[0].Node()
+	n := arg.T.Elem.Slots()
+	switch e.Op {
+	case core.Head, core.Tail:
+		if l[0] == 0 {
+			return x.fail(e.Pos(), words(arg.From)+" is empty")
+		}
+		if e.Op == core.Head {
+			copy(dst, l[1:1+n])
 			return true
 		}
-		return x.eval(s, e.Y, dst)
-	case model.OpEq, model.OpNe:
-		a, ok := x.temp(s, e.X)
+		clear(dst[:e.Slots])
+		dst[0] = l[0] - 1
+		copy(dst[1:], l[1+n:1+int(l[0])*n])
+		return true
+	case core.Append:
+		copy(dst, l)
+		return x.add(s, e.T, dst, e.Args[1], e)
+	case core.Without:
+		v, ok := x.value(s, e.Args[1])
 		if !ok {
 			return false
 		}
-		b, ok := x.temp(s, e.Y)
-		if !ok {
-			return false
+		clear(dst[:e.Slots])
+		u := e.Args[1].Node().T
+		for i := range int(l[0]) {
+			el := l[1+i*n : 1+(i+1)*n]
+			if !equal(arg.T.Elem, el, u, v) {
+				copy(dst[1+int(dst[0])*n:], el)
+				dst[0]++
+			}
 		}
-		dst[0] = truth(equal(e.X.Type(), a, e.Y.Type(), b) == (e.Op == model.OpEq))
 		return true
 	}
-	a, ok := x.scalar(s, e.X)
-	if !ok {
-		return false
-	}
-	b, ok := x.scalar(s, e.Y)
-	if !ok {
-		return false
-	}
-	if e.Op >= model.OpLt && e.Op <= model.OpGe {
-		dst[0] = truth(ordered(e.Op, a, b))
+	return x.fail(e.Pos(), "the interpreter does not know this operation")
+}
+
+// make builds a record, optional, list or set of its parts.
+func (x *Eval) make(s *scope, e *core.Make, dst []int64) bool {
+	switch e.T.Kind {
+	case model.KindRecord:
+		for i, f := range e.T.Fields {
+			if !x.into(s, e.Elems[i], dst[f.Offset:]) {
+				return false
+			}
+		}
 		return true
+	case model.KindOptional:
+		dst[0] = 1
+		return x.into(s, e.Elems[0], dst[1:])
 	}
-	r, ok := arith(e.Op, a, b)
-	dst[0] = r
-	if !ok && b == 0 {
-		return x.fail(e.Pos(), words(e)+": division by zero")
-	}
-	return ok || x.fail(e.Pos(), "the result does not fit 64 bits")
-}
-
-// lazy says whether the left operand decides, and how.
-func lazy(op model.Op, left bool) (decided, result bool) {
-	switch op {
-	case model.OpAnd:
-		return !left, false
-	case model.OpOr:
-		return left, true
-	}
-	return !left, true
-}
-
-func ordered(op model.Op, a, b int64) bool {
-	switch op {
-	case model.OpLt:
-		return a < b
-	case model.OpLe:
-		return a <= b
-	case model.OpGt:
-		return a > b
-	}
-	return a >= b
-}
-
-func (x *Eval) listLit(s *scope, e *model.ListLit, dst []int64) bool {
-	clear(dst[:e.T.Slots()])
+	clear(dst[:e.Slots])
 	for _, el := range e.Elems {
-		if !x.add(s, e, dst, el) {
+		if !x.add(s, e.T, dst, el, e) {
 			return false
 		}
 	}
 	return true
 }
 
-// add evaluates an element and puts it at the end of a list or into a set, which e makes or adds to.
-func (x *Eval) add(s *scope, e model.Expr, dst []int64, el model.Expr) bool {
-	t := e.Type()
+// add evaluates an element and puts it at the end of a list or into a set, which maker makes or
+// adds to.
+func (x *Eval) add(s *scope, t *model.Type, dst []int64, el, maker core.Expr) bool {
 	if t.Kind == model.KindSet {
-		v, ok := x.scalar(s, el)
-		if !ok {
-			return false
-		}
-		bit := v - lowest(t.Elem)
-		if bit < 0 || bit >= t.Elem.Count() || bit >= 62 {
-			return x.fail(el.Pos(), "no element of the set: "+x.outside(t.Elem, v))
-		}
-		dst[0] |= 1 << bit
-		return true
+		v, ok := x.num(s, el)
+		dst[0] |= elementBit(t, v)
+		return ok
 	}
 	n := int(dst[0])
 	if n >= t.Cap {
-		if c, ok := e.(*model.Call); ok {
-			e = c.Args[0] // what is full before it
+		if a, ok := maker.(*core.Apply); ok {
+			maker = a.Args[0] // what is full before it
 		}
-		return x.fail(el.Pos(), words(e)+" is full with "+strconv.Itoa(t.Cap)+" elements")
+		return x.fail(el.Node().Pos(), words(maker.Node().From)+" is full with "+strconv.Itoa(t.Cap)+" elements")
 	}
-	if !x.store(s, el, t.Elem, dst[1+n*t.Elem.Slots():]) {
+	if !x.into(s, el, dst[1+n*t.Elem.Slots():]) {
 		return false
 	}
 	dst[0]++
 	return true
 }
 
+// fold goes over values or elements.
+func (x *Eval) fold(s *scope, e *core.Fold, dst []int64) bool {
+	switch e.How {
+	case core.All:
+		dst[0] = 1
+	case core.Some:
+		dst[0] = 0
+	default:
+		clear(dst[:e.Slots])
+	}
+	m := x.arena.mark()
+	ok := x.forEach(s, e.Local, e.Values, e.Over, e, func() (bool, bool) { return x.turn(s, e, dst) })
+	x.arena.release(m)
+	return ok
+}
+
+// turn is one round of a fold: whether to go on, and whether it succeeded.
+func (x *Eval) turn(s *scope, e *core.Fold, dst []int64) (more, ok bool) {
+	holds := true
+	if e.Where != nil {
+		v, ok := x.num(s, e.Where)
+		if !ok {
+			return false, false
+		}
+		holds = v != 0
+	}
+	switch e.How {
+	case core.All, core.Some:
+		if holds != (e.How == core.All) {
+			dst[0] = truth(holds)
+			return false, true
+		}
+		return true, true
+	}
+	if !holds {
+		return true, true
+	}
+	switch e.How {
+	case core.Count:
+		dst[0]++
+	case core.First:
+		dst[0] = 1
+		copy(dst[1:], s.locals[e.Local.Offset:e.Local.Offset+e.Local.Type.Slots()])
+		return false, true
+	case core.Array:
+		at := s.locals[e.Local.Offset] - e.T.Index.Lowest()
+		return true, x.into(s, e.Elem, dst[int(at)*e.T.Elem.Slots():])
+	default:
+		return true, x.add(s, e.T, dst, e.Elem, e)
+	}
+	return true, true
+}
+
 // forEach sets the local to each value of a type or element of a list and runs
-// body, which says whether to go on and whether it succeeded. Temporaries are
+// body, which reports whether to go on and whether it succeeded. Temporaries are
 // not released: the body may keep what it allocated.
-func (x *Eval) forEach(s *scope, l *model.Local, values *model.Type, over model.Expr, at diag.Span, body func() (bool, bool)) bool {
+func (x *Eval) forEach(s *scope, l *model.Local, values *model.Type, over core.Expr, at placed, body func() (bool, bool)) bool {
 	if values != nil {
 		cur := x.arena.alloc(values.Slots())
 		for Zero(values, cur); ; {
@@ -346,21 +506,22 @@ func (x *Eval) forEach(s *scope, l *model.Local, values *model.Type, over model.
 			}
 		}
 	}
-	list, ok := x.temp(s, over)
-	if !ok {
+	list := x.arena.alloc(over.Node().Slots) // a copy: the body may change what over reads
+	if !x.into(s, over, list) {
 		return false
 	}
-	t := over.Type()
-	if t.Kind == model.KindSet {
+	t := over.Node().T
+	n, count := t.Elem.Slots(), 0
+	switch t.Kind {
+	case model.KindSet:
 		return x.forEachBit(s, l, t, list[0], at, body)
-	}
-	n := t.Elem.Slots()
-	count := int(list[0])
-	if t.Kind == model.KindArray {
-		count, list = int(t.Index.Count()), append([]int64{0}, list...)
+	case model.KindArray:
+		count = int(t.Index.Count())
+	default:
+		count, list = int(list[0]), list[1:]
 	}
 	for i := range count {
-		s.setLocal(l, list[1+i*n:1+(i+1)*n])
+		s.setLocal(l, list[i*n:(i+1)*n])
 		if !x.round(at) {
 			return false
 		}
@@ -371,12 +532,13 @@ func (x *Eval) forEach(s *scope, l *model.Local, values *model.Type, over model.
 	return true
 }
 
-func (x *Eval) forEachBit(s *scope, l *model.Local, t *model.Type, mask int64, at diag.Span, body func() (bool, bool)) bool {
+func (x *Eval) forEachBit(s *scope, l *model.Local, t *model.Type, mask int64, at placed, body func() (bool, bool)) bool {
 	for i := int64(0); mask>>i != 0; i++ {
 		if mask>>i&1 == 0 {
 			continue
 		}
-		s.setLocal(l, []int64{lowest(t.Elem) + i})
+		d := [1]int64{t.Elem.Lowest() + i}
+		s.setLocal(l, d[:])
 		if !x.round(at) {
 			return false
 		}

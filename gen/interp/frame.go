@@ -113,11 +113,6 @@ func messageByID(p *model.Protocol, id uint64) *model.Message {
 	return nil
 }
 
-// MinFrame returns the least length of a frame of msg, in bytes.
-func MinFrame(p *model.Protocol, msg *model.Message) int {
-	return p.Wire.HeaderLen + minBody(p.Wire.HeaderLen, msg.Layout)
-}
-
 // minBody counts the bytes of a body whose lists and texts are empty, without
 // aligning at the end.
 func minBody(start int, items []model.WireItem) int {

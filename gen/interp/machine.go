@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
 )
@@ -39,9 +40,10 @@ type Effect struct {
 	Slots []int64
 }
 
-// Step gives a machine one event and handles it to its end. next is v itself
-// unless the result is Took. If it is Refused, fault says why; otherwise
-// fault is nil. The sizes of v and ev.Args must be those of the model.
+// Step gives a machine one event and handles it to its end. next is v itself unless the result is
+// Took, or a timer that was ignored has expired: an expiry disarms the timer whatever is done with
+// it. If it is Refused, fault says why; otherwise fault is nil. The sizes of v and ev.Args must be
+// those of the model.
 func Step(m *model.Machine, strs *Strings, v Value, ev Event) (next Value, effects []Effect, res fsm.Result, fault *Fault) {
 	return New(m, strs).Step(v, ev)
 }
@@ -53,6 +55,8 @@ type Machine struct {
 	// Follow asks for the Trail of each step.
 	Follow bool
 
+	code    *core.Machine
+	top     context // of the machine itself
 	x       Eval
 	next    []int64
 	effects []Effect
@@ -66,8 +70,11 @@ type Machine struct {
 }
 
 // New makes a Machine; strs may be nil if no texts occur.
-func New(m *model.Machine, strs *Strings) *Machine {
-	return &Machine{Model: m, x: Eval{Strings: strs}, next: make([]int64, m.Size)}
+func New(m *model.Machine, strs *Strings) *Machine { return Run(core.Lower(m), strs) }
+
+// Run is New for a machine that is lowered already.
+func Run(m *core.Machine, strs *Strings) *Machine {
+	return &Machine{Model: m.Model, code: m, x: Eval{Strings: strs}, next: make([]int64, m.Model.Size)}
 }
 
 // Fired lists the transitions of the machine itself (not of its parts) that the
@@ -82,8 +89,8 @@ type Mark struct {
 	Entry      *model.State
 }
 
-// Trail lists, if Follow is set, what the last step used, in order. If the step was refused it is what was
-// tried. It holds until the next step.
+// Trail lists, if Follow is set, what the last step used, in order. If the step was refused it is
+// what was tried. It holds until the next step.
 func (x *Machine) Trail() []Mark { return x.trail }
 
 func (x *Machine) follow(m Mark) {
@@ -95,9 +102,10 @@ func (x *Machine) follow(m Mark) {
 // context is one machine at work inside a step: the outermost or a part.
 type context struct {
 	scope
-	m     *model.Machine
+	m     *core.Machine
 	up    *context
-	at    At // which instance of which part of up
+	part  *core.Part // which part of up
+	index int        // and which instance of it
 	queue []pending
 }
 
@@ -115,8 +123,8 @@ func (x *Machine) Step(v Value, ev Event) (next Value, effects []Effect, res fsm
 	x.v, x.ev = v, ev
 	x.x.sender = ev.Sender
 	copy(x.next, v)
-	c := context{scope: scope{v: x.next}, m: x.Model}
-	code, id := x.start(&c, ev)
+	x.top = context{scope: scope{v: x.next}, m: x.code, queue: x.top.queue[:0]}
+	code, id := x.start(&x.top, ev)
 	switch code {
 	case fsm.Took:
 		return x.next, x.effects, fsm.Result{Code: code, Transition: id}, nil
@@ -125,6 +133,9 @@ func (x *Machine) Step(v Value, ev Event) (next Value, effects []Effect, res fsm
 		f := &x.fault
 		f.strs, f.value, f.outer, f.root = x.x.Strings, v, ev, x.Model
 		return v, nil, fsm.Result{Code: code, Transition: id}, f
+	}
+	if code == fsm.Ignored && ev.Event.Kind == model.EventTimer {
+		return x.next, nil, fsm.Result{Code: code, Transition: id}, nil
 	}
 	return v, nil, fsm.Result{Code: code, Transition: id}, nil
 }
@@ -153,7 +164,7 @@ func (x *Machine) start(c *context, ev Event) (fsm.Code, uint16) {
 
 // descend gives an event to a part and then handles what the parts on the way queued.
 func (x *Machine) descend(c *context, at []At, ev Event) (fsm.Code, uint16) {
-	sub := x.enter(c, at[0])
+	sub := x.enter(c, c.m.Parts[at[0].Part.Index], at[0].Index)
 	var code fsm.Code
 	if len(at) == 1 {
 		code, _ = x.deliver(&sub, ev.Event, ev.Args)
@@ -166,11 +177,10 @@ func (x *Machine) descend(c *context, at []At, ev Event) (fsm.Code, uint16) {
 	return code, fsm.NoTransition
 }
 
-func (x *Machine) enter(c *context, at At) context {
-	p := at.Part
+func (x *Machine) enter(c *context, p *core.Part, index int) context {
 	return context{
-		scope: scope{v: c.v, base: c.base + p.Offset + at.Index*p.Machine.Size},
-		m:     p.Machine, up: c, at: at,
+		scope: scope{v: c.v, base: c.base + p.Model.Offset + index*p.Model.Machine.Size},
+		m:     p.Machine, up: c, part: p, index: index,
 	}
 }
 
@@ -201,50 +211,49 @@ func (x *Machine) drain(c *context) bool {
 // handle is steps 1 to 3 of docs/LANGUAGE.md, "One step".
 func (x *Machine) handle(c *context, ev *model.Event, args []int64) (fsm.Code, uint16) {
 	st := c.m.States[c.v[c.base]]
-	armed := 0
 	if ev.Kind == model.EventTimer {
-		if armed = c.base + ev.Timer.Offset + TimerIndex(ev.Timer, args); c.v[armed] == 0 {
+		armed := &c.v[c.base+ev.Timer.Offset+TimerIndex(ev.Timer, args)]
+		if *armed == 0 {
 			return fsm.Ignored, fsm.NoTransition
 		}
+		*armed = 0
 	}
-	var h *model.Handler
+	var h *core.Handler
 	if ev.Index < len(st.Handlers) {
 		h = st.Handlers[ev.Index]
 	}
 	if h == nil {
 		return x.unmentioned(c, st, ev)
 	}
-	if h.Mode != model.Handle {
+	if h.Model.Mode != model.Handle {
 		code := fsm.Ignored
-		if h.Mode == model.Defer {
+		if h.Model.Mode == model.Defer {
 			code = fsm.Deferred
 		}
 		if len(h.Branches) == 0 {
 			return code, fsm.NoTransition
 		}
-		x.follow(Mark{Transition: h.Branches[0]})
-		return code, uint16(h.Branches[0].ID)
-	}
-	if ev.Kind == model.EventTimer {
-		c.v[armed] = 0
+		t := h.Branches[0].Model
+		x.follow(Mark{Transition: t})
+		return code, uint16(t.ID)
 	}
 	t, ok := x.pick(c, h, args)
 	if !ok {
 		return fsm.Refused, fsm.NoTransition
 	}
 	if !x.take(c, t) {
-		return fsm.Refused, uint16(t.ID)
+		return fsm.Refused, uint16(t.Model.ID)
 	}
-	return fsm.Took, uint16(t.ID)
+	return fsm.Took, uint16(t.Model.ID)
 }
 
 // unmentioned is what becomes of an event that the state does not mention.
-func (x *Machine) unmentioned(c *context, st *model.State, ev *model.Event) (fsm.Code, uint16) {
+func (x *Machine) unmentioned(c *context, st *core.State, ev *model.Event) (fsm.Code, uint16) {
 	switch ev.Kind {
 	case model.EventUp, model.EventLost:
 		return fsm.Ignored, fsm.NoTransition
 	case model.EventStart:
-		if st == c.m.Initial && !x.entry(c, st, ev) {
+		if st.Model == c.m.Model.Initial && !x.entry(c, st, ev) {
 			return fsm.Refused, fsm.NoTransition
 		}
 		return fsm.Took, fsm.NoTransition
@@ -254,12 +263,12 @@ func (x *Machine) unmentioned(c *context, st *model.State, ev *model.Event) (fsm
 }
 
 // pick finds the first branch whose guard holds and leaves its frame in c.locals.
-func (x *Machine) pick(c *context, h *model.Handler, args []int64) (*model.Transition, bool) {
+func (x *Machine) pick(c *context, h *core.Handler, args []int64) (*core.Transition, bool) {
 	for _, t := range h.Branches {
 		mark := x.x.arena.mark()
-		c.locals = x.x.arena.alloc(max(t.Locals, len(args)))
+		c.locals = x.x.arena.alloc(max(t.Model.Locals, len(args)))
 		from := 0
-		for _, l := range t.Params {
+		for _, l := range t.Model.Params {
 			n := l.Type.Slots()
 			copy(c.locals[l.Offset:l.Offset+n], args[from:from+n])
 			from += n
@@ -267,34 +276,35 @@ func (x *Machine) pick(c *context, h *model.Handler, args []int64) (*model.Trans
 		if t.When == nil {
 			return t, true
 		}
-		v, ok := x.x.scalar(&c.scope, t.When)
+		v, ok := x.x.num(&c.scope, t.When)
 		if !ok {
-			return nil, x.failed(c, h.Event)
+			return nil, x.failed(c, h.Model.Event)
 		}
 		if v != 0 {
 			return t, true
 		}
 		x.x.arena.release(mark)
 	}
-	x.refuse(c, NoBranch, h.Event)
+	x.refuse(c, NoBranch, h.Model.Event)
 	for _, t := range h.Branches {
-		x.fault.Guards = append(x.fault.Guards, t.When.Pos())
+		x.fault.Guards = append(x.fault.Guards, t.Model.When.Pos())
 	}
 	return nil, false
 }
 
 // take runs a branch: its statements, its goto, and the entry of the new state.
-func (x *Machine) take(c *context, t *model.Transition) bool {
+func (x *Machine) take(c *context, b *core.Transition) bool {
+	t := b.Model
 	if c.up == nil {
 		x.fired = append(x.fired, t)
 	}
 	x.follow(Mark{Transition: t})
-	if !x.run(c, t.Event, t.Body) {
+	if !x.run(c, t.Event, b.Body) {
 		return false
 	}
-	if t.To == nil {
-		if t.Event.Kind == model.EventStart && t.From == c.m.Initial {
-			return x.entry(c, t.From, t.Event)
+	if b.To == nil {
+		if t.Event.Kind == model.EventStart && t.From == c.m.Model.Initial {
+			return x.entry(c, c.m.States[t.From.Index], t.Event)
 		}
 		return true
 	}
@@ -302,24 +312,24 @@ func (x *Machine) take(c *context, t *model.Transition) bool {
 	if t.To.Final && c.up != nil && !x.finished(c, t) {
 		return false
 	}
-	return x.entry(c, t.To, t.Event)
+	return x.entry(c, b.To, t.Event)
 }
 
-func (x *Machine) entry(c *context, st *model.State, ev *model.Event) bool {
+func (x *Machine) entry(c *context, st *core.State, ev *model.Event) bool {
 	if len(st.Entry) == 0 {
 		return true
 	}
-	x.follow(Mark{Entry: st})
-	c.locals = x.x.arena.alloc(st.EntryLocals)
+	x.follow(Mark{Entry: st.Model})
+	c.locals = x.x.arena.alloc(st.Model.EntryLocals)
 	return x.run(c, ev, st.Entry)
 }
 
 // finished queues part.finished at the parent.
 func (x *Machine) finished(c *context, t *model.Transition) bool {
-	for _, ev := range c.up.m.Events {
-		if ev.Kind == model.EventFinished && ev.Part == c.at.Part {
-			args := x.x.arena.alloc(len(c.at.Part.Keys))
-			PartKeys(c.at.Part, c.at.Index, args)
+	for _, ev := range c.up.m.Model.Events {
+		if ev.Kind == model.EventFinished && ev.Part == c.part.Model {
+			args := x.x.arena.alloc(len(c.part.Model.Keys))
+			PartKeys(c.part.Model, c.index, args)
 			return x.enqueue(c, ev, args, t.Event)
 		}
 	}
@@ -339,7 +349,7 @@ func (x *Machine) enqueue(c *context, ev *model.Event, args []int64, cause *mode
 // refuse notes the innermost machine that refuses; returns false.
 func (x *Machine) refuse(c *context, kind FaultKind, ev *model.Event) bool {
 	f := &x.fault
-	*f = Fault{Kind: kind, Machine: c.m, State: c.m.States[c.v[c.base]], Event: ev, Path: c.path(f.Path[:0]), Guards: f.Guards[:0]}
+	*f = Fault{Kind: kind, Machine: c.m.Model, State: c.m.Model.States[c.v[c.base]], Event: ev, Path: c.path(f.Path[:0]), Guards: f.Guards[:0]}
 	f.Span = f.State.Span
 	x.refused = true
 	return false
@@ -357,5 +367,5 @@ func (c *context) path(b []At) []At {
 	if c.up == nil {
 		return b
 	}
-	return append(c.up.path(b), c.at)
+	return append(c.up.path(b), At{c.part.Model, c.index})
 }

@@ -25,9 +25,9 @@ func ParseEvent(m *model.Machine, strs *Strings, text string) (Event, error) {
 	return Event{}, fmt.Errorf("%s has no event %s", m.Name, name)
 }
 
-// ParseRefused reads the event of a record whose values are outside their types, as generated
-// code writes those. It gives the event itself, without arguments; it is an error if the text is none of an event
-// of m, or if no value in it is outside.
+// ParseRefused reads the event of a record whose values are outside their types, as generated code
+// writes those. It gives the event itself, without arguments; it is an error if the text is none of
+// an event of m, or if no value in it is outside.
 func ParseRefused(m *model.Machine, text string) (*model.Event, error) {
 	p := parser{text: text, strs: &Strings{}, loose: true}
 	_, owner := p.path(m)
@@ -120,7 +120,7 @@ func (p *parser) failf(format string, args ...any) {
 	}
 }
 
-// beyond says whether a value may be outside its type here, and notes it.
+// beyond reports whether a value may be outside its type here, and notes it.
 func (p *parser) beyond() bool {
 	p.outside = p.outside || p.loose && p.err == nil
 	return p.loose
@@ -307,7 +307,7 @@ func (p *parser) instance(keys []*model.Field) int {
 		var k [1]int64
 		t := keys[i].Type
 		p.value(t, k[:])
-		index = index*int(t.Count()) + int(k[0]-lowest(t))
+		index = index*int(t.Count()) + int(k[0]-t.Lowest())
 	})
 	if n != len(keys) {
 		p.failf("%d keys, %d needed", n, len(keys))

@@ -105,7 +105,7 @@ func (p *parser) set(t *model.Type, v []int64) {
 	p.elems(64, func(int) {
 		var e [1]int64
 		p.value(t.Elem, e[:])
-		if bit := e[0] - lowest(t.Elem); bit >= 0 && bit < 62 {
+		if bit := e[0] - t.Elem.Lowest(); bit >= 0 && bit < 62 {
 			v[0] |= 1 << bit
 		}
 	})

@@ -1,13 +1,14 @@
 package interp
 
 import (
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
 // run runs statements in order; ev is the event in whose course they run. It
 // returns false if one faulted or refused, which is noted in x.fault.
-func (x *Machine) run(c *context, ev *model.Event, list []model.Stmt) bool {
+func (x *Machine) run(c *context, ev *model.Event, list []core.Stmt) bool {
 	for _, s := range list {
 		if !x.stmt(c, ev, s) {
 			return false
@@ -16,29 +17,20 @@ func (x *Machine) run(c *context, ev *model.Event, list []model.Stmt) bool {
 	return true
 }
 
-func (x *Machine) stmt(c *context, ev *model.Event, s model.Stmt) bool {
+func (x *Machine) stmt(c *context, ev *model.Event, s core.Stmt) bool {
 	switch s := s.(type) {
-	case *model.Set:
-		return x.set(c, s) || x.failed(c, ev)
-	case *model.Send:
-		slots, ok := x.fields(c, s.Fields, s.Message.Fields)
-		if !ok {
-			return x.failed(c, ev)
-		}
-		to, ok := x.destination(c, s.Dest, s.To)
-		return ok && x.send(c, s.Message, slots, s.Dest, to) || x.failed(c, ev)
-	case *model.ReportStmt:
-		return x.report(c, ev, s)
-	case *model.Run:
-		return x.runPart(c, ev, s)
-	case *model.Restart:
-		return x.restart(c, s) || x.failed(c, ev)
-	case *model.StartTimer:
-		return x.startTimer(c, s) || x.failed(c, ev)
-	case *model.StopTimer:
-		return x.stopTimer(c, s) || x.failed(c, ev)
-	case *model.If:
-		v, ok := x.x.scalar(&c.scope, s.Cond)
+	case *core.Assign:
+		return x.assign(c, s) || x.failed(c, ev)
+	case *core.Emit:
+		return x.emit(c, ev, s)
+	case *core.Timer:
+		return x.timer(c, s) || x.failed(c, ev)
+	case *core.Give:
+		return x.give(c, ev, s)
+	case *core.Reset:
+		return x.reset(c, s) || x.failed(c, ev)
+	case *core.Branch:
+		v, ok := x.x.num(&c.scope, s.Cond)
 		if !ok {
 			return x.failed(c, ev)
 		}
@@ -46,82 +38,101 @@ func (x *Machine) stmt(c *context, ev *model.Event, s model.Stmt) bool {
 			return x.run(c, ev, s.Then)
 		}
 		return x.run(c, ev, s.Else)
-	case *model.Each:
+	case *core.For:
 		return x.each(c, ev, s)
-	case *model.Close:
-		to, ok := x.destination(c, s.Dest, s.To)
-		return ok && x.close(c, s.Dest, to) || x.failed(c, ev)
-	case *model.Refuse:
+	case *core.Refuse:
 		x.refuse(c, Refusal, ev)
-		x.fault.Reason, x.fault.Span = s.Reason, s.Span
+		x.fault.Reason, x.fault.Span = s.Reason, s.Pos()
 		return false
 	}
-	x.x.fail(s.Pos(), "the interpreter does not know this kind of statement")
+	x.x.fail(s.Node().Pos(), "the interpreter does not know this kind of statement")
 	return x.failed(c, ev)
 }
 
-// set assigns to a variable or a place inside it.
-func (x *Machine) set(c *context, s *model.Set) bool {
+// assign gives a variable, a place inside it, or a local a value.
+func (x *Machine) assign(c *context, s *core.Assign) bool {
 	e := &x.x
 	mark := e.arena.mark()
 	defer e.arena.release(mark)
-	t, at := s.Var.Type, c.base+s.Var.Offset
-	for k, sel := range s.Select {
+	at := 0
+	if s.Var != nil {
+		at = c.base + s.Var.Offset
+	}
+	for k := range s.Select {
+		sel := &s.Select[k]
 		if sel.Field != nil {
-			if t.Kind == model.KindOptional {
+			if sel.T.Kind == model.KindOptional {
 				if c.v[at] == 0 {
-					return e.fail(s.Span, model.PlaceString(s, k)+" is none")
+					return e.fail(s.Pos(), model.PlaceString(s.From.(*model.Set), k)+" is none")
 				}
 				at++
 			}
-			at, t = at+sel.Field.Offset, sel.Field.Type
+			at += sel.Field.Offset
 			continue
 		}
-		i, ok := e.scalar(&c.scope, sel.Index)
+		i, ok := e.num(&c.scope, sel.Index)
 		if !ok {
 			return false
 		}
-		off, why := element(t, c.v[at:], i)
+		off, why := element(sel.T, c.v[at:], i)
 		if why != "" {
-			return e.fail(sel.Index.Pos(), model.PlaceString(s, k+1)+": "+why)
+			return e.fail(sel.Index.Node().Pos(), model.PlaceString(s.From.(*model.Set), k+1)+": "+why)
 		}
-		at, t = at+off, t.Elem
+		at += off
 	}
-	v, ok := e.temp(&c.scope, s.Value)
-	if !ok {
-		return false
+	v, ok := e.value(&c.scope, s.Value)
+	if ok && s.Var == nil {
+		c.setLocal(s.Local, v)
+	} else if ok {
+		copy(c.v[at:], v)
 	}
-	place := e.arena.alloc(t.Slots())
-	if why := e.fit(t, place, s.Value.Type(), v); why != "" {
-		return e.fail(s.Span, s.Var.Name+": "+why)
-	}
-	copy(c.v[at:], place)
-	return true
+	return ok
 }
 
 // fields evaluates the fields of a message or report, or the arguments of an event.
-func (x *Machine) fields(c *context, exprs []model.Expr, fields []*model.Field) ([]int64, bool) {
-	slots := x.x.arena.alloc(FieldSlots(fields))
+func (x *Machine) fields(c *context, list []core.Expr) ([]int64, bool) {
+	n := 0
+	for _, e := range list {
+		n += e.Node().Slots
+	}
+	slots := x.x.arena.alloc(n)
 	at := 0
-	for i, f := range fields {
-		n := f.Type.Slots()
-		if !x.x.store(&c.scope, exprs[i], f.Type, slots[at:at+n]) {
+	for _, e := range list {
+		if !x.x.into(&c.scope, e, slots[at:]) {
 			return nil, false
 		}
-		at += n
+		at += e.Node().Slots
 	}
 	return slots, true
 }
 
+// emit sends, reports or closes.
+func (x *Machine) emit(c *context, ev *model.Event, s *core.Emit) bool {
+	slots, ok := x.fields(c, s.Fields)
+	if !ok {
+		return x.failed(c, ev)
+	}
+	if s.Report != nil {
+		return x.report(c, ev, s, slots)
+	}
+	to, ok := x.destination(c, s.Dest, s.To)
+	if ok && s.Message != nil {
+		ok = x.send(c, s.Message, slots, s.Dest, to)
+	} else if ok {
+		ok = x.close(c, s.Dest, to)
+	}
+	return ok || x.failed(c, ev)
+}
+
 // destination gives the instance number for a Dest.
-func (x *Machine) destination(c *context, d model.Dest, to model.Expr) (int, bool) {
+func (x *Machine) destination(c *context, d model.Dest, to core.Expr) (int, bool) {
 	switch d {
 	case model.ToSender:
 		return x.ev.Sender, true
 	case model.ToBroadcast:
 		return int(fsm.Broadcast), true
 	case model.ToExpr:
-		v, ok := x.x.scalar(&c.scope, to)
+		v, ok := x.x.num(&c.scope, to)
 		return int(v), ok
 	}
 	return 0, true
@@ -133,8 +144,8 @@ func (x *Machine) send(c *context, msg *model.Message, slots []int64, d model.De
 		x.effects = append(x.effects, Effect{Kind: fsm.Send, Dest: d, To: to, Message: msg, Slots: slots})
 		return true
 	}
-	p := c.at.Part
-	ps := p.Sends[msg.Index]
+	p := c.part.Model
+	ps := c.part.Sends[msg.Index]
 	if ps == nil {
 		return true
 	}
@@ -143,14 +154,14 @@ func (x *Machine) send(c *context, msg *model.Message, slots []int64, d model.De
 	}
 	up, old := c.up, c.up.locals
 	defer func() { up.locals = old }()
-	up.locals = x.x.keyFrame(p, c.at.Index, len(slots))
+	up.locals = x.x.keyFrame(p, c.index, len(slots))
 	from := 0
-	for _, l := range ps.Params {
+	for _, l := range ps.Model.Params {
 		n := l.Type.Slots()
 		up.setLocal(l, slots[from:from+n])
 		from += n
 	}
-	mapped, ok := x.fields(up, ps.Send.Fields, ps.Send.Message.Fields)
+	mapped, ok := x.fields(up, ps.Send.Fields)
 	if !ok {
 		return false
 	}
@@ -168,19 +179,20 @@ const noPeer = model.Dest(255)
 
 // peer gives what a part sends without a destination that of its peer.
 func (x *Machine) peer(c *context, d model.Dest, to int) (model.Dest, int) {
-	p := c.at.Part
+	p := c.part
 	if d != model.ToPeer || p.To == nil {
 		return d, to
 	}
-	s := scope{v: c.v, base: c.up.base, locals: x.x.keyFrame(p, c.at.Index, p.ToLocals)}
-	v, ok := x.x.scalar(&s, p.To)
+	s := scope{v: c.v, base: c.up.base, locals: x.x.keyFrame(p.Model, c.index, p.Model.ToLocals)}
+	v, ok := x.x.num(&s, p.To)
 	if !ok {
 		return noPeer, 0
 	}
 	return model.ToExpr, int(v)
 }
 
-// close asks for a link to be closed; without a destination that to the peer of the nearest part that has one.
+// close asks for a link to be closed; without a destination that to the peer of the nearest part
+// that has one.
 func (x *Machine) close(c *context, d model.Dest, to int) bool {
 	for ; c.up != nil; c = c.up {
 		if d, to = x.peer(c, d, to); d == noPeer {
@@ -192,43 +204,39 @@ func (x *Machine) close(c *context, d model.Dest, to int) bool {
 }
 
 // report tells the embedding program, or queues an event at the parent.
-func (x *Machine) report(c *context, cause *model.Event, s *model.ReportStmt) bool {
-	slots, ok := x.fields(c, s.Fields, s.Report.Fields)
-	if !ok {
-		return x.failed(c, cause)
-	}
+func (x *Machine) report(c *context, cause *model.Event, s *core.Emit, slots []int64) bool {
 	if c.up == nil {
 		x.effects = append(x.effects, Effect{Kind: fsm.Report, Report: s.Report, Slots: slots})
 		return true
 	}
-	for _, ev := range c.up.m.Events {
-		if ev.Kind == model.EventReport && ev.Part == c.at.Part && ev.Report == s.Report {
-			n := len(c.at.Part.Keys)
+	for _, ev := range c.up.m.Model.Events {
+		if ev.Kind == model.EventReport && ev.Part == c.part.Model && ev.Report == s.Report {
+			n := len(c.part.Model.Keys)
 			args := x.x.arena.alloc(n + len(slots))
-			PartKeys(c.at.Part, c.at.Index, args[:n])
+			PartKeys(c.part.Model, c.index, args[:n])
 			copy(args[n:], slots)
 			return x.enqueue(c, ev, args, cause)
 		}
 	}
-	x.x.fail(s.Span, "the parent has no event for report "+s.Report.Name)
+	x.x.fail(s.Pos(), "the parent has no event for report "+s.Report.Name)
 	return x.failed(c, cause)
 }
 
-// runPart gives a part an event inside this step.
-func (x *Machine) runPart(c *context, ev *model.Event, s *model.Run) bool {
-	i, ok := x.x.instance(&c.scope, s.Part, s.Keys)
+// give gives a part an event inside this step.
+func (x *Machine) give(c *context, ev *model.Event, s *core.Give) bool {
+	_, at, ok := x.x.address(&c.scope, &s.Place)
 	if !ok {
 		return x.failed(c, ev)
 	}
-	args, ok := x.fields(c, s.Args, s.Event.Fields)
+	args, ok := x.fields(c, s.Args)
 	if !ok {
 		return x.failed(c, ev)
 	}
-	sub := x.enter(c, At{s.Part, i})
+	sub := x.enter(c, s.Part, indexOf(c, s.Part.Model, at))
 	switch code, _ := x.deliver(&sub, s.Event, args); code {
 	case fsm.Deferred:
 		x.refuse(&sub, Kept, s.Event)
-		x.fault.Span = s.Span
+		x.fault.Span = s.Pos()
 		return false
 	case fsm.Refused:
 		return false
@@ -236,20 +244,24 @@ func (x *Machine) runPart(c *context, ev *model.Event, s *model.Run) bool {
 	return true
 }
 
-// restart puts a part back to its beginning and stops its timers.
-func (x *Machine) restart(c *context, s *model.Restart) bool {
-	first, last := 0, s.Part.Count-1
-	if len(s.Keys) > 0 {
-		i, ok := x.x.instance(&c.scope, s.Part, s.Keys)
+// indexOf is which instance of a part begins at a slot.
+func indexOf(c *context, p *model.Part, at int) int { return (at - c.base - p.Offset) / p.Machine.Size }
+
+// reset puts a part back to its beginning and stops its timers.
+func (x *Machine) reset(c *context, s *core.Reset) bool {
+	p := s.Part.Model
+	first, last := 0, p.Count-1
+	if !s.All {
+		_, at, ok := x.x.address(&c.scope, &s.Place)
 		if !ok {
 			return false
 		}
-		first, last = i, i
+		first = indexOf(c, p, at)
+		last = first
 	}
 	for i := first; i <= last; i++ {
-		p := s.Part
 		x.stopAll(p.Machine, c.v, c.base+p.Offset+i*p.Machine.Size, append(c.path(nil), At{p, i}))
-		if !x.x.createPart(p, i, c.v, c.base) {
+		if !x.x.createPart(s.Part, i, c.v, c.base) {
 			return false
 		}
 	}
@@ -268,33 +280,30 @@ func (x *Machine) stopAll(m *model.Machine, v []int64, base int, path []At) {
 	}
 }
 
-// startTimer arms a timer, or arms it anew.
-func (x *Machine) startTimer(c *context, s *model.StartTimer) bool {
+// timer starts a timer, or starts it anew, or stops an instance of it or all.
+func (x *Machine) timer(c *context, s *core.Timer) bool {
 	t := s.Timer
-	k, ok := x.x.timer(&c.scope, t, s.Keys)
+	if s.All {
+		x.stop(t, 0, t.Count, c.v, c.base, c.path(nil))
+		return true
+	}
+	_, at, ok := x.x.address(&c.scope, &s.Place)
 	if !ok {
 		return false
 	}
-	ticks := []int64{t.Ticks}
-	if s.Ticks != nil && !x.x.store(&c.scope, s.Ticks, t.Length, ticks) {
-		return false
+	k := at - c.base - t.Offset
+	if !s.Start {
+		x.stop(t, k, k+1, c.v, c.base, c.path(nil))
+		return true
 	}
-	c.v[c.base+t.Offset+k] = 1
-	x.effects = append(x.effects, Effect{Kind: fsm.StartTimer, Timer: t, At: c.path(nil), Index: k, Ticks: ticks[0]})
-	return true
-}
-
-// stopTimer disarms an instance of a timer, or all.
-func (x *Machine) stopTimer(c *context, s *model.StopTimer) bool {
-	first, last := 0, s.Timer.Count
-	if len(s.Keys) > 0 {
-		k, ok := x.x.timer(&c.scope, s.Timer, s.Keys)
-		if !ok {
+	ticks := t.Ticks
+	if s.Ticks != nil {
+		if ticks, ok = x.x.num(&c.scope, s.Ticks); !ok {
 			return false
 		}
-		first, last = k, k+1
 	}
-	x.stop(s.Timer, first, last, c.v, c.base, c.path(nil))
+	c.v[at] = 1
+	x.effects = append(x.effects, Effect{Kind: fsm.StartTimer, Timer: t, At: c.path(nil), Index: k, Ticks: ticks})
 	return true
 }
 
@@ -310,9 +319,9 @@ func (x *Machine) stop(t *model.Timer, first, last int, v []int64, base int, pat
 
 // each runs statements for each element. A statement that fails has noted why
 // itself; only the loop's own faults are noted here.
-func (x *Machine) each(c *context, ev *model.Event, s *model.Each) bool {
+func (x *Machine) each(c *context, ev *model.Event, s *core.For) bool {
 	inside := false
-	ok := x.x.forEach(&c.scope, s.Local, s.Values, s.Over, s.Span, func() (bool, bool) {
+	ok := x.x.forEach(&c.scope, s.Local, s.Values, s.Over, s, func() (bool, bool) {
 		inside = !x.run(c, ev, s.Body)
 		return true, !inside
 	})

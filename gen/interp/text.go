@@ -55,7 +55,7 @@ func appendSet(b []byte, strs *Strings, t *model.Type, mask int64) []byte {
 	for i := int64(0); mask>>i != 0; i++ {
 		if mask>>i&1 != 0 {
 			b = append(b, sep...)
-			b = AppendValue(b, strs, t.Elem, []int64{lowest(t.Elem) + i})
+			b = AppendValue(b, strs, t.Elem, []int64{t.Elem.Lowest() + i})
 			sep = ", "
 		}
 	}

@@ -71,7 +71,7 @@ func drawValue(rt *rapid.T, strs *Strings, t *model.Type, v []int64) {
 			drawValue(rt, strs, t.Elem, v[i*t.Elem.Slots():])
 		}
 	default:
-		v[0] = rapid.Int64Range(lowest(t), highest(t)).Draw(rt, "number")
+		v[0] = rapid.Int64Range(t.Lowest(), highest(t)).Draw(rt, "number")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -33,29 +34,29 @@ func NewValue(m *model.Machine, strs *Strings, args ...[]int64) (Value, error) {
 			return nil, fmt.Errorf("parameter %s of %s: %s", p.Name, m.Name, why)
 		}
 	}
-	if !x.create(m, v, 0) {
+	if !x.create(core.Lower(m), v, 0) {
 		return nil, &EvalError{Reason: x.reason, Span: x.span}
 	}
 	return v, nil
 }
 
 // create fills in a machine whose parameters are set already.
-func (x *Eval) create(m *model.Machine, v []int64, base int) bool {
-	v[base] = int64(m.Initial.Index)
+func (x *Eval) create(m *core.Machine, v []int64, base int) bool {
+	v[base] = int64(m.Model.Initial.Index)
 	s := scope{v: v, base: base}
-	for _, d := range m.Vars {
+	for i, d := range m.Model.Vars {
 		place := v[base+d.Offset : base+d.Offset+d.Type.Slots()]
-		if d.Init == nil {
+		if m.Inits[i] == nil {
 			Zero(d.Type, place)
-		} else if !x.store(&s, d.Init, d.Type, place) {
+		} else if !x.into(&s, m.Inits[i], place) {
 			return false
 		}
 	}
-	for _, t := range m.Timers {
+	for _, t := range m.Model.Timers {
 		clear(v[base+t.Offset : base+t.Offset+t.Count])
 	}
 	for _, p := range m.Parts {
-		for i := range p.Count {
+		for i := range p.Model.Count {
 			if !x.createPart(p, i, v, base) {
 				return false
 			}
@@ -65,13 +66,13 @@ func (x *Eval) create(m *model.Machine, v []int64, base int) bool {
 }
 
 // createPart puts an instance of a part to its beginning; base is where its parent lies.
-func (x *Eval) createPart(p *model.Part, index int, v []int64, base int) bool {
+func (x *Eval) createPart(p *core.Part, index int, v []int64, base int) bool {
 	m := x.arena.mark()
 	defer x.arena.release(m)
-	s := scope{v: v, base: base, locals: x.keyFrame(p, index, 0)}
-	at := base + p.Offset + index*p.Machine.Size
-	for i, param := range p.Machine.Params {
-		if !x.store(&s, p.Args[i], param.Type, v[at+param.Offset:]) {
+	s := scope{v: v, base: base, locals: x.keyFrame(p.Model, index, 0)}
+	at := base + p.Model.Offset + index*p.Model.Machine.Size
+	for i, param := range p.Model.Machine.Params {
+		if !x.into(&s, p.Args[i], v[at+param.Offset:]) {
 			return false
 		}
 	}

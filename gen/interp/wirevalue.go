@@ -37,7 +37,7 @@ func (d *decoder) value(t *model.Type, slots []int64, field string) bool {
 		return slots[0] == 0 || d.value(t.Elem, slots[1:], field)
 	}
 	n, most := model.ValueBytes(t)
-	return d.valueNumber(n, most, lowest(t), slots, field)
+	return d.valueNumber(n, most, t.Lowest(), slots, field)
 }
 
 func (d *decoder) values(t *model.Type, slots []int64, n int, field string) bool {
@@ -97,7 +97,7 @@ func (e *encoder) value(t *model.Type, slots []int64) {
 		}
 	default:
 		n, _ := model.ValueBytes(t)
-		e.b = appendNumber(e.b, uint64(slots[0]-lowest(t)), 8*n, false)
+		e.b = appendNumber(e.b, uint64(slots[0]-t.Lowest()), 8*n, false)
 	}
 }
 

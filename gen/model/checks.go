@@ -33,13 +33,13 @@ type Instance struct {
 
 // Faults are what may go wrong in a check, and how often in one run.
 type Faults struct {
-	// Crash and Restart say how often each instance may, by Instance.Index.
+	// Crash and Restart bound how often each instance may crash or restart, by Instance.Index.
 	Crash, Restart []int
-	// CrashAll bounds the crashes of all instances together; 0: only Crash does.
+	// CrashAll bounds the crashes of all instances together; 0 means that only Crash does.
 	CrashAll int
 	Break    int // links that break
-	// Lose, Duplicate and Overtake bound what channels do to messages; -1: not
-	// stated, so what the channel says holds, as often as possible.
+	// Lose, Duplicate and Overtake bound what channels do to messages. -1 means that nothing is
+	// stated: then the channel does it as often as it can, if it can.
 	Lose, Duplicate, Overtake int
 	Span                      diag.Span
 }
@@ -55,21 +55,23 @@ type Time struct {
 // expire, in a check.
 type EnvRule struct {
 	Command *Event // or the expiry of a timer
-	// When is over the machine's variables, the command's Params, and the
-	// lengths of the channels from and to the machine; nil: always.
+	// When is over the machine's variables, the command's Params, and the lengths of the channels
+	// from and to the machine. nil means always.
 	When   Expr
 	Params []*Local
 	Locals int
-	// Times bounds how often each instance may be given the command in one run; 0: no bound.
+	// Times bounds how often each instance may be given the command in one run; 0 means no bound.
 	Times int
-	// Fair says of runs that claims of what must come look at that each instance is given Command, or one of Or, in the end:
-	// "weak" where from some point on one of them is always possible, "strong" where one is again and again; "": none need be.
+	// Fair restricts the runs that claims about the future look at: each instance is given
+	// Command, or one of Or, in the end. "weak" demands it if from some point on one of them is
+	// always possible, "strong" if one is possible again and again, and "" never.
 	Fair string
 	Or   []*Event // other commands of the same machine
 	Span diag.Span
 }
 
-// Never says that a check gives the command never (`false` as the whole rule), so that its arguments need no domain.
+// Never reports whether the check never gives the command (`false` as the whole rule), so that its
+// arguments need no domain.
 func (r *EnvRule) Never() bool {
 	l, ok := r.When.(*Lit)
 	return ok && l.Value == 0

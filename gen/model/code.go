@@ -2,10 +2,10 @@ package model
 
 import "github.com/parley-go/parley/gen/diag"
 
-// Expr is an expression. Its value takes Type().Slots() slots. Evaluation can
-// fault (index outside an array or list, none where a value is needed, division by
-// zero, a text that exceeds its bound); a fault makes the whole step refused.
-// Operands are evaluated left to right; && || => and if() are lazy.
+// Expr is an expression. Its value takes Type().Slots() slots. Evaluation can fault: an index
+// outside an array or list, none where a value is needed, division by zero, a text that exceeds
+// its bound. After a fault the whole step is refused. Operands are evaluated left to right; && ||
+// => and if() are lazy.
 type Expr interface {
 	Type() *Type
 	Pos() diag.Span
@@ -16,19 +16,21 @@ type Expr interface {
 type ExprBase struct {
 	T    *Type
 	Span diag.Span
-	// Written is what the author has for an expression that the resolver wrote out in other ones, for
-	// people only: it says nothing of what the expression does.
+	// Written is the author's text of an expression that the resolver wrote out as others. It is
+	// for people only and has no influence on what the expression does.
 	Written Written
 }
 
-// Written is the author's text of an expression that the resolver wrote out; zero: as it prints.
+// Written is the author's text of an expression that the resolver wrote out. The zero value means
+// that the expression prints as it is.
 type Written struct {
 	Text string
-	// Loose is an operation of two operands, `key in map`: among other operators it needs parentheses.
+	// Loose is set for an operation with two operands, such as `key in map`: among other operators
+	// it needs parentheses.
 	Loose bool
 }
 
-// SetWritten says what the author has for the expression.
+// SetWritten keeps the author's text of the expression.
 func (b *ExprBase) SetWritten(w Written) { b.Written = w }
 
 func (b *ExprBase) written() Written { return b.Written }
@@ -39,7 +41,8 @@ func (b *ExprBase) Type() *Type { return b.T }
 // Pos returns the place of the expression in the specification.
 func (b *ExprBase) Pos() diag.Span { return b.Span }
 
-// Path leads from a machine to one of its parts, part by part; empty: the machine itself.
+// Path leads from a machine to one of its parts, part by part. The empty path is the machine
+// itself.
 type Path []PathStep
 
 // PathStep selects an instance of a part.
@@ -86,8 +89,8 @@ type (
 		ExprBase
 		Local *Local
 	}
-	// Sender is the number of the instance whose message, or link coming up or being lost, is
-	// handled; in a part that of the outermost event.
+	// Sender is the number of the instance whose message is handled, or whose link came up or was
+	// lost. In a part it is that of the outermost event.
 	Sender struct{ ExprBase }
 	// StateTest is true if the machine at Path is in one of States.
 	StateTest struct {
@@ -179,11 +182,10 @@ type (
 		Over   Expr
 		X      Expr
 	}
-	// ChanLen is the number of messages in transit; only in claims and
-	// environment rules. In claims From and To are instances (both nil: all
-	// channels together); in environment rules both are nil and Out says
-	// whether the machine's outgoing (true) or incoming channels are meant.
-	// If Message is not nil only messages of that name count.
+	// ChanLen is the number of in-flight messages; only in claims and environment rules. In claims
+	// From and To are instances, or both nil for all channels together. In environment rules both
+	// are nil, and Out chooses the machine's outgoing (true) or incoming channels. If Message is
+	// not nil, only messages of that name count.
 	ChanLen struct {
 		ExprBase
 		From, To *Instance
@@ -244,7 +246,7 @@ type StmtBase struct{ Span diag.Span }
 // Pos returns the place of the statement in the specification.
 func (b *StmtBase) Pos() diag.Span { return b.Span }
 
-// Dest is where a Send or Close goes.
+// Dest is the kind of destination of a Send or Close.
 type Dest uint8
 
 const (
@@ -311,15 +313,16 @@ type (
 		Cond       Expr
 		Then, Else []Stmt
 	}
-	// Each runs Body for each value of a type, or element of a list or set, as it is before the first round.
+	// Each runs Body for each value of a type, or for each element that a list or set has before
+	// the first round.
 	Each struct {
 		StmtBase
 		Local  *Local
 		Values *Type
 		Over   Expr
 		Body   []Stmt
-		// As is the statement that the author has for this loop, for people only: a send or close to
-		// a set of instances. nil: the author wrote the loop.
+		// As is the statement that the author wrote for this loop, a send or close to a set of
+		// instances. It is for people only; nil means that the author wrote the loop.
 		As Stmt
 	}
 	// Close asks for the link to be closed after all that was sent.

@@ -53,7 +53,7 @@ func defaultItem(f *Field) WireItem {
 	return &WireValue{Field: f}
 }
 
-// itemBytes is how many bytes a field takes at most.
+// itemBytes returns how many bytes a field takes at most.
 func itemBytes(item WireItem, t *Type) int {
 	if n, ok := item.(*WireInt); ok {
 		return n.Bits / 8
@@ -61,7 +61,7 @@ func itemBytes(item WireItem, t *Type) int {
 	return valueBytes(t)
 }
 
-// valueBytes is how many bytes a value takes at most as a [WireValue].
+// valueBytes returns how many bytes a value takes at most as a [WireValue].
 func valueBytes(t *Type) int {
 	switch t.Kind {
 	case KindRecord:

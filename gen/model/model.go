@@ -76,8 +76,9 @@ type Field struct {
 	Type      *Type
 	// Offset is the first slot of the field within its owner.
 	Offset int
-	// Path is set in the fields of wire items that name a field of a record, `program.version.major`: the fields that
-	// lead from the message or element to it, itself last. Name is then the whole path, Offset counts from its beginning.
+	// Path is set in the fields of wire items that name a field of a record,
+	// `program.version.major`: the fields that lead from the message or element to it, itself last.
+	// Name is then the whole path, Offset counts from its beginning.
 	Path []*Field
 	Span diag.Span
 }
@@ -92,7 +93,7 @@ type Channel struct {
 	Span       diag.Span
 }
 
-// Full says what becomes of a message that is sent into a full channel.
+// Full is what becomes of a message that is sent into a full channel.
 type Full uint8
 
 const (
@@ -124,17 +125,130 @@ type Machine struct {
 	// Sender is the type of the expression sender, if the machine or a part of it uses that; else
 	// nil. A message, up and lost from a number outside of it are refused.
 	Sender *Type
-	Size   int
-	Span   diag.Span
+	// Deferred is how many deferred messages the machine may hold; 0: DefaultDeferred.
+	Deferred int
+	Size     int
+	Span     diag.Span
 }
 
 // Linked reports whether some state of the machine mentions up or lost, so that links matter to it.
-func (m *Machine) Linked() bool {
+func (m *Machine) Linked() bool { return m.Mentions(EventUp) || m.Mentions(EventLost) }
+
+// Mentions reports whether some state of the machine mentions events of a kind.
+func (m *Machine) Mentions(kind EventKind) bool {
 	for _, st := range m.States {
 		for _, h := range st.Handlers {
-			if h != nil && (h.Event.Kind == EventUp || h.Event.Kind == EventLost) {
+			if h != nil && h.Event.Kind == kind {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// Defers reports whether some state of the machine defers a message.
+func (m *Machine) Defers() bool {
+	for _, st := range m.States {
+		for _, h := range st.Handlers {
+			if h != nil && h.Mode == Defer {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Hears reports whether some state of the machine mentions a message that another sends.
+func (m *Machine) Hears(other *Machine) bool {
+	sent := map[string]bool{}
+	other.sends(sent)
+	for _, st := range m.States {
+		for _, h := range st.Handlers {
+			if h != nil && h.Event.Kind == EventMessage && sent[h.Event.Message.Name] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sends notes the names of the messages that the machine sends, for its parts as well.
+func (m *Machine) sends(out map[string]bool) {
+	var in func(list []Stmt)
+	in = func(list []Stmt) {
+		for _, st := range list {
+			switch st := st.(type) {
+			case *Send:
+				out[st.Message.Name] = true
+			case *If:
+				in(st.Then)
+				in(st.Else)
+			case *Each:
+				in(st.Body)
+			}
+		}
+	}
+	for _, t := range m.Transitions {
+		in(t.Body)
+	}
+	for _, st := range m.States {
+		in(st.Entry)
+	}
+	for _, p := range m.Parts {
+		inner := map[string]bool{}
+		p.Machine.sends(inner)
+		for i, x := range p.Machine.Messages {
+			if ps := p.Sends[i]; ps != nil && inner[x.Name] {
+				out[ps.Send.Message.Name] = true
+			}
+		}
+	}
+}
+
+// DefaultDeferred is how many deferred messages a machine holds at most if its role does not say.
+const DefaultDeferred = 8
+
+// DeferredMost is how many deferred messages the machine holds at most.
+func (m *Machine) DeferredMost() int {
+	if m.Deferred > 0 {
+		return m.Deferred
+	}
+	return DefaultDeferred
+}
+
+// Closes reports whether some statement of the machine, or of a part of it, closes a link.
+func (m *Machine) Closes() bool {
+	var in func(list []Stmt) bool
+	in = func(list []Stmt) bool {
+		for _, st := range list {
+			switch st := st.(type) {
+			case *Close:
+				return true
+			case *If:
+				if in(st.Then) || in(st.Else) {
+					return true
+				}
+			case *Each:
+				if in(st.Body) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for _, t := range m.Transitions {
+		if in(t.Body) {
+			return true
+		}
+	}
+	for _, st := range m.States {
+		if in(st.Entry) {
+			return true
+		}
+	}
+	for _, p := range m.Parts {
+		if p.Machine.Closes() {
+			return true
 		}
 	}
 	return false
@@ -179,11 +293,11 @@ type Part struct {
 	KeyLocals []*Local
 	// ArgLocals is the number of slots of the frame that Args need, KeyLocals included.
 	ArgLocals int
-	// Sends says, for each message of the part's protocol, what the parent
-	// sends instead; nil: nothing is sent (only inside the parent it has meaning).
+	// Sends holds, for each message of the part's protocol, what the parent sends instead. nil
+	// means that nothing is sent: the message means something only inside the parent.
 	Sends []*PartSend
-	// To is the instance that the part's peer is, over KeyLocals: what the part sends or closes
-	// without a destination is for it. nil: the parent's peer.
+	// To is the number of the part's peer, over KeyLocals: what the part sends or closes without a
+	// destination goes there. nil means the parent's peer.
 	To Expr
 	// ToLocals is the number of slots of the frame that To needs, KeyLocals included.
 	ToLocals int
@@ -199,7 +313,7 @@ type PartSend struct {
 	Send   *Send    // over Params and the part's KeyLocals; never inside another part's scope
 }
 
-// EventKind says where an event comes from.
+// EventKind is where an event comes from.
 type EventKind uint8
 
 const (
@@ -230,8 +344,8 @@ type Event struct {
 	Span   diag.Span
 }
 
-// FromPeer reports whether such an event comes from another instance: a message, or a link that came up
-// or was lost.
+// FromPeer reports whether such an event comes from another instance: a message, or a link that
+// came up or was lost.
 func (e *Event) FromPeer() bool {
 	return e.Kind == EventMessage || e.Kind == EventUp || e.Kind == EventLost
 }
@@ -258,7 +372,7 @@ type State struct {
 	Span     diag.Span
 }
 
-// Mode says what a state does with an event it mentions.
+// Mode is what a state does with an event that it mentions.
 type Mode uint8
 
 const (

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// ExprString writes e as an author would: constants by their names, with no more parentheses than needed.
-// What the resolver put in ([Some], [Unwrap]) is not shown, and what it wrote out is shown as the
-// author has it ([ExprBase.Written]). A nil e gives "".
+// ExprString writes e as an author would: constants by their names, with no more parentheses than
+// needed. What the resolver put in ([Some], [Unwrap]) is not shown, and what it wrote out is shown
+// as the author has it ([ExprBase.Written]). A nil e gives "".
 func ExprString(e Expr) string { return shown.whole(e) }
 
-// MeaningString writes all of e, what the resolver wrote out too. It is for comparing: expressions with
-// equal texts mean the same, which the words of an author do not promise once a copy of e says
-// something else.
+// MeaningString writes all of e, including what the resolver wrote out. It is for comparing:
+// expressions with equal texts mean the same. The author's words do not promise that, once a copy
+// of e means something else.
 func MeaningString(e Expr) string { return meant.whole(e) }
 
-// printer writes expressions: as the author has them, or all that is meant.
+// printer writes expressions, either in the author's words or in full.
 type printer bool
 
 const (
@@ -29,6 +29,18 @@ func (p printer) whole(e Expr) string {
 		return ""
 	}
 	return p.expr(e, precLowest)
+}
+
+// InstanceString writes what an instance is made of: its role and its arguments, with their names.
+func InstanceString(in *Instance) string {
+	if len(in.Role.Params) == 0 {
+		return in.Role.Name
+	}
+	var args []string
+	for i, p := range in.Role.Params {
+		args = append(args, p.Name+": "+ExprString(in.Args[i]))
+	}
+	return in.Role.Name + "(" + strings.Join(args, ", ") + ")"
 }
 
 // TypeString writes t by its name, or as it is written in place.
@@ -75,7 +87,7 @@ func TypeString(t *Type) string {
 	return "?"
 }
 
-// How tightly an expression holds together, loosest first.
+// Precedences, loosest first.
 const (
 	precLowest = iota
 	precImplies
@@ -122,7 +134,7 @@ var builtins = [...]string{
 // String returns the function's name.
 func (b Builtin) String() string { return builtins[b] }
 
-// printExpr writes e, in parentheses if it holds together less tightly than prec.
+// printExpr writes e, in parentheses if it binds less tightly than prec.
 func (p printer) expr(e Expr, prec int) string {
 	if w := e.written(); bool(p) && w.Text != "" {
 		own := precPostfix

@@ -84,7 +84,8 @@ func RunString(s *Run) string {
 // SetString writes an assignment as people do on paper: `own = value`.
 func SetString(s *Set) string { return PlaceString(s, len(s.Select)) + " = " + ExprString(s.Value) }
 
-// PlaceString writes the place that s assigns to as far as its first n selectors lead: `table[slot]` of `table[slot].ship`.
+// PlaceString writes the place that s assigns to as far as its first n selectors lead:
+// `table[slot]` of `table[slot].ship`.
 func PlaceString(s *Set, n int) string {
 	place := s.Var.Name
 	for _, sel := range s.Select[:n] {

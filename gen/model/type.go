@@ -28,7 +28,8 @@ type Type struct {
 	// Names and Codes of an Enum: Codes are the numbers on the wire.
 	Names []string
 	Codes []int64
-	// Words are what the values of an Enum are in a line, each different, if they are not all Names; see InLine.
+	// Words are the words for the values of an Enum in a line, all different. nil means that they
+	// are Names; see InLine.
 	Words []string
 	// Without are bytes that a text of a line must not contain.
 	Without string
@@ -40,7 +41,7 @@ type Type struct {
 	Span    diag.Span
 }
 
-// InLine returns what the values of an Enum are in a line, by index.
+// InLine returns the words for the values of an Enum in a line, by index.
 func (t *Type) InLine() []string {
 	if t.Words != nil {
 		return t.Words
@@ -85,6 +86,15 @@ func (t *Type) Scalar() bool {
 		return true
 	}
 	return false
+}
+
+// Lowest returns the number of the first value of a scalar type that can be an index or key: the
+// low bound of a range, else 0.
+func (t *Type) Lowest() int64 {
+	if t.Kind == KindInt || t.Kind == KindNode {
+		return t.Lo
+	}
+	return 0
 }
 
 // Count returns the number of values of t that a check explores, saturating at

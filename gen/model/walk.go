@@ -8,13 +8,13 @@ func Walk(e Expr, visit func(Expr)) {
 		return
 	}
 	visit(e)
-	for _, c := range operands(e) {
+	for _, c := range Operands(e) {
 		Walk(c, visit)
 	}
 }
 
-// operands lists what an expression is made of, in order.
-func operands(e Expr) []Expr {
+// Operands lists what an expression is made of, in order, the keys of parts included.
+func Operands(e Expr) []Expr {
 	switch e := e.(type) {
 	case *Some:
 		return []Expr{e.X}
@@ -41,13 +41,17 @@ func operands(e Expr) []Expr {
 	case *ListLit:
 		return e.Elems
 	case *Build:
-		return []Expr{e.Over, e.If, e.Elem}
+		return present(e.Over, e.If, e.Elem)
 	case *Find:
-		return []Expr{e.Over, e.X}
+		return present(e.Over, e.X)
 	case *Quantified:
-		return []Expr{e.Over, e.X}
+		return present(e.Over, e.X)
 	}
 	return nil
+}
+
+func present(list ...Expr) []Expr {
+	return slices.DeleteFunc(list, func(e Expr) bool { return e == nil })
 }
 
 func keysOf(path Path) []Expr {
@@ -58,29 +62,97 @@ func keysOf(path Path) []Expr {
 	return out
 }
 
-// Observed lists the instances of a check that expressions look at; a nil one stands for channels.
-func Observed(list ...Expr) []*Instance {
-	var out []*Instance
-	for _, e := range list {
-		Walk(e, func(e Expr) {
-			var i *Instance
-			switch e := e.(type) {
-			case *VarRef:
-				i = e.Inst
-			case *StateTest:
-				i = e.Inst
-			case *TimerTest:
-				i = e.Inst
-			case *Down:
-				i = e.Inst
-			case *ChanLen:
-			default:
-				return
-			}
-			if !slices.Contains(out, i) {
-				out = append(out, i)
-			}
-		})
+// Rewrite copies e with its operands replaced by f, which is given each in turn.
+func Rewrite(e Expr, f func(Expr) Expr) Expr {
+	with := replacement(f)
+	switch e := e.(type) {
+	case *Some:
+		c := *e
+		c.X = f(e.X)
+		return &c
+	case *Unwrap:
+		c := *e
+		c.X = f(e.X)
+		return &c
+	case *VarRef:
+		c := *e
+		c.Path = with.path(e.Path)
+		return &c
+	case *StateTest:
+		c := *e
+		c.Path = with.path(e.Path)
+		return &c
+	case *TimerTest:
+		c := *e
+		c.Path, c.Keys = with.path(e.Path), with.all(e.Keys)
+		return &c
+	case *FieldRef:
+		c := *e
+		c.X = f(e.X)
+		return &c
+	case *Index:
+		c := *e
+		c.X, c.I = f(e.X), f(e.I)
+		return &c
+	case *Unary:
+		c := *e
+		c.X = f(e.X)
+		return &c
+	case *Binary:
+		c := *e
+		c.X, c.Y = f(e.X), f(e.Y)
+		return &c
+	case *Call:
+		c := *e
+		c.Args = with.all(e.Args)
+		return &c
+	case *RecordLit:
+		c := *e
+		c.Fields = with.all(e.Fields)
+		return &c
+	case *ListLit:
+		c := *e
+		c.Elems = with.all(e.Elems)
+		return &c
+	case *Build:
+		c := *e
+		c.Over, c.If, c.Elem = with.maybe(e.Over), with.maybe(e.If), f(e.Elem)
+		return &c
+	case *Find:
+		c := *e
+		c.Over, c.X = with.maybe(e.Over), f(e.X)
+		return &c
+	case *Quantified:
+		c := *e
+		c.Over, c.X = with.maybe(e.Over), f(e.X)
+		return &c
+	}
+	return e
+}
+
+// replacement is what operands become.
+type replacement func(Expr) Expr
+
+func (f replacement) all(list []Expr) []Expr {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i] = f(out[i])
+	}
+	return out
+}
+
+// maybe is for operands that may be missing.
+func (f replacement) maybe(e Expr) Expr {
+	if e == nil {
+		return nil
+	}
+	return f(e)
+}
+
+func (f replacement) path(p Path) Path {
+	out := slices.Clone(p)
+	for i := range out {
+		out[i].Keys = f.all(out[i].Keys)
 	}
 	return out
 }

@@ -11,10 +11,11 @@ type Wire struct {
 	HeaderLen int
 	// Max is the largest frame, in bytes, header included.
 	Max int
-	// Surplus: bytes after the last item are skipped; otherwise an error.
+	// Surplus is set if bytes after the last item are skipped; otherwise they are an error.
 	Surplus bool
-	// Lines: a frame is a line of text that ends with LF; Header is then empty, and messages have a Line
-	// instead of a Layout. ASCII: of the bytes 32 to 126 only.
+	// Lines is set if a frame is a line of text that ends with LF. Header is then empty, and
+	// messages have a Line instead of a Layout. ASCII is set if a line has only the bytes 32 to
+	// 126.
 	Lines, ASCII bool
 	Span         diag.Span
 }
@@ -22,8 +23,8 @@ type Wire struct {
 // LinePart is a piece of a line: literal text, or a field.
 type LinePart struct {
 	Text string // literal, if Path is empty
-	// Path leads from a field of the message through records to a scalar, a text, or an
-	// optional scalar, whose absence is written None. It reaches up to Stop, the first byte of the literal
+	// Path leads from a field of the message through records to a scalar, a text, or an optional
+	// scalar, whose absence is written None. It reaches up to Stop, the first byte of the literal
 	// that follows, or to the end of the line if Stop is LineEnd.
 	Path []*Field
 	None string
@@ -46,7 +47,7 @@ func (p *LinePart) Offset() int {
 	return n
 }
 
-// CatchAll reports whether a message takes every line: its template is one text.
+// CatchAll reports whether a message takes every line, because its template is one text.
 func (m *Message) CatchAll() bool {
 	return len(m.Line) == 1 && len(m.Line[0].Path) > 0 && m.Line[0].Type().Kind == KindBytes
 }
@@ -94,30 +95,31 @@ type (
 		HasNone bool
 		None    int64
 	}
-	// WireChecksum is the CRC-32 (IEEE 802.3, as zlib computes it) of the whole frame, in which its own four
-	// bytes count as zeros. It stands in the header at Offset.
+	// WireChecksum is the CRC-32 (IEEE 802.3, as zlib computes it) of the whole frame, in which its
+	// own four bytes count as zeros. It stands in the header at Offset.
 	WireChecksum struct {
 		WireBase
 		Little bool
 		Offset int
 	}
-	// WireSequence is a number that the link counts up with each frame of a sender; zero when encoding, not
-	// looked at when decoding. It stands in the header at Offset.
+	// WireSequence is a number that the link counts up with each frame of a sender; zero when
+	// encoding, not looked at when decoding. It stands in the header at Offset.
 	WireSequence struct {
 		WireBase
 		Bits   int
 		Little bool
 		Offset int
 	}
-	// WireAddress is a Node field, or an Optional of one, where the link puts the address of that instance. In
-	// the frame of a machine its first byte is the number + 1, or 0 for none, and the others are 0.
+	// WireAddress is a Node field, or an Optional of one, where the link puts the address of that
+	// instance. In the frame of a machine its first byte is the number + 1, or 0 for none, and the
+	// others are 0.
 	WireAddress struct {
 		WireBase
 		Field *Field
 		Bytes int
 	}
-	// WirePresent tells for each element of an array of optional values whether it is there: 1 or 0, when decoding
-	// anything but 0.
+	// WirePresent has a byte for each element of an array of optional values: 1 if it is there,
+	// else 0. Decoding takes anything but 0 as 1.
 	WirePresent struct {
 		WireBase
 		Field *Field
@@ -127,16 +129,17 @@ type (
 		WireBase
 		Bytes int
 	}
-	// WireAlign pads with zeros until the number of bytes since the item Since
-	// (an index into the same list; -1: since the frame's first byte) is a multiple of To. When decoding, padding that is
-	// missing at the end of the frame is no error.
+	// WireAlign pads with zeros until the number of bytes since the item Since (an index into the
+	// same list; -1: since the frame's first byte) is a multiple of To. When decoding, padding that
+	// is missing at the end of the frame is no error.
 	WireAlign struct {
 		WireBase
 		To    int
 		Since int
 	}
-	// WireCount is the length of a list field (or the length in bytes of a Bytes field), or of an array of optional
-	// values how many are there, which is not looked at when decoding. Late: it stands behind the list's elements.
+	// WireCount is the length of a list field (or the length in bytes of a Bytes field), or of an
+	// array of optional values how many are there, which is not looked at when decoding. Late: it
+	// stands behind the list's elements.
 	WireCount struct {
 		WireBase
 		Field  *Field
@@ -144,11 +147,12 @@ type (
 		Little bool
 		Late   bool
 	}
-	// WireEach is the elements of a list or array field, each laid out by Items, whose fields are those
-	// of the element's record; several of one list have different fields of it. The count of a list
-	// comes from a WireCount before it. With Rows > 0 there are always so many rows of RowBytes bytes; those of
-	// no element, or of an absent one where Present is set, are zero when encoding, and not looked at
-	// when decoding. AheadOf is then the distance in bytes to a Late count, or to the WirePresent, from this item; 0 if it is before it.
+	// WireEach is the elements of a list or array field, each laid out by Items, whose fields are
+	// those of the element's record; several of one list have different fields of it. The count of
+	// a list comes from a WireCount before it. With Rows > 0 there are always so many rows of
+	// RowBytes bytes; those of no element, or of an absent one where Present is set, are zero when
+	// encoding, and not looked at when decoding. AheadOf is then the distance in bytes to a Late
+	// count, or to the WirePresent, from this item; 0 if it is before it.
 	WireEach struct {
 		WireBase
 		Field          *Field

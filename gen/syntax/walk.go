@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 // Walk calls visit for n and everything in it.
 func Walk(n Node, visit func(Node)) {

@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func Parse(text string, place Place) (Node, *Error) {
 	return n, nil
 }
 
-// ParseOver reads what an `each` goes through: an expression, a type's name or a range.
+// ParseOver reads what an `each` runs over: an expression, a type's name or a range.
 func ParseOver(text string, place Place) (Node, *Error) {
 	p := newParser(text, place)
 	n := p.over()
@@ -57,9 +57,6 @@ func ParseOver(text string, place Place) (Node, *Error) {
 	return n, nil
 }
 
-// ParseKeys reads `name` or `name[a, b]`.
-func ParseKeys(text string, place Place) (Node, *Error) { return Parse(text, place) }
-
 func (p *parser) advance() {
 	p.last = p.tok.to
 	p.tok = next(p.text, p.tok.to)
@@ -68,8 +65,7 @@ func (p *parser) advance() {
 	}
 }
 
-// fail keeps the first error and makes every further token the end, so that
-// all loops stop.
+// fail keeps the first error and makes every further token the end, so that all loops stop.
 func (p *parser) fail(i, j int, format string, args ...any) {
 	if p.err == nil {
 		message := fmt.Sprintf(format, args...)
@@ -83,7 +79,8 @@ func (p *parser) fail(i, j int, format string, args ...any) {
 }
 
 // symbols are the operators that other languages write as words.
-var symbols = map[string]string{"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||", "NOT": "!", "mod": "%", "implies": "=>"}
+var symbols = map[string]string{"and": "&&", "or": "||", "not": "!", "AND": "&&", "OR": "||",
+	"NOT": "!", "mod": "%", "implies": "=>"}
 
 func (p *parser) finish() {
 	if p.err == nil && p.tok.kind != end {
@@ -344,7 +341,7 @@ func (p *parser) in() {
 	}
 }
 
-// over reads what is gone through; ranges stop before operators that compare.
+// over reads what a loop runs over. A range ends before operators that compare.
 func (p *parser) over() Node {
 	from := p.tok.from
 	x := p.expr(4)
@@ -373,8 +370,8 @@ func (p *parser) call(fn token) Node {
 	return &Call{p.at(fn.from), fn.text, p.place(fn.from, fn.to), args}
 }
 
-// quantifies tells all(x in T: …) from a call with arguments. first(list) is one, so that the word
-// behind the name decides there.
+// quantifies reports whether a call has the form all(x in T: …). first(list) is an ordinary call,
+// so the word after the name decides.
 func (p *parser) quantifies(fn string) bool {
 	if p.tok.kind != name {
 		return false

@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 import (
 	"fmt"
@@ -126,7 +126,8 @@ func lexString(text string, i int) token {
 	return token{kind: str, text: b.String(), from: i, to: j + 1}
 }
 
-// unescape reads what stands behind a backslash: a byte, and how long its name is; 0 if there is no such byte.
+// unescape reads what stands after a backslash. It returns a byte and the length of its name,
+// which is 0 if there is no such byte.
 func unescape(text string) (c byte, n int) {
 	if text == "" {
 		return 0, 0

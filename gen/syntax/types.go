@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 import (
 	"fmt"
@@ -45,7 +45,9 @@ func ParseType(text string, place Place) (*Type, *Error) {
 
 // longForm refuses `list Entry`, which has no short form.
 func (p *parser) longForm(first token) {
-	hint := map[string]string{"list": "{list: %s, max: n}", "set": "{set: %s}", "array": "{array: Index, of: %s}", "map": "{map: Key, of: %s}", "queue": "{queue: %s, max: n}"}[first.text]
+	hint := map[string]string{"list": "{list: %s, max: n}", "set": "{set: %s}",
+		"array": "{array: Index, of: %s}", "map": "{map: Key, of: %s}",
+		"queue": "{queue: %s, max: n}"}[first.text]
 	if hint == "" || p.tok.kind != name || p.err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 import (
 	"fmt"
@@ -130,7 +130,8 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("%.40q: no error", src)
 			continue
 		}
-		if got := fmt.Sprintf("%d %s", err.Span.Start.Col, err.Message); !strings.HasPrefix(got, want) && !strings.HasSuffix(got, want) {
+		if got := fmt.Sprintf("%d %s", err.Span.Start.Col, err.Message); !strings.HasPrefix(got,
+			want) && !strings.HasSuffix(got, want) {
 			t.Errorf("%.40q: %s, want %s", src, got, want)
 		}
 	}
@@ -138,8 +139,10 @@ func TestParseErrors(t *testing.T) {
 
 func TestParseType(t *testing.T) {
 	for src, want := range map[string]string{
-		"Slot": "0 Slot false", "Slot?": "0 Slot true", "0..13": "1 0..13 false", "-1..slots - 1?": "1 -1..(slots - 1) true",
-		"opaque u32": "2 u32 false", "opaque": "2  false", "text 30": "3 30 false", "text n+1": "3 (n + 1) false",
+		"Slot": "0 Slot false", "Slot?": "0 Slot true", "0..13": "1 0..13 false",
+		"-1..slots - 1?": "1 -1..(slots - 1) true",
+		"opaque u32":     "2 u32 false", "opaque": "2  false", "text 30": "3 30 false",
+		"text n+1": "3 (n + 1) false",
 	} {
 		x, err := ParseType(src, place)
 		if err != nil {
@@ -165,7 +168,8 @@ func TestParseType(t *testing.T) {
 
 func TestParseInstance(t *testing.T) {
 	in, err := ParseInstance("peer(wins: true, level: 1+2)", place)
-	if err != nil || in.Role != "peer" || len(in.Args) != 2 || in.Args[1].Name != "level" || show(in.Args[1].Value) != "(1 + 2)" || in.Args[1].NamePos.Start.Col != 18 {
+	if err != nil || in.Role != "peer" || len(in.Args) != 2 || in.Args[1].Name != "level" ||
+		show(in.Args[1].Value) != "(1 + 2)" || in.Args[1].NamePos.Start.Col != 18 {
 		t.Errorf("got %+v, %v", in, err)
 	}
 	for _, src := range []string{"", "peer(", "peer(a)", "peer(a: 1", "peer x", "peer(a: 1) b"} {
@@ -186,7 +190,8 @@ func FuzzParse(f *testing.F) {
 		if (n == nil) == (err == nil) {
 			t.Fatalf("node %v, error %v", n, err)
 		}
-		if err != nil && (err.Span.Start.Col < 1 || err.Span.End.Col > len(src)+1 || err.Span.End.Col < err.Span.Start.Col) {
+		if err != nil && (err.Span.Start.Col < 1 || err.Span.End.Col > len(src)+1 ||
+			err.Span.End.Col < err.Span.Start.Col) {
 			t.Errorf("%q: the error stands at %v", src, err.Span)
 		}
 		ParseType(src, place)

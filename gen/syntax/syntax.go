@@ -1,7 +1,7 @@
-// Package expr reads the small languages inside scalars: expressions, types,
+// Package syntax reads the small languages inside scalars: expressions, types,
 // message literals and instances. It knows their grammar and where each byte stands,
 // but no names. Start from [Parse].
-package expr
+package syntax
 
 import "github.com/parley-go/parley/gen/diag"
 
@@ -15,7 +15,7 @@ type base struct {
 
 func (b *base) words() string { return b.text }
 
-// Source is what the author wrote for n, "" where n was made from something else.
+// Source returns what the author wrote for n, or "" if n was made from something else.
 func Source(n Node) string {
 	if w, ok := n.(interface{ words() string }); ok {
 		return w.words()
@@ -110,7 +110,7 @@ type (
 		Over   Node
 		X      Node
 	}
-	// Range is Lo..Hi; only as what is gone through and as a type.
+	// Range is Lo..Hi. It stands only for what a loop runs over, and as a type.
 	Range struct {
 		base
 		Lo, Hi Node
