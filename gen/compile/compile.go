@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/symbols"
 )
 
-// Options say how a specification is compiled.
+// Options choose how a specification is compiled.
 type Options struct {
 	// FS is where files are read from; nil means the operating system's.
 	FS fs.FS

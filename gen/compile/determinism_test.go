@@ -120,20 +120,27 @@ checks: {pair: {instances: {a: peer, b: peer}, claims: {x: {sometimes: a.a, why:
 	}
 	was := load("", "")
 	for _, c := range [][2]string{
-		{"doc: a", "doc: other"}, {"source: b", "source: other"}, {"doc: c, ", ""}, {"doc: d, ", ""}, {"doc: e", "doc: other"},
-		{"{doc: f}", ""}, {"why: g", "why: other"}, {"sometimes: a.a", "always: a.a"}, {"N:", "N: {doc: more}"}, {"n: 2", "n: {value: 2, doc: more}"},
-		{"v: Doc", "v: {type: Doc, doc: more}"}, {"part\nroles", "part\ndoc: more\nroles"}, {"checks: {pair", "checks: {two"},
+		{"doc: a", "doc: other"}, {"source: b", "source: other"}, {"doc: c, ", ""},
+		{"doc: d, ", ""}, {"doc: e", "doc: other"},
+		{"{doc: f}", ""}, {"why: g", "why: other"}, {"sometimes: a.a", "always: a.a"},
+		{"N:", "N: {doc: more}"}, {"n: 2", "n: {value: 2, doc: more}"},
+		{"v: Doc", "v: {type: Doc, doc: more}"}, {"part\nroles", "part\ndoc: more\nroles"},
+		{"checks: {pair", "checks: {two"},
 	} {
 		if p := load(c[0], c[1]); p.Hash != was.Hash || p.Text == was.Text {
-			t.Errorf("%s → %s: machines the same: %v, text the same: %v", c[0], c[1], p.Hash == was.Hash, p.Text == was.Text)
+			t.Errorf("%s → %s: machines the same: %v, text the same: %v", c[0], c[1],
+				p.Hash == was.Hash, p.Text == was.Text)
 		}
 	}
 	for _, c := range [][2]string{
-		{"n: 2", "n: 3"}, {"doc: Doc", "doc: 0..n"}, {"set: {v: doc}, ", ""}, {"final: true}\n ", "final: false}\n "}, {"N:", "N: {fields: {n: Doc}}"},
-		{"final: true}}}", "final: false}}}"}, {"v: Doc", "v: {type: Doc, init: 1}"}, {"initial: a\n    states", "initial: a\n    common: []\n    states"},
+		{"n: 2", "n: 3"}, {"doc: Doc", "doc: 0..n"}, {"set: {v: doc}, ", ""},
+		{"final: true}\n ", "final: false}\n "}, {"N:", "N: {fields: {n: Doc}}"},
+		{"final: true}}}", "final: false}}}"}, {"v: Doc", "v: {type: Doc, init: 1}"},
+		{"initial: a\n    states", "initial: a\n    common: []\n    states"},
 	} {
 		if p := load(c[0], c[1]); p.Hash == was.Hash || p.Text == was.Text {
-			t.Errorf("%s → %s: machines the same: %v, text the same: %v", c[0], c[1], p.Hash == was.Hash, p.Text == was.Text)
+			t.Errorf("%s → %s: machines the same: %v, text the same: %v", c[0], c[1],
+				p.Hash == was.Hash, p.Text == was.Text)
 		}
 	}
 }
@@ -161,8 +168,10 @@ roles:
 	tr := p.Roles[0].Transitions[0]
 	outer, last := tr.Body[0].(*model.Each), tr.Body[1].(*model.Each)
 	inner := outer.Body[0].(*model.Each)
-	if tr.Params[0].Offset != 0 || outer.Local.Offset != 1 || inner.Local.Offset != 2 || last.Local.Offset != 1 || tr.Locals != 3 {
-		t.Errorf("offsets %d %d %d, frame of %d", outer.Local.Offset, inner.Local.Offset, last.Local.Offset, tr.Locals)
+	if tr.Params[0].Offset != 0 || outer.Local.Offset != 1 || inner.Local.Offset != 2 ||
+		last.Local.Offset != 1 || tr.Locals != 3 {
+		t.Errorf("offsets %d %d %d, frame of %d", outer.Local.Offset, inner.Local.Offset,
+			last.Local.Offset, tr.Locals)
 	}
 }
 
@@ -179,7 +188,8 @@ func TestHints(t *testing.T) {
 		"types: {Extra: Colour}":                                        "did you mean `Color`?",
 		"roles: {peer: {states: {busy: {HELLO: {when: a{b}}}}}}":        "inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}",
 	} {
-		_, l := Load("x.yaml", Options{FS: fstest.MapFS{"base.yaml": {Data: []byte(diag.Base)}, "x.yaml": {Data: []byte("protocol: x\nextends: base.yaml\n" + text + "\n")}}})
+		_, l := Load("x.yaml", Options{FS: fstest.MapFS{"base.yaml": {Data: []byte(diag.Base)},
+			"x.yaml": {Data: []byte("protocol: x\nextends: base.yaml\n" + text + "\n")}}})
 		if !l.HasErrors() {
 			t.Errorf("%s: no error", text)
 			continue
@@ -203,10 +213,13 @@ func TestSpecialised(t *testing.T) {
 	}
 	p, _ := Load(file, Options{Check: "good"})
 	want := map[string]func(*model.Type) bool{
-		"Value": func(t *model.Type) bool { return t.Kind == model.KindOpaque && t.Hi == 2 && t.Bits == 8 },
-		"Item":  func(t *model.Type) bool { return t.Lo == 1 && t.Hi == 2 },
+		"Value": func(t *model.Type) bool {
+			return t.Kind == model.KindOpaque && t.Hi == 2 && t.Bits == 8
+		},
+		"Item": func(t *model.Type) bool { return t.Lo == 1 && t.Hi == 2 },
 		"Ship": func(t *model.Type) bool {
-			return reflect.DeepEqual(t.Names, []string{"orz", "vux"}) && reflect.DeepEqual(t.Codes, []int64{0, 1})
+			return reflect.DeepEqual(t.Names, []string{"orz", "vux"}) &&
+				reflect.DeepEqual(t.Codes, []int64{0, 1})
 		},
 		"Name": func(t *model.Type) bool { return t.Kind == model.KindBytes && t.Hi == 1 && t.Cap == 8 },
 	}

@@ -58,10 +58,13 @@ func shortType(t *model.Type) string {
 	return typeText(t)
 }
 
-var opNames = map[model.Op]string{model.OpNot: "!", model.OpNeg: "-", model.OpAdd: "+", model.OpSub: "-", model.OpMul: "*", model.OpDiv: "/", model.OpMod: "%",
-	model.OpEq: "==", model.OpNe: "!=", model.OpLt: "<", model.OpLe: "<=", model.OpGt: ">", model.OpGe: ">=", model.OpAnd: "&&", model.OpOr: "||", model.OpImplies: "=>"}
+var opNames = map[model.Op]string{model.OpNot: "!", model.OpNeg: "-", model.OpAdd: "+",
+	model.OpSub: "-", model.OpMul: "*", model.OpDiv: "/", model.OpMod: "%",
+	model.OpEq: "==", model.OpNe: "!=", model.OpLt: "<", model.OpLe: "<=", model.OpGt: ">",
+	model.OpGe: ">=", model.OpAnd: "&&", model.OpOr: "||", model.OpImplies: "=>"}
 
-var fnNames = []string{"", "len", "min", "max", "append", "tail", "first", "contains", "with", "without", "if", "union", "minus", "intersect"}
+var fnNames = []string{"", "len", "min", "max", "append", "tail", "first", "contains", "with",
+	"without", "if", "union", "minus", "intersect"}
 
 func exprsText(xs []model.Expr) string {
 	out := make([]string, len(xs))
@@ -146,11 +149,14 @@ func exprText(x model.Expr) string {
 	case *model.ListLit:
 		return "[" + exprsText(x.Elems) + "]:" + shortType(x.T)
 	case *model.Build:
-		return "[" + exprText(x.Elem) + " for " + overText(x.Local, x.Values, x.Over) + ifText(x.If) + "]:" + shortType(x.T)
+		return "[" + exprText(x.Elem) + " for " + overText(x.Local, x.Values,
+			x.Over) + ifText(x.If) + "]:" + shortType(x.T)
 	case *model.Find:
-		return map[bool]string{true: "count", false: "first"}[x.Count] + "(" + overText(x.Local, x.Values, x.Over) + ": " + exprText(x.X) + "):" + shortType(x.T)
+		return map[bool]string{true: "count", false: "first"}[x.Count] + "(" + overText(x.Local,
+			x.Values, x.Over) + ": " + exprText(x.X) + "):" + shortType(x.T)
 	case *model.Quantified:
-		return map[bool]string{true: "all", false: "some"}[x.All] + "(" + overText(x.Local, x.Values, x.Over) + ": " + exprText(x.X) + ")"
+		return map[bool]string{true: "all", false: "some"}[x.All] + "(" + overText(x.Local,
+			x.Values, x.Over) + ": " + exprText(x.X) + ")"
 	case *model.ChanLen:
 		return channelText(x)
 	}
@@ -184,11 +190,13 @@ func (d *dumper) stmts(depth int, list []model.Stmt) {
 			}
 			d.line(depth, "set %s = %s", s, exprText(st.Value))
 		case *model.Send:
-			d.line(depth, "send %s{%s} to %d %s", st.Message.Name, exprsText(st.Fields), st.Dest, exprText(st.To))
+			d.line(depth, "send %s{%s} to %d %s", st.Message.Name, exprsText(st.Fields), st.Dest,
+				exprText(st.To))
 		case *model.ReportStmt:
 			d.line(depth, "report %s{%s}", st.Report.Name, exprsText(st.Fields))
 		case *model.Run:
-			d.line(depth, "run %s[%s].%s{%s}", st.Part.Name, exprsText(st.Keys), st.Event.Name, exprsText(st.Args))
+			d.line(depth, "run %s[%s].%s{%s}", st.Part.Name, exprsText(st.Keys), st.Event.Name,
+				exprsText(st.Args))
 		case *model.Restart:
 			d.line(depth, "restart %s[%s] all=%v", st.Part.Name, exprsText(st.Keys), st.Keys == nil)
 		case *model.StartTimer:
@@ -222,13 +230,15 @@ func fieldsText(fs []*model.Field) string {
 func (d *dumper) machine(depth int, m *model.Machine) {
 	d.line(depth, "machine %s.%s size %d initial %s", m.Protocol, m.Name, m.Size, m.Initial.Name)
 	for _, v := range append(append([]*model.Var{}, m.Params...), m.Vars...) {
-		d.line(depth+1, "#%d %s: %s = %s (locals %d)", v.Offset, v.Name, typeText(v.Type), exprText(v.Init), v.Locals)
+		d.line(depth+1, "#%d %s: %s = %s (locals %d)", v.Offset, v.Name, typeText(v.Type),
+			exprText(v.Init), v.Locals)
 	}
 	for _, t := range m.Timers {
 		d.line(depth+1, "#%d timer %s %d ticks", t.Offset, t.Name, t.Ticks)
 	}
 	for _, p := range m.Parts {
-		d.line(depth+1, "#%d part %s%s × %d args [%s] locals %d", p.Offset, p.Name, fieldsText(p.Keys), p.Count, exprsText(p.Args), p.ArgLocals)
+		d.line(depth+1, "#%d part %s%s × %d args [%s] locals %d", p.Offset, p.Name,
+			fieldsText(p.Keys), p.Count, exprsText(p.Args), p.ArgLocals)
 		for i, s := range p.Sends {
 			if s == nil {
 				d.line(depth+2, "send %s: nothing", p.Machine.Messages[i].Name)
@@ -254,7 +264,8 @@ func (d *dumper) machine(depth int, m *model.Machine) {
 		if t.To != nil {
 			to = t.To.Name
 		}
-		d.line(depth+1, "transition %d %q mode %d when %s to %s locals %d at %d:%d", t.ID, t.Name, t.Mode, exprText(t.When), to, t.Locals, t.Span.Start.Line, t.Span.Start.Col)
+		d.line(depth+1, "transition %d %q mode %d when %s to %s locals %d at %d:%d", t.ID, t.Name,
+			t.Mode, exprText(t.When), to, t.Locals, t.Span.Start.Line, t.Span.Start.Col)
 		d.stmts(depth+2, t.Body)
 	}
 }
@@ -284,7 +295,8 @@ func wireText(items []model.WireItem) string {
 		case *model.WireEach:
 			s = fmt.Sprintf("each %s (%s)", it.Field.Name, wireText(it.Items))
 		case *model.WireBytes:
-			s = fmt.Sprintf("%s nul=%v count=%v rest=%v cut=%v", it.Field.Name, it.Nul, it.Count, it.Rest, it.Cut)
+			s = fmt.Sprintf("%s nul=%v count=%v rest=%v cut=%v", it.Field.Name, it.Nul, it.Count,
+				it.Rest, it.Cut)
 		}
 		out = append(out, s)
 	}
@@ -292,26 +304,31 @@ func wireText(items []model.WireItem) string {
 }
 
 func (d *dumper) protocol(p *model.Protocol) {
-	d.line(0, "protocol %s tick %s channel %v %v %v %d", p.Name, p.Tick, p.Channel.Ordered, p.Channel.Lossy, p.Channel.Duplicates, p.Channel.Capacity)
+	d.line(0, "protocol %s tick %s channel %v %v %v %d", p.Name, p.Tick, p.Channel.Ordered,
+		p.Channel.Lossy, p.Channel.Duplicates, p.Channel.Capacity)
 	for _, t := range p.Types {
 		d.line(1, "type %s slots %d %s", typeText(t), t.Slots(), fieldsText(t.Fields))
 	}
 	if p.Wire != nil {
-		d.line(1, "wire %s; max %d header %d surplus %v", wireText(p.Wire.Header), p.Wire.Max, p.Wire.HeaderLen, p.Wire.Surplus)
+		d.line(1, "wire %s; max %d header %d surplus %v", wireText(p.Wire.Header), p.Wire.Max,
+			p.Wire.HeaderLen, p.Wire.Surplus)
 	}
 	for _, m := range p.Messages {
-		d.line(1, "message %d %s%s id %d length %d..%d: %s", m.Index, m.Name, fieldsText(m.Fields), m.ID, m.MinLen, m.MaxLen, wireText(m.Layout))
+		d.line(1, "message %d %s%s id %d length %d..%d: %s", m.Index, m.Name, fieldsText(m.Fields),
+			m.ID, m.MinLen, m.MaxLen, wireText(m.Layout))
 	}
 	for _, m := range p.Roles {
 		d.machine(1, m)
 	}
 	for _, c := range p.Checks {
-		d.line(1, "check %s channel %v %v %d expect %d quiet %s", c.Name, c.Channel.Ordered, c.Channel.Lossy, c.Channel.Capacity, len(c.Expect), exprText(c.Quiet))
+		d.line(1, "check %s channel %v %v %d expect %d quiet %s", c.Name, c.Channel.Ordered,
+			c.Channel.Lossy, c.Channel.Capacity, len(c.Expect), exprText(c.Quiet))
 		for _, in := range c.Instances {
 			d.line(2, "instance %d %s: %s(%s)", in.Index, in.Name, in.Role.Name, exprsText(in.Args))
 		}
 		for _, r := range c.Rules {
-			d.line(2, "rule %s when %s times %d locals %d", r.Command.Name, exprText(r.When), r.Times, r.Locals)
+			d.line(2, "rule %s when %s times %d locals %d", r.Command.Name, exprText(r.When),
+				r.Times, r.Locals)
 			if r.Fair != "" {
 				d.line(3, "fair %s", r.Fair)
 			}
@@ -320,7 +337,8 @@ func (d *dumper) protocol(p *model.Protocol) {
 			}
 		}
 		for _, cl := range c.Claims {
-			d.line(2, "claim %s kind %d when %s: %s [%s] quiescent=%v fair=%q except %q locals %d", cl.Name, cl.Kind, exprText(cl.When), exprText(cl.Expr),
+			d.line(2, "claim %s kind %d when %s: %s [%s] quiescent=%v fair=%q except %q locals %d",
+				cl.Name, cl.Kind, exprText(cl.When), exprText(cl.Expr),
 				exprsText(cl.Exprs), cl.Quiescent, cl.Fair, cl.Except, cl.Locals)
 		}
 	}

@@ -141,7 +141,8 @@ func rewrite(t *testing.T, file string, text []byte, found diag.List) {
 		if d.Span.File != file || below[d.Span.Start] {
 			continue
 		}
-		lines[d.Span.Start.Line-1] += fmt.Sprintf(" # %s %d %s: %s", map[diag.Severity]string{diag.Error: "ERROR", diag.Warning: "WARN"}[d.Severity],
+		lines[d.Span.Start.Line-1] += fmt.Sprintf(" # %s %d %s: %s",
+			map[diag.Severity]string{diag.Error: "ERROR", diag.Warning: "WARN"}[d.Severity],
 			d.Span.Start.Col, d.Code, regexp.QuoteMeta(d.Message))
 	}
 	out := []byte(strings.Join(lines, "\n"))

@@ -7,12 +7,15 @@ import (
 	"testing/fstest"
 )
 
-// TestVariantOfACommand: a command that a variant mentions has the fields that are written there, and no others.
+// TestVariantOfACommand: a command that a variant mentions has the fields that are written there,
+// and no others.
 func TestVariantOfACommand(t *testing.T) {
 	const base = "protocol: small\nroles:\n  peer: {commands: {put: {doc: puts, fields: {n: 0..3}}}, initial: s, states: {s: {put: ignore}}}\n"
-	for command, want := range map[string]int{"{fields: null}": 0, "{doc: another}": 0, "": 0, "{fields: {n: 0..3, m: bool}}": 2} {
+	for command, want := range map[string]int{"{fields: null}": 0, "{doc: another}": 0, "": 0,
+		"{fields: {n: 0..3, m: bool}}": 2} {
 		over := "protocol: small\nextends: base.yaml\nroles: {peer: {commands: {put: " + command + "}}}\n"
-		p, l := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(over)}, "base.yaml": {Data: []byte(base)}}})
+		p, l := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(over)},
+			"base.yaml": {Data: []byte(base)}}})
 		if p == nil {
 			t.Fatal(l.Error())
 		}
@@ -38,6 +41,7 @@ func TestLanguageExample(t *testing.T) {
 		t.Fatalf("the example has findings:\n%s", l.Error())
 	}
 	if p.Name != "ready" || len(p.Roles) != 1 || len(p.Roles[0].Transitions) != 4 || len(p.Checks) != 1 {
-		t.Errorf("the example has become another protocol: %s with %d transitions", p.Name, len(p.Roles[0].Transitions))
+		t.Errorf("the example has become another protocol: %s with %d transitions", p.Name,
+			len(p.Roles[0].Transitions))
 	}
 }

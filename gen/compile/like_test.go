@@ -10,8 +10,8 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// TestLikeBelow: `like` is written out file by file. What a variant says of a check does not reach those that are like it in
-// the file below; they follow where the variant says so of them, too.
+// TestLikeBelow: `like` is written out file by file. What a variant says of a check does not reach
+// those that are like it in the file below; they follow where the variant says so of them, too.
 func TestLikeBelow(t *testing.T) {
 	const base = `protocol: small
 messages: {A: }
@@ -33,7 +33,8 @@ checks:
 		two + "  few: {claims: {fourth: {sometimes: b.off}}}\n":           "two both b.lit: lit off third; few fewer a.lit: lit fourth; ",
 		two + "  new: {like: few, claims: {fifth: {sometimes: b.off}}}\n": "two both b.lit: lit off third; few fewer a.lit: lit; new fewer a.lit: lit fifth; ",
 	} {
-		p, found := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(over)}, "base.yaml": {Data: []byte(base)}}})
+		p, found := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(over)},
+			"base.yaml": {Data: []byte(base)}}})
 		if p == nil {
 			t.Fatal(found)
 		}
@@ -51,8 +52,8 @@ checks:
 	}
 }
 
-// TestLike: a check that is like another one, also one that the file removes or that is like a third one, is the check that
-// one would have written out.
+// TestLike: a check that is like another one, also one that the file removes or that is like a
+// third one, is the check that one would have written out.
 func TestLike(t *testing.T) {
 	const base = `protocol: small
 messages: {A: }
@@ -103,7 +104,8 @@ checks:
     quiet: a.lit
 `
 	read := func(text string) string {
-		p, found := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text)}, "base.yaml": {Data: []byte(base)}}})
+		p, found := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text)},
+			"base.yaml": {Data: []byte(base)}}})
 		if len(found) > 0 {
 			t.Fatal(found)
 		}
@@ -117,7 +119,8 @@ checks:
 			}
 		}
 		// Where the file says it is what may differ.
-		return regexp.MustCompile(` at \d+:\d+`).ReplaceAllString(d.String(), "") + strings.Join(expected, "\n")
+		return regexp.MustCompile(` at \d+:\d+`).ReplaceAllString(d.String(),
+			"") + strings.Join(expected, "\n")
 	}
 	if got, want := read(over), read(long); got != want || !strings.Contains(got, "again: both") {
 		t.Errorf("got\n%swanted\n%s", got, want)

@@ -21,20 +21,22 @@ import (
 // maxFiles bounds how many files one specification may consist of.
 const maxFiles = 64
 
-// Load compiles the specification in the file at path. The protocol is nil if there is
-// any error; warnings alone keep it. All errors of a stage come at once, sorted.
+// Load compiles the specification in the file at path. The protocol is nil if there is any error;
+// with warnings alone it is not. All errors of a stage come at once, sorted.
 //
-// With o.Check the model is specialised for that check and has no other. Without it all
-// checks are there, and the expressions of those with constants or domains of
-// their own refer to a model specialised for them.
+// With o.Check the model is specialised for that check and has no other. Without it, it has all
+// checks, and the expressions of those with constants or domains of their own refer to models that
+// are specialised for them.
 func Load(path string, o Options) (*model.Protocol, diag.List) {
-	l := &loader{o: o, sources: map[string]*ast.Source{}, parsed: map[string]*ast.Node{}, units: map[string]*resolve.Unit{}}
+	l := &loader{o: o, sources: map[string]*ast.Source{}, parsed: map[string]*ast.Node{},
+		units: map[string]*resolve.Unit{}}
 	u := l.unit(filepath.ToSlash(path), diag.Span{}, nil)
 	var p *model.Protocol
 	if u != nil && !l.HasErrors() {
 		u.Files, u.Hash, u.Text = l.order, machines(u), l.all()
 		var found diag.List
-		p, found = resolve.Protocol(u, resolve.Config{Check: o.Check, Consts: o.Consts, Symbols: o.Symbols})
+		p, found = resolve.Protocol(u, resolve.Config{Check: o.Check, Consts: o.Consts,
+			Symbols: o.Symbols})
 		for i := range found {
 			l.Add(found[i])
 		}
@@ -147,7 +149,8 @@ func (l *loader) unit(name string, at diag.Span, stack []string) *resolve.Unit {
 	}
 	for _, s := range stack {
 		if s == name {
-			l.Errorf("FSM013", at, "%s imports itself: %s", name, strings.Join(append(stack, name), " → "))
+			l.Errorf("FSM013", at, "%s imports itself: %s", name,
+				strings.Join(append(stack, name), " → "))
 			return nil
 		}
 	}
@@ -181,7 +184,8 @@ func relative(n *ast.Node) string {
 func (l *loader) merged(name string, at diag.Span, stack []string) *ast.Node {
 	for _, s := range stack {
 		if s == name {
-			l.Errorf("FSM013", at, "%s extends itself: %s", name, strings.Join(append(stack, name), " → "))
+			l.Errorf("FSM013", at, "%s extends itself: %s", name,
+				strings.Join(append(stack, name), " → "))
 			return nil
 		}
 	}
@@ -203,7 +207,9 @@ func (l *loader) merged(name string, at diag.Span, stack []string) *ast.Node {
 		return nil
 	}
 	root = l.like(root, base)
-	out, found := parse.Merge(base, root, func(over, base *ast.Node) { l.o.Symbols.Same(over.Span(), base.Span()) })
+	out, found := parse.Merge(base, root, func(over, base *ast.Node) {
+		l.o.Symbols.Same(over.Span(), base.Span())
+	})
 	for _, d := range found {
 		l.Add(d)
 	}

@@ -52,7 +52,8 @@ checks:
 // TestRemedies makes one mistake at a time: each gives one error, with the remedy beside it.
 func TestRemedies(t *testing.T) {
 	tests := []struct{ old, new, message, hint string }{
-		{"set: {total: amount}, goto: over", "do: [{set: {total: amount}, goto: over}]", "a statement has no key `goto`", "`goto` stands beside `do`"},
+		{"set: {total: amount}, goto: over", "do: [{set: {total: amount}, goto: over}]",
+			"a statement has no key `goto`", "`goto` stands beside `do`"},
 		{"bid{amount: 2}", "bdi{amount: 2}", "there is no message or command of part `lots` named `bdi`", "did you mean `bid`?"},
 		{"total == amount", "total == 1 and amount == 1", "and is not an operator; write &&", ""},
 		{"total == amount", "(total == 1 or amount == 1)", "or is not an operator; write ||", ""},
@@ -64,17 +65,27 @@ func TestRemedies(t *testing.T) {
 		{"Other: Lot", "Other: set Lot", "a set is not written like this", "{set: Lot}"},
 		{"Other: Lot", "Other: 0...3", "a range has two dots: 0..3", ""},
 		{"key: {lot: Lot}", "key: Lot", "keys: a map is needed here", "{lot: Lot}"},
-		{"send: PING", "send: [PING, BYE]", "a single value is needed here, not a list", "do: [{send: A}, {send: B}]"},
-		{"total: 0..3, more", "amount: {type: 0..3, init: 1}, total: 0..3, more", "hides a variable", "rename one of them"},
-		{"instances: {a: house, b: house}", "instances: {}", "check `c` has no instances", "add `instances"},
-		{"total: 0..3, more", "lots: 0..3, total: 0..3, more", "`lots` is already the name of a variable", ""},
+		{"send: PING", "send: [PING, BYE]", "a single value is needed here, not a list",
+			"do: [{send: A}, {send: B}]"},
+		{"send: PING", "close: 0", "close has no value", "write `close:` and, for one peer of several, `to: EXPR` beside it"},
+		{"send: PING", "close: s", "close has no value", "write `close:` and"},
+		{"send: PING", "close: []", "close has no value", "write `close:` and"},
+		{"total: 0..3, more", "amount: {type: 0..3, init: 1}, total: 0..3, more",
+			"hides a variable", "rename one of them"},
+		{"instances: {a: house, b: house}", "instances: {}", "check `c` has no instances",
+			"add `instances"},
+		{"total: 0..3, more", "lots: 0..3, total: 0..3, more",
+			"`lots` is already the name of a variable", ""},
 		{"sometimes: a.over", "sometimes: over", "there is no name `over` here", "`a.over` or `b.over`"},
 		{"lot/spec.yaml", "lot", "lot cannot be read: it is a folder", "lot/spec.yaml"},
-		{"import: {lot: lot/spec.yaml}", "import: lot/spec.yaml", "imports: a map is needed here", "{name: lot/spec.yaml}"},
-		{"commands: {add", "commands: {start: , add", "every machine has the event `start`; a command needs another name", ""},
+		{"import: {lot: lot/spec.yaml}", "import: lot/spec.yaml", "imports: a map is needed here",
+			"{name: lot/spec.yaml}"},
+		{"commands: {add", "commands: {start: , add",
+			"every machine has the event `start`; a command needs another name", ""},
 	}
 	load := func(text string) (found []string) {
-		files := fstest.MapFS{"spec.yaml": {Data: []byte(text)}, "lot/spec.yaml": {Data: []byte(remedyLot)}}
+		files := fstest.MapFS{"spec.yaml": {Data: []byte(text)},
+			"lot/spec.yaml": {Data: []byte(remedyLot)}}
 		_, list := Load("spec.yaml", Options{FS: files})
 		for _, d := range list.Errors() {
 			found = append(found, d.Message+"\n"+d.Hint)
@@ -86,7 +97,8 @@ func TestRemedies(t *testing.T) {
 	}
 	for _, test := range tests {
 		text := strings.Replace(remedyBase, test.old, test.new, 1)
-		if found := load(text); text == remedyBase || len(found) != 1 || !strings.Contains(found[0], test.message) || !strings.Contains(found[0], test.hint) {
+		if found := load(text); text == remedyBase || len(found) != 1 ||
+			!strings.Contains(found[0], test.message) || !strings.Contains(found[0], test.hint) {
 			t.Errorf("%s: %q", test.new, found)
 		}
 	}

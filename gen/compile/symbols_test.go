@@ -47,7 +47,8 @@ func TestNamesAreWhereTheySay(t *testing.T) {
 		for _, s := range names.Symbols() {
 			for _, o := range names.Occurrences(s.At) {
 				if got := strings.Trim(textAt(t, o.At), `"'`); got != s.Name {
-					t.Errorf("%s: the %s %s is said to be here, but here is %q", o.At, s.Kind, s.Name, got)
+					t.Errorf("%s: the %s %s is said to be here, but here is %q", o.At, s.Kind,
+						s.Name, got)
 				}
 				places++
 			}
@@ -67,8 +68,9 @@ func TestOccurrences(t *testing.T) {
 		count[s.Kind.String()+" "+s.Name] = len(names.Occurrences(s.At))
 	}
 	for name, want := range map[string]int{
-		"message CHANGE": 12, "message CANCELACK": 9, "state localOk": 4, "state done": 12, "report cancelled": 3,
-		"command change": 6, "role peer": 3, "instance a": 8,
+		"message CHANGE": 12, "message CANCELACK": 9, "state localOk": 4, "state done": 12,
+		"report cancelled": 3,
+		"command change":   6, "role peer": 3, "instance a": 8,
 	} {
 		if count[name] != want {
 			t.Errorf("%s: %d places, not %d", name, count[name], want)
@@ -80,7 +82,8 @@ func TestOccurrences(t *testing.T) {
 func TestOccurrencesAcrossFiles(t *testing.T) {
 	for _, c := range []struct{ file, decl, kind, name string }{
 		{"../../specs/confirm/coded.yaml", "../../specs/confirm/spec.yaml", "state", "remoteOk"},
-		{"../../specs/netplay/documented.yaml", "../../specs/confirm/documented.yaml", "command", "change"},
+		{"../../specs/netplay/documented.yaml", "../../specs/confirm/documented.yaml", "command",
+			"change"},
 	} {
 		names := table(t, c.file)
 		found, files := false, map[string]int{}

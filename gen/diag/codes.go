@@ -14,7 +14,8 @@ type Info struct {
 	// "protocol:" or has several files ("-- name --" lines, the first is
 	// compiled), it extends [Base].
 	Example string
-	// Check is the check to specialise for, and Const a constant to replace, where the example needs it.
+	// Check is the check to specialise for, and Const a constant to replace, where the example
+	// needs it.
 	Check, Const string
 	Warning      bool
 }
@@ -53,7 +54,8 @@ checks:
 
 // Codes returns all codes in order.
 func Codes() []Info {
-	all := slices.Concat(textCodes, expressionCodes, declarationCodes, machineCodes, wireCodes, checkCodes)
+	all := slices.Concat(textCodes, expressionCodes, declarationCodes, machineCodes, wireCodes,
+		checkCodes)
 	slices.SortFunc(all, func(a, b Info) int {
 		if a.Code < b.Code {
 			return -1

@@ -50,6 +50,11 @@ var machineCodes = []Info{
 	{Code: "FSM063", Title: "cannot be deferred",
 		Text:    "Only messages can be kept for later. A command that is not possible is simply not available; timers and parts' events happen when they happen.",
 		Example: "roles:\n  peer:\n    states:\n      done: {defer: [go]}\n"},
+	{Code: "FSM091", Title: "a part defers", Warning: true,
+		Text: "A part gets its events inside a step of its parent, and there nothing can be kept for later: the step is refused. The parent may defer " +
+			"the message, and forward it in those of its states in which the part takes it. Of a role that is also an instance of a check nothing is said.",
+		Example: "roles:\n  inner: {initial: only, states: {only: {defer: [HELLO]}}}\n  peer:\n    parts: {sub: {machine: inner}}\n" +
+			"    states: {busy: {forward: {sub: [HELLO]}}}\n"},
 	{Code: "FSM064", Title: "role inside itself",
 		Text:    "A part's machine may be a role of the same file, but no role may run inside itself, directly or inside one of its parts.",
 		Example: "roles:\n  peer:\n    parts: {sub: {machine: peer, with: {first: true}}}\n    states: {busy: {HELLO: {run: sub.HELLO}}}\n"},

@@ -47,9 +47,11 @@ func TestCodesAreWellFormed(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	names := []string{"goto", "send", "report", "start", "stop", "CONFIRM1", "CONFIRM2", "BID", "bid", "open", "OPEN"}
+	names := []string{"goto", "send", "report", "start", "stop", "CONFIRM1", "CONFIRM2", "BID",
+		"bid", "open", "OPEN"}
 	for name, want := range map[string]string{
-		"gota": "goto", "snd": "send", "reprot": "report", "sotp": "stop", "CONFIRM3": "CONFIRM1", "bdi": "bid", "BDI": "BID", "OPN": "OPEN", "opn": "open", "confirm2": "CONFIRM2",
+		"gota": "goto", "snd": "send", "reprot": "report", "sotp": "stop", "CONFIRM3": "CONFIRM1",
+		"bdi": "bid", "BDI": "BID", "OPN": "OPEN", "opn": "open", "confirm2": "CONFIRM2",
 		"xyzzy": "", "": "", "a": "", strings.Repeat("long", 30): "",
 	} {
 		if got := Nearest(name, names); got != want {
@@ -63,8 +65,10 @@ func sample() List {
 		return Span{File: "a/spec.yaml", Start: Pos{line, col}, End: Pos{line, end}}
 	}
 	return List{
-		{Code: "FSM021", Span: at(12, 9, 13), Message: "there is no name `totl`", Hint: "did you mean `total`?", Line: "        totl == 3"},
-		{Code: "FSM045", Severity: Warning, Span: at(3, 1, 5), Message: "not used", Line: "größe: 1", Related: []Related{{at(1, 1, 2), "declared here"}}},
+		{Code: "FSM021", Span: at(12, 9, 13), Message: "there is no name `totl`",
+			Hint: "did you mean `total`?", Line: "        totl == 3"},
+		{Code: "FSM045", Severity: Warning, Span: at(3, 1, 5), Message: "not used",
+			Line: "größe: 1", Related: []Related{{at(1, 1, 2), "declared here"}}},
 		{Code: "FSM045", Severity: Warning, Span: at(3, 10, 11), Message: "later", Line: "größe: 1\t2"},
 		{Code: "FSM021", Span: at(12, 9, 13), Message: "there is no name `totl`"},
 	}
@@ -94,7 +98,8 @@ func TestText(t *testing.T) {
 }
 
 func TestLongLine(t *testing.T) {
-	d := Diagnostic{Code: "FSM020", Message: "m", Span: Span{File: "f", Start: Pos{1, 301}, End: Pos{1, 304}}, Line: strings.Repeat("é", 150) + "abc" + strings.Repeat("é", 200)}
+	d := Diagnostic{Code: "FSM020", Message: "m", Span: Span{File: "f", Start: Pos{1, 301},
+		End: Pos{1, 304}}, Line: strings.Repeat("é", 150) + "abc" + strings.Repeat("é", 200)}
 	var b bytes.Buffer
 	if err := (List{d}).WriteText(&b, Render{Excerpt: true}); err != nil {
 		t.Fatal(err)
@@ -108,7 +113,8 @@ func TestLongLine(t *testing.T) {
 
 // TestControl: what stands in a file cannot command the terminal that shows it.
 func TestControl(t *testing.T) {
-	d := Diagnostic{Code: "FSM021", Message: "no " + Quote("\x1b[31m\u202ex"), Span: Span{File: "f", Start: Pos{1, 9}, End: Pos{1, 10}}, Line: "\x1b[2J\u0085\xff\ty"}
+	d := Diagnostic{Code: "FSM021", Message: "no " + Quote("\x1b[31m\u202ex"),
+		Span: Span{File: "f", Start: Pos{1, 9}, End: Pos{1, 10}}, Line: "\x1b[2J\u0085\xff\ty"}
 	var b bytes.Buffer
 	if err := (List{d}).WriteText(&b, Render{Excerpt: true}); err != nil {
 		t.Fatal(err)
@@ -128,7 +134,8 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &out); err != nil {
 		t.Fatal(err)
 	}
-	if len(out) != 2 || out[0]["code"] != "FSM021" || out[0]["line"] != 12.0 || out[0]["col"] != 9.0 || out[1]["severity"] != "warning" {
+	if len(out) != 2 || out[0]["code"] != "FSM021" || out[0]["line"] != 12.0 ||
+		out[0]["col"] != 9.0 || out[1]["severity"] != "warning" {
 		t.Errorf("got %s", b.String())
 	}
 	b.Reset()

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Severity says whether a diagnostic stops the compiler.
+// Severity tells errors from warnings.
 type Severity uint8
 
 const (
-	// Error: the specification has no meaning until this is mended.
+	// Error means that the specification has no meaning until this is mended.
 	Error Severity = iota
-	// Warning: the specification has a meaning, but hardly the intended one.
+	// Warning means that the specification has a meaning, but hardly the intended one.
 	Warning
 )
 
@@ -38,7 +38,7 @@ type Diagnostic struct {
 	Line string
 }
 
-// Related is another place that has to do with a diagnostic.
+// Related is another place that a diagnostic mentions.
 type Related struct {
 	Span    Span
 	Message string
@@ -53,7 +53,7 @@ func (d Diagnostic) String() string {
 	return fmt.Sprintf("%s: %s%s [%s]", d.Span, kind, d.Message, d.Code)
 }
 
-// List is what a run of the compiler has to say. The zero value is an empty list.
+// List holds the diagnostics of a run of the compiler. The zero value is an empty list.
 type List []Diagnostic
 
 // HasErrors reports whether l has a diagnostic that is not a warning.

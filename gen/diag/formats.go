@@ -71,7 +71,8 @@ type (
 // WriteSARIF writes l as a SARIF 2.1.0 log with the explanations of the codes it
 // has. Columns count characters. The error is that of w.
 func (l List) WriteSARIF(w io.Writer) error {
-	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{}, Tool: sarifTool{sarifDriver{Name: "fsmgen", Rules: []sarifRule{}}}}
+	run := sarifRun{ColumnKind: "unicodeCodePoints", Results: []sarifResult{},
+		Tool: sarifTool{sarifDriver{Name: "fsmgen", Rules: []sarifRule{}}}}
 	present, index := map[string]bool{}, map[string]int{}
 	for _, d := range l {
 		present[d.Code] = true
@@ -79,7 +80,8 @@ func (l List) WriteSARIF(w io.Writer) error {
 	for _, i := range Codes() {
 		if present[i.Code] {
 			index[i.Code] = len(run.Tool.Driver.Rules)
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{i.Code, sarifText{i.Title}, sarifText{i.Text}, sarifConfig{i.kind()}})
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules,
+				sarifRule{i.Code, sarifText{i.Title}, sarifText{i.Text}, sarifConfig{i.kind()}})
 		}
 	}
 	for _, d := range l {
@@ -87,10 +89,12 @@ func (l List) WriteSARIF(w io.Writer) error {
 		if d.Hint != "" {
 			text += "\n" + d.Hint
 		}
-		r := sarifResult{RuleID: d.Code, RuleIndex: index[d.Code], Level: d.Severity.String(), Message: sarifText{text}}
+		r := sarifResult{RuleID: d.Code, RuleIndex: index[d.Code], Level: d.Severity.String(),
+			Message: sarifText{text}}
 		r.Locations = []sarifLocation{{Physical: physical(d.Span, region(d))}}
 		for _, rel := range d.Related {
-			r.Related = append(r.Related, sarifLocation{physical(rel.Span, &sarifRegion{StartLine: rel.Span.Start.Line}), &sarifText{rel.Message}})
+			r.Related = append(r.Related, sarifLocation{physical(rel.Span,
+				&sarifRegion{StartLine: rel.Span.Start.Line}), &sarifText{rel.Message}})
 		}
 		run.Results = append(run.Results, r)
 	}

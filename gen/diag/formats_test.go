@@ -12,7 +12,8 @@ func found() List {
 	line := "doc: größe, x"
 	return List{{
 		Code: "FSM007", Severity: Error, Message: "50% of it: odd", Hint: "quote it", Line: line,
-		Span:    Span{File: "a b/s,1.yaml", Start: Pos{3, len("doc: größe, ") + 1}, End: Pos{3, len(line) + 1}},
+		Span: Span{File: "a b/s,1.yaml", Start: Pos{3, len("doc: größe, ") + 1},
+			End: Pos{3, len(line) + 1}},
 		Related: []Related{{Span{File: "base.yaml", Start: Pos{1, 2}, End: Pos{1, 3}}, "first here"}},
 	}, {
 		Code: "FSM001", Severity: Warning, Message: "gone", Span: Span{File: "/no.yaml"},

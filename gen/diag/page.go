@@ -30,7 +30,7 @@ func (i Info) kind() string {
 // shown is the example with control characters made visible.
 func (i Info) shown() string { return strings.ReplaceAll(i.Example, "\x01", "\\x01") }
 
-// note says what the example does not show.
+// note returns what the example does not show.
 func (i Info) note() string {
 	switch {
 	case i.Check != "":
@@ -59,7 +59,8 @@ func Page() string {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", i.Code, strings.ToLower(i.Code), i.kind(), i.Title)
 	}
 	for _, i := range Codes() {
-		fmt.Fprintf(&b, "\n## %s\n\n**%s** (%s). %s\n\n```yaml\n%s```\n", i.Code, i.Title, i.kind(), i.Text, i.shown())
+		fmt.Fprintf(&b, "\n## %s\n\n**%s** (%s). %s\n\n```yaml\n%s```\n", i.Code, i.Title, i.kind(),
+			i.Text, i.shown())
 		if n := i.note(); n != "" && (i.Check != "" || i.Const != "") {
 			fmt.Fprintf(&b, "\n(%s)\n", n)
 		}

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// Render says how a list is written as text.
+// Render chooses how a list is written as text.
 type Render struct {
 	Excerpt bool // show the line and a caret below it
 	Limit   int  // at most so many diagnostics; 0: all
-	// More says how to see those beyond Limit: "--all shows them".
+	// More is how to see those beyond Limit: "--all shows them".
 	More string
 }
 
@@ -75,8 +75,8 @@ func writeExcerpt(b *strings.Builder, d Diagnostic) {
 	b.WriteByte('\n')
 }
 
-// printable keeps what would command a terminal, or hide or turn around the rest of a line, out of an
-// excerpt: character for character, so that the mark below stays in its place.
+// printable replaces characters that would command a terminal, or that hide or turn around the
+// rest of a line. It replaces one by one, so that the mark below stays in its place.
 func printable(line string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -114,7 +114,8 @@ func place(s Span, message string) jsonPlace {
 func (l List) WriteJSON(w io.Writer) error {
 	out := make([]jsonDiagnostic, 0, len(l))
 	for _, d := range l {
-		j := jsonDiagnostic{Code: d.Code, Severity: d.Severity.String(), jsonPlace: place(d.Span, d.Message), Hint: d.Hint}
+		j := jsonDiagnostic{Code: d.Code, Severity: d.Severity.String(),
+			jsonPlace: place(d.Span, d.Message), Hint: d.Hint}
 		for _, r := range d.Related {
 			j.Related = append(j.Related, place(r.Span, r.Message))
 		}

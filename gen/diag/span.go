@@ -3,7 +3,10 @@
 // protocol. Start from [Diagnostic].
 package diag
 
-import "fmt"
+import (
+	"fmt"
+	"path"
+)
 
 // Pos is a place in a file: line and column from 1, column in bytes.
 type Pos struct{ Line, Col int }
@@ -17,6 +20,15 @@ type Span struct {
 
 // IsZero reports whether s names no place.
 func (s Span) IsZero() bool { return s.File == "" && s.Start == Pos{} }
+
+// Place is the base name of the file and the line, so that texts do not depend on where the reader
+// stands; empty if s is zero.
+func (s Span) Place() string {
+	if s.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", path.Base(s.File), s.Start.Line)
+}
 
 // String renders the beginning of s as file:line:col, or the file alone where no line is known.
 func (s Span) String() string {

@@ -7,12 +7,11 @@ import (
 	"github.com/parley-go/parley/gen/ast"
 )
 
-// Machines writes to w what the machines of a specification depend on, free of layout,
-// quoting and comments: everything but its checks and the texts that explain
-// (doc, source), so that neither makes generated code, records or snapshots stale.
-// Where a declaration has a short and a long form, {value: 3} and 3, both give
-// the same. root is a merged tree that has passed [File]; of its imports only the
-// names are written.
+// Machines writes to w what the machines of a specification depend on, free of layout, quoting and
+// comments. It leaves out the checks and the texts that explain (doc, source), so that a change of
+// them makes no generated code, record or snapshot stale. A declaration gives the same in its
+// short and its long form, such as 3 and {value: 3}. root is a merged tree that has passed [File];
+// of its imports only the names are written.
 func Machines(w io.Writer, root *ast.Node) { writeMachines(w, root, &specShape) }
 
 func writeMachines(w io.Writer, n *ast.Node, s *shape) {

@@ -27,7 +27,8 @@ func Format(name string, text []byte) ([]byte, diag.List) {
 		p.flush(len(root.Src.Text), 0, 1)
 		out := p.bytes()
 		again, broken := Tree(name, out)
-		if p.ok && !broken.HasErrors() && same(root, again) && slices.Equal(commentTexts(p.comments), commentTexts(findComments(again))) {
+		if p.ok && !broken.HasErrors() && same(root, again) &&
+			slices.Equal(commentTexts(p.comments), commentTexts(findComments(again))) {
 			return out, nil
 		}
 	}
@@ -77,7 +78,8 @@ func findComments(root *ast.Node) []comment {
 		pos := src.Pos(i)
 		before := src.Text[i-(pos.Col-1) : i]
 		out = append(out, comment{
-			text: strings.TrimRight(string(src.Text[i:end]), " \t\r"), start: i, line: pos.Line, col: pos.Col,
+			text: strings.TrimRight(string(src.Text[i:end]), " \t\r"), start: i, line: pos.Line,
+			col: pos.Col,
 			own: len(bytes.TrimSpace(before)) == 0,
 		})
 		i = end - 1
@@ -85,7 +87,7 @@ func findComments(root *ast.Node) []comment {
 	return out
 }
 
-// gather lists the scalars that take up room, in order.
+// gather lists the scalars that are not empty, in order.
 func gather(n *ast.Node, out *[]*ast.Node) {
 	if n.Kind == ast.Scalar && n.End > n.Start {
 		*out = append(*out, n)
@@ -99,7 +101,7 @@ func gather(n *ast.Node, out *[]*ast.Node) {
 	}
 }
 
-// same reports whether two trees say the same.
+// same reports whether two trees mean the same.
 func same(a, b *ast.Node) bool {
 	if a.Kind != b.Kind || a.Text != b.Text || a.IsNull() != b.IsNull() || isBool(a) != isBool(b) ||
 		len(a.Entries) != len(b.Entries) || len(a.Items) != len(b.Items) {
@@ -170,10 +172,12 @@ func doubleQuoted(t string) string {
 
 // plainSafe reports whether a text that was quoted means the same without quotes.
 func plainSafe(t string, flow bool) bool {
-	if t == "" || t != strings.TrimSpace(t) || hasControl(t) || strings.Contains(t, ": ") || strings.Contains(t, " #") || strings.HasSuffix(t, ":") {
+	if t == "" || t != strings.TrimSpace(t) || hasControl(t) || strings.Contains(t, ": ") ||
+		strings.Contains(t, " #") || strings.HasSuffix(t, ":") {
 		return false
 	}
-	if strings.ContainsRune("-?:,[]{}#&*!|>'\"%@`", rune(t[0])) || strings.HasPrefix(t, "...") || strings.HasPrefix(t, "=") || strings.HasPrefix(t, "<<") {
+	if strings.ContainsRune("-?:,[]{}#&*!|>'\"%@`", rune(t[0])) || strings.HasPrefix(t, "...") ||
+		strings.HasPrefix(t, "=") || strings.HasPrefix(t, "<<") {
 		return false
 	}
 	if flow && strings.ContainsAny(t, ",[]{}:?") {

@@ -1,16 +1,17 @@
 package parse
 
-// Guide says what may stand at a place of a specification, for editors.
+// Guide describes for editors what may stand at a place of a specification.
 type Guide struct {
-	// What is the place's name in messages: "a branch".
+	// What names the place in messages: "a branch".
 	What string
 	// Keys are the known keys of a map here.
 	Keys []KeyGuide
-	// Open: other keys may be added; they are names that the specification gives or knows.
+	// Open is set if other keys may be added. They are names that the specification gives or
+	// knows.
 	Open bool
 	// Words are the only single values that may stand here; nil if any may.
 	Words []string
-	// List, Scalar: a list, or a single value, may stand here.
+	// List and Scalar are set if a list or a single value may stand here.
 	List, Scalar bool
 }
 
@@ -23,8 +24,8 @@ type KeyGuide struct {
 // Item is the element of a path that leads into a list.
 const Item = "[]"
 
-// Look returns what may stand at the end of a path of keys, with [Item] for each list.
-// ok is false if the path leads nowhere.
+// Look returns what may stand at the end of a path of keys, with [Item] for each list. ok is false
+// if the path leads nowhere.
 func Look(path []string) (g Guide, ok bool) {
 	s := &specShape
 	for _, k := range path {
@@ -46,7 +47,8 @@ func Look(path []string) (g Guide, ok bool) {
 		g.Words = s.scalar.words
 	}
 	for _, k := range s.keys {
-		g.Keys = append(g.Keys, KeyGuide{Name: k.name, Doc: s.doc(k.name), Map: k.s.isMap(), List: k.s.list != nil})
+		g.Keys = append(g.Keys, KeyGuide{Name: k.name, Doc: s.doc(k.name), Map: k.s.isMap(),
+			List: k.s.list != nil})
 	}
 	return g, true
 }

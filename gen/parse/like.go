@@ -5,12 +5,13 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 )
 
-// maxLike bounds how many claims the checks of one file have that say `like`.
+// maxLike bounds how many claims those checks of one file have that say `like`.
 const maxLike = 4096
 
-// Like writes out the checks of a tree that say `like: name`: it lays each over the check of that name,
-// which may be one of the file that this one extends (base, already written out, or nil). Neither tree is
-// changed. Both must have passed [File]. use, if not nil, is told each name and where it is declared.
+// Like writes out the checks of a tree that say `like: name`: it lays each one over the check of
+// that name. That check may stand in the file that this one extends, which is base, already
+// written out, or nil. Neither tree is changed; both must have passed [File]. If use is not nil,
+// it is called with each name and where it is declared.
 func Like(root, base *ast.Node, use func(at, decl diag.Span)) (*ast.Node, diag.List) {
 	own := root.Get("checks")
 	any := false
@@ -66,7 +67,8 @@ func checkNamed(root *ast.Node, name string) (ast.Entry, bool) {
 	return ast.Entry{}, false
 }
 
-// check gives a check as a whole: what others that are like it begin with. It is nil if something is wrong.
+// check returns a check in full, as others that are like it begin. It is nil if something is
+// wrong.
 func (l *likes) check(name string) *ast.Node {
 	if n, done := l.done[name]; done {
 		return n
@@ -93,7 +95,7 @@ func (l *likes) check(name string) *ast.Node {
 	if below == nil {
 		below = &ast.Node{Kind: ast.Map, Src: over.Src}
 	}
-	// What is wrong with the nulls of a check without `like` is said when the files are merged.
+	// Wrong nulls in a check without `like` are reported when the files are merged.
 	n := (&merger{c: c}).merge(below, over, &oneCheck)
 	if like != nil {
 		if l.claims += len(n.Get("claims").Keys()); l.claims > maxLike {
@@ -105,7 +107,7 @@ func (l *likes) check(name string) *ast.Node {
 	return n
 }
 
-// named finds the check that another one is like.
+// named finds the check after `like`.
 func (l *likes) named(name string, like *ast.Node) *ast.Node {
 	if n, begun := l.done[like.Text]; begun && n == nil {
 		if _, ok := checkNamed(l.own, like.Text); ok {
@@ -125,7 +127,8 @@ func (l *likes) named(name string, like *ast.Node) *ast.Node {
 	}
 	n := l.check(like.Text)
 	if _, ok := checkNamed(l.own, like.Text); n == nil && !ok {
-		l.c.Errorf("FSM085", like.Span(), "there is no check %s", diag.Quote(like.Text)).With(diag.DidYouMean(like.Text, known))
+		l.c.Errorf("FSM085", like.Span(), "there is no check %s", diag.Quote(like.Text)).
+			With(diag.DidYouMean(like.Text, known))
 	}
 	return n
 }

@@ -5,12 +5,11 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 )
 
-// Merge lays the tree of an extending file over the one it extends and returns the
-// result; neither is changed. Both must have passed [File]. Maps that the
-// language merges are merged key by key; all else is replaced; a written-out
-// null removes.
+// Merge lays the tree of an extending file over the one that it extends and returns the result.
+// Neither is changed; both must have passed [File]. Maps that the language merges are merged key
+// by key, and everything else is replaced. A null that is written out removes.
 //
-// met, if not nil, is told each key of the extending file that meets one below it.
+// If met is not nil, it is called with each key of the extending file that meets one below it.
 func Merge(base, over *ast.Node, met func(over, base *ast.Node)) (*ast.Node, diag.List) {
 	m := &merger{c: &diag.Collector{}, met: met}
 	n := m.merge(base, over, &specShape)
@@ -56,11 +55,13 @@ func (m *merger) merge(base, over *ast.Node, s *shape) *ast.Node {
 				out.Entries = append(out.Entries, e)
 				break
 			}
-			m.c.Errorf("FSM012", e.Key.Span(), "null removes, but there is no %s to remove", diag.Quote(e.Key.Text)).
+			m.c.Errorf("FSM012", e.Key.Span(), "null removes, but there is no %s to remove",
+				diag.Quote(e.Key.Text)).
 				With(diag.DidYouMean(e.Key.Text, base.Keys()))
 		case e.Value.Removes():
 			out.Entries[i].Value = nil
-		case has && sub.merge && e.Value.Kind == ast.Map && out.Entries[i].Value != nil && out.Entries[i].Value.Kind == ast.Map:
+		case has && sub.merge && e.Value.Kind == ast.Map && out.Entries[i].Value != nil &&
+			out.Entries[i].Value.Kind == ast.Map:
 			out.Entries[i] = ast.Entry{Key: e.Key, Value: m.merge(out.Entries[i].Value, e.Value, sub)}
 		default:
 			// What is new still has to lose its own nulls.

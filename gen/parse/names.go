@@ -20,8 +20,8 @@ var reservedTypes = map[string]bool{
 	"opaque": true, "text": true, "instance": true, "u8": true, "u16": true, "u32": true, "u64": true,
 }
 
-// names says which keys an open map may have: a check, and the same as a pattern for the
-// JSON Schema, with words that the pattern would let through.
+// names describes which keys an open map may have: as a check, and as a pattern for the JSON
+// Schema, with the words that the pattern would let through.
 type names struct {
 	complain func(string) string
 	pattern  string
@@ -46,8 +46,8 @@ var (
 	freeKeys     = names{freeKey, "[^ \t\r\n]", nil}
 )
 
-// goWords are names that Go has taken for itself, besides its keywords: nothing can import a
-// package main, and one called string or len would hide what every program uses.
+// goWords are names that Go uses for itself, besides its keywords. Nothing can import a package
+// main, and one called string or len would hide what every program uses.
 var goWords = func() map[string]bool {
 	words := map[string]bool{"main": true}
 	for _, n := range types.Universe.Names() {
@@ -65,7 +65,7 @@ func union(a, b map[string]bool) map[string]bool {
 	return out
 }
 
-// TypeNameComplaint says what is wrong with the name of a type, or "".
+// TypeNameComplaint returns what is wrong with the name of a type, or "".
 func TypeNameComplaint(name string) string {
 	if reservedTypes[name] {
 		return "is a type of the language and cannot be declared"
@@ -73,7 +73,7 @@ func TypeNameComplaint(name string) string {
 	return NameComplaint(name)
 }
 
-// NameComplaint says what is wrong with a name, or "".
+// NameComplaint returns what is wrong with a name, or "".
 func NameComplaint(name string) string {
 	switch {
 	case name == "":
@@ -88,8 +88,8 @@ func NameComplaint(name string) string {
 	return ""
 }
 
-// DashedNameComplaint says what is wrong with the name of a claim or check, which no
-// expression mentions, or "".
+// DashedNameComplaint returns what is wrong with the name of a claim or check, which no expression
+// mentions, or "".
 func DashedNameComplaint(name string) string {
 	switch {
 	case len(name) > maxName:
@@ -112,7 +112,7 @@ func plainName(name string, dash bool) bool {
 	return name != ""
 }
 
-// ProtocolName says what is wrong with the name of a protocol, or "".
+// ProtocolName returns what is wrong with the name of a protocol, or "".
 func ProtocolName(name string) string {
 	if NameComplaint(name) != "" || name != strings.ToLower(name) || strings.Contains(name, "_") {
 		return "a protocol's name is lower-case letters and digits; it becomes the Go package name"
@@ -123,7 +123,7 @@ func ProtocolName(name string) string {
 	return ""
 }
 
-// PackageName says what is wrong with a name for a Go package, or "".
+// PackageName returns what is wrong with a name for a Go package, or "".
 func PackageName(name string) string {
 	switch {
 	case name != strings.ToLower(name) || NameComplaint(name) != "" && !goWords[name]:

@@ -1,7 +1,7 @@
-// Package parse turns the text of a specification into a tree with exact
-// places, refuses what is not YAML of the plain kind that specifications need, and
-// checks that each key stands where it may. It does not know what names mean. It
-// is the only importer of YAML. Start from [File].
+// Package parse turns the text of a specification into a tree in which each byte knows its place.
+// It refuses YAML beyond the plain kind that specifications need, and checks that each key stands
+// where it may. It does not know what names mean. It is the only importer of YAML. Start from
+// [File].
 package parse
 
 import (
@@ -23,8 +23,8 @@ const (
 	MaxDepth = 64
 )
 
-// File parses one file; name is how the user named it. The tree is nil if the
-// file is not YAML at all; with other errors it is there, but must not be used.
+// File parses one file; name is how the user named it. The tree is nil if the file is not YAML at
+// all. With other errors there is a tree, but it must not be used.
 func File(name string, data []byte) (*ast.Node, diag.List) {
 	src := ast.NewSource(name, data)
 	c := &diag.Collector{}
@@ -35,15 +35,16 @@ func File(name string, data []byte) (*ast.Node, diag.List) {
 	switch {
 	case root == nil || !onlyTwice(c):
 	case root.Kind != ast.Map:
-		c.Errorf("FSM008", root.Span(), "a specification is a map, not %s", root.Kind).With("it starts with `protocol: name`")
+		c.Errorf("FSM008", root.Span(), "a specification is a map, not %s", root.Kind).
+			With("it starts with `protocol: name`")
 	default:
 		checkShape(root, &specShape, c)
 	}
 	return root, c.List()
 }
 
-// onlyTwice reports whether nothing is wrong but keys that are there twice; then
-// the rest of the tree can still be looked at.
+// onlyTwice reports whether all that is wrong is keys that stand twice. The rest of the tree can
+// still be looked at then.
 func onlyTwice(c *diag.Collector) bool {
 	for _, d := range c.List() {
 		if d.Code != "FSM006" {
@@ -64,10 +65,10 @@ func Tree(name string, data []byte) (*ast.Node, diag.List) {
 	return root, c.List()
 }
 
-// byteOrderMark says how to be rid of one: it cannot be seen.
+// byteOrderMark is the remedy for one, which cannot be seen.
 const byteOrderMark = `it is invisible; save the file as UTF-8 without one, or: sed -i '1s/^\xEF\xBB\xBF//' FILE`
 
-// checkText refuses what would make lines and columns doubtful.
+// checkText reports what would make lines and columns doubtful.
 func checkText(src *ast.Source, c *diag.Collector) bool {
 	if len(src.Text) > MaxBytes {
 		c.Errorf("FSM002", diag.Span{File: src.Name}, "the file has more than %d MB", MaxBytes>>20).
@@ -98,8 +99,8 @@ func checkText(src *ast.Source, c *diag.Collector) bool {
 	return true
 }
 
-// depthLimit is a plugin of the YAML library that stops deep nesting while it
-// is read. Aliases never get as far as being expanded.
+// depthLimit is a plugin of the YAML library that stops deep nesting while it is read. Aliases are
+// not expanded that early.
 type depthLimit struct{}
 
 var errDepth = errors.New("nested too deeply")
@@ -115,7 +116,8 @@ func (depthLimit) CheckAlias(int, int) error { return nil }
 
 func tree(src *ast.Source, c *diag.Collector) *ast.Node {
 	if saysNothing(src.Text) {
-		c.Errorf("FSM003", src.Span(0, 0), "the file is empty").With("a specification starts with `protocol: name`")
+		c.Errorf("FSM003", src.Span(0, 0), "the file is empty").
+			With("a specification starts with `protocol: name`")
 		return nil
 	}
 	doc, err := load(src.Text)
@@ -124,7 +126,8 @@ func tree(src *ast.Source, c *diag.Collector) *ast.Node {
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		c.Errorf("FSM003", src.Span(0, 0), "the file says nothing").With("a specification starts with `protocol: name`")
+		c.Errorf("FSM003", src.Span(0, 0), "the file says nothing").
+			With("a specification starts with `protocol: name`")
 		return nil
 	}
 	b := &builder{src: src, c: c}
@@ -141,7 +144,7 @@ func saysNothing(text []byte) bool {
 	return true
 }
 
-// load calls the library; its panics on strange input become errors.
+// load calls the library and turns its panics on strange input into errors.
 func load(text []byte) (doc yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -152,8 +155,8 @@ func load(text []byte) (doc yaml.Node, err error) {
 	return doc, err
 }
 
-// reportYAML reports why the library stopped. It returns the line to blame and whether the mistake is one of
-// this line alone.
+// reportYAML reports why the library stopped. It returns the line to blame, and whether the
+// mistake is in this line alone.
 func reportYAML(src *ast.Source, err error, c *diag.Collector) (line int, alone bool) {
 	what := complained(src, err)
 	at, text := what.at, what.text
@@ -197,7 +200,8 @@ func complained(src *ast.Source, err error) complaint {
 	} else if !errors.As(err, &one) {
 		return complaint{text: strings.TrimPrefix(err.Error(), "yaml: "), from: -1}
 	}
-	out := complaint{text: strings.TrimPrefix(one.Message, "yaml: "), reading: one.ContextMsg, at: src.Offset(one.Mark.Line, one.Mark.Column), from: -1}
+	out := complaint{text: strings.TrimPrefix(one.Message, "yaml: "), reading: one.ContextMsg,
+		at: src.Offset(one.Mark.Line, one.Mark.Column), from: -1}
 	if one.ContextMsg != "" && one.ContextMark.Line > 0 {
 		out.from = src.Offset(one.ContextMark.Line, one.ContextMark.Column)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/parley-go/parley/gen/ast"
 )
 
-// walker finds the place of each byte of a scalar's decoded text, by following
-// text and source side by side. It relies on the library having decoded
-// correctly and gives up where the two do not agree.
+// walker finds the place of each byte of a scalar's decoded text by following text and source side
+// by side. It relies on the library to have decoded correctly, and gives up where the two do not
+// agree.
 type walker struct {
 	src    []byte
 	text   string
@@ -114,7 +114,8 @@ func (w *walker) flowing(q byte) bool {
 	return w.done == len(w.text)
 }
 
-// fold follows a run of blanks: as it is within a line, a space or newlines over line ends.
+// fold follows a run of blanks: within a line they stay, over line ends they become a space or
+// newlines.
 func (w *walker) fold() bool {
 	start, breaks := w.at, 0
 	for w.at < len(w.src) && isBlank(w.src[w.at]) {
@@ -228,7 +229,8 @@ func (w *walker) lines(indent int) bool {
 	return w.done == len(w.text)
 }
 
-// lineEnd follows the end of a line at offset at, which the text shows at place: one newline or space, or nothing where a fold ate it.
+// lineEnd follows the end of a line at offset at. In the text it is one newline or space at place,
+// or nothing if folding removed it.
 func (w *walker) lineEnd(at, place int) {
 	if w.done == len(w.text) {
 		return

@@ -6,8 +6,7 @@ import (
 	"github.com/parley-go/parley/gen/ast"
 )
 
-// printer writes a tree line by line. Comments are written when the walk has come to what
-// follows them.
+// printer writes a tree line by line. It writes a comment when it has come to what follows it.
 type printer struct {
 	src      *ast.Source
 	comments []comment
@@ -16,7 +15,7 @@ type printer struct {
 	cur      strings.Builder
 	open     bool // cur holds a line
 	item     bool // cur ends with a dash whose item follows
-	// last is the source line on which what was written last ends.
+	// last is the source line on which the latest output ends.
 	last int
 	// cols relates source columns of the open blocks to indentations.
 	cols []block
@@ -86,7 +85,8 @@ func (p *printer) flush(before, indent, col int) {
 			p.blank()
 		}
 		p.end()
-		p.lines = append(p.lines, outLine{text: strings.Repeat(" ", p.indentOf(c.col, indent, col)) + c.text})
+		p.lines = append(p.lines, outLine{text: strings.Repeat(" ",
+			p.indentOf(c.col, indent, col)) + c.text})
 		p.last = c.line
 	}
 	line := p.src.Pos(before).Line
@@ -104,8 +104,8 @@ func (p *printer) gap(line int) bool {
 	return p.last > 0 && line > p.last+1 && strings.TrimSpace(p.src.Line(line-1)) == ""
 }
 
-// indentOf places a comment: with what follows, or, if it stands deeper, with
-// the block before that it lines up with.
+// indentOf returns the indentation of a comment: that of what follows, or, if the comment stands
+// deeper, that of the block before with which it lines up.
 func (p *printer) indentOf(at, indent, col int) int {
 	if at <= col {
 		return indent
@@ -337,7 +337,8 @@ func (p *printer) blockScalar(n *ast.Node, indent int) {
 			p.lines = append(p.lines, outLine{verbatim: true})
 			continue
 		}
-		p.lines = append(p.lines, outLine{text: strings.Repeat(" ", indent) + line[min(first, len(line)):], verbatim: true})
+		p.lines = append(p.lines, outLine{text: strings.Repeat(" ",
+			indent) + line[min(first, len(line)):], verbatim: true})
 	}
 }
 

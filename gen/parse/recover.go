@@ -9,11 +9,12 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 )
 
-// maxSyntax is how many mistakes in the YAML of one file are reported.
+// maxSyntax bounds how many mistakes in the YAML of one file are reported.
 const maxSyntax = 10
 
-// reportAll reports why the library stopped, and what it finds behind that: as long as a mistake is one of its
-// line alone, the line and what belongs to it are taken out and the rest is read.
+// reportAll reports why the library stopped, and what else it finds further down. As long as a
+// mistake is in one line alone, that line and what belongs to it are taken out and the rest is
+// read.
 func reportAll(src *ast.Source, err error, c *diag.Collector) {
 	text := slices.Clone(src.Text)
 	for last := 0; err != nil; {
@@ -35,8 +36,8 @@ func reportAll(src *ast.Source, err error, c *diag.Collector) {
 	}
 }
 
-// takeOut blanks a line, the lines that are indented deeper, and closing brackets in line with it. It returns the last
-// line that it blanked. What is left keeps its place.
+// takeOut blanks a line, the lines that are indented deeper, and closing brackets in line with it.
+// It returns the last line that it blanked. The rest keeps its place.
 func takeOut(src *ast.Source, text []byte, line int) int {
 	depth := indentOf(src.Line(line))
 	count := bytes.Count(text, []byte("\n")) + 1

@@ -8,8 +8,8 @@ import (
 	"github.com/parley-go/parley/gen/ast"
 )
 
-// scalar says which single values may stand at a place: a check, and the same as data for the
-// JSON Schema and for completion.
+// scalar describes which single values may stand at a place: as a check, and as data for the JSON
+// Schema and for completion.
 type scalar struct {
 	complain func(*ast.Node) string
 	words    []string        // the only values, if any
@@ -21,9 +21,13 @@ type scalar struct {
 var (
 	anyScalar = &scalar{complain: func(*ast.Node) string { return "" }}
 
-	nameScalar = &scalar{complain: func(n *ast.Node) string { return NameComplaint(n.Text) }, pattern: namePattern}
+	nameScalar = &scalar{complain: func(n *ast.Node) string {
+		return NameComplaint(n.Text)
+	}, pattern: namePattern}
 
-	protocolName = &scalar{complain: func(n *ast.Node) string { return ProtocolName(n.Text) }, pattern: "^[a-z][a-z0-9]{0,63}$", but: goWords}
+	protocolName = &scalar{complain: func(n *ast.Node) string {
+		return ProtocolName(n.Text)
+	}, pattern: "^[a-z][a-z0-9]{0,63}$", but: goWords}
 
 	boolScalar = &scalar{complain: isBool, words: []string{"true", "false"}, boolean: true}
 
@@ -32,7 +36,7 @@ var (
 
 func oneOf(words ...string) *scalar { return fixed("must be "+strings.Join(words, " or "), words...) }
 
-// fixed accepts words; else the complaint is what is said.
+// fixed accepts the words of a list, and gives the complaint for all others.
 func fixed(complaint string, words ...string) *scalar {
 	return &scalar{words: words, complain: func(n *ast.Node) string {
 		if slices.Contains(words, n.Text) {

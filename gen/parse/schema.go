@@ -12,9 +12,9 @@ import (
 // SchemaURL is where the shipped schema can be read by editors.
 const SchemaURL = "https://raw.githubusercontent.com/parley-go/parley/main/docs/parley.schema.json"
 
-// Schema returns the JSON Schema (draft 7) of specifications, made from the same tables
-// that the parser checks keys with. What it refuses the parser refuses; what names and
-// expressions mean is beyond it.
+// Schema returns the JSON Schema (draft 7) of specifications. It is made from the tables with
+// which the parser checks keys. The parser refuses everything that the schema refuses; what names
+// and expressions mean is beyond a schema.
 func Schema() []byte {
 	g := &schemaWriter{names: map[*shape]string{}, defs: map[string]any{}}
 	root := g.object(&specShape)
@@ -40,7 +40,7 @@ type schemaWriter struct {
 
 type object = map[string]any
 
-// of returns the schema of a place: a reference where the shape has an inside.
+// of returns the schema of a place. It is a reference if the shape has an inside.
 func (g *schemaWriter) of(s *shape) object {
 	if !s.isMap() && s.list == nil {
 		return g.forms(s)
@@ -139,7 +139,8 @@ func (f *scalar) schema() object {
 		}
 		return object{"enum": words}
 	case len(f.but) > 0:
-		return object{"type": "string", "pattern": f.pattern, "not": object{"enum": slices.Sorted(maps.Keys(f.but))}}
+		return object{"type": "string", "pattern": f.pattern,
+			"not": object{"enum": slices.Sorted(maps.Keys(f.but))}}
 	case f.pattern != "":
 		return object{"type": "string", "pattern": f.pattern}
 	}

@@ -103,8 +103,10 @@ func TestSchemaRefuses(t *testing.T) {
 		"protocol: demo\nchecks: {c: {claims: {x: {alwyas: true}}}}",
 		"protocol: demo\nchecks: {c: {claims: {x: {fair: quite}}}}",
 		"protocol: demo\nchecks: {c: {environment: {go: true}}}",
-		state("final: maybe"), state("GO: igonre"), state("GO: {sned: X}"), state("GO: {each: {a: b, c: d}}"),
-		state("GO: [{goto: idle}, stop]"), state("entry: {send: X}"), state("a.b.c: ignore"), state("in: ignore"),
+		state("final: maybe"), state("GO: igonre"), state("GO: {sned: X}"),
+		state("GO: {each: {a: b, c: d}}"),
+		state("GO: [{goto: idle}, stop]"), state("entry: {send: X}"), state("a.b.c: ignore"),
+		state("in: ignore"),
 	} {
 		_, found := File("x.yaml", []byte(text))
 		if !found.HasErrors() && text != "messages: {}" {
@@ -131,12 +133,14 @@ func TestNamePatterns(t *testing.T) {
 				continue // words of the language behind a dot are beyond the pattern
 			}
 			if accepts != (f.complain(name) == "") {
-				rt.Errorf("form %d: %q: the schema accepts: %v, the parser says %q", i, name, accepts, f.complain(name))
+				rt.Errorf("form %d: %q: the schema accepts: %v, the parser says %q", i, name,
+					accepts, f.complain(name))
 			}
 		}
 		n := &ast.Node{Text: name}
 		for _, f := range []*scalar{nameScalar, protocolName} {
-			if ok := regexp.MustCompile(f.pattern).MatchString(name) && !reserved[name] && !f.but[name]; ok != (f.complain(n) == "") {
+			if ok := regexp.MustCompile(f.pattern).
+				MatchString(name) && !reserved[name] && !f.but[name]; ok != (f.complain(n) == "") {
 				rt.Errorf("%q matches %s: %v, the parser says %q", name, f.pattern, ok, f.complain(n))
 			}
 		}
@@ -226,7 +230,9 @@ func (v *validator) keyword(s object, key string, arg, x any) string {
 	case "not":
 		bad = v.check(arg.(object), x, "") == ""
 	case "anyOf":
-		bad = !slices.ContainsFunc(arg.([]any), func(a any) bool { return v.check(a.(object), x, "") == "" })
+		bad = !slices.ContainsFunc(arg.([]any), func(a any) bool {
+			return v.check(a.(object), x, "") == ""
+		})
 	case "minProperties":
 		bad = isMap && len(m) < int(arg.(float64))
 	case "maxProperties":

@@ -7,8 +7,8 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 )
 
-// shape says what may stand at a place of a specification. A node is checked against the
-// form it has: a scalar, a list or a map.
+// shape describes what may stand at a place of a specification: a scalar, a list, a map, or
+// several of them. A node is checked against the one that it is.
 type shape struct {
 	what   string // for messages: "a message"
 	null   bool   // may be empty
@@ -16,13 +16,15 @@ type shape struct {
 	list   *shape
 	keys   []key  // known keys of a map
 	open   *shape // what other keys lead to; nil: there are no others
-	// name says what open keys look like; the zero value means plain names.
+	// name describes the open keys; the zero value means plain names.
 	name names
-	// oneOnly is for maps that have exactly one entry.
+	// oneOnly is set for maps that have exactly one entry.
 	oneOnly bool
-	// listHint is the remedy where somebody wrote a list, textHint where a single TEXT instead of a map.
+	// listHint is the remedy where somebody wrote a list, and textHint where somebody wrote a
+	// single TEXT, instead of a map.
 	listHint, textHint string
-	merge              bool // an extending file's map is merged into this one key by key
+	hint               string // the remedy where nothing but null may stand
+	merge              bool   // an extending file's map is merged into this one key by key
 }
 
 type key struct {
@@ -38,7 +40,7 @@ func checkShape(n *ast.Node, s *shape, c *diag.Collector) {
 	switch {
 	case s == nil:
 	case n.IsNull():
-		// In an extending file null removes; the merge tells whether that is right.
+		// In an extending file null removes. Whether that is right shows when the files are merged.
 		if !s.null && !n.Removes() {
 			c.Errorf("FSM008", n.Span(), "%s is missing here", s.what)
 		}
@@ -52,8 +54,11 @@ func checkShape(n *ast.Node, s *shape, c *diag.Collector) {
 		}
 	case n.Kind == ast.Map && s.isMap():
 		checkMap(n, s, c)
+	case s.forms() == "":
+		c.Errorf("FSM008", n.Span(), "%s has no value", s.what).With(s.hint)
 	default:
-		c.Errorf("FSM008", n.Span(), "%s: %s is needed here, not %s", s.what, s.forms(), n.Kind).With(s.remedy(n))
+		c.Errorf("FSM008", n.Span(), "%s: %s is needed here, not %s", s.what, s.forms(), n.Kind).
+			With(s.remedy(n))
 	}
 }
 
@@ -71,7 +76,7 @@ func (s *shape) forms() string {
 	return strings.Join(f, " or ")
 }
 
-// remedy tells how something of the wrong form could have been meant.
+// remedy returns how something of the wrong form could have been meant.
 func (s *shape) remedy(n *ast.Node) string {
 	switch {
 	case n.Kind == ast.Scalar && n.Style == ast.Plain && s.isMap():
@@ -109,17 +114,19 @@ func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
 		case i > 0 && commaHint(n, i) != "" && commaHint(n, i-1) != "":
 			// more of the text that the entry before began
 		case complaint != "":
-			c.Errorf("FSM010", e.Key.Span(), "%s: %s", diag.Quote(e.Key.Text), complaint).With(gluedHint(e.Key.Text)).With(commaHint(n, i))
+			c.Errorf("FSM010", e.Key.Span(), "%s: %s", diag.Quote(e.Key.Text), complaint).
+				With(gluedHint(e.Key.Text)).With(commaHint(n, i))
 		case commaHint(n, i) != "" && !s.open.null:
-			c.Errorf("FSM008", e.Key.Span(), "%s is missing behind %s", s.open.what, diag.Quote(e.Key.Text)).With(commaHint(n, i))
+			c.Errorf("FSM008", e.Key.Span(), "%s is missing behind %s", s.open.what,
+				diag.Quote(e.Key.Text)).With(commaHint(n, i))
 		default:
 			checkShape(e.Value, s.open, c)
 		}
 	}
 }
 
-// commaHint tells what to do if entry i of a map in braces is the rest of a text that has a
-// comma and no quotes: {doc: first, second} has a key `second`. It returns "" if it is not.
+// commaHint returns what to do if entry i of a map in braces is the rest of a text with a comma
+// and no quotes: {doc: first, second} has a key `second`. It returns "" if it is not.
 func commaHint(n *ast.Node, i int) string {
 	bare := func(v *ast.Node) bool { return v.Kind == ast.Scalar && v.Start == v.End }
 	if !n.Flow || !bare(n.Entries[i].Value) {
@@ -193,7 +200,7 @@ func unknownKey(n *ast.Node, i int, s *shape, c *diag.Collector) {
 	d.With("its keys are " + strings.Join(s.keyNames(), ", "))
 }
 
-// keyPlaces tells in which shapes a key would be right.
+// keyPlaces returns the shapes in which a key would be right.
 func keyPlaces(name string) string {
 	var found []string
 	seen := map[*shape]bool{}

@@ -11,28 +11,30 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 )
 
-// complaint is what the YAML library says about a text: at which byte, reading what, and where
-// that begins (-1: it does not say).
+// complaint is what the YAML library complains about: at which byte, what it was reading, and
+// where that begins, or -1 if it does not say.
 type complaint struct {
 	text, reading string
 	at, from      int
 }
 
-// slip is a mistake that people make, told in their words.
+// slip is a mistake that people make, in their words.
 type slip struct {
 	at, end       int
 	message, hint string
 }
 
-// findSlip looks for the mistake behind a complaint; the library sees its consequences, often some lines
-// below. alone: what is wrong is one line, not how lines belong together. nil if it is none of the usual ones.
+// findSlip looks for the mistake behind a complaint, of which the library sees the consequences,
+// often some lines below. alone is set if one line is wrong, and not how lines belong together.
+// findSlip returns nil if it is none of the usual mistakes.
 func findSlip(src *ast.Source, c complaint) (found *slip, alone bool) {
 	line := src.Pos(c.at).Line
 	for _, f := range []struct {
 		find  func(*ast.Source, complaint, int) *slip
 		alone bool
 	}{
-		{tabSlip, false}, {quoteSlip, true}, {colonSlip, true}, {keySlip, true}, {braceSlip, true}, {indentSlip, false}, {letterSlip, true},
+		{tabSlip, false}, {quoteSlip, true}, {colonSlip, true}, {keySlip, true}, {braceSlip, true},
+		{indentSlip, false}, {letterSlip, true},
 	} {
 		if s := f.find(src, c, line); s != nil {
 			return s, f.alone
@@ -41,7 +43,8 @@ func findSlip(src *ast.Source, c complaint) (found *slip, alone bool) {
 	return nil, false
 }
 
-// lineStart is the offset of the first byte of a line, indentOf the number of blanks it begins with.
+// lineStart returns the offset of the first byte of a line. indentOf returns the number of blanks
+// with which it begins.
 func lineStart(src *ast.Source, line int) int { return src.Offset(line, 1) }
 
 func indentOf(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
@@ -52,7 +55,7 @@ func says(text string) bool {
 	return text != "" && text[0] != '#'
 }
 
-// before is the last line before n that says something, 0 if there is none.
+// before returns the last line before n that is neither blank nor a comment, or 0.
 func before(src *ast.Source, n int) int {
 	for n--; n > 0 && !says(src.Line(n)); n-- {
 	}
@@ -67,7 +70,8 @@ func tabSlip(src *ast.Source, c complaint, line int) *slip {
 		return nil
 	}
 	at := lineStart(src, line) + i
-	return &slip{at, at + 1, "a tab; indent with spaces", "YAML takes no tabs at the beginning of a line; two spaces for each level are usual"}
+	return &slip{at, at + 1, "a tab; indent with spaces",
+		"YAML takes no tabs at the beginning of a line; two spaces for each level are usual"}
 }
 
 // quoteSlip finds a quote that is not closed where it was meant to be.
@@ -75,7 +79,7 @@ func quoteSlip(src *ast.Source, c complaint, line int) *slip {
 	at := -1
 	if strings.Contains(c.reading, "quoted scalar") {
 		at = c.from
-		// An earlier text without its closing quote takes the next opening one for it, and so on.
+		// An earlier text without its closing quote ends at the next opening one, and so on.
 		if c.from >= 0 && c.from < len(src.Text) {
 			if q := spanningQuote(src.Text[:c.from], src.Pos(c.from).Line); q >= 0 {
 				at = q
@@ -88,9 +92,11 @@ func quoteSlip(src *ast.Source, c complaint, line int) *slip {
 		return nil
 	}
 	if c.text == "found unknown escape character" {
-		return &slip{c.at, c.at, "a backslash in double quotes begins an escape, and this is none", `write \\ for a backslash, or put the text into single quotes`}
+		return &slip{c.at, c.at, "a backslash in double quotes begins an escape, and this is none",
+			`write \\ for a backslash, or put the text into single quotes`}
 	}
-	return &slip{at, at + 1, fmt.Sprintf("the closing quote %c of this text is missing", src.Text[at]), ""}
+	return &slip{at, at + 1, fmt.Sprintf("the closing quote %c of this text is missing",
+		src.Text[at]), ""}
 }
 
 // spanningQuote returns the offset of a quote in an earlier line whose text ends in the given line,
@@ -134,7 +140,8 @@ var glued = regexp.MustCompile(`^\s*(?:- )*([A-Za-z_]\w*):[^\s:/]`)
 // pair is a key with its value on the same line.
 var pair = regexp.MustCompile(`^\s*(?:- )*"?([\w.-]+)"?:\s+(\S.*)$`)
 
-// colonSlip finds a second `: ` in a line, a missing space behind a colon, and a value that goes on deeper.
+// colonSlip finds a second `: ` in a line, a missing space behind a colon, and a value that goes on
+// deeper.
 func colonSlip(src *ast.Source, c complaint, line int) *slip {
 	here := src.Line(line)
 	col := src.Pos(c.at).Col - 1
@@ -163,7 +170,8 @@ func colonSlip(src *ast.Source, c complaint, line int) *slip {
 	return nil
 }
 
-// quoteHint is the remedy for a value with a colon: the key whose colon stands at i, with the value in quotes.
+// quoteHint returns the remedy for a value with a colon: the key whose colon stands at i, with the
+// value in quotes.
 func quoteHint(here string, i int, inBraces bool) string {
 	key := strings.TrimLeft(here[:i], " -")
 	key = key[strings.LastIndexAny(key, "{[, ")+1:]
@@ -182,8 +190,8 @@ func quoteHint(here string, i int, inBraces bool) string {
 	return "write `" + key + ": " + quote + value + quote + "`"
 }
 
-// valueEnd is where a value inside braces ends that should have been quoted: at the comma or the closing
-// brace that belong to the braces around it, not to brackets of its own.
+// valueEnd returns where a value inside braces ends that should have been quoted: at the comma or
+// closing brace of the braces around it, not of brackets inside it.
 func valueEnd(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -205,10 +213,11 @@ func valueEnd(text string) int {
 
 func missingColon(src *ast.Source, line int) *slip {
 	at := lineStart(src, line) + indentOf(src.Line(line))
-	return &slip{at, at + len(strings.TrimSpace(src.Line(line))), "a colon is missing: a line here is `key: value`", ""}
+	return &slip{at, at + len(strings.TrimSpace(src.Line(line))),
+		"a colon is missing: a line here is `key: value`", ""}
 }
 
-// gluedHint is the remedy where doc:Two is taken for a text or a key.
+// gluedHint returns the remedy where doc:Two is taken for a text or a key.
 func gluedHint(text string) string {
 	m := glued.FindStringSubmatch(text)
 	if m == nil {
@@ -262,7 +271,8 @@ func braceSlip(src *ast.Source, c complaint, line int) *slip {
 	}
 	switch {
 	case first && src.Pos(c.from).Line < line:
-		return &slip{c.from, c.from + 1, fmt.Sprintf("the closing %s of this %c is missing", diag.Quote(closing), open), ""}
+		return &slip{c.from, c.from + 1, fmt.Sprintf("the closing %s of this %c is missing",
+			diag.Quote(closing), open), ""}
 	case c.at < len(src.Text) && (src.Text[c.at] == ']' || src.Text[c.at] == '}'):
 		return &slip{c.at, c.at + 1, fmt.Sprintf("%s is needed here, which closes the %c of column %d", diag.Quote(closing), open, src.Pos(c.from).Col), ""}
 	}
@@ -276,17 +286,21 @@ func indentSlip(src *ast.Source, c complaint, line int) *slip {
 	if col != indentOf(here) {
 		front := strings.TrimRight(here[:min(col, len(here))], " ")
 		if strings.Contains(c.text, "expected key") && (strings.HasSuffix(front, `"`) || strings.HasSuffix(front, "'")) {
-			return &slip{c.at, c.at + len(here) - col, "nothing may stand behind the closing quote", "put the whole text into quotes; inside double quotes a quote is written \\\""}
+			return &slip{c.at, c.at + len(here) - col, "nothing may stand behind the closing quote",
+				"put the whole text into quotes; inside double quotes a quote is written \\\""}
 		}
 		return nil
 	}
 	switch {
 	case strings.Contains(c.text, "expected '-' indicator"):
-		return &slip{c.at, c.at + len(here) - indentOf(here), "this stands in line with the dashes of a list, but has none", "begin it with `- `, or indent it as what it belongs to"}
+		return &slip{c.at, c.at + len(here) - indentOf(here),
+			"this stands in line with the dashes of a list, but has none",
+			"begin it with `- `, or indent it as what it belongs to"}
 	case !strings.Contains(c.text, "expected key"):
 		return nil
 	case strings.HasPrefix(here[indentOf(here):], "- "):
-		return &slip{c.at, c.at + 1, "an item of a list among the keys of a map", "a list stands below its key, indented deeper"}
+		return &slip{c.at, c.at + 1, "an item of a list among the keys of a map",
+			"a list stands below its key, indented deeper"}
 	}
 	var fits []int
 	for n, least := before(src, line), 1<<30; n > 0 && least > 0; n = before(src, n) {
@@ -303,10 +317,11 @@ func indentSlip(src *ast.Source, c complaint, line int) *slip {
 	return &slip{c.at, c.at, fmt.Sprintf("a line indented by %d spaces fits none of the lines above, which are indented by %s", indentOf(here), strings.Join(words, ", ")), "keys of one map stand exactly below each other"}
 }
 
-// letterSlip finds texts that begin with what YAML keeps for itself.
+// letterSlip finds texts that begin with a character that YAML keeps for itself.
 func letterSlip(src *ast.Source, c complaint, _ int) *slip {
 	if strings.Contains(c.text, "sequence entries are not allowed") {
-		return &slip{c.at, c.at + 1, "an item of a list cannot begin here", "put it on a line of its own below its key, or quote the text"}
+		return &slip{c.at, c.at + 1, "an item of a list cannot begin here",
+			"put it on a line of its own below its key, or quote the text"}
 	}
 	if !strings.Contains(c.text, "cannot start any token") || c.at >= len(src.Text) {
 		return nil

@@ -10,33 +10,50 @@ import (
 func TestSlips(t *testing.T) {
 	tests := []struct{ name, text, want, hint string }{
 		{"tab", "protocol: p\nroles:\n\tpeer:\n", "3:1: a tab; indent with spaces", "two spaces"},
-		{"tab behind spaces", "protocol: p\nroles:\n  \tpeer: {}\n", "3:3: a tab; indent with spaces", ""},
-		{"second colon", "protocol: p\ndoc: Two: bidders\n", "2:9: quote the text: a colon followed by a space starts a value", "write `doc: \"Two: bidders\"`"},
-		{"second colon in braces", "messages:\n  A: {doc: Two: bidders}\n", "2:15: quote the text: a colon", "write `doc: \"Two: bidders\"`"},
+		{"tab behind spaces", "protocol: p\nroles:\n  \tpeer: {}\n",
+			"3:3: a tab; indent with spaces", ""},
+		{"second colon", "protocol: p\ndoc: Two: bidders\n",
+			"2:9: quote the text: a colon followed by a space starts a value",
+			"write `doc: \"Two: bidders\"`"},
+		{"second colon in braces", "messages:\n  A: {doc: Two: bidders}\n",
+			"2:15: quote the text: a colon", "write `doc: \"Two: bidders\"`"},
 		{"colon before another key", "claims:\n  full: {sometimes: h.playing && some(x in g: x.out), why: somebody is refused}\n", "2:45: quote the text: a colon", "write `sometimes: \"h.playing && some(x in g: x.out)\"`"},
 		{"colon before a quoted value", "claims:\n  c: {always: all(i in 0..1: true), why: \"x: y\"}\n", "2:28: quote the text: a colon", "write `always: \"all(i in 0..1: true)\"`"},
 		{"colon behind commas in brackets", "c: {always: a, when: x && some(i in s: max(i, f[i, x]) in [1, {2, 3}]), why: no}\n", "1:38: quote the text: a colon", "write `when: \"x && some(i in s: max(i, f[i, x]) in [1, {2, 3}])\"`"},
-		{"colon in brackets", "a: [x: all(i in s: i), b]\n", "1:18: quote the text: a colon", "write `x: \"all(i in s: i)\"`"},
-		{"colon and quotes", "doc: say \"a\": it's\n", "1:13: quote the text: a colon", "write `doc: 'say \"a\": it''s'`"},
+		{"colon in brackets", "a: [x: all(i in s: i), b]\n", "1:18: quote the text: a colon",
+			"write `x: \"all(i in s: i)\"`"},
+		{"colon and quotes", "doc: say \"a\": it's\n", "1:13: quote the text: a colon",
+			"write `doc: 'say \"a\": it''s'`"},
 		{"no space", "protocol: p\ndoc:Two\nroles: {}\n", "2:1: a space is missing after `doc:`", ""},
-		{"no space at first", "roles:\n  peer:\n    doc:Two\n    initial: a\n", "3:5: a space is missing after `doc:`", ""},
-		{"no space and nothing else", "roles:\n  peer:\n    doc:Two\n", "3:5: a role: a map is needed here", "a space is missing after `doc:`"},
-		{"no space in braces", "messages: {A: {doc:Two}}\n", "1:16: a message has no key `doc:Two`", "a space is missing after `doc:`"},
+		{"no space at first", "roles:\n  peer:\n    doc:Two\n    initial: a\n",
+			"3:5: a space is missing after `doc:`", ""},
+		{"no space and nothing else", "roles:\n  peer:\n    doc:Two\n",
+			"3:5: a role: a map is needed here", "a space is missing after `doc:`"},
+		{"no space in braces", "messages: {A: {doc:Two}}\n", "1:16: a message has no key `doc:Two`",
+			"a space is missing after `doc:`"},
 		{"no colon", "roles:\n  peer\n  initial: x\n", "2:3: a colon is missing", ""},
-		{"indented between", "roles:\n  peer:\n    initial: a\n   states: {}\n", "4:4: a line indented by 3 spaces fits none of the lines above, which are indented by 0, 2, 4", "exactly below"},
-		{"indented below a value", "roles:\n  peer:\n    initial: a\n      states:\n", "4:7: this line is indented deeper than line 3, whose key `initial` has a value already", "4 spaces, like line 3"},
+		{"indented between", "roles:\n  peer:\n    initial: a\n   states: {}\n",
+			"4:4: a line indented by 3 spaces fits none of the lines above, which are indented by 0, 2, 4", "exactly below"},
+		{"indented below a value", "roles:\n  peer:\n    initial: a\n      states:\n",
+			"4:7: this line is indented deeper than line 3, whose key `initial` has a value already", "4 spaces, like line 3"},
 		{"comments only", "# nothing\n\n  # here\n", "1:1: the file is empty", "protocol: name"},
-		{"open quote at the end", "protocol: p\ndoc: \"Two\nroles: {}\n", "2:6: the closing quote \" of this text is missing", ""},
+		{"open quote at the end", "protocol: p\ndoc: \"Two\nroles: {}\n",
+			"2:6: the closing quote \" of this text is missing", ""},
 		{"open quote closed by the next", "protocol: p\ndoc: \"Two\nroles:\n  peer:\n    doc: \"x\"\n", "2:6: the closing quote \" of this text is missing", ""},
-		{"open single quote", "protocol: p\ndoc: 'Two\n", "2:6: the closing quote ' of this text is missing", ""},
-		{"behind a quote", "doc: \"a\" b\n", "1:10: nothing may stand behind the closing quote", "whole text"},
+		{"open single quote", "protocol: p\ndoc: 'Two\n",
+			"2:6: the closing quote ' of this text is missing", ""},
+		{"behind a quote", "doc: \"a\" b\n", "1:10: nothing may stand behind the closing quote",
+			"whole text"},
 		{"escape", "doc: \"a\\qb\"\n", "1:8: a backslash in double quotes", `\\`},
-		{"open brace", "messages: {A: {doc: x}\nroles: {}\n", "1:11: the closing `}` of this { is missing", ""},
+		{"open brace", "messages: {A: {doc: x}\nroles: {}\n",
+			"1:11: the closing `}` of this { is missing", ""},
 		{"wrong bracket", "doc: [a}\n", "1:8: `]` is needed here, which closes the [ of column 6", ""},
 		{"unquoted braces", "messages: {A: {send: B{x}}}\n", "1:23: not YAML", "must be quoted"},
 		{"kept letter", "doc: @x\n", "1:6: a text that begins with `@` must be quoted", ""},
-		{"dash among keys", "roles:\n  peer:\n    initial: a\n    - b\n", "4:5: an item of a list among the keys of a map", ""},
-		{"key among dashes", "roles:\n  - peer\n  x: 1\n", "3:3: this stands in line with the dashes of a list", "begin it with `- `"},
+		{"dash among keys", "roles:\n  peer:\n    initial: a\n    - b\n",
+			"4:5: an item of a list among the keys of a map", ""},
+		{"key among dashes", "roles:\n  - peer\n  x: 1\n",
+			"3:3: this stands in line with the dashes of a list", "begin it with `- `"},
 		{"too long", strings.Repeat("#", MaxBytes+1), "the file has more than 1 MB", ""},
 	}
 	for _, test := range tests {
@@ -53,7 +70,8 @@ func TestSlips(t *testing.T) {
 	}
 }
 
-// TestManySlips: what is wrong in one line does not hide what is wrong in others, and says nothing about lines that are right.
+// TestManySlips: what is wrong in one line does not hide what is wrong in others, and says nothing
+// about lines that are right.
 func TestManySlips(t *testing.T) {
 	text := `protocol: p
 doc: Two: bidders
@@ -94,7 +112,8 @@ roles:
 
 // FuzzSlips: whatever is wrong, the explanation stays inside the text.
 func FuzzSlips(f *testing.F) {
-	for _, s := range []string{"a: \"\n", "a:b\n  c: d", "\ta: {[", "a: 'x\n'b'", "- a\nb: c: d", "\"", "'\n:", "x\n \t: y"} {
+	for _, s := range []string{"a: \"\n", "a:b\n  c: d", "\ta: {[", "a: 'x\n'b'", "- a\nb: c: d",
+		"\"", "'\n:", "x\n \t: y"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -8,11 +8,13 @@ func text(what string) *shape { return &shape{what: what, scalar: anyScalar} }
 func named(what string, open *shape) *shape { return &shape{what: what, open: open, merge: true} }
 
 var (
-	docShape   = text("a text")
-	exprShape  = &shape{what: "an expression", scalar: anyScalar}
-	oneEffect  = &shape{what: "an expression", scalar: anyScalar, listHint: "several go into `do`, one after the other: do: [{send: A}, {send: B}]"}
-	eventNames = &shape{what: "the names of events", list: &shape{what: "an event", scalar: anyScalar}, scalar: anyScalar}
-	nameList   = &shape{what: "names", list: &shape{what: "a name", scalar: anyScalar}, scalar: anyScalar}
+	docShape  = text("a text")
+	exprShape = &shape{what: "an expression", scalar: anyScalar}
+	oneEffect = &shape{what: "an expression", scalar: anyScalar,
+		listHint: "several go into `do`, one after the other: do: [{send: A}, {send: B}]"}
+	eventNames = &shape{what: "the names of events",
+		list: &shape{what: "an event", scalar: anyScalar}, scalar: anyScalar}
+	nameList = &shape{what: "names", list: &shape{what: "a name", scalar: anyScalar}, scalar: anyScalar}
 
 	specShape, roleShape, stateShape, typeShape, branchShape, stmtShape, oneCheck shape
 
@@ -30,7 +32,8 @@ func init() {
 		{"type", &typeShape}, {"doc", docShape}, {"enum", &shape{what: "the names of an enumeration",
 			list: &shape{what: "a name", scalar: nameScalar},
 			open: &shape{what: "a code", scalar: anyScalar}}},
-		{"record", fields}, {"array", &typeShape}, {"map", &typeShape}, {"of", &typeShape}, {"list", &typeShape}, {"queue", &typeShape},
+		{"record", fields}, {"array", &typeShape}, {"map", &typeShape}, {"of", &typeShape},
+		{"list", &typeShape}, {"queue", &typeShape},
 		{"max", exprShape}, {"set", &typeShape}, {"init", valueShape},
 		{"kept", &shape{what: "kept", scalar: boolScalar}}, {"without", text("bytes")},
 		{"words", &shape{what: "the words of an enumeration in a line", open: text("a word")}},
@@ -49,7 +52,8 @@ func init() {
 		{"order", &shape{what: "the order", scalar: oneOf("fifo", "any")}},
 		{"lossy", &shape{what: "lossy", scalar: boolScalar}},
 		{"duplicates", &shape{what: "duplicates", scalar: boolScalar}},
-		{"capacity", exprShape}, {"full", &shape{what: "what a full channel does", scalar: oneOf("fault", "lose", "wait")}}, {"doc", docShape},
+		{"capacity", exprShape}, {"full", &shape{what: "what a full channel does",
+			scalar: oneOf("fault", "lose", "wait")}}, {"doc", docShape},
 	}}
 	imports := named("imports", text("a path"))
 	imports.textHint = "each has a name: {name: TEXT}"
@@ -89,28 +93,34 @@ var valueShape = &shape{what: "a value", scalar: anyScalar}
 func initStatements() {
 	stmtKeys := []key{
 		{"set", &shape{what: "assignments", open: valueShape, name: freeKeys}},
-		{"send", oneEffect}, {"to", exprShape}, {"report", oneEffect}, {"call", oneEffect}, {"run", oneEffect}, {"restart", exprShape},
+		{"send", oneEffect}, {"to", exprShape}, {"report", oneEffect}, {"call", oneEffect},
+		{"run", oneEffect}, {"restart", exprShape},
 		{"start", text("a timer")}, {"ticks", exprShape}, {"stop", text("a timer")},
 		{"if", exprShape}, {"then", &stmtsShape}, {"else", &stmtsShape},
 		{"each", &shape{what: "what to go through", open: exprShape, oneOnly: true}}, {"do", &stmtsShape},
-		{"close", &shape{what: "close (it has no value)", null: true}}, {"refuse", text("a reason")},
+		{"close", &shape{what: "close", null: true,
+			hint: "write `close:` and, for one peer of several, `to: EXPR` beside it"}}, {"refuse", text("a reason")},
 		{"doc", docShape},
 	}
 	stmtShape = shape{what: "a statement", keys: stmtKeys}
-	branchShape = shape{what: "a branch", keys: append([]key{{"when", exprShape}, {"goto", text("a state")}}, stmtKeys...)}
+	branchShape = shape{what: "a branch", keys: append([]key{{"when", exprShape},
+		{"goto", text("a state")}}, stmtKeys...)}
 	handlerShape.keys = branchShape.keys
 	handlerShape.list = &branchShape
-	handlerShape.scalar = fixed("must be a branch, a list of branches, ignore or defer", "ignore", "defer")
+	handlerShape.scalar = fixed("must be a branch, a list of branches, ignore or defer", "ignore",
+		"defer")
 }
 
 func initRole() {
 	forward := &shape{what: "what is forwarded", open: eventNames, name: freeKeys}
-	stateShape = shape{what: "a state", merge: true, null: true, name: eventKeys, open: &handlerShape, keys: []key{
-		{"doc", docShape}, {"entry", &stmtsShape}, {"final", &shape{what: "final", scalar: boolScalar}},
-		{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
-	}}
+	stateShape = shape{what: "a state", merge: true, null: true, name: eventKeys,
+		open: &handlerShape, keys: []key{
+			{"doc", docShape}, {"entry", &stmtsShape}, {"final", &shape{what: "final", scalar: boolScalar}},
+			{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
+		}}
 	withFields := func(what string) *shape {
-		return named(what+"s", &shape{what: "a " + what, null: true, keys: []key{{"doc", docShape}, {"fields", fields}}})
+		return named(what+"s", &shape{what: "a " + what, null: true,
+			keys: []key{{"doc", docShape}, {"fields", fields}}})
 	}
 	common := &shape{what: "a common entry", keys: []key{
 		{"in", nameList}, {"except", nameList}, {"doc", docShape},
@@ -118,10 +128,12 @@ func initRole() {
 		{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
 	}}
 	roleShape = shape{what: "a role", merge: true, keys: []key{
-		{"doc", docShape}, {"params", named("parameters", &typeShape)}, {"vars", named("variables", &typeShape)},
+		{"doc", docShape}, {"params", named("parameters", &typeShape)},
+		{"vars", named("variables", &typeShape)},
 		{"timers", named("timers", &shape{what: "a timer", keys: []key{
 			{"ticks", exprShape}, {"key", &shape{what: "keys", open: &typeShape}}, {"doc", docShape},
-			{"deadline", &shape{what: "a deadline", scalar: fixed("must be remaining or absolute", "remaining", "absolute")}}}})},
+			{"deadline", &shape{what: "a deadline",
+				scalar: fixed("must be remaining or absolute", "remaining", "absolute")}}}})},
 		{"commands", withFields("command")}, {"reports", withFields("report")},
 		{"parts", named("parts", &shape{what: "a part", keys: []key{
 			{"machine", text("import.role")}, {"doc", docShape}, {"to", exprShape},
@@ -129,7 +141,9 @@ func initRole() {
 			{"types", &shape{what: "types", open: &typeShape}},
 			{"with", &shape{what: "arguments", open: valueShape}},
 			{"send", &shape{what: "what is sent", open: exprShape}}}})},
-		{"routines", named("routines", &shape{what: "a routine", keys: []key{{"doc", docShape}, {"fields", fields}, {"do", &stmtsShape}}})},
+		{"routines", named("routines", &shape{what: "a routine",
+			keys: []key{{"doc", docShape}, {"fields", fields}, {"do", &stmtsShape}}})},
+		{"deferred", exprShape},
 		{"initial", text("a state")},
 		{"states", named("states", &stateShape)},
 		{"common", &shape{what: "common handlers", list: common}},
@@ -153,13 +167,17 @@ func initChecks() {
 		{"channel", nil},
 		{"consts", named("constants", exprShape)},
 		{"domains", named("domains", valueShape)},
-		{"environment", &shape{what: "the environment", merge: true, name: ruleKeys, open: &shape{what: "a rule", scalar: oneOf("false"),
-			keys: []key{{"when", exprShape}, {"times", exprShape}, {"fair", fairness}, {"or", nameList}, {"doc", docShape}}}}},
+		{"environment", &shape{what: "the environment", merge: true, name: ruleKeys,
+			open: &shape{what: "a rule", scalar: oneOf("false"),
+				keys: []key{{"when", exprShape}, {"times", exprShape}, {"fair", fairness},
+					{"or", nameList}, {"doc", docShape}}}}},
 		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
 		{"faults", &shape{what: "the faults", null: true, keys: []key{
-			{"crash", times}, {"restart", times}, {"break", exprShape}, {"lose", exprShape}, {"duplicate", exprShape},
+			{"crash", times}, {"restart", times}, {"break", exprShape}, {"lose", exprShape},
+			{"duplicate", exprShape},
 			{"overtake", exprShape}, {"doc", docShape}}}},
-		{"time", &shape{what: "the time", keys: []key{{"beat", exprShape}, {"delay", exprShape}, {"doc", docShape}}}},
+		{"time", &shape{what: "the time", keys: []key{{"beat", exprShape}, {"delay", exprShape},
+			{"doc", docShape}}}},
 		{"expect", nameList}, {"quiet", exprShape},
 	}}
 }

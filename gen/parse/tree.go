@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 )
 
-// builder turns the library's nodes into ours.
+// builder turns nodes of the library into ours.
 type builder struct {
 	src *ast.Source
 	c   *diag.Collector
@@ -59,7 +59,8 @@ func (b *builder) entries(n *ast.Node, y *yaml.Node, depth int) {
 			continue
 		}
 		if first := seen[k.Text]; first != nil {
-			b.c.Errorf("FSM006", k.Span(), "%s is here twice", diag.Quote(k.Text)).See(first.Span(), "first here")
+			b.c.Errorf("FSM006", k.Span(), "%s is here twice", diag.Quote(k.Text)).
+				See(first.Span(), "first here")
 			continue
 		}
 		seen[k.Text] = k
@@ -112,13 +113,14 @@ func (b *builder) scalar(n *ast.Node, y *yaml.Node) {
 	case y.Style&yaml.FoldedStyle != 0:
 		n.Style = ast.Folded
 	}
-	if n.Style == ast.Plain && strings.HasPrefix(string(b.src.Text[n.Start:min(len(b.src.Text), n.Start+len(n.Text))]), n.Text) {
+	if n.Style == ast.Plain && strings.HasPrefix(string(b.src.Text[n.Start:min(len(b.src.Text),
+		n.Start+len(n.Text))]), n.Text) {
 		n.End = n.Start + len(n.Text)
 		return
 	}
 	w := &walker{src: b.src.Text, text: n.Text, at: n.Start}
 	if !w.walk(n.Style) {
-		// The text cannot be followed; all of it then stands at its beginning.
+		// The text cannot be followed, so all of it gets the place where it begins.
 		n.Places = make([]int32, len(n.Text)+1)
 		for i := range n.Places {
 			n.Places[i] = int32(n.Start)

@@ -3,26 +3,28 @@ package resolve
 import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/machine"
+	"github.com/parley-go/parley/gen/resolve/pass"
 )
 
-// unused warns about declarations that nothing uses. It looks at what all passes over
-// the specification, those for its checks included, have marked.
+// unused warns about declarations that nothing uses in any of the passes over the specification,
+// including those for its checks.
 func (r *resolver) unused() {
-	if r.silent() {
+	if r.Silent() {
 		return
 	}
 	r.unusedTop()
-	for _, m := range r.p.Roles {
-		r.unusedIn(r.info[m])
+	for _, m := range r.Protocol.Roles {
+		r.unusedIn(r.Roles[m.Name])
 	}
 	r.neverHeard()
 }
 
-func (r *resolver) idle(at diag.Span) bool { return !r.used[use{at, ""}] }
+func (r *resolver) idle(at diag.Span) bool { return !r.IsUsed(at, pass.Looked) }
 
 func (r *resolver) unusedTop() {
 	for _, key := range []string{"consts", "types", "import"} {
-		n := r.root.Get(key)
+		n := r.Root.Get(key)
 		if n == nil {
 			continue
 		}
@@ -35,64 +37,67 @@ func (r *resolver) unusedTop() {
 	}
 }
 
-func (r *resolver) unusedIn(ro *role) {
-	for _, v := range append(append([]*model.Var{}, ro.m.Params...), ro.m.Vars...) {
-		isSet := r.used[use{v.Span, "set"}]
+func (r *resolver) unusedIn(ro *machine.Role) {
+	for _, v := range append(append([]*model.Var{}, ro.Machine.Params...), ro.Machine.Vars...) {
+		isSet := r.IsUsed(v.Span, pass.Set)
 		switch {
-		case r.idle(v.Span) && ro.params[v]:
+		case r.idle(v.Span) && ro.Params[v]:
 			r.Warnf("FSM045", v.Span, "the parameter %s is not used", diag.Quote(v.Name))
 		case r.idle(v.Span) && !isSet:
 			r.Warnf("FSM045", v.Span, "the variable %s is not used", diag.Quote(v.Name))
 		case r.idle(v.Span):
 			r.Warnf("FSM046", v.Span, "the variable %s is set, but never looked at", diag.Quote(v.Name))
-		case !isSet && !ro.params[v]:
+		case !isSet && !ro.Params[v]:
 			r.Warnf("FSM046", v.Span, "the variable %s is never set", diag.Quote(v.Name)).
 				With("a value that never changes is a constant or a parameter")
 		}
 	}
-	for _, t := range ro.m.Timers {
-		if !r.used[use{t.Span, "set"}] {
+	for _, t := range ro.Machine.Timers {
+		if !r.IsUsed(t.Span, pass.Set) {
 			r.Warnf("FSM045", t.Span, "the timer %s is never started", diag.Quote(t.Name))
 		}
 	}
-	for _, rep := range ro.m.Reports {
+	for _, rep := range ro.Machine.Reports {
 		if r.idle(rep.Span) {
 			r.Warnf("FSM045", rep.Span, "the report %s is never made", diag.Quote(rep.Name))
 		}
 	}
-	for _, name := range ro.node.Get("routines").Keys() {
-		if at := ro.node.Get("routines").Entry(name).Key.Span(); r.idle(at) {
-			r.Warnf("FSM045", at, "the routine %s is never called, so nothing in it was looked at", diag.Quote(name))
+	for _, name := range ro.Node.Get("routines").Keys() {
+		if at := ro.Node.Get("routines").Entry(name).Key.Span(); r.idle(at) {
+			r.Warnf("FSM045", at, "the routine %s is never called, so nothing in it was looked at",
+				diag.Quote(name))
 		}
 	}
-	for _, p := range ro.m.Parts {
+	for _, p := range ro.Machine.Parts {
 		if r.idle(p.Span) {
 			r.Warnf("FSM045", p.Span, "the part %s is never given anything", diag.Quote(p.Name))
 		}
 	}
-	for _, ev := range ro.m.Commands {
-		if !r.used[use{ev.Span, "heard"}] {
+	for _, ev := range ro.Machine.Commands {
+		if !r.IsUsed(ev.Span, pass.Heard) {
 			r.Warnf("FSM045", ev.Span, "no state mentions the command %s", diag.Quote(ev.Name))
 		}
 	}
 }
 
-// neverHeard warns about messages that are sent to nobody, or do not occur at all.
+// neverHeard warns about messages that nobody handles, and about those that nobody sends or
+// handles.
 func (r *resolver) neverHeard() {
-	for _, m := range r.p.Messages {
+	for _, m := range r.Protocol.Messages {
 		heard := false
 		var sentAt diag.Span
-		for _, machine := range r.p.Roles {
-			ro := r.info[machine]
-			heard = heard || ro.hears[m]
-			if at, ok := ro.sends[m]; ok && sentAt.IsZero() {
+		for _, machine := range r.Protocol.Roles {
+			ro := r.Roles[machine.Name]
+			heard = heard || ro.Hears[m]
+			if at, ok := ro.Sends[m]; ok && sentAt.IsZero() {
 				sentAt = at
 			}
 		}
 		switch {
 		case heard:
 		case !sentAt.IsZero():
-			r.Warnf("FSM056", sentAt, "%s is sent, but no state of any role mentions it", diag.Quote(m.Name))
+			r.Warnf("FSM056", sentAt, "%s is sent, but no state of any role mentions it",
+				diag.Quote(m.Name))
 		default:
 			r.Warnf("FSM045", m.Span, "the message %s is neither sent nor received", diag.Quote(m.Name))
 		}

@@ -71,7 +71,8 @@ func (t *Table) section(n *ast.Node, key string, kind Kind, owner string) {
 	}
 }
 
-// instances enters the instances of a check. What stands in brackets behind the name of several is not part of it.
+// instances enters the instances of a check. What stands in brackets behind the name of several is
+// not part of it.
 func (t *Table) instances(n *ast.Node, check string) {
 	for _, e := range entries(n) {
 		if name, _, several := strings.Cut(e.Key.Text, "["); several {

@@ -37,8 +37,10 @@ const (
 
 // String returns the word used in messages.
 func (k Kind) String() string {
-	return [...]string{"constant", "type", "enumeration value", "message", "field", "role", "parameter", "variable", "timer",
-		"command", "report", "part", "state", "import", "check", "claim", "instance", "loop variable", "routine"}[k]
+	return [...]string{"constant", "type", "enumeration value", "message", "field", "role",
+		"parameter", "variable", "timer",
+		"command", "report", "part", "state", "import", "check", "claim", "instance",
+		"loop variable", "routine"}[k]
 }
 
 // Symbol is one declared name.
@@ -60,8 +62,8 @@ type Path struct {
 	File string
 }
 
-// Table says where names are declared and used. All methods may be called on nil, which
-// keeps nothing.
+// Table knows where names are declared and used. All methods may be called on nil, which keeps
+// nothing.
 type Table struct {
 	// Files are all files read, main file first, also those that are wrong.
 	Files []string
@@ -76,7 +78,8 @@ type Table struct {
 
 // New returns an empty table.
 func New() *Table {
-	return &Table{symbols: map[diag.Span]*Symbol{}, uses: map[diag.Span][]diag.Span{}, same: map[diag.Span]diag.Span{}}
+	return &Table{symbols: map[diag.Span]*Symbol{}, uses: map[diag.Span][]diag.Span{},
+		same: map[diag.Span]diag.Span{}}
 }
 
 // Declare enters a name, the first time its place is declared.
@@ -118,7 +121,9 @@ func (t *Table) Prune(text func(diag.Span) string) {
 	}
 	for at, decls := range t.uses {
 		written := text(at)
-		kept := slices.DeleteFunc(decls, func(d diag.Span) bool { return t.symbols[d] != nil && t.symbols[d].Name != written })
+		kept := slices.DeleteFunc(decls, func(d diag.Span) bool {
+			return t.symbols[d] != nil && t.symbols[d].Name != written
+		})
 		if t.uses[at] = kept; len(kept) == 0 {
 			delete(t.uses, at)
 		}
@@ -229,6 +234,7 @@ func (t *Table) Occurrences(decl diag.Span) []Occurrence {
 
 // Compare orders places by file, line and column.
 func Compare(a, b diag.Span) int {
-	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Start.Line, b.Start.Line), cmp.Compare(a.Start.Col, b.Start.Col),
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Start.Line, b.Start.Line),
+		cmp.Compare(a.Start.Col, b.Start.Col),
 		cmp.Compare(a.End.Line, b.End.Line), cmp.Compare(a.End.Col, b.End.Col))
 }

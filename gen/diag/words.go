@@ -1,0 +1,40 @@
+package diag
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Counted writes how many there are of something: 1 step, 2 steps. what is the word for one, whose
+// plural ends in s.
+func Counted[N int | int64 | uint64](n N, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Plural returns the ending that a word has for n things.
+func Plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// Article puts a or an before a word.
+func Article(what string) string {
+	if strings.ContainsAny(what[:1], "aeiou") {
+		return "an " + what
+	}
+	return "a " + what
+}
+
+// QuoteAll writes names in quotes, with commas between them.
+func QuoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,59 @@
+// Package check resolves the checks of a specification: their instances, the rules of their
+// environment, what may go wrong, and what is claimed. Start from [Resolve].
+package check
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/machine"
+	"github.com/parley-go/parley/gen/resolve/pass"
+)
+
+// builtins are the claims that every check makes by itself.
+var builtins = []string{"unspecified-reception", "fault", "deadlock", "orphan-message", "overflow", "deferred-overflow",
+	"never-fires", "unreachable-state"}
+
+// checker resolves the checks of one pass.
+type checker struct{ *machine.Set }
+
+// Resolve resolves a check. Its constants and domains must be those of the pass.
+func Resolve(roles *machine.Set, e ast.Entry) *model.Check { return (&checker{roles}).oneCheck(e) }
+
+func (r *checker) oneCheck(e ast.Entry) *model.Check {
+	n := e.Value
+	c := &model.Check{Name: e.Key.Text, Doc: pass.TextOf(n, "doc"), Span: e.Key.Span()}
+	c.Channel = r.Channel(n.Get("channel"), r.Protocol.Channel)
+	instances := r.instances(c, n.Get("instances"))
+	r.environment(c, n.Get("environment"))
+	if len(instances.single)+len(instances.groups) == 0 {
+		return c // which is reported; nothing can be said of no instances
+	}
+	r.faults(c, instances, n)
+	r.time(c, n.Get("time"))
+	if claims := n.Get("claims"); claims != nil {
+		for _, cl := range claims.Entries {
+			if m := r.claim(cl, c, instances); m != nil {
+				c.Claims = append(c.Claims, m)
+			}
+		}
+	}
+	if q := n.Get("quiet"); q != nil {
+		s := instances.scope(r.Table)
+		c.Quiet = s.Cond(r.Parse(q))
+		c.QuietLocals = s.Slots
+	}
+	known := append(n.Get("claims").Keys(), builtins...)
+	for _, it := range pass.Scalars(n.Get("expect")) {
+		if !slices.Contains(known, it.Text) {
+			r.Unknown("FSM082", it, "claim", known)
+			continue
+		}
+		if cl := n.Get("claims").Entry(it.Text); cl != nil {
+			r.Refer(it.Span(), cl.Key.Span())
+		}
+		c.Expect = append(c.Expect, model.Expectation{Name: it.Text, Span: it.Span()})
+	}
+	return c
+}

@@ -1,0 +1,143 @@
+package check
+
+import (
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/convert"
+	"github.com/parley-go/parley/gen/syntax"
+)
+
+// maxDelay is the most beats that a message can take.
+const maxDelay = 16
+
+// maxFaults bounds how often a fault may happen in one run.
+const maxFaults = 255
+
+// faults resolves what may go wrong in a check.
+func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
+	e := check.Entry("faults")
+	if e == nil {
+		return
+	}
+	n := e.Value
+	f := &model.Faults{Lose: -1, Duplicate: -1, Overtake: -1, Span: e.Key.Span(),
+		Crash: make([]int, len(c.Instances)), Restart: make([]int, len(c.Instances))}
+	c.Faults = f
+	bound := func(key string, to *int) {
+		if v := n.Get(key); v != nil {
+			if m, ok := r.ConstIn(v, 0, maxFaults, "how often"); ok {
+				*to = int(m)
+			}
+		}
+	}
+	bound("break", &f.Break)
+	bound("lose", &f.Lose)
+	bound("duplicate", &f.Duplicate)
+	bound("overtake", &f.Overtake)
+	if v := n.Get("crash"); v != nil && v.Kind == ast.Scalar {
+		bound("crash", &f.CrashAll)
+		for i := range f.Crash {
+			f.Crash[i] = f.CrashAll
+		}
+	} else {
+		r.each(f.Crash, in, v)
+	}
+	if v := n.Get("restart"); v != nil && v.Kind == ast.Scalar {
+		most := 0
+		bound("restart", &most)
+		for i := range f.Restart {
+			f.Restart[i] = most
+		}
+	} else {
+		r.each(f.Restart, in, v)
+		r.restarts(f, n.Entry("restart"), c)
+	}
+	r.linked(c)
+}
+
+// restarts reports instances that may restart but never crash.
+func (r *checker) restarts(f *model.Faults, e *ast.Entry, c *model.Check) {
+	for i, n := range f.Restart {
+		if n > 0 && f.Crash[i] == 0 {
+			r.Errorf("FSM087", e.Key.Span(), "%s may restart, but never crashes",
+				diag.Quote(c.Instances[i].Name)).With("say under `crash` how often")
+			return
+		}
+	}
+}
+
+// each resolves how often something happens to which instances: {c: 1, "p[2]": 1, p: 2}.
+func (r *checker) each(to []int, in *parties, n *ast.Node) {
+	if n == nil {
+		return
+	}
+	s := in.scope(r.Table)
+	for _, e := range n.Entries {
+		x, err := syntax.Parse(e.Key.Text, e.Key.Part)
+		if err != nil {
+			r.SyntaxError(err)
+			continue
+		}
+		v, ok := r.ConstIn(e.Value, 0, maxFaults, "how often")
+		if !ok {
+			continue
+		}
+		var which []*convert.Instance
+		if id, isName := x.(*syntax.Ident); isName && in.groups[id.Name] != nil {
+			r.Refer(id.Pos(), in.groups[id.Name].At)
+			which = in.groups[id.Name].All
+		} else if m := s.End(x); m != nil {
+			which = []*convert.Instance{{Model: m}}
+		}
+		for _, w := range which {
+			if w.Model.Index < len(to) {
+				to[w.Model.Index] = int(v)
+			}
+		}
+	}
+}
+
+// linked reports channels on which the news that a link is up or lost could arrive out of order.
+func (r *checker) linked(c *model.Check) {
+	f := c.Faults
+	if c.Channel.Ordered && !c.Channel.Lossy && !c.Channel.Duplicates && f.Lose <= 0 &&
+		f.Duplicate <= 0 && f.Overtake <= 0 {
+		return
+	}
+	if !c.Channel.Ordered && f.Overtake > 0 {
+		r.Errorf("FSM087", f.Span, "`overtake` means nothing where messages arrive in any order")
+	}
+	for _, in := range c.Instances {
+		if in.Role == nil || !in.Role.Linked() {
+			continue
+		}
+		r.Errorf("FSM087", f.Span, "role %s handles `up` or `lost`, which need a link that keeps messages in order and loses none", diag.Quote(in.Role.Name)).
+			With("leave out lose, duplicate and overtake, and the channel's lossy, duplicates and order: any")
+		return
+	}
+}
+
+// time resolves how time passes in a check.
+func (r *checker) time(c *model.Check, n *ast.Node) {
+	if n == nil {
+		return
+	}
+	t := &model.Time{Beat: 1, Delay: 1, Span: n.Span()}
+	c.Time = t
+	if b := n.Get("beat"); b == nil {
+		r.Errorf("FSM009", n.Span(), "`time` has no `beat`, its length in ticks")
+	} else if v, ok := r.ConstIn(b, 1, 1<<31, "the length of a beat"); ok {
+		t.Beat = v
+	}
+	if d := n.Get("delay"); d != nil {
+		if v, ok := r.ConstIn(d, 1, maxDelay, "the delay in beats"); ok {
+			t.Delay = int(v)
+		}
+		if f := c.Faults; t.Delay > 1 && (!c.Channel.Ordered || c.Channel.Lossy ||
+			c.Channel.Duplicates || f != nil && (f.Lose > 0 || f.Duplicate > 0 || f.Overtake > 0)) {
+			r.Errorf("FSM088", d.Span(), "a message that takes several beats needs channels that keep messages in order and lose and copy none").
+				With("leave out `delay` and make the beat as long as the longest delay")
+		}
+	}
+}

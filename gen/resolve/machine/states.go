@@ -1,0 +1,386 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/convert"
+	"github.com/parley-go/parley/gen/resolve/expr"
+	"github.com/parley-go/parley/gen/resolve/pass"
+	"github.com/parley-go/parley/gen/resolve/types"
+)
+
+// complete resolves what the role's states do, once. A role that is the machine of a part is
+// complete before the role around it is declared.
+func (ro *Role) complete() {
+	if !ro.begun {
+		ro.begun = true
+		ro.states()
+		ro.layout()
+	}
+}
+
+// mention is one place where a state says what it does with an event: a handler, or an item of
+// `ignore`, `defer` or `forward`.
+type mention struct {
+	event string
+	key   *ast.Node // as written, perhaps with other events
+	from  int       // where the event begins in it
+	with  []string  // all events of the key, if there are several
+	at    diag.Span
+	mode  model.Mode
+	node  *ast.Node // handler
+	place *ast.Node // forward: the part, with its keys or without
+}
+
+// mentions lists what a state or a common entry says about events, in order.
+func (ro *Role) mentions(n *ast.Node) []mention {
+	var out []mention
+	for _, e := range n.Entries {
+		switch e.Key.Text {
+		case "ignore", "defer":
+			mode := model.Ignore
+			if e.Key.Text == "defer" {
+				mode = model.Defer
+			}
+			for _, it := range pass.Scalars(e.Value) {
+				out = append(out, mention{event: it.Text, key: it, at: it.Span(), mode: mode})
+			}
+		case "forward":
+			for _, p := range e.Value.Entries {
+				for _, it := range pass.Scalars(p.Value) {
+					out = append(out, mention{event: it.Text, key: it, at: it.Span(), place: p.Key})
+				}
+			}
+		case "doc", "entry", "final":
+		default:
+			out = append(out, handled(e)...)
+		}
+	}
+	return out
+}
+
+// inCommon lists what a common entry says about events. Its handlers stand under `on`, which in a
+// state would be an event.
+func (ro *Role) inCommon(n *ast.Node) []mention {
+	var out []mention
+	for _, e := range n.Entries {
+		switch e.Key.Text {
+		case "on":
+			for _, h := range e.Value.Entries {
+				out = append(out, handled(h)...)
+			}
+		case "ignore", "defer", "forward":
+			one := *n
+			one.Entries = []ast.Entry{e}
+			out = append(out, ro.mentions(&one)...)
+		}
+	}
+	return out
+}
+
+// handled returns a mention for each event that the key of a handler names.
+func handled(e ast.Entry) []mention {
+	m := mention{key: e.Key, node: e.Value}
+	if e.Value.Kind == ast.Scalar && e.Value.Text == "ignore" {
+		m.mode = model.Ignore
+	} else if e.Value.Kind == ast.Scalar && e.Value.Text == "defer" {
+		m.mode = model.Defer
+	}
+	names := strings.Split(e.Key.Text, ",")
+	var out []mention
+	from := 0
+	for _, name := range names {
+		m.event = strings.TrimSpace(name)
+		m.from = from + strings.Index(name, m.event)
+		m.at = e.Key.Part(m.from, m.from+len(m.event))
+		out = append(out, m)
+		from += len(name) + 1
+	}
+	if len(out) > 1 {
+		for i := range out {
+			for _, o := range out {
+				out[i].with = append(out[i].with, o.event)
+			}
+		}
+	}
+	return out
+}
+
+// states resolves all states of the role and the common handlers.
+func (ro *Role) states() {
+	common := ro.Node.Get("common")
+	picked := ro.pickStates(common)
+	for _, st := range ro.Machine.States {
+		n := ro.Node.Get("states").Get(st.Name)
+		st.Handlers = make([]*model.Handler, len(ro.Machine.Events))
+		ro.entry(st, n.Get("entry"))
+		for _, m := range ro.mentions(n) {
+			ev := ro.event(m)
+			if ev == nil {
+				continue
+			}
+			if old := st.Handlers[ev.Index]; old != nil {
+				ro.Errorf("FSM052", m.at, "state %s mentions %s twice", diag.Quote(st.Name),
+					diag.Quote(ev.Name)).See(old.Span, "first here")
+				continue
+			}
+			if ev.Kind == model.EventStart && st != ro.Machine.Initial && ro.Machine.Initial != nil {
+				ro.Warnf("FSM055", m.at, "start comes once, in the initial state %s, never in %s",
+					diag.Quote(ro.Machine.Initial.Name), diag.Quote(st.Name))
+			}
+			ro.handler(st, ev, m)
+		}
+		ro.commonHandlers(st, common, picked)
+	}
+	for i, t := range ro.Machine.Transitions {
+		t.ID = i
+	}
+	ro.reachable()
+}
+
+// pickStates returns the states for which each common entry is.
+func (ro *Role) pickStates(common *ast.Node) []map[string]bool {
+	if common == nil {
+		return nil
+	}
+	out := make([]map[string]bool, len(common.Items))
+	for i, c := range common.Items {
+		out[i] = map[string]bool{}
+		in, except := c.Entry("in"), c.Entry("except")
+		if in != nil && except != nil {
+			ro.Errorf("FSM059", except.Key.Span(), "a common entry has either `in` or `except`")
+		}
+		for _, st := range ro.Machine.States {
+			out[i][st.Name] = in == nil
+		}
+		for _, e := range []*ast.Entry{in, except} {
+			if e == nil {
+				continue
+			}
+			for _, it := range pass.Scalars(e.Value) {
+				if st := ro.state(it); st != nil {
+					out[i][st.Name] = e == in
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (ro *Role) commonHandlers(st *model.State, common *ast.Node, picked []map[string]bool) {
+	if common == nil {
+		return
+	}
+	own := append([]*model.Handler{}, st.Handlers...)
+	for i, c := range common.Items {
+		if !picked[i][st.Name] {
+			continue
+		}
+		for _, m := range ro.inCommon(c) {
+			ev := ro.event(m)
+			if ev == nil || own[ev.Index] != nil {
+				continue
+			}
+			if old := st.Handlers[ev.Index]; old != nil {
+				ro.Errorf("FSM052", m.at, "two common entries are for %s in state %s",
+					diag.Quote(ev.Name), diag.Quote(st.Name)).See(old.Span, "the other one")
+				continue
+			}
+			ro.handler(st, ev, m)
+		}
+	}
+}
+
+// event finds the event that a mention names.
+func (ro *Role) event(m mention) *model.Event {
+	ev := ro.Events[m.event]
+	if ev == nil {
+		part, _, dotted := strings.Cut(m.event, ".")
+		if p, ok := ro.Values[part].(*model.Part); dotted && (ro.Taken[part] || ok && p.Machine == nil) {
+			return nil // the part is broken, and reported
+		}
+		names := make([]string, len(ro.Machine.Events), len(ro.Machine.Events)+len(stateKeys))
+		for i, e := range ro.Machine.Events {
+			names[i] = e.Name
+		}
+		if m.node != nil {
+			names = append(names, stateKeys...)
+		}
+		ro.UnknownAt("FSM050", m.at, m.event, "event", names)
+		return nil
+	}
+	ro.r.referEvent(m, ev)
+	if m.mode == model.Defer && ev.Kind != model.EventMessage {
+		ro.Errorf("FSM063", m.at, "%s is a %s; only messages can be deferred", diag.Quote(ev.Name),
+			eventWord(ev.Kind))
+		return nil
+	}
+	if ev.Message != nil {
+		ro.Hears[ev.Message] = true
+	}
+	if ev.Kind == model.EventTimer {
+		ro.UseAs(ev.Timer.Span, pass.Heard)
+	} else {
+		ro.UseAs(ev.Span, pass.Heard)
+	}
+	return ev
+}
+
+// handler resolves one mention of an event in one state.
+func (ro *Role) handler(st *model.State, ev *model.Event, m mention) {
+	h := &model.Handler{Event: ev, Mode: m.mode, Span: m.at}
+	st.Handlers[ev.Index] = h
+	branches := []*ast.Node{m.node}
+	if m.node != nil && m.node.Kind == ast.List {
+		branches = m.node.Items
+		if len(branches) == 0 {
+			ro.Errorf("FSM008", m.node.Span(), "the list of branches is empty").
+				With("write ignore, or {} to do nothing")
+		}
+	}
+	for _, b := range branches {
+		if b != nil && b.IsNull() {
+			ro.Errorf("FSM008", m.at, "nothing is said about %s", diag.Quote(ev.Name)).
+				With("write ignore, or {} to do nothing")
+			continue
+		}
+		ro.branch(st, h, b, m)
+	}
+	for i, t := range h.Branches {
+		t.Name = st.Name + " " + ev.Name
+		if len(h.Branches) > 1 {
+			t.Name += fmt.Sprintf("/%d", i+1)
+		}
+	}
+	ro.checkOrder(h)
+}
+
+// checkOrder reports a branch that cannot be reached.
+func (ro *Role) checkOrder(h *model.Handler) {
+	for i, t := range h.Branches[:max(0, len(h.Branches)-1)] {
+		if ro.badGuard[t] {
+			continue
+		}
+		if t.When != nil {
+			v, ok := types.Constant(t.When)
+			if !ok || v == 0 || ro.Replaceable(t.When) {
+				continue
+			}
+		}
+		next := h.Branches[i+1]
+		ro.Errorf("FSM053", next.Span, "this branch is never reached: the one before has no condition").See(t.Span, "always taken")
+		return
+	}
+}
+
+// branch resolves one branch; b is nil if the event is forwarded.
+func (ro *Role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention) {
+	t := &model.Transition{From: st, Event: h.Event, Mode: h.Mode, Span: m.at}
+	h.Branches = append(h.Branches, t)
+	ro.Machine.Transitions = append(ro.Machine.Transitions, t)
+	s := expr.In(&convert.Scope{Table: ro.Table, Own: ro.Names, Lenient: ro.BrokenEvent(h.Event),
+		Event: h.Event})
+	for _, name := range m.with {
+		if ev := ro.Events[name]; ev != nil {
+			s.Together = append(s.Together, ev)
+			s.Lenient = s.Lenient || ro.BrokenEvent(ev)
+		}
+	}
+	for _, f := range h.Event.Fields {
+		t.Params = append(t.Params, s.DeclareField(f, m.at, h.Mode == model.Handle))
+	}
+	t.Locals = s.Slots
+	if h.Mode != model.Handle {
+		return
+	}
+	w := &stmts{Resolver: s, ro: ro, event: h.Event}
+	if b == nil {
+		t.Body = w.forward(m)
+		t.Locals = s.Slots
+		return
+	}
+	t.Span, t.Doc = b.Span(), pass.TextOf(b, "doc")
+	if when := b.Get("when"); when != nil {
+		t.When = s.Cond(ro.Parse(when))
+		ro.badGuard[t] = t.When == nil
+		ro.constantGuard(t.When)
+	}
+	t.Body = w.branchBody(b)
+	if g := b.Get("goto"); g != nil {
+		t.To = ro.state(g)
+	}
+	t.Locals = s.Slots
+}
+
+// BrokenEvent reports whether the fields of an event could not be resolved.
+func (ro *Role) BrokenEvent(ev *model.Event) bool {
+	return ro.IsBroken(ev.Span) || ev.Report != nil && ro.IsBroken(ev.Report.Span)
+}
+
+func (ro *Role) constantGuard(x model.Expr) {
+	if x == nil || ro.Replaceable(x) {
+		return
+	}
+	if v, ok := types.Constant(x); ok {
+		word := "false"
+		if v != 0 {
+			word = "true"
+		}
+		ro.Warnf("FSM057", x.Pos(), "this condition is always %s", word)
+	}
+}
+
+func (ro *Role) entry(st *model.State, n *ast.Node) {
+	if n == nil {
+		return
+	}
+	s := expr.In(&convert.Scope{Table: ro.Table, Own: ro.Names})
+	w := &stmts{Resolver: s, ro: ro}
+	st.Entry = w.list(n)
+	st.EntryLocals = s.Slots
+}
+
+// reachable warns about states to which no goto leads.
+func (ro *Role) reachable() {
+	if ro.Machine.Initial == nil {
+		return
+	}
+	seen := map[*model.State]bool{ro.Machine.Initial: true}
+	for again := true; again; {
+		again = false
+		for _, t := range ro.Machine.Transitions {
+			if t.To != nil && seen[t.From] && !seen[t.To] {
+				seen[t.To], again = true, true
+			}
+		}
+	}
+	for _, st := range ro.Machine.States {
+		if !seen[st] {
+			ro.Warnf("FSM054", st.Span, "no way leads from %s to the state %s",
+				diag.Quote(ro.Machine.Initial.Name), diag.Quote(st.Name))
+		}
+	}
+}
+
+// referEvent notes what the name of an event means where a state mentions it. The name of a part's
+// event contains the part's name.
+func (r *Set) referEvent(m mention, ev *model.Event) {
+	if r.Symbols == nil || m.key == nil {
+		return
+	}
+	part, rest, dotted := strings.Cut(m.event, ".")
+	if !dotted || ev.Part == nil {
+		if ev.Kind >= model.EventMessage {
+			r.Refer(m.at, ev.Span)
+		}
+		return
+	}
+	r.Refer(m.key.Part(m.from, m.from+len(part)), ev.Part.Span)
+	if ev.Report != nil {
+		r.Refer(m.key.Part(m.from+len(part)+1, m.from+len(part)+1+len(rest)), ev.Report.Span)
+	}
+}

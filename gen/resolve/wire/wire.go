@@ -1,0 +1,168 @@
+// Package wire resolves how messages are written: the header and the items of binary frames, and
+// the templates of lines. It checks that a reader can tell what was written. Start from [Resolve].
+package wire
+
+import (
+	"fmt"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/pass"
+	"github.com/parley-go/parley/gen/resolve/types"
+)
+
+// Resolve resolves how messages are written as frames or lines.
+func Resolve(t *types.Table) { (&resolver{t}).wire() }
+
+// resolver resolves the section `wire` and the layout of each message.
+type resolver struct{ *types.Table }
+
+func (r *resolver) wire() {
+	n := r.Root.Get("wire")
+	if n == nil {
+		for _, m := range r.Protocol.Messages {
+			decl := r.Root.Get("messages").Get(m.Name)
+			for _, k := range []string{"wire", "id"} {
+				if e := decl.Entry(k); e != nil {
+					r.Errorf("FSM070", e.Key.Span(),
+						"%s means nothing without a `wire` section at the top", diag.Quote(k))
+				}
+			}
+		}
+		return
+	}
+	w := &model.Wire{Surplus: pass.TextOf(n, "surplus") == "skip", Span: n.Span()}
+	little := pass.TextOf(n, "order") == "little"
+	if m := n.Get("max"); m == nil {
+		r.Errorf("FSM009", r.Root.Entry("wire").Key.Span(),
+			"`wire` has no `max`, the largest frame in bytes")
+	} else if v, ok := r.ConstIn(m, 1, 1<<24, "the largest frame"); ok {
+		w.Max = int(v)
+	}
+	if n.Get("lines") != nil {
+		r.lines(w, n)
+		r.Protocol.Wire = w
+		return
+	}
+	r.noLines(n)
+	hw := newWriter(r, little, "the header", nil)
+	hw.header = true
+	w.Header = hw.items(n.Get("header"))
+	w.HeaderLen = int(hw.max)
+	for _, it := range hw.bodies {
+		it.Less = w.HeaderLen
+	}
+	typ := r.checkHeader(w, n)
+	for _, m := range r.Protocol.Messages {
+		r.messageWire(m, w, typ, little)
+	}
+	r.checkIDs(typ)
+	r.Protocol.Wire = w
+}
+
+// checkHeader checks the items of the header and returns the one for the type, or nil.
+func (r *resolver) checkHeader(w *model.Wire, n *ast.Node) *model.WireType {
+	var typ *model.WireType
+	lengths, twice := 0, map[string]bool{}
+	for _, it := range w.Header {
+		switch it := it.(type) {
+		case *model.WireType:
+			if typ != nil {
+				r.Errorf("FSM072", it.Span, "the header has the type twice").See(typ.Span, "first here")
+			}
+			typ = it
+		case *model.WireChecksum, *model.WireSequence:
+			if kind := fmt.Sprintf("%T", it); twice[kind] {
+				r.Errorf("FSM072", it.Pos(), "the header has this item twice")
+			} else {
+				twice[kind] = true
+			}
+		case *model.WireLength:
+			if lengths++; lengths > 1 {
+				r.Errorf("FSM072", it.Span, "the header has the length twice")
+			}
+			if w.Max > 0 && !types.Fits(int64(w.Max-it.Less), it.Bits) && w.Max > it.Less {
+				r.Errorf("FSM073", it.Span, "a length of %d bits cannot count %d bytes, the largest frame", it.Bits, w.Max-it.Less)
+			}
+		}
+	}
+	if typ == nil && len(r.Protocol.Messages) > 1 {
+		r.Errorf("FSM070", n.Span(), "the header has no `type`, so the messages cannot be told apart")
+	}
+	return typ
+}
+
+func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireType, little bool) {
+	decl := r.Root.Get("messages").Get(m.Name)
+	if id := decl.Get("id"); id != nil {
+		if v, ok := r.ConstIn(id, 0, 1<<32-1, "the type number"); ok {
+			m.ID = v
+			if typ != nil && !types.Fits(v, typ.Bits) {
+				r.Errorf("FSM073", id.Span(), "the type number %d does not fit into %d bits", v, typ.Bits)
+			}
+		}
+	} else if typ != nil {
+		r.Errorf("FSM070", m.Span, "message %s has no `id`, which the frame's header needs",
+			diag.Quote(m.Name))
+	}
+	if r.IsBroken(m.Span) {
+		return
+	}
+	ww := newWriter(r, little, "message "+diag.Quote(m.Name), m.Fields)
+	if decl.Get("wire") == nil && len(m.Fields) > 0 {
+		r.Errorf("FSM070", m.Span, "message %s has fields but no `wire`, so its bytes are unknown",
+			diag.Quote(m.Name))
+		return
+	}
+	before := r.Len()
+	ww.min, ww.max = int64(w.HeaderLen), int64(w.HeaderLen)
+	m.Layout = ww.items(decl.Get("wire"))
+	if before == r.Len() {
+		ww.complete(m.Fields, m.Span)
+	}
+	m.MinLen, m.MaxLen = int(ww.min), int(min(ww.max, 1<<30))
+	if w.Max > 0 && ww.max > int64(w.Max) {
+		r.Errorf("FSM075", m.Span, "message %s can have %d bytes, more than the frame's %d",
+			diag.Quote(m.Name), ww.max, w.Max).
+			With("raise `max` under `wire`, or lower the bounds of its lists and texts")
+	}
+}
+
+func (r *resolver) checkIDs(typ *model.WireType) {
+	seen := map[int64]*model.Message{}
+	for _, m := range r.Protocol.Messages {
+		if m.ID < 0 {
+			continue
+		}
+		if first := seen[m.ID]; first != nil && typ != nil {
+			r.Errorf("FSM071", m.Span, "messages %s and %s have the same id %d",
+				diag.Quote(first.Name), diag.Quote(m.Name), m.ID).
+				See(first.Span, "the other one")
+			continue
+		}
+		seen[m.ID] = m
+	}
+}
+
+// codeRange returns the least and the greatest number that a value of t has on the wire.
+func codeRange(t *model.Type) (lo, hi int64) {
+	switch t.Kind {
+	case model.KindBool:
+		return 0, 1
+	case model.KindEnum:
+		lo, hi = t.Codes[0], t.Codes[0]
+		for _, c := range t.Codes {
+			lo, hi = min(lo, c), max(hi, c)
+		}
+		return lo, hi
+	case model.KindOpaque:
+		if t.Bits == 64 {
+			return 0, 1<<63 - 1
+		}
+		return 0, 1<<t.Bits - 1
+	case model.KindSet: // bit i is set if value number i is in the set
+		return 0, 1<<t.Elem.Count() - 1
+	}
+	return t.Lo, t.Hi
+}
