@@ -1,7 +1,8 @@
-// Package dissect writes a dissector for Wireshark and tshark from the wire format of a specification: a script in Lua, which is
-// a table of messages (spec.go) and an engine that is the same for all protocols (engine.lua). A protocol without a wire section
-// has the default format. It must not know captures or the checker; that the dissector decodes what the interpreter decodes is tested
-// with tshark in cmd/internal/traffic. Start from [Wireshark].
+// Package dissect writes a dissector for Wireshark and tshark from the wire format of a
+// specification: a script in Lua, which is a table of messages (spec.go) and an engine that is the
+// same for all protocols (engine.lua). A protocol without a wire section has the default format. It
+// must not know captures or the checker; that the dissector decodes what the interpreter decodes is
+// tested with tshark in cmd/internal/traffic. Start from [Wireshark].
 package dissect
 
 import (
@@ -17,14 +18,15 @@ var engine string
 
 // Options say where the protocol runs.
 type Options struct {
-	// Transport is tcp or udp; empty: udp if the channel loses or reorders messages or frames have no length, else tcp.
+	// Transport is tcp or udp; empty: udp if the channel loses or reorders messages or frames have
+	// no length, else tcp.
 	Transport string
 	// Port is the number of the port, 1 to 65535.
 	Port int
 }
 
-// Wireshark writes the dissector. It fails where the format has something that the engine cannot take apart, or
-// frames have no length in a stream.
+// Wireshark writes the dissector. It fails where the format has something that the engine cannot
+// take apart, or frames have no length in a stream.
 func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
 	p = model.WithDefaultWire(p)
 	if o.Transport == "" {
@@ -51,7 +53,7 @@ func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
 	return append([]byte(w.String()+"\n"), engine...), nil
 }
 
-// framed says whether a frame's end can be told from its bytes.
+// framed reports whether a frame's end can be told from its bytes.
 func framed(w *model.Wire) bool {
 	for _, item := range w.Header {
 		if _, ok := item.(*model.WireLength); ok {

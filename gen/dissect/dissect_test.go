@@ -51,7 +51,8 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// TestTextsAreQuoted: whatever a document says stays inside its text, and the same model gives the same bytes.
+// TestTextsAreQuoted: whatever a document says stays inside its text, and the same model gives the
+// same bytes.
 func TestTextsAreQuoted(t *testing.T) {
 	out, err := Wireshark(load(t, withLength, plain), Options{Port: 7})
 	if err != nil || !bytes.Contains(out, []byte(`doc = "says \"go\" \\ now"`)) {

@@ -5,34 +5,37 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
-// API names what a generated package offers, for programs that write code which uses it. Start from [NewAPI].
-type API struct{ g *gen }
+// API names what a generated package offers, for programs that write code which uses it. Start from
+// [NewAPI].
+type API struct{ g *types.Gen }
 
 // NewAPI gives the names of the package that Generate makes with the same arguments.
-func NewAPI(p *model.Protocol, o Options) (api *API, err error) {
+func NewAPI(p *model.Protocol, o base.Options) (api *API, err error) {
 	defer func() {
-		if u, ok := recover().(unsupported); ok {
+		if u, ok := recover().(base.Unsupported); ok {
 			api, err = nil, u
 		}
 	}()
-	g := newGen(model.WithDefaultWire(p), o)
-	g.prepare()
+	g := types.New(model.WithDefaultWire(p), o)
+	g.Prepare()
 	return &API{g}, nil
 }
 
 // Package is the name of the package, ImportPath where it is found.
-func (a *API) Package() string { return a.g.o.Package }
+func (a *API) Package() string { return a.g.O.Package }
 
 // ImportPath is described at Package.
-func (a *API) ImportPath() string { return a.g.o.ImportPath }
+func (a *API) ImportPath() string { return a.g.O.ImportPath }
 
-func (a *API) role(name string) *machine {
-	for _, r := range a.g.roles {
-		if r.m.Name == name {
+func (a *API) role(name string) *types.Machine {
+	for _, r := range a.g.Roles {
+		if r.M.Name == name {
 			return r
 		}
 	}
@@ -42,35 +45,35 @@ func (a *API) role(name string) *machine {
 // Runner is the type of a role's runners, and the function that makes one.
 func (a *API) Runner(role string) (typ, function string) {
 	r := a.role(role)
-	return r.runner, a.g.maker(r.runner)
+	return r.Runner, a.g.Maker(r.Runner)
 }
 
 // Command is the method of the role's runner for a command.
 func (a *API) Command(role, command string) string {
 	r := a.role(role)
 	for i, name := range commandNames(r) {
-		if r.m.Commands[i].Name == command {
+		if r.M.Commands[i].Name == command {
 			return name
 		}
 	}
 	return ""
 }
 
-// Value is the Go expression of a value; texts are those of strs. It is an untyped constant for numbers, and is made by
-// the function text, which the user of the expression provides, for texts.
+// Value is the Go expression of a value; texts are those of strs. It is an untyped constant for
+// numbers, and is made by the function text, which the user of the expression provides, for texts.
 func (a *API) Value(t *model.Type, strs *interp.Strings, v []int64) string {
 	switch t.Kind {
 	case model.KindBool:
 		return strconv.FormatBool(v[0] != 0)
 	case model.KindBytes:
-		return fmt.Sprintf("text(%s.%s(%q))", a.g.o.Package, a.g.maker(a.g.typ(t, "").name), strs.Get(v[0]))
+		return fmt.Sprintf("text(%s.%s(%q))", a.g.O.Package, a.g.Maker(a.g.Typ(t, "").Name), strs.Get(v[0]))
 	case model.KindOptional:
 		if v[0] == 0 {
 			return a.typeName(t) + "{}"
 		}
 		return a.typeName(t) + "{Present: true, Value: " + a.Value(t.Elem, strs, v[1:]) + "}"
 	case model.KindRecord:
-		names := a.g.typ(t, "").fields
+		names := a.g.Typ(t, "").Fields
 		list := make([]string, len(t.Fields))
 		for i, f := range t.Fields {
 			list[i] = names[i] + ": " + a.Value(f.Type, strs, v[f.Offset:])
@@ -94,14 +97,14 @@ func (a *API) values(t *model.Type, strs *interp.Strings, v []int64, n int) stri
 
 // typeName names a type from outside of the package.
 func (a *API) typeName(t *model.Type) string {
-	gt := a.g.typ(t, "")
+	gt := a.g.Typ(t, "")
 	switch {
-	case gt.own:
-		return a.g.o.Package + "." + gt.name
+	case gt.Own:
+		return a.g.O.Package + "." + gt.Name
 	case t.Kind == model.KindOptional:
-		return a.g.o.Package + ".Optional[" + a.typeName(t.Elem) + "]"
+		return a.g.O.Package + ".Optional[" + a.typeName(t.Elem) + "]"
 	case t.Kind == model.KindArray:
 		return fmt.Sprintf("[%d]%s", t.Index.Count(), a.typeName(t.Elem))
 	}
-	return gt.name
+	return gt.Name
 }

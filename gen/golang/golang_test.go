@@ -54,7 +54,6 @@ func generate(t *testing.T, file, dir string) map[string][]byte {
 	files, err := golang.Generate(p, golang.Options{
 		Spec:       strings.TrimPrefix(filepath.ToSlash(file), "../../"),
 		ImportPath: "github.com/parley-go/parley/" + path + "/" + golang.PackageName(p),
-		Looplab:    true,
 	})
 	if err != nil {
 		t.Fatal(err)

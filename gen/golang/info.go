@@ -1,18 +1,21 @@
 package golang
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
 
 // info emits the description of a role, and its tables.
-func (g *gen) info(f *jen.File, r *machine) {
-	m := r.m
+func (g *gen) info(f *jen.File, r *types.Machine) {
+	m := r.M
 	quote := func(names []string) string {
 		for i, n := range names {
 			names[i] = strconv.Quote(n)
@@ -23,9 +26,9 @@ func (g *gen) info(f *jen.File, r *machine) {
 	for i, s := range m.States {
 		states = append(states, s.Name)
 		finals = append(finals, strconv.FormatBool(s.Final))
-		legal = append(legal, r.states[i]+": "+strconv.Quote(legalIn(m, s)))
+		legal = append(legal, r.States[i]+": "+strconv.Quote(legalIn(m, s)))
 	}
-	for _, x := range g.p.Messages {
+	for _, x := range g.P.Messages {
 		messages = append(messages, x.Name)
 	}
 	for _, x := range m.Commands {
@@ -34,55 +37,61 @@ func (g *gen) info(f *jen.File, r *machine) {
 	for _, x := range m.Reports {
 		reports = append(reports, x.Name)
 	}
-	for _, x := range r.alarms {
-		timers = append(timers, x.name)
+	for _, x := range r.Alarms {
+		timers = append(timers, x.Name)
 	}
-	name := g.table(r, "Info")
+	name := g.Table(r, "Info")
 	f.Line()
 	f.Comment("// Info implements fsm.Runner.")
-	f.Add(rawf("func (r *%s) Info() *fsm.Info { return &%s }", r.runner, name))
-	var t text
-	t.p("var %s = fsm.Info{\nProtocol: %q,\nRole: %q,\nHash: hash,\nStates: %s,\nFinal: []bool{%s},\nMessages: %s,\nCommands: %s,\nReports: %s,\nTimers: %s,",
-		name, g.p.Name, m.Name, quote(states), strings.Join(finals, ", "), quote(messages), quote(commands), quote(reports), quote(timers))
-	t.p("Transitions: []fsm.Transition{")
+	f.Add(base.Rawf("func (r *%s) Info() *fsm.Info { return &%s }", r.Runner, name))
+	var t base.Text
+	t.P("var %s = fsm.Info{\nProtocol: %q,\nRole: %q,\nHash: hash,\nStates: %s,\nFinal: []bool{%s},\nMessages: %s,\nCommands: %s,\nReports: %s,\nTimers: %s,",
+		name, g.P.Name, m.Name, quote(states), strings.Join(finals, ", "), quote(messages), quote(commands), quote(reports), quote(timers))
+	t.P("Transitions: []fsm.Transition{")
 	for _, x := range m.Transitions {
 		to := x.From.Index
 		if x.To != nil {
 			to = x.To.Index
 		}
-		t.p("{Name: %q, From: %d, To: %d, File: %q, Line: %d, Col: %d},", x.Name, x.From.Index, to, g.place(x.Span.File), x.Span.Start.Line, x.Span.Start.Col)
+		code := ""
+		switch x.Mode {
+		case model.Ignore:
+			code = " Code: fsm.Ignored,"
+		case model.Defer:
+			code = " Code: fsm.Deferred,"
+		}
+		t.P("{Name: %q, From: %d, To: %d,%s File: %q, Line: %d, Col: %d},", x.Name, x.From.Index, to, code, g.Place(x.Span.File), x.Span.Start.Line, x.Span.Start.Col)
 	}
-	if slices.ContainsFunc(r.alarms, func(a alarm) bool { return a.timer.Absolute }) {
-		t.p("},\nAbsolute: []bool{%s,", absolutes(r))
+	if slices.ContainsFunc(r.Alarms, func(a types.Alarm) bool { return a.Timer.Absolute }) {
+		t.P("},\nAbsolute: []bool{%s,", absolutes(r))
 	}
-	t.p("},\nTickNanos: %d,\nMaxFrame: maxFrame,\nMaxEffects: %d,\nOrdered: %v,\nReliable: %v,\nDuplicates: %v,\n}", g.p.Tick.Nanoseconds(), g.maxEffects(r), g.p.Channel.Ordered, !g.p.Channel.Lossy, g.p.Channel.Duplicates)
+	bound := ""
+	if m.Deferred > 0 {
+		bound = fmt.Sprintf("Deferred: %d,\n", m.Deferred)
+	}
+	t.P("},\nTickNanos: %d,\n%sMaxFrame: maxFrame,\nMaxEffects: %d,\nOrdered: %v,\nReliable: %v,\nDuplicates: %v,\n}", g.P.Tick.Nanoseconds(), bound, g.MaxEffects(r), g.P.Channel.Ordered, !g.P.Channel.Lossy, g.P.Channel.Duplicates)
 	f.Line()
-	f.Add(raw(strings.TrimSpace(t.String())))
+	f.Add(base.Raw(strings.TrimSpace(t.String())))
 	g.infoTables(f, r, legal)
 }
 
 // infoTables emits the tables that the runner looks things up in.
-func (g *gen) infoTables(f *jen.File, r *machine, legal []string) {
+func (g *gen) infoTables(f *jen.File, r *types.Machine, legal []string) {
 	f.Line()
 	f.Comment("// What each state handles or ignores.")
-	f.Add(rawf("var %s = [...]string{\n%s,\n}", g.table(r, "Legal"), strings.Join(legal, ",\n")))
+	f.Add(base.Rawf("var %s = [...]string{\n%s,\n}", g.Table(r, "Legal"), strings.Join(legal, ",\n")))
 	if rows := g.handled(r); len(rows) > 0 {
 		f.Line()
 		f.Comment("// The first branch of each event that a state handles, plus 1.")
-		f.Add(rawf("var %s = [...][%d]uint16{\n%s,\n}", g.table(r, "Handles"), len(r.events), strings.Join(rows, ",\n")))
-	}
-	if table := g.messageEvents(r); len(table) > 0 {
-		f.Line()
-		f.Comment("// The events of the messages.")
-		f.Add(rawf("var %s = [...]%s{\n%s,\n}", g.table(r, "Receives"), r.kind, strings.Join(table, ",\n")))
+		f.Add(base.Rawf("var %s = [][]uint16{\n%s,\n}", g.Table(r, "Handles"), strings.Join(rows, ",\n")))
 	}
 }
 
 // absolutes says of each timer whether it runs on while the machine is away.
-func absolutes(r *machine) string {
-	words := make([]string, len(r.alarms))
-	for i, a := range r.alarms {
-		words[i] = strconv.FormatBool(a.timer.Absolute)
+func absolutes(r *types.Machine) string {
+	words := make([]string, len(r.Alarms))
+	for i, a := range r.Alarms {
+		words[i] = strconv.FormatBool(a.Timer.Absolute)
 	}
 	return strings.Join(words, ", ")
 }
@@ -94,7 +103,7 @@ func legalIn(m *model.Machine, s *model.State) string {
 		if ev.Kind == model.EventReport || ev.Kind == model.EventFinished {
 			continue
 		}
-		if h := handlerOf(s, ev); h != nil && h.Mode != model.Defer {
+		if h := types.HandlerOf(s, ev); h != nil && h.Mode != model.Defer {
 			names = append(names, ev.Name)
 		}
 	}

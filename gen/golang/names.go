@@ -1,173 +1,43 @@
 package golang
 
 import (
-	"go/token"
-	"go/types"
-	"slices"
-	"strconv"
-	"strings"
-	"unicode"
-
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
 
-// GoName turns a name of a specification into an exported Go name:
-// `localOk` LocalOk, `CONFIRM1` Confirm1, `SEED_RANDOM` SeedRandom, `fleet.changed` FleetChanged.
-func GoName(name string) string {
-	var b strings.Builder
-	for _, piece := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '.' || r == '-' }) {
-		if len(piece) > 1 && piece == strings.ToUpper(piece) {
-			piece = strings.ToLower(piece)
-		}
-		b.WriteString(strings.ToUpper(piece[:1]) + piece[1:])
-	}
-	if b.Len() == 0 || !unicode.IsLetter(rune(b.String()[0])) {
-		return "X" + b.String()
-	}
-	return b.String()
-}
+// Options say what is generated.
+type Options = base.Options
 
-// GoNames gives every name of one scope its Go name; a name that is taken by an
-// earlier one gets a number. Fields of messages, records, commands and reports are named so.
-func GoNames(names ...string) []string {
-	s := scope{}
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = s.take(GoName(n))
-	}
-	return out
-}
+// NotGo is the error of generated code that is not even Go, which is never the specification's fault.
+type NotGo = base.NotGo
 
-// MachineMembers gives the members of the struct for a machine in their order: State, then
-// parameters, variables, timers and parts. Step is a method.
-func MachineMembers(m *model.Machine) []string {
-	names := []string{"State", "Step"}
-	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
-		for _, v := range list {
-			names = append(names, v.Name)
-		}
-	}
-	for _, t := range m.Timers {
-		names = append(names, t.Name)
-	}
-	for _, p := range m.Parts {
-		names = append(names, p.Name)
-	}
-	names = GoNames(names...)
-	return append(names[:1], names[2:]...)
-}
+// Version is fsmgen's version, written into every generated file.
+const Version = base.Version
 
-// MessageMembers gives for each message the member of Message that it has if it has
-// fields. Kind is a member already, String a method.
-func MessageMembers(list []*model.Message) []string {
-	names := []string{"Kind", "String"}
-	for _, m := range list {
-		names = append(names, m.Name)
-	}
-	return GoNames(names...)[2:]
-}
+// Contract is the version of runtime/fsm that generated code asks for.
+const Contract = base.Contract
 
-// scope hands out names, each once.
-type scope map[string]bool
+// ForCheck stands in the header between the specification and the check whose constants and domains
+// the machines have.
+const ForCheck = base.ForCheck
 
-func (s scope) take(name string) string {
-	unique := name
-	for i := 2; s[unique]; i++ {
-		unique = name + strconv.Itoa(i)
-	}
-	s[unique] = true
-	return unique
-}
+// GoName turns a name of a specification into an exported Go name.
+func GoName(name string) string { return base.GoName(name) }
 
-// local turns a name into an unexported Go name that is free in s.
-func (s scope) local(name string) string {
-	g := unexported(GoName(name))
-	if token.IsKeyword(g) {
-		g += "Value"
-	}
-	return s.take(g)
-}
+// GoNames gives every name of one scope its Go name; a name that is taken by an earlier one gets a
+// number.
+func GoNames(names ...string) []string { return base.GoNames(names...) }
 
-// unexportedNames are GoNames for what other packages do not see.
-func unexportedNames(names ...string) []string {
-	s := scope{}
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = s.local(n)
-	}
-	return out
-}
+// MachineMembers gives the members of the struct for a machine in their order.
+func MachineMembers(m *model.Machine) []string { return base.MachineMembers(m) }
 
-// unexported lowers the first letter of a Go name.
-func unexported(name string) string { return strings.ToLower(name[:1]) + name[1:] }
+// MessageMembers gives for each message the member of Message that it has if it has fields.
+func MessageMembers(list []*model.Message) []string { return base.MessageMembers(list) }
 
-// used are the names that generated functions use themselves, besides Go's predeclared ones.
-var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "err", "fsm", "wire", "strconv", "errors", "binary", "bytes",
-	"took", "ignored", "refused", "deferred", "ordinal"}
+// PackageName is the name of the package for a protocol unless another is chosen.
+func PackageName(p *model.Protocol) string { return base.PackageName(p) }
 
-// reserved are package-level names that are always or often there.
-var reserved = []string{"Message", "Shape", "decodeItems", "MessageKind", "Optional", "Some", "DecodeMessage", "AppendMessage", "FrameSize",
-	"maxFrame", "hash", "decode", "readHeader", "leastFrame", "messageIDs", "appendMessage", "countBits", "maskOf", "maxQueued",
-	"add64", "sub64", "mul64", "div64"}
-
-// packageScope hands out the names of the package. A function sees them all, so that
-// none is a name of a parameter or variable too: it would be hidden there.
-type packageScope struct {
-	scope
-	inner scope             // all local names there are
-	owned map[string]string // see own
-}
-
-func newPackageScope() packageScope {
-	s := packageScope{scope: scope{}, inner: scope{}, owned: map[string]string{}}
-	for _, n := range slices.Concat(used, reserved, types.Universe.Names()) {
-		s.scope[n] = true
-	}
-	return s
-}
-
-func (s packageScope) take(name string) string {
-	unique := name
-	for i := 2; s.scope[unique] || s.inner[unique]; i++ {
-		unique = name + strconv.Itoa(i)
-	}
-	s.scope[unique] = true
-	return unique
-}
-
-// own returns the name of what id stands for, choosing it at the first call.
-func (s packageScope) own(id, name string) string {
-	n, ok := s.owned[id]
-	if !ok {
-		n = s.take(name)
-		s.owned[id] = n
-	}
-	return n
-}
-
-// localScope hands out the local names of one function.
-type localScope struct {
-	scope
-	top packageScope
-}
-
-// locals returns a scope for the local names of one function.
-func (g *gen) locals() localScope { return localScope{scope{}, g.top} }
-
-func (s localScope) take(name string) string {
-	unique := name
-	for i := 2; s.scope[unique] || s.top.scope[unique]; i++ {
-		unique = name + strconv.Itoa(i)
-	}
-	s.scope[unique], s.top.inner[unique] = true, true
-	return unique
-}
-
-// local turns a name into an unexported Go name that is free in s.
-func (s localScope) local(name string) string {
-	g := unexported(GoName(name))
-	if token.IsKeyword(g) {
-		g += "Value"
-	}
-	return s.take(g)
-}
+// Programs lists the roles that are generated as machines of their own: all but those that are only
+// parts of others, in no check an instance.
+func Programs(p *model.Protocol) []*model.Machine { return types.Programs(p) }

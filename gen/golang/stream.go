@@ -1,6 +1,7 @@
 package golang
 
-// streamMethod is written for each role, because only the methods of a known type are called directly and inlined.
+// streamMethod is written for each role, because only the methods of a known type are called
+// directly and inlined.
 const streamMethod = `Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
 s.Out = out
 for before := r.Machine.State; ; s.Frames++ {

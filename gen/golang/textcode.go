@@ -7,15 +7,18 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
 
 // textFile holds the functions that render and read values, in the grammar of package interp.
 func (g *gen) textFile() *jen.File {
-	f := g.file(g.o.Package)
-	var t text
+	f := g.File(g.O.Package)
+	var t base.Text
 	g.messageText(&t)
-	for _, r := range g.roles {
+	for _, r := range g.Roles {
 		g.machineText(r, &t)
 	}
 	for i := 0; i < len(g.textOrder); i++ {
@@ -24,60 +27,71 @@ func (g *gen) textFile() *jen.File {
 	for i := 0; i < len(g.readOrder); i++ {
 		g.typeReader(g.readOrder[i], &t)
 	}
-	f.Add(raw(strings.TrimSpace(t.String())))
+	f.Add(base.Raw(strings.TrimSpace(t.String())))
 	return f
 }
 
-// rendered composes statements that append the text of x, of type t, to b.
-func (g *gen) rendered(t *model.Type, x string) string {
+// rendered composes statements that append to b some words and the text of x, of type t.
+func (g *gen) rendered(before string, t *model.Type, x string) string {
 	switch t.Kind {
 	case model.KindBool:
-		return "b = strconv.AppendBool(b, " + x + ")\n"
+		return fmt.Sprintf("b = wire.AppendBool(b, %q, %s)\n", before, x)
 	case model.KindEnum:
-		return "b = append(b, " + x + ".String()...)\n"
+		return fmt.Sprintf("b = wire.AppendWord(b, %q, %s.String())\n", before, x)
 	case model.KindOpaque:
-		return "b = strconv.AppendUint(b, uint64(" + x + "), 10)\n"
+		return fmt.Sprintf("b = wire.AppendUint(b, %q, uint64(%s))\n", before, x)
 	case model.KindInt, model.KindNode:
-		return "b = strconv.AppendInt(b, int64(" + x + "), 10)\n"
+		return fmt.Sprintf("b = wire.AppendInt(b, %q, int64(%s))\n", before, x)
 	case model.KindBytes:
-		s := "b = strconv.AppendQuote(b, " + x + ".String())\n"
-		if g.invalid(t, x) != "" {
-			s += fmt.Sprintf("if int(%s.Len) > len(%s.Data) {\nb = append(b, \"...\"...)\n}\n", x, x)
+		longer := "false"
+		if g.Invalid(t, gotree.X("x")) != nil {
+			longer = fmt.Sprintf("int(%s.Len) > len(%s.Data)", x, x)
 		}
-		return s
+		return fmt.Sprintf("b = wire.AppendText(b, %q, %s.String(), %s)\n", before, x, longer)
 	case model.KindOptional:
-		return fmt.Sprintf("if %s.Present {\n%s} else {\nb = append(b, \"none\"...)\n}\n", x, g.rendered(t.Elem, x+".Value"))
+		return fmt.Sprintf("if %s.Present {\n%s} else {\nb = append(b, %q...)\n}\n",
+			x, g.rendered(before, t.Elem, x+".Value"), before+"none")
 	}
-	gt := g.typ(t, "")
-	k := key(t)
+	gt := g.Typ(t, "")
+	k := types.Key(t)
 	if !g.texts[k] {
 		g.texts[k] = true
 		g.textOrder = append(g.textOrder, gt)
 	}
-	return fmt.Sprintf("b = %s(b, &%s)\n", g.textFunc(gt), x)
+	return fmt.Sprintf("b = %s(%s, &%s)\n", g.textFunc(gt), after(before), x)
+}
+
+// after composes b with some words behind it.
+func after(before string) string {
+	if before == "" {
+		return "b"
+	}
+	return fmt.Sprintf("append(b, %q...)", before)
 }
 
 // textFunc is the name of the function that renders a type.
-func (g *gen) textFunc(gt *goType) string {
-	return g.top.own("text "+key(gt.t), "append"+textName(gt))
+func (g *gen) textFunc(gt *types.Type) string {
+	return g.Top.Own("text "+types.Key(gt.T), "append"+textName(gt))
 }
 
 // machineFunc is the name of the function that renders a machine.
-func (g *gen) machineFunc(r *machine) string { return g.top.own("text of "+r.typ, "append"+r.typ) }
+func (g *gen) machineFunc(r *types.Machine) string {
+	return g.Top.Own("text of "+r.Typ, "append"+r.Typ)
+}
 
 // textName is the end of the name of the function that renders a type.
-func textName(gt *goType) string {
-	if gt.t.Kind == model.KindSet && !gt.own {
-		return "SetOf" + memberName(gt.t.Elem)
+func textName(gt *types.Type) string {
+	if gt.T.Kind == model.KindSet && !gt.Own {
+		return "SetOf" + memberName(gt.T.Elem)
 	}
-	return simpleName(gt.name)
+	return types.SimpleName(gt.Name)
 }
 
 // memberName names the type of a set's members, different for different types.
 func memberName(t *model.Type) string {
 	switch {
 	case t.Name != "":
-		return GoName(t.Name)
+		return base.GoName(t.Name)
 	case t.Kind == model.KindBool:
 		return "Bool"
 	case t.Kind == model.KindNode:
@@ -87,115 +101,112 @@ func memberName(t *model.Type) string {
 }
 
 // typeText emits the function that renders a composite type.
-func (g *gen) typeText(gt *goType, t *text) {
-	t.p("\nfunc %s(b []byte, v *%s) []byte {", g.textFunc(gt), gt.name)
+func (g *gen) typeText(gt *types.Type, t *base.Text) {
+	t.P("\nfunc %s(b []byte, v *%s) []byte {", g.textFunc(gt), gt.Name)
 	elems := func(count, elem, more string) {
-		t.p("b = append(b, '[')\nfor i := range %s {\nif i > 0 {\nb = append(b, \", \"...)\n}\n%s}\n%sreturn append(b, ']')\n}", count, g.rendered(gt.t.Elem, elem), more)
+		t.P("b = append(b, '[')\nfor i := range %s {\nb = wire.Comma(b, i)\n%s}\n%sreturn append(b, ']')\n}", count, g.rendered("", gt.T.Elem, elem), more)
 	}
 	// What is no value of its type is not to look like one.
 	const more = "if int(v.Len) > len(v.Items) {\nb = append(b, \", ...\"...)\n}\n"
-	switch gt.t.Kind {
+	switch gt.T.Kind {
 	case model.KindRecord:
-		t.p("%sreturn b\n}", g.renderedFields(gt.t.Fields, "v.", gt.fields, ""))
+		t.P("%s}", g.renderedFields(gt.T.Fields, "v.", gt.Fields, "", "return "))
 	case model.KindList:
 		elems("v.Items[:min(int(v.Len), len(v.Items))]", "v.Items[i]", more)
 	case model.KindArray:
 		elems("v", "v[i]", "")
 	case model.KindSet:
-		c := g.newBody(&machine{})
 		beyond := ""
-		if bad := g.invalid(gt.t, "uint64(*v)"); bad != "" {
-			beyond = fmt.Sprintf("if %s {\nb = append(append(b, sep...), \"...\"...)\nsep = \"\"\n}\n", bad)
+		if bad := g.Invalid(gt.T, gotree.X("uint64(*v)")); bad != nil {
+			beyond = fmt.Sprintf("if %s {\nb = append(append(b, sep...), \"...\"...)\nsep = \"\"\n}\n", gotree.Text(bad))
 		}
-		t.p("sep := \"[\"\nfor i := range %d {\nif uint64(*v)>>i&1 == 0 {\ncontinue\n}\nb = append(b, sep...)\nsep = \", \"\nx := %s\n%s}\n%sif sep == \"[\" {\nb = append(b, '[')\n}\nreturn append(b, ']')\n}",
-			gt.t.Elem.Count(), c.fromIndex("i", gt.t.Elem), g.rendered(gt.t.Elem, "x"), beyond)
+		t.P("sep := \"[\"\nfor i := range %d {\nif uint64(*v)>>i&1 == 0 {\ncontinue\n}\nb = append(b, sep...)\nsep = \", \"\nx := %s\n%s}\n%sif sep == \"[\" {\nb = append(b, '[')\n}\nreturn append(b, ']')\n}",
+			gt.T.Elem.Count(), gotree.Text(g.FromIndex(gotree.X("i"), gt.T.Elem)), g.rendered("", gt.T.Elem, "x"), beyond)
 	}
 }
 
-// renderedFields composes `before{name: value, …}`; without fields only before.
-func (g *gen) renderedFields(fields []*model.Field, at string, names []string, before string) string {
+// renderedFields composes `before{name: value, …}`; end stands before what appends the end.
+func (g *gen) renderedFields(fields []*model.Field, at string, names []string, before, end string) string {
+	if len(fields) == 0 {
+		return fmt.Sprintf("%sappend(b, %q...)\n", end, before+"{}")
+	}
 	var s strings.Builder
 	pending := before + "{"
 	for i, f := range fields {
-		pending += f.Name + ": "
-		s.WriteString("b = append(b, " + strconv.Quote(pending) + "...)\n")
-		s.WriteString(g.rendered(f.Type, at+names[i]))
+		s.WriteString(g.rendered(pending+f.Name+": ", f.Type, at+names[i]))
 		pending = ", "
 	}
-	if len(fields) == 0 {
-		if before == "" {
-			before = "{}"
-		}
-		return "b = append(b, " + strconv.Quote(before) + "...)\n"
-	}
-	s.WriteString("b = append(b, '}')\n")
-	return s.String()
+	return s.String() + end + "append(b, '}')\n"
 }
 
-func (g *gen) messageText(t *text) {
-	t.p("// appendMessage appends a message as text, for example `READY` or `CHANGE{value: 2}`.")
-	t.p("func appendMessage(b []byte, m *Message) []byte {\nswitch m.Kind {")
-	for i, n := range g.messages {
-		if n.member != "" {
-			m := g.p.Messages[i]
-			t.p("case %s:\n%s", n.kind, strings.TrimSuffix(g.renderedFields(m.Fields, "m."+n.member+".", n.fields, m.Name), "\n"))
+func (g *gen) messageText(t *base.Text) {
+	t.P("// appendMessage appends a message as text, for example `READY` or `CHANGE{value: 2}`.")
+	t.P("func appendMessage(b []byte, m *Message) []byte {")
+	var cases base.Text
+	for i, n := range g.Messages {
+		if n.Member != "" {
+			m := g.P.Messages[i]
+			cases.P("case %s:\n%s", n.Kind, strings.TrimSpace(g.renderedFields(m.Fields, "m."+n.Member+".", n.Fields, m.Name, "return ")))
 		}
 	}
-	t.p("default:\nb = append(b, m.Kind.String()...)\n}\nreturn b\n}")
+	if cases.Len() > 0 {
+		t.P("switch m.Kind {\n%s}", cases.String())
+	}
+	t.P("return append(b, m.Kind.String()...)\n}")
 }
 
 // armedText composes whether a timer is armed, of a keyed one for each instance.
-func armedText(t *model.Timer, x string) string {
+func armedText(before string, t *model.Timer, x string) string {
 	if len(t.Keys) == 0 {
-		return "b = strconv.AppendBool(b, " + x + ")"
+		return fmt.Sprintf("b = wire.AppendBool(b, %q, %s)", before, x)
 	}
-	return "for i, armed := range " + x + " {\nif i > 0 {\nb = append(b, \", \"...)\n} else {\nb = append(b, '[')\n}\nb = strconv.AppendBool(b, armed)\n}\nb = append(b, ']')"
+	return fmt.Sprintf("b = wire.AppendBools(b, %q, %s[:])", before, x)
 }
 
 // machineText emits the functions that render a machine and its parts.
-func (g *gen) machineText(r *machine, t *text) {
+func (g *gen) machineText(r *types.Machine, t *base.Text) {
 	name := g.machineFunc(r)
-	t.p("\n// %s appends the machine's state, parameters, variables, timers and parts.", name)
-	t.p("func %s(b []byte, m *%s) []byte {\nb = append(b, m.State.String()...)", name, r.typ)
+	t.P("\n// %s appends the machine's state, parameters, variables, timers and parts.", name)
+	t.P("func %s(b []byte, m *%s) []byte {\nb = append(b, m.State.String()...)", name, r.Typ)
 	pending := "{"
-	member := func(name, code string) {
-		t.p("b = append(b, %s...)\n%s", strconv.Quote(pending+name+": "), strings.TrimSuffix(code, "\n"))
+	member := func(name string, code func(before string) string) {
+		t.P("%s", strings.TrimSuffix(code(pending+name+": "), "\n"))
 		pending = ", "
 	}
-	for i, v := range r.m.Params {
-		member(v.Name, g.rendered(v.Type, "m."+r.params[i]))
+	for i, v := range r.M.Params {
+		member(v.Name, func(before string) string { return g.rendered(before, v.Type, "m."+r.Params[i]) })
 	}
-	for i, v := range r.m.Vars {
-		member(v.Name, g.rendered(v.Type, "m."+r.vars[i]))
+	for i, v := range r.M.Vars {
+		member(v.Name, func(before string) string { return g.rendered(before, v.Type, "m."+r.Vars[i]) })
 	}
-	for i, v := range r.m.Timers {
-		member(v.Name, armedText(v, "m."+r.timers[i]))
+	for i, v := range r.M.Timers {
+		member(v.Name, func(before string) string { return armedText(before, v, "m."+r.Timers[i]) })
 	}
-	for _, p := range r.parts {
-		member(p.part.Name, g.partText(p, "m."+r.member(p)))
+	for _, p := range r.Parts {
+		member(p.Part.Name, func(before string) string { return g.partText(before, p, "m."+r.Member(p)) })
 	}
 	if pending == "{" {
-		t.p("return b\n}")
+		t.P("return b\n}")
 	} else {
-		t.p("return append(b, '}')\n}")
+		t.P("return append(b, '}')\n}")
 	}
-	for _, p := range r.parts {
+	for _, p := range r.Parts {
 		g.machineText(p, t)
 	}
 }
 
-func (g *gen) partText(p *machine, at string) string {
-	if len(p.part.Keys) == 0 {
-		return fmt.Sprintf("b = %s(b, &%s)", g.machineFunc(p), at)
+func (g *gen) partText(before string, p *types.Machine, at string) string {
+	if len(p.Part.Keys) == 0 {
+		return fmt.Sprintf("b = %s(%s, &%s)", g.machineFunc(p), after(before), at)
 	}
 	head, tail, names := "", "", []string{}
-	for i := range p.part.Keys {
+	for i := range p.Part.Keys {
 		n := string(rune('i' + i))
 		head += fmt.Sprintf("for %s := range %s {\n", n, at)
 		at += "[" + n + "]"
 		tail += "}\n"
 		names = append(names, n)
 	}
-	first := strings.Join(names, "+") + " > 0"
-	return fmt.Sprintf("b = append(b, '[')\n%sif %s {\nb = append(b, \", \"...)\n}\nb = %s(b, &%s)\n%sb = append(b, ']')", head, first, g.machineFunc(p), at, tail)
+	return fmt.Sprintf("b = append(b, %q...)\n%sb = %s(wire.Comma(b, %s), &%s)\n%sb = append(b, ']')",
+		before+"[", head, g.machineFunc(p), strings.Join(names, "+"), at, tail)
 }

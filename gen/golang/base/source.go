@@ -1,0 +1,57 @@
+package base
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/parley-go/parley/gen/golang/gotree"
+)
+
+// Raw prints Go text: declarations, an expression or a type.
+func Raw(text string) *jen.Statement { return gotree.Source(text) }
+
+// Rawf is raw with a format.
+func Rawf(format string, args ...any) *jen.Statement { return Raw(fmt.Sprintf(format, args...)) }
+
+// Text collects the statements of a function.
+type Text struct{ strings.Builder }
+
+// P appends a line.
+func (t *Text) P(format string, args ...any) {
+	fmt.Fprintf(&t.Builder, format, args...)
+	t.WriteByte('\n')
+}
+
+// Comment renders an author's text as lines of a comment of about 110 columns;
+// the first line begins with name.
+func Comment(name, doc string) string {
+	words := strings.Fields(doc)
+	if name != "" {
+		words = append([]string{name}, words...)
+	}
+	var b strings.Builder
+	column := 0
+	for _, w := range words {
+		if column > 0 && column+len(w) > 106 {
+			b.WriteByte('\n')
+			column = 0
+		}
+		if column == 0 {
+			b.WriteString("//")
+		}
+		b.WriteString(" " + w)
+		column += len(w) + 1
+	}
+	return b.String()
+}
+
+// Sentence puts a full stop behind an author's text.
+func Sentence(doc string) string {
+	doc = strings.TrimSpace(doc)
+	if doc == "" || strings.ContainsRune(".!?:", rune(doc[len(doc)-1])) {
+		return doc
+	}
+	return doc + "."
+}

@@ -1,0 +1,337 @@
+// Package body composes what machines do: the step of a role, the methods of its parts, and the
+// statements and expressions inside. It must not declare types or write files. Start from [Funcs].
+package body
+
+import (
+	"strconv"
+
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Funcs composes the functions of the machines.
+type Funcs struct {
+	*types.Gen
+	entries map[entryOf]*proc
+	fits    []*fit                            // conversions between types
+	tests   map[*types.Machine][]*gotree.Func // methods of quantifiers
+}
+
+// New starts the composition of functions.
+func New(g *types.Gen) *Funcs {
+	return &Funcs{Gen: g, entries: map[entryOf]*proc{}, tests: map[*types.Machine][]*gotree.Func{}}
+}
+
+// body composes the statements of one function. Statements that an expression
+// needs beforehand (the checks that can refuse the step) go to out before the
+// statement that uses it.
+type body struct {
+	g      *Funcs
+	r      *types.Machine // whose members the receiver m has
+	out    *gotree.Block
+	names  base.LocalScope
+	scope  []gotree.Param // what functions that are called from here can be given
+	locals map[*model.Local]val
+	// refuse gives the statement that ends the function when the step is
+	// refused; dirty reports whether something has changed by then.
+	refuse func(dirty bool) gotree.Stmt
+	dirty  bool
+	known  known
+	// changes counts what has changed so far.
+	changes int
+	f       *types.Facts
+}
+
+// newBody starts the composition of a function of machine r.
+func (g *Funcs) newBody(r *types.Machine, extra ...string) *body {
+	c := &body{g: g, r: r, out: &gotree.Block{}, names: g.Locals(), locals: map[*model.Local]val{}, f: &types.Facts{}}
+	for _, k := range r.Keys {
+		c.names.Take(k.Name)
+	}
+	for _, n := range extra {
+		c.names.Take(n)
+	}
+	return c
+}
+
+// fault gives the statement for a refusal at this point.
+func (c *body) fault() gotree.Stmt {
+	c.f.Refuses = true
+	if c.dirty {
+		c.f.RefusesDirty = true
+	}
+	return c.refuse(c.dirty)
+}
+
+// never appends a refusal that is always reached, and says why.
+func (c *body) never(why string) {
+	c.out.Add(c.fault(), &gotree.Comment{Text: "// " + why, Behind: true})
+}
+
+// check appends a refusal under a condition, unless it is known to be false.
+func (c *body) check(cond gotree.Expr) {
+	if c.knows(gotree.Not(cond)) {
+		return
+	}
+	c.out.When(cond, c.fault())
+	c.learn(gotree.Not(cond))
+}
+
+// checkf is check with a template.
+func (c *body) checkf(template string, args ...any) { c.check(gotree.X(template, args...)) }
+
+func (c *body) changed() {
+	c.dirty, c.f.Changes = true, true
+	c.changes++
+}
+
+// inner composes statements apart.
+func (c *body) inner(compose func()) []gotree.Stmt {
+	outer, before := c.out, c.known
+	c.out = &gotree.Block{}
+	compose()
+	list := c.out.List
+	c.out, c.known = outer, before // it may be skipped
+	return list
+}
+
+// val is an expression with what the composer knows of it.
+type val struct {
+	x    gotree.Expr
+	t    *model.Type
+	wide bool // an int64, whatever t is
+	lit  bool // an untyped constant
+	// stable values are addressable, cheap to mention twice, and unchanged until the statement is done.
+	stable bool
+	// own is a variable that was made for this expression alone.
+	own bool
+}
+
+// variable is a local variable or another place that the statement does not change.
+func variable(x gotree.Expr, t *model.Type) val { return val{x: x, t: t, stable: true} }
+
+// local is a local variable.
+func local(name string, t *model.Type) val { return variable(gotree.Name{Name: name}, t) }
+
+// truth is a truth value.
+func truth(x gotree.Expr, t *model.Type) val { return val{x: x, t: t} }
+
+// hoist puts a value into a variable.
+func (c *body) hoist(v val, hint string) val {
+	name := c.names.Local(hint)
+	x := v.x
+	if v.lit {
+		x = gotree.Conv(c.goType(v.t), x)
+	}
+	c.out.P("$1 := $2", name, x)
+	return val{x: gotree.Name{Name: name}, t: v.t, wide: v.wide, stable: true}
+}
+
+// steady makes v cheap and safe to mention twice.
+func (c *body) steady(v val) val { return c.steadyAs(v, "value") }
+
+// steadyAs is steady with a name for the variable, should one be needed.
+func (c *body) steadyAs(v val, name string) val {
+	if v.lit || v.stable {
+		return v
+	}
+	return c.hoist(v, name)
+}
+
+// addressable makes v something whose methods can be called.
+func (c *body) addressable(v val) val {
+	if v.stable {
+		return v
+	}
+	return c.hoist(v, "list")
+}
+
+// wide gives v as an int64.
+func (c *body) wide(v val) val {
+	if v.wide || v.lit {
+		return v
+	}
+	x := v.x
+	if v.t.Kind == model.KindBool {
+		x = c.g.ordinal(x)
+	}
+	return val{x: gotree.X("int64($1)", x), t: v.t, wide: true}
+}
+
+// ordinal is the number of a truth value.
+func (g *Funcs) ordinal(x gotree.Expr) gotree.Expr {
+	g.Helpers["ordinal"] = true
+	return gotree.X("ordinal($1)", x)
+}
+
+func (c *body) goType(t *model.Type) gotree.Expr { return c.g.Typ(t, "").X }
+
+// sameGo reports whether values of both types are represented alike.
+func (c *body) sameGo(t, u *model.Type) bool { return c.g.Typ(t, "").Name == c.g.Typ(u, "").Name }
+
+// literal is a constant of type t.
+func (c *body) literal(t *model.Type, n int64) val {
+	switch t.Kind {
+	case model.KindBool:
+		return variable(gotree.Name{Name: strconv.FormatBool(n != 0)}, t)
+	case model.KindEnum:
+		return local(c.g.EnumNames(c.g.Typ(t, ""))[n], t)
+	case model.KindOpaque, model.KindSet:
+		return val{x: gotree.Int(uint64(n)), t: t, lit: true}
+	}
+	return val{x: gotree.Int(n), t: t, lit: true}
+}
+
+// value composes an expression as it is: without conversion to the place it goes to.
+func (c *body) value(e model.Expr) val {
+	switch e := e.(type) {
+	case *model.Lit:
+		return c.literal(e.T, e.Value)
+	case *model.Text:
+		return val{x: c.text(e, e.T), t: e.T}
+	case *model.None:
+		return val{x: gotree.Struct(c.goType(e.T)), t: e.T}
+	case *model.Some:
+		return val{x: c.some(e, e.T), t: e.T}
+	case *model.Unwrap:
+		x := c.steady(c.value(e.X))
+		c.checkf("!$1.Present", x.x)
+		return val{x: gotree.X("$1.Value", x.x), t: e.X.Type().Elem, stable: x.stable}
+	case *model.VarRef:
+		r, at := c.path(e.Path)
+		return variable(gotree.X("$1.$2", at, r.VarName(e.Var)), e.Var.Type)
+	case *model.LocalRef:
+		v, ok := c.locals[e.Local]
+		if !ok {
+			c.g.Fail(e.Pos(), "the generator knows no value for %s here", e.Local.Name)
+		}
+		return v
+	case *model.Sender:
+		return variable(gotree.X("fx.from"), e.T)
+	case *model.StateTest:
+		r, at := c.path(e.Path)
+		tests := make([]gotree.Expr, len(e.States))
+		for i, s := range e.States {
+			tests[i] = gotree.X("$1.State == $2", at, r.States[s.Index])
+		}
+		return truth(gotree.Or(tests...), e.T)
+	case *model.TimerTest:
+		r, at := c.path(e.Path)
+		at = gotree.X("$1.$2", at, r.Timers[e.Timer.Index])
+		if len(e.Keys) > 0 {
+			index, _ := c.timerIndex(e.Timer, e.Keys)
+			at = gotree.X("$1[$2]", at, index)
+		}
+		return variable(at, e.T)
+	case *model.FieldRef:
+		x := c.value(e.X)
+		name := c.g.Typ(e.X.Type(), "").Fields[e.Field.Index]
+		return val{x: gotree.X("$1.$2", x.x, name), t: e.Field.Type, stable: x.stable}
+	case *model.Index:
+		return c.element(c.addressable(c.value(e.X)), e.X.Type(), e.I)
+	}
+	return c.compound(e)
+}
+
+func (c *body) compound(e model.Expr) val {
+	switch e := e.(type) {
+	case *model.Unary:
+		return c.unary(e)
+	case *model.Binary:
+		return c.binary(e)
+	case *model.Call:
+		return c.call(e)
+	case *model.RecordLit:
+		return val{x: c.record(e.T, e.Fields), t: e.T}
+	case *model.ListLit:
+		return c.listLit(e, e.T)
+	case *model.Build:
+		return c.build(e)
+	case *model.Find:
+		return c.find(e)
+	case *model.Quantified:
+		return c.quantified(e)
+	}
+	c.g.Fail(e.Pos(), "the generator does not know this kind of expression here: %s", model.ExprString(e))
+	return val{}
+}
+
+// path gives the machine that a path leads to and its place.
+func (c *body) path(p model.Path) (*types.Machine, gotree.Expr) {
+	r, at := c.r, gotree.X("m")
+	for _, s := range p {
+		sub := r.SubPart(s.Part)
+		at = gotree.X("$1.$2", at, r.Member(sub))
+		for i, k := range s.Part.Keys {
+			at = gotree.X("$1[$2]", at, c.key(s.Keys[i], k.Type))
+		}
+		r = sub
+	}
+	return r, at
+}
+
+// key composes an index into an array that has one element for each value of t.
+func (c *body) key(e model.Expr, t *model.Type) gotree.Expr {
+	v := c.value(e)
+	in := base.Bounds(e)
+	if !in.Within(t) {
+		v = c.steady(v)
+		c.rangeCheck(v, in, base.Domain(t))
+		if v.lit {
+			return gotree.Int(0) // not reached
+		}
+	}
+	return c.g.index(v, t)
+}
+
+// index makes a Go index from a value of t that lies in its range.
+func (g *Funcs) index(v val, t *model.Type) gotree.Expr {
+	switch {
+	case t.Kind == model.KindBool:
+		return g.ordinal(v.x)
+	case types.Lowest(t) == 0:
+		return v.x
+	case v.lit, v.wide:
+		return gotree.Plus(v.x, -types.Lowest(t))
+	}
+	return gotree.Plus(gotree.X("int64($1)", v.x), -types.Lowest(t))
+}
+
+// rangeCheck refuses v outside d, as far as its bounds allow that.
+func (c *body) rangeCheck(v val, in, d base.Interval) {
+	if v.lit {
+		c.never("always outside")
+		return
+	}
+	w := v
+	if !v.wide && !(types.Fits(v.t, d.Lo) && types.Fits(v.t, d.Hi)) {
+		w = c.wide(v)
+	}
+	var tests []gotree.Expr
+	if in.Lo < d.Lo {
+		tests = append(tests, gotree.X("$1 < $2", w.x, d.Lo))
+	}
+	if in.Hi > d.Hi {
+		tests = append(tests, gotree.X("$1 > $2", w.x, d.Hi))
+	}
+	if len(tests) > 0 {
+		c.check(gotree.Or(tests...))
+	}
+}
+
+// element composes an element of an array or list, with its check.
+func (c *body) element(x val, t *model.Type, i model.Expr) val {
+	if t.Kind == model.KindArray {
+		return val{x: gotree.X("$1[$2]", x.x, c.key(i, t.Index)), t: t.Elem, stable: x.stable}
+	}
+	n := c.steady(c.value(i))
+	w := c.wide(n)
+	test := gotree.X("$1 >= int64($2.Len)", w.x, x.x)
+	if base.Bounds(i).Lo < 0 {
+		test = gotree.Or(gotree.X("$1 < 0", w.x), test)
+	}
+	c.check(test)
+	return val{x: gotree.X("$1.Items[$2]", x.x, n.x), t: t.Elem, stable: x.stable}
+}

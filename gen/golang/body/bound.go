@@ -1,0 +1,157 @@
+package body
+
+import (
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// boundless is where the computation of bounds stops counting.
+const boundless = 1 << 16
+
+// cost bounds what a piece of code can do: effects, and events for the machine above and for its
+// own queue.
+type cost struct{ effects, up, own int }
+
+func (a cost) plus(b cost) cost {
+	return cost{min(a.effects+b.effects, boundless), min(a.up+b.up, boundless), min(a.own+b.own, boundless)}
+}
+
+func (a cost) times(n int) cost {
+	n = min(n, boundless)
+	return cost{min(a.effects*n, boundless), min(a.up*n, boundless), min(a.own*n, boundless)}
+}
+
+func (a cost) most(b cost) cost {
+	return cost{max(a.effects, b.effects), max(a.up, b.up), max(a.own, b.own)}
+}
+
+// MaxEffects bounds the number of effects of one step of a role.
+func (g *Funcs) MaxEffects(r *types.Machine) int {
+	worst := cost{}
+	for _, st := range r.M.States {
+		for _, h := range st.Handlers {
+			if h != nil {
+				worst = worst.most(handlerCost(r, h))
+			}
+		}
+		worst = worst.most(stmtsCost(r, st.Entry))
+	}
+	for _, a := range r.Alarms {
+		if a.Of != r {
+			c := eventCost(a.Of, types.TimerEvent(a.Of.M, a.Timer))
+			worst = worst.most(cost{c.effects, 0, c.up})
+		}
+	}
+	return worst.plus(settleCost(r, worst.own)).effects
+}
+
+// handlerCost bounds one handler without what waits at its end.
+func handlerCost(r *types.Machine, h *model.Handler) cost {
+	worst := cost{}
+	for _, t := range h.Branches {
+		c := stmtsCost(r, t.Body)
+		entered := t.To
+		if entered == nil && t.Event.Kind == model.EventStart {
+			entered = t.From
+		}
+		if entered != nil {
+			c = c.plus(stmtsCost(r, entered.Entry))
+		}
+		if t.To != nil && t.To.Final && r.Part != nil {
+			c.up++
+		}
+		worst = worst.most(c)
+	}
+	return worst
+}
+
+// eventCost bounds what a part does with an event, waiting events included.
+func eventCost(r *types.Machine, ev *model.Event) cost {
+	worst := cost{}
+	for _, st := range r.M.States {
+		if h := types.HandlerOf(st, ev); h != nil {
+			worst = worst.most(handlerCost(r, h))
+		}
+	}
+	worst = worst.plus(settleCost(r, worst.own))
+	worst.own = 0
+	return worst
+}
+
+// settleCost bounds the handling of n waiting events and of those that they cause.
+func settleCost(r *types.Machine, n int) cost {
+	worst := cost{}
+	for _, st := range r.M.States {
+		for _, w := range r.Waiting {
+			if h := types.HandlerOf(st, w.Ev); h != nil {
+				worst = worst.most(handlerCost(r, h))
+			}
+		}
+	}
+	if n > 0 && worst.own > 0 { // events cause events: the limit of a step is all there is
+		n = 256
+	}
+	c := worst.times(min(n, 256))
+	c.own = 0
+	return c
+}
+
+func stmtsCost(r *types.Machine, list []model.Stmt) cost {
+	sum := cost{}
+	for _, s := range list {
+		sum = sum.plus(stmtCost(r, s))
+	}
+	return sum
+}
+
+func stmtCost(r *types.Machine, s model.Stmt) cost {
+	switch s := s.(type) {
+	case *model.Send, *model.StartTimer, *model.Close:
+		return cost{effects: 1}
+	case *model.StopTimer:
+		if len(s.Keys) == 0 {
+			return cost{effects: s.Timer.Count}
+		}
+		return cost{effects: 1}
+	case *model.ReportStmt:
+		if r.Part != nil {
+			return cost{up: 1}
+		}
+		return cost{effects: 1}
+	case *model.Run:
+		c := eventCost(r.SubPart(s.Part), s.Event)
+		return cost{effects: c.effects, own: c.up}
+	case *model.Restart:
+		n := 1
+		if len(s.Keys) == 0 {
+			n = s.Part.Count
+		}
+		return cost{effects: countTimers(s.Part.Machine)}.times(n)
+	case *model.If:
+		return stmtsCost(r, s.Then).most(stmtsCost(r, s.Else))
+	case *model.Each:
+		n := int64(0)
+		if s.Values != nil {
+			n = s.Values.Count()
+		} else if t := s.Over.Type(); t.Kind == model.KindList {
+			n = int64(t.Cap)
+		} else if t.Kind == model.KindArray {
+			n = t.Index.Count()
+		} else {
+			n = t.Elem.Count()
+		}
+		return stmtsCost(r, s.Body).times(int(min(n, boundless)))
+	}
+	return cost{}
+}
+
+func countTimers(m *model.Machine) int {
+	n := 0
+	for _, t := range m.Timers {
+		n += t.Count
+	}
+	for _, p := range m.Parts {
+		n += p.Count * countTimers(p.Machine)
+	}
+	return n
+}

@@ -1,0 +1,50 @@
+package body
+
+import (
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// nextKey composes the number of an instance from that of its parent and one more key.
+func nextKey(key, index gotree.Expr, k *model.Field) gotree.Expr {
+	if n, ok := gotree.Number(key); ok && n == 0 {
+		return gotree.X("uint32($1)", index)
+	}
+	return gotree.X("$1*$2 + uint32($3)", key, k.Type.Count(), index)
+}
+
+// nextIndex composes the index of an instance from that of the keys before and one more key.
+func nextIndex(before, index gotree.Expr, k *model.Field) gotree.Expr {
+	if before == nil {
+		return index
+	}
+	return gotree.X("int($1)*$2 + int($3)", before, k.Type.Count(), index)
+}
+
+// timerIndex composes which instance of a timer the keys select, as an index and as a number behind
+// key.
+func (c *body) timerIndex(t *model.Timer, keys []model.Expr) (index, key gotree.Expr) {
+	key = c.ownKey()
+	for i, k := range t.Keys {
+		v := c.steadyAs(c.value(keys[i]), k.Name)
+		if in := base.Bounds(keys[i]); !in.Within(k.Type) {
+			c.rangeCheck(v, in, base.Domain(k.Type))
+			if v.lit {
+				v.x = gotree.Int(0) // not reached
+			}
+		}
+		index = nextIndex(index, c.g.index(v, k.Type), k)
+		key = nextKey(key, c.g.index(v, k.Type), k)
+	}
+	return index, key
+}
+
+// ownKey composes the key of this part's timers: the number of the instance.
+func (c *body) ownKey() gotree.Expr {
+	key := gotree.Int(0)
+	for _, k := range c.r.Keys {
+		key = nextKey(key, c.g.index(local(k.Name, k.Field.Type), k.Field.Type), k.Field)
+	}
+	return key
+}

@@ -1,0 +1,260 @@
+package body
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// stepFunc starts a function with Step's parameters.
+func stepFunc(r *types.Machine, name, doc string, body []gotree.Stmt) *gotree.Func {
+	f := gotree.F("func (m *$1) $2(ev *$3, fx *$4) fsm.Result {\n$5\n}", r.Typ, name, r.Event, r.Effects, body)
+	f.Doc = base.Comment(name, doc)
+	return f
+}
+
+// Step composes Step and what it calls; the methods of parts are left with them.
+func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
+	g.Constructor(r) // it may need methods, too
+	scope := append([]gotree.Param{{Name: "ev", Type: gotree.X("*$1", r.Event)}}, g.always(r)...)
+	var list []handled
+	for _, st := range r.M.States {
+		for _, e := range g.mentioned(r, st) {
+			list = append(list, handled{types.HandlerOf(st, e.Ev), g.args(e)})
+		}
+	}
+	branches := g.share(r, scope, stepReturns, list)
+	states := &gotree.Switch{Tag: gotree.X("m.State")}
+	for _, st := range r.M.States {
+		if cases := g.stateCases(r, st, branches); cases != nil {
+			events := &gotree.Switch{Tag: gotree.X("ev.Kind"), Cases: cases}
+			states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}), Body: []gotree.Stmt{events}})
+		}
+	}
+	var b gotree.Block
+	b.P("fx.reset(ev.From)")
+	if g.Checked(r) {
+		b.P("if ev.invalid() {\nreturn refused(fsm.NoTransition)\n}")
+	}
+	g.alarmCases(r, &b)
+	rest := g.unmentioned(r)
+	around := gotree.Lines(b.List) + gotree.Lines(rest) + 2
+	var methods []*gotree.Func
+	if length(states)+around <= whole {
+		methods = g.shorten(r, "", states, longest-around)
+	}
+	if len(states.Cases) > 0 {
+		b.Add(states)
+	}
+	if length(states)+around > longest {
+		methods = append(g.split(r, states), methods...)
+		b.P("return m.unmentioned(ev, fx)")
+		methods = append(methods, stepFunc(r, "unmentioned", "is what becomes of an event that the state does not mention.", rest))
+	} else {
+		b.Add(rest...)
+	}
+	all := append([]*gotree.Func{stepFunc(r, "Step", "gives the machine one event and fills fx with what is to be done, in order. If the event is refused, deferred or ignored nothing has changed and fx is empty.", b.List)}, methods...)
+	all = append(all, r.Methods...) // settle
+	if slices.ContainsFunc(all, func(f *gotree.Func) bool { return gotree.Calls(f, "m", "undo") }) {
+		undo := gotree.F(`func (m *$1) undo(old *$1, fx *$2, transition uint16) fsm.Result {
+			*m = *old
+			fx.reset(fx.from)
+			return refused(transition)
+		}`, r.Typ, r.Effects)
+		undo.Doc = base.Comment("undo", "refuses a step after something has changed.")
+		all = append(all, undo)
+	}
+	for _, h := range []string{"took", "ignored", "deferred", "refused"} {
+		if slices.ContainsFunc(all, func(f *gotree.Func) bool { return gotree.Calls(f, "", h) }) {
+			g.Helpers[h] = true
+		}
+	}
+	return all
+}
+
+// split makes a method of each state.
+func (g *Funcs) split(r *types.Machine, states *gotree.Switch) []*gotree.Func {
+	var out []*gotree.Func
+	for _, c := range states.Cases {
+		state := strings.TrimPrefix(c.List[0].(gotree.Name).Name, r.State)
+		name, events := "in"+state, c.Body[0].(*gotree.Switch)
+		more := g.shorten(r, name, events, longest-5)
+		fn := stepFunc(r, name, "is Step in the state "+base.Unexported(state)+".", gotree.S("$1\nreturn m.unmentioned(ev, fx)", gotree.Stmt(events)))
+		out = append(append(out, fn), more...)
+		c.Body = gotree.S("return m.$1(ev, fx)", name)
+	}
+	return out
+}
+
+// shorten makes methods of the longest handlers below a switch over states or events, until the
+// rest fits in so many lines.
+func (g *Funcs) shorten(r *types.Machine, in string, s *gotree.Switch, limit int) []*gotree.Func {
+	var out []*gotree.Func
+	for length(s) > limit {
+		state, c := longestCase(s)
+		if c == nil {
+			break
+		}
+		event := c.List[0].(gotree.Name).Name
+		for _, e := range r.Events {
+			if e.Kind == event {
+				prefix := in
+				if state != "" {
+					prefix = "in" + strings.TrimPrefix(state, r.State)
+				}
+				name := r.Calls.Take(prefix + base.GoName(r.EventName(e)))
+				out = append(out, stepFunc(r, name, "is what the state does with "+r.EventName(e)+".", c.Body))
+				c.Body = gotree.S("return m.$1(ev, fx)", name)
+			}
+		}
+	}
+	return out
+}
+
+// mentioned lists the events from outside that a state mentions, in the order in which the author did.
+func (g *Funcs) mentioned(r *types.Machine, st *model.State) []types.RoleEvent {
+	var mentioned []types.RoleEvent
+	for _, e := range r.Events {
+		if e.Ev.Kind == model.EventTimer && r.Alarms[e.Alarm].Of != r {
+			continue
+		}
+		if types.HandlerOf(st, e.Ev) != nil {
+			mentioned = append(mentioned, e)
+		}
+	}
+	slices.SortStableFunc(mentioned, func(a, b types.RoleEvent) int { return firstBranch(st, a.Ev) - firstBranch(st, b.Ev) })
+	return mentioned
+}
+
+// stateCases composes the cases of one state.
+func (g *Funcs) stateCases(r *types.Machine, st *model.State, branches *sharer) []*gotree.Case {
+	var cases []*gotree.Case
+	for _, e := range g.mentioned(r, st) {
+		c := g.newStmts(r)
+		c.scope, c.sharer = branches.scope, branches
+		c.handle(types.HandlerOf(st, e.Ev), g.args(e), stepReturns)
+		cases = append(cases, &gotree.Case{List: gotree.Names([]string{e.Kind}), Body: c.out.List})
+	}
+	return cases
+}
+
+// firstBranch is the place of an event among those of a state, as the author wrote them.
+func firstBranch(st *model.State, ev *model.Event) int {
+	if h := types.HandlerOf(st, ev); len(h.Branches) > 0 {
+		return h.Branches[0].ID
+	}
+	return -1
+}
+
+// alarmCases composes the expiry of timers that are not armed, and of those of parts.
+func (g *Funcs) alarmCases(r *types.Machine, b *gotree.Block) {
+	if len(r.Alarms) == 0 {
+		return
+	}
+	kinds := &gotree.Switch{Tag: gotree.X("ev.Kind")}
+	for _, e := range r.Events {
+		if e.Ev.Kind != model.EventTimer {
+			continue
+		}
+		var code gotree.Block
+		if a := r.Alarms[e.Alarm]; a.Of == r {
+			place := gotree.X("m.$1", r.Timers[a.Timer.Index])
+			if len(a.Timer.Keys) > 0 {
+				code.P("if ev.Key >= $1 {\nreturn refused(fsm.NoTransition)\n}", a.Timer.Count)
+				place = gotree.X("$1[ev.Key]", place)
+			}
+			code.P("if !$1 {\nreturn ignored(fsm.NoTransition)\n}", place)
+		} else {
+			g.partExpiry(r, a, &code)
+		}
+		kinds.Cases = append(kinds.Cases, &gotree.Case{List: gotree.Names([]string{e.Kind}), Body: code.List})
+	}
+	b.Add(kinds)
+}
+
+// partExpiry composes the expiry of a part's timer, which the part takes itself; then
+// the machines around it handle what it reported, from the inside out.
+func (g *Funcs) partExpiry(r *types.Machine, a types.Alarm, b *gotree.Block) {
+	p := a.Of
+	keys := a.Keys()
+	if len(keys) > 0 {
+		b.P("if ev.Key >= $1 {\nreturn refused(fsm.NoTransition)\n}", types.Instances(keys))
+	}
+	index := types.KeysFrom(gotree.X("ev.Key"), keys)
+	var args []gotree.Expr
+	for i, k := range keys {
+		args = append(args, g.FromIndex(index[i], k.Type))
+	}
+	at := map[*types.Machine]gotree.Expr{r: gotree.X("m")}
+	for _, x := range p.Way() {
+		at[x] = gotree.X("$1.$2", at[x.Up], x.Up.Member(x))
+		for i := len(x.Up.Keys); i < len(x.Keys); i++ {
+			at[x] = gotree.X("$1[$2]", at[x], index[i])
+		}
+	}
+	armed := gotree.X("$1.$2", at[p], p.Timers[a.Timer.Index])
+	var which gotree.Expr
+	for i, k := range a.Timer.Keys {
+		which = nextIndex(which, index[len(p.Keys)+i], k)
+	}
+	if which != nil {
+		armed = gotree.X("$1[$2]", armed, which)
+	}
+	f := g.handler(p, p.Expiry(a.Timer))
+	b.P(`if !$1 {
+			return ignored(fsm.NoTransition)
+		}
+		old := *m
+		switch $2.$3(fx, $4) {
+		case fsm.Ignored:
+			return ignored(fsm.NoTransition)
+		case fsm.Deferred:
+			return deferred(fsm.NoTransition)
+		case fsm.Refused:
+			return m.undo(&old, fx, fsm.NoTransition)
+		}`, armed, at[p], f.Name, args)
+	for up := p.Up; up != nil && f.Queues; up = up.Up {
+		f = g.settleFacts(up)
+		b.P("if !$1.settle(fx, $2) {\nreturn m.undo(&old, fx, fsm.NoTransition)\n}", at[up], args[:len(up.Keys)])
+	}
+	b.P("return took(fsm.NoTransition)")
+}
+
+// unmentioned composes what becomes of events that the state does not mention.
+func (g *Funcs) unmentioned(r *types.Machine) []gotree.Stmt {
+	var outside []gotree.Expr
+	start := ""
+	for _, e := range r.Events {
+		switch e.Ev.Kind {
+		case model.EventUp, model.EventLost:
+			outside = append(outside, gotree.Name{Name: e.Kind})
+		case model.EventStart:
+			start = e.Kind
+		}
+	}
+	c := g.newStmts(r)
+	c.refuse = stepReturns.unexplained
+	entry := c.inner(func() {
+		if c.entry(r.M.Initial) {
+			c.settle(stepReturns)
+		}
+	})
+	if c.f.RefusesDirty {
+		entry = append(saved(), entry...)
+	}
+	if entry != nil {
+		entry = gotree.S("if m.State == $1 {\n$2\n}", r.States[r.M.Initial.Index], entry)
+	}
+	return gotree.S(`switch ev.Kind {
+		case $1:
+			return ignored(fsm.NoTransition)
+		case $2:
+			$3
+			return took(fsm.NoTransition)
+		}
+		return refused(fsm.NoTransition)`, outside, start, entry)
+}

@@ -1,0 +1,188 @@
+package body
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// What a specification writes once is generated once: a branch that several states have (because it
+// stands under `in:` or was taken from another state), the entry of a state that several branches
+// lead to, and a quantifier become functions. A call that Go does not inline costs as much as half
+// of a small step, so that a function is made only of what Go inlines, or of what takes much longer
+// than a call.
+
+// candidate is the body of a branch that could be shared.
+type candidate struct {
+	t    *model.Transition
+	proc *proc
+}
+
+// sharer makes the functions that the branches of one machine share; the key is the branch.
+type sharer struct {
+	g      *Funcs
+	r      *types.Machine
+	scope  []gotree.Param
+	ret    returns
+	shared map[*model.Transition]*proc
+}
+
+// share looks through the branches of some handlers for what they have in common.
+func (g *Funcs) share(r *types.Machine, scope []gotree.Param, ret returns, handlers []handled) *sharer {
+	s := &sharer{g, r, scope, ret, map[*model.Transition]*proc{}}
+	groups := map[string][]candidate{}
+	var order []string
+	for _, h := range handlers {
+		for _, t := range h.Branches {
+			if h.Mode == model.Handle {
+				if p := s.compose(t, h.args); p != nil {
+					k := gotree.Key(p.fn) + fmt.Sprint(p.args, p.fn.Params)
+					if groups[k] == nil {
+						order = append(order, k)
+					}
+					groups[k] = append(groups[k], candidate{t, p})
+				}
+			}
+			if t.When == nil {
+				break
+			}
+		}
+	}
+	for _, k := range order {
+		list := groups[k]
+		p := list[0].proc
+		if !s.worth(p, len(list), list[0].t) {
+			continue
+		}
+		p.fn.Name = r.Calls.Take(branchName(r, list[0].t.Event))
+		p.fn.Doc = base.Comment(p.fn.Name, "is what "+list[0].t.Event.Name+" does in "+statesOf(list)+".")
+		for _, c := range list {
+			if gotree.Equal(c.proc.fn.Body, p.fn.Body) {
+				s.shared[c.t] = p
+			}
+		}
+		r.Methods = append(r.Methods, p.fn)
+	}
+	return s
+}
+
+// handled is a handler with the fields of its event.
+type handled struct {
+	*model.Handler
+	args []val
+}
+
+// worth reports whether so many branches are to share a function.
+func (s *sharer) worth(p *proc, users int, t *model.Transition) bool {
+	lines := gotree.Lines(p.fn.Body)
+	if users < 2 {
+		return false
+	}
+	rare := t.To != nil && t.To.Final           // a run does that once
+	slow := p.facts.RefusesDirty && s.ret.saves // the step keeps a copy of the machine
+	return lines > 1 && (inlineCost(p.fn) <= inlined || lines > large || gotree.Loops(p.fn) || rare || slow)
+}
+
+// statesOf names the states of branches.
+func statesOf(list []candidate) string {
+	var names []string
+	for _, c := range list {
+		if !slices.Contains(names, c.t.From.Name) {
+			names = append(names, c.t.From.Name)
+		}
+	}
+	if n := len(names); n > 4 {
+		return fmt.Sprintf("%s, %s and %d other states", names[0], names[1], n-2)
+	} else if n > 1 {
+		return "the states " + strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return "the state " + names[0]
+}
+
+// compose makes a function of what follows a branch's guard; nil if it always ends in a refusal.
+func (s *sharer) compose(t *model.Transition, args []val) *proc {
+	c := s.g.newStmts(s.r)
+	for _, v := range s.scope {
+		c.names.Take(v.Name)
+	}
+	c.scope = s.scope
+	for i, l := range t.Params {
+		c.locals[l] = args[i]
+	}
+	c.dirty = t.Event.Kind == model.EventTimer
+	c.refuse = func(bool) gotree.Stmt { return gotree.Returns(gotree.X("false")) }
+	if !c.effects(t) {
+		return nil
+	}
+	c.settle(s.ret)
+	return c.proc("", c.out.List)
+}
+
+// branchName is how the function of an event's branch is called.
+func branchName(r *types.Machine, ev *model.Event) string {
+	if word := handlerWords[ev.Kind].method; word != "" && r.Part == nil { // a part has methods of such names
+		return word + base.GoName(ev.Name)
+	}
+	return "on" + base.GoName(ev.Name)
+}
+
+// invoke appends the call of a shared function.
+func (c *stmts) invoke(p *proc) {
+	call := gotree.X("m.$1($2)", p.fn.Name, p.args)
+	dirty := c.dirty
+	c.dirty = dirty || p.facts.RefusesDirty
+	if p.facts.Refuses {
+		c.check(gotree.Not(call))
+	} else {
+		c.out.P("$1", call)
+	}
+	c.dirty = dirty
+	if p.facts.Changes {
+		c.changed()
+	}
+	c.f.Queues = c.f.Queues || p.facts.Queues
+	c.f.Waits = c.f.Waits || p.facts.Waits
+}
+
+// entryProc gives the function for a state's entry, nil if it is to be written out.
+func (g *Funcs) entryProc(r *types.Machine, s *model.State) *proc {
+	if p, ok := g.entries[entryOf{r, s}]; ok {
+		return p
+	}
+	g.entries[entryOf{r, s}] = nil
+	users := 0
+	for _, t := range r.M.Transitions {
+		if t.To == s || t.To == nil && t.Event.Kind == model.EventStart && t.From == s && s == r.M.Initial {
+			users++
+		}
+	}
+	if users < 2 || len(s.Entry) == 0 {
+		return nil
+	}
+	c := g.newStmts(r)
+	c.scope = g.always(r)
+	c.dirty = true
+	c.refuse = func(bool) gotree.Stmt { return gotree.Returns(gotree.X("false")) }
+	if !c.statements(s.Entry) {
+		return nil
+	}
+	p := c.proc("", c.out.List)
+	if lines := gotree.Lines(p.fn.Body); lines < 3 || inlineCost(p.fn) > inlined && lines <= large && !gotree.Loops(p.fn) {
+		return nil
+	}
+	p.fn.Name = r.Calls.Take("enter" + base.GoName(s.Name))
+	p.fn.Doc = base.Comment(p.fn.Name, "is the entry of the state "+s.Name+".")
+	r.Methods = append(r.Methods, p.fn)
+	g.entries[entryOf{r, s}] = p
+	return p
+}
+
+// always lists the variables that all functions of a machine have.
+func (g *Funcs) always(r *types.Machine) []gotree.Param {
+	return g.method(r, "").Params
+}

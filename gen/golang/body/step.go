@@ -1,0 +1,481 @@
+package body
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// returns are the ends of a function that handles events.
+type returns struct {
+	took     func(id int) gotree.Stmt
+	ignored  func(id int) gotree.Stmt
+	deferred func(id int) gotree.Stmt
+	// refused is for a refusal after branch id was taken, unexplained for one
+	// that no branch explains.
+	refused     func(id int, dirty bool) gotree.Stmt
+	unexplained func(dirty bool) gotree.Stmt
+	// settles: what parts reported is handled before the function ends.
+	settles bool
+	// saves: a branch that can refuse after a change keeps the old value.
+	saves bool
+	// keeps: the caller is told of deferring; it is a refusal elsewhere.
+	keeps bool
+}
+
+// number is a transition's number as the step returns it.
+func number(id int) gotree.Expr {
+	if id < 0 {
+		return gotree.X("fsm.NoTransition")
+	}
+	return gotree.Int(id)
+}
+
+// result gives the statement that ends a step in one way.
+func result(way string) func(id int) gotree.Stmt {
+	return func(id int) gotree.Stmt { return gotree.Returns(gotree.X("$1($2)", way, number(id))) }
+}
+
+func refusedStep(id int, dirty bool) gotree.Stmt {
+	if dirty {
+		return gotree.Returns(gotree.X("m.undo(&old, fx, $1)", number(id)))
+	}
+	return result("refused")(id)
+}
+
+var stepReturns = returns{
+	took: result("took"), ignored: result("ignored"), deferred: result("deferred"),
+	refused:     refusedStep,
+	unexplained: func(dirty bool) gotree.Stmt { return refusedStep(-1, dirty) },
+	settles:     true, saves: true, keeps: true,
+}
+
+// fixed gives the statement that ends a function in one way, whichever branch was taken.
+func fixed(x string) func(int) gotree.Stmt {
+	return func(int) gotree.Stmt { return gotree.Returns(gotree.X(x)) }
+}
+
+func refusal(x string) (func(int, bool) gotree.Stmt, func(bool) gotree.Stmt) {
+	return func(int, bool) gotree.Stmt { return gotree.Returns(gotree.X(x)) },
+		func(bool) gotree.Stmt { return gotree.Returns(gotree.X(x)) }
+}
+
+// partReturns are the ends of a part's method. done collects those where it worked: what they return is
+// known when it is known whether the method can refuse.
+func partReturns(done *[]*gotree.Return) returns {
+	end := func(int) gotree.Stmt {
+		r := &gotree.Return{}
+		*done = append(*done, r)
+		return r
+	}
+	ret := returns{took: end, ignored: end, deferred: fixed("false"), settles: true}
+	ret.refused, ret.unexplained = refusal("false")
+	return ret
+}
+
+func settleReturns() returns {
+	next := func(int) gotree.Stmt { return &gotree.Branch{Word: "continue"} }
+	ret := returns{took: next, ignored: next, deferred: fixed("false")}
+	ret.refused, ret.unexplained = refusal("false")
+	return ret
+}
+
+func expiryReturns() returns {
+	ret := returns{took: fixed("fsm.Took"), ignored: fixed("fsm.Ignored"), deferred: fixed("fsm.Deferred"), settles: true, keeps: true}
+	ret.refused, ret.unexplained = refusal("fsm.Refused")
+	return ret
+}
+
+// saved keeps the machine's value for undo.
+func saved() []gotree.Stmt { return gotree.S("old := *m") }
+
+// handle composes what a state does with an event; args are the event's fields.
+func (c *stmts) handle(h *model.Handler, args []val, ret returns) {
+	if h.Mode != model.Handle {
+		if h.Event.Kind == model.EventTimer {
+			dirty := c.dirty
+			c.expired(h.Event.Timer, args) // it does not run any more, whatever is done with the expiry
+			c.dirty = dirty
+		}
+		c.mode(h, ret)
+		return
+	}
+	outer := c.f
+	c.f = &types.Facts{}
+	dirty := c.dirty
+	early := h.Event.Kind == model.EventTimer // something changes before the branches
+	code := c.inner(func() {
+		if early {
+			c.expired(h.Event.Timer, args)
+		}
+		guarded := true
+		for _, t := range h.Branches {
+			if c.branch(t, args, ret, !early); t.When == nil {
+				guarded = false
+				break
+			}
+		}
+		if guarded {
+			c.refuse = ret.unexplained
+			c.out.Add(c.fault())
+		}
+	})
+	if ret.saves && early && c.f.RefusesDirty {
+		code = append(saved(), code...)
+	}
+	c.out.Add(code...)
+	c.dirty = dirty
+	outer.And(c.f)
+	outer.Waits = outer.Waits || c.f.Waits
+	c.f = outer
+}
+
+// expired disarms the timer that has expired.
+func (c *stmts) expired(t *model.Timer, args []val) {
+	place := gotree.X("m.$1", c.r.Timers[t.Index])
+	var index gotree.Expr
+	for i, k := range t.Keys {
+		index = nextIndex(index, c.g.index(args[i], k.Type), k)
+	}
+	if index != nil {
+		place = gotree.X("$1[$2]", place, index)
+	}
+	c.out.P("$1 = false", place)
+	c.changed()
+}
+
+// mode composes ignore and defer.
+func (c *stmts) mode(h *model.Handler, ret returns) {
+	id, end := -1, ret.ignored
+	if h.Mode == model.Defer {
+		end = ret.deferred
+		if !ret.keeps {
+			c.f.Refuses = true
+			c.f.RefusesDirty = c.f.RefusesDirty || c.dirty
+		}
+	}
+	if len(h.Branches) > 0 {
+		id = h.Branches[0].ID
+		c.out.Comment(c.g.At(h.Branches[0].Span.File, h.Branches[0].Span.Start.Line))
+	}
+	c.out.Add(end(id))
+}
+
+// branch composes one branch: guard, statements, goto, entry.
+func (c *stmts) branch(t *model.Transition, args []val, ret returns, saves bool) {
+	c.locals = map[*model.Local]val{}
+	for i, l := range t.Params {
+		c.locals[l] = args[i]
+	}
+	dirty, changes := c.dirty, c.changes
+	c.refuse = ret.unexplained
+	note := c.g.At(t.Span.File, t.Span.Start.Line)
+	if t.Doc != "" {
+		note += " " + strings.Join(strings.Fields(t.Doc), " ")
+	}
+	c.out.Comment(note)
+	var guard gotree.Expr
+	if t.When != nil {
+		guard = c.value(t.When).x
+	}
+	c.refuse = func(dirty bool) gotree.Stmt { return ret.refused(t.ID, dirty) }
+	outer := c.f
+	c.f = &types.Facts{}
+	var code []gotree.Stmt
+	taken := func() { code = c.inner(func() { c.taken(t, ret) }) }
+	if guard == nil {
+		taken()
+	} else {
+		c.assuming(guard, taken)
+	}
+	if ret.saves && saves && c.f.RefusesDirty {
+		code = append(saved(), code...)
+	}
+	outer.And(c.f)
+	outer.Waits = outer.Waits || c.f.Waits
+	c.f = outer
+	if guard != nil {
+		c.out.When(guard, code...)
+		c.dirty = dirty
+		c.changes = changes // the branch was not taken
+		c.learn(gotree.Not(guard))
+		return
+	}
+	c.out.Add(code...)
+}
+
+// taken composes what follows the guard.
+func (c *stmts) taken(t *model.Transition, ret returns) {
+	if c.r.Part == nil && c.r.Queue != "" {
+		c.out.P("fx.fired = append(fx.fired, $1)", t.ID)
+	}
+	if c.sharer != nil && c.sharer.shared[t] != nil {
+		c.invoke(c.sharer.shared[t])
+	} else if c.effects(t) {
+		c.settle(ret)
+	} else {
+		return
+	}
+	c.out.Add(ret.took(t.ID))
+}
+
+// effects composes what a branch does, but for the handling of what parts report. It returns false
+// if the code behind it cannot be reached.
+func (c *stmts) effects(t *model.Transition) bool {
+	if !c.statements(t.Body) {
+		return false
+	}
+	entered := t.To
+	if t.To != nil {
+		c.out.P("m.State = $1", c.r.States[t.To.Index])
+		c.changed()
+		if t.To.Final && c.r.Part != nil {
+			c.finished()
+		}
+	} else if t.Event.Kind == model.EventStart && t.From == c.r.M.Initial {
+		entered = t.From
+	}
+	return entered == nil || c.entry(entered)
+}
+
+// entry composes the entry of a state.
+func (c *stmts) entry(s *model.State) bool {
+	if len(s.Entry) == 0 {
+		return true
+	}
+	if p := c.g.entryProc(c.r, s); p != nil {
+		c.invoke(p)
+		return true
+	}
+	c.out.Comment(c.g.At(s.Entry[0].Pos().File, s.Entry[0].Pos().Start.Line) + " entry")
+	c.locals = map[*model.Local]val{}
+	return c.statements(s.Entry)
+}
+
+// finished lets part.finished wait for the parent.
+func (c *stmts) finished() {
+	for _, w := range c.r.Up.Waiting {
+		if w.Ev.Kind == model.EventFinished && w.Ev.Part == c.r.Part {
+			c.enqueue(w, nil)
+			return
+		}
+	}
+}
+
+// settle composes the call that handles what parts reported, if they can have.
+func (c *stmts) settle(ret returns) {
+	if !ret.settles || !c.f.Waits {
+		return
+	}
+	f := c.g.settleFacts(c.r)
+	args := make([]gotree.Expr, len(c.r.Keys))
+	for i, k := range c.r.Keys {
+		args[i] = gotree.Name{Name: k.Name}
+	}
+	c.dirty = true
+	if f.Changes {
+		c.changed()
+	}
+	c.f.Queues = c.f.Queues || f.Queues
+	c.checkf("!m.settle(fx, $1)", args)
+}
+
+// handlerWords are how the methods by which a part takes its events are called, and what is said of
+// them.
+var handlerWords = map[model.EventKind]struct{ method, what string }{
+	model.EventMessage: {"receive", "the message"}, model.EventCommand: {"command", "the command"}, model.EventTimer: {"expire", "the expiry of timer"},
+	model.EventUp: {"link", "the event"}, model.EventLost: {"link", "the event"},
+}
+
+// method starts a method of a machine that takes the effects and the keys.
+func (g *Funcs) method(r *types.Machine, name string) *gotree.Func {
+	f := &gotree.Func{Name: name, Recv: &gotree.Param{Name: "m", Type: gotree.X("*$1", r.Typ)},
+		Params: []gotree.Param{{Name: "fx", Type: gotree.X("*$1", r.Role.Effects)}}}
+	for _, k := range r.Keys {
+		f.Params = append(f.Params, gotree.Param{Name: k.Name, Type: g.Typ(k.Field.Type, "").X})
+	}
+	return f
+}
+
+// handler gives the method by which a part takes an event, composing it at its first use.
+func (g *Funcs) handler(r *types.Machine, ev *model.Event) *types.Facts {
+	id := fmt.Sprintf("%d %s", ev.Kind, ev.Name)
+	if f := r.Done[id]; f != nil {
+		return f
+	}
+	c := g.newStmts(r)
+	word := handlerWords[ev.Kind]
+	c.f.Name = r.Calls.Take(word.method + base.GoName(ev.Name))
+	r.Done[id] = c.f
+	fn := g.method(r, c.f.Name)
+	args := make([]val, len(ev.Fields))
+	for i, f := range ev.Fields {
+		name := c.names.Local(f.Name)
+		g.Typ(f.Type, r.Prefix+base.GoName(ev.Name)+base.GoName(f.Name))
+		fn.Params = append(fn.Params, gotree.Param{Name: name, Type: g.Typ(f.Type, "").X})
+		args[i] = local(name, f.Type)
+	}
+	c.scope = fn.Params
+	var done []*gotree.Return
+	ret := partReturns(&done)
+	if ev.Kind == model.EventTimer {
+		ret = expiryReturns()
+	}
+	var list []handled
+	for _, st := range r.M.States {
+		if h := types.HandlerOf(st, ev); h != nil {
+			list = append(list, handled{h, args})
+		}
+	}
+	c.sharer = g.share(r, c.scope, ret, list)
+	all := true
+	states := &gotree.Switch{Tag: gotree.X("m.State")}
+	for _, st := range r.M.States {
+		h := types.HandlerOf(st, ev)
+		if h == nil {
+			all = false
+			continue
+		}
+		c.dirty = false
+		states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}), Body: c.inner(func() { c.handle(h, args, ret) })})
+	}
+	silent := ev.Kind == model.EventUp || ev.Kind == model.EventLost // where they are not mentioned they are ignored
+	if !all && !silent {
+		c.f.Refuses = true
+	}
+	fn.Body = []gotree.Stmt{states}
+	doc := fmt.Sprintf("gives the part %s %s.", word.what, ev.Name)
+	switch {
+	case ev.Kind == model.EventTimer:
+		fn.Results = []gotree.Param{{Type: gotree.X("fsm.Code")}}
+		fn.Body = append(fn.Body, gotree.Returns(gotree.X("fsm.Refused")))
+	case c.f.Refuses:
+		doc = fmt.Sprintf("gives the part %s %s; false: refused.", word.what, ev.Name)
+		fn.Results = []gotree.Param{{Type: gotree.X("bool")}}
+		for _, d := range done {
+			d.Results = []gotree.Expr{gotree.X("true")}
+		}
+		fn.Body = append(fn.Body, gotree.Returns(gotree.X("$1", silent)))
+	}
+	fn.Doc = base.Comment(c.f.Name, doc)
+	r.Methods = append(r.Methods, fn)
+	return c.f
+}
+
+// settleFacts composes the method that handles waiting events of parts.
+func (g *Funcs) settleFacts(r *types.Machine) *types.Facts {
+	if r.Settled != nil {
+		return r.Settled
+	}
+	c := g.newStmts(r, "i", "next")
+	c.dirty, c.f.Refuses, c.f.RefusesDirty = true, true, true
+	r.Settled = c.f
+	c.scope = append(g.always(r), gotree.Param{Name: "next", Type: gotree.X("*$1", r.Queued)})
+	var list []handled
+	for _, st := range r.M.States {
+		for _, w := range r.Waiting {
+			if h := types.HandlerOf(st, w.Ev); h != nil {
+				list = append(list, handled{h, waitingArgs(w, "next")})
+			}
+		}
+	}
+	c.sharer = g.share(r, c.scope, settleReturns(), list)
+	states := &gotree.Switch{Tag: gotree.X("m.State")}
+	for _, st := range r.M.States {
+		events := &gotree.Switch{Tag: gotree.X("next.kind")}
+		for _, w := range r.Waiting {
+			if h := types.HandlerOf(st, w.Ev); h != nil {
+				events.Cases = append(events.Cases, &gotree.Case{List: gotree.Names([]string{w.Kind}),
+					Body: c.inner(func() { c.handle(h, waitingArgs(w, "next"), settleReturns()) })})
+			}
+		}
+		if len(events.Cases) > 0 {
+			states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}), Body: []gotree.Stmt{events}})
+		}
+	}
+	if gotree.Lines([]gotree.Stmt{states}) > longest-20 {
+		g.settleStates(r, states)
+	}
+	g.Helpers["maxQueued"] = true
+	var next, end []gotree.Stmt
+	if gotree.Uses(states, "next") {
+		next = gotree.S("next := &fx.$1[i]", r.Queue)
+	}
+	if r.Part != nil {
+		end = gotree.S("fx.$1 = fx.$1[:0]", r.Queue)
+	}
+	fn := g.method(r, "settle")
+	fn.Doc = base.Comment("settle", "handles what the parts reported in this step, oldest first; false: refused.")
+	fn.Results = []gotree.Param{{Type: gotree.X("bool")}}
+	fn.Body = gotree.S(`for i := 0; i < len(fx.$1); i++ {
+		if fx.settled++; fx.settled > maxQueued {
+			return false
+		}
+		$2
+		$3
+		return false
+	}
+	$4
+	return true`, r.Queue, next, gotree.Stmt(states), end)
+	r.Methods = append(r.Methods, fn)
+	return c.f
+}
+
+// settleStates makes a method of what each state does with waiting events.
+func (g *Funcs) settleStates(r *types.Machine, states *gotree.Switch) {
+	for i, c := range states.Cases {
+		name := c.List[0].(gotree.Name).Name
+		fn := g.method(r, "settleIn"+strings.TrimPrefix(name, r.State))
+		fn.Params = append(fn.Params, gotree.Param{Name: "next", Type: gotree.X("*$1", r.Queued)})
+		fn.Results = []gotree.Param{{Type: gotree.X("bool")}}
+		fn.Doc = base.Comment(fn.Name, "is settle in one state, for one event; false: refused.")
+		fn.Body = append(gotree.Continued(c.Body, gotree.Returns(gotree.X("true"))), gotree.Returns(gotree.X("false")))
+		r.Methods = append(r.Methods, fn)
+		args := make([]gotree.Expr, len(fn.Params))
+		for i, p := range fn.Params {
+			args[i] = gotree.Name{Name: p.Name}
+		}
+		for gotree.Lines(fn.Body) > longest-5 {
+			_, c := longestCase(fn.Body[0].(*gotree.Switch))
+			if c == nil {
+				break
+			}
+			part := *fn
+			part.Name = r.Calls.Take(fn.Name + strings.TrimPrefix(c.List[0].(gotree.Name).Name, r.Queued))
+			part.Doc = base.Comment(part.Name, "is settle in one state for one event; false: refused.")
+			part.Body = c.Body
+			r.Methods = append(r.Methods, &part)
+			c.Body = gotree.S("return m.$1($2)", part.Name, args)
+		}
+		states.Cases[i] = &gotree.Case{List: c.List, Body: gotree.S("if m.$1($2) {\ncontinue\n}", fn.Name, args)}
+	}
+}
+
+// waitingArgs are the fields of a waiting event.
+func waitingArgs(w types.Waiting, from string) []val {
+	out := make([]val, len(w.Ev.Fields))
+	for i, f := range w.Ev.Fields {
+		out[i] = variable(gotree.X("$1.$2.$3", from, w.Member, w.Fields[i]), f.Type)
+	}
+	return out
+}
+
+// args are the fields of an event from outside.
+func (g *Funcs) args(e types.RoleEvent) []val {
+	out := make([]val, len(e.Ev.Fields))
+	if e.Ev.Kind == model.EventTimer { // one of the role's own: the number of the instance is all there is
+		for i, x := range types.KeysFrom(gotree.X("ev.Key"), e.Ev.Fields) {
+			t := e.Ev.Fields[i].Type
+			out[i] = val{x: g.FromIndex(x, t), t: t}
+		}
+		return out
+	}
+	for i, f := range e.Ev.Fields {
+		out[i] = variable(e.Place(g.Gen, i), f.Type)
+	}
+	return out
+}

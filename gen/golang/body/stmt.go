@@ -1,0 +1,400 @@
+package body
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// stmts composes statements; expressions in them are the body's.
+type stmts struct {
+	*body
+	sharer *sharer // of branches, nil if they are written out
+}
+
+// newStmts starts the composition of a function of machine r.
+func (g *Funcs) newStmts(r *types.Machine, extra ...string) *stmts {
+	return &stmts{body: g.newBody(r, extra...)}
+}
+
+// statements composes statements in order. It returns false if the code behind
+// them cannot be reached.
+func (c *stmts) statements(list []model.Stmt) bool {
+	for _, s := range list {
+		if !c.statement(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *stmts) statement(s model.Stmt) bool {
+	switch s := s.(type) {
+	case *model.Set:
+		c.set(s)
+	case *model.Send:
+		c.send(s)
+	case *model.ReportStmt:
+		c.report(s)
+	case *model.Run:
+		c.run(s)
+	case *model.Restart:
+		c.restart(s)
+	case *model.StartTimer:
+		c.startTimer(s)
+	case *model.StopTimer:
+		c.stopStmt(s)
+	case *model.If:
+		return c.ifStmt(s)
+	case *model.Each:
+		if l, ok := s.Over.(*model.ListLit); ok && l.T.Kind == model.KindList && len(l.Elems) == 1 {
+			return c.let(s, l.Elems[0])
+		}
+		c.each(s)
+	case *model.Close:
+		c.close(s)
+	case *model.Refuse:
+		if s.Reason != "" {
+			c.out.Comment("// refused: " + strings.Join(strings.Fields(s.Reason), " "))
+		}
+		c.out.Add(c.fault())
+		return false
+	default:
+		c.g.Fail(s.Pos(), "the generator does not know this kind of statement: %s", model.StmtString(s))
+	}
+	return true
+}
+
+func (c *stmts) set(s *model.Set) {
+	place := gotree.X("m.$1", c.r.VarName(s.Var))
+	t := s.Var.Type
+	for _, sel := range s.Select {
+		if sel.Field != nil {
+			if t.Kind == model.KindOptional {
+				c.checkf("!$1.Present", place)
+				place, t = gotree.X("$1.Value", place), t.Elem
+			}
+			place = gotree.X("$1.$2", place, c.g.Typ(t, "").Fields[sel.Field.Index])
+			t = sel.Field.Type
+			continue
+		}
+		v := c.element(variable(place, t), t, sel.Index)
+		place, t = v.x, t.Elem
+	}
+	defer c.changed()
+	if c.inPlace(s, place, t) {
+		return
+	}
+	c.out.P("$1 = $2", place, c.store(s.Value, t))
+}
+
+// inPlace composes x = x + 1, x = append(x, y) and the like as one would write them.
+func (c *stmts) inPlace(s *model.Set, place gotree.Expr, t *model.Type) bool {
+	self := func(e model.Expr) bool {
+		v, ok := e.(*model.VarRef)
+		return ok && len(s.Select) == 0 && len(v.Path) == 0 && v.Var == s.Var
+	}
+	switch e := s.Value.(type) {
+	case *model.Binary:
+		l, ok := e.Y.(*model.Lit)
+		if !ok || !self(e.X) || t.Kind != model.KindInt || l.Value <= 0 || (e.Op != model.OpAdd && e.Op != model.OpSub) || !types.Fits(t, l.Value) {
+			return false
+		}
+		if e.Op == model.OpAdd {
+			c.checkf("$1 > $2", place, t.Hi-l.Value)
+		} else {
+			c.checkf("$1 < $2", place, t.Lo+l.Value)
+		}
+		op := goOps[e.Op]
+		step := &gotree.Assign{Left: []gotree.Expr{place}, Op: op + op}
+		if l.Value != 1 {
+			step.Op, step.Right = op+"=", []gotree.Expr{gotree.Int(l.Value)}
+		}
+		c.out.Add(step)
+		return true
+	case *model.Call:
+		if e.Fn == model.FnWith && self(e.Args[0]) && t.Kind == model.KindSet && c.sameGo(e.T, t) {
+			c.out.P("$1 |= $2($3)", place, c.goType(t), c.bit(e.Args[1], e.T, true))
+			return true
+		}
+		if len(e.Args) == 0 || !self(e.Args[0]) || t.Kind != model.KindList || !c.sameGo(e.T, t) {
+			return false
+		}
+		switch e.Fn {
+		case model.FnAppend, model.FnTail, model.FnWithout:
+			c.edit(e, variable(place, t))
+			return true
+		}
+	}
+	return false
+}
+
+// dest composes the peer that an effect goes to; nil means the only one.
+func (c *stmts) dest(d model.Dest, to model.Expr) gotree.Expr {
+	switch d {
+	case model.ToSender:
+		return gotree.X("fx.from")
+	case model.ToBroadcast:
+		return gotree.X("fsm.Broadcast")
+	case model.ToExpr:
+		v := c.value(to)
+		peer := gotree.X("fsm.Peer")
+		if v.lit || !v.wide && gotree.Equal(c.goType(v.t), peer) {
+			return v.x
+		}
+		return gotree.Conv(peer, v.x)
+	}
+	return nil
+}
+
+func (c *stmts) send(s *model.Send) {
+	if c.r.Part == nil {
+		to := c.dest(s.Dest, s.To)
+		c.emit(s.Message, s.Fields, to)
+		return
+	}
+	values := make([]val, len(s.Fields))
+	for i, f := range s.Message.Fields {
+		values[i] = val{x: c.store(s.Fields[i], f.Type), t: f.Type}
+	}
+	c.mapped(c.r, s.Message, values, c.dest(s.Dest, s.To))
+}
+
+// mapped sends what the machine around r makes of a message of r.
+func (c *stmts) mapped(r *types.Machine, m *model.Message, values []val, to gotree.Expr) {
+	ps := r.Part.Sends[m.Index]
+	if ps == nil {
+		return // the parent lets the message go
+	}
+	inner := c.locals
+	c.locals = keyLocals(r)
+	if to == nil && r.Part.To != nil {
+		to = c.dest(model.ToExpr, r.Part.To)
+	}
+	for i, l := range ps.Params {
+		c.locals[l] = values[i]
+	}
+	if ps.Send.Dest != model.ToPeer {
+		to = c.dest(ps.Send.Dest, ps.Send.To)
+	}
+	msg := ps.Send.Message
+	if r.Up.Part == nil {
+		c.emit(msg, ps.Send.Fields, to)
+	} else {
+		up := make([]val, len(msg.Fields))
+		for i, f := range msg.Fields {
+			up[i] = val{x: c.store(ps.Send.Fields[i], f.Type), t: f.Type}
+		}
+		c.mapped(r.Up, msg, up, to)
+	}
+	c.locals = inner
+}
+
+// keyLocals gives the keys of a part their names in its methods.
+func keyLocals(r *types.Machine) map[*model.Local]val {
+	locals := map[*model.Local]val{}
+	for _, k := range r.Keys {
+		if k.Part == r.Part {
+			locals[r.Part.KeyLocals[k.Index]] = local(k.Name, k.Field.Type)
+		}
+	}
+	return locals
+}
+
+// emit appends a Send effect of the role.
+func (c *stmts) emit(m *model.Message, fields []model.Expr, to gotree.Expr) {
+	n := c.g.Messages[m.Index]
+	call := gotree.X("fx.send($1)", n.Kind)
+	if to != nil {
+		c.r.Role.Named = true
+		call = gotree.X("fx.sendTo($1, $2)", n.Kind, to)
+	}
+	c.effect(call, n.Member, n.Typ, func() []gotree.Elem { return c.fields(n.Fields, m.Fields, fields) })
+}
+
+// effect appends the call that appends an effect, with what is in it.
+func (c *stmts) effect(call gotree.Expr, member, typ string, fields func() []gotree.Elem) {
+	if member == "" {
+		c.out.P("$1", call)
+	} else {
+		c.out.P("$1.$2 = $3{$4}", call, member, typ, fields())
+	}
+	c.changed()
+}
+
+func (c *stmts) report(s *model.ReportStmt) {
+	if c.r.Part == nil {
+		for _, n := range c.r.Reports {
+			if n.R == s.Report {
+				c.effect(gotree.X("fx.report($1)", n.Kind), n.Member, n.Typ,
+					func() []gotree.Elem { return c.fields(n.Fields, s.Report.Fields, s.Fields) })
+				return
+			}
+		}
+		c.g.Fail(s.Pos(), "%s is no report of %s", s.Report.Name, c.r.M.Name)
+	}
+	values := make([]gotree.Expr, len(s.Fields))
+	for i, f := range s.Report.Fields {
+		values[i] = c.store(s.Fields[i], f.Type)
+	}
+	for _, w := range c.r.Up.Waiting {
+		if w.Ev.Kind == model.EventReport && w.Ev.Part == c.r.Part && w.Ev.Report == s.Report {
+			c.enqueue(w, values)
+			return
+		}
+	}
+	c.g.Fail(s.Pos(), "the parent has no event for report %s", s.Report.Name)
+}
+
+// enqueue lets an event of this part wait for its parent.
+func (c *stmts) enqueue(w types.Waiting, values []gotree.Expr) {
+	var all []gotree.Elem
+	for _, k := range c.r.Keys {
+		if k.Part == c.r.Part {
+			all = append(all, gotree.Field(w.Fields[len(all)], gotree.Name{Name: k.Name}))
+		}
+	}
+	for _, v := range values {
+		all = append(all, gotree.Field(w.Fields[len(all)], v))
+	}
+	item := []gotree.Elem{gotree.Field("kind", gotree.Name{Name: w.Kind})}
+	if w.Member != "" {
+		item = append(item, gotree.Field(w.Member, gotree.X("$1{$2}", c.g.FieldsType(w), all)))
+	}
+	c.out.P("fx.$1 = append(fx.$1, $2{$3})", c.r.Up.Queue, c.r.Up.Queued, item)
+	c.changed()
+	c.f.Queues = true
+}
+
+// keysOf composes the place of an instance of a part in at, and the arguments that tell its keys.
+func (c *stmts) keysOf(sub *types.Machine, keys []model.Expr) (at gotree.Expr, args []gotree.Expr) {
+	at = gotree.X("m.$1", c.r.Member(sub))
+	for _, k := range sub.Up.Keys {
+		args = append(args, gotree.Name{Name: k.Name})
+	}
+	for i, k := range sub.Part.Keys {
+		v := c.steadyAs(c.value(keys[i]), k.Name)
+		if in := base.Bounds(keys[i]); !in.Within(k.Type) {
+			c.rangeCheck(v, in, base.Domain(k.Type))
+		}
+		at = gotree.X("$1[$2]", at, c.g.index(v, k.Type))
+		args = append(args, c.cast(v, k.Type))
+	}
+	return at, args
+}
+
+func (c *stmts) run(s *model.Run) {
+	sub := c.r.SubPart(s.Part)
+	at, args := c.keysOf(sub, s.Keys)
+	for i, f := range s.Event.Fields {
+		args = append(args, c.store(s.Args[i], f.Type))
+	}
+	f := c.g.handler(sub, s.Event)
+	call := gotree.X("$1.$2(fx, $3)", at, f.Name, args)
+	before := c.dirty
+	c.dirty = c.dirty || f.RefusesDirty
+	if f.Refuses {
+		c.checkf("!$1", call)
+	} else {
+		c.out.P("$1", call)
+	}
+	c.dirty = before
+	if f.Changes {
+		c.changed()
+	}
+	c.f.Waits = c.f.Waits || f.Queues
+}
+
+func (c *stmts) ifStmt(s *model.If) bool {
+	cond := c.value(s.Cond)
+	before, after := c.dirty, c.dirty
+	branch := func(cond gotree.Expr, list []model.Stmt) (code []gotree.Stmt, live bool) {
+		c.dirty = before
+		c.assuming(cond, func() { code = c.inner(func() { live = c.statements(list) }) })
+		after = after || c.dirty
+		return code, live
+	}
+	then, live := branch(cond.x, s.Then)
+	n := &gotree.If{Cond: cond.x, Then: then}
+	c.out.Add(n)
+	if len(s.Else) == 0 {
+		live = true
+	} else {
+		other, alive := branch(gotree.Not(cond.x), s.Else)
+		if live {
+			n.Else = other
+		} else { // nothing comes after the first list, so that the second needs no else
+			c.out.Add(other...)
+		}
+		live = live || alive
+	}
+	c.dirty = after
+	return live
+}
+
+func (c *stmts) each(s *model.Each) {
+	// What one round changes is a change before the next round's refusal.
+	probe := &stmts{body: &body{g: c.g, r: c.r, out: &gotree.Block{}, names: c.g.Locals(), locals: maps.Clone(c.locals), refuse: c.refuse, f: &types.Facts{}}}
+	var at model.Expr = &model.None{ExprBase: model.ExprBase{Span: s.Span}}
+	probe.iterate(s.Local, s.Values, s.Over, at, true, func() { probe.statements(s.Body) })
+	dirty := c.dirty
+	if probe.f.Changes {
+		c.dirty = true
+		c.changes++
+	}
+	c.iterate(s.Local, s.Values, s.Over, at, probe.f.Changes && !fromEvent(s.Over), func() { c.statements(s.Body) })
+	if c.dirty = dirty || probe.f.Changes; probe.f.Changes {
+		c.changes++
+	}
+}
+
+// let runs the statements of a loop over one value without a loop.
+func (c *stmts) let(s *model.Each, value model.Expr) bool {
+	x := c.names.Local(s.Local.Name)
+	c.locals[s.Local] = local(x, s.Local.Type)
+	v := c.store(value, s.Local.Type)
+	live := false
+	code := c.inner(func() { live = c.statements(s.Body) })
+	if gotree.Uses(code, x) { // Go wants variables to be used
+		if _, ok := gotree.Number(v); ok {
+			v = gotree.Conv(c.goType(s.Local.Type), v)
+		}
+		c.out.P("$1 := $2", x, v)
+	}
+	c.out.Add(code...)
+	return live
+}
+
+// fromEvent reports whether a list is part of the event, which no statement changes.
+func fromEvent(e model.Expr) bool {
+	switch e := e.(type) {
+	case *model.LocalRef:
+		return true
+	case *model.FieldRef:
+		return fromEvent(e.X)
+	}
+	return false
+}
+
+func (c *stmts) close(s *model.Close) {
+	to := c.dest(s.Dest, s.To)
+	for r := c.r; to == nil && r.Part != nil; r = r.Up {
+		if r.Part.To != nil {
+			inner := c.locals
+			c.locals = keyLocals(r)
+			to = c.dest(model.ToExpr, r.Part.To)
+			c.locals = inner
+		}
+	}
+	if to == nil {
+		c.out.P("fx.close()")
+	} else {
+		c.r.Role.Named = true
+		c.out.P("fx.closeTo($1)", to)
+	}
+	c.changed()
+}

@@ -1,0 +1,454 @@
+package gotree
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/dave/jennifer/jen"
+)
+
+// Imports are the packages that generated code may use.
+var Imports = []string{
+	"github.com/parley-go/parley/runtime/fsm", "github.com/parley-go/parley/runtime/wire", "strconv", "errors", "bytes", "encoding/binary",
+}
+
+// imports has them by the name that code uses for them.
+var imports = func() map[string]string {
+	m := map[string]string{}
+	for _, p := range Imports {
+		m[path.Base(p)] = p
+	}
+	return m
+}()
+
+// X is an expression or a type written in Go. $1 stands for the first of args, and so on: an Expr, a
+// number, a truth value, or a string, which is a name; see Str for texts. A list of expressions fills
+// the place of an argument or of an element.
+func X(template string, args ...any) Expr {
+	t := parsed(template, "x")
+	return filler{t, args}.expr(t.expr)
+}
+
+// P appends statements written in Go. Besides what X takes, a statement or a list of statements may
+// fill the place of a statement.
+func (b *Block) P(template string, args ...any) {
+	t := parsed(template, "p")
+	b.Add(filler{t, args}.block(t.body)...)
+}
+
+// S is a list of statements written in Go; see Block.P.
+func S(template string, args ...any) []Stmt {
+	var b Block
+	b.P(template, args...)
+	return b.List
+}
+
+// F is a function or method written in Go; the comment before it is its Doc. A list of Param fills the
+// place of a parameter, of the results or of the receiver.
+func F(template string, args ...any) *Func {
+	t := parsed(template, "f")
+	return filler{t, args}.function(t.fn)
+}
+
+// parse is a template taken apart.
+type parse struct {
+	fset     *token.FileSet
+	expr     ast.Expr
+	body     *ast.BlockStmt
+	fn       *ast.FuncDecl
+	comments []*ast.CommentGroup
+}
+
+var parses sync.Map // of *parse by kind and template, which are constants of the program
+
+func parsed(template, kind string) *parse {
+	if p, ok := parses.Load(kind + template); ok {
+		return p.(*parse)
+	}
+	p := &parse{fset: token.NewFileSet()}
+	text := "package p\n"
+	switch kind {
+	case "x":
+		text += "var _ = " + template
+	case "p":
+		text += "func _() {\n" + template + "\n}"
+	default:
+		text += template
+	}
+	f, err := parser.ParseFile(p.fset, "", strings.ReplaceAll(text, "$", hole), parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		bad("template %q: %v", template, err)
+	}
+	p.comments = f.Comments
+	switch d := f.Decls[0].(type) {
+	case *ast.GenDecl:
+		p.expr = d.Specs[0].(*ast.ValueSpec).Values[0]
+	case *ast.FuncDecl:
+		p.fn, p.body = d, d.Body
+	}
+	parses.Store(kind+template, p)
+	return p
+}
+
+// hole begins the names that stand for arguments. No name of a specification has such a letter.
+const hole = "ª"
+
+// filler fills the holes of a template.
+type filler struct {
+	*parse
+	args []any
+}
+
+// arg returns what fills a hole.
+func (f filler) arg(name string) (any, bool) {
+	n, ok := strings.CutPrefix(name, hole)
+	if !ok {
+		return nil, false
+	}
+	i, err := strconv.Atoi(n)
+	if err != nil || i < 1 || i > len(f.args) {
+		bad("no argument for $%s", n)
+	}
+	return f.args[i-1], true
+}
+
+// name returns an identifier that is no expression, such as a field.
+func (f filler) name(id *ast.Ident) string {
+	a, ok := f.arg(id.Name)
+	if !ok {
+		return id.Name
+	}
+	switch a := a.(type) {
+	case string:
+		return a
+	case Name:
+		return a.Name
+	}
+	bad("%s is no name: %v", id.Name, a)
+	return ""
+}
+
+// From makes an expression of an argument of a template.
+func from(a any) Expr {
+	switch a := a.(type) {
+	case Expr:
+		return a
+	case string:
+		return Name{a}
+	case int:
+		return Int(a)
+	case int64:
+		return Int(a)
+	case uint64:
+		return Int(a)
+	case bool:
+		return Name{strconv.FormatBool(a)}
+	}
+	bad("no expression: %T %v", a, a)
+	return nil
+}
+
+func (f filler) expr(e ast.Expr) Expr {
+	switch e := e.(type) {
+	case nil:
+		return nil
+	case *ast.Ident:
+		if a, ok := f.arg(e.Name); ok {
+			return from(a)
+		}
+		return Name{e.Name}
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			s, _ := strconv.Unquote(e.Value)
+			return Str(s)
+		}
+		return Lit{e.Kind, e.Value}
+	case *ast.ParenExpr:
+		return f.expr(e.X)
+	case *ast.SelectorExpr:
+		if x, ok := e.X.(*ast.Ident); ok {
+			if p := imports[x.Name]; p != "" {
+				return Qual{p, f.name(e.Sel)}
+			}
+		}
+		return Sel{f.expr(e.X), f.name(e.Sel)}
+	case *ast.IndexExpr:
+		return Index{f.expr(e.X), f.expr(e.Index)}
+	case *ast.SliceExpr:
+		return Slice{f.expr(e.X), f.expr(e.Low), f.expr(e.High), f.expr(e.Max)}
+	case *ast.CallExpr:
+		return Call{f.expr(e.Fun), f.exprs(e.Args), e.Ellipsis.IsValid()}
+	case *ast.StarExpr:
+		return Unary{"*", f.expr(e.X)}
+	case *ast.UnaryExpr:
+		return Unary{e.Op.String(), f.expr(e.X)}
+	case *ast.BinaryExpr:
+		return Binary{e.Op.String(), f.expr(e.X), f.expr(e.Y)}
+	case *ast.ArrayType:
+		return Array{f.expr(e.Len), f.expr(e.Elt)}
+	case *ast.Ellipsis:
+		return Name{"..."}
+	case *ast.MapType:
+		return Map{f.expr(e.Key), f.expr(e.Value)}
+	case *ast.CompositeLit:
+		return f.composite(e)
+	case *ast.FuncType:
+		return Lambda{Params: f.params(e.Params), Results: f.params(e.Results)}
+	case *ast.FuncLit:
+		return Lambda{f.params(e.Type.Params), f.params(e.Type.Results), f.block(e.Body), f.line(e.Body.Lbrace) == f.line(e.Body.Rbrace)}
+	}
+	bad("expression %T", e)
+	return nil
+}
+
+func (f filler) line(p token.Pos) int { return f.fset.Position(p).Line }
+
+func (f filler) composite(e *ast.CompositeLit) Expr {
+	c := Composite{Type: f.expr(e.Type), Lines: len(e.Elts) > 0 && f.line(e.Lbrace) < f.line(e.Elts[0].Pos())}
+	_, array := e.Type.(*ast.ArrayType)
+	_, table := e.Type.(*ast.MapType)
+	for _, el := range e.Elts {
+		kv, ok := el.(*ast.KeyValueExpr)
+		if !ok {
+			if id, ok := el.(*ast.Ident); ok {
+				if a, _ := f.arg(id.Name); a != nil {
+					if list, ok := a.([]Elem); ok {
+						c.Elems = append(c.Elems, list...)
+						continue
+					}
+				}
+			}
+			c.Elems = append(c.Elems, Elems(f.exprs([]ast.Expr{el})...)...)
+			continue
+		}
+		id, name := kv.Key.(*ast.Ident)
+		if name && !array && !table {
+			c.Elems = append(c.Elems, Elem{Field: f.name(id), Value: f.expr(kv.Value)})
+		} else {
+			c.Elems = append(c.Elems, Elem{Key: f.expr(kv.Key), Value: f.expr(kv.Value)})
+		}
+	}
+	return c
+}
+
+// exprs are expressions; a hole among them may be filled by several.
+func (f filler) exprs(list []ast.Expr) []Expr {
+	var out []Expr
+	for _, e := range list {
+		if id, ok := e.(*ast.Ident); ok {
+			if a, _ := f.arg(id.Name); a != nil {
+				if more, ok := a.([]Expr); ok {
+					out = append(out, more...)
+					continue
+				}
+			}
+		}
+		out = append(out, f.expr(e))
+	}
+	return out
+}
+
+// block converts the statements of a template with the comments between them.
+func (f filler) block(b *ast.BlockStmt) []Stmt {
+	if b == nil {
+		return nil
+	}
+	return f.list(b.List, b.Lbrace, b.Rbrace)
+}
+
+func (f filler) list(list []ast.Stmt, start, end token.Pos) []Stmt {
+	var out []Stmt
+	last := start
+	comments := func(until token.Pos) {
+		for _, g := range f.comments {
+			for _, c := range g.List {
+				if c.Pos() > last && c.Pos() < until {
+					out = append(out, &Comment{Text: c.Text, Behind: len(out) > 0 && f.line(last) == f.line(c.Pos())})
+				}
+			}
+		}
+	}
+	for _, s := range list {
+		comments(s.Pos())
+		out = append(out, f.stmts(s)...)
+		last = s.End()
+	}
+	comments(end)
+	return out
+}
+
+// stmts converts a statement; a hole may be filled by several, or by none.
+func (f filler) stmts(s ast.Stmt) []Stmt {
+	if x, ok := s.(*ast.ExprStmt); ok {
+		if id, ok := x.X.(*ast.Ident); ok {
+			if a, hit := f.arg(id.Name); hit {
+				switch a := a.(type) {
+				case nil:
+					return nil
+				case Stmt:
+					return []Stmt{a}
+				case []Stmt:
+					return a
+				}
+			}
+		}
+	}
+	return []Stmt{f.stmt(s)}
+}
+
+func (f filler) stmt(s ast.Stmt) Stmt {
+	switch s := s.(type) {
+	case nil:
+		return nil
+	case *ast.AssignStmt:
+		return &Assign{f.exprs(s.Lhs), s.Tok.String(), f.exprs(s.Rhs)}
+	case *ast.IncDecStmt:
+		return &Assign{[]Expr{f.expr(s.X)}, s.Tok.String(), nil}
+	case *ast.DeclStmt:
+		v := s.Decl.(*ast.GenDecl).Specs[0].(*ast.ValueSpec)
+		return &Var{f.name(v.Names[0]), f.expr(v.Type)}
+	case *ast.IfStmt:
+		n := &If{Init: f.stmt(s.Init), Cond: f.expr(s.Cond), Then: f.block(s.Body)}
+		switch e := s.Else.(type) {
+		case *ast.BlockStmt:
+			n.Else = f.block(e)
+		case *ast.IfStmt:
+			n.Else = []Stmt{f.stmt(e)}
+		}
+		return n
+	case *ast.SwitchStmt:
+		n := &Switch{Init: f.stmt(s.Init), Tag: f.expr(s.Tag)}
+		for i, c := range s.Body.List {
+			if x, ok := c.(*ast.CaseClause); ok {
+				end := s.Body.Rbrace
+				if i+1 < len(s.Body.List) {
+					end = s.Body.List[i+1].Pos()
+				}
+				n.Cases = append(n.Cases, &Case{f.exprs(x.List), f.list(x.Body, x.Colon, end)})
+			}
+		}
+		return n
+	case *ast.RangeStmt:
+		return &Range{f.expr(s.Key), f.expr(s.Value), f.expr(s.X), f.block(s.Body)}
+	case *ast.ForStmt:
+		return &For{f.stmt(s.Init), f.expr(s.Cond), f.stmt(s.Post), f.block(s.Body)}
+	case *ast.ReturnStmt:
+		return &Return{f.exprs(s.Results)}
+	case *ast.BranchStmt:
+		return &Branch{s.Tok.String()}
+	case *ast.ExprStmt:
+		return &Do{f.expr(s.X)}
+	case *ast.BlockStmt:
+		return &Braces{f.block(s)}
+	}
+	bad("statement %T", s)
+	return nil
+}
+
+func (f filler) function(d *ast.FuncDecl) *Func {
+	fn := &Func{Name: f.name(d.Name), Params: f.params(d.Type.Params), Results: f.params(d.Type.Results), Body: f.block(d.Body)}
+	fn.Short = f.line(d.Body.Lbrace) == f.line(d.Body.Rbrace)
+	if d.Recv != nil {
+		fn.Recv = &f.params(d.Recv)[0]
+	}
+	if d.Doc != nil {
+		fn.Doc = comment(d.Doc)
+	}
+	return fn
+}
+
+func (f filler) params(l *ast.FieldList) []Param {
+	if l == nil {
+		return nil
+	}
+	var out []Param
+	for _, p := range l.List {
+		if id, ok := p.Type.(*ast.Ident); ok {
+			switch a, _ := f.arg(id.Name); a := a.(type) {
+			case []Param:
+				out = append(out, a...)
+				continue
+			}
+		}
+		t := f.expr(p.Type)
+		if len(p.Names) == 0 {
+			out = append(out, Param{"", t})
+		}
+		for _, n := range p.Names {
+			out = append(out, Param{f.name(n), t})
+		}
+	}
+	return out
+}
+
+// Source prints declarations, or one expression or type, that are written in Go.
+func Source(text string) *jen.Statement {
+	if e, err := parser.ParseExpr(text); err == nil {
+		return Code(filler{parse: &parse{fset: token.NewFileSet()}}.expr(e))
+	}
+	p := &parse{fset: token.NewFileSet()}
+	f, err := parser.ParseFile(p.fset, "", "package p\n"+text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return jen.Op(text) // the file is no Go, and Generate will say so
+	}
+	p.comments = f.Comments
+	s := jen.Null()
+	for i, d := range f.Decls {
+		if i > 0 {
+			s.Line().Line()
+		}
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			s.Add(filler{parse: p}.function(d).Code())
+		case *ast.GenDecl:
+			s.Add(filler{parse: p}.declaration(d))
+		}
+	}
+	return s
+}
+
+// declaration prints constants or variables.
+func (f filler) declaration(d *ast.GenDecl) *jen.Statement {
+	s := jen.Null()
+	if d.Doc != nil {
+		s.Comment(comment(d.Doc)).Line()
+	}
+	var specs []jen.Code
+	for _, sp := range d.Specs {
+		v, ok := sp.(*ast.ValueSpec)
+		if !ok {
+			bad("declaration %T", sp)
+		}
+		line := jen.Id(f.name(v.Names[0]))
+		if v.Type != nil {
+			line.Add(Code(f.expr(v.Type)))
+		}
+		if len(v.Values) > 0 {
+			line.Op("=").Add(Code(f.expr(v.Values[0])))
+		}
+		specs = append(specs, line)
+	}
+	if d.Tok == token.CONST {
+		s.Const()
+	} else {
+		s.Var()
+	}
+	if d.Lparen.IsValid() {
+		return s.Defs(specs...)
+	}
+	return s.Add(specs[0])
+}
+
+// comment is a group of comments as text.
+func comment(g *ast.CommentGroup) string {
+	var lines []string
+	for _, c := range g.List {
+		lines = append(lines, c.Text)
+	}
+	return strings.Join(lines, "\n")
+}

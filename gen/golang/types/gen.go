@@ -1,0 +1,141 @@
+// Package types chooses which Go name each thing of a protocol has: types, messages, machines with
+// their states, events, reports and timers. It must not compose statements. Start from [New].
+package types
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// Place names a file as the header does: relative to the module.
+func (g *Gen) Place(file string) string {
+	if len(g.P.Files) == 0 || file == "" {
+		return file
+	}
+	if file == g.P.Files[0] {
+		return g.O.Spec
+	}
+	// Other files are named relative to the same folder as the main file.
+	base := path.Dir(g.P.Files[0])
+	rel := path.Clean(file)
+	if base != "." && strings.HasPrefix(rel, path.Clean(base)+"/") {
+		return path.Join(path.Dir(g.O.Spec), strings.TrimPrefix(rel, path.Clean(base)+"/"))
+	}
+	if up := path.Dir(path.Clean(base)); up != "." && strings.HasPrefix(rel, up+"/") {
+		return path.Join(path.Dir(path.Dir(g.O.Spec)), strings.TrimPrefix(rel, up+"/"))
+	}
+	return rel
+}
+
+// At renders the place of a line of the specification for a comment.
+func (g *Gen) At(file string, line int) string {
+	return fmt.Sprintf("// %s:%d", g.Place(file), line)
+}
+
+// File starts a file with the header that marks it as ours.
+func (g *Gen) File(pkg string) *jen.File {
+	f := jen.NewFilePathName(g.O.ImportPath, pkg)
+	for _, p := range gotree.Imports {
+		f.ImportName(p, path.Base(p))
+	}
+	f.HeaderComment(base.Header(g.O.Origin()))
+	f.HeaderComment("// fsmgen " + base.Version)
+	return f
+}
+
+// Programs lists the roles that are generated as machines of their own: all but those that
+// are only parts of others, in no check an instance.
+func Programs(p *model.Protocol) []*model.Machine {
+	inner := map[*model.Machine]bool{}
+	for _, r := range p.Roles {
+		for _, part := range r.Parts {
+			inner[part.Machine] = true
+		}
+	}
+	alone := map[string]bool{}
+	for _, c := range p.Checks {
+		for _, in := range c.Instances {
+			alone[in.Role.Name] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(p.Roles), func(r *model.Machine) bool { return inner[r] && !alone[r.Name] })
+}
+
+// Prepare chooses all names that other code refers to, in a fixed order.
+func (g *Gen) Prepare() {
+	for _, t := range g.P.Types {
+		g.Typ(t, "")
+	}
+	g.nameMessages()
+	for _, r := range Programs(g.P) {
+		g.Roles = append(g.Roles, g.NewRole(r))
+	}
+}
+
+// New returns the names of a protocol's package, none of which is chosen yet.
+func New(p *model.Protocol, o base.Options) *Gen {
+	g := &Gen{P: p, O: o, Top: base.NewPackageScope(), out: base.Scope{"types": true, "messages": true, "codec": true, "text": true},
+		types: map[string]*Type{}, enums: map[*Type][]string{}, Helpers: map[string]bool{}, checks: map[string]bool{}}
+	if g.O.Spec == "" && len(p.Files) > 0 {
+		g.O.Spec = p.Files[0]
+	}
+	if g.O.Package == "" {
+		g.O.Package = base.PackageName(p)
+	}
+	if g.O.ImportPath == "" {
+		g.O.ImportPath = "github.com/parley-go/parley/machines/" + g.O.Package
+	}
+	return g
+}
+
+// Gen is what all parts of one generation share: which Go name each thing of the protocol has.
+type Gen struct {
+	P     *model.Protocol
+	O     base.Options
+	Top   base.PackageScope
+	out   base.Scope // names of files, without .go
+	Roles []*Machine
+
+	types      map[string]*Type
+	Declared   []*Type
+	enums      map[*Type][]string
+	Helpers    map[string]bool // which shared helpers are needed
+	checks     map[string]bool // functions that look for invalid elements
+	CheckOrder []checkFunc
+
+	Messages []MessageNames
+}
+
+// MessageNames are the Go names for one message.
+type MessageNames struct {
+	Kind   string // constant of MessageKind
+	Member string // field of Message
+	Typ    string // struct, "" if the message has no fields
+	Fields []string
+	Encode string // functions of the codec
+	Decode string
+}
+
+// Fail gives up with a message for the author.
+func (g *Gen) Fail(at fmt.Stringer, format string, args ...any) {
+	panic(base.Unsupported{Msg: at.String() + ": " + fmt.Sprintf(format, args...)})
+}
+
+// Table is the name of something that there is once for each role.
+func (g *Gen) Table(r *Machine, what string) string {
+	return g.Top.Own(what+" "+r.Typ, base.Unexported(r.Prefix+what))
+}
+
+// Maker is the name of the function that makes a type's values.
+func (g *Gen) Maker(typ string) string { return g.Top.Own("make "+typ, "New"+typ) }
+
+// Locals returns a scope for the local names of one function.
+func (g *Gen) Locals() base.LocalScope { return g.Top.Locals() }

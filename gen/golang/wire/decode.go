@@ -1,0 +1,396 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// layout composes the decoding or encoding of the items of one message.
+type layout struct {
+	g       *Codec
+	t       *gotree.Block
+	message string
+	at      gotree.Expr // offset of the next item: a number as long as it is known, else `at`
+	sure    int         // so many bytes of the frame are known to be there
+	counts  map[*model.Field]string
+	nested  int
+	last    bool // nobody asks where the item at hand ends
+}
+
+func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
+	if !bodyCode(m) {
+		return
+	}
+	w := g.P.Wire
+	d := &layout{g: g, t: &gotree.Block{}, message: m.Name, at: gotree.Int(w.HeaderLen), counts: map[*model.Field]string{},
+		sure: w.HeaderLen + minBody(w.HeaderLen, m.Layout)}
+	d.decode(m.Layout, gotree.X("m"), n.Fields, "")
+	if !w.Surplus {
+		d.t.P("if len(b) > $1 {\nreturn $2\n}", d.at, d.err("", d.at, "Trailing", gotree.X("int64(len(b) - $1)", d.at), nil))
+	}
+	g.add(gotree.F("func $1($2 []byte, _ $3) wire.Error {\n$4\nreturn wire.Error{}\n}", n.Decode, used(d.t.List, "b"), fieldsParam(d.t.List, n), d.t.List))
+}
+
+// used is the name of a parameter, or a blank if the code does not use it.
+func used(code []gotree.Stmt, name string) string {
+	if gotree.Uses(code, name) {
+		return name
+	}
+	return "_"
+}
+
+// fieldsParam is the parameter for a message's fields, if it has any.
+func fieldsParam(code []gotree.Stmt, n types.MessageNames) []gotree.Param {
+	if n.Member == "" {
+		return []gotree.Param{}
+	}
+	return []gotree.Param{{Name: used(code, "m"), Type: gotree.X("*$1", n.Typ)}}
+}
+
+// inner composes statements apart.
+func (d *layout) inner(compose func()) []gotree.Stmt {
+	outer := d.t
+	d.t = &gotree.Block{}
+	compose()
+	list := d.t.List
+	d.t = outer
+	return list
+}
+
+// err composes an error value; parts that are nil or 0 are left out.
+func (d *layout) err(field string, offset gotree.Expr, problem string, value, limit gotree.Expr) gotree.Expr {
+	elems := []gotree.Elem{gotree.Field("Message", gotree.Str(d.message))}
+	if field != "" {
+		elems = append(elems, gotree.Field("Field", gotree.Str(field)))
+	}
+	some := func(name string, x gotree.Expr) {
+		if n, ok := gotree.Number(x); x != nil && !(ok && n == 0) {
+			elems = append(elems, gotree.Field(name, x))
+		}
+	}
+	some("Offset", offset)
+	elems = append(elems, gotree.Field("Problem", gotree.X("wire.$1", problem)))
+	some("Value", value)
+	some("Limit", limit)
+	return gotree.Struct(gotree.X("wire.Error"), elems...)
+}
+
+// known is the offset of the next item, if that is a number.
+func (d *layout) known() (int, bool) {
+	n, ok := gotree.Number(d.at)
+	return int(n), ok
+}
+
+// need composes the check that n more bytes are there, unless that is known.
+func (d *layout) need(field string, n int) {
+	if at, ok := d.known(); ok && at+n <= d.sure {
+		return
+	}
+	end := gotree.Plus(d.at, int64(n))
+	d.t.P("if len(b) < $1 {\nreturn $2\n}", end, d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64($1)", end)))
+}
+
+// advance moves on by a fixed number of bytes.
+func (d *layout) advance(n int) {
+	if d.last {
+		return
+	}
+	if _, ok := d.known(); ok {
+		d.at = gotree.Plus(d.at, int64(n))
+	} else if n == 1 {
+		d.t.P("at++")
+	} else {
+		d.t.P("at += $1", n)
+	}
+}
+
+// float makes the offset a variable.
+func (d *layout) float() {
+	if _, ok := d.known(); ok {
+		d.t.P("at := $1", d.at)
+		d.at = gotree.X("at")
+	}
+}
+
+// anchors returns which items an align counts from.
+func anchors(items []model.WireItem) map[int]bool {
+	used := map[int]bool{}
+	for _, item := range items {
+		if a, ok := item.(*model.WireAlign); ok && a.Since >= 0 {
+			used[a.Since] = true
+		}
+	}
+	return used
+}
+
+func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, prefix string) {
+	used := anchors(items)
+	begin := map[int]gotree.Expr{}
+	for i, item := range items {
+		if used[i] {
+			begin[i] = d.at
+			if _, ok := d.known(); !ok {
+				begin[i] = gotree.Name{Name: fmt.Sprintf("since%d%d", d.nested, i)}
+				d.t.P("$1 := at", begin[i])
+			}
+		}
+		d.last = d.nested == 0 && d.g.P.Wire.Surplus && (i == len(items)-1 || i == len(items)-2 && isAlign(items[i+1]))
+		switch it := item.(type) {
+		case *model.WireInt:
+			d.int(it, d.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WirePad:
+			d.need("", it.Bytes)
+			d.advance(it.Bytes)
+		case *model.WireConst:
+			d.need("", it.Bits/8)
+			d.t.P("if v := $1; v != $2 {\nreturn $3\n}", readNumber(it.Bits, it.Little, d.at), uint64(it.Value),
+				d.err("", d.at, "Mismatch", gotree.X("int64(v)"), gotree.Int(it.Value)))
+			d.advance(it.Bits / 8)
+		case *model.WireAlign:
+			if i < len(items)-1 || d.nested > 0 || !d.g.P.Wire.Surplus {
+				d.align(it, begin)
+			}
+		case *model.WireAddress:
+			d.address(it, d.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WirePresent:
+			d.need(prefix+it.Field.Name, itemBits(it)/8)
+			d.advance(itemBits(it) / 8)
+		case *model.WireCount:
+			d.count(it, d.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireEach:
+			d.each(it, d.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireBytes:
+			d.text(it, d.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireValue:
+			d.last = false // it is several numbers
+			d.decodeValue(it.Field.Type, d.member(of, names, it.Field), prefix+it.Field.Name)
+		default:
+			d.g.Fail(item.Pos(), "the generator does not know this wire item")
+		}
+	}
+}
+
+func isAlign(item model.WireItem) bool {
+	_, ok := item.(*model.WireAlign)
+	return ok
+}
+
+// member composes the place of a field. The elements of a list of single values are
+// laid out by a field without a name, which is the element.
+func (d *layout) member(of gotree.Expr, names []string, f *model.Field) gotree.Expr {
+	switch {
+	case f.Name == "":
+		return of
+	case f.Path == nil:
+		return gotree.X("$1.$2", of, names[f.Index])
+	}
+	place := gotree.X("$1.$2", of, names[f.Path[0].Index])
+	for i, step := range f.Path[1:] {
+		place = gotree.X("$1.$2", place, d.g.Typ(f.Path[i].Type, "").Fields[step.Index])
+	}
+	return place
+}
+
+func (d *layout) int(it *model.WireInt, place gotree.Expr, field string) {
+	d.need(field, it.Bits/8)
+	read := readNumber(it.Bits, it.Little, d.at)
+	v := gotree.X("v")
+	if t := it.Field.Type; t.Kind == model.KindOptional {
+		inner := d.scalar(t.Elem, it.Bits, gotree.X("$1.Value", place), field, v)
+		if it.HasNone {
+			d.t.P("if v := $1; v != $2 {\n$3.Present = true\n$4\n}", read, uint64(it.None), place, inner)
+		} else {
+			d.t.P("{\nv := $1\n$2.Present = true\n$3\n}", read, place, inner)
+		}
+	} else if one := d.scalar(t, it.Bits, place, field, read); len(one) == 1 && assigns(one[0]) {
+		d.t.Add(one...)
+	} else {
+		d.t.P("{\nv := $1\n$2\n}", read, d.scalar(t, it.Bits, place, field, v))
+	}
+	d.advance(it.Bits / 8)
+}
+
+func assigns(s gotree.Stmt) bool {
+	_, ok := s.(*gotree.Assign)
+	return ok
+}
+
+// scalar composes the conversion of the number v on the wire to a value of t.
+func (d *layout) scalar(t *model.Type, bits int, place gotree.Expr, field string, v gotree.Expr) []gotree.Stmt {
+	var s gotree.Block
+	bad := func(limit int64) gotree.Stmt {
+		return gotree.Returns(d.err(field, d.at, "Range", gotree.X("int64($1)", v), gotree.Int(limit)))
+	}
+	typ := d.g.Typ(t, "")
+	set := func() { s.P("$1 = $2", place, converted(typ, bits, v)) }
+	switch t.Kind {
+	case model.KindBool:
+		s.P("$1 = $2 != 0", place, v)
+	case model.KindEnum:
+		d.enum(t, bits, place, bad, &s, v)
+	case model.KindOpaque:
+		if bits > t.Bits {
+			s.P("if $1 > $2 {\n$3\n}", v, largest(t.Bits), bad(int64(largest(t.Bits))))
+		}
+		set()
+	case model.KindSet:
+		if most := largest(int(t.Elem.Count())); largest(bits) > most {
+			s.P("if $1 > $2 {\n$3\n}", v, most, bad(int64(most)))
+		}
+		set()
+	default:
+		if t.Hi < 0 {
+			s.Add(bad(t.Hi))
+			break
+		}
+		if largest(bits) > uint64(t.Hi) {
+			s.P("if $1 > $2 {\n$3\n}", v, t.Hi, bad(t.Hi))
+		}
+		if t.Lo > 0 {
+			s.P("if $1 < $2 {\n$3\n}", v, t.Lo, bad(t.Lo))
+		}
+		set()
+	}
+	return s.List
+}
+
+// converted composes a conversion, unless v has the type already.
+func converted(typ *types.Type, bits int, v gotree.Expr) gotree.Expr {
+	if typ.Name == fmt.Sprintf("uint%d", goBits(bits)) {
+		return v
+	}
+	return gotree.Conv(typ.X, v)
+}
+
+func (d *layout) enum(t *model.Type, bits int, place gotree.Expr, bad func(int64) gotree.Stmt, s *gotree.Block, v gotree.Expr) {
+	most, plain := int64(0), true
+	for i, c := range t.Codes {
+		most = max(most, c)
+		plain = plain && c == int64(i)
+	}
+	gt := d.g.Typ(t, "")
+	if plain {
+		if largest(bits) > uint64(most) {
+			s.P("if $1 > $2 {\n$3\n}", v, most, bad(most))
+		}
+		s.P("$1 = $2", place, gotree.Conv(gt.X, v))
+		return
+	}
+	codes := &gotree.Switch{Tag: v}
+	add := func(list []gotree.Expr, value gotree.Expr) {
+		codes.Cases = append(codes.Cases, &gotree.Case{List: list, Body: gotree.S("$1 = $2", place, value)})
+	}
+	seen := map[int64]bool{}
+	// A run of consecutive codes is one case.
+	for i := 0; i < len(t.Codes); {
+		j := i
+		for j+1 < len(t.Codes) && t.Codes[j+1] == t.Codes[j]+1 && !seen[t.Codes[j+1]] {
+			j++
+		}
+		switch {
+		case seen[t.Codes[i]] || uint64(t.Codes[i]) > largest(bits):
+		case j > i+1 && uint64(t.Codes[j]) <= largest(bits):
+			var list []gotree.Expr
+			for k := i; k <= j; k++ {
+				list = append(list, gotree.Int(t.Codes[k]))
+				seen[t.Codes[k]] = true
+			}
+			add(list, gotree.Conv(gt.X, gotree.Plus(v, int64(i)-t.Codes[i])))
+			i = j + 1
+			continue
+		default:
+			add([]gotree.Expr{gotree.Int(t.Codes[i])}, gotree.Name{Name: d.g.EnumNames(gt)[i]})
+		}
+		seen[t.Codes[i]] = true
+		i++
+	}
+	codes.Cases = append(codes.Cases, &gotree.Case{Body: []gotree.Stmt{bad(most)}})
+	s.Add(codes)
+}
+
+func (d *layout) align(it *model.WireAlign, begin map[int]gotree.Expr) {
+	since := gotree.Int(0)
+	if it.Since >= 0 {
+		since = begin[it.Since]
+	}
+	at, ok1 := d.known()
+	from, ok2 := gotree.Number(since)
+	if ok1 && ok2 {
+		if over := (at - int(from)) % it.To; over != 0 {
+			d.at = gotree.Int(at + it.To - over)
+		}
+		return
+	}
+	d.float()
+	x := d.at
+	if !ok2 || from != 0 {
+		x = gotree.X("at - $1", since)
+	}
+	d.t.P("if over := $1 % $2; over != 0 {\nat = min(at+$2-over, len(b))\n}", x, it.To)
+}
+
+func (d *layout) count(it *model.WireCount, place gotree.Expr, field string) {
+	d.need(field, it.Bits/8)
+	read := readNumber(it.Bits, it.Little, d.at)
+	if it.Field.Type.Kind == model.KindBytes {
+		name := "count" + strconv.Itoa(len(d.counts)+1) + strings.Repeat("x", d.nested)
+		d.counts[it.Field] = name
+		d.t.P("$1 := uint64($2)", name, read)
+		d.advance(it.Bits / 8)
+		return
+	}
+	if it.Field.Type.Kind == model.KindArray { // what is there is told elsewhere
+		d.advance(it.Bits / 8)
+		return
+	}
+	most := it.Field.Type.Cap
+	typ := types.LenType(most)
+	if largest(it.Bits) > uint64(most) {
+		d.t.P("{\nn := $1\nif n > $2 {\nreturn $3\n}\n$4.Len = $5(n)\n}", read, most,
+			d.err(field, d.at, "Count", gotree.X("int64(n)"), gotree.Int(most)), place, typ)
+	} else {
+		d.t.P("$1.Len = $2", place, converted(&types.Type{Name: typ, X: gotree.Name{Name: typ}}, it.Bits, read))
+	}
+	d.advance(it.Bits / 8)
+}
+
+func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
+	d.float()
+	most := it.Field.Type.Cap
+	code := d.inner(func() {
+		switch {
+		case it.Nul && d.last:
+			d.t.P("text := b[at:]\nif i := bytes.IndexByte(text, 0); i >= 0 {\ntext = text[:i]\n}")
+		case it.Nul:
+			d.t.P("text, end := b[at:], len(b)\nif i := bytes.IndexByte(text, 0); i >= 0 {\ntext, end = text[:i], at+i+1\n}")
+		case it.Count:
+			n := gotree.X("uint64(0)")
+			if name := d.counts[it.Field]; name != "" {
+				n = gotree.Name{Name: name}
+			}
+			d.t.P("if $1 > uint64(len(b)-at) {\nreturn $2\n}\nend := at + int($1)\ntext := b[at:end]", n,
+				d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(uint64(at) + min($1, 1<<32))", n)))
+		case d.last:
+			d.t.P("text := b[at:]")
+		default:
+			d.t.P("text, end := b[at:], len(b)")
+		}
+		problem := "Count"
+		if it.Nul {
+			problem = "Unterminated"
+		}
+		if !it.Cut {
+			d.t.P("if len(text) > $1 {\nreturn $2\n}", most, d.err(field, d.at, problem, gotree.X("int64(len(text))"), gotree.Int(most)))
+		}
+		d.t.P("$1.Len = $2(copy($1.Data[:], text))", place, types.LenType(most))
+		if !d.last {
+			d.t.P("at = end")
+		}
+	})
+	d.t.P("{\n$1\n}", code)
+}

@@ -1,0 +1,246 @@
+package wire
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+func (g *Codec) encodeBody(m *model.Message, n types.MessageNames) {
+	if !bodyCode(m) {
+		return
+	}
+	e := &layout{g: g, t: &gotree.Block{}, message: m.Name, counts: map[*model.Field]string{}}
+	e.encode(m.Layout, gotree.X("m"), n.Fields, "")
+	code := merged(e.t.List)
+	g.add(gotree.F("func $1(dst []byte, $2 int, _ $3) ([]byte, wire.Error) {\n$4\nreturn dst, wire.Error{}\n}",
+		n.Encode, used(code, "start"), fieldsParam(code, n), code))
+}
+
+// here is the offset of what comes next.
+var here = gotree.X("len(dst) - start")
+
+func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, prefix string) {
+	used := anchors(items)
+	begin := map[int]gotree.Expr{}
+	for i, item := range items {
+		if used[i] {
+			begin[i] = gotree.Name{Name: fmt.Sprintf("since%d%d", e.nested, i)}
+			e.t.P("$1 := $2", begin[i], here)
+		}
+		switch it := item.(type) {
+		case *model.WireInt:
+			e.putInt(it, e.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WirePad:
+			e.t.Add(padCode(it.Bytes))
+		case *model.WireAddress:
+			e.putAddress(it, e.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WirePresent:
+			e.t.P("for i := range $1 {\ndst = append(dst, byte($2))\n}", e.member(of, names, it.Field), e.ordinal(gotree.X("$1[i].Present", e.member(of, names, it.Field))))
+		case *model.WireConst:
+			e.t.Add(appendNumber(it.Bits, it.Little, gotree.Int(uint64(it.Value))))
+		case *model.WireAlign:
+			at := here
+			if it.Since >= 0 {
+				at = gotree.X("$1 - $2", here, begin[it.Since])
+			}
+			e.t.P("for $1 % $2 != 0 {\ndst = append(dst, 0)\n}", at, it.To)
+		case *model.WireCount:
+			e.putCount(it, e.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireEach:
+			e.putEach(it, e.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireBytes:
+			e.putText(it, e.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireValue:
+			e.encodeValue(it.Field.Type, e.member(of, names, it.Field), prefix+it.Field.Name)
+		default:
+			e.g.Fail(item.Pos(), "the generator does not know this wire item")
+		}
+	}
+}
+
+// ordinal is the number of a truth value.
+func (e *layout) ordinal(x gotree.Expr) gotree.Expr {
+	e.g.Helpers["ordinal"] = true
+	return gotree.X("ordinal($1)", x)
+}
+
+func (e *layout) putInt(it *model.WireInt, place gotree.Expr, field string) {
+	t := it.Field.Type
+	if t.Kind == model.KindOptional {
+		e.t.P("if $1.Present {\n$2\n} else {\n$3\n}", place, e.number(t.Elem, it, gotree.X("$1.Value", place), field),
+			appendNumber(it.Bits, it.Little, gotree.Int(uint64(it.None))))
+		return
+	}
+	e.t.Add(e.number(t, it, place, field)...)
+}
+
+// number composes the appending of a scalar.
+func (e *layout) number(t *model.Type, it *model.WireInt, place gotree.Expr, field string) []gotree.Stmt {
+	var s gotree.Block
+	refuse := func(template string, limit any, value gotree.Expr) {
+		s.P("if "+template+" {\nreturn dst, $3\n}", value, limit, e.err(field, here, "Range", gotree.X("int64($1)", value), gotree.X("$1", limit)))
+	}
+	v := place
+	switch t.Kind {
+	case model.KindBool:
+		v = e.ordinal(place)
+	case model.KindEnum:
+		most, plain := int64(0), true
+		for i, c := range t.Codes {
+			most, plain = max(most, c), plain && c == int64(i)
+		}
+		s.P("if int($1) >= $2 {\nreturn dst, $3\n}", place, len(t.Names), e.err(field, here, "Range", gotree.X("int64($1)", place), gotree.Int(len(t.Names)-1)))
+		if !plain {
+			v = gotree.X("$1[$2]", e.g.codeTable(t), place)
+		}
+		if uint64(most) > largest(it.Bits) {
+			refuse("$1 > $2", largest(it.Bits), v)
+		}
+	case model.KindOpaque:
+		if t.Bits > it.Bits {
+			refuse("$1 > $2", largest(it.Bits), place)
+		}
+	default:
+		if types.Fits(t, -1) {
+			refuse("$1 < $2", 0, place)
+		}
+		if limit := largest(it.Bits); limit < 1<<62 && types.Fits(t, int64(limit)+1) {
+			refuse("$1 > $2", limit, place)
+		}
+	}
+	if it.Bits == 8 && e.g.Typ(t, "").Name == "uint8" && gotree.Equal(v, place) {
+		s.Add(appended(v))
+	} else {
+		s.Add(appendNumber(it.Bits, it.Little, v))
+	}
+	return s.List
+}
+
+// merged joins neighbouring appends of bytes, as long as they fit in a line.
+func merged(list []gotree.Stmt) []gotree.Stmt {
+	var out []gotree.Stmt
+	for _, s := range list {
+		switch s := s.(type) {
+		case *gotree.If:
+			s.Then, s.Else = merged(s.Then), merged(s.Else)
+		case *gotree.Range:
+			s.Body = merged(s.Body)
+		case *gotree.Braces:
+			s.Body = merged(s.Body)
+		}
+		if n := len(out) - 1; n >= 0 {
+			a, b := bytesAppended(out[n]), bytesAppended(s)
+			if a != nil && b != nil && len(gotree.Text(gotree.Call{Fun: gotree.X("append"), Args: a})) < 84 {
+				out[n] = appended(append(a, b...)...)
+				continue
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// bytesAppended returns what a statement appends to dst, nil if it does something else.
+func bytesAppended(s gotree.Stmt) []gotree.Expr {
+	a, ok := s.(*gotree.Assign)
+	if !ok || a.Op != "=" || len(a.Right) != 1 {
+		return nil
+	}
+	call, ok := a.Right[0].(gotree.Call)
+	if !ok || call.Spread || !gotree.Equal(call.Fun, gotree.X("append")) || !gotree.Equal(a.Left, []gotree.Expr{gotree.X("dst")}) {
+		return nil
+	}
+	return call.Args[1:len(call.Args):len(call.Args)]
+}
+
+// codeTable names the table of an enumeration's codes on the wire.
+func (g *Codec) codeTable(t *model.Type) string {
+	gt := g.Typ(t, "")
+	if name := g.codes[gt]; name != "" {
+		return name
+	}
+	name := g.Top.Take(base.Unexported(gt.Name) + "Codes")
+	g.codes[gt] = name
+	most := int64(0)
+	codes := make([]gotree.Expr, len(t.Codes))
+	for i, c := range t.Codes {
+		most = max(most, c)
+		codes[i] = gotree.Int(c)
+	}
+	width := types.Width(&model.Type{Kind: model.KindInt, Hi: most})
+	g.tail = append(g.tail, table{base.Comment(name, "are the numbers of "+gt.Name+" on the wire."), name, gotree.X("[...]$1{$2}", width, codes)})
+	return name
+}
+
+func (e *layout) putCount(it *model.WireCount, place gotree.Expr, field string) {
+	t := it.Field.Type
+	if t.Kind == model.KindArray {
+		e.t.P("{\nn := 0\nfor i := range $1 {\nif $1[i].Present {\nn++\n}\n}\n$2\n}", place, appendNumber(it.Bits, it.Little, gotree.X("n")))
+		return
+	}
+	most := min(uint64(t.Cap), largest(it.Bits))
+	n := gotree.X("$1.Len", place)
+	e.t.P("if int($1) > $2 {\nreturn dst, $3\n}", n, most, e.err(field, here, "Count", gotree.X("int64($1)", n), gotree.Int(most)))
+	e.t.Add(appendNumber(it.Bits, it.Little, n))
+}
+
+func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
+	t := it.Field.Type
+	e.nested++
+	one, over := gotree.X("$1[i]", place), place
+	if t.Kind != model.KindArray {
+		one, over = gotree.X("$1.Items[i]", place), gotree.X("$1.Items[:min(int($1.Len), $2)]", place, t.Cap)
+	}
+	round := e.inner(func() {
+		if it.Present != nil {
+			e.t.P("if !$1.Present {\n$2\ncontinue\n}", one, padCode(it.RowBytes))
+		}
+		e.encode(it.Items, e.row(t, one), e.g.Typ(t.Elem, "").Fields, field+".")
+	})
+	e.t.P("for i := range $1 {\n$2\n}", over, round)
+	if t.Kind == model.KindList && it.Rows > 0 {
+		e.t.P("dst = append(dst, make([]byte, ($1-min(int($2.Len), $3))*$4)...)", it.Rows, place, t.Cap, it.RowBytes)
+	}
+	e.nested--
+}
+
+// row composes the place of an element in its loop: a variable for a record.
+func (e *layout) row(t *model.Type, one gotree.Expr) gotree.Expr {
+	if t.Elem.Kind != model.KindRecord {
+		return one
+	}
+	v := "e"
+	if e.nested > 1 {
+		v += strconv.Itoa(e.nested)
+	}
+	e.t.P("$1 := &$2", v, one)
+	return gotree.Name{Name: v}
+}
+
+// putAddress composes the number + 1 of an instance, where the link puts its address.
+func (e *layout) putAddress(it *model.WireAddress, place gotree.Expr, field string) {
+	put := func(v gotree.Expr) []gotree.Stmt {
+		return gotree.S("if $1 < -1 || $1 > 254 {\nreturn dst, $2\n}\ndst = append(dst, byte($1)+1, $3)", v,
+			e.err(field, here, "Range", gotree.X("int64($1)", v), gotree.Int(254)), zeros(it.Bytes-1))
+	}
+	if it.Field.Type.Kind == model.KindOptional {
+		e.t.P("if $1.Present {\n$2\n} else {\n$3\n}", place, put(gotree.X("$1.Value", place)), padCode(it.Bytes))
+		return
+	}
+	e.t.Add(put(place)...)
+}
+
+func (e *layout) putText(it *model.WireBytes, place gotree.Expr, field string) {
+	most := it.Field.Type.Cap
+	put := gotree.S("dst = append(dst, text...)")
+	if it.Nul {
+		put = gotree.S("if bytes.IndexByte(text, 0) >= 0 {\nreturn dst, $1\n}\ndst = append(append(dst, text...), 0)",
+			e.err(field, here, "Unterminated", gotree.X("int64(len(text))"), gotree.Int(most)))
+	}
+	e.t.P("{\ntext := $1.Data[:min(int($1.Len), $2)]\n$3\n}", place, most, put)
+}

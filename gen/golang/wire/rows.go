@@ -1,0 +1,74 @@
+package wire
+
+import (
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/model"
+)
+
+func (d *layout) each(it *model.WireEach, place gotree.Expr, field string) {
+	t := it.Field.Type
+	if it.AheadOf > 0 {
+		d.ahead(it, place, field)
+	}
+	if it.Rows == 0 {
+		d.float()
+		d.rows(it, t, place, field)
+		return
+	}
+	d.need(field, it.Rows*it.RowBytes)
+	begin := d.at
+	d.at = gotree.X("at") // a variable of their own: what follows has its place whatever the rows are
+	code := d.inner(func() { d.rows(it, t, place, field) })
+	d.t.P("{\nat := $1\n$2\n}", begin, code)
+	d.at = begin
+	d.advance(it.Rows * it.RowBytes)
+}
+
+// ahead composes the reading of the count or the presence that stands behind the rows.
+func (d *layout) ahead(it *model.WireEach, place gotree.Expr, field string) {
+	begin, last := d.at, d.last
+	d.at, d.last = gotree.Plus(begin, int64(it.AheadOf)), true // nothing moves on
+	if it.Present == nil {
+		d.count(it.Count, place, field)
+	} else {
+		d.need(field, it.Rows)
+		d.t.P("for i := range $1 {\n$1[i].Present = b[$2+i] != 0\n}", place, d.at)
+	}
+	d.at, d.last = begin, last
+}
+
+// rows composes the loop over the elements.
+func (d *layout) rows(it *model.WireEach, t *model.Type, place gotree.Expr, field string) {
+	d.nested++
+	one, over := gotree.X("$1[i]", place), place
+	if t.Kind != model.KindArray {
+		one, over = gotree.X("$1.Items[i]", place), gotree.X("$1.Items[:$1.Len]", place)
+	}
+	round := d.inner(func() {
+		if it.Present != nil {
+			d.t.P("if !$1.Present {\nat += $2\ncontinue\n}", one, it.RowBytes)
+		}
+		d.decode(it.Items, d.row(t, one), d.g.Typ(t.Elem, "").Fields, field+".")
+	})
+	d.t.P("for i := range $1 {\n$2\n}", over, round)
+	d.nested--
+}
+
+// address composes the reading of the number + 1 of an instance, with zeros behind it.
+func (d *layout) address(it *model.WireAddress, place gotree.Expr, field string) {
+	d.need(field, it.Bytes)
+	d.g.Helpers["numbered"] = true
+	t, optional := it.Field.Type, it.Field.Type.Kind == model.KindOptional
+	outside := gotree.X("v < 0 || v > $1", t.Hi)
+	to := place
+	if optional {
+		t, to = t.Elem, gotree.X("$1.Value", place)
+		outside = gotree.X("v > $1", t.Hi)
+	}
+	set := gotree.S("if $1 {\nreturn $2\n}\n$3 = $4", outside, d.err(field, d.at, "Range", gotree.X("v"), gotree.Int(t.Hi)), to, gotree.X("$1(v)", d.g.Typ(t, "").X))
+	if optional {
+		set = gotree.S("$1.Present = v >= 0\nif v >= 0 {\n$2\n}", place, set)
+	}
+	d.t.P("{\nv := numbered(b[$1:], $2)\n$3\n}", d.at, it.Bytes, set)
+	d.advance(it.Bytes)
+}
