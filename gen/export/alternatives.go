@@ -1,12 +1,17 @@
 package export
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
+
+// system works out what the instances of a check can do, and what must hold of them.
+type system struct {
+	*layout
+	left []string // claims that are not exported, with the reason
+}
 
 // alternative is one thing that an instance can do.
 type alternative struct {
@@ -21,7 +26,7 @@ type alternative struct {
 	byMessage []reception
 }
 
-// reception is what is done with one message.
+// reception holds the statements for one message.
 type reception struct {
 	msg  int
 	body []stmt
@@ -30,47 +35,35 @@ type reception struct {
 // MaxArguments is how many argument tuples a command may have, as in a check.
 const MaxArguments = 1 << 16
 
-func (g *generator) step(in *instance, sender int, command bool) *step {
-	return &step{g: g, inst: in, sender: sender, command: command, b: &block{known: map[*variable]*term{}}}
-}
-
-// begun is the condition that an instance has begun.
-func (in *instance) begun() *term {
-	if in.started == nil {
-		return yes
-	}
-	return read(in.started)
-}
-
-func (in *instance) root() *machine { return &machine{m: in.model.Role} }
-
-// alternatives lists what an instance can do: its start, its commands, its timers, then what arrives.
-func (g *generator) alternatives(in *instance) []alternative {
+// alternatives lists what an instance can do: its start, its commands, its timers, then what
+// arrives.
+func (sys *system) alternatives(in *instance) []alternative {
 	var out []alternative
 	for _, ev := range in.model.Role.Events {
 		switch ev.Kind {
 		case model.EventStart:
 			if in.started != nil {
-				s := g.step(in, 0, false)
+				s := newStep(sys.layout, in, 0, false)
 				s.emit(&assign{in.started, yes})
-				s.deliver(in.root(), ev, nil)
-				out = append(out, alternative{note: "start", guard: not(read(in.started)), body: tidy(s.b.list, false)})
+				s.deliver(root(in), ev, nil)
+				out = append(out, alternative{note: "start", guard: not(read(in.started)),
+					body: tidy(s.b.list, false)})
 			}
 		case model.EventCommand:
-			out = append(out, g.command(in, ev)...)
+			out = append(out, sys.command(in, ev)...)
 		}
 	}
-	out = append(out, g.timers(in, in.root(), nil)...)
-	for k := range g.insts {
-		if k != in.index && len(g.chans[k][in.index].sent) > 0 {
-			out = append(out, g.arrivals(in, g.chans[k][in.index])...)
+	out = append(out, sys.timers(in, root(in), nil)...)
+	for k := range sys.insts {
+		if k != in.index && len(sys.chans[k][in.index].sent) > 0 {
+			out = append(out, sys.arrivals(in, sys.chans[k][in.index])...)
 		}
 	}
 	return out
 }
 
-func (g *generator) ruleFor(in *instance, ev *model.Event) *model.EnvRule {
-	for _, r := range g.c.Rules {
+func (sys *system) ruleFor(in *instance, ev *model.Event) *model.EnvRule {
+	for _, r := range sys.c.Rules {
 		if r.Command == ev {
 			return r
 		}
@@ -78,8 +71,9 @@ func (g *generator) ruleFor(in *instance, ev *model.Event) *model.EnvRule {
 	return nil
 }
 
-// allowed is the condition of an environment rule, which is over what is before the step; one that faults does not hold.
-func (g *generator) allowed(in *instance, r *model.EnvRule, args []*term) *term {
+// allowed is the condition of an environment rule, which is over what is before the step; one that
+// faults does not hold.
+func (sys *system) allowed(in *instance, r *model.EnvRule, args []*term) *term {
 	cond := yes
 	if r == nil {
 		return cond
@@ -90,20 +84,20 @@ func (g *generator) allowed(in *instance, r *model.EnvRule, args []*term) *term 
 	if r.When == nil {
 		return cond
 	}
-	sc := &scope{inst: in, locals: make([]*term, r.Locals)}
+	sc := &scope{l: sys.layout, inst: in, locals: make([]*term, r.Locals)}
 	from := 0
 	for _, l := range r.Params {
 		n := l.Type.Slots()
 		sc.bind(l, args[from:from+n])
 		from += n
 	}
-	v, ok := g.step(in, 0, false).eval(sc, r.When)
+	v, ok := sc.eval(r.When)
 	return and(cond, and(ok, asBool(v[0])))
 }
 
 // command lists the ways in which a command can be given: each state, each tuple of arguments.
-func (g *generator) command(in *instance, ev *model.Event) []alternative {
-	rule := g.ruleFor(in, ev)
+func (sys *system) command(in *instance, ev *model.Event) []alternative {
+	rule := sys.ruleFor(in, ev)
 	if rule != nil && rule.Never() {
 		return nil
 	}
@@ -120,10 +114,10 @@ func (g *generator) command(in *instance, ev *model.Event) []alternative {
 		}
 		for _, tuple := range tuples {
 			args := numbers(tuple)
-			s := g.step(in, 0, true)
+			s := newStep(sys.layout, in, 0, true)
 			at := compare("==", read(in.slots[0]), number(int64(st.Index)))
 			s.assume(at)
-			before := and(and(in.begun(), at), g.allowed(in, rule, args))
+			before := and(and(in.begun(), at), sys.allowed(in, rule, args))
 			if before.is(0) {
 				continue
 			}
@@ -131,12 +125,13 @@ func (g *generator) command(in *instance, ev *model.Event) []alternative {
 				more, _ := arith("+", read(v), yes)
 				s.emit(&assign{v, more})
 			}
-			s.deliver(in.root(), ev, args)
+			s.deliver(root(in), ev, args)
 			guard := and(before, possible(s.b.list, yes))
 			if guard.is(0) {
 				continue
 			}
-			note := st.Name + " " + string(interp.AppendEvent(nil, g.strs, interp.Event{Event: ev, Args: tuple})) + g.comment(h.Span)
+			note := st.Name + " " + string(interp.AppendEvent(nil, sys.strs,
+				interp.Event{Event: ev, Args: tuple})) + lineNote(h.Span)
 			out = append(out, alternative{note: note, guard: guard, body: tidy(s.b.list, true)})
 		}
 	}
@@ -144,38 +139,38 @@ func (g *generator) command(in *instance, ev *model.Event) []alternative {
 }
 
 // timers lists the expiries of the timers of a machine and of its parts.
-func (g *generator) timers(in *instance, c *machine, way []*machine) []alternative {
+func (sys *system) timers(in *instance, c *machine, way []*machine) []alternative {
 	var out []alternative
 	way = append(slices.Clone(way), c)
 	for _, ev := range c.m.Events {
 		if ev.Kind == model.EventTimer {
 			for i := range ev.Timer.Count {
-				out = append(out, g.expiry(in, way, ev, i)...)
+				out = append(out, sys.expiry(in, way, ev, i)...)
 			}
 		}
 	}
 	for _, p := range c.m.Parts {
 		for i := range p.Count {
-			out = append(out, g.timers(in, c.enter(p, i), way)...)
+			out = append(out, sys.timers(in, c.enter(p, i), way)...)
 		}
 	}
 	return out
 }
 
 // expiry is that of one instance of a timer; way leads from the root to its machine.
-func (g *generator) expiry(in *instance, way []*machine, ev *model.Event, i int) []alternative {
+func (sys *system) expiry(in *instance, way []*machine, ev *model.Event, i int) []alternative {
 	var rule *model.EnvRule
 	c := way[len(way)-1]
 	if c.up == nil {
-		rule = g.ruleFor(in, ev)
+		rule = sys.ruleFor(in, ev)
 	}
 	args := numbers(interp.TimerKeys(ev.Timer, i))
 	armed := in.slots[c.base+ev.Timer.Offset+i]
-	guard := and(and(in.begun(), read(armed)), g.allowed(in, rule, args))
+	guard := and(and(in.begun(), read(armed)), sys.allowed(in, rule, args))
 	if guard.is(0) {
 		return nil
 	}
-	s := g.step(in, 0, false)
+	s := newStep(sys.layout, in, 0, false)
 	s.assume(read(armed))
 	if v := in.given[rule]; rule != nil && v != nil {
 		more, _ := arith("+", read(v), yes)
@@ -187,14 +182,15 @@ func (g *generator) expiry(in *instance, way []*machine, ev *model.Event, i int)
 		}
 		s.drain(x)
 	}
-	return []alternative{{note: interp.TimerName(ev.Timer, i) + " expires", guard: guard, body: tidy(s.b.list, false)}}
+	return []alternative{{note: interp.TimerName(ev.Timer, i) + " expires", guard: guard,
+		body: tidy(s.b.list, false)}}
 }
 
-// arrivals is what can happen to the oldest message of a channel.
-func (g *generator) arrivals(in *instance, ch *channel) []alternative {
-	a := alternative{note: "a message from " + g.insts[ch.from].model.Name, take: ch,
-		guard: and(compare(">", raw("len("+ch.name+")", 255), no), in.begun())}
-	for i, m := range g.p.Messages {
+// arrivals lists what can happen to the oldest message of a channel.
+func (sys *system) arrivals(in *instance, ch *channel) []alternative {
+	a := alternative{note: "a message from " + sys.insts[ch.from].model.Name, take: ch,
+		guard: and(waiting(ch), in.begun())}
+	for i, m := range sys.p.Messages {
 		if !ch.sent[i] {
 			continue
 		}
@@ -202,18 +198,18 @@ func (g *generator) arrivals(in *instance, ch *channel) []alternative {
 		if ev == nil {
 			continue
 		}
-		a.guard = and(a.guard, not(g.kept(in, ch, i, ev)))
-		a.byMessage = append(a.byMessage, reception{i, g.receive(in, ch, i, ev, yes)})
+		a.byMessage = append(a.byMessage, reception{i, sys.receive(in, ch, i, ev, yes)})
 	}
-	out := g.cut(in, a)
-	if g.c.Channel.Duplicates {
+	out := sys.cut(in, a)
+	if sys.c.Channel.Duplicates {
 		for _, b := range slices.Clone(out) {
 			b.note, b.keep = b.note+", which arrives again", true
 			out = append(out, b)
 		}
 	}
-	if g.c.Channel.Lossy {
-		l := alternative{note: a.note + " is lost", take: ch, lost: true, guard: compare(">", raw("len("+ch.name+")", 255), no)}
+	if sys.c.Channel.Lossy {
+		l := alternative{note: a.note + " is lost", take: ch, lost: true,
+			guard: waiting(ch)}
 		for _, r := range a.byMessage {
 			l.byMessage = append(l.byMessage, reception{msg: r.msg})
 		}
@@ -222,22 +218,23 @@ func (g *generator) arrivals(in *instance, ch *channel) []alternative {
 	return out
 }
 
-// receive is what an instance does with a message where a condition on its state holds.
-func (g *generator) receive(in *instance, ch *channel, msg int, ev *model.Event, at *term) []stmt {
-	s := g.step(in, ch.from, false)
+// receive writes what an instance does with a message if at, a condition on its state, holds.
+func (sys *system) receive(in *instance, ch *channel, msg int, ev *model.Event, at *term) []stmt {
+	s := newStep(sys.layout, in, ch.from, false)
 	s.assume(at)
 	if t := in.model.Role.Sender; t != nil && (int64(ch.from) < t.Lo || int64(ch.from) > t.Hi) {
 		s.fail(faultFlag, "the sender is outside its type")
 	}
-	s.deliver(in.root(), ev, g.columns[msg])
+	s.deliver(root(in), ev, sys.columns[msg])
 	return tidy(s.b.list, false)
 }
 
 // longest is how many statements Spin takes in one step, with room for what each is written as.
 const longest = 1200
 
-// cut makes a reception that is too long for one step into one for each message, or one for each message and state.
-func (g *generator) cut(in *instance, a alternative) []alternative {
+// cut makes a reception that is too long for one step into one for each message, or one for each
+// message and state.
+func (sys *system) cut(in *instance, a alternative) []alternative {
 	total := 0
 	for _, r := range a.byMessage {
 		total += length(r.body)
@@ -248,23 +245,20 @@ func (g *generator) cut(in *instance, a alternative) []alternative {
 	var out []alternative
 	for _, r := range a.byMessage {
 		b := a
-		b.guard = and(a.guard, raw(g.poll(a.take, r.msg), 1))
-		b.note += ": " + g.p.Messages[r.msg].Name
+		b.guard = and(a.guard, raw(sys.poll(a.take, r.msg), 1))
+		b.note += ": " + sys.p.Messages[r.msg].Name
 		b.byMessage = []reception{r}
 		if length(r.body) < longest {
 			out = append(out, b)
 			continue
 		}
-		ev := receptionOf(in.model.Role, g.p.Messages[r.msg])
+		ev := receptionOf(in.model.Role, sys.p.Messages[r.msg])
 		for _, st := range in.model.Role.States {
 			at := compare("==", read(in.slots[0]), number(int64(st.Index)))
-			if h := handlerOf(st, ev); h != nil && h.Mode == model.Defer {
-				continue
-			}
 			d := b
 			d.guard = and(b.guard, at)
 			d.note += " in " + st.Name
-			d.byMessage = []reception{{r.msg, g.receive(in, a.take, r.msg, ev, at)}}
+			d.byMessage = []reception{{r.msg, sys.receive(in, a.take, r.msg, ev, at)}}
 			out = append(out, d)
 		}
 	}
@@ -276,42 +270,13 @@ func (g *generator) cut(in *instance, a alternative) []alternative {
 	return out
 }
 
-// length is how many statements a list has.
-func length(list []stmt) int {
-	n := 0
-	for _, x := range list {
-		n++
-		if x, ok := x.(*choice); ok {
-			n += length(x.otherwise)
-			for _, a := range x.arms {
-				n += 1 + length(a.body)
-			}
-		}
-	}
-	return n
-}
-
 // poll is the text that asks whether a message is the oldest of a channel.
-func (g *generator) poll(ch *channel, msg int) string {
-	text := ch.name + "?[" + g.messages[msg]
-	for range g.fields {
+func (sys *system) poll(ch *channel, msg int) string {
+	text := ch.name + "?[" + sys.messages[msg]
+	for range sys.fields {
 		text += ",_"
 	}
 	return text + "]"
-}
-
-// kept is the condition that a message is the oldest of a channel and the state defers it.
-func (g *generator) kept(in *instance, ch *channel, msg int, ev *model.Event) *term {
-	in0 := no
-	for _, st := range in.model.Role.States {
-		if h := handlerOf(st, ev); h != nil && h.Mode == model.Defer {
-			in0 = or(in0, compare("==", read(in.slots[0]), number(int64(st.Index))))
-		}
-	}
-	if in0.is(0) {
-		return no
-	}
-	return and(raw(g.poll(ch, msg), 1), in0)
 }
 
 func receptionOf(role *model.Machine, m *model.Message) *model.Event {
@@ -324,7 +289,7 @@ func receptionOf(role *model.Machine, m *model.Message) *model.Event {
 }
 
 // sends notes which messages go into which channels; it reports whether some were not known.
-func (g *generator) sends(list []stmt) (more bool) {
+func sends(list []stmt) (more bool) {
 	for _, x := range list {
 		switch x := x.(type) {
 		case *send:
@@ -332,9 +297,9 @@ func (g *generator) sends(list []stmt) (more bool) {
 			x.ch.sent[x.msg] = true
 		case *choice:
 			for _, a := range x.arms {
-				more = g.sends(a.body) || more
+				more = sends(a.body) || more
 			}
-			more = g.sends(x.otherwise) || more
+			more = sends(x.otherwise) || more
 		}
 	}
 	return more
@@ -346,18 +311,18 @@ type process struct {
 	alts []alternative
 }
 
-// processes works out what all instances can do. What arrives depends on what is sent, so it goes round until
-// nothing more is.
-func (g *generator) processes() []process {
+// processes works out what all instances can do. What arrives depends on what is sent, so this is
+// repeated until no new message is sent.
+func (sys *system) processes() []process {
 	for {
 		var out []process
 		more := false
-		for _, in := range g.insts {
-			p := process{in, g.alternatives(in)}
+		for _, in := range sys.insts {
+			p := process{in, sys.alternatives(in)}
 			for _, a := range p.alts {
-				more = g.sends(a.body) || more
+				more = sends(a.body) || more
 				for _, r := range a.byMessage {
-					more = g.sends(r.body) || more
+					more = sends(r.body) || more
 				}
 			}
 			out = append(out, p)
@@ -366,20 +331,4 @@ func (g *generator) processes() []process {
 			return out
 		}
 	}
-}
-
-// initially is what an instance is: its role and arguments.
-func initially(in *model.Instance) string {
-	text := in.Role.Name
-	for i, p := range in.Role.Params {
-		sep := ", "
-		if i == 0 {
-			sep = "("
-		}
-		text += fmt.Sprintf("%s%s: %s", sep, p.Name, model.ExprString(in.Args[i]))
-	}
-	if len(in.Role.Params) > 0 {
-		text += ")"
-	}
-	return text
 }

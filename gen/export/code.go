@@ -5,7 +5,16 @@ import (
 	"slices"
 )
 
-// stmt is a statement of a step: one of the types below. Variables stand for their values at that place.
+// The assertions that fail where the checker has a built-in claim.
+const (
+	unspecifiedFlag = "unspecified_reception"
+	faultFlag       = "fault"
+	deadlockFlag    = "deadlock"
+	orphanFlag      = "orphan_message"
+)
+
+// stmt is a statement of a step: one of the types below. Variables stand for their values at that
+// place.
 type stmt interface{}
 
 type (
@@ -31,7 +40,8 @@ type (
 		flag string // the assertion that fails
 		why  string
 	}
-	// choice runs the first arm whose condition holds, else the last list. exclusive: at most one holds.
+	// choice runs the first arm whose condition holds, else the last list. exclusive: at most one
+	// holds.
 	choice struct {
 		arms      []arm
 		otherwise []stmt
@@ -44,15 +54,14 @@ type (
 	}
 )
 
-// block is a list of statements as it is being written, with what is known of variables at its end.
-type block struct {
-	list  []stmt
-	known map[*variable]*term
-	dead  bool // an error ended it
-	pend  []*pendingEvent
+// channel is the path from one instance to another.
+type channel struct {
+	name     string
+	from, to int
+	used     bool
+	sent     map[int]bool
+	counts   map[int]*variable // by message: how many are in it, where somebody asks
 }
-
-func (b *block) fork() *block { return &block{known: maps.Clone(b.known)} }
 
 // written collects the variables that statements may assign to.
 func written(list []stmt, into map[*variable]bool) {
@@ -69,7 +78,7 @@ func written(list []stmt, into map[*variable]bool) {
 	}
 }
 
-// readsAny says whether t reads one of the variables.
+// readsAny reports whether t reads one of the variables.
 func readsAny(t *term, set map[*variable]bool) bool {
 	found := false
 	t.visit(func(v *variable) { found = found || set[v] })
@@ -79,8 +88,8 @@ func readsAny(t *term, set map[*variable]bool) bool {
 // maxGuard bounds how long the condition of a command can be, in terms.
 const maxGuard = 20000
 
-// possible is the condition, before the statements, that they run without an error and that after holds
-// afterwards.
+// possible is the condition, before the statements, that they run without an error and that after
+// holds afterwards.
 func possible(list []stmt, after *term) *term {
 	for _, s := range slices.Backward(list) {
 		switch s := s.(type) {
@@ -120,8 +129,8 @@ func (s *choice) possible(after *term) *term {
 	return and(some, after)
 }
 
-// tidy removes what has no effect. sure: the list is known to run without an error, so that errors need not
-// be looked for.
+// tidy removes what has no effect. sure: the list is known to run without an error, so that errors
+// need not be looked for.
 func tidy(list []stmt, sure bool) []stmt {
 	used := map[*variable]bool{}
 	var out []stmt
@@ -136,7 +145,8 @@ func tidy(list []stmt, sure bool) []stmt {
 	return out
 }
 
-// tidyOne tidies a statement; used are the temporaries that later statements read. nil: it is not needed.
+// tidyOne tidies a statement; used are the temporaries that later statements read. nil: it is not
+// needed.
 func tidyOne(s stmt, sure bool, used map[*variable]bool) stmt {
 	switch s := s.(type) {
 	case *assign:
@@ -221,4 +231,19 @@ func reads(s stmt, into map[*variable]bool) {
 			reads(s, into)
 		}
 	}
+}
+
+// length is how many statements a list has.
+func length(list []stmt) int {
+	n := 0
+	for _, x := range list {
+		n++
+		if x, ok := x.(*choice); ok {
+			n += length(x.otherwise)
+			for _, a := range x.arms {
+				n += 1 + length(a.body)
+			}
+		}
+	}
+	return n
 }

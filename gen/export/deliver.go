@@ -13,7 +13,8 @@ func (s *step) deliver(c *machine, ev *model.Event, args []*term) {
 	s.drain(c)
 }
 
-// drain handles the events that wait at c. All of them are known beforehand; whether each waits may not be.
+// drain handles the events that wait at c. All of them are known beforehand; whether each waits may
+// not be.
 func (s *step) drain(c *machine) {
 	for !s.b.dead {
 		i := slices.IndexFunc(s.b.pend, func(p *pendingEvent) bool { return p.at == c })
@@ -22,7 +23,8 @@ func (s *step) drain(c *machine) {
 		}
 		p := s.b.pend[i]
 		s.b.pend = slices.Delete(slices.Clone(s.b.pend), i, i+1)
-		s.choose([]option{{cond: p.when, note: p.ev.Name, body: func() { s.handle(c, p.ev, p.args) }}}, true, nil)
+		came := option{cond: p.when, note: p.ev.Name, body: func() { s.handle(c, p.ev, p.args) }}
+		s.choose([]option{came}, true, nil)
 	}
 }
 
@@ -33,20 +35,22 @@ func (s *step) enqueue(c *machine, ev *model.Event, args []*term) {
 	s.b.pend = append(s.b.pend, &pendingEvent{at: c.up, ev: ev, args: s.hold(args), when: yes})
 }
 
-// handle is what one machine does with an event, by its state.
+// handle writes what one machine does with an event in each of its states.
 func (s *step) handle(c *machine, ev *model.Event, args []*term) {
 	state := s.inst.slots[c.base]
 	var options []option
 	for _, st := range c.m.States {
-		cond := compare("==", s.read(state), number(int64(st.Index)))
+		cond := compare("==", s.b.known.read(state), number(int64(st.Index)))
 		h := handlerOf(st, ev)
-		if cond.is(0) || h != nil && h.Mode == model.Defer || h == nil && ev.Kind != model.EventStart && ev.Kind != model.EventUp && ev.Kind != model.EventLost {
+		silent := ev.Kind == model.EventStart || ev.Kind == model.EventUp || ev.Kind == model.EventLost
+		if cond.is(0) || h != nil && h.Mode == model.Defer || h == nil && !silent {
 			continue
 		}
-		o := option{cond: cond, note: st.Name + " " + ev.Name, body: func() { s.inState(c, st, ev, h, args) }}
+		o := option{cond: cond, note: st.Name + " " + ev.Name,
+			body: func() { s.inState(c, st, ev, h, args) }}
 		if h != nil && len(h.Branches) > 0 {
 			o.note = h.Branches[0].Name
-			o.note += s.g.comment(h.Branches[0].Span)
+			o.note += lineNote(h.Branches[0].Span)
 		}
 		options = append(options, o)
 	}
@@ -106,8 +110,9 @@ func (s *step) branches(c *machine, h *model.Handler, args []*term, i int) {
 	}
 	v, ok := s.scalar(c, t.When)
 	s.fault(ok, t.When.Pos(), "the guard faults")
-	note := t.Name + s.g.comment(t.Span)
-	s.choose([]option{{cond: asBool(v), note: note, body: func() { c.locals = frame; s.take(c, t) }}}, true, func() { s.branches(c, h, args, i+1) })
+	note := t.Name + lineNote(t.Span)
+	taken := option{cond: asBool(v), note: note, body: func() { c.locals = frame; s.take(c, t) }}
+	s.choose([]option{taken}, true, func() { s.branches(c, h, args, i+1) })
 }
 
 // take runs a branch: its statements, its goto, and the entry of the new state.

@@ -8,22 +8,26 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Schema is the value of "schema" in the output of [JSON]. It changes when a field changes its meaning or
-// goes away; new fields may come without.
+// Schema is the value of "schema" in the output of [JSON]. It changes when a field changes its
+// meaning or goes away; new fields may come without.
 const Schema = "parley-model/1"
 
-// JSON writes the checked model of a specification. Expressions, types and statements are texts as an author would write
-// them, with all that parts, variants and common handlers stand for written out. docs/EXPORT.md describes the fields.
+// JSON writes the checked model of a specification. Expressions, types and statements are texts as
+// an author would write them, with all that parts, variants and common handlers stand for written
+// out. docs/EXPORT.md describes the fields.
 func JSON(p *model.Protocol) ([]byte, error) {
-	doc := jsonProtocol{Schema: Schema, Protocol: p.Name, Doc: p.Doc, Source: p.Source, Hash: p.Hash, Files: p.Files,
-		Consts: []jsonConst{}, Types: []jsonField{}, Messages: []jsonMessage{}, Roles: []jsonMachine{}, Checks: []jsonCheck{}}
+	doc := jsonProtocol{Schema: Schema, Protocol: p.Name, Doc: p.Doc, Source: p.Source,
+		Hash: p.Hash, Files: p.Files,
+		Consts: []jsonConst{}, Types: []jsonField{}, Messages: []jsonMessage{},
+		Roles: []jsonMachine{}, Checks: []jsonCheck{}}
 	for _, c := range p.Consts {
 		doc.Consts = append(doc.Consts, jsonConst{c.Name, c.Value, c.Doc})
 	}
 	for _, t := range p.Types {
 		written := *t
 		written.Name = ""
-		doc.Types = append(doc.Types, jsonField{Name: t.Name, Type: model.TypeString(&written), Doc: t.Doc})
+		doc.Types = append(doc.Types, jsonField{Name: t.Name, Type: model.TypeString(&written),
+			Doc: t.Doc})
 	}
 	for _, m := range p.Messages {
 		x := jsonMessage{Name: m.Name, Doc: m.Doc, Fields: jsonFields(m.Fields)}
@@ -189,7 +193,8 @@ func jsonFields(list []*model.Field) []jsonField {
 func jsonVars(list []*model.Var) []jsonField {
 	out := []jsonField{}
 	for _, v := range list {
-		out = append(out, jsonField{Name: v.Name, Type: model.TypeString(v.Type), Init: model.ExprString(v.Init), Doc: v.Doc})
+		out = append(out, jsonField{Name: v.Name, Type: model.TypeString(v.Type),
+			Init: model.ExprString(v.Init), Doc: v.Doc})
 	}
 	return out
 }
@@ -199,20 +204,25 @@ func channelOf(c model.Channel) jsonChannel {
 	if c.Ordered {
 		order = "fifo"
 	}
-	return jsonChannel{order, c.Lossy, c.Duplicates, c.Capacity, []string{"fault", "lose", "wait"}[c.Full]}
+	return jsonChannel{order, c.Lossy, c.Duplicates, c.Capacity,
+		[]string{"fault", "lose", "wait"}[c.Full]}
 }
 
 func machineOf(m *model.Machine) jsonMachine {
-	x := jsonMachine{Name: m.Name, Protocol: m.Protocol, Doc: m.Doc, Params: jsonVars(m.Params), Vars: jsonVars(m.Vars), Initial: m.Initial.Name,
-		Timers: []jsonTimer{}, Commands: []jsonMessage{}, Reports: []jsonMessage{}, Parts: []jsonPart{}, States: []jsonState{}}
+	x := jsonMachine{Name: m.Name, Protocol: m.Protocol, Doc: m.Doc, Params: jsonVars(m.Params),
+		Vars: jsonVars(m.Vars), Initial: m.Initial.Name,
+		Timers: []jsonTimer{}, Commands: []jsonMessage{}, Reports: []jsonMessage{},
+		Parts: []jsonPart{}, States: []jsonState{}}
 	for _, t := range m.Timers {
 		x.Timers = append(x.Timers, jsonTimer{t.Name, t.Ticks, jsonFields(t.Keys), t.Doc})
 	}
 	for _, c := range m.Commands {
-		x.Commands = append(x.Commands, jsonMessage{Name: c.Name, Doc: c.Doc, Fields: jsonFields(c.Fields)})
+		x.Commands = append(x.Commands, jsonMessage{Name: c.Name, Doc: c.Doc,
+			Fields: jsonFields(c.Fields)})
 	}
 	for _, r := range m.Reports {
-		x.Reports = append(x.Reports, jsonMessage{Name: r.Name, Doc: r.Doc, Fields: jsonFields(r.Fields)})
+		x.Reports = append(x.Reports, jsonMessage{Name: r.Name, Doc: r.Doc,
+			Fields: jsonFields(r.Fields)})
 	}
 	for _, p := range m.Parts {
 		x.Parts = append(x.Parts, jsonPart{p.Name, jsonFields(p.Keys), machineOf(p.Machine)})
@@ -223,20 +233,24 @@ func machineOf(m *model.Machine) jsonMachine {
 	return x
 }
 
-var eventKinds = map[model.EventKind]string{model.EventStart: "start", model.EventUp: "up", model.EventLost: "lost", model.EventMessage: "message",
-	model.EventCommand: "command", model.EventTimer: "timer", model.EventReport: "report", model.EventFinished: "finished"}
+var eventKinds = map[model.EventKind]string{model.EventStart: "start", model.EventUp: "up",
+	model.EventLost: "lost", model.EventMessage: "message",
+	model.EventCommand: "command", model.EventTimer: "timer",
+	model.EventReport: "report", model.EventFinished: "finished"}
 
 var modes = map[model.Mode]string{model.Handle: "handle", model.Ignore: "ignore", model.Defer: "defer"}
 
 func stateOf(st *model.State) jsonState {
-	x := jsonState{Name: st.Name, Doc: st.Doc, Final: st.Final, Entry: statements(st.Entry), On: []jsonEvent{}, Place: placeOf(st.Span)}
+	x := jsonState{Name: st.Name, Doc: st.Doc, Final: st.Final, Entry: statements(st.Entry),
+		On: []jsonEvent{}, Place: placeOf(st.Span)}
 	for _, h := range st.Handlers {
 		if h == nil {
 			continue
 		}
 		e := jsonEvent{Event: h.Event.Name, Kind: eventKinds[h.Event.Kind], Mode: modes[h.Mode]}
 		for _, t := range h.Branches {
-			b := jsonBranch{Name: t.Name, When: model.ExprString(t.When), Do: statements(t.Body), Doc: t.Doc, Place: placeOf(t.Span)}
+			b := jsonBranch{Name: t.Name, When: model.ExprString(t.When), Do: statements(t.Body),
+				Doc: t.Doc, Place: placeOf(t.Span)}
 			if t.To != nil {
 				b.Goto = t.To.Name
 			}
@@ -257,24 +271,29 @@ func statements(list []model.Stmt) []string {
 
 func placeOf(s diag.Span) jsonPlace { return jsonPlace{s.File, s.Start.Line} }
 
-var claimKinds = map[model.ClaimKind]string{model.Always: "always", model.Sometimes: "sometimes", model.Agree: "agree", model.Reachable: "reachable",
+var claimKinds = map[model.ClaimKind]string{model.Always: "always", model.Sometimes: "sometimes",
+	model.Agree: "agree", model.Reachable: "reachable",
 	model.Confluent: "confluent", model.Eventually: "eventually", model.LeadsTo: "leadsTo"}
 
 func checkOf(c *model.Check) jsonCheck {
-	x := jsonCheck{Name: c.Name, Doc: c.Doc, Channel: channelOf(c.Channel), Quiet: model.ExprString(c.Quiet), Instances: []jsonField{}, Rules: []jsonRule{},
+	x := jsonCheck{Name: c.Name, Doc: c.Doc, Channel: channelOf(c.Channel),
+		Quiet: model.ExprString(c.Quiet), Instances: []jsonField{}, Rules: []jsonRule{},
 		Claims: []jsonClaim{}, Expect: []string{}}
 	for _, in := range c.Instances {
-		x.Instances = append(x.Instances, jsonField{Name: in.Name, Type: initially(in)})
+		x.Instances = append(x.Instances, jsonField{Name: in.Name, Type: model.InstanceString(in)})
 	}
 	for _, r := range c.Rules {
-		rule := jsonRule{Event: r.Command.Name, When: model.ExprString(r.When), Times: r.Times, Fair: r.Fair}
+		rule := jsonRule{Event: r.Command.Name, When: model.ExprString(r.When), Times: r.Times,
+			Fair: r.Fair}
 		for _, ev := range r.Or {
 			rule.Or = append(rule.Or, ev.Name)
 		}
 		x.Rules = append(x.Rules, rule)
 	}
 	for _, k := range c.Claims {
-		j := jsonClaim{Name: k.Name, Kind: claimKinds[k.Kind], Expr: model.ExprString(k.Expr), When: model.ExprString(k.When), Quiescent: k.Quiescent, Fair: k.Fair, Within: k.Within, Why: k.Why}
+		j := jsonClaim{Name: k.Name, Kind: claimKinds[k.Kind], Expr: model.ExprString(k.Expr),
+			When: model.ExprString(k.When), Quiescent: k.Quiescent, Fair: k.Fair,
+			Within: k.Within, Why: k.Why}
 		for _, e := range k.Exprs {
 			j.Values = append(j.Values, model.ExprString(e))
 		}

@@ -4,7 +4,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// assertion is what the monitor watches: a condition that must hold in every configuration.
+// assertion is a condition that must hold in every configuration; the monitor watches it.
 type assertion struct {
 	flag      string
 	cond      *term
@@ -14,10 +14,10 @@ type assertion struct {
 }
 
 // assertions are the claims of the check that Promela can say, built-in ones first.
-func (g *generator) assertions() []assertion {
+func (sys *system) assertions() []assertion {
 	var out []assertion
 	final, empty := yes, yes
-	for _, in := range g.insts {
+	for _, in := range sys.insts {
 		is := no
 		for _, st := range in.model.Role.States {
 			if st.Final {
@@ -26,17 +26,18 @@ func (g *generator) assertions() []assertion {
 		}
 		final = and(final, is)
 	}
-	for _, row := range g.chans {
+	for _, row := range sys.chans {
 		for _, ch := range row {
 			if len(ch.sent) > 0 {
 				empty = and(empty, compare("==", raw("len("+ch.name+")", 255), no))
 			}
 		}
 	}
-	out = append(out, g.deadlock(final),
-		assertion{flag: orphanFlag, cond: or(not(final), empty), doc: "no message is left when all have ended", stuck: true})
-	for _, c := range g.c.Claims {
-		if a, ok := g.claim(c, empty); ok {
+	out = append(out, sys.deadlock(final),
+		assertion{flag: orphanFlag, cond: or(not(final), empty),
+			doc: "no message is left when all have ended", stuck: true})
+	for _, c := range sys.c.Claims {
+		if a, ok := sys.claim(c, empty); ok {
 			out = append(out, a)
 		}
 	}
@@ -44,36 +45,32 @@ func (g *generator) assertions() []assertion {
 }
 
 // deadlock is that something is possible or all have ended. With quiet, commands do not count.
-func (g *generator) deadlock(final *term) assertion {
-	a := assertion{flag: deadlockFlag, cond: final, doc: "something is possible, or all have ended", stuck: true}
-	if g.c.Quiet == nil {
+func (sys *system) deadlock(final *term) assertion {
+	a := assertion{flag: deadlockFlag, cond: final, doc: "something is possible, or all have ended",
+		stuck: true}
+	if sys.c.Quiet == nil {
 		return a
 	}
-	s := g.step(nil, 0, false)
-	v, ok := s.eval(&scope{locals: make([]*term, g.c.QuietLocals)}, g.c.Quiet)
+	sc := &scope{l: sys.layout, locals: make([]*term, sys.c.QuietLocals)}
+	v, ok := sc.eval(sys.c.Quiet)
 	rest := or(final, and(ok, asBool(v[0])))
-	for _, in := range g.insts {
+	for _, in := range sys.insts {
 		rest = or(rest, not(in.begun()))
-		rest = or(rest, g.running(in, in.model.Role, 0))
-		for k := range g.insts {
-			ch := g.chans[k][in.index]
+		rest = or(rest, sys.running(in, in.model.Role, 0))
+		for k := range sys.insts {
+			ch := sys.chans[k][in.index]
 			if k == in.index || len(ch.sent) == 0 {
 				continue
 			}
-			kept := no
-			for i, m := range g.p.Messages {
-				if ev := receptionOf(in.model.Role, m); ev != nil && ch.sent[i] {
-					kept = or(kept, g.kept(in, ch, i, ev))
-				}
-			}
-			rest = or(rest, and(compare(">", raw("len("+ch.name+")", 255), no), not(kept)))
+			rest = or(rest, waiting(ch))
 		}
 	}
-	return assertion{flag: deadlockFlag, cond: rest, doc: "something but commands is possible, or this is rest: " + model.ExprString(g.c.Quiet)}
+	return assertion{flag: deadlockFlag, cond: rest,
+		doc: "something but commands is possible, or this is rest: " + model.ExprString(sys.c.Quiet)}
 }
 
-// running says whether a timer of a machine or of its parts runs.
-func (g *generator) running(in *instance, m *model.Machine, base int) *term {
+// running reports whether a timer of a machine or of its parts runs.
+func (sys *system) running(in *instance, m *model.Machine, base int) *term {
 	any := no
 	for _, t := range m.Timers {
 		for i := range t.Count {
@@ -82,40 +79,41 @@ func (g *generator) running(in *instance, m *model.Machine, base int) *term {
 	}
 	for _, p := range m.Parts {
 		for i := range p.Count {
-			any = or(any, g.running(in, p.Machine, base+p.Offset+i*p.Machine.Size))
+			any = or(any, sys.running(in, p.Machine, base+p.Offset+i*p.Machine.Size))
 		}
 	}
 	return any
 }
 
 // claim is one of the author's claims, if Promela can say it.
-func (g *generator) claim(c *model.Claim, empty *term) (assertion, bool) {
+func (sys *system) claim(c *model.Claim, empty *term) (assertion, bool) {
 	why := map[model.ClaimKind]string{
-		model.Reachable: "that something can be reached from everywhere is no assertion", model.Confluent: "confluence is no assertion",
-		model.Eventually: "what must come in the end is no assertion", model.LeadsTo: "what must come in the end is no assertion",
+		model.Reachable:  "that something can be reached from everywhere is no assertion",
+		model.Confluent:  "confluence is no assertion",
+		model.Eventually: "what must come in the end is no assertion",
+		model.LeadsTo:    "what must come in the end is no assertion",
 	}[c.Kind]
 	if why != "" {
-		g.left = append(g.left, c.Name+": "+why)
+		sys.left = append(sys.left, c.Name+": "+why)
 		return assertion{}, false
 	}
-	s := g.step(nil, 0, false)
-	sc := &scope{locals: make([]*term, c.Locals)}
+	sc := &scope{l: sys.layout, locals: make([]*term, c.Locals)}
 	when := yes
 	if c.When != nil {
-		v, ok := s.eval(sc, c.When)
+		v, ok := sc.eval(c.When)
 		when = and(ok, asBool(v[0]))
 	}
 	cond := yes
 	if c.Kind == model.Agree {
-		first, ok := s.eval(sc, c.Exprs[0])
+		first, ok := sc.eval(c.Exprs[0])
 		for _, e := range c.Exprs[1:] {
-			v, fine := s.eval(sc, e)
+			v, fine := sc.eval(e)
 			ok = and(ok, fine)
 			cond = and(cond, equal(c.Exprs[0].Type(), first, e.Type(), v))
 		}
 		cond = and(ok, cond)
 	} else {
-		v, ok := s.eval(sc, c.Expr)
+		v, ok := sc.eval(c.Expr)
 		cond = and(ok, asBool(v[0]))
 	}
 	if c.Quiescent {
@@ -125,5 +123,6 @@ func (g *generator) claim(c *model.Claim, empty *term) (assertion, bool) {
 	if doc == "" {
 		doc = model.ExprString(c.Expr)
 	}
-	return assertion{flag: g.names.take(c.Name), cond: or(not(when), cond), doc: doc, sometimes: c.Kind == model.Sometimes}, true
+	return assertion{flag: sys.names.take(c.Name), cond: or(not(when), cond), doc: doc,
+		sometimes: c.Kind == model.Sometimes}, true
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/parley-go/parley/gen/diag"
@@ -26,15 +27,26 @@ type pendingEvent struct {
 	when *term // whether it waits at all
 }
 
+// block is a list of statements as it is being written, with what is known of variables at its end.
+type block struct {
+	list  []stmt
+	known known
+	dead  bool // an error ended it
+	pend  []*pendingEvent
+}
+
+func (b *block) fork() *block { return &block{known: maps.Clone(b.known)} }
+
 // Bounds of what is written for one step.
 const (
 	maxPending = 200
 	maxStmts   = 20000
 )
 
-// step writes what an instance does with one event. sender is the number of the instance it comes from.
+// step writes what an instance does with one event. sender is the number of the instance it comes
+// from.
 type step struct {
-	g       *generator
+	l       *layout
 	inst    *instance
 	sender  int
 	command bool // an event that is not handled is no error but not available
@@ -43,6 +55,12 @@ type step struct {
 	pending int
 	stmts   int
 }
+
+func newStep(l *layout, in *instance, sender int, command bool) *step {
+	return &step{l: l, inst: in, sender: sender, command: command, b: &block{known: known{}}}
+}
+
+func root(in *instance) *machine { return &machine{m: in.model.Role} }
 
 func (s *step) emit(x stmt) {
 	if s.b.dead {
@@ -56,7 +74,7 @@ func (s *step) emit(x stmt) {
 
 // set gives a variable a value.
 func (s *step) set(v *variable, x *term) {
-	if s.b.dead || same(s.read(v), x) && s.read(v).constant() {
+	if s.b.dead || same(s.b.known.read(v), x) && s.b.known.read(v).constant() {
 		return
 	}
 	s.emit(&assign{v, x})
@@ -64,13 +82,6 @@ func (s *step) set(v *variable, x *term) {
 	if x.constant() {
 		s.b.known[v] = x
 	}
-}
-
-func (s *step) read(v *variable) *term {
-	if x := s.b.known[v]; x != nil {
-		return x
-	}
-	return read(v)
 }
 
 // fail ends the block with an error.
@@ -85,7 +96,7 @@ func (s *step) fault(ok *term, at diag.Span, why string) {
 	if ok.is(1) || s.b.dead {
 		return
 	}
-	f := failure{faultFlag, s.g.place(at) + why}
+	f := failure{faultFlag, linePrefix(at) + why}
 	if ok.is(0) {
 		s.fail(f.flag, f.why)
 		return
@@ -95,7 +106,7 @@ func (s *step) fault(ok *term, at diag.Span, why string) {
 
 // temp is a fresh variable for a value inside the step.
 func (s *step) temp(hi int64) *variable {
-	v := s.g.temp(s.temps)
+	v := s.l.temp(s.temps)
 	s.temps++
 	w := *v
 	w.hi = hi
@@ -125,27 +136,135 @@ func (s *step) hold(list []*term) []*term {
 // keys are the keys of the part that c is.
 func (c *machine) keys() []*term { return numbers(partKeys(c.part)(c.index)) }
 
-func numbers(list []int64) []*term {
-	out := make([]*term, len(list))
-	for i, n := range list {
-		out[i] = number(n)
-	}
-	return out
+func (c *machine) enter(p *model.Part, index int) *machine {
+	return &machine{m: p.Machine, base: c.base + p.Offset + index*p.Machine.Size, up: c, part: p,
+		index: index}
 }
 
-func (c *machine) enter(p *model.Part, index int) *machine {
-	return &machine{m: p.Machine, base: c.base + p.Offset + index*p.Machine.Size, up: c, part: p, index: index}
+// option is one arm of a choice while it is written.
+type option struct {
+	cond *term
+	note string
+	body func()
+}
+
+// choose runs the first option whose condition holds, else otherwise (nil: nothing).
+func (s *step) choose(options []option, exclusive bool, otherwise func()) {
+	if s.b.dead {
+		return
+	}
+	var open []option
+	for _, o := range options {
+		if o.cond.is(0) {
+			continue
+		}
+		if o.cond.lo > 0 {
+			if len(open) == 0 {
+				o.body()
+				return
+			}
+			otherwise = o.body
+			break
+		}
+		open = append(open, o)
+	}
+	if len(open) == 0 {
+		if otherwise != nil {
+			otherwise()
+		}
+		return
+	}
+	before := s.b
+	c := &choice{exclusive: exclusive}
+	var ends []*block
+	for _, o := range open {
+		s.b = before.fork()
+		s.assume(o.cond)
+		o.body()
+		ends = append(ends, s.b)
+	}
+	s.b = before.fork()
+	if otherwise != nil {
+		otherwise()
+	}
+	ends = append(ends, s.b)
+	s.b = before
+	s.join(c, open, ends)
+}
+
+// assume remembers what a condition says of variables.
+func (s *step) assume(cond *term) {
+	switch {
+	case cond.op == "&&":
+		s.assume(cond.x[0])
+		s.assume(cond.x[1])
+	case cond.op == "==" && cond.x[0].op == "var" && cond.x[1].constant():
+		s.b.known[cond.x[0].v] = cond.x[1]
+	case cond.op == "var" && cond.boolean():
+		s.b.known[cond.v] = yes
+	case cond.op == "!" && cond.x[0].op == "var" && cond.x[0].boolean():
+		s.b.known[cond.x[0].v] = no
+	}
+}
+
+// join puts the arms together behind what was known before. Events that only some arms leave
+// pending get a flag each.
+func (s *step) join(c *choice, open []option, ends []*block) {
+	alive := 0
+	for _, e := range ends {
+		if !e.dead {
+			alive++
+		}
+	}
+	for _, e := range ends {
+		if e.dead {
+			continue
+		}
+		for _, p := range e.pend {
+			if alive > 1 {
+				flag := s.temp(1)
+				s.emit(&assign{flag, no})
+				e.list = append(e.list, &assign{flag, p.when})
+				p.when = read(flag)
+			}
+			s.b.pend = append(s.b.pend, p)
+		}
+	}
+	for i, o := range open {
+		c.arms = append(c.arms, arm{o.cond, ends[i].list, o.note})
+	}
+	c.otherwise = ends[len(ends)-1].list
+	s.emit(c)
+	if alive == 0 {
+		s.b.dead = true
+		return
+	}
+	var common known
+	for _, e := range ends {
+		switch {
+		case e.dead:
+		case common == nil:
+			common = e.known
+		default:
+			for v, t := range common {
+				if e.known[v] == nil || !same(e.known[v], t) {
+					delete(common, v)
+				}
+			}
+		}
+	}
+	s.b.known = common
 }
 
 // comment is the place of a branch, for comments.
-func (g *generator) comment(at diag.Span) string {
+func lineNote(at diag.Span) string {
 	if at.IsZero() {
 		return ""
 	}
 	return fmt.Sprintf(", %s:%d", at.File, at.Start.Line)
 }
 
-func (g *generator) place(at diag.Span) string {
+func linePrefix(at diag.Span) string {
 	if at.IsZero() {
 		return ""
 	}

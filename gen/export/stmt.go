@@ -1,7 +1,6 @@
 package export
 
 import (
-	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -20,7 +19,7 @@ func (s *step) stmt(c *machine, x model.Stmt) {
 		s.assign(c, x)
 	case *model.Send:
 		fields := s.fields(c, x.Fields, x.Message.Fields)
-		s.send(c, x.Message, fields, x.Dest, s.destination(c, x.Dest, x.To), s.g.comment(x.Span))
+		s.send(c, x.Message, fields, x.Dest, s.destination(c, x.Dest, x.To), lineNote(x.Span))
 	case *model.ReportStmt:
 		s.report(c, x)
 	case *model.Run:
@@ -37,7 +36,8 @@ func (s *step) stmt(c *machine, x model.Stmt) {
 	case *model.If:
 		cond, ok := s.scalar(c, x.Cond)
 		s.fault(ok, x.Cond.Pos(), "the condition faults")
-		s.choose([]option{{cond: asBool(cond), body: func() { s.run(c, x.Then) }}}, true, func() { s.run(c, x.Else) })
+		s.choose([]option{{cond: asBool(cond), body: func() { s.run(c, x.Then) }}}, true,
+			func() { s.run(c, x.Else) })
 	case *model.Each:
 		s.each(c, x)
 	case *model.Close: // without faults there are no links
@@ -48,15 +48,21 @@ func (s *step) stmt(c *machine, x model.Stmt) {
 	}
 }
 
+// scope returns the scope for the expressions in the statements of a machine.
+func (s *step) scope(c *machine) *scope {
+	return &scope{l: s.l, known: s.b.known, sender: s.sender, inst: s.inst, base: c.base,
+		locals: c.locals}
+}
+
 // value evaluates an expression; what faults in it is an error of the step.
 func (s *step) value(c *machine, e model.Expr) []*term {
-	v, ok := s.eval(&scope{inst: s.inst, base: c.base, locals: c.locals}, e)
+	v, ok := s.scope(c).eval(e)
 	s.fault(ok, e.Pos(), "an expression faults")
 	return v
 }
 
 func (s *step) scalar(c *machine, e model.Expr) (*term, *term) {
-	v, ok := s.eval(&scope{inst: s.inst, base: c.base, locals: c.locals}, e)
+	v, ok := s.scope(c).eval(e)
 	return v[0], ok
 }
 
@@ -76,8 +82,8 @@ func (s *step) fields(c *machine, exprs []model.Expr, fields []*model.Field) []*
 	return out
 }
 
-// assign sets a variable or a place inside it. Where an index is not known every place is given its value or
-// keeps it.
+// assign sets a variable or a place inside it. Where an index is not known every place is given its
+// value or keeps it.
 func (s *step) assign(c *machine, x *model.Set) {
 	t, at := x.Var.Type, c.base+x.Var.Offset
 	s.place(c, x, x.Select, t, at)
@@ -91,7 +97,7 @@ func (s *step) place(c *machine, x *model.Set, sel []model.Selector, t *model.Ty
 	}
 	if f := sel[0].Field; f != nil {
 		if t.Kind == model.KindOptional {
-			s.fault(s.inst.read(s, at), x.Span, "the value is none")
+			s.fault(s.b.known.slot(s.inst, at), x.Span, "the value is none")
 			at++
 		}
 		s.place(c, x, sel[1:], f.Type, at+f.Offset)
@@ -100,17 +106,19 @@ func (s *step) place(c *machine, x *model.Set, sel []model.Selector, t *model.Ty
 	i, ok := s.scalar(c, sel[0].Index)
 	s.fault(ok, sel[0].Index.Pos(), "an expression faults")
 	n, low, first := t.Cap, int64(0), at+1
-	bound := s.inst.read(s, at)
+	bound := s.b.known.slot(s.inst, at)
 	if t.Kind == model.KindArray {
-		n, low, first = int(t.Index.Count()), lowest(t.Index), at
+		n, low, first = int(t.Index.Count()), t.Index.Lowest(), at
 		bound = number(int64(n))
 	}
 	var options []option
 	for k := range n {
 		cond := and(compare("==", i, number(low+int64(k))), compare("<", number(int64(k)), bound))
-		options = append(options, option{cond: cond, body: func() { s.place(c, x, sel[1:], t.Elem, first+k*t.Elem.Slots()) }})
+		options = append(options, option{cond: cond, body: func() {
+			s.place(c, x, sel[1:], t.Elem, first+k*t.Elem.Slots())
+		}})
 	}
-	s.choose(options, true, func() { s.fail(faultFlag, s.g.place(x.Span)+"an index is outside") })
+	s.choose(options, true, func() { s.fail(faultFlag, linePrefix(x.Span)+"an index is outside") })
 }
 
 func (s *step) store(c *machine, x *model.Set, t *model.Type, at int) {
@@ -141,7 +149,8 @@ func (s *step) destination(c *machine, d model.Dest, to model.Expr) *term {
 }
 
 // send sends a message through the mappings of all parents.
-func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest, to *term, note string) {
+func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest, to *term,
+	note string) {
 	if s.b.dead {
 		return
 	}
@@ -154,7 +163,9 @@ func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest
 		return
 	}
 	if d == model.ToPeer && c.part.To != nil {
-		v, ok := s.eval(&scope{inst: s.inst, base: c.up.base, locals: c.keyFrame(c.part.ToLocals)}, c.part.To)
+		sc := s.scope(c.up)
+		sc.locals = c.keyFrame(c.part.ToLocals)
+		v, ok := sc.eval(c.part.To)
 		s.fault(ok, c.part.To.Pos(), "an expression faults")
 		d, to = model.ToExpr, v[0]
 	}
@@ -190,17 +201,20 @@ func (c *machine) keyFrame(n int) []*term {
 func (s *step) put(msg *model.Message, fields []*term, d model.Dest, to *term, note string) {
 	me := s.inst.index
 	if d == model.ToPeer {
-		if len(s.g.insts) != 2 {
+		if len(s.l.insts) != 2 {
 			s.fail(faultFlag, "a message to the peer in a check that has not two instances")
 		}
 		to = number(int64(1 - me))
 	}
 	var options []option
-	for k := range s.g.insts {
+	for k := range s.l.insts {
 		if k == me {
 			continue
 		}
-		body := func() { s.emit(&send{ch: s.g.channel(me, k), msg: msg.Index, fields: fields, note: msg.Name + note}) }
+		body := func() {
+			s.emit(&send{ch: s.l.channel(me, k), msg: msg.Index, fields: fields,
+				note: msg.Name + note})
+		}
 		if d == model.ToBroadcast {
 			body()
 			continue
@@ -208,7 +222,9 @@ func (s *step) put(msg *model.Message, fields []*term, d model.Dest, to *term, n
 		options = append(options, option{cond: compare("==", to, number(int64(k))), body: body})
 	}
 	if d != model.ToBroadcast {
-		s.choose(options, true, func() { s.fail(faultFlag, msg.Name+" is sent to an instance that the check has not") })
+		s.choose(options, true, func() {
+			s.fail(faultFlag, msg.Name+" is sent to an instance that the check has not")
+		})
 	}
 }
 
@@ -235,20 +251,9 @@ func (s *step) runPart(c *machine, x *model.Run) {
 	})
 }
 
-func partKeys(p *model.Part) func(int) []int64 {
-	return func(i int) []int64 {
-		keys := make([]int64, len(p.Keys))
-		interp.PartKeys(p, i, keys)
-		return keys
-	}
-}
-
-func timerKeys(t *model.Timer) func(int) []int64 {
-	return func(i int) []int64 { return interp.TimerKeys(t, i) }
-}
-
 // which runs body for the instance of a part or timer that the keys mean.
-func (s *step) which(c *machine, keys []model.Expr, count int, keysOf func(int) []int64, what string, body func(int)) {
+func (s *step) which(c *machine, keys []model.Expr, count int, keysOf func(int) []int64,
+	what string, body func(int)) {
 	var values []*term
 	for _, k := range keys {
 		v, ok := s.scalar(c, k)
@@ -263,15 +268,6 @@ func (s *step) which(c *machine, keys []model.Expr, count int, keysOf func(int) 
 		options = append(options, option{cond: selects(values, keysOf(i)), body: func() { body(i) }})
 	}
 	s.choose(options, true, func() { s.fail(faultFlag, "no instance of "+what) })
-}
-
-// selects says whether keys have these values.
-func selects(keys []*term, values []int64) *term {
-	cond := yes
-	for k, v := range keys {
-		cond = and(cond, compare("==", v, number(values[k])))
-	}
-	return cond
 }
 
 // timer arms or disarms a timer.
@@ -314,7 +310,7 @@ func (s *step) each(c *machine, x *model.Each) {
 		copy(c.locals[x.Local.Offset:], v)
 	}
 	if x.Values != nil {
-		for _, v := range s.g.domain(x.Values) {
+		for _, v := range domain(x.Values) {
 			bind(v)
 			s.run(c, x.Body)
 		}

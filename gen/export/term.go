@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// term is an expression over numbers of one slot each. Terms never change and cannot fault: what could
-// fault is said beside them. Every term knows between which bounds it lies, so that
+// term is an expression over numbers of one slot each. Terms never change and cannot fault: what
+// could fault is said beside them. Every term knows between which bounds it lies, so that
 // conditions that the specification's ranges decide disappear.
 type term struct {
 	op     string // "" is the number lo; "var" is v; else an operator of Promela, "?" the conditional
@@ -55,12 +55,13 @@ var yes, no = number(1), number(0)
 
 func read(v *variable) *term { return &term{op: "var", v: v, lo: v.lo, hi: v.hi} }
 
-// constant says whether t is a number.
+// constant reports whether t is a number.
 func (t *term) constant() bool { return t.op == "" }
 
 func (t *term) is(n int64) bool { return t.op == "" && t.lo == n }
 
-// raw is the length of a channel, or another text that reads what changes only at the end of a step.
+// raw is the length of a channel, or another text that reads what changes only at the end of a
+// step.
 func raw(text string, hi int64) *term { return &term{op: "raw", v: &variable{name: text}, hi: hi} }
 
 func not(x *term) *term {
@@ -77,7 +78,7 @@ func not(x *term) *term {
 
 var negated = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
-// boolean says whether t is 0 or 1.
+// boolean reports whether t is 0 or 1.
 func (t *term) boolean() bool { return t.lo >= 0 && t.hi <= 1 }
 
 func and(x, y *term) *term {
@@ -256,7 +257,7 @@ func apply(op string, a, b int64) int64 {
 	return a >> b
 }
 
-// same says whether two terms are written alike.
+// same reports whether two terms are written alike.
 func same(x, y *term) bool {
 	if x == y {
 		return true

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/parley-go/parley/gen/model"
 )
 
 // writer writes lines with tabs before them.
 type writer struct {
 	bytes.Buffer
 	depth int
-	g     *generator
+	l     *layout
 }
 
 func (w *writer) line(format string, args ...any) {
@@ -34,40 +36,45 @@ func comment(text string) string {
 	return strings.ReplaceAll(text, "/*", "/ *")
 }
 
-func (g *generator) promela() []byte {
-	procs := g.processes()
-	claims := g.assertions()
-	body := &writer{g: g}
+// write writes the model. The head comes last, because it declares what the processes turn out to
+// use.
+func write(l *layout, procs []process, claims []assertion, left []string) []byte {
+	body := &writer{l: l}
 	for _, p := range procs {
 		body.process(p)
 	}
 	body.monitor(claims)
-	w := &writer{g: g}
-	w.head(claims)
+	w := &writer{l: l}
+	w.head(claims, left)
 	w.declarations(claims)
 	w.Write(body.Bytes())
 	return w.Bytes()
 }
 
-func (w *writer) head(claims []assertion) {
-	g := w.g
-	w.line("/* %s, check %s: %s", g.p.Name, g.c.Name, comment(g.c.Doc))
-	w.line("   Written by fsmgen from %s; the specification is the law, not this file.", strings.Join(g.p.Files, ", "))
+func (w *writer) head(claims []assertion, left []string) {
+	l := w.l
+	w.line("/* %s, check %s: %s", l.p.Name, l.c.Name, comment(l.c.Doc))
+	w.line("   Written by fsmgen from %s; the specification is the law, not this file.",
+		strings.Join(l.p.Files, ", "))
 	w.line("")
 	vector := ""
-	if n := g.vector(); n > 700 {
+	if n := w.vector(); n > 700 {
 		vector = fmt.Sprintf(" -DVECTORSZ=%d", n*3/2/1024*1024+1024)
 	}
 	w.line("   spin -o2 -a FILE && cc -O3 -DSAFETY -DNOREDUCE%s -o pan pan.c && ./pan -m1000000 -w25", vector)
 	w.line("")
-	w.line("   visits the configurations that fsmgen check visits, each once: \"states, stored\" is its number of configurations.")
-	w.line("   (-o2 keeps Spin from leaving out variables that nothing reads. A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.")
+	w.line("   visits the configurations that fsmgen check visits, each once: " +
+		"\"states, stored\" is its number of configurations.")
+	w.line("   (-o2 keeps Spin from leaving out variables that nothing reads. " +
+		"A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.")
+	w.line("   For two cores and more: spin -DCORES -o2 -a FILE, and cc with -DNCORE=2.")
 	for _, c := range claims {
 		if c.sometimes {
-			w.line("   %s is a claim that something happens: with spin -DSHOW_%s -o2 -a the assertion fails where it does.", c.flag, c.flag)
+			w.line("   %s is a claim that something happens: "+
+				"with spin -DSHOW_%s -o2 -a the assertion fails where it does.", c.flag, c.flag)
 		}
 	}
-	for _, text := range g.left {
+	for _, text := range left {
 		w.line("   Not in this model, claim %s.", comment(text))
 	}
 	w.line("*/")
@@ -75,9 +82,10 @@ func (w *writer) head(claims []assertion) {
 }
 
 // vector estimates the bytes of a state of Spin.
-func (g *generator) vector() int {
+func (w *writer) vector() int {
+	l := w.l
 	n := 0
-	for _, in := range g.insts {
+	for _, in := range l.insts {
 		for _, v := range in.slots {
 			if v != nil {
 				n += v.bytes()
@@ -86,13 +94,13 @@ func (g *generator) vector() int {
 		n += 4
 	}
 	columns := 1
-	for _, v := range g.fields {
+	for _, v := range l.fields {
 		columns += v.bytes()
 	}
-	for _, row := range g.chans {
+	for _, row := range l.chans {
 		for _, ch := range row {
 			if ch.used {
-				n += 4 + columns*g.c.Channel.Capacity
+				n += 4 + columns*l.c.Channel.Capacity
 			}
 		}
 	}
@@ -104,16 +112,16 @@ func (v *variable) bytes() int {
 }
 
 func (w *writer) declarations(claims []assertion) {
-	g := w.g
-	if len(g.messages) > 0 {
-		w.line("mtype = { %s };", strings.Join(g.messages, ", "))
+	l := w.l
+	if len(l.messages) > 0 {
+		w.line("mtype = { %s };", strings.Join(l.messages, ", "))
 	}
-	for _, d := range g.defines {
+	for _, d := range l.defines {
 		w.line("#define %s %s", d[0], d[1])
 	}
 	w.line("")
 	w.channels()
-	for _, in := range g.insts {
+	for _, in := range l.insts {
 		w.instance(in)
 	}
 	w.temporaries(claims)
@@ -121,18 +129,18 @@ func (w *writer) declarations(claims []assertion) {
 
 // channels declares those that are used, and what counts the messages in them.
 func (w *writer) channels() {
-	g := w.g
+	l := w.l
 	columns := "mtype"
-	for _, v := range g.fields {
+	for _, v := range l.fields {
 		columns += ", " + v.declared()
 	}
-	for _, row := range g.chans {
+	for _, row := range l.chans {
 		for _, ch := range row {
 			if !ch.used {
 				continue
 			}
-			w.line("chan %s = [%d] of { %s };", ch.name, g.c.Channel.Capacity, columns)
-			for i := range g.messages {
+			w.line("chan %s = [%d] of { %s };", ch.name, l.c.Channel.Capacity, columns)
+			for i := range l.messages {
 				if v := ch.counts[i]; v != nil {
 					w.variable("", v)
 				}
@@ -144,7 +152,7 @@ func (w *writer) channels() {
 // instance declares the variables of one instance.
 func (w *writer) instance(in *instance) {
 	w.line("")
-	w.line("/* %s is a %s */", in.model.Name, comment(initially(in.model)))
+	w.line("/* %s is a %s */", in.model.Name, comment(model.InstanceString(in.model)))
 	if in.started != nil {
 		w.variable("", in.started)
 	}
@@ -153,7 +161,7 @@ func (w *writer) instance(in *instance) {
 			w.variable("", v)
 		}
 	}
-	for _, r := range w.g.c.Rules {
+	for _, r := range w.l.c.Rules {
 		if v := in.given[r]; v != nil {
 			w.variable("", v)
 		}
@@ -162,23 +170,42 @@ func (w *writer) instance(in *instance) {
 
 // temporaries declares what is no part of a state.
 func (w *writer) temporaries(claims []assertion) {
-	g := w.g
+	l := w.l
 	w.line("")
-	w.line("/* what lives inside a step only, and what assertions that fail are named; no part of a state */")
-	if len(g.messages) > 0 {
-		w.line("hidden mtype m;")
+	w.line("/* what lives inside a step only, and what assertions that fail are named; " +
+		"no part of a state: for several")
+	w.line("   cores, where Spin hides nothing, each step forgets it */")
+	forget := ""
+	if len(l.messages) > 0 {
+		forget += "; m = 0"
 	}
-	for _, v := range g.fields {
-		w.variable("hidden ", v)
+	for _, v := range l.fields {
+		forget += "; " + v.name + " = " + v.value(v.init)
 	}
-	for _, v := range g.temps {
-		w.line("hidden int %s;", v.name)
+	for _, v := range l.temps {
+		forget += "; " + v.name + " = 0"
+	}
+	w.line("#ifdef CORES")
+	w.line("#define HIDDEN")
+	w.line("#define FORGET %s", forget)
+	w.line("#else")
+	w.line("#define HIDDEN hidden")
+	w.line("#define FORGET")
+	w.line("#endif")
+	if len(l.messages) > 0 {
+		w.line("HIDDEN mtype m;")
+	}
+	for _, v := range l.fields {
+		w.variable("HIDDEN ", v)
+	}
+	for _, v := range l.temps {
+		w.line("HIDDEN int %s;", v.name)
 	}
 	for _, name := range []string{unspecifiedFlag, faultFlag} {
-		w.line("hidden byte %s;", name)
+		w.line("HIDDEN byte %s;", name)
 	}
 	for _, c := range claims {
-		w.line("hidden byte %s;", c.flag)
+		w.line("HIDDEN byte %s;", c.flag)
 	}
 }
 
@@ -239,6 +266,7 @@ func (w *writer) alternative(a alternative) {
 		default:
 			w.statements(a.body)
 		}
+		w.line("FORGET")
 	})
 	w.line("}")
 }
@@ -246,7 +274,7 @@ func (w *writer) alternative(a alternative) {
 // take takes a message from a channel and does what is to be done with it.
 func (w *writer) take(a alternative) {
 	columns := "m"
-	for _, v := range w.g.fields {
+	for _, v := range w.l.fields {
 		columns += "," + v.name
 	}
 	if a.keep {
@@ -254,7 +282,8 @@ func (w *writer) take(a alternative) {
 	}
 	w.line("%s?%s;", a.take.name, columns)
 	if a.lost {
-		a.byMessage = slices.DeleteFunc(slices.Clone(a.byMessage), func(r reception) bool { return a.take.counts[r.msg] == nil })
+		a.byMessage = slices.DeleteFunc(slices.Clone(a.byMessage),
+			func(r reception) bool { return a.take.counts[r.msg] == nil })
 		if len(a.byMessage) == 0 {
 			w.line("skip")
 			return
@@ -263,7 +292,7 @@ func (w *writer) take(a alternative) {
 	w.line("if")
 	for _, r := range a.byMessage {
 		count := a.take.counts[r.msg]
-		w.line(":: m == %s ->", w.g.messages[r.msg])
+		w.line(":: m == %s ->", w.l.messages[r.msg])
 		w.indent(func() {
 			if count != nil && !a.keep {
 				w.line("%s = %s - 1;", count.name, count.name)
@@ -290,7 +319,8 @@ func (w *writer) statements(list []stmt) {
 		case *send:
 			w.send(x)
 		case *require:
-			w.line("if :: %s :: else -> assert(%s) fi; /* %s */", x.cond.String(), x.fail.flag, comment(x.fail.why))
+			w.line("if :: %s :: else -> assert(%s) fi; /* %s */", x.cond.String(), x.fail.flag,
+				comment(x.fail.why))
 		case *failure:
 			w.line("assert(%s); /* %s */", x.flag, comment(x.why))
 		case *choice:
@@ -307,12 +337,12 @@ func (w *writer) assigned(x *assign) string {
 }
 
 func (w *writer) send(x *send) {
-	args := w.g.messages[x.msg]
-	for i := range w.g.fields {
+	args := w.l.messages[x.msg]
+	for i := range w.l.fields {
 		if i < len(x.fields) {
 			v := x.fields[i].String()
-			if x.fields[i].constant() && i < len(w.g.columns[x.msg]) {
-				v = w.g.columns[x.msg][i].v.value(x.fields[i].lo)
+			if x.fields[i].constant() && i < len(w.l.columns[x.msg]) {
+				v = w.l.columns[x.msg][i].v.value(x.fields[i].lo)
 			}
 			args += "," + v
 		} else {
@@ -323,8 +353,9 @@ func (w *writer) send(x *send) {
 	if v := x.ch.counts[x.msg]; v != nil {
 		count = fmt.Sprintf(" %s = %s + 1;", v.name, v.name)
 	}
-	if w.g.loses() {
-		w.line("if :: nfull(%s) -> %s!%s;%s :: else fi; /* %s */", x.ch.name, x.ch.name, args, count, comment(x.note))
+	if w.l.loses() {
+		w.line("if :: nfull(%s) -> %s!%s;%s :: else fi; /* %s */", x.ch.name, x.ch.name, args,
+			count, comment(x.note))
 		return
 	}
 	w.line("assert(nfull(%s)); %s!%s;%s /* %s */", x.ch.name, x.ch.name, args, count, comment(x.note))
@@ -356,7 +387,7 @@ func (w *writer) choice(x *choice) {
 // monitor writes the process that takes a step only to fail an assertion.
 func (w *writer) monitor(claims []assertion) {
 	w.line("")
-	w.line("active proctype %s()", w.g.names.take("claims"))
+	w.line("active proctype %s()", w.l.names.take("claims"))
 	w.line("{")
 	w.line("end:")
 	w.indent(func() {

@@ -3,6 +3,8 @@ package graph
 import (
 	"slices"
 	"strings"
+
+	"github.com/parley-go/parley/runtime/run"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 
 // chartLayout is where everything in a chart is.
 type chartLayout struct {
-	c       *Chart
+	c       *run.Chart
 	x       []float64 // lifelines
 	y       []float64 // steps: the dot
 	pill    []bool    // steps: the state changed and is shown
@@ -30,8 +32,8 @@ type chartLayout struct {
 	texts   []*along // of the arrows, which get their places last
 }
 
-func layoutChart(c *Chart) *chartLayout {
-	l := &chartLayout{c: c, flights: c.flights(), headY: chartTop, taken: places{map[int][]area{}, map[int][]*segment{}}}
+func layoutChart(c *run.Chart) *chartLayout {
+	l := &chartLayout{c: c, flights: flights(c), headY: chartTop, taken: places{map[int][]area{}, map[int][]*segment{}}}
 	if c.Title == "" {
 		l.headY = 12
 	}
@@ -51,7 +53,7 @@ func layoutChart(c *Chart) *chartLayout {
 		}
 		l.y = append(l.y, y)
 		for n, m := range s.Sends {
-			sent[m.ID] = y + float64(n)*s.sendGap()
+			sent[m.ID] = y + float64(n)*gapOf(&s)
 			free[s.Who] = sent[m.ID] + rowGap + rowLine
 		}
 		pill := s.Who >= 0 && s.State != "" && s.State != state[s.Who]
@@ -82,12 +84,12 @@ func (l *chartLayout) columns() {
 	n := len(l.c.Instances)
 	texts, arrows := make([]float64, n), 0.0
 	for i, name := range l.c.Instances {
-		texts[i] = textWidth(name, 13)/2 + 10
+		texts[i] = boldWidth(name, 13)/2 + 10
 	}
 	for _, s := range l.c.Steps {
 		for _, t := range chartLines(s) {
 			if s.Who >= 0 {
-				texts[s.Who] = max(texts[s.Who], textWidth(t.text, 12)+16, textWidth(s.State, 11)+30)
+				texts[s.Who] = max(texts[s.Who], t.width()+16, textWidth(s.State, 11)+30)
 			}
 		}
 		for _, m := range s.Sends {
@@ -108,7 +110,7 @@ func (l *chartLayout) columns() {
 	if n == 1 {
 		l.width = l.x[0] + texts[0] + 60
 	}
-	l.width = max(l.width, textWidth(l.c.Title, 15)+32, min(textWidth(l.c.End, endSize), endWidth)+32)
+	l.width = max(l.width, boldWidth(l.c.Title, 15)+32, min(boldWidth(l.c.End, endSize), endWidth)+32)
 }
 
 // The remark below a chart: size of its letters, and the width from which on it is broken.
@@ -123,7 +125,7 @@ func endLines(text string, width float64) []string {
 	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n") {
 		line := ""
 		for _, word := range strings.Fields(paragraph) {
-			if line != "" && textWidth(line+" "+word, endSize) > width {
+			if line != "" && boldWidth(line+" "+word, endSize) > width {
 				lines = append(lines, line)
 				line = ""
 			}
@@ -139,8 +141,15 @@ func endLines(text string, width float64) []string {
 // chartLine is a line of text beside a step.
 type chartLine struct{ text, colour, extra string }
 
-func chartLines(s ChartStep) []chartLine {
-	event := chartLine{s.Event, colours[commanded], ` font-weight="bold"`}
+func (t chartLine) width() float64 {
+	if t.extra == bold {
+		return boldWidth(t.text, 12)
+	}
+	return textWidth(t.text, 12)
+}
+
+func chartLines(s run.ChartStep) []chartLine {
+	event := chartLine{s.Event, colours[commanded], bold}
 	if s.Receives != 0 {
 		event.colour = colours[received]
 	}
@@ -152,7 +161,7 @@ func chartLines(s ChartStep) []chartLine {
 		list = append(list, chartLine{text: n, colour: colours[plain]})
 	}
 	if s.Fault != "" {
-		list = append(list, chartLine{s.Fault, badColour, ` font-weight="bold"`})
+		list = append(list, chartLine{s.Fault, badColour, bold})
 	}
 	if s.Where != "" {
 		list = append(list, chartLine{s.Where, colours[faint], ` font-size="10"`})
@@ -162,10 +171,11 @@ func chartLines(s ChartStep) []chartLine {
 
 // sendY is where an arrow begins; those of one step begin below each other.
 func (l *chartLayout) sendY(f *flight) float64 {
-	return l.y[f.sent] + float64(f.nth)*l.c.Steps[f.sent].sendGap()
+	return l.y[f.sent] + float64(f.nth)*gapOf(&l.c.Steps[f.sent])
 }
 
-func (s *ChartStep) sendGap() float64 {
+// gapOf is how far apart the messages of a step begin.
+func gapOf(s *run.ChartStep) float64 {
 	if len(s.Sends) > few {
 		return fanGap
 	}

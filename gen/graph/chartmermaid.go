@@ -3,12 +3,14 @@ package graph
 import (
 	"fmt"
 	"strings"
+
+	"github.com/parley-go/parley/runtime/run"
 )
 
-// Mermaid writes c as a Mermaid sequenceDiagram. Mermaid draws messages level,
+// ChartMermaid writes c as a Mermaid sequenceDiagram. Mermaid draws messages level,
 // one by one: a message appears where it is received (or, if it never is, where it
 // was sent), and a note marks the step that sends one received only later.
-func (c *Chart) Mermaid() string {
+func ChartMermaid(c *run.Chart) string {
 	var b strings.Builder
 	b.WriteString("sequenceDiagram\n")
 	if c.Title != "" {
@@ -18,7 +20,7 @@ func (c *Chart) Mermaid() string {
 		fmt.Fprintf(&b, "    participant p%d as %s\n", i, mermaidText(name))
 	}
 	byID := map[int]*flight{}
-	for _, f := range c.flights() {
+	for _, f := range flights(c) {
 		byID[f.ID] = f
 	}
 	for i, s := range c.Steps {
@@ -26,12 +28,15 @@ func (c *Chart) Mermaid() string {
 			fmt.Fprintf(&b, "    p%d-xp%d: %s (lost)\n", f.from, f.To, mermaidText(f.Text))
 		}
 		if s.Who < 0 {
+			for _, n := range s.Notes {
+				fmt.Fprintf(&b, "    note over p0,p%d: %s\n", len(c.Instances)-1, mermaidText(n))
+			}
 			continue
 		}
 		if f := byID[s.Receives]; f != nil {
 			fmt.Fprintf(&b, "    p%d->>p%d: %s\n", f.from, f.To, mermaidText(f.Text))
 		}
-		if text := c.mermaidNote(i, s, byID); text != "" {
+		if text := mermaidNote(i, s, byID); text != "" {
 			fmt.Fprintf(&b, "    note over p%d: %s\n", s.Who, text)
 		}
 		for _, m := range s.Sends {
@@ -46,7 +51,7 @@ func (c *Chart) Mermaid() string {
 	return b.String()
 }
 
-func (c *Chart) mermaidNote(i int, s ChartStep, byID map[int]*flight) string {
+func mermaidNote(i int, s run.ChartStep, byID map[int]*flight) string {
 	var parts []string
 	if s.Receives == 0 && s.Event != "" {
 		parts = append(parts, mermaidText(s.Event))

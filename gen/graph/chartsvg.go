@@ -4,21 +4,23 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/parley-go/parley/runtime/run"
 )
 
-// SVG draws c as a sequence chart. Time runs down, so a message slants from
+// ChartSVG draws c as a sequence chart. Time runs down, so a message slants from
 // the step that sends it to the step that receives it, and messages that cross
-// on the way are seen to cross. c must have passed Check.
+// on the way are seen to cross. The run must have passed [run.Run.Validate].
 //
 // Long texts are cut; pointing at one shows all of it.
-func (c *Chart) SVG() string {
-	_, text := c.draw()
+func ChartSVG(c *run.Chart) string {
+	_, text := drawChart(c)
 	return text
 }
 
-func (c *Chart) draw() (*chartLayout, string) {
+func drawChart(c *run.Chart) (*chartLayout, string) {
 	full := c
-	c = full.shortened()
+	c = shortenedChart(full)
 	l := layoutChart(c)
 	w := &svg{taken: &l.taken}
 	if c.Title != "" {
@@ -32,7 +34,7 @@ func (c *Chart) draw() (*chartLayout, string) {
 		if len(c.Steps) > 24 {
 			l.head(w, i, name, l.bottom)
 		}
-		if i < len(c.Start) {
+		if i < len(c.Start) && c.Start[i] != "" {
 			l.state(w, i, l.headY+headHeight+8, c.Start[i])
 		}
 	}
@@ -49,7 +51,7 @@ func (c *Chart) draw() (*chartLayout, string) {
 	}
 	height := l.bottom + headHeight + 16
 	for _, line := range endLines(c.End, l.width-32) {
-		w.text(16, height+6, "start", badColour, ` font-weight="bold"`, line)
+		w.text(16, height+6, "start", badColour, bold, line)
 		height += 18
 	}
 	return l, w.document(l.width, height, c.Title)
@@ -62,8 +64,8 @@ const (
 	maxTitle  = 120
 )
 
-// shortened is c with texts of bounded length.
-func (c *Chart) shortened() *Chart {
+// shortenedChart is c with texts of bounded length.
+func shortenedChart(c *run.Chart) *run.Chart {
 	out := *c
 	out.Title = shorten(c.Title, maxTitle)
 	out.Instances, out.Start = shortenAll(c.Instances, maxLabel), shortenAll(c.Start, maxLabel)
@@ -97,7 +99,7 @@ func cut(full, shown string) string {
 }
 
 // stepTip is what pointing at a step shows: its place, and all of what was shortened.
-func stepTip(full, shown ChartStep) string {
+func stepTip(full, shown run.ChartStep) string {
 	tips := []string{full.Where, cut(full.Event, shown.Event), cut(full.State, shown.State), cut(full.Fault, shown.Fault)}
 	for i, n := range full.Notes {
 		tips = append(tips, cut(n, shown.Notes[i]))
@@ -106,10 +108,13 @@ func stepTip(full, shown ChartStep) string {
 }
 
 // step draws the dot, the texts and the new state of step i.
-func (l *chartLayout) step(w *svg, i int, s ChartStep) {
+func (l *chartLayout) step(w *svg, i int, s run.ChartStep) {
 	y := l.y[i]
-	if s.Who < 0 {
-		return // the lost message shows it
+	if s.Who < 0 { // a lost message shows it; what else happens between machines is said in the middle
+		for _, n := range s.Notes {
+			w.text((l.x[0]+l.x[len(l.x)-1])/2, y+4, "middle", colours[plain], "", n)
+		}
+		return
 	}
 	x, colour := l.x[s.Who], colours[commanded]
 	if s.Receives != 0 {
@@ -140,7 +145,7 @@ func (l *chartLayout) step(w *svg, i int, s ChartStep) {
 }
 
 func (l *chartLayout) head(w *svg, i int, name string, y float64) {
-	width := textWidth(name, 13) + 24
+	width := boldWidth(name, 13) + 24
 	w.takes(l.x[i]-width/2, y, width, headHeight)
 	w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="4" fill="#e8edf5" stroke="%s"/>`+"\n",
 		num(l.x[i]-width/2), num(y), num(width), num(headHeight), lineColour)
@@ -208,7 +213,8 @@ type style struct {
 	at                 float64
 }
 
-// textAt is where the text of a message is looked for a place first: that of crossing ones near their senders.
+// textAt is where the text of a message is looked for a place first: that of crossing ones near
+// their senders.
 func (f *flight) textAt() float64 {
 	if f.crossings {
 		return 0.27
@@ -216,7 +222,8 @@ func (f *flight) textAt() float64 {
 	return 0.5
 }
 
-// arrow draws a line; its text, along it or level if it is steep, gets its place when all lines are drawn.
+// arrow draws a line; its text, along it or level if it is steep, gets its place when all lines are
+// drawn.
 func (l *chartLayout) arrow(w *svg, x1, y1, x2, y2 float64, s style, tip string) {
 	if x1 == x2 { // to itself
 		w.f(`<path d="M%s,%s C%s,%s %s,%s %s,%s" fill="none" stroke="%s" marker-end="url(#h%s)"/>`+"\n",

@@ -20,8 +20,8 @@ func TestDrawings(t *testing.T) {
 		"confirm.svg": func() string { return SVG(confirmSketch(), Options{}) },
 		"confirm.mmd": func() string { return Mermaid(confirmSketch(), Options{}) },
 		"names.mmd":   func() string { return Mermaid(confirmSketch(), Options{Detail: Names, Unfold: true}) },
-		"chart.svg":   func() string { return crossing().SVG() },
-		"chart.mmd":   func() string { return crossing().Mermaid() },
+		"chart.svg":   func() string { return ChartSVG(crossing()) },
+		"chart.mmd":   func() string { return ChartMermaid(crossing()) },
 	}
 	for name, f := range draw {
 		got := f()

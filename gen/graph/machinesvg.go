@@ -30,7 +30,7 @@ func SVG(m *model.Machine, o Options) string {
 	}
 	w := &svg{}
 	w.text(margin, margin+12, "start", colours[title], ` font-size="16" font-weight="bold"`, d.name)
-	width := max(g.W, textWidth(d.name, 16))
+	width := max(g.W, boldWidth(d.name, 16))
 	if d.doc != "" {
 		doc := shorten(d.doc, 110)
 		w.text(margin, margin+28, "start", colours[faint], ` font-size="11"`, doc)
@@ -85,7 +85,7 @@ func layOut(d *diagram) *layered.Graph {
 	}
 	first := len(g.Nodes)
 	for _, b := range d.boxes {
-		w := max(textWidth(b.name, nameSize)+2*boxPad, rowsWidth(b.rows)+2*boxPad, 60)
+		w := max(boldWidth(b.name, nameSize)+2*boxPad, rowsWidth(b.rows)+2*boxPad, 60)
 		h := nameStep + 4
 		if len(b.rows) > 0 {
 			h += float64(len(b.rows))*rowStep + 8
@@ -112,7 +112,15 @@ func layOut(d *diagram) *layered.Graph {
 func rowsWidth(rows []line) float64 {
 	w := 0.0
 	for _, r := range rows {
-		w = max(w, textWidth(r.text(), rowSize))
+		row := 0.0
+		for _, p := range r.pieces {
+			if toneStyle(p.tone) == bold {
+				row += boldWidth(p.text, rowSize)
+			} else {
+				row += textWidth(p.text, rowSize)
+			}
+		}
+		w = max(w, row)
 	}
 	return w
 }
@@ -157,7 +165,7 @@ func drawRows(w *svg, rows []line, x, y float64) {
 func toneStyle(t tone) string {
 	switch t {
 	case title:
-		return ` font-weight="bold"`
+		return bold
 	case guard:
 		return ` font-style="italic"`
 	}
@@ -199,7 +207,7 @@ func smooth(p []layered.Point) string {
 func noteHeight(n note) float64 { return float64(len(n.rows)+1)*rowStep + 12 }
 
 func noteWidth(n note) float64 {
-	return max(textWidth(n.head, rowSize)*1.08, rowsWidth(n.rows)) + 2*boxPad
+	return max(boldWidth(n.head, rowSize), rowsWidth(n.rows)) + 2*boxPad
 }
 
 func drawNote(w *svg, n note, x, y, width float64) {

@@ -55,6 +55,9 @@ const (
 // A white rim keeps it readable on lines.
 func (w *svg) text(x, y float64, anchor, colour, extra, s string) {
 	width := textWidth(s, 12)
+	if strings.Contains(extra, bold) {
+		width = boldWidth(s, 12)
+	}
 	w.takes(x-width*anchors[anchor], y-10, width, 13)
 	w.f(`<text x="%s" y="%s" text-anchor="%s" fill="%s" paint-order="stroke" stroke="#ffffff" stroke-width="3.5" stroke-linejoin="round"%s>%s</text>`+"\n",
 		num(x), num(y), anchor, colour, extra, escape(s))
@@ -79,6 +82,12 @@ func num(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 1, 64)
 	return strings.TrimSuffix(s, ".0")
 }
+
+// bold is the attribute of bold letters.
+const bold = ` font-weight="bold"`
+
+// boldWidth is textWidth for bold letters, which are wider.
+func boldWidth(s string, size float64) float64 { return 1.18 * textWidth(s, size) }
 
 // textWidth estimates the width of s in points. It is meant to be rather too
 // large than too small in any of the fonts that may be found.

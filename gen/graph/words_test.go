@@ -45,7 +45,8 @@ checks:
       who: {sometimes: "first(x in g: x.sat) == none && all(x in g: x.out) && 1 in h.seats"}
 `
 
-// TestWords: pictures and claims have the words of the author where the compiler writes something out in others.
+// TestWords: pictures and claims have the words of the author where the compiler writes something
+// out in others.
 func TestWords(t *testing.T) {
 	p, list := compile.Load("a.yaml", compile.Options{FS: fstest.MapFS{"a.yaml": {Data: []byte(rewritten)}}})
 	if p == nil {

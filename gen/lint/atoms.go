@@ -7,30 +7,30 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// atom is something with a value that a handler looks at: a variable, a timer, the state of a
-// part, a field of the event.
+// atom is something whose value a handler looks at: a variable, a timer, the state of a part, or a
+// field of the event.
 type atom struct {
 	name   string
 	t      *model.Type
 	offset int
 	local  bool // in the frame of locals, else in the machine's value
 	values [][]int64
-	exact  bool // values are all there are, as far as the handler can tell
+	exact  bool // the handler cannot tell other values from these
 }
 
-// gatherer collects the atoms of expressions and what is needed to choose their values.
+// gatherer collects the atoms of expressions, and what is needed to choose values for them.
 type gatherer struct {
 	t        *trial
 	atoms    []*atom
 	numbers  []int64 // constants that are mentioned
 	texts    []int64 // handles of the texts that are mentioned
-	computes bool    // arithmetic: single values cannot stand for their neighbours
+	computes bool    // there is arithmetic, so that a value cannot stand for its neighbours
 	beyond   bool    // something whose value cannot be chosen
 	loops    int64   // turns of loops, those within others multiplied
 	depth    int64   // turns of the loops around what is collected now
 }
 
-// cost is about how many evaluations one trial takes.
+// cost estimates how many evaluations one trial takes.
 func (g *gatherer) cost() int64 { return 1 + g.loops/16 }
 
 // loop collects inside a loop over the values of a type or the elements of a list.
@@ -100,7 +100,8 @@ func (g *gatherer) expr(e model.Expr) {
 	case *model.TimerTest:
 		if at, ok := g.base(e.Path); ok && !(len(e.Path) == 0 && e.Timer == g.t.h.Event.Timer) {
 			for i := range e.Timer.Count {
-				g.add(atom{name: pathName(e.Path, interp.TimerName(e.Timer, i)), t: boolean, offset: at + e.Timer.Offset + i})
+				g.add(atom{name: pathName(e.Path, interp.TimerName(e.Timer, i)), t: boolean,
+					offset: at + e.Timer.Offset + i})
 			}
 		}
 	case *model.StateTest:
@@ -164,7 +165,7 @@ func states(m *model.Machine) *model.Type {
 	return t
 }
 
-// choose decides which values the atoms are given.
+// choose decides which values the atoms get.
 func (g *gatherer) choose() {
 	for _, a := range g.atoms {
 		t := g.widened(a.t)
@@ -176,8 +177,8 @@ func (g *gatherer) choose() {
 	}
 }
 
-// widened gives opaque values and texts enough different ones: for each of the atoms one, and
-// those that are mentioned.
+// widened gives opaque values and texts enough different values: one for each atom, and those that
+// are mentioned.
 func (g *gatherer) widened(t *model.Type) *model.Type {
 	c := *t
 	switch t.Kind {
@@ -223,8 +224,8 @@ func all(t *model.Type) [][]int64 {
 	}
 }
 
-// some picks values of a large type: for a number those near its bounds and near what it can be
-// compared with, which is exact as long as nothing is computed.
+// some picks values of a large type. Of a number it picks those near its bounds and near what it
+// can be compared with, which are enough as long as nothing is computed.
 func (g *gatherer) some(t *model.Type) (values [][]int64, exact bool) {
 	inner, optional := t, t.Kind == model.KindOptional
 	if optional {

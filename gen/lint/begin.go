@@ -7,8 +7,8 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// beginnings finds variables that begin below 0 without a word: the zero value of a range is its low bound, and who
-// writes -48..48 seldom means -48.
+// beginnings finds variables that begin below 0 though the author does not say so. The zero value
+// of a range is its low bound, and who writes -48..48 seldom wants -48.
 func (l *linter) beginnings(m *model.Machine) {
 	for _, v := range m.Vars {
 		if v.Init != nil || v.Type == nil {
@@ -22,12 +22,13 @@ func (l *linter) beginnings(m *model.Machine) {
 		if path != v.Name {
 			what = diag.Quote(path) + " begins"
 		}
-		l.warn("FSM032", v.Span, "%s at %d, the low bound of %s, and not at 0", what, t.Lo, model.TypeString(t)).With(remedy(v.Type, t))
+		l.warn("FSM032", v.Span, "%s at %d, the low bound of %s, and not at 0", what, t.Lo,
+			model.TypeString(t)).With(remedy(v.Type, t))
 	}
 }
 
-// belowZero returns the first range within t that has 0 and begins below it, and what is of that range; nil if there is none.
-// Optionals begin as none, lists and sets empty.
+// belowZero returns the first range within t that contains 0 and begins below it, and what has
+// that range; nil if there is none. Optionals begin as none, and lists and sets empty.
 func belowZero(path string, t *model.Type) (string, *model.Type) {
 	switch t.Kind {
 	case model.KindInt:
@@ -46,7 +47,7 @@ func belowZero(path string, t *model.Type) (string, *model.Type) {
 	return "", nil
 }
 
-// remedy says how to write what a variable begins with.
+// remedy returns how to write the value with which a variable begins.
 func remedy(t, low *model.Type) string {
 	meant := fmt.Sprintf("; if it is meant so, `init: %d` says it", low.Lo)
 	switch {

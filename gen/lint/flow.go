@@ -7,7 +7,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// timers finds timers that can expire in states which say nothing about them.
+// timers finds timers that can expire in states that do not mention them.
 func (l *linter) timers(m *model.Machine) {
 	for _, t := range m.Timers {
 		armed := armedIn(m, t)
@@ -25,7 +25,8 @@ func (l *linter) timers(m *model.Machine) {
 		if first == nil {
 			continue
 		}
-		l.warn("FSM047", t.Span, "the timer %s can still run in %s, where nothing is said about it", diag.Quote(t.Name), strings.Join(where, ", ")).
+		l.warn("FSM047", t.Span, "the timer %s can still run in %s, where nothing is said about it",
+			diag.Quote(t.Name), strings.Join(where, ", ")).
 			See(first.Span, "this state").
 			With("`stop: " + t.Name + "` on the way there, or write `" + t.Name + ": ignore` in the state")
 	}
@@ -40,8 +41,8 @@ func timerEvent(m *model.Machine, t *model.Timer) *model.Event {
 	return nil
 }
 
-// armedIn says in which states a timer may be armed. Guards are not looked at; a statement under a
-// condition may or may not run.
+// armedIn returns the states in which a timer may be armed. It ignores guards, and takes a
+// statement under a condition as one that may or may not run.
 func armedIn(m *model.Machine, t *model.Timer) map[*model.State]bool {
 	armed, quiet := map[*model.State]bool{}, map[*model.State]bool{}
 	if m.Initial == nil {
@@ -79,7 +80,8 @@ func armedIn(m *model.Machine, t *model.Timer) map[*model.State]bool {
 	return armed
 }
 
-// effect follows statements: whether the timer may be armed, and may be disarmed, behind them.
+// effect follows statements and returns whether they may leave the timer armed, and whether they
+// may leave it disarmed.
 func effect(list []model.Stmt, t *model.Timer, mayOn, mayOff bool) (on, off bool) {
 	for _, st := range list {
 		switch st := st.(type) {
@@ -140,7 +142,7 @@ func (l *linter) neverSent() {
 	}
 	for _, msg := range l.p.Messages {
 		if len(l.p.Files) > 0 && msg.Span.File != l.p.Files[0] {
-			continue // of a file that this one extends; what a variant no longer sends is often its point
+			continue // of a file that this one extends: a variant often exists because it no longer sends something
 		}
 		if heard[msg] && !sent[msg] {
 			l.warn("FSM048", msg.Span, "%s is waited for, but no role sends it", diag.Quote(msg.Name))

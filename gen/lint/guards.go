@@ -8,7 +8,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// verdicts are what the guards of a handler come to over all values.
+// verdicts holds what the guards of a handler come to over all values.
 type verdicts struct {
 	taken   []bool // the branch is taken with some values
 	holds   []bool // its guard holds with some values
@@ -16,7 +16,7 @@ type verdicts struct {
 	overlap map[[2]int]string
 }
 
-// guards decides which cases a handler's guards leave out or cover twice, and which branches are
+// guards finds which cases a handler's guards leave out or cover twice, and which branches are
 // never taken.
 func (t *trial) guards() {
 	branches := t.h.Branches
@@ -35,7 +35,8 @@ func (t *trial) guards() {
 		for i := range branches {
 			for j := i + 1; j < len(branches); j++ {
 				if with := v.overlap[[2]int{i, j}]; with != "" {
-					t.l.warn("FSM068", branches[j].When.Pos(), "this guard and an earlier one both hold %s; the earlier branch is taken", with).
+					t.l.warn("FSM068", branches[j].When.Pos(),
+						"this guard and an earlier one both hold %s; the earlier branch is taken", with).
 						See(branches[i].When.Pos(), "the other guard").
 						With("let one guard exclude the other, or leave out `when` in the last branch if it is for everything else")
 				}
@@ -43,7 +44,8 @@ func (t *trial) guards() {
 		}
 	}
 	if v.missing != "" && last.When != nil && t.mustHandle() {
-		d := t.l.warn("FSM066", t.h.Span, "no guard holds %s: state %s then refuses %s", v.missing, diag.Quote(t.st.Name), diag.Quote(t.h.Event.Name))
+		d := t.l.warn("FSM066", t.h.Span, "no guard holds %s: state %s then refuses %s", v.missing,
+			diag.Quote(t.st.Name), diag.Quote(t.h.Event.Name))
 		d.With("add a branch without `when`; with `refuse: reason` if it cannot happen")
 	}
 	if complete {
@@ -51,7 +53,7 @@ func (t *trial) guards() {
 	}
 }
 
-// mustHandle says that the event comes whether or not the machine is ready for it.
+// mustHandle reports whether the event comes even if the machine is not ready for it.
 func (t *trial) mustHandle() bool { return t.h.Event.Kind != model.EventCommand }
 
 // try evaluates all guards with all values.
@@ -66,7 +68,7 @@ func (t *trial) try(g *gatherer) (*verdicts, bool) {
 			ok := b.When == nil
 			if !ok {
 				var err error
-				if ok, err = x.Bool(b.When, t.v, locals); err != nil {
+				if ok, err = x.Bool(t.guarded[i].When, t.v, locals); err != nil {
 					faulted = true // the step is refused; which branch was meant cannot be said
 					return true
 				}
@@ -89,8 +91,8 @@ func (t *trial) try(g *gatherer) (*verdicts, bool) {
 	return v, complete && !faulted
 }
 
-// untaken reports branches that no values lead to. A guard without variables was
-// decided by the compiler, or depends on a constant that a check replaces.
+// untaken reports branches that no values lead to. A guard without variables was judged by the
+// compiler, or depends on a constant that a check replaces.
 func (t *trial) untaken(v *verdicts) {
 	for i, b := range t.h.Branches {
 		g := &gatherer{t: t}
@@ -129,10 +131,11 @@ func (t *trial) assignments() {
 	}
 	g.choose()
 	t.sample(g)
-	machine := interp.New(t.m, t.strs)
+	machine := interp.Run(t.code, t.strs)
 	fields := interp.FieldSlots(t.h.Event.Fields)
 	t.each(g, func(locals []int64) bool {
-		_, _, _, fault := machine.Step(t.v, interp.Event{Event: t.h.Event, Args: slices.Clone(locals[:fields])})
+		_, _, _, fault := machine.Step(t.v, interp.Event{Event: t.h.Event,
+			Args: slices.Clone(locals[:fields])})
 		if fault == nil || fault.Kind != interp.Failed || len(fault.Path) > 0 {
 			return true
 		}
@@ -149,7 +152,7 @@ func number(t *model.Type) bool {
 	return t != nil && (t.Kind == model.KindInt || t.Kind == model.KindNode)
 }
 
-// sample thins out the values until there are few enough combinations: the outermost stay.
+// sample thins out the values until there are few enough combinations. It keeps the outermost.
 func (t *trial) sample(g *gatherer) {
 	for {
 		count, widest := 1, 0

@@ -1,11 +1,12 @@
-// Package lint finds what is right by the language and hardly meant: cases that guards leave
+// Package lint finds what the language allows and the author hardly means: cases that guards leave
 // out or cover twice, branches that are never taken, assignments that can leave their range,
-// timers and messages that come to nothing, variables that begin below 0 without a word. It is a function of the model alone and
-// decides by trying values: what it says it has an example for, and where there are too
-// many values it says nothing. Start from [Protocol].
+// timers and messages that come to nothing, and variables that begin below 0 though nobody said
+// so. It is a function of the model alone and judges by trying values: for every warning it has an
+// example, and where there are too many values it gives none. Start from [Protocol].
 package lint
 
 import (
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -20,13 +21,14 @@ const (
 	maxSamples = 6       // values of a variable that has too many
 )
 
-// Protocol returns the warnings about a protocol's own roles, unsorted; those of imports belong to
+// Protocol returns the warnings about a protocol's own roles, unsorted. Those of imports belong to
 // the imported files. Their Line is empty.
 func Protocol(p *model.Protocol) diag.List {
 	l := &linter{p: p, trials: maxTrials, said: map[said]bool{}}
 	for _, m := range p.Roles {
 		l.machine(m)
 	}
+	l.deferringParts()
 	l.neverSent()
 	return l.List()
 }
@@ -38,7 +40,7 @@ type linter struct {
 	said   map[said]bool
 }
 
-// said is a finding, once for each place: common handlers stand for several states.
+// said is a finding. There is one for each place, since common handlers stand for several states.
 type said struct {
 	code string
 	at   diag.Span
@@ -64,14 +66,15 @@ func (l *linter) machine(m *model.Machine) {
 	if err != nil {
 		return // a part cannot be created with these parameters
 	}
+	code := core.Lower(m)
 	for _, st := range m.States {
-		for _, h := range st.Handlers {
+		for k, h := range st.Handlers {
 			if h == nil || h.Mode != model.Handle || len(h.Branches) == 0 {
 				continue
 			}
 			value := append(interp.Value(nil), v...)
 			value[0] = int64(st.Index)
-			t := &trial{l: l, m: m, st: st, h: h, strs: strs, v: value}
+			t := &trial{l: l, code: code, st: st, h: h, guarded: code.States[st.Index].Handlers[k].Branches, strs: strs, v: value}
 			t.guards()
 			t.assignments()
 		}

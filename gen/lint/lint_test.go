@@ -71,7 +71,8 @@ func TestGuards(t *testing.T) {
 		{`M: [{when: c == red}, {when: "c in [green, blue]"}]`, ""},
 		{`M: [{when: opt == none}, {when: opt != none}]`, ""},
 		{`M: [{when: opt == none}, {when: opt == 3}]`, "FSM066 no guard holds with opt = 0"},
-		{`M: [{when: first}, {when: "!first && tick1"}]`, "FSM066 no guard holds with first = false and tick1 = false"},
+		{`M: [{when: first}, {when: "!first && tick1"}]`,
+			"FSM066 no guard holds with first = false and tick1 = false"},
 		{`M: [{when: "all(x in N: x in set1)"}, {when: "some(x in N: !(x in set1))"}]`, ""},
 		{`M: [{when: r.n == 3 && r.c == red}, {when: r.n != 3}]`, "FSM066 no guard holds with r = "},
 		{`tick1: {when: first}`, "FSM066 no guard holds with first = false"},
@@ -82,8 +83,10 @@ func TestGuards(t *testing.T) {
 		{`M: [{when: w < 1000000}, {when: w > 1000000}]`, "FSM066 no guard holds with w = 1000000"},
 		{`M: [{when: w < wide && wide < last}, {when: w >= wide}, {when: wide >= last && w < wide}]`, ""},
 		{`M: [{when: tag == mine}, {when: tag != mine}]`, ""},
-		{`M: [{when: tag == mine}, {when: tag == 7 && tag != mine}]`, "FSM066 no guard holds with tag = 0 and mine = 1"},
-		{`M: [{when: "name == 'abc'"}, {when: "name == known && name != 'abc'"}]`, "FSM066 no guard holds with name = "},
+		{`M: [{when: tag == mine}, {when: tag == 7 && tag != mine}]`,
+			"FSM066 no guard holds with tag = 0 and mine = 1"},
+		{`M: [{when: "name == 'abc'"}, {when: "name == known && name != 'abc'"}]`,
+			"FSM066 no guard holds with name = "},
 		// Too many to be decided: nothing is said.
 		{`M: [{when: "grid[n] == 1"}, {when: "grid[n] != 1"}]`, ""},
 		{`M: [{when: w + wide < 4}, {when: w + wide >= 4}]`, ""},
@@ -99,7 +102,8 @@ func TestGuards(t *testing.T) {
 		{`M: [{when: n < 5}, {when: n > 3}]`, "FSM068 this guard and an earlier one both hold with n = 4"},
 		{`M: [{when: n < 5}, {when: n > 3 && n < 9}, {}]`, ""}, // in order, with an else
 		{`M: [{when: first}, {when: "!first"}]`, ""},
-		{`M: [{when: w <= wide}, {when: w >= wide}]`, "FSM068 this guard and an earlier one both hold with w = 0 and wide = 0"},
+		{`M: [{when: w <= wide}, {when: w >= wide}]`,
+			"FSM068 this guard and an earlier one both hold with w = 0 and wide = 0"},
 		{`go: [{when: first}, {when: k > 3}]`, "FSM068 this guard and an earlier one both hold with first = true and k = 4"},
 	} {
 		got := strings.Join(lints(t, c.handler, ""), "\n")
@@ -117,14 +121,16 @@ func TestAssignments(t *testing.T) {
 		{`M: {set: {total: total + n}}`, "FSM069 with total = 1 and n = 9"},
 		{`M: {set: {total: "total - 1"}}`, "FSM069 with total = 0: total: -1 is outside"},
 		{`M: {do: [{if: total < 9, then: [{set: {total: total + 1}}]}]}`, ""},
-		{`M: {do: [{if: total < 9, then: [{set: {total: total + 2}}]}]}`, "FSM069 with total = 8: total: 10"},
+		{`M: {do: [{if: total < 9, then: [{set: {total: total + 2}}]}]}`,
+			"FSM069 with total = 8: total: 10"},
 		{`M: {do: [{set: {total: 3}}, {set: {total: total + 6}}]}`, ""},
 		{`M: {do: [{set: {total: 3}}, {set: {total: total + 7}}]}`, "FSM069 "},
 		{`M: {set: {wide: wide + 1}}`, "FSM069 with wide = 4294967295"},
 		{`M: [{when: wide < 100, set: {wide: wide + 1}}, {}]`, ""},
 		{`M: {set: {"r.n": r.n + 1}}`, "FSM069 with r = "},
 		{`go: {set: {total: k * 2}}`, "FSM069 with k = 5: total: 10"},
-		{`M: {do: [{each: {x: N}, do: [{set: {total: total + 1}}]}]}`, "FSM069 with total = 0: total: 10"},
+		{`M: {do: [{each: {x: N}, do: [{set: {total: total + 1}}]}]}`,
+			"FSM069 with total = 0: total: 10"},
 		{`M: {set: {total: opt}}`, ""}, // none is no number out of range; the guard is for that
 	} {
 		got := strings.Join(lints(t, c.handler, ""), "\n")
@@ -136,14 +142,18 @@ func TestAssignments(t *testing.T) {
 
 func TestFlow(t *testing.T) {
 	for _, c := range []struct{ lines, more, want string }{
-		{"tick1: ignore\nM: {start: tick1, goto: third}", "      third: {}", "FSM047 the timer `tick1` can still run in `third`"},
+		{"tick1: ignore\nM: {start: tick1, goto: third}", "      third: {}",
+			"FSM047 the timer `tick1` can still run in `third`"},
 		{"tick1: ignore\nM: {start: tick1, goto: third}", "      third: {tick1: ignore}", ""},
 		{"tick1: ignore\nM: {start: tick1, goto: third}", "      third: {entry: [{stop: tick1}]}", ""},
 		{"tick1: {goto: third}\nM: {start: tick1}", "      third: {}", ""}, // the expiry ends it
-		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {stop: tick1}], goto: third}", "      third: {}", ""},
+		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {stop: tick1}], goto: third}",
+			"      third: {}", ""},
 		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {if: first, then: [{stop: tick1}]}], goto: third}", "      third: {}", "FSM047 "},
-		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {call: 'off{q: 1}'}], goto: third}", "      third: {}\n    routines: {off: {fields: {q: N}, do: [{stop: tick1}]}}", ""},
-		{"tick1: {goto: third}\nM: {do: [{call: 'off{q: 1}'}, {start: tick1}], goto: third}", "      third: {}\n    routines: {off: {fields: {q: N}, do: [{stop: tick1}]}}", "FSM047 "},
+		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {call: 'off{q: 1}'}], goto: third}",
+			"      third: {}\n    routines: {off: {fields: {q: N}, do: [{stop: tick1}]}}", ""},
+		{"tick1: {goto: third}\nM: {do: [{call: 'off{q: 1}'}, {start: tick1}], goto: third}",
+			"      third: {}\n    routines: {off: {fields: {q: N}, do: [{stop: tick1}]}}", "FSM047 "},
 		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {each: {x: \"[x for x in N if first]\"}, do: [{stop: tick1}]}], goto: third}", "      third: {}", "FSM047 "},
 		{"M: {start: tick1, goto: other}", "      third: {tick1: {goto: idle}}", ""}, // in no reachable state
 		{"", "      third: {M: {start: tick1, goto: third}}", ""},
@@ -159,7 +169,8 @@ func TestFlow(t *testing.T) {
 	if p == nil {
 		t.Fatal(l.Error())
 	}
-	if found := lint.Protocol(p); len(found) != 1 || found[0].Code != "FSM048" || found[0].Span.Start != (diag.Pos{Line: 2, Col: 26}) {
+	if found := lint.Protocol(p); len(found) != 1 || found[0].Code != "FSM048" ||
+		found[0].Span.Start != (diag.Pos{Line: 2, Col: 26}) {
 		t.Errorf("one message is never sent, but: %v", found)
 	}
 }
@@ -168,7 +179,8 @@ func TestFlow(t *testing.T) {
 func TestBeginnings(t *testing.T) {
 	for _, c := range []struct{ variable, want, hint string }{
 		{"sum: -48..48", "FSM032 the variable `sum` begins at -48, the low bound of -48..48, and not at 0", "write `{type: -48..48, init: 0}`; if it is meant so, `init: -48` says it"},
-		{"sum: Low", "FSM032 the variable `sum` begins at -5, the low bound of Low, and not at 0", "write `{type: Low, init: 0}`"},
+		{"sum: Low", "FSM032 the variable `sum` begins at -5, the low bound of Low, and not at 0",
+			"write `{type: Low, init: 0}`"},
 		{"sum: {type: -48..48, init: 0}", "", ""},
 		{"sum: {type: -48..48, init: -48}", "", ""},
 		{"sum: {type: -48..48, kept: true}", "FSM032 the variable `sum` begins at -48", "write `{type: "},
@@ -180,7 +192,8 @@ func TestBeginnings(t *testing.T) {
 		{"sum: {array: Low, of: bool}", "", ""},
 		{"sum: {map: bool, of: Low}", "", ""},
 		{"sum: {array: Side, of: Low}", "FSM032 `sum[…]` begins at -5, the low bound of Low, and not at 0", "write `init: \"[0 for k in Side]\"`"},
-		{"sum: {array: Side, of: Way}", "FSM032 `sum[…].point.y` begins at -5", "say with `init` what it begins with"},
+		{"sum: {array: Side, of: Way}", "FSM032 `sum[…].point.y` begins at -5",
+			"say with `init` what it begins with"},
 		{"sum: Way", "FSM032 `sum.point.y` begins at -5", "say with `init` what it begins with"},
 	} {
 		text := "protocol: demo\ntypes: {Low: -5..0, Side: 0..1, Point: {record: {x: 0..3, y: Low}}, Way: {record: {name: bool, point: Point}}}\n" +
@@ -227,5 +240,30 @@ func TestVariant(t *testing.T) {
 	}
 	if found := lint.Protocol(p); len(found) != 1 || found[0].Code != "FSM048" || found[0].Span.File != "v.yaml" {
 		t.Errorf("B is never sent, and nothing is to be said of A: %v", found)
+	}
+}
+
+// A role that is nothing but a part cannot defer; one that an instance of a check plays can.
+func TestPartDefers(t *testing.T) {
+	const text = "protocol: demo\nmessages: {A: , B: }\nroles:\n" +
+		"  inner: {initial: s, states: {s: {defer: [A], B: {goto: t}}, t: {A: ignore, B: ignore}}}\n" +
+		"  outer: {parts: {p: {machine: inner}}, initial: s, states: {s: {start: {do: [{send: A}, {send: B}]}, forward: {p: [A, B]}}}}\n"
+	const warning = "FSM091 a part cannot defer `A`, and `inner` is a part of `outer`"
+	for more, want := range map[string]string{
+		"": warning,
+		"checks: {c: {instances: {a: outer, b: outer}}}\n": warning,
+		"checks: {c: {instances: {a: outer, b: inner}}}\n": "",
+	} {
+		p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text + more)}}})
+		if p == nil {
+			t.Fatal(list.Error())
+		}
+		got := ""
+		for _, d := range lint.Protocol(p) {
+			got += d.Code + " " + d.Message
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", more, got, want)
+		}
 	}
 }

@@ -3,18 +3,20 @@ package lint
 import (
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
 // trial tries values on one handler of one state.
 type trial struct {
-	l    *linter
-	m    *model.Machine
-	st   *model.State
-	h    *model.Handler
-	strs *interp.Strings
-	v    interp.Value // of the machine, in the state
+	l       *linter
+	code    *core.Machine
+	st      *model.State
+	h       *model.Handler
+	guarded []*core.Transition // the branches of h
+	strs    *interp.Strings
+	v       interp.Value // of the machine, in the state
 }
 
 // frame is the number of slots of the locals of all branches.
@@ -26,8 +28,8 @@ func (t *trial) frame() int {
 	return n
 }
 
-// each sets the atoms to every combination of their values, until visit returns false or the budget
-// ends. complete says that all combinations were there.
+// each sets the atoms to every combination of their values until visit returns false or the budget
+// ends. complete reports whether it has tried all combinations.
 func (t *trial) each(g *gatherer, visit func(locals []int64) bool) (complete bool) {
 	complete = !g.beyond
 	count := int64(1)
@@ -70,7 +72,7 @@ func (t *trial) each(g *gatherer, visit func(locals []int64) bool) (complete boo
 	}
 }
 
-// example renders the values that are set: "total = 3 and seen = none".
+// example writes the values that are set: "total = 3 and seen = none".
 func (t *trial) example(g *gatherer, locals []int64) string {
 	var parts []string
 	for _, a := range g.atoms {

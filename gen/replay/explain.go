@@ -6,26 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/run"
 )
 
-// Step is one step of a run that explains traffic.
-type Step struct {
-	// Event is the event as text. Read is the index of the frame that was
-	// read, -1 if the event is no message; then the run assumes it: a command, a
-	// timer, start or up.
-	Event string
-	Read  int
-	// Sent are the indices of the frames that the step sent.
-	Sent []int
-	// Before and After are control states; Name and Place name the branch.
-	Before, After string
-	Name          string
-	Place         diag.Span
-}
+// SideNames name the two parties of a recording: who opened the connection, and who accepted it.
+var SideNames = [2]string{"client", "server"}
 
 // Side is what was found out about one party.
 type Side struct {
@@ -36,7 +24,10 @@ type Side struct {
 	Accepted bool
 	// Exhausted: the search stopped at its bound, so that a run may exist after all.
 	Exhausted bool
-	Run       []Step
+	// Run is the run that was found, with the two parties as instances. What the other party did is
+	// not known, only what it sent; the identity of a message is its place among the frames, from
+	// 1.
+	Run *run.Run
 	// Sent and Read count explained frames; SentAll and ReadAll all of them.
 	Sent, SentAll, Read, ReadAll int
 	// Frontier is the index of the first frame without explanation, the
@@ -143,6 +134,7 @@ func (s *search) result(params string) *Side {
 		last = s.best[0]
 	}
 	if len(s.nodes) == 0 {
+		r.Run = &run.Run{}
 		return r
 	}
 	r.Sent, r.Read = s.nodes[last].sent, s.nodes[last].read
@@ -175,31 +167,68 @@ func (s *search) way(last int) []node {
 }
 
 // run renders a way and counts the transitions on it.
-func (s *search) run(way []node, taken []int) []Step {
-	var steps []Step
+func (s *search) run(way []node, taken []int) *run.Run {
+	p := s.rec.Protocol
+	r := &run.Run{Protocol: p.Name, Hash: p.Hash, Instances: []run.Instance{{Name: SideNames[0]}, {Name: SideNames[1]}}}
+	r.Instances[s.side].Role = s.machine.Name
+	if len(way) > 0 {
+		r.Instances[s.side].Start = s.machine.States[way[0].value[0]].Name
+	}
 	for i := 1; i < len(way); i++ {
 		before, after := &way[i-1], &way[i]
 		_, _, res, _ := s.step.Step(before.value, after.event)
 		for _, t := range s.step.Fired() {
 			taken[t.ID]++
 		}
-		st := Step{
-			Event: string(interp.AppendEvent(nil, s.rec.Strings, after.event)), Read: -1,
-			Before: s.machine.States[before.value[0]].Name, After: s.machine.States[after.value[0]].Name,
+		st := run.Step{
+			Kind: kinds[after.event.Event.Kind], Who: s.side, From: run.Nobody, Event: string(interp.AppendEvent(nil, s.rec.Strings, after.event)),
+			State: s.machine.States[before.value[0]].Name, After: s.machine.States[after.value[0]].Name,
+		}
+		if st.State != st.After {
+			st.State += " → " + st.After
+		}
+		if res.Code == fsm.Deferred {
+			st.Effects = append(st.Effects, "defers it")
+		}
+		if after.frame >= 0 && after.read == before.read {
+			st.Kind, st.From = run.Offer, 1-s.side
 		}
 		if after.read > before.read {
-			st.Read = s.in[before.read]
+			f := s.in[before.read]
+			st.From, st.Message = 1-s.side, f+1
+			r.Steps = append(r.Steps, s.unseen(f, run.Step{Sent: []run.Sent{{ID: f + 1, To: s.side, Text: s.rec.Text(f)}}}))
 		}
+		var answers []run.Step
 		for k := before.sent; k < after.sent; k++ {
-			st.Sent = append(st.Sent, s.out[k])
+			f := s.out[k]
+			st.Sent = append(st.Sent, run.Sent{ID: f + 1, To: 1 - s.side, Text: s.rec.Text(f)})
+			answers = append(answers, s.unseen(f, run.Step{Message: f + 1, Event: s.rec.Text(f)}))
 		}
 		if res.Transition != fsm.NoTransition {
 			t := s.machine.Transitions[res.Transition]
-			st.Name, st.Place = t.Name, t.Span
+			st.Transition = t.Name
+			if !t.Span.IsZero() {
+				st.Where = t.Span.String()
+			}
 		}
-		steps = append(steps, st)
+		r.Steps = slices.Concat(r.Steps, []run.Step{st}, answers)
 	}
-	return steps
+	return r
+}
+
+var kinds = map[model.EventKind]run.Kind{
+	model.EventStart: run.Start, model.EventUp: run.LinkUp, model.EventLost: run.LinkLost, model.EventTimer: run.Timer,
+	model.EventMessage: run.Message, model.EventCommand: run.Command,
+}
+
+// unseen is a step of the other party, which sends or receives a frame.
+func (s *search) unseen(frame int, st run.Step) run.Step {
+	st.Kind, st.Who, st.From = run.Unseen, 1-s.side, run.Nobody
+	if st.Message != 0 {
+		st.From = s.side
+	}
+	st.Time = s.rec.Frames[frame].Time.Sub(s.rec.Frames[0].Time)
+	return st
 }
 
 // at describes the machine at a node and what could have happened there.
@@ -211,18 +240,34 @@ func (s *search) at(nd *node) At {
 	for _, ev := range interp.Legal(s.machine, nd.value) {
 		a.Legal = append(a.Legal, ev.Name)
 	}
+	if due := s.due(nd); due >= 0 {
+		a.Refuses = s.refuses(nd, nd.held[due])
+		return a // nothing else can happen before
+	}
 	if s.canRead(nd) {
-		f := &s.rec.Frames[s.in[nd.read]]
-		ev := interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: 1 - s.side}
-		_, effects, res, fault := s.step.Step(nd.value, ev)
-		if res.Code == fsm.Refused {
-			a.Refuses = fault.What()
-		} else if _, ok := s.match(nd.sent, effects); !ok {
-			a.Refuses = fmt.Sprintf("%s would be answered by %s", s.rec.Text(s.in[nd.read]), s.sends(effects))
-		}
+		a.Refuses = s.refuses(nd, s.in[nd.read])
 	}
 	a.Sends = s.possibleSends(nd)
 	return a
+}
+
+// refuses says why the message of a frame of the peer cannot be handled at a node, or nothing.
+func (s *search) refuses(nd *node, frame int) string {
+	_, effects, res, fault := s.step.Step(nd.value, s.reception(frame))
+	switch res.Code {
+	case fsm.Refused:
+		return fault.What()
+	case fsm.Deferred:
+		if most := s.machine.DeferredMost(); len(nd.held) >= most {
+			return fmt.Sprintf("%s would be deferred, but %d deferred messages are held already, and the role may hold no more",
+				s.rec.Text(frame), most)
+		}
+		return ""
+	}
+	if _, ok := s.match(nd.sent, effects); !ok {
+		return fmt.Sprintf("%s would be answered by %s", s.rec.Text(frame), s.sends(effects))
+	}
+	return ""
 }
 
 func (s *search) sends(effects []interp.Effect) string {

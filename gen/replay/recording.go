@@ -1,4 +1,4 @@
-// Package replay says whether recorded traffic is a run of a protocol. It takes
+// Package replay reports whether recorded traffic is a run of a protocol. It takes
 // frames (from a packet capture) or steps (from a trace) and the checked model,
 // and finds either a run of the machine that explains them, or the longest
 // part that can be explained, with the machine's state there and what would have been

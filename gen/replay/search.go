@@ -47,6 +47,10 @@ type node struct {
 	up     bool
 	parent int // index in nodes, -1 for the first
 	event  interp.Event
+	// frame is the place in rec.Frames of the message that event is, -1 if it is none.
+	frame int
+	// held are the places in rec.Frames of the messages that are deferred, oldest first.
+	held []int
 }
 
 // search explains one side.
@@ -103,7 +107,7 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 
 // begin starts the machine; what start does is the first node.
 func (s *search) begin(value interp.Value) {
-	first := node{value: value, parent: -1}
+	first := node{value: value, parent: -1, frame: -1}
 	if start := event(s.machine, model.EventStart); start != nil {
 		next, effects, res, _ := s.step.Step(value, interp.Event{Event: start})
 		if sends, ok := s.match(0, effects); ok && res.Code == fsm.Took {
@@ -114,7 +118,9 @@ func (s *search) begin(value interp.Value) {
 }
 
 // done reports whether a node explains everything.
-func (s *search) done(n *node) bool { return n.sent == len(s.out) && n.read == len(s.in) }
+func (s *search) done(n *node) bool {
+	return n.sent == len(s.out) && n.read == len(s.in) && s.due(n) < 0
+}
 
 // accepted reports whether the search found a run, and its last node.
 func (s *search) accepted() (int, bool) {
@@ -128,26 +134,31 @@ func (s *search) accepted() (int, bool) {
 // first: reading, then commands that explain the next frame, then silent ones.
 func (s *search) expand(n int) {
 	at := s.nodes[n] // a copy: nodes grows
+	if due := s.due(&at); due >= 0 {
+		if !s.try(n, s.reception(at.held[due]), at.held[due], at.up) {
+			s.rate(n) // here it ends
+		}
+		return
+	}
 	base := len(s.stack)
 	if s.canRead(&at) {
-		f := &s.rec.Frames[s.in[at.read]]
-		s.try(n, interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: 1 - s.side}, 1, 0, at.up)
+		s.try(n, s.reception(s.in[at.read]), s.in[at.read], at.up)
 	}
 	if !at.up {
 		if up := event(s.machine, model.EventUp); up != nil {
-			s.try(n, interp.Event{Event: up, Sender: 1 - s.side}, 0, 0, true)
+			s.try(n, interp.Event{Event: up, Sender: 1 - s.side}, -1, true)
 		}
 	}
 	for _, ev := range s.machine.Events {
 		switch ev.Kind {
 		case model.EventCommand:
 			for _, args := range s.candidates(&at, ev) {
-				s.try(n, interp.Event{Event: ev, Args: args}, 0, 1, at.up)
+				s.try(n, interp.Event{Event: ev, Args: args}, -1, at.up)
 			}
 		case model.EventTimer:
 			for i := range ev.Timer.Count {
 				if at.value[ev.Timer.Offset+i] != 0 {
-					s.try(n, interp.Event{Event: ev, Args: interp.TimerKeys(ev.Timer, i)}, 0, 1, at.up)
+					s.try(n, interp.Event{Event: ev, Args: interp.TimerKeys(ev.Timer, i)}, -1, at.up)
 				}
 			}
 		}
@@ -181,33 +192,74 @@ func (s *search) canRead(n *node) bool {
 	return n.sent == len(s.out) || s.in[n.read] < s.out[n.sent]
 }
 
+// due is the place in held of the message that the machine has to handle before anything else: the
+// oldest that its state no longer defers. It is -1 if there is none.
+func (s *search) due(n *node) int {
+	return slices.IndexFunc(n.held, func(frame int) bool {
+		return !defers(s.machine, n.value, s.messageEvent(s.rec.Frames[frame].Message))
+	})
+}
+
+// reception is the event of a frame of the peer.
+func (s *search) reception(frame int) interp.Event {
+	f := &s.rec.Frames[frame]
+	return interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: 1 - s.side}
+}
+
 // try takes one step from node n and keeps the result if it explains the
-// frames that the step sends.
-func (s *search) try(n int, ev interp.Event, reads, silent int, up bool) {
+// frames that the step sends. It reports whether the machine can do that.
+func (s *search) try(n int, ev interp.Event, frame int, up bool) bool {
 	at := &s.nodes[n]
-	if silent > 0 && at.silent >= s.opts.Silent {
-		silent = s.opts.Silent + 1
+	c, ok := s.take(at, ev, frame, up)
+	if !ok {
+		return false
 	}
-	next, effects, res, _ := s.step.Step(at.value, ev)
-	if res.Code == fsm.Refused || res.Code == fsm.Deferred {
-		return
-	}
-	if res.Code == fsm.Ignored && reads == 0 {
-		return
-	}
-	sends, ok := s.match(at.sent, effects)
-	if !ok || sends == 0 && reads == 0 && up == at.up && next.Equal(at.value) {
-		return // it sends something else, or explains nothing
-	}
-	ev.Args = slices.Clone(ev.Args)
-	c := node{value: slices.Clone(next), read: at.read + reads, sent: at.sent + sends, up: up, parent: n, event: ev}
-	if sends == 0 && reads == 0 {
-		c.silent = at.silent + silent
+	if c.sent == at.sent && frame < 0 {
+		if up == at.up && c.value.Equal(at.value) {
+			return false // it explains nothing
+		}
+		c.silent = at.silent
+		if up == at.up {
+			c.silent++
+		}
 		if c.silent > s.opts.Silent {
-			return
+			return false
 		}
 	}
-	s.add(c)
+	c.value, c.event.Args, c.parent = slices.Clone(c.value), slices.Clone(ev.Args), n
+	return s.add(c)
+}
+
+// take gives the machine at a node an event: a message if frame is not negative, either the peer's
+// next one or one that is held. ok is false if the event is not possible, or sends something else
+// than the side did. The value of the result holds until the next step.
+func (s *search) take(at *node, ev interp.Event, frame int, up bool) (c node, ok bool) {
+	c = node{value: at.value, read: at.read, sent: at.sent, up: up, held: at.held, event: ev, frame: frame}
+	due := s.due(at)
+	switch {
+	case due >= 0 && at.held[due] == frame:
+		c.held = slices.Delete(slices.Clone(at.held), due, due+1)
+	case due >= 0:
+		return c, false
+	case frame >= 0 && (at.read == len(s.in) || s.in[at.read] != frame):
+		return c, false
+	case frame >= 0:
+		c.read++
+		if defers(s.machine, at.value, ev.Event) {
+			c.held = append(slices.Clip(at.held), frame)
+			return c, len(c.held) <= s.machine.DeferredMost()
+		}
+	}
+	next, effects, res, _ := s.step.Step(at.value, ev)
+	if res.Code == fsm.Refused || res.Code == fsm.Deferred || res.Code == fsm.Ignored && frame < 0 {
+		return c, false
+	}
+	sends, ok := s.match(at.sent, effects)
+	c.value, c.sent = next, at.sent+sends
+	if slices.ContainsFunc(effects, func(e interp.Effect) bool { return e.Kind == fsm.Close }) {
+		c.held = nil // all of it is of the peer
+	}
+	return c, ok
 }
 
 // match compares what a step sends with the side's next frames. Behind the end
@@ -230,20 +282,28 @@ func (s *search) match(sent int, effects []interp.Effect) (n int, ok bool) {
 }
 
 // add keeps a node that is new. A machine that has ended sends nothing more, so
-// ending while frames are still to be explained is no explanation.
-func (s *search) add(c node) {
+// ending while frames are still to be explained is no explanation, and add reports false.
+func (s *search) add(c node) bool {
 	if s.machine.States[c.value[0]].Final && c.sent < len(s.out) {
-		return
+		return false
 	}
 	key := s.key(&c)
 	if s.seen[key] {
-		return
+		return true
 	}
 	s.seen[key] = true
 	s.nodes = append(s.nodes, c)
 	i := len(s.nodes) - 1
 	s.stack = append(s.stack, i)
-	reach := s.reach(&c)
+	if s.due(&c) < 0 {
+		s.rate(i)
+	}
+	return true
+}
+
+// rate compares a node with those that explain the most.
+func (s *search) rate(i int) {
+	reach := s.reach(&s.nodes[i])
 	switch cmp := slices.Compare(reach[:], s.bestKey[:]); {
 	case cmp > 0:
 		s.best, s.bestKey = []int{i}, reach
@@ -276,6 +336,9 @@ func (s *search) key(n *node) [16]byte {
 	b = append(b, byte(min(n.silent, 255)))
 	if n.up {
 		b = append(b, 1)
+	}
+	for _, frame := range n.held {
+		b = binary.AppendUvarint(b, uint64(frame)+2)
 	}
 	s.scratch = b
 	sum := sha256.Sum256(b)

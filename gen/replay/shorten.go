@@ -1,19 +1,16 @@
 package replay
 
-import (
-	"slices"
-
-	"github.com/parley-go/parley/runtime/fsm"
-)
+import "slices"
 
 // maxRepeat is how many steps are done again to see whether one before them was needed.
 const maxRepeat = 1000
 
-// shorten leaves out steps that nobody sees and nothing needs: the search tries commands that send nothing in case something depends
-// on them, and keeps the first run it finds. What is left is a run with the same frames; free says that it may end with other values.
+// shorten leaves out steps that nobody sees and nothing needs: the search tries commands that send
+// nothing in case something depends on them, and keeps the first run it finds. What is left is a
+// run with the same frames; free says that it may end with other values.
 func (s *search) shorten(way []node, free bool) []node {
 	for i := len(way) - 1; i > 0; i-- {
-		if a, b := &way[i-1], &way[i]; a.read != b.read || a.sent != b.sent || a.up != b.up {
+		if a, b := &way[i-1], &way[i]; a.read != b.read || a.sent != b.sent || a.up != b.up || b.frame >= 0 {
 			continue
 		}
 		if rest, ok := s.without(way, i, free); ok {
@@ -23,23 +20,19 @@ func (s *search) shorten(way []node, free bool) []node {
 	return way
 }
 
-// without is the way without step i, if the steps behind it do the same until the machine has a value that it had, or to the end.
+// without is the way without step i, if the steps behind it do the same until the machine has a
+// value that it had, or to the end.
 func (s *search) without(way []node, i int, free bool) ([]node, bool) {
 	at := way[i-1]
 	var redone []node
 	for j := i + 1; j < len(way) && j-i < maxRepeat; j++ {
-		next, effects, res, _ := s.step.Step(at.value, way[j].event)
-		if res.Code == fsm.Refused || res.Code == fsm.Deferred {
+		n, ok := s.take(&at, way[j].event, way[j].frame, way[j].up)
+		if !ok || n.sent != way[j].sent {
 			return nil, false
 		}
-		n := way[j]
-		sends, ok := s.match(at.sent, effects)
-		if !ok || at.sent+sends != n.sent || res.Code == fsm.Ignored && n.read == at.read {
-			return nil, false
-		}
-		n.value = slices.Clone(next)
+		n.value = slices.Clone(n.value)
 		redone = append(redone, n)
-		if n.value.Equal(way[j].value) || free && j == len(way)-1 {
+		if n.value.Equal(way[j].value) && slices.Equal(n.held, way[j].held) || free && j == len(way)-1 {
 			return slices.Concat(way[:i], redone, way[j+1:]), true
 		}
 		at = n

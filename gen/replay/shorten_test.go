@@ -49,8 +49,11 @@ func TestShorten(t *testing.T) {
 	if err != nil || !s.Accepted {
 		t.Fatal(s, err)
 	}
+	if err := s.Run.Validate(); err != nil {
+		t.Error(err)
+	}
 	var got []string
-	for _, step := range s.Run {
+	for _, step := range s.Run.Of(0) {
 		got = append(got, step.Event)
 	}
 	want := "hello, choose{to: 2}, hello, hello, choose{to: 1}, hello, warmUp, bye"

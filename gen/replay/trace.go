@@ -19,14 +19,14 @@ type Trace struct {
 	Header trace.Header
 	// Steps counts the lines that agree with the specification, Frames the frames among them.
 	Steps, Frames int
-	// Refused and Malformed count what came from the peer and the machine did
-	// not take, and rightly so: the record shows a peer that deviated, not this
-	// machine. Unavailable counts commands that were not available.
+	// Refused and Malformed count what came from the peer and the machine did not take, or had no
+	// room to defer, and rightly so: the record shows a peer that deviated, not this machine.
+	// Unavailable counts commands that were not available.
 	Refused, Malformed, Unavailable int
 	// Cut: the record ends in the middle of a line.
 	Cut bool
-	// Unclosed: the record was read to its end, and its last whole line is no trace.Closed. The program ended before its
-	// driver, so that steps may be missing behind it.
+	// Unclosed: the record was read to its end, and its last whole line is no trace.Closed. The
+	// program ended before its driver, so that steps may be missing behind it.
 	Unclosed bool
 	// Deviation is where the record is no run of the machine; nil if it is one.
 	Deviation *Deviation
@@ -72,6 +72,9 @@ func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
 		case err != nil:
 			return c.finish(), err
 		}
+		if c.out.Steps == 0 {
+			c.held.restored = s.Kind != trace.Start
+		}
 		if reason := c.line(&s); reason != "" {
 			c.out.Deviation = &Deviation{Line: r.Line(), Event: string(s.Event), Reason: reason}
 			return c.finish(), nil
@@ -102,6 +105,7 @@ type checker struct {
 	strs  *interp.Strings
 	step  *interp.Machine
 	value interp.Value
+	held  holding
 	last  time.Duration // of the line before
 	out   *Trace
 }
@@ -124,6 +128,9 @@ func (c *checker) line(s *trace.Step) string {
 	if state := c.m.States[c.value[0]].Name; s.Before != "" && s.Before != state {
 		return fmt.Sprintf("the record says the machine was in state %s, it was in %s", s.Before, state)
 	}
+	if why := c.early(s); why != "" {
+		return why
+	}
 	switch s.Kind {
 	case trace.Closed:
 		return ""
@@ -144,6 +151,11 @@ func (c *checker) line(s *trace.Step) string {
 			return why
 		}
 	}
+	place, why := c.offered(s, ev.Event)
+	if why != "" {
+		return why
+	}
+	before := c.value[0]
 	next, effects, res, fault := c.step.Step(c.value, ev)
 	if res.Code != s.Code {
 		why := fmt.Sprintf("the record says the event was %s, the specification says %s", s.Code, res.Code)
@@ -174,10 +186,10 @@ func (c *checker) line(s *trace.Step) string {
 	if state := c.m.States[c.value[0]].Name; s.After != state {
 		return fmt.Sprintf("the record says the machine went to state %s, it is in %s", s.After, state)
 	}
-	return ""
+	return c.settle(s, ev.Event, place, before)
 }
 
-// outside says whether a line is a command with a value outside its type, which was
+// outside reports whether a line is a command with a value outside its type, which was
 // refused and did nothing: no specification has such an event, and every machine refuses it.
 func (c *checker) outside(s *trace.Step) bool {
 	if s.Kind != trace.Command || s.Code != fsm.Refused || s.Transition != fsm.NoTransition || len(s.Effects) > 0 || s.Before != s.After {

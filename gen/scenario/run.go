@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,7 +11,9 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/runtime/fsm"
+	between "github.com/parley-go/parley/runtime/world"
 )
 
 // Load gives the protocol specialised for a check, or for the first one if name is empty.
@@ -51,16 +54,9 @@ type world struct {
 	load     Load
 	check    *model.Check
 	protocol *model.Protocol
-	strs     interp.Strings
-	machines []*interp.Machine
-	values   []interp.Value
-	channels [][][]letter // from, to
-	out      strings.Builder
-}
-
-type letter struct {
-	message *model.Message
-	slots   []int64
+	*stage.Stage
+	now *stage.Configuration
+	out strings.Builder
 }
 
 func (w *world) line(line string) error {
@@ -81,12 +77,11 @@ func (w *world) line(line string) error {
 	case "deliver":
 		return w.onChannel(rest, w.deliver)
 	case "drop":
-		return w.onChannel(rest, func(from, to int, l letter) error {
-			fmt.Fprintf(&w.out, "%s -> %s: %s is lost\n", w.name(from), w.name(to), w.text(l))
-			return nil
-		})
+		return w.onChannel(rest, w.drop)
 	case "show":
 		return w.show(rest)
+	case "crash", "restart":
+		return w.fault(verb, rest)
 	}
 	i, err := w.instance(verb)
 	if err != nil {
@@ -97,8 +92,8 @@ func (w *world) line(line string) error {
 	if words := strings.Fields(rest); len(words) == 3 && words[1] == "from" {
 		rest, from = words[0], words[2]
 	}
-	m := w.machines[i].Model
-	ev, err := interp.ParseEvent(m, &w.strs, rest)
+	m := w.Parties[i].Machine
+	ev, err := interp.ParseEvent(m, w.Strings, rest)
 	if name, _, _ := strings.Cut(rest, "{"); err != nil && !slices.ContainsFunc(m.Events, func(e *model.Event) bool { return e.Name == name }) {
 		return fmt.Errorf("%w%s", err, near(name, events(m)))
 	}
@@ -110,7 +105,7 @@ func (w *world) line(line string) error {
 			return err
 		}
 	}
-	return w.step(i, ev)
+	return w.event(i, ev)
 }
 
 // near names what somebody may have meant.
@@ -122,7 +117,7 @@ func near(name string, candidates []string) string {
 }
 
 // verbs begin lines; others begin with an instance.
-var verbs = []string{"check", "deliver", "drop", "show"}
+var verbs = []string{"check", "crash", "deliver", "drop", "restart", "show"}
 
 func (w *world) instances() []string {
 	var list []string
@@ -140,12 +135,13 @@ func events(m *model.Machine) []string {
 	return list
 }
 
-// sender is the other end of the link of which instance i gets news; there is no need to name it where there are two.
+// sender is the other end of the link of which instance i gets news; there is no need to name it
+// where there are two.
 func (w *world) sender(i int, name string, news bool) (int, error) {
 	switch {
 	case !news:
 		return 0, fmt.Errorf("only `up` and `lost` come from somebody; messages come by `deliver`")
-	case name == "" && len(w.machines) == 2:
+	case name == "" && len(w.Parties) == 2:
 		return 1 - i, nil
 	case name == "":
 		return 0, fmt.Errorf("say whose link it is: `%s lost from NAME`", w.name(i))
@@ -168,42 +164,26 @@ func (w *world) begin(name string) error {
 		return fmt.Errorf("protocol %s has no check %s", p.Name, name)
 	}
 	w.protocol = p
-	n := len(w.check.Instances)
-	for _, inst := range w.check.Instances {
-		args := make([][]int64, len(inst.Args))
-		for k, a := range inst.Args {
-			args[k] = make([]int64, inst.Role.Params[k].Type.Slots())
-			if err := (&interp.Eval{Strings: &w.strs}).Into(a, args[k], nil, nil); err != nil {
-				return err
-			}
-		}
-		v, err := interp.NewValue(inst.Role, &w.strs, args...)
-		if err != nil {
+	if w.Stage, err = stage.New(p, w.check); err != nil {
+		return err
+	}
+	w.Strings.InternDomains(p)
+	r := w.World.Rules
+	r.Faults.Break = -1
+	const often = 255
+	r.Faults.Crash, r.Faults.Restart = slices.Repeat([]int{often}, r.Instances), slices.Repeat([]int{often}, r.Instances)
+	for k := range r.Channels {
+		r.Channels[k].Lossy = true // whoever tells a story says what is lost
+	}
+	r.Links = slices.DeleteFunc(r.Links, func(l between.Link) bool { return !w.Parties[l.A].Linked() && !w.Parties[l.B].Linked() })
+	w.now = w.World.Begin(w.Values())
+	for i := range w.Parties {
+		if err := w.do(stage.Move{Kind: between.MoveStart, Who: i}); err != nil {
 			return err
 		}
-		w.machines = append(w.machines, interp.New(inst.Role, &w.strs))
-		w.values = append(w.values, v)
-		w.channels = append(w.channels, make([][]letter, n))
 	}
-	for i, m := range w.machines {
-		for _, ev := range m.Model.Events {
-			if ev.Kind == model.EventStart {
-				if err := w.quietly(i, interp.Event{Event: ev}); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// quietly steps without printing: the start of the machines.
-func (w *world) quietly(i int, ev interp.Event) error {
-	kept := w.out.String()
-	err := w.step(i, ev)
 	w.out.Reset()
-	w.out.WriteString(kept)
-	return err
+	return nil
 }
 
 func (w *world) name(i int) string { return w.check.Instances[i].Name }
@@ -216,8 +196,9 @@ func (w *world) instance(name string) (int, error) {
 	return i, nil
 }
 
-// onChannel parses `A -> B [N]` and takes that many letters off the channel.
-func (w *world) onChannel(rest string, f func(from, to int, l letter) error) error {
+// onChannel parses `A -> B [N]` and does something with the oldest message of that channel, so many
+// times.
+func (w *world) onChannel(rest string, f func(channel int) error) error {
 	a, b, ok := strings.Cut(rest, "->")
 	words := strings.Fields(b)
 	if !ok || len(words) == 0 || len(words) > 2 {
@@ -237,59 +218,214 @@ func (w *world) onChannel(rest string, f func(from, to int, l letter) error) err
 			return fmt.Errorf("%q is no count", words[1])
 		}
 	}
+	k := w.Channel(from, to)
 	for range count {
-		ch := w.channels[from][to]
-		if len(ch) == 0 {
+		if k < 0 || len(w.now.Queues[k]) == 0 {
 			return fmt.Errorf("nothing is under way from %s to %s", w.name(from), w.name(to))
 		}
-		w.channels[from][to] = ch[1:]
-		if err := f(from, to, ch[0]); err != nil {
+		if w.now.Queues[k][0].News != between.NoNews {
+			return fmt.Errorf("%s has closed its link, and no message follows: say `%s lost`", w.name(from), w.name(to))
+		}
+		if err := f(k); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *world) deliver(from, to int, l letter) error {
-	for _, ev := range w.machines[to].Model.Events {
-		if ev.Kind == model.EventMessage && ev.Message == l.message {
-			return w.step(to, interp.Event{Event: ev, Args: l.slots, Sender: from})
+// deliver hands over the oldest message of a channel. A link comes up before its first message, so
+// it does now if nobody has said so.
+func (w *world) deliver(k int) error {
+	c := &w.World.Rules.Channels[k]
+	if w.now.Ends[c.To].Waiting>>c.From&1 != 0 {
+		if err := w.do(stage.Move{Kind: between.MoveUp, Who: c.To, Peer: c.From}); err != nil {
+			return err
 		}
 	}
-	return fmt.Errorf("%s knows no %s", w.name(to), l.message.Name)
+	return w.do(stage.Move{Kind: between.MoveDeliver, Channel: k})
 }
 
-func (w *world) text(l letter) string {
-	return string(interp.AppendMessage(nil, &w.strs, l.message, l.slots))
+// fault lets an instance crash or begin anew.
+func (w *world) fault(verb, name string) error {
+	i, err := w.instance(name)
+	if err != nil {
+		return err
+	}
+	mv := stage.Move{Kind: between.MoveCrash, Who: i}
+	if verb == "restart" {
+		mv.Kind = between.MoveRestart
+	}
+	if w.now.Ends[i].Down == (verb == "crash") {
+		return fmt.Errorf("%s %s: it has %s", verb, name, map[string]string{"crash": "crashed already", "restart": "not crashed"}[verb])
+	}
+	fmt.Fprintf(&w.out, "%s: %s\n", name, map[string]string{"crash": "crashes", "restart": "begins anew"}[verb])
+	if err := w.do(mv); err != nil || verb == "crash" {
+		return err
+	}
+	return w.do(stage.Move{Kind: between.MoveStart, Who: i})
 }
 
-// step steps an instance and prints what happened.
-func (w *world) step(i int, ev interp.Event) error {
-	m := w.machines[i]
-	next, effects, res, fault := m.Step(w.values[i], ev)
-	from := ""
-	if len(w.machines) > 2 && (ev.Event.Kind == model.EventUp || ev.Event.Kind == model.EventLost) {
-		from = " from " + w.name(ev.Sender)
-	}
-	fmt.Fprintf(&w.out, "%s: %s%s  ", w.name(i), interp.AppendEvent(nil, &w.strs, ev), from)
-	switch res.Code {
-	case fsm.Refused:
-		fmt.Fprintf(&w.out, "refused: %s\n", folder.ReplaceAllString(fault.Why(), "$1"))
-		return nil
-	case fsm.Ignored, fsm.Deferred:
-		fmt.Fprintf(&w.out, "%s in %s\n", res.Code, m.Model.States[w.values[i][0]].Name)
-		return nil
-	}
-	w.out.WriteString(change(m.Model, w.values[i], next))
-	w.values[i] = slices.Clone(next)
-	for k := range effects {
-		fmt.Fprintf(&w.out, ", %s", interp.AppendEffect(nil, &w.strs, &effects[k]))
-		if effects[k].Kind == fsm.Send {
-			w.send(i, &effects[k])
+func (w *world) drop(k int) error {
+	c := &w.World.Rules.Channels[k]
+	fmt.Fprintf(&w.out, "%s -> %s: %s is lost\n", w.name(c.From), w.name(c.To), w.now.Queues[k][0].Message)
+	return w.do(stage.Move{Kind: between.MoveLose, Channel: k})
+}
+
+// event gives an instance an event that comes from no channel.
+func (w *world) event(i int, ev interp.Event) error {
+	p := w.Parties[i]
+	switch ev.Event.Kind {
+	case model.EventCommand:
+		return w.do(stage.Move{Kind: between.MoveCommand, Who: i, Message: p.Command(ev)})
+	case model.EventTimer:
+		t := slices.IndexFunc(p.Alarms, func(a stage.Alarm) bool {
+			return a.Event.Event == ev.Event && len(a.Event.At) == 0 && slices.Equal(a.Event.Args, ev.Args)
+		})
+		if t < 0 || w.now.Ends[i].Left[t] == between.Disarmed {
+			return fmt.Errorf("%s: the timer %s is not armed", w.name(i), interp.AppendEvent(nil, w.Strings, ev))
 		}
+		return w.do(stage.Move{Kind: between.MoveExpire, Who: i, Timer: t})
+	case model.EventUp:
+		if k := w.Channel(ev.Sender, i); len(w.now.Queues[k]) > 0 && w.now.Queues[k][0].News >= between.Ask {
+			return w.do(stage.Move{Kind: between.MoveDeliver, Channel: k}) // one of the two has begun anew
+		}
+		if w.now.Ends[i].Waiting>>ev.Sender&1 == 0 {
+			return fmt.Errorf("%s: the link to %s has come up before (one that is lost comes back when one of the two is restarted)",
+				w.name(i), w.name(ev.Sender))
+		}
+		return w.do(stage.Move{Kind: between.MoveUp, Who: i, Peer: ev.Sender})
+	case model.EventLost:
+		return w.lost(i, ev.Sender)
+	}
+	return fmt.Errorf("%s: %s happens by itself", w.name(i), ev.Event.Name)
+}
+
+// lost tells an instance that its link is lost: the other end has closed it, or it breaks now.
+func (w *world) lost(i, peer int) error {
+	k := w.Channel(peer, i)
+	if q := w.now.Queues[k]; len(q) > 0 && q[0].News == between.Cut {
+		return w.do(stage.Move{Kind: between.MoveDeliver, Channel: k})
+	}
+	if w.now.Breaking[i]>>peer&1 == 0 {
+		t, err := w.World.Do(w.now, stage.Move{Kind: between.MoveBreak, Who: i, Peer: peer})
+		if err != nil {
+			return fmt.Errorf("%s has no link to %s that could be lost", w.name(i), w.name(peer))
+		}
+		w.now = t.Next
+	}
+	return w.do(stage.Move{Kind: between.MoveLost, Who: i, Peer: peer})
+}
+
+// do takes a move and prints what happened, and what follows at once: an instance handles what it
+// holds and no longer defers.
+func (w *world) do(mv stage.Move) error {
+	for again := false; ; again = true {
+		before := w.now
+		t, err := w.World.Do(w.now, mv)
+		switch {
+		case again && err != nil:
+			return nil // nothing follows
+		case err != nil && mv.Kind == between.MoveCommand && w.Parties[mv.Who].Result.Code == fsm.Refused:
+			w.refused(mv.Who)
+			return nil
+		case err != nil:
+			return fmt.Errorf("%v: %w", w.what(mv), err)
+		case w.Wrong != "":
+			return errors.New(w.Wrong)
+		case t.Fault == between.Refusal:
+			w.refused(t.Who)
+			return w.consume(mv)
+		case t.Fault == between.DeferredOverflow:
+			fmt.Fprintf(&w.out, "%s: %s  refused: %s\n", w.name(t.Who), t.Event.Message, t.Why)
+			return w.consume(mv)
+		case t.Fault == between.Overflow:
+			return fmt.Errorf("%v: a channel that it sends into is full: it holds %d messages", w.name(t.Who), w.check.Channel.Capacity)
+		case t.Fault != between.NoFault:
+			return fmt.Errorf("%v: %s", w.what(mv), t.Why)
+		}
+		w.now = t.Next
+		if t.Who < 0 {
+			return nil
+		}
+		w.print(before, &t, mv, again)
+		mv = stage.Move{Kind: between.MoveOffer, Who: t.Who}
+	}
+}
+
+// what tells a move that is not possible.
+func (w *world) what(mv stage.Move) string {
+	switch mv.Kind {
+	case between.MoveDeliver, between.MoveLose:
+		c := &w.World.Rules.Channels[mv.Channel]
+		return fmt.Sprintf("%s -> %s", w.name(c.From), w.name(c.To))
+	}
+	return w.name(mv.Who)
+}
+
+// consume takes away a message that was refused.
+func (w *world) consume(mv stage.Move) error {
+	if mv.Kind != between.MoveDeliver {
+		return nil
+	}
+	t, err := w.World.Do(w.now, stage.Move{Kind: between.MoveLose, Channel: mv.Channel})
+	if err == nil {
+		w.now = t.Next
+	}
+	return err
+}
+
+// begins begins the line of an instance's step.
+func (w *world) begins(i int, again bool) {
+	p, from := w.Parties[i], ""
+	if kind := p.Event.Event.Kind; len(w.Parties) > 2 && (kind == model.EventUp || kind == model.EventLost) {
+		from = " from " + w.name(p.Event.Sender)
+	}
+	if again {
+		from = ", deferred before"
+	}
+	fmt.Fprintf(&w.out, "%s: %s%s  ", w.name(i), interp.AppendEvent(nil, w.Strings, p.Event), from)
+}
+
+func (w *world) refused(i int) {
+	w.begins(i, false)
+	fmt.Fprintf(&w.out, "refused: %s\n", folder.ReplaceAllString(w.Parties[i].Fault.Why(), "$1"))
+}
+
+// print tells what an instance did.
+func (w *world) print(before *stage.Configuration, t *stage.Taken, mv stage.Move, again bool) {
+	p, i := w.Parties[t.Who], t.Who
+	state := p.States[before.Values[i][0]].Name
+	switch {
+	case t.What == between.Done || mv.Kind == between.MoveUp && t.Code == fsm.Ignored || mv.Kind == between.MoveStart:
+		return // nothing that a story tells
+	case t.What == between.Kept:
+		fmt.Fprintf(&w.out, "%s: %s  deferred in %s\n", w.name(i), t.Event.Message, state)
+		return
+	case t.What == between.Dropped && mv.Kind == between.MoveDeliver:
+		c := &w.World.Rules.Channels[mv.Channel]
+		what := "lost"
+		if x := before.Queues[mv.Channel][0]; x.News == between.NoNews {
+			what = x.Message
+		}
+		fmt.Fprintf(&w.out, "%s: %s  not heard, for the link to %s is closed\n", w.name(i), what, w.name(c.From))
+		return
+	case t.What == between.Dropped:
+		fmt.Fprintf(&w.out, "%s: lost  not heard, for the link to %s is closed\n", w.name(i), w.name(mv.Peer))
+		return
+	}
+	w.begins(i, again)
+	if t.Code == fsm.Ignored {
+		fmt.Fprintf(&w.out, "ignored in %s\n", state)
+		return
+	}
+	w.out.WriteString(change(p.Machine, before.Values[i], t.Value))
+	for k := range p.Effects {
+		fmt.Fprintf(&w.out, ", %s", interp.AppendEffect(nil, w.Strings, &p.Effects[k]))
+	}
+	for _, at := range t.Gone {
+		fmt.Fprintf(&w.out, ", %s is lost: the channel to %s is full", t.Sends[at].Item.Message, w.name(t.Sends[at].To))
 	}
 	w.out.WriteString("\n")
-	return nil
 }
 
 // folder is the folder of a file named in a fault: a scenario must not depend
@@ -335,39 +471,31 @@ func sameStates(m *model.Machine, a, b interp.Value) bool {
 	return true
 }
 
-// send puts a message on its channels.
-func (w *world) send(from int, e *interp.Effect) {
-	l := letter{e.Message, slices.Clone(e.Slots)}
-	for to := range w.machines {
-		if to == from || e.Dest != model.ToBroadcast && e.Dest != model.ToPeer && to != e.To {
-			continue
-		}
-		w.channels[from][to] = append(w.channels[from][to], l)
-	}
-}
-
 func (w *world) show(name string) error {
 	if name != "" {
 		i, err := w.instance(name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&w.out, "%s: %s\n", name, interp.AppendMachine(nil, &w.strs, w.machines[i].Model, w.values[i]))
+		fmt.Fprintf(&w.out, "%s: %s\n", name, interp.AppendMachine(nil, w.Strings, w.Parties[i].Machine, w.now.Values[i]))
 		return nil
 	}
-	for i, m := range w.machines {
-		fmt.Fprintf(&w.out, "%s: %s\n", w.name(i), interp.StatePath(m.Model, w.values[i]))
+	for i, p := range w.Parties {
+		fmt.Fprintf(&w.out, "%s: %s", w.name(i), interp.StatePath(p.Machine, w.now.Values[i]))
+		for k, h := range w.now.Ends[i].Held {
+			fmt.Fprintf(&w.out, "%s %s from %s", map[bool]string{true: ", holds", false: ","}[k == 0], h.Message, w.name(h.From))
+		}
+		w.out.WriteString("\n")
 	}
-	for from := range w.channels {
-		for to, ch := range w.channels[from] {
-			if len(ch) == 0 {
-				continue
+	for k, q := range w.now.Queues {
+		var list []string
+		for _, x := range q {
+			if x.News == between.NoNews {
+				list = append(list, x.Message)
 			}
-			var list []string
-			for _, l := range ch {
-				list = append(list, w.text(l))
-			}
-			fmt.Fprintf(&w.out, "%s -> %s: %s\n", w.name(from), w.name(to), strings.Join(list, ", "))
+		}
+		if c := &w.World.Rules.Channels[k]; len(list) > 0 {
+			fmt.Fprintf(&w.out, "%s -> %s: %s\n", w.name(c.From), w.name(c.To), strings.Join(list, ", "))
 		}
 	}
 	return nil

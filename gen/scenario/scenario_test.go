@@ -53,8 +53,8 @@ roles:
 checks: {one: {instances: {a: server}}}
 `
 
-// A part's report is handled behind the entry of the part's new state: what is read then is what is there
-// afterwards, and what the report carries is as it was.
+// A part's report is handled behind the entry of the part's new state: what is read then is what is
+// there afterwards, and what the report carries is as it was.
 func TestReportsComeBehindTheEntry(t *testing.T) {
 	spec := filepath.Join(t.TempDir(), "spec.yaml")
 	if err := os.WriteFile(spec, []byte(session), 0o644); err != nil {
@@ -184,6 +184,72 @@ func TestNewsOfLinks(t *testing.T) {
 		got, err := run(c.check, c.line)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %q, %v", c.line, got, err)
+		}
+	}
+}
+
+const patient = `protocol: patient
+tick: 1s
+messages: {A: , B: , GO: }
+roles:
+  talker:
+    commands: {a: , b: , go: , end: }
+    initial: on
+    states:
+      on: {a: {send: A}, b: {send: B}, go: {send: GO}, end: {do: [{close: }], goto: off}, lost: {goto: off}}
+      off: {}
+  hearer:
+    timers: {t: {ticks: 1}}
+    initial: first
+    states:
+      first:
+        start: {start: t}
+        A: defer
+        B: ignore
+        GO: {goto: second}
+        t: ignore
+      second: {A: {doc: at last}, t: {doc: never}}
+      third: {lost: {doc: so that there are links}}
+checks: {one: {instances: {x: talker, y: hearer}}}
+`
+
+// A story goes as the drivers do: what is deferred is handled when the state has changed, an expiry
+// is spent, who closes hears nothing, and what cannot happen is an error.
+func TestStoriesOfOneWorld(t *testing.T) {
+	spec := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(spec, []byte(patient), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ input, want, err string }{
+		{input: "x a; x b; x go; deliver x -> y 2; show; deliver x -> y",
+			want: "x: a  on, send A; x: b  on, send B; x: go  on, send GO; y: A  deferred in first; y: B  ignored in first; " +
+				"x: on; y: first, holds A from x; x -> y: GO; y: GO  first → second; y: A, deferred before  second"},
+		{input: "y t; y t", err: "the timer t is not armed"},
+		{input: "x a; x end; x lost; y lost; deliver x -> y; y lost",
+			want: "x: a  on, send A; x: end  on → off, close; x: lost  not heard, for the link to y is closed; y: lost  ignored in first; " +
+				"y: A  not heard, for the link to x is closed; y: lost  not heard, for the link to x is closed"},
+		{input: "x a; crash y; deliver x -> y; restart y; y t",
+			want: "x: a  on, send A; y: crashes; y: A  not heard, for the link to x is closed; y: begins anew; y: t  ignored in first"},
+		{input: "restart y", err: "it has not crashed"},
+		{input: strings.Repeat("x a; ", 8) + "x a", err: "x: a channel that it sends into is full: it holds 8 messages"},
+		{input: strings.Repeat("x a; deliver x -> y; ", 9),
+			want: strings.Repeat("x: a  on, send A; y: A  deferred in first; ", 8) +
+				"x: a  on, send A; y: A  refused: as many messages as the role may defer are held already"},
+	}
+	for _, test := range tests {
+		blocks, err := scenario.Parse(strings.NewReader(strings.ReplaceAll(test.input, "; ", "\n") + "\n----\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _, err := scenario.Run(blocks, load(spec))
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: %v, want %q", test.input, err, test.err)
+		}
+		if err != nil {
+			continue
+		}
+		if text := strings.ReplaceAll(strings.TrimSpace(got[0].Want), "\n", "; "); text != test.want {
+			t.Errorf("%s:\n got %s\nwant %s", test.input, text, test.want)
 		}
 	}
 }

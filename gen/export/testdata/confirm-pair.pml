@@ -5,6 +5,7 @@
 
    visits the configurations that fsmgen check visits, each once: "states, stored" is its number of configurations.
    (-o2 keeps Spin from leaving out variables that nothing reads. A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.
+   For two cores and more: spin -DCORES -o2 -a FILE, and cc with -DNCORE=2.
    both_done is a claim that something happens: with spin -DSHOW_both_done -o2 -a the assertion fails where it does.
    Not in this model, claim can-end: that something can be reached from everywhere is no assertion.
 */
@@ -31,16 +32,24 @@ byte a_state = peer_waiting;
 /* b is a peer */
 byte b_state = peer_waiting;
 
-/* what lives inside a step only, and what assertions that fail are named; no part of a state */
-hidden mtype m;
-hidden byte unspecified_reception;
-hidden byte fault;
-hidden byte deadlock;
-hidden byte orphan_message;
-hidden byte both_done;
-hidden byte clean_end;
-hidden byte no_lone_end;
-hidden byte no_late_change;
+/* what lives inside a step only, and what assertions that fail are named; no part of a state: for several
+   cores, where Spin hides nothing, each step forgets it */
+#ifdef CORES
+#define HIDDEN
+#define FORGET ; m = 0
+#else
+#define HIDDEN hidden
+#define FORGET
+#endif
+HIDDEN mtype m;
+HIDDEN byte unspecified_reception;
+HIDDEN byte fault;
+HIDDEN byte deadlock;
+HIDDEN byte orphan_message;
+HIDDEN byte both_done;
+HIDDEN byte clean_end;
+HIDDEN byte no_lone_end;
+HIDDEN byte no_late_change;
 
 active proctype a()
 {
@@ -50,44 +59,54 @@ end:
 		a_state == peer_waiting ->
 		assert(nfull(a_to_b)); a_to_b!CONFIRM1; /* CONFIRM1, specs/confirm/spec.yaml:28 */
 		a_state = peer_localOk;
+		FORGET
 	}
 	:: d_step { /* remoteOk confirm, specs/confirm/spec.yaml:40 */
 		a_state == peer_remoteOk ->
 		assert(nfull(a_to_b)); a_to_b!CONFIRM2; /* CONFIRM2, specs/confirm/spec.yaml:40 */
 		a_state = peer_committed;
+		FORGET
 	}
 	:: d_step { /* cancelWaiting confirm, specs/confirm/spec.yaml:49 */
 		a_state == peer_cancelWaiting ->
 		a_state = peer_cancelLocalOk;
+		FORGET
 	}
 	:: d_step { /* cancelRemoteOk confirm, specs/confirm/spec.yaml:64 */
 		a_state == peer_cancelRemoteOk ->
 		a_state = peer_cancelCommitted;
+		FORGET
 	}
 	:: d_step { /* localOk cancel, specs/confirm/spec.yaml:34 */
 		a_state == peer_localOk ->
 		assert(nfull(a_to_b)); a_to_b!CANCEL; /* CANCEL, specs/confirm/spec.yaml:34 */
 		a_state = peer_cancelWaiting;
+		FORGET
 	}
 	:: d_step { /* cancelLocalOk cancel, specs/confirm/spec.yaml:57 */
 		a_state == peer_cancelLocalOk ->
 		a_state = peer_cancelWaiting;
+		FORGET
 	}
 	:: d_step { /* waiting change, specs/confirm/spec.yaml:29 */
 		a_state == peer_waiting && a_to_b_CHANGE < 2 ->
 		assert(nfull(a_to_b)); a_to_b!CHANGE; a_to_b_CHANGE = a_to_b_CHANGE + 1; /* CHANGE, specs/confirm/spec.yaml:29 */
+		FORGET
 	}
 	:: d_step { /* remoteOk change, specs/confirm/spec.yaml:41 */
 		a_state == peer_remoteOk && a_to_b_CHANGE < 2 ->
 		assert(nfull(a_to_b)); a_to_b!CHANGE; a_to_b_CHANGE = a_to_b_CHANGE + 1; /* CHANGE, specs/confirm/spec.yaml:41 */
+		FORGET
 	}
 	:: d_step { /* cancelWaiting change, specs/confirm/spec.yaml:50 */
 		a_state == peer_cancelWaiting && a_to_b_CHANGE < 2 ->
 		assert(nfull(a_to_b)); a_to_b!CHANGE; a_to_b_CHANGE = a_to_b_CHANGE + 1; /* CHANGE, specs/confirm/spec.yaml:50 */
+		FORGET
 	}
 	:: d_step { /* cancelRemoteOk change, specs/confirm/spec.yaml:65 */
 		a_state == peer_cancelRemoteOk && a_to_b_CHANGE < 2 ->
 		assert(nfull(a_to_b)); a_to_b!CHANGE; a_to_b_CHANGE = a_to_b_CHANGE + 1; /* CHANGE, specs/confirm/spec.yaml:65 */
+		FORGET
 	}
 	:: d_step { /* a message from b */
 		len(b_to_a) > 0 ->
@@ -169,6 +188,7 @@ end:
 			fi;
 		:: else -> assert(unspecified_reception)
 		fi
+		FORGET
 	}
 	:: false
 	od
@@ -182,44 +202,54 @@ end:
 		b_state == peer_waiting ->
 		assert(nfull(b_to_a)); b_to_a!CONFIRM1; /* CONFIRM1, specs/confirm/spec.yaml:28 */
 		b_state = peer_localOk;
+		FORGET
 	}
 	:: d_step { /* remoteOk confirm, specs/confirm/spec.yaml:40 */
 		b_state == peer_remoteOk ->
 		assert(nfull(b_to_a)); b_to_a!CONFIRM2; /* CONFIRM2, specs/confirm/spec.yaml:40 */
 		b_state = peer_committed;
+		FORGET
 	}
 	:: d_step { /* cancelWaiting confirm, specs/confirm/spec.yaml:49 */
 		b_state == peer_cancelWaiting ->
 		b_state = peer_cancelLocalOk;
+		FORGET
 	}
 	:: d_step { /* cancelRemoteOk confirm, specs/confirm/spec.yaml:64 */
 		b_state == peer_cancelRemoteOk ->
 		b_state = peer_cancelCommitted;
+		FORGET
 	}
 	:: d_step { /* localOk cancel, specs/confirm/spec.yaml:34 */
 		b_state == peer_localOk ->
 		assert(nfull(b_to_a)); b_to_a!CANCEL; /* CANCEL, specs/confirm/spec.yaml:34 */
 		b_state = peer_cancelWaiting;
+		FORGET
 	}
 	:: d_step { /* cancelLocalOk cancel, specs/confirm/spec.yaml:57 */
 		b_state == peer_cancelLocalOk ->
 		b_state = peer_cancelWaiting;
+		FORGET
 	}
 	:: d_step { /* waiting change, specs/confirm/spec.yaml:29 */
 		b_state == peer_waiting && b_to_a_CHANGE < 2 ->
 		assert(nfull(b_to_a)); b_to_a!CHANGE; b_to_a_CHANGE = b_to_a_CHANGE + 1; /* CHANGE, specs/confirm/spec.yaml:29 */
+		FORGET
 	}
 	:: d_step { /* remoteOk change, specs/confirm/spec.yaml:41 */
 		b_state == peer_remoteOk && b_to_a_CHANGE < 2 ->
 		assert(nfull(b_to_a)); b_to_a!CHANGE; b_to_a_CHANGE = b_to_a_CHANGE + 1; /* CHANGE, specs/confirm/spec.yaml:41 */
+		FORGET
 	}
 	:: d_step { /* cancelWaiting change, specs/confirm/spec.yaml:50 */
 		b_state == peer_cancelWaiting && b_to_a_CHANGE < 2 ->
 		assert(nfull(b_to_a)); b_to_a!CHANGE; b_to_a_CHANGE = b_to_a_CHANGE + 1; /* CHANGE, specs/confirm/spec.yaml:50 */
+		FORGET
 	}
 	:: d_step { /* cancelRemoteOk change, specs/confirm/spec.yaml:65 */
 		b_state == peer_cancelRemoteOk && b_to_a_CHANGE < 2 ->
 		assert(nfull(b_to_a)); b_to_a!CHANGE; b_to_a_CHANGE = b_to_a_CHANGE + 1; /* CHANGE, specs/confirm/spec.yaml:65 */
+		FORGET
 	}
 	:: d_step { /* a message from a */
 		len(a_to_b) > 0 ->
@@ -301,6 +331,7 @@ end:
 			fi;
 		:: else -> assert(unspecified_reception)
 		fi
+		FORGET
 	}
 	:: false
 	od

@@ -5,6 +5,7 @@
 
    visits the configurations that fsmgen check visits, each once: "states, stored" is its number of configurations.
    (-o2 keeps Spin from leaving out variables that nothing reads. A depth -m that is too small drops states; Spin says so.) A failed assertion is named like the claim.
+   For two cores and more: spin -DCORES -o2 -a FILE, and cc with -DNCORE=2.
    both_done is a claim that something happens: with spin -DSHOW_both_done -o2 -a the assertion fails where it does.
    Not in this model, claim can-end: that something can be reached from everywhere is no assertion.
 */
@@ -44,25 +45,33 @@ bool b_update_0_own; /* the value as it is here */
 bool b_update_0_sent_is; /* whether there is one */
 bool b_update_0_sent; /* what was sent in the turn that is open */
 
-/* what lives inside a step only, and what assertions that fail are named; no part of a state */
-hidden mtype m;
-hidden byte m_property;
-hidden byte m_value;
-hidden int t0;
-hidden int t1;
-hidden int t2;
-hidden int t3;
-hidden int t4;
-hidden int t5;
-hidden int t6;
-hidden byte unspecified_reception;
-hidden byte fault;
-hidden byte deadlock;
-hidden byte orphan_message;
-hidden byte both_done;
-hidden byte clean_end;
-hidden byte same_values;
-hidden byte no_open_turn;
+/* what lives inside a step only, and what assertions that fail are named; no part of a state: for several
+   cores, where Spin hides nothing, each step forgets it */
+#ifdef CORES
+#define HIDDEN
+#define FORGET ; m = 0; m_property = 0; m_value = 0; t0 = 0; t1 = 0; t2 = 0; t3 = 0; t4 = 0; t5 = 0; t6 = 0
+#else
+#define HIDDEN hidden
+#define FORGET
+#endif
+HIDDEN mtype m;
+HIDDEN byte m_property;
+HIDDEN byte m_value;
+HIDDEN int t0;
+HIDDEN int t1;
+HIDDEN int t2;
+HIDDEN int t3;
+HIDDEN int t4;
+HIDDEN int t5;
+HIDDEN int t6;
+HIDDEN byte unspecified_reception;
+HIDDEN byte fault;
+HIDDEN byte deadlock;
+HIDDEN byte orphan_message;
+HIDDEN byte both_done;
+HIDDEN byte clean_end;
+HIDDEN byte same_values;
+HIDDEN byte no_open_turn;
 
 active proctype a()
 {
@@ -83,6 +92,7 @@ end:
 			a_confirm_state = confirm_cancelCommitted;
 		:: else
 		fi;
+		FORGET
 	}
 	:: d_step { /* settingUp cancel, specs/setup/spec.yaml:54 */
 		a_state == peer_settingUp && (a_confirm_state == confirm_localOk || a_confirm_state == confirm_cancelLocalOk) ->
@@ -94,6 +104,7 @@ end:
 			a_confirm_state = confirm_cancelWaiting;
 		:: else
 		fi;
+		FORGET
 	}
 	:: d_step { /* settingUp change{property: 0, value: 0}, specs/setup/spec.yaml:55 */
 		a_state == peer_settingUp && (a_update_0_own && (a_update_0_state != update_settled || len(a_to_b) < 2)) && ((a_confirm_state == confirm_waiting || a_confirm_state == confirm_remoteOk || a_confirm_state == confirm_cancelWaiting || a_confirm_state == confirm_cancelRemoteOk) && (a_update_0_state == update_settled || a_update_0_state == update_open && a_update_0_own || a_update_0_state == update_changed && ((a_update_0_sent_is && !a_update_0_sent) || !(a_update_0_sent_is && !a_update_0_sent) && (!(a_update_0_sent_is && !a_update_0_sent) && a_update_0_own)))) ->
@@ -125,6 +136,7 @@ end:
 			fi;
 		:: else
 		fi;
+		FORGET
 	}
 	:: d_step { /* settingUp change{property: 0, value: 1}, specs/setup/spec.yaml:55 */
 		a_state == peer_settingUp && (!a_update_0_own && (a_update_0_state != update_settled || len(a_to_b) < 2)) && ((a_confirm_state == confirm_waiting || a_confirm_state == confirm_remoteOk || a_confirm_state == confirm_cancelWaiting || a_confirm_state == confirm_cancelRemoteOk) && (a_update_0_state == update_settled || a_update_0_state == update_open && !a_update_0_own || a_update_0_state == update_changed && ((a_update_0_sent_is && a_update_0_sent) || !(a_update_0_sent_is && a_update_0_sent) && (!(a_update_0_sent_is && a_update_0_sent) && !a_update_0_own)))) ->
@@ -156,6 +168,7 @@ end:
 			fi;
 		:: else
 		fi;
+		FORGET
 	}
 	:: d_step { /* a message from b */
 		len(b_to_a) > 0 ->
@@ -301,6 +314,7 @@ end:
 			fi;
 		:: else -> assert(unspecified_reception)
 		fi
+		FORGET
 	}
 	:: false
 	od
@@ -325,6 +339,7 @@ end:
 			b_confirm_state = confirm_cancelCommitted;
 		:: else
 		fi;
+		FORGET
 	}
 	:: d_step { /* settingUp cancel, specs/setup/spec.yaml:54 */
 		b_state == peer_settingUp && (b_confirm_state == confirm_localOk || b_confirm_state == confirm_cancelLocalOk) ->
@@ -336,6 +351,7 @@ end:
 			b_confirm_state = confirm_cancelWaiting;
 		:: else
 		fi;
+		FORGET
 	}
 	:: d_step { /* settingUp change{property: 0, value: 0}, specs/setup/spec.yaml:55 */
 		b_state == peer_settingUp && (b_update_0_own && (b_update_0_state != update_settled || len(b_to_a) < 2)) && ((b_confirm_state == confirm_waiting || b_confirm_state == confirm_remoteOk || b_confirm_state == confirm_cancelWaiting || b_confirm_state == confirm_cancelRemoteOk) && (b_update_0_state == update_settled || b_update_0_state == update_open && b_update_0_own || b_update_0_state == update_changed && ((b_update_0_sent_is && !b_update_0_sent) || !(b_update_0_sent_is && !b_update_0_sent) && (!(b_update_0_sent_is && !b_update_0_sent) && b_update_0_own)))) ->
@@ -367,6 +383,7 @@ end:
 			fi;
 		:: else
 		fi;
+		FORGET
 	}
 	:: d_step { /* settingUp change{property: 0, value: 1}, specs/setup/spec.yaml:55 */
 		b_state == peer_settingUp && (!b_update_0_own && (b_update_0_state != update_settled || len(b_to_a) < 2)) && ((b_confirm_state == confirm_waiting || b_confirm_state == confirm_remoteOk || b_confirm_state == confirm_cancelWaiting || b_confirm_state == confirm_cancelRemoteOk) && (b_update_0_state == update_settled || b_update_0_state == update_open && !b_update_0_own || b_update_0_state == update_changed && ((b_update_0_sent_is && b_update_0_sent) || !(b_update_0_sent_is && b_update_0_sent) && (!(b_update_0_sent_is && b_update_0_sent) && !b_update_0_own)))) ->
@@ -398,6 +415,7 @@ end:
 			fi;
 		:: else
 		fi;
+		FORGET
 	}
 	:: d_step { /* a message from a */
 		len(a_to_b) > 0 ->
@@ -558,6 +576,7 @@ end:
 			fi;
 		:: else -> assert(unspecified_reception)
 		fi
+		FORGET
 	}
 	:: false
 	od

@@ -5,6 +5,47 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
+func one(x *term) []*term { return []*term{x} }
+
+func zeros(n int) []*term {
+	v := make([]*term, n)
+	for i := range v {
+		v[i] = no
+	}
+	return v
+}
+
+func numbers(list []int64) []*term {
+	out := make([]*term, len(list))
+	for i, n := range list {
+		out[i] = number(n)
+	}
+	return out
+}
+
+// pickAll is c ? x : y, slot by slot.
+func pickAll(c *term, x, y []*term) []*term {
+	out := make([]*term, len(x))
+	for i := range x {
+		if out[i] = pick(c, x[i], y[i]); out[i].op == "?" && out[i].size(maxTerm) >= maxTerm {
+			refuse("an expression of more than %d terms", maxTerm)
+		}
+	}
+	return out
+}
+
+// maxTerm bounds one expression.
+const maxTerm = 5000
+
+// selects reports whether keys have these values.
+func selects(keys []*term, values []int64) *term {
+	cond := yes
+	for k, v := range keys {
+		cond = and(cond, compare("==", v, number(values[k])))
+	}
+	return cond
+}
+
 // element is a place of a list, set or array.
 type element struct {
 	there *term // whether it is one
@@ -17,7 +58,7 @@ func elements(t *model.Type, v []*term) []element {
 	switch t.Kind {
 	case model.KindSet:
 		for i := range t.Elem.Count() {
-			out = append(out, element{bit(v[0], i), one(number(lowest(t.Elem) + i))})
+			out = append(out, element{bit(v[0], i), one(number(t.Elem.Lowest() + i))})
 		}
 	case model.KindArray:
 		n := t.Elem.Slots()
@@ -41,30 +82,6 @@ func bit(mask *term, i int64) *term {
 	return compare("!=", x, no)
 }
 
-// add puts an element behind a list or into a set, where there is true.
-func (s *step) add(sc *scope, t *model.Type, l []*term, ok *term, el model.Expr, there *term) ([]*term, *term) {
-	v, okay := s.eval(sc, el)
-	ok = and(ok, or(not(there), okay))
-	if t.Kind == model.KindSet {
-		low, n := lowest(t.Elem), t.Elem.Count()
-		inside := and(compare(">=", v[0], number(low)), compare("<", v[0], number(low+n)))
-		var with *term
-		for i := range n {
-			bit(l[0], i)
-			put, _ := arith("|", l[0], number(1<<i))
-			if with == nil {
-				with = put
-			} else {
-				with = pick(compare("==", v[0], number(low+i)), put, with)
-			}
-		}
-		return one(pick(there, with, l[0])), and(ok, or(not(there), inside))
-	}
-	v, fits := fit(t.Elem, el.Type(), v)
-	ok = and(ok, or(not(there), and(fits, compare("<", l[0], number(int64(t.Cap))))))
-	return pickAll(there, behind(t, l, v), l), ok
-}
-
 // behind is a list with one element more.
 func behind(t *model.Type, l, v []*term) []*term {
 	n := t.Elem.Slots()
@@ -77,60 +94,7 @@ func behind(t *model.Type, l, v []*term) []*term {
 	return out
 }
 
-// call is a built-in function.
-func (s *step) call(sc *scope, e *model.Call) (v []*term, ok *term) {
-	x, ok := s.eval(sc, e.Args[0])
-	t := e.Args[0].Type()
-	switch e.Fn {
-	case model.FnIf:
-		return s.ifCall(sc, e, x[0], ok)
-	case model.FnMin, model.FnMax:
-		y, okY := s.eval(sc, e.Args[1])
-		less := compare("<=", x[0], y[0])
-		if e.Fn == model.FnMax {
-			less = compare(">=", x[0], y[0])
-		}
-		r := pick(less, x[0], y[0])
-		if r.op == "?" {
-			r.lo, r.hi = min(x[0].lo, y[0].lo), min(x[0].hi, y[0].hi)
-			if e.Fn == model.FnMax {
-				r.lo, r.hi = max(x[0].lo, y[0].lo), max(x[0].hi, y[0].hi)
-			}
-		}
-		return one(r), and(ok, okY)
-	case model.FnLen:
-		n := x[0]
-		if t.Kind == model.KindSet {
-			n = no
-			for _, el := range elements(t, x) {
-				n, _ = arith("+", n, el.there)
-			}
-		}
-		return one(n), ok
-	case model.FnFirst:
-		return x[1 : 1+t.Elem.Slots()], and(ok, compare(">", x[0], no))
-	case model.FnTail:
-		n := t.Elem.Slots()
-		less, _ := arith("-", x[0], yes)
-		if less.op != "" {
-			less.lo = max(less.lo, 0)
-		}
-		v := append(one(less), x[1+n:]...)
-		return append(v, zeros(e.T.Slots()-len(v))...), and(ok, compare(">", x[0], no))
-	case model.FnAppend, model.FnWith:
-		l, fits := fit(e.T, t, x)
-		return s.add(sc, e.T, l, and(ok, fits), e.Args[1], yes)
-	case model.FnUnion, model.FnMinus, model.FnIntersect:
-		y, okY := s.eval(sc, e.Args[1])
-		return one(combine(e.Fn, x[0], y[0])), and(ok, okY)
-	case model.FnContains, model.FnWithout:
-		return s.membership(sc, e, x, ok)
-	}
-	refuse("a function of number %d (%s)", e.Fn, e.Pos())
-	return nil, nil
-}
-
-// combine is what two sets have in common, or one, or only the first.
+// combine returns the union, difference or intersection of two sets.
 func combine(fn model.Builtin, x, y *term) *term {
 	both, _ := arith("&", x, y)
 	switch fn {
@@ -142,51 +106,6 @@ func combine(fn model.Builtin, x, y *term) *term {
 		return clamp(rest, 0, x.hi)
 	}
 	return both
-}
-
-func (s *step) ifCall(sc *scope, e *model.Call, cond, ok *term) ([]*term, *term) {
-	x, okX := s.eval(sc, e.Args[1])
-	y, okY := s.eval(sc, e.Args[2])
-	if !e.T.Scalar() {
-		var f, g *term
-		x, f = fit(e.T, e.Args[1].Type(), x)
-		y, g = fit(e.T, e.Args[2].Type(), y)
-		okX, okY = and(okX, f), and(okY, g)
-	}
-	return pickAll(asBool(cond), x, y), and(ok, pick(asBool(cond), okX, okY))
-}
-
-// membership is contains(l, x) and without(l, x).
-func (s *step) membership(sc *scope, e *model.Call, l []*term, ok *term) ([]*term, *term) {
-	t, u := e.Args[0].Type(), e.Args[1].Type()
-	v, okV := s.eval(sc, e.Args[1])
-	ok = and(ok, okV)
-	found, out := no, zeros(e.T.Slots())
-	if t.Kind == model.KindSet {
-		left := l[0]
-		for _, el := range elements(t, l) {
-			is := compare("==", v[0], el.v[0])
-			found = or(found, and(is, el.there))
-			without, _ := arith("-", l[0], number(1<<(el.v[0].lo-lowest(t.Elem))))
-			left = pick(and(is, el.there), without, left)
-		}
-		left = clamp(left, 0, l[0].hi)
-		if e.Fn == model.FnContains {
-			return one(found), ok
-		}
-		return one(left), ok
-	}
-	for _, el := range elements(t, l) {
-		is := equal(t.Elem, el.v, u, v)
-		found = or(found, and(el.there, is))
-		if e.Fn == model.FnWithout {
-			out = pickAll(and(el.there, not(is)), behind(t, out, el.v), out)
-		}
-	}
-	if e.Fn == model.FnContains {
-		return one(found), ok
-	}
-	return out, ok
 }
 
 // clamp narrows what is known of a term.
@@ -246,7 +165,7 @@ func fitElements(to, from *model.Type, v []*term) (out []*term, ok *term) {
 }
 
 func fitSet(to, from *model.Type, v []*term) ([]*term, *term) {
-	if lowest(to.Elem) != lowest(from.Elem) {
+	if to.Elem.Lowest() != from.Elem.Lowest() {
 		refuse("a set given to a set of another range")
 	}
 	room := int64(1)<<to.Elem.Count() - 1
@@ -278,7 +197,8 @@ func equal(t *model.Type, a []*term, u *model.Type, b []*term) *term {
 		all := yes
 		for i, f := range t.Fields {
 			g := u.Fields[i]
-			all = and(all, equal(f.Type, a[f.Offset:f.Offset+f.Type.Slots()], g.Type, b[g.Offset:g.Offset+g.Type.Slots()]))
+			all = and(all, equal(f.Type, a[f.Offset:f.Offset+f.Type.Slots()], g.Type,
+				b[g.Offset:g.Offset+g.Type.Slots()]))
 		}
 		return all
 	case model.KindArray, model.KindList:
@@ -294,26 +214,18 @@ func equal(t *model.Type, a []*term, u *model.Type, b []*term) *term {
 		}
 		return all
 	case model.KindSet:
-		if lowest(t.Elem) != lowest(u.Elem) {
+		if t.Elem.Lowest() != u.Elem.Lowest() {
 			refuse("two sets of different ranges compared")
 		}
 	}
 	return compare("==", a[0], b[0])
 }
 
-// lowest is the least value of a type that can be an index or key.
-func lowest(t *model.Type) int64 {
-	if t.Kind == model.KindInt || t.Kind == model.KindNode {
-		return t.Lo
-	}
-	return 0
-}
-
 // maxDomain bounds loops over the values of a type.
 const maxDomain = 4096
 
 // domain lists the values of a type.
-func (g *generator) domain(t *model.Type) [][]*term {
+func domain(t *model.Type) [][]*term {
 	if t.Count() > maxDomain {
 		refuse("a loop over more than %d values", maxDomain)
 	}

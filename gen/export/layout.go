@@ -1,0 +1,409 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// layout holds the instances, variables, channels and names of one check.
+type layout struct {
+	p     *model.Protocol
+	c     *model.Check
+	strs  *interp.Strings
+	names names
+	insts []*instance
+
+	messages []string     // by index, as Promela names them
+	columns  [][]*term    // by message: its fields as they are received
+	fields   []*variable  // the columns of channels
+	chans    [][]*channel // [from][to]
+	states   map[*model.Machine][]string
+	enums    map[*model.Type][]string
+	defines  [][2]string // name, number
+	temps    []*variable
+	opaque   int64 // greatest opaque value that the specification writes
+}
+
+// instance is one machine of the check.
+type instance struct {
+	model   *model.Instance
+	index   int
+	name    string
+	slots   []*variable // nil: a constant
+	init    []int64
+	started *variable                    // nil: start does nothing
+	given   map[*model.EnvRule]*variable // how often a bounded command was given
+}
+
+// begun is the condition that an instance has begun.
+func (in *instance) begun() *term {
+	if in.started == nil {
+		return yes
+	}
+	return read(in.started)
+}
+
+func newLayout(p *model.Protocol, c *model.Check) (*layout, error) {
+	l := &layout{p: p, c: c, strs: &interp.Strings{}, states: map[*model.Machine][]string{},
+		enums: map[*model.Type][]string{}}
+	l.refuseWhole()
+	l.names.init()
+	for _, flag := range []string{unspecifiedFlag, faultFlag, deadlockFlag, orphanFlag, "m"} {
+		l.names.take(flag)
+	}
+	l.strs.InternDomains(p)
+	eachExpr(c, func(e model.Expr) {
+		switch e := e.(type) {
+		case *model.Lit:
+			if e.T.Kind == model.KindOpaque {
+				l.opaque = max(l.opaque, e.Value)
+			}
+		case *model.Text:
+			l.strs.Intern([]byte(e.Value))
+		}
+	})
+	model.EachType(p, func(t *model.Type) { l.enumNames(t) })
+	for _, m := range p.Messages {
+		l.messages = append(l.messages, l.names.take(m.Name))
+	}
+	for _, inst := range c.Instances {
+		in := &instance{model: inst, index: len(l.insts), name: l.names.take(inst.Name),
+			given: map[*model.EnvRule]*variable{}}
+		if err := l.create(in); err != nil {
+			return nil, err
+		}
+		l.insts = append(l.insts, in)
+	}
+	l.makeColumns()
+	for i, a := range l.insts {
+		l.chans = append(l.chans, nil)
+		for j, b := range l.insts {
+			ch := &channel{from: i, to: j, sent: map[int]bool{}, counts: map[int]*variable{}}
+			if i != j {
+				ch.name = l.names.take(a.name + "_to_" + b.name)
+			}
+			l.chans[i] = append(l.chans[i], ch)
+		}
+	}
+	return l, nil
+}
+
+// refuseWhole refuses what no part of the export can say.
+func (l *layout) refuseWhole() {
+	switch c := l.c; {
+	case len(c.Instances) == 0:
+		refuse("no instances")
+	case c.Faults != nil:
+		refuse("faults")
+	case c.Time != nil:
+		refuse("time")
+	case !c.Channel.Ordered:
+		refuse("channels that keep no order")
+	case c.Channel.Full == model.FullWait:
+		refuse("channels that wait when they are full")
+	case c.Channel.Capacity > 255:
+		refuse("channels of more than 255 messages")
+	case slices.ContainsFunc(c.Instances, func(in *model.Instance) bool { return in.Role.Defers() }):
+		refuse("messages that are deferred")
+	case slices.ContainsFunc(c.Instances, func(in *model.Instance) bool {
+		return in.Role.Mentions(model.EventUp) || in.Role.Closes()
+	}):
+		refuse("links that come up or are closed")
+	case len(c.Instances) > 200:
+		refuse("more than 200 instances")
+	case len(l.p.Messages) > 250:
+		refuse("more than 250 messages")
+	}
+}
+
+// create gives an instance its variables.
+func (l *layout) create(in *instance) error {
+	role := in.model.Role
+	var args [][]int64
+	x := interp.Eval{Strings: l.strs}
+	for i, e := range in.model.Args {
+		d := make([]int64, e.Type().Slots())
+		if err := x.Into(core.Of(e), d, nil, nil); err != nil {
+			return fmt.Errorf("%s: instance %s, parameter %s: %w", in.model.Span, in.model.Name,
+				role.Params[i].Name, err)
+		}
+		args = append(args, d)
+	}
+	v, err := interp.NewValue(role, l.strs, args...)
+	if err != nil {
+		return fmt.Errorf("%s: instance %s: %w", in.model.Span, in.model.Name, err)
+	}
+	in.init = v
+	in.slots = make([]*variable, role.Size)
+	l.lay(in, role, 0, in.name+"_")
+	if !l.startsSilently(in) {
+		in.started = &variable{name: l.names.take(in.name + "_started"), hi: 1,
+			doc: "whether it has begun"}
+	}
+	for _, r := range l.c.Rules {
+		if r.Times > 0 && slices.Contains(role.Events, r.Command) {
+			in.given[r] = &variable{name: l.names.take(in.name + "_" + r.Command.Name + "_given"),
+				hi: int64(r.Times), doc: "how often the environment gave it"}
+		}
+	}
+	return nil
+}
+
+// startsSilently reports whether the event start changes nothing and has no effect.
+func (l *layout) startsSilently(in *instance) bool {
+	for _, ev := range in.model.Role.Events {
+		if ev.Kind != model.EventStart {
+			continue
+		}
+		x := interp.New(in.model.Role, l.strs)
+		next, effects, res, _ := x.Step(in.init, interp.Event{Event: ev})
+		return res.Code != fsm.Refused && len(effects) == 0 && next.Equal(in.init) &&
+			len(x.Fired()) == 0
+	}
+	return true
+}
+
+// lay names the slots of a machine and of its parts.
+func (l *layout) lay(in *instance, m *model.Machine, base int, prefix string) {
+	in.slots[base] = &variable{name: l.names.take(prefix + "state"), hi: int64(len(m.States) - 1),
+		init: in.init[base], names: l.stateNames(m)}
+	for _, v := range m.Vars {
+		l.layValue(in, v.Type, base+v.Offset, prefix+v.Name, v.Doc)
+	}
+	for _, t := range m.Timers {
+		for i := range t.Count {
+			name := l.names.take(prefix + interp.TimerName(t, i))
+			in.slots[base+t.Offset+i] = &variable{name: name, hi: 1, doc: t.Doc}
+		}
+	}
+	for _, p := range m.Parts {
+		for i := range p.Count {
+			name := prefix + p.Name + "_"
+			for _, k := range partKeys(p)(i) {
+				name += fmt.Sprint(k, "_")
+			}
+			l.lay(in, p.Machine, base+p.Offset+i*p.Machine.Size, name)
+		}
+	}
+}
+
+// layValue names the slots of a variable.
+func (l *layout) layValue(in *instance, t *model.Type, at int, name, doc string) {
+	switch t.Kind {
+	case model.KindOptional:
+		in.slots[at] = &variable{name: l.names.take(name + "_is"), hi: 1, init: in.init[at],
+			doc: "whether there is one"}
+		l.layValue(in, t.Elem, at+1, name, doc)
+		l.mayBeAbsent(in, at+1, t.Elem.Slots())
+	case model.KindRecord:
+		for _, f := range t.Fields {
+			l.layValue(in, f.Type, at+f.Offset, name+"_"+f.Name, f.Doc)
+		}
+	case model.KindArray:
+		for i := range int(t.Index.Count()) {
+			place := fmt.Sprint(name, "_", int64(i)+t.Index.Lowest())
+			l.layValue(in, t.Elem, at+i*t.Elem.Slots(), place, doc)
+		}
+	case model.KindList:
+		in.slots[at] = &variable{name: l.names.take(name + "_n"), hi: int64(t.Cap),
+			init: in.init[at], doc: "how many there are"}
+		for i := range t.Cap {
+			l.layValue(in, t.Elem, at+1+i*t.Elem.Slots(), fmt.Sprint(name, "_", i), doc)
+		}
+		l.mayBeAbsent(in, at+1, t.Cap*t.Elem.Slots())
+	default:
+		lo, hi := l.bounds(t)
+		in.slots[at] = &variable{name: l.names.take(name), lo: lo, hi: hi, init: in.init[at],
+			names: l.enumNames(t), doc: doc}
+	}
+}
+
+// mayBeAbsent lets variables be 0, as those of absent values are.
+func (l *layout) mayBeAbsent(in *instance, at, n int) {
+	for _, v := range in.slots[at : at+n] {
+		v.lo, v.hi = min(v.lo, 0), max(v.hi, 0)
+	}
+}
+
+// bounds are the least and greatest number of a scalar type.
+func (l *layout) bounds(t *model.Type) (lo, hi int64) {
+	switch t.Kind {
+	case model.KindBool:
+		return 0, 1
+	case model.KindEnum:
+		return 0, int64(len(t.Names) - 1)
+	case model.KindOpaque:
+		return 0, max(t.Hi, l.opaque)
+	case model.KindBytes:
+		return 0, int64(l.strs.Len() - 1)
+	case model.KindSet:
+		if t.Elem.Count() > 31 {
+			refuse("a set of more than 31 possible elements")
+		}
+		return 0, 1<<t.Elem.Count() - 1
+	}
+	if t.Lo < least {
+		refuse("numbers of more than 31 bits")
+	}
+	return t.Lo, t.Hi
+}
+
+// makeColumns makes the columns of the channels: one for each place that some message needs.
+func (l *layout) makeColumns() {
+	for _, m := range l.p.Messages {
+		var slots []*variable
+		for _, f := range m.Fields {
+			in := &instance{slots: make([]*variable, f.Type.Slots()),
+				init: make([]int64, f.Type.Slots())}
+			free := *l
+			free.names.init()
+			free.layValue(in, f.Type, 0, f.Name, "")
+			slots = append(slots, in.slots...)
+		}
+		var terms []*term
+		for i, v := range slots {
+			v.kind = fieldVar
+			if i == len(l.fields) {
+				l.fields = append(l.fields, &variable{name: v.name, kind: fieldVar})
+			}
+			c := l.fields[i]
+			c.lo, c.hi = min(c.lo, v.lo), max(c.hi, v.hi)
+			if c.name != v.name {
+				c.name = ""
+			}
+			terms = append(terms, read(v))
+		}
+		l.columns = append(l.columns, terms)
+	}
+	for i, c := range l.fields {
+		if c.name == "" {
+			c.name = fmt.Sprint("f", i)
+		}
+		c.name = l.names.take("m_" + c.name)
+	}
+	for _, terms := range l.columns {
+		for i, t := range terms {
+			t.v.name = l.fields[i].name
+		}
+	}
+}
+
+// define makes a name for a number.
+func (l *layout) define(want string, n int) string {
+	name := l.names.take(want)
+	l.defines = append(l.defines, [2]string{name, fmt.Sprint(n)})
+	return name
+}
+
+func (l *layout) stateNames(m *model.Machine) []string {
+	if list, ok := l.states[m]; ok {
+		return list
+	}
+	for other, list := range l.states {
+		named := func(a, b *model.State) bool { return a.Name == b.Name }
+		if other.Protocol == m.Protocol && other.Name == m.Name &&
+			slices.EqualFunc(other.States, m.States, named) {
+			l.states[m] = list
+			return list
+		}
+	}
+	var list []string
+	for i, st := range m.States {
+		prefix := m.Name
+		if m.Protocol != l.p.Name {
+			prefix = m.Protocol
+		}
+		list = append(list, l.define(prefix+"_"+st.Name, i))
+	}
+	l.states[m] = list
+	return list
+}
+
+func (l *layout) enumNames(t *model.Type) []string {
+	if t.Kind != model.KindEnum {
+		return nil
+	}
+	if list, ok := l.enums[t]; ok {
+		return list
+	}
+	var list []string
+	for i, name := range t.Names {
+		list = append(list, l.define(t.Name+"_"+name, i))
+	}
+	l.enums[t] = list
+	return list
+}
+
+func partKeys(p *model.Part) func(int) []int64 {
+	return func(i int) []int64 {
+		keys := make([]int64, len(p.Keys))
+		interp.PartKeys(p, i, keys)
+		return keys
+	}
+}
+
+func timerKeys(t *model.Timer) func(int) []int64 {
+	return func(i int) []int64 { return interp.TimerKeys(t, i) }
+}
+
+func (l *layout) channel(from, to int) *channel {
+	ch := l.chans[from][to]
+	ch.used = true
+	return ch
+}
+
+// lengths is a number of messages under way.
+func (l *layout) lengths(in *instance, n *model.ChanLen) *term {
+	sum := no
+	for i := range l.insts {
+		for j := range l.insts {
+			inRule := n.Self && (n.Out && i != in.index || !n.Out && j != in.index)
+			if i == j || inRule || n.From != nil && n.From.Index != i ||
+				n.To != nil && n.To.Index != j {
+				continue
+			}
+			sum, _ = arith("+", sum, l.length(l.chans[i][j], n.Message))
+		}
+	}
+	return sum
+}
+
+func (l *layout) length(ch *channel, msg *model.Message) *term {
+	most := int64(l.c.Channel.Capacity)
+	if msg == nil {
+		ch.used = true
+		return raw("len("+ch.name+")", most)
+	}
+	i := l.messageIndex(msg)
+	if ch.counts[i] == nil {
+		ch.counts[i] = &variable{name: l.names.take(ch.name + "_" + l.messages[i]), kind: countVar,
+			hi: most, doc: "how many of these are in it"}
+	}
+	ch.used = true
+	return raw(ch.counts[i].name, most)
+}
+
+// messageIndex finds a message by its name: the model that claims refer to may be another copy.
+func (l *layout) messageIndex(msg *model.Message) int {
+	return slices.IndexFunc(l.p.Messages, func(m *model.Message) bool { return m.Name == msg.Name })
+}
+
+// temp is the variable number i for values inside a step.
+func (l *layout) temp(i int) *variable {
+	for i >= len(l.temps) {
+		l.temps = append(l.temps, &variable{name: l.names.take(fmt.Sprint("t", len(l.temps))),
+			kind: tempVar})
+	}
+	return l.temps[i]
+}
+
+// waiting is the condition that a message is in a channel.
+func waiting(ch *channel) *term { return compare(">", raw("len("+ch.name+")", 255), no) }
+
+// loses reports whether what is sent into a full channel is lost.
+func (l *layout) loses() bool { return l.c.Channel.Full == model.FullLose }

@@ -1,0 +1,304 @@
+// Package stage puts the instances of a check into a world of runtime/world, with the interpreter
+// as their machines. What goes through the channels is the text of a message, as in `UPDATE{value:
+// 3}`. Start from [New].
+package stage
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// World and Configuration are those of runtime/world for the machines of the interpreter.
+type (
+	World         = world.World[interp.Value, string]
+	Configuration = world.Configuration[interp.Value, string]
+	Move          = world.Move[string]
+	Taken         = world.Taken[interp.Value, string]
+)
+
+// Stage is a check's instances in a world. One goroutine uses it.
+type Stage struct {
+	World   *World
+	Check   *model.Check
+	Strings *interp.Strings
+	Parties []*Party
+	// Wrong says that an instance has sent to itself or to nobody; empty if none has.
+	Wrong string
+	sent  map[string]message
+}
+
+// message is a message that was sent.
+type message struct {
+	m     *model.Message
+	slots []int64
+}
+
+// Party is one instance. It implements [world.Machine] and [world.Crasher].
+type Party struct {
+	*model.Machine
+	Alarms []Alarm
+	// Begin is its value before the event start.
+	Begin interp.Value
+	// Event, Result, Effects and Fault are those of its last step.
+	Event   interp.Event
+	Result  fsm.Result
+	Effects []interp.Effect
+	Fault   *interp.Fault
+
+	stage    *Stage
+	self     int
+	in       *interp.Machine
+	commands map[string]interp.Event
+}
+
+// Alarm is one instance of a timer of a machine or of one of its parts. Name and Key are what
+// fsm.Info and generated runners call it.
+type Alarm struct {
+	Name  string
+	Key   uint32
+	Event interp.Event
+}
+
+// New puts the instances of c, whose roles are looked up by name in p, on a stage. Their parameters
+// become those of p's roles, which may have larger types than the model in which the check was
+// specialised.
+func New(p *model.Protocol, c *model.Check) (*Stage, error) {
+	n := len(c.Instances)
+	rules := &world.Rules{Instances: n, Faults: world.Faults{Lose: -1, Duplicate: -1}}
+	s := &Stage{World: &World{Rules: rules}, Check: c, Strings: &interp.Strings{}, sent: map[string]message{}}
+	for i, inst := range c.Instances {
+		at := slices.IndexFunc(p.Roles, func(m *model.Machine) bool { return m.Name == inst.Role.Name })
+		m := p.Roles[at]
+		args, err := Arguments(inst, m, s.Strings)
+		if err != nil {
+			return nil, err
+		}
+		v, err := interp.NewValue(m, s.Strings, args...)
+		if err != nil {
+			return nil, err
+		}
+		x := &Party{Machine: m, Alarms: Alarms(m), Begin: v, stage: s, self: i, in: interp.New(m, s.Strings), commands: map[string]interp.Event{}}
+		s.Parties, s.World.Machines = append(s.Parties, x), append(s.World.Machines, x)
+		rules.Deferred, rules.Timers = append(rules.Deferred, m.DeferredMost()), append(rules.Timers, len(x.Alarms))
+	}
+	for i := range n {
+		for j := range n {
+			if i == j {
+				continue
+			}
+			ch := world.Channel{From: i, To: j, Capacity: c.Channel.Capacity, Full: world.Full(c.Channel.Full),
+				Lossy: c.Channel.Lossy, Duplicates: c.Channel.Duplicates}
+			if !c.Channel.Ordered {
+				ch.Order = world.Any
+			}
+			rules.Channels = append(rules.Channels, ch)
+			if i < j {
+				rules.Links = append(rules.Links, world.Link{A: i, B: j, Untold: [2]bool{!hears(s.Parties[i].Machine), !hears(s.Parties[j].Machine)}})
+			}
+		}
+	}
+	return s, nil
+}
+
+// Values are those with which the instances begin.
+func (s *Stage) Values() []interp.Value {
+	var list []interp.Value
+	for _, p := range s.Parties {
+		list = append(list, p.Begin)
+	}
+	return list
+}
+
+// Channel is the index of the channel between two instances.
+func (s *Stage) Channel(from, to int) int {
+	return slices.IndexFunc(s.World.Rules.Channels, func(c world.Channel) bool { return c.From == from && c.To == to })
+}
+
+// Tell is a message as the text by which machines know it.
+func (s *Stage) Tell(m *model.Message, slots []int64) string {
+	text := string(interp.AppendMessage(nil, s.Strings, m, slots))
+	if _, ok := s.sent[text]; !ok {
+		s.sent[text] = message{m, slices.Clone(slots)}
+	}
+	return text
+}
+
+// Arguments are the parameters of an instance as values of a role, which may be one with larger types.
+func Arguments(inst *model.Instance, role *model.Machine, strs *interp.Strings) ([][]int64, error) {
+	var args [][]int64
+	for i, e := range inst.Args {
+		v := make([]int64, e.Type().Slots())
+		if err := (&interp.Eval{Strings: strs}).Into(core.Of(e), v, nil, nil); err != nil {
+			return nil, err
+		}
+		full, err := interp.ParseValue(role.Params[i].Type, strs, string(interp.AppendValue(nil, strs, e.Type(), v)))
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, full)
+	}
+	return args, nil
+}
+
+// hears reports whether a machine mentions `up`.
+func hears(m *model.Machine) bool {
+	for _, st := range m.States {
+		for _, h := range st.Handlers {
+			if h != nil && h.Event.Kind == model.EventUp {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Alarms lists the timers of a machine and of its parts, one for each combination of keys.
+func Alarms(m *model.Machine) []Alarm { return alarms(m, "", nil, 0) }
+
+func alarms(m *model.Machine, prefix string, way []interp.At, key int) []Alarm {
+	var out []Alarm
+	for _, ev := range m.Events {
+		if ev.Kind != model.EventTimer {
+			continue
+		}
+		for i := range ev.Timer.Count {
+			out = append(out, Alarm{prefix + ev.Timer.Name, uint32(key*ev.Timer.Count + i),
+				interp.Event{Event: ev, At: way, Args: interp.TimerKeys(ev.Timer, i)}})
+		}
+	}
+	for _, p := range m.Parts {
+		for i := range p.Count {
+			at := append(way[:len(way):len(way)], interp.At{Part: p, Index: i})
+			out = append(out, alarms(p.Machine, prefix+p.Name+".", at, key*p.Count+i)...)
+		}
+	}
+	return out
+}
+
+// AlarmOf is the place in a list of the timer that an effect starts or stops.
+func AlarmOf(list []Alarm, e *interp.Effect) int {
+	name, key := "", 0
+	for _, at := range e.At {
+		name += at.Part.Name + "."
+		key = key*at.Part.Count + at.Index
+	}
+	name, key = name+e.Timer.Name, key*e.Timer.Count+e.Index
+	return slices.IndexFunc(list, func(a Alarm) bool { return a.Name == name && a.Key == uint32(key) })
+}
+
+// Command is a command as the text by which the machine knows it.
+func (p *Party) Command(ev interp.Event) string {
+	text := string(interp.AppendEvent(nil, p.stage.Strings, ev))
+	p.commands[text] = ev
+	return text
+}
+
+// Of returns the machine's first event of a kind, nil if it has none.
+func (p *Party) Of(kind model.EventKind) *model.Event {
+	for _, e := range p.Events {
+		if e.Kind == kind {
+			return e
+		}
+	}
+	return nil
+}
+
+// receives is the event of a message.
+func (p *Party) receives(m *model.Message) *model.Event {
+	for _, e := range p.Events {
+		if e.Kind == model.EventMessage && e.Message.Name == m.Name {
+			return e
+		}
+	}
+	return nil
+}
+
+// Step implements [world.Machine].
+func (p *Party) Step(v interp.Value, ev world.Event[string]) world.Outcome[interp.Value, string] {
+	e := interp.Event{Sender: ev.Peer}
+	switch ev.Kind {
+	case world.Start:
+		e.Event = p.Of(model.EventStart)
+	case world.Up:
+		e.Event = p.Of(model.EventUp)
+	case world.Lost:
+		e.Event = p.Of(model.EventLost)
+	case world.Message:
+		x := p.stage.sent[ev.Message]
+		e.Event, e.Args = p.receives(x.m), x.slots
+	case world.Timeout:
+		e = p.Alarms[ev.Timer].Event
+	case world.Command:
+		e = p.commands[ev.Message]
+	}
+	next, effects, res, fault := p.in.Step(v, e)
+	p.Event, p.Result, p.Effects, p.Fault = e, res, effects, fault
+	out := world.Outcome[interp.Value, string]{Code: res.Code, Value: slices.Clone(next)}
+	if fault != nil {
+		out.Fault = fault.Why()
+	}
+	if res.Code != fsm.Took {
+		return out
+	}
+	for i := range effects {
+		if f, ok := p.effect(&effects[i]); ok {
+			out.Effects = append(out.Effects, f)
+		}
+	}
+	return out
+}
+
+// effect is what the world has to know of an effect.
+func (p *Party) effect(e *interp.Effect) (f world.Effect[string], ok bool) {
+	f = world.Effect[string]{Kind: e.Kind, To: world.Everyone}
+	all := len(p.stage.Parties)
+	switch e.Kind {
+	case fsm.Report:
+		return f, false
+	case fsm.StartTimer, fsm.StopTimer:
+		f.Timer, f.Ticks = AlarmOf(p.Alarms, e), e.Ticks
+		return f, true
+	case fsm.Send:
+		f.Message = p.stage.Tell(e.Message, e.Slots)
+	}
+	switch {
+	case e.Dest == model.ToPeer && all == 2:
+		f.To = 1 - p.self
+	case e.Dest == model.ToPeer || e.Dest == model.ToBroadcast || e.To == int(fsm.Broadcast):
+	default:
+		if f.To = e.To; f.To == p.self || f.To < 0 || f.To >= all {
+			p.stage.Wrong = fmt.Sprintf("instance %d sends to %d", p.self, f.To)
+			return f, false
+		}
+	}
+	return f, true
+}
+
+// Defers implements [world.Machine].
+func (p *Party) Defers(v interp.Value, text string) bool {
+	h, ev := p.States[v[0]].Handlers, p.receives(p.stage.sent[text].m)
+	return ev != nil && ev.Index < len(h) && h[ev.Index] != nil && h[ev.Index].Mode == model.Defer
+}
+
+// Final implements [world.Machine].
+func (p *Party) Final(v interp.Value) bool { return p.States[v[0]].Final }
+
+// Crashed implements [world.Crasher]: the value stays as it was.
+func (p *Party) Crashed(v interp.Value) interp.Value { return v }
+
+// Restarted implements [world.Crasher]: it is the beginning with the variables that are kept.
+func (p *Party) Restarted(v interp.Value) interp.Value {
+	n := slices.Clone(p.Begin)
+	for _, x := range p.Vars {
+		if x.Kept {
+			copy(n[x.Offset:x.Offset+x.Type.Slots()], v[x.Offset:])
+		}
+	}
+	return n
+}
