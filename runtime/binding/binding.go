@@ -73,14 +73,13 @@ var (
 	ErrUnbound        = errors.New("nothing is bound")
 )
 
-// DefaultPatience is how long a switch waits for calls of Use under way.
-const DefaultPatience = 5 * time.Second
+// Patience is how long a switch waits for calls of Use under way.
+const Patience = 5 * time.Second
 
 // Binding is the pair that is bound. Any goroutine may call its methods.
 type Binding[S System, C io.Closer] struct {
 	protocols  []Protocol[S, C]
 	transports []Transport[C]
-	patience   time.Duration
 
 	mu        sync.Mutex // guards what follows; never held in the program's functions
 	pair      Pair       // empty if nothing is bound
@@ -93,7 +92,7 @@ type Binding[S System, C io.Closer] struct {
 // New returns a binding with nothing bound. It fails if a name is empty, has a
 // space, or is given twice on its axis, or if a function is missing.
 func New[S System, C io.Closer](protocols []Protocol[S, C], transports []Transport[C]) (*Binding[S, C], error) {
-	b := &Binding[S, C]{protocols: slices.Clone(protocols), transports: slices.Clone(transports), patience: DefaultPatience}
+	b := &Binding[S, C]{protocols: slices.Clone(protocols), transports: slices.Clone(transports)}
 	seen := map[string]bool{}
 	check := func(axis, name string, whole bool) error {
 		if name == "" || strings.ContainsAny(name, " \t\r\n") {
@@ -119,13 +118,6 @@ func New[S System, C io.Closer](protocols []Protocol[S, C], transports []Transpo
 		return nil, err
 	}
 	return b, nil
-}
-
-// SetPatience sets how long a switch waits for calls of Use under way, DefaultPatience at first.
-func (b *Binding[S, C]) SetPatience(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.patience = d
 }
 
 // Bound returns what is bound; the pair is empty if nothing is.

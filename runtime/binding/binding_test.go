@@ -218,7 +218,7 @@ func TestUseKeepsTheSystem(t *testing.T) {
 		// From within Use a switch waits for itself: it gives up.
 		start := time.Now()
 		err := b.Use(func(*system) error { return b.Switch(t.Context(), binding.Pair{Transport: "udp"}) })
-		if !errors.Is(err, binding.ErrInUse) || time.Since(start) != binding.DefaultPatience {
+		if !errors.Is(err, binding.ErrInUse) || time.Since(start) != binding.Patience {
 			t.Errorf("switch within use: %v after %v", err, time.Since(start))
 		}
 		b.wrote(t, "")

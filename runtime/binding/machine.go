@@ -34,8 +34,8 @@ func Start[R fsm.Runner](r R, o driver.Options[R], connected func(R) bool, attac
 	return m, nil
 }
 
-// Connected asks the machine; a machine that has ended is not connected. In a
-// handler of the driver the error is driver.ErrWouldDeadlock.
+// Connected asks the machine; a machine that has ended is not connected. A handler of the driver
+// must not call it.
 func (m *Machine[R]) Connected(ctx context.Context) (yes bool, err error) {
 	err = m.Read(ctx, func(r R) { yes = m.connected(r) })
 	if errors.Is(err, driver.ErrStopped) {

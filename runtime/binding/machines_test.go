@@ -80,7 +80,8 @@ func newServer(_ context.Context, link transport.Link) (netSystem, error) {
 	return server{m}, err
 }
 
-// realBinding offers two protocols, and links to the IPX server and the masterserver at these addresses.
+// realBinding offers two protocols, and links to the IPX server and the masterserver at these
+// addresses.
 func realBinding(master, tunnel string) (*binding.Binding[netSystem, transport.Link], error) {
 	return binding.New(
 		[]binding.Protocol[netSystem, transport.Link]{{Name: "peers", PeerToPeer: true, Init: newPeers}, {Name: "server", Init: newServer}},
@@ -159,7 +160,8 @@ func TestMachinesOnRealLinks(t *testing.T) {
 	<-closed
 }
 
-// realServers opens what the program connects to: a masterserver, which nobody serves yet, and an IPX server.
+// realServers opens what the program connects to: a masterserver, which nobody serves yet, and an
+// IPX server.
 func realServers(ctx context.Context, t *testing.T) (net.Listener, *ipx.Server) {
 	t.Helper()
 	master, err := net.Listen("tcp", "127.0.0.1:0")

@@ -36,7 +36,7 @@ func (e *SwitchError) Unwrap() error { return e.Cause }
 // what is bound on that axis; what is bound already is left alone. Refused, with
 // nothing changed, are unknown names, a transport that is for peer-to-peer
 // protocols only, a connected system, and a switch during another. If the new system cannot be had, the
-// former pair is initialised again, and the error says whether it could be. All errors are
+// former pair is initialised again, and the error reports whether it could be. All errors are
 // *SwitchError.
 func (b *Binding[S, C]) Switch(ctx context.Context, to Pair) error {
 	from, to, err := b.begin(ctx, to)
@@ -156,7 +156,7 @@ func (b *Binding[S, C]) claim(ctx context.Context) (Pair, error) {
 		return b.pair, ErrSwitching
 	}
 	b.switching = true
-	pair, wait := b.pair, b.patience
+	pair := b.pair
 	if b.uses == 0 {
 		b.mu.Unlock()
 		return pair, nil
@@ -165,14 +165,14 @@ func (b *Binding[S, C]) claim(ctx context.Context) (Pair, error) {
 	b.unused = unused
 	b.mu.Unlock()
 
-	timer := time.NewTimer(wait)
+	timer := time.NewTimer(Patience)
 	defer timer.Stop()
 	err := error(nil)
 	select {
 	case <-unused:
 		return pair, nil
 	case <-timer.C:
-		err = fmt.Errorf("%w for more than %v", ErrInUse, wait)
+		err = fmt.Errorf("%w for more than %v", ErrInUse, Patience)
 	case <-ctx.Done():
 		err = fmt.Errorf("%w: %w", ErrInUse, context.Cause(ctx))
 	}

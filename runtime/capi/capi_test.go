@@ -167,7 +167,8 @@ func TestShortBuffer(t *testing.T) {
 	}
 }
 
-// TestNobodyPolls: a machine whose events nobody takes is stopped, with a reason, and keeps those it had.
+// TestNobodyPolls: a machine whose events nobody takes is stopped, with a reason, and keeps those
+// it had.
 func TestNobodyPolls(t *testing.T) {
 	m := mustOpen(t, "ready.peer", "")
 	must(t, m.Connect(0, "own"))

@@ -90,8 +90,8 @@ type Machine struct {
 	full    bool
 }
 
-// Open makes a machine by its registered name and runs it. params are those of its New, and of the driver: idle and handshake in
-// milliseconds, names with a dot before them: `.idle: 5000`.
+// Open makes a machine by its registered name and runs it. params are those of its New, and of the
+// driver: idle and handshake in milliseconds, names with a dot before them: `.idle: 5000`.
 func Open(name, params string) (*Machine, error) {
 	registry.Lock()
 	f := registry.news[name]
@@ -178,7 +178,8 @@ func (m *Machine) put(e Event) {
 	}
 }
 
-// Step gives a command as text and waits until it is carried out. The error wraps ErrRefused if it is not available now.
+// Step gives a command as text and waits until it is carried out. The error wraps ErrRefused if it
+// is not available now.
 func (m *Machine) Step(command string) error {
 	var bad error
 	res, err := m.d.Do(context.Background(), func(r fsm.Commander) fsm.Result {
@@ -195,8 +196,9 @@ func (m *Machine) Step(command string) error {
 	return err
 }
 
-// Poll takes the oldest event, waiting for one for at most wait, for ever if that is negative. Without one the
-// error is ErrTimeout. An event with more than most bytes stays, and the error is ErrShort.
+// Poll takes the oldest event, waiting for one for at most wait, for ever if that is negative.
+// Without one the error is ErrTimeout. An event with more than most bytes stays, and the error is
+// ErrShort.
 func (m *Machine) Poll(wait time.Duration, most int) (Event, error) {
 	var timeout <-chan time.Time
 	if wait > 0 {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/parley-go/parley/runtime/fsm"
 )
 
 // Params are what a caller gives a new machine or the library: `wins: true,
@@ -101,9 +99,6 @@ func (p *Params) Text(name string, most int) string {
 	}
 	return s
 }
-
-// Self takes the parameter self, the number of the machine among all parties.
-func (p *Params) Self() fsm.Peer { return fsm.Peer(p.Int("self", 0, 61)) }
 
 // End returns the first error, or one for a parameter that nobody has taken.
 func (p *Params) End() error {

@@ -39,10 +39,11 @@ func answering(tb testing.TB, link transport.Link, o driver.Options[runner]) (st
 	}
 }
 
-// bareServer answers pings as plain Go code would: one read, all answers in one write. For each frame it does what any
-// program for this protocol has to: finds the frame's end, checks that the length is one a frame may have, looks at the
-// type, checks that the body is a ping's, and writes the answer behind the others. It keeps no counters and has no state, timers, queue limit or
-// other messages.
+// bareServer answers pings as plain Go code would: one read, all answers in one write. For each
+// frame it does what any program for this protocol has to: finds the frame's end, checks that the
+// length is one a frame may have, looks at the type, checks that the body is a ping's, and writes
+// the answer behind the others. It keeps no counters and has no state, timers, queue limit or other
+// messages.
 func bareServer(conn net.Conn) {
 	defer conn.Close()
 	in, out := make([]byte, transport.DefaultReceiveBuffer), make([]byte, 0, transport.DefaultReceiveBuffer)

@@ -24,8 +24,9 @@ func cpu() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkTCP answers pings over loopback TCP, by a driver and by a bare loop, in turns within one run. It
-// compares how many they answer in a second of processor time, the client's included, in the best of their turns.
+// BenchmarkTCP answers pings over loopback TCP, by a driver and by a bare loop, in turns within one
+// run. It compares how many they answer in a second of processor time, the client's included, in
+// the best of their turns.
 func BenchmarkTCP(b *testing.B) {
 	for _, pings := range []int{1, 8, 16, 64} {
 		b.Run(fmt.Sprint(pings, " in flight"), func(b *testing.B) {
@@ -67,8 +68,9 @@ func (s sure) Properties() transport.Properties {
 	return p
 }
 
-// BenchmarkSeveral answers volleys of 32 datagrams by a driver with one link and by one with two, of which the other is
-// silent. It says what a message costs in processor time, the client's included, in the best turn.
+// BenchmarkSeveral answers volleys of 32 datagrams by a driver with one link and by one with two,
+// of which the other is silent. It says what a message costs in processor time, the client's
+// included, in the best turn.
 func BenchmarkSeveral(b *testing.B) {
 	const volley, turn = 32, 200
 	for links := 1; links <= 2; links++ {

@@ -10,9 +10,9 @@ import (
 
 // Carrier takes the frames of a [Core] to its peers.
 type Carrier interface {
-	// Send queues a copy of frame for a peer or fsm.Broadcast. An error means
-	// that it is dropped; the loss of the link is told by LinkLost later. One that wraps ErrNoLink says that
-	// nobody has given a link to the peer; the core reports it if the peer never had one.
+	// Send queues a copy of frame for a peer or fsm.Broadcast. An error means that it is dropped;
+	// the loss of the link is told by LinkLost later. One that wraps ErrNoLink says that nobody has
+	// given a link to the peer; the core reports it if the peer never had one.
 	Send(peer fsm.Peer, frame []byte) error
 	// Close closes the link to a peer, or with fsm.Broadcast all links, after
 	// what was sent before. With why == nil the machine has asked for it and
@@ -30,6 +30,7 @@ type Core[R fsm.Runner] struct {
 	r        R
 	m        fsm.Runner   // r too: calling through an interface is cheaper than through a type parameter
 	streamer fsm.Streamer // r, if it is one
+	size     func([]byte) (int, error)
 	info     *fsm.Info
 	o        Options[R]
 	out      Carrier
@@ -39,11 +40,13 @@ type Core[R fsm.Runner] struct {
 	counters Counters
 	record   *recorder
 	message  event[R] // the frame being handled; kept here because clearing one for each frame costs more than the rest
+	again    event[R] // the deferred event being handled
 	scratch  []byte
+	answers  []byte        // to frames of a stream that came together
 	latest   time.Duration // of the last event
 	reports  int           // reports of the step being carried out
 	losing   []*Error      // links closed for an error whose event lost is still to be delivered
-	changed  bool          // the state has changed since the deferred events were last offered
+	changed  bool          // the control state has changed since the deferred events were last offered
 	logSteps bool
 	plain    bool // steps are neither recorded nor logged
 }
@@ -53,7 +56,11 @@ func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
 	o = o.withDefaults()
 	c := &Core[R]{r: r, m: r, info: r.Info(), o: o, out: out}
 	c.streamer, _ = c.m.(fsm.Streamer)
-	c.held.max = o.MaxDeferred
+	c.size = c.m.FrameSize
+	c.held.max = c.info.Deferred
+	if c.held.max == 0 {
+		c.held.max = fsm.DefaultDeferred
+	}
 	c.message.kind = trace.Message
 	c.logSteps = debugEnabled(o.Logger)
 	c.recordWith(newRecorder(o.Trace))
@@ -105,7 +112,7 @@ func (c *Core[R]) LinkLost(now time.Duration, peer fsm.Peer, why error) {
 
 func (c *Core[R]) lost(now time.Duration, peer fsm.Peer, why error) {
 	c.counters.LinksLost++
-	c.counters.DeferredDropped += c.held.forget(peer)
+	c.forget(peer)
 	note := "closed"
 	if why != nil {
 		note = why.Error()
@@ -150,29 +157,6 @@ func (c *Core[R]) framed(now time.Duration, peer fsm.Peer, frame []byte, before 
 		c.settle(now)
 	}
 	return err == nil && res.Code != fsm.Refused
-}
-
-// streams reports whether the frames of a stream may be delivered by stream.
-func (c *Core[R]) streams() bool { return c.plain && c.streamer != nil }
-
-// stream delivers the frames at the start of in and appends their answers to out, see [fsm.Streamer]. If the frame
-// after them was delivered too, framed is to be called for it when these answers are in their place.
-func (c *Core[R]) stream(peer fsm.Peer, in, out []byte, limit int) fsm.Streamed {
-	run := c.streamer.Stream(peer, in, out, limit)
-	c.counters.FramesIn += uint64(run.Frames)
-	c.counters.Steps += uint64(run.Frames)
-	c.counters.BytesIn += uint64(run.Bytes)
-	c.counters.FramesOut += uint64(run.Sent)
-	c.counters.BytesOut += uint64(len(run.Out) - len(out))
-	return run
-}
-
-// Malformed says that the stream of a peer has no frame where one should
-// begin; rest holds the bytes from there. The link is closed.
-func (c *Core[R]) Malformed(now time.Duration, peer fsm.Peer, rest []byte, why error) {
-	c.counters.BytesIn += uint64(len(rest))
-	c.malformed(now, peer, rest, why, true)
-	c.settle(now)
 }
 
 // Fail closes the link to a peer for a reason that only the owner of the links can know.

@@ -18,11 +18,13 @@ type event[R fsm.Runner] struct {
 	note  string // an address or a reason, for the record
 }
 
-// deferred keeps the events that the machine has put off, oldest first. The
-// buffers of its frames are used again.
+// deferred keeps the events that the machine has put off, oldest first, whoever they came from.
+// The buffers of its frames are used again.
 type deferred[R fsm.Runner] struct {
-	list []event[R]
-	max  int
+	list    []event[R]
+	max     int
+	next    int  // the event that is offered again, or would be
+	offered bool // it is being handled: nobody else removes it
 }
 
 // add keeps a copy of ev; it reports whether there was room.
@@ -51,15 +53,21 @@ func (q *deferred[R]) remove(i int) {
 	q.list = q.list[:last]
 }
 
-// forget drops the messages of a peer and returns how many there were.
+// forget drops the messages of a peer, or of all with fsm.Broadcast, and returns how many there
+// were. The one that is being handled stays.
 func (q *deferred[R]) forget(peer fsm.Peer) (n uint64) {
 	for i := 0; i < len(q.list); {
-		if q.list[i].kind == trace.Message && q.list[i].peer == peer {
-			q.remove(i)
-			n++
+		e := &q.list[i]
+		mine := e.kind == trace.Message && (e.peer == peer || peer == fsm.Broadcast)
+		if !mine || q.offered && i == q.next {
+			i++
 			continue
 		}
-		i++
+		q.remove(i)
+		n++
+		if q.offered && i < q.next {
+			q.next--
+		}
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
@@ -9,8 +10,8 @@ import (
 
 // handle delivers an event and everything that follows from it.
 func (c *Core[R]) handle(now time.Duration, ev *event[R]) (fsm.Result, error) {
-	// An owner that looks at its clock within a turn (for a link that came up, for a command) goes on with the time
-	// of the turn's beginning; records must not go back.
+	// An owner that looks at its clock within a turn (for a link that came up, for a command) goes
+	// on with the time of the turn's beginning; records must not go back.
 	now = max(now, c.latest)
 	c.latest = now
 	res, err := c.deliver(now, ev)
@@ -36,14 +37,17 @@ func (c *Core[R]) settle(now time.Duration) {
 			return
 		}
 		c.changed = false
-		for i := 0; i < len(c.held.list) && !c.changed && len(c.losing) == 0; {
-			// The list does not grow meanwhile, so the element stays where it is.
-			res, _ := c.deliver(now, &c.held.list[i])
+		q := &c.held
+		for q.next = 0; q.next < len(q.list) && !c.changed && len(c.losing) == 0; {
+			// A step may close links and so shorten the list, see forget. Nothing makes it longer.
+			q.offered, c.again = true, q.list[q.next]
+			res, _ := c.deliver(now, &c.again)
+			q.offered = false
 			if res.Code == fsm.Deferred {
-				i++
+				q.next++
 				continue
 			}
-			c.held.remove(i)
+			q.remove(q.next)
 		}
 		if len(c.losing) > 0 {
 			c.changed = true // go on with the rest afterwards
@@ -115,15 +119,21 @@ func (c *Core[R]) step(ev *event[R]) (fsm.Result, error) {
 // postpone keeps a deferred event. The error says that there was no room.
 func (c *Core[R]) postpone(ev *event[R], res fsm.Result) *Error {
 	if ev.again {
-		return nil // it stays in the queue
+		return nil // it stays where it is
 	}
 	c.counters.Deferred++
 	if c.held.add(ev) {
 		return nil
 	}
 	c.counters.DeferredDropped++
-	return c.newError(DeferredFull, ev.peer, res.Transition)
+	e := c.newError(DeferredFull, ev.peer, res.Transition)
+	e.Cause = fmt.Errorf("%d deferred events are held, and the specification allows no more"+
+		" (let the state handle it, or raise `deferred` of the role and check again)", c.held.max)
+	return e
 }
+
+// forget drops the deferred messages of a peer whose link is gone.
+func (c *Core[R]) forget(peer fsm.Peer) { c.counters.DeferredDropped += c.held.forget(peer) }
 
 // refuse reports an event that was not accepted and closes the link it came
 // from. A refused lost has no link any more, a command and a timeout never had.
@@ -207,6 +217,7 @@ func (c *Core[R]) carryOut(now time.Duration, i int, transition uint16) []byte {
 		c.timers.stop(e.ID, e.Key)
 	case fsm.Close:
 		c.out.Close(e.Peer, nil)
+		c.forget(e.Peer)
 	}
 	return nil
 }

@@ -9,13 +9,10 @@
 package driver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,11 +43,12 @@ type Driver[R fsm.Runner] struct {
 	ended    chan struct{}  // closed: Run returns
 	leaving  sync.WaitGroup // links being closed, goroutines that receive
 
-	owner     atomic.Uint64 // goroutine that runs Run
-	inHandler atomic.Bool
-	full      atomic.Uint64
-	high      atomic.Uint64
-	calls     sync.Pool
+	handling atomic.Uint64 // number of the handler that runs, 0 for none
+	handlers uint64        // how many have run
+	nested   int           // calls of enter without leave
+	full     atomic.Uint64
+	high     atomic.Uint64
+	calls    sync.Pool
 
 	statMu sync.Mutex
 	stats  Counters
@@ -61,6 +59,7 @@ type item[R fsm.Runner] struct {
 	cmd  func(R) fsm.Result // a command
 	call *call              // who waits for it, nil for Post
 	do   func()             // something else to be done by the owner
+	join *slot              // a link to be taken into use
 	slot *slot              // or what a link has brought
 	got  transport.Arrival
 	err  error
@@ -106,8 +105,19 @@ func guard2[R fsm.Runner, T any](d *Driver[R], f func(R, T)) func(R, T) {
 	return func(r R, v T) { d.enter(); f(r, v); d.leave() }
 }
 
-func (d *Driver[R]) enter() { d.inHandler.Store(true) }
-func (d *Driver[R]) leave() { d.inHandler.Store(false) }
+// enter notes that code of the program is called, leave that it has returned.
+func (d *Driver[R]) enter() {
+	if d.nested++; d.nested == 1 {
+		d.handlers++
+		d.handling.Store(d.handlers)
+	}
+}
+
+func (d *Driver[R]) leave() {
+	if d.nested--; d.nested == 0 {
+		d.handling.Store(0)
+	}
+}
 
 // Run starts the machine and runs it until ctx ends (its cause is returned),
 // Stop is called, or the machine is final and Options.StopAtFinal is set (nil). It
@@ -117,13 +127,10 @@ func (d *Driver[R]) Run(ctx context.Context) error {
 	if d.started.Swap(true) {
 		return ErrRunning
 	}
-	d.owner.Store(goroutine())
 	release := context.AfterFunc(ctx, d.Stop)
 	defer release()
 	d.epoch = time.Now()
-	if !d.restored {
-		d.core.Start(d.epoch)
-	}
+	d.begin()
 	now := time.Duration(0)
 	for !d.stopping.Load() {
 		d.core.Expire(now)
@@ -148,6 +155,31 @@ func (d *Driver[R]) Run(ctx context.Context) error {
 	return err
 }
 
+// begin starts the machine. Links that were given before Run are there by then, so that what the
+// machine sends at its start leaves; it hears of them (up) afterwards.
+func (d *Driver[R]) begin() {
+	early := make([]item[R], len(d.mailbox))
+	for i := range early {
+		early[i] = <-d.mailbox
+		if s := early[i].join; s != nil {
+			d.attach(s)
+		}
+	}
+	if !d.restored {
+		d.core.Start(d.epoch)
+	}
+	for _, it := range early {
+		switch {
+		case d.stopping.Load():
+			return
+		case it.join == nil:
+			d.handle(it)
+		case it.join.open:
+			d.announce(it.join)
+		}
+	}
+}
+
 // Stop makes Run end as described there. It does not wait; Done does.
 func (d *Driver[R]) Stop() {
 	d.stopping.Store(true)
@@ -157,10 +189,12 @@ func (d *Driver[R]) Stop() {
 // Done is closed when Run has ended and all links are released.
 func (d *Driver[R]) Done() <-chan struct{} { return d.ended }
 
-// Do has the owner run f, which must call exactly one command method of the
-// runner and return its result, and waits for it. If ctx ends before f has
-// begun, f is never run and the error wraps ctx's, and says so if Run was not called; once begun, the step is carried out to
-// its end. A refused command is a Result of fsm.Refused and an *Error; one that was never run is fsm.NotRun and another error.
+// Do has the owner run f, which must call exactly one command method of the runner and return its
+// result, and waits for it. If ctx ends before f has begun, f is never run and the error wraps
+// ctx's, and says so if Run was not called; once begun, the step is carried out to its end. A
+// handler must not call Do, for it would wait for itself; after five seconds the error says so,
+// ErrWouldDeadlock. A refused command is a Result of fsm.Refused and an *Error; one that was never
+// run is fsm.NotRun and another error.
 func (d *Driver[R]) Do(ctx context.Context, f func(R) fsm.Result) (fsm.Result, error) {
 	c := d.calls.Get().(*call)
 	c.state.Store(callPending)
@@ -181,8 +215,10 @@ func (d *Driver[R]) Read(ctx context.Context, f func(R)) error {
 }
 
 func (d *Driver[R]) ask(ctx context.Context, it item[R], c *call) error {
-	if d.inHandler.Load() && d.owner.Load() == goroutine() {
-		return ErrWouldDeadlock
+	var stuck <-chan time.Time // a handler that calls Do would wait for itself
+	handler := d.handling.Load()
+	if handler != 0 {
+		stuck = time.After(maxHandler)
 	}
 	select {
 	case d.mailbox <- it:
@@ -194,24 +230,35 @@ func (d *Driver[R]) ask(ctx context.Context, it item[R], c *call) error {
 			return d.givenUp(ctx)
 		case <-d.done:
 			return ErrStopped
+		case <-stuck:
+			return ErrWouldDeadlock
 		}
 	}
 	d.posted()
-	select {
-	case <-c.done:
+	for why := error(nil); ; {
+		select {
+		case <-c.done:
+			return nil
+		case <-ctx.Done():
+			why = d.givenUp(ctx)
+		case <-d.done:
+			why = ErrStopped
+		case <-stuck:
+			if stuck = nil; d.handling.Load() != handler {
+				continue
+			}
+			why = ErrWouldDeadlock
+		}
+		if c.state.CompareAndSwap(callPending, callCancelled) {
+			return why
+		}
+		<-c.done // it has begun, so it will end
 		return nil
-	case <-ctx.Done():
-		if c.state.CompareAndSwap(callPending, callCancelled) {
-			return d.givenUp(ctx)
-		}
-	case <-d.done:
-		if c.state.CompareAndSwap(callPending, callCancelled) {
-			return ErrStopped
-		}
 	}
-	<-c.done // it has begun, so it will end
-	return nil
 }
+
+// maxHandler is how long a handler may run before a Do that was called meanwhile is given up.
+const maxHandler = 5 * time.Second
 
 // givenUp is the error for one who has waited for the owner until ctx ended.
 func (d *Driver[R]) givenUp(ctx context.Context) error {
@@ -253,12 +300,13 @@ func (d *Driver[R]) stopped() bool {
 // peer, or for peer+i when a link of several peers announces its peer i. The driver owns
 // the link from then on and closes it, also when Attach fails. A link that
 // promises less than the specification was checked for is refused with ErrLinkTooWeak.
+// A machine that sends as soon as it starts needs its links before Run.
 func (d *Driver[R]) Attach(peer fsm.Peer, link transport.Link) error {
 	err := suits(d.info, peer, link.Properties())
 	var s *slot
 	if err == nil {
 		s = newSlot(d.info, d.core.r, d.o.ReceiveBuffer, peer, link)
-		err = d.post(item[R]{do: func() { d.attach(s) }})
+		err = d.post(item[R]{join: s})
 	}
 	if err == nil && d.stopped() && !s.taken.Load() {
 		err = ErrStopped // it came too late for the owner to see it
@@ -331,15 +379,4 @@ func (d *Driver[R]) publish() {
 	if changed && d.o.Observer != nil {
 		d.o.Observer.Observe(c)
 	}
-}
-
-// goroutine returns the number of the calling goroutine. The runtime tells it
-// nowhere but in a stack trace; it is needed only when Do is called while a
-// handler runs, to tell the handler itself from somebody else.
-func goroutine() uint64 {
-	var b [40]byte
-	text := bytes.TrimPrefix(b[:runtime.Stack(b[:], false)], []byte("goroutine "))
-	digits, _, _ := bytes.Cut(text, []byte(" "))
-	n, _ := strconv.ParseUint(string(digits), 10, 64)
-	return n
 }

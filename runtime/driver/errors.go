@@ -15,9 +15,9 @@ var (
 	ErrStopped = errors.New("the driver has stopped")
 	// ErrMailboxFull is returned by Post and Attach when too much waits already.
 	ErrMailboxFull = errors.New("the driver's mailbox is full")
-	// ErrWouldDeadlock is returned by Do when a handler calls it: the handler
-	// runs in the goroutine that would have to carry the command out.
-	ErrWouldDeadlock = errors.New("Do called from a handler of the same driver: use Post")
+	// ErrWouldDeadlock is returned by Do when the handler that runs does not return: it calls Do
+	// itself, and so waits in the goroutine that would have to carry the command out, or it blocks.
+	ErrWouldDeadlock = errors.New("a handler of the driver has not returned for five seconds: one that calls Do has to use Post instead")
 	// ErrLinkTooWeak is wrapped by the error of Attach for a link that
 	// promises less than the specification was checked for.
 	ErrLinkTooWeak = errors.New("the link promises too little")
@@ -35,7 +35,7 @@ const (
 	Malformed
 	// Unsendable: a message of the machine has no encoding.
 	Unsendable
-	// DeferredFull: more events are deferred than Options.MaxDeferred.
+	// DeferredFull: more messages are deferred than the specification allows, fsm.Info.Deferred.
 	DeferredFull
 	// Silent: the peer sent nothing for Options.IdleLimit.
 	Silent
@@ -45,8 +45,8 @@ const (
 	TraceFailed
 	// BadLink: a link could not be attached.
 	BadLink
-	// NoLink: the machine has sent to a peer that never had a link. It is reported once for each peer; a message to a
-	// peer whose link was lost is no error of the program, and only counted.
+	// NoLink: the machine has sent to a peer that never had a link. It is reported once for each
+	// peer; a message to a peer whose link was lost is no error of the program, and only counted.
 	NoLink
 )
 
@@ -99,7 +99,7 @@ func (e *Error) Error() string {
 	case NoLink:
 		b.WriteString(e.Event)
 	case DeferredFull:
-		b.WriteString("too many deferred events; no room for " + e.Event + e.from())
+		b.WriteString("cannot defer " + e.Event + e.from())
 	case Silent:
 		b.WriteString("nothing heard" + e.from())
 	case NoHandshake:

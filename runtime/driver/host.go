@@ -14,11 +14,11 @@ import (
 	"github.com/parley-go/parley/runtime/transport"
 )
 
-// Host runs many machines in one goroutine: one for each peer of a link with
-// many peers, which may be a UDP socket or all connections that tcp.Serve
-// accepts. A [Driver] for each would cost a goroutine and a runner; here all share one runner and one core, into which a machine's
-// value is put for the time of a step, so that a machine at rest is little more
-// than its value. M is the machine's type and R its runner.
+// Host runs many machines in one goroutine: one for each peer of a link with many peers, which may
+// be a UDP socket or all connections that tcp.Serve accepts. A [Driver] for each would cost a
+// goroutine and a runner; here all share one runner and one core, into which a machine's value is
+// put for the time of a step, so that a machine at rest is little more than its value. M is the
+// machine's type and R its runner.
 //
 // Every machine knows its peer by the number 0. A peer that comes up gets a new
 // machine; that of a lost one is given up after the event lost. To use more
@@ -35,10 +35,10 @@ type Host[R fsm.Runner, M any] struct {
 	due      agenda[R, M]
 	current  *session[R, M]
 	epoch    time.Time
-	buf      []byte   // what is received into
-	streams  *streams // nil for a link that carries frames
-	reliable bool     // what is sent arrives, or the peer is lost
-	full     bool     // a frame of the session in the core found the send queue full
+	buf      []byte // what is received into
+	inlet    *inlet // nil for a link that carries frames
+	reliable bool   // what is sent arrives, or the peer is lost
+	full     bool   // a frame of the session in the core found the send queue full
 	dirty    bool
 	expiring bool // a session whose deadline has come is in the core
 	mailbox  chan hosted[R]
@@ -55,14 +55,11 @@ type session[R fsm.Runner, M any] struct {
 	peer     int
 	place    int           // in the agenda, -1 if it is not there
 	deadline time.Duration // when it has to be looked at
-	heard    time.Duration
-	since    time.Duration
-	timers   timers
-	held     []event[R]
-	record   *recorder
-	stream   stream
-	greeted  bool
-	closed   bool
+	peerState
+	timers timers
+	held   []event[R]
+	record *recorder
+	intake intake
 }
 
 // hosted is a command for the machine of a peer.
@@ -77,8 +74,9 @@ type hosted[R fsm.Runner] struct {
 //
 //	func(r *ready.PeerRunner) *ready.Peer { return &r.Machine }
 //
-// Handlers in o are called as by a Driver; Peer says whose machine it is.
-// Options.Trace is not used, see Record; StopAtFinal ends a session, not Run. It fails like Driver.Attach for a link that is too weak.
+// Handlers in o are called as by a Driver; Peer says whose machine it is. Options.Trace is not
+// used, see Record; StopAtFinal ends a session, not Run. It fails like Driver.Attach for a link
+// that is too weak.
 func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, link transport.Link, o Options[R]) (*Host[R, M], error) {
 	o = o.withDefaults()
 	o.Trace = nil
@@ -93,15 +91,15 @@ func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, li
 		link.Abort()
 		return nil, errors.New("a host needs a link with several peers; give a link with one to a Driver")
 	}
-	cut, err := newStreams(r, o, link)
+	in, err := newInlet(r, o, link)
 	if err != nil {
 		link.Abort()
 		return nil, err
 	}
 	h := &Host[R, M]{r: r, at: at, fresh: fresh, o: o, link: link, sessions: make([]*session[R, M], p.Peers),
-		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox), done: make(chan struct{}), streams: cut, reliable: p.Reliable}
-	if cut != nil {
-		h.buf = cut.buf[cut.max:]
+		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox), done: make(chan struct{}), inlet: in, reliable: p.Reliable}
+	if in != nil {
+		h.buf = in.buf[in.max:]
 	}
 	h.batched, _ = link.(transport.Batched)
 	if fresh == nil {
@@ -191,10 +189,10 @@ func (h *Host[R, M]) arm(next time.Duration) {
 	h.link.Interrupt(h.epoch.Add(next))
 }
 
-// Record has the steps of each machine recorded by the sinks that f returns for its peer, which may be none; the header's
-// instance is Options.Instance and the peer's number. A sink that is an
-// io.Closer is closed when its machine is given up or Run ends. One that
-// fails is reported once, and counted, and the machines go on. Call it before Run.
+// Record has the steps of each machine recorded by the sinks that f returns for its peer, which may
+// be none; the header's instance is Options.Instance and the peer's number. A sink that is an
+// io.Closer is closed when its machine is given up or Run ends. One that fails is reported once,
+// and counted, and the machines go on. Call it before Run.
 func (h *Host[R, M]) Record(f func(peer int) []trace.Sink) { h.sinks = f }
 
 func (h *Host[R, M]) beginRecord(s *session[R, M]) {
@@ -238,19 +236,18 @@ func (h *Host[R, M]) enter(s *session[R, M]) {
 
 func (h *Host[R, M]) leave() {
 	s := h.current
-	if h.full && !s.closed {
-		s.closed = true
+	if h.full {
 		h.core.LinkLost(time.Since(h.epoch), 0, transport.ErrQueueFull)
 		h.drop(s.peer)
 	}
-	if h.o.StopAtFinal && h.core.Final() && !s.closed {
-		s.closed = true
+	if h.o.StopAtFinal && h.core.Final() && s.up {
+		s.up = false
 		h.drop(s.peer)
 	}
 	s.machine = *h.at(h.r)
 	s.timers, s.held = h.core.timers, h.core.held.list
 	h.core.timers, h.core.held.list = timers{}, nil
-	if s.closed {
+	if !s.up {
 		h.endRecord(s, "lost")
 		h.forget(s)
 	} else {
@@ -259,8 +256,8 @@ func (h *Host[R, M]) leave() {
 	h.current = nil
 }
 
-// schedule notes when a session has to be looked at next. Deadlines mostly move away while frames come; then the old one stands, and is
-// corrected when it comes.
+// schedule notes when a session has to be looked at next. Deadlines mostly move away while frames
+// come; then the old one stands, and is corrected when it comes.
 func (h *Host[R, M]) schedule(s *session[R, M]) {
 	at, ok := s.timers.next()
 	if !ok {
@@ -282,8 +279,8 @@ func (h *Host[R, M]) schedule(s *session[R, M]) {
 
 func (h *Host[R, M]) forget(s *session[R, M]) {
 	h.due.set(s, noTime)
-	if h.streams != nil {
-		h.streams.release(&s.stream)
+	if h.inlet != nil {
+		h.inlet.release(&s.intake)
 	}
 	if h.sessions[s.peer] == s {
 		h.sessions[s.peer] = nil
@@ -307,7 +304,7 @@ func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 	s := h.sessions[got.Peer]
 	switch {
 	case got.Kind == transport.PeerUp && s == nil:
-		s = &session[R, M]{machine: h.fresh(got.Peer), peer: got.Peer, place: -1, heard: now, since: now}
+		s = &session[R, M]{machine: h.fresh(got.Peer), peer: got.Peer, place: -1, peerState: peerState{up: true, heard: now, since: now}}
 		h.sessions[got.Peer] = s
 		h.open.Add(1)
 		h.beginRecord(s)
@@ -319,10 +316,10 @@ func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 	case s == nil:
 	case got.Kind == transport.PeerLost:
 		h.enter(s)
-		s.closed = true
-		h.core.LinkLost(now, 0, s.stream.ended(got.Why))
+		s.up = false
+		h.core.LinkLost(now, 0, brokenOff(got.Why, len(s.intake.begun)))
 		h.leave()
-	case got.Kind == transport.Data && h.streams != nil:
+	case got.Kind == transport.Data && h.inlet != nil:
 		h.stream(now, s, got.N)
 	case got.Kind == transport.Data:
 		s.heard = now
@@ -353,7 +350,7 @@ func (h *Host[R, M]) expire(now time.Duration) {
 		h.core.Expire(now)
 		h.core.Flush(now)
 		switch idle, greet := h.o.IdleLimit, h.o.HandshakeLimit; {
-		case s.closed:
+		case !s.up:
 		case greet > 0 && !s.greeted && s.since+greet <= now:
 			h.core.Fail(now, 0, NoHandshake, fmt.Errorf("limit %v", greet))
 		case idle > 0 && s.heard+idle <= now:
@@ -371,20 +368,20 @@ func (k *hostCarrier[R, M]) Send(peer fsm.Peer, frame []byte) error {
 	if peer > 0 {
 		return ErrNoLink // each machine knows its one peer by the number 0
 	}
-	if k.current.closed {
+	if !k.current.up {
 		return transport.ErrNoPeer
 	}
 	k.dirty = true
 	err := k.link.Send(k.current.peer, frame)
 	if err != nil && k.reliable && errors.Is(err, transport.ErrQueueFull) {
-		k.full = true // for other errors, the link will say that the peer is lost, after what came before
+		k.full, k.current.up = true, false // for other errors, the link will say that the peer is lost, after what came before
 	}
 	return err
 }
 
 // Close implements [Carrier].
 func (k *hostCarrier[R, M]) Close(fsm.Peer, *Error) {
-	k.current.closed = true
+	k.current.up, k.full = false, false
 	(*Host[R, M])(k).drop(k.current.peer)
 }
 

@@ -41,8 +41,8 @@ func newFile(full bool) *file {
 	return f
 }
 
-// The steps of each machine are recorded by themselves. One record that fails, as on a full disk, is reported
-// once; the machines go on, and the other records too.
+// The steps of each machine are recorded by themselves. One record that fails, as on a full disk,
+// is reported once; the machines go on, and the other records too.
 func TestHostRecords(t *testing.T) {
 	var failures []int
 	var h *pingHost
@@ -88,8 +88,8 @@ func TestHostRecords(t *testing.T) {
 	}
 }
 
-// Records that fail are each reported once, however often they are written to afterwards. The host is not run but driven, so
-// that time passes without waiting.
+// Records that fail are each reported once, however often they are written to afterwards. The host
+// is not run but driven, so that time passes without waiting.
 func TestHostRecordFailsOnce(t *testing.T) {
 	var failures []int
 	var h *pingHost
@@ -179,7 +179,8 @@ func TestHostFlood(t *testing.T) {
 	}
 }
 
-// After a long sleep of the computer everything that is overdue happens once, in order, and nothing is lost.
+// After a long sleep of the computer everything that is overdue happens once, in order, and nothing
+// is lost.
 func TestClockJump(t *testing.T) {
 	const count = 50
 	var late []int

@@ -255,7 +255,8 @@ func TestHostMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkHost is a frame for each of 10,000 machines in turn, each of which moves a limit on silence further away or has none.
+// BenchmarkHost is a frame for each of 10,000 machines in turn, each of which moves a limit on
+// silence further away or has none.
 func BenchmarkHost(b *testing.B) {
 	for name, o := range map[string]Options[*pingpong.Runner]{"no limit": {}, "idle limit": {IdleLimit: 50 * time.Millisecond}} {
 		b.Run(name, func(b *testing.B) {

@@ -46,8 +46,8 @@ func BenchmarkIdle(b *testing.B) {
 	b.ReportMetric(100*least.Seconds(), "%-of-a-core")
 }
 
-// BenchmarkConnections is the memory of a driver with a TCP connection of its own, at rest: the driver, the link, its
-// buffer and the goroutine's stack, without what the kernel keeps.
+// BenchmarkConnections is the memory of a driver with a TCP connection of its own, at rest: the
+// driver, the link, its buffer and the goroutine's stack, without what the kernel keeps.
 func BenchmarkConnections(b *testing.B) {
 	const count = 200
 	for name, o := range map[string]Options[*pingpong.Runner]{"default": {}, "small": {ReceiveBuffer: 1 << 10, Mailbox: 8}} {

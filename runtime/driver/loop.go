@@ -178,6 +178,11 @@ func (d *Driver[R]) handle(it item[R]) {
 			}
 			it.slot.resume <- next
 		}
+	case it.join != nil:
+		d.attach(it.join)
+		if it.join.open {
+			d.announce(it.join)
+		}
 	case it.call != nil:
 		d.answer(it)
 	case it.cmd != nil:
@@ -218,7 +223,9 @@ func (d *Driver[R]) arrived(now time.Duration, s *slot, got transport.Arrival, e
 		d.linkEnded(now, s, err)
 	case got.Peer < 0 || got.Peer >= len(s.peers):
 	case got.Kind == transport.PeerUp:
-		d.peerUp(s, got.Peer)
+		if !s.peers[got.Peer].up {
+			d.peerUp(s, got.Peer)
+		}
 	case got.Kind == transport.PeerLost:
 		if s.peers[got.Peer].up {
 			s.peers[got.Peer].up = false
@@ -241,40 +248,9 @@ func (d *Driver[R]) frame(now time.Duration, s *slot, i int, frame []byte) {
 
 func (d *Driver[R]) stream(now time.Duration, s *slot, n int) {
 	s.split.Filled(n)
-	for s.open {
-		if d.core.streams() && s.failed == nil && s.broken == nil && d.together(now, s) {
-			continue
-		}
-		frame, err := s.split.Next()
-		if err != nil {
-			rest := s.split.Rest()
-			d.core.Malformed(now, s.first, rest[:min(len(rest), d.info.MaxFrame)], err)
-			return
-		}
-		if frame == nil {
-			return
-		}
-		d.frame(now, s, 0, frame)
-	}
-}
-
-// together delivers the frames that a stream has brought together. It reports whether there may be more.
-func (d *Driver[R]) together(now time.Duration, s *slot) bool {
-	in, before := s.split.Rest(), d.core.m.State()
-	run := d.core.stream(s.first, in, s.out, maxOut)
-	s.out, s.dirty = run.Out, s.dirty || run.Sent > 0
-	s.split.Skip(run.Bytes + run.Next)
-	p := &s.peers[0]
-	if run.Frames+run.Next > 0 {
-		p.heard = now
-	}
-	if run.Next == 0 {
-		p.greeted = p.greeted || run.Frames > 0
-		return false
-	}
-	took := d.core.framed(now, s.first, in[run.Bytes:run.Bytes+run.Next], before, run.Result, run.Err)
-	p.greeted = p.greeted || run.Frames > 0 || took
-	return true
+	in := s.split.Rest()
+	_, rest := d.core.stream(now, s.first, &s.peers[0], in)
+	s.split.Skip(len(in) - len(rest))
 }
 
 // linkEnded handles the end of a link.
@@ -284,8 +260,8 @@ func (d *Driver[R]) linkEnded(now time.Duration, s *slot, err error) {
 		orderly = false // a kernel tells of a reset once, and sending has heard it
 	}
 	switch {
-	case orderly && s.split != nil && len(s.split.Rest()) > 0:
-		err = fmt.Errorf("closed in the middle of a frame (%d bytes of it): %w", len(s.split.Rest()), io.ErrUnexpectedEOF)
+	case orderly && s.split != nil:
+		err = brokenOff(err, len(s.split.Rest()))
 	case !orderly && s.broken != nil:
 		err = s.broken
 	}
@@ -372,8 +348,8 @@ func (d *Driver[R]) shutdown(now time.Duration, reason string) {
 	d.publish()
 	close(d.done)
 	for len(d.mailbox) > 0 {
-		if it := <-d.mailbox; it.slot == nil && it.call == nil && it.do != nil {
-			it.do() // a link that was to be attached is closed
+		if it := <-d.mailbox; it.join != nil {
+			d.attach(it.join) // it came too late, and is closed
 		}
 	}
 	d.leaving.Wait()

@@ -15,19 +15,16 @@ import (
 	"github.com/parley-go/parley/runtime/transport/mem"
 )
 
-// A report's handler may give commands: they run after the step.
+// A report's handler may give commands: they run after the step. One that waits for them is given up.
 func TestPostFromHandler(t *testing.T) {
 	var a *side
-	nested := make(chan error, 1)
+	var nested, other error
 	o := driver.Options[runner]{OnReport: func(r runner, i int) {
 		if r.Value(i) < 3 {
 			must(t, a.Post(ping(r.Value(i)+1)))
+			return
 		}
-		_, err := a.Do(context.Background(), barrier)
-		select {
-		case nested <- err:
-		default:
-		}
+		_, nested = a.Do(context.Background(), barrier)
 	}}
 	synctest.Test(t, func(t *testing.T) {
 		a = newSide(o)
@@ -39,9 +36,13 @@ func TestPostFromHandler(t *testing.T) {
 		b.run(t.Context())
 		must(t, a.Post(ping(0)))
 		synctest.Wait()
-		equal(t, "reports", a.reports(), "ponged(0)", "ponged(1)", "ponged(2)", "ponged(3)")
-		if err := <-nested; err != driver.ErrWouldDeadlock {
-			t.Errorf("Do from the handler: %v", err)
+		time.Sleep(time.Second)
+		go func() { _, other = a.Do(context.Background(), ping(9)) }() // the same handler runs
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		equal(t, "reports", a.reports(), "ponged(0)", "ponged(1)", "ponged(2)", "ponged(3)", "ponged(9)")
+		if nested != driver.ErrWouldDeadlock || other != nil {
+			t.Errorf("Do from the handler: %v; from somebody else, who has patience: %v", nested, other)
 		}
 		for _, s := range []*side{a, b} {
 			s.Stop()

@@ -136,7 +136,8 @@ func TestHostStreamMemory(t *testing.T) {
 	s.stop()
 }
 
-// BenchmarkManyIdle is what 10,000 TCP connections at rest cost, or as many as there are descriptors for: memory of each, and processor time in percent of a core.
+// BenchmarkManyIdle is what 10,000 TCP connections at rest cost, or as many as there are
+// descriptors for: memory of each, and processor time in percent of a core.
 func BenchmarkManyIdle(b *testing.B) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil {
@@ -159,8 +160,9 @@ func BenchmarkManyIdle(b *testing.B) {
 	s.stop()
 }
 
-// BenchmarkManyEcho answers pings on 100 connections, by a host and by a goroutine for each connection, in turns within one
-// run. It compares how many they answer in a second of processor time, the client's included, in the best of their turns.
+// BenchmarkManyEcho answers pings on 100 connections, by a host and by a goroutine for each
+// connection, in turns within one run. It compares how many they answer in a second of processor
+// time, the client's included, in the best of their turns.
 func BenchmarkManyEcho(b *testing.B) {
 	for _, pings := range []int{1, 8} {
 		b.Run(fmt.Sprint(pings, " in flight each"), func(b *testing.B) {

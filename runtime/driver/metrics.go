@@ -30,7 +30,7 @@ func Metrics() []Metric {
 		{"bytes_in", "Bytes of the frames received", false, func(c *Counters) uint64 { return c.BytesIn }},
 		{"bytes_out", "Bytes of the frames sent", false, func(c *Counters) uint64 { return c.BytesOut }},
 		{"sends_dropped", "Frames for peers without a link, or that have no encoding", false, func(c *Counters) uint64 { return c.SendsDropped }},
-		{"deferred_dropped", "Deferred events given up because their link was lost or the queue full", false, func(c *Counters) uint64 { return c.DeferredDropped }},
+		{"deferred_dropped", "Deferred events given up because their link is gone, or more than the specification allows", false, func(c *Counters) uint64 { return c.DeferredDropped }},
 		{"reports", "Reports to the program", false, func(c *Counters) uint64 { return c.Reports }},
 		{"links_up", "Links that came up", false, func(c *Counters) uint64 { return c.LinksUp }},
 		{"links_lost", "Links that were lost", false, func(c *Counters) uint64 { return c.LinksLost }},
@@ -42,8 +42,9 @@ func Metrics() []Metric {
 	}
 }
 
-// Latest is an [Observer] that keeps the counters for readers in other goroutines: what an adapter for a
-// metrics system is built around. Its zero value is ready for use by one driver, and it must not be copied.
+// Latest is an [Observer] that keeps the counters for readers in other goroutines: what an adapter
+// for a metrics system is built around. Its zero value is ready for use by one driver, and it must
+// not be copied.
 type Latest struct {
 	mu       sync.Mutex // held for copying only
 	counters Counters

@@ -11,7 +11,7 @@ import (
 // Options say how a machine is run. The zero value is usable. All handlers are
 // called by the goroutine that owns the machine, after a step has been carried
 // out; they may read the runner but must not step it, and may call every
-// method of the Driver but Do, which says so (use Post).
+// method of the Driver but Do and Read, which would wait for themselves (use Post).
 type Options[R fsm.Runner] struct {
 	// OnReport is called for each report: effect i of r's last step.
 	OnReport func(r R, i int)
@@ -36,9 +36,9 @@ type Options[R fsm.Runner] struct {
 	// HandshakeLimit closes a link whose peer has not sent one acceptable
 	// message within this time after the link came up; 0: never.
 	HandshakeLimit time.Duration
-	// FrameRate is the most frames a second that a Host takes from the stream of one
-	// peer, 0 for no limit. A second's worth may come at once; then the peer is
-	// not read from for a while, so that nothing is lost. Bytes are limited by the link (tcp.ServeConfig.ByteRate), and so is
+	// FrameRate is the most frames a second that a Host takes from the stream of one peer, 0 for no
+	// limit. A second's worth may come at once; then the peer is not read from for a while, so that
+	// nothing is lost. Bytes are limited by the link (tcp.ServeConfig.ByteRate), and so is
 	// everything over datagrams. A Driver does not use it.
 	FrameRate int
 	// StopAtFinal ends Run when the machine has entered a final state.
@@ -46,9 +46,6 @@ type Options[R fsm.Runner] struct {
 
 	// Mailbox is the capacity for commands and arrivals that wait, 0 for 256.
 	Mailbox int
-	// MaxDeferred is how many deferred events are kept, 0 for 64. When one more is deferred
-	// the link it came from is closed; a command or timeout is dropped with an error.
-	MaxDeferred int
 	// ReceiveBuffer is the size in bytes of the buffer for each stream, at
 	// least the largest frame; 0 for transport.DefaultReceiveBuffer.
 	ReceiveBuffer int
@@ -60,16 +57,14 @@ type Options[R fsm.Runner] struct {
 	Logger *slog.Logger
 	// Observer is told the counters. May be nil.
 	Observer Observer
-	// Trace lists who records each step. A recorder that fails is reported once and goes on being counted.
+	// Trace lists who records each step. A recorder that fails is reported once and goes on being
+	// counted.
 	Trace []trace.Sink
 }
 
 func (o Options[R]) withDefaults() Options[R] {
 	if o.Mailbox <= 0 {
 		o.Mailbox = 256
-	}
-	if o.MaxDeferred <= 0 {
-		o.MaxDeferred = 64
 	}
 	return o
 }
@@ -95,7 +90,7 @@ type Counters struct {
 	FramesIn, FramesOut uint64
 	BytesIn, BytesOut   uint64 // bytes of these frames
 	SendsDropped        uint64 // frames for peers without a link, or that have no encoding
-	DeferredDropped     uint64 // deferred events given up because their link was lost or the queue full
+	DeferredDropped     uint64 // deferred events given up because their link is gone, or more than fsm.Info.Deferred
 
 	Reports            uint64
 	LinksUp, LinksLost uint64

@@ -106,7 +106,7 @@ func (c *Core[R]) recordStep(now time.Duration, ev *event[R], res fsm.Result, be
 	if s := c.stepBegun(now, ev, res, before); s != nil {
 		if e != nil {
 			if e.Kind == DeferredFull {
-				s.Problem = append(s.Problem, "dropped: too many deferred events; "...)
+				s.Problem = append(s.Problem, trace.TooManyDeferred...)
 			}
 			s.Problem = append(s.Problem, e.problem()...)
 		}

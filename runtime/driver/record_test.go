@@ -173,7 +173,8 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// An owner may look at its clock within a turn and go on with the time of its beginning: the record does not go back.
+// An owner may look at its clock within a turn and go on with the time of its beginning: the record
+// does not go back.
 func TestRecordKeepsItsTime(t *testing.T) {
 	var log bytes.Buffer
 	r := ready.NewPeerRunner()

@@ -24,7 +24,8 @@ func (c *counted) Receive(buf []byte) (transport.Arrival, error) {
 	return c.strong.Receive(buf)
 }
 
-// A driver with several links (the other is silent: the machine knows one peer) takes what came together on one of them without a turn of its mailbox for each frame.
+// A driver with several links (the other is silent: the machine knows one peer) takes what came
+// together on one of them without a turn of its mailbox for each frame.
 func TestSeveralLinksTogether(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("datagrams are read one by one here")

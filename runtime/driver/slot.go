@@ -37,13 +37,6 @@ type slot struct {
 	unclear bool          // somebody else may have called Interrupt
 }
 
-type peerState struct {
-	up      bool
-	heard   time.Duration // when the last whole frame came, or the link came up
-	since   time.Duration // when the link came up
-	greeted bool          // an acceptable message has come
-}
-
 // noTime is the deadline of what has none.
 const noTime = time.Duration(1<<63 - 1)
 
@@ -90,7 +83,7 @@ func (d *Driver[R]) find(peer fsm.Peer) (*slot, int) {
 	return nil, 0
 }
 
-// attach takes a link into use.
+// attach takes a link into use. The machine is not told yet, see announce.
 func (d *Driver[R]) attach(s *slot) {
 	if other, _ := d.find(s.first); other != nil || d.stopping.Load() {
 		e := d.core.newError(BadLink, s.first, fsm.NoTransition)
@@ -106,17 +99,22 @@ func (d *Driver[R]) attach(s *slot) {
 	s.taken.Store(true)
 	d.slots = append(d.slots, s)
 	if s.props.Peers == 0 {
+		s.peers[0].up = true
+		d.core.links.up(s.first)
+	}
+}
+
+// announce tells the machine of a link to one peer that was taken into use. A link of several peers
+// announces these itself.
+func (d *Driver[R]) announce(s *slot) {
+	if s.props.Peers == 0 {
 		d.peerUp(s, 0)
 	}
 }
 
 func (d *Driver[R]) peerUp(s *slot, i int) {
-	p := &s.peers[i]
-	if p.up {
-		return
-	}
 	now := d.now()
-	*p = peerState{up: true, heard: now, since: now}
+	s.peers[i] = peerState{up: true, heard: now, since: now}
 	d.core.LinkUp(now, s.first+fsm.Peer(i), ends(s.link.LocalAddr(), s.link.RemoteAddr(i)))
 }
 

@@ -64,9 +64,10 @@ func Save[R fsm.Runner, M any](c *Core[R], now time.Duration, at func(R) *M) (*S
 	return s, nil
 }
 
-// Restore puts a snapshot into a core, instead of Start. A timer goes on with
-// what was left of it. One that the specification declares as `deadline: absolute` has run on for elapsed, the
-// time since the snapshot; what is overdue expires at once, in its order. A snapshot of another specification is refused.
+// Restore puts a snapshot into a core, instead of Start. A timer goes on with what was left of it.
+// One that the specification declares as `deadline: absolute` has run on for elapsed, the time
+// since the snapshot; what is overdue expires at once, in its order. A snapshot of another
+// specification is refused.
 func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time, s *Snapshot[M], at func(R) *M, elapsed time.Duration) error {
 	if err := s.check(c.info, c.held.max); err != nil {
 		return err
@@ -115,7 +116,7 @@ func (s *Snapshot[M]) check(info *fsm.Info, maxDeferred int) error {
 	case s.Hash != info.Hash:
 		return fmt.Errorf("%w: the specification of %s has changed since (it was %.12s…, it is %.12s…)", ErrSnapshot, s.Protocol, s.Hash, info.Hash)
 	case len(s.Deferred) > maxDeferred:
-		return fmt.Errorf("%w: %d deferred events, more than MaxDeferred, %d", ErrSnapshot, len(s.Deferred), maxDeferred)
+		return fmt.Errorf("%w: %d deferred events, more than the %d that the specification allows", ErrSnapshot, len(s.Deferred), maxDeferred)
 	case len(s.Timers) > maxSavedTimers:
 		return fmt.Errorf("%w: %d timers", ErrSnapshot, len(s.Timers))
 	}

@@ -124,7 +124,7 @@ func TestSnapshotRefused(t *testing.T) {
 		"there is no timer 9":      func(s *pingSnapshot) { s.Timers = []SavedTimer{{ID: 9}} },
 		"kind \"command\"":         func(s *pingSnapshot) { s.Deferred = []SavedEvent{{Kind: "command"}} },
 		"no state 77":              func(s *pingSnapshot) { s.Machine.State = 77 },
-		"65 deferred events":       func(s *pingSnapshot) { s.Deferred = make([]SavedEvent, 65) },
+		"9 deferred events":        func(s *pingSnapshot) { s.Deferred = make([]SavedEvent, 9) },
 		"70000 timers":             func(s *pingSnapshot) { s.Timers = make([]SavedTimer, 70000) },
 		"of kind \"message\" is n": func(s *pingSnapshot) { s.Deferred = []SavedEvent{{Kind: "message", Frame: make([]byte, 1000)}} },
 	} {

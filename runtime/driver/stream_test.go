@@ -33,8 +33,9 @@ func (r together) Stream(from fsm.Peer, in, out []byte, limit int) fsm.Streamed 
 	return run
 }
 
-// TestTogether gives the same random bytes, in the same pieces, to a driver that has its machine take frames together and
-// to one that does not: the answers, the handlers' calls and the counters must be the same.
+// TestTogether gives the same random bytes, in the same pieces, to a driver that has its machine
+// take frames together and to one that does not: the answers, the handlers' calls and the counters
+// must be the same.
 func TestTogether(t *testing.T) {
 	plain, handed := 0, 0
 	for seed := range uint64(150) {

@@ -79,7 +79,8 @@ func pinged(c *net.TCPConn) bool {
 	return err == nil
 }
 
-// Connections that say nothing take places only for a while, and are reported; who speaks keeps its own.
+// Connections that say nothing take places only for a while, and are reported; who speaks keeps its
+// own.
 func TestTCPHalfOpen(t *testing.T) {
 	s := serve(t, tcp.Config{MaxLinks: 4, Linger: 10 * time.Millisecond}, driver.Options[runner]{HandshakeLimit: 100 * time.Millisecond})
 	good := s.connect(t)

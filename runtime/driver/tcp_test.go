@@ -87,7 +87,8 @@ func TestTCPPeerVanishes(t *testing.T) {
 	expect(t, seen, "parted(0)", "lost: link reset by peer")
 }
 
-// A peer that sends without ever reading is held back, and loses the link if the machine has much to say.
+// A peer that sends without ever reading is held back, and loses the link if the machine has much
+// to say.
 func TestTCPPeerNeverReads(t *testing.T) {
 	x, y := socketPair(t)
 	defer y.Close()

@@ -20,8 +20,8 @@ const (
 	wasUp            // it is up or was: a frame that cannot be sent is the network's doing
 )
 
-// links remembers which peers ever had a link, by their numbers: so that a message to a lost peer, which protocols may
-// well send, is told from one to a peer that the program has given no link.
+// links remembers which peers ever had a link, by their numbers: so that a message to a lost peer,
+// which protocols may well send, is told from one to a peer that the program has given no link.
 type links struct {
 	list     []linkage
 	restored bool // the machine had links before, nobody knows which

@@ -14,7 +14,8 @@ import (
 	"github.com/parley-go/parley/runtime/transport/mem"
 )
 
-// A link attached under another number than the machine sends to: the first message says so, the others are counted.
+// A link attached under another number than the machine sends to: the first message says so, the
+// others are counted.
 func TestSendWithoutLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines strings.Builder

@@ -8,9 +8,12 @@
 // game client links it. The type to start from is [Runner].
 package fsm
 
-// GeneratedV2 is referred to by generated code. A generator that emits code
+// GeneratedV3 is referred to by generated code. A generator that emits code
 // for a newer contract refers to a newer constant, so that a mismatch between
 // generated code and this module is a compile error with a telling name.
+const GeneratedV3 = true
+
+// GeneratedV2 is what older code refers to; it still works with this package.
 const GeneratedV2 = true
 
 // Code says what became of an event.
@@ -21,15 +24,15 @@ const (
 	Took Code = iota
 	// Ignored: the state lists the event under ignore; nothing changed.
 	Ignored
-	// Deferred: the state keeps the event for later; deliver it again after
-	// the state has changed. Nothing changed.
+	// Deferred: the state keeps the message for later. The driver sets it aside and delivers it
+	// again when the control state has changed, the oldest first. Nothing changed.
 	Deferred
 	// Refused: the state neither handles, ignores nor defers the event, or the
 	// specification refuses it by a `refuse` statement. The machine is
 	// unchanged and the effect list is empty.
 	Refused
-	// NotRun: the event never came to the machine, because its driver did not run or the caller did not wait. No
-	// machine returns it; a driver does, with an error that says why.
+	// NotRun: the event never came to the machine, because its driver did not run or the caller did
+	// not wait. No machine returns it; a driver does, with an error that says why.
 	NotRun
 )
 
@@ -59,7 +62,8 @@ type Result struct {
 	Transition uint16
 }
 
-// String returns what became of the event, and which transition of [Info] says so: `took, transition 3`.
+// String returns what became of the event, and which transition of [Info] says so: `took,
+// transition 3`.
 func (r Result) String() string {
 	if r.Transition == NoTransition {
 		return r.Code.String()
@@ -101,6 +105,11 @@ const (
 	// sent before has been flushed.
 	Close
 )
+
+// String returns what the effect asks for, as a verb.
+func (k EffectKind) String() string { return Name(effectKinds[:], int(k)) }
+
+var effectKinds = [...]string{"send", "report", "start", "stop", "close"}
 
 // Effect is one request of a machine to its driver, without its payload. The
 // payload of a Send is encoded by [Runner.AppendFrame]; that of a Report is
@@ -163,8 +172,9 @@ type Runner interface {
 	// AppendLegal appends the names of the events the present state handles
 	// or ignores, separated by ", ": what would have been legal.
 	AppendLegal(dst []byte) []byte
-	// Refusal explains the Refused with NoTransition that the last event met. It looks at the
-	// event and the state again, so that a step costs nothing more; it means nothing after another result.
+	// Refusal explains the Refused with NoTransition that the last event met. It looks at the event
+	// and the state again, so that a step costs nothing more; it means nothing after another
+	// result.
 	Refusal() Refusal
 }
 
@@ -188,24 +198,28 @@ type Commander interface {
 	Command(text string) (Result, error)
 }
 
-// Streamer is what generated runners are besides: they take the frames of a stream many at a time, which spares a
-// driver several calls for each. A runner that wraps another and changes Frame has to change Stream too.
+// Streamer is what generated runners are besides: they take the frames of a stream many at a time,
+// which spares a driver several calls for each. A runner that wraps another and changes Frame has
+// to change Stream too.
 type Streamer interface {
 	Runner
-	// Stream delivers the frames at the start of in one after the other, each as FrameSize and Frame do, and appends
-	// what they are answered with to out. It goes on while the outcome is plain: the machine took the message, stays in its control
-	// state, and asks for nothing but messages to the sender, for which out need not be longer than limit bytes. The
-	// frame after these may have been delivered too; then its effects are still to be carried out, all of them.
+	// Stream delivers the frames at the start of in one after the other, each as FrameSize and
+	// Frame do, and appends what they are answered with to out. It goes on while the outcome is
+	// plain: the machine took the message, stays in its control state, and asks for nothing but
+	// messages to the sender, for which out need not be longer than limit bytes. The frame after
+	// these may have been delivered too; then its effects are still to be carried out, all of them.
 	Stream(from Peer, in, out []byte, limit int) Streamed
 }
 
 // Streamed is what [Streamer].Stream has done.
 type Streamed struct {
 	Out []byte // out and what was appended
-	// Frames is how many frames had a plain outcome, Bytes their length together, and Sent how many were appended to Out.
+	// Frames is how many frames had a plain outcome, Bytes their length together, and Sent how many
+	// were appended to Out.
 	Frames, Bytes, Sent int
-	// Next is the length of the frame after these if it was delivered, and Result and Err are what Frame returned for
-	// it. 0: it was not delivered, because it is not whole or no frame begins there.
+	// Next is the length of the frame after these if it was delivered, and Result and Err are what
+	// Frame returned for it. 0: it was not delivered, because it is not whole or no frame begins
+	// there.
 	Next   int
 	Result Result
 	Err    error
@@ -214,10 +228,44 @@ type Streamed struct {
 // Refusal says why an event was refused that no branch of the specification refuses.
 type Refusal struct {
 	Reason Reason
-	// Branch is the first branch for the event, an index into [Info].Transitions, if it is Unguarded; else NoTransition.
+	// Branch is the first branch for the event, an index into [Info].Transitions, if it is
+	// Unguarded; else NoTransition.
 	Branch uint16
 	// Field and Type are the field that is OutOfRange and what it may be, such as 0..3; else empty.
 	Field, Type string
+}
+
+// DefaultDeferred is the bound of deferred messages where a specification declares none.
+const DefaultDeferred = 8
+
+// Outside notes that a field is outside its type's range, if it is and no field before it was.
+func (r *Refusal) Outside(is bool, field, values string) {
+	if is && r.Reason != OutOfRange {
+		*r = Refusal{Reason: OutOfRange, Branch: NoTransition, Field: field, Type: values}
+	}
+}
+
+// Handled explains a refusal by a table, which holds by state and event the first branch plus 1: the
+// event is Unguarded if there is one, and else Unmentioned.
+func Handled(branches [][]uint16, state, event int) Refusal {
+	if state < len(branches) && event < len(branches[state]) && branches[state][event] != 0 {
+		return Refusal{Reason: Unguarded, Branch: branches[state][event] - 1}
+	}
+	return Refusal{Branch: NoTransition}
+}
+
+// Name returns the name of value i of an enumeration, as its String method does. What is no value has
+// a name that none of them has.
+func Name(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	for _, n := range names {
+		if n == "invalid" {
+			return "(invalid)"
+		}
+	}
+	return "invalid"
 }
 
 // Info describes a generated machine.
@@ -247,6 +295,9 @@ type Info struct {
 	MaxFrame int
 	// MaxEffects is the largest number of effects of one step.
 	MaxEffects int
+	// Deferred is how many deferred messages the machine may hold at a time; one more is an
+	// error, which the checker finds. 0 stands for DefaultDeferred.
+	Deferred int
 
 	// Ordered and Reliable are what the checker assumed of the channel. A
 	// driver refuses a link that promises less.
@@ -263,6 +314,8 @@ type Transition struct {
 	Name string
 	// From and To are indices into States. To equals From when the branch has no goto.
 	From, To uint16
+	// Code is Took for a branch, and Ignored or Deferred where the state says that of the event.
+	Code Code
 	// File, Line and Col point at the branch in the specification.
 	File      string
 	Line, Col int

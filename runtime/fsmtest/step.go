@@ -2,6 +2,7 @@ package fsmtest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/runtime/fsm"
@@ -57,7 +58,42 @@ func (w *World) arrive(l letter, from, to string) {
 	if err != nil {
 		w.t.Fatalf("%s cannot decode %s: %v", to, l.text, err)
 	}
+	if res.Code == fsm.Deferred {
+		w.hold(i, held{w.number(from), l})
+		return
+	}
 	w.stepped(i, l.text, res)
+}
+
+// hold sets a message aside that the state of a machine defers.
+func (w *World) hold(i int, h held) {
+	w.t.Helper()
+	w.steps++
+	most := w.machines[i].Runner.Info().Deferred
+	if most == 0 {
+		most = fsm.DefaultDeferred
+	}
+	if len(w.held[i]) >= most {
+		w.Fail(strings.TrimSpace(w.why + "\n" + w.machines[i].Name + " would hold more than " + strconv.Itoa(most) + " deferred messages with " + h.text))
+	}
+	w.held[i] = append(w.held[i], h)
+}
+
+// offer gives a machine what it holds and no longer defers, the oldest first, from the beginning
+// after each change of state.
+func (w *World) offer(i int) {
+	w.t.Helper()
+	r := w.machines[i].Runner
+	for k := 0; k < len(w.held[i]); k++ {
+		h := w.held[i][k]
+		res, err := r.Frame(fsm.Peer(h.from), h.frame)
+		if err == nil && res.Code == fsm.Deferred {
+			continue
+		}
+		w.held[i] = slices.Delete(w.held[i], k, k+1)
+		w.stepped(i, h.text, res) // and so on with what is left
+		return
+	}
 }
 
 // stepped judges the result of a step and carries out what it asks for.
@@ -74,6 +110,7 @@ func (w *World) stepped(i int, event string, res fsm.Result) {
 	for k := range m.Runner.Effects() {
 		w.effect(i, k)
 	}
+	w.offer(i)
 }
 
 // reason says why a machine refused its last event.
@@ -125,7 +162,8 @@ func message(effect string) string {
 	return text
 }
 
-// receivers lists to whom a message goes. With two machines, the other one is meant where none is named.
+// receivers lists to whom a message goes. With two machines, the other one is meant where none is
+// named.
 func (w *World) receivers(i int, e fsm.Effect, text string) []int {
 	w.t.Helper()
 	var out []int
@@ -140,7 +178,7 @@ func (w *World) receivers(i int, e fsm.Effect, text string) []int {
 	return out
 }
 
-// names says whether the last step's effects name their destinations.
+// names reports whether the last step's effects name their destinations.
 func (w *World) names(i int) bool {
 	r := w.machines[i].Runner
 	for k := range r.Effects() {
@@ -163,8 +201,8 @@ func (w *World) send(from, to int, l letter) {
 	w.channels[k] = append(w.channels[k], l)
 }
 
-// Possible says whether anything can still happen by itself: a message that is not deferred, a timer. It tries
-// that, so it must be the last thing asked.
+// Possible reports whether anything can still happen by itself: a message that is not deferred, a
+// timer. It tries that, so it must be the last thing asked.
 func (w *World) Possible() bool {
 	if len(w.timers) > 0 {
 		return true

@@ -76,9 +76,10 @@ func netplayScenario() *sim.Scenario {
 	}}
 }
 
-// startupScenario is starters who find each other and share the four slots of
-// a game, leave it and come back, with packets lost, doubled and overtaken; in the end everybody plays, or is
-// refused where they are more than four. That the games of those who could not hear each other become one is not asked of this protocol.
+// startupScenario is starters who find each other and share the four slots of a game, leave it and
+// come back, with packets lost, doubled and overtaken; in the end everybody plays, or is refused
+// where they are more than four. That the games of those who could not hear each other become one
+// is not asked of this protocol.
 func startupScenario(starters int) *sim.Scenario {
 	type R = *startup.PeerRunner
 	connect := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Connect() },
@@ -139,7 +140,8 @@ func startupTrouble(m []*startup.PeerRunner) string {
 	return ""
 }
 
-// runs is how many runs a campaign has: fewer under the race detector, with which each takes ten times as long.
+// runs is how many runs a campaign has: fewer under the race detector, with which each takes ten
+// times as long.
 func runs(n int) int {
 	if race.Enabled {
 		return n / 8

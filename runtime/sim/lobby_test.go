@@ -10,8 +10,9 @@ import (
 	"github.com/parley-go/parley/runtime/sim"
 )
 
-// lobbyScenario is a server and four players, who make, join and end games; in the end server and players agree
-// where each of them is. The server is number 0 everywhere, the players are 1 to 4 to it.
+// lobbyScenario is a server and four players, who make, join and end games; in the end server and
+// players agree where each of them is. The server is number 0 everywhere, the players are 1 to 4 to
+// it.
 func lobbyScenario(games *int) *sim.Scenario {
 	type R = *lobby.PlayerRunner
 	in := func(states ...lobby.PlayerState) func(R) bool {

@@ -14,7 +14,7 @@ import (
 type Command[R fsm.Runner] struct {
 	// Do calls one command method of the runner. It may be refused, and often is.
 	Do func(w *World, r R) fsm.Result
-	// May, if set, says whether the player thinks of it. A refused command
+	// May, if set, reports whether the player thinks of it. A refused command
 	// costs far more than one that is not given.
 	May func(r R) bool
 	// Calm: it is also given in the second phase, of which the goal must be

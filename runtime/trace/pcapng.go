@@ -18,10 +18,12 @@ const (
 
 // PcapMeta describes one link whose traffic goes into a packet capture.
 type PcapMeta struct {
-	// Proto is "tcp" for links that carry a stream and "udp" for datagrams, whatever really carries them.
+	// Proto is "tcp" for links that carry a stream and "udp" for datagrams, whatever really carries
+	// them.
 	Proto string
-	// Local and Remote are the ends. What is missing, as on a link within one process, is made up: an address from
-	// the ranges for documentation, port 49152 here or 49153 there. A dissector finds its protocol by the port.
+	// Local and Remote are the ends. What is missing, as on a link within one process, is made up:
+	// an address from the ranges for documentation, port 49152 here or 49153 there. A dissector
+	// finds its protocol by the port.
 	Local, Remote netip.AddrPort
 	// Accepted tells that the remote end opened the TCP connection; otherwise the local end did.
 	Accepted bool
@@ -29,14 +31,15 @@ type PcapMeta struct {
 	Comment string
 }
 
-// PcapNG writes what one endpoint sends and receives as a pcapng file that packet analysers open: every frame in a
-// made-up Ethernet, IP and TCP or UDP packet with right lengths, numbers and checksums and with a comment. It is for
-// reading, with the dissector of the protocol; the record to run again is what [Writer] writes.
+// PcapNG writes what one endpoint sends and receives as a pcapng file that packet analysers open:
+// every frame in a made-up Ethernet, IP and TCP or UDP packet with right lengths, numbers and
+// checksums and with a comment. It is for reading, with the dissector of the protocol; the record
+// to run again is what [Writer] writes.
 //
-// The file begins with NewPcapNG. Each call writes its packets in one Write, so a file that ends early ends between
-// two calls or inside the last. When a Write fails, that error is kept and returned by every later call on every link
-// of the file, and nothing more is written. No method keeps its arguments; none allocates once the buffer has grown.
-// Not safe for concurrent use.
+// The file begins with NewPcapNG. Each call writes its packets in one Write, so a file that ends
+// early ends between two calls or inside the last. When a Write fails, that error is kept and
+// returned by every later call on every link of the file, and nothing more is written. No method
+// keeps its arguments; none allocates once the buffer has grown. Not safe for concurrent use.
 type PcapNG struct {
 	file *pcapFile
 	udp  bool
@@ -44,8 +47,8 @@ type PcapNG struct {
 	client PcapDir
 	ends   [2]netip.AddrPort
 	ip     [2]uint16 // identification numbers of IPv4
-	// The present TCP connection: how many there have been, the next sequence number of each side, up to where the
-	// other side has acknowledged, and who has sent a FIN.
+	// The present TCP connection: how many there have been, the next sequence number of each side,
+	// up to where the other side has acknowledged, and who has sent a FIN.
 	opens  uint32
 	open   bool
 	seq    [2]uint32
@@ -63,17 +66,20 @@ type pcapFile struct {
 // The longest comment written; what is beyond is cut.
 const maxPcapComment = 8 << 10
 
-// pcapSegment is the most payload in one TCP packet, pcapWindow how much may be unacknowledged before the receiver
-// acknowledges by a packet of its own. Both keep within a window without scaling.
+// pcapSegment is the most payload in one TCP packet, pcapWindow how much may be unacknowledged
+// before the receiver acknowledges by a packet of its own. Both keep within a window without
+// scaling.
 const (
 	pcapSegment = 16 << 10
 	pcapWindow  = 32 << 10
 )
 
-// ErrPcapClosed is returned for a frame on a TCP link after its sender has closed or either side has reset it.
+// ErrPcapClosed is returned for a frame on a TCP link after its sender has closed or either side
+// has reset it.
 var ErrPcapClosed = errors.New("packet capture: the link is closed")
 
-// NewPcapNG writes the head of a file to w and returns its first link. It fails if meta is not possible or w fails.
+// NewPcapNG writes the head of a file to w and returns its first link. It fails if meta is not
+// possible or w fails.
 func NewPcapNG(w io.Writer, meta PcapMeta) (*PcapNG, error) {
 	f := &pcapFile{w: w}
 	p, err := f.link(meta)
@@ -87,7 +93,8 @@ func NewPcapNG(w io.Writer, meta PcapMeta) (*PcapNG, error) {
 	return p, nil
 }
 
-// Link returns another link of the same file, for an endpoint with several peers. Their ends should differ.
+// Link returns another link of the same file, for an endpoint with several peers. Their ends should
+// differ.
 func (p *PcapNG) Link(meta PcapMeta) (*PcapNG, error) { return p.file.link(meta) }
 
 // Err returns the error that ended the file, nil if there was none.
@@ -126,8 +133,8 @@ func madeUp(end netip.AddrPort, six bool, n byte) netip.AddrPort {
 	return netip.AddrPortFrom(addr, port)
 }
 
-// Open writes the three packets of a TCP handshake, the comment at the first. On a link that is open already, and for
-// UDP, it writes nothing. A closed link can be opened again.
+// Open writes the three packets of a TCP handshake, the comment at the first. On a link that is
+// open already, and for UDP, it writes nothing. A closed link can be opened again.
 func (p *PcapNG) Open(t time.Time, comment string) error {
 	if p.file.err != nil || p.udp || p.open {
 		return p.file.err
@@ -140,7 +147,8 @@ func (p *PcapNG) handshake(t time.Time, comment string) {
 	client, server := p.client, 1-p.client
 	p.opens++
 	p.open, p.closed = true, [2]bool{}
-	// Every connection begins at another number, so that a reader tells it from the one before on the same ports.
+	// Every connection begins at another number, so that a reader tells it from the one before on
+	// the same ports.
 	p.seq[client], p.seq[server] = p.opens<<28, p.opens<<28|1<<27
 	p.acked = p.seq
 	p.tcp(client, t, flagSYN, nil, comment)
@@ -150,9 +158,9 @@ func (p *PcapNG) handshake(t time.Time, comment string) {
 	p.tcp(client, t, flagACK, nil, "")
 }
 
-// Frame writes one frame with its comment. A TCP link that is not open is opened first; a frame without bytes is
-// nothing on TCP and an empty datagram on UDP. It fails, without harm to the file, with ErrPcapClosed, or if a datagram
-// is longer than UDP can carry.
+// Frame writes one frame with its comment. A TCP link that is not open is opened first; a frame
+// without bytes is nothing on TCP and an empty datagram on UDP. It fails, without harm to the file,
+// with ErrPcapClosed, or if a datagram is longer than UDP can carry.
 func (p *PcapNG) Frame(dir PcapDir, t time.Time, payload []byte, comment string) error {
 	dir &= 1
 	switch {
@@ -195,8 +203,9 @@ func (p *PcapNG) datagram(dir PcapDir, t time.Time, payload []byte, comment stri
 	return p.file.flush()
 }
 
-// Close writes that dir sends no more on an open TCP link: a FIN and the other side's acknowledgement. When both sides
-// have closed, the link is closed. Otherwise, and for UDP, it writes nothing.
+// Close writes that dir sends no more on an open TCP link: a FIN and the other side's
+// acknowledgement. When both sides have closed, the link is closed. Otherwise, and for UDP, it
+// writes nothing.
 func (p *PcapNG) Close(dir PcapDir, t time.Time, comment string) error {
 	dir &= 1
 	if p.file.err != nil || !p.open || p.closed[dir] {

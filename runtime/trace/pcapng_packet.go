@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// This file lays out the bytes: blocks of the pcapng format (in little-endian order, which the head declares) and the
-// headers of Ethernet, IP, TCP and UDP (big-endian as on every wire).
+// This file lays out the bytes: blocks of the pcapng format (in little-endian order, which the head
+// declares) and the headers of Ethernet, IP, TCP and UDP (big-endian as on every wire).
 
 const (
 	protoTCP = 6
@@ -81,7 +81,8 @@ func endBlock(b []byte, start int) []byte {
 	return b
 }
 
-// appendOption appends a text option, nothing for an empty one. The format wants UTF-8 without NUL, in 16 bits of length.
+// appendOption appends a text option, nothing for an empty one. The format wants UTF-8 without NUL,
+// in 16 bits of length.
 func appendOption(b []byte, code uint16, text string) []byte {
 	if text == "" {
 		return b
@@ -136,7 +137,8 @@ func (p *PcapNG) packet(dir PcapDir, t time.Time, proto, flags uint8, payload []
 	p.file.buf = endBlock(b, start)
 }
 
-// pcapTime returns nanoseconds since 1970. The format has no times before that, Go none after 2262 in this unit.
+// pcapTime returns nanoseconds since 1970. The format has no times before that, Go none after 2262
+// in this unit.
 func pcapTime(t time.Time) uint64 {
 	if s := t.Unix(); s < 0 || s > 1<<63/1_000_000_000-1 {
 		return 0

@@ -245,7 +245,8 @@ func (d *fullDisk) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestPcapNGFullDisk fails at every possible byte: the error is kept, every link returns it, nothing is written on top.
+// TestPcapNGFullDisk fails at every possible byte: the error is kept, every link returns it,
+// nothing is written on top.
 func TestPcapNGFullDisk(t *testing.T) {
 	for room := range 700 {
 		d := &fullDisk{room: room}
@@ -312,8 +313,9 @@ func BenchmarkPcapNGFrame(b *testing.B) {
 	}
 }
 
-// TestPcapNGTshark lets another program judge the files: every checksum good, nothing that its TCP analysis marks (sent
-// again, out of order, lost, window full), no warning of its experts, comments shown.
+// TestPcapNGTshark lets another program judge the files: every checksum good, nothing that its TCP
+// analysis marks (sent again, out of order, lost, window full), no warning of its experts, comments
+// shown.
 func TestPcapNGTshark(t *testing.T) {
 	tshark, err := exec.LookPath("tshark")
 	if err != nil {
@@ -344,7 +346,8 @@ func TestPcapNGTshark(t *testing.T) {
 				if len(f) != 8 {
 					t.Fatalf("packet %d: fields %q", i+1, f)
 				}
-				// Severities below a warning: that there is a comment, that a connection opens, that it closes.
+				// Severities below a warning: that there is a comment, that a connection opens,
+				// that it closes.
 				const comment, chat, note, good = "1048576", "2097152", "4194304", "1"
 				for _, s := range strings.Split(f[0], ",") {
 					if s != "" && s != comment && s != chat && s != note {

@@ -57,6 +57,10 @@ func (k Kind) String() string {
 	return "invalid"
 }
 
+// TooManyDeferred begins the Problem of a message that was dropped because as many as the role may
+// defer are held.
+const TooManyDeferred = "dropped: too many deferred events; "
+
 // Step is one line of a record. A driver reuses one Step and its buffers, so
 // a [Sink] must copy what it keeps.
 type Step struct {

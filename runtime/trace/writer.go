@@ -24,10 +24,10 @@ type Writer struct {
 	lost uint64
 }
 
-// NewWriter returns a writer to w, which should be a file: a Write that blocks
-// would hold up the driver. Lines are gathered and written when they are 32 KiB, by the next Flush of
-// the driver, at most a fifth of a second later, and when Run ends. So the record is whole, with a line of kind closed at its
-// end, only after Driver.Done: a program that ends earlier loses the last lines.
+// NewWriter returns a writer to w, which should be a file: a Write that blocks would hold up the
+// driver. Lines are gathered and written when they are 32 KiB, by the next Flush of the driver, at
+// most a fifth of a second later, and when Run ends. So the record is whole, with a line of kind
+// closed at its end, only after Driver.Done: a program that ends earlier loses the last lines.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
 // Begin implements [Sink].

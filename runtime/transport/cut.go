@@ -2,8 +2,9 @@ package transport
 
 import "fmt"
 
-// Cut returns the size of the frame that begins a stream's bytes b, 0 if it is not whole yet, which len(b) < max then holds for. The function size is
-// [fsm.Runner].FrameSize and max the largest frame in bytes. After an error the stream has no recognisable boundaries any more.
+// Cut returns the size of the frame that begins a stream's bytes b, 0 if it is not whole yet, which
+// len(b) < max then holds for. The function size is [fsm.Runner].FrameSize and max the largest
+// frame in bytes. After an error the stream has no recognisable boundaries any more.
 func Cut(size func([]byte) (int, error), max int, b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -15,8 +16,9 @@ func Cut(size func([]byte) (int, error), max int, b []byte) (int, error) {
 	return n, nil
 }
 
-// whole reports whether have bytes begin with a frame, by what its function size says of them. It is apart from
-// unwhole, and Next calls both instead of Cut, since it is inlined: a further call for each frame can be measured.
+// whole reports whether have bytes begin with a frame, by what its function size says of them. It
+// is apart from unwhole, and Next calls both instead of Cut, since it is inlined: a further call
+// for each frame can be measured.
 func whole(n int, err error, max, have int) bool {
 	return err == nil && 0 < n && n <= max && n <= have
 }

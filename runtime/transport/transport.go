@@ -76,7 +76,8 @@ type Arrival struct {
 	Peer int
 	// N is the number of bytes written to the buffer.
 	N int
-	// Why is the reason of PeerLost, as an error of Receive is for a link of one peer; nil if the link knows none.
+	// Why is the reason of PeerLost, as an error of Receive is for a link of one peer; nil if the
+	// link knows none.
 	Why error
 }
 
@@ -94,11 +95,11 @@ type Link interface {
 	// received; ErrInterrupted; ErrClosed; or the reason why the link is lost.
 	Receive(buf []byte) (Arrival, error)
 
-	// Interrupt makes Receive return ErrInterrupted, with no byte lost, from
-	// the time at on: at once if at has passed, never if it is the zero time.
-	// Each call replaces the one before. A Receive that starts after at may
-	// return ErrInterrupted although bytes are waiting. Frames that came together with one that
-	// was received before at, a few dozen at most, may still be returned after it unless at had passed when it was given.
+	// Interrupt makes Receive return ErrInterrupted, with no byte lost, from the time at on: at
+	// once if at has passed, never if it is the zero time. Each call replaces the one before. A
+	// Receive that starts after at may return ErrInterrupted although bytes are waiting. Frames
+	// that came together with one that was received before at, a few dozen at most, may still be
+	// returned after it unless at had passed when it was given.
 	Interrupt(at time.Time)
 
 	// Send queues a copy of frame for a peer, or for All. Nothing need leave
@@ -125,8 +126,9 @@ type Link interface {
 
 // Batched is implemented by links whose carrier brings several frames at once.
 type Batched interface {
-	// Next is Receive for what is at hand already: ok is false if nothing is, or if Receive would fail. It does not wait, so
-	// that the answers to all that came together can leave together. Whoever receives calls it; another goroutine may while the one
-	// that called Receive waits for it.
+	// Next is Receive for what is at hand already: ok is false if nothing is, or if Receive would
+	// fail. It does not wait, so that the answers to all that came together can leave together.
+	// Whoever receives calls it; another goroutine may while the one that called Receive waits for
+	// it.
 	Next(buf []byte) (got Arrival, ok bool)
 }

@@ -68,12 +68,13 @@ func (s *Scanner) Name() string {
 	return s.text[start:s.at]
 }
 
-// Open reads an opening bracket.
-func (s *Scanner) Open(bracket byte) {
+// Open reads an opening bracket, and returns s, behind which the first field may be read.
+func (s *Scanner) Open(bracket byte) *Scanner {
 	if !s.take(bracket) {
 		s.Failf("want %q", bracket)
 	}
 	s.fresh = true
+	return s
 }
 
 // Next reports whether another element follows, and reads the comma before it or the closing bracket.
@@ -89,17 +90,19 @@ func (s *Scanner) Next(bracket byte) bool {
 	return s.err == nil
 }
 
-// Field reads the name of a field and the colon behind it; fields come in the order in which they are declared.
-func (s *Scanner) Field(name string) {
+// Field reads the name of a field and the colon behind it; fields come in the order in which they
+// are declared. It returns s, behind which the value is read: s.Field("slot").Int(0, 13).
+func (s *Scanner) Field(name string) *Scanner {
 	if !s.Next('}') {
 		s.Failf("the field %s is missing", name)
-		return
+		return s
 	}
 	start := s.at
 	if got := s.Name(); got != name || !s.take(':') {
 		s.at = start
 		s.Failf("want %q: fields are given in the order of their declaration", name+":")
 	}
+	return s
 }
 
 // Close reads a closing bracket.

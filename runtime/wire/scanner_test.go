@@ -7,7 +7,8 @@ import (
 	"github.com/parley-go/parley/runtime/wire"
 )
 
-// all reads every kind of value: all{n: -2..9, u: up to 300, on: bool, kind: enum, name: text 3, slot: 0..5?, list: [0..9]}.
+// all reads every kind of value: all{n: -2..9, u: up to 300, on: bool, kind: enum, name: text 3,
+// slot: 0..5?, list: [0..9]}.
 func all(text string) (string, error) {
 	s := wire.NewScanner(text)
 	var b strings.Builder

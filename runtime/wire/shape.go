@@ -1,7 +1,7 @@
 package wire
 
-// Shape says where the frames of a protocol have what not the machine but its link fills in. A Number of
-// no Bits is not there.
+// Shape says where the frames of a protocol have what not the machine but its link fills in. A
+// Number of no Bits is not there.
 type Shape struct {
 	Type, Sequence Number
 	// Checksum is computed by [Checksum], when all else is filled in.
@@ -16,8 +16,9 @@ type Number struct {
 	Little   bool
 }
 
-// Address is where the address of an instance stands: Size bytes, of which the frame of a machine has the
-// instance's number + 1 in the first, or 0 for none, and zeros in the others. It means something only if the number If, where there is one, is more than More.
+// Address is where the address of an instance stands: Size bytes, of which the frame of a machine
+// has the instance's number + 1 in the first, or 0 for none, and zeros in the others. It means
+// something only if the number If, where there is one, is more than More.
 type Address struct {
 	At, Size int
 	If       Number

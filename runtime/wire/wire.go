@@ -1,5 +1,6 @@
-// Package wire holds what generated codecs share: the error they return and
-// the bounds they keep. It knows no protocol and no socket. Start from [Error].
+// Package wire holds what generated code shares where it meets bytes and text: the error that codecs
+// return and the bounds they keep, and how values are written as text and read from it. It knows no
+// protocol and no socket. Start from [Error] for frames, and from [Scanner] for texts.
 package wire
 
 import (

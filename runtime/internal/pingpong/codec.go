@@ -172,7 +172,8 @@ func (r *Runner) AppendLegal(dst []byte) []byte {
 	}[r.M.State]...)
 }
 
-// Refusal implements fsm.Runner. Every note that is too long was cut, so that no value is out of its range.
+// Refusal implements fsm.Runner. Every note that is too long was cut, so that no value is out of
+// its range.
 func (r *Runner) Refusal() fsm.Refusal {
 	if r.E.Kind == Message && r.E.ID == PONG && r.M.State != Off && r.M.State != Gone {
 		return fsm.Refusal{Reason: fsm.Unguarded, Branch: tPONG}

@@ -122,7 +122,8 @@ const (
 	nobody  = -2 // no peer of the inner link at present
 )
 
-// New wraps inner, which belongs to the result from then on. own is this end's address, as the others see it.
+// New wraps inner, which belongs to the result from then on. own is this end's address, as the
+// others see it.
 func New[A comparable](inner Inner[A], own A, form Form[A], cfg Config) (*Link[A], error) {
 	switch {
 	case cfg.Parties < 2 || cfg.Parties > 254:
@@ -220,8 +221,8 @@ func (l *Link[A]) search(k [32]byte) (at int, found bool) {
 	return at, false
 }
 
-// between chooses a number for a new entry at a place: in the middle of two neighbours, and at the ends, where more may
-// come, a quarter of the way.
+// between chooses a number for a new entry at a place: in the middle of two neighbours, and at the
+// ends, where more may come, a quarter of the way.
 func (l *Link[A]) between(at int) (int, bool) {
 	low, high := -1, l.parties
 	if at > 0 {

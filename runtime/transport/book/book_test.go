@@ -284,7 +284,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzFrames gives any bytes to a book: nothing panics, and what comes out has the length of what came in.
+// FuzzFrames gives any bytes to a book: nothing panics, and what comes out has the length of what
+// came in.
 func FuzzFrames(f *testing.F) {
 	f.Add(connect(netip.MustParseAddrPort("127.0.0.9:7")), true)
 	f.Add([]byte("PP2"), false)

@@ -5,7 +5,8 @@ import (
 	"github.com/parley-go/parley/runtime/wire"
 )
 
-// Send implements [transport.Link]: the frame leaves with addresses for numbers, a sequence number and a new checksum.
+// Send implements [transport.Link]: the frame leaves with addresses for numbers, a sequence number
+// and a new checksum.
 func (l *Link[A]) Send(number int, frame []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,8 +53,8 @@ func (l *Link[A]) sum(frame []byte) {
 	}
 }
 
-// Receive implements [transport.Link]. Frames with a wrong checksum are dropped. Whom a frame names comes up
-// before it, so that a machine may send to him at once.
+// Receive implements [transport.Link]. Frames with a wrong checksum are dropped. Whom a frame names
+// comes up before it, so that a machine may send to him at once.
 func (l *Link[A]) Receive(buf []byte) (transport.Arrival, error) {
 	for {
 		if len(l.news) > 0 {
@@ -82,7 +83,8 @@ func (l *Link[A]) Receive(buf []byte) (transport.Arrival, error) {
 	}
 }
 
-// arrived gives an arrival the book's numbers; false if it is none of the machine's business. mu is held.
+// arrived gives an arrival the book's numbers; false if it is none of the machine's business. mu is
+// held.
 func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, bool) {
 	if a.Kind == transport.PeerLost {
 		e := l.byPeer(a.Peer)
@@ -119,7 +121,8 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 	return a, true
 }
 
-// sender returns the entry of a peer of the inner link, nil if it is lost already or there is no number for it.
+// sender returns the entry of a peer of the inner link, nil if it is lost already or there is no
+// number for it.
 func (l *Link[A]) sender(peer int) *entry[A] {
 	addr, ok := l.inner.PeerAddr(peer)
 	if !ok {
@@ -137,8 +140,8 @@ func (l *Link[A]) sender(peer int) *entry[A] {
 	return e
 }
 
-// number puts a number for the address in a field: that of a known peer, or of one who is made a peer now; 0 for
-// none or one that cannot be reached.
+// number puts a number for the address in a field: that of a known peer, or of one who is made a
+// peer now; 0 for none or one that cannot be reached.
 func (l *Link[A]) number(field []byte) {
 	addr, ok := l.form.Get(field[:l.form.Size])
 	clear(field)

@@ -8,7 +8,8 @@ import (
 	"github.com/parley-go/parley/runtime/transport/tlslink"
 )
 
-// Overhead is what DTLS adds to a frame at most, in bytes: the header of a record, an explicit nonce and a tag.
+// Overhead is what DTLS adds to a frame at most, in bytes: the header of a record, an explicit
+// nonce and a tag.
 const Overhead = 13 + 8 + 16
 
 // Config says who this side is, who is accepted, and how much is kept.
@@ -18,7 +19,8 @@ type Config struct {
 	Server bool
 	// Certificate is this side's; a server must have one. tlslink.SelfSigned makes one.
 	Certificate tls.Certificate
-	// Keys are the peers that are accepted, whatever their certificates say. A peer without one of them is refused.
+	// Keys are the peers that are accepted, whatever their certificates say. A peer without one of
+	// them is refused.
 	Keys []tlslink.Fingerprint
 	// Roots are the authorities that vouch for peers where Keys is empty. A
 	// client that has neither takes those of the computer; a server that has neither asks no
@@ -27,12 +29,15 @@ type Config struct {
 	// ServerName is whom a client without Keys expects.
 	ServerName string
 
-	// Handshake is how long a handshake may take, 0 for ten seconds. A peer that does not end it is never announced.
+	// Handshake is how long a handshake may take, 0 for ten seconds. A peer that does not end it is
+	// never announced.
 	Handshake time.Duration
-	// Handshakes is how many may be under way at a time, 0 for 64. Datagrams of others are dropped meanwhile.
+	// Handshakes is how many may be under way at a time, 0 for 64. Datagrams of others are dropped
+	// meanwhile.
 	Handshakes int
-	// PerAddress is how many of them a server makes with one IPv4 address or one IPv6 network of 64 bits, 0 for a
-	// quarter of Handshakes but at least 4, negative for no limit. It says little of addresses that can be forged: see udp.Config.Cookie.
+	// PerAddress is how many of them a server makes with one IPv4 address or one IPv6 network of 64
+	// bits, 0 for a quarter of Handshakes but at least 4, negative for no limit. It says little of
+	// addresses that can be forged: see udp.Config.Cookie.
 	PerAddress int
 	// Queue is how many received frames wait to be taken, 0 for 1024; further ones are dropped.
 	Queue int

@@ -37,7 +37,8 @@ func (b *inbox) poke() {
 	}
 }
 
-// put queues an arrival with a copy of its frame. A frame that finds no room is dropped; news of peers never is.
+// put queues an arrival with a copy of its frame. A frame that finds no room is dropped; news of
+// peers never is.
 func (b *inbox) put(a transport.Arrival, frame []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

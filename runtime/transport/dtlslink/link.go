@@ -29,8 +29,8 @@ type Stats struct {
 	Dropped uint64 // received frames that found no room
 }
 
-// Link is a link through DTLS. It always announces its peers, when their
-// handshake has ended, by the numbers they have below. Frames cannot be broadcast: All means each in turn.
+// Link is a link through DTLS. It always announces its peers, when their handshake has ended, by
+// the numbers they have below. Frames cannot be broadcast: All means each in turn.
 type Link struct {
 	inner transport.Link
 	cfg   Config

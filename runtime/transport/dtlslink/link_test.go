@@ -62,7 +62,8 @@ func open(t testing.TB, peers ...string) *udp.Link {
 	return l
 }
 
-// carriers are the kinds of links that are wrapped; b is the server's, and does not know a yet where it need not.
+// carriers are the kinds of links that are wrapped; b is the server's, and does not know a yet
+// where it need not.
 var carriers = map[string]func(t testing.TB) (a, b transport.Link){
 	"memory": func(testing.TB) (a, b transport.Link) {
 		x, y := mem.Pair(mem.Config{MaxFrame: 1400})
@@ -205,7 +206,8 @@ func TestLossyHandshake(t *testing.T) {
 	expect(t, y, transport.PeerUp, "")
 }
 
-// TestClientBeginsAnew: a client that has crashed comes back from the same address; nobody else can take its place.
+// TestClientBeginsAnew: a client that has crashed comes back from the same address; nobody else can
+// take its place.
 func TestClientBeginsAnew(t *testing.T) {
 	alice, bob := newPerson(t, "alice"), newPerson(t, "bob")
 	server := open(t)

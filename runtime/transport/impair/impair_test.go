@@ -182,6 +182,24 @@ func TestDelayIsExact(t *testing.T) {
 }
 
 // A reliable medium shows the same faults as delay.
+// Where nothing is overtaken, no frame comes before a copy of an older one.
+func TestOrderBindsCopies(t *testing.T) {
+	m := impair.NewMedium(1, impair.Faults{Duplicate: 0.5, Late: 100 * time.Millisecond, Jitter: 10 * time.Millisecond})
+	var last time.Duration
+	for n := range 1000 {
+		fate := m.Pass(time.Duration(n)*time.Millisecond, 10)
+		for _, at := range fate.At[:fate.Copies] {
+			if at < last {
+				t.Fatalf("frame %d arrives at %v, one before it at %v", n, at, last)
+			}
+			last = at
+		}
+	}
+	if m.Stats.Duplicated == 0 {
+		t.Error("nothing was copied")
+	}
+}
+
 func TestReliable(t *testing.T) {
 	m := impair.NewMedium(3, impair.Faults{Loss: 0.2, Duplicate: 0.2, Reorder: 0.2, Delay: time.Millisecond})
 	last := time.Duration(0)

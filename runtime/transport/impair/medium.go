@@ -150,6 +150,9 @@ func (m *Medium) Pass(now time.Duration, size int) (fate Fate) {
 	if m.chance(drawTwice, m.twice) {
 		m.Stats.Duplicated++
 		fate.At[1], fate.Copies = at+m.span(drawSecond, f.Late), 2
+		if m.reorder == 0 {
+			m.last = fate.At[1] // order binds copies, too
+		}
 	}
 	if at > now {
 		m.Stats.Delayed++

@@ -11,7 +11,8 @@ import (
 
 const volley = 24
 
-// three returns three links of a server; what the first sends to all comes to the second before the third.
+// three returns three links of a server; what the first sends to all comes to the second before the
+// third.
 func three(t testing.TB) (links [3]*ipx.Link) {
 	s := serve(t, "udp4", "127.0.0.1:0", ipx.ServerConfig{})
 	for i := range links {
@@ -54,7 +55,8 @@ func takeVolley(t testing.TB, l *ipx.Link) (waits int) {
 	return waits
 }
 
-// What came together over the tunnel is there without another call of the kernel for each, in its order.
+// What came together over the tunnel is there without another call of the kernel for each, in its
+// order.
 func TestTogether(t *testing.T) {
 	links := three(t)
 	sendVolley(t, links[0])
@@ -64,8 +66,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// BenchmarkServer has a server relay volleys from one link to two others. It says what a message costs in processor
-// time, all of them together, in the best turn.
+// BenchmarkServer has a server relay volleys from one link to two others. It says what a message
+// costs in processor time, all of them together, in the best turn.
 func BenchmarkServer(b *testing.B) {
 	cpu := func() time.Duration {
 		var u syscall.Rusage

@@ -15,8 +15,9 @@ import (
 	"github.com/parley-go/parley/runtime/transport"
 )
 
-// Pair makes two links that are connected to each other, each with the other
-// as its peer 0, which a link with several peers announces by itself. Their send queues must hold at least Queue bytes and be limited.
+// Pair makes two links that are connected to each other, each with the other as its peer 0, which a
+// link with several peers announces by itself. Their send queues must hold at least Queue bytes and
+// be limited.
 type Pair func(t *testing.T) (a, b transport.Link)
 
 // Queue is the least limit of a send queue that the suite is written for, in bytes.

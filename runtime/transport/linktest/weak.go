@@ -52,7 +52,8 @@ func (p *promises) check(t *testing.T, f []byte) {
 // sizeOf is the size of frame n: a few have the same, then comes a longer or a shorter one.
 func sizeOf(n int) int { return 6 + n/3*37%300 }
 
-// testPromises sends frames of many sizes in small portions, each frame by itself or all of a portion in one flush.
+// testPromises sends frames of many sizes in small portions, each frame by itself or all of a
+// portion in one flush.
 func testPromises(t *testing.T, a, b transport.Link) {
 	if a.Properties().Stream {
 		t.Skip("a stream has no frames")

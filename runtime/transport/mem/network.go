@@ -25,8 +25,8 @@ const everybody Address = 1<<32 - 1
 // NodeQueue is how many frames wait for a node; what comes then is lost, as on a card that is not read.
 const NodeQueue = 256
 
-// Network is a network in memory: datagrams go to one node or to all. It promises what UDP promises; by itself it
-// loses nothing but what finds a queue full.
+// Network is a network in memory: datagrams go to one node or to all. It promises what UDP
+// promises; by itself it loses nothing but what finds a queue full.
 type Network struct {
 	mu    sync.Mutex
 	nodes map[Address]*node
@@ -38,8 +38,8 @@ type NodeLink = dgram.Link[Address]
 // NodeLimits are the limits of such a link and of each of its peers.
 type NodeLimits = dgram.Limits
 
-// Join makes a node and returns its link; frames for everybody are broadcast. It fails if the address is taken or
-// that of everybody, 1<<32 - 1.
+// Join makes a node and returns its link; frames for everybody are broadcast. It fails if the
+// address is taken or that of everybody, 1<<32 - 1.
 func (n *Network) Join(a Address, limits NodeLimits) (*NodeLink, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -60,7 +60,8 @@ func (r *reactor) queue(c *conn, frame []byte) error {
 	return nil
 }
 
-// Flush implements [transport.Link]. The error is of the link as a whole; a peer on which sending fails is lost by itself.
+// Flush implements [transport.Link]. The error is of the link as a whole; a peer on which sending
+// fails is lost by itself.
 func (r *reactor) Flush() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

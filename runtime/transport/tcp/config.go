@@ -37,17 +37,20 @@ type Config struct {
 	// OnRetry, if set, is told of each failed round before the pause. Dial only.
 	OnRetry func(attempt int, err error)
 
-	// MaxLinks is the most links of one Listener that are open at a time, 0
-	// for 1024. Connections beyond it are closed at once and counted, as are those beyond the limits that follow. Listen only.
+	// MaxLinks is the most links of one Listener that are open at a time, 0 for 1024. Connections
+	// beyond it are closed at once and counted, as are those beyond the limits that follow. Listen
+	// only.
 	MaxLinks int
-	// PerAddress is the most links that are open at a time with one IPv4 address or one IPv6 network of 64 bits,
-	// 0 for a quarter of MaxLinks but at least 16, negative for no limit. Listen only.
+	// PerAddress is the most links that are open at a time with one IPv4 address or one IPv6
+	// network of 64 bits, 0 for a quarter of MaxLinks but at least 16, negative for no limit.
+	// Listen only.
 	PerAddress int
-	// AddressRate is the most connections of one such address that are accepted in a second, 0 for 50, negative for
-	// no limit. A second's worth may come at once. Listen only.
+	// AddressRate is the most connections of one such address that are accepted in a second, 0 for
+	// 50, negative for no limit. A second's worth may come at once. Listen only.
 	AddressRate int
-	// AcceptRate is the same for all addresses together, 0 for 1000. What PerAddress and AddressRate turn away does not count
-	// against it, so that one address cannot use it up. Listen only.
+	// AcceptRate is the same for all addresses together, 0 for 1000. What PerAddress and
+	// AddressRate turn away does not count against it, so that one address cannot use it up. Listen
+	// only.
 	AcceptRate int
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/parley-go/parley/runtime/transport/internal/explain"
 )
 
-// Dial connects to "host:port". All addresses of the host are tried in turn,
-// each for cfg.Timeout, cfg.Attempts times with cfg.Pause between. The network
-// is "tcp", "tcp4" or "tcp6". The error says what is wrong and what to do, and has those of the last round in its chain.
+// Dial connects to "host:port". All addresses of the host are tried in turn, each for cfg.Timeout,
+// cfg.Attempts times with cfg.Pause between. The network is "tcp", "tcp4" or "tcp6". The error says
+// what is wrong and what to do, and has those of the last round in its chain.
 func Dial(ctx context.Context, network, address string, cfg Config) (*Link, error) {
 	cfg = cfg.withDefaults()
 	for attempt := 1; ; attempt++ {

@@ -18,7 +18,8 @@ func dialFrom(from, to string) (net.Conn, error) {
 	return d.Dial("tcp4", to)
 }
 
-// flood has an address connect as fast as it can, nine at a time, until the test ends or stop is called.
+// flood has an address connect as fast as it can, nine at a time, until the test ends or stop is
+// called.
 func flood(t *testing.T, from, to string) (stop func()) {
 	t.Helper()
 	c, err := dialFrom(from, to)

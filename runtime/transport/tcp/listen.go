@@ -66,7 +66,8 @@ func (l *Listener) Stats() ListenStats {
 }
 
 // Accept waits for a connection within the limits, until ctx ends or the listener is closed
-// (transport.ErrClosed). One goroutine may call it at a time, and should do so again soon: others wait meanwhile.
+// (transport.ErrClosed). One goroutine may call it at a time, and should do so again soon: others
+// wait meanwhile.
 func (l *Listener) Accept(ctx context.Context) (*Link, error) {
 	conn, from, err := l.accept(ctx)
 	if err != nil {

@@ -165,7 +165,8 @@ func (r *reactor) Stats() ServeStats {
 	return s
 }
 
-// peer returns a connection that is up, nil if there is none; mu is held, as in everything below but the methods of the link.
+// peer returns a connection that is up, nil if there is none; mu is held, as in everything below
+// but the methods of the link.
 func (r *reactor) peer(number int) *conn {
 	if number < 0 || number >= len(r.conns) || r.conns[number] == nil || r.conns[number].leaving {
 		return nil
@@ -173,7 +174,8 @@ func (r *reactor) peer(number int) *conn {
 	return r.conns[number]
 }
 
-// found is whose event it is, nil if that connection is gone. If another has its number by now, it is looked at for nothing, which does no harm.
+// found is whose event it is, nil if that connection is gone. If another has its number by now, it
+// is looked at for nothing, which does no harm.
 func (r *reactor) found(ev *syscall.EpollEvent) *conn {
 	if n := int(ev.Fd); n >= 0 && n < len(r.conns) {
 		return r.conns[n]
@@ -296,7 +298,8 @@ func (r *reactor) interrupted() bool {
 	return false
 }
 
-// arm sets the deadline; dl is held. A wake is not to be undone by somebody who moves the deadline away.
+// arm sets the deadline; dl is held. A wake is not to be undone by somebody who moves the deadline
+// away.
 func (r *reactor) arm() {
 	at := r.until
 	if r.waiting.Load() || r.closed.Load() {

@@ -9,21 +9,21 @@ import (
 
 // ServeConfig holds the limits of a [Server]. The zero value is usable.
 type ServeConfig struct {
-	// MaxPeers is the most connections at a time, those that are being closed included, 0 for 1024. Further ones are
-	// closed at once and counted, as are those beyond the next three limits.
+	// MaxPeers is the most connections at a time, those that are being closed included, 0 for 1024.
+	// Further ones are closed at once and counted, as are those beyond the next three limits.
 	MaxPeers int
 	// PerAddress is the most connections at a time from one IPv4 address or one
 	// IPv6 network of 64 bits, 0 for a quarter of MaxPeers but at least 16, negative for no limit.
 	PerAddress int
-	// AddressRate is the most connections of one such address that are accepted in a second, 0 for 50, negative for
-	// no limit. A second's worth may come at once.
+	// AddressRate is the most connections of one such address that are accepted in a second, 0 for
+	// 50, negative for no limit. A second's worth may come at once.
 	AddressRate int
-	// AcceptRate is the same for all addresses together, 0 for 1000. What PerAddress and AddressRate turn away does not count
-	// against it, so that one address cannot use it up.
+	// AcceptRate is the same for all addresses together, 0 for 1000. What PerAddress and
+	// AddressRate turn away does not count against it, so that one address cannot use it up.
 	AcceptRate int
-	// ByteRate is the most bytes a second that are taken from one peer, 0 for no
-	// limit. A second's worth may come at once; then the peer is not read from for a while, so
-	// that TCP slows it down, and nothing is lost. Frames are limited by who splits the stream, see [Server.Pause].
+	// ByteRate is the most bytes a second that are taken from one peer, 0 for no limit. A second's
+	// worth may come at once; then the peer is not read from for a while, so that TCP slows it
+	// down, and nothing is lost. Frames are limited by who splits the stream, see [Server.Pause].
 	ByteRate int
 	// SendQueue is the most bytes that wait because one peer does not take
 	// them, 0 for 64 KiB. Beyond it Send fails with transport.ErrQueueFull. While more than
@@ -64,15 +64,15 @@ type ServeStats struct {
 	Reset     uint64 // peers lost without an orderly close of theirs
 }
 
-// Server accepts connections and carries all of them: a [transport.Link] with
-// many peers, each of which is one connection with a stream of its own. A peer comes up when it connects, and is lost
-// with the reason in Arrival.Why: io.EOF, transport.ErrReset, transport.ErrStalled. The lowest
-// free number is given first, and again when the connection has ended on both sides.
+// Server accepts connections and carries all of them: a [transport.Link] with many peers, each of
+// which is one connection with a stream of its own. A peer comes up when it connects, and is lost
+// with the reason in Arrival.Why: io.EOF, transport.ErrReset, transport.ErrStalled. The lowest free
+// number is given first, and again when the connection has ended on both sides.
 //
-// On Linux one goroutine serves all: the one that calls Receive, which must not
-// stop doing so. A second one runs only while some peer does not take what is sent
-// or is being closed. At rest a connection takes about 200 bytes of this process. Elsewhere each connection has a
-// goroutine that reads, and a buffer of 4 KiB; the behaviour is the same.
+// On Linux one goroutine serves all: the one that calls Receive, which must not stop doing so. A
+// second one runs only while some peer does not take what is sent or is being closed. At rest a
+// connection takes about 200 bytes of this process. Elsewhere each connection has a goroutine that
+// reads, and a buffer of 4 KiB; the behaviour is the same.
 type Server struct{ engine }
 
 // engine is one of the two ways to do it.
@@ -82,7 +82,8 @@ type engine interface {
 	// Drop ends a peer in good order, after what was sent before, within the
 	// linger time. Receive announces its loss with transport.ErrClosed.
 	Drop(peer int)
-	// Pause has a peer not read from for a while. What was read already may still come. Any goroutine may call it.
+	// Pause has a peer not read from for a while. What was read already may still come. Any
+	// goroutine may call it.
 	Pause(peer int, d time.Duration)
 	// Stats returns the counters. Any goroutine may call it.
 	Stats() ServeStats
@@ -148,7 +149,8 @@ type bucket struct {
 	at   time.Duration // as of when; 0 is never
 }
 
-// leastPause is how long a peer is not read from at least, so that this is not done for every few bytes.
+// leastPause is how long a peer is not read from at least, so that this is not done for every few
+// bytes.
 const leastPause = 20 * time.Millisecond
 
 // allow returns how many bytes may be read now, or for how long none may.

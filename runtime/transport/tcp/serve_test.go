@@ -121,7 +121,8 @@ func TestServerPlaces(t *testing.T) {
 	})
 }
 
-// A peer that reads nothing is given up; one that asks without reading the answers is not read from; others do not notice.
+// A peer that reads nothing is given up; one that asks without reading the answers is not read
+// from; others do not notice.
 func TestServerStall(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
 		e := echoing(t, open(tcp.ServeConfig{Stall: 200 * time.Millisecond, SendQueue: 1 << 20}))

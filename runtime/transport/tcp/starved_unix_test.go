@@ -11,7 +11,8 @@ import (
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
-// Without file descriptors nobody is accepted, those who are there are served, and when there are some again everything goes on.
+// Without file descriptors nobody is accepted, those who are there are served, and when there are
+// some again everything goes on.
 func TestServerStarved(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
 		e := echoing(t, open(tcp.ServeConfig{}))
@@ -75,8 +76,8 @@ func exhaust(t *testing.T) (release func()) {
 	return release
 }
 
-// BenchmarkAccept says what a connection that comes and goes costs in processor time, both ends together: without limits, within them,
-// and turned away.
+// BenchmarkAccept says what a connection that comes and goes costs in processor time, both ends
+// together: without limits, within them, and turned away.
 func BenchmarkAccept(b *testing.B) {
 	cpu := func() time.Duration {
 		var u syscall.Rusage

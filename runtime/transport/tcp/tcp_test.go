@@ -44,8 +44,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// free returns an address on which nobody listens, and nobody will while the test runs: its port is that of a
-// connection, and no other program is given it.
+// free returns an address on which nobody listens, and nobody will while the test runs: its port is
+// that of a connection, and no other program is given it.
 func free(t *testing.T) string {
 	ln := listen(t, "tcp4", "127.0.0.1:0", tcp.Config{})
 	c, err := net.Dial("tcp4", ln.Addr().String())
@@ -211,7 +211,8 @@ func TestBackPressure(t *testing.T) {
 	}
 }
 
-// backPressure reports whether the test took less than the limit on stalling, which gives up the peer else, and rightly.
+// backPressure reports whether the test took less than the limit on stalling, which gives up the
+// peer else, and rightly.
 func backPressure(t *testing.T, stall time.Duration) bool {
 	ln := listen(t, "tcp4", "127.0.0.1:0", tcp.Config{SendQueue: 1 << 20, Stall: stall})
 	conn, err := net.Dial("tcp4", ln.Addr().String())
@@ -263,7 +264,8 @@ func backPressure(t *testing.T, stall time.Duration) bool {
 	return true
 }
 
-// fill sends answers until no more of them wait, and counts the bytes; full is false if the peer was given up before.
+// fill sends answers until no more of them wait, and counts the bytes; full is false if the peer
+// was given up before.
 func fill(t *testing.T, link *tcp.Link, answer []byte) (sent int, full bool) {
 	t.Helper()
 	for {

@@ -64,8 +64,9 @@ func IdentityOf(leaf *x509.Certificate, verified bool) Identity {
 // ErrUnknownKey is wrapped by the error of a handshake with a peer that is not among those pinned.
 var ErrUnknownKey = errors.New("the peer's key is not among those expected")
 
-// Pin returns a configuration that accepts exactly the peers with these keys, whatever
-// their certificates say, on either side; without keys nobody. cfg gives the rest, the own certificate above all, and is not changed.
+// Pin returns a configuration that accepts exactly the peers with these keys, whatever their
+// certificates say, on either side; without keys nobody. cfg gives the rest, the own certificate
+// above all, and is not changed.
 func Pin(cfg *tls.Config, keys ...Fingerprint) *tls.Config {
 	cfg = cfg.Clone()
 	cfg.InsecureSkipVerify = true // instead of names and authorities, the key itself is compared

@@ -44,7 +44,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// When the computer's clock is set, cookies given before are worth nothing, and the next request gets a good one.
+// When the computer's clock is set, cookies given before are worth nothing, and the next request
+// gets a good one.
 func TestGateClockJump(t *testing.T) {
 	a, b := newGate(0), newGate(0)
 	addrA, addrB := netip.MustParseAddrPort("10.0.0.1:1"), netip.MustParseAddrPort("10.0.0.2:2")

@@ -10,7 +10,8 @@ import (
 	"github.com/parley-go/parley/runtime/transport/udp"
 )
 
-// freePort returns a port that nobody is given on 127.0.0.1 until the test ends: no other test hears its broadcasts.
+// freePort returns a port that nobody is given on 127.0.0.1 until the test ends: no other test
+// hears its broadcasts.
 func freePort(t *testing.T) int {
 	t.Helper()
 	held, err := net.ListenPacket("udp4", "127.0.0.1:0")
@@ -72,7 +73,8 @@ func TestMulticast(t *testing.T) {
 	}
 }
 
-// A search for games by broadcast, without a cookie: whoever asks is answered with no more than it has sent.
+// A search for games by broadcast, without a cookie: whoever asks is answered with no more than it
+// has sent.
 func TestDiscovery(t *testing.T) {
 	port := freePort(t)
 	game, err := udp.Open("udp4", "127.0.0.1:0", udp.Config{Hear: fmt.Sprint("127.255.255.255:", port), Limits: udp.Limits{Even: true}})

@@ -153,10 +153,11 @@ func (c *crowd) leave() (datagrams int) {
 	return datagrams
 }
 
-// BenchmarkRelay passes what each of 16 clients sends 60 times a second, 100 bytes, on to the 15 others: by a bare loop, by a driver, and by a
-// driver that gathers frames for 4 ms and has the kernel cut them. It compares how many sessions one core
-// could carry by the processor time that the relaying thread uses, in the best of its turns. The clients have the kernel join datagrams, as links with Offload do; the
-// last two turns are without.
+// BenchmarkRelay passes what each of 16 clients sends 60 times a second, 100 bytes, on to the 15
+// others: by a bare loop, by a driver, and by a driver that gathers frames for 4 ms and has the
+// kernel cut them. It compares how many sessions one core could carry by the processor time that
+// the relaying thread uses, in the best of its turns. The clients have the kernel join datagrams,
+// as links with Offload do; the last two turns are without.
 func BenchmarkRelay(b *testing.B) {
 	offload := udp.Config{Limits: udp.Limits{MaxPeers: sessions * clients}, Offload: true, Gather: udp.MaxGather}
 	variants := []struct {
@@ -187,7 +188,8 @@ func BenchmarkRelay(b *testing.B) {
 			stop()
 			spent := <-used
 			got := c.leave()
-			// What was lost on the way to a busy computer's clients is not counted, nor is a turn in which much was.
+			// What was lost on the way to a busy computer's clients is not counted, nor is a turn
+			// in which much was.
 			share := float64(got) / float64(sessions*clients*(clients-1)*frames)
 			if share > 0.95 {
 				most[i] = max(most[i], share*sessions*float64(frames)/rate/spent.Seconds())

@@ -47,10 +47,10 @@ type Config struct {
 	// on Linux needs a socket bound to an address of its own, or a default
 	// route), multicast, or any other address. Empty: to each peer in turn.
 	Broadcast []string
-	// Hear is an address on which broadcasts ("127.255.255.255:port",
-	// "0.0.0.0:port") or multicasts ("239.1.2.3:port", on the network of the socket's own address if it has one; "[ff02::1%eth0]:port") are
-	// heard in addition. It is shared: several programs on one computer may
-	// hear the same address, each sending from a port of its own.
+	// Hear is an address on which broadcasts ("127.255.255.255:port", "0.0.0.0:port") or multicasts
+	// ("239.1.2.3:port", on the network of the socket's own address if it has one;
+	// "[ff02::1%eth0]:port") are heard in addition. It is shared: several programs on one computer
+	// may hear the same address, each sending from a port of its own.
 	Hear string
 	// MaxFrame is the largest frame in bytes, 0 for DefaultMaxFrame.
 	MaxFrame int
@@ -66,8 +66,9 @@ type Config struct {
 	// and join what comes from one peer, where it can (Linux 4.18, 5.0); elsewhere it
 	// does nothing. It takes 64 KiB for each of up to 32 frames that are read at once.
 	Offload bool
-	// Gather is how long frames may wait after Flush, at most MaxGather, so that more of them leave in
-	// one call, and with Offload in one piece for each peer. 0: they leave at Flush. They leave only while somebody receives.
+	// Gather is how long frames may wait after Flush, at most MaxGather, so that more of them leave
+	// in one call, and with Offload in one piece for each peer. 0: they leave at Flush. They leave
+	// only while somebody receives.
 	Gather time.Duration
 }
 
@@ -132,9 +133,9 @@ func Open(network, address string, cfg Config) (*Link, error) {
 	return l, nil
 }
 
-// Reachable asks the system whether datagrams may leave for an address ("host:port", a broadcast address too) from an own address ("host" or
-// "host:port"), and says why not. Nothing is sent. A link does not tell: what the system does not take is lost, for a
-// network may come back.
+// Reachable asks the system whether datagrams may leave for an address ("host:port", a broadcast
+// address too) from an own address ("host" or "host:port"), and says why not. Nothing is sent. A
+// link does not tell: what the system does not take is lost, for a network may come back.
 func Reachable(network, own, to string) error {
 	if host, _, err := net.SplitHostPort(own); err == nil {
 		own = host

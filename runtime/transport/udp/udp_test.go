@@ -288,7 +288,8 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// What is gathered leaves by itself while somebody receives, and with Close; in its order, to each its own.
+// What is gathered leaves by itself while somebody receives, and with Close; in its order, to each
+// its own.
 func TestGather(t *testing.T) {
 	for _, offload := range []bool{false, true} {
 		hub := open(t, "127.0.0.1:0", udp.Config{Offload: offload, Gather: udp.MaxGather})

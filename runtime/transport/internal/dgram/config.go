@@ -6,7 +6,8 @@ import "time"
 type Verdict uint8
 
 const (
-	// Pass: it is no business of the gate's. A peer that is up may have sent it; from others it is dropped.
+	// Pass: it is no business of the gate's. A peer that is up may have sent it; from others it is
+	// dropped.
 	Pass Verdict = iota
 	// Done: the gate has dealt with it.
 	Done
@@ -38,7 +39,8 @@ type Config[A comparable] struct {
 	Own func(A) bool
 	// Gate is asked about everybody who is not yet a peer. May be nil.
 	Gate Gate[A]
-	// Gather is how long frames may wait after Flush, so that more of them leave at once. With a Batch only.
+	// Gather is how long frames may wait after Flush, so that more of them leave at once. With a
+	// Batch only.
 	Gather time.Duration
 }
 
@@ -56,9 +58,10 @@ type Limits struct {
 	// taken from one peer, 0 for no limit. A second's worth may come at once;
 	// what exceeds it is dropped and counted.
 	FrameRate, ByteRate int
-	// Even lets no peer that was not configured be sent more bytes than it has sent itself, frames for everybody included
-	// unless they are broadcast. It is for what answers strangers without a cookie, such as the search for games: a forged request then
-	// brings its victim no more than the forger has sent. What exceeds it is dropped and counted, and Send fails.
+	// Even lets no peer that was not configured be sent more bytes than it has sent itself, frames
+	// for everybody included unless they are broadcast. It is for what answers strangers without a
+	// cookie, such as the search for games: a forged request then brings its victim no more than
+	// the forger has sent. What exceeds it is dropped and counted, and Send fails.
 	Even bool
 }
 

@@ -29,10 +29,12 @@ type Socket[A comparable] interface {
 // valid until the next Read, whose buffer it does not use.
 type Batch[A comparable] interface {
 	Socket[A]
-	// Held reports whether Read returns at once, whatever the deadline, with what has come together with the frame before.
+	// Held reports whether Read returns at once, whatever the deadline, with what has come together
+	// with the frame before.
 	Held() bool
-	// Put keeps a copy of a frame for a peer, or with a negative number for an address that is none, until
-	// Flush or until too much waits. Both return how many frames were lost. Any goroutine may call them.
+	// Put keeps a copy of a frame for a peer, or with a negative number for an address that is
+	// none, until Flush or until too much waits. Both return how many frames were lost. Any
+	// goroutine may call them.
 	Put(peer int, frame []byte, to A) (lost int, err error)
 	Flush() (lost int)
 }

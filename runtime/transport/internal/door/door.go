@@ -72,11 +72,13 @@ func Origin(a netip.Addr) netip.Addr {
 	return a
 }
 
-// Enter says whether somebody is let in. now is a time since any fixed moment. For each In there must be one Leave.
+// Enter reports whether somebody is let in. now is a time since any fixed moment. For each In there
+// must be one Leave.
 //
 // The zero address is that of somebody without an origin, for whom the limits of all hold alone.
 //
-// What one origin may not do costs the others nothing: its own limits are looked at before the rate of all.
+// What one origin may not do costs the others nothing: its own limits are looked at before the rate
+// of all.
 func (d *Door) Enter(from netip.Addr, now time.Duration) Verdict {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -2,7 +2,8 @@ package explain
 
 import "syscall"
 
-// What the system says, by what it means here: the numbers of Winsock, which package syscall mostly does not name.
+// What the system says, by what it means here: the numbers of Winsock, which package syscall mostly
+// does not name.
 var (
 	inUse           = []error{syscall.Errno(10048)}
 	notAvailable    = []error{syscall.Errno(10049)}

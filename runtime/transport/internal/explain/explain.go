@@ -46,8 +46,8 @@ const (
 	Find    Deed = "finding"
 )
 
-// Network explains an error of opening or reaching an address ("host:port") by a protocol, such as "TCP". It returns nil
-// for nil, and an error as it is that has been explained already.
+// Network explains an error of opening or reaching an address ("host:port") by a protocol, such as
+// "TCP". It returns nil for nil, and an error as it is that has been explained already.
 func Network(deed Deed, protocol, address string, err error) error {
 	var already *Error
 	if err == nil || errors.As(err, &already) {
@@ -72,7 +72,8 @@ func quoted(a string) string {
 	return a
 }
 
-// terse leaves out of an error of package net what has been said already: what was tried and the addresses.
+// terse leaves out of an error of package net what has been said already: what was tried and the
+// addresses.
 func terse(err error) string {
 	if err == nil {
 		return ""

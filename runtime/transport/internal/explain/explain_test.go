@@ -18,7 +18,8 @@ func of(call string, no syscall.Errno) error {
 	return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError(call, no)}
 }
 
-// Each cause has its words, tells what was tried and what to do in one line, and leaves the error in the chain.
+// Each cause has its words, tells what was tried and what to do in one line, and leaves the error
+// in the chain.
 func TestCauses(t *testing.T) {
 	name := &net.OpError{Op: "listen", Err: &net.DNSError{Err: "no such host", Name: "nosuch", IsNotFound: true}}
 	tests := []struct {
@@ -77,7 +78,8 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// Several errors are one line, without repetitions; what can be mended comes before the mere end of time.
+// Several errors are one line, without repetitions; what can be mended comes before the mere end of
+// time.
 func TestJoined(t *testing.T) {
 	r := of("connect", syscall.ECONNREFUSED)
 	err := Network(Connect, "TCP", "localhost:5", errors.Join(r, r, context.DeadlineExceeded))

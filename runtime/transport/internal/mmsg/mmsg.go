@@ -1,6 +1,7 @@
-// Package mmsg reads and writes the datagrams of a UDP socket, several in one call of the kernel where
-// that is possible (Linux: recvmmsg, sendmmsg, and on request segmentation offload: UDP_SEGMENT, UDP_GRO); elsewhere one by one.
-// Sending never waits: what the kernel does not take at once is lost, as it might be further on.
+// Package mmsg reads and writes the datagrams of a UDP socket, several in one call of the kernel
+// where that is possible (Linux: recvmmsg, sendmmsg, and on request segmentation offload:
+// UDP_SEGMENT, UDP_GRO); elsewhere one by one. Sending never waits: what the kernel does not take
+// at once is lost, as it might be further on.
 //
 // It knows addresses and bytes, no peers' states and no protocol. Start from [Conn].
 package mmsg
@@ -12,7 +13,8 @@ import (
 
 // Options say how a socket is used.
 type Options struct {
-	// MaxFrame is the largest datagram to be received, in bytes. Of a longer one MaxFrame+1 bytes are given.
+	// MaxFrame is the largest datagram to be received, in bytes. Of a longer one MaxFrame+1 bytes
+	// are given.
 	MaxFrame int
 	// Peers is how many destinations have numbers; see Conn.Put.
 	Peers int
@@ -53,8 +55,8 @@ func (c *Conn) Read() ([]byte, netip.AddrPort, error) { return c.receiver.read()
 func (c *Conn) Held() bool { return c.receiver.held() }
 
 // Put keeps a copy of a datagram until Flush, or until too much waits. What goes to one peer keeps
-// its order; peer is its number below Options.Peers, or negative for an address without one. It returns how many
-// datagrams were lost because the kernel did not take them.
+// its order; peer is its number below Options.Peers, or negative for an address without one. It
+// returns how many datagrams were lost because the kernel did not take them.
 func (c *Conn) Put(peer int, b []byte, to netip.AddrPort) (lost int, err error) {
 	return c.sender.put(peer, b, to)
 }

@@ -53,8 +53,8 @@ func (e *end) expect(t *testing.T, from netip.AddrPort) {
 	}
 }
 
-// Datagrams of many sizes for several peers arrive whole, and for each peer in the order of sending, whether the
-// kernel cuts and joins them or not.
+// Datagrams of many sizes for several peers arrive whole, and for each peer in the order of
+// sending, whether the kernel cuts and joins them or not.
 func TestOrder(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		for _, offload := range []bool{false, true} {
@@ -128,7 +128,8 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// A destination that cannot be reached from the socket is an error, and a closed socket loses everything.
+// A destination that cannot be reached from the socket is an error, and a closed socket loses
+// everything.
 func TestLost(t *testing.T) {
 	src := newEnd(t, "127.0.0.1:0", Options{})
 	if lost, err := src.c.Put(-1, nil, netip.MustParseAddrPort("[::1]:9")); lost != 1 || err == nil {

@@ -15,7 +15,8 @@ const (
 	udpGRO     = 104
 )
 
-// receiver reads several datagrams at a time. It has room for one, and for more once more have come together.
+// receiver reads several datagrams at a time. It has room for one, and for more once more have come
+// together.
 type receiver struct {
 	raw   syscall.RawConn
 	call  func(fd uintptr) bool // made once, so that reading does not allocate

@@ -34,7 +34,8 @@ type sender struct {
 // frame is a datagram that waits.
 type frame struct{ run, size int32 }
 
-// run is what goes to the kernel as one message: one datagram, or several of one size, of which the last may be shorter.
+// run is what goes to the kernel as one message: one datagram, or several of one size, of which the
+// last may be shorter.
 type run struct {
 	to     netip.AddrPort
 	name   sockaddr
@@ -198,7 +199,8 @@ func (s *sender) send(fd uintptr) bool {
 	}
 }
 
-// refused handles a message that the kernel did not take. If it was to be cut, its datagrams go one by one.
+// refused handles a message that the kernel did not take. If it was to be cut, its datagrams go one
+// by one.
 func (s *sender) refused(i int) (lost int) {
 	r, h := &s.runs[i], s.headers[i]
 	if r.frames == 1 {

@@ -13,7 +13,8 @@ type Framing uint8
 const (
 	// EthernetII has type 8137 after the addresses.
 	EthernetII Framing = iota
-	// Raw8023 has the length after the addresses, then IPX at once; it is told by IPX's missing checksum, FFFF.
+	// Raw8023 has the length after the addresses, then IPX at once; it is told by IPX's missing
+	// checksum, FFFF.
 	Raw8023
 	// LLC has the length, then 802.2's E0 E0 03.
 	LLC

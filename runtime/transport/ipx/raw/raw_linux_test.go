@@ -264,7 +264,8 @@ func nextIPX(t *testing.T, fd int) []byte {
 	}
 }
 
-// Without the right to open such a socket the error says how to get it. Root may do without it too, in a process of its own.
+// Without the right to open such a socket the error says how to get it. Root may do without it too,
+// in a process of its own.
 func TestNoRight(t *testing.T) {
 	if os.Getenv(rightless) == "" && os.Geteuid() == 0 {
 		without := []string{"--bounding-set", "-net_raw", "--inh-caps", "-net_raw"}

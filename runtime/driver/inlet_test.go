@@ -156,13 +156,14 @@ func testHostStreams(t *testing.T, o Options[*pingpong.Runner]) {
 		t.Errorf("%+v", *c)
 	}
 	for _, s := range h.sessions {
-		if s != nil && s.stream.begun != nil {
-			t.Errorf("machine %d keeps %d bytes of a stream at rest", s.peer, cap(s.stream.begun))
+		if s != nil && s.intake.begun != nil {
+			t.Errorf("machine %d keeps %d bytes of a stream at rest", s.peer, cap(s.intake.begun))
 		}
 	}
 }
 
-// welcome returns a peer that is served. Where the limit on handshakes is short, a computer that has much to do may need several attempts.
+// welcome returns a peer that is served. Where the limit on handshakes is short, a computer that
+// has much to do may need several attempts.
 func (h *hosting) welcome(t *testing.T) *net.TCPConn {
 	t.Helper()
 	for {
@@ -229,7 +230,8 @@ func TestHostStreamFaults(t *testing.T) {
 	}
 }
 
-// A peer that asks without end and reads no answer is slowed down and given up; the others are served meanwhile.
+// A peer that asks without end and reads no answer is slowed down and given up; the others are
+// served meanwhile.
 func TestHostStreamNotRead(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cfg tcp.ServeConfig
