@@ -23,8 +23,8 @@ func (p *deafProc) Receive(v []byte, ch int, m []byte, emit func(Step)) {
 	}
 }
 
-// privateSystem is a random system of two or three machines, most of whose channels are private, with machines that
-// begin deaf and machines that only listen.
+// privateSystem is a random system of two or three machines, most of whose channels are private,
+// with machines that begin deaf and machines that only listen.
 func privateSystem(rng *rand.Rand) *System {
 	procs, states := 2+rng.IntN(2), 2+rng.IntN(3)
 	plain, waits := rng.IntN(2) == 0, rng.IntN(4) > 0 // no channel is special; senders wait
@@ -47,13 +47,13 @@ func privateSystem(rng *rand.Rand) *System {
 		s := Step{Label: uint32(len(sys.Labels)), Next: []byte{byte(rng.IntN(states))}, Spontaneous: rng.IntN(4) == 0}
 		sys.Labels = append(sys.Labels, Label{})
 		for len(out[p]) > 0 && !silent && rng.IntN(5) < 2 {
-			s.Sends = append(s.Sends, Send{out[p][rng.IntN(len(out[p]))], []byte{byte(rng.IntN(2))}})
+			s.Sends = append(s.Sends, Send{Channel: out[p][rng.IntN(len(out[p]))], Msg: []byte{byte(rng.IntN(2))}})
 		}
 		if k := rng.IntN(8); k < len(sys.Channels) && !sys.Channels[k].Private {
 			s.Lens = []LenRange{{Channel: k, Hi: rng.IntN(2)}}
 		}
 		if rng.IntN(30) == 0 {
-			s.Fault = &Fault{UnspecifiedReception, "planted"}
+			s.Fault = &Fault{Kind: UnspecifiedReception, Text: "planted"}
 		}
 		return s
 	}
@@ -104,10 +104,10 @@ func privateClaims(rng *rand.Rand, sys *System, states int) {
 		}
 		guard, want := rng.IntN(len(sys.Procs)), uint32(rng.IntN(3))
 		if c.Procs[guard] != nil && rng.IntN(2) == 0 {
-			c.Mute = func(p int, class uint32) bool { return p == guard && class == 0 }
+			c.Invisible = func(p int, class uint32) bool { return p == guard && class == 0 }
 		}
 		c.Eval = func(p, k []uint32) bool {
-			if c.Mute != nil && p[guard] == 0 {
+			if c.Invisible != nil && p[guard] == 0 {
 				return c.Kind == Always
 			}
 			sum := uint32(0)
@@ -141,8 +141,8 @@ func outline(r *Result) string {
 	return b.String()
 }
 
-// TestAmpleAgainstPlain: whatever orders of steps are left out, the same things go wrong, and every step that
-// can be taken is.
+// TestAmpleAgainstPlain: whatever orders of steps are left out, the same things go wrong, and every
+// step that can be taken is.
 func TestAmpleAgainstPlain(t *testing.T) {
 	rounds := uint64(2500)
 	if testing.Short() || race.Enabled { // it decides; concurrency has tests of its own
@@ -160,9 +160,9 @@ func TestAmpleAgainstPlain(t *testing.T) {
 			opt := Options{Workers: 1, KeepGoing: true, Reduce: reduce}
 			switch seed % 8 {
 			case 1:
-				opt.minStride = 2
+				opt.Tune = wide(opt.Tune, 2)
 			case 2:
-				opt.Workers, opt.tune = 2, hurried(seed)
+				opt.Workers, opt.Tune = 2, hurried(seed)
 			case 3:
 				opt.Mode = DepthFirst
 			}
@@ -198,11 +198,11 @@ func TestAmpleAgainstPlain(t *testing.T) {
 	}
 }
 
-// TestAmpleKnown: an overflow that only a slow receiver suffers, and a claim about empty channels that is
-// violated only before a machine's first step.
+// TestAmpleKnown: an overflow that only a slow receiver suffers, and a claim about empty channels
+// that is violated only before a machine's first step.
 func TestAmpleKnown(t *testing.T) {
 	both := ReduceLocal | ReducePartialOrder
-	msg := []Send{{0, []byte{0}}}
+	msg := []Send{{Channel: 0, Msg: []byte{0}}}
 	sender := &tableProc{final: make([]bool, 3), local: [][]Step{{{Next: []byte{1}, Sends: msg}}, {{Next: []byte{2}, Sends: msg}}, nil}}
 	taker := &tableProc{final: []bool{true}, local: [][]Step{nil}, recv: map[string][]Step{fmt.Sprint([]byte{0}, 0, []byte{0}): {{Next: []byte{0}}}}}
 	sys := &System{Procs: []Process{sender, taker}, Labels: make([]Label, 1), Channels: []Channel{{To: 1, Cap: 1, Private: true}}}

@@ -38,7 +38,7 @@ func (p *confirmPeer) wins(prop int) bool { return p.pid == prop&1 }
 func (p *confirmPeer) step(v []byte, name string, msgs ...byte) Step {
 	s := Step{Label: p.labels[name], Next: v}
 	for _, m := range msgs {
-		s.Sends = append(s.Sends, Send{p.out, []byte{m}})
+		s.Sends = append(s.Sends, Send{Channel: p.out, Msg: []byte{m}})
 	}
 	return s
 }
@@ -166,7 +166,7 @@ func (p *confirmPeer) Receive(v []byte, _ int, msg []byte, emit func(Step)) {
 	case on{7, msgCA}:
 		to(3, msgC2)
 	default:
-		emit(Step{Label: p.labels[name], Fault: &Fault{UnspecifiedReception, name}})
+		emit(Step{Label: p.labels[name], Fault: &Fault{Kind: UnspecifiedReception, Text: name}})
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/parley-go/parley/proptest/race"
 )
 
-// naiveConflicts are all pairs of steps whose order matters, by machines and labels, with how far away the nearest is.
+// naiveConflicts are all pairs of steps whose order matters, by machines and labels, with how far
+// away the nearest is.
 func (n *naive) naiveConflicts() naiveFind {
 	out := naiveFind{}
 	for _, c := range n.confs {

@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// drawnSystem is a small system for claims about runs: few labels, so that fairness says something, and channels that wait when full.
+// drawnSystem is a small system for claims about runs: few labels, so that fairness says something,
+// and channels that wait when full.
 func drawnSystem(rng *rand.Rand) *System {
 	sys := &System{Labels: make([]Label, 8)}
 	procs, states, chans := 1+rng.IntN(2), 2+rng.IntN(2), 1+rng.IntN(2)
@@ -14,23 +15,23 @@ func drawnSystem(rng *rand.Rand) *System {
 			Block: rng.IntN(8) > 0, Lossy: rng.IntN(6) == 0, Dup: rng.IntN(9) == 0})
 	}
 	for range rng.IntN(3) {
-		sys.Duties = append(sys.Duties, Duty{Fair: []Fairness{Weak, Strong}[rng.IntN(2)]})
+		sys.Constraints = append(sys.Constraints, Constraint{Fair: []Fairness{Weak, Strong}[rng.IntN(2)]})
 	}
 	step := func(p int) Step {
-		s := Step{Label: uint32(4*p + rng.IntN(4)), Next: []byte{byte(rng.IntN(states))}, Spontaneous: rng.IntN(4) == 0 || len(sys.Duties) > 0 && rng.IntN(3) == 0}
-		for d := range sys.Duties {
+		s := Step{Label: uint32(4*p + rng.IntN(4)), Next: []byte{byte(rng.IntN(states))}, Spontaneous: rng.IntN(4) == 0 || len(sys.Constraints) > 0 && rng.IntN(3) == 0}
+		for d := range sys.Constraints {
 			if s.Spontaneous && rng.IntN(2) == 0 || rng.IntN(9) == 0 {
-				s.Duties = append(s.Duties, d)
+				s.Constraints = append(s.Constraints, d)
 			}
 		}
 		for rng.IntN(3) == 0 {
-			s.Sends = append(s.Sends, Send{rng.IntN(chans), []byte{byte(rng.IntN(2))}})
+			s.Sends = append(s.Sends, Send{Channel: rng.IntN(chans), Msg: []byte{byte(rng.IntN(2))}})
 		}
 		if rng.IntN(6) == 0 {
 			s.Lens = []LenRange{{Channel: rng.IntN(chans), Hi: rng.IntN(2)}}
 		}
 		if rng.IntN(20) == 0 {
-			s.Fault = &Fault{UnspecifiedReception, "planted"}
+			s.Fault = &Fault{Kind: UnspecifiedReception, Text: "planted"}
 		}
 		return s
 	}

@@ -11,10 +11,10 @@ import (
 
 // fairGraph is what can be visited without meeting Eval.
 type fairGraph struct {
-	confs  []*conf
-	edges  [][]fairEdge
-	duties map[int]Fairness // by unit
-	starts []int
+	confs       []*conf
+	edges       [][]fairEdge
+	constraints map[int]Fairness // by unit
+	starts      []int
 }
 
 // fairEdge is one step; to is -1 if it leads out, unit -1 if it need never happen.
@@ -23,7 +23,7 @@ type fairEdge struct{ to, unit int }
 // fairGraph builds it for claim i.
 func (n *naive) fairGraph(i int) *fairGraph {
 	cl := &n.sys.Claims[i]
-	g := &fairGraph{duties: n.duties()}
+	g := &fairGraph{constraints: n.constraints()}
 	number := map[string]int{}
 	for at, c := range n.confs {
 		if n.holds(c, cl, cl.Eval) {
@@ -59,7 +59,7 @@ func (n *naive) units(s *naiveStep) (list []int) {
 	if s.fault {
 		return []int{-1}
 	}
-	for _, d := range s.step.Duties {
+	for _, d := range s.step.Constraints {
 		list = append(list, 1000+d)
 	}
 	switch {
@@ -73,18 +73,19 @@ func (n *naive) units(s *naiveStep) (list []int) {
 	return append(list, len(n.sys.Labels)+s.ch)
 }
 
-// duties says by unit how duties are treated.
-func (n *naive) duties() map[int]Fairness {
+// constraints says by unit how constraints are treated.
+func (n *naive) constraints() map[int]Fairness {
 	m := map[int]Fairness{}
-	for d := range n.sys.Duties {
-		m[1000+d] = n.sys.Duties[d].Fair
+	for d := range n.sys.Constraints {
+		m[1000+d] = n.sys.Constraints[d].Fair
 	}
 	return m
 }
 
-// unfair says whether it is unfair to unit u that it is not taken where it is possible at so many of all places.
-func unfair(u, possible, all int, fair Fairness, duties map[int]Fairness) bool {
-	if f, ok := duties[u]; ok {
+// unfair reports whether it is unfair to unit u that it is not taken where it is possible at so many
+// of all places.
+func unfair(u, possible, all int, fair Fairness, constraints map[int]Fairness) bool {
+	if f, ok := constraints[u]; ok {
 		fair = f
 	}
 	return u >= 0 && (fair == Strong && possible > 0 || fair == Weak && possible == all)
@@ -105,7 +106,7 @@ func (g *fairGraph) reach(from, within uint64) uint64 {
 	return from
 }
 
-// fails says whether some fair run from a start stays in the graph; ok is false if
+// fails reports whether some fair run from a start stays in the graph; ok is false if
 // that would take too long to find out.
 func (g *fairGraph) fails(fair Fairness) (fails, ok bool) {
 	if len(g.confs) > 64 {
@@ -144,7 +145,7 @@ func (g *fairGraph) fails(fair Fairness) (fails, ok bool) {
 	return false, true
 }
 
-// staysFair says whether a run can visit exactly set again and again, and be fair.
+// staysFair reports whether a run can visit exactly set again and again, and be fair.
 func (g *fairGraph) staysFair(set uint64, fair Fairness) bool {
 	possible, taken := map[int]int{}, map[int]bool{}
 	inner := false
@@ -167,7 +168,7 @@ func (g *fairGraph) staysFair(set uint64, fair Fairness) bool {
 		}
 	}
 	for u, k := range possible {
-		if !taken[u] && unfair(u, k, bits.OnesCount64(set), fair, g.duties) {
+		if !taken[u] && unfair(u, k, bits.OnesCount64(set), fair, g.constraints) {
 			return false
 		}
 	}

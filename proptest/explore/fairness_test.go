@@ -57,17 +57,17 @@ func TestFairRunsAgainstNaive(t *testing.T) {
 		}
 	}
 	if len(decided) != 12+12 {
-		t.Errorf("%d kinds of claim and duties, want 24", len(decided))
+		t.Errorf("%d kinds of claim and constraints, want 24", len(decided))
 	}
 }
 
-// kindsOf says what a claim is, and what duties it is under.
+// kindsOf says what a claim is, and what constraints it is under.
 func kindsOf(sys *System, cl *Claim) []string {
 	kinds := []string{fmt.Sprint(cl.Kind == LeadsTo, cl.Fair, cl.Calm)}
 	if !cl.Calm {
-		for d := range sys.Duties {
-			if f := sys.Duties[d].Fair; d == 0 && len(sys.Duties) == 1 || len(sys.Duties) == 2 && d == 1 && sys.Duties[0].Fair != f {
-				kinds = append(kinds, fmt.Sprint(len(sys.Duties), " duties, ", f, cl.Fair))
+		for d := range sys.Constraints {
+			if f := sys.Constraints[d].Fair; d == 0 && len(sys.Constraints) == 1 || len(sys.Constraints) == 2 && d == 1 && sys.Constraints[0].Fair != f {
+				kinds = append(kinds, fmt.Sprint(len(sys.Constraints), " constraints, ", f, cl.Fair))
 			}
 		}
 	}
@@ -141,14 +141,14 @@ func (n *naive) fairLoop(cl *Claim, v *Violation, loop []*conf) error {
 		}
 	}
 	for u, k := range possible {
-		if !taken[u] && unfair(u, k, len(loop)-1, cl.Fair, n.duties()) {
+		if !taken[u] && unfair(u, k, len(loop)-1, cl.Fair, n.constraints()) {
 			return fmt.Errorf("the loop is unfair to %d", u)
 		}
 	}
 	return nil
 }
 
-// spontaneous says whether a step of a run need not have happened.
+// spontaneous reports whether a step of a run need not have happened.
 func (n *naive) spontaneous(s *TraceStep, from *conf) bool {
 	return !slices.ContainsFunc(n.matching(from, s), func(x naiveStep) bool { return !x.spontaneous })
 }

@@ -3,20 +3,25 @@ package explore
 import (
 	"context"
 	"testing"
+
+	"github.com/parley-go/parley/proptest/explore/internal/after"
+	"github.com/parley-go/parley/proptest/explore/internal/search"
+	"github.com/parley-go/parley/proptest/explore/internal/tables"
 )
 
-// TestHaltedPossible: a pass over the reached set that is halted finds nothing; what it has not looked at yet is no violation.
+// TestHaltedPossible: a pass over the reached set that is halted finds nothing; what it has not
+// looked at yet is no violation.
 func TestHaltedPossible(t *testing.T) {
 	sys := &System{Procs: []Process{ring(5)}, Labels: []Label{{Name: "on"}},
 		Claims: []Claim{{Name: "back", Kind: Possible, Procs: []func([]byte) uint32{func(v []byte) uint32 { return uint32(v[0]) }},
 			Eval: func(procs, _ []uint32) bool { return procs[0] == 0 }}}}
-	s := newSearch(context.Background(), newEngine(sys, Options{Workers: 1}))
-	defer s.close()
-	s.breadthFirst()
-	s.halt("the time is over")
-	s.possible(0)
-	if len(s.finds) != 0 {
-		t.Errorf("%d findings", len(s.finds))
+	s := search.NewSearch(context.Background(), tables.NewEngine(sys, Options{Workers: 1}))
+	defer s.Close()
+	s.BreadthFirst()
+	s.Halt("the time is over")
+	after.DecidePossible(s, 0)
+	if len(s.Finds) != 0 {
+		t.Errorf("%d findings", len(s.Finds))
 	}
 }
 

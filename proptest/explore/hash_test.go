@@ -1,13 +1,17 @@
 package explore
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/parley-go/parley/proptest/explore/internal/store"
+)
 
 // TestHash: a visited set of fingerprints is smaller, says how sure it is, and
 // takes two configurations with one fingerprint for one.
 func TestHash(t *testing.T) {
 	x := small[3]
-	exact := mustRun(t, x.system(), Options{minStride: 2})
-	r := mustRun(t, x.system(), Options{minStride: 2, Reduce: ReduceHash})
+	exact := mustRun(t, x.system(), Options{Tune: wide(nil, 2)})
+	r := mustRun(t, x.system(), Options{Tune: wide(nil, 2), Reduce: ReduceHash})
 	if r.Configurations != x.want || r.Verdict != Holds || len(r.Reductions) != 1 {
 		t.Errorf("%v, %d configurations, %q", r.Verdict, r.Configurations, r.Reductions)
 	}
@@ -27,7 +31,7 @@ func TestFingerprintsDiffer(t *testing.T) {
 	for a := range uint64(300) {
 		for b := range uint64(300) {
 			c := []uint64{a << 7, b << 31}
-			f := fingerprint(c)
+			f := store.Fingerprint(c)
 			if old, ok := seen[f]; ok || f >= 1<<63 {
 				t.Fatalf("%x has the fingerprint %x of %x", c, f, old)
 			}

@@ -37,7 +37,7 @@ func readyPeers(n int) *System {
 	for i := range n {
 		for j := range n {
 			if i != j {
-				out[i] = append(out[i], Send{len(sys.Channels), []byte("READY")})
+				out[i] = append(out[i], Send{Channel: len(sys.Channels), Msg: []byte("READY")})
 				sys.Channels = append(sys.Channels, Channel{From: i, To: j, Cap: 1})
 			}
 		}
@@ -87,14 +87,14 @@ func twoPhase(n int) *System {
 			emit(Step{Label: hears, Next: set(v, i+1, '+'), Lens: []LenRange{{Channel: i, Lo: 1, Hi: -1}}})
 		}
 		if !strings.Contains(v, "-") {
-			emit(Step{Label: commits, Next: set(v, 0, 'c'), Sends: []Send{{n, []byte("c")}}})
+			emit(Step{Label: commits, Next: set(v, 0, 'c'), Sends: []Send{{Channel: n, Msg: []byte("c")}}})
 		}
-		emit(Step{Label: aborts, Next: set(v, 0, 'a'), Sends: []Send{{n, []byte("a")}}})
+		emit(Step{Label: aborts, Next: set(v, 0, 'a'), Sends: []Send{{Channel: n, Msg: []byte("a")}}})
 	}})
 	for i := range n {
 		sys.Procs = append(sys.Procs, funcProc{init: "w", local: func(v string, emit func(Step)) {
 			if v == "w" {
-				emit(Step{Label: prepares, Next: []byte("p"), Sends: []Send{{i, []byte("p")}}})
+				emit(Step{Label: prepares, Next: []byte("p"), Sends: []Send{{Channel: i, Msg: []byte("p")}}})
 				emit(Step{Label: gives, Next: []byte("a")})
 			}
 			for _, x := range "ac" {
@@ -199,7 +199,7 @@ func order() *System {
 			},
 			funcProc{init: "0", local: func(v string, emit func(Step)) {
 				if v == "0" {
-					emit(Step{Label: 2, Next: []byte("1"), Sends: []Send{{0, []byte("b")}}})
+					emit(Step{Label: 2, Next: []byte("1"), Sends: []Send{{Channel: 0, Msg: []byte("b")}}})
 				}
 			}},
 		},
@@ -223,7 +223,7 @@ func TestConfluent(t *testing.T) {
 // trace that can be followed.
 func TestOverflow(t *testing.T) {
 	var first string
-	for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 3, minStride: 3}} {
+	for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 3, Tune: wide(nil, 3)}} {
 		sys := confirmUpdate(3, 2, true, 99)
 		sys.Channels[0].Cap, sys.Channels[1].Cap = 3, 3
 		r := mustRun(t, sys, opt)

@@ -6,6 +6,10 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/parley-go/parley/proptest/explore/internal/after"
+	"github.com/parley-go/parley/proptest/explore/internal/search"
+	"github.com/parley-go/parley/proptest/explore/internal/tables"
 )
 
 // wheel goes round n positions and on, each step with its own label.
@@ -31,14 +35,15 @@ func wheels(a, b int, fair Fairness, eval func(x, y uint32) bool) *System {
 			Eval:     func(p, _ []uint32) bool { return eval(p[0], p[1]) }}}}
 }
 
-// TestLargeLiveGraph: graphs of more than one block. One wheel comes to every position if steps are fair; both at once at the
-// last need not, whatever is fair, and the loop that shows it has steps of both.
+// TestLargeLiveGraph: graphs of more than one block. One wheel comes to every position if steps are
+// fair; both at once at the last need not, whatever is fair, and the loop that shows it has steps
+// of both.
 func TestLargeLiveGraph(t *testing.T) {
 	const a, b = 130, 70 // more than two blocks
 	one, both := func(x, _ uint32) bool { return x == a-1 }, func(x, y uint32) bool { return x == a-1 && y == b-1 }
 	for fair, want := range map[Fairness]Verdict{Strong: Holds, Weak: Holds, Unfair: Violated} {
 		for _, least := range []int{0, 2} {
-			if r := mustRun(t, wheels(a, b, fair, one), Options{minStride: least}); r.Verdict != want || r.Configurations != a*b {
+			if r := mustRun(t, wheels(a, b, fair, one), Options{Tune: wide(nil, least)}); r.Verdict != want || r.Configurations != a*b {
 				t.Errorf("fairness %v: %v after %d configurations, want %v", fair, r.Verdict, r.Configurations, want)
 			}
 		}
@@ -70,21 +75,21 @@ func TestLiveGraphLimits(t *testing.T) {
 	if r := mustRun(t, sys, Options{Workers: 1}); r.Verdict != Holds || r.PeakBytes <= free.PeakBytes {
 		t.Errorf("%v, %d bytes, %d without the graph", r.Verdict, r.PeakBytes, free.PeakBytes)
 	}
-	s := newSearch(context.Background(), newEngine(wheels(300, 300, Unfair, func(uint32, uint32) bool { return false }), Options{Workers: 1}))
-	defer s.close()
-	s.breadthFirst()
-	g := s.liveGraph(0, false)
-	s.halt("the time is over")
-	if c := s.fairComponents(g, Unfair); len(c) != 0 {
+	s := search.NewSearch(context.Background(), tables.NewEngine(wheels(300, 300, Unfair, func(uint32, uint32) bool { return false }), Options{Workers: 1}))
+	defer s.Close()
+	s.BreadthFirst()
+	g := after.NewLiveGraph(s, 0, false)
+	s.Halt("the time is over")
+	if c := after.FairComponents(s, g, Unfair); len(c) != 0 {
 		t.Errorf("%d components though the search is over", len(c))
 	}
-	if s.leadsTo(0); len(s.finds) != 0 {
-		t.Errorf("%d findings though the search is over", len(s.finds))
+	if after.LeadsTo(s, 0); len(s.Finds) != 0 {
+		t.Errorf("%d findings though the search is over", len(s.Finds))
 	}
 }
 
-// BenchmarkLiveness is a claim about fair runs on a graph that has every configuration, millions with PARLEY_BIG=1, and the
-// search alone.
+// BenchmarkLiveness is a claim about fair runs on a graph that has every configuration, millions
+// with PARLEY_BIG=1, and the search alone.
 func BenchmarkLiveness(b *testing.B) {
 	n := 600
 	if os.Getenv("PARLEY_BIG") != "" {

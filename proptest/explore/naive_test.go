@@ -302,7 +302,7 @@ func TestAgainstNaive(t *testing.T) {
 		sys := randomSystem(t)
 		want := naiveRun(sys)
 		want.possible()
-		for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, minStride: 2}, {Workers: 2, minStride: 2, Reduce: ReduceHash}} {
+		for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, Tune: wide(nil, 2)}, {Workers: 2, Tune: wide(nil, 2), Reduce: ReduceHash}} {
 			opt.KeepGoing = true
 			r := mustRun(t, sys, opt)
 			found, avoidable := foundBy(r), map[string]bool{}

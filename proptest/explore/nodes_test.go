@@ -14,8 +14,9 @@ func TestOneByOneAgainstNaive(t *testing.T) {
 		sys := randomSystem(t)
 		want := naiveRun(sys)
 		want.possible()
-		for i, opt := range []Options{{Mode: DepthFirst}, {Mode: Guided}, {Mode: DepthFirst, minStride: 2, tune: hurried(2)},
-			{Mode: Guided, minStride: 2, Reduce: ReduceHash}} {
+		nearest := foundBy(mustRun(t, sys, Options{KeepGoing: true}))
+		for i, opt := range []Options{{Mode: DepthFirst}, {Mode: Guided}, {Mode: DepthFirst, Tune: wide(hurried(2), 2)},
+			{Mode: Guided, Tune: wide(nil, 2), Reduce: ReduceHash}} {
 			opt.KeepGoing = true
 			r := mustRun(t, sys, opt)
 			if !r.Complete {
@@ -30,6 +31,11 @@ func TestOneByOneAgainstNaive(t *testing.T) {
 			for name, length := range want.found {
 				if n, ok := found[name]; !ok || n < length {
 					t.Fatalf("%d: %s is found in %d steps (%v), the nearest is in %d", i, name, n, ok, length)
+				}
+			}
+			for name := range found {
+				if _, ok := nearest[name]; !ok {
+					t.Fatalf("%d: %s is found, but not breadth-first", i, name)
 				}
 			}
 			for _, v := range r.Violations {

@@ -56,7 +56,7 @@ func randomSystem(t *rapid.T) *System {
 		s := Step{Label: uint32(len(sys.Labels)), Next: []byte{byte(rapid.IntRange(0, states-1).Draw(t, "next"))}}
 		sys.Labels = append(sys.Labels, Label{})
 		for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "sends") {
-			s.Sends = append(s.Sends, Send{rapid.IntRange(0, chans-1).Draw(t, "ch"), []byte{byte(rapid.IntRange(0, 1).Draw(t, "msg"))}})
+			s.Sends = append(s.Sends, Send{Channel: rapid.IntRange(0, chans-1).Draw(t, "ch"), Msg: []byte{byte(rapid.IntRange(0, 1).Draw(t, "msg"))}})
 		}
 		if flag("lens", 6) {
 			s.Lens = append(s.Lens, LenRange{
@@ -66,7 +66,7 @@ func randomSystem(t *rapid.T) *System {
 			})
 		}
 		if flag("fault", 12) {
-			s.Fault = &Fault{UnspecifiedReception, "planted"}
+			s.Fault = &Fault{Kind: UnspecifiedReception, Text: "planted"}
 		}
 		s.Crash = flag("crash", 12)
 		s.Spontaneous = flag("spontaneous", 3)

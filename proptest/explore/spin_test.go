@@ -93,7 +93,7 @@ func needSpin(t testing.TB) {
 
 func TestConfirmUpdateCounts(t *testing.T) {
 	for _, x := range small {
-		for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, minStride: 2}} {
+		for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, Tune: wide(nil, 2)}} {
 			r := mustRun(t, x.system(), opt)
 			if r.Verdict != Holds || r.Configurations != x.want || len(r.Vacuous) > 0 {
 				t.Errorf("%v with %+v: %v (%s), %d configurations, want %d; vacuous %v", x, opt, r.Verdict, r.Why, r.Configurations, x.want, r.Vacuous)

@@ -7,6 +7,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/parley-go/parley/proptest/explore/internal/api"
+	"github.com/parley-go/parley/proptest/explore/internal/search"
+	"github.com/parley-go/parley/proptest/explore/internal/store"
+	"github.com/parley-go/parley/proptest/explore/internal/tables"
 	"pgregory.net/rapid"
 )
 
@@ -14,14 +18,23 @@ import (
 // set begins with a few slots and grows many times, tables are filled in a few
 // configurations at a time, and workers give way between looking at a slot and
 // taking it.
-func hurried(seed uint64) tuning {
+func hurried(seed uint64) *api.Tuning {
 	var n atomic.Uint64
-	return tuning{slots: 8 + seed%7, quota: 1 + int64(seed%5), batch: 1 + int(seed%4), misses: 1 + int(seed%3), share: 2, piece: 4 + seed%13,
-		yield: func() {
+	return &api.Tuning{Slots: 8 + seed%7, Quota: 1 + int64(seed%5), Batch: 1 + int(seed%4), Misses: 1 + int(seed%3), Share: 2, Piece: 4 + seed%13,
+		Yield: func() {
 			if n.Add(seed|1)%3 == 0 {
 				runtime.Gosched()
 			}
 		}}
+}
+
+// wide is t for configurations of so many words at least.
+func wide(t *api.Tuning, words int) *api.Tuning {
+	if t == nil {
+		t = &api.Tuning{}
+	}
+	t.MinStride = words
+	return t
 }
 
 // manyThreads lets more goroutines run at once than there are processors.
@@ -45,9 +58,9 @@ func TestGrowthUnderWorkers(t *testing.T) {
 		want := summary(mustRun(t, x.system(), Options{Workers: 1}))
 		sys := x.system()
 		for seed := range rounds {
-			opt := Options{Workers: 2 + int(seed%4), minStride: 1 + int(seed%2), tune: hurried(seed)}
+			opt := Options{Workers: 2 + int(seed%4), Tune: wide(hurried(seed), 1+int(seed%2))}
 			if k == 2 {
-				opt.Reduce, opt.minStride = ReduceHash, 2
+				opt.Reduce, opt.Tune = ReduceHash, wide(opt.Tune, 2)
 			}
 			if got := summary(mustRun(t, sys, opt)); got != want {
 				t.Fatalf("%v, seed %d\ngot  %s\nwant %s", x, seed, got, want)
@@ -66,7 +79,7 @@ func TestRandomSystemsUnderWorkers(t *testing.T) {
 		sys := randomSystem(t)
 		want := naiveRun(sys)
 		for seed := range uint64(4) {
-			r := mustRun(t, sys, Options{Workers: 3, KeepGoing: true, minStride: 1 + int(seed%2), tune: hurried(seed + 1)})
+			r := mustRun(t, sys, Options{Workers: 3, KeepGoing: true, Tune: wide(hurried(seed+1), 1+int(seed%2))})
 			got, exp := fmt.Sprint(r.Configurations, r.Steps, r.Levels, r.LabelCount), fmt.Sprint(len(want.confs), want.steps, want.levels, want.counts)
 			if got != exp {
 				t.Fatalf("seed %d\ngot  %s\nwant %s", seed, got, exp)
@@ -82,21 +95,21 @@ func TestTableGrowth(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		stride := 1 + int(seed%3)
-		opt := Options{Workers: 1 + int(seed%4), tune: hurried(seed)}
-		s := &search{e: &engine{opt: opt, sys: &System{}}, tune: opt.tune.complete()}
-		s.workers = make([]*worker, opt.Workers)
-		s.e.lay.stride = stride
-		table, err := newTable(8+seed%90, stride)
+		opt := Options{Workers: 1 + int(seed%4), Tune: hurried(seed)}
+		s := &search.Search{Engine: &tables.Engine{Opt: opt, Sys: &System{}}, Tune: opt.Tune.Complete()}
+		s.Workers = make([]*search.Worker, opt.Workers)
+		s.Engine.Lay.Stride = stride
+		table, err := store.NewTable(8+seed%90, stride)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.e.visited = table
+		s.Visited = table
 		var all [][]uint64
 		for len(all) < 3000 {
-			for table.room() <= 0 {
-				before := table.n
-				s.enlarge(table.n + table.n/2)
-				if table.n <= before {
+			for table.Room() <= 0 {
+				before := table.N
+				s.Enlarge(table.N + table.N/2)
+				if table.N <= before {
 					t.Fatal("it did not grow")
 				}
 			}
@@ -104,28 +117,28 @@ func TestTableGrowth(t *testing.T) {
 			for i := range c {
 				c[i] = rng.Uint64() >> (1 + rng.IntN(3)*20)
 			}
-			if _, known := table.find(c); known == table.insert(c) {
+			if _, known := table.Find(c); known == table.Insert(c) {
 				t.Fatalf("seed %d: find says %v before insert", seed, known)
 			} else if !known {
-				table.used++
+				table.Used++
 				all = append(all, c)
 			}
 		}
 		occupied := 0
-		for i := range table.n {
-			if table.slots[i*table.stride] != 0 {
+		for i := range table.N {
+			if table.Slots[i*table.Stride] != 0 {
 				occupied++
 			}
 		}
 		if occupied != len(all) {
-			t.Fatalf("seed %d: %d of %d slots in use for %d entries", seed, occupied, table.n, len(all))
+			t.Fatalf("seed %d: %d of %d slots in use for %d entries", seed, occupied, table.N, len(all))
 		}
 		for _, c := range all {
-			if table.insert(c) {
+			if table.Insert(c) {
 				t.Fatalf("seed %d: %x was lost", seed, c)
 			}
 		}
-		table.free()
+		table.Free()
 	}
 }
 
@@ -133,7 +146,7 @@ func TestTableGrowth(t *testing.T) {
 // that does not hold, and sends it only when its channel has drained.
 func guardedSender() *System {
 	send := func(label uint32, next, msg byte, lo, hi int) Step {
-		return Step{Label: label, Next: []byte{next}, Sends: []Send{{0, []byte{msg}}}, Lens: []LenRange{{Channel: 0, Lo: lo, Hi: hi}}}
+		return Step{Label: label, Next: []byte{next}, Sends: []Send{{Channel: 0, Msg: []byte{msg}}}, Lens: []LenRange{{Channel: 0, Lo: lo, Hi: hi}}}
 	}
 	p := &tableProc{final: []bool{false, true}, local: [][]Step{
 		{send(0, 0, 0, 0, 1), send(0, 0, 1, 0, 1), send(0, 0, 2, 0, 1), send(0, 0, 3, 0, 1), {Label: 1, Next: []byte{1}, Lens: []LenRange{{Channel: 0, Lo: 1, Hi: -1}}}},
@@ -152,7 +165,7 @@ func guardedSender() *System {
 func TestMessageFirstMetBehindGuard(t *testing.T) {
 	sys := guardedSender()
 	want := naiveRun(sys)
-	for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, tune: hurried(3)}} {
+	for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, Tune: hurried(3)}} {
 		r := mustRun(t, sys, opt)
 		if got, exp := fmt.Sprint(r.Configurations, r.Steps, r.Levels), fmt.Sprint(len(want.confs), want.steps, want.levels); got != exp {
 			t.Errorf("%+v: got %s, want %s", opt, got, exp)

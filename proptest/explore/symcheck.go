@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/parley-go/parley/proptest/explore/internal/api"
+	"github.com/parley-go/parley/proptest/explore/internal/search"
+	"github.com/parley-go/parley/proptest/explore/internal/tables"
 )
 
 // CheckSymmetry tries out System.Symmetry on every configuration that sys can
@@ -11,12 +15,13 @@ import (
 // each shuffle, the renamed configuration must have exactly the renamed steps, and
 // every claim must say the same of both. The error says where it does not hold.
 func CheckSymmetry(ctx context.Context, sys *System, max uint64) error {
-	r, err := Run(ctx, sys, Options{KeepGoing: true, MaxConfigurations: max, Workers: 1, tune: tuning{quota: 64, batch: 16, misses: 64}})
+	r, err := Run(ctx, sys, Options{KeepGoing: true, MaxConfigurations: max, Workers: 1, Tune: &api.Tuning{Quota: 64, Batch: 16, Misses: 64}})
 	if err != nil || sys.Symmetry == nil {
 		return err
 	}
-	e := r.Space.e
-	k := newCanon(e, sys.Symmetry)
+	reached := r.Space.(*space)
+	e := reached.e
+	k := tables.NewCanon(e, sys.Symmetry)
 	for d, dom := range sys.Symmetry.Domains {
 		for v := range dom.Size - 1 {
 			o := make([][]uint8, len(sys.Symmetry.Domains))
@@ -24,22 +29,22 @@ func CheckSymmetry(ctx context.Context, sys *System, max uint64) error {
 				o[d] = append(o[d], uint8(x))
 			}
 			o[d][v], o[d][v+1] = o[d][v+1], o[d][v]
-			order := k.order(o)
-			k.widen()
+			order := k.Order(o)
+			k.Widen()
 			name := fmt.Sprintf("%d and %d of %s exchanged", v, v+1, dom.Name)
-			if err := e.behavesAlike(name, false, func(ids, out []uint32) {
+			if err := reached.behavesAlike(name, false, func(ids, out []uint32) {
 				copy(out, ids)
-				for at := range k.image {
-					out[at] = k.learnImage(at, ids[at], order) - 1
+				for at := range k.Image {
+					out[at] = k.LearnImage(at, ids[at], order) - 1
 				}
 			}); err != nil {
 				return err
 			}
 		}
 	}
-	for i := range k.shuffles[1:] {
-		f := &k.shuffles[1+i]
-		if err := e.behavesAlike(f.spec.Name, true, func(ids, out []uint32) { k.shuffle(f, ids, out, true) }); err != nil {
+	for i := range k.Shuffles[1:] {
+		f := &k.Shuffles[1+i]
+		if err := reached.behavesAlike(f.Spec.Name, true, func(ids, out []uint32) { k.Shuffle(f, ids, out, true) }); err != nil {
 			return err
 		}
 	}
@@ -47,23 +52,24 @@ func CheckSymmetry(ctx context.Context, sys *System, max uint64) error {
 }
 
 // behavesAlike compares every configuration with its renaming.
-func (e *engine) behavesAlike(name string, labels bool, rename func(ids, out []uint32)) error {
-	image := make([]uint32, e.fields())
+func (x *space) behavesAlike(name string, labels bool, rename func(ids, out []uint32)) error {
+	e := x.e
+	image := make([]uint32, e.Fields())
 	var err error
-	s := &search{e: e}
-	s.forEach(func(_ int, c []uint64) bool {
-		ids := e.unpack(c)
+	s := &search.Search{Engine: e, Levels: x.levels}
+	s.ForEach(func(_ int, c []uint64) bool {
+		ids := e.Unpack(c)
 		rename(ids, image)
-		renamed := make([]uint32, e.fields())
-		want := e.outline(ids, labels, func(next []uint32) []uint32 { rename(next, renamed); return renamed })
-		got := e.outline(image, labels, func(next []uint32) []uint32 { return next })
+		renamed := make([]uint32, e.Fields())
+		want := stepsOf(e, ids, labels, func(next []uint32) []uint32 { rename(next, renamed); return renamed })
+		got := stepsOf(e, image, labels, func(next []uint32) []uint32 { return next })
 		if !slices.Equal(want, got) {
-			err = fmt.Errorf("explore: no symmetry: with %s, %s has the steps %q, and not %q", name, e.configuration(image).plain(), got, want)
+			err = fmt.Errorf("explore: no symmetry: with %s, %s has the steps %q, and not %q", name, plain(e.Configuration(image)), got, want)
 			return false
 		}
-		for i := range e.sys.Claims {
-			if e.sys.Claims[i].Kind != Confluent && e.claimBits(i, ids) != e.claimBits(i, image) {
-				err = fmt.Errorf("explore: no symmetry: with %s, claim %q changes its mind about %s", name, e.sys.Claims[i].Name, e.configuration(ids).plain())
+		for i := range e.Sys.Claims {
+			if e.Sys.Claims[i].Kind != Confluent && e.ClaimBits(i, ids) != e.ClaimBits(i, image) {
+				err = fmt.Errorf("explore: no symmetry: with %s, claim %q changes its mind about %s", name, e.Sys.Claims[i].Name, plain(e.Configuration(ids)))
 				return false
 			}
 		}
@@ -72,22 +78,22 @@ func (e *engine) behavesAlike(name string, labels bool, rename func(ids, out []u
 	return err
 }
 
-// outline lists what can happen at ids, sorted: the kind of each step, its flags,
+// stepsOf lists what can happen at ids, sorted: the kind of each step, its flags,
 // and the contents of rename of where it leads. Labels are left out if wanted.
-func (e *engine) outline(ids []uint32, noLabels bool, rename func([]uint32) []uint32) []string {
+func stepsOf(e *tables.Engine, ids []uint32, noLabels bool, rename func([]uint32) []uint32) []string {
 	var out []string
-	e.moves(slices.Clone(ids), func(m *move) bool {
-		text := m.kind.String()
-		if m.rule != nil {
-			text += fmt.Sprint(" flags ", m.rule.flags&^lastFlag)
+	e.Moves(slices.Clone(ids), func(m *tables.Move) bool {
+		text := m.Kind.String()
+		if m.Rule != nil {
+			text += fmt.Sprint(" flags ", m.Rule.Flags&^tables.LastFlag)
 			if !noLabels {
-				text += fmt.Sprint(" label ", m.rule.label)
+				text += fmt.Sprint(" label ", m.Rule.Label)
 			}
 		}
-		if m.fault != nil {
-			text += " fault " + m.kindOfFault().String()
+		if m.Fault != nil {
+			text += " fault " + m.KindOfFault().String()
 		} else {
-			text += fmt.Sprintf(" to %s", e.configuration(rename(slices.Clone(m.next))).plain())
+			text += fmt.Sprintf(" to %s", plain(e.Configuration(rename(slices.Clone(m.Next)))))
 		}
 		out = append(out, text)
 		return true
@@ -97,6 +103,6 @@ func (e *engine) outline(ids []uint32, noLabels bool, rename func([]uint32) []ui
 }
 
 // plain gives all of a configuration as text; equal ones give equal texts.
-func (c Configuration) plain() string {
+func plain(c Configuration) string {
 	return fmt.Sprintf("%q %q %v", c.Locals, c.Channels, c.Used)
 }

@@ -79,7 +79,7 @@ func (p *regMachine) take(i int, v []byte, x byte) Step {
 		if r.what >= 0 {
 			m[1] = n[1+r.what]
 		}
-		s.Sends = []Send{{p.at, m}}
+		s.Sends = []Send{{Channel: p.at, Msg: m}}
 	}
 	if r.lens != nil {
 		l := *r.lens
@@ -87,7 +87,7 @@ func (p *regMachine) take(i int, v []byte, x byte) Step {
 		s.Lens = []LenRange{l}
 	}
 	if r.fault {
-		s.Fault = &Fault{UnspecifiedReception, "planted"}
+		s.Fault = &Fault{Kind: UnspecifiedReception, Text: "planted"}
 	}
 	return s
 }
@@ -175,7 +175,7 @@ func registerSymmetry(n, machines, values int) *Symmetry {
 		}
 	}
 	y := &Symmetry{
-		Domains:     []Domain{{"registers", values}},
+		Domains:     []Domain{{Name: "registers", Size: values}},
 		Local:       func(_ int, v []byte, use func(int, int)) { uses(v, use) },
 		Msg:         func(_ int, v []byte, use func(int, int)) { uses(v, use) },
 		RenameLocal: func(_ int, v []byte, to [][]uint8) []byte { return rename(v, to) },
@@ -214,7 +214,7 @@ func TestSymmetryAgainstPlain(t *testing.T) {
 		if plain.Configurations > 4000 {
 			t.Skip("too large")
 		}
-		for _, opt := range []Options{{Workers: 1}, {Workers: 3, tune: hurried(1)}, {Workers: 2, minStride: 2}} {
+		for _, opt := range []Options{{Workers: 1}, {Workers: 3, Tune: hurried(1)}, {Workers: 2, Tune: wide(nil, 2)}} {
 			opt.KeepGoing, opt.Reduce = true, ReduceSymmetry
 			r := mustRun(t, sys, opt)
 			if got, want := fmt.Sprint(r.Verdict, r.Complete, kinds(r), r.Widest), fmt.Sprint(plain.Verdict, plain.Complete, kinds(plain), plain.Widest); got != want {
@@ -238,8 +238,8 @@ func TestSymmetryAgainstPlain(t *testing.T) {
 // orbits counts the configurations of a plain search that are no renamings of
 // each other, by trying every renaming of each.
 func orbits(r *Result) uint64 {
-	e := r.Space.e
-	n, values := len(e.chans), e.sys.Symmetry.Domains[0].Size
+	e := r.Space.(*space).e
+	n, values := len(e.Chans), e.Sys.Symmetry.Domains[0].Size
 	var perms [][]uint8
 	var permute func(done, rest []uint8)
 	permute = func(done, rest []uint8) {
@@ -262,12 +262,12 @@ func orbits(r *Result) uint64 {
 			for _, to := range perms {
 				d := Configuration{Locals: slices.Clone(c.Locals), Channels: make([]Word, n), Used: c.Used}
 				for i := range n {
-					d.Locals[(i+turn)%n] = e.sys.Symmetry.RenameLocal(i, c.Locals[i], [][]uint8{to})
+					d.Locals[(i+turn)%n] = e.Sys.Symmetry.RenameLocal(i, c.Locals[i], [][]uint8{to})
 					for _, m := range c.Channels[i] {
-						d.Channels[(i+turn)%n] = append(d.Channels[(i+turn)%n], e.sys.Symmetry.RenameMsg(i, m, [][]uint8{to}))
+						d.Channels[(i+turn)%n] = append(d.Channels[(i+turn)%n], e.Sys.Symmetry.RenameMsg(i, m, [][]uint8{to}))
 					}
 				}
-				if key := d.plain(); best == "" || key < best {
+				if key := plain(d); best == "" || key < best {
 					best = key
 				}
 			}

@@ -15,8 +15,8 @@ func (passive) Final([]byte) bool                       { return true }
 func (passive) Local([]byte, func(Step))                {}
 func (passive) Receive([]byte, int, []byte, func(Step)) {}
 
-// randomWatch adds a machine that remembers a number below 4, which changes with what class says of the machines
-// there were, with channels' lengths, and with what it was.
+// randomWatch adds a machine that remembers a number below 4, which changes with what class says of
+// the machines there were, with channels' lengths, and with what it was.
 func randomWatch(t *rapid.T, sys *System, class func(v []byte) uint32) {
 	n := len(sys.Procs)
 	w := Watch{Proc: n}
@@ -59,8 +59,8 @@ func (n *naive) remember(c *conf) *conf {
 	return c
 }
 
-// TestWatchFollowsTheRun has a machine that goes round three states, and a watch that counts how often it
-// came by the second, up to two.
+// TestWatchFollowsTheRun has a machine that goes round three states, and a watch that counts how
+// often it came by the second, up to two.
 func TestWatchFollowsTheRun(t *testing.T) {
 	p := &tableProc{final: []bool{false, false, false}, local: [][]Step{{{Next: []byte{1}}}, {{Next: []byte{2}}}, {{Next: []byte{0}}}}}
 	sys := &System{Procs: []Process{p, passive{}}, Labels: make([]Label, 1), Watches: []Watch{{Proc: 1,

@@ -1,0 +1,76 @@
+package explore_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
+)
+
+// TestReachableOfShippedChecks decides the claims about what can still be reached of every shipped
+// check by depth-first search and by passes, with one worker, since a check numbers its labels as
+// it meets them. Large checks are left out.
+func TestReachableOfShippedChecks(t *testing.T) {
+	race.Skip(t)
+	if testing.Short() {
+		t.Skip("searches many specifications twice")
+	}
+	files, err := filepath.Glob("../../specs/*/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, file := range files {
+		p, _ := compile.Load(file, compile.Options{})
+		if p == nil {
+			t.Errorf("%s cannot be compiled", file)
+			continue
+		}
+		for _, c := range p.Checks {
+			p, list := compile.Load(file, compile.Options{Check: c.Name})
+			if p == nil {
+				t.Errorf("%s, %s: %v", file, c.Name, list)
+				continue
+			}
+			for _, c := range p.Checks {
+				opt := explore.Options{Workers: 1, MaxConfigurations: 30000, KeepGoing: true}
+				run := func() string {
+					s, err := check.New(p, c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					opt.Checks = s.Checks
+					if !slices.ContainsFunc(s.System.Claims, func(c explore.Claim) bool { return c.Kind == explore.Possible }) {
+						return ""
+					}
+					r, err := explore.Run(context.Background(), s.System, opt)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !r.Complete {
+						return ""
+					}
+					return explore.Outcomes(r)
+				}
+				got := run()
+				if got == "" {
+					continue
+				}
+				compared++
+				explore.ByPasses(&opt)
+				if want := run(); got != want {
+					t.Errorf("%s, %s: depth-first search and passes differ\n%s\n%s", file, c.Name, got, want)
+				}
+			}
+		}
+	}
+	if compared < 20 {
+		t.Errorf("only %d checks were compared", compared)
+	}
+	t.Log(compared, "checks")
+}
