@@ -13,8 +13,8 @@ import (
 // maxAdvised is how many types are named whose values multiply a search.
 const maxAdvised = 3
 
-// advice says what may help after a search that did not see everything: only what this check and these options leave to
-// do. It is empty for a whole search.
+// advice says what may help after a search that did not see everything: only what this check and
+// these options leave to do. It is empty for a whole search.
 func (s *System) advice(o explore.Options, res *explore.Result) []string {
 	if res.Complete {
 		return nil
@@ -48,7 +48,8 @@ func (s *System) advice(o explore.Options, res *explore.Result) []string {
 	return out
 }
 
-// reducible says whether the usual reductions would find something; it asks a system of its own, as they change the one they are given.
+// reducible reports whether the usual reductions would find something; it asks a system of its own, as
+// they change the one they are given.
 func (s *System) reducible(o explore.Options) []string {
 	const auto = explore.ReduceSymmetry | explore.ReduceDead
 	if o.Reduce&auto == auto {
@@ -63,7 +64,7 @@ func (s *System) reducible(o explore.Options) []string {
 	if t.System.Symmetry != nil && o.Reduce&explore.ReduceSymmetry == 0 {
 		finds = t.System.Symmetry.Names
 	}
-	if t.dead != nil && o.Reduce&explore.ReduceDead == 0 {
+	if t.Dead != nil && o.Reduce&explore.ReduceDead == 0 {
 		finds = append(finds, "there are variables that nobody reads any more")
 	}
 	if len(finds) == 0 {

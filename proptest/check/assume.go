@@ -5,7 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/report"
+	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -18,14 +21,14 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	limited := false
 	for _, env := range s.Check.Rules {
 		if env.When != nil || env.Times > 0 {
-			out, limited = append(out, ruleWords(env)), true
+			out, limited = append(out, s.ruleWords(env)), true
 		}
 	}
 	timers, links := false, false
-	for _, p := range s.procs {
-		timers = timers || len(p.timers) > 0
-		for _, t := range p.role.Transitions {
-			links = links || t.Mode == model.Handle && !judged(t)
+	for _, p := range s.Procs {
+		timers = timers || len(p.Timers) > 0
+		for _, t := range p.Role.Transitions {
+			links = links || t.Mode == model.Handle && !report.Judged(t)
 		}
 	}
 	out = append(out, "all other commands are given at any moment and as often as possible, or never")
@@ -33,7 +36,7 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 		out[len(out)-1] = "commands are given at any moment and as often as possible, or never"
 	}
 	if s.Check.Time != nil {
-		out = append(out, s.timeWords())
+		out = append(out, s.TimeWords())
 	} else if timers {
 		out = append(out, "an armed timer may expire at any moment; its length does not matter")
 	}
@@ -41,12 +44,11 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 		out = append(out, s.faultWords()...)
 	} else {
 		out = append(out, "nobody crashes and no link breaks (`faults:` would let them)")
-		if links {
-			out = append(out, "links neither come up nor break: the events up and lost do not occur")
+		if len(s.Rules.Links) > 0 {
+			out = append(out, "each link comes up once, at any moment before the first message, and ends where one of the ends closes it")
+		} else if links {
+			out = append(out, "no link ends: the event lost does not occur")
 		}
-	}
-	if s.closes && s.Check.Faults == nil {
-		out = append(out, "closing a link does not stop what is under way on it")
 	}
 	return out
 }
@@ -83,25 +85,13 @@ func (s *System) fairnessWords() []string {
 // dutyWords say what the programs do in the end.
 func (s *System) dutyWords(env *model.EnvRule) string {
 	var who []string
-	for _, p := range s.procs {
-		if slices.Contains(p.role.Commands, env.Command) {
-			who = append(who, p.inst.Name)
+	for _, p := range s.Procs {
+		if slices.Contains(p.Role.Commands, env.Command) {
+			who = append(who, p.Inst.Name)
 		}
 	}
 	text := "in these runs the program of " + strings.Join(who, ", and that of ") + " gives "
-	return text + dutyNames(env) + " in the end, " + map[string]string{"weak": "where it may for ever", "strong": "where it may again and again"}[env.Fair]
-}
-
-// dutyNames lists the commands of which one will do.
-func dutyNames(env *model.EnvRule) string {
-	names := env.Command.Name
-	for i, ev := range env.Or {
-		if names += ", "; i == len(env.Or)-1 {
-			names = strings.TrimSuffix(names, ", ") + " or "
-		}
-		names += ev.Name
-	}
-	return names
+	return text + system.DutyNames(env) + " in the end, " + map[string]string{"weak": "where it may for ever", "strong": "where it may again and again"}[env.Fair]
 }
 
 func (s *System) channelWords(res *explore.Result) string {
@@ -127,8 +117,8 @@ func (s *System) channelWords(res *explore.Result) string {
 	if f := s.Check.Faults; f != nil && f.Overtake > 0 {
 		words = append(words, howOften(f.Overtake, "", "message overtakes another", "messages overtake another"))
 	}
-	widest := slices.Max(append(slices.Clone(res.Widest[:s.own]), 0))
-	text := "messages arrive " + strings.Join(words, ", ") + fmt.Sprintf("; at most %d %s under way in each direction", ch.Capacity, oneOr(ch.Capacity, "is", "are"))
+	widest := slices.Max(append(slices.Clone(res.Widest[:s.Own]), 0))
+	text := "messages arrive " + strings.Join(words, ", ") + fmt.Sprintf("; at most %d %s under way in each direction", ch.Capacity, report.OneOr(ch.Capacity, "is", "are"))
 	switch ch.Full {
 	case model.FullLose:
 		text += ", and what finds no room is lost"
@@ -136,7 +126,7 @@ func (s *System) channelWords(res *explore.Result) string {
 		text += ", and who has no room waits"
 	}
 	if widest < ch.Capacity && res.Complete && len(s.System.Channels) > 0 {
-		text += fmt.Sprintf("; never more than %d %s, so the result holds for every larger capacity", widest, oneOr(widest, "was", "were"))
+		text += fmt.Sprintf("; never more than %d %s, so the result holds for every larger capacity", widest, report.OneOr(widest, "was", "were"))
 	}
 	return text
 }
@@ -183,23 +173,31 @@ func (s *System) domainWords(base *model.Protocol) []string {
 	return out
 }
 
-func ruleWords(env *model.EnvRule) string {
-	verb := " is given"
+// ruleWords say what a rule of the environment assumes: of which role, since several may have a
+// command of that name.
+func (s *System) ruleWords(env *model.EnvRule) string {
+	name, verb := env.Command.Name, " is given"
+	for _, inst := range s.Check.Instances {
+		if slices.Contains(inst.Role.Events, env.Command) {
+			name = inst.Role.Name + "." + name
+			break
+		}
+	}
 	if env.Command.Kind == model.EventTimer {
 		verb = " expires"
 	}
-	text := env.Command.Name + verb
-	if l, ok := env.When.(*model.Lit); ok && l.Value == 0 {
+	text := name + verb
+	if env.Never() {
 		if env.Command.Kind == model.EventTimer {
-			return env.Command.Name + " never expires"
+			return name + " never expires"
 		}
-		return env.Command.Name + " is never given"
+		return name + " is never given"
 	}
 	if env.When != nil {
 		text += " only where " + model.ExprString(env.When)
 	}
 	if env.Times > 0 {
-		text += ", at most " + counted(env.Times, "time") + " by each instance"
+		text += ", at most " + diag.Counted(env.Times, "time") + " by each instance"
 	}
 	return text
 }
@@ -214,13 +212,13 @@ func (s *System) faultWords() []string {
 	default:
 		for i, n := range f.Crash {
 			if n > 0 {
-				out = append(out, s.procs[i].inst.Name+" crashes "+times(n)+", at any moment, or not at all")
+				out = append(out, s.Procs[i].Inst.Name+" crashes "+times(n)+", at any moment, or not at all")
 			}
 		}
 	}
 	for i, n := range f.Restart {
 		if n > 0 {
-			out = append(out, s.procs[i].inst.Name+" begins again "+times(n)+" after a crash, or not at all")
+			out = append(out, s.Procs[i].Inst.Name+" begins again "+times(n)+" after a crash, or not at all")
 		}
 	}
 	if len(out) == 0 {
@@ -230,14 +228,6 @@ func (s *System) faultWords() []string {
 		return append(out, howOften(f.Break, "", "link breaks", "links break")+", at any moment")
 	}
 	return append(out, "links break only where one of the ends closes them or crashes")
-}
-
-// oneOr chooses the form of a verb.
-func oneOr(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 func times(n int) string {

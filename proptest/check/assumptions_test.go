@@ -94,3 +94,30 @@ func TestNeeds(t *testing.T) {
 		})
 	}
 }
+
+// TestRulesNameRoles: an assumption about a command says of which role it is, since several may
+// have one of that name.
+func TestRulesNameRoles(t *testing.T) {
+	s := suiteSystem(t, `protocol: p
+tick: 1s
+messages: {A: }
+roles:
+  left: {commands: {go: }, initial: x, states: {x: {go: {send: A}, A: ignore}}}
+  right: {commands: {go: }, timers: {t: {ticks: 1}}, initial: x, states: {x: {go: {send: A, start: t}, A: ignore, t: ignore}}}
+checks: {pair: {instances: {a: left, b: right}, environment: {go: {when: len(out) < 1, times: 2}, t: "false"}}}
+`)
+	r, err := s.Run(context.Background(), explore.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(r.Assumptions, "\n")
+	for _, want := range []string{
+		"left.go is given only where len(out) < 1, at most 2 times by each instance",
+		"right.go is given only where len(out) < 1, at most 2 times by each instance",
+		"right.t never expires",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}

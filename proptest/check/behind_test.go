@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/parley-go/parley/proptest/check/report"
 )
 
-// TestBehindErrors: behind an error nothing is looked at, so no result that depends on what is there comes without
-// saying so; what has a run to show is as sure as ever.
+// TestBehindErrors: behind an error nothing is looked at, so no result that depends on what is
+// there comes without saying so; what has a run to show is as sure as ever.
 func TestBehindErrors(t *testing.T) {
 	r := suite(t, "testdata/behind/spec.yaml", "racy")
-	if !r.Passes || r.Verdict != Violated || len(r.EndedBy) != 1 || r.EndedBy[0] != (Ending{UnspecifiedReception, 4}) || r.Limited() != 6 {
+	if !r.Passes || r.Verdict != Violated || len(r.EndedBy) != 1 || r.EndedBy[0] != (report.Ending{Name: UnspecifiedReception, Ways: 4}) || r.Limited() != 6 {
 		t.Errorf("passes %v, %s, %v, %d limited", r.Passes, r.Verdict, r.EndedBy, r.Limited())
 	}
 	text := r.Text(false)
@@ -31,8 +33,8 @@ func TestBehindErrors(t *testing.T) {
 	}
 }
 
-// TestViolatedBehind: a claim about what follows that an error alone keeps from holding is not said to be violated for certain; one
-// that is violated whatever comes behind the error is.
+// TestViolatedBehind: a claim about what follows that an error alone keeps from holding is not said
+// to be violated for certain; one that is violated whatever comes behind the error is.
 func TestViolatedBehind(t *testing.T) {
 	text := suite(t, "testdata/behind/future.yaml", "stray").Text(false)
 	for _, want := range []string{
@@ -53,7 +55,8 @@ func TestViolatedBehind(t *testing.T) {
 	}
 }
 
-// TestNothingBehind: at a deadlock a run ends by itself, and where there is no error nothing is left out.
+// TestNothingBehind: at a deadlock a run ends by itself, and where there is no error nothing is
+// left out.
 func TestNothingBehind(t *testing.T) {
 	for _, c := range [][2]string{{"../../specs/ready/spec.yaml", "pair"}, {"testdata/faults/spec.yaml", "deadlock"}} {
 		if r := suite(t, c[0], c[1]); len(r.EndedBy) > 0 || r.Limited() > 0 || strings.Contains(r.Text(false), "~") {

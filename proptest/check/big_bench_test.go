@@ -23,9 +23,9 @@ var manyParties = []struct{ file, check string }{
 	{"startup/four.yaml", "fourForTwo"},
 }
 
-// BenchmarkManyParties searches lockstep with three players, command delay 1 and 2, and the startup with three and four
-// starters, from the text of the specification to the verdict: each to its end within 8 GB, and nothing is
-// violated.
+// BenchmarkManyParties searches lockstep with three players, command delay 1 and 2, and the startup
+// with three and four starters, from the text of the specification to the verdict: each to its end
+// within 8 GB, and nothing is violated.
 func BenchmarkManyParties(b *testing.B) {
 	if os.Getenv("PARLEY_BIG") == "" || testing.Short() {
 		b.Skip("set PARLEY_BIG=1 to run benchmarks of minutes and gigabytes")

@@ -9,10 +9,12 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/run"
 )
 
-// TestChangesLeadToTheEnd: what the steps of a run change, one after the other, is what the last configuration differs from the
-// first one in: none is forgotten, and each begins with what the one before it left.
+// TestChangesLeadToTheEnd: what the steps of a run change, one after the other, is what the last
+// configuration differs from the first one in: none is forgotten, and each begins with what the one
+// before it left.
 func TestChangesLeadToTheEnd(t *testing.T) {
 	seen := 0
 	for _, c := range []struct {
@@ -48,23 +50,23 @@ func TestChangesLeadToTheEnd(t *testing.T) {
 	}
 }
 
-func compareChanges(t *testing.T, s *System, r *Run, end explore.Configuration) int {
+func compareChanges(t *testing.T, s *System, r *run.Run, end explore.Configuration) int {
 	t.Helper()
 	n := 0
-	for i, p := range s.procs {
-		want := map[string]interp.Change{}
-		for _, c := range interp.Changes(s.strs, p.role, p.init, p.unpack(end.Locals[i]).value) {
-			want[c.Name] = c
+	for i, p := range s.Procs {
+		want := map[string]run.Change{}
+		for _, c := range interp.Changes(s.Texts, p.Role, p.Initial, p.Unpack(end.Locals[i]).Value) {
+			want[c.Name] = run.Change(c)
 		}
-		got := map[string]interp.Change{}
-		for _, step := range append(r.Steps, r.Loop...) {
-			if step.Instance == p.inst.Name {
+		got := map[string]run.Change{}
+		for _, step := range r.Steps {
+			if step.Mover() == i {
 				gather(t, got, step.Changes)
 			}
 		}
-		maps.DeleteFunc(got, func(_ string, c interp.Change) bool { return c.Before == c.After })
+		maps.DeleteFunc(got, func(_ string, c run.Change) bool { return c.Before == c.After })
 		if !maps.Equal(got, want) {
-			t.Errorf("%s changes %v, but differs from its beginning in %v\n%s", p.inst.Name, got, want, r.Text())
+			t.Errorf("%s changes %v, but differs from its beginning in %v\n%s", p.Inst.Name, got, want, r.Text())
 		}
 		n += len(want)
 	}
@@ -72,7 +74,7 @@ func compareChanges(t *testing.T, s *System, r *Run, end explore.Configuration) 
 }
 
 // gather adds the changes of a step to those before it.
-func gather(t *testing.T, all map[string]interp.Change, list []interp.Change) {
+func gather(t *testing.T, all map[string]run.Change, list []run.Change) {
 	t.Helper()
 	for _, c := range list {
 		before, ok := all[c.Name]
@@ -86,7 +88,8 @@ func gather(t *testing.T, all map[string]interp.Change, list []interp.Change) {
 	}
 }
 
-// TestClaimReads: under a counterexample stands what of the claim is false, and the values that it reads there.
+// TestClaimReads: under a counterexample stands what of the claim is false, and the values that it
+// reads there.
 func TestClaimReads(t *testing.T) {
 	for _, c := range []struct{ file, check, claim, want string }{
 		{"startup/documented", "two", "own-slot", `
@@ -129,35 +132,5 @@ what the claim reads here:
 				t.Errorf("%s: %s", c.file, cl.Counterexample.Text())
 			}
 		}
-	}
-}
-
-// TestChangeLines: many changes are wrapped and cut, and of long lists the elements that stay are left out, unless all is asked for.
-func TestChangeLines(t *testing.T) {
-	long := "[{sent: 3, commands: 0, sum: 0}, {sent: 2, commands: 0, sum: 0}"
-	var many []interp.Change
-	for _, name := range strings.Fields("a b c d e f g h i j k l m n o p q r s t u v w x y z") {
-		many = append(many, interp.Change{Name: "player[" + name + "]", Before: "none", After: "orz"})
-	}
-	for _, c := range []struct {
-		list []interp.Change
-		all  bool
-		want string
-	}{
-		{nil, false, ""},
-		{[]interp.Change{{Name: "fleet[2]", Before: "none", After: "orz"}, {Name: "x", Before: "1", After: "2"}}, false, "fleet[2]: none → orz; x: 1 → 2"},
-		{[]interp.Change{{Name: "q", Before: long + "]", After: long + ", {sent: 0, commands: 0, sum: 0}]"}}, false, "q: […] → […, {sent: 0, commands: 0, sum: 0}]"},
-		{[]interp.Change{{Name: "q", Before: `["a, [", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]`, After: `["a, ["]`}}, false, `q: […, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"] → ["a, ["]`},
-		{many[:5], false, "player[a]: none → orz; player[b]: none → orz; player[c]: none → orz; player[d]: none → orz\nplayer[e]: none → orz"},
-	} {
-		if got := strings.Join(changeLines(c.list, c.all), "\n"); got != c.want {
-			t.Errorf("%s\nnot\n%s", got, c.want)
-		}
-	}
-	if got := changeLines(many, false); len(got) != changesLines || !strings.HasSuffix(got[2], "; … 14 more") {
-		t.Errorf("%q", got)
-	}
-	if got := changeLines(many, true); len(got) != 7 || strings.Contains(strings.Join(got, ""), "…") {
-		t.Errorf("%q", got)
 	}
 }

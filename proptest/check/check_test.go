@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 	"pgregory.net/rapid"
 )
@@ -20,9 +21,9 @@ func TestRuleBoxes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.procs[0]
-	rule := a.commands[0].rule
-	boxes := rule.boxes(a, a.init, []int64{1})
+	a := s.Procs[0]
+	rule := a.Commands[0].Rule
+	boxes := rule.Boxes(a, a.Initial, []int64{1})
 	for out := range 4 {
 		for in := range 4 {
 			n := 0
@@ -44,7 +45,7 @@ func TestRuleBoxes(t *testing.T) {
 			}
 		}
 	}
-	if got := rule.boxes(a, a.init, []int64{0}); len(got) != 0 {
+	if got := rule.Boxes(a, a.Initial, []int64{0}); len(got) != 0 {
 		t.Errorf("word != last is false, but there are boxes %v", got)
 	}
 }
@@ -56,23 +57,23 @@ func TestPacking(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := s.procs[0]
+	a := s.Procs[0]
 	rapid.Check(t, func(rt *rapid.T) {
-		l := local{started: rapid.Bool().Draw(rt, "started"), used: []int64{rapid.Int64().Draw(rt, "used")}}
-		for range a.role.Size {
-			l.value = append(l.value, rapid.Int64().Draw(rt, "slot"))
+		l := system.Local{Started: rapid.Bool().Draw(rt, "started"), Used: []int64{rapid.Int64().Draw(rt, "used")}}
+		for range a.Role.Size {
+			l.Value = append(l.Value, rapid.Int64().Draw(rt, "slot"))
 		}
-		got := a.unpack(a.pack(l, l.value))
-		if got.started != l.started || !slices.Equal(got.used, l.used) || !got.value.Equal(l.value) {
+		got := a.Unpack(a.Pack(l, l.Value))
+		if got.Started != l.Started || !slices.Equal(got.Used, l.Used) || !got.Value.Equal(l.Value) {
 			rt.Fatalf("%v came back as %v", l, got)
 		}
 		m := p.Messages[0]
 		slots := []int64{rapid.Int64().Draw(rt, "word")}
-		if m2, slots2 := unpackMessage(p, packMessage(m, slots)); m2 != m || !slices.Equal(slots, slots2) {
+		if m2, slots2 := system.UnpackMessage(p, system.PackMessage(m, slots)); m2 != m || !slices.Equal(slots, slots2) {
 			rt.Fatalf("%v came back as %v", slots, slots2)
 		}
-		ev := interp.Event{Event: a.commands[0].ev, Args: slots}
-		if ev2 := unpackNote(a.role, packNote(ev)); ev2.Event != ev.Event || !slices.Equal(ev2.Args, slots) {
+		ev := interp.Event{Event: a.Commands[0].Event, Args: slots}
+		if ev2 := system.UnpackNote(a.Role, system.PackNote(ev)); ev2.Event != ev.Event || !slices.Equal(ev2.Args, slots) {
 			rt.Fatalf("%v came back as %v", ev, ev2)
 		}
 	})

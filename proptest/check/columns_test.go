@@ -11,10 +11,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
-// TestWidth: no line of a kept run is wider than a terminal shows. TestSpecs holds that they are what is printed.
+// TestWidth: no line of a kept run is wider than a terminal shows. TestSpecs holds that they are
+// what is printed.
 func TestWidth(t *testing.T) {
 	const most = 132
 	files, _ := filepath.Glob("../../specs/*/expected/*.txt")
@@ -34,47 +36,6 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestColumns: what is too long for its column stands above or below, and does not widen the others.
-func TestColumns(t *testing.T) {
-	long := "A{" + strings.Repeat("x: 1, ", 12) + "x: 1}"
-	r := &Run{Steps: []Step{
-		{Instance: "a", Kind: "command", Event: "go", State: "idle", Where: "f:1", Effects: []string{"sends B"}},
-		{Instance: "a", Kind: "message", Event: long, State: "idle → done", Where: "f:2", Effects: []string{"sends " + long, "reports " + long}},
-		{Instance: "a", Kind: "message", Event: long},
-		{Instance: "a", Kind: "command", Event: "go", State: strings.Repeat("s", stateWidth+1), Fault: "wrong"},
-	}}
-	var b strings.Builder
-	r.table(&b, r.Steps, 0, false)
-	want := `1. a: go   idle          sends B   (f:1)
-2. a ← LONG
-           idle → done             (f:2)
-     sends LONG
-     reports LONG
-3. a ← LONG
-4. a: go                 ✗ wrong
-     ` + strings.Repeat("s", stateWidth+1) + "\n"
-	if got := strings.ReplaceAll(b.String(), long, "LONG"); got != want {
-		t.Errorf("%s\nnot\n%s", got, want)
-	}
-}
-
-// TestWrapped: a long line goes on further in, is broken between words, and loses nothing.
-func TestWrapped(t *testing.T) {
-	for _, c := range []struct{ line, want string }{
-		{"short", "  short\n"},
-		{strings.Repeat("ä", textWidth-2), "  " + strings.Repeat("ä", textWidth-2) + "\n"},
-		{strings.Repeat("x", 200), "  " + strings.Repeat("x", 200) + "\n"},
-		{strings.Repeat("x", 200) + " y", "  " + strings.Repeat("x", 200) + "\n      y\n"},
-		{"a " + strings.Repeat("x", 117) + " n: 12", "  a " + strings.Repeat("x", 117) + "\n      n: 12\n"},
-		{strings.Repeat("x", 122) + "   " + strings.Repeat("y", 118), "  " + strings.Repeat("x", 122) + "\n      " + strings.Repeat("y", 118) + "\n"},
-	} {
-		var b strings.Builder
-		if wrapped(&b, c.line, 2); b.String() != c.want {
-			t.Errorf("%s\nnot\n%s", b.String(), c.want)
-		}
-	}
-}
-
 // TestChannelLines: of many channels those that are empty are told together.
 func TestChannelLines(t *testing.T) {
 	s := suiteSystem(t, `protocol: p
@@ -84,10 +45,10 @@ roles: {peer: {commands: {go: }, initial: a, states: {a: {go: {send: A, to: all}
 checks: {three: {instances: {x: peer, y: peer, z: peer}}}
 `)
 	var names []string
-	for i := range s.System.Channels[:s.own] {
+	for i := range s.System.Channels[:s.Own] {
 		names = append(names, s.System.Channels[i].Name)
 	}
-	a := explore.Word{packMessage(s.Protocol.Messages[0], nil)}
+	a := explore.Word{system.PackMessage(s.Protocol.Messages[0], nil)}
 	none := make([]explore.Word, len(names))
 	one := slices.Clone(none)
 	one[1] = explore.Word{a[0], a[0]}

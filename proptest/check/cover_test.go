@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -19,28 +19,28 @@ func (n *naive) follow(i int, v interp.Value, ev interp.Event) {
 	m := interp.New(n.check.Instances[i].Role, nil)
 	m.Follow = true
 	m.Step(v, ev)
-	var done []markKey
+	var done []report.Mark
 	for _, x := range m.Trail() {
-		if k := keyOf(x); !slices.Contains(done, k) {
+		if k := report.MarkOf(x); !slices.Contains(done, k) {
 			done = append(done, k)
-			n.used[k] = howOftenUsed{taken: n.used[k].taken + 1}
+			n.used[k] = report.Count{Taken: n.used[k].Taken + 1}
 		}
 	}
 }
 
-// TestCoverAgainstNaive: what lines are counted for is what a naive search counts, parts and all, and counting
-// changes nothing else.
+// TestCoverAgainstNaive: what lines are counted for is what a naive search counts, parts and all,
+// and counting changes nothing else.
 func TestCoverAgainstNaive(t *testing.T) {
 	for _, c := range [][2]string{{"ready", "pair"}, {"confirm", "pair"}, {"update", "duel"}, {"setup", "all"}} {
 		p, check := load(t, "../../specs/"+c[0]+"/spec.yaml", c[1])
-		n := naive{p: p, check: check, used: usage{}}
+		n := naive{p: p, check: check, used: report.Uses{}}
 		n.run(t)
 		plain := outcomes(t, c, false)
 		covered := outcomes(t, c, true)
-		if diff := cmp.Diff(n.used, covered.uses, cmp.AllowUnexported(howOftenUsed{}, markKey{})); diff != "" {
+		if diff := cmp.Diff(n.used, covered.Uses); diff != "" {
 			t.Errorf("%s: -naive +search\n%s", c[0], diff)
 		}
-		if plain.uses != nil {
+		if plain.Uses != nil {
 			t.Errorf("%s: lines are counted without being asked for", c[0])
 		}
 		if a, b := plain.Text(false), covered.Text(false); a != b {

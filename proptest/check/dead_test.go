@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/proptest/check/reduce"
+	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/proptest/race"
 )
 
-// drawnSpec is a random protocol of two machines (or three) with variables that are often overwritten before they are
-// read, starts that do something, guards, branches and claims.
+// drawnSpec is a random protocol of two machines (or three) with variables that are often
+// overwritten before they are read, starts that do something, guards, branches and claims.
 func drawnSpec(rng *rand.Rand) string {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	vars := []string{"x", "y", "z"}
@@ -114,7 +116,7 @@ func forEachDrawn(t *testing.T, n int, f func(seed int, s *System)) {
 }
 
 // reached gives all configurations, each machine's value mapped; nil if there are too many.
-func (s *System) reached(t *testing.T, most uint64, local func(p *process, b []byte) []byte) map[string]bool {
+func (s *System) reached(t *testing.T, most uint64, local func(p *system.Process, b []byte) []byte) map[string]bool {
 	r, err := explore.Run(context.Background(), s.System, explore.Options{KeepGoing: true, Workers: 1, Checks: s.Checks, MaxConfigurations: most})
 	if err != nil {
 		t.Fatal(err)
@@ -124,8 +126,8 @@ func (s *System) reached(t *testing.T, most uint64, local func(p *process, b []b
 	}
 	out := map[string]bool{}
 	r.Space.ForEachConfiguration(func(_ int, c explore.Configuration) bool {
-		for i, b := range c.Locals[:len(s.procs)] {
-			c.Locals[i] = local(s.procs[i], b)
+		for i, b := range c.Locals[:len(s.Procs)] {
+			c.Locals[i] = local(s.Procs[i], b)
 		}
 		out[fmt.Sprintf("%q %q %v", c.Locals, c.Channels, c.Used)] = true
 		return true
@@ -136,24 +138,24 @@ func (s *System) reached(t *testing.T, most uint64, local func(p *process, b []b
 // sameWithoutDead compares what is reached without dead variables with what is reached with them,
 // the dead ones forgotten afterwards: it must be the same. It says how many configurations there are.
 func (s *System) sameWithoutDead(t *testing.T, most uint64) (all, left int) {
-	s.dead = nil
-	plain := s.reached(t, most, func(_ *process, b []byte) []byte { return b })
+	s.Dead = nil
+	plain := s.reached(t, most, func(_ *system.Process, b []byte) []byte { return b })
 	if plain == nil {
 		return 0, 0
 	}
-	dead, why := s.findDead()
+	dead, why := reduce.FindDead(s.Check)
 	if why != "" {
 		return 0, 0
 	}
-	want := s.reached(t, most, func(p *process, b []byte) []byte {
-		l := p.unpack(b)
-		s.dead, s.spared = dead, map[string]bool{}
-		defer func() { s.dead = nil }()
-		return p.pack(l, slices.Clone(l.value))
+	want := s.reached(t, most, func(p *system.Process, b []byte) []byte {
+		l := p.Unpack(b)
+		s.Dead, s.Spared = dead, map[string]bool{}
+		defer func() { s.Dead = nil }()
+		return p.Pack(l, slices.Clone(l.Value))
 	})
-	s.dead, s.spared = dead, map[string]bool{}
-	defer func() { s.dead = nil }()
-	got := s.reached(t, most, func(_ *process, b []byte) []byte { return b })
+	s.Dead, s.Spared = dead, map[string]bool{}
+	defer func() { s.Dead = nil }()
+	got := s.reached(t, most, func(_ *system.Process, b []byte) []byte { return b })
 	if len(got) != len(want) {
 		t.Errorf("%d configurations, want %d (%d with dead variables)", len(got), len(want), len(plain))
 	}
@@ -170,18 +172,19 @@ func TestDeadIsNeverRead(t *testing.T) {
 	race.Skip(t)
 	all, left := 0, 0
 	forEachCheck(t, func(t *testing.T, s *System) {
-		a, l := s.sameWithoutDead(t, 4000)
+		a, l := s.sameWithoutDead(t, uint64(race.Draws(1000, 4000)))
 		all, left = all+a, left+l
 	})
 	if left == 0 || left >= all {
 		t.Errorf("%d of %d configurations are left in all checks of the specifications", left, all)
 	}
 	all, left = 0, 0
-	forEachDrawn(t, 750, func(_ int, s *System) {
+	forEachDrawn(t, race.Draws(300, 750), func(_ int, s *System) {
 		a, l := s.sameWithoutDead(t, 3000)
 		all, left = all+a, left+l
 	})
-	// Of these 90.9 % are left, of 6,000 89.2 %: a little less than nothing says that something was forgotten.
+	// Of these 90.9 % are left, of 6,000 89.2 %: a little less than nothing says that something was
+	// forgotten.
 	if left == 0 || left > all*95/100 {
 		t.Errorf("%d of %d configurations are left in random protocols", left, all)
 	}
@@ -208,7 +211,7 @@ func TestDeadPlaces(t *testing.T) {
 // TestReducedRandom compares every reduction with the plain search on random protocols.
 func TestReducedRandom(t *testing.T) {
 	race.Skip(t)
-	forEachDrawn(t, 250, func(_ int, s *System) {
+	forEachDrawn(t, race.Draws(50, 250), func(_ int, s *System) {
 		agrees(t, s, 3000)
 	})
 }

@@ -15,14 +15,14 @@
 //   - a command, with every tuple of arguments in the domains of their types,
 //     where the machine does not refuse it and the environment rule allows it;
 //   - the expiry of any armed timer, at any moment, or, where the check counts
-//     time, when it is due (see clock.go);
+//     time, when it is due (see clock.go of package system);
 //   - the reception of a message that the channel can deliver.
 //
 // Messages that are refused are the violations `unspecified-reception` (the state
 // does not mention them, no guard holds, or a refuse statement) and `fault` (a
 // statement faulted); so are refused expiries and starts. Crashes, restarts and
 // links that come up and break occur only where the check has faults (see
-// links.go); elsewhere there is no up and lost, and close has no effect on what is under way.
+// links.go there); elsewhere there is no up and lost, and close has no effect on what is under way.
 //
 // never-fires and unreachable-state are judged over all checks of a
 // specification together, for the transitions and states of the roles that take

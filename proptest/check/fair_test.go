@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFairRules: what the environment says of programs decides claims of what must come, and is named among what is assumed.
+// TestFairRules: what the environment says of programs decides claims of what must come, and is
+// named among what is assumed.
 func TestFairRules(t *testing.T) {
 	for _, c := range []struct {
 		check string

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -17,14 +18,14 @@ func (s *System) aim(o *explore.Options, claim string) error {
 		return nil
 	}
 	for i := range s.Claims {
-		if s.Claims[i].eval != nil {
-			s.System.Claims[s.Claims[i].index].Distance = missing
+		if s.Claims[i].Eval != nil {
+			s.System.Claims[s.Claims[i].Index].Distance = missing
 		}
 	}
 	if claim == "" {
 		return nil
 	}
-	at := slices.IndexFunc(s.Claims, func(c Claim) bool { return c.Name == claim })
+	at := slices.IndexFunc(s.Claims, func(c system.Claim) bool { return c.Name == claim })
 	if at < 0 {
 		var names []string
 		for _, c := range s.Claims {
@@ -39,7 +40,7 @@ func (s *System) aim(o *explore.Options, claim string) error {
 		}
 		return fmt.Errorf("there is no claim %s to aim at; there are %s%s", claim, strings.Join(names, ", "), hint)
 	}
-	o.Target = 1 + s.Claims[at].index
+	o.Target = 1 + s.Claims[at].Index
 	return nil
 }
 
@@ -47,7 +48,7 @@ func (s *System) aim(o *explore.Options, claim string) error {
 func missing(procs, _ []uint32) int {
 	n := 0
 	for _, c := range procs {
-		if c == irrelevant {
+		if c == system.Irrelevant {
 			n++
 		}
 	}

@@ -8,15 +8,16 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// carried collects the places whose type is written in place and has one value: no check can give them more until the type has a
-// name. Places of the same type are told together.
+// carried collects the places whose type is written in place and has one value: no check can give
+// them more until the type has a name. Places of the same type are told together.
 type carried struct {
 	order  []string            // types as written
 	places map[string][]string // by type
 }
 
-// carriedInPlace says where texts and opaque values written in place are carried and not explored. The fields of commands are where
-// values come from. A message carries what its sender has, so it is named only where no type of its kind has more values.
+// carriedInPlace says where texts and opaque values written in place are carried and not explored.
+// The fields of commands are where values come from. A message carries what its sender has, so it
+// is named only where no type of its kind has more values.
 func (s *System) carriedInPlace() []string {
 	c := &carried{places: map[string][]string{}}
 	more := map[model.TypeKind]bool{}
@@ -26,14 +27,14 @@ func (s *System) carriedInPlace() []string {
 		c.fields(t.Name, t.Fields, nil)
 	}
 	seen := map[*model.Machine]bool{}
-	for _, p := range s.procs {
-		if seen[p.role] {
+	for _, p := range s.Procs {
+		if seen[p.Role] {
 			continue
 		}
-		seen[p.role] = true
-		for _, cmd := range p.commands {
-			if len(cmd.args) > 0 {
-				c.fields(p.role.Name+"."+cmd.ev.Name, cmd.ev.Fields, nil)
+		seen[p.Role] = true
+		for _, cmd := range p.Commands {
+			if len(cmd.Args) > 0 {
+				c.fields(p.Role.Name+"."+cmd.Event.Name, cmd.Event.Fields, nil)
 			}
 		}
 	}

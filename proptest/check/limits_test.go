@@ -43,8 +43,8 @@ func limitsWith(t *testing.T, handler string, limit int) *Report {
 	return r.Checks[0]
 }
 
-// TestFreeLimits: a limit that had no part in the result is free, and really has no part: with a greater one as many configurations
-// and steps are found.
+// TestFreeLimits: a limit that had no part in the result is free, and really has no part: with a
+// greater one as many configurations and steps are found.
 func TestFreeLimits(t *testing.T) {
 	for _, c := range []struct {
 		handler, free string

@@ -7,8 +7,11 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/report"
+	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/fsm"
 )
@@ -22,7 +25,7 @@ type naive struct {
 	seen  map[string]bool
 	queue []global
 	steps int
-	used  usage // by place, if asked for
+	used  report.Uses // by place, if asked for
 }
 
 type global struct {
@@ -99,7 +102,7 @@ func (n *naive) allowed(t *testing.T, g global, i int, ev *model.Event, args []i
 		if r.Command != ev || r.When == nil {
 			continue
 		}
-		ok, err := x.Bool(r.When, g.v[i], slices.Concat(args, make([]int64, r.Locals)))
+		ok, err := x.Bool(core.Of(r.When), g.v[i], slices.Concat(args, make([]int64, r.Locals)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,11 +183,11 @@ func compareClaims(t *testing.T, s *System, res *explore.Result) {
 	t.Helper()
 	held := make([]uint64, len(s.Claims))
 	res.Space.ForEachConfiguration(func(_ int, c explore.Configuration) bool {
-		x := interp.Eval{Strings: s.strs, ChanLen: func(l *model.ChanLen) int64 {
+		x := interp.Eval{Strings: s.Texts, ChanLen: func(l *model.ChanLen) int64 {
 			n := int64(0)
 			for k, w := range c.Channels {
 				for _, msg := range w {
-					if s.looksAt(nil, l, k) && (l.Message == nil || l.Message.Index == messageIndex(msg)) {
+					if s.LooksAt(nil, l, k) && (l.Message == nil || l.Message.Index == system.MessageIndex(msg)) {
 						n++
 					}
 				}
@@ -192,7 +195,7 @@ func compareClaims(t *testing.T, s *System, res *explore.Result) {
 			return n
 		}}
 		for i, v := range c.Locals {
-			x.Instances = append(x.Instances, slices.Clone(s.procs[i].unpack(v).value))
+			x.Instances = append(x.Instances, slices.Clone(s.Procs[i].Unpack(v).Value))
 		}
 		empty := !slices.ContainsFunc(c.Channels, func(w explore.Word) bool { return len(w) > 0 })
 		for i := range s.Claims {
@@ -202,27 +205,27 @@ func compareClaims(t *testing.T, s *System, res *explore.Result) {
 			}
 			e := cl.Expr
 			if cl.Kind == model.Agree {
-				e = equalities(cl)
+				e = system.Equalities(cl)
 			}
-			ok, err := x.Bool(e, nil, nil)
+			ok, err := x.Bool(core.Of(e), nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if cl.When != nil && !ok {
-				when, err := x.Bool(cl.When, nil, nil)
+				when, err := x.Bool(core.Of(cl.When), nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				ok = !when
 			}
 			if ok {
-				held[s.Claims[i].index]++
+				held[s.Claims[i].Index]++
 			}
 		}
 		return true
 	})
 	for i := range s.Claims {
-		if k := s.Claims[i].index; s.Claims[i].Stated != nil && res.Claims[k].Held != held[k] {
+		if k := s.Claims[i].Index; s.Claims[i].Stated != nil && res.Claims[k].Held != held[k] {
 			t.Errorf("%s %s held in %d configurations, as written in %d", s.System.Name, s.Claims[i].Name, res.Claims[k].Held, held[k])
 		}
 	}

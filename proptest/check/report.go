@@ -1,213 +1,45 @@
 package check
 
 import (
-	"github.com/parley-go/parley/gen/graph"
-	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/proptest/check/report"
 )
 
-// Report is what was found about one check. The JSON names are stable.
-type Report struct {
-	// Spec is the file as the user named it, Check the check's name.
-	Spec     string `json:"spec"`
-	Protocol string `json:"protocol"`
-	Check    string `json:"check"`
-	Doc      string `json:"doc,omitempty"`
-	// Hash is that of all the files say, Machines that of what the machines depend on,
-	// which generated code and records carry.
-	Hash     string `json:"hash"`
-	Machines string `json:"machines"`
-	// Instances are the names of the machines that take part.
-	Instances []string `json:"instances"`
-	// Command is the command line that the check was run with; empty if it was not run by a command.
-	Command string `json:"command,omitempty"`
-	// Search is the order of the search; Reductions, further down, are those that were used: none if empty.
-	Search string `json:"search"`
-	// Verdict is "holds", "violated" or "incomplete": what was found, whether or
-	// not it was expected. Passes says that it is what the check expects.
-	Verdict string `json:"verdict"`
-	Passes  bool   `json:"passes"`
-	// Open: nothing speaks against passing, but not everything was decided.
-	Open bool `json:"open,omitempty"`
-	// Why says why a check is incomplete or does not pass.
-	Why []string `json:"why,omitempty"`
-	// Advice says what may help an incomplete search.
-	Advice         []string `json:"advice,omitempty"`
-	Configurations uint64   `json:"configurations"`
-	// Steps counts every step of every configuration once.
-	Steps uint64 `json:"steps"`
-	// Depth is the number of steps to the farthest configuration.
-	Depth int `json:"depth"`
-	// WidestChannel is the greatest number of messages in any one channel.
-	WidestChannel int       `json:"widest_channel"`
-	Channels      []Channel `json:"channels"`
-	Seconds       float64   `json:"seconds"`
-	// PeakBytes is the most memory the search held, TableBytes that of the set
-	// of visited configurations.
-	PeakBytes  uint64 `json:"peak_bytes"`
-	TableBytes uint64 `json:"table_bytes"`
-	// Claims has the stated claims in the order of the specification, then the
-	// built-in ones.
-	Claims []ClaimReport `json:"claims"`
-	// EndedBy are the errors at which runs ended, expected or not: what would come behind them was not looked at.
-	EndedBy []Ending `json:"ended_by,omitempty"`
-	Expect  []string `json:"expect,omitempty"`
-	// Assumptions say, in words, what the verdict rests on.
-	Assumptions []string `json:"assumptions"`
-	// Limits say how far bounded values got; empty if that could not be told.
-	Limits []Limit `json:"limits,omitempty"`
-	// Refused says of one command that it was not available because something in it would have been a fault.
-	Refused string `json:"refused,omitempty"`
-	// Needs says which assumptions about the channel the verdict needs, if asked for.
-	Needs []Need `json:"needs,omitempty"`
-	// NeverTaken are transitions of the roles in this check that it did not
-	// take (other checks may). They are information, not a verdict.
-	NeverTaken []Place  `json:"never_taken,omitempty"`
-	Reductions []string `json:"reductions,omitempty"`
-	// NotReduced says why reductions that were asked for were not used, or not
-	// for everything.
-	NotReduced []string `json:"not_reduced,omitempty"`
+// What is reported, as package report has it.
+type (
+	Report      = report.Report
+	ClaimReport = report.ClaimReport
+	SuiteReport = report.SuiteReport
+	Need        = report.Need
+	Limit       = report.Limit
+	Place       = report.Place
+	Channel     = report.Channel
+	Coverage    = report.Coverage
+	Usage       = report.Usage
+)
 
-	// coverage for the judgement over all checks
-	taken, reached map[string]bool
-	uses           usage // nil unless lines are counted
-	roles          []string
-}
-
-// Channel is how one channel was used.
-type Channel struct {
-	Name     string `json:"name"`
-	Widest   int    `json:"widest"`
-	Capacity int    `json:"capacity"`
-}
-
-// The results of a claim.
+// The names of built-in claims.
 const (
-	Holds      = "holds"
-	Violated   = "violated"
-	Incomplete = "incomplete"
-	// Unchecked is the verdict of a specification without checks.
-	Unchecked = "unchecked"
+	UnspecifiedReception = report.UnspecifiedReception
+	FaultClaim           = report.FaultClaim
+	Overflow             = report.Overflow
+	Deadlock             = report.Deadlock
+	OrphanMessage        = report.OrphanMessage
+	DeferredOverflow     = report.DeferredOverflow
+	NeverFires           = report.NeverFires
+	UnreachableState     = report.UnreachableState
 )
 
-// ClaimReport is what was found about one claim.
-type ClaimReport struct {
-	Name string `json:"name"`
-	// Kind is always, sometimes, agree, ..., or built-in.
-	Kind   string `json:"kind"`
-	Result string `json:"result"`
-	// Text is the claim as an expression, Why the author's reason.
-	Text string `json:"text,omitempty"`
-	Why  string `json:"why,omitempty"`
-	// Note says what else there is to say: vacuous, faulted, how often.
-	Note  string `json:"note,omitempty"`
-	Where string `json:"where,omitempty"`
-	// Expected: the check expects this claim to be violated.
-	Expected bool `json:"expected,omitempty"`
-	// Vacuous: the claim's condition never held, so it says nothing.
-	Vacuous bool `json:"vacuous,omitempty"`
-	// NotBehind: runs ended at errors (Report.EndedBy), and the result says nothing about what would come behind them: that it holds,
-	// that nothing satisfies it, or that it is violated where every violation depends on that a run ends at an error.
-	NotBehind bool `json:"not_behind_errors,omitempty"`
-	// Counterexample is a shortest run to a violation, Witness to a
-	// configuration that satisfies a sometimes claim.
-	Counterexample *Run `json:"counterexample,omitempty"`
-	Witness        *Run `json:"witness,omitempty"`
-	// Others are shortest runs to the other steps and configurations that violate a
-	// built-in claim, shorter ones first.
-	Others []*Run `json:"other_counterexamples,omitempty"`
-	// Conflicts are the pairs of steps whose order matters (confluent).
-	Conflicts []string `json:"conflicts,omitempty"`
-}
+// The results of a claim, and the verdict of a specification without checks.
+const (
+	Holds      = report.Holds
+	Violated   = report.Violated
+	Incomplete = report.Incomplete
+	Unchecked  = report.Unchecked
+)
 
-// Run is a sequence of steps from the beginning.
-type Run struct {
-	Steps []Step `json:"steps"`
-	// Loop is what is repeated for ever afterwards; empty if the run ends.
-	Loop []Step `json:"loop,omitempty"`
-	// Problem is what is wrong at the end, in words; empty for a witness.
-	Problem string `json:"problem,omitempty"`
-	// End is the last configuration: machines, then channels.
-	End []string `json:"end"`
-	// False are the parts of a violated claim that is a conjunction that do not hold in the last configuration.
-	False []string `json:"false,omitempty"`
-	// Reads are the values in the last configuration of what a violated claim looks at, in the claim's order; of a
-	// conjunction, of what False has. States of instances are left out: End has them.
-	Reads []Reading `json:"reads,omitempty"`
-
-	chart *graph.Chart
-	moves []Move
-}
-
-// Reading is a variable, a part's state, a timer or the length of a channel as a claim names it, and its value.
-type Reading struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// Move is a step of a run for programs that do it again: Kind and Event are those of [Step]. The moves of a Loop
-// follow those of Steps.
-type Move struct {
-	Kind, Event string
-	// Who is the number of the instance that moves, or the receiver of a message that is lost or overtaken; From is
-	// the sender; -1: nobody.
-	Who, From int
-	// At is the place of the message among those of its channel, from 0.
-	At int
-}
-
-// Moves are the steps of the run, and then of its loop.
-func (r *Run) Moves() []Move { return r.moves }
-
-// Step is one step of a run.
-type Step struct {
-	// Instance is the machine that moves, empty if a channel does.
-	Instance string `json:"instance,omitempty"`
-	// Kind is command, start, timer, message, copy (a reception that leaves the message
-	// under way), lost or swapped.
-	Kind string `json:"kind"`
-	// Event is what happened, as text: an event, or the message that is lost.
-	Event string `json:"event"`
-	// From is the sender of a message, if there are more than two instances.
-	From string `json:"from,omitempty"`
-	// State is the machine's state, or its change.
-	State   string   `json:"state,omitempty"`
-	Effects []string `json:"effects,omitempty"`
-	// Changes are the variables of the machine and its parts that the step changes, element by element.
-	Changes []interp.Change `json:"changes,omitempty"`
-	// Transition is the branch that was taken, Where its line.
-	Transition string `json:"transition,omitempty"`
-	Where      string `json:"where,omitempty"`
-	// Fault is why the step is an error.
-	Fault string `json:"fault,omitempty"`
-}
-
-// Place is a transition or a state of a role and where it is written.
-type Place struct {
-	Role  string `json:"role"`
-	Name  string `json:"name"`
-	Where string `json:"where"`
-}
-
-// SuiteReport is what was found about all checks of a specification.
-type SuiteReport struct {
-	Spec     string `json:"spec"`
-	Protocol string `json:"protocol"`
-	// Verdict is the worst of the checks': "violated", "incomplete" or "holds"; "unchecked" if there is no check;
-	// Passes says that everything is as the checks expect.
-	Verdict  string    `json:"verdict"`
-	Passes   bool      `json:"passes"`
-	Complete bool      `json:"complete"`
-	Checks   []*Report `json:"checks"`
-	// Names are those of all checks of the specification, run or not.
-	Names []string `json:"-"`
-	// NeverFires and Unreachable are judged over all checks together; Judged is
-	// false if they could not be, because a check was left out or incomplete.
-	Judged     bool    `json:"judged"`
-	NeverFires []Place `json:"never_fires,omitempty"`
-	// Coverage is there if it was asked for.
-	Coverage    *Coverage `json:"coverage,omitempty"`
-	Unreachable []Place   `json:"unreachable_states,omitempty"`
-	Why         []string  `json:"why,omitempty"`
-	// Warnings is how many warnings the compiler, and what Config.Compile has more to say, give about the specification.
-	Warnings int `json:"warnings,omitempty"`
-}
+// The results of a Need.
+const (
+	Needed    = report.Needed
+	NotNeeded = report.NotNeeded
+	Undecided = report.Undecided
+)

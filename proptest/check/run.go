@@ -2,14 +2,16 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/report"
+	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/run"
 )
 
 // Run explores the system and reports what was found. base, if not nil, is the
@@ -30,19 +32,19 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	r.Search = searchWords[o.Mode]
 	r.Assumptions = append(s.assumptions(res, base), s.fairnessWords()...)
 	r.NotReduced = append(refused, res.Refused...)
-	if s.dead != nil {
+	if s.Dead != nil {
 		r.Reductions = append(r.Reductions, s.deadNames()...)
 	}
 	r.Limits = s.limitsOf(res, r)
-	r.Assumptions = append(r.Assumptions, limitWords(r.Limits)...)
-	if r.Refused = s.refusal; s.refusal != "" {
-		r.Assumptions = append(r.Assumptions, "a command that would be a fault is not given: "+s.refusal)
+	r.Assumptions = append(r.Assumptions, report.LimitWords(r.Limits)...)
+	if r.Refused = s.Refusal; s.Refusal != "" {
+		r.Assumptions = append(r.Assumptions, "a command that would be a fault is not given: "+s.Refusal)
 	}
 	s.coverage(r, res)
-	if s.cover != nil {
-		r.uses = s.covered(res)
+	if s.Counted != nil {
+		r.Uses = s.Covered(res)
 	}
-	s.judge(r, res)
+	r.Judge(res.Complete, res.Why, s.RuleFaults)
 	r.Advice = s.advice(o, res)
 	return r, nil
 }
@@ -59,12 +61,12 @@ func (s *System) report(res *explore.Result) *Report {
 	if len(p.Files) > 0 {
 		r.Spec = p.Files[0]
 	}
-	for _, p := range s.procs {
-		r.Instances = append(r.Instances, p.inst.Name)
+	for _, p := range s.Procs {
+		r.Instances = append(r.Instances, p.Inst.Name)
 	}
-	for k, n := range res.Widest[:s.own] {
+	for k, n := range res.Widest[:s.Own] {
 		c := &s.System.Channels[k]
-		r.Channels = append(r.Channels, Channel{c.Name, n, c.Cap})
+		r.Channels = append(r.Channels, Channel{Name: c.Name, Widest: n, Capacity: c.Cap})
 		r.WidestChannel = max(r.WidestChannel, n)
 	}
 	for _, x := range s.Check.Expect {
@@ -74,7 +76,7 @@ func (s *System) report(res *explore.Result) *Report {
 		r.Claims = append(r.Claims, s.claimReport(&s.Claims[i], res))
 	}
 	s.builtIns(r, res)
-	r.behind()
+	r.NoteErrors()
 	for i := range r.Claims {
 		r.Claims[i].Expected = slices.Contains(r.Expect, r.Claims[i].Name)
 	}
@@ -87,28 +89,28 @@ var kindWords = map[model.ClaimKind]string{
 }
 
 // claimReport tells one claim of the system; deadlock with quiet is among them.
-func (s *System) claimReport(c *Claim, res *explore.Result) ClaimReport {
+func (s *System) claimReport(c *system.Claim, res *explore.Result) ClaimReport {
 	out := ClaimReport{Name: c.Name, Kind: "built-in", Result: Incomplete}
 	if c.Stated != nil {
-		out.Kind, out.Why, out.Text, out.Where = kindWords[c.Stated.Kind], c.Stated.Why, claimText(c.Stated), place(c.Stated.Span)
+		out.Kind, out.Why, out.Text, out.Where = kindWords[c.Stated.Kind], c.Stated.Why, claimText(c.Stated), c.Stated.Span.Place()
 	}
-	v := res.Claims[c.index]
+	v := res.Claims[c.Index]
 	out.Result = v.Verdict.String()
-	out.Vacuous = slices.Contains(res.Vacuous, s.System.Claims[c.index].Name) && c.Stated != nil
+	out.Vacuous = slices.Contains(res.Vacuous, s.System.Claims[c.Index].Name) && c.Stated != nil
 	for i := range res.Violations {
-		if x := &res.Violations[i]; x.Kind == explore.ClaimViolated && x.Claim == c.index && out.Counterexample == nil {
+		if x := &res.Violations[i]; x.Kind == explore.ClaimViolated && x.Claim == c.Index && out.Counterexample == nil {
 			out.Result = Violated
 			s.counterexample(c, &out, x)
 		}
 	}
 	for i := range res.Witnesses {
-		if w := &res.Witnesses[i]; w.Claim == c.index {
+		if w := &res.Witnesses[i]; w.Claim == c.Index {
 			out.Witness = s.run(w.Trace, nil, w.End, "")
-			out.Note = "reached in " + counted(len(w.Trace), "step")
+			out.Note = "reached in " + diag.Counted(len(w.Trace), "step")
 		}
 	}
 	for i := range res.Conflicts {
-		if x := &res.Conflicts[i]; x.Claim == c.index {
+		if x := &res.Conflicts[i]; x.Claim == c.Index {
 			out.Conflicts = append(out.Conflicts, s.conflict(x))
 			out.Result = Violated
 		}
@@ -116,21 +118,21 @@ func (s *System) claimReport(c *Claim, res *explore.Result) ClaimReport {
 	if len(out.Conflicts) > 0 {
 		s.conflictRun(c, &out, res)
 	}
-	c.noteVacuous(&out)
+	noteVacuous(c, &out)
 	return out
 }
 
 // counterexample fills in the run to a violated claim, and says if the claim could
 // not even be evaluated there.
-func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation) {
+func (s *System) counterexample(c *system.Claim, out *ClaimReport, x *explore.Violation) {
 	problem := "✗ " + c.Name + " does not hold here"
 	if c.Stated == nil {
 		problem = "✗ deadlock: only commands are possible, not every machine is final, and quiet does not hold"
 	} else {
 		problem += ": " + out.Text
 	}
-	if c.eval != nil && c.eval.fault != nil {
-		out.Note = c.faulted()
+	if c.Eval != nil && c.Eval.Fault != nil {
+		out.Note = c.Faulted()
 		problem += "\n  (" + out.Note + ")"
 	}
 	if c.Stated != nil {
@@ -171,43 +173,33 @@ func (s *System) counterexample(c *Claim, out *ClaimReport, x *explore.Violation
 	}
 }
 
-// faultText says how an expression faulted, with a place that does not depend
-// on where the reader stands.
-func faultText(err error) string {
-	var e *interp.EvalError
-	if errors.As(err, &e) {
-		return e.Reason + " (" + place(e.Span) + ")"
-	}
-	return err.Error()
-}
-
 // conflict tells a pair of steps whose order matters:
 // `a in localOk: after CHANGE, cancel is no longer possible`.
 func (s *System) conflict(x *explore.Conflict) string {
 	text, who := x.Text, ""
 	for i, l := range [2]uint32{x.A, x.B} {
-		p := s.procs[[2]int{x.ProcA, x.ProcB}[i]]
+		p := s.Procs[[2]int{x.ProcA, x.ProcB}[i]]
 		name, state := s.System.Labels[l].Name, ""
-		if len(s.taken[l]) > 0 {
-			t := p.role.Transitions[s.taken[l][0]]
+		if len(s.Taken[l]) > 0 {
+			t := p.Role.Transitions[s.Taken[l][0]]
 			text = strings.ReplaceAll(text, name, t.Event.Name)
 			state = " in " + t.From.Name
 		}
 		switch {
 		case i == 0:
-			who = p.inst.Name + state
+			who = p.Inst.Name + state
 		case x.ProcA != x.ProcB:
-			who += " and " + p.inst.Name + state
+			who += " and " + p.Inst.Name + state
 		}
 	}
-	return fmt.Sprintf("%s: %s (after %s)", who, text, counted(len(x.Trace), "step"))
+	return fmt.Sprintf("%s: %s (after %s)", who, text, diag.Counted(len(x.Trace), "step"))
 }
 
 // conflictRun is the counterexample of a confluence claim: the run to the
 // nearest pair, and the list of all.
-func (s *System) conflictRun(c *Claim, out *ClaimReport, res *explore.Result) {
+func (s *System) conflictRun(c *system.Claim, out *ClaimReport, res *explore.Result) {
 	for i := range res.Conflicts {
-		if x := &res.Conflicts[i]; x.Claim == c.index {
+		if x := &res.Conflicts[i]; x.Claim == c.Index {
 			problem := "✗ " + c.Name + ": here the order of two steps matters" + "\n  " + out.Conflicts[0]
 			if len(out.Conflicts) > 1 {
 				problem += "\n  All pairs:\n    " + strings.Join(out.Conflicts, "\n    ")
@@ -245,6 +237,9 @@ func claimText(c *model.Claim) string {
 // builtIns adds the claims that are always checked.
 func (s *System) builtIns(r *Report, res *explore.Result) {
 	names := []string{UnspecifiedReception, FaultClaim, Overflow, Deadlock, OrphanMessage}
+	if s.Holds() {
+		names = slices.Insert(names, 3, DeferredOverflow)
+	}
 	for _, name := range names {
 		if slices.ContainsFunc(r.Claims, func(c ClaimReport) bool { return c.Name == name && c.Kind == "built-in" }) {
 			continue
@@ -253,14 +248,14 @@ func (s *System) builtIns(r *Report, res *explore.Result) {
 		if !res.Complete {
 			c.Result = Incomplete
 		}
-		var runs []*Run
+		var runs []*run.Run
 		for i := range res.Violations {
 			if x := &res.Violations[i]; builtInOf[x.Kind] == name {
 				runs = append(runs, s.run(x.Trace, nil, x.End, s.problem(name, x)))
 				c.NotBehind = x.Cut
 			}
 		}
-		slices.SortStableFunc(runs, func(a, b *Run) int { return len(a.Steps) - len(b.Steps) })
+		slices.SortStableFunc(runs, func(a, b *run.Run) int { return len(a.Steps) - len(b.Steps) })
 		if len(runs) > 0 {
 			c.Result, c.Counterexample, c.Others = Violated, runs[0], runs[1:]
 		}
@@ -274,7 +269,7 @@ func (s *System) builtIns(r *Report, res *explore.Result) {
 var builtInOf = map[explore.Kind]string{
 	explore.UnspecifiedReception: UnspecifiedReception, explore.Refused: UnspecifiedReception,
 	explore.RangeOverflow: FaultClaim, explore.OtherFault: FaultClaim,
-	explore.ChannelOverflow: Overflow, explore.Deadlock: Deadlock, explore.Orphan: OrphanMessage,
+	explore.ChannelOverflow: Overflow, explore.DeferredOverflow: DeferredOverflow, explore.Deadlock: Deadlock, explore.Orphan: OrphanMessage,
 }
 
 // problem says what went wrong at the end of a run.
@@ -286,7 +281,7 @@ func (s *System) problem(name string, x *explore.Violation) string {
 		}
 		return "✗ deadlock: no step is possible, and not every machine is in a final state"
 	case explore.Orphan:
-		return "✗ orphan-message: every machine is in a final state, nothing can happen any more, and a message is still under way"
+		return "✗ orphan-message: every machine is in a final state, nothing can happen any more, and a message is still under way or held"
 	}
 	if len(x.Trace) == 0 {
 		return "✗ " + name + ": " + x.Text
@@ -297,4 +292,18 @@ func (s *System) problem(name string, x *explore.Violation) string {
 		text = last.Fault.Text
 	}
 	return "✗ " + name + ": " + s.System.ProcNames[last.Proc] + ": " + text
+}
+
+// noteVacuous says that the condition of a claim never held. Where it could not be evaluated that
+// is what is to be said.
+func noteVacuous(c *system.Claim, out *ClaimReport) {
+	switch faulted := c.Eval != nil && c.Eval.Fault != nil; {
+	case !out.Vacuous:
+	case faulted && out.Result == Violated:
+		out.Vacuous = false
+	case faulted:
+		out.Note = "its condition never held where it can be evaluated, so it says nothing; " + c.Faulted()
+	default:
+		out.Note = "its condition never held, so it says nothing"
+	}
 }

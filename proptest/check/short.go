@@ -6,6 +6,7 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/system"
 )
 
 // maxFull is how long the text of a machine may be, in bytes, to be shown whole.
@@ -13,12 +14,12 @@ const maxFull = 120
 
 // machineText renders a machine; if that is long, only what differs from its
 // beginning, and … for the rest.
-func (s *System) machineText(p *process, v interp.Value) string {
-	full := string(interp.AppendMachine(nil, s.strs, p.role, v))
+func (s *System) machineText(p *system.Process, v interp.Value) string {
+	full := string(interp.AppendMachine(nil, s.Texts, p.Role, v))
 	if len(full) <= maxFull {
 		return full
 	}
-	return s.difference(p.role, v, p.init)
+	return s.difference(p.Role, v, p.Initial)
 }
 
 // difference renders a machine's state and what differs from init.
@@ -27,7 +28,7 @@ func (s *System) difference(m *model.Machine, v, init interp.Value) string {
 	for _, d := range m.Vars {
 		end := d.Offset + d.Type.Slots()
 		if !slices.Equal(v[d.Offset:end], init[d.Offset:end]) {
-			members = append(members, d.Name+": "+string(interp.AppendValue(nil, s.strs, d.Type, v[d.Offset:end])))
+			members = append(members, d.Name+": "+string(interp.AppendValue(nil, s.Texts, d.Type, v[d.Offset:end])))
 		}
 	}
 	for _, t := range m.Timers {

@@ -17,7 +17,7 @@ func maxTested() uint64 {
 	if os.Getenv("PARLEY_BIG") != "" {
 		return 1 << 40
 	}
-	return 1 << 17
+	return uint64(race.Draws(1<<15, 1<<17))
 }
 
 // TestSpecs runs the checks of every specification: each must find exactly

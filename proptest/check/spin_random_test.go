@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// randomSpec writes a protocol of two roles that holds as often as not: messages are mostly handled, numbers mostly stay in their
-// ranges. A part with keys reports to its parent, which sends and changes variables of all kinds.
+// randomSpec writes a protocol of two roles that holds as often as not: messages are mostly
+// handled, numbers mostly stay in their ranges. A part with keys reports to its parent, which sends
+// and changes variables of all kinds.
 func randomSpec(r *rand.Rand) string {
 	w := &specWriter{r: r}
 	full := []string{"fault", "lose", "fault"}[r.IntN(3)]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
@@ -31,10 +30,9 @@ type Config struct {
 	Explore explore.Options
 }
 
-// Suite compiles a specification and runs its checks one after the other. The
-// list has the compiler's errors; then the report is nil. Other errors are about
-// checks that cannot be explored at all; the report has the others. A specification without checks gives a
-// report without checks.
+// Suite compiles a specification and runs its checks one after the other. The list has the
+// compiler's errors; then the report is nil. Other errors are about checks that cannot be explored
+// at all; the report has the others. A specification without checks gives a report without checks.
 func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.List, error) {
 	o := cfg.Compile
 	o.Check = ""
@@ -66,32 +64,12 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		out.Passes = out.Passes && r.Passes
 		out.Complete = out.Complete && !r.Open
 	}
-	out.judge(base)
+	out.JudgeAll(base)
 	if cfg.Coverage {
-		out.cover(base)
+		out.Cover(base)
 	}
-	out.Verdict = out.worst()
+	out.Verdict = out.Worst()
 	return out, nil, errors.Join(failed...)
-}
-
-// worst is the worst verdict of the checks and of what was judged over them.
-func (r *SuiteReport) worst() string {
-	verdict := Holds
-	if len(r.Checks) == 0 {
-		return Unchecked
-	}
-	if !r.Complete {
-		verdict = Incomplete
-	}
-	for _, c := range r.Checks {
-		if c.Verdict == Violated {
-			return Violated
-		}
-	}
-	if len(r.NeverFires)+len(r.Unreachable) > 0 && !r.Passes {
-		return Violated
-	}
-	return verdict
 }
 
 func one(ctx context.Context, p *model.Protocol, name string, base *model.Protocol, cfg Config) (*Report, error) {
@@ -117,63 +95,4 @@ func one(ctx context.Context, p *model.Protocol, name string, base *model.Protoc
 		}
 	}
 	return nil, fmt.Errorf("the compiled specification has no check %s", name)
-}
-
-// judge looks at what no check of the specification ever took. A finding is
-// expected if one of the checks expects it.
-func (r *SuiteReport) judge(p *model.Protocol) {
-	r.Judged = len(r.Checks) > 0 && len(r.Checks) == len(p.Checks) && r.Complete
-	if !r.Judged {
-		return
-	}
-	taken, reached, roles := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	for _, c := range r.Checks {
-		for k := range c.taken {
-			taken[k] = true
-		}
-		for k := range c.reached {
-			reached[k] = true
-		}
-		for _, name := range c.roles {
-			roles[name] = true
-		}
-	}
-	for _, m := range p.Roles {
-		if !roles[m.Name] {
-			continue
-		}
-		for _, t := range m.Transitions {
-			if k := lineKey(t); judged(t) && !taken[k] {
-				taken[k] = true
-				r.NeverFires = append(r.NeverFires, Place{m.Name, t.Name, place(t.Span)})
-			}
-		}
-		for _, st := range m.States {
-			if !reached[stateKey(m, st)] {
-				r.Unreachable = append(r.Unreachable, Place{m.Name, st.Name, place(st.Span)})
-			}
-		}
-	}
-	r.expected(NeverFires, len(r.NeverFires) > 0)
-	r.expected(UnreachableState, len(r.Unreachable) > 0)
-}
-
-// toDo says what can be done about a finding over all checks.
-var toDo = map[string]string{
-	NeverFires:       "let some check come to it, take it out, or, if it is meant so, write `expect: [never-fires]` in a check",
-	UnreachableState: "let some check come to it, take it out, or, if it is meant so, write `expect: [unreachable-state]` in a check",
-}
-
-func (r *SuiteReport) expected(name string, found bool) {
-	expects := false
-	for _, c := range r.Checks {
-		expects = expects || slices.Contains(c.Expect, name)
-	}
-	switch {
-	case found && !expects:
-		r.Why = append(r.Why, name+": violated and not expected by any check: "+toDo[name])
-	case !found && expects:
-		r.Why = append(r.Why, name+": expected to be violated, but holds")
-	}
-	r.Passes = r.Passes && found == expects
 }

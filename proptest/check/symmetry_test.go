@@ -13,6 +13,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/proptest/race"
+	"github.com/parley-go/parley/runtime/run"
 )
 
 // forEachCheck calls f for every check of every specification.
@@ -60,7 +61,8 @@ func TestSymmetryIsTrue(t *testing.T) {
 	})
 }
 
-// summary is what a reduction must not change; if it leaves out orders of steps, lengths of runs and of channels may change.
+// summary is what a reduction must not change; if it leaves out orders of steps, lengths of runs
+// and of channels may change.
 func summary(r *Report, lengths bool) string {
 	text := fmt.Sprint(r.Verdict, r.Passes, r.Open)
 	if lengths {
@@ -68,8 +70,9 @@ func summary(r *Report, lengths bool) string {
 	}
 	for _, c := range r.Claims {
 		text += fmt.Sprintf("\n%s %s %v %d", c.Name, c.Result, c.Vacuous, len(c.Conflicts))
-		for _, x := range []*Run{c.Counterexample, c.Witness} {
-			// a run that never comes to something leaves from the nearest place from where it need not; of several equally near ones another may be taken
+		for _, x := range []*run.Run{c.Counterexample, c.Witness} {
+			// a run that never comes to something leaves from the nearest place from where it need
+			// not; of several equally near ones another may be taken
 			if x != nil && lengths && c.Kind != "leadsTo" {
 				text += fmt.Sprint(" in ", len(x.Steps))
 			}
@@ -229,8 +232,8 @@ func TestSymmetryFound(t *testing.T) {
 	}
 }
 
-// TestSymmetryOfWords: what two instances may be exchanged in is what claims mean, not what they say: the words that a claim
-// keeps of its author do not change when instances are exchanged in it.
+// TestSymmetryOfWords: what two instances may be exchanged in is what claims mean, not what they
+// say: the words that a claim keeps of its author do not change when instances are exchanged in it.
 func TestSymmetryOfWords(t *testing.T) {
 	const text = `protocol: words
 parties: 2

@@ -20,7 +20,8 @@ func suite(t *testing.T, file, check string) *Report {
 	return r.Checks[0]
 }
 
-// TestFaultyStepKeepsState: a step that is an error shows the state before it, in the list and in the chart.
+// TestFaultyStepKeepsState: a step that is an error shows the state before it, in the list and in
+// the chart.
 func TestFaultyStepKeepsState(t *testing.T) {
 	r := suite(t, "testdata/faults/spec.yaml", "overflow")
 	for _, c := range r.Claims {
@@ -52,18 +53,6 @@ func TestOtherWays(t *testing.T) {
 	cause, claim := strings.Index(brief, "✗ unspecified-reception: violated"), strings.Index(brief, "✗~ can-end, reachable: violated")
 	if cause < 0 || claim < 0 || cause > claim || r.Claims[len(r.Claims)-1].Kind != "built-in" {
 		t.Errorf("causes do not come first: %d, %d", cause, claim)
-	}
-}
-
-// TestLongRunsHaveNoChart: a chart of letters ends to help where it is longer than a page.
-func TestLongRunsHaveNoChart(t *testing.T) {
-	r := &Run{chart: &graph.Chart{Instances: []string{"a"}}}
-	for n := 1; n <= maxTextChart+1; n++ {
-		r.Steps = append(r.Steps, Step{Instance: "a", Kind: "command", Event: "go"})
-		r.chart.Steps = append(r.chart.Steps, graph.ChartStep{Event: "drawn"})
-		if has := strings.Contains(r.Text(), "drawn"); has != (n <= maxTextChart) {
-			t.Errorf("%d steps: chart is %v", n, has)
-		}
 	}
 }
 
@@ -105,7 +94,7 @@ checks:
 			continue
 		}
 		chart := c.Counterexample.Chart()
-		for name, drawn := range map[string]string{"text": chart.Text(), "SVG": chart.SVG(), "Mermaid": strings.ReplaceAll(chart.Mermaid(), "#58;", ":")} {
+		for name, drawn := range map[string]string{"text": chart.Text(), "SVG": graph.ChartSVG(chart), "Mermaid": strings.ReplaceAll(graph.ChartMermaid(chart), "#58;", ":")} {
 			if !strings.Contains(drawn, "✗ A is lost: x -&gt; y is full") && !strings.Contains(strings.ReplaceAll(drawn, "#62;", ">"), "✗ A is lost: x -> y is full") {
 				t.Errorf("the %s does not say what is lost:\n%s", name, drawn)
 			}

@@ -2,121 +2,111 @@ package check
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/parley-go/parley/gen/diag"
-	"github.com/parley-go/parley/gen/graph"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/run"
 )
 
 // run tells a trace of the explorer in words. The events come from the notes;
 // everything else is found by giving them to the machines again.
-func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration, problem string) *Run {
-	t := teller{sys: s, chart: &graph.Chart{End: problem}, flying: make([][]flying, len(s.System.Channels))}
-	for _, p := range s.procs {
-		t.chart.Instances = append(t.chart.Instances, p.inst.Name)
-		t.chart.Start = append(t.chart.Start, shortState(p.role, p.init))
+func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration, problem string) *run.Run {
+	t := telling{sys: s}
+	r := &run.Run{Protocol: s.Protocol.Name, Check: s.Check.Name, Hash: s.Protocol.Hash, Loop: len(loop), Problem: problem, End: s.configuration(end)}
+	for _, p := range s.Procs {
+		r.Instances = append(r.Instances, run.Instance{Name: p.Inst.Name, Role: p.Role.Name, Start: shortState(p.Role, p.Initial)})
 	}
-	r := &Run{Problem: problem, chart: t.chart}
-	for i := range trace {
-		r.Steps = append(r.Steps, t.tell(&trace[i], r))
+	for _, steps := range [2][]explore.TraceStep{trace, loop} {
+		for i := range steps {
+			r.Steps = append(r.Steps, t.step(&steps[i]))
+		}
 	}
-	for i := range loop {
-		r.Loop = append(r.Loop, t.tell(&loop[i], r))
-	}
-	r.End = s.configuration(end)
 	return r
 }
 
-// teller follows a run, to know which message is which.
-type teller struct {
+// telling follows a run, to know which message is which.
+type telling struct {
 	sys    *System
-	chart  *graph.Chart
-	flying [][]flying // by channel, oldest first
-	ids    int
+	flying run.Flying
 }
 
-type flying struct {
-	id  int
-	msg string
-}
-
-// tell tells a step and notes it for programs.
-func (t *teller) tell(x *explore.TraceStep, r *Run) Step {
-	m := Move{Who: x.Proc, From: -1}
-	if x.Kind != explore.LocalStep {
-		c := &t.sys.System.Channels[x.Channel]
-		m.From, m.Who = c.From, c.To
-		m.At = slices.IndexFunc(t.flying[x.Channel], func(f flying) bool { return f.msg == string(x.Msg) })
-	}
-	s := t.step(x)
-	m.Kind, m.Event = s.Kind, s.Event
-	r.moves = append(r.moves, m)
-	return s
-}
-
-func (t *teller) step(x *explore.TraceStep) Step {
+func (t *telling) step(x *explore.TraceStep) run.Step {
 	s := t.sys
+	step := run.Step{Who: x.Proc, From: run.Nobody}
+	if x.Kind != explore.LocalStep {
+		t.channel(x, &step)
+	}
 	switch x.Kind {
 	case explore.LoseStep:
-		c := s.System.Channels[x.Channel]
-		id := t.remove(x.Channel, string(x.Msg))
-		t.chart.Steps = append(t.chart.Steps, graph.ChartStep{Who: -1, Lost: id})
-		return Step{Kind: "lost", Event: s.messageText(x.Msg), From: c.Name}
+		step.Kind, step.Event = run.Lost, s.MessageText(x.Msg)
+		return step
 	case explore.SwapStep:
-		f := t.flying[x.Channel]
-		if len(f) > 1 {
-			f[0], f[1] = f[1], f[0]
-		}
-		return Step{Kind: "swapped", Event: "the first two messages change places", From: s.System.Channels[x.Channel].Name}
+		step.Kind, step.Event = run.Swapped, "the first two messages change places"
+		return step
 	}
-	if x.Proc >= len(s.procs) {
-		return t.outside(x)
+	if x.Proc >= len(s.Procs) {
+		t.outside(x, &step)
+	} else if kind, ok := system.SpecialNote(x.Note); ok {
+		t.special(x, kind, &step)
+	} else {
+		t.event(x, &step)
 	}
-	if kind, ok := specialNote(x.Note); ok {
-		return t.special(x, kind)
+	return step
+}
+
+// channel says which message a step takes and from where; what is no message of the protocol, such
+// as news of a link, has no identity.
+func (t *telling) channel(x *explore.TraceStep, step *run.Step) {
+	c := &t.sys.System.Channels[x.Channel]
+	if step.Who = c.To; c.From >= len(t.sys.Procs) {
+		return // the clock's
 	}
-	p := s.procs[x.Proc]
-	l := p.unpack(x.Before)
-	before := append(interp.Value(nil), l.value...)
-	ev := unpackNote(p.role, x.Note)
-	step := Step{Instance: p.inst.Name, Kind: eventKinds[ev.Event.Kind], Changes: t.changes(p, x)}
-	if ev.Event.Kind == model.EventUp || ev.Event.Kind == model.EventLost {
+	step.From = c.From
+	if x.Kind == explore.SwapStep {
+		t.flying.Swap(c.From, c.To)
+		return
+	}
+	at, id := t.flying.Find(c.From, c.To, string(x.Msg))
+	if at < 0 {
+		return
+	}
+	step.At, step.Message = at, id
+	if x.Kind != explore.DupStep {
+		t.flying.Take(c.From, c.To, at)
+	}
+}
+
+// event tells a step of a machine.
+func (t *telling) event(x *explore.TraceStep, step *run.Step) {
+	s := t.sys
+	p := s.Procs[x.Proc]
+	before := slices.Clone(p.Unpack(x.Before).Value)
+	ev := system.UnpackNote(p.Role, x.Note)
+	step.Kind, step.Changes = eventKinds[ev.Event.Kind], t.changes(p, x)
+	switch ev.Event.Kind {
+	case model.EventUp, model.EventLost:
+		step.From = ev.Sender
+	case model.EventMessage:
 		if x.Kind != explore.LocalStep {
-			t.remove(x.Channel, string(x.Msg))
-		}
-		if len(s.procs) > 2 {
-			step.From = s.procs[ev.Sender].inst.Name
-		}
-	}
-	cs := graph.ChartStep{Who: x.Proc}
-	if x.Kind != explore.LocalStep && ev.Event.Kind == model.EventMessage {
-		from := s.System.Channels[x.Channel].From
-		ev.Sender = from
-		if len(s.procs) > 2 {
-			step.From = s.procs[from].inst.Name
+			ev.Sender = step.From
 		}
 		if x.Kind == explore.DupStep {
-			step.Kind = "copy"
-			cs.Receives = t.find(x.Channel, string(x.Msg))
-		} else {
-			cs.Receives = t.remove(x.Channel, string(x.Msg))
+			step.Kind = run.Copy
 		}
 	}
-	step.Event = string(interp.AppendEvent(nil, s.strs, ev))
-	cs.Event = step.Event
-	t.replay(p, before, ev, x, &step, &cs)
+	if x.Kind == explore.LocalStep && ev.Event.Kind == model.EventMessage { // one that was held
+		step.Kind, step.From = run.Offer, ev.Sender
+	}
+	step.Event = string(interp.AppendEvent(nil, s.Texts, ev))
+	t.replay(p, before, ev, x, step)
 	if x.Fault != nil {
 		step.Fault = x.Fault.Text
-		cs.Fault = x.Fault.Text
 	}
-	t.chart.Steps = append(t.chart.Steps, cs)
-	return step
 }
 
 // found takes a message out of those that were sent.
@@ -129,139 +119,113 @@ func found(list *[]explore.Send, ch int, msg string) bool {
 }
 
 // outside tells a step of the machine that breaks links, or of the clock.
-func (t *teller) outside(x *explore.TraceStep) Step {
+func (t *telling) outside(x *explore.TraceStep, step *run.Step) {
 	s := t.sys
 	if s.System.ProcNames[x.Proc] == "clock" {
-		text := fmt.Sprintf("%d ticks pass", s.Check.Time.Beat)
-		t.chart.Steps = append(t.chart.Steps, graph.ChartStep{Notes: []string{"(" + text + ")"}})
-		return Step{Kind: "clock", Event: text}
+		step.Kind, step.Who, step.Event = run.Clock, run.Nobody, fmt.Sprintf("%d ticks pass", s.Check.Time.Beat)
+		return
 	}
 	ends := make([]int64, 2)
-	readSlots(x.Note, ends)
-	text := "the link " + s.procs[ends[0]].inst.Name + " - " + s.procs[ends[1]].inst.Name + " breaks"
-	t.chart.Steps = append(t.chart.Steps, graph.ChartStep{Who: int(ends[0]), Notes: []string{text}})
-	return Step{Kind: "break", Event: text}
+	system.ReadSlots(x.Note, ends)
+	step.Kind, step.Who, step.From = run.Break, int(ends[0]), int(ends[1])
+	step.Event = "the link " + s.Procs[ends[0]].Inst.Name + " - " + s.Procs[ends[1]].Inst.Name + " breaks"
 }
 
 // special tells a step of an instance that is no event of its machine.
-func (t *teller) special(x *explore.TraceStep, kind int) Step {
+func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 	s := t.sys
-	p := s.procs[x.Proc]
-	before := shortState(p.role, p.unpack(x.Before).value)
-	after := before
+	p := s.Procs[x.Proc]
+	before := shortState(p.Role, p.Unpack(x.Before).Value)
+	step.After = before
 	if x.Fault == nil { // a step that ends in an error leads nowhere
-		after = shortState(p.role, p.unpack(x.After).value)
+		step.After = shortState(p.Role, p.Unpack(x.After).Value)
 	}
-	step := Step{Instance: p.inst.Name, Kind: specialNames[kind], State: before, Changes: t.changes(p, x)}
-	cs := graph.ChartStep{Who: x.Proc, State: after}
+	step.Kind, step.State, step.Changes = specialKinds[kind], before, t.changes(p, x)
 	switch kind {
-	case noteCrash:
+	case system.NoteCrash:
 		step.Event = "crashes"
-	case noteRestart:
+	case system.NoteRestart:
 		step.Event = "begins again"
-		if step.State != after {
-			step.State += " → " + after
+		if before != step.After {
+			step.State += " → " + step.After
 		}
-	case noteBeat:
+	case system.NoteBeat:
 		step.Event = "feels the beat"
-	case noteDrop:
-		step.Event = s.messageText(x.Msg)
+	case system.NoteDrop:
+		step.Event = s.MessageText(x.Msg)
 		step.Effects = []string{"drops it"}
-		if len(s.procs) > 2 {
-			step.From = s.procs[s.System.Channels[x.Channel].From].inst.Name
-		}
-		cs.Receives = t.remove(x.Channel, string(x.Msg))
 	}
-	if kind != noteDrop {
-		cs.Notes = []string{step.Event}
-	}
-	t.chart.Steps = append(t.chart.Steps, cs)
-	return step
 }
 
-// changes are those of the configuration: what a reduction forgets does not change in it. A step that is an error
-// changes nothing.
-func (t *teller) changes(p *process, x *explore.TraceStep) []interp.Change {
+// changes are those of the configuration: what a reduction forgets does not change in it. A step
+// that is an error changes nothing.
+func (t *telling) changes(p *system.Process, x *explore.TraceStep) (list []run.Change) {
 	if x.After == nil {
 		return nil
 	}
-	before := slices.Clone(p.unpack(x.Before).value) // both are unpacked into the same place
-	return interp.Changes(t.sys.strs, p.role, before, p.unpack(x.After).value)
+	before := slices.Clone(p.Unpack(x.Before).Value) // both are unpacked into the same place
+	for _, c := range interp.Changes(t.sys.Texts, p.Role, before, p.Unpack(x.After).Value) {
+		list = append(list, run.Change(c))
+	}
+	return list
 }
 
-var eventKinds = map[model.EventKind]string{
-	model.EventStart: "start", model.EventMessage: "message", model.EventCommand: "command", model.EventTimer: "timer",
-	model.EventUp: "up", model.EventLost: "link",
+var eventKinds = map[model.EventKind]run.Kind{
+	model.EventStart: run.Start, model.EventMessage: run.Message, model.EventCommand: run.Command, model.EventTimer: run.Timer,
+	model.EventUp: run.LinkUp, model.EventLost: run.LinkLost,
 }
+
+var specialKinds = [system.NoteKinds]run.Kind{system.NoteCrash: run.Crash, system.NoteRestart: run.Restart, system.NoteDrop: run.Drop, system.NoteBeat: run.Beat}
 
 // replay gives the event to the machine again and fills in what it did.
-func (t *teller) replay(p *process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *Step, cs *graph.ChartStep) {
+func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *run.Step) {
 	s := t.sys
-	next, effects, res, fault := p.m.Step(before, ev)
+	next, effects, res, fault := p.Machine.Step(before, ev)
 	if x.Fault != nil || fault != nil { // a step happens as a whole or not at all
 		next, effects = before, nil
 	}
-	step.State = stateChange(p.role, before, next)
-	cs.State = shortState(p.role, next)
+	step.State, step.After = stateChange(p.Role, before, next), shortState(p.Role, next)
 	if res.Transition != fsm.NoTransition {
-		tr := p.role.Transitions[res.Transition]
-		step.Transition, step.Where = tr.Name, place(tr.Span)
+		tr := p.Role.Transitions[res.Transition]
+		step.Transition, step.Where = tr.Name, tr.Span.Place()
 	}
 	if fault != nil && !fault.Span.IsZero() {
-		step.Where = place(fault.Span)
+		step.Where = fault.Span.Place()
 	}
-	if res.Code == fsm.Ignored {
+	switch {
+	case res.Code == fsm.Ignored:
 		step.Effects = append(step.Effects, "ignores it")
+	case res.Code == fsm.Deferred && x.Fault == nil:
+		step.Effects = append(step.Effects, "keeps it for later")
 	}
-	cs.Where = step.Where
 	room := slices.Clone(x.Sends)
 	for i := range effects {
 		e := &effects[i]
-		text := s.effectText(p, e)
-		step.Effects = append(step.Effects, text)
+		step.Effects = append(step.Effects, s.effectText(p, e))
 		if e.Kind != fsm.Send {
-			cs.Notes = append(cs.Notes, text)
 			continue
 		}
-		to, _ := s.receivers(p.inst.Index, e)
+		to, _ := s.Receivers(p.Inst.Index, e)
 		for _, k := range to {
-			t.ids++
-			msg := string(packMessage(e.Message, e.Slots))
-			ch := s.channel(p.inst.Index, k)
-			if s.Check.Channel.Full == model.FullLose && x.Fault == nil && !found(&room, ch, msg) {
-				step.Effects = append(step.Effects, "which is lost: "+s.System.Channels[ch].Name+" is full")
-				t.ids--
-				cs.Notes = append(cs.Notes, "✗ "+s.messageText([]byte(msg))+" is lost: "+s.System.Channels[ch].Name+" is full")
-				continue
+			msg := system.PackMessage(e.Message, e.Slots)
+			ch := s.Channel(p.Inst.Index, k)
+			sent := run.Sent{To: k, Text: s.MessageText(msg)}
+			switch shut := p.Shut(x.After, k); {
+			case x.Fault != nil || found(&room, ch, string(msg)):
+				sent.ID = t.flying.Send(p.Inst.Index, k, string(msg))
+			case shut:
+				step.Effects = append(step.Effects, run.LostAtOnce("the link to "+s.Procs[k].Inst.Name+" is gone"))
+			default:
+				step.Effects = append(step.Effects, run.LostAtOnce(s.System.Channels[ch].Name+" is full"))
 			}
-			t.flying[ch] = append(t.flying[ch], flying{t.ids, msg})
-			cs.Sends = append(cs.Sends, graph.ChartMessage{ID: t.ids, To: k, Text: s.messageText([]byte(msg))})
+			step.Sent = append(step.Sent, sent)
 		}
 	}
-}
-
-func (t *teller) find(ch int, msg string) int {
-	for _, f := range t.flying[ch] {
-		if f.msg == msg {
-			return f.id
-		}
-	}
-	return 0
-}
-
-func (t *teller) remove(ch int, msg string) int {
-	for i, f := range t.flying[ch] {
-		if f.msg == msg {
-			t.flying[ch] = append(t.flying[ch][:i], t.flying[ch][i+1:]...)
-			return f.id
-		}
-	}
-	return 0
 }
 
 // effectText says what an effect does: `sends CANCEL`, `reports changed{value: 2}`.
-func (s *System) effectText(p *process, e *interp.Effect) string {
-	words := strings.SplitN(string(interp.AppendEffect(nil, s.strs, e)), " ", 2)
+func (s *System) effectText(p *system.Process, e *interp.Effect) string {
+	words := strings.SplitN(string(interp.AppendEffect(nil, s.Texts, e)), " ", 2)
 	verb := words[0] + "s"
 	switch {
 	case e.Kind == fsm.Close:
@@ -269,11 +233,11 @@ func (s *System) effectText(p *process, e *interp.Effect) string {
 	case e.Kind != fsm.Send:
 		return verb + " " + words[1]
 	}
-	text := "sends " + string(interp.AppendMessage(nil, s.strs, e.Message, e.Slots))
-	if len(s.procs) == 2 {
+	text := "sends " + string(interp.AppendMessage(nil, s.Texts, e.Message, e.Slots))
+	if len(s.Procs) == 2 {
 		return text
 	}
-	to, why := s.receivers(p.inst.Index, e)
+	to, why := s.Receivers(p.Inst.Index, e)
 	if why != "" {
 		return text
 	}
@@ -281,7 +245,7 @@ func (s *System) effectText(p *process, e *interp.Effect) string {
 		return text + " to all"
 	}
 	for _, k := range to {
-		text += " to " + s.procs[k].inst.Name
+		text += " to " + s.Procs[k].Inst.Name
 	}
 	return text
 }
@@ -317,27 +281,30 @@ func partChanges(m *model.Machine, a, b interp.Value) []string {
 	return out
 }
 
-// place is the base name of the file and the line, so that texts do not depend
-// on where the reader stands.
-func place(sp diag.Span) string {
-	if sp.IsZero() {
-		return ""
-	}
-	return fmt.Sprintf("%s:%d", path.Base(sp.File), sp.Start.Line)
-}
-
 // configuration tells a configuration: the machines, then the channels.
 func (s *System) configuration(c explore.Configuration) []string {
 	var out []string
-	for i, v := range c.Locals[:len(s.procs)] {
-		l := s.procs[i].unpack(v)
+	for i, v := range c.Locals[:len(s.Procs)] {
+		l := s.Procs[i].Unpack(v)
 		down := ""
-		if l.get(s.procs[i].atDown) != 0 {
+		if l.Get(s.Procs[i].AtDown) != 0 {
 			down = "crashed in "
 		}
-		out = append(out, s.procs[i].inst.Name+": "+down+s.machineText(s.procs[i], l.value))
+		out = append(out, s.Procs[i].Inst.Name+": "+down+s.machineText(s.Procs[i], l.Value)+s.heldText(l))
 	}
-	return append(out, s.channelLines(c.Channels[:s.own])...)
+	return append(out, s.channelLines(c.Channels[:s.Own])...)
+}
+
+// heldText tells which messages an instance holds.
+func (s *System) heldText(l system.Local) string {
+	var names []string
+	for _, h := range l.Held {
+		names = append(names, s.MessageText([]byte(h.Message)))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", holds " + strings.Join(names, ", ")
 }
 
 // channelLines tells what is under way. Of many channels most are empty: those are told together.
@@ -348,7 +315,7 @@ func (s *System) channelLines(channels []explore.Word) []string {
 		if len(w) > 0 {
 			texts := make([]string, len(w))
 			for i, msg := range w {
-				texts[i] = s.messageText(msg)
+				texts[i] = s.MessageText(msg)
 			}
 			text = strings.Join(texts, ", ")
 		}

@@ -3,6 +3,7 @@ package check
 import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -10,27 +11,27 @@ import (
 // space reached, with every event that was looked at there: what the machine did by itself
 // and the messages that could be delivered. Value and event hold only during the
 // call. It stops when visit returns false.
-func (s *System) ForEachStep(space *explore.Space, visit func(inst *model.Instance, v interp.Value, ev interp.Event) bool) {
+func (s *System) ForEachStep(space explore.Space, visit func(inst *model.Instance, v interp.Value, ev interp.Event) bool) {
 	space.ForEachLocal(func(use explore.LocalUse) bool {
-		if use.Proc >= len(s.procs) {
+		if use.Proc >= len(s.Procs) {
 			return true
 		}
-		p := s.procs[use.Proc]
+		p := s.Procs[use.Proc]
 		for _, step := range use.Steps {
-			if _, special := specialNote(step.Note); special {
+			if _, special := system.SpecialNote(step.Note); special {
 				continue
 			}
-			if len(step.Note) > 0 && !visit(p.inst, p.unpack(use.Value).value, unpackNote(p.role, step.Note)) {
+			if len(step.Note) > 0 && !visit(p.Inst, p.Unpack(use.Value).Value, system.UnpackNote(p.Role, step.Note)) {
 				return false
 			}
 		}
 		for _, r := range use.Receptions {
-			if _, news := s.newsOf(r.Msg); news {
+			if _, news := s.NewsOf(r.Msg); news {
 				continue
 			}
-			m, slots := unpackMessage(s.Protocol, r.Msg)
-			ev := interp.Event{Event: p.reception(m), Args: slots, Sender: s.System.Channels[r.Channel].From}
-			if ev.Event != nil && !visit(p.inst, p.unpack(use.Value).value, ev) {
+			m, slots := system.UnpackMessage(s.Protocol, r.Msg)
+			ev := interp.Event{Event: p.Reception(m), Args: slots, Sender: s.System.Channels[r.Channel].From}
+			if ev.Event != nil && !visit(p.Inst, p.Unpack(use.Value).Value, ev) {
 				return false
 			}
 		}
@@ -39,4 +40,4 @@ func (s *System) ForEachStep(space *explore.Space, visit func(inst *model.Instan
 }
 
 // Strings is the table of the texts that occur in values and messages.
-func (s *System) Strings() *interp.Strings { return s.strs }
+func (s *System) Strings() *interp.Strings { return s.Texts }

@@ -1,0 +1,153 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// LineKey tells the lines of a specification apart: a common handler has one
+// line and a transition in each of its states.
+func LineKey(t *model.Transition) string { return t.Span.String() + " " + t.Event.Name }
+
+// StateKey tells the states of roles apart.
+func StateKey(m *model.Machine, st *model.State) string { return m.Name + "." + st.Name }
+
+// Judged reports whether a transition must be taken in some check. One that only refuses
+// never is: it says what does not happen.
+func Judged(t *model.Transition) bool {
+	return t.Mode == model.Handle && t.Event.Kind != model.EventUp && t.Event.Kind != model.EventLost &&
+		!slices.ContainsFunc(t.Body, func(s model.Stmt) bool { _, refuses := s.(*model.Refuse); return refuses })
+}
+
+// Judge gives the verdict and says whether it is what the check expects. complete reports whether all
+// was looked at, and why why not; faults are errors in the check itself, with which it never
+// passes. never-fires and unreachable-state are left to the suite.
+func (r *Report) Judge(complete bool, why string, faults []string) {
+	overAll := []string{NeverFires, UnreachableState}
+	unexpected, missing, open := []string{}, []string{}, []string{}
+	errors := r.Errors()
+	violated := false
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		switch {
+		case c.Result == Violated:
+			violated = true
+			if !c.Expected {
+				unexpected = append(unexpected, c.Name)
+			}
+		case c.Result != Holds:
+			open = append(open, c.Name)
+		case c.Expected:
+			missing = append(missing, c.Name+c.limitedTo(errors))
+		}
+	}
+	for _, name := range r.Expect {
+		if !slices.Contains(overAll, name) && !slices.ContainsFunc(r.Claims, func(c ClaimReport) bool { return c.Name == name }) {
+			missing = append(missing, name)
+		}
+	}
+	switch {
+	case violated:
+		r.Verdict = Violated
+	case len(open) > 0 || !complete:
+		r.Verdict = Incomplete
+	default:
+		r.Verdict = Holds
+	}
+	fails := len(unexpected)+len(missing)+len(faults) > 0
+	r.Open = !fails && (len(open) > 0 || !complete)
+	r.Passes = !fails && !r.Open
+	if !complete && why != "" {
+		r.Why = append(r.Why, "the search is incomplete: "+why)
+	}
+	add := func(what string, names []string) {
+		if len(names) > 0 {
+			r.Why = append(r.Why, what+": "+strings.Join(names, ", "))
+		}
+	}
+	add("violated and not expected", unexpected)
+	add("expected to be violated, but holds", missing)
+	add("not decided", open)
+	r.Why = append(r.Why, faults...)
+}
+
+// Worst is the worst verdict of the checks and of what was judged over them.
+func (r *SuiteReport) Worst() string {
+	verdict := Holds
+	if len(r.Checks) == 0 {
+		return Unchecked
+	}
+	if !r.Complete {
+		verdict = Incomplete
+	}
+	for _, c := range r.Checks {
+		if c.Verdict == Violated {
+			return Violated
+		}
+	}
+	if len(r.NeverFires)+len(r.Unreachable) > 0 && !r.Passes {
+		return Violated
+	}
+	return verdict
+}
+
+// JudgeAll looks at what no check of the specification ever took. A finding is
+// expected if one of the checks expects it.
+func (r *SuiteReport) JudgeAll(p *model.Protocol) {
+	r.Judged = len(r.Checks) > 0 && len(r.Checks) == len(p.Checks) && r.Complete
+	if !r.Judged {
+		return
+	}
+	taken, reached, roles := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, c := range r.Checks {
+		for k := range c.Taken {
+			taken[k] = true
+		}
+		for k := range c.Reached {
+			reached[k] = true
+		}
+		for _, name := range c.Roles {
+			roles[name] = true
+		}
+	}
+	for _, m := range p.Roles {
+		if !roles[m.Name] {
+			continue
+		}
+		for _, t := range m.Transitions {
+			if k := LineKey(t); Judged(t) && !taken[k] {
+				taken[k] = true
+				r.NeverFires = append(r.NeverFires, Place{m.Name, t.Name, t.Span.Place()})
+			}
+		}
+		for _, st := range m.States {
+			if !reached[StateKey(m, st)] {
+				r.Unreachable = append(r.Unreachable, Place{m.Name, st.Name, st.Span.Place()})
+			}
+		}
+	}
+	r.expected(NeverFires, len(r.NeverFires) > 0)
+	r.expected(UnreachableState, len(r.Unreachable) > 0)
+}
+
+// toDo says what can be done about a finding over all checks.
+var toDo = map[string]string{
+	NeverFires:       "let some check come to it, take it out, or, if it is meant so, write `expect: [never-fires]` in a check",
+	UnreachableState: "let some check come to it, take it out, or, if it is meant so, write `expect: [unreachable-state]` in a check",
+}
+
+func (r *SuiteReport) expected(name string, found bool) {
+	expects := false
+	for _, c := range r.Checks {
+		expects = expects || slices.Contains(c.Expect, name)
+	}
+	switch {
+	case found && !expects:
+		r.Why = append(r.Why, name+": violated and not expected by any check: "+toDo[name])
+	case !found && expects:
+		r.Why = append(r.Why, name+": expected to be violated, but holds")
+	}
+	r.Passes = r.Passes && found == expects
+}

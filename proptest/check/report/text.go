@@ -1,0 +1,208 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/runtime/run"
+)
+
+// Text renders the report for people; times only if times is true.
+func (r *Report) Text(times bool) string { return r.text(times, false) }
+
+// TextAll is [Report.Text] with every other way to violate a claim in full.
+func (r *Report) TextAll(times bool) string { return r.text(times, true) }
+
+func (r *Report) text(times, all bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, check %s: %s", r.Spec, r.Check, r.Verdict)
+	switch {
+	case r.Verdict == Violated && r.Passes:
+		b.WriteString(", as expected")
+	case r.Open && r.Verdict == Violated:
+		b.WriteString(", as expected so far")
+	case !r.Open && !r.Passes:
+		b.WriteString(", not as expected")
+	}
+	b.WriteString("\n")
+	if r.Doc != "" {
+		b.WriteString("  " + r.Doc + "\n")
+	}
+	for _, w := range r.Why {
+		b.WriteString("  " + w + "\n")
+	}
+	list(&b, "what may help", r.Advice)
+	fmt.Fprintf(&b, "  %s %s, %s %s, depth %d, at most %s in a channel",
+		thousands(r.Configurations), OneOr(int(min(r.Configurations, 2)), "configuration", "configurations"),
+		thousands(r.Steps), OneOr(int(min(r.Steps, 2)), "step", "steps"), r.Depth, diag.Counted(r.WidestChannel, "message"))
+	if times {
+		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
+	}
+	b.WriteString("\n")
+	for _, c := range r.byCause() {
+		c.text(&b, r.Errors(), all)
+	}
+	list(&b, "assumes", r.Assumptions)
+	if len(r.Needs) > 0 {
+		b.WriteString("  of its assumptions about the channel, the verdict needs\n")
+	}
+	for i := range r.Needs {
+		r.Needs[i].text(&b)
+	}
+	list(&b, "reduced by", r.Reductions)
+	list(&b, "not reduced", r.NotReduced)
+	var never []string
+	for _, p := range r.NeverTaken {
+		never = append(never, p.Role+": "+p.Name+" ("+p.Where+")")
+	}
+	list(&b, "transitions this check never takes", never)
+	reductions := "no reductions"
+	if len(r.Reductions) > 0 {
+		reductions = "reduced as said above"
+	}
+	b.WriteString("  search        " + r.Search + ", " + reductions + "\n")
+	if r.Command != "" {
+		b.WriteString("  command       " + r.Command + "\n")
+	}
+	b.WriteString("  specification " + r.Hash + "\n  its machines  " + r.Machines + "\n")
+	return b.String()
+}
+
+func list(b *strings.Builder, head string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	b.WriteString("  " + head + "\n")
+	for _, it := range items {
+		b.WriteString("    - " + it + "\n")
+	}
+}
+
+var marks = map[string]string{Holds: "✓", Violated: "✗", Incomplete: "?"}
+
+// limitedMark is that of a claim that holds as far as was looked.
+const limitedMark = "~"
+
+// byCause lists the claims as they are printed: violated ones that tend to be the cause of others
+// first.
+func (r *Report) byCause() []*ClaimReport {
+	var first, rest []*ClaimReport
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		if c.endsRuns() {
+			first = append(first, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return append(first, rest...)
+}
+
+// maxOthers is how many other ways are listed with a line each.
+const maxOthers = 20
+
+// others lists the other ways in which a claim is violated.
+func (c *ClaimReport) others(b *strings.Builder, all bool) {
+	if len(c.Others) == 0 {
+		return
+	}
+	if all {
+		for i, r := range c.Others {
+			fmt.Fprintf(b, "      way %d of %d\n", i+2, len(c.Others)+1)
+			indented(b, runText(r, all))
+		}
+		return
+	}
+	b.WriteString("      the other ways (--all prints each in full):\n")
+	for i, r := range c.Others {
+		if i == maxOthers {
+			fmt.Fprintf(b, "        … and %d more\n", len(c.Others)-i)
+			break
+		}
+		fmt.Fprintf(b, "        %s\n", r.Brief())
+	}
+}
+
+func runText(r *run.Run, all bool) string {
+	if all {
+		return r.TextAll()
+	}
+	return r.Text()
+}
+
+func indented(b *strings.Builder, text string) {
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight("      "+line, " \n") + "\n")
+	}
+}
+
+// text writes a claim; errors are those behind which nothing was looked at.
+func (c *ClaimReport) text(b *strings.Builder, errors string, all bool) {
+	mark := marks[c.Result]
+	if c.NotBehind {
+		mark = map[string]string{Holds: limitedMark, Violated: mark + limitedMark}[c.Result]
+	}
+	fmt.Fprintf(b, "  %s %s", mark, c.Name)
+	if c.Kind != "built-in" {
+		b.WriteString(", " + c.Kind)
+	}
+	b.WriteString(": " + c.Result)
+	if c.Result == Holds || c.Kind != "sometimes" {
+		b.WriteString(c.limitedTo(errors))
+	}
+	if c.Expected && c.Result == Violated {
+		b.WriteString(", as expected")
+	}
+	if c.Note != "" {
+		b.WriteString("; " + c.Note)
+		if c.Result == Violated && c.Kind == "sometimes" {
+			b.WriteString(c.limitedTo(errors))
+		}
+	}
+	b.WriteString("\n")
+	if c.Why != "" {
+		b.WriteString("      " + c.Why + "\n")
+	}
+	if c.Counterexample != nil {
+		indented(b, runText(c.Counterexample, all))
+	}
+	if all && c.Witness != nil {
+		indented(b, runText(c.Witness, all))
+	}
+	c.others(b, all)
+}
+
+// thousands writes a number with separators.
+func thousands(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// OneOr chooses the form of a verb.
+func OneOr(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// LimitWords say which limits had no part in the result.
+func LimitWords(list []Limit) []string {
+	var out []string
+	words := map[string]string{"number": "%s never exceeds %d (limit %d)", "list": "%s never holds more than %d (limit %d)", "times": "%s was given at most %s (limit %d)"}
+	for _, x := range list {
+		if x.Free && x.Kind == "times" {
+			out = append(out, fmt.Sprintf(words[x.Kind], x.Name, diag.Counted(int(x.Most), "time"), x.Limit))
+		} else if x.Free {
+			out = append(out, fmt.Sprintf(words[x.Kind], x.Name, x.Most, x.Limit))
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return []string{strings.Join(out, "; ") + ": nothing was refused for such a limit, compares with it, or goes through all values below it, so the result holds for every larger one"}
+}

@@ -1,0 +1,212 @@
+package system
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/report"
+	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+var kindOf = map[model.ClaimKind]explore.ClaimKind{
+	model.Always: explore.Always, model.Agree: explore.Always, model.Sometimes: explore.Sometimes,
+	model.Reachable: explore.Possible, model.Confluent: explore.Confluent,
+	model.Eventually: explore.Eventually, model.LeadsTo: explore.LeadsTo,
+}
+
+var fairnessOf = map[string]explore.Fairness{"": explore.Unfair, "weak": explore.Weak, "strong": explore.Strong}
+
+// claims adds the stated claims, and deadlock if the check says where rest is allowed.
+func (s *Machines) claims() {
+	for _, c := range s.Check.Claims {
+		s.claim(c)
+	}
+	if s.Check.Quiet != nil || s.Check.Time != nil {
+		s.Checks &^= explore.CheckDeadlock
+		s.quiet()
+	}
+}
+
+// claim translates one stated claim.
+func (s *Machines) claim(c *model.Claim) {
+	e := explore.Claim{Name: c.Name, Kind: kindOf[c.Kind], Fair: fairnessOf[c.Fair]}
+	if c.Quiescent {
+		e.At = explore.Quiescent
+	}
+	var p *predicate
+	switch c.Kind {
+	case model.Always:
+		guards, body := Conjuncts(c.When), c.Expr
+		if b, ok := c.Expr.(*model.Binary); ok && b.Op == model.OpImplies && c.When == nil {
+			guards, body = Conjuncts(b.X), b.Y
+		}
+		p = newPredicate(s, guards, body, false)
+	case model.Agree:
+		p = newPredicate(s, Conjuncts(c.When), Equalities(c), false)
+	case model.Sometimes, model.Eventually:
+		p = newPredicate(s, Conjuncts(c.Expr), nil, true)
+	case model.LeadsTo:
+		if c.Within > 0 {
+			s.within(c)
+		} else {
+			s.leadsTo(c, e)
+		}
+		return
+	case model.Reachable:
+		if c.When != nil {
+			s.leadsTo(c, e)
+			return
+		}
+		p = newPredicate(s, Conjuncts(c.Expr), nil, true)
+	case model.Confluent:
+		e.Exempt = func(a, b uint32) bool { return s.exempt(c, a) || s.exempt(c, b) }
+		s.add(c.Name, c, e, nil)
+		return
+	}
+	s.observe(&e, p)
+	e.Eval = p.holds
+	e.Invisible = func(_ int, class uint32) bool { return class == Irrelevant }
+	if (c.Kind == model.Always || c.Kind == model.Agree) && len(p.guards) > 0 {
+		e.Relevant = p.relevant
+	}
+	s.add(c.Name, c, e, p)
+}
+
+// leadsTo (and reachable from where a condition holds) needs two predicates over the same classes:
+// guards are the trigger, the body is the target, and no class may be irrelevant, since the target
+// is asked on its own.
+func (s *Machines) leadsTo(c *model.Claim, e explore.Claim) {
+	p := newImplication(s, c)
+	s.observe(&e, p)
+	both := p.body.(*core.If)
+	e.Eval = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(both.Then) }
+	e.Relevant = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(both.Cond) }
+	s.add(c.Name, c, e, p)
+}
+
+// observe sets the class functions of a claim, only where something is looked at.
+func (s *Machines) observe(e *explore.Claim, p *predicate) {
+	e.Procs = make([]func([]byte) uint32, len(s.Procs))
+	e.Chans = make([]func(explore.Word) uint32, len(s.System.Channels))
+	for i := range p.procs {
+		if len(p.procs[i].atoms) > 0 || len(p.procs[i].held) > 0 || p.procs[i].whole {
+			e.Procs[i] = func(b []byte) uint32 { return p.procClass(i, b) }
+		}
+	}
+	for k := range p.chans {
+		if len(p.chans[k].counters) > 0 {
+			e.Chans[k] = func(w explore.Word) uint32 { return p.chanClass(k, w) }
+		}
+	}
+}
+
+func (s *Machines) add(name string, c *model.Claim, e explore.Claim, p *predicate) {
+	s.Claims = append(s.Claims, Claim{Name: name, Stated: c, Index: len(s.System.Claims), Eval: p})
+	s.System.Claims = append(s.System.Claims, e)
+}
+
+// exempt reports whether a confluence claim leaves out the events of a label.
+func (s *Machines) exempt(c *model.Claim, label uint32) bool {
+	if s.isSpecial(label) {
+		return true
+	}
+	l := s.System.Labels[label]
+	if l.Proc < 0 || len(s.Taken[label]) == 0 {
+		return slices.Contains(c.Except, l.Name)
+	}
+	t := s.Procs[l.Proc].Role.Transitions[s.Taken[label][0]]
+	return slices.Contains(c.Except, t.Event.Name)
+}
+
+// quiet adds the claim that where nothing but commands is possible every
+// machine is final or the check's quiet holds. What is possible follows from
+// classes: of an instance, whether it can move by itself; of a channel, whether something lies in it.
+func (s *Machines) quiet() {
+	quiet := s.Check.Quiet
+	if quiet == nil { // the clock goes on for ever, so that this is the only way to see the end
+		quiet = &model.Lit{ExprBase: model.ExprBase{T: &model.Type{Kind: model.KindBool}}}
+	}
+	p := newPredicate(s, nil, quiet, false)
+	e := explore.Claim{Name: report.Deadlock, Kind: explore.Always, Procs: make([]func([]byte) uint32, len(s.Procs)), Chans: make([]func(explore.Word) uint32, len(s.System.Channels))}
+	rest := make([]procClasses, len(s.Procs))
+	words := make([]chanClasses, len(s.System.Channels))
+	for i := range s.Procs {
+		e.Procs[i] = func(b []byte) uint32 {
+			tuple := append(s.resting(i, b), int64(p.procClass(i, b)))
+			return intern(&rest[i].ids, &rest[i].tuples, tuple)
+		}
+	}
+	for k := range s.System.Channels[:s.Own] {
+		e.Chans[k] = func(w explore.Word) uint32 {
+			return intern(&words[k].ids, &words[k].tuples, []int64{int64(len(w)), int64(p.chanClass(k, w))})
+		}
+	}
+	for k := s.Own; k < s.clockAt; k++ {
+		e.Chans[k] = func(w explore.Word) uint32 { return uint32(len(w)) }
+	}
+	e.Invisible = func(i int, class uint32) bool { return rest[i].tuples[class][0] != 0 }
+	e.Eval = func(procs, chans []uint32) bool {
+		final := true
+		inner := make([]uint32, len(procs))
+		for i, c := range procs[:len(s.Procs)] {
+			t := rest[i].tuples[c]
+			if t[0] != 0 {
+				return true
+			}
+			final = final && t[1] != 0
+			inner[i] = uint32(t[2])
+		}
+		innerChans := make([]uint32, len(chans))
+		for k, c := range chans[:s.Own] {
+			t := words[k].tuples[c]
+			if t[0] != 0 {
+				return true
+			}
+			innerChans[k] = uint32(t[1])
+		}
+		for _, n := range chans[s.Own:s.clockAt] {
+			if n != 0 {
+				return true
+			}
+		}
+		return final || p.holds(inner, innerChans)
+	}
+	s.add(report.Deadlock, nil, e, p)
+}
+
+// resting describes how an instance rests at a local value: can it move without a command, is it final.
+func (s *Machines) resting(i int, b []byte) []int64 {
+	p := s.Procs[i]
+	l := p.Unpack(b)
+	if l.Get(p.AtDown) != 0 {
+		return []int64{0, 1} // others may still send to it; that is dropped
+	}
+	moves := !l.Started || l.Get(p.atWaiting) != 0
+	for _, t := range p.Timers {
+		moves = moves || l.Value[t.slot] != 0
+	}
+	e := p.end(l)
+	moves = moves || world.Due(&s.Rules, &e, l.Value, stepper{p}) >= 0 || s.Check.Quiet == nil && p.commanded(b)
+	t := []int64{0, 0}
+	if moves {
+		t[0] = 1
+	}
+	if p.Role.States[l.Value[0]].Final {
+		t[1] = 1
+	}
+	return t
+}
+
+// commanded reports whether the program can give a command; channel lengths are not looked at.
+func (p *Process) commanded(b []byte) bool {
+	found := false
+	p.Local(b, func(s explore.Step) { found = found || !p.sys.isSpecial(s.Label) })
+	return found
+}
+
+// Faulted says where a claim that cannot be evaluated everywhere cannot be.
+func (c *Claim) Faulted() string {
+	return "it cannot be evaluated everywhere: " + faultText(c.Eval.Fault)
+}

@@ -1,0 +1,361 @@
+package system
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// predicate is a condition over a whole configuration, cut into what each
+// instance and each channel contributes, as the explorer wants it. It has the
+// form guards => body, or guards && body (need). Every closed subexpression that looks
+// at one instance only is an atom: it is evaluated once for each local value, and
+// the values of an instance's atoms together are its class. Where a guard that looks at
+// one instance is false the rest does not matter and the class is irrelevant, so that
+// few classes remain.
+type predicate struct {
+	sys    *Machines
+	guards []core.Expr
+	body   core.Expr // nil: true
+	need   bool      // guards && body instead of guards => body
+	procs  []procClasses
+	chans  []chanClasses
+	sums   []sum
+	size   int // of the frame
+	frame  []int64
+	eval   interp.Eval
+	// faults says how atoms faulted, by place; fault is the first that mattered.
+	faults map[diag.Span]error
+	Fault  error
+}
+
+// Irrelevant is the class of a local value for which a guard is false.
+const Irrelevant = 1
+
+// atom is one contribution of an instance; its slots in the frame are those of
+// an optional, none if it faulted.
+type atom struct {
+	expr  core.Expr
+	at    int
+	guard bool
+}
+
+// procClasses are the classes of one instance.
+type procClasses struct {
+	atoms []atom
+	held  []heldCount // messages that the instance holds
+	// whole: some expression looks at the instance in a way that depends on more
+	// than the instance; the class is the whole local value.
+	whole  bool
+	size   int // of the value, with whether it is down
+	ids    map[string]uint32
+	tuples [][]int64 // by class; the atoms' slots, then what is held, then the value if whole
+}
+
+// counter is a number of messages in one channel.
+type counter struct {
+	message *model.Message // nil: all
+	clamp   bool           // only whether there are any
+}
+
+type chanClasses struct {
+	counters []counter
+	ids      map[string]uint32
+	tuples   [][]int64
+}
+
+// heldCount is a number of messages that an instance holds of another: a channel's length in a
+// claim counts them, too.
+type heldCount struct {
+	from int
+	counter
+}
+
+// sum is a channel length of the expression: the sum of counters.
+type sum struct {
+	at    int
+	terms [][2]int // channel, counter
+	held  [][2]int // instance, heldCount
+}
+
+// newPredicate cuts guards and body. body may be nil.
+func newPredicate(s *Machines, guards []model.Expr, body model.Expr, need bool) *predicate {
+	p := &predicate{sys: s, need: need, procs: make([]procClasses, len(s.Procs)), chans: make([]chanClasses, len(s.System.Channels)), faults: map[diag.Span]error{}}
+	p.eval.Strings = s.Texts
+	p.eval.Instances = make([][]int64, len(s.Procs))
+	budget := MaxUnroll
+	list := append(slices.Clone(guards), body)
+	for i, e := range list {
+		if e != nil {
+			list[i] = Unroll(e, &budget)
+			p.size = max(p.size, frameEnd(list[i]))
+		}
+	}
+	for i, e := range list {
+		if e == nil {
+			continue
+		}
+		list[i] = p.cut(e, i < len(guards))
+	}
+	for _, e := range list[:len(guards)] {
+		p.guards = append(p.guards, core.Of(e))
+	}
+	p.body = core.Of(list[len(guards)])
+	p.frame = make([]int64, p.size)
+	return p
+}
+
+// newImplication cuts when and goal of a claim each for itself, so that either can be asked alone,
+// even where both look at one instance only. No class is irrelevant.
+func newImplication(s *Machines, c *model.Claim) *predicate {
+	p := newPredicate(s, nil, nil, false)
+	budget := MaxUnroll
+	when, goal := Unroll(c.When, &budget), Unroll(c.Expr, &budget)
+	p.size = max(frameEnd(when), frameEnd(goal))
+	base := model.ExprBase{T: c.Expr.Type(), Span: c.Span}
+	p.body = core.Of(&model.Binary{ExprBase: base, Op: model.OpImplies, X: p.cut(when, false), Y: p.cut(goal, false)})
+	p.frame = make([]int64, p.size)
+	return p
+}
+
+// cut replaces atoms and channel lengths in e by locals.
+func (p *predicate) cut(e model.Expr, guard bool) model.Expr {
+	if l, ok := e.(*model.ChanLen); ok {
+		return p.sum(l, false)
+	}
+	if l := ComparedWithZero(e); l != nil {
+		b := *e.(*model.Binary)
+		if _, ok := b.X.(*model.ChanLen); ok {
+			b.X = p.sum(l, true)
+		} else {
+			b.Y = p.sum(l, true)
+		}
+		return &b
+	}
+	insts := instances(e)
+	if len(insts) == 0 && !looksAtChannels(e) {
+		return e
+	}
+	if len(insts) == 1 && !looksAtChannels(e) && len(Free(e)) == 0 {
+		return p.atom(insts[0].Index, e, guard)
+	}
+	p.touch(e)
+	return model.Rewrite(e, func(c model.Expr) model.Expr { return p.cut(c, false) })
+}
+
+// touch notes instances that e itself, not one of its operands, looks at: they
+// are looked at through a key that an enclosing loop binds.
+func (p *predicate) touch(e model.Expr) {
+	var inst *model.Instance
+	switch e := e.(type) {
+	case *model.VarRef:
+		inst = e.Inst
+	case *model.StateTest:
+		inst = e.Inst
+	case *model.TimerTest:
+		inst = e.Inst
+	}
+	if inst != nil {
+		p.procs[inst.Index].whole, p.procs[inst.Index].size = true, inst.Role.Size+1
+	}
+}
+
+func (p *predicate) atom(inst int, e model.Expr, guard bool) model.Expr {
+	t := &model.Type{Kind: model.KindOptional, Elem: e.Type()}
+	l := &model.Local{Name: "atom", Type: t, Offset: p.size}
+	p.size += t.Slots()
+	c := &p.procs[inst]
+	c.atoms = append(c.atoms, atom{core.Of(e), l.Offset, guard})
+	base := model.ExprBase{T: e.Type(), Span: e.Pos()}
+	return &model.Unwrap{ExprBase: base, X: &model.LocalRef{ExprBase: model.ExprBase{T: t, Span: e.Pos()}, Local: l}}
+}
+
+func (p *predicate) sum(l *model.ChanLen, clamp bool) model.Expr {
+	s := sum{at: p.size}
+	p.size++
+	for k := range p.sys.System.Channels {
+		if !p.sys.LooksAt(nil, l, k) {
+			continue
+		}
+		c := &p.chans[k]
+		want := counter{l.Message, clamp}
+		i := slices.Index(c.counters, want)
+		if i < 0 {
+			i = len(c.counters)
+			c.counters = append(c.counters, want)
+		}
+		s.terms = append(s.terms, [2]int{k, i})
+		if ch := &p.sys.System.Channels[k]; p.sys.Check.Instances[ch.To].Role.Defers() {
+			h := &p.procs[ch.To]
+			s.held = append(s.held, [2]int{ch.To, len(h.held)})
+			h.held = append(h.held, heldCount{ch.From, want})
+		}
+	}
+	p.sums = append(p.sums, s)
+	return &model.LocalRef{ExprBase: model.ExprBase{T: l.T, Span: l.Span}, Local: &model.Local{Name: "len", Type: l.T, Offset: s.at}}
+}
+
+// procClass is the class of a local value of instance i.
+func (p *predicate) procClass(i int, b []byte) uint32 {
+	c := &p.procs[i]
+	l := p.sys.Procs[i].Unpack(b)
+	v := l.Value
+	v = v[:len(v)+1] // with down
+	p.eval.Instances[i] = v
+	var tuple []int64
+	for _, a := range c.atoms {
+		n := a.expr.Node().Slots
+		d := make([]int64, 1+n)
+		if err := p.eval.Into(a.expr, d[1:], nil, nil); err != nil {
+			p.faults[a.expr.Node().Pos()] = err
+			clear(d)
+		} else if d[0] = 1; a.guard && d[1] == 0 {
+			return Irrelevant
+		}
+		tuple = append(tuple, d...)
+	}
+	for _, h := range c.held {
+		tuple = append(tuple, h.count(l.Held))
+	}
+	if c.whole {
+		tuple = append(tuple, v...)
+	}
+	return intern(&c.ids, &c.tuples, tuple)
+}
+
+// count is how many of the held messages count.
+func (h *heldCount) count(held []world.Held[string]) int64 {
+	n := int64(0)
+	for _, x := range held {
+		if x.From == h.from && (h.message == nil || h.message.Index == MessageIndex([]byte(x.Message))) {
+			n++
+		}
+	}
+	if h.clamp {
+		n = min(n, 1)
+	}
+	return n
+}
+
+// intern numbers tuples from 2; 0 and 1 stand for "nothing looked at" and irrelevant.
+func intern(ids *map[string]uint32, tuples *[][]int64, tuple []int64) uint32 {
+	var key []byte
+	for _, v := range tuple {
+		key = binary.AppendVarint(key, v)
+	}
+	if id, ok := (*ids)[string(key)]; ok {
+		return id
+	}
+	if *ids == nil {
+		*ids = map[string]uint32{}
+		*tuples = [][]int64{nil, nil}
+	}
+	id := uint32(len(*tuples))
+	(*ids)[string(key)] = id
+	*tuples = append(*tuples, slices.Clone(tuple))
+	return id
+}
+
+// chanClass is the class of the contents of channel k.
+func (p *predicate) chanClass(k int, word [][]byte) uint32 {
+	c := &p.chans[k]
+	tuple := make([]int64, len(c.counters))
+	for i, ct := range c.counters {
+		for _, msg := range word {
+			if ct.message == nil || ct.message.Index == MessageIndex(msg) {
+				tuple[i]++
+			}
+		}
+		if ct.clamp {
+			tuple[i] = min(tuple[i], 1)
+		}
+	}
+	return intern(&c.ids, &c.tuples, tuple)
+}
+
+// load puts the classes into the frame; false if one is irrelevant.
+func (p *predicate) load(procs, chans []uint32) bool {
+	for i := range p.procs {
+		c := &p.procs[i]
+		if procs[i] == Irrelevant {
+			return false
+		}
+		if procs[i] == 0 {
+			continue
+		}
+		tuple := c.tuples[procs[i]]
+		at := 0
+		for _, a := range c.atoms {
+			n := 1 + a.expr.Node().Slots
+			copy(p.frame[a.at:a.at+n], tuple[at:at+n])
+			at += n
+		}
+		if c.whole {
+			p.eval.Instances[i] = tuple[at+len(c.held):]
+		}
+	}
+	for _, s := range p.sums {
+		n := int64(0)
+		for _, t := range s.terms {
+			n += p.chans[t[0]].tuples[chans[t[0]]][t[1]]
+		}
+		for _, t := range s.held {
+			c := &p.procs[t[0]]
+			tuple := c.tuples[procs[t[0]]]
+			n += tuple[len(tuple)-c.tail()+t[1]]
+		}
+		p.frame[s.at] = n
+	}
+	return true
+}
+
+// tail is how many slots of a tuple what is held and the value take.
+func (c *procClasses) tail() int {
+	n := len(c.held)
+	if c.whole {
+		n += c.size
+	}
+	return n
+}
+
+// bool evaluates one expression over the frame. A fault is remembered and counts as false.
+func (p *predicate) bool(e core.Expr) bool {
+	v, err := p.eval.Bool(e, nil, p.frame)
+	if err == nil {
+		return v
+	}
+	if p.Fault == nil {
+		p.Fault = err
+		if ev, ok := err.(*interp.EvalError); ok && p.faults[ev.Span] != nil {
+			p.Fault = p.faults[ev.Span]
+		}
+	}
+	return false
+}
+
+// relevant reports whether all guards hold.
+func (p *predicate) relevant(procs, chans []uint32) bool {
+	if !p.load(procs, chans) {
+		return false
+	}
+	for _, g := range p.guards {
+		if !p.bool(g) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds evaluates the whole predicate.
+func (p *predicate) holds(procs, chans []uint32) bool {
+	before := p.Fault
+	if !p.relevant(procs, chans) {
+		return !p.need && p.Fault == before
+	}
+	return p.body == nil || p.bool(p.body)
+}

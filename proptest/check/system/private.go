@@ -1,0 +1,37 @@
+package system
+
+import (
+	"github.com/parley-go/parley/gen/model"
+)
+
+// What the explorer may know for the reductions that leave out orders of steps.
+
+// Deaf reports whether the machine takes no message at a local value: before its start.
+func (p *Process) Deaf(b []byte) bool {
+	return p.sys.Check.Faults == nil && p.sys.Check.Time == nil && !p.Unpack(b).Started
+}
+
+// private marks the channels into which only one machine sends and at whose length no step looks.
+func (s *Machines) private() {
+	if s.Check.Faults != nil || s.Check.Time != nil || s.Check.Channel.Full == model.FullLose {
+		return
+	}
+	for k := range s.System.Channels[:s.Own] {
+		s.System.Channels[k].Private = true
+	}
+	looks := func(r *Rule) {
+		if r != nil {
+			for _, d := range r.dims {
+				s.System.Channels[d.channel].Private = false
+			}
+		}
+	}
+	for _, p := range s.Procs {
+		for i := range p.Commands {
+			looks(p.Commands[i].Rule)
+		}
+		for i := range p.Timers {
+			looks(p.Timers[i].Rule)
+		}
+	}
+}

@@ -1,0 +1,487 @@
+package system
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// Process is one instance as the explorer steps it: an adapter of runtime/world. What happens is
+// decided there; here local values are unpacked and packed, and steps get their labels, notes and
+// conditions.
+type Process struct {
+	sys      *Machines
+	Inst     *model.Instance
+	Role     *model.Machine
+	Machine  *interp.Machine
+	Initial  interp.Value
+	noStart  bool // start does nothing: the machine begins as if it were done
+	Commands []command
+	bounded  int // rules with a number of times
+	Timers   []timer
+	label    int // of transition 0
+	specials int // label of the first step that is no event
+	// places in the local value of what links, faults and time need; -1: not needed
+	AtDown, atWaiting, atUp, atAsked, atBroken, atCrashes, atRestarts, atLeft int
+
+	peers      uint64 // instances to which there is a link
+	monitors   []monitor
+	quietInput []explore.LenRange // nothing is under way to the instance
+	ages       []age              // of what is under way to it, if that may take several beats
+	watch      interp.Eval
+	watched    []int64
+	last       taken
+	// memory for unpacking
+	used  []int64
+	value interp.Value
+}
+
+// command is a command with all its arguments.
+type command struct {
+	Event *model.Event
+	Args  [][]int64
+	Rule  *Rule // nil: always
+	Count int   // which counter bounds it, -1: none
+	does  []int // the duties of the program that it is one way to do
+}
+
+// timer is a timer of the machine or of one of its parts.
+type timer struct {
+	ev    *model.Event
+	at    []interp.At
+	index int     // instance of a keyed timer
+	args  []int64 // its keys
+	slot  int
+	base  int // where the values of the machine that has the timer begin, a part's or one's own
+	size  int
+	Rule  *Rule // nil: always; it is over those values
+	Count int   // which counter bounds it, -1: none
+}
+
+func (p *Process) Init() []byte {
+	e := world.End0[string](&p.sys.Rules, p.Inst.Index)
+	e.Started = p.noStart
+	return p.after(p.put(Local{Used: make([]int64, p.bounded)}, e), p.Initial)
+}
+
+func (p *Process) Final(b []byte) bool {
+	l := p.Unpack(b)
+	return l.Get(p.AtDown) != 0 || p.Role.States[l.Value[0]].Final
+}
+
+func (p *Process) Local(b []byte, emit func(explore.Step)) {
+	l := p.Unpack(b)
+	p.faults(l, emit)
+	if l.Get(p.AtDown) != 0 {
+		return
+	}
+	inner := emit
+	emit = func(s explore.Step) { p.sys.roomy(s, inner) }
+	r, i, e := &p.sys.Rules, p.Inst.Index, p.end(l)
+	if !l.Started {
+		l.Started = true
+		p.emit(l, world.Begin(r, i, e, l.Value, stepper{p}), emit)
+		return
+	}
+	if world.Due(r, &e, l.Value, stepper{p}) >= 0 {
+		p.emit(l, world.Offer(r, i, e, l.Value, stepper{p}), emit)
+		return
+	}
+	for ups := e.Waiting; ups != 0; ups &= ups - 1 {
+		p.emit(l, world.LinkUp(r, i, e, l.Value, bits.TrailingZeros64(ups), stepper{p}), emit)
+	}
+	for i := range p.Commands {
+		c := &p.Commands[i]
+		if p.unavailable(l, c) {
+			continue
+		}
+		for _, args := range c.Args {
+			p.command(l, c, args, emit)
+		}
+	}
+	for t := range p.Timers {
+		if e.Left[t] == 0 {
+			p.expire(l, e, t, emit)
+		}
+	}
+}
+
+// expire lets a timer expire where the environment's rule allows it.
+func (p *Process) expire(l Local, e end, i int, emit func(explore.Step)) {
+	t := &p.Timers[i]
+	boxes := anywhere
+	if t.Rule != nil {
+		if t.Count >= 0 && l.Used[t.Count] >= int64(t.Rule.Env.Times) {
+			return
+		}
+		if boxes = t.Rule.Boxes(p, l.Value[t.base:t.base+t.size], t.args); len(boxes) == 0 {
+			return
+		}
+	}
+	n := l.own()
+	if t.Count >= 0 {
+		n.Used[t.Count]++
+	}
+	p.emit(n, world.Expire(&p.sys.Rules, p.Inst.Index, e, l.Value, i, stepper{p}), func(s explore.Step) {
+		for _, box := range boxes {
+			s.Lens = box
+			emit(s)
+		}
+	})
+}
+
+// unavailable reports whether no argument can make the command possible.
+func (p *Process) unavailable(l Local, c *command) bool {
+	st := p.Role.States[l.Value[0]]
+	if c.Event.Index >= len(st.Handlers) || st.Handlers[c.Event.Index] == nil {
+		return true
+	}
+	return c.Count >= 0 && l.Used[c.Count] >= int64(c.Rule.Env.Times)
+}
+
+func (p *Process) event(kind model.EventKind) *model.Event {
+	for _, ev := range p.Role.Events {
+		if ev.Kind == kind {
+			return ev
+		}
+	}
+	return nil
+}
+
+// command offers a command where it is available and allowed.
+func (p *Process) command(l Local, c *command, args []int64, emit func(explore.Step)) {
+	boxes := anywhere
+	if c.Rule != nil && len(c.Rule.dims) == 0 {
+		if boxes = c.Rule.Boxes(p, l.Value, args); len(boxes) == 0 {
+			return
+		}
+	}
+	p.last.ev = interp.Event{Event: c.Event, Args: args}
+	res := world.Give(&p.sys.Rules, p.Inst.Index, p.end(l), l.Value, "", stepper{p})
+	if res.What == world.Blocked || res.Code != fsm.Took {
+		p.sys.refused(p.last.fault)
+		return
+	}
+	if c.Rule != nil && len(c.Rule.dims) > 0 {
+		if boxes = c.Rule.Boxes(p, l.Value, args); len(boxes) == 0 {
+			return
+		}
+	}
+	if c.Count >= 0 {
+		l.Used[c.Count]++
+		defer func() { l.Used[c.Count]-- }()
+	}
+	p.emit(l, res, func(s explore.Step) {
+		s.Spontaneous, s.Constraints = true, c.does
+		for _, box := range boxes {
+			s.Lens = box
+			emit(s)
+		}
+	})
+}
+
+// refused notes that a command was not available because something in it faulted.
+func (s *Machines) refused(f *interp.Fault) {
+	if f != nil && f.Kind == interp.Failed && s.Refusal == "" {
+		s.Refusal = explain(f) + " (" + f.Span.Place() + ")"
+	}
+}
+
+// Receive delivers a message, or news.
+func (p *Process) Receive(b []byte, ch int, msg []byte, emit func(explore.Step)) {
+	l := p.Unpack(b)
+	r, i := &p.sys.Rules, p.Inst.Index
+	x := p.sys.item(msg)
+	switch {
+	case ch >= p.sys.clockAt:
+		p.beat(l, emit)
+		return
+	case ch >= p.sys.Own:
+		p.emit(l, world.LinkLost(r, i, p.end(l), l.Value, int(x.Number), stepper{p}), func(s explore.Step) { p.sys.roomy(s, emit) })
+		return
+	}
+	p.arrived(l, ch)
+	from := p.sys.System.Channels[ch].From
+	p.emit(l, world.Deliver(r, i, p.end(l), l.Value, from, x, stepper{p}), func(s explore.Step) { p.sys.roomy(s, emit) })
+}
+
+func (p *Process) Reception(m *model.Message) *model.Event {
+	for _, ev := range p.Role.Events {
+		if ev.Kind == model.EventMessage && ev.Message.Name == m.Name {
+			return ev
+		}
+	}
+	return nil
+}
+
+// emit makes the explorer's step of one of the world, from l, in which what rules count is counted
+// already.
+func (p *Process) emit(l Local, r world.Result[interp.Value, string], emit func(explore.Step)) {
+	n := p.put(l, r.End)
+	s := explore.Step{Sends: p.sends(r.Sends)}
+	switch {
+	case r.What == world.Blocked:
+		return
+	case r.What == world.Dropped, r.What == world.Stepped && r.Event.Kind != world.Message && p.unmentioned(r.Event.Kind):
+		s.Label, s.Next, s.Note = p.special(NoteDrop), p.Pack(n, l.Value), packSpecial(NoteDrop)
+	case r.What == world.Kept:
+		p.last.ev = p.message(r.Event)
+		_, _, res, _ := p.Machine.Step(l.Value, p.last.ev)
+		s.Label, s.Tally, s.Note = p.labelOf(res, p.last.ev), p.tally(), PackNote(p.last.ev)
+		s.Next = p.Pack(n, l.Value)
+	case r.Code == fsm.Took:
+		s.Label, s.Tally, s.Note = p.labelTaken(p.last.ev), p.tally(), PackNote(p.last.ev)
+		s.Next = p.after(n, r.Value)
+	default:
+		s.Label, s.Tally, s.Note = p.labelOf(p.last.res, p.last.ev), p.tally(), PackNote(p.last.ev)
+		s.Next = p.after(n, r.Value)
+	}
+	switch {
+	case r.Fault == world.Refusal:
+		s.Fault = &explore.Fault{Kind: explore.UnspecifiedReception, Text: explain(p.last.fault)}
+		if p.last.fault.Kind == interp.Failed {
+			s.Fault.Kind = explore.OtherFault
+		}
+	case r.Fault == world.DeferredOverflow:
+		s.Fault = &explore.Fault{Kind: explore.DeferredOverflow,
+			Text: fmt.Sprintf("%s holds %d deferred messages already, and its role may defer no more", p.Inst.Name, p.Role.DeferredMost())}
+	case r.Code == fsm.Took && r.What == world.Stepped && p.last.lost != "":
+		s.Fault = &explore.Fault{Kind: explore.OtherFault, Text: p.last.lost}
+	}
+	if s.Fault != nil {
+		s.Next, s.Sends = nil, nil
+	}
+	emit(s)
+}
+
+// unmentioned reports whether the role mentions news of links nowhere, so that it is not worth
+// telling that it ignores it.
+func (p *Process) unmentioned(kind world.EventKind) bool {
+	return (kind == world.Up || kind == world.Lost) && !p.Role.Linked()
+}
+
+// sends turns what goes out into what the explorer sends.
+func (p *Process) sends(list []world.Sent[string]) []explore.Send {
+	var out []explore.Send
+	for _, x := range list {
+		msg := []byte(x.Item.Message)
+		if x.Item.News != world.NoNews {
+			msg = p.sys.packNews(newsOfItem[x.Item.News], int64(x.Item.Number))
+		}
+		out = append(out, explore.Send{Channel: p.sys.Channel(p.Inst.Index, x.To), Msg: msg})
+	}
+	return out
+}
+
+// taken is what the machine did in the last step of a process.
+type taken struct {
+	ev    interp.Event
+	res   fsm.Result
+	fault *interp.Fault
+	lost  string // why a message has nobody to go to
+}
+
+// stepper is a process as the world steps it.
+type stepper struct{ *Process }
+
+// Final implements [world.Machine].
+func (p stepper) Final(v interp.Value) bool { return p.Role.States[v[0]].Final }
+
+// Step implements [world.Machine]. The event of a command is in p.last already.
+func (p stepper) Step(v interp.Value, ev world.Event[string]) world.Outcome[interp.Value, string] {
+	switch ev.Kind {
+	case world.Start:
+		p.last.ev = interp.Event{Event: p.event(model.EventStart)}
+	case world.Up:
+		p.last.ev = interp.Event{Event: p.event(model.EventUp), Sender: ev.Peer}
+	case world.Lost:
+		p.last.ev = interp.Event{Event: p.event(model.EventLost), Sender: ev.Peer}
+	case world.Message:
+		p.last.ev = p.message(ev)
+	case world.Timeout:
+		t := &p.Timers[ev.Timer]
+		p.last.ev = interp.Event{Event: t.ev, At: t.at, Args: t.args}
+	}
+	next, effects, res, fault := p.Machine.Step(v, p.last.ev)
+	p.last.res, p.last.fault, p.last.lost = res, fault, ""
+	out := world.Outcome[interp.Value, string]{Code: res.Code, Value: next}
+	for k := range effects {
+		p.effect(&effects[k], &out)
+	}
+	return out
+}
+
+// effect adds one effect of a step.
+func (p *Process) effect(e *interp.Effect, out *world.Outcome[interp.Value, string]) {
+	switch e.Kind {
+	case fsm.Send, fsm.Close:
+		if e.Kind == fsm.Close {
+			p.sys.Closes = true
+			e = &interp.Effect{Kind: fsm.Close, Dest: e.Dest, To: e.To, Message: &model.Message{}}
+		}
+		to, why := p.sys.Receivers(p.Inst.Index, e)
+		if e.Kind == fsm.Send && why != "" && p.last.lost == "" {
+			p.last.lost = why
+		}
+		f := world.Effect[string]{Kind: e.Kind}
+		if e.Kind == fsm.Send {
+			f.Message = string(PackMessage(e.Message, e.Slots))
+		}
+		for _, f.To = range to {
+			out.Effects = append(out.Effects, f)
+		}
+	case fsm.StartTimer, fsm.StopTimer:
+		i := slices.IndexFunc(p.Timers, func(t timer) bool { return t.ev.Timer == e.Timer && t.index == e.Index && slices.Equal(t.at, e.At) })
+		out.Effects = append(out.Effects, world.Effect[string]{Kind: e.Kind, Timer: i, Ticks: e.Ticks})
+	}
+}
+
+// message is the reception of a message.
+func (p *Process) message(ev world.Event[string]) interp.Event {
+	m, slots := UnpackMessage(p.sys.Protocol, []byte(ev.Message))
+	return interp.Event{Event: p.Reception(m), Args: slots, Sender: ev.Peer}
+}
+
+// Defers implements [world.Machine].
+func (p stepper) Defers(v interp.Value, msg string) bool {
+	m := p.sys.Protocol.Messages[MessageIndex([]byte(msg))]
+	ev := p.Reception(m)
+	st := p.Role.States[v[0]]
+	return ev.Index < len(st.Handlers) && st.Handlers[ev.Index] != nil && st.Handlers[ev.Index].Mode == model.Defer
+}
+
+// Crashed implements [world.Crasher]: nothing of the machine will run out any more.
+func (p stepper) Crashed(v interp.Value) interp.Value {
+	if len(p.Timers) == 0 {
+		return v
+	}
+	w := slices.Clone(v)
+	for _, t := range p.Timers {
+		w[t.slot] = 0
+	}
+	return w
+}
+
+// Restarted implements [world.Crasher]: what is kept stays.
+func (p stepper) Restarted(old interp.Value) interp.Value {
+	v := slices.Clone(p.Initial)
+	for _, d := range p.Role.Vars {
+		if d.Kept {
+			copy(v[d.Offset:d.Offset+d.Type.Slots()], old[d.Offset:])
+		}
+	}
+	return v
+}
+
+// explain says why a step was refused. The line is left out where the step shows it anyway.
+func explain(f *interp.Fault) string {
+	if f.Kind == interp.NoBranch {
+		return f.Explain(diag.Span.Place)
+	}
+	return f.Explain(func(diag.Span) string { return "" })
+}
+
+// A local value is a flag (has start been handled?), what is used up of each bounded environment
+// rule and what links, faults and time need, the slots, and the messages that are held.
+
+// Local is a local value, unpacked.
+type Local struct {
+	Started bool
+	Used    []int64 // by bounded rule; then what faults and time need
+	Value   interp.Value
+	Held    []world.Held[string] // deferred messages, oldest first
+}
+
+func (p *Process) Unpack(b []byte) Local {
+	l := Local{Started: b[0] != 0, Used: p.used, Value: p.value}
+	b = ReadSlots(ReadSlots(b[1:], l.Used), l.Value)
+	for len(b) > 0 {
+		from, n := binary.Uvarint(b)
+		size, m := binary.Uvarint(b[n:])
+		b = b[n+m:]
+		l.Held = append(l.Held, world.Held[string]{From: int(from), Message: string(b[:size])})
+		b = b[size:]
+	}
+	l.Value[:len(l.Value)+1][len(l.Value)] = l.Get(p.AtDown) // where claims look for down
+	return l
+}
+
+func (p *Process) Pack(l Local, next interp.Value) []byte {
+	flag := byte(0)
+	if l.Started {
+		flag = 1
+	}
+	b := append(make([]byte, 0, 8+len(next)), flag)
+	b = appendSlots(appendSlots(b, l.Used), p.cleaned(next))
+	for _, h := range l.Held {
+		b = binary.AppendUvarint(b, uint64(h.From))
+		b = binary.AppendUvarint(b, uint64(len(h.Message)))
+		b = append(b, h.Message...)
+	}
+	return b
+}
+
+// Receivers lists the instances a message goes to.
+func (s *Machines) Receivers(from int, e *interp.Effect) ([]int, string) {
+	n := len(s.Check.Instances)
+	switch {
+	case e.Dest == model.ToPeer && n == 2:
+		return []int{1 - from}, ""
+	case e.Dest == model.ToPeer:
+		return nil, e.Message.Name + " is sent to the peer, but this check has not two instances: say to whom"
+	case e.To == int(fsm.Broadcast):
+		var all []int
+		for i := range n {
+			if i != from {
+				all = append(all, i)
+			}
+		}
+		return all, ""
+	case e.To == from:
+		return nil, e.Message.Name + " is sent by an instance to itself"
+	case e.To < 0 || e.To >= n:
+		return nil, e.Message.Name + " is sent to an instance that the check has not"
+	}
+	return []int{e.To}, ""
+}
+
+// findTimers lists the timers of m and of its parts, at any depth.
+func findTimers(m *model.Machine, base int, at []interp.At) []timer {
+	var out []timer
+	for _, ev := range m.Events {
+		if ev.Kind != model.EventTimer {
+			continue
+		}
+		for i := range ev.Timer.Count {
+			out = append(out, timer{ev: ev, at: at, index: i, args: interp.TimerKeys(ev.Timer, i), slot: base + ev.Timer.Offset + i, base: base, size: m.Size, Count: -1})
+		}
+	}
+	for _, part := range m.Parts {
+		for i := range part.Count {
+			way := append(at[:len(at):len(at)], interp.At{Part: part, Index: i})
+			out = append(out, findTimers(part.Machine, base+part.Offset+i*part.Machine.Size, way)...)
+		}
+	}
+	return out
+}
+
+// cleaned is a machine's value without what is dead in it.
+func (p *Process) cleaned(v interp.Value) interp.Value {
+	s := p.sys
+	if s.Dead == nil {
+		return v
+	}
+	out := slices.Clone(v)
+	if s.Dead.Clean(p.Role, out, p.Initial) {
+		s.Spared[string(appendSlots([]byte{byte(p.Inst.Index), byte(p.Inst.Index >> 8)}, v))] = true
+	}
+	return out
+}

@@ -1,0 +1,87 @@
+package system
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/report"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// Local takes a local value of instance i apart: whether it was started, how
+// often each command that a rule gives a number of times was given (0 for other commands), and the
+// machine's value.
+func (s *Machines) Local(i int, b []byte) (started bool, given []int64, v interp.Value) {
+	p := s.Procs[i]
+	l := p.Unpack(b)
+	for _, c := range p.Commands {
+		if c.Count >= 0 {
+			given = append(given, l.Used[c.Count])
+		} else {
+			given = append(given, 0)
+		}
+	}
+	return l.Started, given, slices.Clone(l.Value)
+}
+
+// Message takes a message apart.
+func (s *Machines) Message(b []byte) (*model.Message, []int64) { return UnpackMessage(s.Protocol, b) }
+
+// MoreThanMessages says what a check has besides machines and messages: faults, time, machines that
+// know their number or that of others. Reductions and proofs are not made for these.
+func (s *Machines) MoreThanMessages() string {
+	switch {
+	case s.Check.Faults != nil:
+		return "a check with faults"
+	case s.Check.Time != nil:
+		return "a check that counts time"
+	case s.Check.Channel.Full != model.FullFault:
+		return "a check in which a full channel is no fault"
+	case s.Holds():
+		return "a check whose machines defer messages"
+	}
+	for _, r := range s.Check.Rules {
+		if r.Command.Kind == model.EventTimer {
+			return "a check with a rule for a timer"
+		}
+	}
+	for _, p := range s.Procs {
+		knows := p.Role.Sender != nil
+		for _, v := range p.Role.Params {
+			knows = knows || v.Self
+		}
+		if knows {
+			return "a check whose machines look at self or sender"
+		}
+	}
+	return ""
+}
+
+// TimeWords say what is assumed of time.
+func (s *Machines) TimeWords() string {
+	t := s.Check.Time
+	next := "the next beat"
+	if t.Delay > 1 {
+		next = fmt.Sprintf("beat number %d after it was sent", t.Delay)
+	}
+	return fmt.Sprintf("time passes in beats of %d ticks, which all instances feel once each, in any order; a message arrives before its receiver feels %s; "+
+		"a timer expires after its ticks, rounded up to beats", t.Beat, next)
+}
+
+// Covered adds up what a search counted. A step that uses a place several times counts once.
+func (s *Machines) Covered(res *explore.Result) report.Uses {
+	out := report.Uses{}
+	for _, t := range res.Tallies {
+		var done []report.Mark
+		for _, k := range s.Counted.trails[t.Tally-1] {
+			if !slices.Contains(done, k) {
+				done = append(done, k)
+				u := out[k]
+				out[k] = report.Count{Taken: u.Taken + t.Taken, Faults: u.Faults + t.Faults}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,200 @@
+package system
+
+import (
+	"encoding/binary"
+
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// A leadsTo with a bound in ticks counts the beats that pass from where its when becomes true until
+// its goal is. Where both look at one instance and at nothing else, that instance counts the beats
+// that it feels: a monitor. Otherwise a machine that takes no steps, a stopwatch, sees each
+// configuration of the run. For it a beat has passed when all instances that the conditions look at
+// have felt it, and it counts those beats that nobody of them had felt when it was started.
+
+// beats is the bound of a leadsTo, rounded up.
+func (s *Machines) beats(c *model.Claim) int64 {
+	beat := s.Check.Time.Beat
+	return (c.Within + beat - 1) / beat
+}
+
+// The classes of a stopwatch, and of an instance with a monitor, that its claim looks at. Idle ones are
+// irrelevant, which guides a search to those that wait.
+const (
+	idleWatch = Irrelevant
+	waitWatch = iota + 1
+	lateWatch
+)
+
+// within adds a leadsTo with a bound: it is never late.
+func (s *Machines) within(c *model.Claim) {
+	e := explore.Claim{Name: c.Name, Kind: explore.Always}
+	at := -1
+	var eval *predicate
+	for i, p := range s.Procs {
+		for _, m := range p.monitors {
+			if m.claim == c {
+				at = i
+				e.Procs = make([]func([]byte) uint32, at+1)
+				e.Procs[at] = func(b []byte) uint32 { return watchClass(p.Unpack(b).Used[m.at], m.most+2) }
+			}
+		}
+	}
+	if at < 0 {
+		w := s.addStopwatch(c)
+		at, eval = w.proc, w.conds
+		e.Procs = make([]func([]byte) uint32, at+1)
+		e.Procs[at] = w.class
+	}
+	e.Eval = func(procs, _ []uint32) bool { return procs[at] != lateWatch }
+	e.Relevant = func(procs, _ []uint32) bool { return procs[at] != idleWatch }
+	s.add(c.Name, c, e, eval)
+}
+
+func watchClass(n, late int64) uint32 {
+	switch n {
+	case 0:
+		return idleWatch
+	case late:
+		return lateWatch
+	}
+	return waitWatch
+}
+
+// stopwatch watches a leadsTo with a bound whose conditions look at several instances or at
+// channels. Its local value is a number: 0 nothing is due; n+startWatch, doubled, when n beats have
+// passed, and one more while a beat is passing.
+type stopwatch struct {
+	sys   *Machines
+	claim *model.Claim
+	proc  int
+	most  int64      // beats
+	conds *predicate // when => goal
+	paced []int      // the clock's channels to the instances whose beats count
+}
+
+// startWatch is what no beat counts as: one less is waiting for the end of a beat that some had
+// felt at the start.
+const startWatch = 2
+
+// addStopwatch adds the machine of a stopwatch, behind all others.
+func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
+	w := &stopwatch{sys: s, claim: c, proc: len(s.System.Procs), most: s.beats(c)}
+	w.conds = newImplication(s, c)
+	for _, i := range s.looked(c) {
+		w.paced = append(w.paced, s.clockAt+i)
+	}
+	s.System.Procs = append(s.System.Procs, w)
+	s.System.ProcNames = append(s.System.ProcNames, c.Name)
+	var e explore.Claim
+	s.observe(&e, w.conds)
+	for _, k := range w.paced {
+		e.Chans[k] = func(word explore.Word) uint32 { return uint32(len(word)) }
+	}
+	s.System.Watches = append(s.System.Watches, explore.Watch{Proc: w.proc, Procs: e.Procs, Chans: e.Chans, Next: w.next})
+	return w
+}
+
+// looked lists the instances that the conditions of a claim look at: those that they name, and the
+// ends of channels. A claim that looks at all channels, or at nothing, looks at all.
+func (s *Machines) looked(c *model.Claim) []int {
+	seen := make([]bool, len(s.Procs))
+	n := 0
+	look := func(list ...*model.Instance) {
+		for _, in := range list {
+			for i := range seen {
+				if !seen[i] && (in == nil || in.Index == i) {
+					seen[i] = true
+					n++
+				}
+			}
+		}
+	}
+	for _, in := range core.Observes(core.Of(c.When), core.Of(c.Expr)) {
+		if in != nil {
+			look(in)
+		}
+	}
+	for _, e := range []model.Expr{c.When, c.Expr} {
+		model.Walk(e, func(e model.Expr) {
+			if l, ok := e.(*model.ChanLen); ok {
+				look(l.From, l.To)
+			}
+		})
+	}
+	if n == 0 {
+		look(nil)
+	}
+	var out []int
+	for i, is := range seen {
+		if is {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (w *stopwatch) Init() []byte                                    { return binary.AppendVarint(nil, 0) }
+func (w *stopwatch) Final([]byte) bool                               { return true }
+func (w *stopwatch) Local([]byte, func(explore.Step))                {}
+func (w *stopwatch) Receive([]byte, int, []byte, func(explore.Step)) {}
+
+func (w *stopwatch) late() int64 { return 2 * (w.most + 1 + startWatch) }
+
+func (w *stopwatch) class(v []byte) uint32 {
+	n, _ := binary.Varint(v)
+	return watchClass(n, w.late())
+}
+
+// next looks at the configuration after a step.
+func (w *stopwatch) next(v []byte, procs, chans []uint32) []byte {
+	was, _ := binary.Varint(v)
+	if was == w.late() {
+		return v
+	}
+	unfelt := 0
+	for _, k := range w.paced {
+		unfelt += int(chans[k])
+	}
+	return binary.AppendVarint(nil, w.count(was, unfelt, w.says(procs, chans)))
+}
+
+// said is what the conditions of a stopwatch say of a configuration.
+type said struct{ when, goal bool }
+
+// says evaluates the conditions; one that faults does not hold.
+func (w *stopwatch) says(procs, chans []uint32) said {
+	p := w.conds
+	if !p.load(procs, chans) {
+		return said{}
+	}
+	both := p.body.(*core.If)
+	return said{p.bool(both.Cond), p.bool(both.Then)}
+}
+
+// count gives the stopwatch's number after a step into a configuration in which so many of its
+// instances have a beat before them that others may have felt.
+func (w *stopwatch) count(was int64, unfelt int, is said) int64 {
+	n, passing := was/2, was%2
+	switch {
+	case is.goal:
+		return 0
+	case was == 0 && !is.when:
+		return 0
+	case was == 0 && 0 < unfelt && unfelt < len(w.paced):
+		n = startWatch - 1
+	case was == 0:
+		n = startWatch
+	case passing == 1 && unfelt == 0:
+		n++
+	}
+	if n > w.most+startWatch {
+		return w.late()
+	}
+	if unfelt > 0 {
+		return 2*n + 1
+	}
+	return 2 * n
+}
