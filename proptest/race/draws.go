@@ -5,15 +5,21 @@ import (
 	"testing"
 )
 
-// Main is for TestMain of packages whose random tests search much: under the
-// race detector, which is there for the workers and not for the draws, they
-// draw a tenth as often, unless the command line says how often.
+// Main is for TestMain of packages whose random tests search much. Under the race detector, which
+// is there for the workers and not for the draws, they draw a tenth as often as rapid does by
+// itself, and three tenths unless tests have all the time they want; see Long. The command line
+// may say how often.
 func Main(m *testing.M) int {
 	flag.Parse()
 	said := false
 	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "rapid.checks" })
-	if f := flag.Lookup("rapid.checks"); Enabled && !said && f != nil {
-		_ = f.Value.Set("10")
+	if f := flag.Lookup("rapid.checks"); f != nil && !said {
+		switch {
+		case Enabled:
+			_ = f.Value.Set("10")
+		case !Long():
+			_ = f.Value.Set("30")
+		}
 	}
 	return m.Run()
 }

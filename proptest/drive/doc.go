@@ -1,0 +1,11 @@
+// Package drive holds the driver of runtime/driver against the world of runtime/world, which says
+// what lies between machines. Its tests run real drivers over the in-memory link. They are the
+// network between them: they hand over, lose, copy and reorder frames, bring links up and break
+// them, let time pass, give commands, and switch drivers off and on again. The world takes each of
+// these as a move, with the interpreter as its machines; after every one, the values of the
+// machines, what they hold back, their timers and the frames under way must be the same.
+//
+// The machines are those of random specifications, for which the interpreter stands in as a runner,
+// and the generated ones of all shipped specifications. PARLEY_DRAWS says how many runs a test
+// draws.
+package drive

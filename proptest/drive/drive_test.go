@@ -1,0 +1,130 @@
+package drive
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"testing/synctest"
+
+	"pgregory.net/rapid"
+
+	"github.com/parley-go/parley/runtime/world"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// draws is how many runs a test draws.
+func draws(otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv("PARLEY_DRAWS")); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// plan is a run before it is carried out: what it takes place in, and which of the possible things
+// happens each time.
+type plan struct {
+	Seed  uint64
+	Steps []step
+}
+
+type step struct{ Op, Sub uint8 }
+
+var plans = rapid.Custom(func(t *rapid.T) plan {
+	return plan{Seed: rapid.Uint64().Draw(t, "setting"), Steps: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
+		return step{rapid.Uint8().Draw(t, "op"), rapid.Uint8().Draw(t, "sub")}
+	}), 20, 80).Draw(t, "steps")}
+})
+
+// outcome says what became of a run.
+type outcome struct {
+	steps int
+	left  bool // the drivers could not follow any further
+	over  bool // a fault ended it
+}
+
+// carryOut runs drivers in a bubble of virtual time. The error says where they and the world differ.
+func carryOut(t *testing.T, s *setting, steps []step) (o outcome, err error) {
+	synctest.Test(t, func(*testing.T) {
+		r := newPlay(s)
+		defer r.stop()
+		for _, x := range steps {
+			ops := r.ops(int(x.Sub))
+			if len(ops) == 0 {
+				break
+			}
+			if err = ops[int(x.Op)%len(ops)](); err != nil || r.over {
+				break
+			}
+			o.steps++
+		}
+		o.over = r.over
+		if o.left = errors.Is(err, errLeft); o.left {
+			err = nil
+		}
+		if err != nil {
+			err = fmt.Errorf("%w, after\n%s", err, r)
+		}
+	})
+	return o, err
+}
+
+func (p plan) carryOut(t *testing.T, plant world.Plant) (outcome, error) {
+	s, text, err := randomSetting(rand.New(rand.NewPCG(p.Seed, 1)), plant)
+	if err != nil {
+		return outcome{}, err
+	}
+	o, err := carryOut(t, s, p.Steps)
+	if err != nil {
+		err = fmt.Errorf("%w\nwith %+v, links %+v, held %v, time %v, stream %v, record %v\n%s", err, s.World.Rules.Faults, s.World.Rules.Links, s.World.Rules.Deferred, s.World.Rules.Time, s.stream, s.record, text)
+	}
+	return o, err
+}
+
+// TestRandom draws specifications and runs.
+func TestRandom(t *testing.T) {
+	flag.Set("rapid.checks", strconv.Itoa(draws(400)))
+	runs, steps, over, left := 0, 0, 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		o, err := plans.Draw(rt, "plan").carryOut(t, 0)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		runs, steps = runs+1, steps+o.steps
+		if o.over {
+			over++
+		}
+		if o.left {
+			left++
+		}
+	})
+	t.Logf("%d runs, %d steps; %d ended with a fault, %d where drivers cannot follow", runs, steps, over, left)
+}
+
+// TestPlants brings back what was wrong in the world, one thing at a time: the drivers must be seen
+// to differ from it.
+func TestPlants(t *testing.T) {
+	for name, plant := range map[string]world.Plant{
+		"a deferred message blocks": world.DeferBlocks, "is dropped": world.DeferDrops, "the newest first": world.OfferNewest,
+		"an ignored timer stays armed": world.IgnoredStaysArmed, "who closes hears": world.CloserHears, "links do not come up": world.NeverTold,
+		"what is sent before up is gone": world.SendNeedsUp, "news takes room": world.NewsTakesRoom, "lost waits": world.LostWaits,
+		"what is held stops time": world.HeldStopsTime, "what is held takes room": world.HeldTakesRoom,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for n := range 1000 {
+				if _, err := plans.Example(n).carryOut(t, plant); err != nil {
+					t.Logf("run %d: %.300s", n, err)
+					return
+				}
+			}
+			t.Error("not found")
+		})
+	}
+}

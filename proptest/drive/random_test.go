@@ -1,0 +1,169 @@
+package drive
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing/fstest"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// randomSpec writes a protocol of two roles with four states each: some messages are handled, some
+// ignored, some deferred, few refused.
+func randomSpec(r *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString("protocol: random\ntick: 1s\nmessages: {A: , B: , C: }\n")
+	order := []string{"fifo", "fifo", "any"}[r.IntN(3)]
+	fmt.Fprintf(&b, "channel: {order: %s, lossy: %v, duplicates: %v, capacity: %d, full: %s}\nroles:\n", order, r.IntN(4) == 0, r.IntN(4) == 0, 2+r.IntN(4),
+		[]string{"fault", "fault", "lose"}[r.IntN(3)])
+	up, lost, closes := r.IntN(2) == 0, r.IntN(3) > 0, r.IntN(3) == 0
+	for _, role := range []string{"one", "two"} {
+		fmt.Fprintf(&b, "  %s:\n    vars: {n: {type: 0..3}, k: {type: 0..3, kept: true}}\n    timers: {t: {ticks: %d}, u: {ticks: %d}}\n", role, 1+r.IntN(3), 1+r.IntN(3))
+		b.WriteString("    commands: {go: {}, off: {}}\n    initial: s0\n    states:\n")
+		for s := range 4 {
+			fmt.Fprintf(&b, "      s%d:\n        doc: a state\n", s)
+			patient := r.IntN(4) == 0 // defers nearly everything
+			for _, ev := range []string{"start", "up", "lost", "go", "off", "t", "u", "A", "B", "C"} {
+				switch message := ev <= "C"; {
+				case ev == "start" && (s > 0 || r.IntN(2) == 0), ev == "up" && (!up || r.IntN(3) == 0), ev == "lost" && (!lost || r.IntN(3) == 0),
+					(ev == "go" || ev == "off") && r.IntN(3) == 0, message && r.IntN(40) == 0:
+				case message && (r.IntN(4) == 0 || patient && r.IntN(6) > 0):
+					fmt.Fprintf(&b, "        %s: defer\n", ev)
+				case ev != "start" && ev != "go" && ev != "off" && r.IntN(4) == 0:
+					fmt.Fprintf(&b, "        %s: ignore\n", ev)
+				default:
+					fmt.Fprintf(&b, "        %s: {%s}\n", ev, does(r, message, closes))
+				}
+			}
+		}
+	}
+	b.WriteString("checks:\n  pair: {instances: {a: one, b: two}, claims: {c: {always: a.s0 || !a.s0, why: it has to claim something}}}\n")
+	return b.String()
+}
+
+// does writes what a branch does.
+func does(r *rand.Rand, message, closes bool) string {
+	var list []string
+	sends := 1 + r.IntN(2)
+	if message && r.IntN(3) > 0 {
+		sends = 0
+	}
+	for range sends {
+		list = append(list, "send: "+string("ABC"[r.IntN(3)]))
+	}
+	if r.IntN(3) == 0 {
+		list = append(list, []string{"start: t", "start: u", "stop: t", "stop: u"}[r.IntN(4)])
+	}
+	if r.IntN(4) == 0 {
+		v := string("nk"[r.IntN(2)])
+		list = append(list, fmt.Sprintf("set: {%s: (%s + 1) %% 4}", v, v))
+	}
+	if closes && r.IntN(12) == 0 {
+		list = append(list, "close: ")
+	}
+	if len(list) == 0 && message {
+		list = append(list, "set: {n: (n + 1) % 4}")
+	}
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	end := ""
+	if r.IntN(2) == 0 {
+		end = fmt.Sprintf(", goto: s%d", r.IntN(4))
+	}
+	return "do: [{" + strings.Join(list, "}, {") + "}]" + end
+}
+
+// compiled makes a model of a text.
+func compiled(text, check string) (*model.Protocol, error) {
+	p, list := compile.Load("spec.yaml", compile.Options{Check: check, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+	if p == nil {
+		return nil, fmt.Errorf("%v\n%s", list, text)
+	}
+	return p, nil
+}
+
+// randomSetting draws a specification, and what may go wrong between its machines.
+func randomSetting(r *rand.Rand, plant world.Plant) (*setting, string, error) {
+	text := randomSpec(r)
+	p, err := compiled(text, "pair")
+	if err != nil {
+		return nil, text, err
+	}
+	s, err := settle(p, p.Checks[0], plant)
+	if err != nil {
+		return nil, text, err
+	}
+	rules := s.World.Rules
+	for i := range rules.Deferred {
+		rules.Deferred[i] = 1 + r.IntN(6)
+	}
+	rules.Links[0].Late = r.IntN(3) == 0 && rules.Links[0].Untold == [2]bool{}
+	rules.Faults.Overtake = -r.IntN(2)
+	for k := range rules.Channels {
+		rules.Channels[k].Overtakes = rules.Channels[k].Order == world.Fifo && rules.Channels[k].Lossy
+	}
+	if r.IntN(2) == 0 {
+		rules.Faults.Break = 1
+	}
+	if r.IntN(3) == 0 {
+		rules.Faults.Crash, rules.Faults.Restart = []int{1, 1}, []int{1, 1}
+	}
+	if r.IntN(3) == 0 {
+		rules.Time = &world.Time{Beat: 1, Delay: 1}
+	}
+	s.stream = rules.Channels[0].Order == world.Fifo && r.IntN(2) == 0
+	s.record = r.IntN(2) == 0
+	s.make = func(i int, machine string) (fsm.Runner, error) {
+		return newActor(p, s.Parties[i].Machine, machine, rules.Deferred[i], 0)
+	}
+	return s, text, nil
+}
+
+// settle makes the world of a check.
+func settle(p *model.Protocol, c *model.Check, plant world.Plant) (*setting, error) {
+	s := &setting{protocol: model.WithDefaultWire(p)}
+	var err error
+	if s.Stage, err = stage.New(p, c); err != nil {
+		return nil, err
+	}
+	s.World.Rules.Plant = plant
+	s.peer = func(i, j int) fsm.Peer {
+		if len(s.Parties) > 2 || s.Parties[i].Sender != nil {
+			return fsm.Peer(j)
+		}
+		return 0
+	}
+	roles := map[string][]string{}
+	for _, x := range s.Parties {
+		if _, ok := roles[x.Name]; !ok {
+			roles[x.Name] = commands(x, s.Strings)
+		}
+		s.commands = append(s.commands, roles[x.Name])
+	}
+	return s, nil
+}
+
+// commands are those that a machine is given, as texts: each with the least values for its fields
+// and with the next ones.
+func commands(x *stage.Party, strs *interp.Strings) (list []string) {
+	for _, c := range x.Commands {
+		zero := make([]int64, interp.FieldSlots(c.Fields))
+		interp.Zero(&model.Type{Kind: model.KindRecord, Fields: c.Fields}, zero)
+		next, at := slices.Clone(zero), 0
+		for _, f := range c.Fields {
+			interp.Next(f.Type, next[at:])
+			at += f.Type.Slots()
+		}
+		list = append(list, string(interp.AppendEvent(nil, strs, interp.Event{Event: c, Args: zero})))
+		if !slices.Equal(zero, next) {
+			list = append(list, string(interp.AppendEvent(nil, strs, interp.Event{Event: c, Args: next})))
+		}
+	}
+	return list
+}

@@ -1,0 +1,27 @@
+package race
+
+import (
+	"os"
+	"testing"
+)
+
+// Long reports whether tests have all the time they want: PARLEY_LONG is set, as in .ci/run.
+// Without it the tests of the whole module end within two minutes on two processors.
+func Long() bool { return os.Getenv("PARLEY_LONG") != "" }
+
+// Draws returns how much a random test tries: few, or all if tests have all the time they want.
+func Draws(few, all int) int {
+	if Long() {
+		return all
+	}
+	return few
+}
+
+// SkipShort skips a test that is for when tests have all the time they want; why names what
+// covers the same ground meanwhile.
+func SkipShort(tb testing.TB, why string) {
+	tb.Helper()
+	if !Long() {
+		tb.Skip("with PARLEY_LONG=1 alone: " + why)
+	}
+}
