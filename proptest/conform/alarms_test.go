@@ -37,7 +37,8 @@ func expireAll(c *driver.Core[*alarms.NodeRunner]) []string {
 	}
 }
 
-// TestAlarmsDriven sees that a driver keeps timers with keys and lengths apart, and that a snapshot does.
+// TestAlarmsDriven sees that a driver keeps timers with keys and lengths apart, and that a snapshot
+// does.
 func TestAlarmsDriven(t *testing.T) {
 	begin := func() *driver.Core[*alarms.NodeRunner] {
 		c := driver.NewCore(alarms.NewNodeRunner(), driver.Options[*alarms.NodeRunner]{}, noLink{})

@@ -7,9 +7,9 @@ import (
 	looplab "github.com/looplab/fsm"
 
 	"github.com/parley-go/parley/machines/confirm"
-	"github.com/parley-go/parley/machines/confirm/looplabconfirm"
 	"github.com/parley-go/parley/machines/netplay"
 	"github.com/parley-go/parley/runtime/fsm"
+	adapter "github.com/parley-go/parley/runtime/looplab"
 )
 
 // hand is the Confirm machine as one would write it by hand: the same states
@@ -123,7 +123,8 @@ func BenchmarkConfirm(b *testing.B) {
 	})
 	f, names := bare()
 	run("looplab", func(i int) bool { return f.Event(context.Background(), names[i]) == nil })
-	a := looplabconfirm.NewPeer()
+	behind := confirm.NewPeerRunner()
+	a := adapter.New(behind, &behind.Machine, nil)
 	run("adapter", func(i int) bool {
 		res, err := a.Step(&confirm.Event{Kind: round[i]})
 		return err == nil && res.Code == fsm.Took

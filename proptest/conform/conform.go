@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"reflect"
 
+	loop "github.com/looplab/fsm"
+
 	"github.com/parley-go/parley/gen/golang"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -37,11 +39,13 @@ type Pair struct {
 	event   reflect.Value // an event
 	kinds   map[string]int
 	lab     reflect.Value // the adapter
+	forbid  int           // how many events of its FSM until one is cancelled
 	slots   []int64
 	// Fired are the transitions that compared steps have taken.
 	Fired map[int]bool
 	said  map[string]int // how often a command was given as text
-	// streamed is how often a message was given as a stream, by control state; Answered are the answers that Stream wrote.
+	// streamed is how often a message was given as a stream, by control state; Answered are the
+	// answers that Stream wrote.
 	streamed map[string]int
 	Answered int
 }
@@ -62,7 +66,7 @@ func New(p *model.Protocol, t Target) (*Pair, error) {
 	x.machine = x.self.Elem().FieldByName("Machine")
 	x.step = x.self.MethodByName("Step")
 	x.event = reflect.New(x.step.Type().In(0).Elem())
-	x.lab = x.construct(t.Looplab)
+	x.lab = reflect.ValueOf(t.Looplab(x.construct(t.Runner).Interface(), loop.Callbacks{"before_event": x.countdown}))
 	for i, name := range golang.EventNames(role) {
 		x.kinds[name] = i
 	}
@@ -82,6 +86,22 @@ func (x *Pair) construct(fn any) reflect.Value {
 		x.x.set(t, args[i], least)
 	}
 	return f.Call(args)[0]
+}
+
+// Make makes a runner of the generated code with parameters for the role; texts among them are
+// those of x.Strings.
+func (x *Pair) Make(args [][]int64) (fsm.Runner, error) {
+	f := reflect.ValueOf(x.target.Runner)
+	in := make([]reflect.Value, f.Type().NumIn())
+	for i := range in {
+		in[i] = reflect.New(f.Type().In(i)).Elem()
+		x.x.set(x.Role.Params[i].Type, in[i], args[i])
+	}
+	out := f.Call(in)
+	if len(out) == 2 && !out[1].IsNil() {
+		return nil, out[1].Interface().(error)
+	}
+	return out[0].Interface().(fsm.Runner), nil
 }
 
 // checkNames says where a generated struct does not have the members that the model asks for.

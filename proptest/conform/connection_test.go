@@ -10,8 +10,9 @@ import (
 	"github.com/parley-go/parley/machines/connection"
 )
 
-// gneFrames are the bytes of GNE's connection, written here by hand: behind 'N', 'L', the length and the type, which
-// counts, stand the 48, 12, 44 and 4 bytes of the handshake and the packets with their end.
+// gneFrames are the bytes of GNE's connection, written here by hand: behind 'N', 'L', the length
+// and the type, which counts, stand the 48, 12, 44 and 4 bytes of the handshake and the packets
+// with their end.
 var gneFrames = []struct {
 	length       int // of the body
 	hex, message string

@@ -8,7 +8,8 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// TestKindsHaveNames: what a program prints of an event, a report or a result are the specification's words, not numbers.
+// TestKindsHaveNames: what a program prints of an event, a report or a result are the
+// specification's words, not numbers.
 func TestKindsHaveNames(t *testing.T) {
 	for got, want := range map[fmt.Stringer]string{
 		confirm.EventStart: "start", confirm.ReceiveConfirm1: "CONFIRM1", confirm.CommandChange: "change", confirm.EventKind(99): "invalid",

@@ -21,8 +21,8 @@ var hardLines = []string{
 	"you're not even joined", "players acknowledged.", "players acknowledged", strings.Repeat("x", 139), strings.Repeat("x", 400), strings.Repeat("x", 511), strings.Repeat("x", 600), "tab\there", "umlaut ä", "bell \a",
 }
 
-// TestLines compares the codecs of lines on hard lines with all kinds of ends, and sees that what is read and sent
-// again is the same line.
+// TestLines compares the codecs of lines on hard lines with all kinds of ends, and sees that what
+// is read and sent again is the same line.
 func TestLines(t *testing.T) {
 	for _, target := range allTargets() {
 		c := newCodec(t, target)

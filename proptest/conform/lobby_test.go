@@ -7,8 +7,8 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// TestCollectionsAllocateNothing: sets, maps, queues, what is looked for in them, and messages to several
-// are values on the stack.
+// TestCollectionsAllocateNothing: sets, maps, queues, what is looked for in them, and messages to
+// several are values on the stack.
 func TestCollectionsAllocateNothing(t *testing.T) {
 	fresh, err := lobby.NewServer(0)
 	if err != nil {

@@ -1,12 +1,22 @@
 package conform
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 
+	loop "github.com/looplab/fsm"
+
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/looplab"
 )
+
+// adapt puts a runner of the machine M behind looplab/fsm.
+func adapt[M comparable, E any](runner any, callbacks loop.Callbacks) any {
+	machine := reflect.ValueOf(runner).Elem().FieldByName("Machine").Addr().Interface().(*M)
+	return looplab.New(runner.(looplab.Runner[E]), machine, callbacks)
+}
 
 // looplab compares the adapter: result, next value, the FSM's state, the number of effects.
 func (x *Pair) looplab(v, next interp.Value, res fsm.Result, effects []interp.Effect) error {
@@ -29,8 +39,43 @@ func (x *Pair) looplab(v, next interp.Value, res fsm.Result, effects []interp.Ef
 	if want := x.Role.States[next[0]].Name; current != want {
 		return fmt.Errorf("the FSM is in %s, the machine in %s", current, want)
 	}
-	if n := x.lab.MethodByName("Effects").Call(nil)[0].MethodByName("Len").Call(nil)[0].Int(); int(n) != len(effects) {
+	if n := x.lab.MethodByName("Effects").Call(nil)[0].Int(); int(n) != len(effects) {
 		return fmt.Errorf("%d effects, not %d", n, len(effects))
 	}
+	if n := len(x.in.Fired()); res.Code == fsm.Took && n > 1 {
+		return x.forbidden(v, n)
+	}
 	return nil
+}
+
+// forbidden gives the adapter the event again with a callback that cancels the last of the step's
+// transitions: nothing must have happened then.
+func (x *Pair) forbidden(v interp.Value, transitions int) error {
+	start := reflect.New(x.machine.Type()).Elem()
+	x.x.setMachine(x.Role, start, v)
+	x.lab.MethodByName("Restore").Call([]reflect.Value{start})
+	x.forbid = transitions
+	out := x.lab.MethodByName("Step").Call([]reflect.Value{x.event})
+	if left := x.forbid; left != 0 {
+		return fmt.Errorf("%d of %d transitions were not fired", left, transitions)
+	}
+	res, err := out[0].Interface().(fsm.Result), out[1].Interface()
+	after := x.lab.MethodByName("Machine").Call(nil)[0].Interface()
+	current := x.lab.Elem().FieldByName("FSM").MethodByName("Current").Call(nil)[0].String()
+	effects := x.lab.MethodByName("Effects").Call(nil)[0].Int()
+	if err == nil || res.Code != fsm.Refused || effects != 0 || after != start.Interface() ||
+		current != x.Role.States[v[0]].Name {
+		return fmt.Errorf("cancelled at transition %d: %v, %v, %d effects, the FSM is in %s, the machine is %v",
+			transitions, res, err, effects, current, after)
+	}
+	return nil
+}
+
+// countdown cancels the event of the FSM with which forbid becomes 0.
+func (x *Pair) countdown(_ context.Context, e *loop.Event) {
+	if x.forbid > 0 {
+		if x.forbid--; x.forbid == 0 {
+			e.Cancel()
+		}
+	}
 }

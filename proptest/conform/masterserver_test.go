@@ -9,8 +9,8 @@ import (
 	"github.com/parley-go/parley/machines/masterserver"
 )
 
-// The lines of the masterserver's protocol as the document of 1998 has them, section 3.1, written here by
-// hand: each byte counts. What stands behind is how both codecs must read it.
+// The lines of the masterserver's protocol as the document of 1998 has them, section 3.1, written
+// here by hand: each byte counts. What stands behind is how both codecs must read it.
 var masterLines = []struct{ line, message string }{
 	{"version: 1.0 join me: Gamma_Quadrant os: i586-pc-linux-gnu maxplayers: 16 url: http://gammaquadrant.parsec.org/",
 		`JOIN{version: {major: 1, minor: 0}, name: "Gamma_Quadrant", os: "i586-pc-linux-gnu", max: 16, url: "http://gammaquadrant.parsec.org/"}`},

@@ -12,10 +12,10 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// packet assembles a peer packet of P2P protocol 0.4 by the table of facts b.1: signature at 0, protocol 0x0100 at 4,
-// version 0.4 at 6, CRC-32 over all with its own field zero at 8, message id at 12, command at 16, slots of sender and
-// receiver at 26 and 27, the remote events from 140 on, closed by four zero bytes. The numbers are written out here, independent
-// of the specification.
+// packet assembles a peer packet of P2P protocol 0.4 by the table of facts b.1: signature at 0,
+// protocol 0x0100 at 4, version 0.4 at 6, CRC-32 over all with its own field zero at 8, message id
+// at 12, command at 16, slots of sender and receiver at 26 and 27, the remote events from 140 on,
+// closed by four zero bytes. The numbers are written out here, independent of the specification.
 func packet(command, players, from, to byte, events []byte, at map[int]string) []byte {
 	b := make([]byte, 140, 1400)
 	copy(b, "PP2\x00")
@@ -33,15 +33,16 @@ func packet(command, players, from, to byte, events []byte, at map[int]string) [
 	return b
 }
 
-// queue is RE_CONNECTQUEUE, 388 bytes: type 0x0B, size byte 0, 8 names of 32 bytes at 2, 8 nodes of 16 at 258, count at 386
-// (facts b.4).
+// queue is RE_CONNECTQUEUE, 388 bytes: type 0x0B, size byte 0, 8 names of 32 bytes at 2, 8 nodes of
+// 16 at 258, count at 386 (facts b.4).
 func queue(count byte) []byte {
 	b := make([]byte, 388)
 	b[0], b[386] = 0x0b, count
 	return b
 }
 
-// playerList is RE_PLAYERLIST, 412 bytes: type 0x0A, size byte 0, ships at 4, 4 nodes of 16 bytes at 212, status at 278 (facts b.4).
+// playerList is RE_PLAYERLIST, 412 bytes: type 0x0A, size byte 0, ships at 4, 4 nodes of 16 bytes
+// at 212, status at 278 (facts b.4).
 func playerList(status ...byte) []byte {
 	b := make([]byte, 412)
 	b[0] = 0x0a
@@ -49,8 +50,8 @@ func playerList(status ...byte) []byte {
 	return b
 }
 
-// TestParsecFrames holds the frames to the formats of the original peers. The frames of a machine have numbers + 1
-// where a link puts addresses.
+// TestParsecFrames holds the frames to the formats of the original peers. The frames of a machine
+// have numbers + 1 where a link puts addresses.
 func TestParsecFrames(t *testing.T) {
 	some := startup.Some[fsm.Peer]
 	var asks, table startup.Message
@@ -99,8 +100,9 @@ func TestParsecFrames(t *testing.T) {
 	}
 }
 
-// TestParsecOthers reads what an original peer sends that the machine does not look at: events behind NODE_ALIVE, the
-// states of a battle, garbage behind the end of a queue and in the rows of free slots.
+// TestParsecOthers reads what an original peer sends that the machine does not look at: events
+// behind NODE_ALIVE, the states of a battle, garbage behind the end of a queue and in the rows of
+// free slots.
 func TestParsecOthers(t *testing.T) {
 	var m startup.Message
 	text := append([]byte{0x07, 12}, "sid hello\x00"...)

@@ -13,8 +13,9 @@ import (
 	"github.com/parley-go/parley/runtime/wire"
 )
 
-// recordFrame is a frame in which the fields of records, in records, stand apart from each other, in an order of their own:
-// every number and text is another one, so that none can be taken for its neighbour.
+// recordFrame is a frame in which the fields of records, in records, stand apart from each other,
+// in an order of their own: every number and text is another one, so that none can be taken for its
+// neighbour.
 const (
 	recordText  = `MARK{by: {name: "ab", first: {at: {x: 1, y: 2}, ship: vux, loud: true}, ships: [{slot: 1, ship: none}]}, marks: [{at: {x: 3, y: 4}, ship: none, loud: false}], at: {x: 5, y: 6}}`
 	recordFrame = "07 0017 05" + // header
@@ -45,8 +46,8 @@ func TestFieldsOfRecords(t *testing.T) {
 	}
 }
 
-// TestRecordsComeBack: what both codecs write of a message with fields of records they read as the same values. Only a text
-// with a zero byte, where that ends it, has no frame.
+// TestRecordsComeBack: what both codecs write of a message with fields of records they read as the
+// same values. Only a text with a zero byte, where that ends it, has no frame.
 func TestRecordsComeBack(t *testing.T) {
 	for protocol, name := range map[string]string{"kitchen": "MARK", "datagram": "NESTED"} {
 		c := recordCodec(t, protocol)

@@ -65,7 +65,7 @@ func offset(fields []*model.Field, i int) int {
 	return interp.FieldSlots(fields[:i])
 }
 
-// beyond says whether the smallest Go type for a range has a value above it.
+// beyond reports whether the smallest Go type for a range has a value above it.
 func beyond(t *model.Type) bool {
 	if t.Kind != model.KindInt {
 		return false

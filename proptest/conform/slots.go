@@ -7,8 +7,8 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// mapper turns slots into Go values of a generated package and back. The
-// members of a generated struct stand in the order of the model, which newMapper's callers check by name once.
+// mapper turns slots into Go values of a generated package and back. The members of a generated
+// struct stand in the order of the model, which newMapper's callers check by name once.
 type mapper struct{ strs *interp.Strings }
 
 // get reads a value of type t from a Go value.

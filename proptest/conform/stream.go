@@ -10,8 +10,9 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// asStream gives a message a few times more, as a stream: what Stream says and leaves behind must be what the other methods
-// of the runner give frame by frame. Each message is tried in each control state a few times.
+// asStream gives a message a few times more, as a stream: what Stream says and leaves behind must
+// be what the other methods of the runner give frame by frame. Each message is tried in each
+// control state a few times.
 func (x *Pair) asStream(v interp.Value, ev interp.Event) error {
 	if ev.Event.Kind != model.EventMessage {
 		return nil

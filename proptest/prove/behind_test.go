@@ -45,16 +45,17 @@ func unsaid(t *testing.T, r *Report, cert *certify.Certificate, method string) {
 
 // TestBehindErrors: where runs end at errors nothing is proved but what has a run to show.
 func TestBehindErrors(t *testing.T) {
-	r, cert := run(t, racy(t), "racy", Options{})
+	r, cert := proved(t, racy(t), "racy", Options{})
 	unsaid(t, r, cert, ByClosure)
 	if r.Verdict != NotEstablished { // all that is violated is expected
 		t.Errorf("%s", r.Text(false))
 	}
-	r, cert = run(t, specification(t, "confirm", "        CONFIRM1: {goto: cancelRemoteOk}\n", ""), "pair", Options{Lift: LiftLengths})
+	r, cert = proved(t, specification(t, "confirm", "        CONFIRM1: {goto: cancelRemoteOk}\n", ""), "pair", Options{Lift: LiftLengths})
 	unsaid(t, r, cert, ByCollapse)
 }
 
-// TestCertificateBehindErrors: a certificate that is silent about the errors proves nothing of other claims.
+// TestCertificateBehindErrors: a certificate that is silent about the errors proves nothing of
+// other claims.
 func TestCertificateBehindErrors(t *testing.T) {
 	proto, _ := racy(t)("racy")
 	sys, err := check.New(proto, proto.Checks[0])

@@ -83,7 +83,7 @@ func (s *search) blocksOf(id int32) []certify.Block {
 }
 
 // spaceCertificate writes down what the explorer visited.
-func spaceCertificate(sys *check.System, space *explore.Space, h certify.Header) *certify.Certificate {
+func spaceCertificate(sys *check.System, space explore.Space, h certify.Header) *certify.Certificate {
 	c := &certify.Certificate{Header: h, Words: [][]certify.Block{nil}}
 	var letters table
 	locals := make([]table, len(sys.System.Procs))

@@ -14,7 +14,8 @@ import (
 // maxRounds bounds how often the set of collapsed messages is enlarged.
 const maxRounds = 200
 
-// collapse closes the system by collapsing runs. Where the result is too coarse it tries again with more told apart.
+// collapse closes the system by collapsing runs. Where the result is too coarse it tries again with
+// more told apart.
 func (p *prover) collapse() error {
 	var best map[string]string
 	for exact := range maxExact + 1 {
@@ -105,7 +106,8 @@ func (p *prover) describe(s *search, exact int) {
 	}
 }
 
-// real says whether a run within a capacity that violates a claim of this kind violates it without a bound, too.
+// real reports whether a run within a capacity that violates a claim of this kind violates it
+// without a bound, too.
 func real(c *check.ClaimReport) bool {
 	if c.Kind == "built-in" {
 		return c.Name != check.Overflow
@@ -125,8 +127,8 @@ func (p *prover) found(name string) *check.ClaimReport {
 	return nil
 }
 
-// doubtful lists the claims that the collapsed system violates and no real run is known to, those left out that
-// are expected to be violated.
+// doubtful lists the claims that the collapsed system violates and no real run is known to, those
+// left out that are expected to be violated.
 func (p *prover) doubtful(broken map[string]string) []string {
 	var out []string
 	for name := range broken {
@@ -188,8 +190,8 @@ func (p *prover) settle(broken map[string]string) {
 	}
 }
 
-// errors are the claims whose violations end runs, of real runs or collapsed ones: they are not proved, and nothing is
-// visited behind such a step.
+// errors are the claims whose violations end runs, of real runs or collapsed ones: they are not
+// proved, and nothing is visited behind such a step.
 func (p *prover) errors(broken map[string]string) []string {
 	var out []string
 	for _, name := range certify.EndRuns {

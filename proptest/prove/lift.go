@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/parley-go/parley/gen/model"
-	"github.com/parley-go/parley/proptest/check"
 )
 
 // Lift says which environment rules are left out.
@@ -16,7 +15,8 @@ const (
 	// LiftLengths leaves out what rules say about lengths of channels; what they say of values and
 	// arguments stays.
 	LiftLengths Lift = "lengths"
-	// LiftRules leaves out all rules: every command at any moment with any arguments, as often as possible, or never.
+	// LiftRules leaves out all rules: every command at any moment with any arguments, as often as
+	// possible, or never.
 	LiftRules Lift = "rules"
 )
 
@@ -33,7 +33,8 @@ func lifted(c *model.Check, lift Lift, capacity int) *model.Check {
 	}
 	for _, r := range c.Rules {
 		rule := *r
-		// a program that waits because of what is left out would seem to break its word, and its runs would not be looked at
+		// a program that waits because of what is left out would seem to break its word, and its
+		// runs would not be looked at
 		if opened(r.Command) || slices.ContainsFunc(r.Or, opened) {
 			rule.Fair, rule.Or = "", nil
 		}
@@ -47,8 +48,8 @@ func lifted(c *model.Check, lift Lift, capacity int) *model.Check {
 	return &out
 }
 
-// open puts want in place of every condition on lengths, with the sign that makes the whole allow as much
-// as possible.
+// open puts want in place of every condition on lengths, with the sign that makes the whole allow
+// as much as possible.
 func open(e model.Expr, want bool) model.Expr {
 	if !AsksLengths(e) {
 		return e
@@ -99,10 +100,10 @@ func isLit(e model.Expr, value int64) bool {
 	return ok && l.T != nil && l.T.Kind == model.KindBool && l.Value == value
 }
 
-// AsksLengths says whether an expression depends on the length of a channel.
+// AsksLengths reports whether an expression depends on the length of a channel.
 func AsksLengths(e model.Expr) bool {
 	found := false
-	check.Walk(e, func(e model.Expr) {
+	model.Walk(e, func(e model.Expr) {
 		_, is := e.(*model.ChanLen)
 		found = found || is
 	})

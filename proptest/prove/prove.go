@@ -36,9 +36,9 @@ const (
 // safety are the kinds of claim that say something about each configuration.
 var safety = map[model.ClaimKind]bool{model.Always: true, model.Agree: true}
 
-// provable are the kinds that the collapse can establish: of reachable claims it is verified that the
-// way to the goal exists whatever the lengths are. For a closed set of real configurations the explorer has
-// decided those, and the verifier, which is slow at it, is not asked again.
+// provable are the kinds that the collapse can establish: of reachable claims it is verified that
+// the way to the goal exists whatever the lengths are. For a closed set of real configurations the
+// explorer has decided those, and the verifier, which is slow at it, is not asked again.
 var provable = map[model.ClaimKind]bool{model.Always: true, model.Agree: true, model.Reachable: true}
 
 // Loader compiles a specification for a check, anew for each call.
@@ -61,8 +61,8 @@ type prover struct {
 }
 
 // Check proves what it can of the check of the given name. base, if not nil, is the specification
-// without the check's constants and domains, to name what the check replaced. The certificate is nil if nothing
-// was established. An error is about a check that cannot be explored at all.
+// without the check's constants and domains, to name what the check replaced. The certificate is
+// nil if nothing was established. An error is about a check that cannot be explored at all.
 func Check(ctx context.Context, load Loader, name string, base *model.Protocol, o Options) (*Report, *certify.Certificate, error) {
 	if o.MaxConfigurations == 0 {
 		o.MaxConfigurations = 1_000_000
@@ -192,13 +192,14 @@ func (p *prover) closure() error {
 	return p.writeClosure()
 }
 
-// notBehind says why what was visited proves nothing: runs ended at errors, and a program that does go on behind one comes to
-// configurations that nobody has seen.
+// notBehind says why what was visited proves nothing: runs ended at errors, and a program that does
+// go on behind one comes to configurations that nobody has seen.
 func notBehind(errors string) string {
 	return "what happens behind " + errors + " was not looked at"
 }
 
-// writeClosure makes the certificate and, unless it is large, has it verified. There is none if it would prove nothing.
+// writeClosure makes the certificate and, unless it is large, has it verified. There is none if it
+// would prove nothing.
 func (p *prover) writeClosure() error {
 	if len(p.header().Claims) == 0 {
 		return nil
@@ -228,8 +229,8 @@ func (p *prover) header() certify.Header {
 	return h
 }
 
-// verify gives the certificate to the independent verifier, with a specification compiled anew. If they disagree there is a
-// mistake in one of the two, and nothing is established.
+// verify gives the certificate to the independent verifier, with a specification compiled anew. If
+// they disagree there is a mistake in one of the two, and nothing is established.
 func (p *prover) verify() error {
 	proto, err := p.load(p.name)
 	if err != nil {
@@ -258,7 +259,8 @@ func (p *prover) verify() error {
 	return nil
 }
 
-// moreValues searches with more values of the opaque types until there are enough for any number of them.
+// moreValues searches with more values of the opaque types until there are enough for any number of
+// them.
 func (p *prover) moreValues() error {
 	before, sys := len(p.runs), p.sys
 	limit := min(p.o.MaxConfigurations, max(100_000, 2*int(p.runs[before-1].Configurations)))
@@ -308,8 +310,8 @@ func (p *prover) moreValues() error {
 	return p.reload(0)
 }
 
-// maxArguments is how many commands with different arguments a check may have for more values to be tried: they are all
-// given to every local value.
+// maxArguments is how many commands with different arguments a check may have for more values to be
+// tried: they are all given to every local value.
 const maxArguments = 500
 
 // arguments counts the commands of all instances, each with all its arguments.

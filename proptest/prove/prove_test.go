@@ -42,7 +42,7 @@ func specification(t testing.TB, name string, replace ...string) Loader {
 	}
 }
 
-func run(t testing.TB, load Loader, check string, o Options) (*Report, *certify.Certificate) {
+func proved(t testing.TB, load Loader, check string, o Options) (*Report, *certify.Certificate) {
 	t.Helper()
 	r, c, err := Check(context.Background(), load, check, nil, o)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestProved(t *testing.T) {
 		{"setup", "all", LiftLengths, ByClosure, 6, false},
 		{"startup", "disorder", LiftNothing, ByClosure, 9, false},
 	} {
-		r, cert := run(t, specification(t, c.file), c.check, Options{Lift: c.lift})
+		r, cert := proved(t, specification(t, c.file), c.check, Options{Lift: c.lift})
 		if r.Verdict != Proved || !r.Verified || r.Method != c.method || r.Widest != c.widest || r.AllValues != c.all {
 			t.Errorf("%v: %s", c, r.Text(false))
 		}
@@ -90,7 +90,8 @@ func TestProved(t *testing.T) {
 	}
 }
 
-// TestPlanted takes single receptions away: what is left is not proved, and the counterexample is a real run.
+// TestPlanted takes single receptions away: what is left is not proved, and the counterexample is a
+// real run.
 func TestPlanted(t *testing.T) {
 	for _, c := range []struct{ file, check, line, claim string }{
 		{"confirm", "pair", "        CONFIRM1: {goto: cancelRemoteOk}\n", certify.UnspecifiedReception},
@@ -99,7 +100,7 @@ func TestPlanted(t *testing.T) {
 		{"ready", "pair", "        READY: {goto: remoteReady}\n", certify.UnspecifiedReception},
 		{"update", "duel", "        UPDATE: {set: {own: value}, send: \"UPDATE{value}\", report: \"changed{value}\"}\n", certify.UnspecifiedReception},
 	} {
-		r, cert := run(t, specification(t, c.file, c.line, ""), c.check, Options{Lift: LiftLengths})
+		r, cert := proved(t, specification(t, c.file, c.line, ""), c.check, Options{Lift: LiftLengths})
 		if r.Verdict != Violated {
 			t.Errorf("without %s the verdict is %s", c.line, r.Verdict)
 		}
@@ -120,7 +121,7 @@ func TestTampered(t *testing.T) {
 		lift        Lift
 	}{{"ready", "pair", LiftNothing}, {"confirm", "pair", LiftLengths}} {
 		load := specification(t, c.file)
-		_, cert := run(t, load, c.check, Options{Lift: c.lift})
+		_, cert := proved(t, load, c.check, Options{Lift: c.lift})
 		rejected := func(what string, n int) {
 			t.Helper()
 			var file bytes.Buffer
@@ -163,7 +164,7 @@ func TestTampered(t *testing.T) {
 
 // TestForeign: a certificate is about one specification.
 func TestForeign(t *testing.T) {
-	_, cert := run(t, specification(t, "ready"), "pair", Options{})
+	_, cert := proved(t, specification(t, "ready"), "pair", Options{})
 	var file bytes.Buffer
 	if err := cert.Write(&file); err != nil {
 		t.Fatal(err)
@@ -177,7 +178,7 @@ func TestForeign(t *testing.T) {
 func BenchmarkProveConfirm(b *testing.B) {
 	load := specification(b, "confirm")
 	for b.Loop() {
-		if r, _ := run(b, load, "pair", Options{Lift: LiftLengths}); r.Verdict != Proved {
+		if r, _ := proved(b, load, "pair", Options{Lift: LiftLengths}); r.Verdict != Proved {
 			b.Fatal(r.Text(false))
 		}
 	}
@@ -185,7 +186,7 @@ func BenchmarkProveConfirm(b *testing.B) {
 
 func BenchmarkVerifyConfirm(b *testing.B) {
 	load := specification(b, "confirm")
-	_, cert := run(b, load, "pair", Options{Lift: LiftLengths})
+	_, cert := proved(b, load, "pair", Options{Lift: LiftLengths})
 	var file bytes.Buffer
 	if err := cert.Write(&file); err != nil {
 		b.Fatal(err)
@@ -228,8 +229,9 @@ checks:
       two: {reachable: b.s1 && empty(), when: len(a -> b) == 2, why: and with two under way}
 `
 
-// TestStrategy: a way must exist whatever the length of the channel is. With one message under way the goal of
-// the first claim is near, with two it is lost. A claim with a condition asks only where that may hold.
+// TestStrategy: a way must exist whatever the length of the channel is. With one message under way
+// the goal of the first claim is near, with two it is lost. A claim with a condition asks only
+// where that may hold.
 func TestStrategy(t *testing.T) {
 	load := func(name string) (*model.Protocol, error) {
 		p, list := compile.Load("spec.yaml", compile.Options{Check: name, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(stream)}}})
@@ -238,7 +240,7 @@ func TestStrategy(t *testing.T) {
 		}
 		return p, nil
 	}
-	r, _ := run(t, load, "pair", Options{})
+	r, _ := proved(t, load, "pair", Options{})
 	for name, want := range map[string]string{"one": NotEstablished, "all": Proved, "early": Proved, "never": Proved, "late": NotEstablished, "two": NotEstablished} {
 		i := slices.IndexFunc(r.Claims, func(c Claim) bool { return c.Name == name })
 		if r.Claims[i].Result != want || r.Method != ByCollapse {

@@ -28,7 +28,7 @@ func (s *search) widen() bool {
 	return fresh || s.merge(grown)
 }
 
-// together says whether more letters than one have to be collapsed to help.
+// together reports whether more letters than one have to be collapsed to help.
 func (s *search) together(letters []int32) bool { return len(letters) > 4 }
 
 // merge puts letters into one group, since runs of each alone still make endless words.
@@ -53,7 +53,7 @@ func (s *search) merge(letters []int32) bool {
 	return true
 }
 
-// join makes one group of those of the letters, and says whether there were several.
+// join makes one group of those of the letters, and reports whether there were several.
 func (s *search) join(letters []int32) bool {
 	group := s.c.group[s.fullAt]
 	several := false

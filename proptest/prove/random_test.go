@@ -14,7 +14,8 @@ import (
 	"github.com/parley-go/parley/proptest/race"
 )
 
-// randomSpec writes a protocol of two roles with three states each; some messages are handled, some not.
+// randomSpec writes a protocol of two roles with three states each; some messages are handled, some
+// not.
 func randomSpec(r *rand.Rand) string {
 	var b strings.Builder
 	order := []string{"fifo", "fifo", "any"}[r.IntN(3)]
@@ -56,8 +57,9 @@ func randomSpec(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestRandom collapses random protocols. What a real run violates the collapsed system violates, whatever
-// is told apart; and where the channels close by themselves a goal that cannot be reached there is not found reachable.
+// TestRandom collapses random protocols. What a real run violates the collapsed system violates,
+// whatever is told apart; and where the channels close by themselves a goal that cannot be reached
+// there is not found reachable.
 func TestRandom(t *testing.T) {
 	race.Skip(t)
 	collapsed, violated, proved, unreachable := 0, 0, 0, 0

@@ -1,6 +1,8 @@
 package prove
 
-import "github.com/parley-go/parley/proptest/check"
+import (
+	"github.com/parley-go/parley/runtime/run"
+)
 
 // The results of a claim, and of a check.
 const (
@@ -25,8 +27,8 @@ type Claim struct {
 	Text   string `json:"text,omitempty"`
 	Note   string `json:"note,omitempty"`
 	// Expected: the check expects this claim to be violated.
-	Expected       bool       `json:"expected,omitempty"`
-	Counterexample *check.Run `json:"counterexample,omitempty"`
+	Expected       bool     `json:"expected,omitempty"`
+	Counterexample *run.Run `json:"counterexample,omitempty"`
 }
 
 // Report says what was established about one check for channels without a bound. The
@@ -56,8 +58,8 @@ type Report struct {
 	Collapsed []string `json:"collapsed,omitempty"`
 	// Exact is how many equal messages in a row were still told apart.
 	Exact int `json:"exact,omitempty"`
-	// AllValues: the result holds for opaque types of any size; Values were explored, and at most Live of them
-	// occur in one configuration.
+	// AllValues: the result holds for opaque types of any size; Values were explored, and at most
+	// Live of them occur in one configuration.
 	AllValues bool  `json:"all_values,omitempty"`
 	Values    int64 `json:"values,omitempty"`
 	Live      int   `json:"live,omitempty"`

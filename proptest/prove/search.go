@@ -26,7 +26,8 @@ type search struct {
 	parent []int32
 	seen   map[string]int32
 	steps  int
-	// full is the configuration that had too many blocks in channel fullAt, -1 if none; it is not among those seen.
+	// full is the configuration that had too many blocks in channel fullAt, -1 if none; it is not
+	// among those seen.
 	full   []int32
 	fullAt int
 	from   int32 // its parent
@@ -78,8 +79,8 @@ func (s *search) reset() {
 	s.confs, s.parent, s.seen, s.steps, s.full = nil, nil, map[string]int32{}, 0, nil
 }
 
-// run searches; it says why it gave up, or "" if it saw everything. With s.full set it stopped at a channel that grew
-// too long.
+// run searches; it says why it gave up, or "" if it saw everything. With s.full set it stopped at a
+// channel that grew too long.
 func (s *search) run(ctx context.Context, limit int) string {
 	first := make([]int32, s.width)
 	for i, p := range s.sys.Procs {
@@ -179,7 +180,7 @@ func (s *search) deliver(conf []int32, k int, n int32, take func(i int, h *hop, 
 	}
 }
 
-// mayBe says whether a length may be in a range.
+// mayBe reports whether a length may be in a range.
 func (s *search) mayBe(conf []int32, l explore.LenRange) bool {
 	kind := s.sys.Channels[l.Channel].Kind
 	lo, hi := s.words.count(conf[s.n+l.Channel], func(letter int32) bool {

@@ -8,13 +8,12 @@ import (
 	"github.com/parley-go/parley/proptest/explore"
 )
 
-// A result for some number of values of the opaque types holds for every
-// greater number if values are told apart by nothing but being equal, and if
-// there were enough of them: with at most m different values in any configuration and at most r new ones
-// in a command, m + r. For then any step of the larger system can be renamed, value by value, into one of
-// the smaller: the values that the step involves are at most m + r, and those that are
-// no longer in use can be used again. Zero and the constants of the
-// specification cannot be renamed, so they count as always in use.
+// A result for some number of values of the opaque types holds for every greater number if values
+// are told apart by nothing but being equal, and if there were enough of them: with at most m
+// different values in any configuration and at most r new ones in a command, m + r. For then any
+// step of the larger system can be renamed, value by value, into one of the smaller: the values
+// that the step involves are at most m + r, and those that are no longer in use can be used again.
+// Zero and the constants of the specification cannot be renamed, so they count as always in use.
 
 // opaque is what the argument needs to know of a check.
 type opaque struct {
@@ -104,7 +103,7 @@ func (o *opaque) expr(e model.Expr) {
 	if e == nil {
 		return
 	}
-	check.Walk(e, func(e model.Expr) {
+	model.Walk(e, func(e model.Expr) {
 		switch e := e.(type) {
 		case *model.Lit:
 			if e.T != nil && e.T.Kind == model.KindOpaque && !slices.Contains(o.constants, e.Value) {
@@ -206,7 +205,7 @@ func machineSlots(m *model.Machine, base int) []int {
 }
 
 // live counts the most different opaque values in one configuration, constants included.
-func (o *opaque) live(sys *check.System, space *explore.Space) int {
+func (o *opaque) live(sys *check.System, space explore.Space) int {
 	locals, messages := make([]map[string][]int64, len(sys.System.Procs)), map[string][]int64{}
 	slots := make([][]int, len(locals))
 	for i, inst := range sys.Check.Instances {
@@ -252,7 +251,7 @@ func pick(value []int64, slots []int) []int64 {
 	return out
 }
 
-// enough says whether a result for so many values holds for every greater number of them.
+// enough reports whether a result for so many values holds for every greater number of them.
 func (o *opaque) enough(values int64, live int) bool {
 	return o.why == "" && slices.Max(o.constants) < values && values >= int64(live+o.fresh)
 }

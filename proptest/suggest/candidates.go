@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/runtime/run"
 )
 
 // spot is a state and an event of a role.
@@ -44,16 +45,17 @@ func (g *guide) check(name string) *model.Check {
 }
 
 // run takes in one counterexample. If the end itself is at fault every event is missing there.
-func (g *guide) run(c *model.Check, run *check.Run, end bool) {
+func (g *guide) run(c *model.Check, r *run.Run, end bool) {
 	at := map[string]string{}
 	for _, i := range c.Instances {
 		at[i.Name] = i.Role.Initial.Name
 	}
-	for _, s := range slices.Concat(run.Steps, run.Loop) {
-		i := slices.IndexFunc(c.Instances, func(i *model.Instance) bool { return i.Name == s.Instance })
+	for _, s := range r.Steps {
+		i := s.Mover()
 		if i < 0 {
-			continue // a channel moved
+			continue // something between machines moved
 		}
+		name := c.Instances[i].Name
 		role := slices.Index(g.p.Roles, c.Instances[i].Role)
 		if role < 0 {
 			role = slices.IndexFunc(g.p.Roles, func(m *model.Machine) bool { return m.Name == c.Instances[i].Role.Name })
@@ -61,13 +63,13 @@ func (g *guide) run(c *model.Check, run *check.Run, end bool) {
 		m := g.p.Roles[role]
 		event, _, _ := strings.Cut(s.Event, "{")
 		ev := slices.IndexFunc(m.Events, func(e *model.Event) bool { return e.Name == event })
-		st := slices.IndexFunc(m.States, func(st *model.State) bool { return st.Name == at[s.Instance] })
+		st := slices.IndexFunc(m.States, func(st *model.State) bool { return st.Name == at[name] })
 		if ev >= 0 && st >= 0 {
 			g.spots[spot{role, st, ev}] = true
 		}
 		own, _, _ := strings.Cut(s.State, " (")
 		if _, after, moved := strings.Cut(own, " → "); moved {
-			at[s.Instance] = after
+			at[name] = after
 		}
 	}
 	if !end {
@@ -152,7 +154,7 @@ func (g *guide) additions(s spot) []edit {
 	return out
 }
 
-// simple says whether a handler is one of those that are tried anyway.
+// simple reports whether a handler is one of those that are tried anyway.
 func simple(h *model.Handler) bool {
 	if len(h.Branches) != 1 || h.Branches[0].When != nil || len(h.Branches[0].Body) > 1 {
 		return false

@@ -58,7 +58,7 @@ func (e edit) cost() int {
 	return c
 }
 
-// adds says whether the edit is for an event that the state does not mention.
+// adds reports whether the edit is for an event that the state does not mention.
 func (e edit) adds() bool { return e.kind <= addLike }
 
 // apply changes p and returns what undoes it. The edit must fit p.
@@ -145,7 +145,7 @@ func (e edit) message(p *model.Protocol, ev *model.Event) model.Stmt {
 	return s
 }
 
-// two says whether every check has two instances, so that there is only one peer to send to.
+// two reports whether every check has two instances, so that there is only one peer to send to.
 func two(p *model.Protocol) bool {
 	return !slices.ContainsFunc(p.Checks, func(c *model.Check) bool { return len(c.Instances) != 2 })
 }

@@ -24,7 +24,8 @@ type Options struct {
 	MaxEdits int
 	// Most is how many suggestions are wanted; 0: 10.
 	Most int
-	// MaxConfigurations bounds the check of one candidate; 0: 300,000. A candidate that needs more is not suggested.
+	// MaxConfigurations bounds the check of one candidate; 0: 300,000. A candidate that needs more
+	// is not suggested.
 	MaxConfigurations int
 	// Workers is the number of goroutines of each search; 0: one for each core.
 	Workers int
@@ -45,18 +46,22 @@ type Change struct {
 	Old, New []byte
 }
 
-// Suggestion is a set of edits with which all checks pass, as the whole specification was checked again.
+// Suggestion is a set of edits with which all checks pass, as the whole specification was checked
+// again.
 type Suggestion struct {
 	Size  int    `json:"size"`
 	Cost  int    `json:"cost"`
 	Edits []Edit `json:"edits"`
 	// Changes are the files that differ.
 	Changes []Change `json:"-"`
-	// Passes: the specification passes as a whole. Otherwise each check does, and Notes say what is not used in any.
+	// Passes: the specification passes as a whole. Otherwise each check does, and Notes say what is
+	// not used in any.
 	Passes bool `json:"passes"`
-	// Notes say what a reader has to weigh: a final state that is left, what never fires or is never reached, and whether that was so before.
+	// Notes say what a reader has to weigh: a final state that is left, what never fires or is
+	// never reached, and whether that was so before.
 	Notes []string `json:"notes,omitempty"`
-	// doubt orders suggestions before anything else, and then the number of notes: those with more come later.
+	// doubt orders suggestions before anything else, and then the number of notes: those with more
+	// come later.
 	doubt int
 	// Diff is for those who print the changes.
 	Diff string `json:"diff,omitempty"`
@@ -70,13 +75,14 @@ type Report struct {
 	// Violated says what is wrong, check by check.
 	Violated    []string     `json:"violated,omitempty"`
 	Suggestions []Suggestion `json:"suggestions"`
-	// Tried counts the candidates of each size, Possible those of size 1 that the counterexamples allow. Complete says up to which
-	// size all were tried.
+	// Tried counts the candidates of each size, Possible those of size 1 that the counterexamples
+	// allow. Complete says up to which size all were tried.
 	Tried    []int `json:"tried"`
 	Possible int   `json:"possible"`
 	Complete int   `json:"complete"`
-	// Rejected counts candidates that are not shown: with them every check passes alone, but not the specification as a whole
-	// (something never fires in any check that fired before), and there are better ones. Unwritten counts those that could not be written into the text.
+	// Rejected counts candidates that are not shown: with them every check passes alone, but not
+	// the specification as a whole (something never fires in any check that fired before), and
+	// there are better ones. Unwritten counts those that could not be written into the text.
 	Rejected  int `json:"rejected,omitempty"`
 	Unwritten int `json:"unwritten,omitempty"`
 	// Undecided counts candidates that need more configurations than allowed.
@@ -105,8 +111,8 @@ type searcher struct {
 	spoils []Suggestion     // every check passes with them, but something never fires any more
 }
 
-// Search looks for edits of the specification at path that make its checks pass. It ends with ctx; then the report
-// says how far it came. An *Errors says that the specification does not compile.
+// Search looks for edits of the specification at path that make its checks pass. It ends with ctx;
+// then the report says how far it came. An *Errors says that the specification does not compile.
 func Search(ctx context.Context, path string, o Options) (*Report, error) {
 	began := time.Now()
 	o.MaxEdits, o.Most = cmp.Or(o.MaxEdits, 2), cmp.Or(o.Most, 10)
@@ -181,8 +187,9 @@ func (s *searcher) search() error {
 	return err
 }
 
-// rank sorts the suggestions: those without doubt first, then those of few edits, then simple ones. The sort is stable: equals stay in
-// the order of the search. Where there are few, those that spoil something follow.
+// rank sorts the suggestions: those without doubt first, then those of few edits, then simple ones.
+// The sort is stable: equals stay in the order of the search. Where there are few, those that spoil
+// something follow.
 func (s *searcher) rank() {
 	n := max(0, min(len(s.spoils), s.o.Most-len(s.r.Suggestions)))
 	s.r.Suggestions = append(s.r.Suggestions, s.spoils[:n]...)
@@ -275,7 +282,7 @@ func (s *searcher) apply(edits ...edit) (undo func()) {
 	}
 }
 
-// try says whether all checks pass with the edits.
+// try reports whether all checks pass with the edits.
 func (s *searcher) try(edits ...edit) (bool, error) {
 	undo := s.apply(edits...)
 	defer undo()
@@ -367,8 +374,8 @@ func (s *searcher) where(e edit) string {
 	return fmt.Sprintf("%s:%d", at.File, at.Start.Line)
 }
 
-// suite compiles the specification, with some files replaced, and runs all its checks. On the first call it
-// notes what is violated and what is not used.
+// suite compiles the specification, with some files replaced, and runs all its checks. On the first
+// call it notes what is violated and what is not used.
 func (s *searcher) suite(changed map[string][]byte) (*check.SuiteReport, error) {
 	cfg := check.Config{Only: s.o.Check, Compile: compile.Options{FS: overlay{s.o.FS, changed}}, Explore: s.limits()}
 	r, list, err := check.Suite(s.ctx, s.path, cfg)

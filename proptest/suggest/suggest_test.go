@@ -42,8 +42,8 @@ func handlers(text string) []handler {
 	return out
 }
 
-// confirm is the specification, with one change under way instead of two unless whole: the same claims in a quarter of the
-// configurations.
+// confirm is the specification, with one change under way instead of two unless whole: the same
+// claims in a quarter of the configurations.
 func confirm(t testing.TB, whole bool) string {
 	t.Helper()
 	b, err := os.ReadFile("../../specs/confirm/spec.yaml")
@@ -95,8 +95,9 @@ func does(t testing.TB, text string, h handler) string {
 // slow are the transitions without which some claim has no counterexample that would say where to look.
 var slow = []string{"waiting confirm", "committed CONFIRM2", "cancelWaiting confirm"}
 
-// TestRecovers takes every transition of Confirm away, one after the other. Unless the checks pass without
-// it, the transition is among the suggestions, with the same effects. PARLEY_BIG=1 leaves none out.
+// TestRecovers takes every transition of Confirm away, one after the other. Unless the checks pass
+// without it, the transition is among the suggestions, with the same effects. PARLEY_BIG=1 leaves
+// none out.
 func TestRecovers(t *testing.T) {
 	race.Skip(t)
 	whole := os.Getenv("PARLEY_BIG") != ""

@@ -14,8 +14,9 @@ const (
 	spoiled                 // something never fires, or is never reached, that did or was before
 )
 
-// weigh says whether every check passes alone, and notes what a reader has to weigh. A suggestion spoils something if a line never
-// fires, or a state is never reached, that did or was before.
+// weigh reports whether every check passes alone, and notes what a reader has to weigh. A
+// suggestion spoils something if a line never fires, or a state is never reached, that did or was
+// before.
 func (s *searcher) weigh(x *Suggestion, r *check.SuiteReport, edits []edit) (sound, spoils bool) {
 	for _, e := range edits {
 		if st := s.base.Roles[e.role].States[e.state]; st.Final && e.kind != addLike && e.to != none && e.to != e.state {

@@ -94,8 +94,8 @@ func (f *files) changes(changed map[string][]byte) []Change {
 	return out
 }
 
-// state finds where a state of a role is written, the file itself before those it extends. With an event: where
-// that stands in it.
+// state finds where a state of a role is written, the file itself before those it extends. With an
+// event: where that stands in it.
 func (f *files) state(role, state, event string) (*ast.Node, *ast.Entry) {
 	for _, root := range f.roots {
 		states := root.Get("roles").Get(role).Get("states")

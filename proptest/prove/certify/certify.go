@@ -32,8 +32,8 @@ func Verify(r io.Reader, load func(check string) (*model.Protocol, error)) (*Res
 	return c.verify(p)
 }
 
-// EndRuns are the claims whose violations end runs: a certificate has nothing of what would come behind them, so where one is violated it
-// proves none of the others either.
+// EndRuns are the claims whose violations end runs: a certificate has nothing of what would come
+// behind them, so where one is violated it proves none of the others either.
 var EndRuns = []string{UnspecifiedReception, Fault}
 
 func (c *Certificate) verify(p *model.Protocol) (*Result, error) {
@@ -113,7 +113,8 @@ func (v *verifier) expand() error {
 	return nil
 }
 
-// deliver follows every reception from channel k, and says whether one is possible whatever the channel holds.
+// deliver follows every reception from channel k, and reports whether one is possible whatever the
+// channel holds.
 func (v *verifier) deliver(k int) (bool, error) {
 	always := false
 	to, word := v.to[k], v.words[k]
@@ -161,7 +162,8 @@ func (v *verifier) without(word []Block, b int) [][]Block {
 	return [][]Block{gone, word}
 }
 
-// follow asks for the configuration behind a step. A step that is an error is noted; nothing is behind it.
+// follow asks for the configuration behind a step. A step that is an error is noted; nothing is
+// behind it.
 func (v *verifier) follow(i int, m move, k int, rest []Block) error {
 	v.steps++
 	if m.fault != "" {
@@ -174,8 +176,8 @@ func (v *verifier) follow(i int, m move, k int, rest []Block) error {
 	return nil
 }
 
-// reached finds the configuration of the certificate that covers what there is after a move of instance i (-1: none), with
-// channel k (-1: none) at rest. It is negative if there is none.
+// reached finds the configuration of the certificate that covers what there is after a move of
+// instance i (-1: none), with channel k (-1: none) at rest. It is negative if there is none.
 func (v *verifier) reached(i int, m move, k int, rest []Block) int {
 	locals, words := slices.Clone(v.locals), slices.Clone(v.words)
 	if k >= 0 {
@@ -195,8 +197,8 @@ func (v *verifier) reached(i int, m move, k int, rest []Block) int {
 	return v.covered(locals, words)
 }
 
-// push appends a message; where the order does not matter messages are sorted. One more in a block that stands for
-// sequences of at least n of them makes it one of at least n + more.
+// push appends a message; where the order does not matter messages are sorted. One more in a block
+// that stands for sequences of at least n of them makes it one of at least n + more.
 func (v *verifier) push(word []Block, letter, more int) []Block {
 	at := len(word)
 	for !v.check.Channel.Ordered && at > 0 && word[at-1][1] > letter {
@@ -229,7 +231,7 @@ func (v *verifier) covered(locals []int, words [][]Block) int {
 	return list[i]
 }
 
-// within says whether every sequence that a stands for is one that b stands for.
+// within reports whether every sequence that a stands for is one that b stands for.
 func within(a, b []Block) bool {
 	if len(b) == 0 {
 		return len(a) == 0

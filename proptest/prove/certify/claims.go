@@ -4,7 +4,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// allowed says whether the environment may make a move.
+// allowed reports whether the environment may make a move.
 func (v *verifier) allowed(i int, m move) Truth {
 	if m.rule == nil || m.rule.When == nil {
 		return Yes
@@ -72,7 +72,8 @@ func (v *verifier) holds(e model.Expr) bool {
 	return err == nil && t == Yes
 }
 
-// may says whether a condition holds of something that the configuration stands for, as far as is known.
+// may reports whether a condition holds of something that the configuration stands for, as far as
+// is known.
 func (v *verifier) may(e model.Expr) bool {
 	t, err := v.eval.Truth(e, nil, nil)
 	return err != nil || t != No

@@ -51,9 +51,9 @@ type Line struct {
 	Configuration []int `json:"c,omitempty"`
 }
 
-// Block is a stretch of a channel: a number, and the messages it consists of.
-// [0, m] is exactly the message m; [n, m, ...] with n > 0 is any sequence of at least n messages, each of
-// which is one of those listed.
+// Block is a stretch of a channel: a number, and the messages it consists of. [0, m] is exactly the
+// message m; [n, m, ...] with n > 0 is any sequence of at least n messages, each of which is one of
+// those listed.
 type Block []int
 
 // Open says that the block stands for sequences of any length.

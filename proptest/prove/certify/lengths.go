@@ -3,6 +3,7 @@ package certify
 import (
 	"math"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -26,7 +27,8 @@ type Lengths struct {
 	// Range gives the least and the greatest length; Endless if there is no greatest.
 	Range func(*model.ChanLen) (lo, hi int64)
 
-	vague bool // an inexact length was asked for
+	vague   bool // an inexact length was asked for
+	lowered map[model.Expr]core.Expr
 }
 
 // Endless is the greatest length of a channel that may hold any number of messages.
@@ -39,8 +41,16 @@ func (x *Lengths) exactly(e model.Expr, v interp.Value, locals []int64) (int64, 
 		x.vague = x.vague || lo != hi
 		return lo
 	}
+	code := x.lowered[e]
+	if code == nil {
+		if x.lowered == nil {
+			x.lowered = map[model.Expr]core.Expr{}
+		}
+		code = core.Of(e)
+		x.lowered[e] = code
+	}
 	d := make([]int64, e.Type().Slots())
-	err := x.Into(e, d, v, locals)
+	err := x.Into(code, d, v, locals)
 	return d[0], err
 }
 
@@ -76,7 +86,8 @@ func (x *Lengths) Truth(e model.Expr, v interp.Value, locals []int64) (Truth, er
 	return Maybe, nil
 }
 
-// both is the conjunction of a and b, each turned round if its sign is -1. b is not looked at where a decides.
+// both is the conjunction of a and b, each turned round if its sign is -1. b is not looked at where
+// a decides.
 func (x *Lengths) both(a model.Expr, signA Truth, b model.Expr, signB Truth, v interp.Value, locals []int64) (Truth, error) {
 	t, err := x.Truth(a, v, locals)
 	if t *= signA; err != nil || t == No {

@@ -7,15 +7,16 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// A way is one step that is possible at a configuration of the certificate whatever its channels hold: the
-// configurations to one of which it leads, however the unknown lengths turn out. Those that are -1 lead back to
-// where a message was received, which is fine: it takes a message out of a channel that nobody fills
-// meanwhile, so it cannot go on for ever.
+// A way is one step that is possible at a configuration of the certificate whatever its channels
+// hold: the configurations to one of which it leads, however the unknown lengths turn out. Those
+// that are -1 lead back to where a message was received, which is fine: it takes a message out of a
+// channel that nobody fills meanwhile, so it cannot go on for ever.
 type way []int
 
-// reachable verifies that from everything the certificate stands for, or of that everything where the claim's `when` holds,
-// a configuration where goal holds can be reached. A configuration of the certificate is good if goal holds of all that
-// it stands for, or if one of its ways leads to good ones only. Where it is sure that `when` does not hold it need not be good.
+// reachable verifies that from everything the certificate stands for, or of that everything where
+// the claim's `when` holds, a configuration where goal holds can be reached. A configuration of the
+// certificate is good if goal holds of all that it stands for, or if one of its ways leads to good
+// ones only. Where it is sure that `when` does not hold it need not be good.
 func (v *verifier) reachable(c *model.Claim) {
 	if v.ways == nil {
 		v.findWays()
@@ -81,7 +82,8 @@ func (v *verifier) findWays() {
 	}
 }
 
-// drain is the way of receiving from block b of channel k; nil if some message of it cannot be received.
+// drain is the way of receiving from block b of channel k; nil if some message of it cannot be
+// received.
 func (v *verifier) drain(k, b int) way {
 	to, word := v.to[k], v.words[k]
 	var out way

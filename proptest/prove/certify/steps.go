@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -113,6 +114,14 @@ func Beyond(c *model.Check) string {
 			return "proofs are not made for a check with a rule for a timer"
 		}
 	}
+	for _, in := range c.Instances {
+		switch {
+		case in.Role.Defers():
+			return "proofs are not made for a check whose machines defer messages, since how many they hold is bounded: role " + in.Role.Name
+		case in.Role.Mentions(model.EventUp), in.Role.Closes():
+			return "proofs are not made for a check whose links come up or are closed: role " + in.Role.Name
+		}
+	}
 	for _, k := range c.Claims {
 		if k.Within > 0 {
 			return "proofs are not made for claims that count time"
@@ -131,7 +140,7 @@ func (v *verifier) begin() error {
 		var args [][]int64
 		for _, e := range inst.Args {
 			d := make([]int64, e.Type().Slots())
-			if err := v.eval.Into(e, d, nil, nil); err != nil {
+			if err := v.eval.Into(core.Of(e), d, nil, nil); err != nil {
 				return err
 			}
 			args = append(args, d)
@@ -344,7 +353,7 @@ func (v *verifier) receive(i, id, k, letter int) (move, bool) {
 	return m, m.text == ""
 }
 
-// take gives an event to instance i and says whether it was taken.
+// take gives an event to instance i and reports whether it was taken.
 func (v *verifier) take(i int, local []int64, ev interp.Event) (move, bool) {
 	head := 2 + len(v.role(i).Commands)
 	next, effects, res, fault := v.machines[i].Step(local[head:], ev)
