@@ -85,7 +85,7 @@ func checkCommand() *cobra.Command {
 	f.StringVar(&o.memory, "max-memory", "4G", "stop a search at this much `memory`, such as 800M or 4G; 0 is no limit")
 	f.Uint64Var(&o.cfg.Explore.MaxConfigurations, "max-configurations", 0, "stop a search at this `number` of configurations")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop each search after this `time`, such as 30s")
-	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as a chart for fsmviz --seq")
+	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as JSON for fsmviz --seq")
 	f.StringVar(&o.coverage, "coverage", "", "show how often each line of the specification was used; as a page with --coverage=`FILE.html`")
 	f.Lookup("coverage").NoOptDefVal = coverageText
 	f.StringVar(&o.scenarios, "scenario-dir", "", "write every counterexample into this `folder` as a scenario, which fsmgen scenario runs")
@@ -176,8 +176,8 @@ type outcome struct {
 	errors diag.List
 }
 
-// runChecks runs the checks of all files and prints what was found. What cannot be written, or cannot be explored at all, is an error
-// that is told behind the reports.
+// runChecks runs the checks of all files and prints what was found. What cannot be written, or
+// cannot be explored at all, is an error that is told behind the reports.
 func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *checkFlags) error {
 	var reports []*check.SuiteReport
 	var found []outcome

@@ -37,7 +37,8 @@ func printTable(w io.Writer, reports []*check.SuiteReport) error {
 	return nil
 }
 
-// together is the line of the table for what was judged over all checks of a specification, empty if there is nothing to say.
+// together is the line of the table for what was judged over all checks of a specification, empty
+// if there is nothing to say.
 func together(r *check.SuiteReport) (mark, found string) {
 	var names []string
 	if len(r.NeverFires) > 0 {
@@ -67,7 +68,8 @@ func mark(c *check.Report) string {
 	return "✗"
 }
 
-// words is the verdict; ~ says that claims hold only as far as was looked, which a line below the table tells.
+// words is the verdict; ~ says that claims hold only as far as was looked, which a line below the
+// table tells.
 func words(c *check.Report) string {
 	text := c.Verdict
 	if c.Verdict == check.Violated && c.Passes {

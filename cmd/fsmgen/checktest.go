@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +17,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/golang"
 	"github.com/parley-go/parley/gen/model"
-	"github.com/parley-go/parley/gen/parse"
+	fsmparse "github.com/parley-go/parley/gen/parse"
 	"github.com/parley-go/parley/proptest/check"
 )
 
@@ -28,7 +30,7 @@ type testFlags struct {
 func (t *testFlags) flags(f *pflag.FlagSet) {
 	f.BoolVar(&t.on, "test", false, "write every counterexample as a Go test of the generated machines, which fails until they are mended")
 	f.StringVarP(&t.out, "output", "o", "", "with --test: the `file` of the test, NAME_test.go; without it the test is printed, and nothing else")
-	f.StringVar(&t.pkg, "pkg", "", "with --test: the `name` of the test's package; default: that of the machines with _test")
+	f.StringVar(&t.pkg, "pkg", "", "with --test: the `name` of the test's package; default: that of the folder it goes to, or else of the machines, with _test")
 	f.StringVar(&t.machines, "machines", "machines", "with --test: the `folder` that fsmgen generate wrote the package of the machines into")
 }
 
@@ -47,10 +49,27 @@ func (t *testFlags) parse(files []string) error {
 	case t.out != "" && !strings.HasSuffix(t.out, "_test.go"):
 		return fmt.Errorf("--output %s: the file of a test ends in _test.go", t.out)
 	}
-	if complaint := parse.PackageName(t.pkg); t.pkg != "" && complaint != "" {
+	if complaint := fsmparse.PackageName(t.pkg); t.pkg != "" && complaint != "" {
 		return fmt.Errorf("--pkg %q: %s", t.pkg, complaint)
 	}
 	return nil
+}
+
+// packageName is the name of the test's package, if it is asked for or the folder of the file has one.
+func (t *testFlags) packageName() string {
+	if t.pkg != "" || t.out == "" {
+		return t.pkg
+	}
+	files, _ := filepath.Glob(filepath.Join(filepath.Dir(t.out), "*.go")) // a folder that no pattern fits has none
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		if f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly); err == nil {
+			return f.Name.Name + "_test"
+		}
+	}
+	return ""
 }
 
 // writeTest writes the counterexamples as tests, if that was asked for.
@@ -63,7 +82,7 @@ func (o *checkFlags) writeTest(cmd *cobra.Command, reports []*check.SuiteReport)
 	if err != nil {
 		return err
 	}
-	file, left, err := gotest.Write(src, r, gotest.Options{Package: o.test.pkg, Command: "fsmgen check --test"})
+	file, left, err := gotest.Write(src, r, gotest.Options{Package: o.test.packageName(), Command: "fsmgen check --test"})
 	if err != nil {
 		return err
 	}
@@ -131,7 +150,8 @@ func (o *checkFlags) machines(p *model.Protocol, spec, forCheck string) (m gotes
 	return gotest.Machines{Model: p, API: api}, "", err
 }
 
-// hasMachines says whether a folder has Go files that fsmgen wrote; others may lie there without any.
+// hasMachines reports whether a folder has Go files that fsmgen wrote; others may lie there without
+// any.
 func hasMachines(folder string) bool {
 	files, _ := filepath.Glob(filepath.Join(folder, "*.go")) // the pattern is well formed unless the folder's name is not
 	return slices.ContainsFunc(files, func(f string) bool {

@@ -25,7 +25,8 @@ func TestUnifiedDiff(t *testing.T) {
 	}
 }
 
-// TestLineDiff: leaving out what is new gives the old text, and the other way round; the least is changed.
+// TestLineDiff: leaving out what is new gives the old text, and the other way round; the least is
+// changed.
 func TestLineDiff(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 12)

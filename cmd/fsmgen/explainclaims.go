@@ -10,7 +10,8 @@ import (
 // builtinClaim explains one of the claims that every check makes.
 type builtinClaim struct{ name, title, text string }
 
-// builtinClaims are in the order in which the page on the checker has them; a test holds them against what a check may expect.
+// builtinClaims are in the order in which the page on the checker has them; a test holds them
+// against what a check may expect.
 var builtinClaims = []builtinClaim{
 	{"unspecified-reception", "a message arrives where nobody thought of it",
 		"A message arrives in a state that neither handles, ignores nor defers it, or no guard of its branches holds. " +
@@ -21,11 +22,14 @@ var builtinClaims = []builtinClaim{
 	{"overflow", "a channel is full",
 		"A message is sent into a channel that holds as many as its capacity. " +
 			"Bound how often commands are given (environment), let the protocol wait for answers, or say with full: lose or full: wait what a full channel does."},
+	{"deferred-overflow", "too many messages are deferred",
+		"A message arrives in a state that defers it, and the machine holds as many deferred messages as its role allows. " +
+			"Let the other side wait for an answer before it sends more, leave the state sooner, or give the role a greater bound (deferred: 16)."},
 	{"deadlock", "nothing can go on, and not everybody is at the end",
 		"No step is possible, and not every machine is in a final state; or only commands are possible and the check's quiet does not hold. " +
 			"Follow the run to the state in which each waits for the other: one of them needs a message, a timer or a command there, or the state is final."},
 	{"orphan-message", "a message that nobody will read",
-		"Every machine is in a final state, nothing can happen any more, and a message is still under way. " +
+		"Every machine is in a final state, nothing can happen any more, and a message is still under way, or held because every state since has deferred it. " +
 			"Let its receiver wait for it, or ignore it in the final state."},
 	{"never-fires", "a transition that is never taken",
 		"A transition is taken in none of the checks of the file. " +

@@ -25,7 +25,6 @@ func init() { commands = append(commands, generateCommand) }
 type generateFlags struct {
 	out, pkg    string
 	forCheck    string
-	adapters    []string
 	check, diff bool
 }
 
@@ -36,7 +35,8 @@ func generateCommand() *cobra.Command {
 		Short: "Generate Go packages from specifications",
 		Long: `Generate writes one Go package for each specification, in a folder of its own under --out: the machine of
 every role, its runner, and the codecs of the messages. Only files that change are written, and each is named; files that
-it wrote before and that no specification gives any more are removed. Other files are left alone: if one of them, or the package of
+it wrote before from these specifications, and that they do not give any more, are removed; a folder or a pattern stands for those
+that are gone from it, too. Other files are left alone: if one of them, or the package of
 another specification, is in the way, nothing is written.
 
 A SPEC is a file, a pattern, or a folder, which stands for the spec.yaml in it or in its folders. With --check nothing is written: each stale, missing or orphaned file is listed.
@@ -56,7 +56,6 @@ cannot be read or written.`,
 	c.Flags().StringVarP(&f.out, "out", "o", "machines", "`folder` that the packages go to")
 	c.Flags().StringVar(&f.pkg, "pkg", "", "`name` of the package, for a single SPEC; default: the protocol's")
 	c.Flags().StringVar(&f.forCheck, "for", "", "make machines of the size that the `check` explores, in a package of their own; tests of its counterexamples use them")
-	c.Flags().StringSliceVar(&f.adapters, "adapter", nil, "also generate an adapter: `looplab`; one that is there already is kept up to date")
 	c.Flags().BoolVar(&f.check, "check", false, "write nothing; list what is stale, missing or orphaned")
 	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "write nothing; show what would change")
 	return c
@@ -66,13 +65,6 @@ cannot be read or written.`,
 const specsFolder = "specs"
 
 func generate(cmd *cobra.Command, f generateFlags, args []string) error {
-	looplab := false
-	for _, a := range f.adapters {
-		if a != "looplab" {
-			return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("there is no adapter %s; there is looplab", a)}
-		}
-		looplab = true
-	}
 	specs, err := expandFiles(soundFiles(args))
 	if err != nil {
 		return err
@@ -83,11 +75,11 @@ func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 	if f.pkg != "" && len(specs) > 1 {
 		return &cli.Error{Code: cli.ExitUsage, Message: "--pkg names one package, but there are several specifications"}
 	}
-	packages, err := generateAll(cmd, f, specs, looplab)
+	packages, err := generateAll(cmd, f, specs)
 	if err != nil {
 		return err
 	}
-	changes, err := compareTree(f.out, packages)
+	changes, err := compareTree(f.out, packages, gone(f.out, args))
 	if err == nil {
 		err = notOurs(f.out, packages, changes)
 	}
@@ -138,7 +130,7 @@ type generated struct {
 
 // generateAll compiles and generates every specification; all errors are
 // shown before it gives up.
-func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bool) ([]generated, error) {
+func generateAll(cmd *cobra.Command, f generateFlags, specs []string) ([]generated, error) {
 	var found diag.List
 	var out []generated
 	taken := map[string]string{}
@@ -148,11 +140,10 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 		if p == nil {
 			continue
 		}
-		o := golang.Options{Spec: specName(spec), Package: f.pkg, Looplab: looplab, Check: f.forCheck}
+		o := golang.Options{Spec: specName(spec), Package: f.pkg, Check: f.forCheck}
 		if o.Package == "" {
 			o.Package = packageFor(p, f.forCheck)
 		}
-		o.Looplab = o.Looplab || hasAdapter(filepath.Join(f.out, o.Package))
 		o.ImportPath = importPath(filepath.Join(f.out, o.Package))
 		if other := taken[o.Package]; other != "" {
 			return nil, &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("%s and %s both give the package %s; generate one of them with --pkg or --out", other, spec, o.Package)}
@@ -178,7 +169,8 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string, looplab bo
 	return out, nil
 }
 
-// packageFor names the package of a specification, or of the machines of the size that one of its checks explores.
+// packageFor names the package of a specification, or of the machines of the size that one of its
+// checks explores.
 func packageFor(p *model.Protocol, check string) string {
 	name := golang.PackageName(p)
 	if check != "" {
@@ -199,15 +191,9 @@ func reportBug(w io.Writer, bad *golang.NotGo) {
 	}
 }
 
-// hasAdapter says whether a package has an adapter already, which is then kept up to
-// date without being asked for.
-func hasAdapter(dir string) bool {
-	found, _ := filepath.Glob(filepath.Join(dir, "looplab*", "*.go")) // the pattern is well formed
-	return len(found) > 0
-}
-
-// specName names a specification in generated files: relative to the module, so that
-// the name does not depend on where fsmgen runs; outside modules as it was given, without its folder if that is absolute.
+// specName names a specification in generated files: relative to the module, so that the name does
+// not depend on where fsmgen runs; outside modules as it was given, without its folder if that is
+// absolute.
 func specName(spec string) string {
 	if abs, err := filepath.Abs(spec); err == nil {
 		if root, ok := moduleRoot(filepath.Dir(abs)); ok {

@@ -53,8 +53,8 @@ func longCheck(t *testing.T, out io.Writer) *search {
 	ours, theirs := newTerminal(t)
 	s := &search{Cmd: exec.Command("fsmgen", "check", "--set", "properties=4", "--workers", "1", "../../specs/setup/big.yaml"), terminal: ours}
 	s.Stdout, s.Stderr = out, theirs
-	// A shell lets what it starts in the background ignore interrupts, and this test may be such a thing. What a process handles
-	// begins in its children as usual.
+	// A shell lets what it starts in the background ignore interrupts, and this test may be such a
+	// thing. What a process handles begins in its children as usual.
 	handled := make(chan os.Signal, 1)
 	signal.Notify(handled, os.Interrupt)
 	err := s.Start()
@@ -87,11 +87,13 @@ func (s *search) interrupt(t *testing.T) {
 	}
 }
 
-// TestInterrupt: an interrupt in the middle of a search ends it with a report of what was covered, and exit code 3.
+// TestInterrupt: an interrupt in the middle of a search ends it with a report of what was covered,
+// and exit code 3.
 func TestInterrupt(t *testing.T) {
 	var out bytes.Buffer
 	s := longCheck(t, &out)
-	// How far the search is when it tells so first depends on what else the machine does. It reaches an end of the setup in 5 steps.
+	// How far the search is when it tells so first depends on what else the machine does. It
+	// reaches an end of the setup in 5 steps.
 	s.until(t, `depth ([6-9]|\d\d)`)
 	s.interrupt(t)
 	s.until(t, "interrupted: ")
@@ -107,11 +109,12 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestSecondInterrupt: as soon as the search has said that it comes to its end, a second interrupt ends the program at once, as interrupts
-// usually do.
+// TestSecondInterrupt: as soon as the search has said that it comes to its end, a second interrupt
+// ends the program at once, as interrupts usually do.
 //
-// It gets two signals, each when it is ready for it. Many in a row, until it ends, would be no test of it: while a Go program dies of a
-// signal it lets the next one in, on the same small stack, and enough of them overflow that, which is a segmentation fault.
+// It gets two signals, each when it is ready for it. Many in a row, until it ends, would be no test
+// of it: while a Go program dies of a signal it lets the next one in, on the same small stack, and
+// enough of them overflow that, which is a segmentation fault.
 func TestSecondInterrupt(t *testing.T) {
 	s := longCheck(t, fullPipe(t))
 	s.until(t, "to go on from, depth")

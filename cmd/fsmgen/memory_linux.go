@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// memoryLeft is how much more memory the system lets this process have, in bytes: by its limits (ulimit -v) and those of its
-// control group. It is math.MaxUint64 where nothing is known.
+// memoryLeft is how much more memory the system lets this process have, in bytes: by its limits
+// (ulimit -v) and those of its control group. It is math.MaxUint64 where nothing is known.
 func memoryLeft() uint64 {
 	left := addressesLeft()
 	group := func(name string) (uint64, bool) {
@@ -26,7 +26,8 @@ func memoryLeft() uint64 {
 	return left
 }
 
-// cached is how many bytes of a group's memory hold files, by its memory.stat; the system takes those back when memory is wanted.
+// cached is how many bytes of a group's memory hold files, by its memory.stat; the system takes
+// those back when memory is wanted.
 func cached(stat string) uint64 {
 	sum := uint64(0)
 	for line := range strings.Lines(stat) {
@@ -39,7 +40,8 @@ func cached(stat string) uint64 {
 	return sum
 }
 
-// addressesLeft is how many more addresses a limit (ulimit -v) leaves to this process; math.MaxUint64 if there is none.
+// addressesLeft is how many more addresses a limit (ulimit -v) leaves to this process;
+// math.MaxUint64 if there is none.
 func addressesLeft() uint64 {
 	var as syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_AS, &as) != nil || as.Cur >= math.MaxInt64 {

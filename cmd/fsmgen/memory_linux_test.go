@@ -21,7 +21,8 @@ func TestCached(t *testing.T) {
 	}
 }
 
-// TestFewAddresses: a process that has too few addresses for a search says so; with a few more than that it does its work.
+// TestFewAddresses: a process that has too few addresses for a search says so; with a few more than
+// that it does its work.
 func TestFewAddresses(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector reserves terabytes of addresses")

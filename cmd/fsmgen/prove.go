@@ -94,7 +94,8 @@ func (o *proveFlags) parse() error {
 	return err
 }
 
-// loadFor compiles a specification for each check that is asked for; errors of the specification are reported on stderr.
+// loadFor compiles a specification for each check that is asked for; errors of the specification
+// are reported on stderr.
 func loadFor(file string, stderr io.Writer) func(check string) (*model.Protocol, error) {
 	return func(check string) (*model.Protocol, error) {
 		p, list := compile.Load(file, compile.Options{Check: check})

@@ -36,8 +36,8 @@ func setConsts(set map[string]string) (map[string]int64, error) {
 	return consts, nil
 }
 
-// unknownSet says which constants a specification has where --set names another, since no line of the specification is to
-// blame. It is nil if that is not what list is about.
+// unknownSet says which constants a specification has where --set names another, since no line of
+// the specification is to blame. It is nil if that is not what list is about.
 func unknownSet(spec string, set map[string]string, list diag.List) error {
 	if len(set) == 0 || !slices.ContainsFunc(list, func(d diag.Diagnostic) bool { return d.Code == unknownConst }) {
 		return nil

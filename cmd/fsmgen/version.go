@@ -48,7 +48,7 @@ func versionCommand() *cobra.Command {
 }
 
 func readVersion(info *debug.BuildInfo, ok bool) versionInfo {
-	v := versionInfo{Version: golang.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Contract: 2}
+	v := versionInfo{Version: golang.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Contract: golang.Contract}
 	if !ok {
 		return v
 	}

@@ -80,8 +80,8 @@ func vetFiles(files []string) diag.List {
 	return found
 }
 
-// expandFiles expands patterns, for shells that do not, and folders; a plain name that does not exist stays,
-// so that it is reported by name.
+// expandFiles expands patterns, for shells that do not, and folders; a plain name that does not
+// exist stays, so that it is reported by name.
 func expandFiles(args []string) ([]string, error) {
 	var names []string
 	for _, a := range args {

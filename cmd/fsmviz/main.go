@@ -12,9 +12,9 @@ import (
 	"github.com/parley-go/parley/gen/graph"
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(execute()) }
 
-func run() int { return cli.Main(command()) }
+func execute() int { return cli.Main(command()) }
 
 // options are the flags.
 type options struct {
@@ -24,6 +24,7 @@ type options struct {
 	unfold, noLegend bool
 	parts            bool
 	seq              bool
+	merge            bool
 	steps            string
 }
 
@@ -33,12 +34,13 @@ const long = `fsmviz draws the machines of specifications as state diagrams:
   fsmviz spec.yaml -o pictures/          each role as SVG, into a folder
   fsmviz spec.yaml --role peer -o a.png  one role, in the format of the file's ending
 
-or, with --seq, a run as a sequence chart: a chart in JSON, as the checker
-writes its counterexamples, or a record of a real run:
+or, with --seq, a run as a sequence chart: a run in JSON, as the checker
+writes its counterexamples, or a record of a real one:
 
   fsmviz --seq run.jsonl                 as text
   fsmviz --seq run.json -o pictures/     as SVG, into a folder
   fsmviz --seq run.jsonl --steps 1-40 -o run.svg
+  fsmviz --seq --merge a.jsonl b.jsonl   what two machines recorded, as one chart
 
 SVG needs no other program; it is laid out by Graphviz if that is installed. PNG
 needs Graphviz. Pointing at anything in an SVG shows its place in the specification.
@@ -71,6 +73,7 @@ func command() *cobra.Command {
 	f.BoolVar(&o.noLegend, "no-legend", false, "leave out the explanation of the colours")
 	f.BoolVar(&o.parts, "parts", false, "draw the machines that run inside the roles, too")
 	f.BoolVar(&o.seq, "seq", false, "the arguments are runs: draw sequence charts")
+	f.BoolVar(&o.merge, "merge", false, "with --seq: the records are those of machines that talked to each other; draw them as one run")
 	f.StringVar(&o.steps, "steps", "", "with --seq, the `lines` of a record to draw, as 1-200 (default: the first 200)")
 	c.MarkFlagsMutuallyExclusive("collapse", "full")
 	return c

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/graph"
+	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/trace"
 )
 
@@ -29,30 +30,69 @@ func drawRuns(w *writer, files []string, o options) error {
 	if err != nil {
 		return err
 	}
-	var list []drawing
+	var texts [][]byte
 	for _, file := range files {
-		info, err := os.Stat(file)
+		data, err := readFile(file)
 		if err != nil {
-			return usage("%s cannot be read: %s", file, cli.Reason(err))
+			return err
 		}
-		if info.Size() > maxRun {
-			return usage("%s has %d bytes; at most %d are read", file, info.Size(), maxRun)
-		}
-		data, err := os.ReadFile(file)
+		texts = append(texts, data)
+	}
+	if o.merge {
+		r, err := mergeRecords(files, texts, first, last)
 		if err != nil {
-			return usage("%s cannot be read: %s", file, cli.Reason(err))
+			return err
 		}
-		c, err := readRun(data, first, last)
+		return w.write([]drawing{{name: "merged", ending: runEndings[format], data: drawRun(r, format)}})
+	}
+	var list []drawing
+	for i, file := range files {
+		r, err := readRun(texts[i], first, last)
 		if err != nil {
 			return &cli.Error{Code: cli.ExitFindings, Message: file + ": " + cli.Describe(err) + beside(file)}
 		}
-		if err := o.checkSteps(file, data, c); err != nil {
+		if err := o.checkSteps(file, texts[i], r); err != nil {
 			return err
 		}
 		base := filepath.Base(file)
-		list = append(list, drawing{name: strings.TrimSuffix(base, filepath.Ext(base)), ending: runEndings[format], data: drawChart(c, format)})
+		list = append(list, drawing{name: strings.TrimSuffix(base, filepath.Ext(base)), ending: runEndings[format], data: drawRun(r, format)})
 	}
 	return w.write(list)
+}
+
+func readFile(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, usage("%s cannot be read: %s", file, cli.Reason(err))
+	}
+	if info.Size() > maxRun {
+		return nil, usage("%s has %d bytes; at most %d are read", file, info.Size(), maxRun)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage("%s cannot be read: %s", file, cli.Reason(err))
+	}
+	return data, nil
+}
+
+// mergeRecords makes one run of several records.
+func mergeRecords(files []string, texts [][]byte, first, last int) (*run.Run, error) {
+	var list []*trace.Reader
+	for i, file := range files {
+		if !cli.IsRecord(texts[i]) {
+			return nil, usage("--merge is for records; %s is none", file)
+		}
+		r, err := trace.NewReader(bytes.NewReader(texts[i]))
+		if err != nil {
+			return nil, &cli.Error{Code: cli.ExitFindings, Message: file + ": " + cli.Describe(err)}
+		}
+		list = append(list, r)
+	}
+	r, err := run.Merge(list, first, last)
+	if err != nil {
+		return nil, &cli.Error{Code: cli.ExitFindings, Message: strings.Join(files, ", ") + ": " + cli.Describe(err)}
+	}
+	return r, nil
 }
 
 var runEndings = map[string]string{"text": ".txt", "svg": ".svg", "mermaid": ".mmd", "json": ".json"}
@@ -94,13 +134,13 @@ func (o options) machineFlag() string {
 }
 
 // checkSteps says why --steps chooses nothing of a run.
-func (o options) checkSteps(file string, data []byte, c *graph.Chart) error {
+func (o options) checkSteps(file string, data []byte, r *run.Run) error {
 	switch {
 	case o.steps == "":
 		return nil
 	case !cli.IsRecord(data):
-		return usage("--steps is for records; %s is a chart, which is drawn as a whole", file)
-	case len(c.Steps) == 0:
+		return usage("--steps is for records; %s is a whole run, and is drawn as such", file)
+	case len(r.Steps) == 0:
 		return usage("--steps %s: the last line of %s is %d", o.steps, file, bytes.Count(bytes.TrimSpace(data), []byte("\n")))
 	}
 	return nil
@@ -117,19 +157,20 @@ func stretch(text string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// readRun reads a chart or a record, whose first line says that it is one.
-func readRun(data []byte, first, last int) (*graph.Chart, error) {
+// readRun reads a run in JSON, or a record, whose first line says that it is one.
+func readRun(data []byte, first, last int) (*run.Run, error) {
 	if cli.IsRecord(data) {
 		r, err := trace.NewReader(bytes.NewReader(data))
 		if err != nil {
 			return nil, err
 		}
-		return graph.FromTrace(r, first, last)
+		return run.Merge([]*trace.Reader{r}, first, last)
 	}
-	return graph.ParseChart(data)
+	return run.Parse(data)
 }
 
-// beside says what to draw instead: a specification as one, the chart of a run of which somebody took the text.
+// beside says what to draw instead: a specification as one, the chart of a run of which somebody
+// took the text.
 func beside(file string) string {
 	if ending := filepath.Ext(file); ending == ".yaml" || ending == ".yml" {
 		return "; a specification is drawn without --seq: fsmviz " + file
@@ -138,18 +179,19 @@ func beside(file string) string {
 	if _, err := os.Stat(chart); err != nil || !strings.HasSuffix(file, ".txt") {
 		return ""
 	}
-	return "; this is the run as text, its chart is " + chart
+	return "; this is the run as text; it is drawn from " + chart
 }
 
-func drawChart(c *graph.Chart, format string) []byte {
+func drawRun(r *run.Run, format string) []byte {
+	c := r.Chart()
 	switch format {
 	case "svg":
-		return []byte(c.SVG())
+		return []byte(graph.ChartSVG(c))
 	case "mermaid":
-		return []byte(c.Mermaid())
+		return []byte(graph.ChartMermaid(c))
 	case "json":
-		data, err := json.MarshalIndent(c, "", "  ")
-		if err != nil { // a chart has nothing that JSON lacks
+		data, err := json.MarshalIndent(r, "", "  ")
+		if err != nil { // a run has nothing that JSON lacks
 			panic(err)
 		}
 		return append(data, '\n')

@@ -10,8 +10,8 @@ import (
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/picture"
-	"github.com/parley-go/parley/gen/graph"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/run"
 )
 
 // drawSpecs draws the machines of each specification.
@@ -22,6 +22,9 @@ func drawSpecs(ctx context.Context, w *writer, files []string, o options) error 
 	}
 	if o.steps != "" {
 		return usage("--steps goes with --seq")
+	}
+	if o.merge {
+		return usage("--merge goes with --seq")
 	}
 	var list []drawing
 	var noDot error
@@ -81,10 +84,10 @@ func runIn(file string) string {
 	if err != nil {
 		return ""
 	}
-	if _, err := graph.ParseChart(data); err != nil {
+	if _, err := run.Parse(data); err != nil {
 		return ""
 	}
-	return "a chart of a run"
+	return "a run"
 }
 
 func (o options) specFormat(w *writer) (string, error) {

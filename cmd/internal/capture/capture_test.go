@@ -14,7 +14,8 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// TestStories reads every story in every link type, both IP versions and both formats: the events are the same.
+// TestStories reads every story in every link type, both IP versions and both formats: the events
+// are the same.
 func TestStories(t *testing.T) {
 	shapes := map[string]shape{
 		"ethernet": {link: layers.LinkTypeEthernet}, "ethernet6": {link: layers.LinkTypeEthernet, v6: true},
@@ -168,7 +169,8 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// TestMixedLinks reads a pcapng file of two interfaces, one of a link type that is not known: its packets are skipped.
+// TestMixedLinks reads a pcapng file of two interfaces, one of a link type that is not known: its
+// packets are skipped.
 func TestMixedLinks(t *testing.T) {
 	const radio = layers.LinkTypeIEEE802_11
 	var b bytes.Buffer
@@ -245,7 +247,8 @@ func TestTooMuchWaiting(t *testing.T) {
 	}
 }
 
-// TestWrongSnapLength: some writers put a snap length into the header that their packets exceed, or zero.
+// TestWrongSnapLength: some writers put a snap length into the header that their packets exceed, or
+// zero.
 func TestWrongSnapLength(t *testing.T) {
 	sh := shape{link: layers.LinkTypeRaw}
 	file := pcapFile(synth(t, sh, "c U - - abc"), sh.link, binary.LittleEndian, false)

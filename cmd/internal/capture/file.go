@@ -64,8 +64,8 @@ func (l *limitReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// openFile recognises the format by the first four bytes. The library's readers would unpack gzip silently, which puts
-// no bound on what comes out, so compressed files are refused.
+// openFile recognises the format by the first four bytes. The library's readers would unpack gzip
+// silently, which puts no bound on what comes out, so compressed files are refused.
 func openFile(r io.Reader, maxBytes int64) (*source, error) {
 	limit := &limitReader{r: r, left: maxBytes, max: maxBytes}
 	br := bufio.NewReader(limit)
@@ -100,7 +100,8 @@ func openFile(r io.Reader, maxBytes int64) (*source, error) {
 // next reads one packet, io.EOF at a proper end of the file.
 func (s *source) next(number int, pkt *rawPacket) (err error) {
 	defer func() {
-		// The readers below are a library's; a defect there must not take down the caller over a damaged file.
+		// The readers below are a library's; a defect there must not take down the caller over a
+		// damaged file.
 		if r := recover(); r != nil {
 			err = fmt.Errorf("packet %d: the record cannot be read (%v)", number, r)
 		}
@@ -138,7 +139,8 @@ func openPcap(br io.Reader) (string, func(*rawPacket) error, error) {
 	if err != nil {
 		return "pcap", nil, err
 	}
-	// The snap length in the header is only a wish of the writer: some programs write longer packets, some write 0.
+	// The snap length in the header is only a wish of the writer: some programs write longer
+	// packets, some write 0.
 	r.SetSnaplen(maxPacketBytes)
 	// The upper bits of the field tell about frame check sequences, the library keeps the lower 16.
 	link := r.LinkType()
@@ -168,7 +170,8 @@ func openPcapNG(br io.Reader) (string, func(*rawPacket) error, error) {
 	}, nil
 }
 
-// linkOf takes the link type that the library hands out beside each packet of a file with several interfaces.
+// linkOf takes the link type that the library hands out beside each packet of a file with several
+// interfaces.
 func linkOf(ci gopacket.CaptureInfo) layers.LinkType {
 	if len(ci.AncillaryData) > 0 {
 		if link, ok := ci.AncillaryData[0].(layers.LinkType); ok {

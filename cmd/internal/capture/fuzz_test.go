@@ -9,8 +9,8 @@ import (
 	"github.com/gopacket/gopacket/layers"
 )
 
-// FuzzRead feeds damaged captures: whatever the bytes, Read returns, its counters agree with its events, and it keeps
-// no more than the file holds.
+// FuzzRead feeds damaged captures: whatever the bytes, Read returns, its counters agree with its
+// events, and it keeps no more than the file holds.
 func FuzzRead(f *testing.F) {
 	for _, st := range stories {
 		sh := shape{link: layers.LinkTypeRaw}
@@ -74,7 +74,8 @@ func checkBooks(t *testing.T, c *Capture, fileSize int) {
 	}
 }
 
-// TestTruncatedAnywhere cuts captures at every length: the events before the cut are those of the whole file.
+// TestTruncatedAnywhere cuts captures at every length: the events before the cut are those of the
+// whole file.
 func TestTruncatedAnywhere(t *testing.T) {
 	sh := shape{link: layers.LinkTypeRaw}
 	packets := synth(t, sh, stories[0].script)

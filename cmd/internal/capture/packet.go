@@ -8,9 +8,10 @@ import (
 	"github.com/gopacket/gopacket/layers"
 )
 
-// The headers are taken apart here and not with the library's layers: the reassembly needs the declared length beside
-// the captured one (a snap length cuts packets), a TCP segment with odd options still carries its bytes, and no
-// decoder for what a port number suggests may run on a game's payload.
+// The headers are taken apart here and not with the library's layers: the reassembly needs the
+// declared length beside the captured one (a snap length cuts packets), a TCP segment with odd
+// options still carries its bytes, and no decoder for what a port number suggests may run on a
+// game's payload.
 
 const (
 	protoTCP = 6
@@ -56,7 +57,8 @@ func (e linkError) Error() string {
 	return fmt.Sprintf("link type %d (%s) is not known here; capture on Ethernet, loopback or \"any\"", uint16(e), layers.LinkType(e))
 }
 
-// parsePacket finds the TCP segment or UDP datagram in a packet. The error is an unusable or a linkError.
+// parsePacket finds the TCP segment or UDP datagram in a packet. The error is an unusable or a
+// linkError.
 func parsePacket(link layers.LinkType, data []byte) (segment, error) {
 	ip, err := skipLink(link, data)
 	if err != nil {
@@ -87,8 +89,8 @@ func skipLink(link layers.LinkType, data []byte) ([]byte, error) {
 		}
 		return ipOfEtherType(binary.BigEndian.Uint16(data), data[20:])
 	case layers.LinkTypeNull, layers.LinkTypeLoop:
-		// Four bytes of address family in the byte order of whichever machine captured. The IP version says the same
-		// and does not depend on the system's numbers for the families.
+		// Four bytes of address family in the byte order of whichever machine captured. The IP
+		// version says the same and does not depend on the system's numbers for the families.
 		if len(data) < 4 {
 			return nil, badHeader
 		}
@@ -174,8 +176,9 @@ func parseIPv6(ip []byte) (segment, error) {
 	return segment{}, badHeader
 }
 
-// parseTransport reads a TCP or UDP header at the start of data; wire is the length the IP header declares for it,
-// more than len(data) where the capture cut the packet, less where the link padded it.
+// parseTransport reads a TCP or UDP header at the start of data; wire is the length the IP header
+// declares for it, more than len(data) where the capture cut the packet, less where the link padded
+// it.
 func parseTransport(proto uint8, src, dst netip.Addr, data []byte, wire int) (segment, error) {
 	if len(data) > wire {
 		data = data[:wire]

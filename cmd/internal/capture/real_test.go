@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// realMatch is a whole match between two real games, recorded on the loopback interface: one TCP connection, 156
-// segments sent twice, no third packet of the handshake, no end.
+// realMatch is a whole match between two real games, recorded on the loopback interface: one TCP
+// connection, 156 segments sent twice, no third packet of the handshake, no end.
 const realMatch = "../../../specs/netplay/testdata/uqm-match.pcap"
 
 func readFile(t testing.TB, path string, opts Options) *Capture {
@@ -53,8 +53,8 @@ func TestRealMatch(t *testing.T) {
 	}
 }
 
-// TestRealMatchFrames cuts both streams into their frames (16-bit length first): a byte too many or too few anywhere
-// would leave a rest or make nonsense of the lengths.
+// TestRealMatchFrames cuts both streams into their frames (16-bit length first): a byte too many or
+// too few anywhere would leave a rest or make nonsense of the lengths.
 func TestRealMatchFrames(t *testing.T) {
 	c := readFile(t, realMatch, Options{})
 	var stream [2][]byte

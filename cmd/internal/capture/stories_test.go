@@ -1,6 +1,7 @@
 package capture
 
-// stories are captures of one conversation and the events that a reader must find in them; synth_test.go has the language.
+// stories are captures of one conversation and the events that a reader must find in them;
+// synth_test.go has the language.
 var stories = []struct{ name, script, want string }{
 	{"a whole connection", `
 c S 100 0

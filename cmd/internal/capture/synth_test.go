@@ -15,8 +15,8 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// The captures of these tests are written as text, one packet a line, and turned into bytes by gopacket's serialisers,
-// so that headers are built by other hands than those that take them apart.
+// The captures of these tests are written as text, one packet a line, and turned into bytes by
+// gopacket's serialisers, so that headers are built by other hands than those that take them apart.
 //
 //	c SA 100 301 hello    client sends SYN+ACK, number 100, acknowledging 301, payload "hello"
 //	s U - - hello         server sends a datagram

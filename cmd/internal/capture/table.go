@@ -29,7 +29,8 @@ type pairKey struct {
 	a, b  endpoint
 }
 
-// conn is one conversation in progress. Its halves and Conn's directions are indexed by sender: 0 client, 1 server.
+// conn is one conversation in progress. Its halves and Conn's directions are indexed by sender: 0
+// client, 1 server.
 type conn struct {
 	index  int
 	client endpoint

@@ -69,7 +69,8 @@ func plausible(seq, next uint32) bool {
 	return -maxWindow <= d && d <= maxWindow
 }
 
-// tcpSegment takes in one TCP segment: handshake, acknowledgement, bytes, FIN, RST, in the order in which they count.
+// tcpSegment takes in one TCP segment: handshake, acknowledgement, bytes, FIN, RST, in the order in
+// which they count.
 func (t *table) tcpSegment(s segment) error {
 	c, err := t.tcpConn(s)
 	if err != nil {
@@ -115,8 +116,8 @@ func (t *table) tcpSegment(s segment) error {
 	return t.bytes(c, side, s)
 }
 
-// tcpConn finds the connection of a segment or begins one. A SYN begins a new one on a used pair unless it repeats the
-// SYN of the present one or is the other half of a simultaneous open.
+// tcpConn finds the connection of a segment or begins one. A SYN begins a new one on a used pair
+// unless it repeats the SYN of the present one or is the other half of a simultaneous open.
 func (t *table) tcpConn(s segment) (*conn, error) {
 	c := t.lookup(s)
 	switch {
@@ -138,8 +139,8 @@ func (t *table) tcpConn(s segment) (*conn, error) {
 	return t.begin(s, t.guessClient(s), false)
 }
 
-// acknowledge notes what the other side has confirmed of a half. Where that goes beyond a hole, the receiver has the
-// bytes and only the file lacks them.
+// acknowledge notes what the other side has confirmed of a half. Where that goes beyond a hole, the
+// receiver has the bytes and only the file lacks them.
 func (t *table) acknowledge(c *conn, side int, ack uint32) {
 	h := &c.half[side]
 	if !h.started {
@@ -198,8 +199,8 @@ func (h *half) hold(x held) {
 	h.bytes += len(x.data)
 }
 
-// settle delivers all that has become readable, steps over holes the receiver is known to have had filled, and closes
-// the half when its FIN is reached.
+// settle delivers all that has become readable, steps over holes the receiver is known to have had
+// filled, and closes the half when its FIN is reached.
 func (t *table) settle(c *conn, side int) {
 	h := &c.half[side]
 	for len(h.waiting) > 0 {
@@ -271,7 +272,8 @@ func (t *table) tcpReset(c *conn, side int) {
 	t.emit(c, side, Reset, Event{})
 }
 
-// abandon ends a half: it reports what was acknowledged and never seen, and gives up the bytes that still wait.
+// abandon ends a half: it reports what was acknowledged and never seen, and gives up the bytes that
+// still wait.
 func (t *table) abandon(c *conn, side int, why string) {
 	h := &c.half[side]
 	if len(h.waiting) > 0 {
@@ -284,8 +286,9 @@ func (t *table) abandon(c *conn, side int, why string) {
 	}
 }
 
-// finish closes the books at the end of the file: connections stay open, holes become gaps. Bytes behind a hole were
-// not readable, unless the file has only this direction, so that no acknowledgement could show that they were.
+// finish closes the books at the end of the file: connections stay open, holes become gaps. Bytes
+// behind a hole were not readable, unless the file has only this direction, so that no
+// acknowledgement could show that they were.
 func (t *table) finish() {
 	t.comment = "" // what follows is no doing of the last packet
 	for _, c := range t.conns {

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestReadsWhatTraceWrites writes random lives of several links with the trace package and reads them back: the same
-// bytes, in the same order, with the same times and comments.
+// TestReadsWhatTraceWrites writes random lives of several links with the trace package and reads
+// them back: the same bytes, in the same order, with the same times and comments.
 func TestReadsWhatTraceWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		links, metas := rapid.IntRange(1, 3).Draw(t, "links"), []trace.PcapMeta{}
@@ -156,8 +156,8 @@ func (w *twin) ok(t *rapid.T, err error) {
 	}
 }
 
-// told writes a capture's events the way twin.note does. Open is left out: the comment of a handshake is at its first
-// packet, the event at its second.
+// told writes a capture's events the way twin.note does. Open is left out: the comment of a
+// handshake is at its first packet, the event at its second.
 func told(c *Capture, metas []trace.PcapMeta) string {
 	var b strings.Builder
 	for _, e := range c.Events {

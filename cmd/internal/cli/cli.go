@@ -36,8 +36,9 @@ func (e *Error) Error() string { return e.Message }
 // message of its own.
 func Findings() error { return &Error{Code: ExitFindings} }
 
-// Rejected is how a command ends that was given a specification with errors: 1, or 2 if what was found is that one of the files
-// named cannot be read at all, or is larger than any that is. A file that another one imports is that one's error.
+// Rejected is how a command ends that was given a specification with errors: 1, or 2 if what was
+// found is that one of the files named cannot be read at all, or is larger than any that is. A file
+// that another one imports is that one's error.
 func Rejected(found diag.List) error {
 	if slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
 		return (d.Code == "FSM001" || d.Code == "FSM002") && d.Span.Start.Line == 0
@@ -50,8 +51,8 @@ func Rejected(found diag.List) error {
 // Partial says that a search was not complete: exit code 3.
 func Partial() error { return &Error{Code: ExitPartial} }
 
-// Endless is the annotation of a command that has nothing to do when nobody reads its output: it ends then. The others finish what
-// they write into files.
+// Endless is the annotation of a command that has nothing to do when nobody reads its output: it
+// ends then. The others finish what they write into files.
 const Endless = "endless"
 
 // Main runs root with the process's arguments and returns the exit code.

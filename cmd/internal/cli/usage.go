@@ -38,7 +38,8 @@ func missing(n int) string {
 	return " are missing"
 }
 
-// SpecFile is the file that an argument stands for: itself, the spec.yaml in a folder, or the only file that a pattern matches.
+// SpecFile is the file that an argument stands for: itself, the spec.yaml in a folder, or the only
+// file that a pattern matches.
 func SpecFile(arg string) (string, error) {
 	info, err := os.Stat(arg)
 	if err != nil && strings.ContainsAny(arg, "*?[") {
@@ -113,8 +114,8 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// workersPerCore is how many goroutines of a search a core may have. More than one gains nothing, but a script may name a
-// number for a larger machine.
+// workersPerCore is how many goroutines of a search a core may have. More than one gains nothing,
+// but a script may name a number for a larger machine.
 const workersPerCore = 64
 
 func tooMany(workers string) bool {

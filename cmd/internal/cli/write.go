@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// WriteFile gives the file at path this content, whole or not at all. It writes where a symbolic link points to, straight into what
-// is no regular file (a pipe, a device), and keeps the mode of a file that is there. Errors name path as it was given.
+// WriteFile gives the file at path this content, whole or not at all. It writes where a symbolic
+// link points to, straight into what is no regular file (a pipe, a device), and keeps the mode of a
+// file that is there. Errors name path as it was given.
 func WriteFile(path string, content []byte) error {
 	err := writeFile(path, content)
 	var wrong *fs.PathError
@@ -55,8 +56,9 @@ func writeFile(path string, content []byte) error {
 	return err
 }
 
-// target follows symbolic links to the file that is meant, which need not exist. It is not ok if the way leads through the open files
-// of a process (/dev/stdout): such a file is not replaced, somebody is writing it.
+// target follows symbolic links to the file that is meant, which need not exist. It is not ok if
+// the way leads through the open files of a process (/dev/stdout): such a file is not replaced,
+// somebody is writing it.
 func target(path string) (real string, ok bool) {
 	for range 40 {
 		if strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/fd/") {
@@ -106,8 +108,8 @@ func replace(path string, content []byte, mode fs.FileMode) error {
 	return os.Rename(f.Name(), path)
 }
 
-// patient is an output that takes everything, even when nobody reads it any more: a command that writes files finishes them although
-// its output goes to `head`.
+// patient is an output that takes everything, even when nobody reads it any more: a command that
+// writes files finishes them although its output goes to `head`.
 type patient struct{ to io.Writer }
 
 func (p *patient) Write(b []byte) (int, error) {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestWriteFileNames: an error names the file that was to be written, not one that only this package knows.
+// TestWriteFileNames: an error names the file that was to be written, not one that only this
+// package knows.
 func TestWriteFileNames(t *testing.T) {
 	dir := t.TempDir()
 	closed := filepath.Join(dir, "closed")

@@ -1,6 +1,6 @@
-// Package coverage shows which lines of a specification its checks used: as a listing with numbers beside the
-// lines, and as a page. It reads the specification's files and counts nothing itself; what the numbers mean is
-// said at check.Coverage. Start from [Text] and [HTML].
+// Package coverage shows which lines of a specification its checks used: as a listing with numbers
+// beside the lines, and as a page. It reads the specification's files and counts nothing itself;
+// what the numbers mean is said at check.Coverage. Start from [Text] and [HTML].
 package coverage
 
 import (
@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/check/report"
 )
 
 // line is one line of a file with what was counted on it.
@@ -23,7 +24,7 @@ type line struct {
 }
 
 // lines reads a file and lays the counts beside its lines.
-func lines(c *check.Coverage, f *check.CoverFile) ([]line, error) {
+func lines(c *check.Coverage, f *report.CoverFile) ([]line, error) {
 	text, err := os.ReadFile(f.File)
 	if err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func Text(w io.Writer, r *check.SuiteReport) error {
 	return err
 }
 
-func file(b *strings.Builder, c *check.Coverage, f *check.CoverFile) error {
+func file(b *strings.Builder, c *check.Coverage, f *report.CoverFile) error {
 	list, err := lines(c, f)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/cmd/internal/picture"
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/graph"
-	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/trace"
 )
 
@@ -53,17 +53,17 @@ const shortRun = 4
 
 // drawCounterexample draws a short counterexample of the literal specifications.
 func (t *tour) drawCounterexample() error {
-	var best *check.Run
+	var best *run.Run
 	var title, why string
-	for _, r := range t.literal {
-		for _, c := range r.Checks {
+	for _, spec := range t.literal {
+		for _, c := range spec.Checks {
 			for _, cl := range c.Claims {
-				run := cl.Counterexample
-				if run == nil || len(run.Steps) < shortRun || len(cl.Conflicts) > 0 {
+				r := cl.Counterexample
+				if r == nil || len(r.Stem()) < shortRun || len(cl.Conflicts) > 0 {
 					continue
 				}
-				if best == nil || len(run.Steps) < len(best.Steps) {
-					best, title, why = run, r.Spec+": "+cl.Name, cl.Why
+				if best == nil || len(r.Stem()) < len(best.Stem()) {
+					best, title, why = r, spec.Spec+": "+cl.Name, cl.Why
 				}
 			}
 		}
@@ -71,12 +71,12 @@ func (t *tour) drawCounterexample() error {
 	if best == nil {
 		return nil
 	}
-	chart := best.Chart()
-	chart.Title = title
-	if err := chart.Check(); err != nil {
+	if err := best.Validate(); err != nil {
 		return err
 	}
-	return t.picture("counterexample.svg", "Shortest counterexample: "+title, why, []byte(chart.SVG()))
+	chart := best.Chart()
+	chart.Title = title
+	return t.picture("counterexample.svg", "Shortest counterexample: "+title, why, []byte(graph.ChartSVG(chart)))
 }
 
 // chartSteps is how much of the match is drawn.
@@ -96,10 +96,10 @@ func (t *tour) drawMatch() error {
 	if err != nil {
 		return err
 	}
-	chart, err := graph.FromTrace(r, 1, chartSteps)
+	match, err := run.Merge([]*trace.Reader{r}, 1, chartSteps)
 	if err != nil {
 		return err
 	}
 	doc := fmt.Sprintf("The first %d steps of %s, as that side saw them.", chartSteps, strings.TrimSuffix(name, ".jsonl"))
-	return t.picture("match.svg", "Sequence chart: the match", doc, []byte(chart.SVG()))
+	return t.picture("match.svg", "Sequence chart: the match", doc, []byte(graph.ChartSVG(match.Chart())))
 }

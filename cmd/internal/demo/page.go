@@ -76,9 +76,9 @@ summary { cursor: pointer }
 </style></head><body>
 <h1>Parley: the demo</h1>
 <p>Everything on this page was computed by one run of <code>fsmgen demo</code>.
-<a href="#proved">What was proved</a> · <a href="#games">What two real games did</a> · <a href="#ran">What ran here</a> · Pictures:
+<a href="#checked">What was checked</a> · <a href="#games">What two real games did</a> · <a href="#ran">What ran here</a> · Pictures:
 {{range $i, $p := .Pictures}}{{if $i}}, {{end}}<a href="#{{$p.File}}">{{$p.Title}}</a>{{end}}</p>
-<h2 id="proved">What was proved</h2>
+<h2 id="checked">What was checked</h2>
 <p>Every interleaving of two endpoints was searched. These specifications ship:</p>
 <table><tr><th>specification</th><th>configurations</th><th>verdict</th></tr>
 {{range .Sound}}<tr><td>{{.Name}}</td><td class="n">{{.Configurations}}</td><td>{{.Verdict}}</td></tr>
@@ -120,7 +120,7 @@ func (t *tour) sum(page string) {
 			p("  ✗ %s", f)
 		}
 	}
-	p("Proved    %d protocols: %d claims over %s configurations and %s steps, every interleaving,", len(t.sound), all.claims, thousands(all.configurations), thousands(all.steps))
+	p("Checked   %d protocols: %d claims over %s configurations and %s steps, every interleaving,", len(t.sound), all.claims, thousands(all.configurations), thousands(all.steps))
 	p("          with a verdict that names its assumptions (fsmgen check specs/confirm prints one).")
 	p("          %d violations in %d literal readings, each with a shortest run that shows it.", found, len(t.literal))
 	frames := 0

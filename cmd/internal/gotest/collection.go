@@ -19,8 +19,9 @@ func goType(t *model.Type) string {
 	return "int64"
 }
 
-// has is a condition: whether a set has a value, which is a Go expression of a plain value, evaluated perhaps several times. A set
-// that is computed is never written out; what it has is asked for.
+// has is a condition: whether a set has a value, which is a Go expression of a plain value,
+// evaluated perhaps several times. A set that is computed is never written out; what it has is
+// asked for.
 func (x *translator) has(set model.Expr, v string) string {
 	elem := set.Type().Elem
 	switch e := set.(type) {
@@ -116,7 +117,8 @@ func (x *translator) together(a, b model.Expr) (string, bool) {
 	return "", false
 }
 
-// find writes first(x in T: C) as a call that gives what then makes of the value, or absent if there is none.
+// find writes first(x in T: C) as a call that gives what then makes of the value, or absent if
+// there is none.
 func (x *translator) find(e *model.Find, then func(v string) string, typ, absent string) string {
 	head, with := x.loop(e, e.Local, e.Values, e.Over)
 	v := x.scalar(e, x.locals[e.Local])
@@ -139,8 +141,8 @@ func (x *translator) found(e *model.Find, b model.Expr) string {
 	return x.find(e, func(v string) string { return t.code + ".Present && " + v + " == " + value }, "bool", "!"+t.code+".Present")
 }
 
-// loop is the head of a loop, in a function of its own, over the values of a type or what a list or set has, and a condition,
-// ending in &&, without which a round is none.
+// loop is the head of a loop, in a function of its own, over the values of a type or what a list or
+// set has, and a condition, ending in &&, without which a round is none.
 func (x *translator) loop(e model.Expr, local *model.Local, values *model.Type, over model.Expr) (head, with string) {
 	if over == nil {
 		head, v := x.values(values, e)

@@ -9,9 +9,10 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// translator writes expressions of checks as Go over the members of generated machines. The expressions are those of
-// a model that was narrowed for the check; the machines are those of the full one, so types are followed in both.
-// Numbers become int64, values of enumerations and texts become strings.
+// translator writes expressions of checks as Go over the members of generated machines. The
+// expressions are those of a model that was narrowed for the check; the machines are those of the
+// full one, so types are followed in both. Numbers become int64, values of enumerations and texts
+// become strings.
 type translator struct {
 	w      *writer
 	self   *model.Instance // the instance an environment rule is about
@@ -21,8 +22,8 @@ type translator struct {
 // term is a translated expression.
 type term struct {
 	code string
-	// full is the type in the full model if code is a member or an element as the generated package has it; else nil, and
-	// code is a bool, int64 or string.
+	// full is the type in the full model if code is a member or an element as the generated package
+	// has it; else nil, and code is a bool, int64 or string.
 	full *model.Type
 }
 
@@ -153,7 +154,8 @@ func literal(e *model.Lit) string {
 	return strconv.FormatInt(e.Value, 10)
 }
 
-// machine is the Go expression for the machine at the end of a path, and its model in the full specification.
+// machine is the Go expression for the machine at the end of a path, and its model in the full
+// specification.
 func (x *translator) machine(inst *model.Instance, path model.Path) (string, *model.Machine) {
 	if inst == nil {
 		inst = x.self
@@ -260,7 +262,7 @@ func (x *translator) equal(a, b model.Expr) string {
 	return s.code + " == " + t.code
 }
 
-// computed says whether a list or set is no variable, field or element, but made by the expression.
+// computed reports whether a list or set is no variable, field or element, but made by the expression.
 func computed(e model.Expr) bool {
 	switch e := e.(type) {
 	case *model.ListLit, *model.Build:

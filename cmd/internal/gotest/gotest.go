@@ -1,7 +1,8 @@
-// Package gotest writes counterexamples of the checker as Go tests of generated machines: the same run, step by step, and at
-// its end what the claim says. A test fails as long as the machines are those that the run was found with; of machines generated from
-// a mended specification it passes, or says that the run is no longer possible. It knows runs as check.Run tells them, and
-// the names that gen/golang gives. Start from [Write].
+// Package gotest writes counterexamples of the checker as Go tests of generated machines: the same
+// run, step by step, and at its end what the claim says. A test fails as long as the machines are
+// those that the run was found with; of machines generated from a mended specification it passes,
+// or says that the run is no longer possible. It takes runs as package run has them, and the names
+// that gen/golang gives. Start from [Write].
 package gotest
 
 import (
@@ -16,6 +17,7 @@ import (
 	"github.com/parley-go/parley/gen/golang"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check"
 )
 
@@ -31,8 +33,8 @@ type Options struct {
 type Source struct {
 	// Checked gives the model that was narrowed for a check.
 	Checked func(check string) (*model.Protocol, error)
-	// Full are the machines as the specification has them, Narrowed those of the size that a check explores; why says that
-	// there are none.
+	// Full are the machines as the specification has them, Narrowed those of the size that a check
+	// explores; why says that there are none.
 	Full     Machines
 	Narrowed func(check string) (m Machines, why string, err error)
 }
@@ -43,8 +45,8 @@ type Machines struct {
 	API   *golang.API
 }
 
-// Write gives a file with a test for each counterexample of the report, and says which have none and why. The
-// file is nil if there is no test to write.
+// Write gives a file with a test for each counterexample of the report, and says which have none
+// and why. The file is nil if there is no test to write.
 func Write(src Source, r *check.SuiteReport, o Options) (file []byte, left []string, err error) {
 	var tests strings.Builder
 	var used []*golang.API
@@ -103,7 +105,9 @@ func testName(check, claim string, taken map[string]bool) string {
 // head is everything before the tests.
 func head(src Source, used []*golang.API, o Options, tests string) string {
 	name := o.Package
-	if name == "" {
+	if name == "" && len(used) == 1 {
+		name = used[0].Package() + "_test"
+	} else if name == "" {
 		name = src.Full.API.Package() + "_test"
 	}
 	var b strings.Builder
@@ -136,8 +140,9 @@ func head(src Source, used []*golang.API, o Options, tests string) string {
 	return b.String()
 }
 
-// made is the function of a written test that makes machines. It looks at what the generated function takes, so
-// that a test survives machines that begin to use their number, or have other values.
+// made is the function of a written test that makes machines. It looks at what the generated
+// function takes, so that a test survives machines that begin to use their number, or have other
+// values.
 const made = `
 // made is a runner of a machine with its values. A specification that is mended may begin to use the machine's own
 // number, which the machine takes behind its other values then.
@@ -218,7 +223,7 @@ func (w *writer) machines() (why string) {
 		taken = append(taken, name)
 		w.vars = append(w.vars, name)
 		role := w.role(inst.Role.Name)
-		values, err := arguments(inst, role, w.strs)
+		values, err := stage.Arguments(inst, role, w.strs)
 		if err != nil {
 			return inst.Name + ": " + err.Error()
 		}

@@ -5,27 +5,22 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check"
-	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/run"
+	"github.com/parley-go/parley/runtime/world"
 )
 
-// rehearsal does a run with the interpreter, on the machines that the test will drive: a check may explore smaller
-// machines than the specification's own.
+// rehearsal does a run with the interpreter, on the machines that the test will drive: a check may
+// explore smaller machines than the specification's own.
 type rehearsal struct {
-	check    *model.Check
-	strs     *interp.Strings
-	machines []*interp.Machine
-	values   []interp.Value
-	channels map[[2]int][]letter
+	*stage.Stage
+	now *stage.Configuration
 }
 
-type letter struct {
-	message *model.Message
-	slots   []int64
-}
-
-// possible says whether the run is one of the machines of full and shows there what it shows in the check, whose model is p: with the same
-// constants, or if the machines end with the same values.
+// possible reports whether the run is one of the machines of full and shows there what it shows in
+// the check, whose model is p: with the same constants, or if the machines end with the same
+// values.
 func possible(full, p *model.Protocol, cl *check.ClaimReport) bool {
 	end, ok := rehearse(full, p.Checks[0], cl)
 	if !ok || slices.EqualFunc(full.Consts, p.Consts, func(a, b *model.Const) bool { return a.Value == b.Value }) {
@@ -37,114 +32,95 @@ func possible(full, p *model.Protocol, cl *check.ClaimReport) bool {
 
 // rehearse does the run of a claim with the machines of a model and tells what they hold at the end.
 func rehearse(p *model.Protocol, c *model.Check, cl *check.ClaimReport) (end []string, ok bool) {
-	r := &rehearsal{check: c, strs: &interp.Strings{}, channels: map[[2]int][]letter{}}
-	for _, inst := range c.Instances {
-		i := slices.IndexFunc(p.Roles, func(m *model.Machine) bool { return m.Name == inst.Role.Name })
-		args, err := arguments(inst, p.Roles[i], r.strs)
-		if err != nil {
-			return nil, false
-		}
-		v, err := interp.NewValue(p.Roles[i], r.strs, args...)
-		if err != nil {
-			return nil, false
-		}
-		r.machines = append(r.machines, interp.New(p.Roles[i], r.strs))
-		r.values = append(r.values, v)
+	s, err := stage.New(p, c)
+	if err != nil {
+		return nil, false
 	}
-	moves := cl.Counterexample.Moves()
-	for i, m := range moves {
-		last := i == len(moves)-1 && cl.Kind == "built-in" && slices.Contains(wrong, cl.Name)
-		if !r.move(m, last) {
+	const often = 255
+	rules, n := s.World.Rules, len(s.Parties)
+	rules.Faults = world.Faults{Lose: -1, Duplicate: -1, Overtake: -1, Break: -1,
+		Crash: slices.Repeat([]int{often}, n), Restart: slices.Repeat([]int{often}, n)}
+	for k := range rules.Channels { // what the run says may happen, may
+		ch := &rules.Channels[k]
+		ch.Lossy, ch.Duplicates, ch.Overtakes = true, true, true
+	}
+	rules.Links = slices.DeleteFunc(rules.Links, func(l world.Link) bool { return !s.Parties[l.A].Linked() && !s.Parties[l.B].Linked() })
+	r := &rehearsal{s, s.World.Begin(s.Values())}
+	steps := cl.Counterexample.Steps
+	for i := range s.Parties {
+		told := slices.ContainsFunc(steps, func(m run.Step) bool { return m.Kind == run.Start && m.Who == i })
+		if !told && !r.do(stage.Move{Kind: world.MoveStart, Who: i}, false) { // one that does nothing
 			return nil, false
 		}
 	}
-	for i, m := range r.machines {
-		end = append(end, string(interp.AppendMachine(nil, r.strs, m.Model, r.values[i])))
+	for i := range steps {
+		last := i == len(steps)-1 && cl.Kind == "built-in" && slices.Contains(wrong, cl.Name)
+		mv, ok := r.move(&steps[i])
+		if !ok || !r.do(mv, last) {
+			return nil, false
+		}
+	}
+	for i, p := range s.Parties {
+		end = append(end, string(interp.AppendMachine(nil, s.Strings, p.Machine, r.now.Values[i])))
 	}
 	return end, true
 }
 
-// arguments are the parameters of an instance as values of its full role.
-func arguments(inst *model.Instance, role *model.Machine, strs *interp.Strings) ([][]int64, error) {
-	var args [][]int64
-	for i, e := range inst.Args {
-		v := make([]int64, e.Type().Slots())
-		if err := (&interp.Eval{Strings: strs}).Into(e, v, nil, nil); err != nil {
-			return nil, err
-		}
-		full, err := interp.ParseValue(role.Params[i].Type, strs, string(interp.AppendValue(nil, strs, e.Type(), v)))
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, full)
+// do takes a move; last says that it should be an error.
+func (r *rehearsal) do(mv stage.Move, last bool) bool {
+	t, err := r.World.Do(r.now, mv)
+	if err != nil || r.Wrong != "" || (t.Fault != world.NoFault) != last {
+		return false
 	}
-	return args, nil
+	if !last {
+		r.now = t.Next
+	}
+	return true
 }
 
-func (r *rehearsal) move(m check.Move, last bool) bool {
-	k := [2]int{m.From, m.Who}
-	c := r.channels[k]
+// move is a step of the run as a move of the world.
+func (r *rehearsal) move(m *run.Step) (mv stage.Move, ok bool) {
+	mv = stage.Move{Who: m.Who, Peer: m.From, At: m.At}
+	k := r.Channel(m.From, m.Who)
+	var next world.News // what comes next from there
+	if k >= 0 {
+		if mv.Channel = k; len(r.now.Queues[k]) > 0 {
+			next = r.now.Queues[k][0].News
+		}
+	}
 	switch m.Kind {
-	case "crash":
-		return true
-	case "swapped":
-		if len(c) > 1 {
-			c[0], c[1] = c[1], c[0]
+	case run.Start:
+		mv.Kind = world.MoveStart
+	case run.Offer:
+		mv.Kind = world.MoveOffer
+	case run.Crash:
+		mv.Kind = world.MoveCrash
+	case run.Swapped:
+		mv.Kind = world.MoveOvertake
+	case run.LinkUp, run.LinkLost:
+		mv.Kind = map[run.Kind]world.MoveKind{run.LinkUp: world.MoveUp, run.LinkLost: world.MoveLost}[m.Kind]
+		if next != world.NoNews {
+			mv.Kind, mv.At = world.MoveDeliver, 0
 		}
-		return len(c) > 1
-	case "lost", "message", "copy":
-		if m.At >= len(c) || string(interp.AppendMessage(nil, r.strs, c[m.At].message, c[m.At].slots)) != m.Event {
-			return false
+	case run.Message, run.Copy, run.Lost:
+		mv.Kind = map[run.Kind]world.MoveKind{run.Message: world.MoveDeliver, run.Copy: world.MoveCopy, run.Lost: world.MoveLose}[m.Kind]
+		return mv, k >= 0 && m.At < len(r.now.Queues[k]) && r.now.Queues[k][m.At].Message == m.Event
+	case run.Command, run.Timer:
+		p := r.Parties[m.Who]
+		ev, err := interp.ParseEvent(p.Machine, r.Strings, m.Event)
+		if err != nil {
+			return mv, false
 		}
-		l := c[m.At]
-		if m.Kind != "copy" {
-			r.channels[k] = slices.Delete(c, m.At, m.At+1)
+		if m.Kind == run.Command {
+			mv.Kind, mv.Message = world.MoveCommand, p.Command(ev)
+			return mv, true
 		}
-		if m.Kind == "lost" {
-			return true
-		}
-		for _, ev := range r.machines[m.Who].Model.Events {
-			if ev.Kind == model.EventMessage && ev.Message.Name == l.message.Name {
-				return r.step(m.Who, interp.Event{Event: ev, Args: l.slots, Sender: m.From}, last)
-			}
-		}
-		return false
+		mv.Kind = world.MoveExpire
+		mv.Timer = slices.IndexFunc(p.Alarms, func(a stage.Alarm) bool {
+			return string(interp.AppendEvent(nil, r.Strings, a.Event)) == string(interp.AppendEvent(nil, r.Strings, ev))
+		})
+	default:
+		return mv, false
 	}
-	ev, err := interp.ParseEvent(r.machines[m.Who].Model, r.strs, m.Event)
-	if err != nil {
-		return false
-	}
-	ev.Sender = max(m.From, 0)
-	return r.step(m.Who, ev, last)
-}
-
-// step does a step; last says that it should be an error.
-func (r *rehearsal) step(i int, ev interp.Event, last bool) bool {
-	next, effects, res, _ := r.machines[i].Step(r.values[i], ev)
-	switch {
-	case res.Code == fsm.Refused:
-		return last
-	case res.Code == fsm.Deferred, res.Code == fsm.Ignored && ev.Event.Kind == model.EventTimer:
-		return false
-	}
-	r.values[i] = slices.Clone(next)
-	room := true
-	for k := range effects {
-		e := &effects[k]
-		if e.Kind != fsm.Send {
-			continue
-		}
-		for to := range r.machines {
-			if to == i || e.Dest != model.ToBroadcast && e.Dest != model.ToPeer && e.To != int(fsm.Broadcast) && to != e.To {
-				continue
-			}
-			c := [2]int{i, to}
-			if len(r.channels[c]) >= r.check.Channel.Capacity {
-				room = false
-				continue
-			}
-			r.channels[c] = append(r.channels[c], letter{e.Message, slices.Clone(e.Slots)})
-		}
-	}
-	return room != last || r.check.Channel.Full == model.FullLose
+	return mv, true
 }

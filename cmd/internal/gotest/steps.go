@@ -8,33 +8,35 @@ import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/runtime/run"
 )
 
 // wrong are the claims of which the last step is the error.
-var wrong = []string{check.UnspecifiedReception, check.FaultClaim, check.Overflow}
+var wrong = []string{check.UnspecifiedReception, check.FaultClaim, check.Overflow, check.DeferredOverflow}
 
 // steps writes the run.
 func (w *writer) steps() (why string) {
-	run := w.report.Counterexample
-	all := slices.Concat(run.Steps, run.Loop)
-	for i, m := range run.Moves() {
-		if i == len(run.Steps) {
+	r := w.report.Counterexample
+	for i := range r.Steps {
+		if r.Loop > 0 && i == len(r.Stem()) {
 			w.p("before := w.String() // from here the run repeats itself")
 		}
-		if i == len(all)-1 && w.report.Kind == "built-in" && slices.Contains(wrong, w.report.Name) {
-			w.p("w.Wrong(%q)", strings.TrimPrefix(run.Problem, "✗ "))
+		if i == len(r.Steps)-1 && w.report.Kind == "built-in" && slices.Contains(wrong, w.report.Name) {
+			w.p("w.Wrong(%q)", strings.TrimPrefix(r.Problem, "✗ "))
 		}
-		call, why := w.move(m)
+		call, why := w.move(&r.Steps[i])
 		if why != "" {
 			return fmt.Sprintf("step %d: %s", i+1, why)
 		}
-		w.p("%s // %s", call, remark(&all[i]))
+		if call != "" {
+			w.p("%s // %s", call, remark(&r.Steps[i]))
+		}
 	}
 	return ""
 }
 
 // remark tells a step behind its line.
-func remark(s *check.Step) string {
+func remark(s *run.Step) string {
 	text := s.State
 	if len(s.Effects) > 0 {
 		text += ", " + strings.Join(s.Effects, ", ")
@@ -49,33 +51,35 @@ func remark(s *check.Step) string {
 }
 
 // move writes one step.
-func (w *writer) move(m check.Move) (call, why string) {
+func (w *writer) move(m *run.Step) (call, why string) {
 	switch m.Kind {
-	case "start":
+	case run.Start:
 		return fmt.Sprintf("w.Start(%q)", w.name(m.Who)), ""
-	case "command":
+	case run.Command:
 		return w.command(m)
-	case "timer":
+	case run.Timer:
 		return w.expire(m)
-	case "up":
+	case run.LinkUp:
 		return fmt.Sprintf("w.Up(%q, %q)", w.name(m.Who), w.name(m.From)), ""
-	case "link":
+	case run.LinkLost:
 		return fmt.Sprintf("w.Down(%q, %q)", w.name(m.Who), w.name(m.From)), ""
-	case "message":
+	case run.Message:
 		return fmt.Sprintf("w.Deliver(%q, %q, %q, %d)", w.name(m.From), w.name(m.Who), m.Event, m.At), ""
-	case "copy":
+	case run.Copy:
 		return fmt.Sprintf("w.Copy(%q, %q, %q, %d)", w.name(m.From), w.name(m.Who), m.Event, m.At), ""
-	case "lost":
+	case run.Lost:
 		return fmt.Sprintf("w.Drop(%q, %q, %q, %d)", w.name(m.From), w.name(m.Who), m.Event, m.At), ""
-	case "swapped":
+	case run.Swapped:
 		return fmt.Sprintf("w.Swap(%q, %q)", w.name(m.From), w.name(m.Who)), ""
-	case "crash":
+	case run.Crash:
 		return fmt.Sprintf("w.Crash(%q)", w.name(m.Who)), ""
+	case run.Offer:
+		return "", "" // the machines of the test do so at once
 	}
 	return "", "no test does this: " + m.Event
 }
 
-func (w *writer) command(m check.Move) (call, why string) {
+func (w *writer) command(m *run.Step) (call, why string) {
 	inst := w.check.Instances[m.Who]
 	role := w.role(inst.Role.Name)
 	ev, err := interp.ParseEvent(role, w.strs, m.Event)
@@ -100,7 +104,7 @@ func (w *writer) giving(who int, role *model.Machine, ev interp.Event) string {
 	return fmt.Sprintf("func() fsm.Result { return %s(%s) }", method, strings.Join(args, ", "))
 }
 
-func (w *writer) expire(m check.Move) (call, why string) {
+func (w *writer) expire(m *run.Step) (call, why string) {
 	inst := w.check.Instances[m.Who]
 	ev, err := interp.ParseEvent(w.role(inst.Role.Name), w.strs, m.Event)
 	if err != nil {
@@ -136,7 +140,8 @@ func (w *writer) end() (why string) {
 	return "a claim of the kind " + w.report.Kind + " speaks of all runs, and a test does one; --trace-dir keeps the run"
 }
 
-// deadlock fails if nothing is possible: no message, no timer, and no command where the check says nothing of rest.
+// deadlock fails if nothing is possible: no message, no timer, and no command where the check says
+// nothing of rest.
 func (w *writer) deadlock(problem string) (why string) {
 	x := &translator{w: w, locals: map[*model.Local]term{}}
 	rest := "!w.Final() && !w.Possible()"
@@ -163,7 +168,8 @@ func (w *writer) deadlock(problem string) (why string) {
 // maxTried is how many values of a command's fields are tried.
 const maxTried = 32
 
-// tryCommand writes that there is no rest where the environment may give a command and the machine takes it.
+// tryCommand writes that there is no rest where the environment may give a command and the machine
+// takes it.
 func (w *writer) tryCommand(who int, c *model.Event) (why string) {
 	inst := w.check.Instances[who]
 	role := w.role(inst.Role.Name)
@@ -270,7 +276,7 @@ func (w *writer) never(c *model.Claim, problem string) (why string) {
 	if !ok {
 		return "the claim has no translation to Go: " + what
 	}
-	if len(w.report.Counterexample.Loop) > 0 {
+	if w.report.Counterexample.Loop > 0 {
 		w.p("if !(%s) && w.String() == before {\nw.Fail(%q)\n}", goal, problem)
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/cmd/internal/lsp/source"
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
@@ -13,7 +14,7 @@ import (
 	"github.com/parley-go/parley/gen/symbols"
 )
 
-// analysis is what the compiler said about one text of a document.
+// analysis holds what the compiler found in one text of a document.
 type analysis struct {
 	src      *ast.Source
 	found    diag.List
@@ -22,7 +23,8 @@ type analysis struct {
 	missing  bool            // a file could not be read; it may appear
 }
 
-// known reports whether the names could be looked at: the files are YAML with all keys in place.
+// known reports whether the names could be collected, for which the files must be YAML with all
+// keys in place.
 func (a *analysis) known() bool { return a != nil && len(a.names.Symbols()) > 0 }
 
 // compile looks at a document again if something changed.
@@ -43,10 +45,11 @@ func (s *server) compile(d *document) *analysis {
 	return d.now
 }
 
-// load compiles a file, with texts laid over the documents.
+// load compiles a file. The texts in other lie on top of the documents.
 func (s *server) load(name string, other map[string]string) *analysis {
 	a := &analysis{names: symbols.New()}
-	a.protocol, a.found = compile.Load(name, compile.Options{FS: overlay{s.docs, other}, Symbols: a.names, More: s.o.More})
+	a.protocol, a.found = compile.Load(name, compile.Options{FS: overlay{s.docs, other},
+		Symbols: a.names, More: s.o.More})
 	a.missing = slices.ContainsFunc(a.found, func(x diag.Diagnostic) bool { return x.Code == "FSM001" })
 	return a
 }
@@ -76,13 +79,15 @@ func (s *server) diagnose(d *document) (out []lspDiagnostic) {
 	defer func() {
 		// A fault of the compiler is shown, and the session goes on.
 		if r := recover(); r != nil {
-			out = []lspDiagnostic{{Severity: 1, Source: "fsmgen", Message: "the compiler failed on this text; please report it"}}
+			out = []lspDiagnostic{{Severity: 1, Source: "fsmgen",
+				Message: "the compiler failed on this text; please report it"}}
 		}
 	}()
 	out = []lspDiagnostic{}
 	if d.tooLong {
 		d.stale, d.now = false, &analysis{src: d.src, names: symbols.New()}
-		return append(out, lspDiagnostic{Severity: 1, Code: "FSM002", Source: "fsmgen", Message: "the text has more than 1 MB, the most a specification may have"})
+		return append(out, lspDiagnostic{Severity: 1, Code: "FSM002", Source: "fsmgen",
+			Message: "the text has more than 1 MB, the most a specification may have"})
 	}
 	if !specLine.Match(d.src.Text) {
 		// Some other YAML file that the editor shows us too.
@@ -133,10 +138,10 @@ func (s *server) source(name string) *ast.Source {
 	if d := s.docs[name]; d != nil {
 		return d.src
 	}
-	return ast.NewSource(name, []byte(overlay{docs: s.docs}.text(name)))
+	return ast.NewSource(name, []byte(source.Read(overlay{docs: s.docs}, name)))
 }
 
-// target is what a position of a document means.
+// target holds what a position of a document means.
 type target struct {
 	a     *analysis
 	decls []diag.Span
@@ -144,8 +149,8 @@ type target struct {
 	moved *moved    // not nil if a is of an older text
 }
 
-// find says which names stand at a position. While the text cannot be understood, the last
-// one that could is asked about the same line, or else about the same word.
+// find returns the names at a position. While the text cannot be understood, it asks the last one
+// that could about the same line, or else about the same word.
 func (s *server) find(d *document, p position) target {
 	a := s.compile(d)
 	pos := d.src.Pos(d.offset(p))
@@ -164,7 +169,7 @@ func (s *server) find(d *document, p position) target {
 		t.at.Start.Line, t.at.End.Line = pos.Line, pos.Line
 		return t
 	}
-	word, _ := wordAt(d.src, d.offset(p))
+	word, _ := source.WordAt(d.src, d.offset(p))
 	for _, sym := range d.good.names.Symbols() {
 		if sym.Name == word && word != "" {
 			t.decls = append(t.decls, sym.At)
@@ -173,7 +178,7 @@ func (s *server) find(d *document, p position) target {
 	return t
 }
 
-// moved relates the lines of an older text to those of the newest: what is the same at the
+// moved relates the lines of an older text to those of the newest, as far as they agree at the
 // beginning and at the end.
 type moved struct{ same, oldLines, newLines, tail int }
 
@@ -189,7 +194,7 @@ func newMoved(old, new_ *ast.Source) *moved {
 	return m
 }
 
-// back returns the older line of a newest one, 0 if it changed.
+// back returns the older line of a newest one, or 0 if it changed.
 func (m *moved) back(line int) int {
 	switch {
 	case line <= m.same:
@@ -200,7 +205,7 @@ func (m *moved) back(line int) int {
 	return 0
 }
 
-// forth returns the newest line of an older one, 0 if it changed.
+// forth returns the newest line of an older one, or 0 if it changed.
 func (m *moved) forth(line int) int {
 	switch {
 	case line <= m.same:
@@ -219,20 +224,4 @@ func (t *target) here(name string, at diag.Span) (diag.Span, bool) {
 	from, to := t.moved.forth(at.Start.Line), t.moved.forth(at.End.Line)
 	at.Start.Line, at.End.Line = from, to
 	return at, from > 0 && to > 0
-}
-
-// wordAt returns the name around an offset and where it begins.
-func wordAt(src *ast.Source, off int) (string, int) {
-	from, to := off, off
-	for from > 0 && isWord(src.Text[from-1]) {
-		from--
-	}
-	for to < len(src.Text) && isWord(src.Text[to]) {
-		to++
-	}
-	return string(src.Text[from:to]), from
-}
-
-func isWord(c byte) bool {
-	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

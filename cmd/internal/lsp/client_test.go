@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/parley-go/parley/cmd/internal/lsp/source"
 )
 
 // client is the other side of a session, over real pipes.
@@ -28,7 +30,8 @@ type client struct {
 func start(t *testing.T, folder string) *client {
 	t.Helper()
 	c := dial(t)
-	result := c.call("initialize", map[string]any{"rootUri": "file://" + folder, "capabilities": map[string]any{}})
+	result := c.call("initialize", map[string]any{"rootUri": "file://" + folder,
+		"capabilities": map[string]any{}})
 	if !strings.Contains(string(result), `"renameProvider"`) {
 		t.Fatalf("initialize answers %s", result)
 	}
@@ -39,7 +42,8 @@ func start(t *testing.T, folder string) *client {
 func dial(t *testing.T) *client {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	c := &client{t: t, out: inW, in: bufio.NewReader(outR), err: make(chan error, 1), texts: map[string]string{}, latest: map[string]publishParams{}}
+	c := &client{t: t, out: inW, in: bufio.NewReader(outR), err: make(chan error, 1),
+		texts: map[string]string{}, latest: map[string]publishParams{}}
 	go func() {
 		c.err <- Serve(context.Background(), inR, outW, Options{})
 		outW.Close()
@@ -117,7 +121,8 @@ func uri(file string) string { return "file://" + filepath.ToSlash(file) }
 func (c *client) open(file, text string) publishParams {
 	c.t.Helper()
 	c.texts[file] = text
-	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": uri(file), "languageId": "yaml", "version": 1, "text": text}})
+	c.notify("textDocument/didOpen", map[string]any{"textDocument": map[string]any{"uri": uri(file),
+		"languageId": "yaml", "version": 1, "text": text}})
 	return c.said(file, 1)
 }
 
@@ -136,7 +141,8 @@ func (c *client) change(file string, version int, text string) publishParams {
 	c.t.Helper()
 	c.texts[file] = text
 	c.notify("textDocument/didChange", map[string]any{
-		"textDocument": map[string]any{"uri": uri(file), "version": version}, "contentChanges": []any{map[string]any{"text": text}}})
+		"textDocument":   map[string]any{"uri": uri(file), "version": version},
+		"contentChanges": []any{map[string]any{"text": text}}})
 	return c.said(file, version)
 }
 
@@ -152,7 +158,8 @@ func (c *client) at(file, pattern string) map[string]any {
 	before := c.texts[file][:i]
 	line := strings.Count(before, "\n")
 	col := len(utf16.Encode([]rune(before[strings.LastIndexByte(before, '\n')+1:])))
-	return map[string]any{"textDocument": map[string]any{"uri": uri(file)}, "position": map[string]any{"line": line, "character": col}}
+	return map[string]any{"textDocument": map[string]any{"uri": uri(file)},
+		"position": map[string]any{"line": line, "character": col}}
 }
 
 func (c *client) hover(file, pattern string) string {
@@ -175,7 +182,8 @@ func (c *client) places(method, file, pattern string) []string {
 	}
 	var out []string
 	for _, l := range ls {
-		out = append(out, fmt.Sprintf("%s:%d:%d", filepath.Base(l.URI), l.Range.Start.Line+1, l.Range.Start.Character+1))
+		out = append(out, fmt.Sprintf("%s:%d:%d", filepath.Base(l.URI), l.Range.Start.Line+1,
+			l.Range.Start.Character+1))
 	}
 	return out
 }
@@ -185,7 +193,7 @@ func (c *client) labels(file, pattern string) []string {
 	c.t.Helper()
 	var l completionList
 	raw := c.call("textDocument/completion", c.at(file, pattern))
-	if strings.Contains(string(raw), marker[:4]) {
+	if strings.Contains(string(raw), source.Marker[:4]) {
 		c.t.Errorf("behind %s the marker of the search is shown: %s", pattern, raw)
 	}
 	if err := json.Unmarshal(raw, &l); err != nil {

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"bytes"
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -67,7 +66,8 @@ func (s *server) closed(name string) {
 		return
 	}
 	delete(s.docs, name)
-	s.send(notification{"2.0", "textDocument/publishDiagnostics", publishParams{URI: d.uri, Diagnostics: []lspDiagnostic{}}})
+	s.send(notification{"2.0", "textDocument/publishDiagnostics",
+		publishParams{URI: d.uri, Diagnostics: []lspDiagnostic{}}})
 	s.touch(name)
 }
 
@@ -86,7 +86,7 @@ func (s *server) touchAll() {
 	}
 }
 
-// overlay is the file system with the open documents laid over it.
+// overlay is the file system with the open documents on top of it.
 type overlay struct {
 	docs  map[string]*document
 	other map[string]string // texts that are laid over all; may be nil
@@ -103,20 +103,6 @@ func (o overlay) Open(name string) (fs.File, error) {
 	return os.Open(filepath.FromSlash(name))
 }
 
-// text returns a file's text, "" if it cannot be read.
-func (o overlay) text(name string) string {
-	f, err := o.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, parse.MaxBytes+1))
-	if err != nil || len(b) > parse.MaxBytes {
-		return ""
-	}
-	return string(b)
-}
-
 // memFile is a text as a file.
 type memFile struct {
 	name string
@@ -124,12 +110,18 @@ type memFile struct {
 }
 
 func (f *memFile) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *memFile) Close() error               { return nil }
-func (f *memFile) Name() string               { return filepath.Base(f.name) }
-func (f *memFile) Mode() fs.FileMode          { return 0o444 }
-func (f *memFile) ModTime() time.Time         { return time.Time{} }
-func (f *memFile) IsDir() bool                { return false }
-func (f *memFile) Sys() any                   { return nil }
+
+func (f *memFile) Close() error { return nil }
+
+func (f *memFile) Name() string { return filepath.Base(f.name) }
+
+func (f *memFile) Mode() fs.FileMode { return 0o444 }
+
+func (f *memFile) ModTime() time.Time { return time.Time{} }
+
+func (f *memFile) IsDir() bool { return false }
+
+func (f *memFile) Sys() any { return nil }
 
 // nameOf turns a client's URI into the name under which the compiler reads it: a path with
 // forward slashes, or the URI itself where it is no file.
@@ -162,8 +154,8 @@ func (s *server) uriOf(name string) string {
 // offset turns a client's position into an offset in the text; places outside become the nearest.
 func (d *document) offset(p position) int { return offsetIn(d.src, p) }
 
-// offsetOf is offset for the place of a change: there lines end as the protocol says, by \n, \r\n or \r, whatever
-// the language thinks of them.
+// offsetOf is offset for the place of a change. There lines end as the protocol says, by \n, \r\n
+// or \r, whatever the language makes of them.
 func offsetOf(text string, p position) int {
 	off := 0
 	for range max(0, p.Line) {

@@ -15,8 +15,8 @@ const maxFixes = 100
 // meant finds the name that a diagnostic proposes, see diag.DidYouMean.
 var meant = regexp.MustCompile("did you mean `([A-Za-z0-9_-]+)`\\?")
 
-// fixes puts the name that a diagnostic proposes in the place of the one that is wrong. Nothing is proposed where the text is no longer,
-// or is more than, the name that the diagnostic speaks of.
+// fixes puts the name that a diagnostic proposes in place of the wrong one. It proposes nothing if
+// the text there is no longer exactly the name that the diagnostic is about.
 func (s *server) fixes(d *document, p place) (any, error) {
 	out := []codeAction{}
 	for i, x := range p.Context.Diagnostics {
@@ -29,7 +29,8 @@ func (s *server) fixes(d *document, p place) (any, error) {
 			continue
 		}
 		edit := workspaceEdit{Changes: map[string][]textEdit{d.uri: {{x.Range, m[1]}}}}
-		out = append(out, codeAction{Title: fmt.Sprintf("Write %s", m[1]), Kind: quickFix, Preferred: true, Edit: edit})
+		out = append(out, codeAction{Title: fmt.Sprintf("Write %s", m[1]), Kind: quickFix,
+			Preferred: true, Edit: edit})
 	}
 	return out, nil
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestQuickFix takes what a diagnostic proposes, once; in the text that is right then nothing is left to fix.
+// TestQuickFix takes what a diagnostic proposes, once; in the text that is right then nothing is
+// left to fix.
 func TestQuickFix(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hello.yaml")
 	c := start(t, filepath.Dir(file))
@@ -17,8 +18,11 @@ func TestQuickFix(t *testing.T) {
 	}
 	ask := func() []codeAction {
 		var out []codeAction
-		params := map[string]any{"textDocument": map[string]any{"uri": uri(file)}, "range": said.Diagnostics[0].Range,
-			"context": map[string]any{"diagnostics": append(said.Diagnostics, lspDiagnostic{Message: "did you mean `x`?", Range: textRange{position{9, 9}, position{1, 1}}})}}
+		params := map[string]any{"textDocument": map[string]any{"uri": uri(file)},
+			"range": said.Diagnostics[0].Range,
+			"context": map[string]any{"diagnostics": append(said.Diagnostics,
+				lspDiagnostic{Message: "did you mean `x`?",
+					Range: textRange{position{9, 9}, position{1, 1}}})}}
 		if err := json.Unmarshal(c.call("textDocument/codeAction", params), &out); err != nil {
 			t.Fatal(err)
 		}

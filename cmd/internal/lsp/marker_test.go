@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestMarker completes in texts that are shown of what is declared: the state in whose line is written, also where it is cut off.
+// TestMarker completes in texts that are shown of what is declared: the state in whose line is
+// written, also where it is cut off.
 func TestMarker(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "hello.yaml")

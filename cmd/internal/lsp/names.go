@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/cmd/internal/lsp/source"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/symbols"
 )
@@ -71,7 +72,7 @@ func (s *server) dependents(d *document, file string) map[string]*symbols.Table 
 			}
 			return
 		}
-		text := fsys.text(name)
+		text := source.Read(fsys, name)
 		if !strings.Contains(text, "extends") && !strings.Contains(text, "import") && name != file {
 			return
 		}
@@ -108,7 +109,9 @@ func (s *server) candidates(files ...string) []string {
 			if visited++; visited > maxVisited || len(out) == maxCandidates {
 				return filepath.SkipAll
 			}
-			if err == nil && e.IsDir() && name != folder && (strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" || e.Name() == "testdata") {
+			if err == nil && e.IsDir() && name != folder &&
+				(strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules" ||
+					e.Name() == "testdata") {
 				return filepath.SkipDir
 			}
 			if err == nil && e.Type().IsRegular() {
@@ -124,7 +127,7 @@ func escapeGlob(dir string) string {
 	return strings.NewReplacer("[", `\[`, "*", `\*`, "?", `\?`).Replace(dir)
 }
 
-// one returns the single name at a position that can be renamed, or why there is none.
+// one returns the only name at a position that can be renamed, or why there is none.
 func (s *server) one(d *document, p position) (t target, sym *symbols.Symbol, err error) {
 	t = s.find(d, p)
 	switch {

@@ -8,14 +8,19 @@ import (
 )
 
 var symbolKinds = map[symbols.Kind]int{
-	symbols.Const: symbolConstant, symbols.Type: symbolStruct, symbols.EnumValue: symbolMember, symbols.Message: symbolEvent,
-	symbols.Field: symbolField, symbols.Role: symbolClass, symbols.Param: symbolConstant, symbols.Var: symbolVariable,
-	symbols.Timer: symbolObject, symbols.Command: symbolFunction, symbols.Report: symbolEvent, symbols.Part: symbolModule,
-	symbols.State: symbolEnum, symbols.Import: symbolModule, symbols.Check: symbolObject, symbols.Claim: symbolBoolean,
+	symbols.Const: symbolConstant, symbols.Type: symbolStruct, symbols.EnumValue: symbolMember,
+	symbols.Message: symbolEvent,
+	symbols.Field:   symbolField, symbols.Role: symbolClass, symbols.Param: symbolConstant,
+	symbols.Var:   symbolVariable,
+	symbols.Timer: symbolObject, symbols.Command: symbolFunction, symbols.Report: symbolEvent,
+	symbols.Part:  symbolModule,
+	symbols.State: symbolEnum, symbols.Import: symbolModule, symbols.Check: symbolObject,
+	symbols.Claim:    symbolBoolean,
 	symbols.Instance: symbolVariable, symbols.Routine: symbolFunction,
 }
 
-// outline lists what the document declares, nested. While the text is no YAML, it is what it was.
+// outline lists what the document declares, nested. While the text is no YAML, it lists what it
+// had.
 func (s *server) outline(d *document, _ place) (any, error) {
 	root, found := parse.Tree(d.name, d.src.Text)
 	if root == nil || found.HasErrors() {
@@ -37,7 +42,8 @@ var owners = map[symbols.Kind][]symbols.Kind{
 	symbols.Role: {symbols.Param, symbols.Var, symbols.Timer, symbols.Command, symbols.Report,
 		symbols.Part, symbols.Routine, symbols.State},
 	symbols.Check:   {symbols.Instance, symbols.Claim},
-	symbols.Command: {symbols.Field}, symbols.Report: {symbols.Field}, symbols.Part: {symbols.Field}, symbols.Routine: {symbols.Field},
+	symbols.Command: {symbols.Field}, symbols.Report: {symbols.Field},
+	symbols.Part: {symbols.Field}, symbols.Routine: {symbols.Field},
 }
 
 func nested(d *document, all []*symbols.Symbol) []documentSymbol {
@@ -51,7 +57,8 @@ func nested(d *document, all []*symbols.Symbol) []documentSymbol {
 }
 
 func symbolOf(d *document, x *symbols.Symbol, all []*symbols.Symbol, depth int) documentSymbol {
-	out := documentSymbol{Name: x.Name, Detail: x.Kind.String(), Kind: symbolKinds[x.Kind], Range: rangeOf(d.src, x.Body), Name_: rangeOf(d.src, x.At)}
+	out := documentSymbol{Name: x.Name, Detail: x.Kind.String(), Kind: symbolKinds[x.Kind],
+		Range: rangeOf(d.src, x.Body), Name_: rangeOf(d.src, x.At)}
 	if depth > 2 {
 		return out
 	}
@@ -68,11 +75,12 @@ func symbolOf(d *document, x *symbols.Symbol, all []*symbols.Symbol, depth int) 
 
 func within(x, y *symbols.Symbol) bool {
 	from, to, at := x.Body.Start, x.Body.End, y.At.Start
-	return (at.Line > from.Line || at.Line == from.Line && at.Col >= from.Col) && (at.Line < to.Line || at.Line == to.Line && at.Col < to.Col)
+	return (at.Line > from.Line || at.Line == from.Line && at.Col >= from.Col) &&
+		(at.Line < to.Line || at.Line == to.Line && at.Col < to.Col)
 }
 
-// format returns the lines that differ from the canonical form, as one edit. A text that is no
-// YAML stays.
+// format returns the lines that differ from the canonical form as one edit. A text that is no YAML
+// stays as it is.
 func (s *server) format(d *document, _ place) (any, error) {
 	out, found := parse.Format(d.name, d.src.Text)
 	if found.HasErrors() || bytes.Equal(out, d.src.Text) {
@@ -91,5 +99,6 @@ func (s *server) format(d *document, _ place) (any, error) {
 		last := d.src.Line(len(a))
 		end = position{len(a) - 1, unitColumn(last, len(last))}
 	}
-	return []textEdit{{textRange{position{Line: head}, end}, string(bytes.Join(b[head:len(b)-tail], nil))}}, nil
+	return []textEdit{{textRange{position{Line: head}, end},
+		string(bytes.Join(b[head:len(b)-tail], nil))}}, nil
 }

@@ -133,20 +133,8 @@ type documentSymbol struct {
 	Children []documentSymbol `json:"children,omitempty"`
 }
 
-// Kinds of completions and of document symbols.
+// Kinds of document symbols.
 const (
-	completeField    = 5
-	completeVariable = 6
-	completeFunction = 3
-	completeClass    = 7
-	completeProperty = 10
-	completeEnum     = 13
-	completeKeyword  = 14
-	completeModule   = 9
-	completeMember   = 20
-	completeConstant = 21
-	completeEvent    = 23
-
 	symbolModule   = 2
 	symbolClass    = 5
 	symbolProperty = 7
@@ -166,8 +154,9 @@ const (
 func capabilities() map[string]any {
 	return map[string]any{
 		"capabilities": map[string]any{
-			"positionEncoding":           "utf-16",
-			"textDocumentSync":           map[string]any{"openClose": true, "change": 2, "save": map[string]any{"includeText": false}},
+			"positionEncoding": "utf-16",
+			"textDocumentSync": map[string]any{"openClose": true, "change": 2,
+				"save": map[string]any{"includeText": false}},
 			"hoverProvider":              true,
 			"definitionProvider":         true,
 			"referencesProvider":         true,
@@ -175,7 +164,8 @@ func capabilities() map[string]any {
 			"documentFormattingProvider": true,
 			"codeActionProvider":         map[string]any{"codeActionKinds": []string{quickFix}},
 			"renameProvider":             map[string]any{"prepareProvider": true},
-			"completionProvider":         map[string]any{"triggerCharacters": []string{" ", ".", "{", "[", ","}},
+			"completionProvider": map[string]any{"triggerCharacters": []string{" ", ".",
+				"{", "[", ","}},
 		},
 		"serverInfo": map[string]any{"name": "fsmgen"},
 	}

@@ -25,8 +25,8 @@ type renaming struct {
 	colon    string            // between a field and its value
 }
 
-// rename changes a name everywhere, or says why that would break something: the texts are
-// changed in memory and compiled, and every place must mean the same as before.
+// rename changes a name everywhere, or reports what that would break. It changes the texts in
+// memory and compiles them: every place must mean the same as before.
 func (s *server) rename(d *document, p place) (any, error) {
 	t, sym, err := s.one(d, p.Position)
 	if err != nil {
@@ -36,7 +36,8 @@ func (s *server) rename(d *document, p place) (any, error) {
 		return nil, &rpcError{requestFailed, fmt.Sprintf("%q: %s", p.NewName, complaint)}
 	}
 	root := t.a.names.Root(sym.At)
-	r := &renaming{s: s, old: sym.Name, new: p.NewName, root: root, tables: s.dependents(d, root.File), sources: map[string]*ast.Source{}}
+	r := &renaming{s: s, old: sym.Name, new: p.NewName, root: root,
+		tables: s.dependents(d, root.File), sources: map[string]*ast.Source{}}
 	r.tables[d.name] = t.a.names
 	r.gather()
 	if r.new == r.old {
@@ -76,7 +77,7 @@ func (r *renaming) gather() {
 	}
 }
 
-// replacement is what a place becomes, and where in it the new name begins.
+// replacement returns what a place becomes, and where in it the new name begins.
 func (r *renaming) replacement(o symbols.Occurrence) (text string, at int) {
 	switch {
 	case o.Short && o.Field && !o.Value:
@@ -124,7 +125,8 @@ func (r *renaming) verify() error {
 	for _, file := range slices.Sorted(maps.Keys(r.tables)) {
 		before, a := r.s.load(file, nil), r.s.load(file, r.texts)
 		if err := newError(before.found, a.found); err != nil {
-			return &rpcError{requestFailed, fmt.Sprintf("%s cannot be renamed to %s: %s", r.old, r.new, err.Error())}
+			return &rpcError{requestFailed, fmt.Sprintf("%s cannot be renamed to %s: %s", r.old,
+				r.new, err.Error())}
 		}
 		for _, o := range a.names.Occurrences(decl) {
 			found = append(found, o.At)

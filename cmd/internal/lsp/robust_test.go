@@ -93,7 +93,8 @@ func TestEndWithoutShutdown(t *testing.T) {
 	}
 }
 
-// TestCancel: a request that is cancelled while it waits is answered as cancelled, the next one as ever.
+// TestCancel: a request that is cancelled while it waits is answered as cancelled, the next one as
+// ever.
 func TestCancel(t *testing.T) {
 	s := newServer(io.Discard, Options{})
 	var out bytes.Buffer
@@ -143,7 +144,8 @@ func TestHalfWritten(t *testing.T) {
 			}
 		}
 		line := strings.Count(whole[:cut], "\n")
-		p := map[string]any{"textDocument": map[string]any{"uri": uri(file)}, "position": map[string]any{"line": line, "character": 1000}, "newName": "x"}
+		p := map[string]any{"textDocument": map[string]any{"uri": uri(file)},
+			"position": map[string]any{"line": line, "character": 1000}, "newName": "x"}
 		for method := range requests {
 			if r := c.try(method, p); r.Error != nil && r.Error.Code == internalError {
 				t.Errorf("cut at %d: %s: %s", cut, method, r.Error.Message)
@@ -201,7 +203,8 @@ func TestColumns(t *testing.T) {
 func TestNames(t *testing.T) {
 	s := newServer(io.Discard, Options{})
 	for uri, name := range map[string]string{
-		"file:///tmp/a%20b/s.yaml": "/tmp/a b/s.yaml", "file:///c:/x/s.yaml": "c:/x/s.yaml", "untitled:Untitled-1": "untitled:Untitled-1", "%zz": "%zz",
+		"file:///tmp/a%20b/s.yaml": "/tmp/a b/s.yaml", "file:///c:/x/s.yaml": "c:/x/s.yaml",
+		"untitled:Untitled-1": "untitled:Untitled-1", "%zz": "%zz",
 	} {
 		if got := nameOf(uri); got != name {
 			t.Errorf("%s is %s, not %s", uri, got, name)

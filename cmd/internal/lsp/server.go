@@ -17,17 +17,17 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Options say how the server compiles.
+// Options choose how the server compiles.
 type Options struct {
 	// More has more to say about a protocol without errors; may be nil.
 	More func(*model.Protocol) diag.List
 }
 
-// ErrNoShutdown says that the client went away without asking for a shutdown first.
+// ErrNoShutdown means that the client went away without asking for a shutdown first.
 var ErrNoShutdown = errors.New("the client ended the session without a shutdown")
 
 // Serve answers one client until it says exit, the input ends, or ctx is done. It returns nil
-// after a shutdown, [ErrNoShutdown] without one, or the streams' error.
+// after a shutdown, [ErrNoShutdown] without one, or the error of a stream.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := newServer(out, o)
 	ctx, stop := context.WithCancel(ctx)
@@ -264,11 +264,12 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 	return capabilities(), nil
 }
 
-// notified handles one notification; what is not understood is passed over, as the protocol asks.
+// notified handles one notification. The protocol asks to pass over what is not understood.
 func (s *server) notified(m message) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.send(notification{"2.0", "window/logMessage", map[string]any{"type": 1, "message": fmt.Sprintf("%s failed: %v", m.Method, r)}})
+			s.send(notification{"2.0", "window/logMessage",
+				map[string]any{"type": 1, "message": fmt.Sprintf("%s failed: %v", m.Method, r)}})
 		}
 	}()
 	var c change
@@ -303,8 +304,10 @@ func (s *server) register() {
 		return
 	}
 	watch := map[string]any{"watchers": []any{map[string]any{"globPattern": "**/*.yaml"}}}
-	one := map[string]any{"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": watch}
-	s.send(request{"2.0", "files", "client/registerCapability", map[string]any{"registrations": []any{one}}})
+	one := map[string]any{"id": "files", "method": "workspace/didChangeWatchedFiles",
+		"registerOptions": watch}
+	s.send(request{"2.0", "files", "client/registerCapability",
+		map[string]any{"registrations": []any{one}}})
 }
 
 func (s *server) send(v any) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-go/parley/cmd/internal/lsp/complete"
+	"github.com/parley-go/parley/cmd/internal/lsp/explain"
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/parse"
 )
@@ -24,8 +26,10 @@ func TestConfirmSession(t *testing.T) {
 	t.Run("hover", func(t *testing.T) { confirmHover(t, c, file) })
 	t.Run("definition", func(t *testing.T) {
 		for pattern, want := range map[string]string{
-			"goto: |remoteOk": "spec.yaml:38:7", "a.done| && b.done": "spec.yaml:74:7", "report: cancel|led": "spec.yaml:23:7",
-			"b: pee|r": "spec.yaml:17:3", "len(out, CHAN|GE)": "spec.yaml:12:3", "always: |a.done": "spec.yaml:81:17",
+			"goto: |remoteOk": "spec.yaml:38:7", "a.done| && b.done": "spec.yaml:74:7",
+			"report: cancel|led": "spec.yaml:23:7",
+			"b: pee|r":           "spec.yaml:17:3", "len(out, CHAN|GE)": "spec.yaml:12:3",
+			"always: |a.done": "spec.yaml:81:17",
 		} {
 			if got := c.places("textDocument/definition", file, pattern); !slices.Equal(got, []string{want}) {
 				t.Errorf("%s is declared at %v, not at %s", pattern, got, want)
@@ -34,7 +38,8 @@ func TestConfirmSession(t *testing.T) {
 	})
 	t.Run("references", func(t *testing.T) {
 		got := c.places("textDocument/references", file, "      remote|Ok:")
-		if !slices.Contains(got, "coded.yaml:11:7") || !slices.Contains(got, "spec.yaml:30:26") || !slices.Contains(got, "spec.yaml:38:7") {
+		if !slices.Contains(got, "coded.yaml:11:7") || !slices.Contains(got, "spec.yaml:30:26") ||
+			!slices.Contains(got, "spec.yaml:38:7") {
 			t.Errorf("remoteOk is at %v", got)
 		}
 	})
@@ -54,19 +59,23 @@ func confirmHover(t *testing.T, c *client, file string) {
 		}
 	}
 	h = c.hover(file, "goto: rem|oteOk")
-	if !strings.Contains(h, "received CONFIRM1") || !strings.Contains(h, "handles CANCEL, confirm, change") && !strings.Contains(h, "entered from waiting") {
+	if !strings.Contains(h, "received CONFIRM1") ||
+		!strings.Contains(h, "handles CANCEL, confirm, change") &&
+			!strings.Contains(h, "entered from waiting") {
 		t.Errorf("a state's hover is\n%s", h)
 	}
 	if h = c.hover(file, "go|to: remoteOk"); !strings.Contains(h, "The next state") {
 		t.Errorf("a key's hover is\n%s", h)
 	}
 	h = c.hover(file, "b: pee|r")
-	for _, want := range []string{"**role** `peer`", "commands confirm, cancel, change", "states waiting (initial), ", "done (final)"} {
+	for _, want := range []string{"**role** `peer`", "commands confirm, cancel, change",
+		"states waiting (initial), ", "done (final)"} {
 		if !strings.Contains(h, want) {
 			t.Errorf("no %q in a role's hover\n%s", want, h)
 		}
 	}
-	for pattern, want := range map[string]string{"le|n(out, CHANGE)": "`len(x)`", "emp|ty(": "whether no message is under way"} {
+	for pattern, want := range map[string]string{"le|n(out, CHANGE)": "`len(x)`",
+		"emp|ty(": "whether no message is under way"} {
 		if h := c.hover(file, pattern); !strings.Contains(h, want) {
 			t.Errorf("no %q in the hover of %s\n%s", want, pattern, h)
 		}
@@ -76,7 +85,8 @@ func confirmHover(t *testing.T, c *client, file string) {
 // confirmTyping misspells a state, leaves a line half written, and mends it.
 func confirmTyping(t *testing.T, c *client, file, whole string) {
 	p := c.change(file, 2, strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1))
-	if len(p.Diagnostics) != 1 || p.Diagnostics[0].Code != "FSM051" || !strings.Contains(p.Diagnostics[0].Message, "did you mean `remoteOk`?") {
+	if len(p.Diagnostics) != 1 || p.Diagnostics[0].Code != "FSM051" ||
+		!strings.Contains(p.Diagnostics[0].Message, "did you mean `remoteOk`?") {
 		t.Errorf("a misspelt state gives %+v", p.Diagnostics)
 	}
 	half := strings.Replace(whole, "CONFIRM1: {goto: remoteOk}", "CONFIRM1: {goto: ", 1)
@@ -100,7 +110,8 @@ func confirmFormatting(t *testing.T, c *client, file, whole string) {
 	untidy := strings.Replace(whole, "commands:\n", "commands:   \n\n\n", 1)
 	c.change(file, 5, untidy)
 	var edits []textEdit
-	if err := json.Unmarshal(c.call("textDocument/formatting", c.at(file, "|protocol")), &edits); err != nil || len(edits) != 1 {
+	if err := json.Unmarshal(c.call("textDocument/formatting", c.at(file, "|protocol")),
+		&edits); err != nil || len(edits) != 1 {
 		t.Fatalf("%v %+v", err, edits)
 	}
 	applyEdit(t, c.texts, workspaceEdit{map[string][]textEdit{uri(file): edits}})
@@ -129,7 +140,8 @@ func TestRename(t *testing.T) {
 		}
 		return e, r.Error
 	}
-	for pattern, name := range map[string]string{"goto: remote|Ok": "theyAgreed", "  CHAN|GE: {doc": "EDIT", "chan|ge: {doc: the local": "edit"} {
+	for pattern, name := range map[string]string{"goto: remote|Ok": "theyAgreed",
+		"  CHAN|GE: {doc": "EDIT", "chan|ge: {doc: the local": "edit"} {
 		edit, failed := rename(pattern, name)
 		if failed != nil {
 			t.Errorf("%s: %s", pattern, failed.Message)
@@ -199,7 +211,8 @@ func TestWireAndShorthand(t *testing.T) {
 	c := start(t, filepath.Dir(file))
 	c.open(file, shop)
 	h := c.hover(file, "  LI|ST:")
-	for _, want := range []string{"frame of 6 to 17 bytes", "| 0 | 2 | length of the frame |", "| 2 | 2 | type = 2 |", "| 4 | 2 | count of `all` |", "| 6 | … | `all`"} {
+	for _, want := range []string{"frame of 6 to 17 bytes", "| 0 | 2 | length of the frame |",
+		"| 2 | 2 | type = 2 |", "| 4 | 2 | count of `all` |", "| 6 | … | `all`"} {
 		if !strings.Contains(h, want) {
 			t.Errorf("no %q in\n%s", want, h)
 		}
@@ -221,8 +234,9 @@ func TestWireAndShorthand(t *testing.T) {
 	}
 	// {slot} is a field of the message and of the command; only one is renamed.
 	for pattern, want := range map[string][]string{
-		"buy: {fields: {sl|ot":       {`"BUY{slot: place, ship: orz}"`, "buy: {fields: {place: Slot}}"},
-		"fields: {sl|ot: Slot, ship": {`"BUY{place: slot, ship: orz}"`, "{place: Slot, ship: Ship}, wire: [place: u8, pad: 1"},
+		"buy: {fields: {sl|ot": {`"BUY{slot: place, ship: orz}"`, "buy: {fields: {place: Slot}}"},
+		"fields: {sl|ot: Slot, ship": {`"BUY{place: slot, ship: orz}"`,
+			"{place: Slot, ship: Ship}, wire: [place: u8, pad: 1"},
 	} {
 		p := c.at(file, pattern)
 		p["newName"] = "place"
@@ -254,7 +268,8 @@ func TestCapture(t *testing.T) {
 		"    states: {idle: {start: {send: \"M{n: most}\"}, M: {when: n < most, goto: idle}}}\n")
 	p := c.at(file, "fields: {|n: 0")
 	p["newName"] = "most"
-	if r := c.try("textDocument/rename", p); r.Error == nil || !strings.Contains(r.Error.Message, "come to mean something else") {
+	if r := c.try("textDocument/rename", p); r.Error == nil ||
+		!strings.Contains(r.Error.Message, "come to mean something else") {
 		t.Errorf("a field that hides a constant: %s %+v", r.Result, r.Error)
 	}
 	c.end()
@@ -269,27 +284,40 @@ func TestCompletion(t *testing.T) {
 		old, new, at string
 		want, not    []string
 	}{
-		{"LIST: {each", "LI: {each", "LI|: {each", []string{"LIST", "BUY", "start"}, []string{"buy", "idle", "bought"}},
-		{"      idle:\n", "      idle:\n        \n", "      idle:\n        |", []string{"lost", "entry", "ignore"}, []string{"LIST", "when"}},
-		{"\"BUY{slot, ship: orz}\"", "", "buy: {send: |}", []string{"BUY", "LIST"}, []string{"idle", "orz"}},
+		{"LIST: {each", "LI: {each", "LI|: {each", []string{"LIST", "BUY", "start"},
+			[]string{"buy", "idle", "bought"}},
+		{"      idle:\n", "      idle:\n        \n", "      idle:\n        |",
+			[]string{"lost", "entry", "ignore"}, []string{"LIST", "when"}},
+		{"\"BUY{slot, ship: orz}\"", "", "buy: {send: |}", []string{"BUY", "LIST"},
+			[]string{"idle", "orz"}},
 		{"{slot, ship: orz}", "{s}", "BUY{s|}", []string{"slot", "ship"}, nil},
 		{"ship: orz}", "ship: }", "ship: |}", []string{"orz", "empty", "slot"}, []string{"BUY"}},
 		{"e.ship", "e.", "own[e.slot]\": e|.", []string{"ship", "own"}, nil},
-		{"buy: {send", "buy: {go, send", "{go|, send", []string{"goto", "do"}, []string{"send", "claims"}},
+		{"buy: {send", "buy: {go, send", "{go|, send", []string{"goto", "do"},
+			[]string{"send", "claims"}},
 		{"initial: idle", "initial: ", "initial: |", []string{"idle"}, []string{"BUY"}},
 		{"array: Slot", "array: ", "array: |", []string{"Slot", "Ship", "bool"}, []string{"idle"}},
 		{"a.idle &&", "a. &&", "a.| &&", []string{"idle", "own", "ship"}, []string{"orz", "a"}},
-		{"claims:\n      x: {sometimes", "clai\n    quiet: {x", "clai|", []string{"claims", "expect"}, []string{"roles", "quiet"}},
+		{"claims:\n      x: {sometimes", "clai\n    quiet: {x", "clai|",
+			[]string{"claims", "expect"}, []string{"roles", "quiet"}},
 		{"instances: {a: peer", "instances: {a: ", "{a: |", []string{"peer"}, []string{"idle"}},
-		{"      x: {sometimes: \"a.idle && a.own[1] == orz\"}\n", "      x:\n        ", "      x:\n        |", []string{"always", "sometimes"}, []string{"a"}},
+		{"      x: {sometimes: \"a.idle && a.own[1] == orz\"}\n", "      x:\n        ",
+			"      x:\n        |", []string{"always", "sometimes"}, []string{"a"}},
 		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: }}\n    initial: a\n    states: {a: {}}\n", "machine: |", []string{"peer"}, []string{"idle"}},
 		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: peer}}\n    initial: a\n    states: {a: {BUY: {run: sub.}}}\n", "run: sub.|", []string{"LIST", "buy"}, []string{"idle"}},
-		{"offer.price: u8, ", "offer.price: u8, : u8, ", "u8, |: u8", []string{"offer", "pad", "each"}, []string{"slot", "price", "entry"}},
-		{"offer.price: u8", "offer.: u8", "offer.|: u8", []string{"price", "entry"}, []string{"offer", "slot", "pad"}},
-		{"offer.entry.ship", "offer.entry.", "offer.entry.|: u8", []string{"ship", "slot"}, []string{"price", "pad"}},
-		{"offer.entry.ship", "offer.entry.slot.", "offer.entry.slot.|: u8", nil, []string{"slot", "price", "pad"}},
-		{"[slot: u8, ship: u8]", "[slot: u8, : u8]", "[slot: u8, |: u8]", []string{"ship", "slot", "pad"}, []string{"all", "offer", "item"}},
-		{"{list: Entry, max: 4}}, wire: [count all: u16, each all: [slot: u8, ship: u8]", "{list: Slot, max: 4}}, wire: [count all: u16, each all: [i: u8]", "each all: [i|: u8]", []string{"item", "pad"}, []string{"all"}},
+		{"offer.price: u8, ", "offer.price: u8, : u8, ", "u8, |: u8",
+			[]string{"offer", "pad", "each"}, []string{"slot", "price", "entry"}},
+		{"offer.price: u8", "offer.: u8", "offer.|: u8", []string{"price", "entry"},
+			[]string{"offer", "slot", "pad"}},
+		{"offer.entry.ship", "offer.entry.", "offer.entry.|: u8", []string{"ship", "slot"},
+			[]string{"price", "pad"}},
+		{"offer.entry.ship", "offer.entry.slot.", "offer.entry.slot.|: u8", nil,
+			[]string{"slot", "price", "pad"}},
+		{"[slot: u8, ship: u8]", "[slot: u8, : u8]", "[slot: u8, |: u8]",
+			[]string{"ship", "slot", "pad"}, []string{"all", "offer", "item"}},
+		{"{list: Entry, max: 4}}, wire: [count all: u16, each all: [slot: u8, ship: u8]",
+			"{list: Slot, max: 4}}, wire: [count all: u16, each all: [i: u8]", "each all: [i|: u8]",
+			[]string{"item", "pad"}, []string{"all"}},
 		{"count all: u16", "count a: u16", "count a|: u16", []string{"all"}, []string{"pad"}},
 		{"wire: {header", "wire: {order: , header", "order: |", []string{"big", "little"}, nil},
 	} {
@@ -331,7 +359,8 @@ func TestOutline(t *testing.T) {
 	c.end()
 }
 
-// TestHoverBuiltins: what expressions have by themselves is explained, but not the same word where it is a name or in a text.
+// TestHoverBuiltins: what expressions have by themselves is explained, but not the same word where
+// it is a name or in a text.
 func TestHoverBuiltins(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ring.yaml")
 	c := start(t, filepath.Dir(file))
@@ -339,8 +368,9 @@ func TestHoverBuiltins(t *testing.T) {
 		t.Fatalf("the specification is right, but: %+v", p.Diagnostics)
 	}
 	for pattern, want := range map[string]string{
-		"when: send|er < self": "the instance that the message comes from", "sender < sel|f": "the machine's own instance",
-		"fir|st(queue)": "first element", "|len(queue)": "`len(x)`", "app|end(": "x at its end",
+		"when: send|er < self": "the instance that the message comes from",
+		"sender < sel|f":       "the machine's own instance",
+		"fir|st(queue)":        "first element", "|len(queue)": "`len(x)`", "app|end(": "x at its end",
 	} {
 		if h := c.hover(file, pattern); !strings.Contains(h, want) {
 			t.Errorf("%s: no %q in %q", pattern, want, h)
@@ -351,11 +381,12 @@ func TestHoverBuiltins(t *testing.T) {
 			t.Errorf("%s: %q", pattern, h)
 		}
 	}
-	if h := c.hover(file, "  RA|NK:"); !strings.Contains(h, "- `of: Place` how old it is") || strings.Contains(h, "frame of") {
+	if h := c.hover(file, "  RA|NK:"); !strings.Contains(h, "- `of: Place` how old it is") ||
+		strings.Contains(h, "frame of") {
 		t.Errorf("a message without a wire format: %q", h)
 	}
-	for _, name := range functions {
-		if _, ok := builtins[name]; !ok {
+	for _, name := range complete.Functions {
+		if _, ok := explain.Builtins[name]; !ok {
 			t.Errorf("the function %s is completed, but not explained", name)
 		}
 	}

@@ -41,7 +41,8 @@ func TestChangesInPlace(t *testing.T) {
 				Text  string     `json:"text"`
 			}{&textRange{clientPosition(units, from), clientPosition(units, to)}, text})
 			s.changed(d, c)
-			mine = string(utf16.Decode(slices.Concat(units[:from], utf16.Encode([]rune(text)), units[to:])))
+			mine = string(utf16.Decode(slices.Concat(units[:from], utf16.Encode([]rune(text)),
+				units[to:])))
 			if d.text != mine {
 				t.Fatalf("the server has %q, the client %q", d.text, mine)
 			}
@@ -54,7 +55,8 @@ func splits(units []uint16, i int) bool {
 	if i <= 0 || i >= len(units) {
 		return false
 	}
-	return utf16.IsSurrogate(rune(units[i-1])) && units[i-1] < 0xDC00 || units[i-1] == '\r' && units[i] == '\n'
+	return utf16.IsSurrogate(rune(units[i-1])) && units[i-1] < 0xDC00 ||
+		units[i-1] == '\r' && units[i] == '\n'
 }
 
 // clientPosition is how a client names a place.
@@ -90,7 +92,8 @@ checks:
 	if p := c.open(file, spec); len(p.Diagnostics) != 0 {
 		t.Fatalf("%+v", p.Diagnostics)
 	}
-	if h := c.hover(file, "some(x in |p"); !strings.Contains(h, "**instance** `p`") || !strings.Contains(h, "client(i: k)") {
+	if h := c.hover(file, "some(x in |p"); !strings.Contains(h, "**instance** `p`") ||
+		!strings.Contains(h, "client(i: k)") {
 		t.Errorf("hover: %s", h)
 	}
 	if got := c.places("textDocument/definition", file, "&& |p[1]"); !slices.Equal(got, []string{"spec.yaml:9:29"}) {

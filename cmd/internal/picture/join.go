@@ -8,8 +8,10 @@ import (
 // word is one stretch of text in one colour, as Graphviz writes it on a line of its own.
 var word = regexp.MustCompile(`^<text text-anchor="start" x="([^"]*)" y="([^"]*)"([^>]*)>(.*)</text>$`)
 
-// joinWords makes the stretches of one line of text one element. Graphviz gives each a place that it computes for its
-// own font; in another font there are gaps between them, of every width. As one element they follow each other.
+// joinWords makes the stretches of one line of text one element. Graphviz gives each a place that
+// it computes for its own font; in another font there are gaps between them, of every width. As one
+// element they follow each other, and xml:space keeps the spaces at their ends, which some programs
+// leave out otherwise.
 func joinWords(svg []byte) []byte {
 	var out bytes.Buffer
 	var line [][][]byte // of words
@@ -18,7 +20,7 @@ func joinWords(svg []byte) []byte {
 			out.Write(line[0][0])
 			out.WriteByte('\n')
 		} else if len(line) > 1 {
-			out.WriteString(`<text text-anchor="start" x="` + string(line[0][1]) + `" y="` + string(line[0][2]) + `">`)
+			out.WriteString(`<text text-anchor="start" x="` + string(line[0][1]) + `" y="` + string(line[0][2]) + `" xml:space="preserve">`)
 			for _, w := range line {
 				out.WriteString("<tspan" + string(w[3]) + ">" + string(w[4]) + "</tspan>")
 			}

@@ -17,7 +17,7 @@ func TestJoinWords(t *testing.T) {
 <text text-anchor="start" x="1" y="-41.5">another box</text>
 `
 	const after = `<g>
-<text text-anchor="start" x="24" y="-51.5"><tspan font-size="9.00" fill="#0b5394">PING</tspan><tspan font-size="9.00" fill="#222222"> / send &lt;ACK</tspan></text>
+<text text-anchor="start" x="24" y="-51.5" xml:space="preserve"><tspan font-size="9.00" fill="#0b5394">PING</tspan><tspan font-size="9.00" fill="#222222"> / send &lt;ACK</tspan></text>
 <text text-anchor="start" x="24" y="-41.5" font-size="9.00">alone</text>
 </g>
 <text text-anchor="start" x="1" y="-41.5">another box</text>

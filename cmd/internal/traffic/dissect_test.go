@@ -23,8 +23,8 @@ import (
 // malformedFrame stands for a frame that is none, in what a dissector or our decoder says.
 const malformedFrame = "malformed"
 
-// tshark lets the dissector of a protocol loose on a capture and returns what it found in each direction, from the port
-// that is that of the protocol and to it.
+// tshark lets the dissector of a protocol loose on a capture and returns what it found in each
+// direction, from the port that is that of the protocol and to it.
 func tshark(t *testing.T, p *model.Protocol, transport, file string) (from, to []string) {
 	t.Helper()
 	if _, err := exec.LookPath("tshark"); err != nil {
@@ -77,7 +77,8 @@ func said(p *model.Protocol, frame []byte) string {
 	return string(interp.AppendMessage(nil, strs, m, slots))
 }
 
-// TestDissectorOfTheRealMatch compares the dissector with our decoder on the capture of a real match, frame by frame.
+// TestDissectorOfTheRealMatch compares the dissector with our decoder on the capture of a real
+// match, frame by frame.
 func TestDissectorOfTheRealMatch(t *testing.T) {
 	p := netplay(t)
 	from, to := tshark(t, p, "tcp", realMatch)
@@ -106,7 +107,8 @@ func compareTexts(t *testing.T, got, want []string) {
 	}
 }
 
-// TestDissectorOfRandomFrames makes frames at random: over TCP they are cut into segments anywhere, over UDP some are damaged.
+// TestDissectorOfRandomFrames makes frames at random: over TCP they are cut into segments anywhere,
+// over UDP some are damaged.
 func TestDissectorOfRandomFrames(t *testing.T) {
 	for _, x := range []struct{ file, transport string }{
 		{"specs/netplay/spec.yaml", "tcp"}, {"specs/lobby/spec.yaml", "tcp"}, {"specs/clock/spec.yaml", "tcp"}, {"specs/connection/spec.yaml", "tcp"}, {"specs/registration/spec.yaml", "tcp"}, {"specs/masterserver/spec.yaml", "tcp"}, {"specs/setup/spec.yaml", "tcp"},

@@ -120,7 +120,7 @@ func connJSON(c *Conn) jsonConn {
 		}
 	}
 	if f := c.Recording.Fault; f != nil {
-		j.Fault = &jsonFault{Side: sideNames[f.From], Packet: f.Packet, Offset: f.Offset, Reason: f.Reason}
+		j.Fault = &jsonFault{Side: replay.SideNames[f.From], Packet: f.Packet, Offset: f.Offset, Reason: f.Reason}
 	}
 	for _, s := range c.Sides {
 		j.Sides = append(j.Sides, sideJSON(c.Recording, s))
@@ -129,11 +129,11 @@ func connJSON(c *Conn) jsonConn {
 }
 
 func sideJSON(rec *replay.Recording, s *replay.Side) jsonSide {
-	j := jsonSide{Side: sideNames[s.Side], Role: s.Role, Params: s.Params, Accepted: s.Accepted, Exhausted: s.Exhausted,
-		Sent: s.Sent, SentAll: s.SentAll, Read: s.Read, ReadAll: s.ReadAll, Steps: len(s.Run)}
+	j := jsonSide{Side: replay.SideNames[s.Side], Role: s.Role, Params: s.Params, Accepted: s.Accepted, Exhausted: s.Exhausted,
+		Sent: s.Sent, SentAll: s.SentAll, Read: s.Read, ReadAll: s.ReadAll, Steps: len(s.Run.Of(s.Side))}
 	if !s.Accepted && s.Frontier < len(rec.Frames) {
 		f := &rec.Frames[s.Frontier]
-		j.Unexplained = &jsonFrame{Index: s.Frontier, Packet: f.Packet, From: sideNames[f.From], Message: rec.Text(s.Frontier)}
+		j.Unexplained = &jsonFrame{Index: s.Frontier, Packet: f.Packet, From: replay.SideNames[f.From], Message: rec.Text(s.Frontier)}
 	}
 	for _, a := range s.Machines {
 		j.Machines = append(j.Machines, jsonAt{State: a.State, Machine: a.Machine, Refuses: a.Refuses, Legal: a.Legal, Sends: a.Sends})

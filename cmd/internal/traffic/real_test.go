@@ -97,7 +97,7 @@ func write(t testing.TB, list []piece) string {
 	return name
 }
 
-func run(t testing.TB, p *model.Protocol, list []piece) *Report {
+func judge(t testing.TB, p *model.Protocol, list []piece) *Report {
 	t.Helper()
 	r, err := Replay(t.Context(), p, write(t, list), Options{})
 	if err != nil {
@@ -219,7 +219,7 @@ func TestTamperedMatches(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := run(t, p, test.list)
+			r := judge(t, p, test.list)
 			var text strings.Builder
 			r.WriteText(&text, false)
 			if r.Verdict() != "rejected" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/replay"
+	"github.com/parley-go/parley/runtime/run"
 )
 
 // WriteText renders the report for people. With steps every step of the runs
@@ -39,8 +40,6 @@ func (r *Report) WriteText(w io.Writer, steps bool) {
 	}
 }
 
-var sideNames = [2]string{"client", "server"}
-
 func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 	rec := c.Recording
 	fmt.Fprintf(w, "  %s %s → %s, packets %d to %d, %s, %s\n", c.Proto, c.Client, c.Server, c.First, c.Last,
@@ -58,7 +57,7 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 		}
 	}
 	if f := rec.Fault; f != nil {
-		fmt.Fprintf(w, "  packet %d, byte %d of the %s's stream: %s\n    bytes there: % x\n", f.Packet, f.Offset, sideNames[f.From], f.Reason, f.Bytes)
+		fmt.Fprintf(w, "  packet %d, byte %d of the %s's stream: %s\n    bytes there: % x\n", f.Packet, f.Offset, replay.SideNames[f.From], f.Reason, f.Bytes)
 	} else if differs == 0 {
 		fmt.Fprintf(w, "  every frame decodes, and encodes to the same bytes\n")
 	} else {
@@ -66,7 +65,7 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 	}
 	for side, n := range rec.Rest {
 		if n > 0 {
-			fmt.Fprintf(w, "  the %s's stream ends with %d bytes of an unfinished frame\n", sideNames[side], n)
+			fmt.Fprintf(w, "  the %s's stream ends with %d bytes of an unfinished frame\n", replay.SideNames[side], n)
 		}
 	}
 	for _, s := range c.Sides {
@@ -75,7 +74,7 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 }
 
 func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
-	who := sideNames[s.Side] + " as " + s.Role
+	who := replay.SideNames[s.Side] + " as " + s.Role
 	if s.Params != "" {
 		who += " (" + s.Params + ")"
 	}
@@ -87,14 +86,14 @@ func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
 	}
 	if s.Accepted {
 		fmt.Fprintf(w, "  %s: a run, %d sent and %d received frames in %s, %d of %s, ends in %s\n",
-			who, s.Sent, s.Read, diag.Counted(len(s.Run), "step"), taken, diag.Counted(len(s.Taken), "transition"), s.Machines[0].State)
+			who, s.Sent, s.Read, diag.Counted(len(s.Run.Of(s.Side)), "step"), taken, diag.Counted(len(s.Taken), "transition"), s.Machines[0].State)
 	} else {
 		fmt.Fprintf(w, "  %s: NOT a run; explained are %d of %d sent and %d of %d received frames\n", who, s.Sent, s.SentAll, s.Read, s.ReadAll)
 		deviationText(w, c, s, steps)
 	}
 	if steps {
-		for i, st := range s.Run {
-			fmt.Fprintf(w, "    %4d. %s\n", i+1, stepText(c.Recording, st))
+		for i, st := range s.Run.Of(s.Side) {
+			fmt.Fprintf(w, "    %4d. %s\n", i+1, stepText(c.Recording, &st))
 		}
 	}
 }
@@ -103,7 +102,7 @@ func deviationText(w io.Writer, c *Conn, s *replay.Side, machines bool) {
 	rec := c.Recording
 	if s.Frontier < len(rec.Frames) {
 		f := &rec.Frames[s.Frontier]
-		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s: %s\n", f.Packet, offset(rec, f.Time), sideNames[f.From], rec.Text(s.Frontier))
+		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s: %s\n", f.Packet, offset(rec, f.Time), replay.SideNames[f.From], rec.Text(s.Frontier))
 	}
 	known := map[string]bool{}
 	for _, a := range s.Machines {
@@ -111,7 +110,7 @@ func deviationText(w io.Writer, c *Conn, s *replay.Side, machines bool) {
 			continue
 		}
 		known[a.State+a.Refuses] = true
-		fmt.Fprintf(w, "    the %s was in %s\n", sideNames[s.Side], a.State)
+		fmt.Fprintf(w, "    the %s was in %s\n", replay.SideNames[s.Side], a.State)
 		if machines {
 			fmt.Fprintf(w, "      %s\n", a.Machine)
 		}
@@ -132,21 +131,20 @@ func offset(rec *replay.Recording, t time.Time) string {
 	return fmt.Sprintf("+%.6f s", t.Sub(rec.Frames[0].Time).Seconds())
 }
 
-func stepText(rec *replay.Recording, st replay.Step) string {
+func stepText(rec *replay.Recording, st *run.Step) string {
 	b := &strings.Builder{}
-	if st.Read >= 0 {
-		f := &rec.Frames[st.Read]
-		fmt.Fprintf(b, "reads packet %d ", f.Packet)
+	if st.Message != 0 {
+		fmt.Fprintf(b, "reads packet %d ", rec.Frames[st.Message-1].Packet)
 	}
 	b.WriteString(st.Event)
-	if st.Before != st.After {
-		fmt.Fprintf(b, "  %s → %s", st.Before, st.After)
+	if st.State != st.After {
+		fmt.Fprintf(b, "  %s", st.State)
 	}
-	for _, i := range st.Sent {
-		fmt.Fprintf(b, "  sends %s (packet %d)", rec.Text(i), rec.Frames[i].Packet)
+	for _, m := range st.Sent {
+		fmt.Fprintf(b, "  sends %s (packet %d)", m.Text, rec.Frames[m.ID-1].Packet)
 	}
-	if !st.Place.IsZero() {
-		fmt.Fprintf(b, "  (%s)", st.Place)
+	if st.Where != "" {
+		fmt.Fprintf(b, "  (%s)", st.Where)
 	}
 	return b.String()
 }

@@ -78,7 +78,8 @@ func TestARecordIsARun(t *testing.T) {
 	}
 }
 
-// TestStepsOfARecord: a trace has nothing to list that its lines do not say, and the report says where they are drawn.
+// TestStepsOfARecord: a trace has nothing to list that its lines do not say, and the report says
+// where they are drawn.
 func TestStepsOfARecord(t *testing.T) {
 	r, err := replayTrace(t, record(t))
 	if err != nil {
@@ -152,8 +153,8 @@ func TestACutRecordIsARunAsFarAsItGoes(t *testing.T) {
 	}
 }
 
-// A program that does not wait for its driver leaves a record whose last lines were never written. What is there is a run,
-// and the report says that it may not be all.
+// A program that does not wait for its driver leaves a record whose last lines were never written.
+// What is there is a run, and the report says that it may not be all.
 func TestARecordWithoutItsEndSaysSo(t *testing.T) {
 	whole := record(t)
 	lines := strings.SplitAfter(whole, "\n")

@@ -1,4 +1,4 @@
-package lsp
+package explain
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// layouter writes the rows of a frame's table. Offsets behind something of variable length are
-// the least ones.
+// layouter writes the rows of a frame's table. After something of variable length, offsets are the
+// least ones.
 type layouter struct {
 	b      strings.Builder
 	at     int
@@ -16,7 +16,8 @@ type layouter struct {
 	depth  int
 }
 
-// layout renders a message's frame with byte offsets, or its line; "" if the protocol has no wire format.
+// layout describes a message's frame with byte offsets, or its line. It returns "" if the protocol
+// has no wire format.
 func layout(p *model.Protocol, m *model.Message) string {
 	switch {
 	case p.Wire == nil:

@@ -1,20 +1,23 @@
-package lsp
+package explain
 
 import (
 	"strings"
 
+	"github.com/parley-go/parley/cmd/internal/lsp/source"
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/parse"
 )
 
-// builtins explain what expressions have by themselves, each with its use. The functions are those of [functions].
-var builtins = map[string][2]string{
-	"len":       {"len(x)", "How many elements a list, set or map has. In checks `len(a -> b)` is how many messages are under way, `len(out)` and `len(in)` those from and to the machine, `len(out, MSG)` only those of one kind."},
-	"min":       {"min(a, b)", "The smaller of two numbers."},
-	"max":       {"max(a, b)", "The larger of two numbers."},
-	"append":    {"append(list, x)", "The list with x at its end. A list that is full already is a fault."},
-	"tail":      {"tail(list)", "The list without its first element."},
-	"first":     {"first(list) or first(x in T: COND)", "The first element of a list; or the first for which a condition holds, an optional: `none` if there is none."},
+// Builtins explain what expressions have by themselves, each with its use. The functions are those
+// of [functions].
+var Builtins = map[string][2]string{
+	"len":    {"len(x)", "How many elements a list, set or map has. In checks `len(a -> b)` is how many messages are under way, `len(out)` and `len(in)` those from and to the machine, `len(out, MSG)` only those of one kind."},
+	"min":    {"min(a, b)", "The smaller of two numbers."},
+	"max":    {"max(a, b)", "The larger of two numbers."},
+	"append": {"append(list, x)", "The list with x at its end. A list that is full already is a fault."},
+	"tail":   {"tail(list)", "The list without its first element."},
+	"first": {"first(list) or first(x in T: COND)",
+		"The first element of a list; or the first for which a condition holds, an optional: `none` if there is none."},
 	"contains":  {"contains(list, x)", "Whether x is in a list or set; the same as `x in list`."},
 	"with":      {"with(set, x)", "The set and x."},
 	"without":   {"without(set, x)", "The set, but for x."},
@@ -34,33 +37,28 @@ var builtins = map[string][2]string{
 // texts are the keys whose value is for people: words in it mean nothing.
 var texts = []string{"doc", "why", "sources"}
 
-// builtin explains the word at an offset if it is one of the language's own in an expression.
-func builtin(d *document, off int) string {
-	root, _ := parse.Tree(d.name, d.src.Text)
+// Builtin explains the word at an offset if it is one of the language's own words in an
+// expression.
+func Builtin(src *ast.Source, off int) string {
+	root, _ := parse.Tree(src.Name, src.Text)
 	if root == nil {
 		return ""
 	}
-	c, ok := locate(root, off)
-	if !ok || c.node.Kind != ast.Scalar || c.key && !strings.ContainsAny(c.node.Text, "[(") {
+	c, ok := source.Locate(root, off)
+	if !ok || c.Node.Kind != ast.Scalar || c.Key && !strings.ContainsAny(c.Node.Text, "[(") {
 		return ""
 	}
-	for _, k := range c.path {
+	for _, k := range c.Path {
 		for _, t := range texts {
 			if k == t {
 				return ""
 			}
 		}
 	}
-	text := d.src.Text
-	from, to := off, off
-	for from > 0 && isWord(text[from-1]) {
-		from--
-	}
-	for to < len(text) && isWord(text[to]) {
-		to++
-	}
-	b, ok := builtins[string(text[from:to])]
-	if !ok || strings.Contains(b[0], "(") && (to == len(text) || text[to] != '(') {
+	word, from := source.WordAt(src, off)
+	to := from + len(word)
+	b, ok := Builtins[word]
+	if !ok || strings.Contains(b[0], "(") && (to == len(src.Text) || src.Text[to] != '(') {
 		return ""
 	}
 	return "`" + b[0] + "`\n\n" + b[1]
