@@ -91,6 +91,9 @@ func startPeer(t *testing.T) (address string, ended func() string) {
 func TestClientInC(t *testing.T) {
 	for name, shared := range map[string]bool{"archive": false, "shared object": true} {
 		t.Run(name, func(t *testing.T) {
+			if shared && os.Getenv("PARLEY_LONG") == "" {
+				t.Skip("with PARLEY_LONG=1 alone: the standard library is compiled once more for it")
+			}
 			program := build(t, shared)
 			address, ended := startPeer(t)
 			out := command(t, program, "tcp:"+address, "0", "7")

@@ -1,8 +1,8 @@
 // Command masterserver is the masterserver of Parsec's document of 1998 as a program: game servers
 // register over TCP with lines of text, and an HTML page lists them.
 //
-// It parses flags and prints; connections are the business of server.go, the page that of page.go, and what is
-// said to whom that of the generated machine. Start from [serve]. Try it by hand:
+// It parses flags and prints; connections are the business of server.go, the page that of page.go,
+// and what is said to whom that of the generated machine. Start from [serve]. Try it by hand:
 //
 //	go run ./examples/masterserver -listen 127.0.0.1:6502 -page list.html
 //	nc -C 127.0.0.1 6502

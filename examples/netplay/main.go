@@ -14,8 +14,8 @@
 //	note …, error …                 remarks; what went wrong, in which state, with which packet
 //	played …                        the last line: what was played
 //
-// Exit codes: 0 everything was played and the connection was left in good
-// order; 1 the other side deviated from the protocol or the match failed; 2 wrong usage, or no connection or file.
+// Exit codes: 0 everything was played and the connection was left in good order; 1 the other side
+// deviated from the protocol or the match failed; 2 wrong usage, or no connection or file.
 package main
 
 import (

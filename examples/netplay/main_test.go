@@ -38,7 +38,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Two commands play a match; what they print can be cut into words, and what they record is a run of the protocol.
+// Two commands play a match; what they print can be cut into words, and what they record is a run
+// of the protocol.
 func TestCommands(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }

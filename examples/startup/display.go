@@ -9,7 +9,8 @@ import (
 	"github.com/parley-go/parley/examples/startup/peer"
 )
 
-// display shows views: as a table that is drawn over on a terminal, as a line for each change elsewhere.
+// display shows views: as a table that is drawn over on a terminal, as a line for each change
+// elsewhere.
 type display struct {
 	w        io.Writer
 	terminal bool

@@ -1,14 +1,16 @@
-// Command startup is a peer of Parsec's peer-to-peer startup: the copies of it that hear each other's broadcasts find each other,
-// choose who founds the game, give each other slots, take in who comes later, refuse when the game is full, and go on when players or the founder
-// vanish. The packets are those of Parsec's P2P protocol 0.4; docs/STARTUP.md says how to try it.
+// Command startup is a peer of Parsec's peer-to-peer startup: the copies of it that hear each
+// other's broadcasts find each other, choose who founds the game, give each other slots, take in
+// who comes later, refuse when the game is full, and go on when players or the founder vanish. The
+// packets are those of Parsec's P2P protocol 0.4; docs/STARTUP.md says how to try it.
 //
 //	startup -link udp -bind 127.0.0.1 -broadcast 127.255.255.255:6581
 //	startup -link tunnel -server 127.0.0.1:2130
 //	startup -serve 127.0.0.1:2130          an IPX server for tunnels
 //	startup -link ipx -card eth0 -framing 802.2
 //
-// On a terminal it shows the table of players; otherwise it prints a line for each change. Interrupt leaves the game and ends it.
-// It parses flags and prints; what a peer does is the business of package peer. Exit codes: 0 left in good order, 2 wrong usage, or no link or file.
+// On a terminal it shows the table of players; otherwise it prints a line for each change.
+// Interrupt leaves the game and ends it. It parses flags and prints; what a peer does is the
+// business of package peer. Exit codes: 0 left in good order, 2 wrong usage, or no link or file.
 package main
 
 import (

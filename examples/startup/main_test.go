@@ -99,7 +99,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// inside is set in a process that is one computer of a network made for the test; its value are the flags.
+// inside is set in a process that is one computer of a network made for the test; its value are the
+// flags.
 const inside = "PARLEY_STARTUP_INSIDE"
 
 func TestInside(t *testing.T) {
@@ -112,8 +113,9 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// three are three computers on a switch. $0 is the test program. A card is given to a computer when that has a network
-// of its own, which it says by a file. When each has seen all three they are told to leave.
+// three are three computers on a switch. $0 is the test program. A card is given to a computer when
+// that has a network of its own, which it says by a file. When each has seen all three they are
+// told to leave.
 const three = `ip link set lo up; ip link add br0 type bridge && ip link set br0 up || exit 9
 for i in 1 2 3; do
 	ip link add p$i type veth peer name c$i && ip link set p$i master br0 up || exit 9

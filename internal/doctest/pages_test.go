@@ -22,7 +22,7 @@ const root = "../.."
 
 // elsewhere are the commands that pages show in `sh` blocks, each with who runs it.
 var elsewhere = map[string]string{
-	"go run ./cmd/fsmgen demo":                                                    "the scripts of cmd/fsmgen",
+	"go run ./cmd/fsmgen demo":                                                    "the test of cmd/internal/demo",
 	"go run ./examples/netplay -listen 127.0.0.1:21837":                           "the tests of examples/netplay",
 	"go run ./examples/netplay -connect 127.0.0.1:21837":                          "the tests of examples/netplay",
 	"go run ./examples/startup":                                                   "the tests of examples/startup",
@@ -33,6 +33,7 @@ var elsewhere = map[string]string{
 	"./setup tcp:127.0.0.1:21837 0 7":                                             "the test of examples/c",
 	"cc -I runtime/capi -o setup examples/c/client/setup.c libparley.a -lpthread": "the test of examples/c",
 	".ci/run":           "whoever changes something",
+	".ci/nightly":       "whoever measures",
 	"go generate ./...": "the step of .ci/run that looks for stale files",
 	"go get -tool github.com/parley-go/parley/cmd/fsmgen github.com/parley-go/parley/cmd/fsmviz":                                                           "users",
 	"go install github.com/parley-go/parley/cmd/fsmgen@latest":                                                                                             "users",
@@ -41,7 +42,7 @@ var elsewhere = map[string]string{
 	"go tool fsmgen generate": "users",
 	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore":  "whoever measures",
 	"PARLEY_BIG=1 go test -run xxx -bench ManyParties -benchtime 1x -v ./proptest/check":    "whoever measures",
-	"PARLEY_BIG=1 go test ./proptest/growth -run Page -measure":                             "whoever measures",
+	"PARLEY_BIG=1 go test ./proptest/check -run GrowthPage -measure":                        "whoever measures",
 	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/check":    "whoever measures",
 	"spin -o2 -a confirm.pml && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000": "the tests of proptest/check",
 	"tshark -X lua_script:netplay.lua -r specs/netplay/testdata/uqm-match.pcap":             "the tests of cmd/internal/traffic",

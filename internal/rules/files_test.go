@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,13 +15,6 @@ import (
 // root is the repository, seen from this package.
 const root = "../.."
 
-// maxLines is the longest a file written by hand may be, aimLines the longest
-// it should be (go test -v lists the files between the two). The difference is
-// room for tables that would be worse in two halves.
-const maxLines, aimLines = 600, 400
-
-var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
-
 // forbidden are texts that no file of the repository may contain. They are
 // put together from pieces so that this file may name them.
 var forbidden = []struct{ text, why string }{
@@ -31,21 +25,6 @@ var forbidden = []struct{ text, why string }{
 	{"place" + "holder", "write the real thing"},
 	{" for n" + "ow", "say what holds, not until when"},
 	{"proxy.go" + "lang.org", "the name of a registry's host"},
-}
-
-// TestFileLength keeps files short enough to be read in one sitting.
-func TestFileLength(t *testing.T) {
-	forEachFile(t, func(name string, data []byte) {
-		if !strings.HasSuffix(name, ".go") || generated.Match(data) {
-			return
-		}
-		switch n := bytes.Count(data, []byte("\n")); {
-		case n > maxLines:
-			t.Errorf("%s has %d lines: split it by what its parts are for; %d are the limit, 100 to %d the aim", name, n, maxLines, aimLines)
-		case n > aimLines:
-			t.Logf("%s has %d lines, more than the aim of %d", name, n, aimLines)
-		}
-	})
 }
 
 // TestForbiddenWords keeps out what does not speak of the project.
@@ -120,5 +99,18 @@ func forEachFile(t *testing.T, visit func(name string, data []byte)) {
 	}
 	if n < 10 {
 		t.Fatalf("only %d files found below %s", n, root)
+	}
+}
+
+// TestDecisionNumbers: the decisions are numbered from 1, without gaps.
+func TestDecisionNumbers(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(root, "docs/decisions/*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal(err, pages)
+	}
+	for i, page := range pages {
+		if name := filepath.Base(page); !strings.HasPrefix(name, fmt.Sprintf("%04d-", i+1)) {
+			t.Errorf("docs/decisions/%s: the next number is %04d", name, i+1)
+		}
 	}
 }

@@ -32,19 +32,25 @@ type reach struct {
 
 // The table of docs/ARCHITECTURE.md. The first line that matches a package decides.
 var reaches = []reach{
+	{"runtime/world", []string{"runtime/fsm"},
+		"what lies between machines is said without knowing who steps them"},
+	{"runtime/looplab", []string{"runtime/fsm", "github.com/looplab/fsm/..."},
+		"the adapter adds looplab/fsm to the contract and nothing else"},
 	{"runtime/...", []string{"runtime/..."},
 		"a game client links the runtime and gets no dependency with it"},
-	{"machines/*/looplab*", []string{"machines/*", "runtime/fsm", "runtime/wire", "github.com/looplab/fsm/..."},
-		"the adapter adds looplab/fsm to the machine it adapts and nothing else"},
 	{"machines/*", []string{"runtime/fsm", "runtime/wire"},
 		"a generated machine is linked into games: it takes the contract and the codec's errors"},
-	{"gen/parse", []string{"gen/...", "go.yaml.in/yaml/v4/...", "runtime/fsm", "runtime/trace", "runtime/wire"},
+	{"gen/core/...", []string{"gen/core/...", "gen/model", "gen/diag"},
+		"the lowering is a function of the model alone"},
+	{"proptest/prove/certify", []string{"proptest/prove/certify", "gen/core/...", "gen/diag", "gen/interp", "gen/model", "gen/syntax", "runtime/fsm", "runtime/wire"},
+		"who verifies a proof shares neither the search nor the world with who found it"},
+	{"gen/parse", []string{"gen/...", "go.yaml.in/yaml/v4/...", "runtime/fsm", "runtime/run", "runtime/trace", "runtime/wire", "runtime/world"},
 		"only the parser knows YAML"},
-	{"gen/golang", []string{"gen/...", "github.com/dave/jennifer/jen/...", "runtime/fsm", "runtime/wire"},
+	{"gen/golang/...", []string{"gen/...", "github.com/dave/jennifer/jen/...", "runtime/fsm", "runtime/wire", "runtime/world"},
 		"only the Go generator knows jennifer"},
-	{"gen/compile", []string{"gen/...", "go.yaml.in/yaml/v4/...", "runtime/fsm", "runtime/trace", "runtime/wire"},
+	{"gen/compile", []string{"gen/...", "go.yaml.in/yaml/v4/...", "runtime/fsm", "runtime/run", "runtime/trace", "runtime/wire", "runtime/world"},
 		"the compiler's front door runs the parser"},
-	{"gen/...", []string{"gen/...", "runtime/fsm", "runtime/trace", "runtime/wire"},
+	{"gen/...", []string{"gen/...", "runtime/fsm", "runtime/run", "runtime/trace", "runtime/wire", "runtime/world"},
 		"behind the parser everything is a function of the tree or the model"},
 }
 
@@ -57,10 +63,12 @@ type direct struct {
 
 var directs = []direct{
 	{"go.yaml.in/yaml/v4", []string{"gen/parse", "internal/tools"}, "YAML is known to the parser alone"},
-	{"github.com/dave/jennifer/jen", []string{"gen/golang", "internal/tools"}, "jennifer is known to the Go generator alone"},
+	{"github.com/dave/jennifer/jen", []string{"gen/golang/...", "internal/tools"}, "jennifer is known to the Go generator alone"},
 	{"github.com/spf13/cobra", []string{"cmd/...", "internal/tools"}, "flags belong to commands"},
-	{"github.com/looplab/fsm", []string{"machines/*/looplab*", "proptest/...", "internal/..."},
+	{"github.com/looplab/fsm", []string{"runtime/looplab", "proptest/...", "internal/..."},
 		"looplab/fsm is an adapter's business and something to compare with"},
+	{module + "runtime/looplab", []string{"runtime/looplab", "proptest/...", "examples/..."},
+		"who does without looplab/fsm does not link it"},
 	{module + "cmd/...", []string{"cmd/..."}, "nothing builds on a command"},
 	{module + "proptest/...", []string{"proptest/...", "cmd/...", "internal/..."},
 		"the checker and the test machinery serve commands and tests"},
@@ -68,7 +76,7 @@ var directs = []direct{
 }
 
 // meetings are where the compiler and what it generated may be linked together.
-var meetings = []string{"proptest/conform", "cmd/...", "examples/..."}
+var meetings = []string{"proptest/conform", "proptest/drive", "cmd/...", "examples/..."}
 
 func TestImports(t *testing.T) {
 	pkgs := list(t)
@@ -108,6 +116,10 @@ func TestImportRulesNotice(t *testing.T) {
 	}
 	if len(checkDirect(&pkg{ImportPath: module + "gen/graph", TestImports: []string{"github.com/spf13/cobra"}})) != 1 {
 		t.Error("cobra outside cmd was not noticed")
+	}
+	known[module+"runtime/world"] = &pkg{ImportPath: module + "runtime/world"}
+	if checkReach(&pkg{ImportPath: module + "proptest/prove/certify"}, []string{module + "runtime/world"}, known) == "" {
+		t.Error("a verifier that steps the world was not noticed")
 	}
 	both := []string{module + "gen/model", module + "machines/ready"}
 	if checkMeeting(&pkg{ImportPath: module + "proptest/explore"}, both) == "" {

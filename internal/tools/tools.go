@@ -1,6 +1,6 @@
 //go:build tools
 
-// Package tools keeps the modules that only tests and generated adapters use in go.mod.
+// Package tools keeps the modules that only some packages use in go.mod.
 package tools
 
 import (

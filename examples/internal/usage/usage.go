@@ -1,4 +1,5 @@
-// Package usage is how the examples answer a command line: with one line that says what is wrong, how to get help, and exit code 2.
+// Package usage is how the examples answer a command line: with one line that says what is wrong,
+// how to get help, and exit code 2.
 //
 // It knows no program's flags. Start from [Parse].
 package usage
@@ -13,8 +14,8 @@ import (
 	"time"
 )
 
-// Parse parses the arguments of a program that takes flags alone. If done, the program ends with the code: 0 after
-// -help, which explains the flags on stdout, and 2 where something is wrong.
+// Parse parses the arguments of a program that takes flags alone. If done, the program ends with
+// the code: 0 after -help, which explains the flags on stdout, and 2 where something is wrong.
 func Parse(f *flag.FlagSet, args []string, stdout, stderr io.Writer) (code int, done bool) {
 	f.SetOutput(io.Discard) // package flag would print all flags under each error
 	err := f.Parse(args)
@@ -61,7 +62,8 @@ func NotNegative(f *flag.FlagSet, names ...string) error {
 	return nil
 }
 
-// Without refuses flags on the command line that have no meaning beside another one ("-link udp"): what they are for says which.
+// Without refuses flags on the command line that have no meaning beside another one ("-link udp"):
+// what they are for says which.
 func Without(f *flag.FlagSet, beside string, names ...string) error {
 	for _, g := range Given(f) {
 		if slices.Contains(names, g) {

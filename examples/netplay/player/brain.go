@@ -82,7 +82,8 @@ func (b *brain) play(ctx context.Context) error {
 	}
 }
 
-// look takes the machine and everything told up to that moment. The error says that the driver has stopped.
+// look takes the machine and everything told up to that moment. The error says that the driver has
+// stopped.
 func (b *brain) look() error {
 	var events []event
 	err := b.d.Read(context.Background(), func(r runner) {

@@ -30,14 +30,15 @@ const MaxDelay = 35
 type Config struct {
 	// Listen is the address ("host:port") to accept the one other side on;
 	// Connect is the address to connect to. Link is a connection that exists
-	// already, and Server says whether this side accepted it.
+	// already, and Server reports whether this side accepted it.
 	Listen, Connect string
 	Link            transport.Link
 	Server          bool
 	// Wait is how long connecting is tried, 0 for ten seconds; a negative value: until ctx ends.
 	Wait time.Duration
 
-	// Minor and Patch are the version 0.Minor.Patch that this side gives its game, both 0: that of the specification.
+	// Minor and Patch are the version 0.Minor.Patch that this side gives its game, both 0: that of
+	// the specification.
 	Minor, Patch uint8
 	// Fleet holds at most 14 ships, from slot 0 on; empty for DefaultFleet.
 	Fleet []netplay.Ship
@@ -47,7 +48,8 @@ type Config struct {
 	Delay int
 	// Seed is what the random numbers of each match begin with; only that of the accepting side counts.
 	Seed uint32
-	// Matches is how many matches are played before this side leaves, 0: as many as the other side likes.
+	// Matches is how many matches are played before this side leaves, 0: as many as the other side
+	// likes.
 	Matches int
 	// FPS is how many frames are played in a second, 0: as fast as both sides can.
 	FPS int

@@ -139,7 +139,7 @@ func (b *brain) loses(i int) {
 	b.match.unknown[i]++
 }
 
-// overNow says whether the battle has emptied a fleet, as far as one can tell.
+// overNow reports whether the battle has emptied a fleet, as far as one can tell.
 func (b *brain) overNow() bool {
 	m := &b.match
 	if m.verdict != unknown {
@@ -162,8 +162,8 @@ func (b *brain) resolve() *command {
 	return &command{give: func(r runner) fsm.Result { return r.Skip(who) }}
 }
 
-// mayPick says that we have to choose, or have waited long enough for the
-// other side to choose or, once it has chosen, to go on without us. The game takes half a second for that.
+// mayPick says that we have to choose, or have waited long enough for the other side to choose or,
+// once it has chosen, to go on without us. The game takes half a second for that.
 func (b *brain) mayPick() bool {
 	switch {
 	case !b.doubtful():

@@ -53,9 +53,10 @@ type impaired struct {
 
 func (l impaired) Self() int { return l.self }
 
-// TestFaults lets up to six peers start at random times while packets are lost, doubled and overtake each other, and
-// kills some, founders among them. Then the faults end, and everybody has to come to an end where the players of each game
-// agree on who is where; and one who comes then gets a slot, unless a game is full. PARLEY_SIM_SEED repeats one run.
+// TestFaults lets up to six peers start at random times while packets are lost, doubled and
+// overtake each other, and kills some, founders among them. Then the faults end, and everybody has
+// to come to an end where the players of each game agree on who is where; and one who comes then
+// gets a slot, unless a game is full. PARLEY_SIM_SEED repeats one run.
 func TestFaults(t *testing.T) {
 	first, runs := uint64(1), uint64(40)
 	if s := os.Getenv("PARLEY_SIM_SEED"); s != "" {
@@ -192,7 +193,7 @@ func (w *world) trouble() string {
 	return ""
 }
 
-// full says whether a game has no free slot.
+// full reports whether a game has no free slot.
 func (w *world) full() bool {
 	for _, p := range w.peers {
 		taken := 0

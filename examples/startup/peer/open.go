@@ -23,9 +23,10 @@ const Socket = 0x5043
 
 // Place says where a peer is.
 type Place struct {
-	// Bind is the own IPv4 address ("192.168.1.5", "127.0.0.1"), with or without a port; Broadcast where everybody hears
-	// ("192.168.1.255:6581"). Port 0 of Bind is any: several peers of one computer need ports of their own. Port 0 of Broadcast is
-	// one that is free, so that nobody else hears.
+	// Bind is the own IPv4 address ("192.168.1.5", "127.0.0.1"), with or without a port; Broadcast
+	// where everybody hears ("192.168.1.255:6581"). Port 0 of Bind is any: several peers of one
+	// computer need ports of their own. Port 0 of Broadcast is one that is free, so that nobody
+	// else hears.
 	Bind, Broadcast string
 	// Server is that of the IPX tunnel ("host:port"), Card the network card for IPX itself.
 	Server, Card string

@@ -1,5 +1,5 @@
-// Package peer runs one peer of Parsec's peer-to-peer startup on a link: it connects, tells all players at
-// every send tick that it is there, and says at any time who is in the game.
+// Package peer runs one peer of Parsec's peer-to-peer startup on a link: it connects, tells all
+// players at every send tick that it is there, and says at any time who is in the game.
 //
 // It knows the generated machine and the driver, and neither flags nor terminals. Start from [New].
 package peer
@@ -30,9 +30,11 @@ type Link interface {
 
 // Config says how a peer behaves. The zero value is usable.
 type Config struct {
-	// Tick is the time between two NODE_ALIVE to each player, 0 for half a second. The original sends 20 a second.
+	// Tick is the time between two NODE_ALIVE to each player, 0 for half a second. The original
+	// sends 20 a second.
 	Tick time.Duration
-	// Again is how long to wait before the next attempt when the game is full or nobody answers, 0 to ask only once.
+	// Again is how long to wait before the next attempt when the game is full or nobody answers, 0
+	// to ask only once.
 	Again time.Duration
 	// Name is the peer's name in records.
 	Name string
@@ -74,8 +76,8 @@ func New(link Link, cfg Config) (*Peer, error) {
 	return p, nil
 }
 
-// Run connects and stays until ctx ends; then it leaves the game, telling all players, and closes the link. It returns
-// nil then, or why the driver has ended.
+// Run connects and stays until ctx ends; then it leaves the game, telling all players, and closes
+// the link. It returns nil then, or why the driver has ended.
 func (p *Peer) Run(ctx context.Context) error {
 	defer close(p.done)
 	ended := make(chan error, 1)

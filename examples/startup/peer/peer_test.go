@@ -74,7 +74,7 @@ func (x *table) until(what string, ok func() bool, peers ...*Peer) {
 	}
 }
 
-// together says whether the peers are the players of one game, and only they.
+// together reports whether the peers are the players of one game, and only they.
 func together(peers ...*Peer) bool {
 	var first View
 	for i, p := range peers {
@@ -135,9 +135,9 @@ func (x *table) accepted(p *Peer) {
 	}
 }
 
-// life is what peers go through on any link: three start together, the highest address founds the game, a fourth
-// comes later, a fifth is refused, the founder is killed and the next keeper gives its slot away, a
-// player is killed, and the others leave.
+// life is what peers go through on any link: three start together, the highest address founds the
+// game, a fourth comes later, a fifth is refused, the founder is killed and the next keeper gives
+// its slot away, a player is killed, and the others leave.
 func life(x *table) {
 	a, b, c := x.start(), x.start(), x.start()
 	x.until("a game of three", func() bool { return together(a, b, c) }, a, b, c)
