@@ -185,13 +185,15 @@ type (
 	// ChanLen is the number of in-flight messages; only in claims and environment rules. In claims
 	// From and To are instances, or both nil for all channels together. In environment rules both
 	// are nil, and Out chooses the machine's outgoing (true) or incoming channels. If Message is
-	// not nil, only messages of that name count.
+	// not nil, only messages of that name count. With News, news of links that is under way counts,
+	// too: so `empty(a -> b)` is more than that no message is under way.
 	ChanLen struct {
 		ExprBase
 		From, To *Instance
 		Self     bool
 		Out      bool
 		Message  *Message
+		News     bool
 	}
 )
 

@@ -240,7 +240,7 @@ func (p printer) binary(e *Binary, prec int) string {
 	case precCompare: // legal in Go without parentheses, but nobody can read it
 		left = op.prec + 1
 	}
-	if c, ok := e.X.(*ChanLen); ok && e.Op == OpEq && c.Message == nil && !c.Self && isZero(e.Y) {
+	if c, ok := e.X.(*ChanLen); ok && e.Op == OpEq && c.News && isZero(e.Y) {
 		return "empty" + strings.TrimPrefix(p.chanLen(c), "len")
 	}
 	return paren(p.expr(e.X, left)+" "+op.text+" "+p.expr(e.Y, right), op.prec, prec)

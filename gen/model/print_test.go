@@ -69,8 +69,9 @@ func TestExprString(t *testing.T) {
 		{"all(x in 0..13: x < b)", &model.Quantified{All: true, Local: &model.Local{Name: "x"}, Values: intType, X: bin(model.OpLt, name("x"), b)}},
 		{"p.fleet[true, 0].done", &model.StateTest{Inst: inst, Path: path, States: []*model.State{done}}},
 		{"!(p.done || p.end)", not(&model.StateTest{Inst: inst, States: []*model.State{done, {Name: "end"}}})},
-		{"empty(p -> q)", bin(model.OpEq, &model.ChanLen{From: inst, To: &model.Instance{Name: "q"}}, num(0))},
-		{"empty()", bin(model.OpEq, &model.ChanLen{}, num(0))},
+		{"empty(p -> q)", bin(model.OpEq, &model.ChanLen{From: inst, To: &model.Instance{Name: "q"}, News: true}, num(0))},
+		{"empty()", bin(model.OpEq, &model.ChanLen{News: true}, num(0))},
+		{"len() == 0", bin(model.OpEq, &model.ChanLen{}, num(0))},
 		{"len(out, PING) < 2", bin(model.OpLt, &model.ChanLen{Self: true, Out: true, Message: &model.Message{Name: "PING"}}, num(2))},
 		{`"hi"`, &model.Some{X: &model.Text{Value: "hi"}}},
 	}

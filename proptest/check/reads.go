@@ -66,7 +66,7 @@ func (s *System) look(c explore.Configuration) *interp.Eval {
 				continue
 			}
 			for _, msg := range w {
-				if l.Message == nil || l.Message.Index == system.MessageIndex(msg) {
+				if s.Counts(l.Message, l.News, msg) {
 					n++
 				}
 			}
@@ -106,7 +106,7 @@ func (r *reader) read(e model.Expr) {
 	case *model.VarRef, *model.TimerTest, *model.ChanLen:
 		r.note(e)
 	case *model.Binary:
-		if l := system.ComparedWithZero(e); l != nil && x.Op == model.OpEq && l.Message == nil { // `empty(a -> b)`
+		if l := system.ComparedWithZero(e); l != nil && l.News && x.Op == model.OpEq { // `empty(a -> b)`
 			r.note(e)
 			return
 		}

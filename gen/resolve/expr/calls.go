@@ -251,6 +251,7 @@ func (s *Resolver) channelCall(n *syntax.Call, base model.ExprBase) (e model.Exp
 	if n.Fn == "len" {
 		return c, true
 	}
+	c.News = !s.Environment && c.Message == nil
 	zero := &model.Lit{ExprBase: model.ExprBase{T: types.Int(0, 0), Span: base.Span}}
 	base.T = types.Bool
 	return &model.Binary{ExprBase: base, Op: model.OpEq, X: c, Y: zero}, true

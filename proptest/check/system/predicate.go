@@ -61,6 +61,7 @@ type procClasses struct {
 type counter struct {
 	message *model.Message // nil: all
 	clamp   bool           // only whether there are any
+	news    bool           // news of links, too
 }
 
 type chanClasses struct {
@@ -183,7 +184,7 @@ func (p *predicate) sum(l *model.ChanLen, clamp bool) model.Expr {
 			continue
 		}
 		c := &p.chans[k]
-		want := counter{l.Message, clamp}
+		want := counter{l.Message, clamp, l.News}
 		i := slices.Index(c.counters, want)
 		if i < 0 {
 			i = len(c.counters)
@@ -242,6 +243,15 @@ func (h *heldCount) count(held []world.Held[string]) int64 {
 	return n
 }
 
+// Counts reports whether what lies in a channel counts where messages of a name do, or all if it is
+// nil, and news of links does or does not.
+func (s *Machines) Counts(message *model.Message, news bool, msg []byte) bool {
+	if _, is := s.NewsOf(msg); is {
+		return news
+	}
+	return message == nil || message.Index == MessageIndex(msg)
+}
+
 // intern numbers tuples from 2; 0 and 1 stand for "nothing looked at" and irrelevant.
 func intern(ids *map[string]uint32, tuples *[][]int64, tuple []int64) uint32 {
 	var key []byte
@@ -267,7 +277,7 @@ func (p *predicate) chanClass(k int, word [][]byte) uint32 {
 	tuple := make([]int64, len(c.counters))
 	for i, ct := range c.counters {
 		for _, msg := range word {
-			if ct.message == nil || ct.message.Index == MessageIndex(msg) {
+			if p.sys.Counts(ct.message, ct.news, msg) {
 				tuple[i]++
 			}
 		}
