@@ -33,6 +33,9 @@ believed only if it is found.
 Environment rules are part of the system. --lift leaves out what they say about lengths of channels, --lift=rules leaves out all of them:
 every command at any moment.
 
+Opaque types get more values than the check gives them, until more would make no difference, or until a run violates something:
+it is shown. If neither is reached, the headline says for how many values the result is.
+
 --certificate writes the closed set of configurations; --verify has a small checker that shares nothing with the search verify it.
 
 Exit code 0: everything is proved (or violated, where the check expects that). 1: a claim is violated, with a real run; a certificate is

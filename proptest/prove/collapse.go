@@ -241,6 +241,7 @@ func (p *prover) judge() {
 	if len(p.r.Claims) == 0 {
 		p.r.Verdict = NotEstablished
 	}
+	p.r.For = p.explored()
 	p.r.Established = p.words()
 }
 

@@ -3,9 +3,12 @@ package prove
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
@@ -168,7 +171,8 @@ func builtIn(r *check.Report, name string) string {
 
 // closure takes over what was found where no channel was ever full.
 func (p *prover) closure() error {
-	if err := p.moreValues(); err != nil {
+	more, err := p.moreValues()
+	if err != nil {
 		return err
 	}
 	last := p.runs[len(p.runs)-1]
@@ -186,6 +190,9 @@ func (p *prover) closure() error {
 			out.Result = Violated
 		case c.Result == check.Holds:
 			out.Result = Proved
+		}
+		if k := slices.IndexFunc(more, func(m Claim) bool { return m.Name == c.Name }); k >= 0 {
+			out.Result, out.Note, out.Counterexample = Violated, more[k].Note, more[k].Counterexample
 		}
 		p.r.Claims = append(p.r.Claims, out)
 	}
@@ -260,54 +267,120 @@ func (p *prover) verify() error {
 }
 
 // moreValues searches with more values of the opaque types until there are enough for any number of
-// them.
-func (p *prover) moreValues() error {
-	before, sys := len(p.runs), p.sys
-	limit := min(p.o.MaxConfigurations, max(100_000, 2*int(p.runs[before-1].Configurations)))
+// them, until one of the searches finds a violation that fewer values do not have, or until a limit.
+// The last search that came to its end is the one that is reported; more has what the last of all
+// found violated.
+func (p *prover) moreValues() (more []Claim, err error) {
 	o := opaqueTypes(p.proto, p.check)
-	if o == nil || o.why != "" {
-		return nil
+	if o == nil || violatedUnexpected(p.runs[len(p.runs)-1]) {
+		return nil, nil
 	}
-	values := int64(0)
+	if o.why != "" {
+		return nil, p.onlySo("nothing follows for other numbers of values: " + o.why)
+	}
+	limit := min(p.o.MaxConfigurations, max(100_000, 2*int(p.runs[len(p.runs)-1].Configurations)))
 	for {
-		opt := p.options()
-		opt.KeepGoing, opt.Checks, opt.MaxConfigurations = true, p.sys.Checks, uint64(limit)
-		res, err := explore.Run(p.ctx, p.sys.System, opt)
+		live, why, err := p.liveValues(o, limit)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		have := max(values, p.fewest())
-		live := o.live(p.sys, res.Space)
-		if !res.Complete {
-			break
-		}
-		if o.enough(have, live) {
-			if values > 0 {
-				p.r.Values = values
-			}
+		have := max(p.r.Values, p.fewest())
+		switch {
+		case why != "":
+		case o.enough(have, live):
 			p.r.AllValues, p.r.Live = true, live
-			return nil
+			return nil, nil
+		case p.arguments() > maxArguments:
+			why = fmt.Sprintf("commands can be given in more than %d ways", maxArguments)
 		}
-		if p.arguments() > maxArguments {
-			break
+		if why != "" {
+			return nil, p.onlySo("more values were not explored: " + why)
 		}
-		values = max(have+1, int64(live+o.fresh), slices.Max(o.constants)+1)
+		values := max(have+1, int64(live+o.fresh), slices.Max(o.constants)+1)
 		if values > maxValues {
-			break
+			return nil, p.onlySo(fmt.Sprintf("more values were not explored: %d would be needed next, and at most %d are tried", values, maxValues))
 		}
-		if err := p.reload(values); err != nil {
-			return err
+		done, more, err := p.withValues(values, limit)
+		if done || err != nil {
+			return more, err
 		}
-		r, err := p.bounded(p.sys.Check.Channel.Capacity, limit)
-		if err != nil {
-			return err
-		}
-		if builtIn(r, check.Overflow) != check.Holds {
-			break
-		}
+	}
+}
+
+// liveValues counts the most different opaque values in one configuration of the last search, or
+// says why that is not known.
+func (p *prover) liveValues(o *opaque, limit int) (live int, why string, err error) {
+	opt := p.options()
+	opt.KeepGoing, opt.Checks, opt.MaxConfigurations = true, p.sys.Checks, uint64(limit)
+	res, err := explore.Run(p.ctx, p.sys.System, opt)
+	if err != nil {
+		return 0, "", err
+	}
+	if !res.Complete {
+		return 0, "which of them are in use was not counted (" + res.Why + ")", nil
+	}
+	return o.live(p.sys, res.Space), "", nil
+}
+
+// withValues searches with so many values of each opaque type. It is done if something is violated
+// that was not before, which is more, or if the search did not come to its end with channels that
+// close.
+func (p *prover) withValues(values int64, limit int) (done bool, more []Claim, err error) {
+	before, sys, had := len(p.runs), p.sys, p.r.Values
+	if err := p.reload(values); err != nil {
+		return true, nil, err
+	}
+	r, err := p.bounded(sys.Check.Channel.Capacity, limit)
+	if err != nil {
+		return true, nil, err
+	}
+	found, with := newlyViolated(p.runs[before-1], r), fmt.Sprintf("with %d values of each opaque type", values)
+	for _, c := range found {
+		more = append(more, Claim{Name: c.Name, Note: with, Counterexample: c.Counterexample})
+	}
+	if builtIn(r, check.Overflow) == check.Holds {
+		p.r.Values = values
+		return len(found) > 0, more, nil
+	}
+	why := r.Ended
+	if builtIn(r, check.Overflow) == check.Violated {
+		why = "a channel is full"
 	}
 	p.runs, p.sys = p.runs[:before], sys
-	return p.reload(0)
+	if err := p.reload(had); err != nil {
+		return true, nil, err
+	}
+	return true, more, p.onlySo(with + " nothing is closed: " + why)
+}
+
+// onlySo notes why the result is for the numbers of values that were explored, and for no others.
+func (p *prover) onlySo(why string) error {
+	p.r.Why = append(p.r.Why, why)
+	return nil
+}
+
+// violatedUnexpected reports whether a search found what settles the verdict.
+func violatedUnexpected(r *check.Report) bool {
+	return slices.ContainsFunc(r.Claims, func(c check.ClaimReport) bool {
+		return c.Result == check.Violated && !c.Expected && c.Name != check.Overflow
+	})
+}
+
+// newlyViolated lists the claims that r violates by a run, and before does not.
+func newlyViolated(before, r *check.Report) []*check.ClaimReport {
+	var out []*check.ClaimReport
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		if c.Result != check.Violated || c.NotBehind || c.Counterexample == nil || c.Name == check.Overflow {
+			continue
+		}
+		if !slices.ContainsFunc(before.Claims, func(x check.ClaimReport) bool {
+			return x.Name == c.Name && x.Result == check.Violated
+		}) {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // maxArguments is how many commands with different arguments a check may have for more values to be
@@ -331,6 +404,39 @@ func (p *prover) arguments() int64 {
 
 // maxValues is how many values of an opaque type are tried.
 const maxValues = 16
+
+// explored says for how many values of its opaque types and texts the check was explored, where that
+// matters; empty if the result is for any number of them.
+func (p *prover) explored() string {
+	names := map[int64][]string{}
+	model.EachType(p.proto, func(t *model.Type) {
+		name := t.Name
+		switch {
+		case t.Kind == model.KindOpaque && !p.r.AllValues:
+			if name == "" {
+				name = "opaque numbers"
+			}
+		case t.Kind == model.KindBytes:
+			if name == "" {
+				name = "texts"
+			}
+		default:
+			return
+		}
+		if !slices.Contains(names[t.Hi+1], name) {
+			names[t.Hi+1] = append(names[t.Hi+1], name)
+		}
+	})
+	var out []string
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		of := strings.Join(names[n], ", ")
+		if len(names[n]) > 3 {
+			of = fmt.Sprintf("each of %d types", len(names[n]))
+		}
+		out = append(out, diag.Counted(n, "value")+" of "+of)
+	}
+	return strings.Join(out, ", ")
+}
 
 // fewest is the least number of values of an opaque type.
 func (p *prover) fewest() int64 {

@@ -63,6 +63,9 @@ type Report struct {
 	AllValues bool  `json:"all_values,omitempty"`
 	Values    int64 `json:"values,omitempty"`
 	Live      int   `json:"live,omitempty"`
+	// For says for how many values of opaque types and texts the result is; empty if there are none
+	// of which that matters.
+	For string `json:"for,omitempty"`
 	// Verified: the certificate was accepted by the independent verifier.
 	Verified bool    `json:"verified"`
 	Seconds  float64 `json:"seconds"`

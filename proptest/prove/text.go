@@ -11,6 +11,9 @@ import (
 func (r *Report) Text(times bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, check %s: %s", r.Spec, r.Check, r.Verdict)
+	if r.Verdict == Proved && r.For != "" {
+		b.WriteString(" for " + r.For)
+	}
 	switch r.Method {
 	case ByClosure:
 		fmt.Fprintf(&b, " (the channels close by themselves: %s, %s", diag.Counted(r.Configurations, "configuration"), diag.Counted(r.Steps, "step"))

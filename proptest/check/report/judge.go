@@ -59,6 +59,9 @@ func (r *Report) Judge(complete bool, why string, faults []string) {
 	fails := len(unexpected)+len(missing)+len(faults) > 0
 	r.Open = !fails && (len(open) > 0 || !complete)
 	r.Passes = !fails && !r.Open
+	if !complete {
+		r.Ended = why
+	}
 	if !complete && why != "" {
 		r.Why = append(r.Why, "the search is incomplete: "+why)
 	}

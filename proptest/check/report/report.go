@@ -32,6 +32,8 @@ type Report struct {
 	Passes  bool   `json:"passes"`
 	// Open: nothing speaks against passing, but not everything was decided.
 	Open bool `json:"open,omitempty"`
+	// Ended says why the search ended before it was complete; empty if it was complete.
+	Ended string `json:"ended,omitempty"`
 	// Why says why a check is incomplete or does not pass.
 	Why []string `json:"why,omitempty"`
 	// Advice says what may help an incomplete search.
