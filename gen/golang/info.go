@@ -11,6 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/fsm"
 )
 
 // info emits the description of a role, and its tables.
@@ -68,6 +69,9 @@ func (g *gen) info(f *jen.File, r *types.Machine) {
 	bound := ""
 	if m.Deferred > 0 {
 		bound = fmt.Sprintf("Deferred: %d,\n", m.Deferred)
+	}
+	if g.P.Parties != fsm.DefaultParties {
+		bound += fmt.Sprintf("Parties: %d,\n", g.P.Parties)
 	}
 	t.P("},\nTickNanos: %d,\n%sMaxFrame: maxFrame,\nMaxEffects: %d,\nOrdered: %v,\nReliable: %v,\nDuplicates: %v,\n}", g.P.Tick.Nanoseconds(), bound, g.MaxEffects(r), g.P.Channel.Ordered, !g.P.Channel.Lossy, g.P.Channel.Duplicates)
 	f.Line()

@@ -35,6 +35,9 @@ type Protocol struct {
 	Channel  Channel
 	Wire     *Wire // nil if the specification has no wire format
 	Checks   []*Check
+	// Parties is how many instances take part at most: peers are numbered from 0 to Parties - 1.
+	// Of a model that is specialised for a check it is how many the check has.
+	Parties int
 	// Tick is the length of a tick; 0 if there are no timers.
 	Tick time.Duration
 	Span diag.Span

@@ -80,6 +80,7 @@ func (r *resolver) declarations() {
 	if n := check.Count(r.Table, r.Check.Get("instances")); n > 0 && n <= pass.MaxInstances {
 		r.MaxInstance = int64(n) - 1
 	}
+	r.Protocol.Parties = int(r.MaxInstance) + 1
 	r.Protocol.Channel = r.Channel(r.Root.Get("channel"),
 		model.Channel{Ordered: true, Capacity: 8, Span: r.Protocol.Span})
 	r.DeclareTypes()

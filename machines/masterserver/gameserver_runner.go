@@ -256,6 +256,7 @@ var gameserverInfo = fsm.Info{
 		{Name: "leaving lost", From: 4, To: 5, File: "specs/masterserver/spec.yaml", Line: 125, Col: 17},
 	},
 	TickNanos:  0,
+	Parties:    300,
 	MaxFrame:   maxFrame,
 	MaxEffects: 1,
 	Ordered:    true,

@@ -209,6 +209,7 @@ var impostorInfo = fsm.Info{
 		{Name: "waiting ILLEGAL", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 168, Col: 18},
 	},
 	TickNanos:  0,
+	Parties:    300,
 	MaxFrame:   maxFrame,
 	MaxEffects: 1,
 	Ordered:    true,

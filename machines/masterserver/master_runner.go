@@ -201,6 +201,7 @@ var masterInfo = fsm.Info{
 		{Name: "up lost/2", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 76, Col: 13},
 	},
 	TickNanos:  0,
+	Parties:    300,
 	MaxFrame:   maxFrame,
 	MaxEffects: 2,
 	Ordered:    true,

@@ -209,6 +209,7 @@ var otherInfo = fsm.Info{
 		{Name: "up answer/7", From: 0, To: 0, File: "specs/masterserver/spec.yaml", Line: 190, Col: 13},
 	},
 	TickNanos:  0,
+	Parties:    300,
 	MaxFrame:   maxFrame,
 	MaxEffects: 1,
 	Ordered:    true,

@@ -277,6 +277,7 @@ var strangerInfo = fsm.Info{
 		{Name: "gone ACKNOWLEDGED", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 148, Col: 115},
 	},
 	TickNanos:  0,
+	Parties:    300,
 	MaxFrame:   maxFrame,
 	MaxEffects: 1,
 	Ordered:    true,

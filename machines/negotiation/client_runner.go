@@ -258,6 +258,7 @@ var clientInfo = fsm.Info{
 		{Name: "gone REFUSE", From: 5, To: 5, Code: fsm.Ignored, File: "specs/negotiation/spec.yaml", Line: 168, Col: 82},
 	},
 	TickNanos:  1000000000,
+	Parties:    32,
 	MaxFrame:   maxFrame,
 	MaxEffects: 2,
 	Ordered:    true,

@@ -288,6 +288,7 @@ var serverInfo = fsm.Info{
 		{Name: "up refuse", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 132, Col: 17},
 	},
 	TickNanos:  1000000000,
+	Parties:    32,
 	MaxFrame:   maxFrame,
 	MaxEffects: 6,
 	Ordered:    true,

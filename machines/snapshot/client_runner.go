@@ -225,6 +225,7 @@ var clientInfo = fsm.Info{
 		{Name: "gone SAID", From: 3, To: 3, Code: fsm.Ignored, File: "specs/snapshot/spec.yaml", Line: 155, Col: 88},
 	},
 	TickNanos:  1000000000,
+	Parties:    16,
 	MaxFrame:   maxFrame,
 	MaxEffects: 1,
 	Ordered:    true,

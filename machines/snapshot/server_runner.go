@@ -329,6 +329,7 @@ var serverInfo = fsm.Info{
 		{Name: "up session.left", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 126, Col: 23},
 	},
 	TickNanos:  1000000000,
+	Parties:    16,
 	MaxFrame:   maxFrame,
 	MaxEffects: 48,
 	Ordered:    true,

@@ -311,6 +311,7 @@ var info = fsm.Info{
 		{Name: "failed PING", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 44},
 	},
 	TickNanos:  1667000,
+	Parties:    254,
 	MaxFrame:   maxFrame,
 	MaxEffects: 1530,
 	Ordered:    false,

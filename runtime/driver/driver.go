@@ -9,6 +9,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -326,6 +327,9 @@ func suits(info *fsm.Info, peer fsm.Peer, p transport.Properties) error {
 	}
 	if peer < 0 || int(peer)+max(p.Peers, 1)-1 > math.MaxInt16 {
 		return fmt.Errorf("peer number %d is out of range", peer)
+	}
+	if parties := cmp.Or(info.Parties, fsm.DefaultParties); int(peer) >= parties {
+		return fmt.Errorf("there is no peer %d: the `parties` of %s have the numbers 0 to %d", peer, info.Protocol, parties-1)
 	}
 	var lacks []string
 	if info.Ordered && !p.Ordered {

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"net"
 	"runtime"
 	"sync/atomic"
@@ -66,5 +67,28 @@ func TestSeveralLinksTogether(t *testing.T) {
 	}
 	if n := links[0].receives.Load(); n > pings/2 {
 		t.Errorf("%d frames were waited for %d times", pings, n)
+	}
+}
+
+// A link is refused under a number that no party has.
+func TestNoSuchPeer(t *testing.T) {
+	few := pingpong.New()
+	info := *few.Info()
+	info.Parties = 3
+	for _, tt := range []struct {
+		info fsm.Info
+		peer fsm.Peer
+		want string
+	}{
+		{*few.Info(), -1, "peer number -1 is out of range"},
+		{*few.Info(), 61, ""},
+		{*few.Info(), 62, "there is no peer 62: the `parties` of pingpong have the numbers 0 to 61"},
+		{info, 2, ""},
+		{info, 3, "there is no peer 3: the `parties` of pingpong have the numbers 0 to 2"},
+	} {
+		err := suits(&tt.info, tt.peer, transport.Properties{Ordered: true, Reliable: true, Stream: true})
+		if got := fmt.Sprint(err); got != tt.want && !(tt.want == "" && err == nil) {
+			t.Errorf("peer %d: %v, want %s", tt.peer, err, tt.want)
+		}
 	}
 }

@@ -225,6 +225,9 @@ type Streamed struct {
 	Err    error
 }
 
+// DefaultParties is how many instances take part at most where a specification does not say so.
+const DefaultParties = 62
+
 // Refusal says why an event was refused that no branch of the specification refuses.
 type Refusal struct {
 	Reason Reason
@@ -298,6 +301,9 @@ type Info struct {
 	// Deferred is how many deferred messages the machine may hold at a time; one more is an
 	// error, which the checker finds. 0 stands for DefaultDeferred.
 	Deferred int
+	// Parties is how many instances take part at most, the machine's own among them: peers are
+	// numbered from 0 to Parties - 1. 0 stands for DefaultParties.
+	Parties int
 
 	// Ordered and Reliable are what the checker assumed of the channel. A
 	// driver refuses a link that promises less.

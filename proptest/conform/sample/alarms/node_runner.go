@@ -315,6 +315,7 @@ var nodeInfo = fsm.Info{
 	},
 	Absolute:   []bool{true, false, false, false, false},
 	TickNanos:  1000000,
+	Parties:    4,
 	MaxFrame:   maxFrame,
 	MaxEffects: 24,
 	Ordered:    true,

@@ -202,6 +202,7 @@ var info = fsm.Info{
 		{Name: "idle BYE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 65, Col: 9},
 	},
 	TickNanos:  0,
+	Parties:    5,
 	MaxFrame:   maxFrame,
 	MaxEffects: 1,
 	Ordered:    true,

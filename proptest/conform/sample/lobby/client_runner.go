@@ -250,6 +250,7 @@ var clientInfo = fsm.Info{
 		{Name: "gone on", From: 2, To: 2, Code: fsm.Ignored, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 112, Col: 86},
 	},
 	TickNanos:  0,
+	Parties:    4,
 	MaxFrame:   maxFrame,
 	MaxEffects: 4,
 	Ordered:    true,

@@ -238,6 +238,7 @@ var serverInfo = fsm.Info{
 		{Name: "closed SAY", From: 1, To: 1, Code: fsm.Ignored, File: "proptest/conform/testdata/lobby/spec.yaml", Line: 94, Col: 25},
 	},
 	TickNanos:  0,
+	Parties:    4,
 	MaxFrame:   maxFrame,
 	MaxEffects: 8,
 	Ordered:    true,

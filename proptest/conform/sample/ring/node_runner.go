@@ -247,6 +247,7 @@ var info = fsm.Info{
 		{Name: "over badge.finished", From: 2, To: 2, Code: fsm.Ignored, File: "proptest/conform/testdata/ring/spec.yaml", Line: 63, Col: 11},
 	},
 	TickNanos:  0,
+	Parties:    5,
 	MaxFrame:   maxFrame,
 	MaxEffects: 1,
 	Ordered:    true,

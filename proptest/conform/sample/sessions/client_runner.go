@@ -233,6 +233,7 @@ var clientInfo = fsm.Info{
 		{Name: "cut TAKEN", From: 3, To: 3, Code: fsm.Ignored, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 93, Col: 25},
 	},
 	TickNanos:  0,
+	Parties:    3,
 	MaxFrame:   maxFrame,
 	MaxEffects: 1,
 	Ordered:    true,

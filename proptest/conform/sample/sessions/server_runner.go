@@ -205,6 +205,7 @@ var serverInfo = fsm.Info{
 		{Name: "up session.gone/2", From: 0, To: 0, File: "proptest/conform/testdata/sessions/spec.yaml", Line: 76, Col: 13},
 	},
 	TickNanos:  0,
+	Parties:    3,
 	MaxFrame:   maxFrame,
 	MaxEffects: 8,
 	Ordered:    true,
