@@ -104,9 +104,9 @@ func binary(e *model.Binary) Expr {
 	x, y := Of(e.X), Of(e.Y)
 	switch e.Op {
 	case model.OpAnd:
-		return newIf(FormAnd, x, y, number(e.T, 0, e), e.T, e)
+		return Join(FormAnd, x, y, e)
 	case model.OpOr:
-		return newIf(FormOr, x, number(e.T, 1, e), y, e.T, e)
+		return Join(FormOr, x, y, e)
 	case model.OpImplies:
 		return newIf(FormImplies, x, y, number(e.T, 1, e), e.T, e)
 	}

@@ -69,6 +69,26 @@ func newIf(form Form, cond, then, els Expr, t *model.Type, from model.Expr) *If 
 	return e
 }
 
+// Join makes x && y (FormAnd) or x || y (FormOr) of two conditions; from has its place and words.
+func Join(form Form, x, y Expr, from model.Expr) *If {
+	t := x.Node().T
+	if form == FormAnd {
+		return newIf(form, x, y, number(t, 0, from), t, from)
+	}
+	return newIf(form, x, number(t, 1, from), y, t, from)
+}
+
+// Conjuncts splits e at &&; a nil e has none.
+func Conjuncts(e Expr) []Expr {
+	if x, ok := e.(*If); ok && x.Form == FormAnd {
+		return append(Conjuncts(x.Cond), Conjuncts(x.Then)...)
+	}
+	if e == nil {
+		return nil
+	}
+	return []Expr{e}
+}
+
 func newMake(elems []Expr, t *model.Type, from model.Expr) *Make {
 	e := &Make{Base: base(t, from, elems...), Elems: elems}
 	switch t.Kind {

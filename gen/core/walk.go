@@ -45,8 +45,9 @@ func Operands(e Expr, visit func(Expr)) {
 	}
 }
 
-// Rewrite copies e with its operands replaced by f, which is given each in turn. What follows from
-// the operands, such as intervals, is computed anew.
+// Rewrite copies e with its operands replaced by f, which is given each in turn and never nil. What
+// follows from the operands, such as intervals, is computed anew, and a conversion that is no longer
+// needed goes. From stays: it is what the author wrote, not what the copy says.
 func Rewrite(e Expr, f func(Expr) Expr) Expr {
 	all := func(list []Expr) []Expr {
 		out := slices.Clone(list)
@@ -88,9 +89,52 @@ func Rewrite(e Expr, f func(Expr) Expr) Expr {
 		c.Over, c.Where, c.Elem = maybe(e.Over), maybe(e.Where), maybe(e.Elem)
 		return newFold(c, e.T, e.From)
 	case *Fit:
-		return newFit(f(e.X), e.T, e.At, e.Words)
+		return fitted(f(e.X), e.T, e.At, e.Words)
 	}
 	return e
+}
+
+// Substitute copies e with a number in place of a local.
+func Substitute(e Expr, l *model.Local, v int64) Expr {
+	if x, ok := e.(*Local); ok && x.Local == l {
+		return number(x.T, v, &model.Lit{ExprBase: model.ExprBase{T: x.T, Span: x.Pos()}, Value: v})
+	}
+	return Rewrite(e, func(x Expr) Expr { return Substitute(x, l, v) })
+}
+
+// Free lists the locals that e reads and does not bind, each time; a nil one is the sender.
+func Free(e Expr) []*model.Local {
+	var bound, out []*model.Local
+	Walk(e, func(e Expr) {
+		if f, ok := e.(*Fold); ok {
+			bound = append(bound, f.Local)
+		}
+	})
+	Walk(e, func(e Expr) {
+		if x, ok := e.(*Local); ok && !slices.Contains(bound, x.Local) {
+			out = append(out, x.Local)
+		}
+	})
+	return out
+}
+
+// FrameEnd returns the first slot behind all locals of e.
+func FrameEnd(e Expr) int {
+	end := 0
+	note := func(l *model.Local) {
+		if l != nil {
+			end = max(end, l.Offset+l.Type.Slots())
+		}
+	}
+	Walk(e, func(e Expr) {
+		switch e := e.(type) {
+		case *Local:
+			note(e.Local)
+		case *Fold:
+			note(e.Local)
+		}
+	})
+	return end
 }
 
 // Exprs visits the expressions that stand in a statement itself, not in the statements inside it,

@@ -9,20 +9,21 @@ import (
 // ExprString writes e as an author would: constants by their names, with no more parentheses than
 // needed. What the resolver put in ([Some], [Unwrap]) is not shown, and what it wrote out is shown
 // as the author has it ([ExprBase.Written]). A nil e gives "".
-func ExprString(e Expr) string { return shown.whole(e) }
+func ExprString(e Expr) string { return author.whole(e) }
 
 // MeaningString writes all of e, including what the resolver wrote out. It is for comparing:
 // expressions with equal texts mean the same. The author's words do not promise that, once a copy
 // of e means something else.
-func MeaningString(e Expr) string { return meant.whole(e) }
+func MeaningString(e Expr) string { return printer{}.whole(e) }
+
+// MeaningAt is MeaningString with constants in the place of locals.
+func MeaningAt(e Expr, values map[*Local]*Lit) string { return printer{values: values}.whole(e) }
 
 // printer writes expressions, either in the author's words or in full.
-type printer bool
-
-const (
-	shown printer = true
-	meant printer = false
-)
+type printer struct {
+	author bool
+	values map[*Local]*Lit // what locals are written as; nil: by their names
+}
 
 func (p printer) whole(e Expr) string {
 	if e == nil {
@@ -136,7 +137,7 @@ func (b Builtin) String() string { return builtins[b] }
 
 // printExpr writes e, in parentheses if it binds less tightly than prec.
 func (p printer) expr(e Expr, prec int) string {
-	if w := e.written(); bool(p) && w.Text != "" {
+	if w := e.written(); p.author && w.Text != "" {
 		own := precPostfix
 		if w.Loose {
 			own = precCompare
@@ -157,6 +158,9 @@ func (p printer) expr(e Expr, prec int) string {
 	case *VarRef:
 		return p.path(e.Inst, e.Path) + e.Var.Name
 	case *LocalRef:
+		if v := p.values[e.Local]; v != nil {
+			return printLit(v)
+		}
 		return e.Local.Name
 	case *Down:
 		return p.path(e.Inst, nil) + "down"

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// author prints in the author's words.
+var author = printer{author: true}
+
 // StmtString writes s on one line, as in a specification but without quotes:
 // `send: UPDATE{value}`.
 func StmtString(s Stmt) string {
@@ -18,7 +21,7 @@ func StmtString(s Stmt) string {
 	case *Run:
 		return "run: " + RunString(s)
 	case *Restart:
-		return "restart: " + shown.part(s.Part, s.Keys)
+		return "restart: " + author.part(s.Part, s.Keys)
 	case *StartTimer:
 		if s.Ticks != nil {
 			return "start: " + TimerString(s) + ", ticks: " + ExprString(s.Ticks)
@@ -36,7 +39,7 @@ func StmtString(s Stmt) string {
 		if s.As != nil {
 			return StmtString(s.As)
 		}
-		return "each: {" + s.Local.Name + ": " + shown.over(s.Values, s.Over) + "}, do: [" + StmtsString(s.Body) + "]"
+		return "each: {" + s.Local.Name + ": " + author.over(s.Values, s.Over) + "}, do: [" + StmtsString(s.Body) + "]"
 	case *Close:
 		return "close:" + printDest(s.Dest, s.To, " ")
 	case *Refuse:
@@ -57,28 +60,28 @@ func StmtsString(list []Stmt) string {
 // SendString writes the message that s sends, and to whom if that is not the
 // only peer: `UPDATE{value}`, `PONG, to: sender`.
 func SendString(s *Send) string {
-	return s.Message.Name + shown.fields(s.Message.Fields, s.Fields) + printDest(s.Dest, s.To, ", to: ")
+	return s.Message.Name + author.fields(s.Message.Fields, s.Fields) + printDest(s.Dest, s.To, ", to: ")
 }
 
 // ReportString writes the report that s makes: `changed{item, value}`.
 func ReportString(s *ReportStmt) string {
-	return s.Report.Name + shown.fields(s.Report.Fields, s.Fields)
+	return s.Report.Name + author.fields(s.Report.Fields, s.Fields)
 }
 
 // TimerString writes the timer that a start or stop is about: `alive[p]`.
 func TimerString(s Stmt) string {
 	switch s := s.(type) {
 	case *StartTimer:
-		return shown.timer(s.Timer, s.Keys)
+		return author.timer(s.Timer, s.Keys)
 	case *StopTimer:
-		return shown.timer(s.Timer, s.Keys)
+		return author.timer(s.Timer, s.Keys)
 	}
 	return ""
 }
 
 // RunString writes the part and the event that s gives it: `fleet[true, slot].change{ship}`.
 func RunString(s *Run) string {
-	return shown.part(s.Part, s.Keys) + "." + s.Event.Name + shown.fields(s.Event.Fields, s.Args)
+	return author.part(s.Part, s.Keys) + "." + s.Event.Name + author.fields(s.Event.Fields, s.Args)
 }
 
 // SetString writes an assignment as people do on paper: `own = value`.

@@ -17,34 +17,33 @@ const maxReadings = 256
 
 // reads tells what the expressions look at in a configuration, in their order, each thing once.
 func (s *System) reads(c explore.Configuration, list ...model.Expr) []run.Reading {
-	r := reader{sys: s, eval: s.look(c), budget: maxReadings}
+	r := s.reader(c)
 	for _, e := range list {
-		r.read(e)
+		r.read(core.Of(e))
 	}
 	return r.found
 }
 
 // explain fills in what a violated claim looks at where a run ends: of a conjunction, in what is
 // false of it.
-func (s *System) explain(r *run.Run, c *model.Claim, at explore.Configuration) {
+func (s *System) explain(out *run.Run, c *model.Claim, at explore.Configuration) {
 	if c.Kind != model.Always {
-		r.Reads = s.reads(at, append([]model.Expr{c.When, c.Expr}, c.Exprs...)...)
+		out.Reads = s.reads(at, append([]model.Expr{c.When, c.Expr}, c.Exprs...)...)
 		return
 	}
-	budget := system.MaxUnroll
-	x := s.look(at)
-	all, wrong := system.Conjuncts(system.Unroll(c.Expr, &budget)), []model.Expr(nil)
-	for _, e := range all {
-		if ok, err := x.Bool(core.Of(e), nil, nil); err != nil || !ok {
-			wrong = append(wrong, e)
+	r := s.reader(at)
+	n, budget := 0, system.MaxUnroll
+	r.conjuncts(core.Of(c.Expr), &budget, func(e core.Expr) {
+		n++
+		if ok, err := r.eval.Bool(e, nil, r.frame); err != nil || !ok {
+			out.False = append(out.False, r.text(e))
+			r.read(e)
 		}
+	})
+	if n == 1 {
+		out.False = nil
 	}
-	r.Reads = s.reads(at, wrong...)
-	for _, e := range wrong {
-		if len(all) > 1 {
-			r.False = append(r.False, model.MeaningString(e))
-		}
-	}
+	out.Reads = r.found
 }
 
 // look makes an evaluator of expressions over one configuration.
@@ -91,71 +90,109 @@ type reader struct {
 	eval   *interp.Eval
 	budget int
 	found  []run.Reading
+	// bound are the values of the locals that loops around what is read give them; frame has them, too.
+	bound map[*model.Local]*model.Lit
+	frame []int64
 }
 
-func (r *reader) read(e model.Expr) {
-	switch x := e.(type) {
-	case nil:
-		return
-	case *model.StateTest:
-		if len(x.Path) == 0 {
-			r.state(x.Inst)
-			return
-		}
-		r.note(e)
-	case *model.VarRef, *model.TimerTest, *model.ChanLen:
-		r.note(e)
-	case *model.Binary:
-		if l := system.ComparedWithZero(e); l != nil && l.News && x.Op == model.OpEq { // `empty(a -> b)`
-			r.note(e)
-			return
-		}
-	case *model.Quantified:
-		if r.each(x.Values, x.Local, x.X) {
-			return
-		}
-	case *model.Find:
-		if r.each(x.Values, x.Local, x.X) {
-			return
-		}
-	case *model.Build:
-		if r.each(x.Values, x.Local, x.Elem, x.If) {
-			return
-		}
-	}
-	model.Rewrite(e, func(c model.Expr) model.Expr {
-		r.read(c)
-		return c
-	})
+func (s *System) reader(c explore.Configuration) *reader {
+	return &reader{sys: s, eval: s.look(c), budget: maxReadings, bound: map[*model.Local]*model.Lit{}}
 }
 
-// each reads expressions for every value of a local, if they use it to say where they look:
-// `update[p].own`. It reports whether it did.
-func (r *reader) each(values *model.Type, l *model.Local, list ...model.Expr) bool {
-	if values == nil || values.Slots() != 1 || values.Count() > int64(r.budget) || !slices.ContainsFunc(list, func(e model.Expr) bool { return selects(e, l) }) {
-		return false
+// text writes an expression with the values of the locals that are bound.
+func (r *reader) text(e core.Expr) string { return model.MeaningAt(e.Node().From, r.bound) }
+
+// bind runs do for each value of a type of one slot, with the local bound to it, until do returns
+// false.
+func (r *reader) bind(l *model.Local, values *model.Type, do func() bool) {
+	if need := l.Offset + 1 - len(r.frame); need > 0 {
+		r.frame = append(r.frame, make([]int64, need)...)
 	}
 	v := make([]int64, 1)
 	for interp.Zero(values, v); ; {
-		for _, e := range list {
-			if e != nil {
-				r.budget--
-				r.read(system.Substitute(e, l, v[0]))
-			}
-		}
-		if r.budget <= 0 || !interp.Next(values, v) {
-			return true
+		r.frame[l.Offset] = v[0]
+		r.bound[l] = &model.Lit{ExprBase: model.ExprBase{T: l.Type}, Value: v[0]}
+		if !do() || !interp.Next(values, v) {
+			break
 		}
 	}
+	delete(r.bound, l)
+}
+
+// conjuncts splits e at &&, and at all(x in T: ...) over several instances.
+func (r *reader) conjuncts(e core.Expr, budget *int, do func(core.Expr)) {
+	switch x := e.(type) {
+	case *core.If:
+		if x.Form == core.FormAnd {
+			r.conjuncts(x.Cond, budget, do)
+			r.conjuncts(x.Then, budget, do)
+			return
+		}
+	case *core.Fold:
+		if x.How == core.All && system.Spreads(x, *budget) {
+			r.bind(x.Local, x.Values, func() bool {
+				*budget--
+				r.conjuncts(x.Where, budget, do)
+				return true
+			})
+			return
+		}
+	}
+	do(e)
+}
+
+func (r *reader) read(e core.Expr) {
+	switch x := e.(type) {
+	case nil:
+		return
+	case *core.Read:
+		if x.What == core.ReadState && len(x.Path) == 0 {
+			r.state(x.Inst)
+			return
+		}
+		if x.What != core.ReadDown {
+			r.note(e)
+		}
+	case *core.Observe:
+		r.note(e)
+	case *core.Apply:
+		if l := system.ComparedWithZero(e); l != nil && x.Op == core.Eq && l.Of.News { // `empty(a -> b)`
+			r.note(e)
+			return
+		}
+	case *core.Fold:
+		if r.each(x) {
+			return
+		}
+	}
+	core.Operands(e, r.read)
+}
+
+// each reads the operands of a loop for every value of its local, if they use it to say where they
+// look: `update[p].own`. It reports whether it did.
+func (r *reader) each(f *core.Fold) bool {
+	t := f.Values
+	if t == nil || t.Slots() != 1 || t.Count() > int64(r.budget) || !selects(f.Elem, f.Local) && !selects(f.Where, f.Local) {
+		return false
+	}
+	r.bind(f.Local, t, func() bool {
+		for _, e := range []core.Expr{f.Elem, f.Where} {
+			if e != nil {
+				r.budget--
+				r.read(e)
+			}
+		}
+		return r.budget > 0
+	})
+	return true
 }
 
 // selects reports whether a local stands in the keys of a part or timer in e.
-func selects(e model.Expr, l *model.Local) bool {
+func selects(e core.Expr, l *model.Local) bool {
 	found := false
-	model.Walk(e, func(e model.Expr) {
-		switch e.(type) {
-		case *model.VarRef, *model.StateTest, *model.TimerTest:
-			found = found || slices.Contains(system.Free(e), l)
+	core.Walk(e, func(e core.Expr) {
+		if _, ok := e.(*core.Read); ok {
+			found = found || slices.Contains(core.Free(e), l)
 		}
 	})
 	return found
@@ -163,14 +200,19 @@ func selects(e model.Expr, l *model.Local) bool {
 
 // note adds what e gives. What cannot be told, since it depends on the element of a list or is
 // outside of an array, is left out.
-func (r *reader) note(e model.Expr) {
-	name := model.MeaningString(e)
-	if len(system.Free(e)) > 0 || len(r.found) >= maxReadings || slices.ContainsFunc(r.found, func(x run.Reading) bool { return x.Name == name }) {
+func (r *reader) note(e core.Expr) {
+	unbound := func(l *model.Local) bool { return r.bound[l] == nil }
+	if len(r.found) >= maxReadings || slices.ContainsFunc(core.Free(e), unbound) {
 		return
 	}
-	v := make([]int64, e.Type().Slots())
-	if r.eval.Into(core.Of(e), v, nil, nil) == nil {
-		r.found = append(r.found, run.Reading{Name: name, Value: string(interp.AppendValue(nil, r.sys.Texts, e.Type(), v))})
+	name := r.text(e)
+	if slices.ContainsFunc(r.found, func(x run.Reading) bool { return x.Name == name }) {
+		return
+	}
+	b := e.Node()
+	v := make([]int64, b.Slots)
+	if r.eval.Into(e, v, nil, r.frame) == nil {
+		r.found = append(r.found, run.Reading{Name: name, Value: string(interp.AppendValue(nil, r.sys.Texts, b.T, v))})
 	}
 }
 

@@ -38,15 +38,15 @@ func (s *Machines) claim(c *model.Claim) {
 	var p *predicate
 	switch c.Kind {
 	case model.Always:
-		guards, body := Conjuncts(c.When), c.Expr
-		if b, ok := c.Expr.(*model.Binary); ok && b.Op == model.OpImplies && c.When == nil {
-			guards, body = Conjuncts(b.X), b.Y
+		when, body := core.Of(c.When), core.Of(c.Expr)
+		if x, ok := body.(*core.If); ok && x.Form == core.FormImplies && when == nil {
+			when, body = x.Cond, x.Then
 		}
-		p = newPredicate(s, guards, body, false)
+		p = newPredicate(s, core.Conjuncts(when), body, implies)
 	case model.Agree:
-		p = newPredicate(s, Conjuncts(c.When), Equalities(c), false)
+		p = newPredicate(s, core.Conjuncts(core.Of(c.When)), core.Of(Equalities(c)), implies)
 	case model.Sometimes, model.Eventually:
-		p = newPredicate(s, Conjuncts(c.Expr), nil, true)
+		p = newPredicate(s, core.Conjuncts(core.Of(c.Expr)), nil, need)
 	case model.LeadsTo:
 		if c.Within > 0 {
 			s.within(c)
@@ -59,7 +59,7 @@ func (s *Machines) claim(c *model.Claim) {
 			s.leadsTo(c, e)
 			return
 		}
-		p = newPredicate(s, Conjuncts(c.Expr), nil, true)
+		p = newPredicate(s, core.Conjuncts(core.Of(c.Expr)), nil, need)
 	case model.Confluent:
 		e.Exempt = func(a, b uint32) bool { return s.exempt(c, a) || s.exempt(c, b) }
 		s.add(c.Name, c, e, nil)
@@ -75,14 +75,12 @@ func (s *Machines) claim(c *model.Claim) {
 }
 
 // leadsTo (and reachable from where a condition holds) needs two predicates over the same classes:
-// guards are the trigger, the body is the target, and no class may be irrelevant, since the target
-// is asked on its own.
+// the guard is the trigger, the body is the target.
 func (s *Machines) leadsTo(c *model.Claim, e explore.Claim) {
-	p := newImplication(s, c)
+	p := newApart(s, c)
 	s.observe(&e, p)
-	both := p.body.(*core.If)
-	e.Eval = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(both.Then) }
-	e.Relevant = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(both.Cond) }
+	e.Eval = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(p.body) }
+	e.Relevant = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(p.guards[0]) }
 	s.add(c.Name, c, e, p)
 }
 
@@ -128,7 +126,7 @@ func (s *Machines) quiet() {
 	if quiet == nil { // the clock goes on for ever, so that this is the only way to see the end
 		quiet = &model.Lit{ExprBase: model.ExprBase{T: &model.Type{Kind: model.KindBool}}}
 	}
-	p := newPredicate(s, nil, quiet, false)
+	p := newPredicate(s, nil, core.Of(quiet), implies)
 	e := explore.Claim{Name: report.Deadlock, Kind: explore.Always, Procs: make([]func([]byte) uint32, len(s.Procs)), Chans: make([]func(explore.Word) uint32, len(s.System.Channels))}
 	rest := make([]procClasses, len(s.Procs))
 	words := make([]chanClasses, len(s.System.Channels))

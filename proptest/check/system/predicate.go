@@ -13,7 +13,7 @@ import (
 
 // predicate is a condition over a whole configuration, cut into what each
 // instance and each channel contributes, as the explorer wants it. It has the
-// form guards => body, or guards && body (need). Every closed subexpression that looks
+// form guards => body, or guards && body ([need]). Every closed subexpression that looks
 // at one instance only is an atom: it is evaluated once for each local value, and
 // the values of an instance's atoms together are its class. Where a guard that looks at
 // one instance is false the rest does not matter and the class is irrelevant, so that
@@ -22,7 +22,7 @@ type predicate struct {
 	sys    *Machines
 	guards []core.Expr
 	body   core.Expr // nil: true
-	need   bool      // guards && body instead of guards => body
+	form   predicateForm
 	procs  []procClasses
 	chans  []chanClasses
 	sums   []sum
@@ -33,6 +33,17 @@ type predicate struct {
 	faults map[diag.Span]error
 	Fault  error
 }
+
+// predicateForm says how the guards and the body of a predicate are one.
+type predicateForm uint8
+
+const (
+	implies predicateForm = iota // guards => body
+	need                         // guards && body
+	// apart is when and goal of a claim, one guard and the body, that are each asked alone, even where
+	// both look at one instance only. No class is irrelevant.
+	apart
+)
 
 // Irrelevant is the class of a local value for which a guard is false.
 const Irrelevant = 1
@@ -85,98 +96,73 @@ type sum struct {
 }
 
 // newPredicate cuts guards and body. body may be nil.
-func newPredicate(s *Machines, guards []model.Expr, body model.Expr, need bool) *predicate {
-	p := &predicate{sys: s, need: need, procs: make([]procClasses, len(s.Procs)), chans: make([]chanClasses, len(s.System.Channels)), faults: map[diag.Span]error{}}
+func newPredicate(s *Machines, guards []core.Expr, body core.Expr, form predicateForm) *predicate {
+	p := &predicate{sys: s, form: form, procs: make([]procClasses, len(s.Procs)), chans: make([]chanClasses, len(s.System.Channels)), faults: map[diag.Span]error{}}
 	p.eval.Strings = s.Texts
 	p.eval.Instances = make([][]int64, len(s.Procs))
 	budget := MaxUnroll
-	list := append(slices.Clone(guards), body)
-	for i, e := range list {
+	var list []core.Expr
+	for _, e := range append(slices.Clone(guards), body) {
 		if e != nil {
-			list[i] = Unroll(e, &budget)
-			p.size = max(p.size, frameEnd(list[i]))
+			e = unroll(e, &budget)
+			p.size = max(p.size, core.FrameEnd(e))
 		}
+		list = append(list, e)
 	}
-	for i, e := range list {
-		if e == nil {
-			continue
-		}
-		list[i] = p.cut(e, i < len(guards))
+	for _, g := range list[:len(guards)] {
+		p.guards = append(p.guards, p.cut(g, form != apart))
 	}
-	for _, e := range list[:len(guards)] {
-		p.guards = append(p.guards, core.Of(e))
+	if body != nil {
+		p.body = p.cut(list[len(guards)], false)
 	}
-	p.body = core.Of(list[len(guards)])
 	p.frame = make([]int64, p.size)
 	return p
 }
 
-// newImplication cuts when and goal of a claim each for itself, so that either can be asked alone,
-// even where both look at one instance only. No class is irrelevant.
-func newImplication(s *Machines, c *model.Claim) *predicate {
-	p := newPredicate(s, nil, nil, false)
-	budget := MaxUnroll
-	when, goal := Unroll(c.When, &budget), Unroll(c.Expr, &budget)
-	p.size = max(frameEnd(when), frameEnd(goal))
-	base := model.ExprBase{T: c.Expr.Type(), Span: c.Span}
-	p.body = core.Of(&model.Binary{ExprBase: base, Op: model.OpImplies, X: p.cut(when, false), Y: p.cut(goal, false)})
-	p.frame = make([]int64, p.size)
-	return p
+// newApart cuts when and goal of a claim each for itself.
+func newApart(s *Machines, c *model.Claim) *predicate {
+	return newPredicate(s, []core.Expr{core.Of(c.When)}, core.Of(c.Expr), apart)
 }
 
 // cut replaces atoms and channel lengths in e by locals.
-func (p *predicate) cut(e model.Expr, guard bool) model.Expr {
-	if l, ok := e.(*model.ChanLen); ok {
-		return p.sum(l, false)
+func (p *predicate) cut(e core.Expr, guard bool) core.Expr {
+	if l, ok := e.(*core.Observe); ok {
+		return p.sum(l.Of, false)
 	}
-	if l := ComparedWithZero(e); l != nil {
-		b := *e.(*model.Binary)
-		if _, ok := b.X.(*model.ChanLen); ok {
-			b.X = p.sum(l, true)
-		} else {
-			b.Y = p.sum(l, true)
-		}
-		return &b
+	if ComparedWithZero(e) != nil {
+		return core.Rewrite(e, func(x core.Expr) core.Expr {
+			if l, ok := x.(*core.Observe); ok {
+				return p.sum(l.Of, true)
+			}
+			return x
+		})
 	}
-	insts := instances(e)
-	if len(insts) == 0 && !looksAtChannels(e) {
+	looks := core.Observes(e)
+	if len(looks) == 0 {
 		return e
 	}
-	if len(insts) == 1 && !looksAtChannels(e) && len(Free(e)) == 0 {
-		return p.atom(insts[0].Index, e, guard)
+	if len(looks) == 1 && looks[0] != nil && len(core.Free(e)) == 0 {
+		return p.atom(looks[0].Index, e, guard)
 	}
-	p.touch(e)
-	return model.Rewrite(e, func(c model.Expr) model.Expr { return p.cut(c, false) })
+	if r, ok := e.(*core.Read); ok && r.Inst != nil { // it looks through a key that an enclosing loop binds
+		p.procs[r.Inst.Index].whole, p.procs[r.Inst.Index].size = true, r.Inst.Role.Size+1
+	}
+	return core.Rewrite(e, func(x core.Expr) core.Expr { return p.cut(x, false) })
 }
 
-// touch notes instances that e itself, not one of its operands, looks at: they
-// are looked at through a key that an enclosing loop binds.
-func (p *predicate) touch(e model.Expr) {
-	var inst *model.Instance
-	switch e := e.(type) {
-	case *model.VarRef:
-		inst = e.Inst
-	case *model.StateTest:
-		inst = e.Inst
-	case *model.TimerTest:
-		inst = e.Inst
-	}
-	if inst != nil {
-		p.procs[inst.Index].whole, p.procs[inst.Index].size = true, inst.Role.Size+1
-	}
-}
-
-func (p *predicate) atom(inst int, e model.Expr, guard bool) model.Expr {
-	t := &model.Type{Kind: model.KindOptional, Elem: e.Type()}
+// atom makes e, which looks at one instance, an atom, and returns what has its value.
+func (p *predicate) atom(inst int, e core.Expr, guard bool) core.Expr {
+	b := e.Node()
+	t := &model.Type{Kind: model.KindOptional, Elem: b.T}
 	l := &model.Local{Name: "atom", Type: t, Offset: p.size}
 	p.size += t.Slots()
 	c := &p.procs[inst]
-	c.atoms = append(c.atoms, atom{core.Of(e), l.Offset, guard})
-	base := model.ExprBase{T: e.Type(), Span: e.Pos()}
-	return &model.Unwrap{ExprBase: base, X: &model.LocalRef{ExprBase: model.ExprBase{T: t, Span: e.Pos()}, Local: l}}
+	c.atoms = append(c.atoms, atom{e, l.Offset, guard})
+	base := model.ExprBase{T: b.T, Span: b.Pos()}
+	return core.Of(&model.Unwrap{ExprBase: base, X: &model.LocalRef{ExprBase: model.ExprBase{T: t, Span: b.Pos()}, Local: l}})
 }
 
-func (p *predicate) sum(l *model.ChanLen, clamp bool) model.Expr {
+func (p *predicate) sum(l *model.ChanLen, clamp bool) core.Expr {
 	s := sum{at: p.size}
 	p.size++
 	for k := range p.sys.System.Channels {
@@ -198,7 +184,8 @@ func (p *predicate) sum(l *model.ChanLen, clamp bool) model.Expr {
 		}
 	}
 	p.sums = append(p.sums, s)
-	return &model.LocalRef{ExprBase: model.ExprBase{T: l.T, Span: l.Span}, Local: &model.Local{Name: "len", Type: l.T, Offset: s.at}}
+	local := &model.Local{Name: "len", Type: l.T, Offset: s.at}
+	return core.Of(&model.LocalRef{ExprBase: model.ExprBase{T: l.T, Span: l.Span}, Local: local})
 }
 
 // procClass is the class of a local value of instance i.
@@ -365,7 +352,7 @@ func (p *predicate) relevant(procs, chans []uint32) bool {
 func (p *predicate) holds(procs, chans []uint32) bool {
 	before := p.Fault
 	if !p.relevant(procs, chans) {
-		return !p.need && p.Fault == before
+		return p.form != need && p.Fault == before
 	}
 	return p.body == nil || p.bool(p.body)
 }

@@ -43,11 +43,12 @@ func newRule(s *Machines, inst *model.Instance, env *model.EnvRule) (*Rule, erro
 	r := &Rule{Env: env, when: core.Of(env.When), locals: make([]int64, max(env.Locals, interp.FieldSlots(env.Command.Fields)))}
 	r.eval.Strings = s.Texts
 	size := 1
-	model.Walk(env.When, func(e model.Expr) {
-		l, ok := e.(*model.ChanLen)
+	core.Walk(r.when, func(e core.Expr) {
+		o, ok := e.(*core.Observe)
 		if !ok {
 			return
 		}
+		l := o.Of
 		for k := range s.System.Channels {
 			if !s.LooksAt(inst, l, k) || slices.ContainsFunc(r.dims, func(d dim) bool { return d.channel == k && d.message == l.Message }) {
 				continue

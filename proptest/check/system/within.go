@@ -71,7 +71,7 @@ type stopwatch struct {
 	claim *model.Claim
 	proc  int
 	most  int64      // beats
-	conds *predicate // when => goal
+	conds *predicate // when and goal, apart
 	paced []int      // the clock's channels to the instances whose beats count
 }
 
@@ -82,7 +82,7 @@ const startWatch = 2
 // addStopwatch adds the machine of a stopwatch, behind all others.
 func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
 	w := &stopwatch{sys: s, claim: c, proc: len(s.System.Procs), most: s.beats(c)}
-	w.conds = newImplication(s, c)
+	w.conds = newApart(s, c)
 	for _, i := range s.looked(c) {
 		w.paced = append(w.paced, s.clockAt+i)
 	}
@@ -112,15 +112,15 @@ func (s *Machines) looked(c *model.Claim) []int {
 			}
 		}
 	}
-	for _, in := range core.Observes(core.Of(c.When), core.Of(c.Expr)) {
-		if in != nil {
-			look(in)
-		}
-	}
 	for _, e := range []model.Expr{c.When, c.Expr} {
-		model.Walk(e, func(e model.Expr) {
-			if l, ok := e.(*model.ChanLen); ok {
-				look(l.From, l.To)
+		core.Walk(core.Of(e), func(e core.Expr) {
+			switch e := e.(type) {
+			case *core.Read:
+				if e.Inst != nil {
+					look(e.Inst)
+				}
+			case *core.Observe:
+				look(e.Of.From, e.Of.To)
 			}
 		})
 	}
@@ -170,8 +170,7 @@ func (w *stopwatch) says(procs, chans []uint32) said {
 	if !p.load(procs, chans) {
 		return said{}
 	}
-	both := p.body.(*core.If)
-	return said{p.bool(both.Cond), p.bool(both.Then)}
+	return said{p.bool(p.guards[0]), p.bool(p.body)}
 }
 
 // count gives the stopwatch's number after a step into a configuration in which so many of its
