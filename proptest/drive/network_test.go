@@ -62,6 +62,9 @@ type seat struct {
 	number  uint8        // of its beginnings anew
 	asked   map[int]bool // since it has begun anew: links that were not answered yet
 	had     map[int]bool // links that were there once
+	// handled counts the messages that the machine was given in the world or that were set aside,
+	// recorded those in the driver's record, deferred ones once more when they are handled.
+	handled, recorded int
 }
 
 // play is drivers at work, the network between them, and the configuration of the world that they
@@ -129,11 +132,16 @@ func (w streaming) Stream(from fsm.Peer, in, out []byte, limit int) fsm.Streamed
 	return w.stream(from, in, out, limit)
 }
 
-type nowhere struct{}
+// tally is a record of which only the number of messages is kept.
+type tally struct{ s *seat }
 
-func (nowhere) Begin(trace.Header) {}
-func (nowhere) Step(*trace.Step)   {}
-func (nowhere) Flush() error       { return nil }
+func (t tally) Begin(trace.Header) {}
+func (t tally) Flush() error       { return nil }
+func (t tally) Step(s *trace.Step) {
+	if s.Kind == trace.Message {
+		t.s.recorded++
+	}
+}
 
 // place makes the driver of an instance, which does not run yet.
 func (r *play) place(i int) error {
@@ -160,9 +168,10 @@ func (r *play) place(i int) error {
 	}
 	o := driver.Options[fsm.Runner]{OnError: func(_ fsm.Runner, e *driver.Error) { s.errs = append(s.errs, e) }}
 	if r.record {
-		o.Trace = append(o.Trace, nowhere{})
+		o.Trace = append(o.Trace, tally{s})
 	}
 	s.inner, s.d, s.ends, s.asked, s.had = inner, driver.New(outer, o), map[int]*end{}, map[int]bool{}, map[int]bool{}
+	s.handled, s.recorded = 0, 0
 	return nil
 }
 
@@ -279,6 +288,9 @@ func (r *play) do(mv stage.Move) (stage.Taken, error) {
 			return first, r.faulted(t.Who, t.Fault, t.Why)
 		}
 		r.c = t.Next
+		if t.Who >= 0 && t.Event.Kind == world.Message {
+			r.seats[t.Who].handled++
+		}
 		if t.Who < 0 || mv.Kind == world.MoveBeat {
 			return first, nil
 		}
@@ -757,6 +769,9 @@ func (r *play) compareSeat(i int) error {
 	}
 	if want := string(interp.AppendMachine(nil, r.Strings, p.Machine, r.c.Values[i])); machine != want {
 		return fmt.Errorf("the machine is %s, in the world %s", machine, want)
+	}
+	if r.record && s.recorded != s.handled {
+		return fmt.Errorf("%d messages are recorded, in the world there were %d", s.recorded, s.handled)
 	}
 	saved := r.snapshot(i)
 	var got, want []string

@@ -22,7 +22,7 @@ type Carrier interface {
 
 // Core runs one machine to completion, event by event, without a clock, a
 // goroutine or a socket: time is a parameter, frames go to a [Carrier]. It
-// keeps the timers and deferred events and makes the records. A [Driver] runs a core on
+// keeps the timers and deferred messages and makes the records. A [Driver] runs a core on
 // real links; a simulator runs many in virtual time. All methods must be
 // called by one goroutine at a time, none by a handler; now never goes back
 // and counts from the moment of Start.
@@ -36,17 +36,17 @@ type Core[R fsm.Runner] struct {
 	out      Carrier
 	timers   timers
 	links    links
-	held     deferred[R]
+	held     deferred
 	counters Counters
 	record   *recorder
 	message  event[R] // the frame being handled; kept here because clearing one for each frame costs more than the rest
-	again    event[R] // the deferred event being handled
+	again    event[R] // the deferred message being offered
 	scratch  []byte
 	answers  []byte        // to frames of a stream that came together
 	latest   time.Duration // of the last event
 	reports  int           // reports of the step being carried out
 	losing   []*Error      // links closed for an error whose event lost is still to be delivered
-	changed  bool          // the control state has changed since the deferred events were last offered
+	changed  bool          // the control state has changed since the deferred messages were last offered
 	logSteps bool
 	plain    bool // steps are neither recorded nor logged
 }

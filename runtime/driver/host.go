@@ -57,7 +57,7 @@ type session[R fsm.Runner, M any] struct {
 	deadline time.Duration // when it has to be looked at
 	peerState
 	timers timers
-	held   []event[R]
+	held   []heldMessage
 	record *recorder
 	intake intake
 }

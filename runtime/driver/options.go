@@ -83,14 +83,14 @@ type Counters struct {
 	Commands  uint64 // of which commands of the program
 	Timeouts  uint64 // of which timer expiries
 	Ignored   uint64 // events the state ignores
-	Deferred  uint64 // events kept for later
+	Deferred  uint64 // messages deferred
 	Refused   uint64 // events refused, commands included
 	Malformed uint64 // frames that could not be decoded
 
 	FramesIn, FramesOut uint64
 	BytesIn, BytesOut   uint64 // bytes of these frames
 	SendsDropped        uint64 // frames for peers without a link, or that have no encoding
-	DeferredDropped     uint64 // deferred events given up because their link is gone, or more than fsm.Info.Deferred
+	DeferredDropped     uint64 // deferred messages given up because their link is gone, or more than fsm.Info.Deferred
 
 	Reports            uint64
 	LinksUp, LinksLost uint64

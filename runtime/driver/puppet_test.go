@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport/mem"
 )
 
@@ -145,7 +146,7 @@ func (s *stage) play(events string) {
 
 // What lies between machines and their links, as docs/LANGUAGE.md has it.
 func TestMeanings(t *testing.T) {
-	const overflow = "error: puppet.peer in state begin: cannot defer C from peer 0: 3 deferred events are held, and the specification allows no more " +
+	const overflow = "error: puppet.peer in state begin: cannot defer C from peer 0: 3 deferred messages are held, and the specification allows no more " +
 		"(let the state handle it, or raise `deferred` of the role and check again); bytes 43"
 	tests := map[string]struct {
 		table  map[string]map[string]string
@@ -191,6 +192,47 @@ func TestMeanings(t *testing.T) {
 				t.Errorf("%s: got  %s, %d held\nwant %s, %d held", test.events, got, len(s.held.list), test.want, test.left)
 			}
 		})
+	}
+}
+
+// lines is a sink that keeps what a line says, in short.
+type lines struct{ list []string }
+
+func (l *lines) Begin(trace.Header) {}
+func (l *lines) Flush() error       { return nil }
+func (l *lines) Step(s *trace.Step) {
+	l.list = append(l.list, fmt.Sprintf("%s %s%s", s.Event, map[bool]string{true: "again "}[s.Again], s.Code))
+}
+
+// An offer that changes nothing is no step of the run: it is neither recorded nor counted.
+func TestOfferOfWhatIsStillDeferred(t *testing.T) {
+	for _, recorded := range []bool{false, true} {
+		s := newStage(3, map[string]map[string]string{
+			"begin": {"A": "defer", "B": "defer", "GO": "to x"},
+			"x":     {"A": "defer", "B": "send b", "GO": "to y"},
+			"y":     {"A": "send a"}})
+		var l lines
+		if recorded {
+			s.recordWith(newRecorder([]trace.Sink{&l}))
+		}
+		s.play("A B GO GO")
+		want := "A deferred, B deferred, GO took, B again took, GO took, A again took"
+		if got := strings.Join(l.list, ", "); recorded && got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if c := s.Counters(); c.Steps != 1+6 || c.Deferred != 2 || strings.Join(s.log, " ") != "b a" {
+			t.Errorf("%d steps, %d deferred, %q", c.Steps, c.Deferred, s.log)
+		}
+	}
+}
+
+// Only messages can be deferred. Whatever else a machine says that of is refused.
+func TestDeferredCommand(t *testing.T) {
+	s := newStage(3, map[string]map[string]string{"begin": {"c": "defer", "A": "to x"}, "x": {"c": "send c"}})
+	res, err := s.Command(0, func(p *puppet) fsm.Result { return p.do("c") }, true)
+	s.play("A")
+	if res.Code != fsm.Refused || err == nil || len(s.log) > 0 || len(s.held.list) > 0 {
+		t.Errorf("%v, %v, %q", res, err, s.log)
 	}
 }
 

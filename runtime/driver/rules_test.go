@@ -69,52 +69,6 @@ func TestDeferred(t *testing.T) {
 	})
 }
 
-// A command given before the link is up waits for it.
-func TestDeferredCommand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newSide(driver.Options[runner]{})
-		a.run(t.Context())
-		if res, err := a.Do(t.Context(), ping(5)); res.Code != fsm.Deferred || err != nil {
-			t.Errorf("%v, %v", res, err)
-		}
-		x, y := mem.Pair(mem.Config{Stream: true})
-		must(t, a.Attach(0, x))
-		buf := make([]byte, 100)
-		got, err := y.Receive(buf)
-		if err != nil || string(buf[:got.N]) != "\x00\x07\x00\x00\x00\x00\x05" {
-			t.Errorf("% x, %v", buf[:got.N], err)
-		}
-		y.Abort()
-		a.Stop()
-		<-a.Done()
-	})
-}
-
-// What is deferred again after a change of state stays where it was, once.
-func TestDeferredTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, b := newSide(driver.Options[runner]{}), newSide(driver.Options[runner]{})
-		a.run(t.Context())
-		b.run(t.Context())
-		must(t, a.Post(barrier))
-		must(t, a.Post(func(r runner) fsm.Result { return r.Say("after you") }))
-		synctest.Wait()
-		x, y := mem.Pair(mem.Config{Stream: true})
-		must(t, a.Attach(0, x))
-		must(t, b.Attach(0, y))
-		synctest.Wait()
-		equal(t, "states of a", a.states(), "off>idle", "idle>ready")
-		equal(t, "reports of b", b.reports())
-		must(t, b.Post(barrier))
-		synctest.Wait()
-		equal(t, "reports of b", b.reports(), "passed(1)", "noted(9)")
-		for _, s := range []*side{a, b} {
-			s.Stop()
-			<-s.Done()
-		}
-	})
-}
-
 // A peer that goes in the middle of a frame did not close in good order.
 func TestHalfAFrame(t *testing.T) {
 	alone(t, driver.Options[runner]{}, func(t *testing.T, a *side, peer transport.Link) {
@@ -138,7 +92,7 @@ func TestDeferredFull(t *testing.T) {
 		if c := a.Counters(); n != fsm.DefaultDeferred+1 || c.DeferredDropped != fsm.DefaultDeferred+1 {
 			t.Errorf("%d notes sent, %d dropped", n, c.DeferredDropped)
 		}
-		const want = "pingpong.peer in state ready: cannot defer NOTE{text: \"x\"} from peer 0: 8 deferred events are held, " +
+		const want = "pingpong.peer in state ready: cannot defer NOTE{text: \"x\"} from peer 0: 8 deferred messages are held, " +
 			"and the specification allows no more (let the state handle it, or raise `deferred` of the role and check again)"
 		if e := a.errs()[0].Error(); !strings.HasPrefix(e, want) {
 			t.Errorf("got %s\nwant %s", e, want)

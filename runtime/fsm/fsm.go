@@ -24,8 +24,9 @@ const (
 	Took Code = iota
 	// Ignored: the state lists the event under ignore; nothing changed.
 	Ignored
-	// Deferred: the state keeps the message for later. The driver sets it aside and delivers it
-	// again when the control state has changed, the oldest first. Nothing changed.
+	// Deferred: the state keeps the message for later. The driver sets it aside and offers it again
+	// when the control state has changed, the oldest first. Nothing changed. Only messages can be
+	// deferred.
 	Deferred
 	// Refused: the state neither handles, ignores nor defers the event, or the
 	// specification refuses it by a `refuse` statement. The machine is

@@ -59,7 +59,7 @@ func (k Kind) String() string {
 
 // TooManyDeferred begins the Problem of a message that was dropped because as many as the role may
 // defer are held.
-const TooManyDeferred = "dropped: too many deferred events; "
+const TooManyDeferred = "dropped: too many deferred messages; "
 
 // Step is one line of a record. A driver reuses one Step and its buffers, so
 // a [Sink] must copy what it keeps.
@@ -69,7 +69,7 @@ type Step struct {
 	// At is the time since Header.Time.
 	At   time.Duration
 	Kind Kind
-	// Again: the event was deferred before, and this is its redelivery.
+	// Again: the message was deferred before, and is handled now.
 	Again bool
 	// Peer is whom the event concerns, for Up, Lost, Message and Malformed; else fsm.Broadcast.
 	Peer fsm.Peer

@@ -127,11 +127,10 @@ func (s *instance[V, M]) hold(from int, x M) Result[V, M] {
 	}
 	s.What, s.Code = Kept, fsm.Deferred
 	s.Event = Event[M]{Kind: Message, Peer: from, Message: x}
-	if len(s.End.Held) >= s.r.Deferred[s.i] {
+	var full bool
+	if s.End.Held, full = Hold(s.End.Held, s.r.Deferred[s.i], Held[M]{From: from, Message: x}); full {
 		s.Fault, s.Why = DeferredOverflow, "as many messages as the role may defer are held already"
-		return s.Result
 	}
-	s.End.Held = append(slices.Clip(s.End.Held), Held[M]{From: from, Message: x})
 	return s.Result
 }
 
@@ -169,10 +168,7 @@ func Offer[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 		return s.Result
 	}
 	h := e.Held[k]
-	s.End.Held = append(e.Held[:k:k], e.Held[k+1:]...)
-	if len(s.End.Held) == 0 {
-		s.End.Held = nil
-	}
+	s.End.Held = Release(e.Held, k)
 	return s.step(Event[M]{Kind: Message, Peer: h.From, Message: h.Message})
 }
 

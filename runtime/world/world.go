@@ -251,12 +251,6 @@ type End[M comparable] struct {
 // Disarmed is what a timer that does not run has left.
 const Disarmed = -1
 
-// Held is one deferred message.
-type Held[M comparable] struct {
-	From    int
-	Message M
-}
-
 // End0 returns the end with which instance i begins.
 func End0[M comparable](r *Rules, i int) End[M] {
 	e := End[M]{}
@@ -281,16 +275,17 @@ func End0[M comparable](r *Rules, i int) End[M] {
 // Due returns the place in e.Held of the message that the instance has to handle next; -1 if its
 // state defers all that it holds.
 func Due[V any, M comparable](r *Rules, e *End[M], v V, m Machine[V, M]) int {
-	found := -1
-	for k, h := range e.Held {
-		if !m.Defers(v, h.Message) {
-			if r.Plant&OfferNewest == 0 {
-				return k
-			}
-			found = k
-		}
+	if len(e.Held) == 0 {
+		return -1
 	}
-	return found
+	if r.Plant&OfferNewest != 0 {
+		k := len(e.Held) - 1
+		for k >= 0 && m.Defers(v, e.Held[k].Message) {
+			k--
+		}
+		return k
+	}
+	return Oldest(e.Held, func(x M) bool { return m.Defers(v, x) })
 }
 
 // HeldOf counts the messages that an instance holds of a peer.
@@ -304,25 +299,11 @@ func (e *End[M]) HeldOf(peer int) int {
 	return n
 }
 
-// forget discards what is held of a peer.
-func (e *End[M]) forget(peer int) {
-	if e.HeldOf(peer) == 0 {
-		return
-	}
-	var kept []Held[M]
-	for _, h := range e.Held {
-		if h.From != peer {
-			kept = append(kept, h)
-		}
-	}
-	e.Held = kept
-}
-
 // shut ends the link to a peer.
 func (e *End[M]) shut(peer int) {
 	bit := uint64(1) << peer
 	e.Waiting, e.Up, e.Asked = e.Waiting&^bit, e.Up&^bit, e.Asked&^bit
-	e.forget(peer)
+	e.Held = Forget(e.Held, peer)
 }
 
 // gone reports whether what this end sends to a peer is gone at once.
