@@ -82,7 +82,7 @@ const MaxErrorFrame = 4096
 // Unwrap returns e.Cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Error says it in one line.
+// Error returns the error in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Protocol + "." + e.Role + " in state " + e.State + ": ")

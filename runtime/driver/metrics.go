@@ -14,8 +14,8 @@ type Metric struct {
 	Of func(c *Counters) uint64
 }
 
-// Metrics returns a description of every counter, always in the same order:
-// what an adapter for a metrics system goes through.
+// Metrics returns a description of every counter, always in the same order. Adapters for metrics
+// systems iterate over it.
 func Metrics() []Metric {
 	return []Metric{
 		{"steps", "Events delivered to the machine", false, func(c *Counters) uint64 { return c.Steps }},
@@ -42,9 +42,9 @@ func Metrics() []Metric {
 	}
 }
 
-// Latest is an [Observer] that keeps the counters for readers in other goroutines: what an adapter
-// for a metrics system is built around. Its zero value is ready for use by one driver, and it must
-// not be copied.
+// Latest is an [Observer] that keeps the counters for readers in other goroutines. Adapters for
+// metrics systems are built around it. The zero value is ready for use by one driver. It must not
+// be copied.
 type Latest struct {
 	mu       sync.Mutex // held for copying only
 	counters Counters

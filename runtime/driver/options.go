@@ -69,9 +69,9 @@ func (o Options[R]) withDefaults() Options[R] {
 	return o
 }
 
-// Observer is told of the counters of a driver, for metrics. It is called by the
-// goroutine that owns the machine, after each batch of steps, and must not
-// block. Adapters for metrics systems are modules of their own.
+// Observer receives the counters of a driver, for metrics. The goroutine that owns the machine
+// calls it after each batch of steps; it must not block. Adapters for metrics systems are modules
+// of their own.
 type Observer interface {
 	// Observe gets the totals since the start; c is valid during the call.
 	Observe(c *Counters)

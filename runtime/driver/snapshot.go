@@ -38,7 +38,7 @@ type SavedMessage struct {
 	Frame []byte
 }
 
-// ErrSnapshot is wrapped by the errors of Save, Restore and the like.
+// ErrSnapshot is wrapped by the errors of Save, Restore, SaveDriver and RestoreDriver.
 var ErrSnapshot = errors.New("snapshot")
 
 // Save takes a snapshot of a core between two steps; at returns where the

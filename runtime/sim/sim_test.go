@@ -128,7 +128,7 @@ func TestCampaignExplains(t *testing.T) {
 	}
 }
 
-// BenchmarkRun is what one run costs; each is a handshake, or several.
+// BenchmarkRun measures one run: a handshake, or several.
 func BenchmarkRun(b *testing.B) {
 	for _, s := range scenarios() {
 		b.Run(s.Name, func(b *testing.B) {

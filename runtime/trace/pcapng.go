@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// PcapDir says whose bytes a packet carries, seen from the endpoint that writes the file.
+// PcapDir is the direction of a packet, seen from the endpoint that writes the file.
 type PcapDir uint8
 
 const (
@@ -56,7 +56,7 @@ type PcapNG struct {
 	closed [2]bool
 }
 
-// pcapFile is what the links of one file share.
+// pcapFile is the state that the links of one file share.
 type pcapFile struct {
 	w   io.Writer
 	buf []byte

@@ -6,7 +6,7 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// What says what became of a step.
+// What is the result of a step.
 type What uint8
 
 const (
@@ -27,7 +27,7 @@ var whatNames = [...]string{"blocked", "stepped", "held", "dropped", "done"}
 // String returns the name of w in lower case.
 func (w What) String() string { return whatNames[w] }
 
-// FaultKind says what is wrong with a step.
+// FaultKind is the kind of error of a step.
 type FaultKind uint8
 
 // The faults of a step. After one of them nothing is to be done with the rest of the result.
@@ -44,13 +44,13 @@ var faultNames = [...]string{"", "refused", "overflow", "deferred-overflow", "no
 // String returns the name of k in lower case.
 func (k FaultKind) String() string { return faultNames[k] }
 
-// Sent is one item that goes to another instance.
+// Sent is an item sent to another instance.
 type Sent[M comparable] struct {
 	To   int
 	Item Item[M]
 }
 
-// Result is one step of one instance.
+// Result is the outcome of one step of one instance.
 type Result[V any, M comparable] struct {
 	What What
 	// Event is what the machine was given. Kind is Nothing if it got no event.
@@ -186,7 +186,8 @@ func Expire[V any, M comparable](r *Rules, i int, e End[M], v V, timer int, m Ma
 	return res
 }
 
-// Give gives instance i a command. One that the machine refuses is not possible, and no fault.
+// Give gives instance i a command. If the machine refuses it, the command is not possible, which is
+// no fault.
 func Give[V any, M comparable](r *Rules, i int, e End[M], v V, command M, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	if s.blocked() {
@@ -249,7 +250,7 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	return s.Result
 }
 
-// Restart lets an instance that has crashed begin anew. It asks for all its links that have not broken.
+// Restart lets a crashed instance begin anew. It asks for all its links that have not broken.
 func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	f := &r.Faults
@@ -269,8 +270,9 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 	return s.Result
 }
 
-// Beat lets instance i feel a beat: its timers have one less to run. It is not felt while a timer
-// is due. That nothing under way to it may be too old is for the caller to see to, with [Older].
+// Beat lets instance i feel a beat: each of its timers has one beat less to run. An instance feels
+// no beat while one of its timers is due. The caller must see to it that nothing under way is too
+// old, with [Older].
 func Beat[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	if !e.Down && s.blocked() || slices.Contains(e.Left, 0) || r.Plant&HeldStopsTime != 0 && len(e.Held) > 0 {

@@ -40,10 +40,11 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// MaxInstances is how many instances a world may have: sets of them are kept in 64 bits.
+// MaxInstances is the greatest number of instances of a world, so that a set of them fits in 64
+// bits.
 const MaxInstances = 64
 
-// Rules say what lies between instances. They are not changed by any function of this package.
+// Rules describe what lies between instances. No function of this package changes them.
 type Rules struct {
 	// Instances is their number, at most MaxInstances.
 	Instances int
@@ -77,8 +78,8 @@ type Faults struct {
 	Break int
 }
 
-// Time says how timers and messages relate. Time passes in beats, which each instance feels once,
-// in any order, and the next only after all have felt this one.
+// Time relates timers and messages. Time passes in beats. Each instance feels each beat once, in
+// any order, and the next one only after all have felt this one.
 type Time struct {
 	// Beat is its length in ticks, at least 1. A timer of t ticks is due at the ceil(t/Beat)-th
 	// beat felt after its start.
@@ -102,7 +103,7 @@ type Link struct {
 	Datagrams bool
 }
 
-// Plant is a set of meanings that were wrong once.
+// Plant is a set of wrong meanings, which tests switch on and must then find.
 type Plant uint32
 
 // The old meanings, by the number of the difference that decisions/0011 settles.
@@ -133,7 +134,7 @@ func (r *Rules) link(i, j int) (l *Link, end int) {
 	return nil, 0
 }
 
-// Peers is the set of instances to which i has a link.
+// Peers returns the set of instances to which i has a link.
 func (r *Rules) Peers(i int) uint64 {
 	var set uint64
 	for _, l := range r.Links {
@@ -166,7 +167,7 @@ var eventNames = [...]string{"nothing", "start", "up", "lost", "message", "timeo
 // String returns the kind in lower case.
 func (k EventKind) String() string { return eventNames[k] }
 
-// Event is what a machine is given.
+// Event is one thing that happens to a machine.
 type Event[M comparable] struct {
 	Kind EventKind
 	// Peer is the instance that a Message comes from, or whose link an Up or Lost is about.
@@ -177,10 +178,10 @@ type Event[M comparable] struct {
 	Timer int
 }
 
-// Everyone is the To of an effect for all other instances.
+// Everyone is the destination of an effect for all other instances.
 const Everyone = -1
 
-// Effect is one thing that a machine asks for.
+// Effect is one request of a machine.
 type Effect[M comparable] struct {
 	// Kind: reports may be left out.
 	Kind fsm.EffectKind
@@ -192,7 +193,7 @@ type Effect[M comparable] struct {
 	Ticks int64
 }
 
-// Outcome is what became of an event in a machine.
+// Outcome is the result of giving a machine an event.
 type Outcome[V any, M comparable] struct {
 	Code fsm.Code
 	// Value is the machine afterwards. After Refused it is not looked at.
@@ -203,8 +204,8 @@ type Outcome[V any, M comparable] struct {
 	Fault string
 }
 
-// Machine steps values that the world does not look into. Its methods are pure: they keep and
-// change nothing of their arguments.
+// Machine steps values that the world does not look into. Its methods are pure: they neither keep
+// nor change their arguments.
 type Machine[V any, M comparable] interface {
 	// Step gives the machine an event. It is never given a message that it defers.
 	Step(v V, ev Event[M]) Outcome[V, M]
@@ -214,8 +215,8 @@ type Machine[V any, M comparable] interface {
 	Final(v V) bool
 }
 
-// Crasher is implemented by machines that can crash and begin anew. Those that do not implement it
-// keep their value in a crash and cannot restart.
+// Crasher is implemented by machines that can crash and begin anew. A machine without it keeps its
+// value in a crash and cannot restart.
 type Crasher[V any] interface {
 	// Crashed is the value after a crash, for those who still look at it.
 	Crashed(v V) V
@@ -223,13 +224,13 @@ type Crasher[V any] interface {
 	Restarted(v V) V
 }
 
-// Commander is implemented by machines that say which commands could be given.
+// Commander is implemented by machines that can list the possible commands.
 type Commander[V any, M comparable] interface {
 	Commands(v V) []M
 }
 
-// End is what an instance keeps besides the value of its machine. [End0] makes the first one. It is
-// a value: the steps never change the slices of the one that they are given.
+// End is the state of an instance apart from the value of its machine. [End0] returns the first
+// one. It is a value: no step changes the slices of the End that it was given.
 type End[M comparable] struct {
 	// Started: the event start was handled. Down: the instance has crashed.
 	Started, Down bool
@@ -248,7 +249,7 @@ type End[M comparable] struct {
 	Crashes, Restarts uint8
 }
 
-// Disarmed is what a timer that does not run has left.
+// Disarmed is the value in End.Left of a timer that does not run.
 const Disarmed = -1
 
 // End0 returns the end with which instance i begins.
@@ -272,7 +273,7 @@ func End0[M comparable](r *Rules, i int) End[M] {
 	return e
 }
 
-// Due returns the place in e.Held of the message that the instance has to handle next; -1 if its
+// Due returns the place in e.Held of the message that the instance must handle next, or -1 if its
 // state defers all that it holds.
 func Due[V any, M comparable](r *Rules, e *End[M], v V, m Machine[V, M]) int {
 	if len(e.Held) == 0 {
@@ -288,7 +289,7 @@ func Due[V any, M comparable](r *Rules, e *End[M], v V, m Machine[V, M]) int {
 	return Oldest(e.Held, func(x M) bool { return m.Defers(v, x) })
 }
 
-// HeldOf counts the messages that an instance holds of a peer.
+// HeldOf returns the number of messages held from a peer.
 func (e *End[M]) HeldOf(peer int) int {
 	n := 0
 	for _, h := range e.Held {
