@@ -72,8 +72,11 @@ func mark(c *check.Report) string {
 // table tells.
 func words(c *check.Report) string {
 	text := c.Verdict
-	if c.Verdict == check.Violated && c.Passes {
+	switch {
+	case c.Verdict == check.Violated && c.Passes:
 		text += ", as expected"
+	case c.Verdict == check.Violated && c.Ended != "":
+		text += ", search cut off"
 	}
 	if c.Limited()+c.Doubtful() > 0 {
 		text += " ~"
@@ -95,11 +98,19 @@ func overAll(r *check.SuiteReport) []string {
 		}
 		out = append(out, text)
 	}
+	for _, c := range r.Checks {
+		if s := c.Searched(); s != "" {
+			out = append(out, "check "+c.Check+": "+s)
+		}
+	}
 	for _, p := range r.NeverFires {
 		out = append(out, fmt.Sprintf("never fires in any check: %s: %s (%s)", p.Role, p.Name, p.Where))
 	}
 	for _, p := range r.Unreachable {
 		out = append(out, fmt.Sprintf("never reached in any check: %s: state %s (%s)", p.Role, p.Name, p.Where))
+	}
+	if s := r.NotJudged(); s != "" {
+		out = append(out, s)
 	}
 	return append(out, r.Why...)
 }

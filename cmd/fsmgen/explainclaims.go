@@ -33,10 +33,12 @@ var builtinClaims = []builtinClaim{
 			"Let its receiver wait for it, or ignore it in the final state."},
 	{"never-fires", "a transition that is never taken",
 		"A transition is taken in none of the checks of the file. " +
-			"Its guard may never hold, or no check gives its command; take it out, or write a check in which it happens."},
+			"Its guard may never hold, or no check gives its command; take it out, or write a check in which it happens. " +
+			"It is judged only when every check was searched to its end."},
 	{"unreachable-state", "a state that is never entered",
 		"A state is reached in none of the checks of the file. " +
-			"Nothing leads to it, or only what never happens; take it out, or write a check in which it is reached."},
+			"Nothing leads to it, or only what never happens; take it out, or write a check in which it is reached. " +
+			"It is judged only when every check was searched to its end."},
 }
 
 // claimNames are the names of builtinClaims.

@@ -62,7 +62,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		r.Spec, r.Command = path, cfg.Command
 		out.Checks = append(out.Checks, r)
 		out.Passes = out.Passes && r.Passes
-		out.Complete = out.Complete && !r.Open
+		out.Complete = out.Complete && !r.Open && r.Ended == ""
 	}
 	out.JudgeAll(base)
 	if cfg.Coverage {

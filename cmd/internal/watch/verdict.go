@@ -87,6 +87,9 @@ func overAll(r *check.SuiteReport) Check {
 	if !r.Passes {
 		c.Words = "not as expected"
 	}
+	if r.NotJudged() != "" {
+		c.Words, c.Passes = "not judged", false
+	}
 	for _, p := range r.NeverFires {
 		c.Claims = append(c.Claims, Claim{Name: "never fires: " + p.Role + ": " + p.Name, Result: "in no check"})
 	}
@@ -102,6 +105,8 @@ func words(c *check.Report) string {
 		return "violated, as expected"
 	case c.Verdict == check.Holds && !c.Passes && !c.Open:
 		return "holds, not as expected"
+	case c.Verdict == check.Violated && c.Ended != "":
+		return "violated, search cut off"
 	}
 	return c.Verdict
 }

@@ -32,6 +32,8 @@ type Count struct{ Taken, Faults uint64 }
 type Coverage struct {
 	// Checks are the checks that were run, in order.
 	Checks []string `json:"checks"`
+	// Cut are those whose search was cut off: what they did not use they may use further on.
+	Cut []string `json:"cut_off,omitempty"`
 	// Total is the number of places: branches, what is ignored or deferred, entry statements. Used
 	// is how many of them some check used.
 	Used  int         `json:"used"`
@@ -127,7 +129,7 @@ func (r *SuiteReport) Cover(p *model.Protocol) {
 	for _, m := range p.Roles {
 		c.machine(m)
 	}
-	out := &Coverage{Checks: []string{}, Total: len(c.places)}
+	out := &Coverage{Checks: []string{}, Cut: r.Cut(), Total: len(c.places)}
 	for _, k := range r.Checks {
 		out.Checks = append(out.Checks, k.Check)
 	}

@@ -1,9 +1,12 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -48,22 +51,22 @@ func (r *Report) Judge(complete bool, why string, faults []string) {
 			missing = append(missing, name)
 		}
 	}
+	if !complete {
+		r.Ended = cmp.Or(why, "it was stopped")
+	}
+	fails := len(unexpected)+len(missing)+len(faults) > 0
+	r.Open = !fails && (len(open) > 0 || !complete)
+	r.Passes = !fails && !r.Open
 	switch {
-	case violated:
+	case violated && !r.Open:
 		r.Verdict = Violated
 	case len(open) > 0 || !complete:
 		r.Verdict = Incomplete
 	default:
 		r.Verdict = Holds
 	}
-	fails := len(unexpected)+len(missing)+len(faults) > 0
-	r.Open = !fails && (len(open) > 0 || !complete)
-	r.Passes = !fails && !r.Open
 	if !complete {
-		r.Ended = why
-	}
-	if !complete && why != "" {
-		r.Why = append(r.Why, "the search is incomplete: "+why)
+		r.Why = append(r.Why, "the search is incomplete: "+r.Ended)
 	}
 	add := func(what string, names []string) {
 		if len(names) > 0 {
@@ -74,6 +77,47 @@ func (r *Report) Judge(complete bool, why string, faults []string) {
 	add("expected to be violated, but holds", missing)
 	add("not decided", open)
 	r.Why = append(r.Why, faults...)
+}
+
+// Searched says how far a search came that was cut off, and what it left out; empty for a complete
+// one.
+func (r *Report) Searched() string {
+	if r.Ended == "" {
+		return ""
+	}
+	if r.Search == Walks {
+		return fmt.Sprintf("searched: %s configurations on random walks, those met again counted again; not searched: whatever they did not come to", thousands(r.Configurations))
+	}
+	n := r.Configurations - min(r.Unexpanded, r.Configurations)
+	text := fmt.Sprintf("searched: %s of the %s configurations that were found", thousands(n), thousands(r.Configurations))
+	switch {
+	case r.Unexpanded == 0:
+		return text + "; not searched: whatever was not found by then, and what claims say of all that can follow"
+	case r.Within > 0:
+		text += ", among them all that " + diag.Counted(r.Within, "step") + " or fewer lead to"
+	}
+	return text + "; not searched: the other " + thousands(r.Unexpanded) + ", and what comes after them"
+}
+
+// Cut lists the checks whose search was cut off.
+func (r *SuiteReport) Cut() []string {
+	var out []string
+	for _, c := range r.Checks {
+		if c.Ended != "" {
+			out = append(out, c.Check)
+		}
+	}
+	return out
+}
+
+// NotJudged says why it was not judged over all checks whether something never fires or is never
+// reached; empty if it was, or if checks were left out on purpose.
+func (r *SuiteReport) NotJudged() string {
+	cut := r.Cut()
+	if r.Judged || len(cut) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s and %s are not judged: the search of %s was cut off", NeverFires, UnreachableState, strings.Join(cut, ", "))
 }
 
 // Worst is the worst verdict of the checks and of what was judged over them.

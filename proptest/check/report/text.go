@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
@@ -20,7 +21,7 @@ func (r *Report) text(times, all bool) string {
 	switch {
 	case r.Verdict == Violated && r.Passes:
 		b.WriteString(", as expected")
-	case r.Open && r.Verdict == Violated:
+	case r.Open && slices.ContainsFunc(r.Claims, func(c ClaimReport) bool { return c.Result == Violated }):
 		b.WriteString(", as expected so far")
 	case !r.Open && !r.Passes:
 		b.WriteString(", not as expected")
@@ -40,6 +41,11 @@ func (r *Report) text(times, all bool) string {
 		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
 	}
 	b.WriteString("\n")
+	never := "transitions this check never takes"
+	if s := r.Searched(); s != "" {
+		b.WriteString("  " + s + "\n")
+		never = "transitions this check did not take until it was cut off"
+	}
 	for _, c := range r.byCause() {
 		c.text(&b, r.Errors(), all)
 	}
@@ -52,11 +58,11 @@ func (r *Report) text(times, all bool) string {
 	}
 	list(&b, "reduced by", r.Reductions)
 	list(&b, "not reduced", r.NotReduced)
-	var never []string
+	var lines []string
 	for _, p := range r.NeverTaken {
-		never = append(never, p.Role+": "+p.Name+" ("+p.Where+")")
+		lines = append(lines, p.Role+": "+p.Name+" ("+p.Where+")")
 	}
-	list(&b, "transitions this check never takes", never)
+	list(&b, never, lines)
 	reductions := "no reductions"
 	if len(r.Reductions) > 0 {
 		reductions = "reduced as said above"
