@@ -17,8 +17,8 @@ import (
 // noLink is a carrier that carries nothing.
 type noLink struct{}
 
-func (noLink) Send(fsm.Peer, []byte) error   { return nil }
-func (noLink) Close(fsm.Peer, *driver.Error) {}
+func (noLink) Send(fsm.Peer, []byte) error         { return nil }
+func (noLink) Close(fsm.Peer, *driver.Error) error { return nil }
 
 // expireAll lets a node's timers expire for 13 s and says when each first did.
 func expireAll(c *driver.Core[*alarms.NodeRunner]) []string {

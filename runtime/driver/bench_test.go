@@ -196,4 +196,4 @@ func BenchmarkCore(b *testing.B) {
 type sink struct{ out [64]byte }
 
 func (s *sink) Send(_ fsm.Peer, frame []byte) error { copy(s.out[:], frame); return nil }
-func (s *sink) Close(fsm.Peer, *driver.Error)       {}
+func (s *sink) Close(fsm.Peer, *driver.Error) error { return nil }

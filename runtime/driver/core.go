@@ -16,8 +16,9 @@ type Carrier interface {
 	Send(peer fsm.Peer, frame []byte) error
 	// Close closes the link to a peer, or with fsm.Broadcast all links, after
 	// what was sent before. With why == nil the machine has asked for it and
-	// gets no event; otherwise the core delivers the event lost itself.
-	Close(peer fsm.Peer, why *Error)
+	// gets no event; otherwise the core delivers the event lost itself. An error that wraps ErrNoLink
+	// is as that of Send.
+	Close(peer fsm.Peer, why *Error) error
 }
 
 // Core runs one machine to completion, event by event, without a clock, a

@@ -221,7 +221,11 @@ func (c *Core[R]) carryOut(now time.Duration, i int, transition uint16) []byte {
 	case fsm.StopTimer:
 		c.timers.stop(e.ID, e.Key)
 	case fsm.Close:
-		c.out.Close(e.Peer, nil)
+		if err := c.out.Close(e.Peer, nil); err != nil {
+			c.unlinked(i, e.Peer, transition, err)
+		} else {
+			c.links.up(e.Peer) // it was there, even if nobody has said so yet
+		}
 		c.forget(e.Peer)
 	}
 	return nil

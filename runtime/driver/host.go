@@ -380,9 +380,10 @@ func (k *hostCarrier[R, M]) Send(peer fsm.Peer, frame []byte) error {
 }
 
 // Close implements [Carrier].
-func (k *hostCarrier[R, M]) Close(fsm.Peer, *Error) {
+func (k *hostCarrier[R, M]) Close(fsm.Peer, *Error) error {
 	k.current.up, k.full = false, false
 	(*Host[R, M])(k).drop(k.current.peer)
+	return nil
 }
 
 // drop has a link that can do so end a peer.

@@ -116,9 +116,10 @@ func (s *stage) Send(to fsm.Peer, frame []byte) error {
 	return nil
 }
 
-func (s *stage) Close(to fsm.Peer, why *Error) {
+func (s *stage) Close(to fsm.Peer, why *Error) error {
 	s.closed[to] = true
 	s.note("close %d", to)
+	return nil
 }
 
 // play gives events by name, as many as a string has: a message from peer 0, or from peer 1 with a

@@ -202,5 +202,5 @@ func TestRecordKeepsItsTime(t *testing.T) {
 
 type nowhere struct{}
 
-func (nowhere) Send(fsm.Peer, []byte) error   { return nil }
-func (nowhere) Close(fsm.Peer, *driver.Error) {}
+func (nowhere) Send(fsm.Peer, []byte) error         { return nil }
+func (nowhere) Close(fsm.Peer, *driver.Error) error { return nil }

@@ -327,6 +327,7 @@ func (w *world) Send(_ fsm.Peer, frame []byte) error {
 	return nil
 }
 
-func (w *world) Close(peer fsm.Peer, _ *driver.Error) {
+func (w *world) Close(peer fsm.Peer, _ *driver.Error) error {
 	w.log = append(w.log, fmt.Sprintf("close %d", peer))
+	return nil
 }

@@ -24,7 +24,10 @@ func (d *diary) Send(_ fsm.Peer, frame []byte) error {
 	d.lines = append(d.lines, fmt.Sprintf("send % x", frame))
 	return nil
 }
-func (d *diary) Close(fsm.Peer, *Error) { d.lines = append(d.lines, "close") }
+func (d *diary) Close(fsm.Peer, *Error) error {
+	d.lines = append(d.lines, "close")
+	return nil
+}
 
 func (d *diary) core() *Core[*pingpong.Runner] {
 	return NewCore(pingpong.New(), Options[*pingpong.Runner]{OnReport: func(r *pingpong.Runner, i int) {

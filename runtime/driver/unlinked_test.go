@@ -120,5 +120,5 @@ func TestSendWithoutLinkAfterRestore(t *testing.T) {
 // unlinked has no link to anybody.
 type unlinked struct{}
 
-func (unlinked) Send(fsm.Peer, []byte) error   { return driver.ErrNoLink }
-func (unlinked) Close(fsm.Peer, *driver.Error) {}
+func (unlinked) Send(fsm.Peer, []byte) error         { return driver.ErrNoLink }
+func (unlinked) Close(fsm.Peer, *driver.Error) error { return nil }

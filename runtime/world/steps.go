@@ -36,7 +36,7 @@ const (
 	Refusal                    // the machine refused the event
 	Overflow                   // a channel is full
 	DeferredOverflow           // more messages are held than the bound allows
-	NoLink                     // a message was sent over a link that has not come up, see Link.Late
+	NoLink                     // a message was sent over a link that is not there yet, or that was closed, see Link.Late
 )
 
 var faultNames = [...]string{"", "refused", "overflow", "deferred-overflow", "no link"}
@@ -103,7 +103,10 @@ func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x It
 	l, _ := r.link(i, from)
 	linked := l != nil
 	switch {
-	case e.Down || linked && (e.Waiting|e.Up)&bit == 0 && x.News == NoNews:
+	case e.Down || linked && e.Asked&bit != 0:
+		s.unheard(from, x)
+		return s.Result
+	case linked && (e.Waiting|e.Up)&bit == 0 && x.News == NoNews:
 		s.What = Dropped
 		return s.Result
 	case s.blocked() || linked && e.Waiting&bit != 0:
@@ -114,6 +117,24 @@ func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x It
 		return s.hold(from, x.Message)
 	}
 	return s.step(Event[M]{Kind: Message, Peer: from, Message: x.Message})
+}
+
+// unheard drops what comes to an instance that is down, or that has begun anew and was not answered
+// yet: then only the answer counts, or that the other end has begun anew itself. One that is down
+// answers that its end is gone.
+func (s *instance[V, M]) unheard(from int, x Item[M]) {
+	s.What = Dropped
+	e, bit := &s.End, uint64(1)<<from
+	switch {
+	case x.News == Ask && e.Broken&bit == 0:
+		e.Asked &^= bit
+		s.send(from, Item[M]{News: Answer, Number: x.Number})
+		if e.Down {
+			s.cut(from)
+		}
+	case x.News == Answer && x.Number == e.Restarts:
+		e.Asked &^= bit
+	}
 }
 
 // hold sets a message aside.
@@ -147,14 +168,11 @@ func (s *instance[V, M]) news(from int, x Item[M]) Result[V, M] {
 		}
 		return s.step(Event[M]{Kind: Lost, Peer: from})
 	case x.News == Ask && e.Up&bit == 0 && e.Broken&bit == 0:
-		e.Up, e.Asked = e.Up|bit, e.Asked&^bit
+		e.Up |= bit
 		s.send(from, Item[M]{News: Answer, Number: x.Number})
 		return s.step(Event[M]{Kind: Up, Peer: from})
 	case x.News == Ask && e.Up&bit != 0:
 		s.send(from, Item[M]{News: Answer, Number: x.Number})
-	case x.News == Answer && e.Asked&bit != 0 && x.Number == e.Restarts:
-		e.Up, e.Asked = e.Up|bit, e.Asked&^bit
-		return s.step(Event[M]{Kind: Up, Peer: from})
 	}
 	s.What = Dropped
 	return s.Result
@@ -240,7 +258,7 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	s.What = Done
 	s.End = End[M]{Down: true, Broken: e.Broken, Crashes: e.Crashes + 1, Restarts: e.Restarts, Left: slices.Repeat([]int32{Disarmed}, len(e.Left))}
 	for j := range r.Instances {
-		if (e.Waiting|e.Up|e.Asked)>>j&1 != 0 {
+		if (e.Waiting|e.Up)>>j&1 != 0 {
 			s.cut(j)
 		}
 	}
@@ -250,7 +268,8 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	return s.Result
 }
 
-// Restart lets a crashed instance begin anew. It asks for all its links that have not broken.
+// Restart lets a crashed instance begin anew, with its links as at the beginning, but for those that
+// have broken. It asks the others to answer, and hears nothing from there before they do.
 func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	f := &r.Faults
@@ -261,9 +280,11 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 	s.What, s.Value = Done, c.Restarted(v)
 	s.End.Down = false
 	s.End.Restarts++
+	first := End0[M](r, i)
+	s.End.Waiting, s.End.Up = first.Waiting&^e.Broken, first.Up&^e.Broken
+	s.End.Asked = s.End.Waiting | s.End.Up
 	for j := range r.Instances {
-		if l, _ := r.link(i, j); l != nil && e.Broken>>j&1 == 0 {
-			s.End.Asked |= 1 << j
+		if s.End.Asked>>j&1 != 0 {
 			s.send(j, Item[M]{News: Ask, Number: s.End.Restarts})
 		}
 	}
@@ -313,27 +334,32 @@ func (s *instance[V, M]) step(ev Event[M]) Result[V, M] {
 	return s.Result
 }
 
-// each calls f for an instance, or for all others.
+// each calls f for an instance, or for all others. It passes over links that the program has not
+// given yet: one that a step names is a fault.
 func (s *instance[V, M]) each(to int, f func(j int)) {
 	if to != Everyone {
-		f(to)
+		if !s.missing(to) {
+			f(to)
+		} else if s.Fault == NoFault {
+			s.Fault, s.Why = NoLink, "there is no link yet"
+		}
 		return
 	}
 	for j := range s.r.Instances {
-		if j != s.i {
+		if j != s.i && !s.missing(j) {
 			f(j)
 		}
 	}
 }
 
+// missing reports whether the program has still to give the link to a peer.
+func (s *instance[V, M]) missing(peer int) bool {
+	l, _ := s.r.link(s.i, peer)
+	return l != nil && l.Late && s.End.Waiting>>peer&1 != 0
+}
+
 func (s *instance[V, M]) message(to int, x M) {
-	l, _ := s.r.link(s.i, to)
-	waiting := l != nil && s.End.Waiting>>to&1 != 0
-	switch {
-	case waiting && l.Late && s.Fault == NoFault:
-		s.Fault, s.Why = NoLink, "there is no link yet"
-	case s.End.gone(s.r, s.i, to), waiting && s.r.Plant&SendNeedsUp != 0:
-	default:
+	if !s.End.gone(s.r, s.i, to) && (s.End.Waiting>>to&1 == 0 || s.r.Plant&SendNeedsUp == 0) {
 		s.send(to, Item[M]{Message: x})
 	}
 }
@@ -342,7 +368,7 @@ func (s *instance[V, M]) send(to int, x Item[M]) { s.Sends = append(s.Sends, Sen
 
 // close ends the link to a peer: this end hears nothing more.
 func (s *instance[V, M]) close(peer int) {
-	if (s.End.Waiting|s.End.Up|s.End.Asked)>>peer&1 == 0 {
+	if (s.End.Waiting|s.End.Up)>>peer&1 == 0 {
 		return
 	}
 	s.cut(peer)
@@ -353,7 +379,7 @@ func (s *instance[V, M]) close(peer int) {
 
 // cut tells a peer that this end is gone.
 func (s *instance[V, M]) cut(peer int) {
-	if l, _ := s.r.link(s.i, peer); !l.Datagrams {
+	if l, _ := s.r.link(s.i, peer); l != nil && !l.Datagrams {
 		s.send(peer, Item[M]{News: Cut})
 	}
 }

@@ -30,8 +30,10 @@
 // then it hears nothing more of the other end, its own machine gets no event for a close, and what
 // it sends there is gone at once. A close, like a crash, is heard by the other end behind all that
 // was sent before. A break is heard by each end at a moment of its own; what is then still under
-// way to it is lost. An instance that begins anew after a crash asks for its links, and hears `up`
-// when they answer; broken links stay broken.
+// way to it is lost. An instance that begins anew after a crash has its links as at the beginning,
+// but for those that have broken. The others hear `up`, behind all that it sent before the crash,
+// and answer; until then nothing that comes from there is heard. Who is down answers that its end
+// is gone.
 package world
 
 import (
@@ -94,9 +96,9 @@ type Link struct {
 	// Untold says of A and of B that their machines mention `up` nowhere; their ends begin as if
 	// they had come up.
 	Untold [2]bool
-	// Late: the program gives the link only at the moment when it comes up, so that a send before
-	// is the fault NoLink. Otherwise it is there before the event start, and what is sent before
-	// `up` arrives.
+	// Late: the program gives the link only at the moment when it comes up, so that a send or close
+	// before, which names this peer, is the fault NoLink; what goes to everyone passes it over.
+	// Otherwise it is there before the event start, and what is sent before `up` arrives.
 	Late bool
 	// Datagrams: nobody can hear that the other end is gone. The link only comes up, and an end can
 	// be closed.
@@ -235,8 +237,8 @@ type End[M comparable] struct {
 	// Started: the event start was handled. Down: the instance has crashed.
 	Started, Down bool
 	// Waiting, Up and Asked are sets of linked instances. Waiting: the link has not come up yet.
-	// Up: it has. Asked: this instance has begun anew and the other has not answered yet. One that
-	// is in none of the sets is shut.
+	// Up: it has. One that is in neither is shut. Asked, of those in either: this instance has begun
+	// anew and the other has not answered yet, so that what comes from there is old.
 	Waiting, Up, Asked uint64
 	// Broken is the set of links that have broken for good.
 	Broken uint64
@@ -310,5 +312,5 @@ func (e *End[M]) shut(peer int) {
 // gone reports whether what this end sends to a peer is gone at once.
 func (e *End[M]) gone(r *Rules, i, peer int) bool {
 	l, _ := r.link(i, peer)
-	return l != nil && (e.Waiting|e.Up|e.Asked)>>peer&1 == 0
+	return l != nil && (e.Waiting|e.Up)>>peer&1 == 0
 }

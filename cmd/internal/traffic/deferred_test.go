@@ -18,8 +18,8 @@ import (
 // nowhere is where a core sends to when nobody listens.
 type nowhere struct{}
 
-func (nowhere) Send(fsm.Peer, []byte) error   { return nil }
-func (nowhere) Close(fsm.Peer, *driver.Error) {}
+func (nowhere) Send(fsm.Peer, []byte) error         { return nil }
+func (nowhere) Close(fsm.Peer, *driver.Error) error { return nil }
 
 // TestADriverThatDefers: INIT comes early and is deferred by two states, and the record of the
 // driver is a run. One message too many is told as the peer's doing, and a record in which the
