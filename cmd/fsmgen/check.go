@@ -169,7 +169,7 @@ func specFiles(args []string) ([]string, error) {
 	return files, nil
 }
 
-// outcome is what came of one specification: a report, or errors.
+// outcome is the result for one specification: a report, or errors.
 type outcome struct {
 	spec   string
 	report *check.SuiteReport
@@ -280,7 +280,7 @@ func (o *checkFlags) keep(log io.Writer, r *check.SuiteReport) error {
 	return err
 }
 
-// jsonReport is what --json prints of a specification: its report, or its errors.
+// jsonReport is the JSON of one specification: its report, or its errors.
 type jsonReport struct {
 	Spec string `json:"spec"`
 	*check.SuiteReport

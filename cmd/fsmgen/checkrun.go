@@ -56,8 +56,9 @@ func terminal(w io.Writer) *os.File {
 	return f
 }
 
-// leastAddresses is what a search needs besides what the Go runtime has reserved when it begins. With less, the runtime sooner or later fails to start a thread or
-// to find room for its heap, which ends the process without a word of what was found.
+// leastAddresses is the address space that a search needs besides what the Go runtime has reserved
+// when it begins. With less, the runtime sooner or later fails to start a thread or to find room
+// for its heap, and the process ends without a word of what was found.
 const leastAddresses = 192 << 20
 
 // withinProcess is a limit of memory, 0 for none, that the process can keep: a search that the system refuses memory would be lost

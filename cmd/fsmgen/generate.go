@@ -61,7 +61,7 @@ cannot be read or written.`,
 	return c
 }
 
-// specsFolder is what is generated if nothing is named.
+// specsFolder is the folder that is generated from if no file is named.
 const specsFolder = "specs"
 
 func generate(cmd *cobra.Command, f generateFlags, args []string) error {

@@ -15,7 +15,7 @@ import (
 
 func init() { commands = append(commands, versionCommand) }
 
-// versionInfo is what `fsmgen version` says.
+// versionInfo is the output of `fsmgen version`.
 type versionInfo struct {
 	Version  string `json:"version"`            // as generated files have it
 	Module   string `json:"module,omitempty"`   // the version of the module it was built from, unless that is a checkout

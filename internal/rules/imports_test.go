@@ -14,7 +14,7 @@ import (
 
 const module = "github.com/parley-go/parley/"
 
-// pkg is what `go list` says of one package.
+// pkg is the output of `go list` for one package.
 type pkg struct {
 	ImportPath   string
 	Standard     bool

@@ -136,8 +136,8 @@ func (s *System) claimReport(c *system.Claim, res *explore.Result) ClaimReport {
 	return out
 }
 
-// counterexample fills in the run to a violated claim, and says if the claim could
-// not even be evaluated there.
+// counterexample fills in the run to a violated claim, and reports whether the claim could not be
+// evaluated there at all.
 func (s *System) counterexample(c *system.Claim, out *ClaimReport, x *explore.Violation) {
 	problem := "✗ " + c.Name + " does not hold here"
 	if c.Stated == nil {
@@ -311,8 +311,8 @@ func (s *System) problem(name string, x *explore.Violation) string {
 	return "✗ " + name + ": " + s.System.ProcNames[last.Proc] + ": " + text
 }
 
-// noteVacuous says that the condition of a claim never held. Where it could not be evaluated that
-// is what is to be said.
+// noteVacuous notes that the condition of a claim was never true. If it could not be evaluated, it
+// notes that instead.
 func noteVacuous(c *system.Claim, out *ClaimReport) {
 	switch faulted := c.Eval != nil && c.Eval.Fault != nil; {
 	case !out.Vacuous:

@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/proptest/explore"
 )
 
-// Config says how a suite is run.
+// Config describes how a suite is run.
 type Config struct {
 	// Only names the check to run; empty: all. A specification without it gives a
 	// report without checks.

@@ -16,7 +16,7 @@ import (
 // that the step involves are at most m + r, and those that are no longer in use can be used again.
 // Zero and the constants of the specification cannot be renamed, so they count as always in use.
 
-// opaque is what the argument needs to know of a check.
+// opaque has the facts about a check that the argument needs.
 type opaque struct {
 	constants []int64 // that cannot be renamed
 	fresh     int     // most new values in one command

@@ -117,7 +117,7 @@ func socketPair(tb testing.TB) (*net.TCPConn, *net.TCPConn) {
 	return a.(*net.TCPConn), b.(*net.TCPConn)
 }
 
-// BenchmarkMem is what the driver itself costs: 64 pings answered over memory.
+// BenchmarkMem measures the driver itself: 64 pings answered over memory.
 func BenchmarkMem(b *testing.B) {
 	for name, o := range map[string]driver.Options[runner]{
 		"plain":    {},

@@ -144,7 +144,7 @@ func (e *Error) why() string {
 	return ""
 }
 
-// problem is what the record says of a refused or dropped event.
+// problem returns the record's text for a refused or dropped event.
 func (e *Error) problem() string {
 	var parts []string
 	if why := e.why(); why != "" && e.Kind == Refused {

@@ -19,8 +19,8 @@ func processTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkIdle is what 10,000 machines at rest cost, each with a timer that is far away and limits on
-// silence: the processor time in a second, in percent of a core.
+// BenchmarkIdle measures 10,000 machines at rest, each with a distant timer and limits on silence:
+// processor time in a second, in percent of a core.
 func BenchmarkIdle(b *testing.B) {
 	h, l := newHost(b, 10_000, Options[*pingpong.Runner]{IdleLimit: 2 * time.Hour})
 	defer l.Abort()

@@ -136,8 +136,8 @@ func TestHostStreamMemory(t *testing.T) {
 	s.stop()
 }
 
-// BenchmarkManyIdle is what 10,000 TCP connections at rest cost, or as many as there are
-// descriptors for: memory of each, and processor time in percent of a core.
+// BenchmarkManyIdle measures 10,000 TCP connections at rest, or as many as there are descriptors
+// for: memory of each, and processor time in percent of a core.
 func BenchmarkManyIdle(b *testing.B) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil {

@@ -66,7 +66,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// conversation is what a driver did with what a peer sent.
+// conversation records what a driver did with what a peer sent.
 type conversation struct {
 	answers  []byte
 	log      []string
@@ -151,7 +151,7 @@ func frames(random *rand.Rand) (out []byte) {
 	return append(out, 0)[:len(out)+random.IntN(2)*random.IntN(2)]
 }
 
-// waiting is what a link has brought so far.
+// waiting has everything that a link has brought so far.
 func waiting(y transport.Link) (out []byte) {
 	buf := make([]byte, 1<<12)
 	y.Interrupt(time.Now().Add(time.Nanosecond))

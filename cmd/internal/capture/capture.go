@@ -124,7 +124,7 @@ type Skip struct {
 	First int
 }
 
-// Capture is what Read found.
+// Capture is the result of Read.
 type Capture struct {
 	// Format is "pcap" or "pcapng".
 	Format string

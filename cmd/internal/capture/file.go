@@ -33,7 +33,7 @@ type source struct {
 	limit  *limitReader
 }
 
-// ErrNoCapture is what a file is that begins as no packet capture does.
+// ErrNoCapture is the error for a file that does not begin like a packet capture.
 var ErrNoCapture = errors.New("not a pcap or pcapng file")
 
 // errFileLimit marks the place where MaxFileBytes ended the file.

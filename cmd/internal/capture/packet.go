@@ -18,7 +18,7 @@ const (
 	protoUDP = 17
 )
 
-// segment is what the reassembly needs of one TCP segment or UDP datagram.
+// segment is the part of a TCP segment or UDP datagram that reassembly needs.
 type segment struct {
 	proto    uint8
 	src, dst netip.AddrPort

@@ -16,7 +16,7 @@ import (
 	"github.com/parley-go/parley/runtime/trace"
 )
 
-// matchResult is what the match was.
+// matchResult is the result of the match.
 type matchResult struct {
 	traces  []string // in the demo's folder
 	capture string

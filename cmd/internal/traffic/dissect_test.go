@@ -67,7 +67,7 @@ func tshark(t *testing.T, p *model.Protocol, transport, file string) (from, to [
 	return from, to
 }
 
-// said is what our own decoder says of a frame.
+// said returns what our own decoder says about a frame.
 func said(p *model.Protocol, frame []byte) string {
 	strs := &interp.Strings{}
 	m, slots, err := interp.DecodeFrame(p, strs, frame)

@@ -30,7 +30,7 @@ type Options struct {
 	Search replay.Options
 }
 
-// Report is what was found about one file.
+// Report is the result for one file.
 type Report struct {
 	File string
 	Spec string
@@ -47,7 +47,7 @@ type Report struct {
 	protocol *model.Protocol
 }
 
-// Conn is what was found about one connection of a capture.
+// Conn is the result for one connection of a capture.
 type Conn struct {
 	*capture.Conn
 	Recording *replay.Recording

@@ -14,7 +14,7 @@ import (
 	"github.com/parley-go/parley/proptest/check"
 )
 
-// Verdict is what vet and check say about one specification.
+// Verdict is the result of vet and check for one specification.
 type Verdict struct {
 	// Files are the files it consists of; a change of one makes the verdict old.
 	Files    []string
@@ -81,7 +81,7 @@ func Judge(ctx context.Context, file string, cfg check.Config) Verdict {
 	return v
 }
 
-// overAll is what was judged over all checks together, as a check without a name.
+// overAll returns the findings over all checks together, as a check without a name.
 func overAll(r *check.SuiteReport) Check {
 	c := Check{Words: "as expected", Passes: r.Passes}
 	if !r.Passes {
@@ -142,7 +142,7 @@ func Diff(old *Verdict, now Verdict) string {
 	return b.String()
 }
 
-// key is what makes a finding the same one wherever its line has moved.
+// key identifies a finding wherever its line has moved.
 func key(d diag.Diagnostic) string { return d.Span.File + "\x00" + d.Code + "\x00" + d.Message }
 
 func findings(b *strings.Builder, old, now diag.List) {

@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/examples/netplay/player"
 )
 
-// wrong is what a peer may do instead of going on, and what is said of it.
+// wrong is a way in which a peer may misbehave, and the error that must follow.
 var wrong = map[string]struct {
 	do   refgame.Instead
 	want string

@@ -14,7 +14,7 @@ import (
 	"github.com/parley-go/parley/runtime/trace"
 )
 
-// account is what one side has told and recorded.
+// account is one side's reports and records.
 type account struct {
 	res   player.Result
 	err   error

@@ -77,7 +77,7 @@ func (p *position) frame(b *brain) {
 	}
 }
 
-// input is what the script wants in the present frame.
+// input returns the script's input in the present frame.
 func (p *position) input() (netplay.Input, bool) {
 	if l := p.line(); l != nil && l.verb == "input" {
 		return l.bits, true

@@ -32,7 +32,7 @@ by itself only when no pick comes next. It leaves when all matches are played an
   # …                        a comment
 `
 
-// Script is what one side does, in order.
+// Script is the sequence of one side's actions.
 type Script struct {
 	file  string
 	lines []line

@@ -55,8 +55,8 @@ func (r *SuiteReport) kept() ([]string, error) {
 	return names, err
 }
 
-// CompareExpected compares the expected counterexamples with those kept beside
-// the specification and says, in words, where they differ.
+// CompareExpected compares the expected counterexamples with those kept beside the specification
+// and describes the differences.
 func (r *SuiteReport) CompareExpected() ([]string, error) {
 	want := r.goldens()
 	kept, err := r.kept()

@@ -10,23 +10,23 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// LineKey tells the lines of a specification apart: a common handler has one
-// line and a transition in each of its states.
+// LineKey identifies a line of the specification: a common handler has one line and a transition in
+// each of its states.
 func LineKey(t *model.Transition) string { return t.Span.String() + " " + t.Event.Name }
 
-// StateKey tells the states of roles apart.
+// StateKey identifies a state of a role.
 func StateKey(m *model.Machine, st *model.State) string { return m.Name + "." + st.Name }
 
-// Judged reports whether a transition must be taken in some check. One that only refuses
-// never is: it says what does not happen.
+// Judged reports whether a transition must be taken in some check. A transition that only refuses
+// need not: it states what does not happen.
 func Judged(t *model.Transition) bool {
 	return t.Mode == model.Handle && t.Event.Kind != model.EventUp && t.Event.Kind != model.EventLost &&
 		!slices.ContainsFunc(t.Body, func(s model.Stmt) bool { _, refuses := s.(*model.Refuse); return refuses })
 }
 
-// Judge gives the verdict and says whether it is what the check expects. complete reports whether all
-// was looked at, and why why not; faults are errors in the check itself, with which it never
-// passes. never-fires and unreachable-state are left to the suite.
+// Judge returns the verdict, and whether it is the one that the check expects. complete reports
+// whether the search was complete, and why says why not. faults are errors in the check itself;
+// with these it never passes. never-fires and unreachable-state are left to the suite.
 func (r *Report) Judge(complete bool, why string, faults []string) {
 	overAll := []string{NeverFires, UnreachableState}
 	unexpected, missing, open := []string{}, []string{}, []string{}
@@ -140,8 +140,8 @@ func (r *SuiteReport) Worst() string {
 	return verdict
 }
 
-// JudgeAll looks at what no check of the specification ever took. A finding is
-// expected if one of the checks expects it.
+// JudgeAll reports what no check of the specification ever took. A finding is expected if one of
+// the checks expects it.
 func (r *SuiteReport) JudgeAll(p *model.Protocol) {
 	r.Judged = len(r.Checks) > 0 && len(r.Checks) == len(p.Checks) && r.Complete
 	if !r.Judged {

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-go/parley/runtime/run"
 )
 
-// Report is what was found about one check. The JSON names are stable.
+// Report is the result of one check. The JSON names are stable.
 type Report struct {
 	// Spec is the file as the user named it, Check the check's name.
 	Spec     string `json:"spec"`
@@ -91,7 +91,7 @@ type Report struct {
 	Uses    Uses            `json:"-"`
 }
 
-// Channel is how one channel was used.
+// Channel is the use of one channel.
 type Channel struct {
 	Name     string `json:"name"`
 	Widest   int    `json:"widest"`
@@ -141,14 +141,14 @@ type ClaimReport struct {
 	Conflicts []string `json:"conflicts,omitempty"`
 }
 
-// Place is a transition or a state of a role and where it is written.
+// Place is a transition or a state of a role, with its place in the specification.
 type Place struct {
 	Role  string `json:"role"`
 	Name  string `json:"name"`
 	Where string `json:"where"`
 }
 
-// SuiteReport is what was found about all checks of a specification.
+// SuiteReport is the result of all checks of a specification.
 type SuiteReport struct {
 	Spec     string `json:"spec"`
 	Protocol string `json:"protocol"`

@@ -9,10 +9,10 @@ import (
 	"github.com/parley-go/parley/runtime/run"
 )
 
-// Text renders the report for people; times only if times is true.
+// Text renders the report for people, with times only if times is true.
 func (r *Report) Text(times bool) string { return r.text(times, false) }
 
-// TextAll is [Report.Text] with every other way to violate a claim in full.
+// TextAll returns [Report.Text] with all other ways to violate each claim in full.
 func (r *Report) TextAll(times bool) string { return r.text(times, true) }
 
 func (r *Report) text(times, all bool) string {
@@ -188,7 +188,7 @@ func thousands(n uint64) string {
 	return s
 }
 
-// OneOr chooses the form of a verb.
+// OneOr returns the form of a verb for a number of things.
 func OneOr(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -196,7 +196,7 @@ func OneOr(n int, one, many string) string {
 	return many
 }
 
-// LimitWords say which limits had no part in the result.
+// LimitWords describe which limits had no part in the result.
 func LimitWords(list []Limit) []string {
 	var out []string
 	words := map[string]string{"number": "%s never exceeds %d (limit %d)", "list": "%s never holds more than %d (limit %d)", "times": "%s was given at most %s (limit %d)"}

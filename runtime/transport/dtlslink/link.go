@@ -153,7 +153,8 @@ func (l *Link) begin(peer int, in map[int]*session) *session {
 	return s
 }
 
-// origin is what counts as one address; whoever has none of IP is not counted by it.
+// origin returns the address by which a peer is counted; a peer without an IP address is not
+// counted.
 func origin(a net.Addr) netip.Addr {
 	if u, ok := a.(*net.UDPAddr); ok {
 		return door.Origin(u.AddrPort().Addr())

@@ -25,7 +25,7 @@ type Clock interface {
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
-// Timer is what AfterFunc returns; a *time.Timer is one.
+// Timer is the result of AfterFunc; a *time.Timer is one.
 type Timer interface {
 	Stop() bool
 	Reset(d time.Duration) bool

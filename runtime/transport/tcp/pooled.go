@@ -48,7 +48,7 @@ type pooledPeer struct {
 	stirred chan struct{} // capacity 1: dropped
 }
 
-// parcel is what a connection has brought.
+// parcel is data that a connection has brought.
 type parcel struct {
 	full bool
 	got  transport.Arrival

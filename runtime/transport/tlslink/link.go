@@ -70,7 +70,7 @@ func handshake(ctx context.Context, inner transport.Link, cfg *tls.Config, side 
 // Identity says who the peer is.
 func (l *Link) Identity() Identity { return l.peer }
 
-// State is what crypto/tls says of the connection.
+// State returns the state of the connection from crypto/tls.
 func (l *Link) State() tls.ConnectionState { return l.conn.ConnectionState() }
 
 // Properties implements [transport.Link].

@@ -236,7 +236,7 @@ func (g *game) cancel() error {
 	return g.send(tCancel)
 }
 
-// confirm is what the player does.
+// confirm does what the player does to confirm.
 func (g *game) confirm() error {
 	g.ok[0] = true
 	switch {

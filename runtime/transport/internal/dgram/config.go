@@ -2,7 +2,7 @@ package dgram
 
 import "time"
 
-// Verdict is what a Gate says of a datagram.
+// Verdict is a Gate's decision about a datagram.
 type Verdict uint8
 
 const (
@@ -44,7 +44,7 @@ type Config[A comparable] struct {
 	Gather time.Duration
 }
 
-// Limits are what a user may set for any link over datagrams. The zero value is usable.
+// Limits are the limits that a user may set for any link over datagrams. The zero value is usable.
 type Limits struct {
 	// MaxPeers is the most peers at a time, 0 for 64. What comes from further
 	// senders is dropped and counted.

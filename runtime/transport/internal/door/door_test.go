@@ -168,7 +168,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkEnter is what a connection costs that is let in, and one that is not.
+// BenchmarkEnter measures a connection that is let in, and one that is not.
 func BenchmarkEnter(b *testing.B) {
 	for name, l := range map[string]Limits{"in": {Open: 1 << 20, PerOrigin: 1 << 20, Rate: 1 << 30, OriginRate: 1 << 30}, "hasty": {OriginRate: 1, PerOrigin: 1 << 20}} {
 		b.Run(name, func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Error is an error of the network with what was tried, what is wrong and what to do.
+// Error is an error of the network: what was tried, what is wrong, and what to do.
 type Error struct {
 	Doing  string // such as "listening on 127.0.0.1:6502 (TCP)"
 	Wrong  string // in plain words, without a full stop
@@ -32,10 +32,10 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the error of the system.
+// Unwrap returns the error of the system.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Deed is what was tried.
+// Deed is the kind of attempt that failed.
 type Deed string
 
 const (

@@ -34,8 +34,8 @@ type sender struct {
 // frame is a datagram that waits.
 type frame struct{ run, size int32 }
 
-// run is what goes to the kernel as one message: one datagram, or several of one size, of which the
-// last may be shorter.
+// run is a message to the kernel: one datagram, or several of one size, of which the last may be
+// shorter.
 type run struct {
 	to     netip.AddrPort
 	name   sockaddr
