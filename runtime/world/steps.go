@@ -103,7 +103,7 @@ func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x It
 	l, _ := r.link(i, from)
 	linked := l != nil
 	switch {
-	case e.Down || linked && e.Asked&bit != 0:
+	case e.Down || linked && e.Asked&bit != 0 && (r.Plant&OldIsHeard == 0 || x.News != NoNews):
 		s.unheard(from, x)
 		return s.Result
 	case linked && (e.Waiting|e.Up)&bit == 0 && x.News == NoNews:
@@ -324,6 +324,10 @@ func (s *instance[V, M]) step(ev Event[M]) Result[V, M] {
 		case fsm.Send:
 			s.each(f.To, func(j int) { s.message(j, f.Message) })
 		case fsm.Close:
+			if r := s.r; r.Plant&ClosesWhatIsMissing != 0 && f.To != Everyone {
+				s.close(f.To)
+				break
+			}
 			s.each(f.To, s.close)
 		case fsm.StartTimer:
 			s.arm(f.Timer, s.beats(f.Ticks))

@@ -110,17 +110,19 @@ type Plant uint32
 
 // The old meanings, by the number of the difference that decisions/0011 settles.
 const (
-	DeferBlocks       Plant = 1 << iota // D1: a deferred message stays at the head of its channel
-	DeferDrops                          // D1: it is dropped
-	OfferNewest                         // D1, D9: held messages are not offered oldest first
-	IgnoredStaysArmed                   // D2: a timer that expired and was ignored may expire again
-	CloserHears                         // D3: who closes goes on hearing, and hears `lost` when the other end answers
-	NeverTold                           // D4: links do not come up
-	SendNeedsUp                         // D5: what is sent before `up` is gone
-	NewsTakesRoom                       // D6: news of a link counts for the capacity
-	LostWaits                           // D7: `lost` is not heard while a message of that peer is held
-	HeldStopsTime                       // D8: no beat is felt while a message is held
-	HeldTakesRoom                       // D9: held messages count for the capacity of their channel
+	DeferBlocks         Plant = 1 << iota // D1: a deferred message stays at the head of its channel
+	DeferDrops                            // D1: it is dropped
+	OfferNewest                           // D1, D9: held messages are not offered oldest first
+	IgnoredStaysArmed                     // D2: a timer that expired and was ignored may expire again
+	CloserHears                           // D3: who closes goes on hearing, and hears `lost` when the other end answers
+	NeverTold                             // D4: links do not come up
+	SendNeedsUp                           // D5: what is sent before `up` is gone
+	NewsTakesRoom                         // D6: news of a link counts for the capacity
+	LostWaits                             // D7: `lost` is not heard while a message of that peer is held
+	HeldStopsTime                         // D8: no beat is felt while a message is held
+	HeldTakesRoom                         // D9: held messages count for the capacity of their channel
+	OldIsHeard                            // D11: who begins anew hears what was sent to the one before
+	ClosesWhatIsMissing                   // D5: a link can be closed before the program has given it
 )
 
 // link returns the link between two instances and which end of it i is.
