@@ -20,7 +20,8 @@ type Machine[R fsm.Runner] struct {
 // Start runs a machine. Before that it calls attach, which gives the driver its links and may be
 // nil. connected reports by the machine's state whether there is a session. If attach fails, the
 // machine never runs and Start returns that error.
-func Start[R fsm.Runner](r R, o driver.Options[R], connected func(R) bool, attach func(*driver.Driver[R]) error) (*Machine[R], error) {
+func Start[R fsm.Runner](r R, o driver.Options[R], connected func(R) bool,
+	attach func(*driver.Driver[R]) error) (*Machine[R], error) {
 	m := &Machine[R]{Driver: driver.New(r, o), connected: connected, ended: make(chan struct{})}
 	if attach != nil {
 		if err := attach(m.Driver); err != nil {

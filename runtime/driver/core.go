@@ -134,7 +134,8 @@ func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
 }
 
 // framed does what the outcome of a frame asks for.
-func (c *Core[R]) framed(now time.Duration, peer fsm.Peer, frame []byte, before uint16, res fsm.Result, err error) bool {
+func (c *Core[R]) framed(now time.Duration, peer fsm.Peer, frame []byte, before uint16, res fsm.Result,
+	err error) bool {
 	c.counters.FramesIn++
 	c.counters.BytesIn += uint64(len(frame))
 	if err == nil && res.Code == fsm.Took && c.plain {

@@ -65,7 +65,8 @@ func (c *Core[R]) deliver(now time.Duration, ev *event[R]) (fsm.Result, error) {
 }
 
 // follow does what the outcome of a step asks for.
-func (c *Core[R]) follow(now time.Duration, ev *event[R], before uint16, res fsm.Result, err error) (fsm.Result, error) {
+func (c *Core[R]) follow(now time.Duration, ev *event[R], before uint16, res fsm.Result, err error) (fsm.Result,
+	error) {
 	if err != nil {
 		return res, c.malformed(now, ev.peer, ev.frame, err, !c.o.KeepMalformed)
 	}

@@ -17,7 +17,8 @@ var (
 	ErrMailboxFull = errors.New("the driver's mailbox is full")
 	// ErrWouldDeadlock is returned by Do when the handler that runs does not return: it calls Do
 	// itself, and so waits in the goroutine that would have to carry the command out, or it blocks.
-	ErrWouldDeadlock = errors.New("a handler of the driver has not returned for five seconds: one that calls Do has to use Post instead")
+	ErrWouldDeadlock = errors.New("a handler of the driver has not returned for five seconds: one that " +
+		"calls Do has to use Post instead")
 	// ErrLinkTooWeak is wrapped by the error of Attach for a link that
 	// promises less than the specification was checked for.
 	ErrLinkTooWeak = errors.New("the link promises too little")
@@ -168,7 +169,8 @@ func (e *Error) legal() string {
 		what  string
 		names []string
 		found []string // of Legal
-	}{{what: "messages", names: e.info.Messages}, {what: "commands", names: e.info.Commands}, {what: "timers", names: e.info.Timers}, {what: "events"}}
+	}{{what: "messages", names: e.info.Messages}, {what: "commands", names: e.info.Commands},
+		{what: "timers", names: e.info.Timers}, {what: "events"}}
 	for _, name := range strings.Split(e.Legal, ", ") {
 		i := 0
 		for i < len(kinds)-1 && !slices.Contains(kinds[i].names, name) {

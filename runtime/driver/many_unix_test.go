@@ -31,7 +31,8 @@ func gather(tb testing.TB, to net.Addr, count int) crowd {
 			tb.Fatal(err)
 		}
 		c = append(c, fd)
-		syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{Sec: 20}) // ends a run that would hang
+		// ends a run that would hang
+		syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{Sec: 20})
 		if err := syscall.Connect(fd, &syscall.SockaddrInet4{Addr: a.Addr().As4(), Port: int(a.Port())}); err != nil {
 			tb.Fatal(err)
 		}

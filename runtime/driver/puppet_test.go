@@ -28,7 +28,8 @@ type puppet struct {
 }
 
 func newPuppet(bound int, table map[string]map[string]string) *puppet {
-	p := &puppet{table: table, info: &fsm.Info{Protocol: "puppet", Role: "peer", States: []string{"begin"}, Timers: []string{"t"},
+	p := &puppet{table: table, info: &fsm.Info{Protocol: "puppet", Role: "peer", States: []string{"begin"},
+		Timers:   []string{"t"},
 		MaxFrame: 8, TickNanos: 1, Deferred: bound}}
 	for name := range table {
 		if name != "begin" {
@@ -101,7 +102,8 @@ type stage struct {
 
 func newStage(bound int, table map[string]map[string]string) *stage {
 	s := &stage{closed: map[fsm.Peer]bool{}}
-	s.Core = NewCore(newPuppet(bound, table), Options[*puppet]{OnError: func(_ *puppet, e *Error) { s.note("error: %v", e) }}, s)
+	s.Core = NewCore(newPuppet(bound, table),
+		Options[*puppet]{OnError: func(_ *puppet, e *Error) { s.note("error: %v", e) }}, s)
 	s.Start(time.Time{})
 	return s
 }
@@ -147,7 +149,8 @@ func (s *stage) play(events string) {
 
 // What lies between machines and their links, as docs/LANGUAGE.md has it.
 func TestMeanings(t *testing.T) {
-	const overflow = "error: puppet.peer in state begin: cannot defer C from peer 0: 3 deferred messages are held, and the specification allows no more " +
+	const overflow = "error: puppet.peer in state begin: cannot defer C from peer 0: 3 deferred messages " +
+		"are held, and the specification allows no more " +
 		"(let the state handle it, or raise `deferred` of the role and check again); bytes 43"
 	tests := map[string]struct {
 		table  map[string]map[string]string
@@ -167,13 +170,16 @@ func TestMeanings(t *testing.T) {
 		"a step that stays in its state changes nothing for what is deferred": {map[string]map[string]string{
 			"begin": {"A": "defer", "GO": "send g, to begin"}}, "A GO GO", "g g begin", 1},
 		"one more than the bound closes the link, and lost forgets what is held of it": {map[string]map[string]string{
-			"begin": {"C": "defer", "GO": "to x", "lost": "to x"}, "x": {"C": "send c"}}, "C 1C C C", overflow + " close 0 c x", 0},
+			"begin": {"C": "defer", "GO": "to x", "lost": "to x"}, "x": {"C": "send c"}}, "C 1C C C",
+			overflow + " close 0 c x", 0},
 		"lost is heard at once, however much is deferred": {map[string]map[string]string{
 			"begin": {"A": "defer", "lost": "to x"}, "x": {"A": "send a"}}, "A 1A A lost", "a x", 0},
 		"who closes forgets what it holds of that peer, and hears nothing": {map[string]map[string]string{
-			"begin": {"A": "defer", "GO": "close, to x"}, "x": {"A": "send a", "lost": "send l"}}, "A 1A A GO", "close 0 a x", 0},
+			"begin": {"A": "defer", "GO": "close, to x"}, "x": {"A": "send a", "lost": "send l"}}, "A 1A A GO",
+			"close 0 a x", 0},
 		"closing while a deferred message is handled": {map[string]map[string]string{
-			"begin": {"A": "defer", "B": "defer", "GO": "to x"}, "x": {"A": "defer", "B": "close, to y"}, "y": {"A": "send a"}},
+			"begin": {"A": "defer", "B": "defer", "GO": "to x"}, "x": {"A": "defer", "B": "close, to y"},
+			"y": {"A": "send a"}},
 			"A 1A 1B GO", "close 0 a y", 0},
 		"what is sent to a closed link is gone": {map[string]map[string]string{
 			"begin": {"GO": "close, send a, to x"}, "x": {"A": "send b"}}, "up GO 1A", "close 0 b x", 0},
@@ -190,7 +196,8 @@ func TestMeanings(t *testing.T) {
 			s.play(test.events)
 			got := strings.Join(append(s.log, string(s.Runner().AppendMachine(nil))), " ")
 			if got != test.want || len(s.held.list) != test.left {
-				t.Errorf("%s: got  %s, %d held\nwant %s, %d held", test.events, got, len(s.held.list), test.want, test.left)
+				t.Errorf("%s: got  %s, %d held\nwant %s, %d held", test.events, got, len(s.held.list),
+					test.want, test.left)
 			}
 		})
 	}
@@ -242,7 +249,8 @@ func TestDeferredCommand(t *testing.T) {
 func TestLinksBeforeStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var errs []error
-		d := New(newPuppet(0, map[string]map[string]string{"begin": {"start": "send hello", "up": "send up", "go": "send go"}}),
+		d := New(newPuppet(0,
+			map[string]map[string]string{"begin": {"start": "send hello", "up": "send up", "go": "send go"}}),
 			Options[*puppet]{OnError: func(_ *puppet, e *Error) { errs = append(errs, e) }})
 		x, y := mem.Pair(mem.Config{})
 		if err := d.Post(func(p *puppet) fsm.Result { return p.do("go") }); err != nil {

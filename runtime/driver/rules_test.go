@@ -46,8 +46,10 @@ var readyFrame = []byte{0, 3, pingpong.READY}
 
 // kinds lists the kinds of errors seen.
 func (s *side) kinds() (out []string) {
-	names := map[driver.ErrorKind]string{driver.Refused: "refused", driver.Malformed: "malformed", driver.Unsendable: "unsendable",
-		driver.DeferredFull: "deferred", driver.Silent: "silent", driver.NoHandshake: "handshake", driver.TraceFailed: "trace", driver.BadLink: "link", driver.NoLink: "no link"}
+	names := map[driver.ErrorKind]string{driver.Refused: "refused", driver.Malformed: "malformed",
+		driver.Unsendable:   "unsendable",
+		driver.DeferredFull: "deferred", driver.Silent: "silent", driver.NoHandshake: "handshake",
+		driver.TraceFailed: "trace", driver.BadLink: "link", driver.NoLink: "no link"}
 	for _, e := range s.errs() {
 		out = append(out, names[e.Kind])
 	}
@@ -92,8 +94,10 @@ func TestDeferredFull(t *testing.T) {
 		if c := a.Counters(); n != fsm.DefaultDeferred+1 || c.DeferredDropped != fsm.DefaultDeferred+1 {
 			t.Errorf("%d notes sent, %d dropped", n, c.DeferredDropped)
 		}
-		const want = "pingpong.peer in state ready: cannot defer NOTE{text: \"x\"} from peer 0: 8 deferred messages are held, " +
-			"and the specification allows no more (let the state handle it, or raise `deferred` of the role and check again)"
+		const want = "pingpong.peer in state ready: cannot defer NOTE{text: \"x\"} from peer 0: 8 deferred " +
+			"messages are held, " +
+			"and the specification allows no more (let the state handle it, or raise `deferred` of the role " +
+			"and check again)"
 		if e := a.errs()[0].Error(); !strings.HasPrefix(e, want) {
 			t.Errorf("got %s\nwant %s", e, want)
 		}
@@ -107,18 +111,25 @@ func TestMalformed(t *testing.T) {
 		want  string
 		up    bool
 	}{
-		"unknown type":    {bytes: "\x00\x07\x09", want: "malformed frame from peer 0: bad frame at byte 2: no message has type 9; bytes 000709; legal here: messages PING, PONG, NOTE, READY, BYE; commands ping, say, barrier, quit; timers wait; events lost"},
-		"long":            {bytes: "\x01\x07\x00", want: "263 bytes, at most 43 allowed"},
-		"short":           {bytes: "\x00\x02\x00", want: "2 bytes, at least 3 needed"},
-		"bad field":       {bytes: "\x00\x04\x00\x01", want: "bad PING frame, field n at byte 3: 1 bytes, at least 4 needed"},
-		"bad field, kept": {bytes: "\x00\x04\x00\x01", o: driver.Options[runner]{KeepMalformed: true}, want: "bad PING frame", up: true},
-		"lost, not kept":  {bytes: "\x00\x07\x09", o: driver.Options[runner]{KeepMalformed: true}, want: "no message has type 9"},
+		"unknown type": {bytes: "\x00\x07\x09",
+			want: "malformed frame from peer 0: bad frame at byte 2: no message has type 9; bytes 000709; " +
+				"legal here: messages PING, PONG, NOTE, READY, BYE; commands ping, say, barrier, quit; " +
+				"timers wait; events lost"},
+		"long":  {bytes: "\x01\x07\x00", want: "263 bytes, at most 43 allowed"},
+		"short": {bytes: "\x00\x02\x00", want: "2 bytes, at least 3 needed"},
+		"bad field": {bytes: "\x00\x04\x00\x01",
+			want: "bad PING frame, field n at byte 3: 1 bytes, at least 4 needed"},
+		"bad field, kept": {bytes: "\x00\x04\x00\x01", o: driver.Options[runner]{KeepMalformed: true},
+			want: "bad PING frame", up: true},
+		"lost, not kept": {bytes: "\x00\x07\x09", o: driver.Options[runner]{KeepMalformed: true},
+			want: "no message has type 9"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			alone(t, tt.o, func(t *testing.T, a *side, peer transport.Link) {
 				say(t, peer, []byte(tt.bytes)...)
-				if len(a.errs()) != 1 || a.errs()[0].Kind != driver.Malformed || !strings.Contains(a.errs()[0].Error(), tt.want) {
+				if len(a.errs()) != 1 || a.errs()[0].Kind != driver.Malformed ||
+					!strings.Contains(a.errs()[0].Error(), tt.want) {
 					t.Fatalf("errors: %v", a.errs())
 				}
 				if up := len(a.reports()) == 0; up != tt.up {
@@ -157,7 +168,8 @@ func TestUnsendable(t *testing.T) {
 	alone(t, driver.Options[runner]{}, func(t *testing.T, a *side, peer transport.Link) {
 		_, err := a.Do(t.Context(), func(r runner) fsm.Result { return r.Say("\x00") })
 		must(t, err)
-		if len(a.errs()) != 1 || !strings.Contains(a.errs()[0].Error(), `cannot encode send NOTE{text: "\x00"}: bad NOTE frame, field text`) {
+		if len(a.errs()) != 1 || !strings.Contains(a.errs()[0].Error(),
+			`cannot encode send NOTE{text: "\x00"}: bad NOTE frame, field text`) {
 			t.Errorf("errors: %v", a.errs())
 		}
 		equal(t, "reports", a.reports(), "parted(0)")

@@ -58,7 +58,8 @@ func Save[R fsm.Runner, M any](c *Core[R], now time.Duration, at func(R) *M) *Sn
 // One that the specification declares as `deadline: absolute` has run on for elapsed, the time
 // since the snapshot; what is overdue expires at once, in its order. A snapshot of another
 // specification is refused.
-func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time, s *Snapshot[M], at func(R) *M, elapsed time.Duration) error {
+func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time, s *Snapshot[M], at func(R) *M,
+	elapsed time.Duration) error {
 	if err := s.check(c.info, c.held.max); err != nil {
 		return err
 	}
@@ -84,7 +85,8 @@ func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time,
 		c.held.add(h.Peer, h.Frame)
 	}
 	if c.record.on() {
-		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role, Instance: c.o.Instance, Hash: c.info.Hash,
+		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role, Instance: c.o.Instance,
+			Hash:    c.info.Hash,
 			Machine: string(c.r.AppendMachine(nil)), Time: wall})
 	}
 	return nil
@@ -99,9 +101,11 @@ func (s *Snapshot[M]) check(info *fsm.Info, maxDeferred int) error {
 	case s.Protocol != info.Protocol || s.Role != info.Role:
 		return fmt.Errorf("%w: it is of %s.%s, not of %s.%s", ErrSnapshot, s.Protocol, s.Role, info.Protocol, info.Role)
 	case s.Hash != info.Hash:
-		return fmt.Errorf("%w: the specification of %s has changed since (it was %.12s…, it is %.12s…)", ErrSnapshot, s.Protocol, s.Hash, info.Hash)
+		return fmt.Errorf("%w: the specification of %s has changed since (it was %.12s…, it is %.12s…)",
+			ErrSnapshot, s.Protocol, s.Hash, info.Hash)
 	case len(s.Deferred) > maxDeferred:
-		return fmt.Errorf("%w: %d deferred messages, more than the %d that the specification allows", ErrSnapshot, len(s.Deferred), maxDeferred)
+		return fmt.Errorf("%w: %d deferred messages, more than the %d that the specification allows",
+			ErrSnapshot, len(s.Deferred), maxDeferred)
 	case len(s.Timers) > maxSavedTimers:
 		return fmt.Errorf("%w: %d timers", ErrSnapshot, len(s.Timers))
 	}
@@ -112,7 +116,8 @@ func (s *Snapshot[M]) check(info *fsm.Info, maxDeferred int) error {
 	}
 	for _, h := range s.Deferred {
 		if len(h.Frame) > info.MaxFrame {
-			return fmt.Errorf("%w: a deferred message of %d bytes, at most %d allowed", ErrSnapshot, len(h.Frame), info.MaxFrame)
+			return fmt.Errorf("%w: a deferred message of %d bytes, at most %d allowed", ErrSnapshot,
+				len(h.Frame), info.MaxFrame)
 		}
 	}
 	return nil

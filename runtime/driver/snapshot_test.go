@@ -127,7 +127,8 @@ func TestSnapshotRefused(t *testing.T) {
 		bad := *good
 		spoil(&bad)
 		fresh := (&diary{}).core()
-		if err := Restore(fresh, 0, time.Time{}, &bad, where, 0); !errors.Is(err, ErrSnapshot) || !strings.Contains(err.Error(), want) {
+		if err := Restore(fresh, 0, time.Time{}, &bad, where, 0); !errors.Is(err, ErrSnapshot) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		if fresh.Runner().M != (pingpong.Machine{}) {

@@ -140,7 +140,8 @@ func frames(random *rand.Rand) (out []byte) {
 		case 2:
 			out = append(out, readyFrame...)
 		case 3:
-			out = append(out, [][]byte{{0, 3, pingpong.BYE}, {0, 8, pingpong.PING, 1, 2, 3, 4, 5}, {0, 9, 9}, {0, 7, pingpong.PONG, 0, 0, 0, 9}}[random.IntN(4)]...)
+			out = append(out, [][]byte{{0, 3, pingpong.BYE}, {0, 8, pingpong.PING, 1, 2, 3, 4, 5}, {0, 9, 9},
+				{0, 7, pingpong.PONG, 0, 0, 0, 9}}[random.IntN(4)]...)
 		default:
 			out = appendPing(out, uint32(i))
 		}

@@ -29,9 +29,11 @@ func TestSendWithoutLink(t *testing.T) {
 			}
 		}
 		equal(t, "errors", a.kinds(), "no link")
-		const want = "pingpong.peer in state idle: send PING{n: 0}: there is no link to peer 0; peers with a link so far: 5 ("
+		const want = "pingpong.peer in state idle: send PING{n: 0}: there is no link to peer 0; peers with " +
+			"a link so far: 5 ("
 		for _, e := range a.errs() {
-			if !strings.HasPrefix(e.Error(), want) || !errors.Is(e, driver.ErrNoLink) || e.Peer != 0 || e.Transition == nil {
+			if !strings.HasPrefix(e.Error(), want) || !errors.Is(e, driver.ErrNoLink) || e.Peer != 0 ||
+				e.Transition == nil {
 				t.Errorf("got %v, want %s", e, want)
 			}
 		}
@@ -97,7 +99,9 @@ func TestSendWithoutLinkAfterRestore(t *testing.T) {
 	for _, restored := range []bool{false, true} {
 		var got []string
 		at := func(r runner) *pingpong.Machine { return &r.M }
-		c := driver.NewCore(pingpong.New(), driver.Options[runner]{OnError: func(_ runner, e *driver.Error) { got = append(got, e.Error()) }}, unlinked{})
+		c := driver.NewCore(pingpong.New(),
+			driver.Options[runner]{OnError: func(_ runner, e *driver.Error) { got = append(got, e.Error()) }},
+			unlinked{})
 		c.Runner().M.State = pingpong.Idle
 		if restored {
 			s := driver.Save(c, 0, at)
@@ -107,7 +111,8 @@ func TestSendWithoutLinkAfterRestore(t *testing.T) {
 		must(t, err)
 		_, err = c.Command(0, ping(2), true)
 		must(t, err)
-		want := []string{"pingpong.peer in state idle: send PING{n: 1}: there is no link to peer 0; no peer has had a link so far"}
+		want := []string{"pingpong.peer in state idle: send PING{n: 1}: there is no link to peer 0; no peer " +
+			"has had a link so far"}
 		if restored {
 			want = nil
 		}

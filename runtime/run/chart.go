@@ -69,7 +69,8 @@ func (r *Run) drawn(s *Step) ChartStep {
 	case Crash, Restart, Beat:
 		return ChartStep{Who: s.Who, State: s.After, Notes: []string{s.Event}}
 	}
-	out := ChartStep{Who: s.Who, Event: s.Event, Receives: s.Message, State: s.After, Where: cmp.Or(s.Where, s.Transition), Fault: s.Fault}
+	out := ChartStep{Who: s.Who, Event: s.Event, Receives: s.Message, State: s.After,
+		Where: cmp.Or(s.Where, s.Transition), Fault: s.Fault}
 	if s.Kind == Unseen {
 		out.Event = "" // its messages are drawn
 	}

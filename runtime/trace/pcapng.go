@@ -106,7 +106,8 @@ func (f *pcapFile) link(meta PcapMeta) (*PcapNG, error) {
 	}
 	local, remote := meta.Local, meta.Remote
 	six := local.Addr().Unmap().Is6() || remote.Addr().Unmap().Is6()
-	p := &PcapNG{file: f, udp: meta.Proto == "udp", ends: [2]netip.AddrPort{madeUp(local, six, 1), madeUp(remote, six, 2)}}
+	p := &PcapNG{file: f, udp: meta.Proto == "udp",
+		ends: [2]netip.AddrPort{madeUp(local, six, 1), madeUp(remote, six, 2)}}
 	if meta.Accepted {
 		p.client = PcapReceived
 	}

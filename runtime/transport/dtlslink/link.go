@@ -56,7 +56,8 @@ func Wrap(inner transport.Link, cfg Config) (*Link, error) {
 	if inner.Properties().Stream {
 		err = errors.New("DTLS needs a link that carries datagrams; see tlslink for streams")
 	} else if cfg.Server && len(cfg.Certificate.Certificate) == 0 {
-		err = errors.New("a server needs a certificate: set Config.Certificate, for example to one of tlslink.SelfSigned")
+		err = errors.New("a server needs a certificate: set Config.Certificate, for example to one of " +
+			"tlslink.SelfSigned")
 	}
 	if err != nil {
 		return nil, errors.Join(err, inner.Abort())
@@ -293,7 +294,8 @@ func (l *Link) Send(peer int, frame []byte) error {
 	case closed:
 		return transport.ErrClosed
 	case len(frame) > p.MaxFrame:
-		return fmt.Errorf("%w: %d bytes, at most %d fit into a datagram with DTLS", transport.ErrFrameTooLong, len(frame), p.MaxFrame)
+		return fmt.Errorf("%w: %d bytes, at most %d fit into a datagram with DTLS", transport.ErrFrameTooLong,
+			len(frame), p.MaxFrame)
 	case peer == transport.All:
 		return l.sendAll(frame)
 	}

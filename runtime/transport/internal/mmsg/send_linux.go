@@ -186,9 +186,11 @@ func (s *sender) send(fd uintptr) bool {
 	for {
 		var n uintptr
 		if len(s.frames) <= few {
-			n, _, s.errno = syscall.RawSyscall6(sysSendmmsg, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)), syscall.MSG_DONTWAIT, 0, 0)
+			n, _, s.errno = syscall.RawSyscall6(sysSendmmsg, fd, uintptr(unsafe.Pointer(&rest[0])),
+				uintptr(len(rest)), syscall.MSG_DONTWAIT, 0, 0)
 		} else {
-			n, _, s.errno = syscall.Syscall6(sysSendmmsg, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)), syscall.MSG_DONTWAIT, 0, 0)
+			n, _, s.errno = syscall.Syscall6(sysSendmmsg, fd, uintptr(unsafe.Pointer(&rest[0])),
+				uintptr(len(rest)), syscall.MSG_DONTWAIT, 0, 0)
 		}
 		if s.errno == 0 {
 			s.from += int(n)
