@@ -17,7 +17,8 @@ func printTable(w io.Writer, reports []*check.SuiteReport) error {
 	fmt.Fprintln(t, "\tspecification\tcheck\tverdict\tconfigurations\tsteps\tdepth\twidest\tseconds")
 	for _, r := range reports {
 		for _, c := range r.Checks {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%.2f\n", mark(c), c.Spec, c.Check, words(c), c.Configurations, c.Steps, c.Depth, c.WidestChannel, c.Seconds)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%.2f\n", mark(c), c.Spec, c.Check, words(c),
+				c.Configurations, c.Steps, c.Depth, c.WidestChannel, c.Seconds)
 		}
 		if mark, found := together(r); found != "" {
 			fmt.Fprintf(t, "%s\t%s\t(all checks)\t%s\t\t\t\t\t\n", mark, r.Spec, found)
@@ -92,7 +93,8 @@ func overAll(r *check.SuiteReport) []string {
 		if n+m == 0 {
 			continue
 		}
-		text := fmt.Sprintf("check %s: ~ only as far as was looked, not behind %s: %d of %d claims hold", c.Check, c.Errors(), n, len(c.Claims))
+		text := fmt.Sprintf("check %s: ~ only as far as was looked, not behind %s: %d of %d claims hold",
+			c.Check, c.Errors(), n, len(c.Claims))
 		if m > 0 {
 			text += fmt.Sprintf(", %d violated", m)
 		}

@@ -168,7 +168,8 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("packet %d: more than %d %s; raise %s or take a smaller capture", e.Packet, e.Limit, e.What, e.Option)
+	return fmt.Sprintf("packet %d: more than %d %s; raise %s or take a smaller capture", e.Packet, e.Limit,
+		e.What, e.Option)
 }
 
 func (o Options) withDefaults() Options {
@@ -214,7 +215,8 @@ func readAll(r io.Reader, t *table) error {
 			return err
 		}
 		if t.cap.Packets == t.opts.MaxPackets {
-			return &LimitError{Packet: pkt.number, What: "packets", Option: "MaxPackets", Limit: int64(t.opts.MaxPackets)}
+			return &LimitError{Packet: pkt.number, What: "packets", Option: "MaxPackets",
+				Limit: int64(t.opts.MaxPackets)}
 		}
 		t.cap.Packets = pkt.number
 		if err := t.packet(&pkt); err != nil {

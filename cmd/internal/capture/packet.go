@@ -54,7 +54,8 @@ const (
 type linkError layers.LinkType
 
 func (e linkError) Error() string {
-	return fmt.Sprintf("link type %d (%s) is not known here; capture on Ethernet, loopback or \"any\"", uint16(e), layers.LinkType(e))
+	return fmt.Sprintf("link type %d (%s) is not known here; capture on Ethernet, loopback or \"any\"",
+		uint16(e), layers.LinkType(e))
 }
 
 // parsePacket finds the TCP segment or UDP datagram in a packet. The error is an unusable or a

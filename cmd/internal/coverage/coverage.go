@@ -36,7 +36,8 @@ func lines(c *check.Coverage, f *report.CoverFile) ([]line, error) {
 	}
 	var out []line
 	for i, s := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-		l := line{No: i + 1, Text: strings.ReplaceAll(strings.TrimSuffix(s, "\r"), "\t", "    "), Counts: make([]string, len(c.Checks))}
+		l := line{No: i + 1, Text: strings.ReplaceAll(strings.TrimSuffix(s, "\r"), "\t", "    "),
+			Counts: make([]string, len(c.Checks))}
 		l.fill(at[i+1], c)
 		out = append(out, l)
 	}

@@ -30,7 +30,8 @@ func TestADriverThatDefers(t *testing.T) {
 	var init []byte
 	for _, m := range p.Messages {
 		if m.Name == "INIT" {
-			ev, err := interp.ParseEvent(p.Roles[0], strs, "INIT{protoMajor: 0, protoMinor: 4, major: 0, minor: 7, patch: 0}")
+			ev, err := interp.ParseEvent(p.Roles[0], strs,
+				"INIT{protoMajor: 0, protoMinor: 4, major: 0, minor: 7, patch: 0}")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +45,8 @@ func TestADriverThatDefers(t *testing.T) {
 	early := func(times int) string {
 		var out bytes.Buffer
 		type runner = *netplayer.PeerRunner
-		c := driver.NewCore(netplayer.NewPeerRunner(true), driver.Options[runner]{Trace: []trace.Sink{trace.NewWriter(&out)}}, nowhere{})
+		c := driver.NewCore(netplayer.NewPeerRunner(true),
+			driver.Options[runner]{Trace: []trace.Sink{trace.NewWriter(&out)}}, nowhere{})
 		c.Start(time.Unix(0, 0))
 		for range times {
 			c.Frame(0, 0, init)

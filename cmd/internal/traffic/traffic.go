@@ -190,7 +190,8 @@ func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capt
 		r.Conns = append(r.Conns, conn)
 	}
 	if len(r.Conns) == 0 {
-		return fmt.Errorf("%s: no TCP connection or UDP conversation in it carries any bytes%s%s", r.File, ports(o.Ports), skipped(c))
+		return fmt.Errorf("%s: no TCP connection or UDP conversation in it carries any bytes%s%s", r.File,
+			ports(o.Ports), skipped(c))
 	}
 	return nil
 }

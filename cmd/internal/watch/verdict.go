@@ -94,7 +94,8 @@ func overAll(r *check.SuiteReport) Check {
 		c.Claims = append(c.Claims, Claim{Name: "never fires: " + p.Role + ": " + p.Name, Result: "in no check"})
 	}
 	for _, p := range r.Unreachable {
-		c.Claims = append(c.Claims, Claim{Name: "never reached: " + p.Role + ": state " + p.Name, Result: "in no check"})
+		c.Claims = append(c.Claims, Claim{Name: "never reached: " + p.Role + ": state " + p.Name,
+			Result: "in no check"})
 	}
 	return c
 }
@@ -178,7 +179,8 @@ func checks(b *strings.Builder, old, now []Check) {
 		case was != nil && (was.Words != c.Words || was.Passes != c.Passes):
 			fmt.Fprintf(b, "  %s %s: %s → %s%s\n", mark(c.Passes), c.title(), was.Words, c.Words, size(c))
 		case was != nil && was.Configurations != c.Configurations:
-			fmt.Fprintf(b, "  %s %s: %s, %d → %s\n", mark(c.Passes), c.title(), c.Words, was.Configurations, diag.Counted(c.Configurations, "configuration"))
+			fmt.Fprintf(b, "  %s %s: %s, %d → %s\n", mark(c.Passes), c.title(), c.Words, was.Configurations,
+				diag.Counted(c.Configurations, "configuration"))
 		}
 		if was == nil {
 			was = &Check{}
@@ -197,7 +199,8 @@ func claims(b *strings.Builder, old, now []Claim) {
 	for _, c := range now {
 		was := find(old, func(x Claim) bool { return x.Name == c.Name })
 		switch {
-		case was == nil && strings.TrimSuffix(c.Result, onlyBefore) == check.Holds, was != nil && was.Result == c.Result && was.Run == c.Run:
+		case was == nil && strings.TrimSuffix(c.Result, onlyBefore) == check.Holds, was != nil &&
+			was.Result == c.Result && was.Run == c.Run:
 			continue
 		case was == nil:
 			fmt.Fprintf(b, "      %s: %s\n", c.Name, c.Result)
@@ -251,5 +254,6 @@ func summary(v Verdict) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%d of %s %s, %s", pass, diag.Counted(named, "check"), "as expected", diag.Counted(len(v.Findings), "warning"))
+	return fmt.Sprintf("%d of %s %s, %s", pass, diag.Counted(named, "check"), "as expected",
+		diag.Counted(len(v.Findings), "warning"))
 }
