@@ -47,7 +47,8 @@ func (b *brain) patience() time.Duration {
 func (b *brain) dueFrame() *command {
 	part := &b.m.Battle
 	if b.finishDue() {
-		return &command{give: func(r runner) fsm.Result { return r.Finish() }, done: func() { b.battle.finished = true }}
+		return &command{give: func(r runner) fsm.Result { return r.Finish() },
+			done: func() { b.battle.finished = true }}
 	}
 	switch part.Frames.State {
 	case netplay.BattleFramesStateInputDue:

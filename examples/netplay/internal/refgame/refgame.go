@@ -66,7 +66,8 @@ type Moment struct {
 }
 
 // Points lists the places where Plan.At is asked, in the order in which they come up first.
-var Points = []string{"init", "inSetup", "preBattle", "interBattle", "selectShip", "chosen", "spawning", "inBattle", "endingBattle",
+var Points = []string{"init", "inSetup", "preBattle", "interBattle", "selectShip", "chosen", "spawning",
+	"inBattle", "endingBattle",
 	"endingBattle2", "ended", "checkpoint"}
 
 // Instead is an alternative to going on; the zero value is to go on.
