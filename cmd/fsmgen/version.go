@@ -15,11 +15,10 @@ import (
 
 func init() { commands = append(commands, versionCommand) }
 
-// versionInfo is the output of `fsmgen version`.
+// versionInfo is what `fsmgen version` says.
 type versionInfo struct {
-	Version string `json:"version"` // as generated files have it
-	// the version of the module it was built from, unless that is a checkout
-	Module   string `json:"module,omitempty"`
+	Version  string `json:"version"`            // as generated files have it
+	Module   string `json:"module,omitempty"`   // the version of the module it was built from, unless that is a checkout
 	Revision string `json:"revision,omitempty"` // of the checkout it was built from
 	Modified bool   `json:"modified,omitempty"` // the checkout had changes
 	Go       string `json:"go"`
@@ -49,8 +48,7 @@ func versionCommand() *cobra.Command {
 }
 
 func readVersion(info *debug.BuildInfo, ok bool) versionInfo {
-	v := versionInfo{Version: golang.Version, Go: runtime.Version(),
-		Platform: runtime.GOOS + "/" + runtime.GOARCH, Contract: golang.Contract}
+	v := versionInfo{Version: golang.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Contract: golang.Contract}
 	if !ok {
 		return v
 	}
@@ -78,7 +76,6 @@ func (v versionInfo) print(w io.Writer) error {
 			revision += " with changes"
 		}
 	}
-	_, err := fmt.Fprintf(w, "fsmgen %s%s, %s, %s, generates for contract %d\n", v.Version, revision, v.Go,
-		v.Platform, v.Contract)
+	_, err := fmt.Fprintf(w, "fsmgen %s%s, %s, %s, generates for contract %d\n", v.Version, revision, v.Go, v.Platform, v.Contract)
 	return err
 }

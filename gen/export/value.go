@@ -1,7 +1,6 @@
 package export
 
 import (
-	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -96,13 +95,13 @@ func behind(t *model.Type, l, v []*term) []*term {
 }
 
 // combine returns the union, difference or intersection of two sets.
-func combine(op core.Op, x, y *term) *term {
+func combine(fn model.Builtin, x, y *term) *term {
 	both, _ := arith("&", x, y)
-	switch op {
-	case core.Union:
+	switch fn {
+	case model.FnUnion:
 		all, _ := arith("|", x, y)
 		return all
-	case core.Minus:
+	case model.FnMinus:
 		rest, _ := arith("-", x, both)
 		return clamp(rest, 0, x.hi)
 	}

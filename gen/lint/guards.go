@@ -3,7 +3,6 @@ package lint
 import (
 	"slices"
 
-	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -26,7 +25,7 @@ func (t *trial) guards() {
 		return
 	}
 	g := &gatherer{t: t}
-	for _, b := range t.guarded {
+	for _, b := range branches {
 		g.expr(b.When)
 	}
 	g.choose()
@@ -97,7 +96,7 @@ func (t *trial) try(g *gatherer) (*verdicts, bool) {
 func (t *trial) untaken(v *verdicts) {
 	for i, b := range t.h.Branches {
 		g := &gatherer{t: t}
-		for _, c := range t.guarded[:i+1] {
+		for _, c := range t.h.Branches[:i+1] {
 			g.expr(c.When)
 		}
 		if v.taken[i] || b.When == nil && i == 0 || len(g.atoms) == 0 {
@@ -118,9 +117,9 @@ func (t *trial) untaken(v *verdicts) {
 
 // assignments looks for values with which an assignment leaves its range.
 func (t *trial) assignments() {
-	sets := map[diag.Span]bool{}
+	sets := map[diag.Span]*model.Set{}
 	g := &gatherer{t: t}
-	for _, b := range t.guarded {
+	for _, b := range t.h.Branches {
 		g.expr(b.When)
 		g.stmts(b.Body, sets)
 		if b.To != nil {
@@ -140,13 +139,17 @@ func (t *trial) assignments() {
 		if fault == nil || fault.Kind != interp.Failed || len(fault.Path) > 0 {
 			return true
 		}
-		if sets[fault.Span] {
+		if s := sets[fault.Span]; s != nil && number(s.Value.Type()) {
 			t.l.warn("FSM069", fault.Span, "%s: %s", t.example(g, locals), fault.Reason).
 				With("the step is then refused; guard against it, or bound the value with min() or max()")
 			delete(sets, fault.Span)
 		}
 		return len(sets) > 0
 	})
+}
+
+func number(t *model.Type) bool {
+	return t != nil && (t.Kind == model.KindInt || t.Kind == model.KindNode)
 }
 
 // sample thins out the values until there are few enough combinations. It keeps the outermost.
@@ -175,41 +178,31 @@ func (t *trial) sample(g *gatherer) {
 	}
 }
 
-// stmts collects from statements, and where numbers are stored in sets.
-func (g *gatherer) stmts(list []core.Stmt, sets map[diag.Span]bool) {
-	stored := func(e core.Expr, at diag.Span) {
-		if k := core.Bare(e).Node().T.Kind; k == model.KindInt || k == model.KindNode {
-			sets[at] = true
-		}
-		g.expr(e)
-	}
+// stmts collects from statements, and the assignments by their places.
+func (g *gatherer) stmts(list []model.Stmt, sets map[diag.Span]*model.Set) {
 	for _, st := range list {
 		switch st := st.(type) {
-		case *core.Assign:
-			if st.Var == nil {
-				g.expr(st.Value)
-				break
-			}
-			stored(st.Value, st.Pos())
+		case *model.Set:
+			sets[st.Span] = st
+			g.expr(st.Value)
 			for _, s := range st.Select {
 				g.expr(s.Index)
 			}
-		case *core.Timer:
+		case *model.StartTimer:
 			if st.Ticks != nil {
-				stored(st.Ticks, st.Ticks.Node().Pos())
+				sets[st.Ticks.Pos()] = &model.Set{StmtBase: st.StmtBase, Value: st.Ticks}
+				g.expr(st.Ticks)
 			}
-		case *core.Branch:
+		case *model.If:
 			g.expr(st.Cond)
 			g.stmts(st.Then, sets)
 			g.stmts(st.Else, sets)
-		case *core.For:
+		case *model.Each:
 			g.expr(st.Over)
 			g.loop(st.Values, st.Over, func() { g.stmts(st.Body, sets) })
-		case *core.Give:
+		case *model.Run:
 			g.loops += runCost * 16
-			for _, a := range st.Args {
-				g.expr(a)
-			}
+			g.exprs(st.Args...)
 		}
 	}
 }

@@ -2,8 +2,7 @@ package model
 
 import "slices"
 
-// Walk visits e and all expressions inside it, including those of part keys. It does nothing for a
-// nil e.
+// Walk visits e and all expressions inside it, those of part keys included. A nil e is nothing.
 func Walk(e Expr, visit func(Expr)) {
 	if e == nil {
 		return
@@ -14,7 +13,7 @@ func Walk(e Expr, visit func(Expr)) {
 	}
 }
 
-// Operands returns the operands of an expression in order, including the keys of parts.
+// Operands lists what an expression is made of, in order, the keys of parts included.
 func Operands(e Expr) []Expr {
 	switch e := e.(type) {
 	case *Some:
@@ -63,7 +62,7 @@ func keysOf(path Path) []Expr {
 	return out
 }
 
-// Rewrite returns a copy of e whose operands are replaced by f, which is called for each in turn.
+// Rewrite copies e with its operands replaced by f, which is given each in turn.
 func Rewrite(e Expr, f func(Expr) Expr) Expr {
 	with := replacement(f)
 	switch e := e.(type) {
@@ -131,7 +130,7 @@ func Rewrite(e Expr, f func(Expr) Expr) Expr {
 	return e
 }
 
-// replacement maps operands to their replacements.
+// replacement is what operands become.
 type replacement func(Expr) Expr
 
 func (f replacement) all(list []Expr) []Expr {

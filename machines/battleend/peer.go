@@ -42,29 +42,29 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	}
 	switch m.State {
 	case StateSpawning:
-		return m.stepSpawning(ev, fx)
+		return m.inSpawning(ev, fx)
 	case StateInBattle:
-		return m.stepInBattle(ev, fx)
+		return m.inInBattle(ev, fx)
 	case StateEndingBattle:
-		return m.stepEndingBattle(ev, fx)
+		return m.inEndingBattle(ev, fx)
 	case StateEndingBattle2:
-		return m.stepEndingBattle2(ev, fx)
+		return m.inEndingBattle2(ev, fx)
 	case StateLost:
-		return m.stepLost(ev, fx)
+		return m.inLost(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// stepSpawning is Step in the state spawning.
-func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
+// inSpawning is Step in the state spawning.
+func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandBegin:
-		return m.stepSpawningBegin(ev, fx)
+		return m.inSpawningBegin(ev, fx)
 	case ReceiveReady:
 		// specs/battle-end/spec.yaml:103
 		old := *m
 		fx.fired = append(fx.fired, 3)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+		if !m.receiveReady(fx) {
 			return m.undo(&old, fx, 3)
 		}
 		return took(3)
@@ -72,8 +72,8 @@ func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepInBattle is Step in the state inBattle.
-func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
+// inInBattle is Step in the state inBattle.
+func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandChecksum:
 		// specs/battle-end/spec.yaml:70
@@ -87,7 +87,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/battle-end/spec.yaml:71
 		old := *m
 		fx.fired = append(fx.fired, 5)
-		if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+		if !m.commandInput(ev, fx) {
 			return m.undo(&old, fx, 5)
 		}
 		return took(5)
@@ -95,7 +95,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/battle-end/spec.yaml:72
 		old := *m
 		fx.fired = append(fx.fired, 6)
-		if !m.Ready.commandReady(fx) || !m.settle(fx) {
+		if !m.commandBegin(fx) {
 			return m.undo(&old, fx, 6)
 		}
 		return took(6)
@@ -103,7 +103,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/battle-end/spec.yaml:103
 		old := *m
 		fx.fired = append(fx.fired, 10)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+		if !m.receiveReady(fx) {
 			return m.undo(&old, fx, 10)
 		}
 		return took(10)
@@ -127,21 +127,21 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepEndingBattle is Step in the state endingBattle.
-func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
+// inEndingBattle is Step in the state endingBattle.
+func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandChecksum:
-		return m.stepEndingBattleChecksum(ev, fx)
+		return m.inEndingBattleChecksum(ev, fx)
 	case CommandInput:
 		// specs/battle-end/spec.yaml:86
 		old := *m
 		fx.fired = append(fx.fired, 19)
-		if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+		if !m.commandInput(ev, fx) {
 			return m.undo(&old, fx, 19)
 		}
 		return took(19)
 	case ReceiveFramecount:
-		return m.stepEndingBattleFramecount(ev, fx)
+		return m.inEndingBattleFramecount(ev, fx)
 	case ReceiveChecksum:
 		// specs/battle-end/spec.yaml:108
 		old := *m
@@ -162,16 +162,16 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepEndingBattle2 is Step in the state endingBattle2.
-func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
+// inEndingBattle2 is Step in the state endingBattle2.
+func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandChecksum:
-		return m.stepEndingBattle2Checksum(ev, fx)
+		return m.inEndingBattle2Checksum(ev, fx)
 	case CommandInput:
 		// specs/battle-end/spec.yaml:92
 		old := *m
 		fx.fired = append(fx.fired, 29)
-		if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+		if !m.commandInput(ev, fx) {
 			return m.undo(&old, fx, 29)
 		}
 		return took(29)
@@ -179,7 +179,7 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		// specs/battle-end/spec.yaml:103
 		old := *m
 		fx.fired = append(fx.fired, 33)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+		if !m.receiveReady(fx) {
 			return m.undo(&old, fx, 33)
 		}
 		return took(33)
@@ -203,8 +203,8 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepLost is Step in the state lost.
-func (m *Peer) stepLost(ev *Event, fx *Effects) fsm.Result {
+// inLost is Step in the state lost.
+func (m *Peer) inLost(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
 		// specs/battle-end/spec.yaml:100
@@ -222,13 +222,16 @@ func (m *Peer) stepLost(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepSpawningBegin handles begin in the state spawning.
-func (m *Peer) stepSpawningBegin(ev *Event, fx *Effects) fsm.Result {
+// inSpawningBegin is what the state does with begin.
+func (m *Peer) inSpawningBegin(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:65
 	if m.Frames.State == FramesStateStopped {
 		old := *m
 		fx.fired = append(fx.fired, 0)
-		if !m.Frames.commandBegin(fx, ev.Begin.Agreed) || !m.Ready.commandReady(fx) {
+		if !m.Frames.commandBegin(fx, ev.Begin.Agreed) {
+			return refused(0)
+		}
+		if !m.Ready.commandReady(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		if !m.settle(fx) {
@@ -239,29 +242,34 @@ func (m *Peer) stepSpawningBegin(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:66
 	old := *m
 	fx.fired = append(fx.fired, 1)
-	if !m.Ready.commandReady(fx) || !m.settle(fx) {
+	if !m.commandBegin(fx) {
 		return m.undo(&old, fx, 1)
 	}
 	return took(1)
 }
 
-// stepEndingBattleFramecount handles FRAMECOUNT in the state endingBattle.
-func (m *Peer) stepEndingBattleFramecount(ev *Event, fx *Effects) fsm.Result {
+// inEndingBattleFramecount is what the state does with FRAMECOUNT.
+func (m *Peer) inEndingBattleFramecount(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:87
 	old := *m
 	fx.fired = append(fx.fired, 20)
-	m.EndFrame = max(m.EndFrame, ev.Message.Framecount.Frame)
-	fx.report(ReportCatchingUp).CatchingUp = CatchingUpReport{Frame: max(m.EndFrame, ev.Message.Framecount.Frame)}
+	m.EndFrame = Frame(max(int64(m.EndFrame), int64(ev.Message.Framecount.Frame)))
+	fx.report(ReportCatchingUp).CatchingUp = CatchingUpReport{Frame: Frame(max(int64(m.EndFrame), int64(ev.Message.Framecount.Frame)))}
 	m.State = StateEndingBattle2
 	// specs/battle-end/spec.yaml:90 entry
-	if m.Frames.Now > m.EndFrame && !m.Ready.commandReady(fx) || !m.settle(fx) {
+	if m.Frames.Now > m.EndFrame {
+		if !m.Ready.commandReady(fx) {
+			return m.undo(&old, fx, 20)
+		}
+	}
+	if !m.settle(fx) {
 		return m.undo(&old, fx, 20)
 	}
 	return took(20)
 }
 
-// stepEndingBattleChecksum handles checksum in the state endingBattle.
-func (m *Peer) stepEndingBattleChecksum(ev *Event, fx *Effects) fsm.Result {
+// inEndingBattleChecksum is what the state does with checksum.
+func (m *Peer) inEndingBattleChecksum(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:85
 	if m.Frames.Now <= m.EndFrame {
 		old := *m
@@ -274,8 +282,8 @@ func (m *Peer) stepEndingBattleChecksum(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// stepEndingBattle2Checksum handles checksum in the state endingBattle2.
-func (m *Peer) stepEndingBattle2Checksum(ev *Event, fx *Effects) fsm.Result {
+// inEndingBattle2Checksum is what the state does with checksum.
+func (m *Peer) inEndingBattle2Checksum(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:91
 	if m.Frames.Now <= m.EndFrame {
 		old := *m
@@ -288,7 +296,7 @@ func (m *Peer) stepEndingBattle2Checksum(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// unmentioned handles the events that the state does not mention.
+// unmentioned is what becomes of an event that the state does not mention.
 func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp, EventLost:
@@ -299,20 +307,21 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settleSpawning handles one event of a part in the state spawning. It returns false if the step is refused.
-func (m *Peer) settleSpawning(fx *Effects, next *waiting) bool {
-	if next.kind != waitingReadyPassed {
-		return false
+// settleInSpawning is settle in one state, for one event; false: refused.
+func (m *Peer) settleInSpawning(fx *Effects, next *waiting) bool {
+	switch next.kind {
+	case waitingReadyPassed:
+		// specs/battle-end/spec.yaml:67
+		fx.fired = append(fx.fired, 2)
+		fx.report(ReportBegun)
+		m.State = StateInBattle
+		return true
 	}
-	// specs/battle-end/spec.yaml:67
-	fx.fired = append(fx.fired, 2)
-	fx.report(ReportBegun)
-	m.State = StateInBattle
-	return true
+	return false
 }
 
-// settleInBattle handles one event of a part in the state inBattle. It returns false if the step is refused.
-func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
+// settleInInBattle is settle in one state, for one event; false: refused.
+func (m *Peer) settleInInBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
 		// specs/battle-end/spec.yaml:74 nothing was sent for the present frame, so it can be the last
@@ -325,10 +334,18 @@ func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 			return true
 		}
 		// specs/battle-end/spec.yaml:78 the present frame has begun and is played, and one more
-		if m.Frames.Now < LastFrame {
+		if m.Frames.Now < 4294967295 {
 			fx.fired = append(fx.fired, 8)
-			m.EndFrame = m.Frames.Now + 1
-			fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: m.Frames.Now + 1}
+			value := int64(m.Frames.Now) + 1
+			if value > 4294967295 {
+				return false
+			}
+			m.EndFrame = Frame(value)
+			value2 := int64(m.Frames.Now) + 1
+			if value2 > 4294967295 {
+				return false
+			}
+			fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: Frame(value2)}
 			fx.report(ReportEnding)
 			m.State = StateEndingBattle
 			return true
@@ -366,9 +383,8 @@ func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleEndingBattle handles one event of a part in the state endingBattle. It returns false if the step is
-// refused.
-func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
+// settleInEndingBattle is settle in one state, for one event; false: refused.
+func (m *Peer) settleInEndingBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingFramesHeardChecksum:
 		// specs/battle-end/spec.yaml:110
@@ -399,9 +415,8 @@ func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleEndingBattle2 handles one event of a part in the state endingBattle2. It returns false if the step
-// is refused.
-func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
+// settleInEndingBattle2 is settle in one state, for one event; false: refused.
+func (m *Peer) settleInEndingBattle2(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
 		// specs/battle-end/spec.yaml:96
@@ -425,7 +440,10 @@ func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 		if next.framesSimulate.frame == m.EndFrame {
 			fx.fired = append(fx.fired, 30)
 			fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.framesSimulate.frame}
-			return m.Ready.commandReady(fx)
+			if !m.Ready.commandReady(fx) {
+				return false
+			}
+			return true
 		}
 		// specs/battle-end/spec.yaml:95
 		fx.fired = append(fx.fired, 31)
@@ -445,33 +463,61 @@ func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settle handles what the parts reported in this step, oldest first. It returns false if the step is
-// refused.
+// settle handles what the parts reported in this step, oldest first; false: refused.
 func (m *Peer) settle(fx *Effects) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.queue[i]
-		ok := false
 		switch m.State {
 		case StateSpawning:
-			ok = m.settleSpawning(fx, next)
+			if m.settleInSpawning(fx, next) {
+				continue
+			}
 		case StateInBattle:
-			ok = m.settleInBattle(fx, next)
+			if m.settleInInBattle(fx, next) {
+				continue
+			}
 		case StateEndingBattle:
-			ok = m.settleEndingBattle(fx, next)
+			if m.settleInEndingBattle(fx, next) {
+				continue
+			}
 		case StateEndingBattle2:
-			ok = m.settleEndingBattle2(fx, next)
+			if m.settleInEndingBattle2(fx, next) {
+				continue
+			}
 		}
-		if !ok {
-			return false
-		}
+		return false
 	}
 	return true
 }
 
-// receiveChecksum handles CHECKSUM in the states inBattle, endingBattle and endingBattle2.
+// commandBegin is what begin does in the states spawning and inBattle.
+func (m *Peer) commandBegin(fx *Effects) bool {
+	if !m.Ready.commandReady(fx) {
+		return false
+	}
+	return m.settle(fx)
+}
+
+// receiveReady is what READY does in the states spawning, inBattle and endingBattle2.
+func (m *Peer) receiveReady(fx *Effects) bool {
+	if !m.Ready.receiveReady(fx) {
+		return false
+	}
+	return m.settle(fx)
+}
+
+// commandInput is what input does in the states inBattle, endingBattle and endingBattle2.
+func (m *Peer) commandInput(ev *Event, fx *Effects) bool {
+	if !m.Frames.commandInput(fx, ev.Input.Bits) {
+		return false
+	}
+	return m.settle(fx)
+}
+
+// receiveChecksum is what CHECKSUM does in the states inBattle, endingBattle and endingBattle2.
 func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	if !m.Frames.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
 		return false
@@ -479,7 +525,7 @@ func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	return m.settle(fx)
 }
 
-// receiveBattleinput handles BATTLEINPUT in the states inBattle, endingBattle and endingBattle2.
+// receiveBattleinput is what BATTLEINPUT does in the states inBattle, endingBattle and endingBattle2.
 func (m *Peer) receiveBattleinput(ev *Event, fx *Effects) bool {
 	if !m.Frames.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
 		return false
@@ -487,7 +533,7 @@ func (m *Peer) receiveBattleinput(ev *Event, fx *Effects) bool {
 	return m.settle(fx)
 }
 
-// undo refuses the step and takes back what it has changed.
+// undo refuses a step after something has changed.
 func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

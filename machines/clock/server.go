@@ -32,12 +32,14 @@ func NewServer() Server { return Server{} }
 // deferred or ignored nothing has changed and fx is empty.
 func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	fx.reset(ev.From)
-	if ev.Kind == ServerTimerBeat {
+	switch ev.Kind {
+	case ServerTimerBeat:
 		if !m.Beat {
 			return ignored(fsm.NoTransition)
 		}
 	}
-	if m.State == ServerStateUp {
+	switch m.State {
+	case ServerStateUp:
 		switch ev.Kind {
 		case ServerEventStart:
 			// specs/clock/spec.yaml:40
@@ -47,7 +49,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		case ServerTimerBeat:
 			m.Beat = false
 			// specs/clock/spec.yaml:41
-			m.Clock = Clock((int64(m.Clock) + 1) % Wrap)
+			m.Clock = Clock((int64(m.Clock) + 1) % 4294967296)
 			m.Beat = true
 			fx.start(serverAlarmBeat, 0)
 			return took(1)

@@ -40,27 +40,27 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	fx.reset(ev.From)
 	switch m.State {
 	case StateWaiting:
-		return m.stepWaiting(ev, fx)
+		return m.inWaiting(ev, fx)
 	case StateLocalOk:
-		return m.stepLocalOk(ev, fx)
+		return m.inLocalOk(ev, fx)
 	case StateRemoteOk:
-		return m.stepRemoteOk(ev, fx)
+		return m.inRemoteOk(ev, fx)
 	case StateCommitted:
-		return m.stepCommitted(ev, fx)
+		return m.inCommitted(ev, fx)
 	case StateCancelWaiting:
-		return m.stepCancelWaiting(ev, fx)
+		return m.inCancelWaiting(ev, fx)
 	case StateCancelLocalOk:
-		return m.stepCancelLocalOk(ev, fx)
+		return m.inCancelLocalOk(ev, fx)
 	case StateCancelRemoteOk:
-		return m.stepCancelRemoteOk(ev, fx)
+		return m.inCancelRemoteOk(ev, fx)
 	case StateCancelCommitted:
-		return m.stepCancelCommitted(ev, fx)
+		return m.inCancelCommitted(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// stepWaiting is Step in the state waiting.
-func (m *Peer) stepWaiting(ev *Event, fx *Effects) fsm.Result {
+// inWaiting is Step in the state waiting.
+func (m *Peer) inWaiting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConfirm:
 		// specs/confirm/spec.yaml:28
@@ -81,8 +81,8 @@ func (m *Peer) stepWaiting(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepLocalOk is Step in the state localOk.
-func (m *Peer) stepLocalOk(ev *Event, fx *Effects) fsm.Result {
+// inLocalOk is Step in the state localOk.
+func (m *Peer) inLocalOk(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandCancel:
 		// specs/confirm/spec.yaml:34
@@ -108,8 +108,8 @@ func (m *Peer) stepLocalOk(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepRemoteOk is Step in the state remoteOk.
-func (m *Peer) stepRemoteOk(ev *Event, fx *Effects) fsm.Result {
+// inRemoteOk is Step in the state remoteOk.
+func (m *Peer) inRemoteOk(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConfirm:
 		// specs/confirm/spec.yaml:40
@@ -128,8 +128,8 @@ func (m *Peer) stepRemoteOk(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepCommitted is Step in the state committed.
-func (m *Peer) stepCommitted(ev *Event, fx *Effects) fsm.Result {
+// inCommitted is Step in the state committed.
+func (m *Peer) inCommitted(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConfirm2:
 		// specs/confirm/spec.yaml:45
@@ -144,8 +144,8 @@ func (m *Peer) stepCommitted(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepCancelWaiting is Step in the state cancelWaiting.
-func (m *Peer) stepCancelWaiting(ev *Event, fx *Effects) fsm.Result {
+// inCancelWaiting is Step in the state cancelWaiting.
+func (m *Peer) inCancelWaiting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConfirm:
 		// specs/confirm/spec.yaml:49
@@ -174,8 +174,8 @@ func (m *Peer) stepCancelWaiting(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepCancelLocalOk is Step in the state cancelLocalOk.
-func (m *Peer) stepCancelLocalOk(ev *Event, fx *Effects) fsm.Result {
+// inCancelLocalOk is Step in the state cancelLocalOk.
+func (m *Peer) inCancelLocalOk(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandCancel:
 		// specs/confirm/spec.yaml:57
@@ -202,8 +202,8 @@ func (m *Peer) stepCancelLocalOk(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepCancelRemoteOk is Step in the state cancelRemoteOk.
-func (m *Peer) stepCancelRemoteOk(ev *Event, fx *Effects) fsm.Result {
+// inCancelRemoteOk is Step in the state cancelRemoteOk.
+func (m *Peer) inCancelRemoteOk(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConfirm:
 		// specs/confirm/spec.yaml:64
@@ -229,8 +229,8 @@ func (m *Peer) stepCancelRemoteOk(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepCancelCommitted is Step in the state cancelCommitted.
-func (m *Peer) stepCancelCommitted(ev *Event, fx *Effects) fsm.Result {
+// inCancelCommitted is Step in the state cancelCommitted.
+func (m *Peer) inCancelCommitted(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConfirm2:
 		// specs/confirm/spec.yaml:71 says again what CONFIRM1 said
@@ -248,7 +248,7 @@ func (m *Peer) stepCancelCommitted(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned handles the events that the state does not mention.
+// unmentioned is what becomes of an event that the state does not mention.
 func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp, EventLost:
@@ -259,14 +259,13 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// commandConfirm handles confirm and CANCELACK in the states waiting and cancelLocalOk.
+// commandConfirm is what confirm does in the states waiting and cancelLocalOk.
 func (m *Peer) commandConfirm(fx *Effects) {
 	fx.send(MessageConfirm1)
 	m.State = StateLocalOk
 }
 
-// receiveConfirm1 handles CONFIRM1, confirm and CANCELACK in the states localOk, remoteOk and
-// cancelCommitted.
+// receiveConfirm1 is what CONFIRM1 does in the states localOk, remoteOk and cancelCommitted.
 func (m *Peer) receiveConfirm1(fx *Effects) {
 	fx.send(MessageConfirm2)
 	m.State = StateCommitted

@@ -61,38 +61,39 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	}
 	switch m.State {
 	case ClientStateCalling:
-		return m.stepCalling(ev, fx)
+		return m.inCalling(ev, fx)
 	case ClientStateReached:
-		return m.stepReached(ev, fx)
+		return m.inReached(ev, fx)
 	case ClientStateAsking:
-		return m.stepAsking(ev, fx)
+		return m.inAsking(ev, fx)
 	case ClientStateJoining:
-		return m.stepJoining(ev, fx)
+		return m.inJoining(ev, fx)
 	case ClientStateReady:
-		return m.stepReady(ev, fx)
+		return m.inReady(ev, fx)
 	case ClientStateConnected:
-		return m.stepConnected(ev, fx)
+		return m.inConnected(ev, fx)
 	case ClientStateOver:
-		return m.stepOver(ev, fx)
+		return m.inOver(ev, fx)
 	case ClientStateFailed:
-		return m.stepFailed(ev, fx)
+		return m.inFailed(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// stepCalling is Step in the state calling.
-func (m *Client) stepCalling(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	if ev.Kind != ClientEventUp {
-		return m.unmentioned(ev, fx)
+// inCalling is Step in the state calling.
+func (m *Client) inCalling(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	switch ev.Kind {
+	case ClientEventUp:
+		// specs/connection/spec.yaml:117
+		fx.report(ClientReportReached)
+		m.State = ClientStateReached
+		return took(0)
 	}
-	// specs/connection/spec.yaml:117
-	fx.report(ClientReportReached)
-	m.State = ClientStateReached
-	return took(0)
+	return m.unmentioned(ev, fx)
 }
 
-// stepReached is Step in the state reached.
-func (m *Client) stepReached(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// inReached is Step in the state reached.
+func (m *Client) inReached(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandConnect:
 		// specs/connection/spec.yaml:120
@@ -120,13 +121,17 @@ func (m *Client) stepReached(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepAsking is Step in the state asking.
-func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// inAsking is Step in the state asking.
+func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveAccepted:
 		// specs/connection/spec.yaml:125
 		if ev.Message.Accepted.Port.Present && m.Own.Port.Present {
+			old := *m
 			m.Theirs = ev.Message.Accepted.Port
+			if !m.Own.Port.Present {
+				return m.undo(&old, fx, 5)
+			}
 			fx.send(MessagePort).Port = PortMessage{Port: m.Own.Port.Value}
 			m.Limit = ev.Message.Accepted.Takes
 			var value int64
@@ -148,19 +153,19 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		// specs/connection/spec.yaml:131
 		m.Limit = ev.Message.Accepted.Takes
-		var value int64
+		var value3 int64
 		if m.Own.Wish == 0 {
-			value = int64(ev.Message.Accepted.Takes)
+			value3 = int64(ev.Message.Accepted.Takes)
 		} else {
-			var value2 int64
+			var value4 int64
 			if ev.Message.Accepted.Takes == 0 {
-				value2 = int64(m.Own.Wish)
+				value4 = int64(m.Own.Wish)
 			} else {
-				value2 = min(int64(m.Own.Wish), int64(ev.Message.Accepted.Takes))
+				value4 = min(int64(m.Own.Wish), int64(ev.Message.Accepted.Takes))
 			}
-			value = value2
+			value3 = value4
 		}
-		fx.report(ClientReportRate).Rate = ClientRateReport{Rate: Rate(value)}
+		fx.report(ClientReportRate).Rate = ClientRateReport{Rate: Rate(value3)}
 		fx.report(ClientReportPhase).Phase = ClientPhaseReport{Port: Optional[Port]{}}
 		m.State = ClientStateJoining
 		return took(6)
@@ -181,29 +186,29 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		// specs/connection/spec.yaml:134
 		if ev.Message.Refused.Game != m.Own.Game {
-			why := ReasonOtherGame
+			why2 := ReasonOtherGame
 			if m.Patience {
 				m.Patience = false
 				fx.stop(clientAlarmPatience, 0)
 			}
 			fx.close()
-			m.Reason = Optional[Reason]{Present: true, Value: why}
+			m.Reason = Optional[Reason]{Present: true, Value: why2}
 			m.Theirs = Optional[Port]{}
-			fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why}
+			fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why2}
 			m.State = ClientStateFailed
 			return took(8)
 		}
 		// specs/connection/spec.yaml:135
 		if ev.Message.Refused.Edition != m.Own.Edition {
-			why := ReasonOtherEdition
+			why3 := ReasonOtherEdition
 			if m.Patience {
 				m.Patience = false
 				fx.stop(clientAlarmPatience, 0)
 			}
 			fx.close()
-			m.Reason = Optional[Reason]{Present: true, Value: why}
+			m.Reason = Optional[Reason]{Present: true, Value: why3}
 			m.Theirs = Optional[Port]{}
-			fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why}
+			fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why3}
 			m.State = ClientStateFailed
 			return took(9)
 		}
@@ -227,8 +232,8 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepJoining is Step in the state joining.
-func (m *Client) stepJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// inJoining is Step in the state joining.
+func (m *Client) inJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandJoined:
 		// specs/connection/spec.yaml:139
@@ -263,8 +268,8 @@ func (m *Client) stepJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepReady is Step in the state ready.
-func (m *Client) stepReady(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// inReady is Step in the state ready.
+func (m *Client) inReady(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveAdmitted:
 		// specs/connection/spec.yaml:144
@@ -299,8 +304,8 @@ func (m *Client) stepReady(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepConnected is Step in the state connected.
-func (m *Client) stepConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// inConnected is Step in the state connected.
+func (m *Client) inConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandSay:
 		// specs/connection/spec.yaml:148
@@ -381,8 +386,8 @@ func (m *Client) stepConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepOver is Step in the state over.
-func (m *Client) stepOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// inOver is Step in the state over.
+func (m *Client) inOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceivePacket:
 		// specs/connection/spec.yaml:156
@@ -397,8 +402,8 @@ func (m *Client) stepOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepFailed is Step in the state failed.
-func (m *Client) stepFailed(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// inFailed is Step in the state failed.
+func (m *Client) inFailed(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveAccepted:
 		// specs/connection/spec.yaml:157
@@ -422,7 +427,7 @@ func (m *Client) stepFailed(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned handles the events that the state does not mention.
+// unmentioned is what becomes of an event that the state does not mention.
 func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientEventUp, ClientEventLost:
@@ -433,7 +438,7 @@ func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// linkLost handles lost in the states reached, asking, joining and ready.
+// linkLost is what lost does in the states reached, asking, joining and ready.
 func (m *Client) linkLost(fx *ClientEffects) {
 	why := ReasonBroken
 	if m.Patience {
@@ -447,7 +452,7 @@ func (m *Client) linkLost(fx *ClientEffects) {
 	m.State = ClientStateFailed
 }
 
-// commandGiveUp handles giveUp, REFUSED and ADMITTED in the states reached, asking, joining and ready.
+// commandGiveUp is what giveUp does in the states reached, asking, joining and ready.
 func (m *Client) commandGiveUp(fx *ClientEffects) {
 	why := ReasonRefused
 	if m.Patience {
@@ -461,7 +466,7 @@ func (m *Client) commandGiveUp(fx *ClientEffects) {
 	m.State = ClientStateFailed
 }
 
-// expirePatience handles patience in the states reached, asking, joining and ready.
+// expirePatience is what patience does in the states reached, asking, joining and ready.
 func (m *Client) expirePatience(fx *ClientEffects) {
 	why := ReasonTimeOut
 	if m.Patience {
@@ -473,4 +478,11 @@ func (m *Client) expirePatience(fx *ClientEffects) {
 	m.Theirs = Optional[Port]{}
 	fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why}
 	m.State = ClientStateFailed
+}
+
+// undo refuses a step after something has changed.
+func (m *Client) undo(old *Client, fx *ClientEffects, transition uint16) fsm.Result {
+	*m = *old
+	fx.reset(fx.from)
+	return refused(transition)
 }

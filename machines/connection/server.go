@@ -27,8 +27,8 @@ var serverStateNames = [...]string{"listening", "waiting", "opening", "admitting
 // String returns the name as the specification has it.
 func (v ServerState) String() string { return fsm.Name(serverStateNames[:], int(v)) }
 
-// Server is the machine server: one connection, as the server sees it. It is comparable: equal values have
-// equal futures.
+// Server is the machine server. It is comparable: equal values have equal futures.
+// one connection, as the server sees it.
 type Server struct {
 	State    ServerState
 	Own      Settings         // of the server's program
@@ -70,38 +70,39 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	}
 	switch m.State {
 	case ServerStateListening:
-		return m.stepListening(ev, fx)
+		return m.inListening(ev, fx)
 	case ServerStateWaiting:
-		return m.stepWaiting(ev, fx)
+		return m.inWaiting(ev, fx)
 	case ServerStateOpening:
-		return m.stepOpening(ev, fx)
+		return m.inOpening(ev, fx)
 	case ServerStateAdmitting:
-		return m.stepAdmitting(ev, fx)
+		return m.inAdmitting(ev, fx)
 	case ServerStateConnected:
-		return m.stepConnected(ev, fx)
+		return m.inConnected(ev, fx)
 	case ServerStateOver:
-		return m.stepOver(ev, fx)
+		return m.inOver(ev, fx)
 	case ServerStateFailed:
-		return m.stepFailed(ev, fx)
+		return m.inFailed(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// stepListening is Step in the state listening.
-func (m *Server) stepListening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	if ev.Kind != ServerEventUp {
-		return m.unmentioned(ev, fx)
+// inListening is Step in the state listening.
+func (m *Server) inListening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	switch ev.Kind {
+	case ServerEventUp:
+		// specs/connection/spec.yaml:210
+		m.Patience = true
+		fx.start(serverAlarmPatience, 0)
+		m.Intake = m.Own.Takes
+		m.State = ServerStateWaiting
+		return took(0)
 	}
-	// specs/connection/spec.yaml:210
-	m.Patience = true
-	fx.start(serverAlarmPatience, 0)
-	m.Intake = m.Own.Takes
-	m.State = ServerStateWaiting
-	return took(0)
+	return m.unmentioned(ev, fx)
 }
 
-// stepWaiting is Step in the state waiting.
-func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inWaiting is Step in the state waiting.
+func (m *Server) inWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveRequest:
 		// specs/connection/spec.yaml:214
@@ -121,31 +122,31 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		// specs/connection/spec.yaml:215
 		if ev.Message.Request.Game != m.Own.Game {
-			why := ReasonOtherGame
+			why2 := ReasonOtherGame
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
 			if m.Patience {
 				m.Patience = false
 				fx.stop(serverAlarmPatience, 0)
 			}
 			fx.close()
-			m.Reason = Optional[Reason]{Present: true, Value: why}
+			m.Reason = Optional[Reason]{Present: true, Value: why2}
 			m.Theirs = Optional[Port]{}
-			fx.report(ServerReportFailed).Failed = ServerFailedReport{Why: why}
+			fx.report(ServerReportFailed).Failed = ServerFailedReport{Why: why2}
 			m.State = ServerStateFailed
 			return took(2)
 		}
 		// specs/connection/spec.yaml:216
 		if ev.Message.Request.Edition != m.Own.Edition {
-			why := ReasonOtherEdition
+			why3 := ReasonOtherEdition
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
 			if m.Patience {
 				m.Patience = false
 				fx.stop(serverAlarmPatience, 0)
 			}
 			fx.close()
-			m.Reason = Optional[Reason]{Present: true, Value: why}
+			m.Reason = Optional[Reason]{Present: true, Value: why3}
 			m.Theirs = Optional[Port]{}
-			fx.report(ServerReportFailed).Failed = ServerFailedReport{Why: why}
+			fx.report(ServerReportFailed).Failed = ServerFailedReport{Why: why3}
 			m.State = ServerStateFailed
 			return took(3)
 		}
@@ -176,19 +177,19 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.stop(serverAlarmPatience, 0)
 		}
 		m.Limit = ev.Message.Request.Takes
-		var value int64
+		var value3 int64
 		if m.Own.Wish == 0 {
-			value = int64(ev.Message.Request.Takes)
+			value3 = int64(ev.Message.Request.Takes)
 		} else {
-			var value2 int64
+			var value4 int64
 			if ev.Message.Request.Takes == 0 {
-				value2 = int64(m.Own.Wish)
+				value4 = int64(m.Own.Wish)
 			} else {
-				value2 = min(int64(m.Own.Wish), int64(ev.Message.Request.Takes))
+				value4 = min(int64(m.Own.Wish), int64(ev.Message.Request.Takes))
 			}
-			value = value2
+			value3 = value4
 		}
-		fx.report(ServerReportRate).Rate = ServerRateReport{Rate: Rate(value)}
+		fx.report(ServerReportRate).Rate = ServerRateReport{Rate: Rate(value3)}
 		fx.report(ServerReportPhase).Phase = ServerPhaseReport{Port: Optional[Port]{}}
 		m.State = ServerStateAdmitting
 		return took(5)
@@ -205,8 +206,8 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepOpening is Step in the state opening.
-func (m *Server) stepOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inOpening is Step in the state opening.
+func (m *Server) inOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceivePort:
 		// specs/connection/spec.yaml:224
@@ -231,8 +232,8 @@ func (m *Server) stepOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepAdmitting is Step in the state admitting.
-func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inAdmitting is Step in the state admitting.
+func (m *Server) inAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandAdmit:
 		// specs/connection/spec.yaml:227
@@ -264,8 +265,8 @@ func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepConnected is Step in the state connected.
-func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inConnected is Step in the state connected.
+func (m *Server) inConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandSay:
 		// specs/connection/spec.yaml:232
@@ -346,8 +347,8 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepOver is Step in the state over.
-func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inOver is Step in the state over.
+func (m *Server) inOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceivePacket:
 		// specs/connection/spec.yaml:240
@@ -362,8 +363,8 @@ func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepFailed is Step in the state failed.
-func (m *Server) stepFailed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inFailed is Step in the state failed.
+func (m *Server) inFailed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveRequest:
 		// specs/connection/spec.yaml:241
@@ -375,7 +376,7 @@ func (m *Server) stepFailed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned handles the events that the state does not mention.
+// unmentioned is what becomes of an event that the state does not mention.
 func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventUp, ServerEventLost:
@@ -386,7 +387,7 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// expirePatience handles patience in the states waiting and opening.
+// expirePatience is what patience does in the states waiting and opening.
 func (m *Server) expirePatience(fx *ServerEffects) {
 	why := ReasonTimeOut
 	if m.Patience {
@@ -400,7 +401,7 @@ func (m *Server) expirePatience(fx *ServerEffects) {
 	m.State = ServerStateFailed
 }
 
-// linkLost handles lost in the states waiting, opening and admitting.
+// linkLost is what lost does in the states waiting, opening and admitting.
 func (m *Server) linkLost(fx *ServerEffects) {
 	why := ReasonBroken
 	if m.Patience {

@@ -40,7 +40,8 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	if ev.Kind == ServerTimerSessionPatience {
+	switch ev.Kind {
+	case ServerTimerSessionPatience:
 		if ev.Key >= 32 {
 			return refused(fsm.NoTransition)
 		}
@@ -58,7 +59,8 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(fsm.NoTransition)
 	}
-	if m.State == ServerStateUp {
+	switch m.State {
+	case ServerStateUp:
 		switch ev.Kind {
 		case ServerEventUp:
 			// specs/negotiation/spec.yaml:123
@@ -106,7 +108,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			return refused(fsm.NoTransition)
 		case ServerCommandSuggest:
 			// specs/negotiation/spec.yaml:131
-			if m.Session[ev.Suggest.Client].State == ServerSessionStateJudging && (ev.Suggest.Name != m.Session[ev.Suggest.Client].Called || ev.Suggest.Data != m.Session[ev.Suggest.Client].About) && m.allBySessionCalled(ev) {
+			if m.Session[ev.Suggest.Client].State == ServerSessionStateJudging && (ev.Suggest.Name != m.Session[ev.Suggest.Client].Called || ev.Suggest.Data != m.Session[ev.Suggest.Client].About) && m.all2(ev) {
 				fx.fired = append(fx.fired, 9)
 				if !m.Session[ev.Suggest.Client].commandSuggest(fx, ev.Suggest.Client, ev.Suggest.Name, ev.Suggest.Data) {
 					return refused(9)
@@ -167,19 +169,19 @@ func (m *Server) count() int64 {
 	return n
 }
 
-// settle handles what the parts reported in this step, oldest first. It returns false if the step is
-// refused.
+// settle handles what the parts reported in this step, oldest first; false: refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.serverQueue[i]
-		if m.State == ServerStateUp {
+		switch m.State {
+		case ServerStateUp:
 			switch next.kind {
 			case serverWaitingSessionArrives:
 				// specs/negotiation/spec.yaml:125
-				if m.count() > Places {
+				if m.count() > 16 {
 					fx.fired = append(fx.fired, 3)
 					if !m.Session[next.sessionArrives.c].commandRefuse(fx, next.sessionArrives.c, WhyFull) {
 						return false
@@ -229,9 +231,9 @@ func (m *Server) all(ev *ServerEvent) bool {
 	return true
 }
 
-// allBySessionCalled reports whether all(p in instance: p == client || !session[p].offered &&
-// !session[p].playing || session[p].called != name).
-func (m *Server) allBySessionCalled(ev *ServerEvent) bool {
+// all2 reports whether all(p in instance: p == client || !session[p].offered && !session[p].playing ||
+// session[p].called != name).
+func (m *Server) all2(ev *ServerEvent) bool {
 	for p := range fsm.Peer(32) {
 		if p != ev.Suggest.Client && (m.Session[p].State == ServerSessionStateOffered || m.Session[p].State == ServerSessionStatePlaying) && m.Session[p].Called == ev.Suggest.Name {
 			return false
@@ -240,7 +242,7 @@ func (m *Server) allBySessionCalled(ev *ServerEvent) bool {
 	return true
 }
 
-// undo refuses the step and takes back what it has changed.
+// undo refuses a step after something has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -29,18 +29,19 @@ type ResetPart struct {
 // newResetPart makes a ResetPart in its initial state.
 func newResetPart() ResetPart { return ResetPart{} }
 
-// commandReset gives the part the command reset. It returns false if the part refuses that.
+// commandReset gives the part the command reset; false: refused.
 func (m *ResetPart) commandReset(fx *Effects, reason Reason) bool {
-	if m.State != ResetStateMatch {
-		return false
+	switch m.State {
+	case ResetStateMatch:
+		// specs/reset/spec.yaml:32
+		fx.send(MessageReset).Reset = ResetMessage{Reason: reason}
+		m.State = ResetStatePending
+		return true
 	}
-	// specs/reset/spec.yaml:32
-	fx.send(MessageReset).Reset = ResetMessage{Reason: reason}
-	m.State = ResetStatePending
-	return true
+	return false
 }
 
-// receiveReset gives the part the message RESET. It returns false if the part refuses that.
+// receiveReset gives the part the message RESET; false: refused.
 func (m *ResetPart) receiveReset(fx *Effects, reason Reason) bool {
 	switch m.State {
 	case ResetStateMatch:

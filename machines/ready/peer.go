@@ -46,14 +46,16 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			return took(1)
 		}
 	case StateLocalReady:
-		if ev.Kind == ReceiveReady {
+		switch ev.Kind {
+		case ReceiveReady:
 			// specs/ready/spec.yaml:27
 			fx.report(ReportPassed)
 			m.State = StateNotReady
 			return took(2)
 		}
 	case StateRemoteReady:
-		if ev.Kind == CommandReady {
+		switch ev.Kind {
+		case CommandReady:
 			// specs/ready/spec.yaml:30
 			fx.send(MessageReady)
 			fx.report(ReportPassed)

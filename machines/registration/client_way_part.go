@@ -22,8 +22,9 @@ var clientWayStateNames = [...]string{"idle", "dialing", "asking", "lookingUp", 
 // String returns the name as the specification has it.
 func (v ClientWayState) String() string { return fsm.Name(clientWayStateNames[:], int(v)) }
 
-// ClientWayPart is the part way, machine way of protocol registration: the way to the script, for who has
-// something to ask it. It is comparable: equal values have equal futures.
+// ClientWayPart is the part way, machine way of protocol registration. It is comparable: equal values have
+// equal futures.
+// the way to the script, for who has something to ask it.
 type ClientWayPart struct {
 	State  ClientWayState
 	Page   Url           // of the file that says where the script is
@@ -36,28 +37,30 @@ type ClientWayPart struct {
 // newClientWayPart makes a ClientWayPart in its initial state.
 func newClientWayPart(page Url) ClientWayPart { return ClientWayPart{Page: page} }
 
-// commandConfigure gives the part the command configure. It returns false if the part refuses that.
+// commandConfigure gives the part the command configure; false: refused.
 func (m *ClientWayPart) commandConfigure(fx *ClientEffects, script Url) bool {
-	if m.State != ClientWayStateIdle {
-		return false
+	switch m.State {
+	case ClientWayStateIdle:
+		// specs/registration/spec.yaml:135
+		m.At = script
+		return true
 	}
-	// specs/registration/spec.yaml:135
-	m.At = script
-	return true
+	return false
 }
 
-// commandSeek gives the part the command seek. It returns false if the part refuses that.
+// commandSeek gives the part the command seek; false: refused.
 func (m *ClientWayPart) commandSeek(fx *ClientEffects) bool {
-	if m.State != ClientWayStateIdle {
-		return false
+	switch m.State {
+	case ClientWayStateIdle:
+		// specs/registration/spec.yaml:136
+		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.At}})
+		m.State = ClientWayStateDialing
+		return true
 	}
-	// specs/registration/spec.yaml:136
-	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.At}})
-	m.State = ClientWayStateDialing
-	return true
+	return false
 }
 
-// commandDialed gives the part the command dialed. It returns false if the part refuses that.
+// commandDialed gives the part the command dialed; false: refused.
 func (m *ClientWayPart) commandDialed(fx *ClientEffects, to fsm.Peer) bool {
 	switch m.State {
 	case ClientWayStateDialing:
@@ -76,14 +79,14 @@ func (m *ClientWayPart) commandDialed(fx *ClientEffects, to fsm.Peer) bool {
 	return false
 }
 
-// enterLookingUp runs the entry actions of the state lookingUp.
+// enterLookingUp is the entry of the state lookingUp.
 func (m *ClientWayPart) enterLookingUp(fx *ClientEffects) {
 	m.Looked = true
 	m.Found = Optional[Url]{}
 	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.Page}})
 }
 
-// onUndialed handles undialed in the states dialing and lookingUp.
+// onUndialed is what undialed does in the states dialing and lookingUp.
 func (m *ClientWayPart) onUndialed(fx *ClientEffects) {
 	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayHopeless})
 	m.State = ClientWayStateIdle
@@ -91,7 +94,7 @@ func (m *ClientWayPart) onUndialed(fx *ClientEffects) {
 	m.Looked = false
 }
 
-// commandUndialed gives the part the command undialed. It returns false if the part refuses that.
+// commandUndialed gives the part the command undialed; false: refused.
 func (m *ClientWayPart) commandUndialed(fx *ClientEffects) bool {
 	switch m.State {
 	case ClientWayStateDialing:
@@ -112,29 +115,31 @@ func (m *ClientWayPart) commandUndialed(fx *ClientEffects) bool {
 	return false
 }
 
-// commandLocate gives the part the command locate. It returns false if the part refuses that.
+// commandLocate gives the part the command locate; false: refused.
 func (m *ClientWayPart) commandLocate(fx *ClientEffects, script Url) bool {
-	if m.State != ClientWayStateReading {
-		return false
+	switch m.State {
+	case ClientWayStateReading:
+		// specs/registration/spec.yaml:156
+		m.Found = Optional[Url]{Present: true, Value: script}
+		return true
 	}
-	// specs/registration/spec.yaml:156
-	m.Found = Optional[Url]{Present: true, Value: script}
-	return true
+	return false
 }
 
-// commandFinish gives the part the command finish. It returns false if the part refuses that.
+// commandFinish gives the part the command finish; false: refused.
 func (m *ClientWayPart) commandFinish(fx *ClientEffects) bool {
-	if m.State != ClientWayStateAsking {
-		return false
+	switch m.State {
+	case ClientWayStateAsking:
+		// specs/registration/spec.yaml:145
+		m.State = ClientWayStateIdle
+		// specs/registration/spec.yaml:134 entry
+		m.Looked = false
+		return true
 	}
-	// specs/registration/spec.yaml:145
-	m.State = ClientWayStateIdle
-	// specs/registration/spec.yaml:134 entry
-	m.Looked = false
-	return true
+	return false
 }
 
-// onFail handles fail in the states asking and reading.
+// onFail is what fail does in the states asking and reading.
 func (m *ClientWayPart) onFail(fx *ClientEffects) {
 	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayHopeless})
 	m.State = ClientWayStateIdle
@@ -142,7 +147,7 @@ func (m *ClientWayPart) onFail(fx *ClientEffects) {
 	m.Looked = false
 }
 
-// commandFail gives the part the command fail. It returns false if the part refuses that.
+// commandFail gives the part the command fail; false: refused.
 func (m *ClientWayPart) commandFail(fx *ClientEffects) bool {
 	switch m.State {
 	case ClientWayStateAsking:
@@ -157,7 +162,7 @@ func (m *ClientWayPart) commandFail(fx *ClientEffects) bool {
 		return true
 	case ClientWayStateReading:
 		// specs/registration/spec.yaml:158
-		if m.Found.Present && m.Found.Value != m.At {
+		if m.Found.Present && (!m.Found.Present || m.Found.Value != m.At) {
 			m.At = m.Found.Value
 			fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.At}})
 			m.State = ClientWayStateDialing

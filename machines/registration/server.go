@@ -78,29 +78,32 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	}
 	switch m.State {
 	case ServerStateOff:
-		return m.stepOff(ev, fx)
+		return m.inOff(ev, fx)
 	case ServerStateRegistering:
-		return m.stepRegistering(ev, fx)
+		return m.inRegistering(ev, fx)
 	case ServerStateListed:
-		return m.stepListed(ev, fx)
+		return m.inListed(ev, fx)
 	case ServerStateUnlisted:
-		return m.stepUnlisted(ev, fx)
+		return m.inUnlisted(ev, fx)
 	case ServerStateLeaving:
-		return m.stepLeaving(ev, fx)
+		return m.inLeaving(ev, fx)
 	case ServerStateOver:
-		return m.stepOver(ev, fx)
+		return m.inOver(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// stepOff is Step in the state off.
-func (m *Server) stepOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inOff is Step in the state off.
+func (m *Server) inOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandBegin:
 		// specs/registration/spec.yaml:180
 		old := *m
 		fx.fired = append(fx.fired, 0)
-		if !m.Way.commandConfigure(fx, ev.Begin.Script) || !m.Way.commandSeek(fx) {
+		if !m.Way.commandConfigure(fx, ev.Begin.Script) {
+			return refused(0)
+		}
+		if !m.Way.commandSeek(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		m.State = ServerStateRegistering
@@ -133,8 +136,8 @@ func (m *Server) stepOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepRegistering is Step in the state registering.
-func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inRegistering is Step in the state registering.
+func (m *Server) inRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
 		// specs/registration/spec.yaml:186 nothing is asked there
@@ -154,7 +157,7 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 		// specs/registration/spec.yaml:188
 		old := *m
 		fx.fired = append(fx.fired, 12)
-		if !m.receiveBottomInRegistering(fx) {
+		if !m.receiveBottom2(fx) {
 			return m.undo(&old, fx, 12)
 		}
 		return took(12)
@@ -176,7 +179,7 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 		// specs/registration/spec.yaml:188
 		old := *m
 		fx.fired = append(fx.fired, 15)
-		if !m.receiveBottomInRegistering(fx) {
+		if !m.receiveBottom2(fx) {
 			return m.undo(&old, fx, 15)
 		}
 		return took(15)
@@ -192,7 +195,7 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 		// specs/registration/spec.yaml:213
 		old := *m
 		fx.fired = append(fx.fired, 18)
-		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
+		if !m.commandUndialed(fx) {
 			return m.undo(&old, fx, 18)
 		}
 		return took(18)
@@ -243,8 +246,8 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 	return m.unmentioned(ev, fx)
 }
 
-// stepListed is Step in the state listed.
-func (m *Server) stepListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inListed is Step in the state listed.
+func (m *Server) inListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerTimerRenew:
 		old := *m
@@ -296,8 +299,8 @@ func (m *Server) stepListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepUnlisted is Step in the state unlisted.
-func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inUnlisted is Step in the state unlisted.
+func (m *Server) inUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerTimerRenew:
 		old := *m
@@ -342,8 +345,8 @@ func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepLeaving is Step in the state leaving.
-func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inLeaving is Step in the state leaving.
+func (m *Server) inLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
 		// specs/registration/spec.yaml:204 nothing is asked there
@@ -355,7 +358,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 49)
-			if !m.receiveBottomInLeaving(fx) {
+			if !m.receiveBottom3(fx) {
 				return m.undo(&old, fx, 49)
 			}
 			return took(49)
@@ -363,7 +366,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// specs/registration/spec.yaml:206
 		old := *m
 		fx.fired = append(fx.fired, 50)
-		if !m.receiveBottomInRegistering(fx) {
+		if !m.receiveBottom2(fx) {
 			return m.undo(&old, fx, 50)
 		}
 		return took(50)
@@ -377,7 +380,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 52)
-			if !m.receiveBottomInLeaving(fx) {
+			if !m.receiveBottom3(fx) {
 				return m.undo(&old, fx, 52)
 			}
 			return took(52)
@@ -385,7 +388,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// specs/registration/spec.yaml:206
 		old := *m
 		fx.fired = append(fx.fired, 53)
-		if !m.receiveBottomInRegistering(fx) {
+		if !m.receiveBottom2(fx) {
 			return m.undo(&old, fx, 53)
 		}
 		return took(53)
@@ -401,7 +404,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// specs/registration/spec.yaml:213
 		old := *m
 		fx.fired = append(fx.fired, 56)
-		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
+		if !m.commandUndialed(fx) {
 			return m.undo(&old, fx, 56)
 		}
 		return took(56)
@@ -452,8 +455,8 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepOver is Step in the state over.
-func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inOver is Step in the state over.
+func (m *Server) inOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveDone:
 		// specs/registration/spec.yaml:222
@@ -480,7 +483,7 @@ func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned handles the events that the state does not mention.
+// unmentioned is what becomes of an event that the state does not mention.
 func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventUp, ServerEventLost:
@@ -491,8 +494,7 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first. It returns false if the step is
-// refused.
+// settle handles what the parts reported in this step, oldest first; false: refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
@@ -554,7 +556,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 	return true
 }
 
-// receiveBottom handles BOTTOM and lost in the state registering.
+// receiveBottom is what BOTTOM does in the state registering.
 func (m *Server) receiveBottom(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false
@@ -571,30 +573,47 @@ func (m *Server) receiveBottom(fx *ServerEffects) bool {
 	return true
 }
 
-// receiveBottomInRegistering handles BOTTOM and lost in the states registering and leaving.
-func (m *Server) receiveBottomInRegistering(fx *ServerEffects) bool {
+// receiveBottom2 is what BOTTOM does in the states registering and leaving.
+func (m *Server) receiveBottom2(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false
 		fx.stop(serverAlarmWait, 0)
 	}
-	return m.Way.commandFail(fx) && m.settle(fx)
+	if !m.Way.commandFail(fx) {
+		return false
+	}
+	return m.settle(fx)
 }
 
-// commandDialed handles dialed in the states registering and leaving.
+// commandDialed is what dialed does in the states registering and leaving.
 func (m *Server) commandDialed(ev *ServerEvent, fx *ServerEffects) bool {
 	m.Marked = false
 	m.Wait = true
 	fx.start(serverAlarmWait, 0)
-	return m.Way.commandDialed(fx, ev.Dialed.To) && m.settle(fx)
+	if !m.Way.commandDialed(fx, ev.Dialed.To) {
+		return false
+	}
+	return m.settle(fx)
 }
 
-// expireWait handles wait in the states registering and leaving.
+// commandUndialed is what undialed does in the states registering and leaving.
+func (m *Server) commandUndialed(fx *ServerEffects) bool {
+	if !m.Way.commandUndialed(fx) {
+		return false
+	}
+	return m.settle(fx)
+}
+
+// expireWait is what wait does in the states registering and leaving.
 func (m *Server) expireWait(fx *ServerEffects) bool {
 	fx.closeTo(m.Way.Peer)
-	return m.Way.commandFail(fx) && m.settle(fx)
+	if !m.Way.commandFail(fx) {
+		return false
+	}
+	return m.settle(fx)
 }
 
-// expireRenew handles renew in the states listed and unlisted.
+// expireRenew is what renew does in the states listed and unlisted.
 func (m *Server) expireRenew(fx *ServerEffects) bool {
 	if !m.Way.commandSeek(fx) {
 		return false
@@ -603,8 +622,8 @@ func (m *Server) expireRenew(fx *ServerEffects) bool {
 	return m.settle(fx)
 }
 
-// receiveBottomInLeaving handles BOTTOM and lost in the state leaving.
-func (m *Server) receiveBottomInLeaving(fx *ServerEffects) bool {
+// receiveBottom3 is what BOTTOM does in the state leaving.
+func (m *Server) receiveBottom3(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false
 		fx.stop(serverAlarmWait, 0)
@@ -616,7 +635,7 @@ func (m *Server) receiveBottomInLeaving(fx *ServerEffects) bool {
 	return true
 }
 
-// undo refuses the step and takes back what it has changed.
+// undo refuses a step after something has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

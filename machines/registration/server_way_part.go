@@ -22,8 +22,9 @@ var serverWayStateNames = [...]string{"idle", "dialing", "asking", "lookingUp", 
 // String returns the name as the specification has it.
 func (v ServerWayState) String() string { return fsm.Name(serverWayStateNames[:], int(v)) }
 
-// ServerWayPart is the part way, machine way of protocol registration: the way to the script, for who has
-// something to ask it. It is comparable: equal values have equal futures.
+// ServerWayPart is the part way, machine way of protocol registration. It is comparable: equal values have
+// equal futures.
+// the way to the script, for who has something to ask it.
 type ServerWayPart struct {
 	State  ServerWayState
 	Page   Url           // of the file that says where the script is
@@ -36,47 +37,50 @@ type ServerWayPart struct {
 // newServerWayPart makes a ServerWayPart in its initial state.
 func newServerWayPart(page Url) ServerWayPart { return ServerWayPart{Page: page} }
 
-// commandConfigure gives the part the command configure. It returns false if the part refuses that.
+// commandConfigure gives the part the command configure; false: refused.
 func (m *ServerWayPart) commandConfigure(fx *ServerEffects, script Url) bool {
-	if m.State != ServerWayStateIdle {
-		return false
+	switch m.State {
+	case ServerWayStateIdle:
+		// specs/registration/spec.yaml:135
+		m.At = script
+		return true
 	}
-	// specs/registration/spec.yaml:135
-	m.At = script
-	return true
+	return false
 }
 
-// commandSeek gives the part the command seek. It returns false if the part refuses that.
+// commandSeek gives the part the command seek; false: refused.
 func (m *ServerWayPart) commandSeek(fx *ServerEffects) bool {
-	if m.State != ServerWayStateIdle {
-		return false
+	switch m.State {
+	case ServerWayStateIdle:
+		// specs/registration/spec.yaml:136
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.At}})
+		m.State = ServerWayStateDialing
+		return true
 	}
-	// specs/registration/spec.yaml:136
-	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.At}})
-	m.State = ServerWayStateDialing
-	return true
+	return false
 }
 
-// commandFinish gives the part the command finish. It returns false if the part refuses that.
+// commandFinish gives the part the command finish; false: refused.
 func (m *ServerWayPart) commandFinish(fx *ServerEffects) bool {
-	if m.State != ServerWayStateAsking {
-		return false
+	switch m.State {
+	case ServerWayStateAsking:
+		// specs/registration/spec.yaml:145
+		m.State = ServerWayStateIdle
+		// specs/registration/spec.yaml:134 entry
+		m.Looked = false
+		return true
 	}
-	// specs/registration/spec.yaml:145
-	m.State = ServerWayStateIdle
-	// specs/registration/spec.yaml:134 entry
-	m.Looked = false
-	return true
+	return false
 }
 
-// enterLookingUp runs the entry actions of the state lookingUp.
+// enterLookingUp is the entry of the state lookingUp.
 func (m *ServerWayPart) enterLookingUp(fx *ServerEffects) {
 	m.Looked = true
 	m.Found = Optional[Url]{}
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.Page}})
 }
 
-// onFail handles fail in the states asking and reading.
+// onFail is what fail does in the states asking and reading.
 func (m *ServerWayPart) onFail(fx *ServerEffects) {
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayHopeless})
 	m.State = ServerWayStateIdle
@@ -84,7 +88,7 @@ func (m *ServerWayPart) onFail(fx *ServerEffects) {
 	m.Looked = false
 }
 
-// commandFail gives the part the command fail. It returns false if the part refuses that.
+// commandFail gives the part the command fail; false: refused.
 func (m *ServerWayPart) commandFail(fx *ServerEffects) bool {
 	switch m.State {
 	case ServerWayStateAsking:
@@ -99,7 +103,7 @@ func (m *ServerWayPart) commandFail(fx *ServerEffects) bool {
 		return true
 	case ServerWayStateReading:
 		// specs/registration/spec.yaml:158
-		if m.Found.Present && m.Found.Value != m.At {
+		if m.Found.Present && (!m.Found.Present || m.Found.Value != m.At) {
 			m.At = m.Found.Value
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.At}})
 			m.State = ServerWayStateDialing
@@ -112,7 +116,7 @@ func (m *ServerWayPart) commandFail(fx *ServerEffects) bool {
 	return false
 }
 
-// commandDialed gives the part the command dialed. It returns false if the part refuses that.
+// commandDialed gives the part the command dialed; false: refused.
 func (m *ServerWayPart) commandDialed(fx *ServerEffects, to fsm.Peer) bool {
 	switch m.State {
 	case ServerWayStateDialing:
@@ -131,7 +135,7 @@ func (m *ServerWayPart) commandDialed(fx *ServerEffects, to fsm.Peer) bool {
 	return false
 }
 
-// onUndialed handles undialed in the states dialing and lookingUp.
+// onUndialed is what undialed does in the states dialing and lookingUp.
 func (m *ServerWayPart) onUndialed(fx *ServerEffects) {
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayHopeless})
 	m.State = ServerWayStateIdle
@@ -139,7 +143,7 @@ func (m *ServerWayPart) onUndialed(fx *ServerEffects) {
 	m.Looked = false
 }
 
-// commandUndialed gives the part the command undialed. It returns false if the part refuses that.
+// commandUndialed gives the part the command undialed; false: refused.
 func (m *ServerWayPart) commandUndialed(fx *ServerEffects) bool {
 	switch m.State {
 	case ServerWayStateDialing:
@@ -160,12 +164,13 @@ func (m *ServerWayPart) commandUndialed(fx *ServerEffects) bool {
 	return false
 }
 
-// commandLocate gives the part the command locate. It returns false if the part refuses that.
+// commandLocate gives the part the command locate; false: refused.
 func (m *ServerWayPart) commandLocate(fx *ServerEffects, script Url) bool {
-	if m.State != ServerWayStateReading {
-		return false
+	switch m.State {
+	case ServerWayStateReading:
+		// specs/registration/spec.yaml:156
+		m.Found = Optional[Url]{Present: true, Value: script}
+		return true
 	}
-	// specs/registration/spec.yaml:156
-	m.Found = Optional[Url]{Present: true, Value: script}
-	return true
+	return false
 }

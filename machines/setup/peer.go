@@ -49,7 +49,8 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	if m.State == StateSettingUp {
+	switch m.State {
+	case StateSettingUp:
 		switch ev.Kind {
 		case CommandConfirm:
 			// specs/setup/spec.yaml:53
@@ -86,7 +87,10 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			// specs/setup/spec.yaml:56
 			old := *m
 			fx.fired = append(fx.fired, 4)
-			if !m.Confirm.receiveConfirm2(fx) || !m.settle(fx) {
+			if !m.Confirm.receiveConfirm2(fx) {
+				return refused(4)
+			}
+			if !m.settle(fx) {
 				return m.undo(&old, fx, 4)
 			}
 			return took(4)
@@ -109,7 +113,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			old := *m
 			fx.fired = append(fx.fired, 7)
 			if !m.Confirm.receiveChange(fx) {
-				return m.undo(&old, fx, 7)
+				return refused(7)
 			}
 			m.Update[ev.Message.Change.Property].receiveUpdate(fx, ev.Message.Change.Property, ev.Message.Change.Value)
 			if !m.settle(fx) {
@@ -127,15 +131,15 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first. It returns false if the step is
-// refused.
+// settle handles what the parts reported in this step, oldest first; false: refused.
 func (m *Peer) settle(fx *Effects) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.queue[i]
-		if m.State == StateSettingUp {
+		switch m.State {
+		case StateSettingUp:
 			switch next.kind {
 			case waitingConfirmCancelled:
 				// specs/setup/spec.yaml:59
@@ -159,7 +163,7 @@ func (m *Peer) settle(fx *Effects) bool {
 	return true
 }
 
-// undo refuses the step and takes back what it has changed.
+// undo refuses a step after something has changed.
 func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -2,7 +2,7 @@ package explore
 
 import "context"
 
-// failer is the part of testing.TB that rapid has, too.
+// failer is what tests, benchmarks and rapid have in common.
 type failer interface {
 	Helper()
 	Fatal(...any)

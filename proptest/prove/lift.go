@@ -3,7 +3,6 @@ package prove
 import (
 	"slices"
 
-	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -104,8 +103,8 @@ func isLit(e model.Expr, value int64) bool {
 // AsksLengths reports whether an expression depends on the length of a channel.
 func AsksLengths(e model.Expr) bool {
 	found := false
-	core.Walk(core.Of(e), func(e core.Expr) {
-		_, is := e.(*core.Observe)
+	model.Walk(e, func(e model.Expr) {
+		_, is := e.(*model.ChanLen)
 		found = found || is
 	})
 	return found

@@ -36,6 +36,7 @@ type Host[R fsm.Runner, M any] struct {
 	current  *session[R, M]
 	epoch    time.Time
 	buf      []byte // what is received into
+	confirm  func(peer int)
 	inlet    *inlet // nil for a link that carries frames
 	reliable bool   // what is sent arrives, or the peer is lost
 	full     bool   // a frame of the session in the core found the send queue full
@@ -57,7 +58,7 @@ type session[R fsm.Runner, M any] struct {
 	deadline time.Duration // when it has to be looked at
 	peerState
 	timers timers
-	held   []heldMessage
+	held   []event[R]
 	record *recorder
 	intake intake
 }
@@ -97,7 +98,8 @@ func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, li
 		return nil, err
 	}
 	h := &Host[R, M]{r: r, at: at, fresh: fresh, o: o, link: link, sessions: make([]*session[R, M], p.Peers),
-		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox), done: make(chan struct{}), inlet: in, reliable: p.Reliable}
+		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox), done: make(chan struct{}), inlet: in, reliable: p.Reliable,
+		confirm: guard(r, link)}
 	if in != nil {
 		h.buf = in.buf[in.max:]
 	}
@@ -110,14 +112,14 @@ func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, li
 	return h, nil
 }
 
-// Peer returns the link's number of the peer whose machine is being stepped. Handlers may call it.
+// Peer is the link's number of the peer whose machine is being stepped. Handlers may call it.
 func (h *Host[R, M]) Peer() int { return h.current.peer }
 
-// Sessions returns the number of machines. Any goroutine may call it.
+// Sessions is how many machines there are. Any goroutine may call it.
 func (h *Host[R, M]) Sessions() int { return int(h.open.Load()) }
 
-// Post gives the machine of a peer a command, as Driver.Post does. If there is no such machine by
-// then, nothing happens. Any goroutine may call it.
+// Post has the machine of a peer take a command, as Driver.Post does; if there
+// is none by then, nothing happens. Any goroutine may call it.
 func (h *Host[R, M]) Post(peer int, f func(R) fsm.Result) error {
 	select {
 	case <-h.done:
@@ -324,8 +326,9 @@ func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 	case got.Kind == transport.Data:
 		s.heard = now
 		h.enter(s)
-		if h.core.Frame(now, 0, h.buf[:got.N]) {
+		if h.core.Frame(now, 0, h.buf[:got.N]) && !s.greeted {
 			s.greeted = true
+			h.confirm(s.peer)
 		}
 		h.leave()
 	}
@@ -380,10 +383,9 @@ func (k *hostCarrier[R, M]) Send(peer fsm.Peer, frame []byte) error {
 }
 
 // Close implements [Carrier].
-func (k *hostCarrier[R, M]) Close(fsm.Peer, *Error) error {
+func (k *hostCarrier[R, M]) Close(fsm.Peer, *Error) {
 	k.current.up, k.full = false, false
 	(*Host[R, M])(k).drop(k.current.peer)
-	return nil
 }
 
 // drop has a link that can do so end a peer.

@@ -170,7 +170,8 @@ func TestHostLimits(t *testing.T) {
 	ran := make(chan error, 1)
 	go func() { ran <- h.Run(ctx) }()
 	g := visit(t, l)
-	g.say(t, 77) // it comes up, and says nothing acceptable
+	g.say(t, 77)            // begins like no frame, and so it does not come up
+	g.say(t, pingpong.PING) // comes up, and is nothing acceptable
 	e := new(Error)
 	if why := <-gone; !errors.As(why, &e) || e.Kind != NoHandshake {
 		t.Errorf("lost for %v", why)

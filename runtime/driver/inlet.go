@@ -19,7 +19,7 @@ type inlet struct {
 	pause func(peer int, d time.Duration)
 }
 
-// intake is the part of its stream that a session keeps.
+// intake is what a session keeps of its stream.
 type intake struct {
 	begun []byte        // a frame that is not whole yet; nil at rest
 	left  float32       // frames that may still come now
@@ -100,7 +100,11 @@ func (h *Host[R, M]) stream(now time.Duration, s *session[R, M], n int) {
 	t := h.inlet
 	in := t.joined(&s.intake, n)
 	h.enter(s)
+	greeted := s.greeted
 	frames, rest := h.core.stream(now, 0, &s.peerState, in)
+	if s.greeted && !greeted {
+		h.confirm(s.peer)
+	}
 	if s.up {
 		t.keep(&s.intake, rest)
 	}

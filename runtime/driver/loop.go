@@ -229,7 +229,7 @@ func (d *Driver[R]) arrived(now time.Duration, s *slot, got transport.Arrival, e
 	case got.Kind == transport.PeerLost:
 		if s.peers[got.Peer].up {
 			s.peers[got.Peer].up = false
-			d.core.LinkLost(now, s.first+fsm.Peer(got.Peer), nil)
+			d.core.LinkLost(now, s.first+fsm.Peer(got.Peer), got.Why)
 		}
 	case s.split != nil:
 		d.stream(now, s, got.N)
@@ -241,15 +241,20 @@ func (d *Driver[R]) arrived(now time.Duration, s *slot, got transport.Arrival, e
 func (d *Driver[R]) frame(now time.Duration, s *slot, i int, frame []byte) {
 	p := &s.peers[i]
 	p.heard = now
-	if d.core.Frame(now, s.first+fsm.Peer(i), frame) {
+	if d.core.Frame(now, s.first+fsm.Peer(i), frame) && !p.greeted {
 		p.greeted = true
+		s.confirm(i)
 	}
 }
 
 func (d *Driver[R]) stream(now time.Duration, s *slot, n int) {
 	s.split.Filled(n)
 	in := s.split.Rest()
+	greeted := s.peers[0].greeted
 	_, rest := d.core.stream(now, s.first, &s.peers[0], in)
+	if s.peers[0].greeted && !greeted {
+		s.confirm(0)
+	}
 	s.split.Skip(len(in) - len(rest))
 }
 

@@ -16,6 +16,7 @@ type slot struct {
 	link    transport.Link
 	batched transport.Batched // link, if it brings several frames at once
 	props   transport.Properties
+	confirm func(peer int)
 	first   fsm.Peer // the machine's number of the link's peer 0
 	peers   []peerState
 	open    bool
@@ -42,7 +43,7 @@ const noTime = time.Duration(1<<63 - 1)
 
 func newSlot[R fsm.Runner](info *fsm.Info, r R, buffer int, first fsm.Peer, link transport.Link) *slot {
 	p := link.Properties()
-	s := &slot{link: link, props: p, first: first, peers: make([]peerState, max(p.Peers, 1)), unclear: true}
+	s := &slot{link: link, props: p, first: first, peers: make([]peerState, max(p.Peers, 1)), unclear: true, confirm: guard(r, link)}
 	s.batched, _ = link.(transport.Batched)
 	if p.Stream {
 		s.split = transport.NewSplitter(r.FrameSize, info.MaxFrame, buffer)
@@ -250,7 +251,7 @@ func (s *slot) flush(now time.Duration) {
 }
 
 // Close implements [Carrier].
-func (k *carrier[R]) Close(peer fsm.Peer, why *Error) error {
+func (k *carrier[R]) Close(peer fsm.Peer, why *Error) {
 	d := (*Driver[R])(k)
 	if peer == fsm.Broadcast {
 		for _, s := range d.slots {
@@ -261,12 +262,9 @@ func (k *carrier[R]) Close(peer fsm.Peer, why *Error) error {
 				d.closeSlot(s, false)
 			}
 		}
-		return nil
+		return
 	}
-	s, i := d.find(peer)
-	if s == nil {
-		return ErrNoLink
+	if s, i := d.find(peer); s != nil {
+		d.closePeer(s, i)
 	}
-	d.closePeer(s, i)
-	return nil
 }

@@ -29,6 +29,11 @@ var (
 	ErrQueueFull = errors.New("send queue full: the peer does not keep up")
 	// ErrStalled is the reason of a link whose peer took no byte for too long.
 	ErrStalled = errors.New("peer takes no data")
+	// ErrSilent is the reason of a peer that a link gave up because nothing came from it for too
+	// long, and ErrYielded of one that had shown nothing acceptable when its place was needed for
+	// somebody else, or when the time for that had passed.
+	ErrSilent  = errors.New("nothing comes from the peer")
+	ErrYielded = errors.New("the peer has sent nothing acceptable, and its place was taken away")
 	// ErrReset is the reason of a link that the peer or the carrier broke off
 	// without an orderly close; what it sent last may be lost.
 	ErrReset = errors.New("link reset by peer")
@@ -69,7 +74,7 @@ const (
 	PeerLost
 )
 
-// Arrival is the result of one Receive.
+// Arrival is what one Receive returned.
 type Arrival struct {
 	Kind Kind
 	// Peer is the link's number of the sender, from 0.
@@ -132,3 +137,28 @@ type Batched interface {
 	// it.
 	Next(buf []byte) (got Arrival, ok bool)
 }
+
+// Guarded is implemented by links on which strangers become peers. Whoever can tell what is valid
+// calls Guard once, before it receives. From then on a stranger gets a place only by a frame for
+// which valid reports true (a stream is not looked at), and its place is half-open until Confirm
+// has been called for it: it is the first to be given to somebody else, and over datagrams it ends
+// after a while. Any goroutine may call both; valid is called by the one that receives.
+type Guarded interface {
+	Guard(valid func(frame []byte) bool)
+	Confirm(peer int)
+}
+
+// Count is one number of a link or listener, for metrics and logs.
+type Count struct {
+	// Name is in lower case with underscores, without prefix, unit or suffix.
+	Name string
+	// Help is one sentence without a full stop.
+	Help string
+	// Level: the value may fall; otherwise it is a total.
+	Level bool
+	Value uint64
+}
+
+// Counted is implemented by links and listeners that count whom they turn away and what they drop:
+// always the same names in the same order. Any goroutine may call it.
+type Counted interface{ Counts() []Count }

@@ -124,7 +124,7 @@ type Skip struct {
 	First int
 }
 
-// Capture is the result of Read.
+// Capture is what Read found.
 type Capture struct {
 	// Format is "pcap" or "pcapng".
 	Format string
@@ -168,8 +168,7 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("packet %d: more than %d %s; raise %s or take a smaller capture", e.Packet, e.Limit,
-		e.What, e.Option)
+	return fmt.Sprintf("packet %d: more than %d %s; raise %s or take a smaller capture", e.Packet, e.Limit, e.What, e.Option)
 }
 
 func (o Options) withDefaults() Options {
@@ -215,8 +214,7 @@ func readAll(r io.Reader, t *table) error {
 			return err
 		}
 		if t.cap.Packets == t.opts.MaxPackets {
-			return &LimitError{Packet: pkt.number, What: "packets", Option: "MaxPackets",
-				Limit: int64(t.opts.MaxPackets)}
+			return &LimitError{Packet: pkt.number, What: "packets", Option: "MaxPackets", Limit: int64(t.opts.MaxPackets)}
 		}
 		t.cap.Packets = pkt.number
 		if err := t.packet(&pkt); err != nil {

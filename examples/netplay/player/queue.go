@@ -7,7 +7,7 @@ import (
 	"github.com/parley-go/parley/runtime/driver"
 )
 
-// eventKind is the kind of an event.
+// eventKind is what an event is about.
 type eventKind uint8
 
 const (

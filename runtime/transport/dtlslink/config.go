@@ -3,12 +3,13 @@ package dtlslink
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"log/slog"
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport/tlslink"
 )
 
-// Overhead is the most that DTLS adds to a frame, in bytes: the header of a record, an explicit
+// Overhead is what DTLS adds to a frame at most, in bytes: the header of a record, an explicit
 // nonce and a tag.
 const Overhead = 13 + 8 + 16
 
@@ -32,15 +33,18 @@ type Config struct {
 	// Handshake is how long a handshake may take, 0 for ten seconds. A peer that does not end it is
 	// never announced.
 	Handshake time.Duration
-	// Handshakes is how many may be under way at a time, 0 for 64. Datagrams of others are dropped
-	// meanwhile.
+	// Handshakes is how many may be under way at a time, 0 for 64. When another one
+	// begins, a server gives up the oldest of them.
 	Handshakes int
 	// PerAddress is how many of them a server makes with one IPv4 address or one IPv6 network of 64
 	// bits, 0 for a quarter of Handshakes but at least 4, negative for no limit. It says little of
 	// addresses that can be forged: see udp.Config.Cookie.
 	PerAddress int
-	// Queue is how many received frames wait to be taken, 0 for 1024; further ones are dropped.
+	// Queue is how many received frames wait to be taken, 0 for 1024. The peers have turns, and what
+	// exceeds it is lost by who has most of them there.
 	Queue int
+	// Logger is told of each limit that bites, once. May be nil.
+	Logger *slog.Logger
 }
 
 func (c Config) withDefaults() Config {

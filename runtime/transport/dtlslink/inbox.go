@@ -5,29 +5,22 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
-// inbox holds what the sessions have received until it is taken.
+// inbox holds what the sessions have received until it is taken, the peers in turns.
 type inbox struct {
 	ready chan struct{} // capacity 1: look again
 
 	mu      sync.Mutex
-	limit   int
-	items   []item
-	frames  int // items that are data
-	free    [][]byte
+	items   *door.Queue[int, transport.Arrival] // by peer
 	until   time.Time
 	stopped error
 	lost    uint64
 }
 
-type item struct {
-	arrival transport.Arrival
-	frame   []byte
-}
-
 func (b *inbox) init(limit int) {
-	b.limit, b.ready = limit, make(chan struct{}, 1)
+	b.items, b.ready = door.NewQueue[int, transport.Arrival](limit), make(chan struct{}, 1)
 }
 
 func (b *inbox) poke() {
@@ -37,24 +30,16 @@ func (b *inbox) poke() {
 	}
 }
 
-// put queues an arrival with a copy of its frame. A frame that finds no room is dropped; news of
-// peers never is.
+// put queues an arrival with a copy of its frame. If there is no room, whoever has most in the queue
+// loses a frame; news of peers is never lost.
 func (b *inbox) put(a transport.Arrival, frame []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	it := item{arrival: a}
-	if a.Kind == transport.Data {
-		if b.frames >= b.limit {
-			b.lost++
-			return
-		}
-		if n := len(b.free); n > 0 {
-			it.frame, b.free = b.free[n-1], b.free[:n-1]
-		}
-		it.frame = append(it.frame[:0], frame...)
-		b.frames++
+	if a.Kind != transport.Data {
+		b.items.News(a.Peer, a)
+	} else if !b.items.Put(a.Peer, a, frame) {
+		b.lost++
 	}
-	b.items = append(b.items, it)
 	b.poke()
 }
 
@@ -114,18 +99,13 @@ func (b *inbox) try(buf []byte) (got transport.Arrival, wait time.Duration, done
 			return got, 0, true, transport.ErrInterrupted
 		}
 	}
-	for len(b.items) > 0 {
-		it := b.items[0]
-		b.items = b.items[1:]
-		if it.arrival.Kind != transport.Data {
-			return it.arrival, 0, true, nil
+	for {
+		a, frame, ok := b.items.Take()
+		if !ok {
+			break
 		}
-		b.frames--
-		n := copy(buf, it.frame)
-		whole := n == len(it.frame)
-		b.free = append(b.free, it.frame)
-		if whole {
-			return it.arrival, 0, true, nil
+		if copy(buf, frame) == len(frame) {
+			return a, 0, true, nil
 		}
 		b.lost++
 	}

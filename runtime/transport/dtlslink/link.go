@@ -24,9 +24,13 @@ import (
 // Stats counts what a link has refused or dropped since it was made.
 type Stats struct {
 	Failed  uint64 // handshakes that did not come to their end
-	Refused uint64 // datagrams of new peers while Config.Handshakes were under way
+	Refused uint64 // beginnings of handshakes while Config.Handshakes were under way
 	Crowded uint64 // the same for Config.PerAddress
+	Evicted uint64 // handshakes that were given up because others began while Config.Handshakes were under way
+	Foreign uint64 // datagrams of new peers that begin no handshake, as far as the link below has let them in
 	Dropped uint64 // received frames that found no room
+	Peers   int    // peers now
+	Shaking int    // handshakes that are under way
 }
 
 // Link is a link through DTLS. It always announces its peers, when their handshake has ended, by
@@ -45,6 +49,8 @@ type Link struct {
 	closed   bool
 	stats    Stats
 	lastErr  error
+	shaking  door.HalfOpen[*session]
+	notes    door.Notes
 	running  sync.WaitGroup
 }
 
@@ -56,8 +62,7 @@ func Wrap(inner transport.Link, cfg Config) (*Link, error) {
 	if inner.Properties().Stream {
 		err = errors.New("DTLS needs a link that carries datagrams; see tlslink for streams")
 	} else if cfg.Server && len(cfg.Certificate.Certificate) == 0 {
-		err = errors.New("a server needs a certificate: set Config.Certificate, for example to one of " +
-			"tlslink.SelfSigned")
+		err = errors.New("a server needs a certificate: set Config.Certificate, for example to one of tlslink.SelfSigned")
 	}
 	if err != nil {
 		return nil, errors.Join(err, inner.Abort())
@@ -65,6 +70,10 @@ func Wrap(inner transport.Link, cfg Config) (*Link, error) {
 	l := &Link{inner: inner, cfg: cfg, door: door.New(door.Limits{Open: cfg.Handshakes, PerOrigin: cfg.PerAddress}),
 		below: map[int]bool{}, sessions: map[int]*session{}, renewing: map[int]*session{}}
 	l.in.init(cfg.Queue)
+	l.notes.Logger, l.notes.Place = cfg.Logger, func() string { return fmt.Sprint("DTLS over ", inner.LocalAddr()) }
+	if g, ok := inner.(transport.Guarded); ok && cfg.Server {
+		g.Guard(isClientHello)
+	}
 	if inner.Properties().Peers == 0 {
 		l.appear(0)
 	}
@@ -98,8 +107,14 @@ func (l *Link) deliver(peer int, b []byte) {
 	defer l.mu.Unlock()
 	old, renewed := l.sessions[peer], l.renewing[peer]
 	switch {
+	case old == nil && l.cfg.Server && !isClientHello(b):
+		l.stats.Foreign++
+		l.dismiss(peer)
+		return
 	case old == nil:
-		old = l.begin(peer, l.sessions)
+		if old = l.begin(peer, l.sessions); old == nil && l.cfg.Server {
+			l.dismiss(peer)
+		}
 	case renewed == nil && old.up && l.cfg.Server && isClientHello(b):
 		// The peer may have begun anew, or somebody pretends that. Who cannot
 		// end a handshake does no harm to the session there is (RFC 6347, section 4.2.8).
@@ -143,19 +158,32 @@ func (l *Link) begin(peer int, in map[int]*session) *session {
 		return nil
 	}
 	from := origin(l.inner.RemoteAddr(peer))
-	if l.door.Enter(from, 0) != door.In {
+	verdict := l.door.Enter(from, 0)
+	if verdict == door.Full && l.cfg.Server {
+		// The oldest handshake is the least likely to come to an end.
+		if s, _, ok := l.shaking.Oldest(); ok {
+			l.stats.Evicted++
+			s.evicted = true
+			s.leave()
+			s.pipe.Close()
+			verdict = l.door.Enter(from, 0)
+		}
+	}
+	if verdict != door.In {
+		limit := map[door.Verdict]string{door.Full: "Handshakes", door.Crowded: "PerAddress"}[verdict]
+		l.notes.Bite(limit, "beginnings of handshakes are turned away", func() string { return fmt.Sprint(l.inner.RemoteAddr(peer)) })
 		return nil
 	}
 	s := newSession(l, peer)
-	s.from = from
+	s.from, s.inside = from, true
+	l.shaking.Add(s, 0)
 	s.renewal = l.sessions[peer] != nil
 	in[peer] = s
 	l.running.Go(s.run)
 	return s
 }
 
-// origin returns the address by which a peer is counted; a peer without an IP address is not
-// counted.
+// origin is what counts as one address; whoever has none of IP is not counted by it.
 func origin(a net.Addr) netip.Addr {
 	if u, ok := a.(*net.UDPAddr); ok {
 		return door.Origin(u.AddrPort().Addr())
@@ -180,11 +208,18 @@ func (l *Link) beginAgain(peer int) {
 	})
 }
 
-// drop ends the session of a peer that is gone below.
-func (l *Link) drop(peer int) {
+// dismiss takes the place of a peer below away, if the link there can do that.
+func (l *Link) dismiss(peer int) {
+	if d, ok := l.inner.(interface{ Drop(peer int) }); ok {
+		d.Drop(peer)
+	}
+}
+
+// Drop ends a peer. Receive announces its loss if it was announced, and a server gives its place
+// away.
+func (l *Link) Drop(peer int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.below, peer)
 	for _, s := range []*session{l.sessions[peer], l.renewing[peer]} {
 		if s != nil {
 			s.pipe.Close()
@@ -192,14 +227,39 @@ func (l *Link) drop(peer int) {
 	}
 }
 
-// settled notes that a handshake has come to an end.
-func (l *Link) settled(s *session, err error) {
-	l.door.Leave(s.from)
+// drop ends the session of a peer that is gone below.
+func (l *Link) drop(peer int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	delete(l.below, peer)
+	for _, s := range []*session{l.sessions[peer], l.renewing[peer]} {
+		if s != nil {
+			s.lostBelow = true
+			s.pipe.Close()
+		}
+	}
+}
+
+// settled notes that a handshake has come to an end.
+func (l *Link) settled(s *session, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.leave()
 	if err != nil && !l.closed {
 		l.stats.Failed++
 		l.lastErr = err
+	}
+	if g, ok := l.inner.(transport.Guarded); ok && err == nil && l.cfg.Server && !s.lostBelow {
+		g.Confirm(s.peer)
+	}
+}
+
+// leave ends the time of a handshake. The caller holds mu.
+func (s *session) leave() {
+	if s.inside {
+		s.inside = false
+		s.link.door.Leave(s.from)
+		s.link.shaking.Remove(s)
 	}
 }
 
@@ -211,6 +271,9 @@ func (l *Link) forget(s *session) {
 		if m[s.peer] == s {
 			delete(m, s.peer)
 		}
+	}
+	if l.cfg.Server && !s.lostBelow && !l.closed && l.sessions[s.peer] == nil {
+		l.dismiss(s.peer)
 	}
 }
 
@@ -240,9 +303,34 @@ func (l *Link) Stats() (Stats, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s, c := l.stats, l.door.Counts()
-	s.Refused, s.Crowded = c[door.Full], c[door.Crowded]
+	s.Refused, s.Crowded = c[door.Full]-s.Evicted, c[door.Crowded]
 	s.Dropped = l.in.dropped()
+	s.Shaking = l.shaking.Len()
+	for _, one := range l.sessions {
+		if one.up {
+			s.Peers++
+		}
+	}
 	return s, l.lastErr
+}
+
+// Counts implements [transport.Counted].
+func (l *Link) Counts() []transport.Count {
+	s, _ := l.Stats()
+	all := []transport.Count{
+		{Name: "dtls_peers", Help: "Peers whose handshake has ended", Level: true, Value: uint64(s.Peers)},
+		{Name: "dtls_handshakes", Help: "Handshakes that are under way", Level: true, Value: uint64(s.Shaking)},
+		{Name: "dtls_failed", Help: "Handshakes that did not come to their end", Value: s.Failed},
+		{Name: "dtls_refused", Help: "Beginnings of handshakes turned away because too many were under way", Value: s.Refused},
+		{Name: "dtls_crowded", Help: "Beginnings of handshakes turned away because too many of their address were under way", Value: s.Crowded},
+		{Name: "dtls_evicted", Help: "Handshakes given up because others began", Value: s.Evicted},
+		{Name: "dtls_foreign", Help: "Datagrams of new peers that begin no handshake", Value: s.Foreign},
+		{Name: "dtls_dropped", Help: "Received frames that found no room", Value: s.Dropped},
+	}
+	if c, ok := l.inner.(transport.Counted); ok {
+		all = append(all, c.Counts()...)
+	}
+	return all
 }
 
 // Identity says who a peer is, and whether it has one and is there.
@@ -294,8 +382,7 @@ func (l *Link) Send(peer int, frame []byte) error {
 	case closed:
 		return transport.ErrClosed
 	case len(frame) > p.MaxFrame:
-		return fmt.Errorf("%w: %d bytes, at most %d fit into a datagram with DTLS", transport.ErrFrameTooLong,
-			len(frame), p.MaxFrame)
+		return fmt.Errorf("%w: %d bytes, at most %d fit into a datagram with DTLS", transport.ErrFrameTooLong, len(frame), p.MaxFrame)
 	case peer == transport.All:
 		return l.sendAll(frame)
 	}

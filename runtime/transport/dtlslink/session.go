@@ -19,15 +19,18 @@ import (
 
 // session is DTLS with one peer.
 type session struct {
-	link     *Link
-	peer     int
-	from     netip.Addr
-	pipe     *pipe
-	conn     *dtls.Conn // guarded by link.mu, and constant once up
-	renewal  bool       // there was a session when this one began
-	refused  error      // by VerifyConnection
-	up       bool       // guarded by link.mu, as identity until up
-	identity tlslink.Identity
+	link      *Link
+	peer      int
+	from      netip.Addr
+	pipe      *pipe
+	conn      *dtls.Conn // guarded by link.mu, and constant once up
+	inside    bool       // has been let in for a handshake; guarded by link.mu, like the next two
+	evicted   bool       // had to make room for another handshake
+	lostBelow bool       // the link below has said that the peer is lost
+	renewal   bool       // there was a session when this one began
+	refused   error      // by VerifyConnection
+	up        bool       // guarded by link.mu, as identity until up
+	identity  tlslink.Identity
 }
 
 // waiting is how many datagrams of one peer wait for its session, and how many bytes.
@@ -117,10 +120,17 @@ func (s *session) handshake() (*dtls.Conn, error) {
 	defer cancel()
 	if err := conn.HandshakeContext(ctx); err != nil {
 		conn.Close()
+		s.link.mu.Lock()
+		if s.evicted {
+			err = errEvicted
+		}
+		s.link.mu.Unlock()
 		return nil, fmt.Errorf("DTLS with %v: %w", s.pipe.RemoteAddr(), errors.Join(s.refused, err))
 	}
 	return conn, nil
 }
+
+var errEvicted = errors.New("the handshake took long, and others began: too many were under way (see Config.Handshakes)")
 
 func (s *session) open() (*dtls.Conn, error) {
 	c := s.link.cfg

@@ -40,6 +40,7 @@ func Dial(ctx context.Context, network, server string, cfg Config) (*Link, error
 	if err != nil {
 		return nil, explain.Network(explain.Listen, protocol, ":0", err)
 	}
+	dgram.BufferUDP(cfg.ReceiveBuffer, cfg.Logger, conn)
 	t := &tunnel{conn: conn, server: unmap(to.AddrPort()), largest: HeaderSize + cfg.MaxFrame}
 	t.io, err = mmsg.New(conn, mmsg.Options{MaxFrame: t.largest})
 	var local Address
@@ -55,7 +56,7 @@ func Dial(ctx context.Context, network, server string, cfg Config) (*Link, error
 	}
 	t.sendPacket, t.putPacket = t.packet, t.put
 	inner, err := dgram.New(t, dgram.Config[Address]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, Overhead: HeaderSize,
-		All: []Address{t.Everybody()}, Own: t.Own}, cfg.Peers)
+		All: []Address{t.Everybody()}, Own: t.Own, Origin: Address.Origin}, cfg.Peers)
 	if err != nil {
 		conn.Close()
 		return nil, err
@@ -161,6 +162,12 @@ func (t *tunnel) Read([]byte) ([]byte, Address, error) {
 
 // Held implements [dgram.Batch].
 func (t *tunnel) Held() bool { return t.io.Held() }
+
+// Fetch implements [dgram.Batch].
+func (t *tunnel) Fetch() bool { return t.io.Fetch() }
+
+// Crowded implements [dgram.Batch].
+func (t *tunnel) Crowded() bool { return t.io.Crowded() }
 
 // Write implements [dgram.Socket].
 func (t *tunnel) Write(frame []byte, to Address) error { return t.Send(frame, to, t.sendPacket) }

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -37,6 +38,14 @@ func (a Address) Network() string { return "ipx" }
 
 // String returns a as NET.NODE.SOCKET in hexadecimal, as in 00000001.020304050607.869C.
 func (a Address) String() string { return fmt.Sprintf("%08X.%s.%04X", a.Net, a.Node, a.Socket) }
+
+// Origin is what counts as one address at a link's door: the node. It is an address of IPv6 that
+// nobody has.
+func (a Address) Origin() netip.Addr {
+	b := [16]byte{0: 0xFF}
+	copy(b[10:], a.Node[:])
+	return netip.AddrFrom16(b)
+}
 
 // ParseAddress reads what String writes.
 func ParseAddress(s string) (a Address, err error) {

@@ -105,8 +105,7 @@ func (r *reactor) write(c *conn) {
 		}
 		if err != nil {
 			if err != syscall.EAGAIN {
-				// reading will end the connection, when it has brought what came before
-				c.broken = lost(os.NewSyscallError("write", err))
+				c.broken = lost(os.NewSyscallError("write", err)) // reading will end the connection, when it has brought what came before
 				r.emptied(c)
 			}
 			return

@@ -8,11 +8,7 @@
 // but Receive, Close, Dial and Accept. Start from [Link].
 package tcp
 
-import (
-	"time"
-
-	"github.com/parley-go/parley/runtime/transport/internal/door"
-)
+import "time"
 
 // Config holds the limits of a link. The zero value is usable.
 type Config struct {
@@ -54,16 +50,8 @@ type Config struct {
 	AcceptRate int
 }
 
-// doorLimits fills in what is 0.
-func doorLimits(most, perAddress, addressRate, acceptRate int) door.Limits {
-	def := func(n, v int) int {
-		if n == 0 {
-			return v
-		}
-		return n
-	}
-	return door.Limits{Open: most, PerOrigin: def(perAddress, max(16, most/4)), OriginRate: def(addressRate, 50), Rate: def(acceptRate, 1000)}
-}
+// leastPlaces is how many places one address may have in any case.
+const leastPlaces = 16
 
 func (c Config) withDefaults() Config {
 	def := func(d *time.Duration, v time.Duration) {

@@ -48,7 +48,7 @@ func Listen(network, address string, cfg Config) (*Listener, error) {
 }
 
 func newListener(ln *net.TCPListener, cfg Config) *Listener {
-	limits := doorLimits(cfg.MaxLinks, cfg.PerAddress, cfg.AddressRate, cfg.AcceptRate)
+	limits := door.Of(cfg.MaxLinks, leastPlaces, cfg.PerAddress, cfg.AddressRate, cfg.AcceptRate)
 	return &Listener{ln: ln, cfg: cfg, door: door.New(limits), epoch: time.Now()}
 }
 

@@ -109,7 +109,7 @@ func (c *ServeConfig) properties() transport.Properties {
 }
 
 func (c *ServeConfig) door() *door.Door {
-	return door.New(doorLimits(c.MaxPeers, c.PerAddress, c.AddressRate, c.AcceptRate))
+	return door.New(door.Of(c.MaxPeers, leastPlaces, c.PerAddress, c.AddressRate, c.AcceptRate))
 }
 
 // turnedAway adds what a door has counted.
@@ -143,7 +143,7 @@ func (p *places) give(number int) {
 	p.count--
 }
 
-// bucket is the number of bytes that a peer may still send.
+// bucket is what a peer may still send.
 type bucket struct {
 	left float32
 	at   time.Duration // as of when; 0 is never

@@ -52,11 +52,9 @@ func Server(ctx context.Context, inner transport.Link, cfg *tls.Config) (*Link, 
 	return handshake(ctx, inner, cfg, tls.Server)
 }
 
-func handshake(ctx context.Context, inner transport.Link, cfg *tls.Config,
-	side func(net.Conn, *tls.Config) *tls.Conn) (*Link, error) {
+func handshake(ctx context.Context, inner transport.Link, cfg *tls.Config, side func(net.Conn, *tls.Config) *tls.Conn) (*Link, error) {
 	if p := inner.Properties(); !p.Stream || !p.Ordered || !p.Reliable || p.Peers != 0 {
-		return nil, errors.Join(errors.New("TLS needs a link that carries a reliable, ordered stream to one "+
-			"peer; see dtlslink for datagrams"), inner.Abort())
+		return nil, errors.Join(errors.New("TLS needs a link that carries a reliable, ordered stream to one peer; see dtlslink for datagrams"), inner.Abort())
 	}
 	cfg = cfg.Clone()
 	cfg.MinVersion = tls.VersionTLS13
@@ -72,7 +70,7 @@ func handshake(ctx context.Context, inner transport.Link, cfg *tls.Config,
 // Identity says who the peer is.
 func (l *Link) Identity() Identity { return l.peer }
 
-// State returns the state of the connection from crypto/tls.
+// State is what crypto/tls says of the connection.
 func (l *Link) State() tls.ConnectionState { return l.conn.ConnectionState() }
 
 // Properties implements [transport.Link].

@@ -24,7 +24,9 @@ func newSocket(conn *net.UDPConn, o mmsg.Options) (*socket, error) {
 
 func (s *socket) Read([]byte) ([]byte, netip.AddrPort, error) { return s.io.Read() }
 
-func (s *socket) Held() bool { return s.io.Held() }
+func (s *socket) Held() bool    { return s.io.Held() }
+func (s *socket) Fetch() bool   { return s.io.Fetch() }
+func (s *socket) Crowded() bool { return s.io.Crowded() }
 
 func (s *socket) Write(frame []byte, to netip.AddrPort) error {
 	_, err := s.Put(-1, frame, to)

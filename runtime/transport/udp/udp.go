@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport/internal/dgram"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 	"github.com/parley-go/parley/runtime/transport/internal/explain"
 	"github.com/parley-go/parley/runtime/transport/internal/mmsg"
 )
@@ -106,6 +107,7 @@ func Open(network, address string, cfg Config) (*Link, error) {
 	if err != nil {
 		return nil, explain.Network(explain.Listen, protocol, address, err)
 	}
+	dgram.BufferUDP(cfg.ReceiveBuffer, cfg.Logger, pc.(*net.UDPConn))
 	if cfg.MaxPeers <= 0 {
 		cfg.MaxPeers = dgram.DefaultPeers
 	}
@@ -114,7 +116,7 @@ func Open(network, address string, cfg Config) (*Link, error) {
 		pc.Close()
 		return nil, err
 	}
-	dc := dgram.Config[netip.AddrPort]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, All: all, Own: sock.own(), Gather: cfg.Gather}
+	dc := dgram.Config[netip.AddrPort]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, All: all, Own: sock.own(), Origin: origin, Gather: cfg.Gather}
 	if cfg.Cookie {
 		dc.Gate = newGate(cfg.Retry)
 	}
@@ -163,6 +165,9 @@ func resolve(network string, addresses []string) ([]netip.AddrPort, error) {
 	return list, nil
 }
 
+// origin is what counts as one address.
+func origin(a netip.AddrPort) netip.Addr { return door.Origin(a.Addr()) }
+
 // unmap gives an address one form, whichever kind of socket has seen it.
 func unmap(a netip.AddrPort) netip.AddrPort {
 	if a.Addr().Is4In6() {
@@ -206,6 +211,7 @@ func (l *Link) listen(network, address string, maxFrame int) error {
 	if err != nil {
 		return explain.Network(explain.Hear, protocol, address, err)
 	}
+	dgram.BufferUDP(0, nil, l.hear)
 	l.hearing.Go(func() {
 		buf := make([]byte, maxFrame+1)
 		for failures := 0; failures < 100; failures++ {

@@ -168,10 +168,13 @@ func TestBoundOnPeers(t *testing.T) {
 		p[i] = open(t, "127.0.0.1:0", udp.Config{Peers: []string{a.LocalAddr().String()}})
 		expect(t, p[i], "up 0")
 		say(t, p[i], 0, "hello")
+		if i < 2 { // and shows that it means it
+			say(t, p[i], 0, "again")
+			expect(t, a, fmt.Sprint("up ", i), fmt.Sprint(i, ": hello"), fmt.Sprint(i, ": again"))
+		}
 	}
-	expect(t, a, "up 0", "0: hello", "up 1", "1: hello")
 	quiet(t, a, p[1], 1)
-	if s := a.Stats(); s.Strangers != 2 {
+	if s := a.Stats(); s.Strangers != 2 || s.Full != 2 {
 		t.Errorf("%+v", s)
 	}
 	closed := open(t, "127.0.0.1:0", udp.Config{Limits: udp.Limits{Closed: true}})

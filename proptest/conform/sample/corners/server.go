@@ -19,7 +19,8 @@ var serverStateNames = [...]string{"open", "dealt"}
 // String returns the name as the specification has it.
 func (v ServerState) String() string { return fsm.Name(serverStateNames[:], int(v)) }
 
-// Server is the machine server: whom all others talk to. It is comparable: equal values have equal futures.
+// Server is the machine server. It is comparable: equal values have equal futures.
+// whom all others talk to.
 type Server struct {
 	State     ServerState
 	MySeen    [3]bool
@@ -109,15 +110,15 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	}
 	switch m.State {
 	case ServerStateOpen:
-		return m.stepOpen(ev, fx)
+		return m.inOpen(ev, fx)
 	case ServerStateDealt:
-		return m.stepDealt(ev, fx)
+		return m.inDealt(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// stepOpen is Step in the state open.
-func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inOpen is Step in the state open.
+func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventStart:
 		// proptest/conform/testdata/corners/spec.yaml:59 nothing more
@@ -140,7 +141,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.sendTo(MessagePing, fx.from)
 		return took(2)
 	case ServerReceiveDeal:
-		return m.stepOpenDeal(ev, fx)
+		return m.inOpenDeal(ev, fx)
 	case ServerReceiveSum:
 		// proptest/conform/testdata/corners/spec.yaml:73
 		if int64(ev.Message.Sum.A)/7 <= int64(ev.Message.Sum.B)%5 || ev.Message.Sum.C < 0 {
@@ -150,20 +151,20 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				return refused(5)
 			}
 			m.Total = Big(value)
-			m.MyLevel = max(ev.Message.Sum.C, -3) - 1
+			m.MyLevel = Level(max(int64(ev.Message.Sum.C), -3) - 1)
 			return took(5)
 		}
 		// proptest/conform/testdata/corners/spec.yaml:74
 		fx.fired = append(fx.fired, 6)
-		value := int64(ev.Message.Sum.C) * int64(ev.Message.Sum.C)
-		if value == 0 {
+		value2 := int64(ev.Message.Sum.C) * int64(ev.Message.Sum.C)
+		if value2 == 0 {
 			return refused(6)
 		}
-		value2 := (int64(ev.Message.Sum.A) - int64(ev.Message.Sum.B)) / value
-		if value2 < 0 {
+		value3 := (int64(ev.Message.Sum.A) - int64(ev.Message.Sum.B)) / value2
+		if value3 < 0 {
 			return refused(6)
 		}
-		m.Total = Big(value2)
+		m.Total = Big(value3)
 		m.MyLevel = Level(-(int64(ev.Message.Sum.C) / 2))
 		return took(6)
 	case ServerReceiveNote:
@@ -183,10 +184,10 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.fired = append(fx.fired, 8)
 		value := int64(m.MyLevel) + int64(ev.Add.By)
 		if value < -4 || value > 4 {
-			return m.undo(&old, fx, 8)
+			return refused(8)
 		}
 		m.MyLevel = Level(value)
-		if m.Count >= 255 {
+		if m.Count > 254 {
 			return m.undo(&old, fx, 8)
 		}
 		m.Count++
@@ -199,7 +200,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		list.remove(ev.Pick.Card)
 		list2 := list
 		if !list2.add(ev.Pick.Card) {
-			return m.undo(&old, fx, 9)
+			return refused(9)
 		}
 		m.MyCards = list2
 		value := int64(m.MyCards.Len) - 1
@@ -218,8 +219,12 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.fired = append(fx.fired, 10)
 		for i := range 3 {
 			s := Seat(i + 1)
-			m.Bells[int64(s)-1][ordinal(true)].commandRing(fx, s, true, Times(ev.Loop.N))
-			m.Bells[int64(s)-1][ordinal(false)].commandRing(fx, s, false, Times(min(int64(ev.Loop.N), 2)))
+			if !m.Bells[int64(s)-1][ordinal(true)].commandRing(fx, s, true, Times(ev.Loop.N)) {
+				return m.undo(&old, fx, 10)
+			}
+			if !m.Bells[int64(s)-1][ordinal(false)].commandRing(fx, s, false, Times(min(int64(ev.Loop.N), 2))) {
+				return m.undo(&old, fx, 10)
+			}
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 10)
@@ -261,8 +266,8 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepOpenDeal handles DEAL in the state open.
-func (m *Server) stepOpenDeal(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inOpenDeal is what the state does with DEAL.
+func (m *Server) inOpenDeal(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	// proptest/conform/testdata/corners/spec.yaml:65
 	if ev.Message.Deal.Cards.Len > 2 || m.MyLevel == 4 {
 		fx.fired = append(fx.fired, 3)
@@ -298,8 +303,8 @@ func (m *Server) stepOpenDeal(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return took(4)
 }
 
-// stepDealt is Step in the state dealt.
-func (m *Server) stepDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// inDealt is Step in the state dealt.
+func (m *Server) inDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveDeal:
 		// proptest/conform/testdata/corners/spec.yaml:92
@@ -307,7 +312,7 @@ func (m *Server) stepDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.fired = append(fx.fired, 16)
 		list := ev.Message.Deal.Cards
 		if !list.dropFirst() {
-			return m.undo(&old, fx, 16)
+			return refused(16)
 		}
 		m.MyCards = list
 		if ev.Message.Deal.Cards.Len == 0 {
@@ -349,7 +354,9 @@ func (m *Server) stepDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				value = int64(ev.Quiet.Seat)
 			}
 			m.Bells[int64(ev.Quiet.Seat)-1][ordinal(true)] = newServerBellsPart(uint8(value))
-			m.SpareBell.commandRing(fx, 1)
+			if !m.SpareBell.commandRing(fx, 1) {
+				return m.undo(&old, fx, 18)
+			}
 			m.State = ServerStateOpen
 			m.enterOpen(fx)
 			if !m.settle(fx) {
@@ -387,7 +394,7 @@ func (m *Server) stepDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned handles the events that the state does not mention.
+// unmentioned is what becomes of an event that the state does not mention.
 func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventUp, ServerEventLost:
@@ -401,25 +408,24 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// enterOpen runs the entry actions of the state open.
+// enterOpen is the entry of the state open.
 func (m *Server) enterOpen(fx *ServerEffects) {
 	m.Count = 0
 	m.Idle = true
 	fx.start(serverAlarmIdle, 0)
 }
 
-// enterDealt runs the entry actions of the state dealt.
+// enterDealt is the entry of the state dealt.
 func (m *Server) enterDealt(fx *ServerEffects) {
 	for x := range Suit(3) {
-		if m.MyHand&(1<<x) != 0 {
+		if uint64(m.MyHand)&maskOf(int64(x)) != 0 {
 			fx.sendTo(MessageDeal, 1).Deal = DealMessage{Cards: Cards{Len: 1, Items: [4]Card{Card{Suit: x, Rank: 14}}}, To: Optional[Seat]{}, Level: m.MyLevel}
 		}
 	}
 	fx.report(ServerReportDone).Done = ServerDoneReport{Level: m.MyLevel, Hand: m.MyHand}
 }
 
-// settle handles what the parts reported in this step, oldest first. It returns false if the step is
-// refused.
+// settle handles what the parts reported in this step, oldest first; false: refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
@@ -438,7 +444,9 @@ func (m *Server) settle(fx *ServerEffects) bool {
 			case serverWaitingBellsAgain:
 				// proptest/conform/testdata/corners/spec.yaml:83
 				fx.fired = append(fx.fired, 12)
-				m.Bells[int64(next.bellsAgain.seat)-1][ordinal(next.bellsAgain.loud)].commandRing(fx, next.bellsAgain.seat, next.bellsAgain.loud, next.bellsAgain.n)
+				if !m.Bells[int64(next.bellsAgain.seat)-1][ordinal(next.bellsAgain.loud)].commandRing(fx, next.bellsAgain.seat, next.bellsAgain.loud, next.bellsAgain.n) {
+					return false
+				}
 				continue
 			case serverWaitingBellsFinished:
 				// proptest/conform/testdata/corners/spec.yaml:84
@@ -498,7 +506,7 @@ func (m *Server) allSeat() bool {
 	return true
 }
 
-// undo refuses the step and takes back what it has changed.
+// undo refuses a step after something has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

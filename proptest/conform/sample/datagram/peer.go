@@ -46,7 +46,8 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	if m.State == StateIdle {
+	switch m.State {
+	case StateIdle:
 		switch ev.Kind {
 		case CommandGo:
 			// proptest/conform/testdata/datagram/spec.yaml:60

@@ -31,8 +31,10 @@ func NewPeer() Peer { return Peer{} }
 // deferred or ignored nothing has changed and fx is empty.
 func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	fx.reset(ev.From)
-	if m.State == StateHere {
-		if ev.Kind == CommandGo {
+	switch m.State {
+	case StateHere:
+		switch ev.Kind {
+		case CommandGo:
 			// proptest/conform/testdata/empty/spec.yaml:8
 			m.State = StateThere
 			return took(0)

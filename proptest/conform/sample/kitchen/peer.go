@@ -23,7 +23,8 @@ var stateNames = [...]string{"idle", "busy", "over"}
 // String returns the name as the specification has it.
 func (v State) String() string { return fsm.Name(stateNames[:], int(v)) }
 
-// Peer is the machine peer: either side. It is comparable: equal values have equal futures.
+// Peer is the machine peer. It is comparable: equal values have equal futures.
+// either side.
 type Peer struct {
 	State   State
 	Server  bool
@@ -49,7 +50,7 @@ func NewPeer(server bool, level uint8) (Peer, error) {
 		return m, errors.New("peer: parameter level is no 0..5")
 	}
 	m.Own = Optional[Ship]{Present: true, Value: ShipOrz}
-	m.Count = Most
+	m.Count = 3
 	var list Entries
 	for s := range Slot(2) {
 		var value Optional[Ship]
@@ -126,7 +127,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			fx.send(MessageName).Name = NameMessage{Name: m.Label, Seed: 7}
 			return took(0)
 		case CommandGo:
-			return m.stepIdleGo(ev, fx)
+			return m.inIdleGo(ev, fx)
 		case ReceiveFleet:
 			// proptest/conform/testdata/kitchen/spec.yaml:91
 			fx.fired = append(fx.fired, 3)
@@ -135,7 +136,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(3)
 		case TimerRetry:
-			return m.stepIdleRetry(ev, fx)
+			return m.inIdleRetry(ev, fx)
 		case EventUp:
 			// proptest/conform/testdata/kitchen/spec.yaml:95
 			return ignored(5)
@@ -168,7 +169,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	case StateBusy:
 		switch ev.Kind {
 		case ReceiveBye:
-			return m.stepBusyBye(ev, fx)
+			return m.inBusyBye(ev, fx)
 		case CommandLeave:
 			// proptest/conform/testdata/kitchen/spec.yaml:104
 			fx.fired = append(fx.fired, 15)
@@ -182,7 +183,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			old := *m
 			fx.fired = append(fx.fired, 16)
 			if !m.Sync[ev.Message.Got.Slot].receiveGot(fx, ev.Message.Got.Slot) {
-				return m.undo(&old, fx, 16)
+				return refused(16)
 			}
 			if !m.settle(fx) {
 				return m.undo(&old, fx, 16)
@@ -218,19 +219,22 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// stepIdleGo handles go in the state idle.
-func (m *Peer) stepIdleGo(ev *Event, fx *Effects) fsm.Result {
+// inIdleGo is what the state does with go.
+func (m *Peer) inIdleGo(ev *Event, fx *Effects) fsm.Result {
 	// proptest/conform/testdata/kitchen/spec.yaml:85
-	if m.Own.Present && m.Open&(1<<ev.Go.Slot) != 0 || m.Own.Present && m.Own.Value == ShipVux {
+	if m.Own.Present && uint64(m.Open)&maskOf(int64(ev.Go.Slot)) != 0 || m.Own.Present && m.Own.Value == ShipVux {
 		old := *m
 		fx.fired = append(fx.fired, 1)
 		if !m.Own.Present {
-			return m.undo(&old, fx, 1)
+			return refused(1)
 		}
 		m.Grid[ev.Go.Slot][ordinal(m.Server)] = m.Own.Value
 		m.Open = m.Open&^Slots(maskOf(int64(ev.Go.Slot))) | Slots(1<<1)
 		m.Last = Optional[Slot]{Present: true, Value: ev.Go.Slot}
 		m.Mode = ModeEmpty
+		if !m.Own.Present {
+			return m.undo(&old, fx, 1)
+		}
 		if !m.Sync[ev.Go.Slot].commandPut(fx, ev.Go.Slot, m.Own.Value) {
 			return m.undo(&old, fx, 1)
 		}
@@ -250,8 +254,8 @@ func (m *Peer) stepIdleGo(ev *Event, fx *Effects) fsm.Result {
 	return took(2)
 }
 
-// stepBusyBye handles BYE in the state busy.
-func (m *Peer) stepBusyBye(ev *Event, fx *Effects) fsm.Result {
+// inBusyBye is what the state does with BYE.
+func (m *Peer) inBusyBye(ev *Event, fx *Effects) fsm.Result {
 	// proptest/conform/testdata/kitchen/spec.yaml:103
 	old := *m
 	fx.fired = append(fx.fired, 14)
@@ -267,7 +271,10 @@ func (m *Peer) stepBusyBye(ev *Event, fx *Effects) fsm.Result {
 		return m.undo(&old, fx, 14)
 	}
 	list2 := list
-	if m.Entries.Len == 0 || !list2.add(m.Entries.Items[0]) {
+	if m.Entries.Len == 0 {
+		return m.undo(&old, fx, 14)
+	}
+	if !list2.add(m.Entries.Items[0]) {
 		return m.undo(&old, fx, 14)
 	}
 	m.Entries = list2
@@ -277,8 +284,8 @@ func (m *Peer) stepBusyBye(ev *Event, fx *Effects) fsm.Result {
 	return took(14)
 }
 
-// stepIdleRetry handles retry in the state idle.
-func (m *Peer) stepIdleRetry(ev *Event, fx *Effects) fsm.Result {
+// inIdleRetry is what the state does with retry.
+func (m *Peer) inIdleRetry(ev *Event, fx *Effects) fsm.Result {
 	old := *m
 	m.Retry = false
 	// proptest/conform/testdata/kitchen/spec.yaml:94
@@ -296,7 +303,7 @@ func (m *Peer) stepIdleRetry(ev *Event, fx *Effects) fsm.Result {
 	return m.undo(&old, fx, fsm.NoTransition)
 }
 
-// enterBusy runs the entry actions of the state busy.
+// enterBusy is the entry of the state busy.
 func (m *Peer) enterBusy(fx *Effects) {
 	for i := range uint8(2) {
 		fx.report(ReportMoved).Moved = MovedReport{Slot: Slot(i), Ship: ShipVux}
@@ -307,15 +314,15 @@ func (m *Peer) enterBusy(fx *Effects) {
 	}
 }
 
-// settle handles what the parts reported in this step, oldest first. It returns false if the step is
-// refused.
+// settle handles what the parts reported in this step, oldest first; false: refused.
 func (m *Peer) settle(fx *Effects) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.queue[i]
-		if m.State == StateBusy {
+		switch m.State {
+		case StateBusy:
 			switch next.kind {
 			case waitingSyncChanged:
 				// proptest/conform/testdata/kitchen/spec.yaml:101
@@ -341,14 +348,14 @@ func (m *Peer) settle(fx *Effects) bool {
 	return true
 }
 
-// linkLost handles lost in the states idle and busy.
+// linkLost is what lost does in the states idle and busy.
 func (m *Peer) linkLost(fx *Effects) {
 	m.State = StateOver
 	// proptest/conform/testdata/kitchen/spec.yaml:108 entry
 	fx.report(ReportOver)
 }
 
-// receivePut handles PUT in the states idle and busy.
+// receivePut is what PUT does in the states idle and busy.
 func (m *Peer) receivePut(ev *Event, fx *Effects) bool {
 	if !m.Sync[ev.Message.Put.Slot].receivePut(fx, ev.Message.Put.Slot, ev.Message.Put.Ship, Count(ev.Message.Put.N)) {
 		return false
@@ -376,7 +383,7 @@ func (m *Peer) allSlot() bool {
 	return true
 }
 
-// undo refuses the step and takes back what it has changed.
+// undo refuses a step after something has changed.
 func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

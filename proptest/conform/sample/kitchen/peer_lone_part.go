@@ -35,15 +35,16 @@ func newLonePart(wins bool) LonePart { return LonePart{Wins: wins} }
 
 // expireAgain gives the part the expiry of timer again.
 func (m *LonePart) expireAgain(fx *Effects) fsm.Code {
-	if m.State != LoneStateWaiting {
-		return fsm.Refused
+	switch m.State {
+	case LoneStateWaiting:
+		m.Again = false
+		// proptest/conform/testdata/kitchen/timer.yaml:23
+		if !m.Last.Present {
+			return fsm.Refused
+		}
+		m.Again = true
+		fx.start(alarmLoneAgain, 0)
+		return fsm.Took
 	}
-	m.Again = false
-	// proptest/conform/testdata/kitchen/timer.yaml:23
-	if !m.Last.Present {
-		return fsm.Refused
-	}
-	m.Again = true
-	fx.start(alarmLoneAgain, 0)
-	return fsm.Took
+	return fsm.Refused
 }

@@ -39,7 +39,8 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	if m.State == StateRun {
+	switch m.State {
+	case StateRun:
 		switch ev.Kind {
 		case CommandGo:
 			// proptest/conform/testdata/lines/spec.yaml:32

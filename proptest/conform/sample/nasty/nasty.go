@@ -25,7 +25,8 @@ var state2Names = [...]string{"switch", "default", "Undo", "in_", "unmentioned"}
 // String returns the name as the specification has it.
 func (v State2) String() string { return fsm.Name(state2Names[:], int(v)) }
 
-// Nasty is the machine nasty: The machine. It is comparable: equal values have equal futures.
+// Nasty is the machine nasty. It is comparable: equal values have equal futures.
+// The machine.
 type Nasty struct {
 	State   State2
 	Machine uint8
@@ -127,22 +128,22 @@ func (m *Nasty) Step(ev *Event2, fx *Effects2) fsm.Result {
 	}
 	switch m.State {
 	case State2Switch:
-		return m.stepSwitch(ev, fx)
+		return m.inSwitch(ev, fx)
 	case State2Default:
-		return m.stepDefault(ev, fx)
+		return m.inDefault(ev, fx)
 	case State2Undo:
-		return m.stepUndo(ev, fx)
+		return m.inUndo(ev, fx)
 	case State2In:
-		return m.stepIn(ev, fx)
+		return m.inIn(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// stepSwitch is Step in the state switch.
-func (m *Nasty) stepSwitch(ev *Event2, fx *Effects2) fsm.Result {
+// inSwitch is Step in the state switch.
+func (m *Nasty) inSwitch(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case CommandStep:
-		return m.stepSwitchStep(ev, fx)
+		return m.inSwitchStep(ev, fx)
 	case CommandFrame:
 		// proptest/conform/testdata/nasty/spec.yaml:99
 		fx.fired = append(fx.fired, 1)
@@ -156,9 +157,9 @@ func (m *Nasty) stepSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		m.State = State2In
 		return took(2)
 	case CommandInfo:
-		return m.stepSwitchInfo(ev, fx)
+		return m.inSwitchInfo(ev, fx)
 	case CommandString:
-		return m.stepSwitchString(ev, fx)
+		return m.inSwitchString(ev, fx)
 	case CommandError:
 		// proptest/conform/testdata/nasty/spec.yaml:103
 		fx.fired = append(fx.fired, 5)
@@ -174,7 +175,15 @@ func (m *Nasty) stepSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		fx.send(MessageFunc).Func = FuncMessage{Append: ev.Append.Append}
 		return took(6)
 	case CommandMin:
-		return m.stepSwitchMin(ev, fx)
+		// proptest/conform/testdata/nasty/spec.yaml:105
+		fx.fired = append(fx.fired, 7)
+		m.Len = uint8(min(max(int64(ev.Min.Int64), int64(ev.Min.Uint8)), int64(ev.Min.Int)))
+		m.Timer = true
+		fx.start(alarmTimer, 0)
+		m.State = State2Default
+		// proptest/conform/testdata/nasty/spec.yaml:138 entry
+		fx.report(ReportLen)
+		return took(7)
 	case CommandFrom2:
 		// proptest/conform/testdata/nasty/spec.yaml:106
 		fx.fired = append(fx.fired, 8)
@@ -187,16 +196,9 @@ func (m *Nasty) stepSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		fx.send(MessageKind22).Kind2 = Kind2Message{Kind: ev.Kind2.Key}
 		return took(9)
 	case CommandKey2:
-		return m.stepSwitchKey(ev, fx)
+		return m.inSwitchKey(ev, fx)
 	case CommandMessage2:
-		// proptest/conform/testdata/nasty/spec.yaml:109
-		old := *m
-		fx.fired = append(fx.fired, 11)
-		fx.send(MessageMessage).Message = MessageMessage2{Body: text30Of("fsm.Peer(1) // \"x\"")}
-		if !m.Fsm.commandSelect(fx, 1, 2) || !m.settle(fx) {
-			return m.undo(&old, fx, 11)
-		}
-		return took(11)
+		return m.inSwitchMessage(ev, fx)
 	case CommandEvent:
 		// proptest/conform/testdata/nasty/spec.yaml:111
 		fx.fired = append(fx.fired, 12)
@@ -206,7 +208,7 @@ func (m *Nasty) stepSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		return took(12)
 	case CommandReport:
 		// proptest/conform/testdata/nasty/spec.yaml:114
-		if ev.Report.CountBits&(1<<ev.Report.MaskOf) != 0 && countBits(uint64(ev.Report.CountBits)) > int64(ev.Report.Add64) {
+		if uint64(ev.Report.CountBits)&maskOf(int64(ev.Report.MaskOf)) != 0 && countBits(uint64(ev.Report.CountBits)) > int64(ev.Report.Add64) {
 			fx.fired = append(fx.fired, 13)
 			m.Marks = ev.Report.CountBits | Bag(1<<ev.Report.MaskOf)
 			return took(13)
@@ -222,7 +224,7 @@ func (m *Nasty) stepSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		m.Len = uint8(value)
 		return took(14)
 	case CommandGo:
-		return m.stepSwitchGo(ev, fx)
+		return m.inSwitchGo(ev, fx)
 	case CommandStart:
 		// proptest/conform/testdata/nasty/spec.yaml:117
 		fx.fired = append(fx.fired, 16)
@@ -285,8 +287,8 @@ func (m *Nasty) stepSwitch(ev *Event2, fx *Effects2) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepSwitchGo handles go in the state switch.
-func (m *Nasty) stepSwitchGo(ev *Event2, fx *Effects2) fsm.Result {
+// inSwitchGo is what the state does with go.
+func (m *Nasty) inSwitchGo(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:116
 	if m.some(ev) && (ev.Go.Ok || ev.Go.List.Len == ev.Go.Value) {
 		fx.fired = append(fx.fired, 15)
@@ -308,8 +310,8 @@ func (m *Nasty) stepSwitchGo(ev *Event2, fx *Effects2) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// stepSwitchKey handles key in the state switch.
-func (m *Nasty) stepSwitchKey(ev *Event2, fx *Effects2) fsm.Result {
+// inSwitchKey is what the state does with key.
+func (m *Nasty) inSwitchKey(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:108
 	old := *m
 	fx.fired = append(fx.fired, 10)
@@ -329,8 +331,8 @@ func (m *Nasty) stepSwitchKey(ev *Event2, fx *Effects2) fsm.Result {
 	return took(10)
 }
 
-// stepSwitchString handles string in the state switch.
-func (m *Nasty) stepSwitchString(ev *Event2, fx *Effects2) fsm.Result {
+// inSwitchString is what the state does with string.
+func (m *Nasty) inSwitchString(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:102
 	value, ok := fitErrorToText3(&ev.String.StringOf)
 	holds := ok && value == text3Of("fsm")
@@ -348,8 +350,8 @@ func (m *Nasty) stepSwitchString(ev *Event2, fx *Effects2) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// stepSwitchStep handles step in the state switch.
-func (m *Nasty) stepSwitchStep(ev *Event2, fx *Effects2) fsm.Result {
+// inSwitchStep is what the state does with step.
+func (m *Nasty) inSwitchStep(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:98
 	fx.fired = append(fx.fired, 0)
 	m.Step2 = ev.Step.Ev
@@ -364,8 +366,8 @@ func (m *Nasty) stepSwitchStep(ev *Event2, fx *Effects2) fsm.Result {
 	return took(0)
 }
 
-// stepSwitchInfo handles info in the state switch.
-func (m *Nasty) stepSwitchInfo(ev *Event2, fx *Effects2) fsm.Result {
+// inSwitchInfo is what the state does with info.
+func (m *Nasty) inSwitchInfo(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:101
 	if ev.Info.R == ev.Info.M && ev.Info.Old == ev.Info.R {
 		fx.fired = append(fx.fired, 3)
@@ -379,21 +381,23 @@ func (m *Nasty) stepSwitchInfo(ev *Event2, fx *Effects2) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// stepSwitchMin handles min in the state switch.
-func (m *Nasty) stepSwitchMin(ev *Event2, fx *Effects2) fsm.Result {
-	// proptest/conform/testdata/nasty/spec.yaml:105
-	fx.fired = append(fx.fired, 7)
-	m.Len = uint8(min(max(int64(ev.Min.Int64), int64(ev.Min.Uint8)), int64(ev.Min.Int)))
-	m.Timer = true
-	fx.start(alarmTimer, 0)
-	m.State = State2Default
-	// proptest/conform/testdata/nasty/spec.yaml:138 entry
-	fx.report(ReportLen)
-	return took(7)
+// inSwitchMessage is what the state does with message.
+func (m *Nasty) inSwitchMessage(ev *Event2, fx *Effects2) fsm.Result {
+	// proptest/conform/testdata/nasty/spec.yaml:109
+	old := *m
+	fx.fired = append(fx.fired, 11)
+	fx.send(MessageMessage).Message = MessageMessage2{Body: text30Of("fsm.Peer(1) // \"x\"")}
+	if !m.Fsm.commandSelect(fx, 1, 2) {
+		return m.undo(&old, fx, 11)
+	}
+	if !m.settle(fx) {
+		return m.undo(&old, fx, 11)
+	}
+	return took(11)
 }
 
-// stepDefault is Step in the state default.
-func (m *Nasty) stepDefault(ev *Event2, fx *Effects2) fsm.Result {
+// inDefault is Step in the state default.
+func (m *Nasty) inDefault(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case TimerLate:
 		m.Late = false
@@ -435,8 +439,8 @@ func (m *Nasty) stepDefault(ev *Event2, fx *Effects2) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepUndo is Step in the state undo.
-func (m *Nasty) stepUndo(ev *Event2, fx *Effects2) fsm.Result {
+// inUndo is Step in the state undo.
+func (m *Nasty) inUndo(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case CommandStep:
 		// proptest/conform/testdata/nasty/spec.yaml:147
@@ -456,8 +460,8 @@ func (m *Nasty) stepUndo(ev *Event2, fx *Effects2) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepIn is Step in the state in.
-func (m *Nasty) stepIn(ev *Event2, fx *Effects2) fsm.Result {
+// inIn is Step in the state in.
+func (m *Nasty) inIn(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case CommandNew:
 		// proptest/conform/testdata/nasty/spec.yaml:148
@@ -487,7 +491,7 @@ func (m *Nasty) stepIn(ev *Event2, fx *Effects2) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned handles the events that the state does not mention.
+// unmentioned is what becomes of an event that the state does not mention.
 func (m *Nasty) unmentioned(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case EventUp, EventLost:
@@ -498,8 +502,7 @@ func (m *Nasty) unmentioned(ev *Event2, fx *Effects2) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first. It returns false if the step is
-// refused.
+// settle handles what the parts reported in this step, oldest first; false: refused.
 func (m *Nasty) settle(fx *Effects2) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
@@ -580,7 +583,7 @@ func (m *Nasty) some(ev *Event2) bool {
 	return false
 }
 
-// undo refuses the step and takes back what it has changed.
+// undo refuses a step after something has changed.
 func (m *Nasty) undo(old *Nasty, fx *Effects2, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -20,8 +20,9 @@ var bytesStateNames = [...]string{"if", "else", "undo"}
 // String returns the name as the specification has it.
 func (v BytesState) String() string { return fsm.Name(bytesStateNames[:], int(v)) }
 
-// BytesPart is the part bytes, machine go of protocol part: A part whose names are words of Go, or of the
-// generated code. It is comparable: equal values have equal futures.
+// BytesPart is the part bytes, machine go of protocol part. It is comparable: equal values have equal
+// futures.
+// A part whose names are words of Go, or of the generated code.
 type BytesPart struct {
 	State  BytesState
 	Settle uint8
@@ -32,7 +33,7 @@ type BytesPart struct {
 // newBytesPart makes a BytesPart in its initial state.
 func newBytesPart() BytesPart { return BytesPart{} }
 
-// commandSelect gives the part the command select. It returns false if the part refuses that.
+// commandSelect gives the part the command select; false: refused.
 func (m *BytesPart) commandSelect(fx *Effects2, rangeValue uint8, loud bool, rangeValue2, value uint8) bool {
 	switch m.State {
 	case BytesStateIf:
@@ -57,7 +58,7 @@ func (m *BytesPart) commandSelect(fx *Effects2, rangeValue uint8, loud bool, ran
 	return false
 }
 
-// commandSettle gives the part the command settle. It returns false if the part refuses that.
+// commandSettle gives the part the command settle; false: refused.
 func (m *BytesPart) commandSettle(fx *Effects2, rangeValue uint8, loud bool) bool {
 	switch m.State {
 	case BytesStateIf:
@@ -79,11 +80,12 @@ func (m *BytesPart) commandSettle(fx *Effects2, rangeValue uint8, loud bool) boo
 
 // expireTimer gives the part the expiry of timer timer.
 func (m *BytesPart) expireTimer(fx *Effects2, rangeValue uint8, loud bool) fsm.Code {
-	if m.State != BytesStateElse {
-		return fsm.Refused
+	switch m.State {
+	case BytesStateElse:
+		m.Timer = false
+		// proptest/conform/testdata/nasty/part.yaml:21
+		m.State = BytesStateIf
+		return fsm.Took
 	}
-	m.Timer = false
-	// proptest/conform/testdata/nasty/part.yaml:21
-	m.State = BytesStateIf
-	return fsm.Took
+	return fsm.Refused
 }

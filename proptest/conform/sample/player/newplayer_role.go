@@ -33,7 +33,8 @@ func (m *NewPlayer4) Step(ev *NewPlayerEvent2, fx *NewPlayerEffects2) fsm.Result
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	if m.State == NewPlayerState2Here {
+	switch m.State {
+	case NewPlayerState2Here:
 		switch ev.Kind {
 		case NewPlayerReceiveNewPlayer3:
 			// proptest/conform/testdata/player/spec.yaml:31

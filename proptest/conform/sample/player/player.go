@@ -36,7 +36,8 @@ func (m *Player2) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	if m.State == PlayerStatePlayer {
+	switch m.State {
+	case PlayerStatePlayer:
 		switch ev.Kind {
 		case PlayerCommandPlayer:
 			// proptest/conform/testdata/player/spec.yaml:20

@@ -48,14 +48,15 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	if m.State == ServerStateUp {
+	switch m.State {
+	case ServerStateUp:
 		switch ev.Kind {
 		case ServerReceiveHello:
 			// proptest/conform/testdata/sessions/spec.yaml:70
 			old := *m
 			fx.fired = append(fx.fired, 0)
 			if !m.Session[fx.from].receiveHello(fx, fx.from, ev.Message.Hello.Eager) {
-				return m.undo(&old, fx, 0)
+				return refused(0)
 			}
 			if !m.settle(fx) {
 				return m.undo(&old, fx, 0)
@@ -73,7 +74,10 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			// proptest/conform/testdata/sessions/spec.yaml:70
 			old := *m
 			fx.fired = append(fx.fired, 2)
-			if !m.Session[fx.from].receiveBye(fx, fx.from) || !m.settle(fx) {
+			if !m.Session[fx.from].receiveBye(fx, fx.from) {
+				return refused(2)
+			}
+			if !m.settle(fx) {
 				return m.undo(&old, fx, 2)
 			}
 			return took(2)
@@ -104,20 +108,23 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first. It returns false if the step is
-// refused.
+// settle handles what the parts reported in this step, oldest first; false: refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.serverQueue[i]
-		if m.State == ServerStateUp {
+		switch m.State {
+		case ServerStateUp:
 			switch next.kind {
 			case serverWaitingSessionWants:
 				// proptest/conform/testdata/sessions/spec.yaml:72
-				if m.Taken < Places {
+				if m.Taken < 1 {
 					fx.fired = append(fx.fired, 5)
+					if m.Taken > 0 {
+						return false
+					}
 					m.Taken++
 					var set uint64
 					for p := range fsm.Peer(3) {
@@ -141,6 +148,9 @@ func (m *Server) settle(fx *ServerEffects) bool {
 				// proptest/conform/testdata/sessions/spec.yaml:75
 				if next.sessionGone.had && m.Taken > 0 {
 					fx.fired = append(fx.fired, 7)
+					if m.Taken < 1 {
+						return false
+					}
 					m.Taken--
 					fx.report(ServerReportLeft).Left = ServerLeftReport{C: next.sessionGone.c}
 					continue
@@ -155,7 +165,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 	return true
 }
 
-// undo refuses the step and takes back what it has changed.
+// undo refuses a step after something has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

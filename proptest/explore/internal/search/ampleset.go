@@ -122,7 +122,7 @@ func (w *Worker) take(c []uint64, p int, run uint32, at int, rest uint32) bool {
 	return w.run1(base, &e.Procs[p], run, at, rest)
 }
 
-// AmpleReports describes the result of the reduction.
+// AmpleReports says what came of it.
 func (s *Search) AmpleReports(r *api.Result) {
 	a := s.Engine.Ample
 	if a == nil {

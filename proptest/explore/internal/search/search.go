@@ -51,7 +51,7 @@ type Search struct {
 	free       context.CancelFunc
 }
 
-// Level is all configurations at one depth, in blocks of packed words.
+// Level is all configurations at one distance, in blocks of packed words.
 type Level struct {
 	Blocks [][]uint64
 	N      uint64
@@ -80,7 +80,8 @@ func NewSearch(ctx context.Context, e *tables.Engine) *Search {
 	return s
 }
 
-// Halt stops the search as soon as the workers notice. Only the first reason is reported.
+// Halt stops the search as soon as the workers notice; the first reason given
+// is the one reported.
 func (s *Search) Halt(why string) {
 	s.Why.CompareAndSwap(nil, &why)
 	s.Stop.Store(true)
@@ -97,7 +98,7 @@ func (s *Search) Close() {
 	}
 }
 
-// BreadthFirst runs the search until it ends or reaches a limit.
+// BreadthFirst runs the search to its end or a limit.
 func (s *Search) BreadthFirst() {
 	e := s.Engine
 	if !s.begin() {
@@ -182,7 +183,7 @@ func (s *Search) expandLevel(l *Level) Level {
 	return s.collect()
 }
 
-// Split divides a level into tasks of some configurations each.
+// Split cuts a level into tasks of some configurations.
 func (s *Search) Split(l *Level) {
 	s.Tasks = s.Tasks[:0]
 	size := s.Tune.Batch * s.Engine.Lay.Stride
@@ -215,7 +216,7 @@ func (s *Search) round() {
 	}
 }
 
-// run does the work of one worker in a round.
+// run is what a worker does in a round.
 func (w *Worker) run() {
 	s := w.Search
 	stride := w.Engine.Lay.Stride

@@ -72,9 +72,11 @@ func (l *Link[A]) late() error {
 // sweep looks for silent peers, and asks configured ones.
 func (l *Link[A]) sweep() {
 	l.mu.Lock()
-	l.table.sweep(l.cfg.Silence)
+	before := l.stats
+	l.table.sweep(l.since())
 	l.announce()
 	l.mu.Unlock()
+	l.tell(before, nil)
 	if l.cfg.Gate == nil {
 		return
 	}

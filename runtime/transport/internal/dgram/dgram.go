@@ -7,12 +7,15 @@
 package dgram
 
 import (
+	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
 // Link is a [transport.Link] over a socket.
@@ -22,17 +25,22 @@ type Link[A comparable] struct {
 	cfg   Config[A]
 	props transport.Properties
 
-	in       []byte // the receiving goroutine's, like the next three
+	in       []byte // the receiving goroutine's, like the next five
 	held     []byte // a frame that came with the news of its sender
 	heldPeer int
 	reply    []byte
+	ahead    *door.Queue[netip.Addr, sender] // what was read because more came than was taken
+	served   int                             // frames taken from it since then
 
-	mu     sync.Mutex // guards the table, the events and the counters
-	table  table[A]
-	stats  Stats
-	queue  [][]byte // injected frames, and their senders
-	queued []A
-	busy   atomic.Int32 // events and injected frames that wait
+	epoch time.Time
+	notes door.Notes
+
+	mu    sync.Mutex // guards the table, the events and the counters
+	table table[A]
+	valid func(frame []byte) bool // of a stranger; nil: any is
+	stats Stats
+	queue *door.Queue[netip.Addr, A] // injected frames, and their senders
+	busy  atomic.Int32               // events and injected frames that wait
 
 	gathering atomic.Bool // leave is set
 	past      atomic.Bool // until has come, as of the call of Interrupt
@@ -53,24 +61,30 @@ const maxInjected = 64
 // New returns a link over sock, which belongs to it, with peers configured in
 // the order of their numbers. It fails if they are more than MaxPeers.
 func New[A comparable](sock Socket[A], cfg Config[A], peers []A) (*Link[A], error) {
-	if cfg.MaxPeers <= 0 {
-		cfg.MaxPeers = DefaultPeers
-	}
-	l := &Link[A]{sock: sock, cfg: cfg}
+	cfg.Limits = cfg.Limits.withDefaults()
+	l := &Link[A]{sock: sock, cfg: cfg, epoch: time.Now(), ahead: door.NewQueue[netip.Addr, sender](cfg.Waiting),
+		queue: door.NewQueue[netip.Addr, A](maxInjected)}
+	l.notes.Logger, l.notes.Place = cfg.Logger, func() string { return fmt.Sprint(sock.LocalAddr()) }
 	if l.batch, _ = sock.(Batch[A]); l.batch == nil {
 		l.in = make([]byte, cfg.Overhead+cfg.MaxFrame+1)
 	}
 	l.props = transport.Properties{Duplicating: true, MaxFrame: cfg.MaxFrame, Peers: cfg.MaxPeers}
-	if cfg.Silence > 0 {
-		l.every = max(cfg.Silence/4, time.Millisecond)
+	often := func(d time.Duration) {
+		if d > 0 && (l.every <= 0 || d < l.every) {
+			l.every = max(d, time.Millisecond)
+		}
 	}
-	if g := cfg.Gate; g != nil && (l.every <= 0 || g.Retry() < l.every) {
-		l.every = g.Retry()
+	often(cfg.HalfOpen / 4)
+	if often(cfg.Silence / 4); cfg.Silence == 0 {
+		often(defaultSilence / 4)
+	}
+	if cfg.Gate != nil {
+		often(cfg.Gate.Retry())
 	}
 	if l.every > 0 {
 		l.tick = time.Now().Add(l.every)
 	}
-	l.table.init(cfg.Limits, l.every)
+	l.table.init(cfg, l.every, &l.stats)
 	for _, a := range peers {
 		if _, err := l.Add(a); err != nil {
 			return nil, err
@@ -122,25 +136,22 @@ func (l *Link[A]) Add(a A) (int, error) {
 // Drop ends a peer; Receive announces its loss. If it is heard again it comes up again.
 func (l *Link[A]) Drop(peer int) {
 	l.mu.Lock()
-	l.table.drop(peer)
+	l.table.drop(peer, transport.ErrClosed)
 	l.announce()
 	l.mu.Unlock()
 	l.wake()
 }
 
 // announce makes the receiver look at the events; mu is held.
-func (l *Link[A]) announce() { l.busy.Store(int32(len(l.table.events) + len(l.queue))) }
+func (l *Link[A]) announce() { l.busy.Store(int32(len(l.table.events) + l.queue.Len())) }
 
 // Inject gives the link a frame that came another way. It is copied.
 func (l *Link[A]) Inject(frame []byte, from A) {
 	l.mu.Lock()
-	if len(l.queue) < maxInjected {
-		l.queue = append(l.queue, append([]byte(nil), frame...))
-		l.queued = append(l.queued, from)
-		l.announce()
-	} else {
+	if !l.queue.Put(l.table.origin(from), from, frame) {
 		l.stats.Overrun++
 	}
+	l.announce()
 	l.mu.Unlock()
 	l.wake()
 }
@@ -167,5 +178,26 @@ func (l *Link[A]) Abort() error { return l.Close() }
 func (l *Link[A]) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.stats
+	s := l.stats
+	s.Peers, s.HalfOpen = l.table.count, l.table.half.Len()
+	return s
 }
+
+// Counts implements [transport.Counted].
+func (l *Link[A]) Counts() []transport.Count { return l.Stats().Counts() }
+
+// Guard implements [transport.Guarded].
+func (l *Link[A]) Guard(valid func(frame []byte) bool) {
+	l.mu.Lock()
+	l.valid, l.table.guarded = valid, true
+	l.mu.Unlock()
+}
+
+// Confirm implements [transport.Guarded].
+func (l *Link[A]) Confirm(peer int) {
+	l.mu.Lock()
+	l.table.confirm(peer)
+	l.mu.Unlock()
+}
+
+func (l *Link[A]) since() time.Duration { return time.Since(l.epoch) }

@@ -34,6 +34,12 @@ func (l *Link[A]) receive(buf []byte, wait bool) (transport.Arrival, error) {
 				return got, err
 			}
 		}
+		if !l.ahead.Empty() {
+			if got, ok, err := l.next(buf); ok || err != nil {
+				return got, err
+			}
+			continue
+		}
 		if !wait && (l.batch == nil || !l.batch.Held()) {
 			return transport.Arrival{}, transport.ErrInterrupted
 		}
@@ -45,19 +51,24 @@ func (l *Link[A]) receive(buf []byte, wait bool) (transport.Arrival, error) {
 			continue
 		}
 		failures = 0
-		peer, ok := l.accept(frame, from)
+		who, ok := l.accept(frame, from)
 		if !ok {
 			continue
 		}
+		if l.crowded(who) {
+			l.keep(who, frame)
+			l.served = maxServed
+			continue
+		}
 		if l.busy.Load() > 0 {
-			l.held, l.heldPeer = frame, peer // the news of its sender goes first
+			l.held, l.heldPeer = frame, who.peer // the news of its sender goes first
 			continue
 		}
 		if len(frame) > len(buf) {
 			l.count(&l.stats.TooLong)
 			continue
 		}
-		return transport.Arrival{Peer: peer, N: copy(buf, frame)}, nil
+		return transport.Arrival{Peer: who.peer, N: copy(buf, frame)}, nil
 	}
 }
 
@@ -109,8 +120,8 @@ func (l *Link[A]) waiting(buf []byte) (got transport.Arrival, ok bool, err error
 		if !ok {
 			return got, false, nil
 		}
-		if peer, ok := l.accept(frame, from); ok {
-			l.held, l.heldPeer = frame, peer
+		if who, ok := l.accept(frame, from); ok {
+			l.held, l.heldPeer = frame, who.peer
 		}
 	}
 }
@@ -118,50 +129,62 @@ func (l *Link[A]) waiting(buf []byte) (got transport.Arrival, ok bool, err error
 func (l *Link[A]) injected() (frame []byte, from A, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue) == 0 {
+	if l.queue.Empty() {
 		return nil, from, false
 	}
-	frame, from = l.queue[0], l.queued[0]
-	l.queue, l.queued = l.queue[1:], l.queued[1:]
-	if len(l.queue) == 0 {
-		l.queue, l.queued = nil, nil
-	}
+	from, frame, ok = l.queue.Take()
 	l.announce()
-	return frame, from, true
+	return append([]byte(nil), frame...), from, ok
 }
 
 // accept finds the peer that a frame comes from, and decides whether the frame is taken.
-func (l *Link[A]) accept(frame []byte, from A) (int, bool) {
+func (l *Link[A]) accept(frame []byte, from A) (sender, bool) {
 	if l.cfg.Gate != nil && !l.judge(frame, from) {
-		return 0, false
+		return sender{}, false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cfg.Own != nil && l.cfg.Own(from) {
 		l.stats.Own++
-		return 0, false
+		return sender{}, false
 	}
 	if len(frame) > l.cfg.MaxFrame {
 		l.stats.TooLong++
-		return 0, false
+		return sender{}, false
 	}
 	i, ok := l.table.find(from)
+	first := !ok
 	if !ok || l.table.peers[i].state != up {
-		if l.cfg.Gate != nil || !ok && l.cfg.Closed {
-			l.stats.Strangers++
-			return 0, false
+		if i, ok = l.welcome(frame, from, ok); !ok {
+			return sender{}, false
 		}
-		if i, ok = l.table.admit(from); !ok {
-			l.stats.Strangers++
-			return 0, false
-		}
-		l.announce()
 	}
-	if !l.table.take(i, len(frame)) {
+	if !l.table.take(i, len(frame), first) {
 		l.stats.Limited++
-		return 0, false
+		l.bite("FrameRate or ByteRate", "frames of the peer are dropped", from)
+		return sender{}, false
 	}
-	return i, true
+	p := &l.table.peers[i]
+	return sender{i, p.turn, p.from, l.table.count > 1}, true
+}
+
+// welcome makes the sender of a frame a peer, if it may be one. The caller holds mu.
+func (l *Link[A]) welcome(frame []byte, from A, known bool) (int, bool) {
+	switch {
+	case l.cfg.Gate != nil || !known && l.cfg.Closed:
+	case !known && l.valid != nil && !l.valid(frame):
+		l.stats.Invalid++
+	default:
+		before := l.stats
+		i, ok := l.table.admit(from, false, l.since())
+		l.announce()
+		l.tell(before, &from)
+		if ok {
+			return i, true
+		}
+	}
+	l.stats.Strangers++
+	return 0, false
 }
 
 // judge asks the gate; it reports whether the frame may be taken.
@@ -182,10 +205,12 @@ func (l *Link[A]) judge(frame []byte, from A) bool {
 		if !ok && l.cfg.Closed {
 			l.stats.Strangers++
 		} else if !ok || l.table.peers[i].state != up {
-			if _, ok = l.table.admit(from); !ok {
+			before := l.stats
+			if _, ok = l.table.admit(from, true, l.since()); !ok {
 				l.stats.Strangers++
 			}
 			l.announce()
+			l.tell(before, &from)
 		}
 	}
 	return false

@@ -5,6 +5,7 @@ package dgram
 import (
 	"net"
 	"net/netip"
+	"runtime"
 	"syscall"
 )
 
@@ -95,4 +96,15 @@ func Share(_, _ string, c syscall.RawConn) error {
 		return e
 	}
 	return err
+}
+
+// Granted is how many bytes of datagrams the system keeps for a socket, 0 if it does not say.
+func Granted(c syscall.RawConn) (bytes int) {
+	c.Control(func(fd uintptr) {
+		bytes, _ = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF)
+	})
+	if runtime.GOOS == "linux" {
+		bytes /= 2 // Linux doubles what it is given, for its own use
+	}
+	return bytes
 }

@@ -32,6 +32,11 @@ type Batch[A comparable] interface {
 	// Held reports whether Read returns at once, whatever the deadline, with what has come together
 	// with the frame before.
 	Held() bool
+	// Fetch reads what has come, without waiting, unless something is held. It reports whether
+	// something is held then.
+	Fetch() bool
+	// Crowded reports whether what was read last was as much as is read at once.
+	Crowded() bool
 	// Put keeps a copy of a frame for a peer, or with a negative number for an address that is
 	// none, until Flush or until too much waits. Both return how many frames were lost. Any
 	// goroutine may call them.

@@ -2,9 +2,11 @@ package dgram
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
 // state of a place in the table.
@@ -20,6 +22,9 @@ type peer[A comparable] struct {
 	addr   A
 	state  state
 	fixed  bool          // configured: the place is kept when the peer is lost
+	inside bool          // has been let in by the door, and has to leave by it
+	from   netip.Addr    // its origin
+	turn   uint32        // tells those who have the place one after the other apart
 	heard  bool          // since the last sweep
 	silent time.Duration // how long nothing was heard, in whole sweeps
 
@@ -39,13 +44,26 @@ type table[A comparable] struct {
 	every  time.Duration
 	low    int // no place below it is free
 
+	door    *door.Door
+	half    door.HalfOpen[int] // by place
+	guarded bool               // they leave it when they are confirmed, else when a second datagram has come
+	origin  func(A) netip.Addr
+	stats   *Stats
+	turns   uint32
+	count   int // peers that are up
+
 	last     A // the sender found last: most frames come from the same one as the one before
 	lastPeer int
 	lastOK   bool
 }
 
-func (t *table[A]) init(limits Limits, every time.Duration) {
-	t.limits, t.every = limits, every
+func (t *table[A]) init(cfg Config[A], every time.Duration, stats *Stats) {
+	limits := cfg.Limits
+	t.limits, t.every, t.origin, t.stats = limits, every, cfg.Origin, stats
+	if t.origin == nil {
+		t.origin = func(A) netip.Addr { return netip.Addr{} }
+	}
+	t.door = door.New(door.Of(limits.MaxPeers, leastPlaces, limits.PerAddress, limits.AddressRate, limits.AcceptRate))
 	t.peers = make([]peer[A], limits.MaxPeers)
 	t.index = make(map[A]int)
 }
@@ -66,14 +84,22 @@ func (t *table[A]) place(a A) (int, bool) {
 	if i, ok := t.find(a); ok {
 		return i, true
 	}
-	for ; t.low < len(t.peers); t.low++ {
-		if i := t.low; t.peers[i].state == free {
-			t.peers[i] = peer[A]{addr: a, state: known}
-			t.index[a] = i
-			return i, true
-		}
+	if !t.room() {
+		return 0, false
 	}
-	return 0, false
+	i := t.low
+	t.turns++
+	t.peers[i] = peer[A]{addr: a, state: known, from: t.origin(a), turn: t.turns}
+	t.index[a] = i
+	return i, true
+}
+
+// room reports whether there is a free place, which low then is.
+func (t *table[A]) room() bool {
+	for t.low < len(t.peers) && t.peers[t.low].state != free {
+		t.low++
+	}
+	return t.low < len(t.peers)
 }
 
 func (t *table[A]) configure(a A, rise bool) (int, error) {
@@ -85,19 +111,70 @@ func (t *table[A]) configure(a A, rise bool) (int, error) {
 		return 0, fmt.Errorf("more than %d peers: raise MaxPeers", len(t.peers))
 	}
 	t.peers[i].fixed = true
+	t.half.Remove(i)
+	t.leave(i)
 	if rise {
 		t.rise(i)
 	}
 	return i, nil
 }
 
-// admit makes the sender a peer that is up, if there is room.
-func (t *table[A]) admit(a A) (int, bool) {
-	i, ok := t.place(a)
-	if ok {
-		t.rise(i)
+// admit makes the sender a peer that is up, if the door lets it in. One that has proved its address
+// is half-open only until somebody confirms it, if somebody does that.
+func (t *table[A]) admit(a A, proved bool, now time.Duration) (int, bool) {
+	i, ok := t.find(a)
+	if !ok {
+		if i, ok = t.enter(a, now); !ok {
+			return 0, false
+		}
+		if t.guarded || !proved {
+			t.half.Add(i, now)
+		}
 	}
-	return i, ok
+	t.rise(i)
+	return i, true
+}
+
+// enter gives a stranger a place, if need be that of somebody who is half-open.
+func (t *table[A]) enter(a A, now time.Duration) (int, bool) {
+	if !t.room() && t.half.Len() == 0 {
+		t.stats.Full++
+		return 0, false
+	}
+	switch t.door.Enter(t.origin(a), now) {
+	case door.Crowded:
+		t.stats.Crowded++
+		return 0, false
+	case door.Hasty:
+		t.stats.Hasty++
+		return 0, false
+	case door.Flooded:
+		t.stats.Flooded++
+		return 0, false
+	}
+	if !t.room() {
+		oldest, _, _ := t.half.Oldest()
+		t.stats.Evicted++
+		t.drop(oldest, transport.ErrYielded)
+	}
+	i, _ := t.place(a)
+	t.peers[i].inside = true
+	return i, true
+}
+
+// leave gives the door back the place of a peer that it has let in.
+func (t *table[A]) leave(i int) {
+	if p := &t.peers[i]; p.inside {
+		p.inside = false
+		t.door.Leave(p.from)
+	}
+}
+
+// confirm ends the time in which a peer is half-open.
+func (t *table[A]) confirm(i int) {
+	if i >= 0 && i < len(t.peers) {
+		t.half.Remove(i)
+	}
 }
 
 func (t *table[A]) rise(i int) {
@@ -105,16 +182,20 @@ func (t *table[A]) rise(i int) {
 	if p.state == up {
 		return
 	}
+	t.count++
 	p.state, p.heard, p.silent, p.since = up, true, 0, time.Time{}
 	t.events = append(t.events, transport.Arrival{Kind: transport.PeerUp, Peer: i})
 }
 
-func (t *table[A]) drop(i int) {
+func (t *table[A]) drop(i int, why error) {
 	if i < 0 || i >= len(t.peers) || t.peers[i].state != up {
 		return
 	}
 	p := &t.peers[i]
-	t.events = append(t.events, transport.Arrival{Kind: transport.PeerLost, Peer: i})
+	t.count--
+	t.events = append(t.events, transport.Arrival{Kind: transport.PeerLost, Peer: i, Why: why})
+	t.half.Remove(i)
+	t.leave(i)
 	if p.fixed {
 		p.state = known
 		return
@@ -137,11 +218,28 @@ func (t *table[A]) event() (transport.Arrival, bool) {
 	return ev, true
 }
 
-// sweep counts the silence of each peer, and ends those that were silent too long.
-func (t *table[A]) sweep(limit time.Duration) {
+// silence is how long a peer may be silent, 0 for ever.
+func (t *table[A]) silence(p *peer[A]) time.Duration {
+	if t.limits.Silence == 0 && !p.fixed {
+		return defaultSilence
+	}
+	return max(t.limits.Silence, 0)
+}
+
+// sweep counts the silence of each peer, and ends those that were silent or half-open too long.
+func (t *table[A]) sweep(now time.Duration) {
+	for {
+		i, since, ok := t.half.Oldest()
+		if limit := t.limits.HalfOpen; !ok || limit < 0 || now < since+limit {
+			break
+		}
+		t.stats.Expired++
+		t.drop(i, transport.ErrYielded)
+	}
 	for i := range t.peers {
 		p := &t.peers[i]
-		if p.state != up || limit <= 0 {
+		limit := t.silence(p)
+		if p.state != up || limit == 0 {
 			continue
 		}
 		if p.heard {
@@ -149,7 +247,8 @@ func (t *table[A]) sweep(limit time.Duration) {
 			continue
 		}
 		if p.silent += t.every; p.silent >= limit {
-			t.drop(i)
+			t.stats.Silent++
+			t.drop(i, transport.ErrSilent)
 		}
 	}
 }
@@ -166,10 +265,14 @@ func (p *peer[A]) pay(size int) bool {
 	return true
 }
 
-// take notes a frame of a peer; it reports whether it is within the limits.
-func (t *table[A]) take(i, size int) bool {
+// take notes a frame of a peer, which may be that by which it became one; it reports whether it is
+// within the limits.
+func (t *table[A]) take(i, size int, first bool) bool {
 	p := &t.peers[i]
 	p.heard = true
+	if !first && !t.guarded && t.half.Len() > 0 {
+		t.half.Remove(i)
+	}
 	p.credit += int64(size)
 	frames, bytes := float64(t.limits.FrameRate), float64(t.limits.ByteRate)
 	if frames <= 0 && bytes <= 0 {

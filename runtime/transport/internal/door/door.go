@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Limits are the limits of a [Door]. A limit that is not positive is none.
+// Limits are the limits of a [Door]; what is not above 0 is no limit.
 type Limits struct {
 	Open       int // those who are in, at a time
 	PerOrigin  int // those of one origin
@@ -19,7 +19,19 @@ type Limits struct {
 	OriginRate int // of one origin
 }
 
-// Verdict is a door's decision about somebody who comes.
+// Of fills in what is 0: an origin may have a quarter of the places, or least if that is more; 50
+// of one and 1000 of all are let in a second. A negative number is no limit.
+func Of(open, least, perOrigin, originRate, rate int) Limits {
+	def := func(n, v int) int {
+		if n == 0 {
+			return v
+		}
+		return n
+	}
+	return Limits{Open: open, PerOrigin: def(perOrigin, max(least, open/4)), OriginRate: def(originRate, 50), Rate: def(rate, 1000)}
+}
+
+// Verdict is what a door says to somebody who comes.
 type Verdict uint8
 
 const (
@@ -61,9 +73,9 @@ func New(l Limits) *Door {
 	return &Door{limits: l, from: map[netip.Addr]int{}, now: window{from: map[netip.Addr]int32{}}, before: window{from: map[netip.Addr]int32{}}}
 }
 
-// Origin returns an address as a door counts it: an IPv4 address, or an IPv6 network of 64 bits, since
-// whoever has one address of such a network has them all. Addresses of one link (fe80::) share
-// their network with everybody on it, so each counts by itself.
+// Origin is what counts as one address: an IPv4 address, or an IPv6 network of 64 bits, for
+// whoever has one address of it has all. Addresses of one link (fe80::) share
+// their network with everybody on it, and count each for itself.
 func Origin(a netip.Addr) netip.Addr {
 	if a = a.Unmap(); a.Is6() && !a.IsLinkLocalUnicast() {
 		network, _ := a.Prefix(64)
@@ -72,13 +84,13 @@ func Origin(a netip.Addr) netip.Addr {
 	return a
 }
 
-// Enter reports whether somebody is let in. now is a time since any fixed moment. For each Enter
-// that returned In there must be one Leave.
+// Enter reports whether somebody is let in. now is a time since any fixed moment. For each In there
+// must be one Leave.
 //
-// The zero address stands for somebody without an origin, for whom only the limits for all hold.
+// The zero address is that of somebody without an origin, for whom the limits of all hold alone.
 //
-// An origin's own limits are checked before the rate of all, so what one origin may not do costs
-// the others nothing.
+// What one origin may not do costs the others nothing: its own limits are looked at before the rate
+// of all.
 func (d *Door) Enter(from netip.Addr, now time.Duration) Verdict {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -150,7 +162,7 @@ func (d *Door) note(from netip.Addr) {
 	d.now.from[from]++
 }
 
-// Leave notes that somebody of an origin has left.
+// Leave says that somebody of an origin is in no more.
 func (d *Door) Leave(from netip.Addr) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -162,7 +174,7 @@ func (d *Door) Leave(from netip.Addr) {
 	}
 }
 
-// Open returns how many are in.
+// Open is how many are in.
 func (d *Door) Open() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

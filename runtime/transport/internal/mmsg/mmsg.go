@@ -54,6 +54,13 @@ func (c *Conn) Read() ([]byte, netip.AddrPort, error) { return c.receiver.read()
 // Held reports whether Read has datagrams at hand; then it neither waits nor looks at the deadline.
 func (c *Conn) Held() bool { return c.receiver.held() }
 
+// Fetch reads what has come, without waiting, unless something is at hand. It reports whether
+// something is at hand then.
+func (c *Conn) Fetch() bool { return c.receiver.held() || c.receiver.fetch() }
+
+// Crowded reports whether what was read last was as much as is read at once.
+func (c *Conn) Crowded() bool { return c.receiver.crowded() }
+
 // Put keeps a copy of a datagram until Flush, or until too much waits. What goes to one peer keeps
 // its order; peer is its number below Options.Peers, or negative for an address without one. It
 // returns how many datagrams were lost because the kernel did not take them.

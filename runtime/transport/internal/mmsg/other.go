@@ -20,7 +20,9 @@ func (r *receiver) init(conn *net.UDPConn, o Options, _ bool) error {
 	return nil
 }
 
-func (r *receiver) held() bool { return false }
+func (r *receiver) held() bool    { return false }
+func (r *receiver) fetch() bool   { return false }
+func (r *receiver) crowded() bool { return false }
 
 func (r *receiver) read() ([]byte, netip.AddrPort, error) {
 	n, from, err := r.conn.ReadFromUDPAddrPort(r.buf)

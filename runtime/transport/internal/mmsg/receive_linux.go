@@ -29,9 +29,10 @@ type receiver struct {
 	parts   []syscall.Iovec
 	names   []sockaddr
 	control [][24]byte
-	count   int // datagrams read
-	next    int // the next to be given
-	offset  int // in what the kernel has joined
+	count   int  // datagrams read
+	next    int  // the next to be given
+	offset  int  // in what the kernel has joined
+	at      bool // do not wait
 }
 
 func (r *receiver) init(conn *net.UDPConn, o Options, offload bool) error {
@@ -88,12 +89,22 @@ func (r *receiver) receive(fd uintptr) bool {
 			return true
 		case syscall.EINTR:
 		case syscall.EAGAIN:
-			return false
+			r.err = errno
+			return r.at
 		default:
 			r.err = errno
 			return true
 		}
 	}
+}
+
+func (r *receiver) crowded() bool { return r.count == maxBatch }
+
+func (r *receiver) fetch() bool {
+	r.at = true
+	err := r.fill()
+	r.at = false
+	return err == nil && r.held()
 }
 
 func (r *receiver) held() bool { return r.next < r.count }

@@ -45,7 +45,8 @@ func Open(card string, cfg Config) (*Link, error) {
 	if err := s.open(ifi.Index, cfg.SameHost); err != nil {
 		return nil, fmt.Errorf("network card %s: %w", card, err)
 	}
-	dc := dgram.Config[ipx.Address]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, All: []ipx.Address{s.Everybody()}, Own: s.Own,
+	dgram.Buffer(cfg.ReceiveBuffer, cfg.Logger, card, s.keep, s.raw)
+	dc := dgram.Config[ipx.Address]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, All: []ipx.Address{s.Everybody()}, Own: s.Own, Origin: ipx.Address.Origin,
 		Overhead: minFrame + etherHeader + cfg.Framing.overhead() + ipx.HeaderSize}
 	inner, err := dgram.New(s, dc, cfg.Peers)
 	if err != nil {
@@ -110,6 +111,14 @@ func (s *socket) open(card int, sameHost bool) error {
 	}
 	s.sendPacket = s.packet
 	return nil
+}
+
+// keep asks the system to keep so many bytes of what comes.
+func (s *socket) keep(bytes int) (err error) {
+	s.raw.Control(func(fd uintptr) {
+		err = os.NewSyscallError("setsockopt SO_RCVBUF", syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, bytes))
+	})
+	return err
 }
 
 // htons puts a number into the order of the network.
