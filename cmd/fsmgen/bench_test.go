@@ -16,7 +16,8 @@ func BenchmarkCommand(b *testing.B) {
 	for _, verb := range []string{"vet", "check"} {
 		b.Run(verb, func(b *testing.B) {
 			for b.Loop() {
-				if out, err := exec.Command(program, verb, "../../specs/confirm/spec.yaml").CombinedOutput(); err != nil {
+				if out, err := exec.Command(program, verb,
+					"../../specs/confirm/spec.yaml").CombinedOutput(); err != nil {
 					b.Fatalf("%v\n%s", err, out)
 				}
 			}

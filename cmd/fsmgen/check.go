@@ -78,22 +78,31 @@ func checkCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.cfg.Only, "check", "", "run only the check of this `name`")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
-	f.BoolVarP(&o.all, "all", "e", false, "print every way in which a built-in claim is violated in full, not only a shortest")
+	f.BoolVarP(&o.all, "all", "e", false,
+		"print every way in which a built-in claim is violated in full, not only a shortest")
 	f.BoolVar(&o.table, "table", false, "print the table only, no details")
 	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
-	f.IntVar(&o.cfg.Explore.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result does not depend on it")
+	f.IntVar(&o.cfg.Explore.Workers, "workers", 0,
+		"`number` of goroutines (default: one for each core); the result does not depend on it")
 	f.StringVar(&o.memory, "max-memory", "4G", "stop a search at this much `memory`, such as 800M or 4G; 0 is no limit")
-	f.Uint64Var(&o.cfg.Explore.MaxConfigurations, "max-configurations", 0, "stop a search at this `number` of configurations")
+	f.Uint64Var(&o.cfg.Explore.MaxConfigurations, "max-configurations", 0,
+		"stop a search at this `number` of configurations")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop each search after this `time`, such as 30s")
-	f.StringVar(&o.traceDir, "trace-dir", "", "write every counterexample and witness into this `folder`, as text and as JSON for fsmviz --seq")
-	f.StringVar(&o.coverage, "coverage", "", "show how often each line of the specification was used; as a page with --coverage=`FILE.html`")
+	f.StringVar(&o.traceDir, "trace-dir", "",
+		"write every counterexample and witness into this `folder`, as text and as JSON for fsmviz --seq")
+	f.StringVar(&o.coverage, "coverage", "",
+		"show how often each line of the specification was used; as a page with --coverage=`FILE.html`")
 	f.Lookup("coverage").NoOptDefVal = coverageText
-	f.StringVar(&o.scenarios, "scenario-dir", "", "write every counterexample into this `folder` as a scenario, which fsmgen scenario runs")
+	f.StringVar(&o.scenarios, "scenario-dir", "",
+		"write every counterexample into this `folder` as a scenario, which fsmgen scenario runs")
 	o.test.flags(f)
 	o.strategy.flags(c, &o.cfg)
-	f.BoolVar(&o.cfg.Assumptions, "assumptions", false, "say which assumptions about the channel each verdict needs: search again with one loss, one copy, one exchange")
+	f.BoolVar(&o.cfg.Assumptions, "assumptions", false,
+		"say which assumptions about the channel each verdict needs: search again with one loss, one copy, "+
+			"one exchange")
 	f.BoolVar(&o.quiet, "quiet", false, "do not tell on the terminal how far a long search is")
-	f.BoolVar(&o.update, "update", false, "write the counterexamples that checks expect to expected/ beside the specification")
+	f.BoolVar(&o.update, "update", false,
+		"write the counterexamples that checks expect to expected/ beside the specification")
 	return c
 }
 
@@ -169,7 +178,7 @@ func specFiles(args []string) ([]string, error) {
 	return files, nil
 }
 
-// outcome is what came of one specification: a report, or errors.
+// outcome is the result for one specification: a report, or errors.
 type outcome struct {
 	spec   string
 	report *check.SuiteReport
@@ -210,7 +219,8 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		}
 		failed = append(failed, o.keep(cmd.ErrOrStderr(), r), o.writeScenarios(cmd, r))
 	}
-	if o.cfg.Only != "" && len(rejected) == 0 && errors.Join(failed...) == nil && !slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
+	if o.cfg.Only != "" && len(rejected) == 0 && errors.Join(failed...) == nil &&
+		!slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
 		return fmt.Errorf("no specification has a check %s%s", o.cfg.Only, otherChecks(o.cfg.Only, reports))
 	}
 	if !o.test.alone() {
@@ -252,7 +262,8 @@ func (o *checkFlags) progress(w *os.File, file string) func(explore.Progress) {
 			return
 		}
 		told = p.Elapsed
-		fmt.Fprintf(w, "%s: %d configurations, %d to go on from, depth %d, %d MB, %d s\n", file, p.Configurations, p.Frontier, p.Depth, p.Bytes>>20, int(p.Elapsed.Seconds()))
+		fmt.Fprintf(w, "%s: %d configurations, %d to go on from, depth %d, %d MB, %d s\n", file,
+			p.Configurations, p.Frontier, p.Depth, p.Bytes>>20, int(p.Elapsed.Seconds()))
 	}
 }
 
@@ -280,7 +291,7 @@ func (o *checkFlags) keep(log io.Writer, r *check.SuiteReport) error {
 	return err
 }
 
-// jsonReport is what --json prints of a specification: its report, or its errors.
+// jsonReport is the JSON of one specification: its report, or its errors.
 type jsonReport struct {
 	Spec string `json:"spec"`
 	*check.SuiteReport

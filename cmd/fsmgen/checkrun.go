@@ -25,8 +25,9 @@ func commandLine() string {
 	return strings.Join(out, " ")
 }
 
-// interruptible is a context that ends at the first interrupt, so that what was found is still told. Before it ends it says so on the
-// terminal, if told is one; from then on a second interrupt ends the program at once.
+// interruptible is a context that ends at the first interrupt, so that what was found is still
+// told. Before it ends it says so on the terminal, if told is one; from then on a second interrupt
+// ends the program at once.
 func interruptible(cmd *cobra.Command, told *os.File) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	notified, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
@@ -56,15 +57,19 @@ func terminal(w io.Writer) *os.File {
 	return f
 }
 
-// leastAddresses is what a search needs besides what the Go runtime has reserved when it begins. With less, the runtime sooner or later fails to start a thread or
-// to find room for its heap, which ends the process without a word of what was found.
+// leastAddresses is the address space that a search needs besides what the Go runtime has reserved
+// when it begins. With less, the runtime sooner or later fails to start a thread or to find room
+// for its heap, and the process ends without a word of what was found.
 const leastAddresses = 192 << 20
 
-// withinProcess is a limit of memory, 0 for none, that the process can keep: a search that the system refuses memory would be lost
-// with all that it has found. It is an error if there is too little to begin with.
+// withinProcess is a limit of memory, 0 for none, that the process can keep: a search that the
+// system refuses memory would be lost with all that it has found. It is an error if there is too
+// little to begin with.
 func withinProcess(limit uint64) (uint64, error) {
 	if left := addressesLeft(); left < leastAddresses {
-		return 0, fmt.Errorf("the limit on addresses (ulimit -v) leaves this process %d MB, which is too little for a search: a program in Go takes more than a gigabyte of them, without using it; allow at least 2000000 KB, or set no limit and give --max-memory", left>>20)
+		return 0, fmt.Errorf("the limit on addresses (ulimit -v) leaves this process %d MB, which is too "+
+			"little for a search: a program in Go takes more than a gigabyte of them, without using it; "+
+			"allow at least 2000000 KB, or set no limit and give --max-memory", left>>20)
 	}
 	left := memoryLeft()
 	if left == math.MaxUint64 {

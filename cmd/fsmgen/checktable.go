@@ -17,7 +17,8 @@ func printTable(w io.Writer, reports []*check.SuiteReport) error {
 	fmt.Fprintln(t, "\tspecification\tcheck\tverdict\tconfigurations\tsteps\tdepth\twidest\tseconds")
 	for _, r := range reports {
 		for _, c := range r.Checks {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%.2f\n", mark(c), c.Spec, c.Check, words(c), c.Configurations, c.Steps, c.Depth, c.WidestChannel, c.Seconds)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%.2f\n", mark(c), c.Spec, c.Check, words(c),
+				c.Configurations, c.Steps, c.Depth, c.WidestChannel, c.Seconds)
 		}
 		if mark, found := together(r); found != "" {
 			fmt.Fprintf(t, "%s\t%s\t(all checks)\t%s\t\t\t\t\t\n", mark, r.Spec, found)
@@ -72,8 +73,11 @@ func mark(c *check.Report) string {
 // table tells.
 func words(c *check.Report) string {
 	text := c.Verdict
-	if c.Verdict == check.Violated && c.Passes {
+	switch {
+	case c.Verdict == check.Violated && c.Passes:
 		text += ", as expected"
+	case c.Verdict == check.Violated && c.Ended != "":
+		text += ", search cut off"
 	}
 	if c.Limited()+c.Doubtful() > 0 {
 		text += " ~"
@@ -89,17 +93,26 @@ func overAll(r *check.SuiteReport) []string {
 		if n+m == 0 {
 			continue
 		}
-		text := fmt.Sprintf("check %s: ~ only as far as was looked, not behind %s: %d of %d claims hold", c.Check, c.Errors(), n, len(c.Claims))
+		text := fmt.Sprintf("check %s: ~ only as far as was looked, not behind %s: %d of %d claims hold",
+			c.Check, c.Errors(), n, len(c.Claims))
 		if m > 0 {
 			text += fmt.Sprintf(", %d violated", m)
 		}
 		out = append(out, text)
+	}
+	for _, c := range r.Checks {
+		if s := c.Searched(); s != "" {
+			out = append(out, "check "+c.Check+": "+s)
+		}
 	}
 	for _, p := range r.NeverFires {
 		out = append(out, fmt.Sprintf("never fires in any check: %s: %s (%s)", p.Role, p.Name, p.Where))
 	}
 	for _, p := range r.Unreachable {
 		out = append(out, fmt.Sprintf("never reached in any check: %s: state %s (%s)", p.Role, p.Name, p.Where))
+	}
+	if s := r.NotJudged(); s != "" {
+		out = append(out, s)
 	}
 	return append(out, r.Why...)
 }

@@ -28,10 +28,14 @@ type testFlags struct {
 }
 
 func (t *testFlags) flags(f *pflag.FlagSet) {
-	f.BoolVar(&t.on, "test", false, "write every counterexample as a Go test of the generated machines, which fails until they are mended")
-	f.StringVarP(&t.out, "output", "o", "", "with --test: the `file` of the test, NAME_test.go; without it the test is printed, and nothing else")
-	f.StringVar(&t.pkg, "pkg", "", "with --test: the `name` of the test's package; default: that of the folder it goes to, or else of the machines, with _test")
-	f.StringVar(&t.machines, "machines", "machines", "with --test: the `folder` that fsmgen generate wrote the package of the machines into")
+	f.BoolVar(&t.on, "test", false, "write every counterexample as a Go test of the generated machines, "+
+		"which fails until they are mended")
+	f.StringVarP(&t.out, "output", "o", "",
+		"with --test: the `file` of the test, NAME_test.go; without it the test is printed, and nothing else")
+	f.StringVar(&t.pkg, "pkg", "", "with --test: the `name` of the test's package; default: that of the "+
+		"folder it goes to, or else of the machines, with _test")
+	f.StringVar(&t.machines, "machines", "machines",
+		"with --test: the `folder` that fsmgen generate wrote the package of the machines into")
 }
 
 // alone says that the test is all that is printed.
@@ -82,7 +86,8 @@ func (o *checkFlags) writeTest(cmd *cobra.Command, reports []*check.SuiteReport)
 	if err != nil {
 		return err
 	}
-	file, left, err := gotest.Write(src, r, gotest.Options{Package: o.test.packageName(), Command: "fsmgen check --test"})
+	file, left, err := gotest.Write(src, r, gotest.Options{Package: o.test.packageName(),
+		Command: "fsmgen check --test"})
 	if err != nil {
 		return err
 	}
@@ -143,7 +148,8 @@ func (o *checkFlags) machines(p *model.Protocol, spec, forCheck string) (m gotes
 	}
 	folder := filepath.Join(o.test.machines, name)
 	if !hasMachines(folder) {
-		return m, fmt.Sprintf("%sthere are no machines in %s: fsmgen generate --out %s%s %s makes them; if they are elsewhere, --machines says where",
+		return m, fmt.Sprintf("%sthere are no machines in %s: fsmgen generate --out %s%s %s makes them; if "+
+			"they are elsewhere, --machines says where",
 			why, filepath.ToSlash(folder), filepath.ToSlash(o.test.machines), flag, spec), nil
 	}
 	api, err := golang.NewAPI(p, golang.Options{Spec: specName(spec), Package: name, ImportPath: importPath(folder)})
@@ -153,7 +159,8 @@ func (o *checkFlags) machines(p *model.Protocol, spec, forCheck string) (m gotes
 // hasMachines reports whether a folder has Go files that fsmgen wrote; others may lie there without
 // any.
 func hasMachines(folder string) bool {
-	files, _ := filepath.Glob(filepath.Join(folder, "*.go")) // the pattern is well formed unless the folder's name is not
+	// the pattern is well formed unless the folder's name is not
+	files, _ := filepath.Glob(filepath.Join(folder, "*.go"))
 	return slices.ContainsFunc(files, func(f string) bool {
 		content, err := os.ReadFile(f)
 		return err == nil && ourHeader.Match(content)

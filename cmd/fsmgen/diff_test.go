@@ -11,7 +11,8 @@ func TestUnifiedDiff(t *testing.T) {
 	lines := func(s string) []byte { return []byte(strings.ReplaceAll(s, " ", "\n") + "\n") }
 	tests := []struct{ old, new, want string }{
 		{"a b c", "a x c", "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n"},
-		{"1 2 3 4 5 6 7 8 9 10 11 12", "1 2 X 3 4 5 6 7 8 9 10 11", "@@ -1,5 +1,6 @@\n 1\n 2\n+X\n 3\n 4\n 5\n@@ -9,4 +10,3 @@\n 9\n 10\n 11\n-12\n"},
+		{"1 2 3 4 5 6 7 8 9 10 11 12", "1 2 X 3 4 5 6 7 8 9 10 11",
+			"@@ -1,5 +1,6 @@\n 1\n 2\n+X\n 3\n 4\n 5\n@@ -9,4 +10,3 @@\n 9\n 10\n 11\n-12\n"},
 		{"1 2 3 4 5 6", "1 X 3 4 5 Y", "@@ -1,6 +1,6 @@\n 1\n-2\n+X\n 3\n 4\n 5\n-6\n+Y\n"},
 	}
 	for _, test := range tests {

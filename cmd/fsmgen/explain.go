@@ -60,7 +60,9 @@ func noCode(name string) error {
 	if near := diag.DidYouMean(name, names); near != "" {
 		hint = near + " "
 	}
-	return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("there is no code %s; %s`fsmgen explain` lists all codes and the claims that every check makes", name, hint)}
+	return &cli.Error{Code: cli.ExitUsage,
+		Message: fmt.Sprintf("there is no code %s; %s`fsmgen explain` lists all codes and the claims that "+
+			"every check makes", name, hint)}
 }
 
 // fullCode is the code that somebody means who writes it in lower case or only its number.

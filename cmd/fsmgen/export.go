@@ -56,7 +56,8 @@ func exportCommand() *cobra.Command {
 			write, ok := exporters[language(o.to)]
 			switch {
 			case o.to == "":
-				return fmt.Errorf("say with --to which language: there are %s; such as: fsmgen export %s --to promela", strings.Join(exporterNames(), ", "), args[0])
+				return fmt.Errorf("say with --to which language: there are %s; such as: fsmgen export %s "+
+					"--to promela", strings.Join(exporterNames(), ", "), args[0])
 			case !ok:
 				return fmt.Errorf("--to %q: there are %s", o.to, strings.Join(exporterNames(), ", "))
 			}
@@ -80,7 +81,8 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.check, "check", "", "the check of this `name` (default: the only or first one)")
 	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
 	f.StringVar(&o.role, "role", "", "for mermaid: the `role` to draw (default: the only one)")
-	f.StringVar(&o.transport, "transport", "", "for wireshark: `tcp or udp` (default: udp if messages may be lost or overtake each other, else tcp)")
+	f.StringVar(&o.transport, "transport", "",
+		"for wireshark: `tcp or udp` (default: udp if messages may be lost or overtake each other, else tcp)")
 	f.IntVar(&o.port, "port", 0, "for wireshark: the `number` of the port")
 	f.StringVarP(&o.out, "out", "o", "", "the `file` to write (default: standard output)")
 	return c
@@ -102,7 +104,8 @@ func exportArgs(c *cobra.Command, args []string) error {
 			if spec == "" {
 				spec = "SPEC"
 			}
-			return fmt.Errorf("the language stands behind --to; write: fsmgen export %s --to %s", spec, language(args[0]))
+			return fmt.Errorf("the language stands behind --to; write: fsmgen export %s --to %s", spec,
+				language(args[0]))
 		}
 	}
 	return cli.Args(false, "a specification")(c, args)
@@ -121,7 +124,8 @@ func exporterNames() []string {
 func compiled(cmd *cobra.Command, spec string, o compile.Options) (*model.Protocol, error) {
 	p, diags := compile.Load(spec, o)
 	if p == nil {
-		return nil, errors.Join(cli.Rejected(diags), diags.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
+		return nil, errors.Join(cli.Rejected(diags), diags.Errors().WriteText(cmd.ErrOrStderr(),
+			diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
 	}
 	return p, nil
 }
@@ -146,7 +150,8 @@ func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, err
 	}
 	switch {
 	case len(names) == 0:
-		return nil, &cli.Error{Code: cli.ExitFindings, Message: spec + ": it has no checks, and a model for Spin is one of a check"}
+		return nil, &cli.Error{Code: cli.ExitFindings, Message: spec +
+			": it has no checks, and a model for Spin is one of a check"}
 	case o.check == "":
 		o.check = names[0]
 	case !slices.Contains(names, o.check):

@@ -74,7 +74,8 @@ func fmtFiles(cmd *cobra.Command, files []string, o fmtFlags) error {
 		ok, err := fmtOne(cmd, f, text, o)
 		var rejected *cli.Error
 		switch {
-		case errors.As(err, &rejected) && rejected.Message == "": // said already; the other files are formatted nevertheless
+		// said already; the other files are formatted nevertheless
+		case errors.As(err, &rejected) && rejected.Message == "":
 			code = max(code, rejected.Code)
 		case err != nil:
 			return err

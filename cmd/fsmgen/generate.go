@@ -46,7 +46,8 @@ cannot be read or written.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if _, err := os.Stat(specsFolder); err != nil {
-					return fmt.Errorf("name a specification, such as fsmgen generate hello/spec.yaml: there is no folder %s here", specsFolder)
+					return fmt.Errorf("name a specification, such as fsmgen generate hello/spec.yaml: there "+
+						"is no folder %s here", specsFolder)
 				}
 				args = []string{specsFolder}
 			}
@@ -55,13 +56,14 @@ cannot be read or written.`,
 	}
 	c.Flags().StringVarP(&f.out, "out", "o", "machines", "`folder` that the packages go to")
 	c.Flags().StringVar(&f.pkg, "pkg", "", "`name` of the package, for a single SPEC; default: the protocol's")
-	c.Flags().StringVar(&f.forCheck, "for", "", "make machines of the size that the `check` explores, in a package of their own; tests of its counterexamples use them")
+	c.Flags().StringVar(&f.forCheck, "for", "", "make machines of the size that the `check` explores, in a "+
+		"package of their own; tests of its counterexamples use them")
 	c.Flags().BoolVar(&f.check, "check", false, "write nothing; list what is stale, missing or orphaned")
 	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "write nothing; show what would change")
 	return c
 }
 
-// specsFolder is what is generated if nothing is named.
+// specsFolder is the folder that is generated from if no file is named.
 const specsFolder = "specs"
 
 func generate(cmd *cobra.Command, f generateFlags, args []string) error {
@@ -146,7 +148,9 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string) ([]generat
 		}
 		o.ImportPath = importPath(filepath.Join(f.out, o.Package))
 		if other := taken[o.Package]; other != "" {
-			return nil, &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("%s and %s both give the package %s; generate one of them with --pkg or --out", other, spec, o.Package)}
+			return nil, &cli.Error{Code: cli.ExitUsage,
+				Message: fmt.Sprintf("%s and %s both give the package %s; generate one of them with --pkg "+
+					"or --out", other, spec, o.Package)}
 		}
 		taken[o.Package] = spec
 		files, err := golang.Generate(p, o)
@@ -160,7 +164,8 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string) ([]generat
 		out = append(out, generated{dir: o.Package, spec: o.Origin(), file: spec, files: files})
 	}
 	found.Sort()
-	if err := found.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
+	if err := found.Errors().WriteText(cmd.ErrOrStderr(),
+		diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
 		return nil, err
 	}
 	if found.HasErrors() {

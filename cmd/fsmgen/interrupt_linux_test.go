@@ -26,7 +26,8 @@ func newTerminal(t *testing.T) (ours, theirs *os.File) {
 	t.Cleanup(func() { ours.Close() })
 	var number, unlock int32
 	for request, arg := range map[uintptr]*int32{syscall.TIOCGPTN: &number, syscall.TIOCSPTLCK: &unlock} {
-		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, ours.Fd(), request, uintptr(unsafe.Pointer(arg))); errno != 0 {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, ours.Fd(), request,
+			uintptr(unsafe.Pointer(arg))); errno != 0 {
 			t.Skip("there are no pseudo terminals here: ", errno)
 		}
 	}
@@ -51,7 +52,8 @@ func longCheck(t *testing.T, out io.Writer) *search {
 		t.Skip("a search of some seconds")
 	}
 	ours, theirs := newTerminal(t)
-	s := &search{Cmd: exec.Command("fsmgen", "check", "--set", "properties=4", "--workers", "1", "../../specs/setup/big.yaml"), terminal: ours}
+	s := &search{Cmd: exec.Command("fsmgen", "check", "--set", "properties=4", "--workers", "1",
+		"../../specs/setup/big.yaml"), terminal: ours}
 	s.Stdout, s.Stderr = out, theirs
 	// A shell lets what it starts in the background ignore interrupts, and this test may be such a
 	// thing. What a process handles begins in its children as usual.
@@ -102,7 +104,8 @@ func TestInterrupt(t *testing.T) {
 	if err := s.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("it ended with %v", err)
 	}
-	for _, want := range []string{"big    incomplete", "the search is incomplete: interrupt signal received", "✓ both-done, sometimes: holds", "not decided: "} {
+	for _, want := range []string{"big    incomplete", "the search is incomplete: interrupt signal received",
+		"✓ both-done, sometimes: holds", "not decided: "} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report has no %q:\n%s", want, out.String())
 		}

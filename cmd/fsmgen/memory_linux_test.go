@@ -28,14 +28,16 @@ func TestFewAddresses(t *testing.T) {
 		t.Skip("the race detector reserves terabytes of addresses")
 	}
 	check := func(kilobytes string) (string, error) {
-		out, err := exec.Command("sh", "-c", "ulimit -v "+kilobytes+"; exec fsmgen check --quiet --table ../../specs/confirm/spec.yaml").CombinedOutput()
+		out, err := exec.Command("sh", "-c", "ulimit -v "+kilobytes+
+			"; exec fsmgen check --quiet --table ../../specs/confirm/spec.yaml").CombinedOutput()
 		return string(out), err
 	}
 	if out, err := check("3000000"); err != nil || !strings.Contains(out, "holds") {
 		t.Errorf("with 3 GB: %v\n%s", err, out)
 	}
 	said := false
-	for _, kilobytes := range []string{"1350000", "1400000", "1450000", "1500000", "1550000", "1600000", "1650000", "1700000"} {
+	for _, kilobytes := range []string{"1350000", "1400000", "1450000", "1500000", "1550000", "1600000",
+		"1650000", "1700000"} {
 		out, err := check(kilobytes)
 		if strings.Contains(out, "ulimit -v") {
 			said = true

@@ -73,15 +73,18 @@ func proveCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&o.check, "check", "", "prove only the check of this `name`")
-	f.StringVar(&o.lift, "lift", "", "leave out what environment rules say about lengths of channels, or (`rules`) all rules")
+	f.StringVar(&o.lift, "lift", "", "leave out what environment rules say about lengths of channels, or "+
+		"(`rules`) all rules")
 	f.Lookup("lift").NoOptDefVal = string(prove.LiftLengths)
 	f.StringVar(&o.certificate, "certificate", "", "write the certificate to this `file` (one check only)")
 	f.StringVar(&o.verify, "verify", "", "verify the certificate in this `file`, and do nothing else")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
-	f.IntVar(&o.o.MaxConfigurations, "max-configurations", 0, "stop each search at this `number` of configurations (default 1000000)")
+	f.IntVar(&o.o.MaxConfigurations, "max-configurations", 0,
+		"stop each search at this `number` of configurations (default 1000000)")
 	f.StringVar(&o.memory, "max-memory", "2G", "stop a search at this much `memory`, such as 800M or 4G")
 	f.DurationVar(&o.timeout, "timeout", 0, "stop after this `time`, such as 30s")
-	f.IntVar(&o.o.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result does not depend on it")
+	f.IntVar(&o.o.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result "+
+		"does not depend on it")
 	return c
 }
 
@@ -230,13 +233,16 @@ func verifyCertificate(cmd *cobra.Command, file, spec string) error {
 	}
 	lift := ""
 	if r.Lift != "" {
-		lift = ", without " + map[string]string{"lengths": "what rules say about lengths", "rules": "environment rules"}[r.Lift]
+		lift = ", without " + map[string]string{"lengths": "what rules say about lengths",
+			"rules": "environment rules"}[r.Lift]
 	}
 	if r.Values > 0 {
 		lift += fmt.Sprintf(", %s of each opaque type", diag.Counted(r.Values, "value"))
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s is accepted: check %s of %s, channels without a bound%s\n", file, r.Check, r.Spec, lift)
-	fmt.Fprintf(cmd.OutOrStdout(), "  %s and closed under %s\n", holding(r.Configurations), diag.Counted(r.Steps, "step"))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s is accepted: check %s of %s, channels without a bound%s\n", file,
+		r.Check, r.Spec, lift)
+	fmt.Fprintf(cmd.OutOrStdout(), "  %s and closed under %s\n", holding(r.Configurations),
+		diag.Counted(r.Steps, "step"))
 	fmt.Fprintf(cmd.OutOrStdout(), "  proved: %s\n", strings.Join(r.Claims, ", "))
 	return nil
 }

@@ -50,17 +50,20 @@ Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read.
 	return c
 }
 
-func replayFiles(ctx context.Context, cmd *cobra.Command, spec string, files []string, o traffic.Options, asJSON, steps bool) error {
+func replayFiles(ctx context.Context, cmd *cobra.Command, spec string, files []string, o traffic.Options,
+	asJSON, steps bool) error {
 	spec, err := cli.SpecFile(spec)
 	if err != nil {
 		return err
 	}
 	if run := cli.RunIn(spec); run != "" {
-		return fmt.Errorf("%s is %s, and the specification comes first; write: fsmgen replay %s %[1]s", spec, run, orSpec(files))
+		return fmt.Errorf("%s is %s, and the specification comes first; write: fsmgen replay %s %[1]s", spec,
+			run, orSpec(files))
 	}
 	p, diags := compile.Load(spec, compile.Options{})
 	if p == nil {
-		return errors.Join(cli.Rejected(diags), diags.Errors().WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
+		return errors.Join(cli.Rejected(diags), diags.Errors().WriteText(cmd.ErrOrStderr(),
+			diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
 	}
 	code := cli.ExitOK
 	for _, file := range files {

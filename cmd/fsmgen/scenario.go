@@ -63,7 +63,8 @@ func loader(spec string, cmd *cobra.Command) scenario.Load {
 		if slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Code == "FSM085" }) {
 			return nil, noCheck(spec, check) // its place is in the scenario, not in the specification
 		}
-		if err := diags.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
+		if err := diags.WriteText(cmd.ErrOrStderr(),
+			diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}); err != nil {
 			return nil, err
 		}
 		return nil, cli.Rejected(diags)
@@ -88,7 +89,8 @@ func noCheck(spec, check string) error {
 	case len(names) == 0:
 		return fmt.Errorf("%s has no check %s", spec, check)
 	case near != "":
-		return fmt.Errorf("%s has no check %s; did you mean %s? The checks are %s", spec, check, near, strings.Join(names, ", "))
+		return fmt.Errorf("%s has no check %s; did you mean %s? The checks are %s", spec, check, near,
+			strings.Join(names, ", "))
 	}
 	return fmt.Errorf("%s has no check %s; the checks are %s", spec, check, strings.Join(names, ", "))
 }
@@ -111,7 +113,8 @@ func runScenarios(cmd *cobra.Command, spec string, files []string, update bool) 
 		default:
 			differ++
 			for _, w := range wrong {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: something else happens (- as the file says, + as it is)\n", name, w.Block.Line)
+				fmt.Fprintf(cmd.OutOrStdout(),
+					"%s:%d: something else happens (- as the file says, + as it is)\n", name, w.Block.Line)
 				for _, e := range lineDiff(splitLines([]byte(w.Want)), splitLines([]byte(w.Got))) {
 					fmt.Fprintf(cmd.OutOrStdout(), "  %c %s\n", e.mark, e.line)
 				}

@@ -27,7 +27,8 @@ func setConsts(set map[string]string) (map[string]int64, error) {
 			if strings.HasPrefix(set[name], "-") {
 				large = "small"
 			}
-			return nil, fmt.Errorf("--set %s=%s: it is too %s: a constant is within %d..%d", name, set[name], large, int64(-model.MaxConst), int64(model.MaxConst))
+			return nil, fmt.Errorf("--set %s=%s: it is too %s: a constant is within %d..%d", name, set[name],
+				large, int64(-model.MaxConst), int64(model.MaxConst))
 		case err != nil:
 			return nil, fmt.Errorf("--set %s=%s: a constant is an integer", name, set[name])
 		}

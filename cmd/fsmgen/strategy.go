@@ -15,18 +15,24 @@ import (
 type strategy struct{ reduce, search string }
 
 var searches = map[string]explore.Mode{
-	"breadth-first": explore.BreadthFirst, "depth-first": explore.DepthFirst, "guided": explore.Guided, "walk": explore.RandomWalk,
+	"breadth-first": explore.BreadthFirst, "depth-first": explore.DepthFirst, "guided": explore.Guided,
+	"walk": explore.RandomWalk,
 }
 
 var reductions = map[string]explore.Reduction{
-	"none": 0, "auto": explore.ReduceSymmetry | explore.ReduceDead, "symmetry": explore.ReduceSymmetry, "hash": explore.ReduceHash,
-	"dead-variables": explore.ReduceDead, "local-steps": explore.ReduceLocal, "partial-order": explore.ReduceLocal | explore.ReducePartialOrder,
+	"none": 0, "auto": explore.ReduceSymmetry | explore.ReduceDead, "symmetry": explore.ReduceSymmetry,
+	"hash":           explore.ReduceHash,
+	"dead-variables": explore.ReduceDead, "local-steps": explore.ReduceLocal,
+	"partial-order": explore.ReduceLocal | explore.ReducePartialOrder,
 }
 
 func (s *strategy) flags(c *cobra.Command, cfg *check.Config) {
 	f := c.Flags()
-	f.StringVar(&s.reduce, "reduce", "none", "`reductions` to use: none, auto (all that are exact and keep counterexamples shortest), or a list of symmetry, dead-variables, local-steps, partial-order, hash (fingerprints instead of configurations)")
-	f.StringVar(&s.search, "search", "breadth-first", "`order` of the search: breadth-first, depth-first, guided (see --aim), walk (at random; see --walks)")
+	f.StringVar(&s.reduce, "reduce", "none",
+		"`reductions` to use: none, auto (all that are exact and keep counterexamples shortest), or a list "+
+			"of symmetry, dead-variables, local-steps, partial-order, hash (fingerprints instead of configurations)")
+	f.StringVar(&s.search, "search", "breadth-first",
+		"`order` of the search: breadth-first, depth-first, guided (see --aim), walk (at random; see --walks)")
 	f.StringVar(&cfg.Aim, "aim", "", "the `claim` that a guided search tries to violate (default: any error)")
 	f.IntVar(&cfg.Explore.MaxDepth, "max-depth", 0, "look only at what can be reached in this `number` of steps")
 	f.IntVar(&cfg.Explore.Walks, "walks", 100, "`number` of random walks")
@@ -42,7 +48,8 @@ func (s *strategy) parse(cfg *check.Config) error {
 	for _, name := range strings.Split(s.reduce, ",") {
 		r, ok := reductions[name]
 		if !ok && name != "" {
-			return fmt.Errorf("--reduce %s: there is no reduction %q; there are %s", s.reduce, name, strings.Join(reductionNames(), ", "))
+			return fmt.Errorf("--reduce %s: there is no reduction %q; there are %s", s.reduce, name,
+				strings.Join(reductionNames(), ", "))
 		}
 		cfg.Explore.Reduce |= r
 	}

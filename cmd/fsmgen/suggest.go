@@ -57,9 +57,11 @@ func suggestCommand() *cobra.Command {
 	f.StringVar(&o.o.Check, "check", "", "only the check of this `name` is to pass")
 	f.IntVar(&o.o.MaxEdits, "max-edits", 2, "search sets of at most this `number` of edits (1 or 2)")
 	f.IntVar(&o.o.Most, "most", 10, "stop at this `number` of suggestions of two edits; all single edits are searched")
-	f.IntVar(&o.o.MaxConfigurations, "max-configurations", 0, "leave out candidates that need more than this `number` of configurations (default 300000)")
+	f.IntVar(&o.o.MaxConfigurations, "max-configurations", 0,
+		"leave out candidates that need more than this `number` of configurations (default 300000)")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "stop after this `time`")
-	f.IntVar(&o.o.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result does not depend on it")
+	f.IntVar(&o.o.Workers, "workers", 0, "`number` of goroutines (default: one for each core); the result "+
+		"does not depend on it")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return c
 }
@@ -71,7 +73,8 @@ func runSuggest(ctx context.Context, cmd *cobra.Command, file string, o *suggest
 	var wrong *suggest.Errors
 	switch {
 	case errors.As(err, &wrong):
-		return errors.Join(cli.Rejected(wrong.List), wrong.List.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
+		return errors.Join(cli.Rejected(wrong.List),
+			wrong.List.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
 	case err != nil:
 		return err
 	}

@@ -15,10 +15,11 @@ import (
 
 func init() { commands = append(commands, versionCommand) }
 
-// versionInfo is what `fsmgen version` says.
+// versionInfo is the output of `fsmgen version`.
 type versionInfo struct {
-	Version  string `json:"version"`            // as generated files have it
-	Module   string `json:"module,omitempty"`   // the version of the module it was built from, unless that is a checkout
+	Version string `json:"version"` // as generated files have it
+	// the version of the module it was built from, unless that is a checkout
+	Module   string `json:"module,omitempty"`
 	Revision string `json:"revision,omitempty"` // of the checkout it was built from
 	Modified bool   `json:"modified,omitempty"` // the checkout had changes
 	Go       string `json:"go"`
@@ -48,7 +49,8 @@ func versionCommand() *cobra.Command {
 }
 
 func readVersion(info *debug.BuildInfo, ok bool) versionInfo {
-	v := versionInfo{Version: golang.Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Contract: golang.Contract}
+	v := versionInfo{Version: golang.Version, Go: runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Contract: golang.Contract}
 	if !ok {
 		return v
 	}
@@ -76,6 +78,7 @@ func (v versionInfo) print(w io.Writer) error {
 			revision += " with changes"
 		}
 	}
-	_, err := fmt.Fprintf(w, "fsmgen %s%s, %s, %s, generates for contract %d\n", v.Version, revision, v.Go, v.Platform, v.Contract)
+	_, err := fmt.Fprintf(w, "fsmgen %s%s, %s, %s, generates for contract %d\n", v.Version, revision, v.Go,
+		v.Platform, v.Contract)
 	return err
 }

@@ -49,9 +49,11 @@ cannot be read.`,
 			case "github":
 				err = found.WriteGitHub(cmd.OutOrStdout())
 			case "text":
-				err = found.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true, Limit: limit, More: "--all shows them"})
+				err = found.WriteText(cmd.ErrOrStderr(),
+					diag.Render{Excerpt: true, Limit: limit, More: "--all shows them"})
 			default:
-				return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("--format is text, json, sarif or github, not %q", format)}
+				return &cli.Error{Code: cli.ExitUsage,
+					Message: fmt.Sprintf("--format is text, json, sarif or github, not %q", format)}
 			}
 			if err != nil {
 				return err
@@ -62,7 +64,9 @@ cannot be read.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&format, "format", "text", "`form` of the report: text (on standard error), or on standard output json, sarif, or github (annotations of a workflow)")
+	c.Flags().StringVar(&format, "format", "text",
+		"`form` of the report: text (on standard error), or on standard output json, sarif, or github "+
+			"(annotations of a workflow)")
 	c.Flags().BoolVarP(&all, "all", "e", false, "report everything, not only the first 20")
 	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 on warnings too")
 	return c

@@ -45,14 +45,16 @@ Ctrl-C ends it with exit code 0. Exit code 2: wrong usage, or a folder cannot be
 				return ioError(err)
 			}
 			s := &watch.Session{
-				Files: files, Out: cmd.OutOrStdout(), Events: n.Events, Watch: n.Watch, Settle: watch.Settle, Now: time.Now,
+				Files: files, Out: cmd.OutOrStdout(), Events: n.Events, Watch: n.Watch, Settle: watch.Settle,
+				Now:   time.Now,
 				Judge: func(ctx context.Context, file string) watch.Verdict { return watch.Judge(ctx, file, o.cfg) },
 			}
 			return ioError(s.Run(ctx))
 		},
 	}
 	c.Flags().StringVar(&o.cfg.Only, "check", "", "run only the check of this `name`")
-	c.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "stop each search after this `time`; its verdict is then incomplete")
+	c.Flags().DurationVar(&o.timeout, "timeout", time.Minute,
+		"stop each search after this `time`; its verdict is then incomplete")
 	c.Flags().StringVar(&o.memory, "max-memory", "2G", "stop a search at this much `memory`")
 	return c
 }

@@ -65,15 +65,18 @@ func command() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringSliceVar(&o.roles, "role", nil, "draw only this `role` (may be given several times)")
-	f.StringVar(&o.format, "format", "", "dot, svg, png, mermaid; with --seq text, svg, mermaid, json (default: by the ending of -o; into a folder svg, else dot or text)")
-	f.StringVarP(&o.out, "out", "o", "", "`file`, or folder with a / at its end, to write to (default: standard output)")
+	f.StringVar(&o.format, "format", "", "dot, svg, png, mermaid; with --seq text, svg, mermaid, json "+
+		"(default: by the ending of -o; into a folder svg, else dot or text)")
+	f.StringVarP(&o.out, "out", "o", "", "`file`, or folder with a / at its end, to write to (default: "+
+		"standard output)")
 	f.BoolVar(&o.collapse, "collapse", false, "events and guards only, as big machines are shown anyway")
 	f.BoolVar(&o.full, "full", false, "everything: assignments too, and nothing shortened")
 	f.BoolVar(&o.unfold, "unfold", false, "draw what many states do alike in each of them, not in a note")
 	f.BoolVar(&o.noLegend, "no-legend", false, "leave out the explanation of the colours")
 	f.BoolVar(&o.parts, "parts", false, "draw the machines that run inside the roles, too")
 	f.BoolVar(&o.seq, "seq", false, "the arguments are runs: draw sequence charts")
-	f.BoolVar(&o.merge, "merge", false, "with --seq: the records are those of machines that talked to each other; draw them as one run")
+	f.BoolVar(&o.merge, "merge", false, "with --seq: the records are those of machines that talked to each "+
+		"other; draw them as one run")
 	f.StringVar(&o.steps, "steps", "", "with --seq, the `lines` of a record to draw, as 1-200 (default: the first 200)")
 	c.MarkFlagsMutuallyExclusive("collapse", "full")
 	return c

@@ -55,7 +55,8 @@ func drawRuns(w *writer, files []string, o options) error {
 			return err
 		}
 		base := filepath.Base(file)
-		list = append(list, drawing{name: strings.TrimSuffix(base, filepath.Ext(base)), ending: runEndings[format], data: drawRun(r, format)})
+		list = append(list, drawing{name: strings.TrimSuffix(base, filepath.Ext(base)),
+			ending: runEndings[format], data: drawRun(r, format)})
 	}
 	return w.write(list)
 }
@@ -124,7 +125,8 @@ func (o options) runFormat(w *writer) (string, error) {
 // machineFlag is a flag that was given and means nothing for runs, "" if there is none.
 func (o options) machineFlag() string {
 	for name, given := range map[string]bool{
-		"role": len(o.roles) > 0, "collapse": o.collapse, "full": o.full, "unfold": o.unfold, "parts": o.parts, "no-legend": o.noLegend,
+		"role": len(o.roles) > 0, "collapse": o.collapse, "full": o.full, "unfold": o.unfold, "parts": o.parts,
+		"no-legend": o.noLegend,
 	} {
 		if given {
 			return name
@@ -141,7 +143,8 @@ func (o options) checkSteps(file string, data []byte, r *run.Run) error {
 	case !cli.IsRecord(data):
 		return usage("--steps is for records; %s is a whole run, and is drawn as such", file)
 	case len(r.Steps) == 0:
-		return usage("--steps %s: the last line of %s is %d", o.steps, file, bytes.Count(bytes.TrimSpace(data), []byte("\n")))
+		return usage("--steps %s: the last line of %s is %d", o.steps, file,
+			bytes.Count(bytes.TrimSpace(data), []byte("\n")))
 	}
 	return nil
 }

@@ -130,7 +130,9 @@ func choose(p *model.Protocol, o options) ([]*model.Machine, error) {
 	if o.parts {
 		for i := 0; i < len(list); i++ { // grows: parts may have parts
 			for _, part := range list[i].Parts {
-				if !slices.ContainsFunc(list, func(m *model.Machine) bool { return m == part.Machine || samePart(m, part.Machine) }) {
+				if !slices.ContainsFunc(list, func(m *model.Machine) bool {
+					return m == part.Machine || samePart(m, part.Machine)
+				}) {
 					list = append(list, part.Machine)
 				}
 			}

@@ -35,7 +35,8 @@ func (w *writer) folder() bool {
 // noFormat is the error of an -o that is no folder and whose ending says nothing.
 func (w *writer) noFormat(what, endings string) error {
 	if filepath.Ext(w.out) == "" {
-		return usage("-o %s: there is no such folder, and a file has an ending: write %s/ for a folder; a file ends in %s, or say its format with --format", w.out, w.out, endings)
+		return usage("-o %s: there is no such folder, and a file has an ending: write %s/ for a folder; a "+
+			"file ends in %s, or say its format with --format", w.out, w.out, endings)
 	}
 	return usage("-o %s: the ending says no format%s; there are %s, or say it with --format", w.out, what, endings)
 }
@@ -49,7 +50,8 @@ func (w *writer) write(list []drawing) error {
 		return w.writeStdout(list)
 	}
 	if len(list) > 1 {
-		return usage("there are %d pictures: name a folder (-o %s/), or one role with --role", len(list), strings.TrimSuffix(w.out, filepath.Ext(w.out)))
+		return usage("there are %d pictures: name a folder (-o %s/), or one role with --role", len(list),
+			strings.TrimSuffix(w.out, filepath.Ext(w.out)))
 	}
 	if err := os.WriteFile(w.out, list[0].data, 0o644); err != nil {
 		return usage("%s", cli.Describe(err))

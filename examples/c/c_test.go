@@ -21,7 +21,8 @@ const header = "../../runtime/capi"
 // command runs a program and fails with what it printed.
 func command(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // ends a test that would hang; building takes long where nothing is cached
+	// ends a test that would hang; building takes long where nothing is cached
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {
@@ -47,7 +48,8 @@ func build(t *testing.T, shared bool) string {
 	}
 	command(t, "go", "build", "-buildmode="+mode, "-o", library, "./lib")
 	program := filepath.Join(dir, "setup")
-	args := []string{"-Wall", "-Wextra", "-Werror", "-std=c99", "-I", header, "-o", program, "client/setup.c", library, "-lpthread"}
+	args := []string{"-Wall", "-Wextra", "-Werror", "-std=c99", "-I", header, "-o", program, "client/setup.c",
+		library, "-lpthread"}
 	if shared {
 		args = append(args, "-Wl,-rpath,"+dir)
 	}
@@ -97,7 +99,8 @@ func TestClientInC(t *testing.T) {
 			program := build(t, shared)
 			address, ended := startPeer(t)
 			out := command(t, program, "tcp:"+address, "0", "7")
-			for _, want := range []string{"connected\n", "the peer sets property 1 to 9\n", "both sides agree\n", "done{index: 0,"} {
+			for _, want := range []string{"connected\n", "the peer sets property 1 to 9\n",
+				"both sides agree\n", "done{index: 0,"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)
 				}

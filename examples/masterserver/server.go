@@ -87,7 +87,8 @@ func serve(ctx context.Context, listener *tcp.Listener, changed func([]entry)) e
 }
 
 // accept gives the driver each connection under a number of its own.
-func accept(ctx context.Context, listener *tcp.Listener, peers *numbers, d *driver.Driver[*masterserver.MasterRunner]) error {
+func accept(ctx context.Context, listener *tcp.Listener, peers *numbers,
+	d *driver.Driver[*masterserver.MasterRunner]) error {
 	for {
 		link, err := listener.Accept(ctx)
 		if err != nil {

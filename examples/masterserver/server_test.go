@@ -52,12 +52,14 @@ func TestUsage(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		code := run(strings.Fields(args), &out, &errs)
-		if lines := strings.Split(errs.String(), "\n"); code != 2 || out.Len() > 0 || len(lines) != 3 || !strings.Contains(lines[0], want) || !strings.HasPrefix(lines[0], "masterserver: ") {
+		if lines := strings.Split(errs.String(), "\n"); code != 2 || out.Len() > 0 || len(lines) != 3 ||
+			!strings.Contains(lines[0], want) || !strings.HasPrefix(lines[0], "masterserver: ") {
 			t.Errorf("%s: exit code %d, %q%q", args, code, out.String(), errs.String())
 		}
 	}
 	var out, errs bytes.Buffer
-	if code := run([]string{"-help"}, &out, &errs); code != 0 || !strings.Contains(out.String(), "-page") || errs.Len() > 0 {
+	if code := run([]string{"-help"}, &out, &errs); code != 0 || !strings.Contains(out.String(), "-page") ||
+		errs.Len() > 0 {
 		t.Errorf("-help: exit code %d, %q%q", code, out.String(), errs.String())
 	}
 }
@@ -92,7 +94,8 @@ func (c *client) says(sent, want string) {
 	}
 }
 
-const join = "version: 1.0 join me: Gamma_Quadrant os: i586-pc-linux-gnu maxplayers: 16 url: http://gammaquadrant.parsec.org/\n"
+const join = "version: 1.0 join me: Gamma_Quadrant os: i586-pc-linux-gnu maxplayers: 16 url: " +
+	"http://gammaquadrant.parsec.org/\n"
 
 // TestDialogue is the document's: join, players, remove, and all that can be said instead.
 func TestDialogue(t *testing.T) {
@@ -107,16 +110,19 @@ func TestDialogue(t *testing.T) {
 	a.says("\n", "illegal request not processed\n")
 	a.says(strings.Repeat("x", 511)+"\n", "illegal request not processed\n")
 	a.says(join, "join accepted\n")
-	if l := <-lists; len(l) != 1 || summary(l) != "1 servers: Gamma Quadrant 0/16 i586-pc-linux-gnu" || l[0].address != "127.0.0.1" {
+	if l := <-lists; len(l) != 1 || summary(l) != "1 servers: Gamma Quadrant 0/16 i586-pc-linux-gnu" ||
+		l[0].address != "127.0.0.1" {
 		t.Errorf("%+v", l)
 	}
 	a.says("players: 3 max: 16\r\n", "players acknowledged.\n")
-	if l := <-lists; !strings.Contains(string(page(l)), `<a href="http://gammaquadrant.parsec.org/">Gamma Quadrant</a></td><td>3/16</td><td>127.0.0.1</td><td>i586-pc-linux-gnu</td>`) {
+	if l := <-lists; !strings.Contains(string(page(l)),
+		`<a href="http://gammaquadrant.parsec.org/">Gamma Quadrant</a></td><td>3/16</td><td>127.0.0.1</td><td>i586-pc-linux-gnu</td>`) {
 		t.Errorf("%s", page(l))
 	}
 	a.says("players: 9 max: 8\n", "illegal request not processed\n")
 	b.says("version: 1.0 join me: <b> os: x maxplayers: 4 url: javascript:alert(1)\n", "join accepted\n")
-	if l := <-lists; len(l) != 2 || strings.Contains(string(page(l)), "<b>") || strings.Contains(string(page(l)), `"javascript:`) {
+	if l := <-lists; len(l) != 2 || strings.Contains(string(page(l)), "<b>") ||
+		strings.Contains(string(page(l)), `"javascript:`) {
 		t.Errorf("%s", page(l))
 	}
 	// Several requests at once, and one in pieces: each has its reply, in order.
@@ -156,7 +162,8 @@ func TestFull(t *testing.T) {
 	var all []*client
 	for i := range 256 {
 		c := dial(t, address)
-		c.says(fmt.Sprintf("version: 1.0 join me: server%d os: linux maxplayers: 4 url: http://x/\n", i), "join accepted\n")
+		c.says(fmt.Sprintf("version: 1.0 join me: server%d os: linux maxplayers: 4 url: http://x/\n", i),
+			"join accepted\n")
 		all = append(all, c)
 		if l := <-lists; len(l) != i+1 {
 			t.Fatalf("%d in the list, not %d", len(l), i+1)

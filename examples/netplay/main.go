@@ -98,21 +98,27 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&c.Listen, "listen", "", "`address` to accept the other side on, for example 127.0.0.1:21837 or :21837")
 	f.StringVar(&c.Connect, "connect", "", "`address` to connect to; the port is 21837 if there is none")
 	f.DurationVar(&c.Wait, "wait", 10*time.Second, "how long connecting is tried; negative: for ever")
-	f.StringVar(&s.script, "script", "", "`file` that says what this side does; without one it plays a whole match (see -help-script)")
-	f.StringVar(&s.fleet, "fleet", "", "`ships` from slot 0 on, separated by commas; - is an empty slot (default a small fleet)")
+	f.StringVar(&s.script, "script", "", "`file` that says what this side does; without one it plays a "+
+		"whole match (see -help-script)")
+	f.StringVar(&s.fleet, "fleet", "", "`ships` from slot 0 on, separated by commas; - is an empty slot "+
+		"(default a small fleet)")
 	f.StringVar(&s.game, "game", "0.7.0", "`version` of the game that this side gives itself out for, 0.6.9 or later")
 	f.StringVar(&c.Name, "name", "Parley", "`name` of the own team")
 	f.IntVar(&c.Delay, "delay", 2, "`frames` until an input acts, 0 to 35; the greater delay of both sides counts")
-	f.UintVar(&s.seed, "seed", 0, "`number` that the random numbers begin with, from the side that accepts (default the time)")
+	f.UintVar(&s.seed, "seed", 0, "`number` that the random numbers begin with, from the side that accepts "+
+		"(default the time)")
 	f.IntVar(&c.Matches, "matches", 1, "`number` of matches to play before leaving; 0: until the other side leaves")
 	f.IntVar(&c.FPS, "fps", 0, "frames per second; 0: as fast as both sides can")
 	f.StringVar(&s.checksums, "checksums", "auto", "own (built-in simulation), echo (of the other side's) or auto")
 	f.DurationVar(&c.Calm, "calm", 0, "how long nothing may change before this side confirms (default 150ms)")
-	f.DurationVar(&c.Doubt, "doubt", 0, "how long the other side may choose a ship before this side does, when nothing tells whose was lost (default 30s)")
+	f.DurationVar(&c.Doubt, "doubt", 0, "how long the other side may choose a ship before this side does, "+
+		"when nothing tells whose was lost (default 30s)")
 	f.BoolVar(&c.Idle, "idle", false, "connect and say nothing but answers")
 	f.DurationVar(&s.timeout, "timeout", 0, "leave after this time; 0: never")
-	f.DurationVar(&c.Silence, "silence", 15*time.Minute, "close when the other side has said nothing for so long; 0: never")
-	f.DurationVar(&c.Handshake, "handshake", time.Minute, "close when no acceptable first message comes in this time; 0: never")
+	f.DurationVar(&c.Silence, "silence", 15*time.Minute,
+		"close when the other side has said nothing for so long; 0: never")
+	f.DurationVar(&c.Handshake, "handshake", time.Minute,
+		"close when no acceptable first message comes in this time; 0: never")
 	f.StringVar(&s.trace, "trace", "", "record each step of the machine in this `file` (JSON lines)")
 	f.StringVar(&s.pcap, "pcap", "", "record the packets in this `file` (pcapng), with the transitions as comments")
 	f.BoolVar(&c.Verbose, "v", false, "print the commands and reports of every frame, too")
@@ -144,7 +150,8 @@ func (s *settings) complete(f *flag.FlagSet) (err error) {
 	if s.seed == 0 {
 		c.Seed = uint32(time.Now().UnixNano())
 	}
-	if n, err := fmt.Sscanf(s.game, "0.%d.%d", &c.Minor, &c.Patch); n != 2 || err != nil || s.game != fmt.Sprintf("0.%d.%d", c.Minor, c.Patch) {
+	if n, err := fmt.Sscanf(s.game, "0.%d.%d", &c.Minor, &c.Patch); n != 2 || err != nil ||
+		s.game != fmt.Sprintf("0.%d.%d", c.Minor, c.Patch) {
 		return fmt.Errorf("-game %q: a version is like 0.8.0", s.game)
 	}
 	if c.Minor < 6 || c.Minor == 6 && c.Patch < 9 {
@@ -203,7 +210,8 @@ func (s *settings) record() (func() error, error) {
 		}
 		w := bufio.NewWriter(f)
 		closers = append(closers, w.Flush, f.Close)
-		s.cfg.Sinks = append(s.cfg.Sinks, trace.NewCapture(w, trace.PcapMeta{Proto: "tcp", Accepted: s.cfg.Listen != ""}))
+		s.cfg.Sinks = append(s.cfg.Sinks, trace.NewCapture(w,
+			trace.PcapMeta{Proto: "tcp", Accepted: s.cfg.Listen != ""}))
 	}
 	return closeAll, nil
 }

@@ -43,28 +43,33 @@ func (o *output) Write(p []byte) (int, error) {
 func TestCommands(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	if err := os.WriteFile(file("script"), []byte("edit own 3 spathi # one more\nwait inBattle\nwait frames 5\n"), 0o600); err != nil {
+	if err := os.WriteFile(file("script"),
+		[]byte("edit own 3 spathi # one more\nwait inBattle\nwait frames 5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	a, b := newOutput(), newOutput()
 	code := make(chan int)
 	go func() {
-		code <- run([]string{"-listen", "127.0.0.1:0", "-checksums", "own", "-trace", file("a.jsonl"), "-pcap", file("a.pcapng"), "-timeout", "2m", "-script", file("script")}, a, a)
+		code <- run([]string{"-listen", "127.0.0.1:0", "-checksums", "own", "-trace", file("a.jsonl"), "-pcap",
+			file("a.pcapng"), "-timeout", "2m", "-script", file("script")}, a, a)
 	}()
 	<-a.listened
-	if c := run([]string{"-connect", a.listens, "-checksums", "own", "-game", "0.8.0", "-fleet", "orz,-,kohr-ah", "-delay", "0", "-timeout", "2m", "-v"}, b, b); c != exitOK {
+	if c := run([]string{"-connect", a.listens, "-checksums", "own", "-game", "0.8.0", "-fleet",
+		"orz,-,kohr-ah", "-delay", "0", "-timeout", "2m", "-v"}, b, b); c != exitOK {
 		t.Errorf("exit code %d", c)
 	}
 	if c := <-code; c != exitOK {
 		t.Errorf("exit code %d", c)
 	}
 	text := a.text.String()
-	for _, want := range []string{"\nstate unconnected -> connecting\n", "\nstate inSetup -> preBattle\n", "\nreport matchEnded\n", "script:1: edit own 3 spathi\n"} {
+	for _, want := range []string{"\nstate unconnected -> connecting\n", "\nstate inSetup -> preBattle\n",
+		"\nreport matchEnded\n", "script:1: edit own 3 spathi\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "heardChecksum") || !strings.Contains(b.text.String(), "report heardChecksum{frame: 0, crc: ") {
+	if strings.Contains(text, "heardChecksum") ||
+		!strings.Contains(b.text.String(), "report heardChecksum{frame: 0, crc: ") {
 		t.Error("the reports of frames belong into the verbose account alone")
 	}
 	checkTrace(t, file("a.jsonl"))
@@ -131,11 +136,13 @@ func TestExitCodes(t *testing.T) {
 		{"-listen :1 -silence -1s", exitUsage, []string{"-silence -1s", "not negative"}},
 		{"-listen :1 -fps -1", exitUsage, []string{"-fps -1", "not negative"}},
 		{"-listen :1 -game 0.5.0", exitUsage, []string{"-game 0.5.0", "0.6.9"}},
-		{"-listen 203.0.113.77:1", exitUsage, []string{"listening on 203.0.113.77:1 (TCP)", "does not have the address", "it has 127.0.0.1"}},
+		{"-listen 203.0.113.77:1", exitUsage,
+			[]string{"listening on 203.0.113.77:1 (TCP)", "does not have the address", "it has 127.0.0.1"}},
 		{"-connect 127.0.0.1:99999", exitUsage, []string{"connecting to 127.0.0.1:99999 (TCP)", "0 to 65535"}},
 		{"-nonsense", exitUsage, []string{"nonsense"}},
 		{"-listen " + at, exitUsage, []string{"another program of this computer has port", "in use"}},
-		{"-connect 127.0.0.1:1 -wait 2s", exitUsage, []string{"note attempt 1", "connecting to 127.0.0.1:1 (TCP)", "start the other side first", "refused"}},
+		{"-connect 127.0.0.1:1 -wait 2s", exitUsage,
+			[]string{"note attempt 1", "connecting to 127.0.0.1:1 (TCP)", "start the other side first", "refused"}},
 		{"-connect " + at + " -fleet orc", exitUsage, []string{"orc", "orz", "zoq"}},
 		{"-connect " + at + " -game 1.0", exitUsage, []string{"1.0", "0.8.0"}},
 		{"-connect " + at + " -delay 36", exitUsage, []string{"36", "35"}},
@@ -143,8 +150,11 @@ func TestExitCodes(t *testing.T) {
 		{"-connect " + at + " -name " + strings.Repeat("x", 31), exitUsage, []string{"31 bytes", "30"}},
 		{"-connect " + at + " -script /nowhere", exitUsage, []string{"/nowhere"}},
 		{"-connect " + at + " -trace /nowhere/x", exitUsage, []string{"/nowhere/x"}},
-		{"-connect " + at + " -script " + bad, exitUsage, []string{bad + ":2: edit own 14 orz: \"14\"", ":3: \"jump\"", ":4: wait inBatle", "inBattle", ":5: input fire", "weapon", ":6: pick 3 4"}},
-		{"-connect " + at, exitFailed, []string{"in state init", "malformed frame", "the other side seems to speak HTTP, as web servers do: check address and port"}},
+		{"-connect " + at + " -script " + bad, exitUsage,
+			[]string{bad + ":2: edit own 14 orz: \"14\"", ":3: \"jump\"", ":4: wait inBatle", "inBattle",
+				":5: input fire", "weapon", ":6: pick 3 4"}},
+		{"-connect " + at, exitFailed, []string{"in state init", "malformed frame",
+			"the other side seems to speak HTTP, as web servers do: check address and port"}},
 		{"-listen 127.0.0.1:0 -timeout 50ms", exitUsage, []string{"not over after 50ms"}},
 		{"-help-script", exitOK, []string{"wait STATE"}},
 	} {
@@ -161,7 +171,8 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestDefaultPort(t *testing.T) {
-	for in, want := range map[string]string{"localhost": "localhost:21837", "127.0.0.1:5": "127.0.0.1:5", "::1": "[::1]:21837", "[::1]": "[::1]:21837", ":7": ":7", "": ""} {
+	for in, want := range map[string]string{"localhost": "localhost:21837", "127.0.0.1:5": "127.0.0.1:5",
+		"::1": "[::1]:21837", "[::1]": "[::1]:21837", ":7": ":7", "": ""} {
 		if got := withPort(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}

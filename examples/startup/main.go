@@ -69,9 +69,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 func (s *settings) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("startup", flag.ContinueOnError)
-	f.StringVar(&s.link, "link", "udp", "`kind` of link: udp (broadcast), tunnel (IPX in UDP, as DOSBox has it) or ipx (on a network card)")
+	f.StringVar(&s.link, "link", "udp", "`kind` of link: udp (broadcast), tunnel (IPX in UDP, as DOSBox has "+
+		"it) or ipx (on a network card)")
 	f.StringVar(&s.place.Bind, "bind", "127.0.0.1", "udp: own `address`, with or without a port")
-	f.StringVar(&s.place.Broadcast, "broadcast", "127.255.255.255:6581", "udp: `address` where everybody hears; port 0 is a free one, where nobody else does")
+	f.StringVar(&s.place.Broadcast, "broadcast", "127.255.255.255:6581",
+		"udp: `address` where everybody hears; port 0 is a free one, where nobody else does")
 	f.StringVar(&s.place.Server, "server", "127.0.0.1:2130", "tunnel: `address` of the IPX server")
 	f.StringVar(&s.place.Card, "card", "eth0", "ipx: `name` of the network card")
 	f.StringVar(&s.framing, "framing", "802.3", "ipx: `framing`: ethernet2, 802.3, 802.2 or snap")
@@ -95,7 +97,8 @@ var ofOthers = map[string][]string{
 }
 
 // framings are the values of -framing.
-var framings = map[string]raw.Framing{"ethernet2": raw.EthernetII, "802.3": raw.Raw8023, "802.2": raw.LLC, "snap": raw.SNAP}
+var framings = map[string]raw.Framing{"ethernet2": raw.EthernetII, "802.3": raw.Raw8023, "802.2": raw.LLC,
+	"snap": raw.SNAP}
 
 // check finds what package flag cannot: values and combinations without a meaning.
 func (s *settings) check(f *flag.FlagSet) error {

@@ -24,10 +24,12 @@ func TestAlone(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 3 || lines[0] != "connecting" || !strings.HasPrefix(lines[1], "game, slot 0, founded by 127.0.0.1:") || !strings.HasSuffix(lines[1], " (me)") || lines[2] != "left" {
+	if len(lines) != 3 || lines[0] != "connecting" || !strings.HasPrefix(lines[1],
+		"game, slot 0, founded by 127.0.0.1:") || !strings.HasSuffix(lines[1], " (me)") || lines[2] != "left" {
 		t.Errorf("%q", lines)
 	}
-	if b, err := os.ReadFile(file); err != nil || !bytes.Contains(b, []byte(`"instance":"alone"`)) || !bytes.Contains(b, []byte("leave")) {
+	if b, err := os.ReadFile(file); err != nil || !bytes.Contains(b, []byte(`"instance":"alone"`)) ||
+		!bytes.Contains(b, []byte("leave")) {
 		t.Errorf("the record is %q, %v", b, err)
 	}
 }
@@ -45,7 +47,8 @@ func TestExitCodes(t *testing.T) {
 		{"-silence -1s", 2, []string{"-silence -1s", "more than 0"}},
 		{"-for -1s", 2, []string{"-for -1s", "not negative"}},
 		{"-bind 203.0.113.77", 2, []string{"does not have the address 203.0.113.77; it has 127.0.0.1"}},
-		{"-broadcast 203.0.113.255:6581", 2, []string{"no broadcast address of this computer's networks; take one of 127.255.255.255"}},
+		{"-broadcast 203.0.113.255:6581", 2,
+			[]string{"no broadcast address of this computer's networks; take one of 127.255.255.255"}},
 		{"-serve 203.0.113.77:1", 2, []string{"listening on 203.0.113.77:1 (IPX in UDP)", "it has 127.0.0.1"}},
 		{"-link tunnel -server 127.0.0.1", 2, []string{"write HOST:PORT"}},
 		{"-help", 0, []string{"-broadcast", "127.255.255.255:6581"}},
@@ -55,7 +58,8 @@ func TestExitCodes(t *testing.T) {
 		{"-link ipx -framing token", 2, []string{"token", "snap"}},
 		{"-link ipx -card nosuch", 2, []string{"network card nosuch", "none of that name; it has "}},
 		{"-link tunnel -socket 0", 2, []string{"-socket 0"}},
-		{"-link tunnel -server 127.0.0.1:1 -for 300ms", 2, []string{"connecting to the IPX server 127.0.0.1:1", "ipxnet startserver", "deadline"}},
+		{"-link tunnel -server 127.0.0.1:1 -for 300ms", 2,
+			[]string{"connecting to the IPX server 127.0.0.1:1", "ipxnet startserver", "deadline"}},
 		{"-broadcast everybody", 2, []string{"everybody", "127.255.255.255"}},
 		{"-bind 0.0.0.0", 2, []string{"0.0.0.0", "one network"}},
 		{"-trace /nowhere/x", 2, []string{"/nowhere/x"}},
@@ -76,7 +80,8 @@ func TestExitCodes(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	v := peer.View{State: "game", Address: "10.0.0.2:7", Slot: 1, Founder: "10.0.0.9:7", Round: 2,
-		Players: []peer.Player{{Taken: true, Address: "10.0.0.9:7", Keeper: true}, {Taken: true, Address: "10.0.0.2:7", Self: true}, {}, {Taken: true, Unresolved: true}}}
+		Players: []peer.Player{{Taken: true, Address: "10.0.0.9:7", Keeper: true},
+			{Taken: true, Address: "10.0.0.2:7", Self: true}, {}, {Taken: true, Unresolved: true}}}
 	want := `10.0.0.2:7  game  game of 10.0.0.9:7, attempt 2
 
  slot  player
@@ -121,7 +126,8 @@ for i in 1 2 3; do
 	ip link add p$i type veth peer name c$i && ip link set p$i master br0 up || exit 9
 	unshare -n sh -c "touch $DIR/ready$i; until ip link show c$i >/dev/null 2>&1; do sleep 0.02; done
 		ip link set lo up; ip addr add 10.9.0.$i/24 brd + dev c$i && ip link set c$i up || exit 9
-		` + inside + `=\"$(echo $FLAGS | sed s/@/$i/) -trace $DIR/$i.jsonl\" exec $0 -test.run TestInside -test.v" >$DIR/$i.txt 2>&1 &
+		` + inside +
+	`=\"$(echo $FLAGS | sed s/@/$i/) -trace $DIR/$i.jsonl\" exec $0 -test.run TestInside -test.v" >$DIR/$i.txt 2>&1 &
 	all="$all $!"
 	until [ -e $DIR/ready$i ]; do sleep 0.02; done
 	ip link set c$i netns $! || exit 9
@@ -138,7 +144,8 @@ func TestNetwork(t *testing.T) {
 			t.Skipf("%s is not installed", program)
 		}
 	}
-	if err := exec.Command("unshare", "-Urnpf", "--kill-child", "sh", "-c", "ip link add br0 type bridge && unshare -n true").Run(); err != nil {
+	if err := exec.Command("unshare", "-Urnpf", "--kill-child", "sh", "-c",
+		"ip link add br0 type bridge && unshare -n true").Run(); err != nil {
 		t.Skipf("no network of one's own can be made here: %v", err)
 	}
 	for name, flags := range map[string]string{
@@ -158,7 +165,9 @@ func TestNetwork(t *testing.T) {
 			}
 			for i := range 3 {
 				b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d.txt", i+1)))
-				if text := string(b); err != nil || !strings.Contains(text, "| 0 ") || !strings.Contains(text, "| 1 ") || !strings.Contains(text, "| 2 ") || !strings.Contains(text, "\nleft\n") {
+				if text := string(b); err != nil || !strings.Contains(text, "| 0 ") ||
+					!strings.Contains(text, "| 1 ") || !strings.Contains(text, "| 2 ") ||
+					!strings.Contains(text, "\nleft\n") {
 					t.Errorf("computer %d: %v\n%s", i+1, err, text)
 				}
 			}

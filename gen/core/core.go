@@ -311,7 +311,7 @@ type State struct {
 	Handlers []*Handler // by Event.Index; nil where the state does not mention the event
 }
 
-// Handler is what a state does with an event.
+// Handler is the response of a state to an event.
 type Handler struct {
 	Model    *model.Handler
 	Branches []*Transition

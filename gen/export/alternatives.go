@@ -3,6 +3,7 @@ package export
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -91,7 +92,7 @@ func (sys *system) allowed(in *instance, r *model.EnvRule, args []*term) *term {
 		sc.bind(l, args[from:from+n])
 		from += n
 	}
-	v, ok := sc.eval(r.When)
+	v, ok := sc.eval(core.Of(r.When))
 	return and(cond, and(ok, asBool(v[0])))
 }
 
@@ -106,16 +107,15 @@ func (sys *system) command(in *instance, ev *model.Event) []alternative {
 		refuse("too many different arguments of a command (%v)", err)
 	}
 	var out []alternative
-	role := in.model.Role
-	for _, st := range role.States {
+	for _, st := range in.code.States {
 		h := handlerOf(st, ev)
-		if h == nil || h.Mode != model.Handle {
+		if h == nil || h.Model.Mode != model.Handle {
 			continue
 		}
 		for _, tuple := range tuples {
 			args := numbers(tuple)
 			s := newStep(sys.layout, in, 0, true)
-			at := compare("==", read(in.slots[0]), number(int64(st.Index)))
+			at := compare("==", read(in.slots[0]), number(int64(st.Model.Index)))
 			s.assume(at)
 			before := and(and(in.begun(), at), sys.allowed(in, rule, args))
 			if before.is(0) {
@@ -130,8 +130,8 @@ func (sys *system) command(in *instance, ev *model.Event) []alternative {
 			if guard.is(0) {
 				continue
 			}
-			note := st.Name + " " + string(interp.AppendEvent(nil, sys.strs,
-				interp.Event{Event: ev, Args: tuple})) + lineNote(h.Span)
+			note := st.Model.Name + " " + string(interp.AppendEvent(nil, sys.strs,
+				interp.Event{Event: ev, Args: tuple})) + lineNote(h.Model.Span)
 			out = append(out, alternative{note: note, guard: guard, body: tidy(s.b.list, true)})
 		}
 	}
@@ -142,7 +142,7 @@ func (sys *system) command(in *instance, ev *model.Event) []alternative {
 func (sys *system) timers(in *instance, c *machine, way []*machine) []alternative {
 	var out []alternative
 	way = append(slices.Clone(way), c)
-	for _, ev := range c.m.Events {
+	for _, ev := range c.m.Model.Events {
 		if ev.Kind == model.EventTimer {
 			for i := range ev.Timer.Count {
 				out = append(out, sys.expiry(in, way, ev, i)...)
@@ -150,7 +150,7 @@ func (sys *system) timers(in *instance, c *machine, way []*machine) []alternativ
 		}
 	}
 	for _, p := range c.m.Parts {
-		for i := range p.Count {
+		for i := range p.Model.Count {
 			out = append(out, sys.timers(in, c.enter(p, i), way)...)
 		}
 	}

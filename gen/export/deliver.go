@@ -3,6 +3,7 @@ package export
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -40,40 +41,40 @@ func (s *step) handle(c *machine, ev *model.Event, args []*term) {
 	state := s.inst.slots[c.base]
 	var options []option
 	for _, st := range c.m.States {
-		cond := compare("==", s.b.known.read(state), number(int64(st.Index)))
+		cond := compare("==", s.b.known.read(state), number(int64(st.Model.Index)))
 		h := handlerOf(st, ev)
 		silent := ev.Kind == model.EventStart || ev.Kind == model.EventUp || ev.Kind == model.EventLost
-		if cond.is(0) || h != nil && h.Mode == model.Defer || h == nil && !silent {
+		if cond.is(0) || h != nil && h.Model.Mode == model.Defer || h == nil && !silent {
 			continue
 		}
-		o := option{cond: cond, note: st.Name + " " + ev.Name,
+		o := option{cond: cond, note: st.Model.Name + " " + ev.Name,
 			body: func() { s.inState(c, st, ev, h, args) }}
 		if h != nil && len(h.Branches) > 0 {
-			o.note = h.Branches[0].Name
-			o.note += lineNote(h.Branches[0].Span)
+			t := h.Branches[0].Model
+			o.note = t.Name + lineNote(t.Span)
 		}
 		options = append(options, o)
 	}
 	s.choose(options, true, func() { s.fail(unspecifiedFlag, ev.Name+" is not handled") })
 }
 
-func handlerOf(st *model.State, ev *model.Event) *model.Handler {
+func handlerOf(st *core.State, ev *model.Event) *core.Handler {
 	if ev.Index < len(st.Handlers) {
 		return st.Handlers[ev.Index]
 	}
 	return nil
 }
 
-func (s *step) inState(c *machine, st *model.State, ev *model.Event, h *model.Handler, args []*term) {
+func (s *step) inState(c *machine, st *core.State, ev *model.Event, h *core.Handler, args []*term) {
 	switch {
 	case h == nil && ev.Kind == model.EventStart:
-		if st == c.m.Initial {
+		if st.Model == c.m.Model.Initial {
 			s.entry(c, st)
 		}
 		return
 	case h == nil:
 		return
-	case h.Mode == model.Ignore:
+	case h.Model.Mode == model.Ignore:
 		if s.command && c.up == nil {
 			s.fail(unspecifiedFlag, "")
 		}
@@ -90,12 +91,13 @@ func (s *step) inState(c *machine, st *model.State, ev *model.Event, h *model.Ha
 }
 
 // branches tries the branches of a handler from i on.
-func (s *step) branches(c *machine, h *model.Handler, args []*term, i int) {
+func (s *step) branches(c *machine, h *core.Handler, args []*term, i int) {
 	if i == len(h.Branches) {
-		s.fail(unspecifiedFlag, "no guard of "+h.Event.Name+" holds")
+		s.fail(unspecifiedFlag, "no guard of "+h.Model.Event.Name+" holds")
 		return
 	}
-	t := h.Branches[i]
+	b := h.Branches[i]
+	t := b.Model
 	frame := make([]*term, max(t.Locals, len(args)))
 	from := 0
 	for _, l := range t.Params {
@@ -104,44 +106,45 @@ func (s *step) branches(c *machine, h *model.Handler, args []*term, i int) {
 		from += n
 	}
 	c.locals = frame
-	if t.When == nil {
-		s.take(c, t)
+	if b.When == nil {
+		s.take(c, b)
 		return
 	}
-	v, ok := s.scalar(c, t.When)
-	s.fault(ok, t.When.Pos(), "the guard faults")
+	v, ok := s.scalar(c, b.When)
+	s.fault(ok, b.When.Node().Pos(), "the guard faults")
 	note := t.Name + lineNote(t.Span)
-	taken := option{cond: asBool(v), note: note, body: func() { c.locals = frame; s.take(c, t) }}
+	taken := option{cond: asBool(v), note: note, body: func() { c.locals = frame; s.take(c, b) }}
 	s.choose([]option{taken}, true, func() { s.branches(c, h, args, i+1) })
 }
 
 // take runs a branch: its statements, its goto, and the entry of the new state.
-func (s *step) take(c *machine, t *model.Transition) {
-	s.run(c, t.Body)
+func (s *step) take(c *machine, b *core.Transition) {
+	s.run(c, b.Body)
 	if s.b.dead {
 		return
 	}
-	if t.To == nil {
-		if t.Event.Kind == model.EventStart && t.From == c.m.Initial {
-			s.entry(c, t.From)
+	t := b.Model
+	if b.To == nil {
+		if t.Event.Kind == model.EventStart && t.From == c.m.Model.Initial {
+			s.entry(c, c.m.States[t.From.Index])
 		}
 		return
 	}
 	s.set(s.inst.slots[c.base], number(int64(t.To.Index)))
 	if t.To.Final && c.up != nil {
-		for _, ev := range c.up.m.Events {
-			if ev.Kind == model.EventFinished && ev.Part == c.part {
+		for _, ev := range c.up.m.Model.Events {
+			if ev.Kind == model.EventFinished && ev.Part == c.part.Model {
 				s.enqueue(c, ev, c.keys())
 				break
 			}
 		}
 	}
-	s.entry(c, t.To)
+	s.entry(c, b.To)
 }
 
-func (s *step) entry(c *machine, st *model.State) {
+func (s *step) entry(c *machine, st *core.State) {
 	if len(st.Entry) > 0 {
-		c.locals = make([]*term, st.EntryLocals)
+		c.locals = make([]*term, st.Model.EntryLocals)
 		s.run(c, st.Entry)
 	}
 }

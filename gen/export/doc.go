@@ -18,7 +18,7 @@
 // their loop.
 //
 // The code of a step comes from running the interpreter's rules on terms instead of numbers: see
-// step, which mirrors interp.Machine function by function. A command is possible where its step
+// step, which mirrors interp.Machine on the core, function by function. A command is possible where its step
 // would not be refused; that is the weakest precondition of its code, see possible.
 //
 // Each of these uses only what stands before it: term, an expression of Promela, with value, the

@@ -3,6 +3,7 @@ package export
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -43,96 +44,89 @@ func (sc *scope) bind(l *model.Local, v []*term) {
 }
 
 // eval writes an expression as the terms of its slots. ok is true where it does not fault.
-func (sc *scope) eval(e model.Expr) (v []*term, ok *term) {
+func (sc *scope) eval(e core.Expr) (v []*term, ok *term) {
 	switch e := e.(type) {
-	case *model.Lit:
-		return one(number(e.Value)), yes
-	case *model.Text:
-		return one(number(sc.l.strs.Intern([]byte(e.Value)))), yes
-	case *model.None:
-		return zeros(e.T.Slots()), yes
-	case *model.Some:
-		v, ok := sc.eval(e.X)
-		if len(v) != e.T.Elem.Slots() {
-			var fits *term
-			v, fits = fit(e.T.Elem, e.X.Type(), v)
-			ok = and(ok, fits)
+	case *core.Const:
+		if e.IsText {
+			return one(number(sc.l.strs.Intern([]byte(e.Text)))), yes
 		}
-		return append(one(yes), v...), ok
-	case *model.Unwrap:
-		v, ok := sc.eval(e.X)
-		return v[1:], and(ok, v[0])
-	case *model.VarRef:
-		return sc.at(e.Inst, e.Path, e.Var.Offset, e.Var.Type.Slots())
-	case *model.LocalRef:
+		v := zeros(e.Slots)
+		v[0] = number(e.Value)
+		return v, yes
+	case *core.Local:
+		if e.Local == nil {
+			return one(number(int64(sc.sender))), yes
+		}
 		at := e.Local.Offset
-		return slices.Clone(sc.locals[at : at+e.Local.Type.Slots()]), yes
-	case *model.Sender:
-		return one(number(int64(sc.sender))), yes
-	case *model.StateTest:
-		v, ok := sc.at(e.Inst, e.Path, 0, 1)
-		in := no
-		for _, st := range e.States {
-			in = or(in, compare("==", v[0], number(int64(st.Index))))
-		}
-		return one(in), ok
-	case *model.TimerTest:
-		return sc.timerTest(e)
-	case *model.ChanLen:
-		return one(sc.l.lengths(sc.inst, e)), yes
-	case *model.FieldRef:
+		return slices.Clone(sc.locals[at : at+e.Slots]), yes
+	case *core.Read:
+		return sc.read(e)
+	case *core.Field:
 		v, ok := sc.eval(e.X)
-		return v[e.Field.Offset : e.Field.Offset+e.Field.Type.Slots()], ok
-	case *model.Index:
+		if e.Field == nil {
+			return v[1:], and(ok, v[0])
+		}
+		return v[e.Field.Offset : e.Field.Offset+e.Slots], ok
+	case *core.Index:
 		return sc.index(e)
-	case *model.Unary:
-		return sc.unary(e)
-	case *model.Binary:
-		return sc.binary(e)
+	case *core.Apply:
+		return sc.apply(e)
+	case *core.If:
+		c, ok := sc.eval(e.Cond)
+		x, okX := sc.eval(e.Then)
+		y, okY := sc.eval(e.Else)
+		cond := asBool(c[0])
+		return pickAll(cond, x, y), and(ok, pick(cond, okX, okY))
+	case *core.Make:
+		return sc.make(e)
+	case *core.Fold:
+		return sc.fold(e)
+	case *core.Fit:
+		v, ok := sc.eval(e.X)
+		v, fits := fit(e.T, e.X.Node().T, v)
+		return v, and(ok, fits)
+	case *core.Observe:
+		return one(sc.l.lengths(sc.inst, e.Of)), yes
 	}
-	return sc.evalMore(e)
-}
-
-func (sc *scope) evalMore(e model.Expr) (v []*term, ok *term) {
-	switch e := e.(type) {
-	case *model.Call:
-		return sc.call(e)
-	case *model.RecordLit:
-		ok = yes
-		for i, f := range e.T.Fields {
-			x, fine := sc.eval(e.Fields[i])
-			x, fits := fit(f.Type, e.Fields[i].Type(), x)
-			v, ok = append(v, x...), and(ok, and(fine, fits))
-		}
-		return v, ok
-	case *model.ListLit:
-		l := zeros(e.T.Slots())
-		ok = yes
-		for _, el := range e.Elems {
-			l, ok = sc.add(e.T, l, ok, el, yes)
-		}
-		return l, ok
-	case *model.Build:
-		return sc.build(e)
-	case *model.Find:
-		return sc.find(e)
-	case *model.Quantified:
-		return sc.quantified(e)
-	}
-	refuse("an expression of the kind %T (%s)", e, e.Pos())
+	refuse("an expression of the kind %T (%s)", e, e.Node().Pos())
 	return nil, nil
 }
 
-// at reads n slots of the machine that a path leads to.
-func (sc *scope) at(inst *model.Instance, path model.Path, off, n int) (v []*term, ok *term) {
-	in, base := sc.inst, sc.base
-	if inst != nil {
-		in, base = sc.l.insts[inst.Index], 0
+// read is what an expression reads of a machine.
+func (sc *scope) read(e *core.Read) (v []*term, ok *term) {
+	switch e.What {
+	case core.ReadState:
+		v, ok := sc.at(&e.Place, 0, 1)
+		in := no
+		for _, st := range e.Is {
+			in = or(in, compare("==", v[0], number(int64(st.Index))))
+		}
+		return one(in), ok
+	case core.ReadTimer:
+		keys, fine := sc.keys(e.Keys)
+		v, ok := sc.at(&e.Place, e.Timer.Offset, e.Timer.Count)
+		armed, some := no, no
+		for i := range e.Timer.Count {
+			cond := selects(keys, timerKeys(e.Timer)(i))
+			armed, some = pick(cond, v[i], armed), or(cond, some)
+		}
+		return one(armed), and(and(fine, ok), some)
+	case core.ReadDown: // without faults nobody crashes
+		return one(no), yes
 	}
-	return sc.follow(in, base, path, off, n)
+	return sc.at(&e.Place, e.Var.Offset, e.Slots)
 }
 
-func (sc *scope) follow(in *instance, base int, path model.Path, off, n int) (v []*term, ok *term) {
+// at reads n slots of the machine that a place leads to.
+func (sc *scope) at(p *core.Place, off, n int) (v []*term, ok *term) {
+	in, base := sc.inst, sc.base
+	if p.Inst != nil {
+		in, base = sc.l.insts[p.Inst.Index], 0
+	}
+	return sc.follow(in, base, p.Path, off, n)
+}
+
+func (sc *scope) follow(in *instance, base int, path []core.Step, off, n int) (v []*term, ok *term) {
 	if len(path) == 0 {
 		for i := range n {
 			v = append(v, sc.known.slot(in, base+off+i))
@@ -153,35 +147,25 @@ func (sc *scope) follow(in *instance, base int, path model.Path, off, n int) (v 
 	return v, and(fine, ok)
 }
 
-func (sc *scope) keys(list []model.Expr) (keys []*term, ok *term) {
+// keys evaluates keys as they are written: one that is outside its type selects nothing.
+func (sc *scope) keys(list []core.Expr) (keys []*term, ok *term) {
 	ok = yes
 	for _, k := range list {
-		x, fine := sc.eval(k)
+		x, fine := sc.eval(core.Bare(k))
 		keys, ok = append(keys, x[0]), and(ok, fine)
 	}
 	return keys, ok
 }
 
-func (sc *scope) timerTest(e *model.TimerTest) ([]*term, *term) {
-	keys, fine := sc.keys(e.Keys)
-	v, ok := sc.at(e.Inst, e.Path, e.Timer.Offset, e.Timer.Count)
-	armed, one1 := no, no
-	for i := range e.Timer.Count {
-		cond := selects(keys, timerKeys(e.Timer)(i))
-		armed, one1 = pick(cond, v[i], armed), or(cond, one1)
-	}
-	return one(armed), and(and(fine, ok), one1)
-}
-
-func (sc *scope) index(e *model.Index) (v []*term, ok *term) {
+func (sc *scope) index(e *core.Index) (v []*term, ok *term) {
 	list, ok1 := sc.eval(e.X)
 	i, ok2 := sc.eval(e.I)
-	t := e.X.Type()
+	t := e.X.Node().T
 	low := int64(0)
 	if t.Kind == model.KindArray {
 		low = t.Index.Lowest()
 	}
-	v, ok = zeros(t.Elem.Slots()), no
+	v, ok = zeros(e.Slots), no
 	for k, el := range elements(t, list) {
 		cond := and(compare("==", i[0], number(low+int64(k))), el.there)
 		if cond.is(0) {
@@ -195,105 +179,62 @@ func (sc *scope) index(e *model.Index) (v []*term, ok *term) {
 	return v, and(and(ok1, ok2), ok)
 }
 
-func (sc *scope) unary(e *model.Unary) ([]*term, *term) {
-	v, ok := sc.eval(e.X)
-	if e.Op == model.OpNot {
-		return one(not(v[0])), ok
-	}
-	return one(exact("-", no, v[0], e)), ok
-}
-
 // exact computes; numbers that Promela has not are refused.
-func exact(op string, x, y *term, e model.Expr) *term {
-	t, ok := arith(op, x, y)
+func exact(e *core.Apply, x, y *term) *term {
+	t, ok := arith(e.Op.String(), x, y)
 	if !ok {
 		refuse("numbers of more than 31 bits (%s)", e.Pos())
 	}
 	return t
 }
 
-var compareOps = map[model.Op]string{
-	model.OpLt: "<", model.OpLe: "<=", model.OpGt: ">", model.OpGe: ">=",
-}
-
-var arithOps = map[model.Op]string{
-	model.OpAdd: "+", model.OpSub: "-", model.OpMul: "*", model.OpDiv: "/", model.OpMod: "%",
-}
-
-func (sc *scope) binary(e *model.Binary) ([]*term, *term) {
-	x, okX := sc.eval(e.X)
-	y, okY := sc.eval(e.Y)
-	both := and(okX, okY)
+// apply is an operation that evaluates all operands first.
+func (sc *scope) apply(e *core.Apply) (v []*term, ok *term) {
+	x, okX := sc.eval(e.Args[0])
+	t := e.Args[0].Node().T
+	if e.Op == core.Append || e.Op == core.With {
+		return sc.add(e.T, x, okX, e.Args[1], yes)
+	}
+	if len(e.Args) == 1 {
+		return sc.ofOne(e, t, x, okX)
+	}
+	y, okY := sc.eval(e.Args[1])
+	u := e.Args[1].Node().T
+	ok = and(okX, okY)
 	switch e.Op {
-	case model.OpAnd:
-		return one(and(x[0], y[0])), and(okX, or(not(x[0]), okY))
-	case model.OpOr:
-		return one(or(x[0], y[0])), and(okX, or(x[0], okY))
-	case model.OpImplies:
-		return one(or(not(x[0]), y[0])), and(okX, or(not(x[0]), okY))
-	case model.OpEq:
-		return one(equal(e.X.Type(), x, e.Y.Type(), y)), both
-	case model.OpNe:
-		return one(not(equal(e.X.Type(), x, e.Y.Type(), y))), both
-	case model.OpDiv, model.OpMod:
+	case core.Eq:
+		return one(equal(t, x, u, y)), ok
+	case core.Ne:
+		return one(not(equal(t, x, u, y))), ok
+	case core.Lt, core.Le, core.Gt, core.Ge:
+		return one(compare(e.Op.String(), x[0], y[0])), ok
+	case core.Min, core.Max:
+		return one(extreme(e.Op, x[0], y[0])), ok
+	case core.Add, core.Sub, core.Mul:
+		return one(exact(e, x[0], y[0])), ok
+	case core.Div, core.Mod:
 		nonzero := compare("!=", y[0], no)
 		if nonzero.is(0) {
 			return one(no), no
 		}
-		return one(exact(arithOps[e.Op], x[0], y[0], e)), and(both, nonzero)
+		return one(exact(e, x[0], y[0])), and(ok, nonzero)
+	case core.Union, core.Minus, core.Intersect:
+		return one(combine(e.Op, x[0], y[0])), ok
+	case core.Has, core.Without:
+		return sc.membership(e, t, x, u, y), ok
 	}
-	if op := compareOps[e.Op]; op != "" {
-		return one(compare(op, x[0], y[0])), both
-	}
-	return one(exact(arithOps[e.Op], x[0], y[0], e)), both
+	refuse("the operation %s (%s)", e.Op, e.Pos())
+	return nil, nil
 }
 
-// add puts an element behind a list or into a set, where there is true.
-func (sc *scope) add(t *model.Type, l []*term, ok *term, el model.Expr, there *term) ([]*term, *term) {
-	v, okay := sc.eval(el)
-	ok = and(ok, or(not(there), okay))
-	if t.Kind == model.KindSet {
-		low, n := t.Elem.Lowest(), t.Elem.Count()
-		inside := and(compare(">=", v[0], number(low)), compare("<", v[0], number(low+n)))
-		var with *term
-		for i := range n {
-			bit(l[0], i)
-			put, _ := arith("|", l[0], number(1<<i))
-			if with == nil {
-				with = put
-			} else {
-				with = pick(compare("==", v[0], number(low+i)), put, with)
-			}
-		}
-		return one(pick(there, with, l[0])), and(ok, or(not(there), inside))
-	}
-	v, fits := fit(t.Elem, el.Type(), v)
-	ok = and(ok, or(not(there), and(fits, compare("<", l[0], number(int64(t.Cap))))))
-	return pickAll(there, behind(t, l, v), l), ok
-}
-
-// call is a built-in function.
-func (sc *scope) call(e *model.Call) (v []*term, ok *term) {
-	x, ok := sc.eval(e.Args[0])
-	t := e.Args[0].Type()
-	switch e.Fn {
-	case model.FnIf:
-		return sc.ifCall(e, x[0], ok)
-	case model.FnMin, model.FnMax:
-		y, okY := sc.eval(e.Args[1])
-		less := compare("<=", x[0], y[0])
-		if e.Fn == model.FnMax {
-			less = compare(">=", x[0], y[0])
-		}
-		r := pick(less, x[0], y[0])
-		if r.op == "?" {
-			r.lo, r.hi = min(x[0].lo, y[0].lo), min(x[0].hi, y[0].hi)
-			if e.Fn == model.FnMax {
-				r.lo, r.hi = max(x[0].lo, y[0].lo), max(x[0].hi, y[0].hi)
-			}
-		}
-		return one(r), and(ok, okY)
-	case model.FnLen:
+// ofOne is an operation on x, a value of type t.
+func (sc *scope) ofOne(e *core.Apply, t *model.Type, x []*term, ok *term) ([]*term, *term) {
+	switch e.Op {
+	case core.Not:
+		return one(not(x[0])), ok
+	case core.Neg:
+		return one(exact(e, no, x[0])), ok
+	case core.Len:
 		n := x[0]
 		if t.Kind == model.KindSet {
 			n = no
@@ -302,47 +243,40 @@ func (sc *scope) call(e *model.Call) (v []*term, ok *term) {
 			}
 		}
 		return one(n), ok
-	case model.FnFirst:
+	case core.Head:
 		return x[1 : 1+t.Elem.Slots()], and(ok, compare(">", x[0], no))
-	case model.FnTail:
+	case core.Tail:
 		n := t.Elem.Slots()
 		less, _ := arith("-", x[0], yes)
 		if less.op != "" {
 			less.lo = max(less.lo, 0)
 		}
 		v := append(one(less), x[1+n:]...)
-		return append(v, zeros(e.T.Slots()-len(v))...), and(ok, compare(">", x[0], no))
-	case model.FnAppend, model.FnWith:
-		l, fits := fit(e.T, t, x)
-		return sc.add(e.T, l, and(ok, fits), e.Args[1], yes)
-	case model.FnUnion, model.FnMinus, model.FnIntersect:
-		y, okY := sc.eval(e.Args[1])
-		return one(combine(e.Fn, x[0], y[0])), and(ok, okY)
-	case model.FnContains, model.FnWithout:
-		return sc.membership(e, x, ok)
+		return append(v, zeros(e.Slots-len(v))...), and(ok, compare(">", x[0], no))
 	}
-	refuse("a function of number %d (%s)", e.Fn, e.Pos())
+	refuse("the operation %s (%s)", e.Op, e.Pos())
 	return nil, nil
 }
 
-func (sc *scope) ifCall(e *model.Call, cond, ok *term) ([]*term, *term) {
-	x, okX := sc.eval(e.Args[1])
-	y, okY := sc.eval(e.Args[2])
-	if !e.T.Scalar() {
-		var f, g *term
-		x, f = fit(e.T, e.Args[1].Type(), x)
-		y, g = fit(e.T, e.Args[2].Type(), y)
-		okX, okY = and(okX, f), and(okY, g)
+// extreme is the smaller or the greater number.
+func extreme(op core.Op, x, y *term) *term {
+	less := compare("<=", x, y)
+	if op == core.Max {
+		less = compare(">=", x, y)
 	}
-	return pickAll(asBool(cond), x, y), and(ok, pick(asBool(cond), okX, okY))
+	r := pick(less, x, y)
+	if r.op == "?" {
+		r.lo, r.hi = min(x.lo, y.lo), min(x.hi, y.hi)
+		if op == core.Max {
+			r.lo, r.hi = max(x.lo, y.lo), max(x.hi, y.hi)
+		}
+	}
+	return r
 }
 
-// membership is contains(l, x) and without(l, x).
-func (sc *scope) membership(e *model.Call, l []*term, ok *term) ([]*term, *term) {
-	t, u := e.Args[0].Type(), e.Args[1].Type()
-	v, okV := sc.eval(e.Args[1])
-	ok = and(ok, okV)
-	found, out := no, zeros(e.T.Slots())
+// membership is contains(l, v) and without(l, v), of types t and u.
+func (sc *scope) membership(e *core.Apply, t *model.Type, l []*term, u *model.Type, v []*term) []*term {
+	found, out := no, zeros(e.Slots)
 	if t.Kind == model.KindSet {
 		left := l[0]
 		for _, el := range elements(t, l) {
@@ -351,46 +285,111 @@ func (sc *scope) membership(e *model.Call, l []*term, ok *term) ([]*term, *term)
 			without, _ := arith("-", l[0], number(1<<(el.v[0].lo-t.Elem.Lowest())))
 			left = pick(and(is, el.there), without, left)
 		}
-		left = clamp(left, 0, l[0].hi)
-		if e.Fn == model.FnContains {
-			return one(found), ok
+		if e.Op == core.Has {
+			return one(found)
 		}
-		return one(left), ok
+		return one(clamp(left, 0, l[0].hi))
 	}
 	for _, el := range elements(t, l) {
 		is := equal(t.Elem, el.v, u, v)
 		found = or(found, and(el.there, is))
-		if e.Fn == model.FnWithout {
+		if e.Op == core.Without {
 			out = pickAll(and(el.there, not(is)), behind(t, out, el.v), out)
 		}
 	}
-	if e.Fn == model.FnContains {
-		return one(found), ok
+	if e.Op == core.Has {
+		return one(found)
 	}
-	return out, ok
+	return out
 }
 
-// quantified is all and some. They stop at the first element that decides, so what faults behind it
-// does not count.
-func (sc *scope) quantified(e *model.Quantified) ([]*term, *term) {
-	result, ok, open := truth(e.All), yes, yes
+// make is a record, an optional, a list or a set of its parts.
+func (sc *scope) make(e *core.Make) (v []*term, ok *term) {
+	ok = yes
+	switch e.T.Kind {
+	case model.KindRecord, model.KindOptional:
+		if e.T.Kind == model.KindOptional {
+			v = one(yes)
+		}
+		for _, el := range e.Elems {
+			x, fine := sc.eval(el)
+			v, ok = append(v, x...), and(ok, fine)
+		}
+		return v, ok
+	}
+	v = zeros(e.Slots)
+	for _, el := range e.Elems {
+		v, ok = sc.add(e.T, v, ok, el, yes)
+	}
+	return v, ok
+}
+
+// add puts an element behind a list or into a set, where there is true.
+func (sc *scope) add(t *model.Type, l []*term, ok *term, el core.Expr, there *term) ([]*term, *term) {
+	v, okay := sc.eval(el)
+	ok = and(ok, or(not(there), okay))
+	if t.Kind == model.KindSet {
+		var with *term
+		for i := range t.Elem.Count() {
+			bit(l[0], i)
+			put, _ := arith("|", l[0], number(1<<i))
+			if with == nil {
+				with = put
+			} else {
+				with = pick(compare("==", v[0], number(t.Elem.Lowest()+i)), put, with)
+			}
+		}
+		return one(pick(there, with, l[0])), ok
+	}
+	ok = and(ok, or(not(there), compare("<", l[0], number(int64(t.Cap)))))
+	return pickAll(there, behind(t, l, v), l), ok
+}
+
+// fold goes over values or elements. All, some and first stop at the one that decides, so what
+// faults behind it does not count.
+func (sc *scope) fold(e *core.Fold) (out []*term, ok *term) {
+	out, ok = zeros(e.Slots), yes
+	if e.How == core.All {
+		out[0] = yes
+	}
+	open := yes // nothing has decided yet
 	fine := sc.forEach(e.Local, e.Values, e.Over, func(there *term) {
-		v, okay := sc.eval(e.X)
-		ok = and(ok, or(not(and(open, there)), okay))
-		if e.All {
-			result = and(result, or(not(there), v[0]))
-			open = result
-		} else {
-			result = or(result, and(there, v[0]))
-			open = not(result)
+		is := there
+		if e.Where != nil {
+			v, okay := sc.eval(e.Where)
+			ok = and(ok, or(not(and(open, there)), okay))
+			is = and(there, asBool(v[0]))
+			if e.How == core.All {
+				out[0] = and(out[0], or(not(there), v[0]))
+			}
+		}
+		switch e.How {
+		case core.All:
+			open = out[0]
+		case core.Some:
+			out[0] = or(out[0], is)
+			open = not(out[0])
+		case core.Count:
+			out[0], _ = arith("+", out[0], is)
+		case core.First:
+			el := append(one(yes), sc.locals[e.Local.Offset:e.Local.Offset+e.Local.Type.Slots()]...)
+			out = pickAll(and(open, is), el, out)
+			open = and(open, not(is))
+		case core.Array:
+			v, okay := sc.eval(e.Elem)
+			ok = and(ok, or(not(is), okay))
+			at := int(sc.locals[e.Local.Offset].lo-e.T.Index.Lowest()) * e.T.Elem.Slots()
+			copy(out[at:], pickAll(is, v, zeros(len(v))))
+		default:
+			out, ok = sc.add(e.T, out, ok, e.Elem, is)
 		}
 	})
-	return one(result), and(fine, ok)
+	return out, and(fine, ok)
 }
 
 // forEach binds the local to each value or element in turn; there reports whether there is such an
 // element.
-func (sc *scope) forEach(l *model.Local, values *model.Type, over model.Expr,
+func (sc *scope) forEach(l *model.Local, values *model.Type, over core.Expr,
 	body func(there *term)) (ok *term) {
 	if values != nil {
 		for _, v := range domain(values) {
@@ -400,50 +399,9 @@ func (sc *scope) forEach(l *model.Local, values *model.Type, over model.Expr,
 		return yes
 	}
 	list, ok := sc.eval(over)
-	for _, el := range elements(over.Type(), list) {
+	for _, el := range elements(over.Node().T, list) {
 		sc.bind(l, el.v)
 		body(el.there)
 	}
 	return ok
-}
-
-// build makes a list, set or array, element by element.
-func (sc *scope) build(e *model.Build) (l []*term, ok *term) {
-	l, ok = zeros(e.T.Slots()), yes
-	fine := sc.forEach(e.Local, e.Values, e.Over, func(there *term) {
-		if e.If != nil {
-			v, okay := sc.eval(e.If)
-			ok = and(ok, or(not(there), okay))
-			there = and(there, asBool(v[0]))
-		}
-		if e.T.Kind != model.KindArray {
-			l, ok = sc.add(e.T, l, ok, e.Elem, there)
-			return
-		}
-		v, okay := sc.eval(e.Elem)
-		v, fits := fit(e.T.Elem, e.Elem.Type(), v)
-		ok = and(ok, or(not(there), and(okay, fits)))
-		at := int(sc.locals[e.Local.Offset].lo-e.T.Index.Lowest()) * e.T.Elem.Slots()
-		copy(l[at:], pickAll(there, v, zeros(len(v))))
-	})
-	return l, and(fine, ok)
-}
-
-// find looks for the first value or element with a property, or counts them.
-func (sc *scope) find(e *model.Find) (out []*term, ok *term) {
-	out, ok = zeros(e.T.Slots()), yes
-	open := yes
-	fine := sc.forEach(e.Local, e.Values, e.Over, func(there *term) {
-		v, okay := sc.eval(e.X)
-		ok = and(ok, or(not(and(open, there)), okay))
-		is := and(there, asBool(v[0]))
-		if e.Count {
-			out[0], _ = arith("+", out[0], is)
-			return
-		}
-		el := append(one(yes), sc.locals[e.Local.Offset:e.Local.Offset+e.Local.Type.Slots()]...)
-		out = pickAll(and(open, is), el, out)
-		open = and(open, not(is))
-	})
-	return out, and(fine, ok)
 }

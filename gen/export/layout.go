@@ -32,6 +32,7 @@ type layout struct {
 // instance is one machine of the check.
 type instance struct {
 	model   *model.Instance
+	code    *core.Machine // of its role
 	index   int
 	name    string
 	slots   []*variable // nil: a constant
@@ -57,22 +58,13 @@ func newLayout(p *model.Protocol, c *model.Check) (*layout, error) {
 		l.names.take(flag)
 	}
 	l.strs.InternDomains(p)
-	eachExpr(c, func(e model.Expr) {
-		switch e := e.(type) {
-		case *model.Lit:
-			if e.T.Kind == model.KindOpaque {
-				l.opaque = max(l.opaque, e.Value)
-			}
-		case *model.Text:
-			l.strs.Intern([]byte(e.Value))
-		}
-	})
+	codes := l.literals()
 	model.EachType(p, func(t *model.Type) { l.enumNames(t) })
 	for _, m := range p.Messages {
 		l.messages = append(l.messages, l.names.take(m.Name))
 	}
 	for _, inst := range c.Instances {
-		in := &instance{model: inst, index: len(l.insts), name: l.names.take(inst.Name),
+		in := &instance{model: inst, code: codes[inst.Role], index: len(l.insts), name: l.names.take(inst.Name),
 			given: map[*model.EnvRule]*variable{}}
 		if err := l.create(in); err != nil {
 			return nil, err
@@ -91,6 +83,35 @@ func newLayout(p *model.Protocol, c *model.Check) (*layout, error) {
 		}
 	}
 	return l, nil
+}
+
+// literals lowers the machines and notes the constants that they and their arguments name.
+func (l *layout) literals() map[*model.Machine]*core.Machine {
+	note := func(e core.Expr) {
+		core.Walk(e, func(e core.Expr) {
+			if c, ok := e.(*core.Const); ok {
+				if c.IsText {
+					l.strs.Intern([]byte(c.Text))
+				}
+				if c.T.Kind == model.KindOpaque {
+					l.opaque = max(l.opaque, c.Value)
+				}
+			}
+		})
+	}
+	var roles []*model.Machine
+	for _, in := range l.c.Instances {
+		roles = append(roles, in.Role)
+		for _, a := range in.Args {
+			note(core.Of(a))
+		}
+	}
+	codes := map[*model.Machine]*core.Machine{}
+	for _, m := range core.Machines(roles...) {
+		codes[m.Model] = m
+		m.Each(func(core.Stmt) {}, note)
+	}
+	return codes
 }
 
 // refuseWhole refuses what no part of the export can say.

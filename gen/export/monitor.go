@@ -1,6 +1,7 @@
 package export
 
 import (
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -52,7 +53,7 @@ func (sys *system) deadlock(final *term) assertion {
 		return a
 	}
 	sc := &scope{l: sys.layout, locals: make([]*term, sys.c.QuietLocals)}
-	v, ok := sc.eval(sys.c.Quiet)
+	v, ok := sc.eval(core.Of(sys.c.Quiet))
 	rest := or(final, and(ok, asBool(v[0])))
 	for _, in := range sys.insts {
 		rest = or(rest, not(in.begun()))
@@ -100,20 +101,20 @@ func (sys *system) claim(c *model.Claim, empty *term) (assertion, bool) {
 	sc := &scope{l: sys.layout, locals: make([]*term, c.Locals)}
 	when := yes
 	if c.When != nil {
-		v, ok := sc.eval(c.When)
+		v, ok := sc.eval(core.Of(c.When))
 		when = and(ok, asBool(v[0]))
 	}
 	cond := yes
 	if c.Kind == model.Agree {
-		first, ok := sc.eval(c.Exprs[0])
+		first, ok := sc.eval(core.Of(c.Exprs[0]))
 		for _, e := range c.Exprs[1:] {
-			v, fine := sc.eval(e)
+			v, fine := sc.eval(core.Of(e))
 			ok = and(ok, fine)
 			cond = and(cond, equal(c.Exprs[0].Type(), first, e.Type(), v))
 		}
 		cond = and(ok, cond)
 	} else {
-		v, ok := sc.eval(c.Expr)
+		v, ok := sc.eval(core.Of(c.Expr))
 		cond = and(ok, asBool(v[0]))
 	}
 	if c.Quiescent {

@@ -5,16 +5,17 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
 // machine is one machine inside a step: that of the instance, or of a part.
 type machine struct {
-	m      *model.Machine
+	m      *core.Machine
 	base   int // its first slot in the instance's value
 	up     *machine
-	part   *model.Part
+	part   *core.Part
 	index  int
 	locals []*term
 }
@@ -60,7 +61,7 @@ func newStep(l *layout, in *instance, sender int, command bool) *step {
 	return &step{l: l, inst: in, sender: sender, command: command, b: &block{known: known{}}}
 }
 
-func root(in *instance) *machine { return &machine{m: in.model.Role} }
+func root(in *instance) *machine { return &machine{m: in.code} }
 
 func (s *step) emit(x stmt) {
 	if s.b.dead {
@@ -134,11 +135,11 @@ func (s *step) hold(list []*term) []*term {
 }
 
 // keys are the keys of the part that c is.
-func (c *machine) keys() []*term { return numbers(partKeys(c.part)(c.index)) }
+func (c *machine) keys() []*term { return numbers(partKeys(c.part.Model)(c.index)) }
 
-func (c *machine) enter(p *model.Part, index int) *machine {
-	return &machine{m: p.Machine, base: c.base + p.Offset + index*p.Machine.Size, up: c, part: p,
-		index: index}
+func (c *machine) enter(p *core.Part, index int) *machine {
+	return &machine{m: p.Machine, base: c.base + p.Model.Offset + index*p.Model.Machine.Size, up: c,
+		part: p, index: index}
 }
 
 // option is one arm of a choice while it is written.

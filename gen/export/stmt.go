@@ -1,10 +1,11 @@
 package export
 
 import (
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 )
 
-func (s *step) run(c *machine, list []model.Stmt) {
+func (s *step) run(c *machine, list []core.Stmt) {
 	for _, x := range list {
 		if s.b.dead {
 			return
@@ -13,38 +14,39 @@ func (s *step) run(c *machine, list []model.Stmt) {
 	}
 }
 
-func (s *step) stmt(c *machine, x model.Stmt) {
+func (s *step) stmt(c *machine, x core.Stmt) {
 	switch x := x.(type) {
-	case *model.Set:
+	case *core.Assign:
 		s.assign(c, x)
-	case *model.Send:
-		fields := s.fields(c, x.Fields, x.Message.Fields)
-		s.send(c, x.Message, fields, x.Dest, s.destination(c, x.Dest, x.To), lineNote(x.Span))
-	case *model.ReportStmt:
-		s.report(c, x)
-	case *model.Run:
-		s.runPart(c, x)
-	case *model.Restart:
-		s.restart(c, x)
-	case *model.StartTimer:
-		s.timer(c, x.Timer, x.Keys, yes)
-		if x.Ticks != nil {
-			s.stored(c, x.Ticks, x.Timer.Length)
-		}
-	case *model.StopTimer:
-		s.timer(c, x.Timer, x.Keys, no)
-	case *model.If:
+	case *core.Emit:
+		switch {
+		case x.Message != nil:
+			fields := s.fields(c, x.Fields)
+			s.send(c, x.Message, fields, x.Dest, s.destination(c, x.Dest, x.To), lineNote(x.Pos()))
+		case x.Report != nil:
+			s.report(c, x)
+		} // without faults there are no links to close
+	case *core.Timer:
+		s.timer(c, x)
+	case *core.Give:
+		p := x.Part.Model
+		s.which(c, x.Keys, p.Count, partKeys(p), "part "+p.Name, func(i int) {
+			args := s.hold(s.fields(c, x.Args))
+			s.deliver(c.enter(x.Part, i), x.Event, args)
+		})
+	case *core.Reset:
+		s.reset(c, x)
+	case *core.Branch:
 		cond, ok := s.scalar(c, x.Cond)
-		s.fault(ok, x.Cond.Pos(), "the condition faults")
+		s.fault(ok, x.Cond.Node().Pos(), "the condition faults")
 		s.choose([]option{{cond: asBool(cond), body: func() { s.run(c, x.Then) }}}, true,
 			func() { s.run(c, x.Else) })
-	case *model.Each:
+	case *core.For:
 		s.each(c, x)
-	case *model.Close: // without faults there are no links
-	case *model.Refuse:
+	case *core.Refuse:
 		s.fail(unspecifiedFlag, x.Reason)
 	default:
-		refuse("a statement of the kind %T (%s)", x, x.Pos())
+		refuse("a statement of the kind %T (%s)", x, x.Node().Pos())
 	}
 }
 
@@ -55,56 +57,70 @@ func (s *step) scope(c *machine) *scope {
 }
 
 // value evaluates an expression; what faults in it is an error of the step.
-func (s *step) value(c *machine, e model.Expr) []*term {
+func (s *step) value(c *machine, e core.Expr) []*term {
 	v, ok := s.scope(c).eval(e)
-	s.fault(ok, e.Pos(), "an expression faults")
+	s.fault(ok, e.Node().Pos(), "an expression faults")
 	return v
 }
 
-func (s *step) scalar(c *machine, e model.Expr) (*term, *term) {
+func (s *step) scalar(c *machine, e core.Expr) (*term, *term) {
 	v, ok := s.scope(c).eval(e)
 	return v[0], ok
 }
 
-// stored evaluates an expression for a place of type t.
-func (s *step) stored(c *machine, e model.Expr, t *model.Type) []*term {
-	v := s.value(c, e)
-	v, ok := fit(t, e.Type(), v)
-	s.fault(ok, e.Pos(), "a value is outside its type")
+// stored evaluates an expression that is fitted to the place that stores it.
+func (s *step) stored(c *machine, e core.Expr) []*term {
+	v := s.value(c, core.Bare(e))
+	if f, is := e.(*core.Fit); is {
+		var ok *term
+		v, ok = fit(f.T, f.X.Node().T, v)
+		s.fault(ok, f.Pos(), "a value is outside its type")
+	}
 	return v
 }
 
-func (s *step) fields(c *machine, exprs []model.Expr, fields []*model.Field) []*term {
+func (s *step) fields(c *machine, list []core.Expr) []*term {
 	var out []*term
-	for i, f := range fields {
-		out = append(out, s.stored(c, exprs[i], f.Type)...)
+	for _, e := range list {
+		out = append(out, s.stored(c, e)...)
 	}
 	return out
 }
 
-// assign sets a variable or a place inside it. Where an index is not known every place is given its
-// value or keeps it.
-func (s *step) assign(c *machine, x *model.Set) {
-	t, at := x.Var.Type, c.base+x.Var.Offset
-	s.place(c, x, x.Select, t, at)
+// assign sets a local, a variable or a place inside it. Where an index is not known every place is
+// given its value or keeps it.
+func (s *step) assign(c *machine, x *core.Assign) {
+	if x.Local != nil {
+		c.bind(x.Local, s.hold(s.stored(c, x.Value)))
+		return
+	}
+	s.place(c, x, x.Select, x.Var.Type, c.base+x.Var.Offset)
 }
 
-// place follows the selectors to the places they may mean.
-func (s *step) place(c *machine, x *model.Set, sel []model.Selector, t *model.Type, at int) {
+// bind gives a local a value.
+func (c *machine) bind(l *model.Local, v []*term) {
+	if need := l.Offset + len(v); need > len(c.locals) {
+		c.locals = append(c.locals, make([]*term, need-len(c.locals))...)
+	}
+	copy(c.locals[l.Offset:], v)
+}
+
+// place follows the selectors to the places they may mean; t is the type of what is at at.
+func (s *step) place(c *machine, x *core.Assign, sel []core.Select, t *model.Type, at int) {
 	if len(sel) == 0 {
-		s.store(c, x, t, at)
+		s.store(c, x, at)
 		return
 	}
 	if f := sel[0].Field; f != nil {
 		if t.Kind == model.KindOptional {
-			s.fault(s.b.known.slot(s.inst, at), x.Span, "the value is none")
+			s.fault(s.b.known.slot(s.inst, at), x.Pos(), "the value is none")
 			at++
 		}
 		s.place(c, x, sel[1:], f.Type, at+f.Offset)
 		return
 	}
 	i, ok := s.scalar(c, sel[0].Index)
-	s.fault(ok, sel[0].Index.Pos(), "an expression faults")
+	s.fault(ok, sel[0].Index.Node().Pos(), "an expression faults")
 	n, low, first := t.Cap, int64(0), at+1
 	bound := s.b.known.slot(s.inst, at)
 	if t.Kind == model.KindArray {
@@ -118,11 +134,11 @@ func (s *step) place(c *machine, x *model.Set, sel []model.Selector, t *model.Ty
 			s.place(c, x, sel[1:], t.Elem, first+k*t.Elem.Slots())
 		}})
 	}
-	s.choose(options, true, func() { s.fail(faultFlag, linePrefix(x.Span)+"an index is outside") })
+	s.choose(options, true, func() { s.fail(faultFlag, linePrefix(x.Pos())+"an index is outside") })
 }
 
-func (s *step) store(c *machine, x *model.Set, t *model.Type, at int) {
-	v := s.stored(c, x.Value, t)
+func (s *step) store(c *machine, x *core.Assign, at int) {
+	v := s.stored(c, x.Value)
 	// places that are read by what is stored behind them keep their value in between
 	set := map[*variable]bool{}
 	for i := range v {
@@ -138,7 +154,7 @@ func (s *step) store(c *machine, x *model.Set, t *model.Type, at int) {
 }
 
 // destination is the number of the instance a message goes to, if the statement says one.
-func (s *step) destination(c *machine, d model.Dest, to model.Expr) *term {
+func (s *step) destination(c *machine, d model.Dest, to core.Expr) *term {
 	switch d {
 	case model.ToSender:
 		return number(int64(s.sender))
@@ -164,20 +180,20 @@ func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest
 	}
 	if d == model.ToPeer && c.part.To != nil {
 		sc := s.scope(c.up)
-		sc.locals = c.keyFrame(c.part.ToLocals)
+		sc.locals = c.keyFrame(c.part.Model.ToLocals)
 		v, ok := sc.eval(c.part.To)
-		s.fault(ok, c.part.To.Pos(), "an expression faults")
+		s.fault(ok, c.part.To.Node().Pos(), "an expression faults")
 		d, to = model.ToExpr, v[0]
 	}
 	up, old := c.up, c.up.locals
-	up.locals = c.keyFrame(ps.Locals)
+	up.locals = c.keyFrame(ps.Model.Locals)
 	from := 0
-	for _, l := range ps.Params {
+	for _, l := range ps.Model.Params {
 		n := l.Type.Slots()
 		copy(up.locals[l.Offset:l.Offset+n], fields[from:from+n])
 		from += n
 	}
-	mapped := s.fields(up, ps.Send.Fields, ps.Send.Message.Fields)
+	mapped := s.fields(up, ps.Send.Fields)
 	if ps.Send.Dest != model.ToPeer {
 		d, to = ps.Send.Dest, s.destination(up, ps.Send.Dest, ps.Send.To)
 	}
@@ -187,11 +203,11 @@ func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest
 
 // keyFrame is a frame of locals with the keys of the part that c is.
 func (c *machine) keyFrame(n int) []*term {
-	for _, l := range c.part.KeyLocals {
+	for _, l := range c.part.Model.KeyLocals {
 		n = max(n, l.Offset+1)
 	}
 	frame := make([]*term, n)
-	for i, l := range c.part.KeyLocals {
+	for i, l := range c.part.Model.KeyLocals {
 		frame[l.Offset] = c.keys()[i]
 	}
 	return frame
@@ -229,13 +245,13 @@ func (s *step) put(msg *model.Message, fields []*term, d model.Dest, to *term, n
 }
 
 // report is nothing for the embedding program, and an event for a parent.
-func (s *step) report(c *machine, x *model.ReportStmt) {
-	args := s.fields(c, x.Fields, x.Report.Fields)
+func (s *step) report(c *machine, x *core.Emit) {
+	args := s.fields(c, x.Fields)
 	if c.up == nil || s.b.dead {
 		return
 	}
-	for _, ev := range c.up.m.Events {
-		if ev.Kind == model.EventReport && ev.Part == c.part && ev.Report == x.Report {
+	for _, ev := range c.up.m.Model.Events {
+		if ev.Kind == model.EventReport && ev.Part == c.part.Model && ev.Report == x.Report {
 			s.enqueue(c, ev, append(c.keys(), args...))
 			return
 		}
@@ -243,21 +259,13 @@ func (s *step) report(c *machine, x *model.ReportStmt) {
 	s.fail(faultFlag, "the parent has no event for report "+x.Report.Name)
 }
 
-// runPart gives a part an event inside this step.
-func (s *step) runPart(c *machine, x *model.Run) {
-	s.which(c, x.Keys, x.Part.Count, partKeys(x.Part), "part "+x.Part.Name, func(i int) {
-		args := s.hold(s.fields(c, x.Args, x.Event.Fields))
-		s.deliver(c.enter(x.Part, i), x.Event, args)
-	})
-}
-
 // which runs body for the instance of a part or timer that the keys mean.
-func (s *step) which(c *machine, keys []model.Expr, count int, keysOf func(int) []int64,
+func (s *step) which(c *machine, keys []core.Expr, count int, keysOf func(int) []int64,
 	what string, body func(int)) {
 	var values []*term
 	for _, k := range keys {
-		v, ok := s.scalar(c, k)
-		s.fault(ok, k.Pos(), "an expression faults")
+		v, ok := s.scalar(c, core.Bare(k))
+		s.fault(ok, k.Node().Pos(), "an expression faults")
 		values = append(values, v)
 	}
 	if s.b.dead {
@@ -270,54 +278,53 @@ func (s *step) which(c *machine, keys []model.Expr, count int, keysOf func(int) 
 	s.choose(options, true, func() { s.fail(faultFlag, "no instance of "+what) })
 }
 
-// timer arms or disarms a timer.
-func (s *step) timer(c *machine, t *model.Timer, keys []model.Expr, armed *term) {
-	set := func(i int) { s.set(s.inst.slots[c.base+t.Offset+i], armed) }
-	if len(keys) == len(t.Keys) {
-		s.which(c, keys, t.Count, timerKeys(t), "timer "+t.Name, set)
-		return
+// timer arms or disarms a timer, or disarms all its instances.
+func (s *step) timer(c *machine, x *core.Timer) {
+	t := x.Timer
+	set := func(i int) { s.set(s.inst.slots[c.base+t.Offset+i], truth(x.Start)) }
+	if x.All {
+		for i := range t.Count {
+			set(i)
+		}
+	} else {
+		s.which(c, x.Keys, t.Count, timerKeys(t), "timer "+t.Name, set)
 	}
-	for i := range t.Count {
-		set(i)
+	if x.Ticks != nil {
+		s.stored(c, x.Ticks)
 	}
 }
 
-// restart puts a part back to its beginning.
-func (s *step) restart(c *machine, x *model.Restart) {
+// reset puts a part, or all its instances, back to the beginning.
+func (s *step) reset(c *machine, x *core.Reset) {
+	p := x.Part.Model
 	reset := func(i int) {
-		at := c.base + x.Part.Offset + i*x.Part.Machine.Size
-		for k := at; k < at+x.Part.Machine.Size; k++ {
+		at := c.base + p.Offset + i*p.Machine.Size
+		for k := at; k < at+p.Machine.Size; k++ {
 			if s.inst.slots[k] != nil {
 				s.set(s.inst.slots[k], number(s.inst.init[k]))
 			}
 		}
 	}
-	if len(x.Keys) > 0 {
-		s.which(c, x.Keys, x.Part.Count, partKeys(x.Part), "part "+x.Part.Name, reset)
+	if !x.All {
+		s.which(c, x.Keys, p.Count, partKeys(p), "part "+p.Name, reset)
 		return
 	}
-	for i := range x.Part.Count {
+	for i := range p.Count {
 		reset(i)
 	}
 }
 
 // each runs statements for each element. The list is looked at before the first.
-func (s *step) each(c *machine, x *model.Each) {
-	bind := func(v []*term) {
-		if need := x.Local.Offset + len(v); need > len(c.locals) {
-			c.locals = append(c.locals, make([]*term, need-len(c.locals))...)
-		}
-		copy(c.locals[x.Local.Offset:], v)
-	}
+func (s *step) each(c *machine, x *core.For) {
 	if x.Values != nil {
 		for _, v := range domain(x.Values) {
-			bind(v)
+			c.bind(x.Local, v)
 			s.run(c, x.Body)
 		}
 		return
 	}
 	list := s.hold(s.value(c, x.Over))
-	for _, el := range elements(x.Over.Type(), list) {
-		s.choose([]option{{cond: el.there, body: func() { bind(el.v); s.run(c, x.Body) }}}, true, nil)
+	for _, el := range elements(x.Over.Node().T, list) {
+		s.choose([]option{{cond: el.there, body: func() { c.bind(x.Local, el.v); s.run(c, x.Body) }}}, true, nil)
 	}
 }

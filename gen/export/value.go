@@ -1,6 +1,7 @@
 package export
 
 import (
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -95,13 +96,13 @@ func behind(t *model.Type, l, v []*term) []*term {
 }
 
 // combine returns the union, difference or intersection of two sets.
-func combine(fn model.Builtin, x, y *term) *term {
+func combine(op core.Op, x, y *term) *term {
 	both, _ := arith("&", x, y)
-	switch fn {
-	case model.FnUnion:
+	switch op {
+	case core.Union:
 		all, _ := arith("|", x, y)
 		return all
-	case model.FnMinus:
+	case core.Minus:
 		rest, _ := arith("-", x, both)
 		return clamp(rest, 0, x.hi)
 	}

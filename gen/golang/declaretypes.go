@@ -145,6 +145,18 @@ func (g *gen) typesFile() *jen.File {
 	f.Line()
 	f.Comment("hash is that of what the specification says of the machines; traces and snapshots carry it.")
 	f.Const().Id("hash").Op("=").Lit(g.P.Hash)
+	if list := g.Constants(); len(list) > 0 {
+		f.Line()
+		f.Comment("The constants of the specification that its machines use.")
+		f.Const().DefsFunc(func(d *jen.Group) {
+			for _, c := range list {
+				line := d.Id(c.Go).Op("=").Lit(int(c.Value))
+				if c.Doc != "" {
+					line.Comment(strings.Join(strings.Fields(c.Doc), " "))
+				}
+			}
+		})
+	}
 	for _, gt := range g.Declared {
 		g.declare(f, gt)
 	}

@@ -71,10 +71,10 @@ func (g *gen) declareMachine(f *jen.File, r *types.Machine) {
 	}
 	g.stringer(f, r.State, names)
 	f.Line()
-	f.Comment(base.Comment(r.Typ, base.Sentence(what)+" It is comparable: equal values have equal futures."))
 	if m.Doc != "" {
-		f.Comment(base.Comment("", base.Sentence(m.Doc)))
+		what += ": " + m.Doc
 	}
+	f.Comment(base.Comment(r.Typ, base.Sentence(what)+" It is comparable: equal values have equal futures."))
 	f.Type().Id(r.Typ).StructFunc(func(s *jen.Group) { g.machineFields(s, r) })
 	if r.Part == nil || r.Created {
 		funcs(f, []*gotree.Func{g.Constructor(r)})

@@ -86,7 +86,8 @@ type spot struct {
 
 const labelSize = 11.0
 
-// boxes are what a text takes up at a spot: small ones in a row, since it may slant.
+// boxes returns the space that a text takes up at a spot. It is a row of small boxes, since the
+// text may slant.
 func (s spot) boxes(text string) []area {
 	const step = 9.0
 	width := textWidth(text, labelSize)

@@ -98,7 +98,8 @@ func cut(full, shown string) string {
 	return full
 }
 
-// stepTip is what pointing at a step shows: its place, and all of what was shortened.
+// stepTip returns the tooltip of a step: its place, and the full text of everything that was
+// shortened.
 func stepTip(full, shown run.ChartStep) string {
 	tips := []string{full.Where, cut(full.Event, shown.Event), cut(full.State, shown.State), cut(full.Fault, shown.Fault)}
 	for i, n := range full.Notes {

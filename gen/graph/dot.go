@@ -7,7 +7,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// font is what pictures are set in; the names behind the first are tried in turn.
+// font lists the fonts of pictures; the names after the first are tried in turn.
 const font = "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 
 // dotFont is the one name DOT takes.

@@ -15,7 +15,7 @@ type folded struct {
 	common []commonGroup
 }
 
-// commonGroup is what a set of states does alike.
+// commonGroup is a set of states with the handlers that they have in common.
 type commonGroup struct {
 	states   []*model.State
 	handlers []*model.Handler // one example each

@@ -144,7 +144,7 @@ type edge struct {
 	tip      string
 }
 
-// note is what many states have in common.
+// note has the handlers that many states have in common.
 type note struct {
 	head string
 	rows []line

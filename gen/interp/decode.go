@@ -35,8 +35,8 @@ func (d *decoder) need(field string, n int) bool {
 	return d.fail(field, d.at, wire.Short, int64(len(d.b)), int64(d.at+n))
 }
 
-// items reads items into the slots of a message or of a list's element. prefix
-// is what stands before field names in errors: empty or `list.`.
+// items reads items into the slots of a message or of a list's element. prefix comes before field
+// names in errors: empty or `list.`.
 func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bool {
 	begin := make([]int, len(items))
 	for i, item := range items {

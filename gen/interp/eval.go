@@ -79,7 +79,7 @@ func (x *Eval) fail(at diag.Span, reason string) bool {
 	return false
 }
 
-// placed is what stands at a place of the specification.
+// placed is something at a place of the specification.
 type placed interface{ Pos() diag.Span }
 
 // round counts one turn of a loop.

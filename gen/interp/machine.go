@@ -247,7 +247,7 @@ func (x *Machine) handle(c *context, ev *model.Event, args []int64) (fsm.Code, u
 	return fsm.Took, uint16(t.Model.ID)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles an event that the state does not mention.
 func (x *Machine) unmentioned(c *context, st *core.State, ev *model.Event) (fsm.Code, uint16) {
 	switch ev.Kind {
 	case model.EventUp, model.EventLost:

@@ -3,6 +3,7 @@ package lint
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -34,15 +35,14 @@ type gatherer struct {
 func (g *gatherer) cost() int64 { return 1 + g.loops/16 }
 
 // loop collects inside a loop over the values of a type or the elements of a list.
-func (g *gatherer) loop(values *model.Type, over model.Expr, inside func()) {
+func (g *gatherer) loop(values *model.Type, over core.Expr, inside func()) {
 	n := int64(1)
-	switch {
-	case values != nil:
+	if values != nil {
 		n = values.Count()
-	case over != nil && over.Type() != nil && over.Type().Kind == model.KindSet:
-		n = over.Type().Elem.Count()
-	case over != nil && over.Type() != nil:
-		n = int64(over.Type().Cap)
+	} else if t := over.Node().T; t.Kind == model.KindSet {
+		n = t.Elem.Count()
+	} else {
+		n = int64(t.Cap)
 	}
 	outer := max(1, g.depth)
 	g.depth = min(outer*max(1, n), 1<<40)
@@ -61,7 +61,7 @@ func (g *gatherer) add(a atom) {
 }
 
 // base returns the first slot of the machine at a path, if no key has to be evaluated.
-func (g *gatherer) base(path model.Path) (int, bool) {
+func (g *gatherer) base(path []core.Step) (int, bool) {
 	at := 0
 	for _, step := range path {
 		if len(step.Keys) > 0 {
@@ -73,7 +73,7 @@ func (g *gatherer) base(path model.Path) (int, bool) {
 	return at, true
 }
 
-func pathName(path model.Path, name string) string {
+func pathName(path []core.Step, name string) string {
 	for i := len(path) - 1; i >= 0; i-- {
 		name = path[i].Part.Name + "." + name
 	}
@@ -81,76 +81,71 @@ func pathName(path model.Path, name string) string {
 }
 
 // expr collects from an expression.
-func (g *gatherer) expr(e model.Expr) {
+func (g *gatherer) expr(e core.Expr) {
 	switch e := e.(type) {
 	case nil:
-	case *model.Lit:
-		g.numbers = append(g.numbers, e.Value)
-	case *model.Text:
-		g.texts = append(g.texts, g.t.strs.Intern([]byte(e.Value)))
-	case *model.None:
-	case *model.Some:
-		g.expr(e.X)
-	case *model.Unwrap:
-		g.expr(e.X)
-	case *model.VarRef:
-		if at, ok := g.base(e.Path); ok {
-			g.add(atom{name: pathName(e.Path, e.Var.Name), t: e.Var.Type, offset: at + e.Var.Offset})
+		return
+	case *core.Const:
+		switch {
+		case e.IsText:
+			g.texts = append(g.texts, g.t.strs.Intern([]byte(e.Text)))
+		case e.Num && e.T.Kind != model.KindBool:
+			g.numbers = append(g.numbers, e.Value)
 		}
-	case *model.TimerTest:
-		if at, ok := g.base(e.Path); ok && !(len(e.Path) == 0 && e.Timer == g.t.h.Event.Timer) {
-			for i := range e.Timer.Count {
-				g.add(atom{name: pathName(e.Path, interp.TimerName(e.Timer, i)), t: boolean,
-					offset: at + e.Timer.Offset + i})
-			}
-		}
-	case *model.StateTest:
-		// The machine's own state is known.
-		if at, ok := g.base(e.Path); ok && len(e.Path) > 0 {
-			m := e.Path[len(e.Path)-1].Part.Machine
-			g.add(atom{name: pathName(e.Path, "state"), t: states(m), offset: at})
-		}
-	case *model.LocalRef:
+	case *core.Read:
+		g.read(e)
+		return // its keys are beyond, if it has any
+	case *core.Local:
+		g.beyond = g.beyond || e.Local == nil
 		for _, p := range g.t.h.Branches[0].Params {
-			if p.Offset == e.Local.Offset && p.Name == e.Local.Name {
+			if e.Local != nil && p.Offset == e.Local.Offset && p.Name == e.Local.Name {
 				g.add(atom{name: p.Name, t: p.Type, offset: p.Offset, local: true})
 			}
 		}
-	case *model.FieldRef:
-		g.expr(e.X)
-	case *model.Index:
+	case *core.Index:
 		g.computes = true // an index is a position, whatever it is compared with
-		g.exprs(e.X, e.I)
-	case *model.Unary:
-		g.computes = g.computes || e.Op == model.OpNeg
-		g.expr(e.X)
-	case *model.Binary:
-		g.computes = g.computes || e.Op < model.OpEq
-		g.exprs(e.X, e.Y)
-	case *model.Call:
-		g.computes = g.computes || !slices.Contains([]model.Builtin{model.FnContains, model.FnIf}, e.Fn)
-		g.exprs(e.Args...)
-	case *model.RecordLit:
-		g.exprs(e.Fields...)
-	case *model.ListLit:
-		g.exprs(e.Elems...)
-	case *model.Build:
+	case *core.Apply:
+		switch e.Op {
+		case core.Not, core.Eq, core.Ne, core.Lt, core.Le, core.Gt, core.Ge, core.Has:
+		default:
+			g.computes = true
+		}
+	case *core.Fold:
 		g.computes = true
-		g.loop(e.Values, e.Over, func() { g.exprs(e.Over, e.If, e.Elem) })
-	case *model.Find:
-		g.computes = true
-		g.loop(e.Values, e.Over, func() { g.exprs(e.Over, e.X) })
-	case *model.Quantified:
-		g.computes = true
-		g.loop(e.Values, e.Over, func() { g.exprs(e.Over, e.X) })
-	default:
+		g.loop(e.Values, e.Over, func() { core.Operands(e, g.expr) })
+		return
+	case *core.Observe:
 		g.beyond = true
 	}
+	core.Operands(e, g.expr)
 }
 
-func (g *gatherer) exprs(list ...model.Expr) {
-	for _, e := range list {
-		g.expr(e)
+// read collects what an expression reads of the machine or a part.
+func (g *gatherer) read(e *core.Read) {
+	if e.What == core.ReadDown {
+		g.beyond = true
+		return
+	}
+	at, ok := g.base(e.Path)
+	if !ok {
+		return
+	}
+	switch e.What {
+	case core.ReadVar:
+		g.add(atom{name: pathName(e.Path, e.Var.Name), t: e.Var.Type, offset: at + e.Var.Offset})
+	case core.ReadTimer:
+		if len(e.Path) == 0 && e.Timer == g.t.h.Event.Timer {
+			return
+		}
+		for i := range e.Timer.Count {
+			g.add(atom{name: pathName(e.Path, interp.TimerName(e.Timer, i)), t: boolean,
+				offset: at + e.Timer.Offset + i})
+		}
+	case core.ReadState: // the machine's own state is known
+		if len(e.Path) > 0 {
+			m := e.Path[len(e.Path)-1].Part.Machine
+			g.add(atom{name: pathName(e.Path, "state"), t: states(m), offset: at})
+		}
 	}
 }
 

@@ -3,14 +3,16 @@ package lint
 import (
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
 // timers finds timers that can expire in states that do not mention them.
-func (l *linter) timers(m *model.Machine) {
+func (l *linter) timers(code *core.Machine) {
+	m := code.Model
 	for _, t := range m.Timers {
-		armed := armedIn(m, t)
+		armed := armedIn(code, t)
 		var where []string
 		var first *model.State
 		for _, st := range m.States {
@@ -43,12 +45,12 @@ func timerEvent(m *model.Machine, t *model.Timer) *model.Event {
 
 // armedIn returns the states in which a timer may be armed. It ignores guards, and takes a
 // statement under a condition as one that may or may not run.
-func armedIn(m *model.Machine, t *model.Timer) map[*model.State]bool {
+func armedIn(m *core.Machine, t *model.Timer) map[*model.State]bool {
 	armed, quiet := map[*model.State]bool{}, map[*model.State]bool{}
-	if m.Initial == nil {
+	if m.Model.Initial == nil {
 		return armed
 	}
-	quiet[m.Initial] = true
+	quiet[m.Model.Initial] = true
 	for again := true; again; {
 		again = false
 		reach := func(set map[*model.State]bool, st *model.State) {
@@ -56,18 +58,19 @@ func armedIn(m *model.Machine, t *model.Timer) map[*model.State]bool {
 				set[st], again = true, true
 			}
 		}
-		for _, tr := range m.Transitions {
+		for _, b := range m.Transitions {
+			tr := b.Model
 			if tr.Mode != model.Handle || !armed[tr.From] && !quiet[tr.From] {
 				continue
 			}
 			// The expiry itself disarms.
 			mayOn := armed[tr.From] && (tr.Event.Timer != t || len(t.Keys) > 0)
 			mayOff := quiet[tr.From] || tr.Event.Timer == t
-			mayOn, mayOff = effect(tr.Body, t, mayOn, mayOff)
+			mayOn, mayOff = effect(b.Body, t, mayOn, mayOff)
 			to := tr.From
-			if tr.To != nil {
+			if b.To != nil {
 				to = tr.To
-				mayOn, mayOff = effect(to.Entry, t, mayOn, mayOff)
+				mayOn, mayOff = effect(b.To.Entry, t, mayOn, mayOff)
 			}
 			if mayOn {
 				reach(armed, to)
@@ -82,26 +85,25 @@ func armedIn(m *model.Machine, t *model.Timer) map[*model.State]bool {
 
 // effect follows statements and returns whether they may leave the timer armed, and whether they
 // may leave it disarmed.
-func effect(list []model.Stmt, t *model.Timer, mayOn, mayOff bool) (on, off bool) {
+func effect(list []core.Stmt, t *model.Timer, mayOn, mayOff bool) (on, off bool) {
 	for _, st := range list {
 		switch st := st.(type) {
-		case *model.StartTimer:
-			if st.Timer == t {
+		case *core.Timer:
+			switch {
+			case st.Timer != t:
+			case st.Start:
 				mayOn, mayOff = true, false
-			}
-		case *model.StopTimer:
-			if st.Timer == t && len(st.Keys) > 0 {
-				mayOff = true // the others stay armed
-			} else if st.Timer == t {
+			case st.All:
 				mayOn, mayOff = false, true
+			default:
+				mayOff = true // of a timer with keys the others stay armed
 			}
-		case *model.If:
+		case *core.Branch:
 			on1, off1 := effect(st.Then, t, mayOn, mayOff)
 			on2, off2 := effect(st.Else, t, mayOn, mayOff)
 			mayOn, mayOff = on1 || on2, off1 || off2
-		case *model.Each:
-			if rounds, ok := st.Over.(*model.ListLit); ok {
-				// So many rounds for certain; a routine's field is a loop of one.
+		case *core.For:
+			if rounds, ok := st.Over.(*core.Make); ok { // so many rounds for certain
 				for range rounds.Elems {
 					mayOn, mayOff = effect(st.Body, t, mayOn, mayOff)
 				}
@@ -109,7 +111,7 @@ func effect(list []model.Stmt, t *model.Timer, mayOn, mayOff bool) (on, off bool
 			}
 			on1, off1 := effect(st.Body, t, mayOn, mayOff)
 			mayOn, mayOff = mayOn || on1, mayOff || off1
-		case *model.Refuse:
+		case *core.Refuse:
 			return false, false
 		}
 	}
@@ -121,21 +123,15 @@ func (l *linter) neverSent() {
 	sent := map[*model.Message]bool{}
 	heard := map[*model.Message]bool{}
 	for _, m := range l.p.Roles {
+		l.codes[m].Each(func(s core.Stmt) {
+			if e, ok := s.(*core.Emit); ok && e.Message != nil {
+				sent[e.Message] = true
+			}
+		}, func(core.Expr) {})
 		for _, st := range m.States {
-			markSent(st.Entry, sent)
 			for _, h := range st.Handlers {
 				if h != nil && h.Event.Message != nil && h.Mode != model.Ignore {
 					heard[h.Event.Message] = true
-				}
-			}
-		}
-		for _, t := range m.Transitions {
-			markSent(t.Body, sent)
-		}
-		for _, p := range m.Parts {
-			for _, ps := range p.Sends {
-				if ps != nil && ps.Send != nil {
-					sent[ps.Send.Message] = true
 				}
 			}
 		}
@@ -146,20 +142,6 @@ func (l *linter) neverSent() {
 		}
 		if heard[msg] && !sent[msg] {
 			l.warn("FSM048", msg.Span, "%s is waited for, but no role sends it", diag.Quote(msg.Name))
-		}
-	}
-}
-
-func markSent(list []model.Stmt, sent map[*model.Message]bool) {
-	for _, st := range list {
-		switch st := st.(type) {
-		case *model.Send:
-			sent[st.Message] = true
-		case *model.If:
-			markSent(st.Then, sent)
-			markSent(st.Else, sent)
-		case *model.Each:
-			markSent(st.Body, sent)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package lint
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -25,7 +26,7 @@ func (t *trial) guards() {
 		return
 	}
 	g := &gatherer{t: t}
-	for _, b := range branches {
+	for _, b := range t.guarded {
 		g.expr(b.When)
 	}
 	g.choose()
@@ -96,7 +97,7 @@ func (t *trial) try(g *gatherer) (*verdicts, bool) {
 func (t *trial) untaken(v *verdicts) {
 	for i, b := range t.h.Branches {
 		g := &gatherer{t: t}
-		for _, c := range t.h.Branches[:i+1] {
+		for _, c := range t.guarded[:i+1] {
 			g.expr(c.When)
 		}
 		if v.taken[i] || b.When == nil && i == 0 || len(g.atoms) == 0 {
@@ -117,9 +118,9 @@ func (t *trial) untaken(v *verdicts) {
 
 // assignments looks for values with which an assignment leaves its range.
 func (t *trial) assignments() {
-	sets := map[diag.Span]*model.Set{}
+	sets := map[diag.Span]bool{}
 	g := &gatherer{t: t}
-	for _, b := range t.h.Branches {
+	for _, b := range t.guarded {
 		g.expr(b.When)
 		g.stmts(b.Body, sets)
 		if b.To != nil {
@@ -139,17 +140,13 @@ func (t *trial) assignments() {
 		if fault == nil || fault.Kind != interp.Failed || len(fault.Path) > 0 {
 			return true
 		}
-		if s := sets[fault.Span]; s != nil && number(s.Value.Type()) {
+		if sets[fault.Span] {
 			t.l.warn("FSM069", fault.Span, "%s: %s", t.example(g, locals), fault.Reason).
 				With("the step is then refused; guard against it, or bound the value with min() or max()")
 			delete(sets, fault.Span)
 		}
 		return len(sets) > 0
 	})
-}
-
-func number(t *model.Type) bool {
-	return t != nil && (t.Kind == model.KindInt || t.Kind == model.KindNode)
 }
 
 // sample thins out the values until there are few enough combinations. It keeps the outermost.
@@ -178,31 +175,41 @@ func (t *trial) sample(g *gatherer) {
 	}
 }
 
-// stmts collects from statements, and the assignments by their places.
-func (g *gatherer) stmts(list []model.Stmt, sets map[diag.Span]*model.Set) {
+// stmts collects from statements, and where numbers are stored in sets.
+func (g *gatherer) stmts(list []core.Stmt, sets map[diag.Span]bool) {
+	stored := func(e core.Expr, at diag.Span) {
+		if k := core.Bare(e).Node().T.Kind; k == model.KindInt || k == model.KindNode {
+			sets[at] = true
+		}
+		g.expr(e)
+	}
 	for _, st := range list {
 		switch st := st.(type) {
-		case *model.Set:
-			sets[st.Span] = st
-			g.expr(st.Value)
+		case *core.Assign:
+			if st.Var == nil {
+				g.expr(st.Value)
+				break
+			}
+			stored(st.Value, st.Pos())
 			for _, s := range st.Select {
 				g.expr(s.Index)
 			}
-		case *model.StartTimer:
+		case *core.Timer:
 			if st.Ticks != nil {
-				sets[st.Ticks.Pos()] = &model.Set{StmtBase: st.StmtBase, Value: st.Ticks}
-				g.expr(st.Ticks)
+				stored(st.Ticks, st.Ticks.Node().Pos())
 			}
-		case *model.If:
+		case *core.Branch:
 			g.expr(st.Cond)
 			g.stmts(st.Then, sets)
 			g.stmts(st.Else, sets)
-		case *model.Each:
+		case *core.For:
 			g.expr(st.Over)
 			g.loop(st.Values, st.Over, func() { g.stmts(st.Body, sets) })
-		case *model.Run:
+		case *core.Give:
 			g.loops += runCost * 16
-			g.exprs(st.Args...)
+			for _, a := range st.Args {
+				g.expr(a)
+			}
 		}
 	}
 }

@@ -24,7 +24,11 @@ const (
 // Protocol returns the warnings about a protocol's own roles, unsorted. Those of imports belong to
 // the imported files. Their Line is empty.
 func Protocol(p *model.Protocol) diag.List {
-	l := &linter{p: p, trials: maxTrials, said: map[said]bool{}}
+	l := &linter{p: p, trials: maxTrials, said: map[said]bool{},
+		codes: map[*model.Machine]*core.Machine{}}
+	for _, m := range core.Machines(p.Roles...) {
+		l.codes[m.Model] = m
+	}
 	for _, m := range p.Roles {
 		l.machine(m)
 	}
@@ -38,6 +42,7 @@ type linter struct {
 	p      *model.Protocol
 	trials int64 // left
 	said   map[said]bool
+	codes  map[*model.Machine]*core.Machine
 }
 
 // said is a finding. There is one for each place, since common handlers stand for several states.
@@ -66,7 +71,7 @@ func (l *linter) machine(m *model.Machine) {
 	if err != nil {
 		return // a part cannot be created with these parameters
 	}
-	code := core.Lower(m)
+	code := l.codes[m]
 	for _, st := range m.States {
 		for k, h := range st.Handlers {
 			if h == nil || h.Mode != model.Handle || len(h.Branches) == 0 {
@@ -79,5 +84,5 @@ func (l *linter) machine(m *model.Machine) {
 			t.assignments()
 		}
 	}
-	l.timers(m)
+	l.timers(code)
 }

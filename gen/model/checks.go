@@ -31,7 +31,7 @@ type Instance struct {
 	Span  diag.Span
 }
 
-// Faults are what may go wrong in a check, and how often in one run.
+// Faults bound what may go wrong in one run of a check.
 type Faults struct {
 	// Crash and Restart bound how often each instance may crash or restart, by Instance.Index.
 	Crash, Restart []int
@@ -44,15 +44,15 @@ type Faults struct {
 	Span                      diag.Span
 }
 
-// Time counts ticks in a check, in beats that every instance feels.
+// Time is the length of a beat and the delay of messages in a check that counts ticks.
 type Time struct {
 	Beat  int64 // ticks
 	Delay int   // beats within which a message arrives
 	Span  diag.Span
 }
 
-// EnvRule restricts when the environment may give a command, or when a timer may
-// expire, in a check.
+// EnvRule restricts, in a check, when the environment may give a command, or when a timer may
+// expire.
 type EnvRule struct {
 	Command *Event // or the expiry of a timer
 	// When is over the machine's variables, the command's Params, and the lengths of the channels
@@ -70,8 +70,8 @@ type EnvRule struct {
 	Span diag.Span
 }
 
-// Never reports whether the check never gives the command (`false` as the whole rule), so that its
-// arguments need no domain.
+// Never reports whether the rule is `false`: the check never gives the command, so its arguments
+// need no domain.
 func (r *EnvRule) Never() bool {
 	l, ok := r.When.(*Lit)
 	return ok && l.Value == 0
@@ -90,7 +90,7 @@ const (
 	LeadsTo                     // every fair run from When reaches Expr
 )
 
-// Claim is a stated claim.
+// Claim is a claim of a check.
 type Claim struct {
 	Kind      ClaimKind
 	Name, Why string

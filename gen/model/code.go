@@ -12,7 +12,7 @@ type Expr interface {
 	written() Written
 }
 
-// ExprBase carries what all expressions have.
+// ExprBase has the fields that all expressions share.
 type ExprBase struct {
 	T    *Type
 	Span diag.Span
@@ -30,7 +30,7 @@ type Written struct {
 	Loose bool
 }
 
-// SetWritten keeps the author's text of the expression.
+// SetWritten records the author's text of the expression.
 func (b *ExprBase) SetWritten(w Written) { b.Written = w }
 
 func (b *ExprBase) written() Written { return b.Written }
@@ -242,7 +242,7 @@ const (
 // the whole step is refused: the machine is unchanged and nothing is sent.
 type Stmt interface{ Pos() diag.Span }
 
-// StmtBase carries what all statements have.
+// StmtBase has the fields that all statements share.
 type StmtBase struct{ Span diag.Span }
 
 // Pos returns the place of the statement in the specification.

@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// EachType visits every type of messages, commands, variables and keys once.
+// EachType visits each type of messages, commands, variables and keys once.
 func EachType(p *Protocol, visit func(*Type)) {
 	seen := map[*Type]bool{}
 	var walk func(t *Type)

@@ -43,7 +43,7 @@ type Protocol struct {
 	Span diag.Span
 }
 
-// MaxConst is the greatest value of a constant, and with its sign the least.
+// MaxConst is the greatest value of a constant; the least is its negation.
 const MaxConst = 1 << 40
 
 // Const is a named integer of the specification.
@@ -86,7 +86,7 @@ type Field struct {
 	Span diag.Span
 }
 
-// Channel is the declared meaning of the channels between instances.
+// Channel is the declared behaviour of the channels between instances.
 type Channel struct {
 	Ordered    bool // FIFO; otherwise any order
 	Lossy      bool // may lose messages
@@ -96,7 +96,7 @@ type Channel struct {
 	Span       diag.Span
 }
 
-// Full is what becomes of a message that is sent into a full channel.
+// Full is what a send into a full channel does.
 type Full uint8
 
 const (
@@ -208,10 +208,10 @@ func (m *Machine) sends(out map[string]bool) {
 	}
 }
 
-// DefaultDeferred is how many deferred messages a machine holds at most if its role does not say.
+// DefaultDeferred is how many deferred messages a machine may hold if its role does not say.
 const DefaultDeferred = 8
 
-// DeferredMost is how many deferred messages the machine holds at most.
+// DeferredMost returns how many deferred messages the machine may hold.
 func (m *Machine) DeferredMost() int {
 	if m.Deferred > 0 {
 		return m.Deferred
@@ -316,7 +316,7 @@ type PartSend struct {
 	Send   *Send    // over Params and the part's KeyLocals; never inside another part's scope
 }
 
-// EventKind is where an event comes from.
+// EventKind is the kind of an event: where it comes from.
 type EventKind uint8
 
 const (
@@ -330,7 +330,7 @@ const (
 	EventFinished                  // a part entered a final state
 )
 
-// Event is something a machine may be given.
+// Event is an event that a machine may be given.
 type Event struct {
 	Kind  EventKind
 	Name  string // as in the specification: READY, confirm, retry, fleet.changed, confirm.finished
@@ -347,13 +347,13 @@ type Event struct {
 	Span   diag.Span
 }
 
-// FromPeer reports whether such an event comes from another instance: a message, or a link that
-// came up or was lost.
+// FromPeer reports whether events of this kind come from another instance: a message, or a link
+// that came up or was lost.
 func (e *Event) FromPeer() bool {
 	return e.Kind == EventMessage || e.Kind == EventUp || e.Kind == EventLost
 }
 
-// Report is something a machine tells the embedding program, or its parent.
+// Report is a report that a machine makes to the embedding program, or to its parent.
 type Report struct {
 	Name, Doc string
 	Index     int
@@ -375,7 +375,7 @@ type State struct {
 	Span     diag.Span
 }
 
-// Mode is what a state does with an event that it mentions.
+// Mode says whether a state handles, ignores or defers an event.
 type Mode uint8
 
 const (
@@ -384,7 +384,7 @@ const (
 	Defer       // keep it for a later state
 )
 
-// Handler is what one state does with one event.
+// Handler is the response of one state to one event.
 type Handler struct {
 	Event *Event
 	Mode  Mode

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// ExprString writes e as an author would: constants by their names, with no more parentheses than
-// needed. What the resolver put in ([Some], [Unwrap]) is not shown, and what it wrote out is shown
-// as the author has it ([ExprBase.Written]). A nil e gives "".
+// ExprString writes e as an author would: with constants by name, and no more parentheses than
+// needed. It leaves out what the resolver has added ([Some], [Unwrap]), and writes what the
+// resolver has expanded in the author's words ([ExprBase.Written]). For a nil e it returns "".
 func ExprString(e Expr) string { return author.whole(e) }
 
-// MeaningString writes all of e, including what the resolver wrote out. It is for comparing:
-// expressions with equal texts mean the same. The author's words do not promise that, once a copy
-// of e means something else.
+// MeaningString writes all of e, including what the resolver has expanded. Expressions with equal
+// texts mean the same. The author's words do not promise that, once a copy of e means something
+// else.
 func MeaningString(e Expr) string { return printer{}.whole(e) }
 
 // MeaningAt is MeaningString with constants in the place of locals.
@@ -32,7 +32,7 @@ func (p printer) whole(e Expr) string {
 	return p.expr(e, precLowest)
 }
 
-// InstanceString writes what an instance is made of: its role and its arguments, with their names.
+// InstanceString writes the role of an instance and its arguments, with their names.
 func InstanceString(in *Instance) string {
 	if len(in.Role.Params) == 0 {
 		return in.Role.Name
@@ -44,7 +44,7 @@ func InstanceString(in *Instance) string {
 	return in.Role.Name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// TypeString writes t by its name, or as it is written in place.
+// TypeString writes t by its name, or as it is written where it has none.
 func TypeString(t *Type) string {
 	if t.Name != "" {
 		return t.Name

@@ -57,8 +57,8 @@ func StmtsString(list []Stmt) string {
 	return strings.Join(parts, ", ")
 }
 
-// SendString writes the message that s sends, and to whom if that is not the
-// only peer: `UPDATE{value}`, `PONG, to: sender`.
+// SendString writes the message that s sends, and its receiver if that is not the only peer:
+// `UPDATE{value}`, `PONG, to: sender`.
 func SendString(s *Send) string {
 	return s.Message.Name + author.fields(s.Message.Fields, s.Fields) + printDest(s.Dest, s.To, ", to: ")
 }
@@ -84,11 +84,11 @@ func RunString(s *Run) string {
 	return author.part(s.Part, s.Keys) + "." + s.Event.Name + author.fields(s.Event.Fields, s.Args)
 }
 
-// SetString writes an assignment as people do on paper: `own = value`.
+// SetString writes an assignment as on paper: `own = value`.
 func SetString(s *Set) string { return PlaceString(s, len(s.Select)) + " = " + ExprString(s.Value) }
 
-// PlaceString writes the place that s assigns to as far as its first n selectors lead:
-// `table[slot]` of `table[slot].ship`.
+// PlaceString writes the place that s assigns to, up to its first n selectors: `table[slot]` of
+// `table[slot].ship`.
 func PlaceString(s *Set, n int) string {
 	place := s.Var.Name
 	for _, sel := range s.Select[:n] {

@@ -2,7 +2,8 @@ package model
 
 import "slices"
 
-// Walk visits e and all expressions inside it, those of part keys included. A nil e is nothing.
+// Walk visits e and all expressions inside it, including those of part keys. It does nothing for a
+// nil e.
 func Walk(e Expr, visit func(Expr)) {
 	if e == nil {
 		return
@@ -13,7 +14,7 @@ func Walk(e Expr, visit func(Expr)) {
 	}
 }
 
-// Operands lists what an expression is made of, in order, the keys of parts included.
+// Operands returns the operands of an expression in order, including the keys of parts.
 func Operands(e Expr) []Expr {
 	switch e := e.(type) {
 	case *Some:
@@ -62,7 +63,7 @@ func keysOf(path Path) []Expr {
 	return out
 }
 
-// Rewrite copies e with its operands replaced by f, which is given each in turn.
+// Rewrite returns a copy of e whose operands are replaced by f, which is called for each in turn.
 func Rewrite(e Expr, f func(Expr) Expr) Expr {
 	with := replacement(f)
 	switch e := e.(type) {
@@ -130,7 +131,7 @@ func Rewrite(e Expr, f func(Expr) Expr) Expr {
 	return e
 }
 
-// replacement is what operands become.
+// replacement maps operands to their replacements.
 type replacement func(Expr) Expr
 
 func (f replacement) all(list []Expr) []Expr {

@@ -55,7 +55,7 @@ func (m *Message) CatchAll() bool {
 // WireItem is one piece of a frame.
 type WireItem interface{ Pos() diag.Span }
 
-// WireBase carries what all wire items have.
+// WireBase has the fields that all wire items share.
 type WireBase struct{ Span diag.Span }
 
 // Pos returns the place of the item in the specification.

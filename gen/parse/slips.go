@@ -11,8 +11,8 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 )
 
-// complaint is what the YAML library complains about: at which byte, what it was reading, and
-// where that begins, or -1 if it does not say.
+// complaint is an error of the YAML library: the byte where it occurred, what the library was
+// reading, and where that begins, or -1 if the library does not say.
 type complaint struct {
 	text, reading string
 	at, from      int

@@ -20,18 +20,20 @@ import (
 
 const keeping = `
 protocol: keeping
+tick: 1ms
 types: {N: 0..3}
 messages: {SHOT: {fields: {n: N}}, FLAG: , PING: , PONG: , HIT: {fields: {n: N}}, OVER: }
 roles:
   keeper:
     deferred: 3
-    commands: {half: {}, back: {}, ready: {}, leave: {}}
+    commands: {half: {}, back: {}, ready: {}, leave: {}, rest: {}}
+    timers: {nap: {ticks: 5}}
     initial: loading
     states:
-      loading: {defer: [SHOT, FLAG], PING: {send: PONG}, half: {goto: half}, ready: {goto: open}, leave: {send: OVER, close: , goto: gone}}
-      half: {defer: [FLAG], SHOT: {send: "HIT{n}"}, PING: {send: PONG}, ready: {goto: open}, back: {goto: loading}}
-      open: {SHOT: {when: n != 3, send: "HIT{n}"}, FLAG: {send: OVER}, PING: {send: PONG}}
-      gone: {ignore: [SHOT, FLAG, PING]}
+      loading: {defer: [SHOT, FLAG], PING: {send: PONG}, half: {goto: half}, ready: {goto: open}, leave: {send: OVER, close: , goto: gone}, nap: ignore}
+      half: {defer: [FLAG], SHOT: {send: "HIT{n}"}, PING: {send: PONG}, ready: {goto: open}, back: {goto: loading}, nap: ignore}
+      open: {SHOT: {when: n != 3, send: "HIT{n}"}, FLAG: {send: OVER}, PING: {send: PONG}, nap: ignore, rest: {start: nap}}
+      gone: {ignore: [SHOT, FLAG, PING, nap]}
   player:
     commands: {shoot: {fields: {to: N}}, flag: {}, ping: {}}
     initial: playing
@@ -91,6 +93,8 @@ func record(t *testing.T, p *model.Protocol, steps string) string {
 			s.Kind, s.Peer = trace.Lost, 0
 		case model.EventCommand:
 			s.Kind = trace.Command
+		case model.EventTimer:
+			s.Kind = trace.Timeout
 		default:
 			s.Kind, s.Peer = trace.Message, 0
 			if s.Frame, err = codec.encode(ev.Event.Message, ev.Args); err != nil {
@@ -104,6 +108,9 @@ func record(t *testing.T, p *model.Protocol, steps string) string {
 			e.Kind, e.Text = effects[i].Kind, interp.AppendEffect(nil, strs, &effects[i])
 		}
 		if res.Code == fsm.Took {
+			value = append(interp.Value(nil), next...)
+		}
+		if res.Code == fsm.Ignored && ev.Event.Kind == model.EventTimer {
 			value = append(interp.Value(nil), next...)
 		}
 		s.After = m.States[value[0]].Name
@@ -126,8 +133,8 @@ func TestHeldInRecords(t *testing.T) {
 		line    int
 	}{
 		{steps: "start, SHOT{n: 1}, PING, SHOT{n: 2}, ready, +SHOT{n: 1}, +SHOT{n: 2}, PING, closed"},
-		{steps: "start, FLAG, SHOT{n: 1}, FLAG, half, +FLAG, +SHOT{n: 1}, +FLAG, PING, ready, +FLAG, +FLAG, closed"},
-		{steps: "start, FLAG, half, +FLAG, back, +FLAG, ready, +FLAG, closed"},
+		{steps: "start, FLAG, SHOT{n: 1}, FLAG, half, +SHOT{n: 1}, PING, ready, +FLAG, +FLAG, closed"},
+		{steps: "start, FLAG, half, back, ready, +FLAG, closed"},
 		{steps: "start, SHOT{n: 1}, lost, ready, PING, closed"},
 		{steps: "start, SHOT{n: 1}, leave, closed"},
 		{steps: "start, SHOT{n: 3}, SHOT{n: 1}, ready, +SHOT{n: 3}, lost, closed", refused: 1},
@@ -142,7 +149,11 @@ func TestHeldInRecords(t *testing.T) {
 		{steps: "start, SHOT{n: 1}, ready, +SHOT{n: 1}, +SHOT{n: 1}", why: "holds no such message", line: 6},
 		{steps: "start, SHOT{n: 1}, lost, ready, +SHOT{n: 1}", why: "holds no such message", line: 6},
 		{steps: "start, SHOT{n: 1}, leave, +SHOT{n: 1}", why: "holds no such message", line: 5},
-		{steps: "start, FLAG, half, +FLAG, +FLAG", why: "offered in this state already", line: 6},
+		{steps: "start, FLAG, half, +FLAG", why: "state half still defers it", line: 5},
+		{steps: "start, ready, rest, nap, rest, nap, closed"},
+		{steps: "start, ready, rest, nap, nap", why: "the timer expired, but it is not armed", line: 6},
+		{steps: "start, leave, SHOT{n: 1}", why: "has closed the link to that peer", line: 4},
+		{steps: "start, leave, lost", why: "has closed the link to that peer", line: 4},
 		{steps: "start, +ready", why: "only messages are deferred", line: 3},
 		{steps: "start, FLAG, FLAG, FLAG, SHOT{n: 1}", why: "3 are held already and the role may hold no more", line: 6},
 		{steps: "start, FLAG, FLAG, !SHOT{n: 1}", why: "2 are held and the role may hold 3", line: 5},

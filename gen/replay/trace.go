@@ -56,7 +56,8 @@ func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{m: m, strs: &interp.Strings{}, out: &Trace{Header: h, Taken: make([]int, len(m.Transitions))}}
+	c := &checker{m: m, strs: &interp.Strings{}, out: &Trace{Header: h, Taken: make([]int, len(m.Transitions))},
+		around: around{closed: map[fsm.Peer]bool{}}}
 	c.step, c.codec = interp.New(m, c.strs), newCodec(p, c.strs)
 	if c.value, err = interp.ParseMachine(m, c.strs, h.Machine); err != nil {
 		return nil, fmt.Errorf("line 1: the machine in the header: %w", err)
@@ -73,7 +74,7 @@ func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
 			return c.finish(), err
 		}
 		if c.out.Steps == 0 {
-			c.held.restored = s.Kind != trace.Start
+			c.around.restored = s.Kind != trace.Start
 		}
 		if reason := c.line(&s); reason != "" {
 			c.out.Deviation = &Deviation{Line: r.Line(), Event: string(s.Event), Reason: reason}
@@ -100,14 +101,14 @@ func recorded(p *model.Protocol, h trace.Header) (*model.Machine, error) {
 }
 
 type checker struct {
-	codec codec
-	m     *model.Machine
-	strs  *interp.Strings
-	step  *interp.Machine
-	value interp.Value
-	held  holding
-	last  time.Duration // of the line before
-	out   *Trace
+	codec  codec
+	m      *model.Machine
+	strs   *interp.Strings
+	step   *interp.Machine
+	value  interp.Value
+	around around
+	last   time.Duration // of the line before
+	out    *Trace
 }
 
 func (c *checker) finish() *Trace {
@@ -151,11 +152,16 @@ func (c *checker) line(s *trace.Step) string {
 			return why
 		}
 	}
+	if why := c.unheard(s); why != "" {
+		return why
+	}
 	place, why := c.offered(s, ev.Event)
 	if why != "" {
 		return why
 	}
-	before := c.value[0]
+	if ev.Event.Kind == model.EventTimer && !armed(c.value, ev) {
+		return "the record says the timer expired, but it is not armed"
+	}
 	next, effects, res, fault := c.step.Step(c.value, ev)
 	if res.Code != s.Code {
 		why := fmt.Sprintf("the record says the event was %s, the specification says %s", s.Code, res.Code)
@@ -176,6 +182,8 @@ func (c *checker) line(s *trace.Step) string {
 			c.out.Taken[t.ID]++
 		}
 		c.value = slices.Clone(next)
+	case fsm.Ignored:
+		c.value = slices.Clone(next) // an expiry disarms the timer, whatever is done with it
 	case fsm.Refused:
 		if s.Kind == trace.Command {
 			c.out.Unavailable++
@@ -186,7 +194,15 @@ func (c *checker) line(s *trace.Step) string {
 	if state := c.m.States[c.value[0]].Name; s.After != state {
 		return fmt.Sprintf("the record says the machine went to state %s, it is in %s", s.After, state)
 	}
-	return c.settle(s, ev.Event, place, before)
+	return c.settle(s, ev.Event, place)
+}
+
+// armed reports whether the timer of an expiry is armed.
+func armed(v interp.Value, ev interp.Event) bool {
+	for _, at := range ev.At {
+		v = v[at.Part.Offset+at.Index*at.Part.Machine.Size:]
+	}
+	return v[ev.Event.Timer.Offset+interp.TimerIndex(ev.Event.Timer, ev.Args)] != 0
 }
 
 // outside reports whether a line is a command with a value outside its type, which was

@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/symbols"
 )
 
-// imports is what all passes know of imported units.
+// imports has the imported units, for all passes.
 type imports struct {
 	right map[*pass.Unit]bool // whether a unit that was looked at has no error
 	count int                 // how many were resolved for parts

@@ -286,10 +286,10 @@ func (w *world) event(i int, ev interp.Event) error {
 		}
 		return w.do(stage.Move{Kind: between.MoveExpire, Who: i, Timer: t})
 	case model.EventUp:
-		if k := w.Channel(ev.Sender, i); len(w.now.Queues[k]) > 0 && w.now.Queues[k][0].News >= between.Ask {
-			return w.do(stage.Move{Kind: between.MoveDeliver, Channel: k}) // one of the two has begun anew
-		}
 		if w.now.Ends[i].Waiting>>ev.Sender&1 == 0 {
+			if k := w.Channel(ev.Sender, i); len(w.now.Queues[k]) > 0 && w.now.Queues[k][0].News == between.Ask {
+				return w.do(stage.Move{Kind: between.MoveDeliver, Channel: k}) // the other has begun anew
+			}
 			return fmt.Errorf("%s: the link to %s has come up before (one that is lost comes back when one of the two is restarted)",
 				w.name(i), w.name(ev.Sender))
 		}
@@ -344,11 +344,31 @@ func (w *world) do(mv stage.Move) error {
 			return fmt.Errorf("%v: %s", w.what(mv), t.Why)
 		}
 		w.now = t.Next
+		w.pass()
 		if t.Who < 0 {
 			return nil
 		}
 		w.print(before, &t, mv, again)
 		mv = stage.Move{Kind: between.MoveOffer, Who: t.Who}
+	}
+}
+
+// pass hands over what no story tells: the answer to one that has begun anew, and what is news of
+// the link that it had before.
+func (w *world) pass() {
+	for k := range w.now.Queues {
+		c := &w.World.Rules.Channels[k]
+		for {
+			q, old := w.now.Queues[k], w.now.Ends[c.To].Asked>>c.From&1 != 0
+			if len(q) == 0 || q[0].News != between.Answer && (q[0].News != between.Cut || !old) {
+				break
+			}
+			t, err := w.World.Do(w.now, stage.Move{Kind: between.MoveDeliver, Channel: k})
+			if err != nil {
+				break
+			}
+			w.now = t.Next
+		}
 	}
 }
 
@@ -407,7 +427,11 @@ func (w *world) print(before *stage.Configuration, t *stage.Taken, mv stage.Move
 		if x := before.Queues[mv.Channel][0]; x.News == between.NoNews {
 			what = x.Message
 		}
-		fmt.Fprintf(&w.out, "%s: %s  not heard, for the link to %s is closed\n", w.name(i), what, w.name(c.From))
+		why := "the link to " + w.name(c.From) + " is closed"
+		if before.Ends[i].Asked>>c.From&1 != 0 {
+			why = "it was sent before " + w.name(i) + " began anew"
+		}
+		fmt.Fprintf(&w.out, "%s: %s  not heard, for %s\n", w.name(i), what, why)
 		return
 	case t.What == between.Dropped:
 		fmt.Fprintf(&w.out, "%s: lost  not heard, for the link to %s is closed\n", w.name(i), w.name(mv.Peer))

@@ -230,6 +230,8 @@ func TestStoriesOfOneWorld(t *testing.T) {
 				"y: A  not heard, for the link to x is closed; y: lost  not heard, for the link to x is closed"},
 		{input: "x a; crash y; deliver x -> y; restart y; y t",
 			want: "x: a  on, send A; y: crashes; y: A  not heard, for the link to x is closed; y: begins anew; y: t  ignored in first"},
+		{input: "x a; crash y; restart y; deliver x -> y; y t",
+			want: "x: a  on, send A; y: crashes; y: begins anew; y: A  not heard, for it was sent before y began anew; y: t  ignored in first"},
 		{input: "restart y", err: "it has not crashed"},
 		{input: strings.Repeat("x a; ", 8) + "x a", err: "x: a channel that it sends into is full: it holds 8 messages"},
 		{input: strings.Repeat("x a; deliver x -> y; ", 9),

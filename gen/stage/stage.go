@@ -57,8 +57,8 @@ type Party struct {
 	commands map[string]interp.Event
 }
 
-// Alarm is one instance of a timer of a machine or of one of its parts. Name and Key are what
-// fsm.Info and generated runners call it.
+// Alarm is one instance of a timer, of a machine or of one of its parts. Name and Key are those of
+// fsm.Info and of generated runners.
 type Alarm struct {
 	Name  string
 	Key   uint32
@@ -254,7 +254,7 @@ func (p *Party) Step(v interp.Value, ev world.Event[string]) world.Outcome[inter
 	return out
 }
 
-// effect is what the world has to know of an effect.
+// effect translates an effect for the world.
 func (p *Party) effect(e *interp.Effect) (f world.Effect[string], ok bool) {
 	f = world.Effect[string]{Kind: e.Kind, To: world.Everyone}
 	all := len(p.stage.Parties)

@@ -35,17 +35,21 @@ var elsewhere = map[string]string{
 	".ci/run":           "whoever changes something",
 	".ci/nightly":       "whoever measures",
 	"go generate ./...": "the step of .ci/run that looks for stale files",
-	"go get -tool github.com/parley-go/parley/cmd/fsmgen github.com/parley-go/parley/cmd/fsmviz":                                                           "users",
-	"go install github.com/parley-go/parley/cmd/fsmgen@latest":                                                                                             "users",
-	"go mod edit -replace=github.com/parley-go/parley=../parley -tool=github.com/parley-go/parley/cmd/fsmgen -tool=github.com/parley-go/parley/cmd/fsmviz": "users",
+	"go get -tool github.com/parley-go/parley/cmd/fsmgen " +
+		"github.com/parley-go/parley/cmd/fsmviz": "users",
+	"go install github.com/parley-go/parley/cmd/fsmgen@latest": "users",
+	"go mod edit -replace=github.com/parley-go/parley=../parley " +
+		"-tool=github.com/parley-go/parley/cmd/fsmgen -tool=github.com/parley-go/parley/cmd/fsmviz": "users",
 	"go mod tidy":             "users",
 	"go tool fsmgen generate": "users",
-	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore":  "whoever measures",
-	"PARLEY_BIG=1 go test -run xxx -bench ManyParties -benchtime 1x -v ./proptest/check":    "whoever measures",
-	"PARLEY_BIG=1 go test ./proptest/check -run GrowthPage -measure":                        "whoever measures",
-	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/check":    "whoever measures",
-	"spin -o2 -a confirm.pml && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000": "the tests of proptest/check",
-	"tshark -X lua_script:netplay.lua -r specs/netplay/testdata/uqm-match.pcap":             "the tests of cmd/internal/traffic",
+	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore": "whoever measures",
+	"PARLEY_BIG=1 go test -run xxx -bench ManyParties -benchtime 1x -v ./proptest/check":   "whoever measures",
+	"PARLEY_BIG=1 go test ./proptest/check -run GrowthPage -measure":                       "whoever measures",
+	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/check":   "whoever measures",
+	"spin -o2 -a confirm.pml && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan " +
+		"-m1000000": "the tests of proptest/check",
+	"tshark -X lua_script:netplay.lua -r " +
+		"specs/netplay/testdata/uqm-match.pcap": "the tests of cmd/internal/traffic",
 }
 
 // patience is how long one command of a page may take.
@@ -152,7 +156,8 @@ func runPage(t *testing.T, blocks []Block, bin string) {
 			for line := range strings.Lines(b.Text) {
 				line, _, _ = strings.Cut(line, "#")
 				if line = strings.TrimSpace(line); line != "" && elsewhere[line] == "" {
-					t.Errorf("line %d: nothing runs `%s`; make it a console block, or say in this test who does", b.Line, line)
+					t.Errorf("line %d: nothing runs `%s`; make it a console block, or say in this test who "+
+						"does", b.Line, line)
 				}
 			}
 		case b.File != "":

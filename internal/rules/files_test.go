@@ -49,7 +49,8 @@ func TestPackageComments(t *testing.T) {
 	comment := regexp.MustCompile(`(?m)^(// (Package|Command) \w+ |Package \w+ )`)
 	forEachFile(t, func(name string, data []byte) {
 		dir := filepath.Dir(name)
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||
+			strings.Contains(name, "testdata/") {
 			return
 		}
 		seen[dir] = name
@@ -59,7 +60,8 @@ func TestPackageComments(t *testing.T) {
 	})
 	for dir, file := range seen {
 		if !documented[dir] {
-			t.Errorf("%s: the package has no comment; say what it is for, what it must not know, and where to start (%s)", dir, file)
+			t.Errorf("%s: the package has no comment; say what it is for, what it must not know, and where "+
+				"to start (%s)", dir, file)
 		}
 	}
 }
@@ -75,7 +77,8 @@ func forEachFile(t *testing.T, visit func(name string, data []byte)) {
 		name, _ := filepath.Rel(root, path)
 		name = filepath.ToSlash(name)
 		if d.IsDir() {
-			if name == ".git" || name == "bin" || strings.HasSuffix(name, "testdata/fuzz") || strings.HasSuffix(name, "testdata/rapid") {
+			if name == ".git" || name == "bin" || strings.HasSuffix(name, "testdata/fuzz") ||
+				strings.HasSuffix(name, "testdata/rapid") {
 				return filepath.SkipDir
 			}
 			return nil

@@ -14,7 +14,7 @@ import (
 
 const module = "github.com/parley-go/parley/"
 
-// pkg is what `go list` says of one package.
+// pkg is the output of `go list` for one package.
 type pkg struct {
 	ImportPath   string
 	Standard     bool
@@ -42,13 +42,17 @@ var reaches = []reach{
 		"a generated machine is linked into games: it takes the contract and the codec's errors"},
 	{"gen/core/...", []string{"gen/core/...", "gen/model", "gen/diag"},
 		"the lowering is a function of the model alone"},
-	{"proptest/prove/certify", []string{"proptest/prove/certify", "gen/core/...", "gen/diag", "gen/interp", "gen/model", "gen/syntax", "runtime/fsm", "runtime/wire"},
+	{"proptest/prove/certify", []string{"proptest/prove/certify", "gen/core/...", "gen/diag", "gen/interp",
+		"gen/model", "gen/syntax", "runtime/fsm", "runtime/wire"},
 		"who verifies a proof shares neither the search nor the world with who found it"},
-	{"gen/parse", []string{"gen/...", "go.yaml.in/yaml/v4/...", "runtime/fsm", "runtime/run", "runtime/trace", "runtime/wire", "runtime/world"},
+	{"gen/parse", []string{"gen/...", "go.yaml.in/yaml/v4/...", "runtime/fsm", "runtime/run", "runtime/trace",
+		"runtime/wire", "runtime/world"},
 		"only the parser knows YAML"},
-	{"gen/golang/...", []string{"gen/...", "github.com/dave/jennifer/jen/...", "runtime/fsm", "runtime/wire", "runtime/world"},
+	{"gen/golang/...", []string{"gen/...", "github.com/dave/jennifer/jen/...", "runtime/fsm", "runtime/wire",
+		"runtime/world"},
 		"only the Go generator knows jennifer"},
-	{"gen/compile", []string{"gen/...", "go.yaml.in/yaml/v4/...", "runtime/fsm", "runtime/run", "runtime/trace", "runtime/wire", "runtime/world"},
+	{"gen/compile", []string{"gen/...", "go.yaml.in/yaml/v4/...", "runtime/fsm", "runtime/run", "runtime/trace",
+		"runtime/wire", "runtime/world"},
 		"the compiler's front door runs the parser"},
 	{"gen/...", []string{"gen/...", "runtime/fsm", "runtime/run", "runtime/trace", "runtime/wire", "runtime/world"},
 		"behind the parser everything is a function of the tree or the model"},
@@ -63,7 +67,8 @@ type direct struct {
 
 var directs = []direct{
 	{"go.yaml.in/yaml/v4", []string{"gen/parse", "internal/tools"}, "YAML is known to the parser alone"},
-	{"github.com/dave/jennifer/jen", []string{"gen/golang/...", "internal/tools"}, "jennifer is known to the Go generator alone"},
+	{"github.com/dave/jennifer/jen", []string{"gen/golang/...", "internal/tools"},
+		"jennifer is known to the Go generator alone"},
 	{"github.com/spf13/cobra", []string{"cmd/...", "internal/tools"}, "flags belong to commands"},
 	{"github.com/looplab/fsm", []string{"runtime/looplab", "proptest/...", "internal/..."},
 		"looplab/fsm is an adapter's business and something to compare with"},
@@ -118,7 +123,8 @@ func TestImportRulesNotice(t *testing.T) {
 		t.Error("cobra outside cmd was not noticed")
 	}
 	known[module+"runtime/world"] = &pkg{ImportPath: module + "runtime/world"}
-	if checkReach(&pkg{ImportPath: module + "proptest/prove/certify"}, []string{module + "runtime/world"}, known) == "" {
+	if checkReach(&pkg{ImportPath: module + "proptest/prove/certify"}, []string{module + "runtime/world"},
+		known) == "" {
 		t.Error("a verifier that steps the world was not noticed")
 	}
 	both := []string{module + "gen/model", module + "machines/ready"}
@@ -175,13 +181,15 @@ func checkMeeting(p *pkg, deps []string) string {
 	if gen == "" || machine == "" || matchAny(meetings, name(p.ImportPath)) {
 		return ""
 	}
-	return name(p.ImportPath) + " links " + gen + " and " + machine + ": they meet only in " + strings.Join(meetings, ", ")
+	return name(p.ImportPath) + " links " + gen + " and " + machine + ": they meet only in " +
+		strings.Join(meetings, ", ")
 }
 
 // list asks the go command for all packages of the module and what they need.
 func list(t *testing.T) map[string]*pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Standard,Imports,TestImports,XTestImports", "./...")
+	cmd := exec.Command("go", "list", "-e", "-deps",
+		"-json=ImportPath,Standard,Imports,TestImports,XTestImports", "./...")
 	cmd.Dir = root
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

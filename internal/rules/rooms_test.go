@@ -245,7 +245,8 @@ func folderRows(page string) (rows []string) {
 
 // TestFoldersNotice shows that a folder without a row is noticed.
 func TestFoldersNotice(t *testing.T) {
-	rows := folderRows("\n## Folders\n| folder | what |\n|---|---|\n| `a/`, `b/c` | x |\n| `d/…` | y |\n\n## More\n| `e` | z |\n")
+	rows := folderRows("\n## Folders\n| folder | what |\n|---|---|\n| `a/`, `b/c` | x |\n| `d/…` | y |\n\n" +
+		"## More\n| `e` | z |\n")
 	for dir, want := range map[string]bool{"a": true, "a/b": false, "b/c": true, "d": true, "d/e": true, "e": false} {
 		if _, got := rowOf(rows, dir); got != want {
 			t.Errorf("%s: has a row: %t, not %t", dir, got, want)

@@ -9,7 +9,7 @@ import (
 // what the resolver reads and writes.
 var stages = []string{"pass", "types", "wire", "convert", "expr", "machine", "check"}
 
-// fixtures are what every stage may use.
+// fixtures are the packages that every stage may use.
 var fixtures = []string{"gen/ast", "gen/diag", "gen/model", "gen/symbols", "gen/syntax"}
 
 // TestStages holds the imports of the resolver's packages against their order.

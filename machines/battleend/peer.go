@@ -42,29 +42,29 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	}
 	switch m.State {
 	case StateSpawning:
-		return m.inSpawning(ev, fx)
+		return m.stepSpawning(ev, fx)
 	case StateInBattle:
-		return m.inInBattle(ev, fx)
+		return m.stepInBattle(ev, fx)
 	case StateEndingBattle:
-		return m.inEndingBattle(ev, fx)
+		return m.stepEndingBattle(ev, fx)
 	case StateEndingBattle2:
-		return m.inEndingBattle2(ev, fx)
+		return m.stepEndingBattle2(ev, fx)
 	case StateLost:
-		return m.inLost(ev, fx)
+		return m.stepLost(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inSpawning is Step in the state spawning.
-func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
+// stepSpawning is Step in the state spawning.
+func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandBegin:
-		return m.inSpawningBegin(ev, fx)
+		return m.stepSpawningBegin(ev, fx)
 	case ReceiveReady:
 		// specs/battle-end/spec.yaml:103
 		old := *m
 		fx.fired = append(fx.fired, 3)
-		if !m.receiveReady(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 3)
 		}
 		return took(3)
@@ -72,8 +72,8 @@ func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inInBattle is Step in the state inBattle.
-func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
+// stepInBattle is Step in the state inBattle.
+func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandChecksum:
 		// specs/battle-end/spec.yaml:70
@@ -87,7 +87,7 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/battle-end/spec.yaml:71
 		old := *m
 		fx.fired = append(fx.fired, 5)
-		if !m.commandInput(ev, fx) {
+		if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
 			return m.undo(&old, fx, 5)
 		}
 		return took(5)
@@ -95,7 +95,7 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/battle-end/spec.yaml:72
 		old := *m
 		fx.fired = append(fx.fired, 6)
-		if !m.commandBegin(fx) {
+		if !m.Ready.commandReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 6)
 		}
 		return took(6)
@@ -103,7 +103,7 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/battle-end/spec.yaml:103
 		old := *m
 		fx.fired = append(fx.fired, 10)
-		if !m.receiveReady(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 10)
 		}
 		return took(10)
@@ -127,21 +127,21 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inEndingBattle is Step in the state endingBattle.
-func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
+// stepEndingBattle is Step in the state endingBattle.
+func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandChecksum:
-		return m.inEndingBattleChecksum(ev, fx)
+		return m.stepEndingBattleChecksum(ev, fx)
 	case CommandInput:
 		// specs/battle-end/spec.yaml:86
 		old := *m
 		fx.fired = append(fx.fired, 19)
-		if !m.commandInput(ev, fx) {
+		if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
 			return m.undo(&old, fx, 19)
 		}
 		return took(19)
 	case ReceiveFramecount:
-		return m.inEndingBattleFramecount(ev, fx)
+		return m.stepEndingBattleFramecount(ev, fx)
 	case ReceiveChecksum:
 		// specs/battle-end/spec.yaml:108
 		old := *m
@@ -162,16 +162,16 @@ func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inEndingBattle2 is Step in the state endingBattle2.
-func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
+// stepEndingBattle2 is Step in the state endingBattle2.
+func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandChecksum:
-		return m.inEndingBattle2Checksum(ev, fx)
+		return m.stepEndingBattle2Checksum(ev, fx)
 	case CommandInput:
 		// specs/battle-end/spec.yaml:92
 		old := *m
 		fx.fired = append(fx.fired, 29)
-		if !m.commandInput(ev, fx) {
+		if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
 			return m.undo(&old, fx, 29)
 		}
 		return took(29)
@@ -179,7 +179,7 @@ func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		// specs/battle-end/spec.yaml:103
 		old := *m
 		fx.fired = append(fx.fired, 33)
-		if !m.receiveReady(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 33)
 		}
 		return took(33)
@@ -203,8 +203,8 @@ func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inLost is Step in the state lost.
-func (m *Peer) inLost(ev *Event, fx *Effects) fsm.Result {
+// stepLost is Step in the state lost.
+func (m *Peer) stepLost(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
 		// specs/battle-end/spec.yaml:100
@@ -222,16 +222,13 @@ func (m *Peer) inLost(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inSpawningBegin is what the state does with begin.
-func (m *Peer) inSpawningBegin(ev *Event, fx *Effects) fsm.Result {
+// stepSpawningBegin handles begin in the state spawning.
+func (m *Peer) stepSpawningBegin(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:65
 	if m.Frames.State == FramesStateStopped {
 		old := *m
 		fx.fired = append(fx.fired, 0)
-		if !m.Frames.commandBegin(fx, ev.Begin.Agreed) {
-			return refused(0)
-		}
-		if !m.Ready.commandReady(fx) {
+		if !m.Frames.commandBegin(fx, ev.Begin.Agreed) || !m.Ready.commandReady(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		if !m.settle(fx) {
@@ -242,34 +239,29 @@ func (m *Peer) inSpawningBegin(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:66
 	old := *m
 	fx.fired = append(fx.fired, 1)
-	if !m.commandBegin(fx) {
+	if !m.Ready.commandReady(fx) || !m.settle(fx) {
 		return m.undo(&old, fx, 1)
 	}
 	return took(1)
 }
 
-// inEndingBattleFramecount is what the state does with FRAMECOUNT.
-func (m *Peer) inEndingBattleFramecount(ev *Event, fx *Effects) fsm.Result {
+// stepEndingBattleFramecount handles FRAMECOUNT in the state endingBattle.
+func (m *Peer) stepEndingBattleFramecount(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:87
 	old := *m
 	fx.fired = append(fx.fired, 20)
-	m.EndFrame = Frame(max(int64(m.EndFrame), int64(ev.Message.Framecount.Frame)))
-	fx.report(ReportCatchingUp).CatchingUp = CatchingUpReport{Frame: Frame(max(int64(m.EndFrame), int64(ev.Message.Framecount.Frame)))}
+	m.EndFrame = max(m.EndFrame, ev.Message.Framecount.Frame)
+	fx.report(ReportCatchingUp).CatchingUp = CatchingUpReport{Frame: max(m.EndFrame, ev.Message.Framecount.Frame)}
 	m.State = StateEndingBattle2
 	// specs/battle-end/spec.yaml:90 entry
-	if m.Frames.Now > m.EndFrame {
-		if !m.Ready.commandReady(fx) {
-			return m.undo(&old, fx, 20)
-		}
-	}
-	if !m.settle(fx) {
+	if m.Frames.Now > m.EndFrame && !m.Ready.commandReady(fx) || !m.settle(fx) {
 		return m.undo(&old, fx, 20)
 	}
 	return took(20)
 }
 
-// inEndingBattleChecksum is what the state does with checksum.
-func (m *Peer) inEndingBattleChecksum(ev *Event, fx *Effects) fsm.Result {
+// stepEndingBattleChecksum handles checksum in the state endingBattle.
+func (m *Peer) stepEndingBattleChecksum(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:85
 	if m.Frames.Now <= m.EndFrame {
 		old := *m
@@ -282,8 +274,8 @@ func (m *Peer) inEndingBattleChecksum(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inEndingBattle2Checksum is what the state does with checksum.
-func (m *Peer) inEndingBattle2Checksum(ev *Event, fx *Effects) fsm.Result {
+// stepEndingBattle2Checksum handles checksum in the state endingBattle2.
+func (m *Peer) stepEndingBattle2Checksum(ev *Event, fx *Effects) fsm.Result {
 	// specs/battle-end/spec.yaml:91
 	if m.Frames.Now <= m.EndFrame {
 		old := *m
@@ -296,7 +288,7 @@ func (m *Peer) inEndingBattle2Checksum(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp, EventLost:
@@ -307,21 +299,20 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settleInSpawning is settle in one state, for one event; false: refused.
-func (m *Peer) settleInSpawning(fx *Effects, next *waiting) bool {
-	switch next.kind {
-	case waitingReadyPassed:
-		// specs/battle-end/spec.yaml:67
-		fx.fired = append(fx.fired, 2)
-		fx.report(ReportBegun)
-		m.State = StateInBattle
-		return true
+// settleSpawning handles one event of a part in the state spawning. It returns false if the step is refused.
+func (m *Peer) settleSpawning(fx *Effects, next *waiting) bool {
+	if next.kind != waitingReadyPassed {
+		return false
 	}
-	return false
+	// specs/battle-end/spec.yaml:67
+	fx.fired = append(fx.fired, 2)
+	fx.report(ReportBegun)
+	m.State = StateInBattle
+	return true
 }
 
-// settleInInBattle is settle in one state, for one event; false: refused.
-func (m *Peer) settleInInBattle(fx *Effects, next *waiting) bool {
+// settleInBattle handles one event of a part in the state inBattle. It returns false if the step is refused.
+func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
 		// specs/battle-end/spec.yaml:74 nothing was sent for the present frame, so it can be the last
@@ -334,18 +325,10 @@ func (m *Peer) settleInInBattle(fx *Effects, next *waiting) bool {
 			return true
 		}
 		// specs/battle-end/spec.yaml:78 the present frame has begun and is played, and one more
-		if m.Frames.Now < 4294967295 {
+		if m.Frames.Now < LastFrame {
 			fx.fired = append(fx.fired, 8)
-			value := int64(m.Frames.Now) + 1
-			if value > 4294967295 {
-				return false
-			}
-			m.EndFrame = Frame(value)
-			value2 := int64(m.Frames.Now) + 1
-			if value2 > 4294967295 {
-				return false
-			}
-			fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: Frame(value2)}
+			m.EndFrame = m.Frames.Now + 1
+			fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: m.Frames.Now + 1}
 			fx.report(ReportEnding)
 			m.State = StateEndingBattle
 			return true
@@ -383,8 +366,9 @@ func (m *Peer) settleInInBattle(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInEndingBattle is settle in one state, for one event; false: refused.
-func (m *Peer) settleInEndingBattle(fx *Effects, next *waiting) bool {
+// settleEndingBattle handles one event of a part in the state endingBattle. It returns false if the step is
+// refused.
+func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingFramesHeardChecksum:
 		// specs/battle-end/spec.yaml:110
@@ -415,8 +399,9 @@ func (m *Peer) settleInEndingBattle(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInEndingBattle2 is settle in one state, for one event; false: refused.
-func (m *Peer) settleInEndingBattle2(fx *Effects, next *waiting) bool {
+// settleEndingBattle2 handles one event of a part in the state endingBattle2. It returns false if the step
+// is refused.
+func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
 		// specs/battle-end/spec.yaml:96
@@ -440,10 +425,7 @@ func (m *Peer) settleInEndingBattle2(fx *Effects, next *waiting) bool {
 		if next.framesSimulate.frame == m.EndFrame {
 			fx.fired = append(fx.fired, 30)
 			fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.framesSimulate.frame}
-			if !m.Ready.commandReady(fx) {
-				return false
-			}
-			return true
+			return m.Ready.commandReady(fx)
 		}
 		// specs/battle-end/spec.yaml:95
 		fx.fired = append(fx.fired, 31)
@@ -463,61 +445,33 @@ func (m *Peer) settleInEndingBattle2(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Peer) settle(fx *Effects) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.queue[i]
+		ok := false
 		switch m.State {
 		case StateSpawning:
-			if m.settleInSpawning(fx, next) {
-				continue
-			}
+			ok = m.settleSpawning(fx, next)
 		case StateInBattle:
-			if m.settleInInBattle(fx, next) {
-				continue
-			}
+			ok = m.settleInBattle(fx, next)
 		case StateEndingBattle:
-			if m.settleInEndingBattle(fx, next) {
-				continue
-			}
+			ok = m.settleEndingBattle(fx, next)
 		case StateEndingBattle2:
-			if m.settleInEndingBattle2(fx, next) {
-				continue
-			}
+			ok = m.settleEndingBattle2(fx, next)
 		}
-		return false
+		if !ok {
+			return false
+		}
 	}
 	return true
 }
 
-// commandBegin is what begin does in the states spawning and inBattle.
-func (m *Peer) commandBegin(fx *Effects) bool {
-	if !m.Ready.commandReady(fx) {
-		return false
-	}
-	return m.settle(fx)
-}
-
-// receiveReady is what READY does in the states spawning, inBattle and endingBattle2.
-func (m *Peer) receiveReady(fx *Effects) bool {
-	if !m.Ready.receiveReady(fx) {
-		return false
-	}
-	return m.settle(fx)
-}
-
-// commandInput is what input does in the states inBattle, endingBattle and endingBattle2.
-func (m *Peer) commandInput(ev *Event, fx *Effects) bool {
-	if !m.Frames.commandInput(fx, ev.Input.Bits) {
-		return false
-	}
-	return m.settle(fx)
-}
-
-// receiveChecksum is what CHECKSUM does in the states inBattle, endingBattle and endingBattle2.
+// receiveChecksum handles CHECKSUM in the states inBattle, endingBattle and endingBattle2.
 func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	if !m.Frames.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
 		return false
@@ -525,7 +479,7 @@ func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	return m.settle(fx)
 }
 
-// receiveBattleinput is what BATTLEINPUT does in the states inBattle, endingBattle and endingBattle2.
+// receiveBattleinput handles BATTLEINPUT in the states inBattle, endingBattle and endingBattle2.
 func (m *Peer) receiveBattleinput(ev *Event, fx *Effects) bool {
 	if !m.Frames.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
 		return false
@@ -533,7 +487,7 @@ func (m *Peer) receiveBattleinput(ev *Event, fx *Effects) bool {
 	return m.settle(fx)
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

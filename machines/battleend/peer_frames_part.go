@@ -33,133 +33,96 @@ type FramesPart struct {
 	Heard    Heard    // checksums received and not yet compared, from frame max(0, now-delay) on
 }
 
-// commandBegin gives the part the command begin; false: refused.
+// commandBegin gives the part the command begin. It returns false if the part refuses that.
 func (m *FramesPart) commandBegin(fx *Effects, agreed Delay) bool {
-	switch m.State {
-	case FramesStateStopped:
-		// specs/battle-end/frames.yaml:51
-		m.Delay = agreed
-		m.Buffered = Buffered(agreed)
+	if m.State != FramesStateStopped {
+		return false
+	}
+	// specs/battle-end/frames.yaml:51
+	m.Delay = agreed
+	m.Buffered = Buffered(agreed)
+	m.State = FramesStateChecksumDue
+	return true
+}
+
+// commandChecksum gives the part the command checksum. It returns false if the part refuses that.
+func (m *FramesPart) commandChecksum(fx *Effects, crc Crc) bool {
+	if m.State != FramesStateChecksumDue {
+		return false
+	}
+	// specs/battle-end/frames.yaml:55
+	fx.send(MessageChecksum).Checksum = ChecksumMessage{Frame: m.Now, Crc: crc}
+	if !m.Own.add(crc) {
+		return false
+	}
+	m.State = FramesStateInputDue
+	return true
+}
+
+// commandInput gives the part the command input. It returns false if the part refuses that.
+func (m *FramesPart) commandInput(fx *Effects, bits Input) bool {
+	if m.State != FramesStateInputDue {
+		return false
+	}
+	// specs/battle-end/frames.yaml:59
+	if m.Buffered == 0 {
+		fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
+		m.State = FramesStateInputSent
+		return true
+	}
+	// specs/battle-end/frames.yaml:60
+	if int64(m.Now) < int64(m.Delay) {
+		fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
+		fx.queue = append(fx.queue, waiting{kind: waitingFramesSimulate, framesSimulate: waitingFramesSimulateFields{frame: m.Now}})
+		m.Buffered--
+		if m.Now >= 4294967295 {
+			return false
+		}
+		m.Now++
 		m.State = FramesStateChecksumDue
 		return true
 	}
-	return false
-}
-
-// commandChecksum gives the part the command checksum; false: refused.
-func (m *FramesPart) commandChecksum(fx *Effects, crc Crc) bool {
-	switch m.State {
-	case FramesStateChecksumDue:
-		// specs/battle-end/frames.yaml:55
-		fx.send(MessageChecksum).Checksum = ChecksumMessage{Frame: m.Now, Crc: crc}
-		if !m.Own.add(crc) {
+	// specs/battle-end/frames.yaml:61
+	holds := m.Heard.Len > 0
+	if holds {
+		if m.Own.Len == 0 {
 			return false
 		}
-		m.State = FramesStateInputDue
-		return true
+		holds = m.Own.Items[0] == m.Heard.Items[0]
 	}
-	return false
-}
-
-// commandInput gives the part the command input; false: refused.
-func (m *FramesPart) commandInput(fx *Effects, bits Input) bool {
-	switch m.State {
-	case FramesStateInputDue:
-		// specs/battle-end/frames.yaml:59
-		if m.Buffered == 0 {
-			fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
-			m.State = FramesStateInputSent
-			return true
-		}
-		// specs/battle-end/frames.yaml:60
-		if int64(m.Now) < int64(m.Delay) {
-			fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
-			fx.queue = append(fx.queue, waiting{kind: waitingFramesSimulate, framesSimulate: waitingFramesSimulateFields{frame: m.Now}})
-			if m.Buffered < 1 {
-				return false
-			}
-			m.Buffered--
-			if m.Now > 4294967294 {
-				return false
-			}
-			m.Now++
-			m.State = FramesStateChecksumDue
-			return true
-		}
-		// specs/battle-end/frames.yaml:61
-		holds := m.Heard.Len > 0
-		if holds {
-			if m.Own.Len == 0 {
-				return false
-			}
-			if m.Heard.Len == 0 {
-				return false
-			}
-			holds = m.Own.Items[0] == m.Heard.Items[0]
-		}
-		if holds {
-			fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
-			fx.queue = append(fx.queue, waiting{kind: waitingFramesSimulate, framesSimulate: waitingFramesSimulateFields{frame: m.Now}})
-			if m.Buffered < 1 {
-				return false
-			}
-			m.Buffered--
-			if m.Now > 4294967294 {
-				return false
-			}
-			m.Now++
-			if !m.Own.dropFirst() {
-				return false
-			}
-			if !m.Heard.dropFirst() {
-				return false
-			}
-			m.State = FramesStateChecksumDue
-			return true
-		}
-		// specs/battle-end/frames.yaml:66
+	if holds {
 		fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
-		value := int64(m.Now) - int64(m.Delay)
-		if value < 0 {
+		fx.queue = append(fx.queue, waiting{kind: waitingFramesSimulate, framesSimulate: waitingFramesSimulateFields{frame: m.Now}})
+		m.Buffered--
+		if m.Now >= 4294967295 {
 			return false
 		}
-		fx.queue = append(fx.queue, waiting{kind: waitingFramesOutOfStep, framesOutOfStep: waitingFramesOutOfStepFields{frame: Frame(value)}})
-		m.State = FramesStateLost
-		fx.queue = append(fx.queue, waiting{kind: waitingFramesFinished})
+		m.Now++
+		if !m.Own.dropFirst() || !m.Heard.dropFirst() {
+			return false
+		}
+		m.State = FramesStateChecksumDue
 		return true
 	}
-	return false
+	// specs/battle-end/frames.yaml:66
+	fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
+	value := int64(m.Now) - int64(m.Delay)
+	if value < 0 {
+		return false
+	}
+	fx.queue = append(fx.queue, waiting{kind: waitingFramesOutOfStep, framesOutOfStep: waitingFramesOutOfStepFields{frame: Frame(value)}})
+	m.State = FramesStateLost
+	fx.queue = append(fx.queue, waiting{kind: waitingFramesFinished})
+	return true
 }
 
-// receiveChecksum gives the part the message CHECKSUM; false: refused.
+// receiveChecksum gives the part the message CHECKSUM. It returns false if the part refuses that.
 func (m *FramesPart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 	switch m.State {
 	case FramesStateStopped:
 		// specs/battle-end/frames.yaml:52
 		return false
-	case FramesStateChecksumDue:
-		// specs/battle-end/frames.yaml:87 the next one, and not too far ahead
-		if int64(frame) == max(0, int64(m.Now)-int64(m.Delay))+int64(m.Heard.Len) && int64(frame) <= int64(m.Now)+int64(m.Delay)+1 {
-			if !m.Heard.add(crc) {
-				return false
-			}
-			fx.queue = append(fx.queue, waiting{kind: waitingFramesHeardChecksum, framesHeardChecksum: waitingFramesHeardChecksumFields{frame: frame, crc: crc}})
-			return true
-		}
-		// specs/battle-end/frames.yaml:91 one out of the window does not count
-		return true
-	case FramesStateInputDue:
-		// specs/battle-end/frames.yaml:87 the next one, and not too far ahead
-		if int64(frame) == max(0, int64(m.Now)-int64(m.Delay))+int64(m.Heard.Len) && int64(frame) <= int64(m.Now)+int64(m.Delay)+1 {
-			if !m.Heard.add(crc) {
-				return false
-			}
-			fx.queue = append(fx.queue, waiting{kind: waitingFramesHeardChecksum, framesHeardChecksum: waitingFramesHeardChecksumFields{frame: frame, crc: crc}})
-			return true
-		}
-		// specs/battle-end/frames.yaml:91 one out of the window does not count
-		return true
-	case FramesStateInputSent:
+	case FramesStateChecksumDue, FramesStateInputDue, FramesStateInputSent:
 		// specs/battle-end/frames.yaml:87 the next one, and not too far ahead
 		if int64(frame) == max(0, int64(m.Now)-int64(m.Delay))+int64(m.Heard.Len) && int64(frame) <= int64(m.Now)+int64(m.Delay)+1 {
 			if !m.Heard.add(crc) {
@@ -177,9 +140,9 @@ func (m *FramesPart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 	return false
 }
 
-// onBattleinput is what BATTLEINPUT does in the states checksumDue and inputDue.
+// onBattleinput handles BATTLEINPUT in the states checksumDue and inputDue.
 func (m *FramesPart) onBattleinput(fx *Effects, bits Input) bool {
-	if m.Buffered > 71 {
+	if m.Buffered >= 72 {
 		return false
 	}
 	m.Buffered++
@@ -187,30 +150,16 @@ func (m *FramesPart) onBattleinput(fx *Effects, bits Input) bool {
 	return true
 }
 
-// receiveBattleinput gives the part the message BATTLEINPUT; false: refused.
+// receiveBattleinput gives the part the message BATTLEINPUT. It returns false if the part refuses that.
 func (m *FramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 	switch m.State {
 	case FramesStateStopped:
 		// specs/battle-end/frames.yaml:52
 		return false
-	case FramesStateChecksumDue:
+	case FramesStateChecksumDue, FramesStateInputDue:
 		// specs/battle-end/frames.yaml:82
 		if int64(m.Buffered) < 2*int64(m.Delay)+2 {
-			if !m.onBattleinput(fx, bits) {
-				return false
-			}
-			return true
-		}
-		// specs/battle-end/frames.yaml:83
-		// refused: the other side cannot be further ahead
-		return false
-	case FramesStateInputDue:
-		// specs/battle-end/frames.yaml:82
-		if int64(m.Buffered) < 2*int64(m.Delay)+2 {
-			if !m.onBattleinput(fx, bits) {
-				return false
-			}
-			return true
+			return m.onBattleinput(fx, bits)
 		}
 		// specs/battle-end/frames.yaml:83
 		// refused: the other side cannot be further ahead
@@ -222,22 +171,16 @@ func (m *FramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 			if m.Own.Len == 0 {
 				return false
 			}
-			if m.Heard.Len == 0 {
-				return false
-			}
 			holds = m.Own.Items[0] == m.Heard.Items[0]
 		}
 		if holds {
 			fx.queue = append(fx.queue, waiting{kind: waitingFramesHeardInput, framesHeardInput: waitingFramesHeardInputFields{bits: bits}})
 			fx.queue = append(fx.queue, waiting{kind: waitingFramesSimulate, framesSimulate: waitingFramesSimulateFields{frame: m.Now}})
-			if m.Now > 4294967294 {
+			if m.Now >= 4294967295 {
 				return false
 			}
 			m.Now++
-			if !m.Own.dropFirst() {
-				return false
-			}
-			if !m.Heard.dropFirst() {
+			if !m.Own.dropFirst() || !m.Heard.dropFirst() {
 				return false
 			}
 			m.State = FramesStateChecksumDue

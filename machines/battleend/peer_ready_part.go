@@ -26,7 +26,7 @@ type ReadyPart struct {
 	State ReadyState
 }
 
-// commandReady gives the part the command ready; false: refused.
+// commandReady gives the part the command ready. It returns false if the part refuses that.
 func (m *ReadyPart) commandReady(fx *Effects) bool {
 	switch m.State {
 	case ReadyStateNotReady:
@@ -44,7 +44,7 @@ func (m *ReadyPart) commandReady(fx *Effects) bool {
 	return false
 }
 
-// receiveReady gives the part the message READY; false: refused.
+// receiveReady gives the part the message READY. It returns false if the part refuses that.
 func (m *ReadyPart) receiveReady(fx *Effects) bool {
 	switch m.State {
 	case ReadyStateNotReady:

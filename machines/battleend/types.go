@@ -18,6 +18,11 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "878097da7a146afb9dd2591717c1156ed7d54d6913c32909add6e0e44167bbe5"
 
+// The constants of the specification that its machines use.
+const (
+	LastFrame = 4294967295 // frames are counted with 32 bits
+)
+
 // Delay is a number in 0..35.
 // how many frames an input takes to act.
 type Delay uint8

@@ -65,27 +65,27 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	}
 	switch m.State {
 	case ClientStateOff:
-		return m.inOff(ev, fx)
+		return m.stepOff(ev, fx)
 	case ClientStateStarting:
-		return m.inStarting(ev, fx)
+		return m.stepStarting(ev, fx)
 	case ClientStateResting:
-		return m.inResting(ev, fx)
+		return m.stepResting(ev, fx)
 	case ClientStateAsking:
-		return m.inAsking(ev, fx)
+		return m.stepAsking(ev, fx)
 	case ClientStateIdle:
-		return m.inIdle(ev, fx)
+		return m.stepIdle(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inOff is Step in the state off.
-func (m *Client) inOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepOff is Step in the state off.
+func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandBegin:
 		// specs/clock/spec.yaml:104
 		m.Beat = true
 		fx.start(clientAlarmBeat, 0)
-		m.Asked = Number((int64(m.Asked) + 1) % 256)
+		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
 		m.Wait = true
@@ -99,8 +99,8 @@ func (m *Client) inOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inStarting is Step in the state starting.
-func (m *Client) inStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepStarting is Step in the state starting.
+func (m *Client) stepStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveTime:
 		// specs/clock/spec.yaml:109
@@ -109,8 +109,8 @@ func (m *Client) inStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				m.Wait = false
 				fx.stop(clientAlarmWait, 0)
 			}
-			trip := Clock((int64(m.Clock) - int64(m.Sent) + 4294967296) % 4294967296)
-			m.Clock = Clock((int64(ev.Message.Time.Now) + int64(trip)/2) % 4294967296)
+			trip := Clock((int64(m.Clock) - int64(m.Sent) + Wrap) % Wrap)
+			m.Clock = Clock((int64(ev.Message.Time.Now) + int64(trip)/2) % Wrap)
 			m.Error = Clock((int64(trip) + 1) / 2)
 			m.Samples = SampleList{Len: 1, Items: [10]Sample{Sample{Trip: trip, Lag: 0}}}
 			m.State = ClientStateResting
@@ -124,7 +124,7 @@ func (m *Client) inStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientTimerWait:
 		m.Wait = false
 		// specs/clock/spec.yaml:111
-		m.Asked = Number((int64(m.Asked) + 1) % 256)
+		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
 		m.Wait = true
@@ -160,13 +160,13 @@ func (m *Client) inStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inResting is Step in the state resting.
-func (m *Client) inResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepResting is Step in the state resting.
+func (m *Client) stepResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientTimerNext:
 		m.Next = false
 		// specs/clock/spec.yaml:115
-		m.Asked = Number((int64(m.Asked) + 1) % 256)
+		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
 		m.Wait = true
@@ -204,14 +204,14 @@ func (m *Client) inResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(10)
 	case ClientCommandRead:
 		// specs/clock/spec.yaml:140
-		fx.report(ClientReportTime).Time = ClientTimeReport{Now: Clock((int64(m.Clock) + int64(m.Stands)) % 4294967296)}
+		fx.report(ClientReportTime).Time = ClientTimeReport{Now: Clock((int64(m.Clock) + int64(m.Stands)) % Wrap)}
 		return took(11)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inAsking is Step in the state asking.
-func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepAsking is Step in the state asking.
+func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveTime:
 		// specs/clock/spec.yaml:120 comes too late
@@ -219,14 +219,14 @@ func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			return took(12)
 		}
 		// specs/clock/spec.yaml:121
-		if int64(m.Samples.Len) < int64(10)-1 {
+		if m.Samples.Len < 9 {
 			old := *m
 			if m.Wait {
 				m.Wait = false
 				fx.stop(clientAlarmWait, 0)
 			}
-			trip := Clock((int64(m.Clock) - int64(m.Sent) + 4294967296) % 4294967296)
-			if !m.Samples.add(Sample{Trip: trip, Lag: Lag((int64(ev.Message.Time.Now)+int64(trip)/2-int64(m.Clock)+4294967296+int64(4294967296)/2)%4294967296 - int64(4294967296)/2)}) {
+			trip := Clock((int64(m.Clock) - int64(m.Sent) + Wrap) % Wrap)
+			if !m.Samples.add(Sample{Trip: trip, Lag: Lag((int64(ev.Message.Time.Now)+int64(trip)/2-int64(m.Clock)+Wrap+2147483648)%Wrap - 2147483648)}) {
 				return m.undo(&old, fx, 13)
 			}
 			m.State = ClientStateResting
@@ -241,25 +241,22 @@ func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.Wait = false
 			fx.stop(clientAlarmWait, 0)
 		}
-		trip2 := Clock((int64(m.Clock) - int64(m.Sent) + 4294967296) % 4294967296)
-		if !m.Samples.add(Sample{Trip: trip2, Lag: Lag((int64(ev.Message.Time.Now)+int64(trip2)/2-int64(m.Clock)+4294967296+int64(4294967296)/2)%4294967296 - int64(4294967296)/2)}) {
+		trip := Clock((int64(m.Clock) - int64(m.Sent) + Wrap) % Wrap)
+		if !m.Samples.add(Sample{Trip: trip, Lag: Lag((int64(ev.Message.Time.Now)+int64(trip)/2-int64(m.Clock)+Wrap+2147483648)%Wrap - 2147483648)}) {
 			return m.undo(&old, fx, 14)
 		}
 		m.Error = 0
 		for i := range Place(10) {
 			count := int64(0)
 			for j := range Place(10) {
-				if int64(j) >= int64(m.Samples.Len) {
-					return m.undo(&old, fx, 14)
-				}
-				if int64(i) >= int64(m.Samples.Len) {
+				if int64(j) >= int64(m.Samples.Len) || int64(i) >= int64(m.Samples.Len) {
 					return m.undo(&old, fx, 14)
 				}
 				if m.Samples.Items[j].Trip < m.Samples.Items[i].Trip || m.Samples.Items[j].Trip == m.Samples.Items[i].Trip && j < i {
 					count++
 				}
 			}
-			if count < int64(10)-3 {
+			if count < 7 {
 				if int64(i) >= int64(m.Samples.Len) {
 					return m.undo(&old, fx, 14)
 				}
@@ -268,27 +265,24 @@ func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 					return m.undo(&old, fx, 14)
 				}
 				m.Sum = int64(value)
-				if int64(i) >= int64(m.Samples.Len) {
-					return m.undo(&old, fx, 14)
-				}
 				m.Error = Clock(max(int64(m.Error), (int64(m.Samples.Items[i].Trip)+1)/2))
 			}
 		}
-		value2 := int64(m.Sum) / (int64(10) - 3)
-		if value2 < -2147483648 || value2 > 2147483647 {
+		value := int64(m.Sum) / 7
+		if value < -2147483648 || value > 2147483647 {
 			return m.undo(&old, fx, 14)
 		}
-		by := Lag(value2)
+		by := Lag(value)
 		if int64(by)+max(0, int64(m.Stands)-int64(by)) < int64(m.Stands) {
 			// refused: the program would see the clock go back
 			return m.undo(&old, fx, 14)
 		}
-		m.Clock = Clock((int64(m.Clock) + int64(by) + 4294967296) % 4294967296)
-		value3 := max(0, int64(m.Stands)-int64(by))
-		if value3 > 2147483648 {
+		m.Clock = Clock((int64(m.Clock) + int64(by) + Wrap) % Wrap)
+		value2 := max(0, int64(m.Stands)-int64(by))
+		if value2 > 2147483648 {
 			return m.undo(&old, fx, 14)
 		}
-		m.Stands = uint32(value3)
+		m.Stands = uint32(value2)
 		fx.report(ClientReportSynced).Synced = ClientSyncedReport{Lag: by, Error: m.Error}
 		m.Sum = 0
 		m.State = ClientStateIdle
@@ -299,7 +293,7 @@ func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientTimerWait:
 		m.Wait = false
 		// specs/clock/spec.yaml:127
-		m.Asked = Number((int64(m.Asked) + 1) % 256)
+		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
 		m.Wait = true
@@ -333,20 +327,20 @@ func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(17)
 	case ClientCommandRead:
 		// specs/clock/spec.yaml:140
-		fx.report(ClientReportTime).Time = ClientTimeReport{Now: Clock((int64(m.Clock) + int64(m.Stands)) % 4294967296)}
+		fx.report(ClientReportTime).Time = ClientTimeReport{Now: Clock((int64(m.Clock) + int64(m.Stands)) % Wrap)}
 		return took(18)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inIdle is Step in the state idle.
-func (m *Client) inIdle(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepIdle is Step in the state idle.
+func (m *Client) stepIdle(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientTimerRound:
 		m.Round = false
 		// specs/clock/spec.yaml:131
 		m.Samples = SampleList{}
-		m.Asked = Number((int64(m.Asked) + 1) % 256)
+		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
 		m.Wait = true
@@ -384,13 +378,13 @@ func (m *Client) inIdle(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(22)
 	case ClientCommandRead:
 		// specs/clock/spec.yaml:140
-		fx.report(ClientReportTime).Time = ClientTimeReport{Now: Clock((int64(m.Clock) + int64(m.Stands)) % 4294967296)}
+		fx.report(ClientReportTime).Time = ClientTimeReport{Now: Clock((int64(m.Clock) + int64(m.Stands)) % Wrap)}
 		return took(23)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientEventUp, ClientEventLost:
@@ -404,7 +398,7 @@ func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// enterOff is the entry of the state off.
+// enterOff runs the entry actions of the state off.
 func (m *Client) enterOff() {
 	m.Clock = 0
 	m.Stands = 0
@@ -413,15 +407,15 @@ func (m *Client) enterOff() {
 	m.Samples = SampleList{}
 }
 
-// expireBeat is what beat does in the states starting, resting, asking and idle.
+// expireBeat handles beat in the states starting, resting, asking and idle.
 func (m *Client) expireBeat(fx *ClientEffects) {
-	m.Clock = Clock((int64(m.Clock) + 1) % 4294967296)
+	m.Clock = Clock((int64(m.Clock) + 1) % Wrap)
 	m.Stands = uint32(max(0, int64(m.Stands)-1))
 	m.Beat = true
 	fx.start(clientAlarmBeat, 0)
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Client) undo(old *Client, fx *ClientEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

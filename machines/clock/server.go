@@ -32,14 +32,12 @@ func NewServer() Server { return Server{} }
 // deferred or ignored nothing has changed and fx is empty.
 func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	fx.reset(ev.From)
-	switch ev.Kind {
-	case ServerTimerBeat:
+	if ev.Kind == ServerTimerBeat {
 		if !m.Beat {
 			return ignored(fsm.NoTransition)
 		}
 	}
-	switch m.State {
-	case ServerStateUp:
+	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventStart:
 			// specs/clock/spec.yaml:40
@@ -49,7 +47,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		case ServerTimerBeat:
 			m.Beat = false
 			// specs/clock/spec.yaml:41
-			m.Clock = Clock((int64(m.Clock) + 1) % 4294967296)
+			m.Clock = Clock((int64(m.Clock) + 1) % Wrap)
 			m.Beat = true
 			fx.start(serverAlarmBeat, 0)
 			return took(1)

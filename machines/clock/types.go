@@ -16,6 +16,14 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "c190a2a19ebe87ce4bef4fdbfc14f5a57875cb77118bccc09571c06948a2081a"
 
+// The constants of the specification that its machines use.
+const (
+	Wrap    = 4294967296 // a clock shows milliseconds, and is at 0 again after 49 days
+	Numbers = 256        // numbers of questions; after the last comes the first
+	Pings   = 10         // N: answers of a round
+	Dropped = 3          // M: of these are left out
+)
+
 // Clock is a number in 0..4294967295.
 // what a clock shows.
 type Clock uint32

@@ -40,27 +40,27 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	fx.reset(ev.From)
 	switch m.State {
 	case StateWaiting:
-		return m.inWaiting(ev, fx)
+		return m.stepWaiting(ev, fx)
 	case StateLocalOk:
-		return m.inLocalOk(ev, fx)
+		return m.stepLocalOk(ev, fx)
 	case StateRemoteOk:
-		return m.inRemoteOk(ev, fx)
+		return m.stepRemoteOk(ev, fx)
 	case StateCommitted:
-		return m.inCommitted(ev, fx)
+		return m.stepCommitted(ev, fx)
 	case StateCancelWaiting:
-		return m.inCancelWaiting(ev, fx)
+		return m.stepCancelWaiting(ev, fx)
 	case StateCancelLocalOk:
-		return m.inCancelLocalOk(ev, fx)
+		return m.stepCancelLocalOk(ev, fx)
 	case StateCancelRemoteOk:
-		return m.inCancelRemoteOk(ev, fx)
+		return m.stepCancelRemoteOk(ev, fx)
 	case StateCancelCommitted:
-		return m.inCancelCommitted(ev, fx)
+		return m.stepCancelCommitted(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inWaiting is Step in the state waiting.
-func (m *Peer) inWaiting(ev *Event, fx *Effects) fsm.Result {
+// stepWaiting is Step in the state waiting.
+func (m *Peer) stepWaiting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConfirm:
 		// specs/confirm/spec.yaml:28
@@ -81,8 +81,8 @@ func (m *Peer) inWaiting(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inLocalOk is Step in the state localOk.
-func (m *Peer) inLocalOk(ev *Event, fx *Effects) fsm.Result {
+// stepLocalOk is Step in the state localOk.
+func (m *Peer) stepLocalOk(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandCancel:
 		// specs/confirm/spec.yaml:34
@@ -108,8 +108,8 @@ func (m *Peer) inLocalOk(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inRemoteOk is Step in the state remoteOk.
-func (m *Peer) inRemoteOk(ev *Event, fx *Effects) fsm.Result {
+// stepRemoteOk is Step in the state remoteOk.
+func (m *Peer) stepRemoteOk(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConfirm:
 		// specs/confirm/spec.yaml:40
@@ -128,8 +128,8 @@ func (m *Peer) inRemoteOk(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inCommitted is Step in the state committed.
-func (m *Peer) inCommitted(ev *Event, fx *Effects) fsm.Result {
+// stepCommitted is Step in the state committed.
+func (m *Peer) stepCommitted(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConfirm2:
 		// specs/confirm/spec.yaml:45
@@ -144,8 +144,8 @@ func (m *Peer) inCommitted(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inCancelWaiting is Step in the state cancelWaiting.
-func (m *Peer) inCancelWaiting(ev *Event, fx *Effects) fsm.Result {
+// stepCancelWaiting is Step in the state cancelWaiting.
+func (m *Peer) stepCancelWaiting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConfirm:
 		// specs/confirm/spec.yaml:49
@@ -174,8 +174,8 @@ func (m *Peer) inCancelWaiting(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inCancelLocalOk is Step in the state cancelLocalOk.
-func (m *Peer) inCancelLocalOk(ev *Event, fx *Effects) fsm.Result {
+// stepCancelLocalOk is Step in the state cancelLocalOk.
+func (m *Peer) stepCancelLocalOk(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandCancel:
 		// specs/confirm/spec.yaml:57
@@ -202,8 +202,8 @@ func (m *Peer) inCancelLocalOk(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inCancelRemoteOk is Step in the state cancelRemoteOk.
-func (m *Peer) inCancelRemoteOk(ev *Event, fx *Effects) fsm.Result {
+// stepCancelRemoteOk is Step in the state cancelRemoteOk.
+func (m *Peer) stepCancelRemoteOk(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConfirm:
 		// specs/confirm/spec.yaml:64
@@ -229,8 +229,8 @@ func (m *Peer) inCancelRemoteOk(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inCancelCommitted is Step in the state cancelCommitted.
-func (m *Peer) inCancelCommitted(ev *Event, fx *Effects) fsm.Result {
+// stepCancelCommitted is Step in the state cancelCommitted.
+func (m *Peer) stepCancelCommitted(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConfirm2:
 		// specs/confirm/spec.yaml:71 says again what CONFIRM1 said
@@ -248,7 +248,7 @@ func (m *Peer) inCancelCommitted(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp, EventLost:
@@ -259,13 +259,14 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// commandConfirm is what confirm does in the states waiting and cancelLocalOk.
+// commandConfirm handles confirm and CANCELACK in the states waiting and cancelLocalOk.
 func (m *Peer) commandConfirm(fx *Effects) {
 	fx.send(MessageConfirm1)
 	m.State = StateLocalOk
 }
 
-// receiveConfirm1 is what CONFIRM1 does in the states localOk, remoteOk and cancelCommitted.
+// receiveConfirm1 handles CONFIRM1, confirm and CANCELACK in the states localOk, remoteOk and
+// cancelCommitted.
 func (m *Peer) receiveConfirm1(fx *Effects) {
 	fx.send(MessageConfirm2)
 	m.State = StateCommitted

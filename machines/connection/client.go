@@ -61,39 +61,38 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	}
 	switch m.State {
 	case ClientStateCalling:
-		return m.inCalling(ev, fx)
+		return m.stepCalling(ev, fx)
 	case ClientStateReached:
-		return m.inReached(ev, fx)
+		return m.stepReached(ev, fx)
 	case ClientStateAsking:
-		return m.inAsking(ev, fx)
+		return m.stepAsking(ev, fx)
 	case ClientStateJoining:
-		return m.inJoining(ev, fx)
+		return m.stepJoining(ev, fx)
 	case ClientStateReady:
-		return m.inReady(ev, fx)
+		return m.stepReady(ev, fx)
 	case ClientStateConnected:
-		return m.inConnected(ev, fx)
+		return m.stepConnected(ev, fx)
 	case ClientStateOver:
-		return m.inOver(ev, fx)
+		return m.stepOver(ev, fx)
 	case ClientStateFailed:
-		return m.inFailed(ev, fx)
+		return m.stepFailed(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inCalling is Step in the state calling.
-func (m *Client) inCalling(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	switch ev.Kind {
-	case ClientEventUp:
-		// specs/connection/spec.yaml:117
-		fx.report(ClientReportReached)
-		m.State = ClientStateReached
-		return took(0)
+// stepCalling is Step in the state calling.
+func (m *Client) stepCalling(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	if ev.Kind != ClientEventUp {
+		return m.unmentioned(ev, fx)
 	}
-	return m.unmentioned(ev, fx)
+	// specs/connection/spec.yaml:117
+	fx.report(ClientReportReached)
+	m.State = ClientStateReached
+	return took(0)
 }
 
-// inReached is Step in the state reached.
-func (m *Client) inReached(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepReached is Step in the state reached.
+func (m *Client) stepReached(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandConnect:
 		// specs/connection/spec.yaml:120
@@ -121,17 +120,13 @@ func (m *Client) inReached(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inAsking is Step in the state asking.
-func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepAsking is Step in the state asking.
+func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveAccepted:
 		// specs/connection/spec.yaml:125
 		if ev.Message.Accepted.Port.Present && m.Own.Port.Present {
-			old := *m
 			m.Theirs = ev.Message.Accepted.Port
-			if !m.Own.Port.Present {
-				return m.undo(&old, fx, 5)
-			}
 			fx.send(MessagePort).Port = PortMessage{Port: m.Own.Port.Value}
 			m.Limit = ev.Message.Accepted.Takes
 			var value int64
@@ -153,19 +148,19 @@ func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		// specs/connection/spec.yaml:131
 		m.Limit = ev.Message.Accepted.Takes
-		var value3 int64
+		var value int64
 		if m.Own.Wish == 0 {
-			value3 = int64(ev.Message.Accepted.Takes)
+			value = int64(ev.Message.Accepted.Takes)
 		} else {
-			var value4 int64
+			var value2 int64
 			if ev.Message.Accepted.Takes == 0 {
-				value4 = int64(m.Own.Wish)
+				value2 = int64(m.Own.Wish)
 			} else {
-				value4 = min(int64(m.Own.Wish), int64(ev.Message.Accepted.Takes))
+				value2 = min(int64(m.Own.Wish), int64(ev.Message.Accepted.Takes))
 			}
-			value3 = value4
+			value = value2
 		}
-		fx.report(ClientReportRate).Rate = ClientRateReport{Rate: Rate(value3)}
+		fx.report(ClientReportRate).Rate = ClientRateReport{Rate: Rate(value)}
 		fx.report(ClientReportPhase).Phase = ClientPhaseReport{Port: Optional[Port]{}}
 		m.State = ClientStateJoining
 		return took(6)
@@ -186,29 +181,29 @@ func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		// specs/connection/spec.yaml:134
 		if ev.Message.Refused.Game != m.Own.Game {
-			why2 := ReasonOtherGame
+			why := ReasonOtherGame
 			if m.Patience {
 				m.Patience = false
 				fx.stop(clientAlarmPatience, 0)
 			}
 			fx.close()
-			m.Reason = Optional[Reason]{Present: true, Value: why2}
+			m.Reason = Optional[Reason]{Present: true, Value: why}
 			m.Theirs = Optional[Port]{}
-			fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why2}
+			fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why}
 			m.State = ClientStateFailed
 			return took(8)
 		}
 		// specs/connection/spec.yaml:135
 		if ev.Message.Refused.Edition != m.Own.Edition {
-			why3 := ReasonOtherEdition
+			why := ReasonOtherEdition
 			if m.Patience {
 				m.Patience = false
 				fx.stop(clientAlarmPatience, 0)
 			}
 			fx.close()
-			m.Reason = Optional[Reason]{Present: true, Value: why3}
+			m.Reason = Optional[Reason]{Present: true, Value: why}
 			m.Theirs = Optional[Port]{}
-			fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why3}
+			fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why}
 			m.State = ClientStateFailed
 			return took(9)
 		}
@@ -232,8 +227,8 @@ func (m *Client) inAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inJoining is Step in the state joining.
-func (m *Client) inJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepJoining is Step in the state joining.
+func (m *Client) stepJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandJoined:
 		// specs/connection/spec.yaml:139
@@ -268,8 +263,8 @@ func (m *Client) inJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inReady is Step in the state ready.
-func (m *Client) inReady(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepReady is Step in the state ready.
+func (m *Client) stepReady(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveAdmitted:
 		// specs/connection/spec.yaml:144
@@ -304,8 +299,8 @@ func (m *Client) inReady(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inConnected is Step in the state connected.
-func (m *Client) inConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepConnected is Step in the state connected.
+func (m *Client) stepConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandSay:
 		// specs/connection/spec.yaml:148
@@ -386,8 +381,8 @@ func (m *Client) inConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inOver is Step in the state over.
-func (m *Client) inOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepOver is Step in the state over.
+func (m *Client) stepOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceivePacket:
 		// specs/connection/spec.yaml:156
@@ -402,8 +397,8 @@ func (m *Client) inOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inFailed is Step in the state failed.
-func (m *Client) inFailed(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepFailed is Step in the state failed.
+func (m *Client) stepFailed(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveAccepted:
 		// specs/connection/spec.yaml:157
@@ -427,7 +422,7 @@ func (m *Client) inFailed(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientEventUp, ClientEventLost:
@@ -438,7 +433,7 @@ func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// linkLost is what lost does in the states reached, asking, joining and ready.
+// linkLost handles lost in the states reached, asking, joining and ready.
 func (m *Client) linkLost(fx *ClientEffects) {
 	why := ReasonBroken
 	if m.Patience {
@@ -452,7 +447,7 @@ func (m *Client) linkLost(fx *ClientEffects) {
 	m.State = ClientStateFailed
 }
 
-// commandGiveUp is what giveUp does in the states reached, asking, joining and ready.
+// commandGiveUp handles giveUp, REFUSED and ADMITTED in the states reached, asking, joining and ready.
 func (m *Client) commandGiveUp(fx *ClientEffects) {
 	why := ReasonRefused
 	if m.Patience {
@@ -466,7 +461,7 @@ func (m *Client) commandGiveUp(fx *ClientEffects) {
 	m.State = ClientStateFailed
 }
 
-// expirePatience is what patience does in the states reached, asking, joining and ready.
+// expirePatience handles patience in the states reached, asking, joining and ready.
 func (m *Client) expirePatience(fx *ClientEffects) {
 	why := ReasonTimeOut
 	if m.Patience {
@@ -478,11 +473,4 @@ func (m *Client) expirePatience(fx *ClientEffects) {
 	m.Theirs = Optional[Port]{}
 	fx.report(ClientReportFailed).Failed = ClientFailedReport{Why: why}
 	m.State = ClientStateFailed
-}
-
-// undo refuses a step after something has changed.
-func (m *Client) undo(old *Client, fx *ClientEffects, transition uint16) fsm.Result {
-	*m = *old
-	fx.reset(fx.from)
-	return refused(transition)
 }

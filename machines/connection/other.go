@@ -19,8 +19,8 @@ var otherStateNames = [...]string{"up", "asked"}
 // String returns the name as the specification has it.
 func (v OtherState) String() string { return fsm.Name(otherStateNames[:], int(v)) }
 
-// Other is the machine other. It is comparable: equal values have equal futures.
-// a server of another make, which refuses whatever it likes to.
+// Other is the machine other: a server of another make, which refuses whatever it likes to. It is
+// comparable: equal values have equal futures.
 type Other struct {
 	State OtherState
 }
@@ -37,15 +37,13 @@ func (m *Other) Step(ev *OtherEvent, fx *OtherEffects) fsm.Result {
 	}
 	switch m.State {
 	case OtherStateUp:
-		switch ev.Kind {
-		case OtherReceiveRequest:
+		if ev.Kind == OtherReceiveRequest {
 			// specs/connection/spec.yaml:256
 			m.State = OtherStateAsked
 			return took(0)
 		}
 	case OtherStateAsked:
-		switch ev.Kind {
-		case OtherCommandRefuse:
+		if ev.Kind == OtherCommandRefuse {
 			// specs/connection/spec.yaml:259
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: ev.Refuse.Version, Game: ev.Refuse.Game, Edition: ev.Refuse.Edition}
 			m.State = OtherStateUp

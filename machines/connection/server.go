@@ -27,8 +27,8 @@ var serverStateNames = [...]string{"listening", "waiting", "opening", "admitting
 // String returns the name as the specification has it.
 func (v ServerState) String() string { return fsm.Name(serverStateNames[:], int(v)) }
 
-// Server is the machine server. It is comparable: equal values have equal futures.
-// one connection, as the server sees it.
+// Server is the machine server: one connection, as the server sees it. It is comparable: equal values have
+// equal futures.
 type Server struct {
 	State    ServerState
 	Own      Settings         // of the server's program
@@ -70,39 +70,38 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	}
 	switch m.State {
 	case ServerStateListening:
-		return m.inListening(ev, fx)
+		return m.stepListening(ev, fx)
 	case ServerStateWaiting:
-		return m.inWaiting(ev, fx)
+		return m.stepWaiting(ev, fx)
 	case ServerStateOpening:
-		return m.inOpening(ev, fx)
+		return m.stepOpening(ev, fx)
 	case ServerStateAdmitting:
-		return m.inAdmitting(ev, fx)
+		return m.stepAdmitting(ev, fx)
 	case ServerStateConnected:
-		return m.inConnected(ev, fx)
+		return m.stepConnected(ev, fx)
 	case ServerStateOver:
-		return m.inOver(ev, fx)
+		return m.stepOver(ev, fx)
 	case ServerStateFailed:
-		return m.inFailed(ev, fx)
+		return m.stepFailed(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inListening is Step in the state listening.
-func (m *Server) inListening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	switch ev.Kind {
-	case ServerEventUp:
-		// specs/connection/spec.yaml:210
-		m.Patience = true
-		fx.start(serverAlarmPatience, 0)
-		m.Intake = m.Own.Takes
-		m.State = ServerStateWaiting
-		return took(0)
+// stepListening is Step in the state listening.
+func (m *Server) stepListening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	if ev.Kind != ServerEventUp {
+		return m.unmentioned(ev, fx)
 	}
-	return m.unmentioned(ev, fx)
+	// specs/connection/spec.yaml:210
+	m.Patience = true
+	fx.start(serverAlarmPatience, 0)
+	m.Intake = m.Own.Takes
+	m.State = ServerStateWaiting
+	return took(0)
 }
 
-// inWaiting is Step in the state waiting.
-func (m *Server) inWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepWaiting is Step in the state waiting.
+func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveRequest:
 		// specs/connection/spec.yaml:214
@@ -122,31 +121,31 @@ func (m *Server) inWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		// specs/connection/spec.yaml:215
 		if ev.Message.Request.Game != m.Own.Game {
-			why2 := ReasonOtherGame
+			why := ReasonOtherGame
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
 			if m.Patience {
 				m.Patience = false
 				fx.stop(serverAlarmPatience, 0)
 			}
 			fx.close()
-			m.Reason = Optional[Reason]{Present: true, Value: why2}
+			m.Reason = Optional[Reason]{Present: true, Value: why}
 			m.Theirs = Optional[Port]{}
-			fx.report(ServerReportFailed).Failed = ServerFailedReport{Why: why2}
+			fx.report(ServerReportFailed).Failed = ServerFailedReport{Why: why}
 			m.State = ServerStateFailed
 			return took(2)
 		}
 		// specs/connection/spec.yaml:216
 		if ev.Message.Request.Edition != m.Own.Edition {
-			why3 := ReasonOtherEdition
+			why := ReasonOtherEdition
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
 			if m.Patience {
 				m.Patience = false
 				fx.stop(serverAlarmPatience, 0)
 			}
 			fx.close()
-			m.Reason = Optional[Reason]{Present: true, Value: why3}
+			m.Reason = Optional[Reason]{Present: true, Value: why}
 			m.Theirs = Optional[Port]{}
-			fx.report(ServerReportFailed).Failed = ServerFailedReport{Why: why3}
+			fx.report(ServerReportFailed).Failed = ServerFailedReport{Why: why}
 			m.State = ServerStateFailed
 			return took(3)
 		}
@@ -177,19 +176,19 @@ func (m *Server) inWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.stop(serverAlarmPatience, 0)
 		}
 		m.Limit = ev.Message.Request.Takes
-		var value3 int64
+		var value int64
 		if m.Own.Wish == 0 {
-			value3 = int64(ev.Message.Request.Takes)
+			value = int64(ev.Message.Request.Takes)
 		} else {
-			var value4 int64
+			var value2 int64
 			if ev.Message.Request.Takes == 0 {
-				value4 = int64(m.Own.Wish)
+				value2 = int64(m.Own.Wish)
 			} else {
-				value4 = min(int64(m.Own.Wish), int64(ev.Message.Request.Takes))
+				value2 = min(int64(m.Own.Wish), int64(ev.Message.Request.Takes))
 			}
-			value3 = value4
+			value = value2
 		}
-		fx.report(ServerReportRate).Rate = ServerRateReport{Rate: Rate(value3)}
+		fx.report(ServerReportRate).Rate = ServerRateReport{Rate: Rate(value)}
 		fx.report(ServerReportPhase).Phase = ServerPhaseReport{Port: Optional[Port]{}}
 		m.State = ServerStateAdmitting
 		return took(5)
@@ -206,8 +205,8 @@ func (m *Server) inWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inOpening is Step in the state opening.
-func (m *Server) inOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepOpening is Step in the state opening.
+func (m *Server) stepOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceivePort:
 		// specs/connection/spec.yaml:224
@@ -232,8 +231,8 @@ func (m *Server) inOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inAdmitting is Step in the state admitting.
-func (m *Server) inAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepAdmitting is Step in the state admitting.
+func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandAdmit:
 		// specs/connection/spec.yaml:227
@@ -265,8 +264,8 @@ func (m *Server) inAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inConnected is Step in the state connected.
-func (m *Server) inConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepConnected is Step in the state connected.
+func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandSay:
 		// specs/connection/spec.yaml:232
@@ -347,8 +346,8 @@ func (m *Server) inConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inOver is Step in the state over.
-func (m *Server) inOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepOver is Step in the state over.
+func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceivePacket:
 		// specs/connection/spec.yaml:240
@@ -363,8 +362,8 @@ func (m *Server) inOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inFailed is Step in the state failed.
-func (m *Server) inFailed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepFailed is Step in the state failed.
+func (m *Server) stepFailed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveRequest:
 		// specs/connection/spec.yaml:241
@@ -376,7 +375,7 @@ func (m *Server) inFailed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventUp, ServerEventLost:
@@ -387,7 +386,7 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// expirePatience is what patience does in the states waiting and opening.
+// expirePatience handles patience in the states waiting and opening.
 func (m *Server) expirePatience(fx *ServerEffects) {
 	why := ReasonTimeOut
 	if m.Patience {
@@ -401,7 +400,7 @@ func (m *Server) expirePatience(fx *ServerEffects) {
 	m.State = ServerStateFailed
 }
 
-// linkLost is what lost does in the states waiting, opening and admitting.
+// linkLost handles lost in the states waiting, opening and admitting.
 func (m *Server) linkLost(fx *ServerEffects) {
 	why := ReasonBroken
 	if m.Patience {

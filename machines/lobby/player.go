@@ -47,27 +47,27 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	}
 	switch m.State {
 	case PlayerStateOff:
-		return m.inOff(ev, fx)
+		return m.stepOff(ev, fx)
 	case PlayerStateChat:
-		return m.inChat(ev, fx)
+		return m.stepChat(ev, fx)
 	case PlayerStateAsking:
-		return m.inAsking(ev, fx)
+		return m.stepAsking(ev, fx)
 	case PlayerStateOpen:
-		return m.inOpen(ev, fx)
+		return m.stepOpen(ev, fx)
 	case PlayerStateStarting:
-		return m.inStarting(ev, fx)
+		return m.stepStarting(ev, fx)
 	case PlayerStateRunning:
-		return m.inRunning(ev, fx)
+		return m.stepRunning(ev, fx)
 	case PlayerStateLeaving:
-		return m.inLeaving(ev, fx)
+		return m.stepLeaving(ev, fx)
 	case PlayerStateQuitting:
-		return m.inQuitting(ev, fx)
+		return m.stepQuitting(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inOff is Step in the state off.
-func (m *Player) inOff(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
+// stepOff is Step in the state off.
+func (m *Player) stepOff(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerEventUp:
 		// specs/lobby/spec.yaml:209
@@ -83,8 +83,8 @@ func (m *Player) inOff(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inChat is Step in the state chat.
-func (m *Player) inChat(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
+// stepChat is Step in the state chat.
+func (m *Player) stepChat(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandName:
 		// specs/lobby/spec.yaml:213
@@ -133,8 +133,8 @@ func (m *Player) inChat(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inAsking is Step in the state asking.
-func (m *Player) inAsking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
+// stepAsking is Step in the state asking.
+func (m *Player) stepAsking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveJoined:
 		// specs/lobby/spec.yaml:220
@@ -170,8 +170,8 @@ func (m *Player) inAsking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inOpen is Step in the state open.
-func (m *Player) inOpen(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
+// stepOpen is Step in the state open.
+func (m *Player) stepOpen(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandBegin:
 		// specs/lobby/spec.yaml:224
@@ -251,8 +251,8 @@ func (m *Player) inOpen(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inStarting is Step in the state starting.
-func (m *Player) inStarting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
+// stepStarting is Step in the state starting.
+func (m *Player) stepStarting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveStarted:
 		// specs/lobby/spec.yaml:230
@@ -307,8 +307,8 @@ func (m *Player) inStarting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inRunning is Step in the state running.
-func (m *Player) inRunning(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
+// stepRunning is Step in the state running.
+func (m *Player) stepRunning(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandSay:
 		// specs/lobby/spec.yaml:240
@@ -359,8 +359,8 @@ func (m *Player) inRunning(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inLeaving is Step in the state leaving.
-func (m *Player) inLeaving(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
+// stepLeaving is Step in the state leaving.
+func (m *Player) stepLeaving(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveEnded:
 		// specs/lobby/spec.yaml:234
@@ -392,8 +392,8 @@ func (m *Player) inLeaving(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inQuitting is Step in the state quitting.
-func (m *Player) inQuitting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
+// stepQuitting is Step in the state quitting.
+func (m *Player) stepQuitting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveSaid:
 		// specs/lobby/spec.yaml:236
@@ -412,7 +412,7 @@ func (m *Player) inQuitting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Player) unmentioned(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerEventUp, PlayerEventLost:
@@ -423,32 +423,32 @@ func (m *Player) unmentioned(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// enterChat is the entry of the state chat.
+// enterChat runs the entry actions of the state chat.
 func (m *Player) enterChat() {
 	m.At = 0
 	m.Boss = false
 	m.Given = paramsOf("")
 }
 
-// receiveTime is what TIME does in chat, asking and 4 other states.
+// receiveTime handles TIME in the states chat, asking and 4 others.
 func (m *Player) receiveTime(ev *PlayerEvent, fx *PlayerEffects) {
 	m.Asked = false
 	fx.report(PlayerReportTime).Time = PlayerTimeReport{Now: ev.Message.Time.Now}
 }
 
-// receiveStarted is what STARTED does in the states open and starting.
+// receiveStarted handles STARTED in the states open and starting.
 func (m *Player) receiveStarted(fx *PlayerEffects) {
 	fx.report(PlayerReportStarted)
 	m.State = PlayerStateRunning
 }
 
-// commandPing is what ping does in the states open, starting and running.
+// commandPing handles ping in the states open, starting and running.
 func (m *Player) commandPing(fx *PlayerEffects) {
 	m.Asked = true
 	fx.sendTo(MessagePing, 0)
 }
 
-// commandLeave is what leave does in the states open, starting and running.
+// commandLeave handles leave in the states open, starting and running.
 func (m *Player) commandLeave(fx *PlayerEffects) {
 	fx.sendTo(MessageEndg, 0)
 	m.State = PlayerStateLeaving

@@ -45,8 +45,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case ServerStateUp:
+	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventUp:
 			// specs/lobby/spec.yaml:142
@@ -70,15 +69,27 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(2)
 		case ServerReceiveGameInfo:
-			return m.inUpGameInfo(ev, fx)
+			// specs/lobby/spec.yaml:142
+			old := *m
+			fx.fired = append(fx.fired, 3)
+			if !m.Session[fx.from].receiveGameInfo(fx, fx.from) || !m.settle(fx) {
+				return m.undo(&old, fx, 3)
+			}
+			return took(3)
 		case ServerReceiveNewg:
-			return m.inUpNewg(ev, fx)
+			// specs/lobby/spec.yaml:142
+			old := *m
+			fx.fired = append(fx.fired, 4)
+			if !m.Session[fx.from].receiveNewg(fx, fx.from) || !m.settle(fx) {
+				return m.undo(&old, fx, 4)
+			}
+			return took(4)
 		case ServerReceiveJoin:
 			// specs/lobby/spec.yaml:142
 			old := *m
 			fx.fired = append(fx.fired, 5)
 			if !m.Session[fx.from].receiveJoin(fx, fx.from, ev.Message.Join.Game) {
-				return refused(5)
+				return m.undo(&old, fx, 5)
 			}
 			if !m.settle(fx) {
 				return m.undo(&old, fx, 5)
@@ -96,7 +107,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			old := *m
 			fx.fired = append(fx.fired, 7)
 			if !m.Session[fx.from].receiveChat(fx, fx.from, ev.Message.Chat.Text) {
-				return refused(7)
+				return m.undo(&old, fx, 7)
 			}
 			if !m.settle(fx) {
 				return m.undo(&old, fx, 7)
@@ -106,10 +117,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			// specs/lobby/spec.yaml:142
 			old := *m
 			fx.fired = append(fx.fired, 8)
-			if !m.Session[fx.from].receiveEndg(fx, fx.from) {
-				return refused(8)
-			}
-			if !m.settle(fx) {
+			if !m.Session[fx.from].receiveEndg(fx, fx.from) || !m.settle(fx) {
 				return m.undo(&old, fx, 8)
 			}
 			return took(8)
@@ -117,10 +125,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			// specs/lobby/spec.yaml:142
 			old := *m
 			fx.fired = append(fx.fired, 9)
-			if !m.Session[fx.from].receiveStart(fx, fx.from) {
-				return refused(9)
-			}
-			if !m.settle(fx) {
+			if !m.Session[fx.from].receiveStart(fx, fx.from) || !m.settle(fx) {
 				return m.undo(&old, fx, 9)
 			}
 			return took(9)
@@ -129,7 +134,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			old := *m
 			fx.fired = append(fx.fired, 10)
 			if !m.Session[fx.from].receiveUpdate(fx, fx.from, ev.Message.Update.Data) {
-				return refused(10)
+				return m.undo(&old, fx, 10)
 			}
 			if !m.settle(fx) {
 				return m.undo(&old, fx, 10)
@@ -139,10 +144,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			// specs/lobby/spec.yaml:142
 			old := *m
 			fx.fired = append(fx.fired, 11)
-			if !m.Session[fx.from].receivePing(fx, fx.from) {
-				return refused(11)
-			}
-			if !m.settle(fx) {
+			if !m.Session[fx.from].receivePing(fx, fx.from) || !m.settle(fx) {
 				return m.undo(&old, fx, 11)
 			}
 			return took(11)
@@ -151,7 +153,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			old := *m
 			fx.fired = append(fx.fired, 12)
 			if !m.Session[fx.from].receiveSyncCheck(fx, fx.from, ev.Message.SyncCheck.Now) {
-				return refused(12)
+				return m.undo(&old, fx, 12)
 			}
 			if !m.settle(fx) {
 				return m.undo(&old, fx, 12)
@@ -162,7 +164,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			old := *m
 			fx.fired = append(fx.fired, 13)
 			if !m.Session[fx.from].receiveGameParamUpdate(fx, fx.from, ev.Message.GameParamUpdate.Params) {
-				return refused(13)
+				return m.undo(&old, fx, 13)
 			}
 			if !m.settle(fx) {
 				return m.undo(&old, fx, 13)
@@ -184,34 +186,6 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(fsm.NoTransition)
 	}
 	return refused(fsm.NoTransition)
-}
-
-// inUpGameInfo is what the state does with GAME_INFO.
-func (m *Server) inUpGameInfo(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lobby/spec.yaml:142
-	old := *m
-	fx.fired = append(fx.fired, 3)
-	if !m.Session[fx.from].receiveGameInfo(fx, fx.from) {
-		return refused(3)
-	}
-	if !m.settle(fx) {
-		return m.undo(&old, fx, 3)
-	}
-	return took(3)
-}
-
-// inUpNewg is what the state does with NEWG.
-func (m *Server) inUpNewg(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lobby/spec.yaml:142
-	old := *m
-	fx.fired = append(fx.fired, 4)
-	if !m.Session[fx.from].receiveNewg(fx, fx.from) {
-		return refused(4)
-	}
-	if !m.settle(fx) {
-		return m.undo(&old, fx, 4)
-	}
-	return took(4)
 }
 
 // count is count(p in instance: session[p].open && session[p].at == g).
@@ -246,8 +220,8 @@ func (m *Server) countGame() int64 {
 	return n
 }
 
-// count2 is count(p in instance: session[p].open && session[p].at == game).
-func (m *Server) count2(next *serverWaiting) int64 {
+// countBySessionAt is count(p in instance: session[p].open && session[p].at == game).
+func (m *Server) countBySessionAt(next *serverWaiting) int64 {
 	n := int64(0)
 	for p := range fsm.Peer(62) {
 		if m.Session[p].State == ServerSessionStateOpen && m.Session[p].At == next.sessionWantsGame.game {
@@ -257,8 +231,8 @@ func (m *Server) count2(next *serverWaiting) int64 {
 	return n
 }
 
-// settleInUp is settle in one state, for one event; false: refused.
-func (m *Server) settleInUp(fx *ServerEffects, next *serverWaiting) bool {
+// settleUp handles one event of a part in the state up. It returns false if the step is refused.
+func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 	switch next.kind {
 	case serverWaitingSessionWantsList:
 		// specs/lobby/spec.yaml:144
@@ -274,10 +248,10 @@ func (m *Server) settleInUp(fx *ServerEffects, next *serverWaiting) bool {
 		fx.sendTo(MessageGames, next.sessionWantsList.c).Games = GamesMessage{List: list}
 		return true
 	case serverWaitingSessionWantsNew:
-		return m.settleInUpSessionWantsNew(fx, next)
+		return m.settleUpSessionWantsNew(fx, next)
 	case serverWaitingSessionWantsGame:
 		// specs/lobby/spec.yaml:153
-		if m.Rooms[next.sessionWantsGame.game].Present && !m.Rooms[next.sessionWantsGame.game].Value.Started && m.count2(next) < 8 {
+		if m.Rooms[next.sessionWantsGame.game].Present && !m.Rooms[next.sessionWantsGame.game].Value.Started && m.countBySessionAt(next) < Places {
 			fx.fired = append(fx.fired, 17)
 			if !m.Session[next.sessionWantsGame.c].commandEnter(fx, next.sessionWantsGame.c, next.sessionWantsGame.game, false, m.Rooms[next.sessionWantsGame.game].Value.Params) {
 				return false
@@ -305,9 +279,9 @@ func (m *Server) settleInUp(fx *ServerEffects, next *serverWaiting) bool {
 			}
 			set |= 1 << uint64(int64(p))
 		}
-		list2 := set &^ uint64(maskOf(int64(m.Self)))
+		list := set &^ uint64(maskOf(int64(m.Self)))
 		for i2 := range 62 {
-			if uint64(list2)>>i2&1 == 0 {
+			if list>>i2&1 == 0 {
 				continue
 			}
 			peer := fsm.Peer(i2)
@@ -317,39 +291,39 @@ func (m *Server) settleInUp(fx *ServerEffects, next *serverWaiting) bool {
 	case serverWaitingSessionCalls:
 		// specs/lobby/spec.yaml:160
 		fx.fired = append(fx.fired, 23)
-		var set2 uint64
-		for p2 := range fsm.Peer(62) {
-			if p2 == next.sessionCalls.c || m.Session[p2].State != ServerSessionStateOpen && m.Session[p2].State != ServerSessionStateRunning || m.Session[p2].At != next.sessionCalls.game {
+		var set uint64
+		for p := range fsm.Peer(62) {
+			if p == next.sessionCalls.c || m.Session[p].State != ServerSessionStateOpen && m.Session[p].State != ServerSessionStateRunning || m.Session[p].At != next.sessionCalls.game {
 				continue
 			}
-			set2 |= 1 << uint64(int64(p2))
+			set |= 1 << uint64(int64(p))
 		}
-		list3 := set2 &^ uint64(maskOf(int64(m.Self)))
-		for i3 := range 62 {
-			if uint64(list3)>>i3&1 == 0 {
+		list := set &^ uint64(maskOf(int64(m.Self)))
+		for i2 := range 62 {
+			if list>>i2&1 == 0 {
 				continue
 			}
-			peer2 := fsm.Peer(i3)
-			fx.sendTo(MessageSaid, peer2).Said = SaidMessage{Name: m.Session[next.sessionCalls.c].Called, Text: next.sessionCalls.text}
+			peer := fsm.Peer(i2)
+			fx.sendTo(MessageSaid, peer).Said = SaidMessage{Name: m.Session[next.sessionCalls.c].Called, Text: next.sessionCalls.text}
 		}
 		return true
 	case serverWaitingSessionActs:
 		// specs/lobby/spec.yaml:161
 		fx.fired = append(fx.fired, 24)
-		var set3 uint64
-		for p3 := range fsm.Peer(62) {
-			if p3 == next.sessionActs.c || m.Session[p3].State != ServerSessionStateOpen && m.Session[p3].State != ServerSessionStateRunning || m.Session[p3].At != next.sessionActs.game {
+		var set uint64
+		for p := range fsm.Peer(62) {
+			if p == next.sessionActs.c || m.Session[p].State != ServerSessionStateOpen && m.Session[p].State != ServerSessionStateRunning || m.Session[p].At != next.sessionActs.game {
 				continue
 			}
-			set3 |= 1 << uint64(int64(p3))
+			set |= 1 << uint64(int64(p))
 		}
-		list4 := set3 &^ uint64(maskOf(int64(m.Self)))
-		for i4 := range 62 {
-			if uint64(list4)>>i4&1 == 0 {
+		list := set &^ uint64(maskOf(int64(m.Self)))
+		for i2 := range 62 {
+			if list>>i2&1 == 0 {
 				continue
 			}
-			peer3 := fsm.Peer(i4)
-			fx.sendTo(MessageUpdated, peer3).Updated = UpdatedMessage{From: next.sessionActs.c, Data: next.sessionActs.data}
+			peer := fsm.Peer(i2)
+			fx.sendTo(MessageUpdated, peer).Updated = UpdatedMessage{From: next.sessionActs.c, Data: next.sessionActs.data}
 		}
 		return true
 	case serverWaitingSessionShows:
@@ -358,7 +332,7 @@ func (m *Server) settleInUp(fx *ServerEffects, next *serverWaiting) bool {
 		fx.report(ServerReportCompare).Compare = ServerCompareReport{Player: next.sessionShows.c, Now: next.sessionShows.now}
 		return true
 	case serverWaitingSessionSets:
-		return m.settleInUpSessionSets(fx, next)
+		return m.settleUpSessionSets(fx, next)
 	case serverWaitingSessionStarts:
 		// specs/lobby/spec.yaml:167
 		fx.fired = append(fx.fired, 26)
@@ -366,9 +340,9 @@ func (m *Server) settleInUp(fx *ServerEffects, next *serverWaiting) bool {
 			return false
 		}
 		m.Rooms[next.sessionStarts.game].Value.Started = true
-		for p5 := range fsm.Peer(62) {
-			if m.Session[p5].State == ServerSessionStateOpen && m.Session[p5].At == next.sessionStarts.game {
-				if !m.Session[p5].commandBegin(fx, p5) {
+		for p := range fsm.Peer(62) {
+			if m.Session[p].State == ServerSessionStateOpen && m.Session[p].At == next.sessionStarts.game {
+				if !m.Session[p].commandBegin(fx, p) {
 					return false
 				}
 			}
@@ -378,9 +352,9 @@ func (m *Server) settleInUp(fx *ServerEffects, next *serverWaiting) bool {
 		// specs/lobby/spec.yaml:171
 		fx.fired = append(fx.fired, 27)
 		m.Rooms[next.sessionEnds.game] = Optional[Room]{}
-		for p6 := range fsm.Peer(62) {
-			if (m.Session[p6].State == ServerSessionStateOpen || m.Session[p6].State == ServerSessionStateRunning) && m.Session[p6].At == next.sessionEnds.game {
-				if !m.Session[p6].commandEnd(fx, p6) {
+		for p := range fsm.Peer(62) {
+			if (m.Session[p].State == ServerSessionStateOpen || m.Session[p].State == ServerSessionStateRunning) && m.Session[p].At == next.sessionEnds.game {
+				if !m.Session[p].commandEnd(fx, p) {
 					return false
 				}
 			}
@@ -390,36 +364,36 @@ func (m *Server) settleInUp(fx *ServerEffects, next *serverWaiting) bool {
 	return false
 }
 
-// settleInUpSessionSets is settle in one state for one event; false: refused.
-func (m *Server) settleInUpSessionSets(fx *ServerEffects, next *serverWaiting) bool {
+// settleUpSessionSets handles this event in the state up.
+func (m *Server) settleUpSessionSets(fx *ServerEffects, next *serverWaiting) bool {
 	// specs/lobby/spec.yaml:163
 	fx.fired = append(fx.fired, 25)
 	if !m.Rooms[next.sessionSets.game].Present {
 		return false
 	}
 	m.Rooms[next.sessionSets.game].Value.Params = next.sessionSets.params
-	var set4 uint64
-	for p4 := range fsm.Peer(62) {
-		if p4 == next.sessionSets.c || m.Session[p4].State != ServerSessionStateOpen || m.Session[p4].At != next.sessionSets.game {
+	var set uint64
+	for p := range fsm.Peer(62) {
+		if p == next.sessionSets.c || m.Session[p].State != ServerSessionStateOpen || m.Session[p].At != next.sessionSets.game {
 			continue
 		}
-		set4 |= 1 << uint64(int64(p4))
+		set |= 1 << uint64(int64(p))
 	}
-	list5 := set4 &^ uint64(maskOf(int64(m.Self)))
-	for i5 := range 62 {
-		if uint64(list5)>>i5&1 == 0 {
+	list := set &^ uint64(maskOf(int64(m.Self)))
+	for i2 := range 62 {
+		if list>>i2&1 == 0 {
 			continue
 		}
-		peer4 := fsm.Peer(i5)
-		fx.sendTo(MessageParams, peer4).Params = ParamsMessage{Params: next.sessionSets.params}
+		peer := fsm.Peer(i2)
+		fx.sendTo(MessageParams, peer).Params = ParamsMessage{Params: next.sessionSets.params}
 	}
 	return true
 }
 
-// settleInUpSessionWantsNew is settle in one state for one event; false: refused.
-func (m *Server) settleInUpSessionWantsNew(fx *ServerEffects, next *serverWaiting) bool {
+// settleUpSessionWantsNew handles this event in the state up.
+func (m *Server) settleUpSessionWantsNew(fx *ServerEffects, next *serverWaiting) bool {
 	// specs/lobby/spec.yaml:147
-	if m.countGame() < 16 {
+	if m.countGame() < Games {
 		fx.fired = append(fx.fired, 15)
 		value := m.firstGame()
 		if !value.Present {
@@ -439,25 +413,26 @@ func (m *Server) settleInUpSessionWantsNew(fx *ServerEffects, next *serverWaitin
 	return true
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.serverQueue[i]
-		switch m.State {
-		case ServerStateUp:
-			if m.settleInUp(fx, next) {
-				continue
-			}
+		ok := false
+		if m.State == ServerStateUp {
+			ok = m.settleUp(fx, next)
 		}
-		return false
+		if !ok {
+			return false
+		}
 	}
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -21,9 +21,8 @@ var serverSessionStateNames = [...]string{"away", "chat", "open", "running"}
 // String returns the name as the specification has it.
 func (v ServerSessionState) String() string { return fsm.Name(serverSessionStateNames[:], int(v)) }
 
-// ServerSessionPart is the part session, machine session of protocol lobby. It is comparable: equal values
-// have equal futures.
-// one player, as the server sees it.
+// ServerSessionPart is the part session, machine session of protocol lobby: one player, as the server sees
+// it. It is comparable: equal values have equal futures.
 type ServerSessionPart struct {
 	State  ServerSessionState
 	Called Name // the player's name
@@ -34,18 +33,16 @@ type ServerSessionPart struct {
 
 // linkUp gives the part the event up.
 func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) {
-	switch m.State {
-	case ServerSessionStateAway:
+	if m.State == ServerSessionStateAway {
 		// specs/lobby/spec.yaml:84
 		m.State = ServerSessionStateChat
 		// specs/lobby/spec.yaml:87 entry
 		m.At = 0
 		m.Boss = false
-		return
 	}
 }
 
-// enterAway is the entry of the state away.
+// enterAway runs the entry actions of the state away.
 func (m *ServerSessionPart) enterAway() {
 	m.At = 0
 	m.Boss = false
@@ -53,14 +50,14 @@ func (m *ServerSessionPart) enterAway() {
 	m.Called = nameOf("")
 }
 
-// onLost is what lost does in the states chat, open and running.
+// onLost handles lost in the states chat, open and running.
 func (m *ServerSessionPart) onLost() {
 	m.State = ServerSessionStateAway
 	m.enterAway()
 }
 
-// onLost2 is what lost does in the states open and running.
-func (m *ServerSessionPart) onLost2(fx *ServerEffects, c fsm.Peer) {
+// onLostInOpen handles lost in the states open and running.
+func (m *ServerSessionPart) onLostInOpen(fx *ServerEffects, c fsm.Peer) {
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionEnds, sessionEnds: serverWaitingSessionEndsFields{c: c, game: m.At}})
 	m.State = ServerSessionStateAway
 	m.enterAway()
@@ -72,66 +69,52 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	case ServerSessionStateChat:
 		// specs/lobby/spec.yaml:123
 		m.onLost()
-		return
-	case ServerSessionStateOpen:
+	case ServerSessionStateOpen, ServerSessionStateRunning:
 		// specs/lobby/spec.yaml:120 the document does not say; a game without an administrator could never end
 		if m.Boss {
-			m.onLost2(fx, c)
+			m.onLostInOpen(fx, c)
 			return
 		}
 		// specs/lobby/spec.yaml:121
 		m.onLost()
-		return
-	case ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:120 the document does not say; a game without an administrator could never end
-		if m.Boss {
-			m.onLost2(fx, c)
-			return
-		}
-		// specs/lobby/spec.yaml:121
-		m.onLost()
-		return
 	}
 }
 
-// commandEnter gives the part the command enter; false: refused.
+// commandEnter gives the part the command enter. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandEnter(fx *ServerEffects, c fsm.Peer, game Game, admin bool, params Params) bool {
-	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:94
-		m.At = game
-		m.Boss = admin
-		fx.sendTo(MessageJoined, c).Joined = JoinedMessage{Game: game, Admin: admin, Params: params}
-		m.State = ServerSessionStateOpen
-		return true
+	if m.State != ServerSessionStateChat {
+		return false
 	}
-	return false
+	// specs/lobby/spec.yaml:94
+	m.At = game
+	m.Boss = admin
+	fx.sendTo(MessageJoined, c).Joined = JoinedMessage{Game: game, Admin: admin, Params: params}
+	m.State = ServerSessionStateOpen
+	return true
 }
 
-// commandRefuse gives the part the command refuse; false: refused.
+// commandRefuse gives the part the command refuse. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandRefuse(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:95
-		fx.sendTo(MessageRefused, c)
-		return true
+	if m.State != ServerSessionStateChat {
+		return false
 	}
-	return false
+	// specs/lobby/spec.yaml:95
+	fx.sendTo(MessageRefused, c)
+	return true
 }
 
-// commandBegin gives the part the command begin; false: refused.
+// commandBegin gives the part the command begin. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandBegin(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:105
-		fx.sendTo(MessageStarted, c)
-		m.State = ServerSessionStateRunning
-		return true
+	if m.State != ServerSessionStateOpen {
+		return false
 	}
-	return false
+	// specs/lobby/spec.yaml:105
+	fx.sendTo(MessageStarted, c)
+	m.State = ServerSessionStateRunning
+	return true
 }
 
-// onEnd is what end does in the states open and running.
+// onEnd handles end in the states open and running.
 func (m *ServerSessionPart) onEnd(fx *ServerEffects, c fsm.Peer) {
 	fx.sendTo(MessageEnded, c)
 	m.State = ServerSessionStateChat
@@ -140,14 +123,10 @@ func (m *ServerSessionPart) onEnd(fx *ServerEffects, c fsm.Peer) {
 	m.Boss = false
 }
 
-// commandEnd gives the part the command end; false: refused.
+// commandEnd gives the part the command end. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandEnd(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
-	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:118
-		m.onEnd(fx, c)
-		return true
-	case ServerSessionStateRunning:
+	case ServerSessionStateOpen, ServerSessionStateRunning:
 		// specs/lobby/spec.yaml:118
 		m.onEnd(fx, c)
 		return true
@@ -155,75 +134,66 @@ func (m *ServerSessionPart) commandEnd(fx *ServerEffects, c fsm.Peer) bool {
 	return false
 }
 
-// receiveName gives the part the message NAME; false: refused.
+// receiveName gives the part the message NAME. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveName(fx *ServerEffects, c fsm.Peer, name Name) bool {
-	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:88
-		m.Called = name
-		return true
+	if m.State != ServerSessionStateChat {
+		return false
 	}
-	return false
+	// specs/lobby/spec.yaml:88
+	m.Called = name
+	return true
 }
 
-// receiveGameInfo gives the part the message GAME_INFO; false: refused.
+// receiveGameInfo gives the part the message GAME_INFO. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveGameInfo(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:89
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsList, sessionWantsList: serverWaitingSessionWantsListFields{c: c}})
-		return true
+	if m.State != ServerSessionStateChat {
+		return false
 	}
-	return false
+	// specs/lobby/spec.yaml:89
+	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsList, sessionWantsList: serverWaitingSessionWantsListFields{c: c}})
+	return true
 }
 
-// receiveNewg gives the part the message NEWG; false: refused.
+// receiveNewg gives the part the message NEWG. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveNewg(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:90
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsNew, sessionWantsNew: serverWaitingSessionWantsNewFields{c: c}})
-		return true
+	if m.State != ServerSessionStateChat {
+		return false
 	}
-	return false
+	// specs/lobby/spec.yaml:90
+	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsNew, sessionWantsNew: serverWaitingSessionWantsNewFields{c: c}})
+	return true
 }
 
-// receiveJoin gives the part the message JOIN; false: refused.
+// receiveJoin gives the part the message JOIN. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveJoin(fx *ServerEffects, c fsm.Peer, game Game) bool {
-	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:91
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsGame, sessionWantsGame: serverWaitingSessionWantsGameFields{c: c, game: game}})
-		return true
+	if m.State != ServerSessionStateChat {
+		return false
 	}
-	return false
+	// specs/lobby/spec.yaml:91
+	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsGame, sessionWantsGame: serverWaitingSessionWantsGameFields{c: c, game: game}})
+	return true
 }
 
-// receiveDisconnect gives the part the message DISCONNECT; false: refused.
+// receiveDisconnect gives the part the message DISCONNECT. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveDisconnect(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:93
-		fx.closeTo(c)
-		m.State = ServerSessionStateAway
-		m.enterAway()
-		return true
+	if m.State != ServerSessionStateChat {
+		return false
 	}
-	return false
+	// specs/lobby/spec.yaml:93
+	fx.closeTo(c)
+	m.State = ServerSessionStateAway
+	m.enterAway()
+	return true
 }
 
-// receiveChat gives the part the message CHAT; false: refused.
+// receiveChat gives the part the message CHAT. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveChat(fx *ServerEffects, c fsm.Peer, text Line) bool {
 	switch m.State {
 	case ServerSessionStateChat:
 		// specs/lobby/spec.yaml:92
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionSays, sessionSays: serverWaitingSessionSaysFields{c: c, text: text}})
 		return true
-	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:112
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionCalls, sessionCalls: serverWaitingSessionCallsFields{c: c, game: m.At, text: text}})
-		return true
-	case ServerSessionStateRunning:
+	case ServerSessionStateOpen, ServerSessionStateRunning:
 		// specs/lobby/spec.yaml:112
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionCalls, sessionCalls: serverWaitingSessionCallsFields{c: c, game: m.At, text: text}})
 		return true
@@ -231,7 +201,7 @@ func (m *ServerSessionPart) receiveChat(fx *ServerEffects, c fsm.Peer, text Line
 	return false
 }
 
-// onEndg is what ENDG does in the states open and running.
+// onEndg handles ENDG in the states open and running.
 func (m *ServerSessionPart) onEndg(fx *ServerEffects, c fsm.Peer) {
 	fx.sendTo(MessageEnded, c)
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionEnds, sessionEnds: serverWaitingSessionEndsFields{c: c, game: m.At}})
@@ -241,8 +211,8 @@ func (m *ServerSessionPart) onEndg(fx *ServerEffects, c fsm.Peer) {
 	m.Boss = false
 }
 
-// onEndg2 is what ENDG does in the states open and running.
-func (m *ServerSessionPart) onEndg2(fx *ServerEffects, c fsm.Peer) {
+// onEndgInOpen handles ENDG in the states open and running.
+func (m *ServerSessionPart) onEndgInOpen(fx *ServerEffects, c fsm.Peer) {
 	fx.sendTo(MessageEnded, c)
 	m.State = ServerSessionStateChat
 	// specs/lobby/spec.yaml:87 entry
@@ -250,35 +220,26 @@ func (m *ServerSessionPart) onEndg2(fx *ServerEffects, c fsm.Peer) {
 	m.Boss = false
 }
 
-// receiveEndg gives the part the message ENDG; false: refused.
+// receiveEndg gives the part the message ENDG. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveEndg(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateChat:
 		// specs/lobby/spec.yaml:96
 		return true
-	case ServerSessionStateOpen:
+	case ServerSessionStateOpen, ServerSessionStateRunning:
 		// specs/lobby/spec.yaml:116
 		if m.Boss {
 			m.onEndg(fx, c)
 			return true
 		}
 		// specs/lobby/spec.yaml:117
-		m.onEndg2(fx, c)
-		return true
-	case ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:116
-		if m.Boss {
-			m.onEndg(fx, c)
-			return true
-		}
-		// specs/lobby/spec.yaml:117
-		m.onEndg2(fx, c)
+		m.onEndgInOpen(fx, c)
 		return true
 	}
 	return false
 }
 
-// receiveStart gives the part the message START; false: refused.
+// receiveStart gives the part the message START. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveStart(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateChat:
@@ -299,17 +260,13 @@ func (m *ServerSessionPart) receiveStart(fx *ServerEffects, c fsm.Peer) bool {
 	return false
 }
 
-// receiveUpdate gives the part the message UPDATE; false: refused.
+// receiveUpdate gives the part the message UPDATE. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveUpdate(fx *ServerEffects, c fsm.Peer, data Data) bool {
 	switch m.State {
 	case ServerSessionStateChat:
 		// specs/lobby/spec.yaml:96
 		return true
-	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:113
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionActs, sessionActs: serverWaitingSessionActsFields{c: c, game: m.At, data: data}})
-		return true
-	case ServerSessionStateRunning:
+	case ServerSessionStateOpen, ServerSessionStateRunning:
 		// specs/lobby/spec.yaml:113
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionActs, sessionActs: serverWaitingSessionActsFields{c: c, game: m.At, data: data}})
 		return true
@@ -317,34 +274,16 @@ func (m *ServerSessionPart) receiveUpdate(fx *ServerEffects, c fsm.Peer, data Da
 	return false
 }
 
-// onPing is what PING does in the states chat, open and running.
+// onPing handles PING in the states chat, open and running.
 func (m *ServerSessionPart) onPing(fx *ServerEffects, c fsm.Peer) {
 	m.Asked = true
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsTime, sessionWantsTime: serverWaitingSessionWantsTimeFields{c: c}})
 }
 
-// receivePing gives the part the message PING; false: refused.
+// receivePing gives the part the message PING. It returns false if the part refuses that.
 func (m *ServerSessionPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:127
-		if !m.Asked {
-			m.onPing(fx, c)
-			return true
-		}
-		// specs/lobby/spec.yaml:128
-		// refused: a PING while the one before is not answered
-		return false
-	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:127
-		if !m.Asked {
-			m.onPing(fx, c)
-			return true
-		}
-		// specs/lobby/spec.yaml:128
-		// refused: a PING while the one before is not answered
-		return false
-	case ServerSessionStateRunning:
+	case ServerSessionStateChat, ServerSessionStateOpen, ServerSessionStateRunning:
 		// specs/lobby/spec.yaml:127
 		if !m.Asked {
 			m.onPing(fx, c)
@@ -357,17 +296,13 @@ func (m *ServerSessionPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
 	return false
 }
 
-// receiveSyncCheck gives the part the message SYNC_CHECK; false: refused.
+// receiveSyncCheck gives the part the message SYNC_CHECK. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveSyncCheck(fx *ServerEffects, c fsm.Peer, now Time) bool {
 	switch m.State {
 	case ServerSessionStateChat:
 		// specs/lobby/spec.yaml:96
 		return true
-	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:114
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionShows, sessionShows: serverWaitingSessionShowsFields{c: c, now: now}})
-		return true
-	case ServerSessionStateRunning:
+	case ServerSessionStateOpen, ServerSessionStateRunning:
 		// specs/lobby/spec.yaml:114
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionShows, sessionShows: serverWaitingSessionShowsFields{c: c, now: now}})
 		return true
@@ -375,7 +310,8 @@ func (m *ServerSessionPart) receiveSyncCheck(fx *ServerEffects, c fsm.Peer, now 
 	return false
 }
 
-// receiveGameParamUpdate gives the part the message GAME_PARAM_UPDATE; false: refused.
+// receiveGameParamUpdate gives the part the message GAME_PARAM_UPDATE. It returns false if the part refuses
+// that.
 func (m *ServerSessionPart) receiveGameParamUpdate(fx *ServerEffects, c fsm.Peer, params Params) bool {
 	switch m.State {
 	case ServerSessionStateChat:
@@ -396,30 +332,16 @@ func (m *ServerSessionPart) receiveGameParamUpdate(fx *ServerEffects, c fsm.Peer
 	return false
 }
 
-// onTell is what tell does in the states chat, open and running.
+// onTell handles tell in the states chat, open and running.
 func (m *ServerSessionPart) onTell(fx *ServerEffects, c fsm.Peer, now Time) {
 	m.Asked = false
 	fx.sendTo(MessageTime, c).Time = TimeMessage{Now: now}
 }
 
-// commandTell gives the part the command tell; false: refused.
+// commandTell gives the part the command tell. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandTell(fx *ServerEffects, c fsm.Peer, now Time) bool {
 	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:129
-		if m.Asked {
-			m.onTell(fx, c, now)
-			return true
-		}
-		return false
-	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:129
-		if m.Asked {
-			m.onTell(fx, c, now)
-			return true
-		}
-		return false
-	case ServerSessionStateRunning:
+	case ServerSessionStateChat, ServerSessionStateOpen, ServerSessionStateRunning:
 		// specs/lobby/spec.yaml:129
 		if m.Asked {
 			m.onTell(fx, c, now)

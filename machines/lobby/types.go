@@ -16,6 +16,12 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "f3e17a57632eadd33bceace1647f2636d3adcc0d4ed0ff345d5657514634b7d5"
 
+// The constants of the specification that its machines use.
+const (
+	Games  = 16 // custom games at a time
+	Places = 8  // players of a game
+)
+
 // Game is a number in 0..15.
 // the number of a custom game.
 type Game uint8

@@ -55,10 +55,9 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	}
 	switch m.State {
 	case ClientStateAway:
-		switch ev.Kind {
-		case ClientCommandJoin:
+		if ev.Kind == ClientCommandJoin {
 			// specs/lockstep/spec.yaml:192
-			fx.sendTo(MessageJoin, 0).Join = JoinMessage{Slot: m.Me}
+			fx.sendTo(MessageJoin, ServerConst).Join = JoinMessage{Slot: m.Me}
 			m.State = ClientStateJoined
 			return took(0)
 		}
@@ -87,7 +86,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		switch ev.Kind {
 		case ClientCommandLoaded:
 			// specs/lockstep/spec.yaml:199
-			fx.sendTo(MessageGamecommands, 0).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: Frame(int64(12) - 3), Commands: 0, Sum: ev.Loaded.Sum}}
+			fx.sendTo(MessageGamecommands, ServerConst).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: 9, Commands: 0, Sum: ev.Loaded.Sum}}
 			m.State = ClientStateGame
 			return took(5)
 		case ClientReceiveGamecommands:
@@ -124,11 +123,11 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateGame:
 		switch ev.Kind {
 		case ClientCommandFrame:
-			return m.inGameFrame(ev, fx)
+			return m.stepGameFrame(ev, fx)
 		case ClientCommandSpeed:
 			// specs/lockstep/spec.yaml:208
 			if ev.Speed.Want != m.Length {
-				fx.sendTo(MessageServerSpeed, 0).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
+				fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
 				return took(13)
 			}
 			return refused(fsm.NoTransition)
@@ -191,14 +190,11 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inGameFrame is what the state does with frame.
-func (m *Client) inGameFrame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepGameFrame handles frame in the state game.
+func (m *Client) stepGameFrame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	// specs/lockstep/spec.yaml:203
 	if m.Lengths.Len > 0 && m.allPlaying() {
 		old := *m
-		if m.Lengths.Len == 0 {
-			return refused(12)
-		}
 		if m.Lengths.Items[0].Frame != m.Now {
 			m.Wrong = true
 		}
@@ -211,11 +207,8 @@ func (m *Client) inGameFrame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			if m.Queues[s].Len == 0 {
 				return m.undo(&old, fx, 12)
 			}
-			if int64(m.Queues[s].Items[0].Sent) != (int64(m.Now)+12-3)%12 {
+			if int64(m.Queues[s].Items[0].Sent) != (int64(m.Now)+Period-M)%Period {
 				m.Wrong = true
-			}
-			if m.Queues[s].Len == 0 {
-				return m.undo(&old, fx, 12)
 			}
 			fx.report(ClientReportExecute).Execute = ClientExecuteReport{Slot: s, Commands: m.Queues[s].Items[0].Commands}
 			list2 := m.Queues[s]
@@ -224,7 +217,7 @@ func (m *Client) inGameFrame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			m.Queues[s] = list2
 		}
-		fx.sendTo(MessageGamecommands, 0).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: m.Now, Commands: ev.Frame.Commands, Sum: ev.Frame.Sum}}
+		fx.sendTo(MessageGamecommands, ServerConst).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: m.Now, Commands: ev.Frame.Commands, Sum: ev.Frame.Sum}}
 		if m.Lengths.Len == 0 {
 			return m.undo(&old, fx, 12)
 		}
@@ -232,19 +225,19 @@ func (m *Client) inGameFrame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		if !m.Lengths.dropFirst() {
 			return m.undo(&old, fx, 12)
 		}
-		m.Now = Frame((int64(m.Now) + 1) % 12)
+		m.Now = Frame((int64(m.Now) + 1) % Period)
 		return took(12)
 	}
 	return refused(fsm.NoTransition)
 }
 
-// commandLeave is what leave does in the states joined, loading and game.
+// commandLeave handles leave in the states joined, loading and game.
 func (m *Client) commandLeave(fx *ClientEffects) {
-	fx.closeTo(0)
+	fx.closeTo(ServerConst)
 	m.State = ClientStateGone
 }
 
-// linkLost is what lost does in the states joined, loading and game.
+// linkLost handles lost in the states joined, loading and game.
 func (m *Client) linkLost(fx *ClientEffects) {
 	fx.report(ClientReportOver)
 	m.State = ClientStateGone
@@ -257,14 +250,14 @@ func (m *Client) allPlaying() bool {
 			continue
 		}
 		s := Slot(i)
-		if m.Queues[s].Len <= 0 {
+		if m.Queues[s].Len == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Client) undo(old *Client, fx *ClientEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -69,17 +69,17 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	}
 	switch m.State {
 	case ServerStateConfig:
-		return m.inConfig(ev, fx)
+		return m.stepConfig(ev, fx)
 	case ServerStateLoading:
-		return m.inLoading(ev, fx)
+		return m.stepLoading(ev, fx)
 	case ServerStateGame:
-		return m.inGame(ev, fx)
+		return m.stepGame(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inConfig is Step in the state config.
-func (m *Server) inConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepConfig is Step in the state config.
+func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
 		// specs/lockstep/spec.yaml:89
@@ -112,19 +112,19 @@ func (m *Server) inConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inLoading is Step in the state loading.
-func (m *Server) inLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepLoading is Step in the state loading.
+func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventLost:
 		// specs/lockstep/spec.yaml:95 was too late anyway or is removed
-		if uint64(m.There)&maskOf(int64(fx.from)) == 0 {
+		if m.There&(1<<uint64(int64(fx.from))) == 0 {
 			return took(3)
 		}
 		// specs/lockstep/spec.yaml:96
 		old := *m
 		value := int64(fx.from) - 1
 		if value < 0 || value > 7 {
-			return refused(4)
+			return m.undo(&old, fx, 4)
 		}
 		slot := Slot(value)
 		m.There = m.There &^ Links(maskOf(int64(slot)+1))
@@ -147,7 +147,7 @@ func (m *Server) inLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				return m.undo(&old, fx, 4)
 			}
 			slot2 := Slot(value3)
-			sent := Frame(int64(12) - 3)
+			sent := Frame(9)
 			sum := Checksum(0)
 			entry := Entry{Sent: sent, Commands: 0, Sum: sum}
 			list2 := m.Queues[slot2]
@@ -156,12 +156,12 @@ func (m *Server) inLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			m.Queues[slot2] = list2
 			list3 := m.There &^ Links(maskOf(int64(m.Self)))
-			for i2 := range 62 {
-				if uint64(list3)>>i2&1 == 0 {
+			for i := range 62 {
+				if uint64(list3)>>i&1 == 0 {
 					continue
 				}
-				peer2 := fsm.Peer(i2)
-				fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: slot2, Entry: entry}
+				peer := fsm.Peer(i)
+				fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: slot2, Entry: entry}
 			}
 		}
 		return took(4)
@@ -188,14 +188,14 @@ func (m *Server) inLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.There = m.There &^ Links(maskOf(int64(s)+1))
 			m.Left |= Slots(1 << s)
 			list2 := m.There &^ Links(maskOf(int64(m.Self)))
-			for i2 := range 62 {
-				if uint64(list2)>>i2&1 == 0 {
+			for i := range 62 {
+				if uint64(list2)>>i&1 == 0 {
 					continue
 				}
-				peer := fsm.Peer(i2)
+				peer := fsm.Peer(i)
 				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
 			}
-			sent := Frame(int64(12) - 3)
+			sent := Frame(9)
 			sum := Checksum(0)
 			entry := Entry{Sent: sent, Commands: 0, Sum: sum}
 			list3 := m.Queues[s]
@@ -204,24 +204,24 @@ func (m *Server) inLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			m.Queues[s] = list3
 			list4 := m.There &^ Links(maskOf(int64(m.Self)))
-			for i3 := range 62 {
-				if uint64(list4)>>i3&1 == 0 {
+			for i := range 62 {
+				if uint64(list4)>>i&1 == 0 {
 					continue
 				}
-				peer2 := fsm.Peer(i3)
-				fx.sendTo(MessageGamecommands, peer2).Gamecommands = GamecommandsMessage{Slot: s, Entry: entry}
+				peer := fsm.Peer(i)
+				fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s, Entry: entry}
 			}
 		}
 		return took(5)
 	case ServerCommandFrame:
-		return m.inLoadingFrame(ev, fx)
+		return m.stepLoadingFrame(ev, fx)
 	case ServerReceiveJoin:
 		// specs/lockstep/spec.yaml:151 too late
 		fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
 		return took(7)
 	case ServerReceiveGamecommands:
 		// specs/lockstep/spec.yaml:153
-		if uint64(m.There)&maskOf(int64(fx.from)) != 0 {
+		if m.There&(1<<uint64(int64(fx.from))) != 0 {
 			if !m.receiveGamecommands(ev, fx) {
 				return refused(8)
 			}
@@ -238,8 +238,8 @@ func (m *Server) inLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inLoadingFrame is what the state does with frame.
-func (m *Server) inLoadingFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepLoadingFrame handles frame in the state loading.
+func (m *Server) stepLoadingFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	// specs/lockstep/spec.yaml:108 everybody has loaded; the frames before frame m get empty commands and lengths
 	if m.allPlaying() {
 		old := *m
@@ -251,7 +251,7 @@ func (m *Server) inLoadingFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 					continue
 				}
 				s := Slot(i3)
-				sent := Frame(int64(12) - 3 + int64(i))
+				sent := Frame(9 + int64(i))
 				if m.Queues[s].Len == 0 {
 					return m.undo(&old, fx, 6)
 				}
@@ -272,18 +272,18 @@ func (m *Server) inLoadingFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				}
 			}
 		}
-		for i5 := range uint8(3) {
-			done := Done{Frame: Frame(i5), Length: m.Length}
+		for i := range uint8(3) {
+			done := Done{Frame: Frame(i), Length: m.Length}
 			if !m.Lengths.add(done) {
 				return m.undo(&old, fx, 6)
 			}
-			list4 := m.There &^ Links(maskOf(int64(m.Self)))
-			for i6 := range 62 {
-				if uint64(list4)>>i6&1 == 0 {
+			list := m.There &^ Links(maskOf(int64(m.Self)))
+			for i2 := range 62 {
+				if uint64(list)>>i2&1 == 0 {
 					continue
 				}
-				peer2 := fsm.Peer(i6)
-				fx.sendTo(MessageNwfDone, peer2).NwfDone = NwfDoneMessage{Done: done}
+				peer := fsm.Peer(i2)
+				fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Done: done}
 			}
 		}
 		if m.LoadTime {
@@ -301,19 +301,19 @@ func (m *Server) inLoadingFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inGame is Step in the state game.
-func (m *Server) inGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepGame is Step in the state game.
+func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventLost:
 		// specs/lockstep/spec.yaml:124 was too late anyway or is removed
-		if uint64(m.There)&maskOf(int64(fx.from)) == 0 {
+		if m.There&(1<<uint64(int64(fx.from))) == 0 {
 			return took(11)
 		}
 		// specs/lockstep/spec.yaml:125
 		old := *m
 		value := int64(fx.from) - 1
 		if value < 0 || value > 7 {
-			return refused(12)
+			return m.undo(&old, fx, 12)
 		}
 		slot := Slot(value)
 		m.There = m.There &^ Links(maskOf(int64(slot)+1))
@@ -354,11 +354,11 @@ func (m *Server) inGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.There = m.There &^ Links(maskOf(int64(s)+1))
 			m.Left |= Slots(1 << s)
 			list2 := m.There &^ Links(maskOf(int64(m.Self)))
-			for i2 := range 62 {
-				if uint64(list2)>>i2&1 == 0 {
+			for i := range 62 {
+				if uint64(list2)>>i&1 == 0 {
 					continue
 				}
-				peer := fsm.Peer(i2)
+				peer := fsm.Peer(i)
 				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
 			}
 		}
@@ -370,14 +370,14 @@ func (m *Server) inGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(13)
 	case ServerCommandFrame:
-		return m.inGameFrame(ev, fx)
+		return m.stepGameFrame(ev, fx)
 	case ServerReceiveJoin:
 		// specs/lockstep/spec.yaml:151 too late
 		fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
 		return took(15)
 	case ServerReceiveGamecommands:
 		// specs/lockstep/spec.yaml:153
-		if uint64(m.There)&maskOf(int64(fx.from)) != 0 {
+		if m.There&(1<<uint64(int64(fx.from))) != 0 {
 			if !m.receiveGamecommands(ev, fx) {
 				return refused(16)
 			}
@@ -394,8 +394,8 @@ func (m *Server) inGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inGameFrame is what the state does with frame.
-func (m *Server) inGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepGameFrame handles frame in the state game.
+func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	// specs/lockstep/spec.yaml:133
 	if m.Lengths.Len > 0 && m.allPlaying() {
 		old := *m
@@ -406,86 +406,76 @@ func (m *Server) inGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			s := Slot(i)
 			if m.Queues[s].Len == 0 {
-				return refused(14)
+				return m.undo(&old, fx, 14)
 			}
-			if int64(m.Queues[s].Items[0].Sent) != (int64(m.Now)+12-3)%12 {
+			if int64(m.Queues[s].Items[0].Sent) != (int64(m.Now)+Period-M)%Period {
 				some = true
 				break
 			}
 		}
-		holds := some
-		if !holds {
-			if m.Lengths.Len == 0 {
-				return refused(14)
-			}
-			holds = m.Lengths.Items[0].Frame != m.Now
-		}
-		if holds {
+		if some || m.Lengths.Items[0].Frame != m.Now {
 			m.Wrong = true
 		}
 		var set Slots
 		list := m.Playing &^ m.Left
-		for i2 := range 8 {
-			if uint64(list)>>i2&1 == 0 {
+		for i := range 8 {
+			if uint64(list)>>i&1 == 0 {
 				continue
 			}
-			s2 := Slot(i2)
-			if m.Queues[s2].Len == 0 {
+			s := Slot(i)
+			if m.Queues[s].Len == 0 {
 				return m.undo(&old, fx, 14)
 			}
 			value := m.first()
-			if !value.Present {
+			if !value.Present || m.Queues[value.Value].Len == 0 {
 				return m.undo(&old, fx, 14)
 			}
-			if m.Queues[value.Value].Len == 0 {
-				return m.undo(&old, fx, 14)
-			}
-			if m.Queues[s2].Items[0].Sum == m.Queues[value.Value].Items[0].Sum {
+			if m.Queues[s].Items[0].Sum == m.Queues[value.Value].Items[0].Sum {
 				continue
 			}
-			set |= 1 << s2
+			set |= 1 << s
 		}
 		m.Odd = set
 		if countBits(uint64(m.Odd)) > 0 {
 			fx.report(ServerReportOutOfStep).OutOfStep = ServerOutOfStepReport{Slots: m.Odd}
 			list2 := m.There &^ Links(maskOf(int64(m.Self)))
-			for i3 := range 62 {
-				if uint64(list2)>>i3&1 == 0 {
+			for i := range 62 {
+				if uint64(list2)>>i&1 == 0 {
 					continue
 				}
-				peer := fsm.Peer(i3)
+				peer := fsm.Peer(i)
 				fx.sendTo(MessageServerAsync, peer).ServerAsync = ServerAsyncMessage{Slots: m.Odd}
 			}
 		}
-		list3 := m.Odd
-		for i4 := range 8 {
-			if uint64(list3)>>i4&1 == 0 {
+		list2 := m.Odd
+		for i := range 8 {
+			if uint64(list2)>>i&1 == 0 {
 				continue
 			}
-			s3 := Slot(i4)
-			fx.closeTo(fsm.Peer(int64(s3) + 1))
-			m.There = m.There &^ Links(maskOf(int64(s3)+1))
-			m.Left |= Slots(1 << s3)
-			list4 := m.There &^ Links(maskOf(int64(m.Self)))
-			for i5 := range 62 {
-				if uint64(list4)>>i5&1 == 0 {
+			s := Slot(i)
+			fx.closeTo(fsm.Peer(int64(s) + 1))
+			m.There = m.There &^ Links(maskOf(int64(s)+1))
+			m.Left |= Slots(1 << s)
+			list3 := m.There &^ Links(maskOf(int64(m.Self)))
+			for i2 := range 62 {
+				if uint64(list3)>>i2&1 == 0 {
 					continue
 				}
-				peer2 := fsm.Peer(i5)
-				fx.sendTo(MessagePlayerKicked, peer2).PlayerKicked = PlayerKickedMessage{Slot: s3}
+				peer := fsm.Peer(i2)
+				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
 			}
 		}
-		list5 := m.Playing
-		for i6 := range 8 {
-			if uint64(list5)>>i6&1 == 0 {
+		list3 := m.Playing
+		for i := range 8 {
+			if uint64(list3)>>i&1 == 0 {
 				continue
 			}
-			s4 := Slot(i6)
-			list6 := m.Queues[s4]
-			if !list6.dropFirst() {
+			s := Slot(i)
+			list4 := m.Queues[s]
+			if !list4.dropFirst() {
 				return m.undo(&old, fx, 14)
 			}
-			m.Queues[s4] = list6
+			m.Queues[s] = list4
 		}
 		if m.Lengths.Len == 0 {
 			return m.undo(&old, fx, 14)
@@ -494,19 +484,19 @@ func (m *Server) inGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		if !m.Lengths.dropFirst() {
 			return m.undo(&old, fx, 14)
 		}
-		done := Done{Frame: Frame((int64(m.Now) + 3) % 12), Length: m.Wanted}
+		done := Done{Frame: Frame((int64(m.Now) + M) % Period), Length: m.Wanted}
 		if !m.Lengths.add(done) {
 			return m.undo(&old, fx, 14)
 		}
-		list7 := m.There &^ Links(maskOf(int64(m.Self)))
-		for i7 := range 62 {
-			if uint64(list7)>>i7&1 == 0 {
+		list4 := m.There &^ Links(maskOf(int64(m.Self)))
+		for i := range 62 {
+			if uint64(list4)>>i&1 == 0 {
 				continue
 			}
-			peer3 := fsm.Peer(i7)
-			fx.sendTo(MessageNwfDone, peer3).NwfDone = NwfDoneMessage{Done: done}
+			peer := fsm.Peer(i)
+			fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Done: done}
 		}
-		m.Now = Frame((int64(m.Now) + 1) % 12)
+		m.Now = Frame((int64(m.Now) + 1) % Period)
 		m.LagTime = true
 		fx.start(serverAlarmLagTime, 0)
 		m.State = ServerStateGame
@@ -518,7 +508,7 @@ func (m *Server) inGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventUp, ServerEventLost:
@@ -529,7 +519,7 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// enterGame is the entry of the state game.
+// enterGame runs the entry actions of the state game.
 func (m *Server) enterGame(fx *ServerEffects) bool {
 	list := m.Left
 	for i := range 8 {
@@ -539,7 +529,7 @@ func (m *Server) enterGame(fx *ServerEffects) bool {
 		s := Slot(i)
 		for i2 := range uint8(3) {
 			if m.Queues[s].Len <= i2 {
-				sent := Frame((int64(m.Now) + int64(i2) + 12 - 3) % 12)
+				sent := Frame((int64(m.Now) + int64(i2) + Period - M) % Period)
 				sum := Checksum(0)
 				entry := Entry{Sent: sent, Commands: 0, Sum: sum}
 				list2 := m.Queues[s]
@@ -576,7 +566,7 @@ func (m *Server) first() Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// receiveGamecommands is what GAMECOMMANDS does in the states loading and game.
+// receiveGamecommands handles GAMECOMMANDS in the states loading and game.
 func (m *Server) receiveGamecommands(ev *ServerEvent, fx *ServerEffects) bool {
 	list := m.Queues[ev.Message.Gamecommands.Slot]
 	if !list.add(ev.Message.Gamecommands.Entry) {
@@ -601,14 +591,14 @@ func (m *Server) allPlaying() bool {
 			continue
 		}
 		s := Slot(i)
-		if m.Queues[s].Len <= 0 {
+		if m.Queues[s].Len == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

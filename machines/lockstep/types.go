@@ -19,6 +19,13 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "7dcad7fb1d3876c05e361bdb9f83fca70d2e88c0c148f85c7f8807edbe0f9987"
 
+// The constants of the specification that its machines use.
+const (
+	ServerConst = 0  // the server is the first party
+	M           = 3  // command delay in command frames
+	Period      = 12 // frames are counted modulo this
+)
+
 // Slot is a number in 0..7.
 type Slot uint8
 

@@ -45,7 +45,7 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 		switch ev.Kind {
 		case GameserverCommandBegin:
 			// specs/masterserver/spec.yaml:95
-			fx.sendTo(MessageJoin, 0).Join = JoinMessage{Version: ev.Begin.Version, Name: ev.Begin.Name, Os: ev.Begin.Os, Max: 16, Url: ev.Begin.Url}
+			fx.sendTo(MessageJoin, 0).Join = JoinMessage{Version: ev.Begin.Version, Name: ev.Begin.Name, Os: ev.Begin.Os, Max: Most, Url: ev.Begin.Url}
 			m.State = GameserverStateJoining
 			return took(0)
 		case GameserverEventLost:
@@ -66,7 +66,7 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 				return took(3)
 			}
 			// specs/masterserver/spec.yaml:101
-			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: m.Now, Max: 16}
+			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: m.Now, Max: Most}
 			m.Told = m.Now
 			m.State = GameserverStateTelling
 			return took(4)
@@ -96,7 +96,7 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 			if ev.Players.Count != m.Now {
 				m.Now = ev.Players.Count
 				m.Told = ev.Players.Count
-				fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: ev.Players.Count, Max: 16}
+				fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: ev.Players.Count, Max: Most}
 				m.State = GameserverStateTelling
 				return took(9)
 			}
@@ -127,7 +127,7 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 				return took(13)
 			}
 			// specs/masterserver/spec.yaml:114
-			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: m.Now, Max: 16}
+			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: m.Now, Max: Most}
 			m.Told = m.Now
 			return took(14)
 		case GameserverReceiveIllegal:
@@ -169,13 +169,13 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 	return refused(fsm.NoTransition)
 }
 
-// linkLost is what lost does in closed, joining and 3 other states.
+// linkLost handles lost in the states closed, joining and 3 others.
 func (m *Gameserver) linkLost(fx *GameserverEffects) {
 	fx.report(GameserverReportUnlisted)
 	m.State = GameserverStateOver
 }
 
-// receiveIllegal is what ILLEGAL does in the states joining and leaving.
+// receiveIllegal handles ILLEGAL in the states joining and leaving.
 func (m *Gameserver) receiveIllegal(fx *GameserverEffects) {
 	fx.report(GameserverReportRejected)
 	m.State = GameserverStateOver

@@ -19,8 +19,8 @@ var impostorStateNames = [...]string{"here", "waiting"}
 // String returns the name as the specification has it.
 func (v ImpostorState) String() string { return fsm.Name(impostorStateNames[:], int(v)) }
 
-// Impostor is the machine impostor. It is comparable: equal values have equal futures.
-// a program that takes itself for a masterserver.
+// Impostor is the machine impostor: a program that takes itself for a masterserver. It is comparable: equal
+// values have equal futures.
 type Impostor struct {
 	State ImpostorState
 }
@@ -37,8 +37,7 @@ func (m *Impostor) Step(ev *ImpostorEvent, fx *ImpostorEffects) fsm.Result {
 	}
 	switch m.State {
 	case ImpostorStateHere:
-		switch ev.Kind {
-		case ImpostorCommandSay:
+		if ev.Kind == ImpostorCommandSay {
 			// specs/masterserver/spec.yaml:159
 			if ev.Say.Reply == ReplyAccepted {
 				fx.sendTo(MessageAccepted, 0)
@@ -84,8 +83,7 @@ func (m *Impostor) Step(ev *ImpostorEvent, fx *ImpostorEffects) fsm.Result {
 			return refused(fsm.NoTransition)
 		}
 	case ImpostorStateWaiting:
-		switch ev.Kind {
-		case ImpostorReceiveIllegal:
+		if ev.Kind == ImpostorReceiveIllegal {
 			// specs/masterserver/spec.yaml:168
 			m.State = ImpostorStateHere
 			return took(7)

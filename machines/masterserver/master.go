@@ -34,8 +34,7 @@ func (m *Master) Step(ev *MasterEvent, fx *MasterEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case MasterStateUp:
+	if m.State == MasterStateUp {
 		switch ev.Kind {
 		case MasterReceiveJoin:
 			// specs/masterserver/spec.yaml:55 the version of the document's example is 1.0
@@ -49,7 +48,7 @@ func (m *Master) Step(ev *MasterEvent, fx *MasterEffects) fsm.Result {
 				return took(1)
 			}
 			// specs/masterserver/spec.yaml:57
-			if !m.List[fx.from].Present && m.count() == 256 {
+			if !m.List[fx.from].Present && m.count() == Places {
 				fx.sendTo(MessageFull, fx.from)
 				return took(2)
 			}
@@ -148,7 +147,7 @@ func (m *Master) count() int64 {
 	return n
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Master) undo(old *Master, fx *MasterEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -18,8 +18,8 @@ var otherStateNames = [...]string{"up"}
 // String returns the name as the specification has it.
 func (v OtherState) String() string { return fsm.Name(otherStateNames[:], int(v)) }
 
-// Other is the machine other. It is comparable: equal values have equal futures.
-// a masterserver of another make, which gives any reply that the document lists for a request.
+// Other is the machine other: a masterserver of another make, which gives any reply that the document lists
+// for a request. It is comparable: equal values have equal futures.
 type Other struct {
 	State OtherState
 	Asked Optional[Request] // the request that has no reply yet
@@ -35,8 +35,7 @@ func (m *Other) Step(ev *OtherEvent, fx *OtherEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case OtherStateUp:
+	if m.State == OtherStateUp {
 		switch ev.Kind {
 		case OtherReceiveJoin:
 			// specs/masterserver/spec.yaml:180

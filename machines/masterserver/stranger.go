@@ -20,8 +20,8 @@ var strangerStateNames = [...]string{"here", "waiting", "gone"}
 // String returns the name as the specification has it.
 func (v StrangerState) String() string { return fsm.Name(strangerStateNames[:], int(v)) }
 
-// Stranger is the machine stranger. It is comparable: equal values have equal futures.
-// a program that sends what it likes.
+// Stranger is the machine stranger: a program that sends what it likes. It is comparable: equal values have
+// equal futures.
 type Stranger struct {
 	State StrangerState
 }
@@ -133,7 +133,7 @@ func (m *Stranger) Step(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// commandHangUp is what hangUp does in the states here and waiting.
+// commandHangUp handles hangUp in the states here and waiting.
 func (m *Stranger) commandHangUp(fx *StrangerEffects) {
 	fx.closeTo(0)
 	m.State = StrangerStateGone

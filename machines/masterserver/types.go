@@ -16,6 +16,12 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "6c1874715b8919c245a2ca377cac56bb9bcf6df7daa90bf46ee56cb851cde16e"
 
+// The constants of the specification that its machines use.
+const (
+	Places = 256 // entries of the list
+	Most   = 16  // players on a game server
+)
+
 // Digit is a number in 0..9.
 type Digit uint8
 

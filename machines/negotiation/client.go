@@ -45,8 +45,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	}
 	switch m.State {
 	case ClientStateCalling:
-		switch ev.Kind {
-		case ClientEventUp:
+		if ev.Kind == ClientEventUp {
 			// specs/negotiation/spec.yaml:155
 			fx.report(ClientReportWanted)
 			m.State = ClientStateReady
@@ -158,7 +157,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// commandDescribe is what describe does in the states ready and deciding.
+// commandDescribe handles describe in the states ready and deciding.
 func (m *Client) commandDescribe(ev *ClientEvent, fx *ClientEffects) {
 	m.Called = ev.Describe.Name
 	m.About = ev.Describe.Data
@@ -166,20 +165,20 @@ func (m *Client) commandDescribe(ev *ClientEvent, fx *ClientEffects) {
 	m.State = ClientStateWaiting
 }
 
-// receiveRefuse is what REFUSE does in the states ready, waiting and deciding.
+// receiveRefuse handles REFUSE in the states ready, waiting and deciding.
 func (m *Client) receiveRefuse(ev *ClientEvent, fx *ClientEffects) {
 	fx.report(ClientReportRefused).Refused = ClientRefusedReport{Why: ev.Message.Refuse.Why}
 	fx.closeTo(0)
 	m.State = ClientStateGone
 }
 
-// commandGiveUp is what giveUp does in the states ready, waiting, deciding and playing.
+// commandGiveUp handles giveUp in the states ready, waiting, deciding and playing.
 func (m *Client) commandGiveUp(fx *ClientEffects) {
 	fx.closeTo(0)
 	m.State = ClientStateGone
 }
 
-// linkLost is what lost does in the states ready, waiting, deciding and playing.
+// linkLost handles lost in the states ready, waiting, deciding and playing.
 func (m *Client) linkLost(fx *ClientEffects) {
 	fx.report(ClientReportOver)
 	m.State = ClientStateGone

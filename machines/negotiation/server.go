@@ -40,8 +40,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch ev.Kind {
-	case ServerTimerSessionPatience:
+	if ev.Kind == ServerTimerSessionPatience {
 		if ev.Key >= 32 {
 			return refused(fsm.NoTransition)
 		}
@@ -59,8 +58,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(fsm.NoTransition)
 	}
-	switch m.State {
-	case ServerStateUp:
+	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventUp:
 			// specs/negotiation/spec.yaml:123
@@ -108,7 +106,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			return refused(fsm.NoTransition)
 		case ServerCommandSuggest:
 			// specs/negotiation/spec.yaml:131
-			if m.Session[ev.Suggest.Client].State == ServerSessionStateJudging && (ev.Suggest.Name != m.Session[ev.Suggest.Client].Called || ev.Suggest.Data != m.Session[ev.Suggest.Client].About) && m.all2(ev) {
+			if m.Session[ev.Suggest.Client].State == ServerSessionStateJudging && (ev.Suggest.Name != m.Session[ev.Suggest.Client].Called || ev.Suggest.Data != m.Session[ev.Suggest.Client].About) && m.allBySessionCalled(ev) {
 				fx.fired = append(fx.fired, 9)
 				if !m.Session[ev.Suggest.Client].commandSuggest(fx, ev.Suggest.Client, ev.Suggest.Name, ev.Suggest.Data) {
 					return refused(9)
@@ -169,19 +167,19 @@ func (m *Server) count() int64 {
 	return n
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.serverQueue[i]
-		switch m.State {
-		case ServerStateUp:
+		if m.State == ServerStateUp {
 			switch next.kind {
 			case serverWaitingSessionArrives:
 				// specs/negotiation/spec.yaml:125
-				if m.count() > 16 {
+				if m.count() > Places {
 					fx.fired = append(fx.fired, 3)
 					if !m.Session[next.sessionArrives.c].commandRefuse(fx, next.sessionArrives.c, WhyFull) {
 						return false
@@ -231,9 +229,9 @@ func (m *Server) all(ev *ServerEvent) bool {
 	return true
 }
 
-// all2 reports whether all(p in instance: p == client || !session[p].offered && !session[p].playing ||
-// session[p].called != name).
-func (m *Server) all2(ev *ServerEvent) bool {
+// allBySessionCalled reports whether all(p in instance: p == client || !session[p].offered &&
+// !session[p].playing || session[p].called != name).
+func (m *Server) allBySessionCalled(ev *ServerEvent) bool {
 	for p := range fsm.Peer(32) {
 		if p != ev.Suggest.Client && (m.Session[p].State == ServerSessionStateOffered || m.Session[p].State == ServerSessionStatePlaying) && m.Session[p].Called == ev.Suggest.Name {
 			return false
@@ -242,7 +240,7 @@ func (m *Server) all2(ev *ServerEvent) bool {
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

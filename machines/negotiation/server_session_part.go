@@ -23,9 +23,8 @@ var serverSessionStateNames = [...]string{"away", "fresh", "judging", "offered",
 // String returns the name as the specification has it.
 func (v ServerSessionState) String() string { return fsm.Name(serverSessionStateNames[:], int(v)) }
 
-// ServerSessionPart is the part session, machine session of protocol negotiation. It is comparable: equal
-// values have equal futures.
-// one client, as the server sees it.
+// ServerSessionPart is the part session, machine session of protocol negotiation: one client, as the server
+// sees it. It is comparable: equal values have equal futures.
 type ServerSessionPart struct {
 	State    ServerSessionState
 	Called   Name  // as the client was last described, by itself or by the server
@@ -44,36 +43,19 @@ func newServerSessionPart() ServerSessionPart {
 
 // linkUp gives the part the event up.
 func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) {
-	switch m.State {
-	case ServerSessionStateAway:
+	if m.State == ServerSessionStateAway {
 		// specs/negotiation/spec.yaml:69
 		m.Patience = true
 		fx.start(serverAlarmSessionPatience, uint32(c))
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionArrives, sessionArrives: serverWaitingSessionArrivesFields{c: c}})
 		m.State = ServerSessionStateFresh
-		return
 	}
 }
 
-// commandRefuse gives the part the command refuse; false: refused.
+// commandRefuse gives the part the command refuse. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandRefuse(fx *ServerEffects, c fsm.Peer, why Why) bool {
 	switch m.State {
-	case ServerSessionStateFresh:
-		// specs/negotiation/spec.yaml:96
-		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: why}
-		fx.closeTo(c)
-		m.State = ServerSessionStateAway
-		// specs/negotiation/spec.yaml:68 entry
-		if m.Patience {
-			m.Patience = false
-			fx.stop(serverAlarmSessionPatience, uint32(c))
-		}
-		m.Called = nameOf("")
-		m.About = dataOf("")
-		m.Used = 0
-		m.Number = 1
-		return true
-	case ServerSessionStateJudging:
+	case ServerSessionStateFresh, ServerSessionStateJudging:
 		// specs/negotiation/spec.yaml:96
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: why}
 		fx.closeTo(c)
@@ -92,14 +74,14 @@ func (m *ServerSessionPart) commandRefuse(fx *ServerEffects, c fsm.Peer, why Why
 	return false
 }
 
-// onAccept is what accept does in the states judging and agreed.
+// onAccept handles accept in the states judging and agreed.
 func (m *ServerSessionPart) onAccept(fx *ServerEffects, c fsm.Peer, id Id) {
 	m.Number = id
 	fx.sendTo(MessageAccept, c).Accept = AcceptMessage{Id: id}
 	m.State = ServerSessionStatePlaying
 }
 
-// commandAccept gives the part the command accept; false: refused.
+// commandAccept gives the part the command accept. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, id Id) bool {
 	switch m.State {
 	case ServerSessionStateJudging:
@@ -117,7 +99,7 @@ func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, id Id) 
 // linkLost gives the part the event lost.
 func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	switch m.State {
-	case ServerSessionStateFresh:
+	case ServerSessionStateFresh, ServerSessionStateJudging, ServerSessionStateOffered:
 		// specs/negotiation/spec.yaml:99
 		m.State = ServerSessionStateAway
 		// specs/negotiation/spec.yaml:68 entry
@@ -129,33 +111,6 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 		m.About = dataOf("")
 		m.Used = 0
 		m.Number = 1
-		return
-	case ServerSessionStateJudging:
-		// specs/negotiation/spec.yaml:99
-		m.State = ServerSessionStateAway
-		// specs/negotiation/spec.yaml:68 entry
-		if m.Patience {
-			m.Patience = false
-			fx.stop(serverAlarmSessionPatience, uint32(c))
-		}
-		m.Called = nameOf("")
-		m.About = dataOf("")
-		m.Used = 0
-		m.Number = 1
-		return
-	case ServerSessionStateOffered:
-		// specs/negotiation/spec.yaml:99
-		m.State = ServerSessionStateAway
-		// specs/negotiation/spec.yaml:68 entry
-		if m.Patience {
-			m.Patience = false
-			fx.stop(serverAlarmSessionPatience, uint32(c))
-		}
-		m.Called = nameOf("")
-		m.About = dataOf("")
-		m.Used = 0
-		m.Number = 1
-		return
 	case ServerSessionStatePlaying:
 		// specs/negotiation/spec.yaml:89
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c, id: m.Number}})
@@ -169,11 +124,10 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 		m.About = dataOf("")
 		m.Used = 0
 		m.Number = 1
-		return
 	}
 }
 
-// receivePlayer gives the part the message PLAYER; false: refused.
+// receivePlayer gives the part the message PLAYER. It returns false if the part refuses that.
 func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Name, data Data) bool {
 	switch m.State {
 	case ServerSessionStateAway:
@@ -203,14 +157,14 @@ func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Na
 			return true
 		}
 		// specs/negotiation/spec.yaml:82
-		if m.Used < 8 {
+		if m.Used < Rounds {
 			if m.Patience {
 				m.Patience = false
 				fx.stop(serverAlarmSessionPatience, uint32(c))
 			}
 			m.Called = name
 			m.About = data
-			if m.Used > 8 {
+			if m.Used >= 9 {
 				return false
 			}
 			m.Used++
@@ -236,42 +190,25 @@ func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Na
 	return false
 }
 
-// commandSuggest gives the part the command suggest; false: refused.
+// commandSuggest gives the part the command suggest. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandSuggest(fx *ServerEffects, c fsm.Peer, name Name, data Data) bool {
-	switch m.State {
-	case ServerSessionStateJudging:
-		// specs/negotiation/spec.yaml:77
-		m.Called = name
-		m.About = data
-		fx.sendTo(MessageSuggest, c).Suggest = SuggestMessage{Name: name, Data: data}
-		m.Patience = true
-		fx.start(serverAlarmSessionPatience, uint32(c))
-		m.State = ServerSessionStateOffered
-		return true
+	if m.State != ServerSessionStateJudging {
+		return false
 	}
-	return false
+	// specs/negotiation/spec.yaml:77
+	m.Called = name
+	m.About = data
+	fx.sendTo(MessageSuggest, c).Suggest = SuggestMessage{Name: name, Data: data}
+	m.Patience = true
+	fx.start(serverAlarmSessionPatience, uint32(c))
+	m.State = ServerSessionStateOffered
+	return true
 }
 
 // expirePatience gives the part the expiry of timer patience.
 func (m *ServerSessionPart) expirePatience(fx *ServerEffects, c fsm.Peer) fsm.Code {
 	switch m.State {
-	case ServerSessionStateFresh:
-		m.Patience = false
-		// specs/negotiation/spec.yaml:93
-		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: WhySlow}
-		fx.closeTo(c)
-		m.State = ServerSessionStateAway
-		// specs/negotiation/spec.yaml:68 entry
-		if m.Patience {
-			m.Patience = false
-			fx.stop(serverAlarmSessionPatience, uint32(c))
-		}
-		m.Called = nameOf("")
-		m.About = dataOf("")
-		m.Used = 0
-		m.Number = 1
-		return fsm.Took
-	case ServerSessionStateOffered:
+	case ServerSessionStateFresh, ServerSessionStateOffered:
 		m.Patience = false
 		// specs/negotiation/spec.yaml:93
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: WhySlow}

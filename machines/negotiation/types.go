@@ -17,6 +17,12 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "b5083d458540e23755c8168b9dd876221317c445c9b9022dacc27deb24b4e249"
 
+// The constants of the specification that its machines use.
+const (
+	Places = 16 // clients at a time, whether players or not yet
+	Rounds = 8  // descriptions that a client may send
+)
+
 // Name is a text of at most 31 bytes. Bytes of Data from Len on are 0.
 // of a player.
 type Name struct {

@@ -31,8 +31,8 @@ var stateNames = [...]string{"unconnected", "connecting", "init", "inSetup", "pr
 // String returns the name as the specification has it.
 func (v State) String() string { return fsm.Name(stateNames[:], int(v)) }
 
-// Peer is the machine peer. It is comparable: equal values have equal futures.
-// one of the two players; NetState is its state.
+// Peer is the machine peer: one of the two players; NetState is its state. It is comparable: equal values
+// have equal futures.
 type Peer struct {
 	State      State
 	Server     bool           // this side accepted the connection and gives the seed
@@ -57,14 +57,14 @@ type Peer struct {
 // NewPeer makes a Peer in its initial state.
 func NewPeer(server bool) Peer {
 	m := Peer{Server: server}
-	m.Version = 7
+	m.Version = GameMinor
 	for _, own := range [2]bool{false, true} {
 		for slot := range Slot(14) {
 			m.Fleet[ordinal(own)][slot] = newFleetPart(!own)
 		}
 	}
-	for _, own2 := range [2]bool{false, true} {
-		m.Team[ordinal(own2)] = newTeamPart(!own2)
+	for _, own := range [2]bool{false, true} {
+		m.Team[ordinal(own)] = newTeamPart(!own)
 	}
 	return m
 }
@@ -78,39 +78,39 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	}
 	switch m.State {
 	case StateUnconnected:
-		return m.inUnconnected(ev, fx)
+		return m.stepUnconnected(ev, fx)
 	case StateConnecting:
-		return m.inConnecting(ev, fx)
+		return m.stepConnecting(ev, fx)
 	case StateInit:
-		return m.inInit(ev, fx)
+		return m.stepInit(ev, fx)
 	case StateInSetup:
-		return m.inInSetup(ev, fx)
+		return m.stepInSetup(ev, fx)
 	case StatePreBattle:
-		return m.inPreBattle(ev, fx)
+		return m.stepPreBattle(ev, fx)
 	case StateInterBattle:
-		return m.inInterBattle(ev, fx)
+		return m.stepInterBattle(ev, fx)
 	case StateSelectShip:
-		return m.inSelectShip(ev, fx)
+		return m.stepSelectShip(ev, fx)
 	case StateSpawning:
-		return m.inSpawning(ev, fx)
+		return m.stepSpawning(ev, fx)
 	case StateInBattle:
-		return m.inInBattle(ev, fx)
+		return m.stepInBattle(ev, fx)
 	case StateEndingBattle:
-		return m.inEndingBattle(ev, fx)
+		return m.stepEndingBattle(ev, fx)
 	case StateEndingBattle2:
-		return m.inEndingBattle2(ev, fx)
+		return m.stepEndingBattle2(ev, fx)
 	case StateCheckpoint:
-		return m.inCheckpoint(ev, fx)
+		return m.stepCheckpoint(ev, fx)
 	case StateResetting:
-		return m.inResetting(ev, fx)
+		return m.stepResetting(ev, fx)
 	case StateClosed:
-		return m.inClosed(ev, fx)
+		return m.stepClosed(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inUnconnected is Step in the state unconnected.
-func (m *Peer) inUnconnected(ev *Event, fx *Effects) fsm.Result {
+// stepUnconnected is Step in the state unconnected.
+func (m *Peer) stepUnconnected(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandVersion:
 		// specs/netplay/spec.yaml:223
@@ -133,8 +133,8 @@ func (m *Peer) inUnconnected(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inConnecting is Step in the state connecting.
-func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
+// stepConnecting is Step in the state connecting.
+func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp:
 		// specs/netplay/spec.yaml:228
@@ -161,8 +161,8 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inInit is Step in the state init.
-func (m *Peer) inInit(ev *Event, fx *Effects) fsm.Result {
+// stepInit is Step in the state init.
+func (m *Peer) stepInit(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveInit:
 		// specs/netplay/spec.yaml:235
@@ -174,8 +174,8 @@ func (m *Peer) inInit(ev *Event, fx *Effects) fsm.Result {
 		}
 		// specs/netplay/spec.yaml:238
 		fx.fired = append(fx.fired, 10)
-		fx.send(MessageAbort).Abort = AbortMessage{Reason: 1}
-		fx.report(ReportAborted).Aborted = AbortedReport{Reason: 1}
+		fx.send(MessageAbort).Abort = AbortMessage{Reason: VersionMismatch}
+		fx.report(ReportAborted).Aborted = AbortedReport{Reason: VersionMismatch}
 		fx.close()
 		m.State = StateClosed
 		return took(10)
@@ -203,13 +203,13 @@ func (m *Peer) inInit(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inInSetup is Step in the state inSetup.
-func (m *Peer) inInSetup(ev *Event, fx *Effects) fsm.Result {
+// stepInSetup is Step in the state inSetup.
+func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandBring:
-		return m.inInSetupBring(ev, fx)
+		return m.stepInSetupBring(ev, fx)
 	case CommandShip:
-		return m.inInSetupShip(ev, fx)
+		return m.stepInSetupShip(ev, fx)
 	case CommandName:
 		// specs/netplay/spec.yaml:249
 		if !m.Away {
@@ -224,13 +224,13 @@ func (m *Peer) inInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveFleet:
-		return m.inInSetupFleet(ev, fx)
+		return m.stepInSetupFleet(ev, fx)
 	case ReceiveTeamname:
 		// specs/netplay/spec.yaml:251
 		old := *m
 		fx.fired = append(fx.fired, 19)
 		if !m.Confirm.receiveChange(fx) {
-			return refused(19)
+			return m.undo(&old, fx, 19)
 		}
 		own := !ev.Message.Teamname.Own
 		m.Team[ordinal(own)].receiveUpdate(fx, own, ev.Message.Teamname.Name)
@@ -240,7 +240,7 @@ func (m *Peer) inInSetup(ev *Event, fx *Effects) fsm.Result {
 		return took(19)
 	case CommandConfirm:
 		// specs/netplay/spec.yaml:255 neither fleet is empty
-		if !m.Away && m.someSlot() && m.someSlot2() {
+		if !m.Away && m.someSlot(true) && m.someSlot(false) {
 			fx.fired = append(fx.fired, 22)
 			if !m.Confirm.commandConfirm(fx) {
 				return refused(22)
@@ -278,10 +278,7 @@ func (m *Peer) inInSetup(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:261
 		old := *m
 		fx.fired = append(fx.fired, 27)
-		if !m.Confirm.receiveConfirm2(fx) {
-			return refused(27)
-		}
-		if !m.settle(fx) {
+		if !m.Confirm.receiveConfirm2(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 27)
 		}
 		return took(27)
@@ -303,7 +300,7 @@ func (m *Peer) inInSetup(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 32)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 32)
 		}
 		return took(32)
@@ -352,14 +349,14 @@ func (m *Peer) inInSetup(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inInSetupBring is what the state does with bring.
-func (m *Peer) inInSetupBring(ev *Event, fx *Effects) fsm.Result {
+// stepInSetupBring handles bring in the state inSetup.
+func (m *Peer) stepInSetupBring(ev *Event, fx *Effects) fsm.Result {
 	// specs/netplay/spec.yaml:243
 	if !m.Away && m.allEntries(ev) {
 		old := *m
 		fx.fired = append(fx.fired, 15)
 		if !m.Confirm.commandChange(fx) {
-			return refused(15)
+			return m.undo(&old, fx, 15)
 		}
 		fx.send(MessageFleet).Fleet = FleetMessage{Own: true, Entries: ev.Bring.Entries}
 		for _, e := range ev.Bring.Entries.Items[:ev.Bring.Entries.Len] {
@@ -372,13 +369,13 @@ func (m *Peer) inInSetupBring(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inInSetupFleet is what the state does with FLEET.
-func (m *Peer) inInSetupFleet(ev *Event, fx *Effects) fsm.Result {
+// stepInSetupFleet handles FLEET in the state inSetup.
+func (m *Peer) stepInSetupFleet(ev *Event, fx *Effects) fsm.Result {
 	// specs/netplay/spec.yaml:250
 	old := *m
 	fx.fired = append(fx.fired, 18)
 	if !m.Confirm.receiveChange(fx) {
-		return refused(18)
+		return m.undo(&old, fx, 18)
 	}
 	for _, e := range ev.Message.Fleet.Entries.Items[:ev.Message.Fleet.Entries.Len] {
 		own := !ev.Message.Fleet.Own
@@ -390,8 +387,8 @@ func (m *Peer) inInSetupFleet(ev *Event, fx *Effects) fsm.Result {
 	return took(18)
 }
 
-// inInSetupShip is what the state does with ship.
-func (m *Peer) inInSetupShip(ev *Event, fx *Effects) fsm.Result {
+// stepInSetupShip handles ship in the state inSetup.
+func (m *Peer) stepInSetupShip(ev *Event, fx *Effects) fsm.Result {
 	// specs/netplay/spec.yaml:248
 	if !m.Away {
 		fx.fired = append(fx.fired, 16)
@@ -406,22 +403,19 @@ func (m *Peer) inInSetupShip(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inPreBattle is Step in the state preBattle.
-func (m *Peer) inPreBattle(ev *Event, fx *Effects) fsm.Result {
+// stepPreBattle is Step in the state preBattle.
+func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandAgree:
 		// specs/netplay/spec.yaml:267
 		if m.Server {
 			old := *m
 			fx.fired = append(fx.fired, 42)
-			m.MatchDelay = Delay(max(int64(m.MatchDelay), int64(ev.Agree.Delay)))
+			m.MatchDelay = max(m.MatchDelay, ev.Agree.Delay)
 			m.MatchSeed = Optional[Seed]{Present: true, Value: ev.Agree.Seed}
 			fx.send(MessageInputdelay).Inputdelay = InputdelayMessage{Delay: ev.Agree.Delay}
 			fx.send(MessageSeedrandom).Seedrandom = SeedrandomMessage{Seed: ev.Agree.Seed}
-			if !m.Ready.commandReady(fx) {
-				return m.undo(&old, fx, 42)
-			}
-			if !m.settle(fx) {
+			if !m.Ready.commandReady(fx) || !m.settle(fx) {
 				return m.undo(&old, fx, 42)
 			}
 			return took(42)
@@ -429,19 +423,16 @@ func (m *Peer) inPreBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:269
 		old := *m
 		fx.fired = append(fx.fired, 43)
-		m.MatchDelay = Delay(max(int64(m.MatchDelay), int64(ev.Agree.Delay)))
+		m.MatchDelay = max(m.MatchDelay, ev.Agree.Delay)
 		fx.send(MessageInputdelay).Inputdelay = InputdelayMessage{Delay: ev.Agree.Delay}
-		if !m.Ready.commandReady(fx) {
-			return m.undo(&old, fx, 43)
-		}
-		if !m.settle(fx) {
+		if !m.Ready.commandReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 43)
 		}
 		return took(43)
 	case ReceiveInputdelay:
 		// specs/netplay/spec.yaml:270
 		fx.fired = append(fx.fired, 44)
-		m.MatchDelay = Delay(max(int64(m.MatchDelay), int64(ev.Message.Inputdelay.Delay)))
+		m.MatchDelay = max(m.MatchDelay, ev.Message.Inputdelay.Delay)
 		return took(44)
 	case ReceiveSeedrandom:
 		// specs/netplay/spec.yaml:272
@@ -458,7 +449,7 @@ func (m *Peer) inPreBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:274
 		old := *m
 		fx.fired = append(fx.fired, 47)
-		if !m.receiveReady(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 47)
 		}
 		return took(47)
@@ -473,7 +464,7 @@ func (m *Peer) inPreBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 50)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 50)
 		}
 		return took(50)
@@ -522,8 +513,8 @@ func (m *Peer) inPreBattle(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inInterBattle is Step in the state interBattle.
-func (m *Peer) inInterBattle(ev *Event, fx *Effects) fsm.Result {
+// stepInterBattle is Step in the state interBattle.
+func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandNext:
 		// specs/netplay/spec.yaml:278
@@ -532,10 +523,7 @@ func (m *Peer) inInterBattle(ev *Event, fx *Effects) fsm.Result {
 			fx.fired = append(fx.fired, 60)
 			m.OwnDue = ev.Next.Own
 			m.OtherDue = ev.Next.Other
-			if !m.Ready.commandReady(fx) {
-				return m.undo(&old, fx, 60)
-			}
-			if !m.settle(fx) {
+			if !m.Ready.commandReady(fx) || !m.settle(fx) {
 				return m.undo(&old, fx, 60)
 			}
 			return took(60)
@@ -546,10 +534,7 @@ func (m *Peer) inInterBattle(ev *Event, fx *Effects) fsm.Result {
 		old := *m
 		fx.fired = append(fx.fired, 61)
 		m.GameOver = true
-		if !m.Ready.commandReady(fx) {
-			return m.undo(&old, fx, 61)
-		}
-		if !m.settle(fx) {
+		if !m.Ready.commandReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 61)
 		}
 		return took(61)
@@ -567,7 +552,7 @@ func (m *Peer) inInterBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:281
 		old := *m
 		fx.fired = append(fx.fired, 63)
-		if !m.receiveReady(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 63)
 		}
 		return took(63)
@@ -575,7 +560,7 @@ func (m *Peer) inInterBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 66)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 66)
 		}
 		return took(66)
@@ -624,8 +609,8 @@ func (m *Peer) inInterBattle(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inSelectShip is Step in the state selectShip.
-func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
+// stepSelectShip is Step in the state selectShip.
+func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandPick:
 		// specs/netplay/spec.yaml:290
@@ -636,7 +621,7 @@ func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 			return took(76)
 		}
 		// specs/netplay/spec.yaml:291
-		if m.OwnDue && uint64(m.OwnGone)&maskOf(int64(ev.Pick.Slot.Value)) == 0 && m.Fleet[ordinal(true)][ev.Pick.Slot.Value].Own != ShipVacant {
+		if m.OwnDue && m.OwnGone&(1<<ev.Pick.Slot.Value) == 0 && m.Fleet[ordinal(true)][ev.Pick.Slot.Value].Own != ShipVacant {
 			fx.fired = append(fx.fired, 77)
 			m.OwnDue = false
 			m.OwnGone |= Picks(1 << ev.Pick.Slot.Value)
@@ -653,7 +638,7 @@ func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 			return took(78)
 		}
 		// specs/netplay/spec.yaml:295
-		if m.OtherDue && uint64(m.OtherGone)&maskOf(int64(ev.Message.Selectship.Slot.Value)) == 0 && m.Fleet[ordinal(false)][ev.Message.Selectship.Slot.Value].Own != ShipVacant {
+		if m.OtherDue && m.OtherGone&(1<<ev.Message.Selectship.Slot.Value) == 0 && m.Fleet[ordinal(false)][ev.Message.Selectship.Slot.Value].Own != ShipVacant {
 			fx.fired = append(fx.fired, 79)
 			m.OtherDue = false
 			m.OtherGone |= Picks(1 << ev.Message.Selectship.Slot.Value)
@@ -683,10 +668,7 @@ func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 		if !m.OwnDue && !m.OtherDue {
 			old := *m
 			fx.fired = append(fx.fired, 83)
-			if !m.Ready.commandReady(fx) {
-				return refused(83)
-			}
-			if !m.settle(fx) {
+			if !m.Ready.commandReady(fx) || !m.settle(fx) {
 				return m.undo(&old, fx, 83)
 			}
 			return took(83)
@@ -696,7 +678,7 @@ func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:302
 		old := *m
 		fx.fired = append(fx.fired, 84)
-		if !m.receiveReady(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 84)
 		}
 		return took(84)
@@ -711,7 +693,7 @@ func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 87)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 87)
 		}
 		return took(87)
@@ -760,17 +742,14 @@ func (m *Peer) inSelectShip(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inSpawning is Step in the state spawning.
-func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
+// stepSpawning is Step in the state spawning.
+func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandReady:
 		// specs/netplay/spec.yaml:306
 		old := *m
 		fx.fired = append(fx.fired, 97)
-		if !m.Battle.commandBegin(fx, m.MatchDelay) {
-			return m.undo(&old, fx, 97)
-		}
-		if !m.settle(fx) {
+		if !m.Battle.commandBegin(fx, m.MatchDelay) || !m.settle(fx) {
 			return m.undo(&old, fx, 97)
 		}
 		return took(97)
@@ -778,7 +757,7 @@ func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:307
 		old := *m
 		fx.fired = append(fx.fired, 98)
-		if !m.receiveReady2(fx) {
+		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 98)
 		}
 		return took(98)
@@ -793,7 +772,7 @@ func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 101)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 101)
 		}
 		return took(101)
@@ -842,17 +821,14 @@ func (m *Peer) inSpawning(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inInBattle is Step in the state inBattle.
-func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
+// stepInBattle is Step in the state inBattle.
+func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandFinish:
 		// specs/netplay/spec.yaml:311
 		old := *m
 		fx.fired = append(fx.fired, 111)
-		if !m.Battle.commandFinish(fx) {
-			return m.undo(&old, fx, 111)
-		}
-		if !m.settle(fx) {
+		if !m.Battle.commandFinish(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 111)
 		}
 		return took(111)
@@ -860,7 +836,7 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:312
 		old := *m
 		fx.fired = append(fx.fired, 112)
-		if !m.receiveReady2(fx) {
+		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 112)
 		}
 		return took(112)
@@ -876,7 +852,7 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:337
 		old := *m
 		fx.fired = append(fx.fired, 115)
-		if !m.commandInput(ev, fx) {
+		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
 			return m.undo(&old, fx, 115)
 		}
 		return took(115)
@@ -907,7 +883,7 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 123)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 123)
 		}
 		return took(123)
@@ -956,8 +932,8 @@ func (m *Peer) inInBattle(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inEndingBattle is Step in the state endingBattle.
-func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
+// stepEndingBattle is Step in the state endingBattle.
+func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveFramecount:
 		// specs/netplay/spec.yaml:316
@@ -982,7 +958,7 @@ func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:337
 		old := *m
 		fx.fired = append(fx.fired, 136)
-		if !m.commandInput(ev, fx) {
+		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
 			return m.undo(&old, fx, 136)
 		}
 		return took(136)
@@ -1013,7 +989,7 @@ func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 144)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 144)
 		}
 		return took(144)
@@ -1062,14 +1038,14 @@ func (m *Peer) inEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inEndingBattle2 is Step in the state endingBattle2.
-func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
+// stepEndingBattle2 is Step in the state endingBattle2.
+func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
 		// specs/netplay/spec.yaml:320
 		old := *m
 		fx.fired = append(fx.fired, 154)
-		if !m.receiveReady2(fx) {
+		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 154)
 		}
 		return took(154)
@@ -1085,7 +1061,7 @@ func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:337
 		old := *m
 		fx.fired = append(fx.fired, 157)
-		if !m.commandInput(ev, fx) {
+		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
 			return m.undo(&old, fx, 157)
 		}
 		return took(157)
@@ -1116,7 +1092,7 @@ func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 165)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 165)
 		}
 		return took(165)
@@ -1165,14 +1141,14 @@ func (m *Peer) inEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inCheckpoint is Step in the state checkpoint.
-func (m *Peer) inCheckpoint(ev *Event, fx *Effects) fsm.Result {
+// stepCheckpoint is Step in the state checkpoint.
+func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
 		// specs/netplay/spec.yaml:324
 		old := *m
 		fx.fired = append(fx.fired, 175)
-		if !m.receiveReady(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 175)
 		}
 		return took(175)
@@ -1187,7 +1163,7 @@ func (m *Peer) inCheckpoint(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 178)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 178)
 		}
 		return took(178)
@@ -1236,8 +1212,8 @@ func (m *Peer) inCheckpoint(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inResetting is Step in the state resetting.
-func (m *Peer) inResetting(ev *Event, fx *Effects) fsm.Result {
+// stepResetting is Step in the state resetting.
+func (m *Peer) stepResetting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
 		// specs/netplay/spec.yaml:328
@@ -1264,7 +1240,7 @@ func (m *Peer) inResetting(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:353
 		old := *m
 		fx.fired = append(fx.fired, 196)
-		if !m.receiveReset(ev, fx) {
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
 			return m.undo(&old, fx, 196)
 		}
 		return took(196)
@@ -1313,8 +1289,8 @@ func (m *Peer) inResetting(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inClosed is Step in the state closed.
-func (m *Peer) inClosed(ev *Event, fx *Effects) fsm.Result {
+// stepClosed is Step in the state closed.
+func (m *Peer) stepClosed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveInit:
 		// specs/netplay/spec.yaml:381
@@ -1374,7 +1350,7 @@ func (m *Peer) inClosed(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp, EventLost:
@@ -1385,7 +1361,7 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// onResetOver is what reset.over does in inSetup, preBattle and 8 other states.
+// onResetOver handles reset.over in the states inSetup, preBattle and 8 others.
 func (m *Peer) onResetOver(fx *Effects, next *waiting) {
 	m.Confirm = newConfirmPart()
 	m.Ready = newReadyPart()
@@ -1394,8 +1370,8 @@ func (m *Peer) onResetOver(fx *Effects, next *waiting) {
 	m.GameOver = false
 	m.OwnDue = false
 	m.OtherDue = false
-	m.OwnGone = Picks(0)
-	m.OtherGone = Picks(0)
+	m.OwnGone = 0
+	m.OtherGone = 0
 	m.MatchDelay = 0
 	m.MatchSeed = Optional[Seed]{}
 	fx.report(ReportMatchReset).MatchReset = MatchResetReport{Reason: next.resetOver.reason}
@@ -1408,8 +1384,8 @@ func (m *Peer) onResetOver(fx *Effects, next *waiting) {
 	m.State = StateInSetup
 }
 
-// settleInInSetup is settle in one state, for one event; false: refused.
-func (m *Peer) settleInInSetup(fx *Effects, next *waiting) bool {
+// settleInSetup handles one event of a part in the state inSetup. It returns false if the step is refused.
+func (m *Peer) settleInSetup(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingConfirmCancelled:
 		// specs/netplay/spec.yaml:262
@@ -1442,8 +1418,9 @@ func (m *Peer) settleInInSetup(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInPreBattle is settle in one state, for one event; false: refused.
-func (m *Peer) settleInPreBattle(fx *Effects, next *waiting) bool {
+// settlePreBattle handles one event of a part in the state preBattle. It returns false if the step is
+// refused.
+func (m *Peer) settlePreBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
 		// specs/netplay/spec.yaml:275
@@ -1460,16 +1437,17 @@ func (m *Peer) settleInPreBattle(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInInterBattle is settle in one state, for one event; false: refused.
-func (m *Peer) settleInInterBattle(fx *Effects, next *waiting) bool {
+// settleInterBattle handles one event of a part in the state interBattle. It returns false if the step is
+// refused.
+func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
 		// specs/netplay/spec.yaml:283
 		if m.GameOver {
 			fx.fired = append(fx.fired, 64)
 			m.GameOver = false
-			m.OwnGone = Picks(0)
-			m.OtherGone = Picks(0)
+			m.OwnGone = 0
+			m.OtherGone = 0
 			m.MatchDelay = 0
 			m.MatchSeed = Optional[Seed]{}
 			m.Battle = newBattlePart()
@@ -1491,8 +1469,9 @@ func (m *Peer) settleInInterBattle(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInSelectShip is settle in one state, for one event; false: refused.
-func (m *Peer) settleInSelectShip(fx *Effects, next *waiting) bool {
+// settleSelectShip handles one event of a part in the state selectShip. It returns false if the step is
+// refused.
+func (m *Peer) settleSelectShip(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
 		// specs/netplay/spec.yaml:303
@@ -1508,8 +1487,8 @@ func (m *Peer) settleInSelectShip(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInSpawning is settle in one state, for one event; false: refused.
-func (m *Peer) settleInSpawning(fx *Effects, next *waiting) bool {
+// settleSpawning handles one event of a part in the state spawning. It returns false if the step is refused.
+func (m *Peer) settleSpawning(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
 		// specs/netplay/spec.yaml:355
@@ -1526,8 +1505,8 @@ func (m *Peer) settleInSpawning(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInInBattle is settle in one state, for one event; false: refused.
-func (m *Peer) settleInInBattle(fx *Effects, next *waiting) bool {
+// settleInBattle handles one event of a part in the state inBattle. It returns false if the step is refused.
+func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
 		// specs/netplay/spec.yaml:355
@@ -1553,7 +1532,7 @@ func (m *Peer) settleInInBattle(fx *Effects, next *waiting) bool {
 		// specs/netplay/spec.yaml:343
 		fx.fired = append(fx.fired, 121)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
-		if !m.Reset.commandReset(fx, 1) {
+		if !m.Reset.commandReset(fx, SyncLoss) {
 			return false
 		}
 		m.State = StateResetting
@@ -1568,8 +1547,9 @@ func (m *Peer) settleInInBattle(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInEndingBattle is settle in one state, for one event; false: refused.
-func (m *Peer) settleInEndingBattle(fx *Effects, next *waiting) bool {
+// settleEndingBattle handles one event of a part in the state endingBattle. It returns false if the step is
+// refused.
+func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
 		// specs/netplay/spec.yaml:355
@@ -1595,7 +1575,7 @@ func (m *Peer) settleInEndingBattle(fx *Effects, next *waiting) bool {
 		// specs/netplay/spec.yaml:343
 		fx.fired = append(fx.fired, 142)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
-		if !m.Reset.commandReset(fx, 1) {
+		if !m.Reset.commandReset(fx, SyncLoss) {
 			return false
 		}
 		m.State = StateResetting
@@ -1610,8 +1590,9 @@ func (m *Peer) settleInEndingBattle(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInEndingBattle2 is settle in one state, for one event; false: refused.
-func (m *Peer) settleInEndingBattle2(fx *Effects, next *waiting) bool {
+// settleEndingBattle2 handles one event of a part in the state endingBattle2. It returns false if the step
+// is refused.
+func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
 		// specs/netplay/spec.yaml:355
@@ -1637,7 +1618,7 @@ func (m *Peer) settleInEndingBattle2(fx *Effects, next *waiting) bool {
 		// specs/netplay/spec.yaml:343
 		fx.fired = append(fx.fired, 163)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
-		if !m.Reset.commandReset(fx, 1) {
+		if !m.Reset.commandReset(fx, SyncLoss) {
 			return false
 		}
 		m.State = StateResetting
@@ -1655,8 +1636,9 @@ func (m *Peer) settleInEndingBattle2(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInCheckpoint is settle in one state, for one event; false: refused.
-func (m *Peer) settleInCheckpoint(fx *Effects, next *waiting) bool {
+// settleCheckpoint handles one event of a part in the state checkpoint. It returns false if the step is
+// refused.
+func (m *Peer) settleCheckpoint(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
 		// specs/netplay/spec.yaml:325
@@ -1672,8 +1654,9 @@ func (m *Peer) settleInCheckpoint(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settleInResetting is settle in one state, for one event; false: refused.
-func (m *Peer) settleInResetting(fx *Effects, next *waiting) bool {
+// settleResetting handles one event of a part in the state resetting. It returns false if the step is
+// refused.
+func (m *Peer) settleResetting(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
 		// specs/netplay/spec.yaml:355
@@ -1687,109 +1670,77 @@ func (m *Peer) settleInResetting(fx *Effects, next *waiting) bool {
 	return false
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Peer) settle(fx *Effects) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.queue[i]
+		ok := false
 		switch m.State {
 		case StateInSetup:
-			if m.settleInInSetup(fx, next) {
-				continue
-			}
+			ok = m.settleInSetup(fx, next)
 		case StatePreBattle:
-			if m.settleInPreBattle(fx, next) {
-				continue
-			}
+			ok = m.settlePreBattle(fx, next)
 		case StateInterBattle:
-			if m.settleInInterBattle(fx, next) {
-				continue
-			}
+			ok = m.settleInterBattle(fx, next)
 		case StateSelectShip:
-			if m.settleInSelectShip(fx, next) {
-				continue
-			}
+			ok = m.settleSelectShip(fx, next)
 		case StateSpawning:
-			if m.settleInSpawning(fx, next) {
-				continue
-			}
+			ok = m.settleSpawning(fx, next)
 		case StateInBattle:
-			if m.settleInInBattle(fx, next) {
-				continue
-			}
+			ok = m.settleInBattle(fx, next)
 		case StateEndingBattle:
-			if m.settleInEndingBattle(fx, next) {
-				continue
-			}
+			ok = m.settleEndingBattle(fx, next)
 		case StateEndingBattle2:
-			if m.settleInEndingBattle2(fx, next) {
-				continue
-			}
+			ok = m.settleEndingBattle2(fx, next)
 		case StateCheckpoint:
-			if m.settleInCheckpoint(fx, next) {
-				continue
-			}
+			ok = m.settleCheckpoint(fx, next)
 		case StateResetting:
-			if m.settleInResetting(fx, next) {
-				continue
-			}
+			ok = m.settleResetting(fx, next)
 		}
-		return false
+		if !ok {
+			return false
+		}
 	}
 	return true
 }
 
-// linkUp is what up does in the state connecting.
+// linkUp handles up and connected in the state connecting.
 func (m *Peer) linkUp(fx *Effects) {
 	fx.send(MessageInit).Init = InitMessage{ProtoMajor: 0, ProtoMinor: 4, Major: 0, Minor: m.Version, Patch: m.Revision}
 	m.State = StateInit
 }
 
-// commandQuit is what quit does in init, inSetup and 9 other states.
+// commandQuit handles quit in the states init, inSetup and 9 others.
 func (m *Peer) commandQuit(fx *Effects) {
 	fx.close()
 	m.State = StateClosed
 }
 
-// commandAbort is what abort does in init, inSetup and 9 other states.
+// commandAbort handles abort in the states init, inSetup and 9 others.
 func (m *Peer) commandAbort(ev *Event, fx *Effects) {
 	fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
 	fx.close()
 	m.State = StateClosed
 }
 
-// receiveAbort is what ABORT does in init, inSetup and 9 other states.
+// receiveAbort handles ABORT in the states init, inSetup and 9 others.
 func (m *Peer) receiveAbort(ev *Event, fx *Effects) {
 	fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 	fx.close()
 	m.State = StateClosed
 }
 
-// receiveReset is what RESET does in inSetup, preBattle and 8 other states.
-func (m *Peer) receiveReset(ev *Event, fx *Effects) bool {
-	if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) {
-		return false
-	}
-	return m.settle(fx)
-}
-
-// receiveAck is what ACK does in inSetup, preBattle and 8 other states.
+// receiveAck handles ACK in the states inSetup, preBattle and 8 others.
 func (m *Peer) receiveAck(fx *Effects) {
 	m.Away = false
 	fx.report(ReportBack)
 }
 
-// receiveReady is what READY does in the states preBattle, interBattle, selectShip and checkpoint.
-func (m *Peer) receiveReady(fx *Effects) bool {
-	if !m.Ready.receiveReady(fx) {
-		return false
-	}
-	return m.settle(fx)
-}
-
-// commandReset is what reset does in preBattle, interBattle and 6 other states.
+// commandReset handles reset in the states preBattle, interBattle and 6 others.
 func (m *Peer) commandReset(ev *Event, fx *Effects) bool {
 	if !m.Reset.commandReset(fx, ev.Reset.Reason) {
 		return false
@@ -1798,23 +1749,7 @@ func (m *Peer) commandReset(ev *Event, fx *Effects) bool {
 	return true
 }
 
-// receiveReady2 is what READY does in the states spawning, inBattle and endingBattle2.
-func (m *Peer) receiveReady2(fx *Effects) bool {
-	if !m.Battle.receiveReady(fx) {
-		return false
-	}
-	return m.settle(fx)
-}
-
-// commandInput is what input does in the states inBattle, endingBattle and endingBattle2.
-func (m *Peer) commandInput(ev *Event, fx *Effects) bool {
-	if !m.Battle.commandInput(fx, ev.Input.Bits) {
-		return false
-	}
-	return m.settle(fx)
-}
-
-// receiveChecksum is what CHECKSUM does in the states inBattle, endingBattle and endingBattle2.
+// receiveChecksum handles CHECKSUM in the states inBattle, endingBattle and endingBattle2.
 func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	if !m.Battle.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
 		return false
@@ -1822,7 +1757,7 @@ func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	return m.settle(fx)
 }
 
-// receiveBattleinput is what BATTLEINPUT does in the states inBattle, endingBattle and endingBattle2.
+// receiveBattleinput handles BATTLEINPUT in the states inBattle, endingBattle and endingBattle2.
 func (m *Peer) receiveBattleinput(ev *Event, fx *Effects) bool {
 	if !m.Battle.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
 		return false
@@ -1840,27 +1775,17 @@ func (m *Peer) allEntries(ev *Event) bool {
 	return true
 }
 
-// someSlot reports whether some(s in Slot: fleet[true, s].own != vacant).
-func (m *Peer) someSlot() bool {
+// someSlot reports whether some(s in Slot: fleet[own, s].own != vacant).
+func (m *Peer) someSlot(own bool) bool {
 	for s := range Slot(14) {
-		if m.Fleet[ordinal(true)][s].Own != ShipVacant {
+		if m.Fleet[ordinal(own)][s].Own != ShipVacant {
 			return true
 		}
 	}
 	return false
 }
 
-// someSlot2 reports whether some(s in Slot: fleet[false, s].own != vacant).
-func (m *Peer) someSlot2() bool {
-	for s := range Slot(14) {
-		if m.Fleet[ordinal(false)][s].Own != ShipVacant {
-			return true
-		}
-	}
-	return false
-}
-
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

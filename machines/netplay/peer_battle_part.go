@@ -34,31 +34,29 @@ type BattlePart struct {
 // newBattlePart makes a BattlePart in its initial state.
 func newBattlePart() BattlePart { return BattlePart{} }
 
-// onFramesFinished is what frames.finished does in the states inBattle, endingBattle and endingBattle2.
+// onFramesFinished handles frames.finished in the states inBattle, endingBattle and endingBattle2.
 func (m *BattlePart) onFramesFinished(fx *Effects) {
 	m.State = BattleStateLost
 	fx.queue = append(fx.queue, waiting{kind: waitingBattleFinished})
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *BattlePart) settle(fx *Effects) bool {
 	for i := 0; i < len(fx.battleQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.battleQueue[i]
-		switch m.State {
-		case BattleStateSpawning:
-			switch next.kind {
-			case battleWaitingReadyPassed:
+		switch next.kind {
+		case battleWaitingReadyPassed:
+			switch m.State {
+			case BattleStateSpawning:
 				// specs/battle-end/spec.yaml:67
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleBegun})
 				m.State = BattleStateInBattle
 				continue
-			}
-		case BattleStateInBattle:
-			switch next.kind {
-			case battleWaitingReadyPassed:
+			case BattleStateInBattle:
 				// specs/battle-end/spec.yaml:74 nothing was sent for the present frame, so it can be the last
 				if m.Frames.State == BattleFramesStateChecksumDue {
 					m.EndFrame = m.Frames.Now
@@ -69,16 +67,8 @@ func (m *BattlePart) settle(fx *Effects) bool {
 				}
 				// specs/battle-end/spec.yaml:78 the present frame has begun and is played, and one more
 				if m.Frames.Now < 4294967295 {
-					value := int64(m.Frames.Now) + 1
-					if value > 4294967295 {
-						return false
-					}
-					m.EndFrame = Frame(value)
-					value2 := int64(m.Frames.Now) + 1
-					if value2 > 4294967295 {
-						return false
-					}
-					fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: Frame(value2)}
+					m.EndFrame = m.Frames.Now + 1
+					fx.send(MessageFramecount).Framecount = FramecountMessage{Frame: m.Frames.Now + 1}
 					fx.queue = append(fx.queue, waiting{kind: waitingBattleEnding})
 					m.State = BattleStateEndingBattle
 					continue
@@ -86,67 +76,34 @@ func (m *BattlePart) settle(fx *Effects) bool {
 				// specs/battle-end/spec.yaml:82
 				// refused: there is no further frame
 				return false
-			case battleWaitingFramesHeardChecksum:
-				// specs/battle-end/spec.yaml:110
-				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardChecksum, battleHeardChecksum: waitingBattleHeardChecksumFields{frame: next.framesHeardChecksum.frame, crc: next.framesHeardChecksum.crc}})
-				continue
-			case battleWaitingFramesHeardInput:
-				// specs/battle-end/spec.yaml:111
-				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardInput, battleHeardInput: waitingBattleHeardInputFields{bits: next.framesHeardInput.bits}})
-				continue
-			case battleWaitingFramesSimulate:
-				// specs/battle-end/spec.yaml:105
-				fx.queue = append(fx.queue, waiting{kind: waitingBattleSimulate, battleSimulate: waitingBattleSimulateFields{frame: next.framesSimulate.frame}})
-				continue
-			case battleWaitingFramesOutOfStep:
-				// specs/battle-end/spec.yaml:112
-				fx.queue = append(fx.queue, waiting{kind: waitingBattleOutOfStep, battleOutOfStep: waitingBattleOutOfStepFields{frame: next.framesOutOfStep.frame}})
-				continue
-			case battleWaitingFramesFinished:
-				// specs/battle-end/spec.yaml:113
-				m.onFramesFinished(fx)
-				continue
-			}
-		case BattleStateEndingBattle:
-			switch next.kind {
-			case battleWaitingFramesHeardChecksum:
-				// specs/battle-end/spec.yaml:110
-				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardChecksum, battleHeardChecksum: waitingBattleHeardChecksumFields{frame: next.framesHeardChecksum.frame, crc: next.framesHeardChecksum.crc}})
-				continue
-			case battleWaitingFramesHeardInput:
-				// specs/battle-end/spec.yaml:111
-				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardInput, battleHeardInput: waitingBattleHeardInputFields{bits: next.framesHeardInput.bits}})
-				continue
-			case battleWaitingFramesSimulate:
-				// specs/battle-end/spec.yaml:105
-				fx.queue = append(fx.queue, waiting{kind: waitingBattleSimulate, battleSimulate: waitingBattleSimulateFields{frame: next.framesSimulate.frame}})
-				continue
-			case battleWaitingFramesOutOfStep:
-				// specs/battle-end/spec.yaml:112
-				fx.queue = append(fx.queue, waiting{kind: waitingBattleOutOfStep, battleOutOfStep: waitingBattleOutOfStepFields{frame: next.framesOutOfStep.frame}})
-				continue
-			case battleWaitingFramesFinished:
-				// specs/battle-end/spec.yaml:113
-				m.onFramesFinished(fx)
-				continue
-			}
-		case BattleStateEndingBattle2:
-			switch next.kind {
-			case battleWaitingReadyPassed:
+			case BattleStateEndingBattle2:
 				// specs/battle-end/spec.yaml:96
 				m.EndFrame = 0
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleEnded})
 				m.State = BattleStateSpawning
 				continue
-			case battleWaitingFramesHeardChecksum:
+			}
+		case battleWaitingFramesHeardChecksum:
+			switch m.State {
+			case BattleStateInBattle, BattleStateEndingBattle, BattleStateEndingBattle2:
 				// specs/battle-end/spec.yaml:110
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardChecksum, battleHeardChecksum: waitingBattleHeardChecksumFields{frame: next.framesHeardChecksum.frame, crc: next.framesHeardChecksum.crc}})
 				continue
-			case battleWaitingFramesHeardInput:
+			}
+		case battleWaitingFramesHeardInput:
+			switch m.State {
+			case BattleStateInBattle, BattleStateEndingBattle, BattleStateEndingBattle2:
 				// specs/battle-end/spec.yaml:111
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleHeardInput, battleHeardInput: waitingBattleHeardInputFields{bits: next.framesHeardInput.bits}})
 				continue
-			case battleWaitingFramesSimulate:
+			}
+		case battleWaitingFramesSimulate:
+			switch m.State {
+			case BattleStateInBattle, BattleStateEndingBattle:
+				// specs/battle-end/spec.yaml:105
+				fx.queue = append(fx.queue, waiting{kind: waitingBattleSimulate, battleSimulate: waitingBattleSimulateFields{frame: next.framesSimulate.frame}})
+				continue
+			case BattleStateEndingBattle2:
 				// specs/battle-end/spec.yaml:94
 				if next.framesSimulate.frame == m.EndFrame {
 					fx.queue = append(fx.queue, waiting{kind: waitingBattleSimulate, battleSimulate: waitingBattleSimulateFields{frame: next.framesSimulate.frame}})
@@ -158,11 +115,17 @@ func (m *BattlePart) settle(fx *Effects) bool {
 				// specs/battle-end/spec.yaml:95
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleSimulate, battleSimulate: waitingBattleSimulateFields{frame: next.framesSimulate.frame}})
 				continue
-			case battleWaitingFramesOutOfStep:
+			}
+		case battleWaitingFramesOutOfStep:
+			switch m.State {
+			case BattleStateInBattle, BattleStateEndingBattle, BattleStateEndingBattle2:
 				// specs/battle-end/spec.yaml:112
 				fx.queue = append(fx.queue, waiting{kind: waitingBattleOutOfStep, battleOutOfStep: waitingBattleOutOfStepFields{frame: next.framesOutOfStep.frame}})
 				continue
-			case battleWaitingFramesFinished:
+			}
+		case battleWaitingFramesFinished:
+			switch m.State {
+			case BattleStateInBattle, BattleStateEndingBattle, BattleStateEndingBattle2:
 				// specs/battle-end/spec.yaml:113
 				m.onFramesFinished(fx)
 				continue
@@ -174,65 +137,28 @@ func (m *BattlePart) settle(fx *Effects) bool {
 	return true
 }
 
-// commandBegin gives the part the command begin; false: refused.
+// commandBegin gives the part the command begin. It returns false if the part refuses that.
 func (m *BattlePart) commandBegin(fx *Effects, agreed Delay) bool {
-	switch m.State {
-	case BattleStateSpawning:
-		// specs/battle-end/spec.yaml:65
-		if m.Frames.State == BattleFramesStateStopped {
-			if !m.Frames.commandBegin(fx, agreed) {
-				return false
-			}
-			if !m.Ready.commandReady(fx) {
-				return false
-			}
-			if !m.settle(fx) {
-				return false
-			}
-			return true
-		}
-		// specs/battle-end/spec.yaml:66
-		if !m.Ready.commandReady(fx) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
+	if m.State != BattleStateSpawning {
+		return false
 	}
-	return false
+	// specs/battle-end/spec.yaml:65
+	if m.Frames.State == BattleFramesStateStopped {
+		if !m.Frames.commandBegin(fx, agreed) || !m.Ready.commandReady(fx) {
+			return false
+		}
+		return m.settle(fx)
+	}
+	// specs/battle-end/spec.yaml:66
+	return m.Ready.commandReady(fx) && m.settle(fx)
 }
 
-// receiveReady gives the part the message READY; false: refused.
+// receiveReady gives the part the message READY. It returns false if the part refuses that.
 func (m *BattlePart) receiveReady(fx *Effects) bool {
 	switch m.State {
-	case BattleStateSpawning:
+	case BattleStateSpawning, BattleStateInBattle, BattleStateEndingBattle2:
 		// specs/battle-end/spec.yaml:103
-		if !m.Ready.receiveReady(fx) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
-	case BattleStateInBattle:
-		// specs/battle-end/spec.yaml:103
-		if !m.Ready.receiveReady(fx) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
-	case BattleStateEndingBattle2:
-		// specs/battle-end/spec.yaml:103
-		if !m.Ready.receiveReady(fx) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
+		return m.Ready.receiveReady(fx) && m.settle(fx)
 	case BattleStateLost:
 		// specs/battle-end/spec.yaml:100
 		return true
@@ -240,117 +166,53 @@ func (m *BattlePart) receiveReady(fx *Effects) bool {
 	return false
 }
 
-// commandFinish gives the part the command finish; false: refused.
+// commandFinish gives the part the command finish. It returns false if the part refuses that.
 func (m *BattlePart) commandFinish(fx *Effects) bool {
-	switch m.State {
-	case BattleStateInBattle:
-		// specs/battle-end/spec.yaml:72
-		if !m.Ready.commandReady(fx) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
+	if m.State != BattleStateInBattle {
+		return false
 	}
-	return false
+	// specs/battle-end/spec.yaml:72
+	return m.Ready.commandReady(fx) && m.settle(fx)
 }
 
-// commandChecksum gives the part the command checksum; false: refused.
+// commandChecksum gives the part the command checksum. It returns false if the part refuses that.
 func (m *BattlePart) commandChecksum(fx *Effects, crc Crc) bool {
 	switch m.State {
 	case BattleStateInBattle:
 		// specs/battle-end/spec.yaml:70
-		if !m.Frames.commandChecksum(fx, crc) {
-			return false
-		}
-		return true
+		return m.Frames.commandChecksum(fx, crc)
 	case BattleStateEndingBattle:
 		// specs/battle-end/spec.yaml:85
-		if m.Frames.Now <= m.EndFrame {
-			if !m.Frames.commandChecksum(fx, crc) {
-				return false
-			}
-			return true
-		}
-		return false
+		return m.Frames.Now <= m.EndFrame && m.Frames.commandChecksum(fx, crc)
 	case BattleStateEndingBattle2:
 		// specs/battle-end/spec.yaml:91
-		if m.Frames.Now <= m.EndFrame {
-			if !m.Frames.commandChecksum(fx, crc) {
-				return false
-			}
-			return true
-		}
-		return false
+		return m.Frames.Now <= m.EndFrame && m.Frames.commandChecksum(fx, crc)
 	}
 	return false
 }
 
-// commandInput gives the part the command input; false: refused.
+// commandInput gives the part the command input. It returns false if the part refuses that.
 func (m *BattlePart) commandInput(fx *Effects, bits Input) bool {
 	switch m.State {
 	case BattleStateInBattle:
 		// specs/battle-end/spec.yaml:71
-		if !m.Frames.commandInput(fx, bits) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
+		return m.Frames.commandInput(fx, bits) && m.settle(fx)
 	case BattleStateEndingBattle:
 		// specs/battle-end/spec.yaml:86
-		if !m.Frames.commandInput(fx, bits) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
+		return m.Frames.commandInput(fx, bits) && m.settle(fx)
 	case BattleStateEndingBattle2:
 		// specs/battle-end/spec.yaml:92
-		if !m.Frames.commandInput(fx, bits) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
+		return m.Frames.commandInput(fx, bits) && m.settle(fx)
 	}
 	return false
 }
 
-// receiveChecksum gives the part the message CHECKSUM; false: refused.
+// receiveChecksum gives the part the message CHECKSUM. It returns false if the part refuses that.
 func (m *BattlePart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 	switch m.State {
-	case BattleStateInBattle:
+	case BattleStateInBattle, BattleStateEndingBattle, BattleStateEndingBattle2:
 		// specs/battle-end/spec.yaml:108
-		if !m.Frames.receiveChecksum(fx, frame, crc) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
-	case BattleStateEndingBattle:
-		// specs/battle-end/spec.yaml:108
-		if !m.Frames.receiveChecksum(fx, frame, crc) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
-	case BattleStateEndingBattle2:
-		// specs/battle-end/spec.yaml:108
-		if !m.Frames.receiveChecksum(fx, frame, crc) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
+		return m.Frames.receiveChecksum(fx, frame, crc) && m.settle(fx)
 	case BattleStateLost:
 		// specs/battle-end/spec.yaml:100
 		return true
@@ -358,36 +220,12 @@ func (m *BattlePart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 	return false
 }
 
-// receiveBattleinput gives the part the message BATTLEINPUT; false: refused.
+// receiveBattleinput gives the part the message BATTLEINPUT. It returns false if the part refuses that.
 func (m *BattlePart) receiveBattleinput(fx *Effects, bits Input) bool {
 	switch m.State {
-	case BattleStateInBattle:
+	case BattleStateInBattle, BattleStateEndingBattle, BattleStateEndingBattle2:
 		// specs/battle-end/spec.yaml:109
-		if !m.Frames.receiveBattleinput(fx, bits) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
-	case BattleStateEndingBattle:
-		// specs/battle-end/spec.yaml:109
-		if !m.Frames.receiveBattleinput(fx, bits) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
-	case BattleStateEndingBattle2:
-		// specs/battle-end/spec.yaml:109
-		if !m.Frames.receiveBattleinput(fx, bits) {
-			return false
-		}
-		if !m.settle(fx) {
-			return false
-		}
-		return true
+		return m.Frames.receiveBattleinput(fx, bits) && m.settle(fx)
 	case BattleStateLost:
 		// specs/battle-end/spec.yaml:100
 		return true
@@ -395,21 +233,16 @@ func (m *BattlePart) receiveBattleinput(fx *Effects, bits Input) bool {
 	return false
 }
 
-// receiveFramecount gives the part the message FRAMECOUNT; false: refused.
+// receiveFramecount gives the part the message FRAMECOUNT. It returns false if the part refuses that.
 func (m *BattlePart) receiveFramecount(fx *Effects, frame Frame) bool {
 	switch m.State {
 	case BattleStateEndingBattle:
 		// specs/battle-end/spec.yaml:87
-		m.EndFrame = Frame(max(int64(m.EndFrame), int64(frame)))
-		fx.queue = append(fx.queue, waiting{kind: waitingBattleCatchingUp, battleCatchingUp: waitingBattleCatchingUpFields{frame: Frame(max(int64(m.EndFrame), int64(frame)))}})
+		m.EndFrame = max(m.EndFrame, frame)
+		fx.queue = append(fx.queue, waiting{kind: waitingBattleCatchingUp, battleCatchingUp: waitingBattleCatchingUpFields{frame: max(m.EndFrame, frame)}})
 		m.State = BattleStateEndingBattle2
 		// specs/battle-end/spec.yaml:90 entry
-		if m.Frames.Now > m.EndFrame {
-			if !m.Ready.commandReady(fx) {
-				return false
-			}
-		}
-		if !m.settle(fx) {
+		if m.Frames.Now > m.EndFrame && !m.Ready.commandReady(fx) || !m.settle(fx) {
 			return false
 		}
 		return true

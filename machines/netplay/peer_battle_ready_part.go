@@ -26,7 +26,7 @@ type BattleReadyPart struct {
 	State BattleReadyState
 }
 
-// commandReady gives the part the command ready; false: refused.
+// commandReady gives the part the command ready. It returns false if the part refuses that.
 func (m *BattleReadyPart) commandReady(fx *Effects) bool {
 	switch m.State {
 	case BattleReadyStateNotReady:
@@ -44,7 +44,7 @@ func (m *BattleReadyPart) commandReady(fx *Effects) bool {
 	return false
 }
 
-// receiveReady gives the part the message READY; false: refused.
+// receiveReady gives the part the message READY. It returns false if the part refuses that.
 func (m *BattleReadyPart) receiveReady(fx *Effects) bool {
 	switch m.State {
 	case BattleReadyStateNotReady:

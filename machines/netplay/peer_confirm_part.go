@@ -35,7 +35,7 @@ type ConfirmPart struct {
 // newConfirmPart makes a ConfirmPart in its initial state.
 func newConfirmPart() ConfirmPart { return ConfirmPart{} }
 
-// commandChange gives the part the command change; false: refused.
+// commandChange gives the part the command change. It returns false if the part refuses that.
 func (m *ConfirmPart) commandChange(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateWaiting:
@@ -54,7 +54,7 @@ func (m *ConfirmPart) commandChange(fx *Effects) bool {
 	return false
 }
 
-// receiveChange gives the part the message CHANGE; false: refused.
+// receiveChange gives the part the message CHANGE. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveChange(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateWaiting:
@@ -78,7 +78,7 @@ func (m *ConfirmPart) receiveChange(fx *Effects) bool {
 	return false
 }
 
-// commandConfirm gives the part the command confirm; false: refused.
+// commandConfirm gives the part the command confirm. It returns false if the part refuses that.
 func (m *ConfirmPart) commandConfirm(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateWaiting:
@@ -103,7 +103,7 @@ func (m *ConfirmPart) commandConfirm(fx *Effects) bool {
 	return false
 }
 
-// commandCancel gives the part the command cancel; false: refused.
+// commandCancel gives the part the command cancel. It returns false if the part refuses that.
 func (m *ConfirmPart) commandCancel(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateLocalOk:
@@ -119,7 +119,7 @@ func (m *ConfirmPart) commandCancel(fx *Effects) bool {
 	return false
 }
 
-// receiveConfirm1 gives the part the message CONFIRM1; false: refused.
+// receiveConfirm1 gives the part the message CONFIRM1. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveConfirm1(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateWaiting:
@@ -143,7 +143,7 @@ func (m *ConfirmPart) receiveConfirm1(fx *Effects) bool {
 	return false
 }
 
-// receiveConfirm2 gives the part the message CONFIRM2; false: refused.
+// receiveConfirm2 gives the part the message CONFIRM2. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveConfirm2(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateLocalOk:
@@ -175,7 +175,7 @@ func (m *ConfirmPart) receiveConfirm2(fx *Effects) bool {
 	return false
 }
 
-// receiveCancel gives the part the message CANCEL; false: refused.
+// receiveCancel gives the part the message CANCEL. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveCancel(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateRemoteOk:
@@ -202,7 +202,7 @@ func (m *ConfirmPart) receiveCancel(fx *Effects) bool {
 	return false
 }
 
-// receiveCancelack gives the part the message CANCELACK; false: refused.
+// receiveCancelack gives the part the message CANCELACK. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveCancelack(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateCancelWaiting:

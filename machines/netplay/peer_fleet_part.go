@@ -32,20 +32,19 @@ type FleetPart struct {
 // newFleetPart makes a FleetPart in its initial state.
 func newFleetPart(wins bool) FleetPart { return FleetPart{Wins: wins} }
 
-// commandOffer gives the part the command offer; false: refused.
+// commandOffer gives the part the command offer. It returns false if the part refuses that.
 func (m *FleetPart) commandOffer(fx *Effects, own bool, slot Slot, value Ship) bool {
-	switch m.State {
-	case FleetStateSettled:
-		// specs/netplay/slot.yaml:15
-		m.Own = value
-		m.Sent = Optional[Ship]{Present: true, Value: value}
-		m.State = FleetStateOpen
-		return true
+	if m.State != FleetStateSettled {
+		return false
 	}
-	return false
+	// specs/netplay/slot.yaml:15
+	m.Own = value
+	m.Sent = Optional[Ship]{Present: true, Value: value}
+	m.State = FleetStateOpen
+	return true
 }
 
-// commandChange gives the part the command change; false: refused.
+// commandChange gives the part the command change. It returns false if the part refuses that.
 func (m *FleetPart) commandChange(fx *Effects, own bool, slot Slot, value Ship) bool {
 	switch m.State {
 	case FleetStateSettled:
@@ -80,7 +79,7 @@ func (m *FleetPart) commandChange(fx *Effects, own bool, slot Slot, value Ship) 
 	return false
 }
 
-// onUpdate is what UPDATE does in the states open and changed.
+// onUpdate handles UPDATE in the states open and changed.
 func (m *FleetPart) onUpdate(fx *Effects, own bool, slot Slot, value Ship) {
 	m.Own = value
 	m.Sent = Optional[Ship]{}
@@ -96,7 +95,6 @@ func (m *FleetPart) receiveUpdate(fx *Effects, own bool, slot Slot, value Ship) 
 		m.Own = value
 		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{Entry{Slot: slot, Ship: value}}}}
 		fx.queue = append(fx.queue, waiting{kind: waitingFleetChanged, fleetChanged: waitingFleetChangedFields{own: own, slot: slot, value: value}})
-		return
 	case FleetStateOpen:
 		// specs/update/spec.yaml:38
 		if m.Sent.Present && m.Sent.Value == value || m.Wins {
@@ -106,7 +104,6 @@ func (m *FleetPart) receiveUpdate(fx *Effects, own bool, slot Slot, value Ship) 
 		}
 		// specs/update/spec.yaml:39
 		m.onUpdate(fx, own, slot, value)
-		return
 	case FleetStateChanged:
 		// specs/update/spec.yaml:46
 		if m.Sent.Present && m.Sent.Value == value || m.Wins {
@@ -117,7 +114,6 @@ func (m *FleetPart) receiveUpdate(fx *Effects, own bool, slot Slot, value Ship) 
 		}
 		// specs/update/spec.yaml:47
 		m.onUpdate(fx, own, slot, value)
-		return
 	}
 }
 
@@ -125,17 +121,14 @@ func (m *FleetPart) receiveUpdate(fx *Effects, own bool, slot Slot, value Ship) 
 func (m *FleetPart) commandResume(fx *Effects, own bool, slot Slot) {
 	switch m.State {
 	case FleetStateSettled:
-		// specs/netplay/slot.yaml:16 no turn is open
-		return
+	// specs/netplay/slot.yaml:16 no turn is open
 	case FleetStateOpen:
 		// specs/netplay/slot.yaml:18
 		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{Entry{Slot: slot, Ship: m.Own}}}}
-		return
 	case FleetStateChanged:
 		// specs/netplay/slot.yaml:20
 		m.Sent = Optional[Ship]{Present: true, Value: m.Own}
 		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{Entry{Slot: slot, Ship: m.Own}}}}
 		m.State = FleetStateOpen
-		return
 	}
 }

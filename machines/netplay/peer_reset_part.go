@@ -29,19 +29,18 @@ type ResetPart struct {
 // newResetPart makes a ResetPart in its initial state.
 func newResetPart() ResetPart { return ResetPart{} }
 
-// commandReset gives the part the command reset; false: refused.
+// commandReset gives the part the command reset. It returns false if the part refuses that.
 func (m *ResetPart) commandReset(fx *Effects, reason Reason) bool {
-	switch m.State {
-	case ResetStateMatch:
-		// specs/reset/spec.yaml:32
-		fx.send(MessageReset).Reset = ResetMessage{Reason: reason}
-		m.State = ResetStatePending
-		return true
+	if m.State != ResetStateMatch {
+		return false
 	}
-	return false
+	// specs/reset/spec.yaml:32
+	fx.send(MessageReset).Reset = ResetMessage{Reason: reason}
+	m.State = ResetStatePending
+	return true
 }
 
-// receiveReset gives the part the message RESET; false: refused.
+// receiveReset gives the part the message RESET. It returns false if the part refuses that.
 func (m *ResetPart) receiveReset(fx *Effects, reason Reason) bool {
 	switch m.State {
 	case ResetStateMatch:

@@ -32,7 +32,7 @@ type TeamPart struct {
 // newTeamPart makes a TeamPart in its initial state.
 func newTeamPart(wins bool) TeamPart { return TeamPart{Wins: wins} }
 
-// commandChange gives the part the command change; false: refused.
+// commandChange gives the part the command change. It returns false if the part refuses that.
 func (m *TeamPart) commandChange(fx *Effects, own bool, value Name) bool {
 	switch m.State {
 	case TeamStateSettled:
@@ -71,22 +71,19 @@ func (m *TeamPart) commandChange(fx *Effects, own bool, value Name) bool {
 func (m *TeamPart) commandResume(fx *Effects, own bool) {
 	switch m.State {
 	case TeamStateSettled:
-		// specs/netplay/slot.yaml:16 no turn is open
-		return
+	// specs/netplay/slot.yaml:16 no turn is open
 	case TeamStateOpen:
 		// specs/netplay/slot.yaml:18
 		fx.send(MessageTeamname).Teamname = TeamnameMessage{Own: own, Name: m.Own}
-		return
 	case TeamStateChanged:
 		// specs/netplay/slot.yaml:20
 		m.Sent = Optional[Name]{Present: true, Value: m.Own}
 		fx.send(MessageTeamname).Teamname = TeamnameMessage{Own: own, Name: m.Own}
 		m.State = TeamStateOpen
-		return
 	}
 }
 
-// onUpdate is what UPDATE does in the states open and changed.
+// onUpdate handles UPDATE in the states open and changed.
 func (m *TeamPart) onUpdate(fx *Effects, own bool, value Name) {
 	m.Own = value
 	m.Sent = Optional[Name]{}
@@ -102,7 +99,6 @@ func (m *TeamPart) receiveUpdate(fx *Effects, own bool, value Name) {
 		m.Own = value
 		fx.send(MessageTeamname).Teamname = TeamnameMessage{Own: own, Name: value}
 		fx.queue = append(fx.queue, waiting{kind: waitingTeamChanged, teamChanged: waitingTeamChangedFields{own: own, value: value}})
-		return
 	case TeamStateOpen:
 		// specs/update/spec.yaml:38
 		if m.Sent.Present && m.Sent.Value == value || m.Wins {
@@ -112,7 +108,6 @@ func (m *TeamPart) receiveUpdate(fx *Effects, own bool, value Name) {
 		}
 		// specs/update/spec.yaml:39
 		m.onUpdate(fx, own, value)
-		return
 	case TeamStateChanged:
 		// specs/update/spec.yaml:46
 		if m.Sent.Present && m.Sent.Value == value || m.Wins {
@@ -123,6 +118,5 @@ func (m *TeamPart) receiveUpdate(fx *Effects, own bool, value Name) {
 		}
 		// specs/update/spec.yaml:47
 		m.onUpdate(fx, own, value)
-		return
 	}
 }

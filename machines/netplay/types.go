@@ -18,6 +18,13 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "fc52a341a22f67c081f5ca367b6a1701522b2beb06356b1cba60f7035e83d626"
 
+// The constants of the specification that its machines use.
+const (
+	GameMinor       = 7 // unless the program says otherwise, INIT tells that the game is 0.gameMinor.0
+	VersionMismatch = 1 // reason of an ABORT
+	SyncLoss        = 1 // reason of a RESET
+)
+
 // Slot is a number in 0..13.
 // a place in a fleet.
 type Slot uint8
@@ -222,14 +229,6 @@ func ordinal(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// maskOf is the bit of element number i, 0 if there is none.
-func maskOf(i int64) uint64 {
-	if i < 0 || i >= 62 {
-		return 0
-	}
-	return 1 << uint64(i)
 }
 
 // took is the result of a transition.

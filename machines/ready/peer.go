@@ -46,16 +46,14 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			return took(1)
 		}
 	case StateLocalReady:
-		switch ev.Kind {
-		case ReceiveReady:
+		if ev.Kind == ReceiveReady {
 			// specs/ready/spec.yaml:27
 			fx.report(ReportPassed)
 			m.State = StateNotReady
 			return took(2)
 		}
 	case StateRemoteReady:
-		switch ev.Kind {
-		case CommandReady:
+		if ev.Kind == CommandReady {
 			// specs/ready/spec.yaml:30
 			fx.send(MessageReady)
 			fx.report(ReportPassed)

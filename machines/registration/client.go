@@ -52,36 +52,32 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch ev.Kind {
-	case ClientTimerWait:
+	if ev.Kind == ClientTimerWait {
 		if !m.Wait {
 			return ignored(fsm.NoTransition)
 		}
 	}
 	switch m.State {
 	case ClientStateOff:
-		return m.inOff(ev, fx)
+		return m.stepOff(ev, fx)
 	case ClientStateLooking:
-		return m.inLooking(ev, fx)
+		return m.stepLooking(ev, fx)
 	case ClientStateKnowing:
-		return m.inKnowing(ev, fx)
+		return m.stepKnowing(ev, fx)
 	case ClientStateHelpless:
-		return m.inHelpless(ev, fx)
+		return m.stepHelpless(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inOff is Step in the state off.
-func (m *Client) inOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepOff is Step in the state off.
+func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandLook:
 		// specs/registration/spec.yaml:245
 		old := *m
 		fx.fired = append(fx.fired, 0)
-		if !m.Way.commandConfigure(fx, ev.Look.Script) {
-			return refused(0)
-		}
-		if !m.Way.commandSeek(fx) {
+		if !m.Way.commandConfigure(fx, ev.Look.Script) || !m.Way.commandSeek(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		m.State = ClientStateLooking
@@ -114,8 +110,8 @@ func (m *Client) inOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inLooking is Step in the state looking.
-func (m *Client) inLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepLooking is Step in the state looking.
+func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandDialed:
 		// specs/registration/spec.yaml:249
@@ -126,10 +122,7 @@ func (m *Client) inLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.Marked = false
 		m.Wait = true
 		fx.start(clientAlarmWait, 0)
-		if !m.Way.commandDialed(fx, ev.Dialed.To) {
-			return m.undo(&old, fx, 9)
-		}
-		if !m.settle(fx) {
+		if !m.Way.commandDialed(fx, ev.Dialed.To) || !m.settle(fx) {
 			return m.undo(&old, fx, 9)
 		}
 		return took(9)
@@ -137,10 +130,7 @@ func (m *Client) inLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		// specs/registration/spec.yaml:250
 		old := *m
 		fx.fired = append(fx.fired, 10)
-		if !m.Way.commandUndialed(fx) {
-			return refused(10)
-		}
-		if !m.settle(fx) {
+		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 10)
 		}
 		return took(10)
@@ -151,7 +141,7 @@ func (m *Client) inLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(13)
 	case ClientReceiveEntry:
 		// specs/registration/spec.yaml:255
-		if m.Inside && fx.from == m.Way.Peer && m.List.Len < 64 {
+		if m.Inside && fx.from == m.Way.Peer && m.List.Len < Places {
 			fx.fired = append(fx.fired, 14)
 			if !m.List.add(Entry{Version: ev.Message.Entry.Version, Ip: ev.Message.Entry.Ip, Port: ev.Message.Entry.Port, Name: ev.Message.Entry.Name, Region: ev.Message.Entry.Region}) {
 				return refused(14)
@@ -196,7 +186,7 @@ func (m *Client) inLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		// specs/registration/spec.yaml:264
 		old := *m
 		fx.fired = append(fx.fired, 21)
-		if !m.receiveBottom2(fx) {
+		if !m.receiveBottomInLooking(fx) {
 			return m.undo(&old, fx, 21)
 		}
 		return took(21)
@@ -218,7 +208,7 @@ func (m *Client) inLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		// specs/registration/spec.yaml:264
 		old := *m
 		fx.fired = append(fx.fired, 24)
-		if !m.receiveBottom2(fx) {
+		if !m.receiveBottomInLooking(fx) {
 			return m.undo(&old, fx, 24)
 		}
 		return took(24)
@@ -228,10 +218,7 @@ func (m *Client) inLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		// specs/registration/spec.yaml:265
 		fx.fired = append(fx.fired, 25)
 		fx.closeTo(m.Way.Peer)
-		if !m.Way.commandFail(fx) {
-			return m.undo(&old, fx, 25)
-		}
-		if !m.settle(fx) {
+		if !m.Way.commandFail(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 25)
 		}
 		return took(25)
@@ -245,8 +232,8 @@ func (m *Client) inLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inKnowing is Step in the state knowing.
-func (m *Client) inKnowing(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepKnowing is Step in the state knowing.
+func (m *Client) stepKnowing(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandLook:
 		// specs/registration/spec.yaml:268
@@ -281,8 +268,8 @@ func (m *Client) inKnowing(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inHelpless is Step in the state helpless.
-func (m *Client) inHelpless(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+// stepHelpless is Step in the state helpless.
+func (m *Client) stepHelpless(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandLook:
 		// specs/registration/spec.yaml:271
@@ -317,7 +304,7 @@ func (m *Client) inHelpless(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientEventUp, ClientEventLost:
@@ -328,15 +315,15 @@ func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Client) settle(fx *ClientEffects) bool {
 	for i := 0; i < len(fx.clientQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.clientQueue[i]
-		switch m.State {
-		case ClientStateLooking:
+		if m.State == ClientStateLooking {
 			switch next.kind {
 			case clientWaitingWayDial:
 				// specs/registration/spec.yaml:248
@@ -365,7 +352,7 @@ func (m *Client) settle(fx *ClientEffects) bool {
 	return true
 }
 
-// receiveBottom is what BOTTOM does in the state looking.
+// receiveBottom handles BOTTOM and lost in the state looking.
 func (m *Client) receiveBottom(fx *ClientEffects) bool {
 	if m.Wait {
 		m.Wait = false
@@ -379,19 +366,16 @@ func (m *Client) receiveBottom(fx *ClientEffects) bool {
 	return true
 }
 
-// receiveBottom2 is what BOTTOM does in the state looking.
-func (m *Client) receiveBottom2(fx *ClientEffects) bool {
+// receiveBottomInLooking handles BOTTOM and lost in the state looking.
+func (m *Client) receiveBottomInLooking(fx *ClientEffects) bool {
 	if m.Wait {
 		m.Wait = false
 		fx.stop(clientAlarmWait, 0)
 	}
-	if !m.Way.commandFail(fx) {
-		return false
-	}
-	return m.settle(fx)
+	return m.Way.commandFail(fx) && m.settle(fx)
 }
 
-// commandLook is what look does in the states knowing and helpless.
+// commandLook handles look in the states knowing and helpless.
 func (m *Client) commandLook(fx *ClientEffects) bool {
 	if !m.Way.commandSeek(fx) {
 		return false
@@ -400,7 +384,7 @@ func (m *Client) commandLook(fx *ClientEffects) bool {
 	return m.settle(fx)
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Client) undo(old *Client, fx *ClientEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -22,9 +22,8 @@ var clientWayStateNames = [...]string{"idle", "dialing", "asking", "lookingUp", 
 // String returns the name as the specification has it.
 func (v ClientWayState) String() string { return fsm.Name(clientWayStateNames[:], int(v)) }
 
-// ClientWayPart is the part way, machine way of protocol registration. It is comparable: equal values have
-// equal futures.
-// the way to the script, for who has something to ask it.
+// ClientWayPart is the part way, machine way of protocol registration: the way to the script, for who has
+// something to ask it. It is comparable: equal values have equal futures.
 type ClientWayPart struct {
 	State  ClientWayState
 	Page   Url           // of the file that says where the script is
@@ -37,30 +36,28 @@ type ClientWayPart struct {
 // newClientWayPart makes a ClientWayPart in its initial state.
 func newClientWayPart(page Url) ClientWayPart { return ClientWayPart{Page: page} }
 
-// commandConfigure gives the part the command configure; false: refused.
+// commandConfigure gives the part the command configure. It returns false if the part refuses that.
 func (m *ClientWayPart) commandConfigure(fx *ClientEffects, script Url) bool {
-	switch m.State {
-	case ClientWayStateIdle:
-		// specs/registration/spec.yaml:135
-		m.At = script
-		return true
+	if m.State != ClientWayStateIdle {
+		return false
 	}
-	return false
+	// specs/registration/spec.yaml:135
+	m.At = script
+	return true
 }
 
-// commandSeek gives the part the command seek; false: refused.
+// commandSeek gives the part the command seek. It returns false if the part refuses that.
 func (m *ClientWayPart) commandSeek(fx *ClientEffects) bool {
-	switch m.State {
-	case ClientWayStateIdle:
-		// specs/registration/spec.yaml:136
-		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.At}})
-		m.State = ClientWayStateDialing
-		return true
+	if m.State != ClientWayStateIdle {
+		return false
 	}
-	return false
+	// specs/registration/spec.yaml:136
+	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.At}})
+	m.State = ClientWayStateDialing
+	return true
 }
 
-// commandDialed gives the part the command dialed; false: refused.
+// commandDialed gives the part the command dialed. It returns false if the part refuses that.
 func (m *ClientWayPart) commandDialed(fx *ClientEffects, to fsm.Peer) bool {
 	switch m.State {
 	case ClientWayStateDialing:
@@ -79,14 +76,14 @@ func (m *ClientWayPart) commandDialed(fx *ClientEffects, to fsm.Peer) bool {
 	return false
 }
 
-// enterLookingUp is the entry of the state lookingUp.
+// enterLookingUp runs the entry actions of the state lookingUp.
 func (m *ClientWayPart) enterLookingUp(fx *ClientEffects) {
 	m.Looked = true
 	m.Found = Optional[Url]{}
 	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.Page}})
 }
 
-// onUndialed is what undialed does in the states dialing and lookingUp.
+// onUndialed handles undialed in the states dialing and lookingUp.
 func (m *ClientWayPart) onUndialed(fx *ClientEffects) {
 	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayHopeless})
 	m.State = ClientWayStateIdle
@@ -94,7 +91,7 @@ func (m *ClientWayPart) onUndialed(fx *ClientEffects) {
 	m.Looked = false
 }
 
-// commandUndialed gives the part the command undialed; false: refused.
+// commandUndialed gives the part the command undialed. It returns false if the part refuses that.
 func (m *ClientWayPart) commandUndialed(fx *ClientEffects) bool {
 	switch m.State {
 	case ClientWayStateDialing:
@@ -115,31 +112,29 @@ func (m *ClientWayPart) commandUndialed(fx *ClientEffects) bool {
 	return false
 }
 
-// commandLocate gives the part the command locate; false: refused.
+// commandLocate gives the part the command locate. It returns false if the part refuses that.
 func (m *ClientWayPart) commandLocate(fx *ClientEffects, script Url) bool {
-	switch m.State {
-	case ClientWayStateReading:
-		// specs/registration/spec.yaml:156
-		m.Found = Optional[Url]{Present: true, Value: script}
-		return true
+	if m.State != ClientWayStateReading {
+		return false
 	}
-	return false
+	// specs/registration/spec.yaml:156
+	m.Found = Optional[Url]{Present: true, Value: script}
+	return true
 }
 
-// commandFinish gives the part the command finish; false: refused.
+// commandFinish gives the part the command finish. It returns false if the part refuses that.
 func (m *ClientWayPart) commandFinish(fx *ClientEffects) bool {
-	switch m.State {
-	case ClientWayStateAsking:
-		// specs/registration/spec.yaml:145
-		m.State = ClientWayStateIdle
-		// specs/registration/spec.yaml:134 entry
-		m.Looked = false
-		return true
+	if m.State != ClientWayStateAsking {
+		return false
 	}
-	return false
+	// specs/registration/spec.yaml:145
+	m.State = ClientWayStateIdle
+	// specs/registration/spec.yaml:134 entry
+	m.Looked = false
+	return true
 }
 
-// onFail is what fail does in the states asking and reading.
+// onFail handles fail in the states asking and reading.
 func (m *ClientWayPart) onFail(fx *ClientEffects) {
 	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayHopeless})
 	m.State = ClientWayStateIdle
@@ -147,7 +142,7 @@ func (m *ClientWayPart) onFail(fx *ClientEffects) {
 	m.Looked = false
 }
 
-// commandFail gives the part the command fail; false: refused.
+// commandFail gives the part the command fail. It returns false if the part refuses that.
 func (m *ClientWayPart) commandFail(fx *ClientEffects) bool {
 	switch m.State {
 	case ClientWayStateAsking:
@@ -162,7 +157,7 @@ func (m *ClientWayPart) commandFail(fx *ClientEffects) bool {
 		return true
 	case ClientWayStateReading:
 		// specs/registration/spec.yaml:158
-		if m.Found.Present && (!m.Found.Present || m.Found.Value != m.At) {
+		if m.Found.Present && m.Found.Value != m.At {
 			m.At = m.Found.Value
 			fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.At}})
 			m.State = ClientWayStateDialing

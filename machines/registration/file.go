@@ -18,8 +18,8 @@ var fileStateNames = [...]string{"up"}
 // String returns the name as the specification has it.
 func (v FileState) String() string { return fsm.Name(fileStateNames[:], int(v)) }
 
-// File is the machine file. It is comparable: equal values have equal futures.
-// a host on the web with the file that says where the script is.
+// File is the machine file: a host on the web with the file that says where the script is. It is comparable:
+// equal values have equal futures.
 type File struct {
 	State FileState
 	Place Url // of the script
@@ -35,8 +35,7 @@ func (m *File) Step(ev *FileEvent, fx *FileEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case FileStateUp:
+	if m.State == FileStateUp {
 		switch ev.Kind {
 		case FileCommandMove:
 			// specs/registration/spec.yaml:107

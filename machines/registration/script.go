@@ -19,8 +19,8 @@ var scriptStateNames = [...]string{"up", "broken"}
 // String returns the name as the specification has it.
 func (v ScriptState) String() string { return fsm.Name(scriptStateNames[:], int(v)) }
 
-// Script is the machine script. It is comparable: equal values have equal futures.
-// a host on the web with the registration script.
+// Script is the machine script: a host on the web with the registration script. It is comparable: equal
+// values have equal futures.
 type Script struct {
 	State ScriptState
 	List  [64]Optional[Entry] // of the servers
@@ -38,8 +38,7 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch ev.Kind {
-	case ScriptTimerAlive:
+	if ev.Kind == ScriptTimerAlive {
 		if ev.Key >= 64 {
 			return refused(fsm.NoTransition)
 		}
@@ -54,7 +53,7 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 			// specs/registration/spec.yaml:67
 			var all [62]Ip
 			for p := range fsm.Peer(62) {
-				all[p] = Ip{A: 0, B: 0, C: 0, D: Byte(int64(p) / 1)}
+				all[p] = Ip{A: 0, B: 0, C: 0, D: Byte(int64(p) / Share)}
 			}
 			m.From = all
 			return took(0)
@@ -63,7 +62,7 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 			m.From[ev.Comes.Who] = ev.Comes.Ip
 			return took(1)
 		case ScriptReceiveReg:
-			return m.inUpReg(ev, fx)
+			return m.stepUpReg(ev, fx)
 		case ScriptReceiveUnreg:
 			// specs/registration/spec.yaml:80
 			old := *m
@@ -155,8 +154,8 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inUpReg is what the state does with REG.
-func (m *Script) inUpReg(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
+// stepUpReg handles REG in the state up.
+func (m *Script) stepUpReg(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 	// specs/registration/spec.yaml:70
 	if m.somePlace(ev, fx) {
 		value := m.firstPlace(ev, fx)
@@ -173,16 +172,16 @@ func (m *Script) inUpReg(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 		return took(2)
 	}
 	// specs/registration/spec.yaml:74
-	if m.countPlace() < 64 {
-		value2 := m.firstPlace2()
-		if !value2.Present {
+	if m.countPlace() < Places {
+		value := m.firstPlaceByList()
+		if !value.Present {
 			return refused(3)
 		}
-		i2 := value2.Value
-		entry2 := Entry{Version: ev.Message.Reg.Version, Ip: m.From[fx.from], Port: ev.Message.Reg.Port, Name: ev.Message.Reg.Name, Region: ev.Message.Reg.Region}
-		m.List[i2] = Optional[Entry]{Present: true, Value: entry2}
-		m.Alive[i2] = true
-		fx.start(scriptAlarmAlive, uint32(i2))
+		i := value.Value
+		entry := Entry{Version: ev.Message.Reg.Version, Ip: m.From[fx.from], Port: ev.Message.Reg.Port, Name: ev.Message.Reg.Name, Region: ev.Message.Reg.Region}
+		m.List[i] = Optional[Entry]{Present: true, Value: entry}
+		m.Alive[i] = true
+		fx.start(scriptAlarmAlive, uint32(i))
 		fx.sendTo(MessageDone, fx.from)
 		fx.sendTo(MessageBottom, fx.from)
 		return took(3)
@@ -202,8 +201,8 @@ func (m *Script) firstPlace(ev *ScriptEvent, fx *ScriptEffects) Optional[Place] 
 	return Optional[Place]{}
 }
 
-// firstPlace2 is first(i in Place: !(i in list)).
-func (m *Script) firstPlace2() Optional[Place] {
+// firstPlaceByList is first(i in Place: !(i in list)).
+func (m *Script) firstPlaceByList() Optional[Place] {
 	for i := range Place(64) {
 		if !m.List[i].Present {
 			return Optional[Place]{Present: true, Value: i}
@@ -233,7 +232,7 @@ func (m *Script) countPlace() int64 {
 	return n
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Script) undo(old *Script, fx *ScriptEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -78,32 +78,29 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	}
 	switch m.State {
 	case ServerStateOff:
-		return m.inOff(ev, fx)
+		return m.stepOff(ev, fx)
 	case ServerStateRegistering:
-		return m.inRegistering(ev, fx)
+		return m.stepRegistering(ev, fx)
 	case ServerStateListed:
-		return m.inListed(ev, fx)
+		return m.stepListed(ev, fx)
 	case ServerStateUnlisted:
-		return m.inUnlisted(ev, fx)
+		return m.stepUnlisted(ev, fx)
 	case ServerStateLeaving:
-		return m.inLeaving(ev, fx)
+		return m.stepLeaving(ev, fx)
 	case ServerStateOver:
-		return m.inOver(ev, fx)
+		return m.stepOver(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inOff is Step in the state off.
-func (m *Server) inOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepOff is Step in the state off.
+func (m *Server) stepOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandBegin:
 		// specs/registration/spec.yaml:180
 		old := *m
 		fx.fired = append(fx.fired, 0)
-		if !m.Way.commandConfigure(fx, ev.Begin.Script) {
-			return refused(0)
-		}
-		if !m.Way.commandSeek(fx) {
+		if !m.Way.commandConfigure(fx, ev.Begin.Script) || !m.Way.commandSeek(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		m.State = ServerStateRegistering
@@ -136,8 +133,8 @@ func (m *Server) inOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inRegistering is Step in the state registering.
-func (m *Server) inRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepRegistering is Step in the state registering.
+func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
 		// specs/registration/spec.yaml:186 nothing is asked there
@@ -157,7 +154,7 @@ func (m *Server) inRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// specs/registration/spec.yaml:188
 		old := *m
 		fx.fired = append(fx.fired, 12)
-		if !m.receiveBottom2(fx) {
+		if !m.receiveBottomInRegistering(fx) {
 			return m.undo(&old, fx, 12)
 		}
 		return took(12)
@@ -179,7 +176,7 @@ func (m *Server) inRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// specs/registration/spec.yaml:188
 		old := *m
 		fx.fired = append(fx.fired, 15)
-		if !m.receiveBottom2(fx) {
+		if !m.receiveBottomInRegistering(fx) {
 			return m.undo(&old, fx, 15)
 		}
 		return took(15)
@@ -195,7 +192,7 @@ func (m *Server) inRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// specs/registration/spec.yaml:213
 		old := *m
 		fx.fired = append(fx.fired, 18)
-		if !m.commandUndialed(fx) {
+		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 18)
 		}
 		return took(18)
@@ -246,8 +243,8 @@ func (m *Server) inRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inListed is Step in the state listed.
-func (m *Server) inListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepListed is Step in the state listed.
+func (m *Server) stepListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerTimerRenew:
 		old := *m
@@ -299,8 +296,8 @@ func (m *Server) inListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inUnlisted is Step in the state unlisted.
-func (m *Server) inUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepUnlisted is Step in the state unlisted.
+func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerTimerRenew:
 		old := *m
@@ -345,8 +342,8 @@ func (m *Server) inUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inLeaving is Step in the state leaving.
-func (m *Server) inLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepLeaving is Step in the state leaving.
+func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
 		// specs/registration/spec.yaml:204 nothing is asked there
@@ -358,7 +355,7 @@ func (m *Server) inLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 49)
-			if !m.receiveBottom3(fx) {
+			if !m.receiveBottomInLeaving(fx) {
 				return m.undo(&old, fx, 49)
 			}
 			return took(49)
@@ -366,7 +363,7 @@ func (m *Server) inLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// specs/registration/spec.yaml:206
 		old := *m
 		fx.fired = append(fx.fired, 50)
-		if !m.receiveBottom2(fx) {
+		if !m.receiveBottomInRegistering(fx) {
 			return m.undo(&old, fx, 50)
 		}
 		return took(50)
@@ -380,7 +377,7 @@ func (m *Server) inLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 52)
-			if !m.receiveBottom3(fx) {
+			if !m.receiveBottomInLeaving(fx) {
 				return m.undo(&old, fx, 52)
 			}
 			return took(52)
@@ -388,7 +385,7 @@ func (m *Server) inLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// specs/registration/spec.yaml:206
 		old := *m
 		fx.fired = append(fx.fired, 53)
-		if !m.receiveBottom2(fx) {
+		if !m.receiveBottomInRegistering(fx) {
 			return m.undo(&old, fx, 53)
 		}
 		return took(53)
@@ -404,7 +401,7 @@ func (m *Server) inLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// specs/registration/spec.yaml:213
 		old := *m
 		fx.fired = append(fx.fired, 56)
-		if !m.commandUndialed(fx) {
+		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 56)
 		}
 		return took(56)
@@ -455,8 +452,8 @@ func (m *Server) inLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inOver is Step in the state over.
-func (m *Server) inOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepOver is Step in the state over.
+func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveDone:
 		// specs/registration/spec.yaml:222
@@ -483,7 +480,7 @@ func (m *Server) inOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventUp, ServerEventLost:
@@ -494,7 +491,8 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
@@ -556,7 +554,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 	return true
 }
 
-// receiveBottom is what BOTTOM does in the state registering.
+// receiveBottom handles BOTTOM and lost in the state registering.
 func (m *Server) receiveBottom(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false
@@ -573,47 +571,30 @@ func (m *Server) receiveBottom(fx *ServerEffects) bool {
 	return true
 }
 
-// receiveBottom2 is what BOTTOM does in the states registering and leaving.
-func (m *Server) receiveBottom2(fx *ServerEffects) bool {
+// receiveBottomInRegistering handles BOTTOM and lost in the states registering and leaving.
+func (m *Server) receiveBottomInRegistering(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false
 		fx.stop(serverAlarmWait, 0)
 	}
-	if !m.Way.commandFail(fx) {
-		return false
-	}
-	return m.settle(fx)
+	return m.Way.commandFail(fx) && m.settle(fx)
 }
 
-// commandDialed is what dialed does in the states registering and leaving.
+// commandDialed handles dialed in the states registering and leaving.
 func (m *Server) commandDialed(ev *ServerEvent, fx *ServerEffects) bool {
 	m.Marked = false
 	m.Wait = true
 	fx.start(serverAlarmWait, 0)
-	if !m.Way.commandDialed(fx, ev.Dialed.To) {
-		return false
-	}
-	return m.settle(fx)
+	return m.Way.commandDialed(fx, ev.Dialed.To) && m.settle(fx)
 }
 
-// commandUndialed is what undialed does in the states registering and leaving.
-func (m *Server) commandUndialed(fx *ServerEffects) bool {
-	if !m.Way.commandUndialed(fx) {
-		return false
-	}
-	return m.settle(fx)
-}
-
-// expireWait is what wait does in the states registering and leaving.
+// expireWait handles wait in the states registering and leaving.
 func (m *Server) expireWait(fx *ServerEffects) bool {
 	fx.closeTo(m.Way.Peer)
-	if !m.Way.commandFail(fx) {
-		return false
-	}
-	return m.settle(fx)
+	return m.Way.commandFail(fx) && m.settle(fx)
 }
 
-// expireRenew is what renew does in the states listed and unlisted.
+// expireRenew handles renew in the states listed and unlisted.
 func (m *Server) expireRenew(fx *ServerEffects) bool {
 	if !m.Way.commandSeek(fx) {
 		return false
@@ -622,8 +603,8 @@ func (m *Server) expireRenew(fx *ServerEffects) bool {
 	return m.settle(fx)
 }
 
-// receiveBottom3 is what BOTTOM does in the state leaving.
-func (m *Server) receiveBottom3(fx *ServerEffects) bool {
+// receiveBottomInLeaving handles BOTTOM and lost in the state leaving.
+func (m *Server) receiveBottomInLeaving(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false
 		fx.stop(serverAlarmWait, 0)
@@ -635,7 +616,7 @@ func (m *Server) receiveBottom3(fx *ServerEffects) bool {
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -22,9 +22,8 @@ var serverWayStateNames = [...]string{"idle", "dialing", "asking", "lookingUp", 
 // String returns the name as the specification has it.
 func (v ServerWayState) String() string { return fsm.Name(serverWayStateNames[:], int(v)) }
 
-// ServerWayPart is the part way, machine way of protocol registration. It is comparable: equal values have
-// equal futures.
-// the way to the script, for who has something to ask it.
+// ServerWayPart is the part way, machine way of protocol registration: the way to the script, for who has
+// something to ask it. It is comparable: equal values have equal futures.
 type ServerWayPart struct {
 	State  ServerWayState
 	Page   Url           // of the file that says where the script is
@@ -37,50 +36,47 @@ type ServerWayPart struct {
 // newServerWayPart makes a ServerWayPart in its initial state.
 func newServerWayPart(page Url) ServerWayPart { return ServerWayPart{Page: page} }
 
-// commandConfigure gives the part the command configure; false: refused.
+// commandConfigure gives the part the command configure. It returns false if the part refuses that.
 func (m *ServerWayPart) commandConfigure(fx *ServerEffects, script Url) bool {
-	switch m.State {
-	case ServerWayStateIdle:
-		// specs/registration/spec.yaml:135
-		m.At = script
-		return true
+	if m.State != ServerWayStateIdle {
+		return false
 	}
-	return false
+	// specs/registration/spec.yaml:135
+	m.At = script
+	return true
 }
 
-// commandSeek gives the part the command seek; false: refused.
+// commandSeek gives the part the command seek. It returns false if the part refuses that.
 func (m *ServerWayPart) commandSeek(fx *ServerEffects) bool {
-	switch m.State {
-	case ServerWayStateIdle:
-		// specs/registration/spec.yaml:136
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.At}})
-		m.State = ServerWayStateDialing
-		return true
+	if m.State != ServerWayStateIdle {
+		return false
 	}
-	return false
+	// specs/registration/spec.yaml:136
+	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.At}})
+	m.State = ServerWayStateDialing
+	return true
 }
 
-// commandFinish gives the part the command finish; false: refused.
+// commandFinish gives the part the command finish. It returns false if the part refuses that.
 func (m *ServerWayPart) commandFinish(fx *ServerEffects) bool {
-	switch m.State {
-	case ServerWayStateAsking:
-		// specs/registration/spec.yaml:145
-		m.State = ServerWayStateIdle
-		// specs/registration/spec.yaml:134 entry
-		m.Looked = false
-		return true
+	if m.State != ServerWayStateAsking {
+		return false
 	}
-	return false
+	// specs/registration/spec.yaml:145
+	m.State = ServerWayStateIdle
+	// specs/registration/spec.yaml:134 entry
+	m.Looked = false
+	return true
 }
 
-// enterLookingUp is the entry of the state lookingUp.
+// enterLookingUp runs the entry actions of the state lookingUp.
 func (m *ServerWayPart) enterLookingUp(fx *ServerEffects) {
 	m.Looked = true
 	m.Found = Optional[Url]{}
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.Page}})
 }
 
-// onFail is what fail does in the states asking and reading.
+// onFail handles fail in the states asking and reading.
 func (m *ServerWayPart) onFail(fx *ServerEffects) {
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayHopeless})
 	m.State = ServerWayStateIdle
@@ -88,7 +84,7 @@ func (m *ServerWayPart) onFail(fx *ServerEffects) {
 	m.Looked = false
 }
 
-// commandFail gives the part the command fail; false: refused.
+// commandFail gives the part the command fail. It returns false if the part refuses that.
 func (m *ServerWayPart) commandFail(fx *ServerEffects) bool {
 	switch m.State {
 	case ServerWayStateAsking:
@@ -103,7 +99,7 @@ func (m *ServerWayPart) commandFail(fx *ServerEffects) bool {
 		return true
 	case ServerWayStateReading:
 		// specs/registration/spec.yaml:158
-		if m.Found.Present && (!m.Found.Present || m.Found.Value != m.At) {
+		if m.Found.Present && m.Found.Value != m.At {
 			m.At = m.Found.Value
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.At}})
 			m.State = ServerWayStateDialing
@@ -116,7 +112,7 @@ func (m *ServerWayPart) commandFail(fx *ServerEffects) bool {
 	return false
 }
 
-// commandDialed gives the part the command dialed; false: refused.
+// commandDialed gives the part the command dialed. It returns false if the part refuses that.
 func (m *ServerWayPart) commandDialed(fx *ServerEffects, to fsm.Peer) bool {
 	switch m.State {
 	case ServerWayStateDialing:
@@ -135,7 +131,7 @@ func (m *ServerWayPart) commandDialed(fx *ServerEffects, to fsm.Peer) bool {
 	return false
 }
 
-// onUndialed is what undialed does in the states dialing and lookingUp.
+// onUndialed handles undialed in the states dialing and lookingUp.
 func (m *ServerWayPart) onUndialed(fx *ServerEffects) {
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayHopeless})
 	m.State = ServerWayStateIdle
@@ -143,7 +139,7 @@ func (m *ServerWayPart) onUndialed(fx *ServerEffects) {
 	m.Looked = false
 }
 
-// commandUndialed gives the part the command undialed; false: refused.
+// commandUndialed gives the part the command undialed. It returns false if the part refuses that.
 func (m *ServerWayPart) commandUndialed(fx *ServerEffects) bool {
 	switch m.State {
 	case ServerWayStateDialing:
@@ -164,13 +160,12 @@ func (m *ServerWayPart) commandUndialed(fx *ServerEffects) bool {
 	return false
 }
 
-// commandLocate gives the part the command locate; false: refused.
+// commandLocate gives the part the command locate. It returns false if the part refuses that.
 func (m *ServerWayPart) commandLocate(fx *ServerEffects, script Url) bool {
-	switch m.State {
-	case ServerWayStateReading:
-		// specs/registration/spec.yaml:156
-		m.Found = Optional[Url]{Present: true, Value: script}
-		return true
+	if m.State != ServerWayStateReading {
+		return false
 	}
-	return false
+	// specs/registration/spec.yaml:156
+	m.Found = Optional[Url]{Present: true, Value: script}
+	return true
 }

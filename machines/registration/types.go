@@ -16,6 +16,12 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "804de29bd60c5971f495bae44223da73fb3da69eb772f9e998ad4e7d95567115"
 
+// The constants of the specification that its machines use.
+const (
+	Places = 64 // entries of the list
+	Share  = 1  // how many programs are behind one address where the program does not tell; a check has more
+)
+
 // Url is a text of at most 127 bytes. Bytes of Data from Len on are 0.
 // where a script or a file is on the web.
 type Url struct {

@@ -49,8 +49,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case StateSettingUp:
+	if m.State == StateSettingUp {
 		switch ev.Kind {
 		case CommandConfirm:
 			// specs/setup/spec.yaml:53
@@ -87,10 +86,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			// specs/setup/spec.yaml:56
 			old := *m
 			fx.fired = append(fx.fired, 4)
-			if !m.Confirm.receiveConfirm2(fx) {
-				return refused(4)
-			}
-			if !m.settle(fx) {
+			if !m.Confirm.receiveConfirm2(fx) || !m.settle(fx) {
 				return m.undo(&old, fx, 4)
 			}
 			return took(4)
@@ -113,7 +109,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			old := *m
 			fx.fired = append(fx.fired, 7)
 			if !m.Confirm.receiveChange(fx) {
-				return refused(7)
+				return m.undo(&old, fx, 7)
 			}
 			m.Update[ev.Message.Change.Property].receiveUpdate(fx, ev.Message.Change.Property, ev.Message.Change.Value)
 			if !m.settle(fx) {
@@ -131,15 +127,15 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Peer) settle(fx *Effects) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.queue[i]
-		switch m.State {
-		case StateSettingUp:
+		if m.State == StateSettingUp {
 			switch next.kind {
 			case waitingConfirmCancelled:
 				// specs/setup/spec.yaml:59
@@ -163,7 +159,7 @@ func (m *Peer) settle(fx *Effects) bool {
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -32,7 +32,7 @@ type ConfirmPart struct {
 	State ConfirmState
 }
 
-// commandConfirm gives the part the command confirm; false: refused.
+// commandConfirm gives the part the command confirm. It returns false if the part refuses that.
 func (m *ConfirmPart) commandConfirm(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateWaiting:
@@ -57,7 +57,7 @@ func (m *ConfirmPart) commandConfirm(fx *Effects) bool {
 	return false
 }
 
-// commandCancel gives the part the command cancel; false: refused.
+// commandCancel gives the part the command cancel. It returns false if the part refuses that.
 func (m *ConfirmPart) commandCancel(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateLocalOk:
@@ -73,7 +73,7 @@ func (m *ConfirmPart) commandCancel(fx *Effects) bool {
 	return false
 }
 
-// commandChange gives the part the command change; false: refused.
+// commandChange gives the part the command change. It returns false if the part refuses that.
 func (m *ConfirmPart) commandChange(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateWaiting:
@@ -92,7 +92,7 @@ func (m *ConfirmPart) commandChange(fx *Effects) bool {
 	return false
 }
 
-// receiveConfirm1 gives the part the message CONFIRM1; false: refused.
+// receiveConfirm1 gives the part the message CONFIRM1. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveConfirm1(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateWaiting:
@@ -116,7 +116,7 @@ func (m *ConfirmPart) receiveConfirm1(fx *Effects) bool {
 	return false
 }
 
-// receiveConfirm2 gives the part the message CONFIRM2; false: refused.
+// receiveConfirm2 gives the part the message CONFIRM2. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveConfirm2(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateLocalOk:
@@ -148,7 +148,7 @@ func (m *ConfirmPart) receiveConfirm2(fx *Effects) bool {
 	return false
 }
 
-// receiveCancel gives the part the message CANCEL; false: refused.
+// receiveCancel gives the part the message CANCEL. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveCancel(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateRemoteOk:
@@ -175,7 +175,7 @@ func (m *ConfirmPart) receiveCancel(fx *Effects) bool {
 	return false
 }
 
-// receiveCancelack gives the part the message CANCELACK; false: refused.
+// receiveCancelack gives the part the message CANCELACK. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveCancelack(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateCancelWaiting:
@@ -200,7 +200,7 @@ func (m *ConfirmPart) receiveCancelack(fx *Effects) bool {
 	return false
 }
 
-// receiveChange gives the part the message CHANGE; false: refused.
+// receiveChange gives the part the message CHANGE. It returns false if the part refuses that.
 func (m *ConfirmPart) receiveChange(fx *Effects) bool {
 	switch m.State {
 	case ConfirmStateWaiting:

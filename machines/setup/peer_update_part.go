@@ -32,7 +32,7 @@ type UpdatePart struct {
 // newUpdatePart makes a UpdatePart in its initial state.
 func newUpdatePart(wins bool) UpdatePart { return UpdatePart{Wins: wins} }
 
-// commandChange gives the part the command change; false: refused.
+// commandChange gives the part the command change. It returns false if the part refuses that.
 func (m *UpdatePart) commandChange(fx *Effects, property Property, value Value) bool {
 	switch m.State {
 	case UpdateStateSettled:
@@ -67,7 +67,7 @@ func (m *UpdatePart) commandChange(fx *Effects, property Property, value Value) 
 	return false
 }
 
-// onUpdate is what UPDATE does in the states open and changed.
+// onUpdate handles UPDATE in the states open and changed.
 func (m *UpdatePart) onUpdate(fx *Effects, property Property, value Value) {
 	m.Own = value
 	m.Sent = Optional[Value]{}
@@ -83,7 +83,6 @@ func (m *UpdatePart) receiveUpdate(fx *Effects, property Property, value Value) 
 		m.Own = value
 		fx.send(MessageChange).Change = ChangeMessage{Property: property, Value: value}
 		fx.queue = append(fx.queue, waiting{kind: waitingUpdateChanged, updateChanged: waitingUpdateChangedFields{property: property, value: value}})
-		return
 	case UpdateStateOpen:
 		// specs/update/spec.yaml:38
 		if m.Sent.Present && m.Sent.Value == value || m.Wins {
@@ -93,7 +92,6 @@ func (m *UpdatePart) receiveUpdate(fx *Effects, property Property, value Value) 
 		}
 		// specs/update/spec.yaml:39
 		m.onUpdate(fx, property, value)
-		return
 	case UpdateStateChanged:
 		// specs/update/spec.yaml:46
 		if m.Sent.Present && m.Sent.Value == value || m.Wins {
@@ -104,6 +102,5 @@ func (m *UpdatePart) receiveUpdate(fx *Effects, property Property, value Value) 
 		}
 		// specs/update/spec.yaml:47
 		m.onUpdate(fx, property, value)
-		return
 	}
 }

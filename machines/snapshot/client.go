@@ -42,8 +42,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	}
 	switch m.State {
 	case ClientStateCalling:
-		switch ev.Kind {
-		case ClientEventUp:
+		if ev.Kind == ClientEventUp {
 			// specs/snapshot/spec.yaml:145
 			m.State = ClientStateDownloading
 			return took(0)
@@ -59,7 +58,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			return took(1)
 		case ClientReceiveChange:
 			// specs/snapshot/spec.yaml:149
-			m.Wrong = m.Wrong || !m.Some || int64(ev.Message.Change.Number) != (int64(m.Seen)+1)%16
+			m.Wrong = m.Wrong || !m.Some || int64(ev.Message.Change.Number) != (int64(m.Seen)+1)%Period
 			m.Seen = ev.Message.Change.Number
 			fx.report(ClientReportChanged).Changed = ClientChangedReport{Data: ev.Message.Change.Data}
 			return took(2)
@@ -81,7 +80,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		switch ev.Kind {
 		case ClientReceiveChange:
 			// specs/snapshot/spec.yaml:153
-			m.Wrong = m.Wrong || int64(ev.Message.Change.Number) != (int64(m.Seen)+1)%16
+			m.Wrong = m.Wrong || int64(ev.Message.Change.Number) != (int64(m.Seen)+1)%Period
 			m.Seen = ev.Message.Change.Number
 			fx.report(ClientReportChanged).Changed = ClientChangedReport{Data: ev.Message.Change.Data}
 			return took(6)
@@ -123,13 +122,13 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// commandLeave is what leave does in the states downloading and playing.
+// commandLeave handles leave in the states downloading and playing.
 func (m *Client) commandLeave(fx *ClientEffects) {
 	fx.closeTo(0)
 	m.State = ClientStateGone
 }
 
-// linkLost is what lost does in the states downloading and playing.
+// linkLost handles lost in the states downloading and playing.
 func (m *Client) linkLost(fx *ClientEffects) {
 	fx.report(ClientReportOver)
 	m.State = ClientStateGone

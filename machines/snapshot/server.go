@@ -35,8 +35,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch ev.Kind {
-	case ServerTimerSessionPatience:
+	if ev.Kind == ServerTimerSessionPatience {
 		if ev.Key >= 16 {
 			return refused(fsm.NoTransition)
 		}
@@ -57,8 +56,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(fsm.NoTransition)
 	}
-	switch m.State {
-	case ServerStateUp:
+	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventLost:
 			// specs/snapshot/spec.yaml:117
@@ -93,10 +91,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			// specs/snapshot/spec.yaml:121
 			old := *m
 			fx.fired = append(fx.fired, 4)
-			if !m.Session[ev.Next.Client].commandNext(fx, ev.Next.Client) {
-				return m.undo(&old, fx, 4)
-			}
-			if !m.settle(fx) {
+			if !m.Session[ev.Next.Client].commandNext(fx, ev.Next.Client) || !m.settle(fx) {
 				return m.undo(&old, fx, 4)
 			}
 			return took(4)
@@ -104,7 +99,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			// specs/snapshot/spec.yaml:122
 			old := *m
 			fx.fired = append(fx.fired, 5)
-			m.Now = Stamp((int64(m.Now) + 1) % 16)
+			m.Now = Stamp((int64(m.Now) + 1) % Period)
 			for p := range fsm.Peer(16) {
 				if !m.Session[p].commandChange(fx, p, m.Now, ev.Change.Data) {
 					return m.undo(&old, fx, 5)
@@ -125,10 +120,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			// specs/snapshot/spec.yaml:124
 			old := *m
 			fx.fired = append(fx.fired, 7)
-			if !m.Session[ev.Drop.Client].commandDrop(fx, ev.Drop.Client) {
-				return refused(7)
-			}
-			if !m.settle(fx) {
+			if !m.Session[ev.Drop.Client].commandDrop(fx, ev.Drop.Client) || !m.settle(fx) {
 				return m.undo(&old, fx, 7)
 			}
 			return took(7)
@@ -143,15 +135,15 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.serverQueue[i]
-		switch m.State {
-		case ServerStateUp:
+		if m.State == ServerStateUp {
 			switch next.kind {
 			case serverWaitingSessionJoined:
 				// specs/snapshot/spec.yaml:125
@@ -170,7 +162,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -22,9 +22,8 @@ var serverSessionStateNames = [...]string{"away", "accepted", "downloading", "ca
 // String returns the name as the specification has it.
 func (v ServerSessionState) String() string { return fsm.Name(serverSessionStateNames[:], int(v)) }
 
-// ServerSessionPart is the part session, machine session of protocol snapshot. It is comparable: equal
-// values have equal futures.
-// one client, as the server sees it.
+// ServerSessionPart is the part session, machine session of protocol snapshot: one client, as the server
+// sees it. It is comparable: equal values have equal futures.
 type ServerSessionPart struct {
 	State    ServerSessionState
 	Cut      Stamp      // when its copy was made
@@ -33,7 +32,7 @@ type ServerSessionPart struct {
 	Patience bool       // timer; true: armed; for the copy and the changes behind it
 }
 
-// enterAway is the entry of the state away.
+// enterAway runs the entry actions of the state away.
 func (m *ServerSessionPart) enterAway(fx *ServerEffects, c fsm.Peer) {
 	if m.Patience {
 		m.Patience = false
@@ -44,7 +43,7 @@ func (m *ServerSessionPart) enterAway(fx *ServerEffects, c fsm.Peer) {
 	m.Changes = ChangeList{}
 }
 
-// onLost is what lost does in the states downloading, catching and playing.
+// onLost handles lost in the states downloading, catching and playing.
 func (m *ServerSessionPart) onLost(fx *ServerEffects, c fsm.Peer) {
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeft, sessionLeft: serverWaitingSessionLeftFields{c: c}})
 	m.State = ServerSessionStateAway
@@ -58,99 +57,78 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 		// specs/snapshot/spec.yaml:70
 		m.State = ServerSessionStateAway
 		m.enterAway(fx, c)
-		return
-	case ServerSessionStateDownloading:
+	case ServerSessionStateDownloading, ServerSessionStateCatching:
 		// specs/snapshot/spec.yaml:95
 		m.onLost(fx, c)
-		return
-	case ServerSessionStateCatching:
-		// specs/snapshot/spec.yaml:95
-		m.onLost(fx, c)
-		return
 	case ServerSessionStatePlaying:
 		// specs/snapshot/spec.yaml:86
 		m.onLost(fx, c)
-		return
 	}
 }
 
 // linkUp gives the part the event up.
 func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) {
-	switch m.State {
-	case ServerSessionStateAway:
+	if m.State == ServerSessionStateAway {
 		// specs/snapshot/spec.yaml:65
 		m.State = ServerSessionStateAccepted
-		return
 	}
 }
 
-// commandBegin gives the part the command begin; false: refused.
+// commandBegin gives the part the command begin. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandBegin(fx *ServerEffects, c fsm.Peer, at2 Stamp) bool {
-	switch m.State {
-	case ServerSessionStateAccepted:
-		// specs/snapshot/spec.yaml:69
-		m.Cut = at2
-		m.Patience = true
-		fx.start(serverAlarmSessionPatience, uint32(c))
-		m.State = ServerSessionStateDownloading
-		return true
-	}
-	return false
-}
-
-// commandPiece gives the part the command piece; false: refused.
-func (m *ServerSessionPart) commandPiece(fx *ServerEffects, c fsm.Peer, data Data, last bool) bool {
-	switch m.State {
-	case ServerSessionStateDownloading:
-		// specs/snapshot/spec.yaml:75
-		if last {
-			fx.sendTo(MessagePiece, c).Piece = PieceMessage{At: m.Cut, Last: last, Data: data}
-			m.State = ServerSessionStateCatching
-			return true
-		}
-		// specs/snapshot/spec.yaml:76
-		if !last && int64(m.Sent) < int64(64)-1 {
-			if m.Sent > 63 {
-				return false
-			}
-			m.Sent++
-			fx.sendTo(MessagePiece, c).Piece = PieceMessage{At: m.Cut, Last: last, Data: data}
-			return true
-		}
+	if m.State != ServerSessionStateAccepted {
 		return false
 	}
-	return false
+	// specs/snapshot/spec.yaml:69
+	m.Cut = at2
+	m.Patience = true
+	fx.start(serverAlarmSessionPatience, uint32(c))
+	m.State = ServerSessionStateDownloading
+	return true
 }
 
-// commandNext gives the part the command next; false: refused.
-func (m *ServerSessionPart) commandNext(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStateCatching:
-		// specs/snapshot/spec.yaml:80
-		if m.Changes.Len > 0 {
-			if m.Changes.Len == 0 {
-				return false
-			}
-			fx.sendTo(MessageChange, c).Change = ChangeMessage{Number: m.Changes.Items[0].Number, Data: m.Changes.Items[0].Data}
-			if !m.Changes.dropFirst() {
-				return false
-			}
-			return true
-		}
-		// specs/snapshot/spec.yaml:81
-		if m.Patience {
-			m.Patience = false
-			fx.stop(serverAlarmSessionPatience, uint32(c))
-		}
-		fx.sendTo(MessageJoined, c)
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionJoined, sessionJoined: serverWaitingSessionJoinedFields{c: c}})
-		m.State = ServerSessionStatePlaying
+// commandPiece gives the part the command piece. It returns false if the part refuses that.
+func (m *ServerSessionPart) commandPiece(fx *ServerEffects, c fsm.Peer, data Data, last bool) bool {
+	if m.State != ServerSessionStateDownloading {
+		return false
+	}
+	// specs/snapshot/spec.yaml:75
+	if last {
+		fx.sendTo(MessagePiece, c).Piece = PieceMessage{At: m.Cut, Last: last, Data: data}
+		m.State = ServerSessionStateCatching
+		return true
+	}
+	// specs/snapshot/spec.yaml:76
+	if !last && m.Sent < 63 {
+		m.Sent++
+		fx.sendTo(MessagePiece, c).Piece = PieceMessage{At: m.Cut, Last: last, Data: data}
 		return true
 	}
 	return false
 }
 
-// commandChange gives the part the command change; false: refused.
+// commandNext gives the part the command next. It returns false if the part refuses that.
+func (m *ServerSessionPart) commandNext(fx *ServerEffects, c fsm.Peer) bool {
+	if m.State != ServerSessionStateCatching {
+		return false
+	}
+	// specs/snapshot/spec.yaml:80
+	if m.Changes.Len > 0 {
+		fx.sendTo(MessageChange, c).Change = ChangeMessage{Number: m.Changes.Items[0].Number, Data: m.Changes.Items[0].Data}
+		return m.Changes.dropFirst()
+	}
+	// specs/snapshot/spec.yaml:81
+	if m.Patience {
+		m.Patience = false
+		fx.stop(serverAlarmSessionPatience, uint32(c))
+	}
+	fx.sendTo(MessageJoined, c)
+	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionJoined, sessionJoined: serverWaitingSessionJoinedFields{c: c}})
+	m.State = ServerSessionStatePlaying
+	return true
+}
+
+// commandChange gives the part the command change. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandChange(fx *ServerEffects, c fsm.Peer, number Stamp, data Data) bool {
 	switch m.State {
 	case ServerSessionStateAway:
@@ -159,27 +137,10 @@ func (m *ServerSessionPart) commandChange(fx *ServerEffects, c fsm.Peer, number 
 	case ServerSessionStateAccepted:
 		// specs/snapshot/spec.yaml:71
 		return true
-	case ServerSessionStateDownloading:
+	case ServerSessionStateDownloading, ServerSessionStateCatching:
 		// specs/snapshot/spec.yaml:91
-		if m.Changes.Len < 8 {
-			if !m.Changes.add(Change{Number: number, Data: data}) {
-				return false
-			}
-			return true
-		}
-		// specs/snapshot/spec.yaml:92 changes come faster than they can be sent
-		fx.closeTo(c)
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeft, sessionLeft: serverWaitingSessionLeftFields{c: c}})
-		m.State = ServerSessionStateAway
-		m.enterAway(fx, c)
-		return true
-	case ServerSessionStateCatching:
-		// specs/snapshot/spec.yaml:91
-		if m.Changes.Len < 8 {
-			if !m.Changes.add(Change{Number: number, Data: data}) {
-				return false
-			}
-			return true
+		if m.Changes.Len < Most {
+			return m.Changes.add(Change{Number: number, Data: data})
 		}
 		// specs/snapshot/spec.yaml:92 changes come faster than they can be sent
 		fx.closeTo(c)
@@ -199,35 +160,21 @@ func (m *ServerSessionPart) commandChange(fx *ServerEffects, c fsm.Peer, number 
 func (m *ServerSessionPart) commandSay(fx *ServerEffects, c fsm.Peer, data Data) {
 	switch m.State {
 	case ServerSessionStateAway:
-		// specs/snapshot/spec.yaml:66
-		return
+	// specs/snapshot/spec.yaml:66
 	case ServerSessionStateAccepted:
-		// specs/snapshot/spec.yaml:71
-		return
-	case ServerSessionStateDownloading:
-		// specs/snapshot/spec.yaml:96
-		return
-	case ServerSessionStateCatching:
-		// specs/snapshot/spec.yaml:96
-		return
+	// specs/snapshot/spec.yaml:71
+	case ServerSessionStateDownloading, ServerSessionStateCatching:
+	// specs/snapshot/spec.yaml:96
 	case ServerSessionStatePlaying:
 		// specs/snapshot/spec.yaml:85
 		fx.sendTo(MessageSaid, c).Said = SaidMessage{Data: data}
-		return
 	}
 }
 
-// commandDrop gives the part the command drop; false: refused.
+// commandDrop gives the part the command drop. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
-	case ServerSessionStateDownloading:
-		// specs/snapshot/spec.yaml:93
-		fx.closeTo(c)
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeft, sessionLeft: serverWaitingSessionLeftFields{c: c}})
-		m.State = ServerSessionStateAway
-		m.enterAway(fx, c)
-		return true
-	case ServerSessionStateCatching:
+	case ServerSessionStateDownloading, ServerSessionStateCatching:
 		// specs/snapshot/spec.yaml:93
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeft, sessionLeft: serverWaitingSessionLeftFields{c: c}})
@@ -241,15 +188,7 @@ func (m *ServerSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
 // expirePatience gives the part the expiry of timer patience.
 func (m *ServerSessionPart) expirePatience(fx *ServerEffects, c fsm.Peer) fsm.Code {
 	switch m.State {
-	case ServerSessionStateDownloading:
-		m.Patience = false
-		// specs/snapshot/spec.yaml:94
-		fx.closeTo(c)
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeft, sessionLeft: serverWaitingSessionLeftFields{c: c}})
-		m.State = ServerSessionStateAway
-		m.enterAway(fx, c)
-		return fsm.Took
-	case ServerSessionStateCatching:
+	case ServerSessionStateDownloading, ServerSessionStateCatching:
 		m.Patience = false
 		// specs/snapshot/spec.yaml:94
 		fx.closeTo(c)

@@ -17,6 +17,13 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "50d8677691e22ed221a869c2d5a4c5670bd9eb28fd74058003f3ab5b954c8455"
 
+// The constants of the specification that its machines use.
+const (
+	Pieces = 64 // of a copy
+	Most   = 8  // changes that wait for a newcomer
+	Period = 16 // changes are counted modulo this
+)
+
 // Stamp is a number in 0..15.
 // the number of the last change.
 type Stamp uint8

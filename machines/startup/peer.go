@@ -71,23 +71,23 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	}
 	switch m.State {
 	case StateIdle:
-		return m.inIdle(ev, fx)
+		return m.stepIdle(ev, fx)
 	case StateConnecting:
-		return m.inConnecting(ev, fx)
+		return m.stepConnecting(ev, fx)
 	case StateRequesting:
-		return m.inRequesting(ev, fx)
+		return m.stepRequesting(ev, fx)
 	case StateGame:
-		return m.inGame(ev, fx)
+		return m.stepGame(ev, fx)
 	case StateRefused:
-		return m.inRefused(ev, fx)
+		return m.stepRefused(ev, fx)
 	case StateFailed:
-		return m.inFailed(ev, fx)
+		return m.stepFailed(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inIdle is Step in the state idle.
-func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
+// stepIdle is Step in the state idle.
+func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
 		// specs/startup/spec.yaml:340
@@ -133,17 +133,14 @@ func (m *Peer) inIdle(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inConnecting is Step in the state connecting.
-func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
+// stepConnecting is Step in the state connecting.
+func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case TimerWait:
 		old := *m
 		m.Wait = false
 		// specs/startup/spec.yaml:216
 		if m.Left > 1 {
-			if m.Left < 1 {
-				return m.undo(&old, fx, 11)
-			}
 			m.Left--
 			m.State = StateConnecting
 			if !m.enterConnecting(fx) {
@@ -166,7 +163,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		// specs/startup/spec.yaml:221
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
-				if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < 8) {
+				if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) {
 					m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 				}
 			}
@@ -180,7 +177,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.stop(alarmWait, 0)
 		}
 		m.Master = Optional[fsm.Peer]{Present: true, Value: fx.from}
-		m.Left = 20
+		m.Left = RequestTries
 		m.State = StateRequesting
 		if !m.enterRequesting(fx) {
 			return m.undo(&old, fx, 14)
@@ -194,13 +191,13 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.stop(alarmWait, 0)
 		}
 		var value Optional[fsm.Peer]
-		if !ev.Message.SubdueSlave.Above.Present || ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self {
+		if !ev.Message.SubdueSlave.Above.Present || ev.Message.SubdueSlave.Above.Value == m.Self {
 			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		} else {
 			value = ev.Message.SubdueSlave.Above
 		}
 		m.Master = value
-		m.Left = 20
+		m.Left = RequestTries
 		m.State = StateRequesting
 		if !m.enterRequesting(fx) {
 			return m.undo(&old, fx, 15)
@@ -209,7 +206,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveSlotRequest:
 		// specs/startup/spec.yaml:231
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
-			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < 8) {
+			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 			}
 		}
@@ -227,7 +224,7 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		// specs/startup/spec.yaml:329
 		old := *m
-		if !m.receiveConnectReply2(ev, fx) {
+		if !m.receiveConnectReplyInConnecting(ev, fx) {
 			return m.undo(&old, fx, 19)
 		}
 		return took(19)
@@ -237,7 +234,19 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 		return took(20)
 	case CommandLeave:
 		// specs/startup/spec.yaml:336
-		m.commandLeave(fx)
+		if m.Wait {
+			m.Wait = false
+			fx.stop(alarmWait, 0)
+		}
+		if m.Ask {
+			m.Ask = false
+			fx.stop(alarmAsk, 0)
+		}
+		m.Queue = [254]Optional[Try]{}
+		m.Master = Optional[fsm.Peer]{}
+		m.Left = 0
+		m.Again = 0
+		m.State = StateIdle
 		return took(21)
 	case ReceiveNodeAlive:
 		// specs/startup/spec.yaml:337
@@ -261,17 +270,14 @@ func (m *Peer) inConnecting(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inRequesting is Step in the state requesting.
-func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
+// stepRequesting is Step in the state requesting.
+func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
 		// specs/startup/spec.yaml:238
 		if m.Left > 1 {
-			if m.Left < 1 {
-				return m.undo(&old, fx, 28)
-			}
 			m.Left--
 			m.State = StateRequesting
 			if !m.enterRequesting(fx) {
@@ -281,11 +287,8 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		}
 		// specs/startup/spec.yaml:239 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
-			if m.Again < 1 {
-				return m.undo(&old, fx, 29)
-			}
 			m.Again--
-			m.Left = 10
+			m.Left = ConnectTries
 			m.Master = Optional[fsm.Peer]{}
 			m.State = StateConnecting
 			if !m.enterConnecting(fx) {
@@ -294,11 +297,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			return took(29)
 		}
 		// specs/startup/spec.yaml:240
-		var all [254]Optional[Try]
-		for n2 := range fsm.Peer(254) {
-			all[n2] = Optional[Try]{}
-		}
-		m.Queue = all
+		m.Queue = [254]Optional[Try]{}
 		m.Master = Optional[fsm.Peer]{}
 		m.State = StateFailed
 		return took(30)
@@ -322,25 +321,25 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 			if ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self {
 				value2 = 1
 			} else {
-				value2 = 20
+				value2 = RequestTries
 			}
 			m.Left = uint8(value2)
 			return took(32)
 		}
 		// specs/startup/spec.yaml:246 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
-		var value3 Optional[fsm.Peer]
+		var value2 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
-			value3 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		} else {
-			value3 = ev.Message.SubdueSlave.Above
+			value2 = ev.Message.SubdueSlave.Above
 		}
-		m.Master = value3
-		m.Left = uint8(int64(20) + 1)
+		m.Master = value2
+		m.Left = 21
 		return took(33)
 	case ReceiveSlotRequest:
 		// specs/startup/spec.yaml:251 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
-			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < 8) {
+			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 			}
 		}
@@ -358,7 +357,7 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		}
 		// specs/startup/spec.yaml:329
 		old := *m
-		if !m.receiveConnectReply2(ev, fx) {
+		if !m.receiveConnectReplyInConnecting(ev, fx) {
 			return m.undo(&old, fx, 37)
 		}
 		return took(37)
@@ -368,7 +367,19 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 		return took(38)
 	case CommandLeave:
 		// specs/startup/spec.yaml:336
-		m.commandLeave(fx)
+		if m.Wait {
+			m.Wait = false
+			fx.stop(alarmWait, 0)
+		}
+		if m.Ask {
+			m.Ask = false
+			fx.stop(alarmAsk, 0)
+		}
+		m.Queue = [254]Optional[Try]{}
+		m.Master = Optional[fsm.Peer]{}
+		m.Left = 0
+		m.Again = 0
+		m.State = StateIdle
 		return took(39)
 	case ReceiveNodeAlive:
 		// specs/startup/spec.yaml:337
@@ -392,11 +403,11 @@ func (m *Peer) inRequesting(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inGame is Step in the state game.
-func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
+// stepGame is Step in the state game.
+func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveConnect:
-		return m.inGameConnect(ev, fx)
+		return m.stepGameConnect(ev, fx)
 	case ReceiveSlotRequest:
 		// specs/startup/spec.yaml:273 only the keeper gives slots, and who asks for one is none
 		some := false
@@ -404,23 +415,23 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			if !m.Own.Present {
 				return refused(fsm.NoTransition)
 			}
-			if s < m.Own.Value && m.Table[s].Present && (!m.Table[s].Present || m.Table[s].Value != fx.from) {
+			if s < m.Own.Value && m.Table[s].Present && m.Table[s].Value != fx.from {
 				some = true
 				break
 			}
 		}
 		if some {
-			value := m.firstSlot3(fx)
+			value := m.firstSlot2(fx)
 			if !value.Present {
 				return refused(48)
 			}
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[value.Value]}
-			if m.someAsks2(ev, fx) {
+			if m.someAsksByTable(ev, fx) {
 				who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-				for s2 := range Slot(4) {
-					if m.Table[s2] == who {
-						m.Table[s2] = Optional[fsm.Peer]{}
-						m.Came[s2] = 0
+				for s := range Slot(4) {
+					if m.Table[s] == who {
+						m.Table[s] = Optional[fsm.Peer]{}
+						m.Came[s] = 0
 					}
 				}
 			}
@@ -445,7 +456,7 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			return took(50)
 		}
 		// specs/startup/spec.yaml:281 nothing new, or it has come again since
-		if !ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value == m.Self || !ev.Message.ConnectReply.Slot.Present || !m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}) || m.someSlot3(ev) {
+		if !ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Joiner.Value == m.Self || !ev.Message.ConnectReply.Slot.Present || !m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}) || m.someSlotByCame(ev) {
 			return took(51)
 		}
 		// specs/startup/spec.yaml:282
@@ -462,9 +473,9 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		m.Came[slot] = ev.Message.ConnectReply.Attempt
 		return took(52)
 	case ReceiveNodeAlive:
-		return m.inGameNodeAlive(ev, fx)
+		return m.stepGameNodeAlive(ev, fx)
 	case ReceiveDisconnect:
-		return m.inGameDisconnect(ev, fx)
+		return m.stepGameDisconnect(ev, fx)
 	case EventLost:
 		// specs/startup/spec.yaml:308
 		m.receiveNodeAlive(fx)
@@ -480,18 +491,12 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 			set |= 1 << key
 		}
 		for i := range 4 {
-			if uint64(set)>>i&1 == 0 {
+			if set>>i&1 == 0 {
 				continue
 			}
 			t := Slot(i)
 			if !m.Table[t].Present || m.Table[t].Value != m.Self {
-				if !m.Table[t].Present {
-					return m.undo(&old, fx, 63)
-				}
-				if !m.Own.Present {
-					return m.undo(&old, fx, 63)
-				}
-				if !m.Party.Present {
+				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
 					return m.undo(&old, fx, 63)
 				}
 				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Players: m.Table, Attempts: m.Came}
@@ -499,7 +504,33 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(63)
 	case CommandLeave:
-		return m.inGameLeave(ev, fx)
+		// specs/startup/spec.yaml:311
+		old := *m
+		var set uint64
+		for key := range Slot(4) {
+			if !m.Table[key].Present {
+				continue
+			}
+			set |= 1 << key
+		}
+		for i := range 4 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			t := Slot(i)
+			if !m.Table[t].Present || m.Table[t].Value != m.Self {
+				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
+					return m.undo(&old, fx, 64)
+				}
+				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
+			}
+		}
+		m.Own = Optional[Slot]{}
+		m.Party = Optional[Game]{}
+		m.Table = Table{}
+		m.Came = Attempts{}
+		m.State = StateIdle
+		return took(64)
 	case ReceiveSubdueSlave:
 		// specs/startup/spec.yaml:315
 		return ignored(65)
@@ -519,10 +550,10 @@ func (m *Peer) inGame(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inGameNodeAlive is what the state does with NODE_ALIVE.
-func (m *Peer) inGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
+// stepGameNodeAlive handles NODE_ALIVE in the state game.
+func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 	// specs/startup/spec.yaml:284 of an attempt that is over
-	if m.someSlot4(ev, fx) {
+	if m.someSlot2(ev, fx) {
 		return took(53)
 	}
 	// specs/startup/spec.yaml:285 the keeper knows who plays
@@ -538,7 +569,7 @@ func (m *Peer) inGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		var all Attempts
 		for s := range Slot(4) {
 			var value int64
-			if m.Own.Present && m.Own.Value == s || m.Table[s] == ev.Message.NodeAlive.Players[s] && m.Came[s] > ev.Message.NodeAlive.Attempts[s] {
+			if m.Own.Value == s || m.Table[s] == ev.Message.NodeAlive.Players[s] && m.Came[s] > ev.Message.NodeAlive.Attempts[s] {
 				value = int64(m.Came[s])
 			} else {
 				value = int64(ev.Message.NodeAlive.Attempts[s])
@@ -549,10 +580,10 @@ func (m *Peer) inGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		m.Table = ev.Message.NodeAlive.Players
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
 		who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-		for s2 := range Slot(4) {
-			if m.Table[s2] == who {
-				m.Table[s2] = Optional[fsm.Peer]{}
-				m.Came[s2] = 0
+		for s := range Slot(4) {
+			if m.Table[s] == who {
+				m.Table[s] = Optional[fsm.Peer]{}
+				m.Came[s] = 0
 			}
 		}
 		m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -563,10 +594,10 @@ func (m *Peer) inGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		slot := m.Own.Value
 		attempt2 := m.Came[m.Own.Value]
 		who2 := Optional[fsm.Peer]{Present: true, Value: m.Self}
-		for s3 := range Slot(4) {
-			if m.Table[s3] == who2 {
-				m.Table[s3] = Optional[fsm.Peer]{}
-				m.Came[s3] = 0
+		for s := range Slot(4) {
+			if m.Table[s] == who2 {
+				m.Table[s] = Optional[fsm.Peer]{}
+				m.Came[s] = 0
 			}
 		}
 		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: m.Self}
@@ -578,41 +609,41 @@ func (m *Peer) inGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 	if holds4 {
 		holds3 := !m.Table[ev.Message.NodeAlive.Slot].Present
 		if !holds3 {
-			var value2 bool
-			if m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
-				value2 = ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] > m.Came[ev.Message.NodeAlive.Slot]
+			var value bool
+			if m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
+				value = ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] > m.Came[ev.Message.NodeAlive.Slot]
 			} else {
 				holds2 := !m.Own.Present || m.Own.Value != ev.Message.NodeAlive.Slot
 				if holds2 {
 					some := false
-					for s4 := range Slot(4) {
+					for s := range Slot(4) {
 						if !m.Own.Present {
 							return refused(fsm.NoTransition)
 						}
-						if s4 < m.Own.Value && m.Table[s4].Present && s4 != ev.Message.NodeAlive.Slot {
+						if s < m.Own.Value && m.Table[s].Present && s != ev.Message.NodeAlive.Slot {
 							some = true
 							break
 						}
 					}
 					holds2 = some
 				}
-				value2 = holds2
+				value = holds2
 			}
-			holds3 = value2
+			holds3 = value
 		}
 		holds4 = holds3
 	}
 	if holds4 {
-		attempt3 := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
-		who3 := Optional[fsm.Peer]{Present: true, Value: fx.from}
-		for s5 := range Slot(4) {
-			if m.Table[s5] == who3 {
-				m.Table[s5] = Optional[fsm.Peer]{}
-				m.Came[s5] = 0
+		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
+		who := Optional[fsm.Peer]{Present: true, Value: fx.from}
+		for s := range Slot(4) {
+			if m.Table[s] == who {
+				m.Table[s] = Optional[fsm.Peer]{}
+				m.Came[s] = 0
 			}
 		}
 		m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
-		m.Came[ev.Message.NodeAlive.Slot] = attempt3
+		m.Came[ev.Message.NodeAlive.Slot] = attempt
 		return took(55)
 	}
 	// specs/startup/spec.yaml:294 who plays in another game plays in this one no more
@@ -624,8 +655,8 @@ func (m *Peer) inGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 	return took(57)
 }
 
-// inGameDisconnect is what the state does with DISCONNECT.
-func (m *Peer) inGameDisconnect(ev *Event, fx *Effects) fsm.Result {
+// stepGameDisconnect handles DISCONNECT in the state game.
+func (m *Peer) stepGameDisconnect(ev *Event, fx *Effects) fsm.Result {
 	// specs/startup/spec.yaml:299
 	var value Optional[fsm.Peer]
 	if !ev.Message.Disconnect.Node.Present {
@@ -637,11 +668,11 @@ func (m *Peer) inGameDisconnect(ev *Event, fx *Effects) fsm.Result {
 		return took(58)
 	}
 	// specs/startup/spec.yaml:300 it has come again since
-	if m.someSlot5(ev, fx) {
+	if m.someSlot3(ev, fx) {
 		return took(59)
 	}
 	// specs/startup/spec.yaml:301 the keeper tells the others
-	if m.someSlot6(ev, fx) {
+	if m.someSlot4(ev, fx) {
 		old := *m
 		var value2 Optional[fsm.Peer]
 		if !ev.Message.Disconnect.Node.Present {
@@ -657,11 +688,11 @@ func (m *Peer) inGameDisconnect(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		some := false
-		for s2 := range Slot(4) {
+		for s := range Slot(4) {
 			if !m.Own.Present {
 				return m.undo(&old, fx, 60)
 			}
-			if s2 < m.Own.Value && m.Table[s2].Present {
+			if s < m.Own.Value && m.Table[s].Present {
 				some = true
 				break
 			}
@@ -675,7 +706,7 @@ func (m *Peer) inGameDisconnect(ev *Event, fx *Effects) fsm.Result {
 				set |= 1 << key
 			}
 			for i := range 4 {
-				if uint64(set)>>i&1 == 0 {
+				if set>>i&1 == 0 {
 					continue
 				}
 				t := Slot(i)
@@ -702,76 +733,31 @@ func (m *Peer) inGameDisconnect(ev *Event, fx *Effects) fsm.Result {
 	return took(61)
 }
 
-// inGameLeave is what the state does with leave.
-func (m *Peer) inGameLeave(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:311
-	old := *m
-	var set uint64
-	for key := range Slot(4) {
-		if !m.Table[key].Present {
-			continue
-		}
-		set |= 1 << key
-	}
-	for i := range 4 {
-		if uint64(set)>>i&1 == 0 {
-			continue
-		}
-		t := Slot(i)
-		if !m.Table[t].Present || m.Table[t].Value != m.Self {
-			if !m.Table[t].Present {
-				return m.undo(&old, fx, 64)
-			}
-			if !m.Own.Present {
-				return m.undo(&old, fx, 64)
-			}
-			if !m.Party.Present {
-				return m.undo(&old, fx, 64)
-			}
-			fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
-		}
-	}
-	m.Own = Optional[Slot]{}
-	m.Party = Optional[Game]{}
-	var all Table
-	for s := range Slot(4) {
-		all[s] = Optional[fsm.Peer]{}
-	}
-	m.Table = all
-	var all2 Attempts
-	for s2 := range Slot(4) {
-		all2[s2] = 0
-	}
-	m.Came = all2
-	m.State = StateIdle
-	return took(64)
-}
-
-// inGameConnect is what the state does with CONNECT.
-func (m *Peer) inGameConnect(ev *Event, fx *Effects) fsm.Result {
+// stepGameConnect handles CONNECT in the state game.
+func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 	// specs/startup/spec.yaml:273 only the keeper gives slots, and who asks for one is none
 	some := false
 	for s := range Slot(4) {
 		if !m.Own.Present {
 			return refused(fsm.NoTransition)
 		}
-		if s < m.Own.Value && m.Table[s].Present && (!m.Table[s].Present || m.Table[s].Value != fx.from) {
+		if s < m.Own.Value && m.Table[s].Present && m.Table[s].Value != fx.from {
 			some = true
 			break
 		}
 	}
 	if some {
-		value := m.firstSlot3(fx)
+		value := m.firstSlot2(fx)
 		if !value.Present {
 			return refused(46)
 		}
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[value.Value]}
 		if m.someAsks(ev, fx) {
 			who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-			for s2 := range Slot(4) {
-				if m.Table[s2] == who {
-					m.Table[s2] = Optional[fsm.Peer]{}
-					m.Came[s2] = 0
+			for s := range Slot(4) {
+				if m.Table[s] == who {
+					m.Table[s] = Optional[fsm.Peer]{}
+					m.Came[s] = 0
 				}
 			}
 		}
@@ -791,8 +777,8 @@ func (m *Peer) inGameConnect(ev *Event, fx *Effects) fsm.Result {
 	return took(47)
 }
 
-// inRefused is Step in the state refused.
-func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
+// stepRefused is Step in the state refused.
+func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
 		// specs/startup/spec.yaml:340
@@ -838,8 +824,8 @@ func (m *Peer) inRefused(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inFailed is Step in the state failed.
-func (m *Peer) inFailed(ev *Event, fx *Effects) fsm.Result {
+// stepFailed is Step in the state failed.
+func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
 		// specs/startup/spec.yaml:340
@@ -885,7 +871,7 @@ func (m *Peer) inFailed(ev *Event, fx *Effects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp, EventLost:
@@ -896,7 +882,7 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// enterConnecting is the entry of the state connecting.
+// enterConnecting runs the entry actions of the state connecting.
 func (m *Peer) enterConnecting(fx *Effects) bool {
 	var list Asks
 	for n2 := range fsm.Peer(254) {
@@ -944,8 +930,8 @@ func (m *Peer) firstSlot() Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// firstSlot2 is first(s in Slot: table[s] == n).
-func (m *Peer) firstSlot2(n2 fsm.Peer) Optional[Slot] {
+// firstSlotByTable is first(s in Slot: table[s] == n).
+func (m *Peer) firstSlotByTable(n2 fsm.Peer) Optional[Slot] {
 	for s := range Slot(4) {
 		if m.Table[s].Present && m.Table[s].Value == n2 {
 			return Optional[Slot]{Present: true, Value: s}
@@ -954,7 +940,7 @@ func (m *Peer) firstSlot2(n2 fsm.Peer) Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// enterGame is the entry of the state game.
+// enterGame runs the entry actions of the state game.
 func (m *Peer) enterGame(fx *Effects) bool {
 	var list FsmPeerList
 	for key := range fsm.Peer(254) {
@@ -965,7 +951,7 @@ func (m *Peer) enterGame(fx *Effects) bool {
 		list.Len++
 	}
 	for _, n2 := range list.Items[:list.Len] {
-		if !m.someSlot(n2) && m.countSlot() < 4 {
+		if !m.someSlot(n2) && m.countSlot() < Slots {
 			value := m.firstSlot()
 			if !value.Present {
 				return false
@@ -992,59 +978,43 @@ func (m *Peer) enterGame(fx *Effects) bool {
 			}
 		}
 		var set uint64
-		for key2 := range Slot(4) {
-			if !m.Table[key2].Present {
+		for key := range Slot(4) {
+			if !m.Table[key].Present {
 				continue
 			}
-			set |= 1 << key2
+			set |= 1 << key
 		}
 		for i := range 4 {
-			if uint64(set)>>i&1 == 0 {
+			if set>>i&1 == 0 {
 				continue
 			}
 			t := Slot(i)
 			if (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2) && m.someSlot(n2) {
-				if !m.Table[t].Present {
-					return false
-				}
-				if !m.Own.Present {
-					return false
-				}
-				if !m.Party.Present {
+				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
 					return false
 				}
 				if !m.Queue[n2].Present {
 					return false
 				}
 				var all Table
-				for s2 := range Slot(4) {
-					var value2 Optional[fsm.Peer]
-					if s2 == t {
-						value2 = Optional[fsm.Peer]{Present: true, Value: n2}
+				for s := range Slot(4) {
+					var value Optional[fsm.Peer]
+					if s == t {
+						value = Optional[fsm.Peer]{Present: true, Value: n2}
 					} else {
-						value2 = m.Table[s2]
+						value = m.Table[s]
 					}
-					all[s2] = value2
+					all[s] = value
 				}
-				fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlot2(n2), Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all, Attempts: m.Came}
+				fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlotByTable(n2), Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all, Attempts: m.Came}
 			}
 		}
-		if !m.Own.Present {
+		if !m.Own.Present || !m.Party.Present || !m.Queue[n2].Present {
 			return false
 		}
-		if !m.Party.Present {
-			return false
-		}
-		if !m.Queue[n2].Present {
-			return false
-		}
-		fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlot2(n2), Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table, Attempts: m.Came}
+		fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlotByTable(n2), Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table, Attempts: m.Came}
 	}
-	var all2 [254]Optional[Try]
-	for n3 := range fsm.Peer(254) {
-		all2[n3] = Optional[Try]{}
-	}
-	m.Queue = all2
+	m.Queue = [254]Optional[Try]{}
 	return true
 }
 
@@ -1059,7 +1029,7 @@ func (m *Peer) countNode() int64 {
 	return n
 }
 
-// enterRequesting is the entry of the state requesting.
+// enterRequesting runs the entry actions of the state requesting.
 func (m *Peer) enterRequesting(fx *Effects) bool {
 	if !m.Master.Present {
 		return false
@@ -1079,18 +1049,18 @@ func (m *Peer) enterRequesting(fx *Effects) bool {
 	return true
 }
 
-// firstSlot3 is first(s in Slot: s in table && table[s] != sender).
-func (m *Peer) firstSlot3(fx *Effects) Optional[Slot] {
+// firstSlot2 is first(s in Slot: s in table && table[s] != sender).
+func (m *Peer) firstSlot2(fx *Effects) Optional[Slot] {
 	for s := range Slot(4) {
-		if m.Table[s].Present && (!m.Table[s].Present || m.Table[s].Value != fx.from) {
+		if m.Table[s].Present && m.Table[s].Value != fx.from {
 			return Optional[Slot]{Present: true, Value: s}
 		}
 	}
 	return Optional[Slot]{}
 }
 
-// someSlot2 reports whether some(s in Slot: table[s] == sender && 0 < came[s] && came[s] < a.attempt).
-func (m *Peer) someSlot2(fx *Effects, a Ask) bool {
+// someSlotByTable reports whether some(s in Slot: table[s] == sender && 0 < came[s] && came[s] < a.attempt).
+func (m *Peer) someSlotByTable(fx *Effects, a Ask) bool {
 	for s := range Slot(4) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from && 0 < m.Came[s] && m.Came[s] < a.Attempt {
 			return true
@@ -1103,35 +1073,35 @@ func (m *Peer) someSlot2(fx *Effects, a Ask) bool {
 // came[s] && came[s] < a.attempt)).
 func (m *Peer) someAsks(ev *Event, fx *Effects) bool {
 	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
-		if a.Node == fx.from && m.someSlot2(fx, a) {
+		if a.Node == fx.from && m.someSlotByTable(fx, a) {
 			return true
 		}
 	}
 	return false
 }
 
-// someAsks2 reports whether some(a in asks: a.node == sender && some(s in Slot: table[s] == sender && 0 <
-// came[s] && came[s] < a.attempt)).
-func (m *Peer) someAsks2(ev *Event, fx *Effects) bool {
+// someAsksByTable reports whether some(a in asks: a.node == sender && some(s in Slot: table[s] == sender &&
+// 0 < came[s] && came[s] < a.attempt)).
+func (m *Peer) someAsksByTable(ev *Event, fx *Effects) bool {
 	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
-		if a.Node == fx.from && m.someSlot2(fx, a) {
+		if a.Node == fx.from && m.someSlotByTable(fx, a) {
 			return true
 		}
 	}
 	return false
 }
 
-// commandConnect is what connect does in the states idle, refused and failed.
+// commandConnect handles connect in the states idle, refused and failed.
 func (m *Peer) commandConnect(fx *Effects) bool {
-	m.Try = Try(int64(m.Try)%255 + 1)
+	m.Try = Try(int64(m.Try)%Tries + 1)
 	m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
-	m.Left = 10
-	m.Again = 2
+	m.Left = ConnectTries
+	m.Again = Rounds
 	m.State = StateConnecting
 	return m.enterConnecting(fx)
 }
 
-// receiveConnectReply is what CONNECT_REPLY does in the states connecting and requesting.
+// receiveConnectReply handles CONNECT_REPLY in the states connecting and requesting.
 func (m *Peer) receiveConnectReply(fx *Effects) {
 	var list FsmPeerList
 	for key := range fsm.Peer(254) {
@@ -1154,19 +1124,15 @@ func (m *Peer) receiveConnectReply(fx *Effects) {
 		m.Ask = false
 		fx.stop(alarmAsk, 0)
 	}
-	var all [254]Optional[Try]
-	for n3 := range fsm.Peer(254) {
-		all[n3] = Optional[Try]{}
-	}
-	m.Queue = all
+	m.Queue = [254]Optional[Try]{}
 	m.Master = Optional[fsm.Peer]{}
 	m.Left = 0
 	m.Again = 0
 	m.State = StateRefused
 }
 
-// receiveConnectReply2 is what CONNECT_REPLY does in the states connecting and requesting.
-func (m *Peer) receiveConnectReply2(ev *Event, fx *Effects) bool {
+// receiveConnectReplyInConnecting handles CONNECT_REPLY in the states connecting and requesting.
+func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 	var list FsmPeerList
 	for key := range fsm.Peer(254) {
 		if !m.Queue[key].Present {
@@ -1188,11 +1154,7 @@ func (m *Peer) receiveConnectReply2(ev *Event, fx *Effects) bool {
 		m.Ask = false
 		fx.stop(alarmAsk, 0)
 	}
-	var all [254]Optional[Try]
-	for n3 := range fsm.Peer(254) {
-		all[n3] = Optional[Try]{}
-	}
-	m.Queue = all
+	m.Queue = [254]Optional[Try]{}
 	m.Master = Optional[fsm.Peer]{}
 	m.Left = 0
 	m.Again = 0
@@ -1201,22 +1163,19 @@ func (m *Peer) receiveConnectReply2(ev *Event, fx *Effects) bool {
 	m.Came = ev.Message.ConnectReply.Attempts
 	m.Party = Optional[Game]{Present: true, Value: Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}}
 	var set uint64
-	for key2 := range Slot(4) {
-		if !m.Table[key2].Present {
+	for key := range Slot(4) {
+		if !m.Table[key].Present {
 			continue
 		}
-		set |= 1 << key2
+		set |= 1 << key
 	}
 	for i := range 4 {
-		if uint64(set)>>i&1 == 0 {
+		if set>>i&1 == 0 {
 			continue
 		}
 		t := Slot(i)
 		if !m.Table[t].Present || m.Table[t].Value != m.Self {
-			if !m.Table[t].Present {
-				return false
-			}
-			if !ev.Message.ConnectReply.Slot.Present {
+			if !m.Table[t].Present || !ev.Message.ConnectReply.Slot.Present {
 				return false
 			}
 			fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round, Players: ev.Message.ConnectReply.Players, Attempts: ev.Message.ConnectReply.Attempts}
@@ -1226,28 +1185,7 @@ func (m *Peer) receiveConnectReply2(ev *Event, fx *Effects) bool {
 	return m.enterGame(fx)
 }
 
-// commandLeave is what leave does in the states connecting and requesting.
-func (m *Peer) commandLeave(fx *Effects) {
-	if m.Wait {
-		m.Wait = false
-		fx.stop(alarmWait, 0)
-	}
-	if m.Ask {
-		m.Ask = false
-		fx.stop(alarmAsk, 0)
-	}
-	var all [254]Optional[Try]
-	for n2 := range fsm.Peer(254) {
-		all[n2] = Optional[Try]{}
-	}
-	m.Queue = all
-	m.Master = Optional[fsm.Peer]{}
-	m.Left = 0
-	m.Again = 0
-	m.State = StateIdle
-}
-
-// receiveNodeAlive is what NODE_ALIVE does in the state game.
+// receiveNodeAlive handles NODE_ALIVE and lost in the state game.
 func (m *Peer) receiveNodeAlive(fx *Effects) {
 	who := Optional[fsm.Peer]{Present: true, Value: fx.from}
 	for s := range Slot(4) {
@@ -1258,8 +1196,8 @@ func (m *Peer) receiveNodeAlive(fx *Effects) {
 	}
 }
 
-// someSlot3 reports whether some(s in Slot: table[s] == joiner && 0 < attempt && attempt < came[s]).
-func (m *Peer) someSlot3(ev *Event) bool {
+// someSlotByCame reports whether some(s in Slot: table[s] == joiner && 0 < attempt && attempt < came[s]).
+func (m *Peer) someSlotByCame(ev *Event) bool {
 	for s := range Slot(4) {
 		if m.Table[s] == ev.Message.ConnectReply.Joiner && 0 < ev.Message.ConnectReply.Attempt && ev.Message.ConnectReply.Attempt < m.Came[s] {
 			return true
@@ -1268,9 +1206,9 @@ func (m *Peer) someSlot3(ev *Event) bool {
 	return false
 }
 
-// someSlot4 reports whether some(s in Slot: table[s] == sender && 0 < attempts[slot] && attempts[slot] <
+// someSlot2 reports whether some(s in Slot: table[s] == sender && 0 < attempts[slot] && attempts[slot] <
 // came[s]).
-func (m *Peer) someSlot4(ev *Event, fx *Effects) bool {
+func (m *Peer) someSlot2(ev *Event, fx *Effects) bool {
 	for s := range Slot(4) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from && 0 < ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] && ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] < m.Came[s] {
 			return true
@@ -1289,9 +1227,9 @@ func (m *Peer) allSlot(ev *Event) bool {
 	return true
 }
 
-// someSlot5 reports whether some(s in Slot: table[s] == if(node == none, sender, node) && 0 < attempt &&
+// someSlot3 reports whether some(s in Slot: table[s] == if(node == none, sender, node) && 0 < attempt &&
 // attempt < came[s]).
-func (m *Peer) someSlot5(ev *Event, fx *Effects) bool {
+func (m *Peer) someSlot3(ev *Event, fx *Effects) bool {
 	for s := range Slot(4) {
 		var value Optional[fsm.Peer]
 		if !ev.Message.Disconnect.Node.Present {
@@ -1306,8 +1244,8 @@ func (m *Peer) someSlot5(ev *Event, fx *Effects) bool {
 	return false
 }
 
-// someSlot6 reports whether some(s in Slot: table[s] == if(node == none, sender, node)).
-func (m *Peer) someSlot6(ev *Event, fx *Effects) bool {
+// someSlot4 reports whether some(s in Slot: table[s] == if(node == none, sender, node)).
+func (m *Peer) someSlot4(ev *Event, fx *Effects) bool {
 	for s := range Slot(4) {
 		var value Optional[fsm.Peer]
 		if !ev.Message.Disconnect.Node.Present {
@@ -1322,7 +1260,7 @@ func (m *Peer) someSlot6(ev *Event, fx *Effects) bool {
 	return false
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -20,6 +20,16 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "a82125ce78a7c80c28c68a6fd01bb3d72f3cf6d426e0641334d29115f63c44ed"
 
+// The constants of the specification that its machines use.
+const (
+	Slots        = 4   // players in a game
+	Tries        = 255 // attempts to connect that a node counts before it begins again at 1
+	ConnectTries = 10  // broadcasts before a starter founds a game
+	RequestTries = 20  // unanswered requests before a starter begins again
+	Rounds       = 2   // how often a starter begins again before it gives up
+	Requests     = 8   // requests in a packet, one's own among them
+)
+
 // Slot is a number in 0..3.
 type Slot uint8
 

@@ -110,7 +110,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// receiveUpdate is what UPDATE does in the states open and changed.
+// receiveUpdate handles UPDATE in the states open and changed.
 func (m *Peer) receiveUpdate(ev *Event, fx *Effects) {
 	m.Own = ev.Message.Update.Value
 	m.Sent = Optional[Value]{}

@@ -5,14 +5,14 @@ import (
 	"github.com/parley-go/parley/proptest/check/system"
 )
 
-// System is a check as a system of the explorer, with what is needed to
-// tell its results in the author's words.
+// System is a check as a system of the explorer, together with what it takes to report results in
+// the author's words.
 type System struct{ *system.Machines }
 
-// Claim is one claim as the explorer sees it.
+// Claim is a claim in the explorer's form.
 type Claim = system.Claim
 
-// MaxArguments is how many argument tuples a command may have in a check.
+// MaxArguments is the greatest number of argument tuples of a command in a check.
 const MaxArguments = system.MaxArguments
 
 // New builds the system of a check. p must have been compiled for this check (its consts and domains

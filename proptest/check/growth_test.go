@@ -54,7 +54,7 @@ var All = []Series{
 	{"capacity", "confirm, messages", "proptest/check/testdata/growth/specs/capacity.yaml", "pair", "C", nil, []int64{5, 6, 8, 10, 12, 16}, []int64{5, 6, 8, 10, 12, 16}},
 }
 
-// Point is what one search took.
+// Point is the cost of one search.
 type Point struct {
 	Series  string `json:"series"`
 	Size    int64  `json:"size"`
@@ -71,7 +71,7 @@ type Point struct {
 	Resident uint64 `json:"resident"`
 }
 
-// Data is what was measured, and where.
+// Data has the measurements, and where they were made.
 type Data struct {
 	Machine string  `json:"machine"`
 	Command string  `json:"command"`
@@ -265,7 +265,7 @@ func apart(t testing.TB, p Point) Point {
 	return best
 }
 
-// machine is what the measurements were made on.
+// machine describes the computer of the measurements.
 func machine() string {
 	name := runtime.GOOS + "/" + runtime.GOARCH
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {

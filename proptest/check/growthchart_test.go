@@ -171,7 +171,7 @@ func (c *chart) text(class string, x, y float64, anchor string, size float64, ex
 // num writes a length with at most one decimal, always the same way.
 func num(v float64) string { return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") }
 
-// Table is what was measured as a table of Markdown, with a row for each size.
+// Table returns the measurements as a table of Markdown, with a row for each size.
 func (d *Data) Table() string {
 	var b strings.Builder
 	b.WriteString("| what grows | | configurations | steps | processor s | bytes each | peak MB | reduced to | processor s | peak MB |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")

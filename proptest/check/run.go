@@ -49,7 +49,7 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	return r, nil
 }
 
-var searchWords = map[explore.Mode]string{explore.BreadthFirst: "breadth-first", explore.DepthFirst: "depth-first", explore.Guided: "guided", explore.RandomWalk: "random walks"}
+var searchWords = map[explore.Mode]string{explore.BreadthFirst: "breadth-first", explore.DepthFirst: "depth-first", explore.Guided: "guided", explore.RandomWalk: report.Walks}
 
 func (s *System) report(res *explore.Result) *Report {
 	p := s.Protocol
@@ -61,6 +61,7 @@ func (s *System) report(res *explore.Result) *Report {
 	if len(p.Files) > 0 {
 		r.Spec = p.Files[0]
 	}
+	r.Unexpanded, r.Within = res.Frontier, within(res)
 	for _, p := range s.Procs {
 		r.Instances = append(r.Instances, p.Inst.Name)
 	}
@@ -81,6 +82,19 @@ func (s *System) report(res *explore.Result) *Report {
 		r.Claims[i].Expected = slices.Contains(r.Expect, r.Claims[i].Name)
 	}
 	return r
+}
+
+// within is how many steps lead only to configurations that a search in levels has gone on from; 0
+// for others.
+func within(res *explore.Result) int {
+	expanded := res.Configurations - min(res.Frontier, res.Configurations)
+	for depth, n := range res.Levels {
+		if n > expanded {
+			return max(0, depth-1)
+		}
+		expanded -= n
+	}
+	return 0
 }
 
 var kindWords = map[model.ClaimKind]string{
@@ -122,8 +136,8 @@ func (s *System) claimReport(c *system.Claim, res *explore.Result) ClaimReport {
 	return out
 }
 
-// counterexample fills in the run to a violated claim, and says if the claim could
-// not even be evaluated there.
+// counterexample fills in the run to a violated claim, and reports whether the claim could not be
+// evaluated there at all.
 func (s *System) counterexample(c *system.Claim, out *ClaimReport, x *explore.Violation) {
 	problem := "✗ " + c.Name + " does not hold here"
 	if c.Stated == nil {
@@ -261,6 +275,9 @@ func (s *System) builtIns(r *Report, res *explore.Result) {
 		}
 		if len(runs) > 1 {
 			c.Note = fmt.Sprintf("in %d different ways; this is a shortest", len(runs))
+			if !res.Complete {
+				c.Note = fmt.Sprintf("in %d different ways until the search was cut off", len(runs))
+			}
 		}
 		r.Claims = append(r.Claims, c)
 	}
@@ -294,8 +311,8 @@ func (s *System) problem(name string, x *explore.Violation) string {
 	return "✗ " + name + ": " + s.System.ProcNames[last.Proc] + ": " + text
 }
 
-// noteVacuous says that the condition of a claim never held. Where it could not be evaluated that
-// is what is to be said.
+// noteVacuous notes that the condition of a claim was never true. If it could not be evaluated, it
+// notes that instead.
 func noteVacuous(c *system.Claim, out *ClaimReport) {
 	switch faulted := c.Eval != nil && c.Eval.Fault != nil; {
 	case !out.Vacuous:

@@ -32,7 +32,7 @@ func (x twin) consts() map[string]int64 {
 	return map[string]int64{"properties": x.properties, "values": x.values}
 }
 
-// measure is what one of the three took, from the text of its model to the verdict.
+// measure is the cost of one of the three, from the text of its model to the verdict.
 type measure struct {
 	name       string
 	count      uint64

@@ -24,7 +24,7 @@ import (
 	"github.com/parley-go/parley/proptest/race"
 )
 
-// spinRun is what Spin says of a model.
+// spinRun is the result of Spin for a model.
 type spinRun struct {
 	states uint64
 	failed string // the assertion that failed, "" if none

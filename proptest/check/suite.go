@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/proptest/explore"
 )
 
-// Config says how a suite is run.
+// Config describes how a suite is run.
 type Config struct {
 	// Only names the check to run; empty: all. A specification without it gives a
 	// report without checks.
@@ -62,7 +62,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		r.Spec, r.Command = path, cfg.Command
 		out.Checks = append(out.Checks, r)
 		out.Passes = out.Passes && r.Passes
-		out.Complete = out.Complete && !r.Open
+		out.Complete = out.Complete && !r.Open && r.Ended == ""
 	}
 	out.JudgeAll(base)
 	if cfg.Coverage {

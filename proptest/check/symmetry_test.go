@@ -61,8 +61,8 @@ func TestSymmetryIsTrue(t *testing.T) {
 	})
 }
 
-// summary is what a reduction must not change; if it leaves out orders of steps, lengths of runs
-// and of channels may change.
+// summary has the results that a reduction must not change. If it leaves out orders of steps,
+// lengths of runs and of channels may change.
 func summary(r *Report, lengths bool) string {
 	text := fmt.Sprint(r.Verdict, r.Passes, r.Open)
 	if lengths {

@@ -39,5 +39,5 @@ func (s *System) ForEachStep(space explore.Space, visit func(inst *model.Instanc
 	})
 }
 
-// Strings is the table of the texts that occur in values and messages.
+// Strings returns the table of the texts that occur in values and messages.
 func (s *System) Strings() *interp.Strings { return s.Texts }

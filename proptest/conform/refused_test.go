@@ -18,8 +18,8 @@ import (
 // nobody carries frames to nobody.
 type nobody struct{}
 
-func (nobody) Send(fsm.Peer, []byte) error   { return nil }
-func (nobody) Close(fsm.Peer, *driver.Error) {}
+func (nobody) Send(fsm.Peer, []byte) error         { return nil }
+func (nobody) Close(fsm.Peer, *driver.Error) error { return nil }
 
 // recorded gives commands to a machine and returns the record and what became of each.
 func recorded[R fsm.Runner](r R, commands []func(R) fsm.Result) (record string, errs []error) {

@@ -74,7 +74,7 @@ func effectTexts(r fsm.Runner) (out []string) {
 	return out
 }
 
-// frameByFrame is what Stream has to do, by the other methods of a runner.
+// frameByFrame does what Stream has to do, by the other methods of a runner.
 func frameByFrame(r fsm.Runner, from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
 	s.Out = out
 	for {

@@ -141,6 +141,9 @@ func late(s *setting, list []run.Step) {
 				if x.Who != e[0] {
 					continue
 				}
+				if x.Kind == run.Restart {
+					up[e[0]] = false
+				}
 				if x.Kind == run.LinkUp && x.From == e[1] {
 					up[e[0]] = true
 				}
@@ -238,10 +241,10 @@ func (r *play) again(x *run.Step, tick time.Duration) (why string, err error) {
 		return "", r.restart(x.Who)
 	case run.LinkUp:
 		switch {
-		case len(r.queues[k]) > 0 && r.queues[k][0].news >= world.Ask:
-			return "", r.deliver(k, 0, world.MoveDeliver)
-		case r.link(x.Who, x.From).Late && !r.seats[x.Who].had[x.From]:
+		case r.waits(x.Who, x.From):
 			return "", r.up(x.Who, x.From)
+		case len(r.queues[k]) > 0 && r.queues[k][0].news == world.Ask && !r.seats[x.Who].asked[x.From]:
+			return "", r.deliver(k, 0, world.MoveDeliver)
 		}
 		return "", nil
 	case run.LinkLost:

@@ -116,6 +116,7 @@ func TestPlants(t *testing.T) {
 		"an ignored timer stays armed": world.IgnoredStaysArmed, "who closes hears": world.CloserHears, "links do not come up": world.NeverTold,
 		"what is sent before up is gone": world.SendNeedsUp, "news takes room": world.NewsTakesRoom, "lost waits": world.LostWaits,
 		"what is held stops time": world.HeldStopsTime, "what is held takes room": world.HeldTakesRoom,
+		"what is old is heard": world.OldIsHeard, "a missing link can be closed": world.ClosesWhatIsMissing,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for n := range 1000 {

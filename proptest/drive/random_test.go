@@ -15,17 +15,36 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
+// author writes random specifications.
+type author struct {
+	*rand.Rand
+	three  bool // parties, which are addressed by number, by `sender` and all together
+	parts  bool // roles have a part with a timer
+	closes bool
+}
+
 // randomSpec writes a protocol of two roles with four states each: some messages are handled, some
-// ignored, some deferred, few refused.
+// ignored, some deferred, few refused. In a third of all there are three parties, in a third parts.
 func randomSpec(r *rand.Rand) string {
+	w := author{Rand: r, three: r.IntN(3) == 0, parts: r.IntN(3) == 0}
 	var b strings.Builder
 	b.WriteString("protocol: random\ntick: 1s\nmessages: {A: , B: , C: }\n")
+	if w.three {
+		b.WriteString("parties: 3\n")
+	}
 	order := []string{"fifo", "fifo", "any"}[r.IntN(3)]
-	fmt.Fprintf(&b, "channel: {order: %s, lossy: %v, duplicates: %v, capacity: %d, full: %s}\nroles:\n", order, r.IntN(4) == 0, r.IntN(4) == 0, 2+r.IntN(4),
+	fmt.Fprintf(&b, "channel: {order: %s, lossy: %v, duplicates: %v, capacity: %d, full: %s}\nroles:\n", order, r.IntN(4) == 0, r.IntN(4) == 0, 2+r.IntN(8),
 		[]string{"fault", "fault", "lose"}[r.IntN(3)])
-	up, lost, closes := r.IntN(2) == 0, r.IntN(3) > 0, r.IntN(3) == 0
+	up, lost := r.IntN(2) == 0, r.IntN(3) > 0
+	w.closes = r.IntN(3) == 0
+	if w.parts {
+		w.inner(&b)
+	}
 	for _, role := range []string{"one", "two"} {
 		fmt.Fprintf(&b, "  %s:\n    vars: {n: {type: 0..3}, k: {type: 0..3, kept: true}}\n    timers: {t: {ticks: %d}, u: {ticks: %d}}\n", role, 1+r.IntN(3), 1+r.IntN(3))
+		if w.parts {
+			b.WriteString("    parts: {q: {machine: inner}}\n")
+		}
 		b.WriteString("    commands: {go: {}, off: {}}\n    initial: s0\n    states:\n")
 		for s := range 4 {
 			fmt.Fprintf(&b, "      s%d:\n        doc: a state\n", s)
@@ -39,44 +58,85 @@ func randomSpec(r *rand.Rand) string {
 				case ev != "start" && ev != "go" && ev != "off" && r.IntN(4) == 0:
 					fmt.Fprintf(&b, "        %s: ignore\n", ev)
 				default:
-					fmt.Fprintf(&b, "        %s: {%s}\n", ev, does(r, message, closes))
+					fmt.Fprintf(&b, "        %s: {%s}\n", ev, w.does(ev, "stu", "nk", 4))
 				}
 			}
 		}
 	}
-	b.WriteString("checks:\n  pair: {instances: {a: one, b: two}, claims: {c: {always: a.s0 || !a.s0, why: it has to claim something}}}\n")
+	instances := "{a: one, b: two}"
+	if w.three {
+		instances = "{a: one, b: two, c: one}"
+	}
+	fmt.Fprintf(&b, "checks:\n  pair: {instances: %s, claims: {c: {always: a.s0 || !a.s0, why: it has to claim something}}}\n", instances)
 	return b.String()
 }
 
-// does writes what a branch does.
-func does(r *rand.Rand, message, closes bool) string {
+// inner writes a role that is only a part: it takes every message and the command poke, and has a
+// timer.
+func (w author) inner(b *strings.Builder) {
+	fmt.Fprintf(b, "  inner:\n    vars: {m: {type: 0..3}}\n    timers: {v: {ticks: %d}}\n    commands: {poke: {}}\n    initial: p0\n    states:\n", 1+w.IntN(3))
+	for s := range 2 {
+		fmt.Fprintf(b, "      p%d:\n        doc: a state\n", s)
+		for _, ev := range []string{"poke", "v", "A", "B", "C"} {
+			if w.IntN(3) == 0 {
+				fmt.Fprintf(b, "        %s: ignore\n", ev)
+			} else {
+				fmt.Fprintf(b, "        %s: {%s}\n", ev, w.does(ev, "pv", "m", 2))
+			}
+		}
+	}
+}
+
+// does writes what a branch does in a machine with such timers, behind the letter of its states,
+// such variables and so many states.
+func (w author) does(ev, names, vars string, states int) string {
+	message := ev <= "C"
 	var list []string
-	sends := 1 + r.IntN(2)
-	if message && r.IntN(3) > 0 {
+	sends := 1 + w.IntN(2)
+	if message && w.IntN(3) > 0 {
 		sends = 0
 	}
 	for range sends {
-		list = append(list, "send: "+string("ABC"[r.IntN(3)]))
+		list = append(list, "send: "+string("ABC"[w.IntN(3)])+w.to(ev))
 	}
-	if r.IntN(3) == 0 {
-		list = append(list, []string{"start: t", "start: u", "stop: t", "stop: u"}[r.IntN(4)])
+	if w.IntN(3) == 0 {
+		list = append(list, []string{"start: ", "stop: "}[w.IntN(2)]+string(names[1+w.IntN(len(names)-1)]))
 	}
-	if r.IntN(4) == 0 {
-		v := string("nk"[r.IntN(2)])
+	if w.IntN(4) == 0 {
+		v := string(vars[w.IntN(len(vars))])
 		list = append(list, fmt.Sprintf("set: {%s: (%s + 1) %% 4}", v, v))
 	}
-	if closes && r.IntN(12) == 0 {
-		list = append(list, "close: ")
+	if w.closes && w.IntN(8) == 0 {
+		list = append(list, "close: "+w.to(ev))
+	}
+	if w.parts && names[0] == 's' && w.IntN(3) == 0 {
+		run := "q.poke"
+		if message {
+			run = "q." + ev
+		}
+		list = append(list, "run: "+run)
 	}
 	if len(list) == 0 && message {
-		list = append(list, "set: {n: (n + 1) % 4}")
+		list = append(list, fmt.Sprintf("set: {%c: (%c + 1) %% 4}", vars[0], vars[0]))
 	}
-	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	w.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	end := ""
-	if r.IntN(2) == 0 {
-		end = fmt.Sprintf(", goto: s%d", r.IntN(4))
+	if w.IntN(2) == 0 {
+		end = fmt.Sprintf(", goto: %c%d", names[0], w.IntN(states))
 	}
 	return "do: [{" + strings.Join(list, "}, {") + "}]" + end
+}
+
+// to says to whom something is sent, where there are three.
+func (w author) to(ev string) string {
+	if !w.three {
+		return ""
+	}
+	list := []string{"all", "first(x in instance: x != self)", "first(x in instance: x != self && (x == 2 || self == 2 && x == 1))", "[x for x in instance if x > 0]"}
+	if ev <= "C" || ev == "up" || ev == "lost" {
+		list = append(list, "sender", "sender")
+	}
+	return `, to: "` + list[w.IntN(len(list))] + `"`
 }
 
 // compiled makes a model of a text.
@@ -101,9 +161,11 @@ func randomSetting(r *rand.Rand, plant world.Plant) (*setting, string, error) {
 	}
 	rules := s.World.Rules
 	for i := range rules.Deferred {
-		rules.Deferred[i] = 1 + r.IntN(6)
+		rules.Deferred[i] = 1 + r.IntN(8)
 	}
-	rules.Links[0].Late = r.IntN(3) == 0 && rules.Links[0].Untold == [2]bool{}
+	for k := range rules.Links {
+		rules.Links[k].Late = r.IntN(5) == 0 && rules.Links[k].Untold == [2]bool{}
+	}
 	rules.Faults.Overtake = -r.IntN(2)
 	for k := range rules.Channels {
 		rules.Channels[k].Overtakes = rules.Channels[k].Order == world.Fifo && rules.Channels[k].Lossy
@@ -112,7 +174,7 @@ func randomSetting(r *rand.Rand, plant world.Plant) (*setting, string, error) {
 		rules.Faults.Break = 1
 	}
 	if r.IntN(3) == 0 {
-		rules.Faults.Crash, rules.Faults.Restart = []int{1, 1}, []int{1, 1}
+		rules.Faults.Crash, rules.Faults.Restart = slices.Repeat([]int{1}, rules.Instances), slices.Repeat([]int{1}, rules.Instances)
 	}
 	if r.IntN(3) == 0 {
 		rules.Time = &world.Time{Beat: 1, Delay: 1}

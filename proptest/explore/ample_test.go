@@ -120,7 +120,8 @@ func privateClaims(rng *rand.Rand, sys *System, states int) {
 	}
 }
 
-// outline is what a reduction by order must keep: what is violated, witnessed and taken at all.
+// outline has the results that a reduction by order must keep: what is violated, witnessed, and
+// taken at all.
 func outline(r *Result) string {
 	var b strings.Builder
 	fmt.Fprint(&b, r.Complete, r.Verdict)

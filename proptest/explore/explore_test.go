@@ -2,7 +2,7 @@ package explore
 
 import "context"
 
-// failer is what tests, benchmarks and rapid have in common.
+// failer is the part of testing.TB that rapid has, too.
 type failer interface {
 	Helper()
 	Fatal(...any)

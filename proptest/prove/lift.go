@@ -3,6 +3,7 @@ package prove
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -103,8 +104,8 @@ func isLit(e model.Expr, value int64) bool {
 // AsksLengths reports whether an expression depends on the length of a channel.
 func AsksLengths(e model.Expr) bool {
 	found := false
-	model.Walk(e, func(e model.Expr) {
-		_, is := e.(*model.ChanLen)
+	core.Walk(core.Of(e), func(e core.Expr) {
+		_, is := e.(*core.Observe)
 		found = found || is
 	})
 	return found

@@ -19,7 +19,7 @@ const (
 	ByCollapse = "collapse"
 )
 
-// Claim is what was established about one claim.
+// Claim is the result for one claim.
 type Claim struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`

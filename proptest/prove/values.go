@@ -3,6 +3,7 @@ package prove
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
@@ -15,7 +16,7 @@ import (
 // that the step involves are at most m + r, and those that are no longer in use can be used again.
 // Zero and the constants of the specification cannot be renamed, so they count as always in use.
 
-// opaque is what the argument needs to know of a check.
+// opaque has the facts about a check that the argument needs.
 type opaque struct {
 	constants []int64 // that cannot be renamed
 	fresh     int     // most new values in one command
@@ -35,23 +36,25 @@ func opaqueTypes(p *model.Protocol, c *model.Check) *opaque {
 	if !found {
 		return nil
 	}
-	seen := map[*model.Machine]bool{}
+	var roles []*model.Machine
 	for _, inst := range c.Instances {
-		o.exprs(inst.Args)
-		o.machine(inst.Role, seen)
+		o.exprs(inst.Args...)
+		roles = append(roles, inst.Role)
 		for _, ev := range inst.Role.Commands {
 			o.fresh = max(o.fresh, len(opaqueSlots(ev.Fields)))
 		}
 	}
+	for _, m := range core.Machines(roles...) {
+		o.machine(m)
+	}
 	for _, r := range c.Rules {
-		o.expr(r.When)
+		o.exprs(r.When)
 	}
 	for _, k := range c.Claims {
-		o.expr(k.When)
-		o.expr(k.Expr)
-		o.exprs(k.Exprs)
+		o.exprs(k.When, k.Expr)
+		o.exprs(k.Exprs...)
 	}
-	o.expr(c.Quiet)
+	o.exprs(c.Quiet)
 	return o
 }
 
@@ -63,57 +66,33 @@ func holdsOpaque(t *model.Type) bool {
 		slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return holdsOpaque(f.Type) })
 }
 
-func (o *opaque) machine(m *model.Machine, seen map[*model.Machine]bool) {
-	if seen[m] {
-		return
-	}
-	seen[m] = true
-	for _, d := range m.Vars {
-		o.expr(d.Init)
-	}
-	for _, t := range m.Transitions {
-		o.expr(t.When)
-		o.stmts(t.Body)
-	}
-	for _, st := range m.States {
-		o.stmts(st.Entry)
-	}
-	for _, p := range m.Parts {
+func (o *opaque) machine(m *core.Machine) {
+	for _, p := range m.Model.Parts {
 		if slices.ContainsFunc(p.Keys, func(f *model.Field) bool { return holdsOpaque(f.Type) }) {
 			o.why = "opaque values are keys of parts"
 		}
-		o.exprs(p.Args)
-		o.expr(p.To)
-		for _, s := range p.Sends {
-			if s != nil {
-				o.stmts([]model.Stmt{s.Send})
-			}
+	}
+	m.Each(func(s core.Stmt) {
+		if f, ok := s.(*core.For); ok {
+			o.loop(f.Values)
 		}
-		o.machine(p.Machine, seen)
-	}
+	}, o.expr)
 }
 
-func (o *opaque) exprs(list []model.Expr) {
+func (o *opaque) exprs(list ...model.Expr) {
 	for _, e := range list {
-		o.expr(e)
+		o.expr(core.Of(e))
 	}
 }
 
-func (o *opaque) expr(e model.Expr) {
-	if e == nil {
-		return
-	}
-	model.Walk(e, func(e model.Expr) {
+func (o *opaque) expr(e core.Expr) {
+	core.Walk(e, func(e core.Expr) {
 		switch e := e.(type) {
-		case *model.Lit:
-			if e.T != nil && e.T.Kind == model.KindOpaque && !slices.Contains(o.constants, e.Value) {
+		case *core.Const:
+			if e.T.Kind == model.KindOpaque && !slices.Contains(o.constants, e.Value) {
 				o.constants = append(o.constants, e.Value)
 			}
-		case *model.Quantified:
-			o.loop(e.Values)
-		case *model.Build:
-			o.loop(e.Values)
-		case *model.Find:
+		case *core.Fold:
 			o.loop(e.Values)
 		}
 	})
@@ -122,38 +101,6 @@ func (o *opaque) expr(e model.Expr) {
 func (o *opaque) loop(values *model.Type) {
 	if holdsOpaque(values) {
 		o.why = "something is done for every opaque value"
-	}
-}
-
-func (o *opaque) stmts(list []model.Stmt) {
-	for _, s := range list {
-		switch s := s.(type) {
-		case *model.Set:
-			for _, sel := range s.Select {
-				o.expr(sel.Index)
-			}
-			o.expr(s.Value)
-		case *model.Send:
-			o.exprs(s.Fields)
-			o.expr(s.To)
-		case *model.ReportStmt:
-			o.exprs(s.Fields)
-		case *model.Run:
-			o.exprs(s.Keys)
-			o.exprs(s.Args)
-		case *model.Restart:
-			o.exprs(s.Keys)
-		case *model.If:
-			o.expr(s.Cond)
-			o.stmts(s.Then)
-			o.stmts(s.Else)
-		case *model.Each:
-			o.loop(s.Values)
-			o.expr(s.Over)
-			o.stmts(s.Body)
-		case *model.Close:
-			o.expr(s.To)
-		}
 	}
 }
 

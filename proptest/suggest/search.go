@@ -92,7 +92,7 @@ type Report struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Errors is what is wrong with the specification, so that it cannot be checked.
+// Errors lists what is wrong with the specification, so that it cannot be checked.
 type Errors struct{ List diag.List }
 
 func (e *Errors) Error() string { return "the specification has errors" }

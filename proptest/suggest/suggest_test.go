@@ -66,7 +66,7 @@ func search(t testing.TB, text string, o Options) *Report {
 	return r
 }
 
-// does is what the state does with the event, reports left out: no claim speaks of them.
+// does returns what the state does with the event, without reports: no claim is about them.
 func does(t testing.TB, text string, h handler) string {
 	t.Helper()
 	p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})

@@ -148,7 +148,7 @@ func (f *files) splice(p *model.Protocol, e edit) (*ast.Source, splice, error) {
 	return in.Src, splice{node.Start, node.End, text}, err
 }
 
-// handler is what the state's new line says.
+// handler returns the state's new line.
 func (f *files) handler(p *model.Protocol, e edit) (string, error) {
 	m := p.Roles[e.role]
 	switch e.kind {

@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// A System is what a program talks to, whatever is bound: an initialised
-// protocol on a transport. Programs add their own methods to it.
+// A System is an initialised protocol on a transport. A program talks to it, whatever is bound, and
+// adds its own methods to it.
 type System interface {
 	// Connected reports whether the system takes part in a session with
 	// others. While it does, or if that cannot be told, nothing can be switched.
@@ -52,7 +52,7 @@ type Transport[C io.Closer] struct {
 	Open           func(ctx context.Context) (C, error)
 }
 
-// A Pair names a choice on each axis. Where one is wanted, an empty name stands for what is bound.
+// A Pair names a choice on each axis. As an argument, an empty name stands for what is bound.
 type Pair struct{ Protocol, Transport string }
 
 func (p Pair) String() string {
@@ -73,7 +73,7 @@ var (
 	ErrUnbound        = errors.New("nothing is bound")
 )
 
-// Patience is how long a switch waits for calls of Use under way.
+// Patience is how long a switch waits for calls of Use to return.
 const Patience = 5 * time.Second
 
 // Binding is the pair that is bound. Any goroutine may call its methods.
@@ -120,7 +120,7 @@ func New[S System, C io.Closer](protocols []Protocol[S, C], transports []Transpo
 	return b, nil
 }
 
-// Bound returns what is bound; the pair is empty if nothing is.
+// Bound returns the bound pair. It is empty if nothing is bound.
 func (b *Binding[S, C]) Bound() Pair {
 	b.mu.Lock()
 	defer b.mu.Unlock()

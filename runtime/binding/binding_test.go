@@ -56,24 +56,27 @@ func (b *bed) wrote(t *testing.T, want string) {
 func newBed(t *testing.T) *bed {
 	b := &bed{failOpen: map[string]error{}, failInit: map[string]error{}}
 	protocol := func(name string, equal bool) binding.Protocol[*system, *carrier] {
-		return binding.Protocol[*system, *carrier]{Name: name, PeerToPeer: equal, Init: func(_ context.Context, c *carrier) (*system, error) {
-			if err := b.failInit[name+c.name]; err != nil {
-				return nil, err
-			}
-			b.note("init %s on %s", name, c.name)
-			return &system{b, name, c}, nil
-		}}
+		return binding.Protocol[*system, *carrier]{Name: name, PeerToPeer: equal,
+			Init: func(_ context.Context, c *carrier) (*system, error) {
+				if err := b.failInit[name+c.name]; err != nil {
+					return nil, err
+				}
+				b.note("init %s on %s", name, c.name)
+				return &system{b, name, c}, nil
+			}}
 	}
 	medium := func(name string, equal bool) binding.Transport[*carrier] {
-		return binding.Transport[*carrier]{Name: name, PeerToPeerOnly: equal, Open: func(context.Context) (*carrier, error) {
-			if err := b.failOpen[name]; err != nil {
-				return nil, err
-			}
-			b.note("open %s", name)
-			return &carrier{b, name}, nil
-		}}
+		return binding.Transport[*carrier]{Name: name, PeerToPeerOnly: equal,
+			Open: func(context.Context) (*carrier, error) {
+				if err := b.failOpen[name]; err != nil {
+					return nil, err
+				}
+				b.note("open %s", name)
+				return &carrier{b, name}, nil
+			}}
 	}
-	inner, err := binding.New([]binding.Protocol[*system, *carrier]{protocol("peers", true), protocol("slots", false), protocol("games", false)},
+	inner, err := binding.New([]binding.Protocol[*system, *carrier]{protocol("peers", true),
+		protocol("slots", false), protocol("games", false)},
 		[]binding.Transport[*carrier]{medium("udp", false), medium("ipx", true), medium("tcp", false)})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +98,8 @@ func (b *bed) refused(t *testing.T, to binding.Pair, why error, text string) {
 	before := b.Bound()
 	err := b.Switch(t.Context(), to)
 	var s *binding.SwitchError
-	if !errors.As(err, &s) || s.Step != "check" || !errors.Is(err, why) || !strings.Contains(err.Error(), text) || s.Bound != before || b.Bound() != before {
+	if !errors.As(err, &s) || s.Step != "check" || !errors.Is(err, why) ||
+		!strings.Contains(err.Error(), text) || s.Bound != before || b.Bound() != before {
 		t.Errorf("switch to %v: %v; want %v with %q", to, err, why, text)
 	}
 	b.wrote(t, "")
@@ -112,7 +116,8 @@ func TestSwitchBothAxes(t *testing.T) {
 		{binding.Pair{Transport: "ipx"}, "peers over ipx", "kill peers, close udp, open ipx, init peers on ipx"},
 		{binding.Pair{Transport: "ipx"}, "peers over ipx", ""},
 		{binding.Pair{}, "peers over ipx", ""},
-		{binding.Pair{Protocol: "slots", Transport: "udp"}, "slots over udp", "kill peers, close ipx, open udp, init slots on udp"},
+		{binding.Pair{Protocol: "slots", Transport: "udp"}, "slots over udp",
+			"kill peers, close ipx, open udp, init slots on udp"},
 		{binding.Pair{Protocol: "games"}, "games over udp", "kill slots, close udp, open udp, init games on udp"},
 	}
 	for _, s := range steps {
@@ -135,9 +140,11 @@ func TestSwitchBothAxes(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	b := newBed(t)
-	b.refused(t, binding.Pair{Transport: "udp"}, binding.ErrUnbound, "a protocol must be given, one of peers, slots, games")
+	b.refused(t, binding.Pair{Transport: "udp"}, binding.ErrUnbound,
+		"a protocol must be given, one of peers, slots, games")
 	b.refused(t, binding.Pair{Protocol: "peers"}, binding.ErrUnbound, "a transport must be given, one of udp, ipx, tcp")
-	b.refused(t, binding.Pair{Protocol: "slots", Transport: "ipx"}, binding.ErrPeerToPeerOnly, "slots has a server, ipx cannot carry it")
+	b.refused(t, binding.Pair{Protocol: "slots", Transport: "ipx"}, binding.ErrPeerToPeerOnly,
+		"slots has a server, ipx cannot carry it")
 	if err := b.Switch(t.Context(), binding.Pair{Protocol: "peers", Transport: "ipx"}); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +153,8 @@ func TestRefused(t *testing.T) {
 	b.refused(t, binding.Pair{Protocol: "chess"}, binding.ErrUnknown, "protocol chess; there are peers, slots, games")
 	b.refused(t, binding.Pair{Protocol: "games"}, binding.ErrPeerToPeerOnly, "games has a server, ipx cannot carry it")
 	b.connected = true
-	b.refused(t, binding.Pair{Transport: "udp"}, binding.ErrConnected, "only possible while disconnected: peers over ipx is connected, disconnect first")
+	b.refused(t, binding.Pair{Transport: "udp"}, binding.ErrConnected,
+		"only possible while disconnected: peers over ipx is connected, disconnect first")
 	b.connected = false
 	if err := b.Switch(t.Context(), binding.Pair{Transport: "udp"}); err != nil {
 		t.Errorf("after the disconnect: %v", err)
@@ -166,13 +174,16 @@ func TestFailureBringsTheFormerBack(t *testing.T) {
 		t.Helper()
 		err := b.Switch(t.Context(), to)
 		var s *binding.SwitchError
-		if !errors.As(err, &s) || s.Step != step || !errors.Is(err, cause) || s.Bound != b.Bound() || s.Bound.String() != bound {
+		if !errors.As(err, &s) || s.Step != step || !errors.Is(err, cause) || s.Bound != b.Bound() ||
+			s.Bound.String() != bound {
 			t.Errorf("switch to %v: %v; want it to fail at %s with %v, bound %s", to, err, step, cause, bound)
 		}
 		b.wrote(t, done)
 	}
-	check(binding.Pair{Transport: "tcp"}, "open", away, "peers over udp", "kill peers, close udp, open udp, init peers on udp")
-	check(binding.Pair{Protocol: "games"}, "init", bad, "peers over udp", "kill peers, close udp, open udp, close udp, open udp, init peers on udp")
+	check(binding.Pair{Transport: "tcp"}, "open", away, "peers over udp",
+		"kill peers, close udp, open udp, init peers on udp")
+	check(binding.Pair{Protocol: "games"}, "init", bad, "peers over udp",
+		"kill peers, close udp, open udp, close udp, open udp, init peers on udp")
 	b.failInit["peersudp"] = bad
 	check(binding.Pair{Transport: "tcp"}, "open", away, "nothing", "kill peers, close udp, open udp, close udp")
 	delete(b.failInit, "peersudp")
@@ -231,7 +242,8 @@ func TestUseKeepsTheSystem(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	b := newBed(t)
-	for text, want := range map[string]string{"": "{ }", "udp": "{ udp}", " peers ipx ": "{peers ipx}", "games": "{games }", "what": "{ what}"} {
+	for text, want := range map[string]string{"": "{ }", "udp": "{ udp}", " peers ipx ": "{peers ipx}",
+		"games": "{games }", "what": "{ what}"} {
 		if p, err := b.Parse(text); err != nil || "{"+p.Protocol+" "+p.Transport+"}" != want {
 			t.Errorf("Parse(%q) = %v, %v; want %s", text, p, err, want)
 		}
@@ -245,7 +257,8 @@ func TestNamesMustDiffer(t *testing.T) {
 	open := func(context.Context) (*carrier, error) { return nil, nil }
 	_, err := binding.New([]binding.Protocol[*system, *carrier]{{Name: "a b"}, {Name: "x"}},
 		[]binding.Transport[*carrier]{{Name: "u", Open: open}, {Name: "u", Open: open}})
-	for _, want := range []string{`protocol "a b": a name has`, "protocol x: its function is missing", "transport u is given twice"} {
+	for _, want := range []string{`protocol "a b": a name has`, "protocol x: its function is missing",
+		"transport u is given twice"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q in it", err, want)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// Machine is a machine and its driver as a System: what most Init functions
-// return, or build upon.
+// Machine is a machine and its driver as a System. Most Init functions return one, or build upon
+// one.
 type Machine[R fsm.Runner] struct {
 	*driver.Driver[R]
 	connected func(R) bool
@@ -17,10 +17,11 @@ type Machine[R fsm.Runner] struct {
 	err       error // of Run, once ended is closed
 }
 
-// Start runs a machine. attach gives its driver the links, before it runs, and
-// may be nil; connected says by the machine's state whether there is a session. If attach fails
-// the machine never runs, and the error is attach's.
-func Start[R fsm.Runner](r R, o driver.Options[R], connected func(R) bool, attach func(*driver.Driver[R]) error) (*Machine[R], error) {
+// Start runs a machine. Before that it calls attach, which gives the driver its links and may be
+// nil. connected reports by the machine's state whether there is a session. If attach fails, the
+// machine never runs and Start returns that error.
+func Start[R fsm.Runner](r R, o driver.Options[R], connected func(R) bool,
+	attach func(*driver.Driver[R]) error) (*Machine[R], error) {
 	m := &Machine[R]{Driver: driver.New(r, o), connected: connected, ended: make(chan struct{})}
 	if attach != nil {
 		if err := attach(m.Driver); err != nil {
@@ -34,8 +35,8 @@ func Start[R fsm.Runner](r R, o driver.Options[R], connected func(R) bool, attac
 	return m, nil
 }
 
-// Connected asks the machine; a machine that has ended is not connected. A handler of the driver
-// must not call it.
+// Connected reports whether the machine has a session. A machine that has ended has none. A handler
+// of the driver must not call it.
 func (m *Machine[R]) Connected(ctx context.Context) (yes bool, err error) {
 	err = m.Read(ctx, func(r R) { yes = m.connected(r) })
 	if errors.Is(err, driver.ErrStopped) {
@@ -44,8 +45,9 @@ func (m *Machine[R]) Connected(ctx context.Context) (yes bool, err error) {
 	return yes, err
 }
 
-// Kill stops the driver, which closes its links in good order. Called by a handler of
-// the driver it only does so when the handler has returned, and ends with ctx.
+// Kill stops the driver, which closes its links in good order, and waits until it has ended or ctx
+// ends. The driver cannot end before a handler that calls Kill has returned, so such a call waits
+// for ctx.
 func (m *Machine[R]) Kill(ctx context.Context) error {
 	m.Stop()
 	select {

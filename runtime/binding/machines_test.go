@@ -75,7 +75,8 @@ func (s server) disconnect(ctx context.Context) error {
 
 func newServer(_ context.Context, link transport.Link) (netSystem, error) {
 	connected := func(r *masterserver.GameserverRunner) bool { return r.Machine != masterserver.NewGameserver() }
-	m, err := binding.Start(masterserver.NewGameserverRunner(), driver.Options[*masterserver.GameserverRunner]{}, connected,
+	m, err := binding.Start(masterserver.NewGameserverRunner(),
+		driver.Options[*masterserver.GameserverRunner]{}, connected,
 		func(d *driver.Driver[*masterserver.GameserverRunner]) error { return d.Attach(0, link) })
 	return server{m}, err
 }
@@ -84,7 +85,8 @@ func newServer(_ context.Context, link transport.Link) (netSystem, error) {
 // addresses.
 func realBinding(master, tunnel string) (*binding.Binding[netSystem, transport.Link], error) {
 	return binding.New(
-		[]binding.Protocol[netSystem, transport.Link]{{Name: "peers", PeerToPeer: true, Init: newPeers}, {Name: "server", Init: newServer}},
+		[]binding.Protocol[netSystem, transport.Link]{{Name: "peers", PeerToPeer: true, Init: newPeers},
+			{Name: "server", Init: newServer}},
 		[]binding.Transport[transport.Link]{
 			{Name: "udp", Open: func(context.Context) (transport.Link, error) {
 				return udp.Open("udp4", "127.0.0.1:0", udp.Config{})
@@ -141,7 +143,8 @@ func TestMachinesOnRealLinks(t *testing.T) {
 	// The machine was checked for a reliable stream: its driver refuses UDP, and the peers come back.
 	err = to("server udp")
 	var failed *binding.SwitchError
-	if !errors.Is(err, driver.ErrLinkTooWeak) || !errors.As(err, &failed) || failed.Bound != (binding.Pair{Protocol: "peers", Transport: "ipx"}) {
+	if !errors.Is(err, driver.ErrLinkTooWeak) || !errors.As(err, &failed) ||
+		failed.Bound != (binding.Pair{Protocol: "peers", Transport: "ipx"}) {
 		t.Errorf("a server over UDP: %v", err)
 	}
 	use(func(s netSystem) error { return s.connect(ctx) })

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// SwitchError says why a switch did not come to its end, and what is bound now.
+// SwitchError says why a switch failed, and what is bound now.
 type SwitchError struct {
 	// From was bound before, To was wanted.
 	From, To Pair
@@ -66,8 +66,8 @@ func (b *Binding[S, C]) Switch(ctx context.Context, to Pair) error {
 	return failed
 }
 
-// Unbind kills the bound system and binds nothing. Unlike Switch it does so
-// also while connected: killing leaves the session first. It is what a program does at its end.
+// Unbind kills the bound system and binds nothing. Unlike Switch it does so also while connected:
+// killing leaves the session first. Programs call it before they exit.
 func (b *Binding[S, C]) Unbind(ctx context.Context) error {
 	from, err := b.claim(ctx)
 	if err != nil {

@@ -41,7 +41,7 @@ func Register(name string, f New) {
 	registry.news[name] = f
 }
 
-// Kind says what an event tells. The numbers are those of parley.h.
+// Kind is the kind of an event. The numbers are those of parley.h.
 type Kind int32
 
 // Kinds of events.
@@ -64,8 +64,8 @@ type Event struct {
 	Data []byte
 }
 
-// MaxEvents is how many events wait to be polled. A machine whose program does not poll
-// them is stopped: none is dropped.
+// MaxEvents is the greatest number of events that can wait to be polled. A machine with more is
+// stopped: no event is dropped.
 const MaxEvents = 4096
 
 // Errors of the calls.
@@ -76,7 +76,7 @@ var (
 	ErrShort    = errors.New("the buffer is too small")
 )
 
-// Machine is a machine with its driver and the events that wait.
+// Machine is a machine with its driver and its queue of events.
 type Machine struct {
 	d      *driver.Driver[fsm.Commander]
 	cancel context.CancelCauseFunc
@@ -196,9 +196,9 @@ func (m *Machine) Step(command string) error {
 	return err
 }
 
-// Poll takes the oldest event, waiting for one for at most wait, for ever if that is negative.
-// Without one the error is ErrTimeout. An event with more than most bytes stays, and the error is
-// ErrShort.
+// Poll takes the oldest event. It waits for at most wait, or for ever if wait is negative. If no
+// event comes the error is ErrTimeout. An event with more than most bytes stays in the queue, and
+// the error is ErrShort.
 func (m *Machine) Poll(wait time.Duration, most int) (Event, error) {
 	var timeout <-chan time.Time
 	if wait > 0 {

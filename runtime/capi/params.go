@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Params are what a caller gives a new machine or the library: `wins: true,
-// index: 1`. Values are true, false, numbers, or texts in quotation marks.
+// Params are the arguments of a new machine or of the library: `wins: true, index: 1`. Values are
+// true, false, numbers, or texts in quotation marks.
 type Params struct {
 	values map[string]string
 	used   map[string]bool
@@ -61,13 +61,13 @@ func (p *Params) wrong(name, value, what string) {
 	}
 }
 
-// Has reports whether a parameter is given.
+// Has reports whether a parameter was given.
 func (p *Params) Has(name string) bool {
 	_, ok := p.values[name]
 	return ok
 }
 
-// Bool takes a parameter that is true or false.
+// Bool takes and returns a parameter that is true or false.
 func (p *Params) Bool(name string) bool {
 	v, ok := p.take(name, "true or false")
 	if ok && v != "true" && v != "false" {
@@ -76,7 +76,7 @@ func (p *Params) Bool(name string) bool {
 	return v == "true"
 }
 
-// Int takes a number from lo to hi.
+// Int takes and returns a parameter that is a number from lo to hi.
 func (p *Params) Int(name string, lo, hi int64) int64 {
 	what := fmt.Sprintf("a number in %d..%d", lo, hi)
 	v, ok := p.take(name, what)
@@ -88,7 +88,7 @@ func (p *Params) Int(name string, lo, hi int64) int64 {
 	return n
 }
 
-// Text takes a text of at most most bytes.
+// Text takes and returns a parameter that is a text of at most most bytes.
 func (p *Params) Text(name string, most int) string {
 	what := fmt.Sprintf("a text of at most %d bytes in quotation marks", most)
 	v, ok := p.take(name, what)

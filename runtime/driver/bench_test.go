@@ -117,7 +117,7 @@ func socketPair(tb testing.TB) (*net.TCPConn, *net.TCPConn) {
 	return a.(*net.TCPConn), b.(*net.TCPConn)
 }
 
-// BenchmarkMem is what the driver itself costs: 64 pings answered over memory.
+// BenchmarkMem measures the driver itself: 64 pings answered over memory.
 func BenchmarkMem(b *testing.B) {
 	for name, o := range map[string]driver.Options[runner]{
 		"plain":    {},
@@ -196,4 +196,4 @@ func BenchmarkCore(b *testing.B) {
 type sink struct{ out [64]byte }
 
 func (s *sink) Send(_ fsm.Peer, frame []byte) error { copy(s.out[:], frame); return nil }
-func (s *sink) Close(fsm.Peer, *driver.Error)       {}
+func (s *sink) Close(fsm.Peer, *driver.Error) error { return nil }

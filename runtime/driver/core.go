@@ -16,13 +16,14 @@ type Carrier interface {
 	Send(peer fsm.Peer, frame []byte) error
 	// Close closes the link to a peer, or with fsm.Broadcast all links, after
 	// what was sent before. With why == nil the machine has asked for it and
-	// gets no event; otherwise the core delivers the event lost itself.
-	Close(peer fsm.Peer, why *Error)
+	// gets no event; otherwise the core delivers the event lost itself. An error that wraps ErrNoLink
+	// is as that of Send.
+	Close(peer fsm.Peer, why *Error) error
 }
 
 // Core runs one machine to completion, event by event, without a clock, a
 // goroutine or a socket: time is a parameter, frames go to a [Carrier]. It
-// keeps the timers and deferred events and makes the records. A [Driver] runs a core on
+// keeps the timers and deferred messages and makes the records. A [Driver] runs a core on
 // real links; a simulator runs many in virtual time. All methods must be
 // called by one goroutine at a time, none by a handler; now never goes back
 // and counts from the moment of Start.
@@ -36,17 +37,17 @@ type Core[R fsm.Runner] struct {
 	out      Carrier
 	timers   timers
 	links    links
-	held     deferred[R]
+	held     deferred
 	counters Counters
 	record   *recorder
 	message  event[R] // the frame being handled; kept here because clearing one for each frame costs more than the rest
-	again    event[R] // the deferred event being handled
+	again    event[R] // the deferred message being offered
 	scratch  []byte
 	answers  []byte        // to frames of a stream that came together
 	latest   time.Duration // of the last event
 	reports  int           // reports of the step being carried out
 	losing   []*Error      // links closed for an error whose event lost is still to be delivered
-	changed  bool          // the control state has changed since the deferred events were last offered
+	changed  bool          // the control state has changed since the deferred messages were last offered
 	logSteps bool
 	plain    bool // steps are neither recorded nor logged
 }
@@ -81,7 +82,7 @@ func (c *Core[R]) Counters() *Counters { return &c.counters }
 // Final reports whether the machine is in a final state.
 func (c *Core[R]) Final() bool { return c.info.Final[c.r.State()] }
 
-// Start delivers the event start. The time wall is when now is 0, for the record.
+// Start gives the machine the event start. wall is the time at which now is 0, for the record.
 func (c *Core[R]) Start(wall time.Time) { c.start(0, wall) }
 
 func (c *Core[R]) start(now time.Duration, wall time.Time) {
@@ -92,8 +93,8 @@ func (c *Core[R]) start(now time.Duration, wall time.Time) {
 	c.handle(now, &event[R]{kind: trace.Start, peer: fsm.Broadcast})
 }
 
-// LinkUp delivers the event up; ends is for the record: the two addresses
-// with trace.EndsSeparator between them.
+// LinkUp gives the machine the event up. ends has the two addresses with trace.EndsSeparator
+// between them, for the record.
 func (c *Core[R]) LinkUp(now time.Duration, peer fsm.Peer, ends string) {
 	c.counters.LinksUp++
 	c.links.up(peer)
@@ -104,7 +105,7 @@ func (c *Core[R]) LinkUp(now time.Duration, peer fsm.Peer, ends string) {
 	}
 }
 
-// LinkLost delivers the event lost.
+// LinkLost gives the machine the event lost.
 func (c *Core[R]) LinkLost(now time.Duration, peer fsm.Peer, why error) {
 	c.lost(now, peer, why)
 	c.settle(now)
@@ -124,8 +125,8 @@ func (c *Core[R]) lost(now time.Duration, peer fsm.Peer, why error) {
 	}
 }
 
-// Frame delivers one frame. It reports whether the frame was a message that
-// the machine did not refuse. The frame is not kept.
+// Frame gives the machine one frame. It reports whether the frame was a message that the machine
+// did not refuse. It does not keep the frame.
 func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
 	before := c.m.State()
 	res, err := c.m.Frame(peer, frame)
@@ -133,7 +134,8 @@ func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
 }
 
 // framed does what the outcome of a frame asks for.
-func (c *Core[R]) framed(now time.Duration, peer fsm.Peer, frame []byte, before uint16, res fsm.Result, err error) bool {
+func (c *Core[R]) framed(now time.Duration, peer fsm.Peer, frame []byte, before uint16, res fsm.Result,
+	err error) bool {
 	c.counters.FramesIn++
 	c.counters.BytesIn += uint64(len(frame))
 	if err == nil && res.Code == fsm.Took && c.plain {
@@ -179,8 +181,8 @@ func (c *Core[R]) Command(now time.Duration, f func(R) fsm.Result, wait bool) (f
 	return c.handle(now, &event[R]{kind: trace.Command, peer: fsm.Broadcast, cmd: f, call: wait})
 }
 
-// Expire delivers the timers whose time has come, in the order of their
-// deadlines and, where these are equal, of their arming.
+// Expire gives the machine the timers that are due, in the order of their deadlines. Of equal
+// deadlines the one armed first comes first.
 func (c *Core[R]) Expire(now time.Duration) {
 	// A timer that its own expiry starts again with no delay must not hold the core for ever.
 	for range maxExpiries {
@@ -195,7 +197,7 @@ func (c *Core[R]) Expire(now time.Duration) {
 
 const maxExpiries = 1024
 
-// Next returns when Expire or Flush has to be called next.
+// Next returns when Expire or Flush must be called next.
 func (c *Core[R]) Next() (time.Duration, bool) {
 	at, ok := c.timers.next()
 	if f, due := c.record.flushAt(); due && (!ok || f < at) {
@@ -204,11 +206,11 @@ func (c *Core[R]) Next() (time.Duration, bool) {
 	return at, ok
 }
 
-// NextTimer returns when the next timer of the machine expires, records left
-// aside: what a simulator goes by, so that recording changes nothing.
+// NextTimer returns when the next timer of the machine expires, and does not look at the records. A
+// simulator uses it, so that recording changes nothing.
 func (c *Core[R]) NextTimer() (time.Duration, bool) { return c.timers.next() }
 
-// Flush writes the records if it is time to.
+// Flush writes the records if they are due.
 func (c *Core[R]) Flush(now time.Duration) {
 	if at, due := c.record.flushAt(); due && at <= now {
 		c.traceErrors(c.record.flush(now))

@@ -21,9 +21,10 @@ func (c *Core[R]) handle(now time.Duration, ev *event[R]) (fsm.Result, error) {
 	return res, err
 }
 
-// settle delivers the event lost for links that were closed for an error, and
-// offers the deferred events after each change of state, oldest first. It
-// ends: every turn takes away a link or a deferred event, or is the last.
+// settle delivers the event lost for links that were closed for an error, and offers the deferred
+// messages after each change of state, oldest first. An offer of what the state still defers is no
+// step of the run: it is neither recorded nor counted. settle ends: every turn takes away a link or
+// a deferred message, or is the last.
 func (c *Core[R]) settle(now time.Duration) {
 	for {
 		if n := len(c.losing); n > 0 {
@@ -40,7 +41,8 @@ func (c *Core[R]) settle(now time.Duration) {
 		q := &c.held
 		for q.next = 0; q.next < len(q.list) && !c.changed && len(c.losing) == 0; {
 			// A step may close links and so shorten the list, see forget. Nothing makes it longer.
-			q.offered, c.again = true, q.list[q.next]
+			h := &q.list[q.next]
+			q.offered, c.again = true, event[R]{kind: trace.Message, again: true, peer: h.peer, frame: h.frame}
 			res, _ := c.deliver(now, &c.again)
 			q.offered = false
 			if res.Code == fsm.Deferred {
@@ -63,9 +65,16 @@ func (c *Core[R]) deliver(now time.Duration, ev *event[R]) (fsm.Result, error) {
 }
 
 // follow does what the outcome of a step asks for.
-func (c *Core[R]) follow(now time.Duration, ev *event[R], before uint16, res fsm.Result, err error) (fsm.Result, error) {
+func (c *Core[R]) follow(now time.Duration, ev *event[R], before uint16, res fsm.Result, err error) (fsm.Result,
+	error) {
 	if err != nil {
 		return res, c.malformed(now, ev.peer, ev.frame, err, !c.o.KeepMalformed)
+	}
+	if ev.again && res.Code == fsm.Deferred {
+		return res, nil // it stays where it is, and nothing has happened
+	}
+	if ev.kind != trace.Message && res.Code == fsm.Deferred {
+		res.Code = fsm.Refused // only messages can be deferred
 	}
 	c.counters.Steps++
 	var refusal *Error
@@ -86,7 +95,7 @@ func (c *Core[R]) follow(now time.Duration, ev *event[R], before uint16, res fsm
 	case fsm.Ignored:
 		c.counters.Ignored++
 	case fsm.Deferred:
-		refusal = c.postpone(ev, res)
+		refusal = c.hold(ev, res)
 	case fsm.Refused:
 		c.counters.Refused++
 		refusal = c.newError(Refused, ev.peer, res.Transition)
@@ -116,18 +125,15 @@ func (c *Core[R]) step(ev *event[R]) (fsm.Result, error) {
 	}
 }
 
-// postpone keeps a deferred event. The error says that there was no room.
-func (c *Core[R]) postpone(ev *event[R], res fsm.Result) *Error {
-	if ev.again {
-		return nil // it stays where it is
-	}
+// hold keeps a deferred message. The error says that there was no room.
+func (c *Core[R]) hold(ev *event[R], res fsm.Result) *Error {
 	c.counters.Deferred++
-	if c.held.add(ev) {
+	if c.held.add(ev.peer, ev.frame) {
 		return nil
 	}
 	c.counters.DeferredDropped++
 	e := c.newError(DeferredFull, ev.peer, res.Transition)
-	e.Cause = fmt.Errorf("%d deferred events are held, and the specification allows no more"+
+	e.Cause = fmt.Errorf("%d deferred messages are held, and the specification allows no more"+
 		" (let the state handle it, or raise `deferred` of the role and check again)", c.held.max)
 	return e
 }
@@ -216,7 +222,11 @@ func (c *Core[R]) carryOut(now time.Duration, i int, transition uint16) []byte {
 	case fsm.StopTimer:
 		c.timers.stop(e.ID, e.Key)
 	case fsm.Close:
-		c.out.Close(e.Peer, nil)
+		if err := c.out.Close(e.Peer, nil); err != nil {
+			c.unlinked(i, e.Peer, transition, err)
+		} else {
+			c.links.up(e.Peer) // it was there, even if nobody has said so yet
+		}
 		c.forget(e.Peer)
 	}
 	return nil

@@ -187,7 +187,7 @@ func (d *Driver[R]) Stop() {
 	d.wake()
 }
 
-// Done is closed when Run has ended and all links are released.
+// Done returns a channel that is closed when Run has ended and all links are released.
 func (d *Driver[R]) Done() <-chan struct{} { return d.ended }
 
 // Do has the owner run f, which must call exactly one command method of the runner and return its
@@ -208,8 +208,8 @@ func (d *Driver[R]) Do(ctx context.Context, f func(R) fsm.Result) (fsm.Result, e
 	return res, err
 }
 
-// Read has the owner run f between two steps and waits for it. It may read
-// the runner, and must not step it.
+// Read has the owner run f between two steps and waits for it. f may read the runner, but must not
+// step it.
 func (d *Driver[R]) Read(ctx context.Context, f func(R)) error {
 	c := &call{done: make(chan struct{}, 1)}
 	return d.ask(ctx, item[R]{call: c, do: func() { f(d.core.r) }}, c)

@@ -184,7 +184,8 @@ func TestRefusedMessage(t *testing.T) {
 		if len(c.errs()) != 1 {
 			t.Fatalf("errors: %v", c.errs())
 		}
-		const want = "pingpong.peer in state idle: PONG{n: 9} from peer 0 is refused: no guard holds for it now (idle PONG at pingpong.yaml:22:3); bytes 00070100000009"
+		const want = "pingpong.peer in state idle: PONG{n: 9} from peer 0 is refused: no guard holds for it " +
+			"now (idle PONG at pingpong.yaml:22:3); bytes 00070100000009"
 		if got := c.errs()[0].Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

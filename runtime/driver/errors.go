@@ -17,7 +17,8 @@ var (
 	ErrMailboxFull = errors.New("the driver's mailbox is full")
 	// ErrWouldDeadlock is returned by Do when the handler that runs does not return: it calls Do
 	// itself, and so waits in the goroutine that would have to carry the command out, or it blocks.
-	ErrWouldDeadlock = errors.New("a handler of the driver has not returned for five seconds: one that calls Do has to use Post instead")
+	ErrWouldDeadlock = errors.New("a handler of the driver has not returned for five seconds: one that " +
+		"calls Do has to use Post instead")
 	// ErrLinkTooWeak is wrapped by the error of Attach for a link that
 	// promises less than the specification was checked for.
 	ErrLinkTooWeak = errors.New("the link promises too little")
@@ -45,8 +46,9 @@ const (
 	TraceFailed
 	// BadLink: a link could not be attached.
 	BadLink
-	// NoLink: the machine has sent to a peer that never had a link. It is reported once for each
-	// peer; a message to a peer whose link was lost is no error of the program, and only counted.
+	// NoLink: the machine has sent to a peer that never had a link, or has closed that link. It is
+	// reported once for each peer; a message to a peer whose link was lost is no error of the program,
+	// and only counted.
 	NoLink
 )
 
@@ -82,7 +84,7 @@ const MaxErrorFrame = 4096
 // Unwrap returns e.Cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Error says it in one line.
+// Error returns the error in one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Protocol + "." + e.Role + " in state " + e.State + ": ")
@@ -143,7 +145,7 @@ func (e *Error) why() string {
 	return ""
 }
 
-// problem is what the record says of a refused or dropped event.
+// problem returns the record's text for a refused or dropped event.
 func (e *Error) problem() string {
 	var parts []string
 	if why := e.why(); why != "" && e.Kind == Refused {
@@ -167,7 +169,8 @@ func (e *Error) legal() string {
 		what  string
 		names []string
 		found []string // of Legal
-	}{{what: "messages", names: e.info.Messages}, {what: "commands", names: e.info.Commands}, {what: "timers", names: e.info.Timers}, {what: "events"}}
+	}{{what: "messages", names: e.info.Messages}, {what: "commands", names: e.info.Commands},
+		{what: "timers", names: e.info.Timers}, {what: "events"}}
 	for _, name := range strings.Split(e.Legal, ", ") {
 		i := 0
 		for i < len(kinds)-1 && !slices.Contains(kinds[i].names, name) {

@@ -58,7 +58,7 @@ type session[R fsm.Runner, M any] struct {
 	deadline time.Duration // when it has to be looked at
 	peerState
 	timers timers
-	held   []event[R]
+	held   []heldMessage
 	record *recorder
 	intake intake
 }
@@ -112,14 +112,14 @@ func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, li
 	return h, nil
 }
 
-// Peer is the link's number of the peer whose machine is being stepped. Handlers may call it.
+// Peer returns the link's number of the peer whose machine is being stepped. Handlers may call it.
 func (h *Host[R, M]) Peer() int { return h.current.peer }
 
-// Sessions is how many machines there are. Any goroutine may call it.
+// Sessions returns the number of machines. Any goroutine may call it.
 func (h *Host[R, M]) Sessions() int { return int(h.open.Load()) }
 
-// Post has the machine of a peer take a command, as Driver.Post does; if there
-// is none by then, nothing happens. Any goroutine may call it.
+// Post gives the machine of a peer a command, as Driver.Post does. If there is no such machine by
+// then, nothing happens. Any goroutine may call it.
 func (h *Host[R, M]) Post(peer int, f func(R) fsm.Result) error {
 	select {
 	case <-h.done:
@@ -383,9 +383,10 @@ func (k *hostCarrier[R, M]) Send(peer fsm.Peer, frame []byte) error {
 }
 
 // Close implements [Carrier].
-func (k *hostCarrier[R, M]) Close(fsm.Peer, *Error) {
+func (k *hostCarrier[R, M]) Close(fsm.Peer, *Error) error {
 	k.current.up, k.full = false, false
 	(*Host[R, M])(k).drop(k.current.peer)
+	return nil
 }
 
 // drop has a link that can do so end a peer.

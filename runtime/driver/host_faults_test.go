@@ -141,13 +141,15 @@ func checkRecord(t *testing.T, f *file, instance, want string) {
 		last = s
 	}
 	if err != io.EOF || r.Header().Instance != instance || string(bytes.TrimSpace(got)) != want || f.closed != 1 {
-		t.Errorf("%v: instance %q, closed %d times, steps%s; want %q, %s", err, r.Header().Instance, f.closed, got, instance, want)
+		t.Errorf("%v: instance %q, closed %d times, steps%s; want %q, %s", err, r.Header().Instance, f.closed,
+			got, instance, want)
 	}
 }
 
 // What one peer sends too much is dropped and counted; the others do not notice.
 func TestHostFlood(t *testing.T) {
-	l, err := udp.Open("udp4", "127.0.0.1:0", udp.Config{Limits: udp.Limits{FrameRate: 50, ByteRate: 5000, MaxPeers: 3}})
+	l, err := udp.Open("udp4", "127.0.0.1:0",
+		udp.Config{Limits: udp.Limits{FrameRate: 50, ByteRate: 5000, MaxPeers: 3}})
 	if err != nil {
 		t.Skip(err)
 	}

@@ -19,8 +19,8 @@ func processTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkIdle is what 10,000 machines at rest cost, each with a timer that is far away and limits on
-// silence: the processor time in a second, in percent of a core.
+// BenchmarkIdle measures 10,000 machines at rest, each with a distant timer and limits on silence:
+// processor time in a second, in percent of a core.
 func BenchmarkIdle(b *testing.B) {
 	h, l := newHost(b, 10_000, Options[*pingpong.Runner]{IdleLimit: 2 * time.Hour})
 	defer l.Abort()
@@ -50,7 +50,8 @@ func BenchmarkIdle(b *testing.B) {
 // driver, the link, its buffer and the goroutine's stack, without what the kernel keeps.
 func BenchmarkConnections(b *testing.B) {
 	const count = 200
-	for name, o := range map[string]Options[*pingpong.Runner]{"default": {}, "small": {ReceiveBuffer: 1 << 10, Mailbox: 8}} {
+	for name, o := range map[string]Options[*pingpong.Runner]{"default": {},
+		"small": {ReceiveBuffer: 1 << 10, Mailbox: 8}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				b.ReportMetric(connections(b, count, o), "bytes/connection")
@@ -61,7 +62,8 @@ func BenchmarkConnections(b *testing.B) {
 }
 
 func connections(b *testing.B, count int, o Options[*pingpong.Runner]) float64 {
-	ln, err := tcp.Listen("tcp4", "127.0.0.1:0", tcp.Config{PerAddress: -1, AddressRate: -1, AcceptRate: -1}) // all are of one address and come at once
+	// all are of one address and come at once
+	ln, err := tcp.Listen("tcp4", "127.0.0.1:0", tcp.Config{PerAddress: -1, AddressRate: -1, AcceptRate: -1})
 	if err != nil {
 		b.Fatal(err)
 	}

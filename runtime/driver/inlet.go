@@ -19,7 +19,7 @@ type inlet struct {
 	pause func(peer int, d time.Duration)
 }
 
-// intake is what a session keeps of its stream.
+// intake is the part of its stream that a session keeps.
 type intake struct {
 	begun []byte        // a frame that is not whole yet; nil at rest
 	left  float32       // frames that may still come now

@@ -190,8 +190,10 @@ func (h *hosting) release(t *testing.T, peers int) {
 
 // What ends a peer ends that one alone, and the machine learns why.
 func TestHostStreamFaults(t *testing.T) {
-	patient := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond, AddressRate: -1}, Options[*pingpong.Runner]{HandshakeLimit: time.Hour})
-	strict := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond, AddressRate: -1}, Options[*pingpong.Runner]{HandshakeLimit: 100 * time.Millisecond})
+	patient := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond, AddressRate: -1},
+		Options[*pingpong.Runner]{HandshakeLimit: time.Hour})
+	strict := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond, AddressRate: -1},
+		Options[*pingpong.Runner]{HandshakeLimit: 100 * time.Millisecond})
 	good := map[*hosting]*net.TCPConn{patient: patient.welcome(t), strict: strict.welcome(t)}
 	tests := []struct {
 		name string
@@ -200,13 +202,18 @@ func TestHostStreamFaults(t *testing.T) {
 		is   func(error) bool
 	}{
 		{"closes", patient, func(c *net.TCPConn) { c.Close() }, exactly(io.EOF)},
-		{"closes within a frame", patient, func(c *net.TCPConn) { c.Write([]byte{0, 7, pingpong.PING}); c.Close() }, exactly(io.ErrUnexpectedEOF)},
+		{"closes within a frame", patient, func(c *net.TCPConn) {
+			c.Write([]byte{0, 7, pingpong.PING})
+			c.Close()
+		}, exactly(io.ErrUnexpectedEOF)},
 		{"breaks off", patient, func(c *net.TCPConn) { c.SetLinger(0); c.Close() }, exactly(transport.ErrReset)},
 		{"says nothing", strict, func(*net.TCPConn) {}, kind(NoHandshake)},
 		{"begins and says no more", strict, func(c *net.TCPConn) { c.Write([]byte{0}) }, kind(NoHandshake)},
 		{"no frame", patient, func(c *net.TCPConn) { c.Write([]byte("GET / HTTP/1.0\r\n\r\n")) }, kind(Malformed)},
 		{"too long", patient, func(c *net.TCPConn) { c.Write([]byte{200, 0, pingpong.NOTE}) }, kind(Malformed)},
-		{"asks and is refused", patient, func(c *net.TCPConn) { c.Write(ask(ask(nil, pingpong.PING, 1), pingpong.PONG, 3)) }, kind(Refused)},
+		{"asks and is refused", patient, func(c *net.TCPConn) {
+			c.Write(ask(ask(nil, pingpong.PING, 1), pingpong.PONG, 3))
+		}, kind(Refused)},
 		{"refused", patient, func(c *net.TCPConn) { c.Write(ask(nil, pingpong.PONG, 3)) }, kind(Refused)},
 	}
 	for n, tt := range tests {
@@ -288,14 +295,16 @@ func TestHostFrameRate(t *testing.T) {
 		t.Errorf("%+v, %+v", *c, h.link.Stats())
 	}
 	_, l := newHost(t, 1, Options[*pingpong.Runner]{})
-	if _, err := NewHost(pingpong.New(), where, nil, strong{l}, Options[*pingpong.Runner]{FrameRate: 1}); err == nil || !strings.Contains(err.Error(), "FrameRate") {
+	if _, err := NewHost(pingpong.New(), where, nil, strong{l},
+		Options[*pingpong.Runner]{FrameRate: 1}); err == nil || !strings.Contains(err.Error(), "FrameRate") {
 		t.Errorf("a limit that cannot be kept: %v", err)
 	}
 }
 
 // While one address floods a host with connections, others connect and play.
 func TestHostAcceptFlood(t *testing.T) {
-	h := serveHost(t, tcp.ServeConfig{MaxPeers: 50, PerAddress: 4, AddressRate: 10, AcceptRate: 20}, Options[*pingpong.Runner]{})
+	h := serveHost(t, tcp.ServeConfig{MaxPeers: 50, PerAddress: 4, AddressRate: 10, AcceptRate: 20},
+		Options[*pingpong.Runner]{})
 	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	first, err := from.Dial("tcp4", h.link.LocalAddr().String())
 	if err != nil {

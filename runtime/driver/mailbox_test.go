@@ -61,7 +61,8 @@ func TestMailboxFull(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if res, err := a.Do(ctx, barrier); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "does not run yet") || res.String() != "not run" {
+		if res, err := a.Do(ctx, barrier); !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "does not run yet") || res.String() != "not run" {
 			t.Errorf("Do: %v, %v", res, err)
 		}
 		a.run(t.Context())

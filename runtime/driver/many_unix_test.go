@@ -31,7 +31,8 @@ func gather(tb testing.TB, to net.Addr, count int) crowd {
 			tb.Fatal(err)
 		}
 		c = append(c, fd)
-		syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{Sec: 20}) // ends a run that would hang
+		// ends a run that would hang
+		syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{Sec: 20})
 		if err := syscall.Connect(fd, &syscall.SockaddrInet4{Addr: a.Addr().As4(), Port: int(a.Port())}); err != nil {
 			tb.Fatal(err)
 		}
@@ -136,8 +137,8 @@ func TestHostStreamMemory(t *testing.T) {
 	s.stop()
 }
 
-// BenchmarkManyIdle is what 10,000 TCP connections at rest cost, or as many as there are
-// descriptors for: memory of each, and processor time in percent of a core.
+// BenchmarkManyIdle measures 10,000 TCP connections at rest, or as many as there are descriptors
+// for: memory of each, and processor time in percent of a core.
 func BenchmarkManyIdle(b *testing.B) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil {

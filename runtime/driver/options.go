@@ -69,9 +69,9 @@ func (o Options[R]) withDefaults() Options[R] {
 	return o
 }
 
-// Observer is told of the counters of a driver, for metrics. It is called by the
-// goroutine that owns the machine, after each batch of steps, and must not
-// block. Adapters for metrics systems are modules of their own.
+// Observer receives the counters of a driver, for metrics. The goroutine that owns the machine
+// calls it after each batch of steps; it must not block. Adapters for metrics systems are modules
+// of their own.
 type Observer interface {
 	// Observe gets the totals since the start; c is valid during the call.
 	Observe(c *Counters)
@@ -83,14 +83,14 @@ type Counters struct {
 	Commands  uint64 // of which commands of the program
 	Timeouts  uint64 // of which timer expiries
 	Ignored   uint64 // events the state ignores
-	Deferred  uint64 // events kept for later
+	Deferred  uint64 // messages deferred
 	Refused   uint64 // events refused, commands included
 	Malformed uint64 // frames that could not be decoded
 
 	FramesIn, FramesOut uint64
 	BytesIn, BytesOut   uint64 // bytes of these frames
 	SendsDropped        uint64 // frames for peers without a link, or that have no encoding
-	DeferredDropped     uint64 // deferred events given up because their link is gone, or more than fsm.Info.Deferred
+	DeferredDropped     uint64 // deferred messages given up because their link is gone, or more than fsm.Info.Deferred
 
 	Reports            uint64
 	LinksUp, LinksLost uint64

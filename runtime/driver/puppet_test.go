@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport/mem"
 )
 
@@ -27,7 +28,8 @@ type puppet struct {
 }
 
 func newPuppet(bound int, table map[string]map[string]string) *puppet {
-	p := &puppet{table: table, info: &fsm.Info{Protocol: "puppet", Role: "peer", States: []string{"begin"}, Timers: []string{"t"},
+	p := &puppet{table: table, info: &fsm.Info{Protocol: "puppet", Role: "peer", States: []string{"begin"},
+		Timers:   []string{"t"},
 		MaxFrame: 8, TickNanos: 1, Deferred: bound}}
 	for name := range table {
 		if name != "begin" {
@@ -100,7 +102,8 @@ type stage struct {
 
 func newStage(bound int, table map[string]map[string]string) *stage {
 	s := &stage{closed: map[fsm.Peer]bool{}}
-	s.Core = NewCore(newPuppet(bound, table), Options[*puppet]{OnError: func(_ *puppet, e *Error) { s.note("error: %v", e) }}, s)
+	s.Core = NewCore(newPuppet(bound, table),
+		Options[*puppet]{OnError: func(_ *puppet, e *Error) { s.note("error: %v", e) }}, s)
 	s.Start(time.Time{})
 	return s
 }
@@ -115,9 +118,10 @@ func (s *stage) Send(to fsm.Peer, frame []byte) error {
 	return nil
 }
 
-func (s *stage) Close(to fsm.Peer, why *Error) {
+func (s *stage) Close(to fsm.Peer, why *Error) error {
 	s.closed[to] = true
 	s.note("close %d", to)
+	return nil
 }
 
 // play gives events by name, as many as a string has: a message from peer 0, or from peer 1 with a
@@ -145,7 +149,8 @@ func (s *stage) play(events string) {
 
 // What lies between machines and their links, as docs/LANGUAGE.md has it.
 func TestMeanings(t *testing.T) {
-	const overflow = "error: puppet.peer in state begin: cannot defer C from peer 0: 3 deferred events are held, and the specification allows no more " +
+	const overflow = "error: puppet.peer in state begin: cannot defer C from peer 0: 3 deferred messages " +
+		"are held, and the specification allows no more " +
 		"(let the state handle it, or raise `deferred` of the role and check again); bytes 43"
 	tests := map[string]struct {
 		table  map[string]map[string]string
@@ -165,13 +170,16 @@ func TestMeanings(t *testing.T) {
 		"a step that stays in its state changes nothing for what is deferred": {map[string]map[string]string{
 			"begin": {"A": "defer", "GO": "send g, to begin"}}, "A GO GO", "g g begin", 1},
 		"one more than the bound closes the link, and lost forgets what is held of it": {map[string]map[string]string{
-			"begin": {"C": "defer", "GO": "to x", "lost": "to x"}, "x": {"C": "send c"}}, "C 1C C C", overflow + " close 0 c x", 0},
+			"begin": {"C": "defer", "GO": "to x", "lost": "to x"}, "x": {"C": "send c"}}, "C 1C C C",
+			overflow + " close 0 c x", 0},
 		"lost is heard at once, however much is deferred": {map[string]map[string]string{
 			"begin": {"A": "defer", "lost": "to x"}, "x": {"A": "send a"}}, "A 1A A lost", "a x", 0},
 		"who closes forgets what it holds of that peer, and hears nothing": {map[string]map[string]string{
-			"begin": {"A": "defer", "GO": "close, to x"}, "x": {"A": "send a", "lost": "send l"}}, "A 1A A GO", "close 0 a x", 0},
+			"begin": {"A": "defer", "GO": "close, to x"}, "x": {"A": "send a", "lost": "send l"}}, "A 1A A GO",
+			"close 0 a x", 0},
 		"closing while a deferred message is handled": {map[string]map[string]string{
-			"begin": {"A": "defer", "B": "defer", "GO": "to x"}, "x": {"A": "defer", "B": "close, to y"}, "y": {"A": "send a"}},
+			"begin": {"A": "defer", "B": "defer", "GO": "to x"}, "x": {"A": "defer", "B": "close, to y"},
+			"y": {"A": "send a"}},
 			"A 1A 1B GO", "close 0 a y", 0},
 		"what is sent to a closed link is gone": {map[string]map[string]string{
 			"begin": {"GO": "close, send a, to x"}, "x": {"A": "send b"}}, "up GO 1A", "close 0 b x", 0},
@@ -188,9 +196,51 @@ func TestMeanings(t *testing.T) {
 			s.play(test.events)
 			got := strings.Join(append(s.log, string(s.Runner().AppendMachine(nil))), " ")
 			if got != test.want || len(s.held.list) != test.left {
-				t.Errorf("%s: got  %s, %d held\nwant %s, %d held", test.events, got, len(s.held.list), test.want, test.left)
+				t.Errorf("%s: got  %s, %d held\nwant %s, %d held", test.events, got, len(s.held.list),
+					test.want, test.left)
 			}
 		})
+	}
+}
+
+// lines is a sink that keeps what a line says, in short.
+type lines struct{ list []string }
+
+func (l *lines) Begin(trace.Header) {}
+func (l *lines) Flush() error       { return nil }
+func (l *lines) Step(s *trace.Step) {
+	l.list = append(l.list, fmt.Sprintf("%s %s%s", s.Event, map[bool]string{true: "again "}[s.Again], s.Code))
+}
+
+// An offer that changes nothing is no step of the run: it is neither recorded nor counted.
+func TestOfferOfWhatIsStillDeferred(t *testing.T) {
+	for _, recorded := range []bool{false, true} {
+		s := newStage(3, map[string]map[string]string{
+			"begin": {"A": "defer", "B": "defer", "GO": "to x"},
+			"x":     {"A": "defer", "B": "send b", "GO": "to y"},
+			"y":     {"A": "send a"}})
+		var l lines
+		if recorded {
+			s.recordWith(newRecorder([]trace.Sink{&l}))
+		}
+		s.play("A B GO GO")
+		want := "A deferred, B deferred, GO took, B again took, GO took, A again took"
+		if got := strings.Join(l.list, ", "); recorded && got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if c := s.Counters(); c.Steps != 1+6 || c.Deferred != 2 || strings.Join(s.log, " ") != "b a" {
+			t.Errorf("%d steps, %d deferred, %q", c.Steps, c.Deferred, s.log)
+		}
+	}
+}
+
+// Only messages can be deferred. Whatever else a machine says that of is refused.
+func TestDeferredCommand(t *testing.T) {
+	s := newStage(3, map[string]map[string]string{"begin": {"c": "defer", "A": "to x"}, "x": {"c": "send c"}})
+	res, err := s.Command(0, func(p *puppet) fsm.Result { return p.do("c") }, true)
+	s.play("A")
+	if res.Code != fsm.Refused || err == nil || len(s.log) > 0 || len(s.held.list) > 0 {
+		t.Errorf("%v, %v, %q", res, err, s.log)
 	}
 }
 
@@ -199,7 +249,8 @@ func TestMeanings(t *testing.T) {
 func TestLinksBeforeStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var errs []error
-		d := New(newPuppet(0, map[string]map[string]string{"begin": {"start": "send hello", "up": "send up", "go": "send go"}}),
+		d := New(newPuppet(0,
+			map[string]map[string]string{"begin": {"start": "send hello", "up": "send up", "go": "send go"}}),
 			Options[*puppet]{OnError: func(_ *puppet, e *Error) { errs = append(errs, e) }})
 		x, y := mem.Pair(mem.Config{})
 		if err := d.Post(func(p *puppet) fsm.Result { return p.do("go") }); err != nil {

@@ -143,7 +143,8 @@ func clip(frame []byte) []byte { return slices.Clone(frame[:min(len(frame), MaxE
 
 func (c *Core[R]) report(e *Error) {
 	if l := c.o.Logger; l != nil {
-		l.Warn("parley: "+e.Error(), "protocol", e.Protocol, "role", e.Role, "instance", c.o.Instance, "peer", int(e.Peer))
+		l.Warn("parley: "+e.Error(), "protocol", e.Protocol, "role", e.Role, "instance", c.o.Instance, "peer",
+			int(e.Peer))
 	}
 	if c.o.OnError != nil {
 		c.o.OnError(c.r, e)

@@ -70,7 +70,8 @@ func TestReplay(t *testing.T) {
 	if again.M != a.r.M {
 		t.Errorf("the machine is %s, not %s", again.AppendMachine(nil), a.r.AppendMachine(nil))
 	}
-	for _, what := range []string{"start took", "up took", "lost took", "timeout took", "message took", "message deferred", "message refused",
+	for _, what := range []string{"start took", "up took", "lost took", "timeout took", "message took",
+		"message deferred", "message refused",
 		"command took", "command ignored", "malformed took", "closed took", "again"} {
 		if !seen[what] {
 			t.Errorf("the run had no %q", what)
@@ -127,7 +128,9 @@ func TestCapture(t *testing.T) {
 	var file bytes.Buffer
 	a := eventful(t, trace.NewCapture(&file, trace.PcapMeta{Proto: "tcp"}))
 	for _, want := range []string{"off up", "idle ping", "idle PONG", "idle PING", "idle READY", "ready READY",
-		"refused in state behind: the state does not mention it; legal here: messages PING, PONG, NOTE, BYE; commands ping, say, barrier, quit; timers wait; events lost", "malformed: bad PING frame", "pingpong.peer a", "\x00\x07\x01\x00\x00\x00\x09"} {
+		"refused in state behind: the state does not mention it; legal here: messages PING, PONG, NOTE, " +
+			"BYE; commands ping, say, barrier, quit; timers wait; events lost", "malformed: bad PING frame",
+		"pingpong.peer a", "\x00\x07\x01\x00\x00\x00\x09"} {
 		if !bytes.Contains(file.Bytes(), []byte(want)) {
 			t.Errorf("no %q in the capture", want)
 		}
@@ -156,7 +159,8 @@ func TestNoAllocation(t *testing.T) {
 
 // The error of a refused event names the branch that refused.
 func TestErrorText(t *testing.T) {
-	e := driver.Error{Kind: driver.Refused, Protocol: "p", Role: "r", State: "s", Peer: 2, Event: "X{a: 1}", Frame: make([]byte, 40),
+	e := driver.Error{Kind: driver.Refused, Protocol: "p", Role: "r", State: "s", Peer: 2, Event: "X{a: 1}",
+		Frame: make([]byte, 40),
 		Legal: "Y, Z", Transition: &fsm.Transition{Name: "s X/2", File: "spec.yaml", Line: 3, Col: 4}, Cause: io.EOF}
 	want := "p.r in state s: X{a: 1} from peer 2 is refused: EOF (s X/2 at spec.yaml:3:4); bytes " +
 		strings.Repeat("00", 32) + "… (40 in all); legal here: Y, Z"
@@ -166,7 +170,8 @@ func TestErrorText(t *testing.T) {
 	if !errors.Is(&e, io.EOF) {
 		t.Error("the cause is hidden")
 	}
-	e = driver.Error{Kind: driver.Refused, Protocol: "p", Role: "r", State: "s", Peer: fsm.Broadcast, Event: "bid{price: 9}",
+	e = driver.Error{Kind: driver.Refused, Protocol: "p", Role: "r", State: "s", Peer: fsm.Broadcast,
+		Event: "bid{price: 9}",
 		Legal: "Y, Z", Refusal: fsm.Refusal{Reason: fsm.OutOfRange, Field: "price", Type: "0..3"}}
 	if got, want := e.Error(), "p.r in state s: bid{price: 9} is refused: price is outside 0..3"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -202,5 +207,5 @@ func TestRecordKeepsItsTime(t *testing.T) {
 
 type nowhere struct{}
 
-func (nowhere) Send(fsm.Peer, []byte) error   { return nil }
-func (nowhere) Close(fsm.Peer, *driver.Error) {}
+func (nowhere) Send(fsm.Peer, []byte) error         { return nil }
+func (nowhere) Close(fsm.Peer, *driver.Error) error { return nil }

@@ -46,8 +46,10 @@ var readyFrame = []byte{0, 3, pingpong.READY}
 
 // kinds lists the kinds of errors seen.
 func (s *side) kinds() (out []string) {
-	names := map[driver.ErrorKind]string{driver.Refused: "refused", driver.Malformed: "malformed", driver.Unsendable: "unsendable",
-		driver.DeferredFull: "deferred", driver.Silent: "silent", driver.NoHandshake: "handshake", driver.TraceFailed: "trace", driver.BadLink: "link", driver.NoLink: "no link"}
+	names := map[driver.ErrorKind]string{driver.Refused: "refused", driver.Malformed: "malformed",
+		driver.Unsendable:   "unsendable",
+		driver.DeferredFull: "deferred", driver.Silent: "silent", driver.NoHandshake: "handshake",
+		driver.TraceFailed: "trace", driver.BadLink: "link", driver.NoLink: "no link"}
 	for _, e := range s.errs() {
 		out = append(out, names[e.Kind])
 	}
@@ -65,52 +67,6 @@ func TestDeferred(t *testing.T) {
 		equal(t, "after", a.reports(), "passed(1)", "noted(3)", "noted(5)")
 		if c := a.Counters(); c.Deferred != 2 || c.FramesIn != 3 || c.Steps != 3+1+1+1+2 {
 			t.Errorf("%+v", c)
-		}
-	})
-}
-
-// A command given before the link is up waits for it.
-func TestDeferredCommand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := newSide(driver.Options[runner]{})
-		a.run(t.Context())
-		if res, err := a.Do(t.Context(), ping(5)); res.Code != fsm.Deferred || err != nil {
-			t.Errorf("%v, %v", res, err)
-		}
-		x, y := mem.Pair(mem.Config{Stream: true})
-		must(t, a.Attach(0, x))
-		buf := make([]byte, 100)
-		got, err := y.Receive(buf)
-		if err != nil || string(buf[:got.N]) != "\x00\x07\x00\x00\x00\x00\x05" {
-			t.Errorf("% x, %v", buf[:got.N], err)
-		}
-		y.Abort()
-		a.Stop()
-		<-a.Done()
-	})
-}
-
-// What is deferred again after a change of state stays where it was, once.
-func TestDeferredTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, b := newSide(driver.Options[runner]{}), newSide(driver.Options[runner]{})
-		a.run(t.Context())
-		b.run(t.Context())
-		must(t, a.Post(barrier))
-		must(t, a.Post(func(r runner) fsm.Result { return r.Say("after you") }))
-		synctest.Wait()
-		x, y := mem.Pair(mem.Config{Stream: true})
-		must(t, a.Attach(0, x))
-		must(t, b.Attach(0, y))
-		synctest.Wait()
-		equal(t, "states of a", a.states(), "off>idle", "idle>ready")
-		equal(t, "reports of b", b.reports())
-		must(t, b.Post(barrier))
-		synctest.Wait()
-		equal(t, "reports of b", b.reports(), "passed(1)", "noted(9)")
-		for _, s := range []*side{a, b} {
-			s.Stop()
-			<-s.Done()
 		}
 	})
 }
@@ -138,8 +94,10 @@ func TestDeferredFull(t *testing.T) {
 		if c := a.Counters(); n != fsm.DefaultDeferred+1 || c.DeferredDropped != fsm.DefaultDeferred+1 {
 			t.Errorf("%d notes sent, %d dropped", n, c.DeferredDropped)
 		}
-		const want = "pingpong.peer in state ready: cannot defer NOTE{text: \"x\"} from peer 0: 8 deferred events are held, " +
-			"and the specification allows no more (let the state handle it, or raise `deferred` of the role and check again)"
+		const want = "pingpong.peer in state ready: cannot defer NOTE{text: \"x\"} from peer 0: 8 deferred " +
+			"messages are held, " +
+			"and the specification allows no more (let the state handle it, or raise `deferred` of the role " +
+			"and check again)"
 		if e := a.errs()[0].Error(); !strings.HasPrefix(e, want) {
 			t.Errorf("got %s\nwant %s", e, want)
 		}
@@ -153,18 +111,25 @@ func TestMalformed(t *testing.T) {
 		want  string
 		up    bool
 	}{
-		"unknown type":    {bytes: "\x00\x07\x09", want: "malformed frame from peer 0: bad frame at byte 2: no message has type 9; bytes 000709; legal here: messages PING, PONG, NOTE, READY, BYE; commands ping, say, barrier, quit; timers wait; events lost"},
-		"long":            {bytes: "\x01\x07\x00", want: "263 bytes, at most 43 allowed"},
-		"short":           {bytes: "\x00\x02\x00", want: "2 bytes, at least 3 needed"},
-		"bad field":       {bytes: "\x00\x04\x00\x01", want: "bad PING frame, field n at byte 3: 1 bytes, at least 4 needed"},
-		"bad field, kept": {bytes: "\x00\x04\x00\x01", o: driver.Options[runner]{KeepMalformed: true}, want: "bad PING frame", up: true},
-		"lost, not kept":  {bytes: "\x00\x07\x09", o: driver.Options[runner]{KeepMalformed: true}, want: "no message has type 9"},
+		"unknown type": {bytes: "\x00\x07\x09",
+			want: "malformed frame from peer 0: bad frame at byte 2: no message has type 9; bytes 000709; " +
+				"legal here: messages PING, PONG, NOTE, READY, BYE; commands ping, say, barrier, quit; " +
+				"timers wait; events lost"},
+		"long":  {bytes: "\x01\x07\x00", want: "263 bytes, at most 43 allowed"},
+		"short": {bytes: "\x00\x02\x00", want: "2 bytes, at least 3 needed"},
+		"bad field": {bytes: "\x00\x04\x00\x01",
+			want: "bad PING frame, field n at byte 3: 1 bytes, at least 4 needed"},
+		"bad field, kept": {bytes: "\x00\x04\x00\x01", o: driver.Options[runner]{KeepMalformed: true},
+			want: "bad PING frame", up: true},
+		"lost, not kept": {bytes: "\x00\x07\x09", o: driver.Options[runner]{KeepMalformed: true},
+			want: "no message has type 9"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			alone(t, tt.o, func(t *testing.T, a *side, peer transport.Link) {
 				say(t, peer, []byte(tt.bytes)...)
-				if len(a.errs()) != 1 || a.errs()[0].Kind != driver.Malformed || !strings.Contains(a.errs()[0].Error(), tt.want) {
+				if len(a.errs()) != 1 || a.errs()[0].Kind != driver.Malformed ||
+					!strings.Contains(a.errs()[0].Error(), tt.want) {
 					t.Fatalf("errors: %v", a.errs())
 				}
 				if up := len(a.reports()) == 0; up != tt.up {
@@ -203,7 +168,8 @@ func TestUnsendable(t *testing.T) {
 	alone(t, driver.Options[runner]{}, func(t *testing.T, a *side, peer transport.Link) {
 		_, err := a.Do(t.Context(), func(r runner) fsm.Result { return r.Say("\x00") })
 		must(t, err)
-		if len(a.errs()) != 1 || !strings.Contains(a.errs()[0].Error(), `cannot encode send NOTE{text: "\x00"}: bad NOTE frame, field text`) {
+		if len(a.errs()) != 1 || !strings.Contains(a.errs()[0].Error(),
+			`cannot encode send NOTE{text: "\x00"}: bad NOTE frame, field text`) {
 			t.Errorf("errors: %v", a.errs())
 		}
 		equal(t, "reports", a.reports(), "parted(0)")
@@ -373,6 +339,7 @@ func (w *world) Send(_ fsm.Peer, frame []byte) error {
 	return nil
 }
 
-func (w *world) Close(peer fsm.Peer, _ *driver.Error) {
+func (w *world) Close(peer fsm.Peer, _ *driver.Error) error {
 	w.log = append(w.log, fmt.Sprintf("close %d", peer))
+	return nil
 }

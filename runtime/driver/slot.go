@@ -251,7 +251,7 @@ func (s *slot) flush(now time.Duration) {
 }
 
 // Close implements [Carrier].
-func (k *carrier[R]) Close(peer fsm.Peer, why *Error) {
+func (k *carrier[R]) Close(peer fsm.Peer, why *Error) error {
 	d := (*Driver[R])(k)
 	if peer == fsm.Broadcast {
 		for _, s := range d.slots {
@@ -262,9 +262,12 @@ func (k *carrier[R]) Close(peer fsm.Peer, why *Error) {
 				d.closeSlot(s, false)
 			}
 		}
-		return
+		return nil
 	}
-	if s, i := d.find(peer); s != nil {
-		d.closePeer(s, i)
+	s, i := d.find(peer)
+	if s == nil {
+		return ErrNoLink
 	}
+	d.closePeer(s, i)
+	return nil
 }

@@ -21,8 +21,8 @@ type Snapshot[M any] struct {
 	Machine              M
 	// Timers are those that are armed, the next to expire first.
 	Timers []SavedTimer
-	// Deferred are the events that the machine has put off, oldest first.
-	Deferred []SavedEvent
+	// Deferred are the messages that the machine has deferred, oldest first.
+	Deferred []SavedMessage
 }
 
 // SavedTimer is an armed timer.
@@ -32,43 +32,34 @@ type SavedTimer struct {
 	Left time.Duration // until it expires, 0 if it is overdue
 }
 
-// SavedEvent is a deferred event: a message, or one of the kinds up, lost and timeout.
-type SavedEvent struct {
-	Kind  string
+// SavedMessage is a deferred message and whom it came from.
+type SavedMessage struct {
 	Peer  fsm.Peer
-	Frame []byte // of a message
-	Timer uint16 // of a timeout
-	Key   uint32
-	Note  string
+	Frame []byte
 }
 
-// ErrSnapshot is wrapped by the errors of Save, Restore and the like.
+// ErrSnapshot is wrapped by the errors of Save, Restore, SaveDriver and RestoreDriver.
 var ErrSnapshot = errors.New("snapshot")
 
 // Save takes a snapshot of a core between two steps; at returns where the
-// runner keeps its machine. It fails if a command is deferred, which is a
-// function of the program and cannot be kept.
-func Save[R fsm.Runner, M any](c *Core[R], now time.Duration, at func(R) *M) (*Snapshot[M], error) {
+// runner keeps its machine.
+func Save[R fsm.Runner, M any](c *Core[R], now time.Duration, at func(R) *M) *Snapshot[M] {
 	s := &Snapshot[M]{Protocol: c.info.Protocol, Role: c.info.Role, Hash: c.info.Hash, Machine: *at(c.r)}
 	for _, t := range c.timers.list {
 		s.Timers = append(s.Timers, SavedTimer{ID: t.id, Key: t.key, Left: max(t.at-now, 0)})
 	}
-	for i := range c.held.list {
-		e := &c.held.list[i]
-		if e.kind == trace.Command {
-			return nil, fmt.Errorf("%w: a deferred command cannot be saved", ErrSnapshot)
-		}
-		s.Deferred = append(s.Deferred, SavedEvent{Kind: e.kind.String(), Peer: e.peer, Frame: append([]byte(nil), e.frame...),
-			Timer: e.timer, Key: e.key, Note: e.note})
+	for _, h := range c.held.list {
+		s.Deferred = append(s.Deferred, SavedMessage{Peer: h.peer, Frame: append([]byte(nil), h.frame...)})
 	}
-	return s, nil
+	return s
 }
 
 // Restore puts a snapshot into a core, instead of Start. A timer goes on with what was left of it.
 // One that the specification declares as `deadline: absolute` has run on for elapsed, the time
 // since the snapshot; what is overdue expires at once, in its order. A snapshot of another
 // specification is refused.
-func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time, s *Snapshot[M], at func(R) *M, elapsed time.Duration) error {
+func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time, s *Snapshot[M], at func(R) *M,
+	elapsed time.Duration) error {
 	if err := s.check(c.info, c.held.max); err != nil {
 		return err
 	}
@@ -90,19 +81,15 @@ func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time,
 		}
 		c.timers.start(t.ID, t.Key, now+left)
 	}
-	for _, e := range s.Deferred {
-		c.held.add(&event[R]{kind: savedKinds[e.Kind], peer: e.Peer, frame: e.Frame, timer: e.Timer, key: e.Key, note: e.Note})
+	for _, h := range s.Deferred {
+		c.held.add(h.Peer, h.Frame)
 	}
 	if c.record.on() {
-		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role, Instance: c.o.Instance, Hash: c.info.Hash,
+		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role, Instance: c.o.Instance,
+			Hash:    c.info.Hash,
 			Machine: string(c.r.AppendMachine(nil)), Time: wall})
 	}
 	return nil
-}
-
-var savedKinds = map[string]trace.Kind{
-	trace.Message.String(): trace.Message, trace.Up.String(): trace.Up,
-	trace.Lost.String(): trace.Lost, trace.Timeout.String(): trace.Timeout,
 }
 
 // maxSavedTimers is the most timers of one snapshot.
@@ -114,9 +101,11 @@ func (s *Snapshot[M]) check(info *fsm.Info, maxDeferred int) error {
 	case s.Protocol != info.Protocol || s.Role != info.Role:
 		return fmt.Errorf("%w: it is of %s.%s, not of %s.%s", ErrSnapshot, s.Protocol, s.Role, info.Protocol, info.Role)
 	case s.Hash != info.Hash:
-		return fmt.Errorf("%w: the specification of %s has changed since (it was %.12s…, it is %.12s…)", ErrSnapshot, s.Protocol, s.Hash, info.Hash)
+		return fmt.Errorf("%w: the specification of %s has changed since (it was %.12s…, it is %.12s…)",
+			ErrSnapshot, s.Protocol, s.Hash, info.Hash)
 	case len(s.Deferred) > maxDeferred:
-		return fmt.Errorf("%w: %d deferred events, more than the %d that the specification allows", ErrSnapshot, len(s.Deferred), maxDeferred)
+		return fmt.Errorf("%w: %d deferred messages, more than the %d that the specification allows",
+			ErrSnapshot, len(s.Deferred), maxDeferred)
 	case len(s.Timers) > maxSavedTimers:
 		return fmt.Errorf("%w: %d timers", ErrSnapshot, len(s.Timers))
 	}
@@ -125,9 +114,10 @@ func (s *Snapshot[M]) check(info *fsm.Info, maxDeferred int) error {
 			return fmt.Errorf("%w: there is no timer %d", ErrSnapshot, t.ID)
 		}
 	}
-	for _, e := range s.Deferred {
-		if _, ok := savedKinds[e.Kind]; !ok || len(e.Frame) > info.MaxFrame || e.Kind == trace.Timeout.String() && int(e.Timer) >= len(info.Timers) {
-			return fmt.Errorf("%w: a deferred event of kind %q is not valid", ErrSnapshot, e.Kind)
+	for _, h := range s.Deferred {
+		if len(h.Frame) > info.MaxFrame {
+			return fmt.Errorf("%w: a deferred message of %d bytes, at most %d allowed", ErrSnapshot,
+				len(h.Frame), info.MaxFrame)
 		}
 	}
 	return nil
@@ -135,9 +125,7 @@ func (s *Snapshot[M]) check(info *fsm.Info, maxDeferred int) error {
 
 // SaveDriver takes a snapshot of a driver's machine between two steps.
 func SaveDriver[R fsm.Runner, M any](ctx context.Context, d *Driver[R], at func(R) *M) (s *Snapshot[M], err error) {
-	if e := d.Read(ctx, func(R) { s, err = Save(d.core, d.now(), at) }); e != nil {
-		return nil, e
-	}
+	err = d.Read(ctx, func(R) { s = Save(d.core, d.now(), at) })
 	return s, err
 }
 

@@ -26,7 +26,8 @@ func TestStranger(t *testing.T) {
 		}
 	}
 	e := &Error{Kind: NoHandshake, Protocol: "p", Role: "r", State: "s"}
-	if s := e.Error(); !strings.HasSuffix(s, "is the other side a program of this protocol, and its port the right one?") {
+	if s := e.Error(); !strings.HasSuffix(s,
+		"is the other side a program of this protocol, and its port the right one?") {
 		t.Error(s)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/parley-go/parley/runtime/transport"
 )
 
-// peerState is what the owner of a link keeps of a peer. A stream that the peer sends is handled
-// while it is up.
+// peerState is what the owner of a link knows of a peer. The peer's stream is handled while the
+// peer is up.
 type peerState struct {
 	up      bool
 	heard   time.Duration // when the last whole frame came, or the link came up

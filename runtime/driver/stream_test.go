@@ -66,7 +66,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// conversation is what a driver did with what a peer sent.
+// conversation records what a driver did with what a peer sent.
 type conversation struct {
 	answers  []byte
 	log      []string
@@ -140,7 +140,8 @@ func frames(random *rand.Rand) (out []byte) {
 		case 2:
 			out = append(out, readyFrame...)
 		case 3:
-			out = append(out, [][]byte{{0, 3, pingpong.BYE}, {0, 8, pingpong.PING, 1, 2, 3, 4, 5}, {0, 9, 9}, {0, 7, pingpong.PONG, 0, 0, 0, 9}}[random.IntN(4)]...)
+			out = append(out, [][]byte{{0, 3, pingpong.BYE}, {0, 8, pingpong.PING, 1, 2, 3, 4, 5}, {0, 9, 9},
+				{0, 7, pingpong.PONG, 0, 0, 0, 9}}[random.IntN(4)]...)
 		default:
 			out = appendPing(out, uint32(i))
 		}
@@ -151,7 +152,7 @@ func frames(random *rand.Rand) (out []byte) {
 	return append(out, 0)[:len(out)+random.IntN(2)*random.IntN(2)]
 }
 
-// waiting is what a link has brought so far.
+// waiting has everything that a link has brought so far.
 func waiting(y transport.Link) (out []byte) {
 	buf := make([]byte, 1<<12)
 	y.Interrupt(time.Now().Add(time.Nanosecond))

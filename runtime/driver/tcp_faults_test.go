@@ -82,7 +82,8 @@ func pinged(c *net.TCPConn) bool {
 // Connections that say nothing take places only for a while, and are reported; who speaks keeps its
 // own.
 func TestTCPHalfOpen(t *testing.T) {
-	s := serve(t, tcp.Config{MaxLinks: 4, Linger: 10 * time.Millisecond}, driver.Options[runner]{HandshakeLimit: 100 * time.Millisecond})
+	s := serve(t, tcp.Config{MaxLinks: 4, Linger: 10 * time.Millisecond},
+		driver.Options[runner]{HandshakeLimit: 100 * time.Millisecond})
 	good := s.connect(t)
 	for !pinged(good) { // it said nothing for too long, on a computer that has much to do
 		if e := <-s.errs; e.Kind != driver.NoHandshake {

@@ -73,7 +73,8 @@ func (l *links) text() string {
 	return "peers with a link so far: " + text
 }
 
-// unlinked reports a frame for a peer that never had a link, once for each peer.
+// unlinked reports an effect, a frame or a close, for a peer that never had a link, once for each
+// peer.
 func (c *Core[R]) unlinked(i int, peer fsm.Peer, transition uint16, why error) {
 	if !errors.Is(why, ErrNoLink) || !c.links.news(peer) {
 		return

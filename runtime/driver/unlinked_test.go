@@ -29,9 +29,11 @@ func TestSendWithoutLink(t *testing.T) {
 			}
 		}
 		equal(t, "errors", a.kinds(), "no link")
-		const want = "pingpong.peer in state idle: send PING{n: 0}: there is no link to peer 0; peers with a link so far: 5 ("
+		const want = "pingpong.peer in state idle: send PING{n: 0}: there is no link to peer 0; peers with " +
+			"a link so far: 5 ("
 		for _, e := range a.errs() {
-			if !strings.HasPrefix(e.Error(), want) || !errors.Is(e, driver.ErrNoLink) || e.Peer != 0 || e.Transition == nil {
+			if !strings.HasPrefix(e.Error(), want) || !errors.Is(e, driver.ErrNoLink) || e.Peer != 0 ||
+				e.Transition == nil {
 				t.Errorf("got %v, want %s", e, want)
 			}
 		}
@@ -97,18 +99,20 @@ func TestSendWithoutLinkAfterRestore(t *testing.T) {
 	for _, restored := range []bool{false, true} {
 		var got []string
 		at := func(r runner) *pingpong.Machine { return &r.M }
-		c := driver.NewCore(pingpong.New(), driver.Options[runner]{OnError: func(_ runner, e *driver.Error) { got = append(got, e.Error()) }}, unlinked{})
+		c := driver.NewCore(pingpong.New(),
+			driver.Options[runner]{OnError: func(_ runner, e *driver.Error) { got = append(got, e.Error()) }},
+			unlinked{})
 		c.Runner().M.State = pingpong.Idle
 		if restored {
-			s, err := driver.Save(c, 0, at)
-			must(t, err)
+			s := driver.Save(c, 0, at)
 			must(t, driver.Restore(c, 0, time.Time{}, s, at, 0))
 		}
 		_, err := c.Command(0, ping(1), true)
 		must(t, err)
 		_, err = c.Command(0, ping(2), true)
 		must(t, err)
-		want := []string{"pingpong.peer in state idle: send PING{n: 1}: there is no link to peer 0; no peer has had a link so far"}
+		want := []string{"pingpong.peer in state idle: send PING{n: 1}: there is no link to peer 0; no peer " +
+			"has had a link so far"}
 		if restored {
 			want = nil
 		}
@@ -121,5 +125,5 @@ func TestSendWithoutLinkAfterRestore(t *testing.T) {
 // unlinked has no link to anybody.
 type unlinked struct{}
 
-func (unlinked) Send(fsm.Peer, []byte) error   { return driver.ErrNoLink }
-func (unlinked) Close(fsm.Peer, *driver.Error) {}
+func (unlinked) Send(fsm.Peer, []byte) error         { return driver.ErrNoLink }
+func (unlinked) Close(fsm.Peer, *driver.Error) error { return nil }

@@ -34,7 +34,8 @@ func TestObserver(t *testing.T) {
 		say(t, peer, note("four")...)
 		end = a.Counters()
 	})
-	want := driver.Counters{Steps: 5, Commands: 1, FramesIn: 2, FramesOut: 1, BytesIn: 14, BytesOut: 7, Reports: 2, LinksUp: 1, MailboxHigh: 1}
+	want := driver.Counters{Steps: 5, Commands: 1, FramesIn: 2, FramesOut: 1, BytesIn: 14, BytesOut: 7,
+		Reports: 2, LinksUp: 1, MailboxHigh: 1}
 	if end != want {
 		t.Errorf("got  %+v\nwant %+v", end, want)
 	}
@@ -45,7 +46,8 @@ func TestObserver(t *testing.T) {
 
 func TestLogger(t *testing.T) {
 	var text bytes.Buffer
-	o := driver.Options[runner]{Instance: "a", Logger: slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	o := driver.Options[runner]{Instance: "a",
+		Logger: slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	alone(t, o, func(t *testing.T, a *side, peer transport.Link) {
 		must(t, a.Post(barrier))
 		synctest.Wait()

@@ -8,15 +8,16 @@
 // game client links it. The type to start from is [Runner].
 package fsm
 
-// GeneratedV3 is referred to by generated code. A generator that emits code
-// for a newer contract refers to a newer constant, so that a mismatch between
-// generated code and this module is a compile error with a telling name.
+// GeneratedV3 is a constant that generated code refers to. A generator for a newer contract refers
+// to a newer constant. So a mismatch between generated code and this module is a compile error with
+// a telling name.
 const GeneratedV3 = true
 
-// GeneratedV2 is what older code refers to; it still works with this package.
+// GeneratedV2 is the constant that older generated code refers to. Such code still works with this
+// package.
 const GeneratedV2 = true
 
-// Code says what became of an event.
+// Code is the outcome of giving a machine an event.
 type Code uint8
 
 const (
@@ -24,8 +25,9 @@ const (
 	Took Code = iota
 	// Ignored: the state lists the event under ignore; nothing changed.
 	Ignored
-	// Deferred: the state keeps the message for later. The driver sets it aside and delivers it
-	// again when the control state has changed, the oldest first. Nothing changed.
+	// Deferred: the state keeps the message for later. The driver sets it aside and offers it again
+	// when the control state has changed, the oldest first. Nothing changed. Only messages can be
+	// deferred.
 	Deferred
 	// Refused: the state neither handles, ignores nor defers the event, or the
 	// specification refuses it by a `refuse` statement. The machine is
@@ -62,8 +64,7 @@ type Result struct {
 	Transition uint16
 }
 
-// String returns what became of the event, and which transition of [Info] says so: `took,
-// transition 3`.
+// String returns the outcome and the index of its transition in [Info]: `took, transition 3`.
 func (r Result) String() string {
 	if r.Transition == NoTransition {
 		return r.Code.String()
@@ -79,17 +80,16 @@ func (r Result) String() string {
 	}
 }
 
-// NoTransition is the Transition of a Result that no line of the
-// specification explains.
+// NoTransition is the Transition of a Result for which no line of the specification is responsible.
 const NoTransition = 0xFFFF
 
 // Peer is the index of an instance as a driver numbers them, from 0.
 type Peer int16
 
-// Broadcast is the destination of an effect that goes to every peer.
+// Broadcast is the destination of an effect for all peers.
 const Broadcast Peer = -1
 
-// EffectKind says what a machine asks its driver to do.
+// EffectKind is the kind of an effect.
 type EffectKind uint8
 
 const (
@@ -106,7 +106,7 @@ const (
 	Close
 )
 
-// String returns what the effect asks for, as a verb.
+// String returns the effect's verb: send, report and so on.
 func (k EffectKind) String() string { return Name(effectKinds[:], int(k)) }
 
 var effectKinds = [...]string{"send", "report", "start", "stop", "close"}
@@ -190,17 +190,17 @@ const (
 	OutOfRange
 )
 
-// Commander is what generated runners are besides: they take a command as
-// text, in the form that AppendEvent writes, for consoles, scripts and callers in
-// other languages. If the text is no command the error says why, and nothing has happened.
+// Commander is implemented by generated runners that take a command as text, in the form that
+// AppendEvent writes: for consoles, scripts and callers in other languages. If the text is no
+// command, the error says why, and nothing has happened.
 type Commander interface {
 	Runner
 	Command(text string) (Result, error)
 }
 
-// Streamer is what generated runners are besides: they take the frames of a stream many at a time,
-// which spares a driver several calls for each. A runner that wraps another and changes Frame has
-// to change Stream too.
+// Streamer is implemented by generated runners that take many frames of a stream at a time, which
+// saves a driver several calls for each frame. A runner that wraps another and changes Frame must
+// change Stream too.
 type Streamer interface {
 	Runner
 	// Stream delivers the frames at the start of in one after the other, each as FrameSize and
@@ -211,7 +211,7 @@ type Streamer interface {
 	Stream(from Peer, in, out []byte, limit int) Streamed
 }
 
-// Streamed is what [Streamer].Stream has done.
+// Streamed is the result of [Streamer].Stream.
 type Streamed struct {
 	Out []byte // out and what was appended
 	// Frames is how many frames had a plain outcome, Bytes their length together, and Sent how many
@@ -238,18 +238,19 @@ type Refusal struct {
 	Field, Type string
 }
 
-// DefaultDeferred is the bound of deferred messages where a specification declares none.
+// DefaultDeferred is how many messages a machine may hold if its specification does not say.
 const DefaultDeferred = 8
 
-// Outside notes that a field is outside its type's range, if it is and no field before it was.
+// Outside notes that a field is outside its type's range, unless it is inside or an earlier field
+// was outside.
 func (r *Refusal) Outside(is bool, field, values string) {
 	if is && r.Reason != OutOfRange {
 		*r = Refusal{Reason: OutOfRange, Branch: NoTransition, Field: field, Type: values}
 	}
 }
 
-// Handled explains a refusal by a table, which holds by state and event the first branch plus 1: the
-// event is Unguarded if there is one, and else Unmentioned.
+// Handled explains a refusal with a table that has, by state and event, the index of the first
+// branch plus 1. The event is Unguarded if there is such a branch, and Unmentioned otherwise.
 func Handled(branches [][]uint16, state, event int) Refusal {
 	if state < len(branches) && event < len(branches[state]) && branches[state][event] != 0 {
 		return Refusal{Reason: Unguarded, Branch: branches[state][event] - 1}
@@ -257,8 +258,8 @@ func Handled(branches [][]uint16, state, event int) Refusal {
 	return Refusal{Branch: NoTransition}
 }
 
-// Name returns the name of value i of an enumeration, as its String method does. What is no value has
-// a name that none of them has.
+// Name returns the name of value i of an enumeration, as its String method does. For other values
+// it returns a name that no value has.
 func Name(names []string, i int) string {
 	if i < len(names) {
 		return names[i]

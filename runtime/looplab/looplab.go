@@ -17,7 +17,7 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// Runner is what every generated runner is; E is its type of events.
+// Runner is implemented by every generated runner; E is its type of events.
 type Runner[E any] interface {
 	fsm.Commander
 	// Step gives the machine an event.
@@ -95,16 +95,17 @@ func (a *Adapter[M, E]) Restore(machine M) {
 	a.FSM.SetState(a.state())
 }
 
-// Step gives the machine an event. The error is not nil if a callback cancelled the step, or if the
-// FSM was moved by other hands; the machine has not changed then, and the result is fsm.Refused.
-// With another result the step was carried out, and the error is what a callback left in Event.Err.
+// Step gives the machine an event. The error is not nil if a callback cancelled the step, or if
+// something else moved the FSM; then the machine has not changed, and the result is fsm.Refused.
+// With any other result the step was carried out, and the error is the one that a callback left in
+// Event.Err.
 func (a *Adapter[M, E]) Step(ev *E) (fsm.Result, error) {
 	return a.carry(func() (fsm.Result, error) { return a.runner.Step(ev), nil })
 }
 
-// Fire fires an event of the FSM by name for an event of the machine. The error says that the FSM is
-// in another state, that the machine chooses otherwise, or that ctx was cancelled before; nothing
-// has changed then. Once begun it is carried through.
+// Fire fires an event of the FSM by name, for an event of the machine. The error says that the FSM
+// is in another state, that the machine chooses another transition, or that ctx was already
+// cancelled; then nothing has changed. Once begun, the event is carried through.
 func (a *Adapter[M, E]) Fire(ctx context.Context, name string, ev *E) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -120,7 +121,8 @@ func (a *Adapter[M, E]) Fire(ctx context.Context, name string, ev *E) error {
 // Event returns the machine's last event.
 func (a *Adapter[M, E]) Event() *E { return a.runner.Event() }
 
-// Err says why the last step was not carried out; nil if it was, or if the machine itself refused it.
+// Err returns why the last step was not carried out. It is nil if the step was carried out, or if
+// the machine itself refused it.
 func (a *Adapter[M, E]) Err() error { return a.failed }
 
 // Effects implements fsm.Runner. A step that was not carried out has none.

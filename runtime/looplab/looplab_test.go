@@ -112,7 +112,8 @@ func TestOtherHands(t *testing.T) {
 	} {
 		move()
 		before := p.Machine()
-		if res, err := p.Step(event(confirm.CommandConfirm)); err == nil || res.Code != fsm.Refused || p.Machine() != before {
+		if res, err := p.Step(event(confirm.CommandConfirm)); err == nil || res.Code != fsm.Refused ||
+			p.Machine() != before {
 			t.Errorf("%s moved: %v, %v", name, res, err)
 		}
 		p.Restore(confirm.NewPeer())
@@ -126,7 +127,9 @@ func TestOtherHands(t *testing.T) {
 // TestRunner: everything that a driver gives to a runner goes through the FSM.
 func TestRunner(t *testing.T) {
 	var seen []string
-	p, _ := newConfirm(fsmlib.Callbacks{"after_event": func(_ context.Context, e *fsmlib.Event) { seen = append(seen, e.Event) }})
+	p, _ := newConfirm(fsmlib.Callbacks{"after_event": func(_ context.Context, e *fsmlib.Event) {
+		seen = append(seen, e.Event)
+	}})
 	var r fsm.Commander = p
 	r.Start()
 	r.LinkUp(0)
@@ -230,7 +233,9 @@ func agreed(t *testing.T, p *looplab.Adapter[setup.Peer, setup.Event]) (fsm.Resu
 // TestParts: what a part's event causes is a transition of its own.
 func TestParts(t *testing.T) {
 	var seen []string
-	p := newSetup(t, fsmlib.Callbacks{"after_event": func(_ context.Context, e *fsmlib.Event) { seen = append(seen, e.Event) }})
+	p := newSetup(t, fsmlib.Callbacks{"after_event": func(_ context.Context, e *fsmlib.Event) {
+		seen = append(seen, e.Event)
+	}})
 	if res, err := agreed(t, p); err != nil || res.Code != fsm.Took {
 		t.Fatal(res, err)
 	}
@@ -259,7 +264,8 @@ func TestPartsCancelled(t *testing.T) {
 		t.Fatalf("FSM in %s, machine in %s", now, before.State)
 	}
 	forbid = false
-	if res, err := p.Step(&setup.Event{Kind: setup.ReceiveConfirm2}); err != nil || res.Code != fsm.Took || p.FSM.Current() != "done" {
+	if res, err := p.Step(&setup.Event{Kind: setup.ReceiveConfirm2}); err != nil || res.Code != fsm.Took ||
+		p.FSM.Current() != "done" {
 		t.Errorf("then %v, %v, in %s", res, err, p.FSM.Current())
 	}
 }

@@ -17,7 +17,7 @@ type Chart struct {
 	End string
 }
 
-// ChartStep is what is drawn of one step. Time runs from step to step.
+// ChartStep is one step of a chart. Time runs from step to step.
 type ChartStep struct {
 	// Who is the column of the instance that moves; [Nobody] if something between machines does:
 	// then Lost is the message that is lost, or Notes say what happens.
@@ -69,7 +69,8 @@ func (r *Run) drawn(s *Step) ChartStep {
 	case Crash, Restart, Beat:
 		return ChartStep{Who: s.Who, State: s.After, Notes: []string{s.Event}}
 	}
-	out := ChartStep{Who: s.Who, Event: s.Event, Receives: s.Message, State: s.After, Where: cmp.Or(s.Where, s.Transition), Fault: s.Fault}
+	out := ChartStep{Who: s.Who, Event: s.Event, Receives: s.Message, State: s.After,
+		Where: cmp.Or(s.Where, s.Transition), Fault: s.Fault}
 	if s.Kind == Unseen {
 		out.Event = "" // its messages are drawn
 	}
@@ -101,5 +102,5 @@ func (r *Run) drawn(s *Step) ChartStep {
 // lostAtOnce begins an effect that says of the one before it that the message found no place.
 const lostAtOnce = "which is lost: "
 
-// LostAtOnce is the effect behind a message that is sent and lost, because of what is said.
+// LostAtOnce returns the effect of a message that is lost as soon as it is sent; why says why.
 func LostAtOnce(why string) string { return lostAtOnce + why }

@@ -13,9 +13,11 @@ func crossing() *Chart {
 		Start:     []string{"editing", "editing"},
 		Steps: []ChartStep{
 			{Who: 0, Event: "confirm", Sends: []Sent{{1, 1, "CONFIRM1"}}, State: "localOk", Where: "spec.yaml:38"},
-			{Who: 1, Event: "change{item: 2}", Sends: []Sent{{2, 0, "CHANGE{item: 2}"}}, State: "editing", Where: "spec.yaml:36"},
+			{Who: 1, Event: "change{item: 2}", Sends: []Sent{{2, 0, "CHANGE{item: 2}"}}, State: "editing",
+				Where: "spec.yaml:36"},
 			{Who: 1, Event: "CONFIRM1", Receives: 1, State: "remoteOk", Where: "spec.yaml:37"},
-			{Who: 0, Event: "CHANGE{item: 2}", Receives: 2, Sends: []Sent{{3, 1, "CANCEL"}}, Notes: []string{"report changed{item: 2}"}, State: "cancelWaiting"},
+			{Who: 0, Event: "CHANGE{item: 2}", Receives: 2, Sends: []Sent{{3, 1, "CANCEL"}},
+				Notes: []string{"report changed{item: 2}"}, State: "cancelWaiting"},
 			{Who: 1, Event: "confirm", Sends: []Sent{{4, 0, "CONFIRM2"}, {5, 0, "READY"}}, State: "committed"},
 			{Who: -1, Lost: 5},
 			{Who: 1, Event: "CANCEL", Receives: 3, Fault: "unspecified reception: committed does not expect CANCEL"},
@@ -60,7 +62,8 @@ unspecified reception of CANCEL by b in committed
 func TestTextIsNarrow(t *testing.T) {
 	long := "A{one: {version: 10, game: \"\"}, two: 2, three: " + strings.Repeat("3", 60) + "}"
 	c := &Chart{Instances: []string{"a", "b"}, Start: []string{"x", "y"}, Steps: []ChartStep{
-		{Who: 0, Event: "go", Sends: []Sent{{ID: 1, To: 1, Text: long}}, Notes: []string{"reports r{n: 1}"}, State: "z"},
+		{Who: 0, Event: "go", Sends: []Sent{{ID: 1, To: 1, Text: long}}, Notes: []string{"reports r{n: 1}"},
+			State: "z"},
 		{Who: 1, Event: long, Receives: 1, Fault: strings.Repeat("f", 130)},
 	}}
 	want := `   a                                b

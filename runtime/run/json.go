@@ -75,8 +75,10 @@ func (r *Run) MarshalJSON() ([]byte, error) {
 
 func (r *Run) stepOut(s *Step) jsonStep {
 	out := jsonStep{
-		Kind: s.Kind, Event: s.Event, From: r.from(s), State: s.State, Effects: s.Effects, Changes: s.Changes, Transition: s.Transition,
-		Where: s.Where, Fault: s.Fault, After: s.After, Message: s.Message, At: s.At, Note: s.Note, Time: s.Time, Frame: hex.EncodeToString(s.Frame),
+		Kind: s.Kind, Event: s.Event, From: r.from(s), State: s.State, Effects: s.Effects, Changes: s.Changes,
+		Transition: s.Transition,
+		Where:      s.Where, Fault: s.Fault, After: s.After, Message: s.Message, At: s.At, Note: s.Note,
+		Time: s.Time, Frame: hex.EncodeToString(s.Frame),
 	}
 	if i := s.Mover(); i >= 0 {
 		out.Instance = r.Instances[i].Name
@@ -129,8 +131,10 @@ func (r *Run) UnmarshalJSON(data []byte) error {
 
 func (r *Run) stepIn(x *jsonStep, senders map[int]int) (Step, error) {
 	s := Step{
-		Kind: x.Kind, Who: Nobody, From: Nobody, Message: x.Message, At: x.At, Event: x.Event, State: x.State, After: x.After,
-		Effects: x.Effects, Changes: x.Changes, Transition: x.Transition, Where: x.Where, Note: x.Note, Fault: x.Fault, Time: x.Time,
+		Kind: x.Kind, Who: Nobody, From: Nobody, Message: x.Message, At: x.At, Event: x.Event, State: x.State,
+		After:   x.After,
+		Effects: x.Effects, Changes: x.Changes, Transition: x.Transition, Where: x.Where, Note: x.Note,
+		Fault: x.Fault, Time: x.Time,
 	}
 	var err error
 	if s.Frame, err = hex.DecodeString(x.Frame); err != nil {
@@ -154,7 +158,8 @@ func (r *Run) stepIn(x *jsonStep, senders map[int]int) (Step, error) {
 	}
 	if sender, ok := senders[s.Message]; ok && s.Message != 0 {
 		s.From = sender
-	} else if len(r.Instances) == 2 && s.Who >= 0 && slices.Contains([]Kind{Message, Copy, Offer, Drop, LinkUp, LinkLost}, s.Kind) {
+	} else if len(r.Instances) == 2 && s.Who >= 0 &&
+		slices.Contains([]Kind{Message, Copy, Offer, Drop, LinkUp, LinkLost}, s.Kind) {
 		s.From = 1 - s.Who
 	}
 	for _, m := range x.Sent {

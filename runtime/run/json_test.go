@@ -11,15 +11,20 @@ import (
 // whole is a run in which every kind of step and every field occurs.
 func whole() *Run {
 	r := &Run{
-		Title: "all", Protocol: "p", Check: "c", Hash: "00", Problem: "✗ wrong", End: []string{"a: idle", "a -> b: A, A"},
+		Title: "all", Protocol: "p", Check: "c", Hash: "00", Problem: "✗ wrong",
+		End:   []string{"a: idle", "a -> b: A, A"},
 		False: []string{"x == 1"}, Reads: []Reading{{"x", "2"}}, Loop: 2,
 		Instances: []Instance{{"a", "peer", "idle"}, {"b", "peer", "idle"}, {"h", "hub", "up (x y)"}},
 		Steps: []Step{
-			{Kind: Start, Who: 0, From: Nobody, Event: "start", State: "idle", After: "idle", Effects: []string{"ignores it"}},
-			{Kind: Command, Who: 0, From: Nobody, Event: "go{n: 1}", State: "idle → busy", After: "busy", Transition: "idle go", Where: "f.yaml:3",
-				Effects: []string{"sends A to all", LostAtOnce("a -> h is full"), "reports r"}, Sent: []Sent{{1, 1, "A"}, {0, 2, "A"}},
+			{Kind: Start, Who: 0, From: Nobody, Event: "start", State: "idle", After: "idle",
+				Effects: []string{"ignores it"}},
+			{Kind: Command, Who: 0, From: Nobody, Event: "go{n: 1}", State: "idle → busy", After: "busy",
+				Transition: "idle go", Where: "f.yaml:3",
+				Effects: []string{"sends A to all", LostAtOnce("a -> h is full"), "reports r"},
+				Sent:    []Sent{{1, 1, "A"}, {0, 2, "A"}},
 				Changes: []Change{{"n", "0", "1"}}},
-			{Kind: Timer, Who: 0, From: Nobody, Event: "t", Sent: []Sent{{2, 1, "A"}, {3, 1, "A"}, {4, 1, "A"}}, Effects: []string{"sends A to b"}},
+			{Kind: Timer, Who: 0, From: Nobody, Event: "t", Sent: []Sent{{2, 1, "A"}, {3, 1, "A"}, {4, 1, "A"}},
+				Effects: []string{"sends A to b"}},
 			{Kind: Copy, Who: 1, From: 0, Message: 1, Event: "A"},
 			{Kind: Swapped, Who: 1, From: 0, Event: "the first two messages change places"},
 			{Kind: Message, Who: 1, From: 0, Message: 2, At: 1, Event: "A", Time: time.Second, Frame: []byte{1, 2}},
@@ -44,7 +49,8 @@ func whole() *Run {
 // sender goes without saying.
 func TestJSON(t *testing.T) {
 	two := &Run{Instances: []Instance{{Name: "a"}, {Name: "b"}}, Steps: []Step{
-		{Kind: LinkUp, Who: 0, From: 1, Event: "up", Sent: []Sent{{1, 1, "A"}}}, {Kind: Message, Who: 1, From: 0, Message: 1, Event: "A"}}}
+		{Kind: LinkUp, Who: 0, From: 1, Event: "up", Sent: []Sent{{1, 1, "A"}}},
+		{Kind: Message, Who: 1, From: 0, Message: 1, Event: "A"}}}
 	for _, r := range []*Run{whole(), two} {
 		data, err := json.Marshal(r)
 		if err != nil {
@@ -92,7 +98,8 @@ and then for ever:
 	if got := whole().Text(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s", got)
 	}
-	if got := whole().Chart().Text(); !strings.Contains(got, "✗ A is lost: a -> h is full") || !strings.Contains(got, "the first two messages change places (a -> b)") {
+	if got := whole().Chart().Text(); !strings.Contains(got, "✗ A is lost: a -> h is full") ||
+		!strings.Contains(got, "the first two messages change places (a -> b)") {
 		t.Errorf("%s", got)
 	}
 }
@@ -111,11 +118,15 @@ func TestValidate(t *testing.T) {
 		b + `{"from": "a -> b", "kind": "lost", "message": 4}]}`:   "received or lost before it was sent",
 		a + `{"instance": "a", "sent": [{"id": 1, "to": "z"}]}]}`:  `there is no instance "z"`,
 		b + `{"instance": "a", "sent": [{"id": -1, "to": "b"}]}]}`: "ids are positive",
-		b + `{"instance": "a", "sent": [{"id": 1, "to": "b"}]}, {"instance": "a", "kind": "message", "message": 1}]}`: "was sent to b",
-		b + `{"instance": "a", "sent": [{"id": 1, "to": "b"}, {"id": 1, "to": "b"}]}]}`:                               "sent twice",
-		b + `{"from": "a -> b", "kind": "swapped", "sent": [{"id": 1, "to": "b"}]}]}`:                                 "only machines send",
-		a + `{"instance": "a", "frame": "0x"}]}`:                                                                      "not hexadecimal",
-		`[`:                                                                                                           "not a run",
+		b +
+			`{"instance": "a", "sent": [{"id": 1, "to": "b"}]}, {"instance": "a", "kind": "message", "message": 1}]}`: "was sent to b",
+		b +
+			`{"instance": "a", "sent": [{"id": 1, "to": "b"}, {"id": 1, "to": "b"}]}]}`: "sent twice",
+		b +
+			`{"from": "a -> b", "kind": "swapped", "sent": [{"id": 1, "to": "b"}]}]}`: "only machines send",
+		a +
+			`{"instance": "a", "frame": "0x"}]}`: "not hexadecimal",
+		`[`: "not a run",
 	}
 	for text, want := range bad {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

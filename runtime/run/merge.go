@@ -75,7 +75,8 @@ func (m *merger) read(r *trace.Reader, first, last int) error {
 			list = append(list, recorded{s, r.Header().Time.Add(s.At)})
 		}
 		if len(list) > maxSteps {
-			return fmt.Errorf("the chart would have more than %d steps; choose a shorter stretch of the record", maxSteps)
+			return fmt.Errorf("the chart would have more than %d steps; choose a shorter stretch of the record",
+				maxSteps)
 		}
 	}
 	m.records = append(m.records, list)
@@ -235,7 +236,8 @@ func (m *merger) tell() error {
 		m.step(best, &m.records[best][next[best]])
 		next[best]++
 		if len(m.run.Steps) > maxSteps {
-			return fmt.Errorf("the chart would have more than %d steps; choose a shorter stretch of the record", maxSteps)
+			return fmt.Errorf("the chart would have more than %d steps; choose a shorter stretch of the record",
+				maxSteps)
 		}
 	}
 }
@@ -289,14 +291,16 @@ func (m *merger) column(i int, p fsm.Peer) int {
 }
 
 var recordedKinds = map[trace.Kind]Kind{
-	trace.Start: Start, trace.Up: LinkUp, trace.Lost: LinkLost, trace.Timeout: Timer, trace.Message: Message, trace.Command: Command,
+	trace.Start: Start, trace.Up: LinkUp, trace.Lost: LinkLost, trace.Timeout: Timer, trace.Message: Message,
+	trace.Command:   Command,
 	trace.Malformed: Malformed, trace.Closed: Closed,
 }
 
 // step tells a line, and what it says of machines without a record.
 func (m *merger) step(i int, x *recorded) {
 	s := Step{
-		Kind: recordedKinds[x.Kind], Who: i, From: Nobody, Event: string(x.Event), State: x.Before, After: x.After, Transition: x.Name,
+		Kind: recordedKinds[x.Kind], Who: i, From: Nobody, Event: string(x.Event), State: x.Before,
+		After: x.After, Transition: x.Name,
 		Note: string(x.Note), Time: x.At, Frame: x.Frame,
 	}
 	if x.After != x.Before {
@@ -359,7 +363,8 @@ func (m *merger) received(from, to int, what string) (at, id int) {
 		return at, id
 	}
 	id = m.flying.Send(from, to, what)
-	m.run.Steps = append(m.run.Steps, Step{Kind: Unseen, Who: from, From: Nobody, Sent: []Sent{{id, to, what}}, Effects: []string{"sends " + what}})
+	m.run.Steps = append(m.run.Steps, Step{Kind: Unseen, Who: from, From: Nobody, Sent: []Sent{{id, to, what}},
+		Effects: []string{"sends " + what}})
 	at, _ = m.flying.Find(from, to, what)
 	m.flying.Take(from, to, at)
 	return at, id

@@ -18,8 +18,10 @@ func recording(t *testing.T) *trace.Reader {
 		{Kind: trace.Start, Event: []byte("start"), Before: "notReady", After: "notReady", Code: fsm.Ignored},
 		{Kind: trace.Message, Event: []byte("READY"), Frame: []byte{1}, Before: "notReady", After: "remoteReady"},
 		{Kind: trace.Command, Event: []byte("ready"), Before: "remoteReady", After: "done", Effects: []trace.Effect{
-			{Kind: fsm.Send, Text: []byte("send READY"), Frame: []byte{1}}, {Kind: fsm.Report, Text: []byte("report passed")}}},
-		{Kind: trace.Message, Event: []byte("READY"), Frame: []byte{1}, Before: "done", After: "done", Code: fsm.Refused},
+			{Kind: fsm.Send, Text: []byte("send READY"), Frame: []byte{1}},
+			{Kind: fsm.Report, Text: []byte("report passed")}}},
+		{Kind: trace.Message, Event: []byte("READY"), Frame: []byte{1}, Before: "done", After: "done",
+			Code: fsm.Refused},
 	} {
 		s.Seq = uint64(i + 1)
 		w.Step(&s)
@@ -96,12 +98,16 @@ func sends(peer fsm.Peer, text string) []trace.Effect {
 // has a column of its own.
 func TestMergeSeveral(t *testing.T) {
 	a := record(t, "a", time.Hour,
-		trace.Step{Kind: trace.Command, Event: []byte("go"), Before: "idle", After: "busy", Peer: fsm.Broadcast, Effects: sends(4, "TOKEN{n: 1}")},
-		trace.Step{Kind: trace.Message, Event: []byte("TOKEN{n: 2}"), Peer: 9, Frame: []byte{1}, Before: "busy", After: "idle", Effects: sends(5, "AUDIT")})
+		trace.Step{Kind: trace.Command, Event: []byte("go"), Before: "idle", After: "busy", Peer: fsm.Broadcast,
+			Effects: sends(4, "TOKEN{n: 1}")},
+		trace.Step{Kind: trace.Message, Event: []byte("TOKEN{n: 2}"), Peer: 9, Frame: []byte{1}, Before: "busy",
+			After: "idle", Effects: sends(5, "AUDIT")})
 	b := record(t, "b", 0,
-		trace.Step{Kind: trace.Message, Event: []byte("TOKEN{n: 1}"), Peer: 0, Frame: []byte{1}, Before: "idle", After: "idle", Effects: sends(1, "TOKEN{n: 3}")})
+		trace.Step{Kind: trace.Message, Event: []byte("TOKEN{n: 1}"), Peer: 0, Frame: []byte{1}, Before: "idle",
+			After: "idle", Effects: sends(1, "TOKEN{n: 3}")})
 	c := record(t, "c", 0,
-		trace.Step{Kind: trace.Message, Event: []byte("TOKEN{n: 3}"), Peer: 0, Frame: []byte{1}, Before: "idle", After: "idle", Effects: sends(1, "TOKEN{n: 2}")})
+		trace.Step{Kind: trace.Message, Event: []byte("TOKEN{n: 3}"), Peer: 0, Frame: []byte{1}, Before: "idle",
+			After: "idle", Effects: sends(1, "TOKEN{n: 2}")})
 	r, err := Merge([]*trace.Reader{a, b, c}, 1, 100)
 	if err != nil {
 		t.Fatal(err)

@@ -44,13 +44,13 @@ type Instance struct {
 	Start string `json:"start,omitempty"`
 }
 
-// Stem is what comes before the part that is repeated for ever: all steps if none is.
+// Stem returns the steps before the part that is repeated for ever: all steps if none is.
 func (r *Run) Stem() []Step { return r.Steps[:len(r.Steps)-r.Loop] }
 
-// Cycle is the part that is repeated for ever, empty if the run ends.
+// Cycle returns the steps that are repeated for ever, none if the run ends.
 func (r *Run) Cycle() []Step { return r.Steps[len(r.Steps)-r.Loop:] }
 
-// Of lists the steps in which an instance moves.
+// Of returns the steps in which an instance moves.
 func (r *Run) Of(who int) []Step {
 	var list []Step
 	for i := range r.Steps {
@@ -61,7 +61,7 @@ func (r *Run) Of(who int) []Step {
 	return list
 }
 
-// Kind says what a step is.
+// Kind is the kind of a step.
 type Kind string
 
 // What happens to a machine, and what it does.
@@ -102,7 +102,7 @@ const (
 	Clock Kind = "clock"
 )
 
-// Nobody is the index of no instance.
+// Nobody is the index that stands for no instance.
 const Nobody = -1
 
 // Step is one step of a run.
@@ -140,7 +140,7 @@ type Step struct {
 	Frame []byte
 }
 
-// Mover is the instance that moves, [Nobody] if something between the machines does.
+// Mover returns the instance that moves, or [Nobody] if something between the machines does.
 func (s *Step) Mover() int {
 	switch s.Kind {
 	case Lost, Swapped, Break, Clock:
@@ -159,23 +159,23 @@ type Sent struct {
 }
 
 // Change is a place in which two values of a machine differ: a parameter or variable, or an element
-// or field of one, named as an expression names it (`fleet[2]`, `update[1].own`), and the texts of
-// its values.
+// or field of one. It is named as in an expression (`fleet[2]`, `update[1].own`), and has the texts
+// of its values.
 type Change struct {
 	Name   string `json:"name"`
 	Before string `json:"before"`
 	After  string `json:"after"`
 }
 
-// Reading is a variable, a part's state, a timer or the length of a channel as a claim names it,
-// and its value.
+// Reading is something that a claim reads (a variable, a part's state, a timer or the length of a
+// channel), by the name that the claim uses, with its value.
 type Reading struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Flying follows which message is which while a run is told: it has the messages under way on each
-// channel, oldest first. The zero value is ready to use.
+// Flying tells messages apart while a run is built: it has the messages under way on each channel,
+// oldest first. The zero value is ready to use.
 type Flying struct {
 	channels map[[2]int][]flying
 	last     int
@@ -186,8 +186,8 @@ type flying struct {
 	what string
 }
 
-// Send puts a message under way and returns its identity. What is anything that only equal messages
-// have in common.
+// Send puts a message under way and returns its identity. Two messages have the same what if and
+// only if they are equal.
 func (f *Flying) Send(from, to int, what string) (id int) {
 	if f.channels == nil {
 		f.channels = map[[2]int][]flying{}
@@ -198,8 +198,9 @@ func (f *Flying) Send(from, to int, what string) (id int) {
 	return f.last
 }
 
-// Find returns the place and identity of the oldest such message under way; -1 and 0 if there is
-// none. Which of several equal ones on one channel it is makes no difference to what can happen.
+// Find returns the place and the identity of the oldest equal message under way, or -1 and 0 if
+// there is none. Which of several equal messages on one channel is taken makes no difference to
+// what can happen.
 func (f *Flying) Find(from, to int, what string) (at, id int) {
 	for i, m := range f.channels[[2]int{from, to}] {
 		if m.what == what {

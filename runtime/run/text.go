@@ -16,7 +16,7 @@ const maxTextChart = 15
 // kept as a text to compare with.
 func (r *Run) Text() string { return r.text(false) }
 
-// TextAll is [Run.Text] with all changes of variables in full.
+// TextAll returns [Run.Text] with all changes of variables in full.
 func (r *Run) TextAll() string { return r.text(true) }
 
 func (r *Run) text(all bool) string {
@@ -81,7 +81,7 @@ func (r *Run) reads(b *strings.Builder, all bool) {
 	}
 }
 
-// columns are what happened in a step, the state, and the effects.
+// columns returns what happened in a step, the state, and the effects.
 func (r *Run) columns(s *Step) [3]string {
 	who, from := "", ""
 	if i := s.Mover(); i >= 0 {
@@ -127,7 +127,7 @@ func (r *Run) columns(s *Step) [3]string {
 	return [3]string{what, s.State, effects}
 }
 
-// Brief says in one line how a run ends: what happens where, and after how many steps.
+// Brief returns in one line how a run ends: what happens where, and after how many steps.
 func (r *Run) Brief() string {
 	after := fmt.Sprintf("after %d steps", len(r.Steps))
 	if len(r.Steps) == 1 {

@@ -10,7 +10,8 @@ func TestColumns(t *testing.T) {
 	long := "A{" + strings.Repeat("x: 1, ", 12) + "x: 1}"
 	r := &Run{Instances: []Instance{{Name: "a"}}, Steps: []Step{
 		{From: Nobody, Kind: Command, Event: "go", State: "idle", Where: "f:1", Effects: []string{"sends B"}},
-		{From: Nobody, Kind: Message, Event: long, State: "idle → done", Where: "f:2", Effects: []string{"sends " + long, "reports " + long}},
+		{From: Nobody, Kind: Message, Event: long, State: "idle → done", Where: "f:2",
+			Effects: []string{"sends " + long, "reports " + long}},
 		{From: Nobody, Kind: Message, Event: long},
 		{From: Nobody, Kind: Command, Event: "go", State: strings.Repeat("s", stateWidth+1), Fault: "wrong"},
 	}}
@@ -37,7 +38,8 @@ func TestWrapped(t *testing.T) {
 		{strings.Repeat("x", 200), "  " + strings.Repeat("x", 200) + "\n"},
 		{strings.Repeat("x", 200) + " y", "  " + strings.Repeat("x", 200) + "\n      y\n"},
 		{"a " + strings.Repeat("x", 117) + " n: 12", "  a " + strings.Repeat("x", 117) + "\n      n: 12\n"},
-		{strings.Repeat("x", 122) + "   " + strings.Repeat("y", 118), "  " + strings.Repeat("x", 122) + "\n      " + strings.Repeat("y", 118) + "\n"},
+		{strings.Repeat("x", 122) + "   " + strings.Repeat("y", 118),
+			"  " + strings.Repeat("x", 122) + "\n      " + strings.Repeat("y", 118) + "\n"},
 	} {
 		var b strings.Builder
 		if wrapped(&b, c.line, 2); b.String() != c.want {
@@ -60,10 +62,14 @@ func TestChangeLines(t *testing.T) {
 		want string
 	}{
 		{nil, false, ""},
-		{[]Change{{Name: "fleet[2]", Before: "none", After: "orz"}, {Name: "x", Before: "1", After: "2"}}, false, "fleet[2]: none → orz; x: 1 → 2"},
-		{[]Change{{Name: "q", Before: long + "]", After: long + ", {sent: 0, commands: 0, sum: 0}]"}}, false, "q: […] → […, {sent: 0, commands: 0, sum: 0}]"},
-		{[]Change{{Name: "q", Before: `["a, [", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]`, After: `["a, ["]`}}, false, `q: […, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"] → ["a, ["]`},
-		{many[:5], false, "player[a]: none → orz; player[b]: none → orz; player[c]: none → orz; player[d]: none → orz\nplayer[e]: none → orz"},
+		{[]Change{{Name: "fleet[2]", Before: "none", After: "orz"}, {Name: "x", Before: "1", After: "2"}},
+			false, "fleet[2]: none → orz; x: 1 → 2"},
+		{[]Change{{Name: "q", Before: long + "]", After: long + ", {sent: 0, commands: 0, sum: 0}]"}}, false,
+			"q: […] → […, {sent: 0, commands: 0, sum: 0}]"},
+		{[]Change{{Name: "q", Before: `["a, [", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"]`,
+			After: `["a, ["]`}}, false, `q: […, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"] → ["a, ["]`},
+		{many[:5], false, "player[a]: none → orz; player[b]: none → orz; player[c]: none → orz; player[d]: " +
+			"none → orz\nplayer[e]: none → orz"},
 	} {
 		if got := strings.Join(changeLines(c.list, c.all), "\n"); got != c.want {
 			t.Errorf("%s\nnot\n%s", got, c.want)

@@ -33,11 +33,14 @@ func netplayScenario() *sim.Scenario {
 		{Do: func(w *sim.World, r R) fsm.Result {
 			return r.Ship(w.Rand(2) == 0, netplay.Slot(w.Rand(2)), netplay.Ship(w.Rand(4)))
 		}, May: func(r R) bool {
-			return r.Machine.State == netplay.StateInSetup && (r.Machine.Confirm.State == netplay.ConfirmStateWaiting || r.Machine.Confirm.State == netplay.ConfirmStateRemoteOk)
+			return r.Machine.State == netplay.StateInSetup &&
+				(r.Machine.Confirm.State == netplay.ConfirmStateWaiting ||
+					r.Machine.Confirm.State == netplay.ConfirmStateRemoteOk)
 		}},
 		{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Confirm() }, May: func(r R) bool {
 			c := r.Machine.Confirm.State
-			return r.Machine.State == netplay.StateInSetup && !empty(r, 1) && !empty(r, 0) && c != netplay.ConfirmStateLocalOk && c != netplay.ConfirmStateCommitted
+			return r.Machine.State == netplay.StateInSetup && !empty(r, 1) && !empty(r, 0) &&
+				c != netplay.ConfirmStateLocalOk && c != netplay.ConfirmStateCommitted
 		}},
 		{Do: func(_ *sim.World, r R) fsm.Result { return r.Cancel() }, May: func(r R) bool {
 			return r.Machine.State == netplay.StateInSetup && r.Machine.Confirm.State == netplay.ConfirmStateLocalOk
@@ -62,7 +65,8 @@ func netplayScenario() *sim.Scenario {
 				return ""
 			}
 			if x.MatchDelay != y.MatchDelay || x.MatchSeed != y.MatchSeed {
-				return fmt.Sprintf("delay and seed differ: %v %v, %v %v", x.MatchDelay, x.MatchSeed, y.MatchDelay, y.MatchSeed)
+				return fmt.Sprintf("delay and seed differ: %v %v, %v %v", x.MatchDelay, x.MatchSeed,
+					y.MatchDelay, y.MatchSeed)
 			}
 			for own := range 2 {
 				for slot := range 2 {
@@ -89,13 +93,15 @@ func startupScenario(starters int) *sim.Scenario {
 		}}
 	alive := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Alive() },
 		May: func(r R) bool { return r.Machine.State == startup.StateGame }}
-	return &sim.Scenario{Name: fmt.Sprintf("startup%d", starters), Lossy: true, Partitions: 1, Chaos: 20 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
+	return &sim.Scenario{Name: fmt.Sprintf("startup%d", starters), Lossy: true, Partitions: 1,
+		Chaos: 20 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
 		Worst: impair.Faults{Loss: 0.3, Duplicate: 0.2, Reorder: 0.2, Late: 100 * ms, Delay: 5 * ms, Jitter: 20 * ms},
 		Setup: func(w *sim.World) {
 			leave := sim.Command[R]{Do: func(_ *sim.World, r R) fsm.Result { return r.Leave() },
 				May: func(r R) bool {
 					s := r.Machine.State
-					return (s == startup.StateConnecting || s == startup.StateRequesting || s == startup.StateGame) && w.Rand(10) == 0
+					return (s == startup.StateConnecting || s == startup.StateRequesting ||
+						s == startup.StateGame) && w.Rand(10) == 0
 				}}
 			m := make([]R, starters)
 			for i := range m {

@@ -44,8 +44,10 @@ func (s *Scenario) Campaign(tb testing.TB, runs int) (sum Result) {
 		sum.Digest ^= r.Digest
 	}
 	took := time.Since(start)
-	tb.Logf("%s: %d runs, %d events, %d commands, %v of virtual time in %v (%.0f runs/s, %.0f events/s); %+v", s.Name, runs, sum.Events,
-		sum.Commands, sum.End.Round(time.Second), took.Round(time.Millisecond), float64(runs)/took.Seconds(), float64(sum.Events)/took.Seconds(), sum.Stats)
+	tb.Logf("%s: %d runs, %d events, %d commands, %v of virtual time in %v (%.0f runs/s, %.0f events/s); %+v",
+		s.Name, runs, sum.Events,
+		sum.Commands, sum.End.Round(time.Second), took.Round(time.Millisecond), float64(runs)/
+			took.Seconds(), float64(sum.Events)/took.Seconds(), sum.Stats)
 	return sum
 }
 
@@ -63,7 +65,8 @@ func number(tb testing.TB, name string, otherwise uint64) uint64 {
 
 // explain repeats a failed run with traces and says all there is to know.
 func (s *Scenario) explain(tb testing.TB, r *Result) string {
-	text := fmt.Sprintf("%s, seed %d: %v\nfaults: %+v\nwhat befell frames: %+v\n%d events, %d commands\nrepeat it with:\n  %s=%d go test -count=1 -run '^%s$' ./...",
+	text := fmt.Sprintf("%s, seed %d: %v\nfaults: %+v\nwhat befell frames: %+v\n%d events, %d commands\n"+
+		"repeat it with:\n  %s=%d go test -count=1 -run '^%s$' ./...",
 		s.Name, r.Seed, r.Failure, r.Faults, r.Stats, r.Events, r.Commands, envSeed, r.Seed, tb.Name())
 	files, again, err := s.Trace(r.Seed, os.Getenv(envTrace))
 	if err != nil {

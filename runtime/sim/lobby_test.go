@@ -28,7 +28,8 @@ func lobbyScenario(games *int) *sim.Scenario {
 	commands := []sim.Command[R]{
 		{Do: func(_ *sim.World, r R) fsm.Result { return r.Create() }, May: in(chat)},
 		{Do: func(w *sim.World, r R) fsm.Result { return r.Enter(lobby.Game(w.Rand(2))) }, May: in(chat)},
-		{Do: func(_ *sim.World, r R) fsm.Result { return r.Begin() }, May: func(r R) bool { return r.Machine.State == open && r.Machine.Boss }},
+		{Do: func(_ *sim.World, r R) fsm.Result { return r.Begin() },
+			May: func(r R) bool { return r.Machine.State == open && r.Machine.Boss }},
 		{Do: func(_ *sim.World, r R) fsm.Result { return r.Leave() }, May: in(open, running)},
 		{Do: func(_ *sim.World, r R) fsm.Result { return r.Say(line) }, May: in(chat, open, running)},
 		{Do: func(_ *sim.World, r R) fsm.Result { return r.Act(data) }, May: in(open, running)},

@@ -16,7 +16,8 @@ import (
 const ms = time.Millisecond
 
 // worst is the worst network there is.
-var worst = impair.Faults{Loss: 0.3, Duplicate: 0.3, Reorder: 0.3, Late: 100 * ms, Delay: 100 * ms, Jitter: 200 * ms, Rate: 2000}
+var worst = impair.Faults{Loss: 0.3, Duplicate: 0.3, Reorder: 0.3, Late: 100 * ms, Delay: 100 * ms,
+	Jitter: 200 * ms, Rate: 2000}
 
 // readyScenario is two sides that pass barriers; after the faults they stand
 // before or behind the same one.
@@ -58,10 +59,13 @@ func confirmScenario() *sim.Scenario {
 	}
 	commands := []sim.Command[R]{
 		{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Confirm() },
-			May: in(confirm.StateWaiting, confirm.StateRemoteOk, confirm.StateCancelWaiting, confirm.StateCancelRemoteOk)},
-		{Do: func(_ *sim.World, r R) fsm.Result { return r.Cancel() }, May: in(confirm.StateLocalOk, confirm.StateCancelLocalOk)},
+			May: in(confirm.StateWaiting, confirm.StateRemoteOk, confirm.StateCancelWaiting,
+				confirm.StateCancelRemoteOk)},
+		{Do: func(_ *sim.World, r R) fsm.Result { return r.Cancel() },
+			May: in(confirm.StateLocalOk, confirm.StateCancelLocalOk)},
 		{Do: func(_ *sim.World, r R) fsm.Result { return r.Change() },
-			May: in(confirm.StateWaiting, confirm.StateRemoteOk, confirm.StateCancelWaiting, confirm.StateCancelRemoteOk)},
+			May: in(confirm.StateWaiting, confirm.StateRemoteOk, confirm.StateCancelWaiting,
+				confirm.StateCancelRemoteOk)},
 	}
 	return &sim.Scenario{Name: "confirm", Worst: worst, Partitions: 2, Setup: func(w *sim.World) {
 		a, b := confirm.NewPeerRunner(), confirm.NewPeerRunner()
@@ -81,7 +85,8 @@ func updateScenario() *sim.Scenario {
 		sim.Add(w, "b", b, driver.Options[R]{}, change)
 		w.Connect(0, 1, 0, 0)
 		w.Goal = func() bool {
-			return a.Machine.State == update.StateSettled && b.Machine.State == update.StateSettled && a.Machine.Own == b.Machine.Own
+			return a.Machine.State == update.StateSettled && b.Machine.State == update.StateSettled &&
+				a.Machine.Own == b.Machine.Own
 		}
 	}}
 }

@@ -130,7 +130,7 @@ func (m *member) Send(peer fsm.Peer, frame []byte) error {
 
 // Close implements [driver.Carrier]. The other side learns of it after what
 // was sent before.
-func (m *member) Close(peer fsm.Peer, why *driver.Error) {
+func (m *member) Close(peer fsm.Peer, why *driver.Error) error {
 	for i := range m.peers {
 		e := &m.peers[i]
 		if e.peer != peer && peer != fsm.Broadcast || !e.path.open {
@@ -140,6 +140,7 @@ func (m *member) Close(peer fsm.Peer, why *driver.Error) {
 		at := max(e.path.medium.PassReliable(m.world.now, 0), e.path.upAt)
 		m.world.queue.push(at, kindLost, e.path, nil)
 	}
+	return nil
 }
 
 func (w *World) send(p *path, frame []byte) {

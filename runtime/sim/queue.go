@@ -4,7 +4,7 @@ import "time"
 
 const noTime = time.Duration(1<<63 - 1)
 
-// kind is what happens at the end of a path.
+// kind is the kind of an event of the simulation.
 type kind uint8
 
 const (

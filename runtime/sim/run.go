@@ -21,7 +21,7 @@ type Failure struct {
 	States string
 }
 
-// Error says it in one line.
+// Error returns the failure in one line.
 func (f *Failure) Error() string {
 	phase := "with faults"
 	if f.Calm {

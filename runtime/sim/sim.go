@@ -19,7 +19,7 @@ import (
 	"github.com/parley-go/parley/runtime/transport/impair"
 )
 
-// Scenario says what is simulated.
+// Scenario describes a simulation.
 type Scenario struct {
 	// Name is a short name, for files.
 	Name string
@@ -48,7 +48,7 @@ type Scenario struct {
 	MaxEvents int
 }
 
-// Result is what came of one run.
+// Result is the outcome of one run.
 type Result struct {
 	Seed uint64
 	// Faults are those of the first phase.
@@ -65,8 +65,8 @@ type Result struct {
 	Failure *Failure
 }
 
-// Run runs the scenario once. If traces is not nil, it is asked for a sink for
-// each machine by its name; recording changes nothing of the run.
+// Run runs the scenario once. If traces is not nil, Run asks it for a sink for each machine, by
+// name; recording does not change the run.
 func (s *Scenario) Run(seed uint64, traces func(name string) trace.Sink) *Result {
 	c := *s
 	if c.Chaos <= 0 {
@@ -127,7 +127,7 @@ type World struct {
 	traces   func(string) trace.Sink
 }
 
-// Now is the virtual time since the start.
+// Now returns the virtual time since the start.
 func (w *World) Now() time.Duration { return w.now }
 
 // Calm reports whether the second phase has begun.
@@ -172,7 +172,7 @@ func (w *World) drawFaults(worst impair.Faults) (f impair.Faults) {
 	return f
 }
 
-// machine is what a driver.Core of any machine offers.
+// machine is the part of driver.Core that does not depend on the type of the machine.
 type machine interface {
 	Start(wall time.Time)
 	LinkUp(now time.Duration, peer fsm.Peer, ends string)

@@ -23,7 +23,8 @@ func TestSeedRepeats(t *testing.T) {
 	for _, s := range scenarios() {
 		digests := map[uint64]bool{}
 		for seed := range uint64(50) {
-			first, second := s.Run(seed, nil), s.Run(seed, func(string) trace.Sink { return trace.NewWriter(nothing{}) })
+			first, second := s.Run(seed, nil), s.Run(seed,
+				func(string) trace.Sink { return trace.NewWriter(nothing{}) })
 			if fmt.Sprintf("%+v", first) != fmt.Sprintf("%+v", second) {
 				t.Fatalf("%s, seed %d:\n%+v\n%+v", s.Name, seed, first, second)
 			}
@@ -83,7 +84,8 @@ func TestStuckIsFound(t *testing.T) {
 		t.Fatal(files, again, err)
 	}
 	text, err := os.ReadFile(files[0])
-	if err != nil || !strings.Contains(string(text), `"event":"UPDATE`) || !strings.Contains(string(text), "the goal is not reached") {
+	if err != nil || !strings.Contains(string(text), `"event":"UPDATE`) ||
+		!strings.Contains(string(text), "the goal is not reached") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
@@ -121,14 +123,15 @@ func TestCampaignExplains(t *testing.T) {
 		defer func() { recover() }()
 		deaf().Campaign(r, 5)
 	}()
-	for _, want := range []string{"deaf, seed 7: at ", "PARLEY_SIM_SEED=7 go test", "-run '^TestCampaignExplains$'", "fsmviz --seq", "deaf-7-a.jsonl"} {
+	for _, want := range []string{"deaf, seed 7: at ", "PARLEY_SIM_SEED=7 go test",
+		"-run '^TestCampaignExplains$'", "fsmviz --seq", "deaf-7-a.jsonl"} {
 		if !strings.Contains(r.said, want) {
 			t.Errorf("%q is missing in:\n%s", want, r.said)
 		}
 	}
 }
 
-// BenchmarkRun is what one run costs; each is a handshake, or several.
+// BenchmarkRun measures one run: a handshake, or several.
 func BenchmarkRun(b *testing.B) {
 	for _, s := range scenarios() {
 		b.Run(s.Name, func(b *testing.B) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// PcapDir says whose bytes a packet carries, seen from the endpoint that writes the file.
+// PcapDir is the direction of a packet, seen from the endpoint that writes the file.
 type PcapDir uint8
 
 const (
@@ -56,7 +56,7 @@ type PcapNG struct {
 	closed [2]bool
 }
 
-// pcapFile is what the links of one file share.
+// pcapFile is the state that the links of one file share.
 type pcapFile struct {
 	w   io.Writer
 	buf []byte
@@ -106,7 +106,8 @@ func (f *pcapFile) link(meta PcapMeta) (*PcapNG, error) {
 	}
 	local, remote := meta.Local, meta.Remote
 	six := local.Addr().Unmap().Is6() || remote.Addr().Unmap().Is6()
-	p := &PcapNG{file: f, udp: meta.Proto == "udp", ends: [2]netip.AddrPort{madeUp(local, six, 1), madeUp(remote, six, 2)}}
+	p := &PcapNG{file: f, udp: meta.Proto == "udp",
+		ends: [2]netip.AddrPort{madeUp(local, six, 1), madeUp(remote, six, 2)}}
 	if meta.Accepted {
 		p.client = PcapReceived
 	}

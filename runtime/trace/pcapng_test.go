@@ -48,13 +48,14 @@ func writePcap(t *testing.T, w io.Writer, meta PcapMeta) {
 }
 
 var pcapLinks = map[string]PcapMeta{
-	"tcp4":     metaOf("tcp", "10.0.0.1:40000", "10.0.0.2:21837"),
-	"tcp6":     metaOf("tcp", "[fd00::1]:40000", "[fd00::2]:21837"),
-	"accepted": {Proto: "tcp", Local: netip.MustParseAddrPort("10.0.0.1:21837"), Remote: netip.MustParseAddrPort("10.0.0.2:40000"), Accepted: true},
-	"mapped":   metaOf("tcp", "[::ffff:10.0.0.1]:40000", "10.0.0.2:21837"),
-	"made up":  {Proto: "tcp"},
-	"udp4":     metaOf("udp", "10.0.0.1:40000", "10.0.0.2:21837"),
-	"udp6":     metaOf("udp", "[fd00::1]:40000", "[fd00::2]:21837"),
+	"tcp4": metaOf("tcp", "10.0.0.1:40000", "10.0.0.2:21837"),
+	"tcp6": metaOf("tcp", "[fd00::1]:40000", "[fd00::2]:21837"),
+	"accepted": {Proto: "tcp", Local: netip.MustParseAddrPort("10.0.0.1:21837"),
+		Remote: netip.MustParseAddrPort("10.0.0.2:40000"), Accepted: true},
+	"mapped":  metaOf("tcp", "[::ffff:10.0.0.1]:40000", "10.0.0.2:21837"),
+	"made up": {Proto: "tcp"},
+	"udp4":    metaOf("udp", "10.0.0.1:40000", "10.0.0.2:21837"),
+	"udp6":    metaOf("udp", "[fd00::1]:40000", "[fd00::2]:21837"),
 }
 
 func TestPcapNGPackets(t *testing.T) {
@@ -191,7 +192,8 @@ func TestPcapNGMetaErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Frame(PcapSent, at(0), make([]byte, 65508), ""); err == nil || !strings.Contains(err.Error(), "65508 bytes; UDP carries 65507") {
+	if err := p.Frame(PcapSent, at(0), make([]byte, 65508), ""); err == nil ||
+		!strings.Contains(err.Error(), "65508 bytes; UDP carries 65507") {
 		t.Errorf("a datagram too long: %v", err)
 	}
 	if err := p.Frame(PcapSent, at(0), make([]byte, 65507), ""); err != nil || p.Err() != nil {
@@ -219,7 +221,8 @@ func TestPcapNGComments(t *testing.T) {
 			t.Errorf("comment %q, want %q", pkt.comment, want[i])
 		}
 	}
-	if n := len(packets[6].comment); n < maxPcapComment || n > maxPcapComment+6 || !strings.HasSuffix(packets[6].comment, "……") {
+	if n := len(packets[6].comment); n < maxPcapComment || n > maxPcapComment+6 ||
+		!strings.HasSuffix(packets[6].comment, "……") {
 		t.Errorf("the long comment has %d bytes", n)
 	}
 	if !packets[0].time.Equal(time.Unix(0, 0)) {
@@ -263,11 +266,13 @@ func TestPcapNGFullDisk(t *testing.T) {
 		}
 		var last error
 		for i := range 5 {
-			last = errors.Join(p.Open(at(i), "open"), p.Frame(PcapSent, at(i), []byte("abc"), "c"), link.Frame(PcapSent, at(i), nil, ""),
+			last = errors.Join(p.Open(at(i), "open"), p.Frame(PcapSent, at(i), []byte("abc"), "c"),
+				link.Frame(PcapSent, at(i), nil, ""),
 				p.Close(PcapSent, at(i), ""), p.Reset(PcapReceived, at(i), ""))
 		}
 		if !errors.Is(last, errFull) || p.Err() != link.Err() || d.after != 0 {
-			t.Fatalf("room %d: last error %v, kept %v and %v, %d writes after it", room, last, p.Err(), link.Err(), d.after)
+			t.Fatalf("room %d: last error %v, kept %v and %v, %d writes after it", room, last, p.Err(),
+				link.Err(), d.after)
 		}
 	}
 	p, err := NewPcapNG(shortWriter{}, PcapMeta{Proto: "tcp"})
@@ -330,9 +335,12 @@ func TestPcapNGTshark(t *testing.T) {
 			if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			out, err := exec.Command(tshark, "-n", "-r", file, "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
-				"-T", "fields", "-E", "separator=|", "-E", "occurrence=a", "-e", "_ws.expert.severity", "-e", "tcp.analysis.flags", "-e", "_ws.malformed",
-				"-e", "ip.checksum.status", "-e", "tcp.checksum.status", "-e", "udp.checksum.status", "-e", "frame.comment", "-e", "frame.protocols").Output()
+			out, err := exec.Command(tshark, "-n", "-r", file, "-o", "ip.check_checksum:TRUE", "-o",
+				"tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
+				"-T", "fields", "-E", "separator=|", "-E", "occurrence=a", "-e", "_ws.expert.severity", "-e",
+				"tcp.analysis.flags", "-e", "_ws.malformed",
+				"-e", "ip.checksum.status", "-e", "tcp.checksum.status", "-e", "udp.checksum.status", "-e",
+				"frame.comment", "-e", "frame.protocols").Output()
 			if err != nil {
 				t.Fatal(err)
 			}

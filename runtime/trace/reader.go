@@ -51,9 +51,11 @@ func NewReader(r io.Reader) (*Reader, error) {
 	case h.Parley != "trace":
 		return nil, errors.New(`line 1: not a record: the first line has no "parley":"trace"`)
 	case h.Version != Version:
-		return nil, fmt.Errorf("line 1: the record has format version %d, this program reads version %d", h.Version, Version)
+		return nil, fmt.Errorf("line 1: the record has format version %d, this program reads version %d",
+			h.Version, Version)
 	}
-	t.header = Header{Protocol: h.Protocol, Role: h.Role, Instance: h.Instance, Hash: h.Hash, Machine: h.Machine, Time: h.Time}
+	t.header = Header{Protocol: h.Protocol, Role: h.Role, Instance: h.Instance, Hash: h.Hash,
+		Machine: h.Machine, Time: h.Time}
 	return t, nil
 }
 

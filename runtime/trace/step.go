@@ -17,7 +17,7 @@ import (
 // Version is the version of the format that this package writes.
 const Version = 1
 
-// Header says of which machine a record is.
+// Header identifies the machine that a record is about.
 type Header struct {
 	Protocol string
 	Role     string
@@ -32,7 +32,7 @@ type Header struct {
 	Time time.Time
 }
 
-// Kind says what a line of the record is about.
+// Kind is the kind of a line of the record.
 type Kind uint8
 
 const (
@@ -49,7 +49,7 @@ const (
 
 var kindNames = [kinds]string{"start", "up", "lost", "timeout", "message", "command", "malformed", "closed"}
 
-// String returns the name of k as it stands in the record.
+// String returns the name of k in the record.
 func (k Kind) String() string {
 	if k < kinds {
 		return kindNames[k]
@@ -59,7 +59,7 @@ func (k Kind) String() string {
 
 // TooManyDeferred begins the Problem of a message that was dropped because as many as the role may
 // defer are held.
-const TooManyDeferred = "dropped: too many deferred events; "
+const TooManyDeferred = "dropped: too many deferred messages; "
 
 // Step is one line of a record. A driver reuses one Step and its buffers, so
 // a [Sink] must copy what it keeps.
@@ -69,7 +69,7 @@ type Step struct {
 	// At is the time since Header.Time.
 	At   time.Duration
 	Kind Kind
-	// Again: the event was deferred before, and this is its redelivery.
+	// Again: the message was deferred before, and is handled now.
 	Again bool
 	// Peer is whom the event concerns, for Up, Lost, Message and Malformed; else fsm.Broadcast.
 	Peer fsm.Peer
@@ -108,7 +108,7 @@ func (s *Step) Reset() {
 		Event: s.Event[:0], Frame: s.Frame[:0], Problem: s.Problem[:0], Note: s.Note[:0], Effects: effects}
 }
 
-// AddEffect returns a new last effect of s with empty texts.
+// AddEffect appends an effect with empty texts to s and returns it.
 func (s *Step) AddEffect() *Effect {
 	if n := len(s.Effects); n < cap(s.Effects) {
 		s.Effects = s.Effects[:n+1]

@@ -19,17 +19,21 @@ var header = trace.Header{Protocol: "confirm", Role: "peer", Instance: "a", Hash
 	Time: time.Date(2026, 2, 3, 4, 5, 6, 789, time.UTC)}
 
 var steps = []trace.Step{
-	{Seq: 1, Kind: trace.Start, Peer: fsm.Broadcast, Event: []byte("start"), Transition: 0, Name: "idle start", Before: "idle", After: "idle"},
+	{Seq: 1, Kind: trace.Start, Peer: fsm.Broadcast, Event: []byte("start"), Transition: 0, Name: "idle start",
+		Before: "idle", After: "idle"},
 	{Seq: 2, At: 5, Kind: trace.Up, Peer: 0, Event: []byte("up"), Transition: fsm.NoTransition, Code: fsm.Ignored,
 		Before: "idle", After: "idle", Note: []byte("a:1 > b:2")},
-	{Seq: 3, At: 1e9, Kind: trace.Message, Again: true, Peer: 3, Event: []byte("NOTE{text: \"a\\tb\u00e9\"}\n"), Frame: []byte{0, 1, 255},
+	{Seq: 3, At: 1e9, Kind: trace.Message, Again: true, Peer: 3, Event: []byte("NOTE{text: \"a\\tb\u00e9\"}\n"),
+		Frame:      []byte{0, 1, 255},
 		Transition: 7, Name: "idle NOTE/2", Before: "idle", After: "done", Effects: []trace.Effect{
 			{Kind: fsm.Send, Peer: fsm.Broadcast, Text: []byte("send ACK"), Frame: []byte{9}},
 			{Kind: fsm.Report, Text: []byte("report noted")},
 			{Kind: fsm.StartTimer, Text: []byte("start retry")},
 			{Kind: fsm.Close, Peer: 3, Text: []byte("close")}}},
-	{Seq: 4, At: 2e9, Kind: trace.Malformed, Peer: 1, Frame: []byte{1}, Transition: fsm.NoTransition, Before: "done", After: "done", Problem: []byte("bad")},
-	{Seq: 5, At: 3e9, Kind: trace.Closed, Peer: fsm.Broadcast, Transition: fsm.NoTransition, Before: "done", After: "done", Note: []byte("stopped")},
+	{Seq: 4, At: 2e9, Kind: trace.Malformed, Peer: 1, Frame: []byte{1}, Transition: fsm.NoTransition,
+		Before: "done", After: "done", Problem: []byte("bad")},
+	{Seq: 5, At: 3e9, Kind: trace.Closed, Peer: fsm.Broadcast, Transition: fsm.NoTransition, Before: "done",
+		After: "done", Note: []byte("stopped")},
 }
 
 func record(t *testing.T) []byte {
@@ -73,7 +77,8 @@ func TestRoundTrip(t *testing.T) {
 	if d := cmp.Diff(header, h); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(steps, got, emptyIsNil, cmp.Transformer("effects", func(e []trace.Effect) string { return fmt.Sprint(e) })); d != "" {
+	if d := cmp.Diff(steps, got, emptyIsNil, cmp.Transformer("effects",
+		func(e []trace.Effect) string { return fmt.Sprint(e) })); d != "" {
 		t.Error(d)
 	}
 	const third = `{"seq":3,"at":1000000000,"kind":"message","again":true,"peer":3,"event":"NOTE{text: \"a\\tbé\"}\u000a","frame":"0001ff",` +
@@ -108,18 +113,24 @@ func TestReaderErrors(t *testing.T) {
 	lines := strings.SplitAfter(string(record(t)), "\n")
 	join := func(s ...string) string { return strings.Join(s, "") }
 	tests := map[string]struct{ in, want string }{
-		"empty":          {"", "the record is empty"},
-		"no record":      {"hello\n", "line 1: not a record"},
-		"other JSON":     {`{"a":1}` + "\n", "line 1: not a record: the first line"},
-		"cut header":     {lines[0][:20], "line 1: the header is cut off"},
-		"newer":          {strings.Replace(lines[0], `"version":1`, `"version":2`, 1), "format version 2, this program reads version 1"},
-		"garbage":        {join(lines[0], lines[1], "?\n", lines[2]), "line 3: invalid"},
-		"missing line":   {join(lines[0], lines[1], lines[3]), "line 3: seq is 3, 2 expected"},
-		"bad kind":       {join(lines[0], strings.Replace(lines[1], `"start"`, `"begin"`, 1)), `line 2: unknown kind "begin"`},
-		"bad code":       {join(lines[0], strings.Replace(lines[1], `"took"`, `"done"`, 1)), `line 2: unknown code "done"`},
-		"bad hex":        {join(lines[0], lines[1], lines[2], strings.Replace(lines[3], "0001ff", "0001f", 1)), "line 4: frame: "},
-		"bad effect":     {join(lines[0], lines[1], lines[2], strings.Replace(lines[3], `"kind":"send"`, `"kind":"x"`, 1)), `line 4: effect 0: unknown kind "x"`},
-		"very long line": {join(lines[0], `{"event":"`, strings.Repeat("x", trace.MaxLine), `"}`), "line 2: longer than"},
+		"empty":      {"", "the record is empty"},
+		"no record":  {"hello\n", "line 1: not a record"},
+		"other JSON": {`{"a":1}` + "\n", "line 1: not a record: the first line"},
+		"cut header": {lines[0][:20], "line 1: the header is cut off"},
+		"newer": {strings.Replace(lines[0], `"version":1`, `"version":2`, 1),
+			"format version 2, this program reads version 1"},
+		"garbage":      {join(lines[0], lines[1], "?\n", lines[2]), "line 3: invalid"},
+		"missing line": {join(lines[0], lines[1], lines[3]), "line 3: seq is 3, 2 expected"},
+		"bad kind": {join(lines[0], strings.Replace(lines[1], `"start"`, `"begin"`, 1)),
+			`line 2: unknown kind "begin"`},
+		"bad code": {join(lines[0], strings.Replace(lines[1], `"took"`, `"done"`, 1)),
+			`line 2: unknown code "done"`},
+		"bad hex": {join(lines[0], lines[1], lines[2], strings.Replace(lines[3], "0001ff", "0001f", 1)),
+			"line 4: frame: "},
+		"bad effect": {join(lines[0], lines[1], lines[2],
+			strings.Replace(lines[3], `"kind":"send"`, `"kind":"x"`, 1)), `line 4: effect 0: unknown kind "x"`},
+		"very long line": {join(lines[0], `{"event":"`, strings.Repeat("x", trace.MaxLine), `"}`),
+			"line 2: longer than"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +183,8 @@ func TestWriterDoesNotAllocate(t *testing.T) {
 
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"parley":"trace","version":1}` + "\n" + `{"seq":1,"kind":"start","code":"took"}` + "\n"))
-	f.Add([]byte(`{"parley":"trace","version":1}` + "\n" + `{"seq":1,"kind":"message","code":"took","frame":"00","effects":[{"kind":"send","do":"x"}]}`))
+	f.Add([]byte(`{"parley":"trace","version":1}` + "\n" +
+		`{"seq":1,"kind":"message","code":"took","frame":"00","effects":[{"kind":"send","do":"x"}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, steps, _, err := readAll(b)
 		if err != nil {

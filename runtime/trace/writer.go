@@ -103,7 +103,8 @@ func appendEffects(b []byte, effects []Effect) []byte {
 	return append(b, ']')
 }
 
-var effectNames = [...]string{fsm.Send: "send", fsm.Report: "report", fsm.StartTimer: "start", fsm.StopTimer: "stop", fsm.Close: "close"}
+var effectNames = [...]string{fsm.Send: "send", fsm.Report: "report", fsm.StartTimer: "start",
+	fsm.StopTimer: "stop", fsm.Close: "close"}
 
 // line ends the line in b, which begins with what is buffered.
 func (t *Writer) line(b []byte) {

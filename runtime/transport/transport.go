@@ -74,7 +74,7 @@ const (
 	PeerLost
 )
 
-// Arrival is what one Receive returned.
+// Arrival is the result of one Receive.
 type Arrival struct {
 	Kind Kind
 	// Peer is the link's number of the sender, from 0.

@@ -7,8 +7,8 @@ import (
 
 // What codecs of protocols of lines share. A frame is a line with its LF.
 
-// LineSize returns the length of the line that starts at b[0], its LF included, 0 if b has no LF
-// yet, or an error if no line of at most most bytes can start so.
+// LineSize returns the length of the line that begins at b[0], its LF included, or 0 if b has no LF
+// yet. It fails if no line of at most most bytes can begin so.
 func LineSize(b []byte, most int) (int, Error) {
 	end := bytes.IndexByte(b[:min(len(b), most)], '\n')
 	if end < 0 && len(b) >= most {
@@ -17,8 +17,8 @@ func LineSize(b []byte, most int) (int, Error) {
 	return end + 1, Error{}
 }
 
-// CutLine returns one whole line without LF, or CR and LF. ascii says that only the bytes 32 to 126
-// may stand in it.
+// CutLine returns one whole line without its LF, or CR and LF. If ascii is set, only the bytes 32
+// to 126 are allowed.
 func CutLine(b []byte, most int, ascii bool) ([]byte, Error) {
 	n, e := LineSize(b, most)
 	switch {
@@ -37,7 +37,7 @@ func CutLine(b []byte, most int, ascii bool) ([]byte, Error) {
 }
 
 // BadByte returns the index of the first byte that must not stand in a text of a line: LF, CR, one
-// of without, and with ascii all but 32 to 126. It is -1 if there is none.
+// of without and, if ascii is set, any byte but 32 to 126. It returns -1 if there is none.
 func BadByte(text []byte, without string, ascii bool) int {
 	for i, c := range text {
 		if c == '\n' || c == '\r' || ascii && (c < ' ' || c > '~') || strings.IndexByte(without, c) >= 0 {
@@ -47,7 +47,7 @@ func BadByte(text []byte, without string, ascii bool) int {
 	return -1
 }
 
-// Literal takes a text from the beginning of a line.
+// Literal removes a text from the beginning of a line.
 func Literal(line []byte, text string) (rest []byte, ok bool) {
 	if len(line) < len(text) || string(line[:len(text)]) != text {
 		return line, false
@@ -55,7 +55,7 @@ func Literal(line []byte, text string) (rest []byte, ok bool) {
 	return line[len(text):], true
 }
 
-// Word cuts a line before the first stop; without one the word is all of it.
+// Word cuts a line at the first stop. Without a stop the whole line is the word.
 func Word(line []byte, stop byte) (word, rest []byte) {
 	if i := bytes.IndexByte(line, stop); i >= 0 {
 		return line[:i], line[i:]
@@ -63,8 +63,8 @@ func Word(line []byte, stop byte) (word, rest []byte) {
 	return line, nil
 }
 
-// Decimal reads a number that is written without sign and leading zeros; ok is false if it is none,
-// or above most.
+// Decimal reads a number without sign and leading zeros. ok is false if there is none, or if it is
+// above most.
 func Decimal(word []byte, most uint64) (n uint64, ok bool) {
 	if len(word) == 0 || len(word) > 20 || word[0] == '0' && len(word) > 1 {
 		return 0, false

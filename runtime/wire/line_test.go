@@ -26,8 +26,10 @@ func TestCutLine(t *testing.T) {
 		in, out string
 		problem Problem
 	}{
-		{"a b\n", "a b", 0}, {"a\r\n", "a", 0}, {"\n", "", 0}, {"", "", Short}, {"abc", "", Short}, {"12345678\n", "", Long}, {"12345678", "", Long},
-		{"1234567\n", "1234567", 0}, {"a\nb", "", Trailing}, {"a\rb\n", "", Text}, {"a\x00\n", "", Text}, {"\xff\n", "", Text},
+		{"a b\n", "a b", 0}, {"a\r\n", "a", 0}, {"\n", "", 0}, {"", "", Short}, {"abc", "", Short},
+		{"12345678\n", "", Long}, {"12345678", "", Long},
+		{"1234567\n", "1234567", 0}, {"a\nb", "", Trailing}, {"a\rb\n", "", Text}, {"a\x00\n", "", Text},
+		{"\xff\n", "", Text},
 	} {
 		if line, e := CutLine([]byte(c.in), 8, true); string(line) != c.out || e.Problem != c.problem {
 			t.Errorf("CutLine(%q) = %q, %v; want %q, problem %d", c.in, line, e, c.out, c.problem)

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Scanner reads values from the text form of events, such as `change{slot: 3,
-// name: "red"}`: what AppendEvent writes. Generated code calls it in the order
-// of a type's parts. After the first error every method returns zero.
+// Scanner reads values from the text form of events that AppendEvent writes, such as `change{slot:
+// 3, name: "red"}`. Generated code calls it in the order of a type's parts. After the first error
+// every method returns zero.
 type Scanner struct {
 	text  string
 	at    int
@@ -21,10 +21,10 @@ type Scanner struct {
 // NewScanner returns a scanner at the beginning of text.
 func NewScanner(text string) *Scanner { return &Scanner{text: text} }
 
-// Err is the first error: what is wrong, with its column from 1.
+// Err returns the first error, which names its column from 1.
 func (s *Scanner) Err() error { return s.err }
 
-// Failf makes an error of what was read last; only the first error stays.
+// Failf records an error about what was read last. Only the first error is kept.
 func (s *Scanner) Failf(format string, args ...any) {
 	if s.err == nil {
 		s.err = fmt.Errorf("column %d of %q: %s", s.at+1, clip(s.text), fmt.Sprintf(format, args...))
@@ -68,7 +68,7 @@ func (s *Scanner) Name() string {
 	return s.text[start:s.at]
 }
 
-// Open reads an opening bracket, and returns s, behind which the first field may be read.
+// Open reads an opening bracket and returns s; the first field follows.
 func (s *Scanner) Open(bracket byte) *Scanner {
 	if !s.take(bracket) {
 		s.Failf("want %q", bracket)
@@ -90,8 +90,8 @@ func (s *Scanner) Next(bracket byte) bool {
 	return s.err == nil
 }
 
-// Field reads the name of a field and the colon behind it; fields come in the order in which they
-// are declared. It returns s, behind which the value is read: s.Field("slot").Int(0, 13).
+// Field reads the name of a field and the colon after it, and returns s; the value follows:
+// s.Field("slot").Int(0, 13). Fields come in the order of their declaration.
 func (s *Scanner) Field(name string) *Scanner {
 	if !s.Next('}') {
 		s.Failf("the field %s is missing", name)
@@ -112,7 +112,7 @@ func (s *Scanner) Close(bracket byte) {
 	}
 }
 
-// End wants the end of the text and returns the error, if there is one.
+// End expects the end of the text and returns the first error, if there was one.
 func (s *Scanner) End() error {
 	if s.skip(); s.err == nil && s.at < len(s.text) {
 		s.Failf("%q is too much", clip(s.text[s.at:]))
@@ -155,7 +155,7 @@ func (s *Scanner) Uint(most uint64) uint64 {
 // Bool reads true or false.
 func (s *Scanner) Bool() bool { return s.Word("false", "true") == 1 }
 
-// Word reads one of the names and returns its place among them.
+// Word reads one of the names and returns its index.
 func (s *Scanner) Word(names ...string) int {
 	start := s.at
 	word := s.Name()
@@ -176,7 +176,7 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// None reads the word none, if it stands there.
+// None reads the word none if it comes next, and reports whether it did.
 func (s *Scanner) None() bool {
 	start := s.at
 	if s.Name() == "none" {
@@ -186,7 +186,7 @@ func (s *Scanner) None() bool {
 	return false
 }
 
-// Text reads a quoted text, as in Go, of at most most bytes.
+// Text reads a text in quotation marks, as in Go, of at most most bytes.
 func (s *Scanner) Text(most int) string {
 	s.skip()
 	quoted, err := strconv.QuotedPrefix(s.text[s.at:])
@@ -203,7 +203,7 @@ func (s *Scanner) Text(most int) string {
 	return t
 }
 
-// UnknownCommand is the error for a name that no command has.
+// UnknownCommand returns the error for a name that no command has.
 func (s *Scanner) UnknownCommand(name string, commands ...string) error {
 	s.at = 0
 	if len(commands) == 0 {

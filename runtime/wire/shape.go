@@ -1,7 +1,7 @@
 package wire
 
-// Shape says where the frames of a protocol have what not the machine but its link fills in. A
-// Number of no Bits is not there.
+// Shape describes what the link, not the machine, fills into the frames of a protocol. A Number
+// with Bits 0 is absent.
 type Shape struct {
 	Type, Sequence Number
 	// Checksum is computed by [Checksum], when all else is filled in.
@@ -16,16 +16,16 @@ type Number struct {
 	Little   bool
 }
 
-// Address is where the address of an instance stands: Size bytes, of which the frame of a machine
-// has the instance's number + 1 in the first, or 0 for none, and zeros in the others. It means
-// something only if the number If, where there is one, is more than More.
+// Address is the place of an instance's address in a frame: Size bytes. In the frame of a machine
+// the first of them has the instance's number plus 1, or 0 for none, and the others are zeros. If
+// there is a number If, the address is meaningful only if that number is greater than More.
 type Address struct {
 	At, Size int
 	If       Number
 	More     uint64
 }
 
-// Get returns the number in a frame; 0 if the frame ends before it.
+// Get returns the number in a frame, or 0 if the frame ends before it.
 func (n Number) Get(frame []byte) uint64 {
 	v, size := uint64(0), n.Bits/8
 	if n.At+size > len(frame) {
@@ -41,7 +41,7 @@ func (n Number) Get(frame []byte) uint64 {
 	return v
 }
 
-// Put writes the number into a frame that has its place.
+// Put writes the number into a frame that is long enough.
 func (n Number) Put(frame []byte, v uint64) {
 	size := n.Bits / 8
 	for i := range size {
@@ -53,7 +53,7 @@ func (n Number) Put(frame []byte, v uint64) {
 	}
 }
 
-// Has reports whether the address means something in a frame.
+// Has reports whether the address is meaningful in a frame.
 func (a Address) Has(frame []byte) bool {
 	return a.At+a.Size <= len(frame) && (a.If.Bits == 0 || a.If.Get(frame) > a.More)
 }

@@ -38,7 +38,8 @@ func AppendWord(b []byte, before, word string) []byte {
 	return append(append(b, before...), word...)
 }
 
-// AppendText appends a text in quotes, with dots behind it if it claims to be longer than it can be.
+// AppendText appends a text in quotation marks, followed by dots if its length is greater than it
+// can be.
 func AppendText(b []byte, before, text string, longer bool) []byte {
 	b = strconv.AppendQuote(append(b, before...), text)
 	if longer {
@@ -47,7 +48,7 @@ func AppendText(b []byte, before, text string, longer bool) []byte {
 	return b
 }
 
-// Comma appends what stands before element i of a list.
+// Comma appends the separator before element i of a list.
 func Comma(b []byte, i int) []byte {
 	if i > 0 {
 		b = append(b, ", "...)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Error says why bytes are no frame of a protocol, or why a message has no
-// encoding. It is returned by value so that a refused frame costs nothing.
+// Error says why bytes are not a frame of a protocol, or why a message has no encoding. It is
+// returned by value, so that a refused frame does not allocate.
 type Error struct {
 	// Message is the name of the message, empty if the type itself is unknown.
 	Message string
@@ -48,7 +48,7 @@ const (
 	Text
 )
 
-// Error says what is wrong in words.
+// Error describes the error in words.
 func (e Error) Error() string {
 	s := "bad frame"
 	if e.Message != "" {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// World is instances with what lies between them. It is not changed by its methods.
+// World is the instances and what lies between them. Its methods do not change it.
 type World[V any, M comparable] struct {
 	Rules *Rules
 	// Machines are the instances, by number; equal ones may be the same.
@@ -18,8 +18,8 @@ type World[V any, M comparable] struct {
 	Allowed func(c *Configuration[V, M], i int, ev Event[M]) bool
 }
 
-// Configuration is all instances and all that is under way at one moment. [World.Do] makes new ones
-// and changes none; parts are shared between them.
+// Configuration is the state of all instances, and everything under way, at one moment. [World.Do]
+// returns new configurations and changes none; they share parts.
 type Configuration[V any, M comparable] struct {
 	Ends   []End[M]
 	Values []V
@@ -34,10 +34,10 @@ type Configuration[V any, M comparable] struct {
 	Spent Spent
 }
 
-// Spent counts faults.
+// Spent counts the faults that have happened.
 type Spent struct{ Lose, Duplicate, Overtake, Crash, Break int }
 
-// MoveKind is what kind of thing happens.
+// MoveKind is the kind of a [Move].
 type MoveKind uint8
 
 // The kinds of move, with the fields of Move that they use.
@@ -74,7 +74,7 @@ type Move[M comparable] struct {
 	Message     M
 }
 
-// String tells the move with the numbers of instances and channels.
+// String describes the move with the numbers of instances and channels.
 func (m Move[M]) String() string {
 	switch m.Kind {
 	case MoveUp, MoveLost, MoveBreak:
@@ -91,7 +91,7 @@ func (m Move[M]) String() string {
 	return fmt.Sprintf("%s %d", m.Kind, m.Who)
 }
 
-// Taken is a move that was taken.
+// Taken is the result of a move.
 type Taken[V any, M comparable] struct {
 	// Result is the step of the instance that took part; What is Done where none did.
 	Result[V, M]
@@ -103,7 +103,7 @@ type Taken[V any, M comparable] struct {
 	Gone []int
 }
 
-// Begin is the configuration in which nothing has happened.
+// Begin returns the configuration in which nothing has happened.
 func (w *World[V, M]) Begin(values []V) *Configuration[V, M] {
 	c := &Configuration[V, M]{Values: slices.Clone(values), Queues: make([][]Item[M], len(w.Rules.Channels)),
 		Breaking: make([]uint64, w.Rules.Instances), Snapped: make([]uint64, w.Rules.Instances)}
@@ -118,7 +118,7 @@ func (r *Rules) channel(from, to int) int {
 	return slices.IndexFunc(r.Channels, func(c Channel) bool { return c.From == from && c.To == to })
 }
 
-// Moves yields all that can happen, in a fixed order, with what comes of it.
+// Moves yields every possible move with its result, in a fixed order.
 func (w *World[V, M]) Moves(c *Configuration[V, M]) iter.Seq2[Move[M], Taken[V, M]] {
 	return func(yield func(Move[M], Taken[V, M]) bool) {
 		for mv := range w.candidates(c) {
@@ -407,8 +407,8 @@ func (c *Configuration[V, M]) Quiet() bool {
 	return true
 }
 
-// Orphans counts the messages that lie in channels or are held: where nothing more can happen they
-// are orphans.
+// Orphans returns the number of messages in channels or held. They are orphans if nothing more can
+// happen.
 func (c *Configuration[V, M]) Orphans() int {
 	n := 0
 	for i := range c.Ends {

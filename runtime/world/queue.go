@@ -2,7 +2,7 @@ package world
 
 import "slices"
 
-// Order says which items of a channel can be delivered.
+// Order is the order in which a channel delivers.
 type Order uint8
 
 // The orders of a channel. Fifo: the oldest item alone. Any: every item.
@@ -11,7 +11,7 @@ const (
 	Any
 )
 
-// Full says what becomes of a message that is sent into a full channel.
+// Full is what a send into a full channel does.
 type Full uint8
 
 // What a full channel does. FullFault: the send is the fault Overflow. FullLose: the message is
@@ -34,7 +34,7 @@ type Channel struct {
 	Lossy, Duplicates, Overtakes bool
 }
 
-// News is what a channel carries besides messages: news of its link, in its place among them.
+// News is news of a link. It travels in a channel, in its place among the messages.
 type News uint8
 
 const (
@@ -49,8 +49,8 @@ var newsNames = [...]string{"", "cut", "ask", "answer"}
 // String returns the name of n in lower case.
 func (n News) String() string { return newsNames[n] }
 
-// Item is what lies in a channel: a message, or news of the link, which takes no capacity and is
-// neither lost nor copied nor overtaken.
+// Item is a message in a channel, or news of the link. News takes no capacity, and is neither lost
+// nor copied nor overtaken.
 type Item[M comparable] struct {
 	News News
 	// Number tells the beginnings of an instance apart: Ask has that of its sender, Answer that of
@@ -61,7 +61,7 @@ type Item[M comparable] struct {
 	Message M
 }
 
-// Length is the number of messages in a queue.
+// Length returns the number of messages in a queue.
 func Length[M comparable](q []Item[M]) int {
 	n := 0
 	for i := range q {
@@ -86,8 +86,8 @@ func push[M comparable](c *Channel, q []Item[M], x Item[M], taken int) ([]Item[M
 }
 
 // Heads returns the places of the items that can be delivered, without those that are equal to an
-// earlier one. News of a link waits for all that was sent before, and holds up what was sent behind
-// it, whatever the order.
+// earlier one. In any order of the channel, news of a link waits for everything sent before it, and
+// everything sent after it waits for the news.
 func Heads[M comparable](c *Channel, q []Item[M]) []int {
 	if len(q) == 0 {
 		return nil
@@ -110,14 +110,14 @@ func Heads[M comparable](c *Channel, q []Item[M]) []int {
 	return heads
 }
 
-// Take returns what is left when the item at a place is delivered or lost.
+// Take returns the queue without the item at a place, which was delivered or lost.
 func Take[M comparable](q []Item[M], at int) []Item[M] {
 	rest := make([]Item[M], 0, len(q)-1)
 	return append(append(rest, q[:at]...), q[at+1:]...)
 }
 
-// Copies reports whether the item at a place, one of Heads, may be delivered and stay: a copy of it
-// comes before whatever is younger.
+// Copies reports whether the item at a place, one of Heads, may be delivered and stay. The copy
+// comes before everything younger.
 func Copies[M comparable](c *Channel, q []Item[M], at int) bool {
 	return c.Duplicates && q[at].News == NoNews
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// What says what became of a step.
+// What is the result of a step.
 type What uint8
 
 const (
@@ -27,7 +27,7 @@ var whatNames = [...]string{"blocked", "stepped", "held", "dropped", "done"}
 // String returns the name of w in lower case.
 func (w What) String() string { return whatNames[w] }
 
-// FaultKind says what is wrong with a step.
+// FaultKind is the kind of error of a step.
 type FaultKind uint8
 
 // The faults of a step. After one of them nothing is to be done with the rest of the result.
@@ -36,7 +36,7 @@ const (
 	Refusal                    // the machine refused the event
 	Overflow                   // a channel is full
 	DeferredOverflow           // more messages are held than the bound allows
-	NoLink                     // a message was sent over a link that has not come up, see Link.Late
+	NoLink                     // a message was sent over a link that is not there yet, or that was closed, see Link.Late
 )
 
 var faultNames = [...]string{"", "refused", "overflow", "deferred-overflow", "no link"}
@@ -44,13 +44,13 @@ var faultNames = [...]string{"", "refused", "overflow", "deferred-overflow", "no
 // String returns the name of k in lower case.
 func (k FaultKind) String() string { return faultNames[k] }
 
-// Sent is one item that goes to another instance.
+// Sent is an item sent to another instance.
 type Sent[M comparable] struct {
 	To   int
 	Item Item[M]
 }
 
-// Result is one step of one instance.
+// Result is the outcome of one step of one instance.
 type Result[V any, M comparable] struct {
 	What What
 	// Event is what the machine was given. Kind is Nothing if it got no event.
@@ -103,7 +103,10 @@ func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x It
 	l, _ := r.link(i, from)
 	linked := l != nil
 	switch {
-	case e.Down || linked && (e.Waiting|e.Up)&bit == 0 && x.News == NoNews:
+	case e.Down || linked && e.Asked&bit != 0 && (r.Plant&OldIsHeard == 0 || x.News != NoNews):
+		s.unheard(from, x)
+		return s.Result
+	case linked && (e.Waiting|e.Up)&bit == 0 && x.News == NoNews:
 		s.What = Dropped
 		return s.Result
 	case s.blocked() || linked && e.Waiting&bit != 0:
@@ -114,6 +117,24 @@ func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x It
 		return s.hold(from, x.Message)
 	}
 	return s.step(Event[M]{Kind: Message, Peer: from, Message: x.Message})
+}
+
+// unheard drops what comes to an instance that is down, or that has begun anew and was not answered
+// yet: then only the answer counts, or that the other end has begun anew itself. One that is down
+// answers that its end is gone.
+func (s *instance[V, M]) unheard(from int, x Item[M]) {
+	s.What = Dropped
+	e, bit := &s.End, uint64(1)<<from
+	switch {
+	case x.News == Ask && e.Broken&bit == 0:
+		e.Asked &^= bit
+		s.send(from, Item[M]{News: Answer, Number: x.Number})
+		if e.Down {
+			s.cut(from)
+		}
+	case x.News == Answer && x.Number == e.Restarts:
+		e.Asked &^= bit
+	}
 }
 
 // hold sets a message aside.
@@ -127,11 +148,10 @@ func (s *instance[V, M]) hold(from int, x M) Result[V, M] {
 	}
 	s.What, s.Code = Kept, fsm.Deferred
 	s.Event = Event[M]{Kind: Message, Peer: from, Message: x}
-	if len(s.End.Held) >= s.r.Deferred[s.i] {
+	var full bool
+	if s.End.Held, full = Hold(s.End.Held, s.r.Deferred[s.i], Held[M]{From: from, Message: x}); full {
 		s.Fault, s.Why = DeferredOverflow, "as many messages as the role may defer are held already"
-		return s.Result
 	}
-	s.End.Held = append(slices.Clip(s.End.Held), Held[M]{From: from, Message: x})
 	return s.Result
 }
 
@@ -148,14 +168,11 @@ func (s *instance[V, M]) news(from int, x Item[M]) Result[V, M] {
 		}
 		return s.step(Event[M]{Kind: Lost, Peer: from})
 	case x.News == Ask && e.Up&bit == 0 && e.Broken&bit == 0:
-		e.Up, e.Asked = e.Up|bit, e.Asked&^bit
+		e.Up |= bit
 		s.send(from, Item[M]{News: Answer, Number: x.Number})
 		return s.step(Event[M]{Kind: Up, Peer: from})
 	case x.News == Ask && e.Up&bit != 0:
 		s.send(from, Item[M]{News: Answer, Number: x.Number})
-	case x.News == Answer && e.Asked&bit != 0 && x.Number == e.Restarts:
-		e.Up, e.Asked = e.Up|bit, e.Asked&^bit
-		return s.step(Event[M]{Kind: Up, Peer: from})
 	}
 	s.What = Dropped
 	return s.Result
@@ -169,10 +186,7 @@ func Offer[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 		return s.Result
 	}
 	h := e.Held[k]
-	s.End.Held = append(e.Held[:k:k], e.Held[k+1:]...)
-	if len(s.End.Held) == 0 {
-		s.End.Held = nil
-	}
+	s.End.Held = Release(e.Held, k)
 	return s.step(Event[M]{Kind: Message, Peer: h.From, Message: h.Message})
 }
 
@@ -190,7 +204,8 @@ func Expire[V any, M comparable](r *Rules, i int, e End[M], v V, timer int, m Ma
 	return res
 }
 
-// Give gives instance i a command. One that the machine refuses is not possible, and no fault.
+// Give gives instance i a command. If the machine refuses it, the command is not possible, which is
+// no fault.
 func Give[V any, M comparable](r *Rules, i int, e End[M], v V, command M, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	if s.blocked() {
@@ -243,7 +258,7 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	s.What = Done
 	s.End = End[M]{Down: true, Broken: e.Broken, Crashes: e.Crashes + 1, Restarts: e.Restarts, Left: slices.Repeat([]int32{Disarmed}, len(e.Left))}
 	for j := range r.Instances {
-		if (e.Waiting|e.Up|e.Asked)>>j&1 != 0 {
+		if (e.Waiting|e.Up)>>j&1 != 0 {
 			s.cut(j)
 		}
 	}
@@ -253,7 +268,8 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	return s.Result
 }
 
-// Restart lets an instance that has crashed begin anew. It asks for all its links that have not broken.
+// Restart lets a crashed instance begin anew, with its links as at the beginning, but for those that
+// have broken. It asks the others to answer, and hears nothing from there before they do.
 func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	f := &r.Faults
@@ -264,17 +280,20 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 	s.What, s.Value = Done, c.Restarted(v)
 	s.End.Down = false
 	s.End.Restarts++
+	first := End0[M](r, i)
+	s.End.Waiting, s.End.Up = first.Waiting&^e.Broken, first.Up&^e.Broken
+	s.End.Asked = s.End.Waiting | s.End.Up
 	for j := range r.Instances {
-		if l, _ := r.link(i, j); l != nil && e.Broken>>j&1 == 0 {
-			s.End.Asked |= 1 << j
+		if s.End.Asked>>j&1 != 0 {
 			s.send(j, Item[M]{News: Ask, Number: s.End.Restarts})
 		}
 	}
 	return s.Result
 }
 
-// Beat lets instance i feel a beat: its timers have one less to run. It is not felt while a timer
-// is due. That nothing under way to it may be too old is for the caller to see to, with [Older].
+// Beat lets instance i feel a beat: each of its timers has one beat less to run. An instance feels
+// no beat while one of its timers is due. The caller must see to it that nothing under way is too
+// old, with [Older].
 func Beat[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	if !e.Down && s.blocked() || slices.Contains(e.Left, 0) || r.Plant&HeldStopsTime != 0 && len(e.Held) > 0 {
@@ -305,6 +324,10 @@ func (s *instance[V, M]) step(ev Event[M]) Result[V, M] {
 		case fsm.Send:
 			s.each(f.To, func(j int) { s.message(j, f.Message) })
 		case fsm.Close:
+			if r := s.r; r.Plant&ClosesWhatIsMissing != 0 && f.To != Everyone {
+				s.close(f.To)
+				break
+			}
 			s.each(f.To, s.close)
 		case fsm.StartTimer:
 			s.arm(f.Timer, s.beats(f.Ticks))
@@ -315,27 +338,32 @@ func (s *instance[V, M]) step(ev Event[M]) Result[V, M] {
 	return s.Result
 }
 
-// each calls f for an instance, or for all others.
+// each calls f for an instance, or for all others. It passes over links that the program has not
+// given yet: one that a step names is a fault.
 func (s *instance[V, M]) each(to int, f func(j int)) {
 	if to != Everyone {
-		f(to)
+		if !s.missing(to) {
+			f(to)
+		} else if s.Fault == NoFault {
+			s.Fault, s.Why = NoLink, "there is no link yet"
+		}
 		return
 	}
 	for j := range s.r.Instances {
-		if j != s.i {
+		if j != s.i && !s.missing(j) {
 			f(j)
 		}
 	}
 }
 
+// missing reports whether the program has still to give the link to a peer.
+func (s *instance[V, M]) missing(peer int) bool {
+	l, _ := s.r.link(s.i, peer)
+	return l != nil && l.Late && s.End.Waiting>>peer&1 != 0
+}
+
 func (s *instance[V, M]) message(to int, x M) {
-	l, _ := s.r.link(s.i, to)
-	waiting := l != nil && s.End.Waiting>>to&1 != 0
-	switch {
-	case waiting && l.Late && s.Fault == NoFault:
-		s.Fault, s.Why = NoLink, "there is no link yet"
-	case s.End.gone(s.r, s.i, to), waiting && s.r.Plant&SendNeedsUp != 0:
-	default:
+	if !s.End.gone(s.r, s.i, to) && (s.End.Waiting>>to&1 == 0 || s.r.Plant&SendNeedsUp == 0) {
 		s.send(to, Item[M]{Message: x})
 	}
 }
@@ -344,7 +372,7 @@ func (s *instance[V, M]) send(to int, x Item[M]) { s.Sends = append(s.Sends, Sen
 
 // close ends the link to a peer: this end hears nothing more.
 func (s *instance[V, M]) close(peer int) {
-	if (s.End.Waiting|s.End.Up|s.End.Asked)>>peer&1 == 0 {
+	if (s.End.Waiting|s.End.Up)>>peer&1 == 0 {
 		return
 	}
 	s.cut(peer)
@@ -355,7 +383,7 @@ func (s *instance[V, M]) close(peer int) {
 
 // cut tells a peer that this end is gone.
 func (s *instance[V, M]) cut(peer int) {
-	if l, _ := s.r.link(s.i, peer); !l.Datagrams {
+	if l, _ := s.r.link(s.i, peer); l != nil && !l.Datagrams {
 		s.send(peer, Item[M]{News: Cut})
 	}
 }

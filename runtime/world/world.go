@@ -30,8 +30,10 @@
 // then it hears nothing more of the other end, its own machine gets no event for a close, and what
 // it sends there is gone at once. A close, like a crash, is heard by the other end behind all that
 // was sent before. A break is heard by each end at a moment of its own; what is then still under
-// way to it is lost. An instance that begins anew after a crash asks for its links, and hears `up`
-// when they answer; broken links stay broken.
+// way to it is lost. An instance that begins anew after a crash has its links as at the beginning,
+// but for those that have broken. The others hear `up`, behind all that it sent before the crash,
+// and answer; until then nothing that comes from there is heard. Who is down answers that its end
+// is gone.
 package world
 
 import (
@@ -40,10 +42,11 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// MaxInstances is how many instances a world may have: sets of them are kept in 64 bits.
+// MaxInstances is the greatest number of instances of a world, so that a set of them fits in 64
+// bits.
 const MaxInstances = 64
 
-// Rules say what lies between instances. They are not changed by any function of this package.
+// Rules describe what lies between instances. No function of this package changes them.
 type Rules struct {
 	// Instances is their number, at most MaxInstances.
 	Instances int
@@ -77,8 +80,8 @@ type Faults struct {
 	Break int
 }
 
-// Time says how timers and messages relate. Time passes in beats, which each instance feels once,
-// in any order, and the next only after all have felt this one.
+// Time relates timers and messages. Time passes in beats. Each instance feels each beat once, in
+// any order, and the next one only after all have felt this one.
 type Time struct {
 	// Beat is its length in ticks, at least 1. A timer of t ticks is due at the ceil(t/Beat)-th
 	// beat felt after its start.
@@ -93,31 +96,33 @@ type Link struct {
 	// Untold says of A and of B that their machines mention `up` nowhere; their ends begin as if
 	// they had come up.
 	Untold [2]bool
-	// Late: the program gives the link only at the moment when it comes up, so that a send before
-	// is the fault NoLink. Otherwise it is there before the event start, and what is sent before
-	// `up` arrives.
+	// Late: the program gives the link only at the moment when it comes up, so that a send or close
+	// before, which names this peer, is the fault NoLink; what goes to everyone passes it over.
+	// Otherwise it is there before the event start, and what is sent before `up` arrives.
 	Late bool
 	// Datagrams: nobody can hear that the other end is gone. The link only comes up, and an end can
 	// be closed.
 	Datagrams bool
 }
 
-// Plant is a set of meanings that were wrong once.
+// Plant is a set of wrong meanings, which tests switch on and must then find.
 type Plant uint32
 
 // The old meanings, by the number of the difference that decisions/0011 settles.
 const (
-	DeferBlocks       Plant = 1 << iota // D1: a deferred message stays at the head of its channel
-	DeferDrops                          // D1: it is dropped
-	OfferNewest                         // D1, D9: held messages are not offered oldest first
-	IgnoredStaysArmed                   // D2: a timer that expired and was ignored may expire again
-	CloserHears                         // D3: who closes goes on hearing, and hears `lost` when the other end answers
-	NeverTold                           // D4: links do not come up
-	SendNeedsUp                         // D5: what is sent before `up` is gone
-	NewsTakesRoom                       // D6: news of a link counts for the capacity
-	LostWaits                           // D7: `lost` is not heard while a message of that peer is held
-	HeldStopsTime                       // D8: no beat is felt while a message is held
-	HeldTakesRoom                       // D9: held messages count for the capacity of their channel
+	DeferBlocks         Plant = 1 << iota // D1: a deferred message stays at the head of its channel
+	DeferDrops                            // D1: it is dropped
+	OfferNewest                           // D1, D9: held messages are not offered oldest first
+	IgnoredStaysArmed                     // D2: a timer that expired and was ignored may expire again
+	CloserHears                           // D3: who closes goes on hearing, and hears `lost` when the other end answers
+	NeverTold                             // D4: links do not come up
+	SendNeedsUp                           // D5: what is sent before `up` is gone
+	NewsTakesRoom                         // D6: news of a link counts for the capacity
+	LostWaits                             // D7: `lost` is not heard while a message of that peer is held
+	HeldStopsTime                         // D8: no beat is felt while a message is held
+	HeldTakesRoom                         // D9: held messages count for the capacity of their channel
+	OldIsHeard                            // D11: who begins anew hears what was sent to the one before
+	ClosesWhatIsMissing                   // D5: a link can be closed before the program has given it
 )
 
 // link returns the link between two instances and which end of it i is.
@@ -133,7 +138,7 @@ func (r *Rules) link(i, j int) (l *Link, end int) {
 	return nil, 0
 }
 
-// Peers is the set of instances to which i has a link.
+// Peers returns the set of instances to which i has a link.
 func (r *Rules) Peers(i int) uint64 {
 	var set uint64
 	for _, l := range r.Links {
@@ -166,7 +171,7 @@ var eventNames = [...]string{"nothing", "start", "up", "lost", "message", "timeo
 // String returns the kind in lower case.
 func (k EventKind) String() string { return eventNames[k] }
 
-// Event is what a machine is given.
+// Event is one thing that happens to a machine.
 type Event[M comparable] struct {
 	Kind EventKind
 	// Peer is the instance that a Message comes from, or whose link an Up or Lost is about.
@@ -177,10 +182,10 @@ type Event[M comparable] struct {
 	Timer int
 }
 
-// Everyone is the To of an effect for all other instances.
+// Everyone is the destination of an effect for all other instances.
 const Everyone = -1
 
-// Effect is one thing that a machine asks for.
+// Effect is one request of a machine.
 type Effect[M comparable] struct {
 	// Kind: reports may be left out.
 	Kind fsm.EffectKind
@@ -192,7 +197,7 @@ type Effect[M comparable] struct {
 	Ticks int64
 }
 
-// Outcome is what became of an event in a machine.
+// Outcome is the result of giving a machine an event.
 type Outcome[V any, M comparable] struct {
 	Code fsm.Code
 	// Value is the machine afterwards. After Refused it is not looked at.
@@ -203,8 +208,8 @@ type Outcome[V any, M comparable] struct {
 	Fault string
 }
 
-// Machine steps values that the world does not look into. Its methods are pure: they keep and
-// change nothing of their arguments.
+// Machine steps values that the world does not look into. Its methods are pure: they neither keep
+// nor change their arguments.
 type Machine[V any, M comparable] interface {
 	// Step gives the machine an event. It is never given a message that it defers.
 	Step(v V, ev Event[M]) Outcome[V, M]
@@ -214,8 +219,8 @@ type Machine[V any, M comparable] interface {
 	Final(v V) bool
 }
 
-// Crasher is implemented by machines that can crash and begin anew. Those that do not implement it
-// keep their value in a crash and cannot restart.
+// Crasher is implemented by machines that can crash and begin anew. A machine without it keeps its
+// value in a crash and cannot restart.
 type Crasher[V any] interface {
 	// Crashed is the value after a crash, for those who still look at it.
 	Crashed(v V) V
@@ -223,19 +228,19 @@ type Crasher[V any] interface {
 	Restarted(v V) V
 }
 
-// Commander is implemented by machines that say which commands could be given.
+// Commander is implemented by machines that can list the possible commands.
 type Commander[V any, M comparable] interface {
 	Commands(v V) []M
 }
 
-// End is what an instance keeps besides the value of its machine. [End0] makes the first one. It is
-// a value: the steps never change the slices of the one that they are given.
+// End is the state of an instance apart from the value of its machine. [End0] returns the first
+// one. It is a value: no step changes the slices of the End that it was given.
 type End[M comparable] struct {
 	// Started: the event start was handled. Down: the instance has crashed.
 	Started, Down bool
 	// Waiting, Up and Asked are sets of linked instances. Waiting: the link has not come up yet.
-	// Up: it has. Asked: this instance has begun anew and the other has not answered yet. One that
-	// is in none of the sets is shut.
+	// Up: it has. One that is in neither is shut. Asked, of those in either: this instance has begun
+	// anew and the other has not answered yet, so that what comes from there is old.
 	Waiting, Up, Asked uint64
 	// Broken is the set of links that have broken for good.
 	Broken uint64
@@ -248,14 +253,8 @@ type End[M comparable] struct {
 	Crashes, Restarts uint8
 }
 
-// Disarmed is what a timer that does not run has left.
+// Disarmed is the value in End.Left of a timer that does not run.
 const Disarmed = -1
-
-// Held is one deferred message.
-type Held[M comparable] struct {
-	From    int
-	Message M
-}
 
 // End0 returns the end with which instance i begins.
 func End0[M comparable](r *Rules, i int) End[M] {
@@ -278,22 +277,23 @@ func End0[M comparable](r *Rules, i int) End[M] {
 	return e
 }
 
-// Due returns the place in e.Held of the message that the instance has to handle next; -1 if its
+// Due returns the place in e.Held of the message that the instance must handle next, or -1 if its
 // state defers all that it holds.
 func Due[V any, M comparable](r *Rules, e *End[M], v V, m Machine[V, M]) int {
-	found := -1
-	for k, h := range e.Held {
-		if !m.Defers(v, h.Message) {
-			if r.Plant&OfferNewest == 0 {
-				return k
-			}
-			found = k
-		}
+	if len(e.Held) == 0 {
+		return -1
 	}
-	return found
+	if r.Plant&OfferNewest != 0 {
+		k := len(e.Held) - 1
+		for k >= 0 && m.Defers(v, e.Held[k].Message) {
+			k--
+		}
+		return k
+	}
+	return Oldest(e.Held, func(x M) bool { return m.Defers(v, x) })
 }
 
-// HeldOf counts the messages that an instance holds of a peer.
+// HeldOf returns the number of messages held from a peer.
 func (e *End[M]) HeldOf(peer int) int {
 	n := 0
 	for _, h := range e.Held {
@@ -304,29 +304,15 @@ func (e *End[M]) HeldOf(peer int) int {
 	return n
 }
 
-// forget discards what is held of a peer.
-func (e *End[M]) forget(peer int) {
-	if e.HeldOf(peer) == 0 {
-		return
-	}
-	var kept []Held[M]
-	for _, h := range e.Held {
-		if h.From != peer {
-			kept = append(kept, h)
-		}
-	}
-	e.Held = kept
-}
-
 // shut ends the link to a peer.
 func (e *End[M]) shut(peer int) {
 	bit := uint64(1) << peer
 	e.Waiting, e.Up, e.Asked = e.Waiting&^bit, e.Up&^bit, e.Asked&^bit
-	e.forget(peer)
+	e.Held = Forget(e.Held, peer)
 }
 
 // gone reports whether what this end sends to a peer is gone at once.
 func (e *End[M]) gone(r *Rules, i, peer int) bool {
 	l, _ := r.link(i, peer)
-	return l != nil && (e.Waiting|e.Up|e.Asked)>>peer&1 == 0
+	return l != nil && (e.Waiting|e.Up)>>peer&1 == 0
 }

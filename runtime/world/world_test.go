@@ -182,7 +182,11 @@ func TestDifferences(t *testing.T) {
 	timed := func(delay int) func(r *Rules) { return func(r *Rules) { r.Time = &Time{Beat: 5, Delay: delay} } }
 	ringer := toy{"s": {"arm": "arm 0 5", "w": "goto w"}, "w": {"timer0": "ignore", "go": "goto x"}, "x": {"timer0": "goto done"}}
 	upper := toy{"s": {"go": "goto t", "up": "goto u", "a": "send A 1", "A": "ignore"}, "t": {"up": "goto bad", "A": "ignore"}, "u": {"A": "ignore"}}
-	plain := toy{"s": {"A": "ignore", "X": "ignore", "up": "goto up", "lost": "goto lost", "x": "send X 0"}, "up": {"A": "ignore", "lost": "goto lost"}}
+	plain := toy{"s": {"A": "ignore", "X": "ignore", "up": "goto up", "lost": "goto lost", "x": "send X 0"}, "up": {"A": "ignore", "X": "ignore", "x": "send X 0", "lost": "goto lost"}, "lost": {"A": "ignore", "x": "send X 0"}}
+	again := func() *Rules {
+		return with(told(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
+	}
+	closer := toy{"s": {"shut": "close 1, goto shut", "all": "all A"}, "shut": {"up": "goto bad"}}
 	for _, x := range []struct {
 		name  string
 		rules func() *Rules
@@ -244,7 +248,20 @@ func TestDifferences(t *testing.T) {
 		{"D15 a refused message is a fault", pair, sender, plain, "0 b; 0>1", "0>1: refused", 0},
 		{"D16 after a restart a link comes up again, and what is old is not heard", func() *Rules {
 			return with(told(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
-		}, plain, plain, "up 0; up 1; crash 0; restart 0; start 0; 0>1; 0>1; 1>0", "up lost | /", NeverTold},
+		}, plain, plain, "up 0; up 1; crash 0; restart 0; start 0; up 0; 0>1; 0>1; 1>0", "up lost | /", NeverTold},
+		{"what begins anew is told that its links are up as at the beginning", again, plain, plain, "crash 0; restart 0; start 0; up 0; up 0", "up 0: not possible", 0},
+		{"and what it sends before arrives behind the news", again, upper, plain, "crash 0; restart 0; start 0; 0 a; up 1; 0>1; 0>1; 0>1", "s lost | / answer", SendNeedsUp},
+		{"but not over a link that comes later", func() *Rules { return with(again(), func(r *Rules) { r.Links[0].Late = true }) },
+			upper, plain, "up 0; up 1; crash 0; restart 0; start 0; 0 a", "0 a: no link", 0},
+		{"what was sent to the one before is dropped, also before it is told", again, plain, plain, "up 1; 1 x; crash 0; restart 0; start 0; 1>0", "s up | cut ask /", OldIsHeard},
+		{"takes room until then", again, plain, plain, "1 x; 1 x; crash 0; restart 0; start 0; 1 x", "1 x: overflow", 0},
+		{"and is dropped at any moment", again, plain, plain, "1 x; 1 x; crash 0; restart 0; 1>0; 1 x; 1>0; 1 x", "s s | cut ask / X X", 0},
+		{"what is sent after the answer is heard", again, plain, plain, "up 1; 1 x; crash 0; restart 0; start 0; 0>1; 0>1; 1 x; 1>0; 1>0; up 0; 1>0", "up lost | /", 0},
+		{"who is down answers that it is gone", func() *Rules { return with(again(), func(r *Rules) { r.Faults.Crash = []int{1, 1} }) },
+			plain, plain, "crash 0; crash 1; restart 0; start 0; 0>1; 0>1; up 0; 1>0; 1>0; 1>0", "lost s down | /", 0},
+		{"who closes before the link is up hears nothing of it", told, closer, plain, "0 shut; up 0", "up 0: not possible", 0},
+		{"and closes no link that comes later", func() *Rules { return with(told(), func(r *Rules) { r.Links[0].Late = true }) }, closer, plain, "0 shut", "0 shut: no link", ClosesWhatIsMissing},
+		{"what is for everyone passes over who has no link yet", func() *Rules { return with(told(), func(r *Rules) { r.Links[0].Late = true }) }, closer, plain, "0 all", "s s | /", 0},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			if got := run(t, x.rules(), x.a, x.b, x.moves); got != x.want {

@@ -124,7 +124,7 @@ type Skip struct {
 	First int
 }
 
-// Capture is what Read found.
+// Capture is the result of Read.
 type Capture struct {
 	// Format is "pcap" or "pcapng".
 	Format string
@@ -168,7 +168,8 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("packet %d: more than %d %s; raise %s or take a smaller capture", e.Packet, e.Limit, e.What, e.Option)
+	return fmt.Sprintf("packet %d: more than %d %s; raise %s or take a smaller capture", e.Packet, e.Limit,
+		e.What, e.Option)
 }
 
 func (o Options) withDefaults() Options {
@@ -214,7 +215,8 @@ func readAll(r io.Reader, t *table) error {
 			return err
 		}
 		if t.cap.Packets == t.opts.MaxPackets {
-			return &LimitError{Packet: pkt.number, What: "packets", Option: "MaxPackets", Limit: int64(t.opts.MaxPackets)}
+			return &LimitError{Packet: pkt.number, What: "packets", Option: "MaxPackets",
+				Limit: int64(t.opts.MaxPackets)}
 		}
 		t.cap.Packets = pkt.number
 		if err := t.packet(&pkt); err != nil {

@@ -104,7 +104,8 @@ func TestClient(t *testing.T) {
 			t.Fatalf("%q: %d connections, %v", tc.script, len(c.Conns), err)
 		}
 		if got := c.Conns[0]; got.Client.String() != tc.client || got.Handshake != tc.sure {
-			t.Errorf("%q with ports %v: client %v, handshake %v; want %s, %v", tc.script, tc.ports, got.Client, got.Handshake, tc.client, tc.sure)
+			t.Errorf("%q with ports %v: client %v, handshake %v; want %s, %v", tc.script, tc.ports, got.Client,
+				got.Handshake, tc.client, tc.sure)
 		}
 	}
 }
@@ -115,7 +116,8 @@ func TestPortFilter(t *testing.T) {
 	for port, want := range map[uint16]int{7000: 3, 40000: 3, 7001: 0} {
 		c, err := Read(bytes.NewReader(file), Options{Ports: []uint16{port}})
 		if err != nil || len(c.Events) != want || c.Packets != 2 {
-			t.Errorf("port %d: %d events of %d packets, %v; want %d events of 2", port, len(c.Events), c.Packets, err, want)
+			t.Errorf("port %d: %d events of %d packets, %v; want %d events of 2", port, len(c.Events),
+				c.Packets, err, want)
 		}
 	}
 }
@@ -136,7 +138,8 @@ s A 301 107 x
 		t.Fatal(err)
 	}
 	want := Conn{Proto: "tcp", Client: c.Conns[0].Client, Server: c.Conns[0].Server, Handshake: true, First: 1, Last: 7,
-		FromClient: Direction{Packets: 5, Bytes: 6, Repeated: 1, RepeatedBytes: 6, Early: 1, Gaps: 1, Lost: 3, Unread: 2},
+		FromClient: Direction{Packets: 5, Bytes: 6, Repeated: 1, RepeatedBytes: 6, Early: 1, Gaps: 1, Lost: 3,
+			Unread: 2},
 		FromServer: Direction{Packets: 2, Bytes: 1}}
 	if got := c.Conns[0]; got != want {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
@@ -154,13 +157,15 @@ func TestSkipped(t *testing.T) {
 	frag := append([]byte{}, good[0].data...)
 	frag[14+6] = 0x20
 	short := append([]byte{}, good[2].data[:14+20+10]...)
-	bad := []synthPacket{{arp, len(arp), ""}, {icmp, len(icmp), ""}, {frag, len(frag), ""}, {short, len(short), ""}, {short[:20], 20, ""}, {nil, 0, ""}}
+	bad := []synthPacket{{arp, len(arp), ""}, {icmp, len(icmp), ""}, {frag, len(frag), ""},
+		{short, len(short), ""}, {short[:20], 20, ""}, {nil, 0, ""}}
 	all := append(append([]synthPacket{good[0]}, bad...), good[1])
 	c, err := Read(bytes.NewReader(pcapFile(all, sh.link, binary.LittleEndian, false)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Skip{{string(notIP), 1, 2}, {string(notTCPorUDP), 1, 3}, {string(fragment), 1, 4}, {string(badHeader), 3, 5}}
+	want := []Skip{{string(notIP), 1, 2}, {string(notTCPorUDP), 1, 3}, {string(fragment), 1, 4},
+		{string(badHeader), 3, 5}}
 	if d := cmp.Diff(want, c.Skipped); d != "" {
 		t.Errorf("skipped (-want +got):\n%s", d)
 	}
@@ -184,7 +189,8 @@ func TestMixedLinks(t *testing.T) {
 	data := synth(t, shape{link: layers.LinkTypeRaw}, "c U - - abc")[0].data
 	for i := range 4 {
 		ci := gopacket.CaptureInfo{Timestamp: epoch, CaptureLength: len(data), Length: len(data), InterfaceIndex: i % 2}
-		if err := w.WritePacketWithOptions(ci, data, pcapgo.NgPacketOptions{Comments: []string{"one", "two"}}); err != nil {
+		if err := w.WritePacketWithOptions(ci, data,
+			pcapgo.NgPacketOptions{Comments: []string{"one", "two"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,7 +216,8 @@ func TestIPv6Extensions(t *testing.T) {
 	with = append(with, p[40:]...)
 	binary.BigEndian.PutUint16(with[4:], binary.BigEndian.Uint16(p[4:])+8)
 	with = append(with, "padding"...)
-	c, err := Read(bytes.NewReader(pcapFile([]synthPacket{{with, len(with), ""}}, sh.link, binary.LittleEndian, false)), Options{})
+	c, err := Read(bytes.NewReader(pcapFile([]synthPacket{{with, len(with), ""}}, sh.link, binary.LittleEndian,
+		false)), Options{})
 	if err != nil || story(c) != "1 c open\n1 c data \"abc\"\n" {
 		t.Errorf("%v, skipped %v, events:\n%s", err, c.Skipped, story(c))
 	}
@@ -224,11 +231,13 @@ func TestTooMuchWaiting(t *testing.T) {
 	for i := range maxHeldSegments + 1 {
 		fmt.Fprintf(&script, "c A %d 301 x\n", 200+i)
 	}
-	c, err := Read(bytes.NewReader(pcapFile(synth(t, sh, script.String()), sh.link, binary.LittleEndian, false)), Options{})
+	c, err := Read(bytes.NewReader(pcapFile(synth(t, sh, script.String()), sh.link, binary.LittleEndian,
+		false)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := c.Events[1]; e.Kind != Gap || e.Lost != 99 || e.Why != whyFull || c.Conns[0].FromClient.Bytes != maxHeldSegments+1 {
+	if e := c.Events[1]; e.Kind != Gap || e.Lost != 99 || e.Why != whyFull ||
+		c.Conns[0].FromClient.Bytes != maxHeldSegments+1 {
 		t.Errorf("second event %+v, %d bytes delivered", e, c.Conns[0].FromClient.Bytes)
 	}
 

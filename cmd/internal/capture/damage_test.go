@@ -37,8 +37,10 @@ func TestDamagedFiles(t *testing.T) {
 		{"record header cut", pcap[:second+7], "packet 2: the file ends inside it", 2},
 		{"record without bytes", pcap[:second+16], "packet 2: the file ends inside it", 2},
 		{"record cut", pcap[:len(pcap)-1], "packet 2: the file ends inside it", 2},
-		{"huge record", edit(pcap, second+8, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f), "packet 2: capture length exceeds snap length", 2},
-		{"unknown link", edit(pcap, 20, 105), `packet 1: link type 105 (802.11) is not known here; capture on Ethernet, loopback or "any"`, 0},
+		{"huge record", edit(pcap, second+8, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f),
+			"packet 2: capture length exceeds snap length", 2},
+		{"unknown link", edit(pcap, 20, 105),
+			`packet 1: link type 105 (802.11) is not known here; capture on Ethernet, loopback or "any"`, 0},
 		{"pcapng cut", ng[:len(ng)-5], "packet 2: the file ends inside it", 2},
 		{"pcapng byte order", edit(ng, 8, 1, 2, 3, 4), "the header of the file: Wrong byte order value", 0},
 		{"pcapng header cut", ng[:15], "the header of the file: the file ends inside it", 0},
@@ -55,7 +57,8 @@ func TestDamagedFiles(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	sh := shape{link: layers.LinkTypeEthernet}
-	file := pcapFile(synth(t, sh, "c U - - one\nc U - - two\nc S 1 1\nc A 2 1 three"), sh.link, binary.LittleEndian, false)
+	file := pcapFile(synth(t, sh, "c U - - one\nc U - - two\nc S 1 1\nc A 2 1 three"), sh.link,
+		binary.LittleEndian, false)
 	for _, tc := range []struct {
 		opts   Options
 		packet int
@@ -70,11 +73,14 @@ func TestLimits(t *testing.T) {
 	} {
 		c, err := Read(bytes.NewReader(file), tc.opts)
 		var limit *LimitError
-		if !errors.As(err, &limit) || limit.Packet != tc.packet || limit.Option != tc.option || len(c.Events) != tc.events {
-			t.Errorf("%+v: %v with %d events; want packet %d, %s, %d events", tc.opts, err, len(c.Events), tc.packet, tc.option, tc.events)
+		if !errors.As(err, &limit) || limit.Packet != tc.packet || limit.Option != tc.option ||
+			len(c.Events) != tc.events {
+			t.Errorf("%+v: %v with %d events; want packet %d, %s, %d events", tc.opts, err, len(c.Events),
+				tc.packet, tc.option, tc.events)
 		}
 	}
-	again := pcapFile(synth(t, sh, "c S 100 1\ns SA 300 101\nc A 104 301 def\nc A 104 301 def\nc A 101 301 abc\nc A 107 301 ghi"), sh.link, binary.LittleEndian, false)
+	again := pcapFile(synth(t, sh, "c S 100 1\ns SA 300 101\nc A 104 301 def\nc A 104 301 def\nc A 101 301 "+
+		"abc\nc A 107 301 ghi"), sh.link, binary.LittleEndian, false)
 	if _, err := Read(bytes.NewReader(again), Options{MaxConnBytes: 9}); err != nil {
 		t.Errorf("bytes that came twice count once: %v", err)
 	}

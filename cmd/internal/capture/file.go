@@ -33,7 +33,7 @@ type source struct {
 	limit  *limitReader
 }
 
-// ErrNoCapture is what a file is that begins as no packet capture does.
+// ErrNoCapture is the error for a file that does not begin like a packet capture.
 var ErrNoCapture = errors.New("not a pcap or pcapng file")
 
 // errFileLimit marks the place where MaxFileBytes ended the file.
@@ -127,9 +127,11 @@ func (s *source) explain(number int, err error) error {
 	switch {
 	case s.limit.hit:
 		return &LimitError{Packet: number, What: "bytes in the file", Option: "MaxFileBytes", Limit: s.limit.max}
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), io.ErrUnexpectedEOF.Error()):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		strings.Contains(err.Error(), io.ErrUnexpectedEOF.Error()):
 		// The library flattens some of these errors to text.
-		return fmt.Errorf("%s: the file ends inside it (cut off, or a length in it is damaged): %w", where, io.ErrUnexpectedEOF)
+		return fmt.Errorf("%s: the file ends inside it (cut off, or a length in it is damaged): %w", where,
+			io.ErrUnexpectedEOF)
 	}
 	return fmt.Errorf("%s: %w", where, err)
 }

@@ -18,7 +18,8 @@ func FuzzRead(f *testing.F) {
 		f.Add(pcapFile(packets, sh.link, binary.LittleEndian, false))
 		f.Add(pcapngFile(f, packets, sh.link))
 	}
-	for _, sh := range []shape{{link: layers.LinkTypeEthernet, vlan: true}, {link: layers.LinkTypeLinuxSLL2, v6: true}, {link: layers.LinkTypeNull}} {
+	for _, sh := range []shape{{link: layers.LinkTypeEthernet, vlan: true},
+		{link: layers.LinkTypeLinuxSLL2, v6: true}, {link: layers.LinkTypeNull}} {
 		f.Add(pcapFile(synth(f, sh, stories[0].script), sh.link, binary.BigEndian, true))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
@@ -49,7 +50,8 @@ func checkBooks(t *testing.T, c *Capture, fileSize int) {
 	for i, e := range c.Events {
 		k := key{e.Conn, e.FromClient}
 		if e.Packet < last || e.Carrier > e.Packet || e.Carrier < 1 || e.Packet > c.Packets {
-			t.Fatalf("event %d: packet %d, carried by %d, after packet %d of %d", i, e.Packet, e.Carrier, last, c.Packets)
+			t.Fatalf("event %d: packet %d, carried by %d, after packet %d of %d", i, e.Packet, e.Carrier, last,
+				c.Packets)
 		}
 		last = e.Packet
 		if e.Kind == Data {
@@ -68,7 +70,8 @@ func checkBooks(t *testing.T, c *Capture, fileSize int) {
 		}{{conn.FromClient, true}, {conn.FromServer, false}} {
 			k := key{i, d.client}
 			if d.Bytes != bytesOf[k] || d.Lost != lost[k] {
-				t.Errorf("connection %d, from client %v: counters say %d bytes and %d lost, events %d and %d", i, d.client, d.Bytes, d.Lost, bytesOf[k], lost[k])
+				t.Errorf("connection %d, from client %v: counters say %d bytes and %d lost, events %d and %d",
+					i, d.client, d.Bytes, d.Lost, bytesOf[k], lost[k])
 			}
 		}
 	}
@@ -95,7 +98,8 @@ func TestTruncatedAnywhere(t *testing.T) {
 			}
 			for i, e := range c.Events {
 				if !reflect.DeepEqual(e, whole.Events[i]) {
-					t.Fatalf("%s cut to %d bytes: event %d is %+v, in the whole file %+v", name, n, i, e, whole.Events[i])
+					t.Fatalf("%s cut to %d bytes: event %d is %+v, in the whole file %+v", name, n, i, e,
+						whole.Events[i])
 				}
 			}
 		}

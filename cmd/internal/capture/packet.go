@@ -18,7 +18,7 @@ const (
 	protoUDP = 17
 )
 
-// segment is what the reassembly needs of one TCP segment or UDP datagram.
+// segment is the part of a TCP segment or UDP datagram that reassembly needs.
 type segment struct {
 	proto    uint8
 	src, dst netip.AddrPort
@@ -54,7 +54,8 @@ const (
 type linkError layers.LinkType
 
 func (e linkError) Error() string {
-	return fmt.Sprintf("link type %d (%s) is not known here; capture on Ethernet, loopback or \"any\"", uint16(e), layers.LinkType(e))
+	return fmt.Sprintf("link type %d (%s) is not known here; capture on Ethernet, loopback or \"any\"",
+		uint16(e), layers.LinkType(e))
 }
 
 // parsePacket finds the TCP segment or UDP datagram in a packet. The error is an unusable or a

@@ -30,7 +30,8 @@ func readFile(t testing.TB, path string, opts Options) *Capture {
 func TestRealMatch(t *testing.T) {
 	c := readFile(t, realMatch, Options{Ports: []uint16{21837}})
 	if c.Format != "pcap" || c.Packets != 4509 || len(c.Conns) != 1 || len(c.Skipped) != 0 {
-		t.Fatalf("format %s, %d packets, %d connections, skipped %v; want pcap, 4509, 1, none", c.Format, c.Packets, len(c.Conns), c.Skipped)
+		t.Fatalf("format %s, %d packets, %d connections, skipped %v; want pcap, 4509, 1, none", c.Format,
+			c.Packets, len(c.Conns), c.Skipped)
 	}
 	conn := c.Conns[0]
 	if conn.Client.String() != "127.0.0.1:33074" || conn.Server.String() != "127.0.0.1:21837" || !conn.Handshake {

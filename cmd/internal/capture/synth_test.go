@@ -101,14 +101,16 @@ func (sh shape) packet(t testing.TB, client bool, flags string, seq, ack uint32,
 		l4 = x
 	} else {
 		has := func(f string) bool { return strings.Contains(flags, f) }
-		x := &layers.TCP{SrcPort: layers.TCPPort(sport), DstPort: layers.TCPPort(dport), Seq: seq, Ack: ack, Window: 65535,
-			SYN: has("S"), ACK: has("A"), FIN: has("F"), RST: has("R")}
+		x := &layers.TCP{SrcPort: layers.TCPPort(sport), DstPort: layers.TCPPort(dport), Seq: seq, Ack: ack,
+			Window: 65535,
+			SYN:    has("S"), ACK: has("A"), FIN: has("F"), RST: has("R")}
 		_ = x.SetNetworkLayerForChecksum(ip)
 		l4 = x
 	}
 	buf := gopacket.NewSerializeBuffer()
 	all := append(sh.linkLayers(), l3, l4, gopacket.Payload(payload))
-	if err := gopacket.SerializeLayers(buf, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, all...); err != nil {
+	if err := gopacket.SerializeLayers(buf, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true},
+		all...); err != nil {
 		t.Fatal(err)
 	}
 	return append(sh.rawHeader(), buf.Bytes()...)
@@ -183,7 +185,8 @@ func pcapngFile(t testing.TB, packets []synthPacket, link layers.LinkType) []byt
 		t.Fatal(err)
 	}
 	for i, p := range packets {
-		ci := gopacket.CaptureInfo{Timestamp: epoch.Add(time.Duration(i) * time.Millisecond), CaptureLength: len(p.data), Length: p.length}
+		ci := gopacket.CaptureInfo{Timestamp: epoch.Add(time.Duration(i) * time.Millisecond),
+			CaptureLength: len(p.data), Length: p.length}
 		var opts pcapgo.NgPacketOptions
 		if p.comment != "" {
 			opts.Comments = []string{p.comment}

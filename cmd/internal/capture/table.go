@@ -106,7 +106,8 @@ func keyOf(s segment) pairKey {
 // begin adds a conversation. sure says that a SYN or SYN-ACK shows who the client is.
 func (t *table) begin(s segment, client endpoint, sure bool) (*conn, error) {
 	if len(t.conns) == t.opts.MaxConns {
-		return nil, &LimitError{Packet: t.number, What: "connections", Option: "MaxConns", Limit: int64(t.opts.MaxConns)}
+		return nil, &LimitError{Packet: t.number, What: "connections", Option: "MaxConns",
+			Limit: int64(t.opts.MaxConns)}
 	}
 	server := s.dst
 	if client == s.dst {
@@ -119,7 +120,8 @@ func (t *table) begin(s segment, client endpoint, sure bool) (*conn, error) {
 	c := &conn{index: len(t.conns), client: client}
 	t.conns = append(t.conns, c)
 	t.newest[keyOf(s)] = c
-	t.cap.Conns = append(t.cap.Conns, Conn{Proto: name, Client: client, Server: server, Handshake: sure, First: t.number})
+	t.cap.Conns = append(t.cap.Conns, Conn{Proto: name, Client: client, Server: server, Handshake: sure,
+		First: t.number})
 	return c, nil
 }
 
@@ -171,7 +173,8 @@ func (t *table) emit(c *conn, side int, kind Kind, e Event) {
 // keep notes that n more payload bytes of a conversation stay in memory.
 func (t *table) keep(c *conn, n int) error {
 	if n > t.opts.MaxConnBytes-c.kept {
-		return &LimitError{Packet: t.number, What: "payload bytes in one connection", Option: "MaxConnBytes", Limit: int64(t.opts.MaxConnBytes)}
+		return &LimitError{Packet: t.number, What: "payload bytes in one connection", Option: "MaxConnBytes",
+			Limit: int64(t.opts.MaxConnBytes)}
 	}
 	c.kept += n
 	return nil

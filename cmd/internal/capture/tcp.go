@@ -37,7 +37,7 @@ type held struct {
 
 func (h held) end() uint32 { return h.seq + uint32(len(h.data)+h.cut) }
 
-// half is what one side has sent so far.
+// half is everything that one side has sent so far.
 type half struct {
 	// next is the sequence number of the next byte to become readable, once started.
 	started bool

@@ -19,11 +19,13 @@ func TestReadsWhatTraceWrites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		links, metas := rapid.IntRange(1, 3).Draw(t, "links"), []trace.PcapMeta{}
 		for i := range links {
-			m := trace.PcapMeta{Proto: rapid.SampledFrom([]string{"tcp", "udp"}).Draw(t, "proto"), Accepted: rapid.Bool().Draw(t, "accepted")}
+			m := trace.PcapMeta{Proto: rapid.SampledFrom([]string{"tcp", "udp"}).Draw(t, "proto"),
+				Accepted: rapid.Bool().Draw(t, "accepted")}
 			m.Local = netip.AddrPortFrom(netip.Addr{}, 50000)
 			m.Remote = netip.AddrPortFrom(netip.Addr{}, uint16(7001+i))
 			if m.Accepted {
-				m.Local, m.Remote = netip.AddrPortFrom(netip.Addr{}, 7000), netip.AddrPortFrom(netip.Addr{}, uint16(50001+i))
+				m.Local, m.Remote = netip.AddrPortFrom(netip.Addr{}, 7000),
+					netip.AddrPortFrom(netip.Addr{}, uint16(50001+i))
 			}
 			if rapid.Bool().Draw(t, "six") {
 				m.Local = netip.AddrPortFrom(netip.MustParseAddr("fd00::1"), m.Local.Port())

@@ -53,7 +53,8 @@ func Reason(err error) string {
 // mismatch says what stands where something else is needed.
 func mismatch(e *json.UnmarshalTypeError) string {
 	what, _, _ := strings.Cut(e.Value, " ")
-	what = map[string]string{"string": "a text", "number": "a number", "array": "a list", "object": "an object", "bool": "true or false"}[what]
+	what = map[string]string{"string": "a text", "number": "a number", "array": "a list", "object": "an object",
+		"bool": "true or false"}[what]
 	if what == "" {
 		what = e.Value
 	}
@@ -67,7 +68,8 @@ func mismatch(e *json.UnmarshalTypeError) string {
 		needs = "an object"
 	case reflect.Bool:
 		needs = "true or false"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
+		reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		needs = "a whole number of the right size"
 	}
 	if e.Field == "" {

@@ -10,7 +10,8 @@ import (
 
 // captureMagic are the first bytes of packet captures: pcap in both orders of bytes, with micro-
 // and nanoseconds, and pcapng.
-var captureMagic = []string{"\xd4\xc3\xb2\xa1", "\xa1\xb2\xc3\xd4", "\x4d\x3c\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x0a\x0d\x0d\x0a"}
+var captureMagic = []string{"\xd4\xc3\xb2\xa1", "\xa1\xb2\xc3\xd4", "\x4d\x3c\xb2\xa1", "\xa1\xb2\x3c\x4d",
+	"\x0a\x0d\x0d\x0a"}
 
 // RunIn says what a file holds if it is a run and no specification: "a record" of the driver, or "a
 // packet capture"; else, and if it cannot be read, "". It looks at the first kilobytes.

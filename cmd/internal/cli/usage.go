@@ -50,7 +50,8 @@ func SpecFile(arg string) (string, error) {
 		case 1:
 			return SpecFile(names[0])
 		}
-		return "", &Error{ExitUsage, fmt.Sprintf("%s matches %d files, such as %s and %s; name one", arg, len(names), names[0], names[1])}
+		return "", &Error{ExitUsage, fmt.Sprintf("%s matches %d files, such as %s and %s; name one", arg,
+			len(names), names[0], names[1])}
 	}
 	if err != nil {
 		return "", &Error{ExitUsage, fmt.Sprintf("%s cannot be read: %s", arg, Reason(err))}
@@ -141,7 +142,10 @@ func checkNumbers(c *cobra.Command) error {
 		case zero:
 			err = &Error{ExitUsage, fmt.Sprintf("--%s 0: a number greater than 0 is needed", f.Name)}
 		case f.Name == "workers" && tooMany(value):
-			err = &Error{ExitUsage, fmt.Sprintf("--workers %s: more than the cores of this machine can use only cost time; %d is the most (%d for each of %d)", value, workersPerCore*runtime.NumCPU(), workersPerCore, runtime.NumCPU())}
+			err = &Error{ExitUsage,
+				fmt.Sprintf("--workers %s: more than the cores of this machine can use only cost time; %d "+
+					"is the most (%d for each of %d)", value, workersPerCore*runtime.NumCPU(), workersPerCore,
+					runtime.NumCPU())}
 		case negative:
 			err = &Error{ExitUsage, fmt.Sprintf("--%s %s: it cannot be negative", f.Name, value)}
 		}

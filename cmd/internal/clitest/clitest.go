@@ -26,7 +26,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-var update = flag.Bool("update", false, "write what the commands print into the scripts; look at it before you commit it")
+var update = flag.Bool("update", false, "write what the commands print into the scripts; look at it before "+
+	"you commit it")
 
 // Main is for the TestMain of a command: it lets scripts call the command by
 // name, as a process of its own.

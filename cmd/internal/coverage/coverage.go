@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,15 +36,16 @@ func lines(c *check.Coverage, f *report.CoverFile) ([]line, error) {
 	}
 	var out []line
 	for i, s := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-		l := line{No: i + 1, Text: strings.ReplaceAll(strings.TrimSuffix(s, "\r"), "\t", "    "), Counts: make([]string, len(c.Checks))}
-		l.fill(at[i+1])
+		l := line{No: i + 1, Text: strings.ReplaceAll(strings.TrimSuffix(s, "\r"), "\t", "    "),
+			Counts: make([]string, len(c.Checks))}
+		l.fill(at[i+1], c)
 		out = append(out, l)
 	}
 	return out, nil
 }
 
 // fill sums up what stands on a line.
-func (l *line) fill(places []*check.Usage) {
+func (l *line) fill(places []*check.Usage, c *check.Coverage) {
 	if len(places) == 0 {
 		return
 	}
@@ -53,7 +55,7 @@ func (l *line) fill(places []*check.Usage) {
 		if u.Taken+u.Faults > 0 {
 			used++
 		}
-		title = append(title, fmt.Sprintf("%s: %s", strings.Join(u.Names, ", "), words(u)))
+		title = append(title, fmt.Sprintf("%s: %s", strings.Join(u.Names, ", "), words(u, len(c.Cut) > 0)))
 	}
 	l.Class = "partly"
 	switch used {
@@ -68,25 +70,28 @@ func (l *line) fill(places []*check.Usage) {
 		for _, u := range places {
 			taken, faults = taken+u.Checks[i].Taken, faults+u.Checks[i].Faults
 		}
-		l.Counts[i] = count(taken, faults)
+		l.Counts[i] = count(taken, faults, slices.Contains(c.Cut, c.Checks[i]))
 	}
 }
 
-// count is how often a line was used, with the errors behind it.
-func count(taken, faults uint64) string {
+// count is how often a line was used, with the errors behind it; cut says that a search was cut
+// off, which may yet use it.
+func count(taken, faults uint64, cut bool) string {
 	switch {
 	case faults > 0 && taken > 0:
 		return thousands(taken) + " ✗" + thousands(faults)
 	case faults > 0:
 		return "✗" + thousands(faults)
+	case taken == 0 && cut:
+		return "not yet"
 	case taken == 0:
 		return "never"
 	}
 	return thousands(taken)
 }
 
-func words(u *check.Usage) string {
-	text := count(u.Taken, u.Faults)
+func words(u *check.Usage, cut bool) string {
+	text := count(u.Taken, u.Faults, cut)
 	if u.Kind == "defer" && u.Taken > 0 {
 		return "deferred at " + text + " values of the machine"
 	}
@@ -100,10 +105,18 @@ func words(u *check.Usage) string {
 func summary(r *check.SuiteReport) string {
 	c := r.Coverage
 	text := fmt.Sprintf("%s: %d of %d places used, %.1f %%", r.Spec, c.Used, c.Total, c.Percent())
-	if !r.Complete {
-		text += " (so far: a search is incomplete)"
+	if len(c.Cut) > 0 {
+		text += " (until the search of " + strings.Join(c.Cut, ", ") + " was cut off)"
 	}
 	return text
+}
+
+// head is what is said of what no check used.
+func head(c *check.Coverage) string {
+	if len(c.Cut) > 0 {
+		return "not used before the search was cut off"
+	}
+	return "never used"
 }
 
 // unused lists what no check used.
@@ -120,7 +133,7 @@ func unused(c *check.Coverage) []string {
 }
 
 const legend = `the number of steps that used the line: each step of each configuration counts once. Where a message is deferred, which is no step: the
-number of values of the machine at which it was. ~ some of what stands on the line was never used, ✗ nothing of it was; ✗3 three steps were errors there`
+number of values of the machine at which it was. ~ some of what stands on the line was not used, ✗ nothing of it was; ✗3 three steps were errors there`
 
 // Text writes the files of a specification with a column of numbers for each check.
 func Text(w io.Writer, r *check.SuiteReport) error {
@@ -128,7 +141,7 @@ func Text(w io.Writer, r *check.SuiteReport) error {
 	var b strings.Builder
 	b.WriteString("\n" + summary(r) + "\n")
 	for _, s := range unused(c) {
-		b.WriteString("  never used: " + s + "\n")
+		b.WriteString("  " + head(c) + ": " + s + "\n")
 	}
 	b.WriteString("\n  " + strings.ReplaceAll(legend, "\n", "\n  ") + "\n")
 	for i := range c.Files {

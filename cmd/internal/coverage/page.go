@@ -17,6 +17,7 @@ type spec struct {
 	Percent float64
 	Hash    string
 	Checks  []string
+	Head    string
 	Unused  []string
 	Files   []pageFile
 }
@@ -31,7 +32,7 @@ func HTML(w io.Writer, reports []*check.SuiteReport) error {
 	p := page{Legend: legend}
 	for _, r := range reports {
 		c := r.Coverage
-		s := spec{Summary: summary(r), Percent: c.Percent(), Checks: c.Checks, Unused: unused(c)}
+		s := spec{Summary: summary(r), Percent: c.Percent(), Checks: c.Checks, Head: head(c), Unused: unused(c)}
 		for _, k := range r.Checks {
 			s.Hash = k.Hash
 		}
@@ -81,10 +82,10 @@ tr.used { background: #17331f; } tr.partly { background: #3b3413; } tr.never { b
 </style>
 {{range .Specs}}<h1>{{.Summary}}</h1>
 <div class="bar"><span style="width: {{printf "%.1f" .Percent}}%"></span></div>
-{{if .Unused}}<p>Never used by any check:</p>
+{{if .Unused}}<p>By the checks {{.Head}}:</p>
 <ul>{{range .Unused}}<li>{{.}}</li>{{end}}</ul>
 {{end}}<p class="legend">Beside each line, for each check: {{$.Legend}}.</p>
-<p class="key"><span style="background: #4fa36b55">used</span><span style="background: #e8c53a66">partly</span><span style="background: #e5685b55">never</span></p>
+<p class="key"><span style="background: #4fa36b55">used</span><span style="background: #e8c53a66">partly</span><span style="background: #e5685b55">not used</span></p>
 {{$checks := .Checks}}{{range .Files}}<h2>{{.Name}}</h2>
 <div class="wrap"><table><tr>{{range $checks}}<th>{{.}}</th>{{end}}<th></th><th></th></tr>
 {{range .Lines}}<tr{{if .Class}} class="{{.Class}}" title="{{.Title}}"{{end}}>{{range .Counts}}<td class="n">{{.}}</td>{{end}}<td class="no">{{.No}}</td><td class="code">{{.Text}}</td></tr>

@@ -12,7 +12,8 @@ import (
 
 func TestDemo(t *testing.T) {
 	if race.Enabled {
-		t.Skip("the race detector makes the two million configurations of the demo take minutes; its parts have tests of their own")
+		t.Skip("the race detector makes the two million configurations of the demo take minutes; its parts " +
+			"have tests of their own")
 	}
 	dir := filepath.Join(t.TempDir(), "out")
 	var out strings.Builder
@@ -20,7 +21,8 @@ func TestDemo(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatalf("%v, %v\n%s", ok, err, out.String())
 	}
-	for _, want := range []string{"netplay ", "violated: same-value", "ACCEPTED, the capture is a run of netplay", "3,630 frames", "in all."} {
+	for _, want := range []string{"netplay ", "violated: same-value",
+		"ACCEPTED, the capture is a run of netplay", "3,630 frames", "in all."} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the demo does not say %q:\n%s", want, out.String())
 		}

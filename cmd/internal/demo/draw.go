@@ -100,6 +100,7 @@ func (t *tour) drawMatch() error {
 	if err != nil {
 		return err
 	}
-	doc := fmt.Sprintf("The first %d steps of %s, as that side saw them.", chartSteps, strings.TrimSuffix(name, ".jsonl"))
+	doc := fmt.Sprintf("The first %d steps of %s, as that side saw them.", chartSteps,
+		strings.TrimSuffix(name, ".jsonl"))
 	return t.picture("match.svg", "Sequence chart: the match", doc, []byte(graph.ChartSVG(match.Chart())))
 }

@@ -45,7 +45,8 @@ type finding struct{ Claim, Why, Text string }
 func rows(reports []*check.SuiteReport) []row {
 	var list []row
 	for _, r := range reports {
-		x := row{Name: strings.TrimSuffix(r.Spec, ".yaml"), Configurations: thousands(total(r).configurations), Verdict: verdict(r)}
+		x := row{Name: strings.TrimSuffix(r.Spec, ".yaml"), Configurations: thousands(total(r).configurations),
+			Verdict: verdict(r)}
 		if !strings.HasSuffix(r.Spec, "/spec.yaml") {
 			x.Verdict = literalVerdict(r)
 		}
@@ -120,7 +121,8 @@ func (t *tour) sum(page string) {
 			p("  ✗ %s", f)
 		}
 	}
-	p("Checked   %d protocols: %d claims over %s configurations and %s steps, every interleaving,", len(t.sound), all.claims, thousands(all.configurations), thousands(all.steps))
+	p("Checked   %d protocols: %d claims over %s configurations and %s steps, every interleaving,",
+		len(t.sound), all.claims, thousands(all.configurations), thousands(all.steps))
 	p("          with a verdict that names its assumptions (fsmgen check specs/confirm prints one).")
 	p("          %d violations in %d literal readings, each with a shortest run that shows it.", found, len(t.literal))
 	frames := 0
@@ -128,10 +130,12 @@ func (t *tour) sum(page string) {
 		frames += len(c.Recording.Frames)
 	}
 	p("Replayed  a match of two real games: %s frames, %s.", thousands(uint64(frames)), t.real.Verdict())
-	p("Ran       a match between two generated endpoints over TCP: %s frames in %s;", thousands(uint64(t.match.frames)), t.match.took.Round(time.Millisecond))
+	p("Ran       a match between two generated endpoints over TCP: %s frames in %s;",
+		thousands(uint64(t.match.frames)), t.match.took.Round(time.Millisecond))
 	p("          its own recordings were held against the specification again.")
 	p("Look at   %s  (verdicts, counterexamples, diagrams, the match)", page)
-	p("          %s  opens in a packet analyser; its comments name the transitions.", filepath.Join(t.dir, t.match.capture))
+	p("          %s  opens in a packet analyser; its comments name the transitions.",
+		filepath.Join(t.dir, t.match.capture))
 	p("Next      docs/START.md: your own protocol, in fifteen minutes.")
 	p("%s in all.", time.Since(t.began).Round(100*time.Millisecond))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/parley-go/parley/runtime/trace"
 )
 
-// matchResult is what the match was.
+// matchResult is the result of the match.
 type matchResult struct {
 	traces  []string // in the demo's folder
 	capture string
@@ -34,10 +34,11 @@ func (t *tour) play() error {
 	defer cancel()
 	began := time.Now()
 	address := make(chan net.Addr, 1)
-	acceptor := player.Config{Listen: "127.0.0.1:0", Name: "Acceptors", Seed: 2026, Delay: 2, Matches: 1, Checksums: player.Own,
-		Fleet:    []netplay.Ship{netplay.ShipOrz, netplay.ShipSpathi, netplay.ShipVux},
-		OnListen: func(a net.Addr) { address <- a },
-		OnLine:   func(line string) { t.match.lines = append(t.match.lines, line) }}
+	acceptor := player.Config{Listen: "127.0.0.1:0", Name: "Acceptors", Seed: 2026, Delay: 2, Matches: 1,
+		Checksums: player.Own,
+		Fleet:     []netplay.Ship{netplay.ShipOrz, netplay.ShipSpathi, netplay.ShipVux},
+		OnListen:  func(a net.Addr) { address <- a },
+		OnLine:    func(line string) { t.match.lines = append(t.match.lines, line) }}
 	connector := player.Config{Name: "Connectors", Delay: 1, Matches: 1, Checksums: player.Own,
 		Fleet: []netplay.Ship{netplay.ShipPkunk, netplay.ShipShofixti, netplay.ShipYehat}}
 	closeA, err := t.record(&acceptor, "acceptor", true)

@@ -36,7 +36,8 @@ func (x *translator) has(set model.Expr, v string) string {
 		if e.If != nil {
 			with += x.plain(e.If) + " && "
 		}
-		return fmt.Sprintf("func() bool { %s; return false }()", round(head, "if "+with+x.plain(e.Elem)+" == "+v+" { return true }"))
+		return fmt.Sprintf("func() bool { %s; return false }()",
+			round(head, "if "+with+x.plain(e.Elem)+" == "+v+" { return true }"))
 	case *model.Call:
 		switch e.Fn {
 		case model.FnUnion:
@@ -50,7 +51,8 @@ func (x *translator) has(set model.Expr, v string) string {
 		case model.FnWithout:
 			return "(" + x.has(e.Args[0], v) + " && " + v + " != " + x.plain(e.Args[1]) + ")"
 		case model.FnIf:
-			return fmt.Sprintf("func() bool { if %s { return %s }; return %s }()", x.plain(e.Args[0]), x.has(e.Args[1], v), x.has(e.Args[2], v))
+			return fmt.Sprintf("func() bool { if %s { return %s }; return %s }()", x.plain(e.Args[0]),
+				x.has(e.Args[1], v), x.has(e.Args[2], v))
 		}
 	}
 	t := x.term(set)
@@ -91,7 +93,8 @@ func (x *translator) list(e model.Expr) (string, bool) {
 		if e.If != nil {
 			with += x.plain(e.If) + " && "
 		}
-		return fmt.Sprintf("func() (l []%s) { %s; return }()", typ, round(head, "if "+with+"true { l = append(l, "+x.plain(e.Elem)+") }")), true
+		return fmt.Sprintf("func() (l []%s) { %s; return }()", typ,
+			round(head, "if "+with+"true { l = append(l, "+x.plain(e.Elem)+") }")), true
 	}
 	t := x.term(e)
 	if t.full == nil || t.full.Kind != model.KindList {
@@ -108,7 +111,8 @@ func (x *translator) together(a, b model.Expr) (string, bool) {
 	switch t := a.Type(); {
 	case t.Kind == model.KindSet && b.Type().Kind == model.KindSet:
 		head, v := x.values(t.Elem, a)
-		return fmt.Sprintf("func() bool { for %s { if %s != %s { return false } }; return true }()", head, x.has(a, v), x.has(b, v)), true
+		return fmt.Sprintf("func() bool { for %s { if %s != %s { return false } }; return true }()", head,
+			x.has(a, v), x.has(b, v)), true
 	case t.Kind == model.KindList && b.Type().Kind == model.KindList:
 		l, ok := x.list(a)
 		r, fine := x.list(b)
@@ -122,7 +126,8 @@ func (x *translator) together(a, b model.Expr) (string, bool) {
 func (x *translator) find(e *model.Find, then func(v string) string, typ, absent string) string {
 	head, with := x.loop(e, e.Local, e.Values, e.Over)
 	v := x.scalar(e, x.locals[e.Local])
-	return fmt.Sprintf("func() %s { %s; return %s }()", typ, round(head, "if "+with+x.plain(e.X)+" { return "+then(v)+" }"), absent)
+	return fmt.Sprintf("func() %s { %s; return %s }()", typ,
+		round(head, "if "+with+x.plain(e.X)+" { return "+then(v)+" }"), absent)
 }
 
 // found compares first(x in T: C) with none, or with a value.
@@ -138,7 +143,8 @@ func (x *translator) found(e *model.Find, b model.Expr) string {
 		return x.find(e, func(v string) string { return v + " == " + x.plain(b) }, "bool", "false")
 	}
 	value := x.scalar(b, term{t.code + ".Value", t.full.Elem})
-	return x.find(e, func(v string) string { return t.code + ".Present && " + v + " == " + value }, "bool", "!"+t.code+".Present")
+	return x.find(e, func(v string) string { return t.code + ".Present && " + v + " == " + value }, "bool",
+		"!"+t.code+".Present")
 }
 
 // loop is the head of a loop, in a function of its own, over the values of a type or what a list or

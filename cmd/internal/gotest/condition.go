@@ -111,7 +111,8 @@ func (x *translator) term(e model.Expr) term {
 	case *model.Find:
 		if e.Count {
 			loop, with := x.loop(e, e.Local, e.Values, e.Over)
-			return term{code: "func() int64 { n := int64(0); " + round(loop, "if "+with+x.plain(e.X)+" { n++ }") + "; return n }()"}
+			return term{code: "func() int64 { n := int64(0); " +
+				round(loop, "if "+with+x.plain(e.X)+" { n++ }") + "; return n }()"}
 		}
 	case *model.ChanLen:
 		return term{code: "int64(" + x.length(e) + ")"}
@@ -122,7 +123,8 @@ func (x *translator) term(e model.Expr) term {
 func (x *translator) unwrapped(e *model.Unwrap) term {
 	if f, ok := e.X.(*model.Find); ok && !f.Count && e.T.Scalar() {
 		typ := goType(e.T)
-		return term{code: x.find(f, func(v string) string { return v }, typ, map[string]string{"bool": "false", "string": `""`, "int64": "0"}[typ])}
+		return term{code: x.find(f, func(v string) string { return v }, typ,
+			map[string]string{"bool": "false", "string": `""`, "int64": "0"}[typ])}
 	}
 	t := x.term(e.X)
 	if t.full == nil || t.full.Kind != model.KindOptional {
@@ -203,8 +205,9 @@ func (x *translator) index(e *model.Index) term {
 	return x.no(e)
 }
 
-var goOps = map[model.Op]string{model.OpAdd: "+", model.OpSub: "-", model.OpMul: "*", model.OpDiv: "/", model.OpMod: "%",
-	model.OpLt: "<", model.OpLe: "<=", model.OpGt: ">", model.OpGe: ">=", model.OpAnd: "&&", model.OpOr: "||"}
+var goOps = map[model.Op]string{model.OpAdd: "+", model.OpSub: "-", model.OpMul: "*", model.OpDiv: "/",
+	model.OpMod: "%",
+	model.OpLt:  "<", model.OpLe: "<=", model.OpGt: ">", model.OpGe: ">=", model.OpAnd: "&&", model.OpOr: "||"}
 
 func (x *translator) binary(e *model.Binary) term {
 	switch e.Op {
@@ -256,7 +259,8 @@ func (x *translator) equal(a, b model.Expr) string {
 	if s.full == nil || s.full.Scalar() {
 		return x.scalar(a, s) + " == " + x.scalar(b, t)
 	}
-	if t.full == nil || t.full != s.full && (t.full.Name == "" || t.full.Name != s.full.Name) && model.TypeString(t.full) != model.TypeString(s.full) {
+	if t.full == nil || t.full != s.full && (t.full.Name == "" || t.full.Name != s.full.Name) &&
+		model.TypeString(t.full) != model.TypeString(s.full) {
 		x.no(a)
 	}
 	return s.code + " == " + t.code
@@ -280,17 +284,20 @@ func (x *translator) call(e *model.Call) term {
 		return term{code: name + "(" + x.plain(e.Args[0]) + ", " + x.plain(e.Args[1]) + ")"}
 	case model.FnIf:
 		if e.T.Scalar() {
-			typ := map[model.TypeKind]string{model.KindBool: "bool", model.KindEnum: "string", model.KindBytes: "string"}[e.T.Kind]
+			typ := map[model.TypeKind]string{model.KindBool: "bool", model.KindEnum: "string",
+				model.KindBytes: "string"}[e.T.Kind]
 			if typ == "" {
 				typ = "int64"
 			}
-			return term{code: fmt.Sprintf("func() %s { if %s { return %s }; return %s }()", typ, x.plain(e.Args[0]), x.plain(e.Args[1]), x.plain(e.Args[2]))}
+			return term{code: fmt.Sprintf("func() %s { if %s { return %s }; return %s }()", typ,
+				x.plain(e.Args[0]), x.plain(e.Args[1]), x.plain(e.Args[2]))}
 		}
 	case model.FnLen:
 		if computed(e.Args[0]) {
 			if e.Args[0].Type().Kind == model.KindSet {
 				head, v := x.values(e.Args[0].Type().Elem, e)
-				return term{code: fmt.Sprintf("func() int64 { n := int64(0); for %s { if %s { n++ } }; return n }()", head, x.has(e.Args[0], v))}
+				return term{code: fmt.Sprintf("func() int64 { n := int64(0); for %s { if %s { n++ } }; "+
+					"return n }()", head, x.has(e.Args[0], v))}
 			}
 			if l, ok := x.list(e.Args[0]); ok {
 				return term{code: "int64(len(" + l + "))"}

@@ -94,8 +94,8 @@ func writeFrame(w io.Writer, v any) error {
 	return err
 }
 
-// message is what both sides send: a request has an ID and a method, a notification a
-// method, a response an ID.
+// message is a message of either side: a request has an ID and a method, a notification a method, a
+// response an ID.
 type message struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`

@@ -14,7 +14,8 @@ func TestMarker(t *testing.T) {
 	c := start(t, dir)
 	for pad := range 40 {
 		guard := strings.Repeat("n", 50+pad)
-		c.open(file, "protocol: hello\nroles:\n  asker:\n    vars: {"+guard+": bool}\n    commands: {ask: }\n    initial: idle\n    states:\n"+
+		c.open(file, "protocol: hello\nroles:\n  asker:\n    vars: {"+guard+
+			": bool}\n    commands: {ask: }\n    initial: idle\n    states:\n"+
 			"      idle: {ask: {when: "+guard+", goto: wa}}\n      waiting: {}\n")
 		if got := c.labels(file, "goto: wa|"); strings.Join(got, " ") != "idle waiting" {
 			t.Errorf("behind goto: there is %v", got)

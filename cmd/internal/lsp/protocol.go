@@ -34,7 +34,7 @@ type place struct {
 	NewName string `json:"newName"`
 }
 
-// shown is what matters here of a diagnostic that the client has on the screen.
+// shown is the part of a diagnostic on the client's screen that matters here.
 type shown struct {
 	Range   textRange `json:"range"`
 	Message string    `json:"message"`
@@ -150,7 +150,7 @@ const (
 	symbolEvent    = 24
 )
 
-// capabilities is what the server can do.
+// capabilities lists the abilities of the server.
 func capabilities() map[string]any {
 	return map[string]any{
 		"capabilities": map[string]any{

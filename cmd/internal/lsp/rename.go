@@ -134,7 +134,8 @@ func (r *renaming) verify() error {
 	}
 	slices.SortFunc(found, symbols.Compare)
 	if !slices.Equal(slices.Compact(found), slices.Compact(r.after)) {
-		return &rpcError{requestFailed, fmt.Sprintf("%s cannot be renamed to %s: some places would come to mean something else", r.old, r.new)}
+		return &rpcError{requestFailed,
+			fmt.Sprintf("%s cannot be renamed to %s: some places would come to mean something else", r.old, r.new)}
 	}
 	return nil
 }

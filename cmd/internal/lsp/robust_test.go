@@ -24,7 +24,9 @@ func TestRules(t *testing.T) {
 	}
 	c.call("initialize", map[string]any{})
 	for method, code := range map[string]int{"no/such": unknownMethod, "textDocument/hover": invalidParams} {
-		if r := c.try(method, map[string]any{"textDocument": map[string]any{"uri": "file:///not/open"}}); r.Error == nil || r.Error.Code != code {
+		if r := c.try(method,
+			map[string]any{"textDocument": map[string]any{"uri": "file:///not/open"}}); r.Error == nil ||
+			r.Error.Code != code {
 			t.Errorf("%s: %+v", method, r)
 		}
 	}
@@ -56,7 +58,9 @@ func TestFilesOnDisk(t *testing.T) {
 	dir := copySpecs(t, "confirm")
 	base, coded := filepath.Join(dir, "confirm/spec.yaml"), filepath.Join(dir, "confirm/coded.yaml")
 	c := dial(t)
-	c.call("initialize", map[string]any{"capabilities": map[string]any{"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}}})
+	c.call("initialize",
+		map[string]any{"capabilities": map[string]any{
+			"workspace": map[string]any{"didChangeWatchedFiles": map[string]any{"dynamicRegistration": true}}}})
 	c.notify("initialized", map[string]any{})
 	r := c.read()
 	if r.Method != "client/registerCapability" {
@@ -67,7 +71,8 @@ func TestFilesOnDisk(t *testing.T) {
 		t.Fatalf("%+v", p.Diagnostics)
 	}
 	whole := text(t, base)
-	if err := os.WriteFile(base, []byte(strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1)), 0o600); err != nil {
+	if err := os.WriteFile(base, []byte(strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	delete(c.latest, uri(coded))

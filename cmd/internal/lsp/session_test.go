@@ -52,7 +52,8 @@ func TestConfirmSession(t *testing.T) {
 // confirmHover points at a message, a state, a key, a role and functions.
 func confirmHover(t *testing.T, c *client, file string) {
 	h := c.hover(file, "send: CANCEL|ACK")
-	for _, want := range []string{"**message** `CANCELACK`", "I have your CANCEL", "sent in peer.remoteOk, peer.committed",
+	for _, want := range []string{"**message** `CANCELACK`", "I have your CANCEL",
+		"sent in peer.remoteOk, peer.committed",
 		"handled in peer.cancelWaiting, peer.cancelLocalOk, peer.cancelRemoteOk, peer.cancelCommitted"} {
 		if !strings.Contains(h, want) {
 			t.Errorf("no %q in\n%s", want, h)
@@ -97,7 +98,8 @@ func confirmTyping(t *testing.T, c *client, file, whole string) {
 	if h := c.hover(file, "send: CANCEL|ACK"); !strings.Contains(h, "I have your CANCEL") {
 		t.Errorf("beside half a line a message's hover is %q", h)
 	}
-	if got := c.labels(file, "CONFIRM1: {goto: |"); !slices.Contains(got, "remoteOk") || slices.Contains(got, "CONFIRM1") {
+	if got := c.labels(file, "CONFIRM1: {goto: |"); !slices.Contains(got, "remoteOk") ||
+		slices.Contains(got, "CONFIRM1") {
 		t.Errorf("behind goto: %v", got)
 	}
 	if p = c.change(file, 4, whole); len(p.Diagnostics) != 0 {
@@ -227,7 +229,8 @@ func TestWireAndShorthand(t *testing.T) {
 	if h = c.hover(file, "  OFF|ER:"); !strings.Contains(h, "| 5 | 1 | `offer.entry.ship` |") {
 		t.Errorf("fields of a record are laid out as\n%s", h)
 	}
-	for pattern, want := range map[string]string{"offer.en|try.ship: u8": "**field** `entry` of `Offer`", "offer.entry.sh|ip: u8": "**field** `ship` of `Entry`"} {
+	for pattern, want := range map[string]string{"offer.en|try.ship: u8": "**field** `entry` of `Offer`",
+		"offer.entry.sh|ip: u8": "**field** `ship` of `Entry`"} {
 		if h = c.hover(file, pattern); !strings.Contains(h, want) {
 			t.Errorf("%s: no %s in\n%s", pattern, want, h)
 		}
@@ -254,7 +257,8 @@ func TestWireAndShorthand(t *testing.T) {
 	}
 	// While another line is broken, the same line of the last understood text answers.
 	c.change(file, 2, strings.Replace(shop, "instances: {a", "instances: {{a", 1))
-	if h = c.hover(file, "pad: 1, sh|ip: u16"); !strings.Contains(h, "`ship` of `BUY`") || strings.Contains(h, "---\n\n") {
+	if h = c.hover(file, "pad: 1, sh|ip: u16"); !strings.Contains(h, "`ship` of `BUY`") ||
+		strings.Contains(h, "---\n\n") {
 		t.Errorf("beside a broken line a wire item's hover is\n%s", h)
 	}
 	c.end()
@@ -264,7 +268,8 @@ func TestWireAndShorthand(t *testing.T) {
 func TestCapture(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.yaml")
 	c := start(t, filepath.Dir(file))
-	c.open(file, "protocol: s\nconsts: {most: 3}\nmessages: {M: {fields: {n: 0..9}}}\nroles:\n  peer:\n    initial: idle\n"+
+	c.open(file, "protocol: s\nconsts: {most: 3}\nmessages: {M: {fields: {n: 0..9}}}\nroles:\n  peer:\n    "+
+		"initial: idle\n"+
 		"    states: {idle: {start: {send: \"M{n: most}\"}, M: {when: n < most, goto: idle}}}\n")
 	p := c.at(file, "fields: {|n: 0")
 	p["newName"] = "most"
@@ -303,8 +308,10 @@ func TestCompletion(t *testing.T) {
 		{"instances: {a: peer", "instances: {a: ", "{a: |", []string{"peer"}, []string{"idle"}},
 		{"      x: {sometimes: \"a.idle && a.own[1] == orz\"}\n", "      x:\n        ",
 			"      x:\n        |", []string{"always", "sometimes"}, []string{"a"}},
-		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: }}\n    initial: a\n    states: {a: {}}\n", "machine: |", []string{"peer"}, []string{"idle"}},
-		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: peer}}\n    initial: a\n    states: {a: {BUY: {run: sub.}}}\n", "run: sub.|", []string{"LIST", "buy"}, []string{"idle"}},
+		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: }}\n    initial: a\n    states: {a: {}}\n",
+			"machine: |", []string{"peer"}, []string{"idle"}},
+		{"roles:\n", "roles:\n  outer:\n    parts: {sub: {machine: peer}}\n    initial: a\n    states: {a: " +
+			"{BUY: {run: sub.}}}\n", "run: sub.|", []string{"LIST", "buy"}, []string{"idle"}},
 		{"offer.price: u8, ", "offer.price: u8, : u8, ", "u8, |: u8",
 			[]string{"offer", "pad", "each"}, []string{"slot", "price", "entry"}},
 		{"offer.price: u8", "offer.: u8", "offer.|: u8", []string{"price", "entry"},

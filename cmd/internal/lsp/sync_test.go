@@ -111,7 +111,8 @@ checks:
 	}
 	texts := map[string]string{file: spec}
 	applyEdit(t, texts, e)
-	if want := strings.ReplaceAll(strings.ReplaceAll(spec, "p[", "player["), "in p:", "in player:"); texts[file] != want {
+	if want := strings.ReplaceAll(strings.ReplaceAll(spec, "p[", "player["), "in p:",
+		"in player:"); texts[file] != want {
 		t.Errorf("got\n%s", texts[file])
 	}
 	if _, l := compile.Load(file, compile.Options{FS: overlay{other: texts}}); l.HasErrors() {

@@ -20,7 +20,8 @@ func joinWords(svg []byte) []byte {
 			out.Write(line[0][0])
 			out.WriteByte('\n')
 		} else if len(line) > 1 {
-			out.WriteString(`<text text-anchor="start" x="` + string(line[0][1]) + `" y="` + string(line[0][2]) + `" xml:space="preserve">`)
+			out.WriteString(`<text text-anchor="start" x="` + string(line[0][1]) + `" y="` +
+				string(line[0][2]) + `" xml:space="preserve">`)
 			for _, w := range line {
 				out.WriteString("<tspan" + string(w[3]) + ">" + string(w[4]) + "</tspan>")
 			}

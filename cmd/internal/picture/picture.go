@@ -48,7 +48,8 @@ func FormatOf(file string) string {
 }
 
 // ErrNoDot says that Graphviz is not installed. SVG does without it, PNG does not.
-var ErrNoDot = errors.New("PNG needs the program dot, which is not installed (Debian: apt-get install graphviz); SVG does without it")
+var ErrNoDot = errors.New("PNG needs the program dot, which is not installed (Debian: apt-get install " +
+	"graphviz); SVG does without it")
 
 // dotTime is how long Graphviz may take for one picture. A machine that takes
 // longer has a picture nobody could read.

@@ -38,7 +38,8 @@ func tshark(t *testing.T, p *model.Protocol, transport, file string) (from, to [
 	if err := os.WriteFile(lua, script, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("tshark", "-X", "lua_script:"+lua, "-r", file, "-Y", p.Name, "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=\x02", "-E", "separator=\x01",
+	cmd := exec.Command("tshark", "-X", "lua_script:"+lua, "-r", file, "-Y", p.Name, "-T", "fields", "-E",
+		"occurrence=a", "-E", "aggregator=\x02", "-E", "separator=\x01",
 		"-e", transport+".srcport", "-e", p.Name+".text", "-e", p.Name+".malformed")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -67,7 +68,7 @@ func tshark(t *testing.T, p *model.Protocol, transport, file string) (from, to [
 	return from, to
 }
 
-// said is what our own decoder says of a frame.
+// said returns what our own decoder says about a frame.
 func said(p *model.Protocol, frame []byte) string {
 	strs := &interp.Strings{}
 	m, slots, err := interp.DecodeFrame(p, strs, frame)
@@ -111,7 +112,9 @@ func compareTexts(t *testing.T, got, want []string) {
 // over UDP some are damaged.
 func TestDissectorOfRandomFrames(t *testing.T) {
 	for _, x := range []struct{ file, transport string }{
-		{"specs/netplay/spec.yaml", "tcp"}, {"specs/lobby/spec.yaml", "tcp"}, {"specs/clock/spec.yaml", "tcp"}, {"specs/connection/spec.yaml", "tcp"}, {"specs/registration/spec.yaml", "tcp"}, {"specs/masterserver/spec.yaml", "tcp"}, {"specs/setup/spec.yaml", "tcp"},
+		{"specs/netplay/spec.yaml", "tcp"}, {"specs/lobby/spec.yaml", "tcp"}, {"specs/clock/spec.yaml", "tcp"},
+		{"specs/connection/spec.yaml", "tcp"}, {"specs/registration/spec.yaml", "tcp"},
+		{"specs/masterserver/spec.yaml", "tcp"}, {"specs/setup/spec.yaml", "tcp"},
 		{"proptest/conform/testdata/kitchen/spec.yaml", "udp"}, {"specs/battle-end/frames.yaml", "udp"},
 	} {
 		t.Run(x.file, func(t *testing.T) {
@@ -156,7 +159,8 @@ func TestDissectorOfRandomFrames(t *testing.T) {
 func writeCapture(t *testing.T, transport string, pieces [][]byte) string {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := trace.NewPcapNG(&b, trace.PcapMeta{Proto: transport, Local: netip.MustParseAddrPort("127.0.0.1:40000"), Remote: netip.MustParseAddrPort("127.0.0.1:21837")})
+	w, err := trace.NewPcapNG(&b, trace.PcapMeta{Proto: transport,
+		Local: netip.MustParseAddrPort("127.0.0.1:40000"), Remote: netip.MustParseAddrPort("127.0.0.1:21837")})
 	if err != nil {
 		t.Fatal(err)
 	}

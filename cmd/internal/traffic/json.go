@@ -98,8 +98,10 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		out.Connections = append(out.Connections, connJSON(c))
 	}
 	if t := r.Trace; t != nil {
-		j := &jsonTrace{Protocol: t.Header.Protocol, Role: t.Header.Role, Instance: t.Header.Instance, Steps: t.Steps, Frames: t.Frames,
-			Refused: t.Refused, Malformed: t.Malformed, Unavail: t.Unavailable, State: t.State, Machine: t.Machine, Legal: t.Legal,
+		j := &jsonTrace{Protocol: t.Header.Protocol, Role: t.Header.Role, Instance: t.Header.Instance,
+			Steps: t.Steps, Frames: t.Frames,
+			Refused: t.Refused, Malformed: t.Malformed, Unavail: t.Unavailable, State: t.State,
+			Machine: t.Machine, Legal: t.Legal,
 			Cut: t.Cut, Unclosed: t.Unclosed}
 		if d := t.Deviation; d != nil {
 			j.Line, j.Event, j.Reason = d.Line, d.Event, d.Reason
@@ -129,14 +131,17 @@ func connJSON(c *Conn) jsonConn {
 }
 
 func sideJSON(rec *replay.Recording, s *replay.Side) jsonSide {
-	j := jsonSide{Side: replay.SideNames[s.Side], Role: s.Role, Params: s.Params, Accepted: s.Accepted, Exhausted: s.Exhausted,
-		Sent: s.Sent, SentAll: s.SentAll, Read: s.Read, ReadAll: s.ReadAll, Steps: len(s.Run.Of(s.Side))}
+	j := jsonSide{Side: replay.SideNames[s.Side], Role: s.Role, Params: s.Params, Accepted: s.Accepted,
+		Exhausted: s.Exhausted,
+		Sent:      s.Sent, SentAll: s.SentAll, Read: s.Read, ReadAll: s.ReadAll, Steps: len(s.Run.Of(s.Side))}
 	if !s.Accepted && s.Frontier < len(rec.Frames) {
 		f := &rec.Frames[s.Frontier]
-		j.Unexplained = &jsonFrame{Index: s.Frontier, Packet: f.Packet, From: replay.SideNames[f.From], Message: rec.Text(s.Frontier)}
+		j.Unexplained = &jsonFrame{Index: s.Frontier, Packet: f.Packet, From: replay.SideNames[f.From],
+			Message: rec.Text(s.Frontier)}
 	}
 	for _, a := range s.Machines {
-		j.Machines = append(j.Machines, jsonAt{State: a.State, Machine: a.Machine, Refuses: a.Refuses, Legal: a.Legal, Sends: a.Sends})
+		j.Machines = append(j.Machines, jsonAt{State: a.State, Machine: a.Machine, Refuses: a.Refuses,
+			Legal: a.Legal, Sends: a.Sends})
 	}
 	return j
 }

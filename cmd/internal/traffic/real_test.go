@@ -160,7 +160,8 @@ func TestRealMatchesOfTheNextVersion(t *testing.T) {
 			if !faulty {
 				return
 			}
-			if s := faultySide(r); s.Frontier >= len(r.Conns[0].Recording.Frames) || r.Conns[0].Recording.Frames[s.Frontier].Message.Name != "BATTLEINPUT" {
+			if s := faultySide(r); s.Frontier >= len(r.Conns[0].Recording.Frames) ||
+				r.Conns[0].Recording.Frames[s.Frontier].Message.Name != "BATTLEINPUT" {
 				t.Errorf("the deviation is not the late BATTLEINPUT but frame %d", s.Frontier)
 			}
 			if r, err = Replay(t.Context(), coded, file, Options{}); err != nil || !r.Accepted() {
@@ -209,11 +210,13 @@ func TestTamperedMatches(t *testing.T) {
 		{"no READY after the ship choice", without(find(0, 3, 2)), "READY"},
 		{"no CONFIRM2 from the server", without(find(1, 7, 0)), "INPUTDELAY"},
 		{"an echo is missing", without(find(0, 4, 3)), "FLEET"},
-		{"the seed comes from the client", with(find(0, 11, 0), piece{0, []byte{0, 8, 0, 10, 0, 0, 0, 1}}), "SEEDRANDOM"},
+		{"the seed comes from the client", with(find(0, 11, 0), piece{0, []byte{0, 8, 0, 10, 0, 0, 0, 1}}),
+			"SEEDRANDOM"},
 		{"one input too many", with(find(0, 13, 5), piece{0, []byte{0, 8, 0, 13, 0, 0, 0, 0}}), "BATTLEINPUT"},
 		{"an input is missing", without(find(1, 13, 100)), "BATTLEINPUT"},
 		{"a ship that does not exist", with(find(1, 12, 0), piece{1, []byte{0, 8, 0, 12, 0, 13, 0, 0}}), "SELECTSHIP"},
-		{"FRAMECOUNT in the middle of a battle", with(find(0, 13, 50), piece{0, []byte{0, 8, 0, 14, 0, 0, 0, 9}}), "FRAMECOUNT"},
+		{"FRAMECOUNT in the middle of a battle",
+			with(find(0, 13, 50), piece{0, []byte{0, 8, 0, 14, 0, 0, 0, 9}}), "FRAMECOUNT"},
 		{"an unknown type", with(find(0, 13, 50), piece{0, []byte{0, 4, 0, 18}}), "type 18"},
 		{"a length below the header", with(find(0, 13, 50), piece{0, []byte{0, 3, 0, 3}}), "at least 4"},
 	}

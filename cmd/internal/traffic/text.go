@@ -18,7 +18,8 @@ func (r *Report) WriteText(w io.Writer, steps bool) {
 	if r.Trace != nil {
 		r.traceText(w)
 		if steps {
-			fmt.Fprintf(w, "  --steps is for captures, whose steps have to be found; those of a trace are its lines: fsmviz --seq %s shows them\n", r.File)
+			fmt.Fprintf(w, "  --steps is for captures, whose steps have to be found; those of a trace are "+
+				"its lines: fsmviz --seq %s shows them\n", r.File)
 		}
 		return
 	}
@@ -52,12 +53,14 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 		if rec.Frames[i].Differs {
 			if differs++; differs <= 5 {
 				f := &rec.Frames[i]
-				fmt.Fprintf(w, "  packet %d: %s is encoded as % x, the capture has % x\n", f.Packet, rec.Text(i), f.Again, f.Bytes)
+				fmt.Fprintf(w, "  packet %d: %s is encoded as % x, the capture has % x\n", f.Packet,
+					rec.Text(i), f.Again, f.Bytes)
 			}
 		}
 	}
 	if f := rec.Fault; f != nil {
-		fmt.Fprintf(w, "  packet %d, byte %d of the %s's stream: %s\n    bytes there: % x\n", f.Packet, f.Offset, replay.SideNames[f.From], f.Reason, f.Bytes)
+		fmt.Fprintf(w, "  packet %d, byte %d of the %s's stream: %s\n    bytes there: % x\n", f.Packet,
+			f.Offset, replay.SideNames[f.From], f.Reason, f.Bytes)
 	} else if differs == 0 {
 		fmt.Fprintf(w, "  every frame decodes, and encodes to the same bytes\n")
 	} else {
@@ -86,9 +89,11 @@ func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
 	}
 	if s.Accepted {
 		fmt.Fprintf(w, "  %s: a run, %d sent and %d received frames in %s, %d of %s, ends in %s\n",
-			who, s.Sent, s.Read, diag.Counted(len(s.Run.Of(s.Side)), "step"), taken, diag.Counted(len(s.Taken), "transition"), s.Machines[0].State)
+			who, s.Sent, s.Read, diag.Counted(len(s.Run.Of(s.Side)), "step"), taken,
+			diag.Counted(len(s.Taken), "transition"), s.Machines[0].State)
 	} else {
-		fmt.Fprintf(w, "  %s: NOT a run; explained are %d of %d sent and %d of %d received frames\n", who, s.Sent, s.SentAll, s.Read, s.ReadAll)
+		fmt.Fprintf(w, "  %s: NOT a run; explained are %d of %d sent and %d of %d received frames\n", who,
+			s.Sent, s.SentAll, s.Read, s.ReadAll)
 		deviationText(w, c, s, steps)
 	}
 	if steps {
@@ -102,7 +107,8 @@ func deviationText(w io.Writer, c *Conn, s *replay.Side, machines bool) {
 	rec := c.Recording
 	if s.Frontier < len(rec.Frames) {
 		f := &rec.Frames[s.Frontier]
-		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s: %s\n", f.Packet, offset(rec, f.Time), replay.SideNames[f.From], rec.Text(s.Frontier))
+		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s: %s\n", f.Packet,
+			offset(rec, f.Time), replay.SideNames[f.From], rec.Text(s.Frontier))
 	}
 	known := map[string]bool{}
 	for _, a := range s.Machines {
@@ -158,9 +164,11 @@ func (r *Report) traceText(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, "  trace of %s %s %s, %s, %s, %d of %s\n",
-		t.Header.Protocol, t.Header.Role, t.Header.Instance, diag.Counted(t.Steps, "step"), diag.Counted(t.Frames, "frame"), taken, diag.Counted(len(t.Taken), "transition"))
+		t.Header.Protocol, t.Header.Role, t.Header.Instance, diag.Counted(t.Steps, "step"),
+		diag.Counted(t.Frames, "frame"), taken, diag.Counted(len(t.Taken), "transition"))
 	if t.Refused+t.Malformed > 0 {
-		fmt.Fprintf(w, "  the peer deviated: %s refused, %s malformed\n", diag.Counted(t.Refused, "event"), diag.Counted(t.Malformed, "frame"))
+		fmt.Fprintf(w, "  the peer deviated: %s refused, %s malformed\n", diag.Counted(t.Refused, "event"),
+			diag.Counted(t.Malformed, "frame"))
 	}
 	if t.Unavailable > 0 {
 		fmt.Fprintf(w, "  not available and refused: %s of the program\n", diag.Counted(t.Unavailable, "command"))
@@ -172,7 +180,8 @@ func (r *Report) traceText(w io.Writer) {
 		fmt.Fprintln(w, "  the last line is cut off and was left out")
 	}
 	if t.Unclosed {
-		fmt.Fprintln(w, "  the record has no closing line: steps behind it may be missing (wait for Done before the program ends)")
+		fmt.Fprintln(w, "  the record has no closing line: steps behind it may be missing (wait for Done "+
+			"before the program ends)")
 	}
 	if d := t.Deviation; d != nil {
 		fmt.Fprintf(w, "  line %d, %s: %s\n    the machine was in %s\n      %s\n      legal there: %s\n",

@@ -23,9 +23,11 @@ func record(t *testing.T) string {
 	near, far := mem.Pair(mem.Config{})
 	changed := make(chan struct{}, 8)
 	type runner = *update.PeerRunner
-	d := driver.New(update.NewPeerRunner(true), driver.Options[runner]{Instance: "near", Trace: []trace.Sink{trace.NewWriter(&b)},
-		OnReport: func(runner, int) { changed <- struct{}{} }})
-	e := driver.New(update.NewPeerRunner(false), driver.Options[runner]{OnReport: func(runner, int) { changed <- struct{}{} }})
+	d := driver.New(update.NewPeerRunner(true),
+		driver.Options[runner]{Instance: "near", Trace: []trace.Sink{trace.NewWriter(&b)},
+			OnReport: func(runner, int) { changed <- struct{}{} }})
+	e := driver.New(update.NewPeerRunner(false),
+		driver.Options[runner]{OnReport: func(runner, int) { changed <- struct{}{} }})
 	if err := d.Attach(0, near); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +89,8 @@ func TestStepsOfARecord(t *testing.T) {
 	}
 	var text strings.Builder
 	r.WriteText(&text, true)
-	if want := "those of a trace are its lines: fsmviz --seq " + r.File + " shows them"; !strings.Contains(text.String(), want) {
+	if want := "those of a trace are its lines: fsmviz --seq " + r.File +
+		" shows them"; !strings.Contains(text.String(), want) {
 		t.Errorf("no %q in\n%s", want, text.String())
 	}
 }
@@ -102,8 +105,10 @@ func TestTamperedRecords(t *testing.T) {
 		{"an event that does not exist", `"event":"change{value: 7}"`, `"event":"chance{value: 7}"`, "chance"},
 		{"another state afterwards", `"after":"open"`, `"after":"changed"`, "went to state changed"},
 		{"another state before", `"before":"open"`, `"before":"settled"`, "in state settled"},
-		{"it was refused", `"event":"change{value: 7}","code":"took"`, `"event":"change{value: 7}","code":"refused"`, "refused"},
-		{"a message without its bytes", `"event":"UPDATE{value: 7}","frame":"0008000000000007",`, `"event":"UPDATE{value: 7}",`, "no frame"},
+		{"it was refused", `"event":"change{value: 7}","code":"took"`,
+			`"event":"change{value: 7}","code":"refused"`, "refused"},
+		{"a message without its bytes", `"event":"UPDATE{value: 7}","frame":"0008000000000007",`,
+			`"event":"UPDATE{value: 7}",`, "no frame"},
 		{"back in time", `"seq":3,"at":`, `"seq":3,"at":-`, "back in time"},
 		{"the machine began otherwise", `settled{wins: true`, `settled{wins: 3`, "machine in the header"},
 	} {
@@ -131,11 +136,12 @@ func TestRecordsOfOthers(t *testing.T) {
 	good := record(t)
 	hash := good[strings.Index(good, `"hash":"`)+8:][:64]
 	for name, test := range map[string]struct{ text, wants string }{
-		"another protocol": {strings.Replace(good, `"protocol":"update"`, `"protocol":"confirm"`, 1), "of protocol confirm"},
-		"another hash":     {strings.Replace(good, hash, strings.Repeat("0", 64), 1), "has changed since"},
-		"another role":     {strings.Replace(good, `"role":"peer"`, `"role":"pear"`, 1), "no role pear"},
-		"empty":            {"", "capture"},
-		"no record":        {"{}\n", "not a record"},
+		"another protocol": {strings.Replace(good, `"protocol":"update"`, `"protocol":"confirm"`, 1),
+			"of protocol confirm"},
+		"another hash": {strings.Replace(good, hash, strings.Repeat("0", 64), 1), "has changed since"},
+		"another role": {strings.Replace(good, `"role":"peer"`, `"role":"pear"`, 1), "no role pear"},
+		"empty":        {"", "capture"},
+		"no record":    {"{}\n", "not a record"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := replayTrace(t, test.text); err == nil || !strings.Contains(err.Error(), test.wants) {
@@ -178,7 +184,8 @@ func TestARecordWithoutItsEndSaysSo(t *testing.T) {
 		if err := r.WriteJSON(&data); err != nil {
 			t.Fatal(err)
 		}
-		said := strings.Contains(text.String(), "  the record has no closing line: steps behind it may be missing (wait for Done before the program ends)\n")
+		said := strings.Contains(text.String(), "  the record has no closing line: steps behind it may be "+
+			"missing (wait for Done before the program ends)\n")
 		field := strings.Contains(data.String(), `"unclosed": true`)
 		if said != test.unclosed || field != test.unclosed || !r.Accepted() {
 			t.Errorf("%s: accepted %v\n%s%s", test.name, r.Accepted(), text.String(), data.String())

@@ -30,7 +30,7 @@ type Options struct {
 	Search replay.Options
 }
 
-// Report is what was found about one file.
+// Report is the result for one file.
 type Report struct {
 	File string
 	Spec string
@@ -47,7 +47,7 @@ type Report struct {
 	protocol *model.Protocol
 }
 
-// Conn is what was found about one connection of a capture.
+// Conn is the result for one connection of a capture.
 type Conn struct {
 	*capture.Conn
 	Recording *replay.Recording
@@ -190,7 +190,8 @@ func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capt
 		r.Conns = append(r.Conns, conn)
 	}
 	if len(r.Conns) == 0 {
-		return fmt.Errorf("%s: no TCP connection or UDP conversation in it carries any bytes%s%s", r.File, ports(o.Ports), skipped(c))
+		return fmt.Errorf("%s: no TCP connection or UDP conversation in it carries any bytes%s%s", r.File,
+			ports(o.Ports), skipped(c))
 	}
 	return nil
 }

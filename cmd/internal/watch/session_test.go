@@ -30,7 +30,8 @@ func (s *stage) Write(b []byte) (int, error) {
 }
 
 func play(t *testing.T, file string, judge func(context.Context, string) Verdict) *stage {
-	s := &stage{t: t, file: file, events: make(chan string), settle: make(chan time.Time), out: make(chan string, 16), ended: make(chan error, 1)}
+	s := &stage{t: t, file: file, events: make(chan string), settle: make(chan time.Time),
+		out: make(chan string, 16), ended: make(chan error, 1)}
 	if judge == nil {
 		judge = func(ctx context.Context, f string) Verdict { return Judge(ctx, f, check.Config{}) }
 	}
@@ -87,11 +88,14 @@ func TestSession(t *testing.T) {
 	spare := whole + "types: {Spare: 0..3}\n"
 	expect(s.save(file, spare), ":100:9: warning: the type `Spare` is not used [FSM045]\n  the checks are as before")
 	expect(s.save(file, "# moved\n"+spare), "\n  nothing changed: 1 of 1 check as expected, 1 warning\n")
-	expect(s.save(file, strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1)), "  + "+file+":30:26: there is no state `remotOk` [FSM051]",
+	expect(s.save(file, strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1)),
+		"  + "+file+":30:26: there is no state `remotOk` [FSM051]",
 		"did you mean `remoteOk`?", "1 error; not checked until that is mended")
 	// The verdict before the error is what the next one is compared with.
-	got := s.save(file, strings.Replace(whole, "CANCEL: {send: CANCELACK, goto: waiting}", "CANCEL: {goto: waiting}", 1))
-	expect(got, "  - there is no state `remotOk` [FSM051]", "✗ pair: holds → violated", "can-end: holds → violated", "1. b: confirm")
+	got := s.save(file, strings.Replace(whole, "CANCEL: {send: CANCELACK, goto: waiting}",
+		"CANCEL: {goto: waiting}", 1))
+	expect(got, "  - there is no state `remotOk` [FSM051]", "✗ pair: holds → violated",
+		"can-end: holds → violated", "1. b: confirm")
 	got = s.save(file, whole)
 	expect(got, "✓ pair: violated → holds", "can-end: violated → holds")
 	if strings.Contains(got, "1. ") {

@@ -14,7 +14,7 @@ import (
 	"github.com/parley-go/parley/proptest/check"
 )
 
-// Verdict is what vet and check say about one specification.
+// Verdict is the result of vet and check for one specification.
 type Verdict struct {
 	// Files are the files it consists of; a change of one makes the verdict old.
 	Files    []string
@@ -81,17 +81,21 @@ func Judge(ctx context.Context, file string, cfg check.Config) Verdict {
 	return v
 }
 
-// overAll is what was judged over all checks together, as a check without a name.
+// overAll returns the findings over all checks together, as a check without a name.
 func overAll(r *check.SuiteReport) Check {
 	c := Check{Words: "as expected", Passes: r.Passes}
 	if !r.Passes {
 		c.Words = "not as expected"
 	}
+	if r.NotJudged() != "" {
+		c.Words, c.Passes = "not judged", false
+	}
 	for _, p := range r.NeverFires {
 		c.Claims = append(c.Claims, Claim{Name: "never fires: " + p.Role + ": " + p.Name, Result: "in no check"})
 	}
 	for _, p := range r.Unreachable {
-		c.Claims = append(c.Claims, Claim{Name: "never reached: " + p.Role + ": state " + p.Name, Result: "in no check"})
+		c.Claims = append(c.Claims, Claim{Name: "never reached: " + p.Role + ": state " + p.Name,
+			Result: "in no check"})
 	}
 	return c
 }
@@ -102,6 +106,8 @@ func words(c *check.Report) string {
 		return "violated, as expected"
 	case c.Verdict == check.Holds && !c.Passes && !c.Open:
 		return "holds, not as expected"
+	case c.Verdict == check.Violated && c.Ended != "":
+		return "violated, search cut off"
 	}
 	return c.Verdict
 }
@@ -137,7 +143,7 @@ func Diff(old *Verdict, now Verdict) string {
 	return b.String()
 }
 
-// key is what makes a finding the same one wherever its line has moved.
+// key identifies a finding wherever its line has moved.
 func key(d diag.Diagnostic) string { return d.Span.File + "\x00" + d.Code + "\x00" + d.Message }
 
 func findings(b *strings.Builder, old, now diag.List) {
@@ -173,7 +179,8 @@ func checks(b *strings.Builder, old, now []Check) {
 		case was != nil && (was.Words != c.Words || was.Passes != c.Passes):
 			fmt.Fprintf(b, "  %s %s: %s → %s%s\n", mark(c.Passes), c.title(), was.Words, c.Words, size(c))
 		case was != nil && was.Configurations != c.Configurations:
-			fmt.Fprintf(b, "  %s %s: %s, %d → %s\n", mark(c.Passes), c.title(), c.Words, was.Configurations, diag.Counted(c.Configurations, "configuration"))
+			fmt.Fprintf(b, "  %s %s: %s, %d → %s\n", mark(c.Passes), c.title(), c.Words, was.Configurations,
+				diag.Counted(c.Configurations, "configuration"))
 		}
 		if was == nil {
 			was = &Check{}
@@ -192,7 +199,8 @@ func claims(b *strings.Builder, old, now []Claim) {
 	for _, c := range now {
 		was := find(old, func(x Claim) bool { return x.Name == c.Name })
 		switch {
-		case was == nil && strings.TrimSuffix(c.Result, onlyBefore) == check.Holds, was != nil && was.Result == c.Result && was.Run == c.Run:
+		case was == nil && strings.TrimSuffix(c.Result, onlyBefore) == check.Holds, was != nil &&
+			was.Result == c.Result && was.Run == c.Run:
 			continue
 		case was == nil:
 			fmt.Fprintf(b, "      %s: %s\n", c.Name, c.Result)
@@ -246,5 +254,6 @@ func summary(v Verdict) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%d of %s %s, %s", pass, diag.Counted(named, "check"), "as expected", diag.Counted(len(v.Findings), "warning"))
+	return fmt.Sprintf("%d of %s %s, %s", pass, diag.Counted(named, "check"), "as expected",
+		diag.Counted(len(v.Findings), "warning"))
 }

@@ -77,7 +77,8 @@ func Without(f *flag.FlagSet, beside string, names ...string) error {
 func Only(f *flag.FlagSet, beside string, names ...string) error {
 	for _, g := range Given(f) {
 		if !slices.Contains(names, g) {
-			return fmt.Errorf("-%s has no meaning with %s, with which there are -%s", g, beside, strings.Join(names, ", -"))
+			return fmt.Errorf("-%s has no meaning with %s, with which there are -%s", g, beside,
+				strings.Join(names, ", -"))
 		}
 	}
 	return nil

@@ -28,14 +28,18 @@ func TestParse(t *testing.T) {
 		{"", 0, false, "", ""},
 		{"-wait 3s -name x", 0, false, "", ""},
 		{"-help", 0, true, "usage: prog [flags]\n  -count int\n", ""},
-		{"-nosuch", 2, true, "", "prog: flag provided but not defined: -nosuch\nusage: prog [flags]; prog -help explains them\n"},
-		{"-wait soon", 2, true, "", "prog: invalid value \"soon\" for flag -wait: parse error\nusage: prog [flags]; prog -help explains them\n"},
+		{"-nosuch", 2, true, "", "prog: flag provided but not defined: -nosuch\nusage: prog [flags]; prog " +
+			"-help explains them\n"},
+		{"-wait soon", 2, true, "", "prog: invalid value \"soon\" for flag -wait: parse error\nusage: prog " +
+			"[flags]; prog -help explains them\n"},
 		{"-name", 2, true, "", "prog: flag needs an argument: -name\nusage: prog [flags]; prog -help explains them\n"},
-		{"-count 2 3", 2, true, "", "prog: unexpected argument \"3\": there are flags only\nusage: prog [flags]; prog -help explains them\n"},
+		{"-count 2 3", 2, true, "", "prog: unexpected argument \"3\": there are flags only\nusage: prog " +
+			"[flags]; prog -help explains them\n"},
 	} {
 		var out, err bytes.Buffer
 		code, done := Parse(flags(), strings.Fields(tt.args), &out, &err)
-		if code != tt.code || done != tt.done || !strings.HasPrefix(out.String(), tt.stdout) || tt.stdout == "" && out.Len() > 0 || err.String() != tt.stderr {
+		if code != tt.code || done != tt.done || !strings.HasPrefix(out.String(), tt.stdout) ||
+			tt.stdout == "" && out.Len() > 0 || err.String() != tt.stderr {
 			t.Errorf("%q: %d, %t, %q, %q", tt.args, code, done, out.String(), err.String())
 		}
 	}
@@ -58,7 +62,8 @@ func TestChecks(t *testing.T) {
 			err = Only(f, "-x", "wait", "count")
 		}
 		if err != nil && strings.HasPrefix(args, "-wait 2s") {
-			if w := Without(f, "-x", "name"); w == nil || w.Error() != "-name has no meaning with -x; it is for whose" || Without(f, "-x", "count") != nil {
+			if w := Without(f, "-x", "name"); w == nil ||
+				w.Error() != "-name has no meaning with -x; it is for whose" || Without(f, "-x", "count") != nil {
 				t.Error(w)
 			}
 		}

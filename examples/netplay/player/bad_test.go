@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/examples/netplay/player"
 )
 
-// wrong is what a peer may do instead of going on, and what is said of it.
+// wrong is a way in which a peer may misbehave, and the error that must follow.
 var wrong = map[string]struct {
 	do   refgame.Instead
 	want string
@@ -38,7 +38,8 @@ func TestDoesWrong(t *testing.T) {
 			t.Run(name+" in "+point, func(t *testing.T) {
 				t.Parallel()
 				reached := false
-				plan := refgame.Plan{Server: len(name)%2 == 0, Fleet: []byte{orz}, Name: "The game", Battles: []refgame.Battle{{OwnDies: true, After: 6}},
+				plan := refgame.Plan{Server: len(name)%2 == 0, Fleet: []byte{orz}, Name: "The game",
+					Battles: []refgame.Battle{{OwnDies: true, After: 6}},
 					At: func(m refgame.Moment) refgame.Instead {
 						if m.Point != point {
 							return refgame.Instead{}
@@ -46,7 +47,8 @@ func TestDoesWrong(t *testing.T) {
 						reached = true
 						return w.do
 					}}
-				cfg := player.Config{Name: "Parley", Matches: 1, Checksums: player.Echo, Script: script(t, "died other")}
+				cfg := player.Config{Name: "Parley", Matches: 1, Checksums: player.Echo,
+					Script: script(t, "died other")}
 				if w.do.Silent {
 					cfg.Silence = 300 * time.Millisecond
 				}
@@ -93,7 +95,8 @@ func FuzzBytes(f *testing.F) {
 }
 
 func seeds(f *testing.F) {
-	plan := refgame.Plan{Fleet: []byte{orz}, Name: "The game", Ping: true, Battles: []refgame.Battle{{OwnDies: true, After: 3}}}
+	plan := refgame.Plan{Fleet: []byte{orz}, Name: "The game", Ping: true,
+		Battles: []refgame.Battle{{OwnDies: true, After: 3}}}
 	f.Add(true, game(f, plan))
 	plan.At = func(m refgame.Moment) refgame.Instead { return refgame.Instead{Leave: m.Frame == 2} }
 	f.Add(true, game(f, plan))

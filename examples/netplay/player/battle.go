@@ -47,7 +47,8 @@ func (b *brain) patience() time.Duration {
 func (b *brain) dueFrame() *command {
 	part := &b.m.Battle
 	if b.finishDue() {
-		return &command{give: func(r runner) fsm.Result { return r.Finish() }, done: func() { b.battle.finished = true }}
+		return &command{give: func(r runner) fsm.Result { return r.Finish() },
+			done: func() { b.battle.finished = true }}
 	}
 	switch part.Frames.State {
 	case netplay.BattleFramesStateInputDue:
@@ -97,7 +98,7 @@ func (b *brain) checksum() *command {
 	return &command{frame: true, give: func(r runner) fsm.Result { return r.Checksum(crc) }, done: b.pace}
 }
 
-// heardChecksum is what the other side said of the present frame.
+// heardChecksum returns the other side's checksum of the present frame, if it has come.
 func (b *brain) heardChecksum() (netplay.Crc, bool) {
 	f := &b.m.Battle.Frames
 	i := int(min(f.Now, netplay.Frame(f.Delay)))
@@ -132,7 +133,7 @@ func (b *brain) pace() {
 	}
 }
 
-// input is what this side does in the present frame.
+// input returns this side's input in the present frame.
 func (b *brain) input() netplay.Input {
 	if in, ok := b.position.input(); ok {
 		return in

@@ -115,7 +115,7 @@ var modeNames = [...]string{"auto", "own", "echo"}
 // String returns the mode's name.
 func (m Mode) String() string { return modeNames[m] }
 
-// Result is what was played.
+// Result is the result of a match.
 type Result struct {
 	Ended    int // matches played until a fleet was empty
 	Left     int // matches that one side left by RESET

@@ -64,7 +64,9 @@ func TestFlows(t *testing.T) {
 		ended, left          int // ended -1: it depends on who is faster
 		frames               int // at least
 		serverHas, clientHas []string
-		pause                time.Duration // for PAUSE in the client's script; four times as long while the server has not done meanwhile what it is to say
+		// for PAUSE in the client's script; four times as long while the server has not done
+		// meanwhile what it is to say
+		pause time.Duration
 	}{
 		{name: "two matches", matches: 2, ended: 2, frames: 100, clientHas: []string{"match 2 ended"}},
 		{name: "edits from both sides, a cancel, names",
@@ -72,21 +74,29 @@ func TestFlows(t *testing.T) {
 			client:  "edit other 0 druuge\nedit other 5 umgah\nedit own 13 zoq\nname own Mine\nsleep 100ms\nconfirm",
 			matches: 1, ended: 1, frames: 50},
 		{name: "changes after a confirmation take it back",
-			client: "sleep PAUSE\nedit own 7 orz\nsleep PAUSE\nedit own 7 -", pause: 30 * time.Millisecond, matches: 1, ended: 1, serverHas: []string{"report cancelled"}},
-		{name: "reset in battle, then a match", client: "wait inBattle\nwait frames 20\nreset", matches: 2, ended: 1, left: 1,
+			client: "sleep PAUSE\nedit own 7 orz\nsleep PAUSE\nedit own 7 -", pause: 30 * time.Millisecond,
+			matches: 1, ended: 1, serverHas: []string{"report cancelled"}},
+		{name: "reset in battle, then a match", client: "wait inBattle\nwait frames 20\nreset", matches: 2,
+			ended: 1, left: 1,
 			serverHas: []string{"report matchReset{reason: 2}", "match 1 was left"}},
-		{name: "reset by both", client: "wait inBattle\nwait frames 9\nreset 5", server: "wait inBattle\nwait frames 9\nreset 6", matches: 2, ended: -1, left: 1},
-		{name: "reset in ship selection, twice", server: "wait selectShip\nreset\nwait selectShip\nreset 0", matches: 3, ended: 1, left: 2,
+		{name: "reset by both", client: "wait inBattle\nwait frames 9\nreset 5",
+			server: "wait inBattle\nwait frames 9\nreset 6", matches: 2, ended: -1, left: 1},
+		{name: "reset in ship selection, twice", server: "wait selectShip\nreset\nwait selectShip\nreset 0",
+			matches: 3, ended: 1, left: 2,
 			clientHas: []string{"report matchReset{reason: 0}"}},
 		{name: "reset before the battle", client: "wait preBattle\nreset", matches: 2, ended: 1, left: 1},
-		{name: "picks and chance", server: "pick 2\npick 1\npick random", client: "pick random\npick random\nauto", matches: 1, ended: 1},
-		{name: "pings", server: "ping\nwait inBattle\nping\nping", client: "wait inBattle\nping", matches: 1, ended: 1, serverHas: []string{"report alive{id: 16777217}", "report alive{id: 50331651}"}},
-		{name: "own ship gone by its own hand", server: "edit own 0 shofixti\npick 0\ninput special x3\ninput none x30", matches: 1, ended: 1,
+		{name: "picks and chance", server: "pick 2\npick 1\npick random",
+			client: "pick random\npick random\nauto", matches: 1, ended: 1},
+		{name: "pings", server: "ping\nwait inBattle\nping\nping", client: "wait inBattle\nping", matches: 1,
+			ended: 1, serverHas: []string{"report alive{id: 16777217}", "report alive{id: 50331651}"}},
+		{name: "own ship gone by its own hand",
+			server: "edit own 0 shofixti\npick 0\ninput special x3\ninput none x30", matches: 1, ended: 1,
 			clientHas: []string{"battle 1 ended: ship lost: other"}},
 	}
 	for _, f := range flows {
 		t.Run(f.name, func(t *testing.T) {
-			cfg := player.Config{Matches: f.matches, Checksums: player.Own, Delay: 2, Seed: 77, Fleet: ships(t, "orz, spathi, -, vux")}
+			cfg := player.Config{Matches: f.matches, Checksums: player.Own, Delay: 2, Seed: 77,
+				Fleet: ships(t, "orz, spathi, -, vux")}
 			s, c := cfg, cfg
 			s.Name, s.Script, s.Fleet = "Server", script(t, f.server), ships(t, "orz,kohr-ah,mycon")
 			c.Name, c.Delay = "Client", 1
@@ -101,7 +111,8 @@ func TestFlows(t *testing.T) {
 			}
 			for _, x := range []*account{a, b} {
 				x.follows(t)
-				if x.res.Matches() != f.matches || x.res.Frames < f.frames || f.ended >= 0 && (x.res.Ended != f.ended || x.res.Left != f.left) {
+				if x.res.Matches() != f.matches || x.res.Frames < f.frames ||
+					f.ended >= 0 && (x.res.Ended != f.ended || x.res.Left != f.left) {
 					t.Errorf("%+v", x.res)
 				}
 			}
@@ -194,7 +205,8 @@ func TestOutOfStep(t *testing.T) {
 // silent one is no reason to fail.
 func TestAuto(t *testing.T) {
 	a, b := pair(t, player.Config{Matches: 1}, player.Config{Matches: 1})
-	if a.err != nil || b.err != nil || a.res.Mode != player.Own || b.res.Checked != a.res.Checked || a.res.Checked == 0 {
+	if a.err != nil || b.err != nil || a.res.Mode != player.Own || b.res.Checked != a.res.Checked ||
+		a.res.Checked == 0 {
 		t.Errorf("%v, %v, %+v", a.err, b.err, a.res)
 	}
 	a, b = pair(t, player.Config{Matches: 1, Script: script(t, "sleep 50ms\nquit")}, player.Config{Idle: true})
@@ -222,7 +234,8 @@ func TestScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := player.Config{Matches: want.ended + want.left, Checksums: player.Own, Fleet: ships(t, "chmmr,chmmr,chmmr"), Script: script(t, "input none x9999")}
+		cfg := player.Config{Matches: want.ended + want.left, Checksums: player.Own,
+			Fleet: ships(t, "chmmr,chmmr,chmmr"), Script: script(t, "input none x9999")}
 		if name == "leave.txt" {
 			cfg.Script = nil
 		}

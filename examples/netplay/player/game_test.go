@@ -74,16 +74,20 @@ func script(t *testing.T, text string) *player.Script {
 func TestGame(t *testing.T) {
 	for _, server := range []bool{true, false} {
 		for _, delay := range []uint32{0, 2, 7} {
-			plan := refgame.Plan{Server: server, Fleet: []byte{orz, spathi}, Name: "The game", Seed: 99, Delay: delay, Ping: true, Random: delay == 7,
-				Battles: []refgame.Battle{{OwnDies: true, After: 30}, {OtherDies: true, After: 1}, {OwnDies: true, OtherDies: true, After: 25, Lag: 4},
+			plan := refgame.Plan{Server: server, Fleet: []byte{orz, spathi}, Name: "The game", Seed: 99,
+				Delay: delay, Ping: true, Random: delay == 7,
+				Battles: []refgame.Battle{{OwnDies: true, After: 30}, {OtherDies: true, After: 1},
+					{OwnDies: true, OtherDies: true, After: 25, Lag: 4},
 					{OtherDies: true, After: 12}, {OtherDies: true, After: 12}, {OtherDies: true, After: 12}}}
-			cfg := player.Config{Name: "Parley", Delay: 1, Matches: 2, Fleet: []netplay.Ship{netplay.ShipOrz, netplay.ShipVux, netplay.ShipZoq},
+			cfg := player.Config{Name: "Parley", Delay: 1, Matches: 2,
+				Fleet:  []netplay.Ship{netplay.ShipOrz, netplay.ShipVux, netplay.ShipZoq},
 				Script: script(t, "died other\ndied own\ndied both\ndied own\ndied own\ndied own\nping")}
 			a, rep, err := against(t, cfg, plan)
 			if a.err != nil || err != nil {
 				t.Fatalf("server %v, delay %d: %v, %v", server, delay, a.err, err)
 			}
-			if a.res.Mode != player.Echo || a.res.Ended != 2 || rep.Battles != 6 || a.res.Battles != 6 || a.res.Frames != rep.Frames {
+			if a.res.Mode != player.Echo || a.res.Ended != 2 || rep.Battles != 6 || a.res.Battles != 6 ||
+				a.res.Frames != rep.Frames {
 				t.Errorf("%+v\n%+v", a.res, rep)
 			}
 			if want := max(delay, 1); rep.Delay != want {
@@ -99,7 +103,9 @@ func TestGame(t *testing.T) {
 // This side leaves matches. What it edits afterwards arrives although the game
 // shows the player meanwhile that the match was left, and hears nothing.
 func TestLeavesGame(t *testing.T) {
-	plan := refgame.Plan{Fleet: []byte{orz, spathi}, Name: "The game", Battles: []refgame.Battle{{OwnDies: true, After: 50}, {OwnDies: true, After: 50}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}}}
+	plan := refgame.Plan{Fleet: []byte{orz, spathi}, Name: "The game",
+		Battles: []refgame.Battle{{OwnDies: true, After: 50}, {OwnDies: true, After: 50},
+			{OwnDies: true, After: 10}, {OwnDies: true, After: 10}}}
 	cfg := player.Config{Matches: 3, Checksums: player.Echo, Script: script(t, `
 		wait inBattle
 		wait frames 5
@@ -116,14 +122,16 @@ func TestLeavesGame(t *testing.T) {
 		died other
 		wait frames 3`)}
 	a, rep, err := against(t, cfg, plan)
-	if a.err != nil || err != nil || a.res.Left != 2 || rep.Left != 2 || a.res.Ended != 1 || rep.OtherFleet[5] != spathi {
+	if a.err != nil || err != nil || a.res.Left != 2 || rep.Left != 2 || a.res.Ended != 1 ||
+		rep.OtherFleet[5] != spathi {
 		t.Errorf("%v, %v, %+v, %+v", a.err, err, a.res, rep)
 	}
 }
 
 // Without a number of matches, the other side may leave in the setup, and nowhere else.
 func TestAnyNumber(t *testing.T) {
-	plan := refgame.Plan{Fleet: []byte{orz}, Battles: []refgame.Battle{{OwnDies: true, After: 5}, {OwnDies: true, After: 5}}}
+	plan := refgame.Plan{Fleet: []byte{orz}, Battles: []refgame.Battle{{OwnDies: true, After: 5},
+		{OwnDies: true, After: 5}}}
 	cfg := player.Config{Checksums: player.Echo, Script: script(t, "died other\ndied other\ndied other")}
 	a, _, err := against(t, cfg, plan)
 	if a.err != nil || err != nil || a.res.Ended != 2 {
@@ -143,8 +151,9 @@ func TestVersions(t *testing.T) {
 	if err == nil || a.err == nil || !a.has("state init -> ") {
 		t.Errorf("%v, %v", a.err, err)
 	}
-	a, _, err = against(t, player.Config{Minor: 6, Patch: 9, Checksums: player.Echo, Matches: 1}, refgame.Plan{Fleet: []byte{orz}, Battles: []refgame.Battle{{OwnDies: true, OtherDies: true, After: 1}},
-		At: func(m refgame.Moment) refgame.Instead { return refgame.Instead{Leave: m.Point == "inBattle"} }})
+	a, _, err = against(t, player.Config{Minor: 6, Patch: 9, Checksums: player.Echo, Matches: 1},
+		refgame.Plan{Fleet: []byte{orz}, Battles: []refgame.Battle{{OwnDies: true, OtherDies: true, After: 1}},
+			At: func(m refgame.Moment) refgame.Instead { return refgame.Instead{Leave: m.Point == "inBattle"} }})
 	if err != nil || a.err != nil {
 		t.Errorf("%v, %v", a.err, err)
 	}
@@ -153,12 +162,15 @@ func TestVersions(t *testing.T) {
 // Without a script, who lost a ship is found out by who chooses the next one.
 func TestGameUnseenLosses(t *testing.T) {
 	plan := refgame.Plan{Server: true, Fleet: []byte{orz, spathi, shofixti}, Name: "The game", Delay: 2,
-		Battles: []refgame.Battle{{OwnDies: true, After: 40}, {OtherDies: true, After: 40, Special: []int{3, 7}}, {OtherDies: true, OwnDies: true, After: 30},
+		Battles: []refgame.Battle{{OwnDies: true, After: 40},
+			{OtherDies: true, After: 40, Special: []int{3, 7}}, {OtherDies: true, OwnDies: true, After: 30},
 			{OwnDies: true, After: 40, Special: []int{3, 7}}}}
-	cfg := player.Config{Matches: 1, Fleet: []netplay.Ship{netplay.ShipOrz, netplay.ShipVux, netplay.ShipZoq, netplay.ShipZoq}}
+	cfg := player.Config{Matches: 1, Fleet: []netplay.Ship{netplay.ShipOrz, netplay.ShipVux, netplay.ShipZoq,
+		netplay.ShipZoq}}
 	for cfg.Doubt = 2 * time.Second; ; cfg.Doubt *= 4 {
 		a, rep, err := against(t, cfg, plan)
-		if err == nil && a.err == nil && a.res.Ended == 1 && rep.Battles == 4 && a.has("command skip{own: true}") && a.has("command skip{own: false}") {
+		if err == nil && a.err == nil && a.res.Ended == 1 && rep.Battles == 4 &&
+			a.has("command skip{own: true}") && a.has("command skip{own: false}") {
 			return
 		}
 		if cfg.Doubt > 30*time.Second { // else the game may have been slow to choose, and was not waited for
@@ -172,7 +184,8 @@ func TestGameUnseenLosses(t *testing.T) {
 func TestGameEdits(t *testing.T) {
 	for _, server := range []bool{true, false} {
 		plan := refgame.Plan{Server: server, Fleet: []byte{orz, spathi}, Name: "The game", Waver: true,
-			Before:  []refgame.Edit{{Own: true, Slot: 3, Ship: 5}, {Own: false, Slot: 1, Ship: 6}, {Own: false, Slot: 2, Ship: refgame.Vacant}, {Own: true, Slot: 0, Ship: 1}},
+			Before: []refgame.Edit{{Own: true, Slot: 3, Ship: 5}, {Own: false, Slot: 1, Ship: 6},
+				{Own: false, Slot: 2, Ship: refgame.Vacant}, {Own: true, Slot: 0, Ship: 1}},
 			Battles: []refgame.Battle{{OwnDies: true, After: 4}}}
 		cfg := player.Config{Name: "Parley", Matches: 1, Script: script(t, `
 			edit own 1 chmmr
@@ -223,13 +236,15 @@ func TestGameResets(t *testing.T) {
 			t.Parallel()
 			left := false
 			plan := refgame.Plan{Server: true, Fleet: []byte{orz, spathi}, Name: "The game",
-				Battles: []refgame.Battle{{OwnDies: true, After: 10}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}, {OwnDies: true, After: 10}},
+				Battles: []refgame.Battle{{OwnDies: true, After: 10}, {OwnDies: true, After: 10},
+					{OwnDies: true, After: 10}, {OwnDies: true, After: 10}},
 				At: func(m refgame.Moment) (do refgame.Instead) {
 					do.Leave = !left && m.Point == point
 					left = left || do.Leave
 					return do
 				}}
-			a, rep, err := against(t, player.Config{Matches: 2, Checksums: player.Echo, Script: script(t, "died other\ndied other\ndied other\ndied other")}, plan)
+			a, rep, err := against(t, player.Config{Matches: 2, Checksums: player.Echo,
+				Script: script(t, "died other\ndied other\ndied other\ndied other")}, plan)
 			if err != nil || a.err != nil || a.res.Left != 1 || a.res.Ended != 1 {
 				t.Errorf("%v %v %+v %+v", err, a.err, a.res, rep)
 			}

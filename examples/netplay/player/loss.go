@@ -30,7 +30,7 @@ func (v verdict) lost() [2]bool {
 	return [2]bool{true, true}
 }
 
-// seen is what one side's inputs have shown in this battle.
+// seen records what one side's inputs have shown in this battle.
 type seen struct {
 	inputs  int
 	fired   int // number of the last input with weapon or special, 0 if there was none

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// match is what the player knows of the match that goes on.
+// match is the player's knowledge of the current match.
 type match struct {
 	on      bool
 	fleet   [2][Slots]netplay.Ship

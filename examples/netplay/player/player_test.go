@@ -14,7 +14,7 @@ import (
 	"github.com/parley-go/parley/runtime/trace"
 )
 
-// account is what one side has told and recorded.
+// account is one side's reports and records.
 type account struct {
 	res   player.Result
 	err   error
@@ -62,7 +62,8 @@ func (a *account) play(ctx context.Context, cfg player.Config) {
 
 func TestMatch(t *testing.T) {
 	s, c := pair(t,
-		player.Config{Name: "Server", Delay: 2, Seed: 4711, Matches: 1, Checksums: player.Own, Fleet: []netplay.Ship{netplay.ShipOrz, netplay.ShipVacant, netplay.ShipVux}},
+		player.Config{Name: "Server", Delay: 2, Seed: 4711, Matches: 1, Checksums: player.Own,
+			Fleet: []netplay.Ship{netplay.ShipOrz, netplay.ShipVacant, netplay.ShipVux}},
 		player.Config{Name: "Client", Delay: 3, Matches: 1, Checksums: player.Own})
 	if s.err != nil || c.err != nil {
 		t.Fatalf("%v, %v", s.err, c.err)

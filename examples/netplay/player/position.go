@@ -77,7 +77,7 @@ func (p *position) frame(b *brain) {
 	}
 }
 
-// input is what the script wants in the present frame.
+// input returns the script's input in the present frame.
 func (p *position) input() (netplay.Input, bool) {
 	if l := p.line(); l != nil && l.verb == "input" {
 		return l.bits, true
@@ -129,11 +129,13 @@ func (p *position) command(b *brain, l *line) *command {
 	switch l.verb {
 	case "edit":
 		if inSetup && !b.confirmed() {
-			return &command{give: func(r runner) fsm.Result { return r.Ship(l.own, l.slot.Value, l.ship) }, done: func() { b.changed = b.now }}
+			return &command{give: func(r runner) fsm.Result { return r.Ship(l.own, l.slot.Value, l.ship) },
+				done: func() { b.changed = b.now }}
 		}
 	case "name":
 		if inSetup && !b.confirmed() {
-			return &command{give: func(r runner) fsm.Result { return r.Name(l.own, l.name) }, done: func() { b.changed = b.now }}
+			return &command{give: func(r runner) fsm.Result { return r.Name(l.own, l.name) },
+				done: func() { b.changed = b.now }}
 		}
 	case "confirm":
 		if inSetup && b.canConfirm() && b.since(b.changed, b.cfg.Calm) {
@@ -159,7 +161,8 @@ func (p *position) command(b *brain, l *line) *command {
 		}
 	case "abort":
 		if connected {
-			return &command{give: func(r runner) fsm.Result { return r.Abort(netplay.AbortReason(l.reason)) }, done: func() { b.leaving = true }}
+			return &command{give: func(r runner) fsm.Result { return r.Abort(netplay.AbortReason(l.reason)) },
+				done: func() { b.leaving = true }}
 		}
 	default:
 		p.pass(b, l)
@@ -193,7 +196,8 @@ func (p *position) pass(b *brain, l *line) {
 // cancel takes the confirmation back, unless it is too late for that.
 func (p *position) cancel(b *brain) *command {
 	switch s := b.m.Confirm.State; {
-	case b.m.State == netplay.StateInSetup && (s == netplay.ConfirmStateLocalOk || s == netplay.ConfirmStateCancelLocalOk):
+	case b.m.State == netplay.StateInSetup && (s == netplay.ConfirmStateLocalOk ||
+		s == netplay.ConfirmStateCancelLocalOk):
 		return &command{give: func(r runner) fsm.Result { return r.Cancel() }, done: func() { b.changed = b.now }}
 	case b.m.State > netplay.StateInSetup || s == netplay.ConfirmStateCommitted:
 		b.line("note too late: both sides have confirmed")

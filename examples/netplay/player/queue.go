@@ -7,7 +7,7 @@ import (
 	"github.com/parley-go/parley/runtime/driver"
 )
 
-// eventKind is what an event is about.
+// eventKind is the kind of an event.
 type eventKind uint8
 
 const (

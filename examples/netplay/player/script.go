@@ -32,7 +32,7 @@ by itself only when no pick comes next. It leaves when all matches are played an
   # …                        a comment
 `
 
-// Script is what one side does, in order.
+// Script is the sequence of one side's actions.
 type Script struct {
 	file  string
 	lines []line
@@ -70,7 +70,8 @@ func ParseScript(file, text string) (*Script, error) {
 		l := line{no: i + 1, text: strings.Join(words, " "), verb: words[0]}
 		parse := verbs[words[0]]
 		if parse == nil {
-			errs = append(errs, fmt.Errorf("%s:%d: %q is no line of a script; there are %s", file, i+1, words[0], verbList))
+			errs = append(errs, fmt.Errorf("%s:%d: %q is no line of a script; there are %s", file, i+1,
+				words[0], verbList))
 			continue
 		}
 		if err := parse(&l, words[1:]); err != nil {
@@ -88,7 +89,8 @@ var verbs map[string]func(*line, []string) error
 func init() {
 	none := func(l *line, args []string) error { return arguments(args, 0, 0, "nothing") }
 	verbs = map[string]func(*line, []string) error{
-		"edit": parseEdit, "name": parseName, "pick": parsePick, "input": parseInput, "died": parseDied, "wait": parseWait,
+		"edit": parseEdit, "name": parseName, "pick": parsePick, "input": parseInput, "died": parseDied,
+		"wait":  parseWait,
 		"sleep": parseSleep, "reset": parseReason, "abort": parseReason,
 		"confirm": none, "cancel": none, "ping": none, "quit": none, "auto": none,
 	}
@@ -176,7 +178,8 @@ func parseInput(l *line, args []string) error {
 	for name := range strings.SplitSeq(args[0], "+") {
 		bit, ok := inputNames[name]
 		if !ok {
-			return fmt.Errorf("%q: an input is a number from 0 to 255 or of left, right, thrust, weapon, special, escape, down, none, joined by +", name)
+			return fmt.Errorf("%q: an input is a number from 0 to 255 or of left, right, thrust, weapon, "+
+				"special, escape, down, none, joined by +", name)
 		}
 		l.bits |= bit
 	}

@@ -56,7 +56,8 @@ func (b *brain) heard(r *netplay.Report) {
 			b.over("was left")
 		}
 	case netplay.ReportAborted:
-		b.fail(fmt.Sprintf("aborted for reason %d (0 unspecified, 1 version, 2 hash, 3 protocol)", r.Aborted.Reason), nil)
+		b.fail(fmt.Sprintf("aborted for reason %d (0 unspecified, 1 version, 2 hash, 3 protocol)",
+			r.Aborted.Reason), nil)
 	}
 }
 
@@ -70,10 +71,12 @@ func (b *brain) dueSetup() *command {
 	switch {
 	case !b.brought:
 		entries := b.fleet()
-		return &command{give: func(r runner) fsm.Result { return r.Bring(entries) }, done: func() { b.brought, b.changed = true, b.now }}
+		return &command{give: func(r runner) fsm.Result { return r.Bring(entries) },
+			done: func() { b.brought, b.changed = true, b.now }}
 	case !b.named && b.cfg.Name != "":
 		name, _ := netplay.NewName(b.cfg.Name)
-		return &command{give: func(r runner) fsm.Result { return r.Name(true, name) }, done: func() { b.named, b.changed = true, b.now }}
+		return &command{give: func(r runner) fsm.Result { return r.Name(true, name) },
+			done: func() { b.named, b.changed = true, b.now }}
 	case b.cfg.Matches > 0 && b.played() && !b.confirmed():
 		return b.quit()
 	case b.deaf:
@@ -87,7 +90,8 @@ func (b *brain) dueSetup() *command {
 // confirmed says that we have agreed to play (one more match, as a script may want).
 func (b *brain) confirmed() bool {
 	switch b.m.Confirm.State {
-	case netplay.ConfirmStateWaiting, netplay.ConfirmStateRemoteOk, netplay.ConfirmStateCancelWaiting, netplay.ConfirmStateCancelRemoteOk:
+	case netplay.ConfirmStateWaiting, netplay.ConfirmStateRemoteOk, netplay.ConfirmStateCancelWaiting,
+		netplay.ConfirmStateCancelRemoteOk:
 		return false
 	}
 	return true

@@ -153,7 +153,7 @@ func (s *sim) checksum() netplay.Crc {
 	return netplay.Crc(crc32.ChecksumIEEE(p))
 }
 
-// fight is what the built-in player does in a frame: it turns about and fires.
+// fight returns the built-in player's input in a frame: it turns about and fires.
 func fight(r *uint32, frame uint32) netplay.Input {
 	*r ^= *r << 13
 	*r ^= *r >> 17

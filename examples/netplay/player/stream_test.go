@@ -80,8 +80,9 @@ func fuzzPeer(t *testing.T, server bool, in []byte, pause time.Duration) player.
 	s := newStream(in, pause)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cfg := player.Config{Link: s, Server: server, Matches: 1, Calm: time.Nanosecond, Doubt: time.Millisecond, Checksums: player.Echo,
-		Fleet: []netplay.Ship{netplay.ShipOrz}}
+	cfg := player.Config{Link: s, Server: server, Matches: 1, Calm: time.Nanosecond, Doubt: time.Millisecond,
+		Checksums: player.Echo,
+		Fleet:     []netplay.Ship{netplay.ShipOrz}}
 	res, err := player.Play(ctx, cfg)
 	if ctx.Err() != nil {
 		t.Fatalf("it does not come to an end: %v", err)
@@ -112,7 +113,8 @@ func game(tb testing.TB, plan refgame.Plan) []byte {
 	tb.Helper()
 	addr := make(chan net.Addr, 1)
 	done := make(chan error, 1)
-	cfg := player.Config{Listen: "127.0.0.1:0", OnListen: func(a net.Addr) { addr <- a }, Matches: 1, Calm: time.Millisecond,
+	cfg := player.Config{Listen: "127.0.0.1:0", OnListen: func(a net.Addr) { addr <- a }, Matches: 1,
+		Calm:      time.Millisecond,
 		Checksums: player.Echo, Doubt: time.Millisecond, Fleet: []netplay.Ship{netplay.ShipOrz}}
 	go func() { _, err := player.Play(tb.Context(), cfg); done <- err }()
 	conn, err := net.Dial("tcp", (<-addr).String())

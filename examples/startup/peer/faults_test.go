@@ -22,7 +22,8 @@ var nodes = book.Form[mem.Address]{
 		copy(dst, []byte{1, byte(a >> 24), byte(a >> 16), byte(a >> 8), byte(a), 0})
 	},
 	Get: func(src []byte) (mem.Address, bool) {
-		return mem.Address(src[1])<<24 | mem.Address(src[2])<<16 | mem.Address(src[3])<<8 | mem.Address(src[4]), src[0] == 1
+		return mem.Address(src[1])<<24 | mem.Address(src[2])<<16 | mem.Address(src[3])<<8 |
+			mem.Address(src[4]), src[0] == 1
 	},
 }
 
@@ -85,8 +86,10 @@ func TestFaults(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	t.Logf("%d runs: %d players, %d refused, %d failed, %d killed; packets: %d lost, %d doubled, %d reordered", runs, games, refused, failed, killed, sum.Lost, sum.Duplicated, sum.Reordered)
-	if runs > 1 && (sum.Lost == 0 || sum.Duplicated == 0 || sum.Reordered == 0 || killed == 0 || games == 0 || refused == 0) {
+	t.Logf("%d runs: %d players, %d refused, %d failed, %d killed; packets: %d lost, %d doubled, %d reordered",
+		runs, games, refused, failed, killed, sum.Lost, sum.Duplicated, sum.Reordered)
+	if runs > 1 && (sum.Lost == 0 || sum.Duplicated == 0 || sum.Reordered == 0 || killed == 0 || games == 0 ||
+		refused == 0) {
 		t.Error("the runs met too little")
 	}
 }
@@ -106,7 +109,8 @@ type world struct {
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{seed: seed, random: rand.New(rand.NewPCG(seed, 0))}
 	f := func(most float64) float64 { return most * w.random.Float64() }
-	w.faults = impair.Faults{Loss: f(0.4), Duplicate: f(0.3), Reorder: f(0.3), Late: 200 * time.Millisecond, Delay: 5 * time.Millisecond, Jitter: 20 * time.Millisecond}
+	w.faults = impair.Faults{Loss: f(0.4), Duplicate: f(0.3), Reorder: f(0.3), Late: 200 * time.Millisecond,
+		Delay: 5 * time.Millisecond, Jitter: 20 * time.Millisecond}
 	w.table = newTable(t, func() (Link, error) {
 		l, err := join(&w.net, mem.Address(w.random.Uint32N(1<<20)))
 		if err != nil {
@@ -185,7 +189,8 @@ func (w *world) trouble() string {
 			}
 		}
 		for _, o := range views {
-			if o.Slot >= 0 && v.Slot >= 0 && o.Founder == v.Founder && o.Round == v.Round && v.Players[o.Slot].Address != o.Address {
+			if o.Slot >= 0 && v.Slot >= 0 && o.Founder == v.Founder && o.Round == v.Round &&
+				v.Players[o.Slot].Address != o.Address {
 				return fmt.Sprintf("%v does not know %v", v, o)
 			}
 		}

@@ -64,7 +64,8 @@ func OpenUDP(p Place) (Link, error) {
 	}
 	cfg := udp.Config{Broadcast: []string{all.String()}, Limits: udp.Limits{Silence: p.Silence, MaxPeers: Parties}}
 	if own, err := netip.ParseAddrPort(bind); err != nil || own.Addr().IsUnspecified() {
-		return nil, fmt.Errorf("own address %q: the address of one network, such as 127.0.0.1, is needed; by it the peers are told apart", p.Bind)
+		return nil, fmt.Errorf("own address %q: the address of one network, such as 127.0.0.1, is needed; "+
+			"by it the peers are told apart", p.Bind)
 	}
 	// A socket of a unicast address hears no broadcasts.
 	cfg.Hear = heardAt(all).String()
@@ -103,7 +104,8 @@ func freed(all netip.AddrPort) (netip.AddrPort, error) {
 // OpenTunnel opens a link to the network of an IPX server as DOSBox has it.
 func OpenTunnel(ctx context.Context, p Place) (Link, error) {
 	p.defaults()
-	l, err := ipx.Dial(ctx, "udp", p.Server, ipx.Config{Socket: p.Socket, MaxFrame: maxFrame, Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}})
+	l, err := ipx.Dial(ctx, "udp", p.Server, ipx.Config{Socket: p.Socket, MaxFrame: maxFrame,
+		Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}})
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +115,8 @@ func OpenTunnel(ctx context.Context, p Place) (Link, error) {
 // OpenIPX opens a link over IPX on a network card. It needs root or CAP_NET_RAW.
 func OpenIPX(p Place) (Link, error) {
 	p.defaults()
-	l, err := raw.Open(p.Card, raw.Config{Config: ipx.Config{Socket: p.Socket, MaxFrame: maxFrame, Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}}, Framing: p.Framing})
+	l, err := raw.Open(p.Card, raw.Config{Config: ipx.Config{Socket: p.Socket, MaxFrame: maxFrame,
+		Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}}, Framing: p.Framing})
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,8 @@ func New(link Link, cfg Config) (*Peer, error) {
 	}
 	p := &Peer{cfg: cfg, link: link, done: make(chan struct{})}
 	// Whoever sends nonsense is not given up: on a broadcast network anybody may.
-	o := driver.Options[*startup.PeerRunner]{KeepRefused: true, KeepMalformed: true, Instance: cfg.Name, Trace: cfg.Sinks}
+	o := driver.Options[*startup.PeerRunner]{KeepRefused: true, KeepMalformed: true, Instance: cfg.Name,
+		Trace: cfg.Sinks}
 	o.OnError = func(_ *startup.PeerRunner, err *driver.Error) {
 		if cfg.OnError != nil {
 			cfg.OnError(err)

@@ -27,7 +27,8 @@ type table struct {
 }
 
 func newTable(t *testing.T, open func() (Link, error)) *table {
-	x := &table{t: t, open: open, stop: map[*Peer]context.CancelFunc{}, ended: map[*Peer]chan error{}, trace: map[*Peer]*bytes.Buffer{}}
+	x := &table{t: t, open: open, stop: map[*Peer]context.CancelFunc{}, ended: map[*Peer]chan error{},
+		trace: map[*Peer]*bytes.Buffer{}}
 	t.Cleanup(func() {
 		for p := range x.stop { // after a failure
 			p.Kill()
@@ -44,7 +45,8 @@ func (x *table) start() *Peer {
 		x.t.Fatal(err)
 	}
 	record := &bytes.Buffer{}
-	p, err := New(link, Config{Tick: 100 * time.Millisecond, Sinks: []trace.Sink{trace.NewWriter(record)}, OnError: func(err error) { x.t.Logf("%v", err) }})
+	p, err := New(link, Config{Tick: 100 * time.Millisecond, Sinks: []trace.Sink{trace.NewWriter(record)},
+		OnError: func(err error) { x.t.Logf("%v", err) }})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -91,7 +93,8 @@ func together(peers ...*Peer) bool {
 				return false
 			}
 		}
-		if v.State != "game" || taken != len(peers) || v.Founder != first.Founder || v.Slot < 0 || !v.Players[v.Slot].Self {
+		if v.State != "game" || taken != len(peers) || v.Founder != first.Founder || v.Slot < 0 ||
+			!v.Players[v.Slot].Self {
 			return false
 		}
 	}

@@ -37,27 +37,38 @@ func (i Interval) Within(t *model.Type) bool {
 // Bounds computes the interval of an integer expression from the types of
 // what it reads.
 func Bounds(e model.Expr) Interval {
+	return BoundsWith(e, func(_ model.Expr, in Interval) Interval { return in })
+}
+
+// BoundsWith is Bounds where more may be known of what is read: narrow gives the interval of an
+// operand that has such an interval by its type.
+func BoundsWith(e model.Expr, narrow func(e model.Expr, in Interval) Interval) Interval {
+	bounds := func(e model.Expr) Interval { return BoundsWith(e, narrow) }
 	switch e := e.(type) {
 	case *model.Lit:
 		return Interval{e.Value, e.Value, true}
 	case *model.VarRef:
-		return Domain(e.Var.Type)
+		return narrow(e, Domain(e.Var.Type))
 	case *model.LocalRef:
-		return Domain(e.Local.Type)
+		return narrow(e, Domain(e.Local.Type))
 	case *model.FieldRef:
-		return Domain(e.Field.Type)
+		return narrow(e, Domain(e.Field.Type))
 	case *model.Index:
 		return Domain(e.X.Type().Elem)
 	case *model.Unwrap:
-		return Domain(e.X.Type().Elem)
+		return narrow(e, Domain(e.X.Type().Elem))
 	case *model.Unary:
 		if e.Op == model.OpNeg {
-			return Arith(model.OpSub, Interval{0, 0, true}, Bounds(e.X))
+			return Arith(model.OpSub, Interval{0, 0, true}, bounds(e.X))
 		}
 	case *model.Binary:
-		return Arith(e.Op, Bounds(e.X), Bounds(e.Y))
+		return Arith(e.Op, bounds(e.X), bounds(e.Y))
 	case *model.Call:
-		return callBounds(e)
+		if in := callBounds(e, bounds); e.Fn == model.FnLen {
+			return narrow(e, in)
+		} else {
+			return in
+		}
 	}
 	if t := e.Type(); t != nil {
 		return Domain(t)
@@ -65,16 +76,16 @@ func Bounds(e model.Expr) Interval {
 	return Everything
 }
 
-func callBounds(e *model.Call) Interval {
+func callBounds(e *model.Call, bounds func(model.Expr) Interval) Interval {
 	switch e.Fn {
 	case model.FnMin, model.FnMax:
-		a, b := Bounds(e.Args[0]), Bounds(e.Args[1])
+		a, b := bounds(e.Args[0]), bounds(e.Args[1])
 		if e.Fn == model.FnMin {
 			return Interval{min(a.Lo, b.Lo), min(a.Hi, b.Hi), a.Exact && b.Exact}
 		}
 		return Interval{max(a.Lo, b.Lo), max(a.Hi, b.Hi), a.Exact && b.Exact}
 	case model.FnIf:
-		a, b := Bounds(e.Args[1]), Bounds(e.Args[2])
+		a, b := bounds(e.Args[1]), bounds(e.Args[2])
 		return Interval{min(a.Lo, b.Lo), max(a.Hi, b.Hi), a.Exact && b.Exact}
 	case model.FnFirst:
 		return Domain(e.Args[0].Type().Elem)

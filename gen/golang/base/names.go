@@ -79,6 +79,19 @@ func (s Scope) Take(name string) string {
 	return unique
 }
 
+// First takes a name, or the first of the longer ones that is free.
+func (s Scope) First(name string, longer ...string) string {
+	for _, more := range longer {
+		if !s[name] {
+			break
+		}
+		if !s[name+more] {
+			name += more
+		}
+	}
+	return s.Take(name)
+}
+
 // local turns a name into an unexported Go name that is free in s.
 func (s Scope) local(name string) string {
 	g := Unexported(GoName(name))

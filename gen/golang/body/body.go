@@ -3,6 +3,7 @@
 package body
 
 import (
+	"maps"
 	"strconv"
 
 	"github.com/parley-go/parley/gen/golang/base"
@@ -17,11 +18,13 @@ type Funcs struct {
 	entries map[entryOf]*proc
 	fits    []*fit                            // conversions between types
 	tests   map[*types.Machine][]*gotree.Func // methods of quantifiers
+	counts  map[*types.Machine]map[string]int // of loops; see variants
+	shared  map[*gotree.Func]bool             // functions that several places call
 }
 
 // New starts the composition of functions.
 func New(g *types.Gen) *Funcs {
-	return &Funcs{Gen: g, entries: map[entryOf]*proc{}, tests: map[*types.Machine][]*gotree.Func{}}
+	return &Funcs{Gen: g, entries: map[entryOf]*proc{}, tests: map[*types.Machine][]*gotree.Func{}, counts: map[*types.Machine]map[string]int{}, shared: map[*gotree.Func]bool{}}
 }
 
 // body composes the statements of one function. Statements that an expression
@@ -39,8 +42,8 @@ type body struct {
 	refuse func(dirty bool) gotree.Stmt
 	dirty  bool
 	known  known
-	// changes counts what has changed so far.
-	changes int
+	// changes lists the members that have changed so far; "" stands for all of them.
+	changes []string
 	f       *types.Facts
 }
 
@@ -82,9 +85,10 @@ func (c *body) check(cond gotree.Expr) {
 // checkf is check with a template.
 func (c *body) checkf(template string, args ...any) { c.check(gotree.X(template, args...)) }
 
-func (c *body) changed() {
+// changed notes that members of the machine may have changed, "" for all; none is for effects.
+func (c *body) changed(members ...string) {
 	c.dirty, c.f.Changes = true, true
-	c.changes++
+	c.changes = append(c.changes, members...)
 }
 
 // inner composes statements apart.
@@ -97,6 +101,18 @@ func (c *body) inner(compose func()) []gotree.Stmt {
 	return list
 }
 
+// block composes statements that stand in braces of their own, so that their names are free again
+// behind them.
+func (c *body) block(compose func()) []gotree.Stmt {
+	names := maps.Clone(c.names.Scope)
+	list := c.inner(compose)
+	c.names.Scope = names
+	return list
+}
+
+// release frees the name of a loop's variable.
+func (c *body) release(name string) { delete(c.names.Scope, name) }
+
 // val is an expression with what the composer knows of it.
 type val struct {
 	x    gotree.Expr
@@ -107,7 +123,15 @@ type val struct {
 	stable bool
 	// own is a variable that was made for this expression alone.
 	own bool
+	// implied are facts that hold if this truth value does, besides itself.
+	implied []gotree.Expr
+	// narrow is the same value modulo the width of the type of.
+	narrow gotree.Expr
+	of     *model.Type
 }
+
+// holds lists what is known where v is true.
+func (v val) holds() []gotree.Expr { return append([]gotree.Expr{v.x}, v.implied...) }
 
 // variable is a local variable or another place that the statement does not change.
 func variable(x gotree.Expr, t *model.Type) val { return val{x: x, t: t, stable: true} }
@@ -188,7 +212,13 @@ func (c *body) literal(t *model.Type, n int64) val {
 func (c *body) value(e model.Expr) val {
 	switch e := e.(type) {
 	case *model.Lit:
-		return c.literal(e.T, e.Value)
+		v := c.literal(e.T, e.Value)
+		if v.lit && e.Const != "" {
+			if name := c.g.Constant(e.Const, e.Value); name != "" {
+				v.x = gotree.Named(name, uint64(e.Value))
+			}
+		}
+		return v
 	case *model.Text:
 		return val{x: c.text(e, e.T), t: e.T}
 	case *model.None:
@@ -275,7 +305,7 @@ func (c *body) path(p model.Path) (*types.Machine, gotree.Expr) {
 // key composes an index into an array that has one element for each value of t.
 func (c *body) key(e model.Expr, t *model.Type) gotree.Expr {
 	v := c.value(e)
-	in := base.Bounds(e)
+	in := c.bounds(e)
 	if !in.Within(t) {
 		v = c.steady(v)
 		c.rangeCheck(v, in, base.Domain(t))
@@ -329,7 +359,7 @@ func (c *body) element(x val, t *model.Type, i model.Expr) val {
 	n := c.steady(c.value(i))
 	w := c.wide(n)
 	test := gotree.X("$1 >= int64($2.Len)", w.x, x.x)
-	if base.Bounds(i).Lo < 0 {
+	if c.bounds(i).Lo < 0 {
 		test = gotree.Or(gotree.X("$1 < 0", w.x), test)
 	}
 	c.check(test)

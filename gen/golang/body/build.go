@@ -14,6 +14,9 @@ func (c *body) build(e *model.Build) val {
 	case model.KindArray:
 		hint = "all"
 	}
+	if e.T.Kind == model.KindArray && e.If == nil && e.Values != nil && zero(e.Elem) {
+		return val{x: gotree.Struct(c.goType(e.T)), t: e.T}
+	}
 	l := local(c.names.Local(hint), e.T)
 	l.own = true
 	c.out.P("var $1 $2", l.x, c.goType(e.T))
@@ -33,6 +36,17 @@ func (c *body) build(e *model.Build) val {
 		}
 	})
 	return l
+}
+
+// zero reports whether an expression is the constant that Go's zero value stands for.
+func zero(e model.Expr) bool {
+	switch e := e.(type) {
+	case *model.Lit:
+		return e.Value == 0
+	case *model.None:
+		return true
+	}
+	return false
 }
 
 // find composes first(x in over: cond) and count(x in over: cond).
@@ -59,14 +73,14 @@ func (c *body) find(e *model.Find) val {
 // finder composes first(…) or count(…) as a function; nil if it can refuse.
 func (c *body) finder(e *model.Find) gotree.Expr {
 	if e.Count {
-		return c.function(e, "count"+over(e.Values, e.Over), "is", gotree.X("int64"), func(f *body) {
+		return function(c, e, "count"+over(e.Values, e.Over), "is", gotree.X("int64"), func(f *body, e *model.Find) {
 			f.out.P("n := int64(0)")
 			f.iterate(e.Local, e.Values, e.Over, e, false, func() { f.out.P("if $1 {\nn++\n}", f.value(e.X).x) })
 			f.out.P("return n")
 		})
 	}
 	t := c.goType(e.T)
-	return c.function(e, "first"+over(e.Values, e.Over), "is", t, func(f *body) {
+	return function(c, e, "first"+over(e.Values, e.Over), "is", t, func(f *body, e *model.Find) {
 		f.iterate(e.Local, e.Values, e.Over, e, false, func() {
 			f.out.P("if $1 {\nreturn $2{Present: true, Value: $3}\n}", f.value(e.X).x, t, f.locals[e.Local].x)
 		})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/golang/base"
-	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -36,7 +35,7 @@ func TestCosts(t *testing.T) {
 			g.Step(r)
 			for _, m := range append([]*types.Machine{r}, types.AllParts(r)...) {
 				for _, f := range m.Methods {
-					if !shared(f) || inlineCost(f) > inlined {
+					if !g.shared[f] || inlineCost(f) > inlined {
 						continue
 					}
 					small++
@@ -50,9 +49,4 @@ func TestCosts(t *testing.T) {
 			t.Errorf("%s has no small function", name)
 		}
 	}
-}
-
-// shared reports whether a function was made because several places share it.
-func shared(f *gotree.Func) bool {
-	return strings.Contains(f.Doc, " does in ") || strings.Contains(f.Doc, " is the entry of ") || strings.Contains(f.Doc, "reports whether")
 }

@@ -27,7 +27,7 @@ func (c *body) unary(e *model.Unary) val {
 		return c.not(e.X)
 	}
 	w := c.wide(c.value(e.X))
-	if !base.Bounds(e).Exact {
+	if !c.bounds(e).Exact {
 		w = c.steady(w)
 		c.checkf("$1 == -1<<63", w.x)
 	}
@@ -47,11 +47,15 @@ func (c *body) binary(e *model.Binary) val {
 		x, y := c.alike(c.value(e.X), c.value(e.Y))
 		return truth(gotree.Binary{Op: goOps[e.Op], X: x.x, Y: y.x}, e.T)
 	}
-	x, y := c.wide(c.value(e.X)), c.wide(c.value(e.Y))
+	x0, y0 := c.value(e.X), c.value(e.Y)
+	if in := c.bounds(e); x0.lit && y0.lit && in.Exact && in.Lo == in.Hi {
+		return val{x: gotree.Int(in.Lo), t: e.T, lit: true}
+	}
+	x, y := c.wide(x0), c.wide(y0)
 	if x.lit && y.lit {
 		x = val{x: gotree.X("int64($1)", x.x), wide: true}
 	}
-	if (e.Op == model.OpDiv || e.Op == model.OpMod) && contains(base.Bounds(e.Y), 0) {
+	if (e.Op == model.OpDiv || e.Op == model.OpMod) && contains(c.bounds(e.Y), 0) {
 		if y.lit {
 			c.never("division by zero")
 			return val{x: gotree.X("int64(0)"), t: e.T, wide: true}
@@ -59,10 +63,40 @@ func (c *body) binary(e *model.Binary) val {
 		y = c.steady(y)
 		c.checkf("$1 == 0", y.x)
 	}
-	if !base.Arith(e.Op, base.Bounds(e.X).Sure(), base.Bounds(e.Y).Sure()).Exact {
+	if !base.Arith(e.Op, c.bounds(e.X).Sure(), c.bounds(e.Y).Sure()).Exact {
 		return c.checked(e, x, y)
 	}
-	return val{x: gotree.Binary{Op: goOps[e.Op], X: x.x, Y: y.x}, t: e.T, wide: true}
+	r := val{x: gotree.Binary{Op: goOps[e.Op], X: x.x, Y: y.x}, t: e.T, wide: true}
+	if e.Op == model.OpAdd || e.Op == model.OpSub || e.Op == model.OpMul {
+		c.narrowly(&r, x0, y0, func(x, y gotree.Expr) gotree.Expr { return gotree.Binary{Op: goOps[e.Op], X: x, Y: y} })
+	}
+	return r
+}
+
+// narrowly notes how r is computed from x and y in their own type, if they have one: where the
+// result fits it is the same.
+func (c *body) narrowly(r *val, x, y val, compute func(x, y gotree.Expr) gotree.Expr) {
+	of := func(v val) (gotree.Expr, *model.Type) {
+		switch {
+		case v.narrow != nil:
+			return v.narrow, v.of
+		case v.lit || v.wide || v.t.Kind != model.KindInt:
+			return nil, nil
+		}
+		return v.x, v.t
+	}
+	a, t := of(x)
+	b, u := of(y)
+	switch {
+	case a != nil && b != nil && c.sameGo(t, u):
+	case a != nil && y.lit && constant(val{t: t}, y):
+		b = y.x
+	case b != nil && x.lit && constant(val{t: u}, x):
+		a, t = x.x, u
+	default:
+		return
+	}
+	r.narrow, r.of = compute(a, b), t
 }
 
 func contains(i base.Interval, n int64) bool { return i.Lo <= n && n <= i.Hi }
@@ -103,12 +137,15 @@ func (c *body) lazy(e *model.Binary) val {
 	x := c.value(e.X)
 	var y val
 	dirty := c.dirty
-	decided := x.x // on the right side
+	decided := x.holds() // on the right side
 	if e.Op == model.OpOr {
-		decided = gotree.Not(decided)
+		decided = []gotree.Expr{gotree.Not(x.x)}
 	}
 	var before []gotree.Stmt
-	c.assuming(decided, func() { before = c.inner(func() { y = c.value(e.Y) }) })
+	var after []gotree.Expr // what is known then
+	c.assuming(decided, func() {
+		before = c.inner(func() { y, after = c.value(e.Y), c.facts() })
+	})
 	c.dirty = dirty
 	if before != nil { // the right side needs statements that must not run if the left side decides
 		r := x.x
@@ -124,11 +161,15 @@ func (c *body) lazy(e *model.Binary) val {
 			then = gotree.Not(r)
 		}
 		c.out.P("if $1 {\n$2\n$3 = $4\n}", then, before, r, y.x)
-		return val{x: r, t: e.T, stable: true, own: true}
+		both := val{x: r, t: e.T, stable: true, own: true}
+		if e.Op == model.OpAnd {
+			both.implied = append(after, y.holds()...)
+		}
+		return both
 	}
 	switch e.Op {
 	case model.OpAnd:
-		return truth(gotree.And(x.x, y.x), e.T)
+		return val{x: gotree.And(x.x, y.x), t: e.T, implied: append(x.implied, y.implied...)}
 	case model.OpOr:
 		return truth(gotree.Or(x.x, y.x), e.T)
 	}
@@ -154,11 +195,15 @@ func (c *body) equal(x, y model.Expr, yes bool, t *model.Type) val {
 			return c.equal(s.X, y.X, yes, t)
 		}
 		v := c.steady(c.value(x))
+		there := gotree.X("$1.Present", v.x)
 		eq := c.same(val{x: gotree.X("$1.Value", v.x), t: x.Type().Elem, stable: v.stable}, c.value(y.X), yes, t)
-		if yes {
-			return truth(gotree.And(gotree.X("$1.Present", v.x), eq.x), t)
+		switch {
+		case c.knows(there):
+			return eq
+		case yes:
+			return truth(gotree.And(there, eq.x), t)
 		}
-		return truth(gotree.Or(gotree.X("!$1.Present", v.x), eq.x), t)
+		return truth(gotree.Or(gotree.Not(there), eq.x), t)
 	case *model.Lit:
 		if y.T.Kind == model.KindBool {
 			v := c.value(x)
@@ -222,7 +267,7 @@ func (c *body) store(e model.Expr, t *model.Type) gotree.Expr {
 			return c.listLit(e, t).x
 		}
 	}
-	return c.fitted(c.value(e), base.Bounds(e), t)
+	return c.fitted(c.value(e), c.bounds(e), t)
 }
 
 // fitted converts v, whose numbers lie in the interval, to a place of type t.
@@ -261,8 +306,11 @@ func (c *body) fitted(v val, in base.Interval, t *model.Type) gotree.Expr {
 
 // cast converts without a check.
 func (c *body) cast(x val, t *model.Type) gotree.Expr {
-	if x.lit || !x.wide && c.sameGo(x.t, t) {
+	switch {
+	case x.lit, !x.wide && c.sameGo(x.t, t):
 		return x.x
+	case x.narrow != nil && c.sameGo(x.of, t):
+		return x.narrow
 	}
 	return gotree.Conv(c.goType(t), x.x)
 }

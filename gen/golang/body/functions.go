@@ -25,12 +25,37 @@ func over(values *model.Type, list model.Expr) string {
 	return ""
 }
 
+// readIn lists endings that tell quantifiers over the same values apart: what they look at.
+func readIn(e model.Expr) []string {
+	var out []string
+	model.Walk(e, func(e model.Expr) {
+		if v, ok := e.(*model.VarRef); ok {
+			name := "By"
+			for _, s := range v.Path {
+				name += base.GoName(s.Part.Name)
+			}
+			out = append(out, name+base.GoName(v.Var.Name))
+		}
+	})
+	return out
+}
+
 // function makes a method of an expression that needs a loop, and composes its call; nil if the
-// expression can refuse. what says what the value is.
-func (c *body) function(e model.Expr, name, what string, result gotree.Expr, compose func(*body)) gotree.Expr {
+// expression can refuse. what says what the value is. Expressions that differ in which instance of a
+// part they look at share one.
+func function[E model.Expr](c *body, e E, name, what string, result gotree.Expr, compose func(*body, E)) gotree.Expr {
 	f := c.g.newBody(c.r)
 	f.refuse = func(bool) gotree.Stmt { return gotree.Returns() }
 	f.scope = slices.Clone(c.scope)
+	given := map[string]gotree.Expr{}
+	if general, params := generalised(e); c.g.variants(c.r)[model.ExprString(general)] > 1 {
+		for _, p := range params {
+			name := f.names.Local(p.local.Name)
+			f.locals[p.local], given[name] = local(name, p.local.Type), c.cast(c.literal(p.local.Type, p.value), p.local.Type)
+			f.scope = append(f.scope, gotree.Param{Name: name, Type: c.goType(p.local.Type)})
+		}
+		e = general.(E)
+	}
 	model.Walk(e, func(e model.Expr) {
 		if l, ok := e.(*model.LocalRef); ok {
 			v, known := c.locals[l.Local]
@@ -46,47 +71,111 @@ func (c *body) function(e model.Expr, name, what string, result gotree.Expr, com
 	for _, v := range f.scope {
 		f.names.Take(v.Name)
 	}
-	compose(f)
+	compose(f, e)
 	if f.f.Refuses {
 		return nil
 	}
-	p := f.proc("", f.out.List)
-	p.fn.Results = []gotree.Param{{Type: result}}
+	p := f.proc(f.out.List, result)
+	for i, a := range p.fn.Params {
+		if x, ok := given[a.Name]; ok {
+			p.args[i] = x
+		}
+	}
 	for _, old := range c.g.tests[c.r] {
 		if gotree.Equal(old.Body, p.fn.Body) && gotree.Equal(old.Params, p.fn.Params) {
 			return gotree.X("m.$1($2)", old.Name, p.args)
 		}
 	}
-	p.fn.Name = c.r.Calls.Take(name)
+	p.fn.Name = c.r.Calls.First(name, readIn(e)...)
+	c.g.shared[p.fn] = true
 	p.fn.Doc = base.Comment(p.fn.Name, what+" "+base.Sentence(model.ExprString(e)))
 	c.r.Methods = append(c.r.Methods, p.fn)
 	c.g.tests[c.r] = append(c.g.tests[c.r], p.fn)
 	return gotree.X("m.$1($2)", p.fn.Name, p.args)
 }
 
-// succeed ends the statements of a function that reports whether they worked.
-func succeed(code []gotree.Stmt) []gotree.Stmt {
-	no, yes := gotree.Returns(gotree.X("false")), gotree.Returns(gotree.X("true"))
-	if n := len(code) - 1; n >= 0 {
-		if last, ok := code[n].(*gotree.If); ok && len(last.Else) == 0 && gotree.Equal(last.Then, []gotree.Stmt{no}) {
-			return append(code[:n:n], gotree.Returns(gotree.Not(last.Cond)))
+// param is a constant that selects an instance of a part, as a parameter.
+type param struct {
+	local *model.Local
+	value int64
+}
+
+// generalised copies an expression with parameters in the place of constants that select instances
+// of parts. The parameters have the names of the keys.
+func generalised(e model.Expr) (model.Expr, []param) {
+	var params []param
+	var copied func(model.Expr) model.Expr
+	path := func(p model.Path) model.Path {
+		p = slices.Clone(p)
+		for i, s := range p {
+			p[i].Keys = slices.Clone(s.Keys)
+			for j, k := range s.Keys {
+				if lit, ok := k.(*model.Lit); ok {
+					l := &model.Local{Name: s.Part.Keys[j].Name, Type: s.Part.Keys[j].Type}
+					params = append(params, param{l, lit.Value})
+					p[i].Keys[j] = &model.LocalRef{ExprBase: model.ExprBase{T: l.Type, Span: lit.Span}, Local: l}
+				}
+			}
+		}
+		return p
+	}
+	copied = func(e model.Expr) model.Expr {
+		switch e := model.Rewrite(e, copied).(type) {
+		case *model.VarRef:
+			e.Path = path(e.Path)
+			return e
+		case *model.StateTest:
+			e.Path = path(e.Path)
+			return e
+		case *model.TimerTest:
+			e.Path = path(e.Path)
+			return e
+		default:
+			return e
 		}
 	}
-	return append(code[:len(code):len(code)], yes)
+	return copied(e), params
+}
+
+// variants counts, for each loop among the guards of a machine in its general form, how many
+// different ones there are.
+func (g *Funcs) variants(r *types.Machine) map[string]int {
+	if n := g.counts[r]; n != nil {
+		return n
+	}
+	counts, seen := map[string]int{}, map[string]bool{}
+	for _, t := range r.M.Transitions {
+		model.Walk(t.When, func(e model.Expr) {
+			switch e.(type) {
+			case *model.Quantified, *model.Find:
+				if general, params := generalised(e); len(params) > 0 && !seen[model.ExprString(e)] {
+					seen[model.ExprString(e)] = true
+					counts[model.ExprString(general)]++
+				}
+			}
+		})
+	}
+	g.counts[r] = counts
+	return counts
 }
 
 // proc makes a method of statements; what it needs of the variables around becomes its parameters.
-func (c *body) proc(name string, code []gotree.Stmt) *proc {
-	p := &proc{fn: &gotree.Func{Name: name, Recv: &gotree.Param{Name: "m", Type: gotree.X("*$1", c.r.Typ)}, Body: code}, facts: *c.f}
+// Without a type for its result it returns whether it worked, if it can refuse.
+func (c *body) proc(code []gotree.Stmt, result gotree.Expr) *proc {
+	p := &proc{fn: &gotree.Func{Recv: &gotree.Param{Name: "m", Type: gotree.X("*$1", c.r.Typ)}, Body: code}, facts: *c.f}
 	for _, v := range c.scope {
 		if gotree.Uses(code, v.Name) {
 			p.fn.Params, p.args = append(p.fn.Params, v), append(p.args, gotree.Name{Name: v.Name})
 		}
 	}
-	if c.f.Refuses {
+	switch {
+	case result != nil:
+		p.fn.Results = []gotree.Param{{Type: result}}
+	case c.f.Refuses:
 		p.fn.Results = []gotree.Param{{Type: gotree.X("bool")}}
-		p.fn.Body = succeed(code)
+		p.fn.Body = append(code[:len(code):len(code)], gotree.Returns(gotree.X("true")))
 	}
+	p.fn.Tidy()
 	return p
 }
 

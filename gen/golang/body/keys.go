@@ -28,7 +28,7 @@ func (c *body) timerIndex(t *model.Timer, keys []model.Expr) (index, key gotree.
 	key = c.ownKey()
 	for i, k := range t.Keys {
 		v := c.steadyAs(c.value(keys[i]), k.Name)
-		if in := base.Bounds(keys[i]); !in.Within(k.Type) {
+		if in := c.bounds(keys[i]); !in.Within(k.Type) {
 			c.rangeCheck(v, in, base.Domain(k.Type))
 			if v.lit {
 				v.x = gotree.Int(0) // not reached

@@ -1,25 +1,30 @@
 package body
 
 import (
+	"math"
 	"slices"
 
+	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/model"
 )
 
 // known are truth values that hold where code is being composed: the left side of an && on its
 // right side, a guard in its branch, and that the guards before were false. A check that they
-// answer is not made again. They hold until something changes.
+// answer is not made again. A fact holds until what it says something of changes.
 type known struct {
 	facts []gotree.Expr
-	until int // how often something had changed
+	until int // how long the list of changes was
 }
 
-// learn notes that a truth value holds.
-func (c *body) learn(x gotree.Expr) {
+// learn notes that truth values hold.
+func (c *body) learn(list ...gotree.Expr) {
 	facts := c.facts()
-	for _, t := range gotree.Operands("&&", x) {
-		if steady(t) {
-			facts = append(facts, t)
+	for _, x := range list {
+		for _, t := range gotree.Operands("&&", x) {
+			if steady(t) && !among(facts, t) {
+				facts = append(facts, t)
+			}
 		}
 	}
 	for _, f := range facts { // where all terms but one are false that one holds
@@ -29,14 +34,19 @@ func (c *body) learn(x gotree.Expr) {
 			facts = append(facts, open[0])
 		}
 	}
-	c.known = known{facts, c.changes}
+	c.known = known{facts, len(c.changes)}
 }
 
 // facts returns what still holds: nothing that a statement does changes what the event says.
 func (c *body) facts() []gotree.Expr {
 	facts := slices.Clone(c.known.facts)
-	if c.known.until != c.changes {
-		facts = slices.DeleteFunc(facts, func(f gotree.Expr) bool { return gotree.Uses(f, "m") })
+	for _, member := range c.changes[min(c.known.until, len(c.changes)):] {
+		facts = slices.DeleteFunc(facts, func(f gotree.Expr) bool {
+			if member == "" {
+				return gotree.Uses(f, "m")
+			}
+			return gotree.UsesMember(f, "m", member)
+		})
 	}
 	return facts
 }
@@ -59,13 +69,145 @@ func steady(x gotree.Expr) bool {
 	return !calls
 }
 
-// knows reports whether a truth value is known to hold.
-func (c *body) knows(x gotree.Expr) bool { return among(c.facts(), x) }
+// knows reports whether a truth value is known to hold: all terms of a conjunction, one of a
+// disjunction.
+func (c *body) knows(x gotree.Expr) bool {
+	facts := c.facts()
+	for _, t := range gotree.Operands("&&", x) {
+		one := func(t gotree.Expr) bool { return among(facts, t) || decided(facts, t) }
+		if !one(t) && !slices.ContainsFunc(gotree.Operands("||", t), one) {
+			return false
+		}
+	}
+	return true
+}
 
-// assuming composes code that runs only if x holds.
-func (c *body) assuming(x gotree.Expr, compose func()) {
+// compared takes a comparison with a number apart. What is widened to compare it is the same number.
+func compared(x gotree.Expr) (op string, of gotree.Expr, n int64, ok bool) {
+	b, is := x.(gotree.Binary)
+	if !is {
+		return "", nil, 0, false
+	}
+	op, of, other := b.Op, b.X, b.Y
+	if n, ok = gotree.Number(other); !ok {
+		if n, ok = gotree.Number(of); !ok {
+			return "", nil, 0, false
+		}
+		of = other
+		if turned := map[string]string{"<": ">", ">": "<", "<=": ">=", ">=": "<="}[op]; turned != "" {
+			op = turned
+		}
+	}
+	if call, is := of.(gotree.Call); is && gotree.Equal(call.Fun, gotree.X("int64")) {
+		of = call.Args[0]
+	}
+	return op, of, n, true
+}
+
+// narrowed is what the facts leave of the range of a number.
+func narrowed(facts []gotree.Expr, of gotree.Expr, in base.Interval) base.Interval {
+	for range 2 { // that a number is not the least one counts only when the least one is known
+		for _, f := range facts {
+			op, x, n, ok := compared(f)
+			if !ok || !gotree.Equal(x, of) {
+				continue
+			}
+			switch {
+			case op == "==":
+				in.Lo, in.Hi = max(in.Lo, n), min(in.Hi, n)
+			case op == "<" && n > math.MinInt64:
+				in.Hi = min(in.Hi, n-1)
+			case op == "<=":
+				in.Hi = min(in.Hi, n)
+			case op == ">" && n < math.MaxInt64:
+				in.Lo = max(in.Lo, n+1)
+			case op == ">=":
+				in.Lo = max(in.Lo, n)
+			case op == "!=" && n == in.Lo && n < in.Hi:
+				in.Lo++
+			case op == "!=" && n == in.Hi && n > in.Lo:
+				in.Hi--
+			}
+		}
+	}
+	return in
+}
+
+// decided reports whether the facts say that a comparison with a number holds.
+func decided(facts []gotree.Expr, x gotree.Expr) bool {
+	op, of, n, ok := compared(x)
+	if !ok {
+		return false
+	}
+	in := base.Everything
+	if s, ok := of.(gotree.Sel); ok && s.Name == "Len" {
+		in.Lo = 0
+	}
+	in = narrowed(facts, of, in)
+	switch op {
+	case "==":
+		return in.Lo == n && in.Hi == n
+	case "!=":
+		return n < in.Lo || n > in.Hi
+	case "<":
+		return in.Hi < n
+	case "<=":
+		return in.Hi <= n
+	case ">":
+		return in.Lo > n
+	case ">=":
+		return in.Lo >= n
+	}
+	return false
+}
+
+// bounds is the interval of an expression, from its types and from what is known here.
+func (c *body) bounds(e model.Expr) base.Interval {
+	facts := c.facts()
+	return base.BoundsWith(e, func(e model.Expr, in base.Interval) base.Interval {
+		if x := c.place(e); x != nil {
+			return narrowed(facts, x, in)
+		}
+		return in
+	})
+}
+
+// place composes an expression that only reads, and without an index; nil for another one.
+func (c *body) place(e model.Expr) gotree.Expr {
+	switch e := e.(type) {
+	case *model.VarRef:
+		for _, s := range e.Path {
+			if len(s.Keys) > 0 {
+				return nil
+			}
+		}
+		return c.value(e).x
+	case *model.LocalRef:
+		if v, ok := c.locals[e.Local]; ok {
+			return v.x
+		}
+	case *model.FieldRef:
+		if x := c.place(e.X); x != nil {
+			return gotree.X("$1.$2", x, c.g.Typ(e.X.Type(), "").Fields[e.Field.Index])
+		}
+	case *model.Unwrap:
+		if x := c.place(e.X); x != nil {
+			return gotree.X("$1.Value", x)
+		}
+	case *model.Call:
+		if e.Fn == model.FnLen && e.Args[0].Type().Kind == model.KindList {
+			if x := c.place(e.Args[0]); x != nil {
+				return gotree.X("$1.Len", x)
+			}
+		}
+	}
+	return nil
+}
+
+// assuming composes code that runs only if truth values hold.
+func (c *body) assuming(list []gotree.Expr, compose func()) {
 	before := c.known
-	c.learn(x)
+	c.learn(list...)
 	compose()
 	c.known = before
 }

@@ -20,11 +20,16 @@ func (c *body) call(e *model.Call) val {
 	case model.FnIf:
 		return c.choose(e)
 	case model.FnMin, model.FnMax:
-		x, y := c.wide(c.value(e.Args[0])), c.wide(c.value(e.Args[1]))
+		x0, y0 := c.value(e.Args[0]), c.value(e.Args[1])
+		x, y := c.wide(x0), c.wide(y0)
 		if x.lit && y.lit {
 			x = val{x: gotree.X("int64($1)", x.x)}
 		}
-		return val{x: gotree.X("$1($2, $3)", e.Fn.String(), x.x, y.x), t: e.T, wide: true}
+		r := val{x: gotree.X("$1($2, $3)", e.Fn.String(), x.x, y.x), t: e.T, wide: true}
+		if x0.narrow == nil && y0.narrow == nil { // which may have left its type
+			c.narrowly(&r, x0, y0, func(x, y gotree.Expr) gotree.Expr { return gotree.X("$1($2, $3)", e.Fn.String(), x, y) })
+		}
+		return r
 	}
 	if lit, ok := e.Args[0].(*model.ListLit); ok && e.Fn == model.FnContains {
 		return c.among(lit, e.Args[1], e.T)
@@ -44,7 +49,7 @@ func (c *body) call(e *model.Call) val {
 	case model.FnContains:
 		l = c.addressable(l)
 		x := c.value(e.Args[1])
-		if !c.representable(x, base.Bounds(e.Args[1]), t.Elem) {
+		if !c.representable(x, c.bounds(e.Args[1]), t.Elem) {
 			return c.search(l, t, x, e.T)
 		}
 		return truth(gotree.X("$1.$2($3)", l.x, c.method(t, "contains"), c.cast(x, t.Elem)), e.T)
@@ -66,7 +71,7 @@ func (c *body) edit(e *model.Call, r val) {
 	case model.FnWithout:
 		x := c.value(e.Args[1])
 		elem := e.T.Elem
-		if in := base.Bounds(e.Args[1]); !c.representable(x, in, elem) && (elem.Kind == model.KindInt || elem.Kind == model.KindNode) {
+		if in := c.bounds(e.Args[1]); !c.representable(x, in, elem) && (elem.Kind == model.KindInt || elem.Kind == model.KindNode) {
 			x = c.steady(c.wide(x)) // a value that no element can have is in no list
 			c.out.P("if $1 >= $2 && $1 <= $3 {\n$4.$5($6)\n}", x.x, elem.Lo, elem.Hi, r.x, c.method(e.T, "remove"), c.cast(x, elem))
 			return
@@ -109,7 +114,7 @@ func (c *body) among(lit *model.ListLit, x model.Expr, t *model.Type) val {
 
 // bit composes the mask of one element of a set, with the check that there is such an element.
 func (c *body) bit(e model.Expr, t *model.Type, check bool) gotree.Expr {
-	in := base.Bounds(e)
+	in := c.bounds(e)
 	plain := c.value(e)
 	if plain.lit && in.Within(t.Elem) {
 		return gotree.X("1 << $1", in.Lo-types.Lowest(t.Elem))
@@ -132,6 +137,9 @@ func (c *body) setCall(e *model.Call, l val, t *model.Type) val {
 		c.g.Helpers["bits"] = true
 		return val{x: gotree.X("countBits(uint64($1))", l.x), t: e.T, wide: true}
 	case model.FnContains, model.FnWithout:
+		if e.Fn == model.FnContains && c.bounds(e.Args[1]).Within(t.Elem) {
+			return truth(gotree.X("$1&($2) != 0", l.x, c.bit(e.Args[1], t, false)), e.T)
+		}
 		v := c.wide(c.value(e.Args[1]))
 		c.g.Helpers["mask"] = true
 		mask := gotree.X("maskOf($1)", gotree.Plus(v.x, -types.Lowest(t.Elem)))
@@ -159,6 +167,9 @@ func (c *body) add(l val, t *model.Type, e model.Expr) {
 
 // listLit composes a list or set literal of type t.
 func (c *body) listLit(e *model.ListLit, t *model.Type) val {
+	if t.Kind == model.KindSet && len(e.Elems) == 0 {
+		return c.literal(t, 0)
+	}
 	if t.Kind == model.KindSet {
 		set := gotree.Int(0)
 		for i, el := range e.Elems {
@@ -214,7 +225,7 @@ func (c *body) quantified(e *model.Quantified) val {
 	if e.All {
 		name = "all"
 	}
-	test := func(f *body) {
+	test := func(f *body, e *model.Quantified) {
 		f.iterate(e.Local, e.Values, e.Over, e, false, func() {
 			x := f.value(e.X).x
 			if e.All {
@@ -224,7 +235,7 @@ func (c *body) quantified(e *model.Quantified) val {
 		})
 		f.out.P("return $1", e.All)
 	}
-	if call := c.function(e, name+over(e.Values, e.Over), "reports whether", gotree.X("bool"), test); call != nil {
+	if call := function(c, e, name+over(e.Values, e.Over), "reports whether", gotree.X("bool"), test); call != nil {
 		return truth(call, e.T)
 	}
 	r := c.names.Local(name)
@@ -243,6 +254,7 @@ func (c *body) quantified(e *model.Quantified) val {
 // copied says that the list may change inside and must be copied before.
 func (c *body) iterate(l *model.Local, values *model.Type, over, at model.Expr, copied bool, inside func()) {
 	x := c.names.Local(l.Name)
+	defer c.release(x)
 	c.locals[l] = local(x, l.Type)
 	if values != nil {
 		c.values(x, values, at, inside)
@@ -255,8 +267,13 @@ func (c *body) iterate(l *model.Local, values *model.Type, over, at model.Expr, 
 	}
 	if t.Kind == model.KindSet {
 		i := c.names.Local("i")
-		round := c.inner(inside)
-		first := gotree.S("if uint64($1)>>$2&1 == 0 {\ncontinue\n}", list.x, i)
+		defer c.release(i)
+		round := c.block(inside)
+		set := list.x
+		if !gotree.Equal(c.goType(t), gotree.X("uint64")) {
+			set = gotree.X("uint64($1)", set)
+		}
+		first := gotree.S("if $1>>$2&1 == 0 {\ncontinue\n}", set, i)
 		if gotree.Uses(round, x) { // Go wants variables to be used
 			first = append(first, gotree.S("$1 := $2", x, c.g.FromIndex(gotree.Name{Name: i}, t.Elem))...)
 		}
@@ -267,7 +284,7 @@ func (c *body) iterate(l *model.Local, values *model.Type, over, at model.Expr, 
 	if t.Kind != model.KindArray {
 		elems = gotree.X("$1.Items[:$1.Len]", list.x)
 	}
-	c.loop(x, elems, c.inner(inside))
+	c.loop(x, elems, c.block(inside))
 }
 
 // loop appends a loop over the elements of an array or slice.
@@ -283,14 +300,14 @@ func (c *body) loop(x string, elems gotree.Expr, round []gotree.Stmt) {
 func (c *body) values(x string, t *model.Type, at model.Expr, inside func()) {
 	switch t.Kind {
 	case model.KindBool:
-		if round := c.inner(inside); round != nil {
+		if round := c.block(inside); round != nil {
 			c.loop(x, gotree.X("[2]bool{false, true}"), round)
 		}
 		return
 	case model.KindInt, model.KindNode, model.KindEnum:
 		n := base.Domain(t).Hi - base.Domain(t).Lo + 1
 		if types.Lowest(t) == 0 && types.Fits(t, n) {
-			round := c.inner(inside)
+			round := c.block(inside)
 			loop := &gotree.Range{X: gotree.Conv(c.goType(t), gotree.Int(n)), Body: round}
 			if gotree.Uses(round, x) {
 				loop.Key = gotree.Name{Name: x}
@@ -301,7 +318,8 @@ func (c *body) values(x string, t *model.Type, at model.Expr, inside func()) {
 			return
 		}
 		i := c.names.Local("i")
-		round := c.inner(inside)
+		defer c.release(i)
+		round := c.block(inside)
 		if gotree.Uses(round, x) {
 			c.out.P("for $1 := range $2 {\n$3 := $4\n$5\n}", i, n, x, c.g.FromIndex(gotree.Name{Name: i}, t), round)
 		} else if round != nil {

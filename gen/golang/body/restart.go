@@ -25,7 +25,7 @@ func (c *stmts) startTimer(s *model.StartTimer) {
 		call = gotree.X("fx.startFor($1, $2, $3)", id, key, ticks)
 	}
 	c.out.P("$1 = true\n$2", place, call)
-	c.changed()
+	c.changed(c.r.Timers[t.Index])
 }
 
 func (c *stmts) stopStmt(s *model.StopTimer) {
@@ -45,17 +45,18 @@ func (c *stmts) stopTimer(at gotree.Expr, r *types.Machine, t *model.Timer, key 
 		return
 	}
 	i := c.names.Local("i")
+	defer c.release(i)
 	if n, ok := gotree.Number(key); ok && n == 0 {
 		key = gotree.X("uint32($1)", i)
 	} else {
 		key = gotree.X("$1*$2 + uint32($3)", key, t.Count, i)
 	}
-	c.out.P("for $1 := range $2 {\n$3\n}", i, place, c.inner(func() { c.stopOne(gotree.X("$1[$2]", place, i), r, t, key) }))
+	c.out.P("for $1 := range $2 {\n$3\n}", i, place, c.block(func() { c.stopOne(gotree.X("$1[$2]", place, i), r, t, key) }))
 }
 
 func (c *stmts) stopOne(place gotree.Expr, r *types.Machine, t *model.Timer, key gotree.Expr) {
 	c.out.P("if $1 {\n$1 = false\nfx.stop($2, $3)\n}", place, c.r.Role.AlarmOf(t, r).Id, key)
-	c.changed()
+	c.changed("")
 }
 
 // restart puts a part, or all its instances, back to the beginning.
@@ -69,7 +70,7 @@ func (c *stmts) restart(s *model.Restart) {
 	}
 	for i, k := range s.Part.Keys {
 		v := c.steadyAs(c.value(s.Keys[i]), k.Name)
-		if in := base.Bounds(s.Keys[i]); !in.Within(k.Type) {
+		if in := c.bounds(s.Keys[i]); !in.Within(k.Type) {
 			c.rangeCheck(v, in, base.Domain(k.Type))
 		}
 		at = gotree.X("$1[$2]", at, c.g.index(v, k.Type))
@@ -82,6 +83,7 @@ func (c *stmts) restart(s *model.Restart) {
 func (c *stmts) loopOver(p *types.Machine, level int, inside func(key val)) {
 	k := p.Part.Keys[level]
 	x := c.names.Local(k.Name)
+	defer c.release(x)
 	c.values(x, k.Type, &model.None{ExprBase: model.ExprBase{Span: p.Part.Span}}, func() { inside(local(x, k.Type)) })
 }
 
@@ -104,7 +106,7 @@ func (c *stmts) restartOne(sub *types.Machine, at gotree.Expr, keys map[*model.L
 	c.locals = keys
 	c.out.P("$1 = $2", at, c.creation(sub))
 	c.locals = outer
-	c.changed()
+	c.changed(c.r.Member(sub))
 }
 
 func (g *Funcs) timersIn(r *types.Machine) bool {

@@ -53,19 +53,22 @@ func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	if length(states)+around > longest {
 		methods = append(g.split(r, states), methods...)
 		b.P("return m.unmentioned(ev, fx)")
-		methods = append(methods, stepFunc(r, "unmentioned", "is what becomes of an event that the state does not mention.", rest))
+		methods = append(methods, stepFunc(r, "unmentioned", "handles the events that the state does not mention.", rest))
 	} else {
 		b.Add(rest...)
 	}
 	all := append([]*gotree.Func{stepFunc(r, "Step", "gives the machine one event and fills fx with what is to be done, in order. If the event is refused, deferred or ignored nothing has changed and fx is empty.", b.List)}, methods...)
 	all = append(all, r.Methods...) // settle
+	for _, f := range all {
+		f.Tidy()
+	}
 	if slices.ContainsFunc(all, func(f *gotree.Func) bool { return gotree.Calls(f, "m", "undo") }) {
 		undo := gotree.F(`func (m *$1) undo(old *$1, fx *$2, transition uint16) fsm.Result {
 			*m = *old
 			fx.reset(fx.from)
 			return refused(transition)
 		}`, r.Typ, r.Effects)
-		undo.Doc = base.Comment("undo", "refuses a step after something has changed.")
+		undo.Doc = base.Comment("undo", "refuses the step and takes back what it has changed.")
 		all = append(all, undo)
 	}
 	for _, h := range []string{"took", "ignored", "deferred", "refused"} {
@@ -81,7 +84,7 @@ func (g *Funcs) split(r *types.Machine, states *gotree.Switch) []*gotree.Func {
 	var out []*gotree.Func
 	for _, c := range states.Cases {
 		state := strings.TrimPrefix(c.List[0].(gotree.Name).Name, r.State)
-		name, events := "in"+state, c.Body[0].(*gotree.Switch)
+		name, events := "step"+state, c.Body[0].(*gotree.Switch)
 		more := g.shorten(r, name, events, longest-5)
 		fn := stepFunc(r, name, "is Step in the state "+base.Unexported(state)+".", gotree.S("$1\nreturn m.unmentioned(ev, fx)", gotree.Stmt(events)))
 		out = append(append(out, fn), more...)
@@ -104,10 +107,10 @@ func (g *Funcs) shorten(r *types.Machine, in string, s *gotree.Switch, limit int
 			if e.Kind == event {
 				prefix := in
 				if state != "" {
-					prefix = "in" + strings.TrimPrefix(state, r.State)
+					prefix = "step" + strings.TrimPrefix(state, r.State)
 				}
 				name := r.Calls.Take(prefix + base.GoName(r.EventName(e)))
-				out = append(out, stepFunc(r, name, "is what the state does with "+r.EventName(e)+".", c.Body))
+				out = append(out, stepFunc(r, name, "handles "+r.EventName(e)+" in the state "+base.Unexported(strings.TrimPrefix(prefix, "step"))+".", c.Body))
 				c.Body = gotree.S("return m.$1(ev, fx)", name)
 			}
 		}
@@ -137,7 +140,7 @@ func (g *Funcs) stateCases(r *types.Machine, st *model.State, branches *sharer) 
 		c := g.newStmts(r)
 		c.scope, c.sharer = branches.scope, branches
 		c.handle(types.HandlerOf(st, e.Ev), g.args(e), stepReturns)
-		cases = append(cases, &gotree.Case{List: gotree.Names([]string{e.Kind}), Body: c.out.List})
+		cases = append(cases, &gotree.Case{List: gotree.Names([]string{e.Kind}), Body: gotree.Tidy(c.out.List)})
 	}
 	return cases
 }

@@ -59,8 +59,9 @@ func (g *Funcs) share(r *types.Machine, scope []gotree.Param, ret returns, handl
 		if !s.worth(p, len(list), list[0].t) {
 			continue
 		}
-		p.fn.Name = r.Calls.Take(branchName(r, list[0].t.Event))
-		p.fn.Doc = base.Comment(p.fn.Name, "is what "+list[0].t.Event.Name+" does in "+statesOf(list)+".")
+		p.fn.Name = r.Calls.First(branchName(r, list[0].t.Event), "In"+base.GoName(list[0].t.From.Name))
+		p.fn.Doc = base.Comment(p.fn.Name, "handles "+eventsOf(list)+" in "+statesOf(list)+".")
+		g.shared[p.fn] = true
 		for _, c := range list {
 			if gotree.Equal(c.proc.fn.Body, p.fn.Body) {
 				s.shared[c.t] = p
@@ -97,11 +98,31 @@ func statesOf(list []candidate) string {
 		}
 	}
 	if n := len(names); n > 4 {
-		return fmt.Sprintf("%s, %s and %d other states", names[0], names[1], n-2)
+		return fmt.Sprintf("the states %s, %s and %d others", names[0], names[1], n-2)
 	} else if n > 1 {
-		return "the states " + strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+		return "the states " + enumerated(names)
 	}
 	return "the state " + names[0]
+}
+
+// eventsOf names the events of branches.
+func eventsOf(list []candidate) string {
+	var names []string
+	for _, c := range list {
+		if !slices.Contains(names, c.t.Event.Name) {
+			names = append(names, c.t.Event.Name)
+		}
+	}
+	return enumerated(names)
+}
+
+// enumerated joins names as one says them.
+func enumerated(names []string) string {
+	n := len(names) - 1
+	if n == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:n], ", ") + " and " + names[n]
 }
 
 // compose makes a function of what follows a branch's guard; nil if it always ends in a refusal.
@@ -120,7 +141,7 @@ func (s *sharer) compose(t *model.Transition, args []val) *proc {
 		return nil
 	}
 	c.settle(s.ret)
-	return c.proc("", c.out.List)
+	return c.proc(c.out.List, nil)
 }
 
 // branchName is how the function of an event's branch is called.
@@ -143,7 +164,7 @@ func (c *stmts) invoke(p *proc) {
 	}
 	c.dirty = dirty
 	if p.facts.Changes {
-		c.changed()
+		c.changed("")
 	}
 	c.f.Queues = c.f.Queues || p.facts.Queues
 	c.f.Waits = c.f.Waits || p.facts.Waits
@@ -171,12 +192,13 @@ func (g *Funcs) entryProc(r *types.Machine, s *model.State) *proc {
 	if !c.statements(s.Entry) {
 		return nil
 	}
-	p := c.proc("", c.out.List)
+	p := c.proc(c.out.List, nil)
 	if lines := gotree.Lines(p.fn.Body); lines < 3 || inlineCost(p.fn) > inlined && lines <= large && !gotree.Loops(p.fn) {
 		return nil
 	}
 	p.fn.Name = r.Calls.Take("enter" + base.GoName(s.Name))
-	p.fn.Doc = base.Comment(p.fn.Name, "is the entry of the state "+s.Name+".")
+	p.fn.Doc = base.Comment(p.fn.Name, "runs the entry actions of the state "+s.Name+".")
+	g.shared[p.fn] = true
 	r.Methods = append(r.Methods, p.fn)
 	g.entries[entryOf{r, s}] = p
 	return p

@@ -17,7 +17,7 @@ type returns struct {
 	deferred func(id int) gotree.Stmt
 	// refused is for a refusal after branch id was taken, unexplained for one
 	// that no branch explains.
-	refused     func(id int, dirty bool) gotree.Stmt
+	refused     func(id int, dirty bool) *gotree.Return
 	unexplained func(dirty bool) gotree.Stmt
 	// settles: what parts reported is handled before the function ends.
 	settles bool
@@ -40,11 +40,11 @@ func result(way string) func(id int) gotree.Stmt {
 	return func(id int) gotree.Stmt { return gotree.Returns(gotree.X("$1($2)", way, number(id))) }
 }
 
-func refusedStep(id int, dirty bool) gotree.Stmt {
+func refusedStep(id int, dirty bool) *gotree.Return {
 	if dirty {
 		return gotree.Returns(gotree.X("m.undo(&old, fx, $1)", number(id)))
 	}
-	return result("refused")(id)
+	return gotree.Returns(gotree.X("refused($1)", number(id)))
 }
 
 var stepReturns = returns{
@@ -59,8 +59,8 @@ func fixed(x string) func(int) gotree.Stmt {
 	return func(int) gotree.Stmt { return gotree.Returns(gotree.X(x)) }
 }
 
-func refusal(x string) (func(int, bool) gotree.Stmt, func(bool) gotree.Stmt) {
-	return func(int, bool) gotree.Stmt { return gotree.Returns(gotree.X(x)) },
+func refusal(x string) (func(int, bool) *gotree.Return, func(bool) gotree.Stmt) {
+	return func(int, bool) *gotree.Return { return gotree.Returns(gotree.X(x)) },
 		func(bool) gotree.Stmt { return gotree.Returns(gotree.X(x)) }
 }
 
@@ -145,7 +145,7 @@ func (c *stmts) expired(t *model.Timer, args []val) {
 		place = gotree.X("$1[$2]", place, index)
 	}
 	c.out.P("$1 = false", place)
-	c.changed()
+	c.changed(c.r.Timers[t.Index])
 }
 
 // mode composes ignore and defer.
@@ -178,31 +178,38 @@ func (c *stmts) branch(t *model.Transition, args []val, ret returns, saves bool)
 		note += " " + strings.Join(strings.Fields(t.Doc), " ")
 	}
 	c.out.Comment(note)
-	var guard gotree.Expr
+	var guard val
 	if t.When != nil {
-		guard = c.value(t.When).x
+		guard = c.value(t.When)
 	}
-	c.refuse = func(dirty bool) gotree.Stmt { return ret.refused(t.ID, dirty) }
+	var refusals []*gotree.Return
+	c.refuse = func(dirty bool) gotree.Stmt {
+		r := ret.refused(t.ID, dirty)
+		refusals = append(refusals, r)
+		return r
+	}
 	outer := c.f
 	c.f = &types.Facts{}
 	var code []gotree.Stmt
-	taken := func() { code = c.inner(func() { c.taken(t, ret) }) }
-	if guard == nil {
-		taken()
+	if t.When == nil {
+		code = c.inner(func() { c.taken(t, ret) })
 	} else {
-		c.assuming(guard, taken)
+		c.assuming(guard.holds(), func() { code = c.block(func() { c.taken(t, ret) }) })
 	}
 	if ret.saves && saves && c.f.RefusesDirty {
 		code = append(saved(), code...)
+		for _, r := range refusals { // alike, so that one if statement takes several
+			r.Results = ret.refused(t.ID, true).Results
+		}
 	}
 	outer.And(c.f)
 	outer.Waits = outer.Waits || c.f.Waits
 	c.f = outer
-	if guard != nil {
-		c.out.When(guard, code...)
+	if t.When != nil {
+		c.out.When(guard.x, code...)
 		c.dirty = dirty
 		c.changes = changes // the branch was not taken
-		c.learn(gotree.Not(guard))
+		c.learn(gotree.Not(guard.x))
 		return
 	}
 	c.out.Add(code...)
@@ -232,7 +239,7 @@ func (c *stmts) effects(t *model.Transition) bool {
 	entered := t.To
 	if t.To != nil {
 		c.out.P("m.State = $1", c.r.States[t.To.Index])
-		c.changed()
+		c.changed("State")
 		if t.To.Final && c.r.Part != nil {
 			c.finished()
 		}
@@ -278,7 +285,7 @@ func (c *stmts) settle(ret returns) {
 	}
 	c.dirty = true
 	if f.Changes {
-		c.changed()
+		c.changed("")
 	}
 	c.f.Queues = c.f.Queues || f.Queues
 	c.checkf("!m.settle(fx, $1)", args)
@@ -341,7 +348,7 @@ func (g *Funcs) handler(r *types.Machine, ev *model.Event) *types.Facts {
 			continue
 		}
 		c.dirty = false
-		states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}), Body: c.inner(func() { c.handle(h, args, ret) })})
+		states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}), Body: c.block(func() { c.handle(h, args, ret) })})
 	}
 	silent := ev.Kind == model.EventUp || ev.Kind == model.EventLost // where they are not mentioned they are ignored
 	if !all && !silent {
@@ -354,7 +361,7 @@ func (g *Funcs) handler(r *types.Machine, ev *model.Event) *types.Facts {
 		fn.Results = []gotree.Param{{Type: gotree.X("fsm.Code")}}
 		fn.Body = append(fn.Body, gotree.Returns(gotree.X("fsm.Refused")))
 	case c.f.Refuses:
-		doc = fmt.Sprintf("gives the part %s %s; false: refused.", word.what, ev.Name)
+		doc += " It returns false if the part refuses that."
 		fn.Results = []gotree.Param{{Type: gotree.X("bool")}}
 		for _, d := range done {
 			d.Results = []gotree.Expr{gotree.X("true")}
@@ -362,6 +369,7 @@ func (g *Funcs) handler(r *types.Machine, ev *model.Event) *types.Facts {
 		fn.Body = append(fn.Body, gotree.Returns(gotree.X("$1", silent)))
 	}
 	fn.Doc = base.Comment(c.f.Name, doc)
+	fn.Tidy()
 	r.Methods = append(r.Methods, fn)
 	return c.f
 }
@@ -384,21 +392,24 @@ func (g *Funcs) settleFacts(r *types.Machine) *types.Facts {
 		}
 	}
 	c.sharer = g.share(r, c.scope, settleReturns(), list)
-	states := &gotree.Switch{Tag: gotree.X("m.State")}
+	states, kinds := &gotree.Switch{Tag: gotree.X("m.State")}, &gotree.Switch{Tag: gotree.X("next.kind")}
 	for _, st := range r.M.States {
-		events := &gotree.Switch{Tag: gotree.X("next.kind")}
+		state := gotree.Name{Name: r.States[st.Index]}
 		for _, w := range r.Waiting {
 			if h := types.HandlerOf(st, w.Ev); h != nil {
-				events.Cases = append(events.Cases, &gotree.Case{List: gotree.Names([]string{w.Kind}),
-					Body: c.inner(func() { c.handle(h, waitingArgs(w, "next"), settleReturns()) })})
+				body := c.block(func() { c.handle(h, waitingArgs(w, "next"), settleReturns()) })
+				within(states, state, "next.kind", gotree.Name{Name: w.Kind}, body)
+				within(kinds, gotree.Name{Name: w.Kind}, "m.State", state, body)
 			}
 		}
-		if len(events.Cases) > 0 {
-			states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}), Body: []gotree.Stmt{events}})
-		}
 	}
+	if byKind := gotree.Tidy([]gotree.Stmt{kinds}); gotree.Lines(byKind) < min(gotree.Lines(gotree.Tidy([]gotree.Stmt{states})), longest-20) {
+		states = kinds // states that do the same stand together
+	}
+	one := gotree.S("$1\nreturn false", gotree.Stmt(states))
 	if gotree.Lines([]gotree.Stmt{states}) > longest-20 {
 		g.settleStates(r, states)
+		one = gotree.S("ok := false\n$1\nif !ok {\nreturn false\n}", gotree.Stmt(states))
 	}
 	g.Helpers["maxQueued"] = true
 	var next, end []gotree.Stmt
@@ -409,7 +420,7 @@ func (g *Funcs) settleFacts(r *types.Machine) *types.Facts {
 		end = gotree.S("fx.$1 = fx.$1[:0]", r.Queue)
 	}
 	fn := g.method(r, "settle")
-	fn.Doc = base.Comment("settle", "handles what the parts reported in this step, oldest first; false: refused.")
+	fn.Doc = base.Comment("settle", "handles what the parts reported in this step, oldest first. It returns false if the step is refused.")
 	fn.Results = []gotree.Param{{Type: gotree.X("bool")}}
 	fn.Body = gotree.S(`for i := 0; i < len(fx.$1); i++ {
 		if fx.settled++; fx.settled > maxQueued {
@@ -417,22 +428,36 @@ func (g *Funcs) settleFacts(r *types.Machine) *types.Facts {
 		}
 		$2
 		$3
-		return false
 	}
 	$4
-	return true`, r.Queue, next, gotree.Stmt(states), end)
+	return true`, r.Queue, next, one, end)
+	fn.Tidy()
 	r.Methods = append(r.Methods, fn)
 	return c.f
+}
+
+// within puts a case into a switch that is in a case of another one.
+func within(outer *gotree.Switch, first gotree.Expr, tag string, second gotree.Expr, body []gotree.Stmt) {
+	inner := &gotree.Case{List: []gotree.Expr{second}, Body: body}
+	for _, c := range outer.Cases {
+		if gotree.Equal(c.List[0], first) {
+			events := c.Body[0].(*gotree.Switch)
+			events.Cases = append(events.Cases, inner)
+			return
+		}
+	}
+	events := &gotree.Switch{Tag: gotree.X(tag), Cases: []*gotree.Case{inner}}
+	outer.Cases = append(outer.Cases, &gotree.Case{List: []gotree.Expr{first}, Body: []gotree.Stmt{events}})
 }
 
 // settleStates makes a method of what each state does with waiting events.
 func (g *Funcs) settleStates(r *types.Machine, states *gotree.Switch) {
 	for i, c := range states.Cases {
 		name := c.List[0].(gotree.Name).Name
-		fn := g.method(r, "settleIn"+strings.TrimPrefix(name, r.State))
+		fn := g.method(r, "settle"+strings.TrimPrefix(name, r.State))
 		fn.Params = append(fn.Params, gotree.Param{Name: "next", Type: gotree.X("*$1", r.Queued)})
 		fn.Results = []gotree.Param{{Type: gotree.X("bool")}}
-		fn.Doc = base.Comment(fn.Name, "is settle in one state, for one event; false: refused.")
+		fn.Doc = base.Comment(fn.Name, "handles one event of a part in the state "+base.Unexported(strings.TrimPrefix(name, r.State))+". It returns false if the step is refused.")
 		fn.Body = append(gotree.Continued(c.Body, gotree.Returns(gotree.X("true"))), gotree.Returns(gotree.X("false")))
 		r.Methods = append(r.Methods, fn)
 		args := make([]gotree.Expr, len(fn.Params))
@@ -446,12 +471,12 @@ func (g *Funcs) settleStates(r *types.Machine, states *gotree.Switch) {
 			}
 			part := *fn
 			part.Name = r.Calls.Take(fn.Name + strings.TrimPrefix(c.List[0].(gotree.Name).Name, r.Queued))
-			part.Doc = base.Comment(part.Name, "is settle in one state for one event; false: refused.")
+			part.Doc = base.Comment(part.Name, "handles this event in the state "+base.Unexported(strings.TrimPrefix(name, r.State))+".")
 			part.Body = c.Body
 			r.Methods = append(r.Methods, &part)
 			c.Body = gotree.S("return m.$1($2)", part.Name, args)
 		}
-		states.Cases[i] = &gotree.Case{List: c.List, Body: gotree.S("if m.$1($2) {\ncontinue\n}", fn.Name, args)}
+		states.Cases[i] = &gotree.Case{List: c.List, Body: gotree.S("ok = m.$1($2)", fn.Name, args)}
 	}
 }
 

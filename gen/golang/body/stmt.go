@@ -85,7 +85,7 @@ func (c *stmts) set(s *model.Set) {
 		v := c.element(variable(place, t), t, sel.Index)
 		place, t = v.x, t.Elem
 	}
-	defer c.changed()
+	defer c.changed(c.r.VarName(s.Var))
 	if c.inPlace(s, place, t) {
 		return
 	}
@@ -104,9 +104,16 @@ func (c *stmts) inPlace(s *model.Set, place gotree.Expr, t *model.Type) bool {
 		if !ok || !self(e.X) || t.Kind != model.KindInt || l.Value <= 0 || (e.Op != model.OpAdd && e.Op != model.OpSub) || !types.Fits(t, l.Value) {
 			return false
 		}
-		if e.Op == model.OpAdd {
+		in := narrowed(c.facts(), place, base.Domain(t))
+		switch {
+		case e.Op == model.OpAdd && in.Hi+l.Value <= t.Hi, e.Op == model.OpSub && in.Lo-l.Value >= t.Lo:
+		case e.Op == model.OpAdd && l.Value == 1:
+			c.checkf("$1 >= $2", place, t.Hi)
+		case e.Op == model.OpAdd:
 			c.checkf("$1 > $2", place, t.Hi-l.Value)
-		} else {
+		case t.Lo == 0 && l.Value == 1 && types.Width(t)[0] == 'u':
+			c.checkf("$1 == 0", place)
+		default:
 			c.checkf("$1 < $2", place, t.Lo+l.Value)
 		}
 		op := goOps[e.Op]
@@ -278,7 +285,7 @@ func (c *stmts) keysOf(sub *types.Machine, keys []model.Expr) (at gotree.Expr, a
 	}
 	for i, k := range sub.Part.Keys {
 		v := c.steadyAs(c.value(keys[i]), k.Name)
-		if in := base.Bounds(keys[i]); !in.Within(k.Type) {
+		if in := c.bounds(keys[i]); !in.Within(k.Type) {
 			c.rangeCheck(v, in, base.Domain(k.Type))
 		}
 		at = gotree.X("$1[$2]", at, c.g.index(v, k.Type))
@@ -304,7 +311,7 @@ func (c *stmts) run(s *model.Run) {
 	}
 	c.dirty = before
 	if f.Changes {
-		c.changed()
+		c.changed(c.r.Member(sub))
 	}
 	c.f.Waits = c.f.Waits || f.Queues
 }
@@ -312,19 +319,19 @@ func (c *stmts) run(s *model.Run) {
 func (c *stmts) ifStmt(s *model.If) bool {
 	cond := c.value(s.Cond)
 	before, after := c.dirty, c.dirty
-	branch := func(cond gotree.Expr, list []model.Stmt) (code []gotree.Stmt, live bool) {
+	branch := func(holds []gotree.Expr, list []model.Stmt, apart func(func()) []gotree.Stmt) (code []gotree.Stmt, live bool) {
 		c.dirty = before
-		c.assuming(cond, func() { code = c.inner(func() { live = c.statements(list) }) })
+		c.assuming(holds, func() { code = apart(func() { live = c.statements(list) }) })
 		after = after || c.dirty
 		return code, live
 	}
-	then, live := branch(cond.x, s.Then)
+	then, live := branch(cond.holds(), s.Then, c.block)
 	n := &gotree.If{Cond: cond.x, Then: then}
 	c.out.Add(n)
 	if len(s.Else) == 0 {
 		live = true
 	} else {
-		other, alive := branch(gotree.Not(cond.x), s.Else)
+		other, alive := branch([]gotree.Expr{gotree.Not(cond.x)}, s.Else, c.inner)
 		if live {
 			n.Else = other
 		} else { // nothing comes after the first list, so that the second needs no else
@@ -343,12 +350,11 @@ func (c *stmts) each(s *model.Each) {
 	probe.iterate(s.Local, s.Values, s.Over, at, true, func() { probe.statements(s.Body) })
 	dirty := c.dirty
 	if probe.f.Changes {
-		c.dirty = true
-		c.changes++
+		c.changed("")
 	}
 	c.iterate(s.Local, s.Values, s.Over, at, probe.f.Changes && !fromEvent(s.Over), func() { c.statements(s.Body) })
 	if c.dirty = dirty || probe.f.Changes; probe.f.Changes {
-		c.changes++
+		c.changes = append(c.changes, "")
 	}
 }
 

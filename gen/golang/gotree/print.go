@@ -107,6 +107,9 @@ func (p printer) wants(e Expr, prec int) bool {
 
 // literal prints a constant.
 func literal(l Lit) *jen.Statement {
+	if l.Name != "" {
+		return jen.Id(l.Name)
+	}
 	switch l.Kind {
 	case token.STRING:
 		s, err := strconv.Unquote(l.Text)

@@ -167,7 +167,7 @@ func (f filler) expr(e ast.Expr) Expr {
 			s, _ := strconv.Unquote(e.Value)
 			return Str(s)
 		}
-		return Lit{e.Kind, e.Value}
+		return Lit{Kind: e.Kind, Text: e.Value}
 	case *ast.ParenExpr:
 		return f.expr(e.X)
 	case *ast.SelectorExpr:

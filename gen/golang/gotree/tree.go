@@ -22,9 +22,10 @@ type (
 	// Qual is an object of another package.
 	Qual struct{ Path, Name string }
 	// Lit is a number, a character or a text, as Go writes it.
+	// It may be written by the name of a constant.
 	Lit struct {
-		Kind token.Token
-		Text string
+		Kind       token.Token
+		Text, Name string
 	}
 	// Sel is a field or method of X.
 	Sel struct {
@@ -193,16 +194,16 @@ func (b *Block) Comment(text string) { b.Add(&Comment{Text: text}) }
 // Int is a number.
 func Int[T int | int64 | uint64](n T) Expr {
 	if n < 0 {
-		return Unary{"-", Lit{token.INT, strconv.FormatUint(-uint64(n), 10)}}
+		return Unary{"-", Lit{Kind: token.INT, Text: strconv.FormatUint(-uint64(n), 10)}}
 	}
-	return Lit{token.INT, strconv.FormatUint(uint64(n), 10)}
+	return Lit{Kind: token.INT, Text: strconv.FormatUint(uint64(n), 10)}
 }
 
 // Str is a text.
-func Str(s string) Expr { return Lit{token.STRING, strconv.Quote(s)} }
+func Str(s string) Expr { return Lit{Kind: token.STRING, Text: strconv.Quote(s)} }
 
 // Char is a character.
-func Char(c byte) Expr { return Lit{token.CHAR, strconv.QuoteRune(rune(c))} }
+func Char(c byte) Expr { return Lit{Kind: token.CHAR, Text: strconv.QuoteRune(rune(c))} }
 
 // Names are objects.
 func Names(list []string) []Expr {
@@ -211,6 +212,11 @@ func Names(list []string) []Expr {
 		out[i] = Name{s}
 	}
 	return out
+}
+
+// Named is a number that has the name of a constant.
+func Named(name string, n uint64) Expr {
+	return Lit{Kind: token.INT, Text: strconv.FormatUint(n, 10), Name: name}
 }
 
 // Number returns the value of a constant number.
@@ -239,7 +245,7 @@ func Plus(x Expr, n int64) Expr {
 	case n == 0:
 		return x
 	case n < 0:
-		return Binary{"-", x, Lit{token.INT, strconv.FormatUint(-uint64(n), 10)}}
+		return Binary{"-", x, Lit{Kind: token.INT, Text: strconv.FormatUint(-uint64(n), 10)}}
 	}
 	return Binary{"+", x, Int(n)}
 }
@@ -247,6 +253,7 @@ func Plus(x Expr, n int64) Expr {
 var opposites = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 // Not negates a truth value. A comparison stays one, and a chain becomes one of the negated operands.
+// No length is below 0.
 func Not(x Expr) Expr {
 	switch x := x.(type) {
 	case Unary:
@@ -254,6 +261,9 @@ func Not(x Expr) Expr {
 			return x.X
 		}
 	case Binary:
+		if s, ok := x.X.(Sel); ok && s.Name == "Len" && x.Op == ">" && Equal(x.Y, Int(0)) {
+			return Binary{"==", x.X, x.Y}
+		}
 		if op := opposites[x.Op]; op != "" {
 			return Binary{op, x.X, x.Y}
 		}

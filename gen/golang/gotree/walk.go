@@ -137,6 +137,18 @@ func Uses(tree any, name string) bool {
 	return found
 }
 
+// UsesMember reports whether a tree uses a member of an object.
+func UsesMember(tree any, of, member string) bool {
+	found := false
+	Walk(tree, func(n any) bool {
+		if s, ok := n.(Sel); ok && s.Name == member && Equal(s.X, Name{of}) {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
 // Calls reports whether a tree calls a method of an object, or a function if of is empty.
 func Calls(tree any, of, name string) bool {
 	found := false

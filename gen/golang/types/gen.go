@@ -83,7 +83,7 @@ func (g *Gen) Prepare() {
 // New returns the names of a protocol's package, none of which is chosen yet.
 func New(p *model.Protocol, o base.Options) *Gen {
 	g := &Gen{P: p, O: o, Top: base.NewPackageScope(), out: base.Scope{"types": true, "messages": true, "codec": true, "text": true},
-		types: map[string]*Type{}, enums: map[*Type][]string{}, Helpers: map[string]bool{}, checks: map[string]bool{}}
+		types: map[string]*Type{}, enums: map[*Type][]string{}, Helpers: map[string]bool{}, checks: map[string]bool{}, consts: map[*model.Const]string{}}
 	if g.O.Spec == "" && len(p.Files) > 0 {
 		g.O.Spec = p.Files[0]
 	}
@@ -112,6 +112,40 @@ type Gen struct {
 	CheckOrder []checkFunc
 
 	Messages []MessageNames
+	consts   map[*model.Const]string // names of constants that code uses
+}
+
+// NamedConst is a constant of the specification with its Go name.
+type NamedConst struct {
+	*model.Const
+	Go string
+}
+
+// Constants lists the constants that code uses, in their order.
+func (g *Gen) Constants() []NamedConst {
+	var out []NamedConst
+	for _, c := range g.P.Consts {
+		if name := g.consts[c]; name != "" {
+			out = append(out, NamedConst{c, name})
+		}
+	}
+	return out
+}
+
+// Constant gives the Go name of a number that the author wrote as a constant; "" if the protocol has
+// no such constant, because a part of another protocol speaks of its own, or if it is negative.
+func (g *Gen) Constant(name string, value int64) string {
+	for _, c := range g.P.Consts {
+		if c.Name == name && c.Value == value && value >= 0 {
+			long := base.GoName(name)
+			if g.Top.Scope[long] && g.consts[c] == "" {
+				long += "Const"
+			}
+			g.consts[c] = g.Top.Own("const "+name, long)
+			return g.consts[c]
+		}
+	}
+	return ""
 }
 
 // MessageNames are the Go names for one message.

@@ -10,7 +10,7 @@ package layered
 
 import "slices"
 
-// Graph is what is to be placed. Lengths are in points.
+// Graph is a graph to be laid out. Lengths are in points.
 type Graph struct {
 	Nodes []Node
 	Edges []Edge

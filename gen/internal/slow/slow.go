@@ -127,7 +127,7 @@ func fail(at diag.Span, format string, args ...any) value {
 	panic(failure{fmt.Sprintf(format, args...), at})
 }
 
-// run is what one evaluation or step has.
+// run is the state of one evaluation or step.
 type run struct {
 	strs    *interp.Strings
 	chanLen func(*model.ChanLen) int64

@@ -115,8 +115,8 @@ func (ro *Role) partMachine(p *model.Part, n *ast.Node) *Role {
 	return ro.importedRole(p, n, machine)
 }
 
-// ownRole finds a role of the same file. The role is completed first, since what it sends is what
-// the part sends.
+// ownRole finds a role of the same file. It completes the role first, since the part sends what the
+// role sends.
 func (ro *Role) ownRole(p *model.Part, n, machine *ast.Node) *Role {
 	r := ro.r
 	e := r.Root.Get("roles").Entry(machine.Text)

@@ -47,7 +47,7 @@ type Pass struct {
 	broken  map[diag.Span]bool // declarations whose fields could not be resolved
 }
 
-// Shared is what a pass has in common with those for its parts and its checks.
+// Shared is the state that a pass shares with those for its parts and its checks.
 type Shared struct {
 	Symbols *symbols.Table // nil if nobody asks where names are declared and used
 	used    map[use]bool

@@ -31,8 +31,8 @@ func (w *writer) lookup(name string) *model.Field {
 	return &inner
 }
 
-// follow goes from record to record as far as a name leads. whole reports whether that is the
-// whole name; if not, rest is what is left of it.
+// follow goes from record to record as far as a name leads. whole reports whether that is the whole
+// name; if not, rest is the remainder.
 func (w *writer) follow(name string) (path []*model.Field, rest string, whole bool) {
 	first, rest, more := strings.Cut(name, ".")
 	f := w.fields[first]

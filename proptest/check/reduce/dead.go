@@ -21,11 +21,11 @@ import (
 // outside, and so alive everywhere, is what claims, rules of the environment and machines around a
 // part look at, and what survives a crash.
 
-// Dead are the variables of each machine that are dead, by state. The zero value has none.
+// Dead has the dead variables of each machine, by state. The zero value has none.
 type Dead map[*model.Machine][][]*model.Var
 
-// FindDead looks for the dead variables of a check; why says what stands against it, if nothing is
-// gained.
+// FindDead finds the dead variables of a check. If nothing is gained, why says what stands against
+// it.
 func FindDead(check *model.Check) (dead Dead, why string) {
 	for _, c := range check.Claims {
 		if c.Kind == model.Confluent {
@@ -115,7 +115,7 @@ func newFlow(m *core.Machine, outside map[*model.Var]bool) *flow {
 	return f
 }
 
-// read notes what e reads; def is what was assigned before.
+// read notes what e reads; def has what was assigned before.
 func (f *flow) read(e core.Expr, def map[*model.Var]bool) {
 	core.Reads(e, func(v *model.Var, own bool) {
 		switch {
@@ -190,8 +190,8 @@ func (d Dead) Is(m *model.Machine, state int64, v *model.Var) bool {
 	return d != nil && slices.Contains(d[m][state], v)
 }
 
-// Clean gives dead variables of v, and of the machines in it, their values in init, and reports
-// whether that changes v.
+// Clean sets the dead variables of v, and of the machines in it, to their values in init. It
+// reports whether that changes v.
 func (d Dead) Clean(m *model.Machine, v, init interp.Value) (changed bool) {
 	for _, x := range d[m][v[0]] {
 		to := x.Offset + x.Type.Slots()
@@ -207,7 +207,7 @@ func (d Dead) Clean(m *model.Machine, v, init interp.Value) (changed bool) {
 	return changed
 }
 
-// Names says in words which variables of a check are dead where.
+// Names describes which variables of a check are dead where.
 func (d Dead) Names(check *model.Check) (out []string) {
 	for _, code := range machinesOf(check) {
 		m := code.Model

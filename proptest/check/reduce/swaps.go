@@ -74,7 +74,7 @@ func (u *uses) unequal(class []string) string {
 					return "claim " + c.Name + " does not say the same of them"
 				}
 			}
-			if normal(u.check.Quiet) != normal(exchanged(u.check.Quiet, a, b)) {
+			if quiet := core.Of(u.check.Quiet); normal(quiet, nil, nil) != normal(quiet, a, b) {
 				return "quiet does not say the same of them"
 			}
 		}
@@ -124,105 +124,139 @@ func hasNode(t *model.Type) bool {
 
 // statement is a claim as text in a normal form, with two instances exchanged.
 func statement(c *model.Claim, a, b *model.Instance) string {
-	text := normal(exchanged(c.When, a, b)) + " : " + normal(exchanged(c.Expr, a, b)) + " :"
+	text := normal(core.Of(c.When), a, b) + " : " + normal(core.Of(c.Expr), a, b) + " :"
 	var list []string
 	for _, e := range c.Exprs {
-		list = append(list, normal(exchanged(e, a, b)))
+		list = append(list, normal(core.Of(e), a, b))
 	}
 	slices.Sort(list)
 	return text + strings.Join(list, " , ")
 }
 
-// exchanged puts a in the place of b in e, and b in that of a.
-func exchanged(e model.Expr, a, b *model.Instance) model.Expr {
-	if e == nil || a == nil {
-		return e
-	}
-	other := func(i *model.Instance) *model.Instance {
-		switch i {
-		case a:
-			return b
-		case b:
-			return a
-		}
-		return i
-	}
-	out := model.Rewrite(e, func(c model.Expr) model.Expr { return exchanged(c, a, b) })
-	switch x := out.(type) {
-	case *model.VarRef:
-		c := *x
-		c.Inst = other(x.Inst)
-		return &c
-	case *model.StateTest:
-		c := *x
-		c.Inst = other(x.Inst)
-		return &c
-	case *model.TimerTest:
-		c := *x
-		c.Inst = other(x.Inst)
-		return &c
-	case *model.ChanLen:
-		c := *x
-		c.From, c.To = other(x.From), other(x.To)
-		return &c
-	}
-	return out
+// normal writes e with a in the place of b and b in that of a (nil: as it is), so that the order of
+// operands that may be exchanged does not matter. Equal texts mean the same; e has no locals but
+// those that it binds. A nil e is empty.
+func normal(e core.Expr, a, b *model.Instance) string {
+	return (&exchange{a: a, b: b}).text(e)
 }
 
-// normal writes e so that the order of operands that may be exchanged does not
-// matter.
-func normal(e model.Expr) string {
-	switch e := e.(type) {
-	case *model.Binary:
-		switch e.Op {
-		case model.OpAnd, model.OpOr:
-			list := operands(e, e.Op)
-			if !canFault(e) { // else the order may decide what is evaluated
-				slices.Sort(list)
-			}
-			return "(" + strings.Join(list, " "+e.Op.String()+" ") + ")"
-		case model.OpEq, model.OpNe:
-			list := []string{normal(e.X), normal(e.Y)}
+// exchange writes two instances in each other's place, and locals as numbers, the outermost 0.
+type exchange struct {
+	a, b  *model.Instance
+	bound []*model.Local
+}
+
+func (x *exchange) instance(i *model.Instance) string {
+	switch {
+	case i == nil:
+		return ""
+	case i == x.a:
+		i = x.b
+	case i == x.b:
+		i = x.a
+	}
+	return i.Name
+}
+
+func (x *exchange) text(e core.Expr) string {
+	if e == nil {
+		return ""
+	}
+	if f, ok := e.(*core.Fold); ok {
+		x.bound = append(x.bound, f.Local)
+		defer func() { x.bound = x.bound[:len(x.bound)-1] }()
+	}
+	var list []string
+	if form, ok := sorted(e); ok {
+		list = x.operands(e, form)
+		slices.Sort(list)
+	} else {
+		core.Operands(e, func(y core.Expr) { list = append(list, x.text(y)) })
+		if op, ok := e.(*core.Apply); ok && (op.Op == core.Eq || op.Op == core.Ne) {
 			slices.Sort(list)
-			return "(" + strings.Join(list, " "+e.Op.String()+" ") + ")"
 		}
-		return "(" + normal(e.X) + " " + e.Op.String() + " " + normal(e.Y) + ")"
-	case *model.Unary:
-		return e.Op.String() + normal(e.X)
-	case *model.Find:
-		q := *e
-		q.X = &model.Lit{ExprBase: model.ExprBase{T: q.X.Type()}}
-		return model.MeaningString(&q) + normal(e.X)
-	case *model.Quantified:
-		q := *e
-		q.X = &model.Lit{ExprBase: model.ExprBase{T: e.T}}
-		return model.MeaningString(&q) + normal(e.X)
 	}
-	return model.MeaningString(e)
+	return x.itself(e) + "(" + strings.Join(list, ", ") + ")"
 }
 
-// operands lists those of nested operations of one kind.
-func operands(e model.Expr, op model.Op) []string {
-	if b, ok := e.(*model.Binary); ok && b.Op == op {
-		return append(operands(b.X, op), operands(b.Y, op)...)
+// sorted reports whether e is && or || of operands whose order does not matter: where one can fail
+// it may decide what is evaluated.
+func sorted(e core.Expr) (core.Form, bool) {
+	i, ok := e.(*core.If)
+	if !ok || i.CanFail || i.Form != core.FormAnd && i.Form != core.FormOr {
+		return 0, false
 	}
-	return []string{normal(e)}
+	return i.Form, true
 }
 
-// canFault reports whether e may have no value.
-func canFault(e model.Expr) bool {
-	found := false
-	model.Walk(e, func(e model.Expr) {
-		switch e := e.(type) {
-		case *model.Unwrap:
-			found = true
-		case *model.Index:
-			found = found || e.X.Type().Kind == model.KindList
-		case *model.Binary:
-			found = found || e.Op == model.OpDiv || e.Op == model.OpMod
-		case *model.Call:
-			found = found || e.Fn == model.FnFirst || e.Fn == model.FnTail || e.Fn == model.FnAppend
+// operands lists those of nested operations of one form.
+func (x *exchange) operands(e core.Expr, form core.Form) []string {
+	i, ok := e.(*core.If)
+	switch {
+	case ok && i.Form == form && form == core.FormAnd:
+		return append(x.operands(i.Cond, form), x.operands(i.Then, form)...)
+	case ok && i.Form == form:
+		return append(x.operands(i.Cond, form), x.operands(i.Else, form)...)
+	}
+	return []string{x.text(e)}
+}
+
+// itself writes what e is, without its operands.
+func (x *exchange) itself(e core.Expr) string {
+	switch e := e.(type) {
+	case *core.Const:
+		return fmt.Sprintf("%d%q%v", e.Value, e.Text, e.IsText)
+	case *core.Local:
+		return fmt.Sprint("local ", slices.Index(x.bound, e.Local))
+	case *core.Read:
+		return x.read(e)
+	case *core.Field:
+		if e.Field == nil {
+			return "value"
 		}
-	})
-	return found
+		return "." + e.Field.Name
+	case *core.Index:
+		return "[]"
+	case *core.Apply:
+		return e.Op.String()
+	case *core.If:
+		return fmt.Sprint("if ", e.Form)
+	case *core.Make:
+		return "make " + model.TypeString(e.T)
+	case *core.Fold:
+		over := ""
+		if e.Values != nil {
+			over = model.TypeString(e.Values)
+		}
+		return fmt.Sprint("fold ", e.How, " ", over, e.Where != nil, e.Elem != nil)
+	case *core.Fit:
+		return "as " + model.TypeString(e.T)
+	case *core.Observe:
+		l := e.Of
+		text := fmt.Sprint("len ", l.Self, l.Out, l.News, x.instance(l.From), "->", x.instance(l.To))
+		if l.Message != nil {
+			text += " " + l.Message.Name
+		}
+		return text
+	}
+	panic(fmt.Sprintf("reduce: unknown expression %T", e))
+}
+
+func (x *exchange) read(e *core.Read) string {
+	text := x.instance(e.Inst)
+	for _, s := range e.Path {
+		text += "." + s.Part.Name
+	}
+	switch e.What {
+	case core.ReadVar:
+		return text + "." + e.Var.Name
+	case core.ReadTimer:
+		return text + " timer " + e.Timer.Name
+	case core.ReadDown:
+		return text + " down"
+	}
+	for _, st := range e.Is {
+		text += " in " + st.Name
+	}
+	return text
 }

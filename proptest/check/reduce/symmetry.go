@@ -21,8 +21,8 @@ const maxShuffles = 120
 // maxDomains is how many sets of values can be exchanged on their own.
 const maxDomains = 255
 
-// Symmetry says which configurations of a check are alike: what renamings of values, indices and
-// instances lead from one to another.
+// Symmetry describes which configurations of a check are alike: the renamings of values, indices
+// and instances that lead from one to another.
 type Symmetry struct {
 	// Names say in words what is interchangeable.
 	Names []string
@@ -75,22 +75,22 @@ func FindSymmetry(p *model.Protocol, check *model.Check, strs *interp.Strings) (
 	return y, refused
 }
 
-// UsedIn calls use with every value of a domain that the value of a machine has in it.
+// UsedIn calls use with every value of a domain that occurs in the value of a machine.
 func (y *Symmetry) UsedIn(m *model.Machine, v []int64, dead Dead, use func(domain, value int)) {
 	y.values.machine(m, v, dead, nil, using(use))
 }
 
-// UsedInMessage is [Symmetry.UsedIn] for the fields of a message.
+// UsedInMessage does what [Symmetry.UsedIn] does, for the fields of a message.
 func (y *Symmetry) UsedInMessage(m *model.Message, v []int64, use func(domain, value int)) {
 	y.values.message(m.Fields, v, using(use))
 }
 
-// Rename gives the values of each domain in the value of a machine their new names, in place.
+// Rename replaces the values of each domain in the value of a machine by their new names, in place.
 func (y *Symmetry) Rename(m *model.Machine, v []int64, dead Dead, to [][]uint8) {
 	y.values.machine(m, v, dead, nil, replacing(to))
 }
 
-// RenameMessage is [Symmetry.Rename] for the fields of a message.
+// RenameMessage does what [Symmetry.Rename] does, for the fields of a message.
 func (y *Symmetry) RenameMessage(m *model.Message, v []int64, to [][]uint8) {
 	y.values.message(m.Fields, v, replacing(to))
 }
@@ -181,7 +181,7 @@ type Shuffle struct {
 // Indices reports whether indices are permuted.
 func (f *Shuffle) Indices() bool { return len(f.indices) > 0 }
 
-// Machine is the value of a machine with the indices permuted.
+// Machine returns the value of a machine with its indices permuted.
 func (f *Shuffle) Machine(m *model.Machine, v []int64) []int64 {
 	for i := range f.indices {
 		v = f.indices[i].machine(m, v)
@@ -189,7 +189,7 @@ func (f *Shuffle) Machine(m *model.Machine, v []int64) []int64 {
 	return v
 }
 
-// Message is the fields of a message with the indices permuted.
+// Message returns the fields of a message with their indices permuted.
 func (f *Shuffle) Message(m *model.Message, v []int64) []int64 {
 	for i := range f.indices {
 		v = f.indices[i].message(m.Fields, v)

@@ -9,11 +9,11 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Mark is what lines are counted by: a handler that several states share, and a machine that
-// several roles or parts run, is one place.
+// Mark is the key by which uses of a line are counted. A handler that several states share, and a
+// machine that several roles or parts run, is one place.
 type Mark struct{ At, What string }
 
-// MarkOf is the mark of a place that a step used.
+// MarkOf returns the mark of a place that a step used.
 func MarkOf(m interp.Mark) Mark {
 	if m.Entry != nil {
 		return Mark{m.Entry.Entry[0].Pos().String(), "entry"}
@@ -21,17 +21,18 @@ func MarkOf(m interp.Mark) Mark {
 	return Mark{m.Transition.Span.String(), m.Transition.Event.Name}
 }
 
-// Uses is how often each place was used.
+// Uses has how often each place was used.
 type Uses map[Mark]Count
 
-// Count is how many steps used a place, and how many of those that used it were errors.
+// Count is the number of steps that used a place, and of those among them that were errors.
 type Count struct{ Taken, Faults uint64 }
 
-// Coverage says of each line of a specification how often the checks used it. The JSON names are
-// stable.
+// Coverage has how often the checks used each line of a specification. The JSON names are stable.
 type Coverage struct {
 	// Checks are the checks that were run, in order.
 	Checks []string `json:"checks"`
+	// Cut are those whose search was cut off: what they did not use they may use further on.
+	Cut []string `json:"cut_off,omitempty"`
 	// Total is the number of places: branches, what is ignored or deferred, entry statements. Used
 	// is how many of them some check used.
 	Used  int         `json:"used"`
@@ -70,7 +71,7 @@ type CheckUsage struct {
 	Faults uint64 `json:"faults,omitempty"`
 }
 
-// Percent is the share of places that were used; 100 if there are none.
+// Percent returns the share of places that were used, in percent; 100 if there are no places.
 func (c *Coverage) Percent() float64 {
 	if c.Total == 0 {
 		return 100
@@ -121,13 +122,13 @@ func (c *collector) machine(m *model.Machine) {
 	}
 }
 
-// Cover puts together what the checks used; p is the specification for no check in particular.
+// Cover combines what the checks used. p is the specification compiled for no particular check.
 func (r *SuiteReport) Cover(p *model.Protocol) {
 	c := collector{map[Mark]*placed{}, map[*model.Machine]bool{}}
 	for _, m := range p.Roles {
 		c.machine(m)
 	}
-	out := &Coverage{Checks: []string{}, Total: len(c.places)}
+	out := &Coverage{Checks: []string{}, Cut: r.Cut(), Total: len(c.places)}
 	for _, k := range r.Checks {
 		out.Checks = append(out.Checks, k.Check)
 	}

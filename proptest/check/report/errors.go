@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Ending is a kind of error that ends runs: a search does not go on behind it.
+// Ending is a kind of error that ends a run: the search does not go on behind it.
 type Ending struct {
 	Name string `json:"name"`
 	// Ways is in how many different ways it was found, at least 1.
@@ -17,9 +17,9 @@ type Ending struct {
 // and an orphan message a run ends by itself, so nothing is left out there.
 var endsRuns = []string{UnspecifiedReception, FaultClaim, Overflow, DeferredOverflow}
 
-// NoteErrors notes the errors at which runs ended, expected or not, and the claims whose result
-// leaves out what would come after them: all that hold. What was found stays found: a
-// counterexample, and the run to a sometimes claim.
+// NoteErrors records the errors at which runs ended, expected or not, and marks all claims that
+// hold: their result leaves out what would come after these errors. Counterexamples, and runs to
+// sometimes claims, stay valid.
 func (r *Report) NoteErrors() {
 	for i := range r.Claims {
 		if c := &r.Claims[i]; c.endsRuns() {
@@ -39,7 +39,7 @@ func (c *ClaimReport) endsRuns() bool {
 	return c.Kind == "built-in" && c.Result == Violated && slices.Contains(endsRuns, c.Name)
 }
 
-// Doubtful counts the claims that are violated only as far as was looked.
+// Doubtful returns the number of claims that are violated only as far as was looked.
 func (r *Report) Doubtful() int {
 	n := 0
 	for i := range r.Claims {
@@ -50,7 +50,7 @@ func (r *Report) Doubtful() int {
 	return n
 }
 
-// Limited counts the claims that hold only as far as was looked.
+// Limited returns the number of claims that hold only as far as was looked.
 func (r *Report) Limited() int {
 	n := 0
 	for i := range r.Claims {
@@ -61,8 +61,8 @@ func (r *Report) Limited() int {
 	return n
 }
 
-// Errors names the errors behind which nothing was looked at: `the error (fault)`, `the 3 errors
-// (unspecified-reception, fault)`; empty if no run ended at one.
+// Errors names the errors behind which the search did not look: `the error (fault)`, `the 3 errors
+// (unspecified-reception, fault)`. It returns "" if no run ended at an error.
 func (r *Report) Errors() string {
 	n, names := 0, []string{}
 	for _, e := range r.EndedBy {

@@ -26,7 +26,7 @@ func variant(spec string) string { return strings.TrimSuffix(filepath.Base(spec)
 func (r *SuiteReport) goldens() map[string]string {
 	out := map[string]string{}
 	for _, c := range r.Checks {
-		if c.Open {
+		if c.Ended != "" {
 			continue
 		}
 		for _, cl := range c.Claims {
@@ -47,7 +47,7 @@ func (r *SuiteReport) kept() ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		for _, c := range r.Checks {
-			if !c.Open && strings.HasPrefix(e.Name(), variant(r.Spec)+"."+c.Check+".") && strings.HasSuffix(e.Name(), ".txt") {
+			if c.Ended == "" && strings.HasPrefix(e.Name(), variant(r.Spec)+"."+c.Check+".") && strings.HasSuffix(e.Name(), ".txt") {
 				names = append(names, e.Name())
 			}
 		}
@@ -55,8 +55,8 @@ func (r *SuiteReport) kept() ([]string, error) {
 	return names, err
 }
 
-// CompareExpected compares the expected counterexamples with those kept beside
-// the specification and says, in words, where they differ.
+// CompareExpected compares the expected counterexamples with those kept beside the specification
+// and describes the differences.
 func (r *SuiteReport) CompareExpected() ([]string, error) {
 	want := r.goldens()
 	kept, err := r.kept()

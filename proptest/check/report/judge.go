@@ -1,29 +1,32 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
-// LineKey tells the lines of a specification apart: a common handler has one
-// line and a transition in each of its states.
+// LineKey identifies a line of the specification: a common handler has one line and a transition in
+// each of its states.
 func LineKey(t *model.Transition) string { return t.Span.String() + " " + t.Event.Name }
 
-// StateKey tells the states of roles apart.
+// StateKey identifies a state of a role.
 func StateKey(m *model.Machine, st *model.State) string { return m.Name + "." + st.Name }
 
-// Judged reports whether a transition must be taken in some check. One that only refuses
-// never is: it says what does not happen.
+// Judged reports whether a transition must be taken in some check. A transition that only refuses
+// need not: it states what does not happen.
 func Judged(t *model.Transition) bool {
 	return t.Mode == model.Handle && t.Event.Kind != model.EventUp && t.Event.Kind != model.EventLost &&
 		!slices.ContainsFunc(t.Body, func(s model.Stmt) bool { _, refuses := s.(*model.Refuse); return refuses })
 }
 
-// Judge gives the verdict and says whether it is what the check expects. complete reports whether all
-// was looked at, and why why not; faults are errors in the check itself, with which it never
-// passes. never-fires and unreachable-state are left to the suite.
+// Judge returns the verdict, and whether it is the one that the check expects. complete reports
+// whether the search was complete, and why says why not. faults are errors in the check itself;
+// with these it never passes. never-fires and unreachable-state are left to the suite.
 func (r *Report) Judge(complete bool, why string, faults []string) {
 	overAll := []string{NeverFires, UnreachableState}
 	unexpected, missing, open := []string{}, []string{}, []string{}
@@ -48,22 +51,22 @@ func (r *Report) Judge(complete bool, why string, faults []string) {
 			missing = append(missing, name)
 		}
 	}
+	if !complete {
+		r.Ended = cmp.Or(why, "it was stopped")
+	}
+	fails := len(unexpected)+len(missing)+len(faults) > 0
+	r.Open = !fails && (len(open) > 0 || !complete)
+	r.Passes = !fails && !r.Open
 	switch {
-	case violated:
+	case violated && !r.Open:
 		r.Verdict = Violated
 	case len(open) > 0 || !complete:
 		r.Verdict = Incomplete
 	default:
 		r.Verdict = Holds
 	}
-	fails := len(unexpected)+len(missing)+len(faults) > 0
-	r.Open = !fails && (len(open) > 0 || !complete)
-	r.Passes = !fails && !r.Open
 	if !complete {
-		r.Ended = why
-	}
-	if !complete && why != "" {
-		r.Why = append(r.Why, "the search is incomplete: "+why)
+		r.Why = append(r.Why, "the search is incomplete: "+r.Ended)
 	}
 	add := func(what string, names []string) {
 		if len(names) > 0 {
@@ -74,6 +77,47 @@ func (r *Report) Judge(complete bool, why string, faults []string) {
 	add("expected to be violated, but holds", missing)
 	add("not decided", open)
 	r.Why = append(r.Why, faults...)
+}
+
+// Searched says how far a search came that was cut off, and what it left out; empty for a complete
+// one.
+func (r *Report) Searched() string {
+	if r.Ended == "" {
+		return ""
+	}
+	if r.Search == Walks {
+		return fmt.Sprintf("searched: %s configurations on random walks, those met again counted again; not searched: whatever they did not come to", thousands(r.Configurations))
+	}
+	n := r.Configurations - min(r.Unexpanded, r.Configurations)
+	text := fmt.Sprintf("searched: %s of the %s configurations that were found", thousands(n), thousands(r.Configurations))
+	switch {
+	case r.Unexpanded == 0:
+		return text + "; not searched: whatever was not found by then, and what claims say of all that can follow"
+	case r.Within > 0:
+		text += ", among them all that " + diag.Counted(r.Within, "step") + " or fewer lead to"
+	}
+	return text + "; not searched: the other " + thousands(r.Unexpanded) + ", and what comes after them"
+}
+
+// Cut lists the checks whose search was cut off.
+func (r *SuiteReport) Cut() []string {
+	var out []string
+	for _, c := range r.Checks {
+		if c.Ended != "" {
+			out = append(out, c.Check)
+		}
+	}
+	return out
+}
+
+// NotJudged says why it was not judged over all checks whether something never fires or is never
+// reached; empty if it was, or if checks were left out on purpose.
+func (r *SuiteReport) NotJudged() string {
+	cut := r.Cut()
+	if r.Judged || len(cut) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s and %s are not judged: the search of %s was cut off", NeverFires, UnreachableState, strings.Join(cut, ", "))
 }
 
 // Worst is the worst verdict of the checks and of what was judged over them.
@@ -96,8 +140,8 @@ func (r *SuiteReport) Worst() string {
 	return verdict
 }
 
-// JudgeAll looks at what no check of the specification ever took. A finding is
-// expected if one of the checks expects it.
+// JudgeAll reports what no check of the specification ever took. A finding is expected if one of
+// the checks expects it.
 func (r *SuiteReport) JudgeAll(p *model.Protocol) {
 	r.Judged = len(r.Checks) > 0 && len(r.Checks) == len(p.Checks) && r.Complete
 	if !r.Judged {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Need reports whether the verdict of a check rests on one of its assumptions about
-// the channel: the check is run once more with a single fault of that kind allowed
-// in each run, whenever and wherever it does most harm.
+// Need says whether the verdict of a check rests on one of its assumptions about the channel. For
+// that, the check is run again with a single fault of that kind allowed in each run, at the worst
+// moment and place.
 type Need struct {
 	// Assumption is what the check assumes, Fault what was allowed instead.
 	Assumption string `json:"assumption"`
@@ -31,7 +31,7 @@ const (
 	Undecided = "undecided"
 )
 
-// NewNeed reports whether an assumption is needed, from the reports of the check with it and with one
+// NewNeed says whether an assumption is needed, from the reports of the check with it and with one
 // fault.
 func NewNeed(assumption, fault string, before, after *Report) Need {
 	n := Need{Assumption: assumption, Fault: fault, Result: NotNeeded, Configurations: after.Configurations}

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-go/parley/runtime/run"
 )
 
-// Report is what was found about one check. The JSON names are stable.
+// Report is the result of one check. The JSON names are stable.
 type Report struct {
 	// Spec is the file as the user named it, Check the check's name.
 	Spec     string `json:"spec"`
@@ -27,13 +27,19 @@ type Report struct {
 	// if empty.
 	Search string `json:"search"`
 	// Verdict is "holds", "violated" or "incomplete": what was found, whether or
-	// not it was expected. Passes says that it is what the check expects.
+	// not it was expected. It is "incomplete" also where only what is expected was found until
+	// then. Passes says that it is what the check expects.
 	Verdict string `json:"verdict"`
 	Passes  bool   `json:"passes"`
 	// Open: nothing speaks against passing, but not everything was decided.
 	Open bool `json:"open,omitempty"`
-	// Ended says why the search ended before it was complete; empty if it was complete.
-	Ended string `json:"ended,omitempty"`
+	// Ended says why the search ended before it was complete; empty if it was complete. Then
+	// Unexpanded is the number of configurations that were found and not searched, and Within is a
+	// number of steps: all configurations to which that many or fewer lead were searched; 0 if
+	// there is no such number.
+	Ended      string `json:"ended,omitempty"`
+	Unexpanded uint64 `json:"unexpanded,omitempty"`
+	Within     int    `json:"searched_within,omitempty"`
 	// Why says why a check is incomplete or does not pass.
 	Why []string `json:"why,omitempty"`
 	// Advice says what may help an incomplete search.
@@ -68,7 +74,8 @@ type Report struct {
 	// Needs says which assumptions about the channel the verdict needs, if asked for.
 	Needs []Need `json:"needs,omitempty"`
 	// NeverTaken are transitions of the roles in this check that it did not
-	// take (other checks may). They are information, not a verdict.
+	// take (other checks may). They are information, not a verdict; if Ended is not empty, it did
+	// not take them until then.
 	NeverTaken []Place  `json:"never_taken,omitempty"`
 	Reductions []string `json:"reductions,omitempty"`
 	// NotReduced says why reductions that were asked for were not used, or not
@@ -84,7 +91,7 @@ type Report struct {
 	Uses    Uses            `json:"-"`
 }
 
-// Channel is how one channel was used.
+// Channel is the use of one channel.
 type Channel struct {
 	Name     string `json:"name"`
 	Widest   int    `json:"widest"`
@@ -99,6 +106,9 @@ const (
 	// Unchecked is the verdict of a specification without checks.
 	Unchecked = "unchecked"
 )
+
+// Walks is the search of random walks.
+const Walks = "random walks"
 
 // ClaimReport is what was found about one claim.
 type ClaimReport struct {
@@ -131,14 +141,14 @@ type ClaimReport struct {
 	Conflicts []string `json:"conflicts,omitempty"`
 }
 
-// Place is a transition or a state of a role and where it is written.
+// Place is a transition or a state of a role, with its place in the specification.
 type Place struct {
 	Role  string `json:"role"`
 	Name  string `json:"name"`
 	Where string `json:"where"`
 }
 
-// SuiteReport is what was found about all checks of a specification.
+// SuiteReport is the result of all checks of a specification.
 type SuiteReport struct {
 	Spec     string `json:"spec"`
 	Protocol string `json:"protocol"`
@@ -151,7 +161,7 @@ type SuiteReport struct {
 	// Names are those of all checks of the specification, run or not.
 	Names []string `json:"-"`
 	// NeverFires and Unreachable are judged over all checks together; Judged is
-	// false if they could not be, because a check was left out or incomplete.
+	// false if they could not be, because a check was left out or its search cut off.
 	Judged     bool    `json:"judged"`
 	NeverFires []Place `json:"never_fires,omitempty"`
 	// Coverage is there if it was asked for.

@@ -2,16 +2,17 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/runtime/run"
 )
 
-// Text renders the report for people; times only if times is true.
+// Text renders the report for people, with times only if times is true.
 func (r *Report) Text(times bool) string { return r.text(times, false) }
 
-// TextAll is [Report.Text] with every other way to violate a claim in full.
+// TextAll returns [Report.Text] with all other ways to violate each claim in full.
 func (r *Report) TextAll(times bool) string { return r.text(times, true) }
 
 func (r *Report) text(times, all bool) string {
@@ -20,7 +21,7 @@ func (r *Report) text(times, all bool) string {
 	switch {
 	case r.Verdict == Violated && r.Passes:
 		b.WriteString(", as expected")
-	case r.Open && r.Verdict == Violated:
+	case r.Open && slices.ContainsFunc(r.Claims, func(c ClaimReport) bool { return c.Result == Violated }):
 		b.WriteString(", as expected so far")
 	case !r.Open && !r.Passes:
 		b.WriteString(", not as expected")
@@ -40,6 +41,11 @@ func (r *Report) text(times, all bool) string {
 		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
 	}
 	b.WriteString("\n")
+	never := "transitions this check never takes"
+	if s := r.Searched(); s != "" {
+		b.WriteString("  " + s + "\n")
+		never = "transitions this check did not take until it was cut off"
+	}
 	for _, c := range r.byCause() {
 		c.text(&b, r.Errors(), all)
 	}
@@ -52,11 +58,11 @@ func (r *Report) text(times, all bool) string {
 	}
 	list(&b, "reduced by", r.Reductions)
 	list(&b, "not reduced", r.NotReduced)
-	var never []string
+	var lines []string
 	for _, p := range r.NeverTaken {
-		never = append(never, p.Role+": "+p.Name+" ("+p.Where+")")
+		lines = append(lines, p.Role+": "+p.Name+" ("+p.Where+")")
 	}
-	list(&b, "transitions this check never takes", never)
+	list(&b, never, lines)
 	reductions := "no reductions"
 	if len(r.Reductions) > 0 {
 		reductions = "reduced as said above"
@@ -182,7 +188,7 @@ func thousands(n uint64) string {
 	return s
 }
 
-// OneOr chooses the form of a verb.
+// OneOr returns the form of a verb for a number of things.
 func OneOr(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -190,7 +196,7 @@ func OneOr(n int, one, many string) string {
 	return many
 }
 
-// LimitWords say which limits had no part in the result.
+// LimitWords describe which limits had no part in the result.
 func LimitWords(list []Limit) []string {
 	var out []string
 	words := map[string]string{"number": "%s never exceeds %d (limit %d)", "list": "%s never holds more than %d (limit %d)", "times": "%s was given at most %s (limit %d)"}

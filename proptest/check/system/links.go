@@ -154,7 +154,7 @@ func (p *Process) Shut(b []byte, peer int) bool {
 		return false
 	}
 	e := p.end(p.Unpack(b))
-	return (e.Waiting|e.Up|e.Asked)>>peer&1 == 0
+	return (e.Waiting|e.Up)>>peer&1 == 0
 }
 
 // put is the inverse of end: it gives l memory of its own.

@@ -54,8 +54,8 @@ func (c *Certificate) verify(p *model.Protocol) (*Result, error) {
 	return r, nil
 }
 
-// Audit verifies that the certificate holds the beginning and is closed, which
-// the error says if it is not, and tells why the claims that it does not prove are not proved.
+// Audit verifies that the certificate contains the beginning and is closed; if not, the error says
+// why. Then it says why the claims that the certificate does not prove are not proved.
 func (c *Certificate) Audit(p *model.Protocol) (*Result, map[string]string, error) {
 	v, err := newVerifier(c, p)
 	if err != nil {

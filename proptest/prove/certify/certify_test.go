@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// pattern is what a word stands for, as a regular expression over letters a, b, c.
+// pattern returns the regular expression over the letters a, b, c that a word stands for.
 func pattern(word []Block) string {
 	var out strings.Builder
 	out.WriteString("^")

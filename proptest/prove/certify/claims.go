@@ -79,7 +79,7 @@ func (v *verifier) may(e model.Expr) bool {
 	return err != nil || t != No
 }
 
-// Condition is what an always or agree claim says, as one expression.
+// Condition returns the condition of an always or agree claim, as one expression.
 func Condition(c *model.Claim) model.Expr {
 	all := c.Expr
 	base := model.ExprBase{T: &model.Type{Kind: model.KindBool}, Span: c.Span}

@@ -16,7 +16,7 @@ import (
 	"io"
 )
 
-// Format is what the first line of a certificate says it is.
+// Format is the name of the format, in the first line of a certificate.
 const Format = "parley unbounded channels 1"
 
 // Header is the first line: what the certificate is about.

@@ -23,7 +23,8 @@ func (r *Runner) FrameSize(b []byte) (int, error) {
 	case n < 3:
 		return 0, wire.Error{Message: info.Messages[b[2]], Problem: wire.Short, Value: int64(n), Limit: 3}
 	case n > info.MaxFrame:
-		return 0, wire.Error{Message: info.Messages[b[2]], Problem: wire.Long, Value: int64(n), Limit: int64(info.MaxFrame)}
+		return 0, wire.Error{Message: info.Messages[b[2]], Problem: wire.Long, Value: int64(n),
+			Limit: int64(info.MaxFrame)}
 	}
 	return n, nil
 }
@@ -44,14 +45,16 @@ func (r *Runner) Frame(_ fsm.Peer, b []byte) (fsm.Result, error) {
 	switch b[2] {
 	case PING, PONG:
 		if len(body) != 4 {
-			return fsm.Result{}, wire.Error{Message: info.Messages[b[2]], Field: "n", Offset: 3, Problem: wire.Short, Value: int64(len(body)), Limit: 4}
+			return fsm.Result{}, wire.Error{Message: info.Messages[b[2]], Field: "n", Offset: 3,
+				Problem: wire.Short, Value: int64(len(body)), Limit: 4}
 		}
 		e.Value = binary.BigEndian.Uint32(body)
 	case NOTE:
 		e.Length = uint8(copy(e.Note[:], body))
 	default:
 		if len(body) != 0 {
-			return fsm.Result{}, wire.Error{Message: info.Messages[b[2]], Offset: 3, Problem: wire.Trailing, Value: int64(len(body))}
+			return fsm.Result{}, wire.Error{Message: info.Messages[b[2]], Offset: 3, Problem: wire.Trailing,
+				Value: int64(len(body))}
 		}
 	}
 	return r.step(), nil

@@ -100,7 +100,6 @@ func New() *Runner { return &Runner{} }
 const (
 	tStart uint16 = iota
 	tOffUp
-	tOffDefer
 	tPing
 	tPING
 	tPONG
@@ -112,7 +111,6 @@ const (
 	tReadyREADY
 	tReadyDefer
 	tReadyBarrier
-	tReadySay
 	tBehindBarrier
 	tQuit
 	tBYE
@@ -133,12 +131,11 @@ var info = fsm.Info{
 	Reports:  []string{"ponged", "passed", "late", "noted", "parted"},
 	Timers:   []string{"wait"},
 	Transitions: []fsm.Transition{
-		tr("off start", Off, Off, 10), tr("off up", Off, Idle, 11), tr("off ping, barrier, say", Off, Off, 12),
+		tr("off start", Off, Off, 10), tr("off up", Off, Idle, 11),
 		tr("idle ping", Idle, Idle, 20), tr("idle PING", Idle, Idle, 21), tr("idle PONG", Idle, Idle, 22),
 		tr("idle wait", Idle, Idle, 23), tr("idle NOTE", Idle, Idle, 24), tr("idle say", Idle, Idle, 25),
 		tr("idle barrier", Idle, Ready, 26), tr("idle READY", Idle, Behind, 27),
 		tr("ready READY", Ready, Idle, 30), tr("ready NOTE", Ready, Ready, 31), tr("ready barrier", Ready, Ready, 32),
-		tr("ready say", Ready, Ready, 33),
 		tr("behind barrier", Behind, Idle, 40),
 		tr("idle quit", Idle, Gone, 50), tr("idle BYE", Idle, Gone, 51), tr("idle lost", Idle, Off, 52),
 		tr("gone lost", Gone, Gone, 60),

@@ -37,12 +37,9 @@ func (r *Runner) step() fsm.Result {
 }
 
 func (r *Runner) stepOff() fsm.Result {
-	switch e := &r.E; {
-	case e.Kind == Up:
+	if r.E.Kind == Up {
 		r.M.State = Idle
 		return took(tOffUp)
-	case e.Kind == Command && e.ID != Quit:
-		return deferred(tOffDefer)
 	}
 	return refused
 }
@@ -86,9 +83,7 @@ func (r *Runner) stepCommand() fsm.Result {
 		r.emit(fsm.Send, PING, e.Value)
 		r.emit(fsm.StartTimer, 0, e.Value)
 		return took(tPing)
-	case e.ID == Say && m.State == Ready:
-		return deferred(tReadySay)
-	case e.ID == Say:
+	case e.ID == Say && m.State != Ready:
 		s := r.emit(fsm.Send, NOTE, 0)
 		s.Note, s.N = e.Note, e.Length
 		return took(tSay)

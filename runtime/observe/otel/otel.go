@@ -18,9 +18,9 @@ type Observer struct {
 	latest       driver.Latest
 }
 
-// New returns an observer for one driver, whose instruments parley.steps and so on, one for
-// each counter, belong to the meter. The attributes, such as protocol, role and
-// instance, tell drivers apart. It fails if the meter refuses an instrument.
+// New returns an observer for one driver. Its instruments, one for each counter, belong to the
+// meter and are named parley.steps and so on. The attributes, such as protocol, role and instance,
+// tell drivers apart. New fails if the meter refuses an instrument.
 func New(meter metric.Meter, attributes ...attribute.KeyValue) (*Observer, error) {
 	o := &Observer{}
 	with := metric.WithAttributes(attributes...)

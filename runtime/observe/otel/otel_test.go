@@ -63,7 +63,9 @@ func TestTwoDrivers(t *testing.T) {
 			sides = append(sides, d)
 		}
 		for n := range uint32(3) {
-			if _, err := sides[0].Do(t.Context(), func(r *pingpong.Runner) fsm.Result { return r.Ping(n) }); err != nil {
+			if _, err := sides[0].Do(t.Context(), func(r *pingpong.Runner) fsm.Result {
+				return r.Ping(n)
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -74,7 +76,8 @@ func TestTwoDrivers(t *testing.T) {
 		}
 	})
 	got := collect(t, reader)
-	for name, want := range map[string]int64{"parley.commands a": 3, "parley.commands b": 0, "parley.frames_in b": 3, "parley.bytes_out a": 21} {
+	for name, want := range map[string]int64{"parley.commands a": 3, "parley.commands b": 0,
+		"parley.frames_in b": 3, "parley.bytes_out a": 21} {
 		if v, ok := got[name]; !ok || v != want {
 			t.Errorf("%s = %d, want %d", name, v, want)
 		}

@@ -31,7 +31,9 @@ func TestTwoDrivers(t *testing.T) {
 			sides = append(sides, d)
 		}
 		for n := range uint32(3) {
-			if _, err := sides[0].Do(t.Context(), func(r *pingpong.Runner) fsm.Result { return r.Ping(n) }); err != nil {
+			if _, err := sides[0].Do(t.Context(), func(r *pingpong.Runner) fsm.Result {
+				return r.Ping(n)
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -55,7 +57,8 @@ parley_frames_in_total{instance="b"} 3
 parley_bytes_out_total{instance="a"} 21
 parley_bytes_out_total{instance="b"} 21
 `
-	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "parley_commands_total", "parley_frames_in_total", "parley_bytes_out_total"); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "parley_commands_total",
+		"parley_frames_in_total", "parley_bytes_out_total"); err != nil {
 		t.Error(err)
 	}
 	if n, err := testutil.GatherAndCount(registry); err != nil || n != 2*len(driver.Metrics()) {

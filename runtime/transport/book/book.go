@@ -36,7 +36,7 @@ type Inner[A comparable] interface {
 	PeerAddr(peer int) (A, bool)
 }
 
-// Form is how addresses stand in frames. Their order is that of these bytes.
+// Form is the form of addresses in frames. Their order is that of these bytes.
 type Form[A comparable] struct {
 	// Size is the bytes of an address, at most 32.
 	Size int
@@ -147,7 +147,7 @@ func New[A comparable](inner Inner[A], own A, form Form[A], cfg Config) (*Link[A
 	return l, nil
 }
 
-// Self is the number of this end, for the machine's parameter `self`.
+// Self returns the number of this end, for the machine's parameter `self`.
 func (l *Link[A]) Self() int { return l.self }
 
 // Address returns the address of a number that is known.

@@ -114,7 +114,8 @@ func TestAddresses(t *testing.T) {
 		t.Fatalf("%v with %d requests, up are %v", m.Kind, asks.Len, ups)
 	}
 	n := []fsm.Peer{asks.Items[3].Node, asks.Items[2].Node, asks.Items[1].Node, asks.Items[0].Node}
-	if !slices.IsSorted(n) || n[1] != fsm.Peer(l.Self()) || n[3] != fsm.Peer(a.Peer) || !slices.Contains(ups, int(n[0])) {
+	if !slices.IsSorted(n) || n[1] != fsm.Peer(l.Self()) || n[3] != fsm.Peer(a.Peer) ||
+		!slices.Contains(ups, int(n[0])) {
 		t.Errorf("numbers %v of .3, .5, .6 and .7; own %d, sender %d, up %v", n, l.Self(), a.Peer, ups)
 	}
 	// Who was only named can be written to.
@@ -125,8 +126,10 @@ func TestAddresses(t *testing.T) {
 	l.Flush()
 	datagram(t, other, 144)
 	// What leaves has addresses, counts from 1, and has a right checksum.
-	reply := startup.Message{Kind: startup.MessageConnectReply, ConnectReply: startup.ConnectReplyMessage{Slot: startup.Some[startup.Slot](1),
-		Founder: startup.Some(fsm.Peer(l.Self())), Players: startup.Table{0: startup.Some(fsm.Peer(l.Self())), 1: startup.Some(n[3])}}}
+	reply := startup.Message{Kind: startup.MessageConnectReply,
+		ConnectReply: startup.ConnectReplyMessage{Slot: startup.Some[startup.Slot](1),
+			Founder: startup.Some(fsm.Peer(l.Self())), Players: startup.Table{0: startup.Some(fsm.Peer(l.Self())),
+				1: startup.Some(n[3])}}}
 	for id := range uint32(2) {
 		frame, _ := startup.AppendMessage(nil, &reply)
 		if err := l.Send(a.Peer, frame); err != nil {
@@ -141,7 +144,8 @@ func TestAddresses(t *testing.T) {
 		if got := binary.LittleEndian.Uint32(b[12:]); sum != crc32.ChecksumIEEE(b) || got != id+2 {
 			t.Errorf("checksum %x, message id %d", sum, got)
 		}
-		if string(b[44:50]) != string(node(own)) || string(b[352:358]) != string(node(own)) || string(b[368:374]) != string(node(from)) || b[374] != 0 || b[384] != 0 {
+		if string(b[44:50]) != string(node(own)) || string(b[352:358]) != string(node(own)) ||
+			string(b[368:374]) != string(node(from)) || b[374] != 0 || b[384] != 0 {
 			t.Errorf("nodes % x, % x, % x", b[44:50], b[352:358], b[368:374])
 		}
 	}
@@ -248,7 +252,8 @@ func TestAscending(t *testing.T) {
 		a := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 1, i}), 7)
 		l.Inject(connect(a), a)
 		up, _ := receive(t, b)
-		if _, m := receive(t, b); up.Kind != transport.PeerUp || up.Peer <= last || m.Connect.Asks.Items[0].Node != fsm.Peer(up.Peer) {
+		if _, m := receive(t, b); up.Kind != transport.PeerUp || up.Peer <= last ||
+			m.Connect.Asks.Items[0].Node != fsm.Peer(up.Peer) {
 			t.Fatalf("address %d: %+v after %d, %v", i, up, last, m)
 		}
 		last = up.Peer
@@ -279,7 +284,8 @@ func TestRefused(t *testing.T) {
 	if _, ok := form.Get(ipx.Broadcast[:]); ok {
 		t.Error("the broadcast address is nobody's")
 	}
-	if a, ok := form.Get([]byte{1, 2, 3, 4, 5, 6}); !ok || a != (ipx.Address{Net: 3, Socket: 9, Node: ipx.Node{1, 2, 3, 4, 5, 6}}) {
+	if a, ok := form.Get([]byte{1, 2, 3, 4, 5, 6}); !ok ||
+		a != (ipx.Address{Net: 3, Socket: 9, Node: ipx.Node{1, 2, 3, 4, 5, 6}}) {
 		t.Error(a)
 	}
 }

@@ -106,7 +106,8 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 		return a, news
 	}
 	frame := buf[:a.N]
-	if n := l.shape.Checksum; n.Bits > 0 && (n.At+4 > len(frame) || n.Get(frame) != uint64(wire.Checksum(frame, n.At))) {
+	if n := l.shape.Checksum; n.Bits > 0 && (n.At+4 > len(frame) ||
+		n.Get(frame) != uint64(wire.Checksum(frame, n.At))) {
 		l.stats.Damaged++
 		return a, false
 	}

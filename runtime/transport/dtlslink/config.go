@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/runtime/transport/tlslink"
 )
 
-// Overhead is what DTLS adds to a frame at most, in bytes: the header of a record, an explicit
+// Overhead is the most that DTLS adds to a frame, in bytes: the header of a record, an explicit
 // nonce and a tag.
 const Overhead = 13 + 8 + 16
 

@@ -62,7 +62,8 @@ func Wrap(inner transport.Link, cfg Config) (*Link, error) {
 	if inner.Properties().Stream {
 		err = errors.New("DTLS needs a link that carries datagrams; see tlslink for streams")
 	} else if cfg.Server && len(cfg.Certificate.Certificate) == 0 {
-		err = errors.New("a server needs a certificate: set Config.Certificate, for example to one of tlslink.SelfSigned")
+		err = errors.New("a server needs a certificate: set Config.Certificate, for example to one of " +
+			"tlslink.SelfSigned")
 	}
 	if err != nil {
 		return nil, errors.Join(err, inner.Abort())
@@ -183,7 +184,8 @@ func (l *Link) begin(peer int, in map[int]*session) *session {
 	return s
 }
 
-// origin is what counts as one address; whoever has none of IP is not counted by it.
+// origin returns the address by which a peer is counted; a peer without an IP address is not
+// counted.
 func origin(a net.Addr) netip.Addr {
 	if u, ok := a.(*net.UDPAddr); ok {
 		return door.Origin(u.AddrPort().Addr())
@@ -382,7 +384,8 @@ func (l *Link) Send(peer int, frame []byte) error {
 	case closed:
 		return transport.ErrClosed
 	case len(frame) > p.MaxFrame:
-		return fmt.Errorf("%w: %d bytes, at most %d fit into a datagram with DTLS", transport.ErrFrameTooLong, len(frame), p.MaxFrame)
+		return fmt.Errorf("%w: %d bytes, at most %d fit into a datagram with DTLS", transport.ErrFrameTooLong,
+			len(frame), p.MaxFrame)
 	case peer == transport.All:
 		return l.sendAll(frame)
 	}

@@ -117,8 +117,10 @@ func TestIdentity(t *testing.T) {
 	}{
 		{"keys", alice.client(bob.key), bob.server(alice.key),
 			tlslink.Identity{Name: "alice", Key: alice.key}, tlslink.Identity{Name: "bob", Key: bob.key}},
-		{"authorities", dtlslink.Config{Certificate: alice.cert, Roots: roots, ServerName: "bob"}, dtlslink.Config{Server: true, Certificate: bob.cert, Roots: roots},
-			tlslink.Identity{Name: "alice", Key: alice.key, Verified: true}, tlslink.Identity{Name: "bob", Key: bob.key, Verified: true}},
+		{"authorities", dtlslink.Config{Certificate: alice.cert, Roots: roots, ServerName: "bob"},
+			dtlslink.Config{Server: true, Certificate: bob.cert, Roots: roots},
+			tlslink.Identity{Name: "alice", Key: alice.key, Verified: true},
+			tlslink.Identity{Name: "bob", Key: bob.key, Verified: true}},
 		{"nobody asked", dtlslink.Config{Keys: []tlslink.Fingerprint{bob.key}}, bob.server(),
 			tlslink.Identity{}, tlslink.Identity{Name: "bob", Key: bob.key}},
 	}
@@ -162,10 +164,14 @@ func TestRefused(t *testing.T) {
 		want           error
 		text           string
 	}{
-		{"another key under the same name", alice.client(bob.key), eve.server(alice.key), true, tlslink.ErrUnknownKey, eve.key.String()},
-		{"a client that is not known", eve.client(bob.key), bob.server(alice.key), false, tlslink.ErrUnknownKey, eve.key.String()},
-		{"a client without a key", dtlslink.Config{Keys: []tlslink.Fingerprint{bob.key}}, bob.server(alice.key), false, nil, "required client verification"},
-		{"an authority that is not trusted", dtlslink.Config{ServerName: "bob"}, bob.server(), true, nil, "unknown authority"},
+		{"another key under the same name", alice.client(bob.key), eve.server(alice.key), true,
+			tlslink.ErrUnknownKey, eve.key.String()},
+		{"a client that is not known", eve.client(bob.key), bob.server(alice.key), false, tlslink.ErrUnknownKey,
+			eve.key.String()},
+		{"a client without a key", dtlslink.Config{Keys: []tlslink.Fingerprint{bob.key}}, bob.server(alice.key),
+			false, nil, "required client verification"},
+		{"an authority that is not trusted", dtlslink.Config{ServerName: "bob"}, bob.server(), true, nil,
+			"unknown authority"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -175,7 +181,8 @@ func TestRefused(t *testing.T) {
 			if tt.byClient {
 				side = x
 			}
-			if err := failed(t, side); tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+			if err := failed(t, side); tt.want != nil && !errors.Is(err, tt.want) ||
+				!strings.Contains(err.Error(), tt.text) {
 				t.Errorf("%v; want %v with %q", err, tt.want, tt.text)
 			}
 			if err := x.Send(0, []byte("x")); !errors.Is(err, transport.ErrNoPeer) {
@@ -188,7 +195,8 @@ func TestRefused(t *testing.T) {
 		t.Error(err)
 	}
 	inner, _ = mem.Pair(mem.Config{})
-	if _, err := dtlslink.Wrap(inner, dtlslink.Config{Server: true}); err == nil || !strings.Contains(err.Error(), "certificate") {
+	if _, err := dtlslink.Wrap(inner, dtlslink.Config{Server: true}); err == nil ||
+		!strings.Contains(err.Error(), "certificate") {
 		t.Error(err)
 	}
 }

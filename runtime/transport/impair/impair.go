@@ -25,7 +25,7 @@ type Clock interface {
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
-// Timer is what AfterFunc returns; a *time.Timer is one.
+// Timer is the result of AfterFunc; a *time.Timer is one.
 type Timer interface {
 	Stop() bool
 	Reset(d time.Duration) bool
@@ -84,10 +84,12 @@ func New(inner transport.Link, cfg Config) (*Link, error) {
 	if cfg.Held <= 0 {
 		cfg.Held = 1 << 20
 	}
-	l := &Link{inner: inner, clock: cfg.Clock, epoch: cfg.Clock.Now(), limit: cfg.Held, armed: noTime, cut: map[int]bool{}}
+	l := &Link{inner: inner, clock: cfg.Clock, epoch: cfg.Clock.Now(), limit: cfg.Held, armed: noTime,
+		cut: map[int]bool{}}
 	l.props = inner.Properties()
 	if l.props.Stream && (cfg.Weak || cfg.Faults.weakens()) {
-		return nil, fmt.Errorf("a stream has no frames to lose, double or reorder: impair it by delay, jitter, rate and partition")
+		return nil, fmt.Errorf("a stream has no frames to lose, double or reorder: impair it by delay, " +
+			"jitter, rate and partition")
 	}
 	if cfg.Weak || cfg.Faults.Loss > 0 {
 		l.props.Reliable = false

@@ -39,12 +39,13 @@ func TestWithoutFaults(t *testing.T) {
 // The promises that are left hold under every fault.
 func TestPromises(t *testing.T) {
 	for name, f := range map[string]impair.Faults{
-		"loss":        {Loss: 0.3},
-		"duplicates":  {Duplicate: 0.3},
-		"reordering":  {Reorder: 0.3, Late: time.Millisecond},
-		"delay":       {Delay: time.Millisecond, Jitter: time.Millisecond},
-		"rate":        {Rate: 10 << 20},
-		"all of them": {Loss: 0.2, Duplicate: 0.2, Reorder: 0.2, Late: time.Millisecond, Jitter: time.Millisecond, Rate: 10 << 20},
+		"loss":       {Loss: 0.3},
+		"duplicates": {Duplicate: 0.3},
+		"reordering": {Reorder: 0.3, Late: time.Millisecond},
+		"delay":      {Delay: time.Millisecond, Jitter: time.Millisecond},
+		"rate":       {Rate: 10 << 20},
+		"all of them": {Loss: 0.2, Duplicate: 0.2, Reorder: 0.2, Late: time.Millisecond,
+			Jitter: time.Millisecond, Rate: 10 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			linktest.Promises(t, pairs(mem.Config{}, impair.Config{Seed: 1, Faults: f}))
@@ -59,7 +60,8 @@ type arrival struct {
 }
 
 // transcript sends frames of 100 bytes, one each millisecond, over an impaired link.
-func transcript(t *testing.T, cfg impair.Config, frames int, each func(n int, l *impair.Link)) (got []arrival, stats impair.Stats) {
+func transcript(t *testing.T, cfg impair.Config, frames int, each func(n int, l *impair.Link)) (got []arrival,
+	stats impair.Stats) {
 	synctest.Test(t, func(t *testing.T) {
 		x, y := mem.Pair(mem.Config{Queue: 1 << 20})
 		l := wrap(t, x, cfg)
@@ -173,7 +175,8 @@ func TestFaultsHappen(t *testing.T) {
 }
 
 func TestDelayIsExact(t *testing.T) {
-	got, _ := transcript(t, impair.Config{Faults: impair.Faults{Delay: 30 * time.Millisecond, Rate: 1_000_000}}, 100, nil)
+	got, _ := transcript(t, impair.Config{Faults: impair.Faults{Delay: 30 * time.Millisecond, Rate: 1_000_000}},
+		100, nil)
 	for n, a := range got {
 		if want := time.Duration(n)*time.Millisecond + 30*time.Millisecond + 100*time.Microsecond; a.at != want {
 			t.Fatalf("frame %d came at %v, not %v", n, a.at, want)

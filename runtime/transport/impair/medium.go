@@ -25,7 +25,7 @@ type Faults struct {
 // weakens reports whether frames may be lost, doubled or reordered.
 func (f *Faults) weakens() bool { return f.Loss > 0 || f.Duplicate > 0 || f.Reorder > 0 }
 
-// Fate is what becomes of one frame.
+// Fate is the fate of one frame.
 type Fate struct {
 	// Copies is how many times it arrives, 0 to 2, and At when.
 	Copies int

@@ -81,7 +81,7 @@ func (l *Link) flush() error {
 
 func (l *Link) now() time.Duration { return l.clock.Now().Sub(l.epoch) }
 
-// release sends what is due; it is what the timer calls.
+// release sends everything that is due. The timer calls it.
 func (l *Link) release() {
 	l.armed = noTime
 	now := l.now()

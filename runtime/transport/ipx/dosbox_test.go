@@ -50,7 +50,8 @@ func TestDOSBox(t *testing.T) {
 func dosbox(t *testing.T, commands ...string) {
 	t.Helper()
 	dir := t.TempDir()
-	conf := "[sdl]\noutput=surface\n[mixer]\nnosound=true\n[ipx]\nipx=true\n[autoexec]\n" + strings.Join(commands, "\n") + "\npause\n"
+	conf := "[sdl]\noutput=surface\n[mixer]\nnosound=true\n[ipx]\nipx=true\n[autoexec]\n" +
+		strings.Join(commands, "\n") + "\npause\n"
 	file := filepath.Join(dir, "dosbox.conf")
 	if err := os.WriteFile(file, []byte(conf), 0o644); err != nil {
 		t.Fatal(err)
@@ -80,7 +81,8 @@ func TestInsideDOSBoxIsServer(t *testing.T) {
 	const port = 19213
 	dosbox(t, fmt.Sprint("ipxnet startserver ", port))
 	echoes := make(chan ipx.Address, 100)
-	cfg := ipx.Config{Socket: socket, Retry: 200 * time.Millisecond, Attempts: 300, OnEcho: func(from ipx.Address) { echoes <- from }}
+	cfg := ipx.Config{Socket: socket, Retry: 200 * time.Millisecond, Attempts: 300,
+		OnEcho: func(from ipx.Address) { echoes <- from }}
 	dial := func() *ipx.Link {
 		l, err := ipx.Dial(t.Context(), "udp4", fmt.Sprint("127.0.0.1:", port), cfg)
 		if err != nil {

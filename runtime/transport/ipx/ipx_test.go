@@ -90,7 +90,8 @@ func TestLink(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	const text = "ffff" + "0023" + "01" + "04" + "00000001" + "0200aabbccdd" + "869b" + "00000002" + "020000000001" + "4003" + "68656c6c6f"
+	const text = "ffff" + "0023" + "01" + "04" + "00000001" + "0200aabbccdd" + "869b" + "00000002" +
+		"020000000001" + "4003" + "68656c6c6f"
 	packet, err := hex.DecodeString(text + "000000") // with padding
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +113,8 @@ func TestHeader(t *testing.T) {
 	if err != nil || a != h.Dst {
 		t.Error(a, err)
 	}
-	for _, bad := range []string{"", "1.2", "1.020304050607.869C.1", "x.020304050607.1", "1.0203.1", "1.020304050607.12345"} {
+	for _, bad := range []string{"", "1.2", "1.020304050607.869C.1", "x.020304050607.1", "1.0203.1",
+		"1.020304050607.12345"} {
 		if _, err := ipx.ParseAddress(bad); err == nil || !strings.Contains(err.Error(), "IPX address") {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -126,7 +128,8 @@ func TestDialFails(t *testing.T) {
 	}
 	defer silent.Close()
 	cfg := ipx.Config{Socket: socket, Retry: time.Millisecond, Attempts: 3}
-	if _, err := ipx.Dial(t.Context(), "udp4", silent.LocalAddr().String(), cfg); err == nil || !strings.Contains(err.Error(), "no answer to 3 requests") {
+	if _, err := ipx.Dial(t.Context(), "udp4", silent.LocalAddr().String(), cfg); err == nil ||
+		!strings.Contains(err.Error(), "no answer to 3 requests") {
 		t.Errorf("nobody answers: %v", err)
 	}
 	buf := make([]byte, 100)
@@ -146,7 +149,8 @@ func TestDialFails(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	cfg.Socket = 2
-	if _, err := ipx.Dial(ctx, "udp4", silent.LocalAddr().String(), cfg); err == nil || !strings.Contains(err.Error(), "socket 0002") {
+	if _, err := ipx.Dial(ctx, "udp4", silent.LocalAddr().String(), cfg); err == nil ||
+		!strings.Contains(err.Error(), "socket 0002") {
 		t.Errorf("the echo socket: %v", err)
 	}
 }
@@ -165,10 +169,12 @@ func TestDialRetries(t *testing.T) {
 		if err != nil {
 			return
 		}
-		reply, _ := hex.DecodeString("ffff001e002a" + "00000000" + "7f0000011234" + "0002" + "00000001" + "7f0000010001" + "0002")
+		reply, _ := hex.DecodeString("ffff001e002a" + "00000000" + "7f0000011234" + "0002" + "00000001" +
+			"7f0000010001" + "0002")
 		server.WriteTo(reply, from)
 	}()
-	l, err := ipx.Dial(t.Context(), "udp4", server.LocalAddr().String(), ipx.Config{Socket: socket, Retry: 5 * time.Millisecond, Attempts: -1})
+	l, err := ipx.Dial(t.Context(), "udp4", server.LocalAddr().String(),
+		ipx.Config{Socket: socket, Retry: 5 * time.Millisecond, Attempts: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,8 @@ func (s *Server) register(now time.Time, from netip.AddrPort) {
 		s.asked = append(s.asked, from)
 	}
 	s.stats.Registered++
-	h := Header{Length: HeaderSize, Dst: Address{Node: node, Socket: echoSocket}, Src: Address{Net: 1, Node: s.node, Socket: echoSocket}}
+	h := Header{Length: HeaderSize, Dst: Address{Node: node, Socket: echoSocket},
+		Src: Address{Net: 1, Node: s.node, Socket: echoSocket}}
 	s.send(h.Append(make([]byte, 0, HeaderSize)), from)
 }
 
@@ -128,7 +129,8 @@ func (s *Server) relay(b []byte, dst Node, sender int) {
 func (s *Server) sweep(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ping := Header{Length: HeaderSize, Dst: Address{Node: Broadcast, Socket: echoSocket}, Src: Address{Net: 1, Node: s.node, Socket: echoSocket}}
+	ping := Header{Length: HeaderSize, Dst: Address{Node: Broadcast, Socket: echoSocket},
+		Src: Address{Net: 1, Node: s.node, Socket: echoSocket}}
 	b := ping.Append(make([]byte, 0, HeaderSize))
 	for _, a := range s.asked {
 		if _, ok := s.byAddr[a]; !ok {

@@ -183,7 +183,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, payload, err := Parse(b)
-		if err == nil && (len(payload)+HeaderSize != int(h.Length) || string(h.Append(nil)[2:]) != string(b[2:HeaderSize])) {
+		if err == nil && (len(payload)+HeaderSize != int(h.Length) ||
+			string(h.Append(nil)[2:]) != string(b[2:HeaderSize])) {
 			t.Errorf("% x parsed as %+v", b, h)
 		}
 		frame, _, err := e.Open(b, func(p []byte, _ Address) error {

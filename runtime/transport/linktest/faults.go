@@ -134,7 +134,8 @@ func testAbort(t *testing.T, a, b transport.Link) {
 func testAfterClose(t *testing.T, a, b transport.Link) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, err := newReader(a).next(); !errors.Is(err, transport.ErrClosed) && err != io.EOF { // EOF if the other was first
+		// EOF if the other was first
+		if _, err := newReader(a).next(); !errors.Is(err, transport.ErrClosed) && err != io.EOF {
 			t.Errorf("Receive that waits while the link is closed: %v", err)
 		}
 	})

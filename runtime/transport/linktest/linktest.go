@@ -98,7 +98,8 @@ func greet(t *testing.T, l transport.Link) {
 		return
 	}
 	if got, err := l.Receive(make([]byte, maxFrame)); err != nil || got.Kind != transport.PeerUp || got.Peer != 0 {
-		t.Fatalf("the first thing received is %v, %v; a link with several peers first announces the one it has", got, err)
+		t.Fatalf("the first thing received is %v, %v; a link with several peers first announces the one it has",
+			got, err)
 	}
 }
 

@@ -61,7 +61,8 @@ func TestBroadcast(t *testing.T) {
 		if a, err := l.Receive(buf); err != nil || a.Kind != transport.PeerUp {
 			t.Fatal(a, err)
 		}
-		if a, err := l.Receive(buf); err != nil || string(buf[:a.N]) != "all" || l.RemoteAddr(a.Peer).String() != "node 0" {
+		if a, err := l.Receive(buf); err != nil || string(buf[:a.N]) != "all" ||
+			l.RemoteAddr(a.Peer).String() != "node 0" {
 			t.Fatal(a, err)
 		}
 	}

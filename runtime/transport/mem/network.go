@@ -51,7 +51,8 @@ func (n *Network) Join(a Address, limits NodeLimits) (*NodeLink, error) {
 	}
 	s := &node{network: n, address: a, wake: make(chan struct{}, 1)}
 	n.nodes[a] = s
-	return dgram.New[Address](s, dgram.Config[Address]{Limits: limits, MaxFrame: 1472, All: []Address{everybody}, Own: func(x Address) bool { return x == a }}, nil)
+	return dgram.New[Address](s, dgram.Config[Address]{Limits: limits, MaxFrame: 1472,
+		All: []Address{everybody}, Own: func(x Address) bool { return x == a }}, nil)
 }
 
 // node is a dgram.Socket.

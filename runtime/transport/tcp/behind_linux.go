@@ -105,7 +105,8 @@ func (r *reactor) write(c *conn) {
 		}
 		if err != nil {
 			if err != syscall.EAGAIN {
-				c.broken = lost(os.NewSyscallError("write", err)) // reading will end the connection, when it has brought what came before
+				// reading will end the connection, when it has brought what came before
+				c.broken = lost(os.NewSyscallError("write", err))
 				r.emptied(c)
 			}
 			return

@@ -98,12 +98,18 @@ func TestServerTurnsAway(t *testing.T) {
 			most uint64 // in all
 			rate uint64 // or in a second
 		}{
-			"all":              {tcp.ServeConfig{MaxPeers: 3}, func(s tcp.ServeStats) uint64 { return s.Rejected }, 3, 0},
-			"address":          {tcp.ServeConfig{PerAddress: 3}, func(s tcp.ServeStats) uint64 { return s.Crowded }, 3, 0},
-			"rate":             {tcp.ServeConfig{AcceptRate: 3}, func(s tcp.ServeStats) uint64 { return s.Flooded }, 0, 3},
-			"rate of address":  {tcp.ServeConfig{AddressRate: 3}, func(s tcp.ServeStats) uint64 { return s.Hasty }, 0, 3},
-			"by default":       {tcp.ServeConfig{MaxPeers: 80, AddressRate: -1}, func(s tcp.ServeStats) uint64 { return s.Crowded }, 20, 0},
-			"by default, rate": {tcp.ServeConfig{PerAddress: -1}, func(s tcp.ServeStats) uint64 { return s.Hasty }, 0, 50},
+			"all": {tcp.ServeConfig{MaxPeers: 3},
+				func(s tcp.ServeStats) uint64 { return s.Rejected }, 3, 0},
+			"address": {tcp.ServeConfig{PerAddress: 3},
+				func(s tcp.ServeStats) uint64 { return s.Crowded }, 3, 0},
+			"rate": {tcp.ServeConfig{AcceptRate: 3},
+				func(s tcp.ServeStats) uint64 { return s.Flooded }, 0, 3},
+			"rate of address": {tcp.ServeConfig{AddressRate: 3},
+				func(s tcp.ServeStats) uint64 { return s.Hasty }, 0, 3},
+			"by default": {tcp.ServeConfig{MaxPeers: 80, AddressRate: -1},
+				func(s tcp.ServeStats) uint64 { return s.Crowded }, 20, 0},
+			"by default, rate": {tcp.ServeConfig{PerAddress: -1},
+				func(s tcp.ServeStats) uint64 { return s.Hasty }, 0, 50},
 		} {
 			began := time.Now()
 			e := echoing(t, open(tt.cfg))
@@ -168,7 +174,8 @@ func TestListenerFlood(t *testing.T) {
 	}
 	stop()
 	s := ln.Stats()
-	if most := inTime(began, 20) + 3; s.Rejected+s.Flooded > 0 || s.Accepted > most || s.Open < 3 || s.Open > int(s.Accepted) {
+	if most := inTime(began, 20) + 3; s.Rejected+s.Flooded > 0 || s.Accepted > most || s.Open < 3 ||
+		s.Open > int(s.Accepted) {
 		t.Errorf("%+v, at most %d may come in", s, most)
 	}
 }

@@ -48,7 +48,7 @@ type pooledPeer struct {
 	stirred chan struct{} // capacity 1: dropped
 }
 
-// parcel is what a connection has brought.
+// parcel is data that a connection has brought.
 type parcel struct {
 	full bool
 	got  transport.Arrival
@@ -62,7 +62,8 @@ const pieceSize = 4 << 10
 func newPooled(ln *net.TCPListener, cfg ServeConfig) *pooled {
 	single := Config{SendQueue: cfg.SendQueue, Linger: cfg.Linger, Stall: cfg.Stall, MaxLinks: cfg.MaxPeers,
 		PerAddress: cfg.PerAddress, AddressRate: cfg.AddressRate, AcceptRate: cfg.AcceptRate}.withDefaults()
-	p := &pooled{cfg: cfg, ln: newListener(ln, single), epoch: time.Now(), in: make(chan parcel, 16), done: make(chan struct{}), look: make(chan struct{}, 1)}
+	p := &pooled{cfg: cfg, ln: newListener(ln, single), epoch: time.Now(), in: make(chan parcel, 16),
+		done: make(chan struct{}), look: make(chan struct{}, 1)}
 	p.waiting.Go(func() {
 		for {
 			conn, from, err := p.ln.accept(context.Background())
@@ -84,7 +85,8 @@ func (p *pooled) admit(l *Link, from netip.Addr) {
 		return
 	}
 	number := p.places.take()
-	c := &pooledPeer{link: l, number: number, from: from, resume: make(chan struct{}, 1), stirred: make(chan struct{}, 1)}
+	c := &pooledPeer{link: l, number: number, from: from, resume: make(chan struct{}, 1),
+		stirred: make(chan struct{}, 1)}
 	for len(p.peers) <= number {
 		p.peers = append(p.peers, nil)
 	}

@@ -32,7 +32,8 @@ func (p *pooled) Send(peer int, frame []byte) (err error) {
 
 func (p *pooled) queue(c *pooledPeer, frame []byte) error {
 	err := c.link.Send(0, frame)
-	if err == transport.ErrQueueFull && c.link.Flush() == nil { // many answers to little: only what the peer does not take counts
+	// many answers to little: only what the peer does not take counts
+	if err == transport.ErrQueueFull && c.link.Flush() == nil {
 		err = c.link.Send(0, frame)
 	}
 	if err == transport.ErrQueueFull {

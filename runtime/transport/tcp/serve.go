@@ -143,7 +143,7 @@ func (p *places) give(number int) {
 	p.count--
 }
 
-// bucket is what a peer may still send.
+// bucket is the number of bytes that a peer may still send.
 type bucket struct {
 	left float32
 	at   time.Duration // as of when; 0 is never

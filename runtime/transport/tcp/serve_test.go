@@ -21,7 +21,8 @@ func TestServerLink(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
 		pair := func(t *testing.T) (*tcp.Server, *tcp.Link) {
 			s := open(tcp.ServeConfig{SendQueue: linktest.Queue, Linger: 500 * time.Millisecond})
-			l, err := tcp.Dial(t.Context(), "tcp4", s.LocalAddr().String(), tcp.Config{SendQueue: linktest.Queue, Linger: 500 * time.Millisecond})
+			l, err := tcp.Dial(t.Context(), "tcp4", s.LocalAddr().String(),
+				tcp.Config{SendQueue: linktest.Queue, Linger: 500 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +100,8 @@ func TestServerPlaces(t *testing.T) {
 				}
 				c.Close()
 			}
-			if s := e.Stats(); s.Accepted != 3 || s.Rejected+s.Crowded != 5 || s.Peers != 3 || (s.Crowded > 0) != (cfg.PerAddress > 0) {
+			if s := e.Stats(); s.Accepted != 3 || s.Rejected+s.Crowded != 5 || s.Peers != 3 ||
+				(s.Crowded > 0) != (cfg.PerAddress > 0) {
 				t.Errorf("%s: %+v", name, s)
 			}
 			if a := e.RemoteAddr(1); a == nil || a.String() != in[1].LocalAddr().String() {
@@ -196,7 +198,8 @@ func TestServerRate(t *testing.T) {
 		good, bad := e.dial(t), e.dial(t)
 		served(t, bad, "hello")
 		what := strings.Repeat("0123456789abcdef", 24_000/16)
-		for n := 0; e.Stats().Throttled == 0; n++ { // a computer that has much to do may read so slowly that once is not too fast
+		// a computer that has much to do may read so slowly that once is not too fast
+		for n := 0; e.Stats().Throttled == 0; n++ {
 			if n == 20 {
 				t.Fatalf("%+v", e.Stats())
 			}

@@ -107,7 +107,8 @@ func TestDialErrors(t *testing.T) {
 		cfg              tcp.Config
 		want             string
 	}{
-		"refused":   {"tcp", free(t), tcp.Config{Attempts: 2, Pause: time.Millisecond}, "no program listens on the port; start the other side first"},
+		"refused": {"tcp", free(t), tcp.Config{Attempts: 2, Pause: time.Millisecond},
+			"no program listens on the port; start the other side first"},
 		"no port":   {"tcp", "127.0.0.1", tcp.Config{Attempts: -1}, "write HOST:PORT, such as 127.0.0.1:6502"},
 		"port 0":    {"tcp", "127.0.0.1:0", tcp.Config{Attempts: -1}, "nobody can be reached on port 0"},
 		"nowhere":   {"tcp", "nosuch..name:1", tcp.Config{}, `no address is found for the name "nosuch..name"`},
@@ -119,7 +120,8 @@ func TestDialErrors(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := tcp.Dial(ctx, tt.network, tt.address, tt.cfg)
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "connecting to ") || strings.Contains(err.Error(), "\n") {
+			if err == nil || !strings.Contains(err.Error(), tt.want) ||
+				!strings.HasPrefix(err.Error(), "connecting to ") || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
@@ -149,14 +151,16 @@ func TestListenErrors(t *testing.T) {
 			}
 			continue
 		}
-		if err == nil || !strings.HasPrefix(err.Error(), "listening on "+address+" (TCP): ") || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.HasPrefix(err.Error(), "listening on "+address+" (TCP): ") ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", address, err, want)
 		}
 		var op *net.OpError
 		if !errors.As(err, &op) {
 			t.Errorf("%q: the error of the system is lost: %#v", address, err)
 		}
-		if _, second := tcp.Serve("tcp4", address, tcp.ServeConfig{}); second == nil || !strings.Contains(second.Error(), want) {
+		if _, second := tcp.Serve("tcp4", address, tcp.ServeConfig{}); second == nil ||
+			!strings.Contains(second.Error(), want) {
 			t.Errorf("Serve, %q: %v", address, second)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Identity is what a peer has shown of itself.
+// Identity is the proven identity of a peer.
 type Identity struct {
 	// Name is the first DNS name of the peer's certificate, or its common name;
 	// empty if the peer showed none. It is the peer's word unless Verified or pinned.
@@ -52,7 +52,7 @@ func identity(s tls.ConnectionState) Identity {
 	return IdentityOf(s.PeerCertificates[0], len(s.VerifiedChains) > 0)
 }
 
-// IdentityOf is what a certificate says; verified tells whether an authority was asked.
+// IdentityOf returns the identity in a certificate; verified says whether an authority was asked.
 func IdentityOf(leaf *x509.Certificate, verified bool) Identity {
 	id := Identity{Name: leaf.Subject.CommonName, Key: fingerprint(leaf), Verified: verified}
 	if len(leaf.DNSNames) > 0 {

@@ -52,9 +52,11 @@ func Server(ctx context.Context, inner transport.Link, cfg *tls.Config) (*Link, 
 	return handshake(ctx, inner, cfg, tls.Server)
 }
 
-func handshake(ctx context.Context, inner transport.Link, cfg *tls.Config, side func(net.Conn, *tls.Config) *tls.Conn) (*Link, error) {
+func handshake(ctx context.Context, inner transport.Link, cfg *tls.Config,
+	side func(net.Conn, *tls.Config) *tls.Conn) (*Link, error) {
 	if p := inner.Properties(); !p.Stream || !p.Ordered || !p.Reliable || p.Peers != 0 {
-		return nil, errors.Join(errors.New("TLS needs a link that carries a reliable, ordered stream to one peer; see dtlslink for datagrams"), inner.Abort())
+		return nil, errors.Join(errors.New("TLS needs a link that carries a reliable, ordered stream to one "+
+			"peer; see dtlslink for datagrams"), inner.Abort())
 	}
 	cfg = cfg.Clone()
 	cfg.MinVersion = tls.VersionTLS13
@@ -70,7 +72,7 @@ func handshake(ctx context.Context, inner transport.Link, cfg *tls.Config, side 
 // Identity says who the peer is.
 func (l *Link) Identity() Identity { return l.peer }
 
-// State is what crypto/tls says of the connection.
+// State returns the state of the connection from crypto/tls.
 func (l *Link) State() tls.ConnectionState { return l.conn.ConnectionState() }
 
 // Properties implements [transport.Link].

@@ -77,7 +77,8 @@ func TestLink(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			linktest.Run(t, func(t *testing.T) (transport.Link, transport.Link) {
 				a, b := carrier(t)
-				x, y, ex, ey := shake(t, a, b, tlslink.Pin(alice.config(), bob.key), tlslink.Pin(bob.config(), alice.key))
+				x, y, ex, ey := shake(t, a, b, tlslink.Pin(alice.config(), bob.key),
+					tlslink.Pin(bob.config(), alice.key))
 				if err := errors.Join(ex, ey); err != nil {
 					t.Fatal(err)
 				}
@@ -102,7 +103,8 @@ func TestIdentity(t *testing.T) {
 		{"pinned", tlslink.Pin(alice.config(), bob.key), tlslink.Pin(bob.config(), alice.key),
 			tlslink.Identity{Name: "alice", Key: alice.key}, tlslink.Identity{Name: "bob of the hills", Key: bob.key}},
 		{"authority", tlslink.Pin(alice.config(), bob.key), verifying,
-			tlslink.Identity{Name: "alice", Key: alice.key, Verified: true}, tlslink.Identity{Name: "bob of the hills", Key: bob.key}},
+			tlslink.Identity{Name: "alice", Key: alice.key, Verified: true},
+			tlslink.Identity{Name: "bob of the hills", Key: bob.key}},
 		{"nobody asked", tlslink.Pin(&tls.Config{}, bob.key), bob.config(),
 			tlslink.Identity{}, tlslink.Identity{Name: "bob of the hills", Key: bob.key}},
 	}
@@ -133,8 +135,10 @@ func TestRefused(t *testing.T) {
 		want           error
 		text           string
 	}{
-		{"another key under the same name", tlslink.Pin(alice.config(), bob.key), tlslink.Pin(eve.config(), alice.key), tlslink.ErrUnknownKey, eve.key.String()},
-		{"a client without a key", tlslink.Pin(&tls.Config{}, bob.key), tlslink.Pin(bob.config(), alice.key), nil, "certificate"},
+		{"another key under the same name", tlslink.Pin(alice.config(), bob.key),
+			tlslink.Pin(eve.config(), alice.key), tlslink.ErrUnknownKey, eve.key.String()},
+		{"a client without a key", tlslink.Pin(&tls.Config{}, bob.key), tlslink.Pin(bob.config(), alice.key),
+			nil, "certificate"},
 		{"an authority that is not trusted", &tls.Config{ServerName: "bob"}, bob.config(), nil, "unknown authority"},
 		{"TLS 1.2 only", old, bob.config(), nil, "TLS"},
 	}
@@ -146,7 +150,8 @@ func TestRefused(t *testing.T) {
 				_, ex = x.Receive(make([]byte, 10))
 			}
 			err := errors.Join(ex, ey)
-			if ex == nil || ey == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+			if ex == nil || ey == nil || tt.want != nil && !errors.Is(err, tt.want) ||
+				!strings.Contains(err.Error(), tt.text) {
 				t.Errorf("client: %v\nserver: %v\nwant %v with %q on both sides", ex, ey, tt.want, tt.text)
 			}
 		})
@@ -191,7 +196,8 @@ func TestCutOff(t *testing.T) {
 
 func TestOnlyStreams(t *testing.T) {
 	a, _ := mem.Pair(mem.Config{})
-	if _, err := tlslink.Client(t.Context(), a, &tls.Config{}); err == nil || !strings.Contains(err.Error(), "dtlslink") {
+	if _, err := tlslink.Client(t.Context(), a, &tls.Config{}); err == nil ||
+		!strings.Contains(err.Error(), "dtlslink") {
 		t.Error(err)
 	}
 }

@@ -28,7 +28,8 @@ func localSix() (zone, ip string) {
 	for _, ifi := range all {
 		addrs, _ := ifi.Addrs()
 		for _, a := range addrs {
-			if n, ok := a.(*net.IPNet); ok && n.IP.To4() == nil && n.IP.IsLinkLocalUnicast() && ifi.Flags&net.FlagMulticast != 0 && ifi.Flags&net.FlagUp != 0 {
+			if n, ok := a.(*net.IPNet); ok && n.IP.To4() == nil && n.IP.IsLinkLocalUnicast() &&
+				ifi.Flags&net.FlagMulticast != 0 && ifi.Flags&net.FlagUp != 0 {
 				return ifi.Name, n.IP.String()
 			}
 		}
@@ -77,7 +78,8 @@ func TestMulticast(t *testing.T) {
 // has sent.
 func TestDiscovery(t *testing.T) {
 	port := freePort(t)
-	game, err := udp.Open("udp4", "127.0.0.1:0", udp.Config{Hear: fmt.Sprint("127.255.255.255:", port), Limits: udp.Limits{Even: true}})
+	game, err := udp.Open("udp4", "127.0.0.1:0",
+		udp.Config{Hear: fmt.Sprint("127.255.255.255:", port), Limits: udp.Limits{Even: true}})
 	if err != nil {
 		t.Skip(err)
 	}

@@ -11,7 +11,9 @@ import (
 // Builtins explain what expressions have by themselves, each with its use. The functions are those
 // of [functions].
 var Builtins = map[string][2]string{
-	"len":    {"len(x)", "How many elements a list, set or map has. In checks `len(a -> b)` is how many messages are under way, `len(out)` and `len(in)` those from and to the machine, `len(out, MSG)` only those of one kind."},
+	"len": {"len(x)", "How many elements a list, set or map has. In checks `len(a -> b)` is how many " +
+		"messages are under way, `len(out)` and `len(in)` those from and to the machine, `len(out, MSG)` " +
+		"only those of one kind."},
 	"min":    {"min(a, b)", "The smaller of two numbers."},
 	"max":    {"max(a, b)", "The larger of two numbers."},
 	"append": {"append(list, x)", "The list with x at its end. A list that is full already is a fault."},
@@ -25,13 +27,19 @@ var Builtins = map[string][2]string{
 	"minus":     {"minus(a, b)", "What is in the set a and not in b."},
 	"intersect": {"intersect(a, b)", "What is in both sets."},
 	"if":        {"if(condition, a, b)", "a if the condition holds, else b."},
-	"all":       {"all(x in T: COND)", "Whether the condition holds for each x of a type, list, set or group of instances."},
-	"some":      {"some(x in T: COND)", "Whether the condition holds for one x or more of a type, list, set or group of instances."},
-	"count":     {"count(x in T: COND)", "For how many x of a type, list, set or group of instances the condition holds."},
-	"empty":     {"empty() or empty(a -> b)", "In claims: whether no message is under way, on any channel or on this one."},
-	"sender":    {"sender", "The number of the instance that the message comes from, of type `instance`; in handlers of messages, `up` and `lost`."},
-	"self":      {"self", "The number of the machine's own instance, of type `instance`: its place in a check, a parameter of the constructor in a program."},
-	"none":      {"none", "The value of an optional that has none."},
+	"all": {"all(x in T: COND)", "Whether the condition holds for each x of a type, list, set or " +
+		"group of instances."},
+	"some": {"some(x in T: COND)", "Whether the condition holds for one x or more of a type, list, set " +
+		"or group of instances."},
+	"count": {"count(x in T: COND)", "For how many x of a type, list, set or group of instances the " +
+		"condition holds."},
+	"empty": {"empty() or empty(a -> b)",
+		"In claims: whether no message is under way, on any channel or on this one."},
+	"sender": {"sender", "The number of the instance that the message comes from, of type `instance`; in " +
+		"handlers of messages, `up` and `lost`."},
+	"self": {"self", "The number of the machine's own instance, of type `instance`: its place in a " +
+		"check, a parameter of the constructor in a program."},
+	"none": {"none", "The value of an optional that has none."},
 }
 
 // texts are the keys whose value is for people: words in it mean nothing.

@@ -59,7 +59,8 @@ func TestLineLayout(t *testing.T) {
 	}
 	for _, m := range p.Messages {
 		if m.Name == "LOCATION" {
-			if got, want := layout(p, m), "\nline of 9 to 136 bytes, its end included\n\n`"; !strings.HasPrefix(got, want) || !strings.Contains(got, "{") {
+			if got, want := layout(p, m), "\nline of 9 to 136 bytes, its end included\n\n"+
+				"`"; !strings.HasPrefix(got, want) || !strings.Contains(got, "{") {
 				t.Errorf("%q", got)
 			}
 			return

@@ -35,8 +35,10 @@ var minimum = [types]int{12, 8, 8, 4, 8, 6, 4, 4, 4, 4, 8, 8, 8, 8, 8, 12, 8, 8}
 
 // accepted says in which states a packet is none of the errors.
 var accepted = map[int][]string{
-	tInit: {"init"}, tReady: {"init", "preBattle", "interBattle", "selectShip", "inBattle", "endingBattle", "endingBattle2"},
-	tFleet: {"inSetup"}, tName: {"inSetup"}, tHandshake0: {"inSetup"}, tHandshake1: {"inSetup"}, tCancel: {"inSetup"}, tCancelAck: {"inSetup"},
+	tInit: {"init"}, tReady: {"init", "preBattle", "interBattle", "selectShip", "inBattle", "endingBattle",
+		"endingBattle2"},
+	tFleet: {"inSetup"}, tName: {"inSetup"}, tHandshake0: {"inSetup"}, tHandshake1: {"inSetup"},
+	tCancel: {"inSetup"}, tCancelAck: {"inSetup"},
 	tSeed: {"preBattle"}, tDelay: {"preBattle"}, tSelect: {"selectShip"},
 	tInput: {"inBattle", "endingBattle", "endingBattle2"}, tChecksum: {"inBattle", "endingBattle", "endingBattle2"},
 	tFrameCount: {"endingBattle"},
@@ -236,7 +238,7 @@ func (g *game) cancel() error {
 	return g.send(tCancel)
 }
 
-// confirm is what the player does.
+// confirm does what the player does to confirm.
 func (g *game) confirm() error {
 	g.ok[0] = true
 	switch {

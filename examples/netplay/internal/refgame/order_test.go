@@ -7,7 +7,8 @@ import "testing"
 // frame.
 func TestReadyBehindTheLastFrame(t *testing.T) {
 	ready := []byte{0, 4, 0, tReady}
-	for name, last := range map[string][]byte{"FRAMECOUNT": {0, 8, 0, tFrameCount, 0, 0, 0, 26}, "READY for it": ready} {
+	for name, last := range map[string][]byte{"FRAMECOUNT": {0, 8, 0, tFrameCount, 0, 0, 0, 26},
+		"READY for it": ready} {
 		g := &game{state: "endingBattle", frame: 24, endFrame: 25}
 		for _, f := range [][]byte{last, ready} {
 			if err := g.handle(f); err != nil {

@@ -66,10 +66,11 @@ type Moment struct {
 }
 
 // Points lists the places where Plan.At is asked, in the order in which they come up first.
-var Points = []string{"init", "inSetup", "preBattle", "interBattle", "selectShip", "chosen", "spawning", "inBattle", "endingBattle",
+var Points = []string{"init", "inSetup", "preBattle", "interBattle", "selectShip", "chosen", "spawning",
+	"inBattle", "endingBattle",
 	"endingBattle2", "ended", "checkpoint"}
 
-// Instead is what is done instead of going on; the zero value is to go on.
+// Instead is an alternative to going on; the zero value is to go on.
 type Instead struct {
 	Leave  bool   // leave the match by RESET
 	Say    []byte // send these bytes, and nothing any more
@@ -77,7 +78,7 @@ type Instead struct {
 	Silent bool   // send nothing any more
 }
 
-// Report is what has happened.
+// Report is one thing that has happened.
 type Report struct {
 	Ended, Left, Battles, Frames int
 	Alive                        bool // a PING was answered

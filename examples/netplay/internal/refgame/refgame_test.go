@@ -18,8 +18,10 @@ func TestItself(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	// Both sides have the same battles, seen from either side.
-	battles := []Battle{{OwnDies: true, After: 20, Lag: 3}, {OtherDies: true, After: 9}, {OwnDies: true, OtherDies: true, After: 3}, {OwnDies: true, After: 40}}
-	a := Plan{Server: true, Fleet: []byte{1, 2, 3}, Name: "A", Seed: 5, Delay: 2, Battles: battles, Waver: true, Before: []Edit{{Own: false, Slot: 2, Ship: 9}}}
+	battles := []Battle{{OwnDies: true, After: 20, Lag: 3}, {OtherDies: true, After: 9},
+		{OwnDies: true, OtherDies: true, After: 3}, {OwnDies: true, After: 40}}
+	a := Plan{Server: true, Fleet: []byte{1, 2, 3}, Name: "A", Seed: 5, Delay: 2, Battles: battles, Waver: true,
+		Before: []Edit{{Own: false, Slot: 2, Ship: 9}}}
 	b := Plan{Fleet: []byte{4, 5}, Name: "B side", Delay: 1, Before: []Edit{{Own: true, Slot: 2, Ship: 7}}}
 	for _, x := range battles {
 		b.Battles = append(b.Battles, Battle{OwnDies: x.OtherDies, OtherDies: x.OwnDies, After: x.After})
@@ -47,7 +49,8 @@ func TestItself(t *testing.T) {
 	if ra.Ended != 1 || rb.Ended != 1 || ra.Battles != 4 || ra.Frames != rb.Frames || ra.Frames < 70 {
 		t.Errorf("\n%+v\n%+v", ra, rb)
 	}
-	if ra.OwnFleet != rb.OtherFleet || ra.OtherFleet != rb.OwnFleet || ra.OtherName != "B side" || rb.Seed != 5 || rb.Delay != 2 {
+	if ra.OwnFleet != rb.OtherFleet || ra.OtherFleet != rb.OwnFleet || ra.OtherName != "B side" ||
+		rb.Seed != 5 || rb.Delay != 2 {
 		t.Errorf("\n%+v\n%+v", ra, rb)
 	}
 }

@@ -98,15 +98,15 @@ func (m *Node) Step(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 	}
 	switch m.State {
 	case NodeStateOn:
-		return m.inOn(ev, fx)
+		return m.stepOn(ev, fx)
 	case NodeStateOff:
-		return m.inOff(ev, fx)
+		return m.stepOff(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inOn is Step in the state on.
-func (m *Node) inOn(ev *NodeEvent, fx *NodeEffects) fsm.Result {
+// stepOn is Step in the state on.
+func (m *Node) stepOn(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 	switch ev.Kind {
 	case NodeCommandBegin:
 		// proptest/conform/testdata/alarms/spec.yaml:50
@@ -114,7 +114,7 @@ func (m *Node) inOn(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 		fx.fired = append(fx.fired, 0)
 		value := 100 * int64(m.Turns)
 		if value > 800 {
-			return refused(0)
+			return m.undo(&old, fx, 0)
 		}
 		m.Delay = true
 		fx.startFor(nodeAlarmDelay, 0, uint32(uint16(value)))
@@ -162,15 +162,12 @@ func (m *Node) inOn(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 		// proptest/conform/testdata/alarms/spec.yaml:58
 		old := *m
 		fx.fired = append(fx.fired, 4)
-		if !m.Watch[ev.Hush.S].commandStill(fx, ev.Hush.S) {
-			return refused(4)
-		}
-		if !m.settle(fx) {
+		if !m.Watch[ev.Hush.S].commandStill(fx, ev.Hush.S) || !m.settle(fx) {
 			return m.undo(&old, fx, 4)
 		}
 		return took(4)
 	case NodeCommandHalt:
-		return m.inOnHalt(ev, fx)
+		return m.stepOnHalt(ev, fx)
 	case NodeCommandBell:
 		// proptest/conform/testdata/alarms/spec.yaml:60
 		fx.fired = append(fx.fired, 6)
@@ -229,8 +226,8 @@ func (m *Node) inOn(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inOnHalt is what the state does with halt.
-func (m *Node) inOnHalt(ev *NodeEvent, fx *NodeEffects) fsm.Result {
+// stepOnHalt handles halt in the state on.
+func (m *Node) stepOnHalt(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 	// proptest/conform/testdata/alarms/spec.yaml:59
 	fx.fired = append(fx.fired, 5)
 	for i := range m.Alive {
@@ -239,10 +236,10 @@ func (m *Node) inOnHalt(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 			fx.stop(nodeAlarmAlive, uint32(i))
 		}
 	}
-	for i2 := range m.Grid {
-		if m.Grid[i2] {
-			m.Grid[i2] = false
-			fx.stop(nodeAlarmGrid, uint32(i2))
+	for i := range m.Grid {
+		if m.Grid[i] {
+			m.Grid[i] = false
+			fx.stop(nodeAlarmGrid, uint32(i))
 		}
 	}
 	if m.Delay {
@@ -250,10 +247,10 @@ func (m *Node) inOnHalt(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 		fx.stop(nodeAlarmDelay, 0)
 	}
 	for side := range Side(2) {
-		for i3 := range m.Watch[side].Turn {
-			if m.Watch[side].Turn[i3] {
-				m.Watch[side].Turn[i3] = false
-				fx.stop(nodeAlarmWatchTurn, uint32(side)*4+uint32(i3))
+		for i := range m.Watch[side].Turn {
+			if m.Watch[side].Turn[i] {
+				m.Watch[side].Turn[i] = false
+				fx.stop(nodeAlarmWatchTurn, uint32(side)*4+uint32(i))
 			}
 		}
 		if m.Watch[side].Plain {
@@ -266,8 +263,8 @@ func (m *Node) inOnHalt(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 	return took(5)
 }
 
-// inOff is Step in the state off.
-func (m *Node) inOff(ev *NodeEvent, fx *NodeEffects) fsm.Result {
+// stepOff is Step in the state off.
+func (m *Node) stepOff(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 	switch ev.Kind {
 	case NodeTimerAlive:
 		m.Alive[fsm.Peer(ev.Key)] = false
@@ -291,7 +288,7 @@ func (m *Node) inOff(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Node) unmentioned(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 	switch ev.Kind {
 	case NodeEventUp, NodeEventLost:
@@ -302,15 +299,15 @@ func (m *Node) unmentioned(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Node) settle(fx *NodeEffects) bool {
 	for i := 0; i < len(fx.nodeQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.nodeQueue[i]
-		switch m.State {
-		case NodeStateOn:
+		if m.State == NodeStateOn {
 			switch next.kind {
 			case nodeWaitingWatchRang:
 				// proptest/conform/testdata/alarms/spec.yaml:66
@@ -328,7 +325,7 @@ func (m *Node) settle(fx *NodeEffects) bool {
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Node) undo(old *Node, fx *NodeEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

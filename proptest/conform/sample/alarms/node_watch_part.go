@@ -19,9 +19,8 @@ var nodeWatchStateNames = [...]string{"on", "off"}
 // String returns the name as the specification has it.
 func (v NodeWatchState) String() string { return fsm.Name(nodeWatchStateNames[:], int(v)) }
 
-// NodeWatchPart is the part watch, machine watch of protocol alarms. It is comparable: equal values have
-// equal futures.
-// inside, once for each side.
+// NodeWatchPart is the part watch, machine watch of protocol alarms: inside, once for each side. It is
+// comparable: equal values have equal futures.
 type NodeWatchPart struct {
 	State NodeWatchState
 	Rung  uint8
@@ -32,36 +31,34 @@ type NodeWatchPart struct {
 // newNodeWatchPart makes a NodeWatchPart in its initial state.
 func newNodeWatchPart() NodeWatchPart { return NodeWatchPart{} }
 
-// commandWind gives the part the command wind; false: refused.
+// commandWind gives the part the command wind. It returns false if the part refuses that.
 func (m *NodeWatchPart) commandWind(fx *NodeEffects, side Side, by Rank) bool {
-	switch m.State {
-	case NodeWatchStateOn:
-		// proptest/conform/testdata/alarms/spec.yaml:27
-		m.Turn[by] = true
-		fx.startFor(nodeAlarmWatchTurn, uint32(side)*4+uint32(by), uint32(uint16(int64(by)*100)))
-		m.Plain = true
-		fx.start(nodeAlarmWatchPlain, uint32(side))
-		return true
+	if m.State != NodeWatchStateOn {
+		return false
 	}
-	return false
+	// proptest/conform/testdata/alarms/spec.yaml:27
+	m.Turn[by] = true
+	fx.startFor(nodeAlarmWatchTurn, uint32(side)*4+uint32(by), uint32(uint16(int64(by)*100)))
+	m.Plain = true
+	fx.start(nodeAlarmWatchPlain, uint32(side))
+	return true
 }
 
-// commandStill gives the part the command still; false: refused.
+// commandStill gives the part the command still. It returns false if the part refuses that.
 func (m *NodeWatchPart) commandStill(fx *NodeEffects, side Side) bool {
-	switch m.State {
-	case NodeWatchStateOn:
-		// proptest/conform/testdata/alarms/spec.yaml:29
-		for i := range m.Turn {
-			if m.Turn[i] {
-				m.Turn[i] = false
-				fx.stop(nodeAlarmWatchTurn, uint32(side)*4+uint32(i))
-			}
-		}
-		m.State = NodeWatchStateOff
-		fx.nodeQueue = append(fx.nodeQueue, nodeWaiting{kind: nodeWaitingWatchFinished, watchFinished: nodeWaitingWatchFinishedFields{side: side}})
-		return true
+	if m.State != NodeWatchStateOn {
+		return false
 	}
-	return false
+	// proptest/conform/testdata/alarms/spec.yaml:29
+	for i := range m.Turn {
+		if m.Turn[i] {
+			m.Turn[i] = false
+			fx.stop(nodeAlarmWatchTurn, uint32(side)*4+uint32(i))
+		}
+	}
+	m.State = NodeWatchStateOff
+	fx.nodeQueue = append(fx.nodeQueue, nodeWaiting{kind: nodeWaitingWatchFinished, watchFinished: nodeWaitingWatchFinishedFields{side: side}})
+	return true
 }
 
 // someRank reports whether some(r in Rank: turn[r] && r > rank).
@@ -85,9 +82,6 @@ func (m *NodeWatchPart) expireTurn(fx *NodeEffects, side Side, rank Rank) fsm.Co
 			return fsm.Took
 		}
 		// proptest/conform/testdata/alarms/spec.yaml:28
-		if m.Rung > 2 {
-			return fsm.Refused
-		}
 		m.Rung++
 		value := int64(m.Rung) * 101
 		if value > 300 {

@@ -57,7 +57,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		switch ev.Kind {
 		case ClientReceivePing:
 			// proptest/conform/testdata/corners/spec.yaml:114
-			if m.At > 3 {
+			if m.At >= 4 {
 				return refused(2)
 			}
 			m.At++

@@ -19,8 +19,7 @@ var serverStateNames = [...]string{"open", "dealt"}
 // String returns the name as the specification has it.
 func (v ServerState) String() string { return fsm.Name(serverStateNames[:], int(v)) }
 
-// Server is the machine server. It is comparable: equal values have equal futures.
-// whom all others talk to.
+// Server is the machine server: whom all others talk to. It is comparable: equal values have equal futures.
 type Server struct {
 	State     ServerState
 	MySeen    [3]bool
@@ -110,15 +109,15 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	}
 	switch m.State {
 	case ServerStateOpen:
-		return m.inOpen(ev, fx)
+		return m.stepOpen(ev, fx)
 	case ServerStateDealt:
-		return m.inDealt(ev, fx)
+		return m.stepDealt(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inOpen is Step in the state open.
-func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepOpen is Step in the state open.
+func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventStart:
 		// proptest/conform/testdata/corners/spec.yaml:59 nothing more
@@ -141,7 +140,7 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.sendTo(MessagePing, fx.from)
 		return took(2)
 	case ServerReceiveDeal:
-		return m.inOpenDeal(ev, fx)
+		return m.stepOpenDeal(ev, fx)
 	case ServerReceiveSum:
 		// proptest/conform/testdata/corners/spec.yaml:73
 		if int64(ev.Message.Sum.A)/7 <= int64(ev.Message.Sum.B)%5 || ev.Message.Sum.C < 0 {
@@ -151,20 +150,20 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				return refused(5)
 			}
 			m.Total = Big(value)
-			m.MyLevel = Level(max(int64(ev.Message.Sum.C), -3) - 1)
+			m.MyLevel = max(ev.Message.Sum.C, -3) - 1
 			return took(5)
 		}
 		// proptest/conform/testdata/corners/spec.yaml:74
 		fx.fired = append(fx.fired, 6)
-		value2 := int64(ev.Message.Sum.C) * int64(ev.Message.Sum.C)
-		if value2 == 0 {
+		value := int64(ev.Message.Sum.C) * int64(ev.Message.Sum.C)
+		if value == 0 {
 			return refused(6)
 		}
-		value3 := (int64(ev.Message.Sum.A) - int64(ev.Message.Sum.B)) / value2
-		if value3 < 0 {
+		value2 := (int64(ev.Message.Sum.A) - int64(ev.Message.Sum.B)) / value
+		if value2 < 0 {
 			return refused(6)
 		}
-		m.Total = Big(value3)
+		m.Total = Big(value2)
 		m.MyLevel = Level(-(int64(ev.Message.Sum.C) / 2))
 		return took(6)
 	case ServerReceiveNote:
@@ -184,10 +183,10 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.fired = append(fx.fired, 8)
 		value := int64(m.MyLevel) + int64(ev.Add.By)
 		if value < -4 || value > 4 {
-			return refused(8)
+			return m.undo(&old, fx, 8)
 		}
 		m.MyLevel = Level(value)
-		if m.Count > 254 {
+		if m.Count >= 255 {
 			return m.undo(&old, fx, 8)
 		}
 		m.Count++
@@ -200,7 +199,7 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		list.remove(ev.Pick.Card)
 		list2 := list
 		if !list2.add(ev.Pick.Card) {
-			return refused(9)
+			return m.undo(&old, fx, 9)
 		}
 		m.MyCards = list2
 		value := int64(m.MyCards.Len) - 1
@@ -219,12 +218,8 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.fired = append(fx.fired, 10)
 		for i := range 3 {
 			s := Seat(i + 1)
-			if !m.Bells[int64(s)-1][ordinal(true)].commandRing(fx, s, true, Times(ev.Loop.N)) {
-				return m.undo(&old, fx, 10)
-			}
-			if !m.Bells[int64(s)-1][ordinal(false)].commandRing(fx, s, false, Times(min(int64(ev.Loop.N), 2))) {
-				return m.undo(&old, fx, 10)
-			}
+			m.Bells[int64(s)-1][ordinal(true)].commandRing(fx, s, true, Times(ev.Loop.N))
+			m.Bells[int64(s)-1][ordinal(false)].commandRing(fx, s, false, Times(min(int64(ev.Loop.N), 2)))
 		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, 10)
@@ -266,8 +261,8 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inOpenDeal is what the state does with DEAL.
-func (m *Server) inOpenDeal(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepOpenDeal handles DEAL in the state open.
+func (m *Server) stepOpenDeal(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	// proptest/conform/testdata/corners/spec.yaml:65
 	if ev.Message.Deal.Cards.Len > 2 || m.MyLevel == 4 {
 		fx.fired = append(fx.fired, 3)
@@ -303,8 +298,8 @@ func (m *Server) inOpenDeal(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return took(4)
 }
 
-// inDealt is Step in the state dealt.
-func (m *Server) inDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepDealt is Step in the state dealt.
+func (m *Server) stepDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveDeal:
 		// proptest/conform/testdata/corners/spec.yaml:92
@@ -312,7 +307,7 @@ func (m *Server) inDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.fired = append(fx.fired, 16)
 		list := ev.Message.Deal.Cards
 		if !list.dropFirst() {
-			return refused(16)
+			return m.undo(&old, fx, 16)
 		}
 		m.MyCards = list
 		if ev.Message.Deal.Cards.Len == 0 {
@@ -354,9 +349,7 @@ func (m *Server) inDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				value = int64(ev.Quiet.Seat)
 			}
 			m.Bells[int64(ev.Quiet.Seat)-1][ordinal(true)] = newServerBellsPart(uint8(value))
-			if !m.SpareBell.commandRing(fx, 1) {
-				return m.undo(&old, fx, 18)
-			}
+			m.SpareBell.commandRing(fx, 1)
 			m.State = ServerStateOpen
 			m.enterOpen(fx)
 			if !m.settle(fx) {
@@ -394,7 +387,7 @@ func (m *Server) inDealt(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventUp, ServerEventLost:
@@ -408,24 +401,25 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// enterOpen is the entry of the state open.
+// enterOpen runs the entry actions of the state open.
 func (m *Server) enterOpen(fx *ServerEffects) {
 	m.Count = 0
 	m.Idle = true
 	fx.start(serverAlarmIdle, 0)
 }
 
-// enterDealt is the entry of the state dealt.
+// enterDealt runs the entry actions of the state dealt.
 func (m *Server) enterDealt(fx *ServerEffects) {
 	for x := range Suit(3) {
-		if uint64(m.MyHand)&maskOf(int64(x)) != 0 {
+		if m.MyHand&(1<<x) != 0 {
 			fx.sendTo(MessageDeal, 1).Deal = DealMessage{Cards: Cards{Len: 1, Items: [4]Card{Card{Suit: x, Rank: 14}}}, To: Optional[Seat]{}, Level: m.MyLevel}
 		}
 	}
 	fx.report(ServerReportDone).Done = ServerDoneReport{Level: m.MyLevel, Hand: m.MyHand}
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
@@ -444,9 +438,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 			case serverWaitingBellsAgain:
 				// proptest/conform/testdata/corners/spec.yaml:83
 				fx.fired = append(fx.fired, 12)
-				if !m.Bells[int64(next.bellsAgain.seat)-1][ordinal(next.bellsAgain.loud)].commandRing(fx, next.bellsAgain.seat, next.bellsAgain.loud, next.bellsAgain.n) {
-					return false
-				}
+				m.Bells[int64(next.bellsAgain.seat)-1][ordinal(next.bellsAgain.loud)].commandRing(fx, next.bellsAgain.seat, next.bellsAgain.loud, next.bellsAgain.n)
 				continue
 			case serverWaitingBellsFinished:
 				// proptest/conform/testdata/corners/spec.yaml:84
@@ -506,7 +498,7 @@ func (m *Server) allSeat() bool {
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

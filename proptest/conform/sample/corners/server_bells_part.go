@@ -31,19 +31,19 @@ type ServerBellsPart struct {
 // newServerBellsPart makes a ServerBellsPart in its initial state.
 func newServerBellsPart(limit uint8) ServerBellsPart { return ServerBellsPart{Limit: limit} }
 
-// commandRing gives the part the command ring; false: refused.
-func (m *ServerBellsPart) commandRing(fx *ServerEffects, seat Seat, loud bool, n2 Times) bool {
+// commandRing gives the part the command ring.
+func (m *ServerBellsPart) commandRing(fx *ServerEffects, seat Seat, loud bool, n2 Times) {
 	switch m.State {
 	case ServerBellsStateIdle:
 		// proptest/conform/testdata/corners/bell.yaml:16
 		if n2 == 0 {
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingBellsRang, bellsRang: serverWaitingBellsRangFields{seat: seat, loud: loud}})
-			return true
+			return
 		}
 		// proptest/conform/testdata/corners/bell.yaml:17
 		if n2 > 200 {
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingBellsAgain, bellsAgain: serverWaitingBellsAgainFields{seat: seat, loud: loud, n: n2}})
-			return true
+			return
 		}
 		// proptest/conform/testdata/corners/bell.yaml:18
 		if int64(n2) <= int64(m.Limit) {
@@ -51,54 +51,45 @@ func (m *ServerBellsPart) commandRing(fx *ServerEffects, seat Seat, loud bool, n
 			m.Armed = true
 			fx.start(serverAlarmBellsArmed, uint32(int64(seat)-1)*2+uint32(ordinal(loud)))
 			fx.send(MessageRing).Ring = RingMessage{Seat: seat, Times: Count(n2)}
-			value := int64(n2) - 1
-			if value < 0 {
-				return false
-			}
-			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingBellsAgain, bellsAgain: serverWaitingBellsAgainFields{seat: seat, loud: loud, n: Times(value)}})
+			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingBellsAgain, bellsAgain: serverWaitingBellsAgainFields{seat: seat, loud: loud, n: n2 - 1}})
 			m.State = ServerBellsStateIdle
-			return true
+			return
 		}
 		// proptest/conform/testdata/corners/bell.yaml:19
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingBellsRang, bellsRang: serverWaitingBellsRangFields{seat: seat, loud: loud}})
 		fx.send(MessagePing)
 		m.State = ServerBellsStateOver
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingBellsFinished, bellsFinished: serverWaitingBellsFinishedFields{seat: seat, loud: loud}})
-		return true
 	case ServerBellsStateOver:
 		// proptest/conform/testdata/corners/bell.yaml:22
-		return true
 	}
-	return false
 }
 
-// commandHush gives the part the command hush; false: refused.
+// commandHush gives the part the command hush. It returns false if the part refuses that.
 func (m *ServerBellsPart) commandHush(fx *ServerEffects, seat Seat, loud bool) bool {
-	switch m.State {
-	case ServerBellsStateIdle:
-		// proptest/conform/testdata/corners/bell.yaml:21
-		if m.Armed {
-			m.Armed = false
-			fx.stop(serverAlarmBellsArmed, uint32(int64(seat)-1)*2+uint32(ordinal(loud)))
-		}
-		return true
+	if m.State != ServerBellsStateIdle {
+		return false
 	}
-	return false
+	// proptest/conform/testdata/corners/bell.yaml:21
+	if m.Armed {
+		m.Armed = false
+		fx.stop(serverAlarmBellsArmed, uint32(int64(seat)-1)*2+uint32(ordinal(loud)))
+	}
+	return true
 }
 
 // expireArmed gives the part the expiry of timer armed.
 func (m *ServerBellsPart) expireArmed(fx *ServerEffects, seat Seat, loud bool) fsm.Code {
-	switch m.State {
-	case ServerBellsStateIdle:
-		m.Armed = false
-		// proptest/conform/testdata/corners/bell.yaml:20
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingBellsRang, bellsRang: serverWaitingBellsRangFields{seat: seat, loud: loud}})
-		value := int64(m.Last) + 1
-		if value > 255 {
-			return fsm.Refused
-		}
-		fx.send(MessageRing).Ring = RingMessage{Seat: seat, Times: Count(Times(value))}
-		return fsm.Took
+	if m.State != ServerBellsStateIdle {
+		return fsm.Refused
 	}
-	return fsm.Refused
+	m.Armed = false
+	// proptest/conform/testdata/corners/bell.yaml:20
+	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingBellsRang, bellsRang: serverWaitingBellsRangFields{seat: seat, loud: loud}})
+	value := int64(m.Last) + 1
+	if value > 255 {
+		return fsm.Refused
+	}
+	fx.send(MessageRing).Ring = RingMessage{Seat: seat, Times: Count(Times(value))}
+	return fsm.Took
 }

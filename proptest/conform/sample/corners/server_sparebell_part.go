@@ -33,57 +33,49 @@ func newServerSpareBellPart(limit uint8) ServerSpareBellPart {
 	return ServerSpareBellPart{Limit: limit}
 }
 
-// commandRing gives the part the command ring; false: refused.
-func (m *ServerSpareBellPart) commandRing(fx *ServerEffects, n2 Times) bool {
+// commandRing gives the part the command ring.
+func (m *ServerSpareBellPart) commandRing(fx *ServerEffects, n2 Times) {
 	switch m.State {
 	case ServerSpareBellStateIdle:
 		// proptest/conform/testdata/corners/bell.yaml:16
 		if n2 == 0 {
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSpareBellRang})
-			return true
+			return
 		}
 		// proptest/conform/testdata/corners/bell.yaml:17
 		if n2 > 200 {
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSpareBellAgain, spareBellAgain: serverWaitingSpareBellAgainFields{n: n2}})
-			return true
+			return
 		}
 		// proptest/conform/testdata/corners/bell.yaml:18
 		if int64(n2) <= int64(m.Limit) {
 			m.Last = n2
 			m.Armed = true
 			fx.start(serverAlarmSpareBellArmed, 0)
-			value := int64(n2) - 1
-			if value < 0 {
-				return false
-			}
-			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSpareBellAgain, spareBellAgain: serverWaitingSpareBellAgainFields{n: Times(value)}})
+			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSpareBellAgain, spareBellAgain: serverWaitingSpareBellAgainFields{n: n2 - 1}})
 			m.State = ServerSpareBellStateIdle
-			return true
+			return
 		}
 		// proptest/conform/testdata/corners/bell.yaml:19
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSpareBellRang})
 		m.State = ServerSpareBellStateOver
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSpareBellFinished})
-		return true
 	case ServerSpareBellStateOver:
 		// proptest/conform/testdata/corners/bell.yaml:22
-		return true
 	}
-	return false
 }
 
 // expireArmed gives the part the expiry of timer armed.
 func (m *ServerSpareBellPart) expireArmed(fx *ServerEffects) fsm.Code {
-	switch m.State {
-	case ServerSpareBellStateIdle:
-		m.Armed = false
-		// proptest/conform/testdata/corners/bell.yaml:20
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSpareBellRang})
-		value := int64(m.Last) + 1
-		if value > 255 {
-			return fsm.Refused
-		}
-		return fsm.Took
+	if m.State != ServerSpareBellStateIdle {
+		return fsm.Refused
 	}
-	return fsm.Refused
+	m.Armed = false
+	// proptest/conform/testdata/corners/bell.yaml:20
+	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSpareBellRang})
+	value := int64(m.Last) + 1
+	if value > 255 {
+		return fsm.Refused
+	}
+	return fsm.Took
 }

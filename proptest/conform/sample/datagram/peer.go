@@ -46,8 +46,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case StateIdle:
+	if m.State == StateIdle {
 		switch ev.Kind {
 		case CommandGo:
 			// proptest/conform/testdata/datagram/spec.yaml:60

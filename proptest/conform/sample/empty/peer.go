@@ -31,10 +31,8 @@ func NewPeer() Peer { return Peer{} }
 // deferred or ignored nothing has changed and fx is empty.
 func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	fx.reset(ev.From)
-	switch m.State {
-	case StateHere:
-		switch ev.Kind {
-		case CommandGo:
+	if m.State == StateHere {
+		if ev.Kind == CommandGo {
 			// proptest/conform/testdata/empty/spec.yaml:8
 			m.State = StateThere
 			return took(0)

@@ -23,8 +23,7 @@ var stateNames = [...]string{"idle", "busy", "over"}
 // String returns the name as the specification has it.
 func (v State) String() string { return fsm.Name(stateNames[:], int(v)) }
 
-// Peer is the machine peer. It is comparable: equal values have equal futures.
-// either side.
+// Peer is the machine peer: either side. It is comparable: equal values have equal futures.
 type Peer struct {
 	State   State
 	Server  bool
@@ -50,7 +49,7 @@ func NewPeer(server bool, level uint8) (Peer, error) {
 		return m, errors.New("peer: parameter level is no 0..5")
 	}
 	m.Own = Optional[Ship]{Present: true, Value: ShipOrz}
-	m.Count = 3
+	m.Count = Most
 	var list Entries
 	for s := range Slot(2) {
 		var value Optional[Ship]
@@ -127,7 +126,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			fx.send(MessageName).Name = NameMessage{Name: m.Label, Seed: 7}
 			return took(0)
 		case CommandGo:
-			return m.inIdleGo(ev, fx)
+			return m.stepIdleGo(ev, fx)
 		case ReceiveFleet:
 			// proptest/conform/testdata/kitchen/spec.yaml:91
 			fx.fired = append(fx.fired, 3)
@@ -136,7 +135,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(3)
 		case TimerRetry:
-			return m.inIdleRetry(ev, fx)
+			return m.stepIdleRetry(ev, fx)
 		case EventUp:
 			// proptest/conform/testdata/kitchen/spec.yaml:95
 			return ignored(5)
@@ -169,7 +168,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	case StateBusy:
 		switch ev.Kind {
 		case ReceiveBye:
-			return m.inBusyBye(ev, fx)
+			return m.stepBusyBye(ev, fx)
 		case CommandLeave:
 			// proptest/conform/testdata/kitchen/spec.yaml:104
 			fx.fired = append(fx.fired, 15)
@@ -183,7 +182,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			old := *m
 			fx.fired = append(fx.fired, 16)
 			if !m.Sync[ev.Message.Got.Slot].receiveGot(fx, ev.Message.Got.Slot) {
-				return refused(16)
+				return m.undo(&old, fx, 16)
 			}
 			if !m.settle(fx) {
 				return m.undo(&old, fx, 16)
@@ -219,22 +218,19 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inIdleGo is what the state does with go.
-func (m *Peer) inIdleGo(ev *Event, fx *Effects) fsm.Result {
+// stepIdleGo handles go in the state idle.
+func (m *Peer) stepIdleGo(ev *Event, fx *Effects) fsm.Result {
 	// proptest/conform/testdata/kitchen/spec.yaml:85
-	if m.Own.Present && uint64(m.Open)&maskOf(int64(ev.Go.Slot)) != 0 || m.Own.Present && m.Own.Value == ShipVux {
+	if m.Own.Present && m.Open&(1<<ev.Go.Slot) != 0 || m.Own.Present && m.Own.Value == ShipVux {
 		old := *m
 		fx.fired = append(fx.fired, 1)
 		if !m.Own.Present {
-			return refused(1)
+			return m.undo(&old, fx, 1)
 		}
 		m.Grid[ev.Go.Slot][ordinal(m.Server)] = m.Own.Value
 		m.Open = m.Open&^Slots(maskOf(int64(ev.Go.Slot))) | Slots(1<<1)
 		m.Last = Optional[Slot]{Present: true, Value: ev.Go.Slot}
 		m.Mode = ModeEmpty
-		if !m.Own.Present {
-			return m.undo(&old, fx, 1)
-		}
 		if !m.Sync[ev.Go.Slot].commandPut(fx, ev.Go.Slot, m.Own.Value) {
 			return m.undo(&old, fx, 1)
 		}
@@ -254,8 +250,8 @@ func (m *Peer) inIdleGo(ev *Event, fx *Effects) fsm.Result {
 	return took(2)
 }
 
-// inBusyBye is what the state does with BYE.
-func (m *Peer) inBusyBye(ev *Event, fx *Effects) fsm.Result {
+// stepBusyBye handles BYE in the state busy.
+func (m *Peer) stepBusyBye(ev *Event, fx *Effects) fsm.Result {
 	// proptest/conform/testdata/kitchen/spec.yaml:103
 	old := *m
 	fx.fired = append(fx.fired, 14)
@@ -271,10 +267,7 @@ func (m *Peer) inBusyBye(ev *Event, fx *Effects) fsm.Result {
 		return m.undo(&old, fx, 14)
 	}
 	list2 := list
-	if m.Entries.Len == 0 {
-		return m.undo(&old, fx, 14)
-	}
-	if !list2.add(m.Entries.Items[0]) {
+	if m.Entries.Len == 0 || !list2.add(m.Entries.Items[0]) {
 		return m.undo(&old, fx, 14)
 	}
 	m.Entries = list2
@@ -284,8 +277,8 @@ func (m *Peer) inBusyBye(ev *Event, fx *Effects) fsm.Result {
 	return took(14)
 }
 
-// inIdleRetry is what the state does with retry.
-func (m *Peer) inIdleRetry(ev *Event, fx *Effects) fsm.Result {
+// stepIdleRetry handles retry in the state idle.
+func (m *Peer) stepIdleRetry(ev *Event, fx *Effects) fsm.Result {
 	old := *m
 	m.Retry = false
 	// proptest/conform/testdata/kitchen/spec.yaml:94
@@ -303,7 +296,7 @@ func (m *Peer) inIdleRetry(ev *Event, fx *Effects) fsm.Result {
 	return m.undo(&old, fx, fsm.NoTransition)
 }
 
-// enterBusy is the entry of the state busy.
+// enterBusy runs the entry actions of the state busy.
 func (m *Peer) enterBusy(fx *Effects) {
 	for i := range uint8(2) {
 		fx.report(ReportMoved).Moved = MovedReport{Slot: Slot(i), Ship: ShipVux}
@@ -314,15 +307,15 @@ func (m *Peer) enterBusy(fx *Effects) {
 	}
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Peer) settle(fx *Effects) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.queue[i]
-		switch m.State {
-		case StateBusy:
+		if m.State == StateBusy {
 			switch next.kind {
 			case waitingSyncChanged:
 				// proptest/conform/testdata/kitchen/spec.yaml:101
@@ -348,14 +341,14 @@ func (m *Peer) settle(fx *Effects) bool {
 	return true
 }
 
-// linkLost is what lost does in the states idle and busy.
+// linkLost handles lost in the states idle and busy.
 func (m *Peer) linkLost(fx *Effects) {
 	m.State = StateOver
 	// proptest/conform/testdata/kitchen/spec.yaml:108 entry
 	fx.report(ReportOver)
 }
 
-// receivePut is what PUT does in the states idle and busy.
+// receivePut handles PUT in the states idle and busy.
 func (m *Peer) receivePut(ev *Event, fx *Effects) bool {
 	if !m.Sync[ev.Message.Put.Slot].receivePut(fx, ev.Message.Put.Slot, ev.Message.Put.Ship, Count(ev.Message.Put.N)) {
 		return false
@@ -383,7 +376,7 @@ func (m *Peer) allSlot() bool {
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

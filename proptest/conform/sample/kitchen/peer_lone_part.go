@@ -35,16 +35,15 @@ func newLonePart(wins bool) LonePart { return LonePart{Wins: wins} }
 
 // expireAgain gives the part the expiry of timer again.
 func (m *LonePart) expireAgain(fx *Effects) fsm.Code {
-	switch m.State {
-	case LoneStateWaiting:
-		m.Again = false
-		// proptest/conform/testdata/kitchen/timer.yaml:23
-		if !m.Last.Present {
-			return fsm.Refused
-		}
-		m.Again = true
-		fx.start(alarmLoneAgain, 0)
-		return fsm.Took
+	if m.State != LoneStateWaiting {
+		return fsm.Refused
 	}
-	return fsm.Refused
+	m.Again = false
+	// proptest/conform/testdata/kitchen/timer.yaml:23
+	if !m.Last.Present {
+		return fsm.Refused
+	}
+	m.Again = true
+	fx.start(alarmLoneAgain, 0)
+	return fsm.Took
 }

@@ -33,29 +33,25 @@ type SyncPart struct {
 // newSyncPart makes a SyncPart in its initial state.
 func newSyncPart(wins bool) SyncPart { return SyncPart{Wins: wins} }
 
-// commandPut gives the part the command put; false: refused.
+// commandPut gives the part the command put. It returns false if the part refuses that.
 func (m *SyncPart) commandPut(fx *Effects, slot Slot, value Ship) bool {
-	switch m.State {
-	case SyncStateIdle:
-		// proptest/conform/testdata/kitchen/timer.yaml:18
-		if m.Tries < 3 {
-			if m.Tries > 2 {
-				return false
-			}
-			m.Tries++
-			m.Last = Optional[Ship]{Present: true, Value: value}
-			fx.send(MessagePut).Put = PutMessage{Slot: slot, Ship: value, N: uint8(m.Tries)}
-			m.Again = true
-			fx.start(alarmSyncAgain, uint32(slot))
-			m.State = SyncStateWaiting
-			return true
-		}
+	if m.State != SyncStateIdle {
 		return false
+	}
+	// proptest/conform/testdata/kitchen/timer.yaml:18
+	if m.Tries < Most {
+		m.Tries++
+		m.Last = Optional[Ship]{Present: true, Value: value}
+		fx.send(MessagePut).Put = PutMessage{Slot: slot, Ship: value, N: uint8(m.Tries)}
+		m.Again = true
+		fx.start(alarmSyncAgain, uint32(slot))
+		m.State = SyncStateWaiting
+		return true
 	}
 	return false
 }
 
-// receivePut gives the part the message PUT; false: refused.
+// receivePut gives the part the message PUT. It returns false if the part refuses that.
 func (m *SyncPart) receivePut(fx *Effects, slot Slot, value Ship, n2 Count) bool {
 	switch m.State {
 	case SyncStateIdle:
@@ -77,7 +73,7 @@ func (m *SyncPart) receivePut(fx *Effects, slot Slot, value Ship, n2 Count) bool
 	return false
 }
 
-// receiveGot gives the part the message GOT; false: refused.
+// receiveGot gives the part the message GOT. It returns false if the part refuses that.
 func (m *SyncPart) receiveGot(fx *Effects, slot Slot) bool {
 	switch m.State {
 	case SyncStateWaiting:
@@ -98,17 +94,16 @@ func (m *SyncPart) receiveGot(fx *Effects, slot Slot) bool {
 
 // expireAgain gives the part the expiry of timer again.
 func (m *SyncPart) expireAgain(fx *Effects, slot Slot) fsm.Code {
-	switch m.State {
-	case SyncStateWaiting:
-		m.Again = false
-		// proptest/conform/testdata/kitchen/timer.yaml:23
-		if !m.Last.Present {
-			return fsm.Refused
-		}
-		fx.send(MessagePut).Put = PutMessage{Slot: slot, Ship: m.Last.Value, N: uint8(m.Tries)}
-		m.Again = true
-		fx.start(alarmSyncAgain, uint32(slot))
-		return fsm.Took
+	if m.State != SyncStateWaiting {
+		return fsm.Refused
 	}
-	return fsm.Refused
+	m.Again = false
+	// proptest/conform/testdata/kitchen/timer.yaml:23
+	if !m.Last.Present {
+		return fsm.Refused
+	}
+	fx.send(MessagePut).Put = PutMessage{Slot: slot, Ship: m.Last.Value, N: uint8(m.Tries)}
+	m.Again = true
+	fx.start(alarmSyncAgain, uint32(slot))
+	return fsm.Took
 }

@@ -14,6 +14,11 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "378d1e7929c461d9fa0514a49566720ceb372ed1dc3f6a16bcfcbe2c53d7c72a"
 
+// The constants of the specification that its machines use.
+const (
+	Most = 3 // how many
+)
+
 // Slot is a number in 0..1.
 // a place.
 type Slot uint8

@@ -39,8 +39,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case StateRun:
+	if m.State == StateRun {
 		switch ev.Kind {
 		case CommandGo:
 			// proptest/conform/testdata/lines/spec.yaml:32

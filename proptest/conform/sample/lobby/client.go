@@ -92,7 +92,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.Seat = Optional[Seat]{}
 			list := uint64(1<<uint64(int64(m.Server))) &^ uint64(maskOf(int64(m.Self)))
 			for i := range 4 {
-				if uint64(list)>>i&1 == 0 {
+				if list>>i&1 == 0 {
 					continue
 				}
 				peer := fsm.Peer(i)

@@ -51,19 +51,19 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	}
 	switch m.State {
 	case ServerStateOpen:
-		return m.inOpen(ev, fx)
+		return m.stepOpen(ev, fx)
 	case ServerStateClosed:
-		return m.inClosed(ev, fx)
+		return m.stepClosed(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inOpen is Step in the state open.
-func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepOpen is Step in the state open.
+func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
 		// proptest/conform/testdata/lobby/spec.yaml:61
-		if m.countSeat() < 2 {
+		if m.countSeat() < Places {
 			value := m.firstSeat()
 			if !value.Present {
 				return refused(0)
@@ -82,14 +82,14 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.Quiet |= uint64(1 << uint64(int64(fx.from)))
 		var set uint64
 		for p := range fsm.Peer(4) {
-			if uint64(m.People)&maskOf(int64(p)) == 0 || p == fx.from {
+			if m.People&(1<<uint64(int64(p))) == 0 || p == fx.from {
 				continue
 			}
 			set |= 1 << uint64(int64(p))
 		}
 		list := set &^ uint64(maskOf(int64(m.Self)))
 		for i := range 4 {
-			if uint64(list)>>i&1 == 0 {
+			if list>>i&1 == 0 {
 				continue
 			}
 			peer := fsm.Peer(i)
@@ -97,7 +97,7 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(1)
 	case ServerReceiveLeave:
-		return m.inOpenLeave(ev, fx)
+		return m.stepOpenLeave(ev, fx)
 	case ServerReceiveSay:
 		// proptest/conform/testdata/lobby/spec.yaml:72
 		if m.someSeat(fx) {
@@ -113,8 +113,8 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			m.Said = all
 			var set uint64
-			for _, p2 := range m.Line.Items[:m.Line.Len] {
-				set |= 1 << uint64(int64(p2))
+			for _, p := range m.Line.Items[:m.Line.Len] {
+				set |= 1 << uint64(int64(p))
 			}
 			m.Quiet = m.Quiet &^ set
 			var set2 uint64
@@ -126,11 +126,11 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				set2 |= 1 << uint64(int64(m.Seats[int64(s)-1].Value))
 			}
 			list := set2 &^ uint64(maskOf(int64(m.Self)))
-			for i2 := range 4 {
-				if uint64(list)>>i2&1 == 0 {
+			for i := range 4 {
+				if list>>i&1 == 0 {
 					continue
 				}
-				peer := fsm.Peer(i2)
+				peer := fsm.Peer(i)
 				fx.sendTo(MessageHeard, peer).Heard = HeardMessage{Who: fx.from, Word: ev.Message.Say.Word}
 			}
 		}
@@ -142,7 +142,7 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(5)
 	case ServerCommandTell:
-		return m.inOpenTell(ev, fx)
+		return m.stepOpenTell(ev, fx)
 	case ServerCommandShut:
 		// proptest/conform/testdata/lobby/spec.yaml:84
 		list := m.People
@@ -153,34 +153,34 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			p := fsm.Peer(i)
 			fx.sendTo(MessageGoodbye, p)
 		}
-		for i2 := range 1 {
-			s := uint8(i2 + 2)
+		for i := range 1 {
+			s := uint8(i + 2)
 			m.Seats[int64(s)-1] = Optional[fsm.Peer]{}
 		}
-		m.People = People(0)
+		m.People = 0
 		m.Line = Line{}
 		var all Seats
-		for i3 := range 2 {
-			s2 := Seat(i3 + 1)
+		for i := range 2 {
+			s := Seat(i + 1)
 			var value Optional[fsm.Peer]
-			if s2 == 1 {
+			if s == 1 {
 				value = Optional[fsm.Peer]{}
 			} else {
-				value = m.Seats[int64(s2)-1]
+				value = m.Seats[int64(s)-1]
 			}
-			all[int64(s2)-1] = value
+			all[int64(s)-1] = value
 		}
 		m.Seats = all
 		var set uint64
-		for p2 := range fsm.Peer(4) {
-			set |= 1 << uint64(int64(p2))
+		for p := range fsm.Peer(4) {
+			set |= 1 << uint64(int64(p))
 		}
 		list2 := set &^ uint64(maskOf(int64(m.Self)))
-		for i4 := range 4 {
-			if uint64(list2)>>i4&1 == 0 {
+		for i := range 4 {
+			if list2>>i&1 == 0 {
 				continue
 			}
-			peer := fsm.Peer(i4)
+			peer := fsm.Peer(i)
 			fx.closeTo(peer)
 		}
 		m.State = ServerStateClosed
@@ -189,8 +189,8 @@ func (m *Server) inOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inOpenLeave is what the state does with LEAVE.
-func (m *Server) inOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepOpenLeave handles LEAVE in the state open.
+func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	// proptest/conform/testdata/lobby/spec.yaml:66
 	if m.Line.contains(fx.from) {
 		if fx.from < 0 || fx.from > 3 {
@@ -211,20 +211,17 @@ func (m *Server) inOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		set |= 1 << uint64(int64(key)-1)
 	}
-	for i2 := range 2 {
-		if uint64(set)>>i2&1 == 0 {
+	for i := range 2 {
+		if set>>i&1 == 0 {
 			continue
 		}
-		s := Seat(i2 + 1)
+		s := Seat(i + 1)
 		if m.Seats[int64(s)-1].Present && m.Seats[int64(s)-1].Value == fx.from {
 			m.Seats[int64(s)-1] = Optional[fsm.Peer]{}
 			m.People = m.People &^ People(maskOf(int64(fx.from)))
 		}
 	}
 	if m.Line.Len > 0 {
-		if m.Line.Len == 0 {
-			return m.undo(&old, fx, 3)
-		}
 		who := m.Line.Items[0]
 		value := m.firstSeat()
 		if !value.Present {
@@ -241,10 +238,10 @@ func (m *Server) inOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return took(3)
 }
 
-// inOpenTell is what the state does with tell.
-func (m *Server) inOpenTell(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepOpenTell handles tell in the state open.
+func (m *Server) stepOpenTell(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	// proptest/conform/testdata/lobby/spec.yaml:78
-	if m.countPeople() > 0 || m.Quiet != uint64(0) {
+	if m.countPeople() > 0 || m.Quiet != 0 {
 		list := m.People &^ People(maskOf(int64(m.Self)))
 		for i := range 4 {
 			if uint64(list)>>i&1 == 0 {
@@ -254,18 +251,18 @@ func (m *Server) inOpenTell(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			var all Seats
 			for i2 := range 2 {
 				s := Seat(i2 + 1)
-				if !m.Seats[int64(s)-1].Present || uint64(m.People)&maskOf(int64(m.Seats[int64(s)-1].Value)) == 0 {
+				if !m.Seats[int64(s)-1].Present || m.People&(1<<uint64(int64(m.Seats[int64(s)-1].Value))) == 0 {
 					continue
 				}
 				all[int64(s)-1] = m.Seats[int64(s)-1]
 			}
 			var set People
-			for i3 := range 2 {
-				s2 := Seat(i3 + 1)
-				if !m.Seats[int64(s2)-1].Present {
+			for i2 := range 2 {
+				s := Seat(i2 + 1)
+				if !m.Seats[int64(s)-1].Present {
 					continue
 				}
-				set |= 1 << uint64(int64(m.Seats[int64(s2)-1].Value))
+				set |= 1 << uint64(int64(m.Seats[int64(s)-1].Value))
 			}
 			fx.sendTo(MessageRoster, peer).Roster = RosterMessage{Seats: all, Line: m.Line, People: m.People & set}
 		}
@@ -273,25 +270,21 @@ func (m *Server) inOpenTell(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(6)
 	}
 	// proptest/conform/testdata/lobby/spec.yaml:82
-	var all2 Seats
-	for i4 := range 2 {
-		s3 := Seat(i4 + 1)
-		if !m.Seats[int64(s3)-1].Present || s3 != 1 {
+	var all Seats
+	for i := range 2 {
+		s := Seat(i + 1)
+		if !m.Seats[int64(s)-1].Present || s != 1 {
 			continue
 		}
-		all2[int64(s3)-1] = m.Seats[int64(s3)-1]
+		all[int64(s)-1] = m.Seats[int64(s)-1]
 	}
-	m.Seats = all2
-	var all3 Counts
-	for p := range fsm.Peer(4) {
-		all3[p] = 0
-	}
-	m.Said = all3
+	m.Seats = all
+	m.Said = Counts{}
 	return took(7)
 }
 
-// inClosed is Step in the state closed.
-func (m *Server) inClosed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+// stepClosed is Step in the state closed.
+func (m *Server) stepClosed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
 		// proptest/conform/testdata/lobby/spec.yaml:92
@@ -317,7 +310,7 @@ func (m *Server) inClosed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventUp, ServerEventLost:
@@ -354,7 +347,7 @@ func (m *Server) someSeat(fx *ServerEffects) bool {
 func (m *Server) countLine() int64 {
 	n := int64(0)
 	for _, p := range m.Line.Items[:m.Line.Len] {
-		if uint64(m.People)&maskOf(int64(p)) != 0 {
+		if m.People&(1<<uint64(int64(p))) != 0 {
 			n++
 		}
 	}
@@ -388,7 +381,7 @@ func (m *Server) countPeople() int64 {
 	return n
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

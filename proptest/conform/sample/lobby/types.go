@@ -13,6 +13,11 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "dc47e6e4f0eac5fa4f674f59401169104638621f02b7377ab92c8a416ee86bcd"
 
+// The constants of the specification that its machines use.
+const (
+	Places = 2
+)
+
 // Seat is a number in 1..2.
 type Seat uint8
 

@@ -25,8 +25,7 @@ var state2Names = [...]string{"switch", "default", "Undo", "in_", "unmentioned"}
 // String returns the name as the specification has it.
 func (v State2) String() string { return fsm.Name(state2Names[:], int(v)) }
 
-// Nasty is the machine nasty. It is comparable: equal values have equal futures.
-// The machine.
+// Nasty is the machine nasty: The machine. It is comparable: equal values have equal futures.
 type Nasty struct {
 	State   State2
 	Machine uint8
@@ -128,22 +127,22 @@ func (m *Nasty) Step(ev *Event2, fx *Effects2) fsm.Result {
 	}
 	switch m.State {
 	case State2Switch:
-		return m.inSwitch(ev, fx)
+		return m.stepSwitch(ev, fx)
 	case State2Default:
-		return m.inDefault(ev, fx)
+		return m.stepDefault(ev, fx)
 	case State2Undo:
-		return m.inUndo(ev, fx)
+		return m.stepUndo(ev, fx)
 	case State2In:
-		return m.inIn(ev, fx)
+		return m.stepIn(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
-// inSwitch is Step in the state switch.
-func (m *Nasty) inSwitch(ev *Event2, fx *Effects2) fsm.Result {
+// stepSwitch is Step in the state switch.
+func (m *Nasty) stepSwitch(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case CommandStep:
-		return m.inSwitchStep(ev, fx)
+		return m.stepSwitchStep(ev, fx)
 	case CommandFrame:
 		// proptest/conform/testdata/nasty/spec.yaml:99
 		fx.fired = append(fx.fired, 1)
@@ -157,9 +156,9 @@ func (m *Nasty) inSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		m.State = State2In
 		return took(2)
 	case CommandInfo:
-		return m.inSwitchInfo(ev, fx)
+		return m.stepSwitchInfo(ev, fx)
 	case CommandString:
-		return m.inSwitchString(ev, fx)
+		return m.stepSwitchString(ev, fx)
 	case CommandError:
 		// proptest/conform/testdata/nasty/spec.yaml:103
 		fx.fired = append(fx.fired, 5)
@@ -175,15 +174,7 @@ func (m *Nasty) inSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		fx.send(MessageFunc).Func = FuncMessage{Append: ev.Append.Append}
 		return took(6)
 	case CommandMin:
-		// proptest/conform/testdata/nasty/spec.yaml:105
-		fx.fired = append(fx.fired, 7)
-		m.Len = uint8(min(max(int64(ev.Min.Int64), int64(ev.Min.Uint8)), int64(ev.Min.Int)))
-		m.Timer = true
-		fx.start(alarmTimer, 0)
-		m.State = State2Default
-		// proptest/conform/testdata/nasty/spec.yaml:138 entry
-		fx.report(ReportLen)
-		return took(7)
+		return m.stepSwitchMin(ev, fx)
 	case CommandFrom2:
 		// proptest/conform/testdata/nasty/spec.yaml:106
 		fx.fired = append(fx.fired, 8)
@@ -196,9 +187,16 @@ func (m *Nasty) inSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		fx.send(MessageKind22).Kind2 = Kind2Message{Kind: ev.Kind2.Key}
 		return took(9)
 	case CommandKey2:
-		return m.inSwitchKey(ev, fx)
+		return m.stepSwitchKey(ev, fx)
 	case CommandMessage2:
-		return m.inSwitchMessage(ev, fx)
+		// proptest/conform/testdata/nasty/spec.yaml:109
+		old := *m
+		fx.fired = append(fx.fired, 11)
+		fx.send(MessageMessage).Message = MessageMessage2{Body: text30Of("fsm.Peer(1) // \"x\"")}
+		if !m.Fsm.commandSelect(fx, 1, 2) || !m.settle(fx) {
+			return m.undo(&old, fx, 11)
+		}
+		return took(11)
 	case CommandEvent:
 		// proptest/conform/testdata/nasty/spec.yaml:111
 		fx.fired = append(fx.fired, 12)
@@ -208,7 +206,7 @@ func (m *Nasty) inSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		return took(12)
 	case CommandReport:
 		// proptest/conform/testdata/nasty/spec.yaml:114
-		if uint64(ev.Report.CountBits)&maskOf(int64(ev.Report.MaskOf)) != 0 && countBits(uint64(ev.Report.CountBits)) > int64(ev.Report.Add64) {
+		if ev.Report.CountBits&(1<<ev.Report.MaskOf) != 0 && countBits(uint64(ev.Report.CountBits)) > int64(ev.Report.Add64) {
 			fx.fired = append(fx.fired, 13)
 			m.Marks = ev.Report.CountBits | Bag(1<<ev.Report.MaskOf)
 			return took(13)
@@ -224,7 +222,7 @@ func (m *Nasty) inSwitch(ev *Event2, fx *Effects2) fsm.Result {
 		m.Len = uint8(value)
 		return took(14)
 	case CommandGo:
-		return m.inSwitchGo(ev, fx)
+		return m.stepSwitchGo(ev, fx)
 	case CommandStart:
 		// proptest/conform/testdata/nasty/spec.yaml:117
 		fx.fired = append(fx.fired, 16)
@@ -287,8 +285,8 @@ func (m *Nasty) inSwitch(ev *Event2, fx *Effects2) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inSwitchGo is what the state does with go.
-func (m *Nasty) inSwitchGo(ev *Event2, fx *Effects2) fsm.Result {
+// stepSwitchGo handles go in the state switch.
+func (m *Nasty) stepSwitchGo(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:116
 	if m.some(ev) && (ev.Go.Ok || ev.Go.List.Len == ev.Go.Value) {
 		fx.fired = append(fx.fired, 15)
@@ -310,8 +308,8 @@ func (m *Nasty) inSwitchGo(ev *Event2, fx *Effects2) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inSwitchKey is what the state does with key.
-func (m *Nasty) inSwitchKey(ev *Event2, fx *Effects2) fsm.Result {
+// stepSwitchKey handles key in the state switch.
+func (m *Nasty) stepSwitchKey(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:108
 	old := *m
 	fx.fired = append(fx.fired, 10)
@@ -331,8 +329,8 @@ func (m *Nasty) inSwitchKey(ev *Event2, fx *Effects2) fsm.Result {
 	return took(10)
 }
 
-// inSwitchString is what the state does with string.
-func (m *Nasty) inSwitchString(ev *Event2, fx *Effects2) fsm.Result {
+// stepSwitchString handles string in the state switch.
+func (m *Nasty) stepSwitchString(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:102
 	value, ok := fitErrorToText3(&ev.String.StringOf)
 	holds := ok && value == text3Of("fsm")
@@ -350,8 +348,8 @@ func (m *Nasty) inSwitchString(ev *Event2, fx *Effects2) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inSwitchStep is what the state does with step.
-func (m *Nasty) inSwitchStep(ev *Event2, fx *Effects2) fsm.Result {
+// stepSwitchStep handles step in the state switch.
+func (m *Nasty) stepSwitchStep(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:98
 	fx.fired = append(fx.fired, 0)
 	m.Step2 = ev.Step.Ev
@@ -366,8 +364,8 @@ func (m *Nasty) inSwitchStep(ev *Event2, fx *Effects2) fsm.Result {
 	return took(0)
 }
 
-// inSwitchInfo is what the state does with info.
-func (m *Nasty) inSwitchInfo(ev *Event2, fx *Effects2) fsm.Result {
+// stepSwitchInfo handles info in the state switch.
+func (m *Nasty) stepSwitchInfo(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:101
 	if ev.Info.R == ev.Info.M && ev.Info.Old == ev.Info.R {
 		fx.fired = append(fx.fired, 3)
@@ -381,23 +379,21 @@ func (m *Nasty) inSwitchInfo(ev *Event2, fx *Effects2) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// inSwitchMessage is what the state does with message.
-func (m *Nasty) inSwitchMessage(ev *Event2, fx *Effects2) fsm.Result {
-	// proptest/conform/testdata/nasty/spec.yaml:109
-	old := *m
-	fx.fired = append(fx.fired, 11)
-	fx.send(MessageMessage).Message = MessageMessage2{Body: text30Of("fsm.Peer(1) // \"x\"")}
-	if !m.Fsm.commandSelect(fx, 1, 2) {
-		return m.undo(&old, fx, 11)
-	}
-	if !m.settle(fx) {
-		return m.undo(&old, fx, 11)
-	}
-	return took(11)
+// stepSwitchMin handles min in the state switch.
+func (m *Nasty) stepSwitchMin(ev *Event2, fx *Effects2) fsm.Result {
+	// proptest/conform/testdata/nasty/spec.yaml:105
+	fx.fired = append(fx.fired, 7)
+	m.Len = uint8(min(max(int64(ev.Min.Int64), int64(ev.Min.Uint8)), int64(ev.Min.Int)))
+	m.Timer = true
+	fx.start(alarmTimer, 0)
+	m.State = State2Default
+	// proptest/conform/testdata/nasty/spec.yaml:138 entry
+	fx.report(ReportLen)
+	return took(7)
 }
 
-// inDefault is Step in the state default.
-func (m *Nasty) inDefault(ev *Event2, fx *Effects2) fsm.Result {
+// stepDefault is Step in the state default.
+func (m *Nasty) stepDefault(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case TimerLate:
 		m.Late = false
@@ -439,8 +435,8 @@ func (m *Nasty) inDefault(ev *Event2, fx *Effects2) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inUndo is Step in the state undo.
-func (m *Nasty) inUndo(ev *Event2, fx *Effects2) fsm.Result {
+// stepUndo is Step in the state undo.
+func (m *Nasty) stepUndo(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case CommandStep:
 		// proptest/conform/testdata/nasty/spec.yaml:147
@@ -460,8 +456,8 @@ func (m *Nasty) inUndo(ev *Event2, fx *Effects2) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// inIn is Step in the state in.
-func (m *Nasty) inIn(ev *Event2, fx *Effects2) fsm.Result {
+// stepIn is Step in the state in.
+func (m *Nasty) stepIn(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case CommandNew:
 		// proptest/conform/testdata/nasty/spec.yaml:148
@@ -491,7 +487,7 @@ func (m *Nasty) inIn(ev *Event2, fx *Effects2) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// unmentioned is what becomes of an event that the state does not mention.
+// unmentioned handles the events that the state does not mention.
 func (m *Nasty) unmentioned(ev *Event2, fx *Effects2) fsm.Result {
 	switch ev.Kind {
 	case EventUp, EventLost:
@@ -502,7 +498,8 @@ func (m *Nasty) unmentioned(ev *Event2, fx *Effects2) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Nasty) settle(fx *Effects2) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
@@ -583,7 +580,7 @@ func (m *Nasty) some(ev *Event2) bool {
 	return false
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Nasty) undo(old *Nasty, fx *Effects2, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -20,9 +20,8 @@ var bytesStateNames = [...]string{"if", "else", "undo"}
 // String returns the name as the specification has it.
 func (v BytesState) String() string { return fsm.Name(bytesStateNames[:], int(v)) }
 
-// BytesPart is the part bytes, machine go of protocol part. It is comparable: equal values have equal
-// futures.
-// A part whose names are words of Go, or of the generated code.
+// BytesPart is the part bytes, machine go of protocol part: A part whose names are words of Go, or of the
+// generated code. It is comparable: equal values have equal futures.
 type BytesPart struct {
 	State  BytesState
 	Settle uint8
@@ -33,7 +32,7 @@ type BytesPart struct {
 // newBytesPart makes a BytesPart in its initial state.
 func newBytesPart() BytesPart { return BytesPart{} }
 
-// commandSelect gives the part the command select; false: refused.
+// commandSelect gives the part the command select. It returns false if the part refuses that.
 func (m *BytesPart) commandSelect(fx *Effects2, rangeValue uint8, loud bool, rangeValue2, value uint8) bool {
 	switch m.State {
 	case BytesStateIf:
@@ -58,7 +57,7 @@ func (m *BytesPart) commandSelect(fx *Effects2, rangeValue uint8, loud bool, ran
 	return false
 }
 
-// commandSettle gives the part the command settle; false: refused.
+// commandSettle gives the part the command settle. It returns false if the part refuses that.
 func (m *BytesPart) commandSettle(fx *Effects2, rangeValue uint8, loud bool) bool {
 	switch m.State {
 	case BytesStateIf:
@@ -80,12 +79,11 @@ func (m *BytesPart) commandSettle(fx *Effects2, rangeValue uint8, loud bool) boo
 
 // expireTimer gives the part the expiry of timer timer.
 func (m *BytesPart) expireTimer(fx *Effects2, rangeValue uint8, loud bool) fsm.Code {
-	switch m.State {
-	case BytesStateElse:
-		m.Timer = false
-		// proptest/conform/testdata/nasty/part.yaml:21
-		m.State = BytesStateIf
-		return fsm.Took
+	if m.State != BytesStateElse {
+		return fsm.Refused
 	}
-	return fsm.Refused
+	m.Timer = false
+	// proptest/conform/testdata/nasty/part.yaml:21
+	m.State = BytesStateIf
+	return fsm.Took
 }

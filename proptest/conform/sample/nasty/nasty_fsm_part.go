@@ -20,8 +20,8 @@ var fsmStateNames = [...]string{"if", "else", "undo"}
 // String returns the name as the specification has it.
 func (v FsmState) String() string { return fsm.Name(fsmStateNames[:], int(v)) }
 
-// FsmPart is the part fsm, machine go of protocol part. It is comparable: equal values have equal futures.
-// A part whose names are words of Go, or of the generated code.
+// FsmPart is the part fsm, machine go of protocol part: A part whose names are words of Go, or of the
+// generated code. It is comparable: equal values have equal futures.
 type FsmPart struct {
 	State  FsmState
 	Settle uint8
@@ -29,7 +29,7 @@ type FsmPart struct {
 	Timer  bool // timer; true: armed
 }
 
-// commandSelect gives the part the command select; false: refused.
+// commandSelect gives the part the command select. It returns false if the part refuses that.
 func (m *FsmPart) commandSelect(fx *Effects2, rangeValue, value uint8) bool {
 	switch m.State {
 	case FsmStateIf:
@@ -55,12 +55,11 @@ func (m *FsmPart) commandSelect(fx *Effects2, rangeValue, value uint8) bool {
 
 // expireTimer gives the part the expiry of timer timer.
 func (m *FsmPart) expireTimer(fx *Effects2) fsm.Code {
-	switch m.State {
-	case FsmStateElse:
-		m.Timer = false
-		// proptest/conform/testdata/nasty/part.yaml:21
-		m.State = FsmStateIf
-		return fsm.Took
+	if m.State != FsmStateElse {
+		return fsm.Refused
 	}
-	return fsm.Refused
+	m.Timer = false
+	// proptest/conform/testdata/nasty/part.yaml:21
+	m.State = FsmStateIf
+	return fsm.Took
 }

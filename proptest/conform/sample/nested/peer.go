@@ -69,16 +69,12 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 		case fsm.Refused:
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
-		if !m.Outer[ev.Key/6%2].settle(fx, Side(ev.Key/6%2)) {
-			return m.undo(&old, fx, fsm.NoTransition)
-		}
-		if !m.settle(fx) {
+		if !m.Outer[ev.Key/6%2].settle(fx, Side(ev.Key/6%2)) || !m.settle(fx) {
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
 		return took(fsm.NoTransition)
 	}
-	switch m.State {
-	case StateHere:
+	if m.State == StateHere {
 		switch ev.Kind {
 		case CommandGo:
 			// proptest/conform/testdata/nested/spec.yaml:16
@@ -139,15 +135,15 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Peer) settle(fx *Effects) bool {
 	for i := 0; i < len(fx.queue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.queue[i]
-		switch m.State {
-		case StateHere:
+		if m.State == StateHere {
 			switch next.kind {
 			case waitingOuterHeard:
 				// proptest/conform/testdata/nested/spec.yaml:19
@@ -166,7 +162,7 @@ func (m *Peer) settle(fx *Effects) bool {
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

@@ -37,23 +37,20 @@ func (m *OuterInnerPart) commandGo(fx *Effects, side Side, n2 uint8, hard bool) 
 		m.Late = true
 		fx.start(alarmOuterInnerLate, (uint32(side)*3+uint32(int64(n2)-1))*2+uint32(ordinal(hard)))
 		fx.send(MessageHit).Hit = HitMessage{Side: side, N: n2, Hard: hard}
-		return
 	case OuterInnerStateOver:
 		// proptest/conform/testdata/nested/inner.yaml:16
-		return
 	}
 }
 
 // expireLate gives the part the expiry of timer late.
 func (m *OuterInnerPart) expireLate(fx *Effects, side Side, n2 uint8, hard bool) fsm.Code {
-	switch m.State {
-	case OuterInnerStateHere:
-		m.Late = false
-		// proptest/conform/testdata/nested/inner.yaml:13
-		fx.outerQueue = append(fx.outerQueue, outerWaiting{kind: outerWaitingInnerRang, innerRang: outerWaitingInnerRangFields{n: n2, hard: hard}})
-		m.State = OuterInnerStateOver
-		fx.outerQueue = append(fx.outerQueue, outerWaiting{kind: outerWaitingInnerFinished, innerFinished: outerWaitingInnerFinishedFields{n: n2, hard: hard}})
-		return fsm.Took
+	if m.State != OuterInnerStateHere {
+		return fsm.Refused
 	}
-	return fsm.Refused
+	m.Late = false
+	// proptest/conform/testdata/nested/inner.yaml:13
+	fx.outerQueue = append(fx.outerQueue, outerWaiting{kind: outerWaitingInnerRang, innerRang: outerWaitingInnerRangFields{n: n2, hard: hard}})
+	m.State = OuterInnerStateOver
+	fx.outerQueue = append(fx.outerQueue, outerWaiting{kind: outerWaitingInnerFinished, innerFinished: outerWaitingInnerFinishedFields{n: n2, hard: hard}})
+	return fsm.Took
 }

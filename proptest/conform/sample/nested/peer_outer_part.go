@@ -30,39 +30,37 @@ type OuterPart struct {
 // newOuterPart makes a OuterPart in its initial state.
 func newOuterPart() OuterPart { return OuterPart{} }
 
-// commandGo gives the part the command go; false: refused.
+// commandGo gives the part the command go. It returns false if the part refuses that.
 func (m *OuterPart) commandGo(fx *Effects, side Side, n2 uint8) bool {
-	switch m.State {
-	case OuterStateHere:
-		// proptest/conform/testdata/nested/outer.yaml:15
-		m.Slow = true
-		fx.start(alarmOuterSlow, uint32(side))
-		hard := n2 == 2
-		m.Inner[int64(n2)-1][ordinal(hard)].commandGo(fx, side, n2, hard)
-		return true
+	if m.State != OuterStateHere {
+		return false
 	}
-	return false
+	// proptest/conform/testdata/nested/outer.yaml:15
+	m.Slow = true
+	fx.start(alarmOuterSlow, uint32(side))
+	hard := n2 == 2
+	m.Inner[int64(n2)-1][ordinal(hard)].commandGo(fx, side, n2, hard)
+	return true
 }
 
 // expireSlow gives the part the expiry of timer slow.
 func (m *OuterPart) expireSlow(fx *Effects, side Side) fsm.Code {
-	switch m.State {
-	case OuterStateHere:
-		m.Slow = false
-		// proptest/conform/testdata/nested/outer.yaml:18
-		for i := range 3 {
-			n2 := uint8(i + 1)
-			for _, hard := range [2]bool{false, true} {
-				if m.Inner[int64(n2)-1][ordinal(hard)].Late {
-					m.Inner[int64(n2)-1][ordinal(hard)].Late = false
-					fx.stop(alarmOuterInnerLate, (uint32(side)*3+uint32(int64(n2)-1))*2+uint32(ordinal(hard)))
-				}
-				m.Inner[int64(n2)-1][ordinal(hard)] = newOuterInnerPart()
-			}
-		}
-		return fsm.Took
+	if m.State != OuterStateHere {
+		return fsm.Refused
 	}
-	return fsm.Refused
+	m.Slow = false
+	// proptest/conform/testdata/nested/outer.yaml:18
+	for i := range 3 {
+		n2 := uint8(i + 1)
+		for _, hard := range [2]bool{false, true} {
+			if m.Inner[int64(n2)-1][ordinal(hard)].Late {
+				m.Inner[int64(n2)-1][ordinal(hard)].Late = false
+				fx.stop(alarmOuterInnerLate, (uint32(side)*3+uint32(int64(n2)-1))*2+uint32(ordinal(hard)))
+			}
+			m.Inner[int64(n2)-1][ordinal(hard)] = newOuterInnerPart()
+		}
+	}
+	return fsm.Took
 }
 
 // all reports whether all(k in 1..3: inner[k, k == 2].over).
@@ -76,7 +74,8 @@ func (m *OuterPart) all() bool {
 	return true
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *OuterPart) settle(fx *Effects, side Side) bool {
 	for i := 0; i < len(fx.outerQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
@@ -100,8 +99,7 @@ func (m *OuterPart) settle(fx *Effects, side Side) bool {
 				return false
 			}
 		case OuterStateOver:
-			switch next.kind {
-			case outerWaitingInnerRang:
+			if next.kind == outerWaitingInnerRang {
 				// proptest/conform/testdata/nested/outer.yaml:19
 				continue
 			}

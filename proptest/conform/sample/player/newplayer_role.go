@@ -33,8 +33,7 @@ func (m *NewPlayer4) Step(ev *NewPlayerEvent2, fx *NewPlayerEffects2) fsm.Result
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case NewPlayerState2Here:
+	if m.State == NewPlayerState2Here {
 		switch ev.Kind {
 		case NewPlayerReceiveNewPlayer3:
 			// proptest/conform/testdata/player/spec.yaml:31

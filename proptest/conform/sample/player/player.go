@@ -36,8 +36,7 @@ func (m *Player2) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case PlayerStatePlayer:
+	if m.State == PlayerStatePlayer {
 		switch ev.Kind {
 		case PlayerCommandPlayer:
 			// proptest/conform/testdata/player/spec.yaml:20

@@ -31,8 +31,7 @@ func newBadgePart(self fsm.Peer) BadgePart { return BadgePart{Self: self} }
 
 // receiveHello gives the part the message HELLO.
 func (m *BadgePart) receiveHello(fx *Effects) {
-	switch m.State {
-	case BadgeStateAlone:
+	if m.State == BadgeStateAlone {
 		// proptest/conform/testdata/ring/badge.yaml:16
 		if fx.from > m.Self {
 			m.Above |= uint64(1 << uint64(int64(fx.from)))
@@ -41,6 +40,5 @@ func (m *BadgePart) receiveHello(fx *Effects) {
 		}
 		// proptest/conform/testdata/ring/badge.yaml:17
 		m.Above = m.Above &^ uint64(maskOf(int64(fx.from)))
-		return
 	}
 }

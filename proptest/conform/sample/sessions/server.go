@@ -48,15 +48,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	switch m.State {
-	case ServerStateUp:
+	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerReceiveHello:
 			// proptest/conform/testdata/sessions/spec.yaml:70
 			old := *m
 			fx.fired = append(fx.fired, 0)
 			if !m.Session[fx.from].receiveHello(fx, fx.from, ev.Message.Hello.Eager) {
-				return refused(0)
+				return m.undo(&old, fx, 0)
 			}
 			if !m.settle(fx) {
 				return m.undo(&old, fx, 0)
@@ -74,10 +73,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			// proptest/conform/testdata/sessions/spec.yaml:70
 			old := *m
 			fx.fired = append(fx.fired, 2)
-			if !m.Session[fx.from].receiveBye(fx, fx.from) {
-				return refused(2)
-			}
-			if !m.settle(fx) {
+			if !m.Session[fx.from].receiveBye(fx, fx.from) || !m.settle(fx) {
 				return m.undo(&old, fx, 2)
 			}
 			return took(2)
@@ -108,23 +104,20 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *Server) settle(fx *ServerEffects) bool {
 	for i := 0; i < len(fx.serverQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.serverQueue[i]
-		switch m.State {
-		case ServerStateUp:
+		if m.State == ServerStateUp {
 			switch next.kind {
 			case serverWaitingSessionWants:
 				// proptest/conform/testdata/sessions/spec.yaml:72
-				if m.Taken < 1 {
+				if m.Taken < Places {
 					fx.fired = append(fx.fired, 5)
-					if m.Taken > 0 {
-						return false
-					}
 					m.Taken++
 					var set uint64
 					for p := range fsm.Peer(3) {
@@ -148,9 +141,6 @@ func (m *Server) settle(fx *ServerEffects) bool {
 				// proptest/conform/testdata/sessions/spec.yaml:75
 				if next.sessionGone.had && m.Taken > 0 {
 					fx.fired = append(fx.fired, 7)
-					if m.Taken < 1 {
-						return false
-					}
 					m.Taken--
 					fx.report(ServerReportLeft).Left = ServerLeftReport{C: next.sessionGone.c}
 					continue
@@ -165,7 +155,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 	return true
 }
 
-// undo refuses a step after something has changed.
+// undo refuses the step and takes back what it has changed.
 func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)

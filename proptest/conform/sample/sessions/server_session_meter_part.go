@@ -21,9 +21,8 @@ func (v ServerSessionMeterState) String() string {
 	return fsm.Name(serverSessionMeterStateNames[:], int(v))
 }
 
-// ServerSessionMeterPart is the part meter, machine meter of protocol sessions. It is comparable: equal
-// values have equal futures.
-// inside a session.
+// ServerSessionMeterPart is the part meter, machine meter of protocol sessions: inside a session. It is
+// comparable: equal values have equal futures.
 type ServerSessionMeterPart struct {
 	State ServerSessionMeterState
 	Count uint8
@@ -32,25 +31,21 @@ type ServerSessionMeterPart struct {
 // newServerSessionMeterPart makes a ServerSessionMeterPart in its initial state.
 func newServerSessionMeterPart() ServerSessionMeterPart { return ServerSessionMeterPart{} }
 
-// receivePing gives the part the message PING; false: refused.
+// receivePing gives the part the message PING. It returns false if the part refuses that.
 func (m *ServerSessionMeterPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionMeterStateCounting:
-		// proptest/conform/testdata/sessions/spec.yaml:29
-		if m.Count < 2 {
-			if m.Count > 1 {
-				return false
-			}
-			m.Count++
-			fx.sendTo(MessagePong, c).Pong = PongMessage{Count: m.Count}
-			return true
-		}
-		// proptest/conform/testdata/sessions/spec.yaml:30
-		fx.serverSessionQueue = append(fx.serverSessionQueue, serverSessionWaiting{kind: serverSessionWaitingMeterWorn, meterWorn: serverSessionWaitingMeterWornFields{count: m.Count}})
-		fx.closeTo(c)
-		m.State = ServerSessionMeterStateOver
-		fx.serverSessionQueue = append(fx.serverSessionQueue, serverSessionWaiting{kind: serverSessionWaitingMeterFinished})
+	if m.State != ServerSessionMeterStateCounting {
+		return false
+	}
+	// proptest/conform/testdata/sessions/spec.yaml:29
+	if m.Count < 2 {
+		m.Count++
+		fx.sendTo(MessagePong, c).Pong = PongMessage{Count: m.Count}
 		return true
 	}
-	return false
+	// proptest/conform/testdata/sessions/spec.yaml:30
+	fx.serverSessionQueue = append(fx.serverSessionQueue, serverSessionWaiting{kind: serverSessionWaitingMeterWorn, meterWorn: serverSessionWaitingMeterWornFields{count: m.Count}})
+	fx.closeTo(c)
+	m.State = ServerSessionMeterStateOver
+	fx.serverSessionQueue = append(fx.serverSessionQueue, serverSessionWaiting{kind: serverSessionWaitingMeterFinished})
+	return true
 }

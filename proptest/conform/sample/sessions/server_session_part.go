@@ -20,9 +20,8 @@ var serverSessionStateNames = [...]string{"absent", "fresh", "playing"}
 // String returns the name as the specification has it.
 func (v ServerSessionState) String() string { return fsm.Name(serverSessionStateNames[:], int(v)) }
 
-// ServerSessionPart is the part session, machine session of protocol sessions. It is comparable: equal
-// values have equal futures.
-// one client, as the server sees it.
+// ServerSessionPart is the part session, machine session of protocol sessions: one client, as the server
+// sees it. It is comparable: equal values have equal futures.
 type ServerSessionPart struct {
 	State ServerSessionState
 	Self  fsm.Peer // the number of this instance
@@ -32,7 +31,7 @@ type ServerSessionPart struct {
 // newServerSessionPart makes a ServerSessionPart in its initial state.
 func newServerSessionPart(self fsm.Peer) ServerSessionPart { return ServerSessionPart{Self: self} }
 
-// receiveHello gives the part the message HELLO; false: refused.
+// receiveHello gives the part the message HELLO. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveHello(fx *ServerEffects, c fsm.Peer, eager bool) bool {
 	switch m.State {
 	case ServerSessionStateFresh:
@@ -52,46 +51,44 @@ func (m *ServerSessionPart) receiveHello(fx *ServerEffects, c fsm.Peer, eager bo
 	return false
 }
 
-// commandAccept gives the part the command accept; false: refused.
+// commandAccept gives the part the command accept. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, place uint8, others uint64) bool {
-	switch m.State {
-	case ServerSessionStateFresh:
-		// proptest/conform/testdata/sessions/spec.yaml:49
-		fx.sendTo(MessageWelcome, c).Welcome = WelcomeMessage{Place: place}
-		list := others &^ uint64(maskOf(int64(m.Self)))
-		for i := range 3 {
-			if uint64(list)>>i&1 == 0 {
-				continue
-			}
-			peer := fsm.Peer(i)
-			fx.sendTo(MessageTaken, peer).Taken = TakenMessage{Place: place}
+	if m.State != ServerSessionStateFresh {
+		return false
+	}
+	// proptest/conform/testdata/sessions/spec.yaml:49
+	fx.sendTo(MessageWelcome, c).Welcome = WelcomeMessage{Place: place}
+	list := others &^ uint64(maskOf(int64(m.Self)))
+	for i := range 3 {
+		if list>>i&1 == 0 {
+			continue
 		}
-		m.State = ServerSessionStatePlaying
-		return true
+		peer := fsm.Peer(i)
+		fx.sendTo(MessageTaken, peer).Taken = TakenMessage{Place: place}
 	}
-	return false
+	m.State = ServerSessionStatePlaying
+	return true
 }
 
-// commandRefuse gives the part the command refuse; false: refused.
+// commandRefuse gives the part the command refuse. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandRefuse(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStateFresh:
-		// proptest/conform/testdata/sessions/spec.yaml:50
-		fx.sendTo(MessageFull, c)
-		return true
+	if m.State != ServerSessionStateFresh {
+		return false
 	}
-	return false
+	// proptest/conform/testdata/sessions/spec.yaml:50
+	fx.sendTo(MessageFull, c)
+	return true
 }
 
-// settle handles what the parts reported in this step, oldest first; false: refused.
+// settle handles what the parts reported in this step, oldest first. It returns false if the step is
+// refused.
 func (m *ServerSessionPart) settle(fx *ServerEffects, c fsm.Peer) bool {
 	for i := 0; i < len(fx.serverSessionQueue); i++ {
 		if fx.settled++; fx.settled > maxQueued {
 			return false
 		}
 		next := &fx.serverSessionQueue[i]
-		switch m.State {
-		case ServerSessionStatePlaying:
+		if m.State == ServerSessionStatePlaying {
 			switch next.kind {
 			case serverSessionWaitingMeterWorn:
 				// proptest/conform/testdata/sessions/spec.yaml:56
@@ -107,53 +104,42 @@ func (m *ServerSessionPart) settle(fx *ServerEffects, c fsm.Peer) bool {
 	return true
 }
 
-// receivePing gives the part the message PING; false: refused.
+// receivePing gives the part the message PING. It returns false if the part refuses that.
 func (m *ServerSessionPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
-	case ServerSessionStateAbsent:
-		// proptest/conform/testdata/sessions/spec.yaml:60
-		return true
-	case ServerSessionStateFresh:
+	case ServerSessionStateAbsent, ServerSessionStateFresh:
 		// proptest/conform/testdata/sessions/spec.yaml:60
 		return true
 	case ServerSessionStatePlaying:
 		// proptest/conform/testdata/sessions/spec.yaml:53
-		if !m.Meter.receivePing(fx, c) {
-			return false
-		}
-		if !m.settle(fx, c) {
-			return false
-		}
-		return true
+		return m.Meter.receivePing(fx, c) && m.settle(fx, c)
 	}
 	return false
 }
 
-// receiveBye gives the part the message BYE; false: refused.
+// receiveBye gives the part the message BYE. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveBye(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStatePlaying:
-		// proptest/conform/testdata/sessions/spec.yaml:54
-		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionGone, sessionGone: serverWaitingSessionGoneFields{c: c, had: true}})
-		m.Meter = newServerSessionMeterPart()
+	if m.State != ServerSessionStatePlaying {
+		return false
+	}
+	// proptest/conform/testdata/sessions/spec.yaml:54
+	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionGone, sessionGone: serverWaitingSessionGoneFields{c: c, had: true}})
+	m.Meter = newServerSessionMeterPart()
+	m.State = ServerSessionStateFresh
+	return true
+}
+
+// linkUp gives the part the event up. It returns false if the part refuses that.
+func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) bool {
+	if m.State != ServerSessionStateAbsent {
+		return true
+	}
+	// proptest/conform/testdata/sessions/spec.yaml:44
+	if fx.from > 0 {
 		m.State = ServerSessionStateFresh
 		return true
 	}
 	return false
-}
-
-// linkUp gives the part the event up; false: refused.
-func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStateAbsent:
-		// proptest/conform/testdata/sessions/spec.yaml:44
-		if fx.from > 0 {
-			m.State = ServerSessionStateFresh
-			return true
-		}
-		return false
-	}
-	return true
 }
 
 // linkLost gives the part the event lost.
@@ -163,12 +149,10 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 		// proptest/conform/testdata/sessions/spec.yaml:51
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionGone, sessionGone: serverWaitingSessionGoneFields{c: c, had: false}})
 		m.State = ServerSessionStateAbsent
-		return
 	case ServerSessionStatePlaying:
 		// proptest/conform/testdata/sessions/spec.yaml:58
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionGone, sessionGone: serverWaitingSessionGoneFields{c: c, had: true}})
 		m.Meter = newServerSessionMeterPart()
 		m.State = ServerSessionStateAbsent
-		return
 	}
 }

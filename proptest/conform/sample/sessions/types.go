@@ -13,6 +13,11 @@ var _ = fsm.GeneratedV3
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
 const hash = "122e992f9cb7c232d5c1f7e1f2168c0d5f19ffe4d91e59a124582033095963ca"
 
+// The constants of the specification that its machines use.
+const (
+	Places = 1
+)
+
 // ordinal is the number of a truth value.
 func ordinal(b bool) int {
 	if b {

@@ -15,7 +15,7 @@ import (
 // pairKey is a pair of steps whose order matters, as reported once.
 type pairKey struct{ claim, procA, procB, a, b int }
 
-// Conflict is such a pair with its least example.
+// Conflict is a pair of steps whose order matters, with its least example.
 type Conflict struct {
 	pairKey
 	c     []uint64

@@ -9,7 +9,7 @@ import (
 // fairness forbids to come back to some of their configurations, the components of what is left
 // without them (Lichtenstein, Pnueli 1985).
 
-// components is what looking for them keeps of each node.
+// components is the state of Tarjan's algorithm for each node.
 type components struct {
 	in, index, low []int32 // in: the set a node is in; index and low as Tarjan has them
 	onStack        []bool
@@ -31,8 +31,8 @@ type visit struct {
 	edge int
 }
 
-// FairComponents gives the sets of nodes in which a fair run can stay for ever; those found so far
-// if the search is to stop.
+// FairComponents returns the sets of nodes in which a fair run can stay for ever. If the search is
+// to stop, it returns those found so far.
 func FairComponents(s *search.Search, g *liveGraph, fair api.Fairness) [][]int32 {
 	g.memory = components{in: make([]int32, g.n), index: make([]int32, g.n), low: make([]int32, g.n), onStack: make([]bool, g.n),
 		enabled: make([]int, g.units), taken: make([]bool, g.units), starved: make([]bool, g.units), last: make([]int32, g.units)}

@@ -97,7 +97,8 @@ func leadsAstray(s *search.Search, i int, faults, cut bool) bool {
 	return len(components) > 1 && !s.Stop.Load() && lasso(s, i, g, bad, components, cut)
 }
 
-// NewLiveGraph builds the graph of claim i; nil if it would be too large, or the search is to stop.
+// NewLiveGraph builds the graph of claim i. It returns nil if that would be too large, or if the
+// search is to stop.
 func NewLiveGraph(s *search.Search, i int, faults bool) *liveGraph {
 	e := s.Engine
 	claim := &e.Sys.Claims[i]

@@ -18,7 +18,8 @@ import (
 // Claims that need the whole reached set are decided after the search, while
 // the visited set is still there: the slot of a configuration is its number.
 
-// Decide decides them; it notes violations, and returns the pairs of steps that do not commute.
+// Decide decides the claims about what is possible. It notes violations, and returns the pairs of
+// steps that do not commute.
 func Decide(s *search.Search) (pairs []Conflict) {
 	for i := range s.Engine.Sys.Claims {
 		if s.Stop.Load() {

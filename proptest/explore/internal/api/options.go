@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Options of a run; the zero value is a complete exact search.
+// Options are the options of a run. The zero value is a complete exact search.
 type Options struct {
 	// Workers is the number of goroutines; 0 is GOMAXPROCS. It never changes
 	// the result.
@@ -38,8 +38,8 @@ type Options struct {
 	Tune *Tuning
 }
 
-// Tuning has the sizes that decide how often the workers stop for a round to
-// end; 0 is the usual. Only tests choose others, to provoke what is rare.
+// Tuning has the sizes that decide how often the workers stop for a round to end; 0 is the usual
+// size. Only tests choose others, to provoke rare cases.
 type Tuning struct {
 	Slots     uint64 // of the first visited set
 	Quota     int64  // insertions reserved at a time

@@ -45,7 +45,7 @@ const (
 	Guided
 )
 
-// Progress is a glance at a running search.
+// Progress is a snapshot of a running search.
 type Progress struct {
 	Configurations, Steps uint64
 	Depth                 int
@@ -70,9 +70,8 @@ const (
 // String gives the word used in reports.
 func (v Verdict) String() string { return [...]string{"incomplete", "holds", "violated"}[v] }
 
-// Result is what a run found. For equal systems and options (apart from
-// Workers and limits of time or memory) everything in it but Seconds and the
-// byte counts is equal.
+// Result is the outcome of a run. For equal systems and options (apart from Workers and limits of
+// time or memory) everything in it but Seconds and the byte counts is equal.
 type Result struct {
 	Verdict Verdict
 	// Complete says that every reachable configuration was visited.
@@ -127,11 +126,10 @@ type Result struct {
 	Space Space
 }
 
-// Tally is how often the steps with a label and a Step.Tally were taken, and how often they were
-// errors.
+// Tally counts the steps with a label and a Step.Tally, and those among them that were errors.
 type Tally struct{ Label, Tally, Taken, Faults uint64 }
 
-// ClaimVerdict is what was found for one claim.
+// ClaimVerdict is the result for one claim.
 type ClaimVerdict struct {
 	Name    string
 	Verdict Verdict
@@ -181,7 +179,7 @@ type Conflict struct {
 	Before Configuration
 }
 
-// StepKind says what a trace step is.
+// StepKind is the kind of a step in a trace.
 type StepKind uint8
 
 const (
@@ -238,8 +236,8 @@ type Space interface {
 	ForEachLocal(visit func(LocalUse) bool)
 }
 
-// LocalUse is one local value with what can really happen at it in some
-// reachable configuration.
+// LocalUse is one local value, with everything that can happen at it in some reachable
+// configuration.
 type LocalUse struct {
 	Proc  int
 	Value []byte

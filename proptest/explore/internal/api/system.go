@@ -2,9 +2,9 @@
 // not know how the search works. Start from [System] and [Result].
 package api
 
-// System is what the engine knows of one protocol instance. It is not changed
-// by a run. All functions in it must be pure: equal arguments, equal answers,
-// in the same order; they are never called concurrently by one run.
+// System describes one protocol instance to the engine. A run does not change it. All functions in
+// it must be pure: for equal arguments they return equal results in the same order. One run never
+// calls them concurrently.
 type System struct {
 	// Name is for reports only.
 	Name string
@@ -97,16 +97,16 @@ type Send struct {
 	Msg     []byte
 }
 
-// LenRange holds while the number of messages in Channel is in [Lo, Hi].
-// Hi < 0 means no upper bound. If Kind is not 0 only messages for which
-// Channel.Kind gives it count. Those that are free do not count, unless Kind is Everything.
+// LenRange is a condition: the number of messages in Channel is in [Lo, Hi]. Hi < 0 means no upper
+// bound. If Kind is not 0, only messages count for which Channel.Kind returns it. Free messages do
+// not count, unless Kind is Everything.
 type LenRange struct {
 	Channel int
 	Lo, Hi  int
 	Kind    uint8
 }
 
-// Everything is the kind of all messages in a channel, free ones included.
+// Everything is the kind that all messages in a channel have, free ones included.
 const Everything uint8 = 255
 
 // Fault is why a step is an error.
@@ -143,7 +143,7 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Order is how a channel delivers.
+// Order is the order in which a channel delivers.
 type Order uint8
 
 const (
@@ -153,8 +153,7 @@ const (
 	Bag
 )
 
-// Channel is one path between machines. Any machine may send into it, only To
-// receives from it.
+// Channel is a path between machines. Any machine may send into it; only To receives from it.
 type Channel struct {
 	Name     string
 	From, To int
@@ -191,7 +190,7 @@ type Label struct {
 	Proc int
 }
 
-// ClaimKind says how Eval is to hold.
+// ClaimKind says where Eval must hold.
 type ClaimKind uint8
 
 const (
@@ -314,6 +313,6 @@ type Watch struct {
 	Next func(v []byte, procs, chans []uint32) []byte
 }
 
-// Deaf is implemented by machines that take no message at some values: there Receive emits
-// nothing, for any message.
+// Deaf is implemented by machines that take no message at some values. There, Receive emits nothing
+// for any message.
 type Deaf interface{ Deaf(v []byte) bool }

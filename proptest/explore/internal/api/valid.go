@@ -5,7 +5,7 @@ import "fmt"
 // maxLabel is the greatest number of a label; what a step is counted under shares a word with a [Kind].
 const MaxLabel = 1<<24 - 1
 
-// Check says what is wrong with a system before anything runs.
+// Check returns what is wrong with a system. It runs nothing.
 func (s *System) Check() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrSystem, fmt.Sprintf(format, args...))

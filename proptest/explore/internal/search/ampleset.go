@@ -122,7 +122,7 @@ func (w *Worker) take(c []uint64, p int, run uint32, at int, rest uint32) bool {
 	return w.run1(base, &e.Procs[p], run, at, rest)
 }
 
-// AmpleReports says what came of it.
+// AmpleReports describes the result of the reduction.
 func (s *Search) AmpleReports(r *api.Result) {
 	a := s.Engine.Ample
 	if a == nil {

@@ -49,7 +49,7 @@ func apart[T uint32 | uint64](n int) []T {
 	return make([]T, n, max(lineBytes/4, 1<<bits.Len(uint(n))))
 }
 
-// tally is what workers count.
+// tally has the counts of a worker.
 type tally struct {
 	Steps   uint64
 	singles uint64     // configurations of which only the steps of one machine were looked at
@@ -101,11 +101,11 @@ func (w *Worker) undo(c []uint64, mark int) {
 	w.Buf = w.Buf[:mark]
 }
 
-// Successors is expand without judging, for later passes over the levels; buf
-// holds nothing else. It is false if c was never expanded.
+// Successors expands c without judging it, for later passes over the levels; buf has nothing else
+// in it. It returns false if c was never expanded.
 func (w *Worker) Successors(c []uint64) bool { return w.SomeSuccessors(c, everyStep) }
 
-// SomeSuccessors is successors for a part of the steps.
+// SomeSuccessors does what Successors does, for a part of the steps.
 func (w *Worker) SomeSuccessors(c []uint64, part Steps) bool {
 	w.Buf = w.Buf[:0]
 	w.Engine.Lay.Unpack(c, w.Ids)

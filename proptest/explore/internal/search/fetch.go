@@ -139,7 +139,7 @@ func (s *Search) report(depth int, frontier uint64) {
 	e.Opt.Progress(p)
 }
 
-// Bytes is the memory of the visited set, the levels and the tables.
+// Bytes returns the memory of the visited set, the levels and the tables, in bytes.
 func (s *Search) Bytes() uint64 {
 	n := s.Total*uint64(s.Engine.Lay.Stride)*8 + s.Engine.Bytes()
 	if s.Visited != nil {

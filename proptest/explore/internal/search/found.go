@@ -19,7 +19,7 @@ const (
 	FoundWitness
 )
 
-// FindKey tells findings apart; of equal ones only the first and least is kept.
+// FindKey identifies a finding. Of equal findings, only the first and least is kept.
 type FindKey struct {
 	What  int
 	kind  api.Kind
@@ -79,7 +79,7 @@ func (s *Search) harvest(depth int) bool {
 	return bad
 }
 
-// Order sorts findings: shortest first, then by what they are.
+// Order sorts findings: shortest first, and of equal length by what they are.
 func (s *Search) Order() {
 	slices.SortFunc(s.Finds, func(a, b Finding) int {
 		return cmp.Or(a.length()-b.length(), compareKeys(a.Key, b.Key))
@@ -90,7 +90,7 @@ func compareKeys(a, b FindKey) int {
 	return cmp.Or(a.What-b.What, a.Claim-b.Claim, a.label-b.label, int(a.kind)-int(b.kind))
 }
 
-// Violation turns a finding and its trace into a report.
+// Violation makes a report of a finding and its trace.
 func (s *Search) Violation(f *Finding, before parents) api.Violation {
 	e := s.Engine
 	trace, at := s.Trace(before, f.Conf)

@@ -25,7 +25,7 @@ func (s *Search) grow() {
 	}
 }
 
-// Enlarge lengthens the visited set to n slots.
+// Enlarge grows the visited set to n slots.
 func (s *Search) Enlarge(n uint64) bool {
 	e := s.Engine
 	t := s.Visited

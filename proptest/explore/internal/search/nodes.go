@@ -26,7 +26,7 @@ type queue interface {
 	pop() int32
 }
 
-// Stack is last in, first out.
+// Stack is a last-in, first-out list.
 type Stack []int32
 
 func (q *Stack) push(node int32, _ []uint32) { *q = append(*q, node) }

@@ -51,7 +51,7 @@ type Search struct {
 	free       context.CancelFunc
 }
 
-// Level is all configurations at one distance, in blocks of packed words.
+// Level is all configurations at one depth, in blocks of packed words.
 type Level struct {
 	Blocks [][]uint64
 	N      uint64
@@ -80,8 +80,7 @@ func NewSearch(ctx context.Context, e *tables.Engine) *Search {
 	return s
 }
 
-// Halt stops the search as soon as the workers notice; the first reason given
-// is the one reported.
+// Halt stops the search as soon as the workers notice. Only the first reason is reported.
 func (s *Search) Halt(why string) {
 	s.Why.CompareAndSwap(nil, &why)
 	s.Stop.Store(true)
@@ -98,7 +97,7 @@ func (s *Search) Close() {
 	}
 }
 
-// BreadthFirst runs the search to its end or a limit.
+// BreadthFirst runs the search until it ends or reaches a limit.
 func (s *Search) BreadthFirst() {
 	e := s.Engine
 	if !s.begin() {
@@ -183,7 +182,7 @@ func (s *Search) expandLevel(l *Level) Level {
 	return s.collect()
 }
 
-// Split cuts a level into tasks of some configurations.
+// Split divides a level into tasks of some configurations each.
 func (s *Search) Split(l *Level) {
 	s.Tasks = s.Tasks[:0]
 	size := s.Tune.Batch * s.Engine.Lay.Stride
@@ -216,7 +215,7 @@ func (s *Search) round() {
 	}
 }
 
-// run is what a worker does in a round.
+// run does the work of one worker in a round.
 func (w *Worker) run() {
 	s := w.Search
 	stride := w.Engine.Lay.Stride

@@ -12,9 +12,8 @@ import (
 // parents maps a configuration to the one before it on the way from the start.
 type parents map[string][]uint64
 
-// Trails finds a shortest way to every finding, by going back through the
-// levels once: among the configurations of the level before that have a step
-// to the one wanted, the least is taken.
+// Trails finds a shortest path to every finding by going back through the levels once. Among the
+// configurations of the level before that have a step to the wanted one, it takes the least.
 func (s *Search) Trails(finds []Finding) parents {
 	e := s.Engine
 	before := parents{}
@@ -61,7 +60,7 @@ func (s *Search) sweep(l *Level, want map[string]bool) parents {
 	return best
 }
 
-// Each runs f for every worker at once.
+// Each runs f for all workers at once.
 func (s *Search) Each(f func(i int, w *Worker)) {
 	s.Engine.Widen()
 	done := make(chan struct{})
@@ -135,8 +134,8 @@ func unpackedKey(e *tables.Engine, k string) []uint64 {
 	return c
 }
 
-// Trace gives the steps from the start to c, and the ids it ends in: those of
-// c, or of a renaming of c if the search kept one configuration for many.
+// Trace returns the steps from the start to c, and the ids in which it ends: those of c, or of a
+// renaming of c if the search kept one configuration for many.
 func (s *Search) Trace(before parents, c []uint64) ([]api.TraceStep, []uint32) {
 	e := s.Engine
 	path := [][]uint64{c}

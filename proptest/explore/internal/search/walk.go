@@ -8,8 +8,8 @@ import (
 	"github.com/parley-go/parley/proptest/explore/internal/api"
 )
 
-// RandomWalks does runs from the start, each step drawn evenly from all that
-// are possible. Equal seeds give equal walks.
+// RandomWalks makes runs from the start, drawing each step evenly from all possible ones. Equal
+// seeds make equal walks.
 func (s *Search) RandomWalks() {
 	e := s.Engine
 	walks, length := max(e.Opt.Walks, 1), e.Opt.WalkLength

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Layout says where the fields of a configuration are in its packed words. A
-// field never straddles two words.
+// Layout maps the fields of a configuration to its packed words. A field never straddles two words.
 type Layout struct {
 	Stride int // words in a configuration
 	Fields []field
@@ -22,8 +21,8 @@ type field struct {
 // mark of a slot being written.
 const wordBits = 63
 
-// NewLayout gives every field room for twice its count at least and shares out
-// the bits left over, in as few words as possible but not fewer than least.
+// NewLayout gives every field room for at least twice its count, and distributes the remaining
+// bits. It uses as few words as possible, but not fewer than least.
 func NewLayout(n int, counts []int, least int) Layout {
 	need := make([]int, n)
 	order := make([]int, n)
@@ -96,7 +95,7 @@ func (l *Layout) Bits(counts []int) int {
 	return n
 }
 
-// Repack gives a copy of block b, packed by old, in this layout.
+// Repack returns a copy in this layout of block b, which old has packed.
 func (l *Layout) Repack(old *Layout, b []uint64) []uint64 {
 	n := len(b) / old.Stride
 	out := make([]uint64, n*l.Stride, cap(b)/old.Stride*l.Stride)

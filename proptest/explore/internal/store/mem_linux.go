@@ -29,8 +29,8 @@ func freeWords(w []uint64) {
 	_, _, _ = syscall.Syscall(syscall.SYS_MUNMAP, uintptr(unsafe.Pointer(&w[0])), uintptr(len(w)*8), 0)
 }
 
-// GrowWords lengthens what allocWords gave to n words, the new ones zero. The
-// old slice must not be used again. Pages are moved, not copied.
+// GrowWords extends a result of allocWords to n words, the new ones zero. The old slice must not be
+// used again. It moves pages and does not copy them.
 func GrowWords(w []uint64, n uint64) ([]uint64, error) {
 	if len(w) < 1<<16 {
 		out, err := allocWords(n)

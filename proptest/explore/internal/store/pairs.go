@@ -1,7 +1,7 @@
 package store
 
-// PairTable maps two small ids to a number; 0 is unset. It is a plain matrix
-// while that stays small, else a hash table.
+// PairTable maps pairs of small ids to numbers; 0 is unset. It is a matrix while that stays small,
+// and else a hash table.
 type PairTable struct {
 	Cells  []uint32
 	shift  uint32   // a row of the matrix has 1<<shift columns
@@ -13,7 +13,7 @@ type PairTable struct {
 
 const maxMatrix = 1 << 22 // cells
 
-// Get looks up a pair; y must be below what widen was last told.
+// Get looks up a pair; y must be below the last argument of Widen.
 func (t *PairTable) Get(x, y uint32) uint32 {
 	if at := t.Index(x, y); at < uint64(len(t.Cells)) {
 		return t.Cells[at]
@@ -21,10 +21,10 @@ func (t *PairTable) Get(x, y uint32) uint32 {
 	return t.Probe(x, y)
 }
 
-// Index is the place of a pair in the matrix.
+// Index returns the place of a pair in the matrix.
 func (t *PairTable) Index(x, y uint32) uint64 { return uint64(x)<<(t.shift&31) | uint64(y) }
 
-// Widen gives the matrix room for second numbers below n.
+// Widen makes room in the matrix for second numbers below n.
 func (t *PairTable) Widen(n int) {
 	if !t.hashed && n > 1<<t.shift {
 		t.enlarge(0, uint32(n-1))

@@ -50,7 +50,7 @@ func (t *Table) Free() {
 
 func (t *Table) Bytes() uint64 { return t.N * t.Stride * 8 }
 
-// Room is how many more configurations may be inserted.
+// Room returns how many more configurations can be inserted.
 func (t *Table) Room() int64 { return int64(t.N*maxLoad/16) - int64(t.Used) }
 
 // Hash1 spreads a packed word over 64 bits.
@@ -68,14 +68,14 @@ func HashN(c []uint64) uint64 {
 	return h * 0xff51afd7ed558ccd
 }
 
-// Home is the first slot to look at for a hash.
+// Home returns the first slot to look at for a hash.
 func (t *Table) Home(h uint64) uint64 {
 	hi, _ := bits.Mul64(h, t.N)
 	return hi
 }
 
-// Insert1 adds c if it is not there and reports whether it was added. Any number
-// of goroutines may insert at once. The table must have room.
+// Insert1 adds c if it is not there, and reports whether it was added. Any number of goroutines may
+// insert at once. The table must have room.
 func (t *Table) Insert1(c, home uint64) bool {
 	i := home
 	for {
@@ -98,7 +98,7 @@ func (t *Table) Insert1(c, home uint64) bool {
 	}
 }
 
-// InsertN is insert1 for several words.
+// InsertN does what Insert1 does, for several words.
 func (t *Table) InsertN(c []uint64, home uint64) bool {
 	i := home
 	for {
@@ -140,8 +140,8 @@ func (t *Table) sameTail(at uint64, c []uint64) bool {
 	return true
 }
 
-// At puts the configuration in a slot into c; false if the slot is free. The table must not be one
-// of fingerprints.
+// At copies the configuration in a slot to c. It returns false if the slot is free. The table must
+// not be one of fingerprints.
 func (t *Table) At(slot uint64, c []uint64) bool {
 	from := t.Slots[slot*t.Stride:][:t.Stride]
 	if from[0] == 0 {
@@ -152,7 +152,7 @@ func (t *Table) At(slot uint64, c []uint64) bool {
 	return true
 }
 
-// Find gives the slot of c, or false.
+// Find returns the slot of c, or false if c is not there.
 func (t *Table) Find(c []uint64) (uint64, bool) {
 	if t.Hashed {
 		k := [1]uint64{Fingerprint(c)}
@@ -161,7 +161,7 @@ func (t *Table) Find(c []uint64) (uint64, bool) {
 	return t.FindFrom(t.Home(t.hash(c)), c)
 }
 
-// FindFrom is find for an entry as it is stored, whose home is known.
+// FindFrom does what Find does, for an entry as it is stored, whose home is known.
 func (t *Table) FindFrom(home uint64, c []uint64) (uint64, bool) {
 	for i := home; ; {
 		at := i * t.Stride

@@ -70,8 +70,7 @@ func NewCanon(e *Engine, spec *api.Symmetry) *canon {
 	return k
 }
 
-// Order gives the number of an order, in which it completes domains where only
-// one value is left.
+// Order returns the number of an order. It first completes each domain that lacks only one value.
 func (k *canon) Order(o [][]uint8) uint32 {
 	var key []byte
 	same := true
@@ -103,11 +102,11 @@ func (k *canon) Order(o [][]uint8) uint32 {
 	return id
 }
 
-// Look puts the configuration that stands for ids into out, by look-up alone.
-// It is false if something is missing in the tables.
+// Look copies the configuration that stands for ids to out, by look-up alone. It returns false if
+// something is missing in the tables.
 func (k *canon) Look(ids, out, a, b []uint32) bool { return k.find(ids, out, a, b, false) }
 
-// Learn is look, but fills in what is missing.
+// Learn does what Look does, and fills in what is missing.
 func (k *canon) Learn(ids, out []uint32) {
 	k.find(ids, out, make([]uint32, len(ids)), make([]uint32, len(ids)), true)
 }
@@ -182,7 +181,7 @@ func (k *canon) rename(ids, out []uint32, fill bool) bool {
 	return true
 }
 
-// Shuffle puts the image of ids under f into out.
+// Shuffle copies the image of ids under f to out.
 func (k *canon) Shuffle(f *shuffle, ids, out []uint32, fill bool) bool {
 	copy(out, ids) // what was used of the budget stays
 	for at, to := range f.place {

@@ -26,7 +26,7 @@ type Bundle struct {
 	byBits   map[string]uint32
 }
 
-// outcome is what the claims of a bundle say: for each, heldBit and relevantBit.
+// outcome is the result of the claims of a bundle: heldBit and relevantBit for each.
 type outcome struct {
 	Bits []uint8
 	Note bool // a claim is violated or witnessed
@@ -126,7 +126,7 @@ func (b *Bundle) place() {
 	b.recall()
 }
 
-// Outcome gives the number of the outcome for ids plus 1, or 0 if unknown.
+// Outcome returns the number of the outcome for ids plus 1, or 0 if it is unknown.
 func (b *Bundle) Outcome(ids []uint32) uint32 {
 	at := uint64(0)
 	for i := range b.Fields {
@@ -163,8 +163,8 @@ func (b *Bundle) wideKey(ids []uint32) string {
 	return string(key)
 }
 
-// Learn makes the outcome for ids known. It is false if the bundle has become
-// too large and should be divided.
+// Learn computes the outcome for ids. It returns false if the bundle has become too large and
+// should be divided.
 func (e *Engine) Learn(b *Bundle, ids []uint32) bool {
 	for i := range b.Fields {
 		e.Classify(b, i, ids)
@@ -229,7 +229,7 @@ func (e *Engine) evaluate(b *Bundle, classes [][]uint32) uint32 {
 	return id
 }
 
-// Classify finds the number of one field.
+// Classify computes the number of one field.
 func (e *Engine) Classify(b *Bundle, i int, ids []uint32) {
 	f := &b.Fields[i]
 	id := ids[f.At]
@@ -269,8 +269,8 @@ func (e *Engine) class(c *api.Claim, at int, id uint32) uint32 {
 	return c.Chans[k](e.Chans[k].bytes(id))
 }
 
-// Holds reports by look-up alone whether claim i holds at ids; known is false if that is not in the
-// tables.
+// Holds reports, by look-up alone, whether claim i holds at ids. known is false if the tables do
+// not have that.
 func (e *Engine) Holds(i int, ids []uint32) (held, known bool) {
 	for _, b := range e.Bundles {
 		j := slices.Index(b.Claims, i)
@@ -286,8 +286,8 @@ func (e *Engine) Holds(i int, ids []uint32) (held, known bool) {
 	return false, true
 }
 
-// ClaimBits gives what claim i says of ids: heldBit, relevantBit; 0 also where
-// it does not apply.
+// ClaimBits returns the result of claim i at ids: heldBit, relevantBit; also 0 where it does not
+// apply.
 func (e *Engine) ClaimBits(i int, ids []uint32) uint8 {
 	for _, b := range e.Bundles {
 		for j, c := range b.Claims {

@@ -50,8 +50,8 @@ const (
 	AmpleFlag // of the first of a run: see ample
 )
 
-// hotRule is what the inner loop needs of a rule, kept small so that more of
-// them stay in the cache.
+// hotRule is the part of a rule that the inner loop needs, kept small so that more of them stay in
+// the cache.
 type hotRule struct {
 	Delta uint64 // what to add to the word of the packed configuration that holds the local value
 	Label uint32 // where it is counted

@@ -34,7 +34,7 @@ func (e *Engine) initWatches() {
 	}
 }
 
-// looker is what a bundle evaluates under number i: a claim, or, behind all claims, a watch.
+// looker returns evaluation i of a bundle: a claim or, after all claims, a watch.
 func (e *Engine) looker(i int) *api.Claim {
 	if n := len(e.Sys.Claims); i >= n {
 		return &e.Watches[i-n].look

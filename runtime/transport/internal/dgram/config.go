@@ -8,7 +8,7 @@ import (
 	"github.com/parley-go/parley/runtime/transport"
 )
 
-// Verdict is what a Gate says of a datagram.
+// Verdict is a Gate's decision about a datagram.
 type Verdict uint8
 
 const (
@@ -52,7 +52,7 @@ type Config[A comparable] struct {
 	Gather time.Duration
 }
 
-// Limits are what a user may set for any link over datagrams. The zero value is usable.
+// Limits are the limits that a user may set for any link over datagrams. The zero value is usable.
 type Limits struct {
 	// MaxPeers is the most peers at a time, 0 for 64. What comes from further
 	// senders is dropped and counted.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Limits are the limits of a [Door]; what is not above 0 is no limit.
+// Limits are the limits of a [Door]. A limit that is not positive is none.
 type Limits struct {
 	Open       int // those who are in, at a time
 	PerOrigin  int // those of one origin
@@ -31,7 +31,7 @@ func Of(open, least, perOrigin, originRate, rate int) Limits {
 	return Limits{Open: open, PerOrigin: def(perOrigin, max(least, open/4)), OriginRate: def(originRate, 50), Rate: def(rate, 1000)}
 }
 
-// Verdict is what a door says to somebody who comes.
+// Verdict is a door's decision about somebody who comes.
 type Verdict uint8
 
 const (
@@ -73,9 +73,9 @@ func New(l Limits) *Door {
 	return &Door{limits: l, from: map[netip.Addr]int{}, now: window{from: map[netip.Addr]int32{}}, before: window{from: map[netip.Addr]int32{}}}
 }
 
-// Origin is what counts as one address: an IPv4 address, or an IPv6 network of 64 bits, for
-// whoever has one address of it has all. Addresses of one link (fe80::) share
-// their network with everybody on it, and count each for itself.
+// Origin returns an address as a door counts it: an IPv4 address, or an IPv6 network of 64 bits, since
+// whoever has one address of such a network has them all. Addresses of one link (fe80::) share
+// their network with everybody on it, so each counts by itself.
 func Origin(a netip.Addr) netip.Addr {
 	if a = a.Unmap(); a.Is6() && !a.IsLinkLocalUnicast() {
 		network, _ := a.Prefix(64)
@@ -84,13 +84,13 @@ func Origin(a netip.Addr) netip.Addr {
 	return a
 }
 
-// Enter reports whether somebody is let in. now is a time since any fixed moment. For each In there
-// must be one Leave.
+// Enter reports whether somebody is let in. now is a time since any fixed moment. For each Enter
+// that returned In there must be one Leave.
 //
-// The zero address is that of somebody without an origin, for whom the limits of all hold alone.
+// The zero address stands for somebody without an origin, for whom only the limits for all hold.
 //
-// What one origin may not do costs the others nothing: its own limits are looked at before the rate
-// of all.
+// An origin's own limits are checked before the rate of all, so what one origin may not do costs
+// the others nothing.
 func (d *Door) Enter(from netip.Addr, now time.Duration) Verdict {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -162,7 +162,7 @@ func (d *Door) note(from netip.Addr) {
 	d.now.from[from]++
 }
 
-// Leave says that somebody of an origin is in no more.
+// Leave notes that somebody of an origin has left.
 func (d *Door) Leave(from netip.Addr) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -174,7 +174,7 @@ func (d *Door) Leave(from netip.Addr) {
 	}
 }
 
-// Open is how many are in.
+// Open returns how many are in.
 func (d *Door) Open() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

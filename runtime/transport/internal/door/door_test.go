@@ -63,7 +63,8 @@ func TestLimits(t *testing.T) {
 					t.Fatalf("verdict %d", v)
 				}
 			}
-			if c := d.Counts(); in != tt.in || d.Open() != in || c[In] != uint64(in) || tt.why != In && c[tt.why] != uint64(100-in) {
+			if c := d.Counts(); in != tt.in || d.Open() != in || c[In] != uint64(in) ||
+				tt.why != In && c[tt.why] != uint64(100-in) {
 				t.Errorf("%d are in, %d by the door, want %d; %v", in, d.Open(), tt.in, c)
 			}
 			if v := d.Enter(netip.Addr{}, time.Hour); v != tt.other {
@@ -101,7 +102,8 @@ func TestLeave(t *testing.T) {
 // Over a long time, no more come in than the rate says, however they are spread; and as many do.
 func TestRate(t *testing.T) {
 	const rate, seconds = 20, 50
-	for _, every := range []time.Duration{100 * time.Microsecond, 7 * time.Millisecond, 49 * time.Millisecond, 333 * time.Millisecond} {
+	for _, every := range []time.Duration{100 * time.Microsecond, 7 * time.Millisecond, 49 * time.Millisecond,
+		333 * time.Millisecond} {
 		for name, d := range map[string]*Door{"all": New(Limits{Rate: rate}), "origin": New(Limits{OriginRate: rate})} {
 			in, came := 0, 0
 			for now := time.Duration(0); now < seconds*time.Second; now += every {
@@ -111,7 +113,8 @@ func TestRate(t *testing.T) {
 				}
 			}
 			if most, least := rate*(seconds+1), min(came, rate*seconds*8/10); in > most || in < least {
-				t.Errorf("%s, one each %v: %d came in of %d in %d seconds, want %d to %d", name, every, in, came, seconds, least, most)
+				t.Errorf("%s, one each %v: %d came in of %d in %d seconds, want %d to %d", name, every, in,
+					came, seconds, least, most)
 			}
 		}
 	}
@@ -125,7 +128,8 @@ func TestRate(t *testing.T) {
 		}
 	}
 	d := New(Limits{OriginRate: 5})
-	for _, now := range []time.Duration{0, 3 * time.Second, time.Hour} { // after a rest, a second's worth comes in at once
+	// after a rest, a second's worth comes in at once
+	for _, now := range []time.Duration{0, 3 * time.Second, time.Hour} {
 		for range 5 {
 			if v := d.Enter(v4(1), now); v != In {
 				t.Fatalf("at %v: %d", now, v)
@@ -168,9 +172,10 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkEnter is what a connection costs that is let in, and one that is not.
+// BenchmarkEnter measures a connection that is let in, and one that is not.
 func BenchmarkEnter(b *testing.B) {
-	for name, l := range map[string]Limits{"in": {Open: 1 << 20, PerOrigin: 1 << 20, Rate: 1 << 30, OriginRate: 1 << 30}, "hasty": {OriginRate: 1, PerOrigin: 1 << 20}} {
+	for name, l := range map[string]Limits{"in": {Open: 1 << 20, PerOrigin: 1 << 20, Rate: 1 << 30,
+		OriginRate: 1 << 30}, "hasty": {OriginRate: 1, PerOrigin: 1 << 20}} {
 		b.Run(name, func(b *testing.B) {
 			var who [1000]netip.Addr
 			for n := range who {

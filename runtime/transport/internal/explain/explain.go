@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Error is an error of the network with what was tried, what is wrong and what to do.
+// Error is an error of the network: what was tried, what is wrong, and what to do.
 type Error struct {
 	Doing  string // such as "listening on 127.0.0.1:6502 (TCP)"
 	Wrong  string // in plain words, without a full stop
@@ -32,10 +32,10 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the error of the system.
+// Unwrap returns the error of the system.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Deed is what was tried.
+// Deed is the kind of attempt that failed.
 type Deed string
 
 const (
@@ -115,29 +115,37 @@ var causes = []cause{
 	{oneOf(inUse), taken},
 	{oneOf(notAvailable), foreign},
 	{oneOf(refused), func(Deed, string) (string, string) {
-		return "that computer answers, but no program listens on the port", "start the other side first, and check the port; a firewall may also refuse"
+		return "that computer answers, but no program listens on the port",
+			"start the other side first, and check the port; a firewall may also refuse"
 	}},
 	{oneOf(netUnreachable), func(Deed, string) (string, string) {
-		return "this computer has no network that leads there", "connect it to the network, and check the address; this computer has " + own()
+		return "this computer has no network that leads there",
+			"connect it to the network, and check the address; this computer has " + own()
 	}},
 	{oneOf(hostUnreachable), func(Deed, string) (string, string) {
-		return "no computer answers under this address", "check the address, and whether that computer is switched on and in the same network"
+		return "no computer answers under this address", "check the address, and whether that computer is " +
+			"switched on and in the same network"
 	}},
 	{oneOf(reset), func(Deed, string) (string, string) {
-		return "the other side has closed the connection at once", "it may be full or limit how often one address connects; try again later"
+		return "the other side has closed the connection at once",
+			"it may be full or limit how often one address connects; try again later"
 	}},
 	{oneOf(invalid), func(deed Deed, _ string) (string, string) {
-		return "the system does not send there from this computer's address that was chosen", "choose an own address in the same network; this computer has " + own()
+		return "the system does not send there from this computer's address that was chosen",
+			"choose an own address in the same network; this computer has " + own()
 	}},
 	{oneOf(forbidden), barred},
 	{oneOf(noFamily), func(Deed, string) (string, string) {
-		return "this computer does not speak that version of IP", "take an address of the other one: IPv4, such as 127.0.0.1, or IPv6, such as [::1]"
+		return "this computer does not speak that version of IP",
+			"take an address of the other one: IPv4, such as 127.0.0.1, or IPv6, such as [::1]"
 	}},
 	{oneOf(noDescriptors), func(Deed, string) (string, string) {
-		return "this program or computer has too many files and connections open", "close some, or raise the limit (ulimit -n)"
+		return "this program or computer has too many files and connections open",
+			"close some, or raise the limit (ulimit -n)"
 	}},
 	{timedOut, func(Deed, string) (string, string) {
-		return "nothing answers", "check the address, whether that computer is switched on, and whether a firewall between drops what is sent"
+		return "nothing answers", "check the address, whether that computer is switched on, and whether a " +
+			"firewall between drops what is sent"
 	}},
 	{isContext, func(Deed, string) (string, string) { return "given up before there was an answer", "" }},
 }
@@ -146,7 +154,8 @@ func isContext(err error) bool { return errors.Is(err, context.Canceled) }
 
 func timedOut(err error) bool {
 	var t interface{ Timeout() bool }
-	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout()
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.As(err, &t) && t.Timeout()
 }
 
 func is[E error](err error) bool {

@@ -28,9 +28,11 @@ func TestCauses(t *testing.T) {
 		err     error
 		want    []string
 	}{
-		{Connect, "10.0.0.1:5", of("connect", syscall.ECONNREFUSED), []string{"connecting to 10.0.0.1:5 (TCP): ", "no program listens", "start the other side"}},
+		{Connect, "10.0.0.1:5", of("connect", syscall.ECONNREFUSED),
+			[]string{"connecting to 10.0.0.1:5 (TCP): ", "no program listens", "start the other side"}},
 		{Connect, "10.0.0.1:5", of("connect", syscall.EHOSTUNREACH), []string{"no computer answers", "switched on"}},
-		{Connect, "10.0.0.1:5", of("connect", syscall.ENETUNREACH), []string{"no network that leads there", "127.0.0.1"}},
+		{Connect, "10.0.0.1:5", of("connect", syscall.ENETUNREACH),
+			[]string{"no network that leads there", "127.0.0.1"}},
 		{Connect, "10.0.0.1:5", of("connect", syscall.ETIMEDOUT), []string{"nothing answers", "firewall"}},
 		{Connect, "10.0.0.1:5", context.DeadlineExceeded, []string{"nothing answers", "firewall"}},
 		{Connect, "10.0.0.1:5", of("connect", syscall.ECONNRESET), []string{"closed the connection at once", "full"}},
@@ -41,18 +43,25 @@ func TestCauses(t *testing.T) {
 		{Connect, "nosuch:5", name, []string{`no address is found for the name "nosuch"`, "spelling", "no such host"}},
 		{Connect, "10.0.0.1:5", of("connect", syscall.EMFILE), []string{"too many files", "ulimit"}},
 		{Connect, "[::1]:5", of("socket", syscall.EAFNOSUPPORT), []string{"version of IP"}},
-		{Listen, "127.0.0.1:77", of("bind", syscall.EADDRINUSE), []string{"listening on 127.0.0.1:77 (TCP): ", "another program", "port 77", "choose another port"}},
-		{Listen, "10.0.0.1:77", of("bind", syscall.EADDRNOTAVAIL), []string{"does not have the address 10.0.0.1", "it has 127.0.0.1"}},
+		{Listen, "127.0.0.1:77", of("bind", syscall.EADDRINUSE),
+			[]string{"listening on 127.0.0.1:77 (TCP): ", "another program", "port 77", "choose another port"}},
+		{Listen, "10.0.0.1:77", of("bind", syscall.EADDRNOTAVAIL),
+			[]string{"does not have the address 10.0.0.1", "it has 127.0.0.1"}},
 		{Listen, ":80", of("bind", syscall.EACCES), []string{"below 1024", "65535"}},
 		{Listen, ":8080", of("bind", syscall.EACCES), []string{"does not permit", "firewall"}},
-		{Hear, "10.0.0.255:77", of("bind", syscall.EADDRNOTAVAIL), []string{"hearing broadcasts on", "no broadcast address", "127.255.255.255"}},
-		{Send, "10.0.0.255:77", of("sendto", syscall.EACCES), []string{"does not let", "broadcasts are not permitted", "127.255.255.255"}},
+		{Hear, "10.0.0.255:77", of("bind", syscall.EADDRNOTAVAIL),
+			[]string{"hearing broadcasts on", "no broadcast address", "127.255.255.255"}},
+		{Send, "10.0.0.255:77", of("sendto", syscall.EACCES),
+			[]string{"does not let", "broadcasts are not permitted", "127.255.255.255"}},
 		{Send, "10.0.0.255:77", of("sendto", syscall.EPERM), []string{"does not let", "firewall"}},
 		{Send, "10.0.0.255:77", of("connect", syscall.EINVAL), []string{"own address", "127.0.0.1"}},
-		{Listen, "", &net.AddrError{Err: "missing port in address"}, []string{`listening on "" (TCP): it is empty`, "HOST:PORT"}},
-		{Listen, "here", &net.AddrError{Err: "missing port in address"}, []string{"there is no port", "such as here:6502"}},
+		{Listen, "", &net.AddrError{Err: "missing port in address"},
+			[]string{`listening on "" (TCP): it is empty`, "HOST:PORT"}},
+		{Listen, "here", &net.AddrError{Err: "missing port in address"},
+			[]string{"there is no port", "such as here:6502"}},
 		{Connect, "::1", &net.AddrError{Err: "too many colons in address"}, []string{"IPv6", "[::1]:PORT"}},
-		{Connect, "a:b:c", &net.AddrError{Err: "too many colons in address"}, []string{"more than one colon", "[::1]:6502"}},
+		{Connect, "a:b:c", &net.AddrError{Err: "too many colons in address"},
+			[]string{"more than one colon", "[::1]:6502"}},
 		{Connect, "http://a/", &net.AddrError{Err: "missing port"}, []string{"no address of a computer", "HOST:PORT"}},
 		{Listen, "a:99999", &net.AddrError{Err: "invalid port"}, []string{`"99999" is no port`, "0 to 65535"}},
 		{Listen, "a:x\ny", &net.DNSError{Err: "unknown port"}, []string{`listening on "a:x\ny"`, `is no port`}},
@@ -69,7 +78,8 @@ func TestCauses(t *testing.T) {
 		if !errors.Is(err, tt.err) || strings.Contains(err.Error(), "\n") || strings.Count(err.Error(), "moon") > 1 {
 			t.Errorf("%v", err)
 		}
-		if again := Network(Listen, "UDP", "elsewhere:1", fmt.Errorf("more: %w", err)); !strings.HasPrefix(again.Error(), "more: "+string(tt.deed)) {
+		if again := Network(Listen, "UDP", "elsewhere:1",
+			fmt.Errorf("more: %w", err)); !strings.HasPrefix(again.Error(), "more: "+string(tt.deed)) {
 			t.Errorf("explained twice: %v", again)
 		}
 	}
@@ -83,7 +93,8 @@ func TestCauses(t *testing.T) {
 func TestJoined(t *testing.T) {
 	r := of("connect", syscall.ECONNREFUSED)
 	err := Network(Connect, "TCP", "localhost:5", errors.Join(r, r, context.DeadlineExceeded))
-	if s := err.Error(); !strings.Contains(s, "no program listens") || !strings.HasSuffix(s, "(connect: connection refused, context deadline exceeded)") {
+	if s := err.Error(); !strings.Contains(s, "no program listens") ||
+		!strings.HasSuffix(s, "(connect: connection refused, context deadline exceeded)") {
 		t.Error(s)
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) || !errors.Is(err, context.DeadlineExceeded) {
@@ -93,7 +104,8 @@ func TestJoined(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	many := strings.Split("a b c d e f g h i", " ")
-	for want, list := range map[string][]string{"none": nil, "a, b": many[:2], "a, b, c, d, e, f, g, h and others": many} {
+	for want, list := range map[string][]string{"none": nil, "a, b": many[:2],
+		"a, b, c, d, e, f, g, h and others": many} {
 		if got := Names(list, "none"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

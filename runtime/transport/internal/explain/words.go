@@ -36,9 +36,11 @@ func malformed(deed Deed, address string) (wrong, remedy string) {
 	case err != nil && net.ParseIP(strings.Trim(address, "[]")) != nil && strings.Contains(address, ":"):
 		return "there is no port behind the IPv6 address", "write [" + strings.Trim(address, "[]") + "]:PORT"
 	case strings.Contains(address, "://"):
-		return "this is no address of a computer", "write HOST:PORT without what stands before and behind it, such as " + example
+		return "this is no address of a computer", "write HOST:PORT without what stands before and behind " +
+			"it, such as " + example
 	case err != nil && strings.Count(address, ":") > 1:
-		return "there is more than one colon", "write HOST:PORT, such as " + example + ", and IPv6 in brackets, such as [::1]:6502"
+		return "there is more than one colon", "write HOST:PORT, such as " + example +
+			", and IPv6 in brackets, such as [::1]:6502"
 	case err != nil:
 		return "there is no port", "write HOST:PORT, such as " + strings.TrimSuffix(address, ":") + ":6502"
 	case bad != nil:
@@ -55,7 +57,8 @@ func unnamed(_ Deed, address string) (wrong, remedy string) {
 		host = address
 	}
 	return fmt.Sprintf("no address is found for the name %q", host),
-		"check the spelling and whether this computer reaches its name server, or write the address in numbers, such as 192.168.1.5"
+		"check the spelling and whether this computer reaches its name server, or write the address in " +
+			"numbers, such as 192.168.1.5"
 }
 
 func taken(deed Deed, address string) (wrong, remedy string) {
@@ -71,13 +74,15 @@ func foreign(deed Deed, address string) (wrong, remedy string) {
 	host, _, _ := net.SplitHostPort(address)
 	switch deed {
 	case Connect:
-		return "nobody can be reached under this address from here, or this computer has no free port left for it", "check it; this computer has " + own()
+		return "nobody can be reached under this address from here, or this computer has no free port left " +
+			"for it", "check it; this computer has " + own()
 	case Send:
 		return "this computer does not have the own address that was chosen", "it has " + own()
 	case Hear:
 		return host + " is no broadcast address of this computer's networks", "take one of " + broadcasts()
 	}
-	return "this computer does not have the address " + host, "it has " + own() + "; without a host, as in :PORT, all of them are taken"
+	return "this computer does not have the address " + host, "it has " + own() +
+		"; without a host, as in :PORT, all of them are taken"
 }
 
 func barred(deed Deed, address string) (wrong, remedy string) {
@@ -86,7 +91,8 @@ func barred(deed Deed, address string) (wrong, remedy string) {
 		return "the system keeps ports below 1024 for itself", "choose one from 1024 to 65535"
 	}
 	if deed == Send {
-		return "the system does not let this program send there", "a firewall forbids it, or broadcasts are not permitted; use the broadcast address of a network of this computer: " + broadcasts()
+		return "the system does not let this program send there", "a firewall forbids it, or broadcasts are " +
+			"not permitted; use the broadcast address of a network of this computer: " + broadcasts()
 	}
 	return "the system does not permit it", "ask who looks after this computer, and look at its firewall"
 }
@@ -142,7 +148,8 @@ func Names(list []string, none string) string {
 
 // Card explains that there is no such network card.
 func Card(name string, err error) error {
-	return &Error{Doing: "network card " + quoted(name), Wrong: "this computer has none of that name", Remedy: "it has " + Cards(), Err: err}
+	return &Error{Doing: "network card " + quoted(name), Wrong: "this computer has none of that name",
+		Remedy: "it has " + Cards(), Err: err}
 }
 
 // Cards names the network cards of this computer.

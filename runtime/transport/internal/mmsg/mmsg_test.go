@@ -44,7 +44,8 @@ func (e *end) expect(t *testing.T, from netip.AddrPort) {
 			t.Fatalf("datagram %d of %d: %v", i, len(e.want), err)
 		}
 		if !bytes.Equal(b, want) || who != from {
-			t.Fatalf("datagram %d has %d bytes and comes from %v; want %d bytes from %v", i, len(b), who, len(want), from)
+			t.Fatalf("datagram %d has %d bytes and comes from %v; want %d bytes from %v", i, len(b), who,
+				len(want), from)
 		}
 	}
 	e.want = e.want[:0]
@@ -100,7 +101,8 @@ func TestOrder(t *testing.T) {
 
 // What waits is bounded: it is sent before Flush.
 func TestBounds(t *testing.T) {
-	src, to := newEnd(t, "127.0.0.1:0", Options{Peers: 1, Offload: true}), newEnd(t, "127.0.0.1:0", Options{MaxFrame: 60000})
+	src, to := newEnd(t, "127.0.0.1:0", Options{Peers: 1, Offload: true}),
+		newEnd(t, "127.0.0.1:0", Options{MaxFrame: 60000})
 	for _, size := range []int{1, 40000} {
 		for n := range 2*maxFrames + 10 {
 			src.c.Put(0, bytes.Repeat([]byte{byte(n)}, size), to.addr())

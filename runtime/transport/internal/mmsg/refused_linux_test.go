@@ -9,7 +9,8 @@ import (
 
 // What the kernel does not cut is sent one by one, and from then on not given to it in one piece.
 func TestRefused(t *testing.T) {
-	src, to := newEnd(t, "127.0.0.1:0", Options{Peers: 1, Offload: true}), newEnd(t, "127.0.0.1:0", Options{MaxFrame: 2000})
+	src, to := newEnd(t, "127.0.0.1:0", Options{Peers: 1, Offload: true}),
+		newEnd(t, "127.0.0.1:0", Options{MaxFrame: 2000})
 	if !src.c.Offload() {
 		t.Skip("this kernel does not cut datagrams")
 	}

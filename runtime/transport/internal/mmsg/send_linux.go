@@ -34,8 +34,8 @@ type sender struct {
 // frame is a datagram that waits.
 type frame struct{ run, size int32 }
 
-// run is what goes to the kernel as one message: one datagram, or several of one size, of which the
-// last may be shorter.
+// run is a message to the kernel: one datagram, or several of one size, of which the last may be
+// shorter.
 type run struct {
 	to     netip.AddrPort
 	name   sockaddr
@@ -186,9 +186,11 @@ func (s *sender) send(fd uintptr) bool {
 	for {
 		var n uintptr
 		if len(s.frames) <= few {
-			n, _, s.errno = syscall.RawSyscall6(sysSendmmsg, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)), syscall.MSG_DONTWAIT, 0, 0)
+			n, _, s.errno = syscall.RawSyscall6(sysSendmmsg, fd, uintptr(unsafe.Pointer(&rest[0])),
+				uintptr(len(rest)), syscall.MSG_DONTWAIT, 0, 0)
 		} else {
-			n, _, s.errno = syscall.Syscall6(sysSendmmsg, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)), syscall.MSG_DONTWAIT, 0, 0)
+			n, _, s.errno = syscall.Syscall6(sysSendmmsg, fd, uintptr(unsafe.Pointer(&rest[0])),
+				uintptr(len(rest)), syscall.MSG_DONTWAIT, 0, 0)
 		}
 		if s.errno == 0 {
 			s.from += int(n)

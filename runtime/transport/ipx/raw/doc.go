@@ -53,7 +53,8 @@ func frameLimit(cfg *Config, mtu int) error {
 		cfg.MaxFrame = min(ipx.DefaultMaxFrame, most)
 	}
 	if cfg.MaxFrame > most {
-		return fmt.Errorf("frames of %d bytes do not fit: with framing %v and an MTU of %d the most is %d; choose a smaller MaxFrame, or a card with a larger MTU", cfg.MaxFrame, cfg.Framing, mtu, most)
+		return fmt.Errorf("frames of %d bytes do not fit: with framing %v and an MTU of %d the most is %d; "+
+			"choose a smaller MaxFrame, or a card with a larger MTU", cfg.MaxFrame, cfg.Framing, mtu, most)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (f Framing) String() string {
 	return "invalid"
 }
 
-// prefix is what stands between the length and IPX.
+// prefix has, by framing, the bytes between the length and IPX.
 var prefix = [framings][]byte{Raw8023: {}, LLC: {0xE0, 0xE0, 0x03}, SNAP: {0xAA, 0xAA, 0x03, 0, 0, 0, 0x81, 0x37}}
 
 // overhead is the number of bytes that a framing takes from the frame's payload.

@@ -47,7 +47,8 @@ func TestNetwork(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if n := strings.Count(string(out), "\n--- PASS: TestInside"); n+strings.Count(string(out), "\n--- SKIP: TestInside") != 5 || n < 4 {
+	if n := strings.Count(string(out), "\n--- PASS: TestInside"); n+
+		strings.Count(string(out), "\n--- SKIP: TestInside") != 5 || n < 4 {
 		t.Errorf("not all tests ran:\n%s", out)
 	}
 	for _, line := range strings.Split(string(out), "\n") {
@@ -175,7 +176,9 @@ func TestInsideErrors(t *testing.T) {
 		"it has lo, vb, va":         func() (*Link, error) { return Open("nocard", config(LLC)) },
 		"none of that name":         func() (*Link, error) { return Open("nocard", config(LLC)) },
 		"no such network interface": func() (*Link, error) { return Open("nocard", config(LLC)) },
-		"it is switched off; switch it on (ip link set off up)": func() (*Link, error) { return Open("off", config(LLC)) },
+		"it is switched off; switch it on (ip link set off up)": func() (*Link, error) {
+			return Open("off", config(LLC))
+		},
 		"no framing 9":               func() (*Link, error) { return Open("va", config(9)) },
 		"the most is 1467":           func() (*Link, error) { return Open("va", big) },
 		"socket 0000 cannot be used": func() (*Link, error) { return Open("va", Config{}) },
@@ -193,7 +196,8 @@ func tap(t *testing.T, card string) (fd int, done func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Bind(fd, &syscall.SockaddrLinklayer{Protocol: htons(allProtocols), Ifindex: index(t, card)}); err != nil {
+	if err := syscall.Bind(fd, &syscall.SockaddrLinklayer{Protocol: htons(allProtocols),
+		Ifindex: index(t, card)}); err != nil {
 		t.Fatal(err)
 	}
 	syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &syscall.Timeval{Sec: 60})
@@ -227,7 +231,8 @@ func TestInsideTshark(t *testing.T) {
 			}
 			frame := nextIPX(t, fd)
 			file = append(file, make([]byte, 8)...)
-			file = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(file, uint32(len(frame))), uint32(len(frame)))
+			file = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(file, uint32(len(frame))),
+				uint32(len(frame)))
 			file = append(file, frame...)
 			fmt.Fprintf(&want, "%d 0x5000 ff:ff:ff:ff:ff:ff 0x00000007 0xffff\n", 30+n*50+1)
 		}
@@ -236,7 +241,8 @@ func TestInsideTshark(t *testing.T) {
 	if err := os.WriteFile(name, file, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command("tshark", "-r", name, "-T", "fields", "-E", "separator= ", "-e", "ipx.len", "-e", "ipx.dst.socket",
+	out, err := exec.Command("tshark", "-r", name, "-T", "fields", "-E", "separator= ", "-e", "ipx.len", "-e",
+		"ipx.dst.socket",
 		"-e", "ipx.dst.node", "-e", "ipx.src.net", "-e", "ipx.checksum").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -281,7 +287,8 @@ func TestNoRight(t *testing.T) {
 	}
 	var s socket
 	err := s.open(1, false)
-	if err == nil || !errors.Is(err, syscall.EPERM) || !strings.Contains(err.Error(), "needs root or CAP_NET_RAW; run this as root") {
+	if err == nil || !errors.Is(err, syscall.EPERM) ||
+		!strings.Contains(err.Error(), "needs root or CAP_NET_RAW; run this as root") {
 		t.Errorf("%v", err)
 	}
 }

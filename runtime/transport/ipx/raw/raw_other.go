@@ -9,5 +9,6 @@ import (
 
 // Open fails.
 func Open(card string, cfg Config) (*Link, error) {
-	return nil, errors.New("raw IPX needs Linux, and not on 386 or s390x; this is " + runtime.GOOS + "/" + runtime.GOARCH + ": use the tunnel of package ipx")
+	return nil, errors.New("raw IPX needs Linux, and not on 386 or s390x; this is " + runtime.GOOS + "/" +
+		runtime.GOARCH + ": use the tunnel of package ipx")
 }
