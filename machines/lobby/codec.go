@@ -235,13 +235,10 @@ func encodeName(dst []byte, _ int, m *NameMessage) ([]byte, wire.Error) {
 }
 
 func decodeJoin(b []byte, m *JoinMessage) wire.Error {
-	{
-		v := b[3]
-		if v > 15 {
-			return wire.Error{Message: "JOIN", Field: "game", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 15}
-		}
-		m.Game = Game(v)
+	if b[3] > 15 {
+		return wire.Error{Message: "JOIN", Field: "game", Offset: 3, Problem: wire.Range, Value: int64(b[3]), Limit: 15}
 	}
+	m.Game = Game(b[3])
 	if len(b) > 4 {
 		return wire.Error{Message: "JOIN", Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
 	}
@@ -339,37 +336,28 @@ func encodeGameParamUpdate(dst []byte, _ int, m *GameParamUpdateMessage) ([]byte
 }
 
 func decodeGames(b []byte, m *GamesMessage) wire.Error {
-	{
-		n := b[3]
-		if n > 16 {
-			return wire.Error{Message: "GAMES", Field: "list", Offset: 3, Problem: wire.Count, Value: int64(n), Limit: 16}
-		}
-		m.List.Len = uint8(n)
+	if b[3] > 16 {
+		return wire.Error{Message: "GAMES", Field: "list", Offset: 3, Problem: wire.Count, Value: int64(b[3]), Limit: 16}
 	}
+	m.List.Len = b[3]
 	at := 4
 	for i := range m.List.Items[:m.List.Len] {
 		e := &m.List.Items[i]
 		if len(b) < at+1 {
 			return wire.Error{Message: "GAMES", Field: "list.game", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
-		{
-			v := b[at]
-			if v > 15 {
-				return wire.Error{Message: "GAMES", Field: "list.game", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 15}
-			}
-			e.Game = Game(v)
+		if b[at] > 15 {
+			return wire.Error{Message: "GAMES", Field: "list.game", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 15}
 		}
+		e.Game = Game(b[at])
 		at++
 		if len(b) < at+1 {
 			return wire.Error{Message: "GAMES", Field: "list.players", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
-		{
-			v := b[at]
-			if v > 62 {
-				return wire.Error{Message: "GAMES", Field: "list.players", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 62}
-			}
-			e.Players = v
+		if b[at] > 62 {
+			return wire.Error{Message: "GAMES", Field: "list.players", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 62}
 		}
+		e.Players = b[at]
 		at++
 	}
 	if len(b) > at {
@@ -391,13 +379,10 @@ func encodeGames(dst []byte, start int, m *GamesMessage) ([]byte, wire.Error) {
 }
 
 func decodeJoined(b []byte, m *JoinedMessage) wire.Error {
-	{
-		v := b[3]
-		if v > 15 {
-			return wire.Error{Message: "JOINED", Field: "game", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 15}
-		}
-		m.Game = Game(v)
+	if b[3] > 15 {
+		return wire.Error{Message: "JOINED", Field: "game", Offset: 3, Problem: wire.Range, Value: int64(b[3]), Limit: 15}
 	}
+	m.Game = Game(b[3])
 	m.Admin = b[4] != 0
 	at := 5
 	{
@@ -469,13 +454,10 @@ func encodeSaid(dst []byte, start int, m *SaidMessage) ([]byte, wire.Error) {
 }
 
 func decodeUpdated(b []byte, m *UpdatedMessage) wire.Error {
-	{
-		v := b[3]
-		if v > 61 {
-			return wire.Error{Message: "UPDATED", Field: "from", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 61}
-		}
-		m.From = fsm.Peer(v)
+	if b[3] > 61 {
+		return wire.Error{Message: "UPDATED", Field: "from", Offset: 3, Problem: wire.Range, Value: int64(b[3]), Limit: 61}
 	}
+	m.From = fsm.Peer(b[3])
 	at := 4
 	{
 		text, end := b[at:], len(b)

@@ -148,13 +148,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeJoin(b []byte, m *JoinMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 7 {
-			return wire.Error{Message: "JOIN", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 7}
-		}
-		m.Slot = Slot(v)
+	if b[4] > 7 {
+		return wire.Error{Message: "JOIN", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
 	}
+	m.Slot = Slot(b[4])
 	if len(b) > 5 {
 		return wire.Error{Message: "JOIN", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
 	}
@@ -194,13 +191,10 @@ func encodeServerStart(dst []byte, start int, m *ServerStartMessage) ([]byte, wi
 }
 
 func decodeGamecommands(b []byte, m *GamecommandsMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 7 {
-			return wire.Error{Message: "GAMECOMMANDS", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 7}
-		}
-		m.Slot = Slot(v)
+	if b[4] > 7 {
+		return wire.Error{Message: "GAMECOMMANDS", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
 	}
+	m.Slot = Slot(b[4])
 	at := 5
 	if len(b) < at+1 {
 		return wire.Error{Message: "GAMECOMMANDS", Field: "entry", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
@@ -289,13 +283,10 @@ func encodeNwfDone(dst []byte, start int, m *NwfDoneMessage) ([]byte, wire.Error
 }
 
 func decodeServerSpeed(b []byte, m *ServerSpeedMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "SERVER_SPEED", Field: "want", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Want = Length(v)
+	if b[4] > 1 {
+		return wire.Error{Message: "SERVER_SPEED", Field: "want", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
 	}
+	m.Want = Length(b[4])
 	if len(b) > 5 {
 		return wire.Error{Message: "SERVER_SPEED", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
 	}
@@ -335,13 +326,10 @@ func encodeServerAsync(dst []byte, start int, m *ServerAsyncMessage) ([]byte, wi
 }
 
 func decodePlayerKicked(b []byte, m *PlayerKickedMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 7 {
-			return wire.Error{Message: "PLAYER_KICKED", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 7}
-		}
-		m.Slot = Slot(v)
+	if b[4] > 7 {
+		return wire.Error{Message: "PLAYER_KICKED", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
 	}
+	m.Slot = Slot(b[4])
 	if len(b) > 5 {
 		return wire.Error{Message: "PLAYER_KICKED", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
 	}

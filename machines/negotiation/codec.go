@@ -267,16 +267,13 @@ func encodeSuggest(dst []byte, start int, m *SuggestMessage) ([]byte, wire.Error
 }
 
 func decodeAccept(b []byte, m *AcceptMessage) wire.Error {
-	{
-		v := b[5]
-		if v > 16 {
-			return wire.Error{Message: "ACCEPT", Field: "id", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 16}
-		}
-		if v < 1 {
-			return wire.Error{Message: "ACCEPT", Field: "id", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Id = Id(v)
+	if b[5] > 16 {
+		return wire.Error{Message: "ACCEPT", Field: "id", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 16}
 	}
+	if b[5] < 1 {
+		return wire.Error{Message: "ACCEPT", Field: "id", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 1}
+	}
+	m.Id = Id(b[5])
 	if v := b[6]; v != 255 {
 		return wire.Error{Message: "ACCEPT", Offset: 6, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
 	}
@@ -292,13 +289,10 @@ func encodeAccept(dst []byte, _ int, m *AcceptMessage) ([]byte, wire.Error) {
 }
 
 func decodeRefuse(b []byte, m *RefuseMessage) wire.Error {
-	{
-		v := b[5]
-		if v > 3 {
-			return wire.Error{Message: "REFUSE", Field: "why", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.Why = Why(v)
+	if b[5] > 3 {
+		return wire.Error{Message: "REFUSE", Field: "why", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 3}
 	}
+	m.Why = Why(b[5])
 	if v := b[6]; v != 255 {
 		return wire.Error{Message: "REFUSE", Offset: 6, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
 	}

@@ -251,27 +251,21 @@ func decodeFleet(b []byte, m *FleetMessage) wire.Error {
 		if len(b) < at+1 {
 			return wire.Error{Message: "FLEET", Field: "entries.slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
-		{
-			v := b[at]
-			if v > 13 {
-				return wire.Error{Message: "FLEET", Field: "entries.slot", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 13}
-			}
-			e.Slot = Slot(v)
+		if b[at] > 13 {
+			return wire.Error{Message: "FLEET", Field: "entries.slot", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 13}
 		}
+		e.Slot = Slot(b[at])
 		at++
 		if len(b) < at+1 {
 			return wire.Error{Message: "FLEET", Field: "entries.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
-		{
-			v := b[at]
-			switch v {
-			case 255:
-				e.Ship = ShipVacant
-			case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24:
-				e.Ship = Ship(v + 1)
-			default:
-				return wire.Error{Message: "FLEET", Field: "entries.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
-			}
+		switch b[at] {
+		case 255:
+			e.Ship = ShipVacant
+		case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24:
+			e.Ship = Ship(b[at] + 1)
+		default:
+			return wire.Error{Message: "FLEET", Field: "entries.ship", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 255}
 		}
 		at++
 	}

@@ -118,13 +118,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeChange(b []byte, m *ChangeMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "CHANGE", Field: "property", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Property = Property(v)
+	if b[4] > 1 {
+		return wire.Error{Message: "CHANGE", Field: "property", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
 	}
+	m.Property = Property(b[4])
 	m.Value = Value(binary.BigEndian.Uint32(b[5:]))
 	if len(b) > 9 {
 		return wire.Error{Message: "CHANGE", Offset: 9, Problem: wire.Trailing, Value: int64(len(b) - 9)}

@@ -135,13 +135,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodePiece(b []byte, m *PieceMessage) wire.Error {
-	{
-		v := b[5]
-		if v > 15 {
-			return wire.Error{Message: "PIECE", Field: "at", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 15}
-		}
-		m.At = Stamp(v)
+	if b[5] > 15 {
+		return wire.Error{Message: "PIECE", Field: "at", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 15}
 	}
+	m.At = Stamp(b[5])
 	m.Last = b[6] != 0
 	count1 := uint64(b[7])
 	at := 8
@@ -185,13 +182,10 @@ func encodePiece(dst []byte, start int, m *PieceMessage) ([]byte, wire.Error) {
 }
 
 func decodeChange(b []byte, m *ChangeMessage) wire.Error {
-	{
-		v := b[5]
-		if v > 15 {
-			return wire.Error{Message: "CHANGE", Field: "number", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 15}
-		}
-		m.Number = Stamp(v)
+	if b[5] > 15 {
+		return wire.Error{Message: "CHANGE", Field: "number", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 15}
 	}
+	m.Number = Stamp(b[5])
 	count1 := uint64(b[6])
 	at := 7
 	{

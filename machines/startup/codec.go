@@ -283,13 +283,10 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 	if v := b[24]; v != 0 {
 		return wire.Error{Message: "CONNECT_REPLY", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
 	}
-	{
-		v := b[26]
-		if v > 3 {
-			return wire.Error{Message: "CONNECT_REPLY", Field: "from", Offset: 26, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.From = Slot(v)
+	if b[26] > 3 {
+		return wire.Error{Message: "CONNECT_REPLY", Field: "from", Offset: 26, Problem: wire.Range, Value: int64(b[26]), Limit: 3}
 	}
+	m.From = Slot(b[26])
 	if v := b[27]; v != 255 {
 		m.Slot.Present = true
 		if v > 3 {
@@ -660,13 +657,10 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 	if v := b[24]; v != 0 {
 		return wire.Error{Message: "NODE_ALIVE", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
 	}
-	{
-		v := b[26]
-		if v > 3 {
-			return wire.Error{Message: "NODE_ALIVE", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.Slot = Slot(v)
+	if b[26] > 3 {
+		return wire.Error{Message: "NODE_ALIVE", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(b[26]), Limit: 3}
 	}
+	m.Slot = Slot(b[26])
 	{
 		v := numbered(b[44:], 6)
 		m.Founder.Present = v >= 0

@@ -168,25 +168,54 @@ func Calls(tree any, of, name string) bool {
 
 // Continued puts an end in the place of each continue that is not in a loop of its own.
 func Continued(list []Stmt, end Stmt) []Stmt {
+	return ending{false, func(s Stmt) Stmt {
+		if b, ok := s.(*Branch); ok && b.Word == "continue" {
+			return end
+		}
+		return s
+	}}.stmts(list)
+}
+
+// Returning puts more results before those of each return.
+func Returning(list []Stmt, more ...Expr) []Stmt {
+	return ending{true, func(s Stmt) Stmt {
+		if r, ok := s.(*Return); ok {
+			return &Return{append(append([]Expr(nil), more...), r.Results...)}
+		}
+		return s
+	}}.stmts(list)
+}
+
+// ending replaces statements that have no others inside, those in loops only if loops is set.
+type ending struct {
+	loops   bool
+	replace func(Stmt) Stmt
+}
+
+func (e ending) stmts(list []Stmt) []Stmt {
 	out := make([]Stmt, len(list))
 	for i, s := range list {
 		switch s := s.(type) {
-		case *Branch:
-			if out[i] = s; s.Word == "continue" {
-				out[i] = end
-			}
 		case *If:
-			out[i] = &If{s.Init, s.Cond, Continued(s.Then, end), Continued(s.Else, end)}
+			out[i] = &If{s.Init, s.Cond, e.stmts(s.Then), e.stmts(s.Else)}
 		case *Braces:
-			out[i] = &Braces{Continued(s.Body, end)}
+			out[i] = &Braces{e.stmts(s.Body)}
 		case *Switch:
 			n := &Switch{Init: s.Init, Tag: s.Tag}
 			for _, c := range s.Cases {
-				n.Cases = append(n.Cases, &Case{c.List, Continued(c.Body, end)})
+				n.Cases = append(n.Cases, &Case{c.List, e.stmts(c.Body)})
 			}
 			out[i] = n
+		case *Range:
+			if out[i] = s; e.loops {
+				out[i] = &Range{s.Key, s.Value, s.X, e.stmts(s.Body)}
+			}
+		case *For:
+			if out[i] = s; e.loops {
+				out[i] = &For{s.Init, s.Cond, s.Post, e.stmts(s.Body)}
+			}
 		default:
-			out[i] = s
+			out[i] = e.replace(s)
 		}
 	}
 	return out

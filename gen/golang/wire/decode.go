@@ -2,9 +2,11 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
@@ -20,7 +22,19 @@ type layout struct {
 	counts  map[*model.Field]string
 	nested  int
 	last    bool // nobody asks where the item at hand ends
+	rounds  []round
 }
+
+// round is a loop over the records of a list, which can become a function.
+type round struct {
+	loop  *gotree.Range
+	field string
+	elem  *types.Type
+	of    gotree.Expr
+}
+
+// longest is how many lines a function may have.
+const longest = 145
 
 func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 	if !bodyCode(m) {
@@ -33,7 +47,29 @@ func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 	if !w.Surplus {
 		d.t.P("if len(b) > $1 {\nreturn $2\n}", d.at, d.err("", d.at, "Trailing", gotree.X("int64(len(b) - $1)", d.at), nil))
 	}
+	more := d.shorten(n.Decode)
 	g.add(gotree.F("func $1($2 []byte, _ $3) wire.Error {\n$4\nreturn wire.Error{}\n}", n.Decode, used(d.t.List, "b"), fieldsParam(d.t.List, n), d.t.List))
+	for _, f := range more {
+		g.add(f)
+	}
+}
+
+// shorten makes functions of the longest loops over records until the rest is short enough.
+func (d *layout) shorten(name string) []*gotree.Func {
+	var out []*gotree.Func
+	slices.SortStableFunc(d.rounds, func(a, b round) int { return gotree.Lines(b.loop.Body) - gotree.Lines(a.loop.Body) })
+	for _, r := range d.rounds {
+		if gotree.Lines(d.t.List) <= longest {
+			break
+		}
+		fn := d.g.Top.Take(name + base.GoName(r.field))
+		f := gotree.F("func $1(b []byte, at int, e *$2) (int, wire.Error) {\n$3\nreturn at, wire.Error{}\n}", fn, r.elem.X,
+			gotree.Returning(r.loop.Body[1:], gotree.X("at"))) // the first statement is e
+		f.Doc = base.Comment(fn, "decodes an element of "+r.field+". It returns the offset behind it.")
+		out = append(out, f)
+		r.loop.Body = gotree.S("var err wire.Error\nif at, err = $1(b, at, &$2); err.Problem != 0 {\nreturn err\n}", fn, r.of)
+	}
+	return out
 }
 
 // used is the name of a parameter, or a blank if the code does not use it.
@@ -207,7 +243,7 @@ func (d *layout) int(it *model.WireInt, place gotree.Expr, field string) {
 		} else {
 			d.t.P("{\nv := $1\n$2.Present = true\n$3\n}", read, place, inner)
 		}
-	} else if one := d.scalar(t, it.Bits, place, field, read); len(one) == 1 && assigns(one[0]) {
+	} else if one := d.scalar(t, it.Bits, place, field, read); it.Bits == 8 || len(one) == 1 && assigns(one[0]) {
 		d.t.Add(one...)
 	} else {
 		d.t.P("{\nv := $1\n$2\n}", read, d.scalar(t, it.Bits, place, field, v))
@@ -350,11 +386,15 @@ func (d *layout) count(it *model.WireCount, place gotree.Expr, field string) {
 	}
 	most := it.Field.Type.Cap
 	typ := types.LenType(most)
-	if largest(it.Bits) > uint64(most) {
+	set := gotree.S("$1.Len = $2", place, converted(&types.Type{Name: typ, X: gotree.Name{Name: typ}}, it.Bits, read))
+	switch {
+	case largest(it.Bits) <= uint64(most):
+		d.t.Add(set...)
+	case it.Bits == 8:
+		d.t.P("if $1 > $2 {\nreturn $3\n}\n$4", read, most, d.err(field, d.at, "Count", gotree.X("int64($1)", read), gotree.Int(most)), set)
+	default:
 		d.t.P("{\nn := $1\nif n > $2 {\nreturn $3\n}\n$4.Len = $5(n)\n}", read, most,
 			d.err(field, d.at, "Count", gotree.X("int64(n)"), gotree.Int(most)), place, typ)
-	} else {
-		d.t.P("$1.Len = $2", place, converted(&types.Type{Name: typ, X: gotree.Name{Name: typ}}, it.Bits, read))
 	}
 	d.advance(it.Bits / 8)
 }

@@ -44,13 +44,17 @@ func (d *layout) rows(it *model.WireEach, t *model.Type, place gotree.Expr, fiel
 	if t.Kind != model.KindArray {
 		one, over = gotree.X("$1.Items[i]", place), gotree.X("$1.Items[:$1.Len]", place)
 	}
-	round := d.inner(func() {
+	code := d.inner(func() {
 		if it.Present != nil {
 			d.t.P("if !$1.Present {\nat += $2\ncontinue\n}", one, it.RowBytes)
 		}
 		d.decode(it.Items, d.row(t, one), d.g.Typ(t.Elem, "").Fields, field+".")
 	})
-	d.t.P("for i := range $1 {\n$2\n}", over, round)
+	loop := &gotree.Range{Key: gotree.X("i"), X: over, Body: code}
+	if d.nested == 1 && t.Elem.Kind == model.KindRecord {
+		d.rounds = append(d.rounds, round{loop, field, d.g.Typ(t.Elem, ""), one})
+	}
+	d.t.Add(loop)
 	d.nested--
 }
 

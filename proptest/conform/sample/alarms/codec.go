@@ -113,13 +113,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeHello(b []byte, m *HelloMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 3 {
-			return wire.Error{Message: "HELLO", Field: "rank", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.Rank = Rank(v)
+	if b[4] > 3 {
+		return wire.Error{Message: "HELLO", Field: "rank", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 3}
 	}
+	m.Rank = Rank(b[4])
 	if len(b) > 5 {
 		return wire.Error{Message: "HELLO", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
 	}
@@ -132,20 +129,14 @@ func encodeHello(dst []byte, _ int, m *HelloMessage) ([]byte, wire.Error) {
 }
 
 func decodeBell(b []byte, m *BellMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "BELL", Field: "side", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Side = Side(v)
+	if b[4] > 1 {
+		return wire.Error{Message: "BELL", Field: "side", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
 	}
-	{
-		v := b[5]
-		if v > 3 {
-			return wire.Error{Message: "BELL", Field: "rank", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.Rank = Rank(v)
+	m.Side = Side(b[4])
+	if b[5] > 3 {
+		return wire.Error{Message: "BELL", Field: "rank", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 3}
 	}
+	m.Rank = Rank(b[5])
 	if len(b) > 6 {
 		return wire.Error{Message: "BELL", Offset: 6, Problem: wire.Trailing, Value: int64(len(b) - 6)}
 	}

@@ -364,16 +364,13 @@ func encodeNote(dst []byte, start int, m *NoteMessage) ([]byte, wire.Error) {
 }
 
 func decodeRing(b []byte, m *RingMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 3 {
-			return wire.Error{Message: "RING", Field: "seat", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		if v < 1 {
-			return wire.Error{Message: "RING", Field: "seat", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Seat = Seat(v)
+	if b[4] > 3 {
+		return wire.Error{Message: "RING", Field: "seat", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 3}
 	}
+	if b[4] < 1 {
+		return wire.Error{Message: "RING", Field: "seat", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
+	}
+	m.Seat = Seat(b[4])
 	m.Times = Count(b[5])
 	if len(b) > 6 {
 		return wire.Error{Message: "RING", Offset: 6, Problem: wire.Trailing, Value: int64(len(b) - 6)}

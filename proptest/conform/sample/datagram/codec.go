@@ -166,13 +166,10 @@ func decodeAsk(b []byte, m *AskMessage) wire.Error {
 			if len(b) < at+1 {
 				return wire.Error{Message: "ASK", Field: "asks.level", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 			}
-			{
-				v := b[at]
-				if v > 9 {
-					return wire.Error{Message: "ASK", Field: "asks.level", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-				}
-				e.Level = v
+			if b[at] > 9 {
+				return wire.Error{Message: "ASK", Field: "asks.level", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
 			}
+			e.Level = b[at]
 			at++
 		}
 	}
@@ -356,13 +353,10 @@ func decodeListed(b []byte, m *ListedMessage) wire.Error {
 		}
 		m.Who = fsm.Peer(v)
 	}
-	{
-		n := b[17]
-		if n > 2 {
-			return wire.Error{Message: "LISTED", Field: "asks", Offset: 17, Problem: wire.Count, Value: int64(n), Limit: 2}
-		}
-		m.Asks.Len = uint8(n)
+	if b[17] > 2 {
+		return wire.Error{Message: "LISTED", Field: "asks", Offset: 17, Problem: wire.Count, Value: int64(b[17]), Limit: 2}
 	}
+	m.Asks.Len = b[17]
 	{
 		at := 18
 		for i := range m.Asks.Items[:m.Asks.Len] {
@@ -381,23 +375,17 @@ func decodeListed(b []byte, m *ListedMessage) wire.Error {
 			if len(b) < at+1 {
 				return wire.Error{Message: "LISTED", Field: "asks.level", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 			}
-			{
-				v := b[at]
-				if v > 9 {
-					return wire.Error{Message: "LISTED", Field: "asks.level", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-				}
-				e.Level = v
+			if b[at] > 9 {
+				return wire.Error{Message: "LISTED", Field: "asks.level", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
 			}
+			e.Level = b[at]
 			at++
 		}
 	}
-	{
-		n := b[24]
-		if n > 2 {
-			return wire.Error{Message: "LISTED", Field: "names", Offset: 24, Problem: wire.Count, Value: int64(n), Limit: 2}
-		}
-		m.Names.Len = uint8(n)
+	if b[24] > 2 {
+		return wire.Error{Message: "LISTED", Field: "names", Offset: 24, Problem: wire.Count, Value: int64(b[24]), Limit: 2}
 	}
+	m.Names.Len = b[24]
 	at := 25
 	for i := range m.Names.Items[:m.Names.Len] {
 		{
@@ -452,13 +440,10 @@ func encodeListed(dst []byte, start int, m *ListedMessage) ([]byte, wire.Error) 
 }
 
 func decodeNested(b []byte, m *NestedMessage) wire.Error {
-	{
-		n := b[16]
-		if n > 2 {
-			return wire.Error{Message: "NESTED", Field: "rows", Offset: 16, Problem: wire.Count, Value: int64(n), Limit: 2}
-		}
-		m.Rows.Len = uint8(n)
+	if b[16] > 2 {
+		return wire.Error{Message: "NESTED", Field: "rows", Offset: 16, Problem: wire.Count, Value: int64(b[16]), Limit: 2}
 	}
+	m.Rows.Len = b[16]
 	{
 		at := 17
 		for i := range m.Rows.Items[:m.Rows.Len] {
@@ -466,13 +451,10 @@ func decodeNested(b []byte, m *NestedMessage) wire.Error {
 			if len(b) < at+1 {
 				return wire.Error{Message: "NESTED", Field: "rows.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 			}
-			{
-				v := b[at]
-				if v > 9 {
-					return wire.Error{Message: "NESTED", Field: "rows.at.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-				}
-				e.At.Y = v
+			if b[at] > 9 {
+				return wire.Error{Message: "NESTED", Field: "rows.at.y", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
 			}
+			e.At.Y = b[at]
 			at++
 			if len(b) < at+1 {
 				return wire.Error{Message: "NESTED", Field: "rows.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
@@ -546,20 +528,14 @@ func decodeNested(b []byte, m *NestedMessage) wire.Error {
 			at++
 		}
 	}
-	{
-		v := b[51]
-		if v > 9 {
-			return wire.Error{Message: "NESTED", Field: "at.y", Offset: 51, Problem: wire.Range, Value: int64(v), Limit: 9}
-		}
-		m.At.Y = v
+	if b[51] > 9 {
+		return wire.Error{Message: "NESTED", Field: "at.y", Offset: 51, Problem: wire.Range, Value: int64(b[51]), Limit: 9}
 	}
-	{
-		n := b[52]
-		if n > 3 {
-			return wire.Error{Message: "NESTED", Field: "marks", Offset: 52, Problem: wire.Count, Value: int64(n), Limit: 3}
-		}
-		m.Marks.Len = uint8(n)
+	m.At.Y = b[51]
+	if b[52] > 3 {
+		return wire.Error{Message: "NESTED", Field: "marks", Offset: 52, Problem: wire.Count, Value: int64(b[52]), Limit: 3}
 	}
+	m.Marks.Len = b[52]
 	count1 := uint64(b[53])
 	{
 		v := uint32(b[54])<<16 | uint32(b[55])<<8 | uint32(b[56])
@@ -570,45 +546,10 @@ func decodeNested(b []byte, m *NestedMessage) wire.Error {
 	}
 	at := 57
 	for i := range m.Marks.Items[:m.Marks.Len] {
-		e := &m.Marks.Items[i]
-		if len(b) < at+1 {
-			return wire.Error{Message: "NESTED", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		var err wire.Error
+		if at, err = decodeNestedMarks(b, at, &m.Marks.Items[i]); err.Problem != 0 {
+			return err
 		}
-		e.Loud = b[at] != 0
-		at++
-		if len(b) < at+1 {
-			return wire.Error{Message: "NESTED", Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		{
-			v := b[at]
-			if v > 9 {
-				return wire.Error{Message: "NESTED", Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-			}
-			e.At.Y = v
-		}
-		at++
-		if len(b) < at+1 {
-			return wire.Error{Message: "NESTED", Field: "marks.by", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		{
-			v := b[at]
-			if v > 4 {
-				return wire.Error{Message: "NESTED", Field: "marks.by", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 4}
-			}
-			e.By = fsm.Peer(v)
-		}
-		at++
-		if len(b) < at+4 {
-			return wire.Error{Message: "NESTED", Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-		}
-		{
-			v := binary.LittleEndian.Uint32(b[at:])
-			if v > 9 {
-				return wire.Error{Message: "NESTED", Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-			}
-			e.At.X = uint8(v)
-		}
-		at += 4
 	}
 	{
 		if count1 > uint64(len(b)-at) {
@@ -625,13 +566,10 @@ func decodeNested(b []byte, m *NestedMessage) wire.Error {
 	if len(b) < at+1 {
 		return wire.Error{Message: "NESTED", Field: "at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	{
-		v := b[at]
-		if v > 9 {
-			return wire.Error{Message: "NESTED", Field: "at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-		}
-		m.At.X = v
+	if b[at] > 9 {
+		return wire.Error{Message: "NESTED", Field: "at.x", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
 	}
+	m.At.X = b[at]
 	at++
 	if over := (at - 31) % 8; over != 0 {
 		at = min(at+8-over, len(b))
@@ -647,6 +585,43 @@ func decodeNested(b []byte, m *NestedMessage) wire.Error {
 		m.Own.Name.Len = uint8(copy(m.Own.Name.Data[:], text))
 	}
 	return wire.Error{}
+}
+
+// decodeNestedMarks decodes an element of marks. It returns the offset behind it.
+func decodeNestedMarks(b []byte, at int, e *Mark) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: "NESTED", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	e.Loud = b[at] != 0
+	at++
+	if len(b) < at+1 {
+		return at, wire.Error{Message: "NESTED", Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 9 {
+		return at, wire.Error{Message: "NESTED", Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+	}
+	e.At.Y = b[at]
+	at++
+	if len(b) < at+1 {
+		return at, wire.Error{Message: "NESTED", Field: "marks.by", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 4 {
+		return at, wire.Error{Message: "NESTED", Field: "marks.by", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 4}
+	}
+	e.By = fsm.Peer(b[at])
+	at++
+	if len(b) < at+4 {
+		return at, wire.Error{Message: "NESTED", Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+	}
+	{
+		v := binary.LittleEndian.Uint32(b[at:])
+		if v > 9 {
+			return at, wire.Error{Message: "NESTED", Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		e.At.X = uint8(v)
+	}
+	at += 4
+	return at, wire.Error{}
 }
 
 func encodeNested(dst []byte, start int, m *NestedMessage) ([]byte, wire.Error) {

@@ -153,13 +153,10 @@ func decodeFleet(b []byte, m *FleetMessage) wire.Error {
 		if len(b) < at+1 {
 			return wire.Error{Message: "FLEET", Field: "fleet.slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
-		{
-			v := b[at]
-			if v > 1 {
-				return wire.Error{Message: "FLEET", Field: "fleet.slot", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-			}
-			e.Slot = Slot(v)
+		if b[at] > 1 {
+			return wire.Error{Message: "FLEET", Field: "fleet.slot", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
 		}
+		e.Slot = Slot(b[at])
 		at++
 		if len(b) < at+2 {
 			return wire.Error{Message: "FLEET", Field: "fleet.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
@@ -185,25 +182,19 @@ func decodeFleet(b []byte, m *FleetMessage) wire.Error {
 	if len(b) < at+1 {
 		return wire.Error{Message: "FLEET", Field: "names", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	{
-		n := b[at]
-		if n > 2 {
-			return wire.Error{Message: "FLEET", Field: "names", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 2}
-		}
-		m.Names.Len = uint8(n)
+	if b[at] > 2 {
+		return wire.Error{Message: "FLEET", Field: "names", Offset: at, Problem: wire.Count, Value: int64(b[at]), Limit: 2}
 	}
+	m.Names.Len = b[at]
 	at++
 	for i := range m.Names.Items[:m.Names.Len] {
 		if len(b) < at+1 {
 			return wire.Error{Message: "FLEET", Field: "names.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
-		{
-			v := b[at]
-			if v > 1 {
-				return wire.Error{Message: "FLEET", Field: "names.", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-			}
-			m.Names.Items[i] = Slot(v)
+		if b[at] > 1 {
+			return wire.Error{Message: "FLEET", Field: "names.", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
 		}
+		m.Names.Items[i] = Slot(b[at])
 		at++
 	}
 	return wire.Error{}
@@ -267,33 +258,24 @@ func encodeName(dst []byte, start int, m *NameMessage) ([]byte, wire.Error) {
 }
 
 func decodePut(b []byte, m *PutMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "PUT", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Slot = Slot(v)
+	if b[4] > 1 {
+		return wire.Error{Message: "PUT", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
 	}
-	{
-		v := b[5]
-		switch v {
-		case 3:
-			m.Ship = ShipOrz
-		case 7:
-			m.Ship = ShipVux
-		case 255:
-			m.Ship = ShipEmpty
-		default:
-			return wire.Error{Message: "PUT", Field: "ship", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 255}
-		}
+	m.Slot = Slot(b[4])
+	switch b[5] {
+	case 3:
+		m.Ship = ShipOrz
+	case 7:
+		m.Ship = ShipVux
+	case 255:
+		m.Ship = ShipEmpty
+	default:
+		return wire.Error{Message: "PUT", Field: "ship", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 255}
 	}
-	{
-		v := b[6]
-		if v > 3 {
-			return wire.Error{Message: "PUT", Field: "n", Offset: 6, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.N = v
+	if b[6] > 3 {
+		return wire.Error{Message: "PUT", Field: "n", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 3}
 	}
+	m.N = b[6]
 	return wire.Error{}
 }
 
@@ -335,13 +317,10 @@ func decodeMark(b []byte, m *MarkMessage) wire.Error {
 		m.At.Y = uint8(v)
 	}
 	count1 := uint64(b[7])
-	{
-		n := b[8]
-		if n > 2 {
-			return wire.Error{Message: "MARK", Field: "marks", Offset: 8, Problem: wire.Count, Value: int64(n), Limit: 2}
-		}
-		m.Marks.Len = uint8(n)
+	if b[8] > 2 {
+		return wire.Error{Message: "MARK", Field: "marks", Offset: 8, Problem: wire.Count, Value: int64(b[8]), Limit: 2}
 	}
+	m.Marks.Len = b[8]
 	at := 9
 	{
 		if count1 > uint64(len(b)-at) {
@@ -356,85 +335,35 @@ func decodeMark(b []byte, m *MarkMessage) wire.Error {
 		at = end
 	}
 	for i := range m.Marks.Items[:m.Marks.Len] {
-		e := &m.Marks.Items[i]
-		if len(b) < at+1 {
-			return wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		var err wire.Error
+		if at, err = decodeMarkMarks(b, at, &m.Marks.Items[i]); err.Problem != 0 {
+			return err
 		}
-		{
-			v := b[at]
-			if v > 9 {
-				return wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-			}
-			e.At.Y = v
-		}
-		at++
-		if len(b) < at+1 {
-			return wire.Error{Message: "MARK", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		e.Loud = b[at] != 0
-		at++
-		if len(b) < at+2 {
-			return wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		if v := binary.LittleEndian.Uint16(b[at:]); v != 256 {
-			e.Ship.Present = true
-			switch v {
-			case 3:
-				e.Ship.Value = ShipOrz
-			case 7:
-				e.Ship.Value = ShipVux
-			case 255:
-				e.Ship.Value = ShipEmpty
-			default:
-				return wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
-			}
-		}
-		at += 2
-		if len(b) < at+1 {
-			return wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		{
-			v := b[at]
-			if v > 9 {
-				return wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-			}
-			e.At.X = v
-		}
-		at++
 	}
 	since06 := at
 	if len(b) < at+1 {
 		return wire.Error{Message: "MARK", Field: "by.first.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	{
-		v := b[at]
-		if v > 9 {
-			return wire.Error{Message: "MARK", Field: "by.first.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-		}
-		m.By.First.At.X = v
+	if b[at] > 9 {
+		return wire.Error{Message: "MARK", Field: "by.first.at.x", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
 	}
+	m.By.First.At.X = b[at]
 	at++
 	if len(b) < at+1 {
 		return wire.Error{Message: "MARK", Field: "by.ships", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	{
-		n := b[at]
-		if n > 3 {
-			return wire.Error{Message: "MARK", Field: "by.ships", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 3}
-		}
-		m.By.Ships.Len = uint8(n)
+	if b[at] > 3 {
+		return wire.Error{Message: "MARK", Field: "by.ships", Offset: at, Problem: wire.Count, Value: int64(b[at]), Limit: 3}
 	}
+	m.By.Ships.Len = b[at]
 	at++
 	if len(b) < at+1 {
 		return wire.Error{Message: "MARK", Field: "at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	{
-		v := b[at]
-		if v > 9 {
-			return wire.Error{Message: "MARK", Field: "at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-		}
-		m.At.X = v
+	if b[at] > 9 {
+		return wire.Error{Message: "MARK", Field: "at.x", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
 	}
+	m.At.X = b[at]
 	at++
 	for i := range m.By.Ships.Items[:m.By.Ships.Len] {
 		e := &m.By.Ships.Items[i]
@@ -458,13 +387,10 @@ func decodeMark(b []byte, m *MarkMessage) wire.Error {
 		if len(b) < at+1 {
 			return wire.Error{Message: "MARK", Field: "by.ships.slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
-		{
-			v := b[at]
-			if v > 1 {
-				return wire.Error{Message: "MARK", Field: "by.ships.slot", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
-			}
-			e.Slot = Slot(v)
+		if b[at] > 1 {
+			return wire.Error{Message: "MARK", Field: "by.ships.slot", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
 		}
+		e.Slot = Slot(b[at])
 		at++
 	}
 	if len(b) < at+2 {
@@ -498,6 +424,49 @@ func decodeMark(b []byte, m *MarkMessage) wire.Error {
 		m.By.First.At.Y = uint8(v)
 	}
 	return wire.Error{}
+}
+
+// decodeMarkMarks decodes an element of marks. It returns the offset behind it.
+func decodeMarkMarks(b []byte, at int, e *Mark) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 9 {
+		return at, wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+	}
+	e.At.Y = b[at]
+	at++
+	if len(b) < at+1 {
+		return at, wire.Error{Message: "MARK", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	e.Loud = b[at] != 0
+	at++
+	if len(b) < at+2 {
+		return at, wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	if v := binary.LittleEndian.Uint16(b[at:]); v != 256 {
+		e.Ship.Present = true
+		switch v {
+		case 3:
+			e.Ship.Value = ShipOrz
+		case 7:
+			e.Ship.Value = ShipVux
+		case 255:
+			e.Ship.Value = ShipEmpty
+		default:
+			return at, wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+		}
+	}
+	at += 2
+	if len(b) < at+1 {
+		return at, wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 9 {
+		return at, wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+	}
+	e.At.X = b[at]
+	at++
+	return at, wire.Error{}
 }
 
 func encodeMark(dst []byte, start int, m *MarkMessage) ([]byte, wire.Error) {

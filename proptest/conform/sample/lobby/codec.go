@@ -144,13 +144,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeSay(b []byte, m *SayMessage) wire.Error {
-	{
-		v := b[3]
-		if v > 2 {
-			return wire.Error{Message: "SAY", Field: "word", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 2}
-		}
-		m.Word = Word(v)
+	if b[3] > 2 {
+		return wire.Error{Message: "SAY", Field: "word", Offset: 3, Problem: wire.Range, Value: int64(b[3]), Limit: 2}
 	}
+	m.Word = Word(b[3])
 	if len(b) > 4 {
 		return wire.Error{Message: "SAY", Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
 	}
@@ -163,13 +160,10 @@ func encodeSay(dst []byte, _ int, m *SayMessage) ([]byte, wire.Error) {
 }
 
 func decodeAsk(b []byte, m *AskMessage) wire.Error {
-	{
-		v := b[3]
-		if v > 2 {
-			return wire.Error{Message: "ASK", Field: "word", Offset: 3, Problem: wire.Range, Value: int64(v), Limit: 2}
-		}
-		m.Word = Word(v)
+	if b[3] > 2 {
+		return wire.Error{Message: "ASK", Field: "word", Offset: 3, Problem: wire.Range, Value: int64(b[3]), Limit: 2}
 	}
+	m.Word = Word(b[3])
 	if len(b) > 4 {
 		return wire.Error{Message: "ASK", Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
 	}
@@ -215,13 +209,10 @@ func decodeHeard(b []byte, m *HeardMessage) wire.Error {
 		}
 		m.Who = fsm.Peer(v)
 	}
-	{
-		v := b[5]
-		if v > 2 {
-			return wire.Error{Message: "HEARD", Field: "word", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 2}
-		}
-		m.Word = Word(v)
+	if b[5] > 2 {
+		return wire.Error{Message: "HEARD", Field: "word", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 2}
 	}
+	m.Word = Word(b[5])
 	if len(b) > 6 {
 		return wire.Error{Message: "HEARD", Offset: 6, Problem: wire.Trailing, Value: int64(len(b) - 6)}
 	}
@@ -254,25 +245,19 @@ func decodeRoster(b []byte, m *RosterMessage) wire.Error {
 			at++
 		}
 	}
-	{
-		n := b[5]
-		if n > 3 {
-			return wire.Error{Message: "ROSTER", Field: "line", Offset: 5, Problem: wire.Count, Value: int64(n), Limit: 3}
-		}
-		m.Line.Len = uint8(n)
+	if b[5] > 3 {
+		return wire.Error{Message: "ROSTER", Field: "line", Offset: 5, Problem: wire.Count, Value: int64(b[5]), Limit: 3}
 	}
+	m.Line.Len = b[5]
 	at := 6
 	for i := range m.Line.Items[:m.Line.Len] {
 		if len(b) < at+1 {
 			return wire.Error{Message: "ROSTER", Field: "line.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
-		{
-			v := b[at]
-			if v > 3 {
-				return wire.Error{Message: "ROSTER", Field: "line.", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-			}
-			m.Line.Items[i] = fsm.Peer(v)
+		if b[at] > 3 {
+			return wire.Error{Message: "ROSTER", Field: "line.", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 3}
 		}
+		m.Line.Items[i] = fsm.Peer(b[at])
 		at++
 	}
 	if len(b) < at+2 {

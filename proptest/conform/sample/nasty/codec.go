@@ -204,13 +204,10 @@ func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, wire.Erro
 }
 
 func decodeNasty(b []byte, m *NastyMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 7 {
-			return wire.Error{Message: "NASTY", Field: "number", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 7}
-		}
-		m.Number = v
+	if b[4] > 7 {
+		return wire.Error{Message: "NASTY", Field: "number", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
 	}
+	m.Number = b[4]
 	at := 5
 	if len(b) < at+8 {
 		return wire.Error{Message: "NASTY", Field: "b", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
@@ -226,46 +223,34 @@ func decodeNasty(b []byte, m *NastyMessage) wire.Error {
 	if len(b) < at+1 {
 		return wire.Error{Message: "NASTY", Field: "m", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	{
-		v := b[at]
-		if v > 3 {
-			return wire.Error{Message: "NASTY", Field: "m", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.M = v
+	if b[at] > 3 {
+		return wire.Error{Message: "NASTY", Field: "m", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 3}
 	}
+	m.M = b[at]
 	at++
 	if len(b) < at+1 {
 		return wire.Error{Message: "NASTY", Field: "dst", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	{
-		v := b[at]
-		if v > 3 {
-			return wire.Error{Message: "NASTY", Field: "dst", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.Dst = v
+	if b[at] > 3 {
+		return wire.Error{Message: "NASTY", Field: "dst", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 3}
 	}
+	m.Dst = b[at]
 	at++
 	if len(b) < at+1 {
 		return wire.Error{Message: "NASTY", Field: "start", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	{
-		v := b[at]
-		if v > 3 {
-			return wire.Error{Message: "NASTY", Field: "start", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.Start = v
+	if b[at] > 3 {
+		return wire.Error{Message: "NASTY", Field: "start", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 3}
 	}
+	m.Start = b[at]
 	at++
 	if len(b) < at+1 {
 		return wire.Error{Message: "NASTY", Field: "e", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	{
-		v := b[at]
-		if v > 3 {
-			return wire.Error{Message: "NASTY", Field: "e", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.E = v
+	if b[at] > 3 {
+		return wire.Error{Message: "NASTY", Field: "e", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 3}
 	}
+	m.E = b[at]
 	at++
 	if len(b) > at {
 		return wire.Error{Message: "NASTY", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
@@ -375,13 +360,10 @@ func encodeBag(dst []byte, start int, m *BagMessage) ([]byte, wire.Error) {
 }
 
 func decodeString2(b []byte, m *String2Message) wire.Error {
-	{
-		v := b[4]
-		if v > 7 {
-			return wire.Error{Message: "STRING", Field: "string", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 7}
-		}
-		m.String = String(v)
+	if b[4] > 7 {
+		return wire.Error{Message: "STRING", Field: "string", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
 	}
+	m.String = String(b[4])
 	at := 5
 	if len(b) < at+2 {
 		return wire.Error{Message: "STRING", Field: "len", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
@@ -469,13 +451,10 @@ func encodeString2(dst []byte, start int, m *String2Message) ([]byte, wire.Error
 }
 
 func decodeKind2(b []byte, m *Kind2Message) wire.Error {
-	{
-		v := b[4]
-		if v > 3 {
-			return wire.Error{Message: "KIND", Field: "kind", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		m.Kind = v
+	if b[4] > 3 {
+		return wire.Error{Message: "KIND", Field: "kind", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 3}
 	}
+	m.Kind = b[4]
 	if len(b) > 5 {
 		return wire.Error{Message: "KIND", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
 	}

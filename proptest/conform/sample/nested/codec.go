@@ -106,23 +106,17 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeHit(b []byte, m *HitMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 1 {
-			return wire.Error{Message: "HIT", Field: "side", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.Side = Side(v)
+	if b[4] > 1 {
+		return wire.Error{Message: "HIT", Field: "side", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
 	}
-	{
-		v := b[5]
-		if v > 3 {
-			return wire.Error{Message: "HIT", Field: "n", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 3}
-		}
-		if v < 1 {
-			return wire.Error{Message: "HIT", Field: "n", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 1}
-		}
-		m.N = v
+	m.Side = Side(b[4])
+	if b[5] > 3 {
+		return wire.Error{Message: "HIT", Field: "n", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 3}
 	}
+	if b[5] < 1 {
+		return wire.Error{Message: "HIT", Field: "n", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 1}
+	}
+	m.N = b[5]
 	m.Hard = b[6] != 0
 	if len(b) > 7 {
 		return wire.Error{Message: "HIT", Offset: 7, Problem: wire.Trailing, Value: int64(len(b) - 7)}

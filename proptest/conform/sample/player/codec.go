@@ -120,13 +120,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodePlayer(b []byte, m *PlayerMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 7 {
-			return wire.Error{Message: "PLAYER", Field: "number", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 7}
-		}
-		m.Number = v
+	if b[4] > 7 {
+		return wire.Error{Message: "PLAYER", Field: "number", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
 	}
+	m.Number = b[4]
 	if len(b) > 5 {
 		return wire.Error{Message: "PLAYER", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
 	}

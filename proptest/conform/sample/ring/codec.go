@@ -117,13 +117,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeRank(b []byte, m *RankMessage) wire.Error {
-	{
-		v := b[4]
-		if v > 4 {
-			return wire.Error{Message: "RANK", Field: "best", Offset: 4, Problem: wire.Range, Value: int64(v), Limit: 4}
-		}
-		m.Best = fsm.Peer(v)
+	if b[4] > 4 {
+		return wire.Error{Message: "RANK", Field: "best", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 4}
 	}
+	m.Best = fsm.Peer(b[4])
 	at := 5
 	if len(b) < at+8 {
 		return wire.Error{Message: "RANK", Field: "among", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
