@@ -2,7 +2,6 @@ package golang
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -13,24 +12,43 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
+// helpers are the shared functions that the package may need, by the name it asks for.
+var helpers = []struct {
+	name string
+	fn   *gotree.Func
+}{
+	{"ordinal", gotree.F("// ordinal is the number of a truth value.\nfunc ordinal(b bool) int {\nif b {\nreturn 1\n}\nreturn 0\n}")},
+	{"add64", gotree.F("// add64 adds; false if the sum needs more than 64 bits.\nfunc add64(a, b int64) (int64, bool) {\nr := a + b\nreturn r, (r > a) == (b > 0)\n}")},
+	{"sub64", gotree.F("// sub64 subtracts; false if the difference needs more than 64 bits.\nfunc sub64(a, b int64) (int64, bool) {\nr := a - b\nreturn r, (r < a) == (b > 0)\n}")},
+	{"mul64", gotree.F(`// mul64 multiplies; false if the product needs more than 64 bits.
+func mul64(a, b int64) (int64, bool) {
+	if a == 0 || b == 0 {
+		return 0, true
+	}
+	r := a * b
+	return r, r/b == a && !(a == -1 && b == -1<<63) && !(b == -1 && a == -1<<63)
+}`)},
+	{"div64", gotree.F("// div64 divides by what is not 0; false if the quotient needs more than 64 bits.\nfunc div64(a, b int64) (int64, bool) { return a / b, a != -1<<63 || b != -1 }")},
+	{"numbered", gotree.F(`// numbered is the number of an instance in n bytes, -1 for none and 254 for what is no number.
+func numbered(b []byte, n int) int64 {
+	for _, x := range b[1:n] {
+		if x != 0 {
+			return 254
+		}
+	}
+	return int64(b[0]) - 1
+}`)},
+	{"bits", gotree.F("// countBits counts the elements of a set.\nfunc countBits(set uint64) int64 {\nn := int64(0)\nfor ; set != 0; set &= set - 1 {\nn++\n}\nreturn n\n}")},
+	{"mask", gotree.F("// maskOf is the bit of element number i, 0 if there is none.\nfunc maskOf(i int64) uint64 {\nif i < 0 || i >= 62 {\nreturn 0\n}\nreturn 1 << uint64(i)\n}")},
+	{"took", gotree.F("// took is the result of a transition.\nfunc took(transition uint16) fsm.Result { return fsm.Result{Code: fsm.Took, Transition: transition} }")},
+	{"ignored", gotree.F("// ignored is the result of an event that the state ignores.\nfunc ignored(transition uint16) fsm.Result {\nreturn fsm.Result{Code: fsm.Ignored, Transition: transition}\n}")},
+	{"deferred", gotree.F("// deferred is the result of an event that the state keeps for later.\nfunc deferred(transition uint16) fsm.Result {\nreturn fsm.Result{Code: fsm.Deferred, Transition: transition}\n}")},
+	{"refused", gotree.F("// refused is the result of an event that the state does not take.\nfunc refused(transition uint16) fsm.Result {\nreturn fsm.Result{Code: fsm.Refused, Transition: transition}\n}")},
+}
+
 // helperFuncs emits the shared functions that the package needs.
 func (g *gen) helperFuncs(f *jen.File) {
 	funcs(f, g.checkFuncs())
-	all := []struct{ name, doc, code string }{
-		{"ordinal", "ordinal is the number of a truth value.", "func ordinal(b bool) int {\nif b {\nreturn 1\n}\nreturn 0\n}"},
-		{"add64", "add64 adds; false if the sum needs more than 64 bits.", "func add64(a, b int64) (int64, bool) {\nr := a + b\nreturn r, (r > a) == (b > 0)\n}"},
-		{"sub64", "sub64 subtracts; false if the difference needs more than 64 bits.", "func sub64(a, b int64) (int64, bool) {\nr := a - b\nreturn r, (r < a) == (b > 0)\n}"},
-		{"mul64", "mul64 multiplies; false if the product needs more than 64 bits.", "func mul64(a, b int64) (int64, bool) {\nif a == 0 || b == 0 {\nreturn 0, true\n}\nr := a * b\nreturn r, r/b == a && !(a == -1 && b == -1<<63) && !(b == -1 && a == -1<<63)\n}"},
-		{"div64", "div64 divides by what is not 0; false if the quotient needs more than 64 bits.", "func div64(a, b int64) (int64, bool) { return a / b, a != -1<<63 || b != -1 }"},
-		{"numbered", "numbered is the number of an instance in n bytes, -1 for none and 254 for what is no number.", "func numbered(b []byte, n int) int64 {\nfor _, x := range b[1:n] {\nif x != 0 {\nreturn 254\n}\n}\nreturn int64(b[0]) - 1\n}"},
-		{"bits", "countBits counts the elements of a set.", "func countBits(set uint64) int64 {\nn := int64(0)\nfor ; set != 0; set &= set - 1 {\nn++\n}\nreturn n\n}"},
-		{"mask", "maskOf is the bit of element number i, 0 if there is none.", "func maskOf(i int64) uint64 {\nif i < 0 || i >= 62 {\nreturn 0\n}\nreturn 1 << uint64(i)\n}"},
-		{"took", "took is the result of a transition.", "func took(transition uint16) fsm.Result { return fsm.Result{Code: fsm.Took, Transition: transition} }"},
-		{"ignored", "ignored is the result of an event that the state ignores.", "func ignored(transition uint16) fsm.Result {\nreturn fsm.Result{Code: fsm.Ignored, Transition: transition}\n}"},
-		{"deferred", "deferred is the result of an event that the state keeps for later.", "func deferred(transition uint16) fsm.Result {\nreturn fsm.Result{Code: fsm.Deferred, Transition: transition}\n}"},
-		{"refused", "refused is the result of an event that the state does not take.", "func refused(transition uint16) fsm.Result {\nreturn fsm.Result{Code: fsm.Refused, Transition: transition}\n}"},
-		{"maxQueued", "maxQueued is how many events of parts one step may handle.", "const maxQueued = 256"},
-	}
 	if g.Helpers["Optional"] {
 		f.Line()
 		f.Comment("// Optional is a T or nothing; the Value of nothing is zero.")
@@ -39,71 +57,46 @@ func (g *gen) helperFuncs(f *jen.File) {
 		some.Types = []gotree.Param{{Name: "T", Type: gotree.X("comparable")}}
 		funcs(f, []*gotree.Func{some})
 	}
-	for _, h := range all {
+	for _, h := range helpers {
 		if g.Helpers[h.name] {
-			f.Line()
-			f.Comment("// " + h.doc)
-			f.Add(base.Raw(h.code))
+			funcs(f, []*gotree.Func{h.fn})
 		}
 	}
-}
-
-// eventComplaints composes the cases of Event.outside.
-func (g *gen) eventComplaints(r *types.Machine) string {
-	var cases caseList
-	for _, e := range r.Events {
-		checks := g.ChecksOf(r, e)
-		if len(checks) == 0 {
-			continue
-		}
-		var lines base.Text
-		for _, c := range checks {
-			lines.P("why.Outside(%s, %q, %q)", gotree.Text(c.Test), c.Field, types.RangeText(c.T))
-		}
-		cases.add(e.Kind, lines.String())
+	if g.Helpers["maxQueued"] {
+		f.Line()
+		f.Comment("// maxQueued is how many events of parts one step may handle.")
+		f.Const().Id("maxQueued").Op("=").Lit(256)
 	}
-	return cases.String()
 }
 
 // caseList are the cases of a switch; those that do the same stand together.
-type caseList struct {
-	labels map[string]string // by body
-	order  []string
+type caseList []*gotree.Case
+
+func (l *caseList) add(label string, body []gotree.Stmt) {
+	for _, c := range *l {
+		if gotree.Equal(c.Body, body) {
+			c.List = append(c.List, gotree.Name{Name: label})
+			return
+		}
+	}
+	*l = append(*l, when(body, label))
 }
 
-func (l *caseList) add(label, body string) {
-	if l.labels == nil {
-		l.labels = map[string]string{}
-	}
-	if have, ok := l.labels[body]; ok {
-		l.labels[body] = have + ", " + label
-		return
-	}
-	l.labels[body] = label
-	l.order = append(l.order, body)
-}
-
-func (l *caseList) String() string {
-	var t base.Text
-	for _, body := range l.order {
-		t.P("case %s:\n%s", l.labels[body], strings.TrimSuffix(body, "\n"))
-	}
-	return t.String()
-}
-
-// eventChecks composes the cases of Event.invalid.
-func (g *gen) eventChecks(r *types.Machine) string {
-	var cases caseList
+// eventChecks composes the cases of Event.invalid, and those of Event.outside.
+func (g *gen) eventChecks(r *types.Machine) (invalid, outside caseList) {
 	for _, e := range r.Events {
-		var tests []string
+		var tests []gotree.Expr
+		var complaints []gotree.Stmt
 		for _, c := range g.ChecksOf(r, e) {
-			tests = append(tests, gotree.Text(c.Test))
+			tests = append(tests, c.Test)
+			complaints = append(complaints, gotree.S("why.Outside($1, $2, $3)", c.Test, gotree.Str(c.Field), gotree.Str(types.RangeText(c.T)))...)
 		}
 		if len(tests) > 0 {
-			cases.add(e.Kind, "return "+strings.Join(tests, " || "))
+			invalid.add(e.Kind, []gotree.Stmt{gotree.Returns(gotree.Or(tests...))})
+			outside.add(e.Kind, complaints)
 		}
 	}
-	return cases.String()
+	return invalid, outside
 }
 
 func (g *gen) checkFuncs() []*gotree.Func {
@@ -141,7 +134,7 @@ func (g *gen) typesFile() *jen.File {
 	}
 	f.Line()
 	f.Comment("The contract with the runtime that this code was generated for.")
-	f.Var().Id("_").Op("=").Add(base.Raw(fmt.Sprintf("fsm.GeneratedV%d", base.Contract)))
+	f.Var().Id("_").Op("=").Add(gotree.Code(gotree.X("fsm.$1", fmt.Sprintf("GeneratedV%d", base.Contract))))
 	f.Line()
 	f.Comment("hash is that of what the specification says of the machines; traces and snapshots carry it.")
 	f.Const().Id("hash").Op("=").Lit(g.P.Hash)
@@ -166,54 +159,78 @@ func (g *gen) typesFile() *jen.File {
 }
 
 func (g *gen) declareList(f *jen.File, gt *types.Type, head func(string)) {
-	t := gt.T
-	elem := g.Typ(t.Elem, "").Name
+	t, elem := gt.T, g.Typ(gt.T.Elem, "").X
 	head(fmt.Sprintf("is a list of at most %d. Items from Len on are zero.", t.Cap))
-	f.Type().Id(gt.Name).Struct(jen.Id("Len").Id(types.LenType(t.Cap)), jen.Id("Items").Index(jen.Lit(t.Cap)).Add(base.Raw(elem)))
-	methods := []struct{ name, doc, code string }{
-		{"add", "appends x; false if the list is full.", "func (l *L) add(x E) bool {\nif int(l.Len) >= len(l.Items) {\nreturn false\n}\nl.Items[l.Len] = x\nl.Len++\nreturn true\n}"},
-		{"dropFirst", "removes the first element; false if there is none.", "func (l *L) dropFirst() bool {\nif l.Len == 0 {\nreturn false\n}\ncopy(l.Items[:], l.Items[1:l.Len])\nl.Len--\nvar none E\nl.Items[l.Len] = none\nreturn true\n}"},
-		{"remove", "removes every x.", "func (l *L) remove(x E) {\nold := *l\n*l = L{}\nfor _, e := range old.Items[:old.Len] {\nif e != x {\nl.Items[l.Len] = e\nl.Len++\n}\n}\n}"},
-		{"contains", "reports whether some element is x.", "func (l *L) contains(x E) bool {\nfor i := range l.Items[:l.Len] {\nif l.Items[i] == x {\nreturn true\n}\n}\nreturn false\n}"},
+	f.Type().Id(gt.Name).Struct(jen.Id("Len").Id(types.LenType(t.Cap)), jen.Id("Items").Index(jen.Lit(t.Cap)).Add(gotree.Code(elem)))
+	for _, code := range []string{
+		`// add appends x; false if the list is full.
+func (l *$1) add(x $2) bool {
+	if int(l.Len) >= len(l.Items) {
+		return false
 	}
-	for _, m := range methods {
-		if gt.Methods[m.name] {
-			f.Line()
-			f.Comment(base.Comment(m.name, m.doc))
-			f.Add(base.Raw(strings.NewReplacer("*L)", "*"+gt.Name+")", "= L{}", "= "+gt.Name+"{}", "(x E)", "("+"x "+elem+")", "none E", "none "+elem).Replace(m.code)))
+	l.Items[l.Len] = x
+	l.Len++
+	return true
+}`,
+		`// dropFirst removes the first element; false if there is none.
+func (l *$1) dropFirst() bool {
+	if l.Len == 0 {
+		return false
+	}
+	copy(l.Items[:], l.Items[1:l.Len])
+	l.Len--
+	var none $2
+	l.Items[l.Len] = none
+	return true
+}`,
+		`// remove removes every x.
+func (l *$1) remove(x $2) {
+	old := *l
+	*l = $1{}
+	for _, e := range old.Items[:old.Len] {
+		if e != x {
+			l.Items[l.Len] = e
+			l.Len++
+		}
+	}
+}`,
+		`// contains reports whether some element is x.
+func (l *$1) contains(x $2) bool {
+	for i := range l.Items[:l.Len] {
+		if l.Items[i] == x {
+			return true
+		}
+	}
+	return false
+}`,
+	} {
+		if fn := gotree.F(code, gt.Name, elem); gt.Methods[fn.Name] {
+			funcs(f, []*gotree.Func{fn})
 		}
 	}
 }
 
 func (g *gen) declareText(f *jen.File, gt *types.Type, head func(string)) {
 	head(fmt.Sprintf("is a text of at most %d bytes. Bytes of Data from Len on are 0.", gt.T.Cap))
-	f.Type().Id(gt.Name).Struct(jen.Id("Len").Id(types.LenType(gt.T.Cap)), jen.Id("Data").Index(jen.Lit(gt.T.Cap)).Byte())
-	n, maker := gt.Name, g.Maker(gt.Name)
-	f.Line()
-	f.Comment(base.Comment(maker, fmt.Sprintf("makes a %s; ok is false if s is longer than %d bytes, and the text is cut then.", n, gt.T.Cap)))
-	f.Add(base.Rawf("func %s(s string) (t %s, ok bool) {\nt.Len = %s(copy(t.Data[:], s))\nreturn t, len(s) <= len(t.Data)\n}", maker, n, types.LenType(gt.T.Cap)))
-	f.Line()
-	f.Comment("String returns the text.")
-	f.Add(base.Rawf("func (t %s) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }", n))
+	length := types.LenType(gt.T.Cap)
+	f.Type().Id(gt.Name).Struct(jen.Id("Len").Id(length), jen.Id("Data").Index(jen.Lit(gt.T.Cap)).Byte())
+	maker := gotree.F("func $1(s string) (t $2, ok bool) {\nt.Len = $3(copy(t.Data[:], s))\nreturn t, len(s) <= len(t.Data)\n}", g.Maker(gt.Name), gt.X, length)
+	maker.Doc = base.Comment(maker.Name, fmt.Sprintf("makes a %s; ok is false if s is longer than %d bytes, and the text is cut then.", gt.Name, gt.T.Cap))
+	list := []*gotree.Func{maker,
+		gotree.F("// String returns the text.\nfunc (t $1) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }", gt.X)}
 	if gt.Methods["make"] {
-		f.Line()
-		f.Comment(base.Comment(g.TextMaker(gt), "makes a constant of the specification."))
-		f.Add(base.Rawf("func %s(s string) %s {\nt, _ := %s(s)\nreturn t\n}", g.TextMaker(gt), n, maker))
+		constant := gotree.F("func $1(s string) $2 {\nt, _ := $3(s)\nreturn t\n}", g.TextMaker(gt), gt.X, maker.Name)
+		constant.Doc = base.Comment(constant.Name, "makes a constant of the specification.")
+		list = append(list, constant)
 	}
+	funcs(f, list)
 }
 
 // stringer emits the String method of an enumeration and its table of names.
 func (g *gen) stringer(f *jen.File, typ string, names []string) {
-	table := g.Top.Take(base.Unexported(typ) + "Names")
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = strconv.Quote(n)
-	}
-	f.Line()
-	f.Var().Id(table).Op("=").Add(base.Raw("[...]string{" + strings.Join(quoted, ", ") + "}"))
-	f.Line()
-	f.Comment("String returns the name as the specification has it.")
-	f.Add(base.Rawf("func (v %s) String() string { return fsm.Name(%s[:], int(v)) }", typ, table))
+	list := g.Top.Take(base.Unexported(typ) + "Names")
+	table(f, list, "", gotree.X("[...]string{$1}", texts(names)))
+	funcs(f, []*gotree.Func{gotree.F("// String returns the name as the specification has it.\nfunc (v $1) String() string { return fsm.Name($2[:], int(v)) }", typ, list)})
 }
 
 // enumConsts emits constants that count from 0, with the author's words behind them.
@@ -242,7 +259,7 @@ func (g *gen) declareEnum(f *jen.File, gt *types.Type, head func(string)) {
 // structFields emits the fields of a record, message, command or report.
 func (g *gen) structFields(s *jen.Group, names []string, fields []*model.Field) {
 	for i, fl := range fields {
-		line := s.Id(names[i]).Add(base.Raw(g.Typ(fl.Type, names[i]).Name))
+		line := s.Id(names[i]).Add(gotree.Code(g.Typ(fl.Type, names[i]).X))
 		if fl.Doc != "" {
 			line.Comment(strings.Join(strings.Fields(fl.Doc), " "))
 		}
@@ -276,7 +293,7 @@ func (g *gen) declare(f *jen.File, gt *types.Type) {
 		g.declareText(f, gt, head)
 	case model.KindArray:
 		head("has one element for each value of its index.")
-		f.Type().Id(gt.Name).Index(jen.Lit(int(t.Index.Count()))).Add(base.Raw(g.Typ(t.Elem, "").Name))
+		f.Type().Id(gt.Name).Index(jen.Lit(int(t.Index.Count()))).Add(gotree.Code(g.Typ(t.Elem, "").X))
 	case model.KindList:
 		g.declareList(f, gt, head)
 	case model.KindRecord:

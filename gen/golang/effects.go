@@ -1,7 +1,6 @@
 package golang
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -44,7 +43,7 @@ func (g *gen) declareEvents(f *jen.File, r *types.Machine) {
 	}
 	g.enumConsts(f, r.Kind, names, docs)
 	g.stringer(f, r.Kind, r.EventNames())
-	fields = append(fields, jen.Id("From").Add(base.Raw("fsm.Peer")).Comment("who sent the message, or whose link it is"))
+	fields = append(fields, jen.Id("From").Add(gotree.Code(gotree.X("fsm.Peer"))).Comment("who sent the message, or whose link it is"))
 	if keys {
 		fields = append(fields, jen.Id("Key").Uint32().Comment("which instance's timer expired"))
 	}
@@ -84,16 +83,15 @@ func eventDoc(r *types.Machine, e types.RoleEvent) string {
 
 // declareEventChecks writes what refuses events with fields outside their ranges, if there can be any.
 func (g *gen) declareEventChecks(f *jen.File, r *types.Machine) {
-	checks := g.eventChecks(r)
-	if checks == "" {
+	invalid, outside := g.eventChecks(r)
+	if len(invalid) == 0 {
 		return
 	}
-	f.Line()
-	f.Comment(base.Comment("invalid", "reports whether a field is outside its type's range; such an event is refused."))
-	f.Add(base.Rawf("func (ev *%s) invalid() bool {\nswitch ev.Kind {\n%s}\nreturn false\n}", r.Event, checks))
-	f.Line()
-	f.Comment(base.Comment("outside", "notes the first field that is outside its type's range."))
-	f.Add(base.Rawf("func (ev *%s) outside(why *fsm.Refusal) {\nswitch ev.Kind {\n%s}\n}", r.Event, g.eventComplaints(r)))
+	ev := gotree.X("ev.Kind")
+	funcs(f, []*gotree.Func{
+		gotree.F("// invalid reports whether a field is outside its type's range; such an event is refused.\nfunc (ev *$1) invalid() bool {\n$2\nreturn false\n}", r.Event, choice(ev, invalid)),
+		gotree.F("// outside notes the first field that is outside its type's range.\nfunc (ev *$1) outside(why *fsm.Refusal) {\n$2\n}", r.Event, choice(ev, outside)),
+	})
 }
 
 func (g *gen) declareReports(f *jen.File, r *types.Machine) {
@@ -132,7 +130,7 @@ func (g *gen) declareReports(f *jen.File, r *types.Machine) {
 func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
 	f.Line()
 	f.Comment(base.Comment(r.Effect, "is one thing that a "+r.Typ+" asks for."))
-	fields := []jen.Code{jen.Add(base.Raw("fsm.Effect"))}
+	fields := []jen.Code{gotree.Code(gotree.X("fsm.Effect"))}
 	if r.Named {
 		fields = append(fields, jen.Id("Named").Bool().Comment("the specification names the destination"))
 	}
@@ -143,30 +141,27 @@ func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
 	f.Type().Id(r.Effect).Struct(fields...)
 	f.Line()
 	f.Comment(base.Comment(r.Effects, "is the list of what one step asks for. It keeps its memory from step to step, so that a step does not allocate."))
-	list := []jen.Code{jen.Id("list").Index().Id(r.Effect), jen.Id("from").Add(base.Raw("fsm.Peer")).Comment("of the event being handled")}
-	reset := "fx.list = fx.list[:0]\nfx.from = from\n"
+	list := []jen.Code{jen.Id("list").Index().Id(r.Effect), jen.Id("from").Add(gotree.Code(gotree.X("fsm.Peer"))).Comment("of the event being handled")}
+	reset := gotree.S("fx.list = fx.list[:0]\nfx.from = from")
 	if r.Queue != "" {
 		list = append(list, jen.Id("fired").Index().Uint16(), jen.Id("settled").Int().Comment("events of parts handled in this step"))
-		reset += "fx.fired = fx.fired[:0]\nfx.settled = 0\n"
+		reset = append(reset, gotree.S("fx.fired = fx.fired[:0]\nfx.settled = 0")...)
 		for _, m := range r.WithParts() {
 			list = append(list, jen.Id(m.Queue).Index().Id(m.Queued).Comment("events of the parts of "+m.Typ))
-			reset += fmt.Sprintf("fx.%s = fx.%s[:0]\n", m.Queue, m.Queue)
+			reset = append(reset, gotree.S("fx.$1 = fx.$1[:0]", m.Queue)...)
 		}
 	}
 	f.Type().Id(r.Effects).Struct(list...)
-	f.Line()
-	f.Comment(base.Comment("Len", "returns the number of effects."))
-	f.Add(base.Rawf("func (fx *%s) Len() int { return len(fx.list) }", r.Effects))
-	f.Line()
-	f.Comment(base.Comment("At", "returns effect i, 0 <= i < Len(). It holds until the next step and must not be changed."))
-	f.Add(base.Rawf("func (fx *%s) At(i int) *%s { return &fx.list[i] }", r.Effects, r.Effect))
-	if r.Queue != "" {
-		f.Line()
-		f.Comment(base.Comment("Fired", "lists the transitions of the last step in order: that of the event, then those of its parts' events. It holds until the next step and means something only if the result was Took."))
-		f.Add(base.Rawf("func (fx *%s) Fired() []uint16 { return fx.fired }", r.Effects))
+	methods := []*gotree.Func{
+		gotree.F("// Len returns the number of effects.\nfunc (fx *$1) Len() int { return len(fx.list) }", r.Effects),
+		gotree.F("// At returns effect i, 0 <= i < Len(). It holds until the next step and must not be changed.\nfunc (fx *$1) At(i int) *$2 { return &fx.list[i] }", r.Effects, r.Effect),
 	}
-	f.Line()
-	f.Add(base.Rawf("func (fx *%s) reset(from fsm.Peer) {\n%s}", r.Effects, reset))
+	if r.Queue != "" {
+		fired := gotree.F("func (fx *$1) Fired() []uint16 { return fx.fired }", r.Effects)
+		fired.Doc = base.Comment("Fired", "lists the transitions of the last step in order: that of the event, then those of its parts' events. It holds until the next step and means something only if the result was Took.")
+		methods = append(methods, fired)
+	}
+	funcs(f, append(methods, gotree.F("func (fx *$1) reset(from fsm.Peer) {\n$2\n}", r.Effects, reset)))
 	g.effectMethods(f, r)
 	for _, m := range r.WithParts() {
 		g.declareWaiting(f, m)
@@ -175,33 +170,41 @@ func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
 
 // effectMethods emits the methods that append effects, those that the role's code calls.
 func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
-	named := ""
+	effect := func(fields ...gotree.Elem) gotree.Expr { return gotree.Struct(gotree.X("fsm.Effect"), fields...) }
+	element := func(effect gotree.Expr, more ...gotree.Elem) []gotree.Stmt {
+		return gotree.S("fx.list = append(fx.list, $1)", gotree.Struct(gotree.X(r.Effect), append([]gotree.Elem{gotree.Field("Effect", effect)}, more...)...))
+	}
+	field := func(name, template string, args ...any) gotree.Elem {
+		return gotree.Field(name, gotree.X(template, args...))
+	}
+	id, key, timer := field("ID", "uint16(kind)"), field("Key", "key"), field("ID", "timer")
+	to, message := field("Peer", "to"), field("Message", "Message{Kind: kind}")
+	var named []gotree.Elem
 	if r.Named {
-		named = ", Named: true"
+		named = []gotree.Elem{field("Named", "true")}
 	}
-	methods := []struct{ call, doc, code string }{
-		{"send", "send appends a message to the only peer and returns it for its fields to be set.",
-			"send(kind MessageKind) *Message {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}, Message: Message{Kind: kind}})\nreturn &fx.list[len(fx.list)-1].Message\n}"},
-		{"sendTo", "sendTo appends a message to a peer and returns it for its fields to be set.",
-			"sendTo(kind MessageKind, to fsm.Peer) *Message {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.Send, Peer: to, ID: uint16(kind)}, Message: Message{Kind: kind}" + named + "})\nreturn &fx.list[len(fx.list)-1].Message\n}"},
-		{"report", "report appends a report and returns it for its fields to be set.",
-			"report(kind " + r.ReportKind + ") *" + r.Report + " {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: " + r.Report + "{Kind: kind}})\nreturn &fx.list[len(fx.list)-1].Report\n}"},
-		{"start", "start asks for a timer to be armed.",
-			"start(timer uint16, key uint32) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: " + g.Table(r, "Ticks") + "[timer]}})\n}"},
-		{"startFor", "startFor asks for a timer to be armed for so many ticks.",
-			"startFor(timer uint16, key, ticks uint32) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: ticks}})\n}"},
-		{"stop", "stop asks for a timer to be disarmed.",
-			"stop(timer uint16, key uint32) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.StopTimer, ID: timer, Key: key}})\n}"},
-		{"close", "close asks for the link to the only peer to be closed.",
-			"close() {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.Close}})\n}"},
-		{"closeTo", "closeTo asks for the link to a peer to be closed.",
-			"closeTo(to fsm.Peer) {\nfx.list = append(fx.list, E{Effect: fsm.Effect{Kind: fsm.Close, Peer: to}" + named + "})\n}"},
-	}
-	for _, m := range methods {
-		if g.calls(r, m.call) {
-			f.Line()
-			f.Comment("// " + m.doc)
-			f.Add(base.Raw(fmt.Sprintf("func (fx *%s) ", r.Effects) + strings.ReplaceAll(m.code, "E{", r.Effect+"{")))
+	kind := func(k string) gotree.Elem { return field("Kind", "fsm.$1", k) }
+	start := func(ticks gotree.Elem) []gotree.Stmt { return element(effect(kind("StartTimer"), timer, key, ticks)) }
+	for _, fn := range []*gotree.Func{
+		gotree.F("// send appends a message to the only peer and returns it for its fields to be set.\nfunc (fx *$1) send(kind MessageKind) *Message {\n$2\nreturn &fx.list[len(fx.list)-1].Message\n}",
+			r.Effects, element(effect(kind("Send"), id), message)),
+		gotree.F("// sendTo appends a message to a peer and returns it for its fields to be set.\nfunc (fx *$1) sendTo(kind MessageKind, to fsm.Peer) *Message {\n$2\nreturn &fx.list[len(fx.list)-1].Message\n}",
+			r.Effects, element(effect(kind("Send"), to, id), append([]gotree.Elem{message}, named...)...)),
+		gotree.F("// report appends a report and returns it for its fields to be set.\nfunc (fx *$1) report(kind $2) *$3 {\n$4\nreturn &fx.list[len(fx.list)-1].Report\n}",
+			r.Effects, r.ReportKind, r.Report, element(effect(kind("Report"), id), field("Report", "$1{Kind: kind}", r.Report))),
+		gotree.F("// start asks for a timer to be armed.\nfunc (fx *$1) start(timer uint16, key uint32) {\n$2\n}",
+			r.Effects, start(field("Ticks", "$1[timer]", g.Table(r, "Ticks")))),
+		gotree.F("// startFor asks for a timer to be armed for so many ticks.\nfunc (fx *$1) startFor(timer uint16, key, ticks uint32) {\n$2\n}",
+			r.Effects, start(field("Ticks", "ticks"))),
+		gotree.F("// stop asks for a timer to be disarmed.\nfunc (fx *$1) stop(timer uint16, key uint32) {\n$2\n}",
+			r.Effects, element(effect(kind("StopTimer"), timer, key))),
+		gotree.F("// close asks for the link to the only peer to be closed.\nfunc (fx *$1) close() {\n$2\n}",
+			r.Effects, element(effect(kind("Close")))),
+		gotree.F("// closeTo asks for the link to a peer to be closed.\nfunc (fx *$1) closeTo(to fsm.Peer) {\n$2\n}",
+			r.Effects, element(effect(kind("Close"), to), named...)),
+	} {
+		if gotree.Calls(g.code[r], "fx", fn.Name) {
+			funcs(f, []*gotree.Func{fn})
 		}
 	}
 	if len(r.Alarms) == 0 {
@@ -216,14 +219,12 @@ func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 			}
 		}
 	})
-	if g.calls(r, "start") {
-		ticks := make([]string, len(r.Alarms))
-		for i, a := range r.Alarms {
-			ticks[i] = fmt.Sprint(a.Timer.Ticks)
+	if gotree.Calls(g.code[r], "fx", "start") {
+		var ticks []gotree.Expr
+		for _, a := range r.Alarms {
+			ticks = append(ticks, gotree.Int(a.Timer.Ticks))
 		}
-		f.Line()
-		f.Comment("// The durations of the timers, in ticks.")
-		f.Var().Id(g.Table(r, "Ticks")).Op("=").Add(base.Raw("[...]uint32{" + strings.Join(ticks, ", ") + "}"))
+		table(f, g.Table(r, "Ticks"), "The durations of the timers, in ticks.", gotree.X("[...]uint32{$1}", ticks))
 	}
 }
 
@@ -250,7 +251,7 @@ func (g *gen) declareWaiting(f *jen.File, r *types.Machine) {
 			f.Line()
 			f.Type().Id(g.FieldsType(w)).StructFunc(func(s *jen.Group) {
 				for i, fl := range w.Ev.Fields {
-					s.Id(w.Fields[i]).Add(base.Raw(g.Typ(fl.Type, "").Name))
+					s.Id(w.Fields[i]).Add(gotree.Code(g.Typ(fl.Type, "").X))
 				}
 			})
 		}

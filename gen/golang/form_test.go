@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parley-go/parley/gen/golang/base"
 )
 
 // sources parses the Go files below a folder, tests left out.
@@ -34,30 +36,34 @@ func sources(t *testing.T, dir string, mode parser.Mode, visit func(name string,
 	}
 }
 
-// longest is how many lines a generated function may have.
-const longest = 150
-
 // TestLength: whoever reads a machine reads functions of a length that one can read.
 func TestLength(t *testing.T) {
-	sources(t, "../../machines", parser.SkipObjectResolution, func(name string, fset *token.FileSet, f *ast.File) {
+	long := func(name string, fset *token.FileSet, f *ast.File) {
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
-			if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; n > longest {
-				t.Errorf("%s: %s has %d lines, more than %d", name, fn.Name.Name, n, longest)
+			if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; n > base.Longest {
+				t.Errorf("%s: %s has %d lines, more than %d", name, fn.Name.Name, n, base.Longest)
 			}
 		}
-	})
+	}
+	for _, dir := range []string{"../../machines", "../../proptest/conform/sample"} {
+		sources(t, dir, parser.SkipObjectResolution, long)
+	}
 }
 
-// TestNoSearch: the generator asks trees, and searches no text that it has composed itself.
+// TestNoSearch: the generator asks trees, and searches no text that it has composed itself. Only
+// templates are parsed.
 func TestNoSearch(t *testing.T) {
 	sources(t, ".", parser.ImportsOnly, func(name string, _ *token.FileSet, f *ast.File) {
 		for _, imp := range f.Imports {
 			if slices.Contains([]string{`"regexp"`, `"go/scanner"`}, imp.Path.Value) {
 				t.Errorf("%s imports %s", name, imp.Path.Value)
+			}
+			if imp.Path.Value == `"go/parser"` && name != filepath.Join("gotree", "template.go") {
+				t.Errorf("%s parses Go", name)
 			}
 		}
 	})

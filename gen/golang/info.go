@@ -1,14 +1,12 @@
 package golang
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -16,20 +14,15 @@ import (
 
 // info emits the description of a role, and its tables.
 func (g *gen) info(f *jen.File, r *types.Machine) {
-	m := r.M
-	quote := func(names []string) string {
-		for i, n := range names {
-			names[i] = strconv.Quote(n)
-		}
-		return "[]string{" + strings.Join(names, ", ") + "}"
-	}
-	var states, finals, messages, commands, reports, timers, legal []string
+	m, p := r.M, g.P
+	var states, messages, commands, reports, timers []string
+	var finals []bool
+	var legal []gotree.Elem
 	for i, s := range m.States {
-		states = append(states, s.Name)
-		finals = append(finals, strconv.FormatBool(s.Final))
-		legal = append(legal, r.States[i]+": "+strconv.Quote(legalIn(m, s)))
+		states, finals = append(states, s.Name), append(finals, s.Final)
+		legal = append(legal, gotree.At(gotree.X(r.States[i]), gotree.Str(legalIn(m, s))))
 	}
-	for _, x := range g.P.Messages {
+	for _, x := range p.Messages {
 		messages = append(messages, x.Name)
 	}
 	for _, x := range m.Commands {
@@ -42,62 +35,85 @@ func (g *gen) info(f *jen.File, r *types.Machine) {
 		timers = append(timers, x.Name)
 	}
 	name := g.Table(r, "Info")
-	f.Line()
-	f.Comment("// Info implements fsm.Runner.")
-	f.Add(base.Rawf("func (r *%s) Info() *fsm.Info { return &%s }", r.Runner, name))
-	var t base.Text
-	t.P("var %s = fsm.Info{\nProtocol: %q,\nRole: %q,\nHash: hash,\nStates: %s,\nFinal: []bool{%s},\nMessages: %s,\nCommands: %s,\nReports: %s,\nTimers: %s,",
-		name, g.P.Name, m.Name, quote(states), strings.Join(finals, ", "), quote(messages), quote(commands), quote(reports), quote(timers))
-	t.P("Transitions: []fsm.Transition{")
+	info := gotree.F("func (r *$1) Info() *fsm.Info { return &$2 }", r.Runner, name)
+	info.Doc = "// Info implements fsm.Runner."
+	funcs(f, []*gotree.Func{info})
+	elems := []gotree.Elem{
+		gotree.Field("Protocol", gotree.Str(p.Name)), gotree.Field("Role", gotree.Str(m.Name)), gotree.Field("Hash", gotree.X("hash")),
+		gotree.Field("States", names(states)), gotree.Field("Final", flags(finals)), gotree.Field("Messages", names(messages)),
+		gotree.Field("Commands", names(commands)), gotree.Field("Reports", names(reports)), gotree.Field("Timers", names(timers)),
+		gotree.Field("Transitions", g.transitions(m)),
+	}
+	if slices.ContainsFunc(r.Alarms, func(a types.Alarm) bool { return a.Timer.Absolute }) {
+		var absolute []bool // whether the timer runs on while the machine is away
+		for _, a := range r.Alarms {
+			absolute = append(absolute, a.Timer.Absolute)
+		}
+		elems = append(elems, gotree.Field("Absolute", flags(absolute)))
+	}
+	elems = append(elems, gotree.Field("TickNanos", gotree.Int(p.Tick.Nanoseconds())))
+	if m.Deferred > 0 {
+		elems = append(elems, gotree.Field("Deferred", gotree.Int(m.Deferred)))
+	}
+	if p.Parties != fsm.DefaultParties {
+		elems = append(elems, gotree.Field("Parties", gotree.Int(p.Parties)))
+	}
+	elems = append(elems, gotree.Field("MaxFrame", gotree.X("maxFrame")), gotree.Field("MaxEffects", gotree.Int(g.MaxEffects(r))),
+		gotree.Field("Ordered", flag(p.Channel.Ordered)), gotree.Field("Reliable", flag(!p.Channel.Lossy)), gotree.Field("Duplicates", flag(p.Channel.Duplicates)))
+	table(f, name, "", gotree.X("fsm.Info{\n$1,\n}", elems))
+	g.infoTables(f, r, legal)
+}
+
+// transitions composes the list of a machine's transitions.
+func (g *gen) transitions(m *model.Machine) gotree.Expr {
+	var list []gotree.Expr
 	for _, x := range m.Transitions {
 		to := x.From.Index
 		if x.To != nil {
 			to = x.To.Index
 		}
-		code := ""
+		elems := []gotree.Elem{gotree.Field("Name", gotree.Str(x.Name)), gotree.Field("From", gotree.Int(x.From.Index)), gotree.Field("To", gotree.Int(to))}
 		switch x.Mode {
 		case model.Ignore:
-			code = " Code: fsm.Ignored,"
+			elems = append(elems, gotree.Field("Code", gotree.X("fsm.Ignored")))
 		case model.Defer:
-			code = " Code: fsm.Deferred,"
+			elems = append(elems, gotree.Field("Code", gotree.X("fsm.Deferred")))
 		}
-		t.P("{Name: %q, From: %d, To: %d,%s File: %q, Line: %d, Col: %d},", x.Name, x.From.Index, to, code, g.Place(x.Span.File), x.Span.Start.Line, x.Span.Start.Col)
+		at := x.Span.Start
+		list = append(list, gotree.Composite{Elems: append(elems, gotree.Field("File", gotree.Str(g.Place(x.Span.File))),
+			gotree.Field("Line", gotree.Int(at.Line)), gotree.Field("Col", gotree.Int(at.Col)))})
 	}
-	if slices.ContainsFunc(r.Alarms, func(a types.Alarm) bool { return a.Timer.Absolute }) {
-		t.P("},\nAbsolute: []bool{%s,", absolutes(r))
+	return gotree.Composite{Type: gotree.X("[]fsm.Transition"), Elems: gotree.Elems(list...), Lines: len(list) > 0}
+}
+
+// names is a list of texts, flags one of truth values.
+func names(list []string) gotree.Expr { return gotree.X("[]string{$1}", texts(list)) }
+
+func flags(list []bool) gotree.Expr {
+	var out []gotree.Expr
+	for _, b := range list {
+		out = append(out, flag(b))
 	}
-	bound := ""
-	if m.Deferred > 0 {
-		bound = fmt.Sprintf("Deferred: %d,\n", m.Deferred)
-	}
-	if g.P.Parties != fsm.DefaultParties {
-		bound += fmt.Sprintf("Parties: %d,\n", g.P.Parties)
-	}
-	t.P("},\nTickNanos: %d,\n%sMaxFrame: maxFrame,\nMaxEffects: %d,\nOrdered: %v,\nReliable: %v,\nDuplicates: %v,\n}", g.P.Tick.Nanoseconds(), bound, g.MaxEffects(r), g.P.Channel.Ordered, !g.P.Channel.Lossy, g.P.Channel.Duplicates)
+	return gotree.X("[]bool{$1}", out)
+}
+
+func flag(b bool) gotree.Expr { return gotree.X("$1", b) }
+
+// table emits a variable with its value.
+func table(f *jen.File, name, doc string, value gotree.Expr) {
 	f.Line()
-	f.Add(base.Raw(strings.TrimSpace(t.String())))
-	g.infoTables(f, r, legal)
+	if doc != "" {
+		f.Comment("// " + doc)
+	}
+	f.Var().Id(name).Op("=").Add(gotree.Code(value))
 }
 
 // infoTables emits the tables that the runner looks things up in.
-func (g *gen) infoTables(f *jen.File, r *types.Machine, legal []string) {
-	f.Line()
-	f.Comment("// What each state handles or ignores.")
-	f.Add(base.Rawf("var %s = [...]string{\n%s,\n}", g.Table(r, "Legal"), strings.Join(legal, ",\n")))
+func (g *gen) infoTables(f *jen.File, r *types.Machine, legal []gotree.Elem) {
+	table(f, g.Table(r, "Legal"), "What each state handles or ignores.", gotree.X("[...]string{\n$1,\n}", legal))
 	if rows := g.handled(r); len(rows) > 0 {
-		f.Line()
-		f.Comment("// The first branch of each event that a state handles, plus 1.")
-		f.Add(base.Rawf("var %s = [][]uint16{\n%s,\n}", g.Table(r, "Handles"), strings.Join(rows, ",\n")))
+		table(f, g.Table(r, "Handles"), "The first branch of each event that a state handles, plus 1.", gotree.X("[][]uint16{\n$1,\n}", rows))
 	}
-}
-
-// absolutes says of each timer whether it runs on while the machine is away.
-func absolutes(r *types.Machine) string {
-	words := make([]string, len(r.Alarms))
-	for i, a := range r.Alarms {
-		words[i] = strconv.FormatBool(a.Timer.Absolute)
-	}
-	return strings.Join(words, ", ")
 }
 
 // legalIn lists the events that a state handles or ignores and that come from outside.

@@ -126,9 +126,7 @@ func (g *gen) messagesFile() *jen.File {
 	f.Line()
 	f.Comment(base.Comment("Message", "is one message. Fields that do not belong to the kind are zero."))
 	f.Type().Id("Message").Struct(fields...)
-	f.Line()
-	f.Comment("// String returns the message as text, for example `READY` or `CHANGE{value: 2}`.")
-	f.Add(base.Raw("func (m *Message) String() string { return string(appendMessage(nil, m)) }"))
+	funcs(f, []*gotree.Func{gotree.F("// String returns the message as text, for example `READY` or `CHANGE{value: 2}`.\nfunc (m *Message) String() string { return string(appendMessage(nil, m)) }")})
 	for i, m := range g.P.Messages {
 		if n := g.Messages[i]; n.Member != "" {
 			f.Line()
@@ -137,9 +135,4 @@ func (g *gen) messagesFile() *jen.File {
 		}
 	}
 	return f
-}
-
-// calls reports whether a role's code calls a method of its effects.
-func (g *gen) calls(r *types.Machine, method string) bool {
-	return gotree.Calls(g.code[r], "fx", method)
 }

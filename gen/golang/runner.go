@@ -1,10 +1,8 @@
 package golang
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -26,41 +24,49 @@ func (g *gen) runnerFile(r *types.Machine) *jen.File {
 		jen.Id("Machine").Id(r.Typ).Comment("may be read between steps, and replaced by a snapshot of the same specification"),
 		jen.Id("event").Id(r.Event), jen.Id("effects").Id(r.Effects))
 	f.Line()
-	f.Add(base.Rawf("var (\n_ fsm.Commander = (*%[1]s)(nil)\n_ fsm.Streamer = (*%[1]s)(nil)\n)", r.Runner))
-	var t base.Text
-	g.newRunner(r, &t)
-	g.commandMethods(r, &t)
-	g.commandText(r, &t)
-	g.eventMethods(r, &t)
-	g.effectAccess(r, &t)
-	g.renderMethods(r, &t)
-	f.Line()
-	f.Add(base.Raw(strings.TrimSpace(t.String())))
+	implements := func(name string) jen.Code {
+		return jen.Id("_").Add(gotree.Code(gotree.X("fsm.$1", name))).Op("=").Add(gotree.Code(gotree.X("(*$1)(nil)", r.Runner)))
+	}
+	f.Var().Defs(implements("Commander"), implements("Streamer"))
+	funcs(f, g.newRunner(r))
+	funcs(f, g.commandMethods(r))
+	funcs(f, g.commandText(r))
+	funcs(f, g.eventMethods(r))
+	funcs(f, g.effectAccess(r))
+	funcs(f, g.renderMethods(r))
 	g.info(f, r)
 	return f
 }
 
-func (g *gen) newRunner(r *types.Machine, t *base.Text) {
-	names := g.Locals()
-	names.Take("r")
-	var params, args []string
+// method composes a method of a runner, the rest of whose signature and body is in the template; $1
+// is the runner.
+func method(r *types.Machine, doc, template string, args ...any) *gotree.Func {
+	f := gotree.F("func (r *$1) "+template, append([]any{r.Runner}, args...)...)
+	f.Doc = base.Comment("", doc)
+	return f
+}
 
-	for _, p := range r.M.Params {
-		n := names.Local(p.Name)
-		params, args = append(params, n+" "+g.Typ(p.Type, "").Name), append(args, n)
+func (g *gen) newRunner(r *types.Machine) []*gotree.Func {
+	scope := g.Locals()
+	scope.Take("r")
+	params := g.Params(r, scope)
+	var args []gotree.Expr
+	for _, p := range params {
+		args = append(args, gotree.Name{Name: p.Name})
 	}
-	errs := len(g.Constructor(r).Results) > 1
-	make_ := fmt.Sprintf("effects: %s{list: make([]%s, 0, %d)}", r.Effects, r.Effect, min(g.MaxEffects(r), 64))
-	call := fmt.Sprintf("%s(%s)", g.Maker(r.Typ), strings.Join(args, ", "))
-	name := g.Maker(r.Runner)
+	effects := gotree.X("$1{list: make([]$2, 0, $3)}", r.Effects, r.Effect, min(g.MaxEffects(r), 64))
+	call := gotree.X("$1($2)", g.Maker(r.Typ), args)
+	f := &gotree.Func{Name: g.Maker(r.Runner), Params: params, Results: []gotree.Param{{Type: gotree.X("*$1", r.Runner)}}}
 	doc := "makes a runner with a machine in its initial state."
-	if errs {
-		t.P("%s", base.Comment(name, doc+" The error says which parameter is wrong."))
-		t.P("func %s(%s) (*%s, error) {\nm, err := %s\nif err != nil {\nreturn nil, err\n}\nreturn &%s{Machine: m, %s}, nil\n}", name, strings.Join(params, ", "), r.Runner, call, r.Runner, make_)
-		return
+	if len(g.Constructor(r).Results) > 1 {
+		doc += " The error says which parameter is wrong."
+		f.Results = append(f.Results, gotree.Param{Type: gotree.X("error")})
+		f.Body = gotree.S("m, err := $1\nif err != nil {\nreturn nil, err\n}\nreturn &$2{Machine: m, effects: $3}, nil", call, r.Runner, effects)
+	} else {
+		f.Body = gotree.S("return &$1{Machine: $2, effects: $3}", r.Runner, call, effects)
 	}
-	t.P("%s", base.Comment(name, doc))
-	t.P("func %s(%s) *%s {\nreturn &%s{Machine: %s, %s}\n}", name, strings.Join(params, ", "), r.Runner, r.Runner, call, make_)
+	f.Doc = base.Comment(f.Name, doc)
+	return []*gotree.Func{f}
 }
 
 // commandNames are the methods for the commands of a role, in their order.
@@ -80,38 +86,40 @@ func commandNames(r *types.Machine) []string {
 	return out
 }
 
-func (g *gen) commandMethods(r *types.Machine, t *base.Text) {
+func (g *gen) commandMethods(r *types.Machine) []*gotree.Func {
+	var out []*gotree.Func
 	names := commandNames(r)
 	for _, e := range r.Events {
 		if e.Ev.Kind != model.EventCommand {
 			continue
 		}
 		name := names[slices.Index(r.M.Commands, e.Ev)]
-		names := g.Locals()
-		names.Take("r")
-		var params, fields []string
+		scope := g.Locals()
+		scope.Take("r")
+		var params []gotree.Param
+		var fields []gotree.Elem
 		for i, f := range e.Ev.Fields {
-			n := names.Local(f.Name)
-			params = append(params, n+" "+g.Typ(f.Type, "").Name)
-			fields = append(fields, e.Fields[i]+": "+n)
+			n := scope.Local(f.Name)
+			params = append(params, gotree.Param{Name: n, Type: g.Typ(f.Type, "").X})
+			fields = append(fields, gotree.Field(e.Fields[i], gotree.Name{Name: n}))
 		}
-		doc := "gives the command " + e.Ev.Name + "."
+		doc := name + " gives the command " + e.Ev.Name + "."
 		if e.Ev.Doc != "" {
-			doc = "gives the command " + e.Ev.Name + ": " + base.Sentence(e.Ev.Doc)
+			doc = name + " gives the command " + e.Ev.Name + ": " + base.Sentence(e.Ev.Doc)
 		}
-		t.P("\n%s", base.Comment(name, doc+" Refused means that it is not available now."))
-		t.P("func (r *%s) %s(%s) fsm.Result {\nr.event.Kind = %s", r.Runner, name, strings.Join(params, ", "), e.Kind)
+		var given []gotree.Stmt
 		if e.Member != "" {
-			t.P("r.event.%s = %s{%s}", e.Member, e.Typ, strings.Join(fields, ", "))
+			given = gotree.S("r.event.$1 = $2{$3}", e.Member, e.Typ, fields)
 		}
-		t.P("return r.Machine.Step(&r.event, &r.effects)\n}")
+		f := method(r, doc+" Refused means that it is not available now.",
+			"$2() fsm.Result {\nr.event.Kind = $3\n$4\nreturn r.Machine.Step(&r.event, &r.effects)\n}", name, e.Kind, given)
+		f.Params = params
+		out = append(out, f)
 	}
+	return out
 }
 
-func (g *gen) eventMethods(r *types.Machine, t *base.Text) {
-	p := func(doc, format string, args ...any) {
-		t.P("\n// %s\nfunc (r *%s) "+format, append([]any{doc, r.Runner}, args...)...)
-	}
+func (g *gen) eventMethods(r *types.Machine) []*gotree.Func {
 	kind := func(k model.EventKind) string {
 		for _, e := range r.Events {
 			if e.Ev.Kind == k {
@@ -120,22 +128,24 @@ func (g *gen) eventMethods(r *types.Machine, t *base.Text) {
 		}
 		return ""
 	}
-	const step = "return r.Machine.Step(&r.event, &r.effects)\n}"
-	p("Step gives the machine an event.", "Step(ev *%s) fsm.Result {\nr.event = *ev\n%s", r.Event, step)
-	p("Start implements fsm.Runner.", "Start() fsm.Result {\nr.event.Kind = %s\n%s", kind(model.EventStart), step)
-	p("LinkUp implements fsm.Runner.", "LinkUp(peer fsm.Peer) fsm.Result {\nr.event.Kind, r.event.From = %s, peer\n%s", kind(model.EventUp), step)
-	p("LinkLost implements fsm.Runner.", "LinkLost(peer fsm.Peer) fsm.Result {\nr.event.Kind, r.event.From = %s, peer\n%s", kind(model.EventLost), step)
-	g.timeout(r, p)
-	p("Frame implements fsm.Runner. The frame is decoded in place and not kept.", "%s", g.frameMethod(r))
-	p("FrameSize implements fsm.Runner.", "FrameSize(b []byte) (int, error) { return FrameSize(b) }")
-	p("Stream implements fsm.Streamer.", "%s", streamMethod)
+	return []*gotree.Func{
+		method(r, "Step gives the machine an event.", "Step(ev *$2) fsm.Result {\nr.event = *ev\nreturn r.Machine.Step(&r.event, &r.effects)\n}", r.Event),
+		method(r, "Start implements fsm.Runner.", "Start() fsm.Result {\nr.event.Kind = $2\nreturn r.Machine.Step(&r.event, &r.effects)\n}", kind(model.EventStart)),
+		method(r, "LinkUp implements fsm.Runner.", "LinkUp(peer fsm.Peer) fsm.Result {\nr.event.Kind, r.event.From = $2, peer\nreturn r.Machine.Step(&r.event, &r.effects)\n}", kind(model.EventUp)),
+		method(r, "LinkLost implements fsm.Runner.", "LinkLost(peer fsm.Peer) fsm.Result {\nr.event.Kind, r.event.From = $2, peer\nreturn r.Machine.Step(&r.event, &r.effects)\n}", kind(model.EventLost)),
+		g.timeout(r),
+		g.frameMethod(r),
+		method(r, "FrameSize implements fsm.Runner.", "FrameSize(b []byte) (int, error) { return FrameSize(b) }"),
+		// Written for each role, because only the methods of a known type are called directly and inlined.
+		method(r, "Stream implements fsm.Streamer.", streamMethod),
+	}
 }
 
-func (g *gen) timeout(r *types.Machine, p func(doc, format string, args ...any)) {
+func (g *gen) timeout(r *types.Machine) *gotree.Func {
+	g.Helpers["refused"] = true
 	if len(r.Alarms) == 0 {
-		p("Timeout implements fsm.Runner; the machine has no timers.", "Timeout(uint16, uint32) fsm.Result {\nr.effects.reset(0)\nreturn refused(fsm.NoTransition)\n}")
-		g.Helpers["refused"] = true
-		return
+		return method(r, "Timeout implements fsm.Runner; the machine has no timers.",
+			"Timeout(uint16, uint32) fsm.Result {\nr.effects.reset(0)\nreturn refused(fsm.NoTransition)\n}")
 	}
 	first, keyed := "", false
 	for _, e := range r.Events {
@@ -146,28 +156,36 @@ func (g *gen) timeout(r *types.Machine, p func(doc, format string, args ...any))
 			keyed = keyed || r.Alarms[e.Alarm].Keyed()
 		}
 	}
-	name, set := "_", ""
+	name, set := "_", []gotree.Stmt{}
 	if keyed {
-		name, set = "key", "r.event.Key = key\n"
+		name, set = "key", gotree.S("r.event.Key = key")
 	}
-	g.Helpers["refused"] = true
-	p("Timeout implements fsm.Runner.", "Timeout(timer uint16, %s uint32) fsm.Result {\nif timer >= %d {\nr.effects.reset(0)\nreturn refused(fsm.NoTransition)\n}\n%sr.event.Kind = %s + %s(timer)\nreturn r.Machine.Step(&r.event, &r.effects)\n}",
-		name, len(r.Alarms), set, first, r.Kind)
+	return method(r, "Timeout implements fsm.Runner.", `Timeout(timer uint16, $2 uint32) fsm.Result {
+	if timer >= $3 {
+		r.effects.reset(0)
+		return refused(fsm.NoTransition)
+	}
+	$4
+	r.event.Kind = $5 + $6(timer)
+	return r.Machine.Step(&r.event, &r.effects)
+}`, name, len(r.Alarms), set, first, r.Kind)
 }
 
 // frameMethod composes Runner.Frame: decode, find the event of the message, step.
-func (g *gen) frameMethod(r *types.Machine) string {
-	var t base.Text
-	t.P("Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {")
+func (g *gen) frameMethod(r *types.Machine) *gotree.Func {
+	const doc = "Frame implements fsm.Runner. The frame is decoded in place and not kept."
 	first := firstMessage(r)
 	if first == "" {
-		t.P("r.effects.reset(from)\n_ = frame\nreturn refused(fsm.NoTransition), nil\n}")
-		return t.String()
+		return method(r, doc, "Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {\nr.effects.reset(from)\n_ = frame\nreturn refused(fsm.NoTransition), nil\n}")
 	}
-	t.P("if err := DecodeMessage(frame, &r.event.Message); err != nil {\nr.effects.reset(from)\nreturn refused(fsm.NoTransition), err\n}")
-	t.P("r.event.Kind, r.event.From = %s+%s(r.event.Message.Kind), from", first, r.Kind)
-	t.P("return r.Machine.Step(&r.event, &r.effects), nil\n}")
-	return t.String()
+	return method(r, doc, `Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
+	if err := DecodeMessage(frame, &r.event.Message); err != nil {
+		r.effects.reset(from)
+		return refused(fsm.NoTransition), err
+	}
+	r.event.Kind, r.event.From = $2+$3(r.event.Message.Kind), from
+	return r.Machine.Step(&r.event, &r.effects), nil
+}`, first, r.Kind)
 }
 
 // firstMessage is the event of the first message; those of the others follow it in the order of the
@@ -188,157 +206,158 @@ func firstMessage(r *types.Machine) string {
 	return first
 }
 
-func (g *gen) effectAccess(r *types.Machine, t *base.Text) {
-	p := func(doc, format string, args ...any) {
-		t.P("\n%s\nfunc (r *%s) "+format, append([]any{base.Comment("", doc), r.Runner}, args...)...)
+func (g *gen) effectAccess(r *types.Machine) []*gotree.Func {
+	out := []*gotree.Func{
+		method(r, "Effects implements fsm.Runner.", "Effects() int { return len(r.effects.list) }"),
+		method(r, "Effect implements fsm.Runner.", "Effect(i int) fsm.Effect { return r.effects.list[i].Effect }"),
+		method(r, "Message returns the message of the Send effect i of the last step. It holds until the next step.", "Message(i int) *Message { return &r.effects.list[i].Message }"),
 	}
-	p("Effects implements fsm.Runner.", "Effects() int { return len(r.effects.list) }")
-	p("Effect implements fsm.Runner.", "Effect(i int) fsm.Effect { return r.effects.list[i].Effect }")
-	p("Message returns the message of the Send effect i of the last step. It holds until the next step.", "Message(i int) *Message { return &r.effects.list[i].Message }")
 	if len(r.Reports) > 0 {
-		p("Report returns the report of the Report effect i of the last step. It holds until the next step.", "Report(i int) *%s { return &r.effects.list[i].Report }", r.Report)
+		out = append(out, method(r, "Report returns the report of the Report effect i of the last step. It holds until the next step.", "Report(i int) *$2 { return &r.effects.list[i].Report }", r.Report))
 	}
-	p("Event returns the last event. It holds until the next one.", "Event() *%s { return &r.event }", r.Event)
+	out = append(out, method(r, "Event returns the last event. It holds until the next one.", "Event() *$2 { return &r.event }", r.Event))
 	if r.Queue != "" {
-		p("Fired lists the transitions of the last step, as Effects.Fired does.", "Fired() []uint16 { return r.effects.fired }")
+		out = append(out, method(r, "Fired lists the transitions of the last step, as Effects.Fired does.", "Fired() []uint16 { return r.effects.fired }"))
 	}
-	p("AppendFrame implements fsm.Runner.", "AppendFrame(dst []byte, i int) ([]byte, error) {\nreturn AppendMessage(dst, &r.effects.list[i].Message)\n}")
-	p("State implements fsm.Runner.", "State() uint16 { return uint16(r.Machine.State) }")
+	return append(out,
+		method(r, "AppendFrame implements fsm.Runner.", "AppendFrame(dst []byte, i int) ([]byte, error) {\nreturn AppendMessage(dst, &r.effects.list[i].Message)\n}"),
+		method(r, "State implements fsm.Runner.", "State() uint16 { return uint16(r.Machine.State) }"))
 }
 
-func (g *gen) renderMethods(r *types.Machine, t *base.Text) {
-	t.P("\n// AppendEvent implements fsm.Runner.\nfunc (r *%s) AppendEvent(b []byte) []byte {", r.Runner)
-	var cases base.Text
+func (g *gen) renderMethods(r *types.Machine) []*gotree.Func {
+	var cases []*gotree.Case
 	var messages []string
+	event := gotree.X("r.event")
 	for _, e := range r.Events {
 		switch {
 		case e.Ev.Kind == model.EventMessage:
 			messages = append(messages, e.Kind)
 		case e.Ev.Kind == model.EventTimer && r.Alarms[e.Alarm].Keyed():
-			cases.P("case %s:\n%s", e.Kind, g.alarmText(r.Alarms[e.Alarm], "r.event.Key", true, "return "))
+			cases = append(cases, when(g.alarmText(r.Alarms[e.Alarm], gotree.X("$1.Key", event), true, give), e.Kind))
 		case e.Member != "":
-			cases.P("case %s:\n%s", e.Kind, strings.TrimSpace(g.renderedFields(e.Ev.Fields, "r.event."+e.Member+".", e.Fields, e.Ev.Name, "return ")))
+			cases = append(cases, when(g.renderedFields(e.Ev.Fields, gotree.X("$1.$2", event, e.Member), e.Fields, e.Ev.Name, give), e.Kind))
 		}
 	}
 	if len(messages) > 0 {
-		cases.P("case %s:\nreturn appendMessage(b, &r.event.Message)", strings.Join(messages, ", "))
+		cases = append(cases, when(gotree.S("return appendMessage(b, &r.event.Message)"), messages...))
 	}
-	if cases.Len() > 0 {
-		t.P("switch r.event.Kind {\n%s}", cases.String())
+	return []*gotree.Func{
+		method(r, "AppendEvent implements fsm.Runner.", "AppendEvent(b []byte) []byte {\n$2\nreturn append(b, r.event.Kind.String()...)\n}", choice(gotree.X("r.event.Kind"), cases)),
+		g.effectText(r),
+		g.refusal(r),
+		method(r, "AppendMachine implements fsm.Runner.", "AppendMachine(b []byte) []byte { return $2(b, &r.Machine) }", g.machineFunc(r)),
+		method(r, "AppendLegal implements fsm.Runner.", "AppendLegal(b []byte) []byte { return append(b, $2[r.Machine.State]...) }", g.Table(r, "Legal")),
 	}
-	t.P("return append(b, r.event.Kind.String()...)\n}")
-	g.effectText(r, t)
-	g.refusal(r, t)
-	t.P("\n// AppendMachine implements fsm.Runner.\nfunc (r *%s) AppendMachine(b []byte) []byte { return %s(b, &r.Machine) }", r.Runner, g.machineFunc(r))
-	t.P("\n// AppendLegal implements fsm.Runner.\nfunc (r *%s) AppendLegal(b []byte) []byte { return append(b, %s[r.Machine.State]...) }", r.Runner, g.Table(r, "Legal"))
 }
 
 // refusal composes Runner.Refusal. It is told by a table, so that the step itself need not know.
-func (g *gen) refusal(r *types.Machine, t *base.Text) {
-	why := "fsm.Refusal{Branch: fsm.NoTransition}"
+func (g *gen) refusal(r *types.Machine) *gotree.Func {
+	const doc = "Refusal implements fsm.Runner."
+	why := gotree.X("fsm.Refusal{Branch: fsm.NoTransition}")
 	if len(g.handled(r)) > 0 {
-		why = fmt.Sprintf("fsm.Handled(%s, int(r.Machine.State), int(r.event.Kind))", g.Table(r, "Handles"))
+		why = gotree.X("fsm.Handled($1, int(r.Machine.State), int(r.event.Kind))", g.Table(r, "Handles"))
 	}
-	t.P("\n// Refusal implements fsm.Runner.")
-	if g.eventChecks(r) == "" {
-		t.P("func (r *%s) Refusal() fsm.Refusal { return %s }", r.Runner, why)
-		return
+	if !g.Checked(r) {
+		return method(r, doc, "Refusal() fsm.Refusal { return $2 }", why)
 	}
-	t.P("func (r *%s) Refusal() fsm.Refusal {\nwhy := %s\nr.event.outside(&why)\nreturn why\n}", r.Runner, why)
+	return method(r, doc, "Refusal() fsm.Refusal {\nwhy := $2\nr.event.outside(&why)\nreturn why\n}", why)
 }
 
 // handled lists for each state its events with the numbers of their first branches, plus one.
-func (g *gen) handled(r *types.Machine) []string {
-	var rows []string
+func (g *gen) handled(r *types.Machine) []gotree.Elem {
+	var rows []gotree.Elem
 	for _, st := range r.M.States {
-		var list []string
+		var list []gotree.Elem
 		for _, e := range r.Events {
 			if e.Ev.Kind == model.EventTimer && r.Alarms[e.Alarm].Of != r {
 				continue
 			}
 			if h := types.HandlerOf(st, e.Ev); h != nil && h.Mode == model.Handle && len(h.Branches) > 0 {
-				list = append(list, fmt.Sprintf("%s: %d", e.Kind, h.Branches[0].ID+1))
+				list = append(list, gotree.At(gotree.X(e.Kind), gotree.Int(h.Branches[0].ID+1)))
 			}
 		}
 		if len(list) > 0 {
-			rows = append(rows, fmt.Sprintf("%s: {%s}", r.States[st.Index], strings.Join(list, ", ")))
+			rows = append(rows, gotree.At(gotree.X(r.States[st.Index]), gotree.Composite{Elems: list}))
 		}
 	}
 	return rows
 }
 
-func (g *gen) effectText(r *types.Machine, t *base.Text) {
-	t.P("\n// AppendEffect implements fsm.Runner.\nfunc (r *%s) AppendEffect(b []byte, i int) []byte {", r.Runner)
-	t.P("e := &r.effects.list[i]\nb = append(b, e.Kind.String()...)\nswitch e.Kind {")
-	t.P("case fsm.Send:\nb = appendMessage(append(b, ' '), &e.Message)")
+func (g *gen) effectText(r *types.Machine) *gotree.Func {
+	cases := []*gotree.Case{{List: []gotree.Expr{gotree.X("fsm.Send")}, Body: gotree.S("b = appendMessage(append(b, ' '), &e.Message)")}}
 	if len(r.Reports) > 0 {
-		t.P("case fsm.Report:\n%s", g.reportText(r))
+		cases = append(cases, &gotree.Case{List: []gotree.Expr{gotree.X("fsm.Report")}, Body: g.reportText(r)})
 	}
 	if len(r.Alarms) > 0 {
-		t.P("case fsm.StartTimer, fsm.StopTimer:\n%s", g.timerText(r))
+		cases = append(cases, &gotree.Case{List: []gotree.Expr{gotree.X("fsm.StartTimer"), gotree.X("fsm.StopTimer")}, Body: g.timerText(r)})
 	}
-	t.P("}")
+	var named []gotree.Stmt
 	if r.Named {
-		t.P("if e.Named {\nb = wire.AppendTo(b, e.Peer)\n}")
+		named = gotree.S("if e.Named {\nb = wire.AppendTo(b, e.Peer)\n}")
 	}
-	t.P("return b\n}")
+	return method(r, "AppendEffect implements fsm.Runner.", `AppendEffect(b []byte, i int) []byte {
+	e := &r.effects.list[i]
+	b = append(b, e.Kind.String()...)
+	$2
+	$3
+	return b
+}`, choice(gotree.X("e.Kind"), cases), named)
 }
 
 // reportText composes the text of a report, with a space before it.
-func (g *gen) reportText(r *types.Machine) string {
-	var cases base.Text
+func (g *gen) reportText(r *types.Machine) []gotree.Stmt {
+	var cases []*gotree.Case
 	for _, n := range r.Reports {
 		if n.Member != "" {
-			cases.P("case %s:\n%s", n.Kind, strings.TrimSpace(g.renderedFields(n.R.Fields, "e.Report."+n.Member+".", n.Fields, " "+n.R.Name, "return ")))
+			cases = append(cases, when(g.renderedFields(n.R.Fields, gotree.X("e.Report.$1", n.Member), n.Fields, " "+n.R.Name, give), n.Kind))
 		}
 	}
-	const plain = `b = wire.AppendWord(b, " ", e.Report.Kind.String())`
-	if cases.Len() == 0 {
-		return plain
-	}
-	return fmt.Sprintf("switch e.Report.Kind {\n%s}\n%s", cases.String(), plain)
+	return append(choice(gotree.X("e.Report.Kind"), cases), gotree.S(`b = wire.AppendWord(b, " ", e.Report.Kind.String())`)...)
 }
 
 // timerText composes the name of a timer that is started or stopped, with a space before it, and for
 // how long it is started if that is computed.
-func (g *gen) timerText(r *types.Machine) string {
-	var cases base.Text
-	var computed []string
+func (g *gen) timerText(r *types.Machine) []gotree.Stmt {
+	var cases []*gotree.Case
+	var computed []gotree.Expr
 	for i, a := range r.Alarms {
 		if a.Keyed() {
-			cases.P("case %d:\n%s", i, g.alarmText(a, "e.Key", false, "b = "))
+			cases = append(cases, &gotree.Case{List: []gotree.Expr{gotree.Int(i)}, Body: g.alarmText(a, gotree.X("e.Key"), false, keep)})
 		}
 		if a.Timer.Length != nil {
-			computed = append(computed, fmt.Sprintf("e.ID == %d", i))
+			computed = append(computed, gotree.X("e.ID == $1", i))
 		}
 	}
-	s := fmt.Sprintf("b = append(b, ' ')\nswitch e.ID {\n%sdefault:\nb = append(b, %s.Timers[e.ID]...)\n}", cases.String(), g.Table(r, "Info"))
-	if cases.Len() == 0 {
-		s = fmt.Sprintf("b = wire.AppendWord(b, \" \", %s.Timers[e.ID])", g.Table(r, "Info"))
+	name := gotree.X("$1.Timers[e.ID]", g.Table(r, "Info"))
+	code := gotree.S(`b = wire.AppendWord(b, " ", $1)`, name)
+	if len(cases) > 0 {
+		cases = append(cases, &gotree.Case{Body: gotree.S("b = append(b, $1...)", name)})
+		code = gotree.S("b = append(b, ' ')\n$1", choice(gotree.X("e.ID"), cases))
 	}
 	if len(computed) > 0 {
-		s += fmt.Sprintf("\nif e.Kind == fsm.StartTimer && (%s) {\nb = wire.AppendUint(b, \" for \", uint64(e.Ticks))\n}", strings.Join(computed, " || "))
+		code = append(code, gotree.S("if e.Kind == fsm.StartTimer && $1 {\nb = wire.AppendUint(b, \" for \", uint64(e.Ticks))\n}", gotree.Or(computed...))...)
 	}
-	return s
+	return code
 }
 
 // alarmText composes the name of a timer with the part it is in: `fleet[true, 3].retry`. The keys
 // of the timer itself are fields of its expiry, `alive{p: 2}`, and an index elsewhere, `alive[2]`.
-func (g *gen) alarmText(a types.Alarm, key string, event bool, end string) string {
+func (g *gen) alarmText(a types.Alarm, key gotree.Expr, event bool, end func(gotree.Expr) gotree.Stmt) []gotree.Stmt {
 	var chain []*types.Machine
 	for m := a.Of; m.Part != nil; m = m.Up {
 		chain = append([]*types.Machine{m}, chain...)
 	}
-	keys := types.KeysFrom(gotree.X(key), a.Keys())
-	s, pending, n := "", "", 0
+	keys := types.KeysFrom(key, a.Keys())
+	var code []gotree.Stmt
+	pending, n := "", 0
 	one := func(before string, k *model.Field) {
-		x := gotree.Text(g.FromIndex(keys[n], k.Type))
+		x := g.FromIndex(keys[n], k.Type)
 		if !k.Type.Scalar() || k.Type.Kind == model.KindSet {
 			name := "key" + strconv.Itoa(n)
-			s += fmt.Sprintf("%s := %s\n", name, x)
-			x = name
+			code = append(code, gotree.S("$1 := $2", name, x)...)
+			x = gotree.Name{Name: name}
 		}
-		s += g.rendered(pending+before, k.Type, x)
+		code = append(code, g.rendered(pending+before, k.Type, x)...)
 		pending = ""
 		n++
 	}
@@ -364,5 +383,5 @@ func (g *gen) alarmText(a types.Alarm, key string, event bool, end string) strin
 	if len(a.Timer.Keys) > 0 {
 		pending = map[bool]string{true: "}", false: "]"}[event]
 	}
-	return s + fmt.Sprintf("%sappend(b, %q...)", end, pending)
+	return append(code, end(after(pending)))
 }

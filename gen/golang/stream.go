@@ -1,7 +1,6 @@
 package golang
 
-// streamMethod is written for each role, because only the methods of a known type are called
-// directly and inlined.
+// streamMethod is the rest of the method Stream of a runner; see method.
 const streamMethod = `Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
 s.Out = out
 for before := r.Machine.State; ; s.Frames++ {

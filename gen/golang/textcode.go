@@ -16,41 +16,41 @@ import (
 // textFile holds the functions that render and read values, in the grammar of package interp.
 func (g *gen) textFile() *jen.File {
 	f := g.File(g.O.Package)
-	var t base.Text
-	g.messageText(&t)
+	list := []*gotree.Func{g.messageText()}
 	for _, r := range g.Roles {
-		g.machineText(r, &t)
+		list = append(list, g.machineText(r)...)
 	}
-	for i := 0; i < len(g.textOrder); i++ {
-		g.typeText(g.textOrder[i], &t)
+	for i := 0; i < len(g.textOrder); i++ { // one may need others
+		list = append(list, g.typeText(g.textOrder[i]))
 	}
 	for i := 0; i < len(g.readOrder); i++ {
-		g.typeReader(g.readOrder[i], &t)
+		list = append(list, g.typeReader(g.readOrder[i]))
 	}
-	f.Add(base.Raw(strings.TrimSpace(t.String())))
+	funcs(f, list)
 	return f
 }
 
 // rendered composes statements that append to b some words and the text of x, of type t.
-func (g *gen) rendered(before string, t *model.Type, x string) string {
+func (g *gen) rendered(before string, t *model.Type, x gotree.Expr) []gotree.Stmt {
+	words := gotree.Str(before)
 	switch t.Kind {
 	case model.KindBool:
-		return fmt.Sprintf("b = wire.AppendBool(b, %q, %s)\n", before, x)
+		return gotree.S("b = wire.AppendBool(b, $1, $2)", words, x)
 	case model.KindEnum:
-		return fmt.Sprintf("b = wire.AppendWord(b, %q, %s.String())\n", before, x)
+		return gotree.S("b = wire.AppendWord(b, $1, $2.String())", words, x)
 	case model.KindOpaque:
-		return fmt.Sprintf("b = wire.AppendUint(b, %q, uint64(%s))\n", before, x)
+		return gotree.S("b = wire.AppendUint(b, $1, uint64($2))", words, x)
 	case model.KindInt, model.KindNode:
-		return fmt.Sprintf("b = wire.AppendInt(b, %q, int64(%s))\n", before, x)
+		return gotree.S("b = wire.AppendInt(b, $1, int64($2))", words, x)
 	case model.KindBytes:
-		longer := "false"
-		if g.Invalid(t, gotree.X("x")) != nil {
-			longer = fmt.Sprintf("int(%s.Len) > len(%s.Data)", x, x)
+		longer := gotree.X("false")
+		if g.Invalid(t, x) != nil {
+			longer = gotree.X("int($1.Len) > len($1.Data)", x)
 		}
-		return fmt.Sprintf("b = wire.AppendText(b, %q, %s.String(), %s)\n", before, x, longer)
+		return gotree.S("b = wire.AppendText(b, $1, $2.String(), $3)", words, x, longer)
 	case model.KindOptional:
-		return fmt.Sprintf("if %s.Present {\n%s} else {\nb = append(b, %q...)\n}\n",
-			x, g.rendered(before, t.Elem, x+".Value"), before+"none")
+		return gotree.S("if $1.Present {\n$2\n} else {\nb = append(b, $3...)\n}",
+			x, g.rendered(before, t.Elem, gotree.X("$1.Value", x)), gotree.Str(before+"none"))
 	}
 	gt := g.Typ(t, "")
 	k := types.Key(t)
@@ -58,15 +58,15 @@ func (g *gen) rendered(before string, t *model.Type, x string) string {
 		g.texts[k] = true
 		g.textOrder = append(g.textOrder, gt)
 	}
-	return fmt.Sprintf("b = %s(%s, &%s)\n", g.textFunc(gt), after(before), x)
+	return gotree.S("b = $1($2, &$3)", g.textFunc(gt), after(before), x)
 }
 
 // after composes b with some words behind it.
-func after(before string) string {
+func after(before string) gotree.Expr {
 	if before == "" {
-		return "b"
+		return gotree.X("b")
 	}
-	return fmt.Sprintf("append(b, %q...)", before)
+	return gotree.X("append(b, $1...)", gotree.Str(before))
 }
 
 // textFunc is the name of the function that renders a type.
@@ -100,113 +100,154 @@ func memberName(t *model.Type) string {
 	return strings.ReplaceAll(fmt.Sprintf("%dTo%d", t.Lo, t.Hi), "-", "Minus")
 }
 
-// typeText emits the function that renders a composite type.
-func (g *gen) typeText(gt *types.Type, t *base.Text) {
-	t.P("\nfunc %s(b []byte, v *%s) []byte {", g.textFunc(gt), gt.Name)
-	elems := func(count, elem, more string) {
-		t.P("b = append(b, '[')\nfor i := range %s {\nb = wire.Comma(b, i)\n%s}\n%sreturn append(b, ']')\n}", count, g.rendered("", gt.T.Elem, elem), more)
+// typeText composes the function that renders a composite type.
+func (g *gen) typeText(gt *types.Type) *gotree.Func {
+	var code []gotree.Stmt
+	elems := func(over, elem gotree.Expr, more []gotree.Stmt) {
+		code = gotree.S("b = append(b, '[')\nfor i := range $1 {\nb = wire.Comma(b, i)\n$2\n}\n$3\nreturn append(b, ']')", over, g.rendered("", gt.T.Elem, elem), more)
 	}
-	// What is no value of its type is not to look like one.
-	const more = "if int(v.Len) > len(v.Items) {\nb = append(b, \", ...\"...)\n}\n"
 	switch gt.T.Kind {
 	case model.KindRecord:
-		t.P("%s}", g.renderedFields(gt.T.Fields, "v.", gt.Fields, "", "return "))
-	case model.KindList:
-		elems("v.Items[:min(int(v.Len), len(v.Items))]", "v.Items[i]", more)
+		code = g.renderedFields(gt.T.Fields, gotree.X("v"), gt.Fields, "", give)
+	case model.KindList: // what is no value of its type is not to look like one
+		elems(gotree.X("v.Items[:min(int(v.Len), len(v.Items))]"), gotree.X("v.Items[i]"), gotree.S(`if int(v.Len) > len(v.Items) {
+			b = append(b, ", ..."...)
+		}`))
 	case model.KindArray:
-		elems("v", "v[i]", "")
+		elems(gotree.X("v"), gotree.X("v[i]"), nil)
 	case model.KindSet:
-		beyond := ""
+		var beyond []gotree.Stmt
 		if bad := g.Invalid(gt.T, gotree.X("uint64(*v)")); bad != nil {
-			beyond = fmt.Sprintf("if %s {\nb = append(append(b, sep...), \"...\"...)\nsep = \"\"\n}\n", gotree.Text(bad))
+			beyond = gotree.S("if $1 {\nb = append(append(b, sep...), \"...\"...)\nsep = \"\"\n}", bad)
 		}
-		t.P("sep := \"[\"\nfor i := range %d {\nif uint64(*v)>>i&1 == 0 {\ncontinue\n}\nb = append(b, sep...)\nsep = \", \"\nx := %s\n%s}\n%sif sep == \"[\" {\nb = append(b, '[')\n}\nreturn append(b, ']')\n}",
-			gt.T.Elem.Count(), gotree.Text(g.FromIndex(gotree.X("i"), gt.T.Elem)), g.rendered("", gt.T.Elem, "x"), beyond)
+		code = gotree.S(`sep := "["
+			for i := range $1 {
+				if uint64(*v)>>i&1 == 0 {
+					continue
+				}
+				b = append(b, sep...)
+				sep = ", "
+				x := $2
+				$3
+			}
+			$4
+			if sep == "[" {
+				b = append(b, '[')
+			}
+			return append(b, ']')`, gt.T.Elem.Count(), g.FromIndex(gotree.X("i"), gt.T.Elem), g.rendered("", gt.T.Elem, gotree.X("x")), beyond)
 	}
+	return gotree.F("func $1(b []byte, v *$2) []byte {\n$3\n}", g.textFunc(gt), gt.X, code)
 }
 
-// renderedFields composes `before{name: value, …}`; end stands before what appends the end.
-func (g *gen) renderedFields(fields []*model.Field, at string, names []string, before, end string) string {
+// give returns what was rendered, keep goes on with it.
+func give(x gotree.Expr) gotree.Stmt { return gotree.Returns(x) }
+func keep(x gotree.Expr) gotree.Stmt { return gotree.S("b = $1", x)[0] }
+
+// renderedFields composes `before{name: value, …}` of the fields of at; end is told what appends the end.
+func (g *gen) renderedFields(fields []*model.Field, at gotree.Expr, names []string, before string, end func(gotree.Expr) gotree.Stmt) []gotree.Stmt {
 	if len(fields) == 0 {
-		return fmt.Sprintf("%sappend(b, %q...)\n", end, before+"{}")
+		return []gotree.Stmt{end(after(before + "{}"))}
 	}
-	var s strings.Builder
+	var out []gotree.Stmt
 	pending := before + "{"
 	for i, f := range fields {
-		s.WriteString(g.rendered(pending+f.Name+": ", f.Type, at+names[i]))
+		out = append(out, g.rendered(pending+f.Name+": ", f.Type, gotree.X("$1.$2", at, names[i]))...)
 		pending = ", "
 	}
-	return s.String() + end + "append(b, '}')\n"
+	return append(out, end(gotree.X("append(b, '}')")))
 }
 
-func (g *gen) messageText(t *base.Text) {
-	t.P("// appendMessage appends a message as text, for example `READY` or `CHANGE{value: 2}`.")
-	t.P("func appendMessage(b []byte, m *Message) []byte {")
-	var cases base.Text
+// choice composes a switch, nothing if it has no cases.
+func choice(tag gotree.Expr, cases []*gotree.Case) []gotree.Stmt {
+	if len(cases) == 0 {
+		return nil
+	}
+	return []gotree.Stmt{&gotree.Switch{Tag: tag, Cases: cases}}
+}
+
+// when is a case of constants.
+func when(body []gotree.Stmt, names ...string) *gotree.Case {
+	return &gotree.Case{List: gotree.Names(names), Body: body}
+}
+
+func (g *gen) messageText() *gotree.Func {
+	var cases []*gotree.Case
 	for i, n := range g.Messages {
 		if n.Member != "" {
 			m := g.P.Messages[i]
-			cases.P("case %s:\n%s", n.Kind, strings.TrimSpace(g.renderedFields(m.Fields, "m."+n.Member+".", n.Fields, m.Name, "return ")))
+			cases = append(cases, when(g.renderedFields(m.Fields, gotree.X("m.$1", n.Member), n.Fields, m.Name, give), n.Kind))
 		}
 	}
-	if cases.Len() > 0 {
-		t.P("switch m.Kind {\n%s}", cases.String())
-	}
-	t.P("return append(b, m.Kind.String()...)\n}")
+	return gotree.F(`// appendMessage appends a message as text, for example `+"`READY` or `CHANGE{value: 2}`"+`.
+func appendMessage(b []byte, m *Message) []byte {
+	$1
+	return append(b, m.Kind.String()...)
+}`, choice(gotree.X("m.Kind"), cases))
 }
 
 // armedText composes whether a timer is armed, of a keyed one for each instance.
-func armedText(before string, t *model.Timer, x string) string {
+func armedText(before string, t *model.Timer, x gotree.Expr) []gotree.Stmt {
 	if len(t.Keys) == 0 {
-		return fmt.Sprintf("b = wire.AppendBool(b, %q, %s)", before, x)
+		return gotree.S("b = wire.AppendBool(b, $1, $2)", gotree.Str(before), x)
 	}
-	return fmt.Sprintf("b = wire.AppendBools(b, %q, %s[:])", before, x)
+	return gotree.S("b = wire.AppendBools(b, $1, $2[:])", gotree.Str(before), x)
 }
 
-// machineText emits the functions that render a machine and its parts.
-func (g *gen) machineText(r *types.Machine, t *base.Text) {
+// machineText composes the functions that render a machine and its parts.
+func (g *gen) machineText(r *types.Machine) []*gotree.Func {
 	name := g.machineFunc(r)
-	t.P("\n// %s appends the machine's state, parameters, variables, timers and parts.", name)
-	t.P("func %s(b []byte, m *%s) []byte {\nb = append(b, m.State.String()...)", name, r.Typ)
+	code := gotree.S("b = append(b, m.State.String()...)")
 	pending := "{"
-	member := func(name string, code func(before string) string) {
-		t.P("%s", strings.TrimSuffix(code(pending+name+": "), "\n"))
+	member := func(name string, render func(before string) []gotree.Stmt) {
+		code = append(code, render(pending+name+": ")...)
 		pending = ", "
 	}
+	at := func(name string) gotree.Expr { return gotree.X("m.$1", name) }
 	for i, v := range r.M.Params {
-		member(v.Name, func(before string) string { return g.rendered(before, v.Type, "m."+r.Params[i]) })
+		member(v.Name, func(before string) []gotree.Stmt { return g.rendered(before, v.Type, at(r.Params[i])) })
 	}
 	for i, v := range r.M.Vars {
-		member(v.Name, func(before string) string { return g.rendered(before, v.Type, "m."+r.Vars[i]) })
+		member(v.Name, func(before string) []gotree.Stmt { return g.rendered(before, v.Type, at(r.Vars[i])) })
 	}
 	for i, v := range r.M.Timers {
-		member(v.Name, func(before string) string { return armedText(before, v, "m."+r.Timers[i]) })
+		member(v.Name, func(before string) []gotree.Stmt { return armedText(before, v, at(r.Timers[i])) })
 	}
 	for _, p := range r.Parts {
-		member(p.Part.Name, func(before string) string { return g.partText(before, p, "m."+r.Member(p)) })
+		member(p.Part.Name, func(before string) []gotree.Stmt { return g.partText(before, p, at(r.Member(p))) })
 	}
 	if pending == "{" {
-		t.P("return b\n}")
+		code = append(code, give(gotree.X("b")))
 	} else {
-		t.P("return append(b, '}')\n}")
+		code = append(code, give(gotree.X("append(b, '}')")))
 	}
+	f := gotree.F("func $1(b []byte, m *$2) []byte {\n$3\n}", name, r.Typ, code)
+	f.Doc = "// " + name + " appends the machine's state, parameters, variables, timers and parts."
+	out := []*gotree.Func{f}
 	for _, p := range r.Parts {
-		g.machineText(p, t)
+		out = append(out, g.machineText(p)...)
 	}
+	return out
 }
 
-func (g *gen) partText(before string, p *types.Machine, at string) string {
+func (g *gen) partText(before string, p *types.Machine, at gotree.Expr) []gotree.Stmt {
 	if len(p.Part.Keys) == 0 {
-		return fmt.Sprintf("b = %s(%s, &%s)", g.machineFunc(p), after(before), at)
+		return gotree.S("b = $1($2, &$3)", g.machineFunc(p), after(before), at)
 	}
-	head, tail, names := "", "", []string{}
+	var sum gotree.Expr
+	over := []gotree.Expr{}
 	for i := range p.Part.Keys {
-		n := string(rune('i' + i))
-		head += fmt.Sprintf("for %s := range %s {\n", n, at)
-		at += "[" + n + "]"
-		tail += "}\n"
-		names = append(names, n)
+		n := gotree.Name{Name: string(rune('i' + i))}
+		over = append(over, at)
+		at = gotree.X("$1[$2]", at, n)
+		if sum == nil {
+			sum = n
+		} else {
+			sum = gotree.X("$1 + $2", sum, n)
+		}
 	}
-	return fmt.Sprintf("b = append(b, %q...)\n%sb = %s(wire.Comma(b, %s), &%s)\n%sb = append(b, ']')",
-		before+"[", head, g.machineFunc(p), strings.Join(names, "+"), at, tail)
+	code := gotree.S("b = $1(wire.Comma(b, $2), &$3)", g.machineFunc(p), sum, at)
+	for i := len(over) - 1; i >= 0; i-- {
+		code = gotree.S("for $1 := range $2 {\n$3\n}", string(rune('i'+i)), over[i], code)
+	}
+	return gotree.S("b = append(b, $1...)\n$2\nb = append(b, ']')", gotree.Str(before+"["), code)
 }

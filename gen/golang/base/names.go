@@ -101,6 +101,9 @@ func (s Scope) local(name string) string {
 	return s.Take(g)
 }
 
+// Longest is how many lines a generated function may have.
+const Longest = 150
+
 // UnexportedNames are GoNames for what other packages do not see.
 func UnexportedNames(names ...string) []string {
 	s := Scope{}

@@ -1,28 +1,6 @@
 package base
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/dave/jennifer/jen"
-
-	"github.com/parley-go/parley/gen/golang/gotree"
-)
-
-// Raw prints Go text: declarations, an expression or a type.
-func Raw(text string) *jen.Statement { return gotree.Source(text) }
-
-// Rawf is raw with a format.
-func Rawf(format string, args ...any) *jen.Statement { return Raw(fmt.Sprintf(format, args...)) }
-
-// Text collects the statements of a function.
-type Text struct{ strings.Builder }
-
-// P appends a line.
-func (t *Text) P(format string, args ...any) {
-	fmt.Fprintf(&t.Builder, format, args...)
-	t.WriteByte('\n')
-}
+import "strings"
 
 // Comment renders an author's text as lines of a comment of about 110 columns;
 // the first line begins with name.

@@ -3,6 +3,7 @@ package body
 import (
 	"strings"
 
+	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 )
 
@@ -30,11 +31,10 @@ func longestCase(s *gotree.Switch) (state string, longest *gotree.Case) {
 // length is how many lines a switch takes.
 func length(s *gotree.Switch) int { return gotree.Lines([]gotree.Stmt{s}) }
 
-// longest is how many lines a function may have. Above it what a state does with an event, and what
-// takes the most lines first, becomes a function of its own; a Step of more than whole lines gets
-// one for each state.
+// Above longest lines what a state does with an event, and what takes the most lines first, becomes
+// a function of its own; a Step of more than whole lines gets one for each state.
 const (
-	longest = 150
+	longest = base.Longest
 	whole   = 220
 )
 

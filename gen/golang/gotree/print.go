@@ -117,6 +117,10 @@ func literal(l Lit) *jen.Statement {
 			bad("text %s", l.Text)
 		}
 		return jen.Lit(s)
+	case token.CHAR:
+		if r, _, _, err := strconv.UnquoteChar(l.Text[1:], '\''); err == nil {
+			return jen.LitRune(r)
+		}
 	case token.INT:
 		if n, err := strconv.Atoi(l.Text); err == nil {
 			return jen.Lit(n)

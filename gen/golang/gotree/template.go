@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/dave/jennifer/jen"
 )
 
 // Imports are the packages that generated code may use.
@@ -384,64 +382,6 @@ func (f filler) params(l *ast.FieldList) []Param {
 		}
 	}
 	return out
-}
-
-// Source prints declarations, or one expression or type, that are written in Go.
-func Source(text string) *jen.Statement {
-	if e, err := parser.ParseExpr(text); err == nil {
-		return Code(filler{parse: &parse{fset: token.NewFileSet()}}.expr(e))
-	}
-	p := &parse{fset: token.NewFileSet()}
-	f, err := parser.ParseFile(p.fset, "", "package p\n"+text, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		return jen.Op(text) // the file is no Go, and Generate will say so
-	}
-	p.comments = f.Comments
-	s := jen.Null()
-	for i, d := range f.Decls {
-		if i > 0 {
-			s.Line().Line()
-		}
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			s.Add(filler{parse: p}.function(d).Code())
-		case *ast.GenDecl:
-			s.Add(filler{parse: p}.declaration(d))
-		}
-	}
-	return s
-}
-
-// declaration prints constants or variables.
-func (f filler) declaration(d *ast.GenDecl) *jen.Statement {
-	s := jen.Null()
-	if d.Doc != nil {
-		s.Comment(comment(d.Doc)).Line()
-	}
-	var specs []jen.Code
-	for _, sp := range d.Specs {
-		v, ok := sp.(*ast.ValueSpec)
-		if !ok {
-			bad("declaration %T", sp)
-		}
-		line := jen.Id(f.name(v.Names[0]))
-		if v.Type != nil {
-			line.Add(Code(f.expr(v.Type)))
-		}
-		if len(v.Values) > 0 {
-			line.Op("=").Add(Code(f.expr(v.Values[0])))
-		}
-		specs = append(specs, line)
-	}
-	if d.Tok == token.CONST {
-		s.Const()
-	} else {
-		s.Var()
-	}
-	if d.Lparen.IsValid() {
-		return s.Defs(specs...)
-	}
-	return s.Add(specs[0])
 }
 
 // comment is a group of comments as text.

@@ -33,9 +33,6 @@ type round struct {
 	of    gotree.Expr
 }
 
-// longest is how many lines a function may have.
-const longest = 145
-
 func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 	if !bodyCode(m) {
 		return
@@ -59,7 +56,7 @@ func (d *layout) shorten(name string) []*gotree.Func {
 	var out []*gotree.Func
 	slices.SortStableFunc(d.rounds, func(a, b round) int { return gotree.Lines(b.loop.Body) - gotree.Lines(a.loop.Body) })
 	for _, r := range d.rounds {
-		if gotree.Lines(d.t.List) <= longest {
+		if gotree.Lines(d.t.List) <= base.Longest-5 {
 			break
 		}
 		fn := d.g.Top.Take(name + base.GoName(r.field))

@@ -271,13 +271,7 @@ func (r *NastyRunner) Command(text string) (fsm.Result, error) {
 		s.Close('}')
 		give = func() fsm.Result { return r.Append(c.Append, c.Took) }
 	case "min":
-		var c MinCommand
-		c.Min = Small(s.Open('{').Field("min").Int(0, 3))
-		c.Max = uint8(s.Field("max").Int(0, 3))
-		c.Int = uint8(s.Field("int").Int(0, 3))
-		c.Int64 = Small(s.Field("int64").Int(0, 3))
-		c.Uint8 = uint8(s.Field("uint8").Int(0, 3))
-		s.Close('}')
+		c := readMinCommand(s)
 		give = func() fsm.Result { return r.Min(c.Min, c.Max, c.Int, c.Int64, c.Uint8) }
 	case "from":
 		var c From2Command
@@ -293,13 +287,7 @@ func (r *NastyRunner) Command(text string) (fsm.Result, error) {
 		s.Close('}')
 		give = func() fsm.Result { return r.Kind(c.Kind, c.Key, c.Message) }
 	case "key":
-		var c Key2Command
-		c.Type = uint8(s.Open('{').Field("type").Int(0, 3))
-		c.Func = Small(s.Field("func").Int(0, 3))
-		c.Range = uint8(s.Field("range").Int(0, 3))
-		c.Var = Small(s.Field("var").Int(0, 3))
-		c.Map = uint8(s.Field("map").Int(0, 3))
-		s.Close('}')
+		c := readKey2Command(s)
 		give = func() fsm.Result { return r.Key(c.Type, c.Func, c.Range, c.Var, c.Map) }
 	case "message":
 		var c Message2Command
@@ -365,6 +353,28 @@ func (r *NastyRunner) Command(text string) (fsm.Result, error) {
 		return refused(fsm.NoTransition), err
 	}
 	return give(), nil
+}
+
+// readMinCommand reads the fields of a command.
+func readMinCommand(s *wire.Scanner) (c MinCommand) {
+	c.Min = Small(s.Open('{').Field("min").Int(0, 3))
+	c.Max = uint8(s.Field("max").Int(0, 3))
+	c.Int = uint8(s.Field("int").Int(0, 3))
+	c.Int64 = Small(s.Field("int64").Int(0, 3))
+	c.Uint8 = uint8(s.Field("uint8").Int(0, 3))
+	s.Close('}')
+	return c
+}
+
+// readKey2Command reads the fields of a command.
+func readKey2Command(s *wire.Scanner) (c Key2Command) {
+	c.Type = uint8(s.Open('{').Field("type").Int(0, 3))
+	c.Func = Small(s.Field("func").Int(0, 3))
+	c.Range = uint8(s.Field("range").Int(0, 3))
+	c.Var = Small(s.Field("var").Int(0, 3))
+	c.Map = uint8(s.Field("map").Int(0, 3))
+	s.Close('}')
+	return c
 }
 
 // Step gives the machine an event.
