@@ -47,7 +47,7 @@ func resultOf(s *search.Search) *Result {
 	case r.Complete && r.Why == "":
 		r.Verdict = Holds
 	}
-	r.Space = &space{e, s.Levels}
+	r.Space = &space{e, s.Levels, s.Workers[0]}
 	r.Seconds = time.Since(s.Start).Seconds()
 	return r
 }

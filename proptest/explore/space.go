@@ -9,6 +9,30 @@ import (
 type space struct {
 	e      *tables.Engine
 	levels []search.Level
+	worker *search.Worker
+}
+
+// ForEachExpansion is of [Space].
+func (s *space) ForEachExpansion(visit func(c Configuration, next []Configuration, errors []Kind) bool) {
+	e := s.e
+	e.Widen()
+	for _, l := range s.levels {
+		for _, b := range l.Blocks {
+			for ; len(b) > 0; b = b[e.Lay.Stride:] {
+				from := b[:e.Lay.Stride]
+				if !s.worker.Successors(from) {
+					continue
+				}
+				var next []Configuration
+				for c := s.worker.Buf; len(c) > 0; c = c[e.Lay.Stride:] {
+					next = append(next, e.Configuration(e.Unpack(c[:e.Lay.Stride])))
+				}
+				if !visit(e.Configuration(e.Unpack(from)), next, s.worker.Errors()) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // ForEachConfiguration is of [Space].

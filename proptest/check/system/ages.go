@@ -20,7 +20,7 @@ const maxAged = 1 << 12
 type age struct {
 	channel int
 	at      int // of age 1 and more; then 2 and more, up to the delay less 1
-	most    int // messages in the channel
+	most    int // messages in the channel, and pieces of news
 }
 
 // layAges makes room in an instance's local value for the ages of what comes to it.
@@ -30,9 +30,26 @@ func (p *Process) layAges() {
 		return
 	}
 	for _, q := range p.quietInput {
-		p.ages = append(p.ages, age{channel: q.Channel, at: p.bounded, most: p.sys.System.Channels[q.Channel].Cap})
+		c := &p.sys.System.Channels[q.Channel]
+		p.ages = append(p.ages, age{channel: q.Channel, at: p.bounded, most: c.Cap + p.sys.mostNews(c.From, c.To)})
 		p.bounded += d - 1
 	}
+}
+
+// mostNews is how many pieces of news may be under way from one instance to another at most: one Cut
+// for each time that its link has come up, one Ask for each of its restarts, and one Answer for each
+// of the other's, behind which an instance that is down says that it is gone.
+func (s *Machines) mostNews(from, to int) int {
+	if s.Rules.Peers(from)>>to&1 == 0 {
+		return 0
+	}
+	restarts := func(i int) int {
+		if r := s.Rules.Faults.Restart; i < len(r) {
+			return r[i]
+		}
+		return 0
+	}
+	return 1 + 2*restarts(from) + 3*restarts(to)
 }
 
 // tooOld says why ages cannot be counted, or "".

@@ -230,6 +230,10 @@ type Space interface {
 	// first, in no particular order among those at one depth, until it returns
 	// false. Configurations are built anew for each call and may be kept.
 	ForEachConfiguration(visit func(depth int, c Configuration) bool)
+	// ForEachExpansion calls visit for each configuration that was expanded, in the same order, with
+	// what a step leads to and the kinds of error that a step is, until it returns false. Both may be
+	// there several times.
+	ForEachExpansion(visit func(c Configuration, next []Configuration, errors []Kind) bool)
 	// ForEachLocal calls visit for each local value that occurs in an expanded
 	// configuration, with every message that was deliverable at it in one of them,
 	// until it returns false. The order depends on the search.

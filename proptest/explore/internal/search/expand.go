@@ -118,6 +118,15 @@ func (w *Worker) SomeSuccessors(c []uint64, part Steps) bool {
 	return ok
 }
 
+// Errors lists the kinds of error that steps of the configuration expanded last are.
+func (w *Worker) Errors() []api.Kind {
+	var list []api.Kind
+	for _, b := range w.bad {
+		list = append(list, api.Kind(b>>24))
+	}
+	return list
+}
+
 // Steps is a part of the steps of a configuration.
 type Steps uint8
 

@@ -1,0 +1,555 @@
+package system
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// The explorer has queues, faults of channels, time and rules of the environment in a form of its
+// own, in which steps are looked up. Here its successors of a configuration are compared with the
+// moves of the world from the same configuration.
+
+type configuration = world.Configuration[interp.Value, string]
+
+// comparison is a check as a system and as a world.
+type comparison struct {
+	*Machines
+	w    *world.World[interp.Value, string]
+	used [][]int64 // by instance: what rules count, in the configuration at hand
+	// counts are the places in used where rules count, the rest is in the ends or of a claim.
+	counts [][]int
+	bytes  []byte
+}
+
+// keeping is a machine whose values last, and which takes commands by their place in a list.
+type keeping struct{ stepper }
+
+func (k keeping) Step(v interp.Value, ev world.Event[string]) world.Outcome[interp.Value, string] {
+	if ev.Kind == world.Command {
+		c, args := k.command(ev.Message)
+		k.last.ev = interp.Event{Event: c.Event, Args: args}
+	}
+	out := k.stepper.Step(v, ev)
+	out.Value = slices.Clone(out.Value)
+	if ev.Kind == world.Command && out.Code != fsm.Took {
+		out.Code = fsm.Refused // the check gives no command that is ignored
+	}
+	return out
+}
+
+func (k keeping) Commands(interp.Value) (names []string) {
+	for i, c := range k.stepper.Process.Commands {
+		for j := range c.Args {
+			names = append(names, fmt.Sprint(i, " ", j))
+		}
+	}
+	return names
+}
+
+func (k keeping) command(name string) (c *command, args []int64) {
+	var i, j int
+	fmt.Sscan(name, &i, &j)
+	c = &k.stepper.Process.Commands[i]
+	return c, c.Args[j]
+}
+
+// compared makes a comparison of a check; plant changes the system that the explorer gets.
+func compared(p *model.Protocol, c *model.Check, plant func(*Machines)) (*comparison, error) {
+	s, err := New(p, c)
+	if err != nil {
+		return nil, err
+	}
+	s.System.Claims, s.System.Watches, s.Checks = nil, nil, explore.CheckDeadlock
+	x := &comparison{Machines: s, w: &world.World[interp.Value, string]{Rules: &s.Rules}}
+	for _, q := range s.Procs {
+		x.w.Machines = append(x.w.Machines, keeping{stepper{q}})
+		var counts []int
+		for _, c := range q.Commands {
+			if c.Count >= 0 {
+				counts = append(counts, c.Count)
+			}
+		}
+		for _, t := range q.Timers {
+			if t.Count >= 0 {
+				counts = append(counts, t.Count)
+			}
+		}
+		x.counts = append(x.counts, counts)
+	}
+	x.w.Allowed = x.allowed
+	if plant != nil {
+		plant(s)
+	}
+	return x, nil
+}
+
+// allowed evaluates the environment's rule for a command or a timer.
+func (x *comparison) allowed(c *configuration, i int, ev world.Event[string]) bool {
+	p := x.Procs[i]
+	v := c.Values[i]
+	var r *Rule
+	var args []int64
+	count := -1
+	if ev.Kind == world.Command {
+		cmd, a := keeping{stepper{p}}.command(ev.Message)
+		r, args, count = cmd.Rule, a, cmd.Count
+	} else {
+		t := &p.Timers[ev.Timer]
+		r, args, count = t.Rule, t.args, t.Count
+		v = v[t.base : t.base+t.size]
+	}
+	if r == nil {
+		return true
+	}
+	if count >= 0 && x.used[i][count] >= int64(r.Env.Times) {
+		return false
+	}
+	if r.Env.When == nil {
+		return true
+	}
+	locals, from := make([]int64, len(r.locals)), 0
+	for _, l := range r.Env.Params {
+		from += copy(locals[l.Offset:l.Offset+l.Type.Slots()], args[from:])
+	}
+	eval := interp.Eval{Strings: x.Texts, ChanLen: func(l *model.ChanLen) (n int64) {
+		for k, q := range c.Queues {
+			for _, item := range q {
+				if x.LooksAt(p.Inst, l, k) && x.Counts(l.Message, false, []byte(item.Message)) && item.News == world.NoNews {
+					n++
+				}
+			}
+		}
+		return n
+	}}
+	ok, err := eval.Bool(core.Of(r.Env.When), v, locals)
+	return ok && err == nil
+}
+
+// configuration is one of the explorer as one of the world.
+func (x *comparison) configuration(c explore.Configuration) *configuration {
+	n := len(x.Procs)
+	out := &configuration{Breaking: make([]uint64, n), Snapped: make([]uint64, n),
+		Spent: world.Spent{Lose: c.Used.Loss, Duplicate: c.Used.Dup, Overtake: c.Used.Swap, Crash: c.Used.Crash}}
+	x.used = nil
+	for i, p := range x.Procs {
+		l := p.Unpack(c.Locals[i])
+		out.Ends = append(out.Ends, p.end(l))
+		out.Values = append(out.Values, slices.Clone(l.Value))
+		x.used = append(x.used, slices.Clone(l.Used))
+	}
+	for k, word := range c.Channels[:x.Own] {
+		var q []world.Item[string]
+		for at, msg := range word {
+			item := x.item(msg)
+			to := x.System.Channels[k].To
+			for _, a := range x.Procs[to].ages {
+				for d := range x.Check.Time.Delay - 1 {
+					if a.channel == k && int64(at) < x.used[to][a.at+d] {
+						item.Age++
+					}
+				}
+			}
+			q = append(q, item)
+		}
+		out.Queues = append(out.Queues, q)
+	}
+	for at, p := range x.System.Procs {
+		switch b := p.(type) {
+		case *breaker:
+			set := make([]int64, 1)
+			ReadSlots(c.Locals[at], set)
+			out.Spent.Break = bits.OnesCount64(uint64(set[0]))
+			for k, pair := range b.pairs {
+				if set[0]>>k&1 != 0 {
+					out.Snapped[pair[0]] |= 1 << pair[1]
+					out.Snapped[pair[1]] |= 1 << pair[0]
+				}
+			}
+			for i := range x.Procs {
+				for _, msg := range c.Channels[b.first+i] {
+					number := make([]int64, 1)
+					ReadSlots(msg[len(msg)-len(appendSlots(nil, []int64{0})):], number)
+					out.Breaking[i] |= 1 << number[0]
+				}
+			}
+		case *clock:
+			for i := range x.Procs {
+				if len(c.Channels[x.clockAt+i]) > 0 {
+					out.Beats |= 1 << i
+				}
+			}
+		}
+	}
+	return out
+}
+
+// key tells configurations apart, with what rules have counted.
+func (x *comparison) key(c *configuration) string {
+	b := x.bytes[:0]
+	put := func(list ...uint64) {
+		for _, v := range list {
+			b = binary.AppendUvarint(b, v)
+		}
+	}
+	for i, p := range x.Procs {
+		e := c.Ends[i]
+		if p.noStart && !e.Down {
+			e.Started = true // a start that does nothing is no step
+		}
+		if x.Rules.Faults.CrashAll > 0 {
+			e.Crashes = 0 // they are counted together
+		}
+		flags := byte(0)
+		if e.Started {
+			flags = 1
+		}
+		if e.Down {
+			flags |= 2
+		}
+		b = appendSlots(append(b, flags), c.Values[i])
+		for _, at := range x.counts[i] {
+			put(uint64(x.used[i][at]))
+		}
+		put(e.Waiting, e.Up, e.Asked, e.Broken, uint64(e.Crashes), uint64(e.Restarts), uint64(len(e.Held)))
+		for _, h := range e.Held {
+			put(uint64(h.From), uint64(len(h.Message)))
+			b = append(b, h.Message...)
+		}
+		for _, left := range e.Left {
+			put(uint64(left + 1))
+		}
+	}
+	for k, q := range c.Queues {
+		items := q
+		if x.System.Channels[k].Order == explore.Bag { // between two pieces of news the order means nothing
+			items = slices.Clone(q)
+			from := 0
+			for at := range len(items) + 1 {
+				if at == len(items) || items[at].News != world.NoNews {
+					slices.SortFunc(items[from:at], func(a, b world.Item[string]) int { return strings.Compare(a.Message, b.Message) })
+					from = at + 1
+				}
+			}
+		}
+		put(uint64(len(items)))
+		for _, item := range items {
+			put(uint64(item.News), uint64(item.Number), uint64(item.Age), uint64(len(item.Message)))
+			b = append(b, item.Message...)
+		}
+	}
+	put(c.Breaking...)
+	put(c.Snapped...)
+	s := c.Spent
+	put(c.Beats, uint64(s.Lose), uint64(s.Duplicate), uint64(s.Overtake), uint64(s.Crash), uint64(s.Break))
+	x.bytes = b
+	return string(b)
+}
+
+// moves are the keys of all that the world makes of the configuration at hand, and its faults.
+func (x *comparison) moves(c *configuration) (next map[string]world.Move[string], faults map[string]bool) {
+	next, faults = map[string]world.Move[string]{}, map[string]bool{}
+	for mv, t := range x.w.Moves(c) {
+		if mv.Kind == world.MoveStart && x.Procs[mv.Who].noStart {
+			continue
+		}
+		if t.What == world.Stepped && t.Code == fsm.Took && x.Procs[t.Who].last.lost != "" {
+			faults[explore.OtherFault.String()] = true
+			continue
+		}
+		switch t.Fault {
+		case world.NoFault:
+			x.count(mv, 1)
+			next[x.key(t.Next)] = mv
+			x.count(mv, -1)
+		case world.Refusal:
+			if x.Procs[t.Who].last.fault.Kind == interp.Failed {
+				faults[explore.OtherFault.String()] = true
+			} else {
+				faults[explore.UnspecifiedReception.String()] = true
+			}
+		case world.Overflow:
+			faults[explore.ChannelOverflow.String()] = true
+		case world.DeferredOverflow:
+			faults[explore.DeferredOverflow.String()] = true
+		}
+	}
+	return next, faults
+}
+
+// count counts what a rule counts of a move.
+func (x *comparison) count(mv world.Move[string], by int64) {
+	at := -1
+	switch mv.Kind {
+	case world.MoveCommand:
+		c, _ := keeping{stepper{x.Procs[mv.Who]}}.command(mv.Message)
+		at = c.Count
+	case world.MoveExpire:
+		at = x.Procs[mv.Who].Timers[mv.Timer].Count
+	}
+	if at >= 0 {
+		x.used[mv.Who][at] += by
+	}
+}
+
+// compare searches so many configurations and compares the successors of each. It returns how many
+// it compared.
+func (x *comparison) compare(t *testing.T, most uint64) (n int, err error) {
+	res, err := explore.Run(t.Context(), x.System, explore.Options{KeepGoing: true, MaxConfigurations: most, Checks: x.Checks})
+	if err != nil {
+		return 0, err
+	}
+	res.Space.ForEachExpansion(func(from explore.Configuration, list []explore.Configuration, kinds []explore.Kind) bool {
+		n++
+		got, found := map[string]*configuration{}, map[string]bool{}
+		for _, c := range list {
+			next := x.configuration(c)
+			got[x.key(next)] = next
+		}
+		for _, k := range kinds {
+			found[k.String()] = true
+		}
+		c := x.configuration(from)
+		self := x.key(c)
+		want, faults := x.moves(c)
+		delete(got, self) // whether a step that changes nothing is a step matters to nobody
+		delete(want, self)
+		for k, mv := range want {
+			if got[k] == nil {
+				err = fmt.Errorf("the explorer does not have %s, from\n%+v", mv, *c)
+				return false
+			}
+		}
+		for k, next := range got {
+			if _, ok := want[k]; !ok {
+				err = fmt.Errorf("the world does not have the step that leads to\n%+v\nfrom\n%+v", *next, *c)
+				return false
+			}
+		}
+		if !maps.Equal(found, faults) {
+			err = fmt.Errorf("errors %v, in the world %v, of steps from\n%+v", slices.Collect(maps.Keys(found)), slices.Collect(maps.Keys(faults)), *c)
+			return false
+		}
+		return true
+	})
+	return n, err
+}
+
+// linked and plain are two small specifications that use all that the world has: one with links,
+// one with channels that lose, copy and reorder.
+const linked = `protocol: w
+tick: 1s
+messages: {A: , B: , X: }
+channel: {capacity: 2}
+roles:
+  talker:
+    vars: {n: 0..2}
+    timers: {t: {ticks: 7}}
+    commands: {go: , say: , off: }
+    initial: s
+    states:
+      s: {go: {when: n < 2, set: {n: n + 1}, send: A, start: t}, say: {when: n < 2, set: {n: n + 1}, send: B}, off: {close: , goto: shut}, t: {send: A}, X: ignore, up: {}, lost: {goto: alone}}
+      shut: {t: ignore, X: {goto: s}, lost: {goto: s}}
+      alone: {t: {goto: shut}, X: {goto: s}, up: {goto: s}}
+  hearer:
+    deferred: 2
+    commands: {wake: }
+    timers: {u: {ticks: 12}}
+    initial: s
+    states:
+      s: {defer: [A], B: {goto: awake}, wake: {start: u, goto: awake}, lost: {goto: s}, u: ignore}
+      awake: {A: {send: X, goto: s}, B: ignore, u: {send: X}, lost: {goto: s}}
+checks:
+  c:
+    instances: {a: talker, b: hearer}
+    quiet: "true"
+    HOW
+`
+
+const plain = `protocol: w
+tick: 1s
+messages: {A: {fields: {n: 0..1}}, X: }
+channel: {capacity: 2}
+roles:
+  talker:
+    vars: {n: 0..2}
+    timers: {t: {ticks: 7}}
+    commands: {go: {fields: {v: 0..1}}, again: }
+    initial: s
+    states:
+      s: {go: {when: n < 2, do: [{set: {n: n + 1}}, {send: "A{n: v}"}, {start: t}]}, t: {send: "A{n: 0}"}, X: {goto: s}, again: {when: n > 0, do: [{set: {n: n - 1}}, {send: "A{n: 1}"}, {send: "A{n: 0}"}]}}
+  hearer:
+    deferred: 1
+    timers: {u: {ticks: 12}}
+    initial: s
+    states:
+      s: {A: [{when: n == 0, goto: awake, start: u}, {send: X}], u: {goto: s}}
+      awake: {A: defer, u: {send: X, goto: s}}
+checks:
+  c:
+    instances: {a: talker, b: hearer}
+    quiet: "true"
+    HOW
+`
+
+// inline are the checks of these two.
+var inline = func() (texts []string) {
+	for _, how := range []string{"doc: no faults", "faults: {break: 1}", "faults: {crash: {a: 1, b: 1}, restart: {a: 1}}", "faults: {crash: {b: 1}, restart: {b: 1}, break: 1}",
+		"faults: {crash: 2, restart: 1}", "time: {beat: 5}", "time: {beat: 5, delay: 3}", "channel: {capacity: 2, full: wait}", "channel: {capacity: 1, full: lose}",
+		"channel: {capacity: 1, full: lose}\n    faults: {crash: {a: 1, b: 1}, restart: {a: 1}}",
+		"environment: {go: {when: len(out) < 1, times: 2}, say: {when: len(out) == 0}, wake: {when: \"len(in, A) < 2\", times: 1}, t: {when: len(in) == 0, times: 1}}"} {
+		texts = append(texts, strings.Replace(linked, "HOW", how, 1))
+	}
+	for _, how := range []string{"channel: {capacity: 2, lossy: true}", "channel: {capacity: 2, duplicates: true, order: any}", "channel: {capacity: 3, order: any, lossy: true, full: lose}",
+		"faults: {lose: 1, duplicate: 1, overtake: 2}", "faults: {overtake: 1, crash: {b: 1}, restart: {b: 1}}", "time: {beat: 5, delay: 2}",
+		"environment: {go: {when: \"v == 1 || len(out, A) == 0\", times: 2}, again: {when: len(in) > 0}, u: {when: len(out) < 1, times: 2}}"} {
+		texts = append(texts, strings.Replace(plain, "HOW", how, 1))
+	}
+	return texts
+}()
+
+func compileInline(t *testing.T, text string) *model.Protocol {
+	t.Helper()
+	p, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}, Check: "c"})
+	if p == nil {
+		t.Fatal(list)
+	}
+	return p
+}
+
+// TestAgainstWorld compares two small specifications under all that a check can say.
+func TestAgainstWorld(t *testing.T) {
+	for _, text := range inline {
+		p := compileInline(t, text)
+		x, err := compared(p, p.Checks[0], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := x.compare(t, bound(1000, 1<<20))
+		if err != nil || n < 50 {
+			t.Errorf("%d configurations: %v\n%s", n, err, text[strings.Index(text, "checks:"):])
+		}
+	}
+}
+
+// TestPlantsAgainstWorld breaks the explorer's form of one rule at a time.
+func TestPlantsAgainstWorld(t *testing.T) {
+	everywhere := func(change func(c *explore.Channel)) func(*Machines) {
+		return func(s *Machines) {
+			for k := range s.System.Channels {
+				change(&s.System.Channels[k])
+			}
+		}
+	}
+	for name, plant := range map[string]func(*Machines){
+		"news takes room":              everywhere(func(c *explore.Channel) { c.Free = nil }),
+		"room for one more":            everywhere(func(c *explore.Channel) { c.Cap++ }),
+		"a step waits for room":        everywhere(func(c *explore.Channel) { c.Block = true }),
+		"a lossy channel copies":       everywhere(func(c *explore.Channel) { c.Dup = c.Dup || c.Lossy }),
+		"no message overtakes another": everywhere(func(c *explore.Channel) { c.Swap = false }),
+		"no rule looks at channels":    steps(func(s *explore.Step) { s.Lens = nil }),
+		"a crash leaves no news": steps(func(s *explore.Step) {
+			if kind, ok := SpecialNote(s.Note); ok && kind == NoteCrash {
+				s.Sends = nil
+			}
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, text := range inline {
+				p := compileInline(t, text)
+				x, err := compared(p, p.Checks[0], plant)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := x.compare(t, bound(1000, 1<<20)); err != nil {
+					t.Logf("%.300v", err)
+					return
+				}
+			}
+			t.Error("not found")
+		})
+	}
+}
+
+// steps is a plant that changes the steps of all instances.
+func steps(change func(*explore.Step)) func(*Machines) {
+	return func(s *Machines) {
+		for i := range s.Procs {
+			s.System.Procs[i] = planted{s.System.Procs[i], change}
+		}
+	}
+}
+
+type planted struct {
+	explore.Process
+	change func(*explore.Step)
+}
+
+func (p planted) Local(v []byte, emit func(explore.Step)) {
+	p.Process.Local(v, func(s explore.Step) { p.change(&s); emit(s) })
+}
+
+// bound is how many configurations a test compares of one check; PARLEY_CONFIGS says another number.
+func bound(short, long uint64) uint64 {
+	if n, err := strconv.ParseUint(os.Getenv("PARLEY_CONFIGS"), 10, 64); err == nil {
+		return n
+	}
+	if race.Long() {
+		return long
+	}
+	return short
+}
+
+// shippedChecks are the checks of all specifications, each compiled for itself.
+func shippedChecks(t *testing.T, visit func(name string, p *model.Protocol, c *model.Check)) {
+	files, err := filepath.Glob("../../../specs/*/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		full, list := compile.Load(file, compile.Options{})
+		if full == nil {
+			t.Fatal(list)
+		}
+		for _, c := range full.Checks {
+			p, _ := compile.Load(file, compile.Options{Check: c.Name})
+			i := slices.IndexFunc(p.Checks, func(x *model.Check) bool { return x.Name == c.Name })
+			visit(strings.TrimPrefix(filepath.ToSlash(file), "../../../specs/")+" "+c.Name, p, p.Checks[i])
+		}
+	}
+}
+
+// TestShippedAgainstWorld compares the nearest configurations of each shipped check.
+func TestShippedAgainstWorld(t *testing.T) {
+	most := bound(150, 5000)
+	checks, all := 0, 0
+	shippedChecks(t, func(name string, p *model.Protocol, c *model.Check) {
+		x, err := compared(p, c, nil)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		n, err := x.compare(t, most)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		checks, all = checks+1, all+n
+	})
+	t.Logf("%d configurations of %d checks", all, checks)
+}
