@@ -16,10 +16,13 @@ func BenchmarkLoad(b *testing.B) {
 	for i := range 20 {
 		fmt.Fprintf(&s, "  M%d: {fields: {n: N, c: C}}\n", i)
 	}
-	s.WriteString("roles:\n  peer:\n    vars: {total: N, seen: \"C?\"}\n    commands: {go: {}}\n    reports: {got: {fields: {n: N}}}\n    initial: s0\n    states:\n")
+	s.WriteString("roles:\n  peer:\n    vars: {total: N, seen: \"C?\"}\n    commands: {go: {}}\n    " +
+		"reports: {got: {fields: {n: N}}}\n    initial: s0\n    states:\n")
 	for i := range states {
-		fmt.Fprintf(&s, "      s%d:\n        doc: state %d\n        go: {send: \"M%d{n: total, c: red}\", goto: s%d}\n", i, i, i%20, (i+1)%states)
-		fmt.Fprintf(&s, "        M%d:\n          - when: n > total && (c == red || seen != none)\n            set: {total: n, seen: c}\n            report: \"got{n: min(n + 1, 9)}\"\n", i%20)
+		fmt.Fprintf(&s, "      s%d:\n        doc: state %d\n        go: {send: \"M%d{n: total, c: red}\", "+
+			"goto: s%d}\n", i, i, i%20, (i+1)%states)
+		fmt.Fprintf(&s, "        M%d:\n          - when: n > total && (c == red || seen != none)\n          "+
+			"  set: {total: n, seen: c}\n            report: \"got{n: min(n + 1, 9)}\"\n", i%20)
 		fmt.Fprintf(&s, "          - {do: [{if: n == 3, then: [{set: {seen: none}}]}], goto: s%d}\n", (i*7)%states)
 		fmt.Fprintf(&s, "        ignore: [M%d, M%d]\n", (i+1)%20, (i+2)%20)
 	}

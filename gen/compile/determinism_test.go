@@ -68,8 +68,10 @@ func TestHash(t *testing.T) {
 func TestHashOfFamily(t *testing.T) {
 	hash := func(baseName, doc string) string {
 		p, l := Load("a/x.yaml", Options{FS: fstest.MapFS{
-			"a/x.yaml":      {Data: []byte("protocol: one\nextends: " + baseName + "\nimport: {b: " + baseName + "}\n")},
-			"a/" + baseName: {Data: []byte("protocol: two\ndoc: " + doc + "\nroles: {peer: {initial: a, states: {a: {}}}}\n")},
+			"a/x.yaml": {Data: []byte("protocol: one\nextends: " + baseName + "\nimport: {b: " + baseName +
+				"}\n")},
+			"a/" + baseName: {Data: []byte("protocol: two\ndoc: " + doc +
+				"\nroles: {peer: {initial: a, states: {a: {}}}}\n")},
 		}})
 		if p == nil {
 			t.Fatal(l.Error())
@@ -178,15 +180,17 @@ roles:
 // TestHints: what is said beside the message.
 func TestHints(t *testing.T) {
 	for text, want := range map[string]string{
-		"roles: {peer: {states: {busy: {HELLO: {goot: idle}}}}}":        "did you mean `goto`?",
-		"roles: {peer: {goto: idle}}":                                   "`goto` belongs in what a state does with an event or a branch",
+		"roles: {peer: {states: {busy: {HELLO: {goot: idle}}}}}": "did you mean `goto`?",
+		"roles: {peer: {goto: idle}}": "`goto` belongs in what a state " +
+			"does with an event or a branch",
 		"roles: {peer: {states: {busy: {HELO: ignore}}}}":               "did you mean `HELLO`?",
 		"roles: {peer: {states: {busy: {HELLO: {send: DATTA}}}}}":       "did you mean `DATA`?",
 		"roles: {peer: {states: {busy: {HELLO: {when: totl == 1}}}}}":   "did you mean `total`?",
 		"roles: {peer: {states: {busy: {HELLO: {set: {busy: true}}}}}}": "states change by `goto`",
 		"checks: {pair: {claims: {ends: {sometimes: a.doen}}}}":         "did you mean `done`?",
 		"types: {Extra: Colour}":                                        "did you mean `Color`?",
-		"roles: {peer: {states: {busy: {HELLO: {when: a{b}}}}}}":        "inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}",
+		"roles: {peer: {states: {busy: {HELLO: {when: a{b}}}}}}": "inside braces, texts that contain " +
+			"{ } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}",
 	} {
 		_, l := Load("x.yaml", Options{FS: fstest.MapFS{"base.yaml": {Data: []byte(diag.Base)},
 			"x.yaml": {Data: []byte("protocol: x\nextends: base.yaml\n" + text + "\n")}}})

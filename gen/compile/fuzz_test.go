@@ -85,8 +85,10 @@ func wellPlaced(d diag.Diagnostic, fsys fstest.MapFS) string {
 func TestHostile(t *testing.T) {
 	deepParts := fstest.MapFS{"p0.yaml": {Data: []byte("protocol: p0\nroles: {m: {initial: a, states: {a: {}}}}\n")}}
 	for i := 1; i <= 12; i++ {
-		deepParts[fmt.Sprintf("p%d.yaml", i)] = &fstest.MapFile{Data: []byte(fmt.Sprintf("protocol: p%d\nimport: {q: p%d.yaml}\n"+
-			"roles: {m: {parts: {a1: {machine: q.m}, a2: {machine: q.m}, a3: {machine: q.m}, a4: {machine: q.m}}, initial: a, states: {a: {}}}}\n", i, i-1))}
+		deepParts[fmt.Sprintf("p%d.yaml", i)] = &fstest.MapFile{
+			Data: []byte(fmt.Sprintf("protocol: p%d\nimport: {q: p%d.yaml}\n"+
+				"roles: {m: {parts: {a1: {machine: q.m}, a2: {machine: q.m}, a3: {machine: q.m}, a4: {machine: "+
+				"q.m}}, initial: a, states: {a: {}}}}\n", i, i-1))}
 	}
 	one := func(text string) fstest.MapFS { return fstest.MapFS{"spec.yaml": {Data: []byte(text)}} }
 	for name, c := range map[string]struct {
@@ -104,10 +106,14 @@ func TestHostile(t *testing.T) {
 			"spec.yaml", "FSM020"},
 		"sum": {one("protocol: x\nconsts: {c: \"" + strings.Repeat("1 + ",
 			50000) + "1\"}\n"), "spec.yaml", "FSM020"},
-		"wide":    {one("protocol: x\ntypes: {A: {array: u16, of: {array: u16, of: {array: u16, of: bool}}}}\n"), "spec.yaml", "FSM042"},
-		"many":    {one("protocol: x\ntypes: {A: {list: {list: {list: u32, max: 4000}, max: 4000}, max: 4000}}\n"), "spec.yaml", "FSM042"},
-		"parts":   {deepParts, "p12.yaml", "FSM042"},
-		"dots":    {one("protocol: x\ntypes: {A: {record: {b: bool}}}\nwire: {header: [type: u8], max: 9}\nmessages: {M: {id: 1, fields: {a: A}, wire: [" + strings.Repeat("a.", 250000) + "b: u8, " + strings.Repeat("b.", 200000) + "b: u8]}}\n"), "spec.yaml", "FSM076"},
+		"wide": {one("protocol: x\ntypes: {A: {array: u16, of: {array: u16, of: {array: u16, of: " +
+			"bool}}}}\n"), "spec.yaml", "FSM042"},
+		"many": {one("protocol: x\ntypes: {A: {list: {list: {list: u32, max: 4000}, max: 4000}, max: " +
+			"4000}}\n"), "spec.yaml", "FSM042"},
+		"parts": {deepParts, "p12.yaml", "FSM042"},
+		"dots": {one("protocol: x\ntypes: {A: {record: {b: bool}}}\nwire: {header: [type: u8], max: 9}\n" +
+			"messages: {M: {id: 1, fields: {a: A}, wire: [" + strings.Repeat("a.", 250000) + "b: u8, " +
+			strings.Repeat("b.", 200000) + "b: u8]}}\n"), "spec.yaml", "FSM076"},
 		"records": {one(recordChain(3000)), "spec.yaml", "FSM072"},
 		"folder":  {fstest.MapFS{"spec.yaml/x": {}}, "spec.yaml", "FSM001"},
 	} {
@@ -131,7 +137,8 @@ func recordChain(n int) string {
 		fmt.Fprintf(&b, "  T%d: {record: {a: T%d}}\n", i+1, i)
 	}
 	path := strings.Repeat("a.", n+1)
-	fmt.Fprintf(&b, "wire: {header: [type: u8], max: 9}\nmessages: {M: {id: 1, fields: {a: T%d}, wire: [%sa: u8, %sc: u8]}, N: {id: 2, fields: {a: T%d}, wire: [%sa: u8]}}\n", n, path, path, n, path)
+	fmt.Fprintf(&b, "wire: {header: [type: u8], max: 9}\nmessages: {M: {id: 1, fields: {a: T%d}, wire: "+
+		"[%sa: u8, %sc: u8]}, N: {id: 2, fields: {a: T%d}, wire: [%sa: u8]}}\n", n, path, path, n, path)
 	return b.String()
 }
 

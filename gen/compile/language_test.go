@@ -10,7 +10,8 @@ import (
 // TestVariantOfACommand: a command that a variant mentions has the fields that are written there,
 // and no others.
 func TestVariantOfACommand(t *testing.T) {
-	const base = "protocol: small\nroles:\n  peer: {commands: {put: {doc: puts, fields: {n: 0..3}}}, initial: s, states: {s: {put: ignore}}}\n"
+	const base = "protocol: small\nroles:\n  peer: {commands: {put: {doc: puts, fields: {n: 0..3}}}, " +
+		"initial: s, states: {s: {put: ignore}}}\n"
 	for command, want := range map[string]int{"{fields: null}": 0, "{doc: another}": 0, "": 0,
 		"{fields: {n: 0..3, m: bool}}": 2} {
 		over := "protocol: small\nextends: base.yaml\nroles: {peer: {commands: {put: " + command + "}}}\n"

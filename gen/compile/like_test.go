@@ -25,13 +25,18 @@ checks:
     quiet: a.lit
   few: {like: two, doc: fewer, claims: {off: null}}
 `
-	const two = "protocol: small\nextends: base.yaml\nchecks:\n  two: {quiet: b.lit, claims: {third: {sometimes: b.lit}}}\n"
+	const two = "protocol: small\nextends: base.yaml\nchecks:\n  two: {quiet: b.lit, claims: {third: " +
+		"{sometimes: b.lit}}}\n"
 	for over, want := range map[string]string{
 		two: "two both b.lit: lit off third; few fewer a.lit: lit; ",
-		two + "  few: {like: two, doc: fewer, claims: {off: null}}\n":     "two both b.lit: lit off third; few fewer b.lit: lit third; ",
-		two + "  few: {like: two}\n":                                      "two both b.lit: lit off third; few both b.lit: lit off third; ",
-		two + "  few: {claims: {fourth: {sometimes: b.off}}}\n":           "two both b.lit: lit off third; few fewer a.lit: lit fourth; ",
-		two + "  new: {like: few, claims: {fifth: {sometimes: b.off}}}\n": "two both b.lit: lit off third; few fewer a.lit: lit; new fewer a.lit: lit fifth; ",
+		two + "  few: {like: two, doc: fewer, claims: {off: null}}\n": "two both b.lit: lit off third; " +
+			"few fewer b.lit: lit third; ",
+		two + "  few: {like: two}\n": "two both b.lit: lit off third; " +
+			"few both b.lit: lit off third; ",
+		two + "  few: {claims: {fourth: {sometimes: b.off}}}\n": "two both b.lit: lit off third; " +
+			"few fewer a.lit: lit fourth; ",
+		two + "  new: {like: few, claims: {fifth: {sometimes: b.off}}}\n": "two both b.lit: lit off third; " +
+			"few fewer a.lit: lit; new fewer a.lit: lit fifth; ",
 	} {
 		p, found := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(over)},
 			"base.yaml": {Data: []byte(base)}}})

@@ -9,9 +9,11 @@ import (
 func TestNothingToSay(t *testing.T) {
 	const head = "protocol: small\nmessages: {A: }\nroles:\n"
 	for name, text := range map[string]string{
-		"an event called on": head + `  peer: {commands: {on: }, initial: off, states: {off: {on: {send: A, goto: lit}, A: ignore}, lit: {A: ignore}}}
+		"an event called on": head +
+			`  peer: {commands: {on: }, initial: off, states: {off: {on: {send: A, goto: lit}, A: ignore}, lit: {A: ignore}}}
 `,
-		"a rule for a command that another role has, too": head + `  peer: {vars: {said: bool}, commands: {go: }, initial: idle, states: {idle: {go: {set: {said: true}, send: A}, A: ignore}}}
+		"a rule for a command that another role has, too": head +
+			`  peer: {vars: {said: bool}, commands: {go: }, initial: idle, states: {idle: {go: {set: {said: true}, send: A}, A: ignore}}}
   other: {commands: {go: }, initial: idle, states: {idle: {go: {send: A}, A: ignore}}}
 checks:
   two: {instances: {a: peer, b: peer}, environment: {go: {when: "!said"}}}

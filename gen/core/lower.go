@@ -290,7 +290,8 @@ func (l *lowering) stmts(list []model.Stmt) []Stmt {
 
 // letOf returns the value that a loop over a list of one gives its local; nil if it is no such loop.
 func letOf(e *model.Each) model.Expr {
-	if list, ok := e.Over.(*model.ListLit); ok && list.T.Kind == model.KindList && len(list.Elems) == 1 && list.T.Elem == e.Local.Type {
+	if list, ok := e.Over.(*model.ListLit); ok && list.T.Kind == model.KindList && len(list.Elems) == 1 &&
+		list.T.Elem == e.Local.Type {
 		return list.Elems[0]
 	}
 	return nil
@@ -301,7 +302,8 @@ func (l *lowering) stmt(s model.Stmt) Stmt {
 	case *model.Set:
 		return newAssign(l.set(s), s)
 	case *model.Send:
-		return newEmit(Emit{Message: s.Message, Fields: stored(s.Fields, s.Message.Fields), Dest: s.Dest, To: Of(s.To)}, s)
+		return newEmit(Emit{Message: s.Message, Fields: stored(s.Fields, s.Message.Fields), Dest: s.Dest,
+			To: Of(s.To)}, s)
 	case *model.ReportStmt:
 		return newEmit(Emit{Report: s.Report, Fields: stored(s.Fields, s.Report.Fields)}, s)
 	case *model.Close:

@@ -112,12 +112,14 @@ func negated(a, _ interval.Interval) (interval.Interval, bool) {
 }
 
 var operators = map[model.Op]Op{
-	model.OpNot: Not, model.OpNeg: Neg, model.OpAdd: Add, model.OpSub: Sub, model.OpMul: Mul, model.OpDiv: Div, model.OpMod: Mod,
-	model.OpEq: Eq, model.OpNe: Ne, model.OpLt: Lt, model.OpLe: Le, model.OpGt: Gt, model.OpGe: Ge,
+	model.OpNot: Not, model.OpNeg: Neg, model.OpAdd: Add, model.OpSub: Sub, model.OpMul: Mul, model.OpDiv: Div,
+	model.OpMod: Mod,
+	model.OpEq:  Eq, model.OpNe: Ne, model.OpLt: Lt, model.OpLe: Le, model.OpGt: Gt, model.OpGe: Ge,
 }
 
 var functions = map[model.Builtin]Op{
-	model.FnLen: Len, model.FnMin: Min, model.FnMax: Max, model.FnAppend: Append, model.FnTail: Tail, model.FnFirst: Head,
+	model.FnLen: Len, model.FnMin: Min, model.FnMax: Max, model.FnAppend: Append, model.FnTail: Tail,
+	model.FnFirst:    Head,
 	model.FnContains: Has, model.FnWith: With, model.FnWithout: Without,
 	model.FnUnion: Union, model.FnMinus: Minus, model.FnIntersect: Intersect,
 }

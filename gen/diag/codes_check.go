@@ -6,30 +6,36 @@ var checkCodes = []Info{
 		Text:    "An instance gives each parameter of its role exactly once, as a constant.",
 		Example: "checks:\n  pair:\n    instances: {a: \"peer(first: true)\", b: peer}\n"},
 	{Code: "FSM081", Title: "claim not understood",
-		Text:    "A claim is exactly one of always, sometimes, agree, reachable, confluent, eventually and leadsTo, with the keys that go with it.",
+		Text: "A claim is exactly one of always, sometimes, agree, reachable, confluent, eventually and " +
+			"leadsTo, with the keys that go with it.",
 		Example: "checks:\n  pair:\n    claims:\n      odd: {always: a.done, fair: strong}\n"},
 	{Code: "FSM082", Title: "unknown claim or event",
 		Text:    "`expect` names claims of the check or built-in ones; `except` names events or transitions.",
 		Example: "checks:\n  pair:\n    expect: [dead-lock]\n"},
 	{Code: "FSM083", Title: "domain does not fit",
-		Text: "A domain is a narrower range for a range, names for an enumeration, `0..n` for an opaque type or a text. A name that it leaves out must " +
+		Text: "A domain is a narrower range for a range, names for an enumeration, `0..n` for an opaque " +
+			"type or a text. A name that it leaves out must " +
 			"not be needed by the specification, other than in comparisons.",
 		Example: "checks:\n  pair:\n    domains: {Count: 0..20}\n"},
 	{Code: "FSM084", Title: "unknown command",
 		Text:    "The environment's rules are for commands and timers of roles, as `command` or `role.command`.",
 		Example: "checks:\n  pair:\n    environment: {goo: {times: 1}}\n"},
 	{Code: "FSM085", Title: "unknown check",
-		Text:    "The check that was asked for, or that another one is `like`, does not exist; or a check is like itself, perhaps by way of others.",
+		Text: "The check that was asked for, or that another one is `like`, does not exist; or a check " +
+			"is like itself, perhaps by way of others.",
 		Example: "channel: {capacity: 4}\n", Check: "pear"},
 	{Code: "FSM087", Title: "faults that do not fit",
-		Text: "Only who crashes can restart. Links that come up and break are links that keep messages in order and lose none: a role that " +
+		Text: "Only who crashes can restart. Links that come up and break are links that keep messages in " +
+			"order and lose none: a role that " +
 			"mentions `up` or `lost` is checked without losses, copies and overtaking.",
 		Example: "checks:\n  pair:\n    faults: {restart: {a: 1}}\n"},
 	{Code: "FSM088", Title: "time that cannot be counted",
-		Text:    "Time passes in beats; where messages can be lost, copied or overtaken they take at most one. `within` is a bound on a `leadsTo` in a check that has `time`.",
+		Text: "Time passes in beats; where messages can be lost, copied or overtaken they take at most " +
+			"one. `within` is a bound on a `leadsTo` in a check that has `time`.",
 		Example: "checks:\n  pair:\n    claims:\n      soon: {leadsTo: a.done, when: a.idle, within: 100}\n"},
 	{Code: "FSM089", Title: "fairness that does not fit",
-		Text: "`fair` in a rule of the environment is about a command that the program may give: in the end it gives that one, or another one of those under `or`. " +
+		Text: "`fair` in a rule of the environment is about a command that the program may give: in the end " +
+			"it gives that one, or another one of those under `or`. " +
 			"Timers are no commands, and what is never given is not given in the end.",
 		Example: "checks:\n  pair:\n    environment: {go: {fair: weak, or: [go]}}\n"},
 	{Code: "FSM086", Title: "unknown constant",

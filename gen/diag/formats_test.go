@@ -43,7 +43,8 @@ func TestSARIF(t *testing.T) {
 	if want := (sarifRegion{3, 13, 3, 14}); *at.Region != want {
 		t.Errorf("columns count characters: %+v, not %+v", *at.Region, want)
 	}
-	if at.Artifact.URI != "a%20b/s,1.yaml" || first.Level != "error" || !strings.Contains(first.Message.Text, "quote it") {
+	if at.Artifact.URI != "a%20b/s,1.yaml" || first.Level != "error" ||
+		!strings.Contains(first.Message.Text, "quote it") {
 		t.Errorf("%+v", first)
 	}
 	if len(first.Related) != 1 || first.Related[0].Physical.Region.StartLine != 1 {
@@ -59,7 +60,8 @@ func TestGitHub(t *testing.T) {
 	if err := found().WriteGitHub(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := "::error file=a b/s%2C1.yaml,line=3,col=13,endLine=3,endColumn=14,title=FSM007::50%25 of it: odd%0Aquote it\n" +
+	want := "::error file=a b/s%2C1.yaml,line=3,col=13,endLine=3,endColumn=14,title=FSM007::50%25 of it: " +
+		"odd%0Aquote it\n" +
 		"::warning file=/no.yaml,title=FSM001::gone\n"
 	if b.String() != want {
 		t.Errorf("%s", b.String())

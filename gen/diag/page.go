@@ -51,9 +51,11 @@ func (i Info) alone() bool {
 func Page() string {
 	var b strings.Builder
 	b.WriteString("<!-- Generated from gen/diag by `go generate ./gen/diag`; do not edit. -->\n\n# Diagnostics\n\n" +
-		"What the compiler says about a specification, by code. `fsmgen explain FSM021` prints one of these on the terminal. " +
+		"What the compiler says about a specification, by code. `fsmgen explain FSM021` prints one of these " +
+		"on the terminal. " +
 		"Errors stop the compiler; warnings do not.\n\n" +
-		"Examples that are not whole files are laid over this specification (as if they began with `extends: base.yaml`):\n\n")
+		"Examples that are not whole files are laid over this specification (as if they began with " +
+		"`extends: base.yaml`):\n\n")
 	fmt.Fprintf(&b, "```yaml\n%s```\n\n| code | | |\n|---|---|---|\n", Base)
 	for _, i := range Codes() {
 		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", i.Code, strings.ToLower(i.Code), i.kind(), i.Title)

@@ -41,11 +41,13 @@ func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
 	case o.Port < 1 || o.Port > 65535:
 		return nil, fmt.Errorf("port %d: a port is 1 to 65535", o.Port)
 	case o.Transport == "tcp" && !framed(p.Wire):
-		return nil, fmt.Errorf("%s: its frames have no length, so that nobody can tell them apart in a stream; they can be datagrams (udp)", p.Name)
+		return nil, fmt.Errorf("%s: its frames have no length, so that nobody can tell them apart in a "+
+			"stream; they can be datagrams (udp)", p.Name)
 	}
 	w := &writer{}
 	fmt.Fprintf(w, "-- %s: %s\n", p.Name, strings.Join(strings.Fields(p.Doc), " "))
-	fmt.Fprintf(w, "-- Written by fsmgen from %s. Run it as: tshark -X lua_script:FILE -r CAPTURE\n\n", strings.Join(p.Files, ", "))
+	fmt.Fprintf(w, "-- Written by fsmgen from %s. Run it as: tshark -X lua_script:FILE -r CAPTURE\n\n",
+		strings.Join(p.Files, ", "))
 	w.spec(p, o)
 	if w.err != nil {
 		return nil, w.err

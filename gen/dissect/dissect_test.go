@@ -12,7 +12,9 @@ import (
 
 func load(t *testing.T, wire, message string) *model.Protocol {
 	t.Helper()
-	spec := "protocol: little\ndoc: 'a \"small\" one'\ntypes: {N: 0..9, E: {record: {n: N}}, L: {list: E, max: 3}}\n" + wire + "\nmessages: {GO: " + message + "}\nroles: {peer: {initial: here, states: {here: {GO: ignore}}}}\n"
+	spec := "protocol: little\ndoc: 'a \"small\" one'\ntypes: {N: 0..9, E: {record: {n: N}}, L: {list: E, " +
+		"max: 3}}\n" + wire + "\nmessages: {GO: " + message +
+		"}\nroles: {peer: {initial: here, states: {here: {GO: ignore}}}}\n"
 	p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}}})
 	if p == nil {
 		t.Fatal(list)

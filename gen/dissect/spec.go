@@ -52,7 +52,8 @@ func (w *writer) spec(p *model.Protocol, o Options) {
 	w.block("local spec = {", "}", func() {
 		w.line("name = %s, title = %s,", quote(p.Name), quote(p.Name+" (Parley)"))
 		w.line("transport = %s, port = %d,", quote(o.Transport), o.Port)
-		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, ascii = %t,", wire.Max, wire.HeaderLen, wire.Surplus, wire.Lines, wire.ASCII)
+		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, ascii = %t,", wire.Max, wire.HeaderLen,
+			wire.Surplus, wire.Lines, wire.ASCII)
 		w.block("header = {", "},", func() {
 			for _, item := range wire.Header {
 				w.header(item)
@@ -89,7 +90,8 @@ func (w *writer) header(item model.WireItem) {
 
 func (w *writer) refuse(item model.WireItem) {
 	if w.err == nil {
-		w.err = fmt.Errorf("%s: the dissector cannot take this item apart (%s)", item.Pos(), strings.TrimPrefix(fmt.Sprintf("%T", item), "*model.Wire"))
+		w.err = fmt.Errorf("%s: the dissector cannot take this item apart (%s)", item.Pos(),
+			strings.TrimPrefix(fmt.Sprintf("%T", item), "*model.Wire"))
 	}
 }
 
@@ -119,7 +121,8 @@ func (w *writer) template(m *model.Message) {
 		if part.Stop != model.LineEnd {
 			stop = ", stop = " + quote(string(part.Stop))
 		}
-		w.line("{ field = %s, path = { %s }, type = %s, none = %s%s, doc = %s },", quote(strings.Join(names, ".")), strings.Join(steps, ", "), typeOf(part.Type()),
+		w.line("{ field = %s, path = { %s }, type = %s, none = %s%s, doc = %s },",
+			quote(strings.Join(names, ".")), strings.Join(steps, ", "), typeOf(part.Type()),
 			quote(part.None), stop, words(part.Path[len(part.Path)-1].Doc))
 	}
 }
@@ -137,7 +140,8 @@ func (w *writer) item(item model.WireItem) {
 		if it.HasNone {
 			none = fmt.Sprintf(", none = %d", uint64(it.None))
 		}
-		w.line(`{ k = "int", field = %s%s, bits = %d, little = %t, type = %s%s, doc = %s },`, quote(it.Field.Name), path(it.Field), it.Bits, it.Little, typeOf(it.Field.Type), none, doc(it.Field))
+		w.line(`{ k = "int", field = %s%s, bits = %d, little = %t, type = %s%s, doc = %s },`,
+			quote(it.Field.Name), path(it.Field), it.Bits, it.Little, typeOf(it.Field.Type), none, doc(it.Field))
 	case *model.WirePad:
 		w.line(`{ k = "pad", bytes = %d },`, it.Bytes)
 	case *model.WireConst:
@@ -155,11 +159,13 @@ func (w *writer) item(item model.WireItem) {
 		} else if it.Count {
 			by = "counted"
 		}
-		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, doc = %s },`, quote(it.Field.Name), path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, doc(it.Field))
+		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, doc = %s },`, quote(it.Field.Name),
+			path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, doc(it.Field))
 	case *model.WireAddress:
 		w.line(`{ k = "address", field = %s, bytes = %d, doc = %s },`, quote(it.Field.Name), it.Bytes, doc(it.Field))
 	case *model.WireValue:
-		w.line(`{ k = "value", field = %s%s, type = %s, doc = %s },`, quote(it.Field.Name), path(it.Field), typeOf(it.Field.Type), doc(it.Field))
+		w.line(`{ k = "value", field = %s%s, type = %s, doc = %s },`, quote(it.Field.Name), path(it.Field),
+			typeOf(it.Field.Type), doc(it.Field))
 	default:
 		w.refuse(item)
 	}
@@ -189,7 +195,8 @@ func (w *writer) each(it *model.WireEach) {
 			}
 		}
 	}
-	w.block(fmt.Sprintf(`{ k = "each", field = %s%s%s, items = {`, quote(it.Field.Name), path(it.Field), single), "} },", func() { w.items(it.Items) })
+	w.block(fmt.Sprintf(`{ k = "each", field = %s%s%s, items = {`, quote(it.Field.Name), path(it.Field),
+		single), "} },", func() { w.items(it.Items) })
 }
 
 // path says where in a record the value of a field of it belongs.
@@ -250,7 +257,8 @@ func typeOf(t *model.Type) string {
 			}
 			inLine = ", words = { " + strings.Join(list, ", ") + " }"
 		}
-		return fmt.Sprintf(`{ k = "enum", bits = %d, names = { %s }, codes = { %s }%s }`, 8*n, strings.Join(names, ", "), strings.Join(codes, ", "), inLine)
+		return fmt.Sprintf(`{ k = "enum", bits = %d, names = { %s }, codes = { %s }%s }`, 8*n,
+			strings.Join(names, ", "), strings.Join(codes, ", "), inLine)
 	case model.KindOpaque:
 		return fmt.Sprintf(`{ k = "opaque", bits = %d }`, t.Bits)
 	case model.KindSet:

@@ -18,11 +18,15 @@ func crossing() *run.Chart {
 		Instances: []string{"a", "b"},
 		Start:     []string{"editing", "editing"},
 		Steps: []run.ChartStep{
-			{Who: 0, Event: "confirm", Sends: []run.Sent{{ID: 1, To: 1, Text: "CONFIRM1"}}, State: "localOk", Where: "spec.yaml:38"},
-			{Who: 1, Event: "change{item: 2}", Sends: []run.Sent{{ID: 2, To: 0, Text: "CHANGE{item: 2}"}}, State: "editing", Where: "spec.yaml:36"},
+			{Who: 0, Event: "confirm", Sends: []run.Sent{{ID: 1, To: 1, Text: "CONFIRM1"}}, State: "localOk",
+				Where: "spec.yaml:38"},
+			{Who: 1, Event: "change{item: 2}", Sends: []run.Sent{{ID: 2, To: 0, Text: "CHANGE{item: 2}"}},
+				State: "editing", Where: "spec.yaml:36"},
 			{Who: 1, Event: "CONFIRM1", Receives: 1, State: "remoteOk", Where: "spec.yaml:37"},
-			{Who: 0, Event: "CHANGE{item: 2}", Receives: 2, Sends: []run.Sent{{ID: 3, To: 1, Text: "CANCEL"}}, Notes: []string{"report changed{item: 2}"}, State: "cancelWaiting"},
-			{Who: 1, Event: "confirm", Sends: []run.Sent{{ID: 4, To: 0, Text: "CONFIRM2"}, {ID: 5, To: 0, Text: "READY"}}, State: "committed"},
+			{Who: 0, Event: "CHANGE{item: 2}", Receives: 2, Sends: []run.Sent{{ID: 3, To: 1, Text: "CANCEL"}},
+				Notes: []string{"report changed{item: 2}"}, State: "cancelWaiting"},
+			{Who: 1, Event: "confirm", Sends: []run.Sent{{ID: 4, To: 0, Text: "CONFIRM2"},
+				{ID: 5, To: 0, Text: "READY"}}, State: "committed"},
 			{Who: run.Nobody, Lost: 5},
 			{Who: 1, Event: "CANCEL", Receives: 3, Fault: "unspecified reception: committed does not expect CANCEL"},
 		},
@@ -43,11 +47,14 @@ func crowded() *run.Chart {
 	}
 	c.Steps = append(c.Steps,
 		run.ChartStep{Who: 2, Event: "sit", Sends: []run.Sent{{ID: 20, To: 0, Text: "IN{seat: 1}"}}},
-		run.ChartStep{Who: 1, Event: "sit", Sends: []run.Sent{{ID: 21, To: 0, Text: "IN{seat: 0}"}, {ID: 22, To: 2, Text: "HELLO{name: a}"}}},
+		run.ChartStep{Who: 1, Event: "sit", Sends: []run.Sent{{ID: 21, To: 0, Text: "IN{seat: 0}"},
+			{ID: 22, To: 2, Text: "HELLO{name: a}"}}},
 		run.ChartStep{Who: 0, Event: "IN{seat: 1}", Receives: 20, Where: "spec.yaml:3"},
 		run.ChartStep{Who: 0, Event: "IN{seat: 0}", Receives: 21, Where: "spec.yaml:3"},
-		run.ChartStep{Who: 0, Event: "begin", Sends: []run.Sent{{ID: 23, To: 1, Text: "GO{seats: [0, 1]}"}, {ID: 24, To: 2, Text: "GO{seats: [0, 1]}"}}},
-		run.ChartStep{Who: 2, Event: "leave", Sends: []run.Sent{{ID: 25, To: 0, Text: "BYE"}, {ID: 26, To: 1, Text: "BYE"}}})
+		run.ChartStep{Who: 0, Event: "begin",
+			Sends: []run.Sent{{ID: 23, To: 1, Text: "GO{seats: [0, 1]}"}, {ID: 24, To: 2, Text: "GO{seats: [0, 1]}"}}},
+		run.ChartStep{Who: 2, Event: "leave",
+			Sends: []run.Sent{{ID: 25, To: 0, Text: "BYE"}, {ID: 26, To: 1, Text: "BYE"}}})
 	return c
 }
 
@@ -129,7 +136,8 @@ func TestChartSVG(t *testing.T) {
 			t.Errorf("step %d is not below step %d", i+1, i)
 		}
 	}
-	first := `<line x1="` + num(l.x[0]+5) + `" y1="` + num(l.y[0]) + `" x2="` + num(l.x[1]-5) + `" y2="` + num(l.y[2]) + `"`
+	first := `<line x1="` + num(l.x[0]+5) + `" y1="` + num(l.y[0]) + `" x2="` + num(l.x[1]-5) + `" y2="` +
+		num(l.y[2]) + `"`
 	if !strings.Contains(got, first) {
 		t.Errorf("CONFIRM1 does not slant from step 1 to step 3: no %s", first)
 	}
@@ -170,7 +178,8 @@ func FuzzChart(f *testing.F) {
 func TestLongTexts(t *testing.T) {
 	long := "bring{entries: [" + strings.Repeat("Entry{item: 12, count: 3}, ", 14) + "]}"
 	c := &run.Chart{Instances: []string{"a", "b"}, Start: []string{"idle", "idle"}, Steps: []run.ChartStep{
-		{Who: 0, Event: long, State: "busy", Where: "spec.yaml:3", Sends: []run.Sent{{ID: 1, To: 1, Text: strings.ToUpper(long)}}, Notes: []string{"report " + long}},
+		{Who: 0, Event: long, State: "busy", Where: "spec.yaml:3",
+			Sends: []run.Sent{{ID: 1, To: 1, Text: strings.ToUpper(long)}}, Notes: []string{"report " + long}},
 		{Who: 1, Event: strings.ToUpper(long), Receives: 1, Fault: "this is wrong: " + long},
 	}}
 	text := ChartSVG(c)
@@ -178,7 +187,8 @@ func TestLongTexts(t *testing.T) {
 	if _, err := fmt.Sscanf(text[strings.Index(text, ` width="`):], ` width="%f"`, &width); err != nil || width > 1600 {
 		t.Errorf("the picture is %v wide, %v", width, err)
 	}
-	for _, tip := range []string{"<title>spec.yaml:3\n" + long, "<title>" + strings.ToUpper(long) + "</title>", "\nreport " + long + "</title>", "this is wrong: " + long} {
+	for _, tip := range []string{"<title>spec.yaml:3\n" + long, "<title>" + strings.ToUpper(long) + "</title>",
+		"\nreport " + long + "</title>", "this is wrong: " + long} {
 		if !strings.Contains(text, tip) {
 			t.Errorf("no tip %q", tip)
 		}
@@ -196,6 +206,7 @@ func TestBoldFits(t *testing.T) {
 	c.Steps[0].Fault = fault
 	l, _ := drawChart(c)
 	if least := 0.64 * 12 * float64(len(fault)); l.x[0] < least {
-		t.Errorf("the first lifeline is at %.1f, so that a bold text of about %.1f to its left is cut off", l.x[0], least)
+		t.Errorf("the first lifeline is at %.1f, so that a bold text of about %.1f to its left is cut off",
+			l.x[0], least)
 	}
 }

@@ -74,6 +74,7 @@ func mermaidNote(i int, s run.ChartStep, byID map[int]*flight) string {
 }
 
 // mermaidText replaces what Mermaid would take for syntax by its entities.
-var mermaidEscaper = strings.NewReplacer("#", "#35;", ";", "#59;", ":", "#58;", "<", "#60;", ">", "#62;", `"`, "#34;", "\n", " ", "\r", " ", "%", "#37;")
+var mermaidEscaper = strings.NewReplacer("#", "#35;", ";", "#59;", ":", "#58;", "<", "#60;", ">", "#62;", `"`,
+	"#34;", "\n", " ", "\r", " ", "%", "#37;")
 
 func mermaidText(s string) string { return mermaidEscaper.Replace(s) }

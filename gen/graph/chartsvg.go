@@ -101,7 +101,8 @@ func cut(full, shown string) string {
 // stepTip returns the tooltip of a step: its place, and the full text of everything that was
 // shortened.
 func stepTip(full, shown run.ChartStep) string {
-	tips := []string{full.Where, cut(full.Event, shown.Event), cut(full.State, shown.State), cut(full.Fault, shown.Fault)}
+	tips := []string{full.Where, cut(full.Event, shown.Event), cut(full.State, shown.State),
+		cut(full.Fault, shown.Fault)}
 	for i, n := range full.Notes {
 		tips = append(tips, cut(n, shown.Notes[i]))
 	}

@@ -21,13 +21,16 @@ func DOT(m *model.Machine, o Options) string {
 	d := build(m, o)
 	w := &dotWriter{}
 	w.f("digraph %s {\n", quote(d.name))
-	w.f("\tgraph [fontname=%q, fontsize=10, labelloc=b, labeljust=l, nodesep=0.35, ranksep=0.45, pad=0.2, bgcolor=white, tooltip=\" \"%s];\n",
+	w.f("\tgraph [fontname=%q, fontsize=10, labelloc=b, labeljust=l, nodesep=0.35, ranksep=0.45, pad=0.2, "+
+		"bgcolor=white, tooltip=\" \"%s];\n",
 		dotFont, w.footer(d))
 	w.f("\tnode [fontname=%q, fontsize=11, shape=plain];\n", dotFont)
 	w.f("\tedge [fontname=%q, fontsize=9, arrowsize=0.7, color=\"#444444\"];\n", dotFont)
-	w.f("\tsubgraph cluster_machine {\n\t\tpencolor=none; labelloc=t; labeljust=l; tooltip=\" \";\n\t\tlabel=<%s>;\n", titleHTML(d))
+	w.f("\tsubgraph cluster_machine {\n\t\tpencolor=none; labelloc=t; labeljust=l; tooltip=\" \";\n"+
+		"\t\tlabel=<%s>;\n", titleHTML(d))
 	if d.initial >= 0 {
-		w.f("\t\tstart [shape=circle, style=filled, fillcolor=\"#222222\", label=\"\", width=0.14, height=0.14, tooltip=\"start\"];\n")
+		w.f("\t\tstart [shape=circle, style=filled, fillcolor=\"#222222\", label=\"\", width=0.14, " +
+			"height=0.14, tooltip=\"start\"];\n")
 	}
 	for i, b := range d.boxes {
 		w.f("\t\ts%d [label=<%s>, tooltip=%s];\n", i, boxHTML(b), quote(b.tip))
@@ -88,7 +91,8 @@ func notesHTML(notes []note) string {
 	var b strings.Builder
 	b.WriteString(`<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="4" CELLPADDING="0">`)
 	for _, n := range notes {
-		b.WriteString(`<TR><TD ALIGN="LEFT" BALIGN="LEFT" BGCOLOR="#fff8dc" BORDER="1" COLOR="#d8cfa0" CELLPADDING="5">`)
+		b.WriteString(
+			`<TR><TD ALIGN="LEFT" BALIGN="LEFT" BGCOLOR="#fff8dc" BORDER="1" COLOR="#d8cfa0" CELLPADDING="5">`)
 		b.WriteString("<B>" + escape(n.head) + "</B>" + br + linesHTML(n.rows) + `</TD></TR>`)
 	}
 	b.WriteString(`</TABLE>`)
@@ -114,10 +118,12 @@ func boxHTML(b box) string {
 		border = "0"
 	}
 	var s strings.Builder
-	s.WriteString(`<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" STYLE="ROUNDED" COLOR="#444444" BGCOLOR="#f6f8fb">`)
+	s.WriteString(
+		`<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" STYLE="ROUNDED" COLOR="#444444" BGCOLOR="#f6f8fb">`)
 	fmt.Fprintf(&s, `<TR><TD BORDER="%s" SIDES="B" COLOR="#c8ccd4"><B>%s</B></TD></TR>`, border, escape(b.name))
 	if len(b.rows) > 0 {
-		s.WriteString(`<TR><TD ALIGN="LEFT" BALIGN="LEFT"><FONT POINT-SIZE="9">` + linesHTML(b.rows) + `</FONT></TD></TR>`)
+		s.WriteString(`<TR><TD ALIGN="LEFT" BALIGN="LEFT"><FONT POINT-SIZE="9">` + linesHTML(b.rows) +
+			`</FONT></TD></TR>`)
 	}
 	s.WriteString(`</TABLE>`)
 	if !b.final {
@@ -129,7 +135,9 @@ func boxHTML(b box) string {
 
 // rowsHTML is a table of lines with a little air around it.
 func rowsHTML(rows []line, border int) string {
-	return fmt.Sprintf(`<TABLE BORDER="%d" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2"><TR><TD ALIGN="LEFT" BALIGN="LEFT">`, border) +
+	return fmt.Sprintf(
+		`<TABLE BORDER="%d" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2"><TR><TD ALIGN="LEFT" BALIGN="LEFT">`,
+		border) +
 		linesHTML(rows) + `</TD></TR></TABLE>`
 }
 

@@ -25,7 +25,8 @@ func labels(branches []*model.Transition, o Options, targets bool) []label {
 	index := map[string]int{}
 	whole := complete(branches)
 	for _, t := range branches {
-		l := label{events: []*model.Event{t.Event}, when: guardText(t, o), effects: effects(t.Body, o), again: t.To == t.From}
+		l := label{events: []*model.Event{t.Event}, when: guardText(t, o), effects: effects(t.Body, o),
+			again: t.To == t.From}
 		if o.Detail == Names && whole[t.Event] {
 			l.when = ""
 		}

@@ -42,7 +42,8 @@ func TestDrawings(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s differs from testdata; if it should, run go test ./gen/graph -update and look at it\n%s", name, got)
+			t.Errorf("%s differs from testdata; if it should, run go test ./gen/graph -update and look at it\n"+
+				"%s", name, got)
 		}
 	}
 }
@@ -82,7 +83,8 @@ func TestFold(t *testing.T) {
 		t.Errorf("unfolded, there are still notes: %+v", open.notes)
 	}
 	if got := len(open.edges) - len(d.edges); got != 2 {
-		t.Errorf("unfolded, there are %d more edges; lost leads to committed from two states that have no edge there otherwise", got)
+		t.Errorf("unfolded, there are %d more edges; lost leads to committed from two states that have no "+
+			"edge there otherwise", got)
 	}
 }
 
@@ -122,7 +124,8 @@ func TestLabels(t *testing.T) {
 	for _, r := range build(k.m, Options{}).edges[0].lines {
 		got = append(got, r.text())
 	}
-	want := []string{"ONE, TWO / send X", "go / send X", "THREE [fits]", "THREE [else]", "   / report aVeryLongNameOfAReport,", "   report another"}
+	want := []string{"ONE, TWO / send X", "go / send X", "THREE [fits]", "THREE [else]",
+		"   / report aVeryLongNameOfAReport,", "   report another"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

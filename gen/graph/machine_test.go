@@ -17,7 +17,8 @@ type sketch struct {
 
 // newSketch declares states, the first of them initial, a trailing * marking final ones.
 func newSketch(name string, states ...string) *sketch {
-	k := &sketch{m: &model.Machine{Name: "peer", Protocol: name, Doc: "A sketch for tests."}, states: map[string]*model.State{}, events: map[string]*model.Event{}}
+	k := &sketch{m: &model.Machine{Name: "peer", Protocol: name, Doc: "A sketch for tests."},
+		states: map[string]*model.State{}, events: map[string]*model.Event{}}
 	for i, n := range states {
 		s := &model.State{Name: strings.TrimSuffix(n, "*"), Index: i, Final: strings.HasSuffix(n, "*")}
 		k.m.States = append(k.m.States, s)
@@ -68,7 +69,8 @@ func (k *sketch) common(states []string, event, body, to string) {
 func (k *sketch) branch(from, event, when, body, to string, lineNo int) {
 	s, e := k.states[from], k.event(event)
 	span := diag.Span{File: "sketch.yaml", Start: diag.Pos{Line: lineNo, Col: 1}}
-	t := &model.Transition{ID: len(k.m.Transitions), Name: from + " " + event, From: s, Event: e, Body: k.body(body), To: k.states[to], Span: span}
+	t := &model.Transition{ID: len(k.m.Transitions), Name: from + " " + event, From: s, Event: e,
+		Body: k.body(body), To: k.states[to], Span: span}
 	if when != "" {
 		t.When = &model.LocalRef{Local: &model.Local{Name: when}}
 	}

@@ -50,7 +50,8 @@ func SVG(m *model.Machine, o Options) string {
 	}
 	for i, e := range g.Edges {
 		if i < len(d.edges) {
-			w.tipped(d.edges[i].tip, func() { drawRows(w, d.edges[i].lines, e.LabelX-e.LabelW/2+4, e.LabelY-e.LabelH/2+rowSize) })
+			w.tipped(d.edges[i].tip,
+				func() { drawRows(w, d.edges[i].lines, e.LabelX-e.LabelW/2+4, e.LabelY-e.LabelH/2+rowSize) })
 		}
 	}
 	w.f("</g>\n")
@@ -137,14 +138,17 @@ func drawNode(w *svg, d *diagram, i int, n layered.Node) {
 	x, y, width, height := n.X-n.W/2, n.Y-n.H/2, n.W, n.H
 	w.tipped(b.tip, func() {
 		if b.final {
-			w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="11" fill="#ffffff" stroke="%s"/>`+"\n", num(x), num(y), num(width), num(height), lineColour)
+			w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="11" fill="#ffffff" stroke="%s"/>`+"\n", num(x),
+				num(y), num(width), num(height), lineColour)
 			x, y, width, height = x+4, y+4, width-8, height-8
 		}
-		w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="8" fill="#f6f8fb" stroke="%s"/>`+"\n", num(x), num(y), num(width), num(height), lineColour)
+		w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="8" fill="#f6f8fb" stroke="%s"/>`+"\n", num(x),
+			num(y), num(width), num(height), lineColour)
 		w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="13" font-weight="bold" fill="%s">%s</text>`+"\n",
 			num(n.X), num(y+17), colours[title], escape(b.name))
 		if len(b.rows) > 0 {
-			w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="#c8ccd4"/>`+"\n", num(x), num(y+nameStep+2), num(x+width), num(y+nameStep+2))
+			w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="#c8ccd4"/>`+"\n", num(x), num(y+nameStep+2),
+				num(x+width), num(y+nameStep+2))
 			drawRows(w, b.rows, x+boxPad, y+nameStep+6+rowSize)
 		}
 	})
@@ -153,7 +157,8 @@ func drawNode(w *svg, d *diagram, i int, n layered.Node) {
 // drawRows writes lines of coloured pieces; y is the first base line.
 func drawRows(w *svg, rows []line, x, y float64) {
 	for i, r := range rows {
-		w.f(`<text x="%s" y="%s" font-size="11" paint-order="stroke" stroke="#ffffff" stroke-width="3" stroke-linejoin="round" stroke-opacity="0.85" xml:space="preserve">`,
+		w.f(
+			`<text x="%s" y="%s" font-size="11" paint-order="stroke" stroke="#ffffff" stroke-width="3" stroke-linejoin="round" stroke-opacity="0.85" xml:space="preserve">`,
 			num(x), num(y+float64(i)*rowStep))
 		for _, p := range r.pieces {
 			w.f(`<tspan fill="%s"%s>%s</tspan>`, colours[p.tone], toneStyle(p.tone), escape(p.text))
@@ -182,7 +187,8 @@ func drawEdge(w *svg, what edge, e layered.Edge) {
 		colour = lineColour
 	}
 	w.tipped(what.tip, func() {
-		w.f(`<path d="%s" fill="none" stroke="%s" stroke-width="1.2" marker-end="url(#h%s)"/>`+"\n", smooth(e.Points), colour, colour[1:])
+		w.f(`<path d="%s" fill="none" stroke="%s" stroke-width="1.2" marker-end="url(#h%s)"/>`+"\n",
+			smooth(e.Points), colour, colour[1:])
 	})
 }
 
@@ -211,7 +217,9 @@ func noteWidth(n note) float64 {
 }
 
 func drawNote(w *svg, n note, x, y, width float64) {
-	w.f(`<rect x="%s" y="%s" width="%s" height="%s" fill="#fff8dc" stroke="#d8cfa0"/>`+"\n", num(x), num(y), num(width), num(noteHeight(n)))
-	w.f(`<text x="%s" y="%s" font-size="11" font-weight="bold" fill="%s">%s</text>`+"\n", num(x+boxPad), num(y+rowSize+5), colours[title], escape(n.head))
+	w.f(`<rect x="%s" y="%s" width="%s" height="%s" fill="#fff8dc" stroke="#d8cfa0"/>`+"\n", num(x), num(y),
+		num(width), num(noteHeight(n)))
+	w.f(`<text x="%s" y="%s" font-size="11" font-weight="bold" fill="%s">%s</text>`+"\n", num(x+boxPad),
+		num(y+rowSize+5), colours[title], escape(n.head))
 	drawRows(w, n.rows, x+boxPad, y+rowSize+5+rowStep)
 }

@@ -25,7 +25,8 @@ func TestSpecsSayEverything(t *testing.T) {
 				own := linesOf(text, i)
 				for _, h := range s.Handlers {
 					if h != nil && !strings.Contains(own, h.Event.Name) {
-						t.Errorf("%s: the picture of %s does not say what %s does with %s", file, m.Name, s.Name, h.Event.Name)
+						t.Errorf("%s: the picture of %s does not say what %s does with %s", file, m.Name,
+							s.Name, h.Event.Name)
 					}
 				}
 			}
@@ -55,7 +56,8 @@ func TestSpecsDraw(t *testing.T) {
 			if source != graph.DOT(m, graph.Options{}) {
 				t.Errorf("%s: two pictures of %s differ", file, m.Name)
 			}
-			if svg := graph.SVG(m, graph.Options{}); !strings.HasSuffix(svg, "</svg>\n") || strings.Contains(svg, "NaN") {
+			if svg := graph.SVG(m, graph.Options{}); !strings.HasSuffix(svg, "</svg>\n") ||
+				strings.Contains(svg, "NaN") {
 				t.Errorf("%s: the SVG of %s is not whole", file, m.Name)
 			}
 			if err != nil {
@@ -113,7 +115,8 @@ roles:
 		t.Fatal(l.Error())
 	}
 	tr := p.Roles[0].Transitions[0]
-	if got := model.ExprString(tr.When) + " / " + model.StmtsString(tr.Body); got != "n + step < 2 * most && n != 7 / {set: {n: n + step}}, {send: ASK{k: most, id: step}}" {
+	if got := model.ExprString(tr.When) + " / " + model.StmtsString(tr.Body); got != "n + step < 2 * most "+
+		"&& n != 7 / {set: {n: n + step}}, {send: ASK{k: most, id: step}}" {
 		t.Error(got)
 	}
 	if dot := graph.DOT(p.Roles[0], graph.Options{}); !strings.Contains(dot, "most") {

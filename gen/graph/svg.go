@@ -24,7 +24,8 @@ func (w *svg) f(format string, args ...any) { fmt.Fprintf(&w.b, format, args...)
 
 // document puts the frame around what was drawn.
 func (w *svg) document(width, height float64, name string) string {
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" font-family="%s" font-size="12">
+	return fmt.Sprintf(
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" font-family="%s" font-size="12">
 <title>%s</title>
 <defs>%s</defs>
 <rect width="100%%" height="100%%" fill="#ffffff"/>
@@ -38,7 +39,8 @@ func arrowHeads() string {
 	for _, c := range append(colours[:], lineColour, crossColour, badColour) {
 		if !seen[c] {
 			seen[c] = true
-			fmt.Fprintf(&b, `<marker id="h%s" viewBox="0 0 10 8" refX="9" refY="4" markerWidth="8" markerHeight="7" orient="auto-start-reverse"><path d="M0,0 L10,4 L0,8 z" fill="%s"/></marker>`,
+			fmt.Fprintf(&b,
+				`<marker id="h%s" viewBox="0 0 10 8" refX="9" refY="4" markerWidth="8" markerHeight="7" orient="auto-start-reverse"><path d="M0,0 L10,4 L0,8 z" fill="%s"/></marker>`,
 				c[1:], c)
 		}
 	}
@@ -59,7 +61,8 @@ func (w *svg) text(x, y float64, anchor, colour, extra, s string) {
 		width = boldWidth(s, 12)
 	}
 	w.takes(x-width*anchors[anchor], y-10, width, 13)
-	w.f(`<text x="%s" y="%s" text-anchor="%s" fill="%s" paint-order="stroke" stroke="#ffffff" stroke-width="3.5" stroke-linejoin="round"%s>%s</text>`+"\n",
+	w.f(
+		`<text x="%s" y="%s" text-anchor="%s" fill="%s" paint-order="stroke" stroke="#ffffff" stroke-width="3.5" stroke-linejoin="round"%s>%s</text>`+"\n",
 		num(x), num(y), anchor, colour, extra, escape(s))
 }
 

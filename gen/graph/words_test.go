@@ -56,7 +56,8 @@ func TestWords(t *testing.T) {
 	picture = strings.NewReplacer("#58;", ":", "#60;", "<").Replace(picture)
 	for _, want := range []string{
 		"(s in seats) == (s in [1, 2])", "sender in ready && len(seats) < 2", "all(k in seats: seats[k] != self)",
-		"send GO{seats: [k for k in seats]} to ready", "close minus(ready, [1])", "for each k: send NO to 1", "send NO to sender", "send NO to all",
+		"send GO{seats: [k for k in seats]} to ready", "close minus(ready, [1])", "for each k: send NO to 1",
+		"send NO to sender", "send NO to all",
 	} {
 		if !strings.Contains(picture, want) {
 			t.Errorf("the picture does not say %s", want)
@@ -76,7 +77,8 @@ func TestWords(t *testing.T) {
 			body = append(body, model.StmtsString(h.Branches[0].Body))
 		}
 	}
-	if text := strings.Join(body, "\n"); !strings.Contains(text, "{each: {k: seats}, do: [{send: NO, to: 1}]}") || !strings.Contains(text, "{close: minus(ready, [1])}") {
+	if text := strings.Join(body, "\n"); !strings.Contains(text,
+		"{each: {k: seats}, do: [{send: NO, to: 1}]}") || !strings.Contains(text, "{close: minus(ready, [1])}") {
 		t.Errorf("statements read\n%s", text)
 	}
 	for i, want := range []string{

@@ -101,7 +101,8 @@ func layout(m *model.Machine, messages []*model.Message) {
 			for _, f := range r.Fields {
 				fl = append(fl, f.Name, f.Type)
 			}
-			add(&model.Event{Kind: model.EventReport, Name: p.Name + "." + r.Name, Part: p, Report: r, Fields: fields(fl...)})
+			add(&model.Event{Kind: model.EventReport, Name: p.Name + "." + r.Name, Part: p, Report: r,
+				Fields: fields(fl...)})
 		}
 		add(&model.Event{Kind: model.EventFinished, Name: p.Name + ".finished", Part: p, Fields: fields(list...)})
 	}
@@ -118,7 +119,8 @@ func locals(fl []*model.Field) []*model.Local {
 }
 
 // on adds a branch; to is empty for no goto.
-func on(m *model.Machine, from, ev, to string, when func(t *model.Transition) model.Expr, body func(t *model.Transition) []model.Stmt) *model.Transition {
+func on(m *model.Machine, from, ev, to string, when func(t *model.Transition) model.Expr,
+	body func(t *model.Transition) []model.Stmt) *model.Transition {
 	st, e := state(m, from), event(m, ev)
 	for len(st.Handlers) < len(m.Events) {
 		st.Handlers = append(st.Handlers, nil)
@@ -128,7 +130,8 @@ func on(m *model.Machine, from, ev, to string, when func(t *model.Transition) mo
 		h = &model.Handler{Event: e}
 		st.Handlers[e.Index] = h
 	}
-	t := &model.Transition{ID: len(m.Transitions), Name: from + " " + ev, From: st, Event: e, Params: locals(e.Fields), Locals: FieldSlots(e.Fields) + 8}
+	t := &model.Transition{ID: len(m.Transitions), Name: from + " " + ev, From: st, Event: e,
+		Params: locals(e.Fields), Locals: FieldSlots(e.Fields) + 8}
 	if to != "" {
 		t.To = state(m, to)
 	}
@@ -216,8 +219,9 @@ func setupPeer(value *model.Type) (*model.Machine, *model.Message) {
 	arg := &model.Local{Name: "value", Type: value, Offset: 1}
 	part := &model.Part{
 		Name: "update", Machine: up, Keys: fields("property", prop), KeyLocals: []*model.Local{key},
-		Args:  []model.Expr{bin(model.OpEq, local(key), num(0))},
-		Sends: []*model.PartSend{{Params: []*model.Local{arg}, Send: send(change, local(key), local(arg)).(*model.Send)}},
+		Args: []model.Expr{bin(model.OpEq, local(key), num(0))},
+		Sends: []*model.PartSend{{Params: []*model.Local{arg},
+			Send: send(change, local(key), local(arg)).(*model.Send)}},
 	}
 	m.Parts = []*model.Part{part}
 	changed := &model.Report{Name: "changed", Fields: fields("property", prop, "value", value)}
@@ -229,7 +233,8 @@ func setupPeer(value *model.Type) (*model.Machine, *model.Message) {
 	layout(m, []*model.Message{change})
 	run := func(name string) func(t *model.Transition) []model.Stmt {
 		return func(t *model.Transition) []model.Stmt {
-			return []model.Stmt{&model.Run{Part: part, Keys: []model.Expr{local(t.Params[0])}, Event: event(up, name), Args: []model.Expr{local(t.Params[1])}}}
+			return []model.Stmt{&model.Run{Part: part, Keys: []model.Expr{local(t.Params[0])},
+				Event: event(up, name), Args: []model.Expr{local(t.Params[1])}}}
 		}
 	}
 	on(m, "on", "change", "", nil, run("change"))

@@ -35,7 +35,8 @@ func (d *differ) machine(m *model.Machine, prefix string, a, b []int64) {
 	for _, p := range m.Parts {
 		for i := range p.Count {
 			at := p.Offset + i*p.Machine.Size
-			d.machine(p.Machine, prefix+PartName(At{Part: p, Index: i})+".", a[at:at+p.Machine.Size], b[at:at+p.Machine.Size])
+			d.machine(p.Machine, prefix+PartName(At{Part: p, Index: i})+".", a[at:at+p.Machine.Size],
+				b[at:at+p.Machine.Size])
 		}
 	}
 }

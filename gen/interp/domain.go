@@ -114,7 +114,8 @@ func Domains(ev *model.Event, limit int) ([][]int64, error) {
 	for _, f := range ev.Fields {
 		c := f.Type.Count()
 		if c > int64(limit) || count*c > int64(limit) {
-			return nil, fmt.Errorf("%s: %s has more than %d different arguments; %s", ev.Span, ev.Name, limit, smaller(f))
+			return nil, fmt.Errorf("%s: %s has more than %d different arguments; %s", ev.Span, ev.Name, limit,
+				smaller(f))
 		}
 		count *= c
 		size += f.Type.Slots()
@@ -141,7 +142,8 @@ func smaller(f *model.Field) string {
 	if t.Name != "" || t.Kind == model.KindRecord {
 		return "give the type of field " + f.Name + " a smaller domain in the check"
 	}
-	return fmt.Sprintf("the type of field %s is written in place: name it (`types: {Name: %s}`), write the name instead, and give it a smaller domain in the check (`domains: {Name: ...}`)",
+	return fmt.Sprintf("the type of field %s is written in place: name it (`types: {Name: %s}`), write the "+
+		"name instead, and give it a smaller domain in the check (`domains: {Name: ...}`)",
 		f.Name, model.TypeString(t))
 }
 

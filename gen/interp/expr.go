@@ -490,7 +490,8 @@ func (x *Eval) turn(s *scope, e *core.Fold, dst []int64) (more, ok bool) {
 // forEach sets the local to each value of a type or element of a list and runs
 // body, which reports whether to go on and whether it succeeded. Temporaries are
 // not released: the body may keep what it allocated.
-func (x *Eval) forEach(s *scope, l *model.Local, values *model.Type, over core.Expr, at placed, body func() (bool, bool)) bool {
+func (x *Eval) forEach(s *scope, l *model.Local, values *model.Type, over core.Expr, at placed,
+	body func() (bool, bool)) bool {
 	if values != nil {
 		cur := x.arena.alloc(values.Slots())
 		for Zero(values, cur); ; {
@@ -532,7 +533,8 @@ func (x *Eval) forEach(s *scope, l *model.Local, values *model.Type, over core.E
 	return true
 }
 
-func (x *Eval) forEachBit(s *scope, l *model.Local, t *model.Type, mask int64, at placed, body func() (bool, bool)) bool {
+func (x *Eval) forEachBit(s *scope, l *model.Local, t *model.Type, mask int64, at placed,
+	body func() (bool, bool)) bool {
 	for i := int64(0); mask>>i != 0; i++ {
 		if mask>>i&1 == 0 {
 			continue

@@ -148,7 +148,8 @@ func TestExpressions(t *testing.T) {
 		if fault != nil {
 			got = "fault: " + fault.Reason
 		} else {
-			got = strings.TrimPrefix(string(interp.AppendEffect(nil, strs, &effects[0])), fmt.Sprintf("report r%d{v: ", i))
+			got = strings.TrimPrefix(string(interp.AppendEffect(nil, strs, &effects[0])),
+				fmt.Sprintf("report r%d{v: ", i))
 			got = strings.TrimSuffix(got, "}")
 		}
 		if got != e.want {

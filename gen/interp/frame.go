@@ -34,10 +34,12 @@ func DecodeFrame(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []
 		return nil, nil, err
 	}
 	if len(b) < h.total {
-		return nil, nil, wire.Error{Message: h.msg.Name, Problem: wire.Short, Value: int64(len(b)), Limit: int64(h.total)}
+		return nil, nil, wire.Error{Message: h.msg.Name, Problem: wire.Short, Value: int64(len(b)),
+			Limit: int64(h.total)}
 	}
 	if len(b) > h.total {
-		return nil, nil, wire.Error{Message: h.msg.Name, Offset: h.total, Problem: wire.Trailing, Value: int64(len(b) - h.total)}
+		return nil, nil, wire.Error{Message: h.msg.Name, Offset: h.total, Problem: wire.Trailing,
+			Value: int64(len(b) - h.total)}
 	}
 	d := decoder{b: b, at: p.Wire.HeaderLen, strs: strs}
 	d.err.Message = h.msg.Name
@@ -47,11 +49,13 @@ func DecodeFrame(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []
 	}
 	if it := checksumOf(p.Wire); it != nil {
 		if got, want := uint32(number(b[it.Offset:], 32, it.Little)), wire.Checksum(b, it.Offset); got != want {
-			return nil, nil, wire.Error{Message: h.msg.Name, Offset: it.Offset, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+			return nil, nil, wire.Error{Message: h.msg.Name, Offset: it.Offset, Problem: wire.Mismatch,
+				Value: int64(got), Limit: int64(want)}
 		}
 	}
 	if d.at < len(b) && !p.Wire.Surplus {
-		return nil, nil, wire.Error{Message: h.msg.Name, Offset: d.at, Problem: wire.Trailing, Value: int64(len(b) - d.at)}
+		return nil, nil, wire.Error{Message: h.msg.Name, Offset: d.at, Problem: wire.Trailing,
+			Value: int64(len(b) - d.at)}
 	}
 	return h.msg, slots, wire.Error{}
 }

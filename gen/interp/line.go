@@ -132,7 +132,8 @@ func appendLine(p *model.Protocol, strs *Strings, dst []byte, msg *model.Message
 		case model.KindBytes:
 			text := strs.Get(v[0])
 			for k, c := range []byte(text) {
-				if c == '\n' || c == '\r' || strings.IndexByte(t.Without, c) >= 0 || p.Wire.ASCII && (c < ' ' || c > '~') {
+				if c == '\n' || c == '\r' || strings.IndexByte(t.Without, c) >= 0 ||
+					p.Wire.ASCII && (c < ' ' || c > '~') {
 					e.fail(pathName(part), len(e.b)+k, wire.Text, int64(c), 0)
 					return dst, e.err
 				}

@@ -44,7 +44,8 @@ type Effect struct {
 // Took, or a timer that was ignored has expired: an expiry disarms the timer whatever is done with
 // it. If it is Refused, fault says why; otherwise fault is nil. The sizes of v and ev.Args must be
 // those of the model.
-func Step(m *model.Machine, strs *Strings, v Value, ev Event) (next Value, effects []Effect, res fsm.Result, fault *Fault) {
+func Step(m *model.Machine, strs *Strings, v Value, ev Event) (next Value, effects []Effect, res fsm.Result,
+	fault *Fault) {
 	return New(m, strs).Step(v, ev)
 }
 
@@ -349,7 +350,8 @@ func (x *Machine) enqueue(c *context, ev *model.Event, args []int64, cause *mode
 // refuse notes the innermost machine that refuses; returns false.
 func (x *Machine) refuse(c *context, kind FaultKind, ev *model.Event) bool {
 	f := &x.fault
-	*f = Fault{Kind: kind, Machine: c.m.Model, State: c.m.Model.States[c.v[c.base]], Event: ev, Path: c.path(f.Path[:0]), Guards: f.Guards[:0]}
+	*f = Fault{Kind: kind, Machine: c.m.Model, State: c.m.Model.States[c.v[c.base]], Event: ev,
+		Path: c.path(f.Path[:0]), Guards: f.Guards[:0]}
 	f.Span = f.State.Span
 	x.refused = true
 	return false

@@ -53,10 +53,12 @@ func expect(t *testing.T, got []string, want ...string) {
 func TestUpdate(t *testing.T) {
 	m, _ := updatePeer(ranged(0, 3))
 	v := must(NewValue(m, nil, []int64{0}))
-	expect(t, runScript(t, m, v, "UPDATE{value: 1}", "change{value: 2}", "change{value: 2}", "UPDATE{value: 3}", "lost"),
+	expect(t, runScript(t, m, v, "UPDATE{value: 1}", "change{value: 2}", "change{value: 2}", "UPDATE{value: 3}",
+		"lost"),
 		"took; send UPDATE{value: 1}; report changed{value: 1} | settled{wins: false, own: 1, sent: none}",
 		"took; send UPDATE{value: 2} | open{wins: false, own: 2, sent: 2}",
-		"refused; state open refuses change{value: 2}: state open has no branch for this change: the guard at - does not hold; legal in open: UPDATE, change | open{wins: false, own: 2, sent: 2}",
+		"refused; state open refuses change{value: 2}: state open has no branch for this change: the guard "+
+			"at - does not hold; legal in open: UPDATE, change | open{wins: false, own: 2, sent: 2}",
 		"took; report changed{value: 3} | settled{wins: false, own: 3, sent: none}",
 		"ignored | settled{wins: false, own: 3, sent: none}")
 }
@@ -68,11 +70,15 @@ func TestParts(t *testing.T) {
 	if got := string(AppendMachine(nil, nil, m, v)); got != before {
 		t.Errorf("new machine %s", got)
 	}
-	expect(t, runScript(t, m, v, "change{property: 1, value: 2}", "CHANGE{property: 1, value: 3}", "leave", "CHANGE{property: 0, value: 1}"),
-		"took; send CHANGE{property: 1, value: 2} | on{update: [settled{wins: true, own: 0, sent: none}, open{wins: false, own: 2, sent: 2}]}",
-		"took; report changed{property: 1, value: 3} | on{update: [settled{wins: true, own: 0, sent: none}, settled{wins: false, own: 3, sent: none}]}",
+	expect(t, runScript(t, m, v, "change{property: 1, value: 2}", "CHANGE{property: 1, value: 3}", "leave",
+		"CHANGE{property: 0, value: 1}"),
+		"took; send CHANGE{property: 1, value: 2} | on{update: [settled{wins: true, own: 0, sent: none}, "+
+			"open{wins: false, own: 2, sent: 2}]}",
+		"took; report changed{property: 1, value: 3} | on{update: [settled{wins: true, own: 0, sent: none}, "+
+			"settled{wins: false, own: 3, sent: none}]}",
 		"took | off{update: [settled{wins: true, own: 0, sent: none}, settled{wins: false, own: 3, sent: none}]}",
-		"refused; state off refuses CHANGE{property: 0, value: 1}: state off does not mention update.changed; legal in off: CHANGE | "+
+		"refused; state off refuses CHANGE{property: 0, value: 1}: state off does not mention "+
+			"update.changed; legal in off: CHANGE | "+
 			"off{update: [settled{wins: true, own: 0, sent: none}, settled{wins: false, own: 3, sent: none}]}")
 }
 
@@ -84,7 +90,8 @@ func timed() *model.Machine {
 	m.Timers = []*model.Timer{retry}
 	entered := &model.Report{Name: "entered"}
 	m.Reports = []*model.Report{entered}
-	m.Commands = []*model.Event{{Kind: model.EventCommand, Name: "go"}, {Kind: model.EventCommand, Name: "no"}, {Kind: model.EventCommand, Name: "later"}}
+	m.Commands = []*model.Event{{Kind: model.EventCommand, Name: "go"}, {Kind: model.EventCommand, Name: "no"},
+		{Kind: model.EventCommand, Name: "later"}}
 	layout(m, nil)
 	m.States[0].Entry = []model.Stmt{report(entered)}
 	m.States[1].Entry = []model.Stmt{&model.StartTimer{Timer: retry}}
@@ -92,13 +99,16 @@ func timed() *model.Machine {
 	mode(m, "idle", "no", model.Ignore)
 	mode(m, "idle", "later", model.Defer)
 	on(m, "busy", "retry", "end", func(*model.Transition) model.Expr {
-		return &model.Unary{ExprBase: model.ExprBase{T: boolType}, Op: model.OpNot, X: &model.TimerTest{ExprBase: model.ExprBase{T: boolType}, Timer: retry}}
+		return &model.Unary{ExprBase: model.ExprBase{T: boolType}, Op: model.OpNot,
+			X: &model.TimerTest{ExprBase: model.ExprBase{T: boolType}, Timer: retry}}
 	}, nil)
 	on(m, "busy", "go", "idle", nil, func(*model.Transition) []model.Stmt {
 		return []model.Stmt{&model.StopTimer{Timer: retry}, &model.StopTimer{Timer: retry}, &model.Close{}}
 	})
 	on(m, "busy", "no", "", nil, func(*model.Transition) []model.Stmt {
-		return []model.Stmt{&model.StopTimer{Timer: retry}, &model.Refuse{Reason: "not now", StmtBase: model.StmtBase{Span: diag.Span{File: "x.yaml", Start: diag.Pos{Line: 4, Col: 2}}}}}
+		return []model.Stmt{&model.StopTimer{Timer: retry},
+			&model.Refuse{Reason: "not now",
+				StmtBase: model.StmtBase{Span: diag.Span{File: "x.yaml", Start: diag.Pos{Line: 4, Col: 2}}}}}
 	})
 	return m
 }
@@ -106,13 +116,15 @@ func timed() *model.Machine {
 func TestTimers(t *testing.T) {
 	m := timed()
 	v := must(NewValue(m, nil))
-	expect(t, runScript(t, m, v, "start", "retry", "no", "later", "go", "no", "go", "go", "retry", "retry", "go", "start"),
+	expect(t, runScript(t, m, v, "start", "retry", "no", "later", "go", "no", "go", "go", "retry", "retry",
+		"go", "start"),
 		"took; report entered | idle{retry: false}",
 		"ignored | idle{retry: false}",
 		"ignored | idle{retry: false}",
 		"deferred | idle{retry: false}",
 		"took; start retry | busy{retry: true}",
-		"refused; state busy refuses no: state busy refuses no: not now (x.yaml:4:2); legal in busy: go, no, retry | busy{retry: true}",
+		"refused; state busy refuses no: state busy refuses no: not now (x.yaml:4:2); legal in busy: go, "+
+			"no, retry | busy{retry: true}",
 		"took; stop retry; close; report entered | idle{retry: false}",
 		"took; start retry | busy{retry: true}",
 		"took | end{retry: false}",
@@ -134,8 +146,12 @@ func TestFinishedComesBeforeReports(t *testing.T) {
 	})
 	on(m, "a", "sub.finished", "b", nil, nil)
 	on(m, "b", "sub.entered", "c", nil, nil)
-	on(m, "c", "again", "", nil, func(*model.Transition) []model.Stmt { return []model.Stmt{&model.Restart{Part: part}} })
-	on(m, "a", "again", "", nil, func(*model.Transition) []model.Stmt { return []model.Stmt{&model.Restart{Part: part}} })
+	on(m, "c", "again", "", nil, func(*model.Transition) []model.Stmt {
+		return []model.Stmt{&model.Restart{Part: part}}
+	})
+	on(m, "a", "again", "", nil, func(*model.Transition) []model.Stmt {
+		return []model.Stmt{&model.Restart{Part: part}}
+	})
 	v := must(NewValue(m, nil))
 	expect(t, runScript(t, m, v, "go", "again", "go", "sub.retry", "again"),
 		"took; start sub.retry | a{sub: busy{retry: true}}",
@@ -149,7 +165,8 @@ func TestFaultKinds(t *testing.T) {
 	m, _ := updatePeer(ranged(0, 3))
 	v := must(NewValue(m, nil, []int64{0}))
 	_, _, res, f := Step(m, nil, v, Event{Event: event(m, "change"), Args: []int64{9}})
-	if res != (fsm.Result{Code: fsm.Refused, Transition: fsm.NoTransition}) || f.Kind != Failed || !strings.Contains(f.Text(), "9 is outside 0..3") {
+	if res != (fsm.Result{Code: fsm.Refused, Transition: fsm.NoTransition}) || f.Kind != Failed ||
+		!strings.Contains(f.Text(), "9 is outside 0..3") {
 		t.Errorf("%v %s", res, f.Text())
 	}
 	next, effects, res, f := Step(m, nil, v, Event{Event: event(m, "change"), Args: []int64{2}})
@@ -188,7 +205,8 @@ func TestRefusedLeavesValue(t *testing.T) {
 }
 
 func TestDomains(t *testing.T) {
-	ev := &model.Event{Name: "e", Fields: fields("b", boolType, "o", optional(ranged(1, 2)), "s", &model.Type{Kind: model.KindSet, Elem: boolType})}
+	ev := &model.Event{Name: "e", Fields: fields("b", boolType, "o", optional(ranged(1, 2)), "s",
+		&model.Type{Kind: model.KindSet, Elem: boolType})}
 	all, err := Domains(ev, 24)
 	if err != nil || len(all) != 24 {
 		t.Fatalf("%d tuples, %v", len(all), err)
@@ -200,7 +218,8 @@ func TestDomains(t *testing.T) {
 	if len(seen) != 24 || !seen["{b: true, o: 2, s: [false, true]}"] {
 		t.Errorf("%d different tuples", len(seen))
 	}
-	if _, err := Domains(ev, 23); err == nil || !strings.Contains(err.Error(), "e has more than 23 different arguments") {
+	if _, err := Domains(ev, 23); err == nil || !strings.Contains(err.Error(),
+		"e has more than 23 different arguments") {
 		t.Errorf("no limit: %v", err)
 	}
 	named := ranged(0, 70000)
@@ -214,7 +233,8 @@ func TestDomains(t *testing.T) {
 		{named, "; give the type of field n a smaller domain"},
 		{optional(named), "; give the type of field n a smaller domain"},
 	} {
-		if _, err := Domains(&model.Event{Fields: fields("n", c.t)}, 100); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Domains(&model.Event{Fields: fields("n", c.t)}, 100); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("not said: %s; but: %v", c.want, err)
 		}
 	}

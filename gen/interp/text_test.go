@@ -34,7 +34,8 @@ func drawType(t *rapid.T, deep int) *model.Type {
 		}
 		return &model.Type{Kind: model.KindRecord, Fields: fields(list...)}
 	case 10:
-		return &model.Type{Kind: model.KindArray, Index: rapid.SampledFrom([]*model.Type{boolType, ranged(2, 4)}).Draw(t, "index"), Elem: drawType(t, deep-1)}
+		return &model.Type{Kind: model.KindArray,
+			Index: rapid.SampledFrom([]*model.Type{boolType, ranged(2, 4)}).Draw(t, "index"), Elem: drawType(t, deep-1)}
 	case 11:
 		return &model.Type{Kind: model.KindList, Cap: rapid.IntRange(0, 4).Draw(t, "cap"), Elem: drawType(t, deep-1)}
 	case 12:
@@ -116,12 +117,14 @@ func TestMachineText(t *testing.T) {
 func TestEffectText(t *testing.T) {
 	m, change := setupPeer(ranged(0, 3))
 	for text, want := range map[string]Effect{
-		"send CHANGE{property: 1, value: 3} to all": {Kind: fsm.Send, Dest: model.ToBroadcast, To: -1, Message: change, Slots: []int64{1, 3}},
-		"report changed{property: 0, value: 2}":     {Kind: fsm.Report, Report: m.Reports[0], Slots: []int64{0, 2}},
-		"close to 2":                                {Kind: fsm.Close, Dest: model.ToExpr, To: 2},
+		"send CHANGE{property: 1, value: 3} to all": {Kind: fsm.Send, Dest: model.ToBroadcast, To: -1,
+			Message: change, Slots: []int64{1, 3}},
+		"report changed{property: 0, value: 2}": {Kind: fsm.Report, Report: m.Reports[0], Slots: []int64{0, 2}},
+		"close to 2":                            {Kind: fsm.Close, Dest: model.ToExpr, To: 2},
 	} {
 		got, err := ParseEffect(m, nil, text)
-		if err != nil || string(AppendEffect(nil, nil, &got)) != text || got.To != want.To || got.Message != want.Message || !slices.Equal(got.Slots, want.Slots) {
+		if err != nil || string(AppendEffect(nil, nil, &got)) != text || got.To != want.To ||
+			got.Message != want.Message || !slices.Equal(got.Slots, want.Slots) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
@@ -147,8 +150,9 @@ func TestTextErrors(t *testing.T) {
 // FuzzParseEvent sees that no text makes the parser fail otherwise than by an
 // error, and that what it accepts is written the same way again.
 func FuzzParseEvent(f *testing.F) {
-	m, _ := setupPeer(&model.Type{Kind: model.KindRecord, Fields: fields("t", scalars[6], "o", optional(scalars[3]), "l",
-		&model.Type{Kind: model.KindList, Cap: 2, Elem: boolType})})
+	m, _ := setupPeer(&model.Type{Kind: model.KindRecord,
+		Fields: fields("t", scalars[6], "o", optional(scalars[3]), "l",
+			&model.Type{Kind: model.KindList, Cap: 2, Elem: boolType})})
 	f.Add(`change{property: 1, value: {t: "a\n", o: vux, l: [true, false]}}`)
 	f.Add(`update.changed{property: 0, value: {t: "", o: none, l: []}}`)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -28,7 +28,8 @@ func NewValue(m *model.Machine, strs *Strings, args ...[]int64) (Value, error) {
 	x := &Eval{Strings: strs}
 	for i, p := range m.Params {
 		if len(args[i]) != p.Type.Slots() {
-			return nil, fmt.Errorf("parameter %s of %s takes %d slots, got %d", p.Name, m.Name, p.Type.Slots(), len(args[i]))
+			return nil, fmt.Errorf("parameter %s of %s takes %d slots, got %d", p.Name, m.Name, p.Type.Slots(),
+				len(args[i]))
 		}
 		if why := x.fit(p.Type, v[p.Offset:], p.Type, args[i]); why != "" {
 			return nil, fmt.Errorf("parameter %s of %s: %s", p.Name, m.Name, why)

@@ -39,7 +39,8 @@ func (t *trial) guards() {
 					t.l.warn("FSM068", branches[j].When.Pos(),
 						"this guard and an earlier one both hold %s; the earlier branch is taken", with).
 						See(branches[i].When.Pos(), "the other guard").
-						With("let one guard exclude the other, or leave out `when` in the last branch if it is for everything else")
+						With("let one guard exclude the other, or leave out `when` in the last branch if it " +
+							"is for everything else")
 				}
 			}
 		}

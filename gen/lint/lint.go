@@ -79,7 +79,8 @@ func (l *linter) machine(m *model.Machine) {
 			}
 			value := append(interp.Value(nil), v...)
 			value[0] = int64(st.Index)
-			t := &trial{l: l, code: code, st: st, h: h, guarded: code.States[st.Index].Handlers[k].Branches, strs: strs, v: value}
+			t := &trial{l: l, code: code, st: st, h: h, guarded: code.States[st.Index].Handlers[k].Branches,
+				strs: strs, v: value}
 			t.guards()
 			t.assignments()
 		}

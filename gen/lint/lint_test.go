@@ -104,7 +104,8 @@ func TestGuards(t *testing.T) {
 		{`M: [{when: first}, {when: "!first"}]`, ""},
 		{`M: [{when: w <= wide}, {when: w >= wide}]`,
 			"FSM068 this guard and an earlier one both hold with w = 0 and wide = 0"},
-		{`go: [{when: first}, {when: k > 3}]`, "FSM068 this guard and an earlier one both hold with first = true and k = 4"},
+		{`go: [{when: first}, {when: k > 3}]`,
+			"FSM068 this guard and an earlier one both hold with first = true and k = 4"},
 	} {
 		got := strings.Join(lints(t, c.handler, ""), "\n")
 		if c.want == "" && got != "" || !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
@@ -149,12 +150,14 @@ func TestFlow(t *testing.T) {
 		{"tick1: {goto: third}\nM: {start: tick1}", "      third: {}", ""}, // the expiry ends it
 		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {stop: tick1}], goto: third}",
 			"      third: {}", ""},
-		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {if: first, then: [{stop: tick1}]}], goto: third}", "      third: {}", "FSM047 "},
+		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {if: first, then: [{stop: tick1}]}], goto: third}",
+			"      third: {}", "FSM047 "},
 		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {call: 'off{q: 1}'}], goto: third}",
 			"      third: {}\n    routines: {off: {fields: {q: N}, do: [{stop: tick1}]}}", ""},
 		{"tick1: {goto: third}\nM: {do: [{call: 'off{q: 1}'}, {start: tick1}], goto: third}",
 			"      third: {}\n    routines: {off: {fields: {q: N}, do: [{stop: tick1}]}}", "FSM047 "},
-		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {each: {x: \"[x for x in N if first]\"}, do: [{stop: tick1}]}], goto: third}", "      third: {}", "FSM047 "},
+		{"tick1: {goto: third}\nM: {do: [{start: tick1}, {each: {x: \"[x for x in N if first]\"}, do: " +
+			"[{stop: tick1}]}], goto: third}", "      third: {}", "FSM047 "},
 		{"M: {start: tick1, goto: other}", "      third: {tick1: {goto: idle}}", ""}, // in no reachable state
 		{"", "      third: {M: {start: tick1, goto: third}}", ""},
 		{"M: {do: [{start: tick1}, {refuse: no}], goto: third}", "      third: {}", ""},
@@ -164,7 +167,8 @@ func TestFlow(t *testing.T) {
 			t.Errorf("%s\n%s\n gives %q, not %q", c.lines, c.more, got, c.want)
 		}
 	}
-	const text = "protocol: demo\nmessages: {A: {}, B: {}, C: {}, D: {}}\nroles:\n  peer: {initial: s, states: {s: {entry: [{send: B}], start: {send: A}, A: ignore, B: ignore, C: {goto: s}, D: ignore}}}\n"
+	const text = "protocol: demo\nmessages: {A: {}, B: {}, C: {}, D: {}}\nroles:\n  peer: {initial: s, " +
+		"states: {s: {entry: [{send: B}], start: {send: A}, A: ignore, B: ignore, C: {goto: s}, D: ignore}}}\n"
 	p, l := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}})
 	if p == nil {
 		t.Fatal(l.Error())
@@ -178,7 +182,8 @@ func TestFlow(t *testing.T) {
 // TestBeginnings: a range that has 0 and begins below it wants an init.
 func TestBeginnings(t *testing.T) {
 	for _, c := range []struct{ variable, want, hint string }{
-		{"sum: -48..48", "FSM032 the variable `sum` begins at -48, the low bound of -48..48, and not at 0", "write `{type: -48..48, init: 0}`; if it is meant so, `init: -48` says it"},
+		{"sum: -48..48", "FSM032 the variable `sum` begins at -48, the low bound of -48..48, and not at 0",
+			"write `{type: -48..48, init: 0}`; if it is meant so, `init: -48` says it"},
 		{"sum: Low", "FSM032 the variable `sum` begins at -5, the low bound of Low, and not at 0",
 			"write `{type: Low, init: 0}`"},
 		{"sum: {type: -48..48, init: 0}", "", ""},
@@ -191,12 +196,14 @@ func TestBeginnings(t *testing.T) {
 		{"sum: {list: Low, max: 3}", "", ""},
 		{"sum: {array: Low, of: bool}", "", ""},
 		{"sum: {map: bool, of: Low}", "", ""},
-		{"sum: {array: Side, of: Low}", "FSM032 `sum[…]` begins at -5, the low bound of Low, and not at 0", "write `init: \"[0 for k in Side]\"`"},
+		{"sum: {array: Side, of: Low}", "FSM032 `sum[…]` begins at -5, the low bound of Low, and not at 0",
+			"write `init: \"[0 for k in Side]\"`"},
 		{"sum: {array: Side, of: Way}", "FSM032 `sum[…].point.y` begins at -5",
 			"say with `init` what it begins with"},
 		{"sum: Way", "FSM032 `sum.point.y` begins at -5", "say with `init` what it begins with"},
 	} {
-		text := "protocol: demo\ntypes: {Low: -5..0, Side: 0..1, Point: {record: {x: 0..3, y: Low}}, Way: {record: {name: bool, point: Point}}}\n" +
+		text := "protocol: demo\ntypes: {Low: -5..0, Side: 0..1, Point: {record: {x: 0..3, y: Low}}, Way: " +
+			"{record: {name: bool, point: Point}}}\n" +
 			"roles:\n  peer:\n    vars: {" + c.variable + "}\n    initial: s\n    states: {s: {}}\n"
 		p, l := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}})
 		if p == nil {
@@ -222,8 +229,10 @@ func TestOnce(t *testing.T) {
 
 // TestBounded: many large variables and loops end without an answer, soon.
 func TestBounded(t *testing.T) {
-	deep := "all(a in N: all(b in N: all(d in N: all(e in N: all(f in N: all(h in N: a + b + d + e + f + h + n + total < 100))))))"
-	if got := lints(t, "M: [{when: \""+deep+"\"}, {when: \"w > 3 && wide > 4 && last > 5 && grid[3] == 1\"}]", ""); len(got) > 1 {
+	deep := "all(a in N: all(b in N: all(d in N: all(e in N: all(f in N: all(h in N: a + b + d + e + f + h " +
+		"+ n + total < 100))))))"
+	if got := lints(t, "M: [{when: \""+deep+"\"}, {when: \"w > 3 && wide > 4 && last > 5 && grid[3] == 1\"}]",
+		""); len(got) > 1 {
 		t.Errorf("%q", got)
 	}
 }
@@ -231,8 +240,10 @@ func TestBounded(t *testing.T) {
 // TestVariant: what a variant no longer sends is not said of the file that it extends.
 func TestVariant(t *testing.T) {
 	files := fstest.MapFS{
-		"s.yaml": {Data: []byte("protocol: demo\nmessages: {A: {}}\nroles:\n  peer: {initial: s, states: {s: {start: {send: A}, A: {goto: s}}}}\n")},
-		"v.yaml": {Data: []byte("protocol: demo\nextends: s.yaml\nmessages: {B: {}}\nroles: {peer: {states: {s: {start: {goto: s}, B: {goto: s}}}}}\n")},
+		"s.yaml": {Data: []byte("protocol: demo\nmessages: {A: {}}\nroles:\n  peer: {initial: s, states: " +
+			"{s: {start: {send: A}, A: {goto: s}}}}\n")},
+		"v.yaml": {Data: []byte("protocol: demo\nextends: s.yaml\nmessages: {B: {}}\nroles: {peer: {states: " +
+			"{s: {start: {goto: s}, B: {goto: s}}}}}\n")},
 	}
 	p, l := compile.Load("v.yaml", compile.Options{FS: files})
 	if p == nil {
@@ -247,14 +258,16 @@ func TestVariant(t *testing.T) {
 func TestPartDefers(t *testing.T) {
 	const text = "protocol: demo\nmessages: {A: , B: }\nroles:\n" +
 		"  inner: {initial: s, states: {s: {defer: [A], B: {goto: t}}, t: {A: ignore, B: ignore}}}\n" +
-		"  outer: {parts: {p: {machine: inner}}, initial: s, states: {s: {start: {do: [{send: A}, {send: B}]}, forward: {p: [A, B]}}}}\n"
+		"  outer: {parts: {p: {machine: inner}}, initial: s, states: {s: {start: {do: [{send: A}, {send: " +
+		"B}]}, forward: {p: [A, B]}}}}\n"
 	const warning = "FSM091 a part cannot defer `A`, and `inner` is a part of `outer`"
 	for more, want := range map[string]string{
 		"": warning,
 		"checks: {c: {instances: {a: outer, b: outer}}}\n": warning,
 		"checks: {c: {instances: {a: outer, b: inner}}}\n": "",
 	} {
-		p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text + more)}}})
+		p, list := compile.Load("spec.yaml",
+			compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text + more)}}})
 		if p == nil {
 			t.Fatal(list.Error())
 		}

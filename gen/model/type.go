@@ -6,17 +6,18 @@ import "github.com/parley-go/parley/gen/diag"
 type TypeKind uint8
 
 const (
-	KindBool     TypeKind = iota // 0 or 1
-	KindInt                      // Lo..Hi
-	KindEnum                     // index into Names
-	KindOpaque                   // carried, compared for equality, never computed with; Bits wide
-	KindBytes                    // opaque text of at most Cap bytes; its slot holds a handle (see interp.Strings), 0 is the empty text
-	KindOptional                 // Elem or none
-	KindRecord                   // Fields
-	KindArray                    // one Elem for each value of Index
-	KindList                     // at most Cap elements
-	KindSet                      // subset of Elem (at most 62 values): one slot, a bit mask
-	KindNode                     // an instance, by number: Lo..Hi
+	KindBool   TypeKind = iota // 0 or 1
+	KindInt                    // Lo..Hi
+	KindEnum                   // index into Names
+	KindOpaque                 // carried, compared for equality, never computed with; Bits wide
+	// opaque text of at most Cap bytes; its slot holds a handle (see interp.Strings), 0 is the empty text
+	KindBytes
+	KindOptional // Elem or none
+	KindRecord   // Fields
+	KindArray    // one Elem for each value of Index
+	KindList     // at most Cap elements
+	KindSet      // subset of Elem (at most 62 values): one slot, a bit mask
+	KindNode     // an instance, by number: Lo..Hi
 )
 
 // Type is a type. Types are compared by pointer only if named; use Same.

@@ -111,7 +111,8 @@ func (l *likes) check(name string) *ast.Node {
 func (l *likes) named(name string, like *ast.Node) *ast.Node {
 	if n, begun := l.done[like.Text]; begun && n == nil {
 		if _, ok := checkNamed(l.own, like.Text); ok {
-			l.c.Errorf("FSM085", like.Span(), "the check %s is like %s, which is like it or has an error", diag.Quote(name), diag.Quote(like.Text))
+			l.c.Errorf("FSM085", like.Span(), "the check %s is like %s, which is like it or has an error",
+				diag.Quote(name), diag.Quote(like.Text))
 			return nil
 		}
 	}

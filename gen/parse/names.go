@@ -33,7 +33,8 @@ const (
 	dashedPattern   = "^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 	instancePattern = "^[A-Za-z][A-Za-z0-9_]{0,63}([[].*[.][.].*[]])?$"
 	eventPattern    = "^[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?$"
-	eventsPattern   = "^[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?( *, *[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?)*$"
+	eventsPattern   = "^[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?( *, " +
+		"*[A-Za-z][A-Za-z0-9_]{0,63}([.][A-Za-z][A-Za-z0-9_]{0,63})?)*$"
 )
 
 var (

@@ -34,7 +34,8 @@ func TestSchemaShipped(t *testing.T) {
 	}
 	old, err := os.ReadFile(shipped)
 	if err != nil || !bytes.Equal(old, now) {
-		t.Errorf("docs/parley.schema.json is not what fsmgen schema prints; run go test ./gen/parse -run TestSchemaShipped -update (%v)", err)
+		t.Errorf("docs/parley.schema.json is not what fsmgen schema prints; run go test ./gen/parse -run "+
+			"TestSchemaShipped -update (%v)", err)
 	}
 }
 

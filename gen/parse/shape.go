@@ -147,7 +147,8 @@ func commaHint(n *ast.Node, i int) string {
 	if len(text) > 60 || strings.ContainsAny(text, "\"\n") {
 		text = "…, …"
 	}
-	return "a comma inside braces ends the text; if it belongs to it, quote the text: " + e.Key.Text + ": \"" + text + "\""
+	return "a comma inside braces ends the text; if it belongs to it, quote the text: " + e.Key.Text + ": \"" +
+		text + "\""
 }
 
 func (s *shape) openKeys() names {
@@ -186,7 +187,8 @@ func unknownKey(n *ast.Node, i int, s *shape, c *diag.Collector) {
 		return
 	}
 	if s == &stmtShape && (k.Text == "goto" || k.Text == "when") {
-		d.With(diag.Quote(k.Text) + " stands beside `do`, in the branch, not inside; what leads to different states are several branches")
+		d.With(diag.Quote(k.Text) + " stands beside `do`, in the branch, not inside; what leads to " +
+			"different states are several branches")
 		return
 	}
 	if hint := diag.DidYouMean(k.Text, s.keyNames()); hint != "" {

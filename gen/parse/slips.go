@@ -161,7 +161,8 @@ func colonSlip(src *ast.Source, c complaint, line int) *slip {
 	}
 	if m := pair.FindStringSubmatch(above); m != nil && indentOf(here) > indentOf(above) {
 		at := lineStart(src, line) + indentOf(here)
-		return &slip{at, at, fmt.Sprintf("this line is indented deeper than line %d, whose key %s has a value already", n, diag.Quote(m[1])),
+		return &slip{at, at, fmt.Sprintf("this line is indented deeper than line %d, whose key %s has a "+
+			"value already", n, diag.Quote(m[1])),
 			fmt.Sprintf("indent it by %d spaces, like line %d", indentOf(above), n)}
 	}
 	if n > 0 && !strings.ContainsAny(above, ":\"'{[|>") {
@@ -274,7 +275,8 @@ func braceSlip(src *ast.Source, c complaint, line int) *slip {
 		return &slip{c.from, c.from + 1, fmt.Sprintf("the closing %s of this %c is missing",
 			diag.Quote(closing), open), ""}
 	case c.at < len(src.Text) && (src.Text[c.at] == ']' || src.Text[c.at] == '}'):
-		return &slip{c.at, c.at + 1, fmt.Sprintf("%s is needed here, which closes the %c of column %d", diag.Quote(closing), open, src.Pos(c.from).Col), ""}
+		return &slip{c.at, c.at + 1, fmt.Sprintf("%s is needed here, which closes the %c of column %d",
+			diag.Quote(closing), open, src.Pos(c.from).Col), ""}
 	}
 	return nil
 }
@@ -285,7 +287,8 @@ func indentSlip(src *ast.Source, c complaint, line int) *slip {
 	col := src.Pos(c.at).Col - 1
 	if col != indentOf(here) {
 		front := strings.TrimRight(here[:min(col, len(here))], " ")
-		if strings.Contains(c.text, "expected key") && (strings.HasSuffix(front, `"`) || strings.HasSuffix(front, "'")) {
+		if strings.Contains(c.text, "expected key") &&
+			(strings.HasSuffix(front, `"`) || strings.HasSuffix(front, "'")) {
 			return &slip{c.at, c.at + len(here) - col, "nothing may stand behind the closing quote",
 				"put the whole text into quotes; inside double quotes a quote is written \\\""}
 		}
@@ -314,7 +317,9 @@ func indentSlip(src *ast.Source, c complaint, line int) *slip {
 	for _, n := range fits {
 		words = append(words, fmt.Sprint(n))
 	}
-	return &slip{c.at, c.at, fmt.Sprintf("a line indented by %d spaces fits none of the lines above, which are indented by %s", indentOf(here), strings.Join(words, ", ")), "keys of one map stand exactly below each other"}
+	return &slip{c.at, c.at,
+		fmt.Sprintf("a line indented by %d spaces fits none of the lines above, which are indented by %s",
+			indentOf(here), strings.Join(words, ", ")), "keys of one map stand exactly below each other"}
 }
 
 // letterSlip finds texts that begin with a character that YAML keeps for itself.

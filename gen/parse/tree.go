@@ -89,7 +89,8 @@ func (b *builder) close(n *ast.Node) {
 			}
 			continue
 		}
-		if !isBlank(text[i]) && text[i] != ',' && text[i] != '\n' && text[i] != '\r' && text[i] != ':' && text[i] != '?' {
+		if !isBlank(text[i]) && text[i] != ',' && text[i] != '\n' && text[i] != '\r' && text[i] != ':' &&
+			text[i] != '?' {
 			return
 		}
 		i++

@@ -54,7 +54,8 @@ func (i *importer) Check(u *pass.Unit) bool {
 }
 
 // Instantiate resolves an imported unit once more with the types of a part.
-func (i *importer) Instantiate(u *pass.Unit, subst map[string]*model.Type) (map[string]*machine.Role, *diag.Diagnostic) {
+func (i *importer) Instantiate(u *pass.Unit, subst map[string]*model.Type) (map[string]*machine.Role,
+	*diag.Diagnostic) {
 	known := i.r.imports
 	if known.count++; known.count > pass.MaxParts {
 		return nil, nil

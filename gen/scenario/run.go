@@ -85,7 +85,8 @@ func (w *world) line(line string) error {
 	}
 	i, err := w.instance(verb)
 	if err != nil {
-		return fmt.Errorf("the check %s has no instance %q, and it is no verb (%s)%s", w.check.Name, verb, strings.Join(verbs, ", "),
+		return fmt.Errorf("the check %s has no instance %q, and it is no verb (%s)%s", w.check.Name, verb,
+			strings.Join(verbs, ", "),
 			near(verb, append(w.instances(), verbs...)))
 	}
 	from := ""
@@ -94,7 +95,8 @@ func (w *world) line(line string) error {
 	}
 	m := w.Parties[i].Machine
 	ev, err := interp.ParseEvent(m, w.Strings, rest)
-	if name, _, _ := strings.Cut(rest, "{"); err != nil && !slices.ContainsFunc(m.Events, func(e *model.Event) bool { return e.Name == name }) {
+	if name, _, _ := strings.Cut(rest, "{"); err != nil &&
+		!slices.ContainsFunc(m.Events, func(e *model.Event) bool { return e.Name == name }) {
 		return fmt.Errorf("%w%s", err, near(name, events(m)))
 	}
 	if err != nil {
@@ -171,11 +173,14 @@ func (w *world) begin(name string) error {
 	r := w.World.Rules
 	r.Faults.Break = -1
 	const often = 255
-	r.Faults.Crash, r.Faults.Restart = slices.Repeat([]int{often}, r.Instances), slices.Repeat([]int{often}, r.Instances)
+	r.Faults.Crash, r.Faults.Restart = slices.Repeat([]int{often}, r.Instances),
+		slices.Repeat([]int{often}, r.Instances)
 	for k := range r.Channels {
 		r.Channels[k].Lossy = true // whoever tells a story says what is lost
 	}
-	r.Links = slices.DeleteFunc(r.Links, func(l between.Link) bool { return !w.Parties[l.A].Linked() && !w.Parties[l.B].Linked() })
+	r.Links = slices.DeleteFunc(r.Links, func(l between.Link) bool {
+		return !w.Parties[l.A].Linked() && !w.Parties[l.B].Linked()
+	})
 	w.now = w.World.Begin(w.Values())
 	for i := range w.Parties {
 		if err := w.do(stage.Move{Kind: between.MoveStart, Who: i}); err != nil {
@@ -256,7 +261,8 @@ func (w *world) fault(verb, name string) error {
 		mv.Kind = between.MoveRestart
 	}
 	if w.now.Ends[i].Down == (verb == "crash") {
-		return fmt.Errorf("%s %s: it has %s", verb, name, map[string]string{"crash": "crashed already", "restart": "not crashed"}[verb])
+		return fmt.Errorf("%s %s: it has %s", verb, name,
+			map[string]string{"crash": "crashed already", "restart": "not crashed"}[verb])
 	}
 	fmt.Fprintf(&w.out, "%s: %s\n", name, map[string]string{"crash": "crashes", "restart": "begins anew"}[verb])
 	if err := w.do(mv); err != nil || verb == "crash" {
@@ -290,7 +296,8 @@ func (w *world) event(i int, ev interp.Event) error {
 			if k := w.Channel(ev.Sender, i); len(w.now.Queues[k]) > 0 && w.now.Queues[k][0].News == between.Ask {
 				return w.do(stage.Move{Kind: between.MoveDeliver, Channel: k}) // the other has begun anew
 			}
-			return fmt.Errorf("%s: the link to %s has come up before (one that is lost comes back when one of the two is restarted)",
+			return fmt.Errorf("%s: the link to %s has come up before (one that is lost comes back when one "+
+				"of the two is restarted)",
 				w.name(i), w.name(ev.Sender))
 		}
 		return w.do(stage.Move{Kind: between.MoveUp, Who: i, Peer: ev.Sender})
@@ -339,7 +346,8 @@ func (w *world) do(mv stage.Move) error {
 			fmt.Fprintf(&w.out, "%s: %s  refused: %s\n", w.name(t.Who), t.Event.Message, t.Why)
 			return w.consume(mv)
 		case t.Fault == between.Overflow:
-			return fmt.Errorf("%v: a channel that it sends into is full: it holds %d messages", w.name(t.Who), w.check.Channel.Capacity)
+			return fmt.Errorf("%v: a channel that it sends into is full: it holds %d messages", w.name(t.Who),
+				w.check.Channel.Capacity)
 		case t.Fault != between.NoFault:
 			return fmt.Errorf("%v: %s", w.what(mv), t.Why)
 		}
@@ -501,13 +509,15 @@ func (w *world) show(name string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&w.out, "%s: %s\n", name, interp.AppendMachine(nil, w.Strings, w.Parties[i].Machine, w.now.Values[i]))
+		fmt.Fprintf(&w.out, "%s: %s\n", name,
+			interp.AppendMachine(nil, w.Strings, w.Parties[i].Machine, w.now.Values[i]))
 		return nil
 	}
 	for i, p := range w.Parties {
 		fmt.Fprintf(&w.out, "%s: %s", w.name(i), interp.StatePath(p.Machine, w.now.Values[i]))
 		for k, h := range w.now.Ends[i].Held {
-			fmt.Fprintf(&w.out, "%s %s from %s", map[bool]string{true: ", holds", false: ","}[k == 0], h.Message, w.name(h.From))
+			fmt.Fprintf(&w.out, "%s %s from %s", map[bool]string{true: ", holds", false: ","}[k == 0],
+				h.Message, w.name(h.From))
 		}
 		w.out.WriteString("\n")
 	}

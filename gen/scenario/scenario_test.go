@@ -60,7 +60,8 @@ func TestReportsComeBehindTheEntry(t *testing.T) {
 	if err := os.WriteFile(spec, []byte(session), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	blocks, err := scenario.Parse(strings.NewReader("a enter{n: 7}\na leave\n----\na: enter{n: 7}  up (session fresh → listed)\na: leave  up (session listed → fresh), report left{id: 0}, report gone{id: 7}\n"))
+	blocks, err := scenario.Parse(strings.NewReader("a enter{n: 7}\na leave\n----\na: enter{n: 7}  up " +
+		"(session fresh → listed)\na: leave  up (session listed → fresh), report left{id: 0}, report gone{id: 7}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,8 @@ func TestNewsOfLinks(t *testing.T) {
 		{"three", "master lost from p[9]", "", "no instance \"p[9]\""},
 		{"three", "p[1] end from master", "", "only `up` and `lost` come from somebody"},
 		{"replies", "a lost", "a: lost  closed → over, report unlisted\n", ""},
-		{"hostile", "s[2] sayOther{text: \" from \"}", "s[2]: sayOther{text: \" from \"}  here → waiting, send OTHER{text: \" from \"} to 0\n", ""},
+		{"hostile", "s[2] sayOther{text: \" from \"}",
+			"s[2]: sayOther{text: \" from \"}  here → waiting, send OTHER{text: \" from \"} to 0\n", ""},
 	} {
 		got, err := run(c.check, c.line)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
@@ -222,18 +224,23 @@ func TestStoriesOfOneWorld(t *testing.T) {
 	}
 	tests := []struct{ input, want, err string }{
 		{input: "x a; x b; x go; deliver x -> y 2; show; deliver x -> y",
-			want: "x: a  on, send A; x: b  on, send B; x: go  on, send GO; y: A  deferred in first; y: B  ignored in first; " +
+			want: "x: a  on, send A; x: b  on, send B; x: go  on, send GO; y: A  deferred in first; y: B  " +
+				"ignored in first; " +
 				"x: on; y: first, holds A from x; x -> y: GO; y: GO  first → second; y: A, deferred before  second"},
 		{input: "y t; y t", err: "the timer t is not armed"},
 		{input: "x a; x end; x lost; y lost; deliver x -> y; y lost",
-			want: "x: a  on, send A; x: end  on → off, close; x: lost  not heard, for the link to y is closed; y: lost  ignored in first; " +
+			want: "x: a  on, send A; x: end  on → off, close; x: lost  not heard, for the link to y is " +
+				"closed; y: lost  ignored in first; " +
 				"y: A  not heard, for the link to x is closed; y: lost  not heard, for the link to x is closed"},
 		{input: "x a; crash y; deliver x -> y; restart y; y t",
-			want: "x: a  on, send A; y: crashes; y: A  not heard, for the link to x is closed; y: begins anew; y: t  ignored in first"},
+			want: "x: a  on, send A; y: crashes; y: A  not heard, for the link to x is closed; y: begins " +
+				"anew; y: t  ignored in first"},
 		{input: "x a; crash y; restart y; deliver x -> y; y t",
-			want: "x: a  on, send A; y: crashes; y: begins anew; y: A  not heard, for it was sent before y began anew; y: t  ignored in first"},
+			want: "x: a  on, send A; y: crashes; y: begins anew; y: A  not heard, for it was sent before y " +
+				"began anew; y: t  ignored in first"},
 		{input: "restart y", err: "it has not crashed"},
-		{input: strings.Repeat("x a; ", 8) + "x a", err: "x: a channel that it sends into is full: it holds 8 messages"},
+		{input: strings.Repeat("x a; ", 8) + "x a",
+			err: "x: a channel that it sends into is full: it holds 8 messages"},
 		{input: strings.Repeat("x a; deliver x -> y; ", 9),
 			want: strings.Repeat("x: a  on, send A; y: A  deferred in first; ", 8) +
 				"x: a  on, send A; y: A  refused: as many messages as the role may defer are held already"},

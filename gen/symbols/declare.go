@@ -33,7 +33,8 @@ func (t *Table) role(e ast.Entry) {
 	for _, s := range []struct {
 		key  string
 		kind Kind
-	}{{"params", Param}, {"vars", Var}, {"timers", Timer}, {"commands", Command}, {"reports", Report}, {"parts", Part}, {"routines", Routine}, {"states", State}} {
+	}{{"params", Param}, {"vars", Var}, {"timers", Timer}, {"commands", Command}, {"reports", Report},
+		{"parts", Part}, {"routines", Routine}, {"states", State}} {
 		t.section(e.Value, s.key, s.kind, name)
 	}
 	t.inner(e.Value.Get("commands"), "fields", Field)

@@ -115,7 +115,9 @@ func lexString(text string, i int) token {
 		}
 		c, n := unescape(text[j+1:])
 		if n == 0 {
-			return token{kind: bad, text: `a backslash stands before \ " ' n r t or xNN; a backslash itself is written \\`, from: j, to: min(j+2, len(text))}
+			return token{kind: bad,
+				text: `a backslash stands before \ " ' n r t or xNN; a backslash itself is written \\`, from: j,
+				to: min(j+2, len(text))}
 		}
 		b.WriteByte(c)
 		j += n

@@ -161,7 +161,8 @@ func (p *parser) expr(limit int) Node {
 		}
 		y := p.expr(right)
 		if next, np := p.binaryOp(); np == 4 && prec == 4 && p.err == nil {
-			p.fail(p.tok.from, p.tok.to, "comparisons cannot be chained; join them with && instead of a second %s", diag.Quote(next))
+			p.fail(p.tok.from, p.tok.to, "comparisons cannot be chained; join them with && instead of a "+
+				"second %s", diag.Quote(next))
 		}
 		x = &Binary{p.at(from), o, p.place(t.from, t.to), x, y}
 	}

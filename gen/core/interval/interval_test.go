@@ -21,12 +21,14 @@ func TestSound(t *testing.T) {
 		{"min", Min, func(r, a, b *big.Int) *big.Int { return pick(a, b, -1) }},
 		{"max", Max, func(r, a, b *big.Int) *big.Int { return pick(a, b, 1) }},
 	}
-	number := rapid.OneOf(rapid.Int64(), rapid.Int64Range(-4, 4), rapid.SampledFrom([]int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64}))
+	number := rapid.OneOf(rapid.Int64(), rapid.Int64Range(-4, 4),
+		rapid.SampledFrom([]int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64}))
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) (Interval, int64) {
 			a, b := number.Draw(t, name), number.Draw(t, name)
 			i := Interval{min(a, b), max(a, b)}
-			return i, rapid.OneOf(rapid.Int64Range(i.Lo, i.Hi), rapid.SampledFrom([]int64{i.Lo, i.Hi})).Draw(t, name+" value")
+			return i, rapid.OneOf(rapid.Int64Range(i.Lo, i.Hi), rapid.SampledFrom([]int64{i.Lo, i.Hi})).Draw(t,
+				name+" value")
 		}
 		a, x := draw("a")
 		b, y := draw("b")

@@ -18,7 +18,8 @@ func draw(t *rapid.T) *Graph {
 	}
 	for range rapid.IntRange(0, 20).Draw(t, "edges") {
 		g.Edges = append(g.Edges, Edge{
-			From: rapid.IntRange(0, len(g.Nodes)-1).Draw(t, "from"), To: rapid.IntRange(0, len(g.Nodes)-1).Draw(t, "to"),
+			From:   rapid.IntRange(0, len(g.Nodes)-1).Draw(t, "from"),
+			To:     rapid.IntRange(0, len(g.Nodes)-1).Draw(t, "to"),
 			LabelW: float64(rapid.IntRange(0, 80).Draw(t, "label")), LabelH: 12,
 		})
 	}

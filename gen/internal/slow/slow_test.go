@@ -71,7 +71,8 @@ func (d *drawer) key() *model.Type {
 	case 0:
 		return boolType
 	case 1:
-		return &model.Type{Kind: model.KindEnum, Name: d.unique("Enum"), Names: []string{"a", "b", "c"}[:1+d.pick(3, "names")]}
+		return &model.Type{Kind: model.KindEnum, Name: d.unique("Enum"),
+			Names: []string{"a", "b", "c"}[:1+d.pick(3, "names")]}
 	}
 	return d.number()
 }
@@ -92,7 +93,8 @@ func (d *drawer) drawTypes() {
 		case 1:
 			var list []*model.Field
 			for i := range 1 + d.pick(3, "fields") {
-				list = append(list, &model.Field{Name: fmt.Sprint("f", i), Type: d.types[d.pick(len(d.types), "field")]})
+				list = append(list, &model.Field{Name: fmt.Sprint("f", i),
+					Type: d.types[d.pick(len(d.types), "field")]})
 			}
 			d.types = append(d.types, &model.Type{Kind: model.KindRecord, Name: d.unique("Record"), Fields: laid(list)})
 		case 2:
@@ -105,7 +107,8 @@ func (d *drawer) drawTypes() {
 	}
 	// A list or an array of numbers in other ranges can be put in the place of one.
 	for _, t := range slices.Clone(d.types) {
-		if (t.Kind == model.KindList || t.Kind == model.KindArray || t.Kind == model.KindOptional) && t.Elem.Kind == model.KindInt {
+		if (t.Kind == model.KindList || t.Kind == model.KindArray || t.Kind == model.KindOptional) &&
+			t.Elem.Kind == model.KindInt {
 			u := *t
 			u.Elem = d.number()
 			d.types = append(d.types, &u)
@@ -153,7 +156,8 @@ func (d *drawer) expr(t *model.Type, depth int) model.Expr {
 	case 0, 1:
 		return d.leaf(t)
 	case 2:
-		return &model.Call{ExprBase: d.base(t), Fn: model.FnIf, Args: []model.Expr{d.expr(boolType, depth-1), d.expr(t, depth-1), d.expr(t, depth-1)}}
+		return &model.Call{ExprBase: d.base(t), Fn: model.FnIf,
+			Args: []model.Expr{d.expr(boolType, depth-1), d.expr(t, depth-1), d.expr(t, depth-1)}}
 	case 3:
 		if t.Kind != model.KindOptional {
 			o := &model.Type{Kind: model.KindOptional, Elem: t}
@@ -239,7 +243,8 @@ func (d *drawer) constant(t *model.Type) model.Expr {
 			return &model.Lit{ExprBase: d.base(wide), Value: rapid.Int64Range(t.Lo, t.Hi).Draw(d.T, "value")}
 		}
 		if d.chance(12, "large") {
-			return &model.Lit{ExprBase: d.base(wide), Value: rapid.SampledFrom([]int64{-1 << 62, 1 << 62, 1 << 40}).Draw(d.T, "large value")}
+			return &model.Lit{ExprBase: d.base(wide),
+				Value: rapid.SampledFrom([]int64{-1 << 62, 1 << 62, 1 << 40}).Draw(d.T, "large value")}
 		}
 		return &model.Lit{ExprBase: d.base(wide), Value: rapid.Int64Range(-4, 6).Draw(d.T, "value")}
 	case model.KindNode:
@@ -322,7 +327,8 @@ func (d *drawer) kind(t *model.Type, depth int) model.Expr {
 			var e model.Expr
 			d.over(t.Elem, depth, func(l *model.Local, values *model.Type, over model.Expr) {
 				if l.Type == t.Elem {
-					e = &model.Find{ExprBase: d.base(t), Local: l, Values: values, Over: over, X: d.expr(boolType, depth-1)}
+					e = &model.Find{ExprBase: d.base(t), Local: l, Values: values, Over: over,
+						X: d.expr(boolType, depth-1)}
 				}
 			})
 			if e != nil {
@@ -406,7 +412,8 @@ func (d *drawer) truth(depth int) model.Expr {
 	case 5:
 		for _, t := range d.types {
 			if t.Kind == model.KindList || t.Kind == model.KindSet {
-				return &model.Call{ExprBase: base, Fn: model.FnContains, Args: []model.Expr{d.expr(t, depth-1), d.expr(t.Elem, depth-1)}}
+				return &model.Call{ExprBase: base, Fn: model.FnContains,
+					Args: []model.Expr{d.expr(t, depth-1), d.expr(t.Elem, depth-1)}}
 			}
 		}
 	case 6:
@@ -437,7 +444,8 @@ func (d *drawer) computed(t *model.Type, depth int) model.Expr {
 	case 0:
 		return &model.Unary{ExprBase: base, Op: model.OpNeg, X: d.expr(wide, depth-1)}
 	case 1, 2, 3:
-		op := rapid.SampledFrom([]model.Op{model.OpAdd, model.OpSub, model.OpMul, model.OpDiv, model.OpMod}).Draw(d.T, "op")
+		op := rapid.SampledFrom([]model.Op{model.OpAdd, model.OpSub, model.OpMul, model.OpDiv,
+			model.OpMod}).Draw(d.T, "op")
 		return &model.Binary{ExprBase: base, Op: op, X: d.expr(t, depth-1), Y: d.expr(t, depth-1)}
 	case 4:
 		fn := rapid.SampledFrom([]model.Builtin{model.FnMin, model.FnMax}).Draw(d.T, "function")
@@ -474,7 +482,8 @@ func drawMachine(t *rapid.T, inner bool) *drawer {
 		d.sender = m.Sender
 	}
 	for range 6 {
-		v := &model.Var{Name: d.unique("v"), Type: d.types[d.pick(len(d.types), "type")], Offset: m.Size, Span: d.span()}
+		v := &model.Var{Name: d.unique("v"), Type: d.types[d.pick(len(d.types), "type")], Offset: m.Size,
+			Span: d.span()}
 		m.Size += v.Type.Slots()
 		m.Vars = append(m.Vars, v)
 	}
@@ -671,7 +680,8 @@ func (d *drawer) stmt(depth int, loop bool) model.Stmt {
 		return s
 	case 5:
 		if depth > 0 {
-			return &model.If{StmtBase: base, Cond: d.expr(boolType, 2), Then: d.stmts(depth-1, loop), Else: d.stmts(depth-1, loop)}
+			return &model.If{StmtBase: base, Cond: d.expr(boolType, 2), Then: d.stmts(depth-1, loop),
+				Else: d.stmts(depth-1, loop)}
 		}
 	case 6:
 		if depth > 0 && !loop {
@@ -685,7 +695,8 @@ func (d *drawer) stmt(depth int, loop bool) model.Stmt {
 		if depth > 0 { // let
 			t := d.types[d.pick(len(d.types), "let")]
 			value := d.expr(t, 2)
-			list := &model.ListLit{ExprBase: model.ExprBase{T: &model.Type{Kind: model.KindList, Elem: t, Cap: 1}, Span: value.Pos()}, Elems: []model.Expr{value}}
+			list := &model.ListLit{ExprBase: model.ExprBase{
+				T: &model.Type{Kind: model.KindList, Elem: t, Cap: 1}, Span: value.Pos()}, Elems: []model.Expr{value}}
 			offset, n := d.offset, len(d.locals)
 			l := d.local(t)
 			d.locals = append(d.locals, l)
@@ -696,7 +707,8 @@ func (d *drawer) stmt(depth int, loop bool) model.Stmt {
 	case 8:
 		if d.part != nil {
 			ev := d.part.Machine.Events[1+d.pick(2, "event")]
-			return &model.Run{StmtBase: base, Part: d.part, Keys: d.keys(d.part.Keys), Event: ev, Args: d.given(ev.Fields)}
+			return &model.Run{StmtBase: base, Part: d.part, Keys: d.keys(d.part.Keys), Event: ev,
+				Args: d.given(ev.Fields)}
 		}
 	case 9:
 		if d.part != nil && d.chance(2, "restart") {
@@ -807,7 +819,8 @@ func explain(f *interp.Fault) string {
 	if f.Machine != nil {
 		machine = f.Machine.Name
 	}
-	return fmt.Sprint(f.Kind, " ", machine, f.Path, " ", state, " ", event, ": ", f.Reason, " at ", f.Span, " guards ", f.Guards)
+	return fmt.Sprint(f.Kind, " ", machine, f.Path, " ", state, " ", event, ": ", f.Reason, " at ", f.Span,
+		" guards ", f.Guards)
 }
 
 // same compares one step of both interpreters.
@@ -866,7 +879,8 @@ func TestDrawn(t *testing.T) {
 				at += f.Type.Slots()
 			}
 			if why := same(x, strs, v, ev); why != "" {
-				t.Fatalf("%s in %s, given %s: %s", ev.Event.Name, m.States[v[0]].Name, interp.AppendMachine(nil, strs, m, v), why+"\n"+text(m))
+				t.Fatalf("%s in %s, given %s: %s", ev.Event.Name, m.States[v[0]].Name,
+					interp.AppendMachine(nil, strs, m, v), why+"\n"+text(m))
 			}
 			if _, _, res, _ := x.Step(v, ev); res.Code == fsm.Took {
 				took++
@@ -930,7 +944,8 @@ func TestFailures(t *testing.T) {
 				if err == nil && b.T.Kind == model.KindInt && !b.In.Has(got[0]) {
 					t.Fatalf("%s = %d is outside %v", model.ExprString(b.From), got[0], b.In)
 				}
-				if err == nil && b.T.Kind == model.KindOptional && b.T.Elem.Kind == model.KindInt && got[0] != 0 && !b.In.Has(got[1]) {
+				if err == nil && b.T.Kind == model.KindOptional && b.T.Elem.Kind == model.KindInt &&
+					got[0] != 0 && !b.In.Has(got[1]) {
 					t.Fatalf("%s has %d, outside %v", model.ExprString(b.From), got[1], b.In)
 				}
 			})
@@ -978,7 +993,8 @@ func TestSpecs(t *testing.T) {
 					if e.Kind == model.EventReport || e.Kind == model.EventFinished {
 						continue
 					}
-					ev := interp.Event{Event: e, Args: make([]int64, interp.FieldSlots(e.Fields)), Sender: d.pick(3, "sender")}
+					ev := interp.Event{Event: e, Args: make([]int64, interp.FieldSlots(e.Fields)),
+						Sender: d.pick(3, "sender")}
 					at := 0
 					for _, f := range e.Fields {
 						d.fill(strs, f.Type, ev.Args[at:])

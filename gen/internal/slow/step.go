@@ -66,7 +66,8 @@ func load(m *model.Machine, slots []int64, up *machine, at interp.At) *machine {
 	}
 	for _, p := range m.Parts {
 		for i := range p.Count {
-			out.parts[p] = append(out.parts[p], load(p.Machine, slots[p.Offset+i*p.Machine.Size:], out, interp.At{Part: p, Index: i}))
+			out.parts[p] = append(out.parts[p],
+				load(p.Machine, slots[p.Offset+i*p.Machine.Size:], out, interp.At{Part: p, Index: i}))
 		}
 	}
 	return out
@@ -146,7 +147,8 @@ func (r *run) beginPart(m *machine) {
 
 // Eval evaluates an expression over a machine's value, or in claims over those of instances, with
 // the locals in a frame. The error is an *interp.EvalError.
-func Eval(e model.Expr, strs *interp.Strings, m *model.Machine, v interp.Value, locals map[*model.Local][]int64, instances [][]int64, chanLen func(*model.ChanLen) int64) (slots []int64, err error) {
+func Eval(e model.Expr, strs *interp.Strings, m *model.Machine, v interp.Value, locals map[*model.Local][]int64,
+	instances [][]int64, chanLen func(*model.ChanLen) int64) (slots []int64, err error) {
 	r := &run{strs: strs, chanLen: chanLen}
 	r.machine = func(inst *model.Instance) *machine {
 		m := load(inst.Role, instances[inst.Index], nil, interp.At{})
@@ -174,7 +176,8 @@ func Eval(e model.Expr, strs *interp.Strings, m *model.Machine, v interp.Value, 
 
 // Step is interp.Step. Of the fault, only Kind, Machine, Path, State, Event, Reason, Span and
 // Guards are set.
-func Step(m *model.Machine, strs *interp.Strings, v interp.Value, ev interp.Event) (next interp.Value, effects []interp.Effect, res fsm.Result, fault *interp.Fault) {
+func Step(m *model.Machine, strs *interp.Strings, v interp.Value, ev interp.Event) (next interp.Value,
+	effects []interp.Effect, res fsm.Result, fault *interp.Fault) {
 	r := &run{strs: strs, outer: ev, sender: ev.Sender}
 	top := load(m, v, nil, interp.At{})
 	res = fsm.Result{Code: fsm.Refused, Transition: fsm.NoTransition}
@@ -230,7 +233,8 @@ func (r *run) arguments(m *machine, ev interp.Event) []value {
 
 // refuse throws a fault.
 func refuse(m *machine, kind interp.FaultKind, ev *model.Event, reason string, at diag.Span) {
-	panic(&interp.Fault{Kind: kind, Machine: m.model, Path: m.path(), State: m.state, Event: ev, Reason: reason, Span: at})
+	panic(&interp.Fault{Kind: kind, Machine: m.model, Path: m.path(), State: m.state, Event: ev, Reason: reason,
+		Span: at})
 }
 
 // try runs what belongs to an event at a machine; a failure in it is the machine's fault.
@@ -319,7 +323,8 @@ func (r *run) handle(m *machine, ev *model.Event, args []value, res *fsm.Result)
 			return fsm.Took, uint16(t.ID)
 		}
 	}
-	panic(&interp.Fault{Kind: interp.NoBranch, Machine: m.model, Path: m.path(), State: m.state, Event: ev, Span: m.state.Span, Guards: guards})
+	panic(&interp.Fault{Kind: interp.NoBranch, Machine: m.model, Path: m.path(), State: m.state, Event: ev,
+		Span: m.state.Span, Guards: guards})
 }
 
 // take runs a branch.
@@ -390,7 +395,8 @@ func (r *run) stmt(s scope, ev *model.Event, st model.Stmt) {
 	case *model.ReportStmt:
 		args := r.fields(s, st.Fields, st.Report.Fields)
 		if m.up == nil {
-			r.effects = append(r.effects, interp.Effect{Kind: fsm.Report, Report: st.Report, Slots: slotsOf(st.Report.Fields, args)})
+			r.effects = append(r.effects, interp.Effect{Kind: fsm.Report, Report: st.Report,
+				Slots: slotsOf(st.Report.Fields, args)})
 			return
 		}
 		for _, up := range m.up.model.Events {
@@ -422,7 +428,8 @@ func (r *run) stmt(s scope, ev *model.Event, st model.Stmt) {
 			ticks = r.store(s, st.Ticks, st.Timer.Length).n
 		}
 		m.armed[st.Timer][k] = true
-		r.effects = append(r.effects, interp.Effect{Kind: fsm.StartTimer, Timer: st.Timer, At: m.path(), Index: k, Ticks: ticks})
+		r.effects = append(r.effects, interp.Effect{Kind: fsm.StartTimer, Timer: st.Timer, At: m.path(),
+			Index: k, Ticks: ticks})
 	case *model.StopTimer:
 		if len(st.Keys) > 0 {
 			r.stop(m, st.Timer, r.select_(s, "timer", st.Timer.Name, st.Timer.Keys, st.Keys))
@@ -509,7 +516,8 @@ func (r *run) peer(m *machine, d model.Dest, to int) (model.Dest, int) {
 // send sends a message, as the machines around a part map it.
 func (r *run) send(m *machine, msg *model.Message, args []value, d model.Dest, to int) {
 	if m.up == nil {
-		r.effects = append(r.effects, interp.Effect{Kind: fsm.Send, Dest: d, To: to, Message: msg, Slots: slotsOf(msg.Fields, args)})
+		r.effects = append(r.effects, interp.Effect{Kind: fsm.Send, Dest: d, To: to, Message: msg,
+			Slots: slotsOf(msg.Fields, args)})
 		return
 	}
 	ps := m.at.Part.Sends[msg.Index]

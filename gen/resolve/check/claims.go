@@ -119,7 +119,8 @@ func (r *checker) agreement(c *model.Claim, s *expr.Resolver, value *ast.Node) {
 			return
 		}
 		if n.If != nil {
-			r.Errorf("FSM081", n.If.Pos(), "`agree` compares what all of them have; say it of some with `always`: all(x in p: all(y in p: …))")
+			r.Errorf("FSM081", n.If.Pos(),
+				"`agree` compares what all of them have; say it of some with `always`: all(x in p: all(y in p: …))")
 			return
 		}
 		if !s.EachOf(n, list, add) {

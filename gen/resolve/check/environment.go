@@ -122,7 +122,8 @@ func (r *checker) fairRule(rule *model.EnvRule, ro *machine.Role, n *ast.Node) {
 			With("`fair: weak` says that one of these commands is given in the end, if one may be for ever")
 		return
 	case rule.Command.Kind == model.EventTimer:
-		r.Errorf("FSM089", fair.Key.Span(), "%s is a timer, and its expiry is nothing that the program does", diag.Quote(rule.Command.Name)).
+		r.Errorf("FSM089", fair.Key.Span(), "%s is a timer, and its expiry is nothing that the program does",
+			diag.Quote(rule.Command.Name)).
 			With("`fair` of a claim says what becomes of timers and messages")
 		return
 	}
@@ -158,7 +159,8 @@ func (r *checker) neverInTheEnd(c *model.Check) {
 		}
 		for _, rule := range c.Rules {
 			if rule.Never() && (rule.Command == fair.Command || slices.Contains(fair.Or, rule.Command)) {
-				r.Errorf("FSM089", fair.Span, "%s is never given in this check, so it is nothing that the program does in the end", diag.Quote(rule.Command.Name)).
+				r.Errorf("FSM089", fair.Span, "%s is never given in this check, so it is nothing that the "+
+					"program does in the end", diag.Quote(rule.Command.Name)).
 					With("leave it out here, or give it a rule with `when`")
 			}
 		}

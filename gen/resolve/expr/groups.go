@@ -41,7 +41,8 @@ func (s *Resolver) instanceIndex(g *convert.Group, args []syntax.Node, at diag.S
 			return nil
 		}
 		if v, ok = types.Constant(x); !ok {
-			s.Errorf("FSM025", args[0].Pos(), "which instance of %s is meant must be clear from the text", diag.Quote(g.Name)).
+			s.Errorf("FSM025", args[0].Pos(), "which instance of %s is meant must be clear from the text",
+				diag.Quote(g.Name)).
 				With(fmt.Sprintf("go through them: all(x in %s: …)", g.Name))
 			return nil
 		}
@@ -78,7 +79,8 @@ func (s *Resolver) Through(name string, at diag.Span, over,
 		return nil, true
 	}
 	if t.Count() > pass.MaxInstances {
-		s.Errorf("FSM042", over.Pos(), "this range has %d values, more than the %d instances of a check", t.Count(), pass.MaxInstances)
+		s.Errorf("FSM042", over.Pos(), "this range has %d values, more than the %d instances of a check",
+			t.Count(), pass.MaxInstances)
 		return nil, true
 	}
 	for v := t.Lo; v <= t.Hi; v++ {

@@ -202,7 +202,8 @@ func (s *Resolver) Over(n syntax.Node) convert.Loop {
 	case types.IsMap(t):
 		return convert.Loop{Values: t.Index, Var: t.Index, Map: over}
 	}
-	d := s.Errorf("FSM023", n.Pos(), "only a list, a set, a map, a type or a range can be gone through, not %s", types.Describe(t))
+	d := s.Errorf("FSM023", n.Pos(), "only a list, a set, a map, a type or a range can be gone through, not %s",
+		types.Describe(t))
 	if t != nil && t.Kind == model.KindArray {
 		d.With("go through the array's index: " + types.Describe(t.Index))
 	}

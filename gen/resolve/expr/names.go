@@ -179,7 +179,8 @@ func (s *Resolver) enumValue(name string, want *model.Type) *types.EnumValue {
 func (s *Resolver) enumLit(name string, v types.EnumValue, at, nameAt diag.Span) ref {
 	s.ReferEnum(nameAt, v.Type, name)
 	if v.Index < 0 {
-		s.Errorf("FSM083", at, "%s is not in the domain that this check gives %s, but is needed here", diag.Quote(name), v.Type.Name)
+		s.Errorf("FSM083", at, "%s is not in the domain that this check gives %s, but is needed here",
+			diag.Quote(name), v.Type.Name)
 		return errRef
 	}
 	return ref{e: &model.Lit{ExprBase: model.ExprBase{T: v.Type, Span: at}, Value: int64(v.Index)}}
@@ -191,7 +192,8 @@ func (s *Resolver) unknownName(n *syntax.Ident) {
 	}
 	if s.Args != nil && s.Event != nil && types.FieldNamed(s.Event.Fields, n.Name) != nil {
 		s.Errorf("FSM021", n.Pos(), "there is no name %s here", diag.Quote(n.Name)).
-			With("a routine sees its own fields and what the role has; let it be given this one: `fields: {" + n.Name + ": …}`")
+			With("a routine sees its own fields and what the role has; let it be given this one: `fields: {" +
+				n.Name + ": …}`")
 		return
 	}
 	if n.Name == "sender" && s.Own != nil && !s.Constant {
@@ -305,7 +307,8 @@ func (s *Resolver) valueOf(ro *convert.Names, inst *model.Instance, path model.P
 			base.T = types.Bool
 			return ref{e: &model.Down{ExprBase: base, Inst: inst}}
 		}
-		s.UnknownAt("FSM021", at, name, "variable or state of "+diag.Quote(ro.Machine.Name)+" named", slices.Sorted(maps.Keys(ro.Values)))
+		s.UnknownAt("FSM021", at, name, "variable or state of "+diag.Quote(ro.Machine.Name)+" named",
+			slices.Sorted(maps.Keys(ro.Values)))
 		return errRef
 	}
 	s.Errorf("FSM025", at, "%s may change; a constant is needed here", diag.Quote(name))

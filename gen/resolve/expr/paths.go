@@ -33,7 +33,8 @@ func (s *Resolver) selection(n *syntax.Select) ref {
 	}
 	e := s.Present(x.e)
 	if e.Type() == nil || e.Type().Kind != model.KindRecord {
-		s.Errorf("FSM023", n.NamePos, "only records, parts and enumerations have something behind a dot, not %s", types.Describe(e.Type()))
+		s.Errorf("FSM023", n.NamePos, "only records, parts and enumerations have something behind a dot, "+
+			"not %s", types.Describe(e.Type()))
 		return errRef
 	}
 	f := types.FieldNamed(e.Type().Fields, n.Name)

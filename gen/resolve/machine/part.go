@@ -296,7 +296,8 @@ func (ro *Role) partSend(p *model.Part, m *model.Message, e *ast.Entry,
 		if own == nil {
 			r.Errorf("FSM061", p.Span, "part %s sends %s, but this protocol has no such message",
 				diag.Quote(p.Name), diag.Quote(m.Name)).
-				With(fmt.Sprintf("say under `send` what is sent instead: `%s: OURS{…}`, or `%s: none`", m.Name, m.Name)).See(sentAt, "sent here")
+				With(fmt.Sprintf("say under `send` what is sent instead: `%s: OURS{…}`, or `%s: none`", m.Name,
+					m.Name)).See(sentAt, "sent here")
 			return nil
 		}
 		if !ro.sameFields(p, m, own, s) {
@@ -326,7 +327,8 @@ func (ro *Role) sameFields(p *model.Part, m, own *model.Message, s *expr.Resolve
 		if l != nil && (types.Compatible(l.Type, f.Type) || f.Type.Kind == model.KindOptional) {
 			continue
 		}
-		d := ro.Errorf("FSM061", p.Span, "part %s sends %s, but this protocol's %s has other fields", diag.Quote(p.Name), diag.Quote(m.Name), diag.Quote(m.Name)).
+		d := ro.Errorf("FSM061", p.Span, "part %s sends %s, but this protocol's %s has other fields",
+			diag.Quote(p.Name), diag.Quote(m.Name), diag.Quote(m.Name)).
 			With(fmt.Sprintf("say under `send` what is sent instead: `%s: OURS{…}`, or `%s: none`",
 				m.Name, m.Name)).See(f.Span, "this field")
 		if l != nil {

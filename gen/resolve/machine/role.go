@@ -147,7 +147,8 @@ func (ro *Role) declareReports() {
 			Index: len(ro.Machine.Reports), Span: e.Key.Span()}
 		rep.Fields = ro.DeclaredFields(e)
 		if rep.Name == "finished" {
-			ro.Errorf("FSM011", e.Key.Span(), "`finished` is the event of a part that entered a final state").With("choose another name")
+			ro.Errorf("FSM011", e.Key.Span(),
+				"`finished` is the event of a part that entered a final state").With("choose another name")
 			continue
 		}
 		ro.reports[rep.Name] = rep

@@ -114,7 +114,8 @@ func (w *stmts) several(set model.Expr, at diag.Span) (dest, bool) {
 	self := w.ro.UseSelf()
 	if self == nil {
 		what, first := convert.ValueKind(w.ro.Values[convert.SelfName])
-		w.Errorf("FSM040", at, "what is sent to a set leaves out the machine itself, but here %s is a %s", diag.Quote(convert.SelfName), what).
+		w.Errorf("FSM040", at, "what is sent to a set leaves out the machine itself, but here %s is a %s",
+			diag.Quote(convert.SelfName), what).
 			See(first, "declared here").With("rename it")
 		return dest{}, false
 	}

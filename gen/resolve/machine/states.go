@@ -272,7 +272,8 @@ func (ro *Role) checkOrder(h *model.Handler) {
 			}
 		}
 		next := h.Branches[i+1]
-		ro.Errorf("FSM053", next.Span, "this branch is never reached: the one before has no condition").See(t.Span, "always taken")
+		ro.Errorf("FSM053", next.Span, "this branch is never reached: the one before has no condition").See(
+			t.Span, "always taken")
 		return
 	}
 }

@@ -194,7 +194,8 @@ func (w *stmts) placeIndex(t *model.Type, a syntax.Node, at diag.Span, st *model
 
 func (w *stmts) variable(n *syntax.Ident, st *model.Set) *model.Type {
 	if w.Has(n.Name) {
-		w.Errorf("FSM030", n.Pos(), "%s is a field of the event or a loop's variable and keeps its value", diag.Quote(n.Name))
+		w.Errorf("FSM030", n.Pos(), "%s is a field of the event or a loop's variable and keeps its value",
+			diag.Quote(n.Name))
 		return nil
 	}
 	if w.ro.Taken[n.Name] {

@@ -223,7 +223,8 @@ func (r *Table) array(n, index *ast.Node, form string) *model.Type {
 		return nil
 	}
 	if !IsDiscrete(i) {
-		d := r.Errorf("FSM041", index.Span(), "%s's index is bool, a range, an enumeration or an instance, not %s", diag.Article(form), Describe(i))
+		d := r.Errorf("FSM041", index.Span(),
+			"%s's index is bool, a range, an enumeration or an instance, not %s", diag.Article(form), Describe(i))
 		if form == "map" {
 			d.With("keep a list of records with such a key, and look for it: first(e in list: e.key == k)")
 		}

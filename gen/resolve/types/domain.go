@@ -113,5 +113,6 @@ func (r *Table) noDomain(key *ast.Node, named []string) {
 		example = key.Text
 	}
 	r.Errorf("FSM021", key.Span(), "there is no type %s", diag.Quote(key.Text)).
-		With("only a type with a name can be given a domain: write `types: {Number: " + example + "}`, Number as the type of the field, and `domains: {Number: 0..3}`")
+		With("only a type with a name can be given a domain: write `types: {Number: " + example +
+			"}`, Number as the type of the field, and `domains: {Number: 0..3}`")
 }

@@ -72,7 +72,8 @@ func (r *Table) KeyFields(n *ast.Node, what string) (fields []*model.Field, coun
 	all := int64(1)
 	for _, f := range fields {
 		if !IsDiscrete(f.Type) {
-			r.Errorf("FSM061", f.Span, "a key is bool, a range, an enumeration or an instance, not %s", Describe(f.Type))
+			r.Errorf("FSM061", f.Span, "a key is bool, a range, an enumeration or an instance, not %s",
+				Describe(f.Type))
 			return nil, 1, false
 		}
 		all *= min(f.Type.Count(), pass.MaxParts+1)

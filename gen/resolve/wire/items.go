@@ -286,7 +286,8 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	case t.Kind == model.KindBytes:
 		return w.text(f, e, base)
 	case t.Kind == model.KindList:
-		w.r.Errorf("FSM074", e.Key.Span(), "a list is laid out as `count %s: u16` and `each %s: [items]`", f.Name, f.Name)
+		w.r.Errorf("FSM074", e.Key.Span(), "a list is laid out as `count %s: u16` and `each %s: [items]`",
+			f.Name, f.Name)
 		return nil
 	case t.Kind == model.KindOptional:
 		t = t.Elem
@@ -315,11 +316,13 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 		return nil
 	}
 	if lo, hi := codeRange(t); t.Kind == model.KindSet && !types.Fits(hi, form.bits) {
-		w.r.Errorf("FSM073", form.n.Span(), "%s has %d possible values, one bit for each, which do not fit into %d bits", types.Describe(t), t.Elem.Count(), form.bits).
+		w.r.Errorf("FSM073", form.n.Span(), "%s has %d possible values, one bit for each, which do not fit "+
+			"into %d bits", types.Describe(t), t.Elem.Count(), form.bits).
 			See(f.Span, "declared here")
 		return nil
 	} else if lo < 0 || !types.Fits(hi, form.bits) {
-		w.r.Errorf("FSM073", form.n.Span(), "%s has values from %d to %d, which do not fit into %d bits", types.Describe(t), lo, hi, form.bits).
+		w.r.Errorf("FSM073", form.n.Span(), "%s has values from %d to %d, which do not fit into %d bits",
+			types.Describe(t), lo, hi, form.bits).
 			See(f.Span, "declared here")
 		return nil
 	}
@@ -376,7 +379,8 @@ func (w *writer) count(name string, e ast.Entry, base model.WireBase) model.Wire
 		}
 		return nil
 	case f.Type.Kind != model.KindList && f.Type.Kind != model.KindBytes && !types.IsMap(f.Type):
-		w.r.Errorf("FSM076", e.Key.Span(), "only lists, texts and arrays of optional values are counted; %s is %s", diag.Quote(name), types.Describe(f.Type))
+		w.r.Errorf("FSM076", e.Key.Span(), "only lists, texts and arrays of optional values are counted; %s "+
+			"is %s", diag.Quote(name), types.Describe(f.Type))
 		return nil
 	case w.counted[name] != nil:
 		w.r.Errorf("FSM072", e.Key.Span(), "%s is counted twice", diag.Quote(name))
@@ -462,7 +466,8 @@ func (w *writer) rows(item *model.WireEach, e ast.Entry) (list *ast.Node, ok boo
 	}
 	n := list.Get("rows")
 	if n == nil || t.Kind == model.KindArray {
-		w.r.Errorf("FSM076", list.Span(), "a list with a fixed number of rows is {rows: number, row: [items]}; an array has as many as elements")
+		w.r.Errorf("FSM076", list.Span(),
+			"a list with a fixed number of rows is {rows: number, row: [items]}; an array has as many as elements")
 		return nil, false
 	}
 	v, ok := w.r.ConstIn(n, 1, 65535, "the number of rows")
@@ -503,7 +508,8 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 		w.r.Errorf("FSM076", list.Span(), "`each %s` is a list of the items of %s", name, where)
 		return false
 	default:
-		if x := sub.field(fields[0], ast.Entry{Key: e.Key, Value: list}, model.WireBase{Span: list.Span()}, 0); x != nil {
+		if x := sub.field(fields[0], ast.Entry{Key: e.Key, Value: list}, model.WireBase{Span: list.Span()},
+			0); x != nil {
 			item.Items = []model.WireItem{x}
 		}
 	}
@@ -631,7 +637,8 @@ func (w *writer) present(name string, e ast.Entry, base model.WireBase) model.Wi
 			diag.Quote(name), types.Describe(f.Type))
 		return nil
 	case first == nil || first.Present != nil || w.min != w.max:
-		w.r.Errorf("FSM074", e.Key.Span(), "`present %s` comes once, behind `each %s`, with items of fixed sizes between them", name, name)
+		w.r.Errorf("FSM074", e.Key.Span(),
+			"`present %s` comes once, behind `each %s`, with items of fixed sizes between them", name, name)
 		return nil
 	}
 	if form, ok := w.form(e.Value); !ok || form.bits != 8 {

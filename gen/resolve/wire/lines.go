@@ -136,7 +136,8 @@ func (r *resolver) lineField(w *model.Wire, m *model.Message, p *model.LinePart)
 		least, most = 0, t.Cap
 		ends = p.Stop == model.LineEnd || strings.Contains(t.Without, stop)
 		if !ends {
-			r.Errorf("FSM077", p.Span, "a reader cannot tell where this text ends: it may contain %q, with which what follows begins", p.Stop).
+			r.Errorf("FSM077", p.Span, "a reader cannot tell where this text ends: it may contain %q, with "+
+				"which what follows begins", p.Stop).
 				With("say so at its type: {type: text n, without: \"" + stop + "\"}")
 			return
 		}

@@ -83,7 +83,8 @@ func (r *resolver) checkHeader(w *model.Wire, n *ast.Node) *model.WireType {
 				r.Errorf("FSM072", it.Span, "the header has the length twice")
 			}
 			if w.Max > 0 && !types.Fits(int64(w.Max-it.Less), it.Bits) && w.Max > it.Less {
-				r.Errorf("FSM073", it.Span, "a length of %d bits cannot count %d bytes, the largest frame", it.Bits, w.Max-it.Less)
+				r.Errorf("FSM073", it.Span, "a length of %d bits cannot count %d bytes, the largest frame",
+					it.Bits, w.Max-it.Less)
 			}
 		}
 	}
