@@ -35,7 +35,8 @@ func (s *System) advice(o explore.Options, res *explore.Result) []string {
 	case strings.Contains(res.Why, "memory"):
 		out = append(out, fmt.Sprintf("more memory: --max-memory, now %d MB", o.MaxBytes>>20))
 		if o.Reduce&explore.ReduceHash == 0 && o.Mode == explore.BreadthFirst {
-			out = append(out, "--reduce hash: fingerprints need less memory; the report says how likely one is that hides a configuration")
+			out = append(out, "--reduce hash: fingerprints need less memory; the report says how likely one "+
+				"is that hides a configuration")
 		}
 	case strings.HasPrefix(res.Why, "the time limit"):
 		out = append(out, fmt.Sprintf("more time: --timeout, now %v", o.MaxTime))
@@ -43,7 +44,8 @@ func (s *System) advice(o explore.Options, res *explore.Result) []string {
 		out = append(out, fmt.Sprintf("a greater --max-configurations, now %d", o.MaxConfigurations))
 	}
 	if o.Mode == explore.BreadthFirst {
-		out = append(out, "to find errors rather than to exclude them: --search depth-first, guided (--aim CLAIM) or walk")
+		out = append(out, "to find errors rather than to exclude them: --search depth-first, guided (--aim "+
+			"CLAIM) or walk")
 	}
 	return out
 }

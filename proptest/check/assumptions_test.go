@@ -81,11 +81,14 @@ func needsOf(t *testing.T, one, two string) string {
 func TestNeeds(t *testing.T) {
 	for _, x := range []struct{ name, one, two, want string }{
 		{"it counts what arrives", "{when: seen < 2, set: {seen: seen + 1}}", "{when: seen < 2, set: {seen: seen + 1}}",
-			"messages arrive in order: not needed\nnothing is lost: needed agree in 4\nnothing arrives twice: needed unspecified-reception in 5"},
+			"messages arrive in order: not needed\nnothing is lost: needed agree in 4\nnothing arrives " +
+				"twice: needed unspecified-reception in 5"},
 		{"it takes them in turn", "{when: seen == 0, set: {seen: 1}}", "{when: seen == 1, set: {seen: 2}}",
-			"messages arrive in order: needed unspecified-reception in 4\nnothing is lost: needed agree in 4 unspecified-reception in 4\nnothing arrives twice: needed unspecified-reception in 3"},
+			"messages arrive in order: needed unspecified-reception in 4\nnothing is lost: needed agree in " +
+				"4 unspecified-reception in 4\nnothing arrives twice: needed unspecified-reception in 3"},
 		{"it does not care for the first", "{}", "{set: {seen: 2}}",
-			"messages arrive in order: not needed\nnothing is lost: needed agree in 4\nnothing arrives twice: not needed"},
+			"messages arrive in order: not needed\nnothing is lost: needed agree in 4\nnothing arrives " +
+				"twice: not needed"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			if got := needsOf(t, x.one, x.two); got != x.want {

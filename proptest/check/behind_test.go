@@ -12,23 +12,27 @@ import (
 // there comes without saying so; what has a run to show is as sure as ever.
 func TestBehindErrors(t *testing.T) {
 	r := suite(t, "testdata/behind/spec.yaml", "racy")
-	if !r.Passes || r.Verdict != Violated || len(r.EndedBy) != 1 || r.EndedBy[0] != (report.Ending{Name: UnspecifiedReception, Ways: 4}) || r.Limited() != 6 {
+	if !r.Passes || r.Verdict != Violated || len(r.EndedBy) != 1 ||
+		r.EndedBy[0] != (report.Ending{Name: UnspecifiedReception, Ways: 4}) || r.Limited() != 6 {
 		t.Errorf("passes %v, %s, %v, %d limited", r.Passes, r.Verdict, r.EndedBy, r.Limited())
 	}
 	text := r.Text(false)
 	for _, want := range []string{
 		"  ✓ both, sometimes: holds; reached in 4 steps\n",
-		"  ✗~ robbed, sometimes: violated, as expected; no reachable configuration satisfies it as far as was looked: not behind the 4 errors (unspecified-reception) above\n",
+		"  ✗~ robbed, sometimes: violated, as expected; no reachable configuration satisfies it as far as " +
+			"was looked: not behind the 4 errors (unspecified-reception) above\n",
 		"  ~ no-thief, always: holds as far as was looked: not behind the 4 errors (unspecified-reception) above\n",
 		"  ~ can-end, reachable: holds as far as was looked: ",
-		"  ~ fault: holds as far as", "  ~ overflow: holds as far as", "  ~ deadlock: holds as far as", "  ~ orphan-message: holds as far as",
+		"  ~ fault: holds as far as", "  ~ overflow: holds as far as", "  ~ deadlock: holds as far as",
+		"  ~ orphan-message: holds as far as",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report does not say %q", want)
 		}
 	}
 	b, err := json.Marshal(r)
-	if err != nil || !strings.Contains(string(b), `"ended_by":[{"name":"unspecified-reception","ways":4}]`) || strings.Count(string(b), `"not_behind_errors":true`) != 7 {
+	if err != nil || !strings.Contains(string(b), `"ended_by":[{"name":"unspecified-reception","ways":4}]`) ||
+		strings.Count(string(b), `"not_behind_errors":true`) != 7 {
 		t.Errorf("%v\n%s", err, b)
 	}
 }
@@ -38,11 +42,13 @@ func TestBehindErrors(t *testing.T) {
 func TestViolatedBehind(t *testing.T) {
 	text := suite(t, "testdata/behind/future.yaml", "stray").Text(false)
 	for _, want := range []string{
-		"  ✗~ answered, reachable: violated as far as was looked: not behind the error (unspecified-reception) above, as expected\n",
+		"  ✗~ answered, reachable: violated as far as was looked: not behind the error " +
+			"(unspecified-reception) above, as expected\n",
 		"✗ answered: from here it can be reached, if at all, only behind an error that a.done || a.dead\n",
 		"  ✗ alive, reachable: violated, as expected\n",
 		"✗ alive: from here it can no longer be reached that a.done\n",
-		"  ✗~ ends, leadsTo: violated as far as was looked: not behind the error (unspecified-reception) above, as expected\n",
+		"  ✗~ ends, leadsTo: violated as far as was looked: not behind the error (unspecified-reception) " +
+			"above, as expected\n",
 		"  but for an error that is possible, behind which nothing was looked at\n",
 		"  ✗ never, eventually: violated, as expected\n",
 	} {

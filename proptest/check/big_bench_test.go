@@ -49,8 +49,10 @@ func BenchmarkManyParties(b *testing.B) {
 				}
 				used := processorTime() - before
 				each := float64(r.TableBytes) / float64(r.Configurations)
-				b.Logf("%d configurations, %d steps, depth %d, %.1f s of processor, %.1f bytes/configuration, peak %d MB",
-					r.Configurations, r.Steps, r.Depth, used.Round(100*time.Millisecond).Seconds(), each, r.PeakBytes>>20)
+				b.Logf("%d configurations, %d steps, depth %d, %.1f s of processor, %.1f "+
+					"bytes/configuration, peak %d MB",
+					r.Configurations, r.Steps, r.Depth, used.Round(100*time.Millisecond).Seconds(), each,
+					r.PeakBytes>>20)
 				b.ReportMetric(float64(r.Configurations), "configurations")
 				b.ReportMetric(float64(r.Steps), "steps")
 				b.ReportMetric(used.Seconds(), "cpu-s")

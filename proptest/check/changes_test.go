@@ -22,7 +22,8 @@ func TestChangesLeadToTheEnd(t *testing.T) {
 		reduce      string
 	}{
 		{"setup/coded", "all", "none"}, {"setup/coded", "all", "auto"}, {"lockstep/coded", "inTime", "none"},
-		{"startup/documented", "two", "none"}, {"startup/documented", "two", "auto"}, {"masterserver/documented", "hostile", "none"},
+		{"startup/documented", "two", "none"}, {"startup/documented", "two", "auto"},
+		{"masterserver/documented", "hostile", "none"},
 	} {
 		p, ch := load(t, "../../specs/"+c.file+".yaml", c.check)
 		s, err := New(p, ch)
@@ -124,11 +125,13 @@ what the claim reads here:
 `},
 	} {
 		r := suite(t, "../../specs/"+c.file+".yaml", c.check)
-		if b, err := json.Marshal(r); c.file == "setup/coded" && !strings.Contains(string(b), `"changes":[{"name":"update[0].own","before":"0","after":"1"},`) {
+		if b, err := json.Marshal(r); c.file == "setup/coded" &&
+			!strings.Contains(string(b), `"changes":[{"name":"update[0].own","before":"0","after":"1"},`) {
 			t.Errorf("%v %s", err, b)
 		}
 		for i := range r.Claims {
-			if cl := &r.Claims[i]; cl.Name == c.claim && (cl.Counterexample == nil || !strings.Contains(cl.Counterexample.Text(), c.want)) {
+			if cl := &r.Claims[i]; cl.Name == c.claim &&
+				(cl.Counterexample == nil || !strings.Contains(cl.Counterexample.Text(), c.want)) {
 				t.Errorf("%s: %s", c.file, cl.Counterexample.Text())
 			}
 		}

@@ -69,11 +69,13 @@ func TestPacking(t *testing.T) {
 		}
 		m := p.Messages[0]
 		slots := []int64{rapid.Int64().Draw(rt, "word")}
-		if m2, slots2 := system.UnpackMessage(p, system.PackMessage(m, slots)); m2 != m || !slices.Equal(slots, slots2) {
+		if m2, slots2 := system.UnpackMessage(p, system.PackMessage(m, slots)); m2 != m ||
+			!slices.Equal(slots, slots2) {
 			rt.Fatalf("%v came back as %v", slots, slots2)
 		}
 		ev := interp.Event{Event: a.Commands[0].Event, Args: slots}
-		if ev2 := system.UnpackNote(a.Role, system.PackNote(ev)); ev2.Event != ev.Event || !slices.Equal(ev2.Args, slots) {
+		if ev2 := system.UnpackNote(a.Role, system.PackNote(ev)); ev2.Event != ev.Event ||
+			!slices.Equal(ev2.Args, slots) {
 			rt.Fatalf("%v came back as %v", ev, ev2)
 		}
 	})
@@ -84,7 +86,8 @@ func TestWorkers(t *testing.T) {
 	var first string
 	for _, workers := range []int{1, 2, 5} {
 		text := ""
-		for _, file := range []string{"testdata/faults/spec.yaml", "testdata/media/spec.yaml", "../../specs/setup/coded.yaml"} {
+		for _, file := range []string{"testdata/faults/spec.yaml", "testdata/media/spec.yaml",
+			"../../specs/setup/coded.yaml"} {
 			r, list, err := Suite(context.Background(), file, Config{Explore: explore.Options{Workers: workers}})
 			if err != nil || r == nil {
 				t.Fatal(err, list)
@@ -127,12 +130,14 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Verdict != "violated" || !got.Passes || got.Configurations != 21 || got.Steps != 33 || got.Depth != 6 || got.WidestChannel != 1 ||
+	if got.Verdict != "violated" || !got.Passes || got.Configurations != 21 || got.Steps != 33 ||
+		got.Depth != 6 || got.WidestChannel != 1 ||
 		got.Seconds == nil || got.Check != "fault" || len(got.Hash) != 64 {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range got.Claims {
-		if c.Name == "fault" && (c.Result != "violated" || len(c.Counterexample.Steps) != 5 || c.Counterexample.Steps[4]["fault"] == nil) {
+		if c.Name == "fault" && (c.Result != "violated" || len(c.Counterexample.Steps) != 5 ||
+			c.Counterexample.Steps[4]["fault"] == nil) {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -140,12 +145,14 @@ func TestJSON(t *testing.T) {
 
 // TestLimits sees that a search that is cut short never says holds.
 func TestLimits(t *testing.T) {
-	r, _, err := Suite(context.Background(), "../../specs/setup/spec.yaml", Config{Explore: explore.Options{MaxConfigurations: 1000}})
+	r, _, err := Suite(context.Background(), "../../specs/setup/spec.yaml",
+		Config{Explore: explore.Options{MaxConfigurations: 1000}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := r.Checks[0]
-	if c.Verdict != Incomplete || c.Passes || !c.Open || r.Complete || r.Judged || !strings.Contains(c.Text(true), "the search is incomplete") {
+	if c.Verdict != Incomplete || c.Passes || !c.Open || r.Complete || r.Judged ||
+		!strings.Contains(c.Text(true), "the search is incomplete") {
 		t.Errorf("%s", c.Text(true))
 	}
 	for _, cl := range c.Claims {
@@ -165,7 +172,8 @@ func TestNeverFires(t *testing.T) {
 		b, _ := json.Marshal(list)
 		return string(b)
 	}
-	if got, want := text(r.NeverFires), `[{"role":"peer","name":"idle PONG","where":"spec.yaml:20"},{"role":"peer","name":"over part.said/2","where":"spec.yaml:26"}]`; got != want {
+	if got, want := text(r.NeverFires),
+		`[{"role":"peer","name":"idle PONG","where":"spec.yaml:20"},{"role":"peer","name":"over part.said/2","where":"spec.yaml:26"}]`; got != want {
 		t.Errorf("never fires %s, want %s", got, want)
 	}
 	if got, want := text(r.Unreachable), `[{"role":"peer","name":"nowhere","where":"spec.yaml:29"}]`; got != want {

@@ -34,7 +34,8 @@ func drawnSpec(rng *rand.Rand) string {
 		case 1:
 			do = append(do, "{send: B}")
 		case 2:
-			do = append(do, `{if: "`+pick(vars...)+` == 1", then: [{set: {`+pick(vars...)+`: 0}}], else: [{set: {`+pick(vars...)+`: `+pick(vars...)+`}}]}`)
+			do = append(do, `{if: "`+pick(vars...)+` == 1", then: [{set: {`+pick(vars...)+
+				`: 0}}], else: [{set: {`+pick(vars...)+`: `+pick(vars...)+`}}]}`)
 		}
 		out := "do: [" + strings.Join(do, ", ") + "]"
 		if len(do) == 0 {
@@ -53,9 +54,11 @@ func drawnSpec(rng *rand.Rand) string {
 		return "[{" + strings.TrimSuffix(guard+body(values...), ", ") + "}, {" + body(values...) + "}]"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "protocol: drawn\ntypes: {N: 0..2}\nmessages: {A: {fields: {v: N}}, B: {}}\nchannel: {order: %s, capacity: %d%s}\n",
+	fmt.Fprintf(&b, "protocol: drawn\ntypes: {N: 0..2}\nmessages: {A: {fields: {v: N}}, B: {}}\nchannel: "+
+		"{order: %s, capacity: %d%s}\n",
 		pick("fifo", "any"), 2+rng.IntN(2), pick("", "", ", full: wait"))
-	b.WriteString("roles:\n  peer:\n    vars: {x: {type: N}, y: {type: N}, z: {type: N}}\n    commands: {go: {}, put: {fields: {v: N}}}\n    initial: s0\n    states:\n")
+	b.WriteString("roles:\n  peer:\n    vars: {x: {type: N}, y: {type: N}, z: {type: N}}\n    commands: " +
+		"{go: {}, put: {fields: {v: N}}}\n    initial: s0\n    states:\n")
 	for i, s := range states {
 		fmt.Fprintf(&b, "      %s:\n", s)
 		if i == 0 && rng.IntN(2) == 0 {
@@ -67,7 +70,8 @@ func drawnSpec(rng *rand.Rand) string {
 		if rng.IntN(3) == 0 {
 			fmt.Fprintf(&b, "        entry: [{set: {%s: %s}}]\n", pick(vars...), pick("0", "1", pick(vars...)))
 		}
-		fmt.Fprintf(&b, "        A: %s\n        B: %s\n", pick(handler("v"), handler("v"), "ignore"), pick(handler(), handler(), "defer"))
+		fmt.Fprintf(&b, "        A: %s\n        B: %s\n", pick(handler("v"), handler("v"), "ignore"),
+			pick(handler(), handler(), "defer"))
 		if rng.IntN(2) == 0 {
 			fmt.Fprintf(&b, "        go: %s\n", handler())
 		}
@@ -86,9 +90,12 @@ func drawnCheck(pick func(...string) string, third bool, vars, states []string) 
 	if third {
 		more = ", c: peer"
 	}
-	fmt.Fprintf(&b, "checks:\n  main:\n    instances: {a: peer, b: peer%s}\n    environment:\n      go: {when: len(out) < 2}\n      put: {when: len(out) < 1, times: 1}\n    claims:\n", more)
-	fmt.Fprintf(&b, "      small: {always: a.%s <= %s}\n      met: {sometimes: a.%s && b.%s == 1}\n", pick(vars...), pick("0", "1", "2"), pick(states...), pick(vars...))
-	fmt.Fprintf(&b, "      same: {agree: [a.%s, b.%s], when: a.%s && b.%s}\n", pick(vars...), pick(vars...), pick(states...), pick(states...))
+	fmt.Fprintf(&b, "checks:\n  main:\n    instances: {a: peer, b: peer%s}\n    environment:\n      go: "+
+		"{when: len(out) < 2}\n      put: {when: len(out) < 1, times: 1}\n    claims:\n", more)
+	fmt.Fprintf(&b, "      small: {always: a.%s <= %s}\n      met: {sometimes: a.%s && b.%s == 1}\n",
+		pick(vars...), pick("0", "1", "2"), pick(states...), pick(vars...))
+	fmt.Fprintf(&b, "      same: {agree: [a.%s, b.%s], when: a.%s && b.%s}\n", pick(vars...), pick(vars...),
+		pick(states...), pick(states...))
 	return b.String()
 }
 
@@ -117,7 +124,8 @@ func forEachDrawn(t *testing.T, n int, f func(seed int, s *System)) {
 
 // reached gives all configurations, each machine's value mapped; nil if there are too many.
 func (s *System) reached(t *testing.T, most uint64, local func(p *system.Process, b []byte) []byte) map[string]bool {
-	r, err := explore.Run(context.Background(), s.System, explore.Options{KeepGoing: true, Workers: 1, Checks: s.Checks, MaxConfigurations: most})
+	r, err := explore.Run(context.Background(), s.System,
+		explore.Options{KeepGoing: true, Workers: 1, Checks: s.Checks, MaxConfigurations: most})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,12 +15,16 @@ func TestFairRules(t *testing.T) {
 		{"bare", []string{"✗ answered: a run may stop here"}},
 		{"decides", []string{"✓ answered, leadsTo: holds", "✓ strongly, leadsTo: holds",
 			"    - in these runs the program of j gives accept or refuse in the end, where it may for ever\n"}},
-		{"looks", []string{"✗ answered: a run may repeat the last part for ever", "j: look", "gives accept, refuse or look in the end"}},
+		{"looks", []string{"✗ answered: a run may repeat the last part for ever", "j: look",
+			"gives accept, refuse or look in the end"}},
 		{"blinks", []string{"✗ answered: a run may repeat the last part for ever", "j: blink"}},
-		{"again", []string{"✗ answered: a run may stop here", "gives accept or refuse in the end, where it may again and again\n"}},
-		{"seen", []string{"✓ answered, leadsTo: holds", "    - in these runs the program of j gives blink in the end, where it may for ever\n"}},
+		{"again", []string{"✗ answered: a run may stop here",
+			"gives accept or refuse in the end, where it may again and again\n"}},
+		{"seen", []string{"✓ answered, leadsTo: holds",
+			"    - in these runs the program of j gives blink in the end, where it may for ever\n"}},
 		{"used-up", []string{"✗ answered: a run may stop here", "j: look"}},
-		{"away", []string{"✗ answered: a run may stop here", "j: later", "lost: from here it can no longer be reached that a.done", "back, reachable: "}},
+		{"away", []string{"✗ answered: a run may stop here", "j: later",
+			"lost: from here it can no longer be reached that a.done", "back, reachable: "}},
 	} {
 		r := suite(t, "testdata/fair/spec.yaml", c.check)
 		text := r.Text(false)

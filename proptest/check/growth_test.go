@@ -45,13 +45,20 @@ type Series struct {
 
 // All are the series that are measured, in the order of the page.
 var All = []Series{
-	{"values", "setup, 1 property", "specs/setup/big.yaml", "big", "values", map[string]int64{"properties": 1}, []int64{2, 3, 4, 6, 8}, []int64{2, 3, 4, 6, 8}},
-	{"values", "setup, 2 properties", "specs/setup/big.yaml", "big", "values", map[string]int64{"properties": 2}, []int64{2, 3, 4, 5}, []int64{2, 3, 4, 5}},
-	{"properties", "setup, 2 values", "specs/setup/big.yaml", "big", "properties", map[string]int64{"values": 2}, []int64{1, 2, 3}, []int64{1, 2, 3}},
-	{"properties", "setup, 3 values", "specs/setup/big.yaml", "big", "properties", map[string]int64{"values": 3}, []int64{1, 2, 3}, []int64{1, 2, 3}},
-	{"instances", "lockstep, clients", "specs/lockstep/spec.yaml", "three", "clients", nil, []int64{1, 2, 3}, []int64{1, 2, 3}},
-	{"instances", "startup, starters", "proptest/check/testdata/growth/specs/startup.yaml", "three", "n", nil, []int64{1, 2, 3}, []int64{1, 2, 3}},
-	{"capacity", "confirm, messages", "proptest/check/testdata/growth/specs/capacity.yaml", "pair", "C", nil, []int64{5, 6, 8, 10, 12, 16}, []int64{5, 6, 8, 10, 12, 16}},
+	{"values", "setup, 1 property", "specs/setup/big.yaml", "big", "values", map[string]int64{"properties": 1},
+		[]int64{2, 3, 4, 6, 8}, []int64{2, 3, 4, 6, 8}},
+	{"values", "setup, 2 properties", "specs/setup/big.yaml", "big", "values",
+		map[string]int64{"properties": 2}, []int64{2, 3, 4, 5}, []int64{2, 3, 4, 5}},
+	{"properties", "setup, 2 values", "specs/setup/big.yaml", "big", "properties",
+		map[string]int64{"values": 2}, []int64{1, 2, 3}, []int64{1, 2, 3}},
+	{"properties", "setup, 3 values", "specs/setup/big.yaml", "big", "properties",
+		map[string]int64{"values": 3}, []int64{1, 2, 3}, []int64{1, 2, 3}},
+	{"instances", "lockstep, clients", "specs/lockstep/spec.yaml", "three", "clients", nil, []int64{1, 2, 3},
+		[]int64{1, 2, 3}},
+	{"instances", "startup, starters", "proptest/check/testdata/growth/specs/startup.yaml", "three", "n", nil,
+		[]int64{1, 2, 3}, []int64{1, 2, 3}},
+	{"capacity", "confirm, messages", "proptest/check/testdata/growth/specs/capacity.yaml", "pair", "C", nil,
+		[]int64{5, 6, 8, 10, 12, 16}, []int64{5, 6, 8, 10, 12, 16}},
 }
 
 // Point is the cost of one search.
@@ -94,7 +101,9 @@ func (s *Series) key() string { return s.Group + ": " + s.Name }
 
 // find gives what was measured for a point of a series.
 func (d *Data) find(series string, size int64, reduced bool) (Point, bool) {
-	i := slices.IndexFunc(d.Points, func(p Point) bool { return p.Series == series && p.Size == size && p.Reduced == reduced })
+	i := slices.IndexFunc(d.Points, func(p Point) bool {
+		return p.Series == series && p.Size == size && p.Reduced == reduced
+	})
 	if i < 0 {
 		return Point{}, false
 	}
@@ -111,7 +120,8 @@ func (s *Series) Run(root string, size int64, reduced bool) (Point, error) {
 		consts = map[string]int64{}
 	}
 	consts[s.Vary] = size
-	m, list := compile.Load(filepath.Join(root, filepath.FromSlash(s.Spec)), compile.Options{Check: s.Check, Consts: consts})
+	m, list := compile.Load(filepath.Join(root, filepath.FromSlash(s.Spec)),
+		compile.Options{Check: s.Check, Consts: consts})
 	if m == nil {
 		return p, fmt.Errorf("%s: %v", s.Spec, list)
 	}
@@ -192,8 +202,9 @@ const (
 const command = "PARLEY_BIG=1 go test ./proptest/check -run GrowthPage -measure"
 
 var (
-	measure = flag.Bool("measure", false, "measure anew what docs/growth.json has, without PARLEY_BIG=1 only what is small, and write all that is made from it")
-	update  = flag.Bool("update", false, "write the table and the chart again from docs/growth.json")
+	measure = flag.Bool("measure", false, "measure anew what docs/growth.json has, without PARLEY_BIG=1 "+
+		"only what is small, and write all that is made from it")
+	update = flag.Bool("update", false, "write the table and the chart again from docs/growth.json")
 )
 
 // pointEnv tells TestGrowthPoint what to measure, and pointMark begins the line it prints.
@@ -315,7 +326,8 @@ func measureAll(t *testing.T, d *Data) {
 	next := &Data{Machine: machine(), Command: command}
 	for _, s := range All {
 		for _, p := range s.points() {
-			if old, ok := d.find(p.Series, p.Size, p.Reduced); ok && old.Configurations > small && os.Getenv("PARLEY_BIG") == "" {
+			if old, ok := d.find(p.Series, p.Size, p.Reduced); ok && old.Configurations > small &&
+				os.Getenv("PARLEY_BIG") == "" {
 				next.Points = append(next.Points, old)
 			} else {
 				next.Points = append(next.Points, apart(t, p))
@@ -358,7 +370,8 @@ func TestGrowthCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Configurations != p.Configurations || got.Steps != p.Steps {
-			t.Errorf("%s, %d (reduced: %v): %d configurations and %d steps, the file has %d and %d", p.Series, p.Size, p.Reduced,
+			t.Errorf("%s, %d (reduced: %v): %d configurations and %d steps, the file has %d and %d", p.Series,
+				p.Size, p.Reduced,
 				got.Configurations, got.Steps, p.Configurations, p.Steps)
 		}
 		done++
@@ -401,7 +414,9 @@ func BenchmarkGrowth(b *testing.B) {
 }
 
 // runs has a claim about fair runs, and the search without it.
-var runs = Series{Group: "runs", Name: "setup, 2 properties", Spec: "proptest/check/testdata/growth/specs/liveness.yaml", Vary: "values", Fixed: map[string]int64{"properties": 2}}
+var runs = Series{Group: "runs", Name: "setup, 2 properties",
+	Spec: "proptest/check/testdata/growth/specs/liveness.yaml", Vary: "values",
+	Fixed: map[string]int64{"properties": 2}}
 
 // TestGrowthRuns: what is claimed about runs does not change what is searched, and its graph is in
 // the memory that is reported.
@@ -416,7 +431,8 @@ func TestGrowthRuns(t *testing.T) {
 		points = append(points, p)
 	}
 	for _, p := range points {
-		if plain := points[0]; p.Configurations != 28520 || p.Steps != plain.Steps || p != plain && p.Kept < plain.Kept+28520*30 {
+		if plain := points[0]; p.Configurations != 28520 || p.Steps != plain.Steps ||
+			p != plain && p.Kept < plain.Kept+28520*30 {
 			t.Errorf("%+v; the search alone: %+v", p, plain)
 		}
 	}

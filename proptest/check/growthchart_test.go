@@ -24,8 +24,10 @@ type metric struct {
 
 var metrics = []metric{
 	{"configurations", func(p Point) float64 { return float64(p.Configurations) }, short},
-	{"processor seconds", func(p Point) float64 { return max(p.Seconds, 0.01) }, func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }},
-	{"peak memory", func(p Point) float64 { return float64(p.Resident) / (1 << 20) }, func(v float64) string { return strings.Replace(short(v)+" MB", "k MB", " GB", 1) }},
+	{"processor seconds", func(p Point) float64 { return max(p.Seconds, 0.01) },
+		func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }},
+	{"peak memory", func(p Point) float64 { return float64(p.Resident) / (1 << 20) },
+		func(v float64) string { return strings.Replace(short(v)+" MB", "k MB", " GB", 1) }},
 }
 
 // short writes 1000 as 1k and 1000000 as 1M.
@@ -88,7 +90,8 @@ func (d *Data) Chart() string {
 	}
 	width, height := leftW+float64(len(groups))*(panelW+gapW), topH+float64(len(metrics))*(panelH+gapH)+22
 	c.text("f", leftW, 18, "start", 12, "", "solid: every configuration; dashed: with --reduce auto")
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" font-family="Helvetica, Arial, sans-serif">
+	return fmt.Sprintf(
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" font-family="Helvetica, Arial, sans-serif">
 <title>How checks grow with values, properties, instances and capacity</title>
 %s<rect class="b" width="100%%" height="100%%"/>
 %s</svg>
@@ -120,13 +123,15 @@ func (c *chart) panel(group string, m metric, left, top float64, ticks, names, b
 	}
 	for v := c.y.lo; v < c.y.hi*1.01; v *= 10 {
 		y := top + panelH*(1-c.y.at(v))
-		fmt.Fprintf(&c.b, `<line class="g" x1="%s" y1="%s" x2="%s" y2="%[2]s"/>`+"\n", num(left), num(y), num(left+panelW))
+		fmt.Fprintf(&c.b, `<line class="g" x1="%s" y1="%s" x2="%s" y2="%[2]s"/>`+"\n", num(left), num(y),
+			num(left+panelW))
 		if ticks {
 			c.text("f", left-6, y+4, "end", 10.5, "", m.tick(math.Round(v*100)/100))
 		}
 	}
 	inner := func(n int64) float64 { return left + 12 + (panelW-24)*x.at(float64(n)) }
-	fmt.Fprintf(&c.b, `<line class="x" x1="%s" y1="%s" x2="%s" y2="%[2]s"/>`+"\n", num(left), num(top+panelH), num(left+panelW))
+	fmt.Fprintf(&c.b, `<line class="x" x1="%s" y1="%s" x2="%s" y2="%[2]s"/>`+"\n", num(left), num(top+panelH),
+		num(left+panelW))
 	for _, n := range sizes {
 		c.text("f", inner(n), top+panelH+14, "middle", 10.5, "", strconv.FormatInt(n, 10))
 	}
@@ -135,7 +140,8 @@ func (c *chart) panel(group string, m metric, left, top float64, ticks, names, b
 	}
 	for i, s := range lines {
 		if names {
-			fmt.Fprintf(&c.b, `<circle class="c%d" cx="%s" cy="%s" r="3.5"/>`+"\n", i, num(left+4), num(36+16*float64(i)))
+			fmt.Fprintf(&c.b, `<circle class="c%d" cx="%s" cy="%s" r="3.5"/>`+"\n", i, num(left+4),
+				num(36+16*float64(i)))
 			c.text("t", left+13, 40+16*float64(i), "start", 11, "", s.Name)
 		}
 		c.line(s, i, false, m, inner, top)
@@ -153,7 +159,8 @@ func (c *chart) line(s Series, colour int, reduced bool, m metric, x func(int64)
 		}
 		at := num(x(n)) + " " + num(top+panelH*(1-c.y.at(m.of(p))))
 		path = append(path, at)
-		fmt.Fprintf(&c.b, `<circle class="c%d" cx="%s" cy="%s" r="2.4"/>`+"\n", colour, strings.Fields(at)[0], strings.Fields(at)[1])
+		fmt.Fprintf(&c.b, `<circle class="c%d" cx="%s" cy="%s" r="2.4"/>`+"\n", colour, strings.Fields(at)[0],
+			strings.Fields(at)[1])
 	}
 	dash := ""
 	if reduced {
@@ -165,7 +172,8 @@ func (c *chart) line(s Series, colour int, reduced bool, m metric, x func(int64)
 }
 
 func (c *chart) text(class string, x, y float64, anchor string, size float64, extra, s string) {
-	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s" text-anchor="%s" font-size="%s"%s>%s</text>`+"\n", class, num(x), num(y), anchor, num(size), extra, s)
+	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s" text-anchor="%s" font-size="%s"%s>%s</text>`+"\n", class,
+		num(x), num(y), anchor, num(size), extra, s)
 }
 
 // num writes a length with at most one decimal, always the same way.
@@ -174,7 +182,8 @@ func num(v float64) string { return strings.TrimSuffix(strconv.FormatFloat(v, 'f
 // Table returns the measurements as a table of Markdown, with a row for each size.
 func (d *Data) Table() string {
 	var b strings.Builder
-	b.WriteString("| what grows | | configurations | steps | processor s | bytes each | peak MB | reduced to | processor s | peak MB |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| what grows | | configurations | steps | processor s | bytes each | peak MB | reduced " +
+		"to | processor s | peak MB |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, s := range All {
 		for i, n := range s.Sizes {
 			name := ""
@@ -234,6 +243,8 @@ const (
 func (d *Data) Page(page string) (text string, ok bool) {
 	before, rest, ok1 := strings.Cut(page, beginMark)
 	_, after, ok2 := strings.Cut(rest, endMark)
-	about := "\nMeasured on " + d.Machine + ", one worker, each size in a process of its own, from the text of the specification to the verdict; a best of three where it took less than 20 s. The whole process takes part in peak MB; a check of a few configurations takes 13 to 16.\n\n"
+	about := "\nMeasured on " + d.Machine + ", one worker, each size in a process of its own, from the text " +
+		"of the specification to the verdict; a best of three where it took less than 20 s. The whole " +
+		"process takes part in peak MB; a check of a few configurations takes 13 to 16.\n\n"
 	return before + beginMark + d.Table() + about + endMark + after, ok1 && ok2
 }

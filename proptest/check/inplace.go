@@ -76,10 +76,13 @@ func (c *carried) words() []string {
 	for _, name := range c.order {
 		list := c.places[name]
 		if len(list) == 1 {
-			out = append(out, fmt.Sprintf("%s (%s) is carried, not explored: it has one value; name the type to give it a domain", list[0], name))
+			out = append(out,
+				fmt.Sprintf("%s (%s) is carried, not explored: it has one value; name the type to give it a "+
+					"domain", list[0], name))
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s (%s) are carried, not explored: they have one value; name the type to give it a domain", strings.Join(list, ", "), name))
+		out = append(out, fmt.Sprintf("%s (%s) are carried, not explored: they have one value; name the "+
+			"type to give it a domain", strings.Join(list, ", "), name))
 	}
 	return out
 }

@@ -52,7 +52,8 @@ func TestCarriedInPlace(t *testing.T) {
 	all := strings.Join(checked(t, joins).Assumptions, "\n")
 	for _, want := range []string{
 		"Named is carried, not explored: it has one value\n",
-		"Card.title, guest.join.name, JOIN.name (text 12) are carried, not explored: they have one value; name the type to give it a domain\n",
+		"Card.title, guest.join.name, JOIN.name (text 12) are carried, not explored: they have one value; " +
+			"name the type to give it a domain\n",
 		"\nCard.seed (opaque u8) is carried, not explored: it has one value; name the type to give it a domain\n",
 	} {
 		if !strings.Contains(all, want) {
@@ -67,7 +68,8 @@ func TestCarriedInPlace(t *testing.T) {
 // TestCarriedMessages: where a text of a name has more values, a message may carry them.
 func TestCarriedMessages(t *testing.T) {
 	all := strings.Join(checked(t, joins+"    domains: {Named: 0..1}\n").Assumptions, "\n")
-	if strings.Contains(all, "JOIN.name") || !strings.Contains(all, "Card.title, guest.join.name (text 12) are carried") {
+	if strings.Contains(all, "JOIN.name") || !strings.Contains(all,
+		"Card.title, guest.join.name (text 12) are carried") {
 		t.Errorf("%s", all)
 	}
 }

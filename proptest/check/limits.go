@@ -35,7 +35,8 @@ func (s *System) limitsOf(res *explore.Result, r *report.Report) []report.Limit 
 			return nil
 		}
 	}
-	l := &limits{s: s, found: map[string]*report.Limit{}, types: map[string]*model.Type{}, walked: map[*model.Type]bool{}, compared: map[int64]bool{}}
+	l := &limits{s: s, found: map[string]*report.Limit{}, types: map[string]*model.Type{},
+		walked: map[*model.Type]bool{}, compared: map[int64]bool{}}
 	l.expressions()
 	res.Space.ForEachLocal(func(at explore.LocalUse) bool {
 		if at.Proc < len(s.Procs) {
@@ -50,7 +51,8 @@ func (s *System) limitsOf(res *explore.Result, r *report.Report) []report.Limit 
 	var out []report.Limit
 	for _, name := range l.order {
 		x := l.found[name]
-		x.Free = x.Most < x.Limit && (x.Kind == "times" || !l.walks(l.types[name]) && !l.compared[x.Limit] && !l.compared[x.Limit+1] && !l.compared[x.Limit-1])
+		x.Free = x.Most < x.Limit && (x.Kind == "times" || !l.walks(l.types[name]) && !l.compared[x.Limit] &&
+			!l.compared[x.Limit+1] && !l.compared[x.Limit-1])
 		out = append(out, *x)
 	}
 	return out

@@ -55,7 +55,8 @@ func TestFreeLimits(t *testing.T) {
 		{`{when: n != 9 && n < 3, set: {n: n + 1}}`, "peer.n peer: go"},
 		// what compares with the limit, reaches it, goes through it, or was refused for it
 		{`{when: n != 7 && n < 3, set: {n: n + 1}}`, "peer: go"},
-		{`{when: n < 3, do: [{set: {n: n + 1}}, {each: {x: N}, do: [{if: x == n, then: [{set: {other: 1}}]}]}]}`, "peer: go"},
+		{
+			`{when: n < 3, do: [{set: {n: n + 1}}, {each: {x: N}, do: [{if: x == n, then: [{set: {other: 1}}]}]}]}`, "peer: go"},
 		{`{when: "some(x in N: x > n + 2) && n < 3", set: {n: n + 1}}`, "peer: go"},
 		{`{set: {n: n + 1}}`, ""},
 		{`{set: {n: n + 5}}`, ""},
@@ -73,11 +74,14 @@ func TestFreeLimits(t *testing.T) {
 		if c.free == "" {
 			continue
 		}
-		if more := limitsWith(t, c.handler, 12); len(free) > 1 && (more.Configurations != r.Configurations || more.Steps != r.Steps) {
-			t.Errorf("%s: %d configurations and %d steps with one limit, %d and %d with another", c.handler, r.Configurations, r.Steps, more.Configurations, more.Steps)
+		if more := limitsWith(t, c.handler, 12); len(free) > 1 &&
+			(more.Configurations != r.Configurations || more.Steps != r.Steps) {
+			t.Errorf("%s: %d configurations and %d steps with one limit, %d and %d with another", c.handler,
+				r.Configurations, r.Steps, more.Configurations, more.Steps)
 		}
 	}
-	if r := limitsWith(t, `{set: {n: n + 5}}`, 7); !strings.Contains(r.Refused, "n: 10 is outside N") || r.Limits != nil {
+	if r := limitsWith(t, `{set: {n: n + 5}}`, 7); !strings.Contains(r.Refused, "n: 10 is outside N") ||
+		r.Limits != nil {
 		t.Errorf("a command that is refused for a limit: %q, %+v", r.Refused, r.Limits)
 	}
 }

@@ -92,7 +92,8 @@ func (n *naive) allowed(t *testing.T, g global, i int, ev *model.Event, args []i
 		}
 		count := int64(0)
 		for _, m := range g.q[to] {
-			if l.Message == nil || m == l.Message.Name || len(m) > len(l.Message.Name) && m[:len(l.Message.Name)+1] == l.Message.Name+"{" {
+			if l.Message == nil || m == l.Message.Name || len(m) > len(l.Message.Name) &&
+				m[:len(l.Message.Name)+1] == l.Message.Name+"{" {
 				count++
 			}
 		}
@@ -171,7 +172,8 @@ func TestAgainstNaive(t *testing.T) {
 			t.Fatal(err)
 		}
 		if res.Configurations != uint64(len(n.seen)) || res.Steps != uint64(n.steps) {
-			t.Errorf("%s: %d configurations and %d steps, the naive way %d and %d", c[0], res.Configurations, res.Steps, len(n.seen), n.steps)
+			t.Errorf("%s: %d configurations and %d steps, the naive way %d and %d", c[0], res.Configurations,
+				res.Steps, len(n.seen), n.steps)
 		}
 		compareClaims(t, s, res)
 	}
@@ -226,7 +228,8 @@ func compareClaims(t *testing.T, s *System, res *explore.Result) {
 	})
 	for i := range s.Claims {
 		if k := s.Claims[i].Index; s.Claims[i].Stated != nil && res.Claims[k].Held != held[k] {
-			t.Errorf("%s %s held in %d configurations, as written in %d", s.System.Name, s.Claims[i].Name, res.Claims[k].Held, held[k])
+			t.Errorf("%s %s held in %d configurations, as written in %d", s.System.Name, s.Claims[i].Name,
+				res.Claims[k].Held, held[k])
 		}
 	}
 }

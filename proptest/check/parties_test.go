@@ -30,7 +30,8 @@ func TestParties(t *testing.T) {
 	if !slices.Equal(got[0], got[1]) || size[0] != size[1] {
 		t.Errorf("by number %v in %d configurations, written out %v in %d", got[0], size[0], got[1], size[1])
 	}
-	if p, c := load(t, "testdata/parties/spec.yaml", "many"); c.Instances[3].Name != "p[3]" || c.Instances[3].Index != 3 {
+	if p, c := load(t, "testdata/parties/spec.yaml", "many"); c.Instances[3].Name != "p[3]" ||
+		c.Instances[3].Index != 3 {
 		t.Errorf("%s has the instances %v", p.Name, c.Instances)
 	}
 }

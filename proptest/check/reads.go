@@ -71,7 +71,8 @@ func (s *System) look(c explore.Configuration) *interp.Eval {
 			}
 		}
 		for _, h := range held {
-			if s.LooksAt(nil, l, s.Channel(h.From, h.to)) && (l.Message == nil || l.Message.Index == system.MessageIndex([]byte(h.Message))) {
+			if s.LooksAt(nil, l, s.Channel(h.From, h.to)) &&
+				(l.Message == nil || l.Message.Index == system.MessageIndex([]byte(h.Message))) {
 				n++
 			}
 		}
@@ -172,7 +173,8 @@ func (r *reader) read(e core.Expr) {
 // look: `update[p].own`. It reports whether it did.
 func (r *reader) each(f *core.Fold) bool {
 	t := f.Values
-	if t == nil || t.Slots() != 1 || t.Count() > int64(r.budget) || !selects(f.Elem, f.Local) && !selects(f.Where, f.Local) {
+	if t == nil || t.Slots() != 1 || t.Count() > int64(r.budget) ||
+		!selects(f.Elem, f.Local) && !selects(f.Where, f.Local) {
 		return false
 	}
 	r.bind(f.Local, t, func() bool {
@@ -218,8 +220,10 @@ func (r *reader) note(e core.Expr) {
 
 // state adds the state of an instance under the instance's name, in place of each test of it.
 func (r *reader) state(inst *model.Instance) {
-	if inst == nil || len(r.found) >= maxReadings || slices.ContainsFunc(r.found, func(x run.Reading) bool { return x.Name == inst.Name }) {
+	if inst == nil || len(r.found) >= maxReadings ||
+		slices.ContainsFunc(r.found, func(x run.Reading) bool { return x.Name == inst.Name }) {
 		return
 	}
-	r.found = append(r.found, run.Reading{Name: inst.Name, Value: inst.Role.States[r.eval.Instances[inst.Index][0]].Name})
+	r.found = append(r.found, run.Reading{Name: inst.Name,
+		Value: inst.Role.States[r.eval.Instances[inst.Index][0]].Name})
 }

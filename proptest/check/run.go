@@ -49,7 +49,8 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	return r, nil
 }
 
-var searchWords = map[explore.Mode]string{explore.BreadthFirst: "breadth-first", explore.DepthFirst: "depth-first", explore.Guided: "guided", explore.RandomWalk: report.Walks}
+var searchWords = map[explore.Mode]string{explore.BreadthFirst: "breadth-first",
+	explore.DepthFirst: "depth-first", explore.Guided: "guided", explore.RandomWalk: report.Walks}
 
 func (s *System) report(res *explore.Result) *Report {
 	p := s.Protocol
@@ -106,7 +107,8 @@ var kindWords = map[model.ClaimKind]string{
 func (s *System) claimReport(c *system.Claim, res *explore.Result) ClaimReport {
 	out := ClaimReport{Name: c.Name, Kind: "built-in", Result: Incomplete}
 	if c.Stated != nil {
-		out.Kind, out.Why, out.Text, out.Where = kindWords[c.Stated.Kind], c.Stated.Why, claimText(c.Stated), c.Stated.Span.Place()
+		out.Kind, out.Why, out.Text, out.Where = kindWords[c.Stated.Kind], c.Stated.Why, claimText(c.Stated),
+			c.Stated.Span.Place()
 	}
 	v := res.Claims[c.Index]
 	out.Result = v.Verdict.String()
@@ -160,11 +162,13 @@ func (s *System) counterexample(c *system.Claim, out *ClaimReport, x *explore.Vi
 		case model.Reachable:
 			problem = "✗ " + c.Name + ": from here it can no longer be reached that " + model.ExprString(c.Stated.Expr)
 			if x.Cut {
-				problem = "✗ " + c.Name + ": from here it can be reached, if at all, only behind an error that " + model.ExprString(c.Stated.Expr)
+				problem = "✗ " + c.Name + ": from here it can be reached, if at all, only behind an error " +
+					"that " + model.ExprString(c.Stated.Expr)
 			}
 		case model.Eventually, model.LeadsTo:
 			if c.Stated.Within > 0 {
-				problem = fmt.Sprintf("✗ %s: more than %d ticks have passed, and it has not come to %s", c.Name, c.Stated.Within, model.ExprString(c.Stated.Expr))
+				problem = fmt.Sprintf("✗ %s: more than %d ticks have passed, and it has not come to %s", c.Name,
+					c.Stated.Within, model.ExprString(c.Stated.Expr))
 				break
 			}
 			problem = "✗ " + c.Name + ": a run may stop here and never come to " + out.Text
@@ -286,7 +290,8 @@ func (s *System) builtIns(r *Report, res *explore.Result) {
 var builtInOf = map[explore.Kind]string{
 	explore.UnspecifiedReception: UnspecifiedReception, explore.Refused: UnspecifiedReception,
 	explore.RangeOverflow: FaultClaim, explore.OtherFault: FaultClaim,
-	explore.ChannelOverflow: Overflow, explore.DeferredOverflow: DeferredOverflow, explore.Deadlock: Deadlock, explore.Orphan: OrphanMessage,
+	explore.ChannelOverflow: Overflow, explore.DeferredOverflow: DeferredOverflow, explore.Deadlock: Deadlock,
+	explore.Orphan: OrphanMessage,
 }
 
 // problem says what went wrong at the end of a run.
@@ -298,7 +303,8 @@ func (s *System) problem(name string, x *explore.Violation) string {
 		}
 		return "✗ deadlock: no step is possible, and not every machine is in a final state"
 	case explore.Orphan:
-		return "✗ orphan-message: every machine is in a final state, nothing can happen any more, and a message is still under way or held"
+		return "✗ orphan-message: every machine is in a final state, nothing can happen any more, and a " +
+			"message is still under way or held"
 	}
 	if len(x.Trace) == 0 {
 		return "✗ " + name + ": " + x.Text

@@ -43,7 +43,8 @@ func (s *System) difference(m *model.Machine, v, init interp.Value) string {
 			at := part.Offset + i*part.Machine.Size
 			a, b := v[at:at+part.Machine.Size], init[at:at+part.Machine.Size]
 			if !slices.Equal(a, b) {
-				members = append(members, interp.PartName(interp.At{Part: part, Index: i})+": "+s.difference(part.Machine, a, b))
+				members = append(members, interp.PartName(interp.At{Part: part, Index: i})+": "+
+					s.difference(part.Machine, a, b))
 			}
 		}
 	}

@@ -39,7 +39,8 @@ func TestSpecs(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), ".yaml")
 		t.Run(name, func(t *testing.T) {
-			r, list, err := Suite(context.Background(), file, Config{Explore: explore.Options{MaxConfigurations: maxTested()}})
+			r, list, err := Suite(context.Background(), file,
+				Config{Explore: explore.Options{MaxConfigurations: maxTested()}})
 			if err != nil || r == nil {
 				t.Fatal(err, list)
 			}

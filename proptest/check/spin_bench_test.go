@@ -41,7 +41,8 @@ type measure struct {
 }
 
 func (m measure) String() string {
-	return fmt.Sprintf("%-24s %9d configurations, %6.2f s, %6.2f s of processor, %5d MB", m.name, m.count, m.wall.Seconds(), m.used.Seconds(), m.memory>>20)
+	return fmt.Sprintf("%-24s %9d configurations, %6.2f s, %6.2f s of processor, %5d MB", m.name, m.count,
+		m.wall.Seconds(), m.used.Seconds(), m.memory>>20)
 }
 
 // ours compiles the specification and searches.
@@ -89,7 +90,8 @@ func (x twin) written(t testing.TB, flags ...string) measure {
 	return x.spin(t, "Spin, model by hand", text, args, flags, start, before)
 }
 
-func (x twin) spin(t testing.TB, name string, text []byte, args, flags []string, start time.Time, before time.Duration) measure {
+func (x twin) spin(t testing.TB, name string, text []byte, args, flags []string, start time.Time,
+	before time.Duration) measure {
 	children := childTime()
 	pan, err := compileSpin(t.TempDir(), text, args, flags...)
 	if err != nil {

@@ -12,9 +12,11 @@ import (
 func randomSpec(r *rand.Rand) string {
 	w := &specWriter{r: r}
 	full := []string{"fault", "lose", "fault"}[r.IntN(3)]
-	w.line("protocol: random\ntick: 1ms\ntypes: {N: 0..2, E: {enum: [red, green, blue]}, R: {record: {n: N, e: E}}, S: {set: N}, L: {list: N, max: 2}}")
+	w.line("protocol: random\ntick: 1ms\ntypes: {N: 0..2, E: {enum: [red, green, blue]}, R: {record: {n: N, " +
+		"e: E}}, S: {set: N}, L: {list: N, max: 2}}")
 	w.line("messages: {A: , B: {fields: {n: N, o: \"E?\"}}, C: {fields: {r: R, t: S}}, D: {fields: {m: L}}}")
-	w.line("channel: {capacity: %d, full: %s, lossy: %v, duplicates: %v}", 2+r.IntN(2), full, r.IntN(6) == 0, r.IntN(6) == 0)
+	w.line("channel: {capacity: %d, full: %s, lossy: %v, duplicates: %v}", 2+r.IntN(2), full, r.IntN(6) == 0,
+		r.IntN(6) == 0)
 	w.line("roles:")
 	w.part()
 	for _, role := range []string{"one", "two"} {
@@ -27,7 +29,8 @@ func randomSpec(r *rand.Rand) string {
 	if r.IntN(2) == 0 {
 		w.line("    quiet: a.s0 || b.x.n > 0")
 	}
-	w.line("    claims:\n      c1: {always: \"len(a -> b, A) < 4\", why: lengths}\n      c2: {sometimes: \"a.s1 && some(k in N: a.sub[k].hot)\", why: parts}")
+	w.line("    claims:\n      c1: {always: \"len(a -> b, A) < 4\", why: lengths}\n      c2: {sometimes: " +
+		"\"a.s1 && some(k in N: a.sub[k].hot)\", why: parts}")
 	w.line("      c3: {agree: [\"len(a.l) <= 2\", \"true\"], when: a.s2, why: lists}")
 	return w.String()
 }
@@ -43,8 +46,10 @@ func (w *specWriter) of(list ...string) string { return list[w.r.IntN(len(list))
 
 // part writes the machine of the parts: it counts, may refuse, and reports.
 func (w *specWriter) part() {
-	w.line("  sub:\n    params: {first: bool}\n    vars: {n: N, seen: \"N?\"}\n    commands: {poke: {fields: {k: N}}}\n    reports: {said: {fields: {n: N}}, over: {}}")
-	w.line("    initial: cold\n    states:\n      cold:\n        poke: [{when: \"%s\", set: {n: k, seen: k}, goto: hot}, {%s}]", w.of("k > 0", "first", "seen == none || k == seen"),
+	w.line("  sub:\n    params: {first: bool}\n    vars: {n: N, seen: \"N?\"}\n    commands: {poke: " +
+		"{fields: {k: N}}}\n    reports: {said: {fields: {n: N}}, over: {}}")
+	w.line("    initial: cold\n    states:\n      cold:\n        poke: [{when: \"%s\", set: {n: k, seen: "+
+		"k}, goto: hot}, {%s}]", w.of("k > 0", "first", "seen == none || k == seen"),
 		w.of("report: \"said{n: k}\"", "send: A", "refuse: no", "set: {seen: none}"))
 	w.line("        A: {%s}", w.of("report: over", "set: {n: 0}", "goto: hot"))
 	w.line("      hot:\n        poke: {set: {n: \"min(n + k, 2)\"}, report: \"said{n}\", goto: cold}")
@@ -57,7 +62,8 @@ func (w *specWriter) part() {
 func (w *specWriter) role(name string) {
 	w.line("  %s:\n    params: {own: N}\n    vars: {x: R, l: L, g: {array: N, of: \"N?\"}, s: S, k: bool}", name)
 	w.line("    timers: {wait: {ticks: 3}}\n    commands: {go: {fields: {n: N}}, off: {}}")
-	w.line("    reports: {told: {fields: {n: N}}}\n    parts: {sub: {machine: sub, key: {j: N}, with: {first: j == own}, send: {B: none, C: none, D: none}}}")
+	w.line("    reports: {told: {fields: {n: N}}}\n    parts: {sub: {machine: sub, key: {j: N}, with: " +
+		"{first: j == own}, send: {B: none, C: none, D: none}}}")
 	w.line("    initial: s0\n    states:")
 	for s := range 3 {
 		w.line("      s%d:", s)
@@ -74,7 +80,8 @@ func (w *specWriter) role(name string) {
 		w.line("        C: %s", w.handler("r.n"))
 		w.line("        D: %s", w.handler("own"))
 		w.line("        wait: %s", w.handler("x.n"))
-		w.line("        sub.said: {%s}", w.of("set: {k: \"!k\"}", "set: {x.n: n}", "report: \"told{n}\"", "when: \"n >= 0\", set: {x.e: green}"))
+		w.line("        sub.said: {%s}", w.of("set: {k: \"!k\"}", "set: {x.n: n}", "report: \"told{n}\"",
+			"when: \"n >= 0\", set: {x.e: green}"))
 		w.line("        sub.over: {%s}", w.of("set: {k: true}", "set: {\"g[j]\": none}"))
 	}
 }
@@ -92,16 +99,23 @@ func (w *specWriter) handler(n string) string {
 }
 
 func (w *specWriter) condition(n string) string {
-	return w.of("x.n == "+n, "contains(s, "+n+")", "len(l) > 0 && first(l) == "+n, "g["+n+"] != none", "all(i in N: i != "+n+" || k)",
+	return w.of("x.n == "+n, "contains(s, "+n+")", "len(l) > 0 && first(l) == "+n, "g["+n+"] != none",
+		"all(i in N: i != "+n+" || k)",
 		"sub["+n+"].hot", "count(i in s: i > 0) > 0", "k => wait", "x == R{n: own, e: red}")
 }
 
 // statement writes a statement, without its braces.
 func (w *specWriter) statement(n string) string {
-	return w.of("set: {x.n: "+n+"}", "set: {l: \"if(len(l) < 2, append(l, "+n+"), tail(l))\"}", "set: {\"g["+n+"]\": "+n+"}", "set: {s: \"with(s, "+n+")\"}",
-		"set: {s: \"without(s, x.n)\"}", "set: {k: \"!k\"}", "set: {l: \"[i for i in l if i != "+n+"]\"}", "set: {x: \"R{n: "+n+", e: if(k, red, blue)}\"}",
-		"if: k, then: [{set: {k: false}}], else: [{set: {x.n: \"(x.n + 1) % 2\"}}]", "each: {i: l}, do: [{set: {s: \"with(s, i)\"}}]", "set: {x.n: \"min(x.n, 1)\"}",
-		"each: {i: N}, do: [{set: {\"g[i]\": none}}]", "run: \"sub["+n+"].poke{k: own}\"", "restart: \"sub["+n+"]\"", "start: wait", "stop: wait",
-		"if: k, then: [{send: A}]", "if: \"!k\", then: [{send: \"B{n: "+n+", o: x.e}\"}]", "if: \"len(s) == 1\", then: [{send: \"C{r: x, t: s}\"}]", "if: k, then: [{send: \"D{m: l}\"}]",
-		"set: {k: \"x.e != red\"}", "if: \"g["+n+"] != none\", then: [{set: {x.n: \"g["+n+"]\"}}]", "report: \"told{n: "+n+"}\"")
+	return w.of("set: {x.n: "+n+"}", "set: {l: \"if(len(l) < 2, append(l, "+n+"), tail(l))\"}",
+		"set: {\"g["+n+"]\": "+n+"}", "set: {s: \"with(s, "+n+")\"}",
+		"set: {s: \"without(s, x.n)\"}", "set: {k: \"!k\"}", "set: {l: \"[i for i in l if i != "+n+
+			"]\"}", "set: {x: \"R{n: "+n+", e: if(k, red, blue)}\"}",
+		"if: k, then: [{set: {k: false}}], else: [{set: {x.n: \"(x.n + 1) % 2\"}}]",
+		"each: {i: l}, do: [{set: {s: \"with(s, i)\"}}]", "set: {x.n: \"min(x.n, 1)\"}",
+		"each: {i: N}, do: [{set: {\"g[i]\": none}}]", "run: \"sub["+n+"].poke{k: own}\"", "restart: \"sub["+n+
+			"]\"", "start: wait", "stop: wait",
+		"if: k, then: [{send: A}]", "if: \"!k\", then: [{send: \"B{n: "+n+", o: x.e}\"}]",
+		"if: \"len(s) == 1\", then: [{send: \"C{r: x, t: s}\"}]", "if: k, then: [{send: \"D{m: l}\"}]",
+		"set: {k: \"x.e != red\"}", "if: \"g["+n+"] != none\", then: [{set: {x.n: \"g["+n+
+			"]\"}}]", "report: \"told{n: "+n+"}\"")
 }

@@ -154,7 +154,8 @@ func TestSpinCountsTheSame(t *testing.T) {
 			}
 			r := ours(t, p)
 			if spin.failed != "" || r.Verdict != Holds || spin.states != r.Configurations {
-				t.Errorf("Spin: %d states, failed %q; ours: %d configurations, %s", spin.states, spin.failed, r.Configurations, r.Verdict)
+				t.Errorf("Spin: %d states, failed %q; ours: %d configurations, %s", spin.states, spin.failed,
+					r.Configurations, r.Verdict)
 			}
 		})
 	}
@@ -164,7 +165,8 @@ func TestSpinCountsTheSame(t *testing.T) {
 // build a verifier of it that uses them.
 func TestSpinForSeveralCores(t *testing.T) {
 	needSpin(t)
-	for _, x := range [][2]string{{"ready/spec.yaml", "pair"}, {"setup/spec.yaml", "all"}, {"startup/spec.yaml", "again"}} {
+	for _, x := range [][2]string{{"ready/spec.yaml", "pair"}, {"setup/spec.yaml", "all"},
+		{"startup/spec.yaml", "again"}} {
 		t.Run(x[0]+" "+x[1], func(t *testing.T) {
 			p, text := exported(t, "../../specs/"+x[0], x[1], nil)
 			if _, err := compileSpin(t.TempDir(), text, []string{"-DCORES"}, "-DNCORE=2"); err != nil {
@@ -179,7 +181,8 @@ func TestSpinForSeveralCores(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r := ours(t, p); spin.failed != "" || spin.states != r.Configurations {
-				t.Errorf("Spin: %d states, failed %q; ours: %d configurations", spin.states, spin.failed, r.Configurations)
+				t.Errorf("Spin: %d states, failed %q; ours: %d configurations", spin.states, spin.failed,
+					r.Configurations)
 			}
 		})
 	}
@@ -199,7 +202,8 @@ roles:
     states: {open: {note: {set: {last: n}}, HELLO: ignore}}
 checks: {pair: {instances: {a: one, b: one}}}
 `
-	p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}}, Check: "pair"})
+	p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}},
+		Check: "pair"})
 	if p == nil {
 		t.Fatal(list)
 	}
@@ -268,7 +272,8 @@ func TestRandomSpecsWithSpin(t *testing.T) {
 	from, _ := strconv.Atoi(os.Getenv("PARLEY_SEED"))
 	for seed := uint64(from); holds+fails < runs; seed++ {
 		spec := randomSpec(rand.New(rand.NewPCG(seed, 1)))
-		p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}}, Check: "pair"})
+		p, list := compile.Load("spec.yaml",
+			compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}}, Check: "pair"})
 		if p == nil {
 			t.Fatalf("seed %d: %v\n%s", seed, list, spec)
 		}
@@ -303,7 +308,8 @@ func TestRandomSpecsWithSpin(t *testing.T) {
 		}
 		holds++
 		if spin.failed != "" || spin.states != r.Configurations {
-			t.Errorf("seed %d: Spin has %d states (failed: %q), ours %d configurations\n%s", seed, spin.states, spin.failed, r.Configurations, spec)
+			t.Errorf("seed %d: Spin has %d states (failed: %q), ours %d configurations\n%s", seed, spin.states,
+				spin.failed, r.Configurations, spec)
 		}
 	}
 	t.Logf("%d hold, %d fail", holds, fails)
@@ -313,7 +319,8 @@ func TestRandomSpecsWithSpin(t *testing.T) {
 func serious(r *Report) []string {
 	var out []string
 	for _, c := range r.Claims {
-		if c.Result == Violated && c.Name != NeverFires && c.Name != UnreachableState && slices.Contains([]string{"always", "agree", "built-in"}, c.Kind) {
+		if c.Result == Violated && c.Name != NeverFires && c.Name != UnreachableState &&
+			slices.Contains([]string{"always", "agree", "built-in"}, c.Kind) {
 			out = append(out, c.Name)
 		}
 	}

@@ -41,7 +41,8 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		return nil, list, nil
 	}
 	o.More = nil // it has been asked
-	out := &SuiteReport{Warnings: len(list), Spec: path, Protocol: base.Name, Passes: true, Complete: true, Checks: []*Report{}}
+	out := &SuiteReport{Warnings: len(list), Spec: path, Protocol: base.Name, Passes: true, Complete: true,
+		Checks: []*Report{}}
 	var failed []error
 	for _, c := range base.Checks {
 		out.Names = append(out.Names, c.Name)

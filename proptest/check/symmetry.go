@@ -26,7 +26,8 @@ func (s *System) reduce(asked explore.Reduction) (refused []string) {
 
 // deadNames says in words which variables are dead and what it was good for to know.
 func (s *System) deadNames() []string {
-	return append([]string{fmt.Sprintf("dead variables: %d local values became others", len(s.Spared))}, s.Dead.Names(s.Check)...)
+	return append([]string{fmt.Sprintf("dead variables: %d local values became others", len(s.Spared))},
+		s.Dead.Names(s.Check)...)
 }
 
 // FindSymmetry derives from the specification which configurations of the check are

@@ -32,7 +32,8 @@ func forEachCheck(t *testing.T, f func(t *testing.T, s *System)) {
 				p, _ := compile.Load(file, compile.Options{Check: c.Name})
 				for _, c := range p.Checks {
 					if s, err := New(p, c); err == nil && c.Name == p.Checks[0].Name {
-						t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)+"/"+c.Name, func(t *testing.T) { f(t, s) })
+						t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)+"/"+c.Name,
+							func(t *testing.T) { f(t, s) })
 					}
 				}
 			}
@@ -182,15 +183,25 @@ checks:
 
 // Old and new may have a second pair after a tab.
 var carrierVariants = []struct{ name, old, new, want, gone string }{
-	{"as it is", "", "", "the values of Value (for each Slot on its own) are interchangeable\nthe indices Slot are interchangeable\nthe instances a, b are interchangeable", "not interchangeable"},
-	{"values of two slots meet", `send: "GOT{slot}"`, `if: "held[0] == held[1]", then: [{send: "GOT{slot}"}]`, "the indices Slot are not interchangeable: a fixed one", "for each Slot"},
-	{"a value is kept for both slots", "GOT: {}\tvars:\n", "GOT: {set: {last: \"held[slot]\"}}\tvars:\n      last: {type: Value?}\n", "the values of Value are interchangeable", "for each Slot"},
-	{"a constant value", "value && len(out)", "value && value != 1 && len(out)", "the values of Value are not interchangeable: it is computed with", ""},
-	{"a constant slot", "value && len(out)", "value && slot == 0 && len(out)", "the values of Value (for each Slot", "the indices Slot are interchangeable\n"},
-	{"a loop over slots", `GOT: {}`, `GOT: {do: [{each: {s: Slot}, do: [{send: "GOT{slot: s}"}]}]}`, "the indices Slot are not interchangeable: there is a loop", ""},
-	{"slots in order", "GOT: {}\tvars:\n", "GOT: [{when: slot > top, set: {top: slot}}, {}]\tvars:\n      top: {type: Slot}\n", "the indices Slot are not interchangeable: it is computed with or ordered", ""},
-	{"a claim about one instance", "&& all(s in Slot: b.held", "&& all(s in Slot: a.held", "the instances a, b are not interchangeable: claim ok", ""},
-	{"a claim about one slot", "all(s in Slot: a.held[s] == none", "all(s in Slot: a.held[0] == none", "the indices Slot are not interchangeable: a fixed one", ""},
+	{"as it is", "", "", "the values of Value (for each Slot on its own) are interchangeable\nthe indices " +
+		"Slot are interchangeable\nthe instances a, b are interchangeable", "not interchangeable"},
+	{"values of two slots meet", `send: "GOT{slot}"`, `if: "held[0] == held[1]", then: [{send: "GOT{slot}"}]`,
+		"the indices Slot are not interchangeable: a fixed one", "for each Slot"},
+	{"a value is kept for both slots", "GOT: {}\tvars:\n",
+		"GOT: {set: {last: \"held[slot]\"}}\tvars:\n      last: {type: Value?}\n",
+		"the values of Value are interchangeable", "for each Slot"},
+	{"a constant value", "value && len(out)", "value && value != 1 && len(out)",
+		"the values of Value are not interchangeable: it is computed with", ""},
+	{"a constant slot", "value && len(out)", "value && slot == 0 && len(out)",
+		"the values of Value (for each Slot", "the indices Slot are interchangeable\n"},
+	{"a loop over slots", `GOT: {}`, `GOT: {do: [{each: {s: Slot}, do: [{send: "GOT{slot: s}"}]}]}`,
+		"the indices Slot are not interchangeable: there is a loop", ""},
+	{"slots in order", "GOT: {}\tvars:\n", "GOT: [{when: slot > top, set: {top: slot}}, {}]\tvars:\n      " +
+		"top: {type: Slot}\n", "the indices Slot are not interchangeable: it is computed with or ordered", ""},
+	{"a claim about one instance", "&& all(s in Slot: b.held", "&& all(s in Slot: a.held",
+		"the instances a, b are not interchangeable: claim ok", ""},
+	{"a claim about one slot", "all(s in Slot: a.held[s] == none", "all(s in Slot: a.held[0] == none",
+		"the indices Slot are not interchangeable: a fixed one", ""},
 }
 
 // TestSymmetryFound spoils one symmetry after the other, and sees that just that
@@ -247,7 +258,8 @@ checks:
     quiet: "true"
 `
 	for claim, want := range map[string]bool{
-		"len(x.m) < 2": false, "!(1 in x.m)": false, "len(x.m) < 2 && len(y.m) < 2": true, "!(1 in x.m || 1 in y.m)": true,
+		"len(x.m) < 2": false, "!(1 in x.m)": false, "len(x.m) < 2 && len(y.m) < 2": true,
+		"!(1 in x.m || 1 in y.m)": true,
 	} {
 		file := fstest.MapFS{"a.yaml": {Data: []byte(strings.Replace(text, "CLAIM", strconv.Quote(claim), 1))}}
 		p, list := compile.Load("a.yaml", compile.Options{Check: "pair", FS: file})

@@ -44,13 +44,16 @@ func TestOtherWays(t *testing.T) {
 	r := suite(t, "../../specs/confirm/coded.yaml", "pair")
 	brief, full := r.Text(false), r.TextAll(false)
 	if !strings.Contains(brief, "in 2 different ways") ||
-		strings.Count(brief, " in done (spec.yaml:") != 1 || !strings.Contains(brief, "after 6 steps: state done does not mention CANCEL\n") {
+		strings.Count(brief, " in done (spec.yaml:") != 1 ||
+		!strings.Contains(brief, "after 6 steps: state done does not mention CANCEL\n") {
 		t.Errorf("%s", brief)
 	}
-	if strings.Contains(full, "the other ways") || !strings.Contains(full, "\n      way 2 of 2\n") || strings.Count(full, "✗ unspecified-reception: ") < 3 {
+	if strings.Contains(full, "the other ways") || !strings.Contains(full, "\n      way 2 of 2\n") ||
+		strings.Count(full, "✗ unspecified-reception: ") < 3 {
 		t.Errorf("%s", full)
 	}
-	cause, claim := strings.Index(brief, "✗ unspecified-reception: violated"), strings.Index(brief, "✗~ can-end, reachable: violated")
+	cause, claim := strings.Index(brief, "✗ unspecified-reception: violated"),
+		strings.Index(brief, "✗~ can-end, reachable: violated")
 	if cause < 0 || claim < 0 || cause > claim || r.Claims[len(r.Claims)-1].Kind != "built-in" {
 		t.Errorf("causes do not come first: %d, %d", cause, claim)
 	}
@@ -94,8 +97,10 @@ checks:
 			continue
 		}
 		chart := c.Counterexample.Chart()
-		for name, drawn := range map[string]string{"text": chart.Text(), "SVG": graph.ChartSVG(chart), "Mermaid": strings.ReplaceAll(graph.ChartMermaid(chart), "#58;", ":")} {
-			if !strings.Contains(drawn, "✗ A is lost: x -&gt; y is full") && !strings.Contains(strings.ReplaceAll(drawn, "#62;", ">"), "✗ A is lost: x -> y is full") {
+		for name, drawn := range map[string]string{"text": chart.Text(), "SVG": graph.ChartSVG(chart),
+			"Mermaid": strings.ReplaceAll(graph.ChartMermaid(chart), "#58;", ":")} {
+			if !strings.Contains(drawn, "✗ A is lost: x -&gt; y is full") &&
+				!strings.Contains(strings.ReplaceAll(drawn, "#62;", ">"), "✗ A is lost: x -> y is full") {
 				t.Errorf("the %s does not say what is lost:\n%s", name, drawn)
 			}
 		}

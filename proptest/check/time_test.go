@@ -31,7 +31,8 @@ func TestTimeCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !res.Complete || res.Configurations != m.want {
-			t.Errorf("%s, check %s: %d configurations, %d by hand (complete: %v)", m.file, m.check, res.Configurations, m.want, res.Complete)
+			t.Errorf("%s, check %s: %d configurations, %d by hand (complete: %v)", m.file, m.check,
+				res.Configurations, m.want, res.Complete)
 		}
 	}
 }

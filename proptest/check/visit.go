@@ -11,7 +11,8 @@ import (
 // space reached, with every event that was looked at there: what the machine did by itself
 // and the messages that could be delivered. Value and event hold only during the
 // call. It stops when visit returns false.
-func (s *System) ForEachStep(space explore.Space, visit func(inst *model.Instance, v interp.Value, ev interp.Event) bool) {
+func (s *System) ForEachStep(space explore.Space,
+	visit func(inst *model.Instance, v interp.Value, ev interp.Event) bool) {
 	space.ForEachLocal(func(use explore.LocalUse) bool {
 		if use.Proc >= len(s.Procs) {
 			return true

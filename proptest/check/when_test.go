@@ -12,7 +12,8 @@ func TestWhen(t *testing.T) {
 	if !r.Passes {
 		t.Errorf("%s", r.Text(false))
 	}
-	for _, want := range []string{"✓ high, always: holds\n", "✓ back, reachable: holds\n", "✗ lost: from here it can no longer be reached that a.n == 2\n"} {
+	for _, want := range []string{"✓ high, always: holds\n", "✓ back, reachable: holds\n",
+		"✗ lost: from here it can no longer be reached that a.n == 2\n"} {
 		if !strings.Contains(r.Text(false), want) {
 			t.Errorf("the report does not say %q", want)
 		}

@@ -88,7 +88,8 @@ func (s *timedSearch) run() {
 			s.t.Fatal(err)
 		}
 		g.held = append(g.held, nil)
-		g.v, g.left, g.q = append(g.v, v), append(g.left, make([]int64, len(s.timers(i)))), append(g.q, make([][]string, n))
+		g.v, g.left, g.q = append(g.v, v), append(g.left, make([]int64, len(s.timers(i)))),
+			append(g.q, make([][]string, n))
 	}
 	s.seen, s.late = map[string]bool{}, -1
 	s.add(g)
@@ -295,15 +296,18 @@ func timedSpec(r *rand.Rand) string {
 	w := &specWriter{r: r}
 	w.line("protocol: random\ntick: 1ms\nmessages: {A: , B: }\nchannel: {capacity: %d}\nroles:", 1+r.IntN(2))
 	statement := func() string {
-		list := []string{"send: A, to: all", "send: B, to: all", "start: t", "start: u", "stop: t", "set: {n: \"min(n + 1, 2)\"}", "set: {k: \"!k\"}"}
+		list := []string{"send: A, to: all", "send: B, to: all", "start: t", "start: u", "stop: t",
+			"set: {n: \"min(n + 1, 2)\"}", "set: {k: \"!k\"}"}
 		return "{" + w.of(list...) + "}"
 	}
 	for _, role := range []string{"one", "two"} {
-		w.line("  %s:\n    vars: {n: 0..2, k: bool, d: 0..2}\n    timers: {t: {ticks: %d}, u: {ticks: %d}}\n    commands: {go: }\n    initial: s0\n    states:",
+		w.line("  %s:\n    vars: {n: 0..2, k: bool, d: 0..2}\n    timers: {t: {ticks: %d}, u: {ticks: %d}}\n"+
+			"    commands: {go: }\n    initial: s0\n    states:",
 			role, 1+r.IntN(25), 1+r.IntN(25))
 		for i := range 3 {
 			w.line("      s%d:", i)
-			w.line("        go: {when: \"n < 2\", do: [{set: {n: n + 1}}, %s, %s], goto: s%d}", statement(), statement(), r.IntN(3))
+			w.line("        go: {when: \"n < 2\", do: [{set: {n: n + 1}}, %s, %s], goto: s%d}", statement(),
+				statement(), r.IntN(3))
 			for _, ev := range []string{"A", "B", "t", "u"} {
 				switch r.IntN(6) {
 				case 0:
@@ -319,11 +323,13 @@ func timedSpec(r *rand.Rand) string {
 		}
 	}
 	names := []string{"a", "b", "c"}[:2+r.IntN(2)]
-	w.line("checks:\n  all:\n    instances: {%s}\n    time: {beat: 10}\n    quiet: \"true\"\n    claims:", strings.Join([]string{"a: one", "b: two", "c: one"}[:len(names)], ", "))
+	w.line("checks:\n  all:\n    instances: {%s}\n    time: {beat: 10}\n    quiet: \"true\"\n    claims:",
+		strings.Join([]string{"a: one", "b: two", "c: one"}[:len(names)], ", "))
 	condition := func() string {
 		order := r.Perm(len(names))
 		x, y := names[order[0]], names[order[1]]
-		return w.of(x+".s1", x+".s0 && "+y+".s2", x+".n == "+y+".n", x+".t || "+y+".u", "empty()", "len(a -> b) == 0", x+".k != "+y+".k", "all(i in 0..1: "+x+".n > i || "+y+".s1)",
+		return w.of(x+".s1", x+".s0 && "+y+".s2", x+".n == "+y+".n", x+".t || "+y+".u", "empty()",
+			"len(a -> b) == 0", x+".k != "+y+".k", "all(i in 0..1: "+x+".n > i || "+y+".s1)",
 			"!empty(b -> a) || "+x+".s2", x+".n == 2", x+".n == 1 && "+y+".n == 1", x+".n > 0 && "+y+".n > 0")
 	}
 	for i := range 5 {
@@ -336,7 +342,8 @@ func timedSpec(r *rand.Rand) string {
 func aboutInstances(c *model.Check, cl *model.Claim) (out []int) {
 	text := model.ExprString(cl.When) + " " + model.ExprString(cl.Expr)
 	for i, inst := range c.Instances {
-		if strings.Contains(text, "empty()") || strings.Contains(text, inst.Name+".") || strings.Contains(text, "-> "+inst.Name) || strings.Contains(text, inst.Name+" ->") {
+		if strings.Contains(text, "empty()") || strings.Contains(text, inst.Name+".") ||
+			strings.Contains(text, "-> "+inst.Name) || strings.Contains(text, inst.Name+" ->") {
 			out = append(out, i)
 		}
 	}
@@ -349,7 +356,8 @@ func TestWithinAgainstNaive(t *testing.T) {
 	specs, violated, held, vacuous := 0, 0, 0, 0
 	for seed := uint64(0); specs < race.Draws(15, 60); seed++ {
 		text := timedSpec(rand.New(rand.NewPCG(seed, 7)))
-		p, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}, Check: "all"})
+		p, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}},
+			Check: "all"})
 		if p == nil {
 			t.Fatalf("seed %d: %v\n%s", seed, list, text)
 		}
@@ -362,7 +370,8 @@ func TestWithinAgainstNaive(t *testing.T) {
 			continue
 		}
 		specs++
-		if got := exploreTimed(t, p, &bare, explore.Options{Workers: 1}).res.Configurations; got != uint64(len(n.seen)) {
+		if got := exploreTimed(t, p, &bare, explore.Options{Workers: 1}).res.Configurations; got != uint64(
+			len(n.seen)) {
 			t.Fatalf("seed %d: %d configurations, the naive way %d\n%s", seed, got, len(n.seen), text)
 		}
 		naive := make([]timedSearch, len(c.Claims))
@@ -370,12 +379,14 @@ func TestWithinAgainstNaive(t *testing.T) {
 			naive[i] = timedSearch{t: t, check: c, claim: cl, about: aboutInstances(c, cl)}
 			naive[i].run()
 		}
-		for _, o := range []explore.Options{{Workers: 1}, {Workers: 3}, {Workers: 1, Reduce: explore.ReduceDead | explore.ReduceHash}, {Mode: explore.DepthFirst}} {
+		for _, o := range []explore.Options{{Workers: 1}, {Workers: 3},
+			{Workers: 1, Reduce: explore.ReduceDead | explore.ReduceHash}, {Mode: explore.DepthFirst}} {
 			s := exploreTimed(t, p, c, o)
 			for i, cl := range c.Claims {
 				n, late := naive[i], s.late(i)
 				if late < 0 != (n.late < 0) || late != n.late && o.Mode == explore.BreadthFirst {
-					t.Fatalf("seed %d, %+v, %s: too late after %d steps, the naive way %d (-1: never)\n%s", seed, o, cl.Name, late, n.late, text)
+					t.Fatalf("seed %d, %+v, %s: too late after %d steps, the naive way %d (-1: never)\n%s",
+						seed, o, cl.Name, late, n.late, text)
 				}
 				empty := slices.Contains(s.res.Vacuous, cl.Name)
 				if n.late < 0 && empty == n.waits {

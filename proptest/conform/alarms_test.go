@@ -44,9 +44,11 @@ func TestAlarmsDriven(t *testing.T) {
 		c := driver.NewCore(alarms.NewNodeRunner(), driver.Options[*alarms.NodeRunner]{}, noLink{})
 		c.Start(time.Time{})
 		for k, by := range []alarms.Rank{3, 1} { // the first raises turns, which gives the second its length
-			c.Command(time.Duration(k)*10*time.Millisecond, func(r *alarms.NodeRunner) fsm.Result { return r.Begin(by) }, true)
+			c.Command(time.Duration(k)*10*time.Millisecond,
+				func(r *alarms.NodeRunner) fsm.Result { return r.Begin(by) }, true)
 		}
-		frame, err := alarms.AppendMessage(nil, &alarms.Message{Kind: alarms.MessageHello, Hello: alarms.HelloMessage{Rank: 2}})
+		frame, err := alarms.AppendMessage(nil,
+			&alarms.Message{Kind: alarms.MessageHello, Hello: alarms.HelloMessage{Rank: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +57,8 @@ func TestAlarmsDriven(t *testing.T) {
 		}
 		return c
 	}
-	want := []string{"17ms watch[right].plain", "28ms grid{side: right, rank: 2}", "110ms watch[right].turn{rank: 1}", "300ms watch[right].turn{rank: 3}",
+	want := []string{"17ms watch[right].plain", "28ms grid{side: right, rank: 2}",
+		"110ms watch[right].turn{rank: 1}", "300ms watch[right].turn{rank: 3}",
 		"310ms delay", "12.02s alive{p: 0}", "12.021s alive{p: 1}", "12.022s alive{p: 2}"}
 	if got := expireAll(begin()); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
@@ -98,7 +101,8 @@ func TestAlarmsText(t *testing.T) {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"start alive[3]", "stop alive[0]", "start delay for 0", "start grid[left, 3] for 20", "stop delay", "start watch[right].turn[2] for 101", "stop watch[left].plain"} {
+	for _, text := range []string{"start alive[3]", "stop alive[0]", "start delay for 0",
+		"start grid[left, 3] for 20", "stop delay", "start watch[right].turn[2] for 101", "stop watch[left].plain"} {
 		e, err := interp.ParseEffect(m, strs, text)
 		if got := string(interp.AppendEffect(nil, strs, &e)); err != nil || got != text {
 			t.Errorf("%s: %s, %v", text, got, err)

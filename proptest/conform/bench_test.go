@@ -68,7 +68,8 @@ func (h *hand) step(ev confirm.EventKind) bool {
 }
 
 // round is a cycle through Confirm: five transitions, four of which send.
-var round = [...]confirm.EventKind{confirm.CommandConfirm, confirm.ReceiveConfirm1, confirm.ReceiveCancel, confirm.CommandCancel, confirm.ReceiveCancelack}
+var round = [...]confirm.EventKind{confirm.CommandConfirm, confirm.ReceiveConfirm1, confirm.ReceiveCancel,
+	confirm.CommandCancel, confirm.ReceiveCancelack}
 
 // bare is the round for looplab/fsm as its users write it: strings, no effects.
 func bare() (*looplab.FSM, []string) {
@@ -111,7 +112,8 @@ func BenchmarkConfirm(b *testing.B) {
 	run("generated", func(i int) bool { return m.Step(&confirm.Event{Kind: round[i]}, &fx).Code == fsm.Took })
 	commands := [...]func() fsm.Result{r.Confirm, nil, nil, r.Cancel, nil}
 	frames := make([][]byte, len(round))
-	for i, kind := range []confirm.MessageKind{1: confirm.MessageConfirm1, 2: confirm.MessageCancel, 4: confirm.MessageCancelack} {
+	for i, kind := range []confirm.MessageKind{1: confirm.MessageConfirm1, 2: confirm.MessageCancel,
+		4: confirm.MessageCancelack} {
 		frames[i], _ = confirm.AppendMessage(nil, &confirm.Message{Kind: kind})
 	}
 	run("runner", func(i int) bool { // messages come as frames
@@ -140,7 +142,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 		entries.Items[i].Slot = netplay.Slot(i)
 		entries.Len++
 	}
-	frame, err := netplay.AppendMessage(nil, &netplay.Message{Kind: netplay.MessageFleet, Fleet: netplay.FleetMessage{Own: true, Entries: entries}})
+	frame, err := netplay.AppendMessage(nil, &netplay.Message{Kind: netplay.MessageFleet,
+		Fleet: netplay.FleetMessage{Own: true, Entries: entries}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,10 @@ import (
 // FuzzCommand: a command as text is refused with a reason, or is one; then its own text says the
 // same again.
 func FuzzCommand(f *testing.F) {
-	for _, text := range []string{"", "connect", `name{own: true, name: "red"}`, "bring{entries: [{slot: 0, ship: orz}, {slot: 13, ship: vacant}]}",
-		"ship{own: false, slot: 3, ship: kohrAh}", "agree{delay: 2, seed: 4294967295}", "bring{entries: []}", "quit now", "version{minor: 0x8, patch: 0}"} {
+	for _, text := range []string{"", "connect", `name{own: true, name: "red"}`,
+		"bring{entries: [{slot: 0, ship: orz}, {slot: 13, ship: vacant}]}",
+		"ship{own: false, slot: 3, ship: kohrAh}", "agree{delay: 2, seed: 4294967295}", "bring{entries: []}",
+		"quit now", "version{minor: 0x8, patch: 0}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

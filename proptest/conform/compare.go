@@ -24,14 +24,16 @@ func (x *Pair) Compare(v interp.Value, ev interp.Event) (interp.Value, error) {
 		if fault != nil {
 			why = " (" + fault.Why() + ")"
 		}
-		return fmt.Errorf("%s in %s: %s%s", interp.AppendEvent(nil, x.Strings, ev), interp.AppendMachine(nil, x.Strings, x.Role, v), fmt.Sprintf(format, args...), why)
+		return fmt.Errorf("%s in %s: %s%s", interp.AppendEvent(nil, x.Strings, ev),
+			interp.AppendMachine(nil, x.Strings, x.Role, v), fmt.Sprintf(format, args...), why)
 	}
 	if got != res {
 		return next, fail("result %v, the interpreter says %v", got, res)
 	}
 	x.x.getMachine(x.Role, x.machine, x.slots)
 	if !interp.Value(x.slots).Equal(next) {
-		return next, fail("next is %s, the interpreter says %s", interp.AppendMachine(nil, x.Strings, x.Role, x.slots), interp.AppendMachine(nil, x.Strings, x.Role, next))
+		return next, fail("next is %s, the interpreter says %s",
+			interp.AppendMachine(nil, x.Strings, x.Role, x.slots), interp.AppendMachine(nil, x.Strings, x.Role, next))
 	}
 	if err := x.effects(effects); err != nil {
 		return next, fail("%v", err)
@@ -75,7 +77,8 @@ func (x *Pair) asText(v, next interp.Value, ev interp.Event, res fsm.Result) err
 	}
 	x.x.getMachine(x.Role, x.machine, x.slots)
 	if !interp.Value(x.slots).Equal(next) {
-		return fmt.Errorf("next is %s, the interpreter says %s", interp.AppendMachine(nil, x.Strings, x.Role, x.slots), interp.AppendMachine(nil, x.Strings, x.Role, next))
+		return fmt.Errorf("next is %s, the interpreter says %s",
+			interp.AppendMachine(nil, x.Strings, x.Role, x.slots), interp.AppendMachine(nil, x.Strings, x.Role, next))
 	}
 	return nil
 }

@@ -58,7 +58,8 @@ func New(p *model.Protocol, t Target) (*Pair, error) {
 			role = r
 		}
 	}
-	x := &Pair{Protocol: model.WithDefaultWire(p), Role: role, Strings: &interp.Strings{}, target: t, kinds: map[string]int{}, Fired: map[int]bool{}, slots: make([]int64, role.Size)}
+	x := &Pair{Protocol: model.WithDefaultWire(p), Role: role, Strings: &interp.Strings{}, target: t,
+		kinds: map[string]int{}, Fired: map[int]bool{}, slots: make([]int64, role.Size)}
 	x.x = mapper{x.Strings}
 	x.in = interp.New(role, x.Strings)
 	x.self = x.construct(t.Runner)
@@ -131,17 +132,20 @@ func checkNames(m *model.Machine, t reflect.Type) error {
 func (x *Pair) checkInfo(p *model.Protocol) error {
 	info := x.runner.Info()
 	if info.Hash != p.Hash {
-		return fmt.Errorf("%s is generated from another specification (%s, not %s): run go generate", x.target.Spec, info.Hash, p.Hash)
+		return fmt.Errorf("%s is generated from another specification (%s, not %s): run go generate",
+			x.target.Spec, info.Hash, p.Hash)
 	}
 	if len(info.Transitions) != len(x.Role.Transitions) {
-		return fmt.Errorf("%s: %d transitions, the model has %d", x.target.Spec, len(info.Transitions), len(x.Role.Transitions))
+		return fmt.Errorf("%s: %d transitions, the model has %d", x.target.Spec, len(info.Transitions),
+			len(x.Role.Transitions))
 	}
 	for i, t := range x.Role.Transitions {
 		g, to := info.Transitions[i], t.From
 		if t.To != nil {
 			to = t.To
 		}
-		if g.Name != t.Name || int(g.From) != t.From.Index || int(g.To) != to.Index || g.Line != t.Span.Start.Line || g.Col != t.Span.Start.Col {
+		if g.Name != t.Name || int(g.From) != t.From.Index || int(g.To) != to.Index ||
+			g.Line != t.Span.Start.Line || g.Col != t.Span.Start.Col {
 			return fmt.Errorf("%s: transition %d is %v, the model has %s", x.target.Spec, i, g, t.Name)
 		}
 	}

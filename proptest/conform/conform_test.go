@@ -47,7 +47,8 @@ func TestReachable(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					walks[pair.Role.Name] = &walk{t: t, pair: pair, values: map[string]bool{}, crossed: crossed, bases: map[string]interp.Value{}}
+					walks[pair.Role.Name] = &walk{t: t, pair: pair, values: map[string]bool{}, crossed: crossed,
+						bases: map[string]interp.Value{}}
 				}
 				for _, inst := range c.Instances {
 					if walks[inst.Role.Name] == nil {
@@ -108,7 +109,8 @@ func explored(t *testing.T, walks map[string]*walk, p *model.Protocol, name stri
 		}
 		system := *s.System
 		system.Claims = nil // only what is reached matters here
-		res, err := explore.Run(t.Context(), &system, explore.Options{Checks: s.Checks, KeepGoing: true, MaxConfigurations: maxSearched})
+		res, err := explore.Run(t.Context(), &system,
+			explore.Options{Checks: s.Checks, KeepGoing: true, MaxConfigurations: maxSearched})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +131,8 @@ func (w *walk) step(l lifter, inst *model.Instance, v interp.Value, ev interp.Ev
 	event, err := l.event(role, ev)
 	k := role.Name + " " + packed(value)
 	// Other instances and checks may have been here.
-	if at := k + packed(event.Args) + event.Event.Name + fmt.Sprint(event.Sender, event.At); err == nil && !w.crossed[at] {
+	if at := k + packed(event.Args) + event.Event.Name + fmt.Sprint(event.Sender, event.At); err == nil &&
+		!w.crossed[at] {
 		w.crossed[at] = true
 		_, err = w.pair.Compare(value, event)
 	}

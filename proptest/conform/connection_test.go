@@ -17,10 +17,12 @@ var gneFrames = []struct {
 	length       int // of the body
 	hex, message string
 }{
-	{48, "4e4c 3100 f0 474e45 00000700 " + game + "d2040000 10270000 01", `REQUEST{version: 458752, game: "Arena", edition: 1234, takes: 10000, unreliable: true}`},
+	{48, "4e4c 3100 f0 474e45 00000700 " + game + "d2040000 10270000 01",
+		`REQUEST{version: 458752, game: "Arena", edition: 1234, takes: 10000, unreliable: true}`},
 	{12, "4e4c 0d00 f1 474e45 01 00000000 ffffffff", `ACCEPTED{takes: 0, port: none}`},
 	{12, "4e4c 0d00 f1 474e45 01 e8030000 510e0000", `ACCEPTED{takes: 1000, port: 3665}`},
-	{44, "4e4c 2d00 f2 474e45 00 00000700 " + game + "d2040000", `REFUSED{version: 458752, game: "Arena", edition: 1234}`},
+	{44, "4e4c 2d00 f2 474e45 00 00000700 " + game + "d2040000",
+		`REFUSED{version: 458752, game: "Arena", edition: 1234}`},
 	{4, "4e4c 0500 f3 510e0000", `PORT{port: 3665}`},
 	{2, "4e4c 0300 01 01 ff", `ADMITTED{yes: true}`},
 	{1, "4e4c 0200 02 ff", `EXIT`},
@@ -55,11 +57,13 @@ func TestConnectionFrames(t *testing.T) {
 		a, _ := interp.AppendFrame(p, strs, nil, m, slots)
 		b, _ := connection.AppendMessage(nil, &msg)
 		if string(a) != string(frame) || string(b) != string(frame) {
-			t.Errorf("%s is written as\n%x by the interpreter,\n%x by the generated codec, not\n%x", c.message, a, b, frame)
+			t.Errorf("%s is written as\n%x by the interpreter,\n%x by the generated codec, not\n%x", c.message,
+				a, b, frame)
 		}
 	}
 	for _, bad := range []string{
-		"4e4d 0200 02 ff", "4e4c 0200 02 fe", "4e4c 0300 02 ff ff", "4e4c 0500 f3 51 0e 01 00", "4e4c 0d00 f1 474e46 01 00000000 ffffffff", "4e4c 0d00 f1 474e45 00 00000000 ffffffff",
+		"4e4d 0200 02 ff", "4e4c 0200 02 fe", "4e4c 0300 02 ff ff", "4e4c 0500 f3 51 0e 01 00",
+		"4e4c 0d00 f1 474e46 01 00000000 ffffffff", "4e4c 0d00 f1 474e45 00 00000000 ffffffff",
 	} {
 		frame, _ := hex.DecodeString(strings.ReplaceAll(bad, " ", ""))
 		_, _, werr := interp.DecodeFrame(p, strs, frame)

@@ -12,7 +12,8 @@ import (
 // specification's words, not numbers.
 func TestKindsHaveNames(t *testing.T) {
 	for got, want := range map[fmt.Stringer]string{
-		confirm.EventStart: "start", confirm.ReceiveConfirm1: "CONFIRM1", confirm.CommandChange: "change", confirm.EventKind(99): "invalid",
+		confirm.EventStart: "start", confirm.ReceiveConfirm1: "CONFIRM1", confirm.CommandChange: "change",
+		confirm.EventKind(99):   "invalid",
 		confirm.ReportCancelled: "cancelled", confirm.ReportKind(99): "invalid", confirm.MessageCancel: "CANCEL",
 		fsm.Result{Code: fsm.Took, Transition: 12}: "took, transition 12",
 	} {

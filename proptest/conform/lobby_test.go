@@ -16,8 +16,10 @@ func TestCollectionsAllocateNothing(t *testing.T) {
 	}
 	var fx lobby.ServerEffects
 	events := []lobby.ServerEvent{
-		{Kind: lobby.ServerReceiveJoin, From: 1}, {Kind: lobby.ServerReceiveJoin, From: 2}, {Kind: lobby.ServerReceiveJoin, From: 3},
-		{Kind: lobby.ServerReceiveSay, From: 1, Message: lobby.Message{Kind: lobby.MessageSay, Say: lobby.SayMessage{Word: 1}}},
+		{Kind: lobby.ServerReceiveJoin, From: 1}, {Kind: lobby.ServerReceiveJoin, From: 2},
+		{Kind: lobby.ServerReceiveJoin, From: 3},
+		{Kind: lobby.ServerReceiveSay, From: 1,
+			Message: lobby.Message{Kind: lobby.MessageSay, Say: lobby.SayMessage{Word: 1}}},
 		{Kind: lobby.ServerCommandTell}, {Kind: lobby.ServerReceiveLeave, From: 1}, {Kind: lobby.ServerCommandShut},
 	}
 	sent := 0

@@ -92,7 +92,8 @@ func TestTargets(t *testing.T) {
 func drawEvent(t *rapid.T, pair *Pair, v interp.Value, events []interp.Event) interp.Event {
 	for try := 0; ; try++ {
 		ev := rapid.SampledFrom(events).Draw(t, "event")
-		ev.Args = drawFields(t, pair.Strings, ev.Event.Fields, ev.Event.Kind != model.EventTimer) // a driver has timers by number
+		// a driver has timers by number
+		ev.Args = drawFields(t, pair.Strings, ev.Event.Fields, ev.Event.Kind != model.EventTimer)
 		ev.Sender = rapid.IntRange(0, 2).Draw(t, "sender")
 		if _, _, res, _ := pair.in.Step(v, ev); res.Code == fsm.Took || try == 8 {
 			return ev
@@ -124,7 +125,8 @@ func (c *codec) encoded(t rapid.TB, m *model.Message, slots []int64) []byte {
 	err, _ := out[1].Interface().(error)
 	want, werr := interp.AppendFrame(c.Protocol, c.Strings, []byte("x"), m, slots)
 	if got := out[0].Bytes(); !bytes.Equal(got, want) || !sameError(err, werr) {
-		t.Fatalf("%s encodes to % x, %v; the interpreter has % x, %v", interp.AppendMessage(nil, c.Strings, m, slots), got, err, want, werr)
+		t.Fatalf("%s encodes to % x, %v; the interpreter has % x, %v",
+			interp.AppendMessage(nil, c.Strings, m, slots), got, err, want, werr)
 	}
 	return want[1:]
 }
@@ -171,7 +173,8 @@ func TestCodecs(t *testing.T) {
 				slots := drawFields(t, c.Strings, m.Fields, false)
 				frame := c.encoded(t, m, slots)
 				c.decoded(t, frame)
-				if _, _, err := interp.DecodeFrame(c.Protocol, c.Strings, frame); err.Problem != 0 && err.Problem != wire.Short && len(frame) > 0 {
+				if _, _, err := interp.DecodeFrame(c.Protocol, c.Strings, frame); err.Problem != 0 &&
+					err.Problem != wire.Short && len(frame) > 0 {
 					t.Logf("%s does not come back: %v", m.Name, err)
 				}
 				c.decoded(t, damaged(t, frame))

@@ -41,7 +41,8 @@ func TestFieldsOfRecords(t *testing.T) {
 		}
 		c.decoded(t, frame)
 	})
-	if _, got, werr := interp.DecodeFrame(c.Protocol, c.Strings, frame); werr.Problem != 0 || !interp.Value(got).Equal(slots) {
+	if _, got, werr := interp.DecodeFrame(c.Protocol, c.Strings, frame); werr.Problem != 0 ||
+		!interp.Value(got).Equal(slots) {
 		t.Errorf("read is %s, %v", interp.AppendMessage(nil, c.Strings, m, got), werr)
 	}
 }
@@ -51,7 +52,8 @@ func TestFieldsOfRecords(t *testing.T) {
 func TestRecordsComeBack(t *testing.T) {
 	for protocol, name := range map[string]string{"kitchen": "MARK", "datagram": "NESTED"} {
 		c := recordCodec(t, protocol)
-		m := c.Protocol.Messages[slices.IndexFunc(c.Protocol.Messages, func(m *model.Message) bool { return m.Name == name })]
+		m := c.Protocol.Messages[slices.IndexFunc(c.Protocol.Messages,
+			func(m *model.Message) bool { return m.Name == name })]
 		rapid.Check(t, func(t *rapid.T) {
 			slots := drawFields(t, c.Strings, m.Fields, false)
 			_, werr := interp.AppendFrame(c.Protocol, c.Strings, nil, m, slots)

@@ -78,13 +78,15 @@ func TestRefused(t *testing.T) {
 	type server = *corners.ServerRunner
 	record := testRefused(t, "corners", corners.NewServerRunner(), []tried[server]{
 		{func(r server) fsm.Result { return r.Add(5) }, "add{by: 5} is refused: by is outside -4..4"},
-		{func(r server) fsm.Result { return r.Pick(corners.Card{Suit: 3, Rank: 2}) }, "is refused: card is outside Card"},
+		{func(r server) fsm.Result { return r.Pick(corners.Card{Suit: 3, Rank: 2}) },
+			"is refused: card is outside Card"},
 		{func(r server) fsm.Result { return r.Quiet(0) }, "quiet{seat: 0} is refused: seat is outside 1..3"},
 		{func(r server) fsm.Result { return r.Quiet(1) }, "quiet{seat: 1} is refused: the state does not mention it; " +
 			"legal here: messages HELLO, DEAL, SUM, NOTE; commands add, pick, loop; timers idle; events start, lost"},
 	})
 	for from, to := range map[string]string{
-		"add{by: 5}":                          "add{by: 4}",                // a value within its range is not refused for it
+		// a value within its range is not refused for it
+		"add{by: 5}":                          "add{by: 4}",
 		"quiet{seat: 0}":                      "quiet{seat: }",             // no value at all
 		"pick{card: {suit: invalid":           "pick{suit: {suit: invalid", // no such field
 		"quiet{seat: 0}\",\"code\":\"refused": "quiet{seat: 0}\",\"code\":\"took",
@@ -107,12 +109,21 @@ func TestRefusedShapes(t *testing.T) {
 	type runner = *nasty.NastyRunner
 	long := nasty.Error{Len: 9, Data: [4]byte{'a', 'b', 'c', 'd'}}
 	testRefused(t, "nasty", r, []tried[runner]{
-		{func(r runner) fsm.Result { return r.EventCommand(nasty.Event{Len: 3}, 0, 0, 0) }, "event is outside a list of at most 2 of 0..3"},
-		{func(r runner) fsm.Result { return r.Error(long, nasty.Error{}, nasty.Error{}) }, "{error: \"abcd\"..., errors: \"\", er: \"\"} is refused: error is outside text 4"},
-		{func(r runner) fsm.Result { return r.ReportCommand(0, 0, 1<<10|2, nasty.Row{}) }, "countBits is outside the set of 0..9"},
-		{func(r runner) fsm.Result { return r.ReportCommand(0, 0, 1<<10, nasty.Row{}) }, "countBits is outside the set of 0..9"},
-		{func(r runner) fsm.Result { return r.ReportCommand(0, 0, 0, nasty.Row{0, 7}) }, "fitRowToRow is outside an array of 0..4"},
-		{func(r runner) fsm.Result { return r.String(99, nasty.Error{}, nasty.Error{}) }, "{string: (invalid), stringOf: \"\", errorOf: \"\"} is refused: string is outside type, func, len, invalid, string, nil, error, map"},
-		{func(r runner) fsm.Result { return r.String(0, nasty.Error{}, nasty.Error{}) }, "is refused: no guard holds for it now (switch string at proptest/conform/testdata/nasty/spec.yaml:102:17)"},
+		{func(r runner) fsm.Result { return r.EventCommand(nasty.Event{Len: 3}, 0, 0, 0) },
+			"event is outside a list of at most 2 of 0..3"},
+		{func(r runner) fsm.Result { return r.Error(long, nasty.Error{}, nasty.Error{}) },
+			"{error: \"abcd\"..., errors: \"\", er: \"\"} is refused: error is outside text 4"},
+		{func(r runner) fsm.Result { return r.ReportCommand(0, 0, 1<<10|2, nasty.Row{}) },
+			"countBits is outside the set of 0..9"},
+		{func(r runner) fsm.Result { return r.ReportCommand(0, 0, 1<<10, nasty.Row{}) },
+			"countBits is outside the set of 0..9"},
+		{func(r runner) fsm.Result { return r.ReportCommand(0, 0, 0, nasty.Row{0, 7}) },
+			"fitRowToRow is outside an array of 0..4"},
+		{func(r runner) fsm.Result { return r.String(99, nasty.Error{}, nasty.Error{}) },
+			"{string: (invalid), stringOf: \"\", errorOf: \"\"} is refused: string is outside type, func, " +
+				"len, invalid, string, nil, error, map"},
+		{func(r runner) fsm.Result { return r.String(0, nasty.Error{}, nasty.Error{}) },
+			"is refused: no guard holds for it now (switch string at " +
+				"proptest/conform/testdata/nasty/spec.yaml:102:17)"},
 	})
 }

@@ -10,11 +10,13 @@ import (
 
 // The requests and the page as SSR's description has them; the markers are the specification's own.
 var registrationLines = []struct{ line, message string }{
-	{"GET http://a/reg.cgi?version=1.2&action=reg&name=arena&port=4000&cont=EU", `REG{script: "http://a/reg.cgi", version: "1.2", name: "arena", port: 4000, region: "EU"}`},
+	{"GET http://a/reg.cgi?version=1.2&action=reg&name=arena&port=4000&cont=EU",
+		`REG{script: "http://a/reg.cgi", version: "1.2", name: "arena", port: 4000, region: "EU"}`},
 	{"GET http://a/reg.cgi?action=unreg&port=4000", `UNREG{script: "http://a/reg.cgi", port: 4000}`},
 	{"GET http://a/reg.cgi", `LIST{script: "http://a/reg.cgi"}`},
 	{"<!-- servers -->", "FIRST"},
-	{"1.2;10.0.0.255;4000;arena;EU", `ENTRY{version: "1.2", ip: {a: 10, b: 0, c: 0, d: 255}, port: 4000, name: "arena", region: "EU"}`},
+	{"1.2;10.0.0.255;4000;arena;EU",
+		`ENTRY{version: "1.2", ip: {a: 10, b: 0, c: 0, d: 255}, port: 4000, name: "arena", region: "EU"}`},
 	{"<!-- end -->", "LAST"},
 	{"<!-- done -->", "DONE"},
 	{"script: http://b/reg.cgi", `LOCATION{script: "http://b/reg.cgi"}`},
@@ -44,7 +46,8 @@ func TestRegistrationLines(t *testing.T) {
 			t.Errorf("%q is read as\n%s by the interpreter,\n%s by the generated codec", c.line, a, b)
 		}
 		a, _ := interp.AppendFrame(p, strs, nil, m, slots)
-		if b, err := registration.AppendMessage(nil, &msg); err != nil || string(a) != c.line+"\n" || string(b) != c.line+"\n" {
+		if b, err := registration.AppendMessage(nil, &msg); err != nil || string(a) != c.line+"\n" ||
+			string(b) != c.line+"\n" {
 			t.Errorf("%s is written as\n%q by the interpreter,\n%q by the generated codec (%v)", c.message, a, b, err)
 		}
 	}

@@ -103,7 +103,8 @@ func (x mapper) setMachine(m *model.Machine, v reflect.Value, src []int64) {
 }
 
 // members walks over what a machine remembers besides its state.
-func (x mapper) members(m *model.Machine, v reflect.Value, value func(*model.Type, reflect.Value, int), part func(*model.Part, reflect.Value, int)) {
+func (x mapper) members(m *model.Machine, v reflect.Value, value func(*model.Type, reflect.Value, int),
+	part func(*model.Part, reflect.Value, int)) {
 	n := 1
 	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
 		for _, d := range list {

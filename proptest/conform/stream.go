@@ -27,7 +27,8 @@ func (x *Pair) asStream(v interp.Value, ev interp.Event) error {
 		x.streamed = map[string]int{}
 	}
 	x.streamed[key]++
-	for _, in := range [][]byte{slices.Repeat(frame, 3), frame[:len(frame)-1], append(slices.Clone(frame), frame[:len(frame)/2]...)} {
+	for _, in := range [][]byte{slices.Repeat(frame, 3), frame[:len(frame)-1],
+		append(slices.Clone(frame), frame[:len(frame)/2]...)} {
 		for _, limit := range []int{1 << 20, 3, 2 + len(frame)*3/2} {
 			if err := x.sameStream(v, fsm.Peer(ev.Sender), in, limit); err != nil {
 				return fmt.Errorf("stream % x of peer %d, at most %d bytes out: %w", in, ev.Sender, limit, err)
@@ -47,12 +48,14 @@ func (x *Pair) sameStream(v interp.Value, from fsm.Peer, in []byte, limit int) e
 
 	x.x.setMachine(x.Role, x.machine, v)
 	got := x.runner.(fsm.Streamer).Stream(from, in, []byte("ab"), limit)
-	if !bytes.Equal(got.Out, want.Out) || got.Frames != want.Frames || got.Bytes != want.Bytes || got.Sent != want.Sent || got.Next != want.Next {
+	if !bytes.Equal(got.Out, want.Out) || got.Frames != want.Frames || got.Bytes != want.Bytes ||
+		got.Sent != want.Sent || got.Next != want.Next {
 		return fmt.Errorf("%+v, frame by frame %+v", got, want)
 	}
 	x.x.getMachine(x.Role, x.machine, x.slots)
 	if !interp.Value(x.slots).Equal(next) {
-		return fmt.Errorf("next is %s, frame by frame %s", interp.AppendMachine(nil, x.Strings, x.Role, x.slots), interp.AppendMachine(nil, x.Strings, x.Role, next))
+		return fmt.Errorf("next is %s, frame by frame %s",
+			interp.AppendMachine(nil, x.Strings, x.Role, x.slots), interp.AppendMachine(nil, x.Strings, x.Role, next))
 	}
 	x.Answered += got.Sent
 	if got.Next == 0 {
@@ -85,7 +88,8 @@ func frameByFrame(r fsm.Runner, from fsm.Peer, in, out []byte, limit int) (s fsm
 		before := r.State()
 		s.Result, s.Err = r.Frame(from, in[s.Bytes:][:n])
 		answers, plain := sends(r, from, s.Out)
-		if s.Err != nil || s.Result.Code != fsm.Took || r.State() != before || !plain || len(answers) > max(limit, len(s.Out)) {
+		if s.Err != nil || s.Result.Code != fsm.Took || r.State() != before || !plain ||
+			len(answers) > max(limit, len(s.Out)) {
 			s.Next = n
 			return s
 		}

@@ -89,7 +89,8 @@ func privateSystem(rng *rand.Rand) *System {
 // privateClaims look at some machines, now and then at a channel; some are settled by one machine.
 func privateClaims(rng *rand.Rand, sys *System, states int) {
 	for i := range rng.IntN(4) {
-		c := Claim{Name: fmt.Sprint("claim ", i), Kind: []ClaimKind{Always, Sometimes, Possible}[rng.IntN(3)], At: When(rng.IntN(3))}
+		c := Claim{Name: fmt.Sprint("claim ", i), Kind: []ClaimKind{Always, Sometimes, Possible}[rng.IntN(3)],
+			At: When(rng.IntN(3))}
 		if c.Kind == Possible {
 			c.At = Everywhere
 		}
@@ -169,7 +170,8 @@ func TestAmpleAgainstPlain(t *testing.T) {
 			}
 			r := mustRun(t, sys, opt)
 			if got := outline(r); got != want {
-				t.Fatalf("seed %d, reduction %d, %v: %d configurations instead of %d\ngot  %s\nwant %s", seed, reduce, r.Reductions, r.Configurations, plain.Configurations, got, want)
+				t.Fatalf("seed %d, reduction %d, %v: %d configurations instead of %d\ngot  %s\nwant %s", seed,
+					reduce, r.Reductions, r.Configurations, plain.Configurations, got, want)
 			}
 			if r.Configurations > plain.Configurations {
 				t.Fatalf("seed %d: %d configurations instead of %d", seed, r.Configurations, plain.Configurations)
@@ -204,28 +206,37 @@ func TestAmpleAgainstPlain(t *testing.T) {
 func TestAmpleKnown(t *testing.T) {
 	both := ReduceLocal | ReducePartialOrder
 	msg := []Send{{Channel: 0, Msg: []byte{0}}}
-	sender := &tableProc{final: make([]bool, 3), local: [][]Step{{{Next: []byte{1}, Sends: msg}}, {{Next: []byte{2}, Sends: msg}}, nil}}
-	taker := &tableProc{final: []bool{true}, local: [][]Step{nil}, recv: map[string][]Step{fmt.Sprint([]byte{0}, 0, []byte{0}): {{Next: []byte{0}}}}}
-	sys := &System{Procs: []Process{sender, taker}, Labels: make([]Label, 1), Channels: []Channel{{To: 1, Cap: 1, Private: true}}}
+	sender := &tableProc{final: make([]bool, 3),
+		local: [][]Step{{{Next: []byte{1}, Sends: msg}}, {{Next: []byte{2}, Sends: msg}}, nil}}
+	taker := &tableProc{final: []bool{true}, local: [][]Step{nil},
+		recv: map[string][]Step{fmt.Sprint([]byte{0}, 0, []byte{0}): {{Next: []byte{0}}}}}
+	sys := &System{Procs: []Process{sender, taker}, Labels: make([]Label, 1),
+		Channels: []Channel{{To: 1, Cap: 1, Private: true}}}
 	r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing})
-	if len(r.Violations) != 1 || r.Violations[0].Kind != ChannelOverflow || !strings.Contains(fmt.Sprint(r.Refused), "could hide it") {
+	if len(r.Violations) != 1 || r.Violations[0].Kind != ChannelOverflow ||
+		!strings.Contains(fmt.Sprint(r.Refused), "could hide it") {
 		t.Errorf("overflow: %+v, refused %v", r.Violations, r.Refused)
 	}
 	sys.Channels[0].Block = true
-	if r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing}); r.Verdict != Holds || r.Configurations != 5 || len(r.Refused) > 0 {
+	if r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing}); r.Verdict != Holds ||
+		r.Configurations != 5 || len(r.Refused) > 0 {
 		t.Errorf("a sender that waits: %v, %d configurations, refused %v", r.Verdict, r.Configurations, r.Refused)
 	}
 
-	starter := &deafProc{&tableProc{final: make([]bool, 2), local: [][]Step{{{Next: []byte{1}, Sends: msg}}, nil}}, []bool{true, false}}
+	starter := &deafProc{&tableProc{final: make([]bool, 2),
+		local: [][]Step{{{Next: []byte{1}, Sends: msg}}, nil}}, []bool{true, false}}
 	mover := &tableProc{final: make([]bool, 2), local: [][]Step{{{Next: []byte{1}}}, nil}, recv: map[string][]Step{}}
-	sys = &System{Procs: []Process{starter, mover}, Labels: make([]Label, 1), Channels: []Channel{{To: 1, Cap: 1, Private: true}}}
-	sys.Claims = []Claim{{Name: "still", At: Quiescent, Procs: []func([]byte) uint32{nil, func(v []byte) uint32 { return uint32(v[0]) }},
-		Eval: func(p, _ []uint32) bool { return p[1] == 0 }}}
+	sys = &System{Procs: []Process{starter, mover}, Labels: make([]Label, 1),
+		Channels: []Channel{{To: 1, Cap: 1, Private: true}}}
+	sys.Claims = []Claim{{Name: "still", At: Quiescent,
+		Procs: []func([]byte) uint32{nil, func(v []byte) uint32 { return uint32(v[0]) }},
+		Eval:  func(p, _ []uint32) bool { return p[1] == 0 }}}
 	if r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing}); r.Verdict != Violated {
 		t.Errorf("quiescent claim: %v", r.Verdict)
 	}
 	sys.Claims[0].At = Everywhere
-	if r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing}); r.Verdict != Violated || r.Configurations >= 4 {
+	if r := mustRun(t, sys, Options{Reduce: both, Checks: CheckNothing}); r.Verdict != Violated ||
+		r.Configurations >= 4 {
 		t.Errorf("claim everywhere: %v, %d configurations", r.Verdict, r.Configurations)
 	}
 	sys.Procs[1] = sender // which the channel does not belong to

@@ -187,7 +187,8 @@ func confirmUpdate(values, props int, own bool, unsent int) *System {
 		}
 	}
 	for pid := range 2 {
-		sys.Procs = append(sys.Procs, &confirmPeer{pid: pid, props: props, values: values, own: own, unsent: unsent, out: 1 - pid, labels: labels})
+		sys.Procs = append(sys.Procs, &confirmPeer{pid: pid, props: props, values: values, own: own,
+			unsent: unsent, out: 1 - pid, labels: labels})
 		sys.ProcNames = append(sys.ProcNames, fmt.Sprintf("peer%d", pid))
 		sys.Channels = append(sys.Channels, Channel{Name: fmt.Sprintf("to%d", pid), From: 1 - pid, To: pid, Cap: 8})
 	}
@@ -218,7 +219,8 @@ func confirmClaims(props int) []Claim {
 			return 1 + uint32(v[1+3*prop])*8 + uint32(v[2+3*prop])
 		}
 		claims = append(claims, Claim{
-			Name: fmt.Sprintf("property %d agrees when both are done", prop), Procs: []func([]byte) uint32{value, value},
+			Name:     fmt.Sprintf("property %d agrees when both are done", prop),
+			Procs:    []func([]byte) uint32{value, value},
 			Eval:     func(p, _ []uint32) bool { return p[0] == 0 || p[1] == 0 || p[0] == p[1] && (p[0]-1)/8 == 1 },
 			Relevant: func(p, _ []uint32) bool { return p[0] != 0 && p[1] != 0 },
 		})

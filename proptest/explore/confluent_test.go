@@ -21,7 +21,8 @@ func (n *naive) naiveConflicts() naiveFind {
 				switch {
 				case x.kind > ReceiveStep || y.kind > ReceiveStep, x.proc > y.proc:
 				case x.proc == y.proc && (x.kind != LocalStep || y.kind != ReceiveStep):
-				case fmt.Sprint(n.afterwards(steps, x, y)) != fmt.Sprint(n.afterwards(steps, y, x)) || len(n.afterwards(steps, x, y)) == 0:
+				case fmt.Sprint(n.afterwards(steps, x, y)) != fmt.Sprint(n.afterwards(steps, y, x)) ||
+					len(n.afterwards(steps, x, y)) == 0:
 					out.add(fmt.Sprint(x.proc, y.proc, x.step.Label, y.step.Label), n.depth[c.key()])
 				}
 			}
@@ -33,7 +34,8 @@ func (n *naive) naiveConflicts() naiveFind {
 // afterwards is where event x and then event y can lead, of steps; nothing if x can make y impossible.
 func (n *naive) afterwards(steps []naiveStep, x, y naiveStep) (out []string) {
 	like := func(s, y naiveStep) bool {
-		return s.kind == y.kind && s.proc == y.proc && s.ch == y.ch && bytes.Equal(s.msg, y.msg) && (s.kind == ReceiveStep || s.step.Label == y.step.Label)
+		return s.kind == y.kind && s.proc == y.proc && s.ch == y.ch && bytes.Equal(s.msg, y.msg) &&
+			(s.kind == ReceiveStep || s.step.Label == y.step.Label)
 	}
 	for _, first := range steps {
 		if !like(first, x) {

@@ -13,8 +13,9 @@ import (
 // looked at yet is no violation.
 func TestHaltedPossible(t *testing.T) {
 	sys := &System{Procs: []Process{ring(5)}, Labels: []Label{{Name: "on"}},
-		Claims: []Claim{{Name: "back", Kind: Possible, Procs: []func([]byte) uint32{func(v []byte) uint32 { return uint32(v[0]) }},
-			Eval: func(procs, _ []uint32) bool { return procs[0] == 0 }}}}
+		Claims: []Claim{{Name: "back", Kind: Possible,
+			Procs: []func([]byte) uint32{func(v []byte) uint32 { return uint32(v[0]) }},
+			Eval:  func(procs, _ []uint32) bool { return procs[0] == 0 }}}}
 	s := search.NewSearch(context.Background(), tables.NewEngine(sys, Options{Workers: 1}))
 	defer s.Close()
 	s.BreadthFirst()

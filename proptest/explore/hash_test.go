@@ -15,7 +15,8 @@ func TestHash(t *testing.T) {
 	if r.Configurations != x.want || r.Verdict != Holds || len(r.Reductions) != 1 {
 		t.Errorf("%v, %d configurations, %q", r.Verdict, r.Configurations, r.Reductions)
 	}
-	if want := float64(x.want) * float64(x.want) / (1 << 32) / (1 << 32); r.Overlooked < 0.99*want || r.Overlooked > 1.01*want {
+	if want := float64(x.want) * float64(x.want) / (1 << 32) / (1 << 32); r.Overlooked < 0.99*want ||
+		r.Overlooked > 1.01*want {
 		t.Errorf("the chance of an error is given as %g, not %g", r.Overlooked, want)
 	}
 	if r.TableBytes*2 != exact.TableBytes {

@@ -98,7 +98,8 @@ func twoPhase(n int) *System {
 				emit(Step{Label: gives, Next: []byte("a")})
 			}
 			for _, x := range "ac" {
-				emit(Step{Label: follows, Next: []byte{byte(x)}, Lens: []LenRange{{Channel: n, Lo: 1, Hi: -1, Kind: uint8(x-'a') + 1}}})
+				emit(Step{Label: follows, Next: []byte{byte(x)},
+					Lens: []LenRange{{Channel: n, Lo: 1, Hi: -1, Kind: uint8(x-'a') + 1}}})
 			}
 		}})
 	}
@@ -144,22 +145,23 @@ func spinner(claim Claim) *System {
 	return &System{
 		Labels: []Label{{Name: "turn"}, {Name: "back"}, {Name: "stop"}, {Name: "stop at a"}},
 		Claims: []Claim{claim},
-		Procs: []Process{funcProc{init: "a", final: func(v string) bool { return v == "z" }, local: func(v string, emit func(Step)) {
-			switch v {
-			case "a":
-				emit(Step{Label: 0, Next: []byte("b")})
-				if claim.Fair != Weak {
-					emit(Step{Label: 3, Next: []byte("z")})
-				} else {
-					emit(Step{Label: 2, Next: []byte("z")})
+		Procs: []Process{funcProc{init: "a", final: func(v string) bool { return v == "z" },
+			local: func(v string, emit func(Step)) {
+				switch v {
+				case "a":
+					emit(Step{Label: 0, Next: []byte("b")})
+					if claim.Fair != Weak {
+						emit(Step{Label: 3, Next: []byte("z")})
+					} else {
+						emit(Step{Label: 2, Next: []byte("z")})
+					}
+				case "b":
+					emit(Step{Label: 1, Next: []byte("a")})
+					if claim.Fair == Weak {
+						emit(Step{Label: 2, Next: []byte("z")})
+					}
 				}
-			case "b":
-				emit(Step{Label: 1, Next: []byte("a")})
-				if claim.Fair == Weak {
-					emit(Step{Label: 2, Next: []byte("z")})
-				}
-			}
-		}}},
+			}}},
 	}
 }
 
@@ -288,7 +290,8 @@ func TestRandomWalk(t *testing.T) {
 			t.Errorf("%s, then %s", first, text)
 		}
 	}
-	if r := mustRun(t, small[0].system(), Options{Mode: RandomWalk, Seed: 1, Walks: 20}); r.Verdict != Incomplete || len(r.Violations) > 0 {
+	if r := mustRun(t, small[0].system(), Options{Mode: RandomWalk, Seed: 1,
+		Walks: 20}); r.Verdict != Incomplete || len(r.Violations) > 0 {
 		t.Errorf("%v %s %+v", r.Verdict, r.Why, r.Violations)
 	}
 }
@@ -325,6 +328,7 @@ func TestSpace(t *testing.T) {
 		return true
 	})
 	if n != r.Configurations || locals != r.Locals[0]+r.Locals[1] || receptions == 0 {
-		t.Errorf("%d configurations of %d, %d locals of %v, %d receptions", n, r.Configurations, locals, r.Locals, receptions)
+		t.Errorf("%d configurations of %d, %d locals of %v, %d receptions", n, r.Configurations, locals,
+			r.Locals, receptions)
 	}
 }

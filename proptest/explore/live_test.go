@@ -43,7 +43,8 @@ func TestLargeLiveGraph(t *testing.T) {
 	one, both := func(x, _ uint32) bool { return x == a-1 }, func(x, y uint32) bool { return x == a-1 && y == b-1 }
 	for fair, want := range map[Fairness]Verdict{Strong: Holds, Weak: Holds, Unfair: Violated} {
 		for _, least := range []int{0, 2} {
-			if r := mustRun(t, wheels(a, b, fair, one), Options{Tune: wide(nil, least)}); r.Verdict != want || r.Configurations != a*b {
+			if r := mustRun(t, wheels(a, b, fair, one), Options{Tune: wide(nil, least)}); r.Verdict != want ||
+				r.Configurations != a*b {
 				t.Errorf("fairness %v: %v after %d configurations, want %v", fair, r.Verdict, r.Configurations, want)
 			}
 		}
@@ -75,7 +76,8 @@ func TestLiveGraphLimits(t *testing.T) {
 	if r := mustRun(t, sys, Options{Workers: 1}); r.Verdict != Holds || r.PeakBytes <= free.PeakBytes {
 		t.Errorf("%v, %d bytes, %d without the graph", r.Verdict, r.PeakBytes, free.PeakBytes)
 	}
-	s := search.NewSearch(context.Background(), tables.NewEngine(wheels(300, 300, Unfair, func(uint32, uint32) bool { return false }), Options{Workers: 1}))
+	s := search.NewSearch(context.Background(),
+		tables.NewEngine(wheels(300, 300, Unfair, func(uint32, uint32) bool { return false }), Options{Workers: 1}))
 	defer s.Close()
 	s.BreadthFirst()
 	g := after.NewLiveGraph(s, 0, false)
@@ -96,7 +98,9 @@ func BenchmarkLiveness(b *testing.B) {
 		n = 2000
 	}
 	for _, kind := range []string{"search", "holds", "violated"} {
-		sys := wheels(n, n, Strong, func(x, y uint32) bool { return x == uint32(n-1) && (kind == "holds" || y == uint32(n-1)) })
+		sys := wheels(n, n, Strong, func(x, y uint32) bool {
+			return x == uint32(n-1) && (kind == "holds" || y == uint32(n-1))
+		})
 		if kind == "search" {
 			sys.Claims = nil
 		}

@@ -22,8 +22,9 @@ func TestOneByOneAgainstNaive(t *testing.T) {
 			if !r.Complete {
 				t.Fatal(r.Why)
 			}
-			got, exp := fmt.Sprint(r.Configurations, r.Steps, r.LabelCount, r.Faults), fmt.Sprint(len(want.confs), want.steps, want.counts,
-				struct{ a, b, c uint64 }{want.faults[0], want.faults[1], want.faults[2]})
+			got, exp := fmt.Sprint(r.Configurations, r.Steps, r.LabelCount, r.Faults),
+				fmt.Sprint(len(want.confs), want.steps, want.counts,
+					struct{ a, b, c uint64 }{want.faults[0], want.faults[1], want.faults[2]})
 			if got != exp {
 				t.Fatalf("%d: got %s, want %s", i, got, exp)
 			}
@@ -76,7 +77,8 @@ func countdown(n int) *System {
 	for p := range 3 {
 		var local [][]Step
 		for i := range 256 {
-			up, down := Step{Label: uint32(p), Next: []byte{byte(min(i+1, 255))}}, Step{Label: uint32(p), Next: []byte{byte(max(i-1, 0))}}
+			up, down := Step{Label: uint32(p), Next: []byte{byte(min(i+1, 255))}},
+				Step{Label: uint32(p), Next: []byte{byte(max(i-1, 0))}}
 			local = append(local, []Step{up, down})
 		}
 		sys.Procs = append(sys.Procs, &tableProc{local: local, final: make([]bool, 256)})

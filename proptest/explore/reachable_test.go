@@ -36,7 +36,8 @@ func bothWays(t failer, sys *System, opt Options) *Result {
 // possibleClaims draws claims about what can still be reached.
 func possibleClaims(rng *rand.Rand, sys *System) {
 	for i := range 4 {
-		c := Claim{Name: fmt.Sprint("claim ", i), Kind: Possible, At: []When{Everywhere, Everywhere, Quiescent, AtEnd}[rng.IntN(4)], Calm: rng.IntN(3) == 0}
+		c := Claim{Name: fmt.Sprint("claim ", i), Kind: Possible,
+			At: []When{Everywhere, Everywhere, Quiescent, AtEnd}[rng.IntN(4)], Calm: rng.IntN(3) == 0}
 		var at []byte
 		for range sys.Procs {
 			at = append(at, byte(rng.IntN(3)))
@@ -68,7 +69,8 @@ func TestReachableIsWhatPassesSay(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		sys := drawnSystem(rng)
 		possibleClaims(rng, sys)
-		opt := Options{Workers: 1 + int(seed%3), KeepGoing: true, Tune: wide(nil, 1+int(seed%2)), MaxConfigurations: 20000}
+		opt := Options{Workers: 1 + int(seed%3), KeepGoing: true, Tune: wide(nil, 1+int(seed%2)),
+			MaxConfigurations: 20000}
 		if seed%5 == 0 {
 			opt.Tune = wide(hurried(seed), 1+int(seed%2))
 		}
@@ -148,7 +150,8 @@ func TestReachableComponents(t *testing.T) {
 func BenchmarkReachable(b *testing.B) {
 	x := small[4]
 	done := func(v []byte) uint32 { return map[bool]uint32{true: 1}[v[0] == 8] }
-	claim := Claim{Name: "can end", Kind: Possible, Procs: []func([]byte) uint32{done, done}, Eval: func(p, _ []uint32) bool { return p[0]+p[1] == 2 }}
+	claim := Claim{Name: "can end", Kind: Possible, Procs: []func([]byte) uint32{done, done},
+		Eval: func(p, _ []uint32) bool { return p[0]+p[1] == 2 }}
 	if testing.Short() {
 		b.Skip("two searches each time")
 	}
@@ -177,8 +180,9 @@ func TestReachableThroughTheStack(t *testing.T) {
 	}
 	sys := &System{Labels: make([]Label, 1), Procs: []Process{&tableProc{
 		final: make([]bool, 7), local: [][]Step{to(1), to(4, 2), to(3), to(1), to(5), to(6), to(6)}}},
-		Claims: []Claim{{Name: "there", Kind: Possible, Procs: []func([]byte) uint32{func(v []byte) uint32 { return uint32(v[0]) }},
-			Eval: func(p, _ []uint32) bool { return p[0] == 6 }}}}
+		Claims: []Claim{{Name: "there", Kind: Possible,
+			Procs: []func([]byte) uint32{func(v []byte) uint32 { return uint32(v[0]) }},
+			Eval:  func(p, _ []uint32) bool { return p[0] == 6 }}}}
 	if r := bothWays(t, sys, Options{Workers: 1}); r.Verdict != Holds {
 		t.Errorf("%v: %+v", r.Verdict, r.Violations)
 	}

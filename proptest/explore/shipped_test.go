@@ -45,7 +45,8 @@ func TestReachableOfShippedChecks(t *testing.T) {
 						t.Fatal(err)
 					}
 					opt.Checks = s.Checks
-					if !slices.ContainsFunc(s.System.Claims, func(c explore.Claim) bool { return c.Kind == explore.Possible }) {
+					if !slices.ContainsFunc(s.System.Claims,
+						func(c explore.Claim) bool { return c.Kind == explore.Possible }) {
 						return ""
 					}
 					r, err := explore.Run(context.Background(), s.System, opt)

@@ -35,7 +35,8 @@ func (x instance) system() *System { return confirmUpdate(x.values, x.props, x.o
 // benchmarks with PARLEY_BIG set.
 var (
 	small = []instance{
-		{2, 1, true, 1, 1724}, {2, 1, false, 1, 8708}, {3, 1, true, 1, 5271}, {2, 2, true, 1, 28520}, {3, 2, true, 1, 272988},
+		{2, 1, true, 1, 1724}, {2, 1, false, 1, 8708}, {3, 1, true, 1, 5271}, {2, 2, true, 1, 28520},
+		{3, 2, true, 1, 272988},
 	}
 	large   = instance{3, 3, true, 1, 19027683}
 	largest = instance{3, 2, false, 1, 0}
@@ -47,7 +48,8 @@ func (x instance) spin(dir string, flags ...string) (pan string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defs := []string{"-a", fmt.Sprintf("-DD=%d", x.values), fmt.Sprintf("-DP=%d", x.props), fmt.Sprintf("-DK=%d", x.unsent)}
+	defs := []string{"-a", fmt.Sprintf("-DD=%d", x.values), fmt.Sprintf("-DP=%d", x.props),
+		fmt.Sprintf("-DK=%d", x.unsent)}
 	if x.own {
 		defs = append(defs, "-DOWN")
 	}
@@ -96,7 +98,8 @@ func TestConfirmUpdateCounts(t *testing.T) {
 		for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, Tune: wide(nil, 2)}} {
 			r := mustRun(t, x.system(), opt)
 			if r.Verdict != Holds || r.Configurations != x.want || len(r.Vacuous) > 0 {
-				t.Errorf("%v with %+v: %v (%s), %d configurations, want %d; vacuous %v", x, opt, r.Verdict, r.Why, r.Configurations, x.want, r.Vacuous)
+				t.Errorf("%v with %+v: %v (%s), %d configurations, want %d; vacuous %v", x, opt, r.Verdict,
+					r.Why, r.Configurations, x.want, r.Vacuous)
 			}
 		}
 	}
@@ -177,7 +180,8 @@ func timeRun(b *testing.B, workers int) (wall, used time.Duration) {
 		b.Fatalf("%v, %d configurations, depth %d; want %d and 32", r.Verdict, r.Configurations, r.Depth, large.want)
 	}
 	per := float64(r.TableBytes) / float64(r.Configurations)
-	b.Logf("%d workers: %.2f s, %.2f s of processor, %.1f bytes/configuration, peak %d MB", workers, wall.Seconds(), used.Seconds(), per, r.PeakBytes>>20)
+	b.Logf("%d workers: %.2f s, %.2f s of processor, %.1f bytes/configuration, peak %d MB", workers,
+		wall.Seconds(), used.Seconds(), per, r.PeakBytes>>20)
 	b.ReportMetric(per, "B/conf")
 	if per > 16 {
 		b.Errorf("%.1f bytes a configuration, want at most 16", per)
@@ -196,7 +200,8 @@ func timeSpin(b *testing.B, name string, flags ...string) (wall, used time.Durat
 		b.Fatalf("Spin on %s: %d states, %v", name, n, err)
 	}
 	wall = time.Since(start)
-	b.Logf("Spin on %s: %.2f s with compilation, %.2f s of processor, %d MB", name, wall.Seconds(), used.Seconds(), rss>>20)
+	b.Logf("Spin on %s: %.2f s with compilation, %.2f s of processor, %d MB", name, wall.Seconds(),
+		used.Seconds(), rss>>20)
 	return wall, used
 }
 
@@ -205,8 +210,10 @@ func BenchmarkLargest(b *testing.B) {
 	needBig(b)
 	for b.Loop() {
 		r := mustRun(b, largest.system(), Options{MaxBytes: 8 << 30})
-		b.Logf("%v %s: %d configurations, %d steps, depth %d, %.1f s, %.1f bytes/configuration, peak %d MB", r.Verdict, r.Why,
-			r.Configurations, r.Steps, r.Depth, r.Seconds, float64(r.TableBytes)/float64(r.Configurations), r.PeakBytes>>20)
+		b.Logf("%v %s: %d configurations, %d steps, depth %d, %.1f s, %.1f bytes/configuration, peak %d MB",
+			r.Verdict, r.Why,
+			r.Configurations, r.Steps, r.Depth, r.Seconds, float64(r.TableBytes)/
+				float64(r.Configurations), r.PeakBytes>>20)
 		if !r.Complete {
 			b.Fatal("not complete within 8 GB")
 		}

@@ -20,7 +20,8 @@ import (
 // taking it.
 func hurried(seed uint64) *api.Tuning {
 	var n atomic.Uint64
-	return &api.Tuning{Slots: 8 + seed%7, Quota: 1 + int64(seed%5), Batch: 1 + int(seed%4), Misses: 1 + int(seed%3), Share: 2, Piece: 4 + seed%13,
+	return &api.Tuning{Slots: 8 + seed%7, Quota: 1 + int64(seed%5), Batch: 1 + int(seed%4),
+		Misses: 1 + int(seed%3), Share: 2, Piece: 4 + seed%13,
 		Yield: func() {
 			if n.Add(seed|1)%3 == 0 {
 				runtime.Gosched()
@@ -80,7 +81,8 @@ func TestRandomSystemsUnderWorkers(t *testing.T) {
 		want := naiveRun(sys)
 		for seed := range uint64(4) {
 			r := mustRun(t, sys, Options{Workers: 3, KeepGoing: true, Tune: wide(hurried(seed+1), 1+int(seed%2))})
-			got, exp := fmt.Sprint(r.Configurations, r.Steps, r.Levels, r.LabelCount), fmt.Sprint(len(want.confs), want.steps, want.levels, want.counts)
+			got, exp := fmt.Sprint(r.Configurations, r.Steps, r.Levels, r.LabelCount),
+				fmt.Sprint(len(want.confs), want.steps, want.levels, want.counts)
 			if got != exp {
 				t.Fatalf("seed %d\ngot  %s\nwant %s", seed, got, exp)
 			}
@@ -146,10 +148,12 @@ func TestTableGrowth(t *testing.T) {
 // that does not hold, and sends it only when its channel has drained.
 func guardedSender() *System {
 	send := func(label uint32, next, msg byte, lo, hi int) Step {
-		return Step{Label: label, Next: []byte{next}, Sends: []Send{{Channel: 0, Msg: []byte{msg}}}, Lens: []LenRange{{Channel: 0, Lo: lo, Hi: hi}}}
+		return Step{Label: label, Next: []byte{next}, Sends: []Send{{Channel: 0, Msg: []byte{msg}}},
+			Lens: []LenRange{{Channel: 0, Lo: lo, Hi: hi}}}
 	}
 	p := &tableProc{final: []bool{false, true}, local: [][]Step{
-		{send(0, 0, 0, 0, 1), send(0, 0, 1, 0, 1), send(0, 0, 2, 0, 1), send(0, 0, 3, 0, 1), {Label: 1, Next: []byte{1}, Lens: []LenRange{{Channel: 0, Lo: 1, Hi: -1}}}},
+		{send(0, 0, 0, 0, 1), send(0, 0, 1, 0, 1), send(0, 0, 2, 0, 1), send(0, 0, 3, 0, 1),
+			{Label: 1, Next: []byte{1}, Lens: []LenRange{{Channel: 0, Lo: 1, Hi: -1}}}},
 		{send(2, 1, 4, 0, 0)},
 	}}
 	q := &tableProc{final: []bool{true}, local: [][]Step{nil}, recv: map[string][]Step{}}
@@ -167,7 +171,8 @@ func TestMessageFirstMetBehindGuard(t *testing.T) {
 	want := naiveRun(sys)
 	for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, Tune: hurried(3)}} {
 		r := mustRun(t, sys, opt)
-		if got, exp := fmt.Sprint(r.Configurations, r.Steps, r.Levels), fmt.Sprint(len(want.confs), want.steps, want.levels); got != exp {
+		if got, exp := fmt.Sprint(r.Configurations, r.Steps, r.Levels),
+			fmt.Sprint(len(want.confs), want.steps, want.levels); got != exp {
 			t.Errorf("%+v: got %s, want %s", opt, got, exp)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // each shuffle, the renamed configuration must have exactly the renamed steps, and
 // every claim must say the same of both. The error says where it does not hold.
 func CheckSymmetry(ctx context.Context, sys *System, max uint64) error {
-	r, err := Run(ctx, sys, Options{KeepGoing: true, MaxConfigurations: max, Workers: 1, Tune: &api.Tuning{Quota: 64, Batch: 16, Misses: 64}})
+	r, err := Run(ctx, sys, Options{KeepGoing: true, MaxConfigurations: max, Workers: 1,
+		Tune: &api.Tuning{Quota: 64, Batch: 16, Misses: 64}})
 	if err != nil || sys.Symmetry == nil {
 		return err
 	}
@@ -44,7 +45,8 @@ func CheckSymmetry(ctx context.Context, sys *System, max uint64) error {
 	}
 	for i := range k.Shuffles[1:] {
 		f := &k.Shuffles[1+i]
-		if err := reached.behavesAlike(f.Spec.Name, true, func(ids, out []uint32) { k.Shuffle(f, ids, out, true) }); err != nil {
+		if err := reached.behavesAlike(f.Spec.Name, true,
+			func(ids, out []uint32) { k.Shuffle(f, ids, out, true) }); err != nil {
 			return err
 		}
 	}
@@ -64,12 +66,14 @@ func (x *space) behavesAlike(name string, labels bool, rename func(ids, out []ui
 		want := stepsOf(e, ids, labels, func(next []uint32) []uint32 { rename(next, renamed); return renamed })
 		got := stepsOf(e, image, labels, func(next []uint32) []uint32 { return next })
 		if !slices.Equal(want, got) {
-			err = fmt.Errorf("explore: no symmetry: with %s, %s has the steps %q, and not %q", name, plain(e.Configuration(image)), got, want)
+			err = fmt.Errorf("explore: no symmetry: with %s, %s has the steps %q, and not %q", name,
+				plain(e.Configuration(image)), got, want)
 			return false
 		}
 		for i := range e.Sys.Claims {
 			if e.Sys.Claims[i].Kind != Confluent && e.ClaimBits(i, ids) != e.ClaimBits(i, image) {
-				err = fmt.Errorf("explore: no symmetry: with %s, claim %q changes its mind about %s", name, e.Sys.Claims[i].Name, plain(e.Configuration(ids)))
+				err = fmt.Errorf("explore: no symmetry: with %s, claim %q changes its mind about %s", name,
+					e.Sys.Claims[i].Name, plain(e.Configuration(ids)))
 				return false
 			}
 		}

@@ -116,7 +116,8 @@ func randomRegisters(t *rapid.T) *System {
 	}
 	sys := &System{Name: "registers", Labels: make([]Label, n*len(rules))}
 	final := rapid.ByteRange(0, states-1).Draw(t, "final")
-	like := Channel{Cap: rapid.IntRange(1, 2).Draw(t, "cap"), Block: true, Order: Order(rapid.IntRange(0, 1).Draw(t, "order")),
+	like := Channel{Cap: rapid.IntRange(1, 2).Draw(t, "cap"), Block: true,
+		Order: Order(rapid.IntRange(0, 1).Draw(t, "order")),
 		Lossy: flag("lossy", 5), Dup: flag("dup", 5), Swap: flag("swap", 5)}
 	if flag("budget", 2) {
 		sys.Budget = Budget{Loss: 1, Dup: 1, Swap: 1}
@@ -139,7 +140,8 @@ func randomRegisters(t *rapid.T) *System {
 func registerClaims(t *rapid.T, n int) []Claim {
 	var claims []Claim
 	for i := range rapid.IntRange(0, 3).Draw(t, "claims") {
-		c := Claim{Name: fmt.Sprint("claim ", i), Kind: rapid.SampledFrom([]ClaimKind{Always, Sometimes, Possible}).Draw(t, "kind")}
+		c := Claim{Name: fmt.Sprint("claim ", i),
+			Kind: rapid.SampledFrom([]ClaimKind{Always, Sometimes, Possible}).Draw(t, "kind")}
 		for range n {
 			c.Procs = append(c.Procs, func(v []byte) uint32 {
 				return map[bool]uint32{true: 1}[v[1] == v[2]] + 2*uint32(v[0])
@@ -217,7 +219,8 @@ func TestSymmetryAgainstPlain(t *testing.T) {
 		for _, opt := range []Options{{Workers: 1}, {Workers: 3, Tune: hurried(1)}, {Workers: 2, Tune: wide(nil, 2)}} {
 			opt.KeepGoing, opt.Reduce = true, ReduceSymmetry
 			r := mustRun(t, sys, opt)
-			if got, want := fmt.Sprint(r.Verdict, r.Complete, kinds(r), r.Widest), fmt.Sprint(plain.Verdict, plain.Complete, kinds(plain), plain.Widest); got != want {
+			if got, want := fmt.Sprint(r.Verdict, r.Complete, kinds(r), r.Widest),
+				fmt.Sprint(plain.Verdict, plain.Complete, kinds(plain), plain.Widest); got != want {
 				t.Fatalf("%+v\ngot  %s\nwant %s", opt, got, want)
 			}
 			if got, want := r.Configurations, orbits(plain); sys.Channels[0].Order == FIFO && got != want {
@@ -264,7 +267,8 @@ func orbits(r *Result) uint64 {
 				for i := range n {
 					d.Locals[(i+turn)%n] = e.Sys.Symmetry.RenameLocal(i, c.Locals[i], [][]uint8{to})
 					for _, m := range c.Channels[i] {
-						d.Channels[(i+turn)%n] = append(d.Channels[(i+turn)%n], e.Sys.Symmetry.RenameMsg(i, m, [][]uint8{to}))
+						d.Channels[(i+turn)%n] = append(d.Channels[(i+turn)%n],
+							e.Sys.Symmetry.RenameMsg(i, m, [][]uint8{to}))
 					}
 				}
 				if key := plain(d); best == "" || key < best {
@@ -308,7 +312,8 @@ func follow(t *rapid.T, sys *System, trace []TraceStep, end Configuration, fault
 		}
 	}
 	if !slices.ContainsFunc(now, func(c *conf) bool {
-		return fmt.Sprintf("%q", c.locals) == fmt.Sprintf("%q", end.Locals) && fmt.Sprintf("%q", c.words) == fmt.Sprintf("%q", end.Channels)
+		return fmt.Sprintf("%q", c.locals) == fmt.Sprintf("%q", end.Locals) &&
+			fmt.Sprintf("%q", c.words) == fmt.Sprintf("%q", end.Channels)
 	}) {
 		t.Fatalf("a trace ends in none of %d configurations, but %+v", len(now), end)
 	}
@@ -322,7 +327,8 @@ func TestCheckSymmetry(t *testing.T) {
 	})
 	// A machine that prefers a value.
 	sys := rapid.Custom(randomRegisters).Example(1)
-	p := &tableProc{final: []bool{true, true, true}, local: [][]Step{{{Next: []byte{1, 1}}, {Next: []byte{1, 2}}}, {{Next: []byte{2, 1}}}, {}}}
+	p := &tableProc{final: []bool{true, true, true},
+		local: [][]Step{{{Next: []byte{1, 1}}, {Next: []byte{1, 2}}}, {{Next: []byte{2, 1}}}, {}}}
 	sys.Procs, sys.Channels, sys.Claims, sys.Labels, sys.Watches = []Process{p}, nil, nil, make([]Label, 1), nil
 	sys.Symmetry = registerSymmetry(1, 1, 2)
 	if err := CheckSymmetry(context.Background(), sys, 0); err == nil {

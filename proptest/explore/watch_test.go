@@ -26,7 +26,8 @@ func randomWatch(t *rapid.T, sys *System, class func(v []byte) uint32) {
 	for range sys.Channels {
 		w.Chans = append(w.Chans, func(w Word) uint32 { return uint32(len(w)) })
 	}
-	a, b, c := rapid.Uint32Range(0, 3).Draw(t, "times"), rapid.Uint32Range(0, 3).Draw(t, "plus"), rapid.Uint32Range(0, 1).Draw(t, "lengths")
+	a, b, c := rapid.Uint32Range(0, 3).Draw(t, "times"), rapid.Uint32Range(0, 3).Draw(t, "plus"),
+		rapid.Uint32Range(0, 1).Draw(t, "lengths")
 	w.Next = func(v []byte, procs, chans []uint32) []byte {
 		sum := a*uint32(v[0]) + b
 		for _, x := range procs[:n] {
@@ -62,7 +63,8 @@ func (n *naive) remember(c *conf) *conf {
 // TestWatchFollowsTheRun has a machine that goes round three states, and a watch that counts how
 // often it came by the second, up to two.
 func TestWatchFollowsTheRun(t *testing.T) {
-	p := &tableProc{final: []bool{false, false, false}, local: [][]Step{{{Next: []byte{1}}}, {{Next: []byte{2}}}, {{Next: []byte{0}}}}}
+	p := &tableProc{final: []bool{false, false, false},
+		local: [][]Step{{{Next: []byte{1}}}, {{Next: []byte{2}}}, {{Next: []byte{0}}}}}
 	sys := &System{Procs: []Process{p, passive{}}, Labels: make([]Label, 1), Watches: []Watch{{Proc: 1,
 		Procs: []func([]byte) uint32{func(v []byte) uint32 { return uint32(v[0]) }},
 		Next: func(v []byte, procs, _ []uint32) []byte {
@@ -74,7 +76,8 @@ func TestWatchFollowsTheRun(t *testing.T) {
 		Claims: []Claim{{Name: "once", Procs: []func([]byte) uint32{nil, func(v []byte) uint32 { return uint32(v[0]) }},
 			Eval: func(procs, _ []uint32) bool { return procs[1] < 2 }}},
 	}
-	for _, opt := range []Options{{Workers: 1}, {Mode: DepthFirst}, {Mode: Guided, Target: 1}, {Reduce: ReduceLocal}, {Mode: RandomWalk, WalkLength: 20}} {
+	for _, opt := range []Options{{Workers: 1}, {Mode: DepthFirst}, {Mode: Guided, Target: 1},
+		{Reduce: ReduceLocal}, {Mode: RandomWalk, WalkLength: 20}} {
 		opt.KeepGoing = true
 		r := mustRun(t, sys, opt)
 		if len(r.Violations) != 1 || len(r.Violations[0].Trace) != 4 {
@@ -97,13 +100,15 @@ func TestConfluentForgets(t *testing.T) {
 	class := func(v []byte) uint32 { return uint32(v[0]) }
 	sys := &System{Procs: []Process{step(0), step(1), passive{}}, Labels: []Label{{Proc: 0}, {Proc: 1}},
 		Claims: []Claim{{Name: "any order", Kind: Confluent}},
-		Watches: []Watch{{Proc: 2, Procs: []func([]byte) uint32{class, class}, Next: func(v []byte, procs, _ []uint32) []byte {
-			if v[0] == 0 {
-				return []byte{byte(procs[0] + 2*procs[1])}
-			}
-			return v
-		}}}}
+		Watches: []Watch{{Proc: 2, Procs: []func([]byte) uint32{class, class},
+			Next: func(v []byte, procs, _ []uint32) []byte {
+				if v[0] == 0 {
+					return []byte{byte(procs[0] + 2*procs[1])}
+				}
+				return v
+			}}}}
 	if r := mustRun(t, sys, Options{}); r.Configurations != 5 || len(r.Conflicts) != 0 {
-		t.Errorf("%d configurations, by hand 5; and the order matters to the memory alone, but %+v", r.Configurations, r.Conflicts)
+		t.Errorf("%d configurations, by hand 5; and the order matters to the memory alone, but %+v",
+			r.Configurations, r.Conflicts)
 	}
 }

@@ -34,7 +34,8 @@ func unsaid(t *testing.T, r *Report, cert *certify.Certificate, method string) {
 		case c.Name == certify.UnspecifiedReception:
 			want = Violated
 		}
-		if c.Result != want || want == NotEstablished && method == ByClosure && !strings.Contains(c.Note, "was not looked at") {
+		if c.Result != want || want == NotEstablished && method == ByClosure &&
+			!strings.Contains(c.Note, "was not looked at") {
 			t.Errorf("%s: %s (%s), want %s", c.Name, c.Result, c.Note, want)
 		}
 	}
@@ -50,7 +51,8 @@ func TestBehindErrors(t *testing.T) {
 	if r.Verdict != NotEstablished { // all that is violated is expected
 		t.Errorf("%s", r.Text(false))
 	}
-	r, cert = proved(t, specification(t, "confirm", "        CONFIRM1: {goto: cancelRemoteOk}\n", ""), "pair", Options{Lift: LiftLengths})
+	r, cert = proved(t, specification(t, "confirm", "        CONFIRM1: {goto: cancelRemoteOk}\n", ""), "pair",
+		Options{Lift: LiftLengths})
 	unsaid(t, r, cert, ByCollapse)
 }
 
@@ -72,7 +74,8 @@ func TestCertificateBehindErrors(t *testing.T) {
 	if err := cert.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := certify.Verify(&file, racy(t)); err == nil || !strings.Contains(err.Error(), "it does not prove no-thief") {
+	if _, err := certify.Verify(&file, racy(t)); err == nil ||
+		!strings.Contains(err.Error(), "it does not prove no-thief") {
 		t.Errorf("accepted: %v", err)
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 // header begins the certificate of a check with every claim of some kinds, and the built-in ones.
 func header(s *check.System, lift Lift, values int64, kinds map[model.ClaimKind]bool) certify.Header {
-	h := certify.Header{Format: certify.Format, Spec: s.Protocol.Name, Hash: s.Protocol.Text, Check: s.Check.Name, Lift: string(lift), Values: values}
+	h := certify.Header{Format: certify.Format, Spec: s.Protocol.Name, Hash: s.Protocol.Text,
+		Check: s.Check.Name, Lift: string(lift), Values: values}
 	for i := range s.Claims {
 		if c := s.Claims[i].Stated; c != nil && kinds[c.Kind] {
 			h.Claims = append(h.Claims, c.Name)

@@ -171,13 +171,15 @@ func (p *prover) settle(broken map[string]string) {
 		case c.Kind == "sometimes":
 			p.witness(&out)
 		case stated && !slices.Contains([]string{"always", "agree", "reachable"}, c.Kind):
-			out.Note = "it speaks of what must happen, or of the order of steps; the collapsed system has more runs than the real one"
+			out.Note = "it speaks of what must happen, or of the order of steps; the collapsed system has " +
+				"more runs than the real one"
 		case broken == nil:
 			out.Note = "no closed set was found"
 		case is && c.Kind == "reachable":
 			out.Note = "no way to it was found that exists whatever the lengths of the channels are: " + why
 		case is:
-			out.Note = fmt.Sprintf("the collapsed system violates it; no real run with at most %d messages in a channel was found to: %s", p.most(), why)
+			out.Note = fmt.Sprintf("the collapsed system violates it; no real run with at most %d messages "+
+				"in a channel was found to: %s", p.most(), why)
 		case len(errors) > 0:
 			out.Note = notBehind("errors (" + strings.Join(errors, ", ") + ")")
 		default:
@@ -262,10 +264,12 @@ func (p *prover) words() []string {
 		}
 		names = append(names, name)
 	}
-	out := []string{"for channels of every capacity, unbounded ones included, between these parties: " + strings.Join(names, ", ")}
+	out := []string{"for channels of every capacity, unbounded ones included, between these parties: " +
+		strings.Join(names, ", ")}
 	switch p.r.Method {
 	case ByClosure:
-		out = append(out, fmt.Sprintf("the channels close by themselves: never more than %d messages are under way in one", p.r.Widest))
+		out = append(out, fmt.Sprintf("the channels close by themselves: never more than %d messages are "+
+			"under way in one", p.r.Widest))
 	case ByCollapse:
 		out = append(out, "runs of these messages stand for runs of any length: "+strings.Join(p.r.Collapsed, "; "))
 		out = append(out, "the collapsed system has every run of the real one, and more")
@@ -273,7 +277,9 @@ func (p *prover) words() []string {
 	out = append(out, p.rulesWords()...)
 	switch {
 	case p.r.AllValues:
-		out = append(out, fmt.Sprintf("opaque types may have any number of values: %d were explored, at most %d are in use at once, and nothing but equality is asked of them", max(p.r.Values, p.fewest()), p.r.Live))
+		out = append(out,
+			fmt.Sprintf("opaque types may have any number of values: %d were explored, at most %d are in "+
+				"use at once, and nothing but equality is asked of them", max(p.r.Values, p.fewest()), p.r.Live))
 	}
 	assumptions := p.runs[len(p.runs)-1].Assumptions
 	if len(assumptions) > 0 {
@@ -286,7 +292,8 @@ func (p *prover) words() []string {
 func (p *prover) rulesWords() []string {
 	var out []string
 	for _, r := range lengthRules(p.check) {
-		text := fmt.Sprintf("the rule for %s speaks of the length of channels (%s)", r.Command.Name, model.ExprString(r.When))
+		text := fmt.Sprintf("the rule for %s speaks of the length of channels (%s)", r.Command.Name,
+			model.ExprString(r.When))
 		if p.o.Lift == LiftNothing {
 			text += ": it is part of the system, and the result is for this environment; lift it to leave it out"
 		} else {

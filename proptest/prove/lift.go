@@ -30,7 +30,8 @@ func lifted(c *model.Check, lift Lift, capacity int) *model.Check {
 		return &out
 	}
 	opened := func(ev *model.Event) bool {
-		return lift == LiftLengths && slices.ContainsFunc(lengthRules(c), func(r *model.EnvRule) bool { return r.Command == ev })
+		return lift == LiftLengths && slices.ContainsFunc(lengthRules(c),
+			func(r *model.EnvRule) bool { return r.Command == ev })
 	}
 	for _, r := range c.Rules {
 		rule := *r
@@ -113,5 +114,7 @@ func AsksLengths(e model.Expr) bool {
 
 // lengthRules lists the rules that speak of lengths.
 func lengthRules(c *model.Check) []*model.EnvRule {
-	return slices.DeleteFunc(slices.Clone(c.Rules), func(r *model.EnvRule) bool { return r.When == nil || !AsksLengths(r.When) })
+	return slices.DeleteFunc(slices.Clone(c.Rules), func(r *model.EnvRule) bool {
+		return r.When == nil || !AsksLengths(r.When)
+	})
 }

@@ -66,7 +66,8 @@ type prover struct {
 // Check proves what it can of the check of the given name. base, if not nil, is the specification
 // without the check's constants and domains, to name what the check replaced. The certificate is
 // nil if nothing was established. An error is about a check that cannot be explored at all.
-func Check(ctx context.Context, load Loader, name string, base *model.Protocol, o Options) (*Report, *certify.Certificate, error) {
+func Check(ctx context.Context, load Loader, name string, base *model.Protocol, o Options) (*Report,
+	*certify.Certificate, error) {
 	if o.MaxConfigurations == 0 {
 		o.MaxConfigurations = 1_000_000
 	}
@@ -156,7 +157,8 @@ func (p *prover) bounded(capacity, limit int) (*check.Report, error) {
 }
 
 func (p *prover) options() explore.Options {
-	return explore.Options{Workers: p.o.Workers, MaxConfigurations: uint64(p.o.MaxConfigurations), MaxBytes: p.o.MaxBytes}
+	return explore.Options{Workers: p.o.Workers, MaxConfigurations: uint64(p.o.MaxConfigurations),
+		MaxBytes: p.o.MaxBytes}
 }
 
 // builtIn is the result of a built-in claim.
@@ -176,13 +178,15 @@ func (p *prover) closure() error {
 		return err
 	}
 	last := p.runs[len(p.runs)-1]
-	p.r.Method, p.r.Configurations, p.r.Steps, p.r.Widest = ByClosure, int(last.Configurations), int(last.Steps), last.WidestChannel
+	p.r.Method, p.r.Configurations, p.r.Steps, p.r.Widest = ByClosure, int(last.Configurations),
+		int(last.Steps), last.WidestChannel
 	for i := range last.Claims {
 		c := &last.Claims[i]
 		if c.Name == check.Overflow {
 			continue // there is no capacity to exceed
 		}
-		out := Claim{Name: c.Name, Kind: c.Kind, Text: c.Text, Note: c.Note, Expected: c.Expected, Counterexample: c.Counterexample, Result: NotEstablished}
+		out := Claim{Name: c.Name, Kind: c.Kind, Text: c.Text, Note: c.Note, Expected: c.Expected,
+			Counterexample: c.Counterexample, Result: NotEstablished}
 		switch {
 		case c.NotBehind:
 			out.Note = notBehind(last.Errors())
@@ -298,7 +302,8 @@ func (p *prover) moreValues() (more []Claim, err error) {
 		}
 		values := max(have+1, int64(live+o.fresh), slices.Max(o.constants)+1)
 		if values > maxValues {
-			return nil, p.onlySo(fmt.Sprintf("more values were not explored: %d would be needed next, and at most %d are tried", values, maxValues))
+			return nil, p.onlySo(fmt.Sprintf("more values were not explored: %d would be needed next, and "+
+				"at most %d are tried", values, maxValues))
 		}
 		done, more, err := p.withValues(values, limit)
 		if done || err != nil {

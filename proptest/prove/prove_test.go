@@ -98,7 +98,8 @@ func TestPlanted(t *testing.T) {
 		{"confirm", "pair", "        CHANGE: {report: cancelled, goto: cancelWaiting}\n", certify.UnspecifiedReception},
 		{"confirm", "pair", "        CANCEL: {send: CANCELACK, goto: cancelWaiting}\n", certify.UnspecifiedReception},
 		{"ready", "pair", "        READY: {goto: remoteReady}\n", certify.UnspecifiedReception},
-		{"update", "duel", "        UPDATE: {set: {own: value}, send: \"UPDATE{value}\", report: \"changed{value}\"}\n", certify.UnspecifiedReception},
+		{"update", "duel", "        UPDATE: {set: {own: value}, send: \"UPDATE{value}\", report: " +
+			"\"changed{value}\"}\n", certify.UnspecifiedReception},
 	} {
 		r, cert := proved(t, specification(t, c.file, c.line, ""), c.check, Options{Lift: LiftLengths})
 		if r.Verdict != Violated {
@@ -169,7 +170,8 @@ func TestForeign(t *testing.T) {
 	if err := cert.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	_, err := certify.Verify(&file, specification(t, "ready", "remoteReady:\n", "remoteReady:\n        READY: ignore\n"))
+	_, err := certify.Verify(&file, specification(t, "ready", "remoteReady:\n",
+		"remoteReady:\n        READY: ignore\n"))
 	if err == nil || !strings.Contains(err.Error(), "another specification") {
 		t.Error(err)
 	}
@@ -234,14 +236,16 @@ checks:
 // where that may hold.
 func TestStrategy(t *testing.T) {
 	load := func(name string) (*model.Protocol, error) {
-		p, list := compile.Load("spec.yaml", compile.Options{Check: name, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(stream)}}})
+		p, list := compile.Load("spec.yaml", compile.Options{Check: name,
+			FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(stream)}}})
 		if p == nil {
 			t.Fatal(list)
 		}
 		return p, nil
 	}
 	r, _ := proved(t, load, "pair", Options{})
-	for name, want := range map[string]string{"one": NotEstablished, "all": Proved, "early": Proved, "never": Proved, "late": NotEstablished, "two": NotEstablished} {
+	for name, want := range map[string]string{"one": NotEstablished, "all": Proved, "early": Proved,
+		"never": Proved, "late": NotEstablished, "two": NotEstablished} {
 		i := slices.IndexFunc(r.Claims, func(c Claim) bool { return c.Name == name })
 		if r.Claims[i].Result != want || r.Method != ByCollapse {
 			t.Errorf("%s: %s", name, r.Text(false))

@@ -78,7 +78,8 @@ func (s *search) grown() []int32 {
 	have := s.tally(s.full[s.n+s.fullAt])
 	for n := s.from; n >= 0; n = s.parent[n] {
 		conf := s.confs[int(n)*s.width : (int(n)+1)*s.width]
-		if !slices.Equal(conf[:s.n], s.full[:s.n]) || s.words.size(conf[s.n+s.fullAt]) >= s.words.size(s.full[s.n+s.fullAt]) {
+		if !slices.Equal(conf[:s.n], s.full[:s.n]) ||
+			s.words.size(conf[s.n+s.fullAt]) >= s.words.size(s.full[s.n+s.fullAt]) {
 			continue
 		}
 		before := s.tally(conf[s.n+s.fullAt])

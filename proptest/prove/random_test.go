@@ -19,7 +19,8 @@ import (
 func randomSpec(r *rand.Rand) string {
 	var b strings.Builder
 	order := []string{"fifo", "fifo", "any"}[r.IntN(3)]
-	fmt.Fprintf(&b, "protocol: random\nmessages: {A: , B: , C: }\nchannel: {order: %s, lossy: %v, duplicates: %v, capacity: 3}\nroles:\n", order, r.IntN(5) == 0, r.IntN(6) == 0)
+	fmt.Fprintf(&b, "protocol: random\nmessages: {A: , B: , C: }\nchannel: {order: %s, lossy: %v, "+
+		"duplicates: %v, capacity: 3}\nroles:\n", order, r.IntN(5) == 0, r.IntN(6) == 0)
 	for _, role := range []string{"one", "two"} {
 		fmt.Fprintf(&b, "  %s:\n    commands: {go: {}, off: {}}\n    initial: s0\n    states:\n", role)
 		for s := range 3 {
@@ -66,7 +67,8 @@ func TestRandom(t *testing.T) {
 	for seed := range uint64(120) {
 		text := randomSpec(rand.New(rand.NewPCG(seed, 1)))
 		load := func(name string) (*model.Protocol, error) {
-			p, list := compile.Load("spec.yaml", compile.Options{Check: name, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+			p, list := compile.Load("spec.yaml",
+				compile.Options{Check: name, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
 			if p == nil {
 				return nil, fmt.Errorf("%v\n%s", list, text)
 			}
@@ -99,7 +101,8 @@ func TestRandom(t *testing.T) {
 						unreachable++
 					}
 					if !doubted {
-						t.Errorf("seed %d: %s is violated by a real run and not by the collapsed system\n%s%s", seed, c.Name, text, c.Counterexample.Text())
+						t.Errorf("seed %d: %s is violated by a real run and not by the collapsed system\n%s%s",
+							seed, c.Name, text, c.Counterexample.Text())
 					}
 				case c.Name != check.Overflow && !doubted:
 					proved++
@@ -110,7 +113,8 @@ func TestRandom(t *testing.T) {
 			collapsed++
 		}
 	}
-	t.Logf("%d systems were collapsed; %d violations, %d of them of reachable claims; %d claims proved", collapsed, violated, unreachable, proved)
+	t.Logf("%d systems were collapsed; %d violations, %d of them of reachable claims; %d claims proved",
+		collapsed, violated, unreachable, proved)
 	if collapsed < 80 || violated < 200 || unreachable < 2 || proved < 800 {
 		t.Error("too few of some kind to mean anything")
 	}

@@ -66,7 +66,8 @@ type push struct {
 }
 
 func newSearch(sys *explore.System, c *collapse, blocks int) *search {
-	s := &search{sys: sys, c: c, n: len(sys.Procs), width: len(sys.Procs) + len(sys.Channels), blocks: blocks, received: map[[3]int32][]hop{}, seen: map[string]int32{}}
+	s := &search{sys: sys, c: c, n: len(sys.Procs), width: len(sys.Procs) + len(sys.Channels), blocks: blocks,
+		received: map[[3]int32][]hop{}, seen: map[string]int32{}}
 	s.words = newWords(len(sys.Channels) > 0 && sys.Channels[0].Order == explore.Bag)
 	s.locals = make([]table, s.n)
 	s.own = make([][][]hop, s.n)
@@ -205,7 +206,8 @@ func (s *search) receptions(i int, local int32, k int, letter int32) []hop {
 	key := [3]int32{local, int32(k), letter}
 	hops, ok := s.received[key]
 	if !ok {
-		s.sys.Procs[i].Receive(s.locals[i].list[local], k, s.letters.list[letter], func(st explore.Step) { hops = s.hop(hops, i, &st) })
+		s.sys.Procs[i].Receive(s.locals[i].list[local], k, s.letters.list[letter],
+			func(st explore.Step) { hops = s.hop(hops, i, &st) })
 		s.received[key] = hops
 	}
 	return hops

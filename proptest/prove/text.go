@@ -16,9 +16,11 @@ func (r *Report) Text(times bool) string {
 	}
 	switch r.Method {
 	case ByClosure:
-		fmt.Fprintf(&b, " (the channels close by themselves: %s, %s", diag.Counted(r.Configurations, "configuration"), diag.Counted(r.Steps, "step"))
+		fmt.Fprintf(&b, " (the channels close by themselves: %s, %s",
+			diag.Counted(r.Configurations, "configuration"), diag.Counted(r.Steps, "step"))
 	case ByCollapse:
-		fmt.Fprintf(&b, " (runs of messages collapsed: %s, %s", diag.Counted(r.Configurations, "configuration"), diag.Counted(r.Steps, "step"))
+		fmt.Fprintf(&b, " (runs of messages collapsed: %s, %s", diag.Counted(r.Configurations, "configuration"),
+			diag.Counted(r.Steps, "step"))
 	}
 	if r.Method != "" {
 		if times {

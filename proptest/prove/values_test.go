@@ -47,7 +47,8 @@ checks:
 func hoarding(t *testing.T, many string, replace ...string) Loader {
 	text := strings.NewReplacer(append(replace, "MANY", many)...).Replace(hoard)
 	return func(name string) (*model.Protocol, error) {
-		p, list := compile.Load("spec.yaml", compile.Options{Check: name, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+		p, list := compile.Load("spec.yaml", compile.Options{Check: name,
+			FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
 		if p == nil {
 			t.Fatal(list)
 		}
@@ -65,7 +66,8 @@ func TestFirstViolatedValues(t *testing.T) {
 		if many == "4" && r.Configurations != 79 {
 			t.Errorf("the search with 4 values was to end at its limit: %s", r.Text(false))
 		}
-		if r.Verdict != Violated || c.Result != Violated || c.Counterexample == nil || !strings.Contains(r.Text(false), "few, always: violated (with "+many+" values of each opaque type)") {
+		if r.Verdict != Violated || c.Result != Violated || c.Counterexample == nil ||
+			!strings.Contains(r.Text(false), "few, always: violated (with "+many+" values of each opaque type)") {
 			t.Errorf("%s values: %s", many, r.Text(false))
 		}
 	}
@@ -79,11 +81,14 @@ func TestProvedForSoManyValues(t *testing.T) {
 		most  int
 		words []string
 	}{
-		{hoarding(t, "30"), 5000, []string{"check pair: proved for 5 values of Value (", "with 6 values of each opaque type nothing is closed: the limit of 5000 configurations was reached"}},
-		{hoarding(t, "30", "!(value in kept)", "!(value in kept) && len(kept) < 4"), 0, []string{"check pair: proved (", "opaque types may have any number of values"}},
+		{hoarding(t, "30"), 5000, []string{"check pair: proved for 5 values of Value (",
+			"with 6 values of each opaque type nothing is closed: the limit of 5000 configurations was reached"}},
+		{hoarding(t, "30", "!(value in kept)", "!(value in kept) && len(kept) < 4"), 0,
+			[]string{"check pair: proved (", "opaque types may have any number of values"}},
 		{hoarding(t, "30", "opaque u32", "text 5"), 0, []string{"check pair: proved for 3 values of Value ("}},
 	} {
-		if text := first(proved(t, c.load, "pair", Options{MaxConfigurations: c.most})).Text(false); !all(text, c.words) {
+		if text := first(proved(t, c.load, "pair", Options{MaxConfigurations: c.most})).Text(false); !all(text,
+			c.words) {
 			t.Errorf("%q not in %s", c.words, text)
 		}
 	}

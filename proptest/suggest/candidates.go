@@ -58,7 +58,9 @@ func (g *guide) run(c *model.Check, r *run.Run, end bool) {
 		name := c.Instances[i].Name
 		role := slices.Index(g.p.Roles, c.Instances[i].Role)
 		if role < 0 {
-			role = slices.IndexFunc(g.p.Roles, func(m *model.Machine) bool { return m.Name == c.Instances[i].Role.Name })
+			role = slices.IndexFunc(g.p.Roles, func(m *model.Machine) bool {
+				return m.Name == c.Instances[i].Role.Name
+			})
 		}
 		m := g.p.Roles[role]
 		event, _, _ := strings.Cut(s.Event, "{")
@@ -113,8 +115,10 @@ func (g *guide) edits() []edit {
 		}
 	}
 	slices.SortFunc(out, func(a, b edit) int {
-		return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.role, b.role), cmp.Compare(a.state, b.state), cmp.Compare(a.event, b.event),
-			cmp.Compare(a.kind, b.kind), cmp.Compare(a.branch, b.branch), cmp.Compare(a.to, b.to), cmp.Compare(a.send, b.send), cmp.Compare(a.stmt, b.stmt))
+		return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.role, b.role),
+			cmp.Compare(a.state, b.state), cmp.Compare(a.event, b.event),
+			cmp.Compare(a.kind, b.kind), cmp.Compare(a.branch, b.branch), cmp.Compare(a.to, b.to),
+			cmp.Compare(a.send, b.send), cmp.Compare(a.stmt, b.stmt))
 	})
 	return out
 }

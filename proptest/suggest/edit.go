@@ -182,7 +182,8 @@ func (e edit) words(p *model.Protocol) string {
 	case addSend:
 		return where + ": on " + ev.Name + " also send " + p.Messages[e.send].Name
 	case dropStmt:
-		return where + ": on " + ev.Name + " do not " + model.StmtString(st.Handlers[e.event].Branches[e.branch].Body[e.stmt])
+		return where + ": on " + ev.Name + " do not " +
+			model.StmtString(st.Handlers[e.event].Branches[e.branch].Body[e.stmt])
 	}
 	return where + ": " + ev.Name + " is not handled"
 }

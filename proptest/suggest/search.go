@@ -117,7 +117,8 @@ func Search(ctx context.Context, path string, o Options) (*Report, error) {
 	began := time.Now()
 	o.MaxEdits, o.Most = cmp.Or(o.MaxEdits, 2), cmp.Or(o.Most, 10)
 	o.MaxConfigurations = cmp.Or(o.MaxConfigurations, 300_000)
-	s := &searcher{ctx: ctx, o: o, path: path, memo: map[[2]edit]bool{}, r: &Report{Spec: path, Suggestions: []Suggestion{}}}
+	s := &searcher{ctx: ctx, o: o, path: path, memo: map[[2]edit]bool{},
+		r: &Report{Spec: path, Suggestions: []Suggestion{}}}
 	if err := s.compile(); err != nil {
 		return nil, err
 	}
@@ -195,7 +196,8 @@ func (s *searcher) rank() {
 	s.r.Suggestions = append(s.r.Suggestions, s.spoils[:n]...)
 	s.r.Rejected += len(s.spoils) - n
 	slices.SortStableFunc(s.r.Suggestions, func(a, b Suggestion) int {
-		return cmp.Or(cmp.Compare(a.doubt, b.doubt), cmp.Compare(len(a.Notes), len(b.Notes)), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Cost, b.Cost))
+		return cmp.Or(cmp.Compare(a.doubt, b.doubt), cmp.Compare(len(a.Notes), len(b.Notes)),
+			cmp.Compare(a.Size, b.Size), cmp.Compare(a.Cost, b.Cost))
 	})
 }
 

@@ -69,7 +69,8 @@ func search(t testing.TB, text string, o Options) *Report {
 // does returns what the state does with the event, without reports: no claim is about them.
 func does(t testing.TB, text string, h handler) string {
 	t.Helper()
-	p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+	p, list := compile.Load("spec.yaml",
+		compile.Options{FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
 	if p == nil {
 		t.Fatal(list)
 	}
@@ -118,9 +119,12 @@ func TestRecovers(t *testing.T) {
 			continue
 		}
 		want := does(t, text, h)
-		rank := 1 + slices.IndexFunc(r.Suggestions, func(s Suggestion) bool { return does(t, string(s.Changes[0].New), h) == want })
+		rank := 1 + slices.IndexFunc(r.Suggestions, func(s Suggestion) bool {
+			return does(t, string(s.Changes[0].New), h) == want
+		})
 		if rank == 0 || r.Complete != 1 {
-			t.Errorf("%s %s: not among the suggestions: %s", h.state, h.event, r.Text(func(c Change) string { return "" }))
+			t.Errorf("%s %s: not among the suggestions: %s", h.state, h.event,
+				r.Text(func(c Change) string { return "" }))
 		}
 		ranks[rank]++
 		worst = max(worst, rank)
@@ -136,7 +140,9 @@ func TestPair(t *testing.T) {
 	text := confirm(t, false)
 	all := handlers(text)
 	a := all[slices.IndexFunc(all, func(h handler) bool { return h.state == "waiting" && h.event == "CONFIRM1" })]
-	b := all[slices.IndexFunc(all, func(h handler) bool { return h.state == "cancelRemoteOk" && h.event == "CANCELACK" })]
+	b := all[slices.IndexFunc(all, func(h handler) bool {
+		return h.state == "cancelRemoteOk" && h.event == "CANCELACK"
+	})]
 	r := search(t, text[:a.from]+text[a.to:b.from]+text[b.to:], Options{Most: 3})
 	if len(r.Suggestions) != 3 || r.Suggestions[0].Size != 2 || r.Complete != 1 || r.Tried[1] == 0 {
 		t.Fatal(r.Text(func(Change) string { return "" }))
@@ -156,15 +162,19 @@ func TestChanged(t *testing.T) {
 	race.Skip(t)
 	text := confirm(t, false)
 	for _, c := range [][3]string{
-		{"CONFIRM2: {send: CONFIRM2, goto: done}", "CONFIRM2: {send: CONFIRM2, goto: waiting}", "after CONFIRM2 go to done"},
+		{"CONFIRM2: {send: CONFIRM2, goto: done}", "CONFIRM2: {send: CONFIRM2, goto: waiting}",
+			"after CONFIRM2 go to done"},
 		{"CANCEL: {send: CANCELACK, goto: waiting}", "CANCEL: {goto: waiting}", "on CANCEL also send CANCELACK"},
-		{"CONFIRM1: {goto: remoteOk}", "CONFIRM1: {send: CANCELACK, goto: remoteOk}", "on CONFIRM1 do not send: CANCELACK"},
+		{"CONFIRM1: {goto: remoteOk}", "CONFIRM1: {send: CANCELACK, goto: remoteOk}",
+			"on CONFIRM1 do not send: CANCELACK"},
 	} {
 		if strings.Count(text, c[0]) != 1 {
 			t.Fatal(c[0])
 		}
 		r := search(t, strings.Replace(text, c[0], c[1], 1), Options{MaxEdits: 1})
-		i := slices.IndexFunc(r.Suggestions, func(s Suggestion) bool { return strings.Contains(s.Edits[0].Words, c[2]) })
+		i := slices.IndexFunc(r.Suggestions, func(s Suggestion) bool {
+			return strings.Contains(s.Edits[0].Words, c[2])
+		})
 		if i < 0 {
 			t.Errorf("%s: %s", c[1], r.Text(func(Change) string { return "" }))
 			continue
@@ -181,7 +191,8 @@ func TestStops(t *testing.T) {
 	h := handlers(text)[2]
 	ctx, cancel := context.WithDeadline(context.Background(), time.Unix(0, 0))
 	defer cancel()
-	r, err := Search(ctx, "spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text[:h.from] + text[h.to:])}}})
+	r, err := Search(ctx, "spec.yaml",
+		Options{FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text[:h.from] + text[h.to:])}}})
 	if err != nil || r.Complete != 0 || r.Why == "" || len(r.Suggestions) != 0 {
 		t.Error(r, err)
 	}

@@ -55,10 +55,13 @@ func (r *Report) searched() string {
 		parts = append(parts, r.Why)
 	}
 	if r.Rejected > 0 {
-		parts = append(parts, fmt.Sprintf("%d make each check pass but leave something else that never fires or is never reached, and are not shown", r.Rejected))
+		parts = append(parts,
+			fmt.Sprintf("%d make each check pass but leave something else that never fires or is never "+
+				"reached, and are not shown", r.Rejected))
 	}
 	if r.Unwritten > 0 {
-		parts = append(parts, fmt.Sprintf("%d would pass but cannot be written into the text by this command", r.Unwritten))
+		parts = append(parts, fmt.Sprintf("%d would pass but cannot be written into the text by this command",
+			r.Unwritten))
 	}
 	if r.Undecided > 0 {
 		parts = append(parts, fmt.Sprintf("%d were too large to decide", r.Undecided))
@@ -75,9 +78,11 @@ func (r *Report) searched() string {
 	case rest == 0:
 		parts = append(parts, number(whole)+" all checks pass")
 	case whole == 0:
-		parts = append(parts, number(rest)+" each check pass, with something that never fires or is never reached: see the notes")
+		parts = append(parts, number(rest)+" each check pass, with something that never fires or is never "+
+			"reached: see the notes")
 	default:
-		parts = append(parts, number(whole)+" all checks pass, "+number(rest)+" each check pass, with something that never fires or is never reached: see the notes")
+		parts = append(parts, number(whole)+" all checks pass, "+number(rest)+
+			" each check pass, with something that never fires or is never reached: see the notes")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -279,7 +279,8 @@ func statement(s model.Stmt) (text, key string, err error) {
 		key, value = "run", model.RunString(s)
 	case *model.StartTimer:
 		if s.Ticks != nil {
-			return "start: " + quoted(model.TimerString(s)) + ", ticks: " + quoted(model.ExprString(s.Ticks)), "start", nil
+			return "start: " + quoted(model.TimerString(s)) + ", ticks: " +
+				quoted(model.ExprString(s.Ticks)), "start", nil
 		}
 		key, value = "start", model.TimerString(s)
 	case *model.StopTimer:

@@ -65,7 +65,8 @@ func tagOf(t *model.Type) string {
 
 // usesOf looks at everything in the check.
 func usesOf(p *model.Protocol, check *model.Check, strs *interp.Strings) *uses {
-	u := &uses{check: check, messages: p.Messages, machines: machinesOf(check), by: map[string]*use{}, seen: map[*core.Machine]bool{}}
+	u := &uses{check: check, messages: p.Messages, machines: machinesOf(check), by: map[string]*use{},
+		seen: map[*core.Machine]bool{}}
 	u.eval.Strings = strs
 	for _, m := range u.machines {
 		u.machine(m)

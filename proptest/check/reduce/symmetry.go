@@ -123,13 +123,15 @@ func (u *uses) shuffles() (out []Shuffle, names, refused []string) {
 			return
 		}
 		if len(all)*(1+len(more)) > maxShuffles {
-			refused = append(refused, name+" is left out: there would be more than "+fmt.Sprint(maxShuffles)+" permutations")
+			refused = append(refused, name+" is left out: there would be more than "+fmt.Sprint(maxShuffles)+
+				" permutations")
 			return
 		}
 		names = append(names, name)
 		for _, a := range slices.Clone(all) {
 			for _, b := range more {
-				all = append(all, Shuffle{a.Name + b.Name, firstNonNil(b.Procs, a.Procs), append(slices.Clone(a.indices), b.indices...)})
+				all = append(all, Shuffle{a.Name + b.Name, firstNonNil(b.Procs, a.Procs),
+					append(slices.Clone(a.indices), b.indices...)})
 			}
 		}
 	}

@@ -31,7 +31,8 @@ func (r *Report) NoteErrors() {
 	}
 	for i := range r.Claims {
 		c := &r.Claims[i]
-		c.NotBehind = c.NotBehind || c.Result == Holds && c.Witness == nil || c.Result == Violated && c.Kind == "sometimes"
+		c.NotBehind = c.NotBehind || c.Result == Holds && c.Witness == nil ||
+			c.Result == Violated && c.Kind == "sometimes"
 	}
 }
 

@@ -47,7 +47,8 @@ func (r *SuiteReport) kept() ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		for _, c := range r.Checks {
-			if c.Ended == "" && strings.HasPrefix(e.Name(), variant(r.Spec)+"."+c.Check+".") && strings.HasSuffix(e.Name(), ".txt") {
+			if c.Ended == "" && strings.HasPrefix(e.Name(), variant(r.Spec)+"."+c.Check+".") &&
+				strings.HasSuffix(e.Name(), ".txt") {
 				names = append(names, e.Name())
 			}
 		}

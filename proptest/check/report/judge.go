@@ -47,7 +47,8 @@ func (r *Report) Judge(complete bool, why string, faults []string) {
 		}
 	}
 	for _, name := range r.Expect {
-		if !slices.Contains(overAll, name) && !slices.ContainsFunc(r.Claims, func(c ClaimReport) bool { return c.Name == name }) {
+		if !slices.Contains(overAll, name) && !slices.ContainsFunc(r.Claims,
+			func(c ClaimReport) bool { return c.Name == name }) {
 			missing = append(missing, name)
 		}
 	}
@@ -86,10 +87,12 @@ func (r *Report) Searched() string {
 		return ""
 	}
 	if r.Search == Walks {
-		return fmt.Sprintf("searched: %s configurations on random walks, those met again counted again; not searched: whatever they did not come to", thousands(r.Configurations))
+		return fmt.Sprintf("searched: %s configurations on random walks, those met again counted again; not "+
+			"searched: whatever they did not come to", thousands(r.Configurations))
 	}
 	n := r.Configurations - min(r.Unexpanded, r.Configurations)
-	text := fmt.Sprintf("searched: %s of the %s configurations that were found", thousands(n), thousands(r.Configurations))
+	text := fmt.Sprintf("searched: %s of the %s configurations that were found", thousands(n),
+		thousands(r.Configurations))
 	switch {
 	case r.Unexpanded == 0:
 		return text + "; not searched: whatever was not found by then, and what claims say of all that can follow"
@@ -117,7 +120,8 @@ func (r *SuiteReport) NotJudged() string {
 	if r.Judged || len(cut) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s and %s are not judged: the search of %s was cut off", NeverFires, UnreachableState, strings.Join(cut, ", "))
+	return fmt.Sprintf("%s and %s are not judged: the search of %s was cut off", NeverFires, UnreachableState,
+		strings.Join(cut, ", "))
 }
 
 // Worst is the worst verdict of the checks and of what was judged over them.
@@ -181,8 +185,10 @@ func (r *SuiteReport) JudgeAll(p *model.Protocol) {
 
 // toDo says what can be done about a finding over all checks.
 var toDo = map[string]string{
-	NeverFires:       "let some check come to it, take it out, or, if it is meant so, write `expect: [never-fires]` in a check",
-	UnreachableState: "let some check come to it, take it out, or, if it is meant so, write `expect: [unreachable-state]` in a check",
+	NeverFires: "let some check come to it, take it out, or, if it is meant so, write `expect: " +
+		"[never-fires]` in a check",
+	UnreachableState: "let some check come to it, take it out, or, if it is meant so, write `expect: " +
+		"[unreachable-state]` in a check",
 }
 
 func (r *SuiteReport) expected(name string, found bool) {

@@ -68,7 +68,8 @@ func (n *Need) text(b *strings.Builder) {
 	case Needed:
 		fmt.Fprintf(b, ". If %s, %s no longer %s\n", n.Fault, strings.Join(names, ", "), holdWord(len(names)))
 	case NotNeeded:
-		fmt.Fprintf(b, ". Even if %s, everything that holds still does (%s %s)\n", n.Fault, thousands(n.Configurations), OneOr(int(min(n.Configurations, 2)), "configuration", "configurations"))
+		fmt.Fprintf(b, ". Even if %s, everything that holds still does (%s %s)\n", n.Fault,
+			thousands(n.Configurations), OneOr(int(min(n.Configurations, 2)), "configuration", "configurations"))
 	default:
 		fmt.Fprintf(b, ". If %s: %s\n", n.Fault, n.Why)
 	}

@@ -36,7 +36,8 @@ func (r *Report) text(times, all bool) string {
 	list(&b, "what may help", r.Advice)
 	fmt.Fprintf(&b, "  %s %s, %s %s, depth %d, at most %s in a channel",
 		thousands(r.Configurations), OneOr(int(min(r.Configurations, 2)), "configuration", "configurations"),
-		thousands(r.Steps), OneOr(int(min(r.Steps, 2)), "step", "steps"), r.Depth, diag.Counted(r.WidestChannel, "message"))
+		thousands(r.Steps), OneOr(int(min(r.Steps, 2)), "step", "steps"), r.Depth,
+		diag.Counted(r.WidestChannel, "message"))
 	if times {
 		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
 	}
@@ -199,7 +200,8 @@ func OneOr(n int, one, many string) string {
 // LimitWords describe which limits had no part in the result.
 func LimitWords(list []Limit) []string {
 	var out []string
-	words := map[string]string{"number": "%s never exceeds %d (limit %d)", "list": "%s never holds more than %d (limit %d)", "times": "%s was given at most %s (limit %d)"}
+	words := map[string]string{"number": "%s never exceeds %d (limit %d)",
+		"list": "%s never holds more than %d (limit %d)", "times": "%s was given at most %s (limit %d)"}
 	for _, x := range list {
 		if x.Free && x.Kind == "times" {
 			out = append(out, fmt.Sprintf(words[x.Kind], x.Name, diag.Counted(int(x.Most), "time"), x.Limit))
@@ -210,5 +212,6 @@ func LimitWords(list []Limit) []string {
 	if len(out) == 0 {
 		return nil
 	}
-	return []string{strings.Join(out, "; ") + ": nothing was refused for such a limit, compares with it, or goes through all values below it, so the result holds for every larger one"}
+	return []string{strings.Join(out, "; ") + ": nothing was refused for such a limit, compares with it, or " +
+		"goes through all values below it, so the result holds for every larger one"}
 }

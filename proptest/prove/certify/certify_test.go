@@ -34,7 +34,8 @@ var word = rapid.Custom(func(t *rapid.T) []Block {
 		if rapid.Bool().Draw(t, "closed") {
 			return Block{0, rapid.IntRange(0, 2).Draw(t, "letter")}
 		}
-		return append(Block{rapid.IntRange(1, 2).Draw(t, "least")}, rapid.SliceOfNDistinct(rapid.IntRange(0, 2), 1, 2, rapid.ID[int]).Draw(t, "letters")...)
+		return append(Block{rapid.IntRange(1, 2).Draw(t, "least")},
+			rapid.SliceOfNDistinct(rapid.IntRange(0, 2), 1, 2, rapid.ID[int]).Draw(t, "letters")...)
 	}), 0, 3).Draw(t, "word")
 })
 
@@ -126,7 +127,8 @@ func TestTruth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := condition(t, 3)
 		lo := []int64{rapid.Int64Range(0, 3).Draw(t, "in"), rapid.Int64Range(0, 3).Draw(t, "out")}
-		hi := []int64{lo[0] + rapid.Int64Range(0, 4).Draw(t, "more in"), lo[1] + rapid.Int64Range(0, 4).Draw(t, "more out")}
+		hi := []int64{lo[0] + rapid.Int64Range(0, 4).Draw(t, "more in"),
+			lo[1] + rapid.Int64Range(0, 4).Draw(t, "more out")}
 		side := func(l *model.ChanLen) int {
 			if l.Out {
 				return 1
@@ -145,7 +147,8 @@ func TestTruth(t *testing.T) {
 				exact := Lengths{Range: func(l *model.ChanLen) (int64, int64) { return at[side(l)], at[side(l)] }}
 				want, _ := exact.Truth(e, nil, nil)
 				if got != Maybe && got != want {
-					t.Fatalf("%s is %d, but %d where %d are coming in and %d going out", model.ExprString(e), got, want, a, b)
+					t.Fatalf("%s is %d, but %d where %d are coming in and %d going out", model.ExprString(e),
+						got, want, a, b)
 				}
 			}
 		}

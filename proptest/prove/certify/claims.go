@@ -44,7 +44,8 @@ func (v *verifier) claims(moves, alone bool) {
 		empty = empty && len(w) == 0
 	}
 	if final && !moves && !empty {
-		v.breaks(OrphanMessage, "every machine is in a final state, it may be that nothing is possible any more, and a message is under way")
+		v.breaks(OrphanMessage, "every machine is in a final state, it may be that nothing is possible any "+
+			"more, and a message is under way")
 	}
 	if v.check.Quiet != nil && !alone && !final && !v.holds(v.check.Quiet) || v.check.Quiet == nil && !moves && !final {
 		v.breaks(Deadlock, "it may be that nothing is possible")

@@ -88,7 +88,8 @@ func (x *Lengths) Truth(e model.Expr, v interp.Value, locals []int64) (Truth, er
 
 // both is the conjunction of a and b, each turned round if its sign is -1. b is not looked at where
 // a decides.
-func (x *Lengths) both(a model.Expr, signA Truth, b model.Expr, signB Truth, v interp.Value, locals []int64) (Truth, error) {
+func (x *Lengths) both(a model.Expr, signA Truth, b model.Expr, signB Truth, v interp.Value,
+	locals []int64) (Truth, error) {
 	t, err := x.Truth(a, v, locals)
 	if t *= signA; err != nil || t == No {
 		return t, err

@@ -61,7 +61,9 @@ type send struct{ channel, letter int }
 
 // newVerifier prepares the tables. It fails if the certificate does not fit the check.
 func newVerifier(c *Certificate, p *model.Protocol) (*verifier, error) {
-	v := &verifier{c: c, p: p, strs: &interp.Strings{}, letters: map[string]int{}, localIDs: map[string]int{}, byLocals: map[string][]int{}, exact: map[string]int{}, ownMoves: map[int][]move{}, received: map[[3]int]move{}, broken: map[string]string{}}
+	v := &verifier{c: c, p: p, strs: &interp.Strings{}, letters: map[string]int{}, localIDs: map[string]int{},
+		byLocals: map[string][]int{}, exact: map[string]int{}, ownMoves: map[int][]move{},
+		received: map[[3]int]move{}, broken: map[string]string{}}
 	i := slices.IndexFunc(p.Checks, func(k *model.Check) bool { return k.Name == c.Check })
 	if i < 0 {
 		return nil, fmt.Errorf("the specification has no check %s", c.Check)
@@ -76,13 +78,16 @@ func newVerifier(c *Certificate, p *model.Protocol) (*verifier, error) {
 	v.strs.InternDomains(p)
 	v.eval.Strings = v.strs
 	for n, m := range c.Messages {
-		if len(m) == 0 || m[0] < 0 || m[0] >= int64(len(p.Messages)) || len(m)-1 != interp.FieldSlots(p.Messages[m[0]].Fields) {
+		if len(m) == 0 || m[0] < 0 || m[0] >= int64(len(p.Messages)) ||
+			len(m)-1 != interp.FieldSlots(p.Messages[m[0]].Fields) {
 			return nil, fmt.Errorf("message %d of the certificate is none of the specification's", n)
 		}
 		v.letters[slotsKey(m)] = n
 	}
 	for n, l := range c.Locals {
-		if len(l) == 0 || l[0] < 0 || l[0] >= int64(len(v.check.Instances)) || len(l) != v.localSize(int(l[0])) || l[2+len(v.role(int(l[0])).Commands)] < 0 || l[2+len(v.role(int(l[0])).Commands)] >= int64(len(v.role(int(l[0])).States)) {
+		if len(l) == 0 || l[0] < 0 || l[0] >= int64(len(v.check.Instances)) ||
+			len(l) != v.localSize(int(l[0])) || l[2+len(v.role(int(l[0])).Commands)] < 0 ||
+			l[2+len(v.role(int(l[0])).Commands)] >= int64(len(v.role(int(l[0])).States)) {
 			return nil, fmt.Errorf("local value %d of the certificate is none of the check's", n)
 		}
 		v.localIDs[slotsKey(l)] = n
@@ -117,7 +122,8 @@ func Beyond(c *model.Check) string {
 	for _, in := range c.Instances {
 		switch {
 		case in.Role.Defers():
-			return "proofs are not made for a check whose machines defer messages, since how many they hold is bounded: role " + in.Role.Name
+			return "proofs are not made for a check whose machines defer messages, since how many they hold " +
+				"is bounded: role " + in.Role.Name
 		case in.Role.Mentions(model.EventUp), in.Role.Closes():
 			return "proofs are not made for a check whose links come up or are closed: role " + in.Role.Name
 		}
@@ -186,7 +192,8 @@ func (v *verifier) index() error {
 	for n, x := range v.c.Configurations {
 		bad := len(x) != len(v.machines)+len(v.to)
 		for i, id := range x {
-			bad = bad || id < 0 || i < len(v.machines) && (id >= len(v.c.Locals) || v.c.Locals[id][0] != int64(i)) || i >= len(v.machines) && id >= len(v.c.Words)
+			bad = bad || id < 0 || i < len(v.machines) &&
+				(id >= len(v.c.Locals) || v.c.Locals[id][0] != int64(i)) || i >= len(v.machines) && id >= len(v.c.Words)
 		}
 		if bad {
 			return fmt.Errorf("configuration %d of the certificate is malformed", n)
@@ -323,13 +330,15 @@ func timers(m *model.Machine, at []interp.At, base int) []timer {
 	for _, ev := range m.Events {
 		if ev.Kind == model.EventTimer {
 			for k := range ev.Timer.Count {
-				out = append(out, timer{interp.Event{Event: ev, At: at, Args: interp.TimerKeys(ev.Timer, k)}, base + ev.Timer.Offset + k})
+				out = append(out, timer{interp.Event{Event: ev, At: at, Args: interp.TimerKeys(ev.Timer, k)},
+					base + ev.Timer.Offset + k})
 			}
 		}
 	}
 	for _, p := range m.Parts {
 		for k := range p.Count {
-			out = append(out, timers(p.Machine, append(slices.Clone(at), interp.At{Part: p, Index: k}), base+p.Offset+k*p.Machine.Size)...)
+			out = append(out, timers(p.Machine, append(slices.Clone(at), interp.At{Part: p, Index: k}),
+				base+p.Offset+k*p.Machine.Size)...)
 		}
 	}
 	return out
@@ -357,7 +366,8 @@ func (v *verifier) receive(i, id, k, letter int) (move, bool) {
 func (v *verifier) take(i int, local []int64, ev interp.Event) (move, bool) {
 	head := 2 + len(v.role(i).Commands)
 	next, effects, res, fault := v.machines[i].Step(local[head:], ev)
-	m := move{text: v.check.Instances[i].Name + ": " + ev.Event.Name + " in state " + v.role(i).States[local[head]].Name}
+	m := move{text: v.check.Instances[i].Name + ": " + ev.Event.Name + " in state " +
+		v.role(i).States[local[head]].Name}
 	if res.Code == fsm.Refused {
 		m.text = fmt.Sprintf("%s: %s: %s", m.text, interp.AppendEvent(nil, v.strs, ev), fault.Why())
 		if m.fault = UnspecifiedReception; fault.Kind == interp.Failed {

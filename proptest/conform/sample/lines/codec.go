@@ -106,7 +106,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	return dst, nil
 }
 
-// matchAll reads a line of the form `all {kind} {yes} {small}: {place.place.x}/{place.place.y}/{place.name},{code},{big},{word}: {slot|-} {other|no} {rest}`.
+// matchAll reads a line of the form `all {kind} {yes} {small}:
+// {place.place.x}/{place.place.y}/{place.name},{code},{big},{word}: {slot|-} {other|no} {rest}`.
 func matchAll(line []byte, v *AllMessage) bool {
 	var word []byte
 	var n uint64

@@ -191,7 +191,8 @@ func inOrder(e *tables.Engine, moves []taken, x, y *taken) [][]uint32 {
 
 // sameMove reports whether a move is event y, perhaps in another way.
 func sameMove(e *tables.Engine, m *tables.Move, y *taken) bool {
-	return m.Proc == y.Proc && m.Kind == y.Kind && m.Ch == y.Ch && m.Msg == y.Msg && sameEvent(e, m.Rule, y.Rule, m.Kind)
+	return m.Proc == y.Proc && m.Kind == y.Kind && m.Ch == y.Ch && m.Msg == y.Msg &&
+		sameEvent(e, m.Rule, y.Rule, m.Kind)
 }
 
 // movesAfter gives where y leads once x was taken.
@@ -228,7 +229,8 @@ func Report(s *search.Search, r *api.Result, pairs []Conflict) {
 	before := s.Trails(finds)
 	for _, c := range pairs {
 		trace, end := s.Trace(before, c.c)
-		r.Conflicts = append(r.Conflicts, api.Conflict{Claim: c.claim, A: uint32(c.a), B: uint32(c.b), ProcA: c.procA, ProcB: c.procB,
+		r.Conflicts = append(r.Conflicts, api.Conflict{Claim: c.claim, A: uint32(c.a), B: uint32(c.b),
+			ProcA: c.procA, ProcB: c.procB,
 			Text: c.text, Trace: trace, Before: s.Engine.Configuration(end)})
 	}
 	slices.SortStableFunc(r.Conflicts, func(x, y api.Conflict) int {

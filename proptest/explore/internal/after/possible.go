@@ -67,7 +67,8 @@ func DecidePossible(s *search.Search, i int) {
 			least, depth, cut = c, at, false
 		}
 	}
-	s.Finds = append(s.Finds, search.Finding{Key: search.FindKey{What: search.FoundClaim, Claim: i}, Conf: least, Depth: depth, Cut: cut,
+	s.Finds = append(s.Finds, search.Finding{Key: search.FindKey{What: search.FoundClaim, Claim: i},
+		Conf: least, Depth: depth, Cut: cut,
 		Text: fmt.Sprintf("from here on %q can never hold any more", s.Engine.Sys.Claims[i].Name)})
 }
 

@@ -34,7 +34,8 @@ func (r *reach) search() bool {
 	var stop atomic.Bool
 	parts := newParts(s, true)
 	s.Each(func(_ int, w *search.Worker) {
-		d := &dive{r: r, w: w, good: r.good, dead: dead, stop: &stop, more: &more, limit: int64(e.Opt.MaxBytes), used: int64(used)}
+		d := &dive{r: r, w: w, good: r.good, dead: dead, stop: &stop, more: &more, limit: int64(e.Opt.MaxBytes),
+			used: int64(used)}
 		if r.calm {
 			w.Skip = tables.SpontaneousFlag
 		}
@@ -89,7 +90,8 @@ func (d *dive) decide() {
 	for i := range b.slots {
 		b.left = append(b.left, i)
 	}
-	b.from, b.to = slices.Grow(b.from[:0], len(b.slots))[:len(b.slots)], slices.Grow(b.to[:0], len(b.slots))[:len(b.slots)]
+	b.from, b.to = slices.Grow(b.from[:0], len(b.slots))[:len(b.slots)],
+		slices.Grow(b.to[:0], len(b.slots))[:len(b.slots)]
 	d.try(search.Deliveries)
 	d.try(search.OtherSteps)
 	for _, i := range b.left {

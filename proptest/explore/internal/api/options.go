@@ -59,7 +59,9 @@ func (t *Tuning) Complete() Tuning {
 		t = &Tuning{}
 	}
 	return Tuning{
-		Slots: cmp.Or(t.Slots, 1<<12), Quota: cmp.Or(t.Quota, 1<<13), Batch: cmp.Or(t.Batch, 256), Misses: cmp.Or(t.Misses, 1<<12),
-		Share: cmp.Or(t.Share, 1<<14), Piece: cmp.Or(t.Piece, 1<<10), MinStride: t.MinStride, Passes: t.Passes, Yield: t.Yield,
+		Slots: cmp.Or(t.Slots, 1<<12), Quota: cmp.Or(t.Quota, 1<<13), Batch: cmp.Or(t.Batch, 256),
+		Misses: cmp.Or(t.Misses, 1<<12),
+		Share:  cmp.Or(t.Share, 1<<14), Piece: cmp.Or(t.Piece, 1<<10), MinStride: t.MinStride, Passes: t.Passes,
+		Yield: t.Yield,
 	}
 }

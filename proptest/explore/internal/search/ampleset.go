@@ -136,5 +136,7 @@ func (s *Search) AmpleReports(r *api.Result) {
 	if a.Receive {
 		name = "partial order"
 	}
-	r.Reductions = append(r.Reductions, fmt.Sprintf("%s: in %d configurations the steps of one machine were enough; counterexamples need not be shortest", name, n))
+	r.Reductions = append(r.Reductions,
+		fmt.Sprintf("%s: in %d configurations the steps of one machine were enough; counterexamples need "+
+			"not be shortest", name, n))
 }

@@ -132,7 +132,8 @@ func (s *Search) report(depth int, frontier uint64) {
 	if e.Opt.Progress == nil {
 		return
 	}
-	p := api.Progress{Configurations: s.Total, Depth: depth, Frontier: frontier, Bytes: s.Bytes(), Elapsed: time.Since(s.Start)}
+	p := api.Progress{Configurations: s.Total, Depth: depth, Frontier: frontier, Bytes: s.Bytes(),
+		Elapsed: time.Since(s.Start)}
 	for _, w := range s.Workers {
 		p.Steps += w.Steps
 	}

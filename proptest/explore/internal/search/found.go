@@ -94,7 +94,8 @@ func compareKeys(a, b FindKey) int {
 func (s *Search) Violation(f *Finding, before parents) api.Violation {
 	e := s.Engine
 	trace, at := s.Trace(before, f.Conf)
-	v := api.Violation{Claim: -1, Label: -1, Trace: trace, End: e.Configuration(at), Loop: f.Loop, Text: f.Text, Cut: f.Cut}
+	v := api.Violation{Claim: -1, Label: -1, Trace: trace, End: e.Configuration(at), Loop: f.Loop, Text: f.Text,
+		Cut: f.Cut}
 	if f.End != nil {
 		v.Trace = append(v.Trace, f.Stem...)
 		v.End = e.Configuration(e.Unpack(f.End))

@@ -60,7 +60,8 @@ type Level struct {
 const blockWords = 1 << 15
 
 func NewSearch(ctx context.Context, e *tables.Engine) *Search {
-	s := &Search{Engine: e, Start: time.Now(), reported: map[FindKey]bool{}, checks: e.Opt.Checks, Tune: e.Opt.Tune.Complete()}
+	s := &Search{Engine: e, Start: time.Now(), reported: map[FindKey]bool{}, checks: e.Opt.Checks,
+		Tune: e.Opt.Tune.Complete()}
 	s.Held, s.Relevant = make([]uint64, len(e.Sys.Claims)), make([]uint64, len(e.Sys.Claims))
 	if s.checks == 0 {
 		s.checks = api.DefaultChecks
@@ -74,7 +75,8 @@ func NewSearch(ctx context.Context, e *tables.Engine) *Search {
 	}
 	s.free = func() {}
 	if e.Opt.MaxTime > 0 {
-		ctx, s.free = context.WithTimeoutCause(ctx, e.Opt.MaxTime, fmt.Errorf("the time limit of %v was reached", e.Opt.MaxTime))
+		ctx, s.free = context.WithTimeoutCause(ctx, e.Opt.MaxTime,
+			fmt.Errorf("the time limit of %v was reached", e.Opt.MaxTime))
 	}
 	s.cancel = append(s.cancel, context.AfterFunc(ctx, func() { s.Halt(context.Cause(ctx).Error()) }))
 	return s

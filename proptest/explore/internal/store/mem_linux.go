@@ -38,7 +38,8 @@ func GrowWords(w []uint64, n uint64) ([]uint64, error) {
 		return out, err
 	}
 	const mayMove = 1
-	at, _, errno := syscall.Syscall6(syscall.SYS_MREMAP, uintptr(unsafe.Pointer(&w[0])), uintptr(len(w)*8), uintptr(n*8), mayMove, 0, 0)
+	at, _, errno := syscall.Syscall6(syscall.SYS_MREMAP, uintptr(unsafe.Pointer(&w[0])), uintptr(len(w)*8),
+		uintptr(n*8), mayMove, 0, 0)
 	if errno != 0 {
 		return nil, errno
 	}

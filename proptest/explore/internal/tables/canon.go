@@ -48,7 +48,8 @@ type shuffle struct {
 func NewCanon(e *Engine, spec *api.Symmetry) *canon {
 	fields := len(e.Procs) + len(e.Chans)
 	k := &canon{e: e, spec: spec, ids: map[string]uint32{}}
-	k.scan, k.Image, k.weight = make([]store.PairTable, fields), make([]store.PairTable, fields), make([][]uint64, fields)
+	k.scan, k.Image, k.weight = make([]store.PairTable, fields), make([]store.PairTable, fields),
+		make([][]uint64, fields)
 	k.values, k.messages = make([][]occurrences, fields), make([]store.PairTable, len(e.Chans))
 	k.Order(make([][]uint8, len(spec.Domains)))
 	k.Shuffles = make([]shuffle, 1+len(spec.Shuffles))
@@ -258,7 +259,8 @@ func (e *Engine) reductions() {
 	for i := range e.Sys.Claims {
 		switch c := &e.Sys.Claims[i]; c.Kind {
 		case api.LeadsTo, api.Eventually:
-			e.Refused = append(e.Refused, "symmetry: "+quote(c.Name)+" is about fair runs, which tell equal machines and values apart")
+			e.Refused = append(e.Refused, "symmetry: "+quote(c.Name)+
+				" is about fair runs, which tell equal machines and values apart")
 			return
 		case api.Confluent:
 			var stay []api.Shuffle
@@ -268,7 +270,8 @@ func (e *Engine) reductions() {
 				}
 			}
 			if len(stay) < len(y.Shuffles) {
-				e.Refused = append(e.Refused, "symmetry of machines: "+quote(c.Name)+" is about pairs of their transitions")
+				e.Refused = append(e.Refused, "symmetry of machines: "+quote(c.Name)+
+					" is about pairs of their transitions")
 				y.Shuffles = stay
 			}
 		}
