@@ -54,7 +54,7 @@ func (t *testFlags) parse(files []string) error {
 		return fmt.Errorf("--output %s: the file of a test ends in _test.go", t.out)
 	}
 	if complaint := fsmparse.PackageName(t.pkg); t.pkg != "" && complaint != "" {
-		return fmt.Errorf("--pkg %q: %s", t.pkg, complaint)
+		return fmt.Errorf("--pkg %q %s", t.pkg, complaint)
 	}
 	return nil
 }

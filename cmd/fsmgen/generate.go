@@ -72,7 +72,7 @@ func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 		return err
 	}
 	if complaint := parse.PackageName(f.pkg); f.pkg != "" && complaint != "" {
-		return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("--pkg %q: %s", f.pkg, complaint)}
+		return &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("--pkg %q %s", f.pkg, complaint)}
 	}
 	if f.pkg != "" && len(specs) > 1 {
 		return &cli.Error{Code: cli.ExitUsage, Message: "--pkg names one package, but there are several specifications"}

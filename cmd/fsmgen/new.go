@@ -50,7 +50,7 @@ written.`,
 // writeStarter writes the specification and returns its path.
 func writeStarter(dir, name string) (string, error) {
 	if complaint := parse.ProtocolName(name); complaint != "" {
-		return "", &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("%q: %s", name, complaint)}
+		return "", &cli.Error{Code: cli.ExitUsage, Message: fmt.Sprintf("%q %s", name, complaint)}
 	}
 	path := filepath.Join(dir, name, "spec.yaml")
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

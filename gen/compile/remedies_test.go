@@ -82,6 +82,7 @@ func TestRemedies(t *testing.T) {
 		{"lot/spec.yaml", "lot", "lot cannot be read: it is a folder", "lot/spec.yaml"},
 		{"import: {lot: lot/spec.yaml}", "import: lot/spec.yaml", "imports: a map is needed here",
 			"{name: lot/spec.yaml}"},
+		{"sometimes: a.over", "sometimes: a.total == 2.5", "`2.5` is not a whole number", ""},
 		{"commands: {add", "commands: {start: , add",
 			"every machine has the event `start`; a command needs another name", ""},
 	}
@@ -103,5 +104,21 @@ func TestRemedies(t *testing.T) {
 			!strings.Contains(found[0], test.message) || !strings.Contains(found[0], test.hint) {
 			t.Errorf("%s: %q", test.new, found)
 		}
+	}
+}
+
+// TestCandidatesOnce: a hint names each candidate once, also where several roles have it.
+func TestCandidatesOnce(t *testing.T) {
+	const spec = `protocol: pair
+messages: {HELLO: }
+roles:
+  left: {commands: {go: }, initial: a, states: {a: {go: {send: HELLO}, HELLO: ignore}}}
+  right: {commands: {go: }, initial: a, states: {a: {go: {send: HELLO}, HELLO: ignore}}}
+checks:
+  c: {instances: {a: left, b: right}, environment: {never: {times: 1}}, claims: {x: {always: a.a}}}
+`
+	_, list := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(spec)}}})
+	if found := list.Errors(); len(found) != 1 || found[0].Hint != "there is `go`" {
+		t.Errorf("%+v", found)
 	}
 }

@@ -58,6 +58,12 @@ func TestNearest(t *testing.T) {
 			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
 		}
 	}
+	letters := []string{"a", "B", "go"}
+	for name, want := range map[string]string{"z": "", "b": "B", "c": "", "g": "", "og": "go", "gp": "go"} {
+		if got := Nearest(name, letters); got != want {
+			t.Errorf("among names of few letters Nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
 }
 
 func sample() List {

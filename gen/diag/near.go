@@ -8,7 +8,8 @@ import (
 )
 
 // Nearest returns the candidate most like name, or "" if none is near enough to
-// be a likely slip. Of equally near ones one in the same case is taken, else the first.
+// be a likely slip. Of equally near ones one in the same case is taken, else the first. Names of
+// which no character is left, as of two different names of one letter, are not near.
 func Nearest(name string, candidates []string) string {
 	best, bestDist, bestCase := "", 1+len(name)/3, 0
 	if len(name) > 64 {
@@ -19,6 +20,9 @@ func Nearest(name string, candidates []string) string {
 			continue
 		}
 		d := distance(strings.ToLower(name), strings.ToLower(c))
+		if d > 0 && d >= min(len(name), len(c)) {
+			continue
+		}
 		exact := distance(name, c)
 		if d < bestDist || d == bestDist && (best == "" || exact < bestCase) {
 			best, bestDist, bestCase = c, d, exact

@@ -47,8 +47,8 @@ var (
 	freeKeys     = names{freeKey, "[^ \t\r\n]", nil}
 )
 
-// goWords are names that Go uses for itself, besides its keywords. Nothing can import a package
-// main, and one called string or len would hide what every program uses.
+// goWords are names that Go uses for itself. Nothing can import a package main, and one called
+// string or len would hide what every program uses.
 var goWords = func() map[string]bool {
 	words := map[string]bool{"main": true}
 	for _, n := range types.Universe.Names() {
@@ -60,11 +60,23 @@ var goWords = func() map[string]bool {
 	return words
 }()
 
-func union(a, b map[string]bool) map[string]bool {
+// goFolders are names of folders, and of packages, that the go command treats in its own way.
+var goFolders = map[string]string{
+	"internal":      "only the module around it could import the package",
+	"vendor":        "the go command looks there for copies of other modules",
+	"testdata":      "the go command leaves such a folder out",
+	"documentation": "the go command leaves out the files of such a package",
+}
+
+func union[V bool | string](a map[string]bool, b map[string]V) map[string]bool {
 	out := maps.Clone(a)
-	maps.Copy(out, b)
+	for k := range b {
+		out[k] = true
+	}
 	return out
 }
+
+// A complaint says what is wrong with a name, as a predicate that follows the name in a sentence.
 
 // TypeNameComplaint returns what is wrong with the name of a type, or "".
 func TypeNameComplaint(name string) string {
@@ -78,11 +90,11 @@ func TypeNameComplaint(name string) string {
 func NameComplaint(name string) string {
 	switch {
 	case name == "":
-		return "a name is missing"
+		return "is empty, and a name is needed"
 	case len(name) > maxName:
-		return "a name has at most 64 characters"
+		return "is longer than a name may be: 64 characters"
 	case !plainName(name, false):
-		return "a name is letters, digits and _, starting with a letter"
+		return "is not a name: a name is letters, digits and _, starting with a letter"
 	case reserved[name]:
 		return "is a word of the language and cannot be a name"
 	}
@@ -94,9 +106,9 @@ func NameComplaint(name string) string {
 func DashedNameComplaint(name string) string {
 	switch {
 	case len(name) > maxName:
-		return "a name has at most 64 characters"
+		return "is longer than a name may be: 64 characters"
 	case !plainName(name, true):
-		return "a name is letters, digits, - and _, starting with a letter"
+		return "is not a name: a name is letters, digits, - and _, starting with a letter"
 	}
 	return ""
 }
@@ -116,10 +128,13 @@ func plainName(name string, dash bool) bool {
 // ProtocolName returns what is wrong with the name of a protocol, or "".
 func ProtocolName(name string) string {
 	if NameComplaint(name) != "" || name != strings.ToLower(name) || strings.Contains(name, "_") {
-		return "a protocol's name is lower-case letters and digits; it becomes the Go package name"
+		return "cannot name a protocol: the name is lower-case letters and digits, and becomes that of the Go package"
 	}
 	if goWords[name] {
-		return "is a word of Go, and a protocol's name becomes the Go package name; choose another one"
+		return "is a word of Go, and a protocol's name becomes that of the Go package; choose another one"
+	}
+	if why := goFolders[name]; why != "" {
+		return "cannot name a protocol, whose name becomes that of the Go package and its folder: " + why
 	}
 	return ""
 }
@@ -128,9 +143,11 @@ func ProtocolName(name string) string {
 func PackageName(name string) string {
 	switch {
 	case name != strings.ToLower(name) || NameComplaint(name) != "" && !goWords[name]:
-		return "a Go package's name is lower-case letters, digits and _, starting with a letter"
+		return "cannot name a Go package: such a name is lower-case letters, digits and _, starting with a letter"
 	case goWords[name]:
 		return "is a word of Go and cannot name a package"
+	case goFolders[name] != "":
+		return "cannot name a package: " + goFolders[name]
 	}
 	return ""
 }
@@ -141,7 +158,7 @@ func keyOfState(name string) string {
 	if dotted && NameComplaint(part) == "" && NameComplaint(rest) == "" || NameComplaint(name) == "" {
 		return ""
 	}
-	return "an event is a name, or part.report, or part.finished"
+	return "is not an event: an event is a name, part.report or part.finished"
 }
 
 // keysOfState accepts several events with commas between them.
@@ -163,7 +180,7 @@ func keysOfState(text string) string {
 
 func keyOfRule(name string) string {
 	if keyOfState(name) != "" {
-		return "a rule is for a command, or role.command"
+		return "cannot have a rule: a rule is for a command, or role.command"
 	}
 	return ""
 }
@@ -175,7 +192,7 @@ func keyOfInstance(name string) string {
 		return c
 	}
 	if !strings.HasSuffix(rest, "]") || !strings.Contains(rest, "..") {
-		return "instances are declared as name, or as name[range]"
+		return "declares no instances: write name, or name[range]"
 	}
 	return ""
 }
@@ -183,7 +200,7 @@ func keyOfInstance(name string) string {
 // freeKey accepts keys that are parsed later.
 func freeKey(name string) string {
 	if strings.TrimSpace(name) == "" {
-		return "a name is missing"
+		return "is empty, and a name is needed"
 	}
 	return ""
 }

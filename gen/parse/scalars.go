@@ -27,7 +27,7 @@ var (
 
 	protocolName = &scalar{complain: func(n *ast.Node) string {
 		return ProtocolName(n.Text)
-	}, pattern: "^[a-z][a-z0-9]{0,63}$", but: goWords}
+	}, pattern: "^[a-z][a-z0-9]{0,63}$", but: union(goWords, goFolders)}
 
 	boolScalar = &scalar{complain: isBool, words: []string{"true", "false"}, boolean: true}
 

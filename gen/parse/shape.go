@@ -46,7 +46,7 @@ func checkShape(n *ast.Node, s *shape, c *diag.Collector) {
 		}
 	case n.Kind == ast.Scalar && s.scalar != nil:
 		if complaint := s.scalar.complain(n); complaint != "" {
-			c.Errorf("FSM014", n.Span(), "%s: %s", diag.Quote(n.Text), complaint)
+			c.Errorf("FSM014", n.Span(), "%s %s", diag.Quote(n.Text), complaint)
 		}
 	case n.Kind == ast.List && s.list != nil:
 		for _, it := range n.Items {
@@ -114,7 +114,7 @@ func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
 		case i > 0 && commaHint(n, i) != "" && commaHint(n, i-1) != "":
 			// more of the text that the entry before began
 		case complaint != "":
-			c.Errorf("FSM010", e.Key.Span(), "%s: %s", diag.Quote(e.Key.Text), complaint).
+			c.Errorf("FSM010", e.Key.Span(), "%s %s", diag.Quote(e.Key.Text), complaint).
 				With(gluedHint(e.Key.Text)).With(commaHint(n, i))
 		case commaHint(n, i) != "" && !s.open.null:
 			c.Errorf("FSM008", e.Key.Span(), "%s is missing behind %s", s.open.what,

@@ -109,6 +109,7 @@ func TestParseErrors(t *testing.T) {
 		"N{a: }":                          "6 an expression is missing before `}`",
 		"N{1}":                            "3 a field's name is missing",
 		"a.":                              "3 the name after the dot is missing",
+		"n + 2.5":                         "5 `2.5` is not a whole number",
 		"in":                              "1 a value is missing before `in`",
 		`"a\d"`:                           "3 a backslash stands before",
 		`"a\x4"`:                          "3 a backslash stands before",

@@ -33,7 +33,7 @@ func (s *server) rename(d *document, p place) (any, error) {
 		return nil, err
 	}
 	if complaint := complain(sym.Kind, p.NewName); complaint != "" {
-		return nil, &rpcError{requestFailed, fmt.Sprintf("%q: %s", p.NewName, complaint)}
+		return nil, &rpcError{requestFailed, fmt.Sprintf("%q %s", p.NewName, complaint)}
 	}
 	root := t.a.names.Root(sym.At)
 	r := &renaming{s: s, old: sym.Name, new: p.NewName, root: root,

@@ -45,12 +45,26 @@ func (r *Pass) Unknown(code string, n *ast.Node, what string, candidates []strin
 // UnknownAt reports that a name means nothing, and which name of the candidates is near.
 func (r *Pass) UnknownAt(code string, at diag.Span, name, what string, candidates []string) {
 	d := r.Errorf(code, at, "there is no %s %s", what, diag.Quote(name))
+	candidates = distinct(candidates)
 	if hint := diag.DidYouMean(name, candidates); hint != "" {
 		d.With(hint)
 	} else if len(candidates) > 0 && len(candidates) <= 8 {
 		d.With("there " + map[bool]string{true: "is",
 			false: "are"}[len(candidates) == 1] + " " + diag.QuoteAll(candidates))
 	}
+}
+
+// distinct returns the texts of a list without those that an earlier one repeats.
+func distinct(list []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, s := range list {
+		if !seen[s] {
+			out = append(out, s)
+		}
+		seen[s] = true
+	}
+	return out
 }
 
 // NameTaken reports a name that has another meaning already, which was declared first.
