@@ -2,10 +2,13 @@ package ipx
 
 import (
 	"net/netip"
+	"slices"
 	"time"
+
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
-// handle deals with one datagram.
+// handle deals with one datagram. What is to be relayed waits until serve is called.
 func (s *Server) handle(now time.Time, b []byte, from netip.AddrPort) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,7 +34,26 @@ func (s *Server) handle(now time.Time, b []byte, from netip.AddrPort) {
 		s.stats.Limited++
 		return
 	}
-	s.relay(b[:h.Length], h.Dst.Node, i)
+	if !s.waiting.Put(c.from, packet{from, h.Dst.Node}, b[:h.Length]) {
+		s.stats.Displaced++
+		s.notes.Bite("Waiting", "packets of the address that sends most are lost", from.String)
+	}
+}
+
+// serve relays up to n packets that wait, and reports whether more do.
+func (s *Server) serve(n int) (more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range n {
+		p, b, ok := s.waiting.Take()
+		if !ok {
+			return false
+		}
+		if i, ok := s.byAddr[p.sender]; ok {
+			s.relay(b, p.dst, i)
+		}
+	}
+	return !s.waiting.Empty()
 }
 
 // register answers a request for a node. With plain nodes the asker is a
@@ -39,10 +61,11 @@ func (s *Server) handle(now time.Time, b []byte, from netip.AddrPort) {
 func (s *Server) register(now time.Time, from netip.AddrPort) {
 	node := s.nodeOf(from)
 	if s.cfg.PlainNodes {
-		if _, ok := s.admit(now, from, node); !ok {
+		if _, ok := s.admit(now, from, node, false); !ok {
 			return
 		}
-	} else if len(s.asked) < maxAsked {
+	}
+	if len(s.asked) < maxAsked && !slices.Contains(s.asked, from) {
 		s.asked = append(s.asked, from)
 	}
 	s.stats.Registered++
@@ -57,33 +80,70 @@ func (s *Server) sender(now time.Time, from netip.AddrPort, src Node) (int, bool
 	i, ok := s.byAddr[from]
 	if ok && s.clients[i].node == src {
 		s.clients[i].heard = now
+		if s.half.Len() > 0 {
+			s.half.Remove(from)
+		}
 		return i, true
 	}
 	if ok || s.cfg.PlainNodes || src != s.nodeOf(from) {
 		s.stats.Strangers++
 		return 0, false
 	}
-	return s.admit(now, from, src)
+	return s.admit(now, from, src, true)
 }
 
-func (s *Server) admit(now time.Time, from netip.AddrPort, node Node) (int, bool) {
+// admit gives a client a place, if the door lets it in. One that has not proved its address is
+// half-open.
+func (s *Server) admit(now time.Time, from netip.AddrPort, node Node, proved bool) (int, bool) {
 	if i, ok := s.byAddr[from]; ok {
 		s.clients[i].heard = now
 		return i, true
 	}
-	if len(s.clients) >= s.cfg.MaxClients {
+	oldest, _, giving := s.half.Oldest()
+	if _, taken := s.byNode[node]; taken || len(s.clients) >= s.cfg.MaxClients && !giving {
 		s.stats.Full++
+		s.notes.Bite("MaxClients", "clients are turned away", from.String)
 		return 0, false
 	}
-	if _, taken := s.byNode[node]; taken {
-		s.stats.Full++
+	if !s.enter(now, from) {
 		return 0, false
+	}
+	if len(s.clients) >= s.cfg.MaxClients {
+		s.stats.Evicted++
+		s.notes.Bite("MaxClients", "half-open clients give way to newcomers", from.String)
+		s.remove(s.byAddr[oldest])
+	}
+	if !proved {
+		s.half.Add(from, now.Sub(s.began))
 	}
 	i := len(s.clients)
-	s.clients = append(s.clients, client{addr: from, node: node, heard: now,
+	s.clients = append(s.clients, client{addr: from, from: door.Origin(from.Addr()), node: node, heard: now,
 		frames: float64(s.cfg.FrameRate), bytes: float64(s.cfg.ByteRate)})
 	s.byAddr[from], s.byNode[node] = i, i
 	return i, true
+}
+
+// enter asks the door whether a client may come in.
+func (s *Server) enter(now time.Time, from netip.AddrPort) bool {
+	if s.began.IsZero() {
+		s.began = now
+	}
+	limit := ""
+	switch s.door.Enter(door.Origin(from.Addr()), now.Sub(s.began)) {
+	case door.In:
+		return true
+	case door.Crowded:
+		s.stats.Crowded++
+		limit = "PerAddress"
+	case door.Hasty:
+		s.stats.Hasty++
+		limit = "AddressRate"
+	default:
+		s.stats.Flooded++
+		limit = "AcceptRate"
+	}
+	s.notes.Bite(limit, "clients are turned away", from.String)
+	return false
 }
 
 // take notes a packet of a client; it reports whether it is within the limits,
@@ -133,18 +193,27 @@ func (s *Server) sweep(now time.Time) {
 		Src: Address{Net: 1, Node: s.node, Socket: echoSocket}}
 	b := ping.Append(make([]byte, 0, HeaderSize))
 	for _, a := range s.asked {
-		if _, ok := s.byAddr[a]; !ok {
+		if _, ok := s.byAddr[a]; !ok || s.cfg.PlainNodes {
 			s.send(b, a)
 		}
 	}
 	s.asked = s.asked[:0]
-	tick := min(s.cfg.Silence/4, time.Second).Seconds()
+	for {
+		a, since, ok := s.half.Oldest()
+		if !ok || s.cfg.HalfOpen < 0 || now.Sub(s.began) < since+s.cfg.HalfOpen {
+			break
+		}
+		s.stats.Expired++
+		s.remove(s.byAddr[a])
+	}
+	tick := s.tick().Seconds()
 	for i := 0; i < len(s.clients); i++ {
 		c := &s.clients[i]
 		c.frames = min(c.frames+tick*float64(s.cfg.FrameRate), float64(s.cfg.FrameRate))
 		c.bytes = min(c.bytes+tick*float64(s.cfg.ByteRate), float64(s.cfg.ByteRate))
 		switch silent := now.Sub(c.heard); {
 		case silent >= s.cfg.Silence:
+			s.stats.Silent++
 			s.remove(i)
 			i--
 		case silent >= s.cfg.Silence/2:
@@ -156,6 +225,8 @@ func (s *Server) sweep(now time.Time) {
 // remove takes away a place; the last client moves there.
 func (s *Server) remove(i int) {
 	c, last := s.clients[i], len(s.clients)-1
+	s.door.Leave(c.from)
+	s.half.Remove(c.addr)
 	delete(s.byAddr, c.addr)
 	delete(s.byNode, c.node)
 	if i != last {

@@ -15,6 +15,7 @@ type world struct {
 
 func newWorld(cfg ServerConfig) *world {
 	w := &world{sent: map[netip.AddrPort][]Header{}, now: time.Unix(1000, 0)}
+	cfg.AddressRate, cfg.AcceptRate = -1, -1
 	w.Server = newServer(cfg, func(b []byte, to netip.AddrPort) error {
 		h, _, err := Parse(b)
 		if err != nil {
@@ -46,6 +47,7 @@ func (w *world) ask(n byte) Node {
 func (w *world) say(n byte, src, dst Node) {
 	h := Header{Length: 100, Dst: Address{Node: dst, Socket: 0x5000}, Src: Address{Node: src, Socket: 0x5000}}
 	w.handle(w.now, append(h.Append(nil), make([]byte, 70)...), peer(n))
+	w.serve(1)
 }
 
 // Who is registered by somebody else gets one packet and one ping, of the size

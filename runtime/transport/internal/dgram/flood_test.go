@@ -245,6 +245,12 @@ func TestHalfOpenPlacesGiveWay(t *testing.T) {
 		if s := h.l.Stats(); s.Evicted == 0 {
 			t.Errorf("%+v", s)
 		}
+		for p := range DefaultPeers {
+			h.l.Drop(p)
+		}
+		if n := h.l.table.door.Open(); n != 0 {
+			t.Errorf("nobody is there, and %d are behind the door", n)
+		}
 	})
 }
 

@@ -63,7 +63,9 @@ func (t *table[A]) init(cfg Config[A], every time.Duration, stats *Stats) {
 	if t.origin == nil {
 		t.origin = func(A) netip.Addr { return netip.Addr{} }
 	}
-	t.door = door.New(door.Of(limits.MaxPeers, leastPlaces, limits.PerAddress, limits.AddressRate, limits.AcceptRate))
+	doors := door.Of(limits.MaxPeers, leastPlaces, limits.PerAddress, limits.AddressRate, limits.AcceptRate)
+	doors.Open = 0 // a half-open peer leaves after a newcomer has been let in
+	t.door = door.New(doors)
 	t.peers = make([]peer[A], limits.MaxPeers)
 	t.index = make(map[A]int)
 }
