@@ -33,6 +33,8 @@ type drawer struct {
 	name   int
 	keyed  bool        // inside keys, which look at no part
 	sender *model.Type // nil: there is no sender
+	// insts are the instances that a claim looks at; nil: what is drawn belongs to the machine itself.
+	insts []*model.Instance
 }
 
 var (
@@ -40,7 +42,16 @@ var (
 	wide     = &model.Type{Kind: model.KindInt, Lo: -1 << 61, Hi: 1 << 61}
 )
 
-func (d *drawer) pick(n int, what string) int    { return rapid.IntRange(0, n-1).Draw(d.T, what) }
+func (d *drawer) pick(n int, what string) int { return rapid.IntRange(0, n-1).Draw(d.T, what) }
+
+// inst draws the instance that an expression looks at.
+func (d *drawer) inst() *model.Instance {
+	if len(d.insts) == 0 {
+		return nil
+	}
+	return d.insts[d.pick(len(d.insts), "instance")]
+}
+
 func (d *drawer) chance(n int, what string) bool { return d.pick(n, what) == 0 }
 
 func (d *drawer) unique(prefix string) string {
@@ -192,7 +203,7 @@ func (d *drawer) leaf(t *model.Type) model.Expr {
 	var found []model.Expr
 	for _, v := range d.vars {
 		if alike(v.Type, t) {
-			found = append(found, &model.VarRef{ExprBase: d.base(v.Type), Var: v})
+			found = append(found, &model.VarRef{ExprBase: d.base(v.Type), Inst: d.inst(), Var: v})
 		}
 	}
 	for _, l := range d.locals {
@@ -203,7 +214,7 @@ func (d *drawer) leaf(t *model.Type) model.Expr {
 	if d.part != nil && !d.keyed {
 		for _, v := range d.part.Machine.Vars {
 			if alike(v.Type, t) {
-				found = append(found, &model.VarRef{ExprBase: d.base(v.Type), Path: d.path(), Var: v})
+				found = append(found, &model.VarRef{ExprBase: d.base(v.Type), Inst: d.inst(), Path: d.path(), Var: v})
 			}
 		}
 	}
@@ -396,7 +407,7 @@ func (d *drawer) collection(t *model.Type, depth int) model.Expr {
 // truth draws a condition.
 func (d *drawer) truth(depth int) model.Expr {
 	base := d.base(boolType)
-	switch d.pick(9, "condition") {
+	switch d.pick(10, "condition") {
 	case 0:
 		return &model.Unary{ExprBase: base, Op: model.OpNot, X: d.expr(boolType, depth-1)}
 	case 1, 2:
@@ -423,7 +434,7 @@ func (d *drawer) truth(depth int) model.Expr {
 		})
 		return e
 	case 7:
-		e := &model.StateTest{ExprBase: base, States: d.m.States[:1+d.pick(len(d.m.States), "states")]}
+		e := &model.StateTest{ExprBase: base, Inst: d.inst(), States: d.m.States[:1+d.pick(len(d.m.States), "states")]}
 		if d.part != nil && !d.keyed && d.chance(2, "of the part") {
 			e.Path, e.States = d.path(), d.part.Machine.States[:1]
 		}
@@ -431,7 +442,11 @@ func (d *drawer) truth(depth int) model.Expr {
 	case 8:
 		if !d.keyed && len(d.m.Timers) > 0 {
 			t := d.m.Timers[d.pick(len(d.m.Timers), "timer")]
-			return &model.TimerTest{ExprBase: base, Timer: t, Keys: d.keys(t.Keys)}
+			return &model.TimerTest{ExprBase: base, Inst: d.inst(), Timer: t, Keys: d.keys(t.Keys)}
+		}
+	case 9:
+		if len(d.insts) > 0 {
+			return &model.Down{ExprBase: base, Inst: d.inst()}
 		}
 	}
 	return d.leaf(boolType)
@@ -442,6 +457,9 @@ func (d *drawer) computed(t *model.Type, depth int) model.Expr {
 	base := d.base(wide)
 	switch d.pick(6, "number") {
 	case 0:
+		if len(d.insts) > 0 && d.chance(2, "length") {
+			return &model.ChanLen{ExprBase: base, From: d.inst(), To: d.inst(), Message: d.m.Messages[d.pick(len(d.m.Messages), "message")]}
+		}
 		return &model.Unary{ExprBase: base, Op: model.OpNeg, X: d.expr(wide, depth-1)}
 	case 1, 2, 3:
 		op := rapid.SampledFrom([]model.Op{model.OpAdd, model.OpSub, model.OpMul, model.OpDiv,
