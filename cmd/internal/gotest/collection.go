@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -22,37 +23,36 @@ func goType(t *model.Type) string {
 // has is a condition: whether a set has a value, which is a Go expression of a plain value,
 // evaluated perhaps several times. A set that is computed is never written out; what it has is
 // asked for.
-func (x *translator) has(set model.Expr, v string) string {
-	elem := set.Type().Elem
+func (x *translator) has(set core.Expr, v string) string {
+	set = core.Bare(set)
+	elem := set.Node().T.Elem
 	switch e := set.(type) {
-	case *model.ListLit:
+	case *core.Make:
 		code := "false"
 		for _, el := range e.Elems {
 			code += " || " + v + " == " + x.plain(el)
 		}
 		return "(" + code + ")"
-	case *model.Build:
-		head, with := x.loop(e, e.Local, e.Values, e.Over)
-		if e.If != nil {
-			with += x.plain(e.If) + " && "
+	case *core.Fold:
+		head, with := x.loop(e)
+		if e.Where != nil {
+			with += x.plain(e.Where) + " && "
 		}
-		return fmt.Sprintf("func() bool { %s; return false }()",
-			round(head, "if "+with+x.plain(e.Elem)+" == "+v+" { return true }"))
-	case *model.Call:
-		switch e.Fn {
-		case model.FnUnion:
+		return fmt.Sprintf("func() bool { %s; return false }()", round(head, "if "+with+x.plain(e.Elem)+" == "+v+" { return true }"))
+	case *core.If:
+		return fmt.Sprintf("func() bool { if %s { return %s }; return %s }()", x.plain(e.Cond), x.has(e.Then, v), x.has(e.Else, v))
+	case *core.Apply:
+		switch e.Op {
+		case core.Union:
 			return "(" + x.has(e.Args[0], v) + " || " + x.has(e.Args[1], v) + ")"
-		case model.FnIntersect:
+		case core.Intersect:
 			return "(" + x.has(e.Args[0], v) + " && " + x.has(e.Args[1], v) + ")"
-		case model.FnMinus:
+		case core.Minus:
 			return "(" + x.has(e.Args[0], v) + " && !" + x.has(e.Args[1], v) + ")"
-		case model.FnWith:
+		case core.With:
 			return "(" + x.has(e.Args[0], v) + " || " + v + " == " + x.plain(e.Args[1]) + ")"
-		case model.FnWithout:
+		case core.Without:
 			return "(" + x.has(e.Args[0], v) + " && " + v + " != " + x.plain(e.Args[1]) + ")"
-		case model.FnIf:
-			return fmt.Sprintf("func() bool { if %s { return %s }; return %s }()", x.plain(e.Args[0]),
-				x.has(e.Args[1], v), x.has(e.Args[2], v))
 		}
 	}
 	t := x.term(set)
@@ -63,7 +63,7 @@ func (x *translator) has(set model.Expr, v string) string {
 }
 
 // place is where a plain value has its bit in a set of the generated package.
-func (x *translator) place(v string, full, elem *model.Type, e model.Expr) string {
+func (x *translator) place(v string, full, elem *model.Type, e core.Expr) string {
 	switch full.Kind {
 	case model.KindInt, model.KindNode:
 		return fmt.Sprintf("%s-(%d)", v, full.Lo)
@@ -76,25 +76,26 @@ func (x *translator) place(v string, full, elem *model.Type, e model.Expr) strin
 }
 
 // list writes out a computed list as a slice of plain values.
-func (x *translator) list(e model.Expr) (string, bool) {
-	typ := goType(e.Type().Elem)
-	if !e.Type().Elem.Scalar() {
+func (x *translator) list(e core.Expr) (string, bool) {
+	e = core.Bare(e)
+	elem := e.Node().T.Elem
+	typ := goType(elem)
+	if !elem.Scalar() {
 		return "", false
 	}
 	switch e := e.(type) {
-	case *model.ListLit:
+	case *core.Make:
 		code := "[]" + typ + "{"
 		for _, el := range e.Elems {
 			code += x.plain(el) + ", "
 		}
 		return code + "}", true
-	case *model.Build:
-		head, with := x.loop(e, e.Local, e.Values, e.Over)
-		if e.If != nil {
-			with += x.plain(e.If) + " && "
+	case *core.Fold:
+		head, with := x.loop(e)
+		if e.Where != nil {
+			with += x.plain(e.Where) + " && "
 		}
-		return fmt.Sprintf("func() (l []%s) { %s; return }()", typ,
-			round(head, "if "+with+"true { l = append(l, "+x.plain(e.Elem)+") }")), true
+		return fmt.Sprintf("func() (l []%s) { %s; return }()", typ, round(head, "if "+with+"true { l = append(l, "+x.plain(e.Elem)+") }")), true
 	}
 	t := x.term(e)
 	if t.full == nil || t.full.Kind != model.KindList {
@@ -107,13 +108,12 @@ func (x *translator) list(e model.Expr) (string, bool) {
 }
 
 // together compares two lists or sets of scalars, and says no for anything else.
-func (x *translator) together(a, b model.Expr) (string, bool) {
-	switch t := a.Type(); {
-	case t.Kind == model.KindSet && b.Type().Kind == model.KindSet:
+func (x *translator) together(a, b core.Expr) (string, bool) {
+	switch t, u := a.Node().T, b.Node().T; {
+	case t.Kind == model.KindSet && u.Kind == model.KindSet:
 		head, v := x.values(t.Elem, a)
-		return fmt.Sprintf("func() bool { for %s { if %s != %s { return false } }; return true }()", head,
-			x.has(a, v), x.has(b, v)), true
-	case t.Kind == model.KindList && b.Type().Kind == model.KindList:
+		return fmt.Sprintf("func() bool { for %s { if %s != %s { return false } }; return true }()", head, x.has(a, v), x.has(b, v)), true
+	case t.Kind == model.KindList && u.Kind == model.KindList:
 		l, ok := x.list(a)
 		r, fine := x.list(b)
 		return "slices.Equal(" + l + ", " + r + ")", ok && fine
@@ -123,53 +123,52 @@ func (x *translator) together(a, b model.Expr) (string, bool) {
 
 // find writes first(x in T: C) as a call that gives what then makes of the value, or absent if
 // there is none.
-func (x *translator) find(e *model.Find, then func(v string) string, typ, absent string) string {
-	head, with := x.loop(e, e.Local, e.Values, e.Over)
+func (x *translator) find(e *core.Fold, then func(v string) string, typ, absent string) string {
+	head, with := x.loop(e)
 	v := x.scalar(e, x.locals[e.Local])
-	return fmt.Sprintf("func() %s { %s; return %s }()", typ,
-		round(head, "if "+with+x.plain(e.X)+" { return "+then(v)+" }"), absent)
+	return fmt.Sprintf("func() %s { %s; return %s }()", typ, round(head, "if "+with+x.plain(e.Where)+" { return "+then(v)+" }"), absent)
 }
 
 // found compares first(x in T: C) with none, or with a value.
-func (x *translator) found(e *model.Find, b model.Expr) string {
-	switch b := b.(type) {
-	case *model.None:
+func (x *translator) found(e *core.Fold, b core.Expr) string {
+	if none(b) {
 		return x.find(e, func(string) string { return "false" }, "bool", "true")
-	case *model.Some:
-		return x.find(e, func(v string) string { return v + " == " + x.plain(b.X) }, "bool", "false")
+	}
+	if value := some(b); value != nil {
+		return x.find(e, func(v string) string { return v + " == " + x.plain(value) }, "bool", "false")
 	}
 	t := x.term(b)
 	if t.full == nil || t.full.Kind != model.KindOptional {
 		return x.find(e, func(v string) string { return v + " == " + x.plain(b) }, "bool", "false")
 	}
 	value := x.scalar(b, term{t.code + ".Value", t.full.Elem})
-	return x.find(e, func(v string) string { return t.code + ".Present && " + v + " == " + value }, "bool",
-		"!"+t.code+".Present")
+	return x.find(e, func(v string) string { return t.code + ".Present && " + v + " == " + value }, "bool", "!"+t.code+".Present")
 }
 
 // loop is the head of a loop, in a function of its own, over the values of a type or what a list or
 // set has, and a condition, ending in &&, without which a round is none.
-func (x *translator) loop(e model.Expr, local *model.Local, values *model.Type, over model.Expr) (head, with string) {
-	if over == nil {
-		head, v := x.values(values, e)
-		x.locals[local] = term{code: v}
+func (x *translator) loop(e *core.Fold) (head, with string) {
+	if e.Over == nil {
+		head, v := x.values(e.Values, e)
+		x.locals[e.Local] = term{code: v}
 		return head, ""
 	}
-	switch over.Type().Kind {
+	over := core.Bare(e.Over)
+	switch t := over.Node().T; t.Kind {
 	case model.KindSet:
-		head, v := x.values(over.Type().Elem, e)
+		head, v := x.values(t.Elem, e)
 		with := x.has(over, v) + " && "
-		x.locals[local] = term{code: v}
+		x.locals[e.Local] = term{code: v}
 		return head, with
 	case model.KindList:
-		if _, computed := over.(*model.Build); computed {
+		if _, computed := over.(*core.Fold); computed {
 			l, ok := x.list(over)
 			if !ok {
 				x.no(e)
 			}
 			x.w.loops++
 			v := fmt.Sprintf("v%d", x.w.loops)
-			x.locals[local] = term{code: v}
+			x.locals[e.Local] = term{code: v}
 			return fmt.Sprintf("_, %s := range %s", v, l), ""
 		}
 		t := x.term(over)
@@ -178,7 +177,7 @@ func (x *translator) loop(e model.Expr, local *model.Local, values *model.Type, 
 		}
 		x.w.loops++
 		v := fmt.Sprintf("v%d", x.w.loops)
-		x.locals[local] = term{v, t.full.Elem}
+		x.locals[e.Local] = term{v, t.full.Elem}
 		return fmt.Sprintf("_, %s := range %s.Items[:%s.Len]", v, t.code, t.code), ""
 	}
 	x.no(e)
@@ -197,7 +196,7 @@ func round(head, body string) string {
 var variables = regexp.MustCompile(`\bv[0-9]+\b`)
 
 // values is the head of a loop over all values of a type, and the name that it gives them.
-func (x *translator) values(t *model.Type, e model.Expr) (head, name string) {
+func (x *translator) values(t *model.Type, e core.Expr) (head, name string) {
 	x.w.loops++
 	name = fmt.Sprintf("v%d", x.w.loops)
 	switch t.Kind {
@@ -213,12 +212,12 @@ func (x *translator) values(t *model.Type, e model.Expr) (head, name string) {
 }
 
 // quantified translates all(…) and some(…) to a loop that ends at the first that decides.
-func (x *translator) quantified(e *model.Quantified) term {
-	loop, with := x.loop(e, e.Local, e.Values, e.Over)
-	holds, end := x.plain(e.X), "false"
-	if e.All {
-		holds, end = "!"+holds, "true"
+func (x *translator) quantified(e *core.Fold) term {
+	loop, with := x.loop(e)
+	holds, decided, end := x.plain(e.Where), "true", "false"
+	if e.How == core.All {
+		holds, decided, end = "!"+holds, "false", "true"
 	}
-	found := "if " + with + holds + " { return " + map[bool]string{true: "false", false: "true"}[e.All] + " }"
+	found := "if " + with + holds + " { return " + decided + " }"
 	return term{code: "func() bool { " + round(loop, found) + "; return " + end + " }()"}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -31,7 +32,7 @@ type term struct {
 type untranslatable string
 
 // condition translates a condition; why says, if ok is false, what cannot be translated.
-func (x *translator) condition(e model.Expr) (code, why string, ok bool) {
+func (x *translator) condition(e core.Expr) (code, why string, ok bool) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -44,12 +45,12 @@ func (x *translator) condition(e model.Expr) (code, why string, ok bool) {
 	return x.plain(e), "", true
 }
 
-func (x *translator) no(e model.Expr) term { panic(untranslatable(model.ExprString(e))) }
+func (x *translator) no(e core.Expr) term { panic(untranslatable(model.ExprString(e.Node().From))) }
 
 // plain translates a scalar expression to a bool, an int64 or a string.
-func (x *translator) plain(e model.Expr) string { return x.scalar(e, x.term(e)) }
+func (x *translator) plain(e core.Expr) string { return x.scalar(e, x.term(e)) }
 
-func (x *translator) scalar(e model.Expr, t term) string {
+func (x *translator) scalar(e core.Expr, t term) string {
 	if t.full == nil {
 		return t.code
 	}
@@ -66,65 +67,70 @@ func (x *translator) scalar(e model.Expr, t term) string {
 	return x.no(e).code
 }
 
-func (x *translator) term(e model.Expr) term {
+func (x *translator) term(e core.Expr) term {
 	switch e := e.(type) {
-	case *model.Lit:
-		return term{code: literal(e)}
-	case *model.Text:
-		return term{code: strconv.Quote(e.Value)}
-	case *model.Unwrap:
-		return x.unwrapped(e)
-	case *model.VarRef:
-		at, m := x.machine(e.Inst, e.Path)
-		return term{at + "." + member(m, e.Var.Name), variable(m, e.Var.Name)}
-	case *model.LocalRef:
+	case *core.Const:
+		switch {
+		case e.IsText:
+			return term{code: strconv.Quote(e.Text)}
+		case e.T.Kind != model.KindOptional:
+			return term{code: literal(e.T, e.Value)}
+		}
+	case *core.Local:
 		if t, ok := x.locals[e.Local]; ok {
 			return t
 		}
-	case *model.StateTest:
-		at, _ := x.machine(e.Inst, e.Path)
-		var list []string
-		for _, st := range e.States {
-			list = append(list, fmt.Sprintf("%s.State.String() == %q", at, st.Name))
+	case *core.Read:
+		return x.read(e)
+	case *core.Field:
+		if e.Field == nil {
+			return x.unwrapped(e)
 		}
-		return term{code: "(" + strings.Join(list, " || ") + ")"}
-	case *model.TimerTest:
-		at, m := x.machine(e.Inst, e.Path)
-		return term{code: at + "." + member(m, e.Timer.Name)}
-	case *model.Down:
-		return term{code: fmt.Sprintf("w.Crashed(%q)", e.Inst.Name)}
-	case *model.FieldRef:
 		return x.field(e)
-	case *model.Index:
+	case *core.Index:
 		return x.index(e)
-	case *model.Unary:
-		if e.Op == model.OpNot {
-			return term{code: "!" + x.plain(e.X)}
+	case *core.Apply:
+		return x.apply(e)
+	case *core.If:
+		return x.choice(e)
+	case *core.Fold:
+		switch e.How {
+		case core.All, core.Some:
+			return x.quantified(e)
+		case core.Count:
+			loop, with := x.loop(e)
+			return term{code: "func() int64 { n := int64(0); " + round(loop, "if "+with+x.plain(e.Where)+" { n++ }") + "; return n }()"}
 		}
-		return term{code: "(-" + x.plain(e.X) + ")"}
-	case *model.Binary:
-		return x.binary(e)
-	case *model.Call:
-		return x.call(e)
-	case *model.Quantified:
-		return x.quantified(e)
-	case *model.Find:
-		if e.Count {
-			loop, with := x.loop(e, e.Local, e.Values, e.Over)
-			return term{code: "func() int64 { n := int64(0); " +
-				round(loop, "if "+with+x.plain(e.X)+" { n++ }") + "; return n }()"}
-		}
-	case *model.ChanLen:
-		return term{code: "int64(" + x.length(e) + ")"}
+	case *core.Fit:
+		return x.term(e.X)
+	case *core.Observe:
+		return term{code: "int64(" + x.length(e.Of) + ")"}
 	}
 	return x.no(e)
 }
 
-func (x *translator) unwrapped(e *model.Unwrap) term {
-	if f, ok := e.X.(*model.Find); ok && !f.Count && e.T.Scalar() {
+func (x *translator) read(e *core.Read) term {
+	if e.What == core.ReadDown {
+		return term{code: fmt.Sprintf("w.Crashed(%q)", e.Inst.Name)}
+	}
+	at, m := x.machine(&e.Place)
+	switch e.What {
+	case core.ReadTimer:
+		return term{code: at + "." + member(m, e.Timer.Name)}
+	case core.ReadState:
+		var list []string
+		for _, st := range e.Is {
+			list = append(list, fmt.Sprintf("%s.State.String() == %q", at, st.Name))
+		}
+		return term{code: "(" + strings.Join(list, " || ") + ")"}
+	}
+	return term{at + "." + member(m, e.Var.Name), variable(m, e.Var.Name)}
+}
+
+func (x *translator) unwrapped(e *core.Field) term {
+	if f, ok := first(e.X); ok && e.T.Scalar() {
 		typ := goType(e.T)
-		return term{code: x.find(f, func(v string) string { return v }, typ,
-			map[string]string{"bool": "false", "string": `""`, "int64": "0"}[typ])}
+		return term{code: x.find(f, func(v string) string { return v }, typ, map[string]string{"bool": "false", "string": `""`, "int64": "0"}[typ])}
 	}
 	t := x.term(e.X)
 	if t.full == nil || t.full.Kind != model.KindOptional {
@@ -133,7 +139,7 @@ func (x *translator) unwrapped(e *model.Unwrap) term {
 	return term{t.code + ".Value", t.full.Elem}
 }
 
-func (x *translator) field(e *model.FieldRef) term {
+func (x *translator) field(e *core.Field) term {
 	t := x.term(e.X)
 	if t.full == nil || t.full.Kind != model.KindRecord {
 		return x.no(e)
@@ -146,25 +152,26 @@ func (x *translator) field(e *model.FieldRef) term {
 }
 
 // literal is a constant: an enumeration's by its name.
-func literal(e *model.Lit) string {
-	switch e.T.Kind {
+func literal(t *model.Type, v int64) string {
+	switch t.Kind {
 	case model.KindBool:
-		return strconv.FormatBool(e.Value != 0)
+		return strconv.FormatBool(v != 0)
 	case model.KindEnum:
-		return strconv.Quote(e.T.Names[e.Value])
+		return strconv.Quote(t.Names[v])
 	}
-	return strconv.FormatInt(e.Value, 10)
+	return strconv.FormatInt(v, 10)
 }
 
-// machine is the Go expression for the machine at the end of a path, and its model in the full
+// machine is the Go expression for the machine that a place leads to, and its model in the full
 // specification.
-func (x *translator) machine(inst *model.Instance, path model.Path) (string, *model.Machine) {
+func (x *translator) machine(p *core.Place) (string, *model.Machine) {
+	inst := p.Inst
 	if inst == nil {
 		inst = x.self
 	}
 	m := x.w.role(inst.Role.Name)
 	code := x.w.vars[inst.Index] + ".Machine"
-	for _, step := range path {
+	for _, step := range p.Path {
 		part := m.Parts[step.Part.Index]
 		code += "." + member(m, part.Name)
 		for i, k := range step.Keys {
@@ -176,7 +183,7 @@ func (x *translator) machine(inst *model.Instance, path model.Path) (string, *mo
 }
 
 // ordinal is the place of a value of type t of the full model in an array.
-func (x *translator) ordinal(e model.Expr, t *model.Type) string {
+func (x *translator) ordinal(e core.Expr, t *model.Type) string {
 	switch t.Kind {
 	case model.KindInt, model.KindNode:
 		if t.Lo == 0 {
@@ -193,7 +200,7 @@ func (x *translator) ordinal(e model.Expr, t *model.Type) string {
 
 func stringList(names []string) string { return fmt.Sprintf("%#v", names) }
 
-func (x *translator) index(e *model.Index) term {
+func (x *translator) index(e *core.Index) term {
 	t := x.term(e.X)
 	switch {
 	case t.full == nil:
@@ -205,39 +212,92 @@ func (x *translator) index(e *model.Index) term {
 	return x.no(e)
 }
 
-var goOps = map[model.Op]string{model.OpAdd: "+", model.OpSub: "-", model.OpMul: "*", model.OpDiv: "/",
-	model.OpMod: "%",
-	model.OpLt:  "<", model.OpLe: "<=", model.OpGt: ">", model.OpGe: ">=", model.OpAnd: "&&", model.OpOr: "||"}
+// choice is if(), &&, || and =>.
+func (x *translator) choice(e *core.If) term {
+	switch e.Form {
+	case core.FormAnd:
+		return term{code: "(" + x.plain(e.Cond) + " && " + x.plain(e.Then) + ")"}
+	case core.FormOr:
+		return term{code: "(" + x.plain(e.Cond) + " || " + x.plain(e.Else) + ")"}
+	case core.FormImplies:
+		return term{code: "(!" + x.plain(e.Cond) + " || " + x.plain(e.Then) + ")"}
+	}
+	if !e.T.Scalar() {
+		return x.no(e)
+	}
+	return term{code: fmt.Sprintf("func() %s { if %s { return %s }; return %s }()", goType(e.T), x.plain(e.Cond), x.plain(e.Then), x.plain(e.Else))}
+}
 
-func (x *translator) binary(e *model.Binary) term {
+// apply is an operation.
+func (x *translator) apply(e *core.Apply) term {
+	a := core.Bare(e.Args[0])
 	switch e.Op {
-	case model.OpImplies:
-		return term{code: "(!" + x.plain(e.X) + " || " + x.plain(e.Y) + ")"}
-	case model.OpEq, model.OpNe:
-		not := ""
-		if e.Op == model.OpNe {
-			not = "!"
+	case core.Not:
+		return term{code: "!" + x.plain(a)}
+	case core.Neg:
+		return term{code: "(-" + x.plain(a) + ")"}
+	case core.Eq:
+		return term{code: "(" + x.equal(a, e.Args[1]) + ")"}
+	case core.Ne:
+		return term{code: "!(" + x.equal(a, e.Args[1]) + ")"}
+	case core.Add, core.Sub, core.Mul, core.Div, core.Mod, core.Lt, core.Le, core.Gt, core.Ge:
+		if a.Node().T.Kind != model.KindEnum { // enumerations have no order here
+			return term{code: "(" + x.plain(a) + " " + e.Op.String() + " " + x.plain(e.Args[1]) + ")"}
 		}
-		return term{code: not + "(" + x.equal(e.X, e.Y) + ")"}
+	case core.Min, core.Max:
+		return term{code: e.Op.String() + "(" + x.plain(a) + ", " + x.plain(e.Args[1]) + ")"}
+	case core.Len:
+		return x.size(e, a)
+	case core.Head:
+		if l, ok := x.list(a); ok && computed(a) {
+			return term{code: l + "[0]"}
+		}
+		if t := x.term(a); t.full != nil && t.full.Kind == model.KindList {
+			return term{t.code + ".Items[0]", t.full.Elem}
+		}
+	case core.Has:
+		if a.Node().T.Kind == model.KindSet {
+			return term{code: x.has(a, x.plain(e.Args[1]))}
+		}
+		if l, ok := x.list(a); ok {
+			return term{code: "slices.Contains(" + l + ", " + x.plain(e.Args[1]) + ")"}
+		}
 	}
-	if e.X.Type().Kind == model.KindEnum {
-		return x.no(e) // enumerations have no order here
+	return x.no(e)
+}
+
+// size is len(a).
+func (x *translator) size(e *core.Apply, a core.Expr) term {
+	if computed(a) {
+		if t := a.Node().T; t.Kind == model.KindSet {
+			head, v := x.values(t.Elem, e)
+			return term{code: fmt.Sprintf("func() int64 { n := int64(0); for %s { if %s { n++ } }; return n }()", head, x.has(a, v))}
+		}
+		if l, ok := x.list(a); ok {
+			return term{code: "int64(len(" + l + "))"}
+		}
 	}
-	return term{code: "(" + x.plain(e.X) + " " + goOps[e.Op] + " " + x.plain(e.Y) + ")"}
+	t := x.term(a)
+	switch {
+	case t.full == nil:
+	case t.full.Kind == model.KindList:
+		return term{code: "int64(" + t.code + ".Len)"}
+	case t.full.Kind == model.KindSet:
+		return term{code: "int64(bits.OnesCount64(uint64(" + t.code + ")))"}
+	}
+	return x.no(e)
 }
 
 // equal compares two values.
-func (x *translator) equal(a, b model.Expr) string {
-	if _, ok := a.(*model.None); ok {
+func (x *translator) equal(a, b core.Expr) string {
+	a, b = core.Bare(a), core.Bare(b)
+	if none(a) || some(a) != nil && !none(b) {
 		a, b = b, a
 	}
-	if _, ok := a.(*model.Some); ok {
-		a, b = b, a
+	if f, ok := first(b); ok {
+		return x.found(f, a)
 	}
-	if f, ok := b.(*model.Find); ok && !f.Count {
-		a, b = b, a
-	}
-	if f, ok := a.(*model.Find); ok && !f.Count {
+	if f, ok := first(a); ok {
 		return x.found(f, b)
 	}
 	if computed(a) || computed(b) {
@@ -245,88 +305,57 @@ func (x *translator) equal(a, b model.Expr) string {
 			return code
 		}
 	}
-	switch b := b.(type) {
-	case *model.None:
+	if none(b) {
 		return "!" + x.term(a).code + ".Present"
-	case *model.Some:
+	}
+	if value := some(b); value != nil {
 		t := x.term(a)
 		if t.full == nil || t.full.Kind != model.KindOptional {
-			return x.equal(a, b.X)
+			return x.equal(a, value)
 		}
-		return t.code + ".Present && " + x.scalar(a, term{t.code + ".Value", t.full.Elem}) + " == " + x.plain(b.X)
+		return t.code + ".Present && " + x.scalar(a, term{t.code + ".Value", t.full.Elem}) + " == " + x.plain(value)
 	}
 	s, t := x.term(a), x.term(b)
 	if s.full == nil || s.full.Scalar() {
 		return x.scalar(a, s) + " == " + x.scalar(b, t)
 	}
-	if t.full == nil || t.full != s.full && (t.full.Name == "" || t.full.Name != s.full.Name) &&
-		model.TypeString(t.full) != model.TypeString(s.full) {
+	if t.full == nil || t.full != s.full && (t.full.Name == "" || t.full.Name != s.full.Name) && model.TypeString(t.full) != model.TypeString(s.full) {
 		x.no(a)
 	}
 	return s.code + " == " + t.code
 }
 
-// computed reports whether a list or set is no variable, field or element, but made by the expression.
-func computed(e model.Expr) bool {
-	switch e := e.(type) {
-	case *model.ListLit, *model.Build:
-		return true
-	case *model.Call:
-		return e.T.Kind == model.KindSet
-	}
-	return false
+// none reports whether e is the absent value.
+func none(e core.Expr) bool {
+	c, ok := e.(*core.Const)
+	return ok && c.T.Kind == model.KindOptional
 }
 
-func (x *translator) call(e *model.Call) term {
-	switch e.Fn {
-	case model.FnMin, model.FnMax:
-		name := map[model.Builtin]string{model.FnMin: "min", model.FnMax: "max"}[e.Fn]
-		return term{code: name + "(" + x.plain(e.Args[0]) + ", " + x.plain(e.Args[1]) + ")"}
-	case model.FnIf:
-		if e.T.Scalar() {
-			typ := map[model.TypeKind]string{model.KindBool: "bool", model.KindEnum: "string",
-				model.KindBytes: "string"}[e.T.Kind]
-			if typ == "" {
-				typ = "int64"
-			}
-			return term{code: fmt.Sprintf("func() %s { if %s { return %s }; return %s }()", typ,
-				x.plain(e.Args[0]), x.plain(e.Args[1]), x.plain(e.Args[2]))}
-		}
-	case model.FnLen:
-		if computed(e.Args[0]) {
-			if e.Args[0].Type().Kind == model.KindSet {
-				head, v := x.values(e.Args[0].Type().Elem, e)
-				return term{code: fmt.Sprintf("func() int64 { n := int64(0); for %s { if %s { n++ } }; "+
-					"return n }()", head, x.has(e.Args[0], v))}
-			}
-			if l, ok := x.list(e.Args[0]); ok {
-				return term{code: "int64(len(" + l + "))"}
-			}
-		}
-		t := x.term(e.Args[0])
-		switch {
-		case t.full == nil:
-		case t.full.Kind == model.KindList:
-			return term{code: "int64(" + t.code + ".Len)"}
-		case t.full.Kind == model.KindSet:
-			return term{code: "int64(bits.OnesCount64(uint64(" + t.code + ")))"}
-		}
-	case model.FnFirst:
-		if l, ok := x.list(e.Args[0]); ok && computed(e.Args[0]) {
-			return term{code: l + "[0]"}
-		}
-		if t := x.term(e.Args[0]); t.full != nil && t.full.Kind == model.KindList {
-			return term{t.code + ".Items[0]", t.full.Elem}
-		}
-	case model.FnContains:
-		if e.Args[0].Type().Kind == model.KindSet {
-			return term{code: x.has(e.Args[0], x.plain(e.Args[1]))}
-		}
-		if l, ok := x.list(e.Args[0]); ok {
-			return term{code: "slices.Contains(" + l + ", " + x.plain(e.Args[1]) + ")"}
-		}
+// some returns what an optional is made of; nil if e makes none.
+func some(e core.Expr) core.Expr {
+	if m, ok := e.(*core.Make); ok && m.T.Kind == model.KindOptional {
+		return m.Elems[0]
 	}
-	return x.no(e)
+	return nil
+}
+
+// first reports whether e is first(x in T: C).
+func first(e core.Expr) (*core.Fold, bool) {
+	f, ok := core.Bare(e).(*core.Fold)
+	return f, ok && f.How == core.First
+}
+
+// computed reports whether a list or set is no variable, field or element, but made by the expression.
+func computed(e core.Expr) bool {
+	switch e := e.(type) {
+	case *core.Make:
+		return e.T.Kind == model.KindList || e.T.Kind == model.KindSet
+	case *core.Fold:
+		return e.How >= core.List
+	case *core.Apply, *core.If:
+		return e.Node().T.Kind == model.KindSet
+	}
+	return false
 }
 
 // length is the number of messages in the channels that an expression looks at.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
@@ -146,7 +147,7 @@ func (w *writer) deadlock(problem string) (why string) {
 	x := &translator{w: w, locals: map[*model.Local]term{}}
 	rest := "!w.Final() && !w.Possible()"
 	if w.check.Quiet != nil {
-		code, what, ok := x.condition(w.check.Quiet)
+		code, what, ok := x.condition(core.Of(w.check.Quiet))
 		if !ok {
 			return "quiet has no translation to Go: " + what
 		}
@@ -174,7 +175,7 @@ func (w *writer) tryCommand(who int, c *model.Event) (why string) {
 	inst := w.check.Instances[who]
 	role := w.role(inst.Role.Name)
 	for _, rule := range w.check.Rules {
-		if l, ok := rule.When.(*model.Lit); ok && rule.Command == c && l.Value == 0 {
+		if rule.Command == c && rule.Never() {
 			return "" // it is never given
 		}
 	}
@@ -209,10 +210,10 @@ func (w *writer) allowed(inst *model.Instance, c *model.Event, args []int64) (co
 			if !l.Type.Scalar() || l.Type.Kind == model.KindBytes || l.Type.Kind == model.KindSet {
 				return "", "the rule for " + c.Name + " has no translation to Go"
 			}
-			x.locals[l] = term{code: literal(&model.Lit{ExprBase: model.ExprBase{T: l.Type}, Value: args[at]})}
+			x.locals[l] = term{code: literal(l.Type, args[at])}
 			at += l.Type.Slots()
 		}
-		code, what, ok := x.condition(rule.When)
+		code, what, ok := x.condition(core.Of(rule.When))
 		if !ok {
 			return "", "the rule for " + c.Name + " has no translation to Go: " + what
 		}
@@ -235,7 +236,7 @@ func (w *writer) always(c *model.Claim, problem string) (why string) {
 		}
 		terms = append(terms, code)
 	} else {
-		code, what, ok := x.condition(c.Expr)
+		code, what, ok := x.condition(core.Of(c.Expr))
 		if !ok {
 			return "the claim has no translation to Go: " + what
 		}
@@ -253,7 +254,7 @@ func (x *translator) agree(c *model.Claim) (code, why string, ok bool) {
 	}()
 	var list []string
 	if c.When != nil {
-		code, why, ok := x.condition(c.When)
+		code, why, ok := x.condition(core.Of(c.When))
 		if !ok {
 			return "", why, false
 		}
@@ -261,7 +262,7 @@ func (x *translator) agree(c *model.Claim) (code, why string, ok bool) {
 	}
 	var same []string
 	for _, e := range c.Exprs[1:] {
-		same = append(same, x.equal(c.Exprs[0], e))
+		same = append(same, x.equal(core.Of(c.Exprs[0]), core.Of(e)))
 	}
 	return strings.Join(append(list, "("+strings.Join(same, " && ")+")"), " || "), "", true
 }
@@ -272,7 +273,7 @@ func (w *writer) never(c *model.Claim, problem string) (why string) {
 		return "the claim counts time, and a test has no clock"
 	}
 	x := &translator{w: w, locals: map[*model.Local]term{}}
-	goal, what, ok := x.condition(c.Expr)
+	goal, what, ok := x.condition(core.Of(c.Expr))
 	if !ok {
 		return "the claim has no translation to Go: " + what
 	}
