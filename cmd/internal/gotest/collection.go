@@ -38,9 +38,11 @@ func (x *translator) has(set core.Expr, v string) string {
 		if e.Where != nil {
 			with += x.plain(e.Where) + " && "
 		}
-		return fmt.Sprintf("func() bool { %s; return false }()", round(head, "if "+with+x.plain(e.Elem)+" == "+v+" { return true }"))
+		return fmt.Sprintf("func() bool { %s; return false }()",
+			round(head, "if "+with+x.plain(e.Elem)+" == "+v+" { return true }"))
 	case *core.If:
-		return fmt.Sprintf("func() bool { if %s { return %s }; return %s }()", x.plain(e.Cond), x.has(e.Then, v), x.has(e.Else, v))
+		return fmt.Sprintf("func() bool { if %s { return %s }; return %s }()",
+			x.plain(e.Cond), x.has(e.Then, v), x.has(e.Else, v))
 	case *core.Apply:
 		switch e.Op {
 		case core.Union:
@@ -95,7 +97,8 @@ func (x *translator) list(e core.Expr) (string, bool) {
 		if e.Where != nil {
 			with += x.plain(e.Where) + " && "
 		}
-		return fmt.Sprintf("func() (l []%s) { %s; return }()", typ, round(head, "if "+with+"true { l = append(l, "+x.plain(e.Elem)+") }")), true
+		return fmt.Sprintf("func() (l []%s) { %s; return }()", typ,
+			round(head, "if "+with+"true { l = append(l, "+x.plain(e.Elem)+") }")), true
 	}
 	t := x.term(e)
 	if t.full == nil || t.full.Kind != model.KindList {
@@ -112,7 +115,8 @@ func (x *translator) together(a, b core.Expr) (string, bool) {
 	switch t, u := a.Node().T, b.Node().T; {
 	case t.Kind == model.KindSet && u.Kind == model.KindSet:
 		head, v := x.values(t.Elem, a)
-		return fmt.Sprintf("func() bool { for %s { if %s != %s { return false } }; return true }()", head, x.has(a, v), x.has(b, v)), true
+		return fmt.Sprintf("func() bool { for %s { if %s != %s { return false } }; return true }()",
+			head, x.has(a, v), x.has(b, v)), true
 	case t.Kind == model.KindList && u.Kind == model.KindList:
 		l, ok := x.list(a)
 		r, fine := x.list(b)
@@ -126,7 +130,8 @@ func (x *translator) together(a, b core.Expr) (string, bool) {
 func (x *translator) find(e *core.Fold, then func(v string) string, typ, absent string) string {
 	head, with := x.loop(e)
 	v := x.scalar(e, x.locals[e.Local])
-	return fmt.Sprintf("func() %s { %s; return %s }()", typ, round(head, "if "+with+x.plain(e.Where)+" { return "+then(v)+" }"), absent)
+	return fmt.Sprintf("func() %s { %s; return %s }()", typ,
+		round(head, "if "+with+x.plain(e.Where)+" { return "+then(v)+" }"), absent)
 }
 
 // found compares first(x in T: C) with none, or with a value.
@@ -142,7 +147,8 @@ func (x *translator) found(e *core.Fold, b core.Expr) string {
 		return x.find(e, func(v string) string { return v + " == " + x.plain(b) }, "bool", "false")
 	}
 	value := x.scalar(b, term{t.code + ".Value", t.full.Elem})
-	return x.find(e, func(v string) string { return t.code + ".Present && " + v + " == " + value }, "bool", "!"+t.code+".Present")
+	same := func(v string) string { return t.code + ".Present && " + v + " == " + value }
+	return x.find(e, same, "bool", "!"+t.code+".Present")
 }
 
 // loop is the head of a loop, in a function of its own, over the values of a type or what a list or

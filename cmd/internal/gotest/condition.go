@@ -99,7 +99,8 @@ func (x *translator) term(e core.Expr) term {
 			return x.quantified(e)
 		case core.Count:
 			loop, with := x.loop(e)
-			return term{code: "func() int64 { n := int64(0); " + round(loop, "if "+with+x.plain(e.Where)+" { n++ }") + "; return n }()"}
+			loop = round(loop, "if "+with+x.plain(e.Where)+" { n++ }")
+			return term{code: "func() int64 { n := int64(0); " + loop + "; return n }()"}
 		}
 	case *core.Fit:
 		return x.term(e.X)
@@ -130,7 +131,8 @@ func (x *translator) read(e *core.Read) term {
 func (x *translator) unwrapped(e *core.Field) term {
 	if f, ok := first(e.X); ok && e.T.Scalar() {
 		typ := goType(e.T)
-		return term{code: x.find(f, func(v string) string { return v }, typ, map[string]string{"bool": "false", "string": `""`, "int64": "0"}[typ])}
+		absent := map[string]string{"bool": "false", "string": `""`, "int64": "0"}[typ]
+		return term{code: x.find(f, func(v string) string { return v }, typ, absent)}
 	}
 	t := x.term(e.X)
 	if t.full == nil || t.full.Kind != model.KindOptional {
@@ -225,7 +227,8 @@ func (x *translator) choice(e *core.If) term {
 	if !e.T.Scalar() {
 		return x.no(e)
 	}
-	return term{code: fmt.Sprintf("func() %s { if %s { return %s }; return %s }()", goType(e.T), x.plain(e.Cond), x.plain(e.Then), x.plain(e.Else))}
+	return term{code: fmt.Sprintf("func() %s { if %s { return %s }; return %s }()", goType(e.T),
+		x.plain(e.Cond), x.plain(e.Then), x.plain(e.Else))}
 }
 
 // apply is an operation.
@@ -271,7 +274,8 @@ func (x *translator) size(e *core.Apply, a core.Expr) term {
 	if computed(a) {
 		if t := a.Node().T; t.Kind == model.KindSet {
 			head, v := x.values(t.Elem, e)
-			return term{code: fmt.Sprintf("func() int64 { n := int64(0); for %s { if %s { n++ } }; return n }()", head, x.has(a, v))}
+			const count = "func() int64 { n := int64(0); for %s { if %s { n++ } }; return n }()"
+			return term{code: fmt.Sprintf(count, head, x.has(a, v))}
 		}
 		if l, ok := x.list(a); ok {
 			return term{code: "int64(len(" + l + "))"}
@@ -319,7 +323,8 @@ func (x *translator) equal(a, b core.Expr) string {
 	if s.full == nil || s.full.Scalar() {
 		return x.scalar(a, s) + " == " + x.scalar(b, t)
 	}
-	if t.full == nil || t.full != s.full && (t.full.Name == "" || t.full.Name != s.full.Name) && model.TypeString(t.full) != model.TypeString(s.full) {
+	if t.full == nil || t.full != s.full && (t.full.Name == "" || t.full.Name != s.full.Name) &&
+		model.TypeString(t.full) != model.TypeString(s.full) {
 		x.no(a)
 	}
 	return s.code + " == " + t.code

@@ -159,7 +159,8 @@ func (p *predicate) atom(inst int, e core.Expr, guard bool) core.Expr {
 	c := &p.procs[inst]
 	c.atoms = append(c.atoms, atom{e, l.Offset, guard})
 	base := model.ExprBase{T: b.T, Span: b.Pos()}
-	return core.Of(&model.Unwrap{ExprBase: base, X: &model.LocalRef{ExprBase: model.ExprBase{T: t, Span: b.Pos()}, Local: l}})
+	ref := &model.LocalRef{ExprBase: model.ExprBase{T: t, Span: b.Pos()}, Local: l}
+	return core.Of(&model.Unwrap{ExprBase: base, X: ref})
 }
 
 func (p *predicate) sum(l *model.ChanLen, clamp bool) core.Expr {
