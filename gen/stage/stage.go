@@ -67,10 +67,10 @@ type Alarm struct {
 
 // New puts the instances of c, whose roles are looked up by name in p, on a stage. Their parameters
 // become those of p's roles, which may have larger types than the model in which the check was
-// specialised.
+// specialised. What lies between them is for whoever tells a run by hand: there are links between
+// all, and no bound to what goes wrong in a channel that does so. [Rules] are those of the check.
 func New(p *model.Protocol, c *model.Check) (*Stage, error) {
-	n := len(c.Instances)
-	rules := &world.Rules{Instances: n, Faults: world.Faults{Lose: -1, Duplicate: -1}}
+	rules := between(c, nil)
 	s := &Stage{World: &World{Rules: rules}, Check: c, Strings: &interp.Strings{}, sent: map[string]message{}}
 	for i, inst := range c.Instances {
 		at := slices.IndexFunc(p.Roles, func(m *model.Machine) bool { return m.Name == inst.Role.Name })
@@ -85,25 +85,21 @@ func New(p *model.Protocol, c *model.Check) (*Stage, error) {
 		}
 		x := &Party{Machine: m, Alarms: Alarms(m), Begin: v, stage: s, self: i, in: interp.New(m, s.Strings), commands: map[string]interp.Event{}}
 		s.Parties, s.World.Machines = append(s.Parties, x), append(s.World.Machines, x)
-		rules.Deferred, rules.Timers = append(rules.Deferred, m.DeferredMost()), append(rules.Timers, len(x.Alarms))
+		rules.Timers[i] = len(x.Alarms)
 	}
-	for i := range n {
-		for j := range n {
-			if i == j {
-				continue
-			}
-			ch := world.Channel{From: i, To: j, Capacity: c.Channel.Capacity, Full: world.Full(c.Channel.Full),
-				Lossy: c.Channel.Lossy, Duplicates: c.Channel.Duplicates}
-			if !c.Channel.Ordered {
-				ch.Order = world.Any
-			}
-			rules.Channels = append(rules.Channels, ch)
-			if i < j {
-				rules.Links = append(rules.Links, world.Link{A: i, B: j, Untold: [2]bool{!hears(s.Parties[i].Machine), !hears(s.Parties[j].Machine)}})
-			}
+	for i, a := range s.Parties {
+		for k, b := range s.Parties[i+1:] {
+			rules.Links = append(rules.Links, link(i, i+1+k, a.Machine, b.Machine))
 		}
 	}
 	return s, nil
+}
+
+// Follow has the stage keep to the rules of the check.
+func (s *Stage) Follow() {
+	rules := Rules(s.Check)
+	rules.Timers = s.World.Rules.Timers
+	s.World.Rules = rules
 }
 
 // Values are those with which the instances begin.
@@ -144,18 +140,6 @@ func Arguments(inst *model.Instance, role *model.Machine, strs *interp.Strings) 
 		args = append(args, full)
 	}
 	return args, nil
-}
-
-// hears reports whether a machine mentions `up`.
-func hears(m *model.Machine) bool {
-	for _, st := range m.States {
-		for _, h := range st.Handlers {
-			if h != nil && h.Event.Kind == model.EventUp {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // Alarms lists the timers of a machine and of its parts, one for each combination of keys.

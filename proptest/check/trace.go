@@ -154,6 +154,9 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 	case system.NoteDrop:
 		step.Event = s.MessageText(x.Msg)
 		step.Effects = []string{"drops it"}
+		if peer, ok := s.Broken(x.Msg); ok {
+			step.From = peer
+		}
 	}
 }
 

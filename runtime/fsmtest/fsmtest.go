@@ -1,160 +1,215 @@
 // Package fsmtest does a run again with generated machines, step by step: which command is given,
-// which message arrives, which timer expires. Tests that `fsmgen check --test` writes are made of
-// it. It carries frames between the machines in memory, in the channels that a check assumes, and
-// has neither clocks nor goroutines. It knows machines by [fsm.Runner] alone, and nothing of
-// specifications. Start from [New].
+// which message arrives, which timer expires, who crashes. Tests that `fsmgen check --test` writes
+// are made of it. What lies between the machines is a world of runtime/world, in memory, without
+// clocks or goroutines. It knows machines by [fsm.Runner] alone, and nothing of specifications.
+// Start from [New].
 package fsmtest
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/world"
 )
 
 // Machine is a machine of a run and its name.
 type Machine struct {
 	Name   string
 	Runner fsm.Runner
+	// Starts: it starts by itself, at the beginning and whenever it begins again, because runs do not
+	// tell a start of which nothing comes.
+	Starts bool
+	// Restart brings the runner's machine back to its beginning, but for what a crash leaves. nil if
+	// it does not begin again in the run.
+	Restart func()
 }
 
 // Full says what becomes of a message that finds its channel full.
-type Full int
+type Full = world.Full
 
 // The choices for Options.Full.
 const (
-	Fault Full = iota // that is an error
-	Lose              // it is lost
+	Fault = world.FullFault // that is an error
+	Lose  = world.FullLose  // it is lost
+	Wait  = world.FullWait  // the step that sends it is not possible
 )
 
-// Options are what a run assumes of its channels.
+// Time says how timers and messages relate.
+type Time = world.Time
+
+// Link is a connection between two machines, by name. Of the other fields see [world.Link].
+type Link struct {
+	A, B      string
+	Untold    [2]bool
+	Datagrams bool
+}
+
+// Options say what lies between the machines of a run. What goes wrong in it has no bounds: that is
+// for whoever found the run.
 type Options struct {
 	// Capacity is how many messages a channel holds; 0: any number.
 	Capacity int
 	Full     Full
+	// Unordered channels deliver any of their messages, others the oldest.
+	Unordered bool
+	Links     []Link
+	// Time is nil if a timer may expire at any moment after it was started.
+	Time *Time
 }
 
 // World is the machines of a run and what is under way between them. A step that is not possible
 // ends the test as skipped: then the machines are others than those that the run was found with.
 // One goroutine owns it.
 type World struct {
-	t        testing.TB
-	o        Options
-	machines []Machine
-	channels map[[2]int][]letter
-	timers   map[timer]bool
-	held     [][]held     // by machine: what its state defers, oldest first
-	lost     map[int]bool // crashed
-	steps    int
-	why      string // of the step that should be an error
-}
-
-type letter struct {
-	text  string
-	frame []byte
-}
-
-// held is a deferred message.
-type held struct {
-	from int
-	letter
-}
-
-type timer struct {
-	machine int
-	id      uint16
-	key     uint32
+	t       testing.TB
+	parties []*party
+	between world.World[value, letter]
+	now     *world.Configuration[value, letter]
+	steps   int
+	why     string // of the step that should be an error
+	nobody  string // who sends what to nobody
 }
 
 // New makes a world in which nothing has happened yet.
 func New(t testing.TB, o Options, machines ...Machine) *World {
-	return &World{t: t, o: o, machines: machines, channels: map[[2]int][]letter{}, timers: map[timer]bool{}, lost: map[int]bool{},
-		held: make([][]held, len(machines))}
+	t.Helper()
+	n := len(machines)
+	const often = 255
+	rules := &world.Rules{Instances: n, Timers: make([]int, n), Time: o.Time,
+		Faults: world.Faults{Lose: -1, Duplicate: -1, Overtake: -1, Break: -1, Crash: slices.Repeat([]int{often}, n), Restart: slices.Repeat([]int{often}, n)}}
+	w := &World{t: t, between: world.World[value, letter]{Rules: rules}}
+	if o.Capacity == 0 {
+		o.Capacity = 1 << 30
+	}
+	for i, m := range machines {
+		p := &party{Machine: m, w: w, i: i}
+		w.parties, w.between.Machines = append(w.parties, p), append(w.between.Machines, p)
+		most := m.Runner.Info().Deferred
+		if most == 0 {
+			most = fsm.DefaultDeferred
+		}
+		rules.Deferred = append(rules.Deferred, most)
+		for j := range machines {
+			if i == j {
+				continue
+			}
+			ch := world.Channel{From: i, To: j, Capacity: o.Capacity, Full: o.Full, Lossy: true, Duplicates: true, Overtakes: true}
+			if o.Unordered {
+				ch.Order = world.Any
+			}
+			rules.Channels = append(rules.Channels, ch)
+		}
+	}
+	for _, l := range o.Links {
+		rules.Links = append(rules.Links, world.Link{A: w.number(l.A), B: w.number(l.B), Untold: l.Untold, Datagrams: l.Datagrams})
+	}
+	w.now = w.between.Begin(make([]value, n))
+	for i := range w.parties {
+		w.begin(i)
+	}
+	return w
+}
+
+// begin has a machine start that does so by itself. That is no step of the run.
+func (w *World) begin(i int) {
+	w.t.Helper()
+	if w.parties[i].Starts {
+		w.do("start", move{Kind: world.MoveStart, Who: i})
+		w.steps--
+	}
 }
 
 // Start gives a machine the event start.
-func (w *World) Start(name string) {
-	w.t.Helper()
-	i := w.number(name)
-	w.stepped(i, "start", w.machines[i].Runner.Start())
-}
+func (w *World) Start(name string) { w.t.Helper(); w.alone(world.MoveStart, name) }
 
 // Command gives a command; text tells it for people, and give gives it to the machine.
 func (w *World) Command(name, text string, give func() fsm.Result) {
 	w.t.Helper()
-	w.stepped(w.number(name), text, give())
+	i := w.number(name)
+	w.parties[i].give = give
+	w.do(text, move{Kind: world.MoveCommand, Who: i, Message: letter{text: text}})
 }
 
-// Up and Down tell a machine that its link to another came up or was lost.
-func (w *World) Up(name, peer string) {
-	w.t.Helper()
-	i, k := w.number(name), w.number(peer)
-	w.stepped(i, "up", w.machines[i].Runner.LinkUp(fsm.Peer(k)))
-}
+// Up tells a machine that its link to another has come up.
+func (w *World) Up(name, peer string) { w.t.Helper(); w.linked(world.MoveUp, name, peer) }
 
-// Down is described at Up.
-func (w *World) Down(name, peer string) {
+// Break breaks the link between two machines, which is heard by Down.
+func (w *World) Break(name, peer string) { w.t.Helper(); w.linked(world.MoveBreak, name, peer) }
+
+// Down tells a machine that its link to another has broken.
+func (w *World) Down(name, peer string) { w.t.Helper(); w.linked(world.MoveLost, name, peer) }
+
+// News takes news of a link from a channel to its receiver: the sender has closed the link, or
+// crashed, or has begun again. It comes behind all that was sent before.
+func (w *World) News(from, to string) {
 	w.t.Helper()
-	i, k := w.number(name), w.number(peer)
-	w.held[i] = slices.DeleteFunc(w.held[i], func(h held) bool { return h.from == k })
-	w.stepped(i, "lost", w.machines[i].Runner.LinkLost(fsm.Peer(k)))
+	k := w.channel(from, to)
+	if q := w.now.Queues[k]; len(q) == 0 || q[0].News == world.NoNews {
+		w.impossible("no news of the link are under way from %s to %s", from, to)
+	}
+	w.do("news", move{Kind: world.MoveDeliver, Channel: k})
 }
 
 // Deliver takes the message at a place of a channel, from 0 for the oldest, and gives it to the
 // receiver. Text says which message it has to be.
 func (w *World) Deliver(from, to, text string, at int) {
 	w.t.Helper()
-	w.arrive(w.take(from, to, text, at), from, to)
+	w.message(world.MoveDeliver, from, to, text, at)
 }
 
 // Copy is Deliver, but the message stays under way.
 func (w *World) Copy(from, to, text string, at int) {
 	w.t.Helper()
-	w.arrive(w.look(from, to, text, at), from, to)
+	w.message(world.MoveCopy, from, to, text, at)
 }
 
 // Drop loses a message.
 func (w *World) Drop(from, to, text string, at int) {
 	w.t.Helper()
-	w.steps++
-	w.take(from, to, text, at)
+	w.message(world.MoveLose, from, to, text, at)
 }
 
 // Swap lets the second message of a channel overtake the first.
 func (w *World) Swap(from, to string) {
 	w.t.Helper()
-	w.steps++
-	c := w.channels[w.channel(from, to)]
-	if len(c) < 2 {
-		w.impossible("fewer than two messages are under way from %s to %s", from, to)
-	}
-	c[0], c[1] = c[1], c[0]
+	w.do("swap", move{Kind: world.MoveOvertake, Channel: w.channel(from, to)})
 }
 
-// Crash switches a machine off: its timers stop, and what it holds is gone.
-func (w *World) Crash(name string) {
-	w.steps++
-	i := w.number(name)
-	w.lost[i], w.held[i] = true, nil
-	maps.DeleteFunc(w.timers, func(t timer, _ bool) bool { return t.machine == i })
+// Offer has a machine handle the oldest message that it holds and no longer defers.
+func (w *World) Offer(name string) { w.t.Helper(); w.alone(world.MoveOffer, name) }
+
+// Crash switches a machine off: its timers stop, and what it holds is gone. The others hear of it by
+// News.
+func (w *World) Crash(name string) { w.t.Helper(); w.alone(world.MoveCrash, name) }
+
+// Restart has a machine that has crashed begin again. It has to start again, and the others hear of
+// it by News.
+func (w *World) Restart(name string) {
+	w.t.Helper()
+	w.alone(world.MoveRestart, name)
+	w.begin(w.number(name))
 }
+
+// Tick begins a beat of time, and Beat has a machine feel it.
+func (w *World) Tick() { w.t.Helper(); w.do("tick", move{Kind: world.MoveTick}) }
+
+// Beat is described at Tick.
+func (w *World) Beat(name string) { w.t.Helper(); w.alone(world.MoveBeat, name) }
 
 // Expire lets a timer expire; key is 0, or the number of the part that it belongs to.
 func (w *World) Expire(name, timerName string, key uint32) {
 	w.t.Helper()
 	i := w.number(name)
-	r := w.machines[i].Runner
-	id := slices.Index(r.Info().Timers, timerName)
-	t := timer{i, uint16(id), key}
-	if id < 0 || !w.timers[t] {
-		w.steps++
+	p := w.parties[i]
+	id := slices.Index(p.Runner.Info().Timers, timerName)
+	n := slices.Index(p.timers, timer{uint16(id), key})
+	if id < 0 || n < 0 || w.now.Ends[i].Left[n] == world.Disarmed {
 		w.impossible("the timer %s of %s is not armed", timerName, name)
 	}
-	delete(w.timers, t)
-	w.stepped(i, timerName, r.Timeout(t.id, key))
+	w.do(timerName, move{Kind: world.MoveExpire, Who: i, Timer: n})
 }
 
 // Wrong says that the next step is the error that was found, in the author's words. If the machine
@@ -172,18 +227,15 @@ func (w *World) Fail(why string) {
 // Len is the number of messages from one machine that another has not handled: under way, or held
 // by it because its state defers them. Only those of one name count if message is not "".
 func (w *World) Len(from, to, message string) int {
-	n := 0
-	count := func(l letter) {
-		if name, _, _ := strings.Cut(l.text, "{"); message == "" || name == message {
+	n, i := 0, w.number(from)
+	for _, x := range w.now.Queues[w.channel(from, to)] {
+		if x.News == world.NoNews && (message == "" || x.Message.name() == message) {
 			n++
 		}
 	}
-	for _, l := range w.channels[w.channel(from, to)] {
-		count(l)
-	}
-	for _, h := range w.held[w.number(to)] {
-		if h.from == w.number(from) {
-			count(h.letter)
+	for _, h := range w.now.Ends[w.number(to)].Held {
+		if h.From == i && (message == "" || h.Message.name() == message) {
+			n++
 		}
 	}
 	return n
@@ -192,52 +244,146 @@ func (w *World) Len(from, to, message string) int {
 // Total is Len for all channels together.
 func (w *World) Total(message string) int {
 	n := 0
-	for _, a := range w.machines {
-		for _, b := range w.machines {
-			n += w.Len(a.Name, b.Name, message)
-		}
+	for _, c := range w.between.Rules.Channels {
+		n += w.Len(w.parties[c.From].Name, w.parties[c.To].Name, message)
 	}
 	return n
 }
 
 // Crashed reports whether a machine is switched off.
-func (w *World) Crashed(name string) bool { return w.lost[w.number(name)] }
+func (w *World) Crashed(name string) bool { return w.now.Ends[w.number(name)].Down }
 
 // Final reports whether every machine that has not crashed is in a final state.
-func (w *World) Final() bool {
-	for i, m := range w.machines {
-		if !w.lost[i] && !m.Runner.Info().Final[m.Runner.State()] {
-			return false
+func (w *World) Final() bool { return w.between.Final(w.now) }
+
+// Possible reports whether anything can still happen by itself: something is under way, a machine
+// has to start or to handle what it holds, a link has still to come up, a timer is armed.
+func (w *World) Possible() bool {
+	rules := w.between.Rules
+	for i := range w.now.Ends {
+		e := &w.now.Ends[i]
+		armed := slices.ContainsFunc(e.Left, func(left int32) bool { return left != world.Disarmed })
+		if !e.Down && (armed || !e.Started || e.Waiting != 0 || world.Due(rules, e, value{}, w.between.Machines[i]) >= 0) || w.now.Breaking[i] != 0 {
+			return true
 		}
 	}
-	return true
+	return slices.ContainsFunc(w.now.Queues, func(q []world.Item[letter]) bool { return len(q) > 0 })
 }
 
 // String tells the machines and what is under way.
 func (w *World) String() string {
 	var b strings.Builder
-	for _, m := range w.machines {
-		fmt.Fprintf(&b, "  %s: %s\n", m.Name, m.Runner.AppendMachine(nil))
+	for i, p := range w.parties {
+		down := ""
+		if w.now.Ends[i].Down {
+			down = "crashed in "
+		}
+		fmt.Fprintf(&b, "  %s: %s%s\n", p.Name, down, p.Runner.AppendMachine(nil))
 	}
-	for i, list := range w.held {
-		for _, h := range list {
-			fmt.Fprintf(&b, "  %s holds %s from %s\n", w.machines[i].Name, h.text, w.machines[h.from].Name)
+	for i, p := range w.parties {
+		for _, h := range w.now.Ends[i].Held {
+			fmt.Fprintf(&b, "  %s holds %s from %s\n", p.Name, h.Message.text, w.parties[h.From].Name)
 		}
 	}
-	for from := range w.machines {
-		for to := range w.machines {
-			if c := w.channels[[2]int{from, to}]; len(c) > 0 {
-				fmt.Fprintf(&b, "  %s -> %s: %s\n", w.machines[from].Name, w.machines[to].Name, texts(c))
-			}
+	for k, q := range w.now.Queues {
+		if c := w.between.Rules.Channels[k]; len(q) > 0 {
+			fmt.Fprintf(&b, "  %s -> %s: %s\n", w.parties[c.From].Name, w.parties[c.To].Name, texts(q))
 		}
 	}
 	return b.String()
 }
 
-func texts(c []letter) string {
-	list := make([]string, len(c))
-	for i, l := range c {
-		list[i] = l.text
+func texts(q []world.Item[letter]) string {
+	list := make([]string, len(q))
+	for i, x := range q {
+		if list[i] = x.Message.text; x.News != world.NoNews {
+			list[i] = "(" + x.News.String() + ")"
+		}
 	}
 	return strings.Join(list, ", ")
+}
+
+type move = world.Move[letter]
+
+func (w *World) number(name string) int {
+	w.t.Helper()
+	i := slices.IndexFunc(w.parties, func(p *party) bool { return p.Name == name })
+	if i < 0 {
+		w.t.Fatalf("this run has no machine %q", name)
+	}
+	return i
+}
+
+func (w *World) channel(from, to string) int {
+	w.t.Helper()
+	i, j := w.number(from), w.number(to)
+	return slices.IndexFunc(w.between.Rules.Channels, func(c world.Channel) bool { return c.From == i && c.To == j })
+}
+
+func (w *World) alone(kind world.MoveKind, name string) {
+	w.t.Helper()
+	w.do(kind.String(), move{Kind: kind, Who: w.number(name)})
+}
+
+func (w *World) linked(kind world.MoveKind, name, peer string) {
+	w.t.Helper()
+	w.do(kind.String(), move{Kind: kind, Who: w.number(name), Peer: w.number(peer)})
+}
+
+// message takes a move of a message that has to be under way.
+func (w *World) message(kind world.MoveKind, from, to, text string, at int) {
+	w.t.Helper()
+	k := w.channel(from, to)
+	q := w.now.Queues[k]
+	switch {
+	case at >= len(q) || q[at].News != world.NoNews:
+		w.impossible("%s is not under way from %s to %s", text, from, to)
+	case q[at].Message.text != text:
+		w.impossible("not %s but %s is under way from %s to %s", text, q[at].Message.text, from, to)
+	}
+	w.do(text, move{Kind: kind, Channel: k, At: at})
+}
+
+// impossible ends a run that the machines do not follow.
+func (w *World) impossible(format string, args ...any) {
+	w.t.Helper()
+	w.t.Logf("step %d of the run is no longer possible: "+format, append([]any{w.steps + 1}, args...)...)
+	w.t.Skip("the machines are others than those that the run was found with; fsmgen check says whether the claim holds now")
+}
+
+// do takes a move and judges what came of it.
+func (w *World) do(text string, mv move) {
+	w.t.Helper()
+	for i, p := range w.parties { // a step may start timers that nobody has seen before
+		for e := &w.now.Ends[i]; len(e.Left) < len(p.timers)+max(p.Runner.Info().MaxEffects, 16); {
+			e.Left = append(slices.Clip(e.Left), world.Disarmed)
+		}
+	}
+	t, err := w.between.Do(w.now, mv)
+	switch {
+	case err != nil && t.Why != "":
+		w.impossible("%s", t.Why)
+	case err != nil:
+		w.impossible("%s: %v", text, err)
+	case w.nobody != "":
+		w.wrong(w.nobody)
+	case t.Fault == world.Refusal && w.why == "":
+		w.impossible("%s", t.Why)
+	case t.Fault == world.Refusal:
+		w.wrong(t.Why)
+	case t.Fault == world.Overflow:
+		full := t.Sends[t.Gone[len(t.Gone)-1]].Item.Message
+		w.wrong(w.parties[t.Who].Name + " sends " + full.text + " into a channel that is full")
+	case t.Fault == world.DeferredOverflow:
+		w.wrong(fmt.Sprintf("%s would hold more than %d deferred messages with %s", w.parties[t.Who].Name, w.between.Rules.Deferred[t.Who], text))
+	}
+	w.steps++
+	w.now = t.Next
+}
+
+// wrong ends the test as failed: the next step is an error.
+func (w *World) wrong(what string) {
+	w.t.Helper()
+	w.steps++
+	w.Fail(strings.TrimPrefix(w.why+"\n"+what, "\n"))
 }

@@ -99,7 +99,8 @@ type Taken[V any, M comparable] struct {
 	Who int
 	// Next is the configuration afterwards; nil after a fault.
 	Next *Configuration[V, M]
-	// Gone lists the places in Sends of messages that found their channel full and were lost.
+	// Gone lists the places in Sends of messages that found their channel full and were lost. After
+	// an Overflow the last one is that for which there is no room.
 	Gone []int
 }
 
@@ -373,6 +374,7 @@ func (w *World[V, M]) settle(n *Configuration[V, M], t *Taken[V, M]) error {
 		case ch.Full == FullLose:
 			t.Gone = append(t.Gone, at)
 		default:
+			t.Gone = append(t.Gone, at)
 			t.Fault, t.Why = Overflow, fmt.Sprintf("the channel from %d to %d is full", t.Who, s.To)
 			return nil
 		}

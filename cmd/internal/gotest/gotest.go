@@ -19,6 +19,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/runtime/world"
 )
 
 // Options say what is written.
@@ -176,6 +177,7 @@ type writer struct {
 	src    Machines
 	check  *model.Check
 	report *check.ClaimReport
+	run    *rehearsal
 	strs   *interp.Strings
 	vars   []string // Go variables of the runners, by instance
 	loops  int
@@ -193,9 +195,11 @@ func (w *writer) name(i int) string { return w.check.Instances[i].Name }
 
 // test writes a test; why says why there is none.
 func (w *writer) test(name string) (text, why string) {
-	if w.check.Time != nil {
-		return "", "the check counts time, and a test has no clock"
+	run, err := rehearse(w.src.Model, w.check, w.report)
+	if err != nil {
+		return "", "its machines do not follow the run: " + err.Error()
 	}
+	w.run = run
 	w.p("// %s: %s", name, strings.ReplaceAll(strings.TrimPrefix(w.report.Counterexample.Problem, "✗ "), "\n", "\n// "))
 	w.p("func %s(t *testing.T) {", name)
 	if why := w.machines(); why != "" {
@@ -214,6 +218,7 @@ func (w *writer) test(name string) (text, why string) {
 // machines makes the runners and the world.
 func (w *writer) machines() (why string) {
 	taken := []string{"t", "w", "made", "text", "fsm", "fsmtest", "testing", "bits", "slices", "reflect", w.src.API.Package()}
+	var made []string
 	for _, inst := range w.check.Instances {
 		plain := strings.NewReplacer("[", "", "]", "").Replace(inst.Name) // p[1] is p1
 		name := strings.ToLower(golang.GoName(plain)[:1]) + golang.GoName(plain)[1:]
@@ -234,16 +239,68 @@ func (w *writer) machines() (why string) {
 			}
 		}
 		typ, function := w.src.API.Runner(role.Name)
-		w.p("%s := made[*%[2]s.%[3]s](t, %[2]s.%[4]s, %[5]d%[6]s)", name, w.src.API.Package(), typ, function, inst.Index, strings.Join(args, ""))
+		made = append(made, fmt.Sprintf("made[*%[1]s.%[2]s](t, %[1]s.%[3]s, %[4]d%[5]s)", w.src.API.Package(), typ, function, inst.Index, strings.Join(args, "")))
+		w.p("%s := %s", name, made[len(made)-1])
 	}
-	full := ""
-	if w.check.Channel.Full == model.FullLose {
-		full = ", Full: fsmtest.Lose"
-	}
-	w.p("w := fsmtest.New(t, fsmtest.Options{Capacity: %d%s},", w.check.Channel.Capacity, full)
+	w.p("w := fsmtest.New(t, fsmtest.Options{%s},", w.options())
 	for i, v := range w.vars {
-		w.p("fsmtest.Machine{Name: %q, Runner: %s},", w.name(i), v)
+		w.p("fsmtest.Machine{Name: %q, Runner: %s%s%s},", w.name(i), v, map[bool]string{true: ", Starts: true"}[w.run.starts[i]], w.restart(i, made[i]))
 	}
 	w.p(")\n")
 	return ""
+}
+
+// options says what lies between the machines.
+func (w *writer) options() string {
+	r := w.run.rules
+	ch := world.Channel{Capacity: w.check.Channel.Capacity}
+	if len(r.Channels) > 0 {
+		ch = r.Channels[0] // all are alike
+	}
+	list := []string{fmt.Sprintf("Capacity: %d", ch.Capacity)}
+	switch ch.Full {
+	case world.FullLose:
+		list = append(list, "Full: fsmtest.Lose")
+	case world.FullWait:
+		list = append(list, "Full: fsmtest.Wait")
+	}
+	if ch.Order == world.Any {
+		list = append(list, "Unordered: true")
+	}
+	if r.Time != nil {
+		list = append(list, fmt.Sprintf("Time: &fsmtest.Time{Beat: %d, Delay: %d}", r.Time.Beat, r.Time.Delay))
+	}
+	var links []string
+	for _, l := range r.Links {
+		text := fmt.Sprintf("{A: %q, B: %q", w.name(l.A), w.name(l.B))
+		if l.Untold != [2]bool{} {
+			text += fmt.Sprintf(", Untold: [2]bool{%v, %v}", l.Untold[0], l.Untold[1])
+		}
+		if l.Datagrams {
+			text += ", Datagrams: true"
+		}
+		links = append(links, text+"}")
+	}
+	if len(links) > 0 {
+		list = append(list, "Links: []fsmtest.Link{"+strings.Join(links, ", ")+"}")
+	}
+	return strings.Join(list, ", ")
+}
+
+// restart says how a machine begins again, if the run has it do so. made makes a fresh one.
+func (w *writer) restart(i int, made string) string {
+	again := func(m move) bool { return m.Kind == world.MoveRestart && m.Who == i }
+	if !slices.ContainsFunc(w.run.moves, again) {
+		return ""
+	}
+	v, role := w.vars[i], w.role(w.check.Instances[i].Role.Name)
+	var old, kept string
+	for _, x := range role.Vars {
+		if x.Kept {
+			old = "old := " + v + ".Machine\n"
+			name := member(role, x.Name)
+			kept += fmt.Sprintf("%s.Machine.%s = old.%[2]s\n", v, name)
+		}
+	}
+	return fmt.Sprintf(", Restart: func() {\n%s*%s = *%s\n%s}", old, v, made, kept)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/runtime/run"
+	"github.com/parley-go/parley/runtime/world"
 )
 
 // wrong are the claims of which the last step is the error.
@@ -25,13 +26,11 @@ func (w *writer) steps() (why string) {
 		if i == len(r.Steps)-1 && w.report.Kind == "built-in" && slices.Contains(wrong, w.report.Name) {
 			w.p("w.Wrong(%q)", strings.TrimPrefix(r.Problem, "✗ "))
 		}
-		call, why := w.move(&r.Steps[i])
+		call, why := w.move(&w.run.moves[i], &r.Steps[i])
 		if why != "" {
 			return fmt.Sprintf("step %d: %s", i+1, why)
 		}
-		if call != "" {
-			w.p("%s // %s", call, remark(&r.Steps[i]))
-		}
+		w.p("%s // %s", call, remark(&r.Steps[i]))
 	}
 	return ""
 }
@@ -51,33 +50,38 @@ func remark(s *run.Step) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, ", "), "\n", " ")
 }
 
-// move writes one step.
-func (w *writer) move(m *run.Step) (call, why string) {
-	switch m.Kind {
-	case run.Start:
-		return fmt.Sprintf("w.Start(%q)", w.name(m.Who)), ""
-	case run.Command:
-		return w.command(m)
-	case run.Timer:
-		return w.expire(m)
-	case run.LinkUp:
-		return fmt.Sprintf("w.Up(%q, %q)", w.name(m.Who), w.name(m.From)), ""
-	case run.LinkLost:
-		return fmt.Sprintf("w.Down(%q, %q)", w.name(m.Who), w.name(m.From)), ""
-	case run.Message:
-		return fmt.Sprintf("w.Deliver(%q, %q, %q, %d)", w.name(m.From), w.name(m.Who), m.Event, m.At), ""
-	case run.Copy:
-		return fmt.Sprintf("w.Copy(%q, %q, %q, %d)", w.name(m.From), w.name(m.Who), m.Event, m.At), ""
-	case run.Lost:
-		return fmt.Sprintf("w.Drop(%q, %q, %q, %d)", w.name(m.From), w.name(m.Who), m.Event, m.At), ""
-	case run.Swapped:
-		return fmt.Sprintf("w.Swap(%q, %q)", w.name(m.From), w.name(m.Who)), ""
-	case run.Crash:
-		return fmt.Sprintf("w.Crash(%q)", w.name(m.Who)), ""
-	case run.Offer:
-		return "", "" // the machines of the test do so at once
+// calls are the methods of the test's world for moves of one instance, or of a link.
+var (
+	calls = map[world.MoveKind]string{world.MoveStart: "Start", world.MoveOffer: "Offer", world.MoveCrash: "Crash", world.MoveRestart: "Restart", world.MoveBeat: "Beat"}
+	links = map[world.MoveKind]string{world.MoveUp: "Up", world.MoveLost: "Down", world.MoveBreak: "Break"}
+	mails = map[world.MoveKind]string{world.MoveDeliver: "Deliver", world.MoveCopy: "Copy", world.MoveLose: "Drop"}
+)
+
+// move writes a move, which is the step x of the run.
+func (w *writer) move(m *move, x *run.Step) (call, why string) {
+	if f, ok := calls[m.Kind]; ok {
+		return fmt.Sprintf("w.%s(%q)", f, w.name(m.Who)), ""
 	}
-	return "", "no test does this: " + m.Event
+	if f, ok := links[m.Kind]; ok {
+		return fmt.Sprintf("w.%s(%q, %q)", f, w.name(m.Who), w.name(m.Peer)), ""
+	}
+	switch m.Kind {
+	case world.MoveCommand:
+		return w.command(x)
+	case world.MoveExpire:
+		return w.expire(x)
+	case world.MoveTick:
+		return "w.Tick()", ""
+	}
+	c := &w.run.rules.Channels[m.Channel]
+	from, to := w.name(c.From), w.name(c.To)
+	switch {
+	case m.Kind == world.MoveOvertake:
+		return fmt.Sprintf("w.Swap(%q, %q)", from, to), ""
+	case m.item.News != world.NoNews:
+		return fmt.Sprintf("w.News(%q, %q)", from, to), ""
+	}
+	return fmt.Sprintf("w.%s(%q, %q, %q, %d)", mails[m.Kind], from, to, m.item.Message, m.At), ""
 }
 
 func (w *writer) command(m *run.Step) (call, why string) {

@@ -104,6 +104,9 @@ func (c *stmts) inPlace(s *model.Set, place gotree.Expr, t *model.Type) bool {
 		if !ok || !self(e.X) || t.Kind != model.KindInt || l.Value <= 0 || (e.Op != model.OpAdd && e.Op != model.OpSub) || !types.Fits(t, l.Value) {
 			return false
 		}
+		if bound := map[bool]int64{true: t.Hi - l.Value, false: t.Lo + l.Value}[e.Op == model.OpAdd]; !types.Fits(t, bound) {
+			return false // it never stays in the type
+		}
 		in := narrowed(c.facts(), place, base.Domain(t))
 		switch {
 		case e.Op == model.OpAdd && in.Hi+l.Value <= t.Hi, e.Op == model.OpSub && in.Lo-l.Value >= t.Lo:

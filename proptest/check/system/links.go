@@ -14,9 +14,6 @@ import (
 // carries besides messages is news of its link, in its place among them; it takes no room. That a
 // link breaks is told to each end through a channel of its own, so that it may hear it before what
 // is still under way.
-//
-// There is a link between two instances if the role of one hears what the other's sends, and one of the
-// roles mentions `up` or `lost` or closes links. Between others there are datagrams, or nothing.
 
 // news is what a channel carries besides messages. Its number follows those of the messages.
 type news int
@@ -40,6 +37,14 @@ func (s *Machines) NewsOf(msg []byte) (news, bool) {
 	return news(n), n >= 0
 }
 
+// Broken reports whether a message is the news that a link has broken, and to whom.
+func (s *Machines) Broken(msg []byte) (peer int, ok bool) {
+	if n, is := s.NewsOf(msg); !is || n != newsBroken {
+		return 0, false
+	}
+	return int(s.item(msg).Number), true
+}
+
 func (s *Machines) packNews(n news, number int64) []byte {
 	return PackMessage(&model.Message{Index: len(s.Protocol.Messages) + int(n)}, []int64{number})
 }
@@ -54,60 +59,6 @@ func (s *Machines) item(msg []byte) world.Item[string] {
 	_, at := binary.Uvarint(msg)
 	ReadSlots(msg[at:], number)
 	return world.Item[string]{News: [newsCount]world.News{world.Cut, world.Ask, world.Answer}[n], Number: uint8(number[0])}
-}
-
-// worldRules fills in what lies between the instances. How many timers they have follows with the
-// processes.
-func (s *Machines) worldRules() {
-	c := s.Check
-	r := &s.Rules
-	r.Instances = len(c.Instances)
-	r.Timers = make([]int, r.Instances)
-	f := c.Faults
-	if f != nil {
-		r.Faults = world.Faults{Lose: f.Lose, Duplicate: f.Duplicate, Overtake: max(f.Overtake, 0), Crash: f.Crash, Restart: f.Restart, CrashAll: f.CrashAll, Break: f.Break}
-	} else {
-		r.Faults = world.Faults{Lose: -1, Duplicate: -1}
-	}
-	for i, a := range c.Instances {
-		r.Deferred = append(r.Deferred, a.Role.DeferredMost())
-		for j, b := range c.Instances {
-			if i == j {
-				continue
-			}
-			ch := world.Channel{From: i, To: j, Capacity: c.Channel.Capacity, Lossy: c.Channel.Lossy, Duplicates: c.Channel.Duplicates, Overtakes: r.Faults.Overtake > 0,
-				Full: map[model.Full]world.Full{model.FullLose: world.FullLose, model.FullWait: world.FullWait}[c.Channel.Full]}
-			if f != nil && f.Lose >= 0 {
-				ch.Lossy = f.Lose > 0
-			}
-			if f != nil && f.Duplicate >= 0 {
-				ch.Duplicates = f.Duplicate > 0
-			}
-			if !c.Channel.Ordered {
-				ch.Order = world.Any
-			}
-			r.Channels = append(r.Channels, ch)
-			if i < j && s.linked(a.Role, b.Role) {
-				r.Links = append(r.Links, world.Link{A: i, B: j, Untold: [2]bool{!a.Role.Mentions(model.EventUp), !b.Role.Mentions(model.EventUp)},
-					Datagrams: ch.Order == world.Any || ch.Lossy || ch.Duplicates || ch.Overtakes})
-			}
-		}
-	}
-	if t := c.Time; t != nil {
-		r.Time = &world.Time{Beat: t.Beat, Delay: t.Delay}
-	}
-}
-
-// linked reports whether there is a link between instances of two roles of which something can be noticed.
-func (s *Machines) linked(a, b *model.Machine) bool {
-	if !a.Hears(b) && !b.Hears(a) {
-		return false
-	}
-	if a.Mentions(model.EventUp) || b.Mentions(model.EventUp) || a.Closes() || b.Closes() {
-		return true
-	}
-	f := s.Check.Faults
-	return f != nil && (a.Linked() || b.Linked()) && (f.Break > 0 || slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 }))
 }
 
 // layFaults makes room in an instance's local value for its links and what faults do to it.

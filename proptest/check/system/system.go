@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check/reduce"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -77,7 +78,7 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 	}
 	s.Texts.InternDomains(s.Protocol)
 	s.System = &explore.System{Name: p.Name + " " + c.Name}
-	s.worldRules()
+	s.Rules = *stage.Rules(c)
 	s.channels()
 	var problems []error
 	for _, inst := range c.Instances {
@@ -152,7 +153,7 @@ func (s *Machines) process(inst *model.Instance) (*Process, error) {
 	}
 	p.Timers = findTimers(role, 0, nil)
 	s.Rules.Timers[inst.Index] = len(p.Timers)
-	p.noStart = p.startDoesNothing()
+	p.noStart = stage.Startless(p.Machine, p.Initial)
 	for _, ev := range role.Commands {
 		c := command{Event: ev, Count: -1}
 		if !slices.ContainsFunc(s.Check.Rules, func(r *model.EnvRule) bool { return r.Command == ev && r.Never() }) {
@@ -255,16 +256,6 @@ func (s *Machines) arguments(inst *model.Instance) ([][]int64, error) {
 		args = append(args, d)
 	}
 	return args, nil
-}
-
-// startDoesNothing reports whether the event start changes nothing and has no effect.
-func (p *Process) startDoesNothing() bool {
-	ev := p.event(model.EventStart)
-	if ev == nil {
-		return true
-	}
-	next, effects, res, _ := p.Machine.Step(p.Initial, interp.Event{Event: ev})
-	return res.Code != fsm.Refused && len(effects) == 0 && next.Equal(p.Initial) && len(p.Machine.Fired()) == 0
 }
 
 // labelOf is the label of a step that was ignored or refused.

@@ -118,6 +118,11 @@ const (
 	tGone
 )
 
+func coded(code fsm.Code, t fsm.Transition) fsm.Transition {
+	t.Code = code
+	return t
+}
+
 func tr(name string, from, to uint16, line int) fsm.Transition {
 	return fsm.Transition{Name: name, From: from, To: to, File: "pingpong.yaml", Line: line, Col: 3}
 }
@@ -135,7 +140,8 @@ var info = fsm.Info{
 		tr("idle ping", Idle, Idle, 20), tr("idle PING", Idle, Idle, 21), tr("idle PONG", Idle, Idle, 22),
 		tr("idle wait", Idle, Idle, 23), tr("idle NOTE", Idle, Idle, 24), tr("idle say", Idle, Idle, 25),
 		tr("idle barrier", Idle, Ready, 26), tr("idle READY", Idle, Behind, 27),
-		tr("ready READY", Ready, Idle, 30), tr("ready NOTE", Ready, Ready, 31), tr("ready barrier", Ready, Ready, 32),
+		tr("ready READY", Ready, Idle, 30), coded(fsm.Deferred, tr("ready NOTE", Ready, Ready, 31)),
+		coded(fsm.Ignored, tr("ready barrier", Ready, Ready, 32)),
 		tr("behind barrier", Behind, Idle, 40),
 		tr("idle quit", Idle, Gone, 50), tr("idle BYE", Idle, Gone, 51), tr("idle lost", Idle, Off, 52),
 		tr("gone lost", Gone, Gone, 60),

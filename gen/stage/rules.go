@@ -1,0 +1,81 @@
+package stage
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// Rules are what a check says of what lies between its instances. How many timers they have is not
+// in them: Timers has zeros.
+//
+// There is a link between two instances if the role of one hears what the other's sends, and
+// something of the link can be noticed. Between others there are datagrams, or nothing.
+func Rules(c *model.Check) *world.Rules {
+	f := c.Faults
+	r := between(c, f)
+	for i, a := range c.Instances {
+		for k, b := range c.Instances[i+1:] {
+			if linked(f, a.Role, b.Role) {
+				l := link(i, i+1+k, a.Role, b.Role)
+				ch := &r.Channels[0] // all are alike
+				l.Datagrams = ch.Order == world.Any || ch.Lossy || ch.Duplicates || ch.Overtakes
+				r.Links = append(r.Links, l)
+			}
+		}
+	}
+	if f != nil {
+		r.Faults = world.Faults{Lose: f.Lose, Duplicate: f.Duplicate, Overtake: max(f.Overtake, 0), Crash: f.Crash, Restart: f.Restart, CrashAll: f.CrashAll, Break: f.Break}
+	}
+	if t := c.Time; t != nil {
+		r.Time = &world.Time{Beat: t.Beat, Delay: t.Delay}
+	}
+	return r
+}
+
+// between are the instances of a check and the channels between them, with what faults say of these.
+func between(c *model.Check, f *model.Faults) *world.Rules {
+	r := &world.Rules{Instances: len(c.Instances), Timers: make([]int, len(c.Instances)), Faults: world.Faults{Lose: -1, Duplicate: -1}}
+	for i, a := range c.Instances {
+		r.Deferred = append(r.Deferred, a.Role.DeferredMost())
+		for j := range c.Instances {
+			if i == j {
+				continue
+			}
+			ch := world.Channel{From: i, To: j, Capacity: c.Channel.Capacity, Lossy: c.Channel.Lossy, Duplicates: c.Channel.Duplicates,
+				Full: map[model.Full]world.Full{model.FullLose: world.FullLose, model.FullWait: world.FullWait}[c.Channel.Full]}
+			if !c.Channel.Ordered {
+				ch.Order = world.Any
+			}
+			if f != nil {
+				ch.Overtakes = f.Overtake > 0
+				if f.Lose >= 0 {
+					ch.Lossy = f.Lose > 0
+				}
+				if f.Duplicate >= 0 {
+					ch.Duplicates = f.Duplicate > 0
+				}
+			}
+			r.Channels = append(r.Channels, ch)
+		}
+	}
+	return r
+}
+
+// link is the link between two instances.
+func link(i, j int, a, b *model.Machine) world.Link {
+	return world.Link{A: i, B: j, Untold: [2]bool{!a.Mentions(model.EventUp), !b.Mentions(model.EventUp)}}
+}
+
+// linked reports whether there is a link between instances of two roles of which something can be
+// noticed.
+func linked(f *model.Faults, a, b *model.Machine) bool {
+	if !a.Hears(b) && !b.Hears(a) {
+		return false
+	}
+	if a.Mentions(model.EventUp) || b.Mentions(model.EventUp) || a.Closes() || b.Closes() {
+		return true
+	}
+	return f != nil && (a.Linked() || b.Linked()) && (f.Break > 0 || slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 }))
+}

@@ -1,0 +1,110 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/run"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// Startless reports whether nothing comes of a machine's event start. Runs do not tell it then: the
+// machine begins, and begins again, as if it were done.
+func Startless(m *interp.Machine, begin interp.Value) bool {
+	k := slices.IndexFunc(m.Model.Events, func(e *model.Event) bool { return e.Kind == model.EventStart })
+	if k < 0 {
+		return true
+	}
+	next, effects, res, _ := m.Step(begin, interp.Event{Event: m.Model.Events[k]})
+	return res.Code != fsm.Refused && len(effects) == 0 && next.Equal(begin) && len(m.Fired()) == 0
+}
+
+// Startless reports whether runs do not tell that the instance starts.
+func (p *Party) Startless() bool { return Startless(p.in, p.Begin) }
+
+// Moves are the moves of the world that a step of a run is, one after the other, in a configuration
+// in which it is the next. There are two where an instance begins again whose start is not told.
+func (s *Stage) Moves(c *Configuration, x *run.Step) ([]Move, error) {
+	mv, err := s.move(c, x)
+	if err != nil {
+		return nil, err
+	}
+	if x.Kind == run.Restart && s.Parties[x.Who].Startless() {
+		return []Move{mv, {Kind: world.MoveStart, Who: x.Who}}, nil
+	}
+	return []Move{mv}, nil
+}
+
+var plainMoves = map[run.Kind]world.MoveKind{
+	run.Start: world.MoveStart, run.Offer: world.MoveOffer, run.Crash: world.MoveCrash, run.Restart: world.MoveRestart, run.Beat: world.MoveBeat,
+	run.Clock: world.MoveTick, run.Break: world.MoveBreak, run.Swapped: world.MoveOvertake, run.Message: world.MoveDeliver, run.Drop: world.MoveDeliver,
+	run.Copy: world.MoveCopy, run.Lost: world.MoveLose, run.Command: world.MoveCommand, run.Timer: world.MoveExpire, run.LinkUp: world.MoveUp,
+	run.LinkLost: world.MoveLost,
+}
+
+func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
+	mv = Move{Who: x.Who, Peer: x.From}
+	var ok bool
+	if mv.Kind, ok = plainMoves[x.Kind]; !ok {
+		return mv, fmt.Errorf("a step is %q, which is nothing that the world does", x.Kind)
+	}
+	var queue []world.Item[string]
+	if mv.Channel = s.Channel(x.From, x.Who); mv.Channel >= 0 {
+		queue = c.Queues[mv.Channel]
+	}
+	news := len(queue) > 0 && queue[0].News != world.NoNews
+	switch x.Kind {
+	case run.LinkUp:
+		if c.Ends[x.Who].Waiting>>x.From&1 == 0 && news { // one of the two has begun anew
+			mv.Kind = world.MoveDeliver
+		}
+	case run.LinkLost:
+		if news { // the other end has closed it, or crashed
+			mv.Kind = world.MoveDeliver
+		}
+	case run.Message, run.Drop, run.Copy, run.Lost:
+		mv.At = s.place(queue, x)
+		switch {
+		case mv.At >= 0:
+		case x.Kind == run.Drop && news:
+			mv.At = 0
+		case x.Kind == run.Drop && x.From >= 0 && c.Breaking[x.Who]>>x.From&1 != 0:
+			mv.Kind, mv.At = world.MoveLost, 0
+		default:
+			return mv, fmt.Errorf("%s is not under way", x.Event)
+		}
+	case run.Command, run.Timer:
+		p := s.Parties[x.Who]
+		ev, err := interp.ParseEvent(p.Machine, s.Strings, x.Event)
+		if err != nil {
+			return mv, err
+		}
+		if x.Kind == run.Command {
+			mv.Message = p.Command(ev)
+			return mv, nil
+		}
+		text := string(interp.AppendEvent(nil, s.Strings, ev))
+		mv.Timer = slices.IndexFunc(p.Alarms, func(a Alarm) bool { return string(interp.AppendEvent(nil, s.Strings, a.Event)) == text })
+	}
+	return mv, nil
+}
+
+// place is where the message of a step lies in its channel, -1 if it is not there.
+func (s *Stage) place(queue []world.Item[string], x *run.Step) int {
+	n := x.At
+	for i, item := range queue {
+		switch {
+		case item.News != world.NoNews:
+		case n > 0:
+			n--
+		case item.Message == x.Event:
+			return i
+		default:
+			return -1
+		}
+	}
+	return -1
+}

@@ -1,0 +1,186 @@
+package fsmtest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// letter is a message as the world carries it, or a command.
+type letter struct {
+	text  string // with its values
+	frame string
+}
+
+// name is the message without its values.
+func (l letter) name() string {
+	name, _, _ := strings.Cut(l.text, "{")
+	return name
+}
+
+// party is a machine as the world steps it. The world takes one move after the other and never goes
+// back, so the runner itself is the value of the machine. It implements [world.Machine] and
+// [world.Crasher].
+type party struct {
+	Machine
+	w      *World
+	i      int
+	give   func() fsm.Result // gives the command
+	timers []timer           // by number
+}
+
+// timer is what a runner calls a timer.
+type timer struct {
+	id  uint16
+	key uint32
+}
+
+// value is what the world keeps of a machine.
+type value = struct{}
+
+// Step implements [world.Machine].
+func (p *party) Step(_ value, ev world.Event[letter]) (out world.Outcome[value, letter]) {
+	r := p.Runner
+	var res fsm.Result
+	text := ev.Kind.String()
+	switch ev.Kind {
+	case world.Start:
+		res = r.Start()
+	case world.Up:
+		res = r.LinkUp(fsm.Peer(ev.Peer))
+	case world.Lost:
+		res = r.LinkLost(fsm.Peer(ev.Peer))
+	case world.Message:
+		var err error
+		if res, err = r.Frame(fsm.Peer(ev.Peer), []byte(ev.Message.frame)); err != nil {
+			p.w.t.Fatalf("%s cannot decode %s: %v", p.Name, ev.Message.text, err)
+		}
+		text = ev.Message.text
+	case world.Timeout:
+		t := p.timers[ev.Timer]
+		res, text = r.Timeout(t.id, t.key), r.Info().Timers[t.id]
+	case world.Command:
+		res, text = p.give(), ev.Message.text
+	}
+	if out.Code = res.Code; res.Code == fsm.Refused {
+		out.Fault = p.Name + " refuses " + text + " in " + r.Info().States[r.State()] + reason(r, res)
+	}
+	if res.Code == fsm.Took {
+		for k := range r.Effects() {
+			p.effect(k, &out)
+		}
+	}
+	return out
+}
+
+// effect tells the world of an effect.
+func (p *party) effect(k int, out *world.Outcome[value, letter]) {
+	r := p.Runner
+	e := r.Effect(k)
+	f := world.Effect[letter]{Kind: e.Kind, Ticks: int64(e.Ticks)}
+	switch e.Kind {
+	case fsm.StartTimer, fsm.StopTimer:
+		f.Timer = p.timer(timer{e.ID, e.Key})
+	case fsm.Close:
+		f.To = p.receiver(e.Peer, "close", string(r.AppendEffect(nil, k)))
+	case fsm.Send:
+		frame, err := r.AppendFrame(nil, k)
+		if err != nil {
+			p.w.t.Fatalf("%s cannot encode a message: %v", p.Name, err)
+		}
+		text := string(r.AppendEffect(nil, k))
+		f.Message = letter{message(text), string(frame)}
+		f.To = p.receiver(e.Peer, "send "+f.Message.text, text)
+	default:
+		return
+	}
+	if f.To == nobody {
+		if e.Kind == fsm.Send {
+			p.w.nobody = p.Name + " sends " + f.Message.text + " to nobody"
+		}
+		return
+	}
+	out.Effects = append(out.Effects, f)
+}
+
+// timer is the number of a timer.
+func (p *party) timer(t timer) int {
+	n := slices.Index(p.timers, t)
+	if n < 0 {
+		n = len(p.timers)
+		p.timers = append(p.timers, t)
+	}
+	return n
+}
+
+// message cuts a message out of the text of a send: without its destination.
+func message(effect string) string {
+	text := strings.TrimPrefix(effect, "send ")
+	if end := strings.LastIndexByte(text, '}'); end >= 0 {
+		return text[:end+1]
+	}
+	text, _, _ = strings.Cut(text, " to ")
+	return text
+}
+
+// nobody is the receiver of what goes to no machine of the run.
+const nobody = -2
+
+// receiver is whom an effect is for. Of two machines, the other one is meant where none is named,
+// in which case the text of the effect is the bare one.
+func (p *party) receiver(to fsm.Peer, bare, text string) int {
+	all := len(p.w.parties)
+	switch {
+	case to == fsm.Broadcast:
+		return world.Everyone
+	case all == 2 && text == bare:
+		return 1 - p.i
+	case int(to) == p.i || to < 0 || int(to) >= all:
+		return nobody
+	}
+	return int(to)
+}
+
+// Defers implements [world.Machine]: the table of transitions says it.
+func (p *party) Defers(_ value, l letter) bool {
+	info, state := p.Runner.Info(), p.Runner.State()
+	name := info.States[state] + " " + l.name()
+	return slices.ContainsFunc(info.Transitions, func(t fsm.Transition) bool {
+		return t.Code == fsm.Deferred && t.From == state && t.Name == name
+	})
+}
+
+// Final implements [world.Machine].
+func (p *party) Final(value) bool { return p.Runner.Info().Final[p.Runner.State()] }
+
+// Crashed implements [world.Crasher].
+func (p *party) Crashed(v value) value { return v }
+
+// Restarted implements [world.Crasher].
+func (p *party) Restarted(v value) value {
+	if p.Restart == nil {
+		p.w.t.Fatalf("the run has %s begin again, and its Machine does not say how", p.Name)
+	}
+	p.Restart()
+	return v
+}
+
+// reason says why a machine refused its last event.
+func reason(r fsm.Runner, res fsm.Result) string {
+	if res.Transition != fsm.NoTransition {
+		t := &r.Info().Transitions[res.Transition]
+		return ": " + t.Name + " cannot be carried out"
+	}
+	switch x := r.Refusal(); x.Reason {
+	case fsm.OutOfRange:
+		return ": " + x.Field + " is not in " + x.Type
+	case fsm.Unguarded:
+		return ": no guard of its branches holds"
+	}
+	if legal := string(r.AppendLegal(nil)); legal != "" {
+		return ", which handles or ignores: " + legal
+	}
+	return ", which handles nothing"
+}
