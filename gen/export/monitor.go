@@ -86,13 +86,26 @@ func (sys *system) running(in *instance, m *model.Machine, base int) *term {
 	return any
 }
 
+// inTheEnd says why a claim of what must come is left out: Spin is fair to processes, and weakly,
+// so that it would not judge the same runs.
+func inTheEnd(c *model.Claim) string {
+	text := "what must come in the end is no assertion"
+	switch c.Fair {
+	case "weak", "strong":
+		text += ", and Spin is not fair to each transition and channel"
+	case "messages":
+		text += ", and Spin is not fair to each message"
+	}
+	return text + "; fsmgen check decides it"
+}
+
 // claim is one of the author's claims, if Promela can say it.
 func (sys *system) claim(c *model.Claim, empty *term) (assertion, bool) {
 	why := map[model.ClaimKind]string{
 		model.Reachable:  "that something can be reached from everywhere is no assertion",
 		model.Confluent:  "confluence is no assertion",
-		model.Eventually: "what must come in the end is no assertion",
-		model.LeadsTo:    "what must come in the end is no assertion",
+		model.Eventually: inTheEnd(c),
+		model.LeadsTo:    inTheEnd(c),
 	}[c.Kind]
 	if why != "" {
 		sys.left = append(sys.left, c.Name+": "+why)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -157,6 +158,26 @@ checks:
 		_, err := Promela(p, p.Checks[0])
 		if why := (*Unsupported)(nil); !errors.As(err, &why) || !strings.Contains(why.What, x.want) {
 			t.Errorf("want a refusal because of %s, got %v", x.want, err)
+		}
+	}
+}
+
+// TestPromelaFairness: a claim about fair runs is left out, and the model says under which fairness
+// it is to be decided, and by what.
+func TestPromelaFairness(t *testing.T) {
+	const file = "../../proptest/check/testdata/arq/gobackn.yaml"
+	for check, want := range map[string]string{
+		"pair":     "Not in this model, claim slides: what must come in the end is no assertion, and Spin is not fair to each message; fsmgen check decides it.",
+		"channels": "and Spin is not fair to each transition and channel; fsmgen check decides it.",
+	} {
+		p, list := compile.Load(file, compile.Options{Check: check})
+		if p == nil {
+			t.Fatal(list)
+		}
+		c := p.Checks[slices.IndexFunc(p.Checks, func(c *model.Check) bool { return c.Name == check })]
+		text, err := Promela(p, c)
+		if err != nil || !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s: %v, the model does not say %q:\n%.600s", check, err, want, text)
 		}
 	}
 }

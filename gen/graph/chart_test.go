@@ -210,3 +210,27 @@ func TestBoldFits(t *testing.T) {
 			l.x[0], least)
 	}
 }
+
+// TestChartLoop: what is repeated for ever has a frame around it, and only that.
+func TestChartLoop(t *testing.T) {
+	c := crossing()
+	if text := ChartMermaid(c) + ChartSVG(c); strings.Contains(text, "for ever") {
+		t.Errorf("a run that ends has a loop: %s", text)
+	}
+	c.Loop = 3
+	drawn := ChartMermaid(c)
+	before, inside, ok := strings.Cut(drawn, "    loop for ever\n")
+	if !ok || !strings.Contains(before, "CHANGE{") || strings.Contains(before, "confirm") && strings.Contains(before, "committed") || strings.Count(inside, "    end\n") != 1 {
+		t.Errorf("%s", drawn)
+	}
+	l, svg := drawChart(c)
+	wellFormed(t, svg)
+	if !strings.Contains(svg, "loop: for ever") {
+		t.Errorf("no frame: %s", svg)
+	}
+	for i, y := range l.y {
+		if inLoop := i >= c.LoopFrom(); inLoop != (y > l.loop) {
+			t.Errorf("step %d is at %v, the frame begins at %v", i, y, l.loop)
+		}
+	}
+}

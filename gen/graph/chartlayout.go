@@ -12,6 +12,7 @@ const (
 	headHeight = 26.0
 	rowLine    = 15.0 // height of a line of text
 	rowGap     = 16.0 // between steps
+	loopHead   = 20.0 // of the frame around a loop, with its name
 	pillHeight = 18.0
 	sendGap    = 15.0 // between the starts of messages sent in one step
 	fanGap     = 26.0 // the same if there are many, so that their arrows are about parallel to each other
@@ -27,6 +28,7 @@ type chartLayout struct {
 	width   float64
 	headY   float64
 	bottom  float64 // end of the lifelines
+	loop    float64 // top of the frame around what is repeated for ever
 	flights []*flight
 	taken   places
 	texts   []*along // of the arrows, which get their places last
@@ -46,7 +48,12 @@ func layoutChart(c *run.Chart) *chartLayout {
 	copy(state, c.Start)
 	free := make([]float64, len(c.Instances)) // from where on a lifeline has place for another step
 	sent := map[int]float64{}
-	for _, s := range c.Steps {
+	for i, s := range c.Steps {
+		if i == c.LoopFrom() { // what comes before stands above the frame
+			y = max(y, slices.Max(free))
+			l.loop = y - rowGap
+			y += loopHead
+		}
 		y = max(y, sent[s.Receives]+rowLine, sent[s.Lost]+rowLine)
 		if s.Who >= 0 {
 			y = max(y, free[s.Who])

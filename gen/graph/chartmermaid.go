@@ -24,6 +24,9 @@ func ChartMermaid(c *run.Chart) string {
 		byID[f.ID] = f
 	}
 	for i, s := range c.Steps {
+		if i == c.LoopFrom() {
+			b.WriteString("    loop for ever\n")
+		}
 		if f := byID[s.Lost]; f != nil {
 			fmt.Fprintf(&b, "    p%d-xp%d: %s (lost)\n", f.from, f.To, mermaidText(f.Text))
 		}
@@ -44,6 +47,9 @@ func ChartMermaid(c *run.Chart) string {
 				fmt.Fprintf(&b, "    p%d--)p%d: %s (under way)\n", f.from, f.To, mermaidText(f.Text))
 			}
 		}
+	}
+	if c.LoopFrom() >= 0 {
+		b.WriteString("    end\n")
 	}
 	if c.End != "" && len(c.Instances) > 0 {
 		fmt.Fprintf(&b, "    note over p0,p%d: %s\n", len(c.Instances)-1, mermaidText(c.End))

@@ -38,6 +38,9 @@ func drawChart(c *run.Chart) (*chartLayout, string) {
 			l.state(w, i, l.headY+headHeight+8, c.Start[i])
 		}
 	}
+	if c.LoopFrom() >= 0 {
+		l.frame(w)
+	}
 	for _, f := range l.flights {
 		tip := cut(full.Steps[f.sent].Sends[f.nth].Text, f.Text)
 		w.tipped(tip, func() { l.message(w, f, tip) })
@@ -63,6 +66,17 @@ const (
 	maxRemark = 72 // notes, faults
 	maxTitle  = 120
 )
+
+// frame draws what is around the steps that are repeated for ever.
+func (l *chartLayout) frame(w *svg) {
+	const margin, name = 5.0, "loop: for ever"
+	width := textWidth(name, 11) + 14
+	w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="3" fill="none" stroke="%s"%s/>`+"\n",
+		num(margin), num(l.loop), num(l.width-2*margin), num(l.bottom-l.loop), lineColour, dashed)
+	w.f(`<rect x="%s" y="%s" width="%s" height="16" fill="#e8edf5" stroke="%s"/>`+"\n", num(margin), num(l.loop), num(width), lineColour)
+	w.takes(margin, l.loop, width, 16)
+	w.text(margin+7, l.loop+12, "start", colours[title], ` font-size="11"`, name)
+}
 
 // shortenedChart is c with texts of bounded length.
 func shortenedChart(c *run.Chart) *run.Chart {

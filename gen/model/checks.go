@@ -98,7 +98,7 @@ type Claim struct {
 	Expr      Expr   // Always, Sometimes, Reachable, Eventually, LeadsTo
 	Exprs     []Expr // Agree: values to be equal
 	Quiescent bool   // only where all channels are empty
-	Fair      string // "", "weak", "strong"
+	Fair      string // "", "weak", "strong", "messages": strong for each message
 	Except    []string
 	Within    int64 // LeadsTo: bound in ticks; 0: none
 	Locals    int   // slots of the frame of locals that the expressions need

@@ -93,7 +93,7 @@ var keyDocs = map[string]string{
 	"eventually": "Every fair run comes to this.",
 	"leadsTo":    "Every fair run from `when` comes to this.", "why": "The reason for the claim.",
 	"a claim/when": "Where the claim is asked.", "quiescent": "Asked only where all channels are empty.",
-	"fair":           "What a run must not neglect: `weak` or `strong`.",
+	"fair":           "What a run must not neglect: `weak`, `strong` or `messages`.",
 	"like":           "Another check, which this one begins with.",
 	"instances":      "The machines of the check: `{a: \"role(param: value)\"}`.",
 	"a check/consts": "Constants replaced for this check.",

@@ -152,13 +152,14 @@ func initRole() {
 
 func initChecks() {
 	fairness := &shape{what: "fairness", scalar: oneOf("weak", "strong")}
+	fairRuns := &shape{what: "fairness", scalar: oneOf("weak", "strong", "messages")}
 	claim := &shape{what: "a claim", keys: []key{
 		{"always", exprShape}, {"sometimes", exprShape}, {"agree", valueShape}, {"reachable", exprShape},
 		{"confluent", &shape{what: "confluent", scalar: oneOf("all")}},
 		{"eventually", exprShape}, {"leadsTo", exprShape},
 		{"when", exprShape}, {"why", docShape}, {"except", nameList},
 		{"quiescent", &shape{what: "quiescent", scalar: boolScalar}},
-		{"fair", fairness}, {"within", exprShape},
+		{"fair", fairRuns}, {"within", exprShape},
 	}}
 	times := &shape{what: "how often", scalar: anyScalar, open: exprShape, name: freeKeys}
 	oneCheck = shape{what: "a check", merge: true, keys: []key{

@@ -65,7 +65,8 @@ func (s *System) fairnessWords() []string {
 	for _, f := range [][2]string{
 		{"", "all runs that go on while something has to happen; what happens next is chosen freely, for ever"},
 		{"weak", "runs in which whatever stays possible from some point on happens; commands need not be given"},
-		{"strong", "runs in which whatever is possible again and again happens; commands need not be given"},
+		{"strong", "runs in which whatever is possible again and again happens, and each channel that can deliver again and again does; commands need not be given"},
+		{"messages", "runs in which whatever is possible again and again happens, and each message that can arrive again and again does, however many are lost; commands need not be given"},
 	} {
 		if list := names[f[0]]; len(list) > 0 {
 			out = append(out, strings.Join(list, ", ")+": "+f[1])

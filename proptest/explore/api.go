@@ -72,6 +72,7 @@ const (
 	Unfair               = api.Unfair
 	Weak                 = api.Weak
 	Strong               = api.Strong
+	StrongMessages       = api.StrongMessages
 	CheckDeadlock        = api.CheckDeadlock
 	CheckOrphan          = api.CheckOrphan
 	CheckStuck           = api.CheckStuck

@@ -12,7 +12,7 @@ func drawnSystem(rng *rand.Rand) *System {
 	procs, states, chans := 1+rng.IntN(2), 2+rng.IntN(2), 1+rng.IntN(2)
 	for range chans {
 		sys.Channels = append(sys.Channels, Channel{To: rng.IntN(procs), Cap: 1 + rng.IntN(2), Order: Order(rng.IntN(2)),
-			Block: rng.IntN(8) > 0, Lossy: rng.IntN(6) == 0, Dup: rng.IntN(9) == 0})
+			Block: rng.IntN(8) > 0, Lossy: rng.IntN(3) == 0, Dup: rng.IntN(9) == 0})
 	}
 	for range rng.IntN(3) {
 		sys.Constraints = append(sys.Constraints, Constraint{Fair: []Fairness{Weak, Strong}[rng.IntN(2)]})
@@ -55,12 +55,32 @@ func drawnSystem(rng *rand.Rand) *System {
 		}
 		sys.Procs = append(sys.Procs, t)
 	}
+	if procs == 2 && rng.IntN(2) == 0 {
+		drawnReceiver(rng, sys, states)
+	}
 	return sys
+}
+
+// drawnReceiver makes the last machine of a system one that does nothing by itself, and of two
+// messages that the first sends to it in turn, on a lossy channel, only one changes it: whether it
+// comes is for fairness to say.
+func drawnReceiver(rng *rand.Rand, sys *System, states int) {
+	ch := rng.IntN(len(sys.Channels))
+	sys.Channels[ch].To, sys.Channels[ch].Lossy = 1, true
+	from, t := sys.Procs[0].(*tableProc), sys.Procs[1].(*tableProc)
+	for v := range states {
+		turn := Step{Label: uint32(v), Next: []byte{byte((v + 1) % states)}, Sends: []Send{{Channel: ch, Msg: []byte{byte(v % 2)}}}}
+		from.local[v], t.local[v] = []Step{turn}, nil
+		for m, next := range []int{v, (v + 1) % states} {
+			key := fmt.Sprint([]byte{byte(v)}, ch, []byte{byte(m)})
+			t.recv[key] = []Step{{Label: 4, Next: []byte{byte(next)}}}
+		}
+	}
 }
 
 // drawnClaims are claims about runs, of every kind and fairness.
 func drawnClaims(rng *rand.Rand, sys *System) {
-	for _, fair := range []Fairness{Unfair, Weak, Strong, Weak, Strong} {
+	for _, fair := range []Fairness{Unfair, Weak, Strong, Weak, Strong, StrongMessages, StrongMessages} {
 		c := Claim{Name: fmt.Sprint("claim ", len(sys.Claims)), Kind: []ClaimKind{LeadsTo, Eventually}[rng.IntN(2)], Fair: fair, Calm: rng.IntN(2) == 0}
 		for range sys.Procs {
 			at := byte(rng.IntN(3))

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 )
@@ -21,8 +22,9 @@ type fairGraph struct {
 type fairEdge struct{ to, unit int }
 
 // fairGraph builds it for claim i.
-func (n *naive) fairGraph(i int) *fairGraph {
-	cl := &n.sys.Claims[i]
+func (n *naive) fairGraph(i int) *fairGraph { return n.fairGraphOf(&n.sys.Claims[i]) }
+
+func (n *naive) fairGraphOf(cl *Claim) *fairGraph {
 	g := &fairGraph{constraints: n.constraints()}
 	number := map[string]int{}
 	for at, c := range n.confs {
@@ -45,7 +47,7 @@ func (n *naive) fairGraph(i int) *fairGraph {
 			if !ok {
 				to = -1
 			}
-			for _, u := range n.units(&s) {
+			for _, u := range n.units(&s, cl.Fair) {
 				edges = append(edges, fairEdge{to, u})
 			}
 		}
@@ -55,7 +57,7 @@ func (n *naive) fairGraph(i int) *fairGraph {
 }
 
 // units is what a step is for fairness: -1 alone if it need never happen.
-func (n *naive) units(s *naiveStep) (list []int) {
+func (n *naive) units(s *naiveStep, fair Fairness) (list []int) {
 	if s.fault {
 		return []int{-1}
 	}
@@ -69,6 +71,15 @@ func (n *naive) units(s *naiveStep) (list []int) {
 		return list
 	case s.kind == LocalStep:
 		return append(list, int(s.step.Label))
+	case fair == StrongMessages:
+		if n.messages == nil {
+			n.messages = map[string]int{}
+		}
+		name := fmt.Sprint(s.ch, " ", s.msg)
+		if _, ok := n.messages[name]; !ok {
+			n.messages[name] = 2000 + len(n.messages)
+		}
+		return append(list, n.messages[name])
 	}
 	return append(list, len(n.sys.Labels)+s.ch)
 }
@@ -87,6 +98,8 @@ func (n *naive) constraints() map[int]Fairness {
 func unfair(u, possible, all int, fair Fairness, constraints map[int]Fairness) bool {
 	if f, ok := constraints[u]; ok {
 		fair = f
+	} else if fair == StrongMessages {
+		fair = Strong
 	}
 	return u >= 0 && (fair == Strong && possible > 0 || fair == Weak && possible == all)
 }

@@ -64,6 +64,8 @@ type naive struct {
 	counts    []uint64
 	faults    [3]uint64
 	found     naiveFind
+	// messages numbers what is received, for claims that treat each message for itself.
+	messages map[string]int
 }
 
 func naiveRun(sys *System) *naive {

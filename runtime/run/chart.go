@@ -13,6 +13,8 @@ type Chart struct {
 	// empty if unknown.
 	Instances, Start []string
 	Steps            []ChartStep
+	// Loop is how many of the last steps are repeated for ever; 0 if the run ends.
+	Loop int
 	// End is a remark below the last step, for example what is wrong there.
 	End string
 }
@@ -39,9 +41,17 @@ type ChartStep struct {
 	Fault string
 }
 
+// LoopFrom returns the index of the first step that is repeated for ever; -1 if the run ends.
+func (c *Chart) LoopFrom() int {
+	if c.Loop == 0 {
+		return -1
+	}
+	return len(c.Steps) - c.Loop
+}
+
 // Chart lays the run out as a sequence chart.
 func (r *Run) Chart() *Chart {
-	c := &Chart{Title: r.Title, End: r.Problem}
+	c := &Chart{Title: r.Title, End: r.Problem, Loop: r.Loop}
 	known := false
 	for _, x := range r.Instances {
 		c.Instances, c.Start = append(c.Instances, x.Name), append(c.Start, x.Start)

@@ -81,3 +81,25 @@ func TestTextIsNarrow(t *testing.T) {
 		t.Error("drawing a chart changes it")
 	}
 }
+
+// TestChartLoop: the steps that are repeated for ever are told from those before.
+func TestChartLoop(t *testing.T) {
+	c := &Chart{Instances: []string{"a", "b"}, Start: []string{"x", "y"}, Loop: 2, Steps: []ChartStep{
+		{Who: 0, Event: "go", State: "z"},
+		{Who: 0, Event: "again", Sends: []Sent{{ID: 1, To: 1, Text: "A"}}},
+		{Who: Nobody, Lost: 1},
+	}}
+	want := `   a         b
+   [x]       [y]
+1  go
+   [z]
+   for ever:
+2  again
+   → A (#1)
+3  ✗ A (#1) is lost
+   and again from 2
+`
+	if got := c.Text(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

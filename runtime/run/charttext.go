@@ -157,6 +157,9 @@ func (c *Chart) textRows() []textRow {
 		rows = append(rows, textRow{cells: cells})
 	}
 	for i, s := range c.Steps {
+		if i == c.LoopFrom() {
+			rows = append(rows, textRow{wide: "for ever:"})
+		}
 		for _, m := range s.Sends {
 			texts[m.ID] = m.Text
 		}
@@ -184,6 +187,9 @@ func (c *Chart) textRows() []textRow {
 			}
 			add(head, s.Who, text)
 		}
+	}
+	if from := c.LoopFrom(); from >= 0 {
+		rows = append(rows, textRow{wide: fmt.Sprintf("and again from %d", from+1)})
 	}
 	return rows
 }

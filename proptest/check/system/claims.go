@@ -16,7 +16,7 @@ var kindOf = map[model.ClaimKind]explore.ClaimKind{
 	model.Eventually: explore.Eventually, model.LeadsTo: explore.LeadsTo,
 }
 
-var fairnessOf = map[string]explore.Fairness{"": explore.Unfair, "weak": explore.Weak, "strong": explore.Strong}
+var fairnessOf = map[string]explore.Fairness{"": explore.Unfair, "weak": explore.Weak, "strong": explore.Strong, "messages": explore.StrongMessages}
 
 // claims adds the stated claims, and deadlock if the check says where rest is allowed.
 func (s *Machines) claims() {

@@ -19,6 +19,7 @@ type components struct {
 	enabled        []int
 	taken, starved []bool
 	last           []int32
+	met            []int32 // the units that it has steps of
 }
 
 // componentBytes is the memory of components for each node, with the nodes to look at and the mark
@@ -74,13 +75,17 @@ func (g *liveGraph) runFair(c []int32, set int32, fair api.Fairness) (rest []int
 	}
 	m := &g.memory
 	in, enabled, taken, starved, last := m.in, m.enabled, m.taken, m.starved, m.last
-	clear(enabled)
-	clear(taken)
-	clear(last)
+	for _, u := range m.met { // of the component before: there may be many units, and few here
+		enabled[u], taken[u], starved[u], last[u] = 0, false, false, 0
+	}
+	m.met = m.met[:0]
 	for n, v := range c {
 		for _, e := range g.out(v) {
 			if e.unit < 0 {
 				continue
+			}
+			if last[e.unit] == 0 {
+				m.met = append(m.met, e.unit)
 			}
 			if last[e.unit] != int32(n+1) {
 				last[e.unit] = int32(n + 1)
@@ -90,8 +95,8 @@ func (g *liveGraph) runFair(c []int32, set int32, fair api.Fairness) (rest []int
 		}
 	}
 	bad, hopeless := false, false
-	for u := range g.units {
-		how := g.fairness(u, fair)
+	for _, u := range m.met {
+		how := g.fairness(int(u), fair)
 		starved[u] = !taken[u] && (how == api.Strong && enabled[u] > 0 || how == api.Weak && enabled[u] == len(c))
 		bad = bad || starved[u]
 		hopeless = hopeless || starved[u] && how == api.Weak // it is possible everywhere here, and so in every part

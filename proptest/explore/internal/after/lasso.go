@@ -134,7 +134,7 @@ func stepsOf(s *search.Search, g *liveGraph, way []hop) []api.TraceStep {
 	for k := 1; k < len(way); k++ {
 		to := s.Engine.Unpack(g.conf(way[k].to))
 		out = append(out, s.Engine.StepWhere(s.Engine.Unpack(g.conf(way[k-1].to)), func(m *tables.Move) bool {
-			return g.counts(m) && treated(s.Engine, m, way[k].unit) && slices.Equal(m.Next, to)
+			return g.counts(m) && g.treated(s.Engine, m, way[k].unit) && slices.Equal(m.Next, to)
 		}))
 	}
 	return out
@@ -143,9 +143,17 @@ func stepsOf(s *search.Search, g *liveGraph, way []hop) []api.TraceStep {
 // fairLoop goes from a node of component c around in it and back, until it is fair to every unit.
 func fairLoop(s *search.Search, r *route, from int32, c []int32, fair api.Fairness) []api.TraceStep {
 	g := r.g
+	var units []int32
 	for _, v := range c {
 		g.memory.in[v] = inLoop
+		for _, e := range g.out(v) {
+			if e.unit >= 0 {
+				units = append(units, e.unit)
+			}
+		}
 	}
+	slices.Sort(units)
+	units = slices.Compact(units)
 	r.inside = true
 	way := []hop{{from, -1}}
 	visit := func(want func(int32) bool) bool {
@@ -158,7 +166,7 @@ func fairLoop(s *search.Search, r *route, from int32, c []int32, fair api.Fairne
 	}
 	for again := true; again; {
 		again = false
-		for u := range int32(g.units) {
+		for _, u := range units {
 			if g.fairTo(way, u, fair) {
 				continue
 			}

@@ -25,12 +25,17 @@ type liveGraph struct {
 	count  uint64   // of edges
 	// stopped: no step has to happen any more
 	stopped []bool
-	units   int
-	// fair says how each constraint is treated; they are the last of the units
-	fair   []api.Fairness
-	calm   bool
-	faults bool // are steps that leave the graph; otherwise none
-	memory components
+	// units is how many things are treated fairly, by number: labels, channels, constraints, and
+	// the messages of each channel, if each is treated for itself
+	units int
+	// fair says how each constraint is treated; the first of them is the unit constraint
+	fair       []api.Fairness
+	constraint int
+	// messages is by channel the unit of its first message; nil if the channel is one unit
+	messages []int32
+	calm     bool
+	faults   bool // are steps that leave the graph; otherwise none
+	memory   components
 }
 
 // liveEdge is one step. To is -1 if it leaves the graph, unit -1 if nothing is
@@ -102,9 +107,16 @@ func leadsAstray(s *search.Search, i int, faults, cut bool) bool {
 func NewLiveGraph(s *search.Search, i int, faults bool) *liveGraph {
 	e := s.Engine
 	claim := &e.Sys.Claims[i]
-	g := &liveGraph{stride: e.Lay.Stride, units: len(e.Sys.Labels) + len(e.Chans) + len(e.Sys.Constraints), calm: claim.Calm, faults: faults}
+	g := &liveGraph{stride: e.Lay.Stride, constraint: len(e.Sys.Labels) + len(e.Chans), calm: claim.Calm, faults: faults}
 	for i := range e.Sys.Constraints {
 		g.fair = append(g.fair, e.Sys.Constraints[i].Fair)
+	}
+	g.units = g.constraint + len(g.fair)
+	if claim.Fair == api.StrongMessages {
+		for k := range e.Chans { // the search has met all messages
+			g.messages = append(g.messages, int32(g.units))
+			g.units += e.Chans[k].Messages()
+		}
 	}
 	if most := e.Opt.MaxBytes; most > 0 && s.Bytes()+s.Visited.N*4 > most {
 		return nil
@@ -175,7 +187,7 @@ func (b *liveBuilder) expand(at, end int) int {
 			if !g.counts(m) {
 				return true
 			}
-			unit, more := unitOf(e, m)
+			unit, more := g.unitOf(e, m)
 			stopped = stopped && unit < 0
 			b.step(m, unit)
 			for _, u := range more { // one step, and an edge for each thing that it is
@@ -274,12 +286,15 @@ func (g *liveGraph) counts(m *tables.Move) bool {
 	return (m.Fault == nil || g.faults) && !(g.calm && m.Kind == api.LocalStep && m.Rule.Flags&tables.SpontaneousFlag != 0)
 }
 
-// unitOf says what a move is for fairness: a label, a channel, or, if it need never happen, nothing
-// (-1). What has constraints is the first of them instead of nothing, and more besides.
-func unitOf(e *tables.Engine, m *tables.Move) (unit int32, more []int32) {
+// unitOf says what a move is for fairness: a label, a channel or a message of one, or, if it need
+// never happen, nothing (-1). What has constraints is the first of them instead of nothing, and more
+// besides.
+func (g *liveGraph) unitOf(e *tables.Engine, m *tables.Move) (unit int32, more []int32) {
 	switch {
 	case m.Rule == nil || m.Kind == api.DupStep:
 		return -1, nil
+	case m.Kind == api.ReceiveStep && g.messages != nil:
+		unit = g.messages[m.Ch] + int32(m.Msg)
 	case m.Kind == api.ReceiveStep:
 		unit = int32(len(e.Sys.Labels) + m.Ch)
 	case m.Rule.Flags&tables.SpontaneousFlag == 0:
@@ -294,15 +309,18 @@ func unitOf(e *tables.Engine, m *tables.Move) (unit int32, more []int32) {
 }
 
 // treated reports whether a move is unit u for fairness.
-func treated(e *tables.Engine, m *tables.Move, u int32) bool {
-	unit, more := unitOf(e, m)
+func (g *liveGraph) treated(e *tables.Engine, m *tables.Move, u int32) bool {
+	unit, more := g.unitOf(e, m)
 	return unit == u || slices.Contains(more, u)
 }
 
 // fairness says how unit u is treated in a claim that says fair.
 func (g *liveGraph) fairness(u int, fair api.Fairness) api.Fairness {
-	if constraint := u - (g.units - len(g.fair)); constraint >= 0 {
-		return g.fair[constraint]
+	if k := u - g.constraint; k >= 0 && k < len(g.fair) {
+		return g.fair[k]
+	}
+	if fair == api.StrongMessages {
+		return api.Strong
 	}
 	return fair
 }

@@ -238,8 +238,9 @@ type Constraint struct {
 }
 
 // Fairness says which runs LeadsTo and Eventually look at. What is treated fairly: each local label
-// that is not Spontaneous, and the reception from each channel. [System.Constraints] are besides,
-// whatever the claim says. Faults of channels are never required to happen.
+// that is not Spontaneous, and the reception from each channel, or, with StrongMessages, the
+// reception of each message from each channel. [System.Constraints] are besides, whatever the claim
+// says. Faults of channels are never required to happen.
 type Fairness uint8
 
 const (
@@ -249,6 +250,9 @@ const (
 	Weak
 	// Strong: what is possible again and again happens.
 	Strong
+	// StrongMessages: Strong, and of all messages (equal bytes are one) each that can be received
+	// from a channel again and again is, which Strong says only of the channel as a whole.
+	StrongMessages
 )
 
 // Word is the contents of a channel, oldest message first (Bag: in the order

@@ -259,6 +259,9 @@ func (c *channel) take(w, i uint32) uint32 {
 	return rest
 }
 
+// Messages is how many different messages have been met in the channel; their numbers are below it.
+func (c *channel) Messages() int { return len(c.msgs.Vals) }
+
 // Deliverable returns the i-th possible delivery of w, nil after the last.
 func (c *channel) Deliverable(w, i uint32) *delivery {
 	if w == 0 {
