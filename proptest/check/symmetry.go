@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parley-go/parley/proptest/check/reduce"
 	"github.com/parley-go/parley/proptest/check/system"
@@ -50,6 +51,9 @@ func (s *System) FindSymmetry() (refused []string) {
 			found.UsedIn(p.Role, p.Unpack(b).Value, s.Dead, use)
 		},
 		Msg: func(_ int, b []byte, use func(int, int)) {
+			if _, is := s.NewsOf(b); is {
+				return
+			}
 			m, slots := system.UnpackMessage(s.Protocol, b)
 			found.UsedInMessage(m, slots, use)
 		},
@@ -60,6 +64,9 @@ func (s *System) FindSymmetry() (refused []string) {
 			return p.Pack(l, l.Value)
 		},
 		RenameMsg: func(_ int, b []byte, to [][]uint8) []byte {
+			if _, is := s.NewsOf(b); is {
+				return slices.Clone(b)
+			}
 			m, slots := system.UnpackMessage(s.Protocol, b)
 			found.RenameMessage(m, slots, to)
 			return system.PackMessage(m, slots)
@@ -82,15 +89,24 @@ func (s *System) shuffle(f *reduce.Shuffle) explore.Shuffle {
 			out.Chans = append(out.Chans, s.Channel(f.Procs[c.From], f.Procs[c.To]))
 		}
 	}
+	moved := f.Procs != nil && len(s.Rules.Links) > 0 // instances know their links by the number of the other
+	if moved || f.Indices() {
+		out.Local = func(proc int, b []byte) []byte {
+			p := s.Procs[proc]
+			l := p.Unpack(b)
+			if moved {
+				l = p.Relinked(l, f.Procs)
+			}
+			return p.Pack(l, f.Machine(p.Role, l.Value))
+		}
+	}
 	if !f.Indices() {
 		return out
 	}
-	out.Local = func(proc int, b []byte) []byte {
-		p := s.Procs[proc]
-		l := p.Unpack(b)
-		return p.Pack(l, f.Machine(p.Role, l.Value))
-	}
 	out.Msg = func(_ int, b []byte) []byte {
+		if _, is := s.NewsOf(b); is {
+			return slices.Clone(b)
+		}
 		m, slots := system.UnpackMessage(s.Protocol, b)
 		return system.PackMessage(m, f.Message(m, slots))
 	}

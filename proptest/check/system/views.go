@@ -2,6 +2,7 @@ package system
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
@@ -84,4 +85,19 @@ func (s *Machines) Covered(res *explore.Result) report.Uses {
 		}
 	}
 	return out
+}
+
+// Relinked is a local value in which every other instance has taken its place in to: the sets of
+// links are permuted.
+func (p *Process) Relinked(l Local, to []int) Local {
+	l = l.own()
+	for _, at := range []int{p.atWaiting, p.atUp, p.atAsked, p.atBroken} {
+		old := uint64(l.Get(at))
+		set := uint64(0)
+		for ; old != 0; old &= old - 1 {
+			set |= 1 << to[bits.TrailingZeros64(old)]
+		}
+		l.set(at, int64(set))
+	}
+	return l
 }
