@@ -64,8 +64,11 @@ func TestHandshakeOverTCP(t *testing.T) {
 	at, err := a.Listen(0, "tcp:127.0.0.1:0")
 	must(t, err)
 	must(t, b.Connect(0, "tcp:"+at))
-	expect(t, a, "up")
-	expect(t, b, "up")
+	for _, m := range []*Machine{a, b} {
+		if up := next(t, m); !strings.HasPrefix(up, "up 127.0.0.1:") {
+			t.Errorf("%q has no address", up)
+		}
+	}
 	must(t, a.Step("ready"))
 	expect(t, a, "state localReady")
 	expect(t, b, "state remoteReady")
@@ -121,7 +124,7 @@ func TestOwnLink(t *testing.T) {
 
 func TestWrongCalls(t *testing.T) {
 	for _, tt := range []struct{ name, params, want string }{
-		{"chess.peer", "", `no machine "chess.peer"; there are confirm.peer, ready.peer, update.peer`},
+		{"chess.peer", "", `no machine "chess.peer"; there are confirm.peer, faulty.peer, masterserver.master, ready.peer, update.peer`},
 		{"update.peer", "", "update.peer: the parameter wins is missing: true or false"},
 		{"update.peer", "wins: 1", "the parameter wins is 1, not true or false"},
 		{"update.peer", "wins: true, more: 2", "there is no parameter more"},
@@ -135,7 +138,7 @@ func TestWrongCalls(t *testing.T) {
 		}
 	}
 	m := mustOpen(t, "update.peer", "wins: true")
-	for link, want := range map[string]string{"": "a link begins with", "udp:0.0.0.0:0": "want udp:LOCAL>HOST:PORT", "ipx:127.0.0.1:1": "want ipx:", "own:x": "a link begins with"} {
+	for link, want := range map[string]string{"": "a link begins with", "tcp:127.0.0.1:1 {peers: 3}": "there is no parameter peers", "udp:127.0.0.1:0 {peers: 0}": "the parameter peers is 0, not a number in 1..1024", "udp:127.0.0.1:0": "promises too little", "tls:127.0.0.1:1": "a link begins with", "own {peers: 3}": "there is no parameter peers", "tcp:127.0.0.1:1 {": "want `name: value, …`", "ipx:127.0.0.1:1": "want ipx:", "own:x": "a link begins with"} {
 		if err := m.Connect(0, link); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", link, err)
 		}

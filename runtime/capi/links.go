@@ -18,104 +18,289 @@ import (
 // dialLimit is how long Connect waits for the other end.
 const dialLimit = 10 * time.Second
 
+// linkText is a link as callers name it: KIND:ADDRESS {options}.
+type linkText struct {
+	text, kind, address string
+	o                   *Params
+}
+
+func parseLink(text string) (l linkText, err error) {
+	l.text = text
+	head, options := text, ""
+	if i := strings.IndexByte(text, '{'); i >= 0 {
+		head, options = text[:i], text[i:]
+	}
+	l.kind, l.address, _ = strings.Cut(strings.TrimSpace(head), ":")
+	l.o, err = ParseParams(options)
+	return l, err
+}
+
+func (l linkText) unknown() error {
+	more := ""
+	for _, kind := range kinds() {
+		more += kind + ":, "
+	}
+	return fmt.Errorf("%q: a link begins with %stcp:, udp: or ipx:, or is own", l.text, more)
+}
+
 // Connect gives the machine a link to a peer:
 //
 //	tcp:HOST:PORT          a connection that is made now
 //	udp:LOCAL>HOST:PORT    a socket of one's own at LOCAL, such as 0.0.0.0:0, and the peer's address; ",HOST:PORT" for more of them
+//	udp:LOCAL              the same, with the peers that send something
 //	ipx:HOST:PORT/SOCKET   a network of DOSBox's kind, by its server; SOCKET in hexadecimal
 //	own                    frames are carried by the program, in order and without loss: events Frame, and Deliver
 //	own:datagrams          the same, but the program promises nothing
+//
+// and those of RegisterLayer. A link of several peers gives them numbers from peer on. Options
+// stand behind it in braces: see socketOptions.
+//
+// The error says so if the peer has a link already, or if there is no peer of this number.
 func (m *Machine) Connect(peer fsm.Peer, link string) error {
-	l, err := m.dial(peer, link)
+	if err := m.known(peer); err != nil {
+		return err
+	}
+	t, err := parseLink(link)
 	if err != nil {
 		return err
 	}
-	return m.d.Attach(peer, l)
-}
-
-func (m *Machine) dial(peer fsm.Peer, link string) (transport.Link, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
+	if t.kind == "own" {
+		return m.connectOwn(peer, t)
+	}
+	ctx, cancel := context.WithTimeout(m.life, dialLimit)
 	defer cancel()
-	kind, address, _ := strings.Cut(link, ":")
-	switch kind {
-	case "tcp":
-		return tcp.Dial(ctx, "tcp", address, tcp.Config{})
-	case "udp":
-		local, peers, ok := strings.Cut(address, ">")
-		if !ok {
-			return nil, fmt.Errorf("%q: want udp:LOCAL>HOST:PORT", link)
-		}
-		return udp.Open("udp", local, udp.Config{Peers: strings.Split(peers, ",")})
-	case "ipx":
-		server, socket, ok := strings.Cut(address, "/")
-		var number uint16
-		if _, err := fmt.Sscanf(socket, "%x", &number); !ok || err != nil {
-			return nil, fmt.Errorf("%q: want ipx:HOST:PORT/SOCKET", link)
-		}
-		return ipx.Dial(ctx, "udp", server, ipx.Config{Socket: number})
-	case "own":
-		switch address {
-		case "":
-			return m.ownLink(peer), nil
-		case "datagrams":
-			return weak{m.ownLink(peer)}, nil
-		}
-	}
-	return nil, fmt.Errorf("%q: a link begins with tcp:, udp: or ipx:, or is own", link)
-}
-
-// Listen gives the machine the first connection that comes to a TCP address, as the link to a
-// peer, and returns the address with its port. It does not wait for the connection.
-func (m *Machine) Listen(peer fsm.Peer, link string) (string, error) {
-	address, ok := strings.CutPrefix(link, "tcp:")
-	if !ok {
-		return "", fmt.Errorf("%q: want tcp:ADDRESS:PORT; only TCP waits for connections", link)
-	}
-	ln, err := tcp.Listen("tcp", address, tcp.Config{})
+	l, err := t.dial(ctx)
 	if err != nil {
-		return "", err
+		return m.stopped(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	m.mu.Lock()
-	m.closing = append(m.closing, cancel)
-	m.mu.Unlock()
-	go func() {
-		defer cancel()
-		l, err := ln.AcceptOne(ctx)
-		if err == nil {
-			err = m.d.Attach(peer, l)
-		}
-		if err != nil && ctx.Err() == nil {
-			m.put(Event{Kind: LinkLost, Peer: peer, Text: err.Error()})
-		}
-	}()
-	return ln.Addr().String(), nil
+	return m.join(peer, l)
 }
 
-// Disconnect closes the link to a peer.
-func (m *Machine) Disconnect(peer fsm.Peer) error { return m.d.Detach(peer) }
+// known refuses peers that the specification does not have, before anything is done for them.
+func (m *Machine) known(peer fsm.Peer) error {
+	parties := fsm.Peer(m.info.Parties)
+	if parties == 0 {
+		parties = fsm.DefaultParties
+	}
+	if peer < 0 || peer >= parties {
+		return fmt.Errorf("there is no peer %d: they have the numbers 0 to %d", peer, parties-1)
+	}
+	return nil
+}
+
+// join gives the driver a link and waits until it has taken it.
+func (m *Machine) join(peer fsm.Peer, l transport.Link) error {
+	m.joining.Lock()
+	defer m.joining.Unlock()
+	return m.joinLocked(peer, l)
+}
+
+func (m *Machine) joinLocked(peer fsm.Peer, l transport.Link) error {
+	m.mu.Lock()
+	before := m.links[peer]
+	m.links[peer], m.verdict = l, nil
+	m.mu.Unlock()
+	err := m.d.Attach(peer, l)
+	if err == nil { // what the driver says of the link, it says before it answers this
+		err = m.stopped(m.d.Read(m.life, func(fsm.Commander) {}))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		err = m.verdict
+	}
+	if err != nil {
+		m.links[peer] = before
+	}
+	return err
+}
+
+// address is that of a peer, empty if it has none.
+func (m *Machine) address(peer fsm.Peer) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.own[peer] != nil {
+		return ""
+	}
+	for first, l := range m.links {
+		if l == nil || peer < first || peer >= first+fsm.Peer(max(l.Properties().Peers, 1)) {
+			continue
+		}
+		if a := l.RemoteAddr(int(peer - first)); a != nil {
+			return a.String()
+		}
+	}
+	return ""
+}
+
+// dial opens the link.
+func (t linkText) dial(ctx context.Context) (l transport.Link, err error) {
+	inner, wrap := layered(t.kind)
+	server := false
+	switch inner {
+	case "tcp":
+		if err = t.tried(wrap, false); err == nil {
+			l, err = tcp.Dial(ctx, "tcp", t.address, tcp.Config{})
+		}
+	case "udp":
+		l, server, err = t.socket()
+	case "ipx":
+		l, err = t.tunnel(ctx)
+	default:
+		return nil, t.unknown()
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case wrap != nil:
+		l, err = wrap(ctx, l, server, t.o)
+	}
+	if bad := t.o.End(); bad != nil {
+		if err == nil {
+			l.Abort()
+		}
+		return nil, bad
+	}
+	return l, err
+}
+
+// socketOptions are those of links over datagrams: `peers` is the most peers at a time, `silence`
+// after how many milliseconds without a datagram one is lost.
+func (t linkText) socketOptions() (limits udp.Limits) {
+	if t.o.Has("peers") {
+		limits.MaxPeers = int(t.o.Int("peers", 1, 1024))
+	}
+	if t.o.Has("silence") {
+		limits.Silence = time.Duration(t.o.Int("silence", 1, 1<<31)) * time.Millisecond
+	}
+	return limits
+}
+
+// socket opens a UDP socket. Besides socketOptions it takes `broadcast` and `hear`, addresses, and
+// `cookie`, as in udp.Config. server says that no peer is configured.
+func (t linkText) socket() (l transport.Link, server bool, err error) {
+	local, peers, some := strings.Cut(t.address, ">")
+	cfg := udp.Config{Limits: t.socketOptions()}
+	if some {
+		cfg.Peers = strings.Split(peers, ",")
+	}
+	if t.o.Has("broadcast") {
+		cfg.Broadcast = []string{t.o.Text("broadcast", 256)}
+	}
+	if t.o.Has("hear") {
+		cfg.Hear = t.o.Text("hear", 256)
+	}
+	cfg.Cookie = t.o.Has("cookie") && t.o.Bool("cookie")
+	if t.o.err != nil {
+		return nil, false, t.o.err
+	}
+	u, err := udp.Open("udp", local, cfg)
+	if err != nil {
+		return nil, false, err
+	}
+	return u, !some, nil
+}
+
+// tunnel joins an IPX network.
+func (t linkText) tunnel(ctx context.Context) (transport.Link, error) {
+	server, socket, ok := strings.Cut(t.address, "/")
+	var number uint16
+	if _, err := fmt.Sscanf(socket, "%x", &number); !ok || err != nil {
+		return nil, fmt.Errorf("%q: want ipx:HOST:PORT/SOCKET", t.text)
+	}
+	l, err := ipx.Dial(ctx, "udp", server, ipx.Config{Socket: number, Limits: t.socketOptions()})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Disconnect closes the link to a peer, and waits until the machine has heard of it.
+func (m *Machine) Disconnect(peer fsm.Peer) error {
+	if err := m.known(peer); err != nil {
+		return err
+	}
+	if !m.linked(peer) {
+		return fmt.Errorf("peer %d has no link", peer)
+	}
+	if err := m.d.Detach(peer); err != nil {
+		return err
+	}
+	return m.stopped(m.d.Read(m.life, func(fsm.Commander) {}))
+}
+
+// linked reports whether a peer has been given a link.
+func (m *Machine) linked(peer fsm.Peer) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for first, l := range m.links {
+		if l != nil && peer >= first && peer < first+fsm.Peer(max(l.Properties().Peers, 1)) {
+			return true
+		}
+	}
+	return false
+}
+
+// unlink forgets the link to a peer, unless it has others.
+func (m *Machine) unlink(peer fsm.Peer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l := m.links[peer]; l != nil && l.Properties().Peers == 0 {
+		delete(m.links, peer)
+	}
+}
 
 // ownQueue bounds what the program has delivered and the machine not yet taken, in bytes.
 const ownQueue = 1 << 20
 
-// ownLink is a link whose other end is the program.
-func (m *Machine) ownLink(peer fsm.Peer) transport.Link {
+// connectOwn gives the machine a link whose other end is the program.
+func (m *Machine) connectOwn(peer fsm.Peer, t linkText) error {
+	if err := t.o.End(); err != nil {
+		return err
+	}
 	inside, outside := mem.Pair(mem.Config{Queue: ownQueue})
+	var l transport.Link = inside
+	switch t.address {
+	case "":
+	case "datagrams":
+		l = weak{inside}
+	default:
+		return t.unknown()
+	}
+	m.joining.Lock() // so that nothing is delivered to a link that is not taken in the end
+	defer m.joining.Unlock()
 	m.mu.Lock()
+	before := m.own[peer]
 	m.own[peer] = outside
 	m.mu.Unlock()
-	go func() {
-		buf := make([]byte, 1<<16)
-		for {
-			got, err := outside.Receive(buf)
-			if err != nil {
-				outside.Abort()
-				return
+	err := m.joinLocked(peer, l)
+	if err != nil {
+		outside.Abort()
+		m.mu.Lock()
+		m.own[peer] = before
+		m.mu.Unlock()
+		return err
+	}
+	go m.carry(peer, outside)
+	return nil
+}
+
+// carry makes events of the frames for a peer.
+func (m *Machine) carry(peer fsm.Peer, outside transport.Link) {
+	buf := make([]byte, m.info.MaxFrame+1)
+	for {
+		got, err := outside.Receive(buf)
+		if err != nil {
+			outside.Abort()
+			m.mu.Lock()
+			if m.own[peer] == outside {
+				delete(m.own, peer)
 			}
-			m.put(Event{Kind: Frame, Peer: peer, Data: append([]byte(nil), buf[:got.N]...)})
+			m.mu.Unlock()
+			return
 		}
-	}()
-	return inside
+		m.put(Event{Kind: Frame, Peer: peer, Data: append([]byte(nil), buf[:got.N]...)})
+	}
 }
 
 // weak is a link that promises nothing.
@@ -129,6 +314,8 @@ func (w weak) Properties() transport.Properties {
 
 // Deliver gives the machine a frame that came from a peer over an own link.
 func (m *Machine) Deliver(peer fsm.Peer, frame []byte) error {
+	m.joining.Lock()
+	defer m.joining.Unlock()
 	m.mu.Lock()
 	l := m.own[peer]
 	m.mu.Unlock()

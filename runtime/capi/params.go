@@ -55,7 +55,8 @@ func (p *Params) take(name, what string) (string, bool) {
 	return v, ok
 }
 
-func (p *Params) wrong(name, value, what string) {
+// Wrong notes that the value of a parameter is not what it has to be, unless something was wrong before.
+func (p *Params) Wrong(name, value, what string) {
 	if p.err == nil {
 		p.err = fmt.Errorf("the parameter %s is %s, not %s", name, value, what)
 	}
@@ -71,7 +72,7 @@ func (p *Params) Has(name string) bool {
 func (p *Params) Bool(name string) bool {
 	v, ok := p.take(name, "true or false")
 	if ok && v != "true" && v != "false" {
-		p.wrong(name, v, "true or false")
+		p.Wrong(name, v, "true or false")
 	}
 	return v == "true"
 }
@@ -82,7 +83,7 @@ func (p *Params) Int(name string, lo, hi int64) int64 {
 	v, ok := p.take(name, what)
 	n, err := strconv.ParseInt(v, 0, 64)
 	if ok && (err != nil || n < lo || n > hi) {
-		p.wrong(name, v, what)
+		p.Wrong(name, v, what)
 		return lo
 	}
 	return n
@@ -94,7 +95,7 @@ func (p *Params) Text(name string, most int) string {
 	v, ok := p.take(name, what)
 	s, err := strconv.Unquote(v)
 	if ok && (err != nil || len(s) > most || v[0] == '\'') {
-		p.wrong(name, v, what)
+		p.Wrong(name, v, what)
 		return ""
 	}
 	return s

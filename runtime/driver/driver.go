@@ -42,6 +42,7 @@ type Driver[R fsm.Runner] struct {
 	stopping atomic.Bool
 	done     chan struct{}  // closed: nothing is taken from the mailbox any more
 	ended    chan struct{}  // closed: Run returns
+	broken   chan struct{}  // closed: Run ends with a panic, of a machine or of a handler
 	leaving  sync.WaitGroup // links being closed, goroutines that receive
 
 	handling atomic.Uint64 // number of the handler that runs, 0 for none
@@ -84,7 +85,7 @@ const (
 func New[R fsm.Runner](r R, o Options[R]) *Driver[R] {
 	o = o.withDefaults()
 	d := &Driver[R]{info: r.Info(), o: o, mailbox: make(chan item[R], o.Mailbox),
-		done: make(chan struct{}), ended: make(chan struct{})}
+		done: make(chan struct{}), ended: make(chan struct{}), broken: make(chan struct{})}
 	d.calls.New = func() any { return &call{done: make(chan struct{}, 1)} }
 	inner := o
 	inner.OnReport = guard2(d, o.OnReport)
@@ -123,13 +124,20 @@ func (d *Driver[R]) leave() {
 // Run starts the machine and runs it until ctx ends (its cause is returned),
 // Stop is called, or the machine is final and Options.StopAtFinal is set (nil). It
 // finishes the step in progress, sends what was sent, closes all links in good
-// order, and answers every waiting Do with ErrStopped.
+// order, and answers every waiting Do with ErrStopped. A panic of the machine or of a handler goes
+// through; whoever recovers from it closes the links.
 func (d *Driver[R]) Run(ctx context.Context) error {
 	if d.started.Swap(true) {
 		return ErrRunning
 	}
 	release := context.AfterFunc(ctx, d.Stop)
 	defer release()
+	whole := false
+	defer func() {
+		if !whole {
+			close(d.broken)
+		}
+	}()
 	d.epoch = time.Now()
 	d.begin()
 	now := time.Duration(0)
@@ -153,6 +161,7 @@ func (d *Driver[R]) Run(ctx context.Context) error {
 		reason = "final state"
 	}
 	d.shutdown(now, reason)
+	whole = true
 	return err
 }
 
@@ -244,6 +253,8 @@ func (d *Driver[R]) ask(ctx context.Context, it item[R], c *call) error {
 			why = d.givenUp(ctx)
 		case <-d.done:
 			why = ErrStopped
+		case <-d.broken:
+			return ErrStopped
 		case <-stuck:
 			if stuck = nil; d.handling.Load() != handler {
 				continue
@@ -253,8 +264,12 @@ func (d *Driver[R]) ask(ctx context.Context, it item[R], c *call) error {
 		if c.state.CompareAndSwap(callPending, callCancelled) {
 			return why
 		}
-		<-c.done // it has begun, so it will end
-		return nil
+		select {
+		case <-c.done: // it has begun, so it will end
+			return nil
+		case <-d.broken:
+			return ErrStopped
+		}
 	}
 }
 

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/parley-go/parley/machines/battleend"
+	"github.com/parley-go/parley/machines/clock"
+	"github.com/parley-go/parley/machines/confirm"
+	"github.com/parley-go/parley/machines/connection"
+	"github.com/parley-go/parley/machines/lobby"
+	"github.com/parley-go/parley/machines/lockstep"
+	"github.com/parley-go/parley/machines/masterserver"
+	"github.com/parley-go/parley/machines/negotiation"
+	"github.com/parley-go/parley/machines/netplay"
+	"github.com/parley-go/parley/machines/registration"
+	"github.com/parley-go/parley/machines/reset"
+	"github.com/parley-go/parley/machines/snapshot"
+	"github.com/parley-go/parley/machines/update"
+	"github.com/parley-go/parley/runtime/capi"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// The roles of the other shipped protocols. A library of one's own has those it needs: each of them
+// makes it larger.
+func init() {
+	simple("battleend.peer", battleend.NewPeerRunner)
+	simple("clock.client", clock.NewClientRunner)
+	simple("clock.server", clock.NewServerRunner)
+	simple("confirm.peer", confirm.NewPeerRunner)
+	simple("connection.client", connection.NewClientRunner)
+	simple("lobby.player", lobby.NewPlayerRunner)
+	simple("masterserver.gameserver", masterserver.NewGameserverRunner)
+	simple("masterserver.master", masterserver.NewMasterRunner)
+	simple("negotiation.client", negotiation.NewClientRunner)
+	simple("negotiation.server", negotiation.NewServerRunner)
+	simple("registration.file", registration.NewFileRunner)
+	simple("registration.script", registration.NewScriptRunner)
+	simple("reset.peer", reset.NewPeerRunner)
+	simple("snapshot.client", snapshot.NewClientRunner)
+	simple("snapshot.server", snapshot.NewServerRunner)
+	capi.Register("connection.server", func(p *capi.Params) (fsm.Commander, error) {
+		return connection.NewServerRunner(settings(p))
+	})
+	capi.Register("lobby.server", func(p *capi.Params) (fsm.Commander, error) { return lobby.NewServerRunner(self(p)) })
+	capi.Register("lockstep.client", func(p *capi.Params) (fsm.Commander, error) {
+		return lockstep.NewClientRunner(lockstep.Slot(p.Int("me", 0, 7)))
+	})
+	capi.Register("lockstep.server", func(p *capi.Params) (fsm.Commander, error) { return lockstep.NewServerRunner(self(p)) })
+	capi.Register("netplay.peer", func(p *capi.Params) (fsm.Commander, error) {
+		return netplay.NewPeerRunner(p.Bool("server")), nil
+	})
+	capi.Register("registration.client", func(p *capi.Params) (fsm.Commander, error) {
+		return registration.NewClientRunner(word(p, "page", 127, registration.NewUrl))
+	})
+	capi.Register("registration.server", func(p *capi.Params) (fsm.Commander, error) {
+		return registration.NewServerRunner(word(p, "page", 127, registration.NewUrl), word(p, "version", 15, registration.NewVersion),
+			word(p, "name", 31, registration.NewName), registration.Port(p.Int("port", 0, 65535)), word(p, "region", 31, registration.NewRegion))
+	})
+	capi.Register("update.peer", func(p *capi.Params) (fsm.Commander, error) { return update.NewPeerRunner(p.Bool("wins")), nil })
+}
+
+// simple registers a role without parameters.
+func simple[R fsm.Commander](name string, f func() R) {
+	capi.Register(name, func(*capi.Params) (fsm.Commander, error) { return f(), nil })
+}
+
+// self is the number of the machine itself among the parties, 0 unless it is given.
+func self(p *capi.Params) fsm.Peer {
+	if !p.Has("self") {
+		return 0
+	}
+	return fsm.Peer(p.Int("self", 0, fsm.DefaultParties-1))
+}
+
+// word takes a text that the protocol restricts.
+func word[T any](p *capi.Params, name string, most int, f func(string) (T, bool)) T {
+	s := p.Text(name, most)
+	v, ok := f(s)
+	if !ok {
+		p.Wrong(name, fmt.Sprintf("%q", s), "a text that the protocol allows there")
+	}
+	return v
+}
+
+func settings(p *capi.Params) connection.Settings {
+	number := func(name string) int64 { return p.Int(name, 0, 1<<32-1) }
+	s := connection.Settings{Version: connection.Version(number("version")), Game: word(p, "game", 31, connection.NewGame),
+		Edition: connection.Edition(number("edition")), Wish: connection.Rate(number("wish")), Takes: connection.Rate(number("takes"))}
+	if p.Has("port") {
+		s.Port = connection.Optional[connection.Port]{Present: true, Value: connection.Port(p.Int("port", 0, 65535))}
+	}
+	return s
+}

@@ -1,0 +1,110 @@
+/*
+ * A server with a machine for each connection, and its clients, in one process
+ * with several threads: the protocol ready. It is what the sanitizers watch.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parley.h"
+
+enum { CLIENTS = 4, ROUNDS = 20 };
+
+static void check(int64_t code, const parley_error *err, const char *what) {
+	if (code < 0) {
+		fprintf(stderr, "%s: %lld, %s\n", what, (long long)code, err->text);
+		exit(1);
+	}
+}
+
+static char link_to[128];
+
+/* client passes some barriers together with the server. */
+static void *client(void *unused) {
+	parley_error err;
+	parley_event event;
+	char text[256];
+	int passed = 0;
+	int64_t m = parley_open("ready.peer", "", &err);
+	check(m, &err, "open");
+	check(parley_connect(m, 0, link_to, &err), &err, "connect");
+	check(parley_step(m, "ready", &err), &err, "ready");
+	while (passed < ROUNDS) {
+		check(parley_poll(m, &event, text, sizeof text, 60000, &err), &err, "client");
+		if (event.kind == PARLEY_REPORT && ++passed < ROUNDS)
+			check(parley_step(m, "ready", &err), &err, "ready again");
+	}
+	check(parley_close(m), &err, "close");
+	return unused;
+}
+
+struct server {
+	int64_t handle;
+	int passed, gone;
+};
+
+static void happened(void *user, const parley_event *event, const char *text) {
+	struct server *s = user;
+	parley_error err;
+	char state[256];
+	switch (event->kind) {
+	case PARLEY_STATE:
+		if (strcmp(text, "remoteReady") != 0)
+			break;
+		check(parley_step_peer(s->handle, event->peer, "ready", &err), &err, "server");
+		break;
+	case PARLEY_LINK_UP:
+		if (parley_text_peer(s->handle, event->peer, state, sizeof state, &err) != PARLEY_OK)
+			fprintf(stderr, "text: %s\n", err.text);
+		break;
+	case PARLEY_REPORT:
+		s->passed++;
+		break;
+	case PARLEY_STOPPED:
+		s->gone++;
+		break;
+	}
+}
+
+/* watch waits for a server that nobody else polls, until it is closed. */
+static void *watch(void *handle) {
+	parley_error err;
+	parley_event event;
+	char text[256];
+	while (parley_poll(*(int64_t *)handle, &event, text, sizeof text, -1, &err) == PARLEY_OK) {}
+	return NULL;
+}
+
+int main(void) {
+	parley_error err;
+	pthread_t threads[CLIENTS], watching[2];
+	char address[100], names[2048];
+	struct server s = {0, 0, 0};
+	if (parley_version() != PARLEY_VERSION) {
+		fprintf(stderr, "version %d\n", (int)parley_version());
+		return 1;
+	}
+	check(parley_names(names, sizeof names, &err), &err, "names");
+	printf("%s\n", names);
+	s.handle = parley_open_server("ready.peer", ".idle: 60000", CLIENTS, "tcp:127.0.0.1:0", address, sizeof address, &err);
+	check(s.handle, &err, "server");
+	snprintf(link_to, sizeof link_to, "tcp:%s", address);
+	for (int i = 0; i < CLIENTS; i++)
+		pthread_create(&threads[i], NULL, client, NULL);
+	while (s.gone < CLIENTS)
+		check(parley_dispatch(s.handle, happened, &s, 3, &err), &err, "events");
+	for (int i = 0; i < CLIENTS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&watching[i], NULL, watch, &s.handle);
+	check(parley_close(s.handle), &err, "close");
+	for (int i = 0; i < 2; i++)
+		pthread_join(watching[i], NULL);
+	if (parley_dispatch(s.handle, happened, &s, 0, &err) != PARLEY_ERROR || parley_dispatch(s.handle, NULL, &s, 0, &err) != PARLEY_ERROR) {
+		fprintf(stderr, "a closed handle has events\n");
+		return 1;
+	}
+	printf("passed: %d\n", s.passed);
+	return s.passed == CLIENTS * ROUNDS ? 0 : 1;
+}

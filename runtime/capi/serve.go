@@ -1,0 +1,314 @@
+package capi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// places are the numbers that connections get: the least that is free.
+type places struct {
+	mu    sync.Mutex
+	first fsm.Peer
+	taken []bool
+}
+
+func (p *places) take() (fsm.Peer, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, taken := range p.taken {
+		if !taken {
+			p.taken[i] = true
+			return p.first + fsm.Peer(i), true
+		}
+	}
+	return 0, false
+}
+
+func (p *places) free(n fsm.Peer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.taken[n-p.first] = false
+}
+
+// held is a link that says when it is given up.
+type held struct {
+	transport.Link
+	once sync.Once
+	up   func()
+}
+
+func (h *held) Close() error {
+	h.once.Do(h.up)
+	return h.Link.Close()
+}
+
+func (h *held) Abort() error {
+	h.once.Do(h.up)
+	return h.Link.Abort()
+}
+
+// acceptor waits for connections.
+type acceptor struct {
+	ln   *tcp.Listener
+	wrap Wrap
+	text linkText
+	once bool // the first one alone
+}
+
+// listen listens for at most most connections at a time.
+func listen(link string, most int, once bool) (*acceptor, error) {
+	t, err := parseLink(link)
+	if err != nil {
+		return nil, err
+	}
+	inner, wrap := layered(t.kind)
+	if inner != "tcp" {
+		return nil, fmt.Errorf("%q: want tcp:ADDRESS:PORT, or tls: where the library has it; over others nobody connects, and Connect takes who sends something", link)
+	}
+	if err := t.tried(wrap, true); err != nil {
+		return nil, err
+	}
+	ln, err := tcp.Listen("tcp", t.address, tcp.Config{MaxLinks: most})
+	if err != nil {
+		return nil, err
+	}
+	return &acceptor{ln, wrap, t, once}, nil
+}
+
+// tried refuses options that are wrong before a connection is made.
+func (t linkText) tried(wrap Wrap, server bool) error {
+	if wrap == nil {
+		return t.o.End()
+	}
+	if _, err := wrap(context.Background(), nil, server, t.o); err != nil {
+		return err
+	}
+	return t.o.End()
+}
+
+// run accepts until ctx ends, and gives each connection to took, in a goroutine of its own: a
+// handshake that takes its time keeps nobody waiting.
+func (a *acceptor) run(ctx context.Context, took func(transport.Link), failed func(error)) {
+	defer a.ln.Close()
+	for {
+		l, err := a.ln.Accept(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				failed(err)
+			}
+			return
+		}
+		if a.once {
+			a.ln.Close()
+		}
+		go func() {
+			if inside, err := a.secure(ctx, l); err != nil {
+				failed(err)
+			} else {
+				took(inside)
+			}
+		}()
+		if a.once {
+			return
+		}
+	}
+}
+
+// secure puts the layer around a connection.
+func (a *acceptor) secure(ctx context.Context, l transport.Link) (inside transport.Link, err error) {
+	if a.wrap == nil {
+		return l, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			l.Abort()
+			err = fault(p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	defer cancel()
+	o, err := parseLink(a.text.text) // parameters are taken once, and by one goroutine
+	if err != nil {
+		return nil, err
+	}
+	return a.wrap(ctx, l, true, o.o)
+}
+
+// Serve gives the machine each connection that comes to a TCP address, as the link to the peer with
+// the least free number from first to last; those beyond are closed at once. It returns the
+// address with its port, and does not wait for connections.
+func (m *Machine) Serve(first, last fsm.Peer, link string) (string, error) {
+	var address string
+	err := m.serve(first, last, link, false, func(at string) error { address = at; return nil })
+	return address, err
+}
+
+// Listen is Serve for the first connection alone.
+func (m *Machine) Listen(peer fsm.Peer, link string) (string, error) {
+	var address string
+	err := m.serve(peer, peer, link, true, func(at string) error { address = at; return nil })
+	return address, err
+}
+
+// serve tells the address before anybody is let in; an error of told is returned, and then nothing
+// has happened.
+func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(address string) error) error {
+	for _, p := range []fsm.Peer{first, last} {
+		if err := m.known(p); err != nil {
+			return err
+		}
+	}
+	if last < first {
+		return fmt.Errorf("from peer %d to peer %d: there is none", first, last)
+	}
+	n := int(last-first) + 1
+	a, err := listen(link, n, once)
+	if err != nil {
+		return err
+	}
+	if err := told(a.ln.Addr().String()); err != nil {
+		a.ln.Close()
+		return err
+	}
+	free := &places{first: first, taken: make([]bool, n)}
+	go a.run(m.life, func(l transport.Link) {
+		peer, ok := free.take()
+		if !ok { // a link is still there for a moment after its number is free
+			l.Abort()
+			return
+		}
+		if err := m.join(peer, &held{Link: l, up: func() { free.free(peer) }}); err != nil {
+			m.put(Event{Kind: Refused, Peer: peer, Text: err.Error()})
+		}
+	}, func(err error) { m.put(Event{Kind: Refused, Peer: first, Text: err.Error()}) })
+	return nil
+}
+
+// Server runs a machine for each connection, all of them with the same parameters. Every machine
+// knows its peer by the number 0; in the events of the server, and in its calls, a number from 0
+// says whose machine it is.
+type Server struct {
+	name, params string
+	q            *queue
+	life         context.Context
+	fail         context.CancelCauseFunc
+	free         *places
+	ended        chan struct{}
+
+	mu       sync.Mutex
+	sessions map[fsm.Peer]*Machine
+	running  sync.WaitGroup // machines of connections
+	closed   bool
+}
+
+// MaxSessions is the most connections of a Server.
+const MaxSessions = 10000
+
+// OpenServer makes a server for at most most connections at a time to a TCP address, and returns
+// the address with its port.
+func OpenServer(name, params string, most int, link string) (*Server, string, error) {
+	if most < 1 || most > MaxSessions {
+		return nil, "", fmt.Errorf("%d connections: a server has 1 to %d", most, MaxSessions)
+	}
+	q := &queue{}
+	s := &Server{name: name, params: params, q: q, sessions: map[fsm.Peer]*Machine{}, free: &places{taken: make([]bool, most)}, ended: make(chan struct{})}
+	s.life, s.fail = context.WithCancelCause(context.Background())
+	q.stop = s.fail
+	trial, err := open(s.life, name, params, q, 0) // what is wrong with the parameters is found now
+	if err != nil {
+		return nil, "", err
+	}
+	if len(trial.links) > 0 {
+		for _, l := range trial.links {
+			l.Abort()
+		}
+		return nil, "", fmt.Errorf("%s has a link of its own: open it as a machine", name)
+	}
+	a, err := listen(link, most, false)
+	if err != nil {
+		return nil, "", err
+	}
+	address := a.ln.Addr().String()
+	go a.run(s.life, s.take, func(err error) { q.put(Event{Kind: Refused, Peer: fsm.Broadcast, Text: err.Error()}) })
+	context.AfterFunc(s.life, s.end)
+	return s, address, nil
+}
+
+// take makes a machine for a connection.
+func (s *Server) take(l transport.Link) {
+	n, ok := s.free.take()
+	if !ok {
+		l.Abort()
+		return
+	}
+	m, err := open(s.life, s.name, s.params, s.q, n)
+	if err == nil {
+		m.lost = m.d.Stop
+		err = m.d.Attach(0, &held{Link: l, up: m.d.Stop}) // the machine may close its link itself
+		m.links[0] = l
+	} else {
+		l.Abort()
+	}
+	s.mu.Lock()
+	if err == nil && s.closed {
+		err = driver.ErrStopped
+	}
+	if err != nil {
+		s.mu.Unlock()
+		s.free.free(n)
+		s.q.put(Event{Kind: Refused, Peer: n, Text: err.Error()})
+		return
+	}
+	s.sessions[n] = m
+	s.running.Add(1)
+	s.mu.Unlock()
+	m.run(func(e Event) {
+		defer s.running.Done()
+		s.mu.Lock()
+		delete(s.sessions, n)
+		s.mu.Unlock()
+		s.q.put(e)
+		s.free.free(n)
+	})
+}
+
+// end ends all machines and then the events.
+func (s *Server) end() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.running.Wait() // their lives end with the server's
+	text := "closed"
+	if why := context.Cause(s.life); !errors.Is(why, context.Canceled) {
+		text = why.Error()
+	}
+	s.q.end(Event{Kind: Stopped, Peer: fsm.Broadcast, Text: text})
+	close(s.ended)
+}
+
+// of is the machine of a connection.
+func (s *Server) of(n fsm.Peer) (*Machine, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.sessions[n]; m != nil {
+		return m, nil
+	}
+	return nil, fmt.Errorf("there is no connection %d", n)
+}
+
+// Poll is Machine.Poll for the events of all connections.
+func (s *Server) Poll(wait time.Duration, most int) (Event, error) { return s.q.poll(wait, most) }
+
+// Close ends all machines, closes their links in good order, and waits for that.
+func (s *Server) Close() {
+	s.fail(nil)
+	<-s.ended
+}

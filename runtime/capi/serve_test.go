@@ -1,0 +1,128 @@
+package capi
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/machines/masterserver"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+func init() {
+	Register("masterserver.master", func(*Params) (fsm.Commander, error) { return masterserver.NewMasterRunner(), nil })
+}
+
+// poller is a machine or a server.
+type poller interface {
+	Poll(wait time.Duration, most int) (Event, error)
+}
+
+// event waits for an event of a kind.
+func event(t *testing.T, m poller, want Kind, peer fsm.Peer) Event {
+	t.Helper()
+	e, err := m.Poll(time.Minute, 1000)
+	if err != nil || e.Kind != want || e.Peer != peer {
+		t.Fatalf("%+v, %v; want kind %d of %d", e, err, want, peer)
+	}
+	return e
+}
+
+// TestServe: one machine has many peers, each under the least number that is free.
+func TestServe(t *testing.T) {
+	m := mustOpen(t, "masterserver.master", "")
+	at, err := m.Serve(1, 2, "tcp:127.0.0.1:0")
+	must(t, err)
+	var conns [2]net.Conn
+	for i := range conns {
+		if conns[i], err = net.Dial("tcp", at); err != nil {
+			t.Fatal(err)
+		}
+		if e := event(t, m, LinkUp, fsm.Peer(i+1)); e.Text != conns[i].LocalAddr().String() {
+			t.Errorf("peer %d has the address %s", e.Peer, e.Text)
+		}
+	}
+	if late, err := net.Dial("tcp", at); err == nil { // one too many is closed at once
+		if n, err := late.Read(make([]byte, 1)); err == nil {
+			t.Errorf("%d bytes for a third", n)
+		}
+		late.Close()
+	}
+	conns[0].Close()
+	event(t, m, LinkLost, 1)
+	for { // the listener counts a connection until it is closed on both sides
+		c, err := net.Dial("tcp", at)
+		must(t, err)
+		defer c.Close()
+		fmt.Fprint(c, "remove me\n")
+		if line, _ := bufio.NewReader(c).ReadString('\n'); line == "you're not even joined\n" {
+			break
+		}
+	}
+	event(t, m, LinkUp, 1)
+	if _, err := m.Serve(5, 4, "tcp:127.0.0.1:0"); err == nil {
+		t.Error("from 5 to 4")
+	}
+	if _, err := m.Serve(1, 300, "tcp:127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "there is no peer 300") {
+		t.Error(err)
+	}
+}
+
+// TestServer: each connection has a machine of its own, and one queue has the events of all.
+func TestServer(t *testing.T) {
+	if _, _, err := OpenServer("update.peer", "wins: 3", 2, "tcp:127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "true or false") {
+		t.Error(err)
+	}
+	if _, _, err := OpenServer("ready.peer", "", 0, "tcp:127.0.0.1:0"); err == nil {
+		t.Error("for nobody")
+	}
+	s, at, err := OpenServer("ready.peer", "", 2, "tcp:127.0.0.1:0")
+	must(t, err)
+	var clients [2]*Machine
+	for i := range clients {
+		clients[i] = mustOpen(t, "ready.peer", "")
+		must(t, clients[i].Connect(0, "tcp:"+at))
+		event(t, s, LinkUp, fsm.Peer(i))
+	}
+	must(t, clients[1].Step("ready"))
+	if e := event(t, s, State, 1); e.Text != "remoteReady" {
+		t.Error(e)
+	}
+	second, err := s.of(1)
+	must(t, err)
+	must(t, second.Step("ready"))
+	event(t, s, Report, 1)
+	event(t, s, State, 1)
+	clients[0].Close()
+	event(t, s, LinkLost, 0)
+	event(t, s, Stopped, 0)
+	if _, err := s.of(0); err == nil {
+		t.Error("connection 0 has gone")
+	}
+	const waiting = 3
+	ended := make(chan error, waiting)
+	for range waiting {
+		go func() {
+			for {
+				if _, err := s.Poll(-1, 1000); err != nil {
+					ended <- err
+					return
+				}
+			}
+		}()
+	}
+	s.Close()
+	for range waiting {
+		if err := <-ended; !errors.Is(err, ErrEnded) {
+			t.Error(err)
+		}
+	}
+	s.Close()
+	if _, err := net.Dial("tcp", at); err == nil {
+		t.Error("a closed server still listens")
+	}
+}
