@@ -38,3 +38,12 @@ func QuoteAll(names []string) string {
 	}
 	return strings.Join(quoted, ", ")
 }
+
+// And lists names as one does in a sentence: `a`, `a and b`, `a, b and c`.
+func And(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -1,9 +1,8 @@
 package lint
 
 import (
-	"strings"
-
 	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -86,11 +85,8 @@ func (t *trial) example(g *gatherer, locals []int64) string {
 		}
 		parts = append(parts, a.name+" = "+text)
 	}
-	switch len(parts) {
-	case 0:
+	if len(parts) == 0 {
 		return "always"
-	case 1:
-		return "with " + parts[0]
 	}
-	return "with " + strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+	return "with " + diag.And(parts)
 }

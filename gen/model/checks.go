@@ -37,7 +37,11 @@ type Faults struct {
 	Crash, Restart []int
 	// CrashAll bounds the crashes of all instances together; 0 means that only Crash does.
 	CrashAll int
-	Break    int // links that break
+	// Atomic: an instance crashes between its steps only, and what it sent before arrives.
+	Atomic bool
+	// Break bounds how often an end takes its link for dead, Return how often a lost link comes back,
+	// Partition how often the instances are parted.
+	Break, Return, Partition int
 	// Lose, Duplicate and Overtake bound what channels do to messages. -1 means that nothing is
 	// stated: then the channel does it as often as it can, if it can.
 	Lose, Duplicate, Overtake int

@@ -175,8 +175,9 @@ func initChecks() {
 		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
 		{"faults", &shape{what: "the faults", null: true, keys: []key{
 			{"crash", times}, {"restart", times}, {"break", exprShape}, {"lose", exprShape},
-			{"duplicate", exprShape},
-			{"overtake", exprShape}, {"doc", docShape}}}},
+			{"duplicate", exprShape}, {"overtake", exprShape}, {"return", exprShape},
+			{"partition", exprShape},
+			{"atomic", &shape{what: "atomic", scalar: boolScalar}}, {"doc", docShape}}}},
 		{"time", &shape{what: "the time", keys: []key{{"beat", exprShape}, {"delay", exprShape},
 			{"doc", docShape}}}},
 		{"expect", nameList}, {"quiet", exprShape},

@@ -10,10 +10,12 @@ func Lines(r *run.Run) (lines []string, why string) {
 		s := &r.Steps[i]
 		name := func(i int) string { return r.Instances[i].Name }
 		switch {
-		case s.Kind == run.Start, s.Kind == run.Offer, s.Kind == run.Break: // these happen by themselves
+		case s.Torn > 0:
+			return nil, "scenarios have no words for a crash in the course of a step"
+		case s.Kind == run.Start, s.Kind == run.Offer: // these happen by themselves
 		case s.Kind == run.LinkUp && s.From >= 0:
 			lines = append(lines, name(s.Who)+" up from "+name(s.From))
-		case s.Kind == run.LinkLost && s.From >= 0:
+		case (s.Kind == run.LinkLost || s.Kind == run.Break) && s.From >= 0:
 			lines = append(lines, name(s.Who)+" lost from "+name(s.From))
 		case s.Kind == run.Crash, s.Kind == run.Restart:
 			lines = append(lines, string(s.Kind)+" "+name(s.Who))

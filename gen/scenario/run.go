@@ -310,15 +310,15 @@ func (w *world) event(i int, ev interp.Event) error {
 // lost tells an instance that its link is lost: the other end has closed it, or it breaks now.
 func (w *world) lost(i, peer int) error {
 	k := w.Channel(peer, i)
-	if q := w.now.Queues[k]; len(q) > 0 && q[0].News == between.Cut {
+	if q := w.now.Queues[k]; len(q) > 0 && (q[0].News == between.Cut || q[0].News == between.Reset) {
 		return w.do(stage.Move{Kind: between.MoveDeliver, Channel: k})
 	}
-	if w.now.Breaking[i]>>peer&1 == 0 {
-		t, err := w.World.Do(w.now, stage.Move{Kind: between.MoveBreak, Who: i, Peer: peer})
-		if err != nil {
-			return fmt.Errorf("%s has no link to %s that could be lost", w.name(i), w.name(peer))
-		}
-		w.now = t.Next
+	switch e := &w.now.Ends[i]; {
+	case w.World.Rules.Peers(i)>>peer&1 == 0:
+		return fmt.Errorf("%s has no link to %s that could be lost", w.name(i), w.name(peer))
+	case (e.Up|e.Waiting)>>peer&1 == 0:
+		fmt.Fprintf(&w.out, "%s: lost  not heard, for the link to %s is closed\n", w.name(i), w.name(peer))
+		return nil
 	}
 	return w.do(stage.Move{Kind: between.MoveLost, Who: i, Peer: peer})
 }

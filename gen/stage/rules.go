@@ -26,7 +26,11 @@ func Rules(c *model.Check) *world.Rules {
 		}
 	}
 	if f != nil {
-		r.Faults = world.Faults{Lose: f.Lose, Duplicate: f.Duplicate, Overtake: max(f.Overtake, 0), Crash: f.Crash, Restart: f.Restart, CrashAll: f.CrashAll, Break: f.Break}
+		r.Faults = world.Faults{Lose: f.Lose, Duplicate: f.Duplicate, Overtake: max(f.Overtake, 0), Crash: f.Crash, Restart: f.Restart, CrashAll: f.CrashAll, Torn: !f.Atomic,
+			Break: f.Break, Return: f.Return, Partition: f.Partition}
+		if f.Partition > 0 {
+			r.Faults.Return = -1 // what a partition has cost may come back
+		}
 	}
 	if t := c.Time; t != nil {
 		r.Time = &world.Time{Beat: t.Beat, Delay: t.Delay}
@@ -77,5 +81,5 @@ func linked(f *model.Faults, a, b *model.Machine) bool {
 	if a.Mentions(model.EventUp) || b.Mentions(model.EventUp) || a.Closes() || b.Closes() {
 		return true
 	}
-	return f != nil && (a.Linked() || b.Linked()) && (f.Break > 0 || slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 }))
+	return f != nil && (a.Linked() || b.Linked()) && (f.Break > 0 || f.Partition > 0 || slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 }))
 }

@@ -40,13 +40,13 @@ func (s *Stage) Moves(c *Configuration, x *run.Step) ([]Move, error) {
 
 var plainMoves = map[run.Kind]world.MoveKind{
 	run.Start: world.MoveStart, run.Offer: world.MoveOffer, run.Crash: world.MoveCrash, run.Restart: world.MoveRestart, run.Beat: world.MoveBeat,
-	run.Clock: world.MoveTick, run.Break: world.MoveBreak, run.Swapped: world.MoveOvertake, run.Message: world.MoveDeliver, run.Drop: world.MoveDeliver,
+	run.Clock: world.MoveTick, run.Swapped: world.MoveOvertake, run.Message: world.MoveDeliver, run.Drop: world.MoveDeliver,
 	run.Copy: world.MoveCopy, run.Lost: world.MoveLose, run.Command: world.MoveCommand, run.Timer: world.MoveExpire, run.LinkUp: world.MoveUp,
-	run.LinkLost: world.MoveLost,
+	run.LinkLost: world.MoveDeliver, run.Break: world.MoveLost, run.Return: world.MoveReturn, run.Cutoff: world.MoveCutoff, run.Partition: world.MovePartition,
 }
 
 func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
-	mv = Move{Who: x.Who, Peer: x.From}
+	mv = Move{Who: x.Who, Peer: x.From, Torn: x.Torn}
 	var ok bool
 	if mv.Kind, ok = plainMoves[x.Kind]; !ok {
 		return mv, fmt.Errorf("a step is %q, which is nothing that the world does", x.Kind)
@@ -62,17 +62,21 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 			mv.Kind = world.MoveDeliver
 		}
 	case run.LinkLost:
-		if news { // the other end has closed it, or crashed
-			mv.Kind = world.MoveDeliver
+		if !news {
+			return mv, fmt.Errorf("%s hears of no link that is lost", s.Parties[x.Who].Name)
+		}
+	case run.Partition:
+		if mv.Set = uint64(x.At); mv.Set == 0 {
+			mv.Kind = world.MoveHeal
 		}
 	case run.Message, run.Drop, run.Copy, run.Lost:
 		mv.At = s.place(queue, x)
 		switch {
+		case x.Kind == run.Lost && mv.At >= 0 && s.gone(mv.Channel, queue, mv.At):
+			mv.Kind = world.MoveTail
 		case mv.At >= 0:
 		case x.Kind == run.Drop && news:
 			mv.At = 0
-		case x.Kind == run.Drop && x.From >= 0 && c.Breaking[x.Who]>>x.From&1 != 0:
-			mv.Kind, mv.At = world.MoveLost, 0
 		default:
 			return mv, fmt.Errorf("%s is not under way", x.Event)
 		}
@@ -90,6 +94,11 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 		mv.Timer = slices.IndexFunc(p.Alarms, func(a Alarm) bool { return string(interp.AppendEvent(nil, s.Strings, a.Event)) == text })
 	}
 	return mv, nil
+}
+
+// gone reports whether a message can only have been lost with its sender.
+func (s *Stage) gone(k int, queue []world.Item[string], at int) bool {
+	return at+1 < len(queue) && queue[at+1].News == world.Reset && !s.World.Rules.Channels[k].Lossy
 }
 
 // place is where the message of a step lies in its channel, -1 if it is not there.

@@ -222,13 +222,39 @@ func (s *System) faultWords() []string {
 			out = append(out, s.Procs[i].Inst.Name+" begins again "+times(n)+" after a crash, or not at all")
 		}
 	}
-	if len(out) == 0 {
+	switch {
+	case len(out) == 0:
 		out = append(out, "nobody crashes")
+	case f.Atomic:
+		out = append(out, "nobody crashes in the course of a step, and what was sent before a crash arrives")
 	}
-	if f.Break > 0 {
-		return append(out, howOften(f.Break, "", "link breaks", "links break")+", at any moment")
+	if len(s.Rules.Links) > 0 {
+		out = append(out, s.linkWords()...)
 	}
-	return append(out, "links break only where one of the ends closes them or crashes")
+	if f.Partition > 0 {
+		return append(out, "there is at most one partition at a time, "+times(f.Partition)+" in all, and each ends")
+	}
+	return append(out, "all instances reach each other at all times")
+}
+
+// linkWords say what may become of links.
+func (s *System) linkWords() (out []string) {
+	f := s.Check.Faults
+	switch {
+	case f.Break > 0:
+		out = append(out, howOften(f.Break, "", "link is taken for dead", "links are taken for dead")+" though the other end lives, at any moment")
+	case f.Partition > 0:
+		out = append(out, "links break only in a partition, and where one of the ends closes them or crashes")
+	default:
+		return append(out, "links break only where one of the ends closes them or crashes")
+	}
+	switch {
+	case f.Partition > 0:
+		return append(out, "links that were lost may come back, or not")
+	case f.Return > 0:
+		return append(out, howOften(f.Return, "", "of the lost links comes back", "of the lost links come back"))
+	}
+	return append(out, "a link that was lost does not come back")
 }
 
 func times(n int) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check/system"
@@ -51,7 +52,7 @@ func (t *telling) step(x *explore.TraceStep) run.Step {
 	}
 	if x.Proc >= len(s.Procs) {
 		t.outside(x, &step)
-	} else if kind, ok := system.SpecialNote(x.Note); ok {
+	} else if kind, ok := system.SpecialNote(x.Note); ok && kind != system.NoteTorn {
 		t.special(x, kind, &step)
 	} else {
 		t.event(x, &step)
@@ -86,11 +87,19 @@ func (t *telling) event(x *explore.TraceStep, step *run.Step) {
 	s := t.sys
 	p := s.Procs[x.Proc]
 	before := slices.Clone(p.Unpack(x.Before).Value)
-	ev := system.UnpackNote(p.Role, x.Note)
+	note, sent := system.Torn(x.Note)
+	if step.Torn = sent + 1; step.Torn > 0 {
+		whole := *x
+		whole.Sends = x.Sends[:sent]
+		x = &whole
+	}
+	ev := system.UnpackNote(p.Role, note)
 	step.Kind, step.Changes = eventKinds[ev.Event.Kind], t.changes(p, x)
 	switch ev.Event.Kind {
 	case model.EventUp, model.EventLost:
-		step.From = ev.Sender
+		if step.From = ev.Sender; ev.Event.Kind == model.EventLost && x.Kind == explore.LocalStep {
+			step.Kind = run.Break
+		}
 	case model.EventMessage:
 		if x.Kind != explore.LocalStep {
 			ev.Sender = step.From
@@ -118,17 +127,25 @@ func found(list *[]explore.Send, ch int, msg string) bool {
 	return i >= 0
 }
 
-// outside tells a step of the machine that breaks links, or of the clock.
+// outside tells a step of the machine that parts the instances, or of the clock.
 func (t *telling) outside(x *explore.TraceStep, step *run.Step) {
 	s := t.sys
 	if s.System.ProcNames[x.Proc] == "clock" {
 		step.Kind, step.Who, step.Event = run.Clock, run.Nobody, fmt.Sprintf("%d ticks pass", s.Check.Time.Beat)
 		return
 	}
-	ends := make([]int64, 2)
-	system.ReadSlots(x.Note, ends)
-	step.Kind, step.Who, step.From = run.Break, int(ends[0]), int(ends[1])
-	step.Event = "the link " + s.Procs[ends[0]].Inst.Name + " - " + s.Procs[ends[1]].Inst.Name + " breaks"
+	side := make([]int64, 1)
+	system.ReadSlots(x.Note, side)
+	step.Kind, step.Who, step.Event = run.Partition, run.Nobody, "the partition ends"
+	if side[0] == 0 {
+		return
+	}
+	var names [2][]string
+	for i, p := range s.Procs {
+		names[side[0]>>i&1] = append(names[side[0]>>i&1], p.Inst.Name)
+	}
+	step.At = int(side[0])
+	step.Event = "a partition begins: " + diag.And(names[0]) + " here, " + diag.And(names[1]) + " there"
 }
 
 // special tells a step of an instance that is no event of its machine.
@@ -149,14 +166,27 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 		if before != step.After {
 			step.State += " → " + step.After
 		}
+	case system.NoteReturn:
+		peer := make([]int64, 1)
+		system.ReadSlots(system.AfterSpecial(x.Note), peer)
+		step.From, step.Event = int(peer[0]), "wants the link to "+s.Procs[peer[0]].Inst.Name+" back"
+	case system.NoteCutoff:
+		step.Event = "is reached again"
+		l := p.Unpack(x.After)
+		if away := l.Get(p.AtCutoff); away != 0 {
+			var names []string
+			for i, q := range s.Procs {
+				if away>>i&1 != 0 {
+					names = append(names, q.Inst.Name)
+				}
+			}
+			step.Event = "is cut off from " + diag.And(names)
+		}
 	case system.NoteBeat:
 		step.Event = "feels the beat"
 	case system.NoteDrop:
 		step.Event = s.MessageText(x.Msg)
 		step.Effects = []string{"drops it"}
-		if peer, ok := s.Broken(x.Msg); ok {
-			step.From = peer
-		}
 	}
 }
 
@@ -178,7 +208,8 @@ var eventKinds = map[model.EventKind]run.Kind{
 	model.EventUp: run.LinkUp, model.EventLost: run.LinkLost,
 }
 
-var specialKinds = [system.NoteKinds]run.Kind{system.NoteCrash: run.Crash, system.NoteRestart: run.Restart, system.NoteDrop: run.Drop, system.NoteBeat: run.Beat}
+var specialKinds = [system.NoteKinds]run.Kind{system.NoteCrash: run.Crash, system.NoteRestart: run.Restart, system.NoteDrop: run.Drop, system.NoteBeat: run.Beat,
+	system.NoteReturn: run.Return, system.NoteCutoff: run.Cutoff}
 
 // replay gives the event to the machine again and fills in what it did.
 func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *run.Step) {
@@ -204,11 +235,19 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 	room := slices.Clone(x.Sends)
 	for i := range effects {
 		e := &effects[i]
-		step.Effects = append(step.Effects, s.effectText(p, e))
+		var to []int
+		if e.Kind == fsm.Send || e.Kind == fsm.Close {
+			to = s.Reached(p.Inst.Index, e)
+		}
+		if step.Torn > 0 && len(to) > 0 {
+			if to = t.before(p, e, to, &room); len(to) == 0 {
+				break
+			}
+		}
+		step.Effects = append(step.Effects, s.effectText(p, e, to))
 		if e.Kind != fsm.Send {
 			continue
 		}
-		to, _ := s.Receivers(p.Inst.Index, e)
 		for _, k := range to {
 			msg := system.PackMessage(e.Message, e.Slots)
 			ch := s.Channel(p.Inst.Index, k)
@@ -224,10 +263,29 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			step.Sent = append(step.Sent, sent)
 		}
 	}
+	if step.Torn > 0 {
+		step.Effects = append(step.Effects, "crashes in the middle of it")
+	}
+}
+
+// before are those of the receivers of an effect that it reached before the machine crashed; left are the
+// sends that went out.
+func (t *telling) before(p *system.Process, e *interp.Effect, to []int, left *[]explore.Send) (reached []int) {
+	rest := slices.Clone(*left)
+	for _, k := range to {
+		if len(rest) == 0 || rest[0].Channel != t.sys.Channel(p.Inst.Index, k) {
+			break
+		}
+		reached, rest = append(reached, k), rest[1:]
+	}
+	if e.Kind == fsm.Close {
+		*left = rest
+	}
+	return reached
 }
 
 // effectText says what an effect does: `sends CANCEL`, `reports changed{value: 2}`.
-func (s *System) effectText(p *system.Process, e *interp.Effect) string {
+func (s *System) effectText(p *system.Process, e *interp.Effect, to []int) string {
 	words := strings.SplitN(string(interp.AppendEffect(nil, s.Texts, e)), " ", 2)
 	verb := words[0] + "s"
 	switch {
@@ -240,17 +298,18 @@ func (s *System) effectText(p *system.Process, e *interp.Effect) string {
 	if len(s.Procs) == 2 {
 		return text
 	}
-	to, why := s.Receivers(p.Inst.Index, e)
+	all, why := s.Receivers(p.Inst.Index, e)
 	if why != "" {
 		return text
 	}
-	if len(to) > 1 {
+	if len(to) > 1 && len(to) == len(all) {
 		return text + " to all"
 	}
+	var names []string
 	for _, k := range to {
-		text += " to " + s.Procs[k].Inst.Name
+		names = append(names, s.Procs[k].Inst.Name)
 	}
-	return text
+	return text + " to " + diag.And(names)
 }
 
 // stateChange renders the state, and those of parts that change: `localOk → done`,

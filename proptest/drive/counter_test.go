@@ -80,6 +80,7 @@ func reproduce(t *testing.T, p *model.Protocol, c *model.Check, cl *check.ClaimR
 	}
 	f := &set.World.Rules.Faults
 	f.Overtake, f.Break = -1, 1000
+	f.Torn = c.Faults != nil && !c.Faults.Atomic
 	for range c.Instances {
 		f.Crash, f.Restart = append(f.Crash, 100), append(f.Restart, 100)
 	}
@@ -228,13 +229,14 @@ func (r *play) again(x *run.Step, tick time.Duration) (why string, err error) {
 		case run.Copy:
 			return "", r.deliver(k, at, world.MoveCopy)
 		case run.Lost:
-			return "", r.lose(k, at)
+			if n := slices.IndexFunc(r.queues[k], func(q item) bool { return q.news == world.Reset }); n > at {
+				return "", r.tail(k, n-1)
+			}
+			return "", r.drop(k, at)
 		}
 		return "", r.deliver(k, at, world.MoveDeliver)
 	case run.Swapped:
 		return "", r.overtake(k)
-	case run.Break:
-		return "", r.breaks(min(x.Who, x.From), max(x.Who, x.From))
 	case run.Crash:
 		return "", r.crash(x.Who)
 	case run.Restart:
@@ -248,13 +250,10 @@ func (r *play) again(x *run.Step, tick time.Duration) (why string, err error) {
 		}
 		return "", nil
 	case run.LinkLost:
-		if r.broken[[2]int{x.Who, x.From}] {
-			return "", r.lost(x.Who, x.From)
+		if len(r.queues[k]) > 0 && (r.queues[k][0].news == world.Cut || r.queues[k][0].news == world.Reset) {
+			return "", r.deliver(k, 0, world.MoveDeliver)
 		}
-		if len(r.queues[k]) == 0 || r.queues[k][0].news != world.Cut {
-			return "", errors.New("the link is there")
-		}
-		return "", r.deliver(k, 0, world.MoveDeliver)
+		return "", r.lose(x.Who, x.From)
 	}
 	return "a step is " + string(x.Kind), nil
 }

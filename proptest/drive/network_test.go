@@ -74,9 +74,8 @@ type play struct {
 	c      *stage.Configuration
 	seats  []*seat
 	queues [][]item
-	broken map[[2]int]bool // by who hears it: the link has broken, and that is not heard
-	heard  map[[2]int]bool // it has been heard
-	snaps  map[[2]int]bool // the link has broken at all
+	lost   map[[2]int]bool // by who has lost it and from where: nobody attaches it before a restart
+	breaks int             // how many links were taken for dead
 	full   bool            // a message found its channel full
 	over   bool            // the run cannot go on: a machine refused something, or the like
 	seen   []stage.Move    // what drivers did by themselves in the last step
@@ -87,7 +86,7 @@ type play struct {
 var errLeft = errors.New("the drivers cannot follow")
 
 func newPlay(s *setting) *play {
-	r := &play{setting: s, c: s.World.Begin(s.Values()), queues: make([][]item, len(s.World.Rules.Channels)), broken: map[[2]int]bool{}, heard: map[[2]int]bool{}, snaps: map[[2]int]bool{}}
+	r := &play{setting: s, c: s.World.Begin(s.Values()), queues: make([][]item, len(s.World.Rules.Channels)), lost: map[[2]int]bool{}}
 	for range s.Parties {
 		r.seats = append(r.seats, &seat{ends: map[int]*end{}})
 	}
@@ -390,11 +389,8 @@ func (r *play) ops(sub int) []func() error {
 			if r.waits(i, j) {
 				add(func() error { return r.up(i, j) })
 			}
-			if r.broken[[2]int{i, j}] && !r.waits(i, j) {
-				add(func() error { return r.lost(i, j) })
-			}
-			if t := r.seats[j]; i < j && s.ends[j] != nil && t.ends[i] != nil && !r.snaps[[2]int{i, j}] && len(r.snaps) < f.Break {
-				add(func() error { return r.breaks(i, j) })
+			if l := r.link(i, j); l != nil && s.ends[j] != nil && r.c.Ends[i].Up>>j&1 != 0 && r.breaks < f.Break {
+				add(func() error { return r.lose(i, j) })
 			}
 		}
 	}
@@ -424,7 +420,7 @@ func (r *play) start(i int) error {
 			}
 		}
 		for j := range r.seats {
-			if l := r.link(i, j); l != nil && !l.Late && !r.heard[[2]int{i, j}] {
+			if l := r.link(i, j); l != nil && !l.Late {
 				if err := r.attach(i, j); err != nil {
 					return err
 				}
@@ -478,6 +474,8 @@ func (r *play) command(i int, text string) error {
 func (r *play) crash(i int) error {
 	_, err := r.act(fmt.Sprintf("crash %d", i), func() error {
 		s := r.seats[i]
+		r.gather()
+		before := r.lengths()
 		s.d.Stop()
 		r.gather()
 		for j := range r.seats {
@@ -485,12 +483,39 @@ func (r *play) crash(i int) error {
 				k := r.channel(i, j)
 				r.queues[k] = append(r.queues[k], item{news: world.Cut})
 			}
+			r.resets(i, j, before)
 		}
 		s.d, s.down, s.started, s.ends, s.asked = nil, true, false, map[int]*end{}, map[int]bool{}
 		s.crashes++
 		return nil
 	}, stage.Move{Kind: world.MoveCrash, Who: i})
 	return err
+}
+
+// lengths are those of all channels.
+func (r *play) lengths() []int {
+	var n []int
+	for _, q := range r.queues {
+		n = append(n, len(q))
+	}
+	return n
+}
+
+// resets turns what a crash of i has told j into a reset, as the world has it. Where there is no link,
+// nobody hears of it but the world.
+func (r *play) resets(i, j int, before []int) {
+	k := r.channel(i, j)
+	if k < 0 || !r.World.Rules.Faults.Torn {
+		return
+	}
+	for n := before[k]; n < len(r.queues[k]); n++ {
+		if r.queues[k][n].news == world.Cut {
+			r.queues[k][n].news = world.Reset
+		}
+	}
+	if ch := &r.World.Rules.Channels[k]; r.link(i, j) == nil && ch.Order == world.Fifo && !ch.Lossy {
+		r.queues[k] = append(r.queues[k], item{news: world.Reset})
+	}
 }
 
 // restart begins a driver anew. Its links come up when the others have answered.
@@ -509,7 +534,7 @@ func (r *play) restart(i int) error {
 		s.down = false
 		s.number++
 		for j := range r.seats {
-			if r.link(i, j) != nil && !r.heard[[2]int{i, j}] {
+			if r.link(i, j) != nil {
 				k := r.channel(i, j)
 				r.queues[k] = append(r.queues[k], item{news: world.Ask, number: s.number})
 				s.asked[j] = true
@@ -520,17 +545,16 @@ func (r *play) restart(i int) error {
 	return err
 }
 
-func (r *play) breaks(i, j int) error {
-	r.snaps[[2]int{i, j}], r.broken[[2]int{i, j}], r.broken[[2]int{j, i}] = true, true, true
-	_, err := r.act(fmt.Sprintf("break %d %d", i, j), nil, stage.Move{Kind: world.MoveBreak, Who: i, Peer: j})
-	return err
-}
-
-func (r *play) lost(i, j int) error {
+// lose has instance i take its link to j for dead.
+func (r *play) lose(i, j int) error {
+	r.breaks++
 	_, err := r.act(fmt.Sprintf("lost %d %d", i, j), func() error {
-		delete(r.broken, [2]int{i, j})
 		delete(r.seats[i].asked, j)
-		r.heard[[2]int{i, j}] = true
+		r.lost[[2]int{i, j}] = true
+		if l := r.link(i, j); !l.Datagrams {
+			k := r.channel(i, j)
+			r.queues[k] = append(r.queues[k], item{news: world.Reset})
+		}
 		if e := r.seats[i].ends[j]; e != nil {
 			delete(r.seats[i].ends, j)
 			return e.Abort()
@@ -615,6 +639,9 @@ func (r *play) onChannel(k, sub int) (ops []func() error) {
 		at = slices.IndexFunc(q, func(x item) bool { return string(x.frame) == string(q[at].frame) })
 	}
 	ops = append(ops, func() error { return r.deliver(k, at, world.MoveDeliver) }, func() error { return r.deliver(k, at, world.MoveDeliver) })
+	if n := slices.IndexFunc(q, func(x item) bool { return x.news == world.Reset }); n > 0 && q[n-1].news == world.NoNews {
+		ops = append(ops, func() error { return r.tail(k, n-1) })
+	}
 	if q[at].news != world.NoNews {
 		return ops
 	}
@@ -622,7 +649,7 @@ func (r *play) onChannel(k, sub int) (ops []func() error) {
 		ops = append(ops, func() error { return r.deliver(k, at, world.MoveCopy) })
 	}
 	if ch.Lossy && r.World.Rules.Faults.Lose != 0 {
-		ops = append(ops, func() error { return r.lose(k, at) })
+		ops = append(ops, func() error { return r.drop(k, at) })
 	}
 	if len(q) > 1 && r.World.Rules.Faults.Overtake != 0 && ch.Overtakes && ch.Order == world.Fifo && q[1].news == world.NoNews && string(q[0].frame) != string(q[1].frame) {
 		ops = append(ops, func() error { return r.overtake(k) })
@@ -630,7 +657,14 @@ func (r *play) onChannel(k, sub int) (ops []func() error) {
 	return ops
 }
 
-func (r *play) lose(k, at int) error {
+// tail loses what went with a crash or a break.
+func (r *play) tail(k, at int) error {
+	_, err := r.act(fmt.Sprintf("tail of channel %d", k), func() error { r.take(k, at); return nil },
+		stage.Move{Kind: world.MoveTail, Channel: k})
+	return err
+}
+
+func (r *play) drop(k, at int) error {
 	_, err := r.act(fmt.Sprintf("lose channel %d at %d", k, at), func() error { r.take(k, at); return nil },
 		stage.Move{Kind: world.MoveLose, Channel: k, At: at})
 	return err
@@ -663,8 +697,8 @@ func (r *play) deliver(k, at int, kind world.MoveKind) error {
 			delete(s.asked, from)
 			r.queues[back] = append(r.queues[back], item{news: world.Answer, number: x.number})
 		}
-		switch broken := r.heard[[2]int{ch.To, from}]; {
-		case s.down && x.news == world.Ask && !broken:
+		switch {
+		case s.down && x.news == world.Ask:
 			answer()
 			r.queues[back] = append(r.queues[back], item{news: world.Cut})
 		case s.asked[from] && x.news == world.Ask:
@@ -678,10 +712,10 @@ func (r *play) deliver(k, at int, kind world.MoveKind) error {
 				return err
 			}
 			return e.Flush()
-		case x.news == world.Cut && e != nil:
+		case (x.news == world.Cut || x.news == world.Reset) && e != nil:
 			heard = true
 			r.hangUp(ch.To, from)
-		case x.news == world.Ask && !broken:
+		case x.news == world.Ask:
 			if e == nil {
 				heard = true
 				if err := r.attach(ch.To, from); err != nil {
@@ -739,10 +773,9 @@ func (r *play) compare() error {
 		if !s.started || s.down {
 			continue
 		}
-		// One that has begun anew has no link to a peer whose link broke before. That is reported, and
-		// nothing else comes of it.
+		// Who has lost a link may still send there. That is reported, and nothing else comes of it.
 		s.errs = slices.DeleteFunc(s.errs, func(e *driver.Error) bool {
-			return e.Kind == driver.NoLink && slices.ContainsFunc(slices.Collect(maps.Keys(r.heard)), func(k [2]int) bool { return k[0] == i && r.peer(i, k[1]) == e.Peer })
+			return e.Kind == driver.NoLink && slices.ContainsFunc(slices.Collect(maps.Keys(r.lost)), func(k [2]int) bool { return k[0] == i && r.peer(i, k[1]) == e.Peer })
 		})
 		if len(s.errs) > 0 {
 			return fmt.Errorf("instance %d: %v; the world goes on", i, s.errs[0])

@@ -174,6 +174,7 @@ func randomSetting(r *rand.Rand, plant world.Plant) (*setting, string, error) {
 		rules.Faults.Break = 1
 	}
 	if r.IntN(3) == 0 {
+		rules.Faults.Torn = r.IntN(2) == 0
 		rules.Faults.Crash, rules.Faults.Restart = slices.Repeat([]int{1}, rules.Instances), slices.Repeat([]int{1}, rules.Instances)
 	}
 	if r.IntN(3) == 0 {

@@ -15,6 +15,7 @@ type (
 	Order         = api.Order
 	Channel       = api.Channel
 	Budget        = api.Budget
+	Spends        = api.Spends
 	Label         = api.Label
 	ClaimKind     = api.ClaimKind
 	When          = api.When
@@ -73,6 +74,11 @@ const (
 	Weak                 = api.Weak
 	Strong               = api.Strong
 	StrongMessages       = api.StrongMessages
+	SpendsNothing        = api.SpendsNothing
+	SpendsCrash          = api.SpendsCrash
+	SpendsBreak          = api.SpendsBreak
+	SpendsReturn         = api.SpendsReturn
+	SpendsPartition      = api.SpendsPartition
 	CheckDeadlock        = api.CheckDeadlock
 	CheckOrphan          = api.CheckOrphan
 	CheckStuck           = api.CheckStuck

@@ -17,7 +17,7 @@ import (
 type conf struct {
 	locals [][]byte
 	words  []Word
-	used   [4]int // losses, dups, swaps, crashes
+	used   [7]int // the parts of a budget
 }
 
 func (c *conf) clone() *conf {
@@ -112,8 +112,10 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 			return nil, true
 		}
 		o := base.clone()
-		if s.Crash && !n.spend(o, 3) {
-			return nil, false
+		for part := range 7 {
+			if s.Spends>>part&1 != 0 && !n.spend(o, part) {
+				return nil, false
+			}
 		}
 		o.locals[p] = s.Next
 		for _, m := range s.Sends {
@@ -196,7 +198,7 @@ func (n *naive) length(w Word, l LenRange) int {
 
 func (n *naive) spend(c *conf, kind int) bool {
 	b := n.sys.Budget
-	most := [4]int{b.Loss, b.Dup, b.Swap, b.Crash}[kind]
+	most := *b.Parts()[kind]
 	if most == 0 {
 		return true
 	}
@@ -238,6 +240,19 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*
 		n.steps++
 		n.faults[2]++
 		next(n.remember(swapped), naiveStep{fault: true, kind: SwapStep, proc: -1, ch: k})
+	}
+	if ch.Tail != nil && ch.Order == FIFO {
+		for at := 1; at < len(w); at++ {
+			if !ch.Tail(w[at]) || ch.Tail(w[0]) {
+				continue
+			}
+			cut := c.clone()
+			cut.words[k] = slices.Delete(cut.words[k], at-1, at)
+			n.steps++
+			n.faults[0]++
+			next(n.remember(cut), naiveStep{fault: true, kind: LoseStep, proc: -1, ch: k, msg: w[at-1]})
+			break
+		}
 	}
 }
 

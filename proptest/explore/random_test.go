@@ -47,9 +47,12 @@ func randomSystem(t *rapid.T) *System {
 			Order: Order(rapid.IntRange(0, 1).Draw(t, "order")), Lossy: flag("lossy", 5), Dup: flag("dup", 5),
 			Swap: flag("swap", 5), Block: flag("block", 1),
 			Kind: func(m []byte) uint8 { return m[0] + 1 }})
+		if flag("tail", 5) {
+			sys.Channels[k].Tail = func(m []byte) bool { return m[0] == 1 }
+		}
 	}
 	if flag("budget", 2) {
-		sys.Budget = Budget{Loss: 1, Dup: rapid.IntRange(0, 2).Draw(t, "dups"), Swap: 1, Crash: rapid.IntRange(0, 1).Draw(t, "crashes")}
+		sys.Budget = Budget{Loss: 1, Dup: rapid.IntRange(0, 2).Draw(t, "dups"), Swap: 1, Crash: rapid.IntRange(0, 1).Draw(t, "crashes"), Break: 1, Return: 2}
 	}
 	states := rapid.IntRange(1, 4).Draw(t, "states")
 	step := func() Step {
@@ -68,7 +71,9 @@ func randomSystem(t *rapid.T) *System {
 		if flag("fault", 12) {
 			s.Fault = &Fault{Kind: UnspecifiedReception, Text: "planted"}
 		}
-		s.Crash = flag("crash", 12)
+		if flag("crash", 12) {
+			s.Spends = rapid.SampledFrom([]Spends{SpendsCrash, SpendsBreak, SpendsReturn, SpendsPartition, SpendsCrash | SpendsBreak}).Draw(t, "spends")
+		}
 		s.Spontaneous = flag("spontaneous", 3)
 		return s
 	}

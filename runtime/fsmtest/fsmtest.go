@@ -56,6 +56,10 @@ type Options struct {
 	// Unordered channels deliver any of their messages, others the oldest.
 	Unordered bool
 	Links     []Link
+	// Lossless channels lose nothing but what goes with a crash.
+	Lossless bool
+	// Atomic: crashes come between steps only, and what was sent before arrives.
+	Atomic bool
 	// Time is nil if a timer may expire at any moment after it was started.
 	Time *Time
 }
@@ -71,6 +75,7 @@ type World struct {
 	steps   int
 	why     string // of the step that should be an error
 	nobody  string // who sends what to nobody
+	torn    int    // of the next step, see world.Move
 }
 
 // New makes a world in which nothing has happened yet.
@@ -79,7 +84,7 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 	n := len(machines)
 	const often = 255
 	rules := &world.Rules{Instances: n, Timers: make([]int, n), Time: o.Time,
-		Faults: world.Faults{Lose: -1, Duplicate: -1, Overtake: -1, Break: -1, Crash: slices.Repeat([]int{often}, n), Restart: slices.Repeat([]int{often}, n)}}
+		Faults: world.Faults{Lose: -1, Duplicate: -1, Overtake: -1, Break: -1, Return: -1, Partition: often, Torn: !o.Atomic, Crash: slices.Repeat([]int{often}, n), Restart: slices.Repeat([]int{often}, n)}}
 	w := &World{t: t, between: world.World[value, letter]{Rules: rules}}
 	if o.Capacity == 0 {
 		o.Capacity = 1 << 30
@@ -96,7 +101,7 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 			if i == j {
 				continue
 			}
-			ch := world.Channel{From: i, To: j, Capacity: o.Capacity, Full: o.Full, Lossy: true, Duplicates: true, Overtakes: true}
+			ch := world.Channel{From: i, To: j, Capacity: o.Capacity, Full: o.Full, Lossy: !o.Lossless, Duplicates: true, Overtakes: true}
 			if o.Unordered {
 				ch.Order = world.Any
 			}
@@ -136,11 +141,37 @@ func (w *World) Command(name, text string, give func() fsm.Result) {
 // Up tells a machine that its link to another has come up.
 func (w *World) Up(name, peer string) { w.t.Helper(); w.linked(world.MoveUp, name, peer) }
 
-// Break breaks the link between two machines, which is heard by Down.
-func (w *World) Break(name, peer string) { w.t.Helper(); w.linked(world.MoveBreak, name, peer) }
-
-// Down tells a machine that its link to another has broken.
+// Down has a machine take its link to another for dead. The other hears of it by News.
 func (w *World) Down(name, peer string) { w.t.Helper(); w.linked(world.MoveLost, name, peer) }
+
+// Return has a machine want a link back that it has lost. The other hears of it by News.
+func (w *World) Return(name, peer string) { w.t.Helper(); w.linked(world.MoveReturn, name, peer) }
+
+// Torn says that the machine that takes the next step crashes in the course of it, after so many sends.
+func (w *World) Torn(sends int) { w.torn = sends + 1 }
+
+// Partition parts the machines named, on one side, from the others, and Heal ends that. Each machine
+// hears of it by Cutoff.
+func (w *World) Partition(names ...string) {
+	w.t.Helper()
+	var side uint64
+	for _, name := range names {
+		side |= 1 << w.number(name)
+	}
+	w.do("partition", move{Kind: world.MovePartition, Set: side})
+}
+
+// Heal is described at Partition.
+func (w *World) Heal() { w.t.Helper(); w.do("heal", move{Kind: world.MoveHeal}) }
+
+// Cutoff is described at Partition.
+func (w *World) Cutoff(name string) { w.t.Helper(); w.alone(world.MoveCutoff, name) }
+
+// Tail loses the message that a crash or a break has taken with it.
+func (w *World) Tail(from, to string) {
+	w.t.Helper()
+	w.do("tail", move{Kind: world.MoveTail, Channel: w.channel(from, to)})
+}
 
 // News takes news of a link from a channel to its receiver: the sender has closed the link, or
 // crashed, or has begun again. It comes behind all that was sent before.
@@ -263,7 +294,7 @@ func (w *World) Possible() bool {
 	for i := range w.now.Ends {
 		e := &w.now.Ends[i]
 		armed := slices.ContainsFunc(e.Left, func(left int32) bool { return left != world.Disarmed })
-		if !e.Down && (armed || !e.Started || e.Waiting != 0 || world.Due(rules, e, value{}, w.between.Machines[i]) >= 0) || w.now.Breaking[i] != 0 {
+		if !e.Down && (armed || !e.Started || e.Waiting != 0 || world.Due(rules, e, value{}, w.between.Machines[i]) >= 0) {
 			return true
 		}
 	}
@@ -359,6 +390,7 @@ func (w *World) do(text string, mv move) {
 			e.Left = append(slices.Clip(e.Left), world.Disarmed)
 		}
 	}
+	mv.Torn, w.torn = w.torn, 0
 	t, err := w.between.Do(w.now, mv)
 	switch {
 	case err != nil && t.Why != "":

@@ -79,6 +79,7 @@ func TestLinks(t *testing.T) {
 		w.Deliver("b", "a", "PONG{n: 5}", 0) // of the link before
 		w.News("a", "b")
 		w.News("b", "a")
+		w.Up("a", "b")
 		states(t, a, b, pingpong.Idle, pingpong.Idle)
 		if a.M.Open != 0 || w.Crashed("a") || w.Possible() {
 			t.Errorf("%+v\n%s", a.M, w)
@@ -87,11 +88,10 @@ func TestLinks(t *testing.T) {
 	t.Run("break", func(t *testing.T) {
 		w, a, b := begin(t)
 		w.Command("a", "say", func() fsm.Result { return a.Say("x") })
-		w.Break("b", "a")
 		w.Down("b", "a")
 		w.Deliver("a", "b", `NOTE{text: "x"}`, 0)
 		states(t, a, b, pingpong.Idle, pingpong.Off)
-		w.Down("a", "b")
+		w.News("b", "a")
 		states(t, a, b, pingpong.Off, pingpong.Off)
 	})
 	t.Run("close", func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestImpossible(t *testing.T) {
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.News("b", "a") }, "no news of the link are under way from b to a"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Expire("a", "wait", 1) }, "the timer wait of a is not armed"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Command("a", "barrier", a.Barrier) }, "a refuses barrier in off"},
-		{func(w *fsmtest.World, a *pingpong.Runner) { w.Down("a", "b") }, "the link has not broken"},
+		{func(w *fsmtest.World, a *pingpong.Runner) { w.Down("a", "b") }, "instance 0 cannot do that now"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Restart("a") }, "cannot do that now"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Offer("a") }, "cannot do that now"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Tick() }, "the beat before has not been felt by all"},

@@ -74,9 +74,9 @@ func (r *Run) drawn(s *Step) ChartStep {
 		return ChartStep{Who: Nobody, Notes: []string{s.Event + " (" + r.from(s) + ")"}}
 	case Clock:
 		return ChartStep{Notes: []string{"(" + s.Event + ")"}}
-	case Break:
-		return ChartStep{Who: s.Who, Notes: []string{s.Event}}
-	case Crash, Restart, Beat:
+	case Partition:
+		return ChartStep{Who: Nobody, Notes: []string{s.Event}}
+	case Crash, Restart, Return, Cutoff, Beat:
 		return ChartStep{Who: s.Who, State: s.After, Notes: []string{s.Event}}
 	}
 	out := ChartStep{Who: s.Who, Event: s.Event, Receives: s.Message, State: s.After,

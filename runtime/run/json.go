@@ -39,6 +39,7 @@ type (
 		Transition string        `json:"transition,omitempty"`
 		Where      string        `json:"where,omitempty"`
 		Fault      string        `json:"fault,omitempty"`
+		Torn       int           `json:"torn,omitempty"`
 		After      string        `json:"after,omitempty"`
 		Message    int           `json:"message,omitempty"`
 		At         int           `json:"at,omitempty"`
@@ -77,7 +78,7 @@ func (r *Run) stepOut(s *Step) jsonStep {
 	out := jsonStep{
 		Kind: s.Kind, Event: s.Event, From: r.from(s), State: s.State, Effects: s.Effects, Changes: s.Changes,
 		Transition: s.Transition,
-		Where:      s.Where, Fault: s.Fault, After: s.After, Message: s.Message, At: s.At, Note: s.Note,
+		Where:      s.Where, Fault: s.Fault, Torn: s.Torn, After: s.After, Message: s.Message, At: s.At, Note: s.Note,
 		Time: s.Time, Frame: hex.EncodeToString(s.Frame),
 	}
 	if i := s.Mover(); i >= 0 {
@@ -134,7 +135,7 @@ func (r *Run) stepIn(x *jsonStep, senders map[int]int) (Step, error) {
 		Kind: x.Kind, Who: Nobody, From: Nobody, Message: x.Message, At: x.At, Event: x.Event, State: x.State,
 		After:   x.After,
 		Effects: x.Effects, Changes: x.Changes, Transition: x.Transition, Where: x.Where, Note: x.Note,
-		Fault: x.Fault, Time: x.Time,
+		Fault: x.Fault, Torn: x.Torn, Time: x.Time,
 	}
 	var err error
 	if s.Frame, err = hex.DecodeString(x.Frame); err != nil {
@@ -221,7 +222,7 @@ func (r *Run) checkStep(s *Step, to map[int]int) error {
 	if s.Who < Nobody || s.Who >= n || s.From < Nobody || s.From >= n {
 		return fmt.Errorf("instance %d or %d does not exist", s.Who, s.From)
 	}
-	if s.Who < 0 && s.Kind != Clock {
+	if s.Who < 0 && s.Kind != Clock && s.Kind != Partition {
 		return fmt.Errorf("nobody moves (kind %q)", s.Kind)
 	}
 	if receiver, ok := to[s.Message]; s.Message != 0 && !ok {

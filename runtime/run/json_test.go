@@ -33,7 +33,7 @@ func whole() *Run {
 			{Kind: LinkUp, Who: 2, From: 0, Event: "up", Note: "127.0.0.1:1"},
 			{Kind: LinkLost, Who: 2, From: 0, Event: "lost"},
 			{Kind: Offer, Who: 1, From: 0, Event: "A"},
-			{Kind: Break, Who: 1, From: 2, Event: "the link h - b breaks"},
+			{Kind: Partition, Who: Nobody, From: Nobody, Event: "h no longer reaches b"},
 			{Kind: Clock, Who: Nobody, From: Nobody, Event: "5 ticks pass"},
 			{Kind: Crash, Who: 0, From: Nobody, Event: "crashes", After: "busy"},
 			{Kind: Restart, Who: 0, From: Nobody, Event: "begins again", After: "idle"},
@@ -86,7 +86,7 @@ func TestWhole(t *testing.T) {
  9. h: up from a
 10. h: lost from a
 11. b ← A from a (deferred before)
-12. the link h - b breaks
+12. h no longer reaches b
 13. 5 ticks pass
 14. a crashes
 15. a begins again

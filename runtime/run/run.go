@@ -76,12 +76,17 @@ const (
 	Offer Kind = "offer"
 	// Drop: a machine that has ended, or that is down, drops a message.
 	Drop Kind = "drop"
-	// LinkUp and LinkLost are news of the link to From.
+	// LinkUp and LinkLost are news of the link to From. Break: the machine takes that link for dead.
 	LinkUp   Kind = "up"
 	LinkLost Kind = "link"
+	Break    Kind = "break"
 	Crash    Kind = "crash"
 	Restart  Kind = "restart"
-	Beat     Kind = "beat"
+	// Return: the machine's program wants a link back that was lost. Cutoff: the partition, or its
+	// end, has reached the machine.
+	Return Kind = "return"
+	Cutoff Kind = "cutoff"
+	Beat   Kind = "beat"
 	// Malformed: bytes arrived that are no message. Closed: the machine is given up, and its record
 	// ends.
 	Malformed Kind = "malformed"
@@ -97,9 +102,10 @@ const (
 	// change places.
 	Lost    Kind = "lost"
 	Swapped Kind = "swapped"
-	// Break: the link between From and Who breaks. Clock: time passes.
-	Break Kind = "break"
-	Clock Kind = "clock"
+	// Partition: the instances fall into two sets that do not hear each other, or hear each other
+	// again. Clock: time passes.
+	Partition Kind = "partition"
+	Clock     Kind = "clock"
 )
 
 // Nobody is the index that stands for no instance.
@@ -109,12 +115,13 @@ const Nobody = -1
 type Step struct {
 	Kind Kind
 	// Who is the instance that moves. Of a message that is lost, or of two that change places, it
-	// is the receiver; of a link that breaks, one of its ends. Nobody if time passes.
+	// is the receiver. Nobody if time passes, and of a partition.
 	Who int
 	// From is the sender of the message, or the other end of the link; Nobody if there is none.
 	From int
 	// Message is the identity of the message that is received or lost: the ID of one that was sent;
-	// 0 if there is none. At is its place among those under way from From to Who, from 0.
+	// 0 if there is none. At is its place among those under way from From to Who, from 0; of a
+	// partition, the instances on one side of it as bits, 0 where it ends.
 	Message, At int
 	// Event is what happened in words: an event with its values, or the message that is lost.
 	Event string
@@ -134,6 +141,9 @@ type Step struct {
 	Note string
 	// Fault says why the step is an error; empty if it is none.
 	Fault string
+	// Torn, if not 0, is one more than what had gone out when the machine crashed in the course of the
+	// step: messages, one for each receiver, and closed links. Effects and Sent are those before.
+	Torn int
 	// Time is when it happened, from the beginning of the run, and Frame what came from the wire,
 	// both if the step was recorded.
 	Time  time.Duration
@@ -143,7 +153,7 @@ type Step struct {
 // Mover returns the instance that moves, or [Nobody] if something between the machines does.
 func (s *Step) Mover() int {
 	switch s.Kind {
-	case Lost, Swapped, Break, Clock:
+	case Lost, Swapped, Partition, Clock:
 		return Nobody
 	}
 	return s.Who

@@ -104,11 +104,13 @@ func (r *Run) columns(s *Step) [3]string {
 		what = who + " ← " + s.Event + by + " (deferred before)"
 	case LinkUp, LinkLost:
 		what += by
+	case Break:
+		what += by + " (silence)"
 	case Timer:
 		what += " expires"
-	case Clock, Break:
+	case Clock, Partition:
 		what = s.Event
-	case Crash, Restart, Beat:
+	case Crash, Restart, Return, Cutoff, Beat:
 		what = who + " " + s.Event
 	case Lost:
 		what = s.Event + " is lost (" + from + ")"

@@ -25,9 +25,10 @@ type Configuration[V any, M comparable] struct {
 	Values []V
 	// Queues are what lies in each channel of Rules.Channels, oldest first.
 	Queues [][]Item[M]
-	// Breaking is, by instance, the set of links whose break it has not heard yet, Snapped the set
-	// that broke at all.
-	Breaking, Snapped []uint64
+	// Split is one side of the present partition; 0: there is none. Splits are, by instance, the
+	// partitions and ends of partitions that have not reached it yet, oldest first.
+	Split  uint64
+	Splits [][]uint64
 	// Beats is the set of instances that have not yet felt the present beat.
 	Beats uint64
 	// Spent is what has gone wrong so far.
@@ -35,31 +36,36 @@ type Configuration[V any, M comparable] struct {
 }
 
 // Spent counts the faults that have happened.
-type Spent struct{ Lose, Duplicate, Overtake, Crash, Break int }
+type Spent struct{ Lose, Duplicate, Overtake, Crash, Break, Return, Partition int }
 
 // MoveKind is the kind of a [Move].
 type MoveKind uint8
 
 // The kinds of move, with the fields of Move that they use.
 const (
-	MoveStart    MoveKind = iota // Who
-	MoveOffer                    // Who
-	MoveUp                       // Who, Peer
-	MoveLost                     // Who, Peer: the break of a link is heard
-	MoveCommand                  // Who, Message
-	MoveExpire                   // Who, Timer
-	MoveCrash                    // Who
-	MoveRestart                  // Who
-	MoveBeat                     // Who feels a beat
-	MoveDeliver                  // Channel, At
-	MoveCopy                     // Channel, At: delivered, and stays under way
-	MoveLose                     // Channel, At
-	MoveOvertake                 // Channel
-	MoveBreak                    // Who, Peer
-	MoveTick                     // a beat begins
+	MoveStart     MoveKind = iota // Who
+	MoveOffer                     // Who
+	MoveUp                        // Who, Peer
+	MoveLost                      // Who, Peer: the link is taken for dead
+	MoveReturn                    // Who, Peer: the link is wanted back
+	MoveCommand                   // Who, Message
+	MoveExpire                    // Who, Timer
+	MoveCrash                     // Who
+	MoveRestart                   // Who
+	MoveBeat                      // Who feels a beat
+	MoveDeliver                   // Channel, At
+	MoveCopy                      // Channel, At: delivered, and stays under way
+	MoveLose                      // Channel, At
+	MoveOvertake                  // Channel
+	MoveTail                      // Channel: the youngest item before a reset is lost
+	MovePartition                 // Set: one side
+	MoveHeal                      // the partition ends
+	MoveCutoff                    // Who hears of the next partition, or of its end
+	MoveTick                      // a beat begins
 )
 
-var moveNames = [...]string{"start", "offer", "up", "lost", "command", "expire", "crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "break", "tick"}
+var moveNames = [...]string{"start", "offer", "up", "lost", "return", "command", "expire",
+	"crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "tail", "partition", "heal", "cutoff", "tick"}
 
 // String returns the kind in lower case.
 func (k MoveKind) String() string { return moveNames[k] }
@@ -72,21 +78,30 @@ type Move[M comparable] struct {
 	Channel, At int
 	Timer       int
 	Message     M
+	Set         uint64
+	// Torn, if not 0, says that the instance that steps crashes after Torn-1 of its sends.
+	Torn int
 }
 
 // String describes the move with the numbers of instances and channels.
 func (m Move[M]) String() string {
+	if n := m.Torn; n > 0 {
+		m.Torn = 0
+		return fmt.Sprintf("%s, torn after %d", m.String(), n-1)
+	}
 	switch m.Kind {
-	case MoveUp, MoveLost, MoveBreak:
+	case MoveUp, MoveLost, MoveReturn:
 		return fmt.Sprintf("%s %d %d", m.Kind, m.Who, m.Peer)
 	case MoveCommand:
 		return fmt.Sprintf("command %d %v", m.Who, m.Message)
 	case MoveExpire:
 		return fmt.Sprintf("expire %d timer %d", m.Who, m.Timer)
-	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake:
+	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake, MoveTail:
 		return fmt.Sprintf("%s channel %d at %d", m.Kind, m.Channel, m.At)
-	case MoveTick:
-		return "tick"
+	case MovePartition:
+		return fmt.Sprintf("partition %b", m.Set)
+	case MoveTick, MoveHeal:
+		return m.Kind.String()
 	}
 	return fmt.Sprintf("%s %d", m.Kind, m.Who)
 }
@@ -107,7 +122,7 @@ type Taken[V any, M comparable] struct {
 // Begin returns the configuration in which nothing has happened.
 func (w *World[V, M]) Begin(values []V) *Configuration[V, M] {
 	c := &Configuration[V, M]{Values: slices.Clone(values), Queues: make([][]Item[M], len(w.Rules.Channels)),
-		Breaking: make([]uint64, w.Rules.Instances), Snapped: make([]uint64, w.Rules.Instances)}
+		Splits: make([][]uint64, w.Rules.Instances)}
 	for i := range w.Rules.Instances {
 		c.Ends = append(c.Ends, End0[M](w.Rules, i))
 	}
@@ -123,8 +138,14 @@ func (r *Rules) channel(from, to int) int {
 func (w *World[V, M]) Moves(c *Configuration[V, M]) iter.Seq2[Move[M], Taken[V, M]] {
 	return func(yield func(Move[M], Taken[V, M]) bool) {
 		for mv := range w.candidates(c) {
-			if t, err := w.Do(c, mv); err == nil && !yield(mv, t) {
+			t, err := w.Do(c, mv)
+			if err == nil && !yield(mv, t) {
 				return
+			}
+			for mv.Torn = 1; w.Rules.Faults.Torn && t.What == Stepped && mv.Torn <= len(t.Sends); mv.Torn++ {
+				if torn, err := w.Do(c, mv); err == nil && !yield(mv, torn) {
+					return
+				}
 			}
 		}
 	}
@@ -149,14 +170,19 @@ func (w *World[V, M]) candidates(c *Configuration[V, M]) iter.Seq[Move[M]] {
 					}
 				}
 			}
-			if !yield(Move[M]{Kind: MoveOvertake, Channel: k}) {
+			for _, kind := range []MoveKind{MoveOvertake, MoveTail} {
+				if !yield(Move[M]{Kind: kind, Channel: k}) {
+					return
+				}
+			}
+		}
+		for _, side := range w.Rules.Sides() {
+			if !yield(Move[M]{Kind: MovePartition, Set: side}) {
 				return
 			}
 		}
-		for _, l := range w.Rules.Links {
-			if !yield(Move[M]{Kind: MoveBreak, Who: l.A, Peer: l.B}) {
-				return
-			}
+		if !yield(Move[M]{Kind: MoveHeal}) {
+			return
 		}
 		yield(Move[M]{Kind: MoveTick})
 	}
@@ -165,9 +191,9 @@ func (w *World[V, M]) candidates(c *Configuration[V, M]) iter.Seq[Move[M]] {
 // own lists what an instance may do by itself.
 func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
 	list := []Move[M]{{Kind: MoveStart, Who: i}, {Kind: MoveOffer, Who: i}}
-	for _, kind := range []MoveKind{MoveUp, MoveLost} {
+	for _, kind := range []MoveKind{MoveUp, MoveLost, MoveReturn} {
 		for j := range w.Rules.Instances {
-			if (c.Ends[i].Waiting|c.Breaking[i])>>j&1 != 0 {
+			if w.Rules.Peers(i)>>j&1 != 0 {
 				list = append(list, Move[M]{Kind: kind, Who: i, Peer: j})
 			}
 		}
@@ -180,7 +206,10 @@ func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
 	for t := range c.Ends[i].Left {
 		list = append(list, Move[M]{Kind: MoveExpire, Who: i, Timer: t})
 	}
-	return append(list, Move[M]{Kind: MoveCrash, Who: i}, Move[M]{Kind: MoveRestart, Who: i}, Move[M]{Kind: MoveBeat, Who: i})
+	for _, kind := range []MoveKind{MoveCrash, MoveRestart, MoveCutoff, MoveBeat} {
+		list = append(list, Move[M]{Kind: kind, Who: i})
+	}
+	return list
 }
 
 // Do takes one move. The error says why it is not possible.
@@ -189,10 +218,10 @@ func (w *World[V, M]) Do(c *Configuration[V, M], mv Move[M]) (Taken[V, M], error
 	t := Taken[V, M]{Who: -1, Next: n}
 	var err error
 	switch mv.Kind {
-	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake:
+	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake, MoveTail:
 		err = w.onChannel(c, n, mv, &t)
-	case MoveBreak:
-		err = w.breaks(n, mv, &t)
+	case MovePartition, MoveHeal:
+		err = w.splits(n, mv, &t)
 	case MoveTick:
 		if w.Rules.Time == nil || c.Beats != 0 {
 			return t, errors.New("the beat before has not been felt by all")
@@ -208,6 +237,11 @@ func (w *World[V, M]) Do(c *Configuration[V, M], mv Move[M]) (Taken[V, M], error
 		if t.What == Blocked {
 			return t, fmt.Errorf("instance %d cannot do that now", t.Who)
 		}
+		if mv.Torn > 0 {
+			if err := w.tear(n, mv.Torn-1, &t); err != nil {
+				return t, err
+			}
+		}
 		if err := w.settle(n, &t); err != nil {
 			return t, err
 		}
@@ -221,7 +255,7 @@ func (w *World[V, M]) Do(c *Configuration[V, M], mv Move[M]) (Taken[V, M], error
 func (c *Configuration[V, M]) clone() *Configuration[V, M] {
 	n := *c
 	n.Ends, n.Values, n.Queues = slices.Clone(c.Ends), slices.Clone(c.Values), slices.Clone(c.Queues)
-	n.Breaking, n.Snapped = slices.Clone(c.Breaking), slices.Clone(c.Snapped)
+	n.Splits = slices.Clone(c.Splits)
 	return &n
 }
 
@@ -241,11 +275,21 @@ func (w *World[V, M]) alone(c, n *Configuration[V, M], mv Move[M], t *Taken[V, M
 	case MoveUp:
 		t.Result = LinkUp(r, i, e, v, mv.Peer, m)
 	case MoveLost:
-		if c.Breaking[i]>>mv.Peer&1 == 0 {
-			return errors.New("the link has not broken")
+		if e.Cutoff>>mv.Peer&1 == 0 && !spend(&n.Spent.Break, r.Faults.Break) {
+			return errors.New("no link may break there")
 		}
 		t.Result = LinkLost(r, i, e, v, mv.Peer, m)
-		n.Breaking[i] &^= 1 << mv.Peer
+	case MoveReturn:
+		if !spend(&n.Spent.Return, r.Faults.Return) {
+			return errors.New("no link may come back there")
+		}
+		t.Result = Return(r, i, e, v, mv.Peer, m)
+	case MoveCutoff:
+		if len(c.Splits[i]) == 0 {
+			return errors.New("there is nothing to hear of a partition")
+		}
+		t.Result = Cutoff(r, i, e, v, r.Away(i, c.Splits[i][0]), m)
+		n.Splits[i] = c.Splits[i][1:]
 	case MoveCommand:
 		if w.Allowed != nil && !w.Allowed(c, i, Event[M]{Kind: Command, Message: mv.Message}) {
 			return errors.New("the environment does not give that command")
@@ -260,8 +304,8 @@ func (w *World[V, M]) alone(c, n *Configuration[V, M], mv Move[M], t *Taken[V, M
 		}
 		t.Result = Expire(r, i, e, v, mv.Timer, m)
 	case MoveCrash:
-		if most := r.Faults.CrashAll; most > 0 && !spend(&n.Spent.Crash, most) {
-			return errors.New("there have been all crashes that there may be")
+		if err := w.crashes(n); err != nil {
+			return err
 		}
 		t.Result = Crash(r, i, e, v, m)
 	case MoveRestart:
@@ -298,6 +342,14 @@ func (w *World[V, M]) onChannel(c, n *Configuration[V, M], mv Move[M], t *Taken[
 	}
 	k, f := mv.Channel, &w.Rules.Faults
 	ch, q := &w.Rules.Channels[k], c.Queues[k]
+	if mv.Kind == MoveTail {
+		var ok bool
+		if n.Queues[k], ok = Tail(q); !ok {
+			return errors.New("nothing was lost there with its sender")
+		}
+		t.What = Done
+		return nil
+	}
 	if mv.Kind == MoveOvertake {
 		var ok bool
 		if n.Queues[k], ok = Overtake(ch, q); !ok || !spend(&n.Spent.Overtake, f.Overtake) {
@@ -330,16 +382,62 @@ func (w *World[V, M]) onChannel(c, n *Configuration[V, M], mv Move[M], t *Taken[
 	return nil
 }
 
-// breaks breaks a link: each end will hear of it.
-func (w *World[V, M]) breaks(n *Configuration[V, M], mv Move[M], t *Taken[V, M]) error {
-	l, _ := w.Rules.link(mv.Who, mv.Peer)
-	if l == nil || l.Datagrams || n.Snapped[l.A]>>l.B&1 != 0 || !spend(&n.Spent.Break, w.Rules.Faults.Break) {
-		return errors.New("no link may break there")
+// crashes counts a crash.
+func (w *World[V, M]) crashes(n *Configuration[V, M]) error {
+	if most := w.Rules.Faults.CrashAll; most > 0 && !spend(&n.Spent.Crash, most) {
+		return errors.New("there have been all crashes that there may be")
 	}
-	n.Breaking[l.A] |= 1 << l.B
-	n.Breaking[l.B] |= 1 << l.A
-	n.Snapped[l.A] |= 1 << l.B
-	n.Snapped[l.B] |= 1 << l.A
+	return nil
+}
+
+// tear cuts the step that an instance has taken short.
+func (w *World[V, M]) tear(n *Configuration[V, M], sends int, t *Taken[V, M]) error {
+	if err := w.crashes(n); err != nil {
+		return err
+	}
+	if t.Result = Tear(w.Rules, t.Who, t.Result, sends, w.Machines[t.Who]); t.What == Blocked {
+		return fmt.Errorf("instance %d cannot crash in that step", t.Who)
+	}
+	return nil
+}
+
+// Sides lists the sets that a partition may part from the others: each partition by the side that
+// instance 0 is not on.
+func (r *Rules) Sides() []uint64 {
+	if r.Faults.Partition == 0 {
+		return nil
+	}
+	var sides []uint64
+	for side := uint64(2); side < 1<<r.Instances; side += 2 {
+		sides = append(sides, side)
+	}
+	return sides
+}
+
+// Away is the set that a partition keeps away from instance i; side 0 is no partition.
+func (r *Rules) Away(i int, side uint64) uint64 {
+	all := uint64(1)<<r.Instances - 1
+	switch {
+	case side == 0:
+		return 0
+	case side>>i&1 != 0:
+		return all &^ side
+	}
+	return side
+}
+
+// splits begins or ends a partition: each instance will hear of it.
+func (w *World[V, M]) splits(n *Configuration[V, M], mv Move[M], t *Taken[V, M]) error {
+	switch {
+	case mv.Kind == MoveHeal && n.Split == 0:
+		return errors.New("there is no partition")
+	case mv.Kind == MovePartition && (n.Split != 0 || mv.Set == 0 || !spend(&n.Spent.Partition, w.Rules.Faults.Partition)):
+		return errors.New("there may be no other partition now")
+	}
+	n.Split = mv.Set
+	for i := range n.Splits {
+		n.Splits[i] = append(slices.Clip(n.Splits[i]), mv.Set)
+	}
 	t.What = Done
 	return nil
 }
@@ -365,6 +463,9 @@ func (w *World[V, M]) settle(n *Configuration[V, M], t *Taken[V, M]) error {
 			return fmt.Errorf("there is no channel from %d to %d", t.Who, s.To)
 		}
 		ch := &w.Rules.Channels[k]
+		if s.Item.News == Reset && len(n.Queues[k]) == 0 && w.Rules.Peers(t.Who)>>s.To&1 == 0 {
+			continue // nothing can go with it, and nobody is told
+		}
 		rest, full := push(ch, n.Queues[k], s.Item, w.taken(n, ch, k))
 		switch {
 		case !full:

@@ -39,12 +39,13 @@ type News uint8
 
 const (
 	NoNews News = iota // the item is a message
-	Cut                // the sender has closed the link, or crashed
-	Ask                // the sender has begun anew and wants the link again
+	Cut                // the sender has closed the link
+	Ask                // the sender wants the link again
 	Answer             // the answer to Ask
+	Reset              // the sender has crashed, or its link broke; what lies before it may be lost
 )
 
-var newsNames = [...]string{"", "cut", "ask", "answer"}
+var newsNames = [...]string{"", "cut", "ask", "answer", "reset"}
 
 // String returns the name of n in lower case.
 func (n News) String() string { return newsNames[n] }
@@ -53,8 +54,7 @@ func (n News) String() string { return newsNames[n] }
 // nor copied nor overtaken.
 type Item[M comparable] struct {
 	News News
-	// Number tells the beginnings of an instance apart: Ask has that of its sender, Answer that of
-	// the Ask.
+	// Number tells what an instance asks apart: Ask has that of its sender, Answer that of the Ask.
 	Number uint8
 	// Age is how many beats the receiver has felt since a message was sent, if time is counted.
 	Age     uint8
@@ -125,6 +125,16 @@ func Copies[M comparable](c *Channel, q []Item[M], at int) bool {
 // Loses reports whether the item at a place, one of Heads, may be lost.
 func Loses[M comparable](c *Channel, q []Item[M], at int) bool {
 	return c.Lossy && q[at].News == NoNews
+}
+
+// Tail returns the queue without the youngest message that a reset may have taken with it: the one right
+// before the first [Reset]. ok is false if there is none.
+func Tail[M comparable](q []Item[M]) (rest []Item[M], ok bool) {
+	at := slices.IndexFunc(q, func(x Item[M]) bool { return x.News == Reset })
+	if at <= 0 || q[at-1].News != NoNews {
+		return q, false
+	}
+	return Take(q, at-1), true
 }
 
 // Overtake returns the queue in which the second message has overtaken the first. ok is false if

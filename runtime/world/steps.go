@@ -61,6 +61,9 @@ type Result[V any, M comparable] struct {
 	Value V
 	// Sends go into the channels, in order.
 	Sends []Sent[M]
+	// Torn: the instance has crashed in the course of the step. Sends are those before the crash and
+	// what the crash itself tells the others.
+	Torn  bool
 	Fault FaultKind
 	// Why is the fault for people.
 	Why string
@@ -103,6 +106,8 @@ func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x It
 	l, _ := r.link(i, from)
 	linked := l != nil
 	switch {
+	case !e.Down && e.Cutoff&bit != 0 && (x.News == Ask || x.News == Answer):
+		return s.Result
 	case e.Down || linked && e.Asked&bit != 0 && (r.Plant&OldIsHeard == 0 || x.News != NoNews):
 		s.unheard(from, x)
 		return s.Result
@@ -126,13 +131,13 @@ func (s *instance[V, M]) unheard(from int, x Item[M]) {
 	s.What = Dropped
 	e, bit := &s.End, uint64(1)<<from
 	switch {
-	case x.News == Ask && e.Broken&bit == 0:
+	case x.News == Ask:
 		e.Asked &^= bit
 		s.send(from, Item[M]{News: Answer, Number: x.Number})
 		if e.Down {
 			s.cut(from)
 		}
-	case x.News == Answer && x.Number == e.Restarts:
+	case x.News == Answer && x.Number == e.asking():
 		e.Asked &^= bit
 	}
 }
@@ -159,7 +164,7 @@ func (s *instance[V, M]) hold(from int, x M) Result[V, M] {
 func (s *instance[V, M]) news(from int, x Item[M]) Result[V, M] {
 	e, bit := &s.End, uint64(1)<<from
 	switch {
-	case x.News == Cut && s.r.Plant&LostWaits != 0 && e.HeldOf(from) > 0:
+	case (x.News == Cut || x.News == Reset) && s.r.Plant&LostWaits != 0 && e.HeldOf(from) > 0:
 		return s.Result
 	case x.News == Cut && e.Up&bit != 0:
 		e.shut(from)
@@ -167,8 +172,11 @@ func (s *instance[V, M]) news(from int, x Item[M]) Result[V, M] {
 			s.send(from, Item[M]{News: Cut})
 		}
 		return s.step(Event[M]{Kind: Lost, Peer: from})
-	case x.News == Ask && e.Up&bit == 0 && e.Broken&bit == 0:
-		e.Up |= bit
+	case x.News == Reset && e.Up&bit != 0:
+		e.lose(s.r, from)
+		return s.step(Event[M]{Kind: Lost, Peer: from})
+	case x.News == Ask && e.Up&bit == 0:
+		e.Up, e.Broken = e.Up|bit, e.Broken&^bit
 		s.send(from, Item[M]{News: Answer, Number: x.Number})
 		return s.step(Event[M]{Kind: Up, Peer: from})
 	case x.News == Ask && e.Up&bit != 0:
@@ -221,7 +229,7 @@ func Give[V any, M comparable](r *Rules, i int, e End[M], v V, command M, m Mach
 // LinkUp tells instance i that its link to a peer has come up.
 func LinkUp[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
-	if s.blocked() || e.Waiting>>peer&1 == 0 {
+	if s.blocked() || e.Waiting>>peer&1 == 0 || e.Cutoff>>peer&1 != 0 {
 		return s.Result
 	}
 	s.End.Waiting &^= 1 << peer
@@ -229,26 +237,55 @@ func LinkUp[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Mac
 	return s.step(Event[M]{Kind: Up, Peer: peer})
 }
 
-// LinkLost tells instance i that its link to a peer has broken, for good.
+// LinkLost has instance i take its link to a peer for dead. What is under way to it is lost. The
+// other end hears the reset, unless the link is of datagrams.
 func LinkLost[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
-	bit := uint64(1) << peer
-	switch {
-	case !e.Down && (s.blocked() || e.Waiting&bit != 0), r.Plant&LostWaits != 0 && e.HeldOf(peer) > 0:
-		return s.Result
-	case e.Down || e.Up&bit == 0:
-		s.End.Broken |= bit
-		s.End.shut(peer)
-		s.What = Dropped
+	l, _ := r.link(i, peer)
+	if l == nil || s.blocked() || e.Up>>peer&1 == 0 || r.Plant&LostWaits != 0 && e.HeldOf(peer) > 0 {
 		return s.Result
 	}
-	s.End.Broken |= bit
-	s.End.shut(peer)
+	s.End.lose(r, peer)
+	if !l.Datagrams {
+		s.send(peer, Item[M]{News: Reset})
+	}
 	return s.step(Event[M]{Kind: Lost, Peer: peer})
 }
 
+// Return has instance i want a link back that it has lost. It asks for it; a link of datagrams waits
+// to come up.
+func Return[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	l, end := r.link(i, peer)
+	if l == nil || s.blocked() || e.Broken>>peer&1 == 0 || e.Cutoff>>peer&1 != 0 {
+		return s.Result
+	}
+	s.What = Done
+	bit := uint64(1) << peer
+	s.End.Broken &^= bit
+	if l.Untold[end] {
+		s.End.Up |= bit
+	} else {
+		s.End.Waiting |= bit
+	}
+	if !l.Datagrams {
+		s.End.Returns++
+		s.End.Asked |= bit
+		s.send(peer, Item[M]{News: Ask, Number: s.End.asking()})
+	}
+	return s.Result
+}
+
+// Cutoff has instance i hear whom a partition keeps away from it; nobody when it is over.
+func Cutoff[V any, M comparable](r *Rules, i int, e End[M], v V, away uint64, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	s.What = Done
+	s.End.Cutoff = away &^ (1 << i)
+	return s.Result
+}
+
 // Crash stops instance i: its timers, what it holds and its links are gone. The others hear of it
-// behind all that it has sent.
+// behind what survives of all that it has sent.
 func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	f := &r.Faults
@@ -256,10 +293,14 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 		return s.Result
 	}
 	s.What = Done
-	s.End = End[M]{Down: true, Broken: e.Broken, Crashes: e.Crashes + 1, Restarts: e.Restarts, Left: slices.Repeat([]int32{Disarmed}, len(e.Left))}
+	s.End = End[M]{Down: true, Cutoff: e.Cutoff, Crashes: e.Crashes + 1, Restarts: e.Restarts, Returns: e.Returns,
+		Left: slices.Repeat([]int32{Disarmed}, len(e.Left))}
 	for j := range r.Instances {
-		if (e.Waiting|e.Up)>>j&1 != 0 {
-			s.cut(j)
+		l, _ := r.link(i, j)
+		switch {
+		case j == i || l != nil && l.Datagrams:
+		case l == nil && f.Torn && r.keeps(i, j) || l != nil && (e.Waiting|e.Up)>>j&1 != 0:
+			s.send(j, Item[M]{News: s.reset()})
 		}
 	}
 	if c, ok := m.(Crasher[V]); ok {
@@ -268,8 +309,45 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	return s.Result
 }
 
-// Restart lets a crashed instance begin anew, with its links as at the beginning, but for those that
-// have broken. It asks the others to answer, and hears nothing from there before they do.
+// reset is the news of a crash.
+func (s *instance[V, M]) reset() News {
+	if s.r.Faults.Torn {
+		return Reset
+	}
+	return Cut
+}
+
+// keeps reports whether the channel between two instances keeps order and all messages, so that a
+// crash can take the last ones with it and no other fault does.
+func (r *Rules) keeps(from, to int) bool {
+	k := r.channel(from, to)
+	return k >= 0 && r.Channels[k].Order == Fifo && !r.Channels[k].Lossy
+}
+
+// Tear cuts a step of instance i short by a crash after its first so many sends. What is Blocked if
+// there is no such crash.
+func Tear[V any, M comparable](r *Rules, i int, whole Result[V, M], sends int, m Machine[V, M]) Result[V, M] {
+	if !r.Faults.Torn || whole.What != Stepped || whole.Code != fsm.Took || whole.Fault != NoFault || sends >= len(whole.Sends) {
+		return Result[V, M]{}
+	}
+	crash := Crash(r, i, whole.End, whole.Value, m)
+	if crash.What != Done {
+		return Result[V, M]{}
+	}
+	torn := whole
+	torn.Torn, torn.End, torn.Value = true, crash.End, crash.Value
+	torn.Sends = slices.Clone(whole.Sends[:sends])
+	for _, x := range whole.Sends[sends:] {
+		if x.Item.News == Cut || x.Item.News == Reset { // a close that did not go out any more, or a link taken for dead
+			torn.Sends = append(torn.Sends, Sent[M]{x.To, Item[M]{News: Reset}})
+		}
+	}
+	torn.Sends = append(torn.Sends, crash.Sends...)
+	return torn
+}
+
+// Restart lets a crashed instance begin anew, with its links as at the beginning. It asks the others to
+// answer, and hears nothing from there before they do.
 func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	f := &r.Faults
@@ -281,11 +359,10 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 	s.End.Down = false
 	s.End.Restarts++
 	first := End0[M](r, i)
-	s.End.Waiting, s.End.Up = first.Waiting&^e.Broken, first.Up&^e.Broken
-	s.End.Asked = s.End.Waiting | s.End.Up
+	s.End.Waiting, s.End.Up, s.End.Asked = first.Waiting, first.Up, first.Waiting|first.Up
 	for j := range r.Instances {
 		if s.End.Asked>>j&1 != 0 {
-			s.send(j, Item[M]{News: Ask, Number: s.End.Restarts})
+			s.send(j, Item[M]{News: Ask, Number: s.End.asking()})
 		}
 	}
 	return s.Result

@@ -76,8 +76,14 @@ type Faults struct {
 	Crash, Restart []int
 	// CrashAll bounds the crashes of all instances together; 0: only Crash does.
 	CrashAll int
-	// Break counts links that break.
-	Break int
+	// Torn: a crash may come within a step, and what was sent last may be lost with its sender.
+	Torn bool
+	// Break counts how often an end takes its link for dead, Return how often a lost link is wanted
+	// back; -1: as often as possible.
+	Break, Return int
+	// Partition counts partitions. A link in one may break, and come back after it, without being
+	// counted.
+	Partition int
 }
 
 // Time relates timers and messages. Time passes in beats. Each instance feels each beat once, in
@@ -100,8 +106,8 @@ type Link struct {
 	// before, which names this peer, is the fault NoLink; what goes to everyone passes it over.
 	// Otherwise it is there before the event start, and what is sent before `up` arrives.
 	Late bool
-	// Datagrams: nobody can hear that the other end is gone. The link only comes up, and an end can
-	// be closed.
+	// Datagrams: nobody hears of a close, a crash or a break at the other end. The link comes up, an
+	// end can be closed, and it may take the link for dead.
 	Datagrams bool
 }
 
@@ -242,15 +248,17 @@ type End[M comparable] struct {
 	// Up: it has. One that is in neither is shut. Asked, of those in either: this instance has begun
 	// anew and the other has not answered yet, so that what comes from there is old.
 	Waiting, Up, Asked uint64
-	// Broken is the set of links that have broken for good.
+	// Broken is the set of links that this end has lost and may want back.
 	Broken uint64
+	// Cutoff is the set of instances that the present partition keeps away.
+	Cutoff uint64
 	// Held are the deferred messages, oldest first.
 	Held []Held[M]
 	// Left is, by timer, how many beats it still has to run; Disarmed if it does not run. Without
 	// Time it is 0 while the timer runs.
 	Left []int32
-	// Crashes and Restarts count.
-	Crashes, Restarts uint8
+	// Crashes and Restarts count. Returns counts the links that were wanted back.
+	Crashes, Restarts, Returns uint8
 }
 
 // Disarmed is the value in End.Left of a timer that does not run.
@@ -307,12 +315,25 @@ func (e *End[M]) HeldOf(peer int) int {
 // shut ends the link to a peer.
 func (e *End[M]) shut(peer int) {
 	bit := uint64(1) << peer
-	e.Waiting, e.Up, e.Asked = e.Waiting&^bit, e.Up&^bit, e.Asked&^bit
+	e.Waiting, e.Up, e.Asked, e.Broken = e.Waiting&^bit, e.Up&^bit, e.Asked&^bit, e.Broken&^bit
 	e.Held = Forget(e.Held, peer)
 }
+
+// lose ends the link to a peer, so that it may be wanted back if any may.
+func (e *End[M]) lose(r *Rules, peer int) {
+	if e.shut(peer); r.Faults.Return != 0 {
+		e.Broken |= 1 << peer
+	}
+}
+
+// asking is the number of what the instance asks next, or has asked last.
+func (e *End[M]) asking() uint8 { return e.Restarts + e.Returns }
 
 // gone reports whether what this end sends to a peer is gone at once.
 func (e *End[M]) gone(r *Rules, i, peer int) bool {
 	l, _ := r.link(i, peer)
+	if (l == nil || l.Datagrams) && e.Cutoff>>peer&1 != 0 {
+		return true
+	}
 	return l != nil && (e.Waiting|e.Up)>>peer&1 == 0
 }

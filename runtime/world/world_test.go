@@ -100,17 +100,24 @@ type move = Move[string]
 
 // parse reads a move: `start 0`, `offer 1`, `up 0`, `lost 0`, `expire 0`, `crash 0`, `restart 0`,
 // `beat 0`, `1 go` (a command), `0>1` (deliver, `0>1 at 2`), `copy 0>1`, `lose 0>1`, `overtake
-// 0>1`, `break`, `tick`.
+// 0>1`, `tail 0>1`, `partition 2`, `heal`, `cutoff 0`, `tick`, or any of them torn: `torn1 0 go`.
 func parse(t *testing.T, r *Rules, text string) move {
 	t.Helper()
 	words := strings.Fields(text)
+	var torn int
+	if n, _ := fmt.Sscanf(words[0], "torn%d", &torn); n == 1 {
+		mv := parse(t, r, strings.Join(words[1:], " "))
+		mv.Torn = torn + 1
+		return mv
+	}
 	if k := slices.Index(moveNames[:], words[0]); k >= 0 {
 		mv := move{Kind: MoveKind(k)}
 		if len(words) > 1 {
 			fmt.Sscan(words[1], &mv.Who)
+			mv.Set = uint64(mv.Who)
 		}
 		mv.Peer = 1 - mv.Who
-		if mv.Kind >= MoveDeliver && mv.Kind <= MoveOvertake {
+		if mv.Kind >= MoveDeliver && mv.Kind <= MoveTail {
 			fmt.Sscanf(words[1], "%d>%d", &mv.Who, &mv.Peer)
 			mv.Channel = r.channel(mv.Who, mv.Peer)
 		}
@@ -187,6 +194,7 @@ func TestDifferences(t *testing.T) {
 		return with(told(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
 	}
 	closer := toy{"s": {"shut": "close 1, goto shut", "all": "all A"}, "shut": {"up": "goto bad"}}
+	back := toy{"s": {"lost": "goto l"}, "l": {"up": "goto u", "A": "goto v"}, "u": {"lost": "goto l"}}
 	for _, x := range []struct {
 		name  string
 		rules func() *Rules
@@ -219,18 +227,78 @@ func TestDifferences(t *testing.T) {
 			sender, plain, "0 a; crash 0; restart 0; start 0; 0 a", "s s | A cut ask A /", NewsTakesRoom},
 		{"D6 and messages have the capacity", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{1, 0} }) }, sender, plain, "0 a; 0 a; 0 a", "0 a: overflow", 0},
 		{"D7 lost is heard while a message is held, which is discarded", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
-			sender, keeper, "0 a; 0>1; break 0; lost 1", "s lost | /", LostWaits},
+			sender, keeper, "0 a; 0>1; lost 1", "s lost | / reset", LostWaits},
 		{"D7 behind a close too", pair, sender, keeper, "0 a; 0>1; 0 shut; 0>1", "shut lost | /", LostWaits},
 		{"D8 held messages do not hold time up", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "1 arm; 0 a; 0>1; tick; beat 1; expire 1", "s rang (A) | /", HeldStopsTime},
 		{"D8 what is under way does", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "0 a; tick; beat 1", "beat 1: not possible", 0},
 		{"D8 with a delay of two not at once", func() *Rules { return with(pair(), timed(2)) }, sender, keeper, "0 a; tick; beat 1; beat 0; tick; beat 1", "beat 1: not possible", 0},
 		{"D9 held messages take no room", pair, sender, keeper, "0 a; 0>1; 0 a; 0 a", "s s (A) | A A /", HeldTakesRoom},
 		{"D10 a break loses what is under way", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
-			sender, keeper, "0 b; 0 a; 0>1; break 0; lost 1; 0>1", "s open | /", 0},
-		{"D10 for good", func() *Rules {
-			return with(pair(), func(r *Rules) { r.Faults.Break = 1; r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
+			sender, keeper, "0 b; 0 a; 0>1; lost 1; 0>1", "s open | / reset", 0},
+		{"D10 the other end hears of it behind what survives", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+			sender, keeper, "0 b; 0 a; lost 0; 0>1; tail 0>1; 0>1", "lost open | /", 0},
+		{"D10 once", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+			sender, plain, "lost 0; lost 1", "lost 1: not possible", 0},
+		{"D10 for good, if it may not come back", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+			sender, plain, "lost 0; return 0", "return 0: not possible", 0},
+		{"F1 a link comes back, without what was sent before", func() *Rules {
+			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return, r.Channels[0].Capacity = 1, 1, 4 })
 		},
-			sender, plain, "break 0; lost 0; lost 1; crash 0; restart 0; start 0", "s lost | /", 0},
+			toy{"s": {"a": "send A 1", "lost": "goto l"}, "l": {"up": "goto u", "a": "send A 1"}, "u": {"a": "send B 1"}}, toy{"s": {"lost": "goto l"}, "l": {"up": "goto u"}, "u": {"B": "goto v"}},
+			"up 0; up 1; 0 a; lost 1; 1>0; 0 a; return 0; 0>1; 0>1; 1>0; up 0; 0 a; 0>1", "u v | /", 0},
+		{"F1 an end that was wanted while it wanted", func() *Rules {
+			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return = 1, 2 })
+		}, back, back, "up 0; up 1; lost 0; 0>1; return 0; return 1; 0>1; 1>0; up 0; up 1; 0>1; 1>0", "u u | /", 0},
+		{"F1 a link that came back may break again", func() *Rules {
+			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return = 2, 2 })
+		}, back, back, "up 0; up 1; lost 1; 1>0; return 1; 1>0; lost 0; 0>1; up 1; 0>1; return 1; 1>0; 0>1; up 1", "u u | /", 0},
+		{"F2 a crash in the course of a step", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
+		}, toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn1 0 two", "t down s | A reset /", 0},
+		{"F2 before anything is sent", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
+		}, toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn0 0 two", "t down s | reset /", 0},
+		{"F2 not where steps are whole", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{1, 0} }) },
+			toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn1 0 two", "torn1 0 two: not possible", 0},
+		{"F2 not without a crash left", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{0, 1}, true })
+		}, toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn1 0 two", "torn1 0 two: not possible", 0},
+		{"F2 the close of a torn step is a reset", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
+		}, toy{"s": {"end": "send A 1, close 1, goto t"}}, plain, "torn1 0 end", "t down s | A reset /", 0},
+		{"F2 a link taken for dead is dead, too", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn, r.Faults.Break = []int{1, 0}, true, 1 })
+		}, plain, plain, "torn0 lost 0; 0>1", "lost down lost | /", 0},
+		{"F3 what was sent last is lost with its sender", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
+		}, sender, plain, "0 a; 0 b; crash 0; tail 0>1", "s down s | A reset /", 0},
+		{"F3 not what was sent before it", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
+		}, sender, plain, "0 a; 0 b; tail 0>1", "tail 0>1: not possible", 0},
+		{"F3 datagrams too", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn, r.Links = []int{1, 0}, true, nil })
+		}, sender, plain, "0 a; crash 0; tail 0>1; 0>1", "s down s | /", 0},
+		{"F4 silence is no death: datagrams", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Break, r.Faults.Return, r.Links[0].Datagrams = 1, 1, true })
+		}, sender, back, "0 a; lost 1; 0>1; 0 a; return 1; 0>1", "s v | /", 0},
+		{"F5 datagrams to the other side of a partition are gone", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
+		}, sender, plain, "partition 2; cutoff 0; 0 a; heal; cutoff 0; 0 b", "s s | B /", 0},
+		{"F5 each instance is cut off at a moment of its own", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
+		}, sender, plain, "partition 2; 0 a; cutoff 0; 0 b", "s s | A /", 0},
+		{"F5 there is one at a time", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 2, nil })
+		}, sender, plain, "partition 2; partition 2", "partition 2: not possible", 0},
+		{"F5 links may break in it, and come back after it", func() *Rules {
+			return with(told(), func(r *Rules) { r.Faults.Partition, r.Faults.Return = 1, -1 })
+		}, back, back, "up 0; up 1; partition 2; cutoff 0; cutoff 1; lost 0; 0>1; heal; cutoff 0; cutoff 1; return 0; 0>1; 1>0; up 0", "u u | /", 0},
+		{"F5 not before it is over", func() *Rules {
+			return with(told(), func(r *Rules) { r.Faults.Partition, r.Faults.Return = 1, -1 })
+		}, back, back, "up 0; up 1; partition 2; cutoff 0; lost 0; return 0", "return 0: not possible", 0},
+		{"F5 without a partition they may not", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Faults.Return = 1, -1 })
+		}, plain, plain, "partition 2; lost 0", "lost 0: not possible", 0},
 		{"D11 a crash stops timers and discards what is held", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{0, 1} }) },
 			sender, keeper, "1 arm; 0 a; 0>1; crash 1; 1>0", "lost s down | /", DeferBlocks},
 		{"D12 what is sent to who is gone is gone", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{0, 1} }) },

@@ -267,6 +267,12 @@ func (w *writer) options() string {
 	if ch.Order == world.Any {
 		list = append(list, "Unordered: true")
 	}
+	if !ch.Lossy {
+		list = append(list, "Lossless: true")
+	}
+	if !r.Faults.Torn {
+		list = append(list, "Atomic: true")
+	}
 	if r.Time != nil {
 		list = append(list, fmt.Sprintf("Time: &fsmtest.Time{Beat: %d, Delay: %d}", r.Time.Beat, r.Time.Delay))
 	}

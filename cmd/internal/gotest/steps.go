@@ -3,6 +3,7 @@ package gotest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/core"
@@ -52,13 +53,19 @@ func remark(s *run.Step) string {
 
 // calls are the methods of the test's world for moves of one instance, or of a link.
 var (
-	calls = map[world.MoveKind]string{world.MoveStart: "Start", world.MoveOffer: "Offer", world.MoveCrash: "Crash", world.MoveRestart: "Restart", world.MoveBeat: "Beat"}
-	links = map[world.MoveKind]string{world.MoveUp: "Up", world.MoveLost: "Down", world.MoveBreak: "Break"}
+	calls = map[world.MoveKind]string{world.MoveStart: "Start", world.MoveOffer: "Offer", world.MoveCrash: "Crash", world.MoveRestart: "Restart", world.MoveBeat: "Beat", world.MoveCutoff: "Cutoff"}
+	links = map[world.MoveKind]string{world.MoveUp: "Up", world.MoveLost: "Down", world.MoveReturn: "Return"}
 	mails = map[world.MoveKind]string{world.MoveDeliver: "Deliver", world.MoveCopy: "Copy", world.MoveLose: "Drop"}
 )
 
 // move writes a move, which is the step x of the run.
 func (w *writer) move(m *move, x *run.Step) (call, why string) {
+	if m.Torn > 0 {
+		w.p("w.Torn(%d)", m.Torn-1)
+		whole := *m
+		whole.Torn = 0
+		return w.move(&whole, x)
+	}
 	if f, ok := calls[m.Kind]; ok {
 		return fmt.Sprintf("w.%s(%q)", f, w.name(m.Who)), ""
 	}
@@ -72,10 +79,22 @@ func (w *writer) move(m *move, x *run.Step) (call, why string) {
 		return w.expire(x)
 	case world.MoveTick:
 		return "w.Tick()", ""
+	case world.MoveHeal:
+		return "w.Heal()", ""
+	case world.MovePartition:
+		var names []string
+		for i := range w.vars {
+			if m.Set>>i&1 != 0 {
+				names = append(names, strconv.Quote(w.name(i)))
+			}
+		}
+		return "w.Partition(" + strings.Join(names, ", ") + ")", ""
 	}
 	c := &w.run.rules.Channels[m.Channel]
 	from, to := w.name(c.From), w.name(c.To)
 	switch {
+	case m.Kind == world.MoveTail:
+		return fmt.Sprintf("w.Tail(%q, %q)", from, to), ""
 	case m.Kind == world.MoveOvertake:
 		return fmt.Sprintf("w.Swap(%q, %q)", from, to), ""
 	case m.item.News != world.NoNews:

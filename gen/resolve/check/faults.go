@@ -1,10 +1,13 @@
 package check
 
 import (
+	"slices"
+
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/convert"
+	"github.com/parley-go/parley/gen/resolve/pass"
 	"github.com/parley-go/parley/gen/syntax"
 )
 
@@ -32,6 +35,9 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 		}
 	}
 	bound("break", &f.Break)
+	bound("return", &f.Return)
+	bound("partition", &f.Partition)
+	f.Atomic = pass.IsTrue(n.Get("atomic"))
 	bound("lose", &f.Lose)
 	bound("duplicate", &f.Duplicate)
 	bound("overtake", &f.Overtake)
@@ -53,8 +59,24 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 		r.each(f.Restart, in, v)
 		r.restarts(f, n.Entry("restart"), c)
 	}
+	if f.Partition > 0 && len(c.Instances) > maxParted {
+		r.Errorf("FSM087", n.Entry("partition").Key.Span(), "%d instances can be parted in more ways than a check can try; %d are the most",
+			len(c.Instances), maxParted).With("take fewer instances for this check")
+	}
+	if f.Return > 0 && f.Break == 0 && f.Partition == 0 {
+		r.Errorf("FSM087", n.Entry("return").Key.Span(), "links may come back, but none is ever lost").
+			With("say under `break` how often one is")
+	}
+	if e := n.Entry("atomic"); e != nil && f.CrashAll == 0 && slices.Max(f.Crash) == 0 {
+		r.Errorf("FSM087", e.Key.Span(), "`atomic` is about crashes, and nobody crashes").
+			With("say under `crash` who does, or leave `atomic` out")
+	}
 	r.linked(c)
 }
+
+// maxParted is the most instances of a check with partitions: there are 2 to the power of one less of
+// them.
+const maxParted = 8
 
 // restarts reports instances that may restart but never crash.
 func (r *checker) restarts(f *model.Faults, e *ast.Entry, c *model.Check) {

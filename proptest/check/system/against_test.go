@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,8 +145,8 @@ func (x *comparison) allowed(c *configuration, i int, ev world.Event[string]) bo
 // configuration is one of the explorer as one of the world.
 func (x *comparison) configuration(c explore.Configuration) *configuration {
 	n := len(x.Procs)
-	out := &configuration{Breaking: make([]uint64, n), Snapped: make([]uint64, n),
-		Spent: world.Spent{Lose: c.Used.Loss, Duplicate: c.Used.Dup, Overtake: c.Used.Swap, Crash: c.Used.Crash}}
+	out := &configuration{Splits: make([][]uint64, n), Spent: world.Spent{Lose: c.Used.Loss, Duplicate: c.Used.Dup, Overtake: c.Used.Swap,
+		Crash: c.Used.Crash, Break: c.Used.Break, Return: c.Used.Return, Partition: c.Used.Partition}}
 	x.used = nil
 	for i, p := range x.Procs {
 		l := p.Unpack(c.Locals[i])
@@ -173,21 +172,17 @@ func (x *comparison) configuration(c explore.Configuration) *configuration {
 	}
 	for at, p := range x.System.Procs {
 		switch b := p.(type) {
-		case *breaker:
-			set := make([]int64, 1)
-			ReadSlots(c.Locals[at], set)
-			out.Spent.Break = bits.OnesCount64(uint64(set[0]))
-			for k, pair := range b.pairs {
-				if set[0]>>k&1 != 0 {
-					out.Snapped[pair[0]] |= 1 << pair[1]
-					out.Snapped[pair[1]] |= 1 << pair[0]
-				}
-			}
+		case *parter:
+			side := make([]int64, 1)
+			ReadSlots(c.Locals[at], side)
+			out.Split = uint64(side[0])
 			for i := range x.Procs {
 				for _, msg := range c.Channels[b.first+i] {
-					number := make([]int64, 1)
-					ReadSlots(msg[len(msg)-len(appendSlots(nil, []int64{0})):], number)
-					out.Breaking[i] |= 1 << number[0]
+					side := uint64(number(msg)) // whom it keeps away
+					if side&1 != 0 {
+						side = (1<<n - 1) &^ side
+					}
+					out.Splits[i] = append(out.Splits[i], side)
 				}
 			}
 		case *clock:
@@ -228,7 +223,7 @@ func (x *comparison) key(c *configuration) string {
 		for _, at := range x.counts[i] {
 			put(uint64(x.used[i][at]))
 		}
-		put(e.Waiting, e.Up, e.Asked, e.Broken, uint64(e.Crashes), uint64(e.Restarts), uint64(len(e.Held)))
+		put(e.Waiting, e.Up, e.Asked, e.Broken, e.Cutoff, uint64(e.Crashes), uint64(e.Restarts), uint64(e.Returns), uint64(len(e.Held)))
 		for _, h := range e.Held {
 			put(uint64(h.From), uint64(len(h.Message)))
 			b = append(b, h.Message...)
@@ -255,10 +250,13 @@ func (x *comparison) key(c *configuration) string {
 			b = append(b, item.Message...)
 		}
 	}
-	put(c.Breaking...)
-	put(c.Snapped...)
+	put(c.Split)
+	for _, list := range c.Splits {
+		put(uint64(len(list)))
+		put(list...)
+	}
 	s := c.Spent
-	put(c.Beats, uint64(s.Lose), uint64(s.Duplicate), uint64(s.Overtake), uint64(s.Crash), uint64(s.Break))
+	put(c.Beats, uint64(s.Lose), uint64(s.Duplicate), uint64(s.Overtake), uint64(s.Crash), uint64(s.Break), uint64(s.Return), uint64(s.Partition))
 	x.bytes = b
 	return string(b)
 }
@@ -411,7 +409,8 @@ checks:
 
 // inline are the checks of these two.
 var inline = func() (texts []string) {
-	for _, how := range []string{"doc: no faults", "faults: {break: 1}", "faults: {crash: {a: 1, b: 1}, restart: {a: 1}}", "faults: {crash: {b: 1}, restart: {b: 1}, break: 1}",
+	for _, how := range []string{"doc: no faults", "faults: {break: 1}", "faults: {break: 2, return: 1}", "faults: {partition: 1}",
+		"faults: {crash: {a: 1}, atomic: true}", "faults: {crash: {a: 1, b: 1}, restart: {a: 1}}", "faults: {crash: {b: 1}, restart: {b: 1}, break: 1}",
 		"faults: {crash: 2, restart: 1}", "time: {beat: 5}", "time: {beat: 5, delay: 3}", "channel: {capacity: 2, full: wait}", "channel: {capacity: 1, full: lose}",
 		"channel: {capacity: 1, full: lose}\n    faults: {crash: {a: 1, b: 1}, restart: {a: 1}}",
 		"environment: {go: {when: len(out) < 1, times: 2}, say: {when: len(out) == 0}, wake: {when: \"len(in, A) < 2\", times: 1}, t: {when: len(in) == 0, times: 1}}"} {

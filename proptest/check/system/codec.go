@@ -44,6 +44,14 @@ func UnpackMessage(p *model.Protocol, b []byte) (*model.Message, []int64) {
 	return m, slots
 }
 
+// number is what comes with news.
+func number(msg []byte) int64 {
+	n := make([]int64, 1)
+	_, at := binary.Uvarint(msg)
+	ReadSlots(msg[at:], n)
+	return n[0]
+}
+
 // MessageIndex reads which message the bytes are.
 func MessageIndex(b []byte) int {
 	i, _ := binary.Uvarint(b)
@@ -97,12 +105,15 @@ const (
 	NoteRestart
 	NoteDrop
 	NoteBeat
+	NoteReturn // then the peer
+	NoteCutoff
+	NoteTorn // then after how many sends, and the note of the whole step
 	NoteKinds
 
 	noteSpecial = 1 << 16
 )
 
-var specialNames = [NoteKinds]string{"crash", "restart", "drop", "beat"}
+var specialNames = [NoteKinds]string{"crash", "restart", "drop", "beat", "return", "cut off", "torn"}
 
 func packSpecial(kind int) []byte { return binary.AppendUvarint(nil, uint64(noteSpecial+kind)) }
 
@@ -110,4 +121,21 @@ func packSpecial(kind int) []byte { return binary.AppendUvarint(nil, uint64(note
 func SpecialNote(b []byte) (kind int, ok bool) {
 	v, n := binary.Uvarint(b)
 	return int(v) - noteSpecial, n > 0 && v >= noteSpecial
+}
+
+// AfterSpecial is what follows the kind in such a note.
+func AfterSpecial(b []byte) []byte {
+	_, n := binary.Uvarint(b)
+	return b[n:]
+}
+
+// Torn takes the note of a step in the course of which the instance crashed apart: the note of the whole
+// step, and how much it had sent; -1 if the step is whole.
+func Torn(b []byte) (note []byte, sent int) {
+	if kind, ok := SpecialNote(b); !ok || kind != NoteTorn {
+		return b, -1
+	}
+	b = AfterSpecial(b)
+	v, n := binary.Uvarint(b)
+	return b[n:], int(v)
 }

@@ -5,15 +5,15 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/world"
 )
 
 // Links that come up and end, and instances that crash, as runtime/world has them. What a channel
-// carries besides messages is news of its link, in its place among them; it takes no room. That a
-// link breaks is told to each end through a channel of its own, so that it may hear it before what
-// is still under way.
+// carries besides messages is news of its link, in its place among them; it takes no room. A partition
+// is told to each instance through a channel of its own.
 
 // news is what a channel carries besides messages. Its number follows those of the messages.
 type news int
@@ -22,14 +22,15 @@ const (
 	newsCut news = iota
 	newsAsk
 	newsAnswer
-	newsBroken
+	newsReset
+	newsParted
 	newsBeat
 	newsCount
 )
 
-var newsNames = [newsCount]string{"lost", "up", "up", "broken", "beat"}
+var newsNames = [newsCount]string{"lost", "up", "up", "lost", "partition", "beat"}
 
-var newsOfItem = [...]news{world.Cut: newsCut, world.Ask: newsAsk, world.Answer: newsAnswer}
+var newsOfItem = [...]news{world.Cut: newsCut, world.Ask: newsAsk, world.Answer: newsAnswer, world.Reset: newsReset}
 
 // NewsOf tells news from messages.
 func (s *Machines) NewsOf(msg []byte) (news, bool) {
@@ -37,16 +38,14 @@ func (s *Machines) NewsOf(msg []byte) (news, bool) {
 	return news(n), n >= 0
 }
 
-// Broken reports whether a message is the news that a link has broken, and to whom.
-func (s *Machines) Broken(msg []byte) (peer int, ok bool) {
-	if n, is := s.NewsOf(msg); !is || n != newsBroken {
-		return 0, false
-	}
-	return int(s.item(msg).Number), true
-}
-
 func (s *Machines) packNews(n news, number int64) []byte {
 	return PackMessage(&model.Message{Index: len(s.Protocol.Messages) + int(n)}, []int64{number})
+}
+
+// resets reports whether what was sent right before may have gone with the sender.
+func (s *Machines) resets(msg []byte) bool {
+	n, ok := s.NewsOf(msg)
+	return ok && n == newsReset
 }
 
 // item is what the bytes in a channel are.
@@ -55,15 +54,14 @@ func (s *Machines) item(msg []byte) world.Item[string] {
 	if !ok {
 		return world.Item[string]{Message: string(msg)}
 	}
-	number := make([]int64, 1)
-	_, at := binary.Uvarint(msg)
-	ReadSlots(msg[at:], number)
-	return world.Item[string]{News: [newsCount]world.News{world.Cut, world.Ask, world.Answer}[n], Number: uint8(number[0])}
+	return world.Item[string]{News: [newsCount]world.News{world.Cut, world.Ask, world.Answer, world.Reset}[n], Number: uint8(number(msg))}
 }
 
 // layFaults makes room in an instance's local value for its links and what faults do to it.
 func (p *Process) layFaults() {
-	p.AtDown, p.atWaiting, p.atUp, p.atAsked, p.atBroken, p.atCrashes, p.atRestarts = -1, -1, -1, -1, -1, -1, -1
+	for _, at := range []*int{&p.AtDown, &p.atWaiting, &p.atUp, &p.atAsked, &p.atBroken, &p.AtCutoff, &p.atCrashes, &p.atRestarts, &p.atReturns} {
+		*at = -1
+	}
 	place := func(at *int, needed bool) {
 		if needed {
 			*at = p.bounded
@@ -78,8 +76,11 @@ func (p *Process) layFaults() {
 	place(&p.atRestarts, restarts)
 	place(&p.atUp, p.peers != 0)
 	place(&p.atWaiting, world.End0[string](&p.sys.Rules, i).Waiting != 0)
-	place(&p.atAsked, p.peers != 0 && restarts)
-	place(&p.atBroken, p.peers != 0 && f.Break > 0)
+	returns := p.peers != 0 && f.Return != 0
+	place(&p.atAsked, p.peers != 0 && restarts || returns)
+	place(&p.atBroken, returns)
+	place(&p.atReturns, returns)
+	place(&p.AtCutoff, f.Partition > 0)
 }
 
 type end = world.End[string]
@@ -87,7 +88,8 @@ type end = world.End[string]
 // end is what the world wants to know of an instance besides its machine's value.
 func (p *Process) end(l Local) end {
 	e := end{Started: l.Started, Down: l.Get(p.AtDown) != 0, Waiting: uint64(l.Get(p.atWaiting)), Up: uint64(l.Get(p.atUp)), Asked: uint64(l.Get(p.atAsked)),
-		Broken: uint64(l.Get(p.atBroken)), Held: l.Held, Crashes: uint8(l.Get(p.atCrashes)), Restarts: uint8(l.Get(p.atRestarts)), Left: make([]int32, len(p.Timers))}
+		Broken: uint64(l.Get(p.atBroken)), Cutoff: uint64(l.Get(p.AtCutoff)), Held: l.Held,
+		Crashes: uint8(l.Get(p.atCrashes)), Restarts: uint8(l.Get(p.atRestarts)), Returns: uint8(l.Get(p.atReturns)), Left: make([]int32, len(p.Timers))}
 	for i, t := range p.Timers {
 		switch {
 		case l.Value[t.slot] == 0:
@@ -123,6 +125,8 @@ func (p *Process) put(l Local, e end) Local {
 	n.set(p.atBroken, int64(e.Broken))
 	n.set(p.atCrashes, int64(e.Crashes))
 	n.set(p.atRestarts, int64(e.Restarts))
+	n.set(p.atReturns, int64(e.Returns))
+	n.set(p.AtCutoff, int64(e.Cutoff))
 	if p.timed() {
 		for i, left := range e.Left {
 			n.Used[p.atLeft+i] = int64(max(left, 0))
@@ -153,13 +157,16 @@ func (l *Local) set(at int, v int64) {
 
 // faults offers what may go wrong with an instance.
 func (p *Process) faults(l Local, emit func(explore.Step)) {
+	r, i, e := &p.sys.Rules, p.Inst.Index, p.end(l)
+	if p.peers != 0 && (r.Faults.Break > 0 || r.Faults.Partition > 0) {
+		p.linkFaults(l, e, emit)
+	}
 	if p.AtDown < 0 {
 		return
 	}
-	r, i, e := &p.sys.Rules, p.Inst.Index, p.end(l)
 	if res := world.Crash(r, i, e, l.Value, stepper{p}); res.What == world.Done {
-		emit(explore.Step{Label: p.special(NoteCrash), Next: p.Pack(p.put(l, res.End), res.Value), Note: packSpecial(NoteCrash),
-			Sends: p.sends(res.Sends), Spontaneous: true, Crash: r.Faults.CrashAll > 0})
+		p.told(res.Sends, explore.Step{Label: p.special(NoteCrash), Next: p.Pack(p.put(l, res.End), res.Value), Note: packSpecial(NoteCrash),
+			Spontaneous: true, Spends: p.crashing()}, emit)
 	}
 	if res := world.Restart(r, i, e, l.Value, stepper{p}); res.What == world.Done {
 		n := p.put(l, res.End)
@@ -169,53 +176,87 @@ func (p *Process) faults(l Local, emit func(explore.Step)) {
 	}
 }
 
-// breaker is the machine that breaks links; its value is the set of those it has broken.
-type breaker struct {
-	sys   *Machines
-	label uint32
-	first int // the channel to instance 0; those to the others follow
-	pairs [][2]int
-}
-
-func (s *Machines) addBreaker() {
-	f := s.Check.Faults
-	if f == nil || f.Break == 0 {
+func (s *Machines) addParter() {
+	most := s.Rules.Faults.Partition
+	if most == 0 {
 		return
 	}
-	b := &breaker{sys: s, label: uint32(len(s.System.Labels)), first: len(s.System.Channels)}
-	for _, l := range s.Rules.Links {
-		if !l.Datagrams && len(b.pairs) < 62 {
-			b.pairs = append(b.pairs, [2]int{l.A, l.B})
+	proc, n := len(s.System.Procs), len(s.Check.Instances)
+	b := &parter{begins: uint32(len(s.System.Labels)), ends: uint32(len(s.System.Labels)) + 1, first: len(s.System.Channels)}
+	for _, side := range append([]uint64{0}, s.Rules.Sides()...) {
+		p := parting{side: side}
+		for i := range n {
+			p.news = append(p.news, s.packNews(newsParted, int64(s.Rules.Away(i, side))))
+		}
+		b.partings = append(b.partings, p)
+	}
+	for j := range n {
+		s.System.Channels = append(s.System.Channels, explore.Channel{Name: "partition", From: proc, To: j, Cap: 2 * most})
+	}
+	s.addLabel("a partition begins", proc)
+	s.addLabel("the partition ends", proc)
+	s.System.Procs = append(s.System.Procs, b)
+	s.System.ProcNames = append(s.System.ProcNames, "partition")
+}
+
+// linkFaults offers that the instance takes a link for dead, or wants a lost one back.
+func (p *Process) linkFaults(l Local, e end, emit func(explore.Step)) {
+	r, i := &p.sys.Rules, p.Inst.Index
+	for peers := p.peers; peers != 0; peers &= peers - 1 {
+		j := bits.TrailingZeros64(peers)
+		apart := e.Cutoff>>j&1 != 0
+		if r.Faults.Break > 0 || apart {
+			p.emit(l, world.LinkLost(r, i, e, l.Value, j, stepper{p}), func(s explore.Step) {
+				if s.Spontaneous = true; !apart {
+					s.Spends |= explore.SpendsBreak
+				}
+				p.sys.roomy(s, emit)
+			})
+		}
+		if res := world.Return(r, i, e, l.Value, j, stepper{p}); r.Faults.Return != 0 && res.What == world.Done {
+			s := explore.Step{Label: p.special(NoteReturn), Next: p.Pack(p.put(l, res.End), res.Value), Note: appendSlots(packSpecial(NoteReturn), []int64{int64(j)}),
+				Sends: p.sends(res.Sends), Spontaneous: true}
+			if r.Faults.Return > 0 {
+				s.Spends |= explore.SpendsReturn
+			}
+			emit(s)
 		}
 	}
-	proc := len(s.System.Procs)
-	for j := range s.Check.Instances {
-		s.System.Channels = append(s.System.Channels, explore.Channel{Name: "links", From: proc, To: j, Cap: max(len(b.pairs), 1), Order: explore.Bag})
-	}
-	s.addLabel("a link breaks", proc)
-	s.System.Procs = append(s.System.Procs, b)
-	s.System.ProcNames = append(s.System.ProcNames, "links")
 }
 
-func (b *breaker) Init() []byte      { return appendSlots(nil, []int64{0}) }
-func (b *breaker) Final([]byte) bool { return true }
-
-func (b *breaker) Receive([]byte, int, []byte, func(explore.Step)) {}
-
-func (b *breaker) Local(v []byte, emit func(explore.Step)) {
-	broken := make([]int64, 1)
-	ReadSlots(v, broken)
-	if bits.OnesCount64(uint64(broken[0])) >= b.sys.Check.Faults.Break {
-		return
-	}
-	for k, p := range b.pairs {
-		if broken[0]>>k&1 != 0 {
+// told emits a crash. Where nothing was under way to an instance to which there is no link, the news of
+// it changes nothing, and is not sent.
+func (p *Process) told(sends []world.Sent[string], step explore.Step, emit func(explore.Step)) {
+	for k, x := range sends {
+		to := func(y world.Sent[string]) bool { return y.To == x.To }
+		if x.Item.News != world.Reset || p.peers>>x.To&1 != 0 || slices.Contains(p.settled, x.To) || slices.ContainsFunc(sends[:k], to) {
 			continue
 		}
-		emit(explore.Step{Label: b.label, Next: appendSlots(nil, []int64{broken[0] | 1<<k}), Spontaneous: true,
-			Note: appendSlots(nil, []int64{int64(p[0]), int64(p[1])}),
-			Sends: []explore.Send{{Channel: b.first + p[0], Msg: b.sys.packNews(newsBroken, int64(p[1]))},
-				{Channel: b.first + p[1], Msg: b.sys.packNews(newsBroken, int64(p[0]))}}})
+		ch, lens := p.sys.Channel(p.Inst.Index, x.To), step.Lens
+		p.settled = append(p.settled, x.To)
+		step.Lens = append(slices.Clip(lens), explore.LenRange{Channel: ch, Lo: 1, Hi: -1, Kind: explore.Everything})
+		p.told(sends, step, emit)
+		step.Lens = append(slices.Clip(lens), explore.LenRange{Channel: ch, Hi: 0, Kind: explore.Everything})
+		p.told(slices.Delete(slices.Clone(sends), k, k+1), step, emit)
+		p.settled = p.settled[:len(p.settled)-1]
+		return
+	}
+	step.Sends = p.sends(sends)
+	emit(step)
+}
+
+// torn emits what becomes of a step if the instance crashes in the course of it.
+func (p *Process) torn(l Local, whole world.Result[interp.Value, string], note []byte, emit func(explore.Step)) {
+	if p.AtDown < 0 || !p.sys.Rules.Faults.Torn {
+		return
+	}
+	for n := range whole.Sends {
+		res := world.Tear(&p.sys.Rules, p.Inst.Index, whole, n, stepper{p})
+		if res.What == world.Blocked {
+			return
+		}
+		p.told(res.Sends, explore.Step{Label: p.special(NoteCrash), Next: p.Pack(p.put(l, res.End), res.Value),
+			Note: append(binary.AppendUvarint(packSpecial(NoteTorn), uint64(n)), note...), Spontaneous: true, Spends: p.crashing()}, emit)
 	}
 }
 
@@ -225,7 +266,10 @@ func (s *Machines) faultBudget() {
 	if f == nil {
 		return
 	}
-	s.System.Budget = explore.Budget{Loss: max(f.Lose, 0), Dup: max(f.Duplicate, 0), Swap: max(f.Overtake, 0), Crash: f.CrashAll}
+	s.System.Budget = explore.Budget{Loss: max(f.Lose, 0), Dup: max(f.Duplicate, 0), Swap: max(f.Overtake, 0), Crash: f.CrashAll, Break: f.Break, Return: f.Return, Partition: f.Partition}
+	if f.Partition > 0 {
+		s.System.Budget.Return = 0
+	}
 	for k := range s.System.Channels[:s.Own] {
 		c := &s.System.Channels[k]
 		if f.Lose >= 0 {
@@ -235,5 +279,16 @@ func (s *Machines) faultBudget() {
 			c.Dup = f.Duplicate > 0
 		}
 		c.Swap = f.Overtake > 0
+		if c.Order == explore.FIFO && (f.Break > 0 || f.Partition > 0 || !f.Atomic) {
+			c.Tail = s.resets
+		}
 	}
+}
+
+// crashing is what a crash is counted against, if instances share their crashes.
+func (p *Process) crashing() explore.Spends {
+	if p.sys.Rules.Faults.CrashAll > 0 {
+		return explore.SpendsCrash
+	}
+	return explore.SpendsNothing
 }

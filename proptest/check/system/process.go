@@ -30,9 +30,10 @@ type Process struct {
 	label    int // of transition 0
 	specials int // label of the first step that is no event
 	// places in the local value of what links, faults and time need; -1: not needed
-	AtDown, atWaiting, atUp, atAsked, atBroken, atCrashes, atRestarts, atLeft int
+	AtDown, atWaiting, atUp, atAsked, atBroken, AtCutoff, atCrashes, atRestarts, atReturns, atLeft int
 
 	peers      uint64 // instances to which there is a link
+	settled    []int  // of which it is settled whether a crash is told to them, see told
 	monitors   []monitor
 	quietInput []explore.LenRange // nothing is under way to the instance
 	ages       []age              // of what is under way to it, if that may take several beats
@@ -131,11 +132,19 @@ func (p *Process) expire(l Local, e end, i int, emit func(explore.Step)) {
 		n.Used[t.Count]++
 	}
 	p.emit(n, world.Expire(&p.sys.Rules, p.Inst.Index, e, l.Value, i, stepper{p}), func(s explore.Step) {
-		for _, box := range boxes {
-			s.Lens = box
-			emit(s)
-		}
+		emitBoxes(s, boxes, emit)
 	})
+}
+
+// emitBoxes emits a step once for each box of channel lengths in which it is possible.
+func emitBoxes(s explore.Step, boxes [][]explore.LenRange, emit func(explore.Step)) {
+	own := s.Lens
+	for _, box := range boxes {
+		if s.Lens = box; len(own) > 0 {
+			s.Lens = append(slices.Clip(box), own...)
+		}
+		emit(s)
+	}
 }
 
 // unavailable reports whether no argument can make the command possible.
@@ -181,10 +190,7 @@ func (p *Process) command(l Local, c *command, args []int64, emit func(explore.S
 	}
 	p.emit(l, res, func(s explore.Step) {
 		s.Spontaneous, s.Constraints = true, c.does
-		for _, box := range boxes {
-			s.Lens = box
-			emit(s)
-		}
+		emitBoxes(s, boxes, emit)
 	})
 }
 
@@ -199,18 +205,18 @@ func (s *Machines) refused(f *interp.Fault) {
 func (p *Process) Receive(b []byte, ch int, msg []byte, emit func(explore.Step)) {
 	l := p.Unpack(b)
 	r, i := &p.sys.Rules, p.Inst.Index
-	x := p.sys.item(msg)
 	switch {
 	case ch >= p.sys.clockAt:
 		p.beat(l, emit)
 		return
 	case ch >= p.sys.Own:
-		p.emit(l, world.LinkLost(r, i, p.end(l), l.Value, int(x.Number), stepper{p}), func(s explore.Step) { p.sys.roomy(s, emit) })
+		res := world.Cutoff(r, i, p.end(l), l.Value, uint64(number(msg)), stepper{p})
+		emit(explore.Step{Label: p.special(NoteCutoff), Next: p.Pack(p.put(l, res.End), res.Value), Note: packSpecial(NoteCutoff)})
 		return
 	}
 	p.arrived(l, ch)
 	from := p.sys.System.Channels[ch].From
-	p.emit(l, world.Deliver(r, i, p.end(l), l.Value, from, x, stepper{p}), func(s explore.Step) { p.sys.roomy(s, emit) })
+	p.emit(l, world.Deliver(r, i, p.end(l), l.Value, from, p.sys.item(msg), stepper{p}), func(s explore.Step) { p.sys.roomy(s, emit) })
 }
 
 func (p *Process) Reception(m *model.Message) *model.Event {
@@ -260,6 +266,7 @@ func (p *Process) emit(l Local, r world.Result[interp.Value, string], emit func(
 		s.Next, s.Sends = nil, nil
 	}
 	emit(s)
+	p.torn(l, r, s.Note, emit)
 }
 
 // unmentioned reports whether the role mentions news of links nowhere, so that it is not worth
@@ -323,10 +330,7 @@ func (p stepper) Step(v interp.Value, ev world.Event[string]) world.Outcome[inte
 func (p *Process) effect(e *interp.Effect, out *world.Outcome[interp.Value, string]) {
 	switch e.Kind {
 	case fsm.Send, fsm.Close:
-		if e.Kind == fsm.Close {
-			p.sys.Closes = true
-			e = &interp.Effect{Kind: fsm.Close, Dest: e.Dest, To: e.To, Message: &model.Message{}}
-		}
+		p.sys.Closes = p.sys.Closes || e.Kind == fsm.Close
 		to, why := p.sys.Receivers(p.Inst.Index, e)
 		if e.Kind == fsm.Send && why != "" && p.last.lost == "" {
 			p.last.lost = why
@@ -432,11 +436,15 @@ func (p *Process) Pack(l Local, next interp.Value) []byte {
 // Receivers lists the instances a message goes to.
 func (s *Machines) Receivers(from int, e *interp.Effect) ([]int, string) {
 	n := len(s.Check.Instances)
+	what := "what is closed"
+	if e.Message != nil {
+		what = e.Message.Name
+	}
 	switch {
 	case e.Dest == model.ToPeer && n == 2:
 		return []int{1 - from}, ""
 	case e.Dest == model.ToPeer:
-		return nil, e.Message.Name + " is sent to the peer, but this check has not two instances: say to whom"
+		return nil, what + " is sent to the peer, but this check has not two instances: say to whom"
 	case e.To == int(fsm.Broadcast):
 		var all []int
 		for i := range n {
@@ -446,11 +454,17 @@ func (s *Machines) Receivers(from int, e *interp.Effect) ([]int, string) {
 		}
 		return all, ""
 	case e.To == from:
-		return nil, e.Message.Name + " is sent by an instance to itself"
+		return nil, what + " is sent by an instance to itself"
 	case e.To < 0 || e.To >= n:
-		return nil, e.Message.Name + " is sent to an instance that the check has not"
+		return nil, what + " is sent to an instance that the check has not"
 	}
 	return []int{e.To}, ""
+}
+
+// Reached lists the instances that a send or a close goes to; none where that is wrong.
+func (s *Machines) Reached(from int, e *interp.Effect) []int {
+	to, _ := s.Receivers(from, e)
+	return to
 }
 
 // findTimers lists the timers of m and of its parts, at any depth.

@@ -92,7 +92,7 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 		return nil, err
 	}
 	s.private()
-	s.addBreaker()
+	s.addParter()
 	s.addClock()
 	s.spare = len(s.System.Labels)
 	for range spareLabels {
@@ -113,7 +113,7 @@ func (s *Machines) channels() {
 	ch := s.Check.Channel
 	kinds := func(msg []byte) uint8 { return uint8(min(MessageIndex(msg)+1, int(explore.Everything)-1)) }
 	var free func([]byte) bool
-	if len(s.Rules.Links) > 0 {
+	if len(s.Rules.Links) > 0 || s.Check.Faults != nil {
 		free = func(msg []byte) bool { return MessageIndex(msg) >= len(s.Protocol.Messages) }
 	}
 	for i, a := range s.Check.Instances {

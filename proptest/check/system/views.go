@@ -91,7 +91,7 @@ func (s *Machines) Covered(res *explore.Result) report.Uses {
 // links are permuted.
 func (p *Process) Relinked(l Local, to []int) Local {
 	l = l.own()
-	for _, at := range []int{p.atWaiting, p.atUp, p.atAsked, p.atBroken} {
+	for _, at := range []int{p.atWaiting, p.atUp, p.atAsked, p.atBroken, p.AtCutoff} {
 		old := uint64(l.Get(at))
 		set := uint64(0)
 		for ; old != 0; old &= old - 1 {

@@ -87,9 +87,23 @@ type Step struct {
 	Spontaneous bool
 	// Constraints are what this step does; a step may do several, and several steps the same.
 	Constraints []int
-	// Crash makes the step count against Budget.Crash.
-	Crash bool
+	// Spends says which parts of the Budget the step counts against.
+	Spends Spends
 }
+
+// Spends is a set of parts of a [Budget], by their indexes in Budget.Parts. Loss, duplication and
+// exchange are not among them: channels do those.
+type Spends uint8
+
+// The parts of the budget for steps of machines.
+const (
+	SpendsCrash Spends = 1 << (iota + 3)
+	SpendsBreak
+	SpendsReturn
+	SpendsPartition
+
+	SpendsNothing Spends = 0
+)
 
 // Send is one message appended to a channel.
 type Send struct {
@@ -163,12 +177,17 @@ type Channel struct {
 	// first two messages. Each is a step of its own and counts against the
 	// Budget of the system.
 	Lossy, Dup, Swap bool
+	// Tail tells messages that may have taken with them what was sent right before: the message
+	// before the first of them may be lost unless it is Free, and so the next one, and so on. FIFO
+	// only; nil: none do.
+	Tail func(msg []byte) bool
 	// Cap is the greatest number of messages, 1 to 65535.
 	Cap int
 	// Kind sorts messages into kinds, for LenRange; kinds begin at 1, and 0
 	// is no kind, nor is Everything. nil: no message has a kind.
 	Kind func(msg []byte) uint8
-	// Free tells messages that take no room, so that they do not count for Cap; nil: none do.
+	// Free tells messages that take no room, so that they do not count for Cap. They are neither lost
+	// nor copied nor exchanged. nil: none do.
 	Free func(msg []byte) bool
 	// Block disables a step that would exceed Cap; otherwise such a step is
 	// a ChannelOverflow violation.
@@ -181,7 +200,15 @@ type Channel struct {
 // Budget is the greatest number of faults in one run, for all channels and
 // machines together; 0 means no limit (Channel.Lossy and so on switch a fault
 // off altogether). Limits are at most 255.
-type Budget struct{ Loss, Dup, Swap, Crash int }
+type Budget struct{ Loss, Dup, Swap, Crash, Break, Return, Partition int }
+
+// Parts lists the parts of a budget, in a fixed order: what [Spends] counts are its indexes.
+func (b *Budget) Parts() [BudgetParts]*int {
+	return [...]*int{&b.Loss, &b.Dup, &b.Swap, &b.Crash, &b.Break, &b.Return, &b.Partition}
+}
+
+// BudgetParts is the number of parts of a budget.
+const BudgetParts = 7
 
 // Label is one transition of the spec.
 type Label struct {

@@ -38,9 +38,9 @@ func (s *System) Check() error {
 			return bad("watch %d is of machine %d of %d, or has no Next", i, w.Proc, len(s.Procs))
 		}
 	}
-	for _, n := range []int{s.Budget.Loss, s.Budget.Dup, s.Budget.Swap, s.Budget.Crash} {
-		if n < 0 || n > 255 {
-			return bad("a fault budget of %d; give 0 (no limit) to 255", n)
+	for _, n := range s.Budget.Parts() {
+		if *n < 0 || *n > 255 {
+			return bad("a fault budget of %d; give 0 (no limit) to 255", *n)
 		}
 	}
 	for i := range s.Constraints {

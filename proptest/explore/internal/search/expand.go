@@ -225,7 +225,7 @@ func (w *Worker) deliveries1(c uint64) bool {
 					return false
 				}
 				base := c + (uint64(l.Rest)-uint64(word))<<(e.Lay.Fields[np+k].Shift&63)
-				if !w.run1(base, &e.Procs[to], run, k, l.Rest) || ch.Spec.Dup && !w.keepers(k, run) {
+				if !w.run1(base, &e.Procs[to], run, k, l.Rest) || ch.Spec.Dup && !ch.IsFree(l.Msg) && !w.keepers(k, run) {
 					return false
 				}
 			}
@@ -325,7 +325,7 @@ func (w *Worker) deliveriesN(c []uint64) bool {
 				if l.Rest == tables.UnknownWord && !allFaults(&e.Procs[to], run) {
 					return false
 				}
-				if !w.runN(c, to, run, k, l.Rest) || ch.Spec.Dup && !w.keepers(k, run) {
+				if !w.runN(c, to, run, k, l.Rest) || ch.Spec.Dup && !ch.IsFree(l.Msg) && !w.keepers(k, run) {
 					return false
 				}
 			}

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"math/bits"
+
 	"github.com/parley-go/parley/proptest/explore/internal/api"
 	"github.com/parley-go/parley/proptest/explore/internal/tables"
 )
@@ -25,8 +27,8 @@ func (w *Worker) general(r *tables.Rule, keep bool, at int, rest uint32) bool {
 			return known
 		}
 	}
-	if r.Flags&tables.CrashFlag != 0 {
-		if known, ok := w.spend(tables.CrashFault); !known || !ok {
+	for left := r.Spends; left != 0; left &= left - 1 {
+		if known, ok := w.spend(bits.TrailingZeros8(left)); !known || !ok {
 			return known
 		}
 	}
@@ -102,7 +104,7 @@ func (w *Worker) channelFaults() bool {
 		if w.Ids[len(e.Procs)+k] == 0 {
 			continue
 		}
-		if ch.Spec.Lossy && !w.lose(k) || ch.Spec.Swap && !w.swap(k) {
+		if ch.Spec.Lossy && !w.lose(k) || ch.Spec.Swap && !w.swap(k) || ch.Spec.Tail != nil && !w.curtail(k) {
 			return false
 		}
 	}
@@ -115,16 +117,32 @@ func (w *Worker) lose(k int) bool {
 	copy(w.next, w.Ids)
 	known, ok := w.spend(tables.LossFault)
 	for l := &ch.Heads[w.Ids[at]]; ok; l = &ch.More[l.More] {
-		if l.Rest == tables.UnknownWord {
+		switch {
+		case l.Rest == tables.UnknownWord:
 			return false
+		case !ch.IsFree(l.Msg):
+			w.next[at] = l.Rest
+			w.emit(len(e.Sys.Labels) + tables.LostCount)
 		}
-		w.next[at] = l.Rest
-		w.emit(len(e.Sys.Labels) + tables.LostCount)
 		if l.More == 0 {
 			break
 		}
 	}
 	return known
+}
+
+// curtail loses what went with a crash or a break: that counts against no budget.
+func (w *Worker) curtail(k int) bool {
+	e := w.Engine
+	at := len(e.Procs) + k
+	n, met := e.Chans[k].Tails[w.Ids[at]]
+	if !met || n == w.Ids[at] {
+		return met
+	}
+	copy(w.next, w.Ids)
+	w.next[at] = n
+	w.emit(len(e.Sys.Labels) + tables.LostCount)
+	return true
 }
 
 func (w *Worker) swap(k int) bool {

@@ -89,7 +89,7 @@ func (e *Engine) initAmple() {
 
 // yields reports whether taking a message early from this channel changes nothing for others.
 func yields(c *api.Channel) bool {
-	return c.Private && c.Block && c.Order == api.FIFO && !c.Lossy && !c.Dup && !c.Swap
+	return c.Private && c.Block && c.Order == api.FIFO && !c.Lossy && !c.Dup && !c.Swap && c.Tail == nil
 }
 
 // keepsPromises looks at a new rule.
@@ -119,7 +119,7 @@ func (e *Engine) isAmple(p int, a uint32, ch int, rules []Rule) bool {
 	}
 	for i := range rules {
 		r := &rules[i]
-		if r.Kind == FaultRule || r.Lens != 0 || r.Flags&CrashFlag != 0 || isDeaf(r.Next) {
+		if r.Kind == FaultRule || r.Lens != 0 || r.Spends != 0 || isDeaf(r.Next) {
 			return false
 		}
 		sends := e.Sends[r.Sends.Off : r.Sends.Off+r.Sends.N]

@@ -27,8 +27,8 @@ type Engine struct {
 	Notes       []noteText // 0 is none
 	Constraints [][]int32  // sets of units that steps do, each different set once; 0 is none
 
-	Budgets []api.Budget // by id: what has been used; nil without a budget
-	Spent   [][4]uint32  // by id and fault: the id afterwards plus 1, overflowWord if used up, 0 unknown
+	Budgets []api.Budget              // by id: what has been used; nil without a budget
+	Spent   [][api.BudgetParts]uint32 // by id and fault: the id afterwards plus 1, overflowWord if used up, 0 unknown
 	Lay     store.Layout
 	Bundles []*Bundle
 	Watches []watch
@@ -36,7 +36,7 @@ type Engine struct {
 	Ample   *ample   // nil if all steps are looked at everywhere
 	Reduced []string // reductions in use
 	Refused []string // reductions asked for and not used, with the reason
-	Faulty  bool     // some channel loses, duplicates or swaps
+	Faulty  bool     // some channel loses, duplicates or swaps, or has a tail to lose
 	Tallies tallies
 	nextBuf []uint32
 	baseBuf []uint32
@@ -55,12 +55,11 @@ type noteText struct {
 	fault *api.Fault
 }
 
-// The kinds of fault a budget counts.
+// The parts of the budget that channels spend: indexes of [api.Budget.Parts].
 const (
 	LossFault = iota
 	DupFault
 	SwapFault
-	CrashFault
 )
 
 func NewEngine(sys *api.System, opt api.Options) *Engine {
@@ -73,11 +72,11 @@ func NewEngine(sys *api.System, opt api.Options) *Engine {
 	for i := range e.Chans {
 		e.Chans[i].init(&sys.Channels[i])
 		c := &sys.Channels[i]
-		e.Faulty = e.Faulty || c.Lossy || c.Dup || c.Swap
+		e.Faulty = e.Faulty || c.Lossy || c.Dup || c.Swap || c.Tail != nil
 	}
 	if sys.Budget != (api.Budget{}) {
 		e.Budgets = []api.Budget{{}}
-		e.Spent = make([][4]uint32, 1)
+		e.Spent = make([][api.BudgetParts]uint32, 1)
 	}
 	e.reductions()
 	e.initAmple()

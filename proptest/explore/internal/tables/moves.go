@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/parley-go/parley/proptest/explore/internal/api"
@@ -74,7 +75,7 @@ func (e *Engine) deliveries(ids []uint32, k int, fn func(*Move) bool) bool {
 			if !e.try(ids, base, e.is(Move{Kind: api.ReceiveStep, Proc: to, Ch: k, Msg: msg, Rule: r}), fn) {
 				return false
 			}
-			if c.Spec.Dup && r.Kind != FaultRule {
+			if c.Spec.Dup && r.Kind != FaultRule && !c.IsFree(msg) {
 				copy(base, ids)
 				if e.spend(base, DupFault) && !e.try(ids, base, e.is(Move{Kind: api.DupStep, Proc: to, Ch: k, Msg: msg, Rule: r}), fn) {
 					return false
@@ -85,7 +86,7 @@ func (e *Engine) deliveries(ids []uint32, k int, fn func(*Move) bool) bool {
 			}
 		}
 		copy(base, ids)
-		if c.Spec.Lossy && e.spend(base, LossFault) {
+		if c.Spec.Lossy && !c.IsFree(msg) && e.spend(base, LossFault) {
 			base[at] = c.take(w, i)
 			if !fn(e.is(Move{Kind: api.LoseStep, Proc: -1, Ch: k, Msg: msg, Next: base})) {
 				return false
@@ -95,7 +96,14 @@ func (e *Engine) deliveries(ids []uint32, k int, fn func(*Move) bool) bool {
 	copy(base, ids)
 	if c.Spec.Swap && c.swapped(w) != w && e.spend(base, SwapFault) {
 		base[at] = c.swapped(w)
-		return fn(e.is(Move{Kind: api.SwapStep, Proc: -1, Ch: k, Msg: c.Heads[w].Msg, Next: base}))
+		if !fn(e.is(Move{Kind: api.SwapStep, Proc: -1, Ch: k, Msg: c.Heads[w].Msg, Next: base})) {
+			return false
+		}
+	}
+	copy(base, ids)
+	if c.Spec.Tail != nil && c.curtailed(w) != w {
+		base[at] = c.curtailed(w)
+		return fn(e.is(Move{Kind: api.LoseStep, Proc: -1, Ch: k, Msg: c.tailOf(w), Next: base}))
 	}
 	return true
 }
@@ -119,8 +127,10 @@ func (e *Engine) try(ids, base []uint32, m *Move, fn func(*Move) bool) bool {
 		m.Fault = e.Notes[r.Note].fault
 		return fn(m)
 	}
-	if r.Flags&CrashFlag != 0 && !e.spend(next, CrashFault) {
-		return true
+	for left := r.Spends; left != 0; left &= left - 1 {
+		if !e.spend(next, bits.TrailingZeros8(left)) {
+			return true
+		}
 	}
 	next[m.Proc] = r.Next
 	for _, s := range e.Sends[r.Sends.Off : r.Sends.Off+r.Sends.N] {
@@ -158,8 +168,7 @@ func (e *Engine) spend(ids []uint32, kind int) (ok bool) {
 
 func (e *Engine) spendSlow(from uint32, kind int) uint32 {
 	b, limit := e.Budgets[from], e.Sys.Budget
-	used := [4]*int{&b.Loss, &b.Dup, &b.Swap, &b.Crash}[kind]
-	most := [4]int{limit.Loss, limit.Dup, limit.Swap, limit.Crash}[kind]
+	used, most := b.Parts()[kind], *limit.Parts()[kind]
 	id := OverflowWord
 	switch {
 	case most == 0:
@@ -179,7 +188,7 @@ func (e *Engine) budgetID(b api.Budget) uint32 {
 		}
 	}
 	e.Budgets = append(e.Budgets, b)
-	e.Spent = append(e.Spent, [4]uint32{})
+	e.Spent = append(e.Spent, [api.BudgetParts]uint32{})
 	return uint32(len(e.Budgets) - 1)
 }
 

@@ -112,7 +112,12 @@ func (e *Engine) CompareField(at int, x, y uint32) int {
 		return slices.CompareFunc(e.Chans[k].bytes(x), e.Chans[k].bytes(y), slices.Compare)
 	default:
 		p, q := e.Budgets[x], e.Budgets[y]
-		return cmp.Or(p.Loss-q.Loss, p.Dup-q.Dup, p.Swap-q.Swap, p.Crash-q.Crash)
+		for i, n := range p.Parts() {
+			if d := *n - *q.Parts()[i]; d != 0 {
+				return d
+			}
+		}
+		return 0
 	}
 }
 
@@ -142,7 +147,7 @@ func (e *Engine) Steps(p int, run uint32) []api.Step {
 	for i := run; ; i++ {
 		r := &m.Rules[i]
 		s := api.Step{Label: r.Label, Note: e.Notes[r.Note].Note, Fault: e.Notes[r.Note].fault,
-			Spontaneous: r.Flags&SpontaneousFlag != 0, Crash: r.Flags&CrashFlag != 0}
+			Spontaneous: r.Flags&SpontaneousFlag != 0, Spends: api.Spends(r.Spends)}
 		for _, u := range e.Constraints[r.Does] {
 			s.Constraints = append(s.Constraints, int(u)-len(e.Sys.Labels)-len(e.Chans))
 		}

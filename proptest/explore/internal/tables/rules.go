@@ -84,9 +84,7 @@ func (e *Engine) compile(p int, a uint32, s *api.Step) Rule {
 	if s.Spontaneous {
 		r.Flags |= SpontaneousFlag
 	}
-	if s.Crash {
-		r.Flags |= CrashFlag
-	}
+	r.Spends = uint8(s.Spends)
 	r.Kind = ruleKind(s, e.Budgets != nil)
 	if len(s.Sends) > 0 {
 		r.chan0, r.msg0 = e.Sends[r.Sends.Off].Ch, e.Sends[r.Sends.Off].Msg
@@ -167,7 +165,7 @@ func ruleKind(s *api.Step, budget bool) uint8 {
 	switch {
 	case s.Fault != nil:
 		return FaultRule
-	case len(s.Sends) > 1 || s.Crash && budget:
+	case len(s.Sends) > 1 || s.Spends != 0 && budget:
 		return generalRule
 	case len(s.Sends) == 1:
 		return SendRule

@@ -46,7 +46,6 @@ const (
 const (
 	LastFlag = 1 << iota // the run of rules ends here
 	SpontaneousFlag
-	CrashFlag
 	AmpleFlag // of the first of a run: see ample
 )
 
@@ -77,6 +76,8 @@ type Rule struct {
 	Proc  uint16
 	Kind  uint8
 	Flags uint8
+	// Spends is the set of parts of the budget it counts against.
+	Spends uint8
 }
 
 type span struct{ Off, N uint32 }
@@ -120,6 +121,7 @@ type channel struct {
 	Append store.PairTable // (word, message) to word; 0 is unknown
 	Recv   store.PairTable // (local id of To, message) to a run in its rules
 	Swaps  map[uint32]uint32
+	Tails  map[uint32]uint32
 	kinds  [][]uint16 // by word: how many messages of each kind, from kind 1; nil without Channel.Kind
 	frees  []uint32   // by word: how many of its messages are free; nil without Channel.Free
 	Widest int
@@ -154,11 +156,16 @@ func (c *channel) word(w []uint32) uint32 {
 	return id
 }
 
+// IsFree reports whether a message takes no room. Such a one is neither lost nor copied nor exchanged.
+func (c *channel) IsFree(m uint32) bool {
+	return c.Spec.Free != nil && c.Spec.Free([]byte(c.msgs.Vals[m]))
+}
+
 // countFree is how many messages of a word take no room.
 func (c *channel) countFree(w []uint32) uint32 {
 	n := uint32(0)
 	for _, m := range w {
-		if c.Spec.Free([]byte(c.msgs.Vals[m])) {
+		if c.IsFree(m) {
 			n++
 		}
 	}
@@ -284,7 +291,7 @@ func (c *channel) swapped(w uint32) uint32 {
 		return id
 	}
 	id := w
-	if word := c.Words[w]; c.Spec.Order == api.FIFO && len(word) >= 2 && word[0] != word[1] {
+	if word := c.Words[w]; c.Spec.Order == api.FIFO && len(word) >= 2 && word[0] != word[1] && !c.IsFree(word[0]) && !c.IsFree(word[1]) {
 		n := slices.Clone(word)
 		n[0], n[1] = n[1], n[0]
 		id = c.word(n)
@@ -294,6 +301,32 @@ func (c *channel) swapped(w uint32) uint32 {
 	}
 	c.Swaps[w] = id
 	return id
+}
+
+// curtailed is w without the message before the first that takes messages with it, see Channel.Tail;
+// w itself if there is none.
+func (c *channel) curtailed(w uint32) uint32 {
+	if id, ok := c.Tails[w]; ok {
+		return id
+	}
+	id := w
+	word := c.Words[w]
+	at := slices.IndexFunc(word, func(m uint32) bool { return c.Spec.Tail([]byte(c.msgs.Vals[m])) })
+	if c.Spec.Order == api.FIFO && at > 0 && !c.IsFree(word[at-1]) {
+		id = c.word(slices.Delete(slices.Clone(word), at-1, at))
+	}
+	if c.Tails == nil {
+		c.Tails = map[uint32]uint32{}
+	}
+	c.Tails[w] = id
+	return id
+}
+
+// tailOf is the message that curtailed takes out of w.
+func (c *channel) tailOf(w uint32) uint32 {
+	word := c.Words[w]
+	at := slices.IndexFunc(word, func(m uint32) bool { return c.Spec.Tail([]byte(c.msgs.Vals[m])) })
+	return word[at-1]
 }
 
 // sorted gives the messages of a word by number; a bag's in the order of their bytes.
