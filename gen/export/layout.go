@@ -135,11 +135,31 @@ func (l *layout) refuseWhole() {
 		return in.Role.Mentions(model.EventUp) || in.Role.Closes()
 	}):
 		refuse("links that come up or are closed")
+	case ruledPart(c) != "":
+		refuse("a rule for %s, a timer of a part (leave the rule out, or export a check of the part's role by itself)", ruledPart(c))
 	case len(c.Instances) > 200:
 		refuse("more than 200 instances")
 	case len(l.p.Messages) > 250:
 		refuse("more than 250 messages")
 	}
+}
+
+// ruledPart names a timer for which the environment has a rule and that a part of an instance has.
+// Such a rule is over the variables of the part.
+func ruledPart(c *model.Check) string {
+	for _, r := range c.Rules {
+		if r.Command.Kind == model.EventTimer && slices.ContainsFunc(c.Instances, func(in *model.Instance) bool { return inParts(in.Role, r.Command) }) {
+			return r.Command.Name
+		}
+	}
+	return ""
+}
+
+// inParts reports whether an event is one of a part of m, at any depth.
+func inParts(m *model.Machine, ev *model.Event) bool {
+	return slices.ContainsFunc(m.Parts, func(p *model.Part) bool {
+		return slices.Contains(p.Machine.Events, ev) || inParts(p.Machine, ev)
+	})
 }
 
 // create gives an instance its variables.

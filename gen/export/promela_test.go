@@ -116,6 +116,33 @@ func TestPromelaOfAll(t *testing.T) {
 	}
 }
 
+// TestPromelaRefusesRulesOfParts: the rule for the timer of a part would be over the part's
+// variables; a rule for the same role by itself is exported.
+func TestPromelaRefusesRulesOfParts(t *testing.T) {
+	const text = `protocol: nested
+tick: 1ms
+messages: {A: }
+channel: {capacity: 2}
+roles:
+  inner: {vars: {n: 0..1}, timers: {late: {ticks: 4}}, commands: {begin: }, initial: here, states: {here: {begin: {start: late}, A: {set: {n: 1}}, late: {send: A}}}}
+  outer: {parts: {q: {machine: inner}}, initial: here, states: {here: {start: {run: q.begin}, A: {run: q.A}}}}
+checks:
+  whole: {instances: {a: outer, b: outer}, quiet: "true", environment: {inner.late: {when: n == 0}}}
+  alone: {instances: {a: inner, b: inner}, quiet: "true", environment: {late: {when: n == 0}}}
+`
+	for check, want := range map[string]string{"whole": "a rule for late, a timer of a part (leave the rule out", "alone": ""} {
+		p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text)}}, Check: check})
+		if p == nil {
+			t.Fatal(list)
+		}
+		at := slices.IndexFunc(p.Checks, func(c *model.Check) bool { return c.Name == check })
+		_, err := Promela(p, p.Checks[at])
+		if why := (*Unsupported)(nil); want == "" && err != nil || want != "" && (!errors.As(err, &why) || !strings.Contains(why.What, want)) {
+			t.Errorf("%s: got %v, want %q", check, err, want)
+		}
+	}
+}
+
 // TestPromelaRefuses asks for what Promela cannot say; the error names it.
 func TestPromelaRefuses(t *testing.T) {
 	const spec = `protocol: little
