@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/scenario"
 	"github.com/parley-go/parley/proptest/check"
 )
@@ -35,11 +35,8 @@ func (o *checkFlags) writeScenarios(cmd *cobra.Command, r *check.SuiteReport) er
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s: no scenario for check %s, %s: %v\n", r.Spec, c.Check, cl.Name, err)
 				continue
 			}
-			if err := os.MkdirAll(o.scenarios, 0o777); err != nil {
-				return err
-			}
 			name := filepath.Join(o.scenarios, c.Check+"."+cl.Name+".txt")
-			if err := os.WriteFile(name, []byte(scenario.Format(got)), 0o666); err != nil {
+			if err := files.WriteAll([]files.File{{Path: name, Content: []byte(scenario.Format(got))}}); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", name)

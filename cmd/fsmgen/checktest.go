@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/gotest"
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/golang"
 	"github.com/parley-go/parley/gen/model"
 	fsmparse "github.com/parley-go/parley/gen/parse"
@@ -64,8 +64,8 @@ func (t *testFlags) packageName() string {
 	if t.pkg != "" || t.out == "" {
 		return t.pkg
 	}
-	files, _ := filepath.Glob(filepath.Join(filepath.Dir(t.out), "*.go")) // a folder that no pattern fits has none
-	for _, name := range files {
+	names, _ := filepath.Glob(filepath.Join(filepath.Dir(t.out), "*.go")) // a folder that no pattern fits has none
+	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
@@ -102,7 +102,7 @@ func (o *checkFlags) writeTest(cmd *cobra.Command, reports []*check.SuiteReport)
 		_, err := cmd.OutOrStdout().Write(file)
 		return err
 	}
-	if err := os.WriteFile(o.test.out, file, 0o666); err != nil {
+	if err := files.Write(o.test.out, file); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", o.test.out)
@@ -160,9 +160,9 @@ func (o *checkFlags) machines(p *model.Protocol, spec, forCheck string) (m gotes
 // any.
 func hasMachines(folder string) bool {
 	// the pattern is well formed unless the folder's name is not
-	files, _ := filepath.Glob(filepath.Join(folder, "*.go"))
-	return slices.ContainsFunc(files, func(f string) bool {
-		content, err := os.ReadFile(f)
+	names, _ := filepath.Glob(filepath.Join(folder, "*.go"))
+	return slices.ContainsFunc(names, func(f string) bool {
+		content, err := files.Read(f, maxSource)
 		return err == nil && ourHeader.Match(content)
 	})
 }

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/parley-go/parley/cmd/internal/coverage"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/proptest/check"
 )
 
@@ -34,7 +34,7 @@ func (o *checkFlags) covered(w io.Writer, reports []*check.SuiteReport) error {
 		if err := coverage.HTML(&b, reports); err != nil {
 			return err
 		}
-		return os.WriteFile(o.coverage, b.Bytes(), 0o666)
+		return files.Write(o.coverage, b.Bytes())
 	case o.asJSON:
 		return nil // it is in the JSON
 	}

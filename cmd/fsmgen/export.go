@@ -14,6 +14,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/dissect"
 	"github.com/parley-go/parley/gen/export"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/graph"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -73,7 +74,7 @@ func exportCommand() *cobra.Command {
 				_, err = cmd.OutOrStdout().Write(text)
 				return err
 			}
-			return ioError(writeFile(o.out, text))
+			return ioError(files.WriteAll([]files.File{{Path: o.out, Content: text}}))
 		},
 	}
 	f := c.Flags()

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/parse"
 )
 
@@ -53,7 +52,7 @@ func fmtInput(cmd *cobra.Command, o fmtFlags) error {
 	if o.write {
 		return &cli.Error{Code: cli.ExitUsage, Message: "-w needs a file to write to"}
 	}
-	text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), parse.MaxBytes+1))
+	text, err := files.ReadFrom(cmd.InOrStdin(), parse.MaxBytes)
 	if err != nil {
 		return ioError(err)
 	}
@@ -64,10 +63,10 @@ func fmtInput(cmd *cobra.Command, o fmtFlags) error {
 	return err
 }
 
-func fmtFiles(cmd *cobra.Command, files []string, o fmtFlags) error {
+func fmtFiles(cmd *cobra.Command, names []string, o fmtFlags) error {
 	code := cli.ExitOK
-	for _, f := range files {
-		text, err := os.ReadFile(f)
+	for _, f := range names {
+		text, err := files.Read(f, parse.MaxBytes)
 		if err != nil {
 			return ioError(err)
 		}
@@ -111,7 +110,7 @@ func fmtOne(cmd *cobra.Command, name string, text []byte, o fmtFlags) (ok bool, 
 	}
 	if o.write {
 		if changed {
-			err = ioError(writeFile(name, out))
+			err = ioError(files.Write(name, out))
 		}
 		return ok, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/golang"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/parse"
@@ -236,7 +237,7 @@ func importPath(dir string) string {
 	if !ok {
 		return filepath.Base(dir)
 	}
-	mod, _ := os.ReadFile(filepath.Join(root, "go.mod")) // moduleRoot has just seen it
+	mod, _ := files.Read(filepath.Join(root, "go.mod"), maxSource) // moduleRoot has just seen it
 	rel, _ := filepath.Rel(root, abs)
 	return path.Join(modulePath(string(mod)), filepath.ToSlash(rel))
 }

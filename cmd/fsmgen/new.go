@@ -65,9 +65,10 @@ func writeStarter(dir, name string) (string, error) {
 	}
 	text := strings.Replace(starter, "protocol: starter\n", "protocol: "+name+"\n", 1)
 	text = strings.ReplaceAll(text, " FILE", " "+filepath.ToSlash(path))
-	if _, err := f.WriteString(text); err != nil {
-		f.Close()
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(path) // half a file would be in the way
 		return "", ioError(err)
 	}
-	return path, ioError(f.Close())
+	return path, nil
 }

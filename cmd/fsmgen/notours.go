@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/golang"
 )
 
@@ -47,9 +48,9 @@ func otherSpec(dir string, p generated) string {
 	if err != nil {
 		return ""
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.go")) // a folder that no pattern fits is seen when it is written to
-	for _, name := range files {
-		content, err := os.ReadFile(name)
+	names, _ := filepath.Glob(filepath.Join(dir, "*.go")) // a folder that no pattern fits is seen when it is written to
+	for _, name := range names {
+		content, err := files.Read(name, maxSource)
 		if err != nil {
 			continue // comparing has read what matters
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/golang"
 )
 
@@ -38,7 +39,7 @@ func compareTree(out string, packages []generated, gone func(header string) bool
 		for name, content := range p.files {
 			path := filepath.Join(out, p.dir, filepath.FromSlash(name))
 			wanted[path] = true
-			old, err := os.ReadFile(path)
+			old, err := files.Read(path, maxSource)
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				changes = append(changes, change{path, "missing", nil, content})
@@ -56,7 +57,7 @@ func compareTree(out string, packages []generated, gone func(header string) bool
 		if err != nil || d.IsDir() || wanted[path] || filepath.Ext(path) != ".go" {
 			return err
 		}
-		content, err := os.ReadFile(path)
+		content, err := files.Read(path, maxSource)
 		m := ourHeader.FindSubmatch(content)
 		if err != nil || m == nil {
 			return err
@@ -126,31 +127,33 @@ func specIn(header string) string {
 	return at
 }
 
-// applyChanges writes and removes files and names each. A file appears whole or not at all.
+// applyChanges writes and removes files and names each: all are written or, when one cannot be, none.
 func applyChanges(w io.Writer, changes []change) error {
+	var list []files.File
 	for _, c := range changes {
-		if c.new == nil {
-			if err := os.Remove(c.path); err != nil {
-				return ioError(err)
-			}
-			fmt.Fprintln(w, "removed", filepath.ToSlash(c.path))
-			os.Remove(filepath.Dir(c.path)) // fails, as it should, while something is left in it
+		if c.new != nil {
+			list = append(list, files.File{Path: c.path, Content: c.new})
+		}
+	}
+	if err := files.WriteAll(list); err != nil {
+		return ioError(err)
+	}
+	for _, c := range changes {
+		if c.new != nil {
+			fmt.Fprintln(w, "wrote", filepath.ToSlash(c.path))
 			continue
 		}
-		if err := writeFile(c.path, c.new); err != nil {
+		if err := os.Remove(c.path); err != nil {
 			return ioError(err)
 		}
-		fmt.Fprintln(w, "wrote", filepath.ToSlash(c.path))
+		fmt.Fprintln(w, "removed", filepath.ToSlash(c.path))
+		os.Remove(filepath.Dir(c.path)) // fails, as it should, while something is left in it
 	}
 	return nil
 }
 
-func writeFile(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	return cli.WriteFile(path, content)
-}
+// maxSource is the most bytes that are read of a file in Go.
+const maxSource = 64 << 20
 
 func ioError(err error) error {
 	if err == nil {

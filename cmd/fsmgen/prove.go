@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/prove"
 	"github.com/parley-go/parley/proptest/prove/certify"
@@ -173,11 +174,11 @@ func writeCertificate(file string, c *certify.Certificate, log io.Writer) error 
 		fmt.Fprintln(log, "there is no certificate: nothing was established")
 		return nil
 	}
-	f, err := os.Create(file)
-	if err != nil {
+	var b bytes.Buffer
+	if err := c.Write(&b); err != nil {
 		return err
 	}
-	return errors.Join(c.Write(f), f.Close())
+	return files.Write(file, b.Bytes())
 }
 
 func printProofs(w io.Writer, reports []*prove.Report, asJSON bool) error {
@@ -217,7 +218,7 @@ func proveVerdict(reports []*prove.Report) error {
 
 // verifyCertificate has the small checker look at a certificate.
 func verifyCertificate(cmd *cobra.Command, file, spec string) error {
-	f, err := os.Open(file)
+	f, err := files.Open(file)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/scenario"
 )
@@ -95,9 +96,9 @@ func noCheck(spec, check string) error {
 	return fmt.Errorf("%s has no check %s; the checks are %s", spec, check, strings.Join(names, ", "))
 }
 
-func runScenarios(cmd *cobra.Command, spec string, files []string, update bool) error {
+func runScenarios(cmd *cobra.Command, spec string, names []string, update bool) error {
 	differ := 0
-	for _, name := range files {
+	for _, name := range names {
 		got, wrong, err := runScenario(cmd, spec, name)
 		if err != nil {
 			return err
@@ -106,7 +107,7 @@ func runScenarios(cmd *cobra.Command, spec string, files []string, update bool) 
 		case len(wrong) == 0:
 			fmt.Fprintf(cmd.OutOrStdout(), "ok      %s (%s)\n", name, diag.Counted(len(got), "block"))
 		case update:
-			if err := os.WriteFile(name, []byte(scenario.Format(got)), 0o644); err != nil {
+			if err := files.Write(name, []byte(scenario.Format(got))); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "updated %s (%s)\n", name, diag.Counted(len(wrong), "block"))
@@ -127,13 +128,15 @@ func runScenarios(cmd *cobra.Command, spec string, files []string, update bool) 
 	return nil
 }
 
+// maxScenario is the most bytes that are read of a scenario.
+const maxScenario = 16 << 20
+
 func runScenario(cmd *cobra.Command, spec, name string) ([]scenario.Block, []scenario.Mismatch, error) {
-	f, err := os.Open(name)
+	text, err := files.Read(name, maxScenario)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
-	blocks, err := scenario.Parse(f)
+	blocks, err := scenario.Parse(bytes.NewReader(text))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}

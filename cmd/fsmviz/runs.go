@@ -7,8 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/graph"
 	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/trace"
@@ -18,7 +21,7 @@ import (
 const maxRun = 256 << 20
 
 // drawRuns draws each file as a sequence chart.
-func drawRuns(w *writer, files []string, o options) error {
+func drawRuns(w *writer, names []string, o options) error {
 	format, err := o.runFormat(w)
 	if err != nil {
 		return err
@@ -31,7 +34,7 @@ func drawRuns(w *writer, files []string, o options) error {
 		return err
 	}
 	var texts [][]byte
-	for _, file := range files {
+	for _, file := range names {
 		data, err := readFile(file)
 		if err != nil {
 			return err
@@ -39,14 +42,14 @@ func drawRuns(w *writer, files []string, o options) error {
 		texts = append(texts, data)
 	}
 	if o.merge {
-		r, err := mergeRecords(files, texts, first, last)
+		r, err := mergeRecords(names, texts, first, last)
 		if err != nil {
 			return err
 		}
 		return w.write([]drawing{{name: "merged", ending: runEndings[format], data: drawRun(r, format)}})
 	}
 	var list []drawing
-	for i, file := range files {
+	for i, file := range names {
 		r, err := readRun(texts[i], first, last)
 		if err != nil {
 			return &cli.Error{Code: cli.ExitFindings, Message: file + ": " + cli.Describe(err) + beside(file)}
@@ -62,24 +65,37 @@ func drawRuns(w *writer, files []string, o options) error {
 }
 
 func readFile(file string) ([]byte, error) {
-	info, err := os.Stat(file)
+	data, err := files.Read(file, maxRun)
 	if err != nil {
 		return nil, usage("%s cannot be read: %s", file, cli.Reason(err))
 	}
-	if info.Size() > maxRun {
-		return nil, usage("%s has %d bytes; at most %d are read", file, info.Size(), maxRun)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, usage("%s cannot be read: %s", file, cli.Reason(err))
+	if r, ok := hidden(data); ok {
+		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: a text in it has the control character U+%04X, which no run has", file, r)}
 	}
 	return data, nil
 }
 
+// hidden finds a character in the texts of JSON that would command a terminal or break a picture.
+func hidden(data []byte) (rune, bool) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return 0, false // what is no JSON is refused by its reader
+		}
+		if s, ok := t.(string); ok {
+			if i := strings.IndexFunc(s, diag.Hidden); i >= 0 {
+				r, _ := utf8.DecodeRuneInString(s[i:])
+				return r, true
+			}
+		}
+	}
+}
+
 // mergeRecords makes one run of several records.
-func mergeRecords(files []string, texts [][]byte, first, last int) (*run.Run, error) {
+func mergeRecords(names []string, texts [][]byte, first, last int) (*run.Run, error) {
 	var list []*trace.Reader
-	for i, file := range files {
+	for i, file := range names {
 		if !cli.IsRecord(texts[i]) {
 			return nil, usage("--merge is for records; %s is none", file)
 		}
@@ -91,7 +107,7 @@ func mergeRecords(files []string, texts [][]byte, first, last int) (*run.Run, er
 	}
 	r, err := run.Merge(list, first, last)
 	if err != nil {
-		return nil, &cli.Error{Code: cli.ExitFindings, Message: strings.Join(files, ", ") + ": " + cli.Describe(err)}
+		return nil, &cli.Error{Code: cli.ExitFindings, Message: strings.Join(names, ", ") + ": " + cli.Describe(err)}
 	}
 	return r, nil
 }

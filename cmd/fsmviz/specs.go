@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/picture"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/run"
 )
@@ -77,10 +77,10 @@ func runIn(file string) string {
 	if cli.RunIn(file) == "a record" {
 		return "a record"
 	}
-	if info, err := os.Stat(file); err != nil || filepath.Ext(file) != ".json" || info.Size() > maxRun {
+	if filepath.Ext(file) != ".json" {
 		return ""
 	}
-	data, err := os.ReadFile(file)
+	data, err := files.Read(file, maxRun)
 	if err != nil {
 		return ""
 	}

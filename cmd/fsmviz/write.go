@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/files"
 )
 
 // drawing is one finished picture.
@@ -53,7 +54,7 @@ func (w *writer) write(list []drawing) error {
 		return usage("there are %d pictures: name a folder (-o %s/), or one role with --role", len(list),
 			strings.TrimSuffix(w.out, filepath.Ext(w.out)))
 	}
-	if err := os.WriteFile(w.out, list[0].data, 0o644); err != nil {
+	if err := files.Write(w.out, list[0].data); err != nil {
 		return usage("%s", cli.Describe(err))
 	}
 	return nil
@@ -72,15 +73,15 @@ func (w *writer) writeStdout(list []drawing) error {
 }
 
 func (w *writer) writeFolder(list []drawing) error {
-	if err := os.MkdirAll(w.out, 0o755); err != nil {
+	var all []files.File
+	for _, d := range list {
+		all = append(all, files.File{Path: filepath.Join(w.out, d.name+d.ending), Content: d.data})
+	}
+	if err := files.WriteAll(all); err != nil {
 		return usage("%s", cli.Describe(err))
 	}
-	for _, d := range list {
-		name := filepath.Join(w.out, d.name+d.ending)
-		if err := os.WriteFile(name, d.data, 0o644); err != nil {
-			return usage("%s", cli.Describe(err))
-		}
-		fmt.Fprintln(w.stdout, filepath.ToSlash(name))
+	for _, f := range all {
+		fmt.Fprintln(w.stdout, filepath.ToSlash(f.Path))
 	}
 	return nil
 }

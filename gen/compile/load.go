@@ -6,13 +6,13 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/parse"
 	"github.com/parley-go/parley/gen/resolve"
@@ -97,8 +97,16 @@ func (l *loader) readFile(name string, at diag.Span) *ast.Node {
 		if errors.As(err, &pe) {
 			err = pe.Err
 		}
+		if errors.As(err, new(*files.TooLong)) {
+			if who == "it" {
+				who = "the file"
+			}
+			l.Errorf("FSM002", at, "%s has more than %d MB", who, parse.MaxBytes>>20).
+				With("what several files have in common can be imported or extended")
+			return nil
+		}
 		d := l.Errorf("FSM001", at, "%s cannot be read: %v", who, err)
-		if errors.Is(err, errFolder) {
+		if errors.Is(err, files.ErrFolder) {
 			d.With("name the file in it: " + path.Join(name, "spec.yaml"))
 		}
 		return nil
@@ -116,15 +124,13 @@ func (l *loader) readFile(name string, at diag.Span) *ast.Node {
 	return root
 }
 
-var errFolder = errors.New("it is a folder")
-
 func (l *loader) read(name string) ([]byte, error) {
 	var f fs.File
 	var err error
 	if l.o.FS != nil {
 		f, err = l.o.FS.Open(path.Clean(name))
 	} else {
-		f, err = os.Open(filepath.FromSlash(name))
+		f, err = files.Open(filepath.FromSlash(name))
 	}
 	if err != nil {
 		return nil, err
@@ -135,10 +141,9 @@ func (l *loader) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, errFolder
+		return nil, files.ErrFolder
 	}
-	// One byte more than allowed is enough for the parser to refuse it.
-	return readLimited(f, parse.MaxBytes+1)
+	return files.ReadFrom(f, parse.MaxBytes)
 }
 
 // unit loads a file, what it extends, and its imports. stack holds the files that are

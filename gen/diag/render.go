@@ -30,16 +30,16 @@ func (l List) WriteText(w io.Writer, r Render) error {
 			b.WriteByte('\n')
 			break
 		}
-		b.WriteString(d.String())
+		b.WriteString(Visible(d.String()))
 		b.WriteByte('\n')
 		if r.Excerpt && d.Line != "" {
 			writeExcerpt(&b, d)
 		}
 		if d.Hint != "" {
-			fmt.Fprintf(&b, "    %s\n", d.Hint)
+			fmt.Fprintf(&b, "    %s\n", Visible(d.Hint))
 		}
 		for _, rel := range d.Related {
-			fmt.Fprintf(&b, "    %s: %s\n", rel.Span, rel.Message)
+			fmt.Fprintf(&b, "    %s\n", Visible(fmt.Sprintf("%s: %s", rel.Span, rel.Message)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -9,3 +9,16 @@ func TestCounted(t *testing.T) {
 		}
 	}
 }
+
+func TestHidden(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain ä 日本\ttext\n": "plain ä 日本\ttext\n",
+		"\x1b[31m":           `\u001b[31m`,
+		"a\u009bb\u202ec\r":  `a\u009bb\u202ec\u000d`,
+		"\x00\x7f\u2028":     `\u0000\u007f\u2028`,
+	} {
+		if got := Visible(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -87,7 +87,7 @@ func checkText(src *ast.Source, c *diag.Collector) bool {
 			bad = fmt.Sprintf("the line separator U+%04X", r)
 		case r == 0xFEFF:
 			bad, hint = "a byte order mark", byteOrderMark
-		case r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f:
+		case r != '\r' && diag.Hidden(r):
 			bad = fmt.Sprintf("the control character U+%04X", r)
 		}
 		if bad != "" {

@@ -103,6 +103,18 @@ func (b *builder) close(n *ast.Node) {
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 func (b *builder) scalar(n *ast.Node, y *yaml.Node) {
+	b.follow(n, y)
+	for _, r := range n.Text {
+		if diag.Hidden(r) {
+			b.c.Errorf("FSM002", n.Span(), "the control character U+%04X", r).
+				With("texts of a specification reach terminals and pictures; leave out the escape that stands for it")
+			return
+		}
+	}
+}
+
+// follow finds the place of each byte of a scalar.
+func (b *builder) follow(n *ast.Node, y *yaml.Node) {
 	n.Text = y.Value
 	switch {
 	case y.Style&yaml.DoubleQuotedStyle != 0:

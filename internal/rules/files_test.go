@@ -117,3 +117,38 @@ func TestDecisionNumbers(t *testing.T) {
 		}
 	}
 }
+
+// besides are the files of gen, cmd and proptest that open files by themselves, each with its reason.
+var besides = map[string]string{
+	"cmd/fsmgen/memory_linux.go": "what the kernel says of memory is no file on a disk",
+	"cmd/fsmgen/new.go":          "a file that is there must not be replaced, so it is made by its name",
+	"cmd/fsmgen/generate.go":     "code that is no Go is kept in a file of its own, for a report",
+	"cmd/internal/demo/play.go":  "a record grows while a machine runs",
+}
+
+// TestFilesAreBounded: gen, cmd and proptest read and write files through gen/files, which neither
+// hangs nor grows and leaves nothing half written.
+func TestFilesAreBounded(t *testing.T) {
+	opens := regexp.MustCompile(`\bos\.(ReadFile|WriteFile|Open|OpenFile|Create|CreateTemp)\(`)
+	found := map[string]bool{}
+	forEachFile(t, func(name string, data []byte) {
+		name = filepath.ToSlash(name)
+		top, _, _ := strings.Cut(name, "/")
+		if top != "gen" && top != "cmd" && top != "proptest" || !strings.HasSuffix(name, ".go") ||
+			strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "gen/files/") ||
+			strings.HasPrefix(name, "cmd/internal/clitest/") {
+			return
+		}
+		if m := opens.Find(data); m != nil {
+			found[name] = true
+			if besides[name] == "" {
+				t.Errorf("%s calls %s…: read and write with gen/files", name, m)
+			}
+		}
+	})
+	for name := range besides {
+		if !found[name] {
+			t.Errorf("%s opens no file itself any more: take it from the list", name)
+		}
+	}
+}

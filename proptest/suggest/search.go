@@ -104,7 +104,7 @@ type searcher struct {
 	path   string
 	base   *model.Protocol
 	models []*model.Protocol // one for each check
-	files  *files
+	files  *texts
 	r      *Report
 	memo   map[[2]edit]bool // failed, in both orders
 	idle   map[string]bool  // what never fires or is never reached as it is

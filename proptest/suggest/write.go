@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,18 +14,19 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/parse"
 )
 
-// files are the texts of a specification: its file and those that it extends.
-type files struct {
+// texts are those of a specification: its file and those that it extends.
+type texts struct {
 	names []string
 	roots []*ast.Node
 }
 
-func readFiles(name string, from fs.FS) (*files, error) {
-	f := &files{}
+func readFiles(name string, from fs.FS) (*texts, error) {
+	f := &texts{}
 	name = path.Clean(filepath.ToSlash(name))
 	for !slices.Contains(f.names, name) {
 		file, err := overlay{base: from}.Open(path.Clean(name))
@@ -59,7 +59,7 @@ type splice struct {
 }
 
 // write gives the new texts of the files that the edits change.
-func (f *files) write(p *model.Protocol, edits []edit) (map[string][]byte, error) {
+func (f *texts) write(p *model.Protocol, edits []edit) (map[string][]byte, error) {
 	all := map[*ast.Source][]splice{}
 	for _, e := range edits {
 		src, s, err := f.splice(p, e)
@@ -84,7 +84,7 @@ func (f *files) write(p *model.Protocol, edits []edit) (map[string][]byte, error
 }
 
 // changes pairs the old texts with the new.
-func (f *files) changes(changed map[string][]byte) []Change {
+func (f *texts) changes(changed map[string][]byte) []Change {
 	var out []Change
 	for i, name := range f.names {
 		if text, ok := changed[name]; ok {
@@ -96,7 +96,7 @@ func (f *files) changes(changed map[string][]byte) []Change {
 
 // state finds where a state of a role is written, the file itself before those it extends. With an
 // event: where that stands in it.
-func (f *files) state(role, state, event string) (*ast.Node, *ast.Entry) {
+func (f *texts) state(role, state, event string) (*ast.Node, *ast.Entry) {
 	for _, root := range f.roots {
 		states := root.Get("roles").Get(role).Get("states")
 		e := states.Entry(state)
@@ -113,7 +113,7 @@ func (f *files) state(role, state, event string) (*ast.Node, *ast.Entry) {
 	return nil, nil
 }
 
-func (f *files) splice(p *model.Protocol, e edit) (*ast.Source, splice, error) {
+func (f *texts) splice(p *model.Protocol, e edit) (*ast.Source, splice, error) {
 	m := p.Roles[e.role]
 	st, ev := m.States[e.state], m.Events[e.event]
 	if e.adds() {
@@ -149,7 +149,7 @@ func (f *files) splice(p *model.Protocol, e edit) (*ast.Source, splice, error) {
 }
 
 // handler returns the state's new line.
-func (f *files) handler(p *model.Protocol, e edit) (string, error) {
+func (f *texts) handler(p *model.Protocol, e edit) (string, error) {
 	m := p.Roles[e.role]
 	switch e.kind {
 	case addIgnore:
@@ -315,7 +315,7 @@ func (o overlay) Open(name string) (fs.File, error) {
 	if o.base != nil {
 		return o.base.Open(name)
 	}
-	return os.Open(filepath.FromSlash(name))
+	return files.Open(filepath.FromSlash(name))
 }
 
 // memory is a file that lies nowhere.

@@ -74,10 +74,10 @@ func Main(root *cobra.Command) int {
 	var e *Error
 	if errors.As(err, &e) {
 		if e.Message != "" {
-			fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), e.Message)
+			fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), diag.Visible(e.Message))
 		}
 		return e.Code
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), Describe(err))
+	fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), diag.Visible(Describe(err)))
 	return ExitUsage
 }

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"syscall"
+
+	"github.com/parley-go/parley/gen/files"
 )
 
 // Describe is the text of an error for people: where the operating system or the JSON reader speaks in
@@ -38,9 +40,11 @@ func Reason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "there is no such file or folder"
+	case errors.Is(err, syscall.ENOSPC):
+		return "the disk is full"
 	case errors.Is(err, fs.ErrPermission):
 		return "permission is missing"
-	case errors.Is(err, syscall.EISDIR):
+	case errors.Is(err, syscall.EISDIR), errors.Is(err, files.ErrFolder):
 		return "it is a folder"
 	case errors.Is(err, syscall.ENOTDIR):
 		return "part of its path is a file, not a folder"

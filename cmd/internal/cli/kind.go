@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/parley-go/parley/gen/files"
 )
 
 // captureMagic are the first bytes of packet captures: pcap in both orders of bytes, with micro-
@@ -16,14 +18,14 @@ var captureMagic = []string{"\xd4\xc3\xb2\xa1", "\xa1\xb2\xc3\xd4", "\x4d\x3c\xb
 // RunIn says what a file holds if it is a run and no specification: "a record" of the driver, or "a
 // packet capture"; else, and if it cannot be read, "". It looks at the first kilobytes.
 func RunIn(file string) string {
-	f, err := os.Open(file)
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return "" // reading from a pipe takes from it
+	}
+	f, err := files.Open(file)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "" // reading from a pipe takes from it
-	}
 	start := make([]byte, 1<<16)
 	n, err := io.ReadFull(f, start)
 	if err != nil && err != io.ErrUnexpectedEOF {

@@ -6,11 +6,12 @@ package coverage
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/parley-go/parley/gen/files"
+	"github.com/parley-go/parley/gen/parse"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/check/report"
 )
@@ -26,7 +27,7 @@ type line struct {
 
 // lines reads a file and lays the counts beside its lines.
 func lines(c *check.Coverage, f *report.CoverFile) ([]line, error) {
-	text, err := os.ReadFile(f.File)
+	text, err := files.Read(f.File, parse.MaxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,12 @@ package demo
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/picture"
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/graph"
 	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/trace"
@@ -45,7 +45,7 @@ func (t *tour) draw() error {
 func (t *tour) picture(name, title, doc string, svg []byte) error {
 	t.files = append(t.files, drawn{name, title, doc})
 	fmt.Fprintf(t.out, "     %s\n", filepath.Join(t.dir, name))
-	return os.WriteFile(filepath.Join(t.dir, name), svg, 0o644)
+	return files.Write(filepath.Join(t.dir, name), svg)
 }
 
 // shortRun is the least number of steps a counterexample needs to be worth a picture.
@@ -87,7 +87,7 @@ func (t *tour) drawMatch() error {
 		return nil
 	}
 	name := t.match.traces[0]
-	f, err := os.Open(filepath.Join(t.dir, name))
+	f, err := files.Open(filepath.Join(t.dir, name))
 	if err != nil {
 		return err
 	}

@@ -1,24 +1,21 @@
 package demo
 
 import (
+	"bytes"
 	"fmt"
 	"html/template"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/proptest/check"
 )
 
 // page writes index.html, which shows everything, and returns its name.
 func (t *tour) page() (string, error) {
 	name := filepath.Join(t.dir, "index.html")
-	f, err := os.Create(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
+	var page bytes.Buffer
 	var real strings.Builder
 	t.real.WriteText(&real, false)
 	data := struct {
@@ -27,10 +24,10 @@ func (t *tour) page() (string, error) {
 		Match          []string
 		Pictures       []drawn
 	}{rows(t.sound), rows(t.literal), real.String(), t.match.lines, t.files}
-	if err := pageTemplate.Execute(f, data); err != nil {
+	if err := pageTemplate.Execute(&page, data); err != nil {
 		return "", err
 	}
-	return name, f.Close()
+	return name, files.Write(name, page.Bytes())
 }
 
 // row is a line of a verdict table, with a counterexample if there is one.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io/fs"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/parse"
 )
 
@@ -100,7 +100,7 @@ func (o overlay) Open(name string) (fs.File, error) {
 	if d := o.docs[name]; d != nil && !d.tooLong {
 		return &memFile{name, bytes.NewReader(d.src.Text)}, nil
 	}
-	return os.Open(filepath.FromSlash(name))
+	return files.Open(filepath.FromSlash(name))
 }
 
 // memFile is a text as a file.

@@ -11,12 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/capture"
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/replay"
 	"github.com/parley-go/parley/runtime/trace"
@@ -103,7 +103,7 @@ func (r *Report) Exhausted() bool {
 // Replay reads file and holds it against p. The error is for files that cannot
 // be read at all; deviations are in the report.
 func Replay(ctx context.Context, p *model.Protocol, file string, o Options) (*Report, error) {
-	f, err := os.Open(file)
+	f, err := files.Open(file)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/runtime/run"
 )
 
@@ -71,7 +72,7 @@ func (r *SuiteReport) CompareExpected() ([]string, error) {
 		}
 	}
 	for name, text := range want {
-		old, err := os.ReadFile(filepath.Join(goldenDir(r.Spec), name))
+		old, err := files.Read(filepath.Join(goldenDir(r.Spec), name), maxGolden)
 		switch {
 		case os.IsNotExist(err):
 			out = append(out, name+" is not kept yet")
@@ -104,13 +105,10 @@ func (r *SuiteReport) UpdateExpected() ([]string, error) {
 	}
 	for name, text := range want {
 		file := filepath.Join(goldenDir(r.Spec), name)
-		if old, err := os.ReadFile(file); err == nil && string(old) == text {
+		if old, err := files.Read(file, maxGolden); err == nil && string(old) == text {
 			continue
 		}
-		if err := os.MkdirAll(goldenDir(r.Spec), 0o777); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		if err := files.WriteAll([]files.File{{Path: file, Content: []byte(text)}}); err != nil {
 			return nil, err
 		}
 		changed = append(changed, name)
@@ -118,6 +116,9 @@ func (r *SuiteReport) UpdateExpected() ([]string, error) {
 	slices.Sort(changed)
 	return changed, nil
 }
+
+// maxGolden is the most bytes that are read of a run that is kept.
+const maxGolden = 64 << 20
 
 // WriteRuns writes every counterexample and witness of the suite into a folder: as text, and
 // as JSON that fsmviz --seq draws. It returns the number of runs.
@@ -142,17 +143,12 @@ func (r *SuiteReport) WriteRuns(dir string) (int, error) {
 
 // writeRun writes a run as text and as JSON, with a title.
 func writeRun(r *run.Run, path, title string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path+".txt", []byte(r.Text()), 0o666); err != nil {
-		return err
-	}
 	titled := *r
 	titled.Title = title
 	b, err := json.MarshalIndent(&titled, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path+".json", append(b, '\n'), 0o666)
+	return files.WriteAll([]files.File{{Path: path + ".txt", Content: []byte(r.Text())},
+		{Path: path + ".json", Content: append(b, '\n')}})
 }
