@@ -70,7 +70,8 @@ func readFile(file string) ([]byte, error) {
 		return nil, usage("%s cannot be read: %s", file, cli.Reason(err))
 	}
 	if r, ok := hidden(data); ok {
-		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: a text in it has the control character U+%04X, which no run has", file, r)}
+		return nil, &cli.Error{Code: cli.ExitFindings,
+			Message: fmt.Sprintf("%s: a text in it has the control character U+%04X, which no run has", file, r)}
 	}
 	return data, nil
 }

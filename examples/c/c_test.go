@@ -50,7 +50,8 @@ func command(t testing.TB, name string, args ...string) string {
 }
 
 func run(t testing.TB, name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // ends a test that would hang; building takes long where nothing is cached
+	// ends a test that would hang; building takes long where nothing is cached
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	return string(out), err
@@ -127,7 +128,8 @@ func program(t testing.TB, source, library string) string {
 	cc := compiler(t)
 	name := strings.TrimSuffix(filepath.Base(source), ".c") + strings.ReplaceAll(filepath.Ext(library), ".", "-")
 	return makeOnce(t, name, func(file string) error {
-		args := []string{"-Wall", "-Wextra", "-Werror", "-std=gnu99", "-g", "-I", header, "-o", file, source, library, "-lpthread", "-Wl,-rpath," + filepath.Dir(library)}
+		args := []string{"-Wall", "-Wextra", "-Werror", "-std=gnu99", "-g", "-I", header, "-o", file,
+			source, library, "-lpthread", "-Wl,-rpath," + filepath.Dir(library)}
 		if sanitizer != "" {
 			args = append(args, "-fsanitize="+sanitizer)
 		}

@@ -138,7 +138,17 @@ func TestWrongCalls(t *testing.T) {
 		}
 	}
 	m := mustOpen(t, "update.peer", "wins: true")
-	for link, want := range map[string]string{"": "a link begins with", "tcp:127.0.0.1:1 {peers: 3}": "there is no parameter peers", "udp:127.0.0.1:0 {peers: 0}": "the parameter peers is 0, not a number in 1..1024", "udp:127.0.0.1:0": "promises too little", "tls:127.0.0.1:1": "a link begins with", "own {peers: 3}": "there is no parameter peers", "tcp:127.0.0.1:1 {": "want `name: value, …`", "ipx:127.0.0.1:1": "want ipx:", "own:x": "a link begins with"} {
+	for link, want := range map[string]string{
+		"":                           "a link begins with",
+		"tcp:127.0.0.1:1 {peers: 3}": "there is no parameter peers",
+		"udp:127.0.0.1:0 {peers: 0}": "the parameter peers is 0, not a number in 1..1024",
+		"udp:127.0.0.1:0":            "promises too little",
+		"tls:127.0.0.1:1":            "a link begins with",
+		"own {peers: 3}":             "there is no parameter peers",
+		"tcp:127.0.0.1:1 {":          "want `name: value, …`",
+		"ipx:127.0.0.1:1":            "want ipx:",
+		"own:x":                      "a link begins with",
+	} {
 		if err := m.Connect(0, link); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", link, err)
 		}

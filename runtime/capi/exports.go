@@ -208,7 +208,9 @@ func parley_go_open(name, params *C.char, err *C.parley_error) C.int64_t {
 }
 
 //export parley_go_open_server
-func parley_go_open_server(name, params *C.char, most C.int32_t, link, address *C.char, size C.size_t, err *C.parley_error) C.int64_t {
+func parley_go_open_server(
+	name, params *C.char, most C.int32_t, link, address *C.char, size C.size_t, err *C.parley_error,
+) C.int64_t {
 	return opened(err, func() (int64, error) {
 		var texts [3]string
 		for i, at := range []*C.char{name, params, link} {
@@ -253,7 +255,9 @@ func parley_go_connect(h C.int64_t, peer C.int32_t, link *C.char, err *C.parley_
 }
 
 //export parley_go_serve
-func parley_go_serve(h C.int64_t, first, last C.int32_t, once C.int32_t, link, address *C.char, size C.size_t, err *C.parley_error) C.int64_t {
+func parley_go_serve(
+	h C.int64_t, first, last, once C.int32_t, link, address *C.char, size C.size_t, err *C.parley_error,
+) C.int64_t {
 	return call(err, func() error {
 		m, e := machine(h)
 		if e != nil {
@@ -326,7 +330,9 @@ func parley_go_step(h C.int64_t, peer C.int32_t, command *C.char, err *C.parley_
 }
 
 //export parley_go_deliver
-func parley_go_deliver(h C.int64_t, peer C.int32_t, frame unsafe.Pointer, size C.size_t, err *C.parley_error) C.int64_t {
+func parley_go_deliver(
+	h C.int64_t, peer C.int32_t, frame unsafe.Pointer, size C.size_t, err *C.parley_error,
+) C.int64_t {
 	return call(err, func() error {
 		m, e := machine(h)
 		if e != nil {
@@ -348,7 +354,9 @@ func parley_go_deliver(h C.int64_t, peer C.int32_t, frame unsafe.Pointer, size C
 }
 
 //export parley_go_poll
-func parley_go_poll(h C.int64_t, out *C.parley_event, data *C.char, size C.size_t, milliseconds C.int32_t, err *C.parley_error) C.int64_t {
+func parley_go_poll(
+	h C.int64_t, out *C.parley_event, data *C.char, size C.size_t, milliseconds C.int32_t, err *C.parley_error,
+) C.int64_t {
 	return call(err, func() error {
 		m, e := find(h)
 		if e != nil {

@@ -116,7 +116,10 @@ func TestClosedWhileWaiting(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer silent.Close()
-	for what, err := range map[string]error{"step": m.Step("ready"), "own": m.Connect(1, "own"), "tcp": m.Connect(1, "tcp:"+silent.Addr().String()), "disconnect": m.Disconnect(0)} {
+	for what, err := range map[string]error{
+		"step": m.Step("ready"), "own": m.Connect(1, "own"), "disconnect": m.Disconnect(0),
+		"tcp": m.Connect(1, "tcp:"+silent.Addr().String()),
+	} {
 		if err == nil {
 			t.Errorf("%s after the end", what)
 		}

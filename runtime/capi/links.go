@@ -46,7 +46,8 @@ func (l linkText) unknown() error {
 // Connect gives the machine a link to a peer:
 //
 //	tcp:HOST:PORT          a connection that is made now
-//	udp:LOCAL>HOST:PORT    a socket of one's own at LOCAL, such as 0.0.0.0:0, and the peer's address; ",HOST:PORT" for more of them
+//	udp:LOCAL>HOST:PORT    a socket of one's own at LOCAL, such as 0.0.0.0:0, and the peer's
+//	                       address; ",HOST:PORT" for more of them
 //	udp:LOCAL              the same, with the peers that send something
 //	ipx:HOST:PORT/SOCKET   a network of DOSBox's kind, by its server; SOCKET in hexadecimal
 //	own                    frames are carried by the program, in order and without loss: events Frame, and Deliver

@@ -70,7 +70,8 @@ func open(ctx context.Context, name, params string, q *queue, as fsm.Peer) (*Mac
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{q: q, as: as, ended: make(chan struct{}), own: map[fsm.Peer]transport.Link{}, links: map[fsm.Peer]transport.Link{}}
+	m := &Machine{q: q, as: as, ended: make(chan struct{}),
+		own: map[fsm.Peer]transport.Link{}, links: map[fsm.Peer]transport.Link{}}
 	o := m.options()
 	for name, at := range map[string]*time.Duration{".idle": &o.IdleLimit, ".handshake": &o.HandshakeLimit} {
 		if p.Has(name) {

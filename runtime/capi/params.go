@@ -101,6 +101,9 @@ func (p *Params) Text(name string, most int) string {
 	return s
 }
 
+// Err returns the first error of the parameters taken so far.
+func (p *Params) Err() error { return p.err }
+
 // End returns the first error, or one for a parameter that nobody has taken.
 func (p *Params) End() error {
 	if p.err != nil {

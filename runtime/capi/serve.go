@@ -71,7 +71,8 @@ func listen(link string, most int, once bool) (*acceptor, error) {
 	}
 	inner, wrap := layered(t.kind)
 	if inner != "tcp" {
-		return nil, fmt.Errorf("%q: want tcp:ADDRESS:PORT, or tls: where the library has it; over others nobody connects, and Connect takes who sends something", link)
+		return nil, fmt.Errorf("%q: want tcp:ADDRESS:PORT, or tls: where the library has it; "+
+			"over others nobody connects, and Connect takes who sends something", link)
 	}
 	if err := t.tried(wrap, true); err != nil {
 		return nil, err
@@ -219,7 +220,8 @@ func OpenServer(name, params string, most int, link string) (*Server, string, er
 		return nil, "", fmt.Errorf("%d connections: a server has 1 to %d", most, MaxSessions)
 	}
 	q := &queue{}
-	s := &Server{name: name, params: params, q: q, sessions: map[fsm.Peer]*Machine{}, free: &places{taken: make([]bool, most)}, ended: make(chan struct{})}
+	s := &Server{name: name, params: params, q: q, sessions: map[fsm.Peer]*Machine{},
+		free: &places{taken: make([]bool, most)}, ended: make(chan struct{})}
 	s.life, s.fail = context.WithCancelCause(context.Background())
 	q.stop = s.fail
 	trial, err := open(s.life, name, params, q, 0) // what is wrong with the parameters is found now

@@ -74,7 +74,8 @@ func TestServe(t *testing.T) {
 
 // TestServer: each connection has a machine of its own, and one queue has the events of all.
 func TestServer(t *testing.T) {
-	if _, _, err := OpenServer("update.peer", "wins: 3", 2, "tcp:127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "true or false") {
+	_, _, err := OpenServer("update.peer", "wins: 3", 2, "tcp:127.0.0.1:0")
+	if err == nil || !strings.Contains(err.Error(), "true or false") {
 		t.Error(err)
 	}
 	if _, _, err := OpenServer("ready.peer", "", 0, "tcp:127.0.0.1:0"); err == nil {

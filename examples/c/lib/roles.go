@@ -41,11 +41,15 @@ func init() {
 	capi.Register("connection.server", func(p *capi.Params) (fsm.Commander, error) {
 		return connection.NewServerRunner(settings(p))
 	})
-	capi.Register("lobby.server", func(p *capi.Params) (fsm.Commander, error) { return lobby.NewServerRunner(self(p)) })
+	capi.Register("lobby.server", func(p *capi.Params) (fsm.Commander, error) {
+		return lobby.NewServerRunner(self(p))
+	})
 	capi.Register("lockstep.client", func(p *capi.Params) (fsm.Commander, error) {
 		return lockstep.NewClientRunner(lockstep.Slot(p.Int("me", 0, 7)))
 	})
-	capi.Register("lockstep.server", func(p *capi.Params) (fsm.Commander, error) { return lockstep.NewServerRunner(self(p)) })
+	capi.Register("lockstep.server", func(p *capi.Params) (fsm.Commander, error) {
+		return lockstep.NewServerRunner(self(p))
+	})
 	capi.Register("netplay.peer", func(p *capi.Params) (fsm.Commander, error) {
 		return netplay.NewPeerRunner(p.Bool("server")), nil
 	})
@@ -53,10 +57,14 @@ func init() {
 		return registration.NewClientRunner(word(p, "page", 127, registration.NewUrl))
 	})
 	capi.Register("registration.server", func(p *capi.Params) (fsm.Commander, error) {
-		return registration.NewServerRunner(word(p, "page", 127, registration.NewUrl), word(p, "version", 15, registration.NewVersion),
-			word(p, "name", 31, registration.NewName), registration.Port(p.Int("port", 0, 65535)), word(p, "region", 31, registration.NewRegion))
+		return registration.NewServerRunner(
+			word(p, "page", 127, registration.NewUrl), word(p, "version", 15, registration.NewVersion),
+			word(p, "name", 31, registration.NewName), registration.Port(p.Int("port", 0, 65535)),
+			word(p, "region", 31, registration.NewRegion))
 	})
-	capi.Register("update.peer", func(p *capi.Params) (fsm.Commander, error) { return update.NewPeerRunner(p.Bool("wins")), nil })
+	capi.Register("update.peer", func(p *capi.Params) (fsm.Commander, error) {
+		return update.NewPeerRunner(p.Bool("wins")), nil
+	})
 }
 
 // simple registers a role without parameters.
@@ -84,7 +92,8 @@ func word[T any](p *capi.Params, name string, most int, f func(string) (T, bool)
 
 func settings(p *capi.Params) connection.Settings {
 	number := func(name string) int64 { return p.Int(name, 0, 1<<32-1) }
-	s := connection.Settings{Version: connection.Version(number("version")), Game: word(p, "game", 31, connection.NewGame),
+	s := connection.Settings{
+		Version: connection.Version(number("version")), Game: word(p, "game", 31, connection.NewGame),
 		Edition: connection.Edition(number("edition")), Wish: connection.Rate(number("wish")), Takes: connection.Rate(number("takes"))}
 	if p.Has("port") {
 		s.Port = connection.Optional[connection.Port]{Present: true, Value: connection.Port(p.Int("port", 0, 65535))}
