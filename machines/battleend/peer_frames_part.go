@@ -106,11 +106,11 @@ func (m *FramesPart) commandInput(fx *Effects, bits Input) bool {
 	}
 	// specs/battle-end/frames.yaml:66
 	fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
-	value := int64(m.Now) - int64(m.Delay)
-	if value < 0 {
+	frame := int64(m.Now) - int64(m.Delay)
+	if frame < 0 {
 		return false
 	}
-	fx.queue = append(fx.queue, waiting{kind: waitingFramesOutOfStep, framesOutOfStep: waitingFramesOutOfStepFields{frame: Frame(value)}})
+	fx.queue = append(fx.queue, waiting{kind: waitingFramesOutOfStep, framesOutOfStep: waitingFramesOutOfStepFields{frame: Frame(frame)}})
 	m.State = FramesStateLost
 	fx.queue = append(fx.queue, waiting{kind: waitingFramesFinished})
 	return true
@@ -187,11 +187,11 @@ func (m *FramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 			return true
 		}
 		// specs/battle-end/frames.yaml:73
-		value := int64(m.Now) - int64(m.Delay)
-		if value < 0 {
+		frame := int64(m.Now) - int64(m.Delay)
+		if frame < 0 {
 			return false
 		}
-		fx.queue = append(fx.queue, waiting{kind: waitingFramesOutOfStep, framesOutOfStep: waitingFramesOutOfStepFields{frame: Frame(value)}})
+		fx.queue = append(fx.queue, waiting{kind: waitingFramesOutOfStep, framesOutOfStep: waitingFramesOutOfStepFields{frame: Frame(frame)}})
 		m.State = FramesStateLost
 		fx.queue = append(fx.queue, waiting{kind: waitingFramesFinished})
 		return true

@@ -112,7 +112,7 @@ func (m *Client) stepStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			trip := Clock((int64(m.Clock) - int64(m.Sent) + Wrap) % Wrap)
 			m.Clock = Clock((int64(ev.Message.Time.Now) + int64(trip)/2) % Wrap)
 			m.Error = Clock((int64(trip) + 1) / 2)
-			m.Samples = SampleList{Len: 1, Items: [10]Sample{Sample{Trip: trip, Lag: 0}}}
+			m.Samples = SampleList{Len: 1, Items: [10]Sample{{Trip: trip, Lag: 0}}}
 			m.State = ClientStateResting
 			// specs/clock/spec.yaml:114 entry
 			m.Next = true
@@ -137,24 +137,7 @@ func (m *Client) stepStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(5)
 	case ClientCommandEnd:
 		// specs/clock/spec.yaml:137
-		if m.Beat {
-			m.Beat = false
-			fx.stop(clientAlarmBeat, 0)
-		}
-		if m.Wait {
-			m.Wait = false
-			fx.stop(clientAlarmWait, 0)
-		}
-		if m.Next {
-			m.Next = false
-			fx.stop(clientAlarmNext, 0)
-		}
-		if m.Round {
-			m.Round = false
-			fx.stop(clientAlarmRound, 0)
-		}
-		m.State = ClientStateOff
-		m.enterOff()
+		m.commandEnd(fx)
 		return took(6)
 	}
 	return m.unmentioned(ev, fx)
@@ -183,24 +166,7 @@ func (m *Client) stepResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(9)
 	case ClientCommandEnd:
 		// specs/clock/spec.yaml:137
-		if m.Beat {
-			m.Beat = false
-			fx.stop(clientAlarmBeat, 0)
-		}
-		if m.Wait {
-			m.Wait = false
-			fx.stop(clientAlarmWait, 0)
-		}
-		if m.Next {
-			m.Next = false
-			fx.stop(clientAlarmNext, 0)
-		}
-		if m.Round {
-			m.Round = false
-			fx.stop(clientAlarmRound, 0)
-		}
-		m.State = ClientStateOff
-		m.enterOff()
+		m.commandEnd(fx)
 		return took(10)
 	case ClientCommandRead:
 		// specs/clock/spec.yaml:140
@@ -260,11 +226,11 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				if int64(i) >= int64(m.Samples.Len) {
 					return m.undo(&old, fx, 14)
 				}
-				value := int64(m.Sum) + int64(m.Samples.Items[i].Lag)
-				if value < -42949672960 || value > 42949672960 {
+				sum := int64(m.Sum) + int64(m.Samples.Items[i].Lag)
+				if sum < -42949672960 || sum > 42949672960 {
 					return m.undo(&old, fx, 14)
 				}
-				m.Sum = int64(value)
+				m.Sum = sum
 				m.Error = Clock(max(int64(m.Error), (int64(m.Samples.Items[i].Trip)+1)/2))
 			}
 		}
@@ -278,11 +244,11 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			return m.undo(&old, fx, 14)
 		}
 		m.Clock = Clock((int64(m.Clock) + int64(by) + Wrap) % Wrap)
-		value2 := max(0, int64(m.Stands)-int64(by))
-		if value2 > 2147483648 {
+		stands := max(0, int64(m.Stands)-int64(by))
+		if stands > 2147483648 {
 			return m.undo(&old, fx, 14)
 		}
-		m.Stands = uint32(value2)
+		m.Stands = uint32(stands)
 		fx.report(ClientReportSynced).Synced = ClientSyncedReport{Lag: by, Error: m.Error}
 		m.Sum = 0
 		m.State = ClientStateIdle
@@ -306,24 +272,7 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(16)
 	case ClientCommandEnd:
 		// specs/clock/spec.yaml:137
-		if m.Beat {
-			m.Beat = false
-			fx.stop(clientAlarmBeat, 0)
-		}
-		if m.Wait {
-			m.Wait = false
-			fx.stop(clientAlarmWait, 0)
-		}
-		if m.Next {
-			m.Next = false
-			fx.stop(clientAlarmNext, 0)
-		}
-		if m.Round {
-			m.Round = false
-			fx.stop(clientAlarmRound, 0)
-		}
-		m.State = ClientStateOff
-		m.enterOff()
+		m.commandEnd(fx)
 		return took(17)
 	case ClientCommandRead:
 		// specs/clock/spec.yaml:140
@@ -357,24 +306,7 @@ func (m *Client) stepIdle(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(21)
 	case ClientCommandEnd:
 		// specs/clock/spec.yaml:137
-		if m.Beat {
-			m.Beat = false
-			fx.stop(clientAlarmBeat, 0)
-		}
-		if m.Wait {
-			m.Wait = false
-			fx.stop(clientAlarmWait, 0)
-		}
-		if m.Next {
-			m.Next = false
-			fx.stop(clientAlarmNext, 0)
-		}
-		if m.Round {
-			m.Round = false
-			fx.stop(clientAlarmRound, 0)
-		}
-		m.State = ClientStateOff
-		m.enterOff()
+		m.commandEnd(fx)
 		return took(22)
 	case ClientCommandRead:
 		// specs/clock/spec.yaml:140
@@ -413,6 +345,28 @@ func (m *Client) expireBeat(fx *ClientEffects) {
 	m.Stands = uint32(max(0, int64(m.Stands)-1))
 	m.Beat = true
 	fx.start(clientAlarmBeat, 0)
+}
+
+// commandEnd handles end in the states starting, resting, asking and idle.
+func (m *Client) commandEnd(fx *ClientEffects) {
+	if m.Beat {
+		m.Beat = false
+		fx.stop(clientAlarmBeat, 0)
+	}
+	if m.Wait {
+		m.Wait = false
+		fx.stop(clientAlarmWait, 0)
+	}
+	if m.Next {
+		m.Next = false
+		fx.stop(clientAlarmNext, 0)
+	}
+	if m.Round {
+		m.Round = false
+		fx.stop(clientAlarmRound, 0)
+	}
+	m.State = ClientStateOff
+	m.enterOff()
 }
 
 // undo refuses the step and takes back what it has changed.

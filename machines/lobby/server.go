@@ -239,16 +239,33 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		fx.fired = append(fx.fired, 14)
 		var list ListingList
 		for g := range Game(16) {
-			if !m.Rooms[g].Present || m.Rooms[g].Value.Started {
-				continue
+			if m.Rooms[g].Present && !m.Rooms[g].Value.Started {
+				list.Items[list.Len] = Listing{Game: g, Players: uint8(m.count(g))}
+				list.Len++
 			}
-			list.Items[list.Len] = Listing{Game: g, Players: uint8(m.count(g))}
-			list.Len++
 		}
 		fx.sendTo(MessageGames, next.sessionWantsList.c).Games = GamesMessage{List: list}
 		return true
 	case serverWaitingSessionWantsNew:
-		return m.settleUpSessionWantsNew(fx, next)
+		// specs/lobby/spec.yaml:147
+		if m.countGame() < Games {
+			fx.fired = append(fx.fired, 15)
+			value := m.firstGame()
+			if !value.Present {
+				return false
+			}
+			if !m.Session[next.sessionWantsNew.c].commandEnter(fx, next.sessionWantsNew.c, value.Value, true, paramsOf("")) {
+				return false
+			}
+			m.Rooms[m.Session[next.sessionWantsNew.c].At] = Optional[Room]{Present: true, Value: Room{Started: false, Params: paramsOf("")}}
+			return true
+		}
+		// specs/lobby/spec.yaml:151
+		fx.fired = append(fx.fired, 16)
+		if !m.Session[next.sessionWantsNew.c].commandRefuse(fx, next.sessionWantsNew.c) {
+			return false
+		}
+		return true
 	case serverWaitingSessionWantsGame:
 		// specs/lobby/spec.yaml:153
 		if m.Rooms[next.sessionWantsGame.game].Present && !m.Rooms[next.sessionWantsGame.game].Value.Started && m.countBySessionAt(next) < Places {
@@ -274,10 +291,9 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		fx.fired = append(fx.fired, 22)
 		var set uint64
 		for p := range fsm.Peer(62) {
-			if p == next.sessionSays.c || m.Session[p].State != ServerSessionStateChat {
-				continue
+			if p != next.sessionSays.c && m.Session[p].State == ServerSessionStateChat {
+				set |= 1 << uint64(p)
 			}
-			set |= 1 << uint64(int64(p))
 		}
 		list := set &^ uint64(maskOf(int64(m.Self)))
 		for i2 := range 62 {
@@ -293,10 +309,9 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		fx.fired = append(fx.fired, 23)
 		var set uint64
 		for p := range fsm.Peer(62) {
-			if p == next.sessionCalls.c || m.Session[p].State != ServerSessionStateOpen && m.Session[p].State != ServerSessionStateRunning || m.Session[p].At != next.sessionCalls.game {
-				continue
+			if p != next.sessionCalls.c && (m.Session[p].State == ServerSessionStateOpen || m.Session[p].State == ServerSessionStateRunning) && m.Session[p].At == next.sessionCalls.game {
+				set |= 1 << uint64(p)
 			}
-			set |= 1 << uint64(int64(p))
 		}
 		list := set &^ uint64(maskOf(int64(m.Self)))
 		for i2 := range 62 {
@@ -312,10 +327,9 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		fx.fired = append(fx.fired, 24)
 		var set uint64
 		for p := range fsm.Peer(62) {
-			if p == next.sessionActs.c || m.Session[p].State != ServerSessionStateOpen && m.Session[p].State != ServerSessionStateRunning || m.Session[p].At != next.sessionActs.game {
-				continue
+			if p != next.sessionActs.c && (m.Session[p].State == ServerSessionStateOpen || m.Session[p].State == ServerSessionStateRunning) && m.Session[p].At == next.sessionActs.game {
+				set |= 1 << uint64(p)
 			}
-			set |= 1 << uint64(int64(p))
 		}
 		list := set &^ uint64(maskOf(int64(m.Self)))
 		for i2 := range 62 {
@@ -374,10 +388,9 @@ func (m *Server) settleUpSessionSets(fx *ServerEffects, next *serverWaiting) boo
 	m.Rooms[next.sessionSets.game].Value.Params = next.sessionSets.params
 	var set uint64
 	for p := range fsm.Peer(62) {
-		if p == next.sessionSets.c || m.Session[p].State != ServerSessionStateOpen || m.Session[p].At != next.sessionSets.game {
-			continue
+		if p != next.sessionSets.c && m.Session[p].State == ServerSessionStateOpen && m.Session[p].At == next.sessionSets.game {
+			set |= 1 << uint64(p)
 		}
-		set |= 1 << uint64(int64(p))
 	}
 	list := set &^ uint64(maskOf(int64(m.Self)))
 	for i2 := range 62 {
@@ -386,29 +399,6 @@ func (m *Server) settleUpSessionSets(fx *ServerEffects, next *serverWaiting) boo
 		}
 		peer := fsm.Peer(i2)
 		fx.sendTo(MessageParams, peer).Params = ParamsMessage{Params: next.sessionSets.params}
-	}
-	return true
-}
-
-// settleUpSessionWantsNew handles this event in the state up.
-func (m *Server) settleUpSessionWantsNew(fx *ServerEffects, next *serverWaiting) bool {
-	// specs/lobby/spec.yaml:147
-	if m.countGame() < Games {
-		fx.fired = append(fx.fired, 15)
-		value := m.firstGame()
-		if !value.Present {
-			return false
-		}
-		if !m.Session[next.sessionWantsNew.c].commandEnter(fx, next.sessionWantsNew.c, value.Value, true, paramsOf("")) {
-			return false
-		}
-		m.Rooms[m.Session[next.sessionWantsNew.c].At] = Optional[Room]{Present: true, Value: Room{Started: false, Params: paramsOf("")}}
-		return true
-	}
-	// specs/lobby/spec.yaml:151
-	fx.fired = append(fx.fired, 16)
-	if !m.Session[next.sessionWantsNew.c].commandRefuse(fx, next.sessionWantsNew.c) {
-		return false
 	}
 	return true
 }

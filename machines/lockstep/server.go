@@ -84,7 +84,7 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerReceiveJoin:
 		// specs/lockstep/spec.yaml:89
 		m.Playing |= Slots(1 << ev.Message.Join.Slot)
-		m.There |= Links(1 << uint64(int64(fx.from)))
+		m.There |= Links(1 << uint64(fx.from))
 		return took(0)
 	case ServerEventLost:
 		// specs/lockstep/spec.yaml:90
@@ -117,7 +117,7 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventLost:
 		// specs/lockstep/spec.yaml:95 was too late anyway or is removed
-		if m.There&(1<<uint64(int64(fx.from))) == 0 {
+		if m.There&(1<<uint64(fx.from)) == 0 {
 			return took(3)
 		}
 		// specs/lockstep/spec.yaml:96
@@ -175,10 +175,7 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				continue
 			}
 			s2 := Slot(i)
-			if m.Queues[s2].Len != 0 {
-				continue
-			}
-			if !list.add(s2) {
+			if m.Queues[s2].Len == 0 && !list.add(s2) {
 				return m.undo(&old, fx, 5)
 			}
 		}
@@ -221,7 +218,7 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(7)
 	case ServerReceiveGamecommands:
 		// specs/lockstep/spec.yaml:153
-		if m.There&(1<<uint64(int64(fx.from))) != 0 {
+		if m.There&(1<<uint64(fx.from)) != 0 {
 			if !m.receiveGamecommands(ev, fx) {
 				return refused(8)
 			}
@@ -306,7 +303,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventLost:
 		// specs/lockstep/spec.yaml:124 was too late anyway or is removed
-		if m.There&(1<<uint64(int64(fx.from))) == 0 {
+		if m.There&(1<<uint64(fx.from)) == 0 {
 			return took(11)
 		}
 		// specs/lockstep/spec.yaml:125
@@ -341,10 +338,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				continue
 			}
 			s2 := Slot(i)
-			if m.Queues[s2].Len != 0 {
-				continue
-			}
-			if !list.add(s2) {
+			if m.Queues[s2].Len == 0 && !list.add(s2) {
 				return m.undo(&old, fx, 13)
 			}
 		}
@@ -377,7 +371,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(15)
 	case ServerReceiveGamecommands:
 		// specs/lockstep/spec.yaml:153
-		if m.There&(1<<uint64(int64(fx.from))) != 0 {
+		if m.There&(1<<uint64(fx.from)) != 0 {
 			if !m.receiveGamecommands(ev, fx) {
 				return refused(16)
 			}
@@ -426,14 +420,13 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			if m.Queues[s].Len == 0 {
 				return m.undo(&old, fx, 14)
 			}
-			value := m.first()
-			if !value.Present || m.Queues[value.Value].Len == 0 {
+			odd := m.first()
+			if !odd.Present || m.Queues[odd.Value].Len == 0 {
 				return m.undo(&old, fx, 14)
 			}
-			if m.Queues[s].Items[0].Sum == m.Queues[value.Value].Items[0].Sum {
-				continue
+			if m.Queues[s].Items[0].Sum != m.Queues[odd.Value].Items[0].Sum {
+				set |= 1 << s
 			}
-			set |= 1 << s
 		}
 		m.Odd = set
 		if countBits(uint64(m.Odd)) > 0 {

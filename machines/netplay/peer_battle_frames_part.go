@@ -106,11 +106,11 @@ func (m *BattleFramesPart) commandInput(fx *Effects, bits Input) bool {
 	}
 	// specs/battle-end/frames.yaml:66
 	fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
-	value := int64(m.Now) - int64(m.Delay)
-	if value < 0 {
+	frame := int64(m.Now) - int64(m.Delay)
+	if frame < 0 {
 		return false
 	}
-	fx.battleQueue = append(fx.battleQueue, battleWaiting{kind: battleWaitingFramesOutOfStep, framesOutOfStep: battleWaitingFramesOutOfStepFields{frame: Frame(value)}})
+	fx.battleQueue = append(fx.battleQueue, battleWaiting{kind: battleWaitingFramesOutOfStep, framesOutOfStep: battleWaitingFramesOutOfStepFields{frame: Frame(frame)}})
 	m.State = BattleFramesStateLost
 	fx.battleQueue = append(fx.battleQueue, battleWaiting{kind: battleWaitingFramesFinished})
 	return true
@@ -187,11 +187,11 @@ func (m *BattleFramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 			return true
 		}
 		// specs/battle-end/frames.yaml:73
-		value := int64(m.Now) - int64(m.Delay)
-		if value < 0 {
+		frame := int64(m.Now) - int64(m.Delay)
+		if frame < 0 {
 			return false
 		}
-		fx.battleQueue = append(fx.battleQueue, battleWaiting{kind: battleWaitingFramesOutOfStep, framesOutOfStep: battleWaitingFramesOutOfStepFields{frame: Frame(value)}})
+		fx.battleQueue = append(fx.battleQueue, battleWaiting{kind: battleWaitingFramesOutOfStep, framesOutOfStep: battleWaitingFramesOutOfStepFields{frame: Frame(frame)}})
 		m.State = BattleFramesStateLost
 		fx.battleQueue = append(fx.battleQueue, battleWaiting{kind: battleWaitingFramesFinished})
 		return true

@@ -51,7 +51,7 @@ func (m *FleetPart) commandChange(fx *Effects, own bool, slot Slot, value Ship) 
 		// specs/update/spec.yaml:32
 		m.Own = value
 		m.Sent = Optional[Ship]{Present: true, Value: value}
-		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{Entry{Slot: slot, Ship: value}}}}
+		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{{Slot: slot, Ship: value}}}}
 		m.State = FleetStateOpen
 		return true
 	case FleetStateOpen:
@@ -93,7 +93,7 @@ func (m *FleetPart) receiveUpdate(fx *Effects, own bool, slot Slot, value Ship) 
 	case FleetStateSettled:
 		// specs/update/spec.yaml:33
 		m.Own = value
-		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{Entry{Slot: slot, Ship: value}}}}
+		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{{Slot: slot, Ship: value}}}}
 		fx.queue = append(fx.queue, waiting{kind: waitingFleetChanged, fleetChanged: waitingFleetChangedFields{own: own, slot: slot, value: value}})
 	case FleetStateOpen:
 		// specs/update/spec.yaml:38
@@ -108,7 +108,7 @@ func (m *FleetPart) receiveUpdate(fx *Effects, own bool, slot Slot, value Ship) 
 		// specs/update/spec.yaml:46
 		if m.Sent.Present && m.Sent.Value == value || m.Wins {
 			m.Sent = Optional[Ship]{Present: true, Value: m.Own}
-			fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{Entry{Slot: slot, Ship: m.Own}}}}
+			fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{{Slot: slot, Ship: m.Own}}}}
 			m.State = FleetStateOpen
 			return
 		}
@@ -124,11 +124,11 @@ func (m *FleetPart) commandResume(fx *Effects, own bool, slot Slot) {
 	// specs/netplay/slot.yaml:16 no turn is open
 	case FleetStateOpen:
 		// specs/netplay/slot.yaml:18
-		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{Entry{Slot: slot, Ship: m.Own}}}}
+		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{{Slot: slot, Ship: m.Own}}}}
 	case FleetStateChanged:
 		// specs/netplay/slot.yaml:20
 		m.Sent = Optional[Ship]{Present: true, Value: m.Own}
-		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{Entry{Slot: slot, Ship: m.Own}}}}
+		fx.send(MessageFleet).Fleet = FleetMessage{Own: own, Entries: Entries{Len: 1, Items: [14]Entry{{Slot: slot, Ship: m.Own}}}}
 		m.State = FleetStateOpen
 	}
 }

@@ -68,11 +68,10 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 			old := *m
 			var list PlaceList
 			for key := range Place(64) {
-				if !m.List[key].Present {
-					continue
+				if m.List[key].Present {
+					list.Items[list.Len] = key
+					list.Len++
 				}
-				list.Items[list.Len] = key
-				list.Len++
 			}
 			for _, i := range list.Items[:list.Len] {
 				if !m.List[i].Present {
@@ -95,11 +94,10 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 			fx.sendTo(MessageFirst, fx.from)
 			var list PlaceList
 			for key := range Place(64) {
-				if !m.List[key].Present {
-					continue
+				if m.List[key].Present {
+					list.Items[list.Len] = key
+					list.Len++
 				}
-				list.Items[list.Len] = key
-				list.Len++
 			}
 			for _, i := range list.Items[:list.Len] {
 				if !m.List[i].Present {

@@ -421,11 +421,11 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		if some {
-			value := m.firstSlot2(fx)
-			if !value.Present {
+			above := m.firstSlot2(fx)
+			if !above.Present {
 				return refused(48)
 			}
-			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[value.Value]}
+			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[above.Value]}
 			if m.someAsksByTable(ev, fx) {
 				who := Optional[fsm.Peer]{Present: true, Value: fx.from}
 				for s := range Slot(4) {
@@ -485,10 +485,9 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
-			if !m.Table[key].Present {
-				continue
+			if m.Table[key].Present {
+				set |= 1 << key
 			}
-			set |= 1 << key
 		}
 		for i := range 4 {
 			if set>>i&1 == 0 {
@@ -508,10 +507,9 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
-			if !m.Table[key].Present {
-				continue
+			if m.Table[key].Present {
+				set |= 1 << key
 			}
-			set |= 1 << key
 		}
 		for i := range 4 {
 			if set>>i&1 == 0 {
@@ -700,10 +698,9 @@ func (m *Peer) stepGameDisconnect(ev *Event, fx *Effects) fsm.Result {
 		if !some {
 			var set uint64
 			for key := range Slot(4) {
-				if !m.Table[key].Present {
-					continue
+				if m.Table[key].Present {
+					set |= 1 << key
 				}
-				set |= 1 << key
 			}
 			for i := range 4 {
 				if set>>i&1 == 0 {
@@ -747,11 +744,11 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		}
 	}
 	if some {
-		value := m.firstSlot2(fx)
-		if !value.Present {
+		above := m.firstSlot2(fx)
+		if !above.Present {
 			return refused(46)
 		}
-		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[value.Value]}
+		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[above.Value]}
 		if m.someAsks(ev, fx) {
 			who := Optional[fsm.Peer]{Present: true, Value: fx.from}
 			for s := range Slot(4) {
@@ -886,10 +883,7 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) enterConnecting(fx *Effects) bool {
 	var list Asks
 	for n2 := range fsm.Peer(254) {
-		if !m.Queue[n2].Present {
-			continue
-		}
-		if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
+		if m.Queue[n2].Present && !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
 			return false
 		}
 	}
@@ -944,11 +938,10 @@ func (m *Peer) firstSlotByTable(n2 fsm.Peer) Optional[Slot] {
 func (m *Peer) enterGame(fx *Effects) bool {
 	var list FsmPeerList
 	for key := range fsm.Peer(254) {
-		if !m.Queue[key].Present {
-			continue
+		if m.Queue[key].Present {
+			list.Items[list.Len] = key
+			list.Len++
 		}
-		list.Items[list.Len] = key
-		list.Len++
 	}
 	for _, n2 := range list.Items[:list.Len] {
 		if !m.someSlot(n2) && m.countSlot() < Slots {
@@ -979,10 +972,9 @@ func (m *Peer) enterGame(fx *Effects) bool {
 		}
 		var set uint64
 		for key := range Slot(4) {
-			if !m.Table[key].Present {
-				continue
+			if m.Table[key].Present {
+				set |= 1 << key
 			}
-			set |= 1 << key
 		}
 		for i := range 4 {
 			if set>>i&1 == 0 {
@@ -1036,10 +1028,7 @@ func (m *Peer) enterRequesting(fx *Effects) bool {
 	}
 	var list Asks
 	for n2 := range fsm.Peer(254) {
-		if !m.Queue[n2].Present {
-			continue
-		}
-		if !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
+		if m.Queue[n2].Present && !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
 			return false
 		}
 	}
@@ -1105,11 +1094,10 @@ func (m *Peer) commandConnect(fx *Effects) bool {
 func (m *Peer) receiveConnectReply(fx *Effects) {
 	var list FsmPeerList
 	for key := range fsm.Peer(254) {
-		if !m.Queue[key].Present {
-			continue
+		if m.Queue[key].Present {
+			list.Items[list.Len] = key
+			list.Len++
 		}
-		list.Items[list.Len] = key
-		list.Len++
 	}
 	for _, n2 := range list.Items[:list.Len] {
 		if n2 != fx.from && n2 != m.Self {
@@ -1135,11 +1123,10 @@ func (m *Peer) receiveConnectReply(fx *Effects) {
 func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 	var list FsmPeerList
 	for key := range fsm.Peer(254) {
-		if !m.Queue[key].Present {
-			continue
+		if m.Queue[key].Present {
+			list.Items[list.Len] = key
+			list.Len++
 		}
-		list.Items[list.Len] = key
-		list.Len++
 	}
 	for _, n2 := range list.Items[:list.Len] {
 		if n2 != fx.from && n2 != m.Self {
@@ -1164,10 +1151,9 @@ func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 	m.Party = Optional[Game]{Present: true, Value: Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}}
 	var set uint64
 	for key := range Slot(4) {
-		if !m.Table[key].Present {
-			continue
+		if m.Table[key].Present {
+			set |= 1 << key
 		}
-		set |= 1 << key
 	}
 	for i := range 4 {
 		if set>>i&1 == 0 {

@@ -37,6 +37,7 @@ type body struct {
 	names  base.LocalScope
 	scope  []gotree.Param // what functions that are called from here can be given
 	locals map[*model.Local]val
+	hint   string // the name of a variable that needs one
 	// refuse gives the statement that ends the function when the step is
 	// refused; dirty reports whether something has changed by then.
 	refuse func(dirty bool) gotree.Stmt
@@ -144,6 +145,9 @@ func truth(x gotree.Expr, t *model.Type) val { return val{x: x, t: t} }
 
 // hoist puts a value into a variable.
 func (c *body) hoist(v val, hint string) val {
+	if hint == "" {
+		hint = "value"
+	}
 	name := c.names.Local(hint)
 	x := v.x
 	if v.lit {
@@ -154,7 +158,15 @@ func (c *body) hoist(v val, hint string) val {
 }
 
 // steady makes v cheap and safe to mention twice.
-func (c *body) steady(v val) val { return c.steadyAs(v, "value") }
+func (c *body) steady(v val) val { return c.steadyAs(v, c.hint) }
+
+// called composes a value that goes to something with a name; variables on the way are called so.
+func (c *body) called(name string, compose func()) {
+	before := c.hint
+	c.hint = name
+	compose()
+	c.hint = before
+}
 
 // steadyAs is steady with a name for the variable, should one be needed.
 func (c *body) steadyAs(v val, name string) val {

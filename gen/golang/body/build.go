@@ -20,12 +20,7 @@ func (c *body) build(e *model.Build) val {
 	l := local(c.names.Local(hint), e.T)
 	l.own = true
 	c.out.P("var $1 $2", l.x, c.goType(e.T))
-	c.iterate(e.Local, e.Values, e.Over, e, false, func() {
-		if e.If != nil {
-			not := c.not(e.If).x
-			c.out.P("if $1 {\ncontinue\n}", not)
-			c.learn(gotree.Not(not))
-		}
+	put := func() {
 		switch {
 		case e.T.Kind == model.KindArray:
 			c.out.P("$1[$2] = $3", l.x, c.g.index(c.locals[e.Local], e.T.Index), c.store(e.Elem, e.T.Elem))
@@ -34,6 +29,14 @@ func (c *body) build(e *model.Build) val {
 		default:
 			c.add(l, e.T, e.Elem)
 		}
+	}
+	c.iterate(e.Local, e.Values, e.Over, e, false, func() {
+		if e.If == nil {
+			put()
+			return
+		}
+		cond := c.value(e.If)
+		c.assuming(cond.holds(), func() { c.out.When(cond.x, c.block(put)...) })
 	})
 	return l
 }

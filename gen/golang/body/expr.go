@@ -307,7 +307,7 @@ func (c *body) fitted(v val, in base.Interval, t *model.Type) gotree.Expr {
 // cast converts without a check.
 func (c *body) cast(x val, t *model.Type) gotree.Expr {
 	switch {
-	case x.lit, !x.wide && c.sameGo(x.t, t):
+	case x.lit, !x.wide && c.sameGo(x.t, t), x.wide && gotree.Equal(c.goType(t), gotree.X("int64")):
 		return x.x
 	case x.narrow != nil && c.sameGo(x.of, t):
 		return x.narrow
@@ -325,7 +325,7 @@ func (c *body) record(t *model.Type, fields []model.Expr) gotree.Expr {
 func (c *body) fields(names []string, fields []*model.Field, exprs []model.Expr) []gotree.Elem {
 	elems := make([]gotree.Elem, len(fields))
 	for i, f := range fields {
-		elems[i] = gotree.Field(names[i], c.store(exprs[i], f.Type))
+		c.called(f.Name, func() { elems[i] = gotree.Field(names[i], c.store(exprs[i], f.Type)) })
 	}
 	return elems
 }

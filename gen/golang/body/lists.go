@@ -123,12 +123,14 @@ func (c *body) bit(e model.Expr, t *model.Type, check bool) gotree.Expr {
 		plain = c.steady(plain)
 		c.rangeCheck(plain, in, base.Domain(t.Elem))
 	}
-	v := c.wide(plain)
-	unsigned := !plain.wide && !plain.lit && (plain.t.Kind == model.KindEnum || plain.t.Kind == model.KindInt) && types.Width(plain.t)[0] == 'u'
-	if low := types.Lowest(t.Elem); low != 0 || !unsigned {
-		return gotree.X("1 << uint64($1)", gotree.Plus(v.x, -low))
+	low := types.Lowest(t.Elem)
+	switch unsigned := !plain.wide && !plain.lit && (plain.t.Kind == model.KindEnum || plain.t.Kind == model.KindInt) && types.Width(plain.t)[0] == 'u'; {
+	case low == 0 && unsigned:
+		return gotree.X("1 << $1", plain.x)
+	case low == 0 && !plain.wide && !plain.lit && plain.t.Kind != model.KindBool:
+		return gotree.X("1 << uint64($1)", plain.x)
 	}
-	return gotree.X("1 << $1", plain.x)
+	return gotree.X("1 << uint64($1)", gotree.Plus(c.wide(plain).x, -low))
 }
 
 func (c *body) setCall(e *model.Call, l val, t *model.Type) val {
@@ -188,6 +190,9 @@ func (c *body) listLit(e *model.ListLit, t *model.Type) val {
 	elems := make([]gotree.Expr, len(e.Elems))
 	for i, el := range e.Elems {
 		elems[i] = c.store(el, t.Elem)
+		if x, ok := elems[i].(gotree.Composite); ok && gotree.Equal(x.Type, c.goType(t.Elem)) {
+			elems[i] = gotree.Composite{Elems: x.Elems, Lines: x.Lines}
+		}
 	}
 	if len(elems) > t.Cap {
 		c.never("more elements than the list takes")

@@ -86,7 +86,12 @@ func (s *sharer) worth(p *proc, users int, t *model.Transition) bool {
 	}
 	rare := t.To != nil && t.To.Final           // a run does that once
 	slow := p.facts.RefusesDirty && s.ret.saves // the step keeps a copy of the machine
-	return lines > 1 && (inlineCost(p.fn) <= inlined || lines > large || gotree.Loops(p.fn) || rare || slow)
+	return lines > 1 && (inlineCost(p.fn) <= inlined || long(lines, users) || gotree.Loops(p.fn) || rare || slow)
+}
+
+// long reports whether so many lines are worth a call that Go does not inline, in so many places.
+func long(lines, users int) bool {
+	return lines > large || lines > large/2 && lines*users > 2*large
 }
 
 // statesOf names the states of branches.
@@ -193,7 +198,7 @@ func (g *Funcs) entryProc(r *types.Machine, s *model.State) *proc {
 		return nil
 	}
 	p := c.proc(c.out.List, nil)
-	if lines := gotree.Lines(p.fn.Body); lines < 3 || inlineCost(p.fn) > inlined && lines <= large && !gotree.Loops(p.fn) {
+	if lines := gotree.Lines(p.fn.Body); lines < 3 || inlineCost(p.fn) > inlined && !long(lines, users) && !gotree.Loops(p.fn) {
 		return nil
 	}
 	p.fn.Name = r.Calls.Take("enter" + base.GoName(s.Name))

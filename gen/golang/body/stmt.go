@@ -89,7 +89,9 @@ func (c *stmts) set(s *model.Set) {
 	if c.inPlace(s, place, t) {
 		return
 	}
-	c.out.P("$1 = $2", place, c.store(s.Value, t))
+	var x gotree.Expr
+	c.called(s.Var.Name, func() { x = c.store(s.Value, t) })
+	c.out.P("$1 = $2", place, x)
 }
 
 // inPlace composes x = x + 1, x = append(x, y) and the like as one would write them.
@@ -169,7 +171,7 @@ func (c *stmts) send(s *model.Send) {
 	}
 	values := make([]val, len(s.Fields))
 	for i, f := range s.Message.Fields {
-		values[i] = val{x: c.store(s.Fields[i], f.Type), t: f.Type}
+		c.called(f.Name, func() { values[i] = val{x: c.store(s.Fields[i], f.Type), t: f.Type} })
 	}
 	c.mapped(c.r, s.Message, values, c.dest(s.Dest, s.To))
 }
@@ -249,7 +251,7 @@ func (c *stmts) report(s *model.ReportStmt) {
 	}
 	values := make([]gotree.Expr, len(s.Fields))
 	for i, f := range s.Report.Fields {
-		values[i] = c.store(s.Fields[i], f.Type)
+		c.called(f.Name, func() { values[i] = c.store(s.Fields[i], f.Type) })
 	}
 	for _, w := range c.r.Up.Waiting {
 		if w.Ev.Kind == model.EventReport && w.Ev.Part == c.r.Part && w.Ev.Report == s.Report {

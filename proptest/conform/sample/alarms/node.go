@@ -121,11 +121,11 @@ func (m *Node) stepOn(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 		if !m.Watch[SideRight].commandWind(fx, SideRight, ev.Begin.By) {
 			return m.undo(&old, fx, 0)
 		}
-		value2 := int64(m.Turns) + int64(ev.Begin.By)
-		if value2 > 9 {
+		turns := int64(m.Turns) + int64(ev.Begin.By)
+		if turns > 9 {
 			return m.undo(&old, fx, 0)
 		}
-		m.Turns = uint8(value2)
+		m.Turns = uint8(turns)
 		return took(0)
 	case NodeReceiveHello:
 		// proptest/conform/testdata/alarms/spec.yaml:55
@@ -216,11 +216,11 @@ func (m *Node) stepOn(ev *NodeEvent, fx *NodeEffects) fsm.Result {
 		m.Delay = false
 		// proptest/conform/testdata/alarms/spec.yaml:65
 		fx.fired = append(fx.fired, 11)
-		value := max(int64(m.Turns), 0)
-		if value > 3 {
+		rank := max(int64(m.Turns), 0)
+		if rank > 3 {
 			return m.undo(&old, fx, 11)
 		}
-		fx.send(MessageHello).Hello = HelloMessage{Rank: Rank(value)}
+		fx.send(MessageHello).Hello = HelloMessage{Rank: Rank(rank)}
 		return took(11)
 	}
 	return m.unmentioned(ev, fx)

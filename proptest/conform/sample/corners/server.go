@@ -145,25 +145,25 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// proptest/conform/testdata/corners/spec.yaml:73
 		if int64(ev.Message.Sum.A)/7 <= int64(ev.Message.Sum.B)%5 || ev.Message.Sum.C < 0 {
 			fx.fired = append(fx.fired, 5)
-			value := int64(ev.Message.Sum.A) + int64(ev.Message.Sum.B) - min(int64(ev.Message.Sum.A), int64(ev.Message.Sum.B))*2
-			if value < 0 || value > 4294967295 {
+			total := int64(ev.Message.Sum.A) + int64(ev.Message.Sum.B) - min(int64(ev.Message.Sum.A), int64(ev.Message.Sum.B))*2
+			if total < 0 || total > 4294967295 {
 				return refused(5)
 			}
-			m.Total = Big(value)
+			m.Total = Big(total)
 			m.MyLevel = max(ev.Message.Sum.C, -3) - 1
 			return took(5)
 		}
 		// proptest/conform/testdata/corners/spec.yaml:74
 		fx.fired = append(fx.fired, 6)
-		value := int64(ev.Message.Sum.C) * int64(ev.Message.Sum.C)
-		if value == 0 {
+		total := int64(ev.Message.Sum.C) * int64(ev.Message.Sum.C)
+		if total == 0 {
 			return refused(6)
 		}
-		value2 := (int64(ev.Message.Sum.A) - int64(ev.Message.Sum.B)) / value
-		if value2 < 0 {
+		total2 := (int64(ev.Message.Sum.A) - int64(ev.Message.Sum.B)) / total
+		if total2 < 0 {
 			return refused(6)
 		}
-		m.Total = Big(value2)
+		m.Total = Big(total2)
 		m.MyLevel = Level(-(int64(ev.Message.Sum.C) / 2))
 		return took(6)
 	case ServerReceiveNote:
@@ -181,11 +181,11 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		// proptest/conform/testdata/corners/spec.yaml:76
 		old := *m
 		fx.fired = append(fx.fired, 8)
-		value := int64(m.MyLevel) + int64(ev.Add.By)
-		if value < -4 || value > 4 {
+		myLevel := int64(m.MyLevel) + int64(ev.Add.By)
+		if myLevel < -4 || myLevel > 4 {
 			return m.undo(&old, fx, 8)
 		}
-		m.MyLevel = Level(value)
+		m.MyLevel = Level(myLevel)
 		if m.Count >= 255 {
 			return m.undo(&old, fx, 8)
 		}
@@ -206,11 +206,11 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		if value < 0 || value >= int64(m.MyCards.Len) {
 			return m.undo(&old, fx, 9)
 		}
-		value2 := int64(ev.Pick.Card.Rank) - 1
-		if value2 < 2 {
+		myCards := int64(ev.Pick.Card.Rank) - 1
+		if myCards < 2 {
 			return m.undo(&old, fx, 9)
 		}
-		m.MyCards.Items[value].Rank = uint8(value2)
+		m.MyCards.Items[value].Rank = uint8(myCards)
 		return took(9)
 	case ServerCommandLoop:
 		// proptest/conform/testdata/corners/spec.yaml:79
@@ -412,7 +412,7 @@ func (m *Server) enterOpen(fx *ServerEffects) {
 func (m *Server) enterDealt(fx *ServerEffects) {
 	for x := range Suit(3) {
 		if m.MyHand&(1<<x) != 0 {
-			fx.sendTo(MessageDeal, 1).Deal = DealMessage{Cards: Cards{Len: 1, Items: [4]Card{Card{Suit: x, Rank: 14}}}, To: Optional[Seat]{}, Level: m.MyLevel}
+			fx.sendTo(MessageDeal, 1).Deal = DealMessage{Cards: Cards{Len: 1, Items: [4]Card{{Suit: x, Rank: 14}}}, To: Optional[Seat]{}, Level: m.MyLevel}
 		}
 	}
 	fx.report(ServerReportDone).Done = ServerDoneReport{Level: m.MyLevel, Hand: m.MyHand}

@@ -86,10 +86,10 @@ func (m *ServerBellsPart) expireArmed(fx *ServerEffects, seat Seat, loud bool) f
 	m.Armed = false
 	// proptest/conform/testdata/corners/bell.yaml:20
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingBellsRang, bellsRang: serverWaitingBellsRangFields{seat: seat, loud: loud}})
-	value := int64(m.Last) + 1
-	if value > 255 {
+	n2 := int64(m.Last) + 1
+	if n2 > 255 {
 		return fsm.Refused
 	}
-	fx.send(MessageRing).Ring = RingMessage{Seat: seat, Times: Count(Times(value))}
+	fx.send(MessageRing).Ring = RingMessage{Seat: seat, Times: Count(Times(n2))}
 	return fsm.Took
 }

@@ -73,8 +73,8 @@ func (m *ServerSpareBellPart) expireArmed(fx *ServerEffects) fsm.Code {
 	m.Armed = false
 	// proptest/conform/testdata/corners/bell.yaml:20
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSpareBellRang})
-	value := int64(m.Last) + 1
-	if value > 255 {
+	n2 := int64(m.Last) + 1
+	if n2 > 255 {
 		return fsm.Refused
 	}
 	return fsm.Took

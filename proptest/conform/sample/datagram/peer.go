@@ -50,7 +50,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 		switch ev.Kind {
 		case CommandGo:
 			// proptest/conform/testdata/datagram/spec.yaml:60
-			fx.sendTo(MessageAsk, fsm.Broadcast).Ask = AskMessage{Asks: AskList{Len: 1, Items: [3]Ask{Ask{Node: m.Self, Level: 3}}}, More: true}
+			fx.sendTo(MessageAsk, fsm.Broadcast).Ask = AskMessage{Asks: AskList{Len: 1, Items: [3]Ask{{Node: m.Self, Level: 3}}}, More: true}
 			return took(0)
 		case ReceiveAsk:
 			// proptest/conform/testdata/datagram/spec.yaml:61

@@ -90,7 +90,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		case ClientCommandLeave:
 			// proptest/conform/testdata/lobby/spec.yaml:107
 			m.Seat = Optional[Seat]{}
-			list := uint64(1<<uint64(int64(m.Server))) &^ uint64(maskOf(int64(m.Self)))
+			list := uint64(1<<uint64(m.Server)) &^ uint64(maskOf(int64(m.Self)))
 			for i := range 4 {
 				if list>>i&1 == 0 {
 					continue
@@ -110,7 +110,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			return took(9)
 		case ClientReceiveHeard:
 			// proptest/conform/testdata/lobby/spec.yaml:110
-			m.Seen |= People(1 << uint64(int64(ev.Message.Heard.Who)))
+			m.Seen |= People(1 << uint64(ev.Message.Heard.Who))
 			return took(10)
 		case ClientReceiveRoster:
 			// proptest/conform/testdata/lobby/spec.yaml:111
@@ -164,11 +164,10 @@ func (m *Client) countLine(ev *ClientEvent) int64 {
 			var list OptionalfsmPeerList
 			for i := range 2 {
 				s := Seat(i + 1)
-				if !ev.Message.Roster.Seats[int64(s)-1].Present {
-					continue
+				if ev.Message.Roster.Seats[int64(s)-1].Present {
+					list.Items[list.Len] = ev.Message.Roster.Seats[int64(s)-1]
+					list.Len++
 				}
-				list.Items[list.Len] = ev.Message.Roster.Seats[int64(s)-1]
-				list.Len++
 			}
 			holds = !list.contains(Optional[fsm.Peer]{Present: true, Value: p})
 		}

@@ -70,7 +70,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			free := value.Value
 			m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: fx.from}
-			m.People |= People(1 << uint64(int64(fx.from)))
+			m.People |= People(1 << uint64(fx.from))
 			fx.sendTo(MessageSeated, fx.from).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
 			return took(0)
 		}
@@ -78,14 +78,13 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		if !m.Line.add(fx.from) {
 			return refused(1)
 		}
-		m.People = m.People | People(1<<uint64(int64(fx.from)))
-		m.Quiet |= uint64(1 << uint64(int64(fx.from)))
+		m.People = m.People | People(1<<uint64(fx.from))
+		m.Quiet |= uint64(1 << uint64(fx.from))
 		var set uint64
 		for p := range fsm.Peer(4) {
-			if m.People&(1<<uint64(int64(p))) == 0 || p == fx.from {
-				continue
+			if m.People&(1<<uint64(p)) != 0 && p != fx.from {
+				set |= 1 << uint64(p)
 			}
-			set |= 1 << uint64(int64(p))
 		}
 		list := set &^ uint64(maskOf(int64(m.Self)))
 		for i := range 4 {
@@ -114,16 +113,15 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.Said = all
 			var set uint64
 			for _, p := range m.Line.Items[:m.Line.Len] {
-				set |= 1 << uint64(int64(p))
+				set |= 1 << uint64(p)
 			}
 			m.Quiet = m.Quiet &^ set
 			var set2 uint64
 			for i := range 2 {
 				s := Seat(i + 1)
-				if !m.Seats[int64(s)-1].Present {
-					continue
+				if m.Seats[int64(s)-1].Present {
+					set2 |= 1 << uint64(m.Seats[int64(s)-1].Value)
 				}
-				set2 |= 1 << uint64(int64(m.Seats[int64(s)-1].Value))
 			}
 			list := set2 &^ uint64(maskOf(int64(m.Self)))
 			for i := range 4 {
@@ -142,49 +140,46 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(5)
 	case ServerCommandTell:
-		return m.stepOpenTell(ev, fx)
-	case ServerCommandShut:
-		// proptest/conform/testdata/lobby/spec.yaml:84
-		list := m.People
-		for i := range 4 {
-			if uint64(list)>>i&1 == 0 {
-				continue
+		// proptest/conform/testdata/lobby/spec.yaml:78
+		if m.countPeople() > 0 || m.Quiet != 0 {
+			list := m.People &^ People(maskOf(int64(m.Self)))
+			for i := range 4 {
+				if uint64(list)>>i&1 == 0 {
+					continue
+				}
+				peer := fsm.Peer(i)
+				var all Seats
+				for i2 := range 2 {
+					s := Seat(i2 + 1)
+					if m.Seats[int64(s)-1].Present && m.People&(1<<uint64(m.Seats[int64(s)-1].Value)) != 0 {
+						all[int64(s)-1] = m.Seats[int64(s)-1]
+					}
+				}
+				var set People
+				for i2 := range 2 {
+					s := Seat(i2 + 1)
+					if m.Seats[int64(s)-1].Present {
+						set |= 1 << uint64(m.Seats[int64(s)-1].Value)
+					}
+				}
+				fx.sendTo(MessageRoster, peer).Roster = RosterMessage{Seats: all, Line: m.Line, People: m.People & set}
 			}
-			p := fsm.Peer(i)
-			fx.sendTo(MessageGoodbye, p)
+			fx.report(ServerReportCrowded).Crowded = ServerCrowdedReport{Waiting: uint8(m.countLine()), Taken: uint8(m.countSeat()), Free: m.firstSeat()}
+			return took(6)
 		}
-		for i := range 1 {
-			s := uint8(i + 2)
-			m.Seats[int64(s)-1] = Optional[fsm.Peer]{}
-		}
-		m.People = 0
-		m.Line = Line{}
+		// proptest/conform/testdata/lobby/spec.yaml:82
 		var all Seats
 		for i := range 2 {
 			s := Seat(i + 1)
-			var value Optional[fsm.Peer]
-			if s == 1 {
-				value = Optional[fsm.Peer]{}
-			} else {
-				value = m.Seats[int64(s)-1]
+			if m.Seats[int64(s)-1].Present && s == 1 {
+				all[int64(s)-1] = m.Seats[int64(s)-1]
 			}
-			all[int64(s)-1] = value
 		}
 		m.Seats = all
-		var set uint64
-		for p := range fsm.Peer(4) {
-			set |= 1 << uint64(int64(p))
-		}
-		list2 := set &^ uint64(maskOf(int64(m.Self)))
-		for i := range 4 {
-			if list2>>i&1 == 0 {
-				continue
-			}
-			peer := fsm.Peer(i)
-			fx.closeTo(peer)
-		}
-		m.State = ServerStateClosed
-		return took(8)
+		m.Said = Counts{}
+		return took(7)
+	case ServerCommandShut:
+		return m.stepOpenShut(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -197,7 +192,7 @@ func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			return refused(2)
 		}
 		m.Line.remove(fx.from)
-		m.People = m.People &^ People(1<<uint64(int64(fx.from)))
+		m.People = m.People &^ People(1<<uint64(fx.from))
 		m.Quiet = m.Quiet &^ uint64(maskOf(int64(fx.from)))
 		return took(2)
 	}
@@ -206,10 +201,9 @@ func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	var set uint64
 	for i := range 2 {
 		key := Seat(i + 1)
-		if !m.Seats[int64(key)-1].Present {
-			continue
+		if m.Seats[int64(key)-1].Present {
+			set |= 1 << uint64(int64(key)-1)
 		}
-		set |= 1 << uint64(int64(key)-1)
 	}
 	for i := range 2 {
 		if set>>i&1 == 0 {
@@ -229,7 +223,7 @@ func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		free := value.Value
 		m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: who}
-		m.People |= People(1 << uint64(int64(who)))
+		m.People |= People(1 << uint64(who))
 		fx.sendTo(MessageSeated, who).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
 		if !m.Line.dropFirst() {
 			return m.undo(&old, fx, 3)
@@ -238,49 +232,49 @@ func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return took(3)
 }
 
-// stepOpenTell handles tell in the state open.
-func (m *Server) stepOpenTell(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// proptest/conform/testdata/lobby/spec.yaml:78
-	if m.countPeople() > 0 || m.Quiet != 0 {
-		list := m.People &^ People(maskOf(int64(m.Self)))
-		for i := range 4 {
-			if uint64(list)>>i&1 == 0 {
-				continue
-			}
-			peer := fsm.Peer(i)
-			var all Seats
-			for i2 := range 2 {
-				s := Seat(i2 + 1)
-				if !m.Seats[int64(s)-1].Present || m.People&(1<<uint64(int64(m.Seats[int64(s)-1].Value))) == 0 {
-					continue
-				}
-				all[int64(s)-1] = m.Seats[int64(s)-1]
-			}
-			var set People
-			for i2 := range 2 {
-				s := Seat(i2 + 1)
-				if !m.Seats[int64(s)-1].Present {
-					continue
-				}
-				set |= 1 << uint64(int64(m.Seats[int64(s)-1].Value))
-			}
-			fx.sendTo(MessageRoster, peer).Roster = RosterMessage{Seats: all, Line: m.Line, People: m.People & set}
+// stepOpenShut handles shut in the state open.
+func (m *Server) stepOpenShut(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	// proptest/conform/testdata/lobby/spec.yaml:84
+	list := m.People
+	for i := range 4 {
+		if uint64(list)>>i&1 == 0 {
+			continue
 		}
-		fx.report(ServerReportCrowded).Crowded = ServerCrowdedReport{Waiting: uint8(m.countLine()), Taken: uint8(m.countSeat()), Free: m.firstSeat()}
-		return took(6)
+		p := fsm.Peer(i)
+		fx.sendTo(MessageGoodbye, p)
 	}
-	// proptest/conform/testdata/lobby/spec.yaml:82
+	for i := range 1 {
+		s := uint8(i + 2)
+		m.Seats[int64(s)-1] = Optional[fsm.Peer]{}
+	}
+	m.People = 0
+	m.Line = Line{}
 	var all Seats
 	for i := range 2 {
 		s := Seat(i + 1)
-		if !m.Seats[int64(s)-1].Present || s != 1 {
-			continue
+		var value Optional[fsm.Peer]
+		if s == 1 {
+			value = Optional[fsm.Peer]{}
+		} else {
+			value = m.Seats[int64(s)-1]
 		}
-		all[int64(s)-1] = m.Seats[int64(s)-1]
+		all[int64(s)-1] = value
 	}
 	m.Seats = all
-	m.Said = Counts{}
-	return took(7)
+	var set uint64
+	for p := range fsm.Peer(4) {
+		set |= 1 << uint64(p)
+	}
+	list2 := set &^ uint64(maskOf(int64(m.Self)))
+	for i := range 4 {
+		if list2>>i&1 == 0 {
+			continue
+		}
+		peer := fsm.Peer(i)
+		fx.closeTo(peer)
+	}
+	m.State = ServerStateClosed
+	return took(8)
 }
 
 // stepClosed is Step in the state closed.
@@ -347,7 +341,7 @@ func (m *Server) someSeat(fx *ServerEffects) bool {
 func (m *Server) countLine() int64 {
 	n := int64(0)
 	for _, p := range m.Line.Items[:m.Line.Len] {
-		if m.People&(1<<uint64(int64(p))) != 0 {
+		if m.People&(1<<uint64(p)) != 0 {
 			n++
 		}
 	}

@@ -215,11 +215,11 @@ func (m *Nasty) stepSwitch(ev *Event2, fx *Effects2) fsm.Result {
 	case CommandTimeout:
 		// proptest/conform/testdata/nasty/spec.yaml:115
 		fx.fired = append(fx.fired, 14)
-		value := int64(ev.Timeout.Wire) - int64(ev.Timeout.Binary) + int64(ev.Timeout.Strconv)
-		if value < 0 || value > 3 {
+		len2 := int64(ev.Timeout.Wire) - int64(ev.Timeout.Binary) + int64(ev.Timeout.Strconv)
+		if len2 < 0 || len2 > 3 {
 			return refused(14)
 		}
-		m.Len = uint8(value)
+		m.Len = uint8(len2)
 		return took(14)
 	case CommandGo:
 		return m.stepSwitchGo(ev, fx)
@@ -369,11 +369,11 @@ func (m *Nasty) stepSwitchInfo(ev *Event2, fx *Effects2) fsm.Result {
 	// proptest/conform/testdata/nasty/spec.yaml:101
 	if ev.Info.R == ev.Info.M && ev.Info.Old == ev.Info.R {
 		fx.fired = append(fx.fired, 3)
-		value := int64(m.Wide)*3 + int64(ev.Info.R)
-		if value > 100000 {
+		wide := int64(m.Wide)*3 + int64(ev.Info.R)
+		if wide > 100000 {
 			return refused(3)
 		}
-		m.Wide = uint32(value)
+		m.Wide = uint32(wide)
 		return took(3)
 	}
 	return refused(fsm.NoTransition)

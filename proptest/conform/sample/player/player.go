@@ -44,7 +44,7 @@ func (m *Player2) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 			return took(0)
 		case PlayerCommandPlayerInfo:
 			// proptest/conform/testdata/player/spec.yaml:21
-			fx.send(MessageNewPlayer2).NewPlayer2 = NewPlayer2Message{Players: NewPlayer2List{Len: 1, Items: [2]NewPlayer2{NewPlayer2{Player: ev.PlayerInfo.Player, Number: m.Info}}}}
+			fx.send(MessageNewPlayer2).NewPlayer2 = NewPlayer2Message{Players: NewPlayer2List{Len: 1, Items: [2]NewPlayer2{{Player: ev.PlayerInfo.Player, Number: m.Info}}}}
 			return took(1)
 		case PlayerReceivePlayer:
 			// proptest/conform/testdata/player/spec.yaml:22

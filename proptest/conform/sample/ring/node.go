@@ -61,7 +61,7 @@ func (m *Node) Step(ev *Event, fx *Effects) fsm.Result {
 			fx.fired = append(fx.fired, 0)
 			m.First = m.Self
 			m.Ranks[m.Self] = Optional[fsm.Peer]{Present: true, Value: m.Self}
-			m.Voters = uint64(1 << uint64(int64(m.Self)))
+			m.Voters = uint64(1 << uint64(m.Self))
 			return took(0)
 		case CommandBegin:
 			// proptest/conform/testdata/ring/spec.yaml:35
@@ -122,11 +122,11 @@ func (m *Node) Step(ev *Event, fx *Effects) fsm.Result {
 			if !m.Ranks[m.Self].Present {
 				return refused(fsm.NoTransition)
 			}
-			if ev.Message.Rank.Best < m.Ranks[m.Self].Value && m.Voters&(1<<uint64(int64(fx.from))) == 0 {
+			if ev.Message.Rank.Best < m.Ranks[m.Self].Value && m.Voters&(1<<uint64(fx.from)) == 0 {
 				fx.fired = append(fx.fired, 8)
 				m.First = ev.Message.Rank.Best
 				m.Ranks[fx.from] = Optional[fsm.Peer]{Present: true, Value: ev.Message.Rank.Best}
-				m.Voters |= uint64(1 << uint64(int64(fx.from)))
+				m.Voters |= uint64(1 << uint64(fx.from))
 				var list FsmPeerList
 				for p := range fsm.Peer(5) {
 					list.Items[list.Len] = p
@@ -165,7 +165,7 @@ func (m *Node) Step(ev *Event, fx *Effects) fsm.Result {
 			// proptest/conform/testdata/ring/spec.yaml:57
 			if ev.Tell.Who != m.Self && m.Seen[ev.Tell.Who] {
 				fx.fired = append(fx.fired, 13)
-				fx.sendTo(MessageRank, ev.Tell.Who).Rank = RankMessage{Best: m.Self, Among: uint64(1<<uint64(int64(m.Self)) | 1<<uint64(int64(ev.Tell.Who)))}
+				fx.sendTo(MessageRank, ev.Tell.Who).Rank = RankMessage{Best: m.Self, Among: uint64(1<<uint64(m.Self) | 1<<uint64(ev.Tell.Who))}
 				return took(13)
 			}
 			return refused(fsm.NoTransition)

@@ -34,7 +34,7 @@ func (m *BadgePart) receiveHello(fx *Effects) {
 	if m.State == BadgeStateAlone {
 		// proptest/conform/testdata/ring/badge.yaml:16
 		if fx.from > m.Self {
-			m.Above |= uint64(1 << uint64(int64(fx.from)))
+			m.Above |= uint64(1 << uint64(fx.from))
 			fx.queue = append(fx.queue, waiting{kind: waitingBadgeMet, badgeMet: waitingBadgeMetFields{who: fx.from}})
 			return
 		}

@@ -121,10 +121,9 @@ func (m *Server) settle(fx *ServerEffects) bool {
 					m.Taken++
 					var set uint64
 					for p := range fsm.Peer(3) {
-						if p == next.sessionWants.c || p != m.Self && m.Session[p].State != ServerSessionStateFresh {
-							continue
+						if p != next.sessionWants.c && (p == m.Self || m.Session[p].State == ServerSessionStateFresh) {
+							set |= 1 << uint64(p)
 						}
-						set |= 1 << uint64(int64(p))
 					}
 					if !m.Session[next.sessionWants.c].commandAccept(fx, next.sessionWants.c, m.Taken, set) {
 						return false
