@@ -240,10 +240,33 @@ const (
 
 // Stmt is a statement of a branch. Statements run in order. If one faults or refuses,
 // the whole step is refused: the machine is unchanged and nothing is sent.
-type Stmt interface{ Pos() diag.Span }
+type Stmt interface {
+	Pos() diag.Span
+	Base() *StmtBase
+}
 
 // StmtBase has the fields that all statements share.
-type StmtBase struct{ Span diag.Span }
+type StmtBase struct {
+	Span diag.Span
+	// Calls are the calls of routines that the resolver wrote the statement out for, the outermost
+	// first. They have no influence on what the statement does.
+	Calls []*RoutineCall
+}
+
+// RoutineCall is one call of a routine.
+type RoutineCall struct {
+	Name, Doc string
+	Fields    []RoutineField
+}
+
+// RoutineField is a field of a routine that stands for a local of the caller.
+type RoutineField struct {
+	Name  string
+	Local *Local
+}
+
+// Base returns what all statements share.
+func (b *StmtBase) Base() *StmtBase { return b }
 
 // Pos returns the place of the statement in the specification.
 func (b *StmtBase) Pos() diag.Span { return b.Span }

@@ -471,7 +471,8 @@ func (m *Peer) settle(fx *Effects) bool {
 	return true
 }
 
-// receiveChecksum handles CHECKSUM in the states inBattle, endingBattle and endingBattle2.
+// receiveChecksum handles CHECKSUM in the states inBattle, endingBattle and endingBattle2. It returns false
+// if the step is refused.
 func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	if !m.Frames.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
 		return false
@@ -479,7 +480,8 @@ func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	return m.settle(fx)
 }
 
-// receiveBattleinput handles BATTLEINPUT in the states inBattle, endingBattle and endingBattle2.
+// receiveBattleinput handles BATTLEINPUT in the states inBattle, endingBattle and endingBattle2. It returns
+// false if the step is refused.
 func (m *Peer) receiveBattleinput(ev *Event, fx *Effects) bool {
 	if !m.Frames.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
 		return false

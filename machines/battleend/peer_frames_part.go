@@ -140,7 +140,8 @@ func (m *FramesPart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 	return false
 }
 
-// onBattleinput handles BATTLEINPUT in the states checksumDue and inputDue.
+// onBattleinput handles BATTLEINPUT in the states checksumDue and inputDue. It returns false if the step is
+// refused.
 func (m *FramesPart) onBattleinput(fx *Effects, bits Input) bool {
 	if m.Buffered >= 72 {
 		return false

@@ -295,7 +295,7 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 				set |= 1 << uint64(p)
 			}
 		}
-		list := set &^ uint64(maskOf(int64(m.Self)))
+		list := set &^ (1 << uint64(m.Self))
 		for i2 := range 62 {
 			if list>>i2&1 == 0 {
 				continue
@@ -313,7 +313,7 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 				set |= 1 << uint64(p)
 			}
 		}
-		list := set &^ uint64(maskOf(int64(m.Self)))
+		list := set &^ (1 << uint64(m.Self))
 		for i2 := range 62 {
 			if list>>i2&1 == 0 {
 				continue
@@ -331,7 +331,7 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 				set |= 1 << uint64(p)
 			}
 		}
-		list := set &^ uint64(maskOf(int64(m.Self)))
+		list := set &^ (1 << uint64(m.Self))
 		for i2 := range 62 {
 			if list>>i2&1 == 0 {
 				continue
@@ -392,7 +392,7 @@ func (m *Server) settleUpSessionSets(fx *ServerEffects, next *serverWaiting) boo
 			set |= 1 << uint64(p)
 		}
 	}
-	list := set &^ uint64(maskOf(int64(m.Self)))
+	list := set &^ (1 << uint64(m.Self))
 	for i2 := range 62 {
 		if list>>i2&1 == 0 {
 			continue

@@ -89,12 +89,12 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerEventLost:
 		// specs/lockstep/spec.yaml:90
 		m.Playing = m.Playing &^ Slots(maskOf(int64(fx.from)-1))
-		m.There = m.There &^ Links(maskOf(int64(fx.from)))
+		m.There = m.There &^ (1 << uint64(fx.from))
 		return took(1)
 	case ServerCommandBegin:
 		// specs/lockstep/spec.yaml:91
 		if countBits(uint64(m.Playing)) > 0 {
-			list := m.There &^ Links(maskOf(int64(m.Self)))
+			list := m.There &^ (1 << uint64(m.Self))
 			for i := range 62 {
 				if uint64(list)>>i&1 == 0 {
 					continue
@@ -127,9 +127,9 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			return m.undo(&old, fx, 4)
 		}
 		slot := Slot(value)
-		m.There = m.There &^ Links(maskOf(int64(slot)+1))
+		m.There = m.There &^ (1 << uint64(int64(slot)+1))
 		m.Left |= Slots(1 << slot)
-		list := m.There &^ Links(maskOf(int64(m.Self)))
+		list := m.There &^ (1 << uint64(m.Self))
 		for i := range 62 {
 			if uint64(list)>>i&1 == 0 {
 				continue
@@ -150,18 +150,8 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			sent := Frame(9)
 			sum := Checksum(0)
 			entry := Entry{Sent: sent, Commands: 0, Sum: sum}
-			list2 := m.Queues[slot2]
-			if !list2.add(entry) {
+			if !m.relay(fx, entry, slot2) {
 				return m.undo(&old, fx, 4)
-			}
-			m.Queues[slot2] = list2
-			list3 := m.There &^ Links(maskOf(int64(m.Self)))
-			for i := range 62 {
-				if uint64(list3)>>i&1 == 0 {
-					continue
-				}
-				peer := fsm.Peer(i)
-				fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: slot2, Entry: entry}
 			}
 		}
 		return took(4)
@@ -182,9 +172,9 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		for _, s := range list.Items[:list.Len] {
 			fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
 			fx.closeTo(fsm.Peer(int64(s) + 1))
-			m.There = m.There &^ Links(maskOf(int64(s)+1))
+			m.There = m.There &^ (1 << uint64(int64(s)+1))
 			m.Left |= Slots(1 << s)
-			list2 := m.There &^ Links(maskOf(int64(m.Self)))
+			list2 := m.There &^ (1 << uint64(m.Self))
 			for i := range 62 {
 				if uint64(list2)>>i&1 == 0 {
 					continue
@@ -195,18 +185,8 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			sent := Frame(9)
 			sum := Checksum(0)
 			entry := Entry{Sent: sent, Commands: 0, Sum: sum}
-			list3 := m.Queues[s]
-			if !list3.add(entry) {
+			if !m.relay(fx, entry, s) {
 				return m.undo(&old, fx, 5)
-			}
-			m.Queues[s] = list3
-			list4 := m.There &^ Links(maskOf(int64(m.Self)))
-			for i := range 62 {
-				if uint64(list4)>>i&1 == 0 {
-					continue
-				}
-				peer := fsm.Peer(i)
-				fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s, Entry: entry}
 			}
 		}
 		return took(5)
@@ -254,18 +234,8 @@ func (m *Server) stepLoadingFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result
 				}
 				sum := m.Queues[s].Items[0].Sum
 				entry := Entry{Sent: sent, Commands: 0, Sum: sum}
-				list2 := m.Queues[s]
-				if !list2.add(entry) {
+				if !m.relay(fx, entry, s) {
 					return m.undo(&old, fx, 6)
-				}
-				m.Queues[s] = list2
-				list3 := m.There &^ Links(maskOf(int64(m.Self)))
-				for i4 := range 62 {
-					if uint64(list3)>>i4&1 == 0 {
-						continue
-					}
-					peer := fsm.Peer(i4)
-					fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s, Entry: entry}
 				}
 			}
 		}
@@ -274,7 +244,7 @@ func (m *Server) stepLoadingFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result
 			if !m.Lengths.add(done) {
 				return m.undo(&old, fx, 6)
 			}
-			list := m.There &^ Links(maskOf(int64(m.Self)))
+			list := m.There &^ (1 << uint64(m.Self))
 			for i2 := range 62 {
 				if uint64(list)>>i2&1 == 0 {
 					continue
@@ -313,9 +283,9 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			return m.undo(&old, fx, 12)
 		}
 		slot := Slot(value)
-		m.There = m.There &^ Links(maskOf(int64(slot)+1))
+		m.There = m.There &^ (1 << uint64(int64(slot)+1))
 		m.Left |= Slots(1 << slot)
-		list := m.There &^ Links(maskOf(int64(m.Self)))
+		list := m.There &^ (1 << uint64(m.Self))
 		for i := range 62 {
 			if uint64(list)>>i&1 == 0 {
 				continue
@@ -345,9 +315,9 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		for _, s := range list.Items[:list.Len] {
 			fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
 			fx.closeTo(fsm.Peer(int64(s) + 1))
-			m.There = m.There &^ Links(maskOf(int64(s)+1))
+			m.There = m.There &^ (1 << uint64(int64(s)+1))
 			m.Left |= Slots(1 << s)
-			list2 := m.There &^ Links(maskOf(int64(m.Self)))
+			list2 := m.There &^ (1 << uint64(m.Self))
 			for i := range 62 {
 				if uint64(list2)>>i&1 == 0 {
 					continue
@@ -431,7 +401,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.Odd = set
 		if countBits(uint64(m.Odd)) > 0 {
 			fx.report(ServerReportOutOfStep).OutOfStep = ServerOutOfStepReport{Slots: m.Odd}
-			list2 := m.There &^ Links(maskOf(int64(m.Self)))
+			list2 := m.There &^ (1 << uint64(m.Self))
 			for i := range 62 {
 				if uint64(list2)>>i&1 == 0 {
 					continue
@@ -447,9 +417,9 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			s := Slot(i)
 			fx.closeTo(fsm.Peer(int64(s) + 1))
-			m.There = m.There &^ Links(maskOf(int64(s)+1))
+			m.There = m.There &^ (1 << uint64(int64(s)+1))
 			m.Left |= Slots(1 << s)
-			list3 := m.There &^ Links(maskOf(int64(m.Self)))
+			list3 := m.There &^ (1 << uint64(m.Self))
 			for i2 := range 62 {
 				if uint64(list3)>>i2&1 == 0 {
 					continue
@@ -481,7 +451,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		if !m.Lengths.add(done) {
 			return m.undo(&old, fx, 14)
 		}
-		list4 := m.There &^ Links(maskOf(int64(m.Self)))
+		list4 := m.There &^ (1 << uint64(m.Self))
 		for i := range 62 {
 			if uint64(list4)>>i&1 == 0 {
 				continue
@@ -512,7 +482,25 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// enterGame runs the entry actions of the state game.
+// relay is the routine relay: commands of a slot go to all. It returns false if the step is refused.
+func (m *Server) relay(fx *ServerEffects, entry Entry, slot Slot) bool {
+	list := m.Queues[slot]
+	if !list.add(entry) {
+		return false
+	}
+	m.Queues[slot] = list
+	list2 := m.There &^ (1 << uint64(m.Self))
+	for i := range 62 {
+		if uint64(list2)>>i&1 == 0 {
+			continue
+		}
+		peer := fsm.Peer(i)
+		fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: slot, Entry: entry}
+	}
+	return true
+}
+
+// enterGame runs the entry actions of the state game. It returns false if the step is refused.
 func (m *Server) enterGame(fx *ServerEffects) bool {
 	list := m.Left
 	for i := range 8 {
@@ -525,18 +513,8 @@ func (m *Server) enterGame(fx *ServerEffects) bool {
 				sent := Frame((int64(m.Now) + int64(i2) + Period - M) % Period)
 				sum := Checksum(0)
 				entry := Entry{Sent: sent, Commands: 0, Sum: sum}
-				list2 := m.Queues[s]
-				if !list2.add(entry) {
+				if !m.relay(fx, entry, s) {
 					return false
-				}
-				m.Queues[s] = list2
-				list3 := m.There &^ Links(maskOf(int64(m.Self)))
-				for i3 := range 62 {
-					if uint64(list3)>>i3&1 == 0 {
-						continue
-					}
-					peer := fsm.Peer(i3)
-					fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s, Entry: entry}
 				}
 			}
 		}
@@ -559,20 +537,11 @@ func (m *Server) first() Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// receiveGamecommands handles GAMECOMMANDS in the states loading and game.
+// receiveGamecommands handles GAMECOMMANDS in the states loading and game. It returns false if the step is
+// refused.
 func (m *Server) receiveGamecommands(ev *ServerEvent, fx *ServerEffects) bool {
-	list := m.Queues[ev.Message.Gamecommands.Slot]
-	if !list.add(ev.Message.Gamecommands.Entry) {
+	if !m.relay(fx, ev.Message.Gamecommands.Entry, ev.Message.Gamecommands.Slot) {
 		return false
-	}
-	m.Queues[ev.Message.Gamecommands.Slot] = list
-	list2 := m.There &^ Links(maskOf(int64(m.Self)))
-	for i := range 62 {
-		if uint64(list2)>>i&1 == 0 {
-			continue
-		}
-		peer := fsm.Peer(i)
-		fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
 	}
 	return true
 }

@@ -1740,7 +1740,8 @@ func (m *Peer) receiveAck(fx *Effects) {
 	fx.report(ReportBack)
 }
 
-// commandReset handles reset in the states preBattle, interBattle and 6 others.
+// commandReset handles reset in the states preBattle, interBattle and 6 others. It returns false if the step
+// is refused.
 func (m *Peer) commandReset(ev *Event, fx *Effects) bool {
 	if !m.Reset.commandReset(fx, ev.Reset.Reason) {
 		return false
@@ -1749,7 +1750,8 @@ func (m *Peer) commandReset(ev *Event, fx *Effects) bool {
 	return true
 }
 
-// receiveChecksum handles CHECKSUM in the states inBattle, endingBattle and endingBattle2.
+// receiveChecksum handles CHECKSUM in the states inBattle, endingBattle and endingBattle2. It returns false
+// if the step is refused.
 func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	if !m.Battle.receiveChecksum(fx, ev.Message.Checksum.Frame, ev.Message.Checksum.Crc) {
 		return false
@@ -1757,7 +1759,8 @@ func (m *Peer) receiveChecksum(ev *Event, fx *Effects) bool {
 	return m.settle(fx)
 }
 
-// receiveBattleinput handles BATTLEINPUT in the states inBattle, endingBattle and endingBattle2.
+// receiveBattleinput handles BATTLEINPUT in the states inBattle, endingBattle and endingBattle2. It returns
+// false if the step is refused.
 func (m *Peer) receiveBattleinput(ev *Event, fx *Effects) bool {
 	if !m.Battle.receiveBattleinput(fx, ev.Message.Battleinput.Bits) {
 		return false

@@ -352,7 +352,7 @@ func (m *Client) settle(fx *ClientEffects) bool {
 	return true
 }
 
-// receiveBottom handles BOTTOM and lost in the state looking.
+// receiveBottom handles BOTTOM and lost in the state looking. It returns false if the step is refused.
 func (m *Client) receiveBottom(fx *ClientEffects) bool {
 	if m.Wait {
 		m.Wait = false
@@ -366,7 +366,8 @@ func (m *Client) receiveBottom(fx *ClientEffects) bool {
 	return true
 }
 
-// receiveBottomInLooking handles BOTTOM and lost in the state looking.
+// receiveBottomInLooking handles BOTTOM and lost in the state looking. It returns false if the step is
+// refused.
 func (m *Client) receiveBottomInLooking(fx *ClientEffects) bool {
 	if m.Wait {
 		m.Wait = false
@@ -375,7 +376,7 @@ func (m *Client) receiveBottomInLooking(fx *ClientEffects) bool {
 	return m.Way.commandFail(fx) && m.settle(fx)
 }
 
-// commandLook handles look in the states knowing and helpless.
+// commandLook handles look in the states knowing and helpless. It returns false if the step is refused.
 func (m *Client) commandLook(fx *ClientEffects) bool {
 	if !m.Way.commandSeek(fx) {
 		return false

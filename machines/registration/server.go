@@ -554,7 +554,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 	return true
 }
 
-// receiveBottom handles BOTTOM and lost in the state registering.
+// receiveBottom handles BOTTOM and lost in the state registering. It returns false if the step is refused.
 func (m *Server) receiveBottom(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false
@@ -571,7 +571,8 @@ func (m *Server) receiveBottom(fx *ServerEffects) bool {
 	return true
 }
 
-// receiveBottomInRegistering handles BOTTOM and lost in the states registering and leaving.
+// receiveBottomInRegistering handles BOTTOM and lost in the states registering and leaving. It returns false
+// if the step is refused.
 func (m *Server) receiveBottomInRegistering(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false
@@ -580,7 +581,8 @@ func (m *Server) receiveBottomInRegistering(fx *ServerEffects) bool {
 	return m.Way.commandFail(fx) && m.settle(fx)
 }
 
-// commandDialed handles dialed in the states registering and leaving.
+// commandDialed handles dialed in the states registering and leaving. It returns false if the step is
+// refused.
 func (m *Server) commandDialed(ev *ServerEvent, fx *ServerEffects) bool {
 	m.Marked = false
 	m.Wait = true
@@ -588,13 +590,13 @@ func (m *Server) commandDialed(ev *ServerEvent, fx *ServerEffects) bool {
 	return m.Way.commandDialed(fx, ev.Dialed.To) && m.settle(fx)
 }
 
-// expireWait handles wait in the states registering and leaving.
+// expireWait handles wait in the states registering and leaving. It returns false if the step is refused.
 func (m *Server) expireWait(fx *ServerEffects) bool {
 	fx.closeTo(m.Way.Peer)
 	return m.Way.commandFail(fx) && m.settle(fx)
 }
 
-// expireRenew handles renew in the states listed and unlisted.
+// expireRenew handles renew in the states listed and unlisted. It returns false if the step is refused.
 func (m *Server) expireRenew(fx *ServerEffects) bool {
 	if !m.Way.commandSeek(fx) {
 		return false
@@ -603,7 +605,8 @@ func (m *Server) expireRenew(fx *ServerEffects) bool {
 	return m.settle(fx)
 }
 
-// receiveBottomInLeaving handles BOTTOM and lost in the state leaving.
+// receiveBottomInLeaving handles BOTTOM and lost in the state leaving. It returns false if the step is
+// refused.
 func (m *Server) receiveBottomInLeaving(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false

@@ -234,19 +234,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		return took(20)
 	case CommandLeave:
 		// specs/startup/spec.yaml:336
-		if m.Wait {
-			m.Wait = false
-			fx.stop(alarmWait, 0)
-		}
-		if m.Ask {
-			m.Ask = false
-			fx.stop(alarmAsk, 0)
-		}
-		m.Queue = [254]Optional[Try]{}
-		m.Master = Optional[fsm.Peer]{}
-		m.Left = 0
-		m.Again = 0
-		m.State = StateIdle
+		m.commandLeave(fx)
 		return took(21)
 	case ReceiveNodeAlive:
 		// specs/startup/spec.yaml:337
@@ -367,19 +355,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		return took(38)
 	case CommandLeave:
 		// specs/startup/spec.yaml:336
-		if m.Wait {
-			m.Wait = false
-			fx.stop(alarmWait, 0)
-		}
-		if m.Ask {
-			m.Ask = false
-			fx.stop(alarmAsk, 0)
-		}
-		m.Queue = [254]Optional[Try]{}
-		m.Master = Optional[fsm.Peer]{}
-		m.Left = 0
-		m.Again = 0
-		m.State = StateIdle
+		m.commandLeave(fx)
 		return took(39)
 	case ReceiveNodeAlive:
 		// specs/startup/spec.yaml:337
@@ -428,12 +404,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[above.Value]}
 			if m.someAsksByTable(ev, fx) {
 				who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-				for s := range Slot(4) {
-					if m.Table[s] == who {
-						m.Table[s] = Optional[fsm.Peer]{}
-						m.Came[s] = 0
-					}
-				}
+				m.gone(who)
 			}
 			return took(48)
 		}
@@ -463,12 +434,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		who := ev.Message.ConnectReply.Joiner.Value
 		slot := ev.Message.ConnectReply.Slot.Value
 		who2 := Optional[fsm.Peer]{Present: true, Value: who}
-		for s := range Slot(4) {
-			if m.Table[s] == who2 {
-				m.Table[s] = Optional[fsm.Peer]{}
-				m.Came[s] = 0
-			}
-		}
+		m.gone(who2)
 		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: who}
 		m.Came[slot] = ev.Message.ConnectReply.Attempt
 		return took(52)
@@ -578,12 +544,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		m.Table = ev.Message.NodeAlive.Players
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
 		who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-		for s := range Slot(4) {
-			if m.Table[s] == who {
-				m.Table[s] = Optional[fsm.Peer]{}
-				m.Came[s] = 0
-			}
-		}
+		m.gone(who)
 		m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		m.Came[ev.Message.NodeAlive.Slot] = attempt
 		if !m.Own.Present {
@@ -592,12 +553,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		slot := m.Own.Value
 		attempt2 := m.Came[m.Own.Value]
 		who2 := Optional[fsm.Peer]{Present: true, Value: m.Self}
-		for s := range Slot(4) {
-			if m.Table[s] == who2 {
-				m.Table[s] = Optional[fsm.Peer]{}
-				m.Came[s] = 0
-			}
-		}
+		m.gone(who2)
 		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 		m.Came[slot] = attempt2
 		return took(54)
@@ -634,12 +590,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 	if holds4 {
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
 		who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-		for s := range Slot(4) {
-			if m.Table[s] == who {
-				m.Table[s] = Optional[fsm.Peer]{}
-				m.Came[s] = 0
-			}
-		}
+		m.gone(who)
 		m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		m.Came[ev.Message.NodeAlive.Slot] = attempt
 		return took(55)
@@ -679,12 +630,7 @@ func (m *Peer) stepGameDisconnect(ev *Event, fx *Effects) fsm.Result {
 			value2 = ev.Message.Disconnect.Node
 		}
 		who := value2
-		for s := range Slot(4) {
-			if m.Table[s] == who {
-				m.Table[s] = Optional[fsm.Peer]{}
-				m.Came[s] = 0
-			}
-		}
+		m.gone(who)
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -751,12 +697,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[above.Value]}
 		if m.someAsks(ev, fx) {
 			who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-			for s := range Slot(4) {
-				if m.Table[s] == who {
-					m.Table[s] = Optional[fsm.Peer]{}
-					m.Came[s] = 0
-				}
-			}
+			m.gone(who)
 		}
 		return took(46)
 	}
@@ -879,7 +820,7 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// enterConnecting runs the entry actions of the state connecting.
+// enterConnecting runs the entry actions of the state connecting. It returns false if the step is refused.
 func (m *Peer) enterConnecting(fx *Effects) bool {
 	var list Asks
 	for n2 := range fsm.Peer(254) {
@@ -934,7 +875,7 @@ func (m *Peer) firstSlotByTable(n2 fsm.Peer) Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// enterGame runs the entry actions of the state game.
+// enterGame runs the entry actions of the state game. It returns false if the step is refused.
 func (m *Peer) enterGame(fx *Effects) bool {
 	var list FsmPeerList
 	for key := range fsm.Peer(254) {
@@ -1021,7 +962,7 @@ func (m *Peer) countNode() int64 {
 	return n
 }
 
-// enterRequesting runs the entry actions of the state requesting.
+// enterRequesting runs the entry actions of the state requesting. It returns false if the step is refused.
 func (m *Peer) enterRequesting(fx *Effects) bool {
 	if !m.Master.Present {
 		return false
@@ -1036,6 +977,22 @@ func (m *Peer) enterRequesting(fx *Effects) bool {
 	m.Ask = true
 	fx.start(alarmAsk, 0)
 	return true
+}
+
+// stopAsking is the routine stopAsking: the search is over.
+func (m *Peer) stopAsking(fx *Effects) {
+	if m.Wait {
+		m.Wait = false
+		fx.stop(alarmWait, 0)
+	}
+	if m.Ask {
+		m.Ask = false
+		fx.stop(alarmAsk, 0)
+	}
+	m.Queue = [254]Optional[Try]{}
+	m.Master = Optional[fsm.Peer]{}
+	m.Left = 0
+	m.Again = 0
 }
 
 // firstSlot2 is first(s in Slot: s in table && table[s] != sender).
@@ -1069,6 +1026,16 @@ func (m *Peer) someAsks(ev *Event, fx *Effects) bool {
 	return false
 }
 
+// gone is the routine gone: that one is in no slot any more.
+func (m *Peer) gone(who Optional[fsm.Peer]) {
+	for s := range Slot(4) {
+		if m.Table[s] == who {
+			m.Table[s] = Optional[fsm.Peer]{}
+			m.Came[s] = 0
+		}
+	}
+}
+
 // someAsksByTable reports whether some(a in asks: a.node == sender && some(s in Slot: table[s] == sender &&
 // 0 < came[s] && came[s] < a.attempt)).
 func (m *Peer) someAsksByTable(ev *Event, fx *Effects) bool {
@@ -1080,7 +1047,8 @@ func (m *Peer) someAsksByTable(ev *Event, fx *Effects) bool {
 	return false
 }
 
-// commandConnect handles connect in the states idle, refused and failed.
+// commandConnect handles connect in the states idle, refused and failed. It returns false if the step is
+// refused.
 func (m *Peer) commandConnect(fx *Effects) bool {
 	m.Try = Try(int64(m.Try)%Tries + 1)
 	m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
@@ -1104,22 +1072,12 @@ func (m *Peer) receiveConnectReply(fx *Effects) {
 			fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 		}
 	}
-	if m.Wait {
-		m.Wait = false
-		fx.stop(alarmWait, 0)
-	}
-	if m.Ask {
-		m.Ask = false
-		fx.stop(alarmAsk, 0)
-	}
-	m.Queue = [254]Optional[Try]{}
-	m.Master = Optional[fsm.Peer]{}
-	m.Left = 0
-	m.Again = 0
+	m.stopAsking(fx)
 	m.State = StateRefused
 }
 
-// receiveConnectReplyInConnecting handles CONNECT_REPLY in the states connecting and requesting.
+// receiveConnectReplyInConnecting handles CONNECT_REPLY in the states connecting and requesting. It returns
+// false if the step is refused.
 func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 	var list FsmPeerList
 	for key := range fsm.Peer(254) {
@@ -1133,18 +1091,7 @@ func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 			fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
 		}
 	}
-	if m.Wait {
-		m.Wait = false
-		fx.stop(alarmWait, 0)
-	}
-	if m.Ask {
-		m.Ask = false
-		fx.stop(alarmAsk, 0)
-	}
-	m.Queue = [254]Optional[Try]{}
-	m.Master = Optional[fsm.Peer]{}
-	m.Left = 0
-	m.Again = 0
+	m.stopAsking(fx)
 	m.Own = ev.Message.ConnectReply.Slot
 	m.Table = ev.Message.ConnectReply.Players
 	m.Came = ev.Message.ConnectReply.Attempts
@@ -1171,15 +1118,16 @@ func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 	return m.enterGame(fx)
 }
 
+// commandLeave handles leave in the states connecting and requesting.
+func (m *Peer) commandLeave(fx *Effects) {
+	m.stopAsking(fx)
+	m.State = StateIdle
+}
+
 // receiveNodeAlive handles NODE_ALIVE and lost in the state game.
 func (m *Peer) receiveNodeAlive(fx *Effects) {
 	who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-	for s := range Slot(4) {
-		if m.Table[s] == who {
-			m.Table[s] = Optional[fsm.Peer]{}
-			m.Came[s] = 0
-		}
-	}
+	m.gone(who)
 }
 
 // someSlotByCame reports whether some(s in Slot: table[s] == joiner && 0 < attempt && attempt < came[s]).

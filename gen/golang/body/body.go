@@ -18,13 +18,15 @@ type Funcs struct {
 	entries map[entryOf]*proc
 	fits    []*fit                            // conversions between types
 	tests   map[*types.Machine][]*gotree.Func // methods of quantifiers
+	called  map[*types.Machine]map[string]int // how often each routine is called; see calls
+	procs   map[*types.Machine][]*proc        // routines
 	counts  map[*types.Machine]map[string]int // of loops; see variants
 	shared  map[*gotree.Func]bool             // functions that several places call
 }
 
 // New starts the composition of functions.
 func New(g *types.Gen) *Funcs {
-	return &Funcs{Gen: g, entries: map[entryOf]*proc{}, tests: map[*types.Machine][]*gotree.Func{}, counts: map[*types.Machine]map[string]int{}, shared: map[*gotree.Func]bool{}}
+	return &Funcs{Gen: g, entries: map[entryOf]*proc{}, tests: map[*types.Machine][]*gotree.Func{}, called: map[*types.Machine]map[string]int{}, procs: map[*types.Machine][]*proc{}, counts: map[*types.Machine]map[string]int{}, shared: map[*gotree.Func]bool{}}
 }
 
 // body composes the statements of one function. Statements that an expression
@@ -38,6 +40,7 @@ type body struct {
 	scope  []gotree.Param // what functions that are called from here can be given
 	locals map[*model.Local]val
 	hint   string // the name of a variable that needs one
+	dry    bool   // what is composed is only looked at, so that it makes no functions
 	// refuse gives the statement that ends the function when the step is
 	// refused; dirty reports whether something has changed by then.
 	refuse func(dirty bool) gotree.Stmt
@@ -160,8 +163,8 @@ func (c *body) hoist(v val, hint string) val {
 // steady makes v cheap and safe to mention twice.
 func (c *body) steady(v val) val { return c.steadyAs(v, c.hint) }
 
-// called composes a value that goes to something with a name; variables on the way are called so.
-func (c *body) called(name string, compose func()) {
+// named composes a value that goes to something with a name; variables on the way are called so.
+func (c *body) named(name string, compose func()) {
 	before := c.hint
 	c.hint = name
 	compose()

@@ -325,7 +325,7 @@ func (c *body) record(t *model.Type, fields []model.Expr) gotree.Expr {
 func (c *body) fields(names []string, fields []*model.Field, exprs []model.Expr) []gotree.Elem {
 	elems := make([]gotree.Elem, len(fields))
 	for i, f := range fields {
-		c.called(f.Name, func() { elems[i] = gotree.Field(names[i], c.store(exprs[i], f.Type)) })
+		c.named(f.Name, func() { elems[i] = gotree.Field(names[i], c.store(exprs[i], f.Type)) })
 	}
 	return elems
 }

@@ -63,7 +63,7 @@ func function[E model.Expr](c *body, e E, name, what string, result gotree.Expr,
 				return // a variable of the expression's own
 			}
 			f.locals[l.Local] = v
-			if n, ok := v.x.(gotree.Name); ok && !slices.ContainsFunc(f.scope, func(h gotree.Param) bool { return h.Name == n.Name }) {
+			if n, ok := v.x.(gotree.Name); ok && !c.g.Top.Scope[n.Name] && !slices.ContainsFunc(f.scope, func(h gotree.Param) bool { return h.Name == n.Name }) {
 				f.scope = append(f.scope, gotree.Param{Name: n.Name, Type: c.goType(v.t)})
 			}
 		}
@@ -80,6 +80,9 @@ func function[E model.Expr](c *body, e E, name, what string, result gotree.Expr,
 		if x, ok := given[a.Name]; ok {
 			p.args[i] = x
 		}
+	}
+	if c.dry {
+		return gotree.X("m.$1($2)", name, p.args)
 	}
 	for _, old := range c.g.tests[c.r] {
 		if gotree.Equal(old.Body, p.fn.Body) && gotree.Equal(old.Params, p.fn.Params) {
@@ -184,6 +187,14 @@ type proc struct {
 	fn    *gotree.Func
 	facts types.Facts
 	args  []gotree.Expr
+}
+
+// refusal is what a comment says of the result.
+func (p *proc) refusal() string {
+	if p.facts.Refuses {
+		return " It returns false if the step is refused."
+	}
+	return ""
 }
 
 // entryOf is the entry of a state.

@@ -142,6 +142,9 @@ func (c *body) setCall(e *model.Call, l val, t *model.Type) val {
 		if e.Fn == model.FnContains && c.bounds(e.Args[1]).Within(t.Elem) {
 			return truth(gotree.X("$1&($2) != 0", l.x, c.bit(e.Args[1], t, false)), e.T)
 		}
+		if c.bounds(e.Args[1]).Within(t.Elem) {
+			return val{x: gotree.X("$1 &^ $2", l.x, c.bit(e.Args[1], t, false)), t: t}
+		}
 		v := c.wide(c.value(e.Args[1]))
 		c.g.Helpers["mask"] = true
 		mask := gotree.X("maskOf($1)", gotree.Plus(v.x, -types.Lowest(t.Elem)))

@@ -60,7 +60,7 @@ func (g *Funcs) share(r *types.Machine, scope []gotree.Param, ret returns, handl
 			continue
 		}
 		p.fn.Name = r.Calls.First(branchName(r, list[0].t.Event), "In"+base.GoName(list[0].t.From.Name))
-		p.fn.Doc = base.Comment(p.fn.Name, "handles "+eventsOf(list)+" in "+statesOf(list)+".")
+		p.fn.Doc = base.Comment(p.fn.Name, "handles "+eventsOf(list)+" in "+statesOf(list)+"."+p.refusal())
 		g.shared[p.fn] = true
 		for _, c := range list {
 			if gotree.Equal(c.proc.fn.Body, p.fn.Body) {
@@ -202,7 +202,7 @@ func (g *Funcs) entryProc(r *types.Machine, s *model.State) *proc {
 		return nil
 	}
 	p.fn.Name = r.Calls.Take("enter" + base.GoName(s.Name))
-	p.fn.Doc = base.Comment(p.fn.Name, "runs the entry actions of the state "+s.Name+".")
+	p.fn.Doc = base.Comment(p.fn.Name, "runs the entry actions of the state "+s.Name+"."+p.refusal())
 	g.shared[p.fn] = true
 	r.Methods = append(r.Methods, p.fn)
 	g.entries[entryOf{r, s}] = p

@@ -23,11 +23,25 @@ func (g *Funcs) newStmts(r *types.Machine, extra ...string) *stmts {
 
 // statements composes statements in order. It returns false if the code behind
 // them cannot be reached.
-func (c *stmts) statements(list []model.Stmt) bool {
-	for _, s := range list {
-		if !c.statement(s) {
+func (c *stmts) statements(list []model.Stmt) bool { return c.sequence(list, 0) }
+
+// sequence composes statements of which so many calls of routines are composed already.
+func (c *stmts) sequence(list []model.Stmt, calls int) bool {
+	for len(list) > 0 {
+		if len(list[0].Base().Calls) <= calls {
+			if !c.statement(list[0]) {
+				return false
+			}
+			list = list[1:]
+			continue
+		}
+		call, n := callOf(list, calls)
+		if p := c.routine(call, list[:n], calls+1); p != nil {
+			c.invoke(p)
+		} else if !c.sequence(list[:n], calls+1) {
 			return false
 		}
+		list = list[n:]
 	}
 	return true
 }
@@ -90,7 +104,7 @@ func (c *stmts) set(s *model.Set) {
 		return
 	}
 	var x gotree.Expr
-	c.called(s.Var.Name, func() { x = c.store(s.Value, t) })
+	c.named(s.Var.Name, func() { x = c.store(s.Value, t) })
 	c.out.P("$1 = $2", place, x)
 }
 
@@ -171,7 +185,7 @@ func (c *stmts) send(s *model.Send) {
 	}
 	values := make([]val, len(s.Fields))
 	for i, f := range s.Message.Fields {
-		c.called(f.Name, func() { values[i] = val{x: c.store(s.Fields[i], f.Type), t: f.Type} })
+		c.named(f.Name, func() { values[i] = val{x: c.store(s.Fields[i], f.Type), t: f.Type} })
 	}
 	c.mapped(c.r, s.Message, values, c.dest(s.Dest, s.To))
 }
@@ -251,7 +265,7 @@ func (c *stmts) report(s *model.ReportStmt) {
 	}
 	values := make([]gotree.Expr, len(s.Fields))
 	for i, f := range s.Report.Fields {
-		c.called(f.Name, func() { values[i] = c.store(s.Fields[i], f.Type) })
+		c.named(f.Name, func() { values[i] = c.store(s.Fields[i], f.Type) })
 	}
 	for _, w := range c.r.Up.Waiting {
 		if w.Ev.Kind == model.EventReport && w.Ev.Part == c.r.Part && w.Ev.Report == s.Report {
@@ -350,7 +364,7 @@ func (c *stmts) ifStmt(s *model.If) bool {
 
 func (c *stmts) each(s *model.Each) {
 	// What one round changes is a change before the next round's refusal.
-	probe := &stmts{body: &body{g: c.g, r: c.r, out: &gotree.Block{}, names: c.g.Locals(), locals: maps.Clone(c.locals), refuse: c.refuse, f: &types.Facts{}}}
+	probe := &stmts{body: &body{g: c.g, r: c.r, out: &gotree.Block{}, names: c.g.Locals(), locals: maps.Clone(c.locals), refuse: c.refuse, f: &types.Facts{}, scope: c.scope, dry: true}}
 	var at model.Expr = &model.None{ExprBase: model.ExprBase{Span: s.Span}}
 	probe.iterate(s.Local, s.Values, s.Over, at, true, func() { probe.statements(s.Body) })
 	dirty := c.dirty

@@ -12,12 +12,13 @@ import (
 	"github.com/parley-go/parley/gen/syntax"
 )
 
-// routine is a list of statements with a name. It is written out wherever it is called, so that no
-// reader of the model knows of it.
+// routine is a list of statements with a name. It is written out wherever it is called, so that
+// readers of the model need not know of it.
 type routine struct {
 	key    *ast.Node
 	fields []*model.Field
 	do     *ast.Node
+	doc    string
 	open   bool // it is being written out
 }
 
@@ -32,6 +33,9 @@ func (ro *Role) declareRoutines() {
 	}
 	for _, e := range n.Entries {
 		rt := &routine{key: e.Key, fields: ro.DeclaredFields(e), do: e.Value.Get("do")}
+		if doc := e.Value.Get("doc"); doc != nil {
+			rt.doc = doc.Text
+		}
 		ro.routines[e.Key.Text] = rt
 		if rt.do == nil {
 			ro.Errorf("FSM009", e.Key.Span(), "routine %s has no `do`", diag.Quote(e.Key.Text))
@@ -112,10 +116,14 @@ func (w *stmts) writeRoutine(rt *routine, values []model.Expr, at *syntax.Ident)
 	inner := *w.Scope
 	inner.Locals, inner.Together, inner.Args, inner.Lenient = nil, nil,
 		map[string]convert.Argument{}, false
+	call := &model.RoutineCall{Name: rt.key.Text, Doc: rt.doc}
 	var lets []*model.Each
 	for i, f := range rt.fields {
 		if fixed(values[i], f.Type) {
 			inner.Args[f.Name] = convert.Argument{Value: values[i], At: f.Span}
+			if l, ok := values[i].(*model.LocalRef); ok {
+				call.Fields = append(call.Fields, model.RoutineField{Name: f.Name, Local: l.Local})
+			}
 			continue
 		}
 		l := &model.Local{Name: f.Name, Type: f.Type, Offset: inner.Slots}
@@ -124,6 +132,9 @@ func (w *stmts) writeRoutine(rt *routine, values []model.Expr, at *syntax.Ident)
 		lets = append(lets, let(l, values[i], at.Pos()))
 	}
 	body := (&stmts{Resolver: expr.In(&inner), ro: w.ro, event: w.event}).list(rt.do)
+	for _, s := range body {
+		s.Base().Calls = append([]*model.RoutineCall{call}, s.Base().Calls...)
+	}
 	w.Slots = max(w.Slots, inner.Slots)
 	for i := len(lets) - 1; i >= 0; i-- {
 		lets[i].Body = body

@@ -171,7 +171,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		value, ok := fitLongToText1(&ev.Message.Note.Text)
 		if (!ok || value != text1Of("x")) && m.someSeat(ev) {
 			fx.fired = append(fx.fired, 7)
-			m.MyHand = ev.Message.Note.Hand &^ Hand(maskOf(int64(SuitClubs)))
+			m.MyHand = ev.Message.Note.Hand &^ (1 << SuitClubs)
 			m.MySeen = ev.Message.Note.Seen
 			m.Count = Count(countBits(uint64(ev.Message.Note.Hand)) + int64(m.MyCards.Len))
 			return took(7)

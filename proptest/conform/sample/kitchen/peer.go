@@ -228,7 +228,7 @@ func (m *Peer) stepIdleGo(ev *Event, fx *Effects) fsm.Result {
 			return m.undo(&old, fx, 1)
 		}
 		m.Grid[ev.Go.Slot][ordinal(m.Server)] = m.Own.Value
-		m.Open = m.Open&^Slots(maskOf(int64(ev.Go.Slot))) | Slots(1<<1)
+		m.Open = m.Open&^(1<<ev.Go.Slot) | Slots(1<<1)
 		m.Last = Optional[Slot]{Present: true, Value: ev.Go.Slot}
 		m.Mode = ModeEmpty
 		if !m.Sync[ev.Go.Slot].commandPut(fx, ev.Go.Slot, m.Own.Value) {
@@ -348,7 +348,7 @@ func (m *Peer) linkLost(fx *Effects) {
 	fx.report(ReportOver)
 }
 
-// receivePut handles PUT in the states idle and busy.
+// receivePut handles PUT in the states idle and busy. It returns false if the step is refused.
 func (m *Peer) receivePut(ev *Event, fx *Effects) bool {
 	if !m.Sync[ev.Message.Put.Slot].receivePut(fx, ev.Message.Put.Slot, ev.Message.Put.Ship, Count(ev.Message.Put.N)) {
 		return false

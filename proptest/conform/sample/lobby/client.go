@@ -90,7 +90,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		case ClientCommandLeave:
 			// proptest/conform/testdata/lobby/spec.yaml:107
 			m.Seat = Optional[Seat]{}
-			list := uint64(1<<uint64(m.Server)) &^ uint64(maskOf(int64(m.Self)))
+			list := uint64(1<<uint64(m.Server)) &^ (1 << uint64(m.Self))
 			for i := range 4 {
 				if list>>i&1 == 0 {
 					continue

@@ -69,9 +69,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				return refused(0)
 			}
 			free := value.Value
-			m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: fx.from}
-			m.People |= People(1 << uint64(fx.from))
-			fx.sendTo(MessageSeated, fx.from).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
+			m.seat(fx, free)
 			return took(0)
 		}
 		// proptest/conform/testdata/lobby/spec.yaml:62
@@ -86,7 +84,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				set |= 1 << uint64(p)
 			}
 		}
-		list := set &^ uint64(maskOf(int64(m.Self)))
+		list := set &^ (1 << uint64(m.Self))
 		for i := range 4 {
 			if list>>i&1 == 0 {
 				continue
@@ -123,7 +121,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 					set2 |= 1 << uint64(m.Seats[int64(s)-1].Value)
 				}
 			}
-			list := set2 &^ uint64(maskOf(int64(m.Self)))
+			list := set2 &^ (1 << uint64(m.Self))
 			for i := range 4 {
 				if list>>i&1 == 0 {
 					continue
@@ -142,7 +140,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerCommandTell:
 		// proptest/conform/testdata/lobby/spec.yaml:78
 		if m.countPeople() > 0 || m.Quiet != 0 {
-			list := m.People &^ People(maskOf(int64(m.Self)))
+			list := m.People &^ (1 << uint64(m.Self))
 			for i := range 4 {
 				if uint64(list)>>i&1 == 0 {
 					continue
@@ -193,7 +191,7 @@ func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		m.Line.remove(fx.from)
 		m.People = m.People &^ People(1<<uint64(fx.from))
-		m.Quiet = m.Quiet &^ uint64(maskOf(int64(fx.from)))
+		m.Quiet = m.Quiet &^ (1 << uint64(fx.from))
 		return took(2)
 	}
 	// proptest/conform/testdata/lobby/spec.yaml:68
@@ -212,7 +210,7 @@ func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		s := Seat(i + 1)
 		if m.Seats[int64(s)-1].Present && m.Seats[int64(s)-1].Value == fx.from {
 			m.Seats[int64(s)-1] = Optional[fsm.Peer]{}
-			m.People = m.People &^ People(maskOf(int64(fx.from)))
+			m.People = m.People &^ (1 << uint64(fx.from))
 		}
 	}
 	if m.Line.Len > 0 {
@@ -222,9 +220,7 @@ func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			return m.undo(&old, fx, 3)
 		}
 		free := value.Value
-		m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: who}
-		m.People |= People(1 << uint64(who))
-		fx.sendTo(MessageSeated, who).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
+		m.seat2(fx, free, who)
 		if !m.Line.dropFirst() {
 			return m.undo(&old, fx, 3)
 		}
@@ -265,7 +261,7 @@ func (m *Server) stepOpenShut(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	for p := range fsm.Peer(4) {
 		set |= 1 << uint64(p)
 	}
-	list2 := set &^ uint64(maskOf(int64(m.Self)))
+	list2 := set &^ (1 << uint64(m.Self))
 	for i := range 4 {
 		if list2>>i&1 == 0 {
 			continue
@@ -324,6 +320,20 @@ func (m *Server) firstSeat() Optional[Seat] {
 		}
 	}
 	return Optional[Seat]{}
+}
+
+// seat is the routine seat: gives a free seat to somebody.
+func (m *Server) seat(fx *ServerEffects, free Seat) {
+	m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+	m.People |= People(1 << uint64(fx.from))
+	fx.sendTo(MessageSeated, fx.from).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
+}
+
+// seat2 is the routine seat: gives a free seat to somebody.
+func (m *Server) seat2(fx *ServerEffects, free Seat, who fsm.Peer) {
+	m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: who}
+	m.People |= People(1 << uint64(who))
+	fx.sendTo(MessageSeated, who).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
 }
 
 // someSeat reports whether some(s in seats: seats[s] == sender).

@@ -199,7 +199,7 @@ func (m *Node) Step(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// onBadgeMet handles badge.met in the states idle, waits and over.
+// onBadgeMet handles badge.met in the states idle, waits and over. It returns false if the step is refused.
 func (m *Node) onBadgeMet() bool {
 	if m.Met >= 3 {
 		return false

@@ -39,6 +39,6 @@ func (m *BadgePart) receiveHello(fx *Effects) {
 			return
 		}
 		// proptest/conform/testdata/ring/badge.yaml:17
-		m.Above = m.Above &^ uint64(maskOf(int64(fx.from)))
+		m.Above = m.Above &^ (1 << uint64(fx.from))
 	}
 }

@@ -58,7 +58,7 @@ func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, place u
 	}
 	// proptest/conform/testdata/sessions/spec.yaml:49
 	fx.sendTo(MessageWelcome, c).Welcome = WelcomeMessage{Place: place}
-	list := others &^ uint64(maskOf(int64(m.Self)))
+	list := others &^ (1 << uint64(m.Self))
 	for i := range 3 {
 		if list>>i&1 == 0 {
 			continue

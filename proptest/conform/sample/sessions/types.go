@@ -26,14 +26,6 @@ func ordinal(b bool) int {
 	return 0
 }
 
-// maskOf is the bit of element number i, 0 if there is none.
-func maskOf(i int64) uint64 {
-	if i < 0 || i >= 62 {
-		return 0
-	}
-	return 1 << uint64(i)
-}
-
 // took is the result of a transition.
 func took(transition uint16) fsm.Result { return fsm.Result{Code: fsm.Took, Transition: transition} }
 

@@ -1,0 +1,146 @@
+package body
+
+import (
+	"cmp"
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// callOf returns the call that the first of the statements were written out for, and how many they are.
+func callOf(list []model.Stmt, level int) (*model.RoutineCall, int) {
+	call := list[0].Base().Calls[level]
+	n := slices.IndexFunc(list, func(s model.Stmt) bool {
+		return len(s.Base().Calls) <= level || s.Base().Calls[level] != call
+	})
+	if n < 0 {
+		n = len(list)
+	}
+	return call, n
+}
+
+// routine makes a function of a routine's statements, nil if they are to be written out. Where what
+// it is given leads to other statements there is more than one.
+func (c *stmts) routine(call *model.RoutineCall, list []model.Stmt, calls int) *proc {
+	users := c.g.calls(c.r)[call.Name]
+	if users < 2 {
+		return nil
+	}
+	var locals []*model.Local
+	for l := range c.locals {
+		locals = append(locals, l)
+	}
+	field := func(l *model.Local) string {
+		for _, f := range call.Fields {
+			if f.Local == l {
+				return f.Name
+			}
+		}
+		return l.Name
+	}
+	slices.SortFunc(locals, func(a, b *model.Local) int {
+		return cmp.Or(strings.Compare(field(a), field(b)), a.Offset-b.Offset)
+	})
+	compose := func(dry bool, name func(i int, names base.LocalScope) string) *proc {
+		f := c.g.newStmts(c.r)
+		f.dry, f.scope = dry, slices.Clone(c.scope)
+		for _, p := range f.scope {
+			f.names.Take(p.Name)
+		}
+		for i, l := range locals {
+			n := name(i, f.names)
+			f.locals[l] = local(n, l.Type)
+			p := gotree.Param{Name: n}
+			if !dry {
+				p.Type = c.goType(l.Type)
+			}
+			f.scope = append(f.scope, p)
+		}
+		f.refuse = func(bool) gotree.Stmt { return gotree.Returns(gotree.X("false")) }
+		if !f.sequence(list, calls) {
+			return nil
+		}
+		return f.proc(f.out.List, nil)
+	}
+	place := func(i int, _ base.LocalScope) string { return fmt.Sprintf("ª%d", i) }
+	p := compose(true, place)
+	if p == nil {
+		return nil
+	}
+	lines := gotree.Lines(p.fn.Body)
+	if lines < 3 || inlineCost(p.fn) > inlined && !long(lines, users) {
+		return nil
+	}
+	i := -1 // only what the statements use gets a name
+	locals = slices.DeleteFunc(locals, func(*model.Local) bool {
+		i++
+		return !gotree.Uses(p.fn.Body, place(i, base.LocalScope{}))
+	})
+	p = compose(c.dry, func(i int, names base.LocalScope) string { return names.Local(field(locals[i])) })
+	for i, l := range locals {
+		p.args[len(p.args)-len(locals)+i] = c.cast(c.locals[l], l.Type)
+	}
+	if c.dry {
+		return p
+	}
+	for _, old := range c.g.procs[c.r] {
+		if gotree.Equal(old.fn.Body, p.fn.Body) && gotree.Equal(old.fn.Params, p.fn.Params) {
+			return &proc{old.fn, p.facts, p.args}
+		}
+	}
+	name := base.Unexported(base.GoName(call.Name))
+	if token.IsKeyword(name) {
+		name += "Routine"
+	}
+	p.fn.Name = c.r.Calls.Take(name)
+	doc := "is the routine " + call.Name
+	if call.Doc != "" {
+		doc += ": " + call.Doc
+	}
+	p.fn.Doc = base.Comment(p.fn.Name, base.Sentence(doc)+p.refusal())
+	c.r.Methods = append(c.r.Methods, p.fn)
+	c.g.procs[c.r] = append(c.g.procs[c.r], p)
+	c.g.shared[p.fn] = true
+	return p
+}
+
+// calls counts how often each routine of a machine is called.
+func (g *Funcs) calls(r *types.Machine) map[string]int {
+	if n := g.called[r]; n != nil {
+		return n
+	}
+	seen := map[*model.RoutineCall]bool{}
+	var look func(list []model.Stmt)
+	look = func(list []model.Stmt) {
+		for _, s := range list {
+			for _, c := range s.Base().Calls {
+				seen[c] = true
+			}
+			switch s := s.(type) {
+			case *model.If:
+				look(s.Then)
+				look(s.Else)
+			case *model.Each:
+				look(s.Body)
+			}
+		}
+	}
+	for _, st := range r.M.States {
+		look(st.Entry)
+	}
+	for _, t := range r.M.Transitions {
+		look(t.Body)
+	}
+	counts := map[string]int{}
+	for c := range seen {
+		counts[c.Name]++
+	}
+	g.called[r] = counts
+	return counts
+}
