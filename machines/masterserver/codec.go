@@ -146,7 +146,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	return dst, nil
 }
 
-// matchJoin reads a line of the form `version: {version.major}.{version.minor} join me: {name} os: {os} maxplayers: {max} url: {url}`.
+// matchJoin reads a line of the form `version: {version.major}.{version.minor} join me: {name} os: {os}
+// maxplayers: {max} url: {url}`.
 func matchJoin(line []byte, v *JoinMessage) bool {
 	var word []byte
 	var n uint64

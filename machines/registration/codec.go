@@ -138,7 +138,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	return dst, nil
 }
 
-// matchReg reads a line of the form `GET {script}?version={version}&action=reg&name={name}&port={port}&cont={region}`.
+// matchReg reads a line of the form `GET
+// {script}?version={version}&action=reg&name={name}&port={port}&cont={region}`.
 func matchReg(line []byte, v *RegMessage) bool {
 	var word []byte
 	var n uint64

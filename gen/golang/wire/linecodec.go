@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
@@ -170,7 +171,7 @@ func (g *Codec) matchLine(m *model.Message, mn types.MessageNames, name string) 
 		head = append(head, gotree.S("var ok bool")...)
 	}
 	fn := gotree.F("func $1(line []byte, v *$2) bool {\n$3\n$4\nreturn len(line) == 0\n}", name, mn.Typ, head, b.List)
-	fn.Doc = fmt.Sprintf("// %s reads a line of the form `%s`.", name, templateText(m))
+	fn.Doc = base.Comment(name, fmt.Sprintf("reads a line of the form `%s`.", templateText(m)))
 	g.add(fn)
 }
 
