@@ -82,7 +82,8 @@ func (a *API) Value(t *model.Type, strs *interp.Strings, v []int64) string {
 	case model.KindArray:
 		return a.typeName(t) + "{" + a.values(t.Elem, strs, v, int(t.Index.Count())) + "}"
 	case model.KindList:
-		return fmt.Sprintf("%s{Len: %d, Items: [%d]%s{%s}}", a.typeName(t), v[0], t.Cap, a.typeName(t.Elem), a.values(t.Elem, strs, v[1:], int(v[0])))
+		return fmt.Sprintf("%s{Len: %d, Items: [%d]%s{%s}}", a.typeName(t), v[0], t.Cap, a.typeName(t.Elem),
+			a.values(t.Elem, strs, v[1:], int(v[0])))
 	}
 	return strconv.FormatInt(v[0], 10)
 }

@@ -38,7 +38,8 @@ func (g *gen) commandText(r *types.Machine) []*gotree.Func {
 	code := gotree.S("return refused(fsm.NoTransition), s.UnknownCommand(s.Name())")
 	var more []*gotree.Func
 	if len(all) > 0 {
-		cases = append(cases, &gotree.Case{Body: gotree.S("return refused(fsm.NoTransition), s.UnknownCommand(name, $1)", all)})
+		cases = append(cases, &gotree.Case{Body: gotree.S("return refused(fsm.NoTransition), "+
+			"s.UnknownCommand(name, $1)", all)})
 		names := &gotree.Switch{Init: gotree.S("name := s.Name()")[0], Tag: gotree.X("name"), Cases: cases}
 		more = g.shortenCommand(r, names)
 		code = gotree.S(`var give func() fsm.Result
@@ -48,8 +49,11 @@ func (g *gen) commandText(r *types.Machine) []*gotree.Func {
 			}
 			return give(), nil`, gotree.Stmt(names))
 	}
-	f := gotree.F("func (r *$1) Command(text string) (fsm.Result, error) {\ns := wire.NewScanner(text)\n$2\n}", r.Runner, code)
-	f.Doc = base.Comment("Command", "implements fsm.Commander: it gives a command as text, in the form that AppendEvent writes. If the text is none, the error says what is wrong with it, and nothing has happened.")
+	f := gotree.F("func (r *$1) Command(text string) (fsm.Result, error) {\ns := wire.NewScanner(text)\n$2\n}",
+		r.Runner, code)
+	f.Doc = base.Comment("Command",
+		"implements fsm.Commander: it gives a command as text, in the form that AppendEvent writes. If the text is "+
+			"none, the error says what is wrong with it, and nothing has happened.")
 	return append([]*gotree.Func{f}, more...)
 }
 
@@ -63,7 +67,8 @@ func (g *gen) shortenCommand(r *types.Machine, names *gotree.Switch) []*gotree.F
 			break
 		}
 		typ := c.Body[0].(*gotree.Var).Type
-		f := gotree.F("func $1(s *wire.Scanner) (c $2) {\n$3\nreturn c\n}", g.Top.Take("read"+gotree.Text(typ)), typ, c.Body[1:n-1])
+		f := gotree.F("func $1(s *wire.Scanner) (c $2) {\n$3\nreturn c\n}", g.Top.Take("read"+gotree.Text(typ)), typ,
+			c.Body[1:n-1])
 		f.Doc = base.Comment(f.Name, "reads the fields of a command.")
 		out = append(out, f)
 		c.Body = append(gotree.S("c := $1(s)", f.Name), c.Body[n-1])
@@ -99,7 +104,8 @@ func (g *gen) read(from gotree.Expr, t *model.Type, x gotree.Expr) []gotree.Stmt
 	case model.KindBytes:
 		return gotree.S("$1, _ = $2($3.Text($4))", x, g.Maker(gt.Name), from, t.Cap)
 	case model.KindOptional:
-		return gotree.S("if !$1.None() {\n$2\n$3.Present = true\n}", from, g.read(gotree.X("s"), t.Elem, gotree.X("$1.Value", x)), x)
+		return gotree.S("if !$1.None() {\n$2\n$3.Present = true\n}", from,
+			g.read(gotree.X("s"), t.Elem, gotree.X("$1.Value", x)), x)
 	}
 	if k := types.Key(t); !g.readers[k] {
 		g.readers[k] = true

@@ -17,9 +17,23 @@ var helpers = []struct {
 	name string
 	fn   *gotree.Func
 }{
-	{"ordinal", gotree.F("// ordinal is the number of a truth value.\nfunc ordinal(b bool) int {\nif b {\nreturn 1\n}\nreturn 0\n}")},
-	{"add64", gotree.F("// add64 adds; false if the sum needs more than 64 bits.\nfunc add64(a, b int64) (int64, bool) {\nr := a + b\nreturn r, (r > a) == (b > 0)\n}")},
-	{"sub64", gotree.F("// sub64 subtracts; false if the difference needs more than 64 bits.\nfunc sub64(a, b int64) (int64, bool) {\nr := a - b\nreturn r, (r < a) == (b > 0)\n}")},
+	{"ordinal", gotree.F(`// ordinal is the number of a truth value.
+		func ordinal(b bool) int {
+			if b {
+				return 1
+			}
+			return 0
+		}`)},
+	{"add64", gotree.F(`// add64 adds; false if the sum needs more than 64 bits.
+		func add64(a, b int64) (int64, bool) {
+			r := a + b
+			return r, (r > a) == (b > 0)
+		}`)},
+	{"sub64", gotree.F(`// sub64 subtracts; false if the difference needs more than 64 bits.
+		func sub64(a, b int64) (int64, bool) {
+			r := a - b
+			return r, (r < a) == (b > 0)
+		}`)},
 	{"mul64", gotree.F(`// mul64 multiplies; false if the product needs more than 64 bits.
 func mul64(a, b int64) (int64, bool) {
 	if a == 0 || b == 0 {
@@ -28,7 +42,8 @@ func mul64(a, b int64) (int64, bool) {
 	r := a * b
 	return r, r/b == a && !(a == -1 && b == -1<<63) && !(b == -1 && a == -1<<63)
 }`)},
-	{"div64", gotree.F("// div64 divides by what is not 0; false if the quotient needs more than 64 bits.\nfunc div64(a, b int64) (int64, bool) { return a / b, a != -1<<63 || b != -1 }")},
+	{"div64", gotree.F(`// div64 divides by what is not 0; false if the quotient needs more than 64 bits.
+		func div64(a, b int64) (int64, bool) { return a / b, a != -1<<63 || b != -1 }`)},
 	{"numbered", gotree.F(`// numbered is the number of an instance in n bytes, -1 for none and 254 for what is no number.
 func numbered(b []byte, n int) int64 {
 	for _, x := range b[1:n] {
@@ -38,12 +53,35 @@ func numbered(b []byte, n int) int64 {
 	}
 	return int64(b[0]) - 1
 }`)},
-	{"bits", gotree.F("// countBits counts the elements of a set.\nfunc countBits(set uint64) int64 {\nn := int64(0)\nfor ; set != 0; set &= set - 1 {\nn++\n}\nreturn n\n}")},
-	{"mask", gotree.F("// maskOf is the bit of element number i, 0 if there is none.\nfunc maskOf(i int64) uint64 {\nif i < 0 || i >= 62 {\nreturn 0\n}\nreturn 1 << uint64(i)\n}")},
-	{"took", gotree.F("// took is the result of a transition.\nfunc took(transition uint16) fsm.Result { return fsm.Result{Code: fsm.Took, Transition: transition} }")},
-	{"ignored", gotree.F("// ignored is the result of an event that the state ignores.\nfunc ignored(transition uint16) fsm.Result {\nreturn fsm.Result{Code: fsm.Ignored, Transition: transition}\n}")},
-	{"deferred", gotree.F("// deferred is the result of an event that the state keeps for later.\nfunc deferred(transition uint16) fsm.Result {\nreturn fsm.Result{Code: fsm.Deferred, Transition: transition}\n}")},
-	{"refused", gotree.F("// refused is the result of an event that the state does not take.\nfunc refused(transition uint16) fsm.Result {\nreturn fsm.Result{Code: fsm.Refused, Transition: transition}\n}")},
+	{"bits", gotree.F(`// countBits counts the elements of a set.
+		func countBits(set uint64) int64 {
+			n := int64(0)
+			for ; set != 0; set &= set - 1 {
+				n++
+			}
+			return n
+		}`)},
+	{"mask", gotree.F(`// maskOf is the bit of element number i, 0 if there is none.
+		func maskOf(i int64) uint64 {
+			if i < 0 || i >= 62 {
+				return 0
+			}
+			return 1 << uint64(i)
+		}`)},
+	{"took", gotree.F(`// took is the result of a transition.
+		func took(transition uint16) fsm.Result { return fsm.Result{Code: fsm.Took, Transition: transition} }`)},
+	{"ignored", gotree.F(`// ignored is the result of an event that the state ignores.
+		func ignored(transition uint16) fsm.Result {
+			return fsm.Result{Code: fsm.Ignored, Transition: transition}
+		}`)},
+	{"deferred", gotree.F(`// deferred is the result of an event that the state keeps for later.
+		func deferred(transition uint16) fsm.Result {
+			return fsm.Result{Code: fsm.Deferred, Transition: transition}
+		}`)},
+	{"refused", gotree.F(`// refused is the result of an event that the state does not take.
+		func refused(transition uint16) fsm.Result {
+			return fsm.Result{Code: fsm.Refused, Transition: transition}
+		}`)},
 }
 
 // helperFuncs emits the shared functions that the package needs.
@@ -53,7 +91,8 @@ func (g *gen) helperFuncs(f *jen.File) {
 		f.Line()
 		f.Comment("// Optional is a T or nothing; the Value of nothing is zero.")
 		f.Type().Id("Optional").Types(jen.Id("T").Comparable()).Struct(jen.Id("Present").Bool(), jen.Id("Value").Id("T"))
-		some := gotree.F("// Some makes a present Optional.\nfunc Some(v T) Optional[T] { return Optional[T]{Present: true, Value: v} }")
+		some := gotree.F(`// Some makes a present Optional.
+			func Some(v T) Optional[T] { return Optional[T]{Present: true, Value: v} }`)
 		some.Types = []gotree.Param{{Name: "T", Type: gotree.X("comparable")}}
 		funcs(f, []*gotree.Func{some})
 	}
@@ -89,7 +128,8 @@ func (g *gen) eventChecks(r *types.Machine) (invalid, outside caseList) {
 		var complaints []gotree.Stmt
 		for _, c := range g.ChecksOf(r, e) {
 			tests = append(tests, c.Test)
-			complaints = append(complaints, gotree.S("why.Outside($1, $2, $3)", c.Test, gotree.Str(c.Field), gotree.Str(types.RangeText(c.T)))...)
+			complaints = append(complaints, gotree.S("why.Outside($1, $2, $3)", c.Test, gotree.Str(c.Field),
+				gotree.Str(types.RangeText(c.T)))...)
 		}
 		if len(tests) > 0 {
 			invalid.add(e.Kind, []gotree.Stmt{gotree.Returns(gotree.Or(tests...))})
@@ -106,11 +146,20 @@ func (g *gen) checkFuncs() []*gotree.Func {
 		fn := gotree.F("func $1(v *$2) bool {\n}", c.Name, c.Of.X)
 		fn.Doc = base.Comment(c.Name, "reports whether some element is none of its type.")
 		if elem := c.Of.T.Elem; c.Of.T.Kind == model.KindArray {
-			fn.Body = gotree.S("for i := range v {\nif $1 {\nreturn true\n}\n}\nreturn false", g.Invalid(elem, gotree.X("v[i]")))
+			fn.Body = gotree.S("for i := range v {\nif $1 {\nreturn true\n}\n}\nreturn false",
+				g.Invalid(elem, gotree.X("v[i]")))
 		} else if bad := g.Invalid(elem, gotree.X("v.Items[i]")); bad == nil {
 			fn.Body = gotree.S("return int(v.Len) > len(v.Items)")
 		} else {
-			fn.Body = gotree.S("if int(v.Len) > len(v.Items) {\nreturn true\n}\nfor i := range v.Items[:v.Len] {\nif $1 {\nreturn true\n}\n}\nreturn false", bad)
+			fn.Body = gotree.S(`if int(v.Len) > len(v.Items) {
+					return true
+				}
+				for i := range v.Items[:v.Len] {
+					if $1 {
+						return true
+					}
+				}
+				return false`, bad)
 		}
 		out = append(out, fn)
 	}
@@ -161,7 +210,8 @@ func (g *gen) typesFile() *jen.File {
 func (g *gen) declareList(f *jen.File, gt *types.Type, head func(string)) {
 	t, elem := gt.T, g.Typ(gt.T.Elem, "").X
 	head(fmt.Sprintf("is a list of at most %d. Items from Len on are zero.", t.Cap))
-	f.Type().Id(gt.Name).Struct(jen.Id("Len").Id(types.LenType(t.Cap)), jen.Id("Items").Index(jen.Lit(t.Cap)).Add(gotree.Code(elem)))
+	f.Type().Id(gt.Name).Struct(jen.Id("Len").Id(types.LenType(t.Cap)),
+		jen.Id("Items").Index(jen.Lit(t.Cap)).Add(gotree.Code(elem)))
 	for _, code := range []string{
 		`// add appends x; false if the list is full.
 func (l *$1) add(x $2) bool {
@@ -214,10 +264,15 @@ func (g *gen) declareText(f *jen.File, gt *types.Type, head func(string)) {
 	head(fmt.Sprintf("is a text of at most %d bytes. Bytes of Data from Len on are 0.", gt.T.Cap))
 	length := types.LenType(gt.T.Cap)
 	f.Type().Id(gt.Name).Struct(jen.Id("Len").Id(length), jen.Id("Data").Index(jen.Lit(gt.T.Cap)).Byte())
-	maker := gotree.F("func $1(s string) (t $2, ok bool) {\nt.Len = $3(copy(t.Data[:], s))\nreturn t, len(s) <= len(t.Data)\n}", g.Maker(gt.Name), gt.X, length)
-	maker.Doc = base.Comment(maker.Name, fmt.Sprintf("makes a %s; ok is false if s is longer than %d bytes, and the text is cut then.", gt.Name, gt.T.Cap))
+	maker := gotree.F(`func $1(s string) (t $2, ok bool) {
+			t.Len = $3(copy(t.Data[:], s))
+			return t, len(s) <= len(t.Data)
+		}`, g.Maker(gt.Name), gt.X, length)
+	maker.Doc = base.Comment(maker.Name,
+		fmt.Sprintf("makes a %s; ok is false if s is longer than %d bytes, and the text is cut then.", gt.Name, gt.T.Cap))
 	list := []*gotree.Func{maker,
-		gotree.F("// String returns the text.\nfunc (t $1) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }", gt.X)}
+		gotree.F(`// String returns the text.
+			func (t $1) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }`, gt.X)}
 	if gt.Methods["make"] {
 		constant := gotree.F("func $1(s string) $2 {\nt, _ := $3(s)\nreturn t\n}", g.TextMaker(gt), gt.X, maker.Name)
 		constant.Doc = base.Comment(constant.Name, "makes a constant of the specification.")
@@ -230,7 +285,8 @@ func (g *gen) declareText(f *jen.File, gt *types.Type, head func(string)) {
 func (g *gen) stringer(f *jen.File, typ string, names []string) {
 	list := g.Top.Take(base.Unexported(typ) + "Names")
 	table(f, list, "", gotree.X("[...]string{$1}", texts(names)))
-	funcs(f, []*gotree.Func{gotree.F("// String returns the name as the specification has it.\nfunc (v $1) String() string { return fsm.Name($2[:], int(v)) }", typ, list)})
+	funcs(f, []*gotree.Func{gotree.F(`// String returns the name as the specification has it.
+		func (v $1) String() string { return fsm.Name($2[:], int(v)) }`, typ, list)})
 }
 
 // enumConsts emits constants that count from 0, with the author's words behind them.

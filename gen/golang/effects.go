@@ -54,7 +54,8 @@ func (g *gen) declareEvents(f *jen.File, r *types.Machine) {
 		fields = append(fields, jen.Id(e.Member).Id(e.Typ).Comment("for "+e.Kind))
 	}
 	f.Line()
-	f.Comment(base.Comment(r.Event, "is one event for a "+r.Typ+". Fields that do not belong to the kind are not looked at."))
+	f.Comment(base.Comment(r.Event,
+		"is one event for a "+r.Typ+". Fields that do not belong to the kind are not looked at."))
 	f.Type().Id(r.Event).Struct(fields...)
 	for _, e := range structs {
 		f.Line()
@@ -89,8 +90,15 @@ func (g *gen) declareEventChecks(f *jen.File, r *types.Machine) {
 	}
 	ev := gotree.X("ev.Kind")
 	funcs(f, []*gotree.Func{
-		gotree.F("// invalid reports whether a field is outside its type's range; such an event is refused.\nfunc (ev *$1) invalid() bool {\n$2\nreturn false\n}", r.Event, choice(ev, invalid)),
-		gotree.F("// outside notes the first field that is outside its type's range.\nfunc (ev *$1) outside(why *fsm.Refusal) {\n$2\n}", r.Event, choice(ev, outside)),
+		gotree.F(`// invalid reports whether a field is outside its type's range; such an event is refused.
+			func (ev *$1) invalid() bool {
+				$2
+				return false
+			}`, r.Event, choice(ev, invalid)),
+		gotree.F(`// outside notes the first field that is outside its type's range.
+			func (ev *$1) outside(why *fsm.Refusal) {
+				$2
+			}`, r.Event, choice(ev, outside)),
 	})
 }
 
@@ -115,7 +123,8 @@ func (g *gen) declareReports(f *jen.File, r *types.Machine) {
 	g.enumConsts(f, kind, names, docs)
 	g.stringer(f, kind, own)
 	f.Line()
-	f.Comment(base.Comment(r.Report, "is what a "+r.Typ+" tells the embedding program. Fields that do not belong to the kind are zero."))
+	f.Comment(base.Comment(r.Report,
+		"is what a "+r.Typ+" tells the embedding program. Fields that do not belong to the kind are zero."))
 	f.Type().Id(r.Report).Struct(fields...)
 	for _, n := range r.Reports {
 		if n.Member != "" {
@@ -140,11 +149,14 @@ func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
 	}
 	f.Type().Id(r.Effect).Struct(fields...)
 	f.Line()
-	f.Comment(base.Comment(r.Effects, "is the list of what one step asks for. It keeps its memory from step to step, so that a step does not allocate."))
-	list := []jen.Code{jen.Id("list").Index().Id(r.Effect), jen.Id("from").Add(gotree.Code(gotree.X("fsm.Peer"))).Comment("of the event being handled")}
+	f.Comment(base.Comment(r.Effects,
+		"is the list of what one step asks for. It keeps its memory from step to step, so that a step does not allocate."))
+	list := []jen.Code{jen.Id("list").Index().Id(r.Effect),
+		jen.Id("from").Add(gotree.Code(gotree.X("fsm.Peer"))).Comment("of the event being handled")}
 	reset := gotree.S("fx.list = fx.list[:0]\nfx.from = from")
 	if r.Queue != "" {
-		list = append(list, jen.Id("fired").Index().Uint16(), jen.Id("settled").Int().Comment("events of parts handled in this step"))
+		list = append(list, jen.Id("fired").Index().Uint16(),
+			jen.Id("settled").Int().Comment("events of parts handled in this step"))
 		reset = append(reset, gotree.S("fx.fired = fx.fired[:0]\nfx.settled = 0")...)
 		for _, m := range r.WithParts() {
 			list = append(list, jen.Id(m.Queue).Index().Id(m.Queued).Comment("events of the parts of "+m.Typ))
@@ -154,11 +166,14 @@ func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
 	f.Type().Id(r.Effects).Struct(list...)
 	methods := []*gotree.Func{
 		gotree.F("// Len returns the number of effects.\nfunc (fx *$1) Len() int { return len(fx.list) }", r.Effects),
-		gotree.F("// At returns effect i, 0 <= i < Len(). It holds until the next step and must not be changed.\nfunc (fx *$1) At(i int) *$2 { return &fx.list[i] }", r.Effects, r.Effect),
+		gotree.F(`// At returns effect i, 0 <= i < Len(). It holds until the next step and must not be changed.
+			func (fx *$1) At(i int) *$2 { return &fx.list[i] }`, r.Effects, r.Effect),
 	}
 	if r.Queue != "" {
 		fired := gotree.F("func (fx *$1) Fired() []uint16 { return fx.fired }", r.Effects)
-		fired.Doc = base.Comment("Fired", "lists the transitions of the last step in order: that of the event, then those of its parts' events. It holds until the next step and means something only if the result was Took.")
+		fired.Doc = base.Comment("Fired",
+			"lists the transitions of the last step in order: that of the event, then those of its parts' events. It "+
+				"holds until the next step and means something only if the result was Took.")
 		methods = append(methods, fired)
 	}
 	funcs(f, append(methods, gotree.F("func (fx *$1) reset(from fsm.Peer) {\n$2\n}", r.Effects, reset)))
@@ -172,7 +187,8 @@ func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
 func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 	effect := func(fields ...gotree.Elem) gotree.Expr { return gotree.Struct(gotree.X("fsm.Effect"), fields...) }
 	element := func(effect gotree.Expr, more ...gotree.Elem) []gotree.Stmt {
-		return gotree.S("fx.list = append(fx.list, $1)", gotree.Struct(gotree.X(r.Effect), append([]gotree.Elem{gotree.Field("Effect", effect)}, more...)...))
+		return gotree.S("fx.list = append(fx.list, $1)", gotree.Struct(gotree.X(r.Effect),
+			append([]gotree.Elem{gotree.Field("Effect", effect)}, more...)...))
 	}
 	field := func(name, template string, args ...any) gotree.Elem {
 		return gotree.Field(name, gotree.X(template, args...))
@@ -186,15 +202,31 @@ func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 	kind := func(k string) gotree.Elem { return field("Kind", "fsm.$1", k) }
 	start := func(ticks gotree.Elem) []gotree.Stmt { return element(effect(kind("StartTimer"), timer, key, ticks)) }
 	for _, fn := range []*gotree.Func{
-		gotree.F("// send appends a message to the only peer and returns it for its fields to be set.\nfunc (fx *$1) send(kind MessageKind) *Message {\n$2\nreturn &fx.list[len(fx.list)-1].Message\n}",
+		gotree.F(`// send appends a message to the only peer and returns it for its fields to be set.
+			func (fx *$1) send(kind MessageKind) *Message {
+				$2
+				return &fx.list[len(fx.list)-1].Message
+			}`,
 			r.Effects, element(effect(kind("Send"), id), message)),
-		gotree.F("// sendTo appends a message to a peer and returns it for its fields to be set.\nfunc (fx *$1) sendTo(kind MessageKind, to fsm.Peer) *Message {\n$2\nreturn &fx.list[len(fx.list)-1].Message\n}",
+		gotree.F(`// sendTo appends a message to a peer and returns it for its fields to be set.
+			func (fx *$1) sendTo(kind MessageKind, to fsm.Peer) *Message {
+				$2
+				return &fx.list[len(fx.list)-1].Message
+			}`,
 			r.Effects, element(effect(kind("Send"), to, id), append([]gotree.Elem{message}, named...)...)),
-		gotree.F("// report appends a report and returns it for its fields to be set.\nfunc (fx *$1) report(kind $2) *$3 {\n$4\nreturn &fx.list[len(fx.list)-1].Report\n}",
-			r.Effects, r.ReportKind, r.Report, element(effect(kind("Report"), id), field("Report", "$1{Kind: kind}", r.Report))),
+		gotree.F(`// report appends a report and returns it for its fields to be set.
+			func (fx *$1) report(kind $2) *$3 {
+				$4
+				return &fx.list[len(fx.list)-1].Report
+			}`,
+			r.Effects, r.ReportKind, r.Report, element(effect(kind("Report"), id),
+				field("Report", "$1{Kind: kind}", r.Report))),
 		gotree.F("// start asks for a timer to be armed.\nfunc (fx *$1) start(timer uint16, key uint32) {\n$2\n}",
 			r.Effects, start(field("Ticks", "$1[timer]", g.Table(r, "Ticks")))),
-		gotree.F("// startFor asks for a timer to be armed for so many ticks.\nfunc (fx *$1) startFor(timer uint16, key, ticks uint32) {\n$2\n}",
+		gotree.F(`// startFor asks for a timer to be armed for so many ticks.
+			func (fx *$1) startFor(timer uint16, key, ticks uint32) {
+				$2
+			}`,
 			r.Effects, start(field("Ticks", "ticks"))),
 		gotree.F("// stop asks for a timer to be disarmed.\nfunc (fx *$1) stop(timer uint16, key uint32) {\n$2\n}",
 			r.Effects, element(effect(kind("StopTimer"), timer, key))),
@@ -232,7 +264,8 @@ func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 func (g *gen) declareWaiting(f *jen.File, r *types.Machine) {
 	kind := g.Top.Take(r.Queued + "Kind")
 	f.Line()
-	f.Comment(base.Comment(r.Queued, "is an event of a part of "+r.Typ+" that waits for the end of the statements that caused it."))
+	f.Comment(base.Comment(r.Queued,
+		"is an event of a part of "+r.Typ+" that waits for the end of the statements that caused it."))
 	fields := []jen.Code{jen.Id("kind").Id(kind)}
 	var names []string
 	for _, w := range r.Waiting {

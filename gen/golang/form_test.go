@@ -75,7 +75,8 @@ func TestSaidOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}", "fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}"} {
+	for _, s := range []string{"fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}",
+		"fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}"} {
 		if n := strings.Count(string(content), s); n != 1 {
 			t.Errorf("%q is there %d times", s, n)
 		}

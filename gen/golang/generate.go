@@ -89,5 +89,6 @@ type gen struct {
 }
 
 func newFiles(g *types.Gen) *gen {
-	return &gen{Funcs: body.New(g), code: map[*types.Machine][]*gotree.Func{}, readers: map[string]bool{}, texts: map[string]bool{}}
+	return &gen{Funcs: body.New(g), code: map[*types.Machine][]*gotree.Func{}, readers: map[string]bool{},
+		texts: map[string]bool{}}
 }

@@ -166,7 +166,8 @@ func TestNames(t *testing.T) {
 // TestNotGo: code that is no Go is told in a line, with the source apart.
 func TestNotGo(t *testing.T) {
 	p := load(t, "../../specs/ready/spec.yaml")
-	if _, err := golang.Generate(p, golang.Options{Package: "func"}); err == nil || !strings.Contains(err.Error(), `"func" cannot name`) {
+	if _, err := golang.Generate(p, golang.Options{Package: "func"}); err == nil || !strings.Contains(err.Error(),
+		`"func" cannot name`) {
 		t.Errorf("package func: %v", err)
 	}
 	p.Roles[0].Name = "two words" // no specification can say this

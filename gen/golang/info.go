@@ -39,9 +39,12 @@ func (g *gen) info(f *jen.File, r *types.Machine) {
 	info.Doc = "// Info implements fsm.Runner."
 	funcs(f, []*gotree.Func{info})
 	elems := []gotree.Elem{
-		gotree.Field("Protocol", gotree.Str(p.Name)), gotree.Field("Role", gotree.Str(m.Name)), gotree.Field("Hash", gotree.X("hash")),
-		gotree.Field("States", names(states)), gotree.Field("Final", flags(finals)), gotree.Field("Messages", names(messages)),
-		gotree.Field("Commands", names(commands)), gotree.Field("Reports", names(reports)), gotree.Field("Timers", names(timers)),
+		gotree.Field("Protocol", gotree.Str(p.Name)), gotree.Field("Role", gotree.Str(m.Name)), gotree.Field("Hash",
+			gotree.X("hash")),
+		gotree.Field("States", names(states)), gotree.Field("Final", flags(finals)), gotree.Field("Messages",
+			names(messages)),
+		gotree.Field("Commands", names(commands)), gotree.Field("Reports", names(reports)), gotree.Field("Timers",
+			names(timers)),
 		gotree.Field("Transitions", g.transitions(m)),
 	}
 	if slices.ContainsFunc(r.Alarms, func(a types.Alarm) bool { return a.Timer.Absolute }) {
@@ -58,8 +61,10 @@ func (g *gen) info(f *jen.File, r *types.Machine) {
 	if p.Parties != fsm.DefaultParties {
 		elems = append(elems, gotree.Field("Parties", gotree.Int(p.Parties)))
 	}
-	elems = append(elems, gotree.Field("MaxFrame", gotree.X("maxFrame")), gotree.Field("MaxEffects", gotree.Int(g.MaxEffects(r))),
-		gotree.Field("Ordered", flag(p.Channel.Ordered)), gotree.Field("Reliable", flag(!p.Channel.Lossy)), gotree.Field("Duplicates", flag(p.Channel.Duplicates)))
+	elems = append(elems, gotree.Field("MaxFrame", gotree.X("maxFrame")),
+		gotree.Field("MaxEffects", gotree.Int(g.MaxEffects(r))),
+		gotree.Field("Ordered", flag(p.Channel.Ordered)), gotree.Field("Reliable",
+			flag(!p.Channel.Lossy)), gotree.Field("Duplicates", flag(p.Channel.Duplicates)))
 	table(f, name, "", gotree.X("fsm.Info{\n$1,\n}", elems))
 	g.infoTables(f, r, legal)
 }
@@ -72,7 +77,8 @@ func (g *gen) transitions(m *model.Machine) gotree.Expr {
 		if x.To != nil {
 			to = x.To.Index
 		}
-		elems := []gotree.Elem{gotree.Field("Name", gotree.Str(x.Name)), gotree.Field("From", gotree.Int(x.From.Index)), gotree.Field("To", gotree.Int(to))}
+		elems := []gotree.Elem{gotree.Field("Name", gotree.Str(x.Name)),
+			gotree.Field("From", gotree.Int(x.From.Index)), gotree.Field("To", gotree.Int(to))}
 		switch x.Mode {
 		case model.Ignore:
 			elems = append(elems, gotree.Field("Code", gotree.X("fsm.Ignored")))
@@ -112,7 +118,8 @@ func table(f *jen.File, name, doc string, value gotree.Expr) {
 func (g *gen) infoTables(f *jen.File, r *types.Machine, legal []gotree.Elem) {
 	table(f, g.Table(r, "Legal"), "What each state handles or ignores.", gotree.X("[...]string{\n$1,\n}", legal))
 	if rows := g.handled(r); len(rows) > 0 {
-		table(f, g.Table(r, "Handles"), "The first branch of each event that a state handles, plus 1.", gotree.X("[][]uint16{\n$1,\n}", rows))
+		table(f, g.Table(r, "Handles"), "The first branch of each event that a state handles, plus 1.",
+			gotree.X("[][]uint16{\n$1,\n}", rows))
 	}
 }
 

@@ -126,7 +126,8 @@ func (g *gen) messagesFile() *jen.File {
 	f.Line()
 	f.Comment(base.Comment("Message", "is one message. Fields that do not belong to the kind are zero."))
 	f.Type().Id("Message").Struct(fields...)
-	funcs(f, []*gotree.Func{gotree.F("// String returns the message as text, for example `READY` or `CHANGE{value: 2}`.\nfunc (m *Message) String() string { return string(appendMessage(nil, m)) }")})
+	funcs(f, []*gotree.Func{gotree.F("// String returns the message as text, for example `READY` or " +
+		"`CHANGE{value: 2}`.\nfunc (m *Message) String() string { return string(appendMessage(nil, m)) }")})
 	for i, m := range g.P.Messages {
 		if n := g.Messages[i]; n.Member != "" {
 			f.Line()

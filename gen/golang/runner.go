@@ -13,19 +13,24 @@ import (
 )
 
 // runnerMethods are the names that the methods for commands must not take.
-var runnerMethods = []string{"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Frame", "FrameSize", "Effects", "Effect",
+var runnerMethods = []string{"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Frame", "FrameSize", "Effects",
+	"Effect",
 	"AppendFrame", "State", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal", "Machine", "Step", "Event", "Message", "Report", "Fired", "Refusal", "Command", "Stream"}
 
 // runnerFile holds the implementation of fsm.Runner for a role.
 func (g *gen) runnerFile(r *types.Machine) *jen.File {
 	f := g.File(g.O.Package)
-	f.Comment(base.Comment(r.Runner, "runs a "+r.Typ+": the machine, one event and the effects of its last step. It implements fsm.Runner, fsm.Commander and fsm.Streamer; one goroutine owns it."))
+	f.Comment(base.Comment(r.Runner,
+		"runs a "+r.Typ+": the machine, one event and the effects of its last step. It implements fsm.Runner, "+
+			"fsm.Commander and fsm.Streamer; one goroutine owns it."))
 	f.Type().Id(r.Runner).Struct(
-		jen.Id("Machine").Id(r.Typ).Comment("may be read between steps, and replaced by a snapshot of the same specification"),
+		jen.Id("Machine").Id(r.Typ).Comment("may be read between steps, and replaced by a snapshot of the same "+
+			"specification"),
 		jen.Id("event").Id(r.Event), jen.Id("effects").Id(r.Effects))
 	f.Line()
 	implements := func(name string) jen.Code {
-		return jen.Id("_").Add(gotree.Code(gotree.X("fsm.$1", name))).Op("=").Add(gotree.Code(gotree.X("(*$1)(nil)", r.Runner)))
+		return jen.Id("_").Add(gotree.Code(gotree.X("fsm.$1", name))).Op("=").Add(gotree.Code(gotree.X("(*$1)(nil)",
+			r.Runner)))
 	}
 	f.Var().Defs(implements("Commander"), implements("Streamer"))
 	funcs(f, g.newRunner(r))
@@ -56,12 +61,17 @@ func (g *gen) newRunner(r *types.Machine) []*gotree.Func {
 	}
 	effects := gotree.X("$1{list: make([]$2, 0, $3)}", r.Effects, r.Effect, min(g.MaxEffects(r), 64))
 	call := gotree.X("$1($2)", g.Maker(r.Typ), args)
-	f := &gotree.Func{Name: g.Maker(r.Runner), Params: params, Results: []gotree.Param{{Type: gotree.X("*$1", r.Runner)}}}
+	f := &gotree.Func{Name: g.Maker(r.Runner), Params: params,
+		Results: []gotree.Param{{Type: gotree.X("*$1", r.Runner)}}}
 	doc := "makes a runner with a machine in its initial state."
 	if len(g.Constructor(r).Results) > 1 {
 		doc += " The error says which parameter is wrong."
 		f.Results = append(f.Results, gotree.Param{Type: gotree.X("error")})
-		f.Body = gotree.S("m, err := $1\nif err != nil {\nreturn nil, err\n}\nreturn &$2{Machine: m, effects: $3}, nil", call, r.Runner, effects)
+		f.Body = gotree.S(`m, err := $1
+			if err != nil {
+				return nil, err
+			}
+			return &$2{Machine: m, effects: $3}, nil`, call, r.Runner, effects)
 	} else {
 		f.Body = gotree.S("return &$1{Machine: $2, effects: $3}", r.Runner, call, effects)
 	}
@@ -129,10 +139,20 @@ func (g *gen) eventMethods(r *types.Machine) []*gotree.Func {
 		return ""
 	}
 	return []*gotree.Func{
-		method(r, "Step gives the machine an event.", "Step(ev *$2) fsm.Result {\nr.event = *ev\nreturn r.Machine.Step(&r.event, &r.effects)\n}", r.Event),
-		method(r, "Start implements fsm.Runner.", "Start() fsm.Result {\nr.event.Kind = $2\nreturn r.Machine.Step(&r.event, &r.effects)\n}", kind(model.EventStart)),
-		method(r, "LinkUp implements fsm.Runner.", "LinkUp(peer fsm.Peer) fsm.Result {\nr.event.Kind, r.event.From = $2, peer\nreturn r.Machine.Step(&r.event, &r.effects)\n}", kind(model.EventUp)),
-		method(r, "LinkLost implements fsm.Runner.", "LinkLost(peer fsm.Peer) fsm.Result {\nr.event.Kind, r.event.From = $2, peer\nreturn r.Machine.Step(&r.event, &r.effects)\n}", kind(model.EventLost)),
+		method(r, "Step gives the machine an event.",
+			"Step(ev *$2) fsm.Result {\nr.event = *ev\nreturn r.Machine.Step(&r.event, &r.effects)\n}", r.Event),
+		method(r, "Start implements fsm.Runner.",
+			"Start() fsm.Result {\nr.event.Kind = $2\nreturn r.Machine.Step(&r.event, &r.effects)\n}", kind(model.EventStart)),
+		method(r, "LinkUp implements fsm.Runner.",
+			`LinkUp(peer fsm.Peer) fsm.Result {
+					r.event.Kind, r.event.From = $2, peer
+					return r.Machine.Step(&r.event, &r.effects)
+				}`, kind(model.EventUp)),
+		method(r, "LinkLost implements fsm.Runner.",
+			`LinkLost(peer fsm.Peer) fsm.Result {
+					r.event.Kind, r.event.From = $2, peer
+					return r.Machine.Step(&r.event, &r.effects)
+				}`, kind(model.EventLost)),
 		g.timeout(r),
 		g.frameMethod(r),
 		method(r, "FrameSize implements fsm.Runner.", "FrameSize(b []byte) (int, error) { return FrameSize(b) }"),
@@ -176,7 +196,11 @@ func (g *gen) frameMethod(r *types.Machine) *gotree.Func {
 	const doc = "Frame implements fsm.Runner. The frame is decoded in place and not kept."
 	first := firstMessage(r)
 	if first == "" {
-		return method(r, doc, "Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {\nr.effects.reset(from)\n_ = frame\nreturn refused(fsm.NoTransition), nil\n}")
+		return method(r, doc, `Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
+				r.effects.reset(from)
+				_ = frame
+				return refused(fsm.NoTransition), nil
+			}`)
 	}
 	return method(r, doc, `Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
 	if err := DecodeMessage(frame, &r.event.Message); err != nil {
@@ -210,17 +234,22 @@ func (g *gen) effectAccess(r *types.Machine) []*gotree.Func {
 	out := []*gotree.Func{
 		method(r, "Effects implements fsm.Runner.", "Effects() int { return len(r.effects.list) }"),
 		method(r, "Effect implements fsm.Runner.", "Effect(i int) fsm.Effect { return r.effects.list[i].Effect }"),
-		method(r, "Message returns the message of the Send effect i of the last step. It holds until the next step.", "Message(i int) *Message { return &r.effects.list[i].Message }"),
+		method(r, "Message returns the message of the Send effect i of the last step. It holds until the next step.",
+			"Message(i int) *Message { return &r.effects.list[i].Message }"),
 	}
 	if len(r.Reports) > 0 {
-		out = append(out, method(r, "Report returns the report of the Report effect i of the last step. It holds until the next step.", "Report(i int) *$2 { return &r.effects.list[i].Report }", r.Report))
+		out = append(out, method(r, "Report returns the report of the Report effect i of the last step. It holds "+
+			"until the next step.", "Report(i int) *$2 { return &r.effects.list[i].Report }", r.Report))
 	}
-	out = append(out, method(r, "Event returns the last event. It holds until the next one.", "Event() *$2 { return &r.event }", r.Event))
+	out = append(out, method(r, "Event returns the last event. It holds until the next one.",
+		"Event() *$2 { return &r.event }", r.Event))
 	if r.Queue != "" {
-		out = append(out, method(r, "Fired lists the transitions of the last step, as Effects.Fired does.", "Fired() []uint16 { return r.effects.fired }"))
+		out = append(out, method(r, "Fired lists the transitions of the last step, as Effects.Fired does.",
+			"Fired() []uint16 { return r.effects.fired }"))
 	}
 	return append(out,
-		method(r, "AppendFrame implements fsm.Runner.", "AppendFrame(dst []byte, i int) ([]byte, error) {\nreturn AppendMessage(dst, &r.effects.list[i].Message)\n}"),
+		method(r, "AppendFrame implements fsm.Runner.",
+			"AppendFrame(dst []byte, i int) ([]byte, error) {\nreturn AppendMessage(dst, &r.effects.list[i].Message)\n}"),
 		method(r, "State implements fsm.Runner.", "State() uint16 { return uint16(r.Machine.State) }"))
 }
 
@@ -235,18 +264,25 @@ func (g *gen) renderMethods(r *types.Machine) []*gotree.Func {
 		case e.Ev.Kind == model.EventTimer && r.Alarms[e.Alarm].Keyed():
 			cases = append(cases, when(g.alarmText(r.Alarms[e.Alarm], gotree.X("$1.Key", event), true, give), e.Kind))
 		case e.Member != "":
-			cases = append(cases, when(g.renderedFields(e.Ev.Fields, gotree.X("$1.$2", event, e.Member), e.Fields, e.Ev.Name, give), e.Kind))
+			cases = append(cases, when(g.renderedFields(e.Ev.Fields, gotree.X("$1.$2", event, e.Member), e.Fields,
+				e.Ev.Name, give), e.Kind))
 		}
 	}
 	if len(messages) > 0 {
 		cases = append(cases, when(gotree.S("return appendMessage(b, &r.event.Message)"), messages...))
 	}
 	return []*gotree.Func{
-		method(r, "AppendEvent implements fsm.Runner.", "AppendEvent(b []byte) []byte {\n$2\nreturn append(b, r.event.Kind.String()...)\n}", choice(gotree.X("r.event.Kind"), cases)),
+		method(r, "AppendEvent implements fsm.Runner.",
+			`AppendEvent(b []byte) []byte {
+					$2
+					return append(b, r.event.Kind.String()...)
+				}`, choice(gotree.X("r.event.Kind"), cases)),
 		g.effectText(r),
 		g.refusal(r),
-		method(r, "AppendMachine implements fsm.Runner.", "AppendMachine(b []byte) []byte { return $2(b, &r.Machine) }", g.machineFunc(r)),
-		method(r, "AppendLegal implements fsm.Runner.", "AppendLegal(b []byte) []byte { return append(b, $2[r.Machine.State]...) }", g.Table(r, "Legal")),
+		method(r, "AppendMachine implements fsm.Runner.",
+			"AppendMachine(b []byte) []byte { return $2(b, &r.Machine) }", g.machineFunc(r)),
+		method(r, "AppendLegal implements fsm.Runner.",
+			"AppendLegal(b []byte) []byte { return append(b, $2[r.Machine.State]...) }", g.Table(r, "Legal")),
 	}
 }
 
@@ -284,12 +320,14 @@ func (g *gen) handled(r *types.Machine) []gotree.Elem {
 }
 
 func (g *gen) effectText(r *types.Machine) *gotree.Func {
-	cases := []*gotree.Case{{List: []gotree.Expr{gotree.X("fsm.Send")}, Body: gotree.S("b = appendMessage(append(b, ' '), &e.Message)")}}
+	cases := []*gotree.Case{{List: []gotree.Expr{gotree.X("fsm.Send")},
+		Body: gotree.S("b = appendMessage(append(b, ' '), &e.Message)")}}
 	if len(r.Reports) > 0 {
 		cases = append(cases, &gotree.Case{List: []gotree.Expr{gotree.X("fsm.Report")}, Body: g.reportText(r)})
 	}
 	if len(r.Alarms) > 0 {
-		cases = append(cases, &gotree.Case{List: []gotree.Expr{gotree.X("fsm.StartTimer"), gotree.X("fsm.StopTimer")}, Body: g.timerText(r)})
+		cases = append(cases, &gotree.Case{List: []gotree.Expr{gotree.X("fsm.StartTimer"),
+			gotree.X("fsm.StopTimer")}, Body: g.timerText(r)})
 	}
 	var named []gotree.Stmt
 	if r.Named {
@@ -309,10 +347,12 @@ func (g *gen) reportText(r *types.Machine) []gotree.Stmt {
 	var cases []*gotree.Case
 	for _, n := range r.Reports {
 		if n.Member != "" {
-			cases = append(cases, when(g.renderedFields(n.R.Fields, gotree.X("e.Report.$1", n.Member), n.Fields, " "+n.R.Name, give), n.Kind))
+			cases = append(cases, when(g.renderedFields(n.R.Fields, gotree.X("e.Report.$1", n.Member), n.Fields,
+				" "+n.R.Name, give), n.Kind))
 		}
 	}
-	return append(choice(gotree.X("e.Report.Kind"), cases), gotree.S(`b = wire.AppendWord(b, " ", e.Report.Kind.String())`)...)
+	return append(choice(gotree.X("e.Report.Kind"), cases),
+		gotree.S(`b = wire.AppendWord(b, " ", e.Report.Kind.String())`)...)
 }
 
 // timerText composes the name of a timer that is started or stopped, with a space before it, and for
@@ -322,7 +362,8 @@ func (g *gen) timerText(r *types.Machine) []gotree.Stmt {
 	var computed []gotree.Expr
 	for i, a := range r.Alarms {
 		if a.Keyed() {
-			cases = append(cases, &gotree.Case{List: []gotree.Expr{gotree.Int(i)}, Body: g.alarmText(a, gotree.X("e.Key"), false, keep)})
+			cases = append(cases, &gotree.Case{List: []gotree.Expr{gotree.Int(i)},
+				Body: g.alarmText(a, gotree.X("e.Key"), false, keep)})
 		}
 		if a.Timer.Length != nil {
 			computed = append(computed, gotree.X("e.ID == $1", i))
@@ -335,7 +376,9 @@ func (g *gen) timerText(r *types.Machine) []gotree.Stmt {
 		code = gotree.S("b = append(b, ' ')\n$1", choice(gotree.X("e.ID"), cases))
 	}
 	if len(computed) > 0 {
-		code = append(code, gotree.S("if e.Kind == fsm.StartTimer && $1 {\nb = wire.AppendUint(b, \" for \", uint64(e.Ticks))\n}", gotree.Or(computed...))...)
+		code = append(code, gotree.S(`if e.Kind == fsm.StartTimer && $1 {
+				b = wire.AppendUint(b, " for ", uint64(e.Ticks))
+			}`, gotree.Or(computed...))...)
 	}
 	return code
 }

@@ -104,7 +104,13 @@ func memberName(t *model.Type) string {
 func (g *gen) typeText(gt *types.Type) *gotree.Func {
 	var code []gotree.Stmt
 	elems := func(over, elem gotree.Expr, more []gotree.Stmt) {
-		code = gotree.S("b = append(b, '[')\nfor i := range $1 {\nb = wire.Comma(b, i)\n$2\n}\n$3\nreturn append(b, ']')", over, g.rendered("", gt.T.Elem, elem), more)
+		code = gotree.S(`b = append(b, '[')
+			for i := range $1 {
+				b = wire.Comma(b, i)
+				$2
+			}
+			$3
+			return append(b, ']')`, over, g.rendered("", gt.T.Elem, elem), more)
 	}
 	switch gt.T.Kind {
 	case model.KindRecord:
@@ -144,7 +150,8 @@ func give(x gotree.Expr) gotree.Stmt { return gotree.Returns(x) }
 func keep(x gotree.Expr) gotree.Stmt { return gotree.S("b = $1", x)[0] }
 
 // renderedFields composes `before{name: value, …}` of the fields of at; end is told what appends the end.
-func (g *gen) renderedFields(fields []*model.Field, at gotree.Expr, names []string, before string, end func(gotree.Expr) gotree.Stmt) []gotree.Stmt {
+func (g *gen) renderedFields(fields []*model.Field, at gotree.Expr, names []string, before string,
+	end func(gotree.Expr) gotree.Stmt) []gotree.Stmt {
 	if len(fields) == 0 {
 		return []gotree.Stmt{end(after(before + "{}"))}
 	}

@@ -118,11 +118,13 @@ func UnexportedNames(names ...string) []string {
 func Unexported(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
 // used are the names that generated functions use themselves, besides Go's predeclared ones.
-var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "err", "fsm", "wire", "strconv", "errors", "binary", "bytes",
+var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "err", "fsm", "wire", "strconv",
+	"errors", "binary", "bytes",
 	"took", "ignored", "refused", "deferred", "ordinal"}
 
 // reserved are package-level names that are always or often there.
-var reserved = []string{"Message", "Shape", "decodeItems", "MessageKind", "Optional", "Some", "DecodeMessage", "AppendMessage", "FrameSize",
+var reserved = []string{"Message", "Shape", "decodeItems", "MessageKind", "Optional", "Some", "DecodeMessage",
+	"AppendMessage", "FrameSize",
 	"maxFrame", "hash", "decode", "readHeader", "leastFrame", "messageIDs", "appendMessage", "countBits", "maskOf", "maxQueued",
 	"add64", "sub64", "mul64", "div64"}
 

@@ -68,7 +68,8 @@ func (c *body) find(e *model.Find) val {
 	r := c.names.Local("first")
 	c.out.P("var $1 $2", r, c.goType(e.T))
 	c.iterate(e.Local, e.Values, e.Over, e, false, func() {
-		c.out.P("if $1 {\n$2 = $3{Present: true, Value: $4}\nbreak\n}", c.value(e.X).x, r, c.goType(e.T), c.locals[e.Local].x)
+		c.out.P("if $1 {\n$2 = $3{Present: true, Value: $4}\nbreak\n}", c.value(e.X).x, r, c.goType(e.T),
+			c.locals[e.Local].x)
 	})
 	return local(r, e.T)
 }

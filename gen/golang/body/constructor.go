@@ -87,7 +87,8 @@ func (c *stmts) create(p *types.Machine, at gotree.Expr, keys map[*model.Local]v
 	c.out.P("$1 = $2", at, c.creation(p))
 	c.locals = outer
 	if c.f.Refuses && c.r.Part != nil { // the function that makes a part has no way to refuse
-		c.g.Fail(p.Part.Span, "a part inside a part, whose parameters can be outside their range, is not supported in generated code")
+		c.g.Fail(p.Part.Span, "a part inside a part, whose parameters can be outside their range, is not supported "+
+			"in generated code")
 	}
 }
 

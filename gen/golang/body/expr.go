@@ -103,7 +103,8 @@ func contains(i base.Interval, n int64) bool { return i.Lo <= n && n <= i.Hi }
 
 // checked computes with a helper that notices when the result needs more than 64 bits.
 func (c *body) checked(e *model.Binary, x, y val) val {
-	helper := map[model.Op]string{model.OpAdd: "add64", model.OpSub: "sub64", model.OpMul: "mul64", model.OpDiv: "div64"}[e.Op]
+	helper := map[model.Op]string{model.OpAdd: "add64", model.OpSub: "sub64", model.OpMul: "mul64",
+		model.OpDiv: "div64"}[e.Op]
 	c.g.Helpers[helper] = true
 	v, ok := c.names.Local("value"), c.names.Local("ok")
 	c.out.P("$1, $2 := $3($4, $5)", v, ok, helper, x.x, y.x)

@@ -33,7 +33,8 @@ func (g *Funcs) FitFuncs() []*gotree.Func {
 		c := g.fits[i]
 		b := &gotree.Block{}
 		g.fitBody(c, b)
-		f := gotree.F("func $1(v *$2) (r $3, ok bool) {\n$4\nreturn r, true\n}", c.name, g.Typ(c.from, "").X, g.Typ(c.to, "").X, b.List)
+		f := gotree.F("func $1(v *$2) (r $3, ok bool) {\n$4\nreturn r, true\n}", c.name, g.Typ(c.from, "").X,
+			g.Typ(c.to, "").X, b.List)
 		f.Doc = base.Comment(c.name, "converts a value; false if it does not fit.")
 		out = append(out, f)
 	}
@@ -57,7 +58,8 @@ func (g *Funcs) fitBody(c *fit, out *gotree.Block) {
 		out.P("if v.Present {\nr.Present = true\n$1\n}", one(c.to.Elem, x("r.Value"), c.from.Elem, x("v.Value")))
 	case model.KindRecord:
 		for i, f := range c.to.Fields {
-			out.Add(one(f.Type, x("r.$1", g.Typ(c.to, "").Fields[i]), c.from.Fields[i].Type, x("v.$1", g.Typ(c.from, "").Fields[i]))...)
+			out.Add(one(f.Type, x("r.$1", g.Typ(c.to, "").Fields[i]), c.from.Fields[i].Type,
+				x("v.$1", g.Typ(c.from, "").Fields[i]))...)
 		}
 	case model.KindArray:
 		if c.to.Index.Count() != c.from.Index.Count() {
@@ -65,10 +67,17 @@ func (g *Funcs) fitBody(c *fit, out *gotree.Block) {
 		}
 		out.P("for i := range min(len(v), len(r)) {\n$1\n}", one(c.to.Elem, x("r[i]"), c.from.Elem, x("v[i]")))
 	case model.KindList:
-		out.P("if int(v.Len) > len(r.Items) {\nreturn r, false\n}\nr.Len = $1(v.Len)\nfor i := range v.Items[:v.Len] {\n$2\n}",
+		out.P(`if int(v.Len) > len(r.Items) {
+				return r, false
+			}
+			r.Len = $1(v.Len)
+			for i := range v.Items[:v.Len] {
+				$2
+			}`,
 			types.LenType(c.to.Cap), one(c.to.Elem, x("r.Items[i]"), c.from.Elem, x("v.Items[i]")))
 	case model.KindBytes:
-		out.P("if int(v.Len) > len(r.Data) {\nreturn r, false\n}\nr.Len = $1(copy(r.Data[:], v.Data[:v.Len]))", types.LenType(c.to.Cap))
+		out.P("if int(v.Len) > len(r.Data) {\nreturn r, false\n}\nr.Len = $1(copy(r.Data[:], v.Data[:v.Len]))",
+			types.LenType(c.to.Cap))
 	case model.KindSet:
 		shift := types.Lowest(c.from.Elem) - types.Lowest(c.to.Elem)
 		out.P("w := uint64(*v)")

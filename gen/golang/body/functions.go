@@ -63,7 +63,8 @@ func function[E model.Expr](c *body, e E, name, what string, result gotree.Expr,
 				return // a variable of the expression's own
 			}
 			f.locals[l.Local] = v
-			if n, ok := v.x.(gotree.Name); ok && !c.g.Top.Scope[n.Name] && !slices.ContainsFunc(f.scope, func(h gotree.Param) bool { return h.Name == n.Name }) {
+			if n, ok := v.x.(gotree.Name); ok && !c.g.Top.Scope[n.Name] && !slices.ContainsFunc(f.scope,
+				func(h gotree.Param) bool { return h.Name == n.Name }) {
 				f.scope = append(f.scope, gotree.Param{Name: n.Name, Type: c.goType(v.t)})
 			}
 		}

@@ -71,9 +71,11 @@ func (c *body) edit(e *model.Call, r val) {
 	case model.FnWithout:
 		x := c.value(e.Args[1])
 		elem := e.T.Elem
-		if in := c.bounds(e.Args[1]); !c.representable(x, in, elem) && (elem.Kind == model.KindInt || elem.Kind == model.KindNode) {
+		if in := c.bounds(e.Args[1]); !c.representable(x, in,
+			elem) && (elem.Kind == model.KindInt || elem.Kind == model.KindNode) {
 			x = c.steady(c.wide(x)) // a value that no element can have is in no list
-			c.out.P("if $1 >= $2 && $1 <= $3 {\n$4.$5($6)\n}", x.x, elem.Lo, elem.Hi, r.x, c.method(e.T, "remove"), c.cast(x, elem))
+			c.out.P("if $1 >= $2 && $1 <= $3 {\n$4.$5($6)\n}", x.x, elem.Lo, elem.Hi, r.x, c.method(e.T, "remove"),
+				c.cast(x, elem))
 			return
 		}
 		x = c.addressable(x)
@@ -201,7 +203,8 @@ func (c *body) listLit(e *model.ListLit, t *model.Type) val {
 		c.never("more elements than the list takes")
 		return empty
 	}
-	return val{x: gotree.X("$1{Len: $2, Items: [$3]$4{$5}}", c.goType(t), len(elems), t.Cap, c.goType(t.Elem), elems), t: t}
+	return val{x: gotree.X("$1{Len: $2, Items: [$3]$4{$5}}", c.goType(t), len(elems), t.Cap, c.goType(t.Elem),
+		elems), t: t}
 }
 
 // choose is if(c, a, b); only one of a and b is evaluated.

@@ -51,7 +51,10 @@ func (c *stmts) stopTimer(at gotree.Expr, r *types.Machine, t *model.Timer, key 
 	} else {
 		key = gotree.X("$1*$2 + uint32($3)", key, t.Count, i)
 	}
-	c.out.P("for $1 := range $2 {\n$3\n}", i, place, c.block(func() { c.stopOne(gotree.X("$1[$2]", place, i), r, t, key) }))
+	c.out.P("for $1 := range $2 {\n$3\n}", i, place, c.block(func() {
+		c.stopOne(gotree.X("$1[$2]", place, i), r,
+			t, key)
+	}))
 }
 
 func (c *stmts) stopOne(place gotree.Expr, r *types.Machine, t *model.Timer, key gotree.Expr) {

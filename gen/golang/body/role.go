@@ -32,7 +32,8 @@ func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	for _, st := range r.M.States {
 		if cases := g.stateCases(r, st, branches); cases != nil {
 			events := &gotree.Switch{Tag: gotree.X("ev.Kind"), Cases: cases}
-			states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}), Body: []gotree.Stmt{events}})
+			states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}),
+				Body: []gotree.Stmt{events}})
 		}
 	}
 	var b gotree.Block
@@ -57,7 +58,9 @@ func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	} else {
 		b.Add(rest...)
 	}
-	all := append([]*gotree.Func{stepFunc(r, "Step", "gives the machine one event and fills fx with what is to be done, in order. If the event is refused, deferred or ignored nothing has changed and fx is empty.", b.List)}, methods...)
+	all := append([]*gotree.Func{stepFunc(r, "Step",
+		"gives the machine one event and fills fx with what is to be done, in order. If the event is refused, "+
+			"deferred or ignored nothing has changed and fx is empty.", b.List)}, methods...)
 	all = append(all, r.Methods...) // settle
 	for _, f := range all {
 		f.Tidy()
@@ -86,7 +89,8 @@ func (g *Funcs) split(r *types.Machine, states *gotree.Switch) []*gotree.Func {
 		state := strings.TrimPrefix(c.List[0].(gotree.Name).Name, r.State)
 		name, events := "step"+state, c.Body[0].(*gotree.Switch)
 		more := g.shorten(r, name, events, longest-5)
-		fn := stepFunc(r, name, "is Step in the state "+base.Unexported(state)+".", gotree.S("$1\nreturn m.unmentioned(ev, fx)", gotree.Stmt(events)))
+		fn := stepFunc(r, name, "is Step in the state "+base.Unexported(state)+".",
+			gotree.S("$1\nreturn m.unmentioned(ev, fx)", gotree.Stmt(events)))
 		out = append(append(out, fn), more...)
 		c.Body = gotree.S("return m.$1(ev, fx)", name)
 	}
@@ -110,7 +114,8 @@ func (g *Funcs) shorten(r *types.Machine, in string, s *gotree.Switch, limit int
 					prefix = "step" + strings.TrimPrefix(state, r.State)
 				}
 				name := r.Calls.Take(prefix + base.GoName(r.EventName(e)))
-				out = append(out, stepFunc(r, name, "handles "+r.EventName(e)+" in the state "+base.Unexported(strings.TrimPrefix(prefix, "step"))+".", c.Body))
+				out = append(out, stepFunc(r, name,
+					"handles "+r.EventName(e)+" in the state "+base.Unexported(strings.TrimPrefix(prefix, "step"))+".", c.Body))
 				c.Body = gotree.S("return m.$1(ev, fx)", name)
 			}
 		}
@@ -129,7 +134,10 @@ func (g *Funcs) mentioned(r *types.Machine, st *model.State) []types.RoleEvent {
 			mentioned = append(mentioned, e)
 		}
 	}
-	slices.SortStableFunc(mentioned, func(a, b types.RoleEvent) int { return firstBranch(st, a.Ev) - firstBranch(st, b.Ev) })
+	slices.SortStableFunc(mentioned, func(a, b types.RoleEvent) int {
+		return firstBranch(st,
+			a.Ev) - firstBranch(st, b.Ev)
+	})
 	return mentioned
 }
 

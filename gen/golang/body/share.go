@@ -198,7 +198,8 @@ func (g *Funcs) entryProc(r *types.Machine, s *model.State) *proc {
 		return nil
 	}
 	p := c.proc(c.out.List, nil)
-	if lines := gotree.Lines(p.fn.Body); lines < 3 || inlineCost(p.fn) > inlined && !long(lines, users) && !gotree.Loops(p.fn) {
+	if lines := gotree.Lines(p.fn.Body); lines < 3 || inlineCost(p.fn) > inlined && !long(lines,
+		users) && !gotree.Loops(p.fn) {
 		return nil
 	}
 	p.fn.Name = r.Calls.Take("enter" + base.GoName(s.Name))

@@ -70,7 +70,8 @@ func inlineCost(tree any) int {
 }
 
 // costs are those of what the effects' methods cost when Go has inlined them.
-var costs = map[string]int{"send": 30, "sendTo": 33, "report": 30, "start": 19, "startFor": 19, "stop": 15, "close": 15, "closeTo": 17}
+var costs = map[string]int{"send": 30, "sendTo": 33, "report": 30, "start": 19, "startFor": 19, "stop": 15,
+	"close": 15, "closeTo": 17}
 
 // inlined is the cost below which Go inlines a function; large is a number of lines, from which on
 // a call does not matter and a function helps the reader.

@@ -85,7 +85,8 @@ func settleReturns() returns {
 }
 
 func expiryReturns() returns {
-	ret := returns{took: fixed("fsm.Took"), ignored: fixed("fsm.Ignored"), deferred: fixed("fsm.Deferred"), settles: true, keeps: true}
+	ret := returns{took: fixed("fsm.Took"), ignored: fixed("fsm.Ignored"), deferred: fixed("fsm.Deferred"),
+		settles: true, keeps: true}
 	ret.refused, ret.unexplained = refusal("fsm.Refused")
 	return ret
 }
@@ -294,7 +295,8 @@ func (c *stmts) settle(ret returns) {
 // handlerWords are how the methods by which a part takes its events are called, and what is said of
 // them.
 var handlerWords = map[model.EventKind]struct{ method, what string }{
-	model.EventMessage: {"receive", "the message"}, model.EventCommand: {"command", "the command"}, model.EventTimer: {"expire", "the expiry of timer"},
+	model.EventMessage: {"receive", "the message"}, model.EventCommand: {"command",
+		"the command"}, model.EventTimer: {"expire", "the expiry of timer"},
 	model.EventUp: {"link", "the event"}, model.EventLost: {"link", "the event"},
 }
 
@@ -348,7 +350,8 @@ func (g *Funcs) handler(r *types.Machine, ev *model.Event) *types.Facts {
 			continue
 		}
 		c.dirty = false
-		states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}), Body: c.block(func() { c.handle(h, args, ret) })})
+		states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}),
+			Body: c.block(func() { c.handle(h, args, ret) })})
 	}
 	silent := ev.Kind == model.EventUp || ev.Kind == model.EventLost // where they are not mentioned they are ignored
 	if !all && !silent {
@@ -420,7 +423,8 @@ func (g *Funcs) settleFacts(r *types.Machine) *types.Facts {
 		end = gotree.S("fx.$1 = fx.$1[:0]", r.Queue)
 	}
 	fn := g.method(r, "settle")
-	fn.Doc = base.Comment("settle", "handles what the parts reported in this step, oldest first. It returns false if the step is refused.")
+	fn.Doc = base.Comment("settle",
+		"handles what the parts reported in this step, oldest first. It returns false if the step is refused.")
 	fn.Results = []gotree.Param{{Type: gotree.X("bool")}}
 	fn.Body = gotree.S(`for i := 0; i < len(fx.$1); i++ {
 		if fx.settled++; fx.settled > maxQueued {
@@ -457,7 +461,9 @@ func (g *Funcs) settleStates(r *types.Machine, states *gotree.Switch) {
 		fn := g.method(r, "settle"+strings.TrimPrefix(name, r.State))
 		fn.Params = append(fn.Params, gotree.Param{Name: "next", Type: gotree.X("*$1", r.Queued)})
 		fn.Results = []gotree.Param{{Type: gotree.X("bool")}}
-		fn.Doc = base.Comment(fn.Name, "handles one event of a part in the state "+base.Unexported(strings.TrimPrefix(name, r.State))+". It returns false if the step is refused.")
+		fn.Doc = base.Comment(fn.Name,
+			"handles one event of a part in the state "+base.Unexported(strings.TrimPrefix(name,
+				r.State))+". It returns false if the step is refused.")
 		fn.Body = append(gotree.Continued(c.Body, gotree.Returns(gotree.X("true"))), gotree.Returns(gotree.X("false")))
 		r.Methods = append(r.Methods, fn)
 		args := make([]gotree.Expr, len(fn.Params))
@@ -471,7 +477,8 @@ func (g *Funcs) settleStates(r *types.Machine, states *gotree.Switch) {
 			}
 			part := *fn
 			part.Name = r.Calls.Take(fn.Name + strings.TrimPrefix(c.List[0].(gotree.Name).Name, r.Queued))
-			part.Doc = base.Comment(part.Name, "handles this event in the state "+base.Unexported(strings.TrimPrefix(name, r.State))+".")
+			part.Doc = base.Comment(part.Name,
+				"handles this event in the state "+base.Unexported(strings.TrimPrefix(name, r.State))+".")
 			part.Body = c.Body
 			r.Methods = append(r.Methods, &part)
 			c.Body = gotree.S("return m.$1($2)", part.Name, args)

@@ -120,7 +120,8 @@ func (c *stmts) inPlace(s *model.Set, place gotree.Expr, t *model.Type) bool {
 		if !ok || !self(e.X) || t.Kind != model.KindInt || l.Value <= 0 || (e.Op != model.OpAdd && e.Op != model.OpSub) || !types.Fits(t, l.Value) {
 			return false
 		}
-		if bound := map[bool]int64{true: t.Hi - l.Value, false: t.Lo + l.Value}[e.Op == model.OpAdd]; !types.Fits(t, bound) {
+		if bound := map[bool]int64{true: t.Hi - l.Value, false: t.Lo + l.Value}[e.Op == model.OpAdd]; !types.Fits(t,
+			bound) {
 			return false // it never stays in the type
 		}
 		in := narrowed(c.facts(), place, base.Domain(t))
@@ -338,7 +339,8 @@ func (c *stmts) run(s *model.Run) {
 func (c *stmts) ifStmt(s *model.If) bool {
 	cond := c.value(s.Cond)
 	before, after := c.dirty, c.dirty
-	branch := func(holds []gotree.Expr, list []model.Stmt, apart func(func()) []gotree.Stmt) (code []gotree.Stmt, live bool) {
+	branch := func(holds []gotree.Expr, list []model.Stmt, apart func(func()) []gotree.Stmt) (code []gotree.Stmt,
+		live bool) {
 		c.dirty = before
 		c.assuming(holds, func() { code = apart(func() { live = c.statements(list) }) })
 		after = after || c.dirty
@@ -364,7 +366,8 @@ func (c *stmts) ifStmt(s *model.If) bool {
 
 func (c *stmts) each(s *model.Each) {
 	// What one round changes is a change before the next round's refusal.
-	probe := &stmts{body: &body{g: c.g, r: c.r, out: &gotree.Block{}, names: c.g.Locals(), locals: maps.Clone(c.locals), refuse: c.refuse, f: &types.Facts{}, scope: c.scope, dry: true}}
+	probe := &stmts{body: &body{g: c.g, r: c.r, out: &gotree.Block{}, names: c.g.Locals(),
+		locals: maps.Clone(c.locals), refuse: c.refuse, f: &types.Facts{}, scope: c.scope, dry: true}}
 	var at model.Expr = &model.None{ExprBase: model.ExprBase{Span: s.Span}}
 	probe.iterate(s.Local, s.Values, s.Over, at, true, func() { probe.statements(s.Body) })
 	dirty := c.dirty

@@ -116,7 +116,8 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 	loop := gotree.Continued(gotree.S("if a {\ncontinue\n}\nfor {\ncontinue\n}"), gotree.Returns(gotree.X("true")))
-	if got := fmt.Sprintf("%#v", gotree.F("func f() bool {\n$1\n}", loop).Code()); strings.Count(got, "continue") != 1 || !strings.Contains(got, "return true") {
+	if got := fmt.Sprintf("%#v", gotree.F("func f() bool {\n$1\n}", loop).Code()); strings.Count(got,
+		"continue") != 1 || !strings.Contains(got, "return true") {
 		t.Error(got)
 	}
 }

@@ -12,7 +12,8 @@ func precedence(op string) int {
 	for _, p := range []struct {
 		prec int
 		ops  []string
-	}{{1, []string{"||"}}, {2, []string{"&&"}}, {3, []string{"==", "!=", "<", "<=", ">", ">="}}, {4, []string{"+", "-", "|", "^"}}} {
+	}{{1, []string{"||"}}, {2, []string{"&&"}}, {3, []string{"==", "!=", "<", "<=", ">", ">="}}, {4,
+		[]string{"+", "-", "|", "^"}}} {
 		for _, o := range p.ops {
 			if o == op {
 				return p.prec

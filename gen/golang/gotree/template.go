@@ -78,7 +78,8 @@ func parsed(template, kind string) *parse {
 	default:
 		text += template
 	}
-	f, err := parser.ParseFile(p.fset, "", strings.ReplaceAll(text, "$", hole), parser.ParseComments|parser.SkipObjectResolution)
+	f, err := parser.ParseFile(p.fset, "", strings.ReplaceAll(text, "$", hole),
+		parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		bad("template %q: %v", template, err)
 	}
@@ -198,7 +199,8 @@ func (f filler) expr(e ast.Expr) Expr {
 	case *ast.FuncType:
 		return Lambda{Params: f.params(e.Params), Results: f.params(e.Results)}
 	case *ast.FuncLit:
-		return Lambda{f.params(e.Type.Params), f.params(e.Type.Results), f.block(e.Body), f.line(e.Body.Lbrace) == f.line(e.Body.Rbrace)}
+		return Lambda{f.params(e.Type.Params), f.params(e.Type.Results), f.block(e.Body),
+			f.line(e.Body.Lbrace) == f.line(e.Body.Rbrace)}
 	}
 	bad("expression %T", e)
 	return nil
@@ -349,7 +351,8 @@ func (f filler) stmt(s ast.Stmt) Stmt {
 }
 
 func (f filler) function(d *ast.FuncDecl) *Func {
-	fn := &Func{Name: f.name(d.Name), Params: f.params(d.Type.Params), Results: f.params(d.Type.Results), Body: f.block(d.Body)}
+	fn := &Func{Name: f.name(d.Name), Params: f.params(d.Type.Params), Results: f.params(d.Type.Results),
+		Body: f.block(d.Body)}
 	fn.Short = f.line(d.Body.Lbrace) == f.line(d.Body.Rbrace)
 	if d.Recv != nil {
 		fn.Recv = &f.params(d.Recv)[0]

@@ -125,7 +125,8 @@ func (g *Gen) NewRole(m *model.Machine) *Machine {
 	for _, n := range []struct {
 		to   *string
 		name string
-	}{{&r.Event, "Event"}, {&r.Kind, "EventKind"}, {&r.Effect, "Effect"}, {&r.Effects, "Effects"}, {&r.Report, "Report"}} {
+	}{{&r.Event, "Event"}, {&r.Kind, "EventKind"}, {&r.Effect, "Effect"}, {&r.Effects, "Effects"}, {&r.Report,
+		"Report"}} {
 		*n.to = g.Top.Take(r.Prefix + n.name)
 	}
 	g.nameMachine(r)
@@ -161,7 +162,8 @@ func (g *Gen) nameMachine(r *Machine) {
 }
 
 func (g *Gen) newPart(up *Machine, p *model.Part) *Machine {
-	r := &Machine{M: p.Machine, Part: p, Up: up, Role: up.Role, Done: map[string]*Facts{}, Calls: base.Scope{"settle": true, "undo": true, "unmentioned": true}}
+	r := &Machine{M: p.Machine, Part: p, Up: up, Role: up.Role, Done: map[string]*Facts{},
+		Calls: base.Scope{"settle": true, "undo": true, "unmentioned": true}}
 	r.Prefix = up.Prefix + base.GoName(p.Name)
 	r.File = g.out.Take(strings.TrimSuffix(up.File, "_part") + "_" + strings.ToLower(base.GoName(p.Name)) + "_part")
 	r.Typ = g.Top.Take(r.Prefix + "Part")
@@ -229,7 +231,8 @@ func stateNames(m *model.Machine) []string {
 func (g *Gen) nameMessages() {
 	for i, n := range base.MessageMembers(g.P.Messages) {
 		m := g.P.Messages[i]
-		mn := MessageNames{Kind: g.Top.Take("Message" + n), Encode: g.Top.Take("encode" + n), Decode: g.Top.Take("decode" + n)}
+		mn := MessageNames{Kind: g.Top.Take("Message" + n), Encode: g.Top.Take("encode" + n),
+			Decode: g.Top.Take("decode" + n)}
 		if len(m.Fields) > 0 {
 			mn.Member, mn.Typ, mn.Fields = n, g.Top.Take(n+"Message"), fieldNames(m.Fields)
 			for j, f := range m.Fields {
@@ -280,13 +283,15 @@ func (g *Gen) nameEvents(r *Machine) {
 	}
 	for _, missing := range []model.EventKind{model.EventStart, model.EventUp, model.EventLost} {
 		if !has[missing] {
-			name := map[model.EventKind]string{model.EventStart: "Start", model.EventUp: "Up", model.EventLost: "Lost"}[missing]
+			name := map[model.EventKind]string{model.EventStart: "Start", model.EventUp: "Up",
+				model.EventLost: "Lost"}[missing]
 			ev := &model.Event{Kind: missing, Name: strings.ToLower(name), Index: -1}
 			add(RoleEvent{Ev: ev, Kind: g.Top.Take(r.Prefix + "Event" + name)})
 		}
 	}
 	for i, a := range r.Alarms {
-		add(RoleEvent{Ev: TimerEvent(a.Of.M, a.Timer), Kind: g.Top.Take(r.Prefix + "Timer" + base.GoName(a.Name)), Alarm: i})
+		add(RoleEvent{Ev: TimerEvent(a.Of.M, a.Timer), Kind: g.Top.Take(r.Prefix + "Timer" + base.GoName(a.Name)),
+			Alarm: i})
 	}
 }
 
@@ -303,7 +308,8 @@ func TimerEvent(m *model.Machine, t *model.Timer) *model.Event {
 func (g *Gen) nameAlarms(role, of *Machine, path string) {
 	for _, t := range of.M.Timers {
 		name := path + t.Name
-		role.Alarms = append(role.Alarms, Alarm{name, g.Top.Take(base.Unexported(role.Prefix + "Alarm" + base.GoName(name))), t, of})
+		role.Alarms = append(role.Alarms,
+			Alarm{name, g.Top.Take(base.Unexported(role.Prefix + "Alarm" + base.GoName(name))), t, of})
 	}
 	for _, p := range of.Parts {
 		g.nameAlarms(role, p, path+p.Part.Name+".")

@@ -113,13 +113,15 @@ func appendNumber(bits int, little bool, v gotree.Expr) gotree.Stmt {
 	case 8:
 		return appended(gotree.X("byte($1)", v))
 	case 24:
-		parts := []gotree.Expr{gotree.X("byte(uint32($1)>>16)", v), gotree.X("byte(uint32($1)>>8)", v), gotree.X("byte(uint32($1))", v)}
+		parts := []gotree.Expr{gotree.X("byte(uint32($1)>>16)", v), gotree.X("byte(uint32($1)>>8)", v),
+			gotree.X("byte(uint32($1))", v)}
 		if little {
 			slices.Reverse(parts)
 		}
 		return appended(parts...)
 	}
-	return gotree.S("dst = $1.$2(dst, $3($4))", order(little), "AppendUint"+strconv.Itoa(bits), "uint"+strconv.Itoa(bits), v)[0]
+	return gotree.S("dst = $1.$2(dst, $3($4))", order(little), "AppendUint"+strconv.Itoa(bits),
+		"uint"+strconv.Itoa(bits), v)[0]
 }
 
 // appended composes the appending of bytes to dst.
@@ -190,7 +192,10 @@ func FrameSize(b []byte) (int, error) {
 			length = gotree.Plus(gotree.X("int64($1)", readNumber(it.Bits, it.Little, gotree.Int(at))), int64(max(it.Less, 0)))
 		case *model.WireType:
 			typed = true
-			ids := gotree.S("switch id := $1; id {\ndefault:\nreturn 0, 0, wire.Error{Offset: $2, Problem: wire.UnknownType, Value: int64(id)}\n}",
+			ids := gotree.S(`switch id := $1; id {
+					default:
+					return 0, 0, wire.Error{Offset: $2, Problem: wire.UnknownType, Value: int64(id)}
+				}`,
 				readNumber(it.Bits, it.Little, gotree.Int(at)), at)[0].(*gotree.Switch)
 			other := ids.Cases[0]
 			ids.Cases = nil
@@ -198,13 +203,16 @@ func FrameSize(b []byte) (int, error) {
 			for i, m := range g.P.Messages {
 				if m.ID >= 0 && uint64(m.ID) <= largest(it.Bits) && !seen[m.ID] {
 					seen[m.ID] = true
-					ids.Cases = append(ids.Cases, &gotree.Case{List: []gotree.Expr{gotree.Int(m.ID)}, Body: gotree.S("kind = $1", g.Messages[i].Kind)})
+					ids.Cases = append(ids.Cases, &gotree.Case{List: []gotree.Expr{gotree.Int(m.ID)},
+						Body: gotree.S("kind = $1", g.Messages[i].Kind)})
 				}
 			}
 			ids.Cases = append(ids.Cases, other)
 			b.Add(ids)
 		case *model.WireConst:
-			b.P("if v := $1; v != $2 {\nreturn 0, 0, wire.Error{Offset: $3, Problem: wire.Mismatch, Value: int64(v), Limit: $4}\n}",
+			b.P(`if v := $1; v != $2 {
+					return 0, 0, wire.Error{Offset: $3, Problem: wire.Mismatch, Value: int64(v), Limit: $4}
+				}`,
 				readNumber(it.Bits, it.Little, gotree.Int(at)), uint64(it.Value), at, it.Value)
 		}
 		at += itemBits(item) / 8
@@ -215,15 +223,20 @@ func FrameSize(b []byte) (int, error) {
 	case len(g.P.Messages) > 0: // else every type was unknown
 		g.checkSize(&b, length, lengthAt)
 	}
-	g.add(gotree.F("// readHeader reads the header of a frame that has at least its $1 bytes.\nfunc readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {\n$2\n}", w.HeaderLen, b.List))
-	g.funcs[len(g.funcs)-1].Doc = fmt.Sprintf("// readHeader reads the header of a frame that has at least its %d bytes.", w.HeaderLen)
+	g.add(gotree.F(`// readHeader reads the header of a frame that has at least its $1 bytes.
+		func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
+			$2
+		}`, w.HeaderLen, b.List))
+	g.funcs[len(g.funcs)-1].Doc = fmt.Sprintf("// readHeader reads the header of a frame that has at least its "+
+		"%d bytes.", w.HeaderLen)
 }
 
 // checkSize composes the test of a frame's length, which is told at an offset.
 func (g *Codec) checkSize(b *gotree.Block, length gotree.Expr, at int) {
 	least := make([]gotree.Elem, len(g.P.Messages))
 	for i, m := range g.P.Messages {
-		least[i] = gotree.At(gotree.Name{Name: g.Messages[i].Kind}, gotree.Int(g.P.Wire.HeaderLen+minBody(g.P.Wire.HeaderLen, m.Layout)))
+		least[i] = gotree.At(gotree.Name{Name: g.Messages[i].Kind},
+			gotree.Int(g.P.Wire.HeaderLen+minBody(g.P.Wire.HeaderLen, m.Layout)))
 	}
 	g.tail = append(g.tail, table{"// leastFrame has the least length of each message's frame.", "leastFrame",
 		gotree.Composite{Type: gotree.X("[...]uint16{}").(gotree.Composite).Type, Elems: least, Lines: true}})
@@ -232,7 +245,8 @@ func (g *Codec) checkSize(b *gotree.Block, length gotree.Expr, at int) {
 		if at != 0 {
 			elems = append(elems, gotree.Field("Offset", gotree.Int(at)))
 		}
-		elems = append(elems, gotree.Field("Problem", gotree.X("wire.$1", problem)), gotree.Field("Value", gotree.X("size")), gotree.Field("Limit", gotree.X("$1", limit)))
+		elems = append(elems, gotree.Field("Problem", gotree.X("wire.$1", problem)),
+			gotree.Field("Value", gotree.X("size")), gotree.Field("Limit", gotree.X("$1", limit)))
 		return gotree.Struct(gotree.X("wire.Error"), elems...)
 	}
 	b.P(`size := $1
@@ -296,7 +310,8 @@ func DecodeMessage(b []byte, m *Message) error {
 	kinds := &gotree.Switch{Tag: gotree.X("kind")}
 	for i, m := range g.P.Messages {
 		if bodyCode(m) {
-			kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("return $1(b, $2)", g.Messages[i].Decode, g.fieldsOf(i))...))
+			kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("return $1(b, $2)", g.Messages[i].Decode,
+				g.fieldsOf(i))...))
 		}
 	}
 	var rest gotree.Block
@@ -304,7 +319,9 @@ func DecodeMessage(b []byte, m *Message) error {
 		rest.Add(kinds)
 	}
 	if !w.Surplus {
-		rest.P("if len(b) > $1 {\nreturn wire.Error{Message: kind.String(), Offset: $1, Problem: wire.Trailing, Value: int64(len(b) - $1)}\n}", w.HeaderLen)
+		rest.P(`if len(b) > $1 {
+				return wire.Error{Message: kind.String(), Offset: $1, Problem: wire.Trailing, Value: int64(len(b) - $1)}
+			}`, w.HeaderLen)
 	}
 	g.add(gotree.F(`func $1(b []byte, m *Message) wire.Error {
 	if len(b) < $2 {
@@ -349,7 +366,9 @@ func (g *Codec) appendMessageCode() {
 			b.Add(appendNumber(it.Bits, it.Little, gotree.Int(0)), &gotree.Comment{Text: "// length, set below", Behind: true})
 			n := gotree.Plus(gotree.X("len(dst) - start"), -int64(max(it.Less, 0)))
 			if most := largest(it.Bits); uint64(w.Max-it.Less) > most {
-				lengths.P("if n := $1; n > $2 {\nreturn dst[:start], wire.Error{Message: m.Kind.String(), Offset: $3, Problem: wire.Range, Value: int64(n), Limit: $2}\n}", n, most, at)
+				lengths.P(`if n := $1; n > $2 {
+						return dst[:start], wire.Error{Message: m.Kind.String(), Offset: $3, Problem: wire.Range, Value: int64(n), Limit: $2}
+					}`, n, most, at)
 			}
 			lengths.Add(putNumber(it.Bits, it.Little, place, n))
 		case *model.WireType:
@@ -367,7 +386,8 @@ func (g *Codec) appendMessageCode() {
 	kinds := &gotree.Switch{Tag: gotree.X("m.Kind")}
 	for i, m := range g.P.Messages {
 		if bodyCode(m) {
-			kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("dst, e = $1(dst, start, $2)", g.Messages[i].Encode, g.fieldsOf(i))...))
+			kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("dst, e = $1(dst, start, $2)",
+				g.Messages[i].Encode, g.fieldsOf(i))...))
 		}
 	}
 	if len(kinds.Cases) > 0 {
@@ -396,14 +416,18 @@ func (g *Codec) appendType(it *model.WireType, b *gotree.Block) {
 	if len(g.P.Messages) == 0 {
 		b.Comment("// There is no message.")
 	}
-	b.P("if int(m.Kind) >= $1 {\nreturn dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}\n}", len(ids))
+	b.P(`if int(m.Kind) >= $1 {
+			return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
+		}`, len(ids))
 	if plain {
 		b.Add(appendNumber(it.Bits, it.Little, gotree.X("m.Kind")))
 		return
 	}
 	b.Add(appendNumber(it.Bits, it.Little, gotree.X("messageIDs[m.Kind]")))
-	typ := gotree.Array{Len: gotree.Name{Name: "..."}, Elem: gotree.Name{Name: fmt.Sprintf("uint%d", max(goBits(it.Bits), 8))}}
-	g.tail = append(g.tail, table{"// messageIDs are the type numbers.", "messageIDs", gotree.Composite{Type: typ, Elems: ids, Lines: true}})
+	typ := gotree.Array{Len: gotree.Name{Name: "..."}, Elem: gotree.Name{Name: fmt.Sprintf("uint%d",
+		max(goBits(it.Bits), 8))}}
+	g.tail = append(g.tail, table{"// messageIDs are the type numbers.", "messageIDs",
+		gotree.Composite{Type: typ, Elems: ids, Lines: true}})
 }
 
 func goBits(bits int) int {
@@ -424,7 +448,8 @@ func putNumber(bits int, little bool, at, v gotree.Expr) gotree.Stmt {
 		}
 		return gotree.S("{\nn := $2\ndst[$1], dst[$1+1], dst[$1+2] = byte(n>>16), byte(n>>8), byte(n)\n}", at, v)[0]
 	}
-	return gotree.S("$1.$2(dst[$3:], $4($5))", order(little), "PutUint"+strconv.Itoa(bits), at, "uint"+strconv.Itoa(bits), v)[0]
+	return gotree.S("$1.$2(dst[$3:], $4($5))", order(little), "PutUint"+strconv.Itoa(bits), at,
+		"uint"+strconv.Itoa(bits), v)[0]
 }
 
 // padCode composes the appending of zeros.

@@ -38,14 +38,17 @@ func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 		return
 	}
 	w := g.P.Wire
-	d := &layout{g: g, t: &gotree.Block{}, message: m.Name, at: gotree.Int(w.HeaderLen), counts: map[*model.Field]string{},
-		sure: w.HeaderLen + minBody(w.HeaderLen, m.Layout)}
+	d := &layout{g: g, t: &gotree.Block{}, message: m.Name, at: gotree.Int(w.HeaderLen),
+		counts: map[*model.Field]string{},
+		sure:   w.HeaderLen + minBody(w.HeaderLen, m.Layout)}
 	d.decode(m.Layout, gotree.X("m"), n.Fields, "")
 	if !w.Surplus {
-		d.t.P("if len(b) > $1 {\nreturn $2\n}", d.at, d.err("", d.at, "Trailing", gotree.X("int64(len(b) - $1)", d.at), nil))
+		d.t.P("if len(b) > $1 {\nreturn $2\n}", d.at, d.err("", d.at, "Trailing",
+			gotree.X("int64(len(b) - $1)", d.at), nil))
 	}
 	more := d.shorten(n.Decode)
-	g.add(gotree.F("func $1($2 []byte, _ $3) wire.Error {\n$4\nreturn wire.Error{}\n}", n.Decode, used(d.t.List, "b"), fieldsParam(d.t.List, n), d.t.List))
+	g.add(gotree.F("func $1($2 []byte, _ $3) wire.Error {\n$4\nreturn wire.Error{}\n}", n.Decode,
+		used(d.t.List, "b"), fieldsParam(d.t.List, n), d.t.List))
 	for _, f := range more {
 		g.add(f)
 	}
@@ -54,7 +57,8 @@ func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 // shorten makes functions of the longest loops over records until the rest is short enough.
 func (d *layout) shorten(name string) []*gotree.Func {
 	var out []*gotree.Func
-	slices.SortStableFunc(d.rounds, func(a, b round) int { return gotree.Lines(b.loop.Body) - gotree.Lines(a.loop.Body) })
+	slices.SortStableFunc(d.rounds,
+		func(a, b round) int { return gotree.Lines(b.loop.Body) - gotree.Lines(a.loop.Body) })
 	for _, r := range d.rounds {
 		if gotree.Lines(d.t.List) <= base.Longest-5 {
 			break
@@ -64,7 +68,8 @@ func (d *layout) shorten(name string) []*gotree.Func {
 			gotree.Returning(r.loop.Body[1:], gotree.X("at"))) // the first statement is e
 		f.Doc = base.Comment(fn, "decodes an element of "+r.field+". It returns the offset behind it.")
 		out = append(out, f)
-		r.loop.Body = gotree.S("var err wire.Error\nif at, err = $1(b, at, &$2); err.Problem != 0 {\nreturn err\n}", fn, r.of)
+		r.loop.Body = gotree.S("var err wire.Error\nif at, err = $1(b, at, &$2); err.Problem != 0 {\nreturn err\n}",
+			fn, r.of)
 	}
 	return out
 }
@@ -125,7 +130,8 @@ func (d *layout) need(field string, n int) {
 		return
 	}
 	end := gotree.Plus(d.at, int64(n))
-	d.t.P("if len(b) < $1 {\nreturn $2\n}", end, d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64($1)", end)))
+	d.t.P("if len(b) < $1 {\nreturn $2\n}", end, d.err(field, d.at, "Short", gotree.X("int64(len(b))"),
+		gotree.X("int64($1)", end)))
 }
 
 // advance moves on by a fixed number of bytes.
@@ -300,7 +306,8 @@ func converted(typ *types.Type, bits int, v gotree.Expr) gotree.Expr {
 	return gotree.Conv(typ.X, v)
 }
 
-func (d *layout) enum(t *model.Type, bits int, place gotree.Expr, bad func(int64) gotree.Stmt, s *gotree.Block, v gotree.Expr) {
+func (d *layout) enum(t *model.Type, bits int, place gotree.Expr, bad func(int64) gotree.Stmt, s *gotree.Block,
+	v gotree.Expr) {
 	most, plain := int64(0), true
 	for i, c := range t.Codes {
 		most = max(most, c)
@@ -388,7 +395,8 @@ func (d *layout) count(it *model.WireCount, place gotree.Expr, field string) {
 	case largest(it.Bits) <= uint64(most):
 		d.t.Add(set...)
 	case it.Bits == 8:
-		d.t.P("if $1 > $2 {\nreturn $3\n}\n$4", read, most, d.err(field, d.at, "Count", gotree.X("int64($1)", read), gotree.Int(most)), set)
+		d.t.P("if $1 > $2 {\nreturn $3\n}\n$4", read, most, d.err(field, d.at, "Count", gotree.X("int64($1)", read),
+			gotree.Int(most)), set)
 	default:
 		d.t.P("{\nn := $1\nif n > $2 {\nreturn $3\n}\n$4.Len = $5(n)\n}", read, most,
 			d.err(field, d.at, "Count", gotree.X("int64(n)"), gotree.Int(most)), place, typ)
@@ -422,7 +430,8 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 			problem = "Unterminated"
 		}
 		if !it.Cut {
-			d.t.P("if len(text) > $1 {\nreturn $2\n}", most, d.err(field, d.at, problem, gotree.X("int64(len(text))"), gotree.Int(most)))
+			d.t.P("if len(text) > $1 {\nreturn $2\n}", most, d.err(field, d.at, problem, gotree.X("int64(len(text))"),
+				gotree.Int(most)))
 		}
 		d.t.P("$1.Len = $2(copy($1.Data[:], text))", place, types.LenType(most))
 		if !d.last {

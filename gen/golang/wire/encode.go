@@ -40,7 +40,8 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 		case *model.WireAddress:
 			e.putAddress(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePresent:
-			e.t.P("for i := range $1 {\ndst = append(dst, byte($2))\n}", e.member(of, names, it.Field), e.ordinal(gotree.X("$1[i].Present", e.member(of, names, it.Field))))
+			e.t.P("for i := range $1 {\ndst = append(dst, byte($2))\n}", e.member(of, names, it.Field),
+				e.ordinal(gotree.X("$1[i].Present", e.member(of, names, it.Field))))
 		case *model.WireConst:
 			e.t.Add(appendNumber(it.Bits, it.Little, gotree.Int(uint64(it.Value))))
 		case *model.WireAlign:
@@ -83,7 +84,8 @@ func (e *layout) putInt(it *model.WireInt, place gotree.Expr, field string) {
 func (e *layout) number(t *model.Type, it *model.WireInt, place gotree.Expr, field string) []gotree.Stmt {
 	var s gotree.Block
 	refuse := func(template string, limit any, value gotree.Expr) {
-		s.P("if "+template+" {\nreturn dst, $3\n}", value, limit, e.err(field, here, "Range", gotree.X("int64($1)", value), gotree.X("$1", limit)))
+		s.P("if "+template+" {\nreturn dst, $3\n}", value, limit,
+			e.err(field, here, "Range", gotree.X("int64($1)", value), gotree.X("$1", limit)))
 	}
 	v := place
 	switch t.Kind {
@@ -94,7 +96,8 @@ func (e *layout) number(t *model.Type, it *model.WireInt, place gotree.Expr, fie
 		for i, c := range t.Codes {
 			most, plain = max(most, c), plain && c == int64(i)
 		}
-		s.P("if int($1) >= $2 {\nreturn dst, $3\n}", place, len(t.Names), e.err(field, here, "Range", gotree.X("int64($1)", place), gotree.Int(len(t.Names)-1)))
+		s.P("if int($1) >= $2 {\nreturn dst, $3\n}", place, len(t.Names),
+			e.err(field, here, "Range", gotree.X("int64($1)", place), gotree.Int(len(t.Names)-1)))
 		if !plain {
 			v = gotree.X("$1[$2]", e.g.codeTable(t), place)
 		}
@@ -152,7 +155,8 @@ func bytesAppended(s gotree.Stmt) []gotree.Expr {
 		return nil
 	}
 	call, ok := a.Right[0].(gotree.Call)
-	if !ok || call.Spread || !gotree.Equal(call.Fun, gotree.X("append")) || !gotree.Equal(a.Left, []gotree.Expr{gotree.X("dst")}) {
+	if !ok || call.Spread || !gotree.Equal(call.Fun, gotree.X("append")) || !gotree.Equal(a.Left,
+		[]gotree.Expr{gotree.X("dst")}) {
 		return nil
 	}
 	return call.Args[1:len(call.Args):len(call.Args)]
@@ -173,19 +177,22 @@ func (g *Codec) codeTable(t *model.Type) string {
 		codes[i] = gotree.Int(c)
 	}
 	width := types.Width(&model.Type{Kind: model.KindInt, Hi: most})
-	g.tail = append(g.tail, table{base.Comment(name, "are the numbers of "+gt.Name+" on the wire."), name, gotree.X("[...]$1{$2}", width, codes)})
+	g.tail = append(g.tail, table{base.Comment(name, "are the numbers of "+gt.Name+" on the wire."), name,
+		gotree.X("[...]$1{$2}", width, codes)})
 	return name
 }
 
 func (e *layout) putCount(it *model.WireCount, place gotree.Expr, field string) {
 	t := it.Field.Type
 	if t.Kind == model.KindArray {
-		e.t.P("{\nn := 0\nfor i := range $1 {\nif $1[i].Present {\nn++\n}\n}\n$2\n}", place, appendNumber(it.Bits, it.Little, gotree.X("n")))
+		e.t.P("{\nn := 0\nfor i := range $1 {\nif $1[i].Present {\nn++\n}\n}\n$2\n}", place,
+			appendNumber(it.Bits, it.Little, gotree.X("n")))
 		return
 	}
 	most := min(uint64(t.Cap), largest(it.Bits))
 	n := gotree.X("$1.Len", place)
-	e.t.P("if int($1) > $2 {\nreturn dst, $3\n}", n, most, e.err(field, here, "Count", gotree.X("int64($1)", n), gotree.Int(most)))
+	e.t.P("if int($1) > $2 {\nreturn dst, $3\n}", n, most, e.err(field, here, "Count", gotree.X("int64($1)", n),
+		gotree.Int(most)))
 	e.t.Add(appendNumber(it.Bits, it.Little, n))
 }
 

@@ -41,7 +41,8 @@ func DecodeMessage(b []byte, m *Message) error {
 }`))
 	var b gotree.Block
 	for i := range g.P.Messages {
-		b.P("if *m = (Message{Kind: $1}); $2 {\nreturn wire.Error{}\n}", g.Messages[i].Kind, g.matches(i, names[i], gotree.X("m")))
+		b.P("if *m = (Message{Kind: $1}); $2 {\nreturn wire.Error{}\n}", g.Messages[i].Kind,
+			g.matches(i, names[i], gotree.X("m")))
 	}
 	g.add(gotree.F(`func decode(b []byte, m *Message) wire.Error {
 	line, e := wire.CutLine(b, maxFrame, $1)
@@ -87,9 +88,11 @@ func (g *Codec) appendLines(names []lineNames) {
 		}
 		failing = gotree.S("var e wire.Error")
 		failed = gotree.S("if e.Problem != 0 {\nreturn dst[:start], e\n}")
-		kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("dst, e = $1(dst, start, &m.$2)", names[i].encode, g.Messages[i].Member)...))
+		kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("dst, e = $1(dst, start, &m.$2)", names[i].encode,
+			g.Messages[i].Member)...))
 	}
-	kinds.Cases = append(kinds.Cases, &gotree.Case{Body: gotree.S("return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}")})
+	kinds.Cases = append(kinds.Cases,
+		&gotree.Case{Body: gotree.S("return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}")})
 	var others gotree.Block
 	for i, m := range g.P.Messages {
 		if m.CatchAll() {
@@ -120,14 +123,20 @@ func (g *Codec) notAnother(i int, names []lineNames, b *gotree.Block) {
 	}
 	var tests gotree.Block
 	for k := range i {
-		tests.P("if $1 {\nreturn dst[:start], wire.Error{Message: m.Kind.String(), Field: $2, Problem: wire.Text, Value: $3}\n}",
+		tests.P(`if $1 {
+				return dst[:start], wire.Error{Message: m.Kind.String(), Field: $2, Problem: wire.Text, Value: $3}
+			}`,
 			g.matches(k, names[k], gotree.X("other")), gotree.Str(linePath(&g.P.Messages[i].Line[0])), k)
 	}
 	line := gotree.S("line := dst[start:len(dst)-1]")
 	if gotree.Uses(tests.List, "other") {
 		line = gotree.S("line, other := dst[start:len(dst)-1], Message{}")
 	}
-	b.P("if m.Kind == $1 {\n// a text that is the line of another message would not come back as itself\n$2\n$3\n}", g.Messages[i].Kind, line, tests.List)
+	b.P(`if m.Kind == $1 {
+			// a text that is the line of another message would not come back as itself
+			$2
+			$3
+		}`, g.Messages[i].Kind, line, tests.List)
 }
 
 // linePlace is where the field of a template's part lies in the message's struct v.
@@ -158,7 +167,8 @@ func (g *Codec) matchLine(m *model.Message, mn types.MessageNames, name string) 
 		b.P("word, line = wire.Word(line, $1)", gotree.Char(p.Stop))
 		at, typ := g.linePlace(mn, p), p.Type()
 		if typ.Kind == model.KindOptional {
-			b.P("if string(word) != $1 {\n$2\n$3.Present = true\n}", gotree.Str(p.None), g.lineWord(typ.Elem, gotree.X("$1.Value", at)), at)
+			b.P("if string(word) != $1 {\n$2\n$3.Present = true\n}", gotree.Str(p.None),
+				g.lineWord(typ.Elem, gotree.X("$1.Value", at)), at)
 			continue
 		}
 		b.Add(g.lineWord(typ, at)...)
@@ -188,7 +198,8 @@ func (g *Codec) lineWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
 	case model.KindEnum:
 		words := &gotree.Switch{Tag: gotree.X("string(word)")}
 		for i, name := range g.EnumNames(gt) {
-			words.Cases = append(words.Cases, &gotree.Case{List: []gotree.Expr{gotree.Str(typ.InLine()[i])}, Body: gotree.S("$1 = $2", at, name)})
+			words.Cases = append(words.Cases, &gotree.Case{List: []gotree.Expr{gotree.Str(typ.InLine()[i])},
+				Body: gotree.S("$1 = $2", at, name)})
 		}
 		words.Cases = append(words.Cases, &gotree.Case{Body: gotree.S("return false")})
 		return []gotree.Stmt{words}
@@ -250,7 +261,8 @@ func (g *Codec) encodeLine(m *model.Message, mn types.MessageNames, name string)
 		texts = true
 		b.P(`$1
 			if i := wire.BadByte(text, $2, $3); i >= 0 {
-				return dst, wire.Error{Message: $4, Field: $5, Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+				return dst, wire.Error{Message: $4, Field: $5, Offset: len(dst) - start + i, Problem: wire.Text,
+					Value: int64(text[i])}
 			}
 			dst = append(dst, text...)`, text, gotree.Str(typ.Without), g.P.Wire.ASCII, gotree.Str(m.Name), gotree.Str(linePath(p)))
 	}

@@ -69,7 +69,8 @@ func (d *layout) address(it *model.WireAddress, place gotree.Expr, field string)
 		t, to = t.Elem, gotree.X("$1.Value", place)
 		outside = gotree.X("v > $1", t.Hi)
 	}
-	set := gotree.S("if $1 {\nreturn $2\n}\n$3 = $4", outside, d.err(field, d.at, "Range", gotree.X("v"), gotree.Int(t.Hi)), to, gotree.X("$1(v)", d.g.Typ(t, "").X))
+	set := gotree.S("if $1 {\nreturn $2\n}\n$3 = $4", outside,
+		d.err(field, d.at, "Range", gotree.X("v"), gotree.Int(t.Hi)), to, gotree.X("$1(v)", d.g.Typ(t, "").X))
 	if optional {
 		set = gotree.S("$1.Present = v >= 0\nif v >= 0 {\n$2\n}", place, set)
 	}

@@ -26,7 +26,8 @@ func (g *Codec) shape() {
 	for _, m := range g.P.Messages {
 		if list := addresses(m.Layout, w.HeaderLen); len(list) > 0 && !seen[m.ID] {
 			seen[m.ID] = true
-			tables = append(tables, gotree.At(gotree.Int(max(m.ID, 0)), gotree.Composite{Elems: gotree.Elems(list...), Lines: true}))
+			tables = append(tables, gotree.At(gotree.Int(max(m.ID, 0)),
+				gotree.Composite{Elems: gotree.Elems(list...), Lines: true}))
 		}
 	}
 	if len(tables) == 0 && !filled {
@@ -49,7 +50,8 @@ func numberAt(at, bits int, little bool) gotree.Expr {
 
 // address is an element of a list of addresses.
 func address(at, size int, more ...gotree.Elem) gotree.Expr {
-	return gotree.Composite{Elems: append([]gotree.Elem{gotree.Field("At", gotree.Int(at)), gotree.Field("Size", gotree.Int(size))}, more...)}
+	return gotree.Composite{Elems: append([]gotree.Elem{gotree.Field("At", gotree.Int(at)),
+		gotree.Field("Size", gotree.Int(size))}, more...)}
 }
 
 // addresses lists the addresses among items that begin at a fixed place.

@@ -20,7 +20,10 @@ func (d *layout) decodeValue(t *model.Type, place gotree.Expr, field string) {
 		d.loop(place, func(i string) { d.decodeValue(t.Elem, gotree.X("$1[$2]", place, i), field) })
 	case model.KindList:
 		d.decodeLength(place, field, t.Cap)
-		d.loop(gotree.X("$1.Items[:$1.Len]", place), func(i string) { d.decodeValue(t.Elem, gotree.X("$1.Items[$2]", place, i), field) })
+		d.loop(gotree.X("$1.Items[:$1.Len]", place), func(i string) {
+			d.decodeValue(t.Elem,
+				gotree.X("$1.Items[$2]", place, i), field)
+		})
 	case model.KindBytes:
 		d.decodeLength(place, field, t.Cap)
 		n := gotree.X("int($1.Len)", place)
@@ -28,7 +31,10 @@ func (d *layout) decodeValue(t *model.Type, place gotree.Expr, field string) {
 			d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(at + $1)", n)), place)
 	case model.KindOptional:
 		d.decodeNumber(1, 1, true, field, gotree.S("$1.Present = v != 0", place))
-		d.t.P("if $1.Present {\n$2\n}", place, d.inner(func() { d.decodeValue(t.Elem, gotree.X("$1.Value", place), field) }))
+		d.t.P("if $1.Present {\n$2\n}", place, d.inner(func() {
+			d.decodeValue(t.Elem, gotree.X("$1.Value", place),
+				field)
+		}))
 	default:
 		d.decodeScalar(t, place, field)
 	}
@@ -52,7 +58,8 @@ func (d *layout) decodeNumber(n int, limit uint64, checked bool, field string, s
 	d.need(field, n)
 	var check []gotree.Stmt
 	if checked {
-		check = gotree.S("if v > $1 {\nreturn $2\n}", limit, d.err(field, d.at, "Range", gotree.X("int64(v)"), gotree.Int(limit)))
+		check = gotree.S("if v > $1 {\nreturn $2\n}", limit, d.err(field, d.at, "Range", gotree.X("int64(v)"),
+			gotree.Int(limit)))
 	}
 	d.t.P("{\nv := $1\n$2\n$3\n}", readNumber(8*n, false, d.at), check, set)
 	d.advance(n)
@@ -83,13 +90,17 @@ func (d *layout) encodeValue(t *model.Type, place gotree.Expr, field string) {
 	case model.KindArray:
 		d.loop(place, func(i string) { d.encodeValue(t.Elem, gotree.X("$1[$2]", place, i), field) })
 	case model.KindList, model.KindBytes:
-		d.t.P("if int($1.Len) > $2 {\nreturn dst, $3\n}\ndst = binary.BigEndian.AppendUint16(dst, uint16($1.Len))", place, t.Cap,
+		d.t.P("if int($1.Len) > $2 {\nreturn dst, $3\n}\ndst = binary.BigEndian.AppendUint16(dst, uint16($1.Len))",
+			place, t.Cap,
 			d.err(field, here, "Count", gotree.X("int64($1.Len)", place), gotree.Int(t.Cap)))
 		if t.Kind == model.KindBytes {
 			d.t.P("dst = append(dst, $1.Data[:$1.Len]...)", place)
 			return
 		}
-		d.loop(gotree.X("$1.Items[:$1.Len]", place), func(i string) { d.encodeValue(t.Elem, gotree.X("$1.Items[$2]", place, i), field) })
+		d.loop(gotree.X("$1.Items[:$1.Len]", place), func(i string) {
+			d.encodeValue(t.Elem,
+				gotree.X("$1.Items[$2]", place, i), field)
+		})
 	case model.KindOptional:
 		d.t.P("dst = append(dst, byte($1))\nif $2.Present {\n$3\n}", d.ordinal(gotree.X("$1.Present", place)), place,
 			d.inner(func() { d.encodeValue(t.Elem, gotree.X("$1.Value", place), field) }))
