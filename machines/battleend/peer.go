@@ -254,7 +254,10 @@ func (m *Peer) stepEndingBattleFramecount(ev *Event, fx *Effects) fsm.Result {
 	fx.report(ReportCatchingUp).CatchingUp = CatchingUpReport{Frame: max(m.EndFrame, ev.Message.Framecount.Frame)}
 	m.State = StateEndingBattle2
 	// specs/battle-end/spec.yaml:90 entry
-	if m.Frames.Now > m.EndFrame && !m.Ready.commandReady(fx) || !m.settle(fx) {
+	if m.Frames.Now > m.EndFrame && !m.Ready.commandReady(fx) {
+		return m.undo(&old, fx, 20)
+	}
+	if !m.settle(fx) {
 		return m.undo(&old, fx, 20)
 	}
 	return took(20)

@@ -98,9 +98,8 @@ func (m *FramesPart) commandInput(fx *Effects, bits Input) bool {
 			return false
 		}
 		m.Now++
-		if !m.Own.dropFirst() || !m.Heard.dropFirst() {
-			return false
-		}
+		m.Own.dropFirst()
+		m.Heard.dropFirst()
 		m.State = FramesStateChecksumDue
 		return true
 	}
@@ -181,9 +180,8 @@ func (m *FramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 				return false
 			}
 			m.Now++
-			if !m.Own.dropFirst() || !m.Heard.dropFirst() {
-				return false
-			}
+			m.Own.dropFirst()
+			m.Heard.dropFirst()
 			m.State = FramesStateChecksumDue
 			return true
 		}

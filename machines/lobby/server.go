@@ -262,25 +262,16 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		// specs/lobby/spec.yaml:151
 		fx.fired = append(fx.fired, 16)
-		if !m.Session[next.sessionWantsNew.c].commandRefuse(fx, next.sessionWantsNew.c) {
-			return false
-		}
-		return true
+		return m.Session[next.sessionWantsNew.c].commandRefuse(fx, next.sessionWantsNew.c)
 	case serverWaitingSessionWantsGame:
 		// specs/lobby/spec.yaml:153
 		if m.Rooms[next.sessionWantsGame.game].Present && !m.Rooms[next.sessionWantsGame.game].Value.Started && m.countBySessionAt(next) < Places {
 			fx.fired = append(fx.fired, 17)
-			if !m.Session[next.sessionWantsGame.c].commandEnter(fx, next.sessionWantsGame.c, next.sessionWantsGame.game, false, m.Rooms[next.sessionWantsGame.game].Value.Params) {
-				return false
-			}
-			return true
+			return m.Session[next.sessionWantsGame.c].commandEnter(fx, next.sessionWantsGame.c, next.sessionWantsGame.game, false, m.Rooms[next.sessionWantsGame.game].Value.Params)
 		}
 		// specs/lobby/spec.yaml:155
 		fx.fired = append(fx.fired, 18)
-		if !m.Session[next.sessionWantsGame.c].commandRefuse(fx, next.sessionWantsGame.c) {
-			return false
-		}
-		return true
+		return m.Session[next.sessionWantsGame.c].commandRefuse(fx, next.sessionWantsGame.c)
 	case serverWaitingSessionWantsTime:
 		// specs/lobby/spec.yaml:156
 		fx.fired = append(fx.fired, 19)

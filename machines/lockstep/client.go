@@ -91,11 +91,9 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			return took(5)
 		case ClientReceiveGamecommands:
 			// specs/lockstep/spec.yaml:215
-			list := m.Queues[ev.Message.Gamecommands.Slot]
-			if !list.add(ev.Message.Gamecommands.Entry) {
+			if !m.Queues[ev.Message.Gamecommands.Slot].add(ev.Message.Gamecommands.Entry) {
 				return refused(6)
 			}
-			m.Queues[ev.Message.Gamecommands.Slot] = list
 			return took(6)
 		case ClientReceiveNwfDone:
 			// specs/lockstep/spec.yaml:216
@@ -133,11 +131,9 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			return refused(fsm.NoTransition)
 		case ClientReceiveGamecommands:
 			// specs/lockstep/spec.yaml:215
-			list := m.Queues[ev.Message.Gamecommands.Slot]
-			if !list.add(ev.Message.Gamecommands.Entry) {
+			if !m.Queues[ev.Message.Gamecommands.Slot].add(ev.Message.Gamecommands.Entry) {
 				return refused(14)
 			}
-			m.Queues[ev.Message.Gamecommands.Slot] = list
 			return took(14)
 		case ClientReceiveNwfDone:
 			// specs/lockstep/spec.yaml:216
@@ -211,20 +207,11 @@ func (m *Client) stepGameFrame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				m.Wrong = true
 			}
 			fx.report(ClientReportExecute).Execute = ClientExecuteReport{Slot: s, Commands: m.Queues[s].Items[0].Commands}
-			list2 := m.Queues[s]
-			if !list2.dropFirst() {
-				return m.undo(&old, fx, 12)
-			}
-			m.Queues[s] = list2
+			m.Queues[s].dropFirst()
 		}
 		fx.sendTo(MessageGamecommands, ServerConst).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: m.Now, Commands: ev.Frame.Commands, Sum: ev.Frame.Sum}}
-		if m.Lengths.Len == 0 {
-			return m.undo(&old, fx, 12)
-		}
 		m.Length = m.Lengths.Items[0].Length
-		if !m.Lengths.dropFirst() {
-			return m.undo(&old, fx, 12)
-		}
+		m.Lengths.dropFirst()
 		m.Now = Frame((int64(m.Now) + 1) % Period)
 		return took(12)
 	}

@@ -149,8 +149,7 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			slot2 := Slot(value3)
 			sent := Frame(9)
 			sum := Checksum(0)
-			entry := Entry{Sent: sent, Commands: 0, Sum: sum}
-			if !m.relay(fx, entry, slot2) {
+			if !m.supply(fx, sent, slot2, sum) {
 				return m.undo(&old, fx, 4)
 			}
 		}
@@ -184,14 +183,60 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			sent := Frame(9)
 			sum := Checksum(0)
-			entry := Entry{Sent: sent, Commands: 0, Sum: sum}
-			if !m.relay(fx, entry, s) {
+			if !m.supply(fx, sent, s, sum) {
 				return m.undo(&old, fx, 5)
 			}
 		}
 		return took(5)
 	case ServerCommandFrame:
-		return m.stepLoadingFrame(ev, fx)
+		// specs/lockstep/spec.yaml:108 everybody has loaded; the frames before frame m get empty commands and lengths
+		if m.allPlaying() {
+			old := *m
+			for i2 := range 2 {
+				i := uint8(i2 + 1)
+				list := m.Playing
+				for i3 := range 8 {
+					if uint64(list)>>i3&1 == 0 {
+						continue
+					}
+					s := Slot(i3)
+					sent := Frame(9 + int64(i))
+					if m.Queues[s].Len == 0 {
+						return m.undo(&old, fx, 6)
+					}
+					sum := m.Queues[s].Items[0].Sum
+					if !m.supply(fx, sent, s, sum) {
+						return m.undo(&old, fx, 6)
+					}
+				}
+			}
+			for i := range uint8(3) {
+				done := Done{Frame: Frame(i), Length: m.Length}
+				if !m.Lengths.add(done) {
+					return m.undo(&old, fx, 6)
+				}
+				list := m.There &^ (1 << uint64(m.Self))
+				for i2 := range 62 {
+					if uint64(list)>>i2&1 == 0 {
+						continue
+					}
+					peer := fsm.Peer(i2)
+					fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Done: done}
+				}
+			}
+			if m.LoadTime {
+				m.LoadTime = false
+				fx.stop(serverAlarmLoadTime, 0)
+			}
+			m.LagTime = true
+			fx.start(serverAlarmLagTime, 0)
+			m.State = ServerStateGame
+			if !m.enterGame(fx) {
+				return m.undo(&old, fx, 6)
+			}
+			return took(6)
+		}
+		return refused(fsm.NoTransition)
 	case ServerReceiveJoin:
 		// specs/lockstep/spec.yaml:151 too late
 		fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
@@ -213,59 +258,6 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(10)
 	}
 	return m.unmentioned(ev, fx)
-}
-
-// stepLoadingFrame handles frame in the state loading.
-func (m *Server) stepLoadingFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:108 everybody has loaded; the frames before frame m get empty commands and lengths
-	if m.allPlaying() {
-		old := *m
-		for i2 := range 2 {
-			i := uint8(i2 + 1)
-			list := m.Playing
-			for i3 := range 8 {
-				if uint64(list)>>i3&1 == 0 {
-					continue
-				}
-				s := Slot(i3)
-				sent := Frame(9 + int64(i))
-				if m.Queues[s].Len == 0 {
-					return m.undo(&old, fx, 6)
-				}
-				sum := m.Queues[s].Items[0].Sum
-				entry := Entry{Sent: sent, Commands: 0, Sum: sum}
-				if !m.relay(fx, entry, s) {
-					return m.undo(&old, fx, 6)
-				}
-			}
-		}
-		for i := range uint8(3) {
-			done := Done{Frame: Frame(i), Length: m.Length}
-			if !m.Lengths.add(done) {
-				return m.undo(&old, fx, 6)
-			}
-			list := m.There &^ (1 << uint64(m.Self))
-			for i2 := range 62 {
-				if uint64(list)>>i2&1 == 0 {
-					continue
-				}
-				peer := fsm.Peer(i2)
-				fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Done: done}
-			}
-		}
-		if m.LoadTime {
-			m.LoadTime = false
-			fx.stop(serverAlarmLoadTime, 0)
-		}
-		m.LagTime = true
-		fx.start(serverAlarmLagTime, 0)
-		m.State = ServerStateGame
-		if !m.enterGame(fx) {
-			return m.undo(&old, fx, 6)
-		}
-		return took(6)
-	}
-	return refused(fsm.NoTransition)
 }
 
 // stepGame is Step in the state game.
@@ -434,19 +426,12 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				continue
 			}
 			s := Slot(i)
-			list4 := m.Queues[s]
-			if !list4.dropFirst() {
+			if !m.Queues[s].dropFirst() {
 				return m.undo(&old, fx, 14)
 			}
-			m.Queues[s] = list4
-		}
-		if m.Lengths.Len == 0 {
-			return m.undo(&old, fx, 14)
 		}
 		m.Length = m.Lengths.Items[0].Length
-		if !m.Lengths.dropFirst() {
-			return m.undo(&old, fx, 14)
-		}
+		m.Lengths.dropFirst()
 		done := Done{Frame: Frame((int64(m.Now) + M) % Period), Length: m.Wanted}
 		if !m.Lengths.add(done) {
 			return m.undo(&old, fx, 14)
@@ -482,16 +467,15 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// relay is the routine relay: commands of a slot go to all. It returns false if the step is refused.
-func (m *Server) relay(fx *ServerEffects, entry Entry, slot Slot) bool {
-	list := m.Queues[slot]
-	if !list.add(entry) {
+// supply is the routine supply: an empty command for a slot. It returns false if the step is refused.
+func (m *Server) supply(fx *ServerEffects, sent Frame, slot Slot, sum Checksum) bool {
+	entry := Entry{Sent: sent, Commands: 0, Sum: sum}
+	if !m.Queues[slot].add(entry) {
 		return false
 	}
-	m.Queues[slot] = list
-	list2 := m.There &^ (1 << uint64(m.Self))
+	list := m.There &^ (1 << uint64(m.Self))
 	for i := range 62 {
-		if uint64(list2)>>i&1 == 0 {
+		if uint64(list)>>i&1 == 0 {
 			continue
 		}
 		peer := fsm.Peer(i)
@@ -512,8 +496,7 @@ func (m *Server) enterGame(fx *ServerEffects) bool {
 			if m.Queues[s].Len <= i2 {
 				sent := Frame((int64(m.Now) + int64(i2) + Period - M) % Period)
 				sum := Checksum(0)
-				entry := Entry{Sent: sent, Commands: 0, Sum: sum}
-				if !m.relay(fx, entry, s) {
+				if !m.supply(fx, sent, s, sum) {
 					return false
 				}
 			}
@@ -540,8 +523,16 @@ func (m *Server) first() Optional[Slot] {
 // receiveGamecommands handles GAMECOMMANDS in the states loading and game. It returns false if the step is
 // refused.
 func (m *Server) receiveGamecommands(ev *ServerEvent, fx *ServerEffects) bool {
-	if !m.relay(fx, ev.Message.Gamecommands.Entry, ev.Message.Gamecommands.Slot) {
+	if !m.Queues[ev.Message.Gamecommands.Slot].add(ev.Message.Gamecommands.Entry) {
 		return false
+	}
+	list := m.There &^ (1 << uint64(m.Self))
+	for i := range 62 {
+		if uint64(list)>>i&1 == 0 {
+			continue
+		}
+		peer := fsm.Peer(i)
+		fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
 	}
 	return true
 }

@@ -164,9 +164,6 @@ func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Na
 			}
 			m.Called = name
 			m.About = data
-			if m.Used >= 9 {
-				return false
-			}
 			m.Used++
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionAsks, sessionAsks: serverWaitingSessionAsksFields{c: c}})
 			m.State = ServerSessionStateJudging

@@ -98,9 +98,8 @@ func (m *BattleFramesPart) commandInput(fx *Effects, bits Input) bool {
 			return false
 		}
 		m.Now++
-		if !m.Own.dropFirst() || !m.Heard.dropFirst() {
-			return false
-		}
+		m.Own.dropFirst()
+		m.Heard.dropFirst()
 		m.State = BattleFramesStateChecksumDue
 		return true
 	}
@@ -181,9 +180,8 @@ func (m *BattleFramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 				return false
 			}
 			m.Now++
-			if !m.Own.dropFirst() || !m.Heard.dropFirst() {
-				return false
-			}
+			m.Own.dropFirst()
+			m.Heard.dropFirst()
 			m.State = BattleFramesStateChecksumDue
 			return true
 		}

@@ -242,10 +242,10 @@ func (m *BattlePart) receiveFramecount(fx *Effects, frame Frame) bool {
 		fx.queue = append(fx.queue, waiting{kind: waitingBattleCatchingUp, battleCatchingUp: waitingBattleCatchingUpFields{frame: max(m.EndFrame, frame)}})
 		m.State = BattleStateEndingBattle2
 		// specs/battle-end/spec.yaml:90 entry
-		if m.Frames.Now > m.EndFrame && !m.Ready.commandReady(fx) || !m.settle(fx) {
+		if m.Frames.Now > m.EndFrame && !m.Ready.commandReady(fx) {
 			return false
 		}
-		return true
+		return m.settle(fx)
 	case BattleStateLost:
 		// specs/battle-end/spec.yaml:100
 		return true

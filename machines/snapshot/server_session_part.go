@@ -115,7 +115,8 @@ func (m *ServerSessionPart) commandNext(fx *ServerEffects, c fsm.Peer) bool {
 	// specs/snapshot/spec.yaml:80
 	if m.Changes.Len > 0 {
 		fx.sendTo(MessageChange, c).Change = ChangeMessage{Number: m.Changes.Items[0].Number, Data: m.Changes.Items[0].Data}
-		return m.Changes.dropFirst()
+		m.Changes.dropFirst()
+		return true
 	}
 	// specs/snapshot/spec.yaml:81
 	if m.Patience {

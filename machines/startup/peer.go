@@ -529,7 +529,6 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		holds = ev.Message.NodeAlive.Slot < m.Own.Value
 	}
 	if holds && m.allSlot(ev) {
-		old := *m
 		var all Attempts
 		for s := range Slot(4) {
 			var value int64
@@ -547,9 +546,6 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		m.gone(who)
 		m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		m.Came[ev.Message.NodeAlive.Slot] = attempt
-		if !m.Own.Present {
-			return m.undo(&old, fx, 54)
-		}
 		slot := m.Own.Value
 		attempt2 := m.Came[m.Own.Value]
 		who2 := Optional[fsm.Peer]{Present: true, Value: m.Self}

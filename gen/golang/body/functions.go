@@ -166,7 +166,7 @@ func (g *Funcs) variants(r *types.Machine) map[string]int {
 // proc makes a method of statements; what it needs of the variables around becomes its parameters.
 // Without a type for its result it returns whether it worked, if it can refuse.
 func (c *body) proc(code []gotree.Stmt, result gotree.Expr) *proc {
-	p := &proc{fn: &gotree.Func{Recv: &gotree.Param{Name: "m", Type: gotree.X("*$1", c.r.Typ)}, Body: code}, facts: *c.f}
+	p := &proc{fn: &gotree.Func{Recv: &gotree.Param{Name: "m", Type: gotree.X("*$1", c.r.Typ)}, Body: code}, facts: *c.f, changes: slices.Clone(c.changes)}
 	for _, v := range c.scope {
 		if gotree.Uses(code, v.Name) {
 			p.fn.Params, p.args = append(p.fn.Params, v), append(p.args, gotree.Name{Name: v.Name})
@@ -188,6 +188,8 @@ type proc struct {
 	fn    *gotree.Func
 	facts types.Facts
 	args  []gotree.Expr
+	// changes lists the members that it may change, as body.changes does.
+	changes []string
 }
 
 // refusal is what a comment says of the result.

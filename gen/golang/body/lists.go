@@ -67,7 +67,12 @@ func (c *body) edit(e *model.Call, r val) {
 	case model.FnAppend, model.FnWith:
 		c.add(r, e.T, e.Args[1])
 	case model.FnTail:
-		c.checkf("!$1.$2()", r.x, c.method(e.T, "dropFirst"))
+		name := c.method(e.T, "dropFirst")
+		if c.knows(gotree.X("$1.Len != 0", r.x)) {
+			c.out.P("$1.$2()", r.x, name)
+		} else {
+			c.checkf("!$1.$2()", r.x, name)
+		}
 	case model.FnWithout:
 		x := c.value(e.Args[1])
 		elem := e.T.Elem

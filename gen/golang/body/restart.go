@@ -59,7 +59,21 @@ func (c *stmts) stopTimer(at gotree.Expr, r *types.Machine, t *model.Timer, key 
 
 func (c *stmts) stopOne(place gotree.Expr, r *types.Machine, t *model.Timer, key gotree.Expr) {
 	c.out.P("if $1 {\n$1 = false\nfx.stop($2, $3)\n}", place, c.r.Role.AlarmOf(t, r).Id, key)
-	c.changed("")
+	c.changed(memberOf(place))
+}
+
+// memberOf is the member of m that a place lies in.
+func memberOf(place gotree.Expr) string {
+	switch x := place.(type) {
+	case gotree.Index:
+		return memberOf(x.X)
+	case gotree.Sel:
+		if gotree.Equal(x.X, gotree.Name{Name: "m"}) {
+			return x.Name
+		}
+		return memberOf(x.X)
+	}
+	return ""
 }
 
 // restart puts a part, or all its instances, back to the beginning.

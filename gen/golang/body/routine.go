@@ -91,7 +91,7 @@ func (c *stmts) routine(call *model.RoutineCall, list []model.Stmt, calls int) *
 	}
 	for _, old := range c.g.procs[c.r] {
 		if gotree.Equal(old.fn.Body, p.fn.Body) && gotree.Equal(old.fn.Params, p.fn.Params) {
-			return &proc{old.fn, p.facts, p.args}
+			return &proc{old.fn, p.facts, p.args, p.changes}
 		}
 	}
 	name := base.Unexported(base.GoName(call.Name))

@@ -169,7 +169,7 @@ func (c *stmts) invoke(p *proc) {
 	}
 	c.dirty = dirty
 	if p.facts.Changes {
-		c.changed("")
+		c.changed(p.changes...)
 	}
 	c.f.Queues = c.f.Queues || p.facts.Queues
 	c.f.Waits = c.f.Waits || p.facts.Waits

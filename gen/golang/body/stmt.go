@@ -108,12 +108,27 @@ func (c *stmts) set(s *model.Set) {
 	c.out.P("$1 = $2", place, x)
 }
 
+// reads reports whether an expression is the value of a place, whose indexes are names.
+func reads(e model.Expr, v *model.Var, sel []model.Selector) bool {
+	if len(sel) == 0 {
+		x, ok := e.(*model.VarRef)
+		return ok && len(x.Path) == 0 && x.Var == v
+	}
+	last, rest := sel[len(sel)-1], sel[:len(sel)-1]
+	switch e := e.(type) {
+	case *model.Index:
+		i, ok := e.I.(*model.LocalRef)
+		j, same := last.Index.(*model.LocalRef)
+		return ok && same && i.Local == j.Local && reads(e.X, v, rest)
+	case *model.FieldRef:
+		return last.Field != nil && last.Field.Index == e.Field.Index && reads(e.X, v, rest)
+	}
+	return false
+}
+
 // inPlace composes x = x + 1, x = append(x, y) and the like as one would write them.
 func (c *stmts) inPlace(s *model.Set, place gotree.Expr, t *model.Type) bool {
-	self := func(e model.Expr) bool {
-		v, ok := e.(*model.VarRef)
-		return ok && len(s.Select) == 0 && len(v.Path) == 0 && v.Var == s.Var
-	}
+	self := func(e model.Expr) bool { return reads(e, s.Var, s.Select) }
 	switch e := s.Value.(type) {
 	case *model.Binary:
 		l, ok := e.Y.(*model.Lit)
@@ -372,11 +387,11 @@ func (c *stmts) each(s *model.Each) {
 	probe.iterate(s.Local, s.Values, s.Over, at, true, func() { probe.statements(s.Body) })
 	dirty := c.dirty
 	if probe.f.Changes {
-		c.changed("")
+		c.changed(probe.changes...)
 	}
 	c.iterate(s.Local, s.Values, s.Over, at, probe.f.Changes && !fromEvent(s.Over), func() { c.statements(s.Body) })
 	if c.dirty = dirty || probe.f.Changes; probe.f.Changes {
-		c.changes = append(c.changes, "")
+		c.changes = append(c.changes, probe.changes...)
 	}
 }
 

@@ -65,12 +65,15 @@ func merge(list *[]Stmt) bool {
 	if a == nil || b == nil || len(a.Then) != 1 || !Equal(a.Then, b.Then) || Equal(a.Cond, b.Cond) {
 		return false
 	}
-	if _, ok := a.Then[0].(*Return); !ok || width(a.Cond)+width(b.Cond)+4 > wide {
+	if _, ok := a.Then[0].(*Return); !ok || width(a.Cond)+width(b.Cond)+4 > wide || mixed(a.Cond) || mixed(b.Cond) {
 		return false
 	}
 	*list = append((*list)[:n-2], &If{Cond: join("||", a.Cond, b.Cond), Then: a.Then})
 	return true
 }
+
+// mixed reports whether a condition has an && that would stand beside an ||.
+func mixed(x Expr) bool { return len(Operands("&&", x)) > 1 }
 
 // conclude joins a last return of a truth value with the if statement before it.
 func conclude(list *[]Stmt) bool {
@@ -83,19 +86,20 @@ func conclude(list *[]Stmt) bool {
 		return false
 	}
 	first := returned(cond.Then)
-	if first == nil || width(cond.Cond)+width(first)+width(last) > wide {
+	if first == nil {
 		return false
 	}
+	short := width(cond.Cond)+width(first)+width(last) <= wide
 	yes, no := Expr(Name{"true"}), Expr(Name{"false"})
 	var x Expr
 	switch {
 	case Equal(first, no) && Equal(last, yes):
 		x = Not(cond.Cond)
-	case Equal(first, no) && len(Operands("&&", cond.Cond)) == 1:
+	case short && Equal(first, no) && !mixed(cond.Cond):
 		x = join("&&", Not(cond.Cond), last)
 	case Equal(last, no) && Equal(first, yes):
 		x = cond.Cond
-	case Equal(last, no):
+	case short && Equal(last, no):
 		x = join("&&", cond.Cond, first)
 	default:
 		return false

@@ -182,52 +182,6 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return m.unmentioned(ev, fx)
 }
 
-// stepOpenLeave handles LEAVE in the state open.
-func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// proptest/conform/testdata/lobby/spec.yaml:66
-	if m.Line.contains(fx.from) {
-		if fx.from < 0 || fx.from > 3 {
-			return refused(2)
-		}
-		m.Line.remove(fx.from)
-		m.People = m.People &^ People(1<<uint64(fx.from))
-		m.Quiet = m.Quiet &^ (1 << uint64(fx.from))
-		return took(2)
-	}
-	// proptest/conform/testdata/lobby/spec.yaml:68
-	old := *m
-	var set uint64
-	for i := range 2 {
-		key := Seat(i + 1)
-		if m.Seats[int64(key)-1].Present {
-			set |= 1 << uint64(int64(key)-1)
-		}
-	}
-	for i := range 2 {
-		if set>>i&1 == 0 {
-			continue
-		}
-		s := Seat(i + 1)
-		if m.Seats[int64(s)-1].Present && m.Seats[int64(s)-1].Value == fx.from {
-			m.Seats[int64(s)-1] = Optional[fsm.Peer]{}
-			m.People = m.People &^ (1 << uint64(fx.from))
-		}
-	}
-	if m.Line.Len > 0 {
-		who := m.Line.Items[0]
-		value := m.firstSeat()
-		if !value.Present {
-			return m.undo(&old, fx, 3)
-		}
-		free := value.Value
-		m.seat2(fx, free, who)
-		if !m.Line.dropFirst() {
-			return m.undo(&old, fx, 3)
-		}
-	}
-	return took(3)
-}
-
 // stepOpenShut handles shut in the state open.
 func (m *Server) stepOpenShut(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	// proptest/conform/testdata/lobby/spec.yaml:84
@@ -271,6 +225,50 @@ func (m *Server) stepOpenShut(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	}
 	m.State = ServerStateClosed
 	return took(8)
+}
+
+// stepOpenLeave handles LEAVE in the state open.
+func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	// proptest/conform/testdata/lobby/spec.yaml:66
+	if m.Line.contains(fx.from) {
+		if fx.from < 0 || fx.from > 3 {
+			return refused(2)
+		}
+		m.Line.remove(fx.from)
+		m.People = m.People &^ People(1<<uint64(fx.from))
+		m.Quiet = m.Quiet &^ (1 << uint64(fx.from))
+		return took(2)
+	}
+	// proptest/conform/testdata/lobby/spec.yaml:68
+	old := *m
+	var set uint64
+	for i := range 2 {
+		key := Seat(i + 1)
+		if m.Seats[int64(key)-1].Present {
+			set |= 1 << uint64(int64(key)-1)
+		}
+	}
+	for i := range 2 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		s := Seat(i + 1)
+		if m.Seats[int64(s)-1].Present && m.Seats[int64(s)-1].Value == fx.from {
+			m.Seats[int64(s)-1] = Optional[fsm.Peer]{}
+			m.People = m.People &^ (1 << uint64(fx.from))
+		}
+	}
+	if m.Line.Len > 0 {
+		who := m.Line.Items[0]
+		value := m.firstSeat()
+		if !value.Present {
+			return m.undo(&old, fx, 3)
+		}
+		free := value.Value
+		m.seat2(fx, free, who)
+		m.Line.dropFirst()
+	}
+	return took(3)
 }
 
 // stepClosed is Step in the state closed.
