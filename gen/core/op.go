@@ -1,6 +1,8 @@
 package core
 
 import (
+	"math"
+
 	"github.com/parley-go/parley/gen/core/interval"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -110,6 +112,72 @@ func (o Op) String() string { return table[o].Name }
 func negated(a, _ interval.Interval) (interval.Interval, bool) {
 	return interval.Sub(interval.Interval{}, a)
 }
+
+// Compute computes an operation on single numbers, truth values and enumerations as such. ok is
+// false if it fails: the result needs more than 64 bits, or it divides by zero.
+func (o Op) Compute(a, b int64) (r int64, ok bool) {
+	switch o {
+	case Not:
+		return truth(a == 0), true
+	case Eq:
+		return truth(a == b), true
+	case Ne:
+		return truth(a != b), true
+	case Lt:
+		return truth(a < b), true
+	case Le:
+		return truth(a <= b), true
+	case Gt:
+		return truth(a > b), true
+	case Ge:
+		return truth(a >= b), true
+	case Min:
+		return min(a, b), true
+	case Max:
+		return max(a, b), true
+	case Add:
+		r = a + b
+		return r, (r > a) == (b > 0)
+	case Neg:
+		return -a, a != math.MinInt64
+	case Sub:
+		r = a - b
+		return r, (r < a) == (b > 0)
+	case Mul:
+		if a == 0 || b == 0 {
+			return 0, true
+		}
+		r = a * b
+		return r, r/b == a && !(a == -1 && b == math.MinInt64) && !(b == -1 && a == math.MinInt64)
+	case Div:
+		if b == 0 || a == math.MinInt64 && b == -1 {
+			return 0, false
+		}
+		return a / b, true
+	case Mod:
+		if b == 0 {
+			return 0, false
+		}
+		if b == -1 {
+			return 0, true
+		}
+		return a % b, true
+	}
+	return 0, false
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// OfOperator returns the operation of an operator; 0 for &&, || and =>, which are an [If].
+func OfOperator(op model.Op) Op { return operators[op] }
+
+// OfFunction returns the operation of a function; 0 for if(), which is an [If].
+func OfFunction(fn model.Builtin) Op { return functions[fn] }
 
 var operators = map[model.Op]Op{
 	model.OpNot: Not, model.OpNeg: Neg, model.OpAdd: Add, model.OpSub: Sub, model.OpMul: Mul, model.OpDiv: Div,

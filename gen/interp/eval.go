@@ -1,8 +1,6 @@
 package interp
 
 import (
-	"math"
-
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
@@ -177,37 +175,4 @@ func (a *arena) alloc(n int) []int64 {
 	}
 	a.chunks = append(a.chunks, make([]int64, max(n, 512<<min(len(a.chunks), 12))))
 	return a.alloc(n)
-}
-
-// arith does exact 64-bit arithmetic; ok is false if the result needs more, or for a
-// division by zero.
-func arith(op core.Op, a, b int64) (r int64, ok bool) {
-	switch op {
-	case core.Add:
-		r = a + b
-		return r, (r > a) == (b > 0)
-	case core.Sub:
-		r = a - b
-		return r, (r < a) == (b > 0)
-	case core.Mul:
-		if a == 0 || b == 0 {
-			return 0, true
-		}
-		r = a * b
-		return r, r/b == a && !(a == -1 && b == math.MinInt64) && !(b == -1 && a == math.MinInt64)
-	case core.Div:
-		if b == 0 || a == math.MinInt64 && b == -1 {
-			return 0, false
-		}
-		return a / b, true
-	case core.Mod:
-		if b == 0 {
-			return 0, false
-		}
-		if b == -1 {
-			return 0, true
-		}
-		return a % b, true
-	}
-	return 0, false
 }

@@ -248,56 +248,42 @@ func (x *Eval) apply(s *scope, e *core.Apply) (int64, bool) {
 			return 0, false
 		}
 	}
+	if t.T.Kind == model.KindSet {
+		return x.ofSet(e, t.T, a, b)
+	}
+	r, ok := e.Op.Compute(a, b)
+	switch {
+	case ok:
+		return r, true
+	case b == 0 && (e.Op == core.Div || e.Op == core.Mod):
+		return 0, x.fail(e.Pos(), words(e.From)+": division by zero")
+	case e.Op.Info().Fault == core.Never:
+		return 0, x.fail(e.Pos(), "the interpreter does not know this operation")
+	}
+	return 0, x.fail(e.Pos(), "the result does not fit 64 bits")
+}
+
+// ofSet evaluates an operation on the set a and b, an element or another set.
+func (x *Eval) ofSet(e *core.Apply, t *model.Type, a, b int64) (int64, bool) {
 	switch e.Op {
-	case core.Not:
-		return truth(a == 0), true
 	case core.Eq, core.Ne:
-		same := a == b
-		if t.T.Kind == model.KindSet {
-			same = equal(t.T, []int64{a}, e.Args[1].Node().T, []int64{b})
-		}
-		return truth(same == (e.Op == core.Eq)), true
-	case core.Lt:
-		return truth(a < b), true
-	case core.Le:
-		return truth(a <= b), true
-	case core.Gt:
-		return truth(a > b), true
-	case core.Ge:
-		return truth(a >= b), true
-	case core.Min:
-		return min(a, b), true
-	case core.Max:
-		return max(a, b), true
+		return truth(equal(t, []int64{a}, e.Args[1].Node().T, []int64{b}) == (e.Op == core.Eq)), true
 	case core.Len:
 		return int64(bits.OnesCount64(uint64(a))), true
 	case core.Has:
-		return truth(a&elementBit(t.T, b) != 0), true
+		return truth(a&elementBit(t, b) != 0), true
 	case core.Without:
-		return a &^ elementBit(t.T, b), true
+		return a &^ elementBit(t, b), true
 	case core.With:
-		return a | elementBit(t.T, b), true
+		return a | elementBit(t, b), true
 	case core.Union:
 		return a | b, true
 	case core.Minus:
 		return a &^ b, true
 	case core.Intersect:
 		return a & b, true
-	case core.Neg:
-		a, b = 0, a
 	}
-	op := e.Op
-	if op == core.Neg {
-		op = core.Sub
-	}
-	r, ok := arith(op, a, b)
-	switch {
-	case ok:
-		return r, true
-	case b == 0:
-		return 0, x.fail(e.Pos(), words(e.From)+": division by zero")
-	}
-	return 0, x.fail(e.Pos(), "the result does not fit 64 bits")
+	return 0, x.fail(e.Pos(), "the interpreter does not know this operation")
 }
 
 // elementBit is the mask of an element of a set; 0 if the set's type has not got it.

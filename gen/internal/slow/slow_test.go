@@ -588,6 +588,9 @@ func (d *drawer) drawPart() *model.Part {
 		p.KeyLocals = []*model.Local{{Name: "k", Type: p.Keys[0].Type}}
 	}
 	d.m.Size += p.Count * p.Machine.Size
+	if d.m.Sender == nil { // as the resolver has it: whose part looks at the sender does so itself
+		d.m.Sender = inner.m.Sender
+	}
 	for i, msg := range inner.m.Messages {
 		p.Sends = append(p.Sends, nil)
 		if i > 0 {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/convert"
@@ -111,11 +112,11 @@ func (s *Resolver) fnMinMax(n *syntax.Call, _ *model.Type) ([]model.Expr, *model
 	if x == nil || y == nil {
 		return nil, nil
 	}
-	a, b := x.Type(), y.Type()
-	if n.Fn == "min" {
-		return []model.Expr{x, y}, types.Int(min(a.Lo, b.Lo), min(a.Hi, b.Hi))
+	op := core.Min
+	if n.Fn == "max" {
+		op = core.Max
 	}
-	return []model.Expr{x, y}, types.Int(max(a.Lo, b.Lo), max(a.Hi, b.Hi))
+	return []model.Expr{x, y}, types.Int(types.Bounds(op, x.Type(), y.Type()))
 }
 
 func (s *Resolver) fnAppend(n *syntax.Call, want *model.Type) ([]model.Expr, *model.Type) {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/pass"
 	"github.com/parley-go/parley/gen/resolve/types"
@@ -77,7 +78,7 @@ func (s *Resolver) binary(n *syntax.Binary, base model.ExprBase) model.Expr {
 		s.Decided(e, op, x, y)
 		return e
 	}
-	lo, hi := types.Bounds(op, x.Type(), y.Type())
+	lo, hi := types.Bounds(core.OfOperator(op), x.Type(), y.Type())
 	if lo < -pass.MaxNumber || hi > pass.MaxNumber {
 		s.Errorf("FSM031", n.Pos(), "the result can exceed 1<<61").
 			With("narrow the ranges of the operands")

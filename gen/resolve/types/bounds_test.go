@@ -3,6 +3,7 @@ package types
 import (
 	"testing"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/pass"
 )
@@ -45,7 +46,7 @@ func eachPair(op model.Op, a, b *model.Type, visit func(v int64)) {
 func TestBounds(t *testing.T) {
 	for _, op := range []model.Op{model.OpAdd, model.OpSub, model.OpMul, model.OpDiv, model.OpMod} {
 		eachRange(func(a, b *model.Type) {
-			lo, hi := Bounds(op, a, b)
+			lo, hi := Bounds(core.OfOperator(op), a, b)
 			least, most, any := int64(0), int64(0), false
 			eachPair(op, a, b, func(v int64) {
 				if !any {
@@ -60,7 +61,7 @@ func TestBounds(t *testing.T) {
 		})
 	}
 	const big = pass.MaxNumber
-	if lo, hi := Bounds(model.OpMul, Int(-big, big), Int(-big, big)); lo >= -big || hi <= big {
+	if lo, hi := Bounds(core.Mul, Int(-big, big), Int(-big, big)); lo >= -big || hi <= big {
 		t.Errorf("a product beyond the limit is said to be %d..%d", lo, hi)
 	}
 }
