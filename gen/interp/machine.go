@@ -57,7 +57,8 @@ type Machine struct {
 	Follow bool
 
 	code    *core.Machine
-	top     context // of the machine itself
+	top     context    // of the machine itself
+	subs    []*context // of the parts at work, by depth
 	x       Eval
 	next    []int64
 	effects []Effect
@@ -107,6 +108,7 @@ type context struct {
 	up    *context
 	part  *core.Part // which part of up
 	index int        // and which instance of it
+	depth int        // how many machines are above
 	queue []pending
 }
 
@@ -168,9 +170,9 @@ func (x *Machine) descend(c *context, at []At, ev Event) (fsm.Code, uint16) {
 	sub := x.enter(c, c.m.Parts[at[0].Part.Index], at[0].Index)
 	var code fsm.Code
 	if len(at) == 1 {
-		code, _ = x.deliver(&sub, ev.Event, ev.Args)
+		code, _ = x.deliver(sub, ev.Event, ev.Args)
 	} else {
-		code, _ = x.descend(&sub, at[1:], ev)
+		code, _ = x.descend(sub, at[1:], ev)
 	}
 	if code == fsm.Took && !x.drain(c) {
 		code = fsm.Refused
@@ -178,11 +180,18 @@ func (x *Machine) descend(c *context, at []At, ev Event) (fsm.Code, uint16) {
 	return code, fsm.NoTransition
 }
 
-func (x *Machine) enter(c *context, p *core.Part, index int) context {
-	return context{
-		scope: scope{v: c.v, base: c.base + p.Model.Offset + index*p.Model.Machine.Size},
-		m:     p.Machine, up: c, part: p, index: index,
+// enter returns the context of a part of c. It holds until c enters another: at each depth one
+// machine is at work.
+func (x *Machine) enter(c *context, p *core.Part, index int) *context {
+	if c.depth == len(x.subs) {
+		x.subs = append(x.subs, &context{})
 	}
+	sub := x.subs[c.depth]
+	*sub = context{
+		scope: scope{v: c.v, base: c.base + p.Model.Offset + index*p.Model.Machine.Size},
+		m:     p.Machine, up: c, part: p, index: index, depth: c.depth + 1, queue: sub.queue[:0],
+	}
+	return sub
 }
 
 // deliver handles an event and all that parts queue meanwhile.

@@ -233,9 +233,9 @@ func (x *Machine) give(c *context, ev *model.Event, s *core.Give) bool {
 		return x.failed(c, ev)
 	}
 	sub := x.enter(c, s.Part, indexOf(c, s.Part.Model, at))
-	switch code, _ := x.deliver(&sub, s.Event, args); code {
+	switch code, _ := x.deliver(sub, s.Event, args); code {
 	case fsm.Deferred:
-		x.refuse(&sub, Kept, s.Event)
+		x.refuse(sub, Kept, s.Event)
 		x.fault.Span = s.Pos()
 		return false
 	case fsm.Refused:
