@@ -255,7 +255,7 @@ func (x *Eval) apply(s *scope, e *core.Apply) (int64, bool) {
 	switch {
 	case ok:
 		return r, true
-	case b == 0 && (e.Op == core.Div || e.Op == core.Mod):
+	case b == 0 && e.Op.Info().Fault == core.Division:
 		return 0, x.fail(e.Pos(), words(e.From)+": division by zero")
 	case e.Op.Info().Fault == core.Never:
 		return 0, x.fail(e.Pos(), "the interpreter does not know this operation")

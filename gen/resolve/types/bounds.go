@@ -32,7 +32,8 @@ func Constant(e model.Expr) (v int64, ok bool) {
 }
 
 func evalCall(e *model.Call) (int64, bool) {
-	if e.Fn != model.FnMin && e.Fn != model.FnMax && e.Fn != model.FnIf {
+	op := core.OfFunction(e.Fn)
+	if e.Fn != model.FnIf && op.Info().Range == nil { // not of numbers
 		return 0, false
 	}
 	v := make([]int64, len(e.Args))
@@ -45,7 +46,7 @@ func evalCall(e *model.Call) (int64, bool) {
 	}
 	switch {
 	case e.Fn != model.FnIf:
-		return core.OfFunction(e.Fn).Compute(v[0], v[1])
+		return op.Compute(v[0], v[1])
 	case v[0] != 0:
 		return v[1], true
 	}

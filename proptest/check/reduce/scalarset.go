@@ -260,13 +260,12 @@ func (u *uses) apply(e *core.Apply) {
 	case core.Append, core.With, core.Has, core.Without:
 		u.puts(t.Elem, e.Args[1], at)
 		return
-	case core.Union, core.Minus, core.Intersect:
-		u.puts(t, e.Args[1], at)
-		return
 	}
 	switch e.Op.Info().Use {
-	case core.Compares:
-		u.puts(t, e.Args[1], at)
+	case core.Compares, core.Copies:
+		if len(e.Args) == 2 {
+			u.puts(t, e.Args[1], at)
+		}
 	case core.Computes:
 		why := "it is computed with or ordered"
 		if len(e.Args) == 1 {
