@@ -18,9 +18,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"time"
 
 	"github.com/parley-go/parley/examples/internal/usage"
-	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -29,6 +29,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("masterserver", flag.ContinueOnError)
 	address := flags.String("listen", ":6502", "`address` to listen on")
 	file := flags.String("page", "", "HTML `file` to keep up to date; without it the list is printed")
+	var l limits
+	flags.DurationVar(&l.handshake, "handshake", 10*time.Second, "`time` in which a connection has to make its first request")
+	flags.DurationVar(&l.idle, "idle", time.Hour, "`time` after which a connection that makes no request is closed, 0 for never")
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
 	}
@@ -44,14 +47,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 			return usage.Wrong(flags, stderr, fmt.Errorf("-page: %w", err))
 		}
 	}
-	listener, err := tcp.Listen("tcp", *address, tcp.Config{MaxLinks: maxLinks})
+	listener, err := listen(*address)
 	if err != nil {
 		return usage.Wrong(flags, stderr, err)
 	}
 	fmt.Fprintln(stdout, "listening on", listener.Addr())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err = serve(ctx, listener, func(list []entry) {
+	err = serve(ctx, listener, l, func(list []entry) {
 		if err := show(list); err != nil {
 			fmt.Fprintf(stderr, "masterserver: the page is as it was: %v\n", err)
 		}

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/parley-go/parley/machines/masterserver"
 	"github.com/parley-go/parley/runtime/driver"
@@ -12,9 +14,28 @@ import (
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
-// maxLinks is how many connections there may be at a time: the machine's parties without the
+// maxParties is how many game servers the machine can tell apart: its parties without the
 // masterserver itself.
-const maxLinks = len(masterserver.Master{}.List) - 1
+const maxParties = len(masterserver.Master{}.List) - 1
+
+// maxLinks is how many connections there may be at a time. They are fewer, since one that has just
+// ended keeps its number until the machine has heard of it.
+const maxLinks = maxParties - 16
+
+// perAddress is how many of them one address may have: many game servers run on one computer, and
+// nobody shall fill the list alone.
+const perAddress = 16
+
+// limits are for who says nothing.
+type limits struct {
+	handshake time.Duration // until the first request
+	idle      time.Duration // until the next one
+}
+
+// listen opens the masterserver's port.
+func listen(address string) (*tcp.Listener, error) {
+	return tcp.Listen("tcp", address, tcp.Config{MaxLinks: maxLinks, PerAddress: perAddress, Logger: slog.Default()})
+}
 
 // entry is one line of the list.
 type entry struct {
@@ -25,7 +46,7 @@ type entry struct {
 // numbers gives connections the numbers by which the machine knows them: the least that is free.
 type numbers struct {
 	mu        sync.Mutex
-	addresses [maxLinks + 1]string // "" where free; 0 is the masterserver
+	addresses [maxParties + 1]string // "" where free; 0 is the masterserver
 }
 
 func (n *numbers) take(address string) (fsm.Peer, bool) {
@@ -54,9 +75,11 @@ func (n *numbers) address(i int) string {
 
 // serve runs the masterserver until ctx ends, which is no error. It calls changed, from one
 // goroutine, with the list whenever the list has changed.
-func serve(ctx context.Context, listener *tcp.Listener, changed func([]entry)) error {
+func serve(ctx context.Context, listener *tcp.Listener, l limits, changed func([]entry)) error {
 	var peers numbers
 	d := driver.New(masterserver.NewMasterRunner(), driver.Options[*masterserver.MasterRunner]{
+		HandshakeLimit: l.handshake,
+		IdleLimit:      l.idle,
 		OnReport: func(r *masterserver.MasterRunner, _ int) {
 			var list []entry
 			for i := range r.Machine.List {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +22,14 @@ func start(t *testing.T) (address string, lists <-chan []entry) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return behind(t, listener, limits{handshake: time.Minute, idle: time.Hour})
+}
+
+// behind runs it behind a listener.
+func behind(t *testing.T, listener *tcp.Listener, l limits) (address string, lists <-chan []entry) {
 	ctx, cancel := context.WithCancel(context.Background())
 	seen, done := make(chan []entry, 10000), make(chan error, 1)
-	go func() { done <- serve(ctx, listener, func(l []entry) { seen <- l }) }()
+	go func() { done <- serve(ctx, listener, l, func(l []entry) { seen <- l }) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -180,5 +186,77 @@ func TestFull(t *testing.T) {
 	late.says(join, "join accepted\n")
 	if l := <-lists; len(l) != 256 {
 		t.Errorf("%d in the list", len(l))
+	}
+}
+
+// from connects from an address of this computer.
+func from(t *testing.T, own, address string) (net.Conn, error) {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(own)}}
+	c, err := d.Dial("tcp4", address)
+	if err == nil {
+		t.Cleanup(func() { c.Close() })
+	}
+	return c, err
+}
+
+// TestSilentConnectionsKeepNobodyOut: 299 connections that say nothing, from 8 addresses or from
+// many, leave room for a game server.
+func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
+	for _, addresses := range []int{8, 60} {
+		listener, err := listen("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, lists := behind(t, listener, limits{handshake: time.Hour, idle: time.Hour})
+		held := 0
+		for n := range 299 {
+			if _, err := from(t, fmt.Sprintf("127.0.1.%d", 1+n%addresses), address); err == nil {
+				held++
+			}
+		}
+		if held == 0 {
+			t.Skip("this computer has no address 127.0.1.1")
+		}
+		for s := listener.Stats(); s.Accepted+s.Crowded+s.Hasty+s.Rejected < uint64(held); s = listener.Stats() {
+			runtime.Gosched()
+		}
+		if s := listener.Stats(); addresses == 8 && int(s.Crowded) < held-8*perAddress || s.Open > addresses*perAddress {
+			t.Errorf("%d addresses: %+v", addresses, s)
+		}
+		dial(t, address).says(join, "join accepted\n")
+		if l := <-lists; len(l) != 1 {
+			t.Errorf("%d addresses: %d in the list", addresses, len(l))
+		}
+	}
+}
+
+// TestSilenceEnds: who makes no request is hung up on, and so is who makes none any more.
+func TestSilenceEnds(t *testing.T) {
+	for name, l := range map[string]limits{
+		"at first":   {handshake: 50 * time.Millisecond, idle: time.Hour},
+		"after some": {handshake: time.Hour, idle: 50 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			listener, err := listen("127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			address, lists := behind(t, listener, l)
+			c := dial(t, address)
+			if name == "after some" {
+				c.says(join, "join accepted\n")
+				<-lists
+			}
+			c.conn.SetDeadline(time.Now().Add(time.Minute))
+			if b, err := c.r.ReadByte(); err != io.EOF {
+				t.Errorf("read %q, %v", b, err)
+			}
+			if name == "after some" {
+				if l := <-lists; len(l) != 0 {
+					t.Errorf("%d in the list", len(l))
+				}
+			}
+		})
 	}
 }

@@ -241,7 +241,7 @@ func (s *Server) tick() time.Duration { return min(s.cfg.Silence/4, time.Second)
 
 // maxServed is how many packets are relayed before the socket is emptied again, and maxAhead how
 // many are read then at most. Whoever sends most would otherwise fill the system's queue.
-const maxServed, maxAhead = 16, 4096
+const maxServed, maxAhead = 32, 4096
 
 // relayAll relays what waits and what comes meanwhile, until nothing waits or it is time for a sweep.
 func (s *Server) relayAll(until time.Time) {

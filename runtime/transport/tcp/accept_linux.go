@@ -46,11 +46,19 @@ func (r *reactor) rest() {
 
 func (r *reactor) admit(fd int, sa syscall.Sockaddr) {
 	from := door.Origin(addrPort(sa).Addr())
-	if r.door.Enter(from, r.now()) != door.In {
+	verdict := r.door.Enter(from, r.now())
+	if verdict == door.Full && r.giveWay() {
+		verdict = r.door.Enter(from, r.now())
+	}
+	if verdict != door.In {
+		tell(&r.notes, verdict, from)
 		abort(fd)
 		return
 	}
 	number := r.places.take()
+	if r.guarded {
+		r.half.Add(number, r.now())
+	}
 	syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1) // Flush decides when a segment leaves
 	c := &conn{fd: fd, number: number, place: -1, from: from}
 	for len(r.conns) <= number {

@@ -298,6 +298,7 @@ func (r *reactor) end(c *conn) {
 	r.overlook(c)
 	r.emptied(c)
 	r.conns[c.number] = nil
+	r.half.Remove(c.number)
 	r.places.give(c.number)
 	r.door.Leave(c.from)
 	if r.closed.Load() && r.places.count == 0 {

@@ -8,7 +8,10 @@
 // but Receive, Close, Dial and Accept. Start from [Link].
 package tcp
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // Config holds the limits of a link. The zero value is usable.
 type Config struct {
@@ -48,6 +51,8 @@ type Config struct {
 	// AddressRate turn away does not count against it, so that one address cannot use it up. Listen
 	// only.
 	AcceptRate int
+	// Logger is told of each limit of the listener that bites, once. May be nil.
+	Logger *slog.Logger
 }
 
 // leastPlaces is how many places one address may have in any case.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
@@ -203,4 +204,105 @@ func TestListenerPlaces(t *testing.T) {
 			l.Abort() // it gives its place once
 		}
 	}
+}
+
+// While all places are taken by those who say nothing, a newcomer gets the place of the one that
+// came first; who was confirmed stays.
+func TestSilentPeersGiveWay(t *testing.T) {
+	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
+		s := open(tcp.ServeConfig{MaxPeers: 4, PerAddress: -1, AddressRate: -1, AcceptRate: -1})
+		s.Guard(func([]byte) bool { return true })
+		to, buf := s.LocalAddr().String(), make([]byte, 100)
+		next := func(want transport.Kind) {
+			t.Helper()
+			got, err := s.Receive(buf)
+			if err != nil || got.Kind != want {
+				t.Fatalf("%+v, %v", got, err)
+			}
+		}
+		for range 4 {
+			dial(t, to)
+			next(transport.PeerUp)
+		}
+		s.Confirm(0)
+		stop, stopped := make(chan bool), make(chan bool)
+		go func() { // where nothing better is at hand the place is free a moment later
+			defer close(stopped)
+			for {
+				if c, err := net.Dial("tcp4", to); err == nil {
+					defer c.Close()
+				}
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		}()
+		gone := map[int]bool{}
+		for {
+			got, err := s.Receive(buf)
+			if err == nil && got.Kind == transport.PeerUp {
+				if !gone[got.Peer] {
+					t.Errorf("the newcomer has the number %d, and %v are gone", got.Peer, gone)
+				}
+				break
+			}
+			if err != nil || got.Peer == 0 || !errors.Is(got.Why, transport.ErrYielded) {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			gone[got.Peer] = true
+		}
+		close(stop)
+		<-stopped
+		if st := s.Stats(); st.Yielded == 0 || st.Peers > 4 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// The same for the links of a listener: one that a driver has looked at goes before one that nobody
+// guards, and the reason is told.
+func TestSilentLinksGiveWay(t *testing.T) {
+	ln, err := tcp.Listen("tcp4", "127.0.0.1:0", tcp.Config{MaxLinks: 3, AddressRate: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	var links []*tcp.Link
+	take := func() {
+		t.Helper()
+		dial(t, ln.Addr().String())
+		l, err := ln.Accept(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Abort() })
+		links = append(links, l)
+	}
+	for range 3 {
+		take()
+	}
+	for _, l := range links[1:] {
+		l.Guard(nil)
+	}
+	links[1].Confirm(0)
+	take()
+	if _, err := links[2].Receive(make([]byte, 10)); !errors.Is(err, transport.ErrYielded) {
+		t.Errorf("the one that was not confirmed: %v", err)
+	}
+	if s := ln.Stats(); s.Yielded != 1 || s.Open != 3 || s.Rejected != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// dial connects until the test ends.
+func dial(t *testing.T, to string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp4", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
 }

@@ -21,6 +21,9 @@ type Link struct {
 	out   sendQueue
 	ended func() // tells the listener, once
 
+	listener *Listener             // which has accepted it; nil for none
+	why      atomic.Pointer[error] // why it was closed, if not by who owns it
+
 	reading  sync.Mutex // held while bytes are read, so that Close can take over
 	deadline sync.Mutex // guards until and the connection's read deadline
 	until    time.Time
@@ -44,6 +47,21 @@ func (l *Link) Properties() transport.Properties {
 	return transport.Properties{Ordered: true, Reliable: true, Stream: true}
 }
 
+// Guard implements [transport.Guarded]: while the listener has no place left, this link is one
+// of those that give way to newcomers.
+func (l *Link) Guard(func(frame []byte) bool) {
+	if l.listener != nil {
+		l.listener.guard(l)
+	}
+}
+
+// Confirm implements [transport.Guarded].
+func (l *Link) Confirm(int) {
+	if l.listener != nil {
+		l.listener.open(l)
+	}
+}
+
 // LocalAddr implements [transport.Link].
 func (l *Link) LocalAddr() net.Addr { return l.conn.LocalAddr() }
 
@@ -55,7 +73,7 @@ func (l *Link) Receive(buf []byte) (transport.Arrival, error) {
 	l.reading.Lock()
 	defer l.reading.Unlock()
 	if l.closed.Load() {
-		return transport.Arrival{}, transport.ErrClosed
+		return transport.Arrival{}, l.closedFor()
 	}
 	if err := l.awaitRoom(); err != nil {
 		return transport.Arrival{}, err
@@ -88,7 +106,7 @@ func (l *Link) awaitRoom() error {
 func (l *Link) reason(err error) error {
 	switch {
 	case l.closed.Load():
-		return transport.ErrClosed
+		return l.closedFor()
 	case err == io.EOF:
 		return io.EOF
 	}
@@ -99,6 +117,14 @@ func (l *Link) reason(err error) error {
 		return transport.ErrInterrupted
 	}
 	return lost(err)
+}
+
+// closedFor is why a link was closed on this side.
+func (l *Link) closedFor() error {
+	if why := l.why.Load(); why != nil {
+		return *why
+	}
+	return transport.ErrClosed
 }
 
 func lost(err error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,12 @@ type Listener struct {
 	door    *door.Door
 	epoch   time.Time     // of the door
 	starved atomic.Uint64 // failures to accept
+	yielded atomic.Uint64
+	notes   door.Notes
+	yield   func() bool // takes a place from somebody half-open; reports whether one is free now
+
+	mu   sync.Mutex
+	half door.HalfOpen[*Link] // those with a guard that have not been confirmed
 }
 
 // ListenStats count what a [Listener] has met.
@@ -29,6 +36,7 @@ type ListenStats struct {
 	Crowded  uint64 // because of PerAddress
 	Hasty    uint64 // because of AddressRate
 	Flooded  uint64 // because of AcceptRate
+	Yielded  uint64 // half-open links whose place was given to somebody else; see transport.Guarded
 	Starved  uint64 // failures to accept, mostly for want of file descriptors
 }
 
@@ -49,7 +57,39 @@ func Listen(network, address string, cfg Config) (*Listener, error) {
 
 func newListener(ln *net.TCPListener, cfg Config) *Listener {
 	limits := door.Of(cfg.MaxLinks, leastPlaces, cfg.PerAddress, cfg.AddressRate, cfg.AcceptRate)
-	return &Listener{ln: ln, cfg: cfg, door: door.New(limits), epoch: time.Now()}
+	l := &Listener{ln: ln, cfg: cfg, door: door.New(limits), epoch: time.Now()}
+	l.yield = l.giveWay
+	l.notes.Logger, l.notes.Place = cfg.Logger, func() string { return "TCP " + ln.Addr().String() }
+	return l
+}
+
+// giveWay ends the oldest link that has a guard and was not confirmed.
+func (l *Listener) giveWay() bool {
+	l.mu.Lock()
+	oldest, _, ok := l.half.Oldest()
+	l.mu.Unlock()
+	if !ok {
+		return false
+	}
+	l.yielded.Add(1)
+	oldest.why.CompareAndSwap(nil, &transport.ErrYielded)
+	oldest.Abort()
+	return true
+}
+
+// guard notes that a link is half-open, open that it is no more.
+func (l *Listener) guard(one *Link) {
+	l.mu.Lock()
+	if l.half.Remove(one); !one.closed.Load() {
+		l.half.Add(one, time.Since(l.epoch))
+	}
+	l.mu.Unlock()
+}
+
+func (l *Listener) open(one *Link) {
+	l.mu.Lock()
+	l.half.Remove(one)
+	l.mu.Unlock()
 }
 
 // Addr is the address listened on.
@@ -61,8 +101,36 @@ func (l *Listener) Rejected() uint64 { return l.Stats().Rejected }
 // Stats returns the counters. Any goroutine may call it.
 func (l *Listener) Stats() ListenStats {
 	c := l.door.Counts()
-	return ListenStats{Open: l.door.Open(), Accepted: c[door.In], Rejected: c[door.Full], Crowded: c[door.Crowded],
-		Hasty: c[door.Hasty], Flooded: c[door.Flooded], Starved: l.starved.Load()}
+	return ListenStats{Open: l.door.Open(), Accepted: c[door.In], Rejected: c[door.Full] - l.yielded.Load(), Crowded: c[door.Crowded],
+		Hasty: c[door.Hasty], Flooded: c[door.Flooded], Starved: l.starved.Load(), Yielded: l.yielded.Load()}
+}
+
+// Counts implements [transport.Counted].
+func (l *Listener) Counts() []transport.Count {
+	s := l.Stats()
+	return append(turnedAway(s.Open, s.Accepted, s.Rejected, s.Crowded, s.Hasty, s.Flooded, s.Yielded), starving(s.Starved))
+}
+
+func starving(n uint64) transport.Count {
+	return transport.Count{Name: "starved", Help: "Failures to accept, mostly for want of file descriptors", Value: n}
+}
+
+func turnedAway(now int, accepted, full, crowded, hasty, flooded, yielded uint64) []transport.Count {
+	return []transport.Count{
+		{Name: "peers", Help: "Connections now", Level: true, Value: uint64(now)},
+		{Name: "accepted", Help: "Connections that were let in", Value: accepted},
+		{Name: "full", Help: "Connections turned away because all places were taken", Value: full},
+		{Name: "crowded", Help: "Connections turned away because their address has its places", Value: crowded},
+		{Name: "hasty", Help: "Connections turned away because too many of their address came in a second", Value: hasty},
+		{Name: "flooded", Help: "Connections turned away because too many came in a second", Value: flooded},
+		{Name: "yielded", Help: "Half-open connections whose place was given to somebody else", Value: yielded},
+	}
+}
+
+// tell tells the log who was turned away, and why.
+func tell(notes *door.Notes, v door.Verdict, from netip.Addr) {
+	limit := [...]string{door.Full: "MaxLinks or MaxPeers", door.Crowded: "PerAddress", door.Hasty: "AddressRate", door.Flooded: "AcceptRate"}[v]
+	notes.Bite(limit, "connections are closed at once", from.String)
 }
 
 // Accept waits for a connection within the limits, until ctx ends or the listener is closed
@@ -73,7 +141,10 @@ func (l *Listener) Accept(ctx context.Context) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLink(conn, l.cfg, func() { l.door.Leave(from) }), nil
+	var link *Link
+	link = newLink(conn, l.cfg, func() { l.open(link); l.door.Leave(from) })
+	link.listener = l
+	return link, nil
 }
 
 // accept returns a connection that has been let in by the door and has to leave by it.
@@ -90,9 +161,14 @@ func (l *Listener) accept(ctx context.Context) (*net.TCPConn, netip.Addr, error)
 		switch {
 		case err == nil:
 			from := door.Origin(conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr())
-			if l.door.Enter(from, time.Since(l.epoch)) == door.In {
+			verdict := l.door.Enter(from, time.Since(l.epoch))
+			if verdict == door.Full && l.yield() {
+				verdict = l.door.Enter(from, time.Since(l.epoch))
+			}
+			if verdict == door.In {
 				return conn, from, nil
 			}
+			tell(&l.notes, verdict, from)
 			conn.SetLinger(0)
 			conn.Close()
 		case ctx.Err() != nil:

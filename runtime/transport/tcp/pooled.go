@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
 // pooled is a [Server] with a goroutine for each connection, which feeds one
@@ -25,11 +26,14 @@ type pooled struct {
 	done    chan struct{} // closed: nobody receives any more
 	closed  atomic.Bool
 
-	mu     sync.Mutex
-	places places
-	stats  ServeStats
-	peers  []*pooledPeer // by number
-	dirty  []*pooledPeer
+	mu       sync.Mutex
+	places   places
+	stats    ServeStats
+	peers    []*pooledPeer // by number
+	dirty    []*pooledPeer
+	guarded  bool
+	half     door.HalfOpen[int] // by number, if guarded
+	yielding int                // peers that are losing their places to newcomers
 
 	dl    sync.Mutex
 	until time.Time     // given to Interrupt
@@ -38,14 +42,15 @@ type pooled struct {
 
 // pooledPeer is one connection.
 type pooledPeer struct {
-	link    *Link
-	number  int
-	from    netip.Addr
-	resume  chan struct{} // capacity 1: what was read has been received
-	dirty   bool
-	dropped atomic.Bool
-	paused  atomic.Int64  // until when, as a duration since the server began
-	stirred chan struct{} // capacity 1: dropped
+	link     *Link
+	number   int
+	from     netip.Addr
+	yielding bool          // guarded by pooled.mu
+	resume   chan struct{} // capacity 1: what was read has been received
+	dirty    bool
+	dropped  atomic.Bool
+	paused   atomic.Int64  // until when, as a duration since the server began
+	stirred  chan struct{} // capacity 1: dropped
 }
 
 // parcel is data that a connection has brought.
@@ -61,9 +66,10 @@ const pieceSize = 4 << 10
 
 func newPooled(ln *net.TCPListener, cfg ServeConfig) *pooled {
 	single := Config{SendQueue: cfg.SendQueue, Linger: cfg.Linger, Stall: cfg.Stall, MaxLinks: cfg.MaxPeers,
-		PerAddress: cfg.PerAddress, AddressRate: cfg.AddressRate, AcceptRate: cfg.AcceptRate}.withDefaults()
+		PerAddress: cfg.PerAddress, AddressRate: cfg.AddressRate, AcceptRate: cfg.AcceptRate, Logger: cfg.Logger}.withDefaults()
 	p := &pooled{cfg: cfg, ln: newListener(ln, single), epoch: time.Now(), in: make(chan parcel, 16),
 		done: make(chan struct{}), look: make(chan struct{}, 1)}
+	p.ln.yield = p.giveWay
 	p.waiting.Go(func() {
 		for {
 			conn, from, err := p.ln.accept(context.Background())
@@ -91,6 +97,9 @@ func (p *pooled) admit(l *Link, from netip.Addr) {
 		p.peers = append(p.peers, nil)
 	}
 	p.peers[number] = c
+	if p.guarded {
+		p.half.Add(number, time.Since(p.epoch))
+	}
 	p.waiting.Go(func() { p.serve(c) })
 	p.mu.Unlock()
 }
@@ -106,10 +115,13 @@ func (p *pooled) serve(c *pooledPeer) {
 		why = transport.ErrClosed
 	}
 	p.mu.Lock()
+	if c.yielding {
+		why = transport.ErrYielded
+	}
 	c.dropped.Store(true) // nothing is sent from now on
 	if errors.Is(why, transport.ErrStalled) {
 		p.stats.Stalled++
-	} else if why != io.EOF && why != transport.ErrClosed {
+	} else if why != io.EOF && why != transport.ErrClosed && why != transport.ErrYielded {
 		p.stats.Reset++
 	}
 	p.mu.Unlock()
@@ -125,6 +137,9 @@ func (p *pooled) serve(c *pooledPeer) {
 func (p *pooled) forget(c *pooledPeer) {
 	p.mu.Lock()
 	p.peers[c.number] = nil
+	if p.half.Remove(c.number); c.yielding {
+		p.yielding--
+	}
 	p.places.give(c.number)
 	p.ln.door.Leave(c.from) // not before: its number has to be free for the next one
 	p.mu.Unlock()
@@ -192,6 +207,39 @@ func (p *pooled) put(it parcel) bool {
 	case <-p.done:
 		return false
 	}
+}
+
+// Guard implements [transport.Guarded].
+func (p *pooled) Guard(func(frame []byte) bool) {
+	p.mu.Lock()
+	p.guarded = true
+	p.mu.Unlock()
+}
+
+// Confirm implements [transport.Guarded].
+func (p *pooled) Confirm(peer int) {
+	p.mu.Lock()
+	p.half.Remove(peer)
+	p.mu.Unlock()
+}
+
+// giveWay begins to end the oldest connection that has not been confirmed. Its place is free when
+// its loss has been received, so the newcomer that asked for it has to come again.
+func (p *pooled) giveWay() bool {
+	p.mu.Lock()
+	number, _, ok := p.half.Oldest()
+	if !ok || p.yielding > 0 {
+		p.mu.Unlock()
+		return false
+	}
+	c := p.peers[number]
+	p.half.Remove(number)
+	p.yielding++
+	p.stats.Yielded++
+	c.yielding = true
+	p.mu.Unlock()
+	c.link.Abort()
+	return false
 }
 
 func (p *pooled) count(n *uint64) {

@@ -43,6 +43,9 @@ type reactor struct {
 	places  places
 	door    *door.Door // let in and not yet out: those who have a place
 	stats   ServeStats
+	guarded bool
+	half    door.HalfOpen[int] // by number, if guarded
+	notes   door.Notes
 	events  []transport.Arrival // news of peers
 	dirty   []*conn             // something was queued and not flushed
 	behind  []*conn             // watched by late
@@ -90,6 +93,7 @@ const listenerNumber = -1
 
 func newReactor(ln *net.TCPListener, cfg ServeConfig) (*reactor, error) {
 	r := &reactor{cfg: cfg, ln: ln, local: ln.Addr(), epoch: time.Now(), door: cfg.door(), empty: make(chan struct{})}
+	r.notes.Logger, r.notes.Place = cfg.Logger, func() string { return "TCP " + r.local.String() }
 	raw, err := ln.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -163,6 +167,36 @@ func (r *reactor) Stats() ServeStats {
 	s.turnedAway(r.door)
 	s.Peers = r.places.count
 	return s
+}
+
+// Guard implements [transport.Guarded].
+func (r *reactor) Guard(func(frame []byte) bool) {
+	r.mu.Lock()
+	r.guarded = true
+	r.mu.Unlock()
+}
+
+// Confirm implements [transport.Guarded].
+func (r *reactor) Confirm(peer int) {
+	r.mu.Lock()
+	r.half.Remove(peer)
+	r.mu.Unlock()
+}
+
+// giveWay ends the oldest connection that has not been confirmed, and reports whether there was one.
+func (r *reactor) giveWay() bool {
+	number, _, ok := r.half.Oldest()
+	if !ok {
+		return false
+	}
+	r.stats.Yielded++
+	if c := r.conns[number]; c.leaving {
+		r.aborted(c)
+	} else {
+		r.pause(c, slow) // no poller has it any more
+		r.lose(c, transport.ErrYielded)
+	}
+	return true
 }
 
 // peer returns a connection that is up, nil if there is none; mu is held, as in everything below

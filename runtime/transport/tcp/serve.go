@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
@@ -34,6 +35,8 @@ type ServeConfig struct {
 	// Stall is how long a peer may take no byte at all while some wait, 0 for
 	// thirty seconds (at most a quarter more). Then it is lost with transport.ErrStalled.
 	Stall time.Duration
+	// Logger is told of each limit of all connections that bites, once. May be nil.
+	Logger *slog.Logger
 }
 
 func (c ServeConfig) withDefaults() ServeConfig {
@@ -57,6 +60,7 @@ type ServeStats struct {
 	Crowded   uint64 // closed at once because of PerAddress
 	Hasty     uint64 // closed at once because of AddressRate
 	Flooded   uint64 // closed at once because of AcceptRate
+	Yielded   uint64 // half-open peers whose place was given to somebody else; see transport.Guarded
 	Starved   uint64 // failures to accept, mostly for want of file descriptors
 	Throttled uint64 // times a peer was not read from because of ByteRate or Pause
 	Full      uint64 // frames that found the send queue full
@@ -79,6 +83,7 @@ type Server struct{ engine }
 type engine interface {
 	transport.Link
 	transport.Batched
+	transport.Guarded
 	// Drop ends a peer in good order, after what was sent before, within the
 	// linger time. Receive announces its loss with transport.ErrClosed.
 	Drop(peer int)
@@ -87,6 +92,17 @@ type engine interface {
 	Pause(peer int, d time.Duration)
 	// Stats returns the counters. Any goroutine may call it.
 	Stats() ServeStats
+}
+
+// Counts implements [transport.Counted].
+func (s *Server) Counts() []transport.Count {
+	t := s.Stats()
+	return append(turnedAway(t.Peers, t.Accepted, t.Rejected, t.Crowded, t.Hasty, t.Flooded, t.Yielded),
+		starving(t.Starved),
+		transport.Count{Name: "throttled", Help: "Times a connection was not read from because of its rates", Value: t.Throttled},
+		transport.Count{Name: "send_full", Help: "Frames that found a send queue full", Value: t.Full},
+		transport.Count{Name: "stalled", Help: "Connections lost because they took nothing", Value: t.Stalled},
+		transport.Count{Name: "reset", Help: "Connections lost without an orderly close", Value: t.Reset})
 }
 
 // Serve listens on an address ("host:port", port 0 for a free one) on the
@@ -115,7 +131,7 @@ func (c *ServeConfig) door() *door.Door {
 // turnedAway adds what a door has counted.
 func (s *ServeStats) turnedAway(d *door.Door) {
 	c := d.Counts()
-	s.Accepted, s.Rejected, s.Crowded, s.Hasty, s.Flooded = c[door.In], c[door.Full], c[door.Crowded], c[door.Hasty], c[door.Flooded]
+	s.Accepted, s.Rejected, s.Crowded, s.Hasty, s.Flooded = c[door.In], c[door.Full]-s.Yielded, c[door.Crowded], c[door.Hasty], c[door.Flooded]
 }
 
 // places gives numbers to connections: the lowest that is free.

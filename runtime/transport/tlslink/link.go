@@ -62,11 +62,27 @@ func handshake(ctx context.Context, inner transport.Link, cfg *tls.Config,
 	cfg.MinVersion = tls.VersionTLS13
 	l := &Link{inner: inner, below: &carrier{link: inner}}
 	l.conn = side(l.below, cfg)
+	l.Guard(nil) // one that never comes to the end of its handshake gives way to others
 	if err := l.conn.HandshakeContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("TLS with %v: %w", inner.RemoteAddr(0), err), inner.Abort())
 	}
+	l.Confirm(0)
 	l.peer = identity(l.conn.ConnectionState())
 	return l, nil
+}
+
+// Guard implements [transport.Guarded], if the link below does.
+func (l *Link) Guard(valid func(frame []byte) bool) {
+	if g, ok := l.inner.(transport.Guarded); ok {
+		g.Guard(valid)
+	}
+}
+
+// Confirm implements [transport.Guarded].
+func (l *Link) Confirm(peer int) {
+	if g, ok := l.inner.(transport.Guarded); ok {
+		g.Confirm(peer)
+	}
 }
 
 // Identity says who the peer is.
