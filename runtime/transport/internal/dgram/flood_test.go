@@ -1,10 +1,14 @@
 package dgram
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
+	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -410,6 +414,59 @@ func TestPlaceIsNotInherited(t *testing.T) {
 		h.take(1000)
 		if h.said[next] != 0 {
 			t.Errorf("%d frames of another are taken for those of the newcomer", h.said[next])
+		}
+	})
+}
+
+// TestEverythingIsCounted: every number of Stats has a metric, which reads it.
+func TestEverythingIsCounted(t *testing.T) {
+	fields := reflect.TypeFor[Stats]()
+	seen := map[string]bool{}
+	for i := range fields.NumField() {
+		var s Stats
+		if v := reflect.ValueOf(&s).Elem().Field(i); v.CanUint() {
+			v.SetUint(7)
+		} else {
+			v.SetInt(7)
+		}
+		reading := 0
+		for _, c := range s.Counts() {
+			if c.Value == 7 {
+				reading++
+				seen[c.Name] = true
+			}
+		}
+		if reading != 1 {
+			t.Errorf("%s is read by %d metrics", fields.Field(i).Name, reading)
+		}
+	}
+	if n := len(Stats{}.Counts()); n != fields.NumField() || len(seen) != n {
+		t.Errorf("%d numbers, %d metrics, %d names", fields.NumField(), n, len(seen))
+	}
+}
+
+// TestLimitsAreToldOnce: the log has one line for each limit that has bitten, however often.
+func TestLimitsAreToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		w := newWire(10000)
+		limits := Limits{MaxPeers: 8, FrameRate: 5, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+		h := newHall(opened(t, w, Config[netip.AddrPort]{Limits: limits}))
+		for n := range 200 {
+			w.come(at(1, n), "from one address")
+			w.come(at(100+n, 1), "from many")
+			w.come(at(100, 1), "from one port")
+		}
+		h.take(1000)
+		time.Sleep(time.Minute)
+		h.take(1000)
+		for _, limit := range []string{"PerAddress", "MaxPeers", "HalfOpen", "FrameRate or ByteRate"} {
+			if n := strings.Count(log.String(), "limit="+limit) + strings.Count(log.String(), "limit=\""+limit); n != 1 {
+				t.Errorf("%s is told %d times:\n%s", limit, n, log.String())
+			}
+		}
+		if s := h.l.Stats(); s.Crowded+s.Hasty == 0 || s.Evicted == 0 || s.Limited == 0 {
+			t.Errorf("%+v", s)
 		}
 	})
 }
