@@ -14,7 +14,7 @@ const volley = 24
 // three returns three links of a server; what the first sends to all comes to the second before the
 // third.
 func three(t testing.TB) (links [3]*ipx.Link) {
-	s := serve(t, "udp4", "127.0.0.1:0", ipx.ServerConfig{})
+	s := serve(t, "udp4", "127.0.0.1:0", ipx.ServerConfig{FrameRate: -1})
 	for i := range links {
 		links[i] = dial(t, s, ipx.Config{})
 		known(t, links[i], s, i+1)

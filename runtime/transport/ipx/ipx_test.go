@@ -73,7 +73,7 @@ func TestLink(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				linktest.Run(t, func(t *testing.T) (transport.Link, transport.Link) {
-					s := serve(t, network, address, ipx.ServerConfig{PlainNodes: plain})
+					s := serve(t, network, address, ipx.ServerConfig{PlainNodes: plain, FrameRate: -1})
 					a, b := dial(t, s, ipx.Config{}), dial(t, s, ipx.Config{})
 					known(t, a, s, 1)
 					known(t, b, s, 2)

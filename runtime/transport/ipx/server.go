@@ -29,8 +29,9 @@ type ServerConfig struct {
 	// PerAddress, AddressRate and AcceptRate are the same as those of [Limits], for clients of one
 	// IPv4 address or IPv6 network of 64 bits.
 	PerAddress, AddressRate, AcceptRate int
-	// FrameRate and ByteRate are the most packets and bytes a second that are
-	// relayed for one client, 0 for no limit. A second's worth may come at once.
+	// FrameRate is the most packets a second that are relayed for one client, 0 for 2000, negative
+	// for no limit; ByteRate the most bytes, 0 for no limit. A second's worth may come at once. One
+	// packet for everybody is sent to each client, and costs as much as many.
 	FrameRate, ByteRate int
 	// Waiting is how many packets wait when they come faster than they can be relayed, 0 for 1024.
 	// The addresses have turns, and what exceeds it is lost by who has most of them there.
@@ -161,6 +162,9 @@ func newServer(cfg ServerConfig, send func([]byte, netip.AddrPort) error) *Serve
 	}
 	if cfg.HalfOpen == 0 {
 		cfg.HalfOpen = 10 * time.Second
+	}
+	if cfg.FrameRate == 0 {
+		cfg.FrameRate = 2000
 	}
 	if cfg.Waiting <= 0 {
 		cfg.Waiting = 1024
