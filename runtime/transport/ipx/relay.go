@@ -30,7 +30,7 @@ func (s *Server) handle(now time.Time, b []byte, from netip.AddrPort) {
 		c.heard = now // the answer to a ping
 		return
 	}
-	if !s.take(c, int(h.Length)) {
+	if !s.take(now, c, int(h.Length)) {
 		s.stats.Limited++
 		return
 	}
@@ -117,7 +117,7 @@ func (s *Server) admit(now time.Time, from netip.AddrPort, node Node, proved boo
 		s.half.Add(from, now.Sub(s.began))
 	}
 	i := len(s.clients)
-	s.clients = append(s.clients, client{addr: from, from: door.Origin(from.Addr()), node: node, heard: now,
+	s.clients = append(s.clients, client{addr: from, from: door.Origin(from.Addr()), node: node, heard: now, since: now,
 		frames: float64(s.cfg.FrameRate), bytes: float64(s.cfg.ByteRate)})
 	s.byAddr[from], s.byNode[node] = i, i
 	return i, true
@@ -146,9 +146,13 @@ func (s *Server) enter(now time.Time, from netip.AddrPort) bool {
 	return false
 }
 
-// take notes a packet of a client; it reports whether it is within the limits,
-// which sweep refills.
-func (s *Server) take(c *client, size int) bool {
+// take notes a packet of a client; it reports whether it is within the limits.
+func (s *Server) take(now time.Time, c *client, size int) bool {
+	if passed := now.Sub(c.since).Seconds(); passed > 0 {
+		c.frames = min(c.frames+passed*float64(s.cfg.FrameRate), float64(s.cfg.FrameRate))
+		c.bytes = min(c.bytes+passed*float64(s.cfg.ByteRate), float64(s.cfg.ByteRate))
+		c.since = now
+	}
 	if s.cfg.FrameRate > 0 {
 		if c.frames < 1 {
 			return false
@@ -206,11 +210,8 @@ func (s *Server) sweep(now time.Time) {
 		s.stats.Expired++
 		s.remove(s.byAddr[a])
 	}
-	tick := s.tick().Seconds()
 	for i := 0; i < len(s.clients); i++ {
 		c := &s.clients[i]
-		c.frames = min(c.frames+tick*float64(s.cfg.FrameRate), float64(s.cfg.FrameRate))
-		c.bytes = min(c.bytes+tick*float64(s.cfg.ByteRate), float64(s.cfg.ByteRate))
 		switch silent := now.Sub(c.heard); {
 		case silent >= s.cfg.Silence:
 			s.stats.Silent++

@@ -97,7 +97,8 @@ type client struct {
 	from          netip.Addr // its origin
 	node          Node
 	heard         time.Time
-	frames, bytes float64
+	frames, bytes float64   // what may still be relayed for it
+	since         time.Time // as of when
 }
 
 // Server relays packets between the clients of one network.
