@@ -67,6 +67,9 @@ func OpenUDP(p Place) (Link, error) {
 		return nil, fmt.Errorf("own address %q: the address of one network, such as 127.0.0.1, is needed; "+
 			"by it the peers are told apart", p.Bind)
 	}
+	if own, err := netip.ParseAddrPort(bind); err == nil && own.Addr().IsLoopback() {
+		cfg.PerAddress = -1 // all players are on this computer
+	}
 	// A socket of a unicast address hears no broadcasts.
 	cfg.Hear = heardAt(all).String()
 	l, err := udp.Open("udp4", bind, cfg)

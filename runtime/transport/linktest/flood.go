@@ -84,7 +84,6 @@ func Feel(b *testing.B, l transport.Link, flood func(n int), rate int, lasts tim
 			}
 		})
 	}
-	var mu sync.Mutex
 	var f Felt
 	var ways []time.Duration
 	began := time.Now()
@@ -96,11 +95,8 @@ func Feel(b *testing.B, l transport.Link, flood func(n int), rate int, lasts tim
 			if err != nil {
 				return
 			}
-			if got.Kind == transport.Data && got.N == 12 {
-				way := time.Since(began) - time.Duration(binary.BigEndian.Uint64(buf))
-				mu.Lock()
-				ways = append(ways, way)
-				mu.Unlock()
+			for in := buf[:got.N]; got.Kind == transport.Data && len(in) >= 12; in = in[12:] {
+				ways = append(ways, time.Since(began)-time.Duration(binary.BigEndian.Uint64(in)))
 			}
 		}
 	})
@@ -125,15 +121,17 @@ func Feel(b *testing.B, l transport.Link, flood func(n int), rate int, lasts tim
 	return f
 }
 
-// Report shows what was felt in an idle run and in a flood.
+// Report shows what was felt in an idle run and in a flood; drained is 0 if that says nothing.
 func Report(b *testing.B, drained int, idle, flood Felt) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(idle.P99.Microseconds()), "idle-p99-us")
 	b.ReportMetric(float64(flood.P99.Microseconds()), "flood-p99-us")
 	b.ReportMetric(float64(flood.P50.Microseconds()), "flood-p50-us")
 	b.ReportMetric(100*float64(flood.Lost)/float64(max(flood.Sent, 1)), "lost-%")
-	b.ReportMetric(float64(flood.Flooded)/float64(drained), "flood/drained")
-	b.ReportMetric(float64(drained), "drained/s")
+	b.ReportMetric(float64(flood.Flooded), "flood/s")
+	if drained > 0 {
+		b.ReportMetric(float64(drained), "drained/s")
+	}
 }
 
 // Answer answers every frame of a link until it ends.
