@@ -26,7 +26,7 @@
  *
  * Threads and signals. The library has threads of its own from the moment that
  * it is loaded, and handlers for the signals that Go needs (SIGSEGV, SIGBUS,
- * SIGFPE, SIGURG, SIGPROF and SIGPIPE among them). A handler that the program
+ * SIGFPE, SIGURG and SIGPIPE). A handler that the program
  * sets afterwards needs SA_ONSTACK, and passes on what is not its own.
  *
  * fork. A child has none of those threads. Every call in it returns

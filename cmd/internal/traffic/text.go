@@ -12,8 +12,15 @@ import (
 )
 
 // WriteText renders the report for people. With steps every step of the runs
-// that explain the traffic is listed.
+// that explain the traffic is listed. Recordings come from anywhere: what would command a terminal
+// is written visibly.
 func (r *Report) WriteText(w io.Writer, steps bool) {
+	var b strings.Builder
+	r.writeText(&b, steps)
+	io.WriteString(w, diag.Visible(b.String()))
+}
+
+func (r *Report) writeText(w io.Writer, steps bool) {
 	fmt.Fprintf(w, "%s against %s (%.12s…)\n", r.File, r.Spec, r.Hash)
 	if r.Trace != nil {
 		r.traceText(w)

@@ -103,6 +103,7 @@ func TestTamperedRecords(t *testing.T) {
 		{"other bytes were sent", `"frame":"0008000000000007"`, `"frame":"0008000000000008"`, "00 00 00 07"},
 		{"another event", `"event":"change{value: 7}"`, `"event":"change{value: 6}"`, "has effect"},
 		{"an event that does not exist", `"event":"change{value: 7}"`, `"event":"chance{value: 7}"`, "chance"},
+		{"a terminal is commanded", `"after":"open"`, `"after":"o\u001b[2Jpen"`, `o\u001b[2Jpen`},
 		{"another state afterwards", `"after":"open"`, `"after":"changed"`, "went to state changed"},
 		{"another state before", `"before":"open"`, `"before":"settled"`, "in state settled"},
 		{"it was refused", `"event":"change{value: 7}","code":"took"`,
