@@ -5,6 +5,9 @@
 // these as a move, with the interpreter as its machines; after every one, the values of the
 // machines, what they hold back, their timers and the frames under way must be the same.
 //
+// Runs of the simulator, runtime/sim, are held against the world by their records: what happens to
+// their machines, in the order in which it does, must be moves of the world.
+//
 // The machines are those of random specifications, for which the interpreter stands in as a runner,
 // and the generated ones of all shipped specifications. PARLEY_DRAWS says how many runs a test
 // draws.

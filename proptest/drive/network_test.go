@@ -346,7 +346,7 @@ func (r *play) forget(i int) {
 }
 
 // link is the link between two instances, nil if there is none.
-func (r *play) link(i, j int) *world.Link {
+func (r *setting) link(i, j int) *world.Link {
 	for k := range r.World.Rules.Links {
 		if l := &r.World.Rules.Links[k]; l.A == i && l.B == j || l.A == j && l.B == i {
 			return l
@@ -356,7 +356,7 @@ func (r *play) link(i, j int) *world.Link {
 }
 
 // untold reports whether the machine of i is not told that the link to j comes up.
-func (r *play) untold(i, j int) bool {
+func (r *setting) untold(i, j int) bool {
 	l := r.link(i, j)
 	return l == nil || l.Untold[map[bool]int{true: 0, false: 1}[l.A == i]]
 }

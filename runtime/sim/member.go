@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"time"
 
 	"github.com/parley-go/parley/runtime/driver"
@@ -71,7 +72,8 @@ type end struct {
 // path is one direction between two members.
 type path struct {
 	medium   impair.Medium
-	reliable bool
+	lossless bool // what was assumed of the channel: nothing is lost
+	reliable bool // and nothing overtakes, so that the end of the link is heard
 	from, to ID
 	as       fsm.Peer // the sender's number at the receiver
 	back     *path
@@ -99,12 +101,13 @@ func (w *World) ConnectAll() {
 func (w *World) path(from, to ID, as fsm.Peer) *path {
 	info := w.members[to].info
 	f := w.result.Faults
-	p := &path{from: from, to: to, as: as, reliable: info.Reliable && info.Ordered && !w.scenario.Lossy, open: true}
+	lossless := info.Reliable && !w.scenario.Lossy
+	p := &path{from: from, to: to, as: as, lossless: lossless, reliable: lossless && info.Ordered, open: true}
 	if info.Ordered {
 		f.Reorder = 0
 	}
-	if info.Reliable && !p.reliable && !w.scenario.Lossy {
-		f.Loss = 0
+	if lossless && !p.reliable {
+		f.Loss, f.Queue = 0, math.MaxInt
 	}
 	if !info.Duplicates {
 		f.Duplicate = 0
@@ -128,8 +131,8 @@ func (m *member) Send(peer fsm.Peer, frame []byte) error {
 	return err
 }
 
-// Close implements [driver.Carrier]. The other side learns of it after what
-// was sent before.
+// Close implements [driver.Carrier]. The other side learns of it after what was sent before; of
+// datagrams nobody can hear that they end.
 func (m *member) Close(peer fsm.Peer, why *driver.Error) error {
 	for i := range m.peers {
 		e := &m.peers[i]
@@ -137,6 +140,9 @@ func (m *member) Close(peer fsm.Peer, why *driver.Error) error {
 			continue
 		}
 		e.path.open = false
+		if !e.path.reliable {
+			continue
+		}
 		at := max(e.path.medium.PassReliable(m.world.now, 0), e.path.upAt)
 		m.world.queue.push(at, kindLost, e.path, nil)
 	}
@@ -154,13 +160,17 @@ func (w *World) send(p *path, frame []byte) {
 		w.queue.push(at, kindFrame, p, frame)
 		return
 	}
-	if w.cut(p) != nil {
+	whole := p.upAt // when frames can get there
+	if c := w.cut(p); c != nil {
 		p.medium.Stats.Cut++
-		return
+		if !p.lossless {
+			return
+		}
+		whole = max(whole, c.until)
 	}
 	fate := p.medium.Pass(w.now, len(frame))
 	for _, at := range fate.At[:fate.Copies] {
-		w.queue.push(max(at, p.upAt), kindFrame, p, frame)
+		w.queue.push(max(at, whole), kindFrame, p, frame)
 	}
 }
 

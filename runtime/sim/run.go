@@ -186,7 +186,9 @@ func (w *World) happen() {
 	w.note(uint64(p.to), uint64(len(h.frame))<<8|uint64(h.kind))
 	switch h.kind {
 	case kindUp:
-		m.core.LinkUp(w.now, p.as, "")
+		if p.back.open {
+			m.core.LinkUp(w.now, p.as, "")
+		}
 	case kindFrame:
 		if p.back.open {
 			m.core.Frame(w.now, p.as, h.frame)

@@ -28,7 +28,7 @@ type Scenario struct {
 	// Worst are the worst faults there may be. Each run draws its own: every
 	// fault is left out in half of the runs, and else is up to that strong. A
 	// fault that the machine's specification excludes does not happen to its
-	// frames: over a channel that was assumed reliable and ordered, losses become delays.
+	// frames: over a channel that was assumed reliable, losses become delays.
 	Worst impair.Faults
 	// Latency is what every frame takes at least, in both phases, 0 for one
 	// millisecond: in a world without it, two who answer each other at once

@@ -1,0 +1,225 @@
+package drive
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/stage"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/sim"
+	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport/impair"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// follower takes the lines that all machines of a simulated run record, in the order in which they
+// happen, as moves of the world.
+type follower struct {
+	*setting
+	now   *stage.Configuration
+	log   []string
+	over  bool // the world has seen a fault
+	err   error
+	lines int
+}
+
+// line is a sink of one machine.
+type line struct {
+	f *follower
+	i int
+}
+
+func (l line) Begin(trace.Header) {}
+func (l line) Flush() error       { return nil }
+
+func (l line) Step(s *trace.Step) {
+	f := l.f
+	if f.err != nil || f.over || s.Kind == trace.Closed {
+		return // after a fault a driver closes the link, which is its own affair
+	}
+	f.lines++
+	f.log = append(f.log, fmt.Sprintf("%v %d %s %s %s %v%s", s.At, l.i, s.Kind, map[bool]string{true: "again"}[s.Again], s.Event, s.Code, s.Problem))
+	f.err = f.step(l.i, s)
+}
+
+// step takes one line.
+func (f *follower) step(i int, s *trace.Step) error {
+	p := f.Parties[i]
+	j := slices.IndexFunc(f.Parties, func(q *stage.Party) bool { return q != p && f.peer(i, slices.Index(f.Parties, q)) == s.Peer })
+	mv := stage.Move{Who: i, Peer: j}
+	switch s.Kind {
+	case trace.Start:
+		mv.Kind = world.MoveStart
+	case trace.Up:
+		if f.untold(i, j) {
+			return nil
+		}
+		mv.Kind = world.MoveUp
+	case trace.Lost:
+		return f.arrive(j, i, s, func(x world.Item[string]) bool { return x.News == world.Cut })
+	case trace.Message:
+		if !s.Again {
+			return f.arrive(j, i, s, func(x world.Item[string]) bool { return x.News == world.NoNews && x.Message == string(s.Event) })
+		}
+		mv.Kind = world.MoveOffer
+	case trace.Timeout, trace.Command:
+		ev, err := interp.ParseEvent(p.Machine, f.Strings, string(s.Event))
+		if err != nil {
+			return err
+		}
+		if mv.Kind, mv.Message = world.MoveCommand, p.Command(ev); s.Kind == trace.Timeout {
+			mv.Kind = world.MoveExpire
+			mv.Timer = slices.IndexFunc(p.Alarms, func(a stage.Alarm) bool { return a.Event.Event == ev.Event && slices.Equal(a.Event.Args, ev.Args) })
+		}
+		if _, err := f.World.Do(f.now, mv); s.Kind == trace.Command && s.Code == fsm.Refused && err != nil {
+			return nil
+		}
+	default:
+		return fmt.Errorf("a line is %s", s.Kind)
+	}
+	return f.do(i, mv, s)
+}
+
+// arrive delivers what a line says, with what has to be lost before.
+func (f *follower) arrive(j, i int, s *trace.Step, is func(world.Item[string]) bool) error {
+	k := f.Channel(j, i)
+	ch := &f.World.Rules.Channels[k]
+	at := slices.IndexFunc(f.now.Queues[k], is)
+	if at < 0 {
+		return errors.New("that is not under way in the world")
+	}
+	mv := stage.Move{Kind: world.MoveDeliver, Channel: k, At: at}
+	for ; at > 0 && (ch.Order == world.Fifo || f.now.Queues[k][at].News != world.NoNews); at-- {
+		t, err := f.World.Do(f.now, stage.Move{Kind: world.MoveLose, Channel: k})
+		if err != nil {
+			return fmt.Errorf("something else comes before it: %w", err)
+		}
+		f.now, mv.At = t.Next, at-1
+	}
+	if ch.Duplicates && f.now.Queues[k][mv.At].News == world.NoNews && (ch.Order == world.Any || ch.Lossy) {
+		mv.Kind = world.MoveCopy // it may come again
+	}
+	return f.do(i, mv, s)
+}
+
+// do takes the move and compares what comes of it.
+func (f *follower) do(i int, mv stage.Move, s *trace.Step) error {
+	t, err := f.World.Do(f.now, mv)
+	if err != nil {
+		return fmt.Errorf("it does %v, which is no move of the world: %w", mv, err)
+	}
+	if fault := len(s.Problem) > 0; fault != (t.Fault != world.NoFault) {
+		return fmt.Errorf("it says %q, the world %v %s", s.Problem, t.Fault, t.Why)
+	} else if fault {
+		f.over = true
+		return nil
+	}
+	f.now = t.Next
+	if state := f.Parties[i].States[t.Value[0]].Name; t.What == world.Dropped || t.Code != s.Code || state != s.After {
+		return fmt.Errorf("it is %v and in %s, in the world %v, %v and in %s", s.Code, s.After, t.What, t.Code, state)
+	}
+	return nil
+}
+
+// ended compares what there is at the end.
+func (f *follower) ended(runners []fsm.Runner) error {
+	for i, r := range runners {
+		want := string(interp.AppendMachine(nil, f.Strings, f.Parties[i].Machine, f.now.Values[i]))
+		if got := string(r.AppendMachine(nil)); got != want {
+			return fmt.Errorf("instance %d is %s, in the world %s", i, got, want)
+		}
+	}
+	for k, q := range f.now.Queues {
+		ch := &f.World.Rules.Channels[k]
+		heard := (f.now.Ends[ch.To].Up|f.now.Ends[ch.To].Waiting)>>ch.From&1 != 0
+		if len(q) > 0 && heard && f.link(ch.From, ch.To) != nil && !ch.Lossy && !ch.Duplicates {
+			return fmt.Errorf("nothing is under way, in the world still %v from %d to %d", q, ch.From, ch.To)
+		}
+	}
+	return nil
+}
+
+// simulated runs one specification in the simulator.
+func simulated(seed uint64) (f *follower, err error) {
+	r := rand.New(rand.NewPCG(seed, 3))
+	s, text, err := randomSetting(r, 0)
+	if err != nil {
+		return nil, err
+	}
+	rules, lossy := s.World.Rules, r.IntN(3) == 0
+	rules.Faults, rules.Time = world.Faults{Lose: -1, Duplicate: -1}, nil
+	for k := range rules.Channels {
+		ch := &rules.Channels[k]
+		ch.Capacity, ch.Overtakes, ch.Lossy = 1<<30, false, ch.Lossy || lossy
+	}
+	for k := range rules.Links {
+		ch := &rules.Channels[0] // all are alike
+		rules.Links[k].Late, rules.Links[k].Datagrams = false, ch.Order == world.Any || ch.Lossy
+	}
+	f = &follower{setting: s, now: s.World.Begin(s.Values())}
+	var runners []fsm.Runner
+	scenario := &sim.Scenario{Name: "random", Lossy: lossy, Partitions: 1, Chaos: 2 * time.Second, Pace: 60 * time.Millisecond, MaxEvents: 400,
+		Worst: impair.Faults{Loss: 0.3, Duplicate: 0.3, Reorder: 0.3, Late: 100 * time.Millisecond, Delay: 100 * time.Millisecond, Jitter: 200 * time.Millisecond,
+			Rate: 200, Queue: 50}}
+	scenario.Setup = func(w *sim.World) {
+		for i, p := range s.Parties {
+			x, e := s.make(i, string(interp.AppendMachine(nil, s.Strings, p.Machine, p.Begin)))
+			if e != nil {
+				err = e
+				return
+			}
+			var commands []sim.Command[fsm.Runner]
+			for _, c := range s.commands[i] {
+				commands = append(commands, sim.Command[fsm.Runner]{Do: func(_ *sim.World, r fsm.Runner) fsm.Result {
+					res, e := r.(fsm.Commander).Command(c)
+					if e != nil {
+						panic(e)
+					}
+					return res
+				}})
+			}
+			runners = append(runners, x)
+			sim.Add(w, fmt.Sprint(i), x, driver.Options[fsm.Runner]{}, commands...)
+		}
+		for i := range s.Parties {
+			for j := range i {
+				w.Connect(sim.ID(i), sim.ID(j), s.peer(i, j), s.peer(j, i))
+			}
+		}
+		w.Goal = func() bool { return true }
+	}
+	res := scenario.Run(seed, func(name string) trace.Sink { return line{f, int(name[0] - '0')} })
+	if err = errors.Join(err, f.err); err == nil && res.Failure == nil && !f.over {
+		err = f.ended(runners)
+	}
+	if err == nil && f.over && res.Failure == nil {
+		err = errors.New("the world sees a fault, and the run has none")
+	}
+	if err != nil {
+		err = fmt.Errorf("%w, after\n%s\nwith links %+v, held %v, channel %+v\n%s", err, strings.Join(f.log, "\n"), rules.Links, rules.Deferred, rules.Channels[0], text)
+	}
+	return f, err
+}
+
+// TestSimulated draws specifications and simulated runs: each is a run of the world.
+func TestSimulated(t *testing.T) {
+	lines, over, runs := 0, 0, draws(2000)
+	for seed := range runs {
+		f, err := simulated(uint64(seed))
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		lines += f.lines
+		if f.over {
+			over++
+		}
+	}
+	t.Logf("%d runs, %d lines; %d ended with a fault", runs, lines, over)
+}
