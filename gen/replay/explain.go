@@ -10,6 +10,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/run"
+	"github.com/parley-go/parley/runtime/world"
 )
 
 // SideNames name the two parties of a recording: who opened the connection, and who accepted it.
@@ -178,7 +179,9 @@ func (s *search) run(way []node, taken []int) *run.Run {
 		before, after := &way[i-1], &way[i]
 		_, _, res, _ := s.step.Step(before.value, after.event)
 		for _, t := range s.step.Fired() {
-			taken[t.ID]++
+			if after.what == world.Stepped {
+				taken[t.ID]++
+			}
 		}
 		st := run.Step{
 			Kind: kinds[after.event.Event.Kind], Who: s.side, From: run.Nobody, Event: string(interp.AppendEvent(nil, s.rec.Strings, after.event)),
@@ -187,10 +190,13 @@ func (s *search) run(way []node, taken []int) *run.Run {
 		if st.State != st.After {
 			st.State += " → " + st.After
 		}
-		if res.Code == fsm.Deferred {
+		switch {
+		case after.what == world.Dropped:
+			st.Kind, res.Transition = run.Drop, fsm.NoTransition
+			st.Effects = append(st.Effects, "drops it")
+		case after.what == world.Kept:
 			st.Effects = append(st.Effects, "defers it")
-		}
-		if after.frame >= 0 && after.read == before.read {
+		case after.move.kind == world.MoveOffer:
 			st.Kind, st.From = run.Offer, 1-s.side
 		}
 		if after.read > before.read {
@@ -241,31 +247,28 @@ func (s *search) at(nd *node) At {
 		a.Legal = append(a.Legal, ev.Name)
 	}
 	if due := s.due(nd); due >= 0 {
-		a.Refuses = s.refuses(nd, nd.held[due])
+		a.Refuses = s.refuses(nd, move{kind: world.MoveOffer, frame: nd.end.Held[due].Message})
 		return a // nothing else can happen before
 	}
 	if s.canRead(nd) {
-		a.Refuses = s.refuses(nd, s.in[nd.read])
+		a.Refuses = s.refuses(nd, move{kind: world.MoveDeliver, frame: s.in[nd.read]})
 	}
 	a.Sends = s.possibleSends(nd)
 	return a
 }
 
 // refuses says why the message of a frame of the peer cannot be handled at a node, or nothing.
-func (s *search) refuses(nd *node, frame int) string {
-	_, effects, res, fault := s.step.Step(nd.value, s.reception(frame))
-	switch res.Code {
-	case fsm.Refused:
-		return fault.What()
-	case fsm.Deferred:
-		if most := s.machine.DeferredMost(); len(nd.held) >= most {
-			return fmt.Sprintf("%s would be deferred, but %d deferred messages are held already, and the role may hold no more",
-				s.rec.Text(frame), most)
-		}
-		return ""
+func (s *search) refuses(nd *node, mv move) string {
+	res := s.happen(nd, mv)
+	switch res.Fault {
+	case world.Refusal:
+		return s.last.fault.What()
+	case world.DeferredOverflow:
+		return fmt.Sprintf("%s would be deferred, but %d deferred messages are held already, and the role may hold no more",
+			s.rec.Text(mv.frame), s.machine.DeferredMost())
 	}
-	if _, ok := s.match(nd.sent, effects); !ok {
-		return fmt.Sprintf("%s would be answered by %s", s.rec.Text(frame), s.sends(effects))
+	if _, ok := s.match(nd.sent, res.Sends); !ok {
+		return fmt.Sprintf("%s would be answered by %s", s.rec.Text(mv.frame), s.sends(s.last.effects))
 	}
 	return ""
 }

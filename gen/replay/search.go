@@ -8,7 +8,9 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/world"
 )
 
 // Options bound the search for a run.
@@ -41,19 +43,30 @@ func (o Options) withDefaults() Options {
 // were sent and some of the peer's were read.
 type node struct {
 	value  interp.Value
+	end    end
 	read   int // of in
 	sent   int // of out
 	silent int // commands in a row that sent nothing
-	up     bool
 	parent int // index in nodes, -1 for the first
-	event  interp.Event
-	// frame is the place in rec.Frames of the message that event is, -1 if it is none.
-	frame int
-	// held are the places in rec.Frames of the messages that are deferred, oldest first.
-	held []int
+	// move led here, what says what became of it, and event what the machine got or would have got.
+	move  move
+	what  world.What
+	event interp.Event
 }
 
-// search explains one side.
+// end is what lies around the machine. A message is the place of its frame in rec.Frames.
+type end = world.End[int]
+
+// move is what may happen to the machine next.
+type move struct {
+	kind    world.MoveKind // MoveStart, MoveUp, MoveDeliver, MoveOffer, MoveCommand or MoveExpire
+	frame   int            // of MoveDeliver and MoveOffer: the place in rec.Frames
+	timer   int            // of MoveExpire: the place in alarms
+	command interp.Event   // of MoveCommand
+}
+
+// search explains one side. It is the machine of an instance of runtime/world, see Step: what the
+// side hears, holds and may still send is for the rules there.
 type search struct {
 	rec     *Recording
 	machine *model.Machine
@@ -68,6 +81,16 @@ type search struct {
 	bestKey [2]int
 	scratch []byte
 	full    bool
+	rules   world.Rules
+	alarms  []stage.Alarm
+	// The step of the machine that was taken last: the event, and what came of it. A command is in
+	// last.event before.
+	last struct {
+		event   interp.Event
+		effects []interp.Effect
+		fault   *interp.Fault
+	}
+	asked []world.Effect[int] // of the last step
 	// What candidates have been worked out once, by the first field of a
 	// list, and fields that stand alone.
 	domains map[*model.Field][][]int64
@@ -88,6 +111,10 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 		}
 	}
 	s.bundles = make([][]bundle, len(s.out))
+	s.alarms = stage.Alarms(m)
+	deferred, untold := m.DeferredMost(), !m.Mentions(model.EventUp)
+	s.rules = world.Rules{Instances: 2, Deferred: []int{deferred, deferred}, Timers: []int{len(s.alarms), len(s.alarms)},
+		Links: []world.Link{{A: 0, B: 1, Untold: [2]bool{untold, untold}, Datagrams: rec.Datagrams}}}
 	s.begin(value)
 	for len(s.stack) > 0 && ctx.Err() == nil {
 		n := s.stack[len(s.stack)-1]
@@ -107,12 +134,10 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 
 // begin starts the machine; what start does is the first node.
 func (s *search) begin(value interp.Value) {
-	first := node{value: value, parent: -1, frame: -1}
-	if start := event(s.machine, model.EventStart); start != nil {
-		next, effects, res, _ := s.step.Step(value, interp.Event{Event: start})
-		if sends, ok := s.match(0, effects); ok && res.Code == fsm.Took {
-			first.value, first.sent = slices.Clone(next), sends
-		}
+	first := node{value: value, end: world.End0[int](&s.rules, s.side), parent: -1}
+	if c, ok := s.take(&first, move{kind: world.MoveStart}); ok {
+		c.parent, c.value = -1, slices.Clone(c.value)
+		first = c
 	}
 	s.add(first)
 }
@@ -135,33 +160,32 @@ func (s *search) accepted() (int, bool) {
 func (s *search) expand(n int) {
 	at := s.nodes[n] // a copy: nodes grows
 	if due := s.due(&at); due >= 0 {
-		if !s.try(n, s.reception(at.held[due]), at.held[due], at.up) {
+		if !s.try(n, move{kind: world.MoveOffer, frame: at.end.Held[due].Message}) {
 			s.rate(n) // here it ends
 		}
 		return
 	}
 	base := len(s.stack)
 	if s.canRead(&at) {
-		s.try(n, s.reception(s.in[at.read]), s.in[at.read], at.up)
+		s.try(n, move{kind: world.MoveDeliver, frame: s.in[at.read]})
 	}
-	if !at.up {
-		if up := event(s.machine, model.EventUp); up != nil {
-			s.try(n, interp.Event{Event: up, Sender: 1 - s.side}, -1, true)
-		}
-	}
+	s.try(n, move{kind: world.MoveUp})
+	alarm := 0
 	for _, ev := range s.machine.Events {
 		switch ev.Kind {
 		case model.EventCommand:
 			for _, args := range s.candidates(&at, ev) {
-				s.try(n, interp.Event{Event: ev, Args: args}, -1, at.up)
+				s.try(n, move{kind: world.MoveCommand, command: interp.Event{Event: ev, Args: args}})
 			}
 		case model.EventTimer:
-			for i := range ev.Timer.Count {
-				if at.value[ev.Timer.Offset+i] != 0 {
-					s.try(n, interp.Event{Event: ev, Args: interp.TimerKeys(ev.Timer, i)}, -1, at.up)
-				}
+			for range ev.Timer.Count {
+				s.try(n, move{kind: world.MoveExpire, timer: alarm})
+				alarm++
 			}
 		}
+	}
+	for ; alarm < len(s.alarms); alarm++ { // those of parts
+		s.try(n, move{kind: world.MoveExpire, timer: alarm})
 	}
 	// Of the new ones, those that explain a frame are to be tried before
 	// silent commands, and reading first of all: it was pushed first.
@@ -178,7 +202,7 @@ func (s *search) rank(parent, child int) int {
 		return 0
 	case c.sent > p.sent:
 		return 1
-	case c.up != p.up:
+	case c.end.Up != p.end.Up:
 		return 2
 	}
 	return 3
@@ -192,13 +216,9 @@ func (s *search) canRead(n *node) bool {
 	return n.sent == len(s.out) || s.in[n.read] < s.out[n.sent]
 }
 
-// due is the place in held of the message that the machine has to handle before anything else: the
-// oldest that its state no longer defers. It is -1 if there is none.
-func (s *search) due(n *node) int {
-	return slices.IndexFunc(n.held, func(frame int) bool {
-		return !defers(s.machine, n.value, s.messageEvent(s.rec.Frames[frame].Message))
-	})
-}
+// due is the place among what is held of the message that the machine has to handle before anything
+// else, -1 if there is none.
+func (s *search) due(n *node) int { return world.Due(&s.rules, &n.end, n.value, s) }
 
 // reception is the event of a frame of the peer.
 func (s *search) reception(frame int) interp.Event {
@@ -206,73 +226,120 @@ func (s *search) reception(frame int) interp.Event {
 	return interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: 1 - s.side}
 }
 
-// try takes one step from node n and keeps the result if it explains the
-// frames that the step sends. It reports whether the machine can do that.
-func (s *search) try(n int, ev interp.Event, frame int, up bool) bool {
+// Step implements [world.Machine].
+func (s *search) Step(v interp.Value, ev world.Event[int]) world.Outcome[interp.Value, int] {
+	last := &s.last
+	switch ev.Kind {
+	case world.Start:
+		last.event = interp.Event{Event: event(s.machine, model.EventStart)}
+	case world.Up:
+		last.event = interp.Event{Event: event(s.machine, model.EventUp), Sender: ev.Peer}
+	case world.Message:
+		last.event = s.reception(ev.Message)
+	case world.Timeout:
+		last.event = s.alarms[ev.Timer].Event
+	}
+	next, effects, res, fault := s.step.Step(v, last.event)
+	last.effects, last.fault = effects, fault
+	s.asked = s.asked[:0]
+	for i := range effects {
+		f := world.Effect[int]{Kind: effects[i].Kind, To: 1 - s.side, Message: i}
+		switch f.Kind {
+		case fsm.Report:
+			continue
+		case fsm.StartTimer, fsm.StopTimer:
+			f.Timer = stage.AlarmOf(s.alarms, &effects[i])
+		}
+		s.asked = append(s.asked, f)
+	}
+	return world.Outcome[interp.Value, int]{Code: res.Code, Value: next, Effects: s.asked}
+}
+
+// Defers implements [world.Machine].
+func (s *search) Defers(v interp.Value, frame int) bool {
+	return defers(s.machine, v, s.messageEvent(s.rec.Frames[frame].Message))
+}
+
+// Final implements [world.Machine].
+func (s *search) Final(v interp.Value) bool { return s.machine.States[v[0]].Final }
+
+// try takes a move from node n and keeps the result if it explains the frames that are sent. It
+// reports whether the machine can do that.
+func (s *search) try(n int, mv move) bool {
 	at := &s.nodes[n]
-	c, ok := s.take(at, ev, frame, up)
+	c, ok := s.take(at, mv)
 	if !ok {
 		return false
 	}
-	if c.sent == at.sent && frame < 0 {
-		if up == at.up && c.value.Equal(at.value) {
+	if c.sent == at.sent && mv.kind != world.MoveDeliver && mv.kind != world.MoveOffer {
+		up := c.end.Up != at.end.Up
+		if !up && c.value.Equal(at.value) {
 			return false // it explains nothing
 		}
 		c.silent = at.silent
-		if up == at.up {
+		if !up {
 			c.silent++
 		}
 		if c.silent > s.opts.Silent {
 			return false
 		}
 	}
-	c.value, c.event.Args, c.parent = slices.Clone(c.value), slices.Clone(ev.Args), n
+	c.value, c.event.Args, c.parent = slices.Clone(c.value), slices.Clone(c.event.Args), n
 	return s.add(c)
 }
 
-// take gives the machine at a node an event: a message if frame is not negative, either the peer's
-// next one or one that is held. ok is false if the event is not possible, or sends something else
-// than the side did. The value of the result holds until the next step.
-func (s *search) take(at *node, ev interp.Event, frame int, up bool) (c node, ok bool) {
-	c = node{value: at.value, read: at.read, sent: at.sent, up: up, held: at.held, event: ev, frame: frame}
-	due := s.due(at)
-	switch {
-	case due >= 0 && at.held[due] == frame:
-		c.held = slices.Delete(slices.Clone(at.held), due, due+1)
-	case due >= 0:
+// take takes a move from a node. ok is false if it is not possible, or the machine sends something
+// else than the side did. The value of the result holds until the next step.
+func (s *search) take(at *node, mv move) (c node, ok bool) {
+	if mv.kind == world.MoveDeliver && (at.read == len(s.in) || s.in[at.read] != mv.frame) {
 		return c, false
-	case frame >= 0 && (at.read == len(s.in) || s.in[at.read] != frame):
+	}
+	if due := s.due(at); mv.kind == world.MoveOffer && (due < 0 || at.end.Held[due].Message != mv.frame) {
 		return c, false
-	case frame >= 0:
+	}
+	res := s.happen(at, mv)
+	if res.What == world.Blocked || res.Fault != world.NoFault {
+		return c, false
+	}
+	sends, ok := s.match(at.sent, res.Sends)
+	c = node{value: res.Value, end: res.End, read: at.read, sent: at.sent + sends, move: mv, what: res.What, event: s.last.event}
+	if mv.kind == world.MoveDeliver {
 		c.read++
-		if defers(s.machine, at.value, ev.Event) {
-			c.held = append(slices.Clip(at.held), frame)
-			return c, len(c.held) <= s.machine.DeferredMost()
-		}
-	}
-	next, effects, res, _ := s.step.Step(at.value, ev)
-	if res.Code == fsm.Refused || res.Code == fsm.Deferred || res.Code == fsm.Ignored && frame < 0 {
-		return c, false
-	}
-	sends, ok := s.match(at.sent, effects)
-	c.value, c.sent = next, at.sent+sends
-	if slices.ContainsFunc(effects, func(e interp.Effect) bool { return e.Kind == fsm.Close }) {
-		c.held = nil // all of it is of the peer
+		c.event = s.reception(mv.frame)
 	}
 	return c, ok
 }
 
+// happen has the world take a move.
+func (s *search) happen(at *node, mv move) world.Result[interp.Value, int] {
+	r, i, e, v, peer := &s.rules, s.side, at.end, at.value, 1-s.side
+	switch mv.kind {
+	case world.MoveStart:
+		return world.Begin(r, i, e, v, s)
+	case world.MoveUp:
+		return world.LinkUp(r, i, e, v, peer, s)
+	case world.MoveDeliver:
+		return world.Deliver(r, i, e, v, peer, world.Item[int]{Message: mv.frame}, s)
+	case world.MoveOffer:
+		return world.Offer(r, i, e, v, s)
+	case world.MoveExpire:
+		return world.Expire(r, i, e, v, mv.timer, s)
+	}
+	s.last.event = mv.command
+	return world.Give(r, i, e, v, 0, s)
+}
+
 // match compares what a step sends with the side's next frames. Behind the end
 // of the recording anything may be sent: the capture ended first.
-func (s *search) match(sent int, effects []interp.Effect) (n int, ok bool) {
-	for _, e := range effects {
-		if e.Kind != fsm.Send {
+func (s *search) match(sent int, list []world.Sent[int]) (n int, ok bool) {
+	for i := range list {
+		if list[i].Item.News != world.NoNews {
 			continue
 		}
 		if sent+n == len(s.out) {
 			continue
 		}
-		f := &s.rec.Frames[s.out[sent+n]]
+		f, e := &s.rec.Frames[s.out[sent+n]], &s.last.effects[list[i].Item.Message]
 		if f.Message != e.Message || !slices.Equal(f.Slots, e.Slots) {
 			return 0, false
 		}
@@ -334,11 +401,9 @@ func (s *search) key(n *node) [16]byte {
 	b = binary.AppendUvarint(b, uint64(n.read))
 	b = binary.AppendUvarint(b, uint64(n.sent))
 	b = append(b, byte(min(n.silent, 255)))
-	if n.up {
-		b = append(b, 1)
-	}
-	for _, frame := range n.held {
-		b = binary.AppendUvarint(b, uint64(frame)+2)
+	b = append(b, byte(n.end.Up), byte(n.end.Waiting))
+	for _, h := range n.end.Held {
+		b = binary.AppendUvarint(b, uint64(h.Message))
 	}
 	s.scratch = b
 	sum := sha256.Sum256(b)

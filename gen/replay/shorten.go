@@ -1,6 +1,10 @@
 package replay
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/parley-go/parley/runtime/world"
+)
 
 // maxRepeat is how many steps are done again to see whether one before them was needed.
 const maxRepeat = 1000
@@ -10,7 +14,7 @@ const maxRepeat = 1000
 // run with the same frames; free says that it may end with other values.
 func (s *search) shorten(way []node, free bool) []node {
 	for i := len(way) - 1; i > 0; i-- {
-		if a, b := &way[i-1], &way[i]; a.read != b.read || a.sent != b.sent || a.up != b.up || b.frame >= 0 {
+		if a, b := &way[i-1], &way[i]; a.read != b.read || a.sent != b.sent || a.end.Up != b.end.Up || b.move.kind == world.MoveOffer {
 			continue
 		}
 		if rest, ok := s.without(way, i, free); ok {
@@ -26,13 +30,13 @@ func (s *search) without(way []node, i int, free bool) ([]node, bool) {
 	at := way[i-1]
 	var redone []node
 	for j := i + 1; j < len(way) && j-i < maxRepeat; j++ {
-		n, ok := s.take(&at, way[j].event, way[j].frame, way[j].up)
+		n, ok := s.take(&at, way[j].move)
 		if !ok || n.sent != way[j].sent {
 			return nil, false
 		}
 		n.value = slices.Clone(n.value)
 		redone = append(redone, n)
-		if n.value.Equal(way[j].value) && slices.Equal(n.held, way[j].held) || free && j == len(way)-1 {
+		if n.value.Equal(way[j].value) && slices.Equal(n.end.Held, way[j].end.Held) || free && j == len(way)-1 {
 			return slices.Concat(way[:i], redone, way[j+1:]), true
 		}
 		at = n

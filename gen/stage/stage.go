@@ -167,13 +167,9 @@ func alarms(m *model.Machine, prefix string, way []interp.At, key int) []Alarm {
 
 // AlarmOf is the place in a list of the timer that an effect starts or stops.
 func AlarmOf(list []Alarm, e *interp.Effect) int {
-	name, key := "", 0
-	for _, at := range e.At {
-		name += at.Part.Name + "."
-		key = key*at.Part.Count + at.Index
-	}
-	name, key = name+e.Timer.Name, key*e.Timer.Count+e.Index
-	return slices.IndexFunc(list, func(a Alarm) bool { return a.Name == name && a.Key == uint32(key) })
+	return slices.IndexFunc(list, func(a Alarm) bool {
+		return a.Event.Event.Timer == e.Timer && interp.TimerIndex(e.Timer, a.Event.Args) == e.Index && slices.Equal(a.Event.At, e.At)
+	})
 }
 
 // Command is a command as the text by which the machine knows it.
