@@ -101,3 +101,49 @@ func TestDrop(t *testing.T) {
 		watched(t, y)
 	}
 }
+
+// What a server sends to an address that was forged, before anybody has shown that it receives
+// there, is not more than was sent in its name.
+func TestAmplification(t *testing.T) {
+	alice, bob := newPerson(t, "alice"), newPerson(t, "bob")
+	heard, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer heard.Close()
+	wrap(t, open(t, heard.LocalAddr().String()), alice.client(bob.key)) // begins with a real hello
+	first := make([]byte, 2000)
+	n, _, err := heard.ReadFromUDP(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := open(t)
+	cfg := bob.server(alice.key)
+	cfg.Handshake = time.Second
+	y := wrap(t, server, cfg)
+	victim, err := net.DialUDP("udp4", nil, server.LocalAddr().(*net.UDPAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer victim.Close()
+	if _, err := victim.Write(first[:n]); err != nil {
+		t.Fatal(err)
+	}
+	for s, _ := y.Stats(); s.Failed == 0; s, _ = y.Stats() {
+		watched(t, y)
+	}
+	y.Abort()
+	got, buf := 0, make([]byte, 2000)
+	victim.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	for {
+		k, err := victim.Read(buf)
+		if err != nil {
+			break
+		}
+		got += k
+	}
+	t.Logf("%d bytes for a hello of %d", got, n)
+	if got == 0 || got > n {
+		t.Errorf("%d bytes were sent for a hello of %d", got, n)
+	}
+}
