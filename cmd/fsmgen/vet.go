@@ -77,7 +77,7 @@ cannot be read.`,
 func vetFiles(files []string) diag.List {
 	var found diag.List
 	for _, f := range files {
-		_, l := compile.Load(f, compile.Options{More: lint.Protocol})
+		_, l := compile.Load(f, compile.Options{More: lint.Whole})
 		found = append(found, l...)
 	}
 	found.Sort()

@@ -29,7 +29,7 @@ func exampleFiles(i diag.Info) (main string, fsys fstest.MapFS) {
 }
 
 func TestBaseIsClean(t *testing.T) {
-	_, l := Load("base.yaml", Options{FS: fstest.MapFS{"base.yaml": {Data: []byte(diag.Base)}}, More: lint.Protocol})
+	_, l := Load("base.yaml", Options{FS: fstest.MapFS{"base.yaml": {Data: []byte(diag.Base)}}, More: lint.Whole})
 	if len(l) > 0 {
 		t.Fatalf("the base of the examples has findings:\n%s", l.Error())
 	}
@@ -41,7 +41,7 @@ func TestExamples(t *testing.T) {
 	for _, info := range diag.Codes() {
 		t.Run(info.Code, func(t *testing.T) {
 			main, fsys := exampleFiles(info)
-			o := Options{FS: fsys, Check: info.Check, More: lint.Protocol}
+			o := Options{FS: fsys, Check: info.Check, More: lint.Whole}
 			if info.Const != "" {
 				o.Consts = map[string]int64{info.Const: 1}
 			}

@@ -50,6 +50,8 @@ checks:
     instances: {a: "peer(first: true)", b: "peer(first: false)"}
     claims:
       ends: {sometimes: a.done && b.done && a.seen == red, why: the answer comes}
+      plain: {always: a.done => a.total == b.total, why: the answer is what it was}
+      comes: {leadsTo: a.done, when: a.busy, fair: strong, why: whoever asks is answered}
 `
 
 // Codes returns all codes in order.

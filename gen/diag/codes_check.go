@@ -1,5 +1,11 @@
 package diag
 
+// What examples of whole specifications have in common.
+const (
+	twoPeers  = "roles:\n  peer:\n    commands: {go: {}}\n    initial: idle\n    states:\n"
+	bothKinds = "    claims:\n      rests: {always: a.idle || !a.idle}\n      comes: {eventually: b.idle}\n"
+)
+
 // checkCodes are about checks.
 var checkCodes = []Info{
 	{Code: "FSM080", Title: "arguments of an instance",
@@ -38,6 +44,32 @@ var checkCodes = []Info{
 			"it gives that one, or another one of those under `or`. " +
 			"Timers are no commands, and what is never given is not given in the end.",
 		Example: "checks:\n  pair:\n    environment: {go: {fair: weak, or: [go]}}\n"},
+	{Code: "FSM092", Title: "command not combined with a fault", Warning: true,
+		Text: "The channel may lose or reorder messages, and in no check that lets it is this command given " +
+			"by an instance of the role, so that what it sends was never lost, or overtaken. Give it in such a " +
+			"check, or say under `allow` why that is not needed: `allow: {FSM092: reason}`. " +
+			"Nothing is said of specifications whose checks expect violations, or that extend others.",
+		Example: "protocol: demo\nmessages: {A: {}}\nchannel: {lossy: true}\n" + twoPeers +
+			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    environment: {go: false}\n" + bothKinds},
+	{Code: "FSM093", Title: "fault that is in no check", Warning: true,
+		Text: "The channel may lose, reorder or copy messages, or a role hears that a link is lost, and no " +
+			"check has that fault: what it would lead to was not looked at. Add a check with it, or say under " +
+			"`allow` why it cannot matter: `allow: {FSM093: reason}`. " +
+			"Nothing is said of specifications whose checks expect violations, or that extend others.",
+		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
+			"      idle: {go: {send: A}, A: ignore, lost: {goto: done}}\n      done: {final: true, A: ignore}\n" +
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n" + bothKinds},
+	{Code: "FSM094", Title: "kind of claim that is missing", Warning: true,
+		Text: "No check claims safety, what must never happen (`always`, `agree`), or none claims liveness, " +
+			"what must come in the end (`eventually`, `leadsTo`). That something can still be reached " +
+			"(`reachable`) does not say that it comes. Add such a claim, or say under `allow` why there " +
+			"is none: `allow: {FSM094: reason}`. That claims hold against a hostile peer is a kind of its own, " +
+			"and will be asked for when a check can have one. " +
+			"Nothing is said of specifications whose checks expect violations, or that extend others.",
+		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
+			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    claims: {rests: {always: a.idle}}\n"},
 	{Code: "FSM086", Title: "unknown constant",
 		Text:    "The constant to be replaced does not exist.",
 		Example: "consts: {most: 3}\ntypes: {Most: 0..most}\n", Const: "must"},

@@ -1,7 +1,7 @@
 // Package lint finds what the language allows and the author hardly means: cases that guards leave
 // out or cover twice, branches that are never taken, assignments that can leave their range,
-// timers and messages that come to nothing, and variables that begin below 0 though nobody said
-// so. It is a function of the model alone and judges by trying values: for every warning it has an
+// timers and messages that come to nothing, variables that begin below 0 though nobody said so, and
+// what all checks together leave out. It is a function of the model alone and judges by trying values: for every warning it has an
 // example, and where there are too many values it gives none. Start from [Protocol].
 package lint
 
@@ -24,17 +24,30 @@ const (
 // Protocol returns the warnings about a protocol's own roles, unsorted. Those of imports belong to
 // the imported files. Their Line is empty.
 func Protocol(p *model.Protocol) diag.List {
-	l := &linter{p: p, trials: maxTrials, said: map[said]bool{},
-		codes: map[*model.Machine]*core.Machine{}}
-	for _, m := range core.Machines(p.Roles...) {
-		l.codes[m.Model] = m
-	}
+	l := newLinter(p)
 	for _, m := range p.Roles {
 		l.machine(m)
 	}
 	l.deferringParts()
 	l.neverSent()
 	return l.List()
+}
+
+// Whole returns the warnings of [Protocol], and those about what all checks together leave out. A
+// specification that is being written has few checks yet, so only who asks for all is told.
+func Whole(p *model.Protocol) diag.List {
+	l := newLinter(p)
+	l.coverage()
+	return append(Protocol(p), l.List()...)
+}
+
+func newLinter(p *model.Protocol) *linter {
+	l := &linter{p: p, trials: maxTrials, said: map[said]bool{},
+		codes: map[*model.Machine]*core.Machine{}}
+	for _, m := range core.Machines(p.Roles...) {
+		l.codes[m.Model] = m
+	}
+	return l
 }
 
 type linter struct {

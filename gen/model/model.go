@@ -40,7 +40,9 @@ type Protocol struct {
 	Parties int
 	// Tick is the length of a tick; 0 if there are no timers.
 	Tick time.Duration
-	Span diag.Span
+	// Allow has the reasons why warnings about the checks as a whole are to be left out, by code.
+	Allow map[string]string
+	Span  diag.Span
 }
 
 // MaxConst is the greatest value of a constant; the least is its negation.

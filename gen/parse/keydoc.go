@@ -16,6 +16,10 @@ var keyDocs = map[string]string{
 	"tick":     "The length of a tick, such as `50ms`; timers count in ticks.",
 	"roles":    "The machines.",
 	"checks":   "Configurations of instances, and claims about all their runs.",
+	"allow":    "Warnings about what all checks together leave out, each with the reason why it is not given.",
+	"FSM092":   "Why some command that sends is never given over an unreliable channel.",
+	"FSM093":   "Why some fault that the channel may have is in no check.",
+	"FSM094":   "Why some kind of claim is missing.",
 
 	"parties": "How many instances take part at most; the range of `instance`.",
 	"type":    "The type, in its short form.", "enum": "The names of an enumeration, as a list, or with their codes on the wire.",

@@ -78,6 +78,8 @@ func init() {
 		{"parties", exprShape},
 		{"tick", &shape{what: "the length of a tick", scalar: duration}},
 		{"roles", named("roles", &roleShape)},
+		{"allow", &shape{what: "the allowed warnings", merge: true,
+			keys: []key{{"FSM092", docShape}, {"FSM093", docShape}, {"FSM094", docShape}}}},
 		{"checks", &shape{what: "checks", open: &oneCheck, name: dashedNames, merge: true}},
 	}}
 	for i, k := range oneCheck.keys {

@@ -86,7 +86,7 @@ func TestSession(t *testing.T) {
 	expect(<-s.out, "03:04:05 "+file+"\n  ✓ pair: holds (2122 configurations)\n")
 	expect(s.save(file, whole+"\n# a comment\n"), "  nothing changed: 1 of 1 check as expected, 0 warnings\n")
 	spare := whole + "types: {Spare: 0..3}\n"
-	expect(s.save(file, spare), ":100:9: warning: the type `Spare` is not used [FSM045]\n  the checks are as before")
+	expect(s.save(file, spare), ":103:9: warning: the type `Spare` is not used [FSM045]\n  the checks are as before")
 	expect(s.save(file, "# moved\n"+spare), "\n  nothing changed: 1 of 1 check as expected, 1 warning\n")
 	expect(s.save(file, strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1)),
 		"  + "+file+":30:26: there is no state `remotOk` [FSM051]",

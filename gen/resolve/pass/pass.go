@@ -76,7 +76,8 @@ func New(u *Unit, cfg Config, s *Shared) *Pass {
 	p := &Pass{Collector: &diag.Collector{}, Shared: s, Unit: u, Root: u.Root, Config: cfg,
 		broken: map[diag.Span]bool{}}
 	p.Protocol = &model.Protocol{
-		Name: TextOf(p.Root, "protocol"), Doc: TextOf(p.Root, "doc"), Source: TextOf(p.Root, "source"),
+		Allow: allowed(p.Root.Get("allow")),
+		Name:  TextOf(p.Root, "protocol"), Doc: TextOf(p.Root, "doc"), Source: TextOf(p.Root, "source"),
 		Dir: path.Dir(u.Path), Files: u.Files, Hash: u.Hash, Text: u.Text, Span: p.Root.Span(),
 	}
 	return p
@@ -136,3 +137,15 @@ const (
 	MaxWritten   = 4096    // copies of a condition that is written out for instances
 	MaxNumber    = 1 << 61 // magnitude of every number on the way
 )
+
+// allowed reads the reasons for which warnings are left out.
+func allowed(n *ast.Node) map[string]string {
+	if n == nil || n.Kind != ast.Map {
+		return nil
+	}
+	out := map[string]string{}
+	for _, e := range n.Entries {
+		out[e.Key.Text] = e.Value.Text
+	}
+	return out
+}

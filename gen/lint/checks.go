@@ -1,0 +1,202 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// What the checks of a specification leave out together. A verdict is worth what it assumes: a
+// fault that the channel may have and no check has was never looked at, nor was a command that no
+// check gives while the channel has it, and of a kind of claim that no check makes nothing is known.
+// Checks that expect violations read a document literally, and nothing is asked of those.
+
+// coverage warns about what all checks together leave out.
+func (l *linter) coverage() {
+	if len(l.p.Checks) == 0 || slices.ContainsFunc(l.p.Checks, literal) || l.variant() {
+		return
+	}
+	for _, f := range faults {
+		switch {
+		case !f.may(l.p.Channel):
+		case !slices.ContainsFunc(l.p.Checks, f.has):
+			l.missing("FSM093", "the channel says that "+f.what+", and no check has it").
+				With("add a check with " + f.how)
+		case f.meets:
+			l.uncombined(&f)
+		}
+	}
+	for _, m := range l.p.Roles {
+		if m.Mentions(model.EventLost) && l.takesPart(m, breaks) == "no fault" {
+			l.missing("FSM093", diag.Quote(m.Name)+" hears that a link is lost, and in no check one breaks or its other end crashes").
+				With("add a check with `faults: {break: 1}`, or `faults: {crash: 1}`")
+		}
+	}
+	l.claimKinds()
+}
+
+// variant reports whether the specification extends another one, which is asked instead.
+func (l *linter) variant() bool {
+	own := func(at diag.Span) bool { return len(l.p.Files) == 0 || at.File == l.p.Files[0] }
+	return slices.ContainsFunc(l.p.Messages, func(m *model.Message) bool { return !own(m.Span) }) ||
+		slices.ContainsFunc(l.p.Roles, func(m *model.Machine) bool {
+			return !own(m.Span) || slices.ContainsFunc(m.States, func(st *model.State) bool { return !own(st.Span) })
+		})
+}
+
+// missing warns about the checks as a whole, unless the specification allows it.
+func (l *linter) missing(code, text string) *diag.Diagnostic {
+	if strings.TrimSpace(l.p.Allow[code]) != "" {
+		return &diag.Diagnostic{}
+	}
+	return l.Warnf(code, l.p.Checks[0].Span, "%s", text)
+}
+
+// literal reports whether a check expects something to be violated, other than that lines are not
+// used.
+func literal(c *model.Check) bool {
+	return slices.ContainsFunc(c.Expect, func(x model.Expectation) bool {
+		return x.Name != "never-fires" && x.Name != "unreachable-state"
+	})
+}
+
+// fault is something that channels do to messages.
+type fault struct {
+	what, how string
+	may       func(model.Channel) bool
+	has       func(*model.Check) bool
+	meets     bool // each command that sends is to meet it
+}
+
+var faults = []fault{
+	{"messages may be lost", "`channel: {lossy: true}`, or `faults: {lose: 1}`",
+		func(c model.Channel) bool { return c.Lossy },
+		func(c *model.Check) bool {
+			return budgeted(c, c.Channel.Lossy, func(f *model.Faults) int { return f.Lose })
+		}, true},
+	{"messages may arrive in any order", "`channel: {order: any}`, or `faults: {overtake: 1}`",
+		func(c model.Channel) bool { return !c.Ordered },
+		func(c *model.Check) bool {
+			return !c.Channel.Ordered || budgeted(c, false, func(f *model.Faults) int { return f.Overtake })
+		}, true},
+	{"messages may arrive twice", "`channel: {duplicates: true}`, or `faults: {duplicate: 1}`",
+		func(c model.Channel) bool { return c.Duplicates },
+		func(c *model.Check) bool {
+			return budgeted(c, c.Channel.Duplicates, func(f *model.Faults) int { return f.Duplicate })
+		}, false},
+}
+
+// budgeted reports whether a check has a fault: as the channel says, if `faults` says nothing of it.
+func budgeted(c *model.Check, channel bool, budget func(*model.Faults) int) bool {
+	if c.Faults == nil || budget(c.Faults) < 0 {
+		return channel
+	}
+	return budget(c.Faults) > 0
+}
+
+// breaks reports whether links may end in a check without anybody closing them.
+func breaks(c *model.Check) bool {
+	return c.Faults != nil && (c.Faults.Break > 0 || c.Faults.CrashAll > 0 ||
+		slices.ContainsFunc(c.Faults.Crash, func(n int) bool { return n > 0 }))
+}
+
+// takesPart says of a role in which checks it is an instance: in none, in one with a fault, or only
+// in ones with no fault. A check has roles of its own, so they are the same if the name is.
+func (l *linter) takesPart(m *model.Machine, fault func(*model.Check) bool) string {
+	answer := "no check"
+	for _, c := range l.p.Checks {
+		if !plays(c, m) {
+			continue
+		}
+		if fault(c) {
+			return "a fault"
+		}
+		answer = "no fault"
+	}
+	return answer
+}
+
+func plays(c *model.Check, m *model.Machine) bool {
+	return slices.ContainsFunc(c.Instances, func(i *model.Instance) bool { return i.Role.Name == m.Name })
+}
+
+// uncombined warns about commands that send and that no check gives while messages have a fault.
+func (l *linter) uncombined(f *fault) {
+	if strings.TrimSpace(l.p.Allow["FSM092"]) != "" {
+		return
+	}
+	for _, m := range l.p.Roles {
+		if l.takesPart(m, func(*model.Check) bool { return true }) == "no check" {
+			continue // it runs inside others
+		}
+		for _, ev := range m.Commands {
+			gives := func(c *model.Check) bool { return f.has(c) && plays(c, m) && !forbidden(c, m, ev) }
+			if l.sends(m, ev) && !slices.ContainsFunc(l.p.Checks, gives) {
+				l.warn("FSM092", ev.Span, "%s sends, and no check gives it where %s", diag.Quote(ev.Name), f.what).
+					With("let a check give it that has " + f.how)
+			}
+		}
+	}
+}
+
+// forbidden reports whether a check never gives a command of a role.
+func forbidden(c *model.Check, m *model.Machine, ev *model.Event) bool {
+	return slices.ContainsFunc(c.Rules, func(r *model.EnvRule) bool {
+		return r.Never() && r.Command.Name == ev.Name &&
+			slices.ContainsFunc(c.Instances, func(i *model.Instance) bool {
+				return i.Role.Name == m.Name && slices.Contains(i.Role.Events, r.Command)
+			})
+	})
+}
+
+// sends reports whether a step with a command may send: it says so, or runs a part, or the state it
+// leads to does.
+func (l *linter) sends(m *model.Machine, ev *model.Event) bool {
+	found := false
+	look := func(list []core.Stmt) {
+		core.WalkStmts(list, func(s core.Stmt) {
+			switch s := s.(type) {
+			case *core.Emit:
+				found = found || s.Message != nil
+			case *core.Give:
+				found = true
+			}
+		})
+	}
+	for _, t := range l.codes[m].Transitions {
+		if t.Model.Event != ev {
+			continue
+		}
+		look(t.Body)
+		if t.To != nil {
+			look(t.To.Entry)
+		}
+	}
+	return found
+}
+
+// claimKinds are the kinds of claims that each specification should make. That claims hold against a
+// hostile peer will be one more, as soon as a check can have one.
+var claimKinds = []struct {
+	name  string
+	how   string
+	kinds []model.ClaimKind
+}{
+	{"safety, what must never happen", "`always` or `agree`", []model.ClaimKind{model.Always, model.Agree}},
+	{"liveness, what must come in the end", "`eventually` or `leadsTo`", []model.ClaimKind{model.Eventually, model.LeadsTo}},
+}
+
+// claimKinds warns about kinds of claims that no check makes.
+func (l *linter) claimKinds() {
+	for _, k := range claimKinds {
+		if !slices.ContainsFunc(l.p.Checks, func(c *model.Check) bool {
+			return slices.ContainsFunc(c.Claims, func(x *model.Claim) bool { return slices.Contains(k.kinds, x.Kind) })
+		}) {
+			l.missing("FSM094", "no check makes a claim of "+k.name).
+				With("add a claim with " + k.how + ", or say under `allow` why there is none")
+		}
+	}
+}

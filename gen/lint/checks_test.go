@@ -1,0 +1,101 @@
+package lint_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/lint"
+)
+
+const covered = `protocol: demo
+messages: {A: , B: }
+channel: CHANNEL
+roles:
+  peer:
+    commands: {go: {}, quiet: {}}
+    initial: idle
+    states:
+      idle: {final: true, go: {send: A}, quiet: {goto: idle}, ignore: [A, B], LOST}
+ALLOW
+checks:
+  one:
+    instances: {a: peer, b: peer}
+    claims: {rests: {always: a.idle}, comes: {eventually: b.idle}}
+  two:
+    like: one
+    MORE
+`
+
+// TestCoverage: what all checks together leave out is said, with its code, unless it is allowed with
+// a reason, or some check expects violations.
+func TestCoverage(t *testing.T) {
+	const loses, reorders = "{lossy: true}", "{order: any}"
+	for _, c := range []struct {
+		channel, lost, allow, more string
+		want                       []string
+	}{
+		{"{capacity: 4}", "", "", "doc: the same", nil},
+		{loses, "", "", "doc: the same", nil},
+		{loses, "", "", "faults: {lose: 0}", nil}, // the other one has it
+		{loses, "", "", "environment: {go: false}", nil},
+		{reorders, "", "", "channel: {order: fifo}", nil},
+		{"{duplicates: true}", "", "", "doc: the same", nil},
+		{"{capacity: 4}", "lost: ignore", "", "doc: the same", []string{"FSM093 `peer` hears that a link is lost, and in no check one breaks"}},
+		{"{capacity: 4}", "lost: ignore", "", "faults: {break: 1}", nil},
+		{"{capacity: 4}", "lost: ignore", "", "faults: {crash: {b: 1}}", nil},
+		{"{capacity: 4}", "lost: ignore", "", "faults: {crash: 1}", nil},
+		{"{capacity: 4}", "lost: ignore", "allow: {FSM093: the cable is short}", "doc: the same", nil},
+		{"{capacity: 4}", "lost: ignore", "allow: {FSM093: ' '}", "doc: the same", []string{"FSM093 `peer` hears"}},
+		{"{capacity: 4}", "lost: ignore", "", "expect: [rests]", nil},
+		{"{capacity: 4}", "lost: ignore", "", "expect: [never-fires]", []string{"FSM093 `peer` hears"}},
+	} {
+		text := strings.NewReplacer("CHANNEL", c.channel, ", LOST", strings.TrimRight(", "+c.lost, ", "), "ALLOW", c.allow, "MORE", c.more).Replace(covered)
+		same(t, text, c.want)
+	}
+}
+
+// TestCommandsMeetFaults: each command that sends is given where the channel does its worst.
+func TestCommandsMeetFaults(t *testing.T) {
+	base := strings.NewReplacer(", LOST", "", "MORE", "doc: the same", "one:\n", "one:\n    environment: {go: false, quiet: false}\n")
+	lossy := base.Replace(strings.ReplaceAll(covered, "CHANNEL", "{lossy: true}"))
+	same(t, strings.ReplaceAll(lossy, "ALLOW", ""), []string{"FSM092 `go` sends, and no check gives it where messages may be lost"})
+	same(t, strings.ReplaceAll(lossy, "ALLOW", "allow: {FSM092: it is never given}"), nil)
+	same(t, strings.ReplaceAll(base.Replace(strings.ReplaceAll(covered, "CHANNEL", "{order: any}")), "ALLOW", ""),
+		[]string{"FSM092 `go` sends, and no check gives it where messages may arrive in any order"})
+	reliable := strings.NewReplacer("CHANNEL", "{lossy: true, order: any, duplicates: true}", "ALLOW", "", ", LOST", "", "MORE", "doc: the same",
+		"one:\n", "one:\n    channel: {lossy: false, order: fifo, duplicates: false}\n").Replace(covered)
+	same(t, reliable, []string{"FSM093 the channel says that messages may be lost, and no check has it",
+		"FSM093 the channel says that messages may arrive in any order, and no check has it",
+		"FSM093 the channel says that messages may arrive twice, and no check has it"})
+	budgets := strings.Replace(reliable, "doc: the same", "faults: {lose: 1, duplicate: 1, overtake: 1}", 1)
+	same(t, budgets, nil)
+}
+
+// TestClaimKinds: a specification claims that something never happens, and that something comes.
+func TestClaimKinds(t *testing.T) {
+	plain := strings.NewReplacer("CHANNEL", "{capacity: 4}", "ALLOW", "", ", LOST", "", "MORE", "doc: the same").Replace(covered)
+	same(t, strings.Replace(plain, "rests: {always: a.idle}, ", "", 1), []string{"FSM094 no check makes a claim of safety"})
+	same(t, strings.Replace(plain, "comes: {eventually: b.idle}", "can: {reachable: b.idle}", 1), []string{"FSM094 no check makes a claim of liveness"})
+	same(t, strings.Replace(plain, "comes: {eventually: b.idle}", "comes: {leadsTo: b.idle, when: a.idle}", 1), nil)
+}
+
+// same compares what a specification is warned about with the beginnings of what is wanted.
+func same(t *testing.T, text string, want []string) {
+	t.Helper()
+	p, l := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text)}}})
+	if p == nil {
+		t.Fatalf("%s\n%s", l.Error(), text)
+	}
+	var got []string
+	for _, d := range lint.Whole(p) {
+		if got = append(got, d.Code+" "+d.Message); d.Hint == "" {
+			t.Errorf("%s has no remedy", d)
+		}
+	}
+	if !slices.EqualFunc(got, want, strings.HasPrefix) {
+		t.Errorf("got %q, want %q of\n%s", got, want, text)
+	}
+}
