@@ -92,7 +92,7 @@ func notesHTML(notes []note) string {
 	b.WriteString(`<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="4" CELLPADDING="0">`)
 	for _, n := range notes {
 		b.WriteString(
-			`<TR><TD ALIGN="LEFT" BALIGN="LEFT" BGCOLOR="#fff8dc" BORDER="1" COLOR="#d8cfa0" CELLPADDING="5">`)
+			`<TR><TD ALIGN="LEFT" VALIGN="TOP" BALIGN="LEFT" BGCOLOR="#fff8dc" BORDER="1" COLOR="#d8cfa0" CELLPADDING="5">`)
 		b.WriteString("<B>" + escape(n.head) + "</B>" + br + linesHTML(n.rows) + `</TD></TR>`)
 	}
 	b.WriteString(`</TABLE>`)
