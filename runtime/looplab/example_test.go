@@ -7,6 +7,8 @@ import (
 	fsmlib "github.com/looplab/fsm"
 
 	"github.com/parley-go/parley/machines/confirm"
+	"github.com/parley-go/parley/machines/connection"
+	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/looplab"
 )
 
@@ -55,4 +57,38 @@ func Example_cancel() {
 	// Output:
 	// refused - transition canceled with error: the player has left the room
 	// waiting waiting 0
+}
+
+// Without a driver nobody holds a deferred message: the program does. After each step that has
+// changed the state it gives the machine the oldest one that the state no longer defers.
+func Example_deferred() {
+	r := connection.NewClientRunner()
+	p := looplab.New(r, &r.Machine, nil)
+	p.Restore(connection.Client{State: connection.ClientStateJoining})
+	var held []connection.ClientEvent
+	step := func(ev connection.ClientEvent) {
+		res, err := p.Step(&ev)
+		fmt.Println(ev.Kind, "was", res.Code, err)
+		if res.Code == fsm.Deferred {
+			held = append(held, ev) // the machine has not changed
+		}
+	}
+	admitted := connection.ClientEvent{Kind: connection.ClientReceiveAdmitted}
+	admitted.Message.Admitted.Yes = true
+	step(admitted)
+	before := r.Machine.State
+	step(connection.ClientEvent{Kind: connection.ClientCommandJoined})
+	if r.Machine.State != before {
+		again := held
+		held = nil
+		for _, ev := range again {
+			step(ev)
+		}
+	}
+	fmt.Println(p.FSM.Current(), len(held))
+	// Output:
+	// ADMITTED was deferred <nil>
+	// joined was took <nil>
+	// ADMITTED was took <nil>
+	// connected 0
 }
