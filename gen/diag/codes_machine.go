@@ -67,11 +67,11 @@ var machineCodes = []Info{
 			" peer:\n    parts: {sub: {machine: inner.peer, with: {first: true}}}\n" +
 			"    states: {busy: {HELLO: {run: sub.HELO}}}\n"},
 	{Code: "FSM063", Title: "cannot be deferred",
-		Text: "Only messages can be kept for later. A command that is not possible is simply not " +
+		Text: "Only messages can be deferred. A command that is not possible is simply not " +
 			"available; timers and parts' events happen when they happen.",
 		Example: "roles:\n  peer:\n    states:\n      done: {defer: [go]}\n"},
 	{Code: "FSM091", Title: "a part defers", Warning: true,
-		Text: "A part gets its events inside a step of its parent, and there nothing can be kept for later: " +
+		Text: "A part gets its events inside a step of its parent, and there nothing can be deferred: " +
 			"the step is refused. The parent may defer " +
 			"the message, and forward it in those of its states in which the part takes it. Of a role that " +
 			"is also an instance of a check nothing is said.",

@@ -73,7 +73,7 @@ var keyDocs = map[string]string{
 
 	"entry":  "Statements that run after every goto into the state.",
 	"final":  "The machine has ended here.",
-	"ignore": "Events that are dropped.", "defer": "Messages that are kept for a later state.",
+	"ignore": "Events that are dropped.", "defer": "Messages that the machine holds until it is in a state that does not defer them.",
 	"forward": "Messages that go to a part, fields and keys by name: `{part: [MESSAGE]}`.",
 	"in":      "The states this entry is for.", "except": "The states this entry is not for; else all.", "on": "The handlers.",
 	"a claim/except": "Events and transitions whose order may matter.",

@@ -25,9 +25,9 @@ const (
 	Took Code = iota
 	// Ignored: the state lists the event under ignore; nothing changed.
 	Ignored
-	// Deferred: the state keeps the message for later. The driver sets it aside and offers it again
-	// when the control state has changed, the oldest first. Nothing changed. Only messages can be
-	// deferred.
+	// Deferred: the state defers the message; nothing changed. The driver holds the message and gives
+	// it to the machine again in the first state that does not defer it, the oldest one first. Only
+	// messages can be deferred.
 	Deferred
 	// Refused: the state neither handles, ignores nor defers the event, or the
 	// specification refuses it by a `refuse` statement. The machine is
