@@ -18,7 +18,8 @@ import (
 func init() { commands = append(commands, suggestCommand) }
 
 const suggestLong = `Suggest looks for small changes of a specification with which all its checks pass: a reception that is missing, another
-target, an effect more or less, a transition that should not be. Only what the counterexamples touch is changed. Each suggestion is
+target, an effect more or less, a transition that should not be, more deferred messages that a role may hold. Only what the
+counterexamples touch is changed. Each suggestion is
 a difference of the text; the specification with it was compiled and checked as a whole. What is doubtful about one is noted beside it:
 that it leaves a final state, or that something never fires with it (as before, or only now); those come last.
 

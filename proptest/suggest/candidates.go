@@ -18,10 +18,13 @@ type spot struct{ role, state, event int }
 type guide struct {
 	p     *model.Protocol // without a check
 	spots map[spot]bool
-	all   bool // something has no counterexample: edits may be anywhere
+	all   bool         // something has no counterexample: edits may be anywhere
+	hold  map[int]bool // roles that defer more messages than they may hold
 }
 
-func newGuide(p *model.Protocol) *guide { return &guide{p: p, spots: map[spot]bool{}} }
+func newGuide(p *model.Protocol) *guide {
+	return &guide{p: p, spots: map[spot]bool{}, hold: map[int]bool{}}
+}
 
 // report takes in all unexpected violations of a check.
 func (g *guide) report(r *check.Report) {
@@ -36,6 +39,10 @@ func (g *guide) report(r *check.Report) {
 			continue
 		}
 		g.run(c, x.Counterexample, x.Name != check.UnspecifiedReception && x.Name != check.FaultClaim)
+		if n := len(x.Counterexample.Steps); x.Name == check.DeferredOverflow && n > 0 {
+			who := c.Instances[x.Counterexample.Steps[n-1].Who].Role.Name
+			g.hold[slices.IndexFunc(g.p.Roles, func(m *model.Machine) bool { return m.Name == who })] = true
+		}
 	}
 }
 
@@ -107,6 +114,9 @@ func (g *guide) edits() []edit {
 		}
 	}
 	var out []edit
+	for role := range g.hold {
+		out = append(out, g.bounds(role)...)
+	}
 	for s := range g.spots {
 		if h := g.p.Roles[s.role].States[s.state].Handlers[s.event]; h == nil {
 			out = append(out, g.additions(s)...)
@@ -120,6 +130,19 @@ func (g *guide) edits() []edit {
 			cmp.Compare(a.kind, b.kind), cmp.Compare(a.branch, b.branch), cmp.Compare(a.to, b.to),
 			cmp.Compare(a.send, b.send), cmp.Compare(a.stmt, b.stmt))
 	})
+	return out
+}
+
+// maxDeferred is the greatest bound of deferred messages that a role can have.
+const maxDeferred = 1000
+
+// bounds lists greater bounds of the messages that a role may hold, up to four times the present one.
+func (g *guide) bounds(role int) []edit {
+	most := g.p.Roles[role].DeferredMost()
+	var out []edit
+	for n := most + 1; n <= min(4*most, maxDeferred); n += max(1, (n-most)/2) {
+		out = append(out, edit{kind: holdMore, role: role, to: n, send: none})
+	}
 	return out
 }
 

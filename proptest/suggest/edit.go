@@ -19,6 +19,7 @@ const (
 	addSend
 	dropStmt
 	dropBranch
+	holdMore // the role may hold more deferred messages; state and event mean nothing
 )
 
 // edit is one small change. It names things by their indices, which are the same in the models for all
@@ -27,7 +28,7 @@ type edit struct {
 	kind               kind
 	role, state, event int
 	branch             int // of the handler
-	to                 int // state to go to, or whose handler is copied; none: no goto
+	to                 int // state to go to, or whose handler is copied; none: no goto; the bound of holdMore
 	send               int // message, or none
 	stmt               int // statement that is dropped
 }
@@ -48,7 +49,7 @@ func (e edit) cost() int {
 		}
 	case addLike:
 		c = 2
-	case setTarget:
+	case setTarget, holdMore:
 		c = 4
 	case addDefer, addSend, dropStmt:
 		c = 5 // deferring mends much that is better mended otherwise
@@ -64,6 +65,11 @@ func (e edit) adds() bool { return e.kind <= addLike }
 // apply changes p and returns what undoes it. The edit must fit p.
 func (e edit) apply(p *model.Protocol) (undo func()) {
 	m := p.Roles[e.role]
+	if e.kind == holdMore {
+		old := m.Deferred
+		m.Deferred = e.to
+		return func() { m.Deferred = old }
+	}
 	st := m.States[e.state]
 	if e.adds() {
 		return e.add(p, m, st)
@@ -153,6 +159,9 @@ func two(p *model.Protocol) bool {
 // words says what the edit does, in terms of the specification.
 func (e edit) words(p *model.Protocol) string {
 	m := p.Roles[e.role]
+	if e.kind == holdMore {
+		return fmt.Sprintf("%s may hold %d deferred messages instead of %d", m.Name, e.to, m.DeferredMost())
+	}
 	st, ev := m.States[e.state], m.Events[e.event]
 	where := "state " + st.Name
 	if len(p.Roles) > 1 {

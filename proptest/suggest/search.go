@@ -215,7 +215,11 @@ func (s *searcher) stopped() bool {
 // singles tries every edit alone. It returns those that failed, and whether all were tried.
 func (s *searcher) singles(list []edit) ([]edit, bool, error) {
 	var failed []edit
+	held := map[int]bool{} // roles for which a bound of deferred messages was found
 	for _, e := range list {
+		if e.kind == holdMore && held[e.role] {
+			continue // the least that passes is enough
+		}
 		if s.stopped() {
 			return failed, false, nil
 		}
@@ -225,6 +229,7 @@ func (s *searcher) singles(list []edit) ([]edit, bool, error) {
 			return nil, false, err
 		}
 		if ok {
+			held[e.role] = held[e.role] || e.kind == holdMore
 			s.accept(e)
 		} else {
 			failed = append(failed, e)
@@ -368,7 +373,11 @@ func (s *searcher) accept(edits ...edit) {
 }
 
 func (s *searcher) where(e edit) string {
-	st := s.base.Roles[e.role].States[e.state]
+	m := s.base.Roles[e.role]
+	if e.kind == holdMore {
+		return fmt.Sprintf("%s:%d", m.Span.File, m.Span.Start.Line)
+	}
+	st := m.States[e.state]
 	at := st.Span
 	if !e.adds() {
 		at = st.Handlers[e.event].Branches[e.branch].Span

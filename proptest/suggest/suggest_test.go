@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -205,6 +206,62 @@ func BenchmarkSuggestConfirm(b *testing.B) {
 	for b.Loop() {
 		if r := search(b, text, Options{MaxEdits: 1}); len(r.Suggestions) == 0 {
 			b.Fatal("nothing was found")
+		}
+	}
+}
+
+// TestHoldMore: a role that has to hold more deferred messages than it may gets the least bound with
+// which all checks pass, in place of the one that it has or as a line of its own.
+func TestHoldMore(t *testing.T) {
+	const spec = `protocol: early
+consts: {first: %d}
+channel: {capacity: 12}
+messages: {START: , SPAWN: , LOADED: }
+roles:
+  host:
+    vars: {said: 0..first}
+    commands: {begin: , spawn: }
+    initial: lobby
+    states:
+      lobby: {begin: {send: START, goto: ahead}}
+      ahead:
+        spawn: {when: said < first, set: {said: said + 1}, send: SPAWN}
+        LOADED: {goto: playing}
+      playing: {final: true}
+  guest:
+    %s
+    commands: {loaded: }
+    initial: lobby
+    states:
+      lobby: {START: {goto: loading}}
+      loading:
+        SPAWN: defer
+        loaded: {send: LOADED, goto: playing}
+      playing: {final: true, SPAWN: ignore}
+checks:
+  pair:
+    instances: {h: host, g: guest}
+    claims:
+      can-play: {reachable: h.playing && g.playing, why: loading ends}
+`
+	for _, c := range []struct {
+		first     int
+		old, want string
+	}{
+		{3, "deferred: 1", "    deferred: 3\n"},
+		{10, "doc: holds as many as it may without more", "    deferred: 10\n    initial: lobby\n"},
+	} {
+		r := search(t, fmt.Sprintf(spec, c.first, c.old), Options{MaxEdits: 1})
+		i := slices.IndexFunc(r.Suggestions, func(s Suggestion) bool {
+			return strings.Contains(s.Edits[0].Words, "guest may hold")
+		})
+		if i < 0 || !strings.Contains(string(r.Suggestions[i].Changes[0].New), c.want) {
+			t.Errorf("up to %d: %s", c.first, r.Text(func(c Change) string { return string(c.New) }))
+		}
+		for _, s := range r.Suggestions[i+1:] {
+			if strings.Contains(s.Edits[0].Words, "guest may hold") {
+				t.Errorf("a greater bound than needed: %s", s.Edits[0].Words)
+			}
 		}
 	}
 }

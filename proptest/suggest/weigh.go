@@ -19,6 +19,9 @@ const (
 // before.
 func (s *searcher) weigh(x *Suggestion, r *check.SuiteReport, edits []edit) (sound, spoils bool) {
 	for _, e := range edits {
+		if e.kind == holdMore {
+			continue
+		}
 		if st := s.base.Roles[e.role].States[e.state]; st.Final && e.kind != addLike && e.to != none &&
 			e.to != e.state {
 			x.Notes = append(x.Notes, fmt.Sprintf("it leaves the final state %s: what was finished goes on", st.Name))

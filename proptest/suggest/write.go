@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -115,6 +116,9 @@ func (f *texts) state(role, state, event string) (*ast.Node, *ast.Entry) {
 
 func (f *texts) splice(p *model.Protocol, e edit) (*ast.Source, splice, error) {
 	m := p.Roles[e.role]
+	if e.kind == holdMore {
+		return f.bound(m.Name, e.to)
+	}
 	st, ev := m.States[e.state], m.Events[e.event]
 	if e.adds() {
 		text, err := f.handler(p, e)
@@ -146,6 +150,27 @@ func (f *texts) splice(p *model.Protocol, e edit) (*ast.Source, splice, error) {
 	text, err := branch(h.Branches[e.branch], node)
 	undo()
 	return in.Src, splice{node.Start, node.End, text}, err
+}
+
+// bound writes how many deferred messages a role may hold: in place of the number that is there, or
+// before its initial state.
+func (f *files) bound(role string, most int) (*ast.Source, splice, error) {
+	for _, root := range f.roots {
+		if v := root.Get("roles").Get(role).Get("deferred"); v != nil {
+			return v.Src, splice{v.Start, v.End, strconv.Itoa(most)}, nil
+		}
+	}
+	for _, root := range f.roots {
+		in := root.Get("roles").Get(role)
+		if e := in.Entry("initial"); e != nil {
+			gap := ", "
+			if !in.Flow {
+				gap = "\n" + strings.Repeat(" ", e.Key.Src.Pos(e.Key.Start).Col-1)
+			}
+			return in.Src, splice{e.Key.Start, e.Key.Start, "deferred: " + strconv.Itoa(most) + gap}, nil
+		}
+	}
+	return nil, splice{}, fmt.Errorf("role %s is written nowhere", role)
 }
 
 // handler returns the state's new line.
