@@ -24,7 +24,7 @@ func (o *checkFlags) writeScenarios(cmd *cobra.Command, r *check.SuiteReport) er
 			if cl.Counterexample == nil {
 				continue
 			}
-			lines, why := scenario.Lines(cl.Counterexample)
+			lines, why := cl.Counterexample.Scenario()
 			if why != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s: no scenario for check %s, %s: %s\n", r.Spec, c.Check, cl.Name, why)
 				continue

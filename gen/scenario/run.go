@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
@@ -13,6 +12,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/run"
 	between "github.com/parley-go/parley/runtime/world"
 )
 
@@ -57,6 +57,8 @@ type world struct {
 	*stage.Stage
 	now *stage.Configuration
 	out strings.Builder
+	// named are the instances as lines name them.
+	named []run.Instance
 }
 
 func (w *world) line(line string) error {
@@ -73,41 +75,49 @@ func (w *world) line(line string) error {
 			return err
 		}
 	}
-	switch verb {
-	case "deliver":
-		return w.onChannel(rest, w.deliver)
-	case "drop":
-		return w.onChannel(rest, w.drop)
-	case "show":
+	if verb == "show" {
 		return w.show(rest)
-	case "crash", "restart":
-		return w.fault(verb, rest)
 	}
-	i, err := w.instance(verb)
+	step, times, err := run.ReadStep(line, w.named)
 	if err != nil {
-		return fmt.Errorf("the check %s has no instance %q, and it is no verb (%s)%s", w.check.Name, verb,
-			strings.Join(verbs, ", "),
-			near(verb, append(w.instances(), verbs...)))
+		return w.unknown(err)
 	}
-	from := ""
-	if words := strings.Fields(rest); len(words) == 3 && words[1] == "from" {
-		rest, from = words[0], words[2]
+	switch step.Kind {
+	case run.Message:
+		return w.onChannel(&step, times, w.deliver)
+	case run.Lost:
+		return w.onChannel(&step, times, w.drop)
+	case run.Crash, run.Restart:
+		return w.fault(&step)
 	}
-	m := w.Parties[i].Machine
-	ev, err := interp.ParseEvent(m, w.Strings, rest)
-	if name, _, _ := strings.Cut(rest, "{"); err != nil &&
-		!slices.ContainsFunc(m.Events, func(e *model.Event) bool { return e.Name == name }) {
+	m := w.Parties[step.Who].Machine
+	ev, err := interp.ParseEvent(m, w.Strings, step.Event)
+	name, _, _ := strings.Cut(step.Event, "{")
+	if err != nil && !slices.ContainsFunc(m.Events, func(e *model.Event) bool { return e.Name == name }) {
 		return fmt.Errorf("%w%s", err, near(name, events(m)))
 	}
 	if err != nil {
 		return err
 	}
-	if news := ev.Event.Kind == model.EventUp || ev.Event.Kind == model.EventLost; news || from != "" {
-		if ev.Sender, err = w.sender(i, from, news); err != nil {
+	if step.Kind != run.Command {
+		if ev.Sender, err = w.sender(&step); err != nil {
 			return err
 		}
 	}
-	return w.event(i, ev)
+	return w.event(step.Who, ev)
+}
+
+// unknown says which instances there are, if a line names another one.
+func (w *world) unknown(err error) error {
+	no, ok := errors.AsType[*run.NoInstance](err)
+	switch {
+	case !ok:
+		return err
+	case no.First:
+		return fmt.Errorf("the check %s has no instance %q, and it is no verb (%s)%s", w.check.Name, no.Name,
+			strings.Join(run.ScenarioVerbs, ", "), near(no.Name, append(w.instances(), run.ScenarioVerbs...)))
+	}
+	return fmt.Errorf("the check %s has no instance %q%s", w.check.Name, no.Name, near(no.Name, w.instances()))
 }
 
 // near names what somebody may have meant.
@@ -117,9 +127,6 @@ func near(name string, candidates []string) string {
 	}
 	return ""
 }
-
-// verbs begin lines; others begin with an instance.
-var verbs = []string{"check", "crash", "deliver", "drop", "restart", "show"}
 
 func (w *world) instances() []string {
 	var list []string
@@ -137,18 +144,16 @@ func events(m *model.Machine) []string {
 	return list
 }
 
-// sender is the other end of the link of which instance i gets news; there is no need to name it
-// where there are two.
-func (w *world) sender(i int, name string, news bool) (int, error) {
+// sender returns the other end of the link of which an instance gets news. There is no need to name
+// it where there are two.
+func (w *world) sender(s *run.Step) (int, error) {
 	switch {
-	case !news:
-		return 0, fmt.Errorf("only `up` and `lost` come from somebody; messages come by `deliver`")
-	case name == "" && len(w.Parties) == 2:
-		return 1 - i, nil
-	case name == "":
-		return 0, fmt.Errorf("say whose link it is: `%s lost from NAME`", w.name(i))
+	case s.From >= 0:
+		return s.From, nil
+	case len(w.Parties) == 2:
+		return 1 - s.Who, nil
 	}
-	return w.instance(name)
+	return 0, fmt.Errorf("say whose link it is: `%s lost from NAME`", w.name(s.Who))
 }
 
 func (w *world) begin(name string) error {
@@ -166,6 +171,9 @@ func (w *world) begin(name string) error {
 		return fmt.Errorf("protocol %s has no check %s", p.Name, name)
 	}
 	w.protocol = p
+	for _, name := range w.instances() {
+		w.named = append(w.named, run.Instance{Name: name})
+	}
 	if w.Stage, err = stage.New(p, w.check); err != nil {
 		return err
 	}
@@ -201,30 +209,11 @@ func (w *world) instance(name string) (int, error) {
 	return i, nil
 }
 
-// onChannel parses `A -> B [N]` and does something with the oldest message of that channel, so many
-// times.
-func (w *world) onChannel(rest string, f func(channel int) error) error {
-	a, b, ok := strings.Cut(rest, "->")
-	words := strings.Fields(b)
-	if !ok || len(words) == 0 || len(words) > 2 {
-		return fmt.Errorf("expected `A -> B` or `A -> B COUNT`, got %q", rest)
-	}
-	from, err := w.instance(strings.TrimSpace(a))
-	if err != nil {
-		return err
-	}
-	to, err := w.instance(words[0])
-	if err != nil {
-		return err
-	}
-	count := 1
-	if len(words) == 2 {
-		if count, err = strconv.Atoi(words[1]); err != nil || count < 1 {
-			return fmt.Errorf("%q is no count", words[1])
-		}
-	}
+// onChannel does something with the oldest message of the channel of a step, so many times.
+func (w *world) onChannel(s *run.Step, times int, f func(channel int) error) error {
+	from, to := s.From, s.Who
 	k := w.Channel(from, to)
-	for range count {
+	for range times {
 		if k < 0 || len(w.now.Queues[k]) == 0 {
 			return fmt.Errorf("nothing is under way from %s to %s", w.name(from), w.name(to))
 		}
@@ -251,11 +240,8 @@ func (w *world) deliver(k int) error {
 }
 
 // fault lets an instance crash or begin anew.
-func (w *world) fault(verb, name string) error {
-	i, err := w.instance(name)
-	if err != nil {
-		return err
-	}
+func (w *world) fault(s *run.Step) error {
+	i, verb, name := s.Who, string(s.Kind), w.name(s.Who)
 	mv := stage.Move{Kind: between.MoveCrash, Who: i}
 	if verb == "restart" {
 		mv.Kind = between.MoveRestart
