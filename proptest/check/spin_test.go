@@ -20,8 +20,10 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/export"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/scenario"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/proptest/race"
+	"github.com/parley-go/parley/runtime/run"
 )
 
 // spinRun is the result of Spin for a model.
@@ -256,7 +258,45 @@ func TestSpinFindsTheSame(t *testing.T) {
 			if spin.failed == "" || !violated[spin.failed] {
 				t.Errorf("Spin violates %q, ours %v", spin.failed, violated)
 			}
+			sameTrail(t, p, filepath.Dir(pan), string(text), spin.failed, args...)
 		})
+	}
+}
+
+// sameTrail does the run that Spin has found, as a scenario: each of its steps must be possible, and
+// only the last one refused, if a refusal is what Spin has found.
+func sameTrail(t *testing.T, p *model.Protocol, dir, text, failed string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("spin", append(args, "-t", "-p", "model.pml")...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("spin -t: %v", err)
+	}
+	var instances []run.Instance
+	for _, in := range p.Checks[0].Instances {
+		instances = append(instances, run.Instance{Name: in.Name})
+	}
+	r, err := run.ReadTrail(text, string(out), instances)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Check = p.Checks[0].Name
+	lines, why := r.Scenario()
+	if why != "" || len(r.Steps) == 0 {
+		t.Fatalf("%d steps: %s", len(r.Steps), why)
+	}
+	blocks := []scenario.Block{{Line: 1, Input: lines[:len(lines)-1]}}
+	got, _, err := scenario.Run(blocks, func(string) (*model.Protocol, error) { return p, nil })
+	if err != nil {
+		t.Fatalf("what Spin does is not possible here: %v", err)
+	}
+	told := strings.Split(strings.TrimSpace(got[0].Want), "\n")
+	last := failed == "unspecified_reception" || failed == "fault"
+	for i, line := range told {
+		if refused := strings.Contains(line, "  refused"); refused != (last && i == len(told)-1) {
+			t.Errorf("step %d of %d to %s: %s", i+1, len(told), failed, line)
+		}
 	}
 }
 
