@@ -204,7 +204,7 @@ func (p *Process) commanded(b []byte) bool {
 	return found
 }
 
-// Faulted says where a claim that cannot be evaluated everywhere cannot be.
+// Faulted says where a claim cannot be evaluated.
 func (c *Claim) Faulted() string {
 	return "it cannot be evaluated everywhere: " + faultText(c.Eval.Fault)
 }

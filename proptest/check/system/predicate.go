@@ -231,8 +231,8 @@ func (h *heldCount) count(held []world.Held[string]) int64 {
 	return n
 }
 
-// Counts reports whether what lies in a channel counts where messages of a name do, or all if it is
-// nil, and news of links does or does not.
+// Counts reports whether an item in a channel counts where a claim counts messages of a name (of
+// any, if it is nil), with news of links or without.
 func (s *Machines) Counts(message *model.Message, news bool, msg []byte) bool {
 	if _, is := s.NewsOf(msg); is {
 		return news

@@ -85,7 +85,7 @@ func (s *Machines) LooksAt(inst *model.Instance, l *model.ChanLen, k int) bool {
 	return (l.From == nil || l.From.Index == c.From) && (l.To == nil || l.To.Index == c.To)
 }
 
-// Boxes gives the channel lengths for which the rule allows the command.
+// Boxes returns the channel lengths for which the rule allows the command.
 func (r *Rule) Boxes(p *Process, v interp.Value, args []int64) []box {
 	if r.Env.When == nil {
 		return anywhere
