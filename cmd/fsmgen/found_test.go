@@ -26,7 +26,8 @@ func TestFound(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	dir, root := t.TempDir(), repository(t)
-	module := fmt.Sprintf("module example.org/mine\n\ngo 1.26\n\nrequire github.com/parley-go/parley v0.0.0\n\nreplace github.com/parley-go/parley => %s\n", root)
+	module := fmt.Sprintf("module example.org/mine\n\ngo 1.26\n\nrequire github.com/parley-go/parley v0.0.0\n"+
+		"\nreplace github.com/parley-go/parley => %s\n", root)
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,8 @@ func TestFound(t *testing.T) {
 		t.Error("all tests pass")
 	}
 	failed := bytes.Count(out, []byte("\n--- FAIL: "))
-	if bytes.Contains(out, []byte("\n--- PASS: ")) || bytes.Contains(out, []byte("\n--- SKIP: ")) || bytes.Contains(out, []byte("[build failed]")) || failed != written {
+	if bytes.Contains(out, []byte("\n--- PASS: ")) || bytes.Contains(out, []byte("\n--- SKIP: ")) ||
+		bytes.Contains(out, []byte("[build failed]")) || failed != written {
 		t.Errorf("%d tests were written, %d fail as they should\n%s", written, failed, out)
 	}
 	t.Logf("%d counterexamples are found again", failed)
@@ -66,7 +68,8 @@ func repository(t *testing.T) string {
 // found writes the tests of one specification, and returns how many there are.
 func found(t *testing.T, dir, spec string) int {
 	t.Helper()
-	out := filepath.Join(dir, strings.ReplaceAll(filepath.Base(filepath.Dir(spec))+strings.TrimSuffix(filepath.Base(spec), ".yaml"), "-", ""))
+	out := filepath.Join(dir, strings.ReplaceAll(filepath.Base(filepath.Dir(spec))+
+		strings.TrimSuffix(filepath.Base(spec), ".yaml"), "-", ""))
 	fsmgen := func(want string, args ...string) string {
 		c := exec.Command("fsmgen", append(args, spec)...)
 		c.Dir = dir
@@ -83,7 +86,8 @@ func found(t *testing.T, dir, spec string) int {
 	}
 	file := filepath.Join(out, packages[0].Name(), "found_test.go")
 	check := func() string {
-		return fsmgen("013", "check", "--table", "--max-configurations", "200000", "--test", "-o", file, "--machines", out)
+		return fsmgen("013", "check", "--table", "--max-configurations", "200000", "--test", "-o", file,
+			"--machines", out)
 	}
 	for _, m := range regexp.MustCompile(`--for (\S+)`).FindAllStringSubmatch(check(), -1) {
 		fsmgen("0", "generate", "--out", out, "--for", m[1])

@@ -214,7 +214,8 @@ func TestClientInC(t *testing.T) {
 			peer := start(t, goBuild(t, "peer", "./peer"), "-listen", "127.0.0.1:0")
 			address := peer.until("waiting at ")
 			out := command(t, program(t, "client/setup.c", library), "tcp:"+address, "0", "7")
-			for _, want := range []string{"connected\n", "the peer sets property 1 to 9\n", "both sides agree\n", "done{index: 0,"} {
+			for _, want := range []string{"connected\n", "the peer sets property 1 to 9\n",
+				"both sides agree\n", "done{index: 0,"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in\n%s", want, out)
 				}
@@ -357,7 +358,8 @@ func TestHeaderIsWhole(t *testing.T) {
 		}
 		return found
 	}
-	declared, defined := in("parley.h", `(?m)^int64_t (parley_\w+)\(.*;$`), in("parley.c", `(?m)^int64_t (parley_\w+)\(.*\{`)
+	declared, defined := in("parley.h", `(?m)^int64_t (parley_\w+)\(.*;$`),
+		in("parley.c", `(?m)^int64_t (parley_\w+)\(.*\{`)
 	for name := range declared {
 		if !defined[name] {
 			t.Errorf("%s is declared and not there", name)

@@ -220,7 +220,8 @@ func TestChartLoop(t *testing.T) {
 	c.Loop = 3
 	drawn := ChartMermaid(c)
 	before, inside, ok := strings.Cut(drawn, "    loop for ever\n")
-	if !ok || !strings.Contains(before, "CHANGE{") || strings.Contains(before, "confirm") && strings.Contains(before, "committed") || strings.Count(inside, "    end\n") != 1 {
+	if !ok || !strings.Contains(before, "CHANGE{") || strings.Contains(before, "confirm") &&
+		strings.Contains(before, "committed") || strings.Count(inside, "    end\n") != 1 {
 		t.Errorf("%s", drawn)
 	}
 	l, svg := drawChart(c)

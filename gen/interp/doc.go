@@ -43,7 +43,7 @@
 // Texts are written in one way and read by the same grammar; spaces between
 // tokens are optional when read.
 //
-//	event   = name [ fields ]                  CHANGE{value: 2}   confirm   fleet.changed{own: true, slot: 3, ship: orz}
+//	event   = name [ fields ]                  CHANGE{value: 2}   fleet.changed{own: true, slot: 3}
 //	message = name [ fields ]                  FLEET{own: true, entries: [{slot: 3, ship: orz}]}
 //	fields  = "{" field { ", " field } "}"     all fields, in declared order; no braces if there are none;
 //	field   = name ": " value                  keys of a part's event come first
@@ -60,7 +60,7 @@
 //	part    = name [ keys ]                    keys = "[" value { ", " value } "]"
 //	machine = state [ "{" member { ", " member } "}" ]
 //	member  = name ": " value                  parameters, variables, timers (true: armed; keyed: a list), then parts
-//	        | name ": " machine | name ": [" machine { ", " machine } "]"   keyed: in the order of the keys, last key fastest
+//	        | name ": " machine | name ": [" machine { ", " machine } "]"   keyed: last key fastest
 //
 // # Frames
 //
@@ -77,8 +77,8 @@
 //	frame shorter than total            Short{Message, Offset: 0, Value: its length, Limit: total}
 //	frame longer than total             Trailing{Message, Offset: total, Value: bytes too many}
 //	items of the body in order:
-//	  not enough bytes                  Short{Message, Field, Offset: of the item, Value: total, Limit: offset + bytes needed}
-//	  number outside its type           Range{Message, Field, Offset, Value, Limit: low bound if below it, else high bound}
+//	  not enough bytes                  Short{Message, Field, Offset: of the item, Value: total, Limit: what is needed}
+//	  number outside its type           Range{Message, Field, Offset, Value, Limit: the bound it is beyond}
 //	  code no name has                  Range{…, Limit: greatest code}
 //	  constant                          Mismatch{Message, Offset, Value, Limit}
 //	  count of a list above its bound   Count{Message, Field, Offset: of the count, Value, Limit: bound}

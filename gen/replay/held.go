@@ -72,13 +72,15 @@ func (c *checker) offered(s *trace.Step, ev *model.Event) (place int, why string
 		return -1, "the record says the event was deferred before, but only messages are deferred"
 	}
 	state, list := c.m.States[c.value[0]].Name, c.around.held
-	place = slices.Index(list, world.Held[received]{From: int(s.Peer), Message: received{ev, string(s.Event), string(s.Frame)}})
+	place = slices.Index(list, world.Held[received]{From: int(s.Peer),
+		Message: received{ev, string(s.Event), string(s.Frame)}})
 	due := c.due()
 	switch {
 	case place < 0 && !c.around.restored:
 		return -1, "the record says the message was deferred before, but the machine holds no such message"
 	case due >= 0 && due < place:
-		return -1, fmt.Sprintf("%s was deferred before this message, and state %s no longer defers it: it comes first", list[due].Message.text, state)
+		return -1, fmt.Sprintf("%s was deferred before this message, and state %s no longer defers it: it "+
+			"comes first", list[due].Message.text, state)
 	case defers(c.m, c.value, ev):
 		return -1, fmt.Sprintf("the record says the message was handled, but state %s still defers it", state)
 	}
@@ -119,13 +121,15 @@ func (c *checker) settle(s *trace.Step, ev *model.Event, place int) string {
 // hold sets a message aside. One more than the role may hold is dropped: the peer sent too many.
 func (c *checker) hold(s *trace.Step, ev *model.Event) string {
 	a, most := &c.around, c.m.DeferredMost()
-	rest, full := world.Hold(a.held, most, world.Held[received]{From: int(s.Peer), Message: received{ev, string(s.Event), string(s.Frame)}})
+	rest, full := world.Hold(a.held, most, world.Held[received]{From: int(s.Peer),
+		Message: received{ev, string(s.Event), string(s.Frame)}})
 	dropped := bytes.HasPrefix(s.Problem, []byte(trace.TooManyDeferred))
 	switch {
 	case full && !dropped:
 		return fmt.Sprintf("the message was deferred, but %d are held already and the role may hold no more", most)
 	case dropped && !full && !a.restored:
-		return fmt.Sprintf("the record says the message was dropped, but %d are held and the role may hold %d", len(a.held), most)
+		return fmt.Sprintf("the record says the message was dropped, but %d are held and the role may hold %d",
+			len(a.held), most)
 	case dropped:
 		c.out.Refused++
 		return ""

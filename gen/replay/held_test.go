@@ -66,7 +66,8 @@ func record(t *testing.T, p *model.Protocol, steps string) string {
 		t.Fatal(err)
 	}
 	w := trace.NewWriter(&out)
-	w.Begin(trace.Header{Protocol: p.Name, Role: m.Name, Hash: p.Hash, Machine: string(interp.AppendMachine(nil, strs, m, value)), Time: time.Unix(0, 0)})
+	w.Begin(trace.Header{Protocol: p.Name, Role: m.Name, Hash: p.Hash,
+		Machine: string(interp.AppendMachine(nil, strs, m, value)), Time: time.Unix(0, 0)})
 	codec := newCodec(p, strs)
 	for i, text := range strings.Split(steps, ", ") {
 		var s trace.Step
@@ -140,10 +141,12 @@ func TestHeldInRecords(t *testing.T) {
 		{steps: "start, SHOT{n: 3}, SHOT{n: 1}, ready, +SHOT{n: 3}, lost, closed", refused: 1},
 		{steps: "start, FLAG, FLAG, FLAG, !SHOT{n: 1}, lost, closed", refused: 1},
 		{steps: "SHOT{n: 1}, ready, +FLAG, +SHOT{n: 1}, closed"}, // it goes on from a snapshot
-		{steps: "start, SHOT{n: 1}, ready, PING, +SHOT{n: 1}", why: "SHOT{n: 1} is held, and state open no longer defers it: it comes before", line: 5},
+		{steps: "start, SHOT{n: 1}, ready, PING, +SHOT{n: 1}",
+			why: "SHOT{n: 1} is held, and state open no longer defers it: it comes before", line: 5},
 		{steps: "start, SHOT{n: 1}, ready, SHOT{n: 1}", why: "it comes before anything else", line: 5},
 		{steps: "start, SHOT{n: 1}, ready, closed", why: "the record ends, but SHOT{n: 1} is held", line: 5},
-		{steps: "start, SHOT{n: 1}, SHOT{n: 2}, ready, +SHOT{n: 2}", why: "SHOT{n: 1} was deferred before this message", line: 6},
+		{steps: "start, SHOT{n: 1}, SHOT{n: 2}, ready, +SHOT{n: 2}",
+			why: "SHOT{n: 1} was deferred before this message", line: 6},
 		{steps: "start, SHOT{n: 1}, FLAG, half, +FLAG", why: "SHOT{n: 1} was deferred before this message", line: 6},
 		{steps: "start, SHOT{n: 1}, ready, +SHOT{n: 2}", why: "holds no such message", line: 5},
 		{steps: "start, SHOT{n: 1}, ready, +SHOT{n: 1}, +SHOT{n: 1}", why: "holds no such message", line: 6},
@@ -155,7 +158,8 @@ func TestHeldInRecords(t *testing.T) {
 		{steps: "start, leave, SHOT{n: 1}", why: "has closed the link to that peer", line: 4},
 		{steps: "start, leave, lost", why: "has closed the link to that peer", line: 4},
 		{steps: "start, +ready", why: "only messages are deferred", line: 3},
-		{steps: "start, FLAG, FLAG, FLAG, SHOT{n: 1}", why: "3 are held already and the role may hold no more", line: 6},
+		{steps: "start, FLAG, FLAG, FLAG, SHOT{n: 1}", why: "3 are held already and the role may hold no more",
+			line: 6},
 		{steps: "start, FLAG, FLAG, !SHOT{n: 1}", why: "2 are held and the role may hold 3", line: 5},
 	} {
 		r, err := trace.NewReader(strings.NewReader(record(t, p, test.steps)))
@@ -187,8 +191,10 @@ func TestHeldInCaptures(t *testing.T) {
 	}{
 		{frames: ">SHOT{n: 1}, >PING, <PONG, <HIT{n: 1}", steps: "SHOT{n: 1}, PING, half, again SHOT{n: 1}"},
 		{frames: ">SHOT{n: 1}, >SHOT{n: 2}, >PING, <PONG, <HIT{n: 1}, <HIT{n: 2}"},
-		{frames: ">FLAG, >SHOT{n: 1}, <HIT{n: 1}, >PING, <PONG, <OVER", steps: "FLAG, SHOT{n: 1}, half, again SHOT{n: 1}, PING, back, leave"},
-		{frames: ">SHOT{n: 1}, >SHOT{n: 2}, >PING, <PONG, <HIT{n: 2}, <HIT{n: 1}", why: "SHOT{n: 1} would be answered by HIT{n: 1}"},
+		{frames: ">FLAG, >SHOT{n: 1}, <HIT{n: 1}, >PING, <PONG, <OVER",
+			steps: "FLAG, SHOT{n: 1}, half, again SHOT{n: 1}, PING, back, leave"},
+		{frames: ">SHOT{n: 1}, >SHOT{n: 2}, >PING, <PONG, <HIT{n: 2}, <HIT{n: 1}",
+			why: "SHOT{n: 1} would be answered by HIT{n: 1}"},
 		{frames: ">SHOT{n: 1}, >PING, <HIT{n: 1}, <PONG"},
 		{frames: ">FLAG, >FLAG, >FLAG, >SHOT{n: 1}, <HIT{n: 1}"},
 		{frames: ">FLAG, >FLAG, >FLAG, >FLAG, >PING, <PONG, <OVER",
@@ -234,7 +240,8 @@ func message(t *testing.T, p *model.Protocol, strs *interp.Strings, text string)
 	t.Helper()
 	name, _, _ := strings.Cut(text, "{")
 	for _, role := range p.Roles {
-		if ev, err := interp.ParseEvent(role, strs, text); err == nil && ev.Event.Message != nil && ev.Event.Message.Name == name {
+		if ev, err := interp.ParseEvent(role, strs, text); err == nil && ev.Event.Message != nil &&
+			ev.Event.Message.Name == name {
 			return ev.Event.Message, ev.Args
 		}
 	}

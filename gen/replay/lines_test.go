@@ -48,6 +48,7 @@ func TestLines(t *testing.T) {
 	chunks[4].Data = []byte("players acknowledged\n")
 	r = Split(p, chunks, false)
 	if s, err := Explain(context.Background(), r, 1, p.Roles[1:2], Options{}); err != nil || s.Accepted || s.Read != 1 {
-		t.Errorf("a reply without its full stop is some other line, which a game server cannot read: it read %d, frontier %d, %v", s.Read, s.Frontier, err)
+		t.Errorf("a reply without its full stop is some other line, which a game server cannot read: it "+
+			"read %d, frontier %d, %v", s.Read, s.Frontier, err)
 	}
 }

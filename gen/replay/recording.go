@@ -90,7 +90,8 @@ func Split(p *model.Protocol, chunks []Chunk, datagrams bool) *Recording {
 		case Close, Reset:
 			r.Closed[c.From] = true
 		case Gap:
-			r.Fault = &FrameFault{From: c.From, Packet: c.Packet, Offset: offset[c.From], Reason: "the capture has a gap here: bytes of this sender are missing"}
+			r.Fault = &FrameFault{From: c.From, Packet: c.Packet, Offset: offset[c.From],
+				Reason: "the capture has a gap here: bytes of this sender are missing"}
 		case Data:
 			buf := append(pending[c.From], c.Data...)
 			n, fault := r.cut(c, buf, offset[c.From])
@@ -114,16 +115,19 @@ func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
 		if !r.Datagrams {
 			n, err := interp.FrameSize(r.codec.wire, b[done:])
 			if err.Problem != 0 {
-				return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: offset + done, Bytes: head(b[done:]), Reason: err.Error()}
+				return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: offset + done,
+					Bytes: head(b[done:]), Reason: err.Error()}
 			}
 			if n == 0 || n > len(b)-done {
 				break
 			}
 			size = n
 		}
-		f := Frame{From: c.From, Time: c.Time, Packet: c.Packet, Offset: offset + done, Bytes: bytes.Clone(b[done : done+size])}
+		f := Frame{From: c.From, Time: c.Time, Packet: c.Packet, Offset: offset + done,
+			Bytes: bytes.Clone(b[done : done+size])}
 		if err := r.decode(&f); err != nil {
-			return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: f.Offset, Bytes: head(f.Bytes), Reason: err.Error()}
+			return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: f.Offset, Bytes: head(f.Bytes),
+				Reason: err.Error()}
 		}
 		r.Frames = append(r.Frames, f)
 		done += size

@@ -58,7 +58,8 @@ func TestShorten(t *testing.T) {
 	}
 	want := "hello, choose{to: 2}, hello, hello, choose{to: 1}, hello, warmUp, bye"
 	moved := "hello, choose{to: 2}, hello, hello, warmUp, choose{to: 1}, hello, bye"
-	if text := strings.Join(got, ", "); len(got) != 8 || strings.Count(text, "choose") != 2 || strings.Count(text, "warmUp") != 1 {
+	if text := strings.Join(got, ", "); len(got) != 8 || strings.Count(text, "choose") != 2 ||
+		strings.Count(text, "warmUp") != 1 {
 		t.Errorf("the run is %s; expected something like %s or %s", text, want, moved)
 	}
 }

@@ -90,7 +90,8 @@ func recorded(p *model.Protocol, h trace.Header) (*model.Machine, error) {
 		return nil, fmt.Errorf("%w: it is of protocol %s, this is %s", ErrOther, h.Protocol, p.Name)
 	}
 	if h.Hash != p.Hash {
-		return nil, fmt.Errorf("%w: %s has changed since (its hash is %.12s…, the record says %.12s…)", ErrOther, p.Name, p.Hash, h.Hash)
+		return nil, fmt.Errorf("%w: %s has changed since (its hash is %.12s…, the record says %.12s…)",
+			ErrOther, p.Name, p.Hash, h.Hash)
 	}
 	for _, m := range p.Roles {
 		if m.Name == h.Role {
@@ -171,7 +172,8 @@ func (c *checker) line(s *trace.Step) string {
 		return why
 	}
 	if res.Transition != s.Transition {
-		return fmt.Sprintf("the record says transition %s (number %d) was taken, the specification takes %s", s.Name, s.Transition, c.name(res.Transition))
+		return fmt.Sprintf("the record says transition %s (number %d) was taken, the specification takes %s",
+			s.Name, s.Transition, c.name(res.Transition))
 	}
 	if why := c.sameEffects(s, effects); why != "" {
 		return why
@@ -208,7 +210,8 @@ func armed(v interp.Value, ev interp.Event) bool {
 // outside reports whether a line is a command with a value outside its type, which was
 // refused and did nothing: no specification has such an event, and every machine refuses it.
 func (c *checker) outside(s *trace.Step) bool {
-	if s.Kind != trace.Command || s.Code != fsm.Refused || s.Transition != fsm.NoTransition || len(s.Effects) > 0 || s.Before != s.After {
+	if s.Kind != trace.Command || s.Code != fsm.Refused || s.Transition != fsm.NoTransition ||
+		len(s.Effects) > 0 || s.Before != s.After {
 		return false
 	}
 	ev, err := interp.ParseRefused(c.m, string(s.Event))
@@ -253,7 +256,8 @@ func (c *checker) sameEffects(s *trace.Step, effects []interp.Effect) string {
 		case i >= len(effects):
 			return fmt.Sprintf("the record has effect %q, the specification has none there", s.Effects[i].Text)
 		case i >= len(s.Effects):
-			return fmt.Sprintf("the specification has effect %q, the record has none there", interp.AppendEffect(nil, c.strs, &effects[i]))
+			return fmt.Sprintf("the specification has effect %q, the record has none there",
+				interp.AppendEffect(nil, c.strs, &effects[i]))
 		}
 		want := interp.AppendEffect(nil, c.strs, &effects[i])
 		if got := s.Effects[i].Text; !bytes.Equal(got, want) {

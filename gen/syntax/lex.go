@@ -92,7 +92,8 @@ func lexNumber(text string, i int) token {
 	if j+1 < len(text) && text[j] == '.' && isDigit(text[j+1]) {
 		for j++; j < len(text) && (isLetter(text[j]) || isDigit(text[j])); j++ {
 		}
-		return token{kind: bad, text: diag.Quote(text[i:j]) + " is not a whole number, and there are no others", from: i, to: j}
+		return token{kind: bad, text: diag.Quote(text[i:j]) + " is not a whole number, and there are no others",
+			from: i, to: j}
 	}
 	v, err := strconv.ParseInt(text[i:j], 0, 64)
 	if j > i+1 && text[i] == '0' && isDigit(text[i+1]) {

@@ -185,7 +185,8 @@ func orbits(t *testing.T, s *System, most uint64) bool {
 		return false
 	}
 	run := func(reduce explore.Reduction) *explore.Result {
-		res, err := explore.Run(t.Context(), s.System, explore.Options{KeepGoing: true, MaxConfigurations: most, Reduce: reduce})
+		res, err := explore.Run(t.Context(), s.System,
+			explore.Options{KeepGoing: true, MaxConfigurations: most, Reduce: reduce})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +212,8 @@ func TestReducedLinks(t *testing.T) {
 	compared, symmetric := 0, 0
 	for n := range runs {
 		text := linkedSpec(rand.New(rand.NewPCG(uint64(n), 7)))
-		p, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}, Check: "pair"})
+		p, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}},
+			Check: "pair"})
 		if p == nil {
 			t.Fatalf("%v\n%s", list, text)
 		}

@@ -83,7 +83,9 @@ func (p plan) carryOut(t *testing.T, plant world.Plant) (outcome, error) {
 	}
 	o, err := carryOut(t, s, p.Steps)
 	if err != nil {
-		err = fmt.Errorf("%w\nwith %+v, links %+v, held %v, time %v, stream %v, record %v\n%s", err, s.World.Rules.Faults, s.World.Rules.Links, s.World.Rules.Deferred, s.World.Rules.Time, s.stream, s.record, text)
+		err = fmt.Errorf("%w\nwith %+v, links %+v, held %v, time %v, stream %v, record %v\n%s", err,
+			s.World.Rules.Faults, s.World.Rules.Links, s.World.Rules.Deferred, s.World.Rules.Time, s.stream,
+			s.record, text)
 	}
 	return o, err
 }
@@ -112,9 +114,12 @@ func TestRandom(t *testing.T) {
 // to differ from it.
 func TestPlants(t *testing.T) {
 	for name, plant := range map[string]world.Plant{
-		"a deferred message blocks": world.DeferBlocks, "is dropped": world.DeferDrops, "the newest first": world.OfferNewest,
-		"an ignored timer stays armed": world.IgnoredStaysArmed, "who closes hears": world.CloserHears, "links do not come up": world.NeverTold,
-		"what is sent before up is gone": world.SendNeedsUp, "news takes room": world.NewsTakesRoom, "lost waits": world.LostWaits,
+		"a deferred message blocks": world.DeferBlocks, "is dropped": world.DeferDrops,
+		"the newest first":             world.OfferNewest,
+		"an ignored timer stays armed": world.IgnoredStaysArmed, "who closes hears": world.CloserHears,
+		"links do not come up":           world.NeverTold,
+		"what is sent before up is gone": world.SendNeedsUp, "news takes room": world.NewsTakesRoom,
+		"lost waits":              world.LostWaits,
 		"what is held stops time": world.HeldStopsTime, "what is held takes room": world.HeldTakesRoom,
 		"what is old is heard": world.OldIsHeard, "a missing link can be closed": world.ClosesWhatIsMissing,
 	} {

@@ -34,8 +34,10 @@ func newActor(p *model.Protocol, m *model.Machine, text string, bound int, peer 
 		return nil, err
 	}
 	p = model.WithDefaultWire(p)
-	a := &actor{Machine: m, protocol: p, strs: strs, in: interp.New(m, strs), alarms: stage.Alarms(m), value: v, peer: peer}
-	a.info = &fsm.Info{Protocol: p.Name, Role: m.Name, Hash: p.Hash, MaxFrame: p.Wire.Max, TickNanos: p.Tick.Nanoseconds(), Deferred: bound,
+	a := &actor{Machine: m, protocol: p, strs: strs, in: interp.New(m, strs), alarms: stage.Alarms(m), value: v,
+		peer: peer}
+	a.info = &fsm.Info{Protocol: p.Name, Role: m.Name, Hash: p.Hash, MaxFrame: p.Wire.Max,
+		TickNanos: p.Tick.Nanoseconds(), Deferred: bound,
 		Ordered: p.Channel.Ordered, Reliable: !p.Channel.Lossy, Duplicates: p.Channel.Duplicates}
 	for _, s := range m.States {
 		a.info.States, a.info.Final = append(a.info.States, s.Name), append(a.info.Final, s.Final)
@@ -49,14 +51,17 @@ func newActor(p *model.Protocol, m *model.Machine, text string, bound int, peer 
 		}
 	}
 	for _, t := range m.Transitions {
-		a.info.Transitions = append(a.info.Transitions, fsm.Transition{Name: t.Name, File: t.Span.File, Line: t.Span.Start.Line, Col: t.Span.Start.Col})
+		a.info.Transitions = append(a.info.Transitions,
+			fsm.Transition{Name: t.Name, File: t.Span.File, Line: t.Span.Start.Line, Col: t.Span.Start.Col})
 	}
 	return a, nil
 }
 
 // event is the machine's event of a kind, or of a message.
 func (a *actor) event(kind model.EventKind, m *model.Message) *model.Event {
-	i := slices.IndexFunc(a.Events, func(e *model.Event) bool { return e.Kind == kind && (m == nil || e.Message.Name == m.Name) })
+	i := slices.IndexFunc(a.Events, func(e *model.Event) bool {
+		return e.Kind == kind && (m == nil || e.Message.Name == m.Name)
+	})
 	return a.Events[i]
 }
 

@@ -90,7 +90,8 @@ func (s *shipped) setting() (*setting, error) {
 		return r, nil
 	}
 	for i, inst := range c.Instances {
-		r, err := set.make(i, string(interp.AppendMachine(nil, set.Strings, set.Parties[i].Machine, set.Parties[i].Begin)))
+		r, err := set.make(i,
+			string(interp.AppendMachine(nil, set.Strings, set.Parties[i].Machine, set.Parties[i].Begin)))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", inst.Name, err)
 		}
@@ -134,7 +135,8 @@ func TestShipped(t *testing.T) {
 		set.fault(rand.New(rand.NewPCG(p.Seed, 2)))
 		o, err := carryOut(t, set, p.Steps)
 		if err != nil {
-			rt.Fatalf("%v: %v\nwith %+v, links %+v, stream %v, record %v", s, err, set.World.Rules.Faults, set.World.Rules.Links, set.stream, set.record)
+			rt.Fatalf("%v: %v\nwith %+v, links %+v, stream %v, record %v", s, err, set.World.Rules.Faults,
+				set.World.Rules.Links, set.stream, set.record)
 		}
 		runs, steps = runs+1, steps+o.steps
 		if o.over {

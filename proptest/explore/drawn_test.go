@@ -11,14 +11,16 @@ func drawnSystem(rng *rand.Rand) *System {
 	sys := &System{Labels: make([]Label, 8)}
 	procs, states, chans := 1+rng.IntN(2), 2+rng.IntN(2), 1+rng.IntN(2)
 	for range chans {
-		sys.Channels = append(sys.Channels, Channel{To: rng.IntN(procs), Cap: 1 + rng.IntN(2), Order: Order(rng.IntN(2)),
+		sys.Channels = append(sys.Channels, Channel{To: rng.IntN(procs), Cap: 1 + rng.IntN(2),
+			Order: Order(rng.IntN(2)),
 			Block: rng.IntN(8) > 0, Lossy: rng.IntN(3) == 0, Dup: rng.IntN(9) == 0})
 	}
 	for range rng.IntN(3) {
 		sys.Constraints = append(sys.Constraints, Constraint{Fair: []Fairness{Weak, Strong}[rng.IntN(2)]})
 	}
 	step := func(p int) Step {
-		s := Step{Label: uint32(4*p + rng.IntN(4)), Next: []byte{byte(rng.IntN(states))}, Spontaneous: rng.IntN(4) == 0 || len(sys.Constraints) > 0 && rng.IntN(3) == 0}
+		s := Step{Label: uint32(4*p + rng.IntN(4)), Next: []byte{byte(rng.IntN(states))},
+			Spontaneous: rng.IntN(4) == 0 || len(sys.Constraints) > 0 && rng.IntN(3) == 0}
 		for d := range sys.Constraints {
 			if s.Spontaneous && rng.IntN(2) == 0 || rng.IntN(9) == 0 {
 				s.Constraints = append(s.Constraints, d)
@@ -69,7 +71,8 @@ func drawnReceiver(rng *rand.Rand, sys *System, states int) {
 	sys.Channels[ch].To, sys.Channels[ch].Lossy = 1, true
 	from, t := sys.Procs[0].(*tableProc), sys.Procs[1].(*tableProc)
 	for v := range states {
-		turn := Step{Label: uint32(v), Next: []byte{byte((v + 1) % states)}, Sends: []Send{{Channel: ch, Msg: []byte{byte(v % 2)}}}}
+		turn := Step{Label: uint32(v), Next: []byte{byte((v + 1) % states)},
+			Sends: []Send{{Channel: ch, Msg: []byte{byte(v % 2)}}}}
 		from.local[v], t.local[v] = []Step{turn}, nil
 		for m, next := range []int{v, (v + 1) % states} {
 			key := fmt.Sprint([]byte{byte(v)}, ch, []byte{byte(m)})
@@ -81,7 +84,8 @@ func drawnReceiver(rng *rand.Rand, sys *System, states int) {
 // drawnClaims are claims about runs, of every kind and fairness.
 func drawnClaims(rng *rand.Rand, sys *System) {
 	for _, fair := range []Fairness{Unfair, Weak, Strong, Weak, Strong, StrongMessages, StrongMessages} {
-		c := Claim{Name: fmt.Sprint("claim ", len(sys.Claims)), Kind: []ClaimKind{LeadsTo, Eventually}[rng.IntN(2)], Fair: fair, Calm: rng.IntN(2) == 0}
+		c := Claim{Name: fmt.Sprint("claim ", len(sys.Claims)),
+			Kind: []ClaimKind{LeadsTo, Eventually}[rng.IntN(2)], Fair: fair, Calm: rng.IntN(2) == 0}
 		for range sys.Procs {
 			at := byte(rng.IntN(3))
 			c.Procs = append(c.Procs, func(v []byte) uint32 { return map[bool]uint32{true: 1}[v[0] == at] })

@@ -31,7 +31,8 @@ func (n *naive) fairGraphOf(cl *Claim) *fairGraph {
 		if n.holds(c, cl, cl.Eval) {
 			continue
 		}
-		if cl.Kind == Eventually && at == 0 || cl.Kind == LeadsTo && (cl.Relevant == nil || n.holds(c, cl, cl.Relevant)) {
+		if cl.Kind == Eventually && at == 0 || cl.Kind == LeadsTo &&
+			(cl.Relevant == nil || n.holds(c, cl, cl.Relevant)) {
 			g.starts = append(g.starts, len(g.confs))
 		}
 		number[c.key()] = len(g.confs)

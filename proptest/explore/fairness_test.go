@@ -76,7 +76,8 @@ func kindsOf(sys *System, cl *Claim) []string {
 	kinds := []string{fmt.Sprint(cl.Kind == LeadsTo, cl.Fair, cl.Calm)}
 	if !cl.Calm {
 		for d := range sys.Constraints {
-			if f := sys.Constraints[d].Fair; d == 0 && len(sys.Constraints) == 1 || len(sys.Constraints) == 2 && d == 1 && sys.Constraints[0].Fair != f {
+			if f := sys.Constraints[d].Fair; d == 0 && len(sys.Constraints) == 1 ||
+				len(sys.Constraints) == 2 && d == 1 && sys.Constraints[0].Fair != f {
 				kinds = append(kinds, fmt.Sprint(len(sys.Constraints), " constraints, ", f, cl.Fair))
 			}
 		}
@@ -93,7 +94,8 @@ func (n *naive) fairRun(cl *Claim, v *Violation) error {
 	end := stem[len(stem)-1]
 	trigger := -1 // the last place from which on the run stays in the graph
 	for i := len(stem) - 1; i >= 0 && !n.holds(stem[i], cl, cl.Eval); i-- {
-		if cl.Kind == Eventually && i == 0 || cl.Kind == LeadsTo && (cl.Relevant == nil || n.holds(stem[i], cl, cl.Relevant)) {
+		if cl.Kind == Eventually && i == 0 || cl.Kind == LeadsTo &&
+			(cl.Relevant == nil || n.holds(stem[i], cl, cl.Relevant)) {
 			trigger = i
 			break
 		}
@@ -166,8 +168,10 @@ func (n *naive) spontaneous(s *TraceStep, from *conf) bool {
 // matching gives the steps from a configuration that look like s.
 func (n *naive) matching(from *conf, s *TraceStep) (out []naiveStep) {
 	for _, x := range n.succ[from.key()] {
-		if x.kind == s.Kind && x.proc == s.Proc && x.ch == s.Channel && (x.kind == SwapStep || bytes.Equal(x.msg, s.Msg)) &&
-			(s.Proc < 0 || int(x.step.Label) == s.Label && bytes.Equal(x.step.Next, s.After) && fmt.Sprint(x.step.Sends) == fmt.Sprint(s.Sends)) {
+		if x.kind == s.Kind && x.proc == s.Proc && x.ch == s.Channel &&
+			(x.kind == SwapStep || bytes.Equal(x.msg, s.Msg)) &&
+			(s.Proc < 0 || int(x.step.Label) == s.Label && bytes.Equal(x.step.Next, s.After) &&
+				fmt.Sprint(x.step.Sends) == fmt.Sprint(s.Sends)) {
 			out = append(out, x)
 		}
 	}

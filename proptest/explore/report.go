@@ -113,7 +113,8 @@ func findings(s *search.Search, r *Result) {
 		f := &finds[i]
 		if f.Key.What == search.FoundWitness {
 			trace, end := s.Trace(before, f.Conf)
-			r.Witnesses = append(r.Witnesses, Witness{Claim: f.Key.Claim, Trace: trace, End: s.Engine.Configuration(end)})
+			r.Witnesses = append(r.Witnesses,
+				Witness{Claim: f.Key.Claim, Trace: trace, End: s.Engine.Configuration(end)})
 			continue
 		}
 		r.Violations = append(r.Violations, s.Violation(f, before))
@@ -159,11 +160,14 @@ func exactness(s *search.Search, r *Result) {
 	switch e := s.Engine; {
 	case e.Opt.Reduce&ReduceHash == 0 || s.Visited == nil:
 	case !s.Visited.Hashed:
-		r.Refused = append(r.Refused, "hash: a configuration fits into one word, so it is kept exactly in the same memory")
+		r.Refused = append(r.Refused, "hash: a configuration fits into one word, so it is kept exactly in "+
+			"the same memory")
 	default:
 		n := float64(s.Total)
 		r.Overlooked = n * n / (1 << 32) / (1 << 32)
-		r.Reductions = append(r.Reductions, fmt.Sprintf("hash: configurations are told apart by 63 bits; the chance that any was overlooked is at most %.2g", r.Overlooked))
+		r.Reductions = append(r.Reductions,
+			fmt.Sprintf("hash: configurations are told apart by 63 bits; the chance that any was overlooked "+
+				"is at most %.2g", r.Overlooked))
 	}
 }
 

@@ -154,7 +154,7 @@ func (f *texts) splice(p *model.Protocol, e edit) (*ast.Source, splice, error) {
 
 // bound writes how many deferred messages a role may hold: in place of the number that is there, or
 // before its initial state.
-func (f *files) bound(role string, most int) (*ast.Source, splice, error) {
+func (f *texts) bound(role string, most int) (*ast.Source, splice, error) {
 	for _, root := range f.roots {
 		if v := root.Get("roles").Get(role).Get("deferred"); v != nil {
 			return v.Src, splice{v.Start, v.End, strconv.Itoa(most)}, nil

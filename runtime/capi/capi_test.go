@@ -124,7 +124,8 @@ func TestOwnLink(t *testing.T) {
 
 func TestWrongCalls(t *testing.T) {
 	for _, tt := range []struct{ name, params, want string }{
-		{"chess.peer", "", `no machine "chess.peer"; there are confirm.peer, faulty.peer, masterserver.master, ready.peer, update.peer`},
+		{"chess.peer", "",
+			`no machine "chess.peer"; there are confirm.peer, faulty.peer, masterserver.master, ready.peer, update.peer`},
 		{"update.peer", "", "update.peer: the parameter wins is missing: true or false"},
 		{"update.peer", "wins: 1", "the parameter wins is 1, not true or false"},
 		{"update.peer", "wins: true, more: 2", "there is no parameter more"},
@@ -156,7 +157,8 @@ func TestWrongCalls(t *testing.T) {
 	if _, err := m.Listen(0, "udp:1"); err == nil {
 		t.Error("listening on UDP")
 	}
-	for command, want := range map[string]string{"": "is no command", "change{}": "the field value is missing", "change{value: x}": `not "x"`} {
+	for command, want := range map[string]string{"": "is no command", "change{}": "the field value is missing",
+		"change{value: x}": `not "x"`} {
 		if err := m.Step(command); err == nil || errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", command, err, want)
 		}
@@ -213,7 +215,8 @@ func TestNobodyPolls(t *testing.T) {
 
 func TestField(t *testing.T) {
 	const text = `changed{item: 3, own: true, by: "ann, \"the\" {2}", at: {x: -4, y: [1, 2]}, big: 18446744073709551615, last: none}`
-	for name, want := range map[string]string{"item": "3", "own": "true", "by": `ann, "the" {2}`, "at": "{x: -4, y: [1, 2]}", "at.x": "-4", "at.y": "[1, 2]", "last": "none"} {
+	for name, want := range map[string]string{"item": "3", "own": "true", "by": `ann, "the" {2}`,
+		"at": "{x: -4, y: [1, 2]}", "at.x": "-4", "at.y": "[1, 2]", "last": "none"} {
 		if got, err := Field(text, name); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
 		}

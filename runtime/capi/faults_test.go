@@ -77,7 +77,8 @@ func TestSecondLink(t *testing.T) {
 		if err := m.Connect(peer, "own"); err == nil || !strings.Contains(err.Error(), "there is no peer") {
 			t.Errorf("peer %d: %v", peer, err)
 		}
-		if _, err := m.Listen(peer, "tcp:127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "there is no peer") {
+		if _, err := m.Listen(peer, "tcp:127.0.0.1:0"); err == nil ||
+			!strings.Contains(err.Error(), "there is no peer") {
 			t.Errorf("peer %d: %v", peer, err)
 		}
 	}

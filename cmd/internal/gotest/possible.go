@@ -32,7 +32,8 @@ type rehearsal struct {
 // values.
 func possible(full, p *model.Protocol, cl *check.ClaimReport) bool {
 	there, err := rehearse(full, p.Checks[0], cl)
-	if err != nil || slices.EqualFunc(full.Consts, p.Consts, func(a, b *model.Const) bool { return a.Value == b.Value }) {
+	if err != nil || slices.EqualFunc(full.Consts, p.Consts,
+		func(a, b *model.Const) bool { return a.Value == b.Value }) {
 		return err == nil
 	}
 	small, err := rehearse(p, p.Checks[0], cl)

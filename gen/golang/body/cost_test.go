@@ -40,7 +40,8 @@ func TestCosts(t *testing.T) {
 					}
 					small++
 					if s := "can inline (*" + m.Typ + ")." + f.Name + " "; !strings.Contains(string(out), s) {
-						t.Errorf("%s: Go does not inline (*%s).%s, whose cost was estimated at %d", name, m.Typ, f.Name, inlineCost(f))
+						t.Errorf("%s: Go does not inline (*%s).%s, whose cost was estimated at %d", name, m.Typ,
+							f.Name, inlineCost(f))
 					}
 				}
 			}

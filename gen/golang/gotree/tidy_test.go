@@ -122,7 +122,8 @@ func TestTidy(t *testing.T) {
 	}
 	f := F("func f() {\nswitch m.State {\ncase A:\nif b {\nm.n++\nreturn\n}\nm.k++\nreturn\ncase B:\nreturn\n}\n}")
 	f.Tidy()
-	if got, want := text(f), "func f() {\n\tswitch m.State {\n\tcase A:\n\t\tif b {\n\t\t\tm.n++\n\t\t\treturn\n\t\t}\n\t\tm.k++\n\tcase B:\n\t}\n}"; got != want {
+	if got, want := text(f), "func f() {\n\tswitch m.State {\n\tcase A:\n\t\tif b {\n\t\t\tm.n++\n"+
+		"\t\t\treturn\n\t\t}\n\t\tm.k++\n\tcase B:\n\t}\n}"; got != want {
 		t.Errorf("a function without a result:\n%s", got)
 	}
 }

@@ -192,7 +192,8 @@ func (g *Gen) Zero(t *model.Type) gotree.Expr {
 		}
 	case model.KindArray:
 		if z := g.Zero(t.Elem); z != nil {
-			return gotree.Struct(g.Typ(t, "").X, gotree.Elems(slices.Repeat([]gotree.Expr{z}, int(t.Index.Count()))...)...)
+			return gotree.Struct(g.Typ(t, "").X,
+				gotree.Elems(slices.Repeat([]gotree.Expr{z}, int(t.Index.Count()))...)...)
 		}
 	}
 	return nil

@@ -152,7 +152,8 @@ func embedded(s *ast.TypeSpec) string {
 // the model and of the core, and with every operation: who adds one sees that it is not compared
 // yet.
 func TestKinds(t *testing.T) {
-	want := kinds(t, "model", []string{"ExprBase", "StmtBase"}, []string{"Op", "Builtin", "Dest"}, "../../model/code.go")
+	want := kinds(t, "model", []string{"ExprBase", "StmtBase"}, []string{"Op", "Builtin", "Dest"},
+		"../../model/code.go")
 	for k, name := range kinds(t, "core", []string{"Base", "StmtBase"}, []string{"Op", "Form", "How", "What"},
 		"../../core/core.go", "../../core/op.go") {
 		want[k] = name

@@ -97,7 +97,8 @@ type sum struct {
 
 // newPredicate cuts guards and body. body may be nil.
 func newPredicate(s *Machines, guards []core.Expr, body core.Expr, form predicateForm) *predicate {
-	p := &predicate{sys: s, form: form, procs: make([]procClasses, len(s.Procs)), chans: make([]chanClasses, len(s.System.Channels)), faults: map[diag.Span]error{}}
+	p := &predicate{sys: s, form: form, procs: make([]procClasses, len(s.Procs)),
+		chans: make([]chanClasses, len(s.System.Channels)), faults: map[diag.Span]error{}}
 	p.eval.Strings = s.Texts
 	p.eval.Instances = make([][]int64, len(s.Procs))
 	budget := MaxUnroll

@@ -40,7 +40,8 @@ type dim struct {
 }
 
 func newRule(s *Machines, inst *model.Instance, env *model.EnvRule) (*Rule, error) {
-	r := &Rule{Env: env, when: core.Of(env.When), locals: make([]int64, max(env.Locals, interp.FieldSlots(env.Command.Fields)))}
+	r := &Rule{Env: env, when: core.Of(env.When),
+		locals: make([]int64, max(env.Locals, interp.FieldSlots(env.Command.Fields)))}
 	r.eval.Strings = s.Texts
 	size := 1
 	core.Walk(r.when, func(e core.Expr) {
@@ -50,7 +51,8 @@ func newRule(s *Machines, inst *model.Instance, env *model.EnvRule) (*Rule, erro
 		}
 		l := o.Of
 		for k := range s.System.Channels {
-			if !s.LooksAt(inst, l, k) || slices.ContainsFunc(r.dims, func(d dim) bool { return d.channel == k && d.message == l.Message }) {
+			if !s.LooksAt(inst, l, k) || slices.ContainsFunc(r.dims,
+				func(d dim) bool { return d.channel == k && d.message == l.Message }) {
 				continue
 			}
 			r.dims = append(r.dims, dim{channel: k, message: l.Message})
@@ -58,7 +60,8 @@ func newRule(s *Machines, inst *model.Instance, env *model.EnvRule) (*Rule, erro
 		}
 	})
 	if size > maxLengths {
-		return nil, fmt.Errorf("%s: the rule for %s depends on more than %d combinations of channel lengths; give the check a smaller capacity",
+		return nil, fmt.Errorf("%s: the rule for %s depends on more than %d combinations of channel "+
+			"lengths; give the check a smaller capacity",
 			env.Span, env.Command.Name, maxLengths)
 	}
 	r.eval.ChanLen = func(l *model.ChanLen) int64 {

@@ -93,7 +93,8 @@ func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
 	for _, k := range w.paced {
 		e.Chans[k] = func(word explore.Word) uint32 { return uint32(len(word)) }
 	}
-	s.System.Watches = append(s.System.Watches, explore.Watch{Proc: w.proc, Procs: e.Procs, Chans: e.Chans, Next: w.next})
+	s.System.Watches = append(s.System.Watches,
+		explore.Watch{Proc: w.proc, Procs: e.Procs, Chans: e.Chans, Next: w.next})
 	return w
 }
 

@@ -35,8 +35,10 @@ type visit struct {
 // FairComponents returns the sets of nodes in which a fair run can stay for ever. If the search is
 // to stop, it returns those found so far.
 func FairComponents(s *search.Search, g *liveGraph, fair api.Fairness) [][]int32 {
-	g.memory = components{in: make([]int32, g.n), index: make([]int32, g.n), low: make([]int32, g.n), onStack: make([]bool, g.n),
-		enabled: make([]int, g.units), taken: make([]bool, g.units), starved: make([]bool, g.units), last: make([]int32, g.units)}
+	g.memory = components{in: make([]int32, g.n), index: make([]int32, g.n), low: make([]int32, g.n),
+		onStack: make([]bool, g.n),
+		enabled: make([]int, g.units), taken: make([]bool, g.units), starved: make([]bool, g.units),
+		last: make([]int32, g.units)}
 	in := g.memory.in // 0: in no set
 	all := make([]int32, g.n)
 	for i := range all {

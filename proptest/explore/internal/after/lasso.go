@@ -29,7 +29,8 @@ func lasso(s *search.Search, i int, g *liveGraph, bad []int32, components [][]in
 	}
 	stem := r.path(best, func(v int32) bool { return bad[v] != 0 })
 	end := stem[len(stem)-1]
-	f := search.Finding{Key: search.FindKey{What: search.FoundClaim, Claim: i}, Conf: g.conf(best), Depth: int(g.source[best]), Cut: cut}
+	f := search.Finding{Key: search.FindKey{What: search.FoundClaim, Claim: i}, Conf: g.conf(best),
+		Depth: int(g.source[best]), Cut: cut}
 	f.Stem = stepsOf(s, g, g.hops(stem))
 	name := s.Engine.Sys.Claims[i].Name
 	f.Text = fmt.Sprintf("nothing more has to happen here, and %q never holds", name)

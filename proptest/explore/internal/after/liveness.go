@@ -80,7 +80,8 @@ func LeadsTo(s *search.Search, i int) {
 func leadsAstray(s *search.Search, i int, faults, cut bool) bool {
 	g := NewLiveGraph(s, i, faults)
 	if g == nil {
-		s.Halt(fmt.Sprintf("no memory to decide %q: it needs a graph of more than the memory limit", s.Engine.Sys.Claims[i].Name))
+		s.Halt(fmt.Sprintf("no memory to decide %q: it needs a graph of more than the memory limit",
+			s.Engine.Sys.Claims[i].Name))
 		return false
 	}
 	bad := make([]int32, g.n) // the component a run may stay in for ever, 0 if none
@@ -107,7 +108,8 @@ func leadsAstray(s *search.Search, i int, faults, cut bool) bool {
 func NewLiveGraph(s *search.Search, i int, faults bool) *liveGraph {
 	e := s.Engine
 	claim := &e.Sys.Claims[i]
-	g := &liveGraph{stride: e.Lay.Stride, constraint: len(e.Sys.Labels) + len(e.Chans), calm: claim.Calm, faults: faults}
+	g := &liveGraph{stride: e.Lay.Stride, constraint: len(e.Sys.Labels) + len(e.Chans), calm: claim.Calm,
+		faults: faults}
 	for i := range e.Sys.Constraints {
 		g.fair = append(g.fair, e.Sys.Constraints[i].Fair)
 	}
@@ -131,7 +133,8 @@ func NewLiveGraph(s *search.Search, i int, faults bool) *liveGraph {
 		begun = true
 		e.Lay.Unpack(c, ids)
 		v := e.ClaimBits(i, ids)
-		if v&tables.HeldBit == 0 && (claim.Relevant == nil || v&tables.RelevantBit != 0 || claim.Kind == api.Eventually) {
+		if v&tables.HeldBit == 0 && (claim.Relevant == nil || v&tables.RelevantBit != 0 ||
+			claim.Kind == api.Eventually) {
 			slot, _ := s.Visited.Find(c)
 			g.number[slot] = g.add(c, int32(depth)) + 1
 		}
@@ -283,7 +286,8 @@ func (b *liveBuilder) node(step int) int32 {
 
 // counts reports whether a move is an edge of the graph.
 func (g *liveGraph) counts(m *tables.Move) bool {
-	return (m.Fault == nil || g.faults) && !(g.calm && m.Kind == api.LocalStep && m.Rule.Flags&tables.SpontaneousFlag != 0)
+	return (m.Fault == nil || g.faults) && !(g.calm && m.Kind == api.LocalStep &&
+		m.Rule.Flags&tables.SpontaneousFlag != 0)
 }
 
 // unitOf says what a move is for fairness: a label, a channel or a message of one, or, if it need
