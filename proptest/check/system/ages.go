@@ -57,8 +57,7 @@ func (p *Process) tooOld() error {
 	steps := 1
 	for _, a := range p.ages {
 		if steps *= a.most + 1; steps > maxAged {
-			return fmt.Errorf("%s: %s has too many channels of too many messages to count their ages; make "+
-				"the beat as long as the delay, or the channels smaller",
+			return fmt.Errorf("%s: %s has too many channels of too many messages to count their ages; make the beat as long as the delay, or the channels smaller",
 				p.sys.Check.Time.Span, p.Inst.Name)
 		}
 	}

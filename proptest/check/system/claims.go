@@ -16,8 +16,7 @@ var kindOf = map[model.ClaimKind]explore.ClaimKind{
 	model.Eventually: explore.Eventually, model.LeadsTo: explore.LeadsTo,
 }
 
-var fairnessOf = map[string]explore.Fairness{"": explore.Unfair, "weak": explore.Weak, "strong": explore.Strong,
-	"messages": explore.StrongMessages}
+var fairnessOf = map[string]explore.Fairness{"": explore.Unfair, "weak": explore.Weak, "strong": explore.Strong, "messages": explore.StrongMessages}
 
 // claims adds the stated claims, and deadlock if the check says where rest is allowed.
 func (s *Machines) claims() {
@@ -128,9 +127,7 @@ func (s *Machines) quiet() {
 		quiet = &model.Lit{ExprBase: model.ExprBase{T: &model.Type{Kind: model.KindBool}}}
 	}
 	p := newPredicate(s, nil, core.Of(quiet), implies)
-	e := explore.Claim{Name: report.Deadlock, Kind: explore.Always,
-		Procs: make([]func([]byte) uint32, len(s.Procs)), Chans: make([]func(explore.Word) uint32,
-			len(s.System.Channels))}
+	e := explore.Claim{Name: report.Deadlock, Kind: explore.Always, Procs: make([]func([]byte) uint32, len(s.Procs)), Chans: make([]func(explore.Word) uint32, len(s.System.Channels))}
 	rest := make([]procClasses, len(s.Procs))
 	words := make([]chanClasses, len(s.System.Channels))
 	for i := range s.Procs {
@@ -207,7 +204,7 @@ func (p *Process) commanded(b []byte) bool {
 	return found
 }
 
-// Faulted says where a claim cannot be evaluated.
+// Faulted says where a claim that cannot be evaluated everywhere cannot be.
 func (c *Claim) Faulted() string {
 	return "it cannot be evaluated everywhere: " + faultText(c.Eval.Fault)
 }

@@ -108,8 +108,7 @@ func (p *Process) beat(l Local, emit func(explore.Step)) {
 		}
 	}
 	p.aged(n, 0, p.quietInput, func(n Local, lens []explore.LenRange) {
-		emit(explore.Step{Label: p.special(NoteBeat), Next: p.Pack(n, l.Value), Note: packSpecial(NoteBeat),
-			Lens: lens})
+		emit(explore.Step{Label: p.special(NoteBeat), Next: p.Pack(n, l.Value), Note: packSpecial(NoteBeat), Lens: lens})
 	})
 }
 

@@ -13,7 +13,7 @@ type cover struct {
 	trails [][]report.Mark // by tally minus 1
 }
 
-// Cover has uses of lines counted. Call it before Run.
+// Cover asks for the lines that are used to be counted; call it before Run.
 func (s *Machines) Cover() {
 	s.Counted = &cover{ids: map[string]uint32{}}
 	for _, p := range s.Procs {

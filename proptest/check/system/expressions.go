@@ -10,7 +10,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// MaxUnroll is the greatest number of values of a quantifier that is written out.
+// MaxUnroll is how many values a quantifier may run over to be written out.
 const MaxUnroll = 256
 
 // unroll writes out all(x in T: ...), some(x in T: ...) over types of one slot
@@ -54,7 +54,7 @@ func instances(e core.Expr) []*model.Instance {
 	return slices.DeleteFunc(core.Observes(e), func(i *model.Instance) bool { return i == nil })
 }
 
-// Equalities returns the condition that all values of an agree claim are equal.
+// Equalities says that all values of an agree claim are equal.
 func Equalities(c *model.Claim) model.Expr {
 	var all model.Expr
 	for _, x := range c.Exprs[1:] {
@@ -68,7 +68,7 @@ func Equalities(c *model.Claim) model.Expr {
 	return all
 }
 
-// ComparedWithZero returns the channel length that e only compares with zero.
+// ComparedWithZero returns the channel length that e asks only to be zero or not.
 func ComparedWithZero(e core.Expr) *core.Observe {
 	a, ok := e.(*core.Apply)
 	if !ok || len(a.Args) != 2 {
@@ -101,7 +101,7 @@ func faultText(err error) string {
 	return err.Error()
 }
 
-// DutyNames lists the commands of which one must be given.
+// DutyNames lists the commands of which one will do.
 func DutyNames(env *model.EnvRule) string {
 	names := env.Command.Name
 	for i, ev := range env.Or {

@@ -97,8 +97,7 @@ type sum struct {
 
 // newPredicate cuts guards and body. body may be nil.
 func newPredicate(s *Machines, guards []core.Expr, body core.Expr, form predicateForm) *predicate {
-	p := &predicate{sys: s, form: form, procs: make([]procClasses, len(s.Procs)),
-		chans: make([]chanClasses, len(s.System.Channels)), faults: map[diag.Span]error{}}
+	p := &predicate{sys: s, form: form, procs: make([]procClasses, len(s.Procs)), chans: make([]chanClasses, len(s.System.Channels)), faults: map[diag.Span]error{}}
 	p.eval.Strings = s.Texts
 	p.eval.Instances = make([][]int64, len(s.Procs))
 	budget := MaxUnroll
@@ -232,8 +231,8 @@ func (h *heldCount) count(held []world.Held[string]) int64 {
 	return n
 }
 
-// Counts reports whether an item in a channel counts where a claim counts messages of a name (of
-// any, if it is nil), with news of links or without.
+// Counts reports whether what lies in a channel counts where messages of a name do, or all if it is
+// nil, and news of links does or does not.
 func (s *Machines) Counts(message *model.Message, news bool, msg []byte) bool {
 	if _, is := s.NewsOf(msg); is {
 		return news

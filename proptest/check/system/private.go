@@ -6,7 +6,7 @@ import (
 
 // What the explorer may know for the reductions that leave out orders of steps.
 
-// Deaf reports whether the machine takes no message at a local value, as before its start.
+// Deaf reports whether the machine takes no message at a local value: before its start.
 func (p *Process) Deaf(b []byte) bool {
 	return p.sys.Check.Faults == nil && p.sys.Check.Time == nil && !p.Unpack(b).Started
 }

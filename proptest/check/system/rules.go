@@ -40,8 +40,7 @@ type dim struct {
 }
 
 func newRule(s *Machines, inst *model.Instance, env *model.EnvRule) (*Rule, error) {
-	r := &Rule{Env: env, when: core.Of(env.When),
-		locals: make([]int64, max(env.Locals, interp.FieldSlots(env.Command.Fields)))}
+	r := &Rule{Env: env, when: core.Of(env.When), locals: make([]int64, max(env.Locals, interp.FieldSlots(env.Command.Fields)))}
 	r.eval.Strings = s.Texts
 	size := 1
 	core.Walk(r.when, func(e core.Expr) {
@@ -51,8 +50,7 @@ func newRule(s *Machines, inst *model.Instance, env *model.EnvRule) (*Rule, erro
 		}
 		l := o.Of
 		for k := range s.System.Channels {
-			if !s.LooksAt(inst, l, k) || slices.ContainsFunc(r.dims,
-				func(d dim) bool { return d.channel == k && d.message == l.Message }) {
+			if !s.LooksAt(inst, l, k) || slices.ContainsFunc(r.dims, func(d dim) bool { return d.channel == k && d.message == l.Message }) {
 				continue
 			}
 			r.dims = append(r.dims, dim{channel: k, message: l.Message})
@@ -60,8 +58,7 @@ func newRule(s *Machines, inst *model.Instance, env *model.EnvRule) (*Rule, erro
 		}
 	})
 	if size > maxLengths {
-		return nil, fmt.Errorf("%s: the rule for %s depends on more than %d combinations of channel "+
-			"lengths; give the check a smaller capacity",
+		return nil, fmt.Errorf("%s: the rule for %s depends on more than %d combinations of channel lengths; give the check a smaller capacity",
 			env.Span, env.Command.Name, maxLengths)
 	}
 	r.eval.ChanLen = func(l *model.ChanLen) int64 {
@@ -88,7 +85,7 @@ func (s *Machines) LooksAt(inst *model.Instance, l *model.ChanLen, k int) bool {
 	return (l.From == nil || l.From.Index == c.From) && (l.To == nil || l.To.Index == c.To)
 }
 
-// Boxes returns the channel lengths for which the rule allows the command.
+// Boxes gives the channel lengths for which the rule allows the command.
 func (r *Rule) Boxes(p *Process, v interp.Value, args []int64) []box {
 	if r.Env.When == nil {
 		return anywhere

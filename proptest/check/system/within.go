@@ -75,8 +75,8 @@ type stopwatch struct {
 	paced []int      // the clock's channels to the instances whose beats count
 }
 
-// startWatch is the reading of a stopwatch that no beat has. One less waits for the end of a beat
-// that some instances had felt at the start.
+// startWatch is what no beat counts as: one less is waiting for the end of a beat that some had
+// felt at the start.
 const startWatch = 2
 
 // addStopwatch adds the machine of a stopwatch, behind all others.
@@ -93,8 +93,7 @@ func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
 	for _, k := range w.paced {
 		e.Chans[k] = func(word explore.Word) uint32 { return uint32(len(word)) }
 	}
-	s.System.Watches = append(s.System.Watches,
-		explore.Watch{Proc: w.proc, Procs: e.Procs, Chans: e.Chans, Next: w.next})
+	s.System.Watches = append(s.System.Watches, explore.Watch{Proc: w.proc, Procs: e.Procs, Chans: e.Chans, Next: w.next})
 	return w
 }
 
@@ -162,7 +161,7 @@ func (w *stopwatch) next(v []byte, procs, chans []uint32) []byte {
 	return binary.AppendVarint(nil, w.count(was, unfelt, w.says(procs, chans)))
 }
 
-// said has the values of the conditions of a stopwatch in a configuration.
+// said is what the conditions of a stopwatch say of a configuration.
 type said struct{ when, goal bool }
 
 // says evaluates the conditions; one that faults does not hold.
