@@ -129,11 +129,18 @@ func ends(local, remote net.Addr) string {
 	return text(local) + trace.EndsSeparator + text(remote)
 }
 
-// closePeer ends a peer. A link of one peer is closed in the background,
+// closePeer ends a peer. A link of several gives its place away, and announces it anew when it is
+// heard again. A link of one peer is closed in the background,
 // within its linger time.
 func (d *Driver[R]) closePeer(s *slot, i int) {
 	s.peers[i].up = false
-	if s.props.Peers > 0 || !s.open {
+	if s.props.Peers > 0 {
+		if l, ok := s.link.(interface{ Drop(peer int) }); ok && s.open {
+			l.Drop(i) // otherwise it would keep its place for as long as it sends anything
+		}
+		return
+	}
+	if !s.open {
 		return
 	}
 	d.closeSlot(s, false)
