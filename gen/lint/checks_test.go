@@ -65,6 +65,9 @@ func TestCommandsMeetFaults(t *testing.T) {
 	same(t, strings.ReplaceAll(lossy, "ALLOW", "allow: {FSM092: it is never given}"), nil)
 	same(t, strings.ReplaceAll(base.Replace(strings.ReplaceAll(covered, "CHANNEL", "{order: any}")), "ALLOW", ""),
 		[]string{"FSM092 `go` sends, and no check gives it where messages may arrive in any order"})
+	same(t, strings.NewReplacer("ALLOW", "", "doc: the same", "channel: {lossy: false}\n    environment: {go: null}").Replace(lossy),
+		[]string{"FSM092 `go` sends, and no check gives it where messages may be lost"}) // it is given where nothing is
+	same(t, strings.NewReplacer("ALLOW", "", "doc: the same", "environment: {go: {times: 1}}").Replace(lossy), nil)
 	reliable := strings.NewReplacer("CHANNEL", "{lossy: true, order: any, duplicates: true}", "ALLOW", "", ", LOST", "", "MORE", "doc: the same",
 		"one:\n", "one:\n    channel: {lossy: false, order: fifo, duplicates: false}\n").Replace(covered)
 	same(t, reliable, []string{"FSM093 the channel says that messages may be lost, and no check has it",
