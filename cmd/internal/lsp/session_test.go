@@ -29,7 +29,7 @@ func TestConfirmSession(t *testing.T) {
 			"goto: |remoteOk": "spec.yaml:38:7", "a.done| && b.done": "spec.yaml:74:7",
 			"report: cancel|led": "spec.yaml:23:7",
 			"b: pee|r":           "spec.yaml:17:3", "len(out, CHAN|GE)": "spec.yaml:12:3",
-			"always: |a.done": "spec.yaml:81:17",
+			"always: |a.done": "spec.yaml:84:17",
 		} {
 			if got := c.places("textDocument/definition", file, pattern); !slices.Equal(got, []string{want}) {
 				t.Errorf("%s is declared at %v, not at %s", pattern, got, want)
