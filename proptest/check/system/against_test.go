@@ -537,7 +537,7 @@ func shippedChecks(t *testing.T, visit func(name string, p *model.Protocol, c *m
 
 // TestShippedAgainstWorld compares the nearest configurations of each shipped check.
 func TestShippedAgainstWorld(t *testing.T) {
-	most := bound(150, 5000)
+	most := bound(150, 700)
 	checks, all := 0, 0
 	shippedChecks(t, func(name string, p *model.Protocol, c *model.Check) {
 		x, err := compared(p, c, nil)
