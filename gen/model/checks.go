@@ -1,6 +1,10 @@
 package model
 
-import "github.com/parley-go/parley/gen/diag"
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/diag"
+)
 
 // Check is one configuration in which claims are checked.
 type Check struct {
@@ -46,6 +50,15 @@ type Faults struct {
 	// stated: then the channel does it as often as it can, if it can.
 	Lose, Duplicate, Overtake int
 	Span                      diag.Span
+}
+
+// Cuts reports whether messages under way may be lost with their sender, or with a link.
+func (f *Faults) Cuts() bool {
+	if f == nil {
+		return false
+	}
+	crashes := slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 })
+	return crashes && !f.Atomic || f.Break > 0 || f.Partition > 0
 }
 
 // Time is the length of a beat and the delay of messages in a check that counts ticks.

@@ -106,3 +106,68 @@ checks:
 		}
 	}
 }
+
+// drawn is the chart of the counterexample of claim `two` of a specification.
+func drawn(t *testing.T, text string) string {
+	t.Helper()
+	p, list := compile.Load("a.yaml", compile.Options{FS: fstest.MapFS{"a.yaml": {Data: []byte(text)}}})
+	if p == nil {
+		t.Fatal(list)
+	}
+	s, err := New(p, p.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(context.Background(), explore.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Claims {
+		if c.Name == "two" && c.Counterexample != nil {
+			return c.Counterexample.Chart().Text()
+		}
+	}
+	t.Fatal("there is no counterexample")
+	return ""
+}
+
+// TestCutOffIsDrawn: what a partition keeps away is not said to have found its channel full.
+func TestCutOffIsDrawn(t *testing.T) {
+	text := drawn(t, `protocol: parted
+messages: {A: }
+roles:
+  peer: {commands: {go: }, initial: a, states: {a: {go: {send: A, goto: b}}, b: {}}}
+  other: {initial: a, states: {a: {A: {goto: b}}, b: {A: ignore}}}
+checks:
+  pair:
+    instances: {x: peer, y: other}
+    faults: {partition: 1}
+    claims: {two: {always: "!(x.b && y.a && empty())"}}
+    quiet: "true"
+`)
+	if !strings.Contains(text, "✗ A is lost: x is cut off from y") {
+		t.Errorf("the chart does not say what is lost:\n%s", text)
+	}
+}
+
+// TestTornWhereFull: in a step that is cut, what found no room does not hide what was sent after it.
+func TestTornWhereFull(t *testing.T) {
+	text := drawn(t, `protocol: torn
+messages: {A: , B: }
+channel: {capacity: 1, full: lose, order: any}
+roles:
+  peer: {commands: {go: }, initial: a, states: {a: {go: {do: [{send: A, to: 1}, {send: B, to: 1}, {send: A, to: 2}, {send: B, to: 2}], goto: b}}, b: {}}}
+  other: {initial: a, states: {a: {"A, B": {goto: b}}, b: {"A, B": ignore}}}
+checks:
+  pair:
+    instances: {x: peer, y: other, z: other}
+    faults: {crash: {x: 1}}
+    claims: {two: {always: "!(x.down && z.b)"}}
+    quiet: "true"
+`)
+	for _, want := range []string{"✗ B is lost: x -> y is full", "→ A (#2)", "← A (#2)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the chart does not say %s:\n%s", want, text)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func (t *telling) event(x *explore.TraceStep, step *run.Step) {
 	note, sent := system.Torn(x.Note)
 	if step.Torn = sent + 1; step.Torn > 0 {
 		whole := *x
-		whole.Sends = x.Sends[:sent]
+		whole.Sends = x.Sends[:min(sent, len(x.Sends))]
 		x = &whole
 	}
 	ev := system.UnpackNote(p.Role, note)
@@ -214,6 +214,8 @@ var specialKinds = [system.NoteKinds]run.Kind{system.NoteCrash: run.Crash, syste
 // replay gives the event to the machine again and fills in what it did.
 func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *run.Step) {
 	s := t.sys
+	l := p.Unpack(x.Before)
+	cutoff := l.Get(p.AtCutoff)
 	next, effects, res, fault := p.Machine.Step(before, ev)
 	if x.Fault != nil || fault != nil { // a step happens as a whole or not at all
 		next, effects = before, nil
@@ -232,7 +234,12 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 	case res.Code == fsm.Deferred && x.Fault == nil:
 		step.Effects = append(step.Effects, "keeps it for later")
 	}
-	room := slices.Clone(x.Sends)
+	room, torn := slices.Clone(x.Sends), step.Torn-1
+	link := x.After
+	if step.Torn > 0 { // a crash ends all links
+		link = x.Before
+	}
+	gone := func(k int) bool { return cutoff>>k&1 != 0 && s.Rules.Peers(p.Inst.Index)>>k&1 == 0 || p.Shut(link, k) }
 	for i := range effects {
 		e := &effects[i]
 		var to []int
@@ -240,7 +247,7 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			to = s.Reached(p.Inst.Index, e)
 		}
 		if step.Torn > 0 && len(to) > 0 {
-			if to = t.before(p, e, to, &room); len(to) == 0 {
+			if to = t.before(p, e, to, &room, &torn, gone); len(to) == 0 {
 				break
 			}
 		}
@@ -252,10 +259,12 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			msg := system.PackMessage(e.Message, e.Slots)
 			ch := s.Channel(p.Inst.Index, k)
 			sent := run.Sent{To: k, Text: s.MessageText(msg)}
-			switch shut := p.Shut(x.After, k); {
+			switch {
 			case x.Fault != nil || found(&room, ch, string(msg)):
 				sent.ID = t.flying.Send(p.Inst.Index, k, string(msg))
-			case shut:
+			case cutoff>>k&1 != 0 && s.Rules.Peers(p.Inst.Index)>>k&1 == 0:
+				step.Effects = append(step.Effects, run.LostAtOnce(p.Inst.Name+" is cut off from "+s.Procs[k].Inst.Name))
+			case gone(k):
 				step.Effects = append(step.Effects, run.LostAtOnce("the link to "+s.Procs[k].Inst.Name+" is gone"))
 			default:
 				step.Effects = append(step.Effects, run.LostAtOnce(s.System.Channels[ch].Name+" is full"))
@@ -268,15 +277,23 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 	}
 }
 
-// before are those of the receivers of an effect that it reached before the machine crashed; left are the
-// sends that went out.
-func (t *telling) before(p *system.Process, e *interp.Effect, to []int, left *[]explore.Send) (reached []int) {
+// before are those of the receivers of an effect that it came to before the machine crashed. left are the
+// sends that went out, and most is how many there were with those that found no room; what is gone
+// anyway does not count.
+func (t *telling) before(p *system.Process, e *interp.Effect, to []int, left *[]explore.Send, most *int, gone func(k int) bool) (reached []int) {
 	rest := slices.Clone(*left)
 	for _, k := range to {
-		if len(rest) == 0 || rest[0].Channel != t.sys.Channel(p.Inst.Index, k) {
+		if *most <= 0 {
 			break
 		}
-		reached, rest = append(reached, k), rest[1:]
+		out := len(rest) > 0 && rest[0].Channel == t.sys.Channel(p.Inst.Index, k)
+		if out {
+			rest = rest[1:]
+		}
+		if out || !gone(k) {
+			*most--
+		}
+		reached = append(reached, k)
 	}
 	if e.Kind == fsm.Close {
 		*left = rest

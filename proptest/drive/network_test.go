@@ -515,6 +515,8 @@ func (r *play) resets(i, j int, before []int) {
 	}
 	if ch := &r.World.Rules.Channels[k]; r.link(i, j) == nil && ch.Order == world.Fifo && !ch.Lossy {
 		r.queues[k] = append(r.queues[k], item{news: world.Reset})
+	} else if l := r.link(i, j); l != nil && !l.Datagrams && len(r.queues[k]) == before[k] && before[k] > 0 {
+		r.queues[k] = append(r.queues[k], item{news: world.Reset}) // the link had ended before
 	}
 }
 
@@ -639,8 +641,12 @@ func (r *play) onChannel(k, sub int) (ops []func() error) {
 		at = slices.IndexFunc(q, func(x item) bool { return string(x.frame) == string(q[at].frame) })
 	}
 	ops = append(ops, func() error { return r.deliver(k, at, world.MoveDeliver) }, func() error { return r.deliver(k, at, world.MoveDeliver) })
-	if n := slices.IndexFunc(q, func(x item) bool { return x.news == world.Reset }); n > 0 && q[n-1].news == world.NoNews {
-		ops = append(ops, func() error { return r.tail(k, n-1) })
+	last := slices.IndexFunc(q, func(x item) bool { return x.news == world.Reset }) - 1
+	for last >= 0 && q[last].news != world.NoNews {
+		last--
+	}
+	if last >= 0 {
+		ops = append(ops, func() error { return r.tail(k, last) })
 	}
 	if q[at].news != world.NoNews {
 		return ops

@@ -323,7 +323,7 @@ func (w *World[V, M]) beat(c, n *Configuration[V, M], i int, t *Taken[V, M]) err
 	}
 	n.Beats &^= 1 << i
 	for k, ch := range w.Rules.Channels {
-		if ch.To != i {
+		if ch.To != i || c.Ends[i].Cutoff&w.Rules.Peers(i)>>ch.From&1 != 0 { // a partition holds up what is in a link
 			continue
 		}
 		var ok bool
@@ -456,6 +456,7 @@ func (w *World[V, M]) settle(n *Configuration[V, M], t *Taken[V, M]) error {
 	if t.Fault != NoFault {
 		return nil
 	}
+	open := n.Ends[t.Who].Waiting | n.Ends[t.Who].Up
 	n.Ends[t.Who], n.Values[t.Who] = t.End, t.Value
 	for at, s := range t.Sends {
 		k := w.Rules.channel(t.Who, s.To)
@@ -463,7 +464,7 @@ func (w *World[V, M]) settle(n *Configuration[V, M], t *Taken[V, M]) error {
 			return fmt.Errorf("there is no channel from %d to %d", t.Who, s.To)
 		}
 		ch := &w.Rules.Channels[k]
-		if s.Item.News == Reset && len(n.Queues[k]) == 0 && w.Rules.Peers(t.Who)>>s.To&1 == 0 {
+		if s.Item.News == Reset && len(n.Queues[k]) == 0 && open>>s.To&1 == 0 {
 			continue // nothing can go with it, and nobody is told
 		}
 		rest, full := push(ch, n.Queues[k], s.Item, w.taken(n, ch, k))

@@ -127,14 +127,17 @@ func Loses[M comparable](c *Channel, q []Item[M], at int) bool {
 	return c.Lossy && q[at].News == NoNews
 }
 
-// Tail returns the queue without the youngest message that a reset may have taken with it: the one right
+// Tail returns the queue without the youngest message that a reset may have taken with it: the last one
 // before the first [Reset]. ok is false if there is none.
 func Tail[M comparable](q []Item[M]) (rest []Item[M], ok bool) {
-	at := slices.IndexFunc(q, func(x Item[M]) bool { return x.News == Reset })
-	if at <= 0 || q[at-1].News != NoNews {
+	at := slices.IndexFunc(q, func(x Item[M]) bool { return x.News == Reset }) - 1
+	for at >= 0 && q[at].News != NoNews {
+		at--
+	}
+	if at < 0 {
 		return q, false
 	}
-	return Take(q, at-1), true
+	return Take(q, at), true
 }
 
 // Overtake returns the queue in which the second message has overtaken the first. ok is false if

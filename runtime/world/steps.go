@@ -285,7 +285,8 @@ func Cutoff[V any, M comparable](r *Rules, i int, e End[M], v V, away uint64, m 
 }
 
 // Crash stops instance i: its timers, what it holds and its links are gone. The others hear of it
-// behind what survives of all that it has sent.
+// behind what survives of all that it has sent, and over a link that had ended before nothing: but what
+// was sent before its end may go, too.
 func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	f := &r.Faults
@@ -299,7 +300,7 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 		l, _ := r.link(i, j)
 		switch {
 		case j == i || l != nil && l.Datagrams:
-		case l == nil && f.Torn && r.keeps(i, j) || l != nil && (e.Waiting|e.Up)>>j&1 != 0:
+		case l == nil && f.Torn && r.keeps(i, j), l != nil && (f.Torn || (e.Waiting|e.Up)>>j&1 != 0):
 			s.send(j, Item[M]{News: s.reset()})
 		}
 	}
@@ -338,11 +339,18 @@ func Tear[V any, M comparable](r *Rules, i int, whole Result[V, M], sends int, m
 	torn.Torn, torn.End, torn.Value = true, crash.End, crash.Value
 	torn.Sends = slices.Clone(whole.Sends[:sends])
 	for _, x := range whole.Sends[sends:] {
-		if x.Item.News == Cut || x.Item.News == Reset { // a close that did not go out any more, or a link taken for dead
+		switch x.Item.News {
+		case Cut, Reset: // a close that did not go out any more, or a link taken for dead
 			torn.Sends = append(torn.Sends, Sent[M]{x.To, Item[M]{News: Reset}})
+		case Answer: // else who asked would wait for ever, and not hear that nobody is there
+			torn.Sends = append(torn.Sends, x)
 		}
 	}
-	torn.Sends = append(torn.Sends, crash.Sends...)
+	for _, x := range crash.Sends {
+		if !slices.Contains(torn.Sends[sends:], x) {
+			torn.Sends = append(torn.Sends, x)
+		}
+	}
 	return torn
 }
 

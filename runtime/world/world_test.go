@@ -231,6 +231,12 @@ func TestDifferences(t *testing.T) {
 		{"D7 behind a close too", pair, sender, keeper, "0 a; 0>1; 0 shut; 0>1", "shut lost | /", LostWaits},
 		{"D8 held messages do not hold time up", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "1 arm; 0 a; 0>1; tick; beat 1; expire 1", "s rang (A) | /", HeldStopsTime},
 		{"D8 what is under way does", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "0 a; tick; beat 1", "beat 1: not possible", 0},
+		{"F5 but not what a partition holds up", func() *Rules {
+			return with(with(pair(), timed(1)), func(r *Rules) { r.Faults.Partition = 1 })
+		}, sender, keeper, "0 a; tick; partition 2; cutoff 1; beat 1", "s s | A /", 0},
+		{"F5 of datagrams it holds up nothing", func() *Rules {
+			return with(with(pair(), timed(1)), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
+		}, sender, keeper, "0 a; tick; partition 2; cutoff 1; beat 1", "beat 1: not possible", 0},
 		{"D8 with a delay of two not at once", func() *Rules { return with(pair(), timed(2)) }, sender, keeper, "0 a; tick; beat 1; beat 0; tick; beat 1", "beat 1: not possible", 0},
 		{"D9 held messages take no room", pair, sender, keeper, "0 a; 0>1; 0 a; 0 a", "s s (A) | A A /", HeldTakesRoom},
 		{"D10 a break loses what is under way", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
@@ -269,9 +275,17 @@ func TestDifferences(t *testing.T) {
 		{"F2 a link taken for dead is dead, too", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn, r.Faults.Break = []int{1, 0}, true, 1 })
 		}, plain, plain, "torn0 lost 0; 0>1", "lost down lost | /", 0},
+		{"F2 who asked for a link hears that nobody is there", func() *Rules {
+			return with(told(), func(r *Rules) {
+				r.Faults.Crash, r.Faults.Torn, r.Faults.Break, r.Faults.Return = []int{1, 0}, true, 1, 1
+			})
+		}, back, back, "up 0; up 1; lost 1; 1>0; return 1; torn0 1>0; 0>1; up 1; 0>1", "u down l | /", 0},
 		{"F3 what was sent last is lost with its sender", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
 		}, sender, plain, "0 a; 0 b; crash 0; tail 0>1", "s down s | A reset /", 0},
+		{"F3 also if it had closed the link", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
+		}, sender, plain, "0 a; 0 shut; crash 0; tail 0>1", "shut down s | cut reset /", 0},
 		{"F3 not what was sent before it", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
 		}, sender, plain, "0 a; 0 b; tail 0>1", "tail 0>1: not possible", 0},

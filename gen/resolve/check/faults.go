@@ -160,6 +160,9 @@ func (r *checker) time(c *model.Check, n *ast.Node) {
 			c.Channel.Duplicates || f != nil && (f.Lose > 0 || f.Duplicate > 0 || f.Overtake > 0)) {
 			r.Errorf("FSM088", d.Span(), "a message that takes several beats needs channels that keep messages in order and lose and copy none").
 				With("leave out `delay` and make the beat as long as the longest delay")
+		} else if t.Delay > 1 && f.Cuts() {
+			r.Errorf("FSM088", d.Span(), "how old messages are cannot be told where crashes, breaks and partitions take some with them").
+				With("say `atomic: true` of the crashes and leave out `break` and `partition`, or leave out `delay`")
 		}
 	}
 }

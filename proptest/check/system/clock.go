@@ -107,7 +107,7 @@ func (p *Process) beat(l Local, emit func(explore.Step)) {
 			*c++
 		}
 	}
-	p.aged(n, 0, p.quietInput, func(n Local, lens []explore.LenRange) {
+	p.aged(n, 0, reaching(p.quietInput, p.sys.System.Channels, uint64(l.Get(p.AtCutoff))&p.peers), func(n Local, lens []explore.LenRange) {
 		emit(explore.Step{Label: p.special(NoteBeat), Next: p.Pack(n, l.Value), Note: packSpecial(NoteBeat), Lens: lens})
 	})
 }

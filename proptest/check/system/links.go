@@ -165,7 +165,7 @@ func (p *Process) faults(l Local, emit func(explore.Step)) {
 		return
 	}
 	if res := world.Crash(r, i, e, l.Value, stepper{p}); res.What == world.Done {
-		p.told(res.Sends, explore.Step{Label: p.special(NoteCrash), Next: p.Pack(p.put(l, res.End), res.Value), Note: packSpecial(NoteCrash),
+		p.told(l, res.Sends, explore.Step{Label: p.special(NoteCrash), Next: p.Pack(p.put(l, res.End), res.Value), Note: packSpecial(NoteCrash),
 			Spontaneous: true, Spends: p.crashing()}, emit)
 	}
 	if res := world.Restart(r, i, e, l.Value, stepper{p}); res.What == world.Done {
@@ -224,20 +224,20 @@ func (p *Process) linkFaults(l Local, e end, emit func(explore.Step)) {
 	}
 }
 
-// told emits a crash. Where nothing was under way to an instance to which there is no link, the news of
-// it changes nothing, and is not sent.
-func (p *Process) told(sends []world.Sent[string], step explore.Step, emit func(explore.Step)) {
+// told emits a crash. Where nothing was under way to an instance to which there is no link at l, the news
+// of it changes nothing, and is not sent.
+func (p *Process) told(l Local, sends []world.Sent[string], step explore.Step, emit func(explore.Step)) {
 	for k, x := range sends {
 		to := func(y world.Sent[string]) bool { return y.To == x.To }
-		if x.Item.News != world.Reset || p.peers>>x.To&1 != 0 || slices.Contains(p.settled, x.To) || slices.ContainsFunc(sends[:k], to) {
+		if x.Item.News != world.Reset || uint64(l.Get(p.atWaiting)|l.Get(p.atUp))>>x.To&1 != 0 || slices.Contains(p.settled, x.To) || slices.ContainsFunc(sends[:k], to) {
 			continue
 		}
 		ch, lens := p.sys.Channel(p.Inst.Index, x.To), step.Lens
 		p.settled = append(p.settled, x.To)
 		step.Lens = append(slices.Clip(lens), explore.LenRange{Channel: ch, Lo: 1, Hi: -1, Kind: explore.Everything})
-		p.told(sends, step, emit)
+		p.told(l, sends, step, emit)
 		step.Lens = append(slices.Clip(lens), explore.LenRange{Channel: ch, Hi: 0, Kind: explore.Everything})
-		p.told(slices.Delete(slices.Clone(sends), k, k+1), step, emit)
+		p.told(l, slices.Delete(slices.Clone(sends), k, k+1), step, emit)
 		p.settled = p.settled[:len(p.settled)-1]
 		return
 	}
@@ -255,7 +255,7 @@ func (p *Process) torn(l Local, whole world.Result[interp.Value, string], note [
 		if res.What == world.Blocked {
 			return
 		}
-		p.told(res.Sends, explore.Step{Label: p.special(NoteCrash), Next: p.Pack(p.put(l, res.End), res.Value),
+		p.told(l, res.Sends, explore.Step{Label: p.special(NoteCrash), Next: p.Pack(p.put(l, res.End), res.Value),
 			Note: append(binary.AppendUvarint(packSpecial(NoteTorn), uint64(n)), note...), Spontaneous: true, Spends: p.crashing()}, emit)
 	}
 }

@@ -103,7 +103,7 @@ func (e *Engine) deliveries(ids []uint32, k int, fn func(*Move) bool) bool {
 	copy(base, ids)
 	if c.Spec.Tail != nil && c.curtailed(w) != w {
 		base[at] = c.curtailed(w)
-		return fn(e.is(Move{Kind: api.LoseStep, Proc: -1, Ch: k, Msg: c.tailOf(w), Next: base}))
+		return fn(e.is(Move{Kind: api.LoseStep, Proc: -1, Ch: k, Msg: c.Words[w][c.tailOf(w)], Next: base}))
 	}
 	return true
 }

@@ -303,17 +303,15 @@ func (c *channel) swapped(w uint32) uint32 {
 	return id
 }
 
-// curtailed is w without the message before the first that takes messages with it, see Channel.Tail;
-// w itself if there is none.
+// curtailed is w without the last message that takes room before the first that takes messages with it,
+// see Channel.Tail; w itself if there is none.
 func (c *channel) curtailed(w uint32) uint32 {
 	if id, ok := c.Tails[w]; ok {
 		return id
 	}
 	id := w
-	word := c.Words[w]
-	at := slices.IndexFunc(word, func(m uint32) bool { return c.Spec.Tail([]byte(c.msgs.Vals[m])) })
-	if c.Spec.Order == api.FIFO && at > 0 && !c.IsFree(word[at-1]) {
-		id = c.word(slices.Delete(slices.Clone(word), at-1, at))
+	if at := c.tailOf(w); c.Spec.Order == api.FIFO && at >= 0 {
+		id = c.word(slices.Delete(slices.Clone(c.Words[w]), at, at+1))
 	}
 	if c.Tails == nil {
 		c.Tails = map[uint32]uint32{}
@@ -322,11 +320,14 @@ func (c *channel) curtailed(w uint32) uint32 {
 	return id
 }
 
-// tailOf is the message that curtailed takes out of w.
-func (c *channel) tailOf(w uint32) uint32 {
+// tailOf is the place of the message that curtailed takes out of w, -1 if there is none.
+func (c *channel) tailOf(w uint32) int {
 	word := c.Words[w]
-	at := slices.IndexFunc(word, func(m uint32) bool { return c.Spec.Tail([]byte(c.msgs.Vals[m])) })
-	return word[at-1]
+	at := slices.IndexFunc(word, func(m uint32) bool { return c.Spec.Tail([]byte(c.msgs.Vals[m])) }) - 1
+	for at >= 0 && c.IsFree(word[at]) {
+		at--
+	}
+	return max(at, -1)
 }
 
 // sorted gives the messages of a word by number; a bag's in the order of their bytes.
