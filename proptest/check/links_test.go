@@ -256,3 +256,47 @@ func TestShippedOrbits(t *testing.T) {
 		t.Errorf("only %d checks were expanded", n)
 	}
 }
+
+// TestNothingOld holds that over a link that has come back nothing is heard of what was sent before, and
+// nothing is lost without a word: in `again` no answer is under way, and who waits gets one or hears
+// that the link is lost.
+func TestNothingOld(t *testing.T) {
+	const spec = `protocol: stale
+messages: {PING: , PONG: }
+roles:
+  a:
+    commands: {ask: }
+    initial: idle
+    states:
+      idle: {final: true, lost: {goto: fresh}}
+      fresh: {final: true, up: {goto: again}}
+      again: {final: true, lost: {goto: fresh}, ask: {send: PING, goto: wait}}
+      wait: {PONG: {goto: again}, lost: {goto: fresh}}
+  b:
+    initial: s
+    states:
+      s: {final: true, PING: {send: PONG}, up: ignore, lost: ignore}
+checks:
+  c:
+    instances: {x: a, y: b}
+    environment: {ask: {times: 2}}
+    faults: FAULTS
+`
+	for _, faults := range []string{"{break: 2, return: 2}", "{break: 3, return: 3}", "{partition: 1}",
+		"{crash: {y: 1}, restart: {y: 1}, break: 1, return: 1}",
+		"{crash: {x: 1}, restart: {x: 1}, break: 1, return: 1}", "{crash: {x: 1, y: 1}, restart: {x: 1, y: 1}}"} {
+		text := strings.Replace(spec, "FAULTS", faults, 1)
+		p, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}, Check: "c"})
+		if p == nil {
+			t.Fatal(list)
+		}
+		s, err := New(p, p.Checks[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := explore.Run(t.Context(), s.System, explore.Options{Checks: s.Checks})
+		if err != nil || !res.Complete || len(res.Violations) > 0 {
+			t.Errorf("%s: %v, %v", faults, err, res.Violations)
+		}
+	}
+}

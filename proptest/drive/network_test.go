@@ -38,7 +38,8 @@ type setting struct {
 type item struct {
 	frame  []byte
 	news   world.News
-	number uint8
+	number uint8 // of a question or an answer; 1 of the reset of an open link
+	heard  uint8 // of a question: how many resets of open links had been heard
 }
 
 // end is the test's end of the link of one driver to another.
@@ -74,11 +75,13 @@ type play struct {
 	c      *stage.Configuration
 	seats  []*seat
 	queues [][]item
-	lost   map[[2]int]bool // by who has lost it and from where: nobody attaches it before a restart
-	breaks int             // how many links were taken for dead
-	full   bool            // a message found its channel full
-	over   bool            // the run cannot go on: a machine refused something, or the like
-	seen   []stage.Move    // what drivers did by themselves in the last step
+	lost   map[[2]int]bool  // by who has lost it and from where: nobody attaches it before a restart
+	breaks int              // how many links were taken for dead
+	told   map[[2]int]uint8 // by who told whom: resets of open links
+	heard  map[[2]int]uint8 // by who heard them from whom
+	full   bool             // a message found its channel full
+	over   bool             // the run cannot go on: a machine refused something, or the like
+	seen   []stage.Move     // what drivers did by themselves in the last step
 	log    []string
 }
 
@@ -86,7 +89,8 @@ type play struct {
 var errLeft = errors.New("the drivers cannot follow")
 
 func newPlay(s *setting) *play {
-	r := &play{setting: s, c: s.World.Begin(s.Values()), queues: make([][]item, len(s.World.Rules.Channels)), lost: map[[2]int]bool{}}
+	r := &play{setting: s, c: s.World.Begin(s.Values()), queues: make([][]item, len(s.World.Rules.Channels)), lost: map[[2]int]bool{},
+		told: map[[2]int]uint8{}, heard: map[[2]int]uint8{}}
 	for range s.Parties {
 		r.seats = append(r.seats, &seat{ends: map[int]*end{}})
 	}
@@ -510,7 +514,8 @@ func (r *play) resets(i, j int, before []int) {
 	}
 	for n := before[k]; n < len(r.queues[k]); n++ {
 		if r.queues[k][n].news == world.Cut {
-			r.queues[k][n].news = world.Reset
+			r.queues[k][n] = item{news: world.Reset, number: 1}
+			r.told[[2]int{i, j}]++
 		}
 	}
 	if ch := &r.World.Rules.Channels[k]; r.link(i, j) == nil && ch.Order == world.Fifo && !ch.Lossy {
@@ -538,7 +543,7 @@ func (r *play) restart(i int) error {
 		for j := range r.seats {
 			if r.link(i, j) != nil {
 				k := r.channel(i, j)
-				r.queues[k] = append(r.queues[k], item{news: world.Ask, number: s.number})
+				r.queues[k] = append(r.queues[k], item{news: world.Ask, number: s.number, heard: r.heard[[2]int{i, j}]})
 				s.asked[j] = true
 			}
 		}
@@ -555,7 +560,8 @@ func (r *play) lose(i, j int) error {
 		r.lost[[2]int{i, j}] = true
 		if l := r.link(i, j); !l.Datagrams {
 			k := r.channel(i, j)
-			r.queues[k] = append(r.queues[k], item{news: world.Reset})
+			r.queues[k] = append(r.queues[k], item{news: world.Reset, number: 1})
+			r.told[[2]int{i, j}]++
 		}
 		if e := r.seats[i].ends[j]; e != nil {
 			delete(r.seats[i].ends, j)
@@ -703,7 +709,17 @@ func (r *play) deliver(k, at int, kind world.MoveKind) error {
 			delete(s.asked, from)
 			r.queues[back] = append(r.queues[back], item{news: world.Answer, number: x.number})
 		}
+		if x.news == world.Reset {
+			r.heard[[2]int{ch.To, from}] += x.number
+		}
 		switch {
+		case x.news == world.Ask && !s.down && x.heard != r.told[[2]int{ch.To, from}]:
+		case x.news == world.Reset && !s.down && s.asked[from] && x.number > 0:
+			delete(s.asked, from)
+			if e != nil {
+				heard = true
+				r.hangUp(ch.To, from)
+			}
 		case s.down && x.news == world.Ask:
 			answer()
 			r.queues[back] = append(r.queues[back], item{news: world.Cut})
@@ -718,7 +734,7 @@ func (r *play) deliver(k, at int, kind world.MoveKind) error {
 				return err
 			}
 			return e.Flush()
-		case (x.news == world.Cut || x.news == world.Reset) && e != nil:
+		case (x.news == world.Cut || x.news == world.Reset && x.number > 0) && e != nil:
 			heard = true
 			r.hangUp(ch.To, from)
 		case x.news == world.Ask:

@@ -54,8 +54,11 @@ func (n News) String() string { return newsNames[n] }
 // nor copied nor overtaken.
 type Item[M comparable] struct {
 	News News
-	// Number tells what an instance asks apart: Ask has that of its sender, Answer that of the Ask.
+	// Number tells what an instance asks apart: Ask has that of its sender, Answer that of the Ask. Of a
+	// Reset it is 1 if a link was open, and 0 if it only takes away what lay before it.
 	Number uint8
+	// Heard, of an Ask, is how many resets its sender had heard, see End.Heard.
+	Heard uint8
 	// Age is how many beats the receiver has felt since a message was sent, if time is counted.
 	Age     uint8
 	Message M

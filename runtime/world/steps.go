@@ -108,6 +108,12 @@ func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x It
 	switch {
 	case !e.Down && e.Cutoff&bit != 0 && (x.News == Ask || x.News == Answer):
 		return s.Result
+	case x.News == Ask && !e.Down && x.Heard != uint8(e.Told>>(4*from)&15):
+		// Whoever asked had not heard yet that this end has lost the link, and will.
+		s.What = Dropped
+		return s.Result
+	case x.News == Reset && !e.Down && linked && e.Asked&bit != 0:
+		return s.failed(from, x)
 	case e.Down || linked && e.Asked&bit != 0 && (r.Plant&OldIsHeard == 0 || x.News != NoNews):
 		s.unheard(from, x)
 		return s.Result
@@ -131,6 +137,8 @@ func (s *instance[V, M]) unheard(from int, x Item[M]) {
 	s.What = Dropped
 	e, bit := &s.End, uint64(1)<<from
 	switch {
+	case x.News == Reset:
+		s.r.count(&e.Heard, from, x.Number)
 	case x.News == Ask:
 		e.Asked &^= bit
 		s.send(from, Item[M]{News: Answer, Number: x.Number})
@@ -140,6 +148,24 @@ func (s *instance[V, M]) unheard(from int, x Item[M]) {
 	case x.News == Answer && x.Number == e.asking():
 		e.Asked &^= bit
 	}
+}
+
+// failed hears of a reset while the instance wants the link again: the other end will find what was
+// asked too old.
+func (s *instance[V, M]) failed(from int, x Item[M]) Result[V, M] {
+	if s.blocked() {
+		return s.Result
+	}
+	s.What = Dropped
+	if x.Number == 0 {
+		return s.Result
+	}
+	up := s.End.Up>>from&1 != 0
+	s.r.count(&s.End.Heard, from, x.Number)
+	if s.End.lose(s.r, from); up {
+		return s.step(Event[M]{Kind: Lost, Peer: from})
+	}
+	return s.Result
 }
 
 // hold sets a message aside.
@@ -172,13 +198,16 @@ func (s *instance[V, M]) news(from int, x Item[M]) Result[V, M] {
 			s.send(from, Item[M]{News: Cut})
 		}
 		return s.step(Event[M]{Kind: Lost, Peer: from})
-	case x.News == Reset && e.Up&bit != 0:
+	case x.News == Reset && e.Up&bit != 0 && x.Number != 0:
+		s.r.count(&e.Heard, from, x.Number)
 		e.lose(s.r, from)
 		return s.step(Event[M]{Kind: Lost, Peer: from})
 	case x.News == Ask && e.Up&bit == 0:
 		e.Up, e.Broken = e.Up|bit, e.Broken&^bit
 		s.send(from, Item[M]{News: Answer, Number: x.Number})
 		return s.step(Event[M]{Kind: Up, Peer: from})
+	case x.News == Reset:
+		s.r.count(&e.Heard, from, x.Number)
 	case x.News == Ask && e.Up&bit != 0:
 		s.send(from, Item[M]{News: Answer, Number: x.Number})
 	}
@@ -247,7 +276,7 @@ func LinkLost[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m M
 	}
 	s.End.lose(r, peer)
 	if !l.Datagrams {
-		s.send(peer, Item[M]{News: Reset})
+		s.reset(peer)
 	}
 	return s.step(Event[M]{Kind: Lost, Peer: peer})
 }
@@ -271,7 +300,7 @@ func Return[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Mac
 	if !l.Datagrams {
 		s.End.Returns++
 		s.End.Asked |= bit
-		s.send(peer, Item[M]{News: Ask, Number: s.End.asking()})
+		s.ask(peer)
 	}
 	return s.Result
 }
@@ -295,13 +324,17 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	}
 	s.What = Done
 	s.End = End[M]{Down: true, Cutoff: e.Cutoff, Crashes: e.Crashes + 1, Restarts: e.Restarts, Returns: e.Returns,
-		Left: slices.Repeat([]int32{Disarmed}, len(e.Left))}
+		Told: e.Told, Heard: e.Heard, Left: slices.Repeat([]int32{Disarmed}, len(e.Left))}
 	for j := range r.Instances {
 		l, _ := r.link(i, j)
 		switch {
 		case j == i || l != nil && l.Datagrams:
-		case l == nil && f.Torn && r.keeps(i, j), l != nil && (f.Torn || (e.Waiting|e.Up)>>j&1 != 0):
-			s.send(j, Item[M]{News: s.reset()})
+		case l != nil && (e.Waiting|e.Up)>>j&1 != 0 && f.Torn:
+			s.reset(j)
+		case l != nil && (e.Waiting|e.Up)>>j&1 != 0:
+			s.send(j, Item[M]{News: Cut})
+		case f.Torn && (l != nil || r.keeps(i, j)):
+			s.send(j, Item[M]{News: Reset})
 		}
 	}
 	if c, ok := m.(Crasher[V]); ok {
@@ -310,12 +343,15 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	return s.Result
 }
 
-// reset is the news of a crash.
-func (s *instance[V, M]) reset() News {
-	if s.r.Faults.Torn {
-		return Reset
-	}
-	return Cut
+// reset tells a peer that an open link has been lost.
+func (s *instance[V, M]) reset(peer int) {
+	s.r.count(&s.End.Told, peer, 1)
+	s.send(peer, Item[M]{News: Reset, Number: 1})
+}
+
+// ask wants a link again.
+func (s *instance[V, M]) ask(peer int) {
+	s.send(peer, Item[M]{News: Ask, Number: s.End.asking(), Heard: uint8(s.End.Heard >> (4 * peer) & 15)})
 }
 
 // keeps reports whether the channel between two instances keeps order and all messages, so that a
@@ -340,14 +376,18 @@ func Tear[V any, M comparable](r *Rules, i int, whole Result[V, M], sends int, m
 	torn.Sends = slices.Clone(whole.Sends[:sends])
 	for _, x := range whole.Sends[sends:] {
 		switch x.Item.News {
-		case Cut, Reset: // a close that did not go out any more, or a link taken for dead
-			torn.Sends = append(torn.Sends, Sent[M]{x.To, Item[M]{News: Reset}})
+		case Cut: // a close that did not go out any more
+			r.count(&torn.End.Told, x.To, 1)
+			torn.Sends = append(torn.Sends, Sent[M]{x.To, Item[M]{News: Reset, Number: 1}})
+		case Reset: // a link taken for dead
+			torn.Sends = append(torn.Sends, x)
 		case Answer: // else who asked would wait for ever, and not hear that nobody is there
 			torn.Sends = append(torn.Sends, x)
 		}
 	}
 	for _, x := range crash.Sends {
-		if !slices.Contains(torn.Sends[sends:], x) {
+		told := func(y Sent[M]) bool { return y.To == x.To && y.Item.News == Reset }
+		if !slices.ContainsFunc(torn.Sends[sends:], told) {
 			torn.Sends = append(torn.Sends, x)
 		}
 	}
@@ -370,7 +410,7 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 	s.End.Waiting, s.End.Up, s.End.Asked = first.Waiting, first.Up, first.Waiting|first.Up
 	for j := range r.Instances {
 		if s.End.Asked>>j&1 != 0 {
-			s.send(j, Item[M]{News: Ask, Number: s.End.asking()})
+			s.ask(j)
 		}
 	}
 	return s.Result

@@ -252,6 +252,10 @@ type End[M comparable] struct {
 	Broken uint64
 	// Cutoff is the set of instances that the present partition keeps away.
 	Cutoff uint64
+	// Told and Heard count, by peer, the resets of open links that this end has sent and heard, modulo
+	// 16 in four bits each, where links may come back. An Ask that was sent before a reset was heard is
+	// old.
+	Told, Heard uint64
 	// Held are the deferred messages, oldest first.
 	Held []Held[M]
 	// Left is, by timer, how many beats it still has to run; Disarmed if it does not run. Without
@@ -323,6 +327,19 @@ func (e *End[M]) shut(peer int) {
 func (e *End[M]) lose(r *Rules, peer int) {
 	if e.shut(peer); r.Faults.Return != 0 {
 		e.Broken |= 1 << peer
+	}
+}
+
+// Revives reports whether a link may come up again after it was lost.
+func (r *Rules) Revives() bool {
+	return r.Faults.Return != 0 || slices.ContainsFunc(r.Faults.Restart, func(n int) bool { return n > 0 })
+}
+
+// count adds to one of the counters of a peer in Told or Heard.
+func (r *Rules) count(of *uint64, peer int, n uint8) {
+	if r.Revives() {
+		at := 4 * peer
+		*of = *of&^(15<<at) | (*of>>at+uint64(n))&15<<at
 	}
 }
 

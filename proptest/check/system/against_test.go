@@ -223,7 +223,7 @@ func (x *comparison) key(c *configuration) string {
 		for _, at := range x.counts[i] {
 			put(uint64(x.used[i][at]))
 		}
-		put(e.Waiting, e.Up, e.Asked, e.Broken, e.Cutoff, uint64(e.Crashes), uint64(e.Restarts), uint64(e.Returns), uint64(len(e.Held)))
+		put(e.Waiting, e.Up, e.Asked, e.Broken, e.Cutoff, e.Told, e.Heard, uint64(e.Crashes), uint64(e.Restarts), uint64(e.Returns), uint64(len(e.Held)))
 		for _, h := range e.Held {
 			put(uint64(h.From), uint64(len(h.Message)))
 			b = append(b, h.Message...)
@@ -246,7 +246,7 @@ func (x *comparison) key(c *configuration) string {
 		}
 		put(uint64(len(items)))
 		for _, item := range items {
-			put(uint64(item.News), uint64(item.Number), uint64(item.Age), uint64(len(item.Message)))
+			put(uint64(item.News), uint64(item.Number), uint64(item.Heard), uint64(item.Age), uint64(len(item.Message)))
 			b = append(b, item.Message...)
 		}
 	}
@@ -409,7 +409,7 @@ checks:
 
 // inline are the checks of these two.
 var inline = func() (texts []string) {
-	for _, how := range []string{"doc: no faults", "faults: {break: 1}", "faults: {break: 2, return: 1}", "faults: {partition: 1}",
+	for _, how := range []string{"doc: no faults", "faults: {break: 1}", "faults: {break: 2, return: 2}", "faults: {crash: {b: 1}, restart: {b: 1}, break: 1, return: 1}", "faults: {partition: 1}",
 		"faults: {crash: {a: 1}, atomic: true}", "faults: {crash: {a: 1, b: 1}, restart: {a: 1}}", "faults: {crash: {b: 1}, restart: {b: 1}, break: 1}",
 		"faults: {crash: 2, restart: 1}", "time: {beat: 5}", "time: {beat: 5, delay: 3}", "channel: {capacity: 2, full: wait}", "channel: {capacity: 1, full: lose}",
 		"channel: {capacity: 1, full: lose}\n    faults: {crash: {a: 1, b: 1}, restart: {a: 1}}",

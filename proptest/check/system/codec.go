@@ -2,9 +2,11 @@ package system
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/explore"
 )
 
 // The explorer sees local values, messages and notes as bytes: numbers one after the
@@ -138,4 +140,15 @@ func Torn(b []byte) (note []byte, sent int) {
 	b = AfterSpecial(b)
 	v, n := binary.Uvarint(b)
 	return b[n:], int(v)
+}
+
+// emitBoxes emits a step once for each box of channel lengths in which it is possible.
+func emitBoxes(s explore.Step, boxes [][]explore.LenRange, emit func(explore.Step)) {
+	own := s.Lens
+	for _, box := range boxes {
+		if s.Lens = box; len(own) > 0 {
+			s.Lens = append(slices.Clip(box), own...)
+		}
+		emit(s)
+	}
 }

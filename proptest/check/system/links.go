@@ -54,12 +54,12 @@ func (s *Machines) item(msg []byte) world.Item[string] {
 	if !ok {
 		return world.Item[string]{Message: string(msg)}
 	}
-	return world.Item[string]{News: [newsCount]world.News{world.Cut, world.Ask, world.Answer, world.Reset}[n], Number: uint8(number(msg))}
+	return world.Item[string]{News: [newsCount]world.News{world.Cut, world.Ask, world.Answer, world.Reset}[n], Number: uint8(number(msg) & 255), Heard: uint8(number(msg) >> 8)}
 }
 
 // layFaults makes room in an instance's local value for its links and what faults do to it.
 func (p *Process) layFaults() {
-	for _, at := range []*int{&p.AtDown, &p.atWaiting, &p.atUp, &p.atAsked, &p.atBroken, &p.AtCutoff, &p.atCrashes, &p.atRestarts, &p.atReturns} {
+	for _, at := range []*int{&p.AtDown, &p.atWaiting, &p.atUp, &p.atAsked, &p.atBroken, &p.AtCutoff, &p.atTold, &p.atHeard, &p.atCrashes, &p.atRestarts, &p.atReturns} {
 		*at = -1
 	}
 	place := func(at *int, needed bool) {
@@ -81,6 +81,8 @@ func (p *Process) layFaults() {
 	place(&p.atBroken, returns)
 	place(&p.atReturns, returns)
 	place(&p.AtCutoff, f.Partition > 0)
+	place(&p.atTold, p.peers != 0 && p.sys.Rules.Revives())
+	place(&p.atHeard, p.atTold >= 0)
 }
 
 type end = world.End[string]
@@ -88,7 +90,7 @@ type end = world.End[string]
 // end is what the world wants to know of an instance besides its machine's value.
 func (p *Process) end(l Local) end {
 	e := end{Started: l.Started, Down: l.Get(p.AtDown) != 0, Waiting: uint64(l.Get(p.atWaiting)), Up: uint64(l.Get(p.atUp)), Asked: uint64(l.Get(p.atAsked)),
-		Broken: uint64(l.Get(p.atBroken)), Cutoff: uint64(l.Get(p.AtCutoff)), Held: l.Held,
+		Broken: uint64(l.Get(p.atBroken)), Cutoff: uint64(l.Get(p.AtCutoff)), Told: uint64(l.Get(p.atTold)), Heard: uint64(l.Get(p.atHeard)), Held: l.Held,
 		Crashes: uint8(l.Get(p.atCrashes)), Restarts: uint8(l.Get(p.atRestarts)), Returns: uint8(l.Get(p.atReturns)), Left: make([]int32, len(p.Timers))}
 	for i, t := range p.Timers {
 		switch {
@@ -127,6 +129,8 @@ func (p *Process) put(l Local, e end) Local {
 	n.set(p.atRestarts, int64(e.Restarts))
 	n.set(p.atReturns, int64(e.Returns))
 	n.set(p.AtCutoff, int64(e.Cutoff))
+	n.set(p.atTold, int64(e.Told))
+	n.set(p.atHeard, int64(e.Heard))
 	if p.timed() {
 		for i, left := range e.Left {
 			n.Used[p.atLeft+i] = int64(max(left, 0))

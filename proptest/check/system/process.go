@@ -30,7 +30,7 @@ type Process struct {
 	label    int // of transition 0
 	specials int // label of the first step that is no event
 	// places in the local value of what links, faults and time need; -1: not needed
-	AtDown, atWaiting, atUp, atAsked, atBroken, AtCutoff, atCrashes, atRestarts, atReturns, atLeft int
+	AtDown, atWaiting, atUp, atAsked, atBroken, AtCutoff, atTold, atHeard, atCrashes, atRestarts, atReturns, atLeft int
 
 	peers      uint64 // instances to which there is a link
 	settled    []int  // of which it is settled whether a crash is told to them, see told
@@ -134,17 +134,6 @@ func (p *Process) expire(l Local, e end, i int, emit func(explore.Step)) {
 	p.emit(n, world.Expire(&p.sys.Rules, p.Inst.Index, e, l.Value, i, stepper{p}), func(s explore.Step) {
 		emitBoxes(s, boxes, emit)
 	})
-}
-
-// emitBoxes emits a step once for each box of channel lengths in which it is possible.
-func emitBoxes(s explore.Step, boxes [][]explore.LenRange, emit func(explore.Step)) {
-	own := s.Lens
-	for _, box := range boxes {
-		if s.Lens = box; len(own) > 0 {
-			s.Lens = append(slices.Clip(box), own...)
-		}
-		emit(s)
-	}
 }
 
 // unavailable reports whether no argument can make the command possible.
@@ -281,7 +270,7 @@ func (p *Process) sends(list []world.Sent[string]) []explore.Send {
 	for _, x := range list {
 		msg := []byte(x.Item.Message)
 		if x.Item.News != world.NoNews {
-			msg = p.sys.packNews(newsOfItem[x.Item.News], int64(x.Item.Number))
+			msg = p.sys.packNews(newsOfItem[x.Item.News], int64(x.Item.Number)|int64(x.Item.Heard)<<8)
 		}
 		out = append(out, explore.Send{Channel: p.sys.Channel(p.Inst.Index, x.To), Msg: msg})
 	}
