@@ -32,7 +32,7 @@ func (l *linter) coverage() {
 	for _, m := range l.p.Roles {
 		if m.Mentions(model.EventLost) && l.takesPart(m, breaks) == "no fault" {
 			l.missing("FSM093", diag.Quote(m.Name)+" hears that a link is lost, and in no check one breaks or its other end crashes").
-				With("add a check with `faults: {break: 1}`, or `faults: {crash: 1}`")
+				With("add a check with `faults: {break: 1}`, `{crash: 1}` or `{partition: 1}`")
 		}
 	}
 	l.claimKinds()
@@ -99,7 +99,7 @@ func budgeted(c *model.Check, channel bool, budget func(*model.Faults) int) bool
 
 // breaks reports whether links may end in a check without anybody closing them.
 func breaks(c *model.Check) bool {
-	return c.Faults != nil && (c.Faults.Break > 0 || c.Faults.CrashAll > 0 ||
+	return c.Faults != nil && (c.Faults.Break > 0 || c.Faults.Partition > 0 || c.Faults.CrashAll > 0 ||
 		slices.ContainsFunc(c.Faults.Crash, func(n int) bool { return n > 0 }))
 }
 

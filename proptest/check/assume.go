@@ -108,6 +108,9 @@ func (s *System) channelWords(res *explore.Result) string {
 	} else {
 		words = append(words, "nothing is lost")
 	}
+	if but := s.lostBesides(); but != "" {
+		words[1] += " but " + but
+	}
 	if f := s.Check.Faults; f != nil && f.Duplicate >= 0 {
 		words = append(words, howOften(f.Duplicate, "nothing arrives twice", "message arrives again", "messages arrive again"))
 	} else if ch.Duplicates {
@@ -203,11 +206,35 @@ func (s *System) ruleWords(env *model.EnvRule) string {
 	return text
 }
 
+// lostBesides says what is lost besides what channels lose.
+func (s *System) lostBesides() string {
+	f := s.Check.Faults
+	if f == nil {
+		return ""
+	}
+	var causes []string
+	if !f.Atomic && (f.CrashAll > 0 || slices.Max(f.Crash) > 0) && s.Check.Channel.Ordered {
+		causes = append(causes, "a crash")
+	}
+	if f.Break > 0 && len(s.Rules.Links) > 0 {
+		causes = append(causes, "a link")
+	}
+	if f.Partition > 0 {
+		causes = append(causes, "a partition")
+	}
+	if len(causes) == 0 {
+		return ""
+	}
+	return "what goes with " + strings.Join(causes, " or ")
+}
+
 // faultWords say what may go wrong.
 func (s *System) faultWords() []string {
 	f := s.Check.Faults
 	var out []string
 	switch {
+	case f.CrashAll == 0 && slices.Max(f.Crash) == 0:
+		out = append(out, "nobody crashes")
 	case f.CrashAll > 0:
 		out = append(out, howOften(f.CrashAll, "", "instance crashes", "times an instance crashes")+", at any moment")
 	default:
@@ -222,10 +249,7 @@ func (s *System) faultWords() []string {
 			out = append(out, s.Procs[i].Inst.Name+" begins again "+times(n)+" after a crash, or not at all")
 		}
 	}
-	switch {
-	case len(out) == 0:
-		out = append(out, "nobody crashes")
-	case f.Atomic:
+	if f.Atomic {
 		out = append(out, "nobody crashes in the course of a step, and what was sent before a crash arrives")
 	}
 	if len(s.Rules.Links) > 0 {

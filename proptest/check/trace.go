@@ -184,6 +184,11 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 		}
 	case system.NoteBeat:
 		step.Event = "feels the beat"
+	case system.NoteSilence:
+		peer := make([]int64, 1)
+		system.ReadSlots(system.AfterSpecial(x.Note), peer)
+		step.From, step.Event = int(peer[0]), "lost"
+		step.Effects = []string{"ignores it"}
 	case system.NoteDrop:
 		step.Event = s.MessageText(x.Msg)
 		step.Effects = []string{"drops it"}
@@ -209,7 +214,7 @@ var eventKinds = map[model.EventKind]run.Kind{
 }
 
 var specialKinds = [system.NoteKinds]run.Kind{system.NoteCrash: run.Crash, system.NoteRestart: run.Restart, system.NoteDrop: run.Drop, system.NoteBeat: run.Beat,
-	system.NoteReturn: run.Return, system.NoteCutoff: run.Cutoff}
+	system.NoteReturn: run.Return, system.NoteSilence: run.Break, system.NoteCutoff: run.Cutoff}
 
 // replay gives the event to the machine again and fills in what it did.
 func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *run.Step) {

@@ -64,8 +64,8 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 			len(c.Instances), maxParted).With("take fewer instances for this check")
 	}
 	if f.Return > 0 && f.Break == 0 && f.Partition == 0 {
-		r.Errorf("FSM087", n.Entry("return").Key.Span(), "links may come back, but none is ever lost").
-			With("say under `break` how often one is")
+		r.Errorf("FSM087", n.Entry("return").Key.Span(), "links may come back, but none is lost while both its ends live").
+			With("say under `break` how often that happens; after a crash, `restart` brings links back")
 	}
 	if e := n.Entry("atomic"); e != nil && f.CrashAll == 0 && slices.Max(f.Crash) == 0 {
 		r.Errorf("FSM087", e.Key.Span(), "`atomic` is about crashes, and nobody crashes").

@@ -109,13 +109,14 @@ const (
 	NoteBeat
 	NoteReturn // then the peer
 	NoteCutoff
-	NoteTorn // then after how many sends, and the note of the whole step
+	NoteSilence // then the peer
+	NoteTorn    // then after how many sends, and the note of the whole step
 	NoteKinds
 
 	noteSpecial = 1 << 16
 )
 
-var specialNames = [NoteKinds]string{"crash", "restart", "drop", "beat", "return", "cut off", "torn"}
+var specialNames = [NoteKinds]string{"crash", "restart", "drop", "beat", "return", "cut off", "silence", "torn"}
 
 func packSpecial(kind int) []byte { return binary.AppendUvarint(nil, uint64(noteSpecial+kind)) }
 

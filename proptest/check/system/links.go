@@ -214,6 +214,9 @@ func (p *Process) linkFaults(l Local, e end, emit func(explore.Step)) {
 				if s.Spontaneous = true; !apart {
 					s.Spends |= explore.SpendsBreak
 				}
+				if s.Label == p.special(NoteDrop) { // the machine does not listen
+					s.Note = appendSlots(packSpecial(NoteSilence), []int64{int64(j)})
+				}
 				p.sys.roomy(s, emit)
 			})
 		}
