@@ -840,7 +840,8 @@ func (r *play) compareSeat(i int) error {
 	for _, t := range saved.Timers {
 		left := 0
 		if r.World.Rules.Time != nil {
-			left = int(t.Left / r.protocol.Tick)
+			// A link that lingers may cost the bubble's clock a millisecond.
+			left = int((t.Left + r.protocol.Tick/2) / r.protocol.Tick)
 		}
 		got = append(got, fmt.Sprintf("%s[%d] for %d", s.inner.Info().Timers[t.ID], t.Key, left))
 	}
