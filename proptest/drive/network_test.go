@@ -61,6 +61,7 @@ type seat struct {
 	down    bool
 	crashes int
 	number  uint8        // of its beginnings anew
+	again   uint8        // how often a link was asked for once more
 	asked   map[int]bool // since it has begun anew: links that were not answered yet
 	had     map[int]bool // links that were there once
 	// handled counts the messages that the machine was given in the world or that were set aside,
@@ -543,7 +544,7 @@ func (r *play) restart(i int) error {
 		for j := range r.seats {
 			if r.link(i, j) != nil {
 				k := r.channel(i, j)
-				r.queues[k] = append(r.queues[k], item{news: world.Ask, number: s.number, heard: r.heard[[2]int{i, j}]})
+				r.queues[k] = append(r.queues[k], item{news: world.Ask, number: s.number + s.again, heard: r.heard[[2]int{i, j}]})
 				s.asked[j] = true
 			}
 		}
@@ -715,17 +716,20 @@ func (r *play) deliver(k, at int, kind world.MoveKind) error {
 		switch {
 		case x.news == world.Ask && !s.down && x.heard != r.told[[2]int{ch.To, from}]:
 		case x.news == world.Reset && !s.down && s.asked[from] && x.number > 0:
-			delete(s.asked, from)
-			if e != nil {
-				heard = true
-				r.hangUp(ch.To, from)
+			if e == nil {
+				s.again++
+				r.queues[back] = append(r.queues[back], item{news: world.Ask, number: s.number + s.again, heard: r.heard[[2]int{ch.To, from}]})
+				break
 			}
+			delete(s.asked, from)
+			heard = true
+			r.hangUp(ch.To, from)
 		case s.down && x.news == world.Ask:
 			answer()
 			r.queues[back] = append(r.queues[back], item{news: world.Cut})
 		case s.asked[from] && x.news == world.Ask:
 			answer()
-		case s.asked[from] && x.news == world.Answer && x.number == s.number:
+		case s.asked[from] && x.news == world.Answer && x.number == s.number+s.again:
 			delete(s.asked, from)
 		case s.down || s.asked[from]:
 		case x.news == world.NoNews && e != nil:

@@ -151,7 +151,7 @@ func (s *instance[V, M]) unheard(from int, x Item[M]) {
 }
 
 // failed hears of a reset while the instance wants the link again: the other end will find what was
-// asked too old.
+// asked too old. A link that has not come up yet is asked for once more, and nobody notices.
 func (s *instance[V, M]) failed(from int, x Item[M]) Result[V, M] {
 	if s.blocked() {
 		return s.Result
@@ -160,12 +160,14 @@ func (s *instance[V, M]) failed(from int, x Item[M]) Result[V, M] {
 	if x.Number == 0 {
 		return s.Result
 	}
-	up := s.End.Up>>from&1 != 0
 	s.r.count(&s.End.Heard, from, x.Number)
-	if s.End.lose(s.r, from); up {
-		return s.step(Event[M]{Kind: Lost, Peer: from})
+	if s.End.Up>>from&1 == 0 {
+		s.End.Returns++ // an answer to the question before is none to this one
+		s.ask(from)
+		return s.Result
 	}
-	return s.Result
+	s.End.lose(s.r, from)
+	return s.step(Event[M]{Kind: Lost, Peer: from})
 }
 
 // hold sets a message aside.

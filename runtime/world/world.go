@@ -261,7 +261,8 @@ type End[M comparable] struct {
 	// Left is, by timer, how many beats it still has to run; Disarmed if it does not run. Without
 	// Time it is 0 while the timer runs.
 	Left []int32
-	// Crashes and Restarts count. Returns counts the links that were wanted back.
+	// Crashes and Restarts count. Returns counts the links that were wanted back, or asked
+	// for once more.
 	Crashes, Restarts, Returns uint8
 }
 

@@ -79,7 +79,7 @@ func (p *Process) layFaults() {
 	returns := p.peers != 0 && f.Return != 0
 	place(&p.atAsked, p.peers != 0 && restarts || returns)
 	place(&p.atBroken, returns)
-	place(&p.atReturns, returns)
+	place(&p.atReturns, p.atAsked >= 0)
 	place(&p.AtCutoff, f.Partition > 0)
 	place(&p.atTold, p.peers != 0 && p.sys.Rules.Revives())
 	place(&p.atHeard, p.atTold >= 0)
