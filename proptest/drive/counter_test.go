@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,13 +93,14 @@ func reproduce(t *testing.T, p *model.Protocol, c *model.Check, cl *check.ClaimR
 	}
 	list := cl.Counterexample.Steps
 	late(set, list)
-	now := 0
+	var now atomic.Int64 // the step at hand; drivers look at it
 	set.make = func(i int, machine string) (fsm.Runner, error) {
 		a, err := newActor(p, set.Parties[i].Machine, machine, set.World.Rules.Deferred[i], 0)
 		return &timed{a, func(alarm int) uint32 {
-			for k := now + 1; k < len(list); k++ {
+			at := int(now.Load())
+			for k := at + 1; k < len(list); k++ {
 				if list[k].Kind == run.Timer && list[k].Who == i && a.expires(&list[k]) == alarm {
-					return uint32(k - now)
+					return uint32(k - at)
 				}
 			}
 			return 1 << 20 // never
@@ -107,11 +109,12 @@ func reproduce(t *testing.T, p *model.Protocol, c *model.Check, cl *check.ClaimR
 	synctest.Test(t, func(*testing.T) {
 		r := newPlay(set)
 		defer r.stop()
-		for now = range list {
-			if why, err = r.again(&list[now], p.Tick); err != nil || why != "" {
+		for i := range list {
+			now.Store(int64(i))
+			if why, err = r.again(&list[i], p.Tick); err != nil || why != "" {
 				break
 			}
-			if r.over && now < len(list)-1 {
+			if r.over && i < len(list)-1 {
 				err = errors.New("it ends before")
 				break
 			}
