@@ -167,9 +167,8 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 			step.State += " → " + step.After
 		}
 	case system.NoteReturn:
-		peer := make([]int64, 1)
-		system.ReadSlots(system.AfterSpecial(x.Note), peer)
-		step.From, step.Event = int(peer[0]), "wants the link to "+s.Procs[peer[0]].Inst.Name+" back"
+		step.From = system.NotePeer(x.Note)
+		step.Event = "wants the link to " + s.Procs[step.From].Inst.Name + " back"
 	case system.NoteCutoff:
 		step.Event = "is reached again"
 		l := p.Unpack(x.After)
@@ -185,9 +184,7 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 	case system.NoteBeat:
 		step.Event = "feels the beat"
 	case system.NoteSilence:
-		peer := make([]int64, 1)
-		system.ReadSlots(system.AfterSpecial(x.Note), peer)
-		step.From, step.Event = int(peer[0]), "lost"
+		step.From, step.Event = system.NotePeer(x.Note), "lost"
 		step.Effects = []string{"ignores it"}
 	case system.NoteDrop:
 		step.Event = s.MessageText(x.Msg)

@@ -126,8 +126,15 @@ func SpecialNote(b []byte) (kind int, ok bool) {
 	return int(v) - noteSpecial, n > 0 && v >= noteSpecial
 }
 
-// AfterSpecial is what follows the kind in such a note.
-func AfterSpecial(b []byte) []byte {
+// NotePeer is the instance that follows the kind in such a note.
+func NotePeer(b []byte) int {
+	peer := make([]int64, 1)
+	ReadSlots(afterSpecial(b), peer)
+	return int(peer[0])
+}
+
+// afterSpecial is what follows the kind in such a note.
+func afterSpecial(b []byte) []byte {
 	_, n := binary.Uvarint(b)
 	return b[n:]
 }
@@ -138,7 +145,7 @@ func Torn(b []byte) (note []byte, sent int) {
 	if kind, ok := SpecialNote(b); !ok || kind != NoteTorn {
 		return b, -1
 	}
-	b = AfterSpecial(b)
+	b = afterSpecial(b)
 	v, n := binary.Uvarint(b)
 	return b[n:], int(v)
 }

@@ -43,7 +43,7 @@ type Machines struct {
 	Procs []*Process
 	// Rules say what lies between the instances.
 	Rules   world.Rules
-	Own     int               // channels between instances; then come those of the machine that breaks links, then
+	Own     int               // channels between instances; then come those of the machine that parts them, then
 	clockAt int               // those of the clock
 	labels  map[string]uint32 // of steps with several transitions
 	Counted *cover            // nil: lines are not counted
