@@ -47,9 +47,25 @@ type entry struct {
 type numbers struct {
 	mu        sync.Mutex
 	addresses [maxParties + 1]string // "" where free; 0 is the masterserver
+	freed     chan struct{}          // one is free again
 }
 
-func (n *numbers) take(address string) (fsm.Peer, bool) {
+// take waits for a free number, until ctx ends. A link that has just ended keeps its number until
+// the machine has heard of it, so there may be none for a moment.
+func (n *numbers) take(ctx context.Context, address string) (fsm.Peer, error) {
+	for {
+		if p, ok := n.least(address); ok {
+			return p, nil
+		}
+		select {
+		case <-n.freed:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+func (n *numbers) least(address string) (fsm.Peer, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := 1; i < len(n.addresses); i++ {
@@ -63,8 +79,12 @@ func (n *numbers) take(address string) (fsm.Peer, bool) {
 
 func (n *numbers) free(p fsm.Peer) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	n.addresses[p] = ""
+	n.mu.Unlock()
+	select {
+	case n.freed <- struct{}{}:
+	default: // it is known already
+	}
 }
 
 func (n *numbers) address(i int) string {
@@ -76,7 +96,9 @@ func (n *numbers) address(i int) string {
 // serve runs the masterserver until ctx ends, which is no error. It calls changed, from one
 // goroutine, with the list whenever the list has changed.
 func serve(ctx context.Context, listener *tcp.Listener, l limits, changed func([]entry)) error {
-	var peers numbers
+	peers := numbers{freed: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	d := driver.New(masterserver.NewMasterRunner(), driver.Options[*masterserver.MasterRunner]{
 		HandshakeLimit: l.handshake,
 		IdleLimit:      l.idle,
@@ -101,9 +123,11 @@ func serve(ctx context.Context, listener *tcp.Listener, l limits, changed func([
 		d.Stop()
 	}()
 	err := d.Run(ctx)
+	ended := ctx.Err() != nil
 	listener.Close()
+	cancel()
 	err = errors.Join(err, <-accepting)
-	if ctx.Err() != nil {
+	if ended {
 		return nil
 	}
 	return err
@@ -125,10 +149,10 @@ func accept(ctx context.Context, listener *tcp.Listener, peers *numbers,
 			link.Abort()
 			continue
 		}
-		peer, ok := peers.take(host)
-		if !ok { // a link is still open for a moment after its number has been taken away
+		peer, err := peers.take(ctx, host)
+		if err != nil {
 			link.Abort()
-			continue
+			return nil
 		}
 		if err := d.Attach(peer, link); err != nil {
 			peers.free(peer)
