@@ -32,12 +32,14 @@ func (s *Scanner) Failf(format string, args ...any) {
 	}
 }
 
+// clip shortens a long text, between two characters if it is UTF-8.
 func clip(s string) string {
-	if len(s) <= 200 {
+	const most = 200
+	if len(s) <= most {
 		return s
 	}
-	n := 200
-	for !utf8.RuneStart(s[n]) {
+	n := most
+	for n > most-utf8.UTFMax && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	return s[:n] + "…"
