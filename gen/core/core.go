@@ -197,6 +197,9 @@ type StmtBase struct {
 	CanFail bool
 	// From is what the author wrote.
 	From model.Stmt
+	// Calls are the calls of routines that the statement was written out for, the outermost first.
+	// Those of a statement inside another one begin where those of the outer one end.
+	Calls []*model.RoutineCall
 }
 
 // Node returns b itself.

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parley-go/parley/gen/model"
 )
@@ -276,14 +277,22 @@ func (l *lowering) part(p *model.Part) *Part {
 func (l *lowering) stmts(list []model.Stmt) []Stmt {
 	var out []Stmt
 	for _, s := range list {
+		calls := s.Base().Calls
 		if e, ok := s.(*model.Each); ok {
 			if value := letOf(e); value != nil {
-				out = append(out, newAssign(Assign{Local: e.Local, Value: store(value, e.Local.Type)}, e))
-				out = append(out, l.stmts(e.Body)...)
+				let := newAssign(Assign{Local: e.Local, Value: store(value, e.Local.Type)}, e)
+				let.Calls = calls
+				out = append(out, let)
+				for _, in := range l.stmts(e.Body) { // they stand behind it now, not in it
+					in.Node().Calls = slices.Concat(calls, in.Node().Calls)
+					out = append(out, in)
+				}
 				continue
 			}
 		}
-		out = append(out, l.stmt(s))
+		one := l.stmt(s)
+		one.Node().Calls = calls
+		out = append(out, one)
 	}
 	return out
 }
@@ -329,7 +338,7 @@ func (l *lowering) stmt(s model.Stmt) Stmt {
 	case *model.Each:
 		return newFor(For{Local: s.Local, Values: s.Values, Over: Of(s.Over), Body: l.stmts(s.Body)}, s)
 	case *model.Refuse:
-		return &Refuse{StmtBase: StmtBase{true, s}, Reason: s.Reason}
+		return &Refuse{StmtBase: StmtBase{CanFail: true, From: s}, Reason: s.Reason}
 	}
 	panic(fmt.Sprintf("core: unknown statement %T", s))
 }
@@ -373,7 +382,7 @@ func stmtBase(from model.Stmt, fails bool, operands ...Expr) StmtBase {
 	for _, x := range operands {
 		fails = fails || x != nil && x.Node().CanFail
 	}
-	return StmtBase{fails, from}
+	return StmtBase{CanFail: fails, From: from}
 }
 
 func newAssign(a Assign, from model.Stmt) *Assign {

@@ -106,15 +106,15 @@ func newFold(f Fold, t *model.Type, from model.Expr) *Fold {
 	case First:
 		f.In = interval.Of(f.Local.Type)
 	case List:
-		f.CanFail = f.CanFail || most(f.Values, f.Over) > int64(t.Cap)
+		f.CanFail = f.CanFail || Rounds(f.Values, f.Over) > int64(t.Cap)
 	case Array:
 		f.CanFail = f.CanFail || !interval.Of(f.Local.Type).In(places(t.Index))
 	}
 	return &f
 }
 
-// most is how many rounds a loop can have.
-func most(values *model.Type, over Expr) int64 {
+// Rounds returns how many rounds a loop over the values of a type, or over elements, has at most.
+func Rounds(values *model.Type, over Expr) int64 {
 	if values != nil {
 		return values.Count()
 	}
@@ -197,23 +197,23 @@ func fits(x Expr, t *model.Type) bool {
 	case model.KindBool, model.KindInt, model.KindNode, model.KindEnum:
 		return x.Node().In.In(interval.Of(t))
 	}
-	return within(x.Node().T, t)
+	return Within(x.Node().T, t)
 }
 
-// within reports whether every value of t is one of u; both are Same.
-func within(t, u *model.Type) bool {
+// Within reports whether every value of t is one of u; both are Same.
+func Within(t, u *model.Type) bool {
 	if t == u {
 		return true
 	}
 	switch u.Kind {
 	case model.KindOptional:
-		return within(t.Elem, u.Elem)
+		return Within(t.Elem, u.Elem)
 	case model.KindRecord:
-		return slices.EqualFunc(t.Fields, u.Fields, func(f, g *model.Field) bool { return within(f.Type, g.Type) })
+		return slices.EqualFunc(t.Fields, u.Fields, func(f, g *model.Field) bool { return Within(f.Type, g.Type) })
 	case model.KindArray:
-		return t.Index.Count() == u.Index.Count() && within(t.Elem, u.Elem)
+		return t.Index.Count() == u.Index.Count() && Within(t.Elem, u.Elem)
 	case model.KindList:
-		return t.Cap <= u.Cap && within(t.Elem, u.Elem)
+		return t.Cap <= u.Cap && Within(t.Elem, u.Elem)
 	case model.KindSet:
 		return places(t.Elem).In(places(u.Elem))
 	case model.KindBytes:

@@ -3,6 +3,7 @@ package core
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/core/interval"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -100,6 +101,24 @@ func Substitute(e Expr, l *model.Local, v int64) Expr {
 		return number(x.T, v, &model.Lit{ExprBase: model.ExprBase{T: x.T, Span: x.Pos()}, Value: v})
 	}
 	return Rewrite(e, func(x Expr) Expr { return Substitute(x, l, v) })
+}
+
+// Narrow copies e with the intervals that are left of it where more is known than types say: what
+// gives the interval of an expression whose interval by its operands is in. What follows is computed
+// anew, so that a conversion that can no longer fail goes.
+func Narrow(e Expr, what func(e Expr, in interval.Interval) interval.Interval) Expr {
+	switch x := e.(type) {
+	case *Const, *Observe:
+		return e
+	case *Local:
+		l := *x
+		e = &l
+	default:
+		e = Rewrite(e, func(x Expr) Expr { return Narrow(x, what) })
+	}
+	b := e.Node()
+	b.In = what(e, b.In)
+	return e
 }
 
 // Free lists the locals that e reads and does not bind, each time; a nil one is the sender.

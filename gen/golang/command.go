@@ -172,8 +172,8 @@ func addMember(t *model.Type) []gotree.Stmt {
 	switch {
 	case t.Kind == model.KindBool:
 		return gotree.S("if x {\n*v |= 2\n} else {\n*v |= 1\n}")
-	case types.Lowest(t) != 0:
-		return gotree.S("*v |= 1 << uint64($1)", gotree.Plus(gotree.X("int64(x)"), -types.Lowest(t)))
+	case t.Lowest() != 0:
+		return gotree.S("*v |= 1 << uint64($1)", gotree.Plus(gotree.X("int64(x)"), -t.Lowest()))
 	}
 	return gotree.S("*v |= 1 << uint64(x)")
 }

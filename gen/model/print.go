@@ -11,6 +11,11 @@ import (
 // resolver has expanded in the author's words ([ExprBase.Written]). For a nil e it returns "".
 func ExprString(e Expr) string { return author.whole(e) }
 
+// ExprWith is ExprString with names in the place of some constants.
+func ExprWith(e Expr, names map[*Lit]string) string {
+	return printer{author: true, names: names}.whole(e)
+}
+
 // MeaningString writes all of e, including what the resolver has expanded. Expressions with equal
 // texts mean the same. The author's words do not promise that, once a copy of e means something
 // else.
@@ -23,6 +28,7 @@ func MeaningAt(e Expr, values map[*Local]*Lit) string { return printer{values: v
 type printer struct {
 	author bool
 	values map[*Local]*Lit // what locals are written as; nil: by their names
+	names  map[*Lit]string // what constants are written as
 }
 
 func (p printer) whole(e Expr) string {
@@ -146,6 +152,9 @@ func (p printer) expr(e Expr, prec int) string {
 	}
 	switch e := e.(type) {
 	case *Lit:
+		if name := p.names[e]; name != "" {
+			return name
+		}
 		return printLit(e)
 	case *Text:
 		return strconv.Quote(e.Value)

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"strconv"
 
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/core/interval"
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
@@ -225,87 +227,98 @@ func (c *body) literal(t *model.Type, n int64) val {
 }
 
 // value composes an expression as it is: without conversion to the place it goes to.
-func (c *body) value(e model.Expr) val {
+func (c *body) value(e core.Expr) val {
 	switch e := e.(type) {
-	case *model.Lit:
-		v := c.literal(e.T, e.Value)
-		if v.lit && e.Const != "" {
-			if name := c.g.Constant(e.Const, e.Value); name != "" {
-				v.x = gotree.Named(name, uint64(e.Value))
-			}
+	case *core.Const:
+		return c.constant(e)
+	case *core.Local:
+		if e.Local == nil {
+			return variable(gotree.X("fx.from"), e.T)
 		}
-		return v
-	case *model.Text:
-		return val{x: c.text(e, e.T), t: e.T}
-	case *model.None:
-		return val{x: gotree.Struct(c.goType(e.T)), t: e.T}
-	case *model.Some:
-		return val{x: c.some(e, e.T), t: e.T}
-	case *model.Unwrap:
-		x := c.steady(c.value(e.X))
-		c.checkf("!$1.Present", x.x)
-		return val{x: gotree.X("$1.Value", x.x), t: e.X.Type().Elem, stable: x.stable}
-	case *model.VarRef:
-		r, at := c.path(e.Path)
-		return variable(gotree.X("$1.$2", at, r.VarName(e.Var)), e.Var.Type)
-	case *model.LocalRef:
 		v, ok := c.locals[e.Local]
 		if !ok {
 			c.g.Fail(e.Pos(), "the generator knows no value for %s here", e.Local.Name)
 		}
 		return v
-	case *model.Sender:
-		return variable(gotree.X("fx.from"), e.T)
-	case *model.StateTest:
-		r, at := c.path(e.Path)
-		tests := make([]gotree.Expr, len(e.States))
-		for i, s := range e.States {
+	case *core.Read:
+		return c.read(e)
+	case *core.Field:
+		if e.Field == nil {
+			x := c.steady(c.value(e.X))
+			c.checkf("!$1.Present", x.x)
+			return val{x: gotree.X("$1.Value", x.x), t: e.T, stable: x.stable}
+		}
+		x := c.value(e.X)
+		return val{x: gotree.X("$1.$2", x.x, c.fieldName(e)), t: e.T, stable: x.stable}
+	case *core.Index:
+		return c.element(c.addressable(c.value(e.X)), e.X.Node().T, e.I)
+	case *core.Apply:
+		return c.apply(e)
+	case *core.If:
+		if e.Form == core.FormIf {
+			return c.choose(e)
+		}
+		return c.lazy(e)
+	case *core.Make:
+		return c.made(e, e.T)
+	case *core.Fold:
+		return c.fold(e)
+	case *core.Fit:
+		return c.fit(e)
+	}
+	c.g.Fail(e.Node().Pos(), "the generator does not know this kind of expression here: %s",
+		model.ExprString(e.Node().From))
+	return val{}
+}
+
+// constant composes a constant, by its name if the author wrote one.
+func (c *body) constant(e *core.Const) val {
+	switch {
+	case e.IsText:
+		return val{x: c.text(e, e.T), t: e.T}
+	case e.T.Kind == model.KindOptional:
+		return val{x: gotree.Struct(c.goType(e.T)), t: e.T}
+	}
+	v := c.literal(e.T, e.Value)
+	if lit, ok := e.From.(*model.Lit); ok && v.lit && lit.Const != "" {
+		if name := c.g.Constant(lit.Const, e.Value); name != "" {
+			v.x = gotree.Named(name, uint64(e.Value))
+		}
+	}
+	return v
+}
+
+// read composes what reads something of the machine or of one of its parts.
+func (c *body) read(e *core.Read) val {
+	r, at := c.path(e.Path)
+	switch e.What {
+	case core.ReadVar:
+		return variable(gotree.X("$1.$2", at, r.VarName(e.Var)), e.T)
+	case core.ReadState:
+		tests := make([]gotree.Expr, len(e.Is))
+		for i, s := range e.Is {
 			tests[i] = gotree.X("$1.State == $2", at, r.States[s.Index])
 		}
 		return truth(gotree.Or(tests...), e.T)
-	case *model.TimerTest:
-		r, at := c.path(e.Path)
+	case core.ReadTimer:
 		at = gotree.X("$1.$2", at, r.Timers[e.Timer.Index])
 		if len(e.Keys) > 0 {
 			index, _ := c.timerIndex(e.Timer, e.Keys)
 			at = gotree.X("$1[$2]", at, index)
 		}
 		return variable(at, e.T)
-	case *model.FieldRef:
-		x := c.value(e.X)
-		name := c.g.Typ(e.X.Type(), "").Fields[e.Field.Index]
-		return val{x: gotree.X("$1.$2", x.x, name), t: e.Field.Type, stable: x.stable}
-	case *model.Index:
-		return c.element(c.addressable(c.value(e.X)), e.X.Type(), e.I)
 	}
-	return c.compound(e)
-}
-
-func (c *body) compound(e model.Expr) val {
-	switch e := e.(type) {
-	case *model.Unary:
-		return c.unary(e)
-	case *model.Binary:
-		return c.binary(e)
-	case *model.Call:
-		return c.call(e)
-	case *model.RecordLit:
-		return val{x: c.record(e.T, e.Fields), t: e.T}
-	case *model.ListLit:
-		return c.listLit(e, e.T)
-	case *model.Build:
-		return c.build(e)
-	case *model.Find:
-		return c.find(e)
-	case *model.Quantified:
-		return c.quantified(e)
-	}
-	c.g.Fail(e.Pos(), "the generator does not know this kind of expression here: %s", model.ExprString(e))
+	c.g.Fail(e.Pos(), "a machine cannot ask %s", model.ExprString(e.From))
 	return val{}
 }
 
+// fieldName is the Go name of a record's field.
+func (c *body) fieldName(e *core.Field) string {
+	return c.g.Typ(e.X.Node().T, "").Fields[e.Field.Index]
+}
+
 // path gives the machine that a path leads to and its place.
-func (c *body) path(p model.Path) (*types.Machine, gotree.Expr) {
+func (c *body) path(p []core.Step) (*types.Machine, gotree.Expr) {
 	r, at := c.r, gotree.X("m")
 	for _, s := range p {
 		sub := r.SubPart(s.Part)
@@ -319,17 +332,22 @@ func (c *body) path(p model.Path) (*types.Machine, gotree.Expr) {
 }
 
 // key composes an index into an array that has one element for each value of t.
-func (c *body) key(e model.Expr, t *model.Type) gotree.Expr {
-	v := c.value(e)
-	in := c.bounds(e)
-	if !in.Within(t) {
-		v = c.steady(v)
-		c.rangeCheck(v, in, base.Domain(t))
-		if v.lit {
-			return gotree.Int(0) // not reached
-		}
+func (c *body) key(e core.Expr, t *model.Type) gotree.Expr {
+	return c.g.index(c.inside(c.value(e), c.bounds(e), t), t)
+}
+
+// inside refuses a number of the given interval that is none of t.
+func (c *body) inside(v val, in interval.Interval, t *model.Type) val {
+	d := interval.Of(t)
+	if in.In(d) {
+		return v
 	}
-	return c.g.index(v, t)
+	v = c.steady(v)
+	c.rangeCheck(v, in, d)
+	if v.lit {
+		v.x = gotree.Int(0) // not reached
+	}
+	return v
 }
 
 // index makes a Go index from a value of t that lies in its range.
@@ -337,16 +355,16 @@ func (g *Funcs) index(v val, t *model.Type) gotree.Expr {
 	switch {
 	case t.Kind == model.KindBool:
 		return g.ordinal(v.x)
-	case types.Lowest(t) == 0:
+	case t.Lowest() == 0:
 		return v.x
 	case v.lit, v.wide:
-		return gotree.Plus(v.x, -types.Lowest(t))
+		return gotree.Plus(v.x, -t.Lowest())
 	}
-	return gotree.Plus(gotree.X("int64($1)", v.x), -types.Lowest(t))
+	return gotree.Plus(gotree.X("int64($1)", v.x), -t.Lowest())
 }
 
 // rangeCheck refuses v outside d, as far as its bounds allow that.
-func (c *body) rangeCheck(v val, in, d base.Interval) {
+func (c *body) rangeCheck(v val, in, d interval.Interval) {
 	if v.lit {
 		c.never("always outside")
 		return
@@ -368,7 +386,7 @@ func (c *body) rangeCheck(v val, in, d base.Interval) {
 }
 
 // element composes an element of an array or list, with its check.
-func (c *body) element(x val, t *model.Type, i model.Expr) val {
+func (c *body) element(x val, t *model.Type, i core.Expr) val {
 	if t.Kind == model.KindArray {
 		return val{x: gotree.X("$1[$2]", x.x, c.key(i, t.Index)), t: t.Elem, stable: x.stable}
 	}

@@ -1,6 +1,7 @@
 package body
 
 import (
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -28,7 +29,7 @@ func (a cost) most(b cost) cost {
 // MaxEffects bounds the number of effects of one step of a role.
 func (g *Funcs) MaxEffects(r *types.Machine) int {
 	worst := cost{}
-	for _, st := range r.M.States {
+	for _, st := range r.Core.States {
 		for _, h := range st.Handlers {
 			if h != nil {
 				worst = worst.most(handlerCost(r, h))
@@ -46,18 +47,14 @@ func (g *Funcs) MaxEffects(r *types.Machine) int {
 }
 
 // handlerCost bounds one handler without what waits at its end.
-func handlerCost(r *types.Machine, h *model.Handler) cost {
+func handlerCost(r *types.Machine, h *core.Handler) cost {
 	worst := cost{}
 	for _, t := range h.Branches {
 		c := stmtsCost(r, t.Body)
-		entered := t.To
-		if entered == nil && t.Event.Kind == model.EventStart {
-			entered = t.From
-		}
-		if entered != nil {
+		if entered := entered(r, t); entered != nil {
 			c = c.plus(stmtsCost(r, entered.Entry))
 		}
-		if t.To != nil && t.To.Final && r.Part != nil {
+		if t.To != nil && t.To.Model.Final && r.Part != nil {
 			c.up++
 		}
 		worst = worst.most(c)
@@ -68,8 +65,8 @@ func handlerCost(r *types.Machine, h *model.Handler) cost {
 // eventCost bounds what a part does with an event, waiting events included.
 func eventCost(r *types.Machine, ev *model.Event) cost {
 	worst := cost{}
-	for _, st := range r.M.States {
-		if h := types.HandlerOf(st, ev); h != nil {
+	for _, st := range r.Core.States {
+		if h := handlerOf(st, ev); h != nil {
 			worst = worst.most(handlerCost(r, h))
 		}
 	}
@@ -81,9 +78,9 @@ func eventCost(r *types.Machine, ev *model.Event) cost {
 // settleCost bounds the handling of n waiting events and of those that they cause.
 func settleCost(r *types.Machine, n int) cost {
 	worst := cost{}
-	for _, st := range r.M.States {
+	for _, st := range r.Core.States {
 		for _, w := range r.Waiting {
-			if h := types.HandlerOf(st, w.Ev); h != nil {
+			if h := handlerOf(st, w.Ev); h != nil {
 				worst = worst.most(handlerCost(r, h))
 			}
 		}
@@ -96,7 +93,7 @@ func settleCost(r *types.Machine, n int) cost {
 	return c
 }
 
-func stmtsCost(r *types.Machine, list []model.Stmt) cost {
+func stmtsCost(r *types.Machine, list []core.Stmt) cost {
 	sum := cost{}
 	for _, s := range list {
 		sum = sum.plus(stmtCost(r, s))
@@ -104,43 +101,31 @@ func stmtsCost(r *types.Machine, list []model.Stmt) cost {
 	return sum
 }
 
-func stmtCost(r *types.Machine, s model.Stmt) cost {
+func stmtCost(r *types.Machine, s core.Stmt) cost {
 	switch s := s.(type) {
-	case *model.Send, *model.StartTimer, *model.Close:
-		return cost{effects: 1}
-	case *model.StopTimer:
-		if len(s.Keys) == 0 {
-			return cost{effects: s.Timer.Count}
-		}
-		return cost{effects: 1}
-	case *model.ReportStmt:
-		if r.Part != nil {
+	case *core.Emit:
+		if s.Report != nil && r.Part != nil {
 			return cost{up: 1}
 		}
 		return cost{effects: 1}
-	case *model.Run:
-		c := eventCost(r.SubPart(s.Part), s.Event)
+	case *core.Timer:
+		if s.All {
+			return cost{effects: s.Timer.Count}
+		}
+		return cost{effects: 1}
+	case *core.Give:
+		c := eventCost(r.SubPart(s.Part.Model), s.Event)
 		return cost{effects: c.effects, own: c.up}
-	case *model.Restart:
+	case *core.Reset:
 		n := 1
-		if len(s.Keys) == 0 {
-			n = s.Part.Count
+		if s.All {
+			n = s.Part.Model.Count
 		}
-		return cost{effects: countTimers(s.Part.Machine)}.times(n)
-	case *model.If:
+		return cost{effects: countTimers(s.Part.Model.Machine)}.times(n)
+	case *core.Branch:
 		return stmtsCost(r, s.Then).most(stmtsCost(r, s.Else))
-	case *model.Each:
-		n := int64(0)
-		if s.Values != nil {
-			n = s.Values.Count()
-		} else if t := s.Over.Type(); t.Kind == model.KindList {
-			n = int64(t.Cap)
-		} else if t.Kind == model.KindArray {
-			n = t.Index.Count()
-		} else {
-			n = t.Elem.Count()
-		}
-		return stmtsCost(r, s.Body).times(int(min(n, boundless)))
+	case *core.For:
+		return stmtsCost(r, s.Body).times(int(min(core.Rounds(s.Values, s.Over), boundless)))
 	}
 	return cost{}
 }

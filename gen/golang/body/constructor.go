@@ -39,9 +39,9 @@ func (g *Funcs) Constructor(r *types.Machine) *gotree.Func {
 	}
 	c.refuse = func(bool) gotree.Stmt { return fail(r.M.Name + ": a value of a part is outside its range") }
 	for i, v := range r.M.Vars {
-		if v.Init != nil {
-			if l, ok := v.Init.(*model.Lit); !ok || l.Value != 0 {
-				c.out.P("m.$1 = $2", r.Vars[i], c.store(v.Init, v.Type))
+		if init := r.Core.Inits[i]; init != nil {
+			if !zero(init) {
+				c.out.P("m.$1 = $2", r.Vars[i], c.store(init, v.Type))
 			}
 		} else if z := g.Zero(v.Type); z != nil {
 			c.out.P("m.$1 = $2", r.Vars[i], z)
@@ -97,8 +97,8 @@ func (g *Funcs) plain(r *types.Machine) bool {
 	if r.M.Initial.Index != 0 || len(r.M.Params) > 0 {
 		return false
 	}
-	for _, v := range r.M.Vars {
-		if l, ok := v.Init.(*model.Lit); v.Init != nil && (!ok || l.Value != 0) || v.Init == nil && g.Zero(v.Type) != nil {
+	for i, v := range r.M.Vars {
+		if init := r.Core.Inits[i]; init != nil && !zero(init) || init == nil && g.Zero(v.Type) != nil {
 			return false
 		}
 	}

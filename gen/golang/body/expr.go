@@ -1,61 +1,76 @@
 package body
 
 import (
-	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/core/interval"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
 
-var goOps = map[model.Op]string{
-	model.OpLt: "<", model.OpLe: "<=", model.OpGt: ">", model.OpGe: ">=",
-	model.OpAdd: "+", model.OpSub: "-", model.OpMul: "*", model.OpDiv: "/", model.OpMod: "%",
+// apply composes an operation.
+func (c *body) apply(e *core.Apply) val {
+	switch e.Op {
+	case core.Not:
+		return truth(gotree.Not(c.value(e.Args[0]).x), e.T)
+	case core.Neg:
+		return c.negated(e)
+	case core.Eq, core.Ne:
+		return c.equal(e.Args[0], e.Args[1], e.Op == core.Eq, e.T)
+	case core.Lt, core.Le, core.Gt, core.Ge:
+		x, y := c.alike(c.value(e.Args[0]), c.value(e.Args[1]))
+		return truth(gotree.Binary{Op: e.Op.String(), X: x.x, Y: y.x}, e.T)
+	case core.Add, core.Sub, core.Mul, core.Div, core.Mod:
+		return c.arithmetic(e)
+	case core.Min, core.Max:
+		return c.extreme(e)
+	case core.Union:
+		return c.combined(e, "|")
+	case core.Minus:
+		return c.combined(e, "&^")
+	case core.Intersect:
+		return c.combined(e, "&")
+	}
+	return c.collection(e)
 }
 
 // text is a constant text of type t.
-func (c *body) text(e *model.Text, t *model.Type) gotree.Expr {
-	return gotree.X("$1($2)", c.g.TextMaker(c.g.Typ(t, "")), gotree.Str(e.Value))
+func (c *body) text(e *core.Const, t *model.Type) gotree.Expr {
+	return gotree.X("$1($2)", c.g.TextMaker(c.g.Typ(t, "")), gotree.Str(e.Text))
 }
 
-// some is a value that is there, of the optional type t.
-func (c *body) some(e *model.Some, t *model.Type) gotree.Expr {
-	return gotree.X("$1{Present: true, Value: $2}", c.goType(t), c.store(e.X, t.Elem))
-}
-
-func (c *body) unary(e *model.Unary) val {
-	if e.Op == model.OpNot {
-		return c.not(e.X)
+// result is the interval of an operation of numbers; fits is false if it can leave 64 bits. Its
+// operands are composed already, so that what can fail in them did not.
+func (c *body) result(e *core.Apply) (in interval.Interval, fits bool) {
+	a := c.bounds(e.Args[0])
+	b := a
+	if len(e.Args) > 1 {
+		b = c.bounds(e.Args[1])
 	}
-	w := c.wide(c.value(e.X))
-	if !c.bounds(e).Exact {
+	return e.Op.Info().Range(a, b)
+}
+
+func (c *body) negated(e *core.Apply) val {
+	w := c.wide(c.value(e.Args[0]))
+	if _, fits := c.result(e); !fits {
 		w = c.steady(w)
 		c.checkf("$1 == -1<<63", w.x)
 	}
 	return val{x: gotree.X("-$1", w.x), t: e.T, wide: true}
 }
 
-// not negates a truth value.
-func (c *body) not(e model.Expr) val { return truth(gotree.Not(c.value(e).x), e.Type()) }
-
-func (c *body) binary(e *model.Binary) val {
-	switch e.Op {
-	case model.OpAnd, model.OpOr, model.OpImplies:
-		return c.lazy(e)
-	case model.OpEq, model.OpNe:
-		return c.equal(e.X, e.Y, e.Op == model.OpEq, e.T)
-	case model.OpLt, model.OpLe, model.OpGt, model.OpGe:
-		x, y := c.alike(c.value(e.X), c.value(e.Y))
-		return truth(gotree.Binary{Op: goOps[e.Op], X: x.x, Y: y.x}, e.T)
-	}
-	x0, y0 := c.value(e.X), c.value(e.Y)
-	if in := c.bounds(e); x0.lit && y0.lit && in.Exact && in.Lo == in.Hi {
+// arithmetic composes an operation of two numbers that Go writes as the language does.
+func (c *body) arithmetic(e *core.Apply) val {
+	x0, y0 := c.value(e.Args[0]), c.value(e.Args[1])
+	byZero := e.Op.Info().Fault == core.Division && c.bounds(e.Args[1]).Has(0)
+	if in, fits := c.result(e); x0.lit && y0.lit && fits && !byZero && in.Lo == in.Hi {
 		return val{x: gotree.Int(in.Lo), t: e.T, lit: true}
 	}
 	x, y := c.wide(x0), c.wide(y0)
 	if x.lit && y.lit {
 		x = val{x: gotree.X("int64($1)", x.x), wide: true}
 	}
-	if (e.Op == model.OpDiv || e.Op == model.OpMod) && contains(c.bounds(e.Y), 0) {
+	if byZero {
 		if y.lit {
 			c.never("division by zero")
 			return val{x: gotree.X("int64(0)"), t: e.T, wide: true}
@@ -63,14 +78,42 @@ func (c *body) binary(e *model.Binary) val {
 		y = c.steady(y)
 		c.checkf("$1 == 0", y.x)
 	}
-	if !base.Arith(e.Op, c.bounds(e.X).Sure(), c.bounds(e.Y).Sure()).Exact {
+	if _, fits := c.result(e); !fits {
 		return c.checked(e, x, y)
 	}
-	r := val{x: gotree.Binary{Op: goOps[e.Op], X: x.x, Y: y.x}, t: e.T, wide: true}
-	if e.Op == model.OpAdd || e.Op == model.OpSub || e.Op == model.OpMul {
-		c.narrowly(&r, x0, y0, func(x, y gotree.Expr) gotree.Expr { return gotree.Binary{Op: goOps[e.Op], X: x, Y: y} })
+	compute := func(x, y gotree.Expr) gotree.Expr { return gotree.Binary{Op: e.Op.String(), X: x, Y: y} }
+	r := val{x: compute(x.x, y.x), t: e.T, wide: true}
+	if e.Op.Info().Fault == core.Overflow {
+		c.narrowly(&r, x0, y0, compute)
 	}
 	return r
+}
+
+// extreme composes the smaller or the greater one of two numbers.
+func (c *body) extreme(e *core.Apply) val {
+	compute := func(x, y gotree.Expr) gotree.Expr { return gotree.X("$1($2, $3)", e.Op.String(), x, y) }
+	x0, y0 := c.value(e.Args[0]), c.value(e.Args[1])
+	x, y := c.wide(x0), c.wide(y0)
+	if x.lit && y.lit {
+		x = val{x: gotree.X("int64($1)", x.x)}
+	}
+	r := val{x: compute(x.x, y.x), t: e.T, wide: true}
+	if x0.narrow == nil && y0.narrow == nil { // which may have left its type
+		c.narrowly(&r, x0, y0, compute)
+	}
+	return r
+}
+
+// combined composes an operation on all bits of two sets of one type.
+func (c *body) combined(e *core.Apply, op string) val {
+	side := func(a core.Expr) gotree.Expr {
+		v := c.value(a)
+		if v.lit || !c.sameGo(v.t, e.T) {
+			return gotree.Conv(c.goType(e.T), v.x)
+		}
+		return v.x
+	}
+	return val{x: gotree.Binary{Op: op, X: side(e.Args[0]), Y: side(e.Args[1])}, t: e.T}
 }
 
 // narrowly notes how r is computed from x and y in their own type, if they have one: where the
@@ -99,12 +142,10 @@ func (c *body) narrowly(r *val, x, y val, compute func(x, y gotree.Expr) gotree.
 	r.narrow, r.of = compute(a, b), t
 }
 
-func contains(i base.Interval, n int64) bool { return i.Lo <= n && n <= i.Hi }
-
 // checked computes with a helper that notices when the result needs more than 64 bits.
-func (c *body) checked(e *model.Binary, x, y val) val {
-	helper := map[model.Op]string{model.OpAdd: "add64", model.OpSub: "sub64", model.OpMul: "mul64",
-		model.OpDiv: "div64"}[e.Op]
+func (c *body) checked(e *core.Apply, x, y val) val {
+	helper := map[core.Op]string{core.Add: "add64", core.Sub: "sub64", core.Mul: "mul64",
+		core.Div: "div64"}[e.Op]
 	c.g.Helpers[helper] = true
 	v, ok := c.names.Local("value"), c.names.Local("ok")
 	c.out.P("$1, $2 := $3($4, $5)", v, ok, helper, x.x, y.x)
@@ -134,70 +175,77 @@ func constant(v, l val) bool {
 	return ok && types.Fits(v.t, n)
 }
 
-func (c *body) lazy(e *model.Binary) val {
-	x := c.value(e.X)
+// lazy composes &&, || or =>, whose right side is evaluated only if the left one does not decide.
+func (c *body) lazy(e *core.If) val {
+	x := c.value(e.Cond)
+	right := e.Then
+	decided := x.holds() // on the right side
+	if e.Form == core.FormOr {
+		right, decided = e.Else, []gotree.Expr{gotree.Not(x.x)}
+	}
 	var y val
 	dirty := c.dirty
-	decided := x.holds() // on the right side
-	if e.Op == model.OpOr {
-		decided = []gotree.Expr{gotree.Not(x.x)}
-	}
 	var before []gotree.Stmt
 	var after []gotree.Expr // what is known then
 	c.assuming(decided, func() {
-		before = c.inner(func() { y, after = c.value(e.Y), c.facts() })
+		before = c.inner(func() { y, after = c.value(right), c.facts() })
 	})
 	c.dirty = dirty
 	if before != nil { // the right side needs statements that must not run if the left side decides
 		r := x.x
-		if left := x.x; !x.own || e.Op == model.OpImplies {
-			if e.Op == model.OpImplies {
+		if left := x.x; !x.own || e.Form == core.FormImplies {
+			if e.Form == core.FormImplies {
 				left = gotree.Not(left)
 			}
 			r = gotree.Name{Name: c.names.Local("holds")}
 			c.out.P("$1 := $2", r, left)
 		}
 		then := r
-		if e.Op != model.OpAnd {
+		if e.Form != core.FormAnd {
 			then = gotree.Not(r)
 		}
 		c.out.P("if $1 {\n$2\n$3 = $4\n}", then, before, r, y.x)
 		both := val{x: r, t: e.T, stable: true, own: true}
-		if e.Op == model.OpAnd {
+		if e.Form == core.FormAnd {
 			both.implied = append(after, y.holds()...)
 		}
 		return both
 	}
-	switch e.Op {
-	case model.OpAnd:
+	switch e.Form {
+	case core.FormAnd:
 		return val{x: gotree.And(x.x, y.x), t: e.T, implied: append(x.implied, y.implied...)}
-	case model.OpOr:
+	case core.FormOr:
 		return truth(gotree.Or(x.x, y.x), e.T)
 	}
 	return truth(gotree.Or(gotree.Not(x.x), y.x), e.T)
 }
 
+// present returns the value of an optional that is made here; nil for another expression.
+func present(e core.Expr) core.Expr {
+	if m, ok := e.(*core.Make); ok && m.T.Kind == model.KindOptional {
+		return m.Elems[0]
+	}
+	return nil
+}
+
 // equal compares two values; yes reports whether == or != is meant.
-func (c *body) equal(x, y model.Expr, yes bool, t *model.Type) val {
-	if _, ok := x.(*model.None); ok {
+func (c *body) equal(x, y core.Expr, yes bool, t *model.Type) val {
+	if none(x) || present(x) != nil && !none(y) {
 		x, y = y, x
 	}
-	if _, ok := x.(*model.Some); ok {
-		x, y = y, x
-	}
-	switch y := y.(type) {
-	case *model.None:
-		if yes {
-			return truth(gotree.X("!$1.Present", c.value(x).x), t)
-		}
+	switch lit, constant := y.(*core.Const); {
+	case none(y) && yes:
+		return truth(gotree.X("!$1.Present", c.value(x).x), t)
+	case none(y):
 		return truth(gotree.X("$1.Present", c.value(x).x), t)
-	case *model.Some:
-		if s, ok := x.(*model.Some); ok {
-			return c.equal(s.X, y.X, yes, t)
+	case present(y) != nil:
+		if v := present(x); v != nil {
+			return c.equal(v, present(y), yes, t)
 		}
 		v := c.steady(c.value(x))
 		there := gotree.X("$1.Present", v.x)
-		eq := c.same(val{x: gotree.X("$1.Value", v.x), t: x.Type().Elem, stable: v.stable}, c.value(y.X), yes, t)
+		has := val{x: gotree.X("$1.Value", v.x), t: x.Node().T.Elem, stable: v.stable}
+		eq := c.same(has, c.value(present(y)), yes, t)
 		switch {
 		case c.knows(there):
 			return eq
@@ -205,16 +253,20 @@ func (c *body) equal(x, y model.Expr, yes bool, t *model.Type) val {
 			return truth(gotree.And(there, eq.x), t)
 		}
 		return truth(gotree.Or(gotree.Not(there), eq.x), t)
-	case *model.Lit:
-		if y.T.Kind == model.KindBool {
-			v := c.value(x)
-			if (y.Value != 0) == yes {
-				return v
-			}
-			return truth(gotree.Not(v.x), t)
+	case constant && lit.T.Kind == model.KindBool:
+		v := c.value(x)
+		if (lit.Value != 0) == yes {
+			return v
 		}
+		return truth(gotree.Not(v.x), t)
 	}
 	return c.same(c.value(x), c.value(y), yes, t)
+}
+
+// none reports whether an expression is the constant none.
+func none(e core.Expr) bool {
+	x, ok := e.(*core.Const)
+	return ok && x.T.Kind == model.KindOptional
 }
 
 // same compares two values of types that can be assigned to each other.
@@ -245,46 +297,42 @@ func (c *body) same(x, y val, yes bool, t *model.Type) val {
 	return truth(gotree.X("!$1 || $2", ok, eq.x), t)
 }
 
-// store composes e for a place of type t: with the checks that it fits, and
-// converted.
-func (c *body) store(e model.Expr, t *model.Type) gotree.Expr {
-	switch e := e.(type) {
-	case *model.None:
-		return gotree.Struct(c.goType(t))
-	case *model.Text:
-		if len(e.Value) <= t.Cap {
-			return c.text(e, t)
+// store composes e for a place of type t, whose values it has: converted to t's Go type.
+func (c *body) store(e core.Expr, t *model.Type) gotree.Expr {
+	if f, ok := e.(*core.Fit); ok && f.T == t {
+		e = f.X
+	}
+	switch x := e.(type) {
+	case *core.Const:
+		switch {
+		case none(x):
+			return gotree.Struct(c.goType(t))
+		case x.IsText && len(x.Text) <= t.Cap:
+			return c.text(x, t)
 		}
-	case *model.Some:
-		if t.Kind == model.KindOptional {
-			return c.some(e, t)
-		}
-	case *model.RecordLit:
-		if t.Kind == model.KindRecord {
-			return c.record(t, e.Fields)
-		}
-	case *model.ListLit:
-		if t.Kind == model.KindList || t.Kind == model.KindSet {
-			return c.listLit(e, t).x
-		}
+	case *core.Make:
+		return c.made(x, t).x
 	}
 	return c.fitted(c.value(e), c.bounds(e), t)
 }
 
-// fitted converts v, whose numbers lie in the interval, to a place of type t.
-func (c *body) fitted(v val, in base.Interval, t *model.Type) gotree.Expr {
+// fit composes a value of the type that it must have, with the check that it does.
+func (c *body) fit(e *core.Fit) val {
+	switch e.T.Kind {
+	case model.KindInt, model.KindNode, model.KindEnum:
+		return c.inside(c.value(e.X), c.bounds(e.X), e.T)
+	}
+	return val{x: c.store(e, e.T), t: e.T}
+}
+
+// fitted converts v, whose numbers lie in the interval, to a place of type t. It refuses what is no
+// value of t.
+func (c *body) fitted(v val, in interval.Interval, t *model.Type) gotree.Expr {
 	switch t.Kind {
 	case model.KindBool:
 		return v.x
 	case model.KindInt, model.KindNode, model.KindEnum:
-		if !in.Within(t) {
-			v = c.steady(v)
-			c.rangeCheck(v, in, base.Domain(t))
-			if v.lit {
-				return gotree.Int(0) // not reached
-			}
-		}
-		return c.cast(v, t)
+		return c.cast(c.inside(v, in, t), t)
 	case model.KindOpaque:
 		if v.lit || c.sameGo(v.t, t) {
 			return v.x
@@ -316,14 +364,27 @@ func (c *body) cast(x val, t *model.Type) gotree.Expr {
 	return gotree.Conv(c.goType(t), x.x)
 }
 
-// record composes a record literal of type t.
-func (c *body) record(t *model.Type, fields []model.Expr) gotree.Expr {
+// made composes a record, list, set or optional of type t from what is in it.
+func (c *body) made(e *core.Make, t *model.Type) val {
+	switch t.Kind {
+	case model.KindRecord:
+		return val{x: c.record(t, e.Elems), t: t}
+	case model.KindOptional:
+		return val{x: gotree.X("$1{Present: true, Value: $2}", c.goType(t), c.store(e.Elems[0], t.Elem)), t: t}
+	case model.KindSet:
+		return c.set(e.Elems, t)
+	}
+	return c.list(e.Elems, t)
+}
+
+// record composes a record of type t.
+func (c *body) record(t *model.Type, fields []core.Expr) gotree.Expr {
 	gt := c.g.Typ(t, "")
 	return gotree.Struct(gt.X, c.fields(gt.Fields, t.Fields, fields)...)
 }
 
 // fields composes the inside of a literal of a record, message or report.
-func (c *body) fields(names []string, fields []*model.Field, exprs []model.Expr) []gotree.Elem {
+func (c *body) fields(names []string, fields []*model.Field, exprs []core.Expr) []gotree.Elem {
 	elems := make([]gotree.Elem, len(fields))
 	for i, f := range fields {
 		c.named(f.Name, func() { elems[i] = gotree.Field(names[i], c.store(exprs[i], f.Type)) })

@@ -1,6 +1,7 @@
 package body
 
 import (
+	"github.com/parley-go/parley/gen/core/interval"
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
@@ -48,7 +49,7 @@ func (g *Funcs) fitBody(c *fit, out *gotree.Block) {
 		for _, n := range [...]string{"v", "r", "ok"} {
 			b.names.Take(n)
 		}
-		s := b.fitted(variable(src, from), base.Domain(from), to)
+		s := b.fitted(variable(src, from), interval.Of(from), to)
 		b.out.P("$1 = $2", dst, s)
 		return b.out.List
 	}
@@ -79,7 +80,7 @@ func (g *Funcs) fitBody(c *fit, out *gotree.Block) {
 		out.P("if int(v.Len) > len(r.Data) {\nreturn r, false\n}\nr.Len = $1(copy(r.Data[:], v.Data[:v.Len]))",
 			types.LenType(c.to.Cap))
 	case model.KindSet:
-		shift := types.Lowest(c.from.Elem) - types.Lowest(c.to.Elem)
+		shift := c.from.Elem.Lowest() - c.to.Elem.Lowest()
 		out.P("w := uint64(*v)")
 		if shift < 0 {
 			out.P("if w&(1<<$1-1) != 0 {\nreturn r, false\n}\nw >>= $1", -shift)

@@ -3,33 +3,40 @@ package body
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
 
-// over names what a quantifier goes through.
-func over(values *model.Type, list model.Expr) string {
-	switch e := list.(type) {
-	case *model.VarRef:
-		return base.GoName(e.Var.Name)
-	case *model.FieldRef:
-		return base.GoName(e.Field.Name)
-	case *model.LocalRef:
-		return base.GoName(e.Local.Name)
+// over names what a fold goes through.
+func over(e *core.Fold) string {
+	switch e := e.Over.(type) {
+	case *core.Read:
+		if e.What == core.ReadVar {
+			return base.GoName(e.Var.Name)
+		}
+	case *core.Field:
+		if e.Field != nil {
+			return base.GoName(e.Field.Name)
+		}
+	case *core.Local:
+		if e.Local != nil {
+			return base.GoName(e.Local.Name)
+		}
 	}
-	if values != nil && values.Name != "" {
-		return base.GoName(values.Name)
+	if e.Values != nil && e.Values.Name != "" {
+		return base.GoName(e.Values.Name)
 	}
 	return ""
 }
 
-// readIn lists endings that tell quantifiers over the same values apart: what they look at.
-func readIn(e model.Expr) []string {
+// readIn lists endings that tell folds over the same values apart: what they look at.
+func readIn(e core.Expr) []string {
 	var out []string
-	model.Walk(e, func(e model.Expr) {
-		if v, ok := e.(*model.VarRef); ok {
+	core.Walk(e, func(e core.Expr) {
+		if v, ok := e.(*core.Read); ok && v.What == core.ReadVar {
 			name := "By"
 			for _, s := range v.Path {
 				name += base.GoName(s.Part.Name)
@@ -40,27 +47,27 @@ func readIn(e model.Expr) []string {
 	return out
 }
 
-// function makes a method of an expression that needs a loop, and composes its call; nil if the
-// expression can refuse. what says what the value is. Expressions that differ in which instance of a
-// part they look at share one.
-func function[E model.Expr](c *body, e E, name, what string, result gotree.Expr, compose func(*body, E)) gotree.Expr {
+// function makes a method of a fold, and composes its call; nil if the fold can refuse. what says
+// what the value is. Folds that differ in which instance of a part they look at share one.
+func function(c *body, e *core.Fold, name, what string, result gotree.Expr, compose func(*body, *core.Fold)) gotree.Expr {
 	f := c.g.newBody(c.r)
 	f.refuse = func(bool) gotree.Stmt { return gotree.Returns() }
 	f.scope = slices.Clone(c.scope)
 	given := map[string]gotree.Expr{}
-	if general, params := generalised(e); c.g.variants(c.r)[model.ExprString(general)] > 1 {
+	text := model.ExprString(e.From)
+	if general, all, params := generalised(e); c.g.variants(c.r)[all] > 1 {
 		for _, p := range params {
 			name := f.names.Local(p.local.Name)
 			f.locals[p.local], given[name] = local(name, p.local.Type), c.cast(c.literal(p.local.Type, p.value), p.local.Type)
 			f.scope = append(f.scope, gotree.Param{Name: name, Type: c.goType(p.local.Type)})
 		}
-		e = general.(E)
+		e, text = general, all
 	}
-	model.Walk(e, func(e model.Expr) {
-		if l, ok := e.(*model.LocalRef); ok {
+	core.Walk(e, func(e core.Expr) {
+		if l, ok := e.(*core.Local); ok {
 			v, known := c.locals[l.Local]
 			if !known {
-				return // a variable of the expression's own
+				return // a variable of the expression's own, or the sender
 			}
 			f.locals[l.Local] = v
 			if n, ok := v.x.(gotree.Name); ok && !c.g.Top.Scope[n.Name] && !slices.ContainsFunc(f.scope,
@@ -92,7 +99,7 @@ func function[E model.Expr](c *body, e E, name, what string, result gotree.Expr,
 	}
 	p.fn.Name = c.r.Calls.First(name, readIn(e)...)
 	c.g.shared[p.fn] = true
-	p.fn.Doc = base.Comment(p.fn.Name, what+" "+base.Sentence(model.ExprString(e)))
+	p.fn.Doc = base.Comment(p.fn.Name, what+" "+base.Sentence(text))
 	c.r.Methods = append(c.r.Methods, p.fn)
 	c.g.tests[c.r] = append(c.g.tests[c.r], p.fn)
 	return gotree.X("m.$1($2)", p.fn.Name, p.args)
@@ -104,58 +111,56 @@ type param struct {
 	value int64
 }
 
-// generalised copies an expression with parameters in the place of constants that select instances
-// of parts. The parameters have the names of the keys.
-func generalised(e model.Expr) (model.Expr, []param) {
-	var params []param
-	var copied func(model.Expr) model.Expr
-	path := func(p model.Path) model.Path {
-		p = slices.Clone(p)
-		for i, s := range p {
-			p[i].Keys = slices.Clone(s.Keys)
-			for j, k := range s.Keys {
-				if lit, ok := k.(*model.Lit); ok {
-					l := &model.Local{Name: s.Part.Keys[j].Name, Type: s.Part.Keys[j].Type}
-					params = append(params, param{l, lit.Value})
-					p[i].Keys[j] = &model.LocalRef{ExprBase: model.ExprBase{T: l.Type, Span: lit.Span}, Local: l}
-				}
+// generalised copies a fold with parameters in the place of constants that select instances of
+// parts. The parameters have the names of the keys; so they are called in text, too.
+func generalised(e *core.Fold) (general *core.Fold, text string, params []param) {
+	names := map[*model.Lit]string{}
+	var copied func(core.Expr) core.Expr
+	copied = func(e core.Expr) core.Expr {
+		r, ok := e.(*core.Read)
+		if !ok {
+			return core.Rewrite(e, copied)
+		}
+		var keys []*model.Field // of the way to the part, whose values come first
+		for _, s := range r.Path {
+			keys = append(keys, s.Part.Keys...)
+		}
+		return core.Rewrite(e, func(x core.Expr) core.Expr {
+			c, ok := x.(*core.Const)
+			if !ok || len(keys) == 0 {
+				keys = keys[min(1, len(keys)):]
+				return copied(x)
 			}
-		}
-		return p
+			k := keys[0]
+			keys = keys[1:]
+			l := &model.Local{Name: k.Name, Type: k.Type}
+			params = append(params, param{l, c.Value})
+			if from, ok := c.From.(*model.Lit); ok {
+				names[from] = l.Name
+			}
+			return core.Of(&model.LocalRef{ExprBase: model.ExprBase{T: l.Type, Span: c.Pos()}, Local: l})
+		})
 	}
-	copied = func(e model.Expr) model.Expr {
-		switch e := model.Rewrite(e, copied).(type) {
-		case *model.VarRef:
-			e.Path = path(e.Path)
-			return e
-		case *model.StateTest:
-			e.Path = path(e.Path)
-			return e
-		case *model.TimerTest:
-			e.Path = path(e.Path)
-			return e
-		default:
-			return e
-		}
-	}
-	return copied(e), params
+	general = copied(e).(*core.Fold)
+	return general, model.ExprWith(e.From, names), params
 }
 
-// variants counts, for each loop among the guards of a machine in its general form, how many
+// variants counts, for each fold among the guards of a machine in its general form, how many
 // different ones there are.
 func (g *Funcs) variants(r *types.Machine) map[string]int {
 	if n := g.counts[r]; n != nil {
 		return n
 	}
 	counts, seen := map[string]int{}, map[string]bool{}
-	for _, t := range r.M.Transitions {
-		model.Walk(t.When, func(e model.Expr) {
-			switch e.(type) {
-			case *model.Quantified, *model.Find:
-				if general, params := generalised(e); len(params) > 0 && !seen[model.ExprString(e)] {
-					seen[model.ExprString(e)] = true
-					counts[model.ExprString(general)]++
-				}
+	for _, t := range r.Core.Transitions {
+		core.Walk(t.When, func(e core.Expr) {
+			f, ok := e.(*core.Fold)
+			if !ok || f.How == core.List || f.How == core.Set || f.How == core.Array {
+				return
+			}
+			if _, text, params := generalised(f); len(params) > 0 && !seen[model.ExprString(f.From)] {
+				seen[model.ExprString(f.From)] = true
+				counts[text]++
 			}
 		})
 	}
@@ -203,5 +208,5 @@ func (p *proc) refusal() string {
 // entryOf is the entry of a state.
 type entryOf struct {
 	r *types.Machine
-	s *model.State
+	s *core.State
 }

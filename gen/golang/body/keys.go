@@ -1,7 +1,7 @@
 package body
 
 import (
-	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -24,20 +24,20 @@ func nextIndex(before, index gotree.Expr, k *model.Field) gotree.Expr {
 
 // timerIndex composes which instance of a timer the keys select, as an index and as a number behind
 // key.
-func (c *body) timerIndex(t *model.Timer, keys []model.Expr) (index, key gotree.Expr) {
+func (c *body) timerIndex(t *model.Timer, keys []core.Expr) (index, key gotree.Expr) {
 	key = c.ownKey()
 	for i, k := range t.Keys {
-		v := c.steadyAs(c.value(keys[i]), k.Name)
-		if in := c.bounds(keys[i]); !in.Within(k.Type) {
-			c.rangeCheck(v, in, base.Domain(k.Type))
-			if v.lit {
-				v.x = gotree.Int(0) // not reached
-			}
-		}
+		v := c.selecting(keys[i], k)
 		index = nextIndex(index, c.g.index(v, k.Type), k)
 		key = nextKey(key, c.g.index(v, k.Type), k)
 	}
 	return index, key
+}
+
+// selecting composes a key, which is mentioned twice.
+func (c *body) selecting(key core.Expr, k *model.Field) (v val) {
+	c.named(k.Name, func() { v = c.steady(c.value(key)) })
+	return v
 }
 
 // ownKey composes the key of this part's timers: the number of the instance.

@@ -4,7 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/core/interval"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -105,7 +106,7 @@ func compared(x gotree.Expr) (op string, of gotree.Expr, n int64, ok bool) {
 }
 
 // narrowed is what the facts leave of the range of a number.
-func narrowed(facts []gotree.Expr, of gotree.Expr, in base.Interval) base.Interval {
+func narrowed(facts []gotree.Expr, of gotree.Expr, in interval.Interval) interval.Interval {
 	for range 2 { // that a number is not the least one counts only when the least one is known
 		for _, f := range facts {
 			op, x, n, ok := compared(f)
@@ -139,7 +140,7 @@ func decided(facts []gotree.Expr, x gotree.Expr) bool {
 	if !ok {
 		return false
 	}
-	in := base.Everything
+	in := interval.Everything
 	if s, ok := of.(gotree.Sel); ok && s.Name == "Len" {
 		in.Lo = 0
 	}
@@ -162,40 +163,46 @@ func decided(facts []gotree.Expr, x gotree.Expr) bool {
 }
 
 // bounds is the interval of an expression, from its types and from what is known here.
-func (c *body) bounds(e model.Expr) base.Interval {
+func (c *body) bounds(e core.Expr) interval.Interval {
 	facts := c.facts()
-	return base.BoundsWith(e, func(e model.Expr, in base.Interval) base.Interval {
+	if len(facts) == 0 {
+		return e.Node().In
+	}
+	return core.Narrow(e, func(e core.Expr, in interval.Interval) interval.Interval {
 		if x := c.place(e); x != nil {
 			return narrowed(facts, x, in)
 		}
 		return in
-	})
+	}).Node().In
 }
 
 // place composes an expression that only reads, and without an index; nil for another one.
-func (c *body) place(e model.Expr) gotree.Expr {
+func (c *body) place(e core.Expr) gotree.Expr {
 	switch e := e.(type) {
-	case *model.VarRef:
+	case *core.Read:
 		for _, s := range e.Path {
 			if len(s.Keys) > 0 {
 				return nil
 			}
 		}
-		return c.value(e).x
-	case *model.LocalRef:
+		if e.What == core.ReadVar {
+			return c.value(e).x
+		}
+	case *core.Local:
 		if v, ok := c.locals[e.Local]; ok {
 			return v.x
 		}
-	case *model.FieldRef:
-		if x := c.place(e.X); x != nil {
-			return gotree.X("$1.$2", x, c.g.Typ(e.X.Type(), "").Fields[e.Field.Index])
-		}
-	case *model.Unwrap:
-		if x := c.place(e.X); x != nil {
+	case *core.Field:
+		x := c.place(e.X)
+		switch {
+		case x == nil:
+		case e.Field == nil:
 			return gotree.X("$1.Value", x)
+		default:
+			return gotree.X("$1.$2", x, c.fieldName(e))
 		}
-	case *model.Call:
-		if e.Fn == model.FnLen && e.Args[0].Type().Kind == model.KindList {
+	case *core.Apply:
+		if e.Op == core.Len && e.Args[0].Node().T.Kind == model.KindList {
 			if x := c.place(e.Args[0]); x != nil {
 				return gotree.X("$1.Len", x)
 			}

@@ -1,13 +1,13 @@
 package body
 
 import (
-	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
 
-func (c *stmts) startTimer(s *model.StartTimer) {
+func (c *stmts) startTimer(s *core.Timer) {
 	t := s.Timer
 	place, key := gotree.X("m.$1", c.r.Timers[t.Index]), c.ownKey()
 	if len(t.Keys) > 0 {
@@ -26,15 +26,6 @@ func (c *stmts) startTimer(s *model.StartTimer) {
 	}
 	c.out.P("$1 = true\n$2", place, call)
 	c.changed(c.r.Timers[t.Index])
-}
-
-func (c *stmts) stopStmt(s *model.StopTimer) {
-	if len(s.Keys) == 0 {
-		c.stopTimer(gotree.X("m"), c.r, s.Timer, c.ownKey())
-		return
-	}
-	index, key := c.timerIndex(s.Timer, s.Keys)
-	c.stopOne(gotree.X("m.$1[$2]", c.r.Timers[s.Timer.Index], index), c.r, s.Timer, key)
 }
 
 // stopTimer stops a timer, or all instances of a keyed one.
@@ -77,21 +68,18 @@ func memberOf(place gotree.Expr) string {
 }
 
 // restart puts a part, or all its instances, back to the beginning.
-func (c *stmts) restart(s *model.Restart) {
-	sub := c.r.SubPart(s.Part)
+func (c *stmts) restart(s *core.Reset) {
+	sub := c.r.SubPart(s.Part.Model)
 	at := gotree.X("m.$1", c.r.Member(sub))
 	keys := map[*model.Local]val{}
-	if len(s.Part.Keys) > 0 && len(s.Keys) == 0 {
+	if s.All && len(sub.Part.Keys) > 0 {
 		c.restartAll(sub, at, keys, 0)
 		return
 	}
-	for i, k := range s.Part.Keys {
-		v := c.steadyAs(c.value(s.Keys[i]), k.Name)
-		if in := c.bounds(s.Keys[i]); !in.Within(k.Type) {
-			c.rangeCheck(v, in, base.Domain(k.Type))
-		}
+	for i, k := range sub.Part.Keys {
+		v := c.selecting(s.Keys[i], k)
 		at = gotree.X("$1[$2]", at, c.g.index(v, k.Type))
-		keys[s.Part.KeyLocals[i]] = variable(c.cast(v, k.Type), k.Type)
+		keys[sub.Part.KeyLocals[i]] = variable(c.cast(v, k.Type), k.Type)
 	}
 	c.restartOne(sub, at, keys)
 }
@@ -101,7 +89,7 @@ func (c *stmts) loopOver(p *types.Machine, level int, inside func(key val)) {
 	k := p.Part.Keys[level]
 	x := c.names.Local(k.Name)
 	defer c.release(x)
-	c.values(x, k.Type, &model.None{ExprBase: model.ExprBase{Span: p.Part.Span}}, func() { inside(local(x, k.Type)) })
+	c.values(x, k.Type, p.Part.Span, func() { inside(local(x, k.Type)) })
 }
 
 func (c *stmts) restartAll(sub *types.Machine, at gotree.Expr, keys map[*model.Local]val, level int) {
@@ -175,7 +163,7 @@ func (c *stmts) stopKeyed(p *types.Machine, at, key gotree.Expr, level int) {
 func (c *stmts) creation(p *types.Machine) gotree.Expr {
 	var args []gotree.Expr
 	for i, param := range p.M.Params {
-		args = append(args, c.store(p.Part.Args[i], param.Type))
+		args = append(args, c.store(p.Use.Args[i], param.Type))
 	}
 	p.Created = true
 	return gotree.X("$1($2)", c.g.creator(p), args)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
@@ -22,17 +23,17 @@ func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	g.Constructor(r) // it may need methods, too
 	scope := append([]gotree.Param{{Name: "ev", Type: gotree.X("*$1", r.Event)}}, g.always(r)...)
 	var list []handled
-	for _, st := range r.M.States {
+	for _, st := range r.Core.States {
 		for _, e := range g.mentioned(r, st) {
-			list = append(list, handled{types.HandlerOf(st, e.Ev), g.args(e)})
+			list = append(list, handled{handlerOf(st, e.Ev), g.args(e)})
 		}
 	}
 	branches := g.share(r, scope, stepReturns, list)
 	states := &gotree.Switch{Tag: gotree.X("m.State")}
-	for _, st := range r.M.States {
+	for _, st := range r.Core.States {
 		if cases := g.stateCases(r, st, branches); cases != nil {
 			events := &gotree.Switch{Tag: gotree.X("ev.Kind"), Cases: cases}
-			states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}),
+			states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Model.Index]}),
 				Body: []gotree.Stmt{events}})
 		}
 	}
@@ -124,13 +125,13 @@ func (g *Funcs) shorten(r *types.Machine, in string, s *gotree.Switch, limit int
 }
 
 // mentioned lists the events from outside that a state mentions, in the order in which the author did.
-func (g *Funcs) mentioned(r *types.Machine, st *model.State) []types.RoleEvent {
+func (g *Funcs) mentioned(r *types.Machine, st *core.State) []types.RoleEvent {
 	var mentioned []types.RoleEvent
 	for _, e := range r.Events {
 		if e.Ev.Kind == model.EventTimer && r.Alarms[e.Alarm].Of != r {
 			continue
 		}
-		if types.HandlerOf(st, e.Ev) != nil {
+		if handlerOf(st, e.Ev) != nil {
 			mentioned = append(mentioned, e)
 		}
 	}
@@ -142,21 +143,21 @@ func (g *Funcs) mentioned(r *types.Machine, st *model.State) []types.RoleEvent {
 }
 
 // stateCases composes the cases of one state.
-func (g *Funcs) stateCases(r *types.Machine, st *model.State, branches *sharer) []*gotree.Case {
+func (g *Funcs) stateCases(r *types.Machine, st *core.State, branches *sharer) []*gotree.Case {
 	var cases []*gotree.Case
 	for _, e := range g.mentioned(r, st) {
 		c := g.newStmts(r)
 		c.scope, c.sharer = branches.scope, branches
-		c.handle(types.HandlerOf(st, e.Ev), g.args(e), stepReturns)
+		c.handle(handlerOf(st, e.Ev), g.args(e), stepReturns)
 		cases = append(cases, &gotree.Case{List: gotree.Names([]string{e.Kind}), Body: gotree.Tidy(c.out.List)})
 	}
 	return cases
 }
 
 // firstBranch is the place of an event among those of a state, as the author wrote them.
-func firstBranch(st *model.State, ev *model.Event) int {
-	if h := types.HandlerOf(st, ev); len(h.Branches) > 0 {
-		return h.Branches[0].ID
+func firstBranch(st *core.State, ev *model.Event) int {
+	if h := handlerOf(st, ev); len(h.Branches) > 0 {
+		return h.Branches[0].Model.ID
 	}
 	return -1
 }
@@ -250,7 +251,7 @@ func (g *Funcs) unmentioned(r *types.Machine) []gotree.Stmt {
 	c := g.newStmts(r)
 	c.refuse = stepReturns.unexplained
 	entry := c.inner(func() {
-		if c.entry(r.M.Initial) {
+		if c.entry(r.Core.States[r.M.Initial.Index]) {
 			c.settle(stepReturns)
 		}
 	})

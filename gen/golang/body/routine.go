@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
@@ -14,10 +15,10 @@ import (
 )
 
 // callOf returns the call that the first of the statements were written out for, and how many they are.
-func callOf(list []model.Stmt, level int) (*model.RoutineCall, int) {
-	call := list[0].Base().Calls[level]
-	n := slices.IndexFunc(list, func(s model.Stmt) bool {
-		return len(s.Base().Calls) <= level || s.Base().Calls[level] != call
+func callOf(list []core.Stmt, level int) (*model.RoutineCall, int) {
+	call := list[0].Node().Calls[level]
+	n := slices.IndexFunc(list, func(s core.Stmt) bool {
+		return len(s.Node().Calls) <= level || s.Node().Calls[level] != call
 	})
 	if n < 0 {
 		n = len(list)
@@ -27,7 +28,7 @@ func callOf(list []model.Stmt, level int) (*model.RoutineCall, int) {
 
 // routine makes a function of a routine's statements, nil if they are to be written out. Where what
 // it is given leads to other statements there is more than one.
-func (c *stmts) routine(call *model.RoutineCall, list []model.Stmt, calls int) *proc {
+func (c *stmts) routine(call *model.RoutineCall, list []core.Stmt, calls int) *proc {
 	users := c.g.calls(c.r)[call.Name]
 	if users < 2 {
 		return nil
@@ -116,27 +117,11 @@ func (g *Funcs) calls(r *types.Machine) map[string]int {
 		return n
 	}
 	seen := map[*model.RoutineCall]bool{}
-	var look func(list []model.Stmt)
-	look = func(list []model.Stmt) {
-		for _, s := range list {
-			for _, c := range s.Base().Calls {
-				seen[c] = true
-			}
-			switch s := s.(type) {
-			case *model.If:
-				look(s.Then)
-				look(s.Else)
-			case *model.Each:
-				look(s.Body)
-			}
+	r.Core.Each(func(s core.Stmt) {
+		for _, c := range s.Node().Calls {
+			seen[c] = true
 		}
-	}
-	for _, st := range r.M.States {
-		look(st.Entry)
-	}
-	for _, t := range r.M.Transitions {
-		look(t.Body)
-	}
+	}, func(core.Expr) {})
 	counts := map[string]int{}
 	for c := range seen {
 		counts[c.Name]++

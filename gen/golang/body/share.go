@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
@@ -19,7 +20,7 @@ import (
 
 // candidate is the body of a branch that could be shared.
 type candidate struct {
-	t    *model.Transition
+	t    *core.Transition
 	proc *proc
 }
 
@@ -29,17 +30,17 @@ type sharer struct {
 	r      *types.Machine
 	scope  []gotree.Param
 	ret    returns
-	shared map[*model.Transition]*proc
+	shared map[*core.Transition]*proc
 }
 
 // share looks through the branches of some handlers for what they have in common.
 func (g *Funcs) share(r *types.Machine, scope []gotree.Param, ret returns, handlers []handled) *sharer {
-	s := &sharer{g, r, scope, ret, map[*model.Transition]*proc{}}
+	s := &sharer{g, r, scope, ret, map[*core.Transition]*proc{}}
 	groups := map[string][]candidate{}
 	var order []string
 	for _, h := range handlers {
 		for _, t := range h.Branches {
-			if h.Mode == model.Handle {
+			if h.Model.Mode == model.Handle {
 				if p := s.compose(t, h.args); p != nil {
 					k := gotree.Key(p.fn) + fmt.Sprint(p.args, p.fn.Params)
 					if groups[k] == nil {
@@ -59,7 +60,7 @@ func (g *Funcs) share(r *types.Machine, scope []gotree.Param, ret returns, handl
 		if !s.worth(p, len(list), list[0].t) {
 			continue
 		}
-		p.fn.Name = r.Calls.First(branchName(r, list[0].t.Event), "In"+base.GoName(list[0].t.From.Name))
+		p.fn.Name = r.Calls.First(branchName(r, list[0].t.Model.Event), "In"+base.GoName(list[0].t.Model.From.Name))
 		p.fn.Doc = base.Comment(p.fn.Name, "handles "+eventsOf(list)+" in "+statesOf(list)+"."+p.refusal())
 		g.shared[p.fn] = true
 		for _, c := range list {
@@ -74,17 +75,17 @@ func (g *Funcs) share(r *types.Machine, scope []gotree.Param, ret returns, handl
 
 // handled is a handler with the fields of its event.
 type handled struct {
-	*model.Handler
+	*core.Handler
 	args []val
 }
 
 // worth reports whether so many branches are to share a function.
-func (s *sharer) worth(p *proc, users int, t *model.Transition) bool {
+func (s *sharer) worth(p *proc, users int, t *core.Transition) bool {
 	lines := gotree.Lines(p.fn.Body)
 	if users < 2 {
 		return false
 	}
-	rare := t.To != nil && t.To.Final           // a run does that once
+	rare := t.To != nil && t.To.Model.Final     // a run does that once
 	slow := p.facts.RefusesDirty && s.ret.saves // the step keeps a copy of the machine
 	return lines > 1 && (inlineCost(p.fn) <= inlined || long(lines, users) || gotree.Loops(p.fn) || rare || slow)
 }
@@ -98,8 +99,8 @@ func long(lines, users int) bool {
 func statesOf(list []candidate) string {
 	var names []string
 	for _, c := range list {
-		if !slices.Contains(names, c.t.From.Name) {
-			names = append(names, c.t.From.Name)
+		if !slices.Contains(names, c.t.Model.From.Name) {
+			names = append(names, c.t.Model.From.Name)
 		}
 	}
 	if n := len(names); n > 4 {
@@ -114,8 +115,8 @@ func statesOf(list []candidate) string {
 func eventsOf(list []candidate) string {
 	var names []string
 	for _, c := range list {
-		if !slices.Contains(names, c.t.Event.Name) {
-			names = append(names, c.t.Event.Name)
+		if !slices.Contains(names, c.t.Model.Event.Name) {
+			names = append(names, c.t.Model.Event.Name)
 		}
 	}
 	return enumerated(names)
@@ -131,16 +132,16 @@ func enumerated(names []string) string {
 }
 
 // compose makes a function of what follows a branch's guard; nil if it always ends in a refusal.
-func (s *sharer) compose(t *model.Transition, args []val) *proc {
+func (s *sharer) compose(t *core.Transition, args []val) *proc {
 	c := s.g.newStmts(s.r)
 	for _, v := range s.scope {
 		c.names.Take(v.Name)
 	}
 	c.scope = s.scope
-	for i, l := range t.Params {
+	for i, l := range t.Model.Params {
 		c.locals[l] = args[i]
 	}
-	c.dirty = t.Event.Kind == model.EventTimer
+	c.dirty = t.Model.Event.Kind == model.EventTimer
 	c.refuse = func(bool) gotree.Stmt { return gotree.Returns(gotree.X("false")) }
 	if !c.effects(t) {
 		return nil
@@ -176,14 +177,14 @@ func (c *stmts) invoke(p *proc) {
 }
 
 // entryProc gives the function for a state's entry, nil if it is to be written out.
-func (g *Funcs) entryProc(r *types.Machine, s *model.State) *proc {
+func (g *Funcs) entryProc(r *types.Machine, s *core.State) *proc {
 	if p, ok := g.entries[entryOf{r, s}]; ok {
 		return p
 	}
 	g.entries[entryOf{r, s}] = nil
 	users := 0
-	for _, t := range r.M.Transitions {
-		if t.To == s || t.To == nil && t.Event.Kind == model.EventStart && t.From == s && s == r.M.Initial {
+	for _, t := range r.Core.Transitions {
+		if entered(r, t) == s {
 			users++
 		}
 	}
@@ -202,8 +203,8 @@ func (g *Funcs) entryProc(r *types.Machine, s *model.State) *proc {
 		users) && !gotree.Loops(p.fn) {
 		return nil
 	}
-	p.fn.Name = r.Calls.Take("enter" + base.GoName(s.Name))
-	p.fn.Doc = base.Comment(p.fn.Name, "runs the entry actions of the state "+s.Name+"."+p.refusal())
+	p.fn.Name = r.Calls.Take("enter" + base.GoName(s.Model.Name))
+	p.fn.Doc = base.Comment(p.fn.Name, "runs the entry actions of the state "+s.Model.Name+"."+p.refusal())
 	g.shared[p.fn] = true
 	r.Methods = append(r.Methods, p.fn)
 	g.entries[entryOf{r, s}] = p

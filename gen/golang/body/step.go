@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
@@ -95,23 +96,24 @@ func expiryReturns() returns {
 func saved() []gotree.Stmt { return gotree.S("old := *m") }
 
 // handle composes what a state does with an event; args are the event's fields.
-func (c *stmts) handle(h *model.Handler, args []val, ret returns) {
-	if h.Mode != model.Handle {
-		if h.Event.Kind == model.EventTimer {
+func (c *stmts) handle(h *core.Handler, args []val, ret returns) {
+	ev := h.Model.Event
+	early := ev.Kind == model.EventTimer // something changes before the branches
+	if h.Model.Mode != model.Handle {
+		if early {
 			dirty := c.dirty
-			c.expired(h.Event.Timer, args) // it does not run any more, whatever is done with the expiry
+			c.expired(ev.Timer, args) // it does not run any more, whatever is done with the expiry
 			c.dirty = dirty
 		}
-		c.mode(h, ret)
+		c.mode(h.Model, ret)
 		return
 	}
 	outer := c.f
 	c.f = &types.Facts{}
 	dirty := c.dirty
-	early := h.Event.Kind == model.EventTimer // something changes before the branches
 	code := c.inner(func() {
 		if early {
-			c.expired(h.Event.Timer, args)
+			c.expired(ev.Timer, args)
 		}
 		guarded := true
 		for _, t := range h.Branches {
@@ -167,16 +169,17 @@ func (c *stmts) mode(h *model.Handler, ret returns) {
 }
 
 // branch composes one branch: guard, statements, goto, entry.
-func (c *stmts) branch(t *model.Transition, args []val, ret returns, saves bool) {
+func (c *stmts) branch(t *core.Transition, args []val, ret returns, saves bool) {
+	m := t.Model
 	c.locals = map[*model.Local]val{}
-	for i, l := range t.Params {
+	for i, l := range m.Params {
 		c.locals[l] = args[i]
 	}
 	dirty, changes := c.dirty, c.changes
 	c.refuse = ret.unexplained
-	note := c.g.At(t.Span.File, t.Span.Start.Line)
-	if t.Doc != "" {
-		note += " " + strings.Join(strings.Fields(t.Doc), " ")
+	note := c.g.At(m.Span.File, m.Span.Start.Line)
+	if m.Doc != "" {
+		note += " " + strings.Join(strings.Fields(m.Doc), " ")
 	}
 	c.out.Comment(note)
 	var guard val
@@ -185,7 +188,7 @@ func (c *stmts) branch(t *model.Transition, args []val, ret returns, saves bool)
 	}
 	var refusals []*gotree.Return
 	c.refuse = func(dirty bool) gotree.Stmt {
-		r := ret.refused(t.ID, dirty)
+		r := ret.refused(m.ID, dirty)
 		refusals = append(refusals, r)
 		return r
 	}
@@ -200,7 +203,7 @@ func (c *stmts) branch(t *model.Transition, args []val, ret returns, saves bool)
 	if ret.saves && saves && c.f.RefusesDirty {
 		code = append(saved(), code...)
 		for _, r := range refusals { // alike, so that one if statement takes several
-			r.Results = ret.refused(t.ID, true).Results
+			r.Results = ret.refused(m.ID, true).Results
 		}
 	}
 	outer.And(c.f)
@@ -217,9 +220,9 @@ func (c *stmts) branch(t *model.Transition, args []val, ret returns, saves bool)
 }
 
 // taken composes what follows the guard.
-func (c *stmts) taken(t *model.Transition, ret returns) {
+func (c *stmts) taken(t *core.Transition, ret returns) {
 	if c.r.Part == nil && c.r.Queue != "" {
-		c.out.P("fx.fired = append(fx.fired, $1)", t.ID)
+		c.out.P("fx.fired = append(fx.fired, $1)", t.Model.ID)
 	}
 	if c.sharer != nil && c.sharer.shared[t] != nil {
 		c.invoke(c.sharer.shared[t])
@@ -228,30 +231,45 @@ func (c *stmts) taken(t *model.Transition, ret returns) {
 	} else {
 		return
 	}
-	c.out.Add(ret.took(t.ID))
+	c.out.Add(ret.took(t.Model.ID))
 }
 
 // effects composes what a branch does, but for the handling of what parts report. It returns false
 // if the code behind it cannot be reached.
-func (c *stmts) effects(t *model.Transition) bool {
+func (c *stmts) effects(t *core.Transition) bool {
 	if !c.statements(t.Body) {
 		return false
 	}
-	entered := t.To
 	if t.To != nil {
-		c.out.P("m.State = $1", c.r.States[t.To.Index])
+		c.out.P("m.State = $1", c.r.States[t.To.Model.Index])
 		c.changed("State")
-		if t.To.Final && c.r.Part != nil {
+		if t.To.Model.Final && c.r.Part != nil {
 			c.finished()
 		}
-	} else if t.Event.Kind == model.EventStart && t.From == c.r.M.Initial {
-		entered = t.From
 	}
-	return entered == nil || c.entry(entered)
+	st := entered(c.r, t)
+	return st == nil || c.entry(st)
+}
+
+// entered returns the state whose entry a branch runs; nil if it stays in its state. The start of the
+// initial state enters it.
+func entered(r *types.Machine, t *core.Transition) *core.State {
+	if t.To == nil && t.Model.Event.Kind == model.EventStart && t.Model.From == r.M.Initial {
+		return r.Core.States[r.M.Initial.Index]
+	}
+	return t.To
+}
+
+// handlerOf returns what a state does with an event; nil if it does not mention it.
+func handlerOf(st *core.State, ev *model.Event) *core.Handler {
+	if ev.Index < 0 || ev.Index >= len(st.Handlers) {
+		return nil
+	}
+	return st.Handlers[ev.Index]
 }
 
 // entry composes the entry of a state.
-func (c *stmts) entry(s *model.State) bool {
+func (c *stmts) entry(s *core.State) bool {
 	if len(s.Entry) == 0 {
 		return true
 	}
@@ -259,7 +277,8 @@ func (c *stmts) entry(s *model.State) bool {
 		c.invoke(p)
 		return true
 	}
-	c.out.Comment(c.g.At(s.Entry[0].Pos().File, s.Entry[0].Pos().Start.Line) + " entry")
+	at := s.Entry[0].Node().Pos()
+	c.out.Comment(c.g.At(at.File, at.Start.Line) + " entry")
 	c.locals = map[*model.Local]val{}
 	return c.statements(s.Entry)
 }
@@ -335,22 +354,22 @@ func (g *Funcs) handler(r *types.Machine, ev *model.Event) *types.Facts {
 		ret = expiryReturns()
 	}
 	var list []handled
-	for _, st := range r.M.States {
-		if h := types.HandlerOf(st, ev); h != nil {
+	for _, st := range r.Core.States {
+		if h := handlerOf(st, ev); h != nil {
 			list = append(list, handled{h, args})
 		}
 	}
 	c.sharer = g.share(r, c.scope, ret, list)
 	all := true
 	states := &gotree.Switch{Tag: gotree.X("m.State")}
-	for _, st := range r.M.States {
-		h := types.HandlerOf(st, ev)
+	for _, st := range r.Core.States {
+		h := handlerOf(st, ev)
 		if h == nil {
 			all = false
 			continue
 		}
 		c.dirty = false
-		states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Index]}),
+		states.Cases = append(states.Cases, &gotree.Case{List: gotree.Names([]string{r.States[st.Model.Index]}),
 			Body: c.block(func() { c.handle(h, args, ret) })})
 	}
 	silent := ev.Kind == model.EventUp || ev.Kind == model.EventLost // where they are not mentioned they are ignored
@@ -387,19 +406,19 @@ func (g *Funcs) settleFacts(r *types.Machine) *types.Facts {
 	r.Settled = c.f
 	c.scope = append(g.always(r), gotree.Param{Name: "next", Type: gotree.X("*$1", r.Queued)})
 	var list []handled
-	for _, st := range r.M.States {
+	for _, st := range r.Core.States {
 		for _, w := range r.Waiting {
-			if h := types.HandlerOf(st, w.Ev); h != nil {
+			if h := handlerOf(st, w.Ev); h != nil {
 				list = append(list, handled{h, waitingArgs(w, "next")})
 			}
 		}
 	}
 	c.sharer = g.share(r, c.scope, settleReturns(), list)
 	states, kinds := &gotree.Switch{Tag: gotree.X("m.State")}, &gotree.Switch{Tag: gotree.X("next.kind")}
-	for _, st := range r.M.States {
-		state := gotree.Name{Name: r.States[st.Index]}
+	for _, st := range r.Core.States {
+		state := gotree.Name{Name: r.States[st.Model.Index]}
 		for _, w := range r.Waiting {
-			if h := types.HandlerOf(st, w.Ev); h != nil {
+			if h := handlerOf(st, w.Ev); h != nil {
 				body := c.block(func() { c.handle(h, waitingArgs(w, "next"), settleReturns()) })
 				within(states, state, "next.kind", gotree.Name{Name: w.Kind}, body)
 				within(kinds, gotree.Name{Name: w.Kind}, "m.State", state, body)

@@ -4,7 +4,8 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/core/interval"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
@@ -21,69 +22,80 @@ func (g *Funcs) newStmts(r *types.Machine, extra ...string) *stmts {
 	return &stmts{body: g.newBody(r, extra...)}
 }
 
-// statements composes statements in order. It returns false if the code behind
-// them cannot be reached.
-func (c *stmts) statements(list []model.Stmt) bool { return c.sequence(list, 0) }
+// statements composes statements in order. It returns false if the code behind them cannot be
+// reached.
+func (c *stmts) statements(list []core.Stmt) bool { return c.sequence(list, 0) }
 
 // sequence composes statements of which so many calls of routines are composed already.
-func (c *stmts) sequence(list []model.Stmt, calls int) bool {
+func (c *stmts) sequence(list []core.Stmt, calls int) bool {
 	for len(list) > 0 {
-		if len(list[0].Base().Calls) <= calls {
-			if !c.statement(list[0]) {
+		s := list[0]
+		if len(s.Node().Calls) > calls {
+			call, n := callOf(list, calls)
+			if p := c.routine(call, list[:n], calls+1); p != nil {
+				c.invoke(p)
+			} else if !c.sequence(list[:n], calls+1) {
 				return false
 			}
-			list = list[1:]
+			list = list[n:]
 			continue
 		}
-		call, n := callOf(list, calls)
-		if p := c.routine(call, list[:n], calls+1); p != nil {
-			c.invoke(p)
-		} else if !c.sequence(list[:n], calls+1) {
+		list = list[1:]
+		if a, ok := s.(*core.Assign); ok && a.Local != nil {
+			return c.let(a, list, calls)
+		}
+		if !c.statement(s) {
 			return false
 		}
-		list = list[n:]
 	}
 	return true
 }
 
-func (c *stmts) statement(s model.Stmt) bool {
+func (c *stmts) statement(s core.Stmt) bool {
 	switch s := s.(type) {
-	case *model.Set:
-		c.set(s)
-	case *model.Send:
-		c.send(s)
-	case *model.ReportStmt:
-		c.report(s)
-	case *model.Run:
-		c.run(s)
-	case *model.Restart:
-		c.restart(s)
-	case *model.StartTimer:
-		c.startTimer(s)
-	case *model.StopTimer:
-		c.stopStmt(s)
-	case *model.If:
-		return c.ifStmt(s)
-	case *model.Each:
-		if l, ok := s.Over.(*model.ListLit); ok && l.T.Kind == model.KindList && len(l.Elems) == 1 {
-			return c.let(s, l.Elems[0])
+	case *core.Assign:
+		c.assign(s)
+	case *core.Emit:
+		switch {
+		case s.Message != nil:
+			c.send(s)
+		case s.Report != nil:
+			c.report(s)
+		default:
+			c.close(s)
 		}
+	case *core.Give:
+		c.give(s)
+	case *core.Reset:
+		c.restart(s)
+	case *core.Timer:
+		switch {
+		case s.Start:
+			c.startTimer(s)
+		case s.All:
+			c.stopTimer(gotree.X("m"), c.r, s.Timer, c.ownKey())
+		default:
+			index, key := c.timerIndex(s.Timer, s.Keys)
+			c.stopOne(gotree.X("m.$1[$2]", c.r.Timers[s.Timer.Index], index), c.r, s.Timer, key)
+		}
+	case *core.Branch:
+		return c.branchStmt(s)
+	case *core.For:
 		c.each(s)
-	case *model.Close:
-		c.close(s)
-	case *model.Refuse:
+	case *core.Refuse:
 		if s.Reason != "" {
 			c.out.Comment("// refused: " + strings.Join(strings.Fields(s.Reason), " "))
 		}
 		c.out.Add(c.fault())
 		return false
 	default:
-		c.g.Fail(s.Pos(), "the generator does not know this kind of statement: %s", model.StmtString(s))
+		c.g.Fail(s.Node().Pos(), "the generator does not know this kind of statement: %s",
+			model.StmtString(s.Node().From))
 	}
 	return true
 }
 
-func (c *stmts) set(s *model.Set) {
+func (c *stmts) assign(s *core.Assign) {
 	place := gotree.X("m.$1", c.r.VarName(s.Var))
 	t := s.Var.Type
 	for _, sel := range s.Select {
@@ -108,66 +120,40 @@ func (c *stmts) set(s *model.Set) {
 	c.out.P("$1 = $2", place, x)
 }
 
-// reads reports whether an expression is the value of a place, whose indexes are names.
-func reads(e model.Expr, v *model.Var, sel []model.Selector) bool {
+// reads reports whether an expression is the value of a place whose indexes are names.
+func reads(e core.Expr, v *model.Var, sel []core.Select) bool {
 	if len(sel) == 0 {
-		x, ok := e.(*model.VarRef)
-		return ok && len(x.Path) == 0 && x.Var == v
+		x, ok := e.(*core.Read)
+		return ok && x.What == core.ReadVar && len(x.Path) == 0 && x.Var == v
 	}
 	last, rest := sel[len(sel)-1], sel[:len(sel)-1]
 	switch e := e.(type) {
-	case *model.Index:
-		i, ok := e.I.(*model.LocalRef)
-		j, same := last.Index.(*model.LocalRef)
+	case *core.Index:
+		i, ok := e.I.(*core.Local)
+		j, same := last.Index.(*core.Local)
 		return ok && same && i.Local == j.Local && reads(e.X, v, rest)
-	case *model.FieldRef:
-		return last.Field != nil && last.Field.Index == e.Field.Index && reads(e.X, v, rest)
+	case *core.Field:
+		return last.Field != nil && e.Field != nil && last.Field.Index == e.Field.Index && reads(e.X, v, rest)
 	}
 	return false
 }
 
 // inPlace composes x = x + 1, x = append(x, y) and the like as one would write them.
-func (c *stmts) inPlace(s *model.Set, place gotree.Expr, t *model.Type) bool {
-	self := func(e model.Expr) bool { return reads(e, s.Var, s.Select) }
-	switch e := s.Value.(type) {
-	case *model.Binary:
-		l, ok := e.Y.(*model.Lit)
-		if !ok || !self(e.X) || t.Kind != model.KindInt || l.Value <= 0 || (e.Op != model.OpAdd && e.Op != model.OpSub) || !types.Fits(t, l.Value) {
-			return false
-		}
-		if bound := map[bool]int64{true: t.Hi - l.Value, false: t.Lo + l.Value}[e.Op == model.OpAdd]; !types.Fits(t,
-			bound) {
-			return false // it never stays in the type
-		}
-		in := narrowed(c.facts(), place, base.Domain(t))
-		switch {
-		case e.Op == model.OpAdd && in.Hi+l.Value <= t.Hi, e.Op == model.OpSub && in.Lo-l.Value >= t.Lo:
-		case e.Op == model.OpAdd && l.Value == 1:
-			c.checkf("$1 >= $2", place, t.Hi)
-		case e.Op == model.OpAdd:
-			c.checkf("$1 > $2", place, t.Hi-l.Value)
-		case t.Lo == 0 && l.Value == 1 && types.Width(t)[0] == 'u':
-			c.checkf("$1 == 0", place)
-		default:
-			c.checkf("$1 < $2", place, t.Lo+l.Value)
-		}
-		op := goOps[e.Op]
-		step := &gotree.Assign{Left: []gotree.Expr{place}, Op: op + op}
-		if l.Value != 1 {
-			step.Op, step.Right = op+"=", []gotree.Expr{gotree.Int(l.Value)}
-		}
-		c.out.Add(step)
-		return true
-	case *model.Call:
-		if e.Fn == model.FnWith && self(e.Args[0]) && t.Kind == model.KindSet && c.sameGo(e.T, t) {
-			c.out.P("$1 |= $2($3)", place, c.goType(t), c.bit(e.Args[1], e.T, true))
+func (c *stmts) inPlace(s *core.Assign, place gotree.Expr, t *model.Type) bool {
+	e, ok := core.Bare(s.Value).(*core.Apply)
+	if !ok || !reads(e.Args[0], s.Var, s.Select) {
+		return false
+	}
+	switch e.Op {
+	case core.Add, core.Sub:
+		return c.count(e, place, t)
+	case core.With:
+		if t.Kind == model.KindSet && c.sameGo(e.T, t) {
+			c.out.P("$1 |= $2($3)", place, c.goType(t), c.bit(e.Args[1], e.T))
 			return true
 		}
-		if len(e.Args) == 0 || !self(e.Args[0]) || t.Kind != model.KindList || !c.sameGo(e.T, t) {
-			return false
-		}
-		switch e.Fn {
-		case model.FnAppend, model.FnTail, model.FnWithout:
+	case core.Append, core.Tail, core.Without:
+		if t.Kind == model.KindList && c.sameGo(e.T, t) {
 			c.edit(e, variable(place, t))
 			return true
 		}
@@ -175,8 +161,39 @@ func (c *stmts) inPlace(s *model.Set, place gotree.Expr, t *model.Type) bool {
 	return false
 }
 
+// count composes x = x + 1 and the like; it returns false if the operand is no constant.
+func (c *stmts) count(e *core.Apply, place gotree.Expr, t *model.Type) bool {
+	l, ok := e.Args[1].(*core.Const)
+	if !ok || t.Kind != model.KindInt || l.Value <= 0 || !types.Fits(t, l.Value) {
+		return false
+	}
+	up := e.Op == core.Add
+	if bound := map[bool]int64{true: t.Hi - l.Value, false: t.Lo + l.Value}[up]; !types.Fits(t, bound) {
+		return false // it never stays in the type
+	}
+	in := narrowed(c.facts(), place, interval.Of(t))
+	switch {
+	case up && in.Hi+l.Value <= t.Hi, !up && in.Lo-l.Value >= t.Lo:
+	case up && l.Value == 1:
+		c.checkf("$1 >= $2", place, t.Hi)
+	case up:
+		c.checkf("$1 > $2", place, t.Hi-l.Value)
+	case t.Lo == 0 && l.Value == 1 && types.Width(t)[0] == 'u':
+		c.checkf("$1 == 0", place)
+	default:
+		c.checkf("$1 < $2", place, t.Lo+l.Value)
+	}
+	op := e.Op.String()
+	step := &gotree.Assign{Left: []gotree.Expr{place}, Op: op + op}
+	if l.Value != 1 {
+		step.Op, step.Right = op+"=", []gotree.Expr{gotree.Int(l.Value)}
+	}
+	c.out.Add(step)
+	return true
+}
+
 // dest composes the peer that an effect goes to; nil means the only one.
-func (c *stmts) dest(d model.Dest, to model.Expr) gotree.Expr {
+func (c *stmts) dest(d model.Dest, to core.Expr) gotree.Expr {
 	switch d {
 	case model.ToSender:
 		return gotree.X("fx.from")
@@ -193,7 +210,7 @@ func (c *stmts) dest(d model.Dest, to model.Expr) gotree.Expr {
 	return nil
 }
 
-func (c *stmts) send(s *model.Send) {
+func (c *stmts) send(s *core.Emit) {
 	if c.r.Part == nil {
 		to := c.dest(s.Dest, s.To)
 		c.emit(s.Message, s.Fields, to)
@@ -208,16 +225,16 @@ func (c *stmts) send(s *model.Send) {
 
 // mapped sends what the machine around r makes of a message of r.
 func (c *stmts) mapped(r *types.Machine, m *model.Message, values []val, to gotree.Expr) {
-	ps := r.Part.Sends[m.Index]
+	ps := r.Use.Sends[m.Index]
 	if ps == nil {
 		return // the parent lets the message go
 	}
 	inner := c.locals
 	c.locals = keyLocals(r)
-	if to == nil && r.Part.To != nil {
-		to = c.dest(model.ToExpr, r.Part.To)
+	if to == nil && r.Use.To != nil {
+		to = c.dest(model.ToExpr, r.Use.To)
 	}
-	for i, l := range ps.Params {
+	for i, l := range ps.Model.Params {
 		c.locals[l] = values[i]
 	}
 	if ps.Send.Dest != model.ToPeer {
@@ -248,7 +265,7 @@ func keyLocals(r *types.Machine) map[*model.Local]val {
 }
 
 // emit appends a Send effect of the role.
-func (c *stmts) emit(m *model.Message, fields []model.Expr, to gotree.Expr) {
+func (c *stmts) emit(m *model.Message, fields []core.Expr, to gotree.Expr) {
 	n := c.g.Messages[m.Index]
 	call := gotree.X("fx.send($1)", n.Kind)
 	if to != nil {
@@ -268,7 +285,7 @@ func (c *stmts) effect(call gotree.Expr, member, typ string, fields func() []got
 	c.changed()
 }
 
-func (c *stmts) report(s *model.ReportStmt) {
+func (c *stmts) report(s *core.Emit) {
 	if c.r.Part == nil {
 		for _, n := range c.r.Reports {
 			if n.R == s.Report {
@@ -313,24 +330,21 @@ func (c *stmts) enqueue(w types.Waiting, values []gotree.Expr) {
 }
 
 // keysOf composes the place of an instance of a part in at, and the arguments that tell its keys.
-func (c *stmts) keysOf(sub *types.Machine, keys []model.Expr) (at gotree.Expr, args []gotree.Expr) {
+func (c *stmts) keysOf(sub *types.Machine, keys []core.Expr) (at gotree.Expr, args []gotree.Expr) {
 	at = gotree.X("m.$1", c.r.Member(sub))
 	for _, k := range sub.Up.Keys {
 		args = append(args, gotree.Name{Name: k.Name})
 	}
 	for i, k := range sub.Part.Keys {
-		v := c.steadyAs(c.value(keys[i]), k.Name)
-		if in := c.bounds(keys[i]); !in.Within(k.Type) {
-			c.rangeCheck(v, in, base.Domain(k.Type))
-		}
+		v := c.selecting(keys[i], k)
 		at = gotree.X("$1[$2]", at, c.g.index(v, k.Type))
 		args = append(args, c.cast(v, k.Type))
 	}
 	return at, args
 }
 
-func (c *stmts) run(s *model.Run) {
-	sub := c.r.SubPart(s.Part)
+func (c *stmts) give(s *core.Give) {
+	sub := c.r.SubPart(s.Part.Model)
 	at, args := c.keysOf(sub, s.Keys)
 	for i, f := range s.Event.Fields {
 		args = append(args, c.store(s.Args[i], f.Type))
@@ -351,10 +365,10 @@ func (c *stmts) run(s *model.Run) {
 	c.f.Waits = c.f.Waits || f.Queues
 }
 
-func (c *stmts) ifStmt(s *model.If) bool {
+func (c *stmts) branchStmt(s *core.Branch) bool {
 	cond := c.value(s.Cond)
 	before, after := c.dirty, c.dirty
-	branch := func(holds []gotree.Expr, list []model.Stmt, apart func(func()) []gotree.Stmt) (code []gotree.Stmt,
+	branch := func(holds []gotree.Expr, list []core.Stmt, apart func(func()) []gotree.Stmt) (code []gotree.Stmt,
 		live bool) {
 		c.dirty = before
 		c.assuming(holds, func() { code = apart(func() { live = c.statements(list) }) })
@@ -379,29 +393,29 @@ func (c *stmts) ifStmt(s *model.If) bool {
 	return live
 }
 
-func (c *stmts) each(s *model.Each) {
+func (c *stmts) each(s *core.For) {
 	// What one round changes is a change before the next round's refusal.
 	probe := &stmts{body: &body{g: c.g, r: c.r, out: &gotree.Block{}, names: c.g.Locals(),
 		locals: maps.Clone(c.locals), refuse: c.refuse, f: &types.Facts{}, scope: c.scope, dry: true}}
-	var at model.Expr = &model.None{ExprBase: model.ExprBase{Span: s.Span}}
-	probe.iterate(s.Local, s.Values, s.Over, at, true, func() { probe.statements(s.Body) })
+	probe.iterate(s.Local, s.Values, s.Over, s.Pos(), true, func() { probe.statements(s.Body) })
 	dirty := c.dirty
 	if probe.f.Changes {
 		c.changed(probe.changes...)
 	}
-	c.iterate(s.Local, s.Values, s.Over, at, probe.f.Changes && !fromEvent(s.Over), func() { c.statements(s.Body) })
+	copied := probe.f.Changes && !fromEvent(s.Over)
+	c.iterate(s.Local, s.Values, s.Over, s.Pos(), copied, func() { c.statements(s.Body) })
 	if c.dirty = dirty || probe.f.Changes; probe.f.Changes {
 		c.changes = append(c.changes, probe.changes...)
 	}
 }
 
-// let runs the statements of a loop over one value without a loop.
-func (c *stmts) let(s *model.Each, value model.Expr) bool {
+// let gives a local its value, for the statements that follow it.
+func (c *stmts) let(s *core.Assign, rest []core.Stmt, calls int) bool {
 	x := c.names.Local(s.Local.Name)
 	c.locals[s.Local] = local(x, s.Local.Type)
-	v := c.store(value, s.Local.Type)
+	v := c.store(s.Value, s.Local.Type)
 	live := false
-	code := c.inner(func() { live = c.statements(s.Body) })
+	code := c.inner(func() { live = c.sequence(rest, calls) })
 	if gotree.Uses(code, x) { // Go wants variables to be used
 		if _, ok := gotree.Number(v); ok {
 			v = gotree.Conv(c.goType(s.Local.Type), v)
@@ -413,23 +427,23 @@ func (c *stmts) let(s *model.Each, value model.Expr) bool {
 }
 
 // fromEvent reports whether a list is part of the event, which no statement changes.
-func fromEvent(e model.Expr) bool {
+func fromEvent(e core.Expr) bool {
 	switch e := e.(type) {
-	case *model.LocalRef:
+	case *core.Local:
 		return true
-	case *model.FieldRef:
-		return fromEvent(e.X)
+	case *core.Field:
+		return e.Field != nil && fromEvent(e.X)
 	}
 	return false
 }
 
-func (c *stmts) close(s *model.Close) {
+func (c *stmts) close(s *core.Emit) {
 	to := c.dest(s.Dest, s.To)
 	for r := c.r; to == nil && r.Part != nil; r = r.Up {
-		if r.Part.To != nil {
+		if r.Use.To != nil {
 			inner := c.locals
 			c.locals = keyLocals(r)
-			to = c.dest(model.ToExpr, r.Part.To)
+			to = c.dest(model.ToExpr, r.Use.To)
 			c.locals = inner
 		}
 	}

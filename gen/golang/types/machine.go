@@ -3,6 +3,7 @@ package types
 import (
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/model"
@@ -11,7 +12,9 @@ import (
 // Machine is a role or a part with the Go names that its code uses.
 type Machine struct {
 	M    *model.Machine
-	Part *model.Part // nil for a role
+	Core *core.Machine // what M says, lowered
+	Part *model.Part   // nil for a role
+	Use  *core.Part    // what Part says, lowered
 	Up   *Machine
 	Role *Machine
 	File string // without .go
@@ -107,8 +110,15 @@ func (a Alarm) Keys() []*model.Field {
 	return append(out, a.Timer.Keys...)
 }
 
+// newMachine returns a machine that has no names yet but those of methods that all machines have.
+func newMachine(m *core.Machine) *Machine {
+	return &Machine{M: m.Model, Core: m, Done: map[string]*Facts{},
+		Calls: base.Scope{"settle": true, "undo": true, "unmentioned": true}}
+}
+
+// NewRole chooses the names of a role and its parts.
 func (g *Gen) NewRole(m *model.Machine) *Machine {
-	r := &Machine{M: m, Done: map[string]*Facts{}, Calls: base.Scope{"settle": true, "undo": true, "unmentioned": true}}
+	r := newMachine(core.Lower(m))
 	if len(g.P.Roles) > 1 {
 		r.Prefix = base.GoName(m.Name)
 	}
@@ -151,7 +161,7 @@ func (g *Gen) nameMachine(r *Machine) {
 			g.Typ(v.Type, r.Typ+base.GoName(v.Name))
 		}
 	}
-	for _, p := range m.Parts {
+	for _, p := range r.Core.Parts {
 		r.Parts = append(r.Parts, g.newPart(r, p))
 	}
 	if len(m.Parts) > 0 {
@@ -161,9 +171,10 @@ func (g *Gen) nameMachine(r *Machine) {
 	}
 }
 
-func (g *Gen) newPart(up *Machine, p *model.Part) *Machine {
-	r := &Machine{M: p.Machine, Part: p, Up: up, Role: up.Role, Done: map[string]*Facts{},
-		Calls: base.Scope{"settle": true, "undo": true, "unmentioned": true}}
+func (g *Gen) newPart(up *Machine, use *core.Part) *Machine {
+	p := use.Model
+	r := newMachine(use.Machine)
+	r.Part, r.Use, r.Up, r.Role = p, use, up, up.Role
 	r.Prefix = up.Prefix + base.GoName(p.Name)
 	r.File = g.out.Take(strings.TrimSuffix(up.File, "_part") + "_" + strings.ToLower(base.GoName(p.Name)) + "_part")
 	r.Typ = g.Top.Take(r.Prefix + "Part")

@@ -156,14 +156,6 @@ func Width(t *model.Type) string {
 	return "int64"
 }
 
-// Lowest is the least value of a type that can be an index or key.
-func Lowest(t *model.Type) int64 {
-	if t.Kind == model.KindInt || t.Kind == model.KindNode {
-		return t.Lo
-	}
-	return 0
-}
-
 // LenType is the Go type that counts up to cap.
 func LenType(most int) string {
 	if most > 255 {
@@ -238,5 +230,5 @@ func (g *Gen) FromIndex(i gotree.Expr, t *model.Type) gotree.Expr {
 	if t.Kind == model.KindBool {
 		return gotree.X("$1 != 0", i)
 	}
-	return gotree.Conv(g.Typ(t, "").X, gotree.Plus(i, Lowest(t)))
+	return gotree.Conv(g.Typ(t, "").X, gotree.Plus(i, t.Lowest()))
 }

@@ -47,8 +47,8 @@ func (d *layout) decodeScalar(t *model.Type, place gotree.Expr, field string) {
 	switch {
 	case t.Kind == model.KindBool:
 		set = gotree.X("v != 0")
-	case types.Lowest(t) != 0:
-		set = gotree.X("$1($2)", typ, gotree.Plus(gotree.X("int64(v)"), types.Lowest(t)))
+	case t.Lowest() != 0:
+		set = gotree.X("$1($2)", typ, gotree.Plus(gotree.X("int64(v)"), t.Lowest()))
 	}
 	d.decodeNumber(n, most, most < largest(8*n), field, gotree.S("$1 = $2", place, set))
 }
@@ -113,8 +113,8 @@ func (d *layout) encodeValue(t *model.Type, place gotree.Expr, field string) {
 		switch {
 		case t.Kind == model.KindBool:
 			v = d.ordinal(place)
-		case types.Lowest(t) != 0:
-			v = gotree.Plus(gotree.X("int64($1)", place), -types.Lowest(t))
+		case t.Lowest() != 0:
+			v = gotree.Plus(gotree.X("int64($1)", place), -t.Lowest())
 		}
 		d.t.Add(appendNumber(8*n, false, v))
 	}
