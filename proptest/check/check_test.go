@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/gen/interp"
-	"github.com/parley-go/parley/proptest/check/system"
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 	"pgregory.net/rapid"
 )
@@ -23,7 +23,7 @@ func TestRuleBoxes(t *testing.T) {
 	}
 	a := s.Procs[0]
 	rule := a.Commands[0].Rule
-	boxes := rule.Boxes(a, a.Initial, []int64{1})
+	boxes := rule.Boxes(a.Initial, []int64{1})
 	for out := range 4 {
 		for in := range 4 {
 			n := 0
@@ -45,7 +45,7 @@ func TestRuleBoxes(t *testing.T) {
 			}
 		}
 	}
-	if got := rule.Boxes(a, a.Initial, []int64{0}); len(got) != 0 {
+	if got := rule.Boxes(a.Initial, []int64{0}); len(got) != 0 {
 		t.Errorf("word != last is false, but there are boxes %v", got)
 	}
 }
@@ -59,7 +59,7 @@ func TestPacking(t *testing.T) {
 	}
 	a := s.Procs[0]
 	rapid.Check(t, func(rt *rapid.T) {
-		l := system.Local{Started: rapid.Bool().Draw(rt, "started"), Used: []int64{rapid.Int64().Draw(rt, "used")}}
+		l := codec.Local{Started: rapid.Bool().Draw(rt, "started"), Used: []int64{rapid.Int64().Draw(rt, "used")}}
 		for range a.Role.Size {
 			l.Value = append(l.Value, rapid.Int64().Draw(rt, "slot"))
 		}
@@ -69,12 +69,12 @@ func TestPacking(t *testing.T) {
 		}
 		m := p.Messages[0]
 		slots := []int64{rapid.Int64().Draw(rt, "word")}
-		if m2, slots2 := system.UnpackMessage(p, system.PackMessage(m, slots)); m2 != m ||
+		if m2, slots2 := codec.UnpackMessage(p, codec.PackMessage(m, slots)); m2 != m ||
 			!slices.Equal(slots, slots2) {
 			rt.Fatalf("%v came back as %v", slots, slots2)
 		}
 		ev := interp.Event{Event: a.Commands[0].Event, Args: slots}
-		if ev2 := system.UnpackNote(a.Role, system.PackNote(ev)); ev2.Event != ev.Event ||
+		if ev2 := codec.UnpackNote(a.Role, codec.PackNote(ev)); ev2.Event != ev.Event ||
 			!slices.Equal(ev2.Args, slots) {
 			rt.Fatalf("%v came back as %v", ev, ev2)
 		}

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-go/parley/gen/compile"
-	"github.com/parley-go/parley/proptest/check/system"
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -48,7 +48,7 @@ checks: {three: {instances: {x: peer, y: peer, z: peer}}}
 	for i := range s.System.Channels[:s.Own] {
 		names = append(names, s.System.Channels[i].Name)
 	}
-	a := explore.Word{system.PackMessage(s.Protocol.Messages[0], nil)}
+	a := explore.Word{codec.PackMessage(s.Protocol.Messages[0], nil)}
 	none := make([]explore.Word, len(names))
 	one := slices.Clone(none)
 	one[1] = explore.Word{a[0], a[0]}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 )
@@ -48,7 +49,7 @@ func (s *System) aim(o *explore.Options, claim string) error {
 func missing(procs, _ []uint32) int {
 	n := 0
 	for _, c := range procs {
-		if c == system.Irrelevant {
+		if c == cond.Irrelevant {
 			n++
 		}
 	}

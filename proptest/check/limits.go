@@ -6,6 +6,8 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
+	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
@@ -102,8 +104,8 @@ func (l *limits) value(t *model.Type, name string, v []int64) {
 }
 
 // rules notes how often bounded rules of the environment were used.
-func (l *limits) rules(p *system.Process, v system.Local) {
-	note := func(r *system.Rule, count int) {
+func (l *limits) rules(p *system.Process, v codec.Local) {
+	note := func(r *cond.Rule, count int) {
 		if r != nil && count >= 0 {
 			l.note(p.Role.Name+": "+r.Env.Command.Name, "times", nil, v.Used[count], int64(r.Env.Times))
 		}

@@ -10,8 +10,9 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
+	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/check/report"
-	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/fsm"
 )
@@ -189,7 +190,7 @@ func compareClaims(t *testing.T, s *System, res *explore.Result) {
 			n := int64(0)
 			for k, w := range c.Channels {
 				for _, msg := range w {
-					if s.LooksAt(nil, l, k) && (l.Message == nil || l.Message.Index == system.MessageIndex(msg)) {
+					if s.Parts.LooksAt(nil, l, k) && (l.Message == nil || l.Message.Index == codec.MessageIndex(msg)) {
 						n++
 					}
 				}
@@ -207,7 +208,7 @@ func compareClaims(t *testing.T, s *System, res *explore.Result) {
 			}
 			e := cl.Expr
 			if cl.Kind == model.Agree {
-				e = system.Equalities(cl)
+				e = cond.Equalities(cl)
 			}
 			ok, err := x.Bool(core.Of(e), nil, nil)
 			if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
-	"github.com/parley-go/parley/proptest/check/system"
+	"github.com/parley-go/parley/proptest/check/codec"
+	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/world"
@@ -32,7 +33,7 @@ func (s *System) explain(out *run.Run, c *model.Claim, at explore.Configuration)
 		return
 	}
 	r := s.reader(at)
-	n, budget := 0, system.MaxUnroll
+	n, budget := 0, cond.MaxUnroll
 	r.conjuncts(core.Of(c.Expr), &budget, func(e core.Expr) {
 		n++
 		if ok, err := r.eval.Bool(e, nil, r.frame); err != nil || !ok {
@@ -61,18 +62,18 @@ func (s *System) look(c explore.Configuration) *interp.Eval {
 	x := &interp.Eval{Strings: s.Texts, ChanLen: func(l *model.ChanLen) int64 {
 		n := int64(0)
 		for k, w := range c.Channels {
-			if !s.LooksAt(nil, l, k) {
+			if !s.Parts.LooksAt(nil, l, k) {
 				continue
 			}
 			for _, msg := range w {
-				if s.Counts(l.Message, l.News, msg) {
+				if codec.Counts(s.Protocol, l.Message, l.News, msg) {
 					n++
 				}
 			}
 		}
 		for _, h := range held {
-			if s.LooksAt(nil, l, s.Channel(h.From, h.to)) &&
-				(l.Message == nil || l.Message.Index == system.MessageIndex([]byte(h.Message))) {
+			if s.Parts.LooksAt(nil, l, s.Channel(h.From, h.to)) &&
+				(l.Message == nil || l.Message.Index == codec.MessageIndex([]byte(h.Message))) {
 				n++
 			}
 		}
@@ -130,7 +131,7 @@ func (r *reader) conjuncts(e core.Expr, budget *int, do func(core.Expr)) {
 			return
 		}
 	case *core.Fold:
-		if x.How == core.All && system.Spreads(x, *budget) {
+		if x.How == core.All && cond.Spreads(x, *budget) {
 			r.bind(x.Local, x.Values, func() bool {
 				*budget--
 				r.conjuncts(x.Where, budget, do)
@@ -157,7 +158,7 @@ func (r *reader) read(e core.Expr) {
 	case *core.Observe:
 		r.note(e)
 	case *core.Apply:
-		if l := system.ComparedWithZero(e); l != nil && x.Op == core.Eq && l.Of.News { // `empty(a -> b)`
+		if l := cond.ComparedWithZero(e); l != nil && x.Op == core.Eq && l.Of.News { // `empty(a -> b)`
 			r.note(e)
 			return
 		}

@@ -44,7 +44,7 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	if s.Counted != nil {
 		r.Uses = s.Covered(res)
 	}
-	r.Judge(res.Complete, res.Why, s.RuleFaults)
+	r.Judge(res.Complete, res.Why, s.RuleFaults())
 	r.Advice = s.advice(o, res)
 	return r, nil
 }

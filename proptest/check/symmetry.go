@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/check/reduce"
-	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -51,10 +51,10 @@ func (s *System) FindSymmetry() (refused []string) {
 			found.UsedIn(p.Role, p.Unpack(b).Value, s.Dead, use)
 		},
 		Msg: func(_ int, b []byte, use func(int, int)) {
-			if _, is := s.NewsOf(b); is {
+			if _, is := codec.NewsOf(s.Protocol, b); is {
 				return
 			}
-			m, slots := system.UnpackMessage(s.Protocol, b)
+			m, slots := codec.UnpackMessage(s.Protocol, b)
 			found.UsedInMessage(m, slots, use)
 		},
 		RenameLocal: func(proc int, b []byte, to [][]uint8) []byte {
@@ -64,12 +64,12 @@ func (s *System) FindSymmetry() (refused []string) {
 			return p.Pack(l, l.Value)
 		},
 		RenameMsg: func(_ int, b []byte, to [][]uint8) []byte {
-			if _, is := s.NewsOf(b); is {
+			if _, is := codec.NewsOf(s.Protocol, b); is {
 				return slices.Clone(b)
 			}
-			m, slots := system.UnpackMessage(s.Protocol, b)
+			m, slots := codec.UnpackMessage(s.Protocol, b)
 			found.RenameMessage(m, slots, to)
-			return system.PackMessage(m, slots)
+			return codec.PackMessage(m, slots)
 		},
 	}
 	for i := range found.Shuffles {
@@ -104,11 +104,11 @@ func (s *System) shuffle(f *reduce.Shuffle) explore.Shuffle {
 		return out
 	}
 	out.Msg = func(_ int, b []byte) []byte {
-		if _, is := s.NewsOf(b); is {
+		if _, is := codec.NewsOf(s.Protocol, b); is {
 			return slices.Clone(b)
 		}
-		m, slots := system.UnpackMessage(s.Protocol, b)
-		return system.PackMessage(m, f.Message(m, slots))
+		m, slots := codec.UnpackMessage(s.Protocol, b)
+		return codec.PackMessage(m, f.Message(m, slots))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -52,7 +53,7 @@ func (t *telling) step(x *explore.TraceStep) run.Step {
 	}
 	if x.Proc >= len(s.Procs) {
 		t.outside(x, &step)
-	} else if kind, ok := system.SpecialNote(x.Note); ok && kind != system.NoteTorn {
+	} else if kind, ok := codec.SpecialNote(x.Note); ok && kind != codec.NoteTorn {
 		t.special(x, kind, &step)
 	} else {
 		t.event(x, &step)
@@ -87,13 +88,13 @@ func (t *telling) event(x *explore.TraceStep, step *run.Step) {
 	s := t.sys
 	p := s.Procs[x.Proc]
 	before := slices.Clone(p.Unpack(x.Before).Value)
-	note, sent := system.Torn(x.Note)
+	note, sent := codec.Torn(x.Note)
 	if step.Torn = sent + 1; step.Torn > 0 {
 		whole := *x
 		whole.Sends = x.Sends[:min(sent, len(x.Sends))]
 		x = &whole
 	}
-	ev := system.UnpackNote(p.Role, note)
+	ev := codec.UnpackNote(p.Role, note)
 	step.Kind, step.Changes = eventKinds[ev.Event.Kind], t.changes(p, x)
 	switch ev.Event.Kind {
 	case model.EventUp, model.EventLost:
@@ -135,7 +136,7 @@ func (t *telling) outside(x *explore.TraceStep, step *run.Step) {
 		return
 	}
 	side := make([]int64, 1)
-	system.ReadSlots(x.Note, side)
+	codec.ReadSlots(x.Note, side)
 	step.Kind, step.Who, step.Event = run.Partition, run.Nobody, "the partition ends"
 	if side[0] == 0 {
 		return
@@ -159,17 +160,17 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 	}
 	step.Kind, step.State, step.Changes = specialKinds[kind], before, t.changes(p, x)
 	switch kind {
-	case system.NoteCrash:
+	case codec.NoteCrash:
 		step.Event = "crashes"
-	case system.NoteRestart:
+	case codec.NoteRestart:
 		step.Event = "begins again"
 		if before != step.After {
 			step.State += " → " + step.After
 		}
-	case system.NoteReturn:
-		step.From = system.NotePeer(x.Note)
+	case codec.NoteReturn:
+		step.From = codec.NotePeer(x.Note)
 		step.Event = "wants the link to " + s.Procs[step.From].Inst.Name + " back"
-	case system.NoteCutoff:
+	case codec.NoteCutoff:
 		step.Event = "is reached again"
 		l := p.Unpack(x.After)
 		if away := l.Get(p.AtCutoff); away != 0 {
@@ -181,12 +182,12 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 			}
 			step.Event = "is cut off from " + diag.And(names)
 		}
-	case system.NoteBeat:
+	case codec.NoteBeat:
 		step.Event = "feels the beat"
-	case system.NoteSilence:
-		step.From, step.Event = system.NotePeer(x.Note), "lost"
+	case codec.NoteSilence:
+		step.From, step.Event = codec.NotePeer(x.Note), "lost"
 		step.Effects = []string{"ignores it"}
-	case system.NoteDrop:
+	case codec.NoteDrop:
 		step.Event = s.MessageText(x.Msg)
 		step.Effects = []string{"drops it"}
 	}
@@ -210,8 +211,8 @@ var eventKinds = map[model.EventKind]run.Kind{
 	model.EventUp: run.LinkUp, model.EventLost: run.LinkLost,
 }
 
-var specialKinds = [system.NoteKinds]run.Kind{system.NoteCrash: run.Crash, system.NoteRestart: run.Restart, system.NoteDrop: run.Drop, system.NoteBeat: run.Beat,
-	system.NoteReturn: run.Return, system.NoteSilence: run.Break, system.NoteCutoff: run.Cutoff}
+var specialKinds = [codec.NoteKinds]run.Kind{codec.NoteCrash: run.Crash, codec.NoteRestart: run.Restart, codec.NoteDrop: run.Drop, codec.NoteBeat: run.Beat,
+	codec.NoteReturn: run.Return, codec.NoteSilence: run.Break, codec.NoteCutoff: run.Cutoff}
 
 // replay gives the event to the machine again and fills in what it did.
 func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *run.Step) {
@@ -258,7 +259,7 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			continue
 		}
 		for _, k := range to {
-			msg := system.PackMessage(e.Message, e.Slots)
+			msg := codec.PackMessage(e.Message, e.Slots)
 			ch := s.Channel(p.Inst.Index, k)
 			sent := run.Sent{To: k, Text: s.MessageText(msg)}
 			switch {
@@ -377,7 +378,7 @@ func (s *System) configuration(c explore.Configuration) []string {
 }
 
 // heldText tells which messages an instance holds.
-func (s *System) heldText(l system.Local) string {
+func (s *System) heldText(l codec.Local) string {
 	var names []string
 	for _, h := range l.Held {
 		names = append(names, s.MessageText([]byte(h.Message)))

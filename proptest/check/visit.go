@@ -3,7 +3,7 @@ package check
 import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
-	"github.com/parley-go/parley/proptest/check/system"
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -19,18 +19,18 @@ func (s *System) ForEachStep(space explore.Space,
 		}
 		p := s.Procs[use.Proc]
 		for _, step := range use.Steps {
-			if _, special := system.SpecialNote(step.Note); special {
+			if _, special := codec.SpecialNote(step.Note); special {
 				continue
 			}
-			if len(step.Note) > 0 && !visit(p.Inst, p.Unpack(use.Value).Value, system.UnpackNote(p.Role, step.Note)) {
+			if len(step.Note) > 0 && !visit(p.Inst, p.Unpack(use.Value).Value, codec.UnpackNote(p.Role, step.Note)) {
 				return false
 			}
 		}
 		for _, r := range use.Receptions {
-			if _, news := s.NewsOf(r.Msg); news {
+			if _, news := codec.NewsOf(s.Protocol, r.Msg); news {
 				continue
 			}
-			m, slots := system.UnpackMessage(s.Protocol, r.Msg)
+			m, slots := codec.UnpackMessage(s.Protocol, r.Msg)
 			ev := interp.Event{Event: p.Reception(m), Args: slots, Sender: s.System.Channels[r.Channel].From}
 			if ev.Event != nil && !visit(p.Inst, p.Unpack(use.Value).Value, ev) {
 				return false

@@ -16,6 +16,8 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
+	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -104,7 +106,7 @@ func compared(p *model.Protocol, c *model.Check, plant func(*Machines)) (*compar
 func (x *comparison) allowed(c *configuration, i int, ev world.Event[string]) bool {
 	p := x.Procs[i]
 	v := c.Values[i]
-	var r *Rule
+	var r *cond.Rule
 	var args []int64
 	count := -1
 	if ev.Kind == world.Command {
@@ -124,14 +126,16 @@ func (x *comparison) allowed(c *configuration, i int, ev world.Event[string]) bo
 	if r.Env.When == nil {
 		return true
 	}
-	locals, from := make([]int64, len(r.locals)), 0
+	size := max(r.Env.Locals, interp.FieldSlots(r.Env.Command.Fields))
+	locals, from := make([]int64, size), 0
 	for _, l := range r.Env.Params {
 		from += copy(locals[l.Offset:l.Offset+l.Type.Slots()], args[from:])
 	}
 	eval := interp.Eval{Strings: x.Texts, ChanLen: func(l *model.ChanLen) (n int64) {
 		for k, q := range c.Queues {
 			for _, item := range q {
-				if x.LooksAt(p.Inst, l, k) && x.Counts(l.Message, false, []byte(item.Message)) && item.News == world.NoNews {
+				if x.Parts.LooksAt(p.Inst, l, k) && item.News == world.NoNews &&
+					codec.Counts(x.Protocol, l.Message, false, []byte(item.Message)) {
 					n++
 				}
 			}
@@ -145,8 +149,11 @@ func (x *comparison) allowed(c *configuration, i int, ev world.Event[string]) bo
 // configuration is one of the explorer as one of the world.
 func (x *comparison) configuration(c explore.Configuration) *configuration {
 	n := len(x.Procs)
-	out := &configuration{Splits: make([][]uint64, n), Spent: world.Spent{Lose: c.Used.Loss, Duplicate: c.Used.Dup, Overtake: c.Used.Swap,
-		Crash: c.Used.Crash, Break: c.Used.Break, Return: c.Used.Return, Partition: c.Used.Partition}}
+	u := c.Used
+	out := &configuration{Splits: make([][]uint64, n), Spent: world.Spent{
+		Lose: u.Loss, Duplicate: u.Dup, Overtake: u.Swap,
+		Crash: u.Crash, Break: u.Break, Return: u.Return, Partition: u.Partition,
+	}}
 	x.used = nil
 	for i, p := range x.Procs {
 		l := p.Unpack(c.Locals[i])
@@ -157,7 +164,7 @@ func (x *comparison) configuration(c explore.Configuration) *configuration {
 	for k, word := range c.Channels[:x.Own] {
 		var q []world.Item[string]
 		for at, msg := range word {
-			item := x.item(msg)
+			item := codec.UnpackItem(x.Protocol, msg)
 			to := x.System.Channels[k].To
 			for _, a := range x.Procs[to].ages {
 				for d := range x.Check.Time.Delay - 1 {
@@ -174,11 +181,11 @@ func (x *comparison) configuration(c explore.Configuration) *configuration {
 		switch b := p.(type) {
 		case *parter:
 			side := make([]int64, 1)
-			ReadSlots(c.Locals[at], side)
+			codec.ReadSlots(c.Locals[at], side)
 			out.Split = uint64(side[0])
 			for i := range x.Procs {
 				for _, msg := range c.Channels[b.first+i] {
-					side := uint64(number(msg)) // whom it keeps away
+					side := uint64(codec.Number(msg)) // whom it keeps away
 					if side&1 != 0 {
 						side = (1<<n - 1) &^ side
 					}
@@ -219,11 +226,12 @@ func (x *comparison) key(c *configuration) string {
 		if e.Down {
 			flags |= 2
 		}
-		b = appendSlots(append(b, flags), c.Values[i])
+		b = codec.AppendSlots(append(b, flags), c.Values[i])
 		for _, at := range x.counts[i] {
 			put(uint64(x.used[i][at]))
 		}
-		put(e.Waiting, e.Up, e.Asked, e.Broken, e.Cutoff, e.Told, e.Heard, uint64(e.Crashes), uint64(e.Restarts), uint64(e.Returns), uint64(len(e.Held)))
+		put(e.Waiting, e.Up, e.Asked, e.Broken, e.Cutoff, e.Told, e.Heard)
+		put(uint64(e.Crashes), uint64(e.Restarts), uint64(e.Returns), uint64(len(e.Held)))
 		for _, h := range e.Held {
 			put(uint64(h.From), uint64(len(h.Message)))
 			b = append(b, h.Message...)
@@ -239,7 +247,9 @@ func (x *comparison) key(c *configuration) string {
 			from := 0
 			for at := range len(items) + 1 {
 				if at == len(items) || items[at].News != world.NoNews {
-					slices.SortFunc(items[from:at], func(a, b world.Item[string]) int { return strings.Compare(a.Message, b.Message) })
+					slices.SortFunc(items[from:at], func(a, b world.Item[string]) int {
+						return strings.Compare(a.Message, b.Message)
+					})
 					from = at + 1
 				}
 			}
@@ -256,7 +266,8 @@ func (x *comparison) key(c *configuration) string {
 		put(list...)
 	}
 	s := c.Spent
-	put(c.Beats, uint64(s.Lose), uint64(s.Duplicate), uint64(s.Overtake), uint64(s.Crash), uint64(s.Break), uint64(s.Return), uint64(s.Partition))
+	put(c.Beats, uint64(s.Lose), uint64(s.Duplicate), uint64(s.Overtake))
+	put(uint64(s.Crash), uint64(s.Break), uint64(s.Return), uint64(s.Partition))
 	x.bytes = b
 	return string(b)
 }
@@ -310,11 +321,13 @@ func (x *comparison) count(mv world.Move[string], by int64) {
 // compare searches so many configurations and compares the successors of each. It returns how many
 // it compared.
 func (x *comparison) compare(t *testing.T, most uint64) (n int, err error) {
-	res, err := explore.Run(t.Context(), x.System, explore.Options{KeepGoing: true, MaxConfigurations: most, Checks: x.Checks})
+	options := explore.Options{KeepGoing: true, MaxConfigurations: most, Checks: x.Checks}
+	res, err := explore.Run(t.Context(), x.System, options)
 	if err != nil {
 		return 0, err
 	}
-	res.Space.ForEachExpansion(func(from explore.Configuration, list []explore.Configuration, kinds []explore.Kind) bool {
+	type configurations = []explore.Configuration
+	res.Space.ForEachExpansion(func(from explore.Configuration, list configurations, kinds []explore.Kind) bool {
 		n++
 		got, found := map[string]*configuration{}, map[string]bool{}
 		for _, c := range list {
@@ -342,7 +355,8 @@ func (x *comparison) compare(t *testing.T, most uint64) (n int, err error) {
 			}
 		}
 		if !maps.Equal(found, faults) {
-			err = fmt.Errorf("errors %v, in the world %v, of steps from\n%+v", slices.Collect(maps.Keys(found)), slices.Collect(maps.Keys(faults)), *c)
+			err = fmt.Errorf("errors %v, in the world %v, of steps from\n%+v",
+				slices.Collect(maps.Keys(found)), slices.Collect(maps.Keys(faults)), *c)
 			return false
 		}
 		return true
@@ -409,16 +423,27 @@ checks:
 
 // inline are the checks of these two.
 var inline = func() (texts []string) {
-	for _, how := range []string{"doc: no faults", "faults: {break: 1}", "faults: {break: 2, return: 2}", "faults: {crash: {b: 1}, restart: {b: 1}, break: 1, return: 1}", "faults: {partition: 1}",
-		"faults: {crash: {a: 1}, atomic: true}", "faults: {crash: {a: 1, b: 1}, restart: {a: 1}}", "faults: {crash: {b: 1}, restart: {b: 1}, break: 1}",
-		"faults: {crash: 2, restart: 1}", "time: {beat: 5}", "time: {beat: 5, delay: 3}", "channel: {capacity: 2, full: wait}", "channel: {capacity: 1, full: lose}",
+	for _, how := range []string{
+		"doc: no faults", "faults: {break: 1}", "faults: {break: 2, return: 2}",
+		"faults: {crash: {b: 1}, restart: {b: 1}, break: 1, return: 1}", "faults: {partition: 1}",
+		"faults: {crash: {a: 1}, atomic: true}", "faults: {crash: {a: 1, b: 1}, restart: {a: 1}}",
+		"faults: {crash: {b: 1}, restart: {b: 1}, break: 1}",
+		"faults: {crash: 2, restart: 1}", "time: {beat: 5}", "time: {beat: 5, delay: 3}",
+		"channel: {capacity: 2, full: wait}", "channel: {capacity: 1, full: lose}",
 		"channel: {capacity: 1, full: lose}\n    faults: {crash: {a: 1, b: 1}, restart: {a: 1}}",
-		"environment: {go: {when: len(out) < 1, times: 2}, say: {when: len(out) == 0}, wake: {when: \"len(in, A) < 2\", times: 1}, t: {when: len(in) == 0, times: 1}}"} {
+		"environment: {go: {when: len(out) < 1, times: 2}, say: {when: len(out) == 0}, " +
+			"wake: {when: \"len(in, A) < 2\", times: 1}, t: {when: len(in) == 0, times: 1}}",
+	} {
 		texts = append(texts, strings.Replace(linked, "HOW", how, 1))
 	}
-	for _, how := range []string{"channel: {capacity: 2, lossy: true}", "channel: {capacity: 2, duplicates: true, order: any}", "channel: {capacity: 3, order: any, lossy: true, full: lose}",
-		"faults: {lose: 1, duplicate: 1, overtake: 2}", "faults: {overtake: 1, crash: {b: 1}, restart: {b: 1}}", "time: {beat: 5, delay: 2}",
-		"environment: {go: {when: \"v == 1 || len(out, A) == 0\", times: 2}, again: {when: len(in) > 0}, u: {when: len(out) < 1, times: 2}}"} {
+	for _, how := range []string{
+		"channel: {capacity: 2, lossy: true}", "channel: {capacity: 2, duplicates: true, order: any}",
+		"channel: {capacity: 3, order: any, lossy: true, full: lose}",
+		"faults: {lose: 1, duplicate: 1, overtake: 2}",
+		"faults: {overtake: 1, crash: {b: 1}, restart: {b: 1}}", "time: {beat: 5, delay: 2}",
+		"environment: {go: {when: \"v == 1 || len(out, A) == 0\", times: 2}, again: {when: len(in) > 0}, " +
+			"u: {when: len(out) < 1, times: 2}}",
+	} {
 		texts = append(texts, strings.Replace(plain, "HOW", how, 1))
 	}
 	return texts
@@ -465,7 +490,7 @@ func TestPlantsAgainstWorld(t *testing.T) {
 		"no message overtakes another": everywhere(func(c *explore.Channel) { c.Swap = false }),
 		"no rule looks at channels":    steps(func(s *explore.Step) { s.Lens = nil }),
 		"a crash leaves no news": steps(func(s *explore.Step) {
-			if kind, ok := SpecialNote(s.Note); ok && kind == NoteCrash {
+			if kind, ok := codec.SpecialNote(s.Note); ok && kind == codec.NoteCrash {
 				s.Sends = nil
 			}
 		}),

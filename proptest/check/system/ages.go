@@ -3,6 +3,7 @@ package system
 import (
 	"fmt"
 
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -15,13 +16,6 @@ import (
 // maxAged is how many steps one beat may be: one for each combination of how many messages are
 // under way.
 const maxAged = 1 << 12
-
-// age is where the receiver counts the messages of one channel.
-type age struct {
-	channel int
-	at      int // of age 1 and more; then 2 and more, up to the delay less 1
-	most    int // messages in the channel, and pieces of news
-}
 
 // layAges makes room in an instance's local value for the ages of what comes to it.
 func (p *Process) layAges() {
@@ -57,7 +51,8 @@ func (p *Process) tooOld() error {
 	steps := 1
 	for _, a := range p.ages {
 		if steps *= a.most + 1; steps > maxAged {
-			return fmt.Errorf("%s: %s has too many channels of too many messages to count their ages; make the beat as long as the delay, or the channels smaller",
+			return fmt.Errorf("%s: %s has too many channels of too many messages to count their ages; "+
+				"make the beat as long as the delay, or the channels smaller",
 				p.sys.Check.Time.Span, p.Inst.Name)
 		}
 	}
@@ -65,7 +60,7 @@ func (p *Process) tooOld() error {
 }
 
 // arrived counts a message that leaves a channel.
-func (p *Process) arrived(l Local, channel int) {
+func (p *Process) arrived(l codec.Local, channel int) {
 	for _, a := range p.ages {
 		if a.channel != channel {
 			continue
@@ -80,7 +75,7 @@ func (p *Process) arrived(l Local, channel int) {
 
 // aged makes everything from channel i on one beat older, once for each number of messages that can
 // be under way. If one of them would be too old the beat is not felt.
-func (p *Process) aged(l Local, i int, lens []explore.LenRange, felt func(Local, []explore.LenRange)) {
+func (p *Process) aged(l codec.Local, i int, lens []explore.LenRange, felt func(codec.Local, []explore.LenRange)) {
 	if i == len(p.ages) {
 		felt(l, lens)
 		return
@@ -91,7 +86,7 @@ func (p *Process) aged(l Local, i int, lens []explore.LenRange, felt func(Local,
 		return
 	}
 	for n := int(counts[0]); n <= a.most; n++ {
-		next := l.own()
+		next := l.Own()
 		older := next.Used[a.at : a.at+d-1]
 		copy(older[1:], counts)
 		older[0] = int64(n)

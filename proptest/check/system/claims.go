@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/world"
@@ -16,7 +17,9 @@ var kindOf = map[model.ClaimKind]explore.ClaimKind{
 	model.Eventually: explore.Eventually, model.LeadsTo: explore.LeadsTo,
 }
 
-var fairnessOf = map[string]explore.Fairness{"": explore.Unfair, "weak": explore.Weak, "strong": explore.Strong, "messages": explore.StrongMessages}
+var fairnessOf = map[string]explore.Fairness{
+	"": explore.Unfair, "weak": explore.Weak, "strong": explore.Strong, "messages": explore.StrongMessages,
+}
 
 // claims adds the stated claims, and deadlock if the check says where rest is allowed.
 func (s *Machines) claims() {
@@ -35,18 +38,18 @@ func (s *Machines) claim(c *model.Claim) {
 	if c.Quiescent {
 		e.At = explore.Quiescent
 	}
-	var p *predicate
+	var p *cond.Predicate
 	switch c.Kind {
 	case model.Always:
 		when, body := core.Of(c.When), core.Of(c.Expr)
 		if x, ok := body.(*core.If); ok && x.Form == core.FormImplies && when == nil {
 			when, body = x.Cond, x.Then
 		}
-		p = newPredicate(s, core.Conjuncts(when), body, implies)
+		p = cond.New(s.Parts, core.Conjuncts(when), body, cond.Implies)
 	case model.Agree:
-		p = newPredicate(s, core.Conjuncts(core.Of(c.When)), core.Of(Equalities(c)), implies)
+		p = cond.New(s.Parts, core.Conjuncts(core.Of(c.When)), core.Of(cond.Equalities(c)), cond.Implies)
 	case model.Sometimes, model.Eventually:
-		p = newPredicate(s, core.Conjuncts(core.Of(c.Expr)), nil, need)
+		p = cond.New(s.Parts, core.Conjuncts(core.Of(c.Expr)), nil, cond.Need)
 	case model.LeadsTo:
 		if c.Within > 0 {
 			s.within(c)
@@ -59,17 +62,17 @@ func (s *Machines) claim(c *model.Claim) {
 			s.leadsTo(c, e)
 			return
 		}
-		p = newPredicate(s, core.Conjuncts(core.Of(c.Expr)), nil, need)
+		p = cond.New(s.Parts, core.Conjuncts(core.Of(c.Expr)), nil, cond.Need)
 	case model.Confluent:
 		e.Exempt = func(a, b uint32) bool { return s.exempt(c, a) || s.exempt(c, b) }
 		s.add(c.Name, c, e, nil)
 		return
 	}
 	s.observe(&e, p)
-	e.Eval = p.holds
-	e.Invisible = func(_ int, class uint32) bool { return class == Irrelevant }
-	if (c.Kind == model.Always || c.Kind == model.Agree) && len(p.guards) > 0 {
-		e.Relevant = p.relevant
+	e.Eval = p.Holds
+	e.Invisible = func(_ int, class uint32) bool { return class == cond.Irrelevant }
+	if (c.Kind == model.Always || c.Kind == model.Agree) && p.Guarded() {
+		e.Relevant = p.Relevant
 	}
 	s.add(c.Name, c, e, p)
 }
@@ -77,30 +80,30 @@ func (s *Machines) claim(c *model.Claim) {
 // leadsTo (and reachable from where a condition holds) needs two predicates over the same classes:
 // the guard is the trigger, the body is the target.
 func (s *Machines) leadsTo(c *model.Claim, e explore.Claim) {
-	p := newApart(s, c)
+	p := cond.NewApart(s.Parts, c)
 	s.observe(&e, p)
-	e.Eval = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(p.body) }
-	e.Relevant = func(procs, chans []uint32) bool { return p.load(procs, chans) && p.bool(p.guards[0]) }
+	e.Eval = p.Goal
+	e.Relevant = p.When
 	s.add(c.Name, c, e, p)
 }
 
 // observe sets the class functions of a claim, only where something is looked at.
-func (s *Machines) observe(e *explore.Claim, p *predicate) {
+func (s *Machines) observe(e *explore.Claim, p *cond.Predicate) {
 	e.Procs = make([]func([]byte) uint32, len(s.Procs))
 	e.Chans = make([]func(explore.Word) uint32, len(s.System.Channels))
-	for i := range p.procs {
-		if len(p.procs[i].atoms) > 0 || len(p.procs[i].held) > 0 || p.procs[i].whole {
-			e.Procs[i] = func(b []byte) uint32 { return p.procClass(i, b) }
+	for i := range s.Procs {
+		if p.LooksAtInstance(i) {
+			e.Procs[i] = func(b []byte) uint32 { return p.OfInstance(i, b) }
 		}
 	}
-	for k := range p.chans {
-		if len(p.chans[k].counters) > 0 {
-			e.Chans[k] = func(w explore.Word) uint32 { return p.chanClass(k, w) }
+	for k := range s.Own {
+		if p.LooksAtChannel(k) {
+			e.Chans[k] = func(w explore.Word) uint32 { return p.OfChannel(k, w) }
 		}
 	}
 }
 
-func (s *Machines) add(name string, c *model.Claim, e explore.Claim, p *predicate) {
+func (s *Machines) add(name string, c *model.Claim, e explore.Claim, p *cond.Predicate) {
 	s.Claims = append(s.Claims, Claim{Name: name, Stated: c, Index: len(s.System.Claims), Eval: p})
 	s.System.Claims = append(s.System.Claims, e)
 }
@@ -126,30 +129,32 @@ func (s *Machines) quiet() {
 	if quiet == nil { // the clock goes on for ever, so that this is the only way to see the end
 		quiet = &model.Lit{ExprBase: model.ExprBase{T: &model.Type{Kind: model.KindBool}}}
 	}
-	p := newPredicate(s, nil, core.Of(quiet), implies)
-	e := explore.Claim{Name: report.Deadlock, Kind: explore.Always, Procs: make([]func([]byte) uint32, len(s.Procs)), Chans: make([]func(explore.Word) uint32, len(s.System.Channels))}
-	rest := make([]procClasses, len(s.Procs))
-	words := make([]chanClasses, len(s.System.Channels))
+	p := cond.New(s.Parts, nil, core.Of(quiet), cond.Implies)
+	e := explore.Claim{Name: report.Deadlock, Kind: explore.Always,
+		Procs: make([]func([]byte) uint32, len(s.Procs)),
+		Chans: make([]func(explore.Word) uint32, len(s.System.Channels))}
+	rest := make([]cond.Classes, len(s.Procs))
+	words := make([]cond.Classes, len(s.System.Channels))
 	for i := range s.Procs {
 		e.Procs[i] = func(b []byte) uint32 {
-			tuple := append(s.resting(i, b), int64(p.procClass(i, b)))
-			return intern(&rest[i].ids, &rest[i].tuples, tuple)
+			tuple := append(s.resting(i, b), int64(p.OfInstance(i, b)))
+			return rest[i].Number(tuple)
 		}
 	}
 	for k := range s.System.Channels[:s.Own] {
 		e.Chans[k] = func(w explore.Word) uint32 {
-			return intern(&words[k].ids, &words[k].tuples, []int64{int64(len(w)), int64(p.chanClass(k, w))})
+			return words[k].Number([]int64{int64(len(w)), int64(p.OfChannel(k, w))})
 		}
 	}
 	for k := s.Own; k < s.clockAt; k++ {
 		e.Chans[k] = func(w explore.Word) uint32 { return uint32(len(w)) }
 	}
-	e.Invisible = func(i int, class uint32) bool { return rest[i].tuples[class][0] != 0 }
+	e.Invisible = func(i int, class uint32) bool { return rest[i].Tuples[class][0] != 0 }
 	e.Eval = func(procs, chans []uint32) bool {
 		final := true
 		inner := make([]uint32, len(procs))
 		for i, c := range procs[:len(s.Procs)] {
-			t := rest[i].tuples[c]
+			t := rest[i].Tuples[c]
 			if t[0] != 0 {
 				return true
 			}
@@ -158,7 +163,7 @@ func (s *Machines) quiet() {
 		}
 		innerChans := make([]uint32, len(chans))
 		for k, c := range chans[:s.Own] {
-			t := words[k].tuples[c]
+			t := words[k].Tuples[c]
 			if t[0] != 0 {
 				return true
 			}
@@ -169,7 +174,7 @@ func (s *Machines) quiet() {
 				return true
 			}
 		}
-		return final || p.holds(inner, innerChans)
+		return final || p.Holds(inner, innerChans)
 	}
 	s.add(report.Deadlock, nil, e, p)
 }
@@ -206,5 +211,5 @@ func (p *Process) commanded(b []byte) bool {
 
 // Faulted says where a claim that cannot be evaluated everywhere cannot be.
 func (c *Claim) Faulted() string {
-	return "it cannot be evaluated everywhere: " + faultText(c.Eval.Fault)
+	return "it cannot be evaluated everywhere: " + cond.FaultText(c.Eval.Fault)
 }

@@ -3,7 +3,7 @@ package system
 import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
-	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -21,16 +21,7 @@ type clock struct {
 	sends []explore.Send
 }
 
-// addClock adds the clock's channels; the clock itself follows with addClockProc.
-func (s *Machines) clockChannels(proc int) {
-	if s.Check.Time == nil {
-		return
-	}
-	for j := range s.Check.Instances {
-		s.System.Channels = append(s.System.Channels, explore.Channel{Name: "clock", From: proc, To: j, Cap: 1})
-	}
-}
-
+// addClock adds the clock and its channels.
 func (s *Machines) addClock() {
 	s.clockAt = len(s.System.Channels)
 	if s.Check.Time == nil {
@@ -38,10 +29,11 @@ func (s *Machines) addClock() {
 	}
 	c := &clock{sys: s, label: uint32(len(s.System.Labels))}
 	proc := len(s.System.Procs)
-	s.clockChannels(proc)
-	for k := s.clockAt; k < len(s.System.Channels); k++ {
+	for j := range s.Check.Instances {
+		k := len(s.System.Channels)
+		s.System.Channels = append(s.System.Channels, explore.Channel{Name: "clock", From: proc, To: j, Cap: 1})
 		c.lens = append(c.lens, explore.LenRange{Channel: k})
-		c.sends = append(c.sends, explore.Send{Channel: k, Msg: s.packNews(newsBeat, 0)})
+		c.sends = append(c.sends, explore.Send{Channel: k, Msg: codec.PackNews(s.Protocol, codec.NewsBeat, 0)})
 	}
 	s.addLabel("a beat", proc)
 	s.System.Procs = append(s.System.Procs, c)
@@ -55,14 +47,6 @@ func (c *clock) Receive([]byte, int, []byte, func(explore.Step)) {}
 
 func (c *clock) Local(v []byte, emit func(explore.Step)) {
 	emit(explore.Step{Label: c.label, Next: v, Sends: c.sends, Lens: c.lens})
-}
-
-// monitor watches a leadsTo with a bound, at the one instance that it is about.
-type monitor struct {
-	claim      *model.Claim
-	when, goal core.Expr
-	most       int64 // beats
-	at         int   // where it counts: 0 nothing is due, n+1 after n beats; most+2 too late
 }
 
 // layTime makes room in an instance's local value for timers and monitors.
@@ -96,7 +80,7 @@ func (p *Process) layTime() {
 func (p *Process) timed() bool { return p.atLeft >= 0 }
 
 // beat lets an instance feel a beat.
-func (p *Process) beat(l Local, emit func(explore.Step)) {
+func (p *Process) beat(l codec.Local, emit func(explore.Step)) {
 	res := world.Beat(&p.sys.Rules, p.Inst.Index, p.end(l), l.Value, stepper{p})
 	if res.What == world.Blocked {
 		return
@@ -107,13 +91,16 @@ func (p *Process) beat(l Local, emit func(explore.Step)) {
 			*c++
 		}
 	}
-	p.aged(n, 0, reaching(p.quietInput, p.sys.System.Channels, uint64(l.Get(p.AtCutoff))&p.peers), func(n Local, lens []explore.LenRange) {
-		emit(explore.Step{Label: p.special(NoteBeat), Next: p.Pack(n, l.Value), Note: packSpecial(NoteBeat), Lens: lens})
+	guards := reaching(p.quietInput, p.sys.System.Channels, uint64(l.Get(p.AtCutoff))&p.peers)
+	p.aged(n, 0, guards, func(n codec.Local, lens []explore.LenRange) {
+		s := p.step(codec.NoteBeat, p.Pack(n, l.Value))
+		s.Lens = lens
+		emit(s)
 	})
 }
 
 // after packs what an instance is after a step, when monitors have looked.
-func (p *Process) after(l Local, next interp.Value) []byte {
+func (p *Process) after(l codec.Local, next interp.Value) []byte {
 	if !p.timed() {
 		return p.Pack(l, next)
 	}
@@ -136,7 +123,7 @@ func (p *Process) after(l Local, next interp.Value) []byte {
 }
 
 // says evaluates a condition about this instance alone; one that faults does not hold.
-func (p *Process) says(e core.Expr, l Local, v interp.Value) bool {
+func (p *Process) says(e core.Expr, l codec.Local, v interp.Value) bool {
 	if p.watch.Instances == nil {
 		p.watch.Strings = p.sys.Texts
 		p.watch.Instances = make([][]int64, len(p.sys.Check.Instances))

@@ -6,13 +6,6 @@ import (
 	"github.com/parley-go/parley/proptest/check/report"
 )
 
-// cover counts which lines of a specification the steps of a search used. The search itself only
-// adds: every step has a number (explore.Step.Tally) that stands for all the marks of its trail.
-type cover struct {
-	ids    map[string]uint32
-	trails [][]report.Mark // by tally minus 1
-}
-
 // Cover asks for the lines that are used to be counted; call it before Run.
 func (s *Machines) Cover() {
 	s.Counted = &cover{ids: map[string]uint32{}}

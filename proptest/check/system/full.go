@@ -28,7 +28,8 @@ func (s *Machines) roomy(step explore.Step, emit func(explore.Step)) {
 		variants *= s.count(step.Sends, k) + 1
 	}
 	if variants > maxVariants {
-		step.Fault = &explore.Fault{Kind: explore.OtherFault, Text: "it sends too much at once to tell what is lost where channels are full"}
+		step.Fault = &explore.Fault{Kind: explore.OtherFault,
+			Text: "it sends too much at once to tell what is lost where channels are full"}
 		emit(step)
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
-	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -15,51 +15,12 @@ import (
 // carries besides messages is news of its link, in its place among them; it takes no room. A partition
 // is told to each instance through a channel of its own.
 
-// news is what a channel carries besides messages. Its number follows those of the messages.
-type news int
-
-const (
-	newsCut news = iota
-	newsAsk
-	newsAnswer
-	newsReset
-	newsParted
-	newsBeat
-	newsCount
-)
-
-var newsNames = [newsCount]string{"lost", "up", "up", "lost", "partition", "beat"}
-
-var newsOfItem = [...]news{world.Cut: newsCut, world.Ask: newsAsk, world.Answer: newsAnswer, world.Reset: newsReset}
-
-// NewsOf tells news from messages.
-func (s *Machines) NewsOf(msg []byte) (news, bool) {
-	n := MessageIndex(msg) - len(s.Protocol.Messages)
-	return news(n), n >= 0
-}
-
-func (s *Machines) packNews(n news, number int64) []byte {
-	return PackMessage(&model.Message{Index: len(s.Protocol.Messages) + int(n)}, []int64{number})
-}
-
-// resets reports whether what was sent right before may have gone with the sender.
-func (s *Machines) resets(msg []byte) bool {
-	n, ok := s.NewsOf(msg)
-	return ok && n == newsReset
-}
-
-// item is what the bytes in a channel are.
-func (s *Machines) item(msg []byte) world.Item[string] {
-	n, ok := s.NewsOf(msg)
-	if !ok {
-		return world.Item[string]{Message: string(msg)}
-	}
-	return world.Item[string]{News: [newsCount]world.News{world.Cut, world.Ask, world.Answer, world.Reset}[n], Number: uint8(number(msg) & 255), Heard: uint8(number(msg) >> 8)}
-}
-
 // layFaults makes room in an instance's local value for its links and what faults do to it.
 func (p *Process) layFaults() {
-	for _, at := range []*int{&p.AtDown, &p.atWaiting, &p.atUp, &p.atAsked, &p.atBroken, &p.AtCutoff, &p.atTold, &p.atHeard, &p.atCrashes, &p.atRestarts, &p.atReturns} {
+	for _, at := range []*int{
+		&p.AtDown, &p.atWaiting, &p.atUp, &p.atAsked, &p.atBroken, &p.AtCutoff, &p.atTold, &p.atHeard,
+		&p.atCrashes, &p.atRestarts, &p.atReturns,
+	} {
 		*at = -1
 	}
 	place := func(at *int, needed bool) {
@@ -85,13 +46,27 @@ func (p *Process) layFaults() {
 	place(&p.atHeard, p.atTold >= 0)
 }
 
-type end = world.End[string]
+// resets reports whether what was sent right before may have gone with the sender.
+func (s *Machines) resets(msg []byte) bool {
+	n, ok := codec.NewsOf(s.Protocol, msg)
+	return ok && n == codec.NewsReset
+}
+
+type (
+	end    = world.End[string]
+	result = world.Result[interp.Value, string]
+)
 
 // end is what the world wants to know of an instance besides its machine's value.
-func (p *Process) end(l Local) end {
-	e := end{Started: l.Started, Down: l.Get(p.AtDown) != 0, Waiting: uint64(l.Get(p.atWaiting)), Up: uint64(l.Get(p.atUp)), Asked: uint64(l.Get(p.atAsked)),
-		Broken: uint64(l.Get(p.atBroken)), Cutoff: uint64(l.Get(p.AtCutoff)), Told: uint64(l.Get(p.atTold)), Heard: uint64(l.Get(p.atHeard)), Held: l.Held,
-		Crashes: uint8(l.Get(p.atCrashes)), Restarts: uint8(l.Get(p.atRestarts)), Returns: uint8(l.Get(p.atReturns)), Left: make([]int32, len(p.Timers))}
+func (p *Process) end(l codec.Local) end {
+	set := func(at int) uint64 { return uint64(l.Get(at)) }
+	count := func(at int) uint8 { return uint8(l.Get(at)) }
+	e := end{
+		Started: l.Started, Down: l.Get(p.AtDown) != 0, Held: l.Held, Left: make([]int32, len(p.Timers)),
+		Waiting: set(p.atWaiting), Up: set(p.atUp), Asked: set(p.atAsked), Broken: set(p.atBroken),
+		Cutoff: set(p.AtCutoff), Told: set(p.atTold), Heard: set(p.atHeard),
+		Crashes: count(p.atCrashes), Restarts: count(p.atRestarts), Returns: count(p.atReturns),
+	}
 	for i, t := range p.Timers {
 		switch {
 		case l.Value[t.slot] == 0:
@@ -113,24 +88,24 @@ func (p *Process) Shut(b []byte, peer int) bool {
 }
 
 // put is the inverse of end: it gives l memory of its own.
-func (p *Process) put(l Local, e end) Local {
-	n := l.own()
+func (p *Process) put(l codec.Local, e end) codec.Local {
+	n := l.Own()
 	n.Started, n.Held = e.Started, e.Held
 	down := int64(0)
 	if e.Down {
 		down = 1
 	}
-	n.set(p.AtDown, down)
-	n.set(p.atWaiting, int64(e.Waiting))
-	n.set(p.atUp, int64(e.Up))
-	n.set(p.atAsked, int64(e.Asked))
-	n.set(p.atBroken, int64(e.Broken))
-	n.set(p.atCrashes, int64(e.Crashes))
-	n.set(p.atRestarts, int64(e.Restarts))
-	n.set(p.atReturns, int64(e.Returns))
-	n.set(p.AtCutoff, int64(e.Cutoff))
-	n.set(p.atTold, int64(e.Told))
-	n.set(p.atHeard, int64(e.Heard))
+	n.Set(p.AtDown, down)
+	n.Set(p.atWaiting, int64(e.Waiting))
+	n.Set(p.atUp, int64(e.Up))
+	n.Set(p.atAsked, int64(e.Asked))
+	n.Set(p.atBroken, int64(e.Broken))
+	n.Set(p.atCrashes, int64(e.Crashes))
+	n.Set(p.atRestarts, int64(e.Restarts))
+	n.Set(p.atReturns, int64(e.Returns))
+	n.Set(p.AtCutoff, int64(e.Cutoff))
+	n.Set(p.atTold, int64(e.Told))
+	n.Set(p.atHeard, int64(e.Heard))
 	if p.timed() {
 		for i, left := range e.Left {
 			n.Used[p.atLeft+i] = int64(max(left, 0))
@@ -139,28 +114,8 @@ func (p *Process) put(l Local, e end) Local {
 	return n
 }
 
-// Get reads one of the places of layFaults; 0 if there is none.
-func (l *Local) Get(at int) int64 {
-	if at < 0 {
-		return 0
-	}
-	return l.Used[at]
-}
-
-// own gives the local value memory of its own for what is not the machine's value, to be changed.
-func (l Local) own() Local {
-	l.Used = slices.Clone(l.Used)
-	return l
-}
-
-func (l *Local) set(at int, v int64) {
-	if at >= 0 {
-		l.Used[at] = v
-	}
-}
-
 // faults offers what may go wrong with an instance.
-func (p *Process) faults(l Local, emit func(explore.Step)) {
+func (p *Process) faults(l codec.Local, emit func(explore.Step)) {
 	r, i, e := &p.sys.Rules, p.Inst.Index, p.end(l)
 	if p.peers != 0 && (r.Faults.Break > 0 || r.Faults.Partition > 0) {
 		p.linkFaults(l, e, emit)
@@ -169,14 +124,16 @@ func (p *Process) faults(l Local, emit func(explore.Step)) {
 		return
 	}
 	if res := world.Crash(r, i, e, l.Value, stepper{p}); res.What == world.Done {
-		p.told(l, res.Sends, explore.Step{Label: p.special(NoteCrash), Next: p.Pack(p.put(l, res.End), res.Value), Note: packSpecial(NoteCrash),
-			Spontaneous: true, Spends: p.crashing()}, emit)
+		s := p.step(codec.NoteCrash, p.Pack(p.put(l, res.End), res.Value))
+		s.Spontaneous, s.Spends = true, p.crashing()
+		p.told(l, res.Sends, s, emit)
 	}
 	if res := world.Restart(r, i, e, l.Value, stepper{p}); res.What == world.Done {
 		n := p.put(l, res.End)
 		n.Started = p.noStart
-		emit(explore.Step{Label: p.special(NoteRestart), Next: p.after(n, res.Value), Note: packSpecial(NoteRestart),
-			Sends: p.sends(res.Sends), Spontaneous: true})
+		s := p.step(codec.NoteRestart, p.after(n, res.Value))
+		s.Sends, s.Spontaneous = p.sends(res.Sends), true
+		emit(s)
 	}
 }
 
@@ -186,16 +143,18 @@ func (s *Machines) addParter() {
 		return
 	}
 	proc, n := len(s.System.Procs), len(s.Check.Instances)
-	b := &parter{begins: uint32(len(s.System.Labels)), ends: uint32(len(s.System.Labels)) + 1, first: len(s.System.Channels)}
+	label := uint32(len(s.System.Labels))
+	b := &parter{begins: label, ends: label + 1, first: len(s.System.Channels)}
 	for _, side := range append([]uint64{0}, s.Rules.Sides()...) {
 		p := parting{side: side}
 		for i := range n {
-			p.news = append(p.news, s.packNews(newsParted, int64(s.Rules.Away(i, side))))
+			p.news = append(p.news, codec.PackNews(s.Protocol, codec.NewsParted, int64(s.Rules.Away(i, side))))
 		}
 		b.partings = append(b.partings, p)
 	}
 	for j := range n {
-		s.System.Channels = append(s.System.Channels, explore.Channel{Name: "partition", From: proc, To: j, Cap: 2 * most})
+		c := explore.Channel{Name: "partition", From: proc, To: j, Cap: 2 * most}
+		s.System.Channels = append(s.System.Channels, c)
 	}
 	s.addLabel("a partition begins", proc)
 	s.addLabel("the partition ends", proc)
@@ -204,7 +163,7 @@ func (s *Machines) addParter() {
 }
 
 // linkFaults offers that the instance takes a link for dead, or wants a lost one back.
-func (p *Process) linkFaults(l Local, e end, emit func(explore.Step)) {
+func (p *Process) linkFaults(l codec.Local, e end, emit func(explore.Step)) {
 	r, i := &p.sys.Rules, p.Inst.Index
 	for peers := p.peers; peers != 0; peers &= peers - 1 {
 		j := bits.TrailingZeros64(peers)
@@ -214,15 +173,16 @@ func (p *Process) linkFaults(l Local, e end, emit func(explore.Step)) {
 				if s.Spontaneous = true; !apart {
 					s.Spends |= explore.SpendsBreak
 				}
-				if s.Label == p.special(NoteDrop) { // the machine does not listen
-					s.Note = appendSlots(packSpecial(NoteSilence), []int64{int64(j)})
+				if s.Label == p.special(codec.NoteDrop) { // the machine does not listen
+					s.Note = codec.AppendSlots(codec.PackSpecial(codec.NoteSilence), []int64{int64(j)})
 				}
 				p.sys.roomy(s, emit)
 			})
 		}
 		if res := world.Return(r, i, e, l.Value, j, stepper{p}); r.Faults.Return != 0 && res.What == world.Done {
-			s := explore.Step{Label: p.special(NoteReturn), Next: p.Pack(p.put(l, res.End), res.Value), Note: appendSlots(packSpecial(NoteReturn), []int64{int64(j)}),
-				Sends: p.sends(res.Sends), Spontaneous: true}
+			s := p.step(codec.NoteReturn, p.Pack(p.put(l, res.End), res.Value))
+			s.Note = codec.AppendSlots(s.Note, []int64{int64(j)})
+			s.Sends, s.Spontaneous = p.sends(res.Sends), true
 			if r.Faults.Return > 0 {
 				s.Spends |= explore.SpendsReturn
 			}
@@ -233,17 +193,21 @@ func (p *Process) linkFaults(l Local, e end, emit func(explore.Step)) {
 
 // told emits a crash. Where nothing was under way to an instance to which there is no link at l, the news
 // of it changes nothing, and is not sent.
-func (p *Process) told(l Local, sends []world.Sent[string], step explore.Step, emit func(explore.Step)) {
+func (p *Process) told(l codec.Local, sends []world.Sent[string], step explore.Step, emit func(explore.Step)) {
 	for k, x := range sends {
 		to := func(y world.Sent[string]) bool { return y.To == x.To }
-		if x.Item.News != world.Reset || uint64(l.Get(p.atWaiting)|l.Get(p.atUp))>>x.To&1 != 0 || slices.Contains(p.settled, x.To) || slices.ContainsFunc(sends[:k], to) {
+		linked := uint64(l.Get(p.atWaiting)|l.Get(p.atUp))>>x.To&1 != 0
+		if x.Item.News != world.Reset || linked || slices.Contains(p.settled, x.To) ||
+			slices.ContainsFunc(sends[:k], to) {
 			continue
 		}
 		ch, lens := p.sys.Channel(p.Inst.Index, x.To), step.Lens
 		p.settled = append(p.settled, x.To)
-		step.Lens = append(slices.Clip(lens), explore.LenRange{Channel: ch, Lo: 1, Hi: -1, Kind: explore.Everything})
+		some := explore.LenRange{Channel: ch, Lo: 1, Hi: -1, Kind: explore.Everything}
+		step.Lens = append(slices.Clip(lens), some)
 		p.told(l, sends, step, emit)
-		step.Lens = append(slices.Clip(lens), explore.LenRange{Channel: ch, Hi: 0, Kind: explore.Everything})
+		none := explore.LenRange{Channel: ch, Hi: 0, Kind: explore.Everything}
+		step.Lens = append(slices.Clip(lens), none)
 		p.told(l, slices.Delete(slices.Clone(sends), k, k+1), step, emit)
 		p.settled = p.settled[:len(p.settled)-1]
 		return
@@ -253,7 +217,7 @@ func (p *Process) told(l Local, sends []world.Sent[string], step explore.Step, e
 }
 
 // torn emits what becomes of a step if the instance crashes in the course of it.
-func (p *Process) torn(l Local, whole world.Result[interp.Value, string], note []byte, emit func(explore.Step)) {
+func (p *Process) torn(l codec.Local, whole result, note []byte, emit func(explore.Step)) {
 	if p.AtDown < 0 || !p.sys.Rules.Faults.Torn {
 		return
 	}
@@ -262,8 +226,10 @@ func (p *Process) torn(l Local, whole world.Result[interp.Value, string], note [
 		if res.What == world.Blocked {
 			return
 		}
-		p.told(l, res.Sends, explore.Step{Label: p.special(NoteCrash), Next: p.Pack(p.put(l, res.End), res.Value),
-			Note: append(binary.AppendUvarint(packSpecial(NoteTorn), uint64(n)), note...), Spontaneous: true, Spends: p.crashing()}, emit)
+		s := p.step(codec.NoteCrash, p.Pack(p.put(l, res.End), res.Value))
+		s.Note = append(binary.AppendUvarint(codec.PackSpecial(codec.NoteTorn), uint64(n)), note...)
+		s.Spontaneous, s.Spends = true, p.crashing()
+		p.told(l, res.Sends, s, emit)
 	}
 }
 
@@ -273,7 +239,10 @@ func (s *Machines) faultBudget() {
 	if f == nil {
 		return
 	}
-	s.System.Budget = explore.Budget{Loss: max(f.Lose, 0), Dup: max(f.Duplicate, 0), Swap: max(f.Overtake, 0), Crash: f.CrashAll, Break: f.Break, Return: f.Return, Partition: f.Partition}
+	s.System.Budget = explore.Budget{
+		Loss: max(f.Lose, 0), Dup: max(f.Duplicate, 0), Swap: max(f.Overtake, 0),
+		Crash: f.CrashAll, Break: f.Break, Return: f.Return, Partition: f.Partition,
+	}
 	if f.Partition > 0 {
 		s.System.Budget.Return = 0
 	}

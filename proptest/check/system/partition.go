@@ -1,6 +1,9 @@
 package system
 
-import "github.com/parley-go/parley/proptest/explore"
+import (
+	"github.com/parley-go/parley/proptest/check/codec"
+	"github.com/parley-go/parley/proptest/explore"
+)
 
 // parter is the machine that parts the instances and brings them together again; its value is one side
 // of the present partition. It tells each instance whom it is kept away from.
@@ -16,7 +19,7 @@ type parting struct {
 	news [][]byte
 }
 
-func (b *parter) Init() []byte { return appendSlots(nil, []int64{0}) }
+func (b *parter) Init() []byte { return codec.AppendSlots(nil, []int64{0}) }
 
 // Final implements [explore.Process]: a partition comes to its end.
 func (b *parter) Final(v []byte) bool { return v[0] == 0 }
@@ -38,7 +41,7 @@ func (b *parter) Local(v []byte, emit func(explore.Step)) {
 }
 
 func (b *parter) step(label uint32, p *parting) explore.Step {
-	now := appendSlots(nil, []int64{int64(p.side)})
+	now := codec.AppendSlots(nil, []int64{int64(p.side)})
 	s := explore.Step{Label: label, Next: now, Note: now}
 	for i, msg := range p.news {
 		s.Sends = append(s.Sends, explore.Send{Channel: b.first + i, Msg: msg})

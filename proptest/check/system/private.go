@@ -2,6 +2,7 @@ package system
 
 import (
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/cond"
 )
 
 // What the explorer may know for the reductions that leave out orders of steps.
@@ -19,10 +20,10 @@ func (s *Machines) private() {
 	for k := range s.System.Channels[:s.Own] {
 		s.System.Channels[k].Private = true
 	}
-	looks := func(r *Rule) {
+	looks := func(r *cond.Rule) {
 		if r != nil {
-			for _, d := range r.dims {
-				s.System.Channels[d.channel].Private = false
+			for _, k := range r.Watches() {
+				s.System.Channels[k].Private = false
 			}
 		}
 	}

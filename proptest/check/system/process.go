@@ -1,7 +1,6 @@
 package system
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -9,68 +8,17 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
+	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// Process is one instance as the explorer steps it: an adapter of runtime/world. What happens is
-// decided there; here local values are unpacked and packed, and steps get their labels, notes and
-// conditions.
-type Process struct {
-	sys      *Machines
-	Inst     *model.Instance
-	Role     *model.Machine
-	Machine  *interp.Machine
-	Initial  interp.Value
-	noStart  bool // start does nothing: the machine begins as if it were done
-	Commands []command
-	bounded  int // rules with a number of times
-	Timers   []timer
-	label    int // of transition 0
-	specials int // label of the first step that is no event
-	// places in the local value of what links, faults and time need; -1: not needed
-	AtDown, atWaiting, atUp, atAsked, atBroken, AtCutoff, atTold, atHeard, atCrashes, atRestarts, atReturns, atLeft int
-
-	peers      uint64 // instances to which there is a link
-	settled    []int  // of which it is settled whether a crash is told to them, see told
-	monitors   []monitor
-	quietInput []explore.LenRange // nothing is under way to the instance
-	ages       []age              // of what is under way to it, if that may take several beats
-	watch      interp.Eval
-	watched    []int64
-	last       taken
-	// memory for unpacking
-	used  []int64
-	value interp.Value
-}
-
-// command is a command with all its arguments.
-type command struct {
-	Event *model.Event
-	Args  [][]int64
-	Rule  *Rule // nil: always
-	Count int   // which counter bounds it, -1: none
-	does  []int // the duties of the program that it is one way to do
-}
-
-// timer is a timer of the machine or of one of its parts.
-type timer struct {
-	ev    *model.Event
-	at    []interp.At
-	index int     // instance of a keyed timer
-	args  []int64 // its keys
-	slot  int
-	base  int // where the values of the machine that has the timer begin, a part's or one's own
-	size  int
-	Rule  *Rule // nil: always; it is over those values
-	Count int   // which counter bounds it, -1: none
-}
-
 func (p *Process) Init() []byte {
 	e := world.End0[string](&p.sys.Rules, p.Inst.Index)
 	e.Started = p.noStart
-	return p.after(p.put(Local{Used: make([]int64, p.bounded)}, e), p.Initial)
+	return p.after(p.put(codec.Local{Used: make([]int64, p.bounded)}, e), p.Initial)
 }
 
 func (p *Process) Final(b []byte) bool {
@@ -116,28 +64,28 @@ func (p *Process) Local(b []byte, emit func(explore.Step)) {
 }
 
 // expire lets a timer expire where the environment's rule allows it.
-func (p *Process) expire(l Local, e end, i int, emit func(explore.Step)) {
+func (p *Process) expire(l codec.Local, e end, i int, emit func(explore.Step)) {
 	t := &p.Timers[i]
-	boxes := anywhere
+	boxes := cond.Anywhere
 	if t.Rule != nil {
 		if t.Count >= 0 && l.Used[t.Count] >= int64(t.Rule.Env.Times) {
 			return
 		}
-		if boxes = t.Rule.Boxes(p, l.Value[t.base:t.base+t.size], t.args); len(boxes) == 0 {
+		if boxes = t.Rule.Boxes(l.Value[t.base:t.base+t.size], t.args); len(boxes) == 0 {
 			return
 		}
 	}
-	n := l.own()
+	n := l.Own()
 	if t.Count >= 0 {
 		n.Used[t.Count]++
 	}
 	p.emit(n, world.Expire(&p.sys.Rules, p.Inst.Index, e, l.Value, i, stepper{p}), func(s explore.Step) {
-		emitBoxes(s, boxes, emit)
+		cond.Emit(s, boxes, emit)
 	})
 }
 
 // unavailable reports whether no argument can make the command possible.
-func (p *Process) unavailable(l Local, c *command) bool {
+func (p *Process) unavailable(l codec.Local, c *command) bool {
 	st := p.Role.States[l.Value[0]]
 	if c.Event.Index >= len(st.Handlers) || st.Handlers[c.Event.Index] == nil {
 		return true
@@ -155,10 +103,10 @@ func (p *Process) event(kind model.EventKind) *model.Event {
 }
 
 // command offers a command where it is available and allowed.
-func (p *Process) command(l Local, c *command, args []int64, emit func(explore.Step)) {
-	boxes := anywhere
-	if c.Rule != nil && len(c.Rule.dims) == 0 {
-		if boxes = c.Rule.Boxes(p, l.Value, args); len(boxes) == 0 {
+func (p *Process) command(l codec.Local, c *command, args []int64, emit func(explore.Step)) {
+	boxes := cond.Anywhere
+	if c.Rule != nil && !c.Rule.LooksAtChannels() {
+		if boxes = c.Rule.Boxes(l.Value, args); len(boxes) == 0 {
 			return
 		}
 	}
@@ -168,8 +116,8 @@ func (p *Process) command(l Local, c *command, args []int64, emit func(explore.S
 		p.sys.refused(p.last.fault)
 		return
 	}
-	if c.Rule != nil && len(c.Rule.dims) > 0 {
-		if boxes = c.Rule.Boxes(p, l.Value, args); len(boxes) == 0 {
+	if c.Rule != nil && c.Rule.LooksAtChannels() {
+		if boxes = c.Rule.Boxes(l.Value, args); len(boxes) == 0 {
 			return
 		}
 	}
@@ -179,7 +127,7 @@ func (p *Process) command(l Local, c *command, args []int64, emit func(explore.S
 	}
 	p.emit(l, res, func(s explore.Step) {
 		s.Spontaneous, s.Constraints = true, c.does
-		emitBoxes(s, boxes, emit)
+		cond.Emit(s, boxes, emit)
 	})
 }
 
@@ -199,13 +147,14 @@ func (p *Process) Receive(b []byte, ch int, msg []byte, emit func(explore.Step))
 		p.beat(l, emit)
 		return
 	case ch >= p.sys.Own:
-		res := world.Cutoff(r, i, p.end(l), l.Value, uint64(number(msg)), stepper{p})
-		emit(explore.Step{Label: p.special(NoteCutoff), Next: p.Pack(p.put(l, res.End), res.Value), Note: packSpecial(NoteCutoff)})
+		res := world.Cutoff(r, i, p.end(l), l.Value, uint64(codec.Number(msg)), stepper{p})
+		emit(p.step(codec.NoteCutoff, p.Pack(p.put(l, res.End), res.Value)))
 		return
 	}
 	p.arrived(l, ch)
 	from := p.sys.System.Channels[ch].From
-	p.emit(l, world.Deliver(r, i, p.end(l), l.Value, from, p.sys.item(msg), stepper{p}), func(s explore.Step) { p.sys.roomy(s, emit) })
+	res := world.Deliver(r, i, p.end(l), l.Value, from, codec.UnpackItem(p.sys.Protocol, msg), stepper{p})
+	p.emit(l, res, func(s explore.Step) { p.sys.roomy(s, emit) })
 }
 
 func (p *Process) Reception(m *model.Message) *model.Event {
@@ -219,24 +168,25 @@ func (p *Process) Reception(m *model.Message) *model.Event {
 
 // emit makes the explorer's step of one of the world, from l, in which what rules count is counted
 // already.
-func (p *Process) emit(l Local, r world.Result[interp.Value, string], emit func(explore.Step)) {
+func (p *Process) emit(l codec.Local, r result, emit func(explore.Step)) {
 	n := p.put(l, r.End)
 	s := explore.Step{Sends: p.sends(r.Sends)}
 	switch {
 	case r.What == world.Blocked:
 		return
-	case r.What == world.Dropped, r.What == world.Stepped && r.Event.Kind != world.Message && p.unmentioned(r.Event.Kind):
-		s.Label, s.Next, s.Note = p.special(NoteDrop), p.Pack(n, l.Value), packSpecial(NoteDrop)
+	case r.What == world.Dropped, r.What == world.Stepped && p.unmentioned(r.Event.Kind):
+		drop := p.step(codec.NoteDrop, p.Pack(n, l.Value))
+		s.Label, s.Next, s.Note = drop.Label, drop.Next, drop.Note
 	case r.What == world.Kept:
 		p.last.ev = p.message(r.Event)
 		_, _, res, _ := p.Machine.Step(l.Value, p.last.ev)
-		s.Label, s.Tally, s.Note = p.labelOf(res, p.last.ev), p.tally(), PackNote(p.last.ev)
+		s.Label, s.Tally, s.Note = p.labelOf(l, res, p.last.ev), p.tally(), codec.PackNote(p.last.ev)
 		s.Next = p.Pack(n, l.Value)
 	case r.Code == fsm.Took:
-		s.Label, s.Tally, s.Note = p.labelTaken(p.last.ev), p.tally(), PackNote(p.last.ev)
+		s.Label, s.Tally, s.Note = p.labelTaken(p.last.ev), p.tally(), codec.PackNote(p.last.ev)
 		s.Next = p.after(n, r.Value)
 	default:
-		s.Label, s.Tally, s.Note = p.labelOf(p.last.res, p.last.ev), p.tally(), PackNote(p.last.ev)
+		s.Label, s.Tally, s.Note = p.labelOf(l, p.last.res, p.last.ev), p.tally(), codec.PackNote(p.last.ev)
 		s.Next = p.after(n, r.Value)
 	}
 	switch {
@@ -247,7 +197,8 @@ func (p *Process) emit(l Local, r world.Result[interp.Value, string], emit func(
 		}
 	case r.Fault == world.DeferredOverflow:
 		s.Fault = &explore.Fault{Kind: explore.DeferredOverflow,
-			Text: fmt.Sprintf("%s holds %d deferred messages already, and its role may defer no more", p.Inst.Name, p.Role.DeferredMost())}
+			Text: fmt.Sprintf("%s holds %d deferred messages already, and its role may defer no more",
+				p.Inst.Name, p.Role.DeferredMost())}
 	case r.Code == fsm.Took && r.What == world.Stepped && p.last.lost != "":
 		s.Fault = &explore.Fault{Kind: explore.OtherFault, Text: p.last.lost}
 	}
@@ -268,21 +219,10 @@ func (p *Process) unmentioned(kind world.EventKind) bool {
 func (p *Process) sends(list []world.Sent[string]) []explore.Send {
 	var out []explore.Send
 	for _, x := range list {
-		msg := []byte(x.Item.Message)
-		if x.Item.News != world.NoNews {
-			msg = p.sys.packNews(newsOfItem[x.Item.News], int64(x.Item.Number)|int64(x.Item.Heard)<<8)
-		}
+		msg := codec.PackItem(p.sys.Protocol, x.Item)
 		out = append(out, explore.Send{Channel: p.sys.Channel(p.Inst.Index, x.To), Msg: msg})
 	}
 	return out
-}
-
-// taken is what the machine did in the last step of a process.
-type taken struct {
-	ev    interp.Event
-	res   fsm.Result
-	fault *interp.Fault
-	lost  string // why a message has nobody to go to
 }
 
 // stepper is a process as the world steps it.
@@ -326,29 +266,34 @@ func (p *Process) effect(e *interp.Effect, out *world.Outcome[interp.Value, stri
 		}
 		f := world.Effect[string]{Kind: e.Kind}
 		if e.Kind == fsm.Send {
-			f.Message = string(PackMessage(e.Message, e.Slots))
+			f.Message = string(codec.PackMessage(e.Message, e.Slots))
 		}
 		for _, f.To = range to {
 			out.Effects = append(out.Effects, f)
 		}
 	case fsm.StartTimer, fsm.StopTimer:
-		i := slices.IndexFunc(p.Timers, func(t timer) bool { return t.ev.Timer == e.Timer && t.index == e.Index && slices.Equal(t.at, e.At) })
+		i := slices.IndexFunc(p.Timers, func(t timer) bool {
+			return t.ev.Timer == e.Timer && t.index == e.Index && slices.Equal(t.at, e.At)
+		})
 		out.Effects = append(out.Effects, world.Effect[string]{Kind: e.Kind, Timer: i, Ticks: e.Ticks})
 	}
 }
 
 // message is the reception of a message.
 func (p *Process) message(ev world.Event[string]) interp.Event {
-	m, slots := UnpackMessage(p.sys.Protocol, []byte(ev.Message))
+	m, slots := codec.UnpackMessage(p.sys.Protocol, []byte(ev.Message))
 	return interp.Event{Event: p.Reception(m), Args: slots, Sender: ev.Peer}
 }
 
 // Defers implements [world.Machine].
 func (p stepper) Defers(v interp.Value, msg string) bool {
-	m := p.sys.Protocol.Messages[MessageIndex([]byte(msg))]
+	m := p.sys.Protocol.Messages[codec.MessageIndex([]byte(msg))]
 	ev := p.Reception(m)
 	st := p.Role.States[v[0]]
-	return ev.Index < len(st.Handlers) && st.Handlers[ev.Index] != nil && st.Handlers[ev.Index].Mode == model.Defer
+	if ev.Index >= len(st.Handlers) || st.Handlers[ev.Index] == nil {
+		return false
+	}
+	return st.Handlers[ev.Index].Mode == model.Defer
 }
 
 // Crashed implements [world.Crasher]: nothing of the machine will run out any more.
@@ -382,98 +327,10 @@ func explain(f *interp.Fault) string {
 	return f.Explain(func(diag.Span) string { return "" })
 }
 
-// A local value is a flag (has start been handled?), what is used up of each bounded environment
-// rule and what links, faults and time need, the slots, and the messages that are held.
-
-// Local is a local value, unpacked.
-type Local struct {
-	Started bool
-	Used    []int64 // by bounded rule; then what faults and time need
-	Value   interp.Value
-	Held    []world.Held[string] // deferred messages, oldest first
-}
-
-func (p *Process) Unpack(b []byte) Local {
-	l := Local{Started: b[0] != 0, Used: p.used, Value: p.value}
-	b = ReadSlots(ReadSlots(b[1:], l.Used), l.Value)
-	for len(b) > 0 {
-		from, n := binary.Uvarint(b)
-		size, m := binary.Uvarint(b[n:])
-		b = b[n+m:]
-		l.Held = append(l.Held, world.Held[string]{From: int(from), Message: string(b[:size])})
-		b = b[size:]
-	}
-	l.Value[:len(l.Value)+1][len(l.Value)] = l.Get(p.AtDown) // where claims look for down
-	return l
-}
-
-func (p *Process) Pack(l Local, next interp.Value) []byte {
-	flag := byte(0)
-	if l.Started {
-		flag = 1
-	}
-	b := append(make([]byte, 0, 8+len(next)), flag)
-	b = appendSlots(appendSlots(b, l.Used), p.cleaned(next))
-	for _, h := range l.Held {
-		b = binary.AppendUvarint(b, uint64(h.From))
-		b = binary.AppendUvarint(b, uint64(len(h.Message)))
-		b = append(b, h.Message...)
-	}
-	return b
-}
-
-// Receivers lists the instances a message goes to.
-func (s *Machines) Receivers(from int, e *interp.Effect) ([]int, string) {
-	n := len(s.Check.Instances)
-	what := "what is closed"
-	if e.Message != nil {
-		what = e.Message.Name
-	}
-	switch {
-	case e.Dest == model.ToPeer && n == 2:
-		return []int{1 - from}, ""
-	case e.Dest == model.ToPeer:
-		return nil, what + " is sent to the peer, but this check has not two instances: say to whom"
-	case e.To == int(fsm.Broadcast):
-		var all []int
-		for i := range n {
-			if i != from {
-				all = append(all, i)
-			}
-		}
-		return all, ""
-	case e.To == from:
-		return nil, what + " is sent by an instance to itself"
-	case e.To < 0 || e.To >= n:
-		return nil, what + " is sent to an instance that the check has not"
-	}
-	return []int{e.To}, ""
-}
-
-// Reached lists the instances that a send or a close goes to; none where that is wrong.
-func (s *Machines) Reached(from int, e *interp.Effect) []int {
-	to, _ := s.Receivers(from, e)
-	return to
-}
-
-// findTimers lists the timers of m and of its parts, at any depth.
-func findTimers(m *model.Machine, base int, at []interp.At) []timer {
-	var out []timer
-	for _, ev := range m.Events {
-		if ev.Kind != model.EventTimer {
-			continue
-		}
-		for i := range ev.Timer.Count {
-			out = append(out, timer{ev: ev, at: at, index: i, args: interp.TimerKeys(ev.Timer, i), slot: base + ev.Timer.Offset + i, base: base, size: m.Size, Count: -1})
-		}
-	}
-	for _, part := range m.Parts {
-		for i := range part.Count {
-			way := append(at[:len(at):len(at)], interp.At{Part: part, Index: i})
-			out = append(out, findTimers(part.Machine, base+part.Offset+i*part.Machine.Size, way)...)
-		}
-	}
-	return out
+// Pack makes the bytes of l with the machine's value next, of which what is dead is forgotten.
+func (p *Process) Pack(l codec.Local, next interp.Value) []byte {
+	l.Value = p.cleaned(next)
+	return l.Pack()
 }
 
 // cleaned is a machine's value without what is dead in it.
@@ -484,7 +341,7 @@ func (p *Process) cleaned(v interp.Value) interp.Value {
 	}
 	out := slices.Clone(v)
 	if s.Dead.Clean(p.Role, out, p.Initial) {
-		s.Spared[string(appendSlots([]byte{byte(p.Inst.Index), byte(p.Inst.Index >> 8)}, v))] = true
+		s.Spared[string(codec.AppendSlots([]byte{byte(p.Inst.Index), byte(p.Inst.Index >> 8)}, v))] = true
 	}
 	return out
 }

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
+	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/explore"
 )
@@ -28,7 +31,28 @@ func (s *Machines) Local(i int, b []byte) (started bool, given []int64, v interp
 }
 
 // Message takes a message apart.
-func (s *Machines) Message(b []byte) (*model.Message, []int64) { return UnpackMessage(s.Protocol, b) }
+func (s *Machines) Message(b []byte) (*model.Message, []int64) {
+	return codec.UnpackMessage(s.Protocol, b)
+}
+
+// RuleFaults says which environment rules faulted; there the command was not given.
+func (s *Machines) RuleFaults() []string {
+	var out []string
+	note := func(r *cond.Rule) {
+		if r != nil && r.Err != nil {
+			out = append(out, "the rule for "+r.Env.Command.Name+": "+cond.FaultText(r.Err))
+		}
+	}
+	for _, p := range s.Procs {
+		for i := range p.Commands {
+			note(p.Commands[i].Rule)
+		}
+		for i := range p.Timers {
+			note(p.Timers[i].Rule)
+		}
+	}
+	return out
+}
 
 // MoreThanMessages says what a check has besides machines and messages: faults, time, machines that
 // know their number or that of others. Reductions and proofs are not made for these.
@@ -67,7 +91,8 @@ func (s *Machines) TimeWords() string {
 	if t.Delay > 1 {
 		next = fmt.Sprintf("beat number %d after it was sent", t.Delay)
 	}
-	return fmt.Sprintf("time passes in beats of %d ticks, which all instances feel once each, in any order; a message arrives before its receiver feels %s; "+
+	return fmt.Sprintf("time passes in beats of %d ticks, which all instances feel once each, in any order; "+
+		"a message arrives before its receiver feels %s; "+
 		"a timer expires after its ticks, rounded up to beats", t.Beat, next)
 }
 
@@ -89,15 +114,27 @@ func (s *Machines) Covered(res *explore.Result) report.Uses {
 
 // Relinked is a local value in which every other instance has taken its place in to: the sets of
 // links are permuted.
-func (p *Process) Relinked(l Local, to []int) Local {
-	l = l.own()
+func (p *Process) Relinked(l codec.Local, to []int) codec.Local {
+	l = l.Own()
 	for _, at := range []int{p.atWaiting, p.atUp, p.atAsked, p.atBroken, p.AtCutoff} {
 		old := uint64(l.Get(at))
 		set := uint64(0)
 		for ; old != 0; old &= old - 1 {
 			set |= 1 << to[bits.TrailingZeros64(old)]
 		}
-		l.set(at, int64(set))
+		l.Set(at, int64(set))
 	}
 	return l
+}
+
+// DutyNames lists the commands of which one will do.
+func DutyNames(env *model.EnvRule) string {
+	names := env.Command.Name
+	for i, ev := range env.Or {
+		if names += ", "; i == len(env.Or)-1 {
+			names = strings.TrimSuffix(names, ", ") + " or "
+		}
+		names += ev.Name
+	}
+	return names
 }

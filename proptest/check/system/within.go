@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -23,7 +24,7 @@ func (s *Machines) beats(c *model.Claim) int64 {
 // The classes of a stopwatch, and of an instance with a monitor, that its claim looks at. Idle ones are
 // irrelevant, which guides a search to those that wait.
 const (
-	idleWatch = Irrelevant
+	idleWatch = cond.Irrelevant
 	waitWatch = iota + 1
 	lateWatch
 )
@@ -32,7 +33,7 @@ const (
 func (s *Machines) within(c *model.Claim) {
 	e := explore.Claim{Name: c.Name, Kind: explore.Always}
 	at := -1
-	var eval *predicate
+	var eval *cond.Predicate
 	for i, p := range s.Procs {
 		for _, m := range p.monitors {
 			if m.claim == c {
@@ -70,9 +71,9 @@ type stopwatch struct {
 	sys   *Machines
 	claim *model.Claim
 	proc  int
-	most  int64      // beats
-	conds *predicate // when and goal, apart
-	paced []int      // the clock's channels to the instances whose beats count
+	most  int64           // beats
+	conds *cond.Predicate // when and goal, apart
+	paced []int           // the clock's channels to the instances whose beats count
 }
 
 // startWatch is what no beat counts as: one less is waiting for the end of a beat that some had
@@ -82,7 +83,7 @@ const startWatch = 2
 // addStopwatch adds the machine of a stopwatch, behind all others.
 func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
 	w := &stopwatch{sys: s, claim: c, proc: len(s.System.Procs), most: s.beats(c)}
-	w.conds = newApart(s, c)
+	w.conds = cond.NewApart(s.Parts, c)
 	for _, i := range s.looked(c) {
 		w.paced = append(w.paced, s.clockAt+i)
 	}
@@ -93,7 +94,8 @@ func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
 	for _, k := range w.paced {
 		e.Chans[k] = func(word explore.Word) uint32 { return uint32(len(word)) }
 	}
-	s.System.Watches = append(s.System.Watches, explore.Watch{Proc: w.proc, Procs: e.Procs, Chans: e.Chans, Next: w.next})
+	watch := explore.Watch{Proc: w.proc, Procs: e.Procs, Chans: e.Chans, Next: w.next}
+	s.System.Watches = append(s.System.Watches, watch)
 	return w
 }
 
@@ -158,29 +160,18 @@ func (w *stopwatch) next(v []byte, procs, chans []uint32) []byte {
 	for _, k := range w.paced {
 		unfelt += int(chans[k])
 	}
-	return binary.AppendVarint(nil, w.count(was, unfelt, w.says(procs, chans)))
-}
-
-// said is what the conditions of a stopwatch say of a configuration.
-type said struct{ when, goal bool }
-
-// says evaluates the conditions; one that faults does not hold.
-func (w *stopwatch) says(procs, chans []uint32) said {
-	p := w.conds
-	if !p.load(procs, chans) {
-		return said{}
-	}
-	return said{p.bool(p.guards[0]), p.bool(p.body)}
+	when, goal := w.conds.Says(procs, chans)
+	return binary.AppendVarint(nil, w.count(was, unfelt, when, goal))
 }
 
 // count gives the stopwatch's number after a step into a configuration in which so many of its
 // instances have a beat before them that others may have felt.
-func (w *stopwatch) count(was int64, unfelt int, is said) int64 {
+func (w *stopwatch) count(was int64, unfelt int, when, goal bool) int64 {
 	n, passing := was/2, was%2
 	switch {
-	case is.goal:
+	case goal:
 		return 0
-	case was == 0 && !is.when:
+	case was == 0 && !when:
 		return 0
 	case was == 0 && 0 < unfelt && unfelt < len(w.paced):
 		n = startWatch - 1

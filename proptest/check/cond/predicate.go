@@ -1,45 +1,46 @@
-package system
+package cond
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// predicate is a condition over a whole configuration, cut into what each
+// Predicate is a condition over a whole configuration, cut into what each
 // instance and each channel contributes, as the explorer wants it. It has the
-// form guards => body, or guards && body ([need]). Every closed subexpression that looks
+// form guards => body, or guards && body ([Need]). Every closed subexpression that looks
 // at one instance only is an atom: it is evaluated once for each local value, and
 // the values of an instance's atoms together are its class. Where a guard that looks at
 // one instance is false the rest does not matter and the class is irrelevant, so that
 // few classes remain.
-type predicate struct {
-	sys    *Machines
+type Predicate struct {
+	parts  *Parts
 	guards []core.Expr
 	body   core.Expr // nil: true
-	form   predicateForm
+	form   Form
 	procs  []procClasses
 	chans  []chanClasses
 	sums   []sum
 	size   int // of the frame
 	frame  []int64
 	eval   interp.Eval
-	// faults says how atoms faulted, by place; fault is the first that mattered.
-	faults map[diag.Span]error
-	Fault  error
+	faults map[diag.Span]error // how atoms faulted, by place
+	// Fault is the first fault that mattered.
+	Fault error
 }
 
-// predicateForm says how the guards and the body of a predicate are one.
-type predicateForm uint8
+// Form says how the guards and the body of a predicate are one.
+type Form uint8
 
+// The forms of predicates.
 const (
-	implies predicateForm = iota // guards => body
-	need                         // guards && body
+	Implies Form = iota // guards => body
+	Need                // guards && body
 	// apart is when and goal of a claim, one guard and the body, that are each asked alone, even where
 	// both look at one instance only. No class is irrelevant.
 	apart
@@ -62,10 +63,10 @@ type procClasses struct {
 	held  []heldCount // messages that the instance holds
 	// whole: some expression looks at the instance in a way that depends on more
 	// than the instance; the class is the whole local value.
-	whole  bool
-	size   int // of the value, with whether it is down
-	ids    map[string]uint32
-	tuples [][]int64 // by class; the atoms' slots, then what is held, then the value if whole
+	whole bool
+	size  int // of the value, with whether it is down
+	// Classes are of the atoms' slots, then what is held, then the value if whole.
+	Classes
 }
 
 // counter is a number of messages in one channel.
@@ -77,8 +78,7 @@ type counter struct {
 
 type chanClasses struct {
 	counters []counter
-	ids      map[string]uint32
-	tuples   [][]int64
+	Classes
 }
 
 // heldCount is a number of messages that an instance holds of another: a channel's length in a
@@ -95,11 +95,12 @@ type sum struct {
 	held  [][2]int // instance, heldCount
 }
 
-// newPredicate cuts guards and body. body may be nil.
-func newPredicate(s *Machines, guards []core.Expr, body core.Expr, form predicateForm) *predicate {
-	p := &predicate{sys: s, form: form, procs: make([]procClasses, len(s.Procs)), chans: make([]chanClasses, len(s.System.Channels)), faults: map[diag.Span]error{}}
-	p.eval.Strings = s.Texts
-	p.eval.Instances = make([][]int64, len(s.Procs))
+// New cuts guards and body. body may be nil.
+func New(parts *Parts, guards []core.Expr, body core.Expr, form Form) *Predicate {
+	p := &Predicate{parts: parts, form: form, faults: map[diag.Span]error{},
+		procs: make([]procClasses, len(parts.Layouts)), chans: make([]chanClasses, len(parts.Channels))}
+	p.eval.Strings = parts.Texts
+	p.eval.Instances = make([][]int64, len(parts.Layouts))
 	budget := MaxUnroll
 	var list []core.Expr
 	for _, e := range append(slices.Clone(guards), body) {
@@ -119,13 +120,13 @@ func newPredicate(s *Machines, guards []core.Expr, body core.Expr, form predicat
 	return p
 }
 
-// newApart cuts when and goal of a claim each for itself.
-func newApart(s *Machines, c *model.Claim) *predicate {
-	return newPredicate(s, []core.Expr{core.Of(c.When)}, core.Of(c.Expr), apart)
+// NewApart cuts when and goal of a claim each for itself. Ask it with Says, When and Goal.
+func NewApart(parts *Parts, c *model.Claim) *Predicate {
+	return New(parts, []core.Expr{core.Of(c.When)}, core.Of(c.Expr), apart)
 }
 
 // cut replaces atoms and channel lengths in e by locals.
-func (p *predicate) cut(e core.Expr, guard bool) core.Expr {
+func (p *Predicate) cut(e core.Expr, guard bool) core.Expr {
 	if l, ok := e.(*core.Observe); ok {
 		return p.sum(l.Of, false)
 	}
@@ -151,7 +152,7 @@ func (p *predicate) cut(e core.Expr, guard bool) core.Expr {
 }
 
 // atom makes e, which looks at one instance, an atom, and returns what has its value.
-func (p *predicate) atom(inst int, e core.Expr, guard bool) core.Expr {
+func (p *Predicate) atom(inst int, e core.Expr, guard bool) core.Expr {
 	b := e.Node()
 	t := &model.Type{Kind: model.KindOptional, Elem: b.T}
 	l := &model.Local{Name: "atom", Type: t, Offset: p.size}
@@ -163,11 +164,11 @@ func (p *predicate) atom(inst int, e core.Expr, guard bool) core.Expr {
 	return core.Of(&model.Unwrap{ExprBase: base, X: ref})
 }
 
-func (p *predicate) sum(l *model.ChanLen, clamp bool) core.Expr {
+func (p *Predicate) sum(l *model.ChanLen, clamp bool) core.Expr {
 	s := sum{at: p.size}
 	p.size++
-	for k := range p.sys.System.Channels {
-		if !p.sys.LooksAt(nil, l, k) {
+	for k := range p.parts.Channels {
+		if !p.parts.LooksAt(nil, l, k) {
 			continue
 		}
 		c := &p.chans[k]
@@ -178,7 +179,7 @@ func (p *predicate) sum(l *model.ChanLen, clamp bool) core.Expr {
 			c.counters = append(c.counters, want)
 		}
 		s.terms = append(s.terms, [2]int{k, i})
-		if ch := &p.sys.System.Channels[k]; p.sys.Check.Instances[ch.To].Role.Defers() {
+		if ch := &p.parts.Channels[k]; p.parts.Instances[ch.To].Role.Defers() {
 			h := &p.procs[ch.To]
 			s.held = append(s.held, [2]int{ch.To, len(h.held)})
 			h.held = append(h.held, heldCount{ch.From, want})
@@ -189,10 +190,22 @@ func (p *predicate) sum(l *model.ChanLen, clamp bool) core.Expr {
 	return core.Of(&model.LocalRef{ExprBase: model.ExprBase{T: l.T, Span: l.Span}, Local: local})
 }
 
-// procClass is the class of a local value of instance i.
-func (p *predicate) procClass(i int, b []byte) uint32 {
+// LooksAtInstance reports whether anything of instance i matters.
+func (p *Predicate) LooksAtInstance(i int) bool {
 	c := &p.procs[i]
-	l := p.sys.Procs[i].Unpack(b)
+	return len(c.atoms) > 0 || len(c.held) > 0 || c.whole
+}
+
+// LooksAtChannel reports whether anything of channel k matters.
+func (p *Predicate) LooksAtChannel(k int) bool { return len(p.chans[k].counters) > 0 }
+
+// Guarded reports whether the predicate has guards.
+func (p *Predicate) Guarded() bool { return len(p.guards) > 0 }
+
+// OfInstance returns the class of a local value of instance i.
+func (p *Predicate) OfInstance(i int, b []byte) uint32 {
+	c := &p.procs[i]
+	l := p.parts.Layouts[i].Unpack(b)
 	v := l.Value
 	v = v[:len(v)+1] // with down
 	p.eval.Instances[i] = v
@@ -214,14 +227,14 @@ func (p *predicate) procClass(i int, b []byte) uint32 {
 	if c.whole {
 		tuple = append(tuple, v...)
 	}
-	return intern(&c.ids, &c.tuples, tuple)
+	return c.Number(tuple)
 }
 
 // count is how many of the held messages count.
 func (h *heldCount) count(held []world.Held[string]) int64 {
 	n := int64(0)
 	for _, x := range held {
-		if x.From == h.from && (h.message == nil || h.message.Index == MessageIndex([]byte(x.Message))) {
+		if x.From == h.from && (h.message == nil || h.message.Index == codec.MessageIndex([]byte(x.Message))) {
 			n++
 		}
 	}
@@ -231,41 +244,13 @@ func (h *heldCount) count(held []world.Held[string]) int64 {
 	return n
 }
 
-// Counts reports whether what lies in a channel counts where messages of a name do, or all if it is
-// nil, and news of links does or does not.
-func (s *Machines) Counts(message *model.Message, news bool, msg []byte) bool {
-	if _, is := s.NewsOf(msg); is {
-		return news
-	}
-	return message == nil || message.Index == MessageIndex(msg)
-}
-
-// intern numbers tuples from 2; 0 and 1 stand for "nothing looked at" and irrelevant.
-func intern(ids *map[string]uint32, tuples *[][]int64, tuple []int64) uint32 {
-	var key []byte
-	for _, v := range tuple {
-		key = binary.AppendVarint(key, v)
-	}
-	if id, ok := (*ids)[string(key)]; ok {
-		return id
-	}
-	if *ids == nil {
-		*ids = map[string]uint32{}
-		*tuples = [][]int64{nil, nil}
-	}
-	id := uint32(len(*tuples))
-	(*ids)[string(key)] = id
-	*tuples = append(*tuples, slices.Clone(tuple))
-	return id
-}
-
-// chanClass is the class of the contents of channel k.
-func (p *predicate) chanClass(k int, word [][]byte) uint32 {
+// OfChannel returns the class of the contents of channel k.
+func (p *Predicate) OfChannel(k int, word [][]byte) uint32 {
 	c := &p.chans[k]
 	tuple := make([]int64, len(c.counters))
 	for i, ct := range c.counters {
 		for _, msg := range word {
-			if p.sys.Counts(ct.message, ct.news, msg) {
+			if codec.Counts(p.parts.Protocol, ct.message, ct.news, msg) {
 				tuple[i]++
 			}
 		}
@@ -273,11 +258,11 @@ func (p *predicate) chanClass(k int, word [][]byte) uint32 {
 			tuple[i] = min(tuple[i], 1)
 		}
 	}
-	return intern(&c.ids, &c.tuples, tuple)
+	return c.Number(tuple)
 }
 
 // load puts the classes into the frame; false if one is irrelevant.
-func (p *predicate) load(procs, chans []uint32) bool {
+func (p *Predicate) load(procs, chans []uint32) bool {
 	for i := range p.procs {
 		c := &p.procs[i]
 		if procs[i] == Irrelevant {
@@ -286,7 +271,7 @@ func (p *predicate) load(procs, chans []uint32) bool {
 		if procs[i] == 0 {
 			continue
 		}
-		tuple := c.tuples[procs[i]]
+		tuple := c.Tuples[procs[i]]
 		at := 0
 		for _, a := range c.atoms {
 			n := 1 + a.expr.Node().Slots
@@ -300,11 +285,11 @@ func (p *predicate) load(procs, chans []uint32) bool {
 	for _, s := range p.sums {
 		n := int64(0)
 		for _, t := range s.terms {
-			n += p.chans[t[0]].tuples[chans[t[0]]][t[1]]
+			n += p.chans[t[0]].Tuples[chans[t[0]]][t[1]]
 		}
 		for _, t := range s.held {
 			c := &p.procs[t[0]]
-			tuple := c.tuples[procs[t[0]]]
+			tuple := c.Tuples[procs[t[0]]]
 			n += tuple[len(tuple)-c.tail()+t[1]]
 		}
 		p.frame[s.at] = n
@@ -322,7 +307,7 @@ func (c *procClasses) tail() int {
 }
 
 // bool evaluates one expression over the frame. A fault is remembered and counts as false.
-func (p *predicate) bool(e core.Expr) bool {
+func (p *Predicate) bool(e core.Expr) bool {
 	v, err := p.eval.Bool(e, nil, p.frame)
 	if err == nil {
 		return v
@@ -336,8 +321,8 @@ func (p *predicate) bool(e core.Expr) bool {
 	return false
 }
 
-// relevant reports whether all guards hold.
-func (p *predicate) relevant(procs, chans []uint32) bool {
+// Relevant reports whether all guards hold.
+func (p *Predicate) Relevant(procs, chans []uint32) bool {
 	if !p.load(procs, chans) {
 		return false
 	}
@@ -349,11 +334,29 @@ func (p *predicate) relevant(procs, chans []uint32) bool {
 	return true
 }
 
-// holds evaluates the whole predicate.
-func (p *predicate) holds(procs, chans []uint32) bool {
+// Holds evaluates the whole predicate.
+func (p *Predicate) Holds(procs, chans []uint32) bool {
 	before := p.Fault
-	if !p.relevant(procs, chans) {
-		return p.form != need && p.Fault == before
+	if !p.Relevant(procs, chans) {
+		return p.form != Need && p.Fault == before
 	}
 	return p.body == nil || p.bool(p.body)
+}
+
+// When evaluates the first half of what NewApart cut; one that faults does not hold.
+func (p *Predicate) When(procs, chans []uint32) bool {
+	return p.load(procs, chans) && p.bool(p.guards[0])
+}
+
+// Goal evaluates the second half.
+func (p *Predicate) Goal(procs, chans []uint32) bool {
+	return p.load(procs, chans) && p.bool(p.body)
+}
+
+// Says evaluates both halves.
+func (p *Predicate) Says(procs, chans []uint32) (when, goal bool) {
+	if !p.load(procs, chans) {
+		return false, false
+	}
+	return p.bool(p.guards[0]), p.bool(p.body)
 }

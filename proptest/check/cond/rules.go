@@ -1,4 +1,4 @@
-package system
+package cond
 
 import (
 	"fmt"
@@ -13,22 +13,24 @@ import (
 // maxLengths is how many combinations of channel lengths a rule may depend on.
 const maxLengths = 1 << 14
 
-// box is a conjunction of length ranges; a rule is a union of disjoint boxes.
-type box = []explore.LenRange
+// Box is a conjunction of length ranges; a rule is a union of disjoint boxes.
+type Box = []explore.LenRange
 
-// anywhere is the rule without a condition on channels.
-var anywhere = []box{nil}
+// Anywhere is the rule without a condition on channels.
+var Anywhere = []Box{nil}
 
 // Rule is an environment rule of one instance. Its condition is over variables, arguments
 // and channel lengths; for given variables and arguments it is tabulated over the
 // lengths it looks at and cut into boxes.
 type Rule struct {
 	Env    *model.EnvRule
+	parts  *Parts
 	when   core.Expr
 	dims   []dim
 	eval   interp.Eval
 	locals []int64
-	err    error // the first fault of the condition
+	// Err is the first fault of the condition; where it faults, the rule does not allow the command.
+	Err error
 }
 
 // dim is one channel length that a rule looks at; len(out) with several
@@ -39,26 +41,31 @@ type dim struct {
 	now     int64          // while tabulating
 }
 
-func newRule(s *Machines, inst *model.Instance, env *model.EnvRule) (*Rule, error) {
-	r := &Rule{Env: env, when: core.Of(env.When), locals: make([]int64, max(env.Locals, interp.FieldSlots(env.Command.Fields)))}
+// NewRule returns the rule as it is for one instance. It fails if the condition depends on too many
+// combinations of channel lengths.
+func NewRule(s *Parts, inst *model.Instance, env *model.EnvRule) (*Rule, error) {
+	size := max(env.Locals, interp.FieldSlots(env.Command.Fields))
+	r := &Rule{Env: env, parts: s, when: core.Of(env.When), locals: make([]int64, size)}
 	r.eval.Strings = s.Texts
-	size := 1
+	combinations := 1
 	core.Walk(r.when, func(e core.Expr) {
 		o, ok := e.(*core.Observe)
 		if !ok {
 			return
 		}
 		l := o.Of
-		for k := range s.System.Channels {
-			if !s.LooksAt(inst, l, k) || slices.ContainsFunc(r.dims, func(d dim) bool { return d.channel == k && d.message == l.Message }) {
+		for k := range s.Channels {
+			same := func(d dim) bool { return d.channel == k && d.message == l.Message }
+			if !s.LooksAt(inst, l, k) || slices.ContainsFunc(r.dims, same) {
 				continue
 			}
 			r.dims = append(r.dims, dim{channel: k, message: l.Message})
-			size = min(size*(s.System.Channels[k].Cap+1), maxLengths+1)
+			combinations = min(combinations*(s.Channels[k].Cap+1), maxLengths+1)
 		}
 	})
-	if size > maxLengths {
-		return nil, fmt.Errorf("%s: the rule for %s depends on more than %d combinations of channel lengths; give the check a smaller capacity",
+	if combinations > maxLengths {
+		return nil, fmt.Errorf("%s: the rule for %s depends on more than %d combinations of channel lengths; "+
+			"give the check a smaller capacity",
 			env.Span, env.Command.Name, maxLengths)
 	}
 	r.eval.ChanLen = func(l *model.ChanLen) int64 {
@@ -73,22 +80,22 @@ func newRule(s *Machines, inst *model.Instance, env *model.EnvRule) (*Rule, erro
 	return r, nil
 }
 
-// LooksAt reports whether the length of channel k counts in l.
-func (s *Machines) LooksAt(inst *model.Instance, l *model.ChanLen, k int) bool {
-	if k >= s.Own {
-		return false
+// LooksAtChannels reports whether the rule depends on the length of any channel.
+func (r *Rule) LooksAtChannels() bool { return len(r.dims) > 0 }
+
+// Watches lists the channels on whose lengths the rule depends.
+func (r *Rule) Watches() []int {
+	var out []int
+	for _, d := range r.dims {
+		out = append(out, d.channel)
 	}
-	c := &s.System.Channels[k]
-	if l.Self {
-		return l.Out && c.From == inst.Index || !l.Out && c.To == inst.Index
-	}
-	return (l.From == nil || l.From.Index == c.From) && (l.To == nil || l.To.Index == c.To)
+	return out
 }
 
 // Boxes gives the channel lengths for which the rule allows the command.
-func (r *Rule) Boxes(p *Process, v interp.Value, args []int64) []box {
+func (r *Rule) Boxes(v interp.Value, args []int64) []Box {
 	if r.Env.When == nil {
-		return anywhere
+		return Anywhere
 	}
 	clear(r.locals)
 	from := 0
@@ -97,25 +104,24 @@ func (r *Rule) Boxes(p *Process, v interp.Value, args []int64) []box {
 		copy(r.locals[l.Offset:l.Offset+n], args[from:from+n])
 		from += n
 	}
-	return r.cut(p, v, 0)
+	return r.cut(v, 0)
 }
 
 // cut tabulates the dimensions from i on.
-func (r *Rule) cut(p *Process, v interp.Value, i int) []box {
+func (r *Rule) cut(v interp.Value, i int) []Box {
 	if i == len(r.dims) {
 		ok, err := r.eval.Bool(r.when, v, r.locals)
-		if err != nil && r.err == nil {
-			r.err = err
-			p.sys.RuleFaults = append(p.sys.RuleFaults, "the rule for "+r.Env.Command.Name+": "+faultText(err))
+		if err != nil && r.Err == nil {
+			r.Err = err
 		}
 		if ok && err == nil {
-			return anywhere
+			return Anywhere
 		}
 		return nil
 	}
 	d := &r.dims[i]
-	most := p.sys.System.Channels[d.channel].Cap
-	var out, last []box
+	most := r.parts.Channels[d.channel].Cap
+	var out, last []Box
 	first := 0
 	flush := func(to int) {
 		for _, b := range last {
@@ -129,13 +135,13 @@ func (r *Rule) cut(p *Process, v interp.Value, i int) []box {
 			if lr.Lo == 0 && lr.Hi < 0 {
 				out = append(out, b)
 			} else {
-				out = append(out, append(box{lr}, b...))
+				out = append(out, append(Box{lr}, b...))
 			}
 		}
 	}
 	for n := range most + 1 {
 		d.now = int64(n)
-		next := r.cut(p, v, i+1)
+		next := r.cut(v, i+1)
 		if n > 0 && !sameBoxes(next, last) {
 			flush(n - 1)
 			first = n
@@ -146,6 +152,17 @@ func (r *Rule) cut(p *Process, v interp.Value, i int) []box {
 	return out
 }
 
-func sameBoxes(a, b []box) bool {
-	return slices.EqualFunc(a, b, func(x, y box) bool { return slices.Equal(x, y) })
+func sameBoxes(a, b []Box) bool {
+	return slices.EqualFunc(a, b, func(x, y Box) bool { return slices.Equal(x, y) })
+}
+
+// Emit emits a step once for each box of channel lengths in which it is possible.
+func Emit(s explore.Step, boxes []Box, emit func(explore.Step)) {
+	own := s.Lens
+	for _, box := range boxes {
+		if s.Lens = box; len(own) > 0 {
+			s.Lens = append(slices.Clip(box), own...)
+		}
+		emit(s)
+	}
 }

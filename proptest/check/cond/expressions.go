@@ -1,9 +1,8 @@
-package system
+package cond
 
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
@@ -91,24 +90,12 @@ func ComparedWithZero(e core.Expr) *core.Observe {
 	return nil
 }
 
-// faultText says how an expression faulted, with a place that does not depend
+// FaultText says how an expression faulted, with a place that does not depend
 // on where the reader stands.
-func faultText(err error) string {
+func FaultText(err error) string {
 	var e *interp.EvalError
 	if errors.As(err, &e) {
 		return e.Reason + " (" + e.Span.Place() + ")"
 	}
 	return err.Error()
-}
-
-// DutyNames lists the commands of which one will do.
-func DutyNames(env *model.EnvRule) string {
-	names := env.Command.Name
-	for i, ev := range env.Or {
-		if names += ", "; i == len(env.Or)-1 {
-			names = strings.TrimSuffix(names, ", ") + " or "
-		}
-		names += ev.Name
-	}
-	return names
 }

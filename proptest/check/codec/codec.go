@@ -1,18 +1,18 @@
-package system
+// Package codec packs what the explorer keeps as bytes: messages and news of links in channels, the
+// local values of instances, and the notes that say what a step handled.
+package codec
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
-	"github.com/parley-go/parley/proptest/explore"
 )
 
-// The explorer sees local values, messages and notes as bytes: numbers one after the
-// other, small ones in one byte.
+// All are numbers one after the other, small ones in one byte.
 
-func appendSlots(b []byte, slots []int64) []byte {
+// AppendSlots adds slots to b.
+func AppendSlots(b []byte, slots []int64) []byte {
 	for _, v := range slots {
 		b = binary.AppendVarint(b, v)
 	}
@@ -34,10 +34,10 @@ func ReadSlots(b []byte, slots []int64) []byte {
 // PackMessage makes the bytes of a message.
 func PackMessage(m *model.Message, slots []int64) []byte {
 	b := binary.AppendUvarint(make([]byte, 0, 4+len(slots)), uint64(m.Index))
-	return appendSlots(b, slots)
+	return AppendSlots(b, slots)
 }
 
-// UnpackMessage is the inverse of packMessage.
+// UnpackMessage is the inverse of PackMessage.
 func UnpackMessage(p *model.Protocol, b []byte) (*model.Message, []int64) {
 	i, n := binary.Uvarint(b)
 	m := p.Messages[i]
@@ -46,22 +46,14 @@ func UnpackMessage(p *model.Protocol, b []byte) (*model.Message, []int64) {
 	return m, slots
 }
 
-// number is what comes with news.
-func number(msg []byte) int64 {
-	n := make([]int64, 1)
-	_, at := binary.Uvarint(msg)
-	ReadSlots(msg[at:], n)
-	return n[0]
-}
-
 // MessageIndex reads which message the bytes are.
 func MessageIndex(b []byte) int {
 	i, _ := binary.Uvarint(b)
 	return int(i)
 }
 
-// A note says which event a step handled, so that a trace can be told again:
-// the kind of event, the event's index, the arguments, and the path to a part for the expiry
+// PackNote makes the note of an event. A note says which event a step handled, so that a trace can be
+// told again: the kind of event, the event's index, the arguments, and the path to a part for the expiry
 // of its timer.
 func PackNote(ev interp.Event) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(ev.At)))
@@ -70,13 +62,14 @@ func PackNote(ev interp.Event) []byte {
 		b = binary.AppendUvarint(b, uint64(at.Index))
 	}
 	b = binary.AppendUvarint(b, uint64(ev.Event.Index))
-	b = appendSlots(b, ev.Args)
+	b = AppendSlots(b, ev.Args)
 	if ev.Event.FromPeer() {
-		b = appendSlots(b, []int64{int64(ev.Sender)})
+		b = AppendSlots(b, []int64{int64(ev.Sender)})
 	}
 	return b
 }
 
+// UnpackNote is the inverse of PackNote.
 func UnpackNote(m *model.Machine, b []byte) interp.Event {
 	var ev interp.Event
 	next := func() int {
@@ -116,9 +109,11 @@ const (
 	noteSpecial = 1 << 16
 )
 
-var specialNames = [NoteKinds]string{"crash", "restart", "drop", "beat", "return", "cut off", "silence", "torn"}
+// SpecialNames are the names of such steps.
+var SpecialNames = [NoteKinds]string{"crash", "restart", "drop", "beat", "return", "cut off", "silence", "torn"}
 
-func packSpecial(kind int) []byte { return binary.AppendUvarint(nil, uint64(noteSpecial+kind)) }
+// PackSpecial makes the note of a step that is no event; some have more behind it.
+func PackSpecial(kind int) []byte { return binary.AppendUvarint(nil, uint64(noteSpecial+kind)) }
 
 // SpecialNote tells such notes from those of events.
 func SpecialNote(b []byte) (kind int, ok bool) {
@@ -148,15 +143,4 @@ func Torn(b []byte) (note []byte, sent int) {
 	b = afterSpecial(b)
 	v, n := binary.Uvarint(b)
 	return b[n:], int(v)
-}
-
-// emitBoxes emits a step once for each box of channel lengths in which it is possible.
-func emitBoxes(s explore.Step, boxes [][]explore.LenRange, emit func(explore.Step)) {
-	own := s.Lens
-	for _, box := range boxes {
-		if s.Lens = box; len(own) > 0 {
-			s.Lens = append(slices.Clip(box), own...)
-		}
-		emit(s)
-	}
 }
