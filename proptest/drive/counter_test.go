@@ -80,7 +80,7 @@ func reproduce(t *testing.T, p *model.Protocol, c *model.Check, cl *check.ClaimR
 		return "", err
 	}
 	f := &set.World.Rules.Faults
-	f.Overtake, f.Break = -1, 1000
+	f.Overtake, f.Break, f.Return, f.Partition = -1, 1000, -1, 1000
 	f.Torn = c.Faults != nil && !c.Faults.Atomic
 	for range c.Instances {
 		f.Crash, f.Restart = append(f.Crash, 100), append(f.Restart, 100)
@@ -111,7 +111,7 @@ func reproduce(t *testing.T, p *model.Protocol, c *model.Check, cl *check.ClaimR
 		defer r.stop()
 		for i := range list {
 			now.Store(int64(i))
-			if why, err = r.again(&list[i], p.Tick); err != nil || why != "" {
+			if err = r.again(&list[i], p.Tick); err != nil {
 				break
 			}
 			if r.over && i < len(list)-1 {
@@ -177,94 +177,80 @@ func (a *actor) expires(x *run.Step) int {
 	return slices.IndexFunc(a.alarms, func(t stage.Alarm) bool { return string(interp.AppendEvent(nil, a.strs, t.Event)) == x.Event })
 }
 
-// again does a step of a run. why says why drivers cannot do it.
-func (r *play) again(x *run.Step, tick time.Duration) (why string, err error) {
+// again does a step of a run.
+func (r *play) again(x *run.Step, tick time.Duration) error {
 	timer := func() error { time.Sleep(max(tick, 1)); return nil }
 	if x.Kind == run.Timer {
 		if _, err := r.act("wait for "+x.Event, timer); err != nil {
-			return "", err
+			return err
 		}
 		if len(r.seen) != 1 || r.seen[0].Who != x.Who {
-			return "", fmt.Errorf("not only %s of %d expires: %v", x.Event, x.Who, r.seen)
+			return fmt.Errorf("not only %s of %d expires: %v", x.Event, x.Who, r.seen)
 		}
-		return "", nil
+		return nil
 	}
 	if _, err := r.act("wait", timer); err != nil {
-		return "", err
+		return err
 	}
 	if len(r.seen) > 0 {
-		return "", fmt.Errorf("a timer expires before its time: %v", r.seen)
+		return fmt.Errorf("a timer expires before its time: %v", r.seen)
 	}
 	if x.Who >= 0 && !r.seats[x.Who].started && !r.seats[x.Who].down && x.Kind != run.Start {
 		// A start that does nothing is not told.
 		if err := r.start(x.Who); err != nil {
-			return "", err
+			return err
 		}
 	}
-	k, at := -1, -1
-	if x.From >= 0 && x.Who >= 0 {
-		k = r.channel(x.From, x.Who)
-		at = r.find(k, x.Event)
+	if x.Kind == run.Offer || x.Kind == run.Clock || x.Kind == run.Beat {
+		return nil // a driver has done so at once; timers run until the step in which they expire
 	}
-	switch x.Kind {
-	case run.Start:
-		return "", r.start(x.Who)
-	case run.Command:
-		if err := r.command(x.Who, x.Event); err != nil {
-			return "", err
-		}
-		if !strings.HasPrefix(r.log[len(r.log)-1], " ") {
-			return "", errors.New("the command is refused")
-		}
-		return "", nil
-	case run.Offer:
-		return "", nil // a driver has done so at once
-	case run.Clock, run.Beat:
-		return "", nil // timers run until the step in which they expire
-	case run.Message, run.Drop, run.Copy, run.Lost:
-		if at < 0 && x.Kind == run.Drop && len(r.queues[k]) > 0 && r.queues[k][0].news != world.NoNews {
-			at = 0
-		}
-		if at < 0 {
-			return "", fmt.Errorf("%s is not under way", x.Event)
-		}
-		switch x.Kind {
-		case run.Copy:
-			return "", r.deliver(k, at, world.MoveCopy)
-		case run.Lost:
-			if n := slices.IndexFunc(r.queues[k], func(q item) bool { return q.news == world.Reset }); n > at {
-				return "", r.tail(k, n-1)
-			}
-			return "", r.drop(k, at)
-		}
-		return "", r.deliver(k, at, world.MoveDeliver)
-	case run.Swapped:
-		return "", r.overtake(k)
-	case run.Crash:
-		return "", r.crash(x.Who)
-	case run.Restart:
-		return "", r.restart(x.Who)
-	case run.LinkUp:
-		switch {
-		case r.waits(x.Who, x.From):
-			return "", r.up(x.Who, x.From)
-		case len(r.queues[k]) > 0 && r.queues[k][0].news == world.Ask && !r.seats[x.Who].asked[x.From]:
-			return "", r.deliver(k, 0, world.MoveDeliver)
-		}
-		return "", nil
-	case run.LinkLost:
-		if len(r.queues[k]) > 0 && (r.queues[k][0].news == world.Cut || r.queues[k][0].news == world.Reset) {
-			return "", r.deliver(k, 0, world.MoveDeliver)
-		}
-		return "", r.lose(x.Who, x.From)
+	moves, err := r.Moves(r.c, x)
+	if err != nil {
+		return err
 	}
-	return "a step is " + string(x.Kind), nil
+	for _, mv := range moves {
+		if x.Kind == run.LinkUp && !r.waits(x.Who, x.From) && !r.wanted(mv) {
+			return nil // a driver has heard so at once
+		}
+		if err := r.perform(op{mv, r.limit(mv)}); err != nil {
+			return err
+		}
+		if mv.Torn > 0 && !r.seats[x.Who].down {
+			return errors.New("the step is not cut short")
+		}
+	}
+	if x.Kind == run.Command && !strings.HasPrefix(r.log[len(r.log)-1], " ") {
+		return errors.New("the command is refused")
+	}
+	return nil
 }
 
-// find is the place of a message in a channel, -1 if it is not there.
-func (r *play) find(k int, text string) int {
-	from := r.World.Rules.Channels[k].From
-	return slices.IndexFunc(r.queues[k], func(x item) bool { return r.text(from, x) == text })
+// wanted reports whether a move delivers the question for a link.
+func (r *play) wanted(mv stage.Move) bool {
+	return mv.Kind == world.MoveDeliver && r.queues[mv.Channel][mv.At].news == world.Ask
+}
+
+// limit is what goes out of a step of the world that a crash cuts short, nil if none does.
+func (r *play) limit(mv stage.Move) *limits {
+	if mv.Torn == 0 {
+		return nil
+	}
+	n := mv.Torn - 1
+	mv.Torn = 0
+	t, err := r.World.Do(r.c, mv)
+	if err != nil {
+		return nil
+	}
+	l := &limits{who: t.Who}
+	for _, s := range t.Sends[:n] {
+		switch s.Item.News {
+		case world.NoNews:
+			l.frames++
+		case world.Cut:
+			l.closes++
+		}
+	}
+	return l
 }
 
 // ended compares the states of the machines with what the run says of its end.

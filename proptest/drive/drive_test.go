@@ -45,9 +45,38 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 
 // outcome says what became of a run.
 type outcome struct {
-	steps int
-	left  bool // the drivers could not follow any further
-	over  bool // a fault ended it
+	steps  int
+	left   bool // the drivers could not follow any further
+	over   bool // a fault ended it
+	faults map[string]int
+}
+
+// total is what became of several runs.
+type total struct {
+	runs, steps, over, left int
+	faults                  map[string]int
+}
+
+func (a *total) add(o outcome) {
+	a.runs, a.steps = a.runs+1, a.steps+o.steps
+	if o.over {
+		a.over++
+	}
+	if o.left {
+		a.left++
+	}
+	if a.faults == nil {
+		a.faults = map[string]int{}
+	}
+	for name, n := range o.faults {
+		a.faults[name] += n
+	}
+}
+
+// String tells the numbers.
+func (a *total) String() string {
+	return fmt.Sprintf("%d runs, %d steps, %v; %d ended with a fault, %d where drivers cannot follow",
+		a.runs, a.steps, a.faults, a.over, a.left)
 }
 
 // carryOut runs drivers in a bubble of virtual time. The error says where they and the world differ.
@@ -60,12 +89,12 @@ func carryOut(t *testing.T, s *setting, steps []step) (o outcome, err error) {
 			if len(ops) == 0 {
 				break
 			}
-			if err = ops[int(x.Op)%len(ops)](); err != nil || r.over {
+			if err = r.perform(ops[int(x.Op)%len(ops)]); err != nil || r.over {
 				break
 			}
 			o.steps++
 		}
-		o.over = r.over
+		o.over, o.faults = r.over, r.faults
 		if o.left = errors.Is(err, errLeft); o.left {
 			err = nil
 		}
@@ -93,21 +122,32 @@ func (p plan) carryOut(t *testing.T, plant world.Plant) (outcome, error) {
 // TestRandom draws specifications and runs.
 func TestRandom(t *testing.T) {
 	flag.Set("rapid.checks", strconv.Itoa(draws(400)))
-	runs, steps, over, left := 0, 0, 0, 0
+	var sum total
 	rapid.Check(t, func(rt *rapid.T) {
 		o, err := plans.Draw(rt, "plan").carryOut(t, 0)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		runs, steps = runs+1, steps+o.steps
-		if o.over {
-			over++
-		}
-		if o.left {
-			left++
-		}
+		sum.add(o)
 	})
-	t.Logf("%d runs, %d steps; %d ended with a fault, %d where drivers cannot follow", runs, steps, over, left)
+	t.Log(&sum)
+}
+
+// TestFaultsDrawn sees to it that runs have each of the faults of networks.
+func TestFaultsDrawn(t *testing.T) {
+	var sum total
+	for n := range 1000 {
+		o, err := plans.Example(n).carryOut(t, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.add(o)
+		if sum.faults["torn steps"] > 0 && sum.faults["lost tails"] > 0 && sum.faults["returns"] > 0 && sum.faults["partitions"] > 0 {
+			t.Log(&sum)
+			return
+		}
+	}
+	t.Error("not all of them in", &sum)
 }
 
 // TestPlants brings back what was wrong in the world, one thing at a time: the drivers must be seen
@@ -122,6 +162,8 @@ func TestPlants(t *testing.T) {
 		"lost waits":              world.LostWaits,
 		"what is held stops time": world.HeldStopsTime, "what is held takes room": world.HeldTakesRoom,
 		"what is old is heard": world.OldIsHeard, "a missing link can be closed": world.ClosesWhatIsMissing,
+		"a torn step has sent everything": world.TornIsWhole, "no tail is lost": world.TailStays,
+		"a link comes back with what was lost": world.LostComesBack, "a partition leaks": world.PartitionLeaks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for n := range 1000 {

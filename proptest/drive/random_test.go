@@ -171,16 +171,25 @@ func randomSetting(r *rand.Rand, plant world.Plant) (*setting, string, error) {
 		rules.Channels[k].Overtakes = rules.Channels[k].Order == world.Fifo && rules.Channels[k].Lossy
 	}
 	if r.IntN(2) == 0 {
-		rules.Faults.Break = 1
+		rules.Faults.Break = 1 + r.IntN(2)
+		rules.Faults.Return = r.IntN(3)
+	}
+	if r.IntN(4) == 0 {
+		rules.Faults.Partition, rules.Faults.Return = 1+r.IntN(2), -1
 	}
 	if r.IntN(3) == 0 {
-		rules.Faults.Torn = r.IntN(2) == 0
+		rules.Faults.Torn = r.IntN(3) > 0
 		rules.Faults.Crash, rules.Faults.Restart = slices.Repeat([]int{1}, rules.Instances), slices.Repeat([]int{1}, rules.Instances)
 	}
 	if r.IntN(3) == 0 {
 		rules.Time = &world.Time{Beat: 1, Delay: 1}
 	}
 	s.stream = rules.Channels[0].Order == world.Fifo && r.IntN(2) == 0
+	if !s.stream && r.IntN(3) == 0 {
+		for k := range rules.Links {
+			rules.Links[k].Datagrams = true
+		}
+	}
 	s.record = r.IntN(2) == 0
 	s.make = func(i int, machine string) (fsm.Runner, error) {
 		return newActor(p, s.Parties[i].Machine, machine, rules.Deferred[i], 0)

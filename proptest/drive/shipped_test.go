@@ -106,10 +106,13 @@ func (s *shipped) setting() (*setting, error) {
 func (s *setting) fault(r *rand.Rand) {
 	rules := s.World.Rules
 	if r.IntN(3) == 0 {
-		rules.Faults.Break = 1
+		rules.Faults.Break, rules.Faults.Return = 1, r.IntN(2)
+	}
+	if r.IntN(4) == 0 && rules.Instances <= 8 {
+		rules.Faults.Partition, rules.Faults.Return = 1, -1
 	}
 	if r.IntN(3) == 0 {
-		rules.Faults.Crash = slices.Repeat([]int{1}, rules.Instances)
+		rules.Faults.Crash, rules.Faults.Torn = slices.Repeat([]int{1}, rules.Instances), r.IntN(3) > 0
 	}
 	if wire := s.protocol.Wire; rules.Channels[0].Order == world.Fifo {
 		s.stream = r.IntN(2) == 0 && (wire.Lines || slices.ContainsFunc(wire.Header, func(it model.WireItem) bool {
@@ -124,7 +127,7 @@ func (s *setting) fault(r *rand.Rand) {
 func TestShipped(t *testing.T) {
 	all := allShipped(t)
 	flag.Set("rapid.checks", strconv.Itoa(draws(400)))
-	runs, steps, over, left := 0, 0, 0, 0
+	var sum total
 	rapid.Check(t, func(rt *rapid.T) {
 		p := plans.Draw(rt, "plan")
 		s := rapid.SampledFrom(all).Draw(rt, "check")
@@ -138,13 +141,7 @@ func TestShipped(t *testing.T) {
 			rt.Fatalf("%v: %v\nwith %+v, links %+v, stream %v, record %v", s, err, set.World.Rules.Faults,
 				set.World.Rules.Links, set.stream, set.record)
 		}
-		runs, steps = runs+1, steps+o.steps
-		if o.over {
-			over++
-		}
-		if o.left {
-			left++
-		}
+		sum.add(o)
 	})
-	t.Logf("%d runs, %d steps; %d ended with a fault, %d where drivers cannot follow", runs, steps, over, left)
+	t.Log(&sum)
 }

@@ -344,7 +344,7 @@ func (w *World[V, M]) onChannel(c, n *Configuration[V, M], mv Move[M], t *Taken[
 	ch, q := &w.Rules.Channels[k], c.Queues[k]
 	if mv.Kind == MoveTail {
 		var ok bool
-		if n.Queues[k], ok = Tail(q); !ok {
+		if n.Queues[k], ok = Tail(q); !ok || w.Rules.Plant&TailStays != 0 {
 			return errors.New("nothing was lost there with its sender")
 		}
 		t.What = Done
@@ -456,7 +456,6 @@ func (w *World[V, M]) settle(n *Configuration[V, M], t *Taken[V, M]) error {
 	if t.Fault != NoFault {
 		return nil
 	}
-	open := n.Ends[t.Who].Waiting | n.Ends[t.Who].Up
 	n.Ends[t.Who], n.Values[t.Who] = t.End, t.Value
 	for at, s := range t.Sends {
 		k := w.Rules.channel(t.Who, s.To)
@@ -464,7 +463,7 @@ func (w *World[V, M]) settle(n *Configuration[V, M], t *Taken[V, M]) error {
 			return fmt.Errorf("there is no channel from %d to %d", t.Who, s.To)
 		}
 		ch := &w.Rules.Channels[k]
-		if s.Item.News == Reset && len(n.Queues[k]) == 0 && open>>s.To&1 == 0 {
+		if s.Item.News == Reset && s.Item.Number == 0 && len(n.Queues[k]) == 0 {
 			continue // nothing can go with it, and nobody is told
 		}
 		rest, full := push(ch, n.Queues[k], s.Item, w.taken(n, ch, k))

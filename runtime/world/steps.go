@@ -301,7 +301,9 @@ func Return[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Mac
 	}
 	if !l.Datagrams {
 		s.End.Returns++
-		s.End.Asked |= bit
+		if r.Plant&LostComesBack == 0 {
+			s.End.Asked |= bit
+		}
 		s.ask(peer)
 	}
 	return s.Result
@@ -372,6 +374,9 @@ func Tear[V any, M comparable](r *Rules, i int, whole Result[V, M], sends int, m
 	crash := Crash(r, i, whole.End, whole.Value, m)
 	if crash.What != Done {
 		return Result[V, M]{}
+	}
+	if r.Plant&TornIsWhole != 0 {
+		sends = len(whole.Sends)
 	}
 	torn := whole
 	torn.Torn, torn.End, torn.Value = true, crash.End, crash.Value

@@ -114,7 +114,8 @@ type Link struct {
 // Plant is a set of wrong meanings, which tests switch on and must then find.
 type Plant uint32
 
-// The old meanings, by the number of the difference that decisions/0011 settles.
+// The old meanings, by the number of the difference that decisions/0011 settles, and what could be
+// wrong of the faults that decisions/0018 settles.
 const (
 	DeferBlocks         Plant = 1 << iota // D1: a deferred message stays at the head of its channel
 	DeferDrops                            // D1: it is dropped
@@ -129,6 +130,10 @@ const (
 	HeldTakesRoom                         // D9: held messages count for the capacity of their channel
 	OldIsHeard                            // D11: who begins anew hears what was sent to the one before
 	ClosesWhatIsMissing                   // D5: a link can be closed before the program has given it
+	TornIsWhole                           // F2: a step that a crash cuts short has sent everything
+	TailStays                             // F3: nothing that was sent is lost with its sender
+	LostComesBack                         // F1: over a link that is wanted back comes what was sent over the lost one
+	PartitionLeaks                        // F5: datagrams pass a partition
 )
 
 // link returns the link between two instances and which end of it i is.
@@ -350,7 +355,7 @@ func (e *End[M]) asking() uint8 { return e.Restarts + e.Returns }
 // gone reports whether what this end sends to a peer is gone at once.
 func (e *End[M]) gone(r *Rules, i, peer int) bool {
 	l, _ := r.link(i, peer)
-	if (l == nil || l.Datagrams) && e.Cutoff>>peer&1 != 0 {
+	if (l == nil || l.Datagrams) && e.Cutoff>>peer&1 != 0 && r.Plant&PartitionLeaks == 0 {
 		return true
 	}
 	return l != nil && (e.Waiting|e.Up)>>peer&1 == 0

@@ -251,7 +251,7 @@ func TestDifferences(t *testing.T) {
 			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return, r.Channels[0].Capacity = 1, 1, 4 })
 		},
 			toy{"s": {"a": "send A 1", "lost": "goto l"}, "l": {"up": "goto u", "a": "send A 1"}, "u": {"a": "send B 1"}}, toy{"s": {"lost": "goto l"}, "l": {"up": "goto u"}, "u": {"B": "goto v"}},
-			"up 0; up 1; 0 a; lost 1; 1>0; 0 a; return 0; 0>1; 0>1; 1>0; up 0; 0 a; 0>1", "u v | /", 0},
+			"up 0; up 1; 0 a; lost 1; 1>0; 0 a; return 0; 0>1; 0>1; 1>0; up 0; 0 a; 0>1", "u v | /", LostComesBack},
 		{"F1 an end that was wanted while it wanted", func() *Rules {
 			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return = 1, 2 })
 		}, back, back, "up 0; up 1; lost 0; 0>1; return 0; return 1; 0>1; 1>0; up 0; up 1; 0>1; 1>0", "u u | /", 0},
@@ -260,7 +260,7 @@ func TestDifferences(t *testing.T) {
 		}, back, back, "up 0; up 1; lost 1; 1>0; return 1; 1>0; lost 0; 0>1; up 1; 0>1; return 1; 1>0; 0>1; up 1", "u u | /", 0},
 		{"F2 a crash in the course of a step", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
-		}, toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn1 0 two", "t down s | A reset /", 0},
+		}, toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn1 0 two", "t down s | A reset /", TornIsWhole},
 		{"F2 before anything is sent", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
 		}, toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn0 0 two", "t down s | reset /", 0},
@@ -282,7 +282,7 @@ func TestDifferences(t *testing.T) {
 		}, back, back, "up 0; up 1; lost 1; 1>0; return 1; torn0 1>0; 0>1; up 1; 0>1", "u down l | /", 0},
 		{"F3 what was sent last is lost with its sender", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
-		}, sender, plain, "0 a; 0 b; crash 0; tail 0>1", "s down s | A reset /", 0},
+		}, sender, plain, "0 a; 0 b; crash 0; tail 0>1", "s down s | A reset /", TailStays},
 		{"F3 also if it had closed the link", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
 		}, sender, plain, "0 a; 0 shut; crash 0; tail 0>1", "shut down s | cut reset /", 0},
@@ -297,7 +297,7 @@ func TestDifferences(t *testing.T) {
 		}, sender, back, "0 a; lost 1; 0>1; 0 a; return 1; 0>1", "s v | /", 0},
 		{"F5 datagrams to the other side of a partition are gone", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
-		}, sender, plain, "partition 2; cutoff 0; 0 a; heal; cutoff 0; 0 b", "s s | B /", 0},
+		}, sender, plain, "partition 2; cutoff 0; 0 a; heal; cutoff 0; 0 b", "s s | B /", PartitionLeaks},
 		{"F5 each instance is cut off at a moment of its own", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
 		}, sender, plain, "partition 2; 0 a; cutoff 0; 0 b", "s s | A /", 0},

@@ -126,7 +126,7 @@ func (p *Process) faults(l codec.Local, emit func(explore.Step)) {
 	if res := world.Crash(r, i, e, l.Value, stepper{p}); res.What == world.Done {
 		s := p.step(codec.NoteCrash, p.Pack(p.put(l, res.End), res.Value))
 		s.Spontaneous, s.Spends = true, p.crashing()
-		p.told(l, res.Sends, s, emit)
+		p.told(res.Sends, s, emit)
 	}
 	if res := world.Restart(r, i, e, l.Value, stepper{p}); res.What == world.Done {
 		n := p.put(l, res.End)
@@ -191,13 +191,12 @@ func (p *Process) linkFaults(l codec.Local, e end, emit func(explore.Step)) {
 	}
 }
 
-// told emits a crash. Where nothing was under way to an instance to which there is no link at l, the news
-// of it changes nothing, and is not sent.
-func (p *Process) told(l codec.Local, sends []world.Sent[string], step explore.Step, emit func(explore.Step)) {
+// told emits a crash. Where nothing was under way to an instance to which there is no link any more, the
+// news of it changes nothing, and is not sent.
+func (p *Process) told(sends []world.Sent[string], step explore.Step, emit func(explore.Step)) {
 	for k, x := range sends {
 		to := func(y world.Sent[string]) bool { return y.To == x.To }
-		linked := uint64(l.Get(p.atWaiting)|l.Get(p.atUp))>>x.To&1 != 0
-		if x.Item.News != world.Reset || linked || slices.Contains(p.settled, x.To) ||
+		if x.Item.News != world.Reset || x.Item.Number != 0 || slices.Contains(p.settled, x.To) ||
 			slices.ContainsFunc(sends[:k], to) {
 			continue
 		}
@@ -205,10 +204,10 @@ func (p *Process) told(l codec.Local, sends []world.Sent[string], step explore.S
 		p.settled = append(p.settled, x.To)
 		some := explore.LenRange{Channel: ch, Lo: 1, Hi: -1, Kind: explore.Everything}
 		step.Lens = append(slices.Clip(lens), some)
-		p.told(l, sends, step, emit)
+		p.told(sends, step, emit)
 		none := explore.LenRange{Channel: ch, Hi: 0, Kind: explore.Everything}
 		step.Lens = append(slices.Clip(lens), none)
-		p.told(l, slices.Delete(slices.Clone(sends), k, k+1), step, emit)
+		p.told(slices.Delete(slices.Clone(sends), k, k+1), step, emit)
 		p.settled = p.settled[:len(p.settled)-1]
 		return
 	}
@@ -229,7 +228,7 @@ func (p *Process) torn(l codec.Local, whole result, note []byte, emit func(explo
 		s := p.step(codec.NoteCrash, p.Pack(p.put(l, res.End), res.Value))
 		s.Note = append(binary.AppendUvarint(codec.PackSpecial(codec.NoteTorn), uint64(n)), note...)
 		s.Spontaneous, s.Spends = true, p.crashing()
-		p.told(l, res.Sends, s, emit)
+		p.told(res.Sends, s, emit)
 	}
 }
 

@@ -1,0 +1,266 @@
+package drive
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/parley-go/parley/gen/stage"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/mem"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// limits say how much of what a driver does goes out before it crashes.
+type limits struct{ who, frames, closes int }
+
+// cut is what keeps the rest of a step from going out when a driver crashes in the course of it. The
+// driver notices nothing: what it gives to its links after that is gone.
+type cut struct {
+	mu    sync.Mutex
+	armed bool
+	left  limits
+	hit   bool             // something did not go out
+	peers map[int]fsm.Peer // what the driver calls those who hear of a close
+	// passed counts the frames that went out, closed has the links whose close did.
+	passed map[int]int
+	closed map[int]bool
+}
+
+func newCut() *cut { return &cut{peers: map[int]fsm.Peer{}} }
+
+func (c *cut) arm(l limits) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.armed, c.left, c.passed, c.closed = true, l, map[int]int{}, map[int]bool{}
+}
+
+// disarm ends a step. What was cut once stays so: its driver has crashed.
+func (c *cut) disarm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.armed = c.hit
+}
+
+func (c *cut) torn() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hit
+}
+
+// gone reports whether the close of a link did not go out.
+func (c *cut) gone(j int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hit && !c.closed[j]
+}
+
+func (c *cut) open(j int, peer fsm.Peer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.peers[j] = peer
+}
+
+func (c *cut) shut(j int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.peers, j)
+}
+
+// closing hears that the machine closes a link, or all. A driver closes it in the background, so this
+// is the moment that counts. It may be heard twice.
+func (c *cut) closing(p fsm.Peer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.armed {
+		return
+	}
+	for j, peer := range c.peers {
+		switch {
+		case p != peer && p != fsm.Broadcast || c.closed[j]:
+		case c.hit || c.left.closes == 0:
+			c.hit = true
+		default:
+			c.left.closes--
+			c.closed[j] = true
+		}
+	}
+}
+
+// tearing is a driver's link to an instance, which carries what a [cut] lets out.
+type tearing struct {
+	*mem.Link
+	cut  *cut
+	to   int
+	size func(frame []byte) (int, error)
+	away func() bool // a partition takes what is sent
+}
+
+// Send implements [transport.Link]. A stream may be cut within a frame.
+func (l *tearing) Send(peer int, frames []byte) error {
+	c := l.cut
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.armed {
+		return l.Link.Send(peer, frames)
+	}
+	if l.away() {
+		return nil
+	}
+	at := 0
+	for at < len(frames) || at == 0 {
+		n := len(frames)
+		if l.Properties().Stream {
+			size, err := l.size(frames[at:])
+			if err != nil || size <= 0 {
+				return fmt.Errorf("%d bytes that begin with no frame: %w", len(frames)-at, err)
+			}
+			n = size
+		}
+		if c.hit || c.left.frames == 0 {
+			if !c.hit && l.Properties().Stream {
+				at += n / 2
+			}
+			c.hit, c.closed[l.to] = true, false
+			break
+		}
+		c.left.frames--
+		c.passed[l.to]++
+		at += n
+	}
+	if at == 0 {
+		return nil
+	}
+	return l.Link.Send(peer, frames[:at])
+}
+
+var _ transport.Link = (*tearing)(nil)
+
+// tear finds the crash of the world that is what has become of the steps of instance i, which was
+// switched off in the course of them. The moves are those that would have been taken.
+func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
+	r.log = append(r.log, "  and it does")
+	r.faults["torn steps"]++
+	r.halt(i)
+	steps, err := r.ahead(moves)
+	if err != nil {
+		return first, err
+	}
+	at, sends, gone, err := r.tornAt(i, steps)
+	if last := steps[len(steps)-1].t.Fault; last != world.NoFault && (last != world.Overflow || err != nil) {
+		return first, errLeft // the crash may have come before the fault
+	}
+	if err != nil {
+		return first, err
+	}
+	for n, x := range steps {
+		var then []stage.Move
+		mv := x.Move
+		switch {
+		case n > at && x.t.Who == i:
+			continue
+		case n == at && sends < len(x.t.Sends):
+			mv.Torn = sends + 1
+		case n == at:
+			then = append(then, stage.Move{Kind: world.MoveCrash, Who: i})
+		}
+		if n == at {
+			for j, count := range gone {
+				for range count {
+					then = append(then, stage.Move{Kind: world.MoveTail, Channel: r.channel(i, j)})
+				}
+			}
+		}
+		for _, mv := range append([]stage.Move{mv}, then...) {
+			t, err := r.one(mv)
+			if first.Next == nil {
+				first = t
+			}
+			if err != nil || r.over {
+				return first, err
+			}
+		}
+	}
+	return first, r.compare()
+}
+
+// foreseen is a move with its result.
+type foreseen struct {
+	stage.Move
+	t stage.Taken
+}
+
+// ahead lists the steps that moves are in the world, with what follows of each at once.
+func (r *play) ahead(moves []stage.Move) (steps []foreseen, err error) {
+	c := r.c
+	for _, mv := range moves {
+		for ok := true; ok; {
+			t, err := r.World.Do(c, mv)
+			if err != nil && r.waitsForRoom() {
+				return nil, errLeft
+			}
+			if err != nil {
+				return nil, fmt.Errorf("the drivers do %v, which is no move of the world: %w", mv, err)
+			}
+			steps = append(steps, foreseen{mv, t})
+			if c = t.Next; c == nil {
+				return steps, nil
+			}
+			mv, ok = r.offer(c, mv, &t)
+		}
+	}
+	return steps, nil
+}
+
+// tornAt finds the step of instance i in which it has crashed: the last of which something went out,
+// or else the first that sends anything. sends is how much of it went out. Streams to different
+// instances do not leave in the order of sending, so there may be messages before that have not:
+// gone counts them by receiver. They are lost tails.
+func (r *play) tornAt(i int, steps []foreseen) (at, sends int, gone []int, err error) {
+	c := r.seats[i].cut
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at = -1
+	left := make([]int, len(r.seats))
+	for j := range left {
+		left[j] = c.passed[j]
+	}
+	gone = make([]int, len(r.seats))
+	missed := make([]int, len(r.seats))
+	for n, x := range steps {
+		if x.t.Who != i {
+			continue
+		}
+		news := 0 // sent by the network, before anything that the machine sends
+		for news < len(x.t.Sends) && x.t.Sends[news].Item.News > world.Cut {
+			news++
+		}
+		for k, s := range x.t.Sends[news:] {
+			out := s.Item.News == world.Cut && c.closed[s.To]
+			switch {
+			case s.Item.News != world.NoNews:
+			case left[s.To] > 0:
+				left[s.To]--
+				out = true
+			default:
+				missed[s.To]++
+			}
+			if at < 0 {
+				at, sends = n, news
+			}
+			if out {
+				at, sends = n, news+k+1
+				copy(gone, missed)
+			}
+		}
+	}
+	for j, n := range left {
+		if n > 0 {
+			return 0, 0, nil, fmt.Errorf("instance %d has sent %d messages to %d that it does not send in the world", i, n, j)
+		}
+	}
+	if at < 0 {
+		return 0, 0, nil, fmt.Errorf("instance %d sends, and in the world it does not", i)
+	}
+	return at, sends, gone, nil
+}
