@@ -34,7 +34,8 @@ func (r *play) compare() error {
 			}
 		}
 		if !slices.Equal(got, want) {
-			return fmt.Errorf("from %d to %d %q are under way, in the world %q", r.World.Rules.Channels[k].From, r.World.Rules.Channels[k].To, got, want)
+			ch := &r.World.Rules.Channels[k]
+			return fmt.Errorf("from %d to %d %q are under way, in the world %q", ch.From, ch.To, got, want)
 		}
 	}
 	for i, s := range r.seats {
@@ -43,7 +44,8 @@ func (r *play) compare() error {
 		}
 		// Who has lost a link may still send there. That is reported, and nothing else comes of it.
 		s.errs = slices.DeleteFunc(s.errs, func(e *driver.Error) bool {
-			return e.Kind == driver.NoLink && slices.ContainsFunc(slices.Collect(maps.Keys(r.lost)), func(k [2]int) bool { return k[0] == i && r.peer(i, k[1]) == e.Peer })
+			lost := func(k [2]int) bool { return k[0] == i && r.peer(i, k[1]) == e.Peer }
+			return e.Kind == driver.NoLink && slices.ContainsFunc(slices.Collect(maps.Keys(r.lost)), lost)
 		})
 		if len(s.errs) > 0 {
 			return fmt.Errorf("instance %d: %v; the world goes on", i, s.errs[0])
@@ -58,7 +60,8 @@ func (r *play) compare() error {
 func (r *play) compareSeat(i int) error {
 	s, p, e := r.seats[i], r.Parties[i], &r.c.Ends[i]
 	var machine string
-	if err := s.d.Read(context.Background(), func(f fsm.Runner) { machine = string(f.AppendMachine(nil)) }); err != nil {
+	read := func(f fsm.Runner) { machine = string(f.AppendMachine(nil)) }
+	if err := s.d.Read(context.Background(), read); err != nil {
 		return err
 	}
 	if want := string(interp.AppendMachine(nil, r.Strings, p.Machine, r.c.Values[i])); machine != want {

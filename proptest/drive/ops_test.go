@@ -54,7 +54,8 @@ func (r *play) ops(sub int) []op {
 			if r.waits(i, j) && s.away>>j&1 == 0 {
 				add(stage.Move{Kind: world.MoveUp, Who: i, Peer: j})
 			}
-			if r.link(i, j) != nil && s.ends[j] != nil && r.c.Ends[i].Up>>j&1 != 0 && (r.breaks < f.Break || s.away>>j&1 != 0) {
+			up := r.link(i, j) != nil && s.ends[j] != nil && r.c.Ends[i].Up>>j&1 != 0
+			if up && (r.breaks < f.Break || s.away>>j&1 != 0) {
 				add(stage.Move{Kind: world.MoveLost, Who: i, Peer: j})
 			}
 			if back := (stage.Move{Kind: world.MoveReturn, Who: i, Peer: j}); s.away>>j&1 == 0 && r.possible(back) {
@@ -115,7 +116,8 @@ func (r *play) perform(o op) error {
 			}
 			c = r.seats[l.who].cut
 		}
-		r.log = append(r.log, fmt.Sprintf("instance %d crashes after %d messages and %d closes of:", l.who, l.frames, l.closes))
+		r.log = append(r.log,
+			fmt.Sprintf("instance %d crashes after %d messages and %d closes of:", l.who, l.frames, l.closes))
 		c.arm(*l)
 		defer c.disarm()
 	}
@@ -242,7 +244,8 @@ func (r *play) command(i int, text string) error {
 
 // crash switches a driver off. The others hear of it as they do of a close.
 func (r *play) crash(i int) error {
-	_, err := r.act(fmt.Sprintf("crash %d", i), func() error { r.halt(i); return nil }, stage.Move{Kind: world.MoveCrash, Who: i})
+	_, err := r.act(fmt.Sprintf("crash %d", i), func() error { r.halt(i); return nil },
+		stage.Move{Kind: world.MoveCrash, Who: i})
 	return err
 }
 
@@ -471,7 +474,10 @@ func (r *play) onChannel(k, sub int) (moves []stage.Move) {
 	if ch.Lossy && r.World.Rules.Faults.Lose != 0 {
 		add(world.MoveLose, at)
 	}
-	if len(q) > 1 && r.World.Rules.Faults.Overtake != 0 && ch.Overtakes && ch.Order == world.Fifo && q[1].news == world.NoNews && string(q[0].frame) != string(q[1].frame) {
+	if r.World.Rules.Faults.Overtake == 0 || !ch.Overtakes || ch.Order != world.Fifo || len(q) < 2 {
+		return moves
+	}
+	if q[1].news == world.NoNews && string(q[0].frame) != string(q[1].frame) {
 		add(world.MoveOvertake, 0)
 	}
 	return moves

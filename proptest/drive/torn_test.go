@@ -256,7 +256,8 @@ func (r *play) tornAt(i int, steps []foreseen) (at, sends int, gone []int, err e
 	}
 	for j, n := range left {
 		if n > 0 {
-			return 0, 0, nil, fmt.Errorf("instance %d has sent %d messages to %d that it does not send in the world", i, n, j)
+			return 0, 0, nil, fmt.Errorf("instance %d has sent %d messages to %d that it does not send in the world",
+				i, n, j)
 		}
 	}
 	if at < 0 {

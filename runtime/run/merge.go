@@ -19,15 +19,21 @@ import (
 // decide. Of a machine without a record only what the others sent to it and received from it is
 // shown: sent just before it arrives, and received just after it was sent.
 //
+// Records of different protocols are no run: that is an error.
+//
 // With two records each is the other's peer. With more, the peer of a number is the machine that
 // received what was sent to it, or sent what was received from it.
 func Merge(records []*trace.Reader, first, last int) (*Run, error) {
 	m := &merger{run: &Run{}, columns: map[end]int{}}
 	for i, r := range records {
+		h := r.Header()
+		if first := records[0].Header(); h.Protocol != first.Protocol {
+			return nil, fmt.Errorf("record %d is of the protocol %s, record 1 of %s: machines of different protocols "+
+				"do not talk to each other, so give records of one", i+1, h.Protocol, first.Protocol)
+		}
 		if err := m.read(r, first, last); err != nil {
 			return nil, err
 		}
-		h := r.Header()
 		m.run.Instances = append(m.run.Instances, Instance{Name: m.name(h), Role: h.Role, Start: m.start(i)})
 		m.run.Protocol, m.run.Hash = h.Protocol, h.Hash
 	}
@@ -207,7 +213,15 @@ func common(sent, received []string) int {
 	return n
 }
 
-func sentText(e *trace.Effect) string { return strings.TrimPrefix(string(e.Text), "send ") }
+// sentText is the message of an effect, as its receiver records it: without the receiver, which the
+// effect names if its machine did.
+func sentText(e *trace.Effect) string {
+	text := strings.TrimPrefix(string(e.Text), "send ")
+	if e.Peer == fsm.Broadcast {
+		return strings.TrimSuffix(text, " to all")
+	}
+	return strings.TrimSuffix(text, fmt.Sprintf(" to %d", e.Peer))
+}
 
 // tell takes the lines of all records in an order in which every message is sent before it is received.
 func (m *merger) tell() error {

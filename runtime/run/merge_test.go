@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,5 +131,47 @@ func TestMergeSeveral(t *testing.T) {
 `
 	if got := r.Chart().Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestMergeReceivers: an effect that names its receivers is joined with what they record.
+func TestMergeReceivers(t *testing.T) {
+	to := func(peer fsm.Peer, text string) []trace.Effect {
+		return []trace.Effect{{Kind: fsm.Send, Peer: peer, Text: []byte("send " + text), Frame: []byte{1}}}
+	}
+	a := record(t, "a", time.Hour,
+		trace.Step{Kind: trace.Command, Event: []byte("go"), Before: "idle", After: "idle", Peer: fsm.Broadcast,
+			Effects: to(7, `SAY{text: "from 6 to 7"} to 7`)},
+		trace.Step{Kind: trace.Command, Event: []byte("go"), Before: "idle", After: "idle", Peer: fsm.Broadcast,
+			Effects: to(fsm.Broadcast, "BYE to all")})
+	b := record(t, "b", 0,
+		trace.Step{Kind: trace.Message, Event: []byte(`SAY{text: "from 6 to 7"}`), Peer: 0, Frame: []byte{1},
+			Before: "idle", After: "idle"},
+		trace.Step{Kind: trace.Message, Event: []byte("BYE"), Peer: 0, Frame: []byte{1}, Before: "idle",
+			After: "idle"})
+	r, err := Merge([]*trace.Reader{a, b}, 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `ring, recorded by 2
+
+   a                                b
+   [idle]                           [idle]
+1  go
+   → SAY{text: "from 6 to 7"} (#1)
+2                                   ← SAY{text: "from 6 to 7"} (#1)
+3  go
+   → BYE (#2)
+4                                   ← BYE (#2)
+`
+	if got := r.Chart().Text(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestMergeTwoProtocols(t *testing.T) {
+	_, err := Merge([]*trace.Reader{recording(t), record(t, "b", 0)}, 1, 100)
+	if err == nil || !strings.Contains(err.Error(), "record 2 is of the protocol ring, record 1 of ready") {
+		t.Error(err)
 	}
 }
