@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/nasty"
 	"github.com/parley-go/parley/proptest/conform/sample/nested"
 	"github.com/parley-go/parley/proptest/conform/sample/player"
+	"github.com/parley-go/parley/proptest/conform/sample/ranges"
 	"github.com/parley-go/parley/proptest/conform/sample/ring"
 	"github.com/parley-go/parley/proptest/conform/sample/sessions"
 )
@@ -36,6 +37,8 @@ var samples = []Target{
 		adapt[lobby.Client, lobby.ClientEvent], lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
 	{"proptest/conform/testdata/ring/spec.yaml", "node", ring.NewNodeRunner, adapt[ring.Node, ring.Event],
 		ring.DecodeMessage, ring.AppendMessage, ring.FrameSize},
+	{"proptest/conform/testdata/ranges/spec.yaml", "shelf", ranges.NewShelfRunner, adapt[ranges.Shelf, ranges.Event],
+		ranges.DecodeMessage, ranges.AppendMessage, ranges.FrameSize},
 	{"proptest/conform/testdata/sessions/spec.yaml", "server", sessions.NewServerRunner,
 		adapt[sessions.Server, sessions.ServerEvent], sessions.DecodeMessage, sessions.AppendMessage,
 		sessions.FrameSize},

@@ -343,7 +343,7 @@ func (c *body) fitted(v val, in interval.Interval, t *model.Type) gotree.Expr {
 		}
 		return gotree.Conv(c.goType(t), v.x)
 	}
-	if c.sameGo(v.t, t) {
+	if c.sameGo(v.t, t) && core.Within(v.t, t) {
 		return v.x
 	}
 	v = c.addressable(v)

@@ -59,18 +59,20 @@ func (c *body) edit(e *core.Apply, r val) {
 		} else {
 			c.checkf("!$1.$2()", r.x, name)
 		}
-	case core.Without:
+	case core.Without: // what no element can be is in no list
 		x := c.value(e.Args[1])
-		elem := e.T.Elem
-		number := elem.Kind == model.KindInt || elem.Kind == model.KindNode
-		if number && !c.representable(x, c.bounds(e.Args[1]), elem) {
-			x = c.steady(c.wide(x)) // a value that no element can have is in no list
-			c.out.P("if $1 >= $2 && $1 <= $3 {\n$4.$5($6)\n}", x.x, elem.Lo, elem.Hi, r.x, c.method(e.T, "remove"),
-				c.cast(x, elem))
-			return
+		elem, remove := e.T.Elem, c.method(e.T, "remove")
+		switch {
+		case c.representable(x, c.bounds(e.Args[1]), elem):
+			c.out.P("$1.$2($3)", r.x, remove, c.cast(x, elem))
+		case elem.Kind == model.KindInt || elem.Kind == model.KindNode:
+			x = c.steady(c.wide(x))
+			c.out.P("if $1 >= $2 && $1 <= $3 {\n$4.$5($6)\n}", x.x, elem.Lo, elem.Hi, r.x, remove, c.cast(x, elem))
+		default:
+			x = c.addressable(x)
+			v, ok := c.names.Local("value"), c.names.Local("ok")
+			c.out.P("if $1, $2 := $3(&$4); $2 {\n$5.$6($1)\n}", v, ok, c.g.fit(x.t, elem), x.x, r.x, remove)
 		}
-		x = c.addressable(x)
-		c.out.P("$1.$2($3)", r.x, c.method(e.T, "remove"), c.fitted(x, interval.Everything, elem))
 	default:
 		c.g.Fail(e.Pos(), "the generator does not know %s of a list", e.Op)
 	}
@@ -92,8 +94,11 @@ func (c *body) representable(x val, in interval.Interval, t *model.Type) bool {
 func (c *body) search(l val, t *model.Type, x val, bool_ *model.Type) val {
 	x = c.steady(x)
 	found, i := c.names.Local("found"), c.names.Local("i")
-	eq := c.same(variable(gotree.X("$1.Items[$2]", l.x, i), t.Elem), x, true, bool_)
-	c.out.P("$1 := false\nfor $2 := range $3.Items[:$3.Len] {\nif $4 {\n$1 = true\n}\n}", found, i, l.x, eq.x)
+	round := c.block(func() {
+		eq := c.same(variable(gotree.X("$1.Items[$2]", l.x, i), t.Elem), x, true, bool_)
+		c.out.P("if $1 {\n$2 = true\n}", eq.x, found)
+	})
+	c.out.P("$1 := false\nfor $2 := range $3.Items[:$3.Len] {\n$4\n}", found, i, l.x, round)
 	return local(found, bool_)
 }
 
@@ -206,21 +211,25 @@ func (c *body) choose(e *core.If) val {
 	t := e.T
 	wide := t.Kind == model.KindInt || t.Kind == model.KindNode
 	r := val{x: gotree.Name{Name: c.names.Local("value")}, t: t, wide: wide, stable: true}
-	give := func(arg core.Expr) []gotree.Stmt {
-		return c.inner(func() {
-			if wide {
-				c.out.P("$1 = $2", r.x, c.wide(c.value(arg)).x)
-			} else {
-				c.out.P("$1 = $2", r.x, c.store(arg, t))
-			}
+	give := func(arg core.Expr, holds ...gotree.Expr) (code []gotree.Stmt) {
+		c.assuming(holds, func() {
+			code = c.inner(func() {
+				if wide {
+					c.out.P("$1 = $2", r.x, c.wide(c.value(arg)).x)
+				} else {
+					c.out.P("$1 = $2", r.x, c.store(arg, t))
+				}
+			})
 		})
+		return code
 	}
 	if wide {
 		c.out.P("var $1 int64", r.x)
 	} else {
 		c.out.P("var $1 $2", r.x, c.goType(t))
 	}
-	c.out.P("if $1 {\n$2\n} else {\n$3\n}", cond.x, give(e.Then), give(e.Else))
+	c.out.P("if $1 {\n$2\n} else {\n$3\n}", cond.x,
+		give(e.Then, cond.holds()...), give(e.Else, gotree.Not(cond.x)))
 	return r
 }
 

@@ -94,7 +94,43 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(1)
 	case ServerReceiveLeave:
-		return m.stepOpenLeave(ev, fx)
+		// proptest/conform/testdata/lobby/spec.yaml:66
+		if m.Line.contains(fx.from) {
+			m.Line.remove(fx.from)
+			m.People = m.People &^ People(1<<uint64(fx.from))
+			m.Quiet = m.Quiet &^ (1 << uint64(fx.from))
+			return took(2)
+		}
+		// proptest/conform/testdata/lobby/spec.yaml:68
+		old := *m
+		var set uint64
+		for i := range 2 {
+			key := Seat(i + 1)
+			if m.Seats[int64(key)-1].Present {
+				set |= 1 << uint64(int64(key)-1)
+			}
+		}
+		for i := range 2 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			s := Seat(i + 1)
+			if m.Seats[int64(s)-1].Present && m.Seats[int64(s)-1].Value == fx.from {
+				m.Seats[int64(s)-1] = Optional[fsm.Peer]{}
+				m.People = m.People &^ (1 << uint64(fx.from))
+			}
+		}
+		if m.Line.Len > 0 {
+			who := m.Line.Items[0]
+			value := m.firstSeat()
+			if !value.Present {
+				return m.undo(&old, fx, 3)
+			}
+			free := value.Value
+			m.seat2(fx, free, who)
+			m.Line.dropFirst()
+		}
+		return took(3)
 	case ServerReceiveSay:
 		// proptest/conform/testdata/lobby/spec.yaml:72
 		if m.someSeat(fx) {
@@ -138,44 +174,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(5)
 	case ServerCommandTell:
-		// proptest/conform/testdata/lobby/spec.yaml:78
-		if m.countPeople() > 0 || m.Quiet != 0 {
-			list := m.People &^ (1 << uint64(m.Self))
-			for i := range 4 {
-				if uint64(list)>>i&1 == 0 {
-					continue
-				}
-				peer := fsm.Peer(i)
-				var all Seats
-				for i2 := range 2 {
-					s := Seat(i2 + 1)
-					if m.Seats[int64(s)-1].Present && m.People&(1<<uint64(m.Seats[int64(s)-1].Value)) != 0 {
-						all[int64(s)-1] = m.Seats[int64(s)-1]
-					}
-				}
-				var set People
-				for i2 := range 2 {
-					s := Seat(i2 + 1)
-					if m.Seats[int64(s)-1].Present {
-						set |= 1 << uint64(m.Seats[int64(s)-1].Value)
-					}
-				}
-				fx.sendTo(MessageRoster, peer).Roster = RosterMessage{Seats: all, Line: m.Line, People: m.People & set}
-			}
-			fx.report(ServerReportCrowded).Crowded = ServerCrowdedReport{Waiting: uint8(m.countLine()), Taken: uint8(m.countSeat()), Free: m.firstSeat()}
-			return took(6)
-		}
-		// proptest/conform/testdata/lobby/spec.yaml:82
-		var all Seats
-		for i := range 2 {
-			s := Seat(i + 1)
-			if m.Seats[int64(s)-1].Present && s == 1 {
-				all[int64(s)-1] = m.Seats[int64(s)-1]
-			}
-		}
-		m.Seats = all
-		m.Said = Counts{}
-		return took(7)
+		return m.stepOpenTell(ev, fx)
 	case ServerCommandShut:
 		return m.stepOpenShut(ev, fx)
 	}
@@ -227,48 +226,46 @@ func (m *Server) stepOpenShut(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return took(8)
 }
 
-// stepOpenLeave handles LEAVE in the state open.
-func (m *Server) stepOpenLeave(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// proptest/conform/testdata/lobby/spec.yaml:66
-	if m.Line.contains(fx.from) {
-		if fx.from < 0 || fx.from > 3 {
-			return refused(2)
+// stepOpenTell handles tell in the state open.
+func (m *Server) stepOpenTell(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	// proptest/conform/testdata/lobby/spec.yaml:78
+	if m.countPeople() > 0 || m.Quiet != 0 {
+		list := m.People &^ (1 << uint64(m.Self))
+		for i := range 4 {
+			if uint64(list)>>i&1 == 0 {
+				continue
+			}
+			peer := fsm.Peer(i)
+			var all Seats
+			for i2 := range 2 {
+				s := Seat(i2 + 1)
+				if m.Seats[int64(s)-1].Present && m.People&(1<<uint64(m.Seats[int64(s)-1].Value)) != 0 {
+					all[int64(s)-1] = m.Seats[int64(s)-1]
+				}
+			}
+			var set People
+			for i2 := range 2 {
+				s := Seat(i2 + 1)
+				if m.Seats[int64(s)-1].Present {
+					set |= 1 << uint64(m.Seats[int64(s)-1].Value)
+				}
+			}
+			fx.sendTo(MessageRoster, peer).Roster = RosterMessage{Seats: all, Line: m.Line, People: m.People & set}
 		}
-		m.Line.remove(fx.from)
-		m.People = m.People &^ People(1<<uint64(fx.from))
-		m.Quiet = m.Quiet &^ (1 << uint64(fx.from))
-		return took(2)
+		fx.report(ServerReportCrowded).Crowded = ServerCrowdedReport{Waiting: uint8(m.countLine()), Taken: uint8(m.countSeat()), Free: m.firstSeat()}
+		return took(6)
 	}
-	// proptest/conform/testdata/lobby/spec.yaml:68
-	old := *m
-	var set uint64
+	// proptest/conform/testdata/lobby/spec.yaml:82
+	var all Seats
 	for i := range 2 {
-		key := Seat(i + 1)
-		if m.Seats[int64(key)-1].Present {
-			set |= 1 << uint64(int64(key)-1)
-		}
-	}
-	for i := range 2 {
-		if set>>i&1 == 0 {
-			continue
-		}
 		s := Seat(i + 1)
-		if m.Seats[int64(s)-1].Present && m.Seats[int64(s)-1].Value == fx.from {
-			m.Seats[int64(s)-1] = Optional[fsm.Peer]{}
-			m.People = m.People &^ (1 << uint64(fx.from))
+		if m.Seats[int64(s)-1].Present && s == 1 {
+			all[int64(s)-1] = m.Seats[int64(s)-1]
 		}
 	}
-	if m.Line.Len > 0 {
-		who := m.Line.Items[0]
-		value := m.firstSeat()
-		if !value.Present {
-			return m.undo(&old, fx, 3)
-		}
-		free := value.Value
-		m.seat2(fx, free, who)
-		m.Line.dropFirst()
-	}
-	return took(3)
+	m.Seats = all
+	m.Said = Counts{}
+	return took(7)
 }
 
 // stepClosed is Step in the state closed.
