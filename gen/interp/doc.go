@@ -3,7 +3,7 @@
 // frames. Generated code, live runs and exports are compared with it, never
 // the other way round, so it is written to be read beside docs/LANGUAGE.md and
 // not to be fast. It must not know the checker, a clock, a link or YAML. Start
-// from [Step]; who steps often uses a [Machine].
+// from [New].
 //
 // # One step
 //

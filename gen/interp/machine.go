@@ -40,15 +40,6 @@ type Effect struct {
 	Slots []int64
 }
 
-// Step gives a machine one event and handles it to its end. next is v itself unless the result is
-// Took, or a timer that was ignored has expired: an expiry disarms the timer whatever is done with
-// it. If it is Refused, fault says why; otherwise fault is nil. The sizes of v and ev.Args must be
-// those of the model.
-func Step(m *model.Machine, strs *Strings, v Value, ev Event) (next Value, effects []Effect, res fsm.Result,
-	fault *Fault) {
-	return New(m, strs).Step(v, ev)
-}
-
 // Machine steps values of one model. It reuses its memory: what Step returns
 // holds until the next Step. It is not safe for concurrent use.
 type Machine struct {
@@ -118,7 +109,10 @@ type pending struct {
 	args []int64
 }
 
-// Step is as the function [Step]; what it returns holds until the next call.
+// Step gives the machine one event and handles it to its end. next is v itself unless the result is
+// Took, or a timer that was ignored has expired: an expiry disarms the timer whatever is done with
+// it. If it is Refused, fault says why; otherwise fault is nil. The sizes of v and ev.Args must be
+// those of the model. What Step returns holds until the next call.
 func (x *Machine) Step(v Value, ev Event) (next Value, effects []Effect, res fsm.Result, fault *Fault) {
 	x.x.arena.reset()
 	x.x.rounds, x.queued, x.refused = 0, 0, false

@@ -22,7 +22,7 @@ func runScript(t *testing.T, m *model.Machine, v Value, lines ...string) []strin
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, effects, res, fault := Step(m, strs, v, ev)
+		next, effects, res, fault := New(m, strs).Step(v, ev)
 		s := res.Code.String()
 		for i := range effects {
 			s += "; " + string(AppendEffect(nil, strs, &effects[i]))
@@ -164,12 +164,12 @@ func TestFinishedComesBeforeReports(t *testing.T) {
 func TestFaultKinds(t *testing.T) {
 	m, _ := updatePeer(ranged(0, 3))
 	v := must(NewValue(m, nil, []int64{0}))
-	_, _, res, f := Step(m, nil, v, Event{Event: event(m, "change"), Args: []int64{9}})
+	_, _, res, f := New(m, nil).Step(v, Event{Event: event(m, "change"), Args: []int64{9}})
 	if res != (fsm.Result{Code: fsm.Refused, Transition: fsm.NoTransition}) || f.Kind != Failed ||
 		!strings.Contains(f.Text(), "9 is outside 0..3") {
 		t.Errorf("%v %s", res, f.Text())
 	}
-	next, effects, res, f := Step(m, nil, v, Event{Event: event(m, "change"), Args: []int64{2}})
+	next, effects, res, f := New(m, nil).Step(v, Event{Event: event(m, "change"), Args: []int64{2}})
 	if res != (fsm.Result{Code: fsm.Took}) || f != nil || len(effects) != 1 || next[0] != 1 {
 		t.Errorf("%v %v %v", next, effects, res)
 	}

@@ -68,7 +68,7 @@ func record(t *testing.T, p *model.Protocol, steps string) string {
 	w := trace.NewWriter(&out)
 	w.Begin(trace.Header{Protocol: p.Name, Role: m.Name, Hash: p.Hash,
 		Machine: string(interp.AppendMachine(nil, strs, m, value)), Time: time.Unix(0, 0)})
-	codec := newCodec(p, strs)
+	codec, machine := newCodec(p, strs), interp.New(m, strs)
 	for i, text := range strings.Split(steps, ", ") {
 		var s trace.Step
 		s.Reset()
@@ -102,7 +102,7 @@ func record(t *testing.T, p *model.Protocol, steps string) string {
 				t.Fatal(err)
 			}
 		}
-		next, effects, res, _ := interp.Step(m, strs, value, ev)
+		next, effects, res, _ := machine.Step(value, ev)
 		s.Event, s.Code, s.Transition = []byte(text), res.Code, res.Transition
 		for i := range effects {
 			e := s.AddEffect()

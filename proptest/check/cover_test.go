@@ -15,12 +15,9 @@ import (
 )
 
 // follow counts for each place how many steps of a naive search used it.
-func (n *naive) follow(i int, v interp.Value, ev interp.Event) {
-	m := interp.New(n.check.Instances[i].Role, nil)
-	m.Follow = true
-	m.Step(v, ev)
+func (n *naive) follow(trail []interp.Mark) {
 	var done []report.Mark
-	for _, x := range m.Trail() {
+	for _, x := range trail {
 		if k := report.MarkOf(x); !slices.Contains(done, k) {
 			done = append(done, k)
 			n.used[k] = report.Count{Taken: n.used[k].Taken + 1}

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -27,6 +26,23 @@ type naive struct {
 	queue []global
 	steps int
 	used  report.Uses // by place, if asked for
+	roles interpreters
+}
+
+// interpreters has the interpreters of roles that were asked for.
+type interpreters map[*model.Machine]*interp.Machine
+
+// of returns the interpreter of a role. What a step of it returns holds until the next.
+func (x *interpreters) of(role *model.Machine) *interp.Machine {
+	m := (*x)[role]
+	if m == nil {
+		if *x == nil {
+			*x = interpreters{}
+		}
+		m = interp.New(role, nil)
+		(*x)[role] = m
+	}
+	return m
 }
 
 type global struct {
@@ -34,7 +50,17 @@ type global struct {
 	q [2][]string // q[i]: on the way to instance i
 }
 
-func (g global) key() string { return fmt.Sprint(g.v, g.q) }
+func (g global) key() string {
+	var b []byte
+	for i := range g.v {
+		b = codec.AppendSlots(b, g.v[i])
+		for _, text := range g.q[i] {
+			b = append(append(b, text...), 0)
+		}
+		b = append(b, 0)
+	}
+	return string(b)
+}
 
 func (n *naive) add(g global) {
 	n.steps++
@@ -125,7 +151,9 @@ func (n *naive) receive(t *testing.T, g global, i int) {
 
 func (n *naive) step(t *testing.T, g global, i int, ev interp.Event, must bool) {
 	role := n.check.Instances[i].Role
-	next, effects, res, fault := interp.Step(role, nil, g.v[i], ev)
+	m := n.roles.of(role)
+	m.Follow = n.used != nil
+	next, effects, res, fault := m.Step(g.v[i], ev)
 	if res.Code == fsm.Refused {
 		if must {
 			t.Fatal(fault.Text())
@@ -136,7 +164,7 @@ func (n *naive) step(t *testing.T, g global, i int, ev interp.Event, must bool) 
 		return
 	}
 	if n.used != nil {
-		n.follow(i, g.v[i], ev)
+		n.follow(m.Trail())
 	}
 	g.v[i] = slices.Clone(next)
 	for k := range effects {
@@ -185,6 +213,16 @@ func TestAgainstNaive(t *testing.T) {
 func compareClaims(t *testing.T, s *System, res *explore.Result) {
 	t.Helper()
 	held := make([]uint64, len(s.Claims))
+	said, when := make([]core.Expr, len(s.Claims)), make([]core.Expr, len(s.Claims))
+	for i := range s.Claims {
+		switch cl := s.Claims[i].Stated; {
+		case cl == nil:
+		case cl.Kind == model.Agree:
+			said[i], when[i] = core.Of(cond.Equalities(cl)), core.Of(cl.When)
+		default:
+			said[i], when[i] = core.Of(cl.Expr), core.Of(cl.When)
+		}
+	}
 	res.Space.ForEachConfiguration(func(_ int, c explore.Configuration) bool {
 		x := interp.Eval{Strings: s.Texts, ChanLen: func(l *model.ChanLen) int64 {
 			n := int64(0)
@@ -206,16 +244,12 @@ func compareClaims(t *testing.T, s *System, res *explore.Result) {
 			if cl == nil || cl.Quiescent && !empty {
 				continue
 			}
-			e := cl.Expr
-			if cl.Kind == model.Agree {
-				e = cond.Equalities(cl)
-			}
-			ok, err := x.Bool(core.Of(e), nil, nil)
+			ok, err := x.Bool(said[i], nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if cl.When != nil && !ok {
-				when, err := x.Bool(core.Of(cl.When), nil, nil)
+				when, err := x.Bool(when[i], nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

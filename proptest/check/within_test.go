@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -52,7 +52,27 @@ func (g *timed) clone() *timed {
 }
 
 func (g *timed) key() string {
-	return fmt.Sprint(g.v, g.left, g.ahead, g.q, g.held, g.felt, g.felt == nil)
+	var b []byte
+	text := func(s string) { b = append(append(b, s...), 0) }
+	for i := range g.v {
+		b = codec.AppendSlots(codec.AppendSlots(b, g.v[i]), g.left[i])
+		if g.ahead[i] {
+			b = append(b, 1)
+		}
+		b = append(b, 0)
+		for _, w := range g.q[i] {
+			for _, msg := range w {
+				text(msg)
+			}
+			b = append(b, 0)
+		}
+		for _, h := range g.held[i] {
+			b = append(b, byte(h.from+1))
+			text(h.text)
+		}
+		b = append(b, 0)
+	}
+	return string(codec.AppendSlots(b, g.felt))
 }
 
 // timedSearch goes through all runs, shortest first, with nothing but the interpreter and LANGUAGE.md.
@@ -65,6 +85,7 @@ type timedSearch struct {
 	waits bool         // whether it ever waited
 	seen  map[string]bool
 	next  []*timed
+	roles interpreters
 }
 
 func (s *timedSearch) timers(i int) (out []*model.Event) {
@@ -241,8 +262,7 @@ func (s *timedSearch) reception(i int, h deferred) interp.Event {
 
 // defers reports whether instance i defers a message in its present state.
 func (s *timedSearch) defers(g *timed, i int, h deferred) bool {
-	role := s.check.Instances[i].Role
-	_, _, res, _ := interp.Step(role, nil, g.v[i], s.reception(i, h))
+	_, _, res, _ := s.roles.of(s.check.Instances[i].Role).Step(g.v[i], s.reception(i, h))
 	return res.Code == fsm.Deferred
 }
 
@@ -260,7 +280,7 @@ func (s *timedSearch) feel(n *timed, i int) {
 }
 
 func (s *timedSearch) step(n *timed, i int, ev interp.Event, must bool) {
-	next, effects, res, _ := interp.Step(s.check.Instances[i].Role, nil, n.v[i], ev)
+	next, effects, res, _ := s.roles.of(s.check.Instances[i].Role).Step(n.v[i], ev)
 	if res.Code == fsm.Refused || !must && res.Code != fsm.Took {
 		return
 	}
