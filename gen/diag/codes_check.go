@@ -64,12 +64,18 @@ var checkCodes = []Info{
 		Text: "No check claims safety, what must never happen (`always`, `agree`), or none claims liveness, " +
 			"what must come in the end (`eventually`, `leadsTo`). That something can still be reached " +
 			"(`reachable`) does not say that it comes. Add such a claim, or say under `allow` why there " +
-			"is none: `allow: {FSM094: reason}`. That claims hold against a hostile peer is a kind of its own, " +
-			"and will be asked for when a check can have one. " +
+			"is none: `allow: {FSM094: reason}`. " +
 			"Nothing is said of specifications whose checks expect violations, or that extend others.",
 		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
 			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
 			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    claims: {rests: {always: a.idle}}\n"},
+	{Code: "FSM096", Title: "hostile instance that does not fit",
+		Text: "`hostile` names instances of the check that keep to no role. They have no states, no variables and " +
+			"nothing that could crash, so claims are about the others, of whom there is at least one.",
+		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
+			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    hostile: b\n" +
+			"    claims: {rests: {always: b.idle}}\n"},
 	{Code: "FSM086", Title: "unknown constant",
 		Text:    "The constant to be replaced does not exist.",
 		Example: "consts: {most: 3}\ntypes: {Most: 0..most}\n", Const: "must"},

@@ -121,6 +121,8 @@ func (l *layout) refuseWhole() {
 		refuse("no instances")
 	case c.Faults != nil:
 		refuse("faults")
+	case c.HasHostile():
+		refuse("hostile instances")
 	case c.Time != nil:
 		refuse("time")
 	case !c.Channel.Ordered:

@@ -32,7 +32,23 @@ type Instance struct {
 	Index int
 	Role  *Machine
 	Args  []Expr // constants, one for each parameter of the role; they need no locals
-	Span  diag.Span
+	// Hostile: instead of the role's machine there is somebody who sends whatever they like.
+	Hostile Hostile
+	Span    diag.Span
+}
+
+// Hostile says what an instance does that does not keep to its role.
+type Hostile uint8
+
+const (
+	Honest     Hostile = iota // it keeps to its role
+	WellFormed                // it sends any message, with any values, at any time, and closes links
+	Malformed                 // it sends what is no message, too
+)
+
+// HasHostile reports whether some instance of the check is hostile.
+func (c *Check) HasHostile() bool {
+	return slices.ContainsFunc(c.Instances, func(i *Instance) bool { return i.Hostile != Honest })
 }
 
 // Faults bound what may go wrong in one run of a check.

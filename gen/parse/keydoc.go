@@ -20,6 +20,8 @@ var keyDocs = map[string]string{
 	"FSM092":   "Why some command that sends is never given over an unreliable channel.",
 	"FSM093":   "Why some fault that the channel may have is in no check.",
 	"FSM094":   "Why some kind of claim is missing.",
+	"FSM095":   "Why nobody is hostile in any check.",
+	"hostile":  "Instances that keep to no role: they send any message at any time. `{a: malformed}`: also what is none.",
 
 	"parties": "How many instances take part at most; the range of `instance`.",
 	"type":    "The type, in its short form.", "enum": "The names of an enumeration, as a list, or with their codes on the wire.",

@@ -79,7 +79,7 @@ func init() {
 		{"tick", &shape{what: "the length of a tick", scalar: duration}},
 		{"roles", named("roles", &roleShape)},
 		{"allow", &shape{what: "the allowed warnings", merge: true,
-			keys: []key{{"FSM092", docShape}, {"FSM093", docShape}, {"FSM094", docShape}}}},
+			keys: []key{{"FSM092", docShape}, {"FSM093", docShape}, {"FSM094", docShape}, {"FSM095", docShape}}}},
 		{"checks", &shape{what: "checks", open: &oneCheck, name: dashedNames, merge: true}},
 	}}
 	for i, k := range oneCheck.keys {
@@ -167,6 +167,8 @@ func initChecks() {
 	oneCheck = shape{what: "a check", merge: true, keys: []key{
 		{"like", text("a check")}, {"doc", docShape},
 		{"instances", &shape{what: "instances", open: text("a role"), name: instanceKeys}},
+		{"hostile", &shape{what: "who is hostile", scalar: anyScalar, list: exprShape, name: freeKeys,
+			open: &shape{what: "what a hostile instance sends", scalar: oneOf("malformed", "wellformed")}}},
 		{"channel", nil},
 		{"consts", named("constants", exprShape)},
 		{"domains", named("domains", valueShape)},

@@ -17,7 +17,7 @@ func Rules(c *model.Check) *world.Rules {
 	r := between(c, f)
 	for i, a := range c.Instances {
 		for k, b := range c.Instances[i+1:] {
-			if linked(f, a.Role, b.Role) {
+			if linked(f, a, b) {
 				l := link(i, i+1+k, a.Role, b.Role)
 				ch := &r.Channels[0] // all are alike
 				l.Datagrams = ch.Order == world.Any || ch.Lossy || ch.Duplicates || ch.Overtakes
@@ -43,6 +43,12 @@ func between(c *model.Check, f *model.Faults) *world.Rules {
 	r := &world.Rules{Instances: len(c.Instances), Timers: make([]int, len(c.Instances)), Faults: world.Faults{Lose: -1, Duplicate: -1}}
 	for i, a := range c.Instances {
 		r.Deferred = append(r.Deferred, a.Role.DeferredMost())
+		if a.Hostile != model.Honest {
+			r.Hostile |= 1 << i
+		}
+		if a.Hostile == model.Malformed {
+			r.Malformed |= 1 << i
+		}
 		for j := range c.Instances {
 			if i == j {
 				continue
@@ -72,14 +78,21 @@ func link(i, j int, a, b *model.Machine) world.Link {
 	return world.Link{A: i, B: j, Untold: [2]bool{!a.Mentions(model.EventUp), !b.Mentions(model.EventUp)}}
 }
 
-// linked reports whether there is a link between instances of two roles of which something can be
-// noticed.
-func linked(f *model.Faults, a, b *model.Machine) bool {
-	if !a.Hears(b) && !b.Hears(a) {
+// linked reports whether there is a link between two instances of which something can be noticed. A
+// hostile one sends whatever the other hears, and may end the link; nobody is at its own end.
+func linked(f *model.Faults, a, b *model.Instance) bool {
+	x, y := a.Role, b.Role
+	switch {
+	case a.Hostile != model.Honest && b.Hostile != model.Honest:
 		return false
-	}
-	if a.Mentions(model.EventUp) || b.Mentions(model.EventUp) || a.Closes() || b.Closes() {
+	case a.Hostile != model.Honest:
+		return y.Linked() || y.Closes()
+	case b.Hostile != model.Honest:
+		return x.Linked() || x.Closes()
+	case !x.Hears(y) && !y.Hears(x):
+		return false
+	case x.Mentions(model.EventUp) || y.Mentions(model.EventUp) || x.Closes() || y.Closes():
 		return true
 	}
-	return f != nil && (a.Linked() || b.Linked()) && (f.Break > 0 || f.Partition > 0 || slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 }))
+	return f != nil && (x.Linked() || y.Linked()) && (f.Break > 0 || f.Partition > 0 || slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 }))
 }

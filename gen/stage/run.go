@@ -48,7 +48,7 @@ var plainMoves = map[run.Kind]world.MoveKind{
 func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 	mv = Move{Who: x.Who, Peer: x.From, Torn: x.Torn}
 	var ok bool
-	if mv.Kind, ok = plainMoves[x.Kind]; !ok {
+	if mv.Kind, ok = plainMoves[x.Kind]; !ok && x.Kind != run.Malformed {
 		return mv, fmt.Errorf("a step is %q, which is nothing that the world does", x.Kind)
 	}
 	var queue []world.Item[string]
@@ -56,6 +56,11 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 		queue = c.Queues[mv.Channel]
 	}
 	news := len(queue) > 0 && queue[0].News != world.NoNews
+	if x.From >= 0 && s.World.Rules.Hostile>>x.From&1 != 0 {
+		if is, err := s.attack(&mv, x); is || err != nil {
+			return mv, err
+		}
+	}
 	switch x.Kind {
 	case run.LinkUp:
 		if c.Ends[x.Who].Waiting>>x.From&1 == 0 && news { // one of the two has begun anew
@@ -94,6 +99,47 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 		mv.Timer = slices.IndexFunc(p.Alarms, func(a Alarm) bool { return string(interp.AppendEvent(nil, s.Strings, a.Event)) == text })
 	}
 	return mv, nil
+}
+
+// attack makes mv what a hostile instance does, if x is that.
+func (s *Stage) attack(mv *Move, x *run.Step) (is bool, err error) {
+	switch x.Kind {
+	case run.Message:
+		mv.Kind = world.MoveForge
+		mv.Message, err = s.Forged(x.Who, x.Event)
+	case run.LinkLost:
+		mv.Kind = world.MoveHangup
+	case run.Malformed:
+		mv.Kind = world.MoveMalformed
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// Forged reads a message in words, as a hostile instance sends it to a party, and returns it as the
+// text by which machines know it.
+func (s *Stage) Forged(to int, text string) (string, error) {
+	ev, err := interp.ParseEvent(s.Parties[to].Machine, s.Strings, text)
+	if err != nil {
+		return "", err
+	}
+	if ev.Event.Kind != model.EventMessage {
+		return "", fmt.Errorf("%s is no message", ev.Event.Name)
+	}
+	return s.Tell(ev.Event.Message, ev.Args), nil
+}
+
+// Frame returns the bytes of a message that was told.
+func (s *Stage) Frame(text string) ([]byte, error) {
+	x := s.sent[text]
+	full := model.WithDefaultWire(s.protocol)
+	i := slices.IndexFunc(full.Messages, func(m *model.Message) bool { return m.Name == x.m.Name })
+	frame, err := interp.AppendFrame(full, s.Strings, nil, full.Messages[i], x.slots)
+	if err.Problem != 0 {
+		return nil, fmt.Errorf("%s has no frame: %v", text, err)
+	}
+	return frame, nil
 }
 
 // gone reports whether a message can only have been lost with its sender.

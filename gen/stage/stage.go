@@ -31,6 +31,8 @@ type Stage struct {
 	// Wrong says that an instance has sent to itself or to nobody; empty if none has.
 	Wrong string
 	sent  map[string]message
+	// protocol is that of the parties.
+	protocol *model.Protocol
 }
 
 // message is a message that was sent.
@@ -71,7 +73,7 @@ type Alarm struct {
 // all, and no bound to what goes wrong in a channel that does so. [Rules] are those of the check.
 func New(p *model.Protocol, c *model.Check) (*Stage, error) {
 	rules := between(c, nil)
-	s := &Stage{World: &World{Rules: rules}, Check: c, Strings: &interp.Strings{}, sent: map[string]message{}}
+	s := &Stage{World: &World{Rules: rules}, Check: c, Strings: &interp.Strings{}, sent: map[string]message{}, protocol: p}
 	for i, inst := range c.Instances {
 		at := slices.IndexFunc(p.Roles, func(m *model.Machine) bool { return m.Name == inst.Role.Name })
 		m := p.Roles[at]

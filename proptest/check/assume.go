@@ -14,7 +14,7 @@ import (
 
 // assumptions say in words what the verdict rests on.
 func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string {
-	out := []string{s.channelWords(res)}
+	out := append(s.hostileWords(), s.channelWords(res))
 	out = append(out, s.replaced(base)...)
 	out = append(out, s.domainWords(base)...)
 	out = append(out, s.carriedInPlace()...)

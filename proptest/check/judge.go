@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/explore"
 )
@@ -30,6 +31,9 @@ func (s *System) coverage(r *Report, res *explore.Result) {
 		}
 	}
 	for _, p := range s.Procs {
+		if p.Inst.Hostile != model.Honest {
+			continue
+		}
 		r.Reached[report.StateKey(p.Role, p.Role.Initial)] = true
 		if slices.Contains(r.Roles, p.Role.Name) {
 			continue

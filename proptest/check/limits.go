@@ -151,6 +151,13 @@ func (l *limits) expressions() {
 	for _, m := range core.Machines(roles...) {
 		l.says(m)
 	}
+	if c.HasHostile() { // it sends all values that there are
+		for _, m := range l.s.Protocol.Messages {
+			for _, f := range m.Fields {
+				l.through(f.Type)
+			}
+		}
+	}
 	for _, r := range c.Rules {
 		l.expr(core.Of(r.When))
 	}

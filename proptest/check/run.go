@@ -65,6 +65,9 @@ func (s *System) report(res *explore.Result) *Report {
 	r.Unexpanded, r.Within = res.Frontier, within(res)
 	for _, p := range s.Procs {
 		r.Instances = append(r.Instances, p.Inst.Name)
+		if p.Inst.Hostile != model.Honest {
+			r.Hostile = append(r.Hostile, p.Inst.Name)
+		}
 	}
 	for k, n := range res.Widest[:s.Own] {
 		c := &s.System.Channels[k]

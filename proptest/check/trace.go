@@ -21,7 +21,11 @@ func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration,
 	t := telling{sys: s}
 	r := &run.Run{Protocol: s.Protocol.Name, Check: s.Check.Name, Hash: s.Protocol.Hash, Loop: len(loop), Problem: problem, End: s.configuration(end)}
 	for _, p := range s.Procs {
-		r.Instances = append(r.Instances, run.Instance{Name: p.Inst.Name, Role: p.Role.Name, Start: shortState(p.Role, p.Initial)})
+		x := run.Instance{Name: p.Inst.Name, Role: p.Role.Name, Start: shortState(p.Role, p.Initial)}
+		if p.Inst.Hostile != model.Honest {
+			x.Hostile, x.Start = true, ""
+		}
+		r.Instances = append(r.Instances, x)
 	}
 	for _, steps := range [2][]explore.TraceStep{trace, loop} {
 		for i := range steps {
@@ -38,6 +42,9 @@ type telling struct {
 }
 
 func (t *telling) step(x *explore.TraceStep) run.Step {
+	if how, from, msg, note := codec.Attacked(x.Note); how >= 0 {
+		return t.attack(x, how, from, msg, note)
+	}
 	s := t.sys
 	step := run.Step{Who: x.Proc, From: run.Nobody}
 	if x.Kind != explore.LocalStep {
@@ -57,6 +64,37 @@ func (t *telling) step(x *explore.TraceStep) run.Step {
 		t.special(x, kind, &step)
 	} else {
 		t.event(x, &step)
+	}
+	return step
+}
+
+// attack tells a step that a hostile instance has caused.
+func (t *telling) attack(x *explore.TraceStep, how, from int, msg, note []byte) run.Step {
+	plain := *x
+	plain.Note = note
+	step := t.step(&plain)
+	ends := step.Kind == run.Break || step.Kind == run.Drop
+	if step.Kind == run.Drop { // the machine does not listen for that
+		step.Effects = nil
+	}
+	step.From = from
+	switch how {
+	case codec.Sends:
+		step.Kind, step.Event = run.Message, t.sys.MessageText(msg)
+	case codec.Held:
+		step.Kind, step.Event = run.Offer, t.sys.MessageText(msg)
+	case codec.Closes:
+		step.Kind, step.Event = run.LinkLost, "lost"
+		return step
+	case codec.SendsGarbage:
+		step.Kind, step.Event = run.Malformed, "a malformed frame"
+	}
+	if ends {
+		what := "refuses it"
+		if t.sys.Rules.Peers(x.Proc)>>from&1 != 0 {
+			what += " and closes the link"
+		}
+		step.Effects = append([]string{what}, step.Effects...)
 	}
 	return step
 }
@@ -250,7 +288,7 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			to = s.Reached(p.Inst.Index, e)
 		}
 		if step.Torn > 0 && len(to) > 0 {
-			if to = t.before(p, e, to, &room, &torn, gone); len(to) == 0 {
+			if to = t.before(p, e, to, &room, &torn, func(k int) bool { return gone(k) || s.Rules.Hostile>>k&1 != 0 }); len(to) == 0 {
 				break
 			}
 		}
@@ -269,6 +307,8 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 				step.Effects = append(step.Effects, run.LostAtOnce(p.Inst.Name+" is cut off from "+s.Procs[k].Inst.Name))
 			case gone(k):
 				step.Effects = append(step.Effects, run.LostAtOnce("the link to "+s.Procs[k].Inst.Name+" is gone"))
+			case s.Rules.Hostile>>k&1 != 0: // it has it, and nobody asks what becomes of it
+				sent.ID = t.flying.Send(p.Inst.Index, k, string(msg))
 			default:
 				step.Effects = append(step.Effects, run.LostAtOnce(s.System.Channels[ch].Name+" is full"))
 			}
@@ -367,6 +407,10 @@ func partChanges(m *model.Machine, a, b interp.Value) []string {
 func (s *System) configuration(c explore.Configuration) []string {
 	var out []string
 	for i, v := range c.Locals[:len(s.Procs)] {
+		if s.Procs[i].Inst.Hostile != model.Honest {
+			out = append(out, s.Procs[i].Inst.Name+": hostile")
+			continue
+		}
 		l := s.Procs[i].Unpack(v)
 		down := ""
 		if l.Get(s.Procs[i].AtDown) != 0 {

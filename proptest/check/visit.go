@@ -19,10 +19,11 @@ func (s *System) ForEachStep(space explore.Space,
 		}
 		p := s.Procs[use.Proc]
 		for _, step := range use.Steps {
-			if _, special := codec.SpecialNote(step.Note); special {
+			_, _, _, note := codec.Attacked(step.Note)
+			if _, special := codec.SpecialNote(note); special {
 				continue
 			}
-			if len(step.Note) > 0 && !visit(p.Inst, p.Unpack(use.Value).Value, codec.UnpackNote(p.Role, step.Note)) {
+			if len(note) > 0 && !visit(p.Inst, p.Unpack(use.Value).Value, codec.UnpackNote(p.Role, note)) {
 				return false
 			}
 		}

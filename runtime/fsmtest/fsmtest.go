@@ -60,6 +60,8 @@ type Options struct {
 	Lossless bool
 	// Atomic: crashes come between steps only, and what was sent before arrives.
 	Atomic bool
+	// Hostile are machines whose place somebody takes who sends anything. They take no steps.
+	Hostile []string
 	// Time is nil if a timer may expire at any moment after it was started.
 	Time *Time
 }
@@ -111,6 +113,10 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 	for _, l := range o.Links {
 		rules.Links = append(rules.Links, world.Link{A: w.number(l.A), B: w.number(l.B), Untold: l.Untold, Datagrams: l.Datagrams})
 	}
+	for _, name := range o.Hostile {
+		rules.Hostile |= 1 << w.number(name)
+	}
+	rules.Malformed = rules.Hostile
 	w.now = w.between.Begin(make([]value, n))
 	for i := range w.parties {
 		w.begin(i)
@@ -146,6 +152,19 @@ func (w *World) Down(name, peer string) { w.t.Helper(); w.linked(world.MoveLost,
 
 // Return has a machine want a link back that it has lost. The other hears of it by News.
 func (w *World) Return(name, peer string) { w.t.Helper(); w.linked(world.MoveReturn, name, peer) }
+
+// Forge has a machine receive a message that a hostile one sends now; frame is its bytes. If the machine
+// refuses it, it closes the link between them.
+func (w *World) Forge(from, to, text, frame string) {
+	w.t.Helper()
+	w.do(text, move{Kind: world.MoveForge, Who: w.number(to), Peer: w.number(from), Message: letter{text, frame}})
+}
+
+// Hangup tells a machine that a hostile one has closed their link.
+func (w *World) Hangup(name, peer string) { w.t.Helper(); w.linked(world.MoveHangup, name, peer) }
+
+// Malformed has a machine receive from a hostile one what is no message, and close their link.
+func (w *World) Malformed(name, peer string) { w.t.Helper(); w.linked(world.MoveMalformed, name, peer) }
 
 // Torn says that the machine that takes the next step crashes in the course of it, after so many sends.
 func (w *World) Torn(sends int) { w.torn = sends + 1 }

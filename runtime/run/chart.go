@@ -60,10 +60,31 @@ func (r *Run) Chart() *Chart {
 	if !known {
 		c.Start = nil
 	}
+	last := 0
 	for i := range r.Steps {
-		c.Steps = append(c.Steps, r.drawn(&r.Steps[i]))
+		for _, m := range r.Steps[i].Sent {
+			last = max(last, m.ID)
+		}
+	}
+	for i := range r.Steps {
+		s := r.drawn(&r.Steps[i])
+		if r.forged(&r.Steps[i]) { // what has no identity gets one, for the arrow
+			last++
+			sent := Sent{ID: last, To: s.Who, Text: s.Event}
+			c.Steps = append(c.Steps, ChartStep{Who: r.Steps[i].From, Sends: []Sent{sent}})
+			s.Receives = last
+			if i >= len(r.Steps)-r.Loop {
+				c.Loop++
+			}
+		}
+		c.Steps = append(c.Steps, s)
 	}
 	return c
+}
+
+// forged reports whether a hostile instance sends the message of a step.
+func (r *Run) forged(s *Step) bool {
+	return s.Kind == Message && s.Message == 0 && s.From >= 0 && r.Instances[s.From].Hostile
 }
 
 func (r *Run) drawn(s *Step) ChartStep {

@@ -159,8 +159,8 @@ func (r *Run) stepIn(x *jsonStep, senders map[int]int) (Step, error) {
 	}
 	if sender, ok := senders[s.Message]; ok && s.Message != 0 {
 		s.From = sender
-	} else if len(r.Instances) == 2 && s.Who >= 0 &&
-		slices.Contains([]Kind{Message, Copy, Offer, Drop, LinkUp, LinkLost}, s.Kind) {
+	} else if len(r.Instances) == 2 && s.Who >= 0 && (s.Kind == Malformed && r.Instances[1-s.Who].Hostile ||
+		slices.Contains([]Kind{Message, Copy, Offer, Drop, LinkUp, LinkLost}, s.Kind)) {
 		s.From = 1 - s.Who
 	}
 	for _, m := range x.Sent {

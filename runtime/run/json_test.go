@@ -14,7 +14,11 @@ func whole() *Run {
 		Title: "all", Protocol: "p", Check: "c", Hash: "00", Problem: "✗ wrong",
 		End:   []string{"a: idle", "a -> b: A, A"},
 		False: []string{"x == 1"}, Reads: []Reading{{"x", "2"}}, Loop: 2,
-		Instances: []Instance{{"a", "peer", "idle"}, {"b", "peer", "idle"}, {"h", "hub", "up (x y)"}},
+		Instances: []Instance{
+			{Name: "a", Role: "peer", Start: "idle"},
+			{Name: "b", Role: "peer", Start: "idle", Hostile: true},
+			{Name: "h", Role: "hub", Start: "up (x y)"},
+		},
 		Steps: []Step{
 			{Kind: Start, Who: 0, From: Nobody, Event: "start", State: "idle", After: "idle",
 				Effects: []string{"ignores it"}},

@@ -42,6 +42,9 @@ type Instance struct {
 	// Role is the name of its role, Start its state before the first step; empty if unknown.
 	Role  string `json:"role,omitempty"`
 	Start string `json:"start,omitempty"`
+	// Hostile: it has no machine and sends what it likes. What it sends is received at once, so that
+	// such a message has no identity.
+	Hostile bool `json:"hostile,omitempty"`
 }
 
 // Stem returns the steps before the part that is repeated for ever: all steps if none is.

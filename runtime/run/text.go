@@ -104,6 +104,8 @@ func (r *Run) columns(s *Step) [3]string {
 		what = who + " ← " + s.Event + by + " (deferred before)"
 	case LinkUp, LinkLost:
 		what += by
+	case Malformed:
+		what += by
 	case Break:
 		what += by + " (silence)"
 	case Timer:

@@ -62,10 +62,13 @@ const (
 	MoveHeal                      // the partition ends
 	MoveCutoff                    // Who hears of the next partition, or of its end
 	MoveTick                      // a beat begins
+	MoveForge                     // Who, Peer, Message: what hostile Peer sends arrives
+	MoveHangup                    // Who, Peer: hostile Peer has closed the link
+	MoveMalformed                 // Who, Peer: hostile Peer has sent what is no message
 )
 
 var moveNames = [...]string{"start", "offer", "up", "lost", "return", "command", "expire",
-	"crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "tail", "partition", "heal", "cutoff", "tick"}
+	"crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "tail", "partition", "heal", "cutoff", "tick", "forge", "hangup", "malformed"}
 
 // String returns the kind in lower case.
 func (k MoveKind) String() string { return moveNames[k] }
@@ -90,8 +93,10 @@ func (m Move[M]) String() string {
 		return fmt.Sprintf("%s, torn after %d", m.String(), n-1)
 	}
 	switch m.Kind {
-	case MoveUp, MoveLost, MoveReturn:
+	case MoveUp, MoveLost, MoveReturn, MoveHangup, MoveMalformed:
 		return fmt.Sprintf("%s %d %d", m.Kind, m.Who, m.Peer)
+	case MoveForge:
+		return fmt.Sprintf("forge %d %d %v", m.Who, m.Peer, m.Message)
 	case MoveCommand:
 		return fmt.Sprintf("command %d %v", m.Who, m.Message)
 	case MoveExpire:
@@ -198,6 +203,17 @@ func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
 			}
 		}
 	}
+	for j := range w.Rules.Instances {
+		if !w.Rules.hostile(j) || w.Rules.hostile(i) {
+			continue
+		}
+		list = append(list, Move[M]{Kind: MoveHangup, Who: i, Peer: j}, Move[M]{Kind: MoveMalformed, Who: i, Peer: j})
+		if m, ok := w.Machines[j].(Forger[M]); ok {
+			for _, x := range m.Forged(i) {
+				list = append(list, Move[M]{Kind: MoveForge, Who: i, Peer: j, Message: x})
+			}
+		}
+	}
 	if m, ok := w.Machines[i].(Commander[V, M]); ok {
 		for _, x := range m.Commands(c.Values[i]) {
 			list = append(list, Move[M]{Kind: MoveCommand, Who: i, Message: x})
@@ -279,6 +295,10 @@ func (w *World[V, M]) alone(c, n *Configuration[V, M], mv Move[M], t *Taken[V, M
 			return errors.New("no link may break there")
 		}
 		t.Result = LinkLost(r, i, e, v, mv.Peer, m)
+	case MoveForge:
+		t.Result = Forge(r, i, e, v, mv.Peer, mv.Message, m)
+	case MoveHangup, MoveMalformed:
+		t.Result = Hangup(r, i, e, v, mv.Peer, mv.Kind == MoveMalformed, m)
 	case MoveReturn:
 		if !spend(&n.Spent.Return, r.Faults.Return) {
 			return errors.New("no link may come back there")
@@ -526,7 +546,7 @@ func (c *Configuration[V, M]) Orphans() int {
 // Final reports whether all machines have finished or crashed.
 func (w *World[V, M]) Final(c *Configuration[V, M]) bool {
 	for i, e := range c.Ends {
-		if !e.Down && !w.Machines[i].Final(c.Values[i]) {
+		if !e.Down && !w.Rules.hostile(i) && !w.Machines[i].Final(c.Values[i]) {
 			return false
 		}
 	}

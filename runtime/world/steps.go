@@ -83,10 +83,10 @@ func at[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) *i
 	return s
 }
 
-// blocked reports whether the instance takes no event now, because it has crashed, has not been
-// started, or has a held message to handle.
+// blocked reports whether the instance takes no event now, because it has no machine, has crashed, has
+// not been started, or has a held message to handle.
 func (s *instance[V, M]) blocked() bool {
-	return s.End.Down || !s.End.Started || s.r.Plant&DeferBlocks == 0 && Due(s.r, &s.End, s.Value, s.m) >= 0
+	return s.r.hostile(s.i) || s.End.Down || !s.End.Started || s.r.Plant&DeferBlocks == 0 && Due(s.r, &s.End, s.Value, s.m) >= 0
 }
 
 // Begin gives instance i the event start. Nothing but a crash comes before it.
@@ -125,9 +125,49 @@ func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x It
 	case x.News != NoNews:
 		return s.news(from, x)
 	case m.Defers(v, x.Message):
-		return s.hold(from, x.Message)
+		return rejected(s, s.hold(from, x.Message), e)
 	}
-	return s.step(Event[M]{Kind: Message, Peer: from, Message: x.Message})
+	return rejected(s, s.step(Event[M]{Kind: Message, Peer: from, Message: x.Message}), e)
+}
+
+// rejected is what becomes of a message that the machine has refused, or for which there was no room:
+// a fault, unless a hostile instance has sent it. Then the link to that one ends. e is the instance
+// without the message.
+func rejected[V any, M comparable](s *instance[V, M], res Result[V, M], e End[M]) Result[V, M] {
+	from := res.Event.Peer
+	if res.Fault != Refusal && res.Fault != DeferredOverflow || !s.r.hostile(from) {
+		return res
+	}
+	n := at(s.r, s.i, e, s.Value, s.m)
+	if l, _ := s.r.link(s.i, from); l == nil || s.r.Plant&RefusalIsDropped != 0 {
+		n.What = Dropped
+		return n.Result
+	}
+	n.End.lose(s.r, from)
+	return n.step(Event[M]{Kind: Lost, Peer: from})
+}
+
+// Forge gives instance i a message that a hostile one sends now.
+func Forge[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x M, m Machine[V, M]) Result[V, M] {
+	if !r.hostile(from) || r.hostile(i) || e.Down {
+		return Result[V, M]{End: e, Value: v}
+	}
+	return Deliver(r, i, e, v, from, Item[M]{Message: x}, m)
+}
+
+// Hangup tells instance i that the link to a hostile one has ended: that one has closed it or, if
+// malformed is set, has sent what is no message, upon which this end closes it.
+func Hangup[V any, M comparable](r *Rules, i int, e End[M], v V, from int, malformed bool, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	l, _ := r.link(i, from)
+	switch {
+	case !r.hostile(from) || l == nil || s.blocked() || e.Up>>from&1 == 0:
+		return s.Result
+	case malformed && r.Malformed>>from&1 == 0 || !malformed && l.Datagrams:
+		return s.Result
+	}
+	s.End.lose(r, from)
+	return s.step(Event[M]{Kind: Lost, Peer: from})
 }
 
 // unheard drops what comes to an instance that is down, or that has begun anew and was not answered
@@ -226,7 +266,8 @@ func Offer[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	}
 	h := e.Held[k]
 	s.End.Held = Release(e.Held, k)
-	return s.step(Event[M]{Kind: Message, Peer: h.From, Message: h.Message})
+	rest := s.End
+	return rejected(s, s.step(Event[M]{Kind: Message, Peer: h.From, Message: h.Message}), rest)
 }
 
 // Expire lets a timer of instance i expire. That disarms it, whatever the machine does with the event.
@@ -299,7 +340,7 @@ func Return[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Mac
 	} else {
 		s.End.Waiting |= bit
 	}
-	if !l.Datagrams {
+	if !l.Datagrams && !r.hostile(peer) {
 		s.End.Returns++
 		if r.Plant&LostComesBack == 0 {
 			s.End.Asked |= bit
@@ -414,7 +455,7 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 	s.End.Down = false
 	s.End.Restarts++
 	first := End0[M](r, i)
-	s.End.Waiting, s.End.Up, s.End.Asked = first.Waiting, first.Up, first.Waiting|first.Up
+	s.End.Waiting, s.End.Up, s.End.Asked = first.Waiting, first.Up, (first.Waiting|first.Up)&^r.Hostile
 	for j := range r.Instances {
 		if s.End.Asked>>j&1 != 0 {
 			s.ask(j)
@@ -428,7 +469,7 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 // old, with [Older].
 func Beat[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
-	if !e.Down && s.blocked() || slices.Contains(e.Left, 0) || r.Plant&HeldStopsTime != 0 && len(e.Held) > 0 {
+	if !e.Down && !r.hostile(i) && s.blocked() || slices.Contains(e.Left, 0) || r.Plant&HeldStopsTime != 0 && len(e.Held) > 0 {
 		return s.Result
 	}
 	s.What = Done
@@ -500,7 +541,12 @@ func (s *instance[V, M]) message(to int, x M) {
 	}
 }
 
-func (s *instance[V, M]) send(to int, x Item[M]) { s.Sends = append(s.Sends, Sent[M]{to, x}) }
+// send puts something into a channel. Nobody looks at what a hostile instance gets.
+func (s *instance[V, M]) send(to int, x Item[M]) {
+	if !s.r.hostile(to) {
+		s.Sends = append(s.Sends, Sent[M]{to, x})
+	}
+}
 
 // close ends the link to a peer: this end hears nothing more.
 func (s *instance[V, M]) close(peer int) {

@@ -34,6 +34,15 @@
 // but for those that have broken. The others hear `up`, behind all that it sent before the crash,
 // and answer; until then nothing that comes from there is heard. Who is down answers that its end
 // is gone.
+//
+// # Hostile peers
+//
+// An instance of Rules.Hostile has no machine. At any moment another one may get from it any message
+// that a [Forger] lists ([MoveForge]), and hear that it has closed the link ([MoveHangup]) or, if it is
+// in Rules.Malformed, that it has sent what is no message ([MoveMalformed]). What is sent to it is gone
+// at once. As it sends whatever and whenever it likes, nothing from it has to lie in a channel. A
+// message from there that the receiver refuses, or has no room to defer, is no fault: the receiver
+// closes the link, as a driver does, and its machine hears `lost`. Where there is no link it is dropped.
 package world
 
 import (
@@ -62,6 +71,9 @@ type Rules struct {
 	Faults Faults
 	// Time is nil if a timer may expire at any moment after it was started.
 	Time *Time
+	// Hostile is the set of instances without a machine, which do what they like. Malformed are those
+	// of them that send what is no message, too.
+	Hostile, Malformed uint64
 	// Plant brings back meanings that were wrong, for tests that have to find them. It is 0
 	// everywhere else.
 	Plant Plant
@@ -134,6 +146,7 @@ const (
 	TailStays                             // F3: nothing that was sent is lost with its sender
 	LostComesBack                         // F1: over a link that is wanted back comes what was sent over the lost one
 	PartitionLeaks                        // F5: datagrams pass a partition
+	RefusalIsDropped                      // what is refused of a hostile peer closes no link
 )
 
 // link returns the link between two instances and which end of it i is.
@@ -148,6 +161,9 @@ func (r *Rules) link(i, j int) (l *Link, end int) {
 	}
 	return nil, 0
 }
+
+// hostile reports whether an instance is.
+func (r *Rules) hostile(i int) bool { return r.Hostile>>i&1 != 0 }
 
 // Peers returns the set of instances to which i has a link.
 func (r *Rules) Peers(i int) uint64 {
@@ -239,6 +255,12 @@ type Crasher[V any] interface {
 	Restarted(v V) V
 }
 
+// Forger is implemented by what stands for a hostile instance: it lists the messages that the
+// instance may send to another.
+type Forger[M comparable] interface {
+	Forged(to int) []M
+}
+
 // Commander is implemented by machines that can list the possible commands.
 type Commander[V any, M comparable] interface {
 	Commands(v V) []M
@@ -276,7 +298,7 @@ const Disarmed = -1
 
 // End0 returns the end with which instance i begins.
 func End0[M comparable](r *Rules, i int) End[M] {
-	e := End[M]{}
+	e := End[M]{Started: r.hostile(i)}
 	for _, l := range r.Links {
 		for side, me := range [2]int{l.A, l.B} {
 			if me != i {

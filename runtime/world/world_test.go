@@ -100,7 +100,7 @@ type move = Move[string]
 
 // parse reads a move: `start 0`, `offer 1`, `up 0`, `lost 0`, `expire 0`, `crash 0`, `restart 0`,
 // `beat 0`, `1 go` (a command), `0>1` (deliver, `0>1 at 2`), `copy 0>1`, `lose 0>1`, `overtake
-// 0>1`, `tail 0>1`, `partition 2`, `heal`, `cutoff 0`, `tick`, or any of them torn: `torn1 0 go`.
+// 0>1`, `tail 0>1`, `forge 0 A` (from 1), `hangup 0`, `malformed 0`, `partition 2`, `heal`, `cutoff 0`, `tick`, or any of them torn: `torn1 0 go`.
 func parse(t *testing.T, r *Rules, text string) move {
 	t.Helper()
 	words := strings.Fields(text)
@@ -115,6 +115,9 @@ func parse(t *testing.T, r *Rules, text string) move {
 		if len(words) > 1 {
 			fmt.Sscan(words[1], &mv.Who)
 			mv.Set = uint64(mv.Who)
+		}
+		if len(words) > 2 {
+			mv.Message = words[2]
 		}
 		mv.Peer = 1 - mv.Who
 		if mv.Kind >= MoveDeliver && mv.Kind <= MoveTail {
@@ -139,7 +142,11 @@ func run(t *testing.T, r *Rules, a, b toy, moves string) string {
 	t.Helper()
 	w := &World[string, string]{Rules: r, Machines: []Machine[string, string]{a, b}}
 	c := w.Begin([]string{"s", "s"})
-	for _, text := range strings.Split("start 0; start 1; "+moves, "; ") {
+	begin := "start 0; start 1; "
+	if r.hostile(1) {
+		begin = "start 0; "
+	}
+	for _, text := range strings.Split(begin+moves, "; ") {
 		taken, err := w.Do(c, parse(t, r, text))
 		if err != nil {
 			return text + ": not possible"
@@ -195,6 +202,8 @@ func TestDifferences(t *testing.T) {
 	}
 	closer := toy{"s": {"shut": "close 1, goto shut", "all": "all A"}, "shut": {"up": "goto bad"}}
 	back := toy{"s": {"lost": "goto l"}, "l": {"up": "goto u", "A": "goto v"}, "u": {"lost": "goto l"}}
+	hostile := func() *Rules { return with(pair(), func(r *Rules) { r.Hostile = 2 }) }
+	strict := toy{"s": {"A": "goto t", "a": "send A 1", "lost": "goto lost"}, "t": {"A": "ignore", "lost": "goto lost"}, "lost": {"A": "goto bad", "B": "goto back"}}
 	for _, x := range []struct {
 		name  string
 		rules func() *Rules
@@ -226,6 +235,27 @@ func TestDifferences(t *testing.T) {
 		},
 			sender, plain, "0 a; crash 0; restart 0; start 0; 0 a", "s s | A cut ask A /", NewsTakesRoom},
 		{"D6 and messages have the capacity", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{1, 0} }) }, sender, plain, "0 a; 0 a; 0 a", "0 a: overflow", 0},
+		{"H1 a hostile instance sends at any moment", hostile, strict, nil, "forge 0 A; forge 0 A", "t s | /", 0},
+		{"H1 behind the news that the link is up", func() *Rules { return with(hostile(), func(r *Rules) { r.Links[0].Untold = [2]bool{} }) }, strict, nil, "forge 0 A", "forge 0 A: not possible", 0},
+		{"H2 what is refused closes the link", hostile, strict, nil, "forge 0 X", "lost s | /", RefusalIsDropped},
+		{"H2 and nothing is heard of it then", hostile, strict, nil, "forge 0 X; forge 0 A", "lost s | /", RefusalIsDropped},
+		{"H2 where there is no link it is dropped", func() *Rules { return with(hostile(), func(r *Rules) { r.Links = nil }) }, strict, nil, "forge 0 X; forge 0 A", "t s | /", 0},
+		{"H2 so does what finds no room among the held", hostile, keeper, nil, "forge 0 A; forge 0 A; forge 0 A", "lost s | /", RefusalIsDropped},
+		{"H2 and what is held and refused later", hostile, toy{"s": {"A": "defer", "B": "goto t"}, "t": {"lost": "goto lost"}}, nil, "forge 0 A; forge 0 B; offer 0", "lost s | /", RefusalIsDropped},
+		{"H3 it may close", hostile, strict, nil, "hangup 0; forge 0 A", "lost s | /", 0},
+		{"H3 datagrams have no end", func() *Rules { return with(hostile(), func(r *Rules) { r.Links[0].Datagrams = true }) }, strict, nil, "hangup 0", "hangup 0: not possible", 0},
+		{"H4 what is no message closes the link, too", func() *Rules {
+			return with(hostile(), func(r *Rules) { r.Links[0].Datagrams, r.Malformed = true, 2 })
+		}, strict, nil, "malformed 0; forge 0 A", "lost s | /", 0},
+		{"H4 if it sends such", hostile, strict, nil, "malformed 0", "malformed 0: not possible", 0},
+		{"H5 what is sent to it is gone", hostile, strict, nil, "0 a; 0 a; 0 a", "s s | /", 0},
+		{"H5 it has no machine", hostile, strict, strict, "1 a", "1 a: not possible", 0},
+		{"H6 its link comes back where links do", func() *Rules {
+			return with(hostile(), func(r *Rules) { r.Faults.Break, r.Faults.Return = 1, 1 })
+		}, strict, nil, "hangup 0; return 0; forge 0 B", "back s | /", 0},
+		{"H6 and where the other end begins anew", func() *Rules {
+			return with(hostile(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
+		}, strict, nil, "forge 0 A; crash 0; restart 0; start 0; forge 0 A", "t s | /", 0},
 		{"D7 lost is heard while a message is held, which is discarded", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
 			sender, keeper, "0 a; 0>1; lost 1", "s lost | / reset", LostWaits},
 		{"D7 behind a close too", pair, sender, keeper, "0 a; 0>1; 0 shut; 0>1", "shut lost | /", LostWaits},

@@ -12,6 +12,7 @@ import (
 	"go/types"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/golang"
@@ -272,6 +273,15 @@ func (w *writer) options() string {
 	}
 	if !r.Faults.Torn {
 		list = append(list, "Atomic: true")
+	}
+	var hostile []string
+	for i, inst := range w.check.Instances {
+		if inst.Hostile != model.Honest {
+			hostile = append(hostile, strconv.Quote(w.name(i)))
+		}
+	}
+	if len(hostile) > 0 {
+		list = append(list, "Hostile: []string{"+strings.Join(hostile, ", ")+"}")
 	}
 	if r.Time != nil {
 		list = append(list, fmt.Sprintf("Time: &fsmtest.Time{Beat: %d, Delay: %d}", r.Time.Beat, r.Time.Delay))

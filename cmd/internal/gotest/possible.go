@@ -15,7 +15,8 @@ import (
 // move is one move of a run, and what lies in its channel where it takes something from there.
 type move struct {
 	stage.Move
-	item world.Item[string]
+	item  world.Item[string]
+	frame []byte // of a message that a hostile instance sends
 }
 
 // rehearsal is a run that was done with the interpreter, on the machines that the test will drive: a
@@ -50,7 +51,7 @@ func rehearse(p *model.Protocol, c *model.Check, cl *check.ClaimReport) (*rehear
 	r := &rehearsal{rules: s.World.Rules}
 	now := s.World.Begin(s.Values())
 	for i, p := range s.Parties {
-		r.starts = append(r.starts, p.Startless())
+		r.starts = append(r.starts, c.Instances[i].Hostile == model.Honest && p.Startless())
 		if !r.starts[i] {
 			continue
 		}
@@ -72,6 +73,10 @@ func rehearse(p *model.Protocol, c *model.Check, cl *check.ClaimReport) (*rehear
 			switch mv.Kind {
 			case world.MoveDeliver, world.MoveCopy, world.MoveLose:
 				m.item = now.Queues[mv.Channel][mv.At]
+			case world.MoveForge:
+				if m.frame, err = s.Frame(mv.Message); err != nil {
+					return nil, err
+				}
 			}
 			if k == 0 {
 				told = m

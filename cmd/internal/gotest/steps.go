@@ -54,7 +54,8 @@ func remark(s *run.Step) string {
 // calls are the methods of the test's world for moves of one instance, or of a link.
 var (
 	calls = map[world.MoveKind]string{world.MoveStart: "Start", world.MoveOffer: "Offer", world.MoveCrash: "Crash", world.MoveRestart: "Restart", world.MoveBeat: "Beat", world.MoveCutoff: "Cutoff"}
-	links = map[world.MoveKind]string{world.MoveUp: "Up", world.MoveLost: "Down", world.MoveReturn: "Return"}
+	links = map[world.MoveKind]string{world.MoveUp: "Up", world.MoveLost: "Down", world.MoveReturn: "Return",
+		world.MoveHangup: "Hangup", world.MoveMalformed: "Malformed"}
 	mails = map[world.MoveKind]string{world.MoveDeliver: "Deliver", world.MoveCopy: "Copy", world.MoveLose: "Drop"}
 )
 
@@ -77,6 +78,8 @@ func (w *writer) move(m *move, x *run.Step) (call, why string) {
 		return w.command(x)
 	case world.MoveExpire:
 		return w.expire(x)
+	case world.MoveForge:
+		return fmt.Sprintf("w.Forge(%q, %q, %q, %q)", w.name(m.Peer), w.name(m.Who), m.Message, m.frame), ""
 	case world.MoveTick:
 		return "w.Tick()", ""
 	case world.MoveHeal:

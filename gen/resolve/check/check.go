@@ -26,6 +26,7 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 	c := &model.Check{Name: e.Key.Text, Doc: pass.TextOf(n, "doc"), Span: e.Key.Span()}
 	c.Channel = r.Channel(n.Get("channel"), r.Protocol.Channel)
 	instances := r.instances(c, n.Get("instances"))
+	r.hostile(c, instances, n)
 	r.environment(c, n.Get("environment"))
 	if len(instances.single)+len(instances.groups) == 0 {
 		return c // which is reported; nothing can be said of no instances
@@ -44,6 +45,7 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 		c.Quiet = s.Cond(r.Parse(q))
 		c.QuietLocals = s.Slots
 	}
+	r.honestOnly(c)
 	known := append(n.Get("claims").Keys(), builtins...)
 	for _, it := range pass.Scalars(n.Get("expect")) {
 		if !slices.Contains(known, it.Text) {

@@ -59,6 +59,7 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 		r.each(f.Restart, in, v)
 		r.restarts(f, n.Entry("restart"), c)
 	}
+	r.noCrash(f, n, c)
 	if f.Partition > 0 && len(c.Instances) > maxParted {
 		r.Errorf("FSM087", n.Entry("partition").Key.Span(), "%d instances can be parted in more ways than a check can try; %d are the most",
 			len(c.Instances), maxParted).With("take fewer instances for this check")
@@ -85,6 +86,21 @@ func (r *checker) restarts(f *model.Faults, e *ast.Entry, c *model.Check) {
 			r.Errorf("FSM087", e.Key.Span(), "%s may restart, but never crashes",
 				diag.Quote(c.Instances[i].Name)).With("say under `crash` how often")
 			return
+		}
+	}
+}
+
+// noCrash takes hostile instances out of what is said of all, and reports where one is named.
+func (r *checker) noCrash(f *model.Faults, n *ast.Node, c *model.Check) {
+	for key, list := range map[string][]int{"crash": f.Crash, "restart": f.Restart} {
+		for i, in := range c.Instances {
+			if in.Hostile == model.Honest || list[i] == 0 {
+				continue
+			}
+			if list[i] = 0; n.Get(key).Kind != ast.Scalar {
+				r.Errorf("FSM096", n.Entry(key).Key.Span(), "%s is hostile: it has nothing that could crash or begin again", diag.Quote(in.Name)).
+					With("leave it out of `" + key + "`; it may fall silent at any moment anyhow")
+			}
 		}
 	}
 }

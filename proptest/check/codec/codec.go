@@ -144,3 +144,37 @@ func Torn(b []byte) (note []byte, sent int) {
 	v, n := binary.Uvarint(b)
 	return b[n:], int(v)
 }
+
+// What a hostile instance has done.
+const (
+	Sends        = iota // a message
+	Closes              // the link
+	SendsGarbage        // what is no message
+	Held                // sent a message before, which was deferred and is refused now
+)
+
+// noteAttack begins the note of such a step.
+const noteAttack = noteSpecial + NoteKinds
+
+// PackAttack puts what a hostile instance has done before the note of the step that it led to.
+func PackAttack(how, from int, msg, step []byte) []byte {
+	b := binary.AppendUvarint(binary.AppendUvarint(nil, noteAttack), uint64(how))
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(from)), uint64(len(msg)))
+	return append(append(b, msg...), step...)
+}
+
+// Attacked is the inverse of PackAttack. how is -1 for the notes of other steps.
+func Attacked(b []byte) (how, from int, msg, step []byte) {
+	next := func() int {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return int(v)
+	}
+	whole := b
+	if next() != noteAttack {
+		return -1, 0, nil, whole
+	}
+	how, from = next(), next()
+	n := next()
+	return how, from, b[:n], b[n:]
+}

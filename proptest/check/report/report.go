@@ -21,6 +21,8 @@ type Report struct {
 	Machines string `json:"machines"`
 	// Instances are the names of the machines that take part.
 	Instances []string `json:"instances"`
+	// Hostile are those of them that keep to no role.
+	Hostile []string `json:"hostile,omitempty"`
 	// Command is the command line that the check was run with; empty if it was not run by a command.
 	Command string `json:"command,omitempty"`
 	// Search is the order of the search; Reductions, further down, are those that were used: none

@@ -17,7 +17,7 @@ func (r *Report) TextAll(times bool) string { return r.text(times, true) }
 
 func (r *Report) text(times, all bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, check %s: %s", r.Spec, r.Check, r.Verdict)
+	fmt.Fprintf(&b, "%s, check %s%s: %s", r.Spec, r.Check, r.hostile(), r.Verdict)
 	switch {
 	case r.Verdict == Violated && r.Passes:
 		b.WriteString(", as expected")
@@ -74,6 +74,14 @@ func (r *Report) text(times, all bool) string {
 	}
 	b.WriteString("  specification " + r.Hash + "\n  its machines  " + r.Machines + "\n")
 	return b.String()
+}
+
+// hostile says who is, for the heading.
+func (r *Report) hostile() string {
+	if len(r.Hostile) == 0 {
+		return ""
+	}
+	return ", " + diag.And(r.Hostile) + OneOr(len(r.Hostile), " is", " are") + " hostile"
 }
 
 func list(b *strings.Builder, head string, items []string) {

@@ -16,6 +16,7 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/explore"
@@ -63,6 +64,18 @@ func (k keeping) Commands(interp.Value) (names []string) {
 		}
 	}
 	return names
+}
+
+// Forged implements [world.Forger], without what the process found for itself.
+func (k keeping) Forged(to int) (list []string) {
+	all, _, err := stage.Forgeries(k.sys.Protocol, k.sys.Check, k.sys.Procs[to].Role)
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range all {
+		list = append(list, string(codec.PackMessage(f.Message, f.Slots)))
+	}
+	return list
 }
 
 func (k keeping) command(name string) (c *command, args []int64) {
@@ -421,7 +434,32 @@ checks:
     HOW
 `
 
-// inline are the checks of these two.
+// patient refuses nothing, so that its link ends only where somebody ends it.
+const patient = `protocol: w
+messages: {A: {fields: {n: 0..2}}, X: }
+channel: {capacity: 2}
+roles:
+  hearer:
+    vars: {last: 0..2, b: 0..4}
+    commands: {go: , shut: }
+    initial: s
+    states:
+      s:
+        A: {set: {last: n}}
+        X: {send: "A{n: last}", to: sender}
+        go: {when: b < 4, set: {b: b + 1}, send: X, to: all}
+        shut: {close: , to: 0}
+        up: ignore
+        lost: {set: {b: sender}, goto: t}
+      t: {A: {when: n > last, send: X, to: 1}, X: ignore, go: {goto: s}, up: {goto: s}}
+checks:
+  c:
+    instances: {a: hearer, b: hearer, c: hearer}
+    quiet: "true"
+    HOW
+`
+
+// inline are the checks of these three.
 var inline = func() (texts []string) {
 	for _, how := range []string{
 		"doc: no faults", "faults: {break: 1}", "faults: {break: 2, return: 2}",
@@ -433,6 +471,11 @@ var inline = func() (texts []string) {
 		"channel: {capacity: 1, full: lose}\n    faults: {crash: {a: 1, b: 1}, restart: {a: 1}}",
 		"environment: {go: {when: len(out) < 1, times: 2}, say: {when: len(out) == 0}, " +
 			"wake: {when: \"len(in, A) < 2\", times: 1}, t: {when: len(in) == 0, times: 1}}",
+		"hostile: a", "hostile: {a: malformed}", "hostile: {b: malformed}",
+		"hostile: a\n    faults: {break: 1, return: 1}",
+		"hostile: {a: malformed}\n    faults: {crash: {b: 1}, restart: {b: 1}}",
+		"hostile: b\n    faults: {crash: 1, restart: 1, break: 1, return: 2}",
+		"hostile: b\n    time: {beat: 5}", "hostile: a\n    faults: {partition: 1}",
 	} {
 		texts = append(texts, strings.Replace(linked, "HOW", how, 1))
 	}
@@ -443,8 +486,16 @@ var inline = func() (texts []string) {
 		"faults: {overtake: 1, crash: {b: 1}, restart: {b: 1}}", "time: {beat: 5, delay: 2}",
 		"environment: {go: {when: \"v == 1 || len(out, A) == 0\", times: 2}, again: {when: len(in) > 0}, " +
 			"u: {when: len(out) < 1, times: 2}}",
+		"hostile: a", "hostile: {b: malformed}", "hostile: a\n    channel: {capacity: 2, lossy: true}",
+		"hostile: a\n    time: {beat: 5, delay: 2}",
 	} {
 		texts = append(texts, strings.Replace(plain, "HOW", how, 1))
+	}
+	for _, how := range []string{
+		"hostile: a", "hostile: {a: malformed}", "hostile: {a: malformed}\n    channel: {capacity: 1, lossy: true}",
+		"hostile: [a, c]", "hostile: a\n    faults: {crash: {b: 1}, restart: {b: 1}, break: 1, return: 1}",
+	} {
+		texts = append(texts, strings.Replace(patient, "HOW", how, 1))
 	}
 	return texts
 }()
@@ -467,7 +518,11 @@ func TestAgainstWorld(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, err := x.compare(t, bound(1000, 1<<20))
-		if err != nil || n < 50 {
+		least := 50
+		if p.Checks[0].HasHostile() {
+			least = 5 // what it sends is never under way
+		}
+		if err != nil || n < least {
 			t.Errorf("%d configurations: %v\n%s", n, err, text[strings.Index(text, "checks:"):])
 		}
 	}
@@ -483,12 +538,17 @@ func TestPlantsAgainstWorld(t *testing.T) {
 		}
 	}
 	for name, plant := range map[string]func(*Machines){
-		"news takes room":              everywhere(func(c *explore.Channel) { c.Free = nil }),
-		"room for one more":            everywhere(func(c *explore.Channel) { c.Cap++ }),
-		"a step waits for room":        everywhere(func(c *explore.Channel) { c.Block = true }),
-		"a lossy channel copies":       everywhere(func(c *explore.Channel) { c.Dup = c.Dup || c.Lossy }),
-		"no message overtakes another": everywhere(func(c *explore.Channel) { c.Swap = false }),
-		"no rule looks at channels":    steps(func(s *explore.Step) { s.Lens = nil }),
+		"news takes room":                         everywhere(func(c *explore.Channel) { c.Free = nil }),
+		"room for one more":                       everywhere(func(c *explore.Channel) { c.Cap++ }),
+		"a step waits for room":                   everywhere(func(c *explore.Channel) { c.Block = true }),
+		"a lossy channel copies":                  everywhere(func(c *explore.Channel) { c.Dup = c.Dup || c.Lossy }),
+		"no message overtakes another":            everywhere(func(c *explore.Channel) { c.Swap = false }),
+		"no rule looks at channels":               steps(func(s *explore.Step) { s.Lens = nil }),
+		"a hostile instance leaves out a message": attacks(func(a *Attack) { a.Messages = a.Messages[1:] }),
+		"a hostile instance sends one value of each": attacks(func(a *Attack) {
+			a.Messages = slices.DeleteFunc(a.Messages, func(m []byte) bool { return len(m) > 1 && m[len(m)-1] != 0 })
+		}),
+		"a hostile instance never closes": attacks(func(a *Attack) { a.link = false }),
 		"a crash leaves no news": steps(func(s *explore.Step) {
 			if kind, ok := codec.SpecialNote(s.Note); ok && kind == codec.NoteCrash {
 				s.Sends = nil
@@ -509,6 +569,17 @@ func TestPlantsAgainstWorld(t *testing.T) {
 			}
 			t.Error("not found")
 		})
+	}
+}
+
+// attacks is a plant that changes what hostile instances do.
+func attacks(change func(*Attack)) func(*Machines) {
+	return func(s *Machines) {
+		for _, p := range s.Procs {
+			for k := range p.Attacks {
+				change(&p.Attacks[k])
+			}
+		}
 	}
 }
 

@@ -80,6 +80,7 @@ type Process struct {
 	Machine  *interp.Machine
 	Initial  interp.Value
 	noStart  bool // start does nothing: the machine begins as if it were done
+	Attacks  []Attack
 	Commands []command
 	bounded  int // rules with a number of times
 	Timers   []timer
@@ -99,6 +100,15 @@ type Process struct {
 	last       taken
 	// Layout is that of its local values.
 	*codec.Layout
+}
+
+// Attack is a hostile instance, as an honest one sees it.
+type Attack struct {
+	From int
+	// Messages are all that it may send, Left what of them is left out, in words.
+	Messages [][]byte
+	Left     []string
+	link     bool
 }
 
 // command is a command with all its arguments.

@@ -23,11 +23,14 @@ func (p *Process) Init() []byte {
 
 func (p *Process) Final(b []byte) bool {
 	l := p.Unpack(b)
-	return l.Get(p.AtDown) != 0 || p.Role.States[l.Value[0]].Final
+	return p.Inst.Hostile != model.Honest || l.Get(p.AtDown) != 0 || p.Role.States[l.Value[0]].Final
 }
 
 func (p *Process) Local(b []byte, emit func(explore.Step)) {
 	l := p.Unpack(b)
+	if p.Inst.Hostile != model.Honest {
+		return // others feel what it does
+	}
 	p.faults(l, emit)
 	if l.Get(p.AtDown) != 0 {
 		return
@@ -41,12 +44,14 @@ func (p *Process) Local(b []byte, emit func(explore.Step)) {
 		return
 	}
 	if world.Due(r, &e, l.Value, stepper{p}) >= 0 {
-		p.emit(l, world.Offer(r, i, e, l.Value, stepper{p}), emit)
+		res := world.Offer(r, i, e, l.Value, stepper{p})
+		p.emit(l, res, p.offered(l, res, emit))
 		return
 	}
 	for ups := e.Waiting; ups != 0; ups &= ups - 1 {
 		p.emit(l, world.LinkUp(r, i, e, l.Value, bits.TrailingZeros64(ups), stepper{p}), emit)
 	}
+	p.attacks(l, e, emit)
 	for i := range p.Commands {
 		c := &p.Commands[i]
 		if p.unavailable(l, c) {

@@ -60,6 +60,8 @@ func (s *Machines) MoreThanMessages() string {
 	switch {
 	case s.Check.Faults != nil:
 		return "a check with faults"
+	case s.Check.HasHostile():
+		return "a check with a hostile instance"
 	case s.Check.Time != nil:
 		return "a check that counts time"
 	case s.Check.Channel.Full != model.FullFault:

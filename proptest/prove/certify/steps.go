@@ -109,6 +109,8 @@ func Beyond(c *model.Check) string {
 	switch {
 	case c.Faults != nil:
 		return "proofs are not made for a check with faults"
+	case c.HasHostile():
+		return "proofs are not made for a check with a hostile instance"
 	case c.Time != nil:
 		return "proofs are not made for a check that counts time"
 	case c.Channel.Full != model.FullFault:

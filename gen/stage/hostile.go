@@ -1,0 +1,219 @@
+package stage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// What a hostile instance can send: every message of the protocol, with all values of its fields if
+// these are few. Else, of each field, with those that the others can be expected to tell apart.
+const (
+	allOf  = 64      // so many values of a part of a message are all tried
+	mostOf = 1 << 12 // so many of one message at most
+)
+
+// Forgery is a message that a hostile instance can send.
+type Forgery struct {
+	Message *model.Message
+	Slots   []int64
+}
+
+// Forgeries lists what a hostile instance of the check can send to an instance of a role. left says
+// which values it leaves out, in words: `of DATA only some`. A message that the role mentions nowhere is
+// refused whatever is in it, so it comes once. The error is for messages with too many values.
+func Forgeries(p *model.Protocol, c *model.Check, to *model.Machine) (list []Forgery, left []string, err error) {
+	f := &forger{numbers: told(c)}
+	for _, m := range p.Messages {
+		first := make([]int64, interp.FieldSlots(m.Fields))
+		all := &model.Type{Kind: model.KindRecord, Fields: m.Fields}
+		if interp.Zero(all, first); !mentions(to, m) {
+			list = append(list, Forgery{m, first})
+			continue
+		}
+		f.some = nil
+		values := f.values(all)
+		if len(values) > mostOf || f.many {
+			return nil, nil, fmt.Errorf("%s: a hostile instance could send more than %d different %s; "+
+				"give the types of its fields smaller domains in the check",
+				m.Span, mostOf, m.Name)
+		}
+		for _, v := range values {
+			list = append(list, Forgery{m, v})
+		}
+		if len(f.some) > 0 {
+			left = append(left, m.Name+" with "+strings.Join(f.some, ", "))
+		}
+	}
+	return list, left, nil
+}
+
+// mentions reports whether some state of a machine mentions a message.
+func mentions(m *model.Machine, x *model.Message) bool {
+	for _, st := range m.States {
+		for _, h := range st.Handlers {
+			if h != nil && h.Event.Kind == model.EventMessage && h.Event.Message.Name == x.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// told lists the numbers that the honest machines of a check compare and compute with, and those next
+// to them.
+func told(c *model.Check) (numbers []int64) {
+	var roles []*model.Machine
+	for _, i := range c.Instances {
+		if i.Hostile == model.Honest {
+			roles = append(roles, i.Role)
+		}
+	}
+	for _, m := range core.Machines(roles...) {
+		m.Each(func(core.Stmt) {}, func(e core.Expr) {
+			core.Walk(e, func(e core.Expr) {
+				if k, ok := e.(*core.Const); ok && !k.IsText {
+					numbers = append(numbers, k.Value-1, k.Value, k.Value+1)
+				}
+			})
+		})
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
+
+// forger makes values of types.
+type forger struct {
+	numbers []int64
+	some    []string // of what only some values were made
+	many    bool     // there are more than can be listed
+}
+
+// only notes that not all values of a type were made.
+func (f *forger) only(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(f.some, text) {
+		f.some = append(f.some, text)
+	}
+}
+
+// values lists values of a type: all of them, if they are few.
+func (f *forger) values(t *model.Type) [][]int64 {
+	if t.Count() <= allOf {
+		return every(t)
+	}
+	switch t.Kind {
+	case model.KindRecord:
+		out := [][]int64{{}}
+		for _, x := range t.Fields {
+			out = f.beside(out, f.values(x.Type))
+		}
+		return out
+	case model.KindOptional:
+		out := [][]int64{make([]int64, t.Slots())}
+		for _, v := range f.values(t.Elem) {
+			out = append(out, append([]int64{1}, v...))
+		}
+		return out
+	case model.KindArray:
+		f.only("all elements of an array alike but one")
+		return f.array(t)
+	case model.KindList:
+		f.only("lists that are empty, of one element, or full of one")
+		return f.list(t)
+	case model.KindSet:
+		f.only("sets of none, one or all")
+		n := min(t.Elem.Count(), 62)
+		out := [][]int64{{0}, {int64(1)<<n - 1}}
+		for i := range n {
+			out = append(out, []int64{1 << i})
+		}
+		return out
+	}
+	return f.scalar(t)
+}
+
+// every lists all values of a type.
+func every(t *model.Type) (out [][]int64) {
+	v := make([]int64, t.Slots())
+	for interp.Zero(t, v); ; {
+		out = append(out, slices.Clone(v))
+		if !interp.Next(t, v) {
+			return out
+		}
+	}
+}
+
+// beside puts each of some values behind each of others.
+func (f *forger) beside(a, b [][]int64) (out [][]int64) {
+	if f.many = f.many || len(a)*len(b) > mostOf; f.many {
+		return a[:1]
+	}
+	for _, x := range a {
+		for _, y := range b {
+			out = append(out, slices.Concat(x, y))
+		}
+	}
+	return out
+}
+
+// scalar lists the ends of a range and what the machines know of it.
+func (f *forger) scalar(t *model.Type) (out [][]int64) {
+	end := make([]int64, 1)
+	interp.Zero(t, end)
+	lo := end[0]
+	hi := lo + t.Count() - 1
+	list := []int64{lo, lo + 1, hi - 1, hi}
+	for _, n := range f.numbers {
+		if n > lo && n < hi {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	var texts []string
+	for _, n := range list {
+		out = append(out, []int64{n})
+		texts = append(texts, fmt.Sprint(n))
+	}
+	if t.Kind != model.KindInt {
+		f.only("%s only some", model.TypeString(t))
+		return out
+	}
+	f.only("%s only %s", model.TypeString(t), strings.Join(texts, " "))
+	return out
+}
+
+func (f *forger) array(t *model.Type) (out [][]int64) {
+	n, size := int(t.Index.Count()), t.Elem.Slots()
+	elems := f.values(t.Elem)
+	for _, v := range elems {
+		out = append(out, slices.Repeat(v, n))
+	}
+	for i := range n {
+		for _, v := range elems[1:] {
+			x := slices.Repeat(elems[0], n)
+			copy(x[i*size:], v)
+			out = append(out, x)
+		}
+	}
+	f.many = f.many || len(out) > mostOf
+	return out
+}
+
+func (f *forger) list(t *model.Type) [][]int64 {
+	out := [][]int64{make([]int64, t.Slots())}
+	for _, v := range f.values(t.Elem) {
+		one := make([]int64, t.Slots())
+		one[0] = 1
+		copy(one[1:], v)
+		out = append(out, one)
+		if t.Cap > 1 {
+			out = append(out, append([]int64{int64(t.Cap)}, slices.Repeat(v, t.Cap)...))
+		}
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package system
+
+import (
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
+	"github.com/parley-go/parley/proptest/check/codec"
+	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// Hostile instances, as runtime/world has them. What one sends never lies in a channel: that it arrives
+// is a step of whoever gets it.
+
+// attacked finds the hostile instances that the instance has to do with.
+func (p *Process) attacked() error {
+	if p.Inst.Hostile != model.Honest {
+		return nil
+	}
+	for _, from := range p.sys.Check.Instances {
+		if from.Hostile == model.Honest {
+			continue
+		}
+		a := Attack{From: from.Index, link: p.sys.Rules.Peers(p.Inst.Index)>>from.Index&1 != 0}
+		list, left, err := stage.Forgeries(p.sys.Protocol, p.sys.Check, p.Role)
+		if err != nil {
+			return err
+		}
+		for _, f := range list {
+			a.Messages = append(a.Messages, codec.PackMessage(f.Message, f.Slots))
+		}
+		a.Left = left
+		p.Attacks = append(p.Attacks, a)
+	}
+	return nil
+}
+
+// attacks offers what hostile instances may do to this one. What would change nothing is left out.
+func (p *Process) attacks(l codec.Local, e end, emit func(explore.Step)) {
+	r, i := &p.sys.Rules, p.Inst.Index
+	for k := range p.Attacks {
+		a := &p.Attacks[k]
+		did := func(how int, msg []byte) func(explore.Step) {
+			return func(s explore.Step) {
+				s.Spontaneous, s.Note = true, codec.PackAttack(how, a.From, msg, s.Note)
+				emit(s)
+			}
+		}
+		if a.link {
+			p.emit(l, world.Hangup(r, i, e, l.Value, a.From, false, stepper{p}), did(codec.Closes, nil))
+			p.emit(l, world.Hangup(r, i, e, l.Value, a.From, true, stepper{p}), did(codec.SendsGarbage, nil))
+		}
+		for _, msg := range a.Messages {
+			if res := world.Forge(r, i, e, l.Value, a.From, string(msg), stepper{p}); res.What != world.Dropped {
+				p.emit(l, res, did(codec.Sends, msg))
+			}
+		}
+	}
+}
+
+// offered marks that an instance refuses what it held of a hostile one.
+func (p *Process) offered(l codec.Local, res result, emit func(explore.Step)) func(explore.Step) {
+	if res.Event.Kind != world.Lost && res.What != world.Dropped {
+		return emit
+	}
+	e := p.end(l)
+	h := l.Held[world.Due(&p.sys.Rules, &e, l.Value, stepper{p})]
+	return func(s explore.Step) {
+		s.Note = codec.PackAttack(codec.Held, h.From, []byte(h.Message), s.Note)
+		emit(s)
+	}
+}
