@@ -42,32 +42,103 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	}
 	switch m.State {
 	case StateSpawning:
-		return m.stepSpawning(ev, fx)
+		switch ev.Kind {
+		case CommandBegin:
+			return m.stepSpawningBegin(ev, fx)
+		case ReceiveReady:
+			// specs/battle-end/spec.yaml:103
+			old := *m
+			fx.fired = append(fx.fired, 3)
+			if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+				return m.undo(&old, fx, 3)
+			}
+			return took(3)
+		}
 	case StateInBattle:
 		return m.stepInBattle(ev, fx)
 	case StateEndingBattle:
-		return m.stepEndingBattle(ev, fx)
-	case StateEndingBattle2:
-		return m.stepEndingBattle2(ev, fx)
-	case StateLost:
-		return m.stepLost(ev, fx)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepSpawning is Step in the state spawning.
-func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandBegin:
-		return m.stepSpawningBegin(ev, fx)
-	case ReceiveReady:
-		// specs/battle-end/spec.yaml:103
-		old := *m
-		fx.fired = append(fx.fired, 3)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 3)
+		switch ev.Kind {
+		case CommandChecksum:
+			return m.stepEndingBattleChecksum(ev, fx)
+		case CommandInput:
+			// specs/battle-end/spec.yaml:86
+			old := *m
+			fx.fired = append(fx.fired, 19)
+			if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+				return m.undo(&old, fx, 19)
+			}
+			return took(19)
+		case ReceiveFramecount:
+			return m.stepEndingBattleFramecount(ev, fx)
+		case ReceiveChecksum:
+			// specs/battle-end/spec.yaml:108
+			old := *m
+			fx.fired = append(fx.fired, 22)
+			if !m.receiveChecksum(ev, fx) {
+				return m.undo(&old, fx, 22)
+			}
+			return took(22)
+		case ReceiveBattleinput:
+			// specs/battle-end/spec.yaml:109
+			old := *m
+			fx.fired = append(fx.fired, 23)
+			if !m.receiveBattleinput(ev, fx) {
+				return m.undo(&old, fx, 23)
+			}
+			return took(23)
 		}
-		return took(3)
+	case StateEndingBattle2:
+		switch ev.Kind {
+		case CommandChecksum:
+			return m.stepEndingBattle2Checksum(ev, fx)
+		case CommandInput:
+			// specs/battle-end/spec.yaml:92
+			old := *m
+			fx.fired = append(fx.fired, 29)
+			if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+				return m.undo(&old, fx, 29)
+			}
+			return took(29)
+		case ReceiveReady:
+			// specs/battle-end/spec.yaml:103
+			old := *m
+			fx.fired = append(fx.fired, 33)
+			if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+				return m.undo(&old, fx, 33)
+			}
+			return took(33)
+		case ReceiveChecksum:
+			// specs/battle-end/spec.yaml:108
+			old := *m
+			fx.fired = append(fx.fired, 34)
+			if !m.receiveChecksum(ev, fx) {
+				return m.undo(&old, fx, 34)
+			}
+			return took(34)
+		case ReceiveBattleinput:
+			// specs/battle-end/spec.yaml:109
+			old := *m
+			fx.fired = append(fx.fired, 35)
+			if !m.receiveBattleinput(ev, fx) {
+				return m.undo(&old, fx, 35)
+			}
+			return took(35)
+		}
+	case StateLost:
+		switch ev.Kind {
+		case ReceiveReady:
+			// specs/battle-end/spec.yaml:100
+			return ignored(40)
+		case ReceiveChecksum:
+			// specs/battle-end/spec.yaml:100
+			return ignored(41)
+		case ReceiveBattleinput:
+			// specs/battle-end/spec.yaml:100
+			return ignored(42)
+		case ReceiveFramecount:
+			// specs/battle-end/spec.yaml:100
+			return ignored(43)
+		}
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -123,101 +194,6 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 			return m.undo(&old, fx, 13)
 		}
 		return took(13)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepEndingBattle is Step in the state endingBattle.
-func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandChecksum:
-		return m.stepEndingBattleChecksum(ev, fx)
-	case CommandInput:
-		// specs/battle-end/spec.yaml:86
-		old := *m
-		fx.fired = append(fx.fired, 19)
-		if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
-			return m.undo(&old, fx, 19)
-		}
-		return took(19)
-	case ReceiveFramecount:
-		return m.stepEndingBattleFramecount(ev, fx)
-	case ReceiveChecksum:
-		// specs/battle-end/spec.yaml:108
-		old := *m
-		fx.fired = append(fx.fired, 22)
-		if !m.receiveChecksum(ev, fx) {
-			return m.undo(&old, fx, 22)
-		}
-		return took(22)
-	case ReceiveBattleinput:
-		// specs/battle-end/spec.yaml:109
-		old := *m
-		fx.fired = append(fx.fired, 23)
-		if !m.receiveBattleinput(ev, fx) {
-			return m.undo(&old, fx, 23)
-		}
-		return took(23)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepEndingBattle2 is Step in the state endingBattle2.
-func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandChecksum:
-		return m.stepEndingBattle2Checksum(ev, fx)
-	case CommandInput:
-		// specs/battle-end/spec.yaml:92
-		old := *m
-		fx.fired = append(fx.fired, 29)
-		if !m.Frames.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
-			return m.undo(&old, fx, 29)
-		}
-		return took(29)
-	case ReceiveReady:
-		// specs/battle-end/spec.yaml:103
-		old := *m
-		fx.fired = append(fx.fired, 33)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 33)
-		}
-		return took(33)
-	case ReceiveChecksum:
-		// specs/battle-end/spec.yaml:108
-		old := *m
-		fx.fired = append(fx.fired, 34)
-		if !m.receiveChecksum(ev, fx) {
-			return m.undo(&old, fx, 34)
-		}
-		return took(34)
-	case ReceiveBattleinput:
-		// specs/battle-end/spec.yaml:109
-		old := *m
-		fx.fired = append(fx.fired, 35)
-		if !m.receiveBattleinput(ev, fx) {
-			return m.undo(&old, fx, 35)
-		}
-		return took(35)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepLost is Step in the state lost.
-func (m *Peer) stepLost(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case ReceiveReady:
-		// specs/battle-end/spec.yaml:100
-		return ignored(40)
-	case ReceiveChecksum:
-		// specs/battle-end/spec.yaml:100
-		return ignored(41)
-	case ReceiveBattleinput:
-		// specs/battle-end/spec.yaml:100
-		return ignored(42)
-	case ReceiveFramecount:
-		// specs/battle-end/spec.yaml:100
-		return ignored(43)
 	}
 	return m.unmentioned(ev, fx)
 }

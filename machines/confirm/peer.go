@@ -40,106 +40,138 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	fx.reset(ev.From)
 	switch m.State {
 	case StateWaiting:
-		return m.stepWaiting(ev, fx)
+		switch ev.Kind {
+		case CommandConfirm:
+			// specs/confirm/spec.yaml:28
+			m.commandConfirm(fx)
+			return took(0)
+		case CommandChange:
+			// specs/confirm/spec.yaml:29
+			fx.send(MessageChange)
+			return took(1)
+		case ReceiveConfirm1:
+			// specs/confirm/spec.yaml:30
+			m.State = StateRemoteOk
+			return took(2)
+		case ReceiveChange:
+			// specs/confirm/spec.yaml:31 the data changes and nothing else
+			return took(3)
+		}
 	case StateLocalOk:
-		return m.stepLocalOk(ev, fx)
+		switch ev.Kind {
+		case CommandCancel:
+			// specs/confirm/spec.yaml:34
+			fx.send(MessageCancel)
+			m.State = StateCancelWaiting
+			return took(4)
+		case ReceiveConfirm1:
+			// specs/confirm/spec.yaml:35
+			m.receiveConfirm1(fx)
+			return took(5)
+		case ReceiveConfirm2:
+			// specs/confirm/spec.yaml:36
+			fx.send(MessageConfirm2)
+			m.State = StateDone
+			return took(6)
+		case ReceiveChange:
+			// specs/confirm/spec.yaml:37
+			fx.send(MessageCancel)
+			fx.report(ReportCancelled)
+			m.State = StateCancelWaiting
+			return took(7)
+		}
 	case StateRemoteOk:
-		return m.stepRemoteOk(ev, fx)
+		switch ev.Kind {
+		case CommandConfirm:
+			// specs/confirm/spec.yaml:40
+			m.receiveConfirm1(fx)
+			return took(8)
+		case CommandChange:
+			// specs/confirm/spec.yaml:41
+			fx.send(MessageChange)
+			return took(9)
+		case ReceiveCancel:
+			// specs/confirm/spec.yaml:42
+			fx.send(MessageCancelack)
+			m.State = StateWaiting
+			return took(10)
+		}
 	case StateCommitted:
-		return m.stepCommitted(ev, fx)
+		switch ev.Kind {
+		case ReceiveConfirm2:
+			// specs/confirm/spec.yaml:45
+			m.State = StateDone
+			return took(11)
+		case ReceiveCancel:
+			// specs/confirm/spec.yaml:46
+			fx.send(MessageCancelack)
+			m.State = StateLocalOk
+			return took(12)
+		}
 	case StateCancelWaiting:
 		return m.stepCancelWaiting(ev, fx)
 	case StateCancelLocalOk:
-		return m.stepCancelLocalOk(ev, fx)
+		switch ev.Kind {
+		case CommandCancel:
+			// specs/confirm/spec.yaml:57
+			m.State = StateCancelWaiting
+			return took(19)
+		case ReceiveConfirm1:
+			// specs/confirm/spec.yaml:58
+			m.State = StateCancelCommitted
+			return took(20)
+		case ReceiveConfirm2:
+			// specs/confirm/spec.yaml:59
+			m.State = StateCancelCommitted
+			return took(21)
+		case ReceiveCancelack:
+			// specs/confirm/spec.yaml:60
+			m.commandConfirm(fx)
+			return took(22)
+		case ReceiveChange:
+			// specs/confirm/spec.yaml:61
+			fx.report(ReportCancelled)
+			m.State = StateCancelWaiting
+			return took(23)
+		}
 	case StateCancelRemoteOk:
-		return m.stepCancelRemoteOk(ev, fx)
+		switch ev.Kind {
+		case CommandConfirm:
+			// specs/confirm/spec.yaml:64
+			m.State = StateCancelCommitted
+			return took(24)
+		case CommandChange:
+			// specs/confirm/spec.yaml:65
+			fx.send(MessageChange)
+			return took(25)
+		case ReceiveConfirm2:
+			// specs/confirm/spec.yaml:66 says again what CONFIRM1 said
+			return took(26)
+		case ReceiveCancel:
+			// specs/confirm/spec.yaml:67
+			fx.send(MessageCancelack)
+			m.State = StateCancelWaiting
+			return took(27)
+		case ReceiveCancelack:
+			// specs/confirm/spec.yaml:68
+			m.State = StateRemoteOk
+			return took(28)
+		}
 	case StateCancelCommitted:
-		return m.stepCancelCommitted(ev, fx)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepWaiting is Step in the state waiting.
-func (m *Peer) stepWaiting(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandConfirm:
-		// specs/confirm/spec.yaml:28
-		m.commandConfirm(fx)
-		return took(0)
-	case CommandChange:
-		// specs/confirm/spec.yaml:29
-		fx.send(MessageChange)
-		return took(1)
-	case ReceiveConfirm1:
-		// specs/confirm/spec.yaml:30
-		m.State = StateRemoteOk
-		return took(2)
-	case ReceiveChange:
-		// specs/confirm/spec.yaml:31 the data changes and nothing else
-		return took(3)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepLocalOk is Step in the state localOk.
-func (m *Peer) stepLocalOk(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandCancel:
-		// specs/confirm/spec.yaml:34
-		fx.send(MessageCancel)
-		m.State = StateCancelWaiting
-		return took(4)
-	case ReceiveConfirm1:
-		// specs/confirm/spec.yaml:35
-		m.receiveConfirm1(fx)
-		return took(5)
-	case ReceiveConfirm2:
-		// specs/confirm/spec.yaml:36
-		fx.send(MessageConfirm2)
-		m.State = StateDone
-		return took(6)
-	case ReceiveChange:
-		// specs/confirm/spec.yaml:37
-		fx.send(MessageCancel)
-		fx.report(ReportCancelled)
-		m.State = StateCancelWaiting
-		return took(7)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepRemoteOk is Step in the state remoteOk.
-func (m *Peer) stepRemoteOk(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandConfirm:
-		// specs/confirm/spec.yaml:40
-		m.receiveConfirm1(fx)
-		return took(8)
-	case CommandChange:
-		// specs/confirm/spec.yaml:41
-		fx.send(MessageChange)
-		return took(9)
-	case ReceiveCancel:
-		// specs/confirm/spec.yaml:42
-		fx.send(MessageCancelack)
-		m.State = StateWaiting
-		return took(10)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepCommitted is Step in the state committed.
-func (m *Peer) stepCommitted(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case ReceiveConfirm2:
-		// specs/confirm/spec.yaml:45
-		m.State = StateDone
-		return took(11)
-	case ReceiveCancel:
-		// specs/confirm/spec.yaml:46
-		fx.send(MessageCancelack)
-		m.State = StateLocalOk
-		return took(12)
+		switch ev.Kind {
+		case ReceiveConfirm2:
+			// specs/confirm/spec.yaml:71 says again what CONFIRM1 said
+			return took(29)
+		case ReceiveCancel:
+			// specs/confirm/spec.yaml:72
+			fx.send(MessageCancelack)
+			m.State = StateCancelLocalOk
+			return took(30)
+		case ReceiveCancelack:
+			// specs/confirm/spec.yaml:73
+			m.receiveConfirm1(fx)
+			return took(31)
+		}
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -170,80 +202,6 @@ func (m *Peer) stepCancelWaiting(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveChange:
 		// specs/confirm/spec.yaml:54 the data changes and nothing else
 		return took(18)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepCancelLocalOk is Step in the state cancelLocalOk.
-func (m *Peer) stepCancelLocalOk(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandCancel:
-		// specs/confirm/spec.yaml:57
-		m.State = StateCancelWaiting
-		return took(19)
-	case ReceiveConfirm1:
-		// specs/confirm/spec.yaml:58
-		m.State = StateCancelCommitted
-		return took(20)
-	case ReceiveConfirm2:
-		// specs/confirm/spec.yaml:59
-		m.State = StateCancelCommitted
-		return took(21)
-	case ReceiveCancelack:
-		// specs/confirm/spec.yaml:60
-		m.commandConfirm(fx)
-		return took(22)
-	case ReceiveChange:
-		// specs/confirm/spec.yaml:61
-		fx.report(ReportCancelled)
-		m.State = StateCancelWaiting
-		return took(23)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepCancelRemoteOk is Step in the state cancelRemoteOk.
-func (m *Peer) stepCancelRemoteOk(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case CommandConfirm:
-		// specs/confirm/spec.yaml:64
-		m.State = StateCancelCommitted
-		return took(24)
-	case CommandChange:
-		// specs/confirm/spec.yaml:65
-		fx.send(MessageChange)
-		return took(25)
-	case ReceiveConfirm2:
-		// specs/confirm/spec.yaml:66 says again what CONFIRM1 said
-		return took(26)
-	case ReceiveCancel:
-		// specs/confirm/spec.yaml:67
-		fx.send(MessageCancelack)
-		m.State = StateCancelWaiting
-		return took(27)
-	case ReceiveCancelack:
-		// specs/confirm/spec.yaml:68
-		m.State = StateRemoteOk
-		return took(28)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepCancelCommitted is Step in the state cancelCommitted.
-func (m *Peer) stepCancelCommitted(ev *Event, fx *Effects) fsm.Result {
-	switch ev.Kind {
-	case ReceiveConfirm2:
-		// specs/confirm/spec.yaml:71 says again what CONFIRM1 said
-		return took(29)
-	case ReceiveCancel:
-		// specs/confirm/spec.yaml:72
-		fx.send(MessageCancelack)
-		m.State = StateCancelLocalOk
-		return took(30)
-	case ReceiveCancelack:
-		// specs/confirm/spec.yaml:73
-		m.receiveConfirm1(fx)
-		return took(31)
 	}
 	return m.unmentioned(ev, fx)
 }

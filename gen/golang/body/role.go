@@ -46,14 +46,16 @@ func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	rest := g.unmentioned(r)
 	around := gotree.Lines(b.List) + gotree.Lines(rest) + 2
 	var methods []*gotree.Func
+	limit := 0
 	if length(states)+around <= whole {
-		methods = g.shorten(r, "", states, longest-around)
+		limit = longest - around
+		methods = g.shorten(r, "", states, limit)
 	}
 	if len(states.Cases) > 0 {
 		b.Add(states)
 	}
 	if length(states)+around > longest {
-		methods = append(g.split(r, states), methods...)
+		methods = append(g.split(r, states, limit), methods...)
 		b.P("return m.unmentioned(ev, fx)")
 		methods = append(methods, stepFunc(r, "unmentioned", "handles the events that the state does not mention.", rest))
 	} else {
@@ -83,10 +85,24 @@ func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	return all
 }
 
-// split makes a method of each state.
-func (g *Funcs) split(r *types.Machine, states *gotree.Switch) []*gotree.Func {
+// split makes methods of states, those with the most lines first, until the rest fits in so many
+// lines. A call costs a step eight instructions or so.
+func (g *Funcs) split(r *types.Machine, states *gotree.Switch, limit int) []*gotree.Func {
+	order := slices.Clone(states.Cases)
+	slices.SortStableFunc(order, func(a, b *gotree.Case) int { return gotree.Lines(b.Body) - gotree.Lines(a.Body) })
+	apart := map[*gotree.Case]bool{}
+	lines := length(states)
+	for _, c := range order {
+		if lines > limit {
+			apart[c] = true
+			lines -= gotree.Lines(c.Body) - 1
+		}
+	}
 	var out []*gotree.Func
 	for _, c := range states.Cases {
+		if !apart[c] {
+			continue
+		}
 		state := strings.TrimPrefix(c.List[0].(gotree.Name).Name, r.State)
 		name, events := "step"+state, c.Body[0].(*gotree.Switch)
 		more := g.shorten(r, name, events, longest-5)
