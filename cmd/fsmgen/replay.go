@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,8 @@ func init() { commands = append(commands, replayCommand) }
 
 func replayCommand() *cobra.Command {
 	var ports []uint
+	var hosts []string
+	var consts map[string]int64
 	var asJSON, steps bool
 	var search replay.Options
 	c := &cobra.Command{
@@ -25,6 +28,9 @@ func replayCommand() *cobra.Command {
 		Short: "Say whether recorded traffic is a run of a protocol",
 		Long: `Replay takes packet captures (pcap, pcapng) or traces (JSON lines written by the driver) and says whether they are runs of the
 protocol. If not: the longest part that is, the state of the machine there, and what would have been legal.
+
+A protocol with addresses in its frames is one of a whole network: each host in the capture gets a run of its own over all that it sent
+and heard. Hosts whose first frame already is another program's are environment, and so are all but those that --host names.
 
 Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: the search ended at its bound.`,
 		Args: cli.Args(true, "a specification", "a capture or trace"),
@@ -36,6 +42,14 @@ Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read.
 				}
 				o.Ports = append(o.Ports, uint16(p))
 			}
+			for _, h := range hosts {
+				a, err := netip.ParseAddrPort(h)
+				if err != nil {
+					return fmt.Errorf("--host %s is no address with a port, such as 192.168.1.5:6581", h)
+				}
+				o.Hosts = append(o.Hosts, a)
+			}
+			o.Consts = consts
 			ctx, stop := interruptible(cmd, nil)
 			defer stop()
 			return replayFiles(ctx, cmd, args[0], args[1:], o, asJSON, steps)
@@ -43,6 +57,9 @@ Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read.
 	}
 	f := c.Flags()
 	f.UintSliceVar(&ports, "port", nil, "look only at connections with this port (may be repeated)")
+	f.StringSliceVar(&hosts, "host", nil, "explain only this host, `ADDRESS:PORT`, of a broadcast protocol; "+
+		"the others are environment (may be repeated)")
+	f.StringToInt64Var(&consts, "const", nil, "take another value for a constant, `NAME=VALUE`")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	f.BoolVar(&steps, "steps", false, "list every step of the runs that explain the traffic")
 	f.IntVar(&search.MaxStates, "max-states", 0, "bound of the search for each side (default 2000000)")
@@ -60,7 +77,7 @@ func replayFiles(ctx context.Context, cmd *cobra.Command, spec string, files []s
 		return fmt.Errorf("%s is %s, and the specification comes first; write: fsmgen replay %s %[1]s", spec,
 			run, orSpec(files))
 	}
-	p, diags := compile.Load(spec, compile.Options{})
+	p, diags := compile.Load(spec, compile.Options{Consts: o.Consts})
 	if p == nil {
 		return errors.Join(cli.Rejected(diags), diags.Errors().WriteText(cmd.ErrOrStderr(),
 			diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))

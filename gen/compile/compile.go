@@ -20,6 +20,9 @@ type Options struct {
 	Check string
 	// Consts replace constants by name, after those of the check.
 	Consts map[string]int64
+	// Parties is how many parties there are instead of the protocol's `parties`, if it is more than 0
+	// and less than that: values are smaller then. Checks are left out.
+	Parties int
 	// More, if not nil, has more to say about a protocol without errors; see package lint.
 	More func(*model.Protocol) diag.List
 	// Symbols, if not nil, is told where names are declared and used, also if there are errors.

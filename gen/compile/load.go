@@ -35,7 +35,7 @@ func Load(path string, o Options) (*model.Protocol, diag.List) {
 	if u != nil && !l.HasErrors() {
 		u.Files, u.Hash, u.Text = l.order, machines(u), l.all()
 		var found diag.List
-		p, found = resolve.Protocol(u, resolve.Config{Check: o.Check, Consts: o.Consts,
+		p, found = resolve.Protocol(u, resolve.Config{Check: o.Check, Consts: o.Consts, Parties: o.Parties,
 			Symbols: o.Symbols})
 		for i := range found {
 			l.Add(found[i])

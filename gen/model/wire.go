@@ -83,6 +83,9 @@ type (
 		Bits   int
 		Little bool
 		Value  int64
+		// Name is the constant that the specification writes for the number, empty if it writes
+		// anything else.
+		Name string
 	}
 	// WireInt is a scalar field (Bool, Int, Enum by code, Opaque, Node), or an Optional
 	// of one whose absence is the number None. Numbers outside the type's range are an error;

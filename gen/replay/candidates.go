@@ -40,10 +40,13 @@ type guess struct{ sent, event int }
 // the next: values may come from two frames that follow each other, a checksum
 // and an input, say.
 func (s *search) bundlesAt(k int) []bundle {
+	f := &s.rec.Frames[s.out[k]]
+	if s.missing[k] || f.Message == nil {
+		return nil
+	}
 	if s.bundles[k] == nil {
-		f := &s.rec.Frames[s.out[k]]
 		s.bundles[k] = bundles(f.Message.Fields, f.Slots)
-		if k+1 < len(s.out) {
+		if k+1 < len(s.out) && !s.missing[k+1] && s.rec.Frames[s.out[k+1]].Message != nil {
 			g := &s.rec.Frames[s.out[k+1]]
 			b := bundle{}
 			b.add(f.Message.Fields, f.Slots)

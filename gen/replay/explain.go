@@ -61,10 +61,24 @@ const maxPossible = 4
 // Explain finds for one side of a recording the role and parameters whose run
 // explains most of it. roles are tried in order, each with every combination of its parameters.
 func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machine, opts Options) (*Side, error) {
+	part := Part{Party: side}
+	for i := range rec.Frames {
+		if rec.Frames[i].From == side {
+			part.out = append(part.out, i)
+		} else {
+			part.in = append(part.in, i)
+		}
+	}
+	part.missing = make([]bool, len(part.out))
+	return part.explain(ctx, rec, roles, opts)
+}
+
+// explain is [Explain] for what a part has sent and may have heard.
+func (t *Part) explain(ctx context.Context, rec *Recording, roles []*model.Machine, opts Options) (*Side, error) {
 	var best *Side
 	var key [2]int
 	for _, m := range roles {
-		args, err := paramTuples(m, side)
+		args, err := paramTuples(m, t.Party)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +87,7 @@ func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machi
 			if err != nil {
 				return nil, err
 			}
-			s := explain(ctx, rec, m, v, side, opts)
+			s := explain(ctx, rec, m, v, t, opts)
 			if best == nil || slices.Compare(s.bestKey[:], key[:]) > 0 {
 				best, key = s.result(paramText(m, rec.Strings, a)), s.bestKey
 			}
@@ -140,6 +154,9 @@ func (s *search) result(params string) *Side {
 	}
 	r.Sent, r.Read = s.nodes[last].sent, s.nodes[last].read
 	r.Frontier = s.bestKey[0]
+	if s.shared && !ok && s.furthest > r.Sent { // in the middle of a step
+		r.Frontier = s.out[s.furthest]
+	}
 	way := s.shorten(s.way(last), ok)
 	r.Run = s.run(way, r.Taken)
 	if ok {
@@ -170,7 +187,10 @@ func (s *search) way(last int) []node {
 // run renders a way and counts the transitions on it.
 func (s *search) run(way []node, taken []int) *run.Run {
 	p := s.rec.Protocol
-	r := &run.Run{Protocol: p.Name, Hash: p.Hash, Instances: []run.Instance{{Name: SideNames[0]}, {Name: SideNames[1]}}}
+	r := &run.Run{Protocol: p.Name, Hash: p.Hash}
+	for _, name := range s.rec.Names {
+		r.Instances = append(r.Instances, run.Instance{Name: name})
+	}
 	r.Instances[s.side].Role = s.machine.Name
 	if len(way) > 0 {
 		r.Instances[s.side].Start = s.machine.States[way[0].value[0]].Name
@@ -197,18 +217,23 @@ func (s *search) run(way []node, taken []int) *run.Run {
 		case after.what == world.Kept:
 			st.Effects = append(st.Effects, "defers it")
 		case after.move.kind == world.MoveOffer:
-			st.Kind, st.From = run.Offer, 1-s.side
+			st.Kind, st.From = run.Offer, after.event.Sender
 		}
 		if after.read > before.read {
 			f := s.in[before.read]
-			st.From, st.Message = 1-s.side, f+1
+			st.From, st.Message = s.rec.Frames[f].From, f+1
 			r.Steps = append(r.Steps, s.unseen(f, run.Step{Sent: []run.Sent{{ID: f + 1, To: s.side, Text: s.rec.Text(f)}}}))
 		}
 		var answers []run.Step
 		for k := before.sent; k < after.sent; k++ {
 			f := s.out[k]
-			st.Sent = append(st.Sent, run.Sent{ID: f + 1, To: 1 - s.side, Text: s.rec.Text(f)})
-			answers = append(answers, s.unseen(f, run.Step{Message: f + 1, Event: s.rec.Text(f)}))
+			if s.missing[k] {
+				continue
+			}
+			st.Sent = append(st.Sent, run.Sent{ID: f + 1, To: s.rec.Frames[f].To, Text: s.rec.Text(f)})
+			if !s.shared {
+				answers = append(answers, s.unseen(f, run.Step{Message: f + 1, Event: s.rec.Text(f)}))
+			}
 		}
 		if res.Transition != fsm.NoTransition {
 			t := s.machine.Transitions[res.Transition]
@@ -229,9 +254,9 @@ var kinds = map[model.EventKind]run.Kind{
 
 // unseen is a step of the other party, which sends or receives a frame.
 func (s *search) unseen(frame int, st run.Step) run.Step {
-	st.Kind, st.Who, st.From = run.Unseen, 1-s.side, run.Nobody
+	st.Kind, st.Who, st.From = run.Unseen, s.rec.Frames[frame].From, run.Nobody
 	if st.Message != 0 {
-		st.From = s.side
+		st.Who, st.From = s.rec.Frames[frame].To, s.side
 	}
 	st.Time = s.rec.Frames[frame].Time.Sub(s.rec.Frames[0].Time)
 	return st
@@ -250,7 +275,7 @@ func (s *search) at(nd *node) At {
 		a.Refuses = s.refuses(nd, move{kind: world.MoveOffer, frame: nd.end.Held[due].Message})
 		return a // nothing else can happen before
 	}
-	if s.canRead(nd) {
+	if s.canRead(nd) && !s.shared {
 		a.Refuses = s.refuses(nd, move{kind: world.MoveDeliver, frame: s.in[nd.read]})
 	}
 	a.Sends = s.possibleSends(nd)

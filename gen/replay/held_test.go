@@ -204,11 +204,11 @@ func TestHeldInCaptures(t *testing.T) {
 		{frames: ">PING, <PONG, <OVER, <PONG", none: true},                                          // and sends nothing more
 		{frames: ">SHOT{n: 3}, >PING, <PONG, <HIT{n: 1}", why: "state open refuses SHOT{n: 3}"},
 	} {
-		rec := &Recording{Protocol: p, Strings: &interp.Strings{}}
+		rec := &Recording{Protocol: p, Strings: &interp.Strings{}, Names: SideNames[:]}
 		for i, text := range strings.Split(test.frames, ", ") {
 			from := strings.Index("<>", text[:1])
 			m, slots := message(t, p, rec.Strings, text[1:])
-			rec.Frames = append(rec.Frames, Frame{From: from, Packet: i + 1, Message: m, Slots: slots})
+			rec.Frames = append(rec.Frames, Frame{From: from, To: 1 - from, Packet: i + 1, Message: m, Slots: slots})
 		}
 		s, err := Explain(context.Background(), rec, 0, p.Roles[:1], Options{})
 		if err != nil {

@@ -37,24 +37,33 @@ type Chunk struct {
 
 // Frame is one frame of the recording.
 type Frame struct {
+	// From and To are parties by number; To may be Everyone.
 	From   int
+	To     int
 	Time   time.Time
 	Packet int // where its last byte is
 	Offset int // of its first byte in the sender's stream
 	Bytes  []byte
-	// Message and Slots are the decoded message.
+	// Message and Slots are the decoded message. In a Network a frame may be none of the protocol: then
+	// Message is nil, and Problem says why.
 	Message *model.Message
 	Slots   []int64
+	Problem string
 	// Differs is set if encoding the message again gives other bytes (Again).
 	Differs bool
 	Again   []byte
 }
 
-// Recording is a conversation of two parties as frames.
+// Everyone is the destination of a frame that all others hear.
+const Everyone = -1
+
+// Recording is a conversation of two parties, or of all parties of a [Network], as frames.
 type Recording struct {
 	Protocol *model.Protocol
 	Strings  *interp.Strings
 	Frames   []Frame
+	// Names are those of the parties.
+	Names []string
 	// Closed says by sender that its stream ended, by a close or reset, at
 	// which place in Frames and in which packet.
 	Closed [2]bool
@@ -81,7 +90,7 @@ type FrameFault struct {
 //
 // A protocol without a wire section is taken to be in the default format.
 func Split(p *model.Protocol, chunks []Chunk, datagrams bool) *Recording {
-	r := &Recording{Protocol: p, Strings: &interp.Strings{}, Datagrams: datagrams}
+	r := &Recording{Protocol: p, Strings: &interp.Strings{}, Names: SideNames[:], Datagrams: datagrams}
 	r.codec = newCodec(p, r.Strings)
 	var pending [2][]byte
 	var offset [2]int
@@ -123,7 +132,7 @@ func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
 			}
 			size = n
 		}
-		f := Frame{From: c.From, Time: c.Time, Packet: c.Packet, Offset: offset + done,
+		f := Frame{From: c.From, To: 1 - c.From, Time: c.Time, Packet: c.Packet, Offset: offset + done,
 			Bytes: bytes.Clone(b[done : done+size])}
 		if err := r.decode(&f); err != nil {
 			return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: f.Offset, Bytes: head(f.Bytes),
@@ -153,5 +162,8 @@ func head(b []byte) []byte { return bytes.Clone(b[:min(len(b), 32)]) }
 // Text renders the message of frame i as text.
 func (r *Recording) Text(i int) string {
 	f := &r.Frames[i]
+	if f.Message == nil {
+		return "no frame of " + r.Protocol.Name
+	}
 	return string(interp.AppendMessage(nil, r.Strings, f.Message, f.Slots))
 }

@@ -59,8 +59,9 @@ type end = world.End[int]
 
 // move is what may happen to the machine next.
 type move struct {
-	kind    world.MoveKind // MoveStart, MoveUp, MoveDeliver, MoveOffer, MoveCommand or MoveExpire
-	frame   int            // of MoveDeliver and MoveOffer: the place in rec.Frames
+	kind    world.MoveKind // MoveStart, MoveUp, MoveDeliver, MoveOffer, MoveCommand, MoveExpire, MoveLost or MoveLose
+	frame   int            // of MoveDeliver, MoveOffer and MoveLose: the place in rec.Frames
+	peer    int            // of MoveUp and MoveLost
 	timer   int            // of MoveExpire: the place in alarms
 	command interp.Event   // of MoveCommand
 }
@@ -73,16 +74,20 @@ type search struct {
 	step    *interp.Machine
 	opts    Options
 	side    int
-	out, in []int // indices into rec.Frames
-	nodes   []node
-	stack   []int
-	seen    map[[16]byte]bool
-	best    []int // nodes that explain the most
-	bestKey [2]int
-	scratch []byte
-	full    bool
-	rules   world.Rules
-	alarms  []stage.Alarm
+	Part
+	// lossy: the party may have missed what was sent to it.
+	lossy bool
+	// furthest is the place in out of the last frame that some step should have sent and did not.
+	furthest int
+	nodes    []node
+	stack    []int
+	seen     map[[16]byte]bool
+	best     []int // nodes that explain the most
+	bestKey  [2]int
+	scratch  []byte
+	full     bool
+	rules    world.Rules
+	alarms   []stage.Alarm
 	// The step of the machine that was taken last: the event, and what came of it. A command is in
 	// last.event before.
 	last struct {
@@ -100,21 +105,25 @@ type search struct {
 }
 
 // explain looks for a run of machine, begun as value, that sends side's frames.
-func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, side int, opts Options) *search {
-	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(), side: side, seen: map[[16]byte]bool{},
-		domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{}, guesses: map[guess][][]int64{}}
-	for i, f := range rec.Frames {
-		if f.From == side {
-			s.out = append(s.out, i)
-		} else {
-			s.in = append(s.in, i)
-		}
-	}
+func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, t *Part, opts Options) *search {
+	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(), side: t.Party, Part: *t,
+		seen: map[[16]byte]bool{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
+		guesses: map[guess][][]int64{}, lossy: t.shared && rec.Protocol.Channel.Lossy}
 	s.bundles = make([][]bundle, len(s.out))
 	s.alarms = stage.Alarms(m)
 	deferred, untold := m.DeferredMost(), !m.Mentions(model.EventUp)
-	s.rules = world.Rules{Instances: 2, Deferred: []int{deferred, deferred}, Timers: []int{len(s.alarms), len(s.alarms)},
-		Links: []world.Link{{A: 0, B: 1, Untold: [2]bool{untold, untold}, Datagrams: rec.Datagrams}}}
+	n := len(rec.Names)
+	s.rules = world.Rules{Instances: n, Deferred: slices.Repeat([]int{deferred}, n),
+		Timers: slices.Repeat([]int{len(s.alarms)}, n)}
+	if s.shared {
+		s.rules.Faults.Return = -1
+	}
+	for peer := range n {
+		if peer != s.side {
+			s.rules.Links = append(s.rules.Links, world.Link{A: min(peer, s.side), B: max(peer, s.side),
+				Untold: [2]bool{untold, untold}, Datagrams: rec.Datagrams})
+		}
+	}
 	s.begin(value)
 	for len(s.stack) > 0 && ctx.Err() == nil {
 		n := s.stack[len(s.stack)-1]
@@ -168,8 +177,23 @@ func (s *search) expand(n int) {
 	base := len(s.stack)
 	if s.canRead(&at) {
 		s.try(n, move{kind: world.MoveDeliver, frame: s.in[at.read]})
+		if s.lossy {
+			s.try(n, move{kind: world.MoveLose, frame: s.in[at.read]})
+		}
 	}
-	s.try(n, move{kind: world.MoveUp})
+	if s.stale(&at) {
+		s.order(n, base)
+		return
+	}
+	losable := event(s.machine, model.EventLost) != nil
+	for peer := range s.rec.Names {
+		if peer != s.side {
+			s.try(n, move{kind: world.MoveUp, peer: peer})
+		}
+		if losable && s.quiet(&at, peer) {
+			s.try(n, move{kind: world.MoveLost, peer: peer})
+		}
+	}
 	alarm := 0
 	for _, ev := range s.machine.Events {
 		switch ev.Kind {
@@ -187,8 +211,12 @@ func (s *search) expand(n int) {
 	for ; alarm < len(s.alarms); alarm++ { // those of parts
 		s.try(n, move{kind: world.MoveExpire, timer: alarm})
 	}
-	// Of the new ones, those that explain a frame are to be tried before
-	// silent commands, and reading first of all: it was pushed first.
+	s.order(n, base)
+}
+
+// order sorts the children of a node, which lie on the stack from base on. Those that explain a frame
+// are to be tried before silent commands, and reading first of all: it was pushed first.
+func (s *search) order(n, base int) {
 	added := s.stack[base:]
 	slices.Reverse(added)
 	slices.SortStableFunc(added, func(a, b int) int { return s.rank(n, b) - s.rank(n, a) })
@@ -198,6 +226,10 @@ func (s *search) expand(n int) {
 func (s *search) rank(parent, child int) int {
 	p, c := &s.nodes[parent], &s.nodes[child]
 	switch {
+	case c.move.kind == world.MoveLose:
+		return 5
+	case c.move.kind == world.MoveLost:
+		return 4
 	case c.read > p.read:
 		return 0
 	case c.sent > p.sent:
@@ -223,7 +255,7 @@ func (s *search) due(n *node) int { return world.Due(&s.rules, &n.end, n.value, 
 // reception is the event of a frame of the peer.
 func (s *search) reception(frame int) interp.Event {
 	f := &s.rec.Frames[frame]
-	return interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: 1 - s.side}
+	return interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: f.From}
 }
 
 // Step implements [world.Machine].
@@ -234,6 +266,8 @@ func (s *search) Step(v interp.Value, ev world.Event[int]) world.Outcome[interp.
 		last.event = interp.Event{Event: event(s.machine, model.EventStart)}
 	case world.Up:
 		last.event = interp.Event{Event: event(s.machine, model.EventUp), Sender: ev.Peer}
+	case world.Lost:
+		last.event = interp.Event{Event: event(s.machine, model.EventLost), Sender: ev.Peer}
 	case world.Message:
 		last.event = s.reception(ev.Message)
 	case world.Timeout:
@@ -243,7 +277,7 @@ func (s *search) Step(v interp.Value, ev world.Event[int]) world.Outcome[interp.
 	last.effects, last.fault = effects, fault
 	s.asked = s.asked[:0]
 	for i := range effects {
-		f := world.Effect[int]{Kind: effects[i].Kind, To: 1 - s.side, Message: i}
+		f := world.Effect[int]{Kind: effects[i].Kind, To: s.to(&effects[i]), Message: i}
 		switch f.Kind {
 		case fsm.Report:
 			continue
@@ -271,13 +305,13 @@ func (s *search) try(n int, mv move) bool {
 	if !ok {
 		return false
 	}
-	if c.sent == at.sent && mv.kind != world.MoveDeliver && mv.kind != world.MoveOffer {
+	if c.sent == at.sent && c.read == at.read && mv.kind != world.MoveOffer {
 		up := c.end.Up != at.end.Up
 		if !up && c.value.Equal(at.value) {
 			return false // it explains nothing
 		}
 		c.silent = at.silent
-		if !up {
+		if !up && mv.kind != world.MoveLost {
 			c.silent++
 		}
 		if c.silent > s.opts.Silent {
@@ -291,8 +325,12 @@ func (s *search) try(n int, mv move) bool {
 // take takes a move from a node. ok is false if it is not possible, or the machine sends something
 // else than the side did. The value of the result holds until the next step.
 func (s *search) take(at *node, mv move) (c node, ok bool) {
-	if mv.kind == world.MoveDeliver && (at.read == len(s.in) || s.in[at.read] != mv.frame) {
+	if (mv.kind == world.MoveDeliver || mv.kind == world.MoveLose) && (at.read == len(s.in) || s.in[at.read] != mv.frame) {
 		return c, false
+	}
+	if mv.kind == world.MoveLose {
+		return node{value: at.value, end: at.end, read: at.read + 1, sent: at.sent, move: mv, what: world.Dropped,
+			event: s.reception(mv.frame)}, true
 	}
 	if due := s.due(at); mv.kind == world.MoveOffer && (due < 0 || at.end.Held[due].Message != mv.frame) {
 		return c, false
@@ -312,18 +350,24 @@ func (s *search) take(at *node, mv move) (c node, ok bool) {
 
 // happen has the world take a move.
 func (s *search) happen(at *node, mv move) world.Result[interp.Value, int] {
-	r, i, e, v, peer := &s.rules, s.side, at.end, at.value, 1-s.side
+	r, i, e, v := &s.rules, s.side, at.end, at.value
 	switch mv.kind {
 	case world.MoveStart:
 		return world.Begin(r, i, e, v, s)
 	case world.MoveUp:
-		return world.LinkUp(r, i, e, v, peer, s)
+		return world.LinkUp(r, i, e, v, mv.peer, s)
 	case world.MoveDeliver:
-		return world.Deliver(r, i, e, v, peer, world.Item[int]{Message: mv.frame}, s)
+		return world.Deliver(r, i, e, v, s.rec.Frames[mv.frame].From, world.Item[int]{Message: mv.frame}, s)
 	case world.MoveOffer:
 		return world.Offer(r, i, e, v, s)
 	case world.MoveExpire:
 		return world.Expire(r, i, e, v, mv.timer, s)
+	case world.MoveLost:
+		res := world.LinkLost(r, i, e, v, mv.peer, s)
+		if res.What == world.Stepped && res.Fault == world.NoFault { // it may be heard again
+			res.End = world.Return(r, i, res.End, res.Value, mv.peer, s).End
+		}
+		return res
 	}
 	s.last.event = mv.command
 	return world.Give(r, i, e, v, 0, s)
@@ -332,6 +376,9 @@ func (s *search) happen(at *node, mv move) world.Result[interp.Value, int] {
 // match compares what a step sends with the side's next frames. Behind the end
 // of the recording anything may be sent: the capture ended first.
 func (s *search) match(sent int, list []world.Sent[int]) (n int, ok bool) {
+	if s.shared {
+		return s.matchShared(sent)
+	}
 	for i := range list {
 		if list[i].Item.News != world.NoNews {
 			continue
@@ -401,7 +448,7 @@ func (s *search) key(n *node) [16]byte {
 	b = binary.AppendUvarint(b, uint64(n.read))
 	b = binary.AppendUvarint(b, uint64(n.sent))
 	b = append(b, byte(min(n.silent, 255)))
-	b = append(b, byte(n.end.Up), byte(n.end.Waiting))
+	b = binary.AppendUvarint(binary.AppendUvarint(b, n.end.Up), n.end.Waiting)
 	for _, h := range n.end.Held {
 		b = binary.AppendUvarint(b, uint64(h.Message))
 	}

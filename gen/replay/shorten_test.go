@@ -40,11 +40,11 @@ func TestShorten(t *testing.T) {
 	if p == nil {
 		t.Fatal(list)
 	}
-	rec := &Recording{Protocol: p, Strings: &interp.Strings{}}
+	rec := &Recording{Protocol: p, Strings: &interp.Strings{}, Names: SideNames[:]}
 	for i, n := range []int64{0, 2, 2, 1} {
-		rec.Frames = append(rec.Frames, Frame{From: 0, Packet: i + 1, Message: p.Messages[0], Slots: []int64{n}})
+		rec.Frames = append(rec.Frames, Frame{From: 0, To: 1, Packet: i + 1, Message: p.Messages[0], Slots: []int64{n}})
 	}
-	rec.Frames = append(rec.Frames, Frame{From: 0, Packet: 5, Message: p.Messages[1]})
+	rec.Frames = append(rec.Frames, Frame{From: 0, To: 1, Packet: 5, Message: p.Messages[1]})
 	s, err := Explain(context.Background(), rec, 0, p.Roles, Options{})
 	if err != nil || !s.Accepted {
 		t.Fatal(s, err)

@@ -23,7 +23,7 @@ import (
 
 // Protocol resolves a unit. The protocol is nil if there are errors; with warnings alone it is
 // not. Without cfg.Check it resolves all checks, each with its own constants and domains; with it,
-// only that one.
+// only that one; with cfg.Parties none, since they have parties of their own.
 func Protocol(u *pass.Unit, cfg pass.Config) (*model.Protocol, diag.List) {
 	declareSymbols(u, cfg.Symbols, map[*pass.Unit]bool{})
 	r := newResolver(u, cfg, pass.NewShared(cfg.Symbols), &imports{right: map[*pass.Unit]bool{}})
@@ -80,6 +80,9 @@ func (r *resolver) declarations() {
 	if n := check.Count(r.Table, r.Check.Get("instances")); n > 0 && n <= pass.MaxInstances {
 		r.MaxInstance = int64(n) - 1
 	}
+	if n := int64(r.Config.Parties); n > 0 && n <= r.MaxInstance && !r.Outer {
+		r.MaxInstance = n - 1
+	}
 	r.Protocol.Parties = int(r.MaxInstance) + 1
 	r.Protocol.Channel = r.Channel(r.Root.Get("channel"),
 		model.Channel{Ordered: true, Capacity: 8, Span: r.Protocol.Span})
@@ -93,7 +96,7 @@ func (r *resolver) declarations() {
 // model that is specialised for it, so that its expressions mention the machines of that model.
 func (r *resolver) checks() {
 	n := r.Root.Get("checks")
-	if n == nil {
+	if n == nil || r.Config.Parties > 0 {
 		return
 	}
 	broken := r.HasErrors()

@@ -795,4 +795,7 @@ var Shape = wire.Shape{
 			{At: 70, Size: 6},
 		},
 	},
+	Constants: []wire.Constant{
+		{Name: "universe", Number: wire.Number{At: 24, Bits: 8, Little: true}, Value: 0},
+	},
 }

@@ -8,6 +8,26 @@ type Shape struct {
 	Checksum Number
 	// Addresses has those of each message, by its type number.
 	Addresses map[uint64][]Address
+	// Constants are those of the specification that stand at one place in every message.
+	Constants []Constant
+}
+
+// Constant is a named constant of a specification in a frame. A link may put another value there, so
+// that only those hear each other whose links have the same.
+type Constant struct {
+	Name   string
+	Number Number
+	Value  uint64 // that of the specification, which machines write and want
+}
+
+// Constant returns the constant of a name.
+func (s *Shape) Constant(name string) (c Constant, ok bool) {
+	for _, c := range s.Constants {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return c, false
 }
 
 // Number is an unsigned number of 8, 16, 24, 32 or 64 bits at a fixed place of a frame.

@@ -16,7 +16,17 @@ type (
 		Verdict     string     `json:"verdict"` // accepted, rejected, incomplete
 		Damage      string     `json:"damage,omitempty"`
 		Connections []jsonConn `json:"connections,omitempty"`
+		Hosts       []jsonHost `json:"hosts,omitempty"` // of a broadcast protocol, in the order of their numbers
 		Trace       *jsonTrace `json:"trace,omitempty"`
+	}
+	jsonHost struct {
+		Address  string     `json:"address"`
+		Number   int        `json:"number"`              // in messages
+		Foreign  bool       `json:"foreign,omitempty"`   // another program, environment
+		Unasked  bool       `json:"not_asked,omitempty"` // by --host, environment
+		Cut      bool       `json:"cut,omitempty"`       // the capture begins behind its beginning
+		Repeated int        `json:"repeated,omitempty"`  // frames that the network brought twice
+		Programs []jsonSide `json:"programs,omitempty"`  // one after the other
 	}
 	jsonConn struct {
 		Proto   string     `json:"proto"`
@@ -94,6 +104,18 @@ func (r *Report) Verdict() string {
 // WriteJSON renders the report for programs.
 func (r *Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{File: r.File, Spec: r.Spec, Hash: r.Hash, Verdict: r.Verdict(), Damage: r.Damage + r.TraceDamage}
+	if n := r.Network; n != nil {
+		for _, h := range n.Hosts {
+			j := jsonHost{Address: h.Address.String(), Number: h.Number, Foreign: h.Foreign, Unasked: h.Unasked,
+				Cut: h.Cut(), Repeated: h.Repeated}
+			for _, s := range h.Parts {
+				if s != nil && !h.Foreign {
+					j.Programs = append(j.Programs, sideJSON(&n.Recording, s))
+				}
+			}
+			out.Hosts = append(out.Hosts, j)
+		}
+	}
 	for _, c := range r.Conns {
 		out.Connections = append(out.Connections, connJSON(c))
 	}
@@ -131,12 +153,12 @@ func connJSON(c *Conn) jsonConn {
 }
 
 func sideJSON(rec *replay.Recording, s *replay.Side) jsonSide {
-	j := jsonSide{Side: replay.SideNames[s.Side], Role: s.Role, Params: s.Params, Accepted: s.Accepted,
+	j := jsonSide{Side: rec.Names[s.Side], Role: s.Role, Params: s.Params, Accepted: s.Accepted,
 		Exhausted: s.Exhausted,
 		Sent:      s.Sent, SentAll: s.SentAll, Read: s.Read, ReadAll: s.ReadAll, Steps: len(s.Run.Of(s.Side))}
 	if !s.Accepted && s.Frontier < len(rec.Frames) {
 		f := &rec.Frames[s.Frontier]
-		j.Unexplained = &jsonFrame{Index: s.Frontier, Packet: f.Packet, From: replay.SideNames[f.From],
+		j.Unexplained = &jsonFrame{Index: s.Frontier, Packet: f.Packet, From: rec.Names[f.From],
 			Message: rec.Text(s.Frontier)}
 	}
 	for _, a := range s.Machines {

@@ -33,6 +33,10 @@ func (r *Report) writeText(w io.Writer, steps bool) {
 	if r.Damage != "" {
 		fmt.Fprintf(w, "  the capture is damaged: %s; what came before is looked at\n", r.Damage)
 	}
+	if r.Network != nil {
+		r.networkText(w, steps)
+		return
+	}
 	for _, c := range r.Conns {
 		r.connText(w, c, steps)
 	}
@@ -117,27 +121,7 @@ func deviationText(w io.Writer, c *Conn, s *replay.Side, machines bool) {
 		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s: %s\n", f.Packet,
 			offset(rec, f.Time), replay.SideNames[f.From], rec.Text(s.Frontier))
 	}
-	known := map[string]bool{}
-	for _, a := range s.Machines {
-		if known[a.State+a.Refuses] && !machines {
-			continue
-		}
-		known[a.State+a.Refuses] = true
-		fmt.Fprintf(w, "    the %s was in %s\n", replay.SideNames[s.Side], a.State)
-		if machines {
-			fmt.Fprintf(w, "      %s\n", a.Machine)
-		}
-		if a.Refuses != "" {
-			fmt.Fprintf(w, "      %s\n", a.Refuses)
-		}
-		fmt.Fprintf(w, "      legal there: %s\n", strings.Join(a.Legal, ", "))
-		if len(a.Sends) > 0 {
-			fmt.Fprintf(w, "      could send there: %s\n", strings.Join(a.Sends, ", "))
-		}
-	}
-	if s.Exhausted {
-		fmt.Fprintf(w, "    the search stopped at its bound after %d possibilities; a run may exist\n", s.Looked)
-	}
+	machinesText(w, "the "+replay.SideNames[s.Side], s, machines)
 }
 
 func offset(rec *replay.Recording, t time.Time) string {

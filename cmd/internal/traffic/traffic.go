@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/capture"
@@ -26,6 +27,11 @@ import (
 type Options struct {
 	// Ports keeps only connections with one of these ports; empty: all.
 	Ports []uint16
+	// Hosts are those to explain in captures of broadcast protocols; empty: all that are of the
+	// protocol.
+	Hosts []netip.AddrPort
+	// Consts are those with which the protocol was compiled.
+	Consts map[string]int64
 	// Search bounds the search for a run.
 	Search replay.Options
 }
@@ -40,7 +46,9 @@ type Report struct {
 	// Damage is why a capture could not be read to its end; empty if it could.
 	Damage string
 	Conns  []*Conn
-	Trace  *replay.Trace
+	// Network is for captures of broadcast protocols, instead of Conns.
+	Network *Network
+	Trace   *replay.Trace
 	// TraceDamage is why a trace could not be read to its end.
 	TraceDamage string
 
@@ -61,6 +69,9 @@ func (r *Report) Accepted() bool {
 	}
 	if r.Trace != nil {
 		return r.Trace.Deviation == nil
+	}
+	if r.Network != nil {
+		return r.Network.accepted()
 	}
 	return r.explained()
 }
@@ -88,8 +99,12 @@ func (c *Conn) Accepted() bool {
 	return true
 }
 
-// Exhausted reports whether the search for some side ended at its bound.
+// Exhausted reports whether the search for some side ended at its bound, or the capture lacks the
+// beginning of some host.
 func (r *Report) Exhausted() bool {
+	if r.Network != nil {
+		return r.Network.unknown()
+	}
 	for _, c := range r.Conns {
 		for _, s := range c.Sides {
 			if !s.Accepted && s.Exhausted {
@@ -128,6 +143,12 @@ func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o O
 		r.Damage = err.Error()
 	}
 	r.Capture = c
+	if replay.Broadcast(p) {
+		return r, r.network(ctx, p, c, o)
+	}
+	if len(o.Hosts) > 0 {
+		return nil, fmt.Errorf("--host is for protocols with addresses in their frames; %s has none", p.Name)
+	}
 	return r, r.capture(ctx, p, c, o)
 }
 

@@ -26,6 +26,9 @@ type Unit struct {
 type Config struct {
 	Check  string           // the check whose consts and domains are applied; empty: none
 	Consts map[string]int64 // replace constants, after those of the check
+	// Parties is how many parties there are instead of the protocol's `parties`, if it is more than 0
+	// and less than that.
+	Parties int
 	// Symbols, if not nil, is told where names are declared and used.
 	Symbols *symbols.Table
 }

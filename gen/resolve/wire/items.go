@@ -224,7 +224,13 @@ func (w *writer) constItem(n *ast.Node, base model.WireBase) model.WireItem {
 		return nil
 	}
 	w.grow(int64(f.bits/8), int64(f.bits/8))
-	return &model.WireConst{WireBase: base, Bits: f.bits, Little: f.little, Value: c}
+	name := ""
+	for _, k := range w.r.Protocol.Consts {
+		if v.Kind == ast.Scalar && k.Name == v.Text {
+			name = k.Name
+		}
+	}
+	return &model.WireConst{WireBase: base, Bits: f.bits, Little: f.little, Value: c, Name: name}
 }
 
 func (w *writer) align(n *ast.Node, base model.WireBase) model.WireItem {

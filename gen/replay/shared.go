@@ -1,0 +1,82 @@
+package replay
+
+import (
+	"slices"
+	"time"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// What a search assumes of time in a [Network].
+const (
+	// A datagram is read within this time, or never.
+	longestQueue = 2 * time.Second
+	// A link takes nobody for lost who was silent for less.
+	leastSilence = time.Second
+)
+
+// to is where an effect goes: a party, or Everyone.
+func (s *search) to(e *interp.Effect) int {
+	switch {
+	case !s.shared || e.Dest == model.ToPeer:
+		return 1 - s.side
+	case e.Dest == model.ToBroadcast:
+		return Everyone
+	}
+	return e.To
+}
+
+// matchShared compares what the last step sent with the part's next frames. A frame that is not in
+// the capture may be any.
+func (s *search) matchShared(sent int) (n int, ok bool) {
+	for i := range s.last.effects {
+		e := &s.last.effects[i]
+		if e.Kind != fsm.Send || sent+n == len(s.out) {
+			continue
+		}
+		if !s.missing[sent+n] {
+			f := &s.rec.Frames[s.out[sent+n]]
+			if f.Message != e.Message || f.To != s.to(e) || !slices.Equal(f.Slots, e.Slots) {
+				s.furthest = max(s.furthest, sent+n)
+				return 0, false
+			}
+		}
+		n++
+	}
+	return n, true
+}
+
+// now is when what happens next at a node has happened at the latest.
+func (s *search) now(n *node) time.Time {
+	k := len(s.rec.Frames) - 1
+	if n.sent < len(s.out) {
+		k = s.out[n.sent]
+	}
+	return s.rec.Frames[k].Time
+}
+
+// stale reports whether a frame has waited so long that it is to be read before anything else, or to
+// be lost.
+func (s *search) stale(n *node) bool {
+	return s.shared && s.canRead(n) && s.now(n).Sub(s.rec.Frames[s.in[n.read]].Time) > longestQueue
+}
+
+// quiet reports whether a peer may be taken for lost at a node: its last frame is a while ago.
+func (s *search) quiet(n *node, peer int) bool {
+	if !s.shared || peer == s.side {
+		return false
+	}
+	now := s.now(n)
+	for i := n.read - 1; i >= 0; i-- {
+		f := &s.rec.Frames[s.in[i]]
+		if now.Sub(f.Time) >= leastSilence {
+			return true
+		}
+		if f.From == peer {
+			return false
+		}
+	}
+	return true
+}
