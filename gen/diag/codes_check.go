@@ -36,8 +36,10 @@ var checkCodes = []Info{
 			"mentions `up` or `lost` is checked without losses, copies and overtaking.",
 		Example: "checks:\n  pair:\n    faults: {restart: {a: 1}}\n"},
 	{Code: "FSM088", Title: "time that cannot be counted",
-		Text: "Time passes in beats; where messages can be lost, copied or overtaken they take at most " +
-			"one. `within` is a bound on a `leadsTo` in a check that has `time`.",
+		Text: "Time passes in beats. Without `beat` a check takes the longest of which all its timers and bounds " +
+			"are multiples; `delay` counts beats, so it needs one. A `drift` is how far the rate of a clock may be " +
+			"from the right one: `1%` or `200 ppm`, at most 50%. " +
+			"`within` is a bound on a `leadsTo` in a check that has `time`.",
 		Example: "checks:\n  pair:\n    claims:\n      soon: {leadsTo: a.done, when: a.idle, within: 100}\n"},
 	{Code: "FSM089", Title: "fairness that does not fit",
 		Text: "`fair` in a rule of the environment is about a command that the program may give: in the end " +

@@ -77,13 +77,6 @@ func (f *Faults) Cuts() bool {
 	return crashes && !f.Atomic || f.Break > 0 || f.Partition > 0
 }
 
-// Time is the length of a beat and the delay of messages in a check that counts ticks.
-type Time struct {
-	Beat  int64 // ticks
-	Delay int   // beats within which a message arrives
-	Span  diag.Span
-}
-
 // EnvRule restricts, in a check, when the environment may give a command, or when a timer may
 // expire.
 type EnvRule struct {

@@ -183,6 +183,8 @@ func initChecks() {
 			{"partition", exprShape},
 			{"atomic", &shape{what: "atomic", scalar: boolScalar}}, {"doc", docShape}}}},
 		{"time", &shape{what: "the time", keys: []key{{"beat", exprShape}, {"delay", exprShape},
+			{"drift", &shape{what: "the drift", scalar: anyScalar, name: freeKeys,
+				open: &shape{what: "a drift", scalar: anyScalar}}},
 			{"doc", docShape}}}},
 		{"expect", nameList}, {"quiet", exprShape},
 	}}

@@ -33,7 +33,7 @@ func Rules(c *model.Check) *world.Rules {
 		}
 	}
 	if t := c.Time; t != nil {
-		r.Time = &world.Time{Beat: t.Beat, Delay: t.Delay}
+		r.Time = &world.Time{Beat: t.Beat, Delay: t.Delay, Drift: t.Drift}
 	}
 	return r
 }

@@ -36,7 +36,7 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 		out[len(out)-1] = "commands are given at any moment and as often as possible, or never"
 	}
 	if s.Check.Time != nil {
-		out = append(out, s.TimeWords())
+		out = append(out, s.timeWords())
 	} else if timers {
 		out = append(out, "an armed timer may expire at any moment; its length does not matter")
 	}

@@ -111,7 +111,8 @@ func (t *telling) channel(x *explore.TraceStep, step *run.Step) {
 		t.flying.Swap(c.From, c.To)
 		return
 	}
-	at, id := t.flying.Find(c.From, c.To, string(x.Msg))
+	bare, _ := codec.Aged(t.sys.Protocol, x.Msg)
+	at, id := t.flying.Find(c.From, c.To, string(bare))
 	if at < 0 {
 		return
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,13 +20,13 @@ import (
 )
 
 // timed is a configuration of a check that counts time, in the plainest form: for each instance its
-// value, how many beats each timer has left, and whether there is a beat that it has not felt; and
+// value, how many beats each timer has left at least and at most, and whether there is a beat that it has not felt; and
 // the messages under way. felt is the number of the beat that each instance has felt last, where 0
 // is the last that any of those that the claim looks at had felt when its waiting began; nil if it
 // does not wait.
 type timed struct {
 	v     []interp.Value
-	left  [][]int64
+	left  [][][2]int64
 	ahead []bool
 	q     [][][]string // from, to
 	held  [][]deferred // by instance, oldest first
@@ -55,7 +56,10 @@ func (g *timed) key() string {
 	var b []byte
 	text := func(s string) { b = append(append(b, s...), 0) }
 	for i := range g.v {
-		b = codec.AppendSlots(codec.AppendSlots(b, g.v[i]), g.left[i])
+		b = codec.AppendSlots(b, g.v[i])
+		for _, left := range g.left[i] {
+			b = codec.AppendSlots(b, left[:])
+		}
 		if g.ahead[i] {
 			b = append(b, 1)
 		}
@@ -109,7 +113,7 @@ func (s *timedSearch) run() {
 			s.t.Fatal(err)
 		}
 		g.held = append(g.held, nil)
-		g.v, g.left, g.q = append(g.v, v), append(g.left, make([]int64, len(s.timers(i)))),
+		g.v, g.left, g.q = append(g.v, v), append(g.left, make([][2]int64, len(s.timers(i)))),
 			append(g.q, make([][]string, n))
 	}
 	s.seen, s.late = map[string]bool{}, -1
@@ -155,7 +159,19 @@ func (s *timedSearch) add(g *timed) {
 
 // most is how many beats may pass.
 func (s *timedSearch) most() int64 {
-	return (s.claim.Within + s.check.Time.Beat - 1) / s.check.Time.Beat
+	return s.claim.Within / s.check.Time.Beat
+}
+
+// lasts is how many whole beats a timer of an instance can take: its clock is a little too fast or too
+// slow, and it may have been started at any moment between two beats.
+func (s *timedSearch) lasts(i int, ticks int64) [2]int64 {
+	off := 0.0
+	if s.check.Time.Drift != nil {
+		off = float64(s.check.Time.Drift[i]) / 1e6
+	}
+	beat := float64(s.check.Time.Beat)
+	least, most := float64(ticks)/(1+off)/beat, float64(ticks)/(1-off)/beat
+	return [2]int64{int64(math.Floor(least + 1e-9)), int64(math.Ceil(most - 1e-9))}
 }
 
 // numbers gives the numbers of the beats felt last.
@@ -224,8 +240,8 @@ func (s *timedSearch) expand(g *timed) {
 		}
 		quiet := true
 		for k, ev := range s.timers(i) {
-			if g.v[i][ev.Timer.Offset] != 0 && g.left[i][k] == 0 {
-				quiet = false
+			if g.v[i][ev.Timer.Offset] != 0 && g.left[i][k][0] == 0 {
+				quiet = quiet && g.left[i][k][1] > 0
 				n := g.clone()
 				s.step(n, i, interp.Event{Event: ev}, true)
 			}
@@ -269,8 +285,8 @@ func (s *timedSearch) defers(g *timed, i int, h deferred) bool {
 func (s *timedSearch) feel(n *timed, i int) {
 	n.ahead[i] = false
 	for k := range n.left[i] {
-		if n.left[i][k] > 0 {
-			n.left[i][k]--
+		for j := range n.left[i][k] {
+			n.left[i][k][j] = max(n.left[i][k][j]-1, 0)
 		}
 	}
 	if n.felt != nil && slices.Contains(s.about, i) {
@@ -299,12 +315,12 @@ func (s *timedSearch) step(n *timed, i int, ev interp.Event, must bool) {
 			}
 		case fsm.StartTimer:
 			k := slices.IndexFunc(s.timers(i), func(ev *model.Event) bool { return ev.Timer == e.Timer })
-			n.left[i][k] = (e.Ticks + s.check.Time.Beat - 1) / s.check.Time.Beat
+			n.left[i][k] = s.lasts(i, e.Ticks)
 		}
 	}
 	for k, t := range s.timers(i) {
 		if n.v[i][t.Timer.Offset] == 0 {
-			n.left[i][k] = 0
+			n.left[i][k] = [2]int64{}
 		}
 	}
 	s.add(n)
@@ -343,8 +359,9 @@ func timedSpec(r *rand.Rand) string {
 		}
 	}
 	names := []string{"a", "b", "c"}[:2+r.IntN(2)]
-	w.line("checks:\n  all:\n    instances: {%s}\n    time: {beat: 10}\n    quiet: \"true\"\n    claims:",
-		strings.Join([]string{"a: one", "b: two", "c: one"}[:len(names)], ", "))
+	w.line("checks:\n  all:\n    instances: {%s}\n    time: {beat: 10%s}\n    quiet: \"true\"\n    claims:",
+		strings.Join([]string{"a: one", "b: two", "c: one"}[:len(names)], ", "),
+		w.of("", "", ", drift: 20%", ", drift: {a: 5%, b: 30%}"))
 	condition := func() string {
 		order := r.Perm(len(names))
 		x, y := names[order[0]], names[order[1]]
@@ -353,7 +370,7 @@ func timedSpec(r *rand.Rand) string {
 			"!empty(b -> a) || "+x+".s2", x+".n == 2", x+".n == 1 && "+y+".n == 1", x+".n > 0 && "+y+".n > 0")
 	}
 	for i := range 5 {
-		w.line("      c%d: {leadsTo: %q, when: %q, within: %d}", i, condition(), condition(), 1+r.IntN(70))
+		w.line("      c%d: {leadsTo: %q, when: %q, within: %d}", i, condition(), condition(), 10+r.IntN(70))
 	}
 	return w.String()
 }

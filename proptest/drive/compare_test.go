@@ -95,8 +95,8 @@ func (r *play) compareSeat(i int) error {
 		got = append(got, fmt.Sprintf("%s[%d] for %d", s.inner.Info().Timers[t.ID], t.Key, left))
 	}
 	for k, left := range e.Left {
-		if left != world.Disarmed {
-			want = append(want, fmt.Sprintf("%s[%d] for %d", p.Alarms[k].Name, p.Alarms[k].Key, left))
+		if left.Runs() {
+			want = append(want, fmt.Sprintf("%s[%d] for %d", p.Alarms[k].Name, p.Alarms[k].Key, left.Most))
 		}
 	}
 	slices.Sort(got)

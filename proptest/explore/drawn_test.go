@@ -15,6 +15,11 @@ func drawnSystem(rng *rand.Rand) *System {
 			Order: Order(rng.IntN(2)),
 			Block: rng.IntN(8) > 0, Lossy: rng.IntN(3) == 0, Dup: rng.IntN(9) == 0})
 	}
+	aged := -1
+	if rng.IntN(3) == 0 {
+		aged = rng.IntN(chans)
+		ageing(&sys.Channels[aged])
+	}
 	for range rng.IntN(3) {
 		sys.Constraints = append(sys.Constraints, Constraint{Fair: []Fairness{Weak, Strong}[rng.IntN(2)]})
 	}
@@ -31,6 +36,9 @@ func drawnSystem(rng *rand.Rand) *System {
 		}
 		if rng.IntN(6) == 0 {
 			s.Lens = []LenRange{{Channel: rng.IntN(chans), Hi: rng.IntN(2)}}
+		}
+		if aged >= 0 && rng.IntN(4) == 0 {
+			s.Ages = []int{aged}
 		}
 		if rng.IntN(20) == 0 {
 			s.Fault = &Fault{Kind: UnspecifiedReception, Text: "planted"}

@@ -117,6 +117,19 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 				return nil, false
 			}
 		}
+		for _, k := range s.Ages {
+			var w Word
+			for _, m := range o.words[k] {
+				older, ok := n.sys.Channels[k].Older(m)
+				if !ok {
+					return nil, false
+				}
+				w = append(w, older)
+			}
+			if o.words[k] = w; n.sys.Channels[k].Order == Bag {
+				slices.SortFunc(w, bytes.Compare)
+			}
+		}
 		o.locals[p] = s.Next
 		for _, m := range s.Sends {
 			ch := &n.sys.Channels[m.Channel]

@@ -26,7 +26,7 @@ func (p *tableProc) Final(v []byte) bool { return p.final[v[0]] }
 func (p *tableProc) Local(v []byte, emit func(Step)) { each(p.local[v[0]], emit) }
 
 func (p *tableProc) Receive(v []byte, ch int, m []byte, emit func(Step)) {
-	each(p.recv[fmt.Sprint(v, ch, m)], emit)
+	each(p.recv[fmt.Sprint(v, ch, m[:1])], emit) // its age does not matter
 }
 
 func each(s []Step, emit func(Step)) {
@@ -47,6 +47,9 @@ func randomSystem(t *rapid.T) *System {
 			Order: Order(rapid.IntRange(0, 1).Draw(t, "order")), Lossy: flag("lossy", 5), Dup: flag("dup", 5),
 			Swap: flag("swap", 5), Block: flag("block", 1),
 			Kind: func(m []byte) uint8 { return m[0] + 1 }})
+		if flag("ages", 3) {
+			ageing(&sys.Channels[k])
+		}
 		if flag("tail", 5) {
 			sys.Channels[k].Tail = func(m []byte) bool { return m[0] == 1 }
 		}
@@ -67,6 +70,11 @@ func randomSystem(t *rapid.T) *System {
 				Hi:      rapid.IntRange(-1, 1).Draw(t, "hi"),
 				Kind:    uint8(rapid.IntRange(0, 2).Draw(t, "kind")),
 			})
+		}
+		for k := range sys.Channels {
+			if sys.Channels[k].Older != nil && flag("older", 3) {
+				s.Ages = append(s.Ages, k)
+			}
 		}
 		if flag("fault", 12) {
 			s.Fault = &Fault{Kind: UnspecifiedReception, Text: "planted"}
@@ -102,6 +110,12 @@ func randomSystem(t *rapid.T) *System {
 	}
 	sys.Claims = randomClaims(t, len(sys.Procs), chans, states)
 	return sys
+}
+
+// ageing makes a channel one whose messages get older, twice at most.
+func ageing(c *Channel) {
+	c.Older = func(m []byte) ([]byte, bool) { return append(slices.Clone(m), 1), len(m) < 3 }
+	c.Bare = func(m []byte) []byte { return m[:1] }
 }
 
 func randomClaims(t *rapid.T, procs, chans, states int) []Claim {

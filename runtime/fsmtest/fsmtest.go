@@ -256,7 +256,7 @@ func (w *World) Expire(name, timerName string, key uint32) {
 	p := w.parties[i]
 	id := slices.Index(p.Runner.Info().Timers, timerName)
 	n := slices.Index(p.timers, timer{uint16(id), key})
-	if id < 0 || n < 0 || w.now.Ends[i].Left[n] == world.Disarmed {
+	if id < 0 || n < 0 || !w.now.Ends[i].Left[n].Runs() {
 		w.impossible("the timer %s of %s is not armed", timerName, name)
 	}
 	w.do(timerName, move{Kind: world.MoveExpire, Who: i, Timer: n})
@@ -312,7 +312,7 @@ func (w *World) Possible() bool {
 	rules := w.between.Rules
 	for i := range w.now.Ends {
 		e := &w.now.Ends[i]
-		armed := slices.ContainsFunc(e.Left, func(left int32) bool { return left != world.Disarmed })
+		armed := slices.ContainsFunc(e.Left, world.Left.Runs)
 		if !e.Down && (armed || !e.Started || e.Waiting != 0 || world.Due(rules, e, value{}, w.between.Machines[i]) >= 0) {
 			return true
 		}
@@ -406,7 +406,7 @@ func (w *World) do(text string, mv move) {
 	w.t.Helper()
 	for i, p := range w.parties { // a step may start timers that nobody has seen before
 		for e := &w.now.Ends[i]; len(e.Left) < len(p.timers)+max(p.Runner.Info().MaxEffects, 16); {
-			e.Left = append(slices.Clip(e.Left), world.Disarmed)
+			e.Left = append(slices.Clip(e.Left), world.Stopped)
 		}
 	}
 	mv.Torn, w.torn = w.torn, 0

@@ -273,10 +273,10 @@ func Offer[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 // Expire lets a timer of instance i expire. That disarms it, whatever the machine does with the event.
 func Expire[V any, M comparable](r *Rules, i int, e End[M], v V, timer int, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
-	if s.blocked() || e.Left[timer] != 0 {
+	if s.blocked() || e.Left[timer].Least != 0 {
 		return s.Result
 	}
-	s.arm(timer, Disarmed)
+	s.arm(timer, Stopped)
 	res := s.step(Event[M]{Kind: Timeout, Timer: timer})
 	if r.Plant&IgnoredStaysArmed != 0 && res.Code == fsm.Ignored {
 		res.End.Left = e.Left
@@ -369,7 +369,7 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 	}
 	s.What = Done
 	s.End = End[M]{Down: true, Cutoff: e.Cutoff, Crashes: e.Crashes + 1, Restarts: e.Restarts, Returns: e.Returns,
-		Told: e.Told, Heard: e.Heard, Left: slices.Repeat([]int32{Disarmed}, len(e.Left))}
+		Told: e.Told, Heard: e.Heard, Left: slices.Repeat([]Left{Stopped}, len(e.Left))}
 	for j := range r.Instances {
 		l, _ := r.link(i, j)
 		switch {
@@ -469,15 +469,15 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 // old, with [Older].
 func Beat[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
-	if !e.Down && !r.hostile(i) && s.blocked() || slices.Contains(e.Left, 0) || r.Plant&HeldStopsTime != 0 && len(e.Held) > 0 {
+	due := func(l Left) bool { return l.Most == 0 }
+	stopped := slices.ContainsFunc(e.Left, due) || r.Plant&HeldStopsTime != 0 && len(e.Held) > 0
+	if !e.Down && !r.hostile(i) && s.blocked() || stopped {
 		return s.Result
 	}
 	s.What = Done
 	s.End.Left = slices.Clone(e.Left)
 	for t := range s.End.Left {
-		if s.End.Left[t] > 0 {
-			s.End.Left[t]--
-		}
+		s.End.Left[t] = e.Left[t].older()
 	}
 	return s.Result
 }
@@ -503,9 +503,14 @@ func (s *instance[V, M]) step(ev Event[M]) Result[V, M] {
 			}
 			s.each(f.To, s.close)
 		case fsm.StartTimer:
-			s.arm(f.Timer, s.beats(f.Ticks))
+			left := s.r.Time.Beats(s.i, f.Ticks)
+			if t := s.r.Time; t != nil && s.r.Plant&RoundsUp != 0 {
+				left.Most = int32((f.Ticks + t.Beat - 1) / t.Beat)
+				left.Least = left.Most
+			}
+			s.arm(f.Timer, left)
 		case fsm.StopTimer:
-			s.arm(f.Timer, Disarmed)
+			s.arm(f.Timer, Stopped)
 		}
 	}
 	return s.Result
@@ -566,15 +571,7 @@ func (s *instance[V, M]) cut(peer int) {
 	}
 }
 
-func (s *instance[V, M]) arm(timer int, left int32) {
+func (s *instance[V, M]) arm(timer int, left Left) {
 	s.End.Left = slices.Clone(s.End.Left)
 	s.End.Left[timer] = left
-}
-
-// beats is how many beats a timer of so many ticks runs, rounded up; 0 where time is not counted.
-func (s *instance[V, M]) beats(ticks int64) int32 {
-	if s.r.Time == nil {
-		return 0
-	}
-	return int32((ticks + s.r.Time.Beat - 1) / s.r.Time.Beat)
 }

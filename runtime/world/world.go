@@ -46,6 +46,7 @@
 package world
 
 import (
+	"math"
 	"slices"
 
 	"github.com/parley-go/parley/runtime/fsm"
@@ -101,9 +102,12 @@ type Faults struct {
 // Time relates timers and messages. Time passes in beats. Each instance feels each beat once, in
 // any order, and the next one only after all have felt this one.
 type Time struct {
-	// Beat is its length in ticks, at least 1. A timer of t ticks is due at the ceil(t/Beat)-th
-	// beat felt after its start.
+	// Beat is its length in ticks, at least 1. A timer of t ticks may expire from the floor(t/Beat)-th
+	// beat felt after its start on, and is due at the ceil(t/Beat)-th. See [Time.Beats].
 	Beat int64
+	// Drift is, by instance, how far the rate of its clock is from 1 at most, in millionths and less
+	// than a million; nil: all clocks go right.
+	Drift []int
 	// Delay is within how many beats of the receiver a message arrives, at least 1.
 	Delay int
 }
@@ -147,6 +151,7 @@ const (
 	LostComesBack                         // F1: over a link that is wanted back comes what was sent over the lost one
 	PartitionLeaks                        // F5: datagrams pass a partition
 	RefusalIsDropped                      // what is refused of a hostile peer closes no link
+	RoundsUp                              // T1, T2: a timer runs its ticks by a right clock, rounded up to beats
 )
 
 // link returns the link between two instances and which end of it i is.
@@ -285,16 +290,51 @@ type End[M comparable] struct {
 	Told, Heard uint64
 	// Held are the deferred messages, oldest first.
 	Held []Held[M]
-	// Left is, by timer, how many beats it still has to run; Disarmed if it does not run. Without
-	// Time it is 0 while the timer runs.
-	Left []int32
+	// Left is, by timer, how many beats it still has to run.
+	Left []Left
 	// Crashes and Restarts count. Returns counts the links that were wanted back, or asked
 	// for once more.
 	Crashes, Restarts, Returns uint8
 }
 
-// Disarmed is the value in End.Left of a timer that does not run.
+// Left is how many beats a timer still has to run, at least and at most. Without [Time] both are 0
+// while it runs. Most is [Disarmed] if it does not.
+type Left struct{ Least, Most int32 }
+
+// Disarmed is what a timer has left that does not run, both at least and at most.
 const Disarmed = -1
+
+// Stopped is a timer that does not run.
+var Stopped = Left{Disarmed, Disarmed}
+
+// Runs reports whether the timer has been started and has not expired.
+func (l Left) Runs() bool { return l.Most != Disarmed }
+
+// older is what is left one beat later.
+func (l Left) older() Left {
+	if !l.Runs() {
+		return l
+	}
+	return Left{max(l.Least-1, 0), l.Most - 1}
+}
+
+// million is a rate of 1 in the units of Time.Drift.
+const million = 1_000_000
+
+// Beats is how many beats a timer of instance i runs that was started for so many ticks, from 0 to
+// 2^43. Its clock needs between ticks/(1+drift) and ticks/(1-drift) for them, and a time that is no
+// whole number of beats can be that of the beat before or behind it. Nil is no time.
+func (t *Time) Beats(i int, ticks int64) Left {
+	if t == nil {
+		return Left{}
+	}
+	drift := int64(0)
+	if t.Drift != nil {
+		drift = int64(t.Drift[i])
+	}
+	fast, slow := (million+drift)*t.Beat, (million-drift)*t.Beat
+	return Left{int32(min(ticks*million/fast, math.MaxInt32)), int32(min((ticks*million+slow-1)/slow, math.MaxInt32))}
+}
 
 // End0 returns the end with which instance i begins.
 func End0[M comparable](r *Rules, i int) End[M] {
@@ -312,7 +352,7 @@ func End0[M comparable](r *Rules, i int) End[M] {
 		}
 	}
 	if i < len(r.Timers) {
-		e.Left = slices.Repeat([]int32{Disarmed}, r.Timers[i])
+		e.Left = slices.Repeat([]Left{Stopped}, r.Timers[i])
 	}
 	return e
 }

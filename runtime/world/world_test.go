@@ -169,8 +169,12 @@ func tell(c *Configuration[string, string]) string {
 		for _, h := range e.Held {
 			fmt.Fprintf(&b, "(%s) ", h.Message)
 		}
-		if len(e.Left) > 0 && e.Left[0] != Disarmed {
-			fmt.Fprintf(&b, "in %d ", e.Left[0])
+		if len(e.Left) > 0 && e.Left[0].Runs() {
+			fmt.Fprintf(&b, "in %d", e.Left[0].Least)
+			if e.Left[0].Most > e.Left[0].Least {
+				fmt.Fprintf(&b, "..%d", e.Left[0].Most)
+			}
+			b.WriteByte(' ')
 		}
 	}
 	for k, q := range c.Queues {
@@ -194,6 +198,10 @@ var keeper = toy{"s": {"A": "defer", "B": "goto open", "C": "ignore", "x": "send
 // one can be planted, is another one.
 func TestDifferences(t *testing.T) {
 	timed := func(delay int) func(r *Rules) { return func(r *Rules) { r.Time = &Time{Beat: 5, Delay: delay} } }
+	drifts := func(drift ...int) func() *Rules {
+		return func() *Rules { return with(pair(), func(r *Rules) { r.Time = &Time{Beat: 5, Delay: 1, Drift: drift} }) }
+	}
+	beat := "; tick; beat 0; beat 1"
 	ringer := toy{"s": {"arm": "arm 0 5", "w": "goto w"}, "w": {"timer0": "ignore", "go": "goto x"}, "x": {"timer0": "goto done"}}
 	upper := toy{"s": {"go": "goto t", "up": "goto u", "a": "send A 1", "A": "ignore"}, "t": {"up": "goto bad", "A": "ignore"}, "u": {"A": "ignore"}}
 	plain := toy{"s": {"A": "ignore", "X": "ignore", "up": "goto up", "lost": "goto lost", "x": "send X 0"}, "up": {"A": "ignore", "X": "ignore", "x": "send X 0", "lost": "goto lost"}, "lost": {"A": "ignore", "x": "send X 0"}}
@@ -201,6 +209,7 @@ func TestDifferences(t *testing.T) {
 		return with(told(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
 	}
 	closer := toy{"s": {"shut": "close 1, goto shut", "all": "all A"}, "shut": {"up": "goto bad"}}
+	timer := toy{"s": {"seven": "arm 0 7", "ten": "arm 0 10", "timer0": "goto rang"}}
 	back := toy{"s": {"lost": "goto l"}, "l": {"up": "goto u", "A": "goto v"}, "u": {"lost": "goto l"}}
 	hostile := func() *Rules { return with(pair(), func(r *Rules) { r.Hostile = 2 }) }
 	strict := toy{"s": {"A": "goto t", "a": "send A 1", "lost": "goto lost"}, "t": {"A": "ignore", "lost": "goto lost"}, "lost": {"A": "goto bad", "B": "goto back"}}
@@ -261,6 +270,15 @@ func TestDifferences(t *testing.T) {
 		{"D7 behind a close too", pair, sender, keeper, "0 a; 0>1; 0 shut; 0>1", "shut lost | /", LostWaits},
 		{"D8 held messages do not hold time up", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "1 arm; 0 a; 0>1; tick; beat 1; expire 1", "s rang (A) | /", HeldStopsTime},
 		{"D8 what is under way does", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "0 a; tick; beat 1", "beat 1: not possible", 0},
+		{"T1 a length between two beats may be the one before", func() *Rules { return with(pair(), timed(1)) }, timer, plain,
+			"0 seven" + beat + "; expire 0", "rang s | /", RoundsUp},
+		{"T1 or the one behind", func() *Rules { return with(pair(), timed(1)) }, timer, plain, "0 seven" + beat + beat + "; expire 0", "rang s | /", 0},
+		{"T1 and no later", func() *Rules { return with(pair(), timed(1)) }, timer, plain, "0 seven" + beat + beat + "; tick; beat 0", "beat 0: not possible", 0},
+		{"T1 a whole number of beats is that", func() *Rules { return with(pair(), timed(1)) }, timer, plain, "0 ten" + beat, "s in 1 s | /", 0},
+		{"T2 a fast clock", drifts(200_000, 0), timer, plain, "0 ten" + beat + "; expire 0", "rang s | /", RoundsUp},
+		{"T2 a slow one", drifts(200_000, 0), timer, plain, "0 ten" + beat + beat, "s in 0..1 s | /", RoundsUp},
+		{"T2 no slower", drifts(200_000, 0), timer, plain, "0 ten" + beat + beat + beat + "; tick; beat 0", "beat 0: not possible", 0},
+		{"T2 the other's goes right", drifts(0, 200_000), timer, plain, "0 ten" + beat, "s in 1 s | /", 0},
 		{"F5 but not what a partition holds up", func() *Rules {
 			return with(with(pair(), timed(1)), func(r *Rules) { r.Faults.Partition = 1 })
 		}, sender, keeper, "0 a; tick; partition 2; cutoff 1; beat 1", "s s | A /", 0},

@@ -32,7 +32,9 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 		return c // which is reported; nothing can be said of no instances
 	}
 	r.faults(c, instances, n)
-	r.time(c, n.Get("time"))
+	if t := n.Get("time"); t != nil {
+		c.Time = &model.Time{Beat: 1, Delay: 1, Span: t.Span()}
+	}
 	if claims := n.Get("claims"); claims != nil {
 		for _, cl := range claims.Entries {
 			if m := r.claim(cl, c, instances); m != nil {
@@ -40,6 +42,7 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 			}
 		}
 	}
+	r.time(c, instances, n.Get("time"))
 	if q := n.Get("quiet"); q != nil {
 		s := instances.scope(r.Table)
 		c.Quiet = s.Cond(r.Parse(q))

@@ -11,9 +11,6 @@ import (
 	"github.com/parley-go/parley/gen/syntax"
 )
 
-// maxDelay is the most beats that a message can take.
-const maxDelay = 16
-
 // maxFaults bounds how often a fault may happen in one run.
 const maxFaults = 255
 
@@ -47,7 +44,7 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 			f.Crash[i] = f.CrashAll
 		}
 	} else {
-		r.each(f.Crash, in, v)
+		r.each(f.Crash, in, v, r.often)
 	}
 	if v := n.Get("restart"); v != nil && v.Kind == ast.Scalar {
 		most := 0
@@ -56,7 +53,7 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 			f.Restart[i] = most
 		}
 	} else {
-		r.each(f.Restart, in, v)
+		r.each(f.Restart, in, v, r.often)
 		r.restarts(f, n.Entry("restart"), c)
 	}
 	r.noCrash(f, n, c)
@@ -105,8 +102,14 @@ func (r *checker) noCrash(f *model.Faults, n *ast.Node, c *model.Check) {
 	}
 }
 
-// each resolves how often something happens to which instances: {c: 1, "p[2]": 1, p: 2}.
-func (r *checker) each(to []int, in *parties, n *ast.Node) {
+// often reads how often something happens.
+func (r *checker) often(n *ast.Node) (int, bool) {
+	v, ok := r.ConstIn(n, 0, maxFaults, "how often")
+	return int(v), ok
+}
+
+// each resolves what is said of some instances: {c: 1, "p[2]": 1, p: 2}. value reads what is said.
+func (r *checker) each(to []int, in *parties, n *ast.Node, value func(*ast.Node) (int, bool)) {
 	if n == nil {
 		return
 	}
@@ -117,7 +120,7 @@ func (r *checker) each(to []int, in *parties, n *ast.Node) {
 			r.SyntaxError(err)
 			continue
 		}
-		v, ok := r.ConstIn(e.Value, 0, maxFaults, "how often")
+		v, ok := value(e.Value)
 		if !ok {
 			continue
 		}
@@ -130,7 +133,7 @@ func (r *checker) each(to []int, in *parties, n *ast.Node) {
 		}
 		for _, w := range which {
 			if w.Model.Index < len(to) {
-				to[w.Model.Index] = int(v)
+				to[w.Model.Index] = v
 			}
 		}
 	}
@@ -153,32 +156,5 @@ func (r *checker) linked(c *model.Check) {
 		r.Errorf("FSM087", f.Span, "role %s handles `up` or `lost`, which need a link that keeps messages in order and loses none", diag.Quote(in.Role.Name)).
 			With("leave out lose, duplicate and overtake, and the channel's lossy, duplicates and order: any")
 		return
-	}
-}
-
-// time resolves how time passes in a check.
-func (r *checker) time(c *model.Check, n *ast.Node) {
-	if n == nil {
-		return
-	}
-	t := &model.Time{Beat: 1, Delay: 1, Span: n.Span()}
-	c.Time = t
-	if b := n.Get("beat"); b == nil {
-		r.Errorf("FSM009", n.Span(), "`time` has no `beat`, its length in ticks")
-	} else if v, ok := r.ConstIn(b, 1, 1<<31, "the length of a beat"); ok {
-		t.Beat = v
-	}
-	if d := n.Get("delay"); d != nil {
-		if v, ok := r.ConstIn(d, 1, maxDelay, "the delay in beats"); ok {
-			t.Delay = int(v)
-		}
-		if f := c.Faults; t.Delay > 1 && (!c.Channel.Ordered || c.Channel.Lossy ||
-			c.Channel.Duplicates || f != nil && (f.Lose > 0 || f.Duplicate > 0 || f.Overtake > 0)) {
-			r.Errorf("FSM088", d.Span(), "a message that takes several beats needs channels that keep messages in order and lose and copy none").
-				With("leave out `delay` and make the beat as long as the longest delay")
-		} else if t.Delay > 1 && f.Cuts() {
-			r.Errorf("FSM088", d.Span(), "how old messages are cannot be told where crashes, breaks and partitions take some with them").
-				With("say `atomic: true` of the crashes and leave out `break` and `partition`, or leave out `delay`")
-		}
 	}
 }

@@ -46,7 +46,7 @@ func Number(msg []byte) int64 {
 	return n[0]
 }
 
-// PackItem makes the bytes of what the world puts into a channel.
+// PackItem makes the bytes of what the world puts into a channel: its age is 0.
 func PackItem(p *model.Protocol, x world.Item[string]) []byte {
 	if x.News == world.NoNews {
 		return []byte(x.Message)
@@ -59,12 +59,14 @@ func PackItem(p *model.Protocol, x world.Item[string]) []byte {
 
 // UnpackItem is the inverse of PackItem.
 func UnpackItem(p *model.Protocol, msg []byte) world.Item[string] {
+	bare, age := Aged(p, msg)
 	n, ok := NewsOf(p, msg)
 	if !ok {
-		return world.Item[string]{Message: string(msg)}
+		return world.Item[string]{Message: string(bare), Age: uint8(age)}
 	}
 	number := Number(msg)
 	return world.Item[string]{
+		Age:    uint8(age),
 		News:   [newsCount]world.News{world.Cut, world.Ask, world.Answer, world.Reset}[n],
 		Number: uint8(number & 255), Heard: uint8(number >> 8),
 	}

@@ -1,6 +1,7 @@
 package system
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -174,19 +175,10 @@ func (x *comparison) configuration(c explore.Configuration) *configuration {
 		out.Values = append(out.Values, slices.Clone(l.Value))
 		x.used = append(x.used, slices.Clone(l.Used))
 	}
-	for k, word := range c.Channels[:x.Own] {
+	for _, word := range c.Channels[:x.Own] {
 		var q []world.Item[string]
-		for at, msg := range word {
-			item := codec.UnpackItem(x.Protocol, msg)
-			to := x.System.Channels[k].To
-			for _, a := range x.Procs[to].ages {
-				for d := range x.Check.Time.Delay - 1 {
-					if a.channel == k && int64(at) < x.used[to][a.at+d] {
-						item.Age++
-					}
-				}
-			}
-			q = append(q, item)
+		for _, msg := range word {
+			q = append(q, codec.UnpackItem(x.Protocol, msg))
 		}
 		out.Queues = append(out.Queues, q)
 	}
@@ -250,7 +242,7 @@ func (x *comparison) key(c *configuration) string {
 			b = append(b, h.Message...)
 		}
 		for _, left := range e.Left {
-			put(uint64(left + 1))
+			put(uint64(left.Least+1), uint64(left.Most+1))
 		}
 	}
 	for k, q := range c.Queues {
@@ -261,7 +253,7 @@ func (x *comparison) key(c *configuration) string {
 			for at := range len(items) + 1 {
 				if at == len(items) || items[at].News != world.NoNews {
 					slices.SortFunc(items[from:at], func(a, b world.Item[string]) int {
-						return strings.Compare(a.Message, b.Message)
+						return cmp.Or(strings.Compare(a.Message, b.Message), cmp.Compare(a.Age, b.Age))
 					})
 					from = at + 1
 				}
@@ -467,6 +459,10 @@ var inline = func() (texts []string) {
 		"faults: {crash: {a: 1}, atomic: true}", "faults: {crash: {a: 1, b: 1}, restart: {a: 1}}",
 		"faults: {crash: {b: 1}, restart: {b: 1}, break: 1}",
 		"faults: {crash: 2, restart: 1}", "time: {beat: 5}", "time: {beat: 5, delay: 3}",
+		"time: {beat: 5, drift: 20%}", "time: {beat: 6, delay: 2, drift: {b: 150000 ppm}}",
+		"time: {beat: 5, delay: 2}\n    faults: {crash: {b: 1}, restart: {b: 1}, break: 1}",
+		"time: {beat: 5, delay: 3}\n    faults: {crash: {a: 1}, atomic: true}",
+		"time: {beat: 9, delay: 2}\n    faults: {partition: 1}",
 		"channel: {capacity: 2, full: wait}", "channel: {capacity: 1, full: lose}",
 		"channel: {capacity: 1, full: lose}\n    faults: {crash: {a: 1, b: 1}, restart: {a: 1}}",
 		"environment: {go: {when: len(out) < 1, times: 2}, say: {when: len(out) == 0}, " +
@@ -484,6 +480,10 @@ var inline = func() (texts []string) {
 		"channel: {capacity: 3, order: any, lossy: true, full: lose}",
 		"faults: {lose: 1, duplicate: 1, overtake: 2}",
 		"faults: {overtake: 1, crash: {b: 1}, restart: {b: 1}}", "time: {beat: 5, delay: 2}",
+		"time: {beat: 5, delay: 2}\n    " +
+			"channel: {capacity: 2, order: any, lossy: true, duplicates: true, full: lose}",
+		"time: {beat: 5, delay: 3, drift: 1%}\n    " +
+			"faults: {lose: 1, duplicate: 1, overtake: 2, crash: {b: 1}}",
 		"environment: {go: {when: \"v == 1 || len(out, A) == 0\", times: 2}, again: {when: len(in) > 0}, " +
 			"u: {when: len(out) < 1, times: 2}}",
 		"hostile: a", "hostile: {b: malformed}", "hostile: a\n    channel: {capacity: 2, lossy: true}",
@@ -549,6 +549,12 @@ func TestPlantsAgainstWorld(t *testing.T) {
 			a.Messages = slices.DeleteFunc(a.Messages, func(m []byte) bool { return len(m) > 1 && m[len(m)-1] != 0 })
 		}),
 		"a hostile instance never closes": attacks(func(a *Attack) { a.link = false }),
+		"messages do not get older":       steps(func(s *explore.Step) { s.Ages = nil }),
+		"messages get as old as they like": everywhere(func(c *explore.Channel) {
+			if older := c.Older; older != nil {
+				c.Older = func(msg []byte) ([]byte, bool) { b, _ := older(msg); return b, true }
+			}
+		}),
 		"a crash leaves no news": steps(func(s *explore.Step) {
 			if kind, ok := codec.SpecialNote(s.Note); ok && kind == codec.NoteCrash {
 				s.Sends = nil
@@ -599,6 +605,10 @@ type planted struct {
 
 func (p planted) Local(v []byte, emit func(explore.Step)) {
 	p.Process.Local(v, func(s explore.Step) { p.change(&s); emit(s) })
+}
+
+func (p planted) Receive(v []byte, ch int, msg []byte, emit func(explore.Step)) {
+	p.Process.Receive(v, ch, msg, func(s explore.Step) { p.change(&s); emit(s) })
 }
 
 // bound is how many configurations a test compares of one check; PARLEY_CONFIGS says another number.

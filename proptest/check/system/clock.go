@@ -10,8 +10,8 @@ import (
 
 // Time passes in beats. One machine more, the clock, has a channel of capacity 1 to each instance and
 // sends the beat into all of them when they are empty. An instance takes the beat
-// when nothing is under way to it and none of its timers is due; taking it counts its timers down. A
-// timer of t ticks is due at the ⌈t / beat⌉-th beat after it was started.
+// when nothing under way to it is too old and none of its timers is overdue; taking it counts its
+// timers down.
 
 // clock is the machine that makes the beats.
 type clock struct {
@@ -57,7 +57,7 @@ func (p *Process) layTime() {
 		return
 	}
 	p.atLeft = p.bounded
-	p.bounded += len(p.Timers)
+	p.bounded += 2 * len(p.Timers) // at least, and at most
 	for _, c := range p.sys.Check.Claims {
 		if c.Within == 0 {
 			continue
@@ -73,7 +73,6 @@ func (p *Process) layTime() {
 			p.quietInput = append(p.quietInput, explore.LenRange{Channel: k, Kind: explore.Everything})
 		}
 	}
-	p.layAges()
 }
 
 // timed reports whether time is counted.
@@ -91,12 +90,15 @@ func (p *Process) beat(l codec.Local, emit func(explore.Step)) {
 			*c++
 		}
 	}
-	guards := reaching(p.quietInput, p.sys.System.Channels, uint64(l.Get(p.AtCutoff))&p.peers)
-	p.aged(n, 0, guards, func(n codec.Local, lens []explore.LenRange) {
-		s := p.step(codec.NoteBeat, p.Pack(n, l.Value))
-		s.Lens = lens
-		emit(s)
-	})
+	s := p.step(codec.NoteBeat, p.Pack(n, l.Value))
+	s.Lens = reaching(p.quietInput, p.sys.System.Channels, uint64(l.Get(p.AtCutoff))&p.peers)
+	if p.sys.Check.Time.Delay > 1 {
+		for _, q := range s.Lens {
+			s.Ages = append(s.Ages, q.Channel)
+		}
+		s.Lens = nil
+	}
+	emit(s)
 }
 
 // after packs what an instance is after a step, when monitors have looked.
@@ -106,7 +108,7 @@ func (p *Process) after(l codec.Local, next interp.Value) []byte {
 	}
 	for i, t := range p.Timers {
 		if next[t.slot] == 0 {
-			l.Used[p.atLeft+i] = 0
+			l.Used[p.atLeft+2*i], l.Used[p.atLeft+2*i+1] = 0, 0
 		}
 	}
 	for _, m := range p.monitors {

@@ -62,7 +62,7 @@ func (p *Process) end(l codec.Local) end {
 	set := func(at int) uint64 { return uint64(l.Get(at)) }
 	count := func(at int) uint8 { return uint8(l.Get(at)) }
 	e := end{
-		Started: l.Started, Down: l.Get(p.AtDown) != 0, Held: l.Held, Left: make([]int32, len(p.Timers)),
+		Started: l.Started, Down: l.Get(p.AtDown) != 0, Held: l.Held, Left: make([]world.Left, len(p.Timers)),
 		Waiting: set(p.atWaiting), Up: set(p.atUp), Asked: set(p.atAsked), Broken: set(p.atBroken),
 		Cutoff: set(p.AtCutoff), Told: set(p.atTold), Heard: set(p.atHeard),
 		Crashes: count(p.atCrashes), Restarts: count(p.atRestarts), Returns: count(p.atReturns),
@@ -70,9 +70,9 @@ func (p *Process) end(l codec.Local) end {
 	for i, t := range p.Timers {
 		switch {
 		case l.Value[t.slot] == 0:
-			e.Left[i] = world.Disarmed
+			e.Left[i] = world.Stopped
 		case p.timed():
-			e.Left[i] = int32(l.Used[p.atLeft+i])
+			e.Left[i] = world.Left{Least: int32(l.Used[p.atLeft+2*i]), Most: int32(l.Used[p.atLeft+2*i+1])}
 		}
 	}
 	return e
@@ -108,7 +108,7 @@ func (p *Process) put(l codec.Local, e end) codec.Local {
 	n.Set(p.atHeard, int64(e.Heard))
 	if p.timed() {
 		for i, left := range e.Left {
-			n.Used[p.atLeft+i] = int64(max(left, 0))
+			n.Used[p.atLeft+2*i], n.Used[p.atLeft+2*i+1] = int64(max(left.Least, 0)), int64(max(left.Most, 0))
 		}
 	}
 	return n

@@ -94,7 +94,6 @@ type Process struct {
 	settled    []int  // of which it is settled whether a crash is told to them, see told
 	monitors   []monitor
 	quietInput []explore.LenRange // nothing is under way to the instance
-	ages       []age              // of what is under way to it, if that may take several beats
 	watch      interp.Eval
 	watched    []int64
 	last       taken
@@ -147,13 +146,6 @@ type monitor struct {
 	when, goal core.Expr
 	most       int64 // beats
 	at         int   // where it counts: 0 nothing is due, n+1 after n beats; most+2 too late
-}
-
-// age is where the receiver counts the messages of one channel.
-type age struct {
-	channel int
-	at      int // of age 1 and more; then 2 and more, up to the delay less 1
-	most    int // messages in the channel, and pieces of news
 }
 
 // cover counts which lines of a specification the steps of a search used. The search itself only

@@ -76,6 +76,13 @@ func (s *Machines) channels() {
 			if !ch.Ordered {
 				c.Order = explore.Bag
 			}
+			if t := s.Check.Time; t != nil && t.Delay > 1 {
+				c.Bare = func(msg []byte) []byte { bare, _ := codec.Aged(s.Protocol, msg); return bare }
+				c.Older = func(msg []byte) ([]byte, bool) {
+					_, age := codec.Aged(s.Protocol, msg)
+					return codec.Older(s.Protocol, msg), age < t.Delay-1
+				}
+			}
 			s.System.Channels = append(s.System.Channels, c)
 		}
 	}
@@ -131,9 +138,6 @@ func (s *Machines) process(inst *model.Instance) (*Process, error) {
 	}
 	p.layFaults()
 	p.layTime()
-	if err := p.tooOld(); err != nil {
-		return nil, err
-	}
 	p.Layout = codec.NewLayout(p.bounded, role.Size, p.AtDown)
 	s.Parts.Layouts = append(s.Parts.Layouts, p.Layout)
 	p.label = len(s.System.Labels)

@@ -62,7 +62,7 @@ func (p *Process) Local(b []byte, emit func(explore.Step)) {
 		}
 	}
 	for t := range p.Timers {
-		if e.Left[t] == 0 {
+		if e.Left[t].Least == 0 {
 			p.expire(l, e, t, emit)
 		}
 	}
@@ -156,7 +156,6 @@ func (p *Process) Receive(b []byte, ch int, msg []byte, emit func(explore.Step))
 		emit(p.step(codec.NoteCutoff, p.Pack(p.put(l, res.End), res.Value)))
 		return
 	}
-	p.arrived(l, ch)
 	from := p.sys.System.Channels[ch].From
 	res := world.Deliver(r, i, p.end(l), l.Value, from, codec.UnpackItem(p.sys.Protocol, msg), stepper{p})
 	p.emit(l, res, func(s explore.Step) { p.sys.roomy(s, emit) })

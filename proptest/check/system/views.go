@@ -1,7 +1,6 @@
 package system
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 	"strings"
@@ -84,18 +83,6 @@ func (s *Machines) MoreThanMessages() string {
 		}
 	}
 	return ""
-}
-
-// TimeWords say what is assumed of time.
-func (s *Machines) TimeWords() string {
-	t := s.Check.Time
-	next := "the next beat"
-	if t.Delay > 1 {
-		next = fmt.Sprintf("beat number %d after it was sent", t.Delay)
-	}
-	return fmt.Sprintf("time passes in beats of %d ticks, which all instances feel once each, in any order; "+
-		"a message arrives before its receiver feels %s; "+
-		"a timer expires after its ticks, rounded up to beats", t.Beat, next)
 }
 
 // Covered adds up what a search counted. A step that uses a place several times counts once.

@@ -15,11 +15,8 @@ import (
 // configuration of the run. For it a beat has passed when all instances that the conditions look at
 // have felt it, and it counts those beats that nobody of them had felt when it was started.
 
-// beats is the bound of a leadsTo, rounded up.
-func (s *Machines) beats(c *model.Claim) int64 {
-	beat := s.Check.Time.Beat
-	return (c.Within + beat - 1) / beat
-}
+// beats is the bound of a leadsTo, rounded down: more would be too late.
+func (s *Machines) beats(c *model.Claim) int64 { return c.Within / s.Check.Time.Beat }
 
 // The classes of a stopwatch, and of an instance with a monitor, that its claim looks at. Idle ones are
 // irrelevant, which guides a search to those that wait.

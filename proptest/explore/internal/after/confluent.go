@@ -65,7 +65,7 @@ func findConflicts(s *search.Search, claim int) (pairs []Conflict) {
 // anyGuard reports whether the order of steps of different machines, or the
 // contents of channels beyond the next message, can matter.
 func anyGuard(e *tables.Engine) bool {
-	if len(e.Lens) > 1 || e.Budgets != nil {
+	if len(e.Lens) > 1 || len(e.Ages) > 0 || e.Budgets != nil {
 		return true
 	}
 	for i := range e.Chans {

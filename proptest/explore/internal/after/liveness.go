@@ -298,7 +298,7 @@ func (g *liveGraph) unitOf(e *tables.Engine, m *tables.Move) (unit int32, more [
 	case m.Rule == nil || m.Kind == api.DupStep:
 		return -1, nil
 	case m.Kind == api.ReceiveStep && g.messages != nil:
-		unit = g.messages[m.Ch] + int32(m.Msg)
+		unit = g.messages[m.Ch] + int32(e.Chans[m.Ch].Bare(m.Msg))
 	case m.Kind == api.ReceiveStep:
 		unit = int32(len(e.Sys.Labels) + m.Ch)
 	case m.Rule.Flags&tables.SpontaneousFlag == 0:

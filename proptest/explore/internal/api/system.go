@@ -89,6 +89,9 @@ type Step struct {
 	Constraints []int
 	// Spends says which parts of the Budget the step counts against.
 	Spends Spends
+	// Ages are channels, each once, with [Channel.Older], all of whose messages become older before
+	// the step sends anything. Where one of them may not, the step is not possible.
+	Ages []int
 }
 
 // Spends is a set of parts of a [Budget], by their indexes in Budget.Parts. Loss, duplication and
@@ -189,6 +192,10 @@ type Channel struct {
 	// Free tells messages that take no room, so that they do not count for Cap. They are neither lost
 	// nor copied nor exchanged. nil: none do.
 	Free func(msg []byte) bool
+	// Older gives a message as it is one step of Ages later; ok is false if it may not get so old. Bare
+	// gives it as it was when it was sent. nil: messages have no age.
+	Older func(msg []byte) (older []byte, ok bool)
+	Bare  func(msg []byte) []byte
 	// Block disables a step that would exceed Cap; otherwise such a step is
 	// a ChannelOverflow violation.
 	Block bool
@@ -277,7 +284,7 @@ const (
 	Weak
 	// Strong: what is possible again and again happens.
 	Strong
-	// StrongMessages: Strong, and of all messages (equal bytes are one) each that can be received
+	// StrongMessages: Strong, and of all messages (equal bytes are one, whatever their age) each that can be received
 	// from a channel again and again is, which Strong says only of the channel as a whole.
 	StrongMessages
 )

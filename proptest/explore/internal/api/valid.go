@@ -32,6 +32,9 @@ func (s *System) Check() error {
 		if c.Cap < 1 || c.Cap > 65535 {
 			return bad("channel %d (%s) has capacity %d; give 1 to 65535", i, c.Name, c.Cap)
 		}
+		if (c.Older == nil) != (c.Bare == nil) {
+			return bad("channel %d (%s) has one of Older and Bare; give both", i, c.Name)
+		}
 	}
 	for i := range s.Watches {
 		if w := &s.Watches[i]; w.Proc < 0 || w.Proc >= len(s.Procs) || w.Next == nil {

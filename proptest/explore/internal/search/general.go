@@ -32,6 +32,13 @@ func (w *Worker) general(r *tables.Rule, keep bool, at int, rest uint32) bool {
 			return known
 		}
 	}
+	for _, k := range e.Ages[r.Ages.Off : r.Ages.Off+r.Ages.N] {
+		older, met := e.Chans[k].Olders[w.next[np+int(k)]]
+		if !met || older == tables.OverflowWord {
+			return met
+		}
+		w.next[np+int(k)] = older
+	}
 	w.next[r.Proc] = r.Next
 	for _, s := range e.Sends[r.Sends.Off : r.Sends.Off+r.Sends.N] {
 		c := &e.Chans[s.Ch]

@@ -119,7 +119,7 @@ func (e *Engine) isAmple(p int, a uint32, ch int, rules []Rule) bool {
 	}
 	for i := range rules {
 		r := &rules[i]
-		if r.Kind == FaultRule || r.Lens != 0 || r.Spends != 0 || isDeaf(r.Next) {
+		if r.Kind == FaultRule || r.Lens != 0 || r.Spends != 0 || r.Ages.N > 0 || isDeaf(r.Next) {
 			return false
 		}
 		sends := e.Sends[r.Sends.Off : r.Sends.Off+r.Sends.N]

@@ -22,7 +22,8 @@ type Engine struct {
 	Procs       []Machine
 	Chans       []channel
 	Sends       []sendID
-	Lens        []lenID // runs of guards, each different run once; 0 is none
+	Ages        []uint32 // channels
+	Lens        []lenID  // runs of guards, each different run once; 0 is none
 	lensIDs     map[string]uint32
 	Notes       []noteText // 0 is none
 	Constraints [][]int32  // sets of units that steps do, each different set once; 0 is none

@@ -132,6 +132,12 @@ func (e *Engine) try(ids, base []uint32, m *Move, fn func(*Move) bool) bool {
 			return true
 		}
 	}
+	for _, k := range e.Ages[r.Ages.Off : r.Ages.Off+r.Ages.N] {
+		at := len(e.Procs) + int(k)
+		if next[at] = e.Chans[k].older(next[at]); next[at] == OverflowWord {
+			return true
+		}
+	}
 	next[m.Proc] = r.Next
 	for _, s := range e.Sends[r.Sends.Off : r.Sends.Off+r.Sends.N] {
 		at := len(e.Procs) + int(s.Ch)

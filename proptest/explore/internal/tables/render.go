@@ -157,6 +157,9 @@ func (e *Engine) Steps(p int, run uint32) []api.Step {
 		for _, x := range e.Sends[r.Sends.Off : r.Sends.Off+r.Sends.N] {
 			s.Sends = append(s.Sends, api.Send{Channel: int(x.Ch), Msg: []byte(e.Chans[x.Ch].msgs.Vals[x.Msg])})
 		}
+		for _, k := range e.Ages[r.Ages.Off : r.Ages.Off+r.Ages.N] {
+			s.Ages = append(s.Ages, int(k))
+		}
 		for j := r.Lens; j != 0; j++ {
 			x := e.Lens[j]
 			s.Lens = append(s.Lens, api.LenRange{Channel: int(x.ch), Lo: int(x.lo), Hi: int(x.hi), Kind: x.kind})

@@ -72,6 +72,10 @@ func (e *Engine) compile(p int, a uint32, s *api.Step) Rule {
 	for _, x := range s.Sends {
 		e.Sends = append(e.Sends, sendID{uint32(x.Channel), e.Chans[x.Channel].msgs.id(x.Msg)})
 	}
+	r.Ages = span{uint32(len(e.Ages)), uint32(len(s.Ages))}
+	for _, k := range s.Ages {
+		e.Ages = append(e.Ages, uint32(k))
+	}
 	r.Lens = e.guards(s.Lens)
 	r.Does = e.doing(s.Constraints)
 	if e.Ample != nil {
@@ -165,7 +169,7 @@ func ruleKind(s *api.Step, budget bool) uint8 {
 	switch {
 	case s.Fault != nil:
 		return FaultRule
-	case len(s.Sends) > 1 || s.Spends != 0 && budget:
+	case len(s.Sends) > 1 || len(s.Ages) > 0 || s.Spends != 0 && budget:
 		return generalRule
 	case len(s.Sends) == 1:
 		return SendRule

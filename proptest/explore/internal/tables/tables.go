@@ -69,6 +69,7 @@ type Rule struct {
 	chan0 uint32 // the first message sent
 	msg0  uint32
 	Sends span   // in engine.sends
+	Ages  span   // in engine.Ages
 	Lens  uint32 // offset in engine.lens, 0 for none
 	Note  uint32
 	Does  uint32 // in engine.constraints, 0 for none
@@ -122,8 +123,9 @@ type channel struct {
 	Recv   store.PairTable // (local id of To, message) to a run in its rules
 	Swaps  map[uint32]uint32
 	Tails  map[uint32]uint32
-	kinds  [][]uint16 // by word: how many messages of each kind, from kind 1; nil without Channel.Kind
-	frees  []uint32   // by word: how many of its messages are free; nil without Channel.Free
+	Olders map[uint32]uint32 // OverflowWord: a message may not get so old
+	kinds  [][]uint16        // by word: how many messages of each kind, from kind 1; nil without Channel.Kind
+	frees  []uint32          // by word: how many of its messages are free; nil without Channel.Free
 	Widest int
 	key    []byte
 }
@@ -318,6 +320,44 @@ func (c *channel) curtailed(w uint32) uint32 {
 	}
 	c.Tails[w] = id
 	return id
+}
+
+// older is w with all messages one step of Ages older; OverflowWord if one may not.
+func (c *channel) older(w uint32) uint32 {
+	if id, ok := c.Olders[w]; ok {
+		return id
+	}
+	id := OverflowWord
+	if word, ok := c.olderAll(c.Words[w]); ok {
+		id = c.word(word)
+	}
+	if c.Olders == nil {
+		c.Olders = map[uint32]uint32{}
+	}
+	c.Olders[w] = id
+	return id
+}
+
+func (c *channel) olderAll(word []uint32) (older []uint32, ok bool) {
+	for _, m := range word {
+		b, ok := c.Spec.Older([]byte(c.msgs.Vals[m]))
+		if !ok {
+			return nil, false
+		}
+		older = append(older, c.msgs.id(b))
+	}
+	if c.Spec.Order == api.Bag {
+		slices.Sort(older)
+	}
+	return older, true
+}
+
+// Bare is the number of a message as it was when it was sent.
+func (c *channel) Bare(m uint32) uint32 {
+	if c.Spec.Bare == nil {
+		return m
+	}
+	return c.msgs.id(c.Spec.Bare([]byte(c.msgs.Vals[m])))
 }
 
 // tailOf is the place of the message that curtailed takes out of w, -1 if there is none.
