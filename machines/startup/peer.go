@@ -819,6 +819,7 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 // enterConnecting runs the entry actions of the state connecting. It returns false if the step is refused.
 func (m *Peer) enterConnecting(fx *Effects) bool {
 	var list Asks
+	_ = *m // not nil, which the loop need not ask in each round
 	for n2 := range fsm.Peer(254) {
 		if m.Queue[n2].Present && !list.add(Ask{Node: n2, Attempt: m.Queue[n2].Value}) {
 			return false
@@ -874,6 +875,7 @@ func (m *Peer) firstSlotByTable(n2 fsm.Peer) Optional[Slot] {
 // enterGame runs the entry actions of the state game. It returns false if the step is refused.
 func (m *Peer) enterGame(fx *Effects) bool {
 	var list FsmPeerList
+	_ = *m // not nil, which the loop need not ask in each round
 	for key := range fsm.Peer(254) {
 		if m.Queue[key].Present {
 			list.Items[list.Len] = key
@@ -1057,6 +1059,7 @@ func (m *Peer) commandConnect(fx *Effects) bool {
 // receiveConnectReply handles CONNECT_REPLY in the states connecting and requesting.
 func (m *Peer) receiveConnectReply(fx *Effects) {
 	var list FsmPeerList
+	_ = *m // not nil, which the loop need not ask in each round
 	for key := range fsm.Peer(254) {
 		if m.Queue[key].Present {
 			list.Items[list.Len] = key
@@ -1076,6 +1079,7 @@ func (m *Peer) receiveConnectReply(fx *Effects) {
 // false if the step is refused.
 func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 	var list FsmPeerList
+	_ = *m // not nil, which the loop need not ask in each round
 	for key := range fsm.Peer(254) {
 		if m.Queue[key].Present {
 			list.Items[list.Len] = key

@@ -67,6 +67,7 @@ func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	all = append(all, r.Methods...) // settle
 	for _, f := range all {
 		f.Tidy()
+		lookOnce(f)
 	}
 	if slices.ContainsFunc(all, func(f *gotree.Func) bool { return gotree.Calls(f, "m", "undo") }) {
 		undo := gotree.F(`func (m *$1) undo(old *$1, fx *$2, transition uint16) fsm.Result {
