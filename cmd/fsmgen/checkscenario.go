@@ -10,6 +10,7 @@ import (
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/scenario"
 	"github.com/parley-go/parley/proptest/check"
+	runs "github.com/parley-go/parley/runtime/run"
 )
 
 // writeScenarios writes every counterexample as a scenario, which fsmgen scenario runs, if that was
@@ -24,19 +25,13 @@ func (o *checkFlags) writeScenarios(cmd *cobra.Command, r *check.SuiteReport) er
 			if cl.Counterexample == nil {
 				continue
 			}
-			lines, why := cl.Counterexample.Scenario()
+			text, why := scenarioOf(cl.Counterexample, loader(r.Spec, cmd))
 			if why != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s: no scenario for check %s, %s: %s\n", r.Spec, c.Check, cl.Name, why)
 				continue
 			}
-			blocks := []scenario.Block{{Line: 1, Head: remarks(cl), Input: lines}}
-			got, _, err := scenario.Run(blocks, loader(r.Spec, cmd))
-			if err != nil { // such as a full channel: a scenario has no step that the world has not
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s: no scenario for check %s, %s: %v\n", r.Spec, c.Check, cl.Name, err)
-				continue
-			}
 			name := filepath.Join(o.scenarios, c.Check+"."+cl.Name+".txt")
-			if err := files.WriteAll([]files.File{{Path: name, Content: []byte(scenario.Format(got))}}); err != nil {
+			if err := files.WriteAll([]files.File{{Path: name, Content: []byte(text)}}); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", name)
@@ -45,10 +40,24 @@ func (o *checkFlags) writeScenarios(cmd *cobra.Command, r *check.SuiteReport) er
 	return nil
 }
 
+// scenarioOf writes a run as a scenario with what comes of it; why says why there is none.
+func scenarioOf(r *runs.Run, load scenario.Load) (text, why string) {
+	lines, why := r.Scenario()
+	if why != "" {
+		return "", why
+	}
+	blocks := []scenario.Block{{Line: 1, Head: remarks(r), Input: lines}}
+	got, _, err := scenario.Run(blocks, load)
+	if err != nil { // such as a full channel: a scenario has no step that the world has not
+		return "", err.Error()
+	}
+	return scenario.Format(got), ""
+}
+
 // remarks say what the scenario shows.
-func remarks(cl *check.ClaimReport) []string {
+func remarks(r *runs.Run) []string {
 	var out []string
-	for _, line := range strings.Split(strings.TrimPrefix(cl.Counterexample.Problem, "✗ "), "\n") {
+	for _, line := range strings.Split(strings.TrimPrefix(r.Problem, "✗ "), "\n") {
 		out = append(out, "# "+strings.TrimSpace(line))
 	}
 	return out

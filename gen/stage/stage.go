@@ -65,15 +65,21 @@ type Alarm struct {
 	Name  string
 	Key   uint32
 	Event interp.Event
+	// Slot is where a value of the machine has whether it is armed. Base and Size are the place of the
+	// part that has the timer, or of the machine itself, in that value.
+	Slot, Base, Size int
 }
 
 // New puts the instances of c, whose roles are looked up by name in p, on a stage. Their parameters
 // become those of p's roles, which may have larger types than the model in which the check was
 // specialised. What lies between them is for whoever tells a run by hand: there are links between
 // all, and no bound to what goes wrong in a channel that does so. [Rules] are those of the check.
-func New(p *model.Protocol, c *model.Check) (*Stage, error) {
+func New(p *model.Protocol, c *model.Check) (*Stage, error) { return Sharing(p, c, &interp.Strings{}) }
+
+// Sharing is New for values whose texts are in a table that others use, too.
+func Sharing(p *model.Protocol, c *model.Check, strs *interp.Strings) (*Stage, error) {
 	rules := between(c, nil)
-	s := &Stage{World: &World{Rules: rules}, Check: c, Strings: &interp.Strings{}, sent: map[string]message{}, protocol: p}
+	s := &Stage{World: &World{Rules: rules}, Check: c, Strings: strs, sent: map[string]message{}, protocol: p}
 	for i, inst := range c.Instances {
 		at := slices.IndexFunc(p.Roles, func(m *model.Machine) bool { return m.Name == inst.Role.Name })
 		m := p.Roles[at]
@@ -113,6 +119,12 @@ func (s *Stage) Values() []interp.Value {
 	return list
 }
 
+// Said is the message that a text told by Tell stands for.
+func (s *Stage) Said(text string) (m *model.Message, slots []int64) {
+	x := s.sent[text]
+	return x.m, x.slots
+}
+
 // Channel is the index of the channel between two instances.
 func (s *Stage) Channel(from, to int) int {
 	return slices.IndexFunc(s.World.Rules.Channels, func(c world.Channel) bool { return c.From == from && c.To == to })
@@ -145,9 +157,9 @@ func Arguments(inst *model.Instance, role *model.Machine, strs *interp.Strings) 
 }
 
 // Alarms lists the timers of a machine and of its parts, one for each combination of keys.
-func Alarms(m *model.Machine) []Alarm { return alarms(m, "", nil, 0) }
+func Alarms(m *model.Machine) []Alarm { return alarms(m, "", nil, 0, 0) }
 
-func alarms(m *model.Machine, prefix string, way []interp.At, key int) []Alarm {
+func alarms(m *model.Machine, prefix string, way []interp.At, key, base int) []Alarm {
 	var out []Alarm
 	for _, ev := range m.Events {
 		if ev.Kind != model.EventTimer {
@@ -155,13 +167,14 @@ func alarms(m *model.Machine, prefix string, way []interp.At, key int) []Alarm {
 		}
 		for i := range ev.Timer.Count {
 			out = append(out, Alarm{prefix + ev.Timer.Name, uint32(key*ev.Timer.Count + i),
-				interp.Event{Event: ev, At: way, Args: interp.TimerKeys(ev.Timer, i)}})
+				interp.Event{Event: ev, At: way, Args: interp.TimerKeys(ev.Timer, i)},
+				base + ev.Timer.Offset + i, base, m.Size})
 		}
 	}
 	for _, p := range m.Parts {
 		for i := range p.Count {
 			at := append(way[:len(way):len(way)], interp.At{Part: p, Index: i})
-			out = append(out, alarms(p.Machine, prefix+p.Name+".", at, key*p.Count+i)...)
+			out = append(out, alarms(p.Machine, prefix+p.Name+".", at, key*p.Count+i, base+p.Offset+i*p.Machine.Size)...)
 		}
 	}
 	return out
@@ -271,8 +284,20 @@ func (p *Party) Defers(v interp.Value, text string) bool {
 // Final implements [world.Machine].
 func (p *Party) Final(v interp.Value) bool { return p.States[v[0]].Final }
 
-// Crashed implements [world.Crasher]: the value stays as it was.
-func (p *Party) Crashed(v interp.Value) interp.Value { return v }
+// Crashed implements [world.Crasher]: no timer is armed any more, and the rest of the value stays as it was.
+func (p *Party) Crashed(v interp.Value) interp.Value {
+	n := slices.Clone(v)
+	for _, a := range p.Alarms {
+		n[a.Slot] = 0
+	}
+	return n
+}
+
+// KeepTrail asks for the Trail of each step.
+func (p *Party) KeepTrail() { p.in.Follow = true }
+
+// Trail lists what the last step used of the specification. It holds until the next step.
+func (p *Party) Trail() []interp.Mark { return p.in.Trail() }
 
 // Restarted implements [world.Crasher]: it is the beginning with the variables that are kept.
 func (p *Party) Restarted(v interp.Value) interp.Value {

@@ -81,7 +81,7 @@ const startWatch = 2
 func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
 	w := &stopwatch{sys: s, claim: c, proc: len(s.System.Procs), most: s.beats(c)}
 	w.conds = cond.NewApart(s.Parts, c)
-	for _, i := range s.looked(c) {
+	for _, i := range s.Looked(c) {
 		w.paced = append(w.paced, s.clockAt+i)
 	}
 	s.System.Procs = append(s.System.Procs, w)
@@ -96,9 +96,9 @@ func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
 	return w
 }
 
-// looked lists the instances that the conditions of a claim look at: those that they name, and the
+// Looked lists the instances that the conditions of a claim look at: those that they name, and the
 // ends of channels. A claim that looks at all channels, or at nothing, looks at all.
-func (s *Machines) looked(c *model.Claim) []int {
+func (s *Machines) Looked(c *model.Claim) []int {
 	seen := make([]bool, len(s.Procs))
 	n := 0
 	look := func(list ...*model.Instance) {
