@@ -130,20 +130,23 @@ func ours(t testing.TB, p *model.Protocol) *Report {
 // must store as many states as there are configurations.
 func TestSpinCountsTheSame(t *testing.T) {
 	needSpin(t)
-	for _, x := range []struct {
+	for i, x := range []struct {
 		file, check string
 		consts      map[string]int64
 	}{
+		{file: "startup/spec.yaml", check: "lossy"},
+		{file: "setup/spec.yaml", check: "all"},
+		{file: "reset/spec.yaml", check: "pair"},
+		{file: "update/spec.yaml", check: "duel"},
+		{file: "setup/big.yaml", check: "big", consts: map[string]int64{"properties": 2}},
 		{file: "ready/spec.yaml", check: "pair"},
 		{file: "confirm/spec.yaml", check: "pair"},
-		{file: "update/spec.yaml", check: "duel"},
-		{file: "reset/spec.yaml", check: "pair"},
 		{file: "setup/spec.yaml", check: "own"},
-		{file: "setup/spec.yaml", check: "all"},
-		{file: "setup/big.yaml", check: "big", consts: map[string]int64{"properties": 2}},
 		{file: "startup/spec.yaml", check: "again"},
-		{file: "startup/spec.yaml", check: "lossy"},
 	} {
+		if i == race.Draws(4, 9) {
+			break // the C compiler takes most of the time
+		}
 		t.Run(x.file+" "+x.check, func(t *testing.T) {
 			p, text := exported(t, "../../specs/"+x.file, x.check, x.consts)
 			pan, err := compileSpin(t.TempDir(), text, nil)
@@ -167,8 +170,8 @@ func TestSpinCountsTheSame(t *testing.T) {
 // build a verifier of it that uses them.
 func TestSpinForSeveralCores(t *testing.T) {
 	needSpin(t)
-	for _, x := range [][2]string{{"ready/spec.yaml", "pair"}, {"setup/spec.yaml", "all"},
-		{"startup/spec.yaml", "again"}} {
+	all := [][2]string{{"setup/spec.yaml", "all"}, {"ready/spec.yaml", "pair"}, {"startup/spec.yaml", "again"}}
+	for _, x := range all[:race.Draws(1, 3)] {
 		t.Run(x[0]+" "+x[1], func(t *testing.T) {
 			p, text := exported(t, "../../specs/"+x[0], x[1], nil)
 			if _, err := compileSpin(t.TempDir(), text, []string{"-DCORES"}, "-DNCORE=2"); err != nil {
@@ -227,16 +230,19 @@ checks: {pair: {instances: {a: one, b: one}}}
 // we do. A sometimes claim is one that Spin violates by its witness.
 func TestSpinFindsTheSame(t *testing.T) {
 	needSpin(t)
-	for _, x := range []struct {
+	for i, x := range []struct {
 		file, check, show string
 	}{
+		{file: "setup/coded.yaml", check: "own"},
+		{file: "reset/coded.yaml", check: "pair"},
+		{file: "confirm/spec.yaml", check: "pair", show: "both_done"},
 		{file: "confirm/coded.yaml", check: "pair"},
 		{file: "ready/coded.yaml", check: "pair"},
 		{file: "update/coded-names.yaml", check: "duel"},
-		{file: "reset/coded.yaml", check: "pair"},
-		{file: "setup/coded.yaml", check: "own"},
-		{file: "confirm/spec.yaml", check: "pair", show: "both_done"},
 	} {
+		if i == race.Draws(3, 6) {
+			break
+		}
 		t.Run(x.file+" "+x.check, func(t *testing.T) {
 			p, text := exported(t, "../../specs/"+x.file, x.check, nil)
 			var args []string
@@ -305,7 +311,7 @@ func sameTrail(t *testing.T, p *model.Protocol, dir, text, failed string, args .
 // PARLEY_SPIN=100 runs a hundred, PARLEY_SEED says from where.
 func TestRandomSpecsWithSpin(t *testing.T) {
 	needSpin(t)
-	runs, holds, fails := 8, 0, 0
+	runs, holds, fails := race.Draws(4, 8), 0, 0
 	if n, err := strconv.Atoi(os.Getenv("PARLEY_SPIN")); err == nil {
 		runs = n
 	}

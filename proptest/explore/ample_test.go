@@ -158,6 +158,7 @@ func TestAmpleAgainstPlain(t *testing.T) {
 			continue
 		}
 		want := outline(plain)
+		var n *naive
 		for _, reduce := range []Reduction{ReduceLocal, ReducePartialOrder, ReduceLocal | ReducePartialOrder} {
 			opt := Options{Workers: 1, KeepGoing: true, Reduce: reduce}
 			switch seed % 8 {
@@ -180,7 +181,9 @@ func TestAmpleAgainstPlain(t *testing.T) {
 				continue
 			}
 			less[reduce]++
-			n := naiveRun(sys)
+			if n == nil {
+				n = naiveRun(sys)
+			}
 			for _, v := range r.Violations {
 				if v.Label < 0 && len(v.End.Locals) > 0 {
 					if _, err := n.follow(n.confs[0], v.Trace); err != nil {

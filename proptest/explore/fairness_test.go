@@ -22,7 +22,7 @@ func TestFairRunsAgainstNaive(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		sys := drawnSystem(rng)
 		drawnClaims(rng, sys)
-		n := naiveRun(sys)
+		n := naiveUpTo(sys, 200)
 		if len(n.confs) > 200 {
 			continue
 		}

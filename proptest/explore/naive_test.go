@@ -2,8 +2,10 @@ package explore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -28,7 +30,23 @@ func (c *conf) clone() *conf {
 	return n
 }
 
-func (c *conf) key() string { return fmt.Sprintf("%q %q %v", c.locals, c.words, c.used) }
+func (c *conf) key() string {
+	var b []byte
+	text := func(s []byte) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+	for _, v := range c.locals {
+		text(v)
+	}
+	for _, w := range c.words {
+		b = binary.AppendUvarint(b, uint64(len(w)))
+		for _, msg := range w {
+			text(msg)
+		}
+	}
+	for _, n := range c.used {
+		b = binary.AppendVarint(b, int64(n))
+	}
+	return string(b)
+}
 
 // naiveFind is how far away something was first found.
 type naiveFind map[string]int
@@ -68,17 +86,25 @@ type naive struct {
 	messages map[string]int
 }
 
-func naiveRun(sys *System) *naive {
-	n := &naive{sys: sys, depth: map[string]int{}, succ: map[string][]naiveStep{}, avoidable: map[string]bool{}, found: naiveFind{}, counts: make([]uint64, len(sys.Labels))}
+func naiveRun(sys *System) *naive { return naiveUpTo(sys, math.MaxInt) }
+
+// naiveUpTo gives up where there are more than so many configurations: confs has more then, and the
+// rest says nothing.
+func naiveUpTo(sys *System, most int) *naive {
+	n := &naive{
+		sys: sys, depth: map[string]int{}, succ: map[string][]naiveStep{}, avoidable: map[string]bool{},
+		found: naiveFind{}, counts: make([]uint64, len(sys.Labels)),
+	}
 	first := &conf{words: make([]Word, len(sys.Channels))}
 	for _, p := range sys.Procs {
 		first.locals = append(first.locals, p.Init())
 	}
 	queue := []*conf{n.remember(first)}
 	n.depth[first.key()] = 0
-	for i := 0; i < len(queue); i++ {
+	for i := 0; i < len(queue) && len(queue) <= most; i++ {
 		c := queue[i]
-		d := n.depth[c.key()]
+		key := c.key()
+		d := n.depth[key]
 		for len(n.levels) <= d {
 			n.levels = append(n.levels, 0)
 		}
@@ -86,9 +112,9 @@ func naiveRun(sys *System) *naive {
 		n.judge(c, d)
 		n.each(c, d, func(next *conf, s naiveStep) {
 			s.key = next.key()
-			n.succ[c.key()] = append(n.succ[c.key()], s)
-			if _, ok := n.depth[next.key()]; !ok {
-				n.depth[next.key()] = d + 1
+			n.succ[key] = append(n.succ[key], s)
+			if _, ok := n.depth[s.key]; !ok {
+				n.depth[s.key] = d + 1
 				queue = append(queue, next)
 			}
 		})
