@@ -94,12 +94,12 @@ func (p *Player) draw(most int) {
 	s, w := &p.rand, &p.swarm
 	for f := range Faults {
 		w.faults[f] = 0
-		if n := s.one(0, 0, 0, 2, 8, 32); p.faults[f] {
-			w.faults[f] = n
+		if p.faults[f] {
+			w.faults[f] = s.one(0, 0, 0, 2, 8, 32)
 		}
 	}
-	if w.torn = s.one(0, 8, 32, 128); w.faults[Torn] == 0 {
-		w.torn = 0
+	if w.torn = 0; w.faults[Torn] > 0 {
+		w.torn = s.one(8, 32, 128)
 	}
 	for i := range p.parties {
 		w.own[i], w.timers[i] = s.one(4, 16, 64), s.one(1, 4, 16, 64)
