@@ -153,7 +153,8 @@ func (m *Machine) put(e Event) {
 func (m *Machine) options() driver.Options[fsm.Commander] {
 	return driver.Options[fsm.Commander]{
 		OnReport: func(r fsm.Commander, i int) {
-			m.put(Event{Kind: Report, Peer: fsm.Broadcast, Text: strings.TrimPrefix(string(r.AppendEffect(nil, i)), "report ")})
+			text := strings.TrimPrefix(string(r.AppendEffect(nil, i)), "report ")
+			m.put(Event{Kind: Report, Peer: fsm.Broadcast, Text: text})
 		},
 		OnState: func(r fsm.Commander, _, to uint16) {
 			m.put(Event{Kind: State, Peer: fsm.Broadcast, Text: r.Info().States[to]})

@@ -67,7 +67,8 @@ func TestServe(t *testing.T) {
 	if _, err := m.Serve(5, 4, "tcp:127.0.0.1:0"); err == nil {
 		t.Error("from 5 to 4")
 	}
-	if _, err := m.Serve(1, 300, "tcp:127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "there is no peer 300") {
+	_, err = m.Serve(1, 300, "tcp:127.0.0.1:0")
+	if err == nil || !strings.Contains(err.Error(), "there is no peer 300") {
 		t.Error(err)
 	}
 }

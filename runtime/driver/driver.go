@@ -281,7 +281,8 @@ func (d *Driver[R]) givenUp(ctx context.Context) error {
 	if d.started.Load() {
 		return ctx.Err()
 	}
-	return fmt.Errorf("%w: the driver does not run yet, so nobody carries out what is asked of it (call Run, in a goroutine of its own)", ctx.Err())
+	return fmt.Errorf("%w: the driver does not run yet, so nobody carries out what is asked of it "+
+		"(call Run, in a goroutine of its own)", ctx.Err())
 }
 
 // Post queues f like Do and returns at once. Handlers use it to give commands: f
@@ -344,7 +345,8 @@ func suits(info *fsm.Info, peer fsm.Peer, p transport.Properties) error {
 		return fmt.Errorf("peer number %d is out of range", peer)
 	}
 	if parties := cmp.Or(info.Parties, fsm.DefaultParties); int(peer) >= parties {
-		return fmt.Errorf("there is no peer %d: the `parties` of %s have the numbers 0 to %d", peer, info.Protocol, parties-1)
+		return fmt.Errorf("there is no peer %d: the `parties` of %s have the numbers 0 to %d",
+			peer, info.Protocol, parties-1)
 	}
 	var lacks []string
 	if info.Ordered && !p.Ordered {
@@ -356,17 +358,20 @@ func suits(info *fsm.Info, peer fsm.Peer, p transport.Properties) error {
 	if !info.Duplicates && p.Duplicating {
 		lacks = append(lacks, "delivery without duplicates")
 	}
-	remedy := "take another link, or check the protocol with the channel that this one is, `channel: {order: any, lossy: true, duplicates: true}` at worst"
+	remedy := "take another link, or check the protocol with the channel that this one is, " +
+		"`channel: {order: any, lossy: true, duplicates: true}` at worst"
 	if p.MaxFrame > 0 && p.MaxFrame < info.MaxFrame {
 		lacks = append(lacks, fmt.Sprintf("frames of up to %d bytes (it carries %d)", info.MaxFrame, p.MaxFrame))
 		if len(lacks) == 1 {
-			remedy = "let the link carry larger frames (MaxFrame in its Config), or give the protocol smaller ones (`max` in its `wire`)"
+			remedy = "let the link carry larger frames (MaxFrame in its Config), " +
+				"or give the protocol smaller ones (`max` in its `wire`)"
 		}
 	}
 	if lacks == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %s.%s was checked with %s; %s", ErrLinkTooWeak, info.Protocol, info.Role, strings.Join(lacks, ", "), remedy)
+	return fmt.Errorf("%w: %s.%s was checked with %s; %s",
+		ErrLinkTooWeak, info.Protocol, info.Role, strings.Join(lacks, ", "), remedy)
 }
 
 // Detach closes the link to a peer after what was sent before; the machine gets the event lost.

@@ -78,7 +78,9 @@ type hosted[R fsm.Runner] struct {
 // Handlers in o are called as by a Driver; Peer says whose machine it is. Options.Trace is not
 // used, see Record; StopAtFinal ends a session, not Run. It fails like Driver.Attach for a link
 // that is too weak.
-func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, link transport.Link, o Options[R]) (*Host[R, M], error) {
+func NewHost[R fsm.Runner, M any](
+	r R, at func(R) *M, fresh func(peer int) M, link transport.Link, o Options[R],
+) (*Host[R, M], error) {
 	o = o.withDefaults()
 	o.Trace = nil
 	p := link.Properties()
@@ -98,7 +100,8 @@ func NewHost[R fsm.Runner, M any](r R, at func(R) *M, fresh func(peer int) M, li
 		return nil, err
 	}
 	h := &Host[R, M]{r: r, at: at, fresh: fresh, o: o, link: link, sessions: make([]*session[R, M], p.Peers),
-		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox), done: make(chan struct{}), inlet: in, reliable: p.Reliable,
+		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox),
+		done: make(chan struct{}), inlet: in, reliable: p.Reliable,
 		confirm: guard(r, link)}
 	if in != nil {
 		h.buf = in.buf[in.max:]
@@ -306,7 +309,8 @@ func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 	s := h.sessions[got.Peer]
 	switch {
 	case got.Kind == transport.PeerUp && s == nil:
-		s = &session[R, M]{machine: h.fresh(got.Peer), peer: got.Peer, place: -1, peerState: peerState{up: true, heard: now, since: now}}
+		s = &session[R, M]{machine: h.fresh(got.Peer), peer: got.Peer, place: -1,
+			peerState: peerState{up: true, heard: now, since: now}}
 		h.sessions[got.Peer] = s
 		h.open.Add(1)
 		h.beginRecord(s)
@@ -377,7 +381,8 @@ func (k *hostCarrier[R, M]) Send(peer fsm.Peer, frame []byte) error {
 	k.dirty = true
 	err := k.link.Send(k.current.peer, frame)
 	if err != nil && k.reliable && errors.Is(err, transport.ErrQueueFull) {
-		k.full, k.current.up = true, false // for other errors, the link will say that the peer is lost, after what came before
+		// For other errors, the link will say that the peer is lost, after what came before.
+		k.full, k.current.up = true, false
 	}
 	return err
 }

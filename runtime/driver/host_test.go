@@ -190,7 +190,8 @@ func TestHostRefusesLinks(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	if _, err := NewHost(pingpong.New(), where, nil, weak, Options[*pingpong.Runner]{}); !errors.Is(err, ErrLinkTooWeak) {
+	_, err = NewHost(pingpong.New(), where, nil, weak, Options[*pingpong.Runner]{})
+	if !errors.Is(err, ErrLinkTooWeak) {
 		t.Errorf("a weak link: %v", err)
 	}
 	single, _ := mem.Pair(mem.Config{})
@@ -259,7 +260,9 @@ func TestHostMemory(t *testing.T) {
 // BenchmarkHost is a frame for each of 10,000 machines in turn, each of which moves a limit on
 // silence further away or has none.
 func BenchmarkHost(b *testing.B) {
-	for name, o := range map[string]Options[*pingpong.Runner]{"no limit": {}, "idle limit": {IdleLimit: 50 * time.Millisecond}} {
+	for name, o := range map[string]Options[*pingpong.Runner]{
+		"no limit": {}, "idle limit": {IdleLimit: 50 * time.Millisecond},
+	} {
 		b.Run(name, func(b *testing.B) {
 			h, _ := idleMachines(b, 10_000, o)
 			frame := appendNote(h.buf[:0])

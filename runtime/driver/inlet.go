@@ -32,7 +32,8 @@ const (
 )
 
 // errNoPause says that a limit cannot be kept.
-var errNoPause = errors.New("Options.FrameRate needs a link that can stop reading from one peer, as tcp.Serve gives; over datagrams the link has a limit of its own")
+var errNoPause = errors.New("Options.FrameRate needs a link that can stop reading from one peer, " +
+	"as tcp.Serve gives; over datagrams the link has a limit of its own")
 
 func newInlet[R fsm.Runner](r R, o Options[R], link transport.Link) (*inlet, error) {
 	p, ok := link.(interface{ Pause(int, time.Duration) })

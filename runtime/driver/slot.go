@@ -43,7 +43,8 @@ const noTime = time.Duration(1<<63 - 1)
 
 func newSlot[R fsm.Runner](info *fsm.Info, r R, buffer int, first fsm.Peer, link transport.Link) *slot {
 	p := link.Properties()
-	s := &slot{link: link, props: p, first: first, peers: make([]peerState, max(p.Peers, 1)), unclear: true, confirm: guard(r, link)}
+	s := &slot{link: link, props: p, first: first, peers: make([]peerState, max(p.Peers, 1)),
+		unclear: true, confirm: guard(r, link)}
 	s.batched, _ = link.(transport.Batched)
 	if p.Stream {
 		s.split = transport.NewSplitter(r.FrameSize, info.MaxFrame, buffer)

@@ -86,7 +86,10 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 	n := len(machines)
 	const often = 255
 	rules := &world.Rules{Instances: n, Timers: make([]int, n), Time: o.Time,
-		Faults: world.Faults{Lose: -1, Duplicate: -1, Overtake: -1, Break: -1, Return: -1, Partition: often, Torn: !o.Atomic, Crash: slices.Repeat([]int{often}, n), Restart: slices.Repeat([]int{often}, n)}}
+		Faults: world.Faults{
+			Lose: -1, Duplicate: -1, Overtake: -1, Break: -1, Return: -1, Partition: often, Torn: !o.Atomic,
+			Crash: slices.Repeat([]int{often}, n), Restart: slices.Repeat([]int{often}, n),
+		}}
 	w := &World{t: t, between: world.World[value, letter]{Rules: rules}}
 	if o.Capacity == 0 {
 		o.Capacity = 1 << 30
@@ -103,7 +106,8 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 			if i == j {
 				continue
 			}
-			ch := world.Channel{From: i, To: j, Capacity: o.Capacity, Full: o.Full, Lossy: !o.Lossless, Duplicates: true, Overtakes: true}
+			ch := world.Channel{From: i, To: j, Capacity: o.Capacity, Full: o.Full,
+				Lossy: !o.Lossless, Duplicates: true, Overtakes: true}
 			if o.Unordered {
 				ch.Order = world.Any
 			}
@@ -111,7 +115,8 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 		}
 	}
 	for _, l := range o.Links {
-		rules.Links = append(rules.Links, world.Link{A: w.number(l.A), B: w.number(l.B), Untold: l.Untold, Datagrams: l.Datagrams})
+		link := world.Link{A: w.number(l.A), B: w.number(l.B), Untold: l.Untold, Datagrams: l.Datagrams}
+		rules.Links = append(rules.Links, link)
 	}
 	for _, name := range o.Hostile {
 		rules.Hostile |= 1 << w.number(name)
@@ -313,7 +318,9 @@ func (w *World) Possible() bool {
 	for i := range w.now.Ends {
 		e := &w.now.Ends[i]
 		armed := slices.ContainsFunc(e.Left, world.Left.Runs)
-		if !e.Down && (armed || !e.Started || e.Waiting != 0 || world.Due(rules, e, value{}, w.between.Machines[i]) >= 0) {
+		moves := armed || !e.Started || e.Waiting != 0 ||
+			world.Due(rules, e, value{}, w.between.Machines[i]) >= 0
+		if !e.Down && moves {
 			return true
 		}
 	}
@@ -398,7 +405,8 @@ func (w *World) message(kind world.MoveKind, from, to, text string, at int) {
 func (w *World) impossible(format string, args ...any) {
 	w.t.Helper()
 	w.t.Logf("step %d of the run is no longer possible: "+format, append([]any{w.steps + 1}, args...)...)
-	w.t.Skip("the machines are others than those that the run was found with; fsmgen check says whether the claim holds now")
+	w.t.Skip("the machines are others than those that the run was found with; " +
+		"fsmgen check says whether the claim holds now")
 }
 
 // do takes a move and judges what came of it.
@@ -426,7 +434,8 @@ func (w *World) do(text string, mv move) {
 		full := t.Sends[t.Gone[len(t.Gone)-1]].Item.Message
 		w.wrong(w.parties[t.Who].Name + " sends " + full.text + " into a channel that is full")
 	case t.Fault == world.DeferredOverflow:
-		w.wrong(fmt.Sprintf("%s would hold more than %d deferred messages with %s", w.parties[t.Who].Name, w.between.Rules.Deferred[t.Who], text))
+		w.wrong(fmt.Sprintf("%s would hold more than %d deferred messages with %s",
+			w.parties[t.Who].Name, w.between.Rules.Deferred[t.Who], text))
 	}
 	w.steps++
 	w.now = t.Next

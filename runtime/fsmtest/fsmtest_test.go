@@ -16,7 +16,8 @@ import (
 func TestDeferred(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		a, b := pingpong.New(), pingpong.New()
-		w := fsmtest.New(t, fsmtest.Options{Capacity: 4, Links: []fsmtest.Link{{A: "a", B: "b"}}}, fsmtest.Machine{Name: "a", Runner: a}, fsmtest.Machine{Name: "b", Runner: b})
+		w := fsmtest.New(t, fsmtest.Options{Capacity: 4, Links: []fsmtest.Link{{A: "a", B: "b"}}},
+			fsmtest.Machine{Name: "a", Runner: a}, fsmtest.Machine{Name: "b", Runner: b})
 		w.Start("a")
 		w.Start("b")
 		w.Up("a", "b")
@@ -53,7 +54,8 @@ func TestLinks(t *testing.T) {
 	begin := func(t *testing.T) (w *fsmtest.World, a, b *pingpong.Runner) {
 		a, b = pingpong.New(), pingpong.New()
 		w = fsmtest.New(t, fsmtest.Options{Links: []fsmtest.Link{{A: "a", B: "b"}}},
-			fsmtest.Machine{Name: "a", Runner: a, Starts: true, Restart: func() { *a = *pingpong.New() }}, fsmtest.Machine{Name: "b", Runner: b, Starts: true})
+			fsmtest.Machine{Name: "a", Runner: a, Starts: true, Restart: func() { *a = *pingpong.New() }},
+			fsmtest.Machine{Name: "b", Runner: b, Starts: true})
 		w.Up("a", "b")
 		w.Up("b", "a")
 		return w, a, b
@@ -112,8 +114,12 @@ func TestLinks(t *testing.T) {
 	})
 	t.Run("time", func(t *testing.T) {
 		a := pingpong.New()
-		w := fsmtest.New(t, fsmtest.Options{Time: &fsmtest.Time{Beat: 1 << 40, Delay: 1}, Links: []fsmtest.Link{{A: "a", B: "b", Untold: [2]bool{false, true}}}},
-			fsmtest.Machine{Name: "a", Runner: a, Starts: true}, fsmtest.Machine{Name: "b", Runner: pingpong.New(), Starts: true})
+		w := fsmtest.New(t, fsmtest.Options{
+			Time:  &fsmtest.Time{Beat: 1 << 40, Delay: 1},
+			Links: []fsmtest.Link{{A: "a", B: "b", Untold: [2]bool{false, true}}},
+		},
+			fsmtest.Machine{Name: "a", Runner: a, Starts: true},
+			fsmtest.Machine{Name: "b", Runner: pingpong.New(), Starts: true})
 		w.Up("a", "b")
 		w.Command("a", "ping", func() fsm.Result { return a.Ping(1) })
 		w.Drop("a", "b", "PING{n: 1}", 0)
@@ -134,10 +140,13 @@ func TestImpossible(t *testing.T) {
 		why  string
 	}{
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Up("a", "b") }, ""},
-		{func(w *fsmtest.World, a *pingpong.Runner) { w.Deliver("b", "a", "READY", 0) }, "READY is not under way from b to a"},
-		{func(w *fsmtest.World, a *pingpong.Runner) { w.News("b", "a") }, "no news of the link are under way from b to a"},
+		{func(w *fsmtest.World, a *pingpong.Runner) { w.Deliver("b", "a", "READY", 0) },
+			"READY is not under way from b to a"},
+		{func(w *fsmtest.World, a *pingpong.Runner) { w.News("b", "a") },
+			"no news of the link are under way from b to a"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Expire("a", "wait", 1) }, "the timer wait of a is not armed"},
-		{func(w *fsmtest.World, a *pingpong.Runner) { w.Command("a", "barrier", a.Barrier) }, "a refuses barrier in off"},
+		{func(w *fsmtest.World, a *pingpong.Runner) { w.Command("a", "barrier", a.Barrier) },
+			"a refuses barrier in off"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Down("a", "b") }, "instance 0 cannot do that now"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Restart("a") }, "cannot do that now"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Offer("a") }, "cannot do that now"},
@@ -152,7 +161,8 @@ func TestImpossible(t *testing.T) {
 			}()
 			a := pingpong.New()
 			w := fsmtest.New(said, fsmtest.Options{Links: []fsmtest.Link{{A: "a", B: "b"}}},
-				fsmtest.Machine{Name: "a", Runner: a, Starts: true}, fsmtest.Machine{Name: "b", Runner: pingpong.New(), Starts: true})
+				fsmtest.Machine{Name: "a", Runner: a, Starts: true},
+				fsmtest.Machine{Name: "b", Runner: pingpong.New(), Starts: true})
 			test.step(w, a)
 		}()
 		if (test.why == "") != (said.text == "") || !strings.Contains(said.text, test.why) {

@@ -4,8 +4,9 @@
 //
 // [Run.Text] writes a run for people, [Run.Chart] lays it out for drawings. Its JSON, which [Parse]
 // reads, has all of it. [Run.Scenario] writes the lines of a scenario, [ReadStep] reads one, and
-// [ReadTrail] reads a trail of Spin. [Merge] makes a run of the records of drivers. Generated Go tests, pictures and explained captures are
-// written where their languages are known: cmd/internal/gotest, gen/graph, gen/replay.
+// [ReadTrail] reads a trail of Spin. [Merge] makes a run of the records of drivers. Generated Go
+// tests, pictures and explained captures are written where their languages are known:
+// cmd/internal/gotest, gen/graph, gen/replay.
 package run
 
 import "time"

@@ -95,7 +95,8 @@ func TestScenarioErrors(t *testing.T) {
 	if _, why := (&Run{Instances: instances, Steps: []Step{{Kind: Crash, Torn: 1}}}).Scenario(); why == "" {
 		t.Error("a crash in the course of a step was written")
 	}
-	if _, why := (&Run{Instances: instances, Steps: []Step{{Kind: Swapped, From: 0, Who: 1, Event: "x"}}}).Scenario(); why == "" {
+	swapped := &Run{Instances: instances, Steps: []Step{{Kind: Swapped, From: 0, Who: 1, Event: "x"}}}
+	if _, why := swapped.Scenario(); why == "" {
 		t.Error("a step without words was written")
 	}
 }

@@ -68,7 +68,8 @@ const (
 )
 
 var moveNames = [...]string{"start", "offer", "up", "lost", "return", "command", "expire",
-	"crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "tail", "partition", "heal", "cutoff", "tick", "forge", "hangup", "malformed"}
+	"crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "tail", "partition", "heal", "cutoff", "tick",
+	"forge", "hangup", "malformed"}
 
 // String returns the kind in lower case.
 func (k MoveKind) String() string { return moveNames[k] }
@@ -451,7 +452,8 @@ func (w *World[V, M]) splits(n *Configuration[V, M], mv Move[M], t *Taken[V, M])
 	switch {
 	case mv.Kind == MoveHeal && n.Split == 0:
 		return errors.New("there is no partition")
-	case mv.Kind == MovePartition && (n.Split != 0 || mv.Set == 0 || !spend(&n.Spent.Partition, w.Rules.Faults.Partition)):
+	case mv.Kind == MovePartition &&
+		(n.Split != 0 || mv.Set == 0 || !spend(&n.Spent.Partition, w.Rules.Faults.Partition)):
 		return errors.New("there may be no other partition now")
 	}
 	n.Split = mv.Set

@@ -36,7 +36,8 @@ const (
 	Refusal                    // the machine refused the event
 	Overflow                   // a channel is full
 	DeferredOverflow           // more messages are held than the bound allows
-	NoLink                     // a message was sent over a link that is not there yet, or that was closed, see Link.Late
+	// NoLink is that a message was sent over a link that is not there yet, or that was closed, see Link.Late.
+	NoLink
 )
 
 var faultNames = [...]string{"", "refused", "overflow", "deferred-overflow", "no link"}
@@ -86,7 +87,8 @@ func at[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) *i
 // blocked reports whether the instance takes no event now, because it has no machine, has crashed, has
 // not been started, or has a held message to handle.
 func (s *instance[V, M]) blocked() bool {
-	return s.r.hostile(s.i) || s.End.Down || !s.End.Started || s.r.Plant&DeferBlocks == 0 && Due(s.r, &s.End, s.Value, s.m) >= 0
+	return s.r.hostile(s.i) || s.End.Down || !s.End.Started ||
+		s.r.Plant&DeferBlocks == 0 && Due(s.r, &s.End, s.Value, s.m) >= 0
 }
 
 // Begin gives instance i the event start. Nothing but a crash comes before it.
@@ -157,7 +159,9 @@ func Forge[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x M, m
 
 // Hangup tells instance i that the link to a hostile one has ended: that one has closed it or, if
 // malformed is set, has sent what is no message, upon which this end closes it.
-func Hangup[V any, M comparable](r *Rules, i int, e End[M], v V, from int, malformed bool, m Machine[V, M]) Result[V, M] {
+func Hangup[V any, M comparable](
+	r *Rules, i int, e End[M], v V, from int, malformed bool, m Machine[V, M],
+) Result[V, M] {
 	s := at(r, i, e, v, m)
 	l, _ := r.link(i, from)
 	switch {
@@ -409,7 +413,8 @@ func (r *Rules) keeps(from, to int) bool {
 // Tear cuts a step of instance i short by a crash after its first so many sends. What is Blocked if
 // there is no such crash.
 func Tear[V any, M comparable](r *Rules, i int, whole Result[V, M], sends int, m Machine[V, M]) Result[V, M] {
-	if !r.Faults.Torn || whole.What != Stepped || whole.Code != fsm.Took || whole.Fault != NoFault || sends >= len(whole.Sends) {
+	if !r.Faults.Torn || whole.What != Stepped || whole.Code != fsm.Took || whole.Fault != NoFault ||
+		sends >= len(whole.Sends) {
 		return Result[V, M]{}
 	}
 	crash := Crash(r, i, whole.End, whole.Value, m)

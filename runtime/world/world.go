@@ -7,10 +7,12 @@
 // machines, runtime/fsm, alone. It comes in three layers:
 //
 //   - [Rules] is data: how many instances there are, which channels and links, what may go wrong.
-//   - The functions of queues ([Channel.Push], [Channel.Heads] and so on) say what a channel does; the steps of one instance
-//     ([Deliver], [Offer], [Expire] and so on) say what an instance makes of an event. A step sees one [End], one value and one item,
-//     never a configuration, so that a search can tabulate it.
-//   - [World] puts both together: [World.Moves] lists all that can happen in a [Configuration] and [World.Do] takes one move.
+//   - The functions of queues ([Channel.Push], [Channel.Heads] and so on) say what a channel does;
+//     the steps of one instance ([Deliver], [Offer], [Expire] and so on) say what an instance makes
+//     of an event. A step sees one [End], one value and one item, never a configuration, so that a
+//     search can tabulate it.
+//   - [World] puts both together: [World.Moves] lists all that can happen in a [Configuration] and
+//     [World.Do] takes one move.
 //
 // # Deferral
 //

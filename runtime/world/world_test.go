@@ -96,11 +96,17 @@ func with(r *Rules, change func(r *Rules)) *Rules {
 	return r
 }
 
+// but returns a maker of rules that are those of another but for a change.
+func but(rules func() *Rules, change func(*Rules)) func() *Rules {
+	return func() *Rules { return with(rules(), change) }
+}
+
 type move = Move[string]
 
 // parse reads a move: `start 0`, `offer 1`, `up 0`, `lost 0`, `expire 0`, `crash 0`, `restart 0`,
 // `beat 0`, `1 go` (a command), `0>1` (deliver, `0>1 at 2`), `copy 0>1`, `lose 0>1`, `overtake
-// 0>1`, `tail 0>1`, `forge 0 A` (from 1), `hangup 0`, `malformed 0`, `partition 2`, `heal`, `cutoff 0`, `tick`, or any of them torn: `torn1 0 go`.
+// 0>1`, `tail 0>1`, `forge 0 A` (from 1), `hangup 0`, `malformed 0`, `partition 2`, `heal`, `cutoff
+// 0`, `tick`, or any of them torn: `torn1 0 go`.
 func parse(t *testing.T, r *Rules, text string) move {
 	t.Helper()
 	words := strings.Fields(text)
@@ -187,32 +193,40 @@ func tell(c *Configuration[string, string]) string {
 }
 
 // sender sends A, B, C on the commands a, b, c, and hears what comes.
-var sender = toy{"s": {"a": "send A 1", "b": "send B 1", "c": "send C 1", "X": "ignore", "lost": "goto lost", "shut": "close 1, goto shut"},
+var sender = toy{"s": {"a": "send A 1", "b": "send B 1", "c": "send C 1", "X": "ignore", "lost": "goto lost",
+	"shut": "close 1, goto shut"},
 	"shut": {"X": "goto heard", "lost": "goto told", "again": "send A 1"}, "lost": {"a": "send A 1"}}
 
 // keeper defers A until it has heard B, and answers it with X.
-var keeper = toy{"s": {"A": "defer", "B": "goto open", "C": "ignore", "x": "send X 0", "lost": "goto lost", "arm": "arm 0 5", "timer0": "goto rang"},
-	"open": {"A": "goto s, send X 0", "B": "ignore", "x": "send X 0", "C": "ignore"}, "rang": {"A": "ignore"}, "lost": {"A": "goto bad", "B": "goto bad"}}
+var keeper = toy{"s": {"A": "defer", "B": "goto open", "C": "ignore", "x": "send X 0", "lost": "goto lost",
+	"arm": "arm 0 5", "timer0": "goto rang"},
+	"open": {"A": "goto s, send X 0", "B": "ignore", "x": "send X 0", "C": "ignore"}, "rang": {"A": "ignore"},
+	"lost": {"A": "goto bad", "B": "goto bad"}}
 
 // TestDifferences states each of the differences of decisions/0011, and that the old meaning, where
 // one can be planted, is another one.
 func TestDifferences(t *testing.T) {
 	timed := func(delay int) func(r *Rules) { return func(r *Rules) { r.Time = &Time{Beat: 5, Delay: delay} } }
 	drifts := func(drift ...int) func() *Rules {
-		return func() *Rules { return with(pair(), func(r *Rules) { r.Time = &Time{Beat: 5, Delay: 1, Drift: drift} }) }
+		return but(pair, func(r *Rules) { r.Time = &Time{Beat: 5, Delay: 1, Drift: drift} })
 	}
 	beat := "; tick; beat 0; beat 1"
-	ringer := toy{"s": {"arm": "arm 0 5", "w": "goto w"}, "w": {"timer0": "ignore", "go": "goto x"}, "x": {"timer0": "goto done"}}
-	upper := toy{"s": {"go": "goto t", "up": "goto u", "a": "send A 1", "A": "ignore"}, "t": {"up": "goto bad", "A": "ignore"}, "u": {"A": "ignore"}}
-	plain := toy{"s": {"A": "ignore", "X": "ignore", "up": "goto up", "lost": "goto lost", "x": "send X 0"}, "up": {"A": "ignore", "X": "ignore", "x": "send X 0", "lost": "goto lost"}, "lost": {"A": "ignore", "x": "send X 0"}}
+	ringer := toy{"s": {"arm": "arm 0 5", "w": "goto w"}, "w": {"timer0": "ignore", "go": "goto x"},
+		"x": {"timer0": "goto done"}}
+	upper := toy{"s": {"go": "goto t", "up": "goto u", "a": "send A 1", "A": "ignore"},
+		"t": {"up": "goto bad", "A": "ignore"}, "u": {"A": "ignore"}}
+	plain := toy{"s": {"A": "ignore", "X": "ignore", "up": "goto up", "lost": "goto lost", "x": "send X 0"},
+		"up":   {"A": "ignore", "X": "ignore", "x": "send X 0", "lost": "goto lost"},
+		"lost": {"A": "ignore", "x": "send X 0"}}
 	again := func() *Rules {
 		return with(told(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
 	}
 	closer := toy{"s": {"shut": "close 1, goto shut", "all": "all A"}, "shut": {"up": "goto bad"}}
 	timer := toy{"s": {"seven": "arm 0 7", "ten": "arm 0 10", "timer0": "goto rang"}}
 	back := toy{"s": {"lost": "goto l"}, "l": {"up": "goto u", "A": "goto v"}, "u": {"lost": "goto l"}}
-	hostile := func() *Rules { return with(pair(), func(r *Rules) { r.Hostile = 2 }) }
-	strict := toy{"s": {"A": "goto t", "a": "send A 1", "lost": "goto lost"}, "t": {"A": "ignore", "lost": "goto lost"}, "lost": {"A": "goto bad", "B": "goto back"}}
+	hostile := but(pair, func(r *Rules) { r.Hostile = 2 })
+	strict := toy{"s": {"A": "goto t", "a": "send A 1", "lost": "goto lost"},
+		"t": {"A": "ignore", "lost": "goto lost"}, "lost": {"A": "goto bad", "B": "goto back"}}
 	for _, x := range []struct {
 		name  string
 		rules func() *Rules
@@ -221,38 +235,56 @@ func TestDifferences(t *testing.T) {
 		want  string
 		plant Plant
 	}{
-		{"D1 set aside, and the next one is delivered", pair, sender, keeper, "0 a; 0 c; 0>1; 0>1", "s s (A) | /", DeferBlocks},
+		{"D1 set aside, and the next one is delivered", pair, sender, keeper, "0 a; 0 c; 0>1; 0>1",
+			"s s (A) | /", DeferBlocks},
 		{"D1 not dropped", pair, sender, keeper, "0 a; 0>1", "s s (A) | /", DeferDrops},
-		{"D1 offered after a change of state", pair, sender, keeper, "0 a; 0>1; 0 b; 0>1; offer 1", "s s | / X", DeferDrops},
+		{"D1 offered after a change of state", pair, sender, keeper, "0 a; 0>1; 0 b; 0>1; offer 1", "s s | / X",
+			DeferDrops},
 		{"D1 not before", pair, sender, keeper, "0 a; 0>1; offer 1", "offer 1: not possible", 0},
 		{"D1 and before anything new", pair, sender, keeper, "0 a; 0>1; 0 b; 0>1; 0 c; 0>1", "0>1: not possible", 0},
 		{"D1 nor is a command possible", pair, sender, keeper, "0 a; 0>1; 0 b; 0>1; 1 x", "1 x: not possible", 0},
-		{"D1 deferred again where the state is so", pair, sender, keeper, "0 a; 0>1; 0 a; 0>1; 0 b; 0>1; offer 1", "s s (A) | / X", DeferBlocks},
-		{"D1 one more than the bound", pair, sender, keeper, "0 a; 0>1; 0 a; 0>1; 0 a; 0>1", "0>1: deferred-overflow", DeferDrops},
-		{"D1 oldest first", pair, sender, toy{"s": {"A": "defer", "B": "defer", "C": "goto t"}, "t": {"A": "goto first", "B": "goto wrong"}, "first": {"B": "goto second"}},
+		{"D1 deferred again where the state is so", pair, sender, keeper,
+			"0 a; 0>1; 0 a; 0>1; 0 b; 0>1; offer 1", "s s (A) | / X", DeferBlocks},
+		{"D1 one more than the bound", pair, sender, keeper, "0 a; 0>1; 0 a; 0>1; 0 a; 0>1",
+			"0>1: deferred-overflow", DeferDrops},
+		{"D1 oldest first", pair, sender, toy{"s": {"A": "defer", "B": "defer", "C": "goto t"},
+			"t": {"A": "goto first", "B": "goto wrong"}, "first": {"B": "goto second"}},
 			"0 a; 0>1; 0 b; 0>1; 0 c; 0>1; offer 1; offer 1", "s second | /", OfferNewest},
-		{"D2 an ignored timer has expired", pair, ringer, plain, "0 arm; 0 w; expire 0; 0 go; expire 0", "expire 0: not possible", IgnoredStaysArmed},
-		{"D3 who closes hears nothing more", pair, sender, plain, "1 x; 0 shut; 1>0; 0>1", "shut lost | /", CloserHears},
-		{"D3 nor that the other has heard it", pair, sender, plain, "0 shut; 0>1; 1>0", "1>0: not possible", CloserHears},
+		{"D2 an ignored timer has expired", pair, ringer, plain, "0 arm; 0 w; expire 0; 0 go; expire 0",
+			"expire 0: not possible", IgnoredStaysArmed},
+		{"D3 who closes hears nothing more", pair, sender, plain, "1 x; 0 shut; 1>0; 0>1", "shut lost | /",
+			CloserHears},
+		{"D3 nor that the other has heard it", pair, sender, plain, "0 shut; 0>1; 1>0", "1>0: not possible",
+			CloserHears},
 		{"D4 up comes in any state", told, upper, plain, "0 go; up 0", "bad s | /", NeverTold},
 		{"D4 once", told, upper, plain, "up 0; up 0", "up 0: not possible", 0},
 		{"D4 before the first message", told, upper, plain, "1 x; 1>0", "1>0: not possible", NeverTold},
 		{"D5 what is sent before arrives", told, upper, plain, "0 a; up 1; 0>1", "s up | /", SendNeedsUp},
-		{"D5 but not over a link that comes later", func() *Rules { return with(told(), func(r *Rules) { r.Links[0].Late = true }) }, upper, plain, "0 a", "0 a: no link", 0},
+		{"D5 but not over a link that comes later", but(told, func(r *Rules) { r.Links[0].Late = true }), upper,
+			plain, "0 a", "0 a: no link", 0},
 		{"D6 news takes no room", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
 		},
 			sender, plain, "0 a; crash 0; restart 0; start 0; 0 a", "s s | A cut ask A /", NewsTakesRoom},
-		{"D6 and messages have the capacity", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{1, 0} }) }, sender, plain, "0 a; 0 a; 0 a", "0 a: overflow", 0},
+		{"D6 and messages have the capacity", but(pair, func(r *Rules) { r.Faults.Crash = []int{1, 0} }),
+			sender, plain, "0 a; 0 a; 0 a", "0 a: overflow", 0},
 		{"H1 a hostile instance sends at any moment", hostile, strict, nil, "forge 0 A; forge 0 A", "t s | /", 0},
-		{"H1 behind the news that the link is up", func() *Rules { return with(hostile(), func(r *Rules) { r.Links[0].Untold = [2]bool{} }) }, strict, nil, "forge 0 A", "forge 0 A: not possible", 0},
+		{"H1 behind the news that the link is up",
+			but(hostile, func(r *Rules) { r.Links[0].Untold = [2]bool{} }), strict, nil, "forge 0 A",
+			"forge 0 A: not possible", 0},
 		{"H2 what is refused closes the link", hostile, strict, nil, "forge 0 X", "lost s | /", RefusalIsDropped},
-		{"H2 and nothing is heard of it then", hostile, strict, nil, "forge 0 X; forge 0 A", "lost s | /", RefusalIsDropped},
-		{"H2 where there is no link it is dropped", func() *Rules { return with(hostile(), func(r *Rules) { r.Links = nil }) }, strict, nil, "forge 0 X; forge 0 A", "t s | /", 0},
-		{"H2 so does what finds no room among the held", hostile, keeper, nil, "forge 0 A; forge 0 A; forge 0 A", "lost s | /", RefusalIsDropped},
-		{"H2 and what is held and refused later", hostile, toy{"s": {"A": "defer", "B": "goto t"}, "t": {"lost": "goto lost"}}, nil, "forge 0 A; forge 0 B; offer 0", "lost s | /", RefusalIsDropped},
+		{"H2 and nothing is heard of it then", hostile, strict, nil, "forge 0 X; forge 0 A", "lost s | /",
+			RefusalIsDropped},
+		{"H2 where there is no link it is dropped", but(hostile, func(r *Rules) { r.Links = nil }), strict, nil,
+			"forge 0 X; forge 0 A", "t s | /", 0},
+		{"H2 so does what finds no room among the held", hostile, keeper, nil,
+			"forge 0 A; forge 0 A; forge 0 A", "lost s | /", RefusalIsDropped},
+		{"H2 and what is held and refused later", hostile,
+			toy{"s": {"A": "defer", "B": "goto t"}, "t": {"lost": "goto lost"}}, nil,
+			"forge 0 A; forge 0 B; offer 0", "lost s | /", RefusalIsDropped},
 		{"H3 it may close", hostile, strict, nil, "hangup 0; forge 0 A", "lost s | /", 0},
-		{"H3 datagrams have no end", func() *Rules { return with(hostile(), func(r *Rules) { r.Links[0].Datagrams = true }) }, strict, nil, "hangup 0", "hangup 0: not possible", 0},
+		{"H3 datagrams have no end", but(hostile, func(r *Rules) { r.Links[0].Datagrams = true }), strict, nil,
+			"hangup 0", "hangup 0: not possible", 0},
 		{"H4 what is no message closes the link, too", func() *Rules {
 			return with(hostile(), func(r *Rules) { r.Links[0].Datagrams, r.Malformed = true, 2 })
 		}, strict, nil, "malformed 0; forge 0 A", "lost s | /", 0},
@@ -265,19 +297,25 @@ func TestDifferences(t *testing.T) {
 		{"H6 and where the other end begins anew", func() *Rules {
 			return with(hostile(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
 		}, strict, nil, "forge 0 A; crash 0; restart 0; start 0; forge 0 A", "t s | /", 0},
-		{"D7 lost is heard while a message is held, which is discarded", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+		{"D7 lost is heard while a message is held, which is discarded",
+			but(pair, func(r *Rules) { r.Faults.Break = 1 }),
 			sender, keeper, "0 a; 0>1; lost 1", "s lost | / reset", LostWaits},
 		{"D7 behind a close too", pair, sender, keeper, "0 a; 0>1; 0 shut; 0>1", "shut lost | /", LostWaits},
-		{"D8 held messages do not hold time up", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "1 arm; 0 a; 0>1; tick; beat 1; expire 1", "s rang (A) | /", HeldStopsTime},
-		{"D8 what is under way does", func() *Rules { return with(pair(), timed(1)) }, sender, keeper, "0 a; tick; beat 1", "beat 1: not possible", 0},
-		{"T1 a length between two beats may be the one before", func() *Rules { return with(pair(), timed(1)) }, timer, plain,
+		{"D8 held messages do not hold time up", but(pair, timed(1)), sender, keeper,
+			"1 arm; 0 a; 0>1; tick; beat 1; expire 1", "s rang (A) | /", HeldStopsTime},
+		{"D8 what is under way does", but(pair, timed(1)), sender, keeper, "0 a; tick; beat 1",
+			"beat 1: not possible", 0},
+		{"T1 a length between two beats may be the one before", but(pair, timed(1)), timer, plain,
 			"0 seven" + beat + "; expire 0", "rang s | /", RoundsUp},
-		{"T1 or the one behind", func() *Rules { return with(pair(), timed(1)) }, timer, plain, "0 seven" + beat + beat + "; expire 0", "rang s | /", 0},
-		{"T1 and no later", func() *Rules { return with(pair(), timed(1)) }, timer, plain, "0 seven" + beat + beat + "; tick; beat 0", "beat 0: not possible", 0},
-		{"T1 a whole number of beats is that", func() *Rules { return with(pair(), timed(1)) }, timer, plain, "0 ten" + beat, "s in 1 s | /", 0},
+		{"T1 or the one behind", but(pair, timed(1)), timer, plain, "0 seven" + beat + beat + "; expire 0",
+			"rang s | /", 0},
+		{"T1 and no later", but(pair, timed(1)), timer, plain, "0 seven" + beat + beat + "; tick; beat 0",
+			"beat 0: not possible", 0},
+		{"T1 a whole number of beats is that", but(pair, timed(1)), timer, plain, "0 ten" + beat, "s in 1 s | /", 0},
 		{"T2 a fast clock", drifts(200_000, 0), timer, plain, "0 ten" + beat + "; expire 0", "rang s | /", RoundsUp},
 		{"T2 a slow one", drifts(200_000, 0), timer, plain, "0 ten" + beat + beat, "s in 0..1 s | /", RoundsUp},
-		{"T2 no slower", drifts(200_000, 0), timer, plain, "0 ten" + beat + beat + beat + "; tick; beat 0", "beat 0: not possible", 0},
+		{"T2 no slower", drifts(200_000, 0), timer, plain, "0 ten" + beat + beat + beat + "; tick; beat 0",
+			"beat 0: not possible", 0},
 		{"T2 the other's goes right", drifts(0, 200_000), timer, plain, "0 ten" + beat, "s in 1 s | /", 0},
 		{"F5 but not what a partition holds up", func() *Rules {
 			return with(with(pair(), timed(1)), func(r *Rules) { r.Faults.Partition = 1 })
@@ -285,34 +323,39 @@ func TestDifferences(t *testing.T) {
 		{"F5 of datagrams it holds up nothing", func() *Rules {
 			return with(with(pair(), timed(1)), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
 		}, sender, keeper, "0 a; tick; partition 2; cutoff 1; beat 1", "beat 1: not possible", 0},
-		{"D8 with a delay of two not at once", func() *Rules { return with(pair(), timed(2)) }, sender, keeper, "0 a; tick; beat 1; beat 0; tick; beat 1", "beat 1: not possible", 0},
+		{"D8 with a delay of two not at once", but(pair, timed(2)), sender, keeper,
+			"0 a; tick; beat 1; beat 0; tick; beat 1", "beat 1: not possible", 0},
 		{"D9 held messages take no room", pair, sender, keeper, "0 a; 0>1; 0 a; 0 a", "s s (A) | A A /", HeldTakesRoom},
-		{"D10 a break loses what is under way", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+		{"D10 a break loses what is under way", but(pair, func(r *Rules) { r.Faults.Break = 1 }),
 			sender, keeper, "0 b; 0 a; 0>1; lost 1; 0>1", "s open | / reset", 0},
-		{"D10 the other end hears of it behind what survives", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+		{"D10 the other end hears of it behind what survives", but(pair, func(r *Rules) { r.Faults.Break = 1 }),
 			sender, keeper, "0 b; 0 a; lost 0; 0>1; tail 0>1; 0>1", "lost open | /", 0},
-		{"D10 once", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+		{"D10 once", but(pair, func(r *Rules) { r.Faults.Break = 1 }),
 			sender, plain, "lost 0; lost 1", "lost 1: not possible", 0},
-		{"D10 for good, if it may not come back", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Break = 1 }) },
+		{"D10 for good, if it may not come back", but(pair, func(r *Rules) { r.Faults.Break = 1 }),
 			sender, plain, "lost 0; return 0", "return 0: not possible", 0},
 		{"F1 a link comes back, without what was sent before", func() *Rules {
 			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return, r.Channels[0].Capacity = 1, 1, 4 })
 		},
-			toy{"s": {"a": "send A 1", "lost": "goto l"}, "l": {"up": "goto u", "a": "send A 1"}, "u": {"a": "send B 1"}}, toy{"s": {"lost": "goto l"}, "l": {"up": "goto u"}, "u": {"B": "goto v"}},
+			toy{"s": {"a": "send A 1", "lost": "goto l"}, "l": {"up": "goto u", "a": "send A 1"},
+				"u": {"a": "send B 1"}},
+			toy{"s": {"lost": "goto l"}, "l": {"up": "goto u"}, "u": {"B": "goto v"}},
 			"up 0; up 1; 0 a; lost 1; 1>0; 0 a; return 0; 0>1; 0>1; 1>0; up 0; 0 a; 0>1", "u v | /", LostComesBack},
 		{"F1 an end that was wanted while it wanted", func() *Rules {
 			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return = 1, 2 })
 		}, back, back, "up 0; up 1; lost 0; 0>1; return 0; return 1; 0>1; 1>0; up 0; up 1; 0>1; 1>0", "u u | /", 0},
 		{"F1 a link that came back may break again", func() *Rules {
 			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return = 2, 2 })
-		}, back, back, "up 0; up 1; lost 1; 1>0; return 1; 1>0; lost 0; 0>1; up 1; 0>1; return 1; 1>0; 0>1; up 1", "u u | /", 0},
+		}, back, back,
+			"up 0; up 1; lost 1; 1>0; return 1; 1>0; lost 0; 0>1; up 1; 0>1; return 1; 1>0; 0>1; up 1",
+			"u u | /", 0},
 		{"F2 a crash in the course of a step", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
 		}, toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn1 0 two", "t down s | A reset /", TornIsWhole},
 		{"F2 before anything is sent", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
 		}, toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn0 0 two", "t down s | reset /", 0},
-		{"F2 not where steps are whole", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{1, 0} }) },
+		{"F2 not where steps are whole", but(pair, func(r *Rules) { r.Faults.Crash = []int{1, 0} }),
 			toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn1 0 two", "torn1 0 two: not possible", 0},
 		{"F2 not without a crash left", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{0, 1}, true })
@@ -354,24 +397,28 @@ func TestDifferences(t *testing.T) {
 		}, sender, plain, "partition 2; partition 2", "partition 2: not possible", 0},
 		{"F5 links may break in it, and come back after it", func() *Rules {
 			return with(told(), func(r *Rules) { r.Faults.Partition, r.Faults.Return = 1, -1 })
-		}, back, back, "up 0; up 1; partition 2; cutoff 0; cutoff 1; lost 0; 0>1; heal; cutoff 0; cutoff 1; return 0; 0>1; 1>0; up 0", "u u | /", 0},
+		}, back, back, "up 0; up 1; partition 2; cutoff 0; cutoff 1; lost 0; 0>1; heal; " +
+			"cutoff 0; cutoff 1; return 0; 0>1; 1>0; up 0", "u u | /", 0},
 		{"F5 not before it is over", func() *Rules {
 			return with(told(), func(r *Rules) { r.Faults.Partition, r.Faults.Return = 1, -1 })
 		}, back, back, "up 0; up 1; partition 2; cutoff 0; lost 0; return 0", "return 0: not possible", 0},
 		{"F5 without a partition they may not", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Faults.Return = 1, -1 })
 		}, plain, plain, "partition 2; lost 0", "lost 0: not possible", 0},
-		{"D11 a crash stops timers and discards what is held", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{0, 1} }) },
+		{"D11 a crash stops timers and discards what is held",
+			but(pair, func(r *Rules) { r.Faults.Crash = []int{0, 1} }),
 			sender, keeper, "1 arm; 0 a; 0>1; crash 1; 1>0", "lost s down | /", DeferBlocks},
-		{"D12 what is sent to who is gone is gone", func() *Rules { return with(pair(), func(r *Rules) { r.Faults.Crash = []int{0, 1} }) },
+		{"D12 what is sent to who is gone is gone", but(pair, func(r *Rules) { r.Faults.Crash = []int{0, 1} }),
 			sender, keeper, "crash 1; 1>0; 0 a", "lost s down | /", 0},
 		{"D12 also by who has closed", pair, sender, plain, "0 shut; 0 again", "shut s | cut /", CloserHears},
 		{"D13 a copy comes before what is younger", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Channels[0].Duplicates = true; r.Faults.Duplicate = 1 })
 		}, sender, keeper, "0 a; 0 c; copy 0>1; 0>1; 0>1", "s s (A) (A) | /", 0},
-		{"D14 a step that has to wait for room is not possible", func() *Rules { return with(pair(), func(r *Rules) { r.Channels[0].Full = FullWait }) },
+		{"D14 a step that has to wait for room is not possible",
+			but(pair, func(r *Rules) { r.Channels[0].Full = FullWait }),
 			sender, plain, "0 a; 0 a; 0 a", "0 a: not possible", 0},
-		{"D14 where full channels lose, the message is lost", func() *Rules { return with(pair(), func(r *Rules) { r.Channels[0].Full = FullLose }) },
+		{"D14 where full channels lose, the message is lost",
+			but(pair, func(r *Rules) { r.Channels[0].Full = FullLose }),
 			sender, plain, "0 a; 0 b; 0 c", "s s | A B /", 0},
 		{"D15 a timer that does not run does not expire", pair, ringer, plain, "expire 0", "expire 0: not possible", 0},
 		{"D15 a message that was not sent does not arrive", pair, sender, plain, "0>1", "0>1: not possible", 0},
@@ -379,19 +426,28 @@ func TestDifferences(t *testing.T) {
 		{"D16 after a restart a link comes up again, and what is old is not heard", func() *Rules {
 			return with(told(), func(r *Rules) { r.Faults.Crash, r.Faults.Restart = []int{1, 0}, []int{1, 0} })
 		}, plain, plain, "up 0; up 1; crash 0; restart 0; start 0; up 0; 0>1; 0>1; 1>0", "up lost | /", NeverTold},
-		{"what begins anew is told that its links are up as at the beginning", again, plain, plain, "crash 0; restart 0; start 0; up 0; up 0", "up 0: not possible", 0},
-		{"and what it sends before arrives behind the news", again, upper, plain, "crash 0; restart 0; start 0; 0 a; up 1; 0>1; 0>1; 0>1", "s lost | / answer", SendNeedsUp},
-		{"but not over a link that comes later", func() *Rules { return with(again(), func(r *Rules) { r.Links[0].Late = true }) },
+		{"what begins anew is told that its links are up as at the beginning", again, plain, plain,
+			"crash 0; restart 0; start 0; up 0; up 0", "up 0: not possible", 0},
+		{"and what it sends before arrives behind the news", again, upper, plain,
+			"crash 0; restart 0; start 0; 0 a; up 1; 0>1; 0>1; 0>1", "s lost | / answer", SendNeedsUp},
+		{"but not over a link that comes later", but(again, func(r *Rules) { r.Links[0].Late = true }),
 			upper, plain, "up 0; up 1; crash 0; restart 0; start 0; 0 a", "0 a: no link", 0},
-		{"what was sent to the one before is dropped, also before it is told", again, plain, plain, "up 1; 1 x; crash 0; restart 0; start 0; 1>0", "s up | cut ask /", OldIsHeard},
-		{"takes room until then", again, plain, plain, "1 x; 1 x; crash 0; restart 0; start 0; 1 x", "1 x: overflow", 0},
-		{"and is dropped at any moment", again, plain, plain, "1 x; 1 x; crash 0; restart 0; 1>0; 1 x; 1>0; 1 x", "s s | cut ask / X X", 0},
-		{"what is sent after the answer is heard", again, plain, plain, "up 1; 1 x; crash 0; restart 0; start 0; 0>1; 0>1; 1 x; 1>0; 1>0; up 0; 1>0", "up lost | /", 0},
-		{"who is down answers that it is gone", func() *Rules { return with(again(), func(r *Rules) { r.Faults.Crash = []int{1, 1} }) },
+		{"what was sent to the one before is dropped, also before it is told", again, plain, plain,
+			"up 1; 1 x; crash 0; restart 0; start 0; 1>0", "s up | cut ask /", OldIsHeard},
+		{"takes room until then", again, plain, plain, "1 x; 1 x; crash 0; restart 0; start 0; 1 x",
+			"1 x: overflow", 0},
+		{"and is dropped at any moment", again, plain, plain,
+			"1 x; 1 x; crash 0; restart 0; 1>0; 1 x; 1>0; 1 x", "s s | cut ask / X X", 0},
+		{"what is sent after the answer is heard", again, plain, plain,
+			"up 1; 1 x; crash 0; restart 0; start 0; 0>1; 0>1; 1 x; 1>0; 1>0; up 0; 1>0", "up lost | /", 0},
+		{"who is down answers that it is gone", but(again, func(r *Rules) { r.Faults.Crash = []int{1, 1} }),
 			plain, plain, "crash 0; crash 1; restart 0; start 0; 0>1; 0>1; up 0; 1>0; 1>0; 1>0", "lost s down | /", 0},
-		{"who closes before the link is up hears nothing of it", told, closer, plain, "0 shut; up 0", "up 0: not possible", 0},
-		{"and closes no link that comes later", func() *Rules { return with(told(), func(r *Rules) { r.Links[0].Late = true }) }, closer, plain, "0 shut", "0 shut: no link", ClosesWhatIsMissing},
-		{"what is for everyone passes over who has no link yet", func() *Rules { return with(told(), func(r *Rules) { r.Links[0].Late = true }) }, closer, plain, "0 all", "s s | /", 0},
+		{"who closes before the link is up hears nothing of it", told, closer, plain, "0 shut; up 0",
+			"up 0: not possible", 0},
+		{"and closes no link that comes later", but(told, func(r *Rules) { r.Links[0].Late = true }), closer,
+			plain, "0 shut", "0 shut: no link", ClosesWhatIsMissing},
+		{"what is for everyone passes over who has no link yet",
+			but(told, func(r *Rules) { r.Links[0].Late = true }), closer, plain, "0 all", "s s | /", 0},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			if got := run(t, x.rules(), x.a, x.b, x.moves); got != x.want {
@@ -436,9 +492,12 @@ func TestMoves(t *testing.T) {
 	r := told()
 	r.Faults = Faults{Break: 1, Crash: []int{1, 1}, Restart: []int{1, 0}, CrashAll: 1}
 	r.Time = &Time{Beat: 5, Delay: 2}
-	a := toy{"s": {"a": "send A 1, goto t", "b": "send B 1"}, "t": {"X": "goto end", "b": "send B 1, goto u", "lost": "goto end"}, "u": {"X": "goto end", "lost": "goto end"}, "end": {"X": "ignore"}}
-	b := toy{"s": {"A": "defer", "B": "goto open, arm 0 7", "lost": "goto end"}, "open": {"A": "goto end, send X 0", "B": "ignore", "timer0": "goto end", "lost": "goto end"},
-		"end": {"A": "ignore", "B": "ignore", "timer0": "ignore"}}
+	a := toy{"s": {"a": "send A 1, goto t", "b": "send B 1"},
+		"t": {"X": "goto end", "b": "send B 1, goto u", "lost": "goto end"},
+		"u": {"X": "goto end", "lost": "goto end"}, "end": {"X": "ignore"}}
+	b := toy{"s": {"A": "defer", "B": "goto open, arm 0 7", "lost": "goto end"},
+		"open": {"A": "goto end, send X 0", "B": "ignore", "timer0": "goto end", "lost": "goto end"},
+		"end":  {"A": "ignore", "B": "ignore", "timer0": "ignore"}}
 	w := &World[string, string]{Rules: r, Machines: []Machine[string, string]{a, b}}
 	seen := map[string]bool{}
 	key := func(c *Configuration[string, string]) string { return fmt.Sprintf("%+v", *c) }

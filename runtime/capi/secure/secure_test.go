@@ -22,7 +22,9 @@ import (
 )
 
 func init() {
-	capi.Register("setup.peer", func(p *capi.Params) (fsm.Commander, error) { return setup.NewPeerRunner(uint8(p.Int("index", 0, 1))) })
+	capi.Register("setup.peer", func(p *capi.Params) (fsm.Commander, error) {
+		return setup.NewPeerRunner(uint8(p.Int("index", 0, 1)))
+	})
 	capi.Register("ready.peer", func(*capi.Params) (fsm.Commander, error) { return ready.NewPeerRunner(), nil })
 	capi.Register("startup.peer", func(*capi.Params) (fsm.Commander, error) { return startup.NewPeerRunner(1) })
 }
@@ -42,10 +44,14 @@ func made(t *testing.T) (options, pin string) {
 	key, err := x509.MarshalPKCS8PrivateKey(cert.PrivateKey)
 	must(t, err)
 	dir := t.TempDir()
-	for name, b := range map[string]*pem.Block{"c.pem": {Type: "CERTIFICATE", Bytes: cert.Certificate[0]}, "k.pem": {Type: "PRIVATE KEY", Bytes: key}} {
+	for name, b := range map[string]*pem.Block{
+		"c.pem": {Type: "CERTIFICATE", Bytes: cert.Certificate[0]},
+		"k.pem": {Type: "PRIVATE KEY", Bytes: key},
+	} {
 		must(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600))
 	}
-	return fmt.Sprintf("certificate: %q, key: %q", filepath.Join(dir, "c.pem"), filepath.Join(dir, "k.pem")), print.String()
+	files = fmt.Sprintf("certificate: %q, key: %q", filepath.Join(dir, "c.pem"), filepath.Join(dir, "k.pem"))
+	return files, print.String()
 }
 
 func open(t *testing.T, name string) *capi.Machine {
@@ -75,7 +81,8 @@ func TestTLS(t *testing.T) {
 	at, err := a.Serve(0, 1, fmt.Sprintf("tls:127.0.0.1:0 {%s, pin: %q}", here, therePin))
 	must(t, err)
 	stranger := open(t, "ready.peer")
-	if err := stranger.Connect(0, fmt.Sprintf("tls:%s {%s, pin: %q}", at, there, therePin)); err == nil || !strings.Contains(err.Error(), "key") {
+	err = stranger.Connect(0, fmt.Sprintf("tls:%s {%s, pin: %q}", at, there, therePin))
+	if err == nil || !strings.Contains(err.Error(), "key") {
 		t.Errorf("a server with another key: %v", err)
 	}
 	b := open(t, "ready.peer")
@@ -97,7 +104,8 @@ func TestDTLS(t *testing.T) {
 	const at = "127.0.0.1:"
 	port := 0
 	for try := range 20 { // a port that is free is found by trying
-		if err := a.Connect(0, fmt.Sprintf("dtls:%s%d {%s, pin: %q, peers: 4}", at, 42000+try*7, here, therePin)); err == nil {
+		link := fmt.Sprintf("dtls:%s%d {%s, pin: %q, peers: 4}", at, 42000+try*7, here, therePin)
+		if err := a.Connect(0, link); err == nil {
 			port = 42000 + try*7
 			break
 		} else if !strings.Contains(err.Error(), "another program") {
@@ -128,7 +136,8 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %v; want %s", link, err, want)
 		}
 	}
-	if _, err := m.Listen(0, "tls:127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "a server shows who it is") {
+	_, err = m.Listen(0, "tls:127.0.0.1:0")
+	if err == nil || !strings.Contains(err.Error(), "a server shows who it is") {
 		t.Errorf("without a certificate: %v", err)
 	}
 }
@@ -165,7 +174,8 @@ func TestFromC(t *testing.T) {
 	}
 	ended := make(chan output, 1)
 	go func() {
-		b, err := exec.CommandContext(t.Context(), client, fmt.Sprintf("tls:%s {%s, pin: %q}", at, there, herePin), "0", "7").CombinedOutput()
+		link := fmt.Sprintf("tls:%s {%s, pin: %q}", at, there, herePin)
+		b, err := exec.CommandContext(t.Context(), client, link, "0", "7").CombinedOutput()
 		ended <- output{string(b), err}
 	}()
 	wait(t, m, capi.LinkUp)

@@ -46,7 +46,8 @@ parley_link_crowded_total{link="door"} 1
 # TYPE parley_link_peers gauge
 parley_link_peers{link="door"} 1
 `
-	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "parley_link_crowded_total", "parley_link_peers"); err != nil {
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want),
+		"parley_link_crowded_total", "parley_link_peers"); err != nil {
 		t.Error(err)
 	}
 	link.Abort()
