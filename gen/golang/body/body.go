@@ -32,9 +32,8 @@ func New(g *types.Gen) *Funcs {
 		called: map[*types.Machine]map[string]int{}, procs: map[*types.Machine][]*proc{}, counts: map[*types.Machine]map[string]int{}, shared: map[*gotree.Func]bool{}}
 }
 
-// body composes the statements of one function. Statements that an expression
-// needs beforehand (the checks that can refuse the step) go to out before the
-// statement that uses it.
+// body composes the statements of one function. An expression can need statements of its own, such as
+// a check that refuses the step. They go to out, before the statement that uses the expression.
 type body struct {
 	g      *Funcs
 	r      *types.Machine // whose members the receiver m has
@@ -66,7 +65,7 @@ func (g *Funcs) newBody(r *types.Machine, extra ...string) *body {
 	return c
 }
 
-// fault gives the statement for a refusal at this point.
+// fault returns the statement that refuses the step at this point.
 func (c *body) fault() gotree.Stmt {
 	c.f.Refuses = true
 	if c.dirty {
@@ -75,12 +74,13 @@ func (c *body) fault() gotree.Stmt {
 	return c.refuse(c.dirty)
 }
 
-// never appends a refusal that is always reached, and says why.
+// never appends a refusal without a condition, and a comment that says why.
 func (c *body) never(why string) {
 	c.out.Add(c.fault(), &gotree.Comment{Text: "// " + why, Behind: true})
 }
 
-// check appends a refusal under a condition, unless it is known to be false.
+// check appends an if statement that refuses under a condition. It appends nothing if the condition is
+// known to be false.
 func (c *body) check(cond gotree.Expr) {
 	if c.knows(gotree.Not(cond)) {
 		return
@@ -89,16 +89,17 @@ func (c *body) check(cond gotree.Expr) {
 	c.learn(gotree.Not(cond))
 }
 
-// checkf is check with a template.
+// checkf is like check; the condition is a template.
 func (c *body) checkf(template string, args ...any) { c.check(gotree.X(template, args...)) }
 
-// changed notes that members of the machine may have changed, "" for all; none is for effects.
+// changed notes which members of the machine may have changed: "" stands for all of them. Without
+// members only the effects have changed.
 func (c *body) changed(members ...string) {
 	c.dirty, c.f.Changes = true, true
 	c.changes = append(c.changes, members...)
 }
 
-// inner composes statements apart.
+// inner returns the statements that compose appends, instead of appending them.
 func (c *body) inner(compose func()) []gotree.Stmt {
 	outer, before := c.out, c.known
 	c.out = &gotree.Block{}
@@ -108,8 +109,8 @@ func (c *body) inner(compose func()) []gotree.Stmt {
 	return list
 }
 
-// block composes statements that stand in braces of their own, so that their names are free again
-// behind them.
+// block is inner for statements in braces of their own. The names that they declare are free again
+// afterwards.
 func (c *body) block(compose func()) []gotree.Stmt {
 	names := maps.Clone(c.names.Scope)
 	list := c.inner(compose)
@@ -117,10 +118,10 @@ func (c *body) block(compose func()) []gotree.Stmt {
 	return list
 }
 
-// release frees the name of a loop's variable.
+// release frees the name of a loop's variable after the loop.
 func (c *body) release(name string) { delete(c.names.Scope, name) }
 
-// val is an expression with what the composer knows of it.
+// val is a Go expression, and what is known about it.
 type val struct {
 	x    gotree.Expr
 	t    *model.Type
@@ -137,19 +138,20 @@ type val struct {
 	of     *model.Type
 }
 
-// holds lists what is known where v is true.
+// holds returns what is known wherever v is true.
 func (v val) holds() []gotree.Expr { return append([]gotree.Expr{v.x}, v.implied...) }
 
-// variable is a local variable or another place that the statement does not change.
+// variable returns the value of a local variable, or of another place that the statement does not
+// change.
 func variable(x gotree.Expr, t *model.Type) val { return val{x: x, t: t, stable: true} }
 
-// local is a local variable.
+// local returns the value of a local variable.
 func local(name string, t *model.Type) val { return variable(gotree.Name{Name: name}, t) }
 
-// truth is a truth value.
+// truth returns a truth value.
 func truth(x gotree.Expr, t *model.Type) val { return val{x: x, t: t} }
 
-// hoist puts a value into a variable.
+// hoist appends the declaration of a variable for a value.
 func (c *body) hoist(v val, hint string) val {
 	if hint == "" {
 		hint = "value"
@@ -163,10 +165,10 @@ func (c *body) hoist(v val, hint string) val {
 	return val{x: gotree.Name{Name: name}, t: v.t, wide: v.wide, stable: true}
 }
 
-// steady makes v cheap and safe to mention twice.
+// steady returns v in a form that can be written twice: it is cheap and does not change.
 func (c *body) steady(v val) val { return c.steadyAs(v, c.hint) }
 
-// named composes a value that goes to something with a name; variables on the way are called so.
+// named runs compose; variables that it needs are named after the thing that the value goes to.
 func (c *body) named(name string, compose func()) {
 	before := c.hint
 	c.hint = name
@@ -174,7 +176,7 @@ func (c *body) named(name string, compose func()) {
 	c.hint = before
 }
 
-// steadyAs is steady with a name for the variable, should one be needed.
+// steadyAs is like steady; the variable, if it takes one, has the given name.
 func (c *body) steadyAs(v val, name string) val {
 	if v.lit || v.stable {
 		return v
@@ -182,7 +184,7 @@ func (c *body) steadyAs(v val, name string) val {
 	return c.hoist(v, name)
 }
 
-// addressable makes v something whose methods can be called.
+// addressable returns v in a form whose address can be taken, so that its methods can be called.
 func (c *body) addressable(v val) val {
 	if v.stable {
 		return v
@@ -190,7 +192,7 @@ func (c *body) addressable(v val) val {
 	return c.hoist(v, "list")
 }
 
-// wide gives v as an int64.
+// wide converts v to int64.
 func (c *body) wide(v val) val {
 	if v.wide || v.lit {
 		return v
@@ -202,7 +204,7 @@ func (c *body) wide(v val) val {
 	return val{x: gotree.X("int64($1)", x), t: v.t, wide: true}
 }
 
-// ordinal is the number of a truth value.
+// ordinal converts a truth value to 0 or 1.
 func (g *Funcs) ordinal(x gotree.Expr) gotree.Expr {
 	g.Helpers["ordinal"] = true
 	return gotree.X("ordinal($1)", x)
@@ -210,10 +212,10 @@ func (g *Funcs) ordinal(x gotree.Expr) gotree.Expr {
 
 func (c *body) goType(t *model.Type) gotree.Expr { return c.g.Typ(t, "").X }
 
-// sameGo reports whether values of both types are represented alike.
+// sameGo reports whether both types have the same Go type. Their ranges may differ.
 func (c *body) sameGo(t, u *model.Type) bool { return c.g.Typ(t, "").Name == c.g.Typ(u, "").Name }
 
-// literal is a constant of type t.
+// literal returns the constant n of type t.
 func (c *body) literal(t *model.Type, n int64) val {
 	switch t.Kind {
 	case model.KindBool:
@@ -226,7 +228,7 @@ func (c *body) literal(t *model.Type, n int64) val {
 	return val{x: gotree.Int(n), t: t, lit: true}
 }
 
-// value composes an expression as it is: without conversion to the place it goes to.
+// value composes an expression. It does not convert the value to the type of a place; see store.
 func (c *body) value(e core.Expr) val {
 	switch e := e.(type) {
 	case *core.Const:
@@ -271,7 +273,7 @@ func (c *body) value(e core.Expr) val {
 	return val{}
 }
 
-// constant composes a constant, by its name if the author wrote one.
+// constant composes a constant. It uses the constant's name if the author did.
 func (c *body) constant(e *core.Const) val {
 	switch {
 	case e.IsText:
@@ -288,7 +290,7 @@ func (c *body) constant(e *core.Const) val {
 	return v
 }
 
-// read composes what reads something of the machine or of one of its parts.
+// read composes a read of the machine, or of one of its parts.
 func (c *body) read(e *core.Read) val {
 	r, at := c.path(e.Path)
 	switch e.What {
@@ -312,12 +314,12 @@ func (c *body) read(e *core.Read) val {
 	return val{}
 }
 
-// fieldName is the Go name of a record's field.
+// fieldName returns the Go name of the record's field that e reads.
 func (c *body) fieldName(e *core.Field) string {
 	return c.g.Typ(e.X.Node().T, "").Fields[e.Field.Index]
 }
 
-// path gives the machine that a path leads to and its place.
+// path returns the machine that a path leads to, and the expression for it.
 func (c *body) path(p []core.Step) (*types.Machine, gotree.Expr) {
 	r, at := c.r, gotree.X("m")
 	for _, s := range p {
@@ -336,7 +338,7 @@ func (c *body) key(e core.Expr, t *model.Type) gotree.Expr {
 	return c.g.index(c.inside(c.value(e), c.bounds(e), t), t)
 }
 
-// inside refuses a number of the given interval that is none of t.
+// inside refuses the step if the number v, which lies in the interval in, is outside t.
 func (c *body) inside(v val, in interval.Interval, t *model.Type) val {
 	d := interval.Of(t)
 	if in.In(d) {
@@ -350,7 +352,7 @@ func (c *body) inside(v val, in interval.Interval, t *model.Type) val {
 	return v
 }
 
-// index makes a Go index from a value of t that lies in its range.
+// index converts a value of t to an index, which counts from 0. The value must be in t's range.
 func (g *Funcs) index(v val, t *model.Type) gotree.Expr {
 	switch {
 	case t.Kind == model.KindBool:
@@ -363,7 +365,7 @@ func (g *Funcs) index(v val, t *model.Type) gotree.Expr {
 	return gotree.Plus(gotree.X("int64($1)", v.x), -t.Lowest())
 }
 
-// rangeCheck refuses v outside d, as far as its bounds allow that.
+// rangeCheck refuses the step if v is outside d. It leaves out a bound that in does not exceed.
 func (c *body) rangeCheck(v val, in, d interval.Interval) {
 	if v.lit {
 		c.never("always outside")

@@ -6,11 +6,11 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// boundless is where the computation of bounds stops counting.
+// boundless is the largest bound that is computed; greater ones become it.
 const boundless = 1 << 16
 
-// cost bounds what a piece of code can do: effects, and events for the machine above and for its
-// own queue.
+// cost bounds what a piece of code can do: how many effects it appends, how many events it queues for
+// the machine above, and how many for its own machine.
 type cost struct{ effects, up, own int }
 
 func (a cost) plus(b cost) cost {
@@ -26,7 +26,7 @@ func (a cost) most(b cost) cost {
 	return cost{max(a.effects, b.effects), max(a.up, b.up), max(a.own, b.own)}
 }
 
-// MaxEffects bounds the number of effects of one step of a role.
+// MaxEffects returns an upper bound for the number of effects of one step.
 func (g *Funcs) MaxEffects(r *types.Machine) int {
 	worst := cost{}
 	for _, st := range r.Core.States {
@@ -46,7 +46,7 @@ func (g *Funcs) MaxEffects(r *types.Machine) int {
 	return worst.plus(settleCost(r, worst.own)).effects
 }
 
-// handlerCost bounds one handler without what waits at its end.
+// handlerCost bounds one handler. It does not count the handling of the events that are queued then.
 func handlerCost(r *types.Machine, h *core.Handler) cost {
 	worst := cost{}
 	for _, t := range h.Branches {
@@ -62,7 +62,7 @@ func handlerCost(r *types.Machine, h *core.Handler) cost {
 	return worst
 }
 
-// eventCost bounds what a part does with an event, waiting events included.
+// eventCost bounds what a part does with an event, the handling of queued events included.
 func eventCost(r *types.Machine, ev *model.Event) cost {
 	worst := cost{}
 	for _, st := range r.Core.States {
@@ -75,7 +75,7 @@ func eventCost(r *types.Machine, ev *model.Event) cost {
 	return worst
 }
 
-// settleCost bounds the handling of n waiting events and of those that they cause.
+// settleCost bounds the handling of n queued events, and of the events that they cause.
 func settleCost(r *types.Machine, n int) cost {
 	worst := cost{}
 	for _, st := range r.Core.States {

@@ -5,8 +5,8 @@ import (
 	"github.com/parley-go/parley/gen/golang/gotree"
 )
 
-// fold composes what goes over the values of a type or the elements of a list. What refuses nothing
-// becomes a function, which ends at the element that decides.
+// fold composes an expression that goes over the values of a type or the elements of a list. It
+// becomes a function, which returns at the element that decides; not if it can refuse the step.
 func (c *body) fold(e *core.Fold) val {
 	switch e.How {
 	case core.All, core.Some:
@@ -49,12 +49,12 @@ func (c *body) build(e *core.Fold) val {
 	return l
 }
 
-// rounds appends the loop of a fold.
+// rounds appends the loop of a fold, with what inside composes in each round.
 func (c *body) rounds(e *core.Fold, inside func()) {
 	c.iterate(e.Local, e.Values, e.Over, e.Pos(), false, inside)
 }
 
-// zero reports whether an expression is the constant that Go's zero value stands for.
+// zero reports whether an expression is a constant whose Go value is the zero value.
 func zero(e core.Expr) bool {
 	x, ok := e.(*core.Const)
 	return ok && !x.IsText && x.Value == 0

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Params are the parameters of the functions that make a machine, their names chosen in scope.
+// Params returns the parameters of the functions that make a machine. It takes their names from scope.
 func (g *Funcs) Params(r *types.Machine, scope base.LocalScope) []gotree.Param {
 	var out []gotree.Param
 	for _, p := range r.M.Params {
@@ -18,7 +18,8 @@ func (g *Funcs) Params(r *types.Machine, scope base.LocalScope) []gotree.Param {
 	return out
 }
 
-// Constructor composes the function that makes a machine. It can fail if it has a second result.
+// Constructor composes the function that makes a machine. If that can fail, the function has an error
+// as second result.
 func (g *Funcs) Constructor(r *types.Machine) *gotree.Func {
 	c := g.newStmts(r)
 	fn := &gotree.Func{Name: g.creator(r), Params: g.Params(r, c.names)}
@@ -92,7 +93,7 @@ func (c *stmts) create(p *types.Machine, at gotree.Expr, keys map[*model.Local]v
 	}
 }
 
-// plain reports whether Go's zero value is the beginning of a part.
+// plain reports whether Go's zero value is the initial value of a part.
 func (g *Funcs) plain(r *types.Machine) bool {
 	if r.M.Initial.Index != 0 || len(r.M.Params) > 0 {
 		return false

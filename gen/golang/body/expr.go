@@ -34,13 +34,13 @@ func (c *body) apply(e *core.Apply) val {
 	return c.collection(e)
 }
 
-// text is a constant text of type t.
+// text composes a constant text of type t.
 func (c *body) text(e *core.Const, t *model.Type) gotree.Expr {
 	return gotree.X("$1($2)", c.g.TextMaker(c.g.Typ(t, "")), gotree.Str(e.Text))
 }
 
-// result is the interval of an operation of numbers; fits is false if it can leave 64 bits. Its
-// operands are composed already, so that what can fail in them did not.
+// result returns the interval of an operation on numbers. fits is false if the result can need more
+// than 64 bits. The operands have been composed, so that their own checks come before.
 func (c *body) result(e *core.Apply) (in interval.Interval, fits bool) {
 	a := c.bounds(e.Args[0])
 	b := a
@@ -59,7 +59,7 @@ func (c *body) negated(e *core.Apply) val {
 	return val{x: gotree.X("-$1", w.x), t: e.T, wide: true}
 }
 
-// arithmetic composes an operation of two numbers that Go writes as the language does.
+// arithmetic composes an operation on two numbers whose operator is the same in Go.
 func (c *body) arithmetic(e *core.Apply) val {
 	x0, y0 := c.value(e.Args[0]), c.value(e.Args[1])
 	byZero := e.Op.Info().Fault == core.Division && c.bounds(e.Args[1]).Has(0)
@@ -89,7 +89,7 @@ func (c *body) arithmetic(e *core.Apply) val {
 	return r
 }
 
-// extreme composes the smaller or the greater one of two numbers.
+// extreme composes min or max.
 func (c *body) extreme(e *core.Apply) val {
 	compute := func(x, y gotree.Expr) gotree.Expr { return gotree.X("$1($2, $3)", e.Op.String(), x, y) }
 	x0, y0 := c.value(e.Args[0]), c.value(e.Args[1])
@@ -104,7 +104,7 @@ func (c *body) extreme(e *core.Apply) val {
 	return r
 }
 
-// combined composes an operation on all bits of two sets of one type.
+// combined composes an operation on two sets of one type as one on their bits.
 func (c *body) combined(e *core.Apply, op string) val {
 	side := func(a core.Expr) gotree.Expr {
 		v := c.value(a)
@@ -116,8 +116,8 @@ func (c *body) combined(e *core.Apply, op string) val {
 	return val{x: gotree.Binary{Op: op, X: side(e.Args[0]), Y: side(e.Args[1])}, t: e.T}
 }
 
-// narrowly notes how r is computed from x and y in their own type, if they have one: where the
-// result fits it is the same.
+// narrowly notes how r is computed in the type of x and y, if both have the same type. The result is
+// the same wherever it fits that type.
 func (c *body) narrowly(r *val, x, y val, compute func(x, y gotree.Expr) gotree.Expr) {
 	of := func(v val) (gotree.Expr, *model.Type) {
 		switch {
@@ -142,7 +142,7 @@ func (c *body) narrowly(r *val, x, y val, compute func(x, y gotree.Expr) gotree.
 	r.narrow, r.of = compute(a, b), t
 }
 
-// checked computes with a helper that notices when the result needs more than 64 bits.
+// checked composes the call of a helper that reports when the result needs more than 64 bits.
 func (c *body) checked(e *core.Apply, x, y val) val {
 	helper := map[core.Op]string{core.Add: "add64", core.Sub: "sub64", core.Mul: "mul64",
 		core.Div: "div64"}[e.Op]
@@ -153,7 +153,7 @@ func (c *body) checked(e *core.Apply, x, y val) val {
 	return val{x: gotree.Name{Name: v}, t: e.T, wide: true, stable: true}
 }
 
-// alike makes two numbers comparable: both of one Go type or both int64.
+// alike converts two numbers so that Go can compare them: both have one type, or both are int64.
 func (c *body) alike(x, y val) (val, val) {
 	switch {
 	case x.lit && y.lit, x.wide && y.wide:
@@ -166,7 +166,7 @@ func (c *body) alike(x, y val) (val, val) {
 	return c.wide(x), c.wide(y)
 }
 
-// constant reports whether the literal l is a value of v's Go type.
+// constant reports whether v's Go type can hold the literal l.
 func constant(v, l val) bool {
 	if v.t.Kind == model.KindOpaque || v.t.Kind == model.KindSet {
 		return true
@@ -175,7 +175,7 @@ func constant(v, l val) bool {
 	return ok && types.Fits(v.t, n)
 }
 
-// lazy composes &&, || or =>, whose right side is evaluated only if the left one does not decide.
+// lazy composes &&, || or =>. The right side is evaluated only if the left side does not decide.
 func (c *body) lazy(e *core.If) val {
 	x := c.value(e.Cond)
 	right := e.Then
@@ -220,7 +220,8 @@ func (c *body) lazy(e *core.If) val {
 	return truth(gotree.Or(gotree.Not(x.x), y.x), e.T)
 }
 
-// present returns the value of an optional that is made here; nil for another expression.
+// present returns the value inside an expression that makes an optional. It returns nil for any other
+// expression.
 func present(e core.Expr) core.Expr {
 	if m, ok := e.(*core.Make); ok && m.T.Kind == model.KindOptional {
 		return m.Elems[0]
@@ -228,7 +229,7 @@ func present(e core.Expr) core.Expr {
 	return nil
 }
 
-// equal compares two values; yes reports whether == or != is meant.
+// equal composes x == y, or x != y if yes is false.
 func (c *body) equal(x, y core.Expr, yes bool, t *model.Type) val {
 	if none(x) || present(x) != nil && !none(y) {
 		x, y = y, x
@@ -269,7 +270,7 @@ func none(e core.Expr) bool {
 	return ok && x.T.Kind == model.KindOptional
 }
 
-// same compares two values of types that can be assigned to each other.
+// same compares two values whose types can be assigned to each other; see equal.
 func (c *body) same(x, y val, yes bool, t *model.Type) val {
 	op := "=="
 	if !yes {
@@ -297,7 +298,8 @@ func (c *body) same(x, y val, yes bool, t *model.Type) val {
 	return truth(gotree.X("!$1 || $2", ok, eq.x), t)
 }
 
-// store composes e for a place of type t, whose values it has: converted to t's Go type.
+// store composes e as a value of t's Go type. Where the core converts ([core.Fit]), it refuses the step
+// if the value is outside t.
 func (c *body) store(e core.Expr, t *model.Type) gotree.Expr {
 	if f, ok := e.(*core.Fit); ok && f.T == t {
 		e = f.X
@@ -316,7 +318,8 @@ func (c *body) store(e core.Expr, t *model.Type) gotree.Expr {
 	return c.fitted(c.value(e), c.bounds(e), t)
 }
 
-// fit composes a value of the type that it must have, with the check that it does.
+// fit composes a conversion that the core asks for, with its check. Numbers keep their Go type, so that
+// they can be used as an index.
 func (c *body) fit(e *core.Fit) val {
 	switch e.T.Kind {
 	case model.KindInt, model.KindNode, model.KindEnum:
@@ -325,8 +328,8 @@ func (c *body) fit(e *core.Fit) val {
 	return val{x: c.store(e, e.T), t: e.T}
 }
 
-// fitted converts v, whose numbers lie in the interval, to a place of type t. It refuses what is no
-// value of t.
+// fitted converts v to t's Go type. If v is a number it lies in the interval in. The step is refused if
+// v is not a value of t.
 func (c *body) fitted(v val, in interval.Interval, t *model.Type) gotree.Expr {
 	switch t.Kind {
 	case model.KindBool:
@@ -353,7 +356,7 @@ func (c *body) fitted(v val, in interval.Interval, t *model.Type) gotree.Expr {
 	return gotree.Name{Name: r}
 }
 
-// cast converts without a check.
+// cast converts v to t's Go type without a check.
 func (c *body) cast(x val, t *model.Type) gotree.Expr {
 	switch {
 	case x.lit, !x.wide && c.sameGo(x.t, t), x.wide && gotree.Equal(c.goType(t), gotree.X("int64")):
@@ -364,7 +367,7 @@ func (c *body) cast(x val, t *model.Type) gotree.Expr {
 	return gotree.Conv(c.goType(t), x.x)
 }
 
-// made composes a record, list, set or optional of type t from what is in it.
+// made composes a record, list, set or optional of type t from its elements.
 func (c *body) made(e *core.Make, t *model.Type) val {
 	switch t.Kind {
 	case model.KindRecord:
@@ -383,7 +386,7 @@ func (c *body) record(t *model.Type, fields []core.Expr) gotree.Expr {
 	return gotree.Struct(gt.X, c.fields(gt.Fields, t.Fields, fields)...)
 }
 
-// fields composes the inside of a literal of a record, message or report.
+// fields composes the elements of the literal of a record, message or report.
 func (c *body) fields(names []string, fields []*model.Field, exprs []core.Expr) []gotree.Elem {
 	elems := make([]gotree.Elem, len(fields))
 	for i, f := range fields {

@@ -8,7 +8,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// fit is a conversion between two types that differ in ranges or bounds.
+// fit is a function that converts between two types with different ranges or bounds.
 type fit struct {
 	name     string
 	from, to *model.Type

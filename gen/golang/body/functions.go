@@ -10,7 +10,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// over names what a fold goes through.
+// over returns a name for what a fold goes over.
 func over(e *core.Fold) string {
 	switch e := e.Over.(type) {
 	case *core.Read:
@@ -32,7 +32,7 @@ func over(e *core.Fold) string {
 	return ""
 }
 
-// readIn lists endings that tell folds over the same values apart: what they look at.
+// readIn returns endings for the names of folds over the same values: the variables that they read.
 func readIn(e core.Expr) []string {
 	var out []string
 	core.Walk(e, func(e core.Expr) {
@@ -47,8 +47,9 @@ func readIn(e core.Expr) []string {
 	return out
 }
 
-// function makes a method of a fold, and composes its call; nil if the fold can refuse. what says
-// what the value is. Folds that differ in which instance of a part they look at share one.
+// function makes a method of a fold and composes its call. It returns nil if the fold can refuse the
+// step. what begins the method's comment. Folds share a method if they differ only in the instance of a
+// part that they look at.
 func function(c *body, e *core.Fold, name, what string, result gotree.Expr, compose func(*body, *core.Fold)) gotree.Expr {
 	f := c.g.newBody(c.r)
 	f.refuse = func(bool) gotree.Stmt { return gotree.Returns() }
@@ -105,14 +106,14 @@ func function(c *body, e *core.Fold, name, what string, result gotree.Expr, comp
 	return gotree.X("m.$1($2)", p.fn.Name, p.args)
 }
 
-// param is a constant that selects an instance of a part, as a parameter.
+// param is a parameter in place of a constant that selects an instance of a part.
 type param struct {
 	local *model.Local
 	value int64
 }
 
-// generalised copies a fold with parameters in the place of constants that select instances of
-// parts. The parameters have the names of the keys; so they are called in text, too.
+// generalised copies a fold and replaces the constants that select instances of parts by parameters.
+// The parameters are named after the keys, also in text.
 func generalised(e *core.Fold) (general *core.Fold, text string, params []param) {
 	names := map[*model.Lit]string{}
 	var copied func(core.Expr) core.Expr
@@ -145,8 +146,8 @@ func generalised(e *core.Fold) (general *core.Fold, text string, params []param)
 	return general, model.ExprWith(e.From, names), params
 }
 
-// variants counts, for each fold among the guards of a machine in its general form, how many
-// different ones there are.
+// variants counts how many different folds among the guards of a machine have the same general form. The
+// key is the text of that form.
 func (g *Funcs) variants(r *types.Machine) map[string]int {
 	if n := g.counts[r]; n != nil {
 		return n
@@ -168,8 +169,8 @@ func (g *Funcs) variants(r *types.Machine) map[string]int {
 	return counts
 }
 
-// proc makes a method of statements; what it needs of the variables around becomes its parameters.
-// Without a type for its result it returns whether it worked, if it can refuse.
+// proc makes a method of statements. The variables of the caller that the statements use become its
+// parameters. If result is nil and the statements can refuse the step, the method returns false then.
 func (c *body) proc(code []gotree.Stmt, result gotree.Expr) *proc {
 	p := &proc{fn: &gotree.Func{Recv: &gotree.Param{Name: "m", Type: gotree.X("*$1", c.r.Typ)}, Body: code}, facts: *c.f, changes: slices.Clone(c.changes)}
 	for _, v := range c.scope {
@@ -188,7 +189,7 @@ func (c *body) proc(code []gotree.Stmt, result gotree.Expr) *proc {
 	return p
 }
 
-// proc is a function made of statements that several places share.
+// proc is a method that several places call.
 type proc struct {
 	fn    *gotree.Func
 	facts types.Facts
@@ -197,7 +198,7 @@ type proc struct {
 	changes []string
 }
 
-// refusal is what a comment says of the result.
+// refusal returns the sentence about the result for the method's comment.
 func (p *proc) refusal() string {
 	if p.facts.Refuses {
 		return " It returns false if the step is refused."
@@ -205,7 +206,7 @@ func (p *proc) refusal() string {
 	return ""
 }
 
-// entryOf is the entry of a state.
+// entryOf identifies the entry actions of a state.
 type entryOf struct {
 	r *types.Machine
 	s *core.State

@@ -10,15 +10,15 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// known are truth values that hold where code is being composed: the left side of an && on its
-// right side, a guard in its branch, and that the guards before were false. A check that they
-// answer is not made again. A fact holds until what it says something of changes.
+// known are conditions that hold where code is being composed: a guard holds in its branch, the guards
+// before it do not, and the left side of an && holds on its right side. A check that follows from them
+// is left out. A condition is forgotten when something that it reads changes.
 type known struct {
 	facts []gotree.Expr
 	until int // how long the list of changes was
 }
 
-// learn notes that truth values hold.
+// learn notes that conditions hold here.
 func (c *body) learn(list ...gotree.Expr) {
 	facts := c.facts()
 	for _, x := range list {
@@ -38,7 +38,7 @@ func (c *body) learn(list ...gotree.Expr) {
 	c.known = known{facts, len(c.changes)}
 }
 
-// facts returns what still holds: nothing that a statement does changes what the event says.
+// facts returns the conditions that still hold. Those about the event always do.
 func (c *body) facts() []gotree.Expr {
 	facts := slices.Clone(c.known.facts)
 	for _, member := range c.changes[min(c.known.until, len(c.changes)):] {
@@ -56,8 +56,8 @@ func among(facts []gotree.Expr, x gotree.Expr) bool {
 	return slices.ContainsFunc(facts, func(f gotree.Expr) bool { return gotree.Equal(f, x) })
 }
 
-// steady reports whether a truth value has the same result when it is asked again; a method may
-// change something.
+// steady reports whether a condition gives the same result when it is evaluated again. One that calls a
+// method may not, since the method can change something.
 func steady(x gotree.Expr) bool {
 	calls := false
 	gotree.Walk(x, func(n any) bool {
@@ -70,8 +70,7 @@ func steady(x gotree.Expr) bool {
 	return !calls
 }
 
-// knows reports whether a truth value is known to hold: all terms of a conjunction, one of a
-// disjunction.
+// knows reports whether a condition is known to hold: all terms of a conjunction, one of a disjunction.
 func (c *body) knows(x gotree.Expr) bool {
 	facts := c.facts()
 	for _, t := range gotree.Operands("&&", x) {
@@ -83,7 +82,8 @@ func (c *body) knows(x gotree.Expr) bool {
 	return true
 }
 
-// compared takes a comparison with a number apart. What is widened to compare it is the same number.
+// compared returns the parts of a comparison with a number, the number last. It looks through a
+// conversion to int64.
 func compared(x gotree.Expr) (op string, of gotree.Expr, n int64, ok bool) {
 	b, is := x.(gotree.Binary)
 	if !is {
@@ -105,7 +105,7 @@ func compared(x gotree.Expr) (op string, of gotree.Expr, n int64, ok bool) {
 	return op, of, n, true
 }
 
-// narrowed is what the facts leave of the range of a number.
+// narrowed returns the part of the interval in that the facts leave for the number of.
 func narrowed(facts []gotree.Expr, of gotree.Expr, in interval.Interval) interval.Interval {
 	for range 2 { // that a number is not the least one counts only when the least one is known
 		for _, f := range facts {
@@ -134,7 +134,7 @@ func narrowed(facts []gotree.Expr, of gotree.Expr, in interval.Interval) interva
 	return in
 }
 
-// decided reports whether the facts say that a comparison with a number holds.
+// decided reports whether a comparison with a number follows from the facts.
 func decided(facts []gotree.Expr, x gotree.Expr) bool {
 	op, of, n, ok := compared(x)
 	if !ok {
@@ -162,7 +162,8 @@ func decided(facts []gotree.Expr, x gotree.Expr) bool {
 	return false
 }
 
-// bounds is the interval of an expression, from its types and from what is known here.
+// bounds returns the interval of an expression, which follows from its types and from what is known
+// here.
 func (c *body) bounds(e core.Expr) interval.Interval {
 	facts := c.facts()
 	if len(facts) == 0 {
@@ -176,7 +177,8 @@ func (c *body) bounds(e core.Expr) interval.Interval {
 	}).Node().In
 }
 
-// place composes an expression that only reads, and without an index; nil for another one.
+// place composes an expression that reads a place and has no index. It returns nil for any other
+// expression.
 func (c *body) place(e core.Expr) gotree.Expr {
 	switch e := e.(type) {
 	case *core.Read:
@@ -211,7 +213,7 @@ func (c *body) place(e core.Expr) gotree.Expr {
 	return nil
 }
 
-// assuming composes code that runs only if truth values hold.
+// assuming runs compose, whose code runs only if the conditions hold.
 func (c *body) assuming(list []gotree.Expr, compose func()) {
 	before := c.known
 	c.learn(list...)

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// method notes that a list's method is called.
+// method notes that a method of a list is called, so that it is generated.
 func (c *body) method(t *model.Type, name string) string {
 	c.g.Typ(t, "").Methods[name] = true
 	return name
@@ -47,7 +47,7 @@ func (c *body) collection(e *core.Apply) val {
 	return r
 }
 
-// edit applies append, tail or without to the list r, which holds the first argument.
+// edit appends statements that apply append, tail or without to the list r. r holds the first operand.
 func (c *body) edit(e *core.Apply, r val) {
 	switch e.Op {
 	case core.Append:
@@ -90,7 +90,7 @@ func (c *body) representable(x val, in interval.Interval, t *model.Type) bool {
 	return x.lit || c.sameGo(x.t, t)
 }
 
-// search looks for a value in a list whose elements have another Go type.
+// search composes a loop that looks for a value in a list whose elements have another Go type.
 func (c *body) search(l val, t *model.Type, x val, bool_ *model.Type) val {
 	x = c.steady(x)
 	found, i := c.names.Local("found"), c.names.Local("i")
@@ -102,7 +102,7 @@ func (c *body) search(l val, t *model.Type, x val, bool_ *model.Type) val {
 	return local(found, bool_)
 }
 
-// among is `x in [a, b]`.
+// among composes `x in [a, b]`.
 func (c *body) among(list *core.Make, x core.Expr, t *model.Type) val {
 	v := c.steady(c.value(x))
 	var tests []gotree.Expr
@@ -112,7 +112,7 @@ func (c *body) among(list *core.Make, x core.Expr, t *model.Type) val {
 	return truth(gotree.Or(tests...), t)
 }
 
-// bit composes the mask of one element of a set, which e is.
+// bit composes the mask of the element e of a set of type t. e must be in the range of the elements.
 func (c *body) bit(e core.Expr, t *model.Type) gotree.Expr {
 	plain := c.value(e)
 	low := t.Elem.Lowest()
@@ -205,7 +205,7 @@ func (c *body) list(list []core.Expr, t *model.Type) val {
 		elems), t: t}
 }
 
-// choose is if(c, a, b); only one of a and b is evaluated.
+// choose composes if(c, a, b), which evaluates only one of a and b.
 func (c *body) choose(e *core.If) val {
 	cond := c.value(e.Cond)
 	t := e.T
@@ -233,8 +233,8 @@ func (c *body) choose(e *core.If) val {
 	return r
 }
 
-// iterate composes a loop over the values of a type or the elements of a list. With copied the list
-// may change inside, so that it is copied before.
+// iterate appends a loop over the values of a type or the elements of a list. If copied is set the list
+// can change inside, so the loop goes over a copy.
 func (c *body) iterate(l *model.Local, values *model.Type, over core.Expr, at diag.Span, copied bool, inside func()) {
 	x := c.names.Local(l.Name)
 	defer c.release(x)

@@ -53,7 +53,7 @@ func (c *stmts) stopOne(place gotree.Expr, r *types.Machine, t *model.Timer, key
 	c.changed(memberOf(place))
 }
 
-// memberOf is the member of m that a place lies in.
+// memberOf returns the member of m that a place is in.
 func memberOf(place gotree.Expr) string {
 	switch x := place.(type) {
 	case gotree.Index:
@@ -67,7 +67,7 @@ func memberOf(place gotree.Expr) string {
 	return ""
 }
 
-// restart puts a part, or all its instances, back to the beginning.
+// restart puts one instance of a part, or all of them, back to the initial value.
 func (c *stmts) restart(s *core.Reset) {
 	sub := c.r.SubPart(s.Part.Model)
 	at := gotree.X("m.$1", c.r.Member(sub))
@@ -159,7 +159,7 @@ func (c *stmts) stopKeyed(p *types.Machine, at, key gotree.Expr, level int) {
 	})
 }
 
-// creation composes the initial value of a part; the locals are the part's keys.
+// creation composes the initial value of a part. The locals must be the part's keys.
 func (c *stmts) creation(p *types.Machine) gotree.Expr {
 	var args []gotree.Expr
 	for i, param := range p.M.Params {
@@ -169,7 +169,7 @@ func (c *stmts) creation(p *types.Machine) gotree.Expr {
 	return gotree.X("$1($2)", c.g.creator(p), args)
 }
 
-// creator names the function that makes a machine.
+// creator returns the name of the function that makes a machine.
 func (g *Funcs) creator(r *types.Machine) string {
 	if r.Part == nil {
 		return g.Maker(r.Typ)

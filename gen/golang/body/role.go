@@ -18,7 +18,7 @@ func stepFunc(r *types.Machine, name, doc string, body []gotree.Stmt) *gotree.Fu
 	return f
 }
 
-// Step composes Step and what it calls; the methods of parts are left with them.
+// Step composes the method Step and the methods that it calls, but for those of parts.
 func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	g.Constructor(r) // it may need methods, too
 	scope := append([]gotree.Param{{Name: "ev", Type: gotree.X("*$1", r.Event)}}, g.always(r)...)
@@ -86,8 +86,8 @@ func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	return all
 }
 
-// split makes methods of states, those with the most lines first, until the rest fits in so many
-// lines. A call costs a step eight instructions or so.
+// split makes methods of the longest states, until the switch has at most limit lines. It takes no more
+// than that, because the call costs a step about eight instructions.
 func (g *Funcs) split(r *types.Machine, states *gotree.Switch, limit int) []*gotree.Func {
 	order := slices.Clone(states.Cases)
 	slices.SortStableFunc(order, func(a, b *gotree.Case) int { return gotree.Lines(b.Body) - gotree.Lines(a.Body) })
@@ -115,8 +115,8 @@ func (g *Funcs) split(r *types.Machine, states *gotree.Switch, limit int) []*got
 	return out
 }
 
-// shorten makes methods of the longest handlers below a switch over states or events, until the
-// rest fits in so many lines.
+// shorten makes methods of the longest handlers in a switch over states or events, until the switch has
+// at most limit lines.
 func (g *Funcs) shorten(r *types.Machine, in string, s *gotree.Switch, limit int) []*gotree.Func {
 	var out []*gotree.Func
 	for length(s) > limit {
@@ -141,7 +141,7 @@ func (g *Funcs) shorten(r *types.Machine, in string, s *gotree.Switch, limit int
 	return out
 }
 
-// mentioned lists the events from outside that a state mentions, in the order in which the author did.
+// mentioned returns the events from outside that a state mentions, in the author's order.
 func (g *Funcs) mentioned(r *types.Machine, st *core.State) []types.RoleEvent {
 	var mentioned []types.RoleEvent
 	for _, e := range r.Events {
@@ -171,7 +171,7 @@ func (g *Funcs) stateCases(r *types.Machine, st *core.State, branches *sharer) [
 	return cases
 }
 
-// firstBranch is the place of an event among those of a state, as the author wrote them.
+// firstBranch returns the number of an event's first branch in a state, which gives the author's order.
 func firstBranch(st *core.State, ev *model.Event) int {
 	if h := handlerOf(st, ev); len(h.Branches) > 0 {
 		return h.Branches[0].Model.ID
@@ -179,7 +179,7 @@ func firstBranch(st *core.State, ev *model.Event) int {
 	return -1
 }
 
-// alarmCases composes the expiry of timers that are not armed, and of those of parts.
+// alarmCases appends what becomes of the expiry of a timer that is not armed, or that belongs to a part.
 func (g *Funcs) alarmCases(r *types.Machine, b *gotree.Block) {
 	if len(r.Alarms) == 0 {
 		return
@@ -205,8 +205,8 @@ func (g *Funcs) alarmCases(r *types.Machine, b *gotree.Block) {
 	b.Add(kinds)
 }
 
-// partExpiry composes the expiry of a part's timer, which the part takes itself; then
-// the machines around it handle what it reported, from the inside out.
+// partExpiry appends the expiry of a part's timer. The part handles it; then the machines around it
+// handle what it reported, from the inside out.
 func (g *Funcs) partExpiry(r *types.Machine, a types.Alarm, b *gotree.Block) {
 	p := a.Of
 	keys := a.Keys()
@@ -253,7 +253,7 @@ func (g *Funcs) partExpiry(r *types.Machine, a types.Alarm, b *gotree.Block) {
 	b.P("return took(fsm.NoTransition)")
 }
 
-// unmentioned composes what becomes of events that the state does not mention.
+// unmentioned composes the handling of events that the state does not mention.
 func (g *Funcs) unmentioned(r *types.Machine) []gotree.Stmt {
 	var outside []gotree.Expr
 	start := ""

@@ -14,7 +14,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// callOf returns the call that the first of the statements were written out for, and how many they are.
+// callOf returns the call that the first statement was written out for, and how many statements were.
 func callOf(list []core.Stmt, level int) (*model.RoutineCall, int) {
 	call := list[0].Node().Calls[level]
 	n := slices.IndexFunc(list, func(s core.Stmt) bool {
@@ -26,8 +26,8 @@ func callOf(list []core.Stmt, level int) (*model.RoutineCall, int) {
 	return call, n
 }
 
-// routine makes a function of a routine's statements, nil if they are to be written out. Where what
-// it is given leads to other statements there is more than one.
+// routine makes a method of a routine's statements. It returns nil if they should be written out. A
+// routine has more than one method if its arguments lead to different statements.
 func (c *stmts) routine(call *model.RoutineCall, list []core.Stmt, calls int) *proc {
 	users := c.g.calls(c.r)[call.Name]
 	if users < 2 {

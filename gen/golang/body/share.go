@@ -12,19 +12,18 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// What a specification writes once is generated once: a branch that several states have (because it
-// stands under `in:` or was taken from another state), the entry of a state that several branches
-// lead to, and a quantifier become functions. A call that Go does not inline costs as much as half
-// of a small step, so that a function is made only of what Go inlines, or of what takes much longer
-// than a call.
+// What a specification says once is generated once. Methods are made of branches that several states
+// have (they stand under `in:` or came from another state), of entries that several branches lead to,
+// and of quantifiers. A call that Go does not inline costs half as much as a small step. So only what
+// Go inlines becomes a method, or what takes much longer than a call.
 
-// candidate is the body of a branch that could be shared.
+// candidate is a branch whose body could be shared.
 type candidate struct {
 	t    *core.Transition
 	proc *proc
 }
 
-// sharer makes the functions that the branches of one machine share; the key is the branch.
+// sharer makes the methods that branches of one machine share; shared has them by branch.
 type sharer struct {
 	g      *Funcs
 	r      *types.Machine
@@ -33,7 +32,7 @@ type sharer struct {
 	shared map[*core.Transition]*proc
 }
 
-// share looks through the branches of some handlers for what they have in common.
+// share finds branches of the handlers that do the same, and makes methods of them.
 func (g *Funcs) share(r *types.Machine, scope []gotree.Param, ret returns, handlers []handled) *sharer {
 	s := &sharer{g, r, scope, ret, map[*core.Transition]*proc{}}
 	groups := map[string][]candidate{}
@@ -79,7 +78,7 @@ type handled struct {
 	args []val
 }
 
-// worth reports whether so many branches are to share a function.
+// worth reports whether so many branches should share a method.
 func (s *sharer) worth(p *proc, users int, t *core.Transition) bool {
 	lines := gotree.Lines(p.fn.Body)
 	if users < 2 {
@@ -90,12 +89,13 @@ func (s *sharer) worth(p *proc, users int, t *core.Transition) bool {
 	return lines > 1 && (inlineCost(p.fn) <= inlined || long(lines, users) || gotree.Loops(p.fn) || rare || slow)
 }
 
-// long reports whether so many lines are worth a call that Go does not inline, in so many places.
+// long reports whether code of so many lines, in so many places, is worth a call that Go does not
+// inline.
 func long(lines, users int) bool {
 	return lines > large || lines > large/2 && lines*users > 2*large
 }
 
-// statesOf names the states of branches.
+// statesOf returns the names of the branches' states for a comment.
 func statesOf(list []candidate) string {
 	var names []string
 	for _, c := range list {
@@ -111,7 +111,7 @@ func statesOf(list []candidate) string {
 	return "the state " + names[0]
 }
 
-// eventsOf names the events of branches.
+// eventsOf returns the names of the branches' events for a comment.
 func eventsOf(list []candidate) string {
 	var names []string
 	for _, c := range list {
@@ -122,7 +122,7 @@ func eventsOf(list []candidate) string {
 	return enumerated(names)
 }
 
-// enumerated joins names as one says them.
+// enumerated joins names with commas and "and".
 func enumerated(names []string) string {
 	n := len(names) - 1
 	if n == 0 {
@@ -131,7 +131,8 @@ func enumerated(names []string) string {
 	return strings.Join(names[:n], ", ") + " and " + names[n]
 }
 
-// compose makes a function of what follows a branch's guard; nil if it always ends in a refusal.
+// compose makes a method of what follows a branch's guard. It returns nil if that always ends in a
+// refusal.
 func (s *sharer) compose(t *core.Transition, args []val) *proc {
 	c := s.g.newStmts(s.r)
 	for _, v := range s.scope {
@@ -150,7 +151,7 @@ func (s *sharer) compose(t *core.Transition, args []val) *proc {
 	return c.proc(c.out.List, nil)
 }
 
-// branchName is how the function of an event's branch is called.
+// branchName returns the name for the method of an event's branch.
 func branchName(r *types.Machine, ev *model.Event) string {
 	if word := handlerWords[ev.Kind].method; word != "" && r.Part == nil { // a part has methods of such names
 		return word + base.GoName(ev.Name)
@@ -158,7 +159,7 @@ func branchName(r *types.Machine, ev *model.Event) string {
 	return "on" + base.GoName(ev.Name)
 }
 
-// invoke appends the call of a shared function.
+// invoke appends the call of a shared method.
 func (c *stmts) invoke(p *proc) {
 	call := gotree.X("m.$1($2)", p.fn.Name, p.args)
 	dirty := c.dirty
@@ -176,7 +177,7 @@ func (c *stmts) invoke(p *proc) {
 	c.f.Waits = c.f.Waits || p.facts.Waits
 }
 
-// entryProc gives the function for a state's entry, nil if it is to be written out.
+// entryProc returns the method for a state's entry. It returns nil if the entry should be written out.
 func (g *Funcs) entryProc(r *types.Machine, s *core.State) *proc {
 	if p, ok := g.entries[entryOf{r, s}]; ok {
 		return p
@@ -211,7 +212,7 @@ func (g *Funcs) entryProc(r *types.Machine, s *core.State) *proc {
 	return p
 }
 
-// always lists the variables that all functions of a machine have.
+// always returns the parameters that all methods of a machine have.
 func (g *Funcs) always(r *types.Machine) []gotree.Param {
 	return g.method(r, "").Params
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/parley-go/parley/gen/golang/gotree"
 )
 
-// longestCase returns the case of an event with the most lines, nil if none is worth a function,
-// and the constant of the state it is below, if any.
+// longestCase returns the case of an event with the most lines, and the constant of the state that it
+// is in, if any. It returns nil if no case is worth a method.
 func longestCase(s *gotree.Switch) (state string, longest *gotree.Case) {
 	most := 8
 	look := func(in string, c *gotree.Case) {
@@ -29,17 +29,18 @@ func longestCase(s *gotree.Switch) (state string, longest *gotree.Case) {
 	return state, longest
 }
 
-// length is how many lines a switch takes.
+// length returns how many lines a switch takes.
 func length(s *gotree.Switch) int { return gotree.Lines([]gotree.Stmt{s}) }
 
-// Above longest lines what a state does with an event, and what takes the most lines first, becomes
-// a function of its own; a Step of more than whole lines gets one for each state.
+// A Step with more than longest lines is divided. The handlers with the most lines become methods
+// first, then states. With more than whole lines each state becomes a method.
 const (
 	longest = base.Longest
 	whole   = 220
 )
 
-// inlineCost estimates what Go's inliner counts for a tree; TestCosts holds it against the compiler.
+// inlineCost estimates the cost that Go's inliner counts for a tree. TestCosts compares it with the
+// compiler's.
 func inlineCost(tree any) int {
 	n := 0
 	gotree.Walk(tree, func(node any) bool {
@@ -70,23 +71,23 @@ func inlineCost(tree any) int {
 	return n
 }
 
-// costs are those of what the effects' methods cost when Go has inlined them.
+// costs are the costs of calls of the effects' methods, which Go inlines.
 var costs = map[string]int{"send": 30, "sendTo": 33, "report": 30, "start": 19, "startFor": 19, "stop": 15,
 	"close": 15, "closeTo": 17}
 
-// inlined is the cost below which Go inlines a function; large is a number of lines, from which on
-// a call does not matter and a function helps the reader.
+// Go inlines a function that costs at most inlined. A function with more than large lines helps the
+// reader, and its call costs little beside it.
 const (
 	inlined = 80
 	large   = 25
 )
 
-// manyRounds is from how many rounds on a loop counts when it asks the same in each.
+// manyRounds is the number of rounds from which a loop is worth lookOnce.
 const manyRounds = 100
 
-// lookOnce lets a method look at its machine before a long loop that is the first to do so. Go would
-// ask in each round whether the receiver is nil, which is every tenth instruction of such a loop.
-// What Go inlines has a caller that knows.
+// lookOnce inserts a look at the receiver before a long loop that is the first statement to use it.
+// Otherwise Go checks in each round that the receiver is not nil, with one instruction of ten in such a
+// loop. A method that Go inlines does not need it, since the caller has looked.
 func lookOnce(f *gotree.Func) {
 	if f.Recv == nil || inlineCost(f) <= inlined {
 		return
@@ -104,7 +105,7 @@ func lookOnce(f *gotree.Func) {
 	}
 }
 
-// rounds is the number that a loop counts to; 0 if it is not known.
+// rounds returns the number that a loop counts to. It returns 0 if the number is not known.
 func rounds(x gotree.Expr) int64 {
 	if c, ok := x.(gotree.Call); ok && len(c.Args) == 1 { // a conversion
 		x = c.Args[0]

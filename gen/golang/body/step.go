@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// returns are the ends of a function that handles events.
+// returns are the statements that end a function which handles events, one for each result.
 type returns struct {
 	took     func(id int) gotree.Stmt
 	ignored  func(id int) gotree.Stmt
@@ -28,7 +28,7 @@ type returns struct {
 	keeps bool
 }
 
-// number is a transition's number as the step returns it.
+// number composes a transition's number as a step returns it.
 func number(id int) gotree.Expr {
 	if id < 0 {
 		return gotree.X("fsm.NoTransition")
@@ -36,7 +36,7 @@ func number(id int) gotree.Expr {
 	return gotree.Int(id)
 }
 
-// result gives the statement that ends a step in one way.
+// result returns a function that makes the statement which ends a step in the given way.
 func result(way string) func(id int) gotree.Stmt {
 	return func(id int) gotree.Stmt { return gotree.Returns(gotree.X("$1($2)", way, number(id))) }
 }
@@ -55,7 +55,7 @@ var stepReturns = returns{
 	settles:     true, saves: true, keeps: true,
 }
 
-// fixed gives the statement that ends a function in one way, whichever branch was taken.
+// fixed returns a function that makes the same return statement for every branch.
 func fixed(x string) func(int) gotree.Stmt {
 	return func(int) gotree.Stmt { return gotree.Returns(gotree.X(x)) }
 }
@@ -65,8 +65,8 @@ func refusal(x string) (func(int, bool) *gotree.Return, func(bool) gotree.Stmt) 
 		func(bool) gotree.Stmt { return gotree.Returns(gotree.X(x)) }
 }
 
-// partReturns are the ends of a part's method. done collects those where it worked: what they return is
-// known when it is known whether the method can refuse.
+// partReturns returns the ends of a part's method. done collects the ends without a refusal: their
+// results are set when it is known whether the method can refuse.
 func partReturns(done *[]*gotree.Return) returns {
 	end := func(int) gotree.Stmt {
 		r := &gotree.Return{}
@@ -92,10 +92,10 @@ func expiryReturns() returns {
 	return ret
 }
 
-// saved keeps the machine's value for undo.
+// saved returns the statement that keeps the machine's value for undo.
 func saved() []gotree.Stmt { return gotree.S("old := *m") }
 
-// handle composes what a state does with an event; args are the event's fields.
+// handle appends what a state does with an event. args are the event's fields.
 func (c *stmts) handle(h *core.Handler, args []val, ret returns) {
 	ev := h.Model.Event
 	early := ev.Kind == model.EventTimer // something changes before the branches
@@ -137,7 +137,7 @@ func (c *stmts) handle(h *core.Handler, args []val, ret returns) {
 	c.f = outer
 }
 
-// expired disarms the timer that has expired.
+// expired appends the statement that disarms the timer which has expired.
 func (c *stmts) expired(t *model.Timer, args []val) {
 	place := gotree.X("m.$1", c.r.Timers[t.Index])
 	var index gotree.Expr
@@ -151,7 +151,7 @@ func (c *stmts) expired(t *model.Timer, args []val) {
 	c.changed(c.r.Timers[t.Index])
 }
 
-// mode composes ignore and defer.
+// mode appends what ignore and defer do.
 func (c *stmts) mode(h *model.Handler, ret returns) {
 	id, end := -1, ret.ignored
 	if h.Mode == model.Defer {
@@ -168,7 +168,7 @@ func (c *stmts) mode(h *model.Handler, ret returns) {
 	c.out.Add(end(id))
 }
 
-// branch composes one branch: guard, statements, goto, entry.
+// branch appends one branch: guard, statements, goto, entry.
 func (c *stmts) branch(t *core.Transition, args []val, ret returns, saves bool) {
 	m := t.Model
 	c.locals = map[*model.Local]val{}
@@ -219,7 +219,7 @@ func (c *stmts) branch(t *core.Transition, args []val, ret returns, saves bool) 
 	c.out.Add(code...)
 }
 
-// taken composes what follows the guard.
+// taken appends what follows the guard.
 func (c *stmts) taken(t *core.Transition, ret returns) {
 	if c.r.Part == nil && c.r.Queue != "" {
 		c.out.P("fx.fired = append(fx.fired, $1)", t.Model.ID)
@@ -234,8 +234,8 @@ func (c *stmts) taken(t *core.Transition, ret returns) {
 	c.out.Add(ret.took(t.Model.ID))
 }
 
-// effects composes what a branch does, but for the handling of what parts report. It returns false
-// if the code behind it cannot be reached.
+// effects appends what a branch does. The handling of what parts report is not included. It returns
+// false if code after it cannot be reached.
 func (c *stmts) effects(t *core.Transition) bool {
 	if !c.statements(t.Body) {
 		return false
@@ -251,8 +251,8 @@ func (c *stmts) effects(t *core.Transition) bool {
 	return st == nil || c.entry(st)
 }
 
-// entered returns the state whose entry a branch runs; nil if it stays in its state. The start of the
-// initial state enters it.
+// entered returns the state whose entry a branch runs. It returns nil if the branch stays in its state;
+// but start in the initial state enters that state.
 func entered(r *types.Machine, t *core.Transition) *core.State {
 	if t.To == nil && t.Model.Event.Kind == model.EventStart && t.Model.From == r.M.Initial {
 		return r.Core.States[r.M.Initial.Index]
@@ -260,7 +260,7 @@ func entered(r *types.Machine, t *core.Transition) *core.State {
 	return t.To
 }
 
-// handlerOf returns what a state does with an event; nil if it does not mention it.
+// handlerOf returns what a state does with an event. It returns nil if the state does not mention it.
 func handlerOf(st *core.State, ev *model.Event) *core.Handler {
 	if ev.Index < 0 || ev.Index >= len(st.Handlers) {
 		return nil
@@ -268,7 +268,7 @@ func handlerOf(st *core.State, ev *model.Event) *core.Handler {
 	return st.Handlers[ev.Index]
 }
 
-// entry composes the entry of a state.
+// entry appends the entry actions of a state. It returns false if code after them cannot be reached.
 func (c *stmts) entry(s *core.State) bool {
 	if len(s.Entry) == 0 {
 		return true
@@ -283,7 +283,7 @@ func (c *stmts) entry(s *core.State) bool {
 	return c.statements(s.Entry)
 }
 
-// finished lets part.finished wait for the parent.
+// finished queues the event that this part has finished, for its parent.
 func (c *stmts) finished() {
 	for _, w := range c.r.Up.Waiting {
 		if w.Ev.Kind == model.EventFinished && w.Ev.Part == c.r.Part {
@@ -293,7 +293,7 @@ func (c *stmts) finished() {
 	}
 }
 
-// settle composes the call that handles what parts reported, if they can have.
+// settle appends the call that handles what parts reported, if they can have reported something.
 func (c *stmts) settle(ret returns) {
 	if !ret.settles || !c.f.Waits {
 		return
@@ -311,15 +311,15 @@ func (c *stmts) settle(ret returns) {
 	c.checkf("!m.settle(fx, $1)", args)
 }
 
-// handlerWords are how the methods by which a part takes its events are called, and what is said of
-// them.
+// handlerWords are the first words of the names of methods that handle events, and the words for their
+// comments.
 var handlerWords = map[model.EventKind]struct{ method, what string }{
 	model.EventMessage: {"receive", "the message"}, model.EventCommand: {"command",
 		"the command"}, model.EventTimer: {"expire", "the expiry of timer"},
 	model.EventUp: {"link", "the event"}, model.EventLost: {"link", "the event"},
 }
 
-// method starts a method of a machine that takes the effects and the keys.
+// method returns a method without a body. Its parameters are the effects and the keys.
 func (g *Funcs) method(r *types.Machine, name string) *gotree.Func {
 	f := &gotree.Func{Name: name, Recv: &gotree.Param{Name: "m", Type: gotree.X("*$1", r.Typ)},
 		Params: []gotree.Param{{Name: "fx", Type: gotree.X("*$1", r.Role.Effects)}}}
@@ -329,7 +329,8 @@ func (g *Funcs) method(r *types.Machine, name string) *gotree.Func {
 	return f
 }
 
-// handler gives the method by which a part takes an event, composing it at its first use.
+// handler returns the facts of the method by which a part handles an event. It composes the method at
+// the first call.
 func (g *Funcs) handler(r *types.Machine, ev *model.Event) *types.Facts {
 	id := fmt.Sprintf("%d %s", ev.Kind, ev.Name)
 	if f := r.Done[id]; f != nil {
@@ -396,7 +397,8 @@ func (g *Funcs) handler(r *types.Machine, ev *model.Event) *types.Facts {
 	return c.f
 }
 
-// settleFacts composes the method that handles waiting events of parts.
+// settleFacts returns the facts of the method that handles queued events of parts. It composes the
+// method at the first call.
 func (g *Funcs) settleFacts(r *types.Machine) *types.Facts {
 	if r.Settled != nil {
 		return r.Settled
@@ -459,7 +461,7 @@ func (g *Funcs) settleFacts(r *types.Machine) *types.Facts {
 	return c.f
 }
 
-// within puts a case into a switch that is in a case of another one.
+// within adds a case to the inner one of two nested switches.
 func within(outer *gotree.Switch, first gotree.Expr, tag string, second gotree.Expr, body []gotree.Stmt) {
 	inner := &gotree.Case{List: []gotree.Expr{second}, Body: body}
 	for _, c := range outer.Cases {
@@ -473,7 +475,7 @@ func within(outer *gotree.Switch, first gotree.Expr, tag string, second gotree.E
 	outer.Cases = append(outer.Cases, &gotree.Case{List: []gotree.Expr{first}, Body: []gotree.Stmt{events}})
 }
 
-// settleStates makes a method of what each state does with waiting events.
+// settleStates makes a method of what each state does with queued events.
 func (g *Funcs) settleStates(r *types.Machine, states *gotree.Switch) {
 	for i, c := range states.Cases {
 		name := c.List[0].(gotree.Name).Name
@@ -506,7 +508,7 @@ func (g *Funcs) settleStates(r *types.Machine, states *gotree.Switch) {
 	}
 }
 
-// waitingArgs are the fields of a waiting event.
+// waitingArgs returns the fields of a queued event.
 func waitingArgs(w types.Waiting, from string) []val {
 	out := make([]val, len(w.Ev.Fields))
 	for i, f := range w.Ev.Fields {
@@ -515,7 +517,7 @@ func waitingArgs(w types.Waiting, from string) []val {
 	return out
 }
 
-// args are the fields of an event from outside.
+// args returns the fields of an event from outside.
 func (g *Funcs) args(e types.RoleEvent) []val {
 	out := make([]val, len(e.Ev.Fields))
 	if e.Ev.Kind == model.EventTimer { // one of the role's own: the number of the instance is all there is

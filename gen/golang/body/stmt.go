@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// stmts composes statements; expressions in them are the body's.
+// stmts composes statements. It embeds a body, which composes the expressions in them.
 type stmts struct {
 	*body
 	sharer *sharer // of branches, nil if they are written out
@@ -22,11 +22,10 @@ func (g *Funcs) newStmts(r *types.Machine, extra ...string) *stmts {
 	return &stmts{body: g.newBody(r, extra...)}
 }
 
-// statements composes statements in order. It returns false if the code behind them cannot be
-// reached.
+// statements appends statements in order. It returns false if code after them cannot be reached.
 func (c *stmts) statements(list []core.Stmt) bool { return c.sequence(list, 0) }
 
-// sequence composes statements of which so many calls of routines are composed already.
+// sequence is statements inside so many calls of routines.
 func (c *stmts) sequence(list []core.Stmt, calls int) bool {
 	for len(list) > 0 {
 		s := list[0]
@@ -120,7 +119,8 @@ func (c *stmts) assign(s *core.Assign) {
 	c.out.P("$1 = $2", place, x)
 }
 
-// reads reports whether an expression is the value of a place whose indexes are names.
+// reads reports whether an expression reads the place of v that sel leads to. The indexes must be
+// locals.
 func reads(e core.Expr, v *model.Var, sel []core.Select) bool {
 	if len(sel) == 0 {
 		x, ok := e.(*core.Read)
@@ -138,7 +138,8 @@ func reads(e core.Expr, v *model.Var, sel []core.Select) bool {
 	return false
 }
 
-// inPlace composes x = x + 1, x = append(x, y) and the like as one would write them.
+// inPlace appends x = x + 1, x = append(x, y) and the like as one would write them by hand. It returns
+// false if the assignment has no such form.
 func (c *stmts) inPlace(s *core.Assign, place gotree.Expr, t *model.Type) bool {
 	e, ok := core.Bare(s.Value).(*core.Apply)
 	if !ok || !reads(e.Args[0], s.Var, s.Select) {
@@ -161,7 +162,7 @@ func (c *stmts) inPlace(s *core.Assign, place gotree.Expr, t *model.Type) bool {
 	return false
 }
 
-// count composes x = x + 1 and the like; it returns false if the operand is no constant.
+// count appends x = x + 1 and the like. It returns false if the operand is not a constant.
 func (c *stmts) count(e *core.Apply, place gotree.Expr, t *model.Type) bool {
 	l, ok := e.Args[1].(*core.Const)
 	if !ok || t.Kind != model.KindInt || l.Value <= 0 || !types.Fits(t, l.Value) {
@@ -192,7 +193,7 @@ func (c *stmts) count(e *core.Apply, place gotree.Expr, t *model.Type) bool {
 	return true
 }
 
-// dest composes the peer that an effect goes to; nil means the only one.
+// dest composes the peer that an effect goes to. It returns nil for the only peer.
 func (c *stmts) dest(d model.Dest, to core.Expr) gotree.Expr {
 	switch d {
 	case model.ToSender:
@@ -223,7 +224,7 @@ func (c *stmts) send(s *core.Emit) {
 	c.mapped(c.r, s.Message, values, c.dest(s.Dest, s.To))
 }
 
-// mapped sends what the machine around r makes of a message of r.
+// mapped appends the message that the machine around r sends in place of a message of r.
 func (c *stmts) mapped(r *types.Machine, m *model.Message, values []val, to gotree.Expr) {
 	ps := r.Use.Sends[m.Index]
 	if ps == nil {
@@ -253,7 +254,7 @@ func (c *stmts) mapped(r *types.Machine, m *model.Message, values []val, to gotr
 	c.locals = inner
 }
 
-// keyLocals gives the keys of a part their names in its methods.
+// keyLocals returns the keys of a part as its methods know them.
 func keyLocals(r *types.Machine) map[*model.Local]val {
 	locals := map[*model.Local]val{}
 	for _, k := range r.Keys {
@@ -275,7 +276,7 @@ func (c *stmts) emit(m *model.Message, fields []core.Expr, to gotree.Expr) {
 	c.effect(call, n.Member, n.Typ, func() []gotree.Elem { return c.fields(n.Fields, m.Fields, fields) })
 }
 
-// effect appends the call that appends an effect, with what is in it.
+// effect appends the call that makes an effect, and the assignment of its fields.
 func (c *stmts) effect(call gotree.Expr, member, typ string, fields func() []gotree.Elem) {
 	if member == "" {
 		c.out.P("$1", call)
@@ -309,7 +310,7 @@ func (c *stmts) report(s *core.Emit) {
 	c.g.Fail(s.Pos(), "the parent has no event for report %s", s.Report.Name)
 }
 
-// enqueue lets an event of this part wait for its parent.
+// enqueue queues an event of this part for its parent.
 func (c *stmts) enqueue(w types.Waiting, values []gotree.Expr) {
 	var all []gotree.Elem
 	for _, k := range c.r.Keys {
@@ -329,7 +330,7 @@ func (c *stmts) enqueue(w types.Waiting, values []gotree.Expr) {
 	c.f.Queues = true
 }
 
-// keysOf composes the place of an instance of a part in at, and the arguments that tell its keys.
+// keysOf composes the place of an instance of a part, and its keys as arguments.
 func (c *stmts) keysOf(sub *types.Machine, keys []core.Expr) (at gotree.Expr, args []gotree.Expr) {
 	at = gotree.X("m.$1", c.r.Member(sub))
 	for _, k := range sub.Up.Keys {
@@ -409,7 +410,8 @@ func (c *stmts) each(s *core.For) {
 	}
 }
 
-// let gives a local its value, for the statements that follow it.
+// let declares a local, and appends the statements that follow. The declaration is left out if none of
+// them uses the local.
 func (c *stmts) let(s *core.Assign, rest []core.Stmt, calls int) bool {
 	x := c.names.Local(s.Local.Name)
 	c.locals[s.Local] = local(x, s.Local.Type)
@@ -426,7 +428,7 @@ func (c *stmts) let(s *core.Assign, rest []core.Stmt, calls int) bool {
 	return live
 }
 
-// fromEvent reports whether a list is part of the event, which no statement changes.
+// fromEvent reports whether a list is a part of the event, which no statement changes.
 func fromEvent(e core.Expr) bool {
 	switch e := e.(type) {
 	case *core.Local:
