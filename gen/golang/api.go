@@ -11,11 +11,11 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// API names what a generated package offers, for programs that write code which uses it. Start from
-// [NewAPI].
+// API has the names of a generated package, for programs that write code which uses the package. Start
+// from [NewAPI].
 type API struct{ g *types.Gen }
 
-// NewAPI gives the names of the package that Generate makes with the same arguments.
+// NewAPI returns the names of the package that Generate makes with the same arguments.
 func NewAPI(p *model.Protocol, o base.Options) (api *API, err error) {
 	defer func() {
 		if u, ok := recover().(base.Unsupported); ok {
@@ -27,10 +27,10 @@ func NewAPI(p *model.Protocol, o base.Options) (api *API, err error) {
 	return &API{g}, nil
 }
 
-// Package is the name of the package, ImportPath where it is found.
+// Package returns the name of the package.
 func (a *API) Package() string { return a.g.O.Package }
 
-// ImportPath is described at Package.
+// ImportPath returns the path that imports the package.
 func (a *API) ImportPath() string { return a.g.O.ImportPath }
 
 func (a *API) role(name string) *types.Machine {
@@ -42,13 +42,13 @@ func (a *API) role(name string) *types.Machine {
 	return nil
 }
 
-// Runner is the type of a role's runners, and the function that makes one.
+// Runner returns the type of a role's runners, and the function that makes one.
 func (a *API) Runner(role string) (typ, function string) {
 	r := a.role(role)
 	return r.Runner, a.g.Maker(r.Runner)
 }
 
-// Command is the method of the role's runner for a command.
+// Command returns the name of the runner's method for a command.
 func (a *API) Command(role, command string) string {
 	r := a.role(role)
 	for i, name := range commandNames(r) {
@@ -59,8 +59,8 @@ func (a *API) Command(role, command string) string {
 	return ""
 }
 
-// Value is the Go expression of a value; texts are those of strs. It is an untyped constant for
-// numbers, and is made by the function text, which the user of the expression provides, for texts.
+// Value returns a Go expression for a value. strs has the texts. A number is an untyped constant. A text
+// is a call of the function text, which the user of the expression provides.
 func (a *API) Value(t *model.Type, strs *interp.Strings, v []int64) string {
 	switch t.Kind {
 	case model.KindBool:
@@ -96,7 +96,7 @@ func (a *API) values(t *model.Type, strs *interp.Strings, v []int64, n int) stri
 	return strings.Join(list, ", ")
 }
 
-// typeName names a type from outside of the package.
+// typeName returns the name of a type as other packages write it.
 func (a *API) typeName(t *model.Type) string {
 	gt := a.g.Typ(t, "")
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// commandText composes Runner.Command, which reads what AppendEvent writes of commands.
+// commandText composes Runner.Command, which reads the text of a command as AppendEvent writes it.
 func (g *gen) commandText(r *types.Machine) []*gotree.Func {
 	var cases []*gotree.Case
 	var all []gotree.Expr
@@ -57,7 +57,7 @@ func (g *gen) commandText(r *types.Machine) []*gotree.Func {
 	return append([]*gotree.Func{f}, more...)
 }
 
-// shortenCommand makes functions of the longest readers of commands until the rest is short enough.
+// shortenCommand makes functions of the longest cases, until the rest is short enough.
 func (g *gen) shortenCommand(r *types.Machine, names *gotree.Switch) []*gotree.Func {
 	var out []*gotree.Func
 	for gotree.Lines([]gotree.Stmt{names}) > base.Longest-12 {
@@ -114,7 +114,7 @@ func (g *gen) read(from gotree.Expr, t *model.Type, x gotree.Expr) []gotree.Stmt
 	return gotree.S("$1($2, &$3)", g.readFunc(gt), from, x)
 }
 
-// readFunc is the name of the function that reads a type.
+// readFunc returns the name of the function that reads a type.
 func (g *gen) readFunc(gt *types.Type) string {
 	return g.Top.Own("read "+types.Key(gt.T), "read"+textName(gt))
 }
@@ -158,7 +158,7 @@ func (g *gen) typeReader(gt *types.Type) *gotree.Func {
 	return gotree.F("func $1(s *wire.Scanner, v *$2) {\n$3\n}", g.readFunc(gt), gt.X, code)
 }
 
-// texts are constants.
+// texts returns constants for texts.
 func texts(list []string) []gotree.Expr {
 	out := make([]gotree.Expr, len(list))
 	for i, s := range list {

@@ -12,7 +12,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// helpers are the shared functions that the package may need, by the name it asks for.
+// helpers are functions that a generated package can need, by the name that asks for them.
 var helpers = []struct {
 	name string
 	fn   *gotree.Func
@@ -84,7 +84,7 @@ func numbered(b []byte, n int) int64 {
 		}`)},
 }
 
-// helperFuncs emits the shared functions that the package needs.
+// helperFuncs emits the helpers that the package needs.
 func (g *gen) helperFuncs(f *jen.File) {
 	funcs(f, g.checkFuncs())
 	if g.Helpers["Optional"] {
@@ -108,7 +108,7 @@ func (g *gen) helperFuncs(f *jen.File) {
 	}
 }
 
-// caseList are the cases of a switch; those that do the same stand together.
+// caseList is a list of cases of a switch. Cases that do the same are one.
 type caseList []*gotree.Case
 
 func (l *caseList) add(label string, body []gotree.Stmt) {
@@ -121,7 +121,7 @@ func (l *caseList) add(label string, body []gotree.Stmt) {
 	*l = append(*l, when(body, label))
 }
 
-// eventChecks composes the cases of Event.invalid, and those of Event.outside.
+// eventChecks composes the cases of Event.invalid and of Event.outside.
 func (g *gen) eventChecks(r *types.Machine) (invalid, outside caseList) {
 	for _, e := range r.Events {
 		var tests []gotree.Expr
@@ -281,7 +281,7 @@ func (g *gen) declareText(f *jen.File, gt *types.Type, head func(string)) {
 	funcs(f, list)
 }
 
-// stringer emits the String method of an enumeration and its table of names.
+// stringer emits the String method of an enumeration, and its table of names.
 func (g *gen) stringer(f *jen.File, typ string, names []string) {
 	list := g.Top.Take(base.Unexported(typ) + "Names")
 	table(f, list, "", gotree.X("[...]string{$1}", texts(names)))
@@ -289,7 +289,7 @@ func (g *gen) stringer(f *jen.File, typ string, names []string) {
 		func (v $1) String() string { return fsm.Name($2[:], int(v)) }`, typ, list)})
 }
 
-// enumConsts emits constants that count from 0, with the author's words behind them.
+// enumConsts emits constants that count from 0, each with the author's description as comment.
 func (g *gen) enumConsts(f *jen.File, typ string, names []string, docs []string) {
 	f.Const().DefsFunc(func(d *jen.Group) {
 		for i, n := range names {
@@ -322,7 +322,7 @@ func (g *gen) structFields(s *jen.Group, names []string, fields []*model.Field) 
 	}
 }
 
-// declare emits the declaration of a type and of the methods that are used.
+// declare emits a type, and those of its methods that are used.
 func (g *gen) declare(f *jen.File, gt *types.Type) {
 	t := gt.T
 	doc := base.Sentence(t.Doc)

@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// effectsFile holds a role's events, reports and effects.
+// effectsFile composes the file with a role's events, reports and effects.
 func (g *gen) effectsFile(r *types.Machine) *jen.File {
 	f := g.File(g.O.Package)
 	g.declareEvents(f, r)
@@ -65,7 +65,7 @@ func (g *gen) declareEvents(f *jen.File, r *types.Machine) {
 	g.declareEventChecks(f, r)
 }
 
-// eventDoc is what the comment beside an event's constant says.
+// eventDoc returns the comment for an event's constant.
 func eventDoc(r *types.Machine, e types.RoleEvent) string {
 	switch e.Ev.Kind {
 	case model.EventTimer:
@@ -82,7 +82,8 @@ func eventDoc(r *types.Machine, e types.RoleEvent) string {
 	return e.Ev.Doc
 }
 
-// declareEventChecks writes what refuses events with fields outside their ranges, if there can be any.
+// declareEventChecks emits the methods that find events with fields outside their ranges, if there can be
+// such events.
 func (g *gen) declareEventChecks(f *jen.File, r *types.Machine) {
 	invalid, outside := g.eventChecks(r)
 	if len(invalid) == 0 {
@@ -183,7 +184,7 @@ func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
 	}
 }
 
-// effectMethods emits the methods that append effects, those that the role's code calls.
+// effectMethods emits those methods that append effects which the role's code calls.
 func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 	effect := func(fields ...gotree.Elem) gotree.Expr { return gotree.Struct(gotree.X("fsm.Effect"), fields...) }
 	element := func(effect gotree.Expr, more ...gotree.Elem) []gotree.Stmt {
@@ -260,7 +261,7 @@ func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 	}
 }
 
-// declareWaiting emits the type of the events of parts that wait for their parent.
+// declareWaiting emits the type of the queued events of parts.
 func (g *gen) declareWaiting(f *jen.File, r *types.Machine) {
 	kind := g.Top.Take(r.Queued + "Kind")
 	f.Line()

@@ -1,8 +1,8 @@
-// Package golang generates Go from checked specifications: for every role a comparable struct with
-// a Step method, a runner that implements fsm.Runner, the types and codecs of the messages. It is a
-// pure function of the model: equal models and options, equal bytes. It must not read or write
-// files, know YAML, or run what it generates; what the code means is said by package interp, with
-// which it is compared. Start from [Generate].
+// Package golang generates Go from checked specifications: for every role a comparable struct with a
+// Step method and a runner that implements fsm.Runner, and the types and codecs of the messages. It is a
+// pure function: equal models and options give equal bytes. It must not read or write files, know YAML,
+// or run what it generates. Machines are generated from their lowered form, which package core defines;
+// tests compare what the code does with package interp. Start from [Generate].
 package golang
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Generate returns the files of the package for p by name.
+// Generate returns the files of the package for p, by name.
 func Generate(p *model.Protocol, o base.Options) (files map[string][]byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -68,9 +68,9 @@ func Generate(p *model.Protocol, o base.Options) (files map[string][]byte, err e
 	return out, nil
 }
 
-// EventNames lists the events that a role is given from outside by name, in the
-// order of the generated constants: EventKind i is the event named at i. The timers of parts come
-// last, with the way to the part: fleet.retry.
+// EventNames returns the names of a role's events from outside. They are in the order of the generated
+// constants: EventKind i is the event named at i. The timers of parts come last, with the way to the
+// part: fleet.retry.
 func EventNames(role *model.Machine) []string {
 	g := types.New(&model.Protocol{Name: role.Protocol, Messages: role.Messages}, base.Options{})
 	g.Prepare()

@@ -12,7 +12,7 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// info emits the description of a role, and its tables.
+// info emits the description of a role (fsm.Info) and its tables.
 func (g *gen) info(f *jen.File, r *types.Machine) {
 	m, p := r.M, g.P
 	var states, messages, commands, reports, timers []string
@@ -92,7 +92,7 @@ func (g *gen) transitions(m *model.Machine) gotree.Expr {
 	return gotree.Composite{Type: gotree.X("[]fsm.Transition"), Elems: gotree.Elems(list...), Lines: len(list) > 0}
 }
 
-// names is a list of texts, flags one of truth values.
+// names composes a list of texts, flags one of truth values.
 func names(list []string) gotree.Expr { return gotree.X("[]string{$1}", texts(list)) }
 
 func flags(list []bool) gotree.Expr {
@@ -105,7 +105,7 @@ func flags(list []bool) gotree.Expr {
 
 func flag(b bool) gotree.Expr { return gotree.X("$1", b) }
 
-// table emits a variable with its value.
+// table emits the declaration of a variable with its value.
 func table(f *jen.File, name, doc string, value gotree.Expr) {
 	f.Line()
 	if doc != "" {
@@ -114,7 +114,7 @@ func table(f *jen.File, name, doc string, value gotree.Expr) {
 	f.Var().Id(name).Op("=").Add(gotree.Code(value))
 }
 
-// infoTables emits the tables that the runner looks things up in.
+// infoTables emits the tables that the runner uses.
 func (g *gen) infoTables(f *jen.File, r *types.Machine, legal []gotree.Elem) {
 	table(f, g.Table(r, "Legal"), "What each state handles or ignores.", gotree.X("[...]string{\n$1,\n}", legal))
 	if rows := g.handled(r); len(rows) > 0 {
@@ -123,7 +123,7 @@ func (g *gen) infoTables(f *jen.File, r *types.Machine, legal []gotree.Elem) {
 	}
 }
 
-// legalIn lists the events that a state handles or ignores and that come from outside.
+// legalIn returns the events from outside that a state handles or ignores.
 func legalIn(m *model.Machine, s *model.State) string {
 	var names []string
 	for _, ev := range m.Events {

@@ -81,7 +81,7 @@ func (g *gen) declareMachine(f *jen.File, r *types.Machine) {
 	}
 }
 
-// partFile holds one part of a role.
+// partFile composes the file of one part of a role.
 func (g *gen) partFile(p *types.Machine) *jen.File {
 	f := g.File(g.O.Package)
 	g.declareMachine(f, p)
@@ -89,7 +89,7 @@ func (g *gen) partFile(p *types.Machine) *jen.File {
 	return f
 }
 
-// machineFile holds the role's states, its struct, Step, and its parts.
+// machineFile composes the file with a role's states, its struct and Step.
 func (g *gen) machineFile(r *types.Machine) *jen.File {
 	step := g.Step(r) // before the declarations: it decides what they need
 	f := g.File(g.O.Package)
@@ -102,8 +102,8 @@ func (g *gen) machineFile(r *types.Machine) *jen.File {
 	return f
 }
 
-// messagesFile holds the messages: their kinds, a struct for each that has
-// fields, and the union of them all.
+// messagesFile composes the file of the messages: their kinds, a struct for each message with fields,
+// and the union of all.
 func (g *gen) messagesFile() *jen.File {
 	f := g.File(g.O.Package)
 	f.Comment(base.Comment("MessageKind", "says which message it is; the number is the index in the specification."))

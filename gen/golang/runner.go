@@ -12,12 +12,12 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// runnerMethods are the names that the methods for commands must not take.
+// runnerMethods are names that methods for commands must not have.
 var runnerMethods = []string{"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Frame", "FrameSize", "Effects",
 	"Effect",
 	"AppendFrame", "State", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal", "Machine", "Step", "Event", "Message", "Report", "Fired", "Refusal", "Command", "Stream"}
 
-// runnerFile holds the implementation of fsm.Runner for a role.
+// runnerFile composes the file that implements fsm.Runner for a role.
 func (g *gen) runnerFile(r *types.Machine) *jen.File {
 	f := g.File(g.O.Package)
 	f.Comment(base.Comment(r.Runner,
@@ -43,8 +43,8 @@ func (g *gen) runnerFile(r *types.Machine) *jen.File {
 	return f
 }
 
-// method composes a method of a runner, the rest of whose signature and body is in the template; $1
-// is the runner.
+// method composes a method of a runner. The template has the rest of its signature, and its body; $1 is
+// the runner.
 func method(r *types.Machine, doc, template string, args ...any) *gotree.Func {
 	f := gotree.F("func (r *$1) "+template, append([]any{r.Runner}, args...)...)
 	f.Doc = base.Comment("", doc)
@@ -79,7 +79,7 @@ func (g *gen) newRunner(r *types.Machine) []*gotree.Func {
 	return []*gotree.Func{f}
 }
 
-// commandNames are the methods for the commands of a role, in their order.
+// commandNames returns the names of the methods for a role's commands, in the commands' order.
 func commandNames(r *types.Machine) []string {
 	methods := base.Scope{}
 	for _, n := range runnerMethods {
@@ -212,8 +212,8 @@ func (g *gen) frameMethod(r *types.Machine) *gotree.Func {
 }`, first, r.Kind)
 }
 
-// firstMessage is the event of the first message; those of the others follow it in the order of the
-// messages. "" if there are no messages.
+// firstMessage returns the constant for the event of the first message. Those of the others follow it,
+// in the order of the messages. It returns "" if there are no messages.
 func firstMessage(r *types.Machine) string {
 	first, n := "", 0
 	for i, e := range r.Events {
@@ -286,7 +286,7 @@ func (g *gen) renderMethods(r *types.Machine) []*gotree.Func {
 	}
 }
 
-// refusal composes Runner.Refusal. It is told by a table, so that the step itself need not know.
+// refusal composes Runner.Refusal. It uses a table, so that a step need not know why it refuses.
 func (g *gen) refusal(r *types.Machine) *gotree.Func {
 	const doc = "Refusal implements fsm.Runner."
 	why := gotree.X("fsm.Refusal{Branch: fsm.NoTransition}")
@@ -299,7 +299,7 @@ func (g *gen) refusal(r *types.Machine) *gotree.Func {
 	return method(r, doc, "Refusal() fsm.Refusal {\nwhy := $2\nr.event.outside(&why)\nreturn why\n}", why)
 }
 
-// handled lists for each state its events with the numbers of their first branches, plus one.
+// handled returns for each state the numbers of the first branches for its events, plus one.
 func (g *gen) handled(r *types.Machine) []gotree.Elem {
 	var rows []gotree.Elem
 	for _, st := range r.M.States {
@@ -342,7 +342,7 @@ func (g *gen) effectText(r *types.Machine) *gotree.Func {
 }`, choice(gotree.X("e.Kind"), cases), named)
 }
 
-// reportText composes the text of a report, with a space before it.
+// reportText composes the text of a report, after a space.
 func (g *gen) reportText(r *types.Machine) []gotree.Stmt {
 	var cases []*gotree.Case
 	for _, n := range r.Reports {
@@ -355,8 +355,8 @@ func (g *gen) reportText(r *types.Machine) []gotree.Stmt {
 		gotree.S(`b = wire.AppendWord(b, " ", e.Report.Kind.String())`)...)
 }
 
-// timerText composes the name of a timer that is started or stopped, with a space before it, and for
-// how long it is started if that is computed.
+// timerText composes the name of a timer that is started or stopped, after a space. If the duration is
+// computed, it follows.
 func (g *gen) timerText(r *types.Machine) []gotree.Stmt {
 	var cases []*gotree.Case
 	var computed []gotree.Expr
@@ -383,8 +383,9 @@ func (g *gen) timerText(r *types.Machine) []gotree.Stmt {
 	return code
 }
 
-// alarmText composes the name of a timer with the part it is in: `fleet[true, 3].retry`. The keys
-// of the timer itself are fields of its expiry, `alive{p: 2}`, and an index elsewhere, `alive[2]`.
+// alarmText composes the name of a timer with the part that it is in: `fleet[true, 3].retry`. The keys
+// of the timer itself are written as fields in its expiry, `alive{p: 2}`, and elsewhere as an index,
+// `alive[2]`.
 func (g *gen) alarmText(a types.Alarm, key gotree.Expr, event bool, end func(gotree.Expr) gotree.Stmt) []gotree.Stmt {
 	var chain []*types.Machine
 	for m := a.Of; m.Part != nil; m = m.Up {

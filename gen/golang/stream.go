@@ -1,6 +1,6 @@
 package golang
 
-// streamMethod is the rest of the method Stream of a runner; see method.
+// streamMethod is the template for the method Stream of a runner; see method.
 const streamMethod = `Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
 s.Out = out
 for before := r.Machine.State; ; s.Frames++ {

@@ -13,7 +13,8 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// textFile holds the functions that render and read values, in the grammar of package interp.
+// textFile composes the file with functions that write and read values as text. The grammar is that of
+// package interp.
 func (g *gen) textFile() *jen.File {
 	f := g.File(g.O.Package)
 	list := []*gotree.Func{g.messageText()}
@@ -30,7 +31,7 @@ func (g *gen) textFile() *jen.File {
 	return f
 }
 
-// rendered composes statements that append to b some words and the text of x, of type t.
+// rendered composes statements that append some words and the text of x, of type t, to b.
 func (g *gen) rendered(before string, t *model.Type, x gotree.Expr) []gotree.Stmt {
 	words := gotree.Str(before)
 	switch t.Kind {
@@ -61,7 +62,7 @@ func (g *gen) rendered(before string, t *model.Type, x gotree.Expr) []gotree.Stm
 	return gotree.S("b = $1($2, &$3)", g.textFunc(gt), after(before), x)
 }
 
-// after composes b with some words behind it.
+// after composes b with some words appended.
 func after(before string) gotree.Expr {
 	if before == "" {
 		return gotree.X("b")
@@ -69,17 +70,17 @@ func after(before string) gotree.Expr {
 	return gotree.X("append(b, $1...)", gotree.Str(before))
 }
 
-// textFunc is the name of the function that renders a type.
+// textFunc returns the name of the function that writes values of a type.
 func (g *gen) textFunc(gt *types.Type) string {
 	return g.Top.Own("text "+types.Key(gt.T), "append"+textName(gt))
 }
 
-// machineFunc is the name of the function that renders a machine.
+// machineFunc returns the name of the function that writes a machine.
 func (g *gen) machineFunc(r *types.Machine) string {
 	return g.Top.Own("text of "+r.Typ, "append"+r.Typ)
 }
 
-// textName is the end of the name of the function that renders a type.
+// textName returns the end of the name of the function that writes values of a type.
 func textName(gt *types.Type) string {
 	if gt.T.Kind == model.KindSet && !gt.Own {
 		return "SetOf" + memberName(gt.T.Elem)
@@ -87,7 +88,7 @@ func textName(gt *types.Type) string {
 	return types.SimpleName(gt.Name)
 }
 
-// memberName names the type of a set's members, different for different types.
+// memberName returns a name for the type of a set's elements. Different types have different names.
 func memberName(t *model.Type) string {
 	switch {
 	case t.Name != "":
@@ -100,7 +101,7 @@ func memberName(t *model.Type) string {
 	return strings.ReplaceAll(fmt.Sprintf("%dTo%d", t.Lo, t.Hi), "-", "Minus")
 }
 
-// typeText composes the function that renders a composite type.
+// typeText composes the function that writes values of a composite type.
 func (g *gen) typeText(gt *types.Type) *gotree.Func {
 	var code []gotree.Stmt
 	elems := func(over, elem gotree.Expr, more []gotree.Stmt) {
@@ -145,11 +146,12 @@ func (g *gen) typeText(gt *types.Type) *gotree.Func {
 	return gotree.F("func $1(b []byte, v *$2) []byte {\n$3\n}", g.textFunc(gt), gt.X, code)
 }
 
-// give returns what was rendered, keep goes on with it.
+// give returns a statement that returns the text, keep one that goes on with it.
 func give(x gotree.Expr) gotree.Stmt { return gotree.Returns(x) }
 func keep(x gotree.Expr) gotree.Stmt { return gotree.S("b = $1", x)[0] }
 
-// renderedFields composes `before{name: value, …}` of the fields of at; end is told what appends the end.
+// renderedFields composes `before{name: value, …}` for the fields of at. end is called with the
+// expression that appends the end.
 func (g *gen) renderedFields(fields []*model.Field, at gotree.Expr, names []string, before string,
 	end func(gotree.Expr) gotree.Stmt) []gotree.Stmt {
 	if len(fields) == 0 {
@@ -164,7 +166,7 @@ func (g *gen) renderedFields(fields []*model.Field, at gotree.Expr, names []stri
 	return append(out, end(gotree.X("append(b, '}')")))
 }
 
-// choice composes a switch, nothing if it has no cases.
+// choice composes a switch. It composes nothing if there are no cases.
 func choice(tag gotree.Expr, cases []*gotree.Case) []gotree.Stmt {
 	if len(cases) == 0 {
 		return nil
@@ -172,7 +174,7 @@ func choice(tag gotree.Expr, cases []*gotree.Case) []gotree.Stmt {
 	return []gotree.Stmt{&gotree.Switch{Tag: tag, Cases: cases}}
 }
 
-// when is a case of constants.
+// when returns a case for constants.
 func when(body []gotree.Stmt, names ...string) *gotree.Case {
 	return &gotree.Case{List: gotree.Names(names), Body: body}
 }
@@ -192,7 +194,8 @@ func appendMessage(b []byte, m *Message) []byte {
 }`, choice(gotree.X("m.Kind"), cases))
 }
 
-// armedText composes whether a timer is armed, of a keyed one for each instance.
+// armedText composes the text that says whether a timer is armed. A timer with keys has one for each
+// instance.
 func armedText(before string, t *model.Timer, x gotree.Expr) []gotree.Stmt {
 	if len(t.Keys) == 0 {
 		return gotree.S("b = wire.AppendBool(b, $1, $2)", gotree.Str(before), x)
@@ -200,7 +203,7 @@ func armedText(before string, t *model.Timer, x gotree.Expr) []gotree.Stmt {
 	return gotree.S("b = wire.AppendBools(b, $1, $2[:])", gotree.Str(before), x)
 }
 
-// machineText composes the functions that render a machine and its parts.
+// machineText composes the functions that write a machine and its parts.
 func (g *gen) machineText(r *types.Machine) []*gotree.Func {
 	name := g.machineFunc(r)
 	code := gotree.S("b = append(b, m.State.String()...)")

@@ -27,8 +27,8 @@ func GoName(name string) string {
 	return b.String()
 }
 
-// GoNames gives every name of one scope its Go name; a name that is taken by an
-// earlier one gets a number. Fields of messages, records, commands and reports are named so.
+// GoNames returns the Go names for the names of one scope. If an earlier name has taken one, the later
+// one gets a number. Fields of messages, records, commands and reports are named so.
 func GoNames(names ...string) []string {
 	s := Scope{}
 	out := make([]string, len(names))
@@ -38,8 +38,8 @@ func GoNames(names ...string) []string {
 	return out
 }
 
-// MachineMembers gives the members of the struct for a machine in their order: State, then
-// parameters, variables, timers and parts. Step is a method.
+// MachineMembers returns the names of the members of a machine's struct, in order: State, then
+// parameters, variables, timers and parts. None is called Step, which is a method.
 func MachineMembers(m *model.Machine) []string {
 	names := []string{"State", "Step"}
 	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
@@ -57,8 +57,8 @@ func MachineMembers(m *model.Machine) []string {
 	return append(names[:1], names[2:]...)
 }
 
-// MessageMembers gives for each message the member of Message that it has if it has
-// fields. Kind is a member already, String a method.
+// MessageMembers returns for each message the name of the member of Message that has its fields. None is
+// called Kind, which is another member, or String, which is a method.
 func MessageMembers(list []*model.Message) []string {
 	names := []string{"Kind", "String"}
 	for _, m := range list {
@@ -79,7 +79,7 @@ func (s Scope) Take(name string) string {
 	return unique
 }
 
-// First takes a name, or the first of the longer ones that is free.
+// First takes a name. If it is taken already, First takes the first of the longer ones that is free.
 func (s Scope) First(name string, longer ...string) string {
 	for _, more := range longer {
 		if !s[name] {
@@ -92,7 +92,7 @@ func (s Scope) First(name string, longer ...string) string {
 	return s.Take(name)
 }
 
-// local turns a name into an unexported Go name that is free in s.
+// local returns an unexported Go name for a name, one that is free in s.
 func (s Scope) local(name string) string {
 	g := Unexported(GoName(name))
 	if token.IsKeyword(g) {
@@ -101,10 +101,10 @@ func (s Scope) local(name string) string {
 	return s.Take(g)
 }
 
-// Longest is how many lines a generated function may have.
+// Longest is the number of lines that a generated function may have.
 const Longest = 150
 
-// UnexportedNames are GoNames for what other packages do not see.
+// UnexportedNames is GoNames for unexported names.
 func UnexportedNames(names ...string) []string {
 	s := Scope{}
 	out := make([]string, len(names))
@@ -114,22 +114,22 @@ func UnexportedNames(names ...string) []string {
 	return out
 }
 
-// Unexported lowers the first letter of a Go name.
+// Unexported returns a Go name with its first letter in lower case.
 func Unexported(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
-// used are the names that generated functions use themselves, besides Go's predeclared ones.
+// used are names that generated functions use, besides those that Go predeclares.
 var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "err", "fsm", "wire", "strconv",
 	"errors", "binary", "bytes",
 	"took", "ignored", "refused", "deferred", "ordinal"}
 
-// reserved are package-level names that are always or often there.
+// reserved are package-level names that generated packages always or often have.
 var reserved = []string{"Message", "Shape", "decodeItems", "MessageKind", "Optional", "Some", "DecodeMessage",
 	"AppendMessage", "FrameSize",
 	"maxFrame", "hash", "decode", "readHeader", "leastFrame", "messageIDs", "appendMessage", "countBits", "maskOf", "maxQueued",
 	"add64", "sub64", "mul64", "div64"}
 
-// PackageScope hands out the names of the package. A function sees them all, so that
-// none is a name of a parameter or variable too: it would be hidden there.
+// PackageScope hands out package-level names. A function sees all of them, so no parameter or variable
+// of a function has the same name.
 type PackageScope struct {
 	Scope
 	inner Scope             // all local names there are
@@ -153,7 +153,7 @@ func (s PackageScope) Take(name string) string {
 	return unique
 }
 
-// Own returns the name of what id stands for, choosing it at the first call.
+// Own returns the name of the thing with the given id. It chooses the name at the first call.
 func (s PackageScope) Own(id, name string) string {
 	n, ok := s.owned[id]
 	if !ok {
@@ -181,7 +181,7 @@ func (s LocalScope) Take(name string) string {
 	return unique
 }
 
-// Local turns a name into an unexported Go name that is free in s.
+// Local returns an unexported Go name for a name, one that is free in s.
 func (s LocalScope) Local(name string) string {
 	g := Unexported(GoName(name))
 	if token.IsKeyword(g) {

@@ -1,6 +1,6 @@
-// Package base holds what all rooms of the Go generator share: how names of a specification become
-// Go names, the options of a generation and its errors, and the intervals of expressions. It must not
-// know of machines or types. Start from [GoName] and [Options].
+// Package base has what all packages of the Go generator share: how names of a specification become Go
+// names, the options of a generation, and its errors. It must not know of machines or types. Start from
+// [GoName] and [Options].
 package base
 
 import (
@@ -17,31 +17,31 @@ func Header(spec string) string {
 
 func (u Unsupported) Error() string { return u.Msg }
 
-// Unsupported is an error about something that the generator cannot express.
+// Unsupported is the error for something in a specification that the generator cannot express.
 type Unsupported struct{ Msg string }
 
 func (e *NotGo) Error() string {
 	return fmt.Sprintf("%s: the generated code of %s is no Go (%s); this is a bug of Parley", e.Spec, e.File, e.Reason)
 }
 
-// NotGo is the error of generated code that is not even Go, which is never the specification's fault.
+// NotGo is the error for generated code that Go cannot parse. That is a fault of the generator.
 type NotGo struct {
 	Spec, File string
 	Reason     string // of the Go parser, with a place in Source
 	Source     []byte
 }
 
-// PackageName is the name of the package for a protocol unless another is chosen:
-// its own in lower case, letters and digits only.
+// PackageName returns the default name of the package for a protocol: the protocol's name in lower case,
+// without anything but letters and digits.
 func PackageName(p *model.Protocol) string {
 	return strings.ToLower(GoName(p.Name))
 }
 
-// ForCheck stands in the header between the specification and the check whose constants and domains
-// the machines have.
+// ForCheck stands in the header between the specification and the check that the machines are generated
+// for.
 const ForCheck = " for check "
 
-// Origin is what the header says the files were generated from.
+// Origin returns what the header says that the files were generated from.
 func (o Options) Origin() string {
 	if o.Check == "" {
 		return o.Spec
@@ -63,11 +63,11 @@ type Options struct {
 	ImportPath string
 }
 
-// Version is fsmgen's version, written into every generated file. It changes when the
-// generated code of an unchanged specification does, and with a release; what it was built from is
-// not part of it, so that every machine generates the same bytes.
+// Version is fsmgen's version, which every generated file has. It changes with each release, and when an
+// unchanged specification gives other code. It does not say what fsmgen was built from, so that the
+// same bytes are generated everywhere.
 const Version = "v0.4"
 
-// Contract is the version of runtime/fsm that generated code asks for: it refers to fsm.GeneratedV
-// and this number.
+// Contract is the version of runtime/fsm that generated code needs. The code refers to fsm.GeneratedV
+// with this number.
 const Contract = 3

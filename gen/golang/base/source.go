@@ -2,8 +2,8 @@ package base
 
 import "strings"
 
-// Comment renders an author's text as lines of a comment of about 110 columns;
-// the first line begins with name.
+// Comment returns an author's text as a comment with lines of about 110 columns. The first line begins
+// with name.
 func Comment(name, doc string) string {
 	words := strings.Fields(doc)
 	if name != "" {
@@ -25,7 +25,7 @@ func Comment(name, doc string) string {
 	return b.String()
 }
 
-// Sentence puts a full stop behind an author's text.
+// Sentence returns an author's text with a full stop at its end.
 func Sentence(doc string) string {
 	doc = strings.TrimSpace(doc)
 	if doc == "" || strings.ContainsRune(".!?:", rune(doc[len(doc)-1])) {

@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Invalid composes the test that a Go value is no value of t; nil if every one is.
+// Invalid composes the test that a Go value is outside t. It returns nil if no Go value is.
 func (g *Gen) Invalid(t *model.Type, x gotree.Expr) gotree.Expr {
 	var tests []gotree.Expr
 	switch t.Kind {
@@ -90,7 +90,7 @@ func (g *Gen) ChecksOf(r *Machine, e RoleEvent) []eventCheck {
 	return out
 }
 
-// RangeText says which values a type has.
+// RangeText describes the values of a type, for an error message.
 func RangeText(t *model.Type) string {
 	switch t.Kind {
 	case model.KindInt, model.KindNode:
@@ -111,7 +111,7 @@ func RangeText(t *model.Type) string {
 	return model.TypeString(t)
 }
 
-// Place is where field i of an event from outside is found.
+// Place composes the field i of an event from outside.
 func (e RoleEvent) Place(g *Gen, i int) gotree.Expr {
 	if e.Ev.Kind == model.EventMessage {
 		return gotree.X("ev.Message.$1.$2", g.Messages[e.Ev.Message.Index].Member, e.Fields[i])
@@ -119,7 +119,7 @@ func (e RoleEvent) Place(g *Gen, i int) gotree.Expr {
 	return gotree.X("ev.$1.$2", e.Member, e.Fields[i])
 }
 
-// Checked reports whether some event of a role needs a test.
+// Checked reports whether an event of a role needs a test.
 func (g *Gen) Checked(r *Machine) bool {
 	n := 0
 	for _, e := range r.Events {

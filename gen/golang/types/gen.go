@@ -1,5 +1,5 @@
-// Package types chooses which Go name each thing of a protocol has: types, messages, machines with
-// their states, events, reports and timers. It must not compose statements. Start from [New].
+// Package types chooses the Go names of all that a protocol has: types, messages, and machines with their
+// states, events, reports and timers. It must not compose statements. Start from [New].
 package types
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Place names a file as the header does: relative to the module.
+// Place returns the name of a file relative to the module, as the header has it.
 func (g *Gen) Place(file string) string {
 	if len(g.P.Files) == 0 || file == "" {
 		return file
@@ -35,12 +35,12 @@ func (g *Gen) Place(file string) string {
 	return rel
 }
 
-// At renders the place of a line of the specification for a comment.
+// At returns a comment that names a line of the specification.
 func (g *Gen) At(file string, line int) string {
 	return fmt.Sprintf("// %s:%d", g.Place(file), line)
 }
 
-// File starts a file with the header that marks it as ours.
+// File returns an empty file with the header of generated files.
 func (g *Gen) File(pkg string) *jen.File {
 	f := jen.NewFilePathName(g.O.ImportPath, pkg)
 	for _, p := range gotree.Imports {
@@ -51,8 +51,8 @@ func (g *Gen) File(pkg string) *jen.File {
 	return f
 }
 
-// Programs lists the roles that are generated as machines of their own: all but those that
-// are only parts of others, in no check an instance.
+// Programs returns the roles that are generated as machines of their own. A role that is a part of
+// another one is left out, unless a check has it as an instance.
 func Programs(p *model.Protocol) []*model.Machine {
 	inner := map[*model.Machine]bool{}
 	for _, r := range p.Roles {
@@ -69,7 +69,7 @@ func Programs(p *model.Protocol) []*model.Machine {
 	return slices.DeleteFunc(slices.Clone(p.Roles), func(r *model.Machine) bool { return inner[r] && !alone[r.Name] })
 }
 
-// Prepare chooses all names that other code refers to, in a fixed order.
+// Prepare chooses the names that other code refers to, always in the same order.
 func (g *Gen) Prepare() {
 	for _, t := range g.P.Types {
 		g.Typ(t, "")
@@ -80,7 +80,7 @@ func (g *Gen) Prepare() {
 	}
 }
 
-// New returns the names of a protocol's package, none of which is chosen yet.
+// New returns a Gen that has chosen no names yet; see Prepare.
 func New(p *model.Protocol, o base.Options) *Gen {
 	g := &Gen{P: p, O: o, Top: base.NewPackageScope(), out: base.Scope{"types": true, "messages": true,
 		"codec": true, "text": true},
@@ -97,7 +97,7 @@ func New(p *model.Protocol, o base.Options) *Gen {
 	return g
 }
 
-// Gen is what all parts of one generation share: which Go name each thing of the protocol has.
+// Gen has the Go names of all that the protocol has, which one generation shares.
 type Gen struct {
 	P     *model.Protocol
 	O     base.Options
@@ -122,7 +122,7 @@ type NamedConst struct {
 	Go string
 }
 
-// Constants lists the constants that code uses, in their order.
+// Constants returns the constants that code uses, in the order of their declaration.
 func (g *Gen) Constants() []NamedConst {
 	var out []NamedConst
 	for _, c := range g.P.Consts {
@@ -133,8 +133,8 @@ func (g *Gen) Constants() []NamedConst {
 	return out
 }
 
-// Constant gives the Go name of a number that the author wrote as a constant; "" if the protocol has
-// no such constant, because a part of another protocol speaks of its own, or if it is negative.
+// Constant returns the Go name of a constant of the specification. It returns "" if the value is
+// negative, or if the protocol has no such constant: a part can come from another protocol.
 func (g *Gen) Constant(name string, value int64) string {
 	for _, c := range g.P.Consts {
 		if c.Name == name && c.Value == value && value >= 0 {
@@ -149,7 +149,7 @@ func (g *Gen) Constant(name string, value int64) string {
 	return ""
 }
 
-// MessageNames are the Go names for one message.
+// MessageNames are the Go names of one message.
 type MessageNames struct {
 	Kind   string // constant of MessageKind
 	Member string // field of Message
@@ -159,17 +159,17 @@ type MessageNames struct {
 	Decode string
 }
 
-// Fail gives up with a message for the author.
+// Fail ends the generation with an error for the author, [base.Unsupported].
 func (g *Gen) Fail(at fmt.Stringer, format string, args ...any) {
 	panic(base.Unsupported{Msg: at.String() + ": " + fmt.Sprintf(format, args...)})
 }
 
-// Table is the name of something that there is once for each role.
+// Table returns the name of a table that each role has.
 func (g *Gen) Table(r *Machine, what string) string {
 	return g.Top.Own(what+" "+r.Typ, base.Unexported(r.Prefix+what))
 }
 
-// Maker is the name of the function that makes a type's values.
+// Maker returns the name of the function that makes values of a type.
 func (g *Gen) Maker(typ string) string { return g.Top.Own("make "+typ, "New"+typ) }
 
 // Locals returns a scope for the local names of one function.

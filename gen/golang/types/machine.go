@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Machine is a role or a part with the Go names that its code uses.
+// Machine is a role or a part, with the Go names that its code uses.
 type Machine struct {
 	M    *model.Machine
 	Core *core.Machine // what M says, lowered
@@ -63,7 +63,7 @@ type keyParam struct {
 	Index int // of the key in the part
 }
 
-// Waiting is an event of a part as an element of its parent's queue.
+// Waiting is an event of a part that its parent's queue can have.
 type Waiting struct {
 	Ev     *model.Event
 	Kind   string // constant
@@ -101,7 +101,7 @@ type Alarm struct {
 // Keyed reports whether there are several of the timer.
 func (a Alarm) Keyed() bool { return len(a.Of.Keys)+len(a.Timer.Keys) > 0 }
 
-// Keys are those that select one of them: of the parts around it, then its own.
+// Keys returns the keys that select an instance: those of the parts around the timer, then its own.
 func (a Alarm) Keys() []*model.Field {
 	var out []*model.Field
 	for _, k := range a.Of.Keys {
@@ -110,7 +110,7 @@ func (a Alarm) Keys() []*model.Field {
 	return append(out, a.Timer.Keys...)
 }
 
-// newMachine returns a machine that has no names yet but those of methods that all machines have.
+// newMachine returns a machine without names, except those of methods that every machine has.
 func newMachine(m *core.Machine) *Machine {
 	return &Machine{M: m.Model, Core: m, Done: map[string]*Facts{},
 		Calls: base.Scope{"settle": true, "undo": true, "unmentioned": true}}
@@ -145,7 +145,7 @@ func (g *Gen) NewRole(m *model.Machine) *Machine {
 	return r
 }
 
-// nameMachine chooses the names of members and states, and those of the parts inside.
+// nameMachine chooses the names of members and states, also of the parts.
 func (g *Gen) nameMachine(r *Machine) {
 	m := r.M
 	r.State = g.Top.Take(r.Prefix + "State")
@@ -254,7 +254,7 @@ func (g *Gen) nameMessages() {
 	}
 }
 
-// nameEvents chooses the names for what a role is given from outside.
+// nameEvents chooses the names for a role's events from outside.
 func (g *Gen) nameEvents(r *Machine) {
 	members := []string{"Kind", "From", "Key", "Message"}
 	for _, c := range r.M.Commands {
@@ -315,7 +315,7 @@ func TimerEvent(m *model.Machine, t *model.Timer) *model.Event {
 	return &model.Event{Kind: model.EventTimer, Name: t.Name, Timer: t, Index: -1}
 }
 
-// nameAlarms lists the timers of a machine, then those of its parts.
+// nameAlarms adds the timers of a machine to the role's alarms, then those of its parts.
 func (g *Gen) nameAlarms(role, of *Machine, path string) {
 	for _, t := range of.M.Timers {
 		name := path + t.Name
@@ -354,7 +354,7 @@ func (g *Gen) nameReports(r *Machine) {
 	}
 }
 
-// Joined lists the names of fields.
+// Joined returns the names of fields with commas between them.
 func Joined(fields []*model.Field) string {
 	var names []string
 	for _, f := range fields {
@@ -384,7 +384,7 @@ func (f *Facts) And(o *Facts) {
 	f.Queues = f.Queues || o.Queues
 }
 
-// Facts are what the callers of a function must know of it.
+// Facts are what callers of a function must know about it.
 type Facts struct {
 	Name         string
 	Refuses      bool // it can refuse
@@ -394,7 +394,7 @@ type Facts struct {
 	Waits        bool // it can queue an event for the machine itself
 }
 
-// Member is the Go name of a part in its parent's struct.
+// Member returns the Go name of a part in its parent's struct.
 func (r *Machine) Member(p *Machine) string {
 	for i, s := range r.Parts {
 		if s == p {
@@ -404,7 +404,7 @@ func (r *Machine) Member(p *Machine) string {
 	panic("no such part")
 }
 
-// AllParts lists the parts of a machine, each followed by its own parts.
+// AllParts returns the parts of a machine, each followed by its own parts.
 func AllParts(r *Machine) []*Machine {
 	var out []*Machine
 	for _, p := range r.Parts {
@@ -413,10 +413,10 @@ func AllParts(r *Machine) []*Machine {
 	return out
 }
 
-// FieldsType names the struct of a waiting event's fields.
+// FieldsType returns the name of the struct for a queued event's fields.
 func (g *Gen) FieldsType(w Waiting) string { return g.Top.Own("fields of "+w.Kind, w.Kind+"Fields") }
 
-// WithParts lists the role and those of its parts that have parts themselves.
+// WithParts returns those that have parts, of the role and the parts in it.
 func (r *Machine) WithParts() []*Machine {
 	var out []*Machine
 	if r.Queue != "" {
@@ -430,7 +430,7 @@ func (r *Machine) WithParts() []*Machine {
 
 func (r *Machine) Expiry(t *model.Timer) *model.Event { return TimerEvent(r.M, t) }
 
-// Way lists the parts that lead from the role to r, r included.
+// Way returns the parts that lead from the role to r, r included.
 func (r *Machine) Way() []*Machine {
 	if r.Part == nil {
 		return nil
@@ -457,7 +457,7 @@ func KeysFrom(number gotree.Expr, keys []*model.Field) []gotree.Expr {
 	return index
 }
 
-// Instances counts the combinations of keys.
+// Instances returns how many instances the keys select.
 func Instances(keys []*model.Field) int {
 	n := 1
 	for _, k := range keys {
@@ -473,7 +473,7 @@ func HandlerOf(st *model.State, ev *model.Event) *model.Handler {
 	return st.Handlers[ev.Index]
 }
 
-// EventNames lists the names of what a role is given from outside, in the order of the constants.
+// EventNames returns the names of a role's events from outside, in the order of the constants.
 func (r *Machine) EventNames() []string {
 	names := make([]string, len(r.Events))
 	for i, e := range r.Events {
@@ -482,7 +482,7 @@ func (r *Machine) EventNames() []string {
 	return names
 }
 
-// EventName is the name of an event; that of a part's timer begins with the way to the part.
+// EventName returns the name of an event. The name of a part's timer begins with the way to the part.
 func (r *Machine) EventName(e RoleEvent) string {
 	if e.Ev.Kind == model.EventTimer {
 		return r.Alarms[e.Alarm].Name

@@ -23,7 +23,8 @@ type Type struct {
 	Methods map[string]bool
 }
 
-// Key is equal for types that are the same Go type.
+// Key returns a text that is equal for types with the same name and the same values. Such types have one
+// Go type.
 func Key(t *model.Type) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d:%s", t.Kind, t.Name)
@@ -50,8 +51,8 @@ func Key(t *model.Type) string {
 	return b.String()
 }
 
-// Typ returns the Go type of t, declaring it if it is new. hint names types
-// that the specification writes in place.
+// Typ returns the Go type of t, and declares it at the first call. hint is the name for a type that has
+// none in the specification.
 func (g *Gen) Typ(t *model.Type, hint string) *Type {
 	k := Key(t)
 	if gt := g.types[k]; gt != nil {
@@ -117,7 +118,7 @@ func (g *Gen) Typ(t *model.Type, hint string) *Type {
 	return gt
 }
 
-// SimpleName makes a part of a name from a Go type.
+// SimpleName returns a Go type in a form that can be part of a name.
 func SimpleName(t string) string {
 	t = strings.NewReplacer("[", "", "]", "", ".", "").Replace(t)
 	return strings.ToUpper(t[:1]) + t[1:]
@@ -156,7 +157,7 @@ func Width(t *model.Type) string {
 	return "int64"
 }
 
-// LenType is the Go type that counts up to cap.
+// LenType returns the Go type for a length of at most most.
 func LenType(most int) string {
 	if most > 255 {
 		return "uint16"
@@ -164,7 +165,7 @@ func LenType(most int) string {
 	return "uint8"
 }
 
-// Zero returns the zero value of t, or nil if it is Go's own zero.
+// Zero returns the zero value of t. It returns nil if that is Go's zero value.
 func (g *Gen) Zero(t *model.Type) gotree.Expr {
 	switch t.Kind {
 	case model.KindInt, model.KindNode:
@@ -191,7 +192,7 @@ func (g *Gen) Zero(t *model.Type) gotree.Expr {
 	return nil
 }
 
-// EnumNames returns the Go constants of an enumeration.
+// EnumNames returns the names of an enumeration's constants.
 func (g *Gen) EnumNames(gt *Type) []string {
 	if names := g.enums[gt]; names != nil {
 		return names
@@ -209,7 +210,7 @@ func (g *Gen) TextMaker(gt *Type) string {
 	return g.Top.Own("constant "+gt.Name, base.Unexported(gt.Name)+"Of")
 }
 
-// Fits reports whether n is a value of the Go type of the integer type t.
+// Fits reports whether the Go type of the integer type t can hold n.
 func Fits(t *model.Type, n int64) bool {
 	switch w := Width(t); {
 	case t.Kind == model.KindNode:
@@ -225,7 +226,7 @@ func Fits(t *model.Type, n int64) bool {
 	}
 }
 
-// FromIndex makes a value of t from its number.
+// FromIndex composes the value of t with the given index, which counts from 0.
 func (g *Gen) FromIndex(i gotree.Expr, t *model.Type) gotree.Expr {
 	if t.Kind == model.KindBool {
 		return gotree.X("$1 != 0", i)
