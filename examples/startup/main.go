@@ -19,6 +19,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -30,6 +31,7 @@ import (
 	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport/ipx"
 	"github.com/parley-go/parley/runtime/transport/ipx/raw"
+	"github.com/parley-go/parley/runtime/wire"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -39,7 +41,7 @@ type settings struct {
 	link, framing, trace, serve string
 	place                       peer.Place
 	cfg                         peer.Config
-	socket                      uint
+	socket, universe            uint
 	limit                       time.Duration
 	until                       int
 }
@@ -60,6 +62,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		ctx, cancel = context.WithTimeout(ctx, s.limit)
 		defer cancel()
 	}
+	s.place.Logger = slog.New(slog.NewTextHandler(stderr, nil))
 	if err := s.play(ctx, stdout); err != nil {
 		fmt.Fprintf(stderr, "startup: %v\n", err)
 		return 2
@@ -79,6 +82,8 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.framing, "framing", "802.3", "ipx: `framing`: ethernet2, 802.3, 802.2 or snap")
 	f.UintVar(&s.socket, "socket", peer.Socket, "tunnel, ipx: `number` of the IPX socket")
 	f.StringVar(&s.serve, "serve", "", "be an IPX server on this `address` instead of a peer")
+	f.UintVar(&s.universe, "universe", uint(universe().Value), "`number` of the universe, 0 to 255: peers of others "+
+		"are not heard; original peers have 1")
 	f.DurationVar(&s.place.Silence, "silence", peer.Silence, "after how long without a packet a player is given up")
 	f.DurationVar(&s.cfg.Tick, "tick", 500*time.Millisecond, "time between two packets to each player")
 	f.DurationVar(&s.cfg.Again, "again", 0, "try again so long after a refusal or when nobody answers; 0: do not")
@@ -121,13 +126,23 @@ func (s *settings) check(f *flag.FlagSet) error {
 	switch {
 	case s.socket == 0 || s.socket > 0xffff:
 		return fmt.Errorf("-socket %d: an IPX socket is a number from 1 to 65535", s.socket)
+	case s.universe > 255:
+		return fmt.Errorf("-universe %d: it is a number from 0 to 255", s.universe)
 	case s.cfg.Tick <= 0:
 		return fmt.Errorf("-tick %v: it is more than 0", s.cfg.Tick)
 	case s.place.Silence <= 0:
 		return fmt.Errorf("-silence %v: it is more than 0", s.place.Silence)
 	}
 	s.place.Socket = uint16(s.socket)
+	u := uint8(s.universe)
+	s.place.Universe = &u
 	return nil
+}
+
+// universe is that of the specification.
+func universe() wire.Constant {
+	c, _ := startup.Shape.Constant("universe")
+	return c
 }
 
 // open opens the link that the flags ask for.

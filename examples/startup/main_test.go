@@ -45,6 +45,7 @@ func TestExitCodes(t *testing.T) {
 		{"-serve 127.0.0.1:0 -name x", 2, []string{"-name has no meaning with -serve"}},
 		{"-tick 0s", 2, []string{"-tick 0s", "more than 0"}},
 		{"-silence -1s", 2, []string{"-silence -1s", "more than 0"}},
+		{"-universe 256", 2, []string{"-universe 256: it is a number from 0 to 255"}},
 		{"-for -1s", 2, []string{"-for -1s", "not negative"}},
 		{"-bind 203.0.113.77", 2, []string{"does not have the address 203.0.113.77; it has 127.0.0.1"}},
 		{"-broadcast 203.0.113.255:6581", 2,

@@ -114,6 +114,9 @@ func datagrams(c *capture.Capture) (list []replay.Datagram, first, last int) {
 		if c.Conns[e.Conn].Proto != "udp" || e.Kind != capture.Data && e.Kind != capture.Gap || !from.Addr().Is4() {
 			continue
 		}
+		if book.IsGreeting(e.Data) {
+			continue // of the links, not of the protocol
+		}
 		d := replay.Datagram{Time: e.Time, Packet: e.Packet, From: key(from), To: key(to), Data: e.Data}
 		if !senders[to] && everybody(to.Addr()) {
 			d.To = ""

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -100,6 +101,7 @@ type game struct {
 	random  *rand.Rand
 	loss    float64 // before the place of the capture, and as often behind it
 	double  float64
+	prove   bool // the peers prove their addresses
 	packets []packet
 	peers   map[mem.Address]*peer.Peer
 	stop    map[mem.Address]context.CancelFunc
@@ -158,7 +160,8 @@ func (g *game) start(a mem.Address) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	b, err := book.New(tap{l, g, a}, a, nodes, book.Config{Shape: startup.Shape, Parties: peer.Parties})
+	cfg := book.Config{Shape: startup.Shape, Parties: peer.Parties, Prove: g.prove}
+	b, err := book.New(tap{l, g, a}, a, nodes, cfg)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -209,7 +212,7 @@ func read(t *testing.T, p *model.Protocol, file []byte, o Options) (*Report, str
 func played(t *testing.T, seed uint64, loss, double float64) (packets []packet) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGame(t, seed)
-		g.loss, g.double = loss, double
+		g.loss, g.double, g.prove = loss, double, seed%2 == 1
 		a := []mem.Address{0x10203, 0x40506, 0x20304, 0x30405, 0x50607}
 		for _, x := range a[:3] {
 			g.start(x)
@@ -325,7 +328,7 @@ func TestWrongCaptures(t *testing.T) {
 	}
 	many := []packet(nil)
 	for i := range 70 {
-		k := list[0]
+		k := list[slices.IndexFunc(list, func(k packet) bool { return !book.IsGreeting(k.data) })]
 		k.from = netip.AddrPortFrom(k.from.Addr(), uint16(7000+i))
 		many = append(many, k)
 	}

@@ -32,7 +32,7 @@ func join(n *mem.Network, a mem.Address) (*book.Link[mem.Address], error) {
 	if err != nil {
 		return nil, err
 	}
-	return book.New(l, a, nodes, numbers())
+	return book.New(l, a, nodes, numbers(Place{}))
 }
 
 func TestMemory(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"time"
@@ -35,6 +36,12 @@ type Place struct {
 	Socket uint16
 	// Silence is after how long a player is given up, 0 for the original's 20 s.
 	Silence time.Duration
+	// Universe is that of the packets; peers of different universes do not hear each other. nil: that
+	// of the specification.
+	Universe *uint8
+	// Logger is told of each limit that bites, once, and that there are peers of other universes. May
+	// be nil.
+	Logger *slog.Logger
 }
 
 func (p *Place) defaults() {
@@ -46,7 +53,14 @@ func (p *Place) defaults() {
 	}
 }
 
-func numbers() book.Config { return book.Config{Shape: startup.Shape, Parties: Parties} }
+// numbers says how a place's addresses become numbers.
+func numbers(p Place) book.Config {
+	c := book.Config{Shape: startup.Shape, Parties: Parties, Prove: true, Logger: p.Logger}
+	if p.Universe != nil {
+		c.Constants = map[string]uint64{"universe": uint64(*p.Universe)}
+	}
+	return c
+}
 
 // OpenUDP opens a link over UDP broadcast, IPv4.
 func OpenUDP(p Place) (Link, error) {
@@ -62,7 +76,8 @@ func OpenUDP(p Place) (Link, error) {
 	if _, _, err := net.SplitHostPort(bind); err != nil {
 		bind = net.JoinHostPort(bind, "0")
 	}
-	cfg := udp.Config{Broadcast: []string{all.String()}, Limits: udp.Limits{Silence: p.Silence, MaxPeers: Parties}}
+	cfg := udp.Config{Broadcast: []string{all.String()}, Limits: udp.Limits{Silence: p.Silence, MaxPeers: Parties,
+		Logger: p.Logger}}
 	if own, err := netip.ParseAddrPort(bind); err != nil || own.Addr().IsUnspecified() {
 		return nil, fmt.Errorf("own address %q: the address of one network, such as 127.0.0.1, is needed; "+
 			"by it the peers are told apart", p.Bind)
@@ -80,7 +95,7 @@ func OpenUDP(p Place) (Link, error) {
 		return nil, errors.Join(err, l.Abort())
 	}
 	own := l.LocalAddr().(*net.UDPAddr).AddrPort()
-	return joined(book.New(l, netip.AddrPortFrom(own.Addr().Unmap(), own.Port()), book.IPv4, numbers()))
+	return joined(book.New(l, netip.AddrPortFrom(own.Addr().Unmap(), own.Port()), book.IPv4, numbers(p)))
 }
 
 // heardAt is where a socket hears what is sent to a broadcast address.
@@ -108,22 +123,22 @@ func freed(all netip.AddrPort) (netip.AddrPort, error) {
 func OpenTunnel(ctx context.Context, p Place) (Link, error) {
 	p.defaults()
 	l, err := ipx.Dial(ctx, "udp", p.Server, ipx.Config{Socket: p.Socket, MaxFrame: maxFrame,
-		Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}})
+		Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties, Logger: p.Logger}})
 	if err != nil {
 		return nil, err
 	}
-	return joined(book.New(l, l.Address(), book.IPX(l.Address()), numbers()))
+	return joined(book.New(l, l.Address(), book.IPX(l.Address()), numbers(p)))
 }
 
 // OpenIPX opens a link over IPX on a network card. It needs root or CAP_NET_RAW.
 func OpenIPX(p Place) (Link, error) {
 	p.defaults()
 	l, err := raw.Open(p.Card, raw.Config{Config: ipx.Config{Socket: p.Socket, MaxFrame: maxFrame,
-		Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties}}, Framing: p.Framing})
+		Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties, Logger: p.Logger}}, Framing: p.Framing})
 	if err != nil {
 		return nil, err
 	}
-	return joined(book.New(l, l.Address(), book.IPX(l.Address()), numbers()))
+	return joined(book.New(l, l.Address(), book.IPX(l.Address()), numbers(p)))
 }
 
 // maxFrame is the largest packet of the protocol, in bytes.

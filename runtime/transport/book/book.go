@@ -17,12 +17,15 @@ package book
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"sync"
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 	"github.com/parley-go/parley/runtime/transport/ipx"
 	"github.com/parley-go/parley/runtime/wire"
 )
@@ -30,8 +33,12 @@ import (
 // Inner is a link over datagrams whose peers have addresses: that of package udp, ipx or raw.
 type Inner[A comparable] interface {
 	transport.Link
-	// Add makes an address a peer, or finds it, and returns the inner link's number of it.
-	Add(A) (int, error)
+	transport.Guarded
+	// Meet makes an address a peer, or finds it, as if something valid had come from there, and returns
+	// the inner link's number of it; false if there is no place.
+	Meet(A) (int, bool)
+	// Drop ends a peer.
+	Drop(peer int)
 	// PeerAddr returns the address of a peer.
 	PeerAddr(peer int) (A, bool)
 }
@@ -81,12 +88,25 @@ type Config struct {
 	Shape wire.Shape
 	// Parties is how many numbers there are, the protocol's `parties`; 2 to 254.
 	Parties int
+	// Constants replace constants of the specification in all frames, by name: peers hear only those
+	// whose links have the same.
+	Constants map[string]uint64
+	// Prove has peers prove their addresses to each other. Without a proof, a peer that could give one
+	// is not heard, and any other is sent no more than twice the bytes that came from it.
+	Prove bool
+	// Logger is told of each limit that bites, once. May be nil.
+	Logger *slog.Logger
 }
 
 // Stats count what a book has dropped.
 type Stats struct {
-	Damaged  uint64 // frames whose checksum is wrong or that are too short for one
-	Unplaced uint64 // addresses for which no number was left
+	Foreign   uint64 // frames with another value of one of Config.Constants
+	Unproved  uint64 // frames of peers that greet, and have not proved their addresses yet
+	Withheld  uint64 // frames for addresses without a proof, beyond what came from there
+	Evicted   uint64 // peers without a proof whose number was given to somebody else
+	Greetings uint64 // datagrams of the proof that came
+	Damaged   uint64 // frames whose checksum is wrong or that are too short for one
+	Unplaced  uint64 // addresses for which no number was left
 }
 
 // Link is a link with numbers in the order of addresses. It is a [transport.Link].
@@ -102,6 +122,12 @@ type Link[A comparable] struct {
 	sequence uint64
 	out      []byte
 	stats    Stats
+	flush    bool // something was sent that nobody flushes
+
+	prove  bool
+	secret [32]byte
+	set    []constant
+	notes  door.Notes
 
 	// The receiving goroutine's: news and a frame that wait behind it.
 	news     []transport.Arrival
@@ -115,6 +141,19 @@ type entry[A comparable] struct {
 	number int
 	peer   int  // the inner link's number, or one of the following
 	up     bool // announced
+
+	since  time.Time // when it got its number
+	greets bool      // it can prove its address
+	proved bool      // it has
+	kept   bool      // it has deserved its place
+	asked  int       // greetings sent to it that it has not asked for
+	credit int       // bytes that came from there, as far as nothing was sent for them
+}
+
+// constant is a constant whose value in the network is another than in the specification.
+type constant struct {
+	wire.Constant
+	value uint64
 }
 
 const (
@@ -144,6 +183,18 @@ func New[A comparable](inner Inner[A], own A, form Form[A], cfg Config) (*Link[A
 	}
 	l := &Link[A]{inner: inner, form: form, shape: cfg.Shape, parties: cfg.Parties, self: cfg.Parties / 2}
 	l.entries = []entry[A]{{addr: own, key: l.key(own), number: l.self, peer: oneself}}
+	l.prove, l.secret = cfg.Prove, newSecret()
+	l.notes.Logger, l.notes.Place = cfg.Logger, func() string { return fmt.Sprint(own) }
+	for name, value := range cfg.Constants {
+		c, ok := cfg.Shape.Constant(name)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("the protocol has no constant %s at one place of all its frames", name)
+		case c.Number.Bits < 64 && value>>c.Number.Bits != 0:
+			return nil, fmt.Errorf("%s is %d, and has %d bits in a frame", name, value, c.Number.Bits)
+		}
+		l.set = append(l.set, constant{c, value})
+	}
 	return l, nil
 }
 
@@ -190,8 +241,9 @@ func (l *Link[A]) byPeer(peer int) *entry[A] {
 	return nil
 }
 
-// place returns the entry of an address, giving it a number if one is left; mu is held.
-func (l *Link[A]) place(a A, peer int) *entry[A] {
+// place returns the entry of an address, giving it a number if one is left, or if somebody gives way to
+// one who was heard; mu is held.
+func (l *Link[A]) place(a A, peer int, heard bool) *entry[A] {
 	k := l.key(a)
 	at, found := l.search(k)
 	if found {
@@ -201,14 +253,18 @@ func (l *Link[A]) place(a A, peer int) *entry[A] {
 	if !ok {
 		l.forget()
 		at, _ = l.search(k)
-		if n, ok = l.between(at); !ok {
+		for n, ok = l.between(at); !ok && heard && l.evict(); n, ok = l.between(at) {
+			at, _ = l.search(k)
+		}
+		if !ok {
 			l.stats.Unplaced++
+			l.notes.Bite("Parties", "newcomers get no number and are not heard", func() string { return fmt.Sprint(a) })
 			return nil
 		}
 	}
 	l.entries = append(l.entries, entry[A]{})
 	copy(l.entries[at+1:], l.entries[at:])
-	l.entries[at] = entry[A]{addr: a, key: k, number: n, peer: peer}
+	l.entries[at] = entry[A]{addr: a, key: k, number: n, peer: peer, since: time.Now()}
 	return &l.entries[at]
 }
 

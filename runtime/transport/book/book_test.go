@@ -215,6 +215,7 @@ func TestOrder(t *testing.T) {
 			buf := make([]byte, 2000)
 			if arrival, err := b.Receive(buf); err == nil && b.Stats().Unplaced == before {
 				heard[a] = arrival.Peer
+				b.Confirm(arrival.Peer) // who has deserved its place gives way to nobody
 				continue
 			}
 			break // no number is left: what was given stays

@@ -6,17 +6,24 @@ import (
 )
 
 // Send implements [transport.Link]: the frame leaves with addresses for numbers, a sequence number
-// and a new checksum.
+// and a new checksum. One that does not leave has its sequence number, too, so that others see that it
+// is missing.
 func (l *Link[A]) Send(number int, frame []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.sequence++
 	peer := number
 	if number != transport.All {
 		e := l.byNumber(number)
 		if e == nil || !e.up {
 			return transport.ErrNoPeer
 		}
+		if !l.pay(e, len(frame)) {
+			return nil // lost like any other
+		}
 		peer = e.peer
+	} else if l.prove {
+		l.greet(nil, nil)
 	}
 	l.out = append(l.out[:0], frame...)
 	for _, a := range l.addresses(l.out) {
@@ -27,7 +34,7 @@ func (l *Link[A]) Send(number int, frame []byte) error {
 			copy(field, e.key[:l.form.Size])
 		}
 	}
-	l.sequence++
+	l.constants(nil, l.out, false)
 	if n := l.shape.Sequence; n.Bits > 0 && n.At+n.Bits/8 <= len(l.out) {
 		n.Put(l.out, l.sequence)
 	}
@@ -73,7 +80,12 @@ func (l *Link[A]) Receive(buf []byte) (transport.Arrival, error) {
 		}
 		l.mu.Lock()
 		a, ok := l.arrived(a, buf)
+		flush := l.flush
+		l.flush = false
 		l.mu.Unlock()
+		if flush {
+			l.inner.Flush()
+		}
 		if ok && len(l.news) == 0 {
 			return a, nil
 		}
@@ -93,6 +105,7 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 		}
 		a.Peer = e.number
 		e.up, e.peer = false, nobody
+		e.greets, e.proved, e.kept, e.asked, e.credit = false, false, false, 0, 0
 		return a, true
 	}
 	e := l.sender(a.Peer)
@@ -106,20 +119,40 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 		return a, news
 	}
 	frame := buf[:a.N]
-	if n := l.shape.Checksum; n.Bits > 0 && (n.At+4 > len(frame) ||
-		n.Get(frame) != uint64(wire.Checksum(frame, n.At))) {
+	switch {
+	case l.prove && IsGreeting(frame):
+		l.greeted(e, frame)
+		return a, false
+	case !l.whole(frame):
 		l.stats.Damaged++
 		return a, false
+	case !l.constants(e, frame, true) || !l.hear(e, len(frame)):
+		return a, false
 	}
+	number := e.number
 	if !e.up { // it is heard before the inner link could say so
 		e.up = true
 		l.news = append(l.news, transport.Arrival{Kind: transport.PeerUp, Peer: e.number})
 	}
-	for _, at := range l.addresses(frame) {
+	list := l.addresses(frame)
+	for _, at := range list {
 		l.number(frame[at.At : at.At+at.Size])
+	}
+	if by := l.byNumber(number); by != nil && l.prove {
+		for _, at := range list {
+			if named := l.byNumber(int(frame[at.At]) - 1); named != nil {
+				l.name(by, named)
+			}
+		}
 	}
 	l.sum(frame)
 	return a, true
+}
+
+// whole reports whether a frame has its checksum. It may be called without mu.
+func (l *Link[A]) whole(frame []byte) bool {
+	n := l.shape.Checksum
+	return n.Bits == 0 || n.At+4 <= len(frame) && n.Get(frame) == uint64(wire.Checksum(frame, n.At))
 }
 
 // sender returns the entry of a peer of the inner link, nil if it is lost already or there is no
@@ -134,7 +167,7 @@ func (l *Link[A]) sender(peer int) *entry[A] {
 	} else if e != nil {
 		e.peer = nobody // the inner link has given its number to another
 	}
-	e := l.place(addr, peer)
+	e := l.place(addr, peer, true)
 	if e != nil {
 		e.peer = peer
 	}
@@ -154,12 +187,12 @@ func (l *Link[A]) number(field []byte) {
 		field[0] = byte(l.entries[at].number + 1)
 		return
 	}
-	e := l.place(addr, nobody)
+	e := l.place(addr, nobody, false)
 	if e == nil {
 		return
 	}
-	peer, err := l.inner.Add(addr)
-	if err != nil {
+	peer, ok := l.inner.Meet(addr)
+	if !ok {
 		return
 	}
 	e.peer, e.up = peer, true

@@ -133,6 +133,25 @@ func (l *Link[A]) Add(a A) (int, error) {
 	return i, err
 }
 
+// Meet makes an address a peer that is up, or finds it, as if something valid had come from there: the
+// door has to let it in, and it is half-open. It fails if there is no place, and with a gate.
+func (l *Link[A]) Meet(a A) (int, bool) {
+	if l.cfg.Gate != nil || l.cfg.Closed {
+		return 0, false
+	}
+	l.mu.Lock()
+	i, ok := l.table.find(a)
+	if !ok || l.table.peers[i].state != up {
+		before := l.stats
+		i, ok = l.table.admit(a, false, l.since())
+		l.announce()
+		l.tell(before, &a)
+	}
+	l.mu.Unlock()
+	l.wake()
+	return i, ok
+}
+
 // Drop ends a peer; Receive announces its loss. If it is heard again it comes up again.
 func (l *Link[A]) Drop(peer int) {
 	l.mu.Lock()
