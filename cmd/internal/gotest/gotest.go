@@ -284,7 +284,11 @@ func (w *writer) options() string {
 		list = append(list, "Hostile: []string{"+strings.Join(hostile, ", ")+"}")
 	}
 	if r.Time != nil {
-		list = append(list, fmt.Sprintf("Time: &fsmtest.Time{Beat: %d, Delay: %d}", r.Time.Beat, r.Time.Delay))
+		drift := ""
+		if r.Time.Drift != nil {
+			drift = fmt.Sprintf(", Drift: %#v", r.Time.Drift)
+		}
+		list = append(list, fmt.Sprintf("Time: &fsmtest.Time{Beat: %d, Delay: %d%s}", r.Time.Beat, r.Time.Delay, drift))
 	}
 	var links []string
 	for _, l := range r.Links {
