@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Key is equal for equal trees; different trees have different keys nearly always, see Equal.
+// Key returns a text that is equal for equal trees. Different trees nearly always have different keys;
+// Equal is exact.
 func Key(tree any) string {
 	var b strings.Builder
 	Walk(tree, func(n any) bool {
@@ -36,7 +37,7 @@ func Key(tree any) string {
 	return b.String()
 }
 
-// Lines counts the lines that statements are printed on, but for literals that go over several.
+// Lines counts the lines that statements take. It counts a literal of several lines as one.
 func Lines(list []Stmt) int {
 	n := 0
 	for _, s := range list {
@@ -68,7 +69,7 @@ func Lines(list []Stmt) int {
 	return n
 }
 
-// Loops reports whether there is a loop in a tree.
+// Loops reports whether a tree has a loop.
 func Loops(tree any) bool {
 	found := false
 	Walk(tree, func(n any) bool {

@@ -7,7 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// precedence is that of Go's binary operators.
+// precedence has the precedence of Go's binary operators.
 func precedence(op string) int {
 	for _, p := range []struct {
 		prec int
@@ -31,10 +31,11 @@ const (
 // Code prints an expression or type.
 func Code(e Expr) *jen.Statement { return printer{}.expr(e, 0) }
 
-// printer prints expressions. In the head of a statement a literal's brace would be the statement's.
+// printer prints expressions. In the head of a statement a literal needs parentheses, since its brace
+// would begin the statement's block.
 type printer struct{ head bool }
 
-// expr prints e for a place that binds as tightly as prec.
+// expr prints e as an operand of an operator with the precedence prec.
 func (p printer) expr(e Expr, prec int) *jen.Statement {
 	if p.wants(e, prec) {
 		return jen.Parens(printer{}.expr(e, 0))
@@ -86,7 +87,7 @@ func (p printer) expr(e Expr, prec int) *jen.Statement {
 	return nil
 }
 
-// wants reports whether e needs parentheses.
+// wants reports whether e needs parentheses there.
 func (p printer) wants(e Expr, prec int) bool {
 	switch e := e.(type) {
 	case Binary:
@@ -138,7 +139,7 @@ func codes(list []Expr) []jen.Code {
 	return out
 }
 
-// bounds are those of a slice expression.
+// bounds prints the bounds of a slice expression.
 func bounds(s Slice) []jen.Code {
 	one := func(e Expr) jen.Code {
 		if e == nil {
@@ -245,7 +246,7 @@ func stmt(s Stmt) *jen.Statement {
 	return nil
 }
 
-// simple prints a statement that may stand in a head, nil if there is none.
+// simple prints a statement that can be in the head of another one. It returns nil for no statement.
 func simple(s Stmt, p printer) *jen.Statement {
 	switch s := s.(type) {
 	case *Do:
@@ -304,7 +305,7 @@ func params(list []Param) []jen.Code {
 	return out
 }
 
-// results prints the results of a function behind its parameters.
+// results prints the results of a function after its parameters.
 func results(s *jen.Statement, list []Param) *jen.Statement {
 	switch {
 	case len(list) == 1 && list[0].Name == "":
@@ -315,7 +316,7 @@ func results(s *jen.Statement, list []Param) *jen.Statement {
 	return s
 }
 
-// Code prints the function with its comment.
+// Code prints the function and its comment.
 func (f *Func) Code() *jen.Statement {
 	s := jen.Null()
 	if f.Doc != "" {
@@ -342,5 +343,5 @@ func block(s *jen.Statement, list []Stmt, short bool) *jen.Statement {
 	return s.Block(stmts(list)...)
 }
 
-// Text is an expression as text.
+// Text prints an expression as text.
 func Text(e Expr) string { return Code(e).GoString() }

@@ -10,12 +10,12 @@ import (
 	"sync"
 )
 
-// Imports are the packages that generated code may use.
+// Imports are the packages that generated code can use.
 var Imports = []string{
 	"github.com/parley-go/parley/runtime/fsm", "github.com/parley-go/parley/runtime/wire", "strconv", "errors", "bytes", "encoding/binary",
 }
 
-// imports has them by the name that code uses for them.
+// imports has the paths of Imports by the name of the package.
 var imports = func() map[string]string {
 	m := map[string]string{}
 	for _, p := range Imports {
@@ -24,36 +24,36 @@ var imports = func() map[string]string {
 	return m
 }()
 
-// X is an expression or a type written in Go. $1 stands for the first of args, and so on: an Expr, a
-// number, a truth value, or a string, which is a name; see Str for texts. A list of expressions fills
-// the place of an argument or of an element.
+// X returns an expression or type that is written in Go. $1 stands for the first of args, and so on. An
+// argument is an Expr, a number, a truth value, or a string, which is a name; see Str for texts. A list
+// of expressions can be used for arguments of a call or elements of a literal.
 func X(template string, args ...any) Expr {
 	t := parsed(template, "x")
 	return filler{t, args}.expr(t.expr)
 }
 
-// P appends statements written in Go. Besides what X takes, a statement or a list of statements may
-// fill the place of a statement.
+// P appends statements that are written in Go. Arguments are as for X; a statement, or a list of them, can
+// be used for a statement.
 func (b *Block) P(template string, args ...any) {
 	t := parsed(template, "p")
 	b.Add(filler{t, args}.block(t.body)...)
 }
 
-// S is a list of statements written in Go; see Block.P.
+// S returns statements that are written in Go; see Block.P.
 func S(template string, args ...any) []Stmt {
 	var b Block
 	b.P(template, args...)
 	return b.List
 }
 
-// F is a function or method written in Go; the comment before it is its Doc. A list of Param fills the
-// place of a parameter, of the results or of the receiver.
+// F returns a function or method that is written in Go. The comment before it becomes its Doc. A list of
+// Param can be used for a parameter, the results or the receiver.
 func F(template string, args ...any) *Func {
 	t := parsed(template, "f")
 	return filler{t, args}.function(t.fn)
 }
 
-// parse is a template taken apart.
+// parse is a parsed template.
 type parse struct {
 	fset     *token.FileSet
 	expr     ast.Expr
@@ -94,16 +94,16 @@ func parsed(template, kind string) *parse {
 	return p
 }
 
-// hole begins the names that stand for arguments. No name of a specification has such a letter.
+// hole is the first letter of the names that stand for arguments. No name of a specification has it.
 const hole = "ª"
 
-// filler fills the holes of a template.
+// filler replaces the holes of a template by arguments.
 type filler struct {
 	*parse
 	args []any
 }
 
-// arg returns what fills a hole.
+// arg returns the argument for a hole.
 func (f filler) arg(name string) (any, bool) {
 	n, ok := strings.CutPrefix(name, hole)
 	if !ok {
@@ -116,7 +116,7 @@ func (f filler) arg(name string) (any, bool) {
 	return f.args[i-1], true
 }
 
-// name returns an identifier that is no expression, such as a field.
+// name returns an identifier that is not an expression, such as a field's name.
 func (f filler) name(id *ast.Ident) string {
 	a, ok := f.arg(id.Name)
 	if !ok {
@@ -132,7 +132,7 @@ func (f filler) name(id *ast.Ident) string {
 	return ""
 }
 
-// From makes an expression of an argument of a template.
+// From converts an argument of a template to an expression.
 func from(a any) Expr {
 	switch a := a.(type) {
 	case Expr:
@@ -236,7 +236,7 @@ func (f filler) composite(e *ast.CompositeLit) Expr {
 	return c
 }
 
-// exprs are expressions; a hole among them may be filled by several.
+// exprs converts expressions. A hole among them can stand for several.
 func (f filler) exprs(list []ast.Expr) []Expr {
 	var out []Expr
 	for _, e := range list {
@@ -253,7 +253,7 @@ func (f filler) exprs(list []ast.Expr) []Expr {
 	return out
 }
 
-// block converts the statements of a template with the comments between them.
+// block converts the statements of a template, and the comments between them.
 func (f filler) block(b *ast.BlockStmt) []Stmt {
 	if b == nil {
 		return nil
@@ -282,7 +282,7 @@ func (f filler) list(list []ast.Stmt, start, end token.Pos) []Stmt {
 	return out
 }
 
-// stmts converts a statement; a hole may be filled by several, or by none.
+// stmts converts a statement. A hole can stand for several statements, or for none.
 func (f filler) stmts(s ast.Stmt) []Stmt {
 	if x, ok := s.(*ast.ExprStmt); ok {
 		if id, ok := x.X.(*ast.Ident); ok {
@@ -387,7 +387,7 @@ func (f filler) params(l *ast.FieldList) []Param {
 	return out
 }
 
-// comment is a group of comments as text.
+// comment returns the text of a group of comments.
 func comment(g *ast.CommentGroup) string {
 	var lines []string
 	for _, c := range g.List {

@@ -1,11 +1,11 @@
 package gotree
 
-// wide is how many columns the condition of an if statement, or what a function returns, may take
-// when it is put together of several.
+// wide is the number of columns up to which conditions are joined into one, in an if statement or a
+// return statement.
 const wide = 76
 
-// Tidy writes a function the way one would write it by hand. It changes neither what is evaluated
-// nor in which order.
+// Tidy changes the body of a function to what one would write by hand. It evaluates the same, in the same
+// order.
 func (f *Func) Tidy() {
 	f.Body = Tidy(f.Body)
 	if len(f.Results) == 0 {
@@ -13,8 +13,8 @@ func (f *Func) Tidy() {
 	}
 }
 
-// Tidy returns statements as one would write them by hand: refusals that follow each other have one
-// if statement, cases that do the same stand together, and a switch has more than one case.
+// Tidy returns statements as one would write them by hand. Refusals that follow each other share one if
+// statement. Cases that do the same are one case. A switch with one case becomes an if statement.
 func Tidy(list []Stmt) []Stmt {
 	var out []Stmt
 	for i, s := range list {
@@ -34,7 +34,7 @@ func Tidy(list []Stmt) []Stmt {
 	return out
 }
 
-// tidyInside tidies the statements inside of one.
+// tidyInside tidies the statements inside a statement.
 func tidyInside(s Stmt) Stmt {
 	switch s := s.(type) {
 	case *If:
@@ -72,10 +72,10 @@ func merge(list *[]Stmt) bool {
 	return true
 }
 
-// mixed reports whether a condition has an && that would stand beside an ||.
+// mixed reports whether a condition has an && that would be an operand of ||.
 func mixed(x Expr) bool { return len(Operands("&&", x)) > 1 }
 
-// conclude joins a last return of a truth value with the if statement before it.
+// conclude joins a return of a truth value, if it is last, with the if statement before it.
 func conclude(list *[]Stmt) bool {
 	n := len(*list)
 	if n < 2 {
@@ -108,7 +108,8 @@ func conclude(list *[]Stmt) bool {
 	return true
 }
 
-// join makes a chain of two operands; each stays, for it may do something.
+// join makes one chain of two operands. It keeps operands that are equal, since evaluating them can
+// change something.
 func join(op string, a, b Expr) Expr {
 	for _, t := range Operands(op, b) {
 		a = Binary{op, a, t}
@@ -116,7 +117,8 @@ func join(op string, a, b Expr) Expr {
 	return a
 }
 
-// returned is the only result of statements that are a return; nil otherwise.
+// returned returns the result of statements that are one return statement with one result. It returns nil
+// for any others.
 func returned(list []Stmt) Expr {
 	if len(list) != 1 {
 		return nil
@@ -127,7 +129,8 @@ func returned(list []Stmt) Expr {
 	return nil
 }
 
-// plainIf returns an if statement that has a condition and nothing else, nil for another one.
+// plainIf returns s if it is an if statement without else and without a statement in its head. It returns
+// nil for any other statement.
 func plainIf(s Stmt) *If {
 	if n, ok := s.(*If); ok && n.Init == nil && len(n.Else) == 0 {
 		return n
@@ -135,8 +138,8 @@ func plainIf(s Stmt) *If {
 	return nil
 }
 
-// tidySwitch puts cases together that do the same. One case alone becomes an if statement; all reports
-// whether what follows the switch is part of that.
+// tidySwitch joins cases that do the same. If one case is left it becomes an if statement. all reports
+// whether the code includes the statements after the switch.
 func tidySwitch(s *Switch, rest []Stmt) (code []Stmt, all bool) {
 	n := &Switch{Init: s.Init, Tag: s.Tag}
 next:
@@ -167,7 +170,7 @@ func last(list []Stmt) Stmt {
 	return list[len(list)-1]
 }
 
-// ends reports whether what follows the statements is never reached.
+// ends reports whether code after the statements is never reached.
 func ends(list []Stmt) bool {
 	switch s := last(list).(type) {
 	case *Return, *Branch:
@@ -180,7 +183,7 @@ func ends(list []Stmt) bool {
 	return false
 }
 
-// unreturned leaves out a return without results where the function is over anyway.
+// unreturned leaves out a return without results where the function ends anyway.
 func unreturned(list []Stmt) []Stmt {
 	n := len(list) - 1
 	if n < 0 {

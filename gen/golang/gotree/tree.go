@@ -1,7 +1,6 @@
-// Package gotree is a tree of Go syntax: the bodies of generated functions are composed as such
-// trees, asked questions, and printed through jennifer. Most of a tree is written as Go itself, in
-// templates whose holes are filled with other trees; see [X] and [Block.P]. It must not know what
-// the code is for.
+// Package gotree has trees of Go syntax. The generator composes functions as trees, asks what is in them,
+// and prints them through jennifer. Most of a tree is written in Go, as a template whose holes are
+// filled with other trees; see [X] and [Block.P]. The package must not know what the code is for.
 package gotree
 
 import (
@@ -91,7 +90,7 @@ func (Array) isExpr()     {}
 func (Map) isExpr()       {}
 func (Lambda) isExpr()    {}
 
-// Stmt is a statement or a comment among statements.
+// Stmt is a statement, or a comment among statements.
 type Stmt interface{ isStmt() }
 
 type (
@@ -163,7 +162,7 @@ func (*Do) isStmt()      {}
 func (*Braces) isStmt()  {}
 func (*Comment) isStmt() {}
 
-// Param is a parameter, a result or a receiver; results have no name mostly.
+// Param is a parameter, a result or a receiver. Most results have no name.
 type Param struct {
 	Name string
 	Type Expr
@@ -188,10 +187,10 @@ type Block struct{ List []Stmt }
 // Add appends statements.
 func (b *Block) Add(list ...Stmt) { b.List = append(b.List, list...) }
 
-// Comment appends a comment, whose text begins with slashes.
+// Comment appends a comment. Its text begins with slashes.
 func (b *Block) Comment(text string) { b.Add(&Comment{Text: text}) }
 
-// Int is a number.
+// Int returns a number.
 func Int[T int | int64 | uint64](n T) Expr {
 	if n < 0 {
 		return Unary{"-", Lit{Kind: token.INT, Text: strconv.FormatUint(-uint64(n), 10)}}
@@ -199,13 +198,13 @@ func Int[T int | int64 | uint64](n T) Expr {
 	return Lit{Kind: token.INT, Text: strconv.FormatUint(uint64(n), 10)}
 }
 
-// Str is a text.
+// Str returns a text.
 func Str(s string) Expr { return Lit{Kind: token.STRING, Text: strconv.Quote(s)} }
 
-// Char is a character.
+// Char returns a character.
 func Char(c byte) Expr { return Lit{Kind: token.CHAR, Text: strconv.QuoteRune(rune(c))} }
 
-// Names are objects.
+// Names returns the objects with the given names.
 func Names(list []string) []Expr {
 	out := make([]Expr, len(list))
 	for i, s := range list {
@@ -214,7 +213,7 @@ func Names(list []string) []Expr {
 	return out
 }
 
-// Named is a number that has the name of a constant.
+// Named returns a number that is written by the name of a constant.
 func Named(name string, n uint64) Expr {
 	return Lit{Kind: token.INT, Text: strconv.FormatUint(n, 10), Name: name}
 }
@@ -236,7 +235,7 @@ func Number(e Expr) (n int64, ok bool) {
 	return 0, false
 }
 
-// Plus is x + n.
+// Plus returns x + n.
 func Plus(x Expr, n int64) Expr {
 	if k, ok := Number(x); ok {
 		return Int(k + n)
@@ -252,8 +251,8 @@ func Plus(x Expr, n int64) Expr {
 
 var opposites = map[string]string{"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
-// Not negates a truth value. A comparison stays one, and a chain becomes one of the negated operands.
-// No length is below 0.
+// Not negates a truth value. The negation of a comparison is a comparison, that of a chain is a chain of
+// the negated operands. It knows that a length is at least 0.
 func Not(x Expr) Expr {
 	switch x := x.(type) {
 	case Unary:
@@ -274,11 +273,11 @@ func Not(x Expr) Expr {
 	return Unary{"!", x}
 }
 
-// And joins truth values by &&, Or by ||, each operand once: go vet asks whether the author meant what
-// is there twice. Without operands And is true and Or is false.
+// And joins truth values by &&. It leaves out repeated operands, about which go vet complains. Without
+// operands it returns true.
 func And(list ...Expr) Expr { return chain("&&", "true", list) }
 
-// Or is described at And.
+// Or joins truth values by ||. It leaves out repeated operands. Without operands it returns false.
 func Or(list ...Expr) Expr { return chain("||", "false", list) }
 
 func chain(op, none string, list []Expr) Expr {
@@ -304,7 +303,7 @@ func chain(op, none string, list []Expr) Expr {
 	return all
 }
 
-// Operands takes a chain of one operator apart.
+// Operands returns the operands of a chain of one operator.
 func Operands(op string, e Expr) []Expr {
 	if b, ok := e.(Binary); ok && b.Op == op {
 		return append(Operands(op, b.X), Operands(op, b.Y)...)
@@ -312,10 +311,10 @@ func Operands(op string, e Expr) []Expr {
 	return []Expr{e}
 }
 
-// Equal reports whether two trees are alike.
+// Equal reports whether two trees are equal.
 func Equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
-// Conv converts x to a type, unless that was done already.
+// Conv converts x to a type. It returns x itself if it is such a conversion already.
 func Conv(t, x Expr) Expr {
 	if c, ok := x.(Call); ok && len(c.Args) == 1 && Equal(c.Fun, t) {
 		return x
@@ -323,13 +322,13 @@ func Conv(t, x Expr) Expr {
 	return Call{Fun: t, Args: []Expr{x}}
 }
 
-// Field is an element of a struct's literal.
+// Field returns an element of a struct's literal.
 func Field(name string, value Expr) Elem { return Elem{Field: name, Value: value} }
 
-// At is an element of an array's or map's literal.
+// At returns an element of an array's or map's literal.
 func At(key, value Expr) Elem { return Elem{Key: key, Value: value} }
 
-// Elems are elements without keys.
+// Elems returns elements without keys.
 func Elems(list ...Expr) []Elem {
 	out := make([]Elem, len(list))
 	for i, e := range list {
@@ -338,13 +337,13 @@ func Elems(list ...Expr) []Elem {
 	return out
 }
 
-// Struct is a literal of type t.
+// Struct returns a literal of type t.
 func Struct(t Expr, elems ...Elem) Expr { return Composite{Type: t, Elems: elems} }
 
 // When appends an if statement without else.
 func (b *Block) When(cond Expr, then ...Stmt) { b.Add(&If{Cond: cond, Then: then}) }
 
-// Returns is a return statement.
+// Returns returns a return statement.
 func Returns(results ...Expr) *Return { return &Return{results} }
 
 func bad(format string, args ...any) { panic("gotree: " + fmt.Sprintf(format, args...)) }

@@ -1,7 +1,7 @@
 package gotree
 
-// Walk calls visit for every expression and statement of a tree, from the outside in; if visit returns
-// false it does not go inside.
+// Walk calls visit for every expression and statement of a tree, from the outside in. It does not go
+// inside a node for which visit returns false.
 func Walk(tree any, visit func(node any) bool) { walker(visit).node(tree) }
 
 type walker func(any) bool
@@ -125,7 +125,7 @@ func (w walker) stmt(s Stmt) {
 	}
 }
 
-// Uses reports whether a tree uses an object: not as a member of something else, nor in a comment.
+// Uses reports whether a tree uses an object. Members of that name, and comments, do not count.
 func Uses(tree any, name string) bool {
 	found := false
 	Walk(tree, func(n any) bool {
@@ -149,7 +149,7 @@ func UsesMember(tree any, of, member string) bool {
 	return found
 }
 
-// Calls reports whether a tree calls a method of an object, or a function if of is empty.
+// Calls reports whether a tree calls a method of an object. If of is empty it is about a function.
 func Calls(tree any, of, name string) bool {
 	found := false
 	Walk(tree, func(n any) bool {
@@ -166,7 +166,7 @@ func Calls(tree any, of, name string) bool {
 	return found
 }
 
-// Continued puts an end in the place of each continue that is not in a loop of its own.
+// Continued replaces each continue by end. It leaves those of loops inside the statements.
 func Continued(list []Stmt, end Stmt) []Stmt {
 	return ending{false, func(s Stmt) Stmt {
 		if b, ok := s.(*Branch); ok && b.Word == "continue" {
@@ -176,7 +176,7 @@ func Continued(list []Stmt, end Stmt) []Stmt {
 	}}.stmts(list)
 }
 
-// Returning puts more results before those of each return.
+// Returning adds results to each return, before those that it has.
 func Returning(list []Stmt, more ...Expr) []Stmt {
 	return ending{true, func(s Stmt) Stmt {
 		if r, ok := s.(*Return); ok {
@@ -186,7 +186,7 @@ func Returning(list []Stmt, more ...Expr) []Stmt {
 	}}.stmts(list)
 }
 
-// ending replaces statements that have no others inside, those in loops only if loops is set.
+// ending replaces statements that have no others inside. It goes into loops only if loops is set.
 type ending struct {
 	loops   bool
 	replace func(Stmt) Stmt

@@ -70,10 +70,10 @@ func (t table) write(f *jen.File) {
 	f.Var().Id(t.name).Op("=").Add(gotree.Code(t.value))
 }
 
-// add appends a function to the file.
+// add adds a function to the file.
 func (g *Codec) add(f *gotree.Func) { g.funcs = append(g.funcs, f) }
 
-// order is how the bytes of a number follow each other.
+// order returns the byte order of numbers, a value of encoding/binary.
 func order(little bool) gotree.Expr {
 	if little {
 		return gotree.X("binary.LittleEndian")
@@ -96,7 +96,7 @@ func readNumber(bits int, little bool, at gotree.Expr) gotree.Expr {
 	return gotree.X("$1.$2(b[$3:])", order(little), "Uint"+strconv.Itoa(bits), at)
 }
 
-// appendNumber composes the appending of a number to dst.
+// appendNumber composes the statement that appends a number to dst.
 func appendNumber(bits int, little bool, v gotree.Expr) gotree.Stmt {
 	if n, ok := gotree.Number(v); ok && bits <= 32 { // a constant: its bytes
 		var parts []gotree.Expr
@@ -124,10 +124,10 @@ func appendNumber(bits int, little bool, v gotree.Expr) gotree.Stmt {
 		"uint"+strconv.Itoa(bits), v)[0]
 }
 
-// appended composes the appending of bytes to dst.
+// appended composes the statement that appends bytes to dst.
 func appended(parts ...gotree.Expr) gotree.Stmt { return gotree.S("dst = append(dst, $1)", parts)[0] }
 
-// largest is the greatest number of so many bits, as the bits of an int64.
+// largest returns the greatest number of so many bits.
 func largest(bits int) uint64 {
 	if bits >= 64 {
 		return ^uint64(0)
@@ -163,7 +163,7 @@ func itemBits(item model.WireItem) int {
 	return 0
 }
 
-// kindCase is the case of a message.
+// kindCase returns the case of a message.
 func (g *Codec) kindCase(i int, body ...gotree.Stmt) *gotree.Case {
 	return &gotree.Case{List: []gotree.Expr{gotree.Name{Name: g.Messages[i].Kind}}, Body: body}
 }
@@ -231,7 +231,7 @@ func FrameSize(b []byte) (int, error) {
 		"%d bytes.", w.HeaderLen)
 }
 
-// checkSize composes the test of a frame's length, which is told at an offset.
+// checkSize composes the test of a frame's length, which the header has at an offset.
 func (g *Codec) checkSize(b *gotree.Block, length gotree.Expr, at int) {
 	least := make([]gotree.Elem, len(g.P.Messages))
 	for i, m := range g.P.Messages {
@@ -259,8 +259,8 @@ func (g *Codec) checkSize(b *gotree.Block, length gotree.Expr, at int) {
 		return kind, int(size), e`, length, bad("Short", "least"), bad("Long", "maxFrame"))
 }
 
-// minBody counts the bytes of a body whose lists and texts are empty, without
-// aligning at the end.
+// minBody counts the bytes of a body whose lists and texts are empty. It does not count padding at the
+// end.
 func minBody(start int, items []model.WireItem) int {
 	at, least := start, start
 	begin := make([]int, len(items))
@@ -343,7 +343,7 @@ func DecodeMessage(b []byte, m *Message) error {
 }`, name, w.HeaderLen, rest.List))
 }
 
-// fieldsOf is the place of a message's fields, if it has any.
+// fieldsOf composes the place of a message's fields, if it has any.
 func (g *Codec) fieldsOf(i int) []gotree.Expr {
 	if g.Messages[i].Member == "" {
 		return nil
@@ -405,7 +405,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }`, b.List, lengths.List))
 }
 
-// appendType composes the appending of the type number.
+// appendType composes the statement that appends the type number.
 func (g *Codec) appendType(it *model.WireType, b *gotree.Block) {
 	ids := make([]gotree.Elem, len(g.P.Messages))
 	plain := true
@@ -437,7 +437,7 @@ func goBits(bits int) int {
 	return bits
 }
 
-// putNumber composes the writing of a number at a place of dst.
+// putNumber composes the statement that writes a number at a place of dst.
 func putNumber(bits int, little bool, at, v gotree.Expr) gotree.Stmt {
 	switch bits {
 	case 8:
@@ -452,7 +452,7 @@ func putNumber(bits int, little bool, at, v gotree.Expr) gotree.Stmt {
 		"uint"+strconv.Itoa(bits), v)[0]
 }
 
-// padCode composes the appending of zeros.
+// padCode composes the statements that append zeros.
 func padCode(n int) gotree.Stmt {
 	if n > 16 {
 		return gotree.S("dst = append(dst, make([]byte, $1)...)", n)[0]
@@ -462,7 +462,7 @@ func padCode(n int) gotree.Stmt {
 
 func zeros(n int) []gotree.Expr { return slices.Repeat([]gotree.Expr{gotree.Int(0)}, n) }
 
-// checksumAt returns where the header has its checksum, or -1.
+// checksumAt returns the offset of the checksum in the header; -1 if there is none.
 func checksumAt(w *model.Wire) (at int, little bool) {
 	for _, item := range w.Header {
 		if it, ok := item.(*model.WireChecksum); ok {

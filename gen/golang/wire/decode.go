@@ -25,7 +25,7 @@ type layout struct {
 	rounds  []round
 }
 
-// round is a loop over the records of a list, which can become a function.
+// round is a loop over the records of a list. It can become a function.
 type round struct {
 	loop  *gotree.Range
 	field string
@@ -54,7 +54,7 @@ func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 	}
 }
 
-// shorten makes functions of the longest loops over records until the rest is short enough.
+// shorten makes functions of the longest loops over records, until the rest is short enough.
 func (d *layout) shorten(name string) []*gotree.Func {
 	var out []*gotree.Func
 	slices.SortStableFunc(d.rounds,
@@ -74,7 +74,7 @@ func (d *layout) shorten(name string) []*gotree.Func {
 	return out
 }
 
-// used is the name of a parameter, or a blank if the code does not use it.
+// used returns the name of a parameter, or a blank if the code does not use it.
 func used(code []gotree.Stmt, name string) string {
 	if gotree.Uses(code, name) {
 		return name
@@ -82,7 +82,7 @@ func used(code []gotree.Stmt, name string) string {
 	return "_"
 }
 
-// fieldsParam is the parameter for a message's fields, if it has any.
+// fieldsParam returns the parameter for a message's fields, if it has any.
 func fieldsParam(code []gotree.Stmt, n types.MessageNames) []gotree.Param {
 	if n.Member == "" {
 		return []gotree.Param{}
@@ -90,7 +90,7 @@ func fieldsParam(code []gotree.Stmt, n types.MessageNames) []gotree.Param {
 	return []gotree.Param{{Name: used(code, "m"), Type: gotree.X("*$1", n.Typ)}}
 }
 
-// inner composes statements apart.
+// inner returns the statements that compose appends, instead of appending them.
 func (d *layout) inner(compose func()) []gotree.Stmt {
 	outer := d.t
 	d.t = &gotree.Block{}
@@ -100,7 +100,7 @@ func (d *layout) inner(compose func()) []gotree.Stmt {
 	return list
 }
 
-// err composes an error value; parts that are nil or 0 are left out.
+// err composes an error value. It leaves out parts that are nil or 0.
 func (d *layout) err(field string, offset gotree.Expr, problem string, value, limit gotree.Expr) gotree.Expr {
 	elems := []gotree.Elem{gotree.Field("Message", gotree.Str(d.message))}
 	if field != "" {
@@ -118,13 +118,13 @@ func (d *layout) err(field string, offset gotree.Expr, problem string, value, li
 	return gotree.Struct(gotree.X("wire.Error"), elems...)
 }
 
-// known is the offset of the next item, if that is a number.
+// known returns the offset of the next item, if that is a constant.
 func (d *layout) known() (int, bool) {
 	n, ok := gotree.Number(d.at)
 	return int(n), ok
 }
 
-// need composes the check that n more bytes are there, unless that is known.
+// need appends the check that n more bytes are there. It appends nothing if that is known.
 func (d *layout) need(field string, n int) {
 	if at, ok := d.known(); ok && at+n <= d.sure {
 		return
@@ -134,7 +134,7 @@ func (d *layout) need(field string, n int) {
 		gotree.X("int64($1)", end)))
 }
 
-// advance moves on by a fixed number of bytes.
+// advance moves the offset by a fixed number of bytes.
 func (d *layout) advance(n int) {
 	if d.last {
 		return
@@ -148,7 +148,7 @@ func (d *layout) advance(n int) {
 	}
 }
 
-// float makes the offset a variable.
+// float appends a variable for the offset.
 func (d *layout) float() {
 	if _, ok := d.known(); ok {
 		d.t.P("at := $1", d.at)
@@ -219,8 +219,8 @@ func isAlign(item model.WireItem) bool {
 	return ok
 }
 
-// member composes the place of a field. The elements of a list of single values are
-// laid out by a field without a name, which is the element.
+// member composes the place of a field. A list of single values has a field without a name in its
+// layout, which stands for the element itself.
 func (d *layout) member(of gotree.Expr, names []string, f *model.Field) gotree.Expr {
 	switch {
 	case f.Name == "":
@@ -298,7 +298,7 @@ func (d *layout) scalar(t *model.Type, bits int, place gotree.Expr, field string
 	return s.List
 }
 
-// converted composes a conversion, unless v has the type already.
+// converted converts v to a type. It returns v if v has the type already.
 func converted(typ *types.Type, bits int, v gotree.Expr) gotree.Expr {
 	if typ.Name == fmt.Sprintf("uint%d", goBits(bits)) {
 		return v

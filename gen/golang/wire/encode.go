@@ -21,7 +21,7 @@ func (g *Codec) encodeBody(m *model.Message, n types.MessageNames) {
 		n.Encode, used(code, "start"), fieldsParam(code, n), code))
 }
 
-// here is the offset of what comes next.
+// here composes the offset of the next item.
 var here = gotree.X("len(dst) - start")
 
 func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, prefix string) {
@@ -64,7 +64,7 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 	}
 }
 
-// ordinal is the number of a truth value.
+// ordinal converts a truth value to 0 or 1.
 func (e *layout) ordinal(x gotree.Expr) gotree.Expr {
 	e.g.Helpers["ordinal"] = true
 	return gotree.X("ordinal($1)", x)
@@ -80,7 +80,7 @@ func (e *layout) putInt(it *model.WireInt, place gotree.Expr, field string) {
 	e.t.Add(e.number(t, it, place, field)...)
 }
 
-// number composes the appending of a scalar.
+// number appends the statements that append a scalar.
 func (e *layout) number(t *model.Type, it *model.WireInt, place gotree.Expr, field string) []gotree.Stmt {
 	var s gotree.Block
 	refuse := func(template string, limit any, value gotree.Expr) {
@@ -124,7 +124,7 @@ func (e *layout) number(t *model.Type, it *model.WireInt, place gotree.Expr, fie
 	return s.List
 }
 
-// merged joins neighbouring appends of bytes, as long as they fit in a line.
+// merged joins neighbouring appends of bytes, as long as they fit on one line.
 func merged(list []gotree.Stmt) []gotree.Stmt {
 	var out []gotree.Stmt
 	for _, s := range list {
@@ -148,7 +148,8 @@ func merged(list []gotree.Stmt) []gotree.Stmt {
 	return out
 }
 
-// bytesAppended returns what a statement appends to dst, nil if it does something else.
+// bytesAppended returns the bytes that a statement appends to dst. It returns nil for any other
+// statement.
 func bytesAppended(s gotree.Stmt) []gotree.Expr {
 	a, ok := s.(*gotree.Assign)
 	if !ok || a.Op != "=" || len(a.Right) != 1 {
@@ -162,7 +163,7 @@ func bytesAppended(s gotree.Stmt) []gotree.Expr {
 	return call.Args[1:len(call.Args):len(call.Args)]
 }
 
-// codeTable names the table of an enumeration's codes on the wire.
+// codeTable returns the name of the table of an enumeration's codes on the wire.
 func (g *Codec) codeTable(t *model.Type) string {
 	gt := g.Typ(t, "")
 	if name := g.codes[gt]; name != "" {
@@ -229,7 +230,7 @@ func (e *layout) row(t *model.Type, one gotree.Expr) gotree.Expr {
 	return gotree.Name{Name: v}
 }
 
-// putAddress composes the number + 1 of an instance, where the link puts its address.
+// putAddress appends an instance as its number + 1. The link replaces that by the instance's address.
 func (e *layout) putAddress(it *model.WireAddress, place gotree.Expr, field string) {
 	put := func(v gotree.Expr) []gotree.Stmt {
 		return gotree.S("if $1 < -1 || $1 > 254 {\nreturn dst, $2\n}\ndst = append(dst, byte($1)+1, $3)", v,

@@ -11,7 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// lineNames are the names of a message's functions in a codec of lines.
+// lineNames returns the names of a message's functions in a codec of lines.
 type lineNames struct{ match, encode string }
 
 // lineCodec composes the codec of a protocol of lines, with the errors that package interp documents.
@@ -69,7 +69,7 @@ func (g *Codec) matches(i int, n lineNames, m gotree.Expr) gotree.Expr {
 	return gotree.X("$1(line, &$2.$3)", n.match, m, g.Messages[i].Member)
 }
 
-// lineText is the line of a message without fields.
+// lineText returns the line of a message without fields.
 func lineText(m *model.Message) string {
 	s := ""
 	for i := range m.Line {
@@ -115,8 +115,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }`, failing, gotree.Stmt(kinds), failed, others.List))
 }
 
-// notAnother composes the test that the text of a message that takes every line is not the line of
-// one before it.
+// notAnother composes the test for a message that accepts every line: its text must not be the line of an
+// earlier message.
 func (g *Codec) notAnother(i int, names []lineNames, b *gotree.Block) {
 	if i == 0 {
 		return
@@ -139,7 +139,7 @@ func (g *Codec) notAnother(i int, names []lineNames, b *gotree.Block) {
 		}`, g.Messages[i].Kind, line, tests.List)
 }
 
-// linePlace is where the field of a template's part lies in the message's struct v.
+// linePlace composes the place of a field in the message's struct v.
 func (g *Codec) linePlace(mn types.MessageNames, p *model.LinePart) gotree.Expr {
 	x := gotree.X("v.$1", mn.Fields[p.Path[0].Index])
 	for i, f := range p.Path[1:] {
@@ -185,7 +185,7 @@ func (g *Codec) matchLine(m *model.Message, mn types.MessageNames, name string) 
 	g.add(fn)
 }
 
-// lineWord composes the reading of word into a place.
+// lineWord composes statements that read a word into a place.
 func (g *Codec) lineWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
 	gt := g.Typ(typ, "")
 	switch typ.Kind {
@@ -219,7 +219,7 @@ func (g *Codec) lineWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
 	return gotree.S("if n, ok = wire.Decimal(word, $1); $2 {\nreturn false\n}\n$3 = $4(n)", most, bad, at, gt.X)
 }
 
-// templateText is a template as the author wrote it.
+// templateText returns a template as the author wrote it.
 func templateText(m *model.Message) string {
 	var b strings.Builder
 	for i := range m.Line {
@@ -269,7 +269,7 @@ func (g *Codec) encodeLine(m *model.Message, mn types.MessageNames, name string)
 	g.add(gotree.F("func $1(dst []byte, $2 int, v *$3) ([]byte, wire.Error) {\n$4\nreturn dst, wire.Error{}\n}", name, used(b.List, "start"), mn.Typ, b.List))
 }
 
-// appendWord composes the writing of a scalar.
+// appendWord composes statements that append a scalar.
 func (g *Codec) appendWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
 	switch typ.Kind {
 	case model.KindBool:

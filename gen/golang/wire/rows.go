@@ -24,7 +24,7 @@ func (d *layout) each(it *model.WireEach, place gotree.Expr, field string) {
 	d.advance(it.Rows * it.RowBytes)
 }
 
-// ahead composes the reading of the count or the presence that stands behind the rows.
+// ahead composes statements that read the count, or whether the value is there, from behind the rows.
 func (d *layout) ahead(it *model.WireEach, place gotree.Expr, field string) {
 	begin, last := d.at, d.last
 	d.at, d.last = gotree.Plus(begin, int64(it.AheadOf)), true // nothing moves on
@@ -58,7 +58,7 @@ func (d *layout) rows(it *model.WireEach, t *model.Type, place gotree.Expr, fiel
 	d.nested--
 }
 
-// address composes the reading of the number + 1 of an instance, with zeros behind it.
+// address composes statements that read an instance: its number + 1, and zeros.
 func (d *layout) address(it *model.WireAddress, place gotree.Expr, field string) {
 	d.need(field, it.Bytes)
 	d.g.Helpers["numbered"] = true

@@ -9,8 +9,8 @@ import (
 	"github.com/parley-go/parley/runtime/wire"
 )
 
-// shape emits what a link that fills in addresses, sequence numbers and checksums has to know of
-// the frames.
+// shape emits what a link must know of the frames if it fills in addresses, sequence numbers or
+// checksums.
 func (g *Codec) shape() {
 	s := interp.Shape(g.P)
 	if len(s.Addresses) == 0 && len(s.Constants) == 0 && s.Sequence.Bits == 0 && s.Checksum.Bits == 0 {

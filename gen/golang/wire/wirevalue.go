@@ -8,7 +8,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// decodeValue composes the decoding of a value of any type, as model.WireValue lays it out.
+// decodeValue composes statements that decode a value of any type, laid out as model.WireValue says.
 func (d *layout) decodeValue(t *model.Type, place gotree.Expr, field string) {
 	d.float()
 	switch t.Kind {
@@ -53,7 +53,7 @@ func (d *layout) decodeScalar(t *model.Type, place gotree.Expr, field string) {
 	d.decodeNumber(n, most, most < largest(8*n), field, gotree.S("$1 = $2", place, set))
 }
 
-// decodeNumber composes the reading of v, n bytes, which is at most limit if that is checked.
+// decodeNumber composes statements that read a number v of n bytes, and check that it is at most limit.
 func (d *layout) decodeNumber(n int, limit uint64, checked bool, field string, set []gotree.Stmt) {
 	d.need(field, n)
 	var check []gotree.Stmt
@@ -72,7 +72,7 @@ func (d *layout) decodeLength(place gotree.Expr, field string, most int) {
 	d.advance(2)
 }
 
-// loop composes a loop with an index of its own.
+// loop composes a loop that has an index.
 func (d *layout) loop(over gotree.Expr, inside func(i string)) {
 	d.nested++
 	i := "i" + strconv.Itoa(d.nested)
@@ -80,7 +80,7 @@ func (d *layout) loop(over gotree.Expr, inside func(i string)) {
 	d.nested--
 }
 
-// encodeValue composes the encoding of a value of any type. A value outside its type is an error.
+// encodeValue composes statements that encode a value of any type. A value outside its type is an error.
 func (d *layout) encodeValue(t *model.Type, place gotree.Expr, field string) {
 	switch t.Kind {
 	case model.KindRecord:
