@@ -8,7 +8,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// system works out what the instances of a check can do, and what must hold of them.
+// system works out what the instances of a check can do, and which claims must hold.
 type system struct {
 	*layout
 	left []string // claims that are not exported, with the reason
@@ -27,17 +27,17 @@ type alternative struct {
 	byMessage []reception
 }
 
-// reception holds the statements for one message.
+// reception has the statements for one message.
 type reception struct {
 	msg  int
 	body []stmt
 }
 
-// MaxArguments is how many argument tuples a command may have, as in a check.
+// MaxArguments is the number of argument tuples that a command may have, as in a check.
 const MaxArguments = 1 << 16
 
-// alternatives lists what an instance can do: its start, its commands, its timers, then what
-// arrives.
+// alternatives returns what an instance can do: start, its commands, its timers, and then the messages
+// that arrive.
 func (sys *system) alternatives(in *instance) []alternative {
 	var out []alternative
 	for _, ev := range in.model.Role.Events {
@@ -72,8 +72,8 @@ func (sys *system) ruleFor(in *instance, ev *model.Event) *model.EnvRule {
 	return nil
 }
 
-// allowed is the condition of an environment rule, which is over what is before the step; one that
-// faults does not hold.
+// allowed returns the condition of an environment rule. It is evaluated before the step. A condition
+// that faults does not hold.
 func (sys *system) allowed(in *instance, r *model.EnvRule, args []*term) *term {
 	cond := yes
 	if r == nil {
@@ -96,7 +96,7 @@ func (sys *system) allowed(in *instance, r *model.EnvRule, args []*term) *term {
 	return and(cond, and(ok, asBool(v[0])))
 }
 
-// command lists the ways in which a command can be given: each state, each tuple of arguments.
+// command returns the alternatives for a command: one for each state and each tuple of arguments.
 func (sys *system) command(in *instance, ev *model.Event) []alternative {
 	rule := sys.ruleFor(in, ev)
 	if rule != nil && rule.Never() {
@@ -138,7 +138,7 @@ func (sys *system) command(in *instance, ev *model.Event) []alternative {
 	return out
 }
 
-// timers lists the expiries of the timers of a machine and of its parts.
+// timers returns the alternatives for the expiry of timers, of a machine and of its parts.
 func (sys *system) timers(in *instance, c *machine, way []*machine) []alternative {
 	var out []alternative
 	way = append(slices.Clone(way), c)
@@ -157,7 +157,8 @@ func (sys *system) timers(in *instance, c *machine, way []*machine) []alternativ
 	return out
 }
 
-// expiry is that of one instance of a timer; way leads from the root to its machine.
+// expiry returns the alternative for the expiry of one instance of a timer. way leads from the root to
+// the timer's machine.
 func (sys *system) expiry(in *instance, way []*machine, ev *model.Event, i int) []alternative {
 	var rule *model.EnvRule
 	c := way[len(way)-1]
@@ -186,7 +187,7 @@ func (sys *system) expiry(in *instance, way []*machine, ev *model.Event, i int) 
 		body: tidy(s.b.list, false)}}
 }
 
-// arrivals lists what can happen to the oldest message of a channel.
+// arrivals returns what can happen to the oldest message of a channel.
 func (sys *system) arrivals(in *instance, ch *channel) []alternative {
 	a := alternative{note: "a message from " + sys.insts[ch.from].model.Name, take: ch,
 		guard: and(waiting(ch), in.begun())}
@@ -218,7 +219,7 @@ func (sys *system) arrivals(in *instance, ch *channel) []alternative {
 	return out
 }
 
-// receive writes what an instance does with a message if at, a condition on its state, holds.
+// receive writes what an instance does with a message if its state meets the condition at.
 func (sys *system) receive(in *instance, ch *channel, msg int, ev *model.Event, at *term) []stmt {
 	s := newStep(sys.layout, in, ch.from, false)
 	s.assume(at)
@@ -229,11 +230,12 @@ func (sys *system) receive(in *instance, ch *channel, msg int, ev *model.Event, 
 	return tidy(s.b.list, false)
 }
 
-// longest is how many statements Spin takes in one step, with room for what each is written as.
+// longest is the number of statements that Spin accepts in one step. It leaves room, since one statement
+// can be written as several.
 const longest = 1200
 
-// cut makes a reception that is too long for one step into one for each message, or one for each
-// message and state.
+// cut divides a reception that is too long for one step: into one for each message, or for each message
+// and state.
 func (sys *system) cut(in *instance, a alternative) []alternative {
 	total := 0
 	for _, r := range a.byMessage {
@@ -270,7 +272,7 @@ func (sys *system) cut(in *instance, a alternative) []alternative {
 	return out
 }
 
-// poll is the text that asks whether a message is the oldest of a channel.
+// poll returns the text that asks whether a message is the oldest of a channel.
 func (sys *system) poll(ch *channel, msg int) string {
 	text := ch.name + "?[" + sys.messages[msg]
 	for range sys.fields {
@@ -288,7 +290,7 @@ func receptionOf(role *model.Machine, m *model.Message) *model.Event {
 	return nil
 }
 
-// sends notes which messages go into which channels; it reports whether some were not known.
+// sends notes which messages go into which channels. It reports whether some are new.
 func sends(list []stmt) (more bool) {
 	for _, x := range list {
 		switch x := x.(type) {
@@ -305,14 +307,14 @@ func sends(list []stmt) (more bool) {
 	return more
 }
 
-// process is an instance with all that it can do.
+// process is an instance, and all that it can do.
 type process struct {
 	in   *instance
 	alts []alternative
 }
 
-// processes works out what all instances can do. What arrives depends on what is sent, so this is
-// repeated until no new message is sent.
+// processes works out what all instances can do. What arrives depends on what is sent. So it repeats this
+// until no message is new.
 func (sys *system) processes() []process {
 	for {
 		var out []process

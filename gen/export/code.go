@@ -13,8 +13,8 @@ const (
 	orphanFlag      = "orphan_message"
 )
 
-// stmt is a statement of a step: one of the types below. Variables stand for their values at that
-// place.
+// stmt is a statement of a step, one of the types below. A variable in it means the variable's value at
+// that point.
 type stmt interface{}
 
 type (
@@ -63,7 +63,7 @@ type channel struct {
 	counts   map[int]*variable // by message: how many are in it, where somebody asks
 }
 
-// written collects the variables that statements may assign to.
+// written returns the variables that statements can assign to.
 func written(list []stmt, into map[*variable]bool) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -88,8 +88,8 @@ func readsAny(t *term, set map[*variable]bool) bool {
 // maxGuard bounds how long the condition of a command can be, in terms.
 const maxGuard = 20000
 
-// possible is the condition, before the statements, that they run without an error and that after
-// holds afterwards.
+// possible returns the weakest precondition: the condition before the statements under which they run
+// without an error, and under which after holds afterwards.
 func possible(list []stmt, after *term) *term {
 	for _, s := range slices.Backward(list) {
 		switch s := s.(type) {
@@ -129,8 +129,8 @@ func (s *choice) possible(after *term) *term {
 	return and(some, after)
 }
 
-// tidy removes what has no effect. sure: the list is known to run without an error, so that errors
-// need not be looked for.
+// tidy removes statements without effect. sure says that the list runs without an error, so that checks
+// for errors can go.
 func tidy(list []stmt, sure bool) []stmt {
 	used := map[*variable]bool{}
 	var out []stmt
@@ -145,8 +145,8 @@ func tidy(list []stmt, sure bool) []stmt {
 	return out
 }
 
-// tidyOne tidies a statement; used are the temporaries that later statements read. nil: it is not
-// needed.
+// tidyOne tidies a statement. used has the temporaries that later statements read. It returns nil if the
+// statement is not needed.
 func tidyOne(s stmt, sure bool, used map[*variable]bool) stmt {
 	switch s := s.(type) {
 	case *assign:
@@ -194,7 +194,7 @@ func joinNotes(a, b string) string {
 	return a + "; " + b
 }
 
-// tidyAfter tidies a list behind which the temporaries in used are read.
+// tidyAfter tidies a list of statements. used has the temporaries that are read after it.
 func tidyAfter(list []stmt, sure bool, used map[*variable]bool) []stmt {
 	inner := maps.Clone(used)
 	var out []stmt
@@ -233,7 +233,7 @@ func reads(s stmt, into map[*variable]bool) {
 	}
 }
 
-// length is how many statements a list has.
+// length returns how many statements a list has, the inner ones included.
 func length(list []stmt) int {
 	n := 0
 	for _, x := range list {

@@ -8,14 +8,14 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// deliver gives an event to a machine and handles what its parts then have to say.
+// deliver gives an event to a machine, and then handles the events that its parts have queued.
 func (s *step) deliver(c *machine, ev *model.Event, args []*term) {
 	s.handle(c, ev, args)
 	s.drain(c)
 }
 
-// drain handles the events that wait at c. All of them are known beforehand; whether each waits may
-// not be.
+// drain handles the events that are queued at c. The list of possible events is known; whether each of
+// them is queued may not be.
 func (s *step) drain(c *machine) {
 	for !s.b.dead {
 		i := slices.IndexFunc(s.b.pend, func(p *pendingEvent) bool { return p.at == c })
@@ -90,7 +90,7 @@ func (s *step) inState(c *machine, st *core.State, ev *model.Event, h *core.Hand
 	s.branches(c, h, args, 0)
 }
 
-// branches tries the branches of a handler from i on.
+// branches writes the branches of a handler from number i on.
 func (s *step) branches(c *machine, h *core.Handler, args []*term, i int) {
 	if i == len(h.Branches) {
 		s.fail(unspecifiedFlag, "no guard of "+h.Model.Event.Name+" holds")
@@ -117,7 +117,7 @@ func (s *step) branches(c *machine, h *core.Handler, args []*term, i int) {
 	s.choose([]option{taken}, true, func() { s.branches(c, h, args, i+1) })
 }
 
-// take runs a branch: its statements, its goto, and the entry of the new state.
+// take writes a branch: its statements, its goto, and the entry of the new state.
 func (s *step) take(c *machine, b *core.Transition) {
 	s.run(c, b.Body)
 	if s.b.dead {

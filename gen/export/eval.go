@@ -7,7 +7,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// known maps variables to the terms that they are known to equal at one place of a step.
+// known has the terms that variables are known to equal at one point of a step.
 type known map[*variable]*term
 
 // read returns the value of a variable.
@@ -26,7 +26,7 @@ func (k known) slot(in *instance, at int) *term {
 	return k.read(in.slots[at])
 }
 
-// scope evaluates expressions: it holds all that their names can mean.
+// scope evaluates expressions. It has all that names in them can mean.
 type scope struct {
 	l      *layout
 	known  known
@@ -43,7 +43,8 @@ func (sc *scope) bind(l *model.Local, v []*term) {
 	copy(sc.locals[l.Offset:], v)
 }
 
-// eval writes an expression as the terms of its slots. ok is true where it does not fault.
+// eval returns an expression as the terms of its slots. ok is a term that is true where the expression
+// does not fault.
 func (sc *scope) eval(e core.Expr) (v []*term, ok *term) {
 	switch e := e.(type) {
 	case *core.Const:
@@ -92,7 +93,7 @@ func (sc *scope) eval(e core.Expr) (v []*term, ok *term) {
 	return nil, nil
 }
 
-// read is what an expression reads of a machine.
+// read returns what an expression reads of a machine.
 func (sc *scope) read(e *core.Read) (v []*term, ok *term) {
 	switch e.What {
 	case core.ReadState:
@@ -117,7 +118,7 @@ func (sc *scope) read(e *core.Read) (v []*term, ok *term) {
 	return sc.at(&e.Place, e.Var.Offset, e.Slots)
 }
 
-// at reads n slots of the machine that a place leads to.
+// at returns n slots of the machine that a place leads to.
 func (sc *scope) at(p *core.Place, off, n int) (v []*term, ok *term) {
 	in, base := sc.inst, sc.base
 	if p.Inst != nil {
@@ -147,7 +148,7 @@ func (sc *scope) follow(in *instance, base int, path []core.Step, off, n int) (v
 	return v, and(fine, ok)
 }
 
-// keys evaluates keys as they are written: one that is outside its type selects nothing.
+// keys evaluates keys without fitting them to their types. A key outside its type selects nothing.
 func (sc *scope) keys(list []core.Expr) (keys []*term, ok *term) {
 	ok = yes
 	for _, k := range list {
@@ -179,7 +180,7 @@ func (sc *scope) index(e *core.Index) (v []*term, ok *term) {
 	return v, and(and(ok1, ok2), ok)
 }
 
-// exact computes; numbers that Promela has not are refused.
+// exact computes on numbers. It refuses a result that Promela's numbers cannot hold.
 func exact(e *core.Apply, x, y *term) *term {
 	t, ok := arith(e.Op.String(), x, y)
 	if !ok {
@@ -188,7 +189,7 @@ func exact(e *core.Apply, x, y *term) *term {
 	return t
 }
 
-// apply is an operation that evaluates all operands first.
+// apply evaluates an operation.
 func (sc *scope) apply(e *core.Apply) (v []*term, ok *term) {
 	x, okX := sc.eval(e.Args[0])
 	t := e.Args[0].Node().T
@@ -227,7 +228,7 @@ func (sc *scope) apply(e *core.Apply) (v []*term, ok *term) {
 	return nil, nil
 }
 
-// ofOne is an operation on x, a value of type t.
+// ofOne evaluates an operation on one operand x of type t.
 func (sc *scope) ofOne(e *core.Apply, t *model.Type, x []*term, ok *term) ([]*term, *term) {
 	switch e.Op {
 	case core.Not:
@@ -258,7 +259,7 @@ func (sc *scope) ofOne(e *core.Apply, t *model.Type, x []*term, ok *term) ([]*te
 	return nil, nil
 }
 
-// extreme is the smaller or the greater number.
+// extreme evaluates min or max.
 func extreme(op core.Op, x, y *term) *term {
 	less := compare("<=", x, y)
 	if op == core.Max {
@@ -274,7 +275,7 @@ func extreme(op core.Op, x, y *term) *term {
 	return r
 }
 
-// membership is contains(l, v) and without(l, v), of types t and u.
+// membership evaluates contains(l, v) and without(l, v). l has type t, v has type u.
 func (sc *scope) membership(e *core.Apply, t *model.Type, l []*term, u *model.Type, v []*term) []*term {
 	found, out := no, zeros(e.Slots)
 	if t.Kind == model.KindSet {
@@ -303,7 +304,7 @@ func (sc *scope) membership(e *core.Apply, t *model.Type, l []*term, u *model.Ty
 	return out
 }
 
-// make is a record, an optional, a list or a set of its parts.
+// make evaluates a record, optional, list or set from its elements.
 func (sc *scope) make(e *core.Make) (v []*term, ok *term) {
 	ok = yes
 	switch e.T.Kind {
@@ -324,7 +325,7 @@ func (sc *scope) make(e *core.Make) (v []*term, ok *term) {
 	return v, ok
 }
 
-// add puts an element behind a list or into a set, where there is true.
+// add appends an element to a list, or adds it to a set, where there is true.
 func (sc *scope) add(t *model.Type, l []*term, ok *term, el core.Expr, there *term) ([]*term, *term) {
 	v, okay := sc.eval(el)
 	ok = and(ok, or(not(there), okay))
@@ -345,8 +346,8 @@ func (sc *scope) add(t *model.Type, l []*term, ok *term, el core.Expr, there *te
 	return pickAll(there, behind(t, l, v), l), ok
 }
 
-// fold goes over values or elements. All, some and first stop at the one that decides, so what
-// faults behind it does not count.
+// fold evaluates an expression that goes over values or elements. all, some and first stop at the
+// element that decides. A fault after it does not count.
 func (sc *scope) fold(e *core.Fold) (out []*term, ok *term) {
 	out, ok = zeros(e.Slots), yes
 	if e.How == core.All {
@@ -387,8 +388,8 @@ func (sc *scope) fold(e *core.Fold) (out []*term, ok *term) {
 	return out, and(fine, ok)
 }
 
-// forEach binds the local to each value or element in turn; there reports whether there is such an
-// element.
+// forEach binds the local to each value or element in turn. there is a term that is true if there is such
+// an element.
 func (sc *scope) forEach(l *model.Local, values *model.Type, over core.Expr,
 	body func(there *term)) (ok *term) {
 	if values != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Schema is the value of "schema" in the output of [JSON]. It changes when a field changes its
-// meaning or goes away; new fields may come without.
+// Schema is the value of "schema" in the output of [JSON]. It changes when a field goes or gets another
+// meaning. It does not change when a field is added.
 const Schema = "parley-model/1"
 
 // JSON writes the checked model of a specification. Expressions, types and statements are texts as

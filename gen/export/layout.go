@@ -41,7 +41,7 @@ type instance struct {
 	given   map[*model.EnvRule]*variable // how often a bounded command was given
 }
 
-// begun is the condition that an instance has begun.
+// begun returns the condition that an instance has begun.
 func (in *instance) begun() *term {
 	if in.started == nil {
 		return yes
@@ -114,7 +114,7 @@ func (l *layout) literals() map[*model.Machine]*core.Machine {
 	return codes
 }
 
-// refuseWhole refuses what no part of the export can say.
+// refuseWhole refuses a check that Promela cannot express at all.
 func (l *layout) refuseWhole() {
 	switch c := l.c; {
 	case len(c.Instances) == 0:
@@ -146,8 +146,8 @@ func (l *layout) refuseWhole() {
 	}
 }
 
-// ruledPart names a timer for which the environment has a rule and that a part of an instance has.
-// Such a rule is over the variables of the part.
+// ruledPart returns the name of a timer that the environment has a rule for and that belongs to a part of
+// an instance. Such a rule reads the variables of the part.
 func ruledPart(c *model.Check) string {
 	for _, r := range c.Rules {
 		if r.Command.Kind == model.EventTimer && slices.ContainsFunc(c.Instances, func(in *model.Instance) bool { return inParts(in.Role, r.Command) }) {
@@ -157,14 +157,14 @@ func ruledPart(c *model.Check) string {
 	return ""
 }
 
-// inParts reports whether an event is one of a part of m, at any depth.
+// inParts reports whether an event belongs to a part of m, at any depth.
 func inParts(m *model.Machine, ev *model.Event) bool {
 	return slices.ContainsFunc(m.Parts, func(p *model.Part) bool {
 		return slices.Contains(p.Machine.Events, ev) || inParts(p.Machine, ev)
 	})
 }
 
-// create gives an instance its variables.
+// create makes the variables of an instance.
 func (l *layout) create(in *instance) error {
 	role := in.model.Role
 	var args [][]int64
@@ -211,7 +211,7 @@ func (l *layout) startsSilently(in *instance) bool {
 	return true
 }
 
-// lay names the slots of a machine and of its parts.
+// lay makes variables for the slots of a machine and of its parts.
 func (l *layout) lay(in *instance, m *model.Machine, base int, prefix string) {
 	in.slots[base] = &variable{name: l.names.take(prefix + "state"), hi: int64(len(m.States) - 1),
 		init: in.init[base], names: l.stateNames(m)}
@@ -235,7 +235,7 @@ func (l *layout) lay(in *instance, m *model.Machine, base int, prefix string) {
 	}
 }
 
-// layValue names the slots of a variable.
+// layValue makes variables for the slots of one variable.
 func (l *layout) layValue(in *instance, t *model.Type, at int, name, doc string) {
 	switch t.Kind {
 	case model.KindOptional:
@@ -266,14 +266,14 @@ func (l *layout) layValue(in *instance, t *model.Type, at int, name, doc string)
 	}
 }
 
-// mayBeAbsent lets variables be 0, as those of absent values are.
+// mayBeAbsent allows variables to be 0, which they are while a value is absent.
 func (l *layout) mayBeAbsent(in *instance, at, n int) {
 	for _, v := range in.slots[at : at+n] {
 		v.lo, v.hi = min(v.lo, 0), max(v.hi, 0)
 	}
 }
 
-// bounds are the least and greatest number of a scalar type.
+// bounds returns the least and the greatest number of a scalar type.
 func (l *layout) bounds(t *model.Type) (lo, hi int64) {
 	switch t.Kind {
 	case model.KindBool:
@@ -296,7 +296,7 @@ func (l *layout) bounds(t *model.Type) (lo, hi int64) {
 	return t.Lo, t.Hi
 }
 
-// makeColumns makes the columns of the channels: one for each place that some message needs.
+// makeColumns makes the columns of the channels. There are as many as the largest message needs.
 func (l *layout) makeColumns() {
 	for _, m := range l.p.Messages {
 		var slots []*variable
@@ -400,7 +400,7 @@ func (l *layout) channel(from, to int) *channel {
 	return ch
 }
 
-// lengths is a number of messages under way.
+// lengths returns the number of messages in transit, as a term.
 func (l *layout) lengths(in *instance, n *model.ChanLen) *term {
 	sum := no
 	for i := range l.insts {
@@ -431,12 +431,12 @@ func (l *layout) length(ch *channel, msg *model.Message) *term {
 	return raw(ch.counts[i].name, most)
 }
 
-// messageIndex finds a message by its name: the model that claims refer to may be another copy.
+// messageIndex finds a message by its name, since claims can refer to another copy of the model.
 func (l *layout) messageIndex(msg *model.Message) int {
 	return slices.IndexFunc(l.p.Messages, func(m *model.Message) bool { return m.Name == msg.Name })
 }
 
-// temp is the variable number i for values inside a step.
+// temp returns variable number i for values inside a step.
 func (l *layout) temp(i int) *variable {
 	for i >= len(l.temps) {
 		l.temps = append(l.temps, &variable{name: l.names.take(fmt.Sprint("t", len(l.temps))),
@@ -445,8 +445,8 @@ func (l *layout) temp(i int) *variable {
 	return l.temps[i]
 }
 
-// waiting is the condition that a message is in a channel.
+// waiting returns the condition that a channel has a message.
 func waiting(ch *channel) *term { return compare(">", raw("len("+ch.name+")", 255), no) }
 
-// loses reports whether what is sent into a full channel is lost.
+// loses reports whether a message that is sent into a full channel is lost.
 func (l *layout) loses() bool { return l.c.Channel.Full == model.FullLose }

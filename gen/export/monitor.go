@@ -5,7 +5,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// assertion is a condition that must hold in every configuration; the monitor watches it.
+// assertion is a condition that must hold in every configuration. The monitor checks it.
 type assertion struct {
 	flag      string
 	cond      *term
@@ -14,7 +14,7 @@ type assertion struct {
 	stuck     bool // only where nothing is possible
 }
 
-// assertions are the claims of the check that Promela can say, built-in ones first.
+// assertions returns the claims of the check that Promela can express, built-in ones first.
 func (sys *system) assertions() []assertion {
 	var out []assertion
 	final, empty := yes, yes
@@ -45,7 +45,8 @@ func (sys *system) assertions() []assertion {
 	return out
 }
 
-// deadlock is that something is possible or all have ended. With quiet, commands do not count.
+// deadlock returns the condition that there is none: something is possible, or all have ended. If quiet
+// is set, commands do not count.
 func (sys *system) deadlock(final *term) assertion {
 	a := assertion{flag: deadlockFlag, cond: final, doc: "something is possible, or all have ended",
 		stuck: true}
@@ -70,7 +71,7 @@ func (sys *system) deadlock(final *term) assertion {
 		doc: "something but commands is possible, or this is rest: " + model.ExprString(sys.c.Quiet)}
 }
 
-// running reports whether a timer of a machine or of its parts runs.
+// running returns the condition that a timer of a machine or of its parts runs.
 func (sys *system) running(in *instance, m *model.Machine, base int) *term {
 	any := no
 	for _, t := range m.Timers {
@@ -86,8 +87,8 @@ func (sys *system) running(in *instance, m *model.Machine, base int) *term {
 	return any
 }
 
-// inTheEnd says why a claim of what must come is left out: Spin is fair to processes, and weakly,
-// so that it would not judge the same runs.
+// inTheEnd says why a liveness claim is left out. Spin knows weak fairness of processes alone, so it
+// would judge other runs.
 func inTheEnd(c *model.Claim) string {
 	text := "what must come in the end is no assertion"
 	switch c.Fair {
@@ -99,7 +100,7 @@ func inTheEnd(c *model.Claim) string {
 	return text + "; fsmgen check decides it"
 }
 
-// claim is one of the author's claims, if Promela can say it.
+// claim returns one of the author's claims, if Promela can express it.
 func (sys *system) claim(c *model.Claim, empty *term) (assertion, bool) {
 	why := map[model.ClaimKind]string{
 		model.Reachable:  "that something can be reached from everywhere is no assertion",

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// names gives out names that are used once each and mean nothing to Spin or the C compiler.
+// names hands out names, each once. None means something to Spin or to a C compiler.
 type names struct{ taken map[string]bool }
 
 const reserved = `active assert atomic bit bool break byte c_code c_decl c_expr c_state c_track chan
@@ -23,7 +23,7 @@ func (n *names) init() {
 	}
 }
 
-// take gives a name like want.
+// take returns a free name that is like want.
 func (n *names) take(want string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {

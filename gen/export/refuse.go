@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Unsupported says that an output language cannot say what a check means, or not with bearable
-// size.
+// Unsupported is the error for a check that an output language cannot express, or only with a model that
+// is far too large.
 type Unsupported struct {
 	Check, Language, What string
 }
@@ -15,7 +15,7 @@ func (e *Unsupported) Error() string {
 		e.Language)
 }
 
-// refusal travels from deep inside an expression to the top.
+// refusal is the panic that ends an export. Promela recovers from it.
 type refusal struct{ what string }
 
 func refuse(format string, args ...any) { panic(refusal{fmt.Sprintf(format, args...)}) }

@@ -20,7 +20,7 @@ type machine struct {
 	locals []*term
 }
 
-// pendingEvent is an event of a part that waits for the end of its parent's statements.
+// pendingEvent is an event of a part that is queued until its parent's statements have run.
 type pendingEvent struct {
 	at   *machine // the parent
 	ev   *model.Event
@@ -28,7 +28,7 @@ type pendingEvent struct {
 	when *term // whether it waits at all
 }
 
-// block is a list of statements as it is being written, with what is known of variables at its end.
+// block is a list of statements that is being written, and what is known of variables at its end.
 type block struct {
 	list  []stmt
 	known known
@@ -38,14 +38,14 @@ type block struct {
 
 func (b *block) fork() *block { return &block{known: maps.Clone(b.known)} }
 
-// Bounds of what is written for one step.
+// Limits of what is written for one step.
 const (
 	maxPending = 200
 	maxStmts   = 20000
 )
 
-// step writes what an instance does with one event. sender is the number of the instance it comes
-// from.
+// step writes what an instance does with one event. sender is the number of the instance that the event
+// comes from.
 type step struct {
 	l       *layout
 	inst    *instance
@@ -73,7 +73,7 @@ func (s *step) emit(x stmt) {
 	s.b.list = append(s.b.list, x)
 }
 
-// set gives a variable a value.
+// set writes an assignment to a variable.
 func (s *step) set(v *variable, x *term) {
 	if s.b.dead || same(s.b.known.read(v), x) && s.b.known.read(v).constant() {
 		return
@@ -85,7 +85,7 @@ func (s *step) set(v *variable, x *term) {
 	}
 }
 
-// fail ends the block with an error.
+// fail ends the block with an error of the step.
 func (s *step) fail(flag, why string) {
 	if !s.b.dead {
 		s.emit(&failure{flag, why})
@@ -105,7 +105,7 @@ func (s *step) fault(ok *term, at diag.Span, why string) {
 	s.emit(&require{ok, f})
 }
 
-// temp is a fresh variable for a value inside the step.
+// temp returns a new variable for a value inside the step.
 func (s *step) temp(hi int64) *variable {
 	v := s.l.temp(s.temps)
 	s.temps++
@@ -117,7 +117,7 @@ func (s *step) temp(hi int64) *variable {
 	return &w
 }
 
-// hold keeps values from changing under what follows.
+// hold returns values that later statements do not change: it copies those that can change.
 func (s *step) hold(list []*term) []*term {
 	out := slices.Clone(list)
 	for i, x := range list {
@@ -134,7 +134,7 @@ func (s *step) hold(list []*term) []*term {
 	return out
 }
 
-// keys are the keys of the part that c is.
+// keys returns the keys of the part that c is.
 func (c *machine) keys() []*term { return numbers(partKeys(c.part.Model)(c.index)) }
 
 func (c *machine) enter(p *core.Part, index int) *machine {
@@ -149,7 +149,7 @@ type option struct {
 	body func()
 }
 
-// choose runs the first option whose condition holds, else otherwise (nil: nothing).
+// choose writes the first option whose condition holds, or else otherwise. A nil otherwise does nothing.
 func (s *step) choose(options []option, exclusive bool, otherwise func()) {
 	if s.b.dead {
 		return
@@ -193,7 +193,7 @@ func (s *step) choose(options []option, exclusive bool, otherwise func()) {
 	s.join(c, open, ends)
 }
 
-// assume remembers what a condition says of variables.
+// assume notes what follows for variables from a condition that holds.
 func (s *step) assume(cond *term) {
 	switch {
 	case cond.op == "&&":
@@ -208,8 +208,7 @@ func (s *step) assume(cond *term) {
 	}
 }
 
-// join puts the arms together behind what was known before. Events that only some arms leave
-// pending get a flag each.
+// join writes the arms as one choice. An event that only some arms queue gets a flag.
 func (s *step) join(c *choice, open []option, ends []*block) {
 	alive := 0
 	for _, e := range ends {
@@ -257,7 +256,7 @@ func (s *step) join(c *choice, open []option, ends []*block) {
 	s.b.known = common
 }
 
-// comment is the place of a branch, for comments.
+// comment returns the place of a branch for a comment.
 func lineNote(at diag.Span) string {
 	if at.IsZero() {
 		return ""

@@ -56,7 +56,7 @@ func (s *step) scope(c *machine) *scope {
 		locals: c.locals}
 }
 
-// value evaluates an expression; what faults in it is an error of the step.
+// value evaluates an expression. A fault in it is an error of the step.
 func (s *step) value(c *machine, e core.Expr) []*term {
 	v, ok := s.scope(c).eval(e)
 	s.fault(ok, e.Node().Pos(), "an expression faults")
@@ -68,7 +68,7 @@ func (s *step) scalar(c *machine, e core.Expr) (*term, *term) {
 	return v[0], ok
 }
 
-// stored evaluates an expression that is fitted to the place that stores it.
+// stored evaluates an expression that the core has fitted to the place that stores it.
 func (s *step) stored(c *machine, e core.Expr) []*term {
 	v := s.value(c, core.Bare(e))
 	if f, is := e.(*core.Fit); is {
@@ -87,8 +87,8 @@ func (s *step) fields(c *machine, list []core.Expr) []*term {
 	return out
 }
 
-// assign sets a local, a variable or a place inside it. Where an index is not known every place is
-// given its value or keeps it.
+// assign sets a local, a variable or a place inside it. If an index is not known, each possible place is
+// assigned either the new value or its own.
 func (s *step) assign(c *machine, x *core.Assign) {
 	if x.Local != nil {
 		c.bind(x.Local, s.hold(s.stored(c, x.Value)))
@@ -105,7 +105,7 @@ func (c *machine) bind(l *model.Local, v []*term) {
 	copy(c.locals[l.Offset:], v)
 }
 
-// place follows the selectors to the places they may mean; t is the type of what is at at.
+// place returns the places that the selectors can lead to. t is the type of the value at at.
 func (s *step) place(c *machine, x *core.Assign, sel []core.Select, t *model.Type, at int) {
 	if len(sel) == 0 {
 		s.store(c, x, at)
@@ -153,7 +153,7 @@ func (s *step) store(c *machine, x *core.Assign, at int) {
 	}
 }
 
-// destination is the number of the instance a message goes to, if the statement says one.
+// destination returns the number of the instance that a message goes to, if the statement names one.
 func (s *step) destination(c *machine, d model.Dest, to core.Expr) *term {
 	switch d {
 	case model.ToSender:
@@ -164,7 +164,7 @@ func (s *step) destination(c *machine, d model.Dest, to core.Expr) *term {
 	return no
 }
 
-// send sends a message through the mappings of all parents.
+// send writes the sending of a message, through the mappings of all parents.
 func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest, to *term,
 	note string) {
 	if s.b.dead {
@@ -201,7 +201,7 @@ func (s *step) send(c *machine, msg *model.Message, fields []*term, d model.Dest
 	s.send(up, ps.Send.Message, mapped, d, to, note)
 }
 
-// keyFrame is a frame of locals with the keys of the part that c is.
+// keyFrame returns a frame of locals with the keys of the part that c is.
 func (c *machine) keyFrame(n int) []*term {
 	for _, l := range c.part.Model.KeyLocals {
 		n = max(n, l.Offset+1)
@@ -213,7 +213,7 @@ func (c *machine) keyFrame(n int) []*term {
 	return frame
 }
 
-// put puts a message into the channels it goes to.
+// put writes a message into the channels that it goes to.
 func (s *step) put(msg *model.Message, fields []*term, d model.Dest, to *term, note string) {
 	me := s.inst.index
 	if d == model.ToPeer {
@@ -244,7 +244,7 @@ func (s *step) put(msg *model.Message, fields []*term, d model.Dest, to *term, n
 	}
 }
 
-// report is nothing for the embedding program, and an event for a parent.
+// report queues an event for the parent. A report to the embedding program does nothing here.
 func (s *step) report(c *machine, x *core.Emit) {
 	args := s.fields(c, x.Fields)
 	if c.up == nil || s.b.dead {
@@ -259,7 +259,7 @@ func (s *step) report(c *machine, x *core.Emit) {
 	s.fail(faultFlag, "the parent has no event for report "+x.Report.Name)
 }
 
-// which runs body for the instance of a part or timer that the keys mean.
+// which runs body for the instance of a part or timer that the keys select.
 func (s *step) which(c *machine, keys []core.Expr, count int, keysOf func(int) []int64,
 	what string, body func(int)) {
 	var values []*term
@@ -294,7 +294,7 @@ func (s *step) timer(c *machine, x *core.Timer) {
 	}
 }
 
-// reset puts a part, or all its instances, back to the beginning.
+// reset puts one instance of a part, or all of them, back to the initial value.
 func (s *step) reset(c *machine, x *core.Reset) {
 	p := x.Part.Model
 	reset := func(i int) {
@@ -314,7 +314,7 @@ func (s *step) reset(c *machine, x *core.Reset) {
 	}
 }
 
-// each runs statements for each element. The list is looked at before the first.
+// each writes statements for each element. It evaluates the list before the first round.
 func (s *step) each(c *machine, x *core.For) {
 	if x.Values != nil {
 		for _, v := range domain(x.Values) {

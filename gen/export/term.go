@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// term is an expression over numbers of one slot each. Terms never change and cannot fault: what
-// could fault is said beside them. Every term knows between which bounds it lies, so that
-// conditions that the specification's ranges decide disappear.
+// term is an expression over numbers of one slot each. Terms are never changed. They cannot fault: the
+// condition under which an expression faults is a term of its own. Every term has bounds, so that
+// conditions which the specification's ranges decide disappear.
 type term struct {
 	op     string // "" is the number lo; "var" is v; else an operator of Promela, "?" the conditional
 	v      *variable
@@ -16,7 +16,7 @@ type term struct {
 	lo, hi int64
 }
 
-// variable is something a term can read.
+// variable is something that a term can read.
 type variable struct {
 	name   string
 	kind   varKind
@@ -36,7 +36,7 @@ const (
 	tempVar                 // holds a value inside one step
 )
 
-// Bounds of what Promela can compute with.
+// The least and the greatest number that Promela can compute with.
 const (
 	least    = -1 << 31
 	greatest = 1<<31 - 1
@@ -60,7 +60,7 @@ func (t *term) constant() bool { return t.op == "" }
 
 func (t *term) is(n int64) bool { return t.op == "" && t.lo == n }
 
-// raw is the length of a channel, or another text that reads what changes only at the end of a
+// raw is a text in Promela, such as the length of a channel. What it reads changes only at the end of a
 // step.
 func raw(text string, hi int64) *term { return &term{op: "raw", v: &variable{name: text}, hi: hi} }
 
@@ -118,7 +118,7 @@ func asBool(x *term) *term {
 	return compare("!=", x, no)
 }
 
-// pick is c ? x : y.
+// pick returns c ? x : y.
 func pick(c, x, y *term) *term {
 	switch {
 	case c.lo > 0 || c.hi < 0:
@@ -159,7 +159,7 @@ func compare(op string, x, y *term) *term {
 	return &term{op: op, x: []*term{x, y}, hi: 1}
 }
 
-// decide compares where the bounds are enough.
+// decide decides a comparison by the bounds, if they are enough.
 func decide(op string, x, y *term) (known, result bool) {
 	switch op {
 	case "==", "!=":
@@ -179,8 +179,8 @@ func decide(op string, x, y *term) (known, result bool) {
 	return x.hi < y.lo || x.lo >= y.hi || same(x, y), x.hi < y.lo
 }
 
-// arith is + - * / % & | << >>; the caller makes sure that a divisor is not 0. ok is false if the
-// result may leave what Promela computes with.
+// arith returns + - * / % & | << >> of two terms. The caller must make sure that a divisor is not 0. ok
+// is false if the result can be outside of what Promela computes with.
 func arith(op string, x, y *term) (*term, bool) {
 	if x.constant() && y.constant() {
 		n := apply(op, x.lo, y.lo)
@@ -222,7 +222,7 @@ func arith(op string, x, y *term) (*term, bool) {
 	return t, t.lo >= least && t.hi <= greatest
 }
 
-// bitBound is the greatest that an operation on bits can give.
+// bitBound returns the greatest result of an operation on bits.
 func bitBound(op string, x, y int64) int64 {
 	switch op {
 	case "&":
@@ -257,7 +257,7 @@ func apply(op string, a, b int64) int64 {
 	return a >> b
 }
 
-// same reports whether two terms are written alike.
+// same reports whether two terms are written the same way.
 func same(x, y *term) bool {
 	if x == y {
 		return true
@@ -283,7 +283,7 @@ func (t *term) visit(f func(*variable)) {
 	}
 }
 
-// size is how many terms t is made of, at most about most.
+// size returns how many terms t is made of. It stops counting soon after most.
 func (t *term) size(most int) int {
 	n := 1
 	for _, x := range t.x {
@@ -295,7 +295,7 @@ func (t *term) size(most int) int {
 	return n
 }
 
-// subst puts other terms in place of variables.
+// subst replaces variables by terms.
 func (t *term) subst(with map[*variable]*term) *term {
 	if t.op == "var" {
 		if x, ok := with[t.v]; ok {
@@ -341,7 +341,7 @@ func rebuild(op string, x []*term) *term {
 var precedence = map[string]int{"*": 10, "/": 10, "%": 10, "+": 9, "-": 9, "<<": 8, ">>": 8,
 	"<": 7, "<=": 7, ">": 7, ">=": 7, "==": 6, "!=": 6, "&": 5, "|": 4, "&&": 3, "||": 2}
 
-// String writes t in Promela. It refuses by a panic, so fmt, which recovers, must not call it.
+// String writes t in Promela. It refuses by a panic. So fmt must not call it, which recovers from panics.
 func (t *term) String() string { return string(t.append(nil, 0)) }
 
 func (t *term) append(b []byte, outer int) []byte {
@@ -375,7 +375,7 @@ func (t *term) append(b []byte, outer int) []byte {
 	return b
 }
 
-// value writes a number that v can have.
+// value writes a number that v can hold.
 func (v *variable) value(n int64) string {
 	if n >= 0 && n < int64(len(v.names)) {
 		return v.names[n]
@@ -383,7 +383,7 @@ func (v *variable) value(n int64) string {
 	return digits(n)
 }
 
-// digits writes a number that Promela can read.
+// digits writes a number in a form that Promela reads.
 func digits(n int64) string {
 	if n < least || n > greatest {
 		refuse("numbers of more than 31 bits")

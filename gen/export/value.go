@@ -24,7 +24,7 @@ func numbers(list []int64) []*term {
 	return out
 }
 
-// pickAll is c ? x : y, slot by slot.
+// pickAll returns c ? x : y, slot by slot.
 func pickAll(c *term, x, y []*term) []*term {
 	out := make([]*term, len(x))
 	for i := range x {
@@ -35,10 +35,10 @@ func pickAll(c *term, x, y []*term) []*term {
 	return out
 }
 
-// maxTerm bounds one expression.
+// maxTerm bounds the size of one expression.
 const maxTerm = 5000
 
-// selects reports whether keys have these values.
+// selects returns the condition that keys have these values.
 func selects(keys []*term, values []int64) *term {
 	cond := yes
 	for k, v := range keys {
@@ -53,7 +53,7 @@ type element struct {
 	v     []*term
 }
 
-// elements are the places of a list, set or array.
+// elements returns the places of a list, set or array.
 func elements(t *model.Type, v []*term) []element {
 	var out []element
 	switch t.Kind {
@@ -83,7 +83,7 @@ func bit(mask *term, i int64) *term {
 	return compare("!=", x, no)
 }
 
-// behind is a list with one element more.
+// behind returns a list with one more element at its end.
 func behind(t *model.Type, l, v []*term) []*term {
 	n := t.Elem.Slots()
 	more, _ := arith("+", l[0], yes)
@@ -109,7 +109,7 @@ func combine(op core.Op, x, y *term) *term {
 	return both
 }
 
-// clamp narrows what is known of a term.
+// clamp returns a term with narrower bounds.
 func clamp(x *term, lo, hi int64) *term {
 	if x.constant() {
 		return x
@@ -119,7 +119,7 @@ func clamp(x *term, lo, hi int64) *term {
 	return &c
 }
 
-// fit turns a value of one type into one of another that is the same but for ranges.
+// fit converts a value to a type that differs in ranges alone.
 func fit(to, from *model.Type, v []*term) (out []*term, ok *term) {
 	switch to.Kind {
 	case model.KindOptional:
@@ -176,7 +176,8 @@ func fitSet(to, from *model.Type, v []*term) ([]*term, *term) {
 	return one(clamp(v[0], 0, room)), compare("<=", v[0], number(room))
 }
 
-// within says where a number is one of a scalar type. Opaque values and texts are carried whole.
+// within returns the condition that a number is a value of a scalar type. Opaque values and texts always
+// are.
 func within(t *model.Type, x *term) *term {
 	switch t.Kind {
 	case model.KindBool:
@@ -189,7 +190,7 @@ func within(t *model.Type, x *term) *term {
 	return yes
 }
 
-// equal compares two values of types that are the same but for ranges.
+// equal compares two values whose types differ in ranges alone.
 func equal(t *model.Type, a []*term, u *model.Type, b []*term) *term {
 	switch t.Kind {
 	case model.KindOptional:
@@ -222,10 +223,10 @@ func equal(t *model.Type, a []*term, u *model.Type, b []*term) *term {
 	return compare("==", a[0], b[0])
 }
 
-// maxDomain bounds loops over the values of a type.
+// maxDomain is the number of values up to which a loop goes over a type.
 const maxDomain = 4096
 
-// domain lists the values of a type.
+// domain returns the values of a type.
 func domain(t *model.Type) [][]*term {
 	if t.Count() > maxDomain {
 		refuse("a loop over more than %d values", maxDomain)

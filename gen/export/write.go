@@ -9,7 +9,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// writer writes lines with tabs before them.
+// writer writes lines, indented with tabs.
 type writer struct {
 	bytes.Buffer
 	depth int
@@ -30,14 +30,13 @@ func (w *writer) indent(f func()) {
 	w.depth--
 }
 
-// comment makes a text safe inside a comment.
+// comment returns a text in a form that is safe inside a comment.
 func comment(text string) string {
 	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "*/", "* /")
 	return strings.ReplaceAll(text, "/*", "/ *")
 }
 
-// write writes the model. The head comes last, because it declares what the processes turn out to
-// use.
+// write writes the model. It writes the head last, because that declares what the processes use.
 func write(l *layout, procs []process, claims []assertion, left []string) []byte {
 	body := &writer{l: l}
 	for _, p := range procs {
@@ -81,7 +80,7 @@ func (w *writer) head(claims []assertion, left []string) {
 	w.line("")
 }
 
-// vector estimates the bytes of a state of Spin.
+// vector estimates how many bytes a state takes in Spin.
 func (w *writer) vector() int {
 	l := w.l
 	n := 0
@@ -127,7 +126,7 @@ func (w *writer) declarations(claims []assertion) {
 	w.temporaries(claims)
 }
 
-// channels declares those that are used, and what counts the messages in them.
+// channels declares the channels that are used, and the counters of their messages.
 func (w *writer) channels() {
 	l := w.l
 	columns := "mtype"
@@ -168,7 +167,7 @@ func (w *writer) instance(in *instance) {
 	}
 }
 
-// temporaries declares what is no part of a state.
+// temporaries declares the variables that are not part of a state.
 func (w *writer) temporaries(claims []assertion) {
 	l := w.l
 	w.line("")
@@ -209,7 +208,7 @@ func (w *writer) temporaries(claims []assertion) {
 	}
 }
 
-// declared is the narrowest type of Promela that holds a variable.
+// declared returns the narrowest type of Promela that can hold a variable.
 func (v *variable) declared() string {
 	switch {
 	case v.lo >= 0 && v.hi <= 1:
@@ -271,7 +270,7 @@ func (w *writer) alternative(a alternative) {
 	w.line("}")
 }
 
-// take takes a message from a channel and does what is to be done with it.
+// take writes what takes a message from a channel and handles it.
 func (w *writer) take(a alternative) {
 	columns := "m"
 	for _, v := range w.l.fields {
