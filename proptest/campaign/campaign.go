@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/run"
 )
@@ -29,10 +30,10 @@ type Options struct {
 	Steps int
 	// Workers is how many are played at a time; 0: one for each core. The result does not depend on it.
 	Workers int
-	// Compare, if set, gives for an instance of a check what compares its machine with another, such as
-	// the generated one; it returns nil for an instance that nothing is compared with. One goroutine
-	// calls what it returns.
-	Compare func(p *model.Protocol, c *model.Check, i int) (Comparison, error)
+	// Compare, if set, gives for a role of a check what compares its machine with another, such as the
+	// generated one; it returns nil for a role that nothing is compared with. Texts of values are in strs.
+	// Each worker asks for its own, and calls it in one goroutine.
+	Compare func(role *model.Machine, strs *interp.Strings) (Comparison, error)
 }
 
 // Campaign is the checks of a specification, each with the model that was compiled for it.
@@ -181,11 +182,11 @@ func (c *Campaign) worker(o Options) (*worker, error) {
 		if err != nil {
 			return nil, fmt.Errorf("check %s: %w", check.Name, err)
 		}
-		for i, x := range p.parties {
+		for _, x := range p.parties {
 			if o.Compare == nil {
 				break
 			}
-			if x.compare, err = o.Compare(c.Models[at], check, i); err != nil {
+			if x.compare, err = o.Compare(x.Machine, p.stage.Strings); err != nil {
 				return nil, fmt.Errorf("check %s: %w", check.Name, err)
 			}
 		}

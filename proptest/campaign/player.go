@@ -273,6 +273,9 @@ func (p *Player) step(c *configuration, calm bool) (next *configuration, bad *Vi
 // try takes a move if it is possible. If it may be torn, whether it is is drawn.
 func (p *Player) try(c *configuration, mv move, draw bool) (next *configuration, bad *Violation, ok bool) {
 	if mv.Kind == world.MoveCommand && p.refuses(c, &mv) {
+		if why := p.parties[mv.Who].last.differs; why != nil {
+			return nil, &Violation{Claim: DiffersClaim, Kind: Differs, Why: why.Error()}, true
+		}
 		return nil, nil, false
 	}
 	t, err := p.world.Do(c, mv)

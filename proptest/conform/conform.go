@@ -41,6 +41,7 @@ type Pair struct {
 	lab     reflect.Value // the adapter
 	forbid  int           // how many events of its FSM until one is cancelled
 	slots   []int64
+	begins  map[string]interp.Value // the role at its beginning, by parameters
 	// Fired are the transitions that compared steps have taken.
 	Fired map[int]bool
 	said  map[string]int // how often a command was given as text

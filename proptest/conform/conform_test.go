@@ -47,8 +47,7 @@ func TestReachable(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					walks[pair.Role.Name] = &walk{t: t, pair: pair, values: map[string]bool{}, crossed: crossed,
-						bases: map[string]interp.Value{}}
+					walks[pair.Role.Name] = &walk{t: t, pair: pair, values: map[string]bool{}, crossed: crossed}
 				}
 				for _, inst := range c.Instances {
 					if walks[inst.Role.Name] == nil {
@@ -93,7 +92,6 @@ type walk struct {
 	// crossed are the values that were given every event, and the steps that were
 	// compared, in this check or another.
 	crossed map[string]bool
-	bases   map[string]interp.Value // full machines at their beginning, by parameters
 	steps   int
 }
 
@@ -170,23 +168,9 @@ func packed(slots []int64) string {
 
 // base gives a fresh full machine with the parameters of v.
 func (w *walk) base(l lifter, small *model.Machine, v interp.Value) interp.Value {
-	var args [][]int64
-	for i, p := range small.Params {
-		t := w.pair.Role.Params[i].Type
-		a := make([]int64, t.Slots())
-		l.value(p.Type, t, v[p.Offset:], a)
-		args = append(args, a)
+	base, err := w.pair.beginning(l, small, v)
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	k := ""
-	for _, a := range args {
-		k += packed(a)
-	}
-	if w.bases[k] == nil {
-		base, err := interp.NewValue(w.pair.Role, w.pair.Strings, args...)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		w.bases[k] = base
-	}
-	return append(interp.Value(nil), w.bases[k]...)
+	return append(interp.Value(nil), base...)
 }

@@ -1,0 +1,90 @@
+package drive
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/campaign"
+	"github.com/parley-go/parley/proptest/conform"
+)
+
+// TestCampaigns plays runs of each shipped specification with a generated package. Each different step
+// that the interpreter takes in them is taken by the generated machine, too.
+func TestCampaigns(t *testing.T) {
+	var files []string
+	for _, target := range conform.Targets {
+		if !slices.Contains(files, target.Spec) {
+			files = append(files, target.Spec)
+		}
+	}
+	runs, steps, compared := uint64(0), uint64(0), uint64(0)
+	for _, file := range files {
+		full := load(t, file, "")
+		c := &campaign.Campaign{}
+		for _, x := range full.Checks {
+			p := load(t, file, x.Name)
+			i := slices.IndexFunc(p.Checks, func(y *model.Check) bool { return y.Name == x.Name })
+			c.Models, c.Checks = append(c.Models, p), append(c.Checks, p.Checks[i])
+		}
+		r, err := c.Run(t.Context(), campaign.Options{Seed: 1, Runs: uint64(draws(20 * len(c.Checks))),
+			Compare: generated(full, file)})
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if r.Failed() || r.Compared == 0 {
+			t.Error(r.Text(file, func(string, uint64) string { return "" }, false, true))
+		}
+		runs, steps, compared = runs+r.Runs, steps+r.Steps, compared+r.Compared
+	}
+	t.Logf("%d runs, %d steps, %d different ones compared with generated code", runs, steps, compared)
+}
+
+// generated compares with the generated machines of a specification.
+func generated(full *model.Protocol, file string) func(*model.Machine, *interp.Strings) (campaign.Comparison, error) {
+	return func(role *model.Machine, strs *interp.Strings) (campaign.Comparison, error) {
+		for _, target := range conform.Targets {
+			if target.Spec != file || target.Role != role.Name {
+				continue
+			}
+			pair, err := conform.New(full, target)
+			if err != nil {
+				return nil, err
+			}
+			return pair.Lifted(strs, role), nil
+		}
+		return nil, nil
+	}
+}
+
+var errDiffers = errors.New("it does something else")
+
+// TestCampaignDiffers: a generated machine that does something else is found, and named with its seed.
+func TestCampaignDiffers(t *testing.T) {
+	file := "specs/confirm/spec.yaml"
+	p, list := compile.Load(filepath.Join("../..", file), compile.Options{Check: "pair"})
+	if p == nil {
+		t.Fatal(list)
+	}
+	c := &campaign.Campaign{Models: []*model.Protocol{p}, Checks: p.Checks[:1]}
+	differs := func(role *model.Machine, _ *interp.Strings) (campaign.Comparison, error) {
+		return func(v interp.Value, ev interp.Event) error {
+			if ev.Event.Name == "CONFIRM2" && role.States[v[0]].Name == "committed" {
+				return errDiffers
+			}
+			return nil
+		}, nil
+	}
+	r, err := c.Run(t.Context(), campaign.Options{Seed: 1, Runs: 50, Compare: differs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := r.Checks[0].Found
+	if !r.Failed() || len(f) != 1 || f[0].Claim != campaign.DiffersClaim || f[0].Trouble != errDiffers.Error() {
+		t.Errorf("%+v", f)
+	}
+}
