@@ -45,7 +45,7 @@ func (sys *system) assertions() []assertion {
 	return out
 }
 
-// deadlock returns the condition that there is none: something is possible, or all have ended. If quiet
+// deadlock returns the assertion that there is none: something is possible, or all have ended. If quiet
 // is set, commands do not count.
 func (sys *system) deadlock(final *term) assertion {
 	a := assertion{flag: deadlockFlag, cond: final, doc: "something is possible, or all have ended",

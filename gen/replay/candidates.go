@@ -7,12 +7,12 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// smallDomain is the number of arguments up to which a command is tried with all of them.
+// smallDomain is the number of argument tuples up to which a command is tried with all of them.
 const smallDomain = 8
 
-// candidates lists arguments with which a command may explain the side's next
-// frames: all if there are few, else those whose values stand together in one of the next
-// frames (in its fields, or in one element of a list in it), matched by name or by type.
+// candidates returns arguments with which a command can explain the side's next frames. If there are few
+// it returns all. Otherwise it returns those whose values are together in one of the next frames: in its
+// fields, or in one element of a list in it. It matches values by name or by type.
 func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
 	if h := s.machine.States[n.value[0]].Handlers; h[ev.Index] == nil {
 		return nil
@@ -33,12 +33,11 @@ func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
 	return list
 }
 
-// guess is a place in the recording where arguments for an event were guessed.
+// guess is a place in the recording at which arguments for an event were guessed.
 type guess struct{ sent, event int }
 
-// bundlesAt are the bundles of the side's frame k, and of it together with
-// the next: values may come from two frames that follow each other, a checksum
-// and an input, say.
+// bundlesAt returns the bundles of the side's frame k, and of that frame together with the next one.
+// Values can come from two frames that follow each other, such as a checksum and an input.
 func (s *search) bundlesAt(k int) []bundle {
 	f := &s.rec.Frames[s.out[k]]
 	if s.missing[k] || f.Message == nil {
@@ -57,7 +56,8 @@ func (s *search) bundlesAt(k int) []bundle {
 	return s.bundles[k]
 }
 
-// all lists every argument for fields, nil if there are too many; it remembers.
+// all returns every tuple of arguments for fields. It returns nil if there are too many. It keeps the
+// result.
 func (s *search) all(fields []*model.Field) [][]int64 {
 	if len(fields) == 0 {
 		return [][]int64{nil}
@@ -73,7 +73,7 @@ func (s *search) all(fields []*model.Field) [][]int64 {
 	return list
 }
 
-// single lists every value of a field, or its zero value if there are too many.
+// single returns every value of a field. If there are too many it returns the zero value alone.
 func (s *search) single(f *model.Field) [][]int64 {
 	alone, ok := s.alone[f]
 	if !ok {
@@ -88,15 +88,15 @@ func (s *search) single(f *model.Field) [][]int64 {
 	return [][]int64{zero}
 }
 
-// carried reports whether the domain of the fields is the real one, not the
-// single value that stands for opaque data in a check.
+// carried reports whether the fields have their real domains. In a check a single value can stand for
+// all opaque data.
 func carried(fields []*model.Field) bool {
 	return !slices.ContainsFunc(fields, func(f *model.Field) bool {
 		return f.Type.Kind == model.KindOpaque || f.Type.Kind == model.KindBytes
 	})
 }
 
-// bundle is a set of named values that stand together in a frame.
+// bundle is a set of named values that are together in a frame.
 type bundle struct {
 	fields []*model.Field
 	values [][]int64
@@ -109,8 +109,8 @@ func (b *bundle) add(fields []*model.Field, slots []int64) {
 	}
 }
 
-// bundles are the fields of a message, and for each element of its lists of
-// records those of the element with those of the message.
+// bundles returns the fields of a message. For each element of its lists of records it also returns the
+// element's fields together with those of the message.
 func bundles(fields []*model.Field, slots []int64) []bundle {
 	top := bundle{}
 	top.add(fields, slots)
@@ -130,9 +130,9 @@ func bundles(fields []*model.Field, slots []int64) []bundle {
 	return all
 }
 
-// fill makes arguments for fields from a bundle and appends those that are new.
-// A field that nothing in the bundle fits is tried with all values if it has
-// few, else with its zero value: what never shows on the wire is as good as any.
+// fill makes arguments for fields from a bundle, and appends those that are new. A field without a value
+// in the bundle gets all its values if they are few. Otherwise it gets the zero value, since a value
+// that is never on the wire is as good as any other.
 func (s *search) fill(list [][]int64, fields []*model.Field, b bundle) [][]int64 {
 	partial := [][]int64{nil}
 	for _, f := range fields {
@@ -158,8 +158,8 @@ func (s *search) fill(list [][]int64, fields []*model.Field, b bundle) [][]int64
 	return list
 }
 
-// choices are the values of the bundle that can be field f: the one of its
-// name, else all of its type.
+// choices returns the values of the bundle that field f can have: the one with its name, or else all of
+// its type.
 func (b *bundle) choices(f *model.Field) [][]int64 {
 	var byType [][]int64
 	for i, g := range b.fields {
@@ -177,7 +177,7 @@ func (b *bundle) choices(f *model.Field) [][]int64 {
 	return byType
 }
 
-// named reports whether two types have the same name, looking through optionals.
+// named reports whether two types have the same name. It looks through optionals.
 func named(t, u *model.Type) bool {
 	if t.Kind == model.KindOptional {
 		t = t.Elem
@@ -188,7 +188,8 @@ func named(t, u *model.Type) bool {
 	return t.Name == u.Name
 }
 
-// as converts a value of type from to type to: the same type, or with one of them optional.
+// as converts a value of type from to type to. They are the same type, or one is the optional of the
+// other.
 func as(to, from *model.Type, v []int64) ([]int64, bool) {
 	switch {
 	case to.Same(from):

@@ -5,9 +5,8 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// codec decodes and encodes the frames of a protocol, in the default format if
-// it has no wire section of its own. Its messages are those of the protocol, to
-// which the machines refer.
+// codec decodes and encodes the frames of a protocol. It uses the default format if the protocol has no
+// wire section. Its messages are those of the protocol, which the machines refer to.
 type codec struct {
 	protocol, wire *model.Protocol
 	strs           *interp.Strings

@@ -13,10 +13,11 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// SideNames name the two parties of a recording: who opened the connection, and who accepted it.
+// SideNames are the names of the two parties of a recording: the one that opened the connection, and the
+// one that accepted it.
 var SideNames = [2]string{"client", "server"}
 
-// Side is what was found out about one party.
+// Side is what Explain has found out about one party.
 type Side struct {
 	Side   int // 0 opened the connection, 1 accepted it
 	Role   string
@@ -42,7 +43,7 @@ type Side struct {
 	Looked int
 }
 
-// At is one possibility of where a machine was when the explanation ended.
+// At is a place that a machine can have been at when the explanation ended.
 type At struct {
 	State   string // control state with the parts' states
 	Machine string // with variables
@@ -55,11 +56,11 @@ type At struct {
 	Sends []string
 }
 
-// maxPossible bounds the Machines of a Side.
+// maxPossible is the largest number of Machines of a Side.
 const maxPossible = 4
 
-// Explain finds for one side of a recording the role and parameters whose run
-// explains most of it. roles are tried in order, each with every combination of its parameters.
+// Explain finds the role and parameters whose run explains most of one side of a recording. It tries
+// roles in order, each with every combination of its parameters.
 func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machine, opts Options) (*Side, error) {
 	part := Part{Party: side}
 	for i := range rec.Frames {
@@ -102,7 +103,8 @@ func (t *Part) explain(ctx context.Context, rec *Recording, roles []*model.Machi
 	return best, ctx.Err()
 }
 
-// paramTuples lists every combination of a role's parameters; the number of a party is its side.
+// paramTuples returns every combination of a role's parameters. A parameter that is the number of the
+// party is the side.
 func paramTuples(m *model.Machine, side int) ([][][]int64, error) {
 	all := [][][]int64{nil}
 	for _, p := range m.Params {
@@ -174,7 +176,7 @@ func (s *search) result(params string) *Side {
 	return r
 }
 
-// way lists the nodes that lead to node last.
+// way returns the nodes that lead to node last, in order.
 func (s *search) way(last int) []node {
 	var way []node
 	for n := last; n >= 0; n = s.nodes[n].parent {
@@ -184,7 +186,7 @@ func (s *search) way(last int) []node {
 	return way
 }
 
-// run renders a way and counts the transitions on it.
+// run returns a way as text, and counts its transitions.
 func (s *search) run(way []node, taken []int) *run.Run {
 	p := s.rec.Protocol
 	r := &run.Run{Protocol: p.Name, Hash: p.Hash}
@@ -252,7 +254,7 @@ var kinds = map[model.EventKind]run.Kind{
 	model.EventMessage: run.Message, model.EventCommand: run.Command,
 }
 
-// unseen is a step of the other party, which sends or receives a frame.
+// unseen is a step of the other party that sends or receives a frame.
 func (s *search) unseen(frame int, st run.Step) run.Step {
 	st.Kind, st.Who, st.From = run.Unseen, s.rec.Frames[frame].From, run.Nobody
 	if st.Message != 0 {
@@ -262,7 +264,7 @@ func (s *search) unseen(frame int, st run.Step) run.Step {
 	return st
 }
 
-// at describes the machine at a node and what could have happened there.
+// at describes the machine at a node, and what could have happened there.
 func (s *search) at(nd *node) At {
 	a := At{
 		State:   interp.StatePath(s.machine, nd.value),
@@ -282,7 +284,8 @@ func (s *search) at(nd *node) At {
 	return a
 }
 
-// refuses says why the message of a frame of the peer cannot be handled at a node, or nothing.
+// refuses says why the message of a frame of the peer cannot be handled at a node. It returns "" if it
+// can be.
 func (s *search) refuses(nd *node, mv move) string {
 	res := s.happen(nd, mv)
 	switch res.Fault {
@@ -308,7 +311,7 @@ func (s *search) sends(effects []interp.Effect) string {
 	return strings.Join(list, ", ")
 }
 
-// possibleSends lists what commands that are available at nd would send.
+// possibleSends returns what the commands that are possible at nd would send.
 func (s *search) possibleSends(nd *node) []string {
 	var list []string
 	for _, ev := range s.machine.Events {

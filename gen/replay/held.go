@@ -18,16 +18,16 @@ func defers(m *model.Machine, v interp.Value, ev *model.Event) bool {
 	return ev != nil && ev.Index < len(h) && h[ev.Index] != nil && h[ev.Index].Mode == model.Defer
 }
 
-// received is a message of a record: its event, also as text with the values, and its frame.
+// received is a message of a record: its event, its text with the values, and its frame.
 type received struct {
 	event       *model.Event
 	text, frame string
 }
 
-// around is what lies around the machine of a record: what it holds, and which links it has closed.
-// The rules are those of package world. Its worlds and ends do not fit: they have a fixed number of
-// instances, and links that come up once, while a driver may have any number of peers, one after
-// the other under the same number.
+// around is what is around the machine of a record: the messages that it holds, and the links that it
+// has closed. The rules are those of package world. Its worlds and ends cannot be used, because they
+// have a fixed number of instances and links that come up once. A driver can have any number of peers,
+// one after the other with the same number.
 type around struct {
 	held   []world.Held[received] // oldest first
 	closed map[fsm.Peer]bool      // by the machine, and not up again
@@ -35,13 +35,14 @@ type around struct {
 	restored bool
 }
 
-// due is the place of the message that has to be handled before anything else, -1 if there is none.
+// due returns the place of the message that must be handled before anything else. It returns -1 if there
+// is none.
 func (c *checker) due() int {
 	return world.Oldest(c.around.held, func(x received) bool { return defers(c.m, c.value, x.event) })
 }
 
-// early says why a line comes too early: before a held message that the machine has to handle first.
-// The driver may have closed a link for an error; then it delivers lost even before held messages.
+// early says why a line comes too early: before a held message that the machine must handle first. If
+// the driver has closed a link because of an error, it delivers lost even before held messages.
 func (c *checker) early(s *trace.Step) string {
 	due := c.due()
 	if due < 0 || s.Again || s.Kind == trace.Lost || s.Kind == trace.Malformed {
@@ -54,7 +55,7 @@ func (c *checker) early(s *trace.Step) string {
 	return fmt.Sprintf("%s is held, and state %s no longer defers it: it comes before anything else", x.text, state)
 }
 
-// unheard says why the machine cannot have heard what a line says: it has closed that link.
+// unheard says why the machine cannot have received what a line says: it has closed that link.
 func (c *checker) unheard(s *trace.Step) string {
 	if (s.Kind == trace.Message && !s.Again || s.Kind == trace.Lost) && c.around.closed[s.Peer] {
 		return "the machine has closed the link to that peer, and hears nothing more from there"
@@ -62,8 +63,8 @@ func (c *checker) unheard(s *trace.Step) string {
 	return ""
 }
 
-// offered finds the held message that a line offers again. The place is -1 if the message was held
-// before the record began, or if the line offers nothing; why says what is wrong.
+// offered finds the held message that a line offers again. The place is -1 if the message was held before
+// the record began, or if the line offers nothing. why says what is wrong.
 func (c *checker) offered(s *trace.Step, ev *model.Event) (place int, why string) {
 	if !s.Again {
 		return -1, ""
@@ -87,7 +88,7 @@ func (c *checker) offered(s *trace.Step, ev *model.Event) (place int, why string
 	return place, ""
 }
 
-// settle brings what lies around the machine up to date behind a step. place is what offered found.
+// settle updates what is around the machine after a step. place is what offered has found.
 func (c *checker) settle(s *trace.Step, ev *model.Event, place int) string {
 	a := &c.around
 	switch {

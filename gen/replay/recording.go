@@ -1,9 +1,8 @@
-// Package replay reports whether recorded traffic is a run of a protocol. It takes
-// frames (from a packet capture) or steps (from a trace) and the checked model,
-// and finds either a run of the machine that explains them, or the longest
-// part that can be explained, with the machine's state there and what would have been
-// legal. It knows no file formats of captures and no sockets. Start from
-// [Split] and [Explain] for frames, [Check] for traces.
+// Package replay reports whether recorded traffic is a run of a protocol. It takes frames from a packet
+// capture, or steps from a trace, and the checked model. It finds a run of the machine that explains
+// them. If there is none it finds the longest part that has an explanation, the machine's state at its
+// end, and what would have been legal there. It must not know file formats of captures, or sockets.
+// Start from [Split] and [Explain] for frames, from [Check] for traces.
 package replay
 
 import (
@@ -116,7 +115,7 @@ func Split(p *model.Protocol, chunks []Chunk, datagrams bool) *Recording {
 	return r
 }
 
-// cut takes whole frames from the beginning of b and returns their length.
+// cut takes whole frames from the beginning of b, and returns their length.
 func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
 	done := 0
 	for done < len(b) {
@@ -159,7 +158,7 @@ func (r *Recording) decode(f *Frame) error {
 
 func head(b []byte) []byte { return bytes.Clone(b[:min(len(b), 32)]) }
 
-// Text renders the message of frame i as text.
+// Text returns the message of frame i as text.
 func (r *Recording) Text(i int) string {
 	f := &r.Frames[i]
 	if f.Message == nil {

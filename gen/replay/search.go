@@ -39,8 +39,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// node is a place in the search: the machine's value after some of its frames
-// were sent and some of the peer's were read.
+// node is a place in the search: the machine's value after it has sent some of its frames and has read
+// some of the peer's.
 type node struct {
 	value  interp.Value
 	end    end
@@ -54,10 +54,10 @@ type node struct {
 	event interp.Event
 }
 
-// end is what lies around the machine. A message is the place of its frame in rec.Frames.
+// end is what is around the machine. A message is the place of its frame in rec.Frames.
 type end = world.End[int]
 
-// move is what may happen to the machine next.
+// move is what can happen to the machine next.
 type move struct {
 	kind    world.MoveKind // MoveStart, MoveUp, MoveDeliver, MoveOffer, MoveCommand, MoveExpire, MoveLost or MoveLose
 	frame   int            // of MoveDeliver, MoveOffer and MoveLose: the place in rec.Frames
@@ -104,7 +104,7 @@ type search struct {
 	guesses map[guess][][]int64
 }
 
-// explain looks for a run of machine, begun as value, that sends side's frames.
+// explain looks for a run of the machine, beginning with value, that sends the side's frames.
 func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, t *Part, opts Options) *search {
 	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(), side: t.Party, Part: *t,
 		seen: map[[16]byte]bool{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
@@ -141,7 +141,7 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 	return s
 }
 
-// begin starts the machine; what start does is the first node.
+// begin starts the machine. The result of start is the first node.
 func (s *search) begin(value interp.Value) {
 	first := node{value: value, end: world.End0[int](&s.rules, s.side), parent: -1}
 	if c, ok := s.take(&first, move{kind: world.MoveStart}); ok {
@@ -156,7 +156,7 @@ func (s *search) done(n *node) bool {
 	return n.sent == len(s.out) && n.read == len(s.in) && s.due(n) < 0
 }
 
-// accepted reports whether the search found a run, and its last node.
+// accepted reports whether the search has found a run, and returns the run's last node.
 func (s *search) accepted() (int, bool) {
 	if len(s.best) == 1 && s.done(&s.nodes[s.best[0]]) {
 		return s.best[0], true
@@ -164,8 +164,8 @@ func (s *search) accepted() (int, bool) {
 	return 0, false
 }
 
-// expand pushes what the machine can do at n; what is pushed last is tried
-// first: reading, then commands that explain the next frame, then silent ones.
+// expand pushes what the machine can do at n. What is pushed last is tried first: reading, then commands
+// that explain the next frame, then commands that send nothing.
 func (s *search) expand(n int) {
 	at := s.nodes[n] // a copy: nodes grows
 	if due := s.due(&at); due >= 0 {
@@ -214,15 +214,15 @@ func (s *search) expand(n int) {
 	s.order(n, base)
 }
 
-// order sorts the children of a node, which lie on the stack from base on. Those that explain a frame
-// are to be tried before silent commands, and reading first of all: it was pushed first.
+// order sorts the children of a node, which are on the stack from base on. Reading is tried first, then
+// those that explain a frame, then commands that send nothing.
 func (s *search) order(n, base int) {
 	added := s.stack[base:]
 	slices.Reverse(added)
 	slices.SortStableFunc(added, func(a, b int) int { return s.rank(n, b) - s.rank(n, a) })
 }
 
-// rank orders the children of a node: 0 is tried first.
+// rank returns the rank of a child of a node. 0 is tried first.
 func (s *search) rank(parent, child int) int {
 	p, c := &s.nodes[parent], &s.nodes[child]
 	switch {
@@ -240,7 +240,7 @@ func (s *search) rank(parent, child int) int {
 	return 3
 }
 
-// canRead: the peer's next frame had been captured before the side's next frame was.
+// canRead reports whether the peer's next frame was captured before the side's next frame.
 func (s *search) canRead(n *node) bool {
 	if n.read == len(s.in) {
 		return false
@@ -248,11 +248,11 @@ func (s *search) canRead(n *node) bool {
 	return n.sent == len(s.out) || s.in[n.read] < s.out[n.sent]
 }
 
-// due is the place among what is held of the message that the machine has to handle before anything
-// else, -1 if there is none.
+// due returns the place of the held message that the machine must handle before anything else. It returns
+// -1 if there is none.
 func (s *search) due(n *node) int { return world.Due(&s.rules, &n.end, n.value, s) }
 
-// reception is the event of a frame of the peer.
+// reception returns the event of a frame of the peer.
 func (s *search) reception(frame int) interp.Event {
 	f := &s.rec.Frames[frame]
 	return interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: f.From}
@@ -297,8 +297,8 @@ func (s *search) Defers(v interp.Value, frame int) bool {
 // Final implements [world.Machine].
 func (s *search) Final(v interp.Value) bool { return s.machine.States[v[0]].Final }
 
-// try takes a move from node n and keeps the result if it explains the frames that are sent. It
-// reports whether the machine can do that.
+// try takes a move from node n. It keeps the result if that explains the frames that are sent. It reports
+// whether the machine can take the move.
 func (s *search) try(n int, mv move) bool {
 	at := &s.nodes[n]
 	c, ok := s.take(at, mv)
@@ -322,8 +322,8 @@ func (s *search) try(n int, mv move) bool {
 	return s.add(c)
 }
 
-// take takes a move from a node. ok is false if it is not possible, or the machine sends something
-// else than the side did. The value of the result holds until the next step.
+// take takes a move from a node. ok is false if the move is not possible, or if the machine sends
+// something else than the side did. The value of the result is valid until the next step.
 func (s *search) take(at *node, mv move) (c node, ok bool) {
 	if (mv.kind == world.MoveDeliver || mv.kind == world.MoveLose) && (at.read == len(s.in) || s.in[at.read] != mv.frame) {
 		return c, false
@@ -348,7 +348,7 @@ func (s *search) take(at *node, mv move) (c node, ok bool) {
 	return c, ok
 }
 
-// happen has the world take a move.
+// happen lets the world take a move.
 func (s *search) happen(at *node, mv move) world.Result[interp.Value, int] {
 	r, i, e, v := &s.rules, s.side, at.end, at.value
 	switch mv.kind {
@@ -373,8 +373,8 @@ func (s *search) happen(at *node, mv move) world.Result[interp.Value, int] {
 	return world.Give(r, i, e, v, 0, s)
 }
 
-// match compares what a step sends with the side's next frames. Behind the end
-// of the recording anything may be sent: the capture ended first.
+// match compares what a step sends with the side's next frames. After the end of the recording anything
+// can be sent, since the capture ended before.
 func (s *search) match(sent int, list []world.Sent[int]) (n int, ok bool) {
 	if s.shared {
 		return s.matchShared(sent)
@@ -395,8 +395,8 @@ func (s *search) match(sent int, list []world.Sent[int]) (n int, ok bool) {
 	return n, true
 }
 
-// add keeps a node that is new. A machine that has ended sends nothing more, so
-// ending while frames are still to be explained is no explanation, and add reports false.
+// add keeps a node that is new. It reports false for a machine that has ended while frames still need an
+// explanation, since it sends nothing more.
 func (s *search) add(c node) bool {
 	if s.machine.States[c.value[0]].Final && c.sent < len(s.out) {
 		return false
@@ -426,8 +426,8 @@ func (s *search) rate(i int) {
 	}
 }
 
-// reach measures how much a node explains: first how far in the recording all
-// is explained, then how much in all.
+// reach measures how much a node explains: first up to where in the recording everything is explained,
+// then how much is explained in all.
 func (s *search) reach(n *node) [2]int {
 	k := len(s.rec.Frames)
 	if n.sent < len(s.out) {
@@ -439,7 +439,7 @@ func (s *search) reach(n *node) [2]int {
 	return [2]int{k, n.read + n.sent}
 }
 
-// key identifies a node by what can happen behind it.
+// key identifies a node by what can happen after it.
 func (s *search) key(n *node) [16]byte {
 	b := s.scratch[:0]
 	for _, v := range n.value {

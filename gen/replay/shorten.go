@@ -6,12 +6,12 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// maxRepeat is how many steps are done again to see whether one before them was needed.
+// maxRepeat is the number of steps that are run again to find out whether a step before them was needed.
 const maxRepeat = 1000
 
-// shorten leaves out steps that nobody sees and nothing needs: the search tries commands that send
-// nothing in case something depends on them, and keeps the first run it finds. What is left is a
-// run with the same frames; free says that it may end with other values.
+// shorten leaves out steps that nobody sees and that no later step needs. The search tries commands that
+// send nothing, in case something depends on them, and keeps the first run that it finds. The result is
+// a run with the same frames. free says that it may end with other values.
 func (s *search) shorten(way []node, free bool) []node {
 	for i := len(way) - 1; i > 0; i-- {
 		if a, b := &way[i-1], &way[i]; a.read != b.read || a.sent != b.sent || a.end.Up != b.end.Up || b.move.kind == world.MoveOffer {
@@ -24,8 +24,8 @@ func (s *search) shorten(way []node, free bool) []node {
 	return way
 }
 
-// without is the way without step i, if the steps behind it do the same until the machine has a
-// value that it had, or to the end.
+// without returns the way without step i, if the later steps do the same without it: until the machine has
+// a value that it had before, or to the end.
 func (s *search) without(way []node, i int, free bool) ([]node, bool) {
 	at := way[i-1]
 	var redone []node

@@ -14,7 +14,7 @@ import (
 	"github.com/parley-go/parley/runtime/trace"
 )
 
-// Trace is what running a record again has shown.
+// Trace is the result of running a record again.
 type Trace struct {
 	Header trace.Header
 	// Steps counts the lines that agree with the specification, Frames the frames among them.
@@ -44,12 +44,12 @@ type Deviation struct {
 	Reason string
 }
 
-// ErrOther says that a record is not of this specification.
+// ErrOther is the error for a record of another specification.
 var ErrOther = errors.New("the record is of another specification")
 
-// Check runs a record again through the interpreter and compares every step:
-// the result, the transition, the effects, and the bytes of every frame.
-// The error is for records that cannot be read or are of another protocol.
+// Check runs a record again in the interpreter and compares every step: the result, the transition, the
+// effects, and the bytes of every frame. It returns an error if the record cannot be read or is of
+// another protocol.
 func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
 	h := r.Header()
 	m, err := recorded(p, h)
@@ -121,7 +121,7 @@ func (c *checker) finish() *Trace {
 	return c.out
 }
 
-// line runs one line and says how it deviates, or nothing.
+// line runs one line and says how it deviates. It returns "" if it does not.
 func (c *checker) line(s *trace.Step) string {
 	if s.At < c.last {
 		return fmt.Sprintf("the record goes back in time, from %v to %v", c.last, s.At)
@@ -207,8 +207,8 @@ func armed(v interp.Value, ev interp.Event) bool {
 	return v[ev.Event.Timer.Offset+interp.TimerIndex(ev.Event.Timer, ev.Args)] != 0
 }
 
-// outside reports whether a line is a command with a value outside its type, which was
-// refused and did nothing: no specification has such an event, and every machine refuses it.
+// outside reports whether a line is a command with a value outside its type that was refused and did
+// nothing. No specification has such an event, and every machine refuses it.
 func (c *checker) outside(s *trace.Step) bool {
 	if s.Kind != trace.Command || s.Code != fsm.Refused || s.Transition != fsm.NoTransition ||
 		len(s.Effects) > 0 || s.Before != s.After {
@@ -225,7 +225,8 @@ func (c *checker) name(t uint16) string {
 	return "none"
 }
 
-// malformed wants the bytes to be refused by the codec of the specification.
+// malformed checks a line that says a frame is malformed. It returns what is wrong if the codec can read
+// the frame.
 func (c *checker) malformed(s *trace.Step) string {
 	c.out.Malformed++
 	if m, _, err := c.codec.decode(s.Frame); err == nil {
