@@ -45,7 +45,7 @@ func (n *Network) ours() (list []*Host) {
 }
 
 // Cut reports whether the capture lacks the beginning of the host's first program.
-func (h *Host) Cut() bool { return !h.Host.Parts[0].Begun() }
+func (h *Host) Cut() bool { return h.Host.Parts[0].First > 1 }
 
 // accepted reports whether each host that is of the protocol does what the specification says.
 func (n *Network) accepted() bool {
@@ -61,12 +61,12 @@ func (n *Network) accepted() bool {
 }
 
 // unknown reports whether the verdict is open: everything that was looked at is explained, or would
-// be if the search had gone on, or the capture lacks a beginning.
+// be if the search had gone on, or the capture lacks the beginning of what is not.
 func (n *Network) unknown() bool {
 	open := false
 	for _, h := range n.ours() {
-		for _, s := range h.Parts {
-			if s != nil && !s.Accepted && !s.Exhausted {
+		for i, s := range h.Parts {
+			if s != nil && !s.Accepted && !s.Exhausted && h.Host.Parts[i].First <= 1 {
 				return false
 			}
 			open = open || s == nil || !s.Accepted

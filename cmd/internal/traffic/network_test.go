@@ -333,6 +333,12 @@ func TestWrongCaptures(t *testing.T) {
 		many = append(many, k)
 	}
 	nowhere := Options{Hosts: []netip.AddrPort{netip.MustParseAddrPort("10.0.0.1:6581")}}
+	for cut := 1; cut < 100; cut += 9 {
+		r, text := read(t, p, pcap(t, list[cut:]), Options{})
+		if r == nil || !r.Accepted() && !r.Exhausted() || r.Accepted() != strings.Contains(text, "ACCEPTED") {
+			t.Errorf("without %d packets at the beginning:\n%s", cut, text)
+		}
+	}
 	for _, x := range []struct {
 		what     string
 		file     []byte

@@ -139,11 +139,11 @@ func hostText(w io.Writer, n *Network, h *Host, steps bool) {
 				"with its frame number %d\n", who, t.First)
 			continue
 		}
-		partText(w, n, s, who, steps)
+		partText(w, n, s, t, who, steps)
 	}
 }
 
-func partText(w io.Writer, n *Network, s *replay.Side, who string, steps bool) {
+func partText(w io.Writer, n *Network, s *replay.Side, t *replay.Part, who string, steps bool) {
 	who += " as " + s.Role
 	if s.Accepted {
 		taken := 0
@@ -159,6 +159,9 @@ func partText(w io.Writer, n *Network, s *replay.Side, who string, steps bool) {
 		fmt.Fprintf(w, "  %s: NOT a run; explained are %d of %d sent frames\n", who, s.Sent, s.SentAll)
 		if s.Frontier < len(n.Frames) {
 			fmt.Fprintf(w, "    first frame without explanation: %s\n", frameText(n, s.Frontier))
+		}
+		if t.First > 1 {
+			fmt.Fprintf(w, "    this may be because its frames before number %d are not in the capture\n", t.First)
 		}
 		machinesText(w, "it", s, steps)
 	}
