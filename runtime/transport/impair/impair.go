@@ -176,3 +176,32 @@ func (l *Link) LocalAddr() net.Addr { return l.inner.LocalAddr() }
 
 // RemoteAddr implements [transport.Link].
 func (l *Link) RemoteAddr(peer int) net.Addr { return l.inner.RemoteAddr(peer) }
+
+// Guard implements [transport.Guarded], if the inner link does.
+func (l *Link) Guard(valid func(frame []byte) bool) {
+	if g, ok := l.inner.(transport.Guarded); ok {
+		g.Guard(valid)
+	}
+}
+
+// Confirm implements [transport.Guarded].
+func (l *Link) Confirm(peer int) {
+	if g, ok := l.inner.(transport.Guarded); ok {
+		g.Confirm(peer)
+	}
+}
+
+// Drop ends a peer, if the inner link can.
+func (l *Link) Drop(peer int) {
+	if d, ok := l.inner.(interface{ Drop(peer int) }); ok {
+		d.Drop(peer)
+	}
+}
+
+// Counts implements [transport.Counted], if the inner link does.
+func (l *Link) Counts() []transport.Count {
+	if c, ok := l.inner.(transport.Counted); ok {
+		return c.Counts()
+	}
+	return nil
+}

@@ -281,3 +281,42 @@ func TestHeldIsBounded(t *testing.T) {
 	}
 	l.Abort()
 }
+
+// guarded is a link on which strangers become peers.
+type guarded struct {
+	transport.Link
+	valid     func(frame []byte) bool
+	confirmed []int
+	dropped   []int
+}
+
+func (g *guarded) Guard(valid func(frame []byte) bool) { g.valid = valid }
+func (g *guarded) Confirm(peer int)                    { g.confirmed = append(g.confirmed, peer) }
+func (g *guarded) Drop(peer int)                       { g.dropped = append(g.dropped, peer) }
+func (g *guarded) Counts() []transport.Count           { return []transport.Count{{Name: "strangers"}} }
+
+// An impaired link has the door of the link inside.
+func TestGuarded(t *testing.T) {
+	x, y := mem.Pair(mem.Config{})
+	defer x.Abort()
+	defer y.Abort()
+	g := &guarded{Link: x}
+	l := wrap(t, g, impair.Config{})
+	var _ transport.Guarded = l
+	l.Guard(func(frame []byte) bool { return len(frame) == 3 })
+	l.Confirm(4)
+	l.Drop(5)
+	if g.valid == nil || !g.valid([]byte("abc")) || g.valid(nil) {
+		t.Error("what is valid was not passed through")
+	}
+	if fmt.Sprint(g.confirmed, g.dropped, l.Counts()) != "[4] [5] [{strangers  false 0}]" {
+		t.Error(g.confirmed, g.dropped, l.Counts())
+	}
+	without := wrap(t, y, impair.Config{})
+	without.Guard(nil)
+	without.Confirm(0)
+	without.Drop(0)
+	if without.Counts() != nil {
+		t.Error("a link without counts has some")
+	}
+}
