@@ -215,9 +215,9 @@ func (s *search) run(way []node, taken []int) *run.Run {
 		switch {
 		case after.what == world.Dropped:
 			st.Kind, res.Transition = run.Drop, fsm.NoTransition
-			st.Effects = append(st.Effects, "drops it")
+			st.Effects = append(st.Effects, run.Unheard)
 		case after.what == world.Kept:
-			st.Effects = append(st.Effects, "defers it")
+			st.Effects = append(st.Effects, run.Keeps)
 		case after.move.kind == world.MoveOffer:
 			st.Kind, st.From = run.Offer, after.event.Sender
 		}

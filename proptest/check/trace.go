@@ -225,10 +225,10 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 		step.Event = "feels the beat"
 	case codec.NoteSilence:
 		step.From, step.Event = codec.NotePeer(x.Note), "lost"
-		step.Effects = []string{"ignores it"}
+		step.Effects = []string{run.Ignores}
 	case codec.NoteDrop:
 		step.Event = s.MessageText(x.Msg)
-		step.Effects = []string{"drops it"}
+		step.Effects = []string{run.Unheard}
 	}
 }
 
@@ -272,9 +272,9 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 	}
 	switch {
 	case res.Code == fsm.Ignored:
-		step.Effects = append(step.Effects, "ignores it")
+		step.Effects = append(step.Effects, run.Ignores)
 	case res.Code == fsm.Deferred && x.Fault == nil:
-		step.Effects = append(step.Effects, "keeps it for later")
+		step.Effects = append(step.Effects, run.Keeps)
 	}
 	room, torn := slices.Clone(x.Sends), step.Torn-1
 	link := x.After

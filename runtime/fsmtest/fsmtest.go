@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/world"
 )
 
@@ -354,7 +355,7 @@ func texts(q []world.Item[letter]) string {
 	list := make([]string, len(q))
 	for i, x := range q {
 		if list[i] = x.Message.text; x.News != world.NoNews {
-			list[i] = "(" + x.News.String() + ")"
+			list[i] = "(" + run.NewsText(x.News) + ")"
 		}
 	}
 	return strings.Join(list, ", ")

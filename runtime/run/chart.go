@@ -102,6 +102,9 @@ func (r *Run) drawn(s *Step) ChartStep {
 	}
 	out := ChartStep{Who: s.Who, Event: s.Event, Receives: s.Message, State: s.After,
 		Where: cmp.Or(s.Where, s.Transition), Fault: s.Fault}
+	if text := r.link(s); text != "" {
+		out.Event = text
+	}
 	if s.Kind == Unseen {
 		out.Event = "" // its messages are drawn
 	}

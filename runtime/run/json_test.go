@@ -33,7 +33,7 @@ func whole() *Run {
 			{Kind: Swapped, Who: 1, From: 0, Event: "the first two messages change places"},
 			{Kind: Message, Who: 1, From: 0, Message: 2, At: 1, Event: "A", Time: time.Second, Frame: []byte{1, 2}},
 			{Kind: Lost, Who: 1, From: 0, Message: 1, Event: "A"},
-			{Kind: Drop, Who: 1, From: 0, Message: 3, Event: "A", Effects: []string{"drops it"}},
+			{Kind: Drop, Who: 1, From: 0, Message: 3, Event: "A", Effects: []string{"nobody hears it"}},
 			{Kind: LinkUp, Who: 2, From: 0, Event: "up", Note: "127.0.0.1:1"},
 			{Kind: LinkLost, Who: 2, From: 0, Event: "lost"},
 			{Kind: Offer, Who: 1, From: 0, Event: "A"},
@@ -76,7 +76,7 @@ func TestJSON(t *testing.T) {
 // TestWhole: every kind of step has its words, in the list and in the chart.
 func TestWhole(t *testing.T) {
 	want := ` 1. a: start                                        idle          ignores it
- 2. a: go{n: 1}                                     idle → busy                  (f.yaml:3)
+ 2. a: go{n: 1}                                     idle → busy                     (f.yaml:3)
       sends A to all
       which is lost: a -> h is full
       reports r
@@ -86,9 +86,9 @@ func TestWhole(t *testing.T) {
  5. the first two messages change places (a -> b)
  6. b ← A from a
  7. A is lost (a -> b)
- 8. b ← A from a                                                  drops it
- 9. h: up from a
-10. h: lost from a
+ 8. b ← A from a                                                  nobody hears it
+ 9. h: the link to a is up
+10. h: the link to a is lost
 11. b ← A from a (deferred before)
 12. h no longer reaches b
 13. 5 ticks pass

@@ -363,9 +363,9 @@ func (s *Step) judge(x *recorded) {
 	case x.Code == fsm.Refused && x.Kind != trace.Closed && x.Kind != trace.Malformed:
 		s.Fault = "refused"
 	case x.Code == fsm.Ignored:
-		s.Effects = append(s.Effects, "ignores it")
+		s.Effects = append(s.Effects, Ignores)
 	case x.Code == fsm.Deferred:
-		s.Effects = append(s.Effects, "defers it")
+		s.Effects = append(s.Effects, Keeps)
 	}
 }
 

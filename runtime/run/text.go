@@ -103,11 +103,11 @@ func (r *Run) columns(s *Step) [3]string {
 	case Offer:
 		what = who + " ← " + s.Event + by + " (deferred before)"
 	case LinkUp, LinkLost:
-		what += by
+		what = who + ": " + r.link(s)
 	case Malformed:
 		what += by
 	case Break:
-		what += by + " (silence)"
+		what = who + " " + r.link(s)
 	case Timer:
 		what += " expires"
 	case Clock, Partition:

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/world"
 )
 
@@ -21,10 +22,18 @@ const (
 	newsCount
 )
 
-var newsNames = [newsCount]string{"lost", "up", "up", "lost", "partition", "beat"}
-
-// String returns what the receiver hears.
-func (n News) String() string { return newsNames[n] }
+// String returns what it is in words.
+func (n News) String() string {
+	switch n {
+	case NewsParted:
+		return "news of a partition"
+	case NewsBeat:
+		return "beat"
+	}
+	return run.NewsText([...]world.News{
+		NewsCut: world.Cut, NewsAsk: world.Ask, NewsAnswer: world.Answer, NewsReset: world.Reset,
+	}[n])
+}
 
 // NewsOf tells news from messages.
 func NewsOf(p *model.Protocol, msg []byte) (News, bool) {
