@@ -10,14 +10,14 @@ import (
 // Rules are what a check says of what lies between its instances. How many timers they have is not
 // in them: Timers has zeros.
 //
-// There is a link between two instances if the role of one hears what the other's sends, and
+// There is a link between two instances if one of them can send the other what its role mentions, and
 // something of the link can be noticed. Between others there are datagrams, or nothing.
 func Rules(c *model.Check) *world.Rules {
 	f := c.Faults
-	r := between(c, f)
+	r, said := between(c, f), talks(c)
 	for i, a := range c.Instances {
 		for k, b := range c.Instances[i+1:] {
-			if linked(f, a, b) {
+			if linked(f, a, b) && said.between(i, i+1+k) {
 				l := link(i, i+1+k, a.Role, b.Role)
 				ch := &r.Channels[0] // all are alike
 				l.Datagrams = ch.Order == world.Any || ch.Lossy || ch.Duplicates || ch.Overtakes

@@ -1,0 +1,66 @@
+package stage_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/fstest"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/stage"
+)
+
+// clients is a server and two clients, who hear what they themselves say.
+const clients = `protocol: talk
+messages: {SAY: }
+parties: 3
+channel: {order: fifo, capacity: 2}
+roles:
+  server:
+    initial: open
+    states:
+      open:
+        doc: it listens
+        up: ignore
+        lost: ignore
+        SAY: {do: [{send: SAY, to: %s}]}
+  client:
+    params: {home: instance}
+    commands: {say: {}}
+    initial: inside
+    states:
+      inside:
+        doc: it talks
+        up: ignore
+        lost: ignore
+        say: {do: [{send: SAY, to: %s}]}
+        SAY: ignore
+checks:
+  three:
+    instances: {s: server, a: "client(home: 0)", b: "client(home: 0)"}
+    claims: {c: {always: s.open, why: it has to claim something}}
+`
+
+// TestLinks: there is a link between those alone who can send to each other.
+func TestLinks(t *testing.T) {
+	for _, x := range []struct{ server, client, want string }{
+		{"sender", "0", "0-1 0-2 "},
+		{"sender", "home", "0-1 0-2 "},
+		{"all", "home", "0-1 0-2 "},
+		{"sender", "all", "0-1 0-2 1-2 "},
+		{"sender", `"first(x in instance: x != self)"`, "0-1 0-2 1-2 "},
+	} {
+		text := fmt.Sprintf(clients, x.server, x.client)
+		p, list := compile.Load("spec.yaml", compile.Options{Check: "three",
+			FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+		if p == nil {
+			t.Fatal(list)
+		}
+		got := ""
+		for _, l := range stage.Rules(p.Checks[0]).Links {
+			got += fmt.Sprintf("%d-%d ", l.A, l.B)
+		}
+		if got != x.want {
+			t.Errorf("server to %s, client to %s: links %s, want %s", x.server, x.client, got, x.want)
+		}
+	}
+}
