@@ -156,10 +156,32 @@ type jsonCheck struct {
 	Doc       string      `json:"doc,omitempty"`
 	Instances []jsonField `json:"instances"`
 	Channel   jsonChannel `json:"channel"`
+	Faults    *jsonFaults `json:"faults,omitempty"`
+	Time      *jsonTime   `json:"time,omitempty"`
 	Rules     []jsonRule  `json:"environment"`
 	Claims    []jsonClaim `json:"claims"`
 	Quiet     string      `json:"quiet,omitempty"`
 	Expect    []string    `json:"expect"`
+}
+
+// jsonFaults has how often each fault may happen. What is not stated is left out: a channel does then
+// what its own properties say.
+type jsonFaults struct {
+	Crash     map[string]int `json:"crash,omitempty"`
+	Restart   map[string]int `json:"restart,omitempty"`
+	CrashAll  int            `json:"crashAll,omitempty"`
+	Atomic    bool           `json:"atomic"`
+	Break     int            `json:"break,omitempty"`
+	Return    int            `json:"return,omitempty"`
+	Partition int            `json:"partition,omitempty"`
+	Lose      *int           `json:"lose,omitempty"`
+	Duplicate *int           `json:"duplicate,omitempty"`
+	Overtake  *int           `json:"overtake,omitempty"`
+}
+
+type jsonTime struct {
+	Beat  int64 `json:"beat"`
+	Delay int   `json:"delay"`
 }
 
 type jsonRule struct {
@@ -282,6 +304,10 @@ func checkOf(c *model.Check) jsonCheck {
 	for _, in := range c.Instances {
 		x.Instances = append(x.Instances, jsonField{Name: in.Name, Type: model.InstanceString(in)})
 	}
+	x.Faults = faultsOf(c)
+	if t := c.Time; t != nil {
+		x.Time = &jsonTime{Beat: t.Beat, Delay: t.Delay}
+	}
 	for _, r := range c.Rules {
 		rule := jsonRule{Event: r.Command.Name, When: model.ExprString(r.When), Times: r.Times,
 			Fair: r.Fair}
@@ -303,4 +329,31 @@ func checkOf(c *model.Check) jsonCheck {
 		x.Expect = append(x.Expect, e.Name)
 	}
 	return x
+}
+
+func faultsOf(c *model.Check) *jsonFaults {
+	f := c.Faults
+	if f == nil {
+		return nil
+	}
+	by := func(most []int) map[string]int {
+		m := map[string]int{}
+		for i, n := range most {
+			if n > 0 {
+				m[c.Instances[i].Name] = n
+			}
+		}
+		return m
+	}
+	stated := func(n int) *int {
+		if n < 0 {
+			return nil
+		}
+		return &n
+	}
+	return &jsonFaults{
+		Crash: by(f.Crash), Restart: by(f.Restart), CrashAll: f.CrashAll, Atomic: f.Atomic, Break: f.Break,
+		Return: f.Return, Partition: f.Partition, Lose: stated(f.Lose), Duplicate: stated(f.Duplicate),
+		Overtake: stated(f.Overtake),
+	}
 }

@@ -120,7 +120,7 @@ func (l *layout) refuseWhole() {
 	case len(c.Instances) == 0:
 		refuse("no instances")
 	case c.Faults != nil:
-		refuse("faults")
+		refuse("%s (leave them out of a copy of the check for Spin; `fsmgen check` looks at them)", faultWords(c))
 	case c.HasHostile():
 		refuse("hostile instances")
 	case c.Time != nil:

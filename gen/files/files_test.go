@@ -196,3 +196,21 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 }
+
+// TestNoPlace: why there is no place for a file is said, and not only that it is not there.
+func TestNoPlace(t *testing.T) {
+	dir := t.TempDir()
+	if err := Write(filepath.Join(dir, "missing", "x"), nil); !errors.Is(err, ErrNoFolder) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	if _, err := os.Stat("/proc/self"); err != nil {
+		t.Skip("no folder here takes no files")
+	}
+	for _, err := range []error{
+		Write("/proc/parley", nil), WriteAll([]File{{Path: "/proc/parley"}}), WriteAll([]File{{Path: "/proc/a/b/parley"}}),
+	} {
+		if !errors.Is(err, ErrTakesNone) {
+			t.Errorf("a folder that takes no files: %v", err)
+		}
+	}
+}

@@ -46,13 +46,13 @@ func writeAll(list []File, mkdir bool) (err error) {
 			dirs, err := folders(filepath.Dir(f.Path))
 			made = append(made, dirs...)
 			if err != nil {
-				return &fs.PathError{Op: "write", Path: f.Path, Err: reason(err)}
+				return &fs.PathError{Op: "write", Path: f.Path, Err: reason(unplaced(err, f.Path))}
 			}
 		}
 		p := &place{path: f.Path, content: f.Content}
 		all = append(all, p)
 		if err := p.stage(); err != nil {
-			return &fs.PathError{Op: "write", Path: f.Path, Err: reason(err)}
+			return &fs.PathError{Op: "write", Path: f.Path, Err: reason(unplaced(err, f.Path))}
 		}
 	}
 	for i, p := range all {
@@ -64,10 +64,33 @@ func writeAll(list []File, mkdir bool) (err error) {
 			err = p.commit(len(list) > 1)
 		}
 		if err != nil {
-			return &fs.PathError{Op: "write", Path: p.path, Err: reason(err)}
+			return &fs.PathError{Op: "write", Path: p.path, Err: reason(unplaced(err, p.path))}
 		}
 	}
 	return nil
+}
+
+// ErrNoFolder says that the folder of a file to be written does not exist, ErrTakesNone that it, or one
+// above it, takes no new files, as those in which a system shows what it is doing.
+var (
+	ErrNoFolder  = errors.New("its folder does not exist")
+	ErrTakesNone = errors.New("nothing can be written into that folder")
+)
+
+// unplaced says why there is no place for a new file, where a system says only that there is no such file.
+func unplaced(err error, path string) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	at := filepath.Dir(path)
+	if _, err := os.Stat(at); err == nil {
+		return ErrTakesNone
+	}
+	var made *fs.PathError
+	if errors.As(err, &made) && made.Op == "mkdir" {
+		return ErrTakesNone
+	}
+	return ErrNoFolder
 }
 
 // beforeCommit lets a test fail between two files.

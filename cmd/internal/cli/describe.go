@@ -38,6 +38,10 @@ func Describe(err error) string {
 func Reason(err error) string {
 	var path *fs.PathError
 	switch {
+	case errors.Is(err, files.ErrNoFolder):
+		return files.ErrNoFolder.Error()
+	case errors.Is(err, files.ErrTakesNone):
+		return files.ErrTakesNone.Error()
 	case errors.Is(err, fs.ErrNotExist):
 		return "there is no such file or folder"
 	case errors.Is(err, syscall.ENOSPC):
