@@ -156,12 +156,14 @@ type jsonCheck struct {
 	Doc       string      `json:"doc,omitempty"`
 	Instances []jsonField `json:"instances"`
 	Channel   jsonChannel `json:"channel"`
-	Faults    *jsonFaults `json:"faults,omitempty"`
-	Time      *jsonTime   `json:"time,omitempty"`
-	Rules     []jsonRule  `json:"environment"`
-	Claims    []jsonClaim `json:"claims"`
-	Quiet     string      `json:"quiet,omitempty"`
-	Expect    []string    `json:"expect"`
+	// Hostile says of instances that do not keep to their role whether they keep to the form of messages.
+	Hostile map[string]string `json:"hostile,omitempty"`
+	Faults  *jsonFaults       `json:"faults,omitempty"`
+	Time    *jsonTime         `json:"time,omitempty"`
+	Rules   []jsonRule        `json:"environment"`
+	Claims  []jsonClaim       `json:"claims"`
+	Quiet   string            `json:"quiet,omitempty"`
+	Expect  []string          `json:"expect"`
 }
 
 // jsonFaults has how often each fault may happen. What is not stated is left out: a channel does then
@@ -182,6 +184,8 @@ type jsonFaults struct {
 type jsonTime struct {
 	Beat  int64 `json:"beat"`
 	Delay int   `json:"delay"`
+	// Drift is how far clocks run from the rate 1 at most, in millionths.
+	Drift map[string]int `json:"driftMillionths,omitempty"`
 }
 
 type jsonRule struct {
@@ -305,8 +309,19 @@ func checkOf(c *model.Check) jsonCheck {
 		x.Instances = append(x.Instances, jsonField{Name: in.Name, Type: model.InstanceString(in)})
 	}
 	x.Faults = faultsOf(c)
+	for _, in := range c.Instances {
+		if in.Hostile == model.Honest {
+			continue
+		}
+		if x.Hostile == nil {
+			x.Hostile = map[string]string{}
+		}
+		x.Hostile[in.Name] = map[model.Hostile]string{
+			model.WellFormed: "wellFormed", model.Malformed: "malformed",
+		}[in.Hostile]
+	}
 	if t := c.Time; t != nil {
-		x.Time = &jsonTime{Beat: t.Beat, Delay: t.Delay}
+		x.Time = &jsonTime{Beat: t.Beat, Delay: t.Delay, Drift: byName(c, t.Drift)}
 	}
 	for _, r := range c.Rules {
 		rule := jsonRule{Event: r.Command.Name, When: model.ExprString(r.When), Times: r.Times,
@@ -331,19 +346,21 @@ func checkOf(c *model.Check) jsonCheck {
 	return x
 }
 
+// byName has the numbers that are not 0 by the names of the instances.
+func byName(c *model.Check, list []int) map[string]int {
+	m := map[string]int{}
+	for i, n := range list {
+		if n > 0 {
+			m[c.Instances[i].Name] = n
+		}
+	}
+	return m
+}
+
 func faultsOf(c *model.Check) *jsonFaults {
 	f := c.Faults
 	if f == nil {
 		return nil
-	}
-	by := func(most []int) map[string]int {
-		m := map[string]int{}
-		for i, n := range most {
-			if n > 0 {
-				m[c.Instances[i].Name] = n
-			}
-		}
-		return m
 	}
 	stated := func(n int) *int {
 		if n < 0 {
@@ -352,7 +369,7 @@ func faultsOf(c *model.Check) *jsonFaults {
 		return &n
 	}
 	return &jsonFaults{
-		Crash: by(f.Crash), Restart: by(f.Restart), CrashAll: f.CrashAll, Atomic: f.Atomic, Break: f.Break,
+		Crash: byName(c, f.Crash), Restart: byName(c, f.Restart), CrashAll: f.CrashAll, Atomic: f.Atomic, Break: f.Break,
 		Return: f.Return, Partition: f.Partition, Lose: stated(f.Lose), Duplicate: stated(f.Duplicate),
 		Overtake: stated(f.Overtake),
 	}
