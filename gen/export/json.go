@@ -369,7 +369,8 @@ func faultsOf(c *model.Check) *jsonFaults {
 		return &n
 	}
 	return &jsonFaults{
-		Crash: byName(c, f.Crash), Restart: byName(c, f.Restart), CrashAll: f.CrashAll, Atomic: f.Atomic, Break: f.Break,
+		Crash: byName(c, f.Crash), Restart: byName(c, f.Restart), CrashAll: f.CrashAll, Atomic: f.Atomic,
+		Break:  f.Break,
 		Return: f.Return, Partition: f.Partition, Lose: stated(f.Lose), Duplicate: stated(f.Duplicate),
 		Overtake: stated(f.Overtake),
 	}

@@ -349,6 +349,14 @@ func TestDifferences(t *testing.T) {
 		}, back, back,
 			"up 0; up 1; lost 1; 1>0; return 1; 1>0; lost 0; 0>1; up 1; 0>1; return 1; 1>0; 0>1; up 1",
 			"u u | /", 0},
+		{"F1 who has closed is asked by one that had lost the link before", func() *Rules {
+			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return = 1, 1 })
+		}, back, toy{"s": {"shut": "close 0, goto closed"}, "closed": {"up": "goto open"}},
+			"up 0; up 1; lost 0; 1 shut; return 0; 0>1; 0>1; 1>0; 1>0; up 0", "u open | /", 0},
+		{"F1 who has heard of the close cannot ask", func() *Rules {
+			return with(told(), func(r *Rules) { r.Faults.Break, r.Faults.Return = 1, 1 })
+		}, back, toy{"s": {"shut": "close 0, goto closed"}, "closed": {"up": "goto open"}},
+			"up 0; up 1; 1 shut; 1>0; return 0", "return 0: not possible", 0},
 		{"F2 a crash in the course of a step", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
 		}, toy{"s": {"two": "send A 1, send B 1, goto t"}}, plain, "torn1 0 two", "t down s | A reset /", TornIsWhole},
