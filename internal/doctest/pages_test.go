@@ -2,6 +2,7 @@ package doctest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := t.TempDir()
+	bin, c := t.TempDir(), &checkout{dir: t.TempDir(), files: map[string]fs.FileInfo{}}
 	built := false
 	for _, page := range append([]string{filepath.Join(root, "README.md")}, pages...) {
 		data, err := os.ReadFile(page)
@@ -80,7 +81,7 @@ func TestPages(t *testing.T) {
 			build(t, bin)
 			built = true
 		}
-		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, blocks, bin) })
+		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, blocks, bin, c) })
 	}
 }
 
@@ -127,17 +128,20 @@ func build(t *testing.T, bin string) {
 	}
 }
 
-func runPage(t *testing.T, blocks []Block, bin string) {
+func runPage(t *testing.T, blocks []Block, bin string, c *checkout) {
 	dir := ""
 	folder := func() string {
 		if dir == "" {
-			dir = copyRepository(t)
+			if err := c.mend(); err != nil {
+				t.Fatal(err)
+			}
+			dir = c.dir
 		}
 		return dir
 	}
-	try := func(c Command) {
-		if got := runCommand(t, folder(), bin, c); !c.Matches(got) {
-			t.Errorf("line %d: $ %s\nprinted\n%s\nthe page says\n%s", c.Line, c.Text, got, c.Want)
+	try := func(cmd Command) {
+		if got := runCommand(t, folder(), bin, cmd); !cmd.Matches(got) {
+			t.Errorf("line %d: $ %s\nprinted\n%s\nthe page says\n%s", cmd.Line, cmd.Text, got, cmd.Want)
 		}
 	}
 	for _, b := range blocks {
@@ -196,11 +200,46 @@ func runCommand(t *testing.T, dir, bin string, c Command) string {
 	return out.String()
 }
 
-// copyRepository gives a page a checkout in which its commands may write.
-func copyRepository(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+// checkout is a copy of the repository in which the commands of a page may write. Pages use it one
+// after the other: mending it takes hardly any time, unlike a copy.
+type checkout struct {
+	dir string
+	// files are those that were copied, with what they look like untouched.
+	files map[string]fs.FileInfo
+}
+
+// mend makes the checkout what the repository is: it copies what is missing or was written to, and
+// removes what is new.
+func (c *checkout) mend() error {
+	present := map[string]bool{}
+	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(c.dir, path)
+		if d.IsDir() {
+			info, err := os.Stat(filepath.Join(root, name))
+			if err == nil && info.IsDir() && name != ".git" && name != "bin" {
+				return nil
+			}
+			return cmp.Or(os.RemoveAll(path), fs.SkipDir)
+		}
+		now, err := d.Info()
+		if err != nil {
+			return err
+		}
+		was := c.files[name]
+		if was == nil || now.Mode() != was.Mode() || now.Size() != was.Size() ||
+			!now.ModTime().Equal(was.ModTime()) {
+			return os.Remove(path)
+		}
+		present[name] = true
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // a temporary file of another process
 		}
@@ -212,8 +251,8 @@ func copyRepository(t *testing.T) string {
 		case d.IsDir() && (name == ".git" || name == "bin"):
 			return filepath.SkipDir
 		case d.IsDir():
-			return os.MkdirAll(filepath.Join(dir, name), 0o755)
-		case !d.Type().IsRegular():
+			return os.MkdirAll(filepath.Join(c.dir, name), 0o755)
+		case !d.Type().IsRegular() || present[name]:
 			return nil
 		}
 		data, err := os.ReadFile(path)
@@ -223,10 +262,42 @@ func copyRepository(t *testing.T) string {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(dir, name), data, 0o644)
+		to := filepath.Join(c.dir, name)
+		if err := os.WriteFile(to, data, 0o644); err != nil {
+			return err
+		}
+		c.files[name], err = os.Lstat(to)
+		return err
 	})
-	if err != nil {
+}
+
+// TestMend holds that a page finds the repository as it is, whatever the page before did.
+func TestMend(t *testing.T) {
+	c := &checkout{dir: t.TempDir(), files: map[string]fs.FileInfo{}}
+	if err := c.mend(); err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	at := func(name string) string { return filepath.Join(c.dir, name) }
+	if err := errors.Join(os.WriteFile(at("README.md"), []byte("other"), 0o644), os.Remove(at("go.mod")),
+		os.WriteFile(at("specs/new.yaml"), nil, 0o644), os.RemoveAll(at("docs")),
+		os.MkdirAll(at("new/folder"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.mend(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"README.md", "go.mod", "docs/LANGUAGE.md"} {
+		want, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(at(name)); err != nil || string(got) != string(want) {
+			t.Errorf("%s is not what it is in the repository: %v", name, err)
+		}
+	}
+	for _, name := range []string{"specs/new.yaml", "new"} {
+		if _, err := os.Stat(at(name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
 }
