@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/replay"
+	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/trace"
 )
 
@@ -128,6 +130,12 @@ func TestTheRealMatchIsARun(t *testing.T) {
 	}
 }
 
+// longMatches take most of the time; they are for PARLEY_LONG=1.
+var longMatches = []string{
+	"deaths-gameover-rematch", "edits-death-quit-in-selectship", "parley-client-match",
+	"resets-selectship-battle-delays",
+}
+
 // Conversations of two real games of version 0.8.0, or one and our own endpoint, are runs of the
 // specification; two hold the game's known fault, a BATTLEINPUT after its own
 // RESET, and are runs of the machine that the game's code is.
@@ -147,6 +155,9 @@ func TestRealMatchesOfTheNextVersion(t *testing.T) {
 		"parley-server-resets": false,
 		"parley-syncloss":      false,
 	} {
+		if !race.Long() && slices.Contains(longMatches, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := "../../../specs/netplay/testdata/uqm080-" + name + ".pcap"
