@@ -5,12 +5,12 @@
 // that there are some. It counts the sequence numbers and makes the checksum anew.
 //
 // The two ends need not number alike: what travels are addresses, and what
-// a machine compares is their order, which is the same everywhere. The number of a
-// peer that has deserved its place is given to no other address while the peer is up. New addresses come between those known, so there have to be
-// many more numbers than peers: of 62, twelve fit in the worst of the usual orders (each address
-// higher than all before), of 254 seventeen, and when no number is left between two
-// neighbours, the numbers of lost peers are given up, and then those of peers that have deserved none
-// yet, the oldest first; else the newcomer is not heard.
+// a machine compares is their order, which is the same everywhere. The number of a peer that has
+// deserved its place is given to no other address while the peer is up. New addresses come between
+// those known, so there have to be many more numbers than peers: of 62, twelve fit in the worst of
+// the usual orders (each address higher than all before), of 254 seventeen, and when no number is
+// left between two neighbours, the numbers of lost peers are given up, and then those of peers that
+// have deserved none yet, the oldest first; else the newcomer is not heard.
 //
 // With Config.Prove peers prove their addresses to each other, so that nobody can turn them against
 // an address that is not its own; see proof.go.
