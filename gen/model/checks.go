@@ -68,13 +68,26 @@ type Faults struct {
 	Span                      diag.Span
 }
 
-// Cuts reports whether messages under way may be lost with their sender, or with a link.
-func (f *Faults) Cuts() bool {
-	if f == nil {
+// Links reports whether there is a link between two instances of which something can be noticed. A
+// hostile one sends whatever the other hears, and may end the link; nobody is at its own end. A nil f is
+// a check without faults.
+func (f *Faults) Links(a, b *Instance) bool {
+	x, y := a.Role, b.Role
+	switch {
+	case a.Hostile != Honest && b.Hostile != Honest:
 		return false
+	case a.Hostile != Honest:
+		return y.Linked() || y.Closes()
+	case b.Hostile != Honest:
+		return x.Linked() || x.Closes()
+	case !x.Hears(y) && !y.Hears(x):
+		return false
+	case x.Mentions(EventUp) || y.Mentions(EventUp) || x.Closes() || y.Closes():
+		return true
 	}
-	crashes := slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 })
-	return crashes && !f.Atomic || f.Break > 0 || f.Partition > 0
+	crashes := func(n int) bool { return n > 0 }
+	return f != nil && (x.Linked() || y.Linked()) &&
+		(f.Break > 0 || f.Partition > 0 || slices.ContainsFunc(f.Crash, crashes))
 }
 
 // EnvRule restricts, in a check, when the environment may give a command, or when a timer may

@@ -164,6 +164,7 @@ func initChecks() {
 		{"fair", fairRuns}, {"within", exprShape},
 	}}
 	times := &shape{what: "how often", scalar: anyScalar, open: exprShape, name: freeKeys}
+	often := &shape{what: "how often in all, whoever it meets", scalar: anyScalar}
 	oneCheck = shape{what: "a check", merge: true, keys: []key{
 		{"like", text("a check")}, {"doc", docShape},
 		{"instances", &shape{what: "instances", open: text("a role"), name: instanceKeys}},
@@ -177,10 +178,10 @@ func initChecks() {
 				keys: []key{{"when", exprShape}, {"times", exprShape}, {"fair", fairness},
 					{"or", nameList}, {"doc", docShape}}}}},
 		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
-		{"faults", &shape{what: "the faults", null: true, keys: []key{
-			{"crash", times}, {"restart", times}, {"break", exprShape}, {"lose", exprShape},
-			{"duplicate", exprShape}, {"overtake", exprShape}, {"return", exprShape},
-			{"partition", exprShape},
+		{"faults", &shape{what: "the list of faults", null: true, keys: []key{
+			{"crash", times}, {"restart", times}, {"break", often}, {"lose", often},
+			{"duplicate", often}, {"overtake", often}, {"return", often},
+			{"partition", often},
 			{"atomic", &shape{what: "atomic", scalar: boolScalar}}, {"doc", docShape}}}},
 		{"time", &shape{what: "the time", keys: []key{{"beat", exprShape}, {"delay", exprShape},
 			{"drift", &shape{what: "the drift", scalar: anyScalar, name: freeKeys,

@@ -1,8 +1,6 @@
 package stage
 
 import (
-	"slices"
-
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -17,7 +15,7 @@ func Rules(c *model.Check) *world.Rules {
 	r, said := between(c, f), talks(c)
 	for i, a := range c.Instances {
 		for k, b := range c.Instances[i+1:] {
-			if linked(f, a, b) && said.between(i, i+1+k) {
+			if f.Links(a, b) && said.between(i, i+1+k) {
 				l := link(i, i+1+k, a.Role, b.Role)
 				ch := &r.Channels[0] // all are alike
 				l.Datagrams = ch.Order == world.Any || ch.Lossy || ch.Duplicates || ch.Overtakes
@@ -76,23 +74,4 @@ func between(c *model.Check, f *model.Faults) *world.Rules {
 // link is the link between two instances.
 func link(i, j int, a, b *model.Machine) world.Link {
 	return world.Link{A: i, B: j, Untold: [2]bool{!a.Mentions(model.EventUp), !b.Mentions(model.EventUp)}}
-}
-
-// linked reports whether there is a link between two instances of which something can be noticed. A
-// hostile one sends whatever the other hears, and may end the link; nobody is at its own end.
-func linked(f *model.Faults, a, b *model.Instance) bool {
-	x, y := a.Role, b.Role
-	switch {
-	case a.Hostile != model.Honest && b.Hostile != model.Honest:
-		return false
-	case a.Hostile != model.Honest:
-		return y.Linked() || y.Closes()
-	case b.Hostile != model.Honest:
-		return x.Linked() || x.Closes()
-	case !x.Hears(y) && !y.Hears(x):
-		return false
-	case x.Mentions(model.EventUp) || y.Mentions(model.EventUp) || x.Closes() || y.Closes():
-		return true
-	}
-	return f != nil && (x.Linked() || y.Linked()) && (f.Break > 0 || f.Partition > 0 || slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 }))
 }

@@ -52,6 +52,9 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 		for i := range f.Restart {
 			f.Restart[i] = most
 		}
+		if f.CrashAll == 0 && slices.Max(f.Crash) == 0 {
+			r.restarts(f, n.Entry("restart"), c)
+		}
 	} else {
 		r.each(f.Restart, in, v, r.often)
 		r.restarts(f, n.Entry("restart"), c)
@@ -69,7 +72,24 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 		r.Errorf("FSM087", e.Key.Span(), "`atomic` is about crashes, and nobody crashes").
 			With("say under `crash` who does, or leave `atomic` out")
 	}
+	if e := n.Entry("break"); f.Break > 0 && !hasLinks(c) {
+		r.Errorf("FSM087", e.Key.Span(), "links may break, but there are none: no two of these instances notice what becomes of one").
+			With("a role notices it that mentions `up` or `lost` or closes links; for the others there is `lose`, " +
+				"`crash` or `partition`")
+	}
 	r.linked(c)
+}
+
+// hasLinks reports whether there is a link between two instances of a check.
+func hasLinks(c *model.Check) bool {
+	for i, a := range c.Instances {
+		for _, b := range c.Instances[i+1:] {
+			if a.Role == nil || b.Role == nil || c.Faults.Links(a, b) {
+				return true // what is wrong with a role is reported
+			}
+		}
+	}
+	return false
 }
 
 // maxParted is the most instances of a check with partitions: there are 2 to the power of one less of
