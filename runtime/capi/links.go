@@ -22,6 +22,7 @@ const dialLimit = 10 * time.Second
 type linkText struct {
 	text, kind, address string
 	o                   *Params
+	most                int // peers of a server, unless the options say how many
 }
 
 func parseLink(text string) (l linkText, err error) {
@@ -135,9 +136,14 @@ func (m *Machine) address(peer fsm.Peer) string {
 }
 
 // dial opens the link.
-func (t linkText) dial(ctx context.Context) (l transport.Link, err error) {
+func (t linkText) dial(ctx context.Context) (transport.Link, error) {
+	l, _, err := t.open(ctx)
+	return l, err
+}
+
+// open is dial, and says whether the link lets strangers in.
+func (t linkText) open(ctx context.Context) (l transport.Link, server bool, err error) {
 	inner, wrap := layered(t.kind)
-	server := false
 	switch inner {
 	case "tcp":
 		if err = t.tried(wrap, false); err == nil {
@@ -148,11 +154,11 @@ func (t linkText) dial(ctx context.Context) (l transport.Link, err error) {
 	case "ipx":
 		l, err = t.tunnel(ctx)
 	default:
-		return nil, t.unknown()
+		return nil, false, t.unknown()
 	}
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	case wrap != nil:
 		l, err = wrap(ctx, l, server, t.o)
 	}
@@ -160,14 +166,15 @@ func (t linkText) dial(ctx context.Context) (l transport.Link, err error) {
 		if err == nil {
 			l.Abort()
 		}
-		return nil, bad
+		return nil, false, bad
 	}
-	return l, err
+	return l, server, err
 }
 
 // socketOptions are those of links over datagrams: `peers` is the most peers at a time, `silence`
 // after how many milliseconds without a datagram one is lost.
 func (t linkText) socketOptions() (limits udp.Limits) {
+	limits.MaxPeers = t.most
 	if t.o.Has("peers") {
 		limits.MaxPeers = int(t.o.Int("peers", 1, 1024))
 	}

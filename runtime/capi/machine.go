@@ -31,6 +31,7 @@ var (
 // Machine is a machine with its driver and the events that wait. Any goroutine may call its methods.
 type Machine struct {
 	d     *driver.Driver[fsm.Commander]
+	r     fsm.Commander // the machine itself; the driver's goroutine has it while it runs
 	info  *fsm.Info
 	q     *queue
 	as    fsm.Peer // the connection of a server that it is for; fsm.Broadcast if it is for itself
@@ -94,7 +95,7 @@ func open(ctx context.Context, name, params string, q *queue, as fsm.Peer) (*Mac
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	m.info = r.Info()
-	m.d = driver.New(r, o)
+	m.r, m.d = r, driver.New(r, o)
 	if link != nil {
 		m.links[0] = link
 		if err := m.d.Attach(0, link); err != nil {

@@ -143,8 +143,10 @@ int64_t parley_listen(int64_t machine, int32_t peer, const char *link, char *add
 int64_t parley_serve(int64_t machine, int32_t first, int32_t last, const char *link, char *address, size_t size, parley_error *err);
 
 /*
- * A server with a machine for each connection, at most `most` at a time (10000
- * at most). Every machine knows its peer by 0 itself; in the server's events,
+ * A server with a machine for each connection to "tcp:ADDRESS:PORT" or tls:, at
+ * most `most` at a time (10000 at most); or for each address that sends a
+ * message to "udp:ADDRESS:PORT" or dtls: (1024 at most). Nobody hears that such
+ * an address has gone: it is lost when it has been silent for its limit. Every machine knows its peer by 0 itself; in the server's events,
  * and in parley_step_peer, parley_text_peer and parley_disconnect, a number
  * from 0 says whose machine it is. When its link is lost the machine ends, with
  * PARLEY_STOPPED, and the number is free again. Returns a handle.

@@ -55,6 +55,16 @@ func (h *held) Abort() error {
 	return h.Link.Abort()
 }
 
+// Guard implements [transport.Guarded]. Whoever is let in is decided where links come from.
+func (h *held) Guard(func(frame []byte) bool) {}
+
+// Confirm implements [transport.Guarded]: a peer of datagrams keeps its place.
+func (h *held) Confirm(int) {
+	if p, ok := h.Link.(*spread); ok {
+		p.confirm()
+	}
+}
+
 // acceptor waits for connections.
 type acceptor struct {
 	ln   *tcp.Listener
@@ -62,6 +72,8 @@ type acceptor struct {
 	text linkText
 	once bool // the first one alone
 }
+
+func (a *acceptor) at() string { return a.ln.Addr().String() }
 
 // listen listens for at most most connections at a time.
 func listen(link string, most int, once bool) (*acceptor, error) {
@@ -72,7 +84,7 @@ func listen(link string, most int, once bool) (*acceptor, error) {
 	inner, wrap := layered(t.kind)
 	if inner != "tcp" {
 		return nil, fmt.Errorf("%q: want tcp:ADDRESS:PORT, or tls: where the library has it; "+
-			"over others nobody connects, and Connect takes who sends something", link)
+			"over datagrams Connect takes who sends something, and a server has a machine for each", link)
 	}
 	if err := t.tried(wrap, true); err != nil {
 		return nil, err
@@ -213,8 +225,27 @@ type Server struct {
 // MaxSessions is the most connections of a Server.
 const MaxSessions = 10000
 
-// OpenServer makes a server for at most most connections at a time to a TCP address, and returns
-// the address with its port.
+// arrivals is where the links of a server come from, until ctx ends.
+type arrivals interface {
+	at() string
+	run(ctx context.Context, took func(transport.Link), failed func(error))
+}
+
+// source is where the connections to a link come from, or the peers of one over datagrams.
+func source(ctx context.Context, link string, most int, trial *Machine) (arrivals, error) {
+	t, err := parseLink(link)
+	if err != nil {
+		return nil, err
+	}
+	if inner, _ := layered(t.kind); inner != "udp" {
+		return listen(link, most, false)
+	}
+	return gather(ctx, t, most, valid(trial.r))
+}
+
+// OpenServer makes a server for at most most connections at a time to a TCP address, or so many peers
+// of a UDP address, and of what is around them, and returns the address with its port. A peer of a
+// link of datagrams that has been silent for its limit is lost.
 func OpenServer(name, params string, most int, link string) (*Server, string, error) {
 	if most < 1 || most > MaxSessions {
 		return nil, "", fmt.Errorf("%d connections: a server has 1 to %d", most, MaxSessions)
@@ -234,14 +265,13 @@ func OpenServer(name, params string, most int, link string) (*Server, string, er
 		}
 		return nil, "", fmt.Errorf("%s has a link of its own: open it as a machine", name)
 	}
-	a, err := listen(link, most, false)
+	a, err := source(s.life, link, most, trial)
 	if err != nil {
 		return nil, "", err
 	}
-	address := a.ln.Addr().String()
 	go a.run(s.life, s.take, func(err error) { q.put(Event{Kind: Refused, Peer: fsm.Broadcast, Text: err.Error()}) })
 	context.AfterFunc(s.life, s.end)
-	return s, address, nil
+	return s, a.at(), nil
 }
 
 // take makes a machine for a connection.

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/machines/masterserver"
+	"github.com/parley-go/parley/machines/ready"
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
 func init() {
 	Register("masterserver.master", func(*Params) (fsm.Commander, error) { return masterserver.NewMasterRunner(), nil })
+	Register("ready.datagrams", func(*Params) (fsm.Commander, error) { return datagrams{ready.NewPeerRunner()}, nil })
 }
 
 // poller is a machine or a server.
@@ -127,4 +129,59 @@ func TestServer(t *testing.T) {
 	if _, err := net.Dial("tcp", at); err == nil {
 		t.Error("a closed server still listens")
 	}
+}
+
+// datagrams is a machine that was checked for a network that promises nothing.
+type datagrams struct{ *ready.PeerRunner }
+
+func (d datagrams) Info() *fsm.Info {
+	info := *d.PeerRunner.Info()
+	info.Ordered, info.Reliable, info.Duplicates = false, false, true
+	return &info
+}
+
+// TestServerOfDatagrams: each address has a machine of its own, from its first message on.
+func TestServerOfDatagrams(t *testing.T) {
+	for link, want := range map[string]string{
+		"udp:127.0.0.1:0>127.0.0.1:9":    "come by themselves",
+		"udp:127.0.0.1:0 {peers: 5000}":  "not a number in 1..1024",
+		"udp:127.0.0.1:0 {certain: yes}": "certain",
+	} {
+		if _, _, err := OpenServer("ready.datagrams", "", 2, link); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", link, err)
+		}
+	}
+	if _, _, err := OpenServer("ready.datagrams", "", 2000, "udp:127.0.0.1:0"); err == nil {
+		t.Error("2000 peers of a socket")
+	}
+	s, at, err := OpenServer("ready.datagrams", "", 2, "udp:127.0.0.1:0")
+	must(t, err)
+	defer s.Close()
+	stranger, err := net.Dial("udp", at)
+	must(t, err)
+	defer stranger.Close()
+	_, err = stranger.Write([]byte("what is this?"))
+	must(t, err)
+	var clients [2]*Machine
+	for i := range clients {
+		clients[i] = mustOpen(t, "ready.datagrams", "")
+		must(t, clients[i].Connect(0, "udp:127.0.0.1:0>"+at))
+		event(t, clients[i], LinkUp, 0)
+		must(t, clients[i].Step("ready"))
+		event(t, clients[i], State, fsm.Broadcast)
+		event(t, s, LinkUp, fsm.Peer(i)) // the stranger has no machine
+		if e := event(t, s, State, fsm.Peer(i)); e.Text != "remoteReady" {
+			t.Error(e)
+		}
+	}
+	second, err := s.of(1)
+	must(t, err)
+	must(t, second.Step("ready"))
+	event(t, s, Report, 1)
+	event(t, s, State, 1)
+	event(t, clients[1], Report, fsm.Broadcast) // the answer has come to the right one
+	event(t, clients[1], State, fsm.Broadcast)
+	must(t, second.d.Detach(0))
+	event(t, s, LinkLost, 1)
+	event(t, s, Stopped, 1)
 }
