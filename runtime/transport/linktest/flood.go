@@ -127,6 +127,7 @@ func Report(b *testing.B, drained int, idle, flood Felt) {
 	b.ReportMetric(float64(idle.P99.Microseconds()), "idle-p99-us")
 	b.ReportMetric(float64(flood.P99.Microseconds()), "flood-p99-us")
 	b.ReportMetric(float64(flood.P50.Microseconds()), "flood-p50-us")
+	b.ReportMetric(float64(flood.P99)/float64(max(idle.P99, 1)), "p99-times")
 	b.ReportMetric(100*float64(flood.Lost)/float64(max(flood.Sent, 1)), "lost-%")
 	b.ReportMetric(float64(flood.Flooded), "flood/s")
 	if drained > 0 {
