@@ -125,7 +125,7 @@ func TestOwnLink(t *testing.T) {
 func TestWrongCalls(t *testing.T) {
 	for _, tt := range []struct{ name, params, want string }{
 		{"chess.peer", "",
-			`no machine "chess.peer"; there are confirm.peer, faulty.peer, masterserver.master, ready.peer, update.peer`},
+			`no machine "chess.peer"; there are confirm.peer, faulty.peer, masterserver.master, ready.datagrams, ready.peer, update.peer`},
 		{"update.peer", "", "update.peer: the parameter wins is missing: true or false"},
 		{"update.peer", "wins: 1", "the parameter wins is 1, not true or false"},
 		{"update.peer", "wins: true, more: 2", "there is no parameter more"},
