@@ -16,16 +16,20 @@ import (
 // beyond is what the checks of a campaign have in place of what they say. It is written as a variant of
 // the specification, so that it means what it means there, and so do its errors.
 type beyond struct {
-	capacity int
-	faults   string
+	capacity  int
+	faults    string
+	instances string
 }
 
 // is reports whether anything is other than the checks say.
-func (o *beyond) is() bool { return o.capacity != 0 || o.faults != "" }
+func (o *beyond) is() bool { return o.capacity != 0 || o.faults != "" || o.instances != "" }
 
 func (o *beyond) parse() error {
-	if strings.ContainsAny(o.faults, "\n\r#") {
+	switch {
+	case strings.ContainsAny(o.faults, "\n\r#"):
 		return fmt.Errorf("--faults %q: write it in one line, like 'crash: 1, restart: 1'", o.faults)
+	case strings.ContainsAny(o.instances, "\n\r#"):
+		return fmt.Errorf("--instances %q: write it in one line, like 'a: peer, b: peer'", o.instances)
 	}
 	return nil
 }
@@ -39,16 +43,19 @@ func (o *beyond) flags() string {
 	if o.faults != "" {
 		text += " --faults '" + o.faults + "'"
 	}
+	if o.instances != "" {
+		text += " --instances '" + o.instances + "'"
+	}
 	return text
 }
 
 // file is the specification itself, or a variant of it that is there until done is called. If the
 // specification has errors it is the one.
-func (o *beyond) file(spec string, consts map[string]int64) (name string, done func(), err error) {
+func (o *beyond) file(spec, only string, consts map[string]int64) (name string, done func(), err error) {
 	if !o.is() {
 		return spec, func() {}, nil
 	}
-	text, err := o.variant(spec, spec, consts)
+	text, err := o.variant(spec, spec, only, consts)
 	if err != nil || text == "" {
 		return spec, func() {}, err
 	}
@@ -81,9 +88,9 @@ func (o *beyond) named(text string) string {
 	return text
 }
 
-// variant is a variant of a specification, which lies at a path from it, with what the flags say. It is
-// empty if the specification has errors.
-func (o *beyond) variant(spec, path string, consts map[string]int64) (string, error) {
+// variant is a variant of a specification, which lies at a path from it, with what the flags say of
+// its checks, or of one. It is empty if the specification has errors.
+func (o *beyond) variant(spec, path, only string, consts map[string]int64) (string, error) {
 	p, _ := compile.Load(spec, compile.Options{Consts: consts})
 	if p == nil {
 		return "", nil
@@ -98,6 +105,9 @@ func (o *beyond) variant(spec, path string, consts map[string]int64) (string, er
 	var b strings.Builder
 	fmt.Fprintf(&b, "protocol: %s\nextends: %q\nchecks:\n", p.Name, filepath.ToSlash(path))
 	for _, c := range p.Checks {
+		if only != "" && c.Name != only {
+			continue
+		}
 		fmt.Fprintf(&b, "  %s:\n", c.Name)
 		if len(consts) > 0 {
 			var list []string
@@ -117,13 +127,16 @@ func (o *beyond) variant(spec, path string, consts map[string]int64) (string, er
 		if o.faults != "" {
 			fmt.Fprintf(&b, "    faults: {%s}\n", o.faults)
 		}
+		if o.instances != "" {
+			fmt.Fprintf(&b, "    instances: {%s}\n", o.instances)
+		}
 	}
 	return strings.ReplaceAll(b.String(), "full: }", "full: fault}"), nil
 }
 
 // keep writes the variant beside what was found with it, and returns its name; spec itself if there is
 // none.
-func (o *beyond) keep(spec, dir string, set map[string]string) (string, error) {
+func (o *beyond) keep(spec, dir, only string, set map[string]string) (string, error) {
 	consts, err := setConsts(set)
 	if err != nil || !o.is() && len(consts) == 0 {
 		return spec, err
@@ -140,7 +153,7 @@ func (o *beyond) keep(spec, dir string, set map[string]string) (string, error) {
 	if err != nil {
 		path = to
 	}
-	text, err := o.variant(spec, path, consts)
+	text, err := o.variant(spec, path, only, consts)
 	if err != nil {
 		return "", err
 	}

@@ -82,6 +82,8 @@ func simulateCommand() *cobra.Command {
 		"`number` of messages that a channel holds, in place of what the checks say")
 	f.StringVar(&o.beyond.faults, "faults", "",
 		"what may go wrong, in place of what the checks say, as a `text` like 'crash: 1, restart: 1, break: 2'")
+	f.StringVar(&o.beyond.instances, "instances", "",
+		"who takes part, in place of what the checks say, as a `text` like 'a: peer, b: peer, c: peer'")
 	f.StringVar(&o.out, "out", "",
 		"write the runs that violate something unexpected into this `folder`: as JSON for --run and fsmviz --seq, "+
 			"and as scenarios where these have words for the steps")
@@ -101,8 +103,8 @@ func (o *simulateFlags) parse(names []string) error {
 	case o.sized && o.Runs == 0 && o.wanted == 0:
 		return fmt.Errorf("--runs 0: there is at least 1 run")
 	case len(names) > 1 && (o.out != "" || o.again != "" || o.beyond.is()):
-		return fmt.Errorf("--out, --run, --capacity and --faults are for a single specification; there are %d",
-			len(names))
+		return fmt.Errorf("--out, --run, --capacity, --faults and --instances "+
+			"are for a single specification; there are %d", len(names))
 	case o.again != "" && (o.seeded || o.sized || o.only != ""):
 		return fmt.Errorf("--run repeats one run; --seed, --runs, --for and --check are for others")
 	case !o.sized && o.seeded:
@@ -119,7 +121,7 @@ func (o *simulateFlags) load(spec string) (c *campaign.Campaign, list diag.List,
 	if err != nil {
 		return nil, nil, err
 	}
-	file, done, err := o.beyond.file(spec, consts)
+	file, done, err := o.beyond.file(spec, o.only, consts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -283,7 +285,7 @@ func (o *simulateFlags) write(cmd *cobra.Command, spec string, r *campaign.Resul
 			}
 			if kept == "" {
 				var err error
-				if kept, err = o.beyond.keep(spec, o.out, o.set); err != nil {
+				if kept, err = o.beyond.keep(spec, o.out, o.only, o.set); err != nil {
 					return err
 				}
 			}
