@@ -382,6 +382,12 @@ func TestDifferences(t *testing.T) {
 		{"F3 what was sent last is lost with its sender", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
 		}, sender, plain, "0 a; 0 b; crash 0; tail 0>1", "s down s | A reset /", TailStays},
+		{"F3 also where a number of others may be lost", func() *Rules {
+			return with(pair(), func(r *Rules) {
+				r.Faults.Crash, r.Faults.Torn, r.Links = []int{1, 0}, true, nil
+				r.Faults.Lose, r.Channels[0].Lossy = 1, true
+			})
+		}, sender, plain, "0 a; 0 b; crash 0; tail 0>1", "s down s | A reset /", TailStays},
 		{"F3 also if it had closed the link", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Crash, r.Faults.Torn = []int{1, 0}, true })
 		}, sender, plain, "0 a; 0 shut; crash 0; tail 0>1", "shut down s | cut reset /", 0},
