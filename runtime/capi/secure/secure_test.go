@@ -25,6 +25,9 @@ func init() {
 	capi.Register("setup.peer", func(p *capi.Params) (fsm.Commander, error) {
 		return setup.NewPeerRunner(uint8(p.Int("index", 0, 1)))
 	})
+	capi.Register("ready.datagrams", func(*capi.Params) (fsm.Commander, error) {
+		return datagrams{ready.NewPeerRunner()}, nil
+	})
 	capi.Register("ready.peer", func(*capi.Params) (fsm.Commander, error) { return ready.NewPeerRunner(), nil })
 	capi.Register("startup.peer", func(*capi.Params) (fsm.Commander, error) { return startup.NewPeerRunner(1) })
 }
@@ -50,8 +53,8 @@ func made(t *testing.T) (options, pin string) {
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600))
 	}
-	files = fmt.Sprintf("certificate: %q, key: %q", filepath.Join(dir, "c.pem"), filepath.Join(dir, "k.pem"))
-	return files, print.String()
+	options = fmt.Sprintf("certificate: %q, key: %q", filepath.Join(dir, "c.pem"), filepath.Join(dir, "k.pem"))
+	return options, print.String()
 }
 
 func open(t *testing.T, name string) *capi.Machine {
@@ -117,6 +120,36 @@ func TestDTLS(t *testing.T) {
 	wait(t, b, capi.LinkUp)
 }
 
+// datagrams is a machine that was checked for a network that promises nothing.
+type datagrams struct{ *ready.PeerRunner }
+
+func (d datagrams) Info() *fsm.Info {
+	info := *d.PeerRunner.Info()
+	info.Ordered, info.Reliable, info.Duplicates = false, false, true
+	return &info
+}
+
+// TestServerDTLS: a server has a machine for each client whose key it knows.
+func TestServerDTLS(t *testing.T) {
+	here, herePin := made(t)
+	there, therePin := made(t)
+	link := fmt.Sprintf("dtls:127.0.0.1:0 {%s, pin: %q}", here, therePin)
+	s, at, err := capi.OpenServer("ready.datagrams", "", 2, link)
+	must(t, err)
+	defer s.Close()
+	c := open(t, "ready.datagrams")
+	must(t, c.Connect(0, fmt.Sprintf("dtls:127.0.0.1:0>%s {%s, pin: %q}", at, there, herePin)))
+	wait(t, c, capi.LinkUp)
+	must(t, c.Step("ready"))
+	for {
+		e, err := s.Poll(time.Minute, 1<<16)
+		must(t, err)
+		if e.Kind == capi.State && e.Peer == 0 && e.Text == "remoteReady" {
+			return
+		}
+	}
+}
+
 // TestOptions: what is wrong with them is said before anybody is let in or called.
 func TestOptions(t *testing.T) {
 	here, pin := made(t)
@@ -136,7 +169,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %v; want %s", link, err, want)
 		}
 	}
-	_, err = m.Listen(0, "tls:127.0.0.1:0")
+	_, err := m.Listen(0, "tls:127.0.0.1:0")
 	if err == nil || !strings.Contains(err.Error(), "a server shows who it is") {
 		t.Errorf("without a certificate: %v", err)
 	}
