@@ -30,8 +30,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	address := flags.String("listen", ":6502", "`address` to listen on")
 	file := flags.String("page", "", "HTML `file` to keep up to date; without it the list is printed")
 	var l limits
-	flags.DurationVar(&l.handshake, "handshake", 10*time.Second, "`time` in which a connection has to make its first request")
-	flags.DurationVar(&l.idle, "idle", time.Hour, "`time` after which a connection that makes no request is closed, 0 for never")
+	flags.DurationVar(&l.handshake, "handshake", 10*time.Second,
+		"`time` in which a connection has to make its first request")
+	flags.DurationVar(&l.idle, "idle", time.Hour,
+		"`time` after which a connection that makes no request is closed, 0 for never")
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
 	}

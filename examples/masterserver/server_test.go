@@ -221,7 +221,8 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 		for s := listener.Stats(); s.Accepted+s.Crowded+s.Hasty+s.Rejected < uint64(held); s = listener.Stats() {
 			runtime.Gosched()
 		}
-		if s := listener.Stats(); addresses == 8 && int(s.Crowded) < held-8*perAddress || s.Open > addresses*perAddress {
+		if s := listener.Stats(); addresses == 8 && int(s.Crowded) < held-8*perAddress ||
+			s.Open > addresses*perAddress {
 			t.Errorf("%d addresses: %+v", addresses, s)
 		}
 		dial(t, address).says(join, "join accepted\n")

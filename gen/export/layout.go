@@ -138,7 +138,8 @@ func (l *layout) refuseWhole() {
 	}):
 		refuse("links that come up or are closed")
 	case ruledPart(c) != "":
-		refuse("a rule for %s, a timer of a part (leave the rule out, or export a check of the part's role by itself)", ruledPart(c))
+		refuse("a rule for %s, a timer of a part "+
+			"(leave the rule out, or export a check of the part's role by itself)", ruledPart(c))
 	case len(c.Instances) > 200:
 		refuse("more than 200 instances")
 	case len(l.p.Messages) > 250:
@@ -150,7 +151,8 @@ func (l *layout) refuseWhole() {
 // an instance. Such a rule reads the variables of the part.
 func ruledPart(c *model.Check) string {
 	for _, r := range c.Rules {
-		if r.Command.Kind == model.EventTimer && slices.ContainsFunc(c.Instances, func(in *model.Instance) bool { return inParts(in.Role, r.Command) }) {
+		part := func(in *model.Instance) bool { return inParts(in.Role, r.Command) }
+		if r.Command.Kind == model.EventTimer && slices.ContainsFunc(c.Instances, part) {
 			return r.Command.Name
 		}
 	}

@@ -130,14 +130,19 @@ checks:
   whole: {instances: {a: outer, b: outer}, quiet: "true", environment: {inner.late: {when: n == 0}}}
   alone: {instances: {a: inner, b: inner}, quiet: "true", environment: {late: {when: n == 0}}}
 `
-	for check, want := range map[string]string{"whole": "a rule for late, a timer of a part (leave the rule out", "alone": ""} {
-		p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text)}}, Check: check})
+	for check, want := range map[string]string{
+		"whole": "a rule for late, a timer of a part (leave the rule out", "alone": "",
+	} {
+		files := fstest.MapFS{"spec.yaml": {Data: []byte(text)}}
+		p, list := compile.Load("spec.yaml", compile.Options{FS: files, Check: check})
 		if p == nil {
 			t.Fatal(list)
 		}
 		at := slices.IndexFunc(p.Checks, func(c *model.Check) bool { return c.Name == check })
 		_, err := Promela(p, p.Checks[at])
-		if why := (*Unsupported)(nil); want == "" && err != nil || want != "" && (!errors.As(err, &why) || !strings.Contains(why.What, want)) {
+		why := (*Unsupported)(nil)
+		if want == "" && err != nil ||
+			want != "" && (!errors.As(err, &why) || !strings.Contains(why.What, want)) {
 			t.Errorf("%s: got %v, want %q", check, err, want)
 		}
 	}
@@ -198,7 +203,8 @@ checks:
 func TestPromelaFairness(t *testing.T) {
 	const file = "../../proptest/check/testdata/arq/gobackn.yaml"
 	for check, want := range map[string]string{
-		"pair":     "Not in this model, claim slides: what must come in the end is no assertion, and Spin is not fair to each message; fsmgen check decides it.",
+		"pair": "Not in this model, claim slides: what must come in the end is no assertion, " +
+			"and Spin is not fair to each message; fsmgen check decides it.",
 		"channels": "and Spin is not fair to each transition and channel; fsmgen check decides it.",
 	} {
 		p, list := compile.Load(file, compile.Options{Check: check})

@@ -128,7 +128,8 @@ func TestWriteAll(t *testing.T) {
 	if err := os.Mkdir(at("folder"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteAll([]File{{at("a"), []byte("after")}, {at("new/deep/b"), nil}, {at("folder"), nil}}); !errors.Is(err, syscall.EISDIR) {
+	blocked := []File{{at("a"), []byte("after")}, {at("new/deep/b"), nil}, {at("folder"), nil}}
+	if err := WriteAll(blocked); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("%v", err)
 	}
 	reads(t, at("a"), "before")
@@ -207,7 +208,8 @@ func TestNoPlace(t *testing.T) {
 		t.Skip("no folder here takes no files")
 	}
 	for _, err := range []error{
-		Write("/proc/parley", nil), WriteAll([]File{{Path: "/proc/parley"}}), WriteAll([]File{{Path: "/proc/a/b/parley"}}),
+		Write("/proc/parley", nil), WriteAll([]File{{Path: "/proc/parley"}}),
+		WriteAll([]File{{Path: "/proc/a/b/parley"}}),
 	} {
 		if !errors.Is(err, ErrTakesNone) {
 			t.Errorf("a folder that takes no files: %v", err)

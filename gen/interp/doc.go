@@ -77,7 +77,8 @@
 //	frame shorter than total            Short{Message, Offset: 0, Value: its length, Limit: total}
 //	frame longer than total             Trailing{Message, Offset: total, Value: bytes too many}
 //	items of the body in order:
-//	  not enough bytes                  Short{Message, Field, Offset: of the item, Value: total, Limit: what is needed}
+//	  not enough bytes                  Short{Message, Field, Offset: of the item, Value: total,
+//	                                    Limit: what is needed}
 //	  number outside its type           Range{Message, Field, Offset, Value, Limit: the bound it is beyond}
 //	  code no name has                  Range{…, Limit: greatest code}
 //	  constant                          Mismatch{Message, Offset, Value, Limit}

@@ -31,7 +31,8 @@ func (l *linter) coverage() {
 	}
 	for _, m := range l.p.Roles {
 		if m.Mentions(model.EventLost) && l.takesPart(m, breaks) == "no fault" {
-			l.missing("FSM093", diag.Quote(m.Name)+" hears that a link is lost, and in no check one breaks or its other end crashes").
+			l.missing("FSM093", diag.Quote(m.Name)+
+				" hears that a link is lost, and in no check one breaks or its other end crashes").
 				With("add a check with `faults: {break: 1}`, `{crash: 1}` or `{partition: 1}`")
 		}
 	}
@@ -186,7 +187,8 @@ var claimKinds = []struct {
 	kinds []model.ClaimKind
 }{
 	{"safety, what must never happen", "`always` or `agree`", []model.ClaimKind{model.Always, model.Agree}},
-	{"liveness, what must come in the end", "`eventually` or `leadsTo`", []model.ClaimKind{model.Eventually, model.LeadsTo}},
+	{"liveness, what must come in the end", "`eventually` or `leadsTo`",
+		[]model.ClaimKind{model.Eventually, model.LeadsTo}},
 }
 
 // claimKinds warns about kinds of claims that no check makes.

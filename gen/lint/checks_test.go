@@ -43,7 +43,8 @@ func TestCoverage(t *testing.T) {
 		{loses, "", "", "environment: {go: false}", nil},
 		{reorders, "", "", "channel: {order: fifo}", nil},
 		{"{duplicates: true}", "", "", "doc: the same", nil},
-		{"{capacity: 4}", "lost: ignore", "", "doc: the same", []string{"FSM093 `peer` hears that a link is lost, and in no check one breaks"}},
+		{"{capacity: 4}", "lost: ignore", "", "doc: the same",
+			[]string{"FSM093 `peer` hears that a link is lost, and in no check one breaks"}},
 		{"{capacity: 4}", "lost: ignore", "", "faults: {break: 1}", nil},
 		{"{capacity: 4}", "lost: ignore", "", "faults: {crash: {b: 1}}", nil},
 		{"{capacity: 4}", "lost: ignore", "", "faults: {crash: 1}", nil},
@@ -52,23 +53,29 @@ func TestCoverage(t *testing.T) {
 		{"{capacity: 4}", "lost: ignore", "", "expect: [rests]", nil},
 		{"{capacity: 4}", "lost: ignore", "", "expect: [never-fires]", []string{"FSM093 `peer` hears"}},
 	} {
-		text := strings.NewReplacer("CHANNEL", c.channel, ", LOST", strings.TrimRight(", "+c.lost, ", "), "ALLOW", c.allow, "MORE", c.more).Replace(covered)
+		text := strings.NewReplacer("CHANNEL", c.channel, ", LOST", strings.TrimRight(", "+c.lost, ", "),
+			"ALLOW", c.allow, "MORE", c.more).Replace(covered)
 		same(t, text, c.want)
 	}
 }
 
 // TestCommandsMeetFaults: each command that sends is given where the channel does its worst.
 func TestCommandsMeetFaults(t *testing.T) {
-	base := strings.NewReplacer(", LOST", "", "MORE", "doc: the same", "one:\n", "one:\n    environment: {go: false, quiet: false}\n")
+	base := strings.NewReplacer(", LOST", "", "MORE", "doc: the same",
+		"one:\n", "one:\n    environment: {go: false, quiet: false}\n")
 	lossy := base.Replace(strings.ReplaceAll(covered, "CHANNEL", "{lossy: true}"))
-	same(t, strings.ReplaceAll(lossy, "ALLOW", ""), []string{"FSM092 `go` sends, and no check gives it where messages may be lost"})
+	same(t, strings.ReplaceAll(lossy, "ALLOW", ""),
+		[]string{"FSM092 `go` sends, and no check gives it where messages may be lost"})
 	same(t, strings.ReplaceAll(lossy, "ALLOW", "allow: {FSM092: it is never given}"), nil)
 	same(t, strings.ReplaceAll(base.Replace(strings.ReplaceAll(covered, "CHANNEL", "{order: any}")), "ALLOW", ""),
 		[]string{"FSM092 `go` sends, and no check gives it where messages may arrive in any order"})
-	same(t, strings.NewReplacer("ALLOW", "", "doc: the same", "channel: {lossy: false}\n    environment: {go: null}").Replace(lossy),
-		[]string{"FSM092 `go` sends, and no check gives it where messages may be lost"}) // it is given where nothing is
+	// It is given where nothing is lost.
+	same(t, strings.NewReplacer("ALLOW", "",
+		"doc: the same", "channel: {lossy: false}\n    environment: {go: null}").Replace(lossy),
+		[]string{"FSM092 `go` sends, and no check gives it where messages may be lost"})
 	same(t, strings.NewReplacer("ALLOW", "", "doc: the same", "environment: {go: {times: 1}}").Replace(lossy), nil)
-	reliable := strings.NewReplacer("CHANNEL", "{lossy: true, order: any, duplicates: true}", "ALLOW", "", ", LOST", "", "MORE", "doc: the same",
+	reliable := strings.NewReplacer("CHANNEL", "{lossy: true, order: any, duplicates: true}",
+		"ALLOW", "", ", LOST", "", "MORE", "doc: the same",
 		"one:\n", "one:\n    channel: {lossy: false, order: fifo, duplicates: false}\n").Replace(covered)
 	same(t, reliable, []string{"FSM093 the channel says that messages may be lost, and no check has it",
 		"FSM093 the channel says that messages may arrive in any order, and no check has it",
@@ -79,9 +86,12 @@ func TestCommandsMeetFaults(t *testing.T) {
 
 // TestClaimKinds: a specification claims that something never happens, and that something comes.
 func TestClaimKinds(t *testing.T) {
-	plain := strings.NewReplacer("CHANNEL", "{capacity: 4}", "ALLOW", "", ", LOST", "", "MORE", "doc: the same").Replace(covered)
-	same(t, strings.Replace(plain, "rests: {always: a.idle}, ", "", 1), []string{"FSM094 no check makes a claim of safety"})
-	same(t, strings.Replace(plain, "comes: {eventually: b.idle}", "can: {reachable: b.idle}", 1), []string{"FSM094 no check makes a claim of liveness"})
+	plain := strings.NewReplacer("CHANNEL", "{capacity: 4}", "ALLOW", "", ", LOST", "",
+		"MORE", "doc: the same").Replace(covered)
+	same(t, strings.Replace(plain, "rests: {always: a.idle}, ", "", 1),
+		[]string{"FSM094 no check makes a claim of safety"})
+	same(t, strings.Replace(plain, "comes: {eventually: b.idle}", "can: {reachable: b.idle}", 1),
+		[]string{"FSM094 no check makes a claim of liveness"})
 	same(t, strings.Replace(plain, "comes: {eventually: b.idle}", "comes: {leadsTo: b.idle, when: a.idle}", 1), nil)
 }
 

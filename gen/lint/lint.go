@@ -1,7 +1,8 @@
 // Package lint finds what the language allows and the author hardly means: cases that guards leave
 // out or cover twice, branches that are never taken, assignments that can leave their range,
 // timers and messages that come to nothing, variables that begin below 0 though nobody said so, and
-// what all checks together leave out. It is a function of the model alone and judges by trying values: for every warning it has an
+// what all checks together leave out. It is a function of the model alone and judges by trying
+// values: for every warning it has an
 // example, and where there are too many values it gives none. Start from [Protocol].
 package lint
 

@@ -52,7 +52,8 @@ func writeMap(w io.Writer, n *ast.Node, s *shape) {
 				sub = s.open
 			}
 		}
-		if sub == docShape || s == &specShape && (e.Key.Text == "checks" || e.Key.Text == "extends" || e.Key.Text == "allow") {
+		if sub == docShape ||
+			s == &specShape && (e.Key.Text == "checks" || e.Key.Text == "extends" || e.Key.Text == "allow") {
 			continue
 		}
 		kept = append(kept, entry{e, sub})

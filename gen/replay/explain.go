@@ -206,7 +206,8 @@ func (s *search) run(way []node, taken []int) *run.Run {
 			}
 		}
 		st := run.Step{
-			Kind: kinds[after.event.Event.Kind], Who: s.side, From: run.Nobody, Event: string(interp.AppendEvent(nil, s.rec.Strings, after.event)),
+			Kind: kinds[after.event.Event.Kind], Who: s.side, From: run.Nobody,
+			Event: string(interp.AppendEvent(nil, s.rec.Strings, after.event)),
 			State: s.machine.States[before.value[0]].Name, After: s.machine.States[after.value[0]].Name,
 		}
 		if st.State != st.After {
@@ -224,7 +225,8 @@ func (s *search) run(way []node, taken []int) *run.Run {
 		if after.read > before.read {
 			f := s.in[before.read]
 			st.From, st.Message = s.rec.Frames[f].From, f+1
-			r.Steps = append(r.Steps, s.unseen(f, run.Step{Sent: []run.Sent{{ID: f + 1, To: s.side, Text: s.rec.Text(f)}}}))
+			sent := []run.Sent{{ID: f + 1, To: s.side, Text: s.rec.Text(f)}}
+			r.Steps = append(r.Steps, s.unseen(f, run.Step{Sent: sent}))
 		}
 		var answers []run.Step
 		for k := before.sent; k < after.sent; k++ {
@@ -292,7 +294,8 @@ func (s *search) refuses(nd *node, mv move) string {
 	case world.Refusal:
 		return s.last.fault.What()
 	case world.DeferredOverflow:
-		return fmt.Sprintf("%s would be deferred, but %d deferred messages are held already, and the role may hold no more",
+		return fmt.Sprintf("%s would be deferred, but %d deferred messages are held already, "+
+			"and the role may hold no more",
 			s.rec.Text(mv.frame), s.machine.DeferredMost())
 	}
 	if _, ok := s.match(nd.sent, res.Sends); !ok {

@@ -199,9 +199,11 @@ func TestHeldInCaptures(t *testing.T) {
 		{frames: ">FLAG, >FLAG, >FLAG, >SHOT{n: 1}, <HIT{n: 1}"},
 		{frames: ">FLAG, >FLAG, >FLAG, >FLAG, >PING, <PONG, <OVER",
 			why: "FLAG would be deferred, but 3 deferred messages are held already, and the role may hold no more"},
-		{frames: ">SHOT{n: 3}, >PING, <PONG, <OVER", steps: "SHOT{n: 3}, PING, leave"},              // what is held of the peer is discarded
-		{frames: ">PING, <PONG, <OVER, >PING, >SHOT{n: 1}", steps: "PING, leave, PING, SHOT{n: 1}"}, // who closes hears nothing more
-		{frames: ">PING, <PONG, <OVER, <PONG", none: true},                                          // and sends nothing more
+		// What is held of the peer is discarded.
+		{frames: ">SHOT{n: 3}, >PING, <PONG, <OVER", steps: "SHOT{n: 3}, PING, leave"},
+		// Who closes hears nothing more, and sends nothing more.
+		{frames: ">PING, <PONG, <OVER, >PING, >SHOT{n: 1}", steps: "PING, leave, PING, SHOT{n: 1}"},
+		{frames: ">PING, <PONG, <OVER, <PONG", none: true},
 		{frames: ">SHOT{n: 3}, >PING, <PONG, <HIT{n: 1}", why: "state open refuses SHOT{n: 3}"},
 	} {
 		rec := &Recording{Protocol: p, Strings: &interp.Strings{}, Names: SideNames[:]}
@@ -225,7 +227,8 @@ func TestHeldInCaptures(t *testing.T) {
 			}
 			got = append(got, text)
 		}
-		if text := strings.Join(got, ", "); s.Accepted != (test.why == "" && !test.none) || test.steps != "" && text != test.steps {
+		text, accepted := strings.Join(got, ", "), test.why == "" && !test.none
+		if s.Accepted != accepted || test.steps != "" && text != test.steps {
 			t.Errorf("%s: accepted %v, %s", test.frames, s.Accepted, text)
 		}
 		refuses := func(a At) bool { return strings.Contains(a.Refuses, test.why) }

@@ -106,7 +106,8 @@ type search struct {
 
 // explain looks for a run of the machine, beginning with value, that sends the side's frames.
 func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, t *Part, opts Options) *search {
-	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(), side: t.Party, Part: *t,
+	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(),
+		side: t.Party, Part: *t,
 		seen: map[[16]byte]bool{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
 		guesses: map[guess][][]int64{}, lossy: t.shared && rec.Protocol.Channel.Lossy}
 	s.bundles = make([][]bundle, len(s.out))
@@ -325,7 +326,8 @@ func (s *search) try(n int, mv move) bool {
 // take takes a move from a node. ok is false if the move is not possible, or if the machine sends
 // something else than the side did. The value of the result is valid until the next step.
 func (s *search) take(at *node, mv move) (c node, ok bool) {
-	if (mv.kind == world.MoveDeliver || mv.kind == world.MoveLose) && (at.read == len(s.in) || s.in[at.read] != mv.frame) {
+	takes := mv.kind == world.MoveDeliver || mv.kind == world.MoveLose
+	if takes && (at.read == len(s.in) || s.in[at.read] != mv.frame) {
 		return c, false
 	}
 	if mv.kind == world.MoveLose {
@@ -340,7 +342,8 @@ func (s *search) take(at *node, mv move) (c node, ok bool) {
 		return c, false
 	}
 	sends, ok := s.match(at.sent, res.Sends)
-	c = node{value: res.Value, end: res.End, read: at.read, sent: at.sent + sends, move: mv, what: res.What, event: s.last.event}
+	c = node{value: res.Value, end: res.End, read: at.read, sent: at.sent + sends,
+		move: mv, what: res.What, event: s.last.event}
 	if mv.kind == world.MoveDeliver {
 		c.read++
 		c.event = s.reception(mv.frame)

@@ -14,7 +14,8 @@ const maxRepeat = 1000
 // a run with the same frames. free says that it may end with other values.
 func (s *search) shorten(way []node, free bool) []node {
 	for i := len(way) - 1; i > 0; i-- {
-		if a, b := &way[i-1], &way[i]; a.read != b.read || a.sent != b.sent || a.end.Up != b.end.Up || b.move.kind == world.MoveOffer {
+		if a, b := &way[i-1], &way[i]; a.read != b.read || a.sent != b.sent || a.end.Up != b.end.Up ||
+			b.move.kind == world.MoveOffer {
 			continue
 		}
 		if rest, ok := s.without(way, i, free); ok {

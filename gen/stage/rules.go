@@ -24,7 +24,8 @@ func Rules(c *model.Check) *world.Rules {
 		}
 	}
 	if f != nil {
-		r.Faults = world.Faults{Lose: f.Lose, Duplicate: f.Duplicate, Overtake: max(f.Overtake, 0), Crash: f.Crash, Restart: f.Restart, CrashAll: f.CrashAll, Torn: !f.Atomic,
+		r.Faults = world.Faults{Lose: f.Lose, Duplicate: f.Duplicate, Overtake: max(f.Overtake, 0),
+			Crash: f.Crash, Restart: f.Restart, CrashAll: f.CrashAll, Torn: !f.Atomic,
 			Break: f.Break, Return: f.Return, Partition: f.Partition}
 		if f.Partition > 0 {
 			r.Faults.Return = -1 // what a partition has cost may come back
@@ -38,7 +39,8 @@ func Rules(c *model.Check) *world.Rules {
 
 // between are the instances of a check and the channels between them, with what faults say of these.
 func between(c *model.Check, f *model.Faults) *world.Rules {
-	r := &world.Rules{Instances: len(c.Instances), Timers: make([]int, len(c.Instances)), Faults: world.Faults{Lose: -1, Duplicate: -1}}
+	r := &world.Rules{Instances: len(c.Instances), Timers: make([]int, len(c.Instances)),
+		Faults: world.Faults{Lose: -1, Duplicate: -1}}
 	for i, a := range c.Instances {
 		r.Deferred = append(r.Deferred, a.Role.DeferredMost())
 		if a.Hostile != model.Honest {
@@ -51,8 +53,11 @@ func between(c *model.Check, f *model.Faults) *world.Rules {
 			if i == j {
 				continue
 			}
-			ch := world.Channel{From: i, To: j, Capacity: c.Channel.Capacity, Lossy: c.Channel.Lossy, Duplicates: c.Channel.Duplicates,
-				Full: map[model.Full]world.Full{model.FullLose: world.FullLose, model.FullWait: world.FullWait}[c.Channel.Full]}
+			ch := world.Channel{From: i, To: j,
+				Capacity: c.Channel.Capacity, Lossy: c.Channel.Lossy, Duplicates: c.Channel.Duplicates,
+				Full: map[model.Full]world.Full{
+					model.FullLose: world.FullLose, model.FullWait: world.FullWait,
+				}[c.Channel.Full]}
 			if !c.Channel.Ordered {
 				ch.Order = world.Any
 			}

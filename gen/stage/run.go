@@ -39,10 +39,14 @@ func (s *Stage) Moves(c *Configuration, x *run.Step) ([]Move, error) {
 }
 
 var plainMoves = map[run.Kind]world.MoveKind{
-	run.Start: world.MoveStart, run.Offer: world.MoveOffer, run.Crash: world.MoveCrash, run.Restart: world.MoveRestart, run.Beat: world.MoveBeat,
-	run.Clock: world.MoveTick, run.Swapped: world.MoveOvertake, run.Message: world.MoveDeliver, run.Drop: world.MoveDeliver,
-	run.Copy: world.MoveCopy, run.Lost: world.MoveLose, run.Command: world.MoveCommand, run.Timer: world.MoveExpire, run.LinkUp: world.MoveUp,
-	run.LinkLost: world.MoveDeliver, run.Break: world.MoveLost, run.Return: world.MoveReturn, run.Cutoff: world.MoveCutoff, run.Partition: world.MovePartition,
+	run.Start: world.MoveStart, run.Offer: world.MoveOffer,
+	run.Crash: world.MoveCrash, run.Restart: world.MoveRestart,
+	run.Beat: world.MoveBeat, run.Clock: world.MoveTick,
+	run.Message: world.MoveDeliver, run.Drop: world.MoveDeliver, run.LinkLost: world.MoveDeliver,
+	run.Copy: world.MoveCopy, run.Lost: world.MoveLose, run.Swapped: world.MoveOvertake,
+	run.Command: world.MoveCommand, run.Timer: world.MoveExpire,
+	run.LinkUp: world.MoveUp, run.Break: world.MoveLost, run.Return: world.MoveReturn,
+	run.Cutoff: world.MoveCutoff, run.Partition: world.MovePartition,
 }
 
 func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
@@ -96,7 +100,9 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 			return mv, nil
 		}
 		text := string(interp.AppendEvent(nil, s.Strings, ev))
-		mv.Timer = slices.IndexFunc(p.Alarms, func(a Alarm) bool { return string(interp.AppendEvent(nil, s.Strings, a.Event)) == text })
+		mv.Timer = slices.IndexFunc(p.Alarms, func(a Alarm) bool {
+			return string(interp.AppendEvent(nil, s.Strings, a.Event)) == text
+		})
 	}
 	return mv, nil
 }

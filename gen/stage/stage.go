@@ -91,7 +91,8 @@ func Sharing(p *model.Protocol, c *model.Check, strs *interp.Strings) (*Stage, e
 		if err != nil {
 			return nil, err
 		}
-		x := &Party{Machine: m, Alarms: Alarms(m), Begin: v, stage: s, self: i, in: interp.New(m, s.Strings), commands: map[string]interp.Event{}}
+		x := &Party{Machine: m, Alarms: Alarms(m), Begin: v, stage: s, self: i,
+			in: interp.New(m, s.Strings), commands: map[string]interp.Event{}}
 		s.Parties, s.World.Machines = append(s.Parties, x), append(s.World.Machines, x)
 		rules.Timers[i] = len(x.Alarms)
 	}
@@ -174,7 +175,8 @@ func alarms(m *model.Machine, prefix string, way []interp.At, key, base int) []A
 	for _, p := range m.Parts {
 		for i := range p.Count {
 			at := append(way[:len(way):len(way)], interp.At{Part: p, Index: i})
-			out = append(out, alarms(p.Machine, prefix+p.Name+".", at, key*p.Count+i, base+p.Offset+i*p.Machine.Size)...)
+			inner := base + p.Offset + i*p.Machine.Size
+			out = append(out, alarms(p.Machine, prefix+p.Name+".", at, key*p.Count+i, inner)...)
 		}
 	}
 	return out
@@ -183,7 +185,8 @@ func alarms(m *model.Machine, prefix string, way []interp.At, key, base int) []A
 // AlarmOf is the place in a list of the timer that an effect starts or stops.
 func AlarmOf(list []Alarm, e *interp.Effect) int {
 	return slices.IndexFunc(list, func(a Alarm) bool {
-		return a.Event.Event.Timer == e.Timer && interp.TimerIndex(e.Timer, a.Event.Args) == e.Index && slices.Equal(a.Event.At, e.At)
+		return a.Event.Event.Timer == e.Timer && interp.TimerIndex(e.Timer, a.Event.Args) == e.Index &&
+			slices.Equal(a.Event.At, e.At)
 	})
 }
 

@@ -19,7 +19,8 @@ var operators = []struct {
 	{`FnMin|core\.Min`, []string{"cmd/internal/gotest/condition.go", "gen/core/op.go", "gen/export/eval.go",
 		"gen/golang/body/expr.go", "gen/model/code.go", "gen/model/print.go", "gen/resolve/expr/calls.go"}},
 	{`FnIntersect|core\.Intersect`, []string{"cmd/internal/gotest/collection.go", "gen/core/op.go",
-		"gen/export/eval.go", "gen/golang/body/expr.go", "gen/interp/expr.go", "gen/model/code.go", "gen/model/print.go",
+		"gen/export/eval.go", "gen/golang/body/expr.go", "gen/interp/expr.go", "gen/model/code.go",
+		"gen/model/print.go",
 		"gen/resolve/expr/calls.go"}},
 }
 
@@ -39,7 +40,8 @@ func TestOperatorPlaces(t *testing.T) {
 		})
 		slices.Sort(got)
 		if !slices.Equal(got, op.files) {
-			t.Errorf("%s is named in\n%s\nthe list has\n%s", op.names, strings.Join(got, "\n"), strings.Join(op.files, "\n"))
+			t.Errorf("%s is named in\n%s\nthe list has\n%s",
+				op.names, strings.Join(got, "\n"), strings.Join(op.files, "\n"))
 		}
 	}
 }

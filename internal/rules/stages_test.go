@@ -10,7 +10,8 @@ import (
 var stages = []string{"pass", "types", "wire", "convert", "expr", "machine", "check"}
 
 // fixtures are the packages that every stage may use.
-var fixtures = []string{"gen/ast", "gen/core", "gen/core/interval", "gen/diag", "gen/model", "gen/symbols", "gen/syntax"}
+var fixtures = []string{"gen/ast", "gen/core", "gen/core/interval", "gen/diag", "gen/model", "gen/symbols",
+	"gen/syntax"}
 
 // TestStages holds the imports of the resolver's packages against their order.
 func TestStages(t *testing.T) {

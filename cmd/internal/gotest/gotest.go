@@ -79,7 +79,8 @@ func Write(src Source, r *check.SuiteReport, o Options) (file []byte, left []str
 				continue
 			}
 			tests.WriteString("\n" + text)
-			if !slices.ContainsFunc(used, func(a *golang.API) bool { return a.ImportPath() == w.src.API.ImportPath() }) {
+			same := func(a *golang.API) bool { return a.ImportPath() == w.src.API.ImportPath() }
+			if !slices.ContainsFunc(used, same) {
 				used = append(used, w.src.API)
 			}
 		}
@@ -113,8 +114,10 @@ func head(src Source, used []*golang.API, o Options, tests string) string {
 		name = src.Full.API.Package() + "_test"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "// Counterexamples of %s, as tests. Written by %s; change it as you like.\n", filepath.ToSlash(filepath.Base(src.Full.Model.Files[0])), o.Command)
-	fmt.Fprintf(&b, "// A test fails while the machines can do what the checker found; generate them anew from the mended specification and run it again.\n\n")
+	fmt.Fprintf(&b, "// Counterexamples of %s, as tests. Written by %s; change it as you like.\n",
+		filepath.ToSlash(filepath.Base(src.Full.Model.Files[0])), o.Command)
+	b.WriteString("// A test fails while the machines can do what the checker found; " +
+		"generate them anew from the mended specification and run it again.\n\n")
 	fmt.Fprintf(&b, "package %s\n\nimport (\n", name)
 	if strings.Contains(tests, "bits.") {
 		b.WriteString("\"math/bits\"\n")
@@ -137,7 +140,8 @@ func head(src Source, used []*golang.API, o Options, tests string) string {
 	b.WriteString("\"github.com/parley-go/parley/runtime/fsmtest\"\n)\n")
 	b.WriteString(made)
 	if strings.Contains(tests, "text(") {
-		b.WriteString("\n// text is a text that is short enough.\nfunc text[T any](t T, ok bool) T {\nif !ok {\npanic(\"too long\")\n}\nreturn t\n}\n")
+		b.WriteString("\n// text is a text that is short enough.\n" +
+			"func text[T any](t T, ok bool) T {\nif !ok {\npanic(\"too long\")\n}\nreturn t\n}\n")
 	}
 	return b.String()
 }
@@ -218,7 +222,8 @@ func (w *writer) test(name string) (text, why string) {
 
 // machines makes the runners and the world.
 func (w *writer) machines() (why string) {
-	taken := []string{"t", "w", "made", "text", "fsm", "fsmtest", "testing", "bits", "slices", "reflect", w.src.API.Package()}
+	taken := []string{"t", "w", "made", "text",
+		"fsm", "fsmtest", "testing", "bits", "slices", "reflect", w.src.API.Package()}
 	var made []string
 	for _, inst := range w.check.Instances {
 		plain := strings.NewReplacer("[", "", "]", "").Replace(inst.Name) // p[1] is p1
@@ -240,12 +245,14 @@ func (w *writer) machines() (why string) {
 			}
 		}
 		typ, function := w.src.API.Runner(role.Name)
-		made = append(made, fmt.Sprintf("made[*%[1]s.%[2]s](t, %[1]s.%[3]s, %[4]d%[5]s)", w.src.API.Package(), typ, function, inst.Index, strings.Join(args, "")))
+		made = append(made, fmt.Sprintf("made[*%[1]s.%[2]s](t, %[1]s.%[3]s, %[4]d%[5]s)",
+			w.src.API.Package(), typ, function, inst.Index, strings.Join(args, "")))
 		w.p("%s := %s", name, made[len(made)-1])
 	}
 	w.p("w := fsmtest.New(t, fsmtest.Options{%s},", w.options())
 	for i, v := range w.vars {
-		w.p("fsmtest.Machine{Name: %q, Runner: %s%s%s},", w.name(i), v, map[bool]string{true: ", Starts: true"}[w.run.starts[i]], w.restart(i, made[i]))
+		starts := map[bool]string{true: ", Starts: true"}[w.run.starts[i]]
+		w.p("fsmtest.Machine{Name: %q, Runner: %s%s%s},", w.name(i), v, starts, w.restart(i, made[i]))
 	}
 	w.p(")\n")
 	return ""

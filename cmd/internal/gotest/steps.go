@@ -53,7 +53,10 @@ func remark(s *run.Step) string {
 
 // calls are the methods of the test's world for moves of one instance, or of a link.
 var (
-	calls = map[world.MoveKind]string{world.MoveStart: "Start", world.MoveOffer: "Offer", world.MoveCrash: "Crash", world.MoveRestart: "Restart", world.MoveBeat: "Beat", world.MoveCutoff: "Cutoff"}
+	calls = map[world.MoveKind]string{
+		world.MoveStart: "Start", world.MoveOffer: "Offer", world.MoveCrash: "Crash",
+		world.MoveRestart: "Restart", world.MoveBeat: "Beat", world.MoveCutoff: "Cutoff",
+	}
 	links = map[world.MoveKind]string{world.MoveUp: "Up", world.MoveLost: "Down", world.MoveReturn: "Return",
 		world.MoveHangup: "Hangup", world.MoveMalformed: "Malformed"}
 	mails = map[world.MoveKind]string{world.MoveDeliver: "Deliver", world.MoveCopy: "Copy", world.MoveLose: "Drop"}
@@ -157,14 +160,16 @@ func (w *writer) end() (why string) {
 		}
 		return ""
 	}
-	claim := w.check.Claims[slices.IndexFunc(w.check.Claims, func(c *model.Claim) bool { return c.Name == w.report.Name })]
+	claims := w.check.Claims
+	claim := claims[slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Name == w.report.Name })]
 	switch claim.Kind {
 	case model.Always, model.Agree:
 		return w.always(claim, problem)
 	case model.Eventually, model.LeadsTo:
 		return w.never(claim, problem)
 	}
-	return "a claim of the kind " + w.report.Kind + " speaks of all runs, and a test does one; --trace-dir keeps the run"
+	return "a claim of the kind " + w.report.Kind +
+		" speaks of all runs, and a test does one; --trace-dir keeps the run"
 }
 
 // deadlock fails if nothing is possible: no message, no timer, and no command where the check says

@@ -94,7 +94,8 @@ func settings(p *capi.Params) connection.Settings {
 	number := func(name string) int64 { return p.Int(name, 0, 1<<32-1) }
 	s := connection.Settings{
 		Version: connection.Version(number("version")), Game: word(p, "game", 31, connection.NewGame),
-		Edition: connection.Edition(number("edition")), Wish: connection.Rate(number("wish")), Takes: connection.Rate(number("takes"))}
+		Edition: connection.Edition(number("edition")),
+		Wish:    connection.Rate(number("wish")), Takes: connection.Rate(number("takes"))}
 	if p.Has("port") {
 		s.Port = connection.Optional[connection.Port]{Present: true, Value: connection.Port(p.Int("port", 0, 65535))}
 	}

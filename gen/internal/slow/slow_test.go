@@ -458,7 +458,9 @@ func (d *drawer) computed(t *model.Type, depth int) model.Expr {
 	switch d.pick(6, "number") {
 	case 0:
 		if len(d.insts) > 0 && d.chance(2, "length") {
-			return &model.ChanLen{ExprBase: base, From: d.inst(), To: d.inst(), Message: d.m.Messages[d.pick(len(d.m.Messages), "message")]}
+			from, to := d.inst(), d.inst()
+			m := d.m.Messages[d.pick(len(d.m.Messages), "message")]
+			return &model.ChanLen{ExprBase: base, From: from, To: to, Message: m}
 		}
 		return &model.Unary{ExprBase: base, Op: model.OpNeg, X: d.expr(wide, depth-1)}
 	case 1, 2, 3:

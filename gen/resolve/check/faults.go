@@ -61,11 +61,13 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 	}
 	r.noCrash(f, n, c)
 	if f.Partition > 0 && len(c.Instances) > maxParted {
-		r.Errorf("FSM087", n.Entry("partition").Key.Span(), "%d instances can be parted in more ways than a check can try; %d are the most",
+		r.Errorf("FSM087", n.Entry("partition").Key.Span(),
+			"%d instances can be parted in more ways than a check can try; %d are the most",
 			len(c.Instances), maxParted).With("take fewer instances for this check")
 	}
 	if f.Return > 0 && f.Break == 0 && f.Partition == 0 {
-		r.Errorf("FSM087", n.Entry("return").Key.Span(), "links may come back, but none is lost while both its ends live").
+		r.Errorf("FSM087", n.Entry("return").Key.Span(),
+			"links may come back, but none is lost while both its ends live").
 			With("say under `break` how often that happens; after a crash, `restart` brings links back")
 	}
 	if e := n.Entry("atomic"); e != nil && f.CrashAll == 0 && slices.Max(f.Crash) == 0 {
@@ -73,7 +75,8 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 			With("say under `crash` who does, or leave `atomic` out")
 	}
 	if e := n.Entry("break"); f.Break > 0 && !hasLinks(c) {
-		r.Errorf("FSM087", e.Key.Span(), "links may break, but there are none: no two of these instances notice what becomes of one").
+		r.Errorf("FSM087", e.Key.Span(),
+			"links may break, but there are none: no two of these instances notice what becomes of one").
 			With("a role notices it that mentions `up` or `lost` or closes links; for the others there is `lose`, " +
 				"`crash` or `partition`")
 	}
@@ -115,7 +118,8 @@ func (r *checker) noCrash(f *model.Faults, n *ast.Node, c *model.Check) {
 				continue
 			}
 			if list[i] = 0; n.Get(key).Kind != ast.Scalar {
-				r.Errorf("FSM096", n.Entry(key).Key.Span(), "%s is hostile: it has nothing that could crash or begin again", diag.Quote(in.Name)).
+				r.Errorf("FSM096", n.Entry(key).Key.Span(),
+					"%s is hostile: it has nothing that could crash or begin again", diag.Quote(in.Name)).
 					With("leave it out of `" + key + "`; it may fall silent at any moment anyhow")
 			}
 		}
@@ -173,7 +177,8 @@ func (r *checker) linked(c *model.Check) {
 		if in.Role == nil || !in.Role.Linked() {
 			continue
 		}
-		r.Errorf("FSM087", f.Span, "role %s handles `up` or `lost`, which need a link that keeps messages in order and loses none", diag.Quote(in.Role.Name)).
+		r.Errorf("FSM087", f.Span, "role %s handles `up` or `lost`, which need a link that keeps messages in order "+
+			"and loses none", diag.Quote(in.Role.Name)).
 			With("leave out lose, duplicate and overtake, and the channel's lossy, duplicates and order: any")
 		return
 	}

@@ -23,7 +23,8 @@ func BenchmarkFlood(b *testing.B) {
 				expect(b, x, transport.PeerUp, "")
 				drained := linktest.Drained(b)
 				idle := linktest.Feel(b, x, nil, 0, time.Second)
-				flood := linktest.Feel(b, x, linktest.Flooder(b, "127.0.0.2", to, datagram), drained*8/10, 2*time.Second)
+				flooder := linktest.Flooder(b, "127.0.0.2", to, datagram)
+				flood := linktest.Feel(b, x, flooder, drained*8/10, 2*time.Second)
 				linktest.Report(b, drained, idle, flood)
 				y.Abort()
 			}

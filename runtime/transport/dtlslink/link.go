@@ -172,7 +172,8 @@ func (l *Link) begin(peer int, in map[int]*session) *session {
 	}
 	if verdict != door.In {
 		limit := map[door.Verdict]string{door.Full: "Handshakes", door.Crowded: "PerAddress"}[verdict]
-		l.notes.Bite(limit, "beginnings of handshakes are turned away", func() string { return fmt.Sprint(l.inner.RemoteAddr(peer)) })
+		l.notes.Bite(limit, "beginnings of handshakes are turned away",
+			func() string { return fmt.Sprint(l.inner.RemoteAddr(peer)) })
 		return nil
 	}
 	s := newSession(l, peer)
@@ -323,8 +324,10 @@ func (l *Link) Counts() []transport.Count {
 		{Name: "dtls_peers", Help: "Peers whose handshake has ended", Level: true, Value: uint64(s.Peers)},
 		{Name: "dtls_handshakes", Help: "Handshakes that are under way", Level: true, Value: uint64(s.Shaking)},
 		{Name: "dtls_failed", Help: "Handshakes that did not come to their end", Value: s.Failed},
-		{Name: "dtls_refused", Help: "Beginnings of handshakes turned away because too many were under way", Value: s.Refused},
-		{Name: "dtls_crowded", Help: "Beginnings of handshakes turned away because too many of their address were under way", Value: s.Crowded},
+		{Name: "dtls_refused", Value: s.Refused,
+			Help: "Beginnings of handshakes turned away because too many were under way"},
+		{Name: "dtls_crowded", Value: s.Crowded,
+			Help: "Beginnings of handshakes turned away because too many of their address were under way"},
 		{Name: "dtls_evicted", Help: "Handshakes given up because others began", Value: s.Evicted},
 		{Name: "dtls_foreign", Help: "Datagrams of new peers that begin no handshake", Value: s.Foreign},
 		{Name: "dtls_dropped", Help: "Received frames that found no room", Value: s.Dropped},

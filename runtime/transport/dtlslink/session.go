@@ -130,7 +130,8 @@ func (s *session) handshake() (*dtls.Conn, error) {
 	return conn, nil
 }
 
-var errEvicted = errors.New("the handshake took long, and others began: too many were under way (see Config.Handshakes)")
+var errEvicted = errors.New("the handshake took long, and others began: too many were under way " +
+	"(see Config.Handshakes)")
 
 func (s *session) open() (*dtls.Conn, error) {
 	c := s.link.cfg

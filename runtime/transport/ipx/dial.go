@@ -118,9 +118,11 @@ func (t *tunnel) register(ctx context.Context, cfg Config, server string) (Addre
 	if last != nil && !errors.Is(last, os.ErrDeadlineExceeded) && ctx.Err() == nil {
 		return Address{}, explain.Network(explain.Send, protocol, server, last)
 	}
-	return Address{}, &explain.Error{Doing: string(explain.Connect) + " the IPX server " + server + " (" + protocol + ")", Err: last,
-		Wrong:  fmt.Sprintf("no answer to %d requests for a place in its network", n),
-		Remedy: "start the server there (in DOSBox: ipxnet startserver PORT), check address and port, and whether a firewall lets UDP through; a full server does not answer either"}
+	return Address{}, &explain.Error{
+		Doing: string(explain.Connect) + " the IPX server " + server + " (" + protocol + ")", Err: last,
+		Wrong: fmt.Sprintf("no answer to %d requests for a place in its network", n),
+		Remedy: "start the server there (in DOSBox: ipxnet startserver PORT), check address and port, " +
+			"and whether a firewall lets UDP through; a full server does not answer either"}
 }
 
 // protocol is what errors call it.

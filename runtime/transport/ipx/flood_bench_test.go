@@ -22,7 +22,8 @@ func BenchmarkFlood(b *testing.B) {
 				}
 				go server.Serve(context.Background())
 				join := func(peers ...ipx.Address) *ipx.Link {
-					l, err := ipx.Dial(b.Context(), "udp4", server.Addr().String(), ipx.Config{Socket: 0x5000, Peers: peers})
+					cfg := ipx.Config{Socket: 0x5000, Peers: peers}
+					l, err := ipx.Dial(b.Context(), "udp4", server.Addr().String(), cfg)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -34,7 +35,8 @@ func BenchmarkFlood(b *testing.B) {
 				go linktest.Answer(far)
 				drained := linktest.Drained(b)
 				idle := linktest.Feel(b, near, nil, 0, time.Second)
-				felt := linktest.Feel(b, near, flooding(b, server.Addr().String(), everybody), drained*8/10, 2*time.Second)
+				flood := flooding(b, server.Addr().String(), everybody)
+				felt := linktest.Feel(b, near, flood, drained*8/10, 2*time.Second)
 				linktest.Report(b, drained, idle, felt)
 				server.Close()
 			}
@@ -46,7 +48,8 @@ func BenchmarkFlood(b *testing.B) {
 func flooding(b *testing.B, to string, everybody bool) func(n int) {
 	b.Helper()
 	c, node := registered(b, to)
-	h := ipx.Header{Length: 100, Type: 4, Dst: ipx.Address{Node: ipx.Node{9}, Socket: 0x6000}, Src: ipx.Address{Node: node, Socket: 0x6000}}
+	h := ipx.Header{Length: 100, Type: 4,
+		Dst: ipx.Address{Node: ipx.Node{9}, Socket: 0x6000}, Src: ipx.Address{Node: node, Socket: 0x6000}}
 	if everybody {
 		h.Dst.Node = ipx.Broadcast
 	}

@@ -51,7 +51,8 @@ func (a Address) Origin() netip.Addr {
 func ParseAddress(s string) (a Address, err error) {
 	parts := strings.Split(s, ".")
 	if len(parts) != 3 {
-		return a, fmt.Errorf("IPX address %q: want NET.NODE.SOCKET in hexadecimal, such as 00000001.020304050607.869C", s)
+		return a, fmt.Errorf("IPX address %q: want NET.NODE.SOCKET in hexadecimal, "+
+			"such as 00000001.020304050607.869C", s)
 	}
 	network, err1 := strconv.ParseUint(parts[0], 16, 32)
 	node, err2 := hex.DecodeString(parts[1])

@@ -101,14 +101,16 @@ func (l *Listener) Rejected() uint64 { return l.Stats().Rejected }
 // Stats returns the counters. Any goroutine may call it.
 func (l *Listener) Stats() ListenStats {
 	c := l.door.Counts()
-	return ListenStats{Open: l.door.Open(), Accepted: c[door.In], Rejected: c[door.Full] - l.yielded.Load(), Crowded: c[door.Crowded],
+	return ListenStats{Open: l.door.Open(), Accepted: c[door.In],
+		Rejected: c[door.Full] - l.yielded.Load(), Crowded: c[door.Crowded],
 		Hasty: c[door.Hasty], Flooded: c[door.Flooded], Starved: l.starved.Load(), Yielded: l.yielded.Load()}
 }
 
 // Counts implements [transport.Counted].
 func (l *Listener) Counts() []transport.Count {
 	s := l.Stats()
-	return append(turnedAway(s.Open, s.Accepted, s.Rejected, s.Crowded, s.Hasty, s.Flooded, s.Yielded), starving(s.Starved))
+	counts := turnedAway(s.Open, s.Accepted, s.Rejected, s.Crowded, s.Hasty, s.Flooded, s.Yielded)
+	return append(counts, starving(s.Starved))
 }
 
 func starving(n uint64) transport.Count {
@@ -121,7 +123,8 @@ func turnedAway(now int, accepted, full, crowded, hasty, flooded, yielded uint64
 		{Name: "accepted", Help: "Connections that were let in", Value: accepted},
 		{Name: "full", Help: "Connections turned away because all places were taken", Value: full},
 		{Name: "crowded", Help: "Connections turned away because their address has its places", Value: crowded},
-		{Name: "hasty", Help: "Connections turned away because too many of their address came in a second", Value: hasty},
+		{Name: "hasty", Value: hasty,
+			Help: "Connections turned away because too many of their address came in a second"},
 		{Name: "flooded", Help: "Connections turned away because too many came in a second", Value: flooded},
 		{Name: "yielded", Help: "Half-open connections whose place was given to somebody else", Value: yielded},
 	}
@@ -129,7 +132,10 @@ func turnedAway(now int, accepted, full, crowded, hasty, flooded, yielded uint64
 
 // tell tells the log who was turned away, and why.
 func tell(notes *door.Notes, v door.Verdict, from netip.Addr) {
-	limit := [...]string{door.Full: "MaxLinks or MaxPeers", door.Crowded: "PerAddress", door.Hasty: "AddressRate", door.Flooded: "AcceptRate"}[v]
+	limit := [...]string{
+		door.Full: "MaxLinks or MaxPeers", door.Crowded: "PerAddress",
+		door.Hasty: "AddressRate", door.Flooded: "AcceptRate",
+	}[v]
 	notes.Bite(limit, "connections are closed at once", from.String)
 }
 

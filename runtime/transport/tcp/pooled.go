@@ -66,7 +66,8 @@ const pieceSize = 4 << 10
 
 func newPooled(ln *net.TCPListener, cfg ServeConfig) *pooled {
 	single := Config{SendQueue: cfg.SendQueue, Linger: cfg.Linger, Stall: cfg.Stall, MaxLinks: cfg.MaxPeers,
-		PerAddress: cfg.PerAddress, AddressRate: cfg.AddressRate, AcceptRate: cfg.AcceptRate, Logger: cfg.Logger}.withDefaults()
+		PerAddress: cfg.PerAddress, AddressRate: cfg.AddressRate, AcceptRate: cfg.AcceptRate,
+		Logger: cfg.Logger}.withDefaults()
 	p := &pooled{cfg: cfg, ln: newListener(ln, single), epoch: time.Now(), in: make(chan parcel, 16),
 		done: make(chan struct{}), look: make(chan struct{}, 1)}
 	p.ln.yield = p.giveWay

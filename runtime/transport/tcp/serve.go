@@ -99,7 +99,8 @@ func (s *Server) Counts() []transport.Count {
 	t := s.Stats()
 	return append(turnedAway(t.Peers, t.Accepted, t.Rejected, t.Crowded, t.Hasty, t.Flooded, t.Yielded),
 		starving(t.Starved),
-		transport.Count{Name: "throttled", Help: "Times a connection was not read from because of its rates", Value: t.Throttled},
+		transport.Count{Name: "throttled", Value: t.Throttled,
+			Help: "Times a connection was not read from because of its rates"},
 		transport.Count{Name: "send_full", Help: "Frames that found a send queue full", Value: t.Full},
 		transport.Count{Name: "stalled", Help: "Connections lost because they took nothing", Value: t.Stalled},
 		transport.Count{Name: "reset", Help: "Connections lost without an orderly close", Value: t.Reset})
@@ -131,7 +132,8 @@ func (c *ServeConfig) door() *door.Door {
 // turnedAway adds what a door has counted.
 func (s *ServeStats) turnedAway(d *door.Door) {
 	c := d.Counts()
-	s.Accepted, s.Rejected, s.Crowded, s.Hasty, s.Flooded = c[door.In], c[door.Full]-s.Yielded, c[door.Crowded], c[door.Hasty], c[door.Flooded]
+	s.Accepted, s.Rejected = c[door.In], c[door.Full]-s.Yielded
+	s.Crowded, s.Hasty, s.Flooded = c[door.Crowded], c[door.Hasty], c[door.Flooded]
 }
 
 // places gives numbers to connections: the lowest that is free.

@@ -25,7 +25,8 @@ func TestReceiveBuffer(t *testing.T) {
 	}
 	for want, warned := range map[int]bool{0: false, -1: false, 64 << 10: false, most: false, 2 * most: true} {
 		var log bytes.Buffer
-		open(t, "127.0.0.1:0", udp.Config{Limits: udp.Limits{ReceiveBuffer: want, Logger: slog.New(slog.NewTextHandler(&log, nil))}})
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		open(t, "127.0.0.1:0", udp.Config{Limits: udp.Limits{ReceiveBuffer: want, Logger: logger}})
 		if got := strings.Contains(log.String(), "receive buffer is smaller"); got != warned {
 			t.Errorf("%d bytes of at most %d: %q", want, most, log.String())
 		}

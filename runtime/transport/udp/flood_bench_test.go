@@ -20,7 +20,8 @@ func BenchmarkFlood(b *testing.B) {
 				peer := open(b, "127.0.0.1:0", udp.Config{Cookie: cookie, Peers: []string{to}})
 				drained := linktest.Drained(b)
 				idle := linktest.Feel(b, peer, nil, 0, time.Second)
-				flood := linktest.Feel(b, peer, linktest.Flooder(b, "127.0.0.2", to, make([]byte, 100)), drained*8/10, 2*time.Second)
+				flooder := linktest.Flooder(b, "127.0.0.2", to, make([]byte, 100))
+				flood := linktest.Feel(b, peer, flooder, drained*8/10, 2*time.Second)
 				linktest.Report(b, drained, idle, flood)
 				server.Abort()
 			}

@@ -159,7 +159,8 @@ func (c *crowd) leave() (datagrams int) {
 // the relaying thread uses, in the best of its turns. The clients have the kernel join datagrams,
 // as links with Offload do; the last two turns are without.
 func BenchmarkRelay(b *testing.B) {
-	all := udp.Limits{MaxPeers: sessions * clients, PerAddress: -1, AddressRate: -1, AcceptRate: -1} // they are of one address, and come at once
+	// They are of one address, and come at once.
+	all := udp.Limits{MaxPeers: sessions * clients, PerAddress: -1, AddressRate: -1, AcceptRate: -1}
 	offload := udp.Config{Limits: all, Offload: true, Gather: udp.MaxGather}
 	variants := []struct {
 		name  string

@@ -90,7 +90,8 @@ func Open(network, address string, cfg Config) (*Link, error) {
 		cfg.MaxFrame = DefaultMaxFrame
 	}
 	if cfg.MaxFrame > maxDatagram {
-		return nil, fmt.Errorf("frames of %d bytes do not fit into a datagram: %d is the most", cfg.MaxFrame, maxDatagram)
+		return nil, fmt.Errorf("frames of %d bytes do not fit into a datagram: %d is the most",
+			cfg.MaxFrame, maxDatagram)
 	}
 	if cfg.Gather < 0 || cfg.Gather > MaxGather {
 		return nil, fmt.Errorf("frames cannot be gathered for %v: %v is the most", cfg.Gather, MaxGather)
@@ -111,12 +112,14 @@ func Open(network, address string, cfg Config) (*Link, error) {
 	if cfg.MaxPeers <= 0 {
 		cfg.MaxPeers = dgram.DefaultPeers
 	}
-	sock, err := newSocket(pc.(*net.UDPConn), mmsg.Options{MaxFrame: cfg.MaxFrame, Peers: cfg.MaxPeers, Offload: cfg.Offload})
+	sock, err := newSocket(pc.(*net.UDPConn),
+		mmsg.Options{MaxFrame: cfg.MaxFrame, Peers: cfg.MaxPeers, Offload: cfg.Offload})
 	if err != nil {
 		pc.Close()
 		return nil, err
 	}
-	dc := dgram.Config[netip.AddrPort]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, All: all, Own: sock.own(), Origin: origin, Gather: cfg.Gather}
+	dc := dgram.Config[netip.AddrPort]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame,
+		All: all, Own: sock.own(), Origin: origin, Gather: cfg.Gather}
 	if cfg.Cookie {
 		dc.Gate = newGate(cfg.Retry)
 	}

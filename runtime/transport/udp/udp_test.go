@@ -41,7 +41,9 @@ func join(t testing.TB, address string, cfg udp.Config) (a, b *udp.Link) {
 func TestLink(t *testing.T) {
 	for name, address := range map[string]string{"IPv4": "127.0.0.1:0", "IPv6": "[::1]:0"} {
 		t.Run(name, func(t *testing.T) {
-			linktest.Run(t, func(t *testing.T) (transport.Link, transport.Link) { return join(t, address, udp.Config{}) })
+			linktest.Run(t, func(t *testing.T) (transport.Link, transport.Link) {
+				return join(t, address, udp.Config{})
+			})
 		})
 	}
 	for name, address := range map[string]string{"IPv4, offload": "127.0.0.1:0", "IPv6, offload": "[::1]:0"} {
@@ -240,7 +242,8 @@ func TestTooLong(t *testing.T) {
 // not their own.
 func TestBroadcast(t *testing.T) {
 	port := freePort(t)
-	cfg := udp.Config{Broadcast: []string{fmt.Sprint("127.255.255.255:", port)}, Hear: fmt.Sprint("127.255.255.255:", port)}
+	everybody := fmt.Sprint("127.255.255.255:", port)
+	cfg := udp.Config{Broadcast: []string{everybody}, Hear: everybody}
 	var l [3]*udp.Link
 	for i := range l {
 		var err error
@@ -343,11 +346,13 @@ func TestErrors(t *testing.T) {
 			_, err := udp.Open("udp4", there, udp.Config{})
 			return err
 		},
-		"listening on 203.0.113.77:0 (UDP): this computer does not have the address 203.0.113.77; it has 127.0.0.1": func() error {
+		"listening on 203.0.113.77:0 (UDP): " +
+			"this computer does not have the address 203.0.113.77; it has 127.0.0.1": func() error {
 			_, err := udp.Open("udp4", "203.0.113.77:0", udp.Config{})
 			return err
 		},
-		"hearing broadcasts on 203.0.113.255:0 (UDP): 203.0.113.255 is no broadcast address of this computer's networks; take one of 127.255.255.255": func() error {
+		"hearing broadcasts on 203.0.113.255:0 (UDP): 203.0.113.255 is no broadcast address of this " +
+			"computer's networks; take one of 127.255.255.255": func() error {
 			_, err := udp.Open("udp4", "127.0.0.1:0", udp.Config{Hear: "203.0.113.255:0"})
 			return err
 		},
@@ -355,8 +360,11 @@ func TestErrors(t *testing.T) {
 			_, err := udp.Open("udp4", "127.0.0.1:0", udp.Config{Peers: []string{"127.0.0.1:99999"}})
 			return err
 		},
-		"sending to 203.0.113.255:1 (UDP from 127.0.0.1): ": func() error { return udp.Reachable("udp4", "127.0.0.1:5", "203.0.113.255:1") },
-		"sending to 127.255.255.255:1 (UDP from 203.0.113.77): this computer does not have the own address": func() error {
+		"sending to 203.0.113.255:1 (UDP from 127.0.0.1): ": func() error {
+			return udp.Reachable("udp4", "127.0.0.1:5", "203.0.113.255:1")
+		},
+		"sending to 127.255.255.255:1 (UDP from 203.0.113.77): " +
+			"this computer does not have the own address": func() error {
 			return udp.Reachable("udp4", "203.0.113.77", "127.255.255.255:1")
 		},
 	} {

@@ -35,6 +35,7 @@ func Buffer(want int, log *slog.Logger, place string, ask func(bytes int) error,
 	if err != nil {
 		why = err.Error()
 	}
-	log.Warn("the receive buffer is smaller than asked for, so bursts of datagrams may be lost", "at", place, "asked", want, "why", why,
+	log.Warn("the receive buffer is smaller than asked for, so bursts of datagrams may be lost",
+		"at", place, "asked", want, "why", why,
 		"remedy", "raise the limit of the system (Linux: sysctl net.core.rmem_max) or set a smaller ReceiveBuffer")
 }

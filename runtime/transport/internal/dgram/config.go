@@ -125,12 +125,14 @@ type Stats struct {
 func (s Stats) Counts() []transport.Count {
 	return []transport.Count{
 		{Name: "peers", Help: "Peers now", Level: true, Value: uint64(s.Peers)},
-		{Name: "half_open", Help: "Peers now that have shown nothing acceptable yet", Level: true, Value: uint64(s.HalfOpen)},
+		{Name: "half_open", Level: true, Value: uint64(s.HalfOpen),
+			Help: "Peers now that have shown nothing acceptable yet"},
 		{Name: "strangers", Help: "Datagrams of senders that could not become peers", Value: s.Strangers},
 		{Name: "invalid", Help: "Datagrams of strangers that are not valid", Value: s.Invalid},
 		{Name: "full", Help: "Strangers turned away because all places were taken", Value: s.Full},
 		{Name: "crowded", Help: "Strangers turned away because their address has its places", Value: s.Crowded},
-		{Name: "hasty", Help: "Strangers turned away because too many of their address came in a second", Value: s.Hasty},
+		{Name: "hasty", Value: s.Hasty,
+			Help: "Strangers turned away because too many of their address came in a second"},
 		{Name: "flooded", Help: "Strangers turned away because too many came in a second", Value: s.Flooded},
 		{Name: "evicted", Help: "Half-open peers whose place was given to somebody else", Value: s.Evicted},
 		{Name: "expired", Help: "Half-open peers whose time was over", Value: s.Expired},

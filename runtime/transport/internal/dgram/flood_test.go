@@ -388,7 +388,8 @@ func TestFloodIsFair(t *testing.T) {
 			}
 			h.take(100000)
 			if h.said[quiet] != 1+rounds/2 || late > 0 {
-				t.Errorf("%d of %d frames came, %d times more than 10 were late; the kernel dropped %d; %+v", h.said[quiet], 1+rounds/2, late, w.dropped, h.l.Stats())
+				t.Errorf("%d of %d frames came, %d times more than 10 were late; the kernel dropped %d; %+v",
+					h.said[quiet], 1+rounds/2, late, w.dropped, h.l.Stats())
 			}
 			if s := h.l.Stats(); s.Displaced == 0 || h.said[loud] == 0 {
 				t.Errorf("%d of the flooder's; %+v", h.said[loud], s)
@@ -461,7 +462,8 @@ func TestLimitsAreToldOnce(t *testing.T) {
 		time.Sleep(time.Minute)
 		h.take(1000)
 		for _, limit := range []string{"PerAddress", "MaxPeers", "HalfOpen", "FrameRate or ByteRate"} {
-			if n := strings.Count(log.String(), "limit="+limit) + strings.Count(log.String(), "limit=\""+limit); n != 1 {
+			text := log.String()
+			if n := strings.Count(text, "limit="+limit) + strings.Count(text, "limit=\""+limit); n != 1 {
 				t.Errorf("%s is told %d times:\n%s", limit, n, log.String())
 			}
 		}

@@ -28,7 +28,8 @@ func Of(open, least, perOrigin, originRate, rate int) Limits {
 		}
 		return n
 	}
-	return Limits{Open: open, PerOrigin: def(perOrigin, max(least, open/4)), OriginRate: def(originRate, 50), Rate: def(rate, 1000)}
+	return Limits{Open: open, PerOrigin: def(perOrigin, max(least, open/4)),
+		OriginRate: def(originRate, 50), Rate: def(rate, 1000)}
 }
 
 // Verdict is a door's decision about somebody who comes.
@@ -70,7 +71,8 @@ type window struct {
 
 // New returns a door.
 func New(l Limits) *Door {
-	return &Door{limits: l, from: map[netip.Addr]int{}, now: window{from: map[netip.Addr]int32{}}, before: window{from: map[netip.Addr]int32{}}}
+	empty := func() window { return window{from: map[netip.Addr]int32{}} }
+	return &Door{limits: l, from: map[netip.Addr]int{}, now: empty(), before: empty()}
 }
 
 // Origin returns an address as a door counts it: an IPv4 address, or an IPv6 network of 64 bits, since
@@ -113,7 +115,8 @@ func (d *Door) judge(from netip.Addr, now time.Duration) Verdict {
 		return In
 	}
 	d.turn(now)
-	past := 1 - float64(now%time.Second)/float64(time.Second) // how much of the second before is within one second of now
+	// How much of the second before is within one second of now.
+	past := 1 - float64(now%time.Second)/float64(time.Second)
 	within := func(now, before, limit int) bool {
 		return limit <= 0 || float64(now)+past*float64(before)+1 <= float64(limit)
 	}

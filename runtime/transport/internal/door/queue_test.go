@@ -30,7 +30,8 @@ func TestQueueIsFair(t *testing.T) {
 	}
 	q.News("quiet", 2000)
 	got := drain(q)
-	want := []string{"3 noise", "1000 word", "4 noise", "1001 word", "5 noise", "1002 word", "6 noise", "2000 ", "7 noise"}
+	want := []string{"3 noise", "1000 word", "4 noise", "1001 word", "5 noise", "1002 word", "6 noise", "2000 ",
+		"7 noise"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}

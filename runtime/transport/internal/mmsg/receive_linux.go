@@ -81,7 +81,8 @@ func (r *receiver) prepare(h *header, i int) {
 func (r *receiver) receive(fd uintptr) bool {
 	for {
 		// It does not wait, and so the scheduler need not know of it.
-		n, _, errno := syscall.RawSyscall6(sysRecvmmsg, fd, uintptr(unsafe.Pointer(&r.headers[0])), uintptr(len(r.headers)),
+		n, _, errno := syscall.RawSyscall6(sysRecvmmsg, fd,
+			uintptr(unsafe.Pointer(&r.headers[0])), uintptr(len(r.headers)),
 			syscall.MSG_DONTWAIT, 0, 0)
 		switch errno {
 		case 0:

@@ -27,26 +27,31 @@ func Open(card string, cfg Config) (*Link, error) {
 		return nil, explain.Card(card, err)
 	}
 	if ifi.Flags&net.FlagUp == 0 {
-		return nil, &explain.Error{Doing: "network card " + card, Wrong: "it is switched off", Remedy: "switch it on (ip link set " + card + " up), or take another one: there are " + explain.Cards(), Err: syscall.ENETDOWN}
+		return nil, &explain.Error{Doing: "network card " + card, Wrong: "it is switched off", Err: syscall.ENETDOWN,
+			Remedy: "switch it on (ip link set " + card + " up), or take another one: there are " +
+				explain.Cards()}
 	}
 	if err := frameLimit(&cfg, ifi.MTU); err != nil {
 		return nil, fmt.Errorf("network card %s: %w", card, err)
 	}
 	if cfg.Node == (ipx.Node{}) {
 		if len(ifi.HardwareAddr) != len(cfg.Node) {
-			return nil, fmt.Errorf("network card %s has no Ethernet address: take another one (there are %s), or set Config.Node", card, explain.Cards())
+			return nil, fmt.Errorf("network card %s has no Ethernet address: "+
+				"take another one (there are %s), or set Config.Node", card, explain.Cards())
 		}
 		copy(cfg.Node[:], ifi.HardwareAddr)
 	}
 	s := &socket{framing: cfg.Framing}
-	if s.Endpoint, cfg.Config, err = ipx.NewEndpoint(ipx.Address{Net: cfg.Net, Node: cfg.Node}, cfg.Config); err != nil {
+	own := ipx.Address{Net: cfg.Net, Node: cfg.Node}
+	if s.Endpoint, cfg.Config, err = ipx.NewEndpoint(own, cfg.Config); err != nil {
 		return nil, err
 	}
 	if err := s.open(ifi.Index, cfg.SameHost); err != nil {
 		return nil, fmt.Errorf("network card %s: %w", card, err)
 	}
 	dgram.Buffer(cfg.ReceiveBuffer, cfg.Logger, card, s.keep, s.raw)
-	dc := dgram.Config[ipx.Address]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame, All: []ipx.Address{s.Everybody()}, Own: s.Own, Origin: ipx.Address.Origin,
+	dc := dgram.Config[ipx.Address]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame,
+		All: []ipx.Address{s.Everybody()}, Own: s.Own, Origin: ipx.Address.Origin,
 		Overhead: minFrame + etherHeader + cfg.Framing.overhead() + ipx.HeaderSize}
 	inner, err := dgram.New(s, dc, cfg.Peers)
 	if err != nil {
@@ -54,7 +59,8 @@ func Open(card string, cfg Config) (*Link, error) {
 		return nil, err
 	}
 	everybody := s.Everybody()
-	return &Link{Link: inner, address: s.Local(), ping: func() error { return s.packet(s.PingPacket(), everybody) }}, nil
+	ping := func() error { return s.packet(s.PingPacket(), everybody) }
+	return &Link{Link: inner, address: s.Local(), ping: ping}, nil
 }
 
 // socket is a dgram.Socket of Ethernet frames.
@@ -81,8 +87,10 @@ const (
 func (s *socket) open(card int, sameHost bool) error {
 	fd, err := syscall.Socket(syscall.AF_PACKET, syscall.SOCK_RAW|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return &explain.Error{Doing: "opening a socket for IPX on it", Wrong: "that needs root or CAP_NET_RAW", Err: os.NewSyscallError("socket", err),
-			Remedy: "run this as root, or give the program that right once (setcap cap_net_raw+ep PROGRAM), or use the tunnel of package ipx, which needs none"}
+		return &explain.Error{Doing: "opening a socket for IPX on it", Wrong: "that needs root or CAP_NET_RAW",
+			Err: os.NewSyscallError("socket", err),
+			Remedy: "run this as root, or give the program that right once (setcap cap_net_raw+ep PROGRAM), " +
+				"or use the tunnel of package ipx, which needs none"}
 	}
 	err = attach(fd, filter)
 	if err == nil && !sameHost {
@@ -90,7 +98,8 @@ func (s *socket) open(card int, sameHost bool) error {
 		syscall.SetsockoptInt(fd, syscall.SOL_PACKET, packetIgnoreOutgoing, 1)
 	}
 	if err == nil {
-		err = os.NewSyscallError("bind", syscall.Bind(fd, &syscall.SockaddrLinklayer{Protocol: htons(allProtocols), Ifindex: card}))
+		at := &syscall.SockaddrLinklayer{Protocol: htons(allProtocols), Ifindex: card}
+		err = os.NewSyscallError("bind", syscall.Bind(fd, at))
 	}
 	if err != nil {
 		syscall.Close(fd)
@@ -116,7 +125,8 @@ func (s *socket) open(card int, sameHost bool) error {
 // keep asks the system to keep so many bytes of what comes.
 func (s *socket) keep(bytes int) (err error) {
 	s.raw.Control(func(fd uintptr) {
-		err = os.NewSyscallError("setsockopt SO_RCVBUF", syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, bytes))
+		err = os.NewSyscallError("setsockopt SO_RCVBUF",
+			syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, bytes))
 	})
 	return err
 }
