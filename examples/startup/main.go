@@ -133,7 +133,7 @@ func (s *settings) check(f *flag.FlagSet) error {
 	case s.place.Silence <= 0:
 		return fmt.Errorf("-silence %v: it is more than 0", s.place.Silence)
 	}
-	s.place.Socket = uint16(s.socket)
+	s.place.Socket, s.cfg.Silence = uint16(s.socket), s.place.Silence
 	u := uint8(s.universe)
 	s.place.Universe = &u
 	return nil

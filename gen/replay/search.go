@@ -228,17 +228,19 @@ func (s *search) rank(parent, child int) int {
 	p, c := &s.nodes[parent], &s.nodes[child]
 	switch {
 	case c.move.kind == world.MoveLose:
-		return 5
+		return 6
 	case c.move.kind == world.MoveLost:
-		return 4
+		return 5
 	case c.read > p.read:
 		return 0
+	case c.sent > p.sent && c.move.kind == world.MoveExpire:
+		return 2 // a timer may expire at any time here, and seldom does
 	case c.sent > p.sent:
 		return 1
 	case c.end.Up != p.end.Up:
-		return 2
+		return 3
 	}
-	return 3
+	return 4
 }
 
 // canRead reports whether the peer's next frame was captured before the side's next frame.

@@ -211,11 +211,11 @@ func decodeConnect(b []byte, m *ConnectMessage) wire.Error {
 		at := 44
 		for i := range m.Asks.Items[:m.Asks.Len] {
 			e := &m.Asks.Items[i]
-			if len(b) < at+1 {
-				return wire.Error{Message: "CONNECT", Field: "asks.attempt", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			if len(b) < at+4 {
+				return wire.Error{Message: "CONNECT", Field: "asks.attempt", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 			}
-			e.Attempt = Try(b[at])
-			at++
+			e.Attempt = Try(binary.LittleEndian.Uint32(b[at:]))
+			at += 4
 		}
 	}
 	if v := binary.LittleEndian.Uint16(b[140:]); v != 11 {
@@ -257,10 +257,10 @@ func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error
 	dst = append(dst, make([]byte, 17)...)
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
 		e := &m.Asks.Items[i]
-		dst = append(dst, byte(e.Attempt))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Attempt))
 	}
-	dst = append(dst, make([]byte, (8-min(int(m.Asks.Len), 8))*1)...)
-	dst = append(dst, make([]byte, 88)...)
+	dst = append(dst, make([]byte, (8-min(int(m.Asks.Len), 8))*4)...)
+	dst = append(dst, make([]byte, 64)...)
 	dst = append(dst, 11, 0)
 	dst = append(dst, make([]byte, 256)...)
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
@@ -296,34 +296,35 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 	}
 	{
 		v := numbered(b[44:], 6)
-		m.Founder.Present = v >= 0
+		m.Epoch.Founder.Present = v >= 0
 		if v >= 0 {
 			if v > 253 {
-				return wire.Error{Message: "CONNECT_REPLY", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
+				return wire.Error{Message: "CONNECT_REPLY", Field: "epoch.founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
 			}
-			m.Founder.Value = fsm.Peer(v)
+			m.Epoch.Founder.Value = fsm.Peer(v)
 		}
 	}
-	m.Round = Try(b[50])
+	m.Epoch.Round = Try(binary.LittleEndian.Uint32(b[50:]))
+	m.Epoch.Height = binary.LittleEndian.Uint16(b[54:])
 	{
-		v := numbered(b[52:], 6)
+		v := numbered(b[56:], 6)
 		m.Joiner.Present = v >= 0
 		if v >= 0 {
 			if v > 253 {
-				return wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: 52, Problem: wire.Range, Value: v, Limit: 253}
+				return wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: 56, Problem: wire.Range, Value: v, Limit: 253}
 			}
 			m.Joiner.Value = fsm.Peer(v)
 		}
 	}
-	m.Attempt = Try(b[58])
+	m.Attempt = Try(binary.LittleEndian.Uint32(b[62:]))
 	{
-		at := 59
+		at := 66
 		for i := range m.Attempts {
-			if len(b) < at+1 {
-				return wire.Error{Message: "CONNECT_REPLY", Field: "attempts.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			if len(b) < at+4 {
+				return wire.Error{Message: "CONNECT_REPLY", Field: "attempts.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 			}
-			m.Attempts[i] = Try(b[at])
-			at++
+			m.Attempts[i] = Try(binary.LittleEndian.Uint32(b[at:]))
+			at += 4
 		}
 	}
 	if v := binary.LittleEndian.Uint32(b[140:]); v != 10 {
@@ -380,15 +381,16 @@ func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, 
 		dst = append(dst, 255)
 	}
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-	if m.Founder.Present {
-		if m.Founder.Value < -1 || m.Founder.Value > 254 {
-			return dst, wire.Error{Message: "CONNECT_REPLY", Field: "founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Founder.Value), Limit: 254}
+	if m.Epoch.Founder.Present {
+		if m.Epoch.Founder.Value < -1 || m.Epoch.Founder.Value > 254 {
+			return dst, wire.Error{Message: "CONNECT_REPLY", Field: "epoch.founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Epoch.Founder.Value), Limit: 254}
 		}
-		dst = append(dst, byte(m.Founder.Value)+1, 0, 0, 0, 0, 0)
+		dst = append(dst, byte(m.Epoch.Founder.Value)+1, 0, 0, 0, 0, 0)
 	} else {
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, byte(m.Round), 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Epoch.Round))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Epoch.Height))
 	if m.Joiner.Present {
 		if m.Joiner.Value < -1 || m.Joiner.Value > 254 {
 			return dst, wire.Error{Message: "CONNECT_REPLY", Field: "joiner", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Joiner.Value), Limit: 254}
@@ -397,11 +399,11 @@ func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, 
 	} else {
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, byte(m.Attempt))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Attempt))
 	for i := range m.Attempts {
-		dst = append(dst, byte(m.Attempts[i]))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Attempts[i]))
 	}
-	dst = append(dst, make([]byte, 77)...)
+	dst = append(dst, make([]byte, 58)...)
 	dst = append(dst, 10, 0, 0, 0)
 	dst = append(dst, make([]byte, 208)...)
 	for i := range m.Players {
@@ -440,26 +442,27 @@ func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
 	}
 	{
 		v := numbered(b[44:], 6)
-		m.Founder.Present = v >= 0
+		m.Epoch.Founder.Present = v >= 0
 		if v >= 0 {
 			if v > 253 {
-				return wire.Error{Message: "DISCONNECT", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
+				return wire.Error{Message: "DISCONNECT", Field: "epoch.founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
 			}
-			m.Founder.Value = fsm.Peer(v)
+			m.Epoch.Founder.Value = fsm.Peer(v)
 		}
 	}
-	m.Round = Try(b[50])
+	m.Epoch.Round = Try(binary.LittleEndian.Uint32(b[50:]))
+	m.Epoch.Height = binary.LittleEndian.Uint16(b[54:])
 	{
-		v := numbered(b[52:], 6)
+		v := numbered(b[56:], 6)
 		m.Node.Present = v >= 0
 		if v >= 0 {
 			if v > 253 {
-				return wire.Error{Message: "DISCONNECT", Field: "node", Offset: 52, Problem: wire.Range, Value: v, Limit: 253}
+				return wire.Error{Message: "DISCONNECT", Field: "node", Offset: 56, Problem: wire.Range, Value: v, Limit: 253}
 			}
 			m.Node.Value = fsm.Peer(v)
 		}
 	}
-	m.Attempt = Try(b[58])
+	m.Attempt = Try(binary.LittleEndian.Uint32(b[62:]))
 	return wire.Error{}
 }
 
@@ -471,15 +474,16 @@ func encodeDisconnect(dst []byte, start int, m *DisconnectMessage) ([]byte, wire
 		dst = append(dst, 254)
 	}
 	dst = append(dst, make([]byte, 17)...)
-	if m.Founder.Present {
-		if m.Founder.Value < -1 || m.Founder.Value > 254 {
-			return dst, wire.Error{Message: "DISCONNECT", Field: "founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Founder.Value), Limit: 254}
+	if m.Epoch.Founder.Present {
+		if m.Epoch.Founder.Value < -1 || m.Epoch.Founder.Value > 254 {
+			return dst, wire.Error{Message: "DISCONNECT", Field: "epoch.founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Epoch.Founder.Value), Limit: 254}
 		}
-		dst = append(dst, byte(m.Founder.Value)+1, 0, 0, 0, 0, 0)
+		dst = append(dst, byte(m.Epoch.Founder.Value)+1, 0, 0, 0, 0, 0)
 	} else {
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, byte(m.Round), 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Epoch.Round))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Epoch.Height))
 	if m.Node.Present {
 		if m.Node.Value < -1 || m.Node.Value > 254 {
 			return dst, wire.Error{Message: "DISCONNECT", Field: "node", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Node.Value), Limit: 254}
@@ -488,8 +492,8 @@ func encodeDisconnect(dst []byte, start int, m *DisconnectMessage) ([]byte, wire
 	} else {
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, byte(m.Attempt))
-	dst = append(dst, make([]byte, 85)...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Attempt))
+	dst = append(dst, make([]byte, 78)...)
 	return dst, wire.Error{}
 }
 
@@ -511,11 +515,11 @@ func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
 		at := 44
 		for i := range m.Asks.Items[:m.Asks.Len] {
 			e := &m.Asks.Items[i]
-			if len(b) < at+1 {
-				return wire.Error{Message: "SLOT_REQUEST", Field: "asks.attempt", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			if len(b) < at+4 {
+				return wire.Error{Message: "SLOT_REQUEST", Field: "asks.attempt", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 			}
-			e.Attempt = Try(b[at])
-			at++
+			e.Attempt = Try(binary.LittleEndian.Uint32(b[at:]))
+			at += 4
 		}
 	}
 	if v := binary.LittleEndian.Uint16(b[140:]); v != 11 {
@@ -557,10 +561,10 @@ func encodeSlotRequest(dst []byte, start int, m *SlotRequestMessage) ([]byte, wi
 	dst = append(dst, make([]byte, 17)...)
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
 		e := &m.Asks.Items[i]
-		dst = append(dst, byte(e.Attempt))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Attempt))
 	}
-	dst = append(dst, make([]byte, (8-min(int(m.Asks.Len), 8))*1)...)
-	dst = append(dst, make([]byte, 88)...)
+	dst = append(dst, make([]byte, (8-min(int(m.Asks.Len), 8))*4)...)
+	dst = append(dst, make([]byte, 64)...)
 	dst = append(dst, 11, 0)
 	dst = append(dst, make([]byte, 256)...)
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
@@ -588,10 +592,22 @@ func decodeSubdueSlave(b []byte, m *SubdueSlaveMessage) wire.Error {
 	}
 	{
 		v := numbered(b[44:], 6)
+		m.Epoch.Founder.Present = v >= 0
+		if v >= 0 {
+			if v > 253 {
+				return wire.Error{Message: "SUBDUE_SLAVE", Field: "epoch.founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
+			}
+			m.Epoch.Founder.Value = fsm.Peer(v)
+		}
+	}
+	m.Epoch.Round = Try(binary.LittleEndian.Uint32(b[50:]))
+	m.Epoch.Height = binary.LittleEndian.Uint16(b[54:])
+	{
+		v := numbered(b[56:], 6)
 		m.Above.Present = v >= 0
 		if v >= 0 {
 			if v > 253 {
-				return wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
+				return wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: 56, Problem: wire.Range, Value: v, Limit: 253}
 			}
 			m.Above.Value = fsm.Peer(v)
 		}
@@ -602,6 +618,16 @@ func decodeSubdueSlave(b []byte, m *SubdueSlaveMessage) wire.Error {
 func encodeSubdueSlave(dst []byte, start int, m *SubdueSlaveMessage) ([]byte, wire.Error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 254)
 	dst = append(dst, make([]byte, 17)...)
+	if m.Epoch.Founder.Present {
+		if m.Epoch.Founder.Value < -1 || m.Epoch.Founder.Value > 254 {
+			return dst, wire.Error{Message: "SUBDUE_SLAVE", Field: "epoch.founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Epoch.Founder.Value), Limit: 254}
+		}
+		dst = append(dst, byte(m.Epoch.Founder.Value)+1, 0, 0, 0, 0, 0)
+	} else {
+		dst = append(dst, 0, 0, 0, 0, 0, 0)
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Epoch.Round))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Epoch.Height))
 	if m.Above.Present {
 		if m.Above.Value < -1 || m.Above.Value > 254 {
 			return dst, wire.Error{Message: "SUBDUE_SLAVE", Field: "above", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Above.Value), Limit: 254}
@@ -610,7 +636,7 @@ func encodeSubdueSlave(dst []byte, start int, m *SubdueSlaveMessage) ([]byte, wi
 	} else {
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, make([]byte, 94)...)
+	dst = append(dst, make([]byte, 82)...)
 	return dst, wire.Error{}
 }
 
@@ -663,17 +689,18 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 	m.Slot = Slot(b[26])
 	{
 		v := numbered(b[44:], 6)
-		m.Founder.Present = v >= 0
+		m.Epoch.Founder.Present = v >= 0
 		if v >= 0 {
 			if v > 253 {
-				return wire.Error{Message: "NODE_ALIVE", Field: "founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
+				return wire.Error{Message: "NODE_ALIVE", Field: "epoch.founder", Offset: 44, Problem: wire.Range, Value: v, Limit: 253}
 			}
-			m.Founder.Value = fsm.Peer(v)
+			m.Epoch.Founder.Value = fsm.Peer(v)
 		}
 	}
-	m.Round = Try(b[50])
+	m.Epoch.Round = Try(binary.LittleEndian.Uint32(b[50:]))
+	m.Epoch.Height = binary.LittleEndian.Uint16(b[54:])
 	{
-		at := 52
+		at := 56
 		for i := range m.Players {
 			if len(b) < at+6 {
 				return wire.Error{Message: "NODE_ALIVE", Field: "players.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
@@ -692,13 +719,13 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 		}
 	}
 	{
-		at := 76
+		at := 80
 		for i := range m.Attempts {
-			if len(b) < at+1 {
-				return wire.Error{Message: "NODE_ALIVE", Field: "attempts.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			if len(b) < at+4 {
+				return wire.Error{Message: "NODE_ALIVE", Field: "attempts.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 			}
-			m.Attempts[i] = Try(b[at])
-			at++
+			m.Attempts[i] = Try(binary.LittleEndian.Uint32(b[at:]))
+			at += 4
 		}
 	}
 	return wire.Error{}
@@ -707,15 +734,16 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.Error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, byte(m.Slot))
 	dst = append(dst, make([]byte, 17)...)
-	if m.Founder.Present {
-		if m.Founder.Value < -1 || m.Founder.Value > 254 {
-			return dst, wire.Error{Message: "NODE_ALIVE", Field: "founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Founder.Value), Limit: 254}
+	if m.Epoch.Founder.Present {
+		if m.Epoch.Founder.Value < -1 || m.Epoch.Founder.Value > 254 {
+			return dst, wire.Error{Message: "NODE_ALIVE", Field: "epoch.founder", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Epoch.Founder.Value), Limit: 254}
 		}
-		dst = append(dst, byte(m.Founder.Value)+1, 0, 0, 0, 0, 0)
+		dst = append(dst, byte(m.Epoch.Founder.Value)+1, 0, 0, 0, 0, 0)
 	} else {
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
-	dst = append(dst, byte(m.Round), 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Epoch.Round))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Epoch.Height))
 	for i := range m.Players {
 		if m.Players[i].Present {
 			if m.Players[i].Value < -1 || m.Players[i].Value > 254 {
@@ -727,9 +755,9 @@ func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.E
 		}
 	}
 	for i := range m.Attempts {
-		dst = append(dst, byte(m.Attempts[i]))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Attempts[i]))
 	}
-	dst = append(dst, make([]byte, 64)...)
+	dst = append(dst, make([]byte, 48)...)
 	return dst, wire.Error{}
 }
 
@@ -764,7 +792,7 @@ var Shape = wire.Shape{
 		},
 		1: {
 			{At: 44, Size: 6},
-			{At: 52, Size: 6},
+			{At: 56, Size: 6},
 			{At: 352, Size: 6, If: wire.Number{At: 418, Bits: 8}},
 			{At: 368, Size: 6, If: wire.Number{At: 419, Bits: 8}},
 			{At: 384, Size: 6, If: wire.Number{At: 420, Bits: 8}},
@@ -772,7 +800,7 @@ var Shape = wire.Shape{
 		},
 		2: {
 			{At: 44, Size: 6},
-			{At: 52, Size: 6},
+			{At: 56, Size: 6},
 		},
 		3: {
 			{At: 398, Size: 6, If: wire.Number{At: 526, Bits: 16, Little: true}},
@@ -786,13 +814,14 @@ var Shape = wire.Shape{
 		},
 		4: {
 			{At: 44, Size: 6},
+			{At: 56, Size: 6},
 		},
 		8: {
 			{At: 44, Size: 6},
-			{At: 52, Size: 6},
-			{At: 58, Size: 6},
-			{At: 64, Size: 6},
-			{At: 70, Size: 6},
+			{At: 56, Size: 6},
+			{At: 62, Size: 6},
+			{At: 68, Size: 6},
+			{At: 74, Size: 6},
 		},
 	},
 	Constants: []wire.Constant{

@@ -14,7 +14,7 @@ const (
 	MessageConnectReply                    // to the joiner, and copies to all other players
 	MessageDisconnect                      // that node is not in this game
 	MessageSlotRequest                     // to the one who can give a slot
-	MessageSubdueSlave                     // do not found a game; ask that node
+	MessageSubdueSlave                     // do not found a game; ask that node. A keeper says so to everybody, for those who play in another game, too
 	MessageJoin                            // enters the battle; not the startup's
 	MessageUnjoin                          // leaves the battle
 	MessageGameState                       // ship and remote events of one who is in the battle, instead of NODE_ALIVE
@@ -49,10 +49,9 @@ type ConnectMessage struct {
 
 // ConnectReplyMessage are the fields of CONNECT_REPLY. to the joiner, and copies to all other players.
 type ConnectReplyMessage struct {
-	From     Slot               // the slot of the one who answers
-	Slot     Optional[Slot]     // the slot given; none is the refusal
-	Founder  Optional[fsm.Peer] // of the game, like its round
-	Round    Try
+	From     Slot           // the slot of the one who answers
+	Slot     Optional[Slot] // the slot given; none is the refusal
+	Epoch    Epoch
 	Joiner   Optional[fsm.Peer] // in a copy the joiner; none is the receiver
 	Attempt  Try                // the joiner's attempt that is answered
 	Players  Table              // the joiner among them; in a copy it is also in the receiver's place, for the original peers
@@ -61,11 +60,10 @@ type ConnectReplyMessage struct {
 
 // DisconnectMessage are the fields of DISCONNECT. that node is not in this game.
 type DisconnectMessage struct {
-	Node    Optional[fsm.Peer] // none is the sender
+	Node    Optional[fsm.Peer] // none is the sender; others are named to original peers only
 	Slot    Optional[Slot]
 	Attempt Try // its attempt that is over; a later one is not meant
-	Founder Optional[fsm.Peer]
-	Round   Try
+	Epoch   Epoch
 }
 
 // SlotRequestMessage are the fields of SLOT_REQUEST. to the one who can give a slot.
@@ -73,16 +71,17 @@ type SlotRequestMessage struct {
 	Asks Asks
 }
 
-// SubdueSlaveMessage are the fields of SUBDUE_SLAVE. do not found a game; ask that node.
+// SubdueSlaveMessage are the fields of SUBDUE_SLAVE. do not found a game; ask that node. A keeper says so to
+// everybody, for those who play in another game, too.
 type SubdueSlaveMessage struct {
 	Above Optional[fsm.Peer] // none is the sender, who has noted the request
+	Epoch Epoch              // the one in which the sender plays
 }
 
 // NodeAliveMessage are the fields of NODE_ALIVE. I am in this slot of this game.
 type NodeAliveMessage struct {
 	Slot     Slot
-	Founder  Optional[fsm.Peer]
-	Round    Try
+	Epoch    Epoch
 	Players  Table
 	Attempts Attempts
 }

@@ -16,7 +16,7 @@ const (
 	StateIdle       State = iota // not connected
 	StateConnecting              // asks everybody for a game
 	StateRequesting              // knows whom to ask for a slot
-	StateGame                    // a player; on entry it answers what was asked
+	StateGame                    // a player; on entry the keeper gives a slot to each who asked, and then answers them
 	StateRefused                 // the game is full; the user may try again
 	StateFailed                  // nobody has answered to the end; the user may try again
 )
@@ -28,19 +28,21 @@ func (v State) String() string { return fsm.Name(stateNames[:], int(v)) }
 
 // Peer is the machine peer. It is comparable: equal values have equal futures.
 type Peer struct {
-	State  State
-	Self   fsm.Peer       // the number of this instance
-	Try    Try            // the present attempt
-	Own    Optional[Slot] // own slot
-	Table  Table
-	Came   Attempts           // the newest attempt known of each player in the table; 0 where nobody is, or nobody knows
-	Party  Optional[Game]     // the game
-	Queue  [254]Optional[Try] // requests to be answered or handed on
-	Master Optional[fsm.Peer] // whom to ask for a slot
-	Left   uint8              // tries left
-	Again  uint8              // how often it may still begin again
-	Wait   bool               // timer; true: armed; RETRYWAIT_CONNECT
-	Ask    bool               // timer; true: armed; RETRYWAIT_SLOTREQUEST
+	State   State
+	Self    fsm.Peer       // the number of this instance
+	Try     Try            // the last number used, as an attempt or for a game
+	Own     Optional[Slot] // own slot
+	Table   Table
+	Came    Attempts           // the newest attempt known of each player in the table; 0 where nobody is, or nobody knows
+	Party   Optional[Epoch]    // the game
+	Queue   [254]Optional[Try] // requests to be answered or handed on
+	Master  Optional[fsm.Peer] // whom to ask for a slot
+	Left    uint8              // tries left
+	Again   uint8              // how often it may still begin again
+	Limit   Patience
+	Wait    bool    // timer; true: armed; RETRYWAIT_CONNECT
+	Ask     bool    // timer; true: armed; RETRYWAIT_SLOTREQUEST
+	Silence [4]bool // timers by s; true: armed; the alive counter of the player in this slot
 }
 
 // NewPeer makes a Peer in its initial state. The error says which parameter is wrong.
@@ -49,6 +51,7 @@ func NewPeer(self fsm.Peer) (Peer, error) {
 	if self < 0 || self > 253 {
 		return m, errors.New("peer: parameter self is no instance")
 	}
+	m.Limit = Silent
 	return m, nil
 }
 
@@ -66,6 +69,13 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 		}
 	case TimerAsk:
 		if !m.Ask {
+			return ignored(fsm.NoTransition)
+		}
+	case TimerSilence:
+		if ev.Key >= 4 {
+			return refused(fsm.NoTransition)
+		}
+		if !m.Silence[ev.Key] {
 			return ignored(fsm.NoTransition)
 		}
 	}
@@ -90,45 +100,70 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:340
+		// specs/startup/spec.yaml:437
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:341
-		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
-		}
+		// specs/startup/spec.yaml:438
+		m.receiveConnectReply(ev, fx)
 		return took(1)
-	case ReceiveConnect:
-		// specs/startup/spec.yaml:342
-		return ignored(2)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:342
-		return ignored(3)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:342
-		return ignored(4)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:439
+		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
+			attempt := m.firstSlot(ev)
+			if !attempt.Present {
+				return refused(2)
+			}
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: Optional[Slot]{}, Attempt: ev.Message.NodeAlive.Attempts[attempt.Value], Epoch: ev.Message.NodeAlive.Epoch}
+		}
+		return took(2)
+	case ReceiveConnect:
+		// specs/startup/spec.yaml:440
+		return ignored(3)
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:440
+		return ignored(4)
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:440
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:440
 		return ignored(6)
+	case CommandPrepare:
+		// specs/startup/spec.yaml:443
+		var value int64
+		if ev.Prepare.First > m.Try {
+			value = int64(ev.Prepare.First) - 1
+		} else {
+			value = int64(m.Try)
+		}
+		if value < 0 {
+			return refused(7)
+		}
+		m.Try = Try(value)
+		var value2 int64
+		if ev.Prepare.Patience > 0 {
+			value2 = int64(ev.Prepare.Patience)
+		} else {
+			value2 = int64(m.Limit)
+		}
+		m.Limit = Patience(value2)
+		return took(7)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:343
-		return ignored(7)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:444
 		return ignored(8)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:343
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:444
 		return ignored(9)
-	case ReceivePing:
-		// specs/startup/spec.yaml:343
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:444
 		return ignored(10)
+	case ReceivePing:
+		// specs/startup/spec.yaml:444
+		return ignored(11)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -139,38 +174,38 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:216
+		// specs/startup/spec.yaml:305
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateConnecting
 			if !m.enterConnecting(fx) {
-				return m.undo(&old, fx, 11)
+				return m.undo(&old, fx, 12)
 			}
-			return took(11)
+			return took(12)
 		}
-		// specs/startup/spec.yaml:217 alone or the highest, so the founder
+		// specs/startup/spec.yaml:306 alone or the highest, so the founder
 		m.Own = Optional[Slot]{Present: true, Value: 0}
 		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 		m.Came[0] = m.Try
-		m.Party = Optional[Game]{Present: true, Value: Game{Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
+		m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: 1, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
 		m.Queue[m.Self] = Optional[Try]{}
 		m.State = StateGame
 		if !m.enterGame(fx) {
-			return m.undo(&old, fx, 12)
+			return m.undo(&old, fx, 13)
 		}
-		return took(12)
+		return took(13)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:221
+		// specs/startup/spec.yaml:310
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 				if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) {
 					m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 				}
 			}
-			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
-			return took(13)
+			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
+			return took(14)
 		}
-		// specs/startup/spec.yaml:225
+		// specs/startup/spec.yaml:314
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -180,11 +215,11 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = RequestTries
 		m.State = StateRequesting
 		if !m.enterRequesting(fx) {
-			return m.undo(&old, fx, 14)
+			return m.undo(&old, fx, 15)
 		}
-		return took(14)
+		return took(15)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:227
+		// specs/startup/spec.yaml:316
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -200,60 +235,60 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = RequestTries
 		m.State = StateRequesting
 		if !m.enterRequesting(fx) {
-			return m.undo(&old, fx, 15)
+			return m.undo(&old, fx, 16)
 		}
-		return took(15)
+		return took(16)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:231
+		// specs/startup/spec.yaml:320
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 			}
 		}
-		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}}
-		return took(16)
+		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
+		return took(17)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:322 not the answer to this attempt
-		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
-			return took(17)
-		}
-		// specs/startup/spec.yaml:323 the game is full
-		if !ev.Message.ConnectReply.Slot.Present {
-			m.receiveConnectReply(fx)
+		// specs/startup/spec.yaml:419 not the answer to this attempt
+		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(18)
 		}
-		// specs/startup/spec.yaml:329
-		old := *m
-		if !m.receiveConnectReplyInConnecting(ev, fx) {
-			return m.undo(&old, fx, 19)
+		// specs/startup/spec.yaml:420 the game is full
+		if !ev.Message.ConnectReply.Slot.Present {
+			m.receiveConnectReplyInConnecting(ev, fx)
+			return took(19)
 		}
-		return took(19)
-	case EventLost:
-		// specs/startup/spec.yaml:335
-		m.Queue[fx.from] = Optional[Try]{}
+		// specs/startup/spec.yaml:426
+		old := *m
+		if !m.receiveConnectReply2(ev, fx) {
+			return m.undo(&old, fx, 20)
+		}
 		return took(20)
-	case CommandLeave:
-		// specs/startup/spec.yaml:336
-		m.commandLeave(fx)
+	case CommandVanished:
+		// specs/startup/spec.yaml:432
+		m.commandVanished(ev)
 		return took(21)
+	case CommandLeave:
+		// specs/startup/spec.yaml:433
+		m.commandLeave(fx)
+		return took(22)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:337
-		return ignored(22)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:337
+		// specs/startup/spec.yaml:434
 		return ignored(23)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:343
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:434
 		return ignored(24)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:343
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:444
 		return ignored(25)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:343
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:444
 		return ignored(26)
-	case ReceivePing:
-		// specs/startup/spec.yaml:343
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:444
 		return ignored(27)
+	case ReceivePing:
+		// specs/startup/spec.yaml:444
+		return ignored(28)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -264,36 +299,36 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:238
+		// specs/startup/spec.yaml:327
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateRequesting
 			if !m.enterRequesting(fx) {
-				return m.undo(&old, fx, 28)
+				return m.undo(&old, fx, 29)
 			}
-			return took(28)
+			return took(29)
 		}
-		// specs/startup/spec.yaml:239 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:328 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			m.Again--
 			m.Left = ConnectTries
 			m.Master = Optional[fsm.Peer]{}
 			m.State = StateConnecting
 			if !m.enterConnecting(fx) {
-				return m.undo(&old, fx, 29)
+				return m.undo(&old, fx, 30)
 			}
-			return took(29)
+			return took(30)
 		}
-		// specs/startup/spec.yaml:240
+		// specs/startup/spec.yaml:329
 		m.Queue = [254]Optional[Try]{}
 		m.Master = Optional[fsm.Peer]{}
 		m.State = StateFailed
-		return took(30)
-	case ReceiveConnect:
-		// specs/startup/spec.yaml:241 is answered by the one whom we ask
 		return took(31)
+	case ReceiveConnect:
+		// specs/startup/spec.yaml:330 is answered by the one whom we ask
+		return took(32)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:243 it is alive and has noted the request; but two who were sent to each other wait no longer
+		// specs/startup/spec.yaml:332 it is alive and has noted the request; but two who were sent to each other wait no longer
 		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
 		if !holds {
 			var value Optional[fsm.Peer]
@@ -312,9 +347,9 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 				value2 = RequestTries
 			}
 			m.Left = uint8(value2)
-			return took(32)
+			return took(33)
 		}
-		// specs/startup/spec.yaml:246 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		// specs/startup/spec.yaml:335 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
 		var value2 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
 			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -323,58 +358,58 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		}
 		m.Master = value2
 		m.Left = 21
-		return took(33)
+		return took(34)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:251 the other shall ask further up
+		// specs/startup/spec.yaml:340 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 			}
 		}
-		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master}
-		return took(34)
+		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
+		return took(35)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:322 not the answer to this attempt
-		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try {
-			return took(35)
-		}
-		// specs/startup/spec.yaml:323 the game is full
-		if !ev.Message.ConnectReply.Slot.Present {
-			m.receiveConnectReply(fx)
+		// specs/startup/spec.yaml:419 not the answer to this attempt
+		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(36)
 		}
-		// specs/startup/spec.yaml:329
-		old := *m
-		if !m.receiveConnectReplyInConnecting(ev, fx) {
-			return m.undo(&old, fx, 37)
+		// specs/startup/spec.yaml:420 the game is full
+		if !ev.Message.ConnectReply.Slot.Present {
+			m.receiveConnectReplyInConnecting(ev, fx)
+			return took(37)
 		}
-		return took(37)
-	case EventLost:
-		// specs/startup/spec.yaml:335
-		m.Queue[fx.from] = Optional[Try]{}
+		// specs/startup/spec.yaml:426
+		old := *m
+		if !m.receiveConnectReply2(ev, fx) {
+			return m.undo(&old, fx, 38)
+		}
 		return took(38)
-	case CommandLeave:
-		// specs/startup/spec.yaml:336
-		m.commandLeave(fx)
+	case CommandVanished:
+		// specs/startup/spec.yaml:432
+		m.commandVanished(ev)
 		return took(39)
+	case CommandLeave:
+		// specs/startup/spec.yaml:433
+		m.commandLeave(fx)
+		return took(40)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:337
-		return ignored(40)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:337
+		// specs/startup/spec.yaml:434
 		return ignored(41)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:343
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:434
 		return ignored(42)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:343
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:444
 		return ignored(43)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:343
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:444
 		return ignored(44)
-	case ReceivePing:
-		// specs/startup/spec.yaml:343
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:444
 		return ignored(45)
+	case ReceivePing:
+		// specs/startup/spec.yaml:444
+		return ignored(46)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -385,31 +420,247 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveConnect:
 		return m.stepGameConnect(ev, fx)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:273 only the keeper gives slots, and who asks for one is none
-		some := false
-		for s := range Slot(4) {
-			if !m.Own.Present {
-				return refused(fsm.NoTransition)
+		return m.stepGameSlotRequest(ev, fx)
+	case ReceiveConnectReply:
+		return m.stepGameConnectReply(ev, fx)
+	case ReceiveNodeAlive:
+		return m.stepGameNodeAlive(ev, fx)
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:394 the keeper of another game; the later one counts
+		if ev.Message.SubdueSlave.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.SubdueSlave.Epoch) {
+			if !m.tell2(fx) {
+				return refused(56)
 			}
-			if s < m.Own.Value && m.Table[s].Present && m.Table[s].Value != fx.from {
-				some = true
+			return took(56)
+		}
+		// specs/startup/spec.yaml:395 nothing new
+		return took(57)
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:397 of another game
+		holds2 := ev.Message.Disconnect.Node.Present && ev.Message.Disconnect.Node.Value != fx.from
+		if !holds2 {
+			holds := ev.Message.Disconnect.Epoch.Founder.Present
+			if holds {
+				if !m.Party.Present {
+					return refused(fsm.NoTransition)
+				}
+				holds = ev.Message.Disconnect.Epoch.Founder != m.Party.Value.Founder || ev.Message.Disconnect.Epoch.Height != m.Party.Value.Height
+			}
+			holds2 = holds
+		}
+		if holds2 {
+			return took(58)
+		}
+		// specs/startup/spec.yaml:398
+		if m.someSlot3(ev, fx) {
+			old := *m
+			if !m.out(fx) {
+				return m.undo(&old, fx, 59)
+			}
+			return took(59)
+		}
+		// specs/startup/spec.yaml:399 known already, or it has come again since
+		return took(60)
+	case TimerSilence:
+		old := *m
+		m.Silence[Slot(ev.Key)] = false
+		// specs/startup/spec.yaml:401 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
+		if !m.Party.Present {
+			return m.undo(&old, fx, fsm.NoTransition)
+		}
+		if (!m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != m.Self) && m.countSlot() == 2 {
+			m.end(fx)
+			m.begin()
+			m.State = StateConnecting
+			if !m.enterConnecting(fx) {
+				return m.undo(&old, fx, 61)
+			}
+			return took(61)
+		}
+		// specs/startup/spec.yaml:405
+		if !m.Table[Slot(ev.Key)].Present {
+			return m.undo(&old, fx, 62)
+		}
+		who := m.Table[Slot(ev.Key)].Value
+		if !m.out2(fx, who) {
+			return m.undo(&old, fx, 62)
+		}
+		return took(62)
+	case CommandAlive:
+		// specs/startup/spec.yaml:406
+		old := *m
+		if !m.tellAll(fx) {
+			return m.undo(&old, fx, 63)
+		}
+		return took(63)
+	case CommandAnnounce:
+		// specs/startup/spec.yaml:407
+		if !m.Party.Present {
+			return refused(64)
+		}
+		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self {
+			fx.sendTo(MessageSubdueSlave, fsm.Broadcast).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: m.Party.Value}
+		}
+		return took(64)
+	case CommandLeave:
+		// specs/startup/spec.yaml:409
+		old := *m
+		var set uint64
+		for key := range Slot(4) {
+			if m.Table[key].Present {
+				set |= 1 << key
+			}
+		}
+		for i := range 4 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			t := Slot(i)
+			if !m.Table[t].Present || m.Table[t].Value != m.Self {
+				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
+					return m.undo(&old, fx, 65)
+				}
+				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Epoch: m.Party.Value}
+			}
+		}
+		m.end(fx)
+		m.State = StateIdle
+		return took(65)
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:444
+		return ignored(66)
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:444
+		return ignored(67)
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:444
+		return ignored(68)
+	case ReceivePing:
+		// specs/startup/spec.yaml:444
+		return ignored(69)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepGameConnect handles CONNECT in the state game.
+func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
+	// specs/startup/spec.yaml:364 only the keeper gives slots
+	if !m.Party.Present {
+		return refused(fsm.NoTransition)
+	}
+	holds2 := m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self
+	if !holds2 {
+		holds := !m.Party.Value.Founder.Present
+		if holds {
+			some := false
+			for s := range Slot(4) {
+				if !m.Own.Present {
+					return refused(fsm.NoTransition)
+				}
+				if s < m.Own.Value && m.Table[s].Present && m.Table[s].Value != fx.from {
+					some = true
+					break
+				}
+			}
+			holds = !some
+		}
+		holds2 = holds
+	}
+	if holds2 {
+		old := *m
+		if !m.Party.Value.Founder.Present {
+			height := uint16(1)
+			m.Try = Try(int64(m.Try)%Tries + 1)
+			m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
+			if !m.tellAll(fx) {
+				return m.undo(&old, fx, 47)
+			}
+		}
+		for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
+			if a.Node != m.Self {
+				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
+			}
+		}
+		m.State = StateGame
+		if !m.enterGame(fx) {
+			return m.undo(&old, fx, 47)
+		}
+		return took(47)
+	}
+	// specs/startup/spec.yaml:370 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	old := *m
+	some2 := false
+	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
+		if a.Node == fx.from && m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == fx.from && a.Attempt > m.Party.Value.Round && m.someSlot2(fx) {
+			some2 = true
+			break
+		}
+	}
+	if some2 && !m.out(fx) {
+		return m.undo(&old, fx, 48)
+	}
+	if !m.Party.Present {
+		return m.undo(&old, fx, 48)
+	}
+	holds3 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
+	if holds3 {
+		some3 := false
+		for s := range Slot(4) {
+			if m.Table[s] == m.Party.Value.Founder {
+				some3 = true
 				break
 			}
 		}
-		if some {
-			above := m.firstSlot2(fx)
-			if !above.Present {
-				return refused(48)
-			}
-			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[above.Value]}
-			if m.someAsksByTable(ev, fx) {
-				who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-				m.gone(who)
-			}
-			return took(48)
+		holds3 = some3
+	}
+	var value Optional[fsm.Peer]
+	if holds3 {
+		value = m.Party.Value.Founder
+	} else {
+		above := m.firstSlot4(fx)
+		if !above.Present {
+			return m.undo(&old, fx, 48)
 		}
-		// specs/startup/spec.yaml:278
+		value = m.Table[above.Value]
+	}
+	fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: value, Epoch: m.Party.Value}
+	return took(48)
+}
+
+// stepGameSlotRequest handles SLOT_REQUEST in the state game.
+func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
+	// specs/startup/spec.yaml:364 only the keeper gives slots
+	if !m.Party.Present {
+		return refused(fsm.NoTransition)
+	}
+	holds2 := m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self
+	if !holds2 {
+		holds := !m.Party.Value.Founder.Present
+		if holds {
+			some := false
+			for s := range Slot(4) {
+				if !m.Own.Present {
+					return refused(fsm.NoTransition)
+				}
+				if s < m.Own.Value && m.Table[s].Present && m.Table[s].Value != fx.from {
+					some = true
+					break
+				}
+			}
+			holds = !some
+		}
+		holds2 = holds
+	}
+	if holds2 {
 		old := *m
+		if !m.Party.Value.Founder.Present {
+			height := uint16(1)
+			m.Try = Try(int64(m.Try)%Tries + 1)
+			m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
+			if !m.tellAll(fx) {
+				return m.undo(&old, fx, 49)
+			}
+		}
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
@@ -420,227 +671,66 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			return m.undo(&old, fx, 49)
 		}
 		return took(49)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:280 meant for an earlier attempt, or of another game
-		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present && (!m.Party.Present || m.Party.Value != Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}) {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
-			return took(50)
-		}
-		// specs/startup/spec.yaml:281 nothing new, or it has come again since
-		if !ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Joiner.Value == m.Self || !ev.Message.ConnectReply.Slot.Present || !m.Party.Present || m.Party.Value != (Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}) || m.someSlotByCame(ev) {
-			return took(51)
-		}
-		// specs/startup/spec.yaml:282
-		who := ev.Message.ConnectReply.Joiner.Value
-		slot := ev.Message.ConnectReply.Slot.Value
-		who2 := Optional[fsm.Peer]{Present: true, Value: who}
-		m.gone(who2)
-		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: who}
-		m.Came[slot] = ev.Message.ConnectReply.Attempt
-		return took(52)
-	case ReceiveNodeAlive:
-		return m.stepGameNodeAlive(ev, fx)
-	case ReceiveDisconnect:
-		return m.stepGameDisconnect(ev, fx)
-	case EventLost:
-		// specs/startup/spec.yaml:308
-		m.receiveNodeAlive(fx)
-		return took(62)
-	case CommandAlive:
-		// specs/startup/spec.yaml:309
-		old := *m
-		var set uint64
-		for key := range Slot(4) {
-			if m.Table[key].Present {
-				set |= 1 << key
-			}
-		}
-		for i := range 4 {
-			if set>>i&1 == 0 {
-				continue
-			}
-			t := Slot(i)
-			if !m.Table[t].Present || m.Table[t].Value != m.Self {
-				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
-					return m.undo(&old, fx, 63)
-				}
-				fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Players: m.Table, Attempts: m.Came}
-			}
-		}
-		return took(63)
-	case CommandLeave:
-		// specs/startup/spec.yaml:311
-		old := *m
-		var set uint64
-		for key := range Slot(4) {
-			if m.Table[key].Present {
-				set |= 1 << key
-			}
-		}
-		for i := range 4 {
-			if set>>i&1 == 0 {
-				continue
-			}
-			t := Slot(i)
-			if !m.Table[t].Present || m.Table[t].Value != m.Self {
-				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
-					return m.undo(&old, fx, 64)
-				}
-				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
-			}
-		}
-		m.Own = Optional[Slot]{}
-		m.Party = Optional[Game]{}
-		m.Table = Table{}
-		m.Came = Attempts{}
-		m.State = StateIdle
-		return took(64)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:315
-		return ignored(65)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:343
-		return ignored(66)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:343
-		return ignored(67)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:343
-		return ignored(68)
-	case ReceivePing:
-		// specs/startup/spec.yaml:343
-		return ignored(69)
 	}
-	return m.unmentioned(ev, fx)
+	// specs/startup/spec.yaml:370 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	old := *m
+	some2 := false
+	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
+		if a.Node == fx.from && m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == fx.from && a.Attempt > m.Party.Value.Round && m.someSlot2(fx) {
+			some2 = true
+			break
+		}
+	}
+	if some2 && !m.out(fx) {
+		return m.undo(&old, fx, 50)
+	}
+	if !m.Party.Present {
+		return m.undo(&old, fx, 50)
+	}
+	holds3 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
+	if holds3 {
+		some3 := false
+		for s := range Slot(4) {
+			if m.Table[s] == m.Party.Value.Founder {
+				some3 = true
+				break
+			}
+		}
+		holds3 = some3
+	}
+	var value Optional[fsm.Peer]
+	if holds3 {
+		value = m.Party.Value.Founder
+	} else {
+		above := m.firstSlot4(fx)
+		if !above.Present {
+			return m.undo(&old, fx, 50)
+		}
+		value = m.Table[above.Value]
+	}
+	fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: value, Epoch: m.Party.Value}
+	return took(50)
 }
 
 // stepGameNodeAlive handles NODE_ALIVE in the state game.
 func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:284 of an attempt that is over
-	if m.someSlot2(ev, fx) {
-		return took(53)
-	}
-	// specs/startup/spec.yaml:285 the keeper knows who plays
-	holds := m.Party.Present && m.Party.Value == Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}
-	if holds {
-		if !m.Own.Present {
-			return refused(fsm.NoTransition)
-		}
-		holds = ev.Message.NodeAlive.Slot < m.Own.Value
-	}
-	if holds && m.allSlot(ev) {
-		var all Attempts
-		for s := range Slot(4) {
-			var value int64
-			if m.Own.Value == s || m.Table[s] == ev.Message.NodeAlive.Players[s] && m.Came[s] > ev.Message.NodeAlive.Attempts[s] {
-				value = int64(m.Came[s])
-			} else {
-				value = int64(ev.Message.NodeAlive.Attempts[s])
-			}
-			all[s] = Try(value)
-		}
-		m.Came = all
-		m.Table = ev.Message.NodeAlive.Players
-		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
-		who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-		m.gone(who)
-		m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
-		m.Came[ev.Message.NodeAlive.Slot] = attempt
-		slot := m.Own.Value
-		attempt2 := m.Came[m.Own.Value]
-		who2 := Optional[fsm.Peer]{Present: true, Value: m.Self}
-		m.gone(who2)
-		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: m.Self}
-		m.Came[slot] = attempt2
-		return took(54)
-	}
-	// specs/startup/spec.yaml:291 whoever speaks from a slot is in it; only the keeper goes by what it has given
-	holds4 := m.Party.Present && m.Party.Value == Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}
-	if holds4 {
-		holds3 := !m.Table[ev.Message.NodeAlive.Slot].Present
-		if !holds3 {
-			var value bool
-			if m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
-				value = ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] > m.Came[ev.Message.NodeAlive.Slot]
-			} else {
-				holds2 := !m.Own.Present || m.Own.Value != ev.Message.NodeAlive.Slot
-				if holds2 {
-					some := false
-					for s := range Slot(4) {
-						if !m.Own.Present {
-							return refused(fsm.NoTransition)
-						}
-						if s < m.Own.Value && m.Table[s].Present && s != ev.Message.NodeAlive.Slot {
-							some = true
-							break
-						}
-					}
-					holds2 = some
-				}
-				value = holds2
-			}
-			holds3 = value
-		}
-		holds4 = holds3
-	}
-	if holds4 {
-		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
-		who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-		m.gone(who)
-		m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
-		m.Came[ev.Message.NodeAlive.Slot] = attempt
-		return took(55)
-	}
-	// specs/startup/spec.yaml:294 who plays in another game plays in this one no more
-	if (!m.Party.Present || m.Party.Value != Game{Founder: ev.Message.NodeAlive.Founder, Round: ev.Message.NodeAlive.Round}) && ev.Message.NodeAlive.Founder.Present {
-		m.receiveNodeAlive(fx)
-		return took(56)
-	}
-	// specs/startup/spec.yaml:297 known already
-	return took(57)
-}
-
-// stepGameDisconnect handles DISCONNECT in the state game.
-func (m *Peer) stepGameDisconnect(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:299
-	var value Optional[fsm.Peer]
-	if !ev.Message.Disconnect.Node.Present {
-		value = Optional[fsm.Peer]{Present: true, Value: fx.from}
-	} else {
-		value = ev.Message.Disconnect.Node
-	}
-	if value.Present && value.Value == m.Self || ev.Message.Disconnect.Founder.Present && (!m.Party.Present || m.Party.Value != Game{Founder: ev.Message.Disconnect.Founder, Round: ev.Message.Disconnect.Round}) {
-		return took(58)
-	}
-	// specs/startup/spec.yaml:300 it has come again since
-	if m.someSlot3(ev, fx) {
-		return took(59)
-	}
-	// specs/startup/spec.yaml:301 the keeper tells the others
-	if m.someSlot4(ev, fx) {
+	// specs/startup/spec.yaml:384 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
+	if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Epoch {
 		old := *m
-		var value2 Optional[fsm.Peer]
-		if !ev.Message.Disconnect.Node.Present {
-			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
+		if !m.Table[ev.Message.NodeAlive.Slot].Present || m.Table[ev.Message.NodeAlive.Slot].Value != fx.from {
+			m.forget2(fx)
+			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			m.Came[ev.Message.NodeAlive.Slot] = attempt
+			m.heard(fx, ev.Message.NodeAlive.Slot)
 		} else {
-			value2 = ev.Message.Disconnect.Node
+			m.Came[ev.Message.NodeAlive.Slot] = max(m.Came[ev.Message.NodeAlive.Slot], attempt)
 		}
-		who := value2
-		m.gone(who)
-		some := false
-		for s := range Slot(4) {
-			if !m.Own.Present {
-				return m.undo(&old, fx, 60)
-			}
-			if s < m.Own.Value && m.Table[s].Present {
-				some = true
-				break
-			}
-		}
-		if !some {
+		m.heard(fx, ev.Message.NodeAlive.Slot)
+		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from {
 			var set uint64
 			for key := range Slot(4) {
-				if m.Table[key].Present {
+				if ev.Message.NodeAlive.Players[key].Present {
 					set |= 1 << key
 				}
 			}
@@ -648,111 +738,115 @@ func (m *Peer) stepGameDisconnect(ev *Event, fx *Effects) fsm.Result {
 				if set>>i&1 == 0 {
 					continue
 				}
-				t := Slot(i)
-				if !m.Table[t].Present || m.Table[t].Value != m.Self {
-					if !m.Table[t].Present {
-						return m.undo(&old, fx, 60)
+				s := Slot(i)
+				if !ev.Message.NodeAlive.Players[s].Present || ev.Message.NodeAlive.Players[s].Value != m.Self {
+					if !ev.Message.NodeAlive.Players[s].Present {
+						return m.undo(&old, fx, 54)
 					}
-					var value3 Optional[fsm.Peer]
-					if !ev.Message.Disconnect.Node.Present {
-						value3 = Optional[fsm.Peer]{Present: true, Value: fx.from}
+					who := ev.Message.NodeAlive.Players[s].Value
+					attempt2 := ev.Message.NodeAlive.Attempts[s]
+					if !m.Table[s].Present || m.Table[s].Value != who {
+						m.forget(fx, who)
+						m.Table[s] = Optional[fsm.Peer]{Present: true, Value: who}
+						m.Came[s] = attempt2
+						m.heard(fx, s)
 					} else {
-						value3 = ev.Message.Disconnect.Node
+						m.Came[s] = max(m.Came[s], attempt2)
 					}
-					if !m.Party.Present {
-						return m.undo(&old, fx, 60)
-					}
-					fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: value3, Slot: ev.Message.Disconnect.Slot, Attempt: ev.Message.Disconnect.Attempt, Founder: m.Party.Value.Founder, Round: m.Party.Value.Round}
 				}
 			}
 		}
-		return took(60)
+		return took(54)
 	}
-	// specs/startup/spec.yaml:307 known already
-	return took(61)
+	// specs/startup/spec.yaml:390
+	old := *m
+	if ev.Message.NodeAlive.Epoch.Founder.Present {
+		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
+		if !m.compare(fx, attempt, ev.Message.NodeAlive.Attempts, ev.Message.NodeAlive.Epoch, ev.Message.NodeAlive.Players) {
+			return m.undo(&old, fx, 55)
+		}
+	} else if m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
+		m.heard(fx, ev.Message.NodeAlive.Slot)
+	}
+	return took(55)
 }
 
-// stepGameConnect handles CONNECT in the state game.
-func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:273 only the keeper gives slots, and who asks for one is none
-	some := false
-	for s := range Slot(4) {
-		if !m.Own.Present {
-			return refused(fsm.NoTransition)
+// stepGameConnectReply handles CONNECT_REPLY in the state game.
+func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
+	// specs/startup/spec.yaml:376 of another game, or meant for an earlier attempt
+	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Epoch) && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value == m.Self {
+		old := *m
+		attempt := ev.Message.ConnectReply.Attempts[ev.Message.ConnectReply.From]
+		if !m.compare(fx, attempt, ev.Message.ConnectReply.Attempts, ev.Message.ConnectReply.Epoch, ev.Message.ConnectReply.Players) {
+			return m.undo(&old, fx, 51)
 		}
-		if s < m.Own.Value && m.Table[s].Present && m.Table[s].Value != fx.from {
-			some = true
-			break
-		}
+		return took(51)
 	}
-	if some {
-		above := m.firstSlot2(fx)
-		if !above.Present {
-			return refused(46)
+	// specs/startup/spec.yaml:379 a copy
+	if ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value != m.Self && ev.Message.ConnectReply.Slot.Present && m.Party.Present && m.Party.Value == ev.Message.ConnectReply.Epoch && ev.Message.ConnectReply.Epoch.Founder.Present && ev.Message.ConnectReply.Epoch.Founder.Value == fx.from {
+		who := ev.Message.ConnectReply.Joiner.Value
+		slot := ev.Message.ConnectReply.Slot.Value
+		if !m.Table[slot].Present || m.Table[slot].Value != who {
+			m.forget(fx, who)
+			m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: who}
+			m.Came[slot] = ev.Message.ConnectReply.Attempt
+			m.heard(fx, slot)
+		} else {
+			m.Came[slot] = max(m.Came[slot], ev.Message.ConnectReply.Attempt)
 		}
-		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Table[above.Value]}
-		if m.someAsks(ev, fx) {
-			who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-			m.gone(who)
-		}
-		return took(46)
+		return took(52)
 	}
-	// specs/startup/spec.yaml:278
-	old := *m
-	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
-		if a.Node != m.Self {
-			m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
-		}
-	}
-	m.State = StateGame
-	if !m.enterGame(fx) {
-		return m.undo(&old, fx, 47)
-	}
-	return took(47)
+	// specs/startup/spec.yaml:382 a refusal, or nothing new
+	return took(53)
 }
 
 // stepRefused is Step in the state refused.
 func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:340
+		// specs/startup/spec.yaml:437
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 70)
 		}
 		return took(70)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:341
-		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
-		}
+		// specs/startup/spec.yaml:438
+		m.receiveConnectReply(ev, fx)
 		return took(71)
-	case ReceiveConnect:
-		// specs/startup/spec.yaml:342
-		return ignored(72)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:342
-		return ignored(73)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:342
-		return ignored(74)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:439
+		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
+			attempt := m.firstSlot(ev)
+			if !attempt.Present {
+				return refused(72)
+			}
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: Optional[Slot]{}, Attempt: ev.Message.NodeAlive.Attempts[attempt.Value], Epoch: ev.Message.NodeAlive.Epoch}
+		}
+		return took(72)
+	case ReceiveConnect:
+		// specs/startup/spec.yaml:440
+		return ignored(73)
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:440
+		return ignored(74)
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:440
 		return ignored(75)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:440
 		return ignored(76)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:444
 		return ignored(77)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:444
 		return ignored(78)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:444
 		return ignored(79)
 	case ReceivePing:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:444
 		return ignored(80)
 	}
 	return m.unmentioned(ev, fx)
@@ -762,44 +856,49 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:340
+		// specs/startup/spec.yaml:437
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 81)
 		}
 		return took(81)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:341
-		if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Founder.Present {
-			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}
-		}
+		// specs/startup/spec.yaml:438
+		m.receiveConnectReply(ev, fx)
 		return took(82)
-	case ReceiveConnect:
-		// specs/startup/spec.yaml:342
-		return ignored(83)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:342
-		return ignored(84)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:342
-		return ignored(85)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:439
+		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
+			attempt := m.firstSlot(ev)
+			if !attempt.Present {
+				return refused(83)
+			}
+			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: Optional[Slot]{}, Attempt: ev.Message.NodeAlive.Attempts[attempt.Value], Epoch: ev.Message.NodeAlive.Epoch}
+		}
+		return took(83)
+	case ReceiveConnect:
+		// specs/startup/spec.yaml:440
+		return ignored(84)
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:440
+		return ignored(85)
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:440
 		return ignored(86)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:342
+		// specs/startup/spec.yaml:440
 		return ignored(87)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:444
 		return ignored(88)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:444
 		return ignored(89)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:444
 		return ignored(90)
 	case ReceivePing:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:444
 		return ignored(91)
 	}
 	return m.unmentioned(ev, fx)
@@ -814,6 +913,14 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 		return took(fsm.NoTransition)
 	}
 	return refused(fsm.NoTransition)
+}
+
+// begin is the routine begin: looks for a game.
+func (m *Peer) begin() {
+	m.Try = Try(int64(m.Try)%Tries + 1)
+	m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
+	m.Left = ConnectTries
+	m.Again = Rounds
 }
 
 // enterConnecting runs the entry actions of the state connecting. It returns false if the step is refused.
@@ -831,8 +938,28 @@ func (m *Peer) enterConnecting(fx *Effects) bool {
 	return true
 }
 
-// someSlot reports whether some(s in Slot: table[s] == n).
-func (m *Peer) someSlot(n2 fsm.Peer) bool {
+// someSlot reports whether some(s in Slot: players[s] == self).
+func (m *Peer) someSlot(ev *Event) bool {
+	for s := range Slot(4) {
+		if ev.Message.NodeAlive.Players[s].Present && ev.Message.NodeAlive.Players[s].Value == m.Self {
+			return true
+		}
+	}
+	return false
+}
+
+// firstSlot is first(s in Slot: players[s] == self).
+func (m *Peer) firstSlot(ev *Event) Optional[Slot] {
+	for s := range Slot(4) {
+		if ev.Message.NodeAlive.Players[s].Present && ev.Message.NodeAlive.Players[s].Value == m.Self {
+			return Optional[Slot]{Present: true, Value: s}
+		}
+	}
+	return Optional[Slot]{}
+}
+
+// someSlotByTable reports whether some(s in Slot: table[s] == n).
+func (m *Peer) someSlotByTable(n2 fsm.Peer) bool {
 	for s := range Slot(4) {
 		if m.Table[s].Present && m.Table[s].Value == n2 {
 			return true
@@ -852,8 +979,8 @@ func (m *Peer) countSlot() int64 {
 	return n
 }
 
-// firstSlot is first(s in Slot: !(s in table)).
-func (m *Peer) firstSlot() Optional[Slot] {
+// firstSlotByTable is first(s in Slot: !(s in table)).
+func (m *Peer) firstSlotByTable() Optional[Slot] {
 	for s := range Slot(4) {
 		if !m.Table[s].Present {
 			return Optional[Slot]{Present: true, Value: s}
@@ -862,8 +989,30 @@ func (m *Peer) firstSlot() Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// firstSlotByTable is first(s in Slot: table[s] == n).
-func (m *Peer) firstSlotByTable(n2 fsm.Peer) Optional[Slot] {
+// forget is the routine forget: that one is in no slot any more.
+func (m *Peer) forget(fx *Effects, who fsm.Peer) {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s].Value == who {
+			m.Table[s] = Optional[fsm.Peer]{}
+			m.Came[s] = 0
+			if m.Silence[s] {
+				m.Silence[s] = false
+				fx.stop(alarmSilence, uint32(s))
+			}
+		}
+	}
+}
+
+// heard is the routine heard: the player in that slot is there.
+func (m *Peer) heard(fx *Effects, slot Slot) {
+	if m.Limit > 0 {
+		m.Silence[slot] = true
+		fx.startFor(alarmSilence, uint32(slot), uint32(uint32(m.Limit)))
+	}
+}
+
+// firstSlot2 is first(s in Slot: table[s] == n).
+func (m *Peer) firstSlot2(n2 fsm.Peer) Optional[Slot] {
 	for s := range Slot(4) {
 		if m.Table[s].Present && m.Table[s].Value == n2 {
 			return Optional[Slot]{Present: true, Value: s}
@@ -883,12 +1032,24 @@ func (m *Peer) enterGame(fx *Effects) bool {
 		}
 	}
 	for _, n2 := range list.Items[:list.Len] {
-		if !m.someSlot(n2) && m.countSlot() < Slots {
-			value := m.firstSlot()
+		if !m.someSlotByTable(n2) && m.countSlot() < Slots {
+			value := m.firstSlotByTable()
 			if !value.Present {
 				return false
 			}
-			m.Table[value.Value] = Optional[fsm.Peer]{Present: true, Value: n2}
+			slot := value.Value
+			if !m.Queue[n2].Present {
+				return false
+			}
+			attempt := m.Queue[n2].Value
+			if !m.Table[slot].Present || m.Table[slot].Value != n2 {
+				m.forget(fx, n2)
+				m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: n2}
+				m.Came[slot] = attempt
+				m.heard(fx, slot)
+			} else {
+				m.Came[slot] = max(m.Came[slot], attempt)
+			}
 		}
 		for s := range Slot(4) {
 			holds2 := m.Table[s].Present && m.Table[s].Value == n2
@@ -909,6 +1070,15 @@ func (m *Peer) enterGame(fx *Effects) bool {
 				m.Came[s] = m.Queue[n2].Value
 			}
 		}
+	}
+	var list2 FsmPeerList
+	for key := range fsm.Peer(254) {
+		if m.Queue[key].Present {
+			list2.Items[list2.Len] = key
+			list2.Len++
+		}
+	}
+	for _, n2 := range list2.Items[:list2.Len] {
 		var set uint64
 		for key := range Slot(4) {
 			if m.Table[key].Present {
@@ -920,7 +1090,7 @@ func (m *Peer) enterGame(fx *Effects) bool {
 				continue
 			}
 			t := Slot(i)
-			if (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2) && m.someSlot(n2) {
+			if (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2) && m.someSlotByTable(n2) {
 				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
 					return false
 				}
@@ -937,13 +1107,13 @@ func (m *Peer) enterGame(fx *Effects) bool {
 					}
 					all[s] = value
 				}
-				fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlotByTable(n2), Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all, Attempts: m.Came}
+				fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlot2(n2), Epoch: m.Party.Value, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all, Attempts: m.Came}
 			}
 		}
 		if !m.Own.Present || !m.Party.Present || !m.Queue[n2].Present {
 			return false
 		}
-		fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlotByTable(n2), Founder: m.Party.Value.Founder, Round: m.Party.Value.Round, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table, Attempts: m.Came}
+		fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlot2(n2), Epoch: m.Party.Value, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table, Attempts: m.Came}
 	}
 	m.Queue = [254]Optional[Try]{}
 	return true
@@ -993,109 +1163,27 @@ func (m *Peer) stopAsking(fx *Effects) {
 	m.Again = 0
 }
 
-// firstSlot2 is first(s in Slot: s in table && table[s] != sender).
-func (m *Peer) firstSlot2(fx *Effects) Optional[Slot] {
-	for s := range Slot(4) {
-		if m.Table[s].Present && m.Table[s].Value != fx.from {
-			return Optional[Slot]{Present: true, Value: s}
-		}
-	}
-	return Optional[Slot]{}
-}
-
-// someSlotByTable reports whether some(s in Slot: table[s] == sender && 0 < came[s] && came[s] < a.attempt).
-func (m *Peer) someSlotByTable(fx *Effects, a Ask) bool {
-	for s := range Slot(4) {
-		if m.Table[s].Present && m.Table[s].Value == fx.from && 0 < m.Came[s] && m.Came[s] < a.Attempt {
-			return true
-		}
-	}
-	return false
-}
-
-// someAsks reports whether some(a in asks: a.node == sender && some(s in Slot: table[s] == sender && 0 <
-// came[s] && came[s] < a.attempt)).
-func (m *Peer) someAsks(ev *Event, fx *Effects) bool {
-	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
-		if a.Node == fx.from && m.someSlotByTable(fx, a) {
-			return true
-		}
-	}
-	return false
-}
-
-// gone is the routine gone: that one is in no slot any more.
-func (m *Peer) gone(who Optional[fsm.Peer]) {
-	for s := range Slot(4) {
-		if m.Table[s] == who {
-			m.Table[s] = Optional[fsm.Peer]{}
-			m.Came[s] = 0
-		}
+// heard2 is the routine heard: the player in that slot is there.
+func (m *Peer) heard2(fx *Effects, slot2 Slot) {
+	if m.Limit > 0 {
+		m.Silence[slot2] = true
+		fx.startFor(alarmSilence, uint32(slot2), uint32(uint32(m.Limit)))
 	}
 }
 
-// someAsksByTable reports whether some(a in asks: a.node == sender && some(s in Slot: table[s] == sender &&
-// 0 < came[s] && came[s] < a.attempt)).
-func (m *Peer) someAsksByTable(ev *Event, fx *Effects) bool {
-	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
-		if a.Node == fx.from && m.someSlotByTable(fx, a) {
-			return true
+// enter is the routine enter: plays in that slot of that game.
+func (m *Peer) enter(fx *Effects, attempt Try, attempts Attempts, epoch Epoch, players Table, slot Slot) {
+	for i := range m.Silence {
+		if m.Silence[i] {
+			m.Silence[i] = false
+			fx.stop(alarmSilence, uint32(i))
 		}
 	}
-	return false
-}
-
-// commandConnect handles connect in the states idle, refused and failed. It returns false if the step is
-// refused.
-func (m *Peer) commandConnect(fx *Effects) bool {
-	m.Try = Try(int64(m.Try)%Tries + 1)
-	m.Queue[m.Self] = Optional[Try]{Present: true, Value: m.Try}
-	m.Left = ConnectTries
-	m.Again = Rounds
-	m.State = StateConnecting
-	return m.enterConnecting(fx)
-}
-
-// receiveConnectReply handles CONNECT_REPLY in the states connecting and requesting.
-func (m *Peer) receiveConnectReply(fx *Effects) {
-	var list FsmPeerList
-	_ = *m // not nil, which the loop need not ask in each round
-	for key := range fsm.Peer(254) {
-		if m.Queue[key].Present {
-			list.Items[list.Len] = key
-			list.Len++
-		}
-	}
-	for _, n2 := range list.Items[:list.Len] {
-		if n2 != fx.from && n2 != m.Self {
-			fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
-		}
-	}
-	m.stopAsking(fx)
-	m.State = StateRefused
-}
-
-// receiveConnectReplyInConnecting handles CONNECT_REPLY in the states connecting and requesting. It returns
-// false if the step is refused.
-func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
-	var list FsmPeerList
-	_ = *m // not nil, which the loop need not ask in each round
-	for key := range fsm.Peer(254) {
-		if m.Queue[key].Present {
-			list.Items[list.Len] = key
-			list.Len++
-		}
-	}
-	for _, n2 := range list.Items[:list.Len] {
-		if n2 != fx.from && n2 != m.Self {
-			fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}}
-		}
-	}
-	m.stopAsking(fx)
-	m.Own = ev.Message.ConnectReply.Slot
-	m.Table = ev.Message.ConnectReply.Players
-	m.Came = ev.Message.ConnectReply.Attempts
-	m.Party = Optional[Game]{Present: true, Value: Game{Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round}}
+	m.Own = Optional[Slot]{Present: true, Value: slot}
+	m.Table = players
+	m.Came = attempts
+	m.Came[slot] = attempt
+	m.Party = Optional[Epoch]{Present: true, Value: epoch}
 	var set uint64
 	for key := range Slot(4) {
 		if m.Table[key].Present {
@@ -1108,14 +1196,554 @@ func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 		}
 		t := Slot(i)
 		if !m.Table[t].Present || m.Table[t].Value != m.Self {
-			if !m.Table[t].Present || !ev.Message.ConnectReply.Slot.Present {
+			m.heard2(fx, t)
+		}
+	}
+}
+
+// tell is the routine tell: tells that one where we play. It returns false if the step is refused.
+func (m *Peer) tell(fx *Effects, who fsm.Peer) bool {
+	if !m.Own.Present || !m.Party.Present {
+		return false
+	}
+	fx.sendTo(MessageNodeAlive, who).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Epoch: m.Party.Value, Players: m.Table, Attempts: m.Came}
+	return true
+}
+
+// tellAll is the routine tellAll. It returns false if the step is refused.
+func (m *Peer) tellAll(fx *Effects) bool {
+	var set uint64
+	for key := range Slot(4) {
+		if m.Table[key].Present {
+			set |= 1 << key
+		}
+	}
+	for i := range 4 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		t := Slot(i)
+		if !m.Table[t].Present || m.Table[t].Value != m.Self {
+			if !m.Table[t].Present {
 				return false
 			}
-			fx.sendTo(MessageNodeAlive, m.Table[t].Value).NodeAlive = NodeAliveMessage{Slot: ev.Message.ConnectReply.Slot.Value, Founder: ev.Message.ConnectReply.Founder, Round: ev.Message.ConnectReply.Round, Players: ev.Message.ConnectReply.Players, Attempts: ev.Message.ConnectReply.Attempts}
+			who := m.Table[t].Value
+			if !m.tell(fx, who) {
+				return false
+			}
 		}
+	}
+	return true
+}
+
+// someSlot2 reports whether some(s in Slot: table[s] == sender).
+func (m *Peer) someSlot2(fx *Effects) bool {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s].Value == fx.from {
+			return true
+		}
+	}
+	return false
+}
+
+// firstSlot3 is first(s in Slot: table[s] == sender).
+func (m *Peer) firstSlot3(fx *Effects) Optional[Slot] {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s].Value == fx.from {
+			return Optional[Slot]{Present: true, Value: s}
+		}
+	}
+	return Optional[Slot]{}
+}
+
+// forget2 is the routine forget: that one is in no slot any more.
+func (m *Peer) forget2(fx *Effects) {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s].Value == fx.from {
+			m.Table[s] = Optional[fsm.Peer]{}
+			m.Came[s] = 0
+			if m.Silence[s] {
+				m.Silence[s] = false
+				fx.stop(alarmSilence, uint32(s))
+			}
+		}
+	}
+}
+
+// out is the routine out: that one is no player any more. The keeper begins the next game; if the keeper is
+// gone, the player in the lowest slot does. It returns false if the step is refused.
+func (m *Peer) out(fx *Effects) bool {
+	if !m.Party.Present {
+		return false
+	}
+	if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self {
+		var set uint64
+		for key := range Slot(4) {
+			if m.Table[key].Present {
+				set |= 1 << key
+			}
+		}
+		for i := range 4 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			t := Slot(i)
+			if m.Came[t] == 0 && (!m.Table[t].Present || m.Table[t].Value != fx.from) {
+				if !m.Table[t].Present {
+					return false
+				}
+				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: fx.from}, Slot: m.firstSlot3(fx), Attempt: 0, Epoch: m.Party.Value}
+			}
+		}
+		m.forget2(fx)
+		height := m.Party.Value.Height
+		m.Try = Try(int64(m.Try)%Tries + 1)
+		m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
+		if !m.tellAll(fx) {
+			return false
+		}
+	} else {
+		m.forget2(fx)
+		some := false
+		for s := range Slot(4) {
+			if !m.Own.Present {
+				return false
+			}
+			holds := s < m.Own.Value && m.Table[s].Present
+			if !holds {
+				if !m.Party.Present {
+					return false
+				}
+				holds = m.Table[s] == m.Party.Value.Founder
+			}
+			if holds {
+				some = true
+				break
+			}
+		}
+		if !some {
+			if !m.Party.Present {
+				return false
+			}
+			height := uint16(min(int64(m.Party.Value.Height)+1, Heights))
+			m.Try = Try(int64(m.Try)%Tries + 1)
+			m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
+			if !m.tellAll(fx) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// firstSlot4 is first(s in Slot: s in table && table[s] != sender).
+func (m *Peer) firstSlot4(fx *Effects) Optional[Slot] {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s].Value != fx.from {
+			return Optional[Slot]{Present: true, Value: s}
+		}
+	}
+	return Optional[Slot]{}
+}
+
+// someSlotByCame reports whether some(s in Slot: table[s] == sender && came[s] <= attempt).
+func (m *Peer) someSlotByCame(fx *Effects, attempt Try) bool {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s].Value == fx.from && m.Came[s] <= attempt {
+			return true
+		}
+	}
+	return false
+}
+
+// firstSlotBySelf is first(s in Slot: players[s] == self).
+func (m *Peer) firstSlotBySelf(players Table) Optional[Slot] {
+	for s := range Slot(4) {
+		if players[s].Present && players[s].Value == m.Self {
+			return Optional[Slot]{Present: true, Value: s}
+		}
+	}
+	return Optional[Slot]{}
+}
+
+// enter2 is the routine enter: plays in that slot of that game.
+func (m *Peer) enter2(fx *Effects, attempt2 Try, attempts2 Attempts, epoch2 Epoch, players2 Table, slot Slot) {
+	for i := range m.Silence {
+		if m.Silence[i] {
+			m.Silence[i] = false
+			fx.stop(alarmSilence, uint32(i))
+		}
+	}
+	m.Own = Optional[Slot]{Present: true, Value: slot}
+	m.Table = players2
+	m.Came = attempts2
+	m.Came[slot] = attempt2
+	m.Party = Optional[Epoch]{Present: true, Value: epoch2}
+	var set uint64
+	for key := range Slot(4) {
+		if m.Table[key].Present {
+			set |= 1 << key
+		}
+	}
+	for i := range 4 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		t := Slot(i)
+		if !m.Table[t].Present || m.Table[t].Value != m.Self {
+			m.heard2(fx, t)
+		}
+	}
+}
+
+// tell2 is the routine tell: tells that one where we play. It returns false if the step is refused.
+func (m *Peer) tell2(fx *Effects) bool {
+	if !m.Own.Present || !m.Party.Present {
+		return false
+	}
+	fx.sendTo(MessageNodeAlive, fx.from).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Epoch: m.Party.Value, Players: m.Table, Attempts: m.Came}
+	return true
+}
+
+// countSlot2 is len(players).
+func (m *Peer) countSlot2(players Table) int64 {
+	n := int64(0)
+	for key := range Slot(4) {
+		if players[key].Present {
+			n++
+		}
+	}
+	return n
+}
+
+// someSlotBySelf reports whether some(s in Slot: players[s] == self).
+func (m *Peer) someSlotBySelf(players Table) bool {
+	for s := range Slot(4) {
+		if players[s].Present && players[s].Value == m.Self {
+			return true
+		}
+	}
+	return false
+}
+
+// compare is the routine compare: that one plays in another game. Of two the later one counts: who is in its
+// table goes there, who is not asks its keeper for a slot, and the keeper of the earlier one goes last. Who
+// plays in the earlier one is told. It returns false if the step is refused.
+func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch, players Table) bool {
+	if !m.Party.Present {
+		return false
+	}
+	holds2 := !m.Party.Value.Founder.Present || epoch.Height > m.Party.Value.Height
+	if !holds2 {
+		holds := epoch.Height == m.Party.Value.Height
+		if holds {
+			if !epoch.Founder.Present {
+				return false
+			}
+			holds = epoch.Founder.Value > m.Party.Value.Founder.Value || epoch.Founder == m.Party.Value.Founder && epoch.Round > m.Party.Value.Round
+		}
+		holds2 = holds
+	}
+	if holds2 {
+		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self && m.someSlotByCame(fx, attempt) {
+			if !m.out(fx) {
+				return false
+			}
+		}
+		if !m.Party.Present {
+			return false
+		}
+		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self && m.countSlot() > 1 {
+			holds3 := epoch.Founder.Present && epoch.Founder.Value == fx.from
+			if holds3 {
+				some := false
+				for s := range Slot(4) {
+					holds3 := players[s].Present && players[s].Value == m.Self
+					if holds3 {
+						if !m.Own.Present {
+							return false
+						}
+						holds3 = attempts[s] == m.Came[m.Own.Value]
+					}
+					if holds3 {
+						some = true
+						break
+					}
+				}
+				holds3 = some
+			}
+			if holds3 {
+				if !m.Own.Present {
+					return false
+				}
+				fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.firstSlotBySelf(players), Attempt: m.Came[m.Own.Value], Epoch: epoch}
+			}
+		} else if !epoch.Founder.Present || epoch.Founder.Value != fx.from {
+			if !epoch.Founder.Present || epoch.Founder.Value != m.Self {
+				if !epoch.Founder.Present {
+					return false
+				}
+				who := epoch.Founder.Value
+				if !m.tell(fx, who) {
+					return false
+				}
+			}
+		} else {
+			some := false
+			for s := range Slot(4) {
+				holds3 := players[s].Present && players[s].Value == m.Self
+				if holds3 {
+					if !m.Own.Present {
+						return false
+					}
+					holds3 = attempts[s] == m.Came[m.Own.Value]
+				}
+				if holds3 {
+					some = true
+					break
+				}
+			}
+			if some {
+				if m.Party.Value.Founder != (Optional[fsm.Peer]{}) && m.Party.Value.Founder != (Optional[fsm.Peer]{Present: true, Value: m.Self}) && m.Party.Value.Founder != epoch.Founder {
+					if !m.Party.Value.Founder.Present || !m.Own.Present {
+						return false
+					}
+					fx.sendTo(MessageDisconnect, m.Party.Value.Founder.Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Epoch: m.Party.Value}
+				}
+				value := m.firstSlotBySelf(players)
+				if !value.Present {
+					return false
+				}
+				slot := value.Value
+				if !m.Own.Present {
+					return false
+				}
+				attempt2 := m.Came[m.Own.Value]
+				m.enter2(fx, attempt2, attempts, epoch, players, slot)
+				if !m.tell2(fx) {
+					return false
+				}
+			} else if m.countSlot2(players) < Slots || m.someSlotBySelf(players) {
+				if !m.Own.Present {
+					return false
+				}
+				fx.sendTo(MessageSlotRequest, fx.from).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: m.Self, Attempt: m.Came[m.Own.Value]}}}}
+			}
+		}
+	} else if !m.tell2(fx) {
+		return false
+	}
+	return true
+}
+
+// end is the routine end: plays no more.
+func (m *Peer) end(fx *Effects) {
+	for i := range m.Silence {
+		if m.Silence[i] {
+			m.Silence[i] = false
+			fx.stop(alarmSilence, uint32(i))
+		}
+	}
+	m.Own = Optional[Slot]{}
+	m.Party = Optional[Epoch]{}
+	m.Table = Table{}
+	m.Came = Attempts{}
+}
+
+// firstSlot5 is first(s in Slot: table[s] == who).
+func (m *Peer) firstSlot5(who fsm.Peer) Optional[Slot] {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s].Value == who {
+			return Optional[Slot]{Present: true, Value: s}
+		}
+	}
+	return Optional[Slot]{}
+}
+
+// forget3 is the routine forget: that one is in no slot any more.
+func (m *Peer) forget3(fx *Effects, who2 fsm.Peer) {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s].Value == who2 {
+			m.Table[s] = Optional[fsm.Peer]{}
+			m.Came[s] = 0
+			if m.Silence[s] {
+				m.Silence[s] = false
+				fx.stop(alarmSilence, uint32(s))
+			}
+		}
+	}
+}
+
+// tell3 is the routine tell: tells that one where we play. It returns false if the step is refused.
+func (m *Peer) tell3(fx *Effects, who2 fsm.Peer) bool {
+	if !m.Own.Present || !m.Party.Present {
+		return false
+	}
+	fx.sendTo(MessageNodeAlive, who2).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Epoch: m.Party.Value, Players: m.Table, Attempts: m.Came}
+	return true
+}
+
+// tellAll2 is the routine tellAll. It returns false if the step is refused.
+func (m *Peer) tellAll2(fx *Effects) bool {
+	var set uint64
+	for key := range Slot(4) {
+		if m.Table[key].Present {
+			set |= 1 << key
+		}
+	}
+	for i := range 4 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		t := Slot(i)
+		if !m.Table[t].Present || m.Table[t].Value != m.Self {
+			if !m.Table[t].Present {
+				return false
+			}
+			who2 := m.Table[t].Value
+			if !m.tell3(fx, who2) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// out2 is the routine out: that one is no player any more. The keeper begins the next game; if the keeper is
+// gone, the player in the lowest slot does. It returns false if the step is refused.
+func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
+	if !m.Party.Present {
+		return false
+	}
+	if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self {
+		var set uint64
+		for key := range Slot(4) {
+			if m.Table[key].Present {
+				set |= 1 << key
+			}
+		}
+		for i := range 4 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			t := Slot(i)
+			if m.Came[t] == 0 && (!m.Table[t].Present || m.Table[t].Value != who) {
+				if !m.Table[t].Present {
+					return false
+				}
+				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: who}, Slot: m.firstSlot5(who), Attempt: 0, Epoch: m.Party.Value}
+			}
+		}
+		m.forget3(fx, who)
+		height := m.Party.Value.Height
+		m.Try = Try(int64(m.Try)%Tries + 1)
+		m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
+		if !m.tellAll2(fx) {
+			return false
+		}
+	} else {
+		m.forget3(fx, who)
+		some := false
+		for s := range Slot(4) {
+			if !m.Own.Present {
+				return false
+			}
+			holds := s < m.Own.Value && m.Table[s].Present
+			if !holds {
+				if !m.Party.Present {
+					return false
+				}
+				holds = m.Table[s] == m.Party.Value.Founder
+			}
+			if holds {
+				some = true
+				break
+			}
+		}
+		if !some {
+			if !m.Party.Present {
+				return false
+			}
+			height := uint16(min(int64(m.Party.Value.Height)+1, Heights))
+			m.Try = Try(int64(m.Try)%Tries + 1)
+			m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
+			if !m.tellAll2(fx) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// commandConnect handles connect in the states idle, refused and failed. It returns false if the step is
+// refused.
+func (m *Peer) commandConnect(fx *Effects) bool {
+	m.begin()
+	m.State = StateConnecting
+	return m.enterConnecting(fx)
+}
+
+// receiveConnectReply handles CONNECT_REPLY in the states idle, refused and failed.
+func (m *Peer) receiveConnectReply(ev *Event, fx *Effects) {
+	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present {
+		fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: ev.Message.ConnectReply.Slot, Attempt: ev.Message.ConnectReply.Attempt, Epoch: ev.Message.ConnectReply.Epoch}
+	}
+}
+
+// receiveConnectReplyInConnecting handles CONNECT_REPLY in the states connecting and requesting.
+func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) {
+	var list FsmPeerList
+	_ = *m // not nil, which the loop need not ask in each round
+	for key := range fsm.Peer(254) {
+		if m.Queue[key].Present {
+			list.Items[list.Len] = key
+			list.Len++
+		}
+	}
+	for _, n2 := range list.Items[:list.Len] {
+		if n2 != fx.from && n2 != m.Self {
+			fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}, Epoch: ev.Message.ConnectReply.Epoch}
+		}
+	}
+	m.stopAsking(fx)
+	m.State = StateRefused
+}
+
+// receiveConnectReply2 handles CONNECT_REPLY in the states connecting and requesting. It returns false if
+// the step is refused.
+func (m *Peer) receiveConnectReply2(ev *Event, fx *Effects) bool {
+	var list FsmPeerList
+	_ = *m // not nil, which the loop need not ask in each round
+	for key := range fsm.Peer(254) {
+		if m.Queue[key].Present {
+			list.Items[list.Len] = key
+			list.Len++
+		}
+	}
+	for _, n2 := range list.Items[:list.Len] {
+		if n2 != fx.from && n2 != m.Self {
+			fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}, Epoch: ev.Message.ConnectReply.Epoch}
+		}
+	}
+	m.stopAsking(fx)
+	if !ev.Message.ConnectReply.Slot.Present {
+		return false
+	}
+	slot := ev.Message.ConnectReply.Slot.Value
+	attempt := m.Try
+	m.enter(fx, attempt, ev.Message.ConnectReply.Attempts, ev.Message.ConnectReply.Epoch, ev.Message.ConnectReply.Players, slot)
+	if !m.tellAll(fx) {
+		return false
 	}
 	m.State = StateGame
 	return m.enterGame(fx)
+}
+
+// commandVanished handles vanished in the states connecting and requesting.
+func (m *Peer) commandVanished(ev *Event) {
+	if ev.Vanished.Node != m.Self {
+		m.Queue[ev.Vanished.Node] = Optional[Try]{}
+	}
 }
 
 // commandLeave handles leave in the states connecting and requesting.
@@ -1124,70 +1752,10 @@ func (m *Peer) commandLeave(fx *Effects) {
 	m.State = StateIdle
 }
 
-// receiveNodeAlive handles NODE_ALIVE and lost in the state game.
-func (m *Peer) receiveNodeAlive(fx *Effects) {
-	who := Optional[fsm.Peer]{Present: true, Value: fx.from}
-	m.gone(who)
-}
-
-// someSlotByCame reports whether some(s in Slot: table[s] == joiner && 0 < attempt && attempt < came[s]).
-func (m *Peer) someSlotByCame(ev *Event) bool {
-	for s := range Slot(4) {
-		if m.Table[s] == ev.Message.ConnectReply.Joiner && 0 < ev.Message.ConnectReply.Attempt && ev.Message.ConnectReply.Attempt < m.Came[s] {
-			return true
-		}
-	}
-	return false
-}
-
-// someSlot2 reports whether some(s in Slot: table[s] == sender && 0 < attempts[slot] && attempts[slot] <
-// came[s]).
-func (m *Peer) someSlot2(ev *Event, fx *Effects) bool {
-	for s := range Slot(4) {
-		if m.Table[s].Present && m.Table[s].Value == fx.from && 0 < ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] && ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] < m.Came[s] {
-			return true
-		}
-	}
-	return false
-}
-
-// allSlot reports whether all(s in Slot: s < slot => !(s in table)).
-func (m *Peer) allSlot(ev *Event) bool {
-	for s := range Slot(4) {
-		if s < ev.Message.NodeAlive.Slot && m.Table[s].Present {
-			return false
-		}
-	}
-	return true
-}
-
-// someSlot3 reports whether some(s in Slot: table[s] == if(node == none, sender, node) && 0 < attempt &&
-// attempt < came[s]).
+// someSlot3 reports whether some(s in Slot: table[s] == sender && (attempt == 0 || came[s] <= attempt)).
 func (m *Peer) someSlot3(ev *Event, fx *Effects) bool {
 	for s := range Slot(4) {
-		var value Optional[fsm.Peer]
-		if !ev.Message.Disconnect.Node.Present {
-			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
-		} else {
-			value = ev.Message.Disconnect.Node
-		}
-		if m.Table[s] == value && 0 < ev.Message.Disconnect.Attempt && ev.Message.Disconnect.Attempt < m.Came[s] {
-			return true
-		}
-	}
-	return false
-}
-
-// someSlot4 reports whether some(s in Slot: table[s] == if(node == none, sender, node)).
-func (m *Peer) someSlot4(ev *Event, fx *Effects) bool {
-	for s := range Slot(4) {
-		var value Optional[fsm.Peer]
-		if !ev.Message.Disconnect.Node.Present {
-			value = Optional[fsm.Peer]{Present: true, Value: fx.from}
-		} else {
-			value = ev.Message.Disconnect.Node
-		}
-		if m.Table[s] == value {
+		if m.Table[s].Present && m.Table[s].Value == fx.from && (ev.Message.Disconnect.Attempt == 0 || m.Came[s] <= ev.Message.Disconnect.Attempt) {
 			return true
 		}
 	}

@@ -17,29 +17,48 @@ const (
 	ReceiveConnectReply                  // to the joiner, and copies to all other players
 	ReceiveDisconnect                    // that node is not in this game
 	ReceiveSlotRequest                   // to the one who can give a slot
-	ReceiveSubdueSlave                   // do not found a game; ask that node
+	ReceiveSubdueSlave                   // do not found a game; ask that node. A keeper says so to everybody, for those who play in another game, too
 	ReceiveJoin                          // enters the battle; not the startup's
 	ReceiveUnjoin                        // leaves the battle
 	ReceiveGameState                     // ship and remote events of one who is in the battle, instead of NODE_ALIVE
 	ReceiveNodeAlive                     // I am in this slot of this game
 	ReceivePing                          // retired
+	CommandPrepare                       // before the first attempt: its number, which no earlier run of this program can have passed, as from a clock; and the limit of silence, 0 for the usual one
+	CommandVanished                      // that address is not known any more
 	CommandConnect                       // the user wants to play
 	CommandLeave                         // the user does not want to play any more
 	CommandAlive                         // the game's send tick
+	CommandAnnounce                      // at times: whoever plays in another game shall hear of this one
 	TimerWait                            // timer wait expired; RETRYWAIT_CONNECT
 	TimerAsk                             // timer ask expired; RETRYWAIT_SLOTREQUEST
+	TimerSilence                         // timer silence expired; the alive counter of the player in this slot
 )
 
-var eventKindNames = [...]string{"start", "up", "lost", "CONNECT", "CONNECT_REPLY", "DISCONNECT", "SLOT_REQUEST", "SUBDUE_SLAVE", "JOIN", "UNJOIN", "GAME_STATE", "NODE_ALIVE", "PING", "connect", "leave", "alive", "wait", "ask"}
+var eventKindNames = [...]string{"start", "up", "lost", "CONNECT", "CONNECT_REPLY", "DISCONNECT", "SLOT_REQUEST", "SUBDUE_SLAVE", "JOIN", "UNJOIN", "GAME_STATE", "NODE_ALIVE", "PING", "prepare", "vanished", "connect", "leave", "alive", "announce", "wait", "ask", "silence"}
 
 // String returns the name as the specification has it.
 func (v EventKind) String() string { return fsm.Name(eventKindNames[:], int(v)) }
 
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
-	Kind    EventKind
-	From    fsm.Peer // who sent the message, or whose link it is
-	Message Message  // for the Receive kinds
+	Kind     EventKind
+	From     fsm.Peer        // who sent the message, or whose link it is
+	Key      uint32          // which instance's timer expired
+	Message  Message         // for the Receive kinds
+	Prepare  PrepareCommand  // for CommandPrepare
+	Vanished VanishedCommand // for CommandVanished
+}
+
+// PrepareCommand are the fields of command prepare: before the first attempt: its number, which no earlier
+// run of this program can have passed, as from a clock; and the limit of silence, 0 for the usual one.
+type PrepareCommand struct {
+	First    Try
+	Patience Patience
+}
+
+// VanishedCommand are the fields of command vanished: that address is not known any more.
+type VanishedCommand struct {
+	Node fsm.Peer
 }
 
 // invalid reports whether a field is outside its type's range; such an event is refused.
@@ -50,15 +69,19 @@ func (ev *Event) invalid() bool {
 	case ReceiveConnect:
 		return ev.From < 0 || ev.From > 253 || invalidAsks(&ev.Message.Connect.Asks)
 	case ReceiveConnectReply:
-		return ev.From < 0 || ev.From > 253 || ev.Message.ConnectReply.From > 3 || ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Slot.Value > 3 || ev.Message.ConnectReply.Founder.Present && (ev.Message.ConnectReply.Founder.Value < 0 || ev.Message.ConnectReply.Founder.Value > 253) || ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 253) || invalidTable(&ev.Message.ConnectReply.Players)
+		return ev.From < 0 || ev.From > 253 || ev.Message.ConnectReply.From > 3 || ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Slot.Value > 3 || ev.Message.ConnectReply.Epoch.Founder.Present && (ev.Message.ConnectReply.Epoch.Founder.Value < 0 || ev.Message.ConnectReply.Epoch.Founder.Value > 253) || ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 253) || invalidTable(&ev.Message.ConnectReply.Players)
 	case ReceiveDisconnect:
-		return ev.From < 0 || ev.From > 253 || ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 253) || ev.Message.Disconnect.Slot.Present && ev.Message.Disconnect.Slot.Value > 3 || ev.Message.Disconnect.Founder.Present && (ev.Message.Disconnect.Founder.Value < 0 || ev.Message.Disconnect.Founder.Value > 253)
+		return ev.From < 0 || ev.From > 253 || ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 253) || ev.Message.Disconnect.Slot.Present && ev.Message.Disconnect.Slot.Value > 3 || ev.Message.Disconnect.Epoch.Founder.Present && (ev.Message.Disconnect.Epoch.Founder.Value < 0 || ev.Message.Disconnect.Epoch.Founder.Value > 253)
 	case ReceiveSlotRequest:
 		return ev.From < 0 || ev.From > 253 || invalidAsks(&ev.Message.SlotRequest.Asks)
 	case ReceiveSubdueSlave:
-		return ev.From < 0 || ev.From > 253 || ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 253)
+		return ev.From < 0 || ev.From > 253 || ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 253) || ev.Message.SubdueSlave.Epoch.Founder.Present && (ev.Message.SubdueSlave.Epoch.Founder.Value < 0 || ev.Message.SubdueSlave.Epoch.Founder.Value > 253)
 	case ReceiveNodeAlive:
-		return ev.From < 0 || ev.From > 253 || ev.Message.NodeAlive.Slot > 3 || ev.Message.NodeAlive.Founder.Present && (ev.Message.NodeAlive.Founder.Value < 0 || ev.Message.NodeAlive.Founder.Value > 253) || invalidTable(&ev.Message.NodeAlive.Players)
+		return ev.From < 0 || ev.From > 253 || ev.Message.NodeAlive.Slot > 3 || ev.Message.NodeAlive.Epoch.Founder.Present && (ev.Message.NodeAlive.Epoch.Founder.Value < 0 || ev.Message.NodeAlive.Epoch.Founder.Value > 253) || invalidTable(&ev.Message.NodeAlive.Players)
+	case CommandPrepare:
+		return ev.Prepare.Patience > 120000
+	case CommandVanished:
+		return ev.Vanished.Node < 0 || ev.Vanished.Node > 253
 	}
 	return false
 }
@@ -75,25 +98,30 @@ func (ev *Event) outside(why *fsm.Refusal) {
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
 		why.Outside(ev.Message.ConnectReply.From > 3, "from", "0..3")
 		why.Outside(ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Slot.Value > 3, "slot", "0..3")
-		why.Outside(ev.Message.ConnectReply.Founder.Present && (ev.Message.ConnectReply.Founder.Value < 0 || ev.Message.ConnectReply.Founder.Value > 253), "founder", "0..253")
+		why.Outside(ev.Message.ConnectReply.Epoch.Founder.Present && (ev.Message.ConnectReply.Epoch.Founder.Value < 0 || ev.Message.ConnectReply.Epoch.Founder.Value > 253), "epoch", "Epoch")
 		why.Outside(ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 253), "joiner", "0..253")
 		why.Outside(invalidTable(&ev.Message.ConnectReply.Players), "players", "an array of 0..253")
 	case ReceiveDisconnect:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
 		why.Outside(ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 253), "node", "0..253")
 		why.Outside(ev.Message.Disconnect.Slot.Present && ev.Message.Disconnect.Slot.Value > 3, "slot", "0..3")
-		why.Outside(ev.Message.Disconnect.Founder.Present && (ev.Message.Disconnect.Founder.Value < 0 || ev.Message.Disconnect.Founder.Value > 253), "founder", "0..253")
+		why.Outside(ev.Message.Disconnect.Epoch.Founder.Present && (ev.Message.Disconnect.Epoch.Founder.Value < 0 || ev.Message.Disconnect.Epoch.Founder.Value > 253), "epoch", "Epoch")
 	case ReceiveSlotRequest:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
 		why.Outside(invalidAsks(&ev.Message.SlotRequest.Asks), "asks", "a list of at most 8 of Ask")
 	case ReceiveSubdueSlave:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
 		why.Outside(ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 253), "above", "0..253")
+		why.Outside(ev.Message.SubdueSlave.Epoch.Founder.Present && (ev.Message.SubdueSlave.Epoch.Founder.Value < 0 || ev.Message.SubdueSlave.Epoch.Founder.Value > 253), "epoch", "Epoch")
 	case ReceiveNodeAlive:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
 		why.Outside(ev.Message.NodeAlive.Slot > 3, "slot", "0..3")
-		why.Outside(ev.Message.NodeAlive.Founder.Present && (ev.Message.NodeAlive.Founder.Value < 0 || ev.Message.NodeAlive.Founder.Value > 253), "founder", "0..253")
+		why.Outside(ev.Message.NodeAlive.Epoch.Founder.Present && (ev.Message.NodeAlive.Epoch.Founder.Value < 0 || ev.Message.NodeAlive.Epoch.Founder.Value > 253), "epoch", "Epoch")
 		why.Outside(invalidTable(&ev.Message.NodeAlive.Players), "players", "an array of 0..253")
+	case CommandPrepare:
+		why.Outside(ev.Prepare.Patience > 120000, "patience", "0..120000")
+	case CommandVanished:
+		why.Outside(ev.Vanished.Node < 0 || ev.Vanished.Node > 253, "node", "0..253")
 	}
 }
 
@@ -133,6 +161,11 @@ func (fx *Effects) start(timer uint16, key uint32) {
 	fx.list = append(fx.list, Effect{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: ticks[timer]}})
 }
 
+// startFor asks for a timer to be armed for so many ticks.
+func (fx *Effects) startFor(timer uint16, key, ticks uint32) {
+	fx.list = append(fx.list, Effect{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: ticks}})
+}
+
 // stop asks for a timer to be disarmed.
 func (fx *Effects) stop(timer uint16, key uint32) {
 	fx.list = append(fx.list, Effect{Effect: fsm.Effect{Kind: fsm.StopTimer, ID: timer, Key: key}})
@@ -140,9 +173,10 @@ func (fx *Effects) stop(timer uint16, key uint32) {
 
 // The timers by their index in Info.Timers.
 const (
-	alarmWait = 0
-	alarmAsk  = 1
+	alarmWait    = 0
+	alarmAsk     = 1
+	alarmSilence = 2
 )
 
 // The durations of the timers, in ticks.
-var ticks = [...]uint32{200, 400}
+var ticks = [...]uint32{200, 400, 120000}

@@ -30,6 +30,23 @@ func NewPeerRunner(self fsm.Peer) (*PeerRunner, error) {
 	return &PeerRunner{Machine: m, effects: Effects{list: make([]Effect, 0, 64)}}, nil
 }
 
+// Prepare gives the command prepare: before the first attempt: its number, which no earlier run of this
+// program can have passed, as from a clock; and the limit of silence, 0 for the usual one. Refused means
+// that it is not available now.
+func (r *PeerRunner) Prepare(first Try, patience Patience) fsm.Result {
+	r.event.Kind = CommandPrepare
+	r.event.Prepare = PrepareCommand{First: first, Patience: patience}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
+// Vanished gives the command vanished: that address is not known any more. Refused means that it is not
+// available now.
+func (r *PeerRunner) Vanished(node fsm.Peer) fsm.Result {
+	r.event.Kind = CommandVanished
+	r.event.Vanished = VanishedCommand{Node: node}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
 // Connect gives the command connect: the user wants to play. Refused means that it is not available now.
 func (r *PeerRunner) Connect() fsm.Result {
 	r.event.Kind = CommandConnect
@@ -49,20 +66,40 @@ func (r *PeerRunner) Alive() fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
+// Announce gives the command announce: at times: whoever plays in another game shall hear of this one.
+// Refused means that it is not available now.
+func (r *PeerRunner) Announce() fsm.Result {
+	r.event.Kind = CommandAnnounce
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
 // Command implements fsm.Commander: it gives a command as text, in the form that AppendEvent writes. If the
 // text is none, the error says what is wrong with it, and nothing has happened.
 func (r *PeerRunner) Command(text string) (fsm.Result, error) {
 	s := wire.NewScanner(text)
 	var give func() fsm.Result
 	switch name := s.Name(); name {
+	case "prepare":
+		var c PrepareCommand
+		c.First = Try(s.Open('{').Field("first").Int(0, 4294967295))
+		c.Patience = Patience(s.Field("patience").Int(0, 120000))
+		s.Close('}')
+		give = func() fsm.Result { return r.Prepare(c.First, c.Patience) }
+	case "vanished":
+		var c VanishedCommand
+		c.Node = fsm.Peer(s.Open('{').Field("node").Int(0, 253))
+		s.Close('}')
+		give = func() fsm.Result { return r.Vanished(c.Node) }
 	case "connect":
 		give = r.Connect
 	case "leave":
 		give = r.Leave
 	case "alive":
 		give = r.Alive
+	case "announce":
+		give = r.Announce
 	default:
-		return refused(fsm.NoTransition), s.UnknownCommand(name, "connect", "leave", "alive")
+		return refused(fsm.NoTransition), s.UnknownCommand(name, "prepare", "vanished", "connect", "leave", "alive", "announce")
 	}
 	if err := s.End(); err != nil {
 		return refused(fsm.NoTransition), err
@@ -95,11 +132,12 @@ func (r *PeerRunner) LinkLost(peer fsm.Peer) fsm.Result {
 }
 
 // Timeout implements fsm.Runner.
-func (r *PeerRunner) Timeout(timer uint16, _ uint32) fsm.Result {
-	if timer >= 2 {
+func (r *PeerRunner) Timeout(timer uint16, key uint32) fsm.Result {
+	if timer >= 3 {
 		r.effects.reset(0)
 		return refused(fsm.NoTransition)
 	}
+	r.event.Key = key
 	r.event.Kind = TimerWait + EventKind(timer)
 	return r.Machine.Step(&r.event, &r.effects)
 }
@@ -168,6 +206,16 @@ func (r *PeerRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *PeerRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
+	case CommandPrepare:
+		b = wire.AppendInt(b, "prepare{first: ", int64(r.event.Prepare.First))
+		b = wire.AppendInt(b, ", patience: ", int64(r.event.Prepare.Patience))
+		return append(b, '}')
+	case CommandVanished:
+		b = wire.AppendInt(b, "vanished{node: ", int64(r.event.Vanished.Node))
+		return append(b, '}')
+	case TimerSilence:
+		b = wire.AppendInt(b, "silence{s: ", int64(Slot(r.event.Key)))
+		return append(b, "}"...)
 	case ReceiveConnect, ReceiveConnectReply, ReceiveDisconnect, ReceiveSlotRequest, ReceiveSubdueSlave, ReceiveJoin, ReceiveUnjoin, ReceiveGameState, ReceiveNodeAlive, ReceivePing:
 		return appendMessage(b, &r.event.Message)
 	}
@@ -182,7 +230,17 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	case fsm.Send:
 		b = appendMessage(append(b, ' '), &e.Message)
 	case fsm.StartTimer, fsm.StopTimer:
-		b = wire.AppendWord(b, " ", info.Timers[e.ID])
+		b = append(b, ' ')
+		switch e.ID {
+		case 2:
+			b = wire.AppendInt(b, "silence[", int64(Slot(e.Key)))
+			b = append(b, "]"...)
+		default:
+			b = append(b, info.Timers[e.ID]...)
+		}
+		if e.Kind == fsm.StartTimer && e.ID == 2 {
+			b = wire.AppendUint(b, " for ", uint64(e.Ticks))
+		}
 	}
 	if e.Named {
 		b = wire.AppendTo(b, e.Peer)
@@ -213,107 +271,107 @@ var info = fsm.Info{
 	States:   []string{"idle", "connecting", "requesting", "game", "refused", "failed"},
 	Final:    []bool{false, false, false, false, false, false},
 	Messages: []string{"CONNECT", "CONNECT_REPLY", "DISCONNECT", "SLOT_REQUEST", "SUBDUE_SLAVE", "JOIN", "UNJOIN", "GAME_STATE", "NODE_ALIVE", "PING"},
-	Commands: []string{"connect", "leave", "alive"},
+	Commands: []string{"prepare", "vanished", "connect", "leave", "alive", "announce"},
 	Reports:  []string{},
-	Timers:   []string{"wait", "ask"},
+	Timers:   []string{"wait", "ask", "silence"},
 	Transitions: []fsm.Transition{
-		{Name: "idle connect", From: 0, To: 1, File: "specs/startup/spec.yaml", Line: 340, Col: 20},
-		{Name: "idle CONNECT_REPLY", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 341, Col: 26},
-		{Name: "idle CONNECT", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 18},
-		{Name: "idle SLOT_REQUEST", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 27},
-		{Name: "idle SUBDUE_SLAVE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 41},
-		{Name: "idle NODE_ALIVE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 55},
-		{Name: "idle DISCONNECT", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 67},
-		{Name: "idle JOIN", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 18},
-		{Name: "idle UNJOIN", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 24},
-		{Name: "idle GAME_STATE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 32},
-		{Name: "idle PING", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 44},
-		{Name: "connecting wait/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 216, Col: 13},
-		{Name: "connecting wait/2", From: 1, To: 3, File: "specs/startup/spec.yaml", Line: 217, Col: 13},
-		{Name: "connecting CONNECT/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 221, Col: 13},
-		{Name: "connecting CONNECT/2", From: 1, To: 2, File: "specs/startup/spec.yaml", Line: 225, Col: 13},
-		{Name: "connecting SUBDUE_SLAVE", From: 1, To: 2, File: "specs/startup/spec.yaml", Line: 227, Col: 11},
-		{Name: "connecting SLOT_REQUEST", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 231, Col: 11},
-		{Name: "connecting CONNECT_REPLY/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 322, Col: 15},
-		{Name: "connecting CONNECT_REPLY/2", From: 1, To: 4, File: "specs/startup/spec.yaml", Line: 323, Col: 15},
-		{Name: "connecting CONNECT_REPLY/3", From: 1, To: 3, File: "specs/startup/spec.yaml", Line: 329, Col: 15},
-		{Name: "connecting lost", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 335, Col: 17},
-		{Name: "connecting leave", From: 1, To: 0, File: "specs/startup/spec.yaml", Line: 336, Col: 18},
-		{Name: "connecting NODE_ALIVE", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 337, Col: 18},
-		{Name: "connecting DISCONNECT", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 337, Col: 30},
-		{Name: "connecting JOIN", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 18},
-		{Name: "connecting UNJOIN", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 24},
-		{Name: "connecting GAME_STATE", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 32},
-		{Name: "connecting PING", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 44},
-		{Name: "requesting ask/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 238, Col: 13},
-		{Name: "requesting ask/2", From: 2, To: 1, File: "specs/startup/spec.yaml", Line: 239, Col: 13},
-		{Name: "requesting ask/3", From: 2, To: 5, File: "specs/startup/spec.yaml", Line: 240, Col: 13},
-		{Name: "requesting CONNECT", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 241, Col: 18},
-		{Name: "requesting SUBDUE_SLAVE/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 243, Col: 13},
-		{Name: "requesting SUBDUE_SLAVE/2", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 246, Col: 13},
-		{Name: "requesting SLOT_REQUEST", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 251, Col: 11},
-		{Name: "requesting CONNECT_REPLY/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 322, Col: 15},
-		{Name: "requesting CONNECT_REPLY/2", From: 2, To: 4, File: "specs/startup/spec.yaml", Line: 323, Col: 15},
-		{Name: "requesting CONNECT_REPLY/3", From: 2, To: 3, File: "specs/startup/spec.yaml", Line: 329, Col: 15},
-		{Name: "requesting lost", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 335, Col: 17},
-		{Name: "requesting leave", From: 2, To: 0, File: "specs/startup/spec.yaml", Line: 336, Col: 18},
-		{Name: "requesting NODE_ALIVE", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 337, Col: 18},
-		{Name: "requesting DISCONNECT", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 337, Col: 30},
-		{Name: "requesting JOIN", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 18},
-		{Name: "requesting UNJOIN", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 24},
-		{Name: "requesting GAME_STATE", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 32},
-		{Name: "requesting PING", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 44},
-		{Name: "game CONNECT/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 273, Col: 13},
-		{Name: "game CONNECT/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 278, Col: 13},
-		{Name: "game SLOT_REQUEST/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 273, Col: 13},
-		{Name: "game SLOT_REQUEST/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 278, Col: 13},
-		{Name: "game CONNECT_REPLY/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 280, Col: 13},
-		{Name: "game CONNECT_REPLY/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 281, Col: 13},
-		{Name: "game CONNECT_REPLY/3", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 282, Col: 13},
-		{Name: "game NODE_ALIVE/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 284, Col: 13},
-		{Name: "game NODE_ALIVE/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 285, Col: 13},
-		{Name: "game NODE_ALIVE/3", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 291, Col: 13},
-		{Name: "game NODE_ALIVE/4", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 294, Col: 13},
-		{Name: "game NODE_ALIVE/5", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 297, Col: 13},
-		{Name: "game DISCONNECT/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 299, Col: 13},
-		{Name: "game DISCONNECT/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 300, Col: 13},
-		{Name: "game DISCONNECT/3", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 301, Col: 13},
-		{Name: "game DISCONNECT/4", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 307, Col: 13},
-		{Name: "game lost", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 308, Col: 15},
-		{Name: "game alive", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 309, Col: 16},
-		{Name: "game leave", From: 3, To: 0, File: "specs/startup/spec.yaml", Line: 311, Col: 11},
-		{Name: "game SUBDUE_SLAVE", From: 3, To: 3, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 315, Col: 9},
-		{Name: "game JOIN", From: 3, To: 3, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 18},
-		{Name: "game UNJOIN", From: 3, To: 3, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 24},
-		{Name: "game GAME_STATE", From: 3, To: 3, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 32},
-		{Name: "game PING", From: 3, To: 3, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 44},
-		{Name: "refused connect", From: 4, To: 1, File: "specs/startup/spec.yaml", Line: 340, Col: 20},
-		{Name: "refused CONNECT_REPLY", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 341, Col: 26},
-		{Name: "refused CONNECT", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 18},
-		{Name: "refused SLOT_REQUEST", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 27},
-		{Name: "refused SUBDUE_SLAVE", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 41},
-		{Name: "refused NODE_ALIVE", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 55},
-		{Name: "refused DISCONNECT", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 67},
-		{Name: "refused JOIN", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 18},
-		{Name: "refused UNJOIN", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 24},
-		{Name: "refused GAME_STATE", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 32},
-		{Name: "refused PING", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 44},
-		{Name: "failed connect", From: 5, To: 1, File: "specs/startup/spec.yaml", Line: 340, Col: 20},
-		{Name: "failed CONNECT_REPLY", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 341, Col: 26},
-		{Name: "failed CONNECT", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 18},
-		{Name: "failed SLOT_REQUEST", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 27},
-		{Name: "failed SUBDUE_SLAVE", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 41},
-		{Name: "failed NODE_ALIVE", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 55},
-		{Name: "failed DISCONNECT", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 342, Col: 67},
-		{Name: "failed JOIN", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 18},
-		{Name: "failed UNJOIN", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 24},
-		{Name: "failed GAME_STATE", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 32},
-		{Name: "failed PING", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 343, Col: 44},
+		{Name: "idle connect", From: 0, To: 1, File: "specs/startup/spec.yaml", Line: 437, Col: 20},
+		{Name: "idle CONNECT_REPLY", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 438, Col: 26},
+		{Name: "idle NODE_ALIVE", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 439, Col: 23},
+		{Name: "idle CONNECT", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 18},
+		{Name: "idle SLOT_REQUEST", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 27},
+		{Name: "idle SUBDUE_SLAVE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 41},
+		{Name: "idle DISCONNECT", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 55},
+		{Name: "idle prepare", From: 0, To: 0, File: "specs/startup/spec.yaml", Line: 443, Col: 20},
+		{Name: "idle JOIN", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 18},
+		{Name: "idle UNJOIN", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 24},
+		{Name: "idle GAME_STATE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 32},
+		{Name: "idle PING", From: 0, To: 0, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 44},
+		{Name: "connecting wait/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 305, Col: 13},
+		{Name: "connecting wait/2", From: 1, To: 3, File: "specs/startup/spec.yaml", Line: 306, Col: 13},
+		{Name: "connecting CONNECT/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 310, Col: 13},
+		{Name: "connecting CONNECT/2", From: 1, To: 2, File: "specs/startup/spec.yaml", Line: 314, Col: 13},
+		{Name: "connecting SUBDUE_SLAVE", From: 1, To: 2, File: "specs/startup/spec.yaml", Line: 316, Col: 11},
+		{Name: "connecting SLOT_REQUEST", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 320, Col: 11},
+		{Name: "connecting CONNECT_REPLY/1", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 419, Col: 15},
+		{Name: "connecting CONNECT_REPLY/2", From: 1, To: 4, File: "specs/startup/spec.yaml", Line: 420, Col: 15},
+		{Name: "connecting CONNECT_REPLY/3", From: 1, To: 3, File: "specs/startup/spec.yaml", Line: 426, Col: 15},
+		{Name: "connecting vanished", From: 1, To: 1, File: "specs/startup/spec.yaml", Line: 432, Col: 21},
+		{Name: "connecting leave", From: 1, To: 0, File: "specs/startup/spec.yaml", Line: 433, Col: 18},
+		{Name: "connecting NODE_ALIVE", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 434, Col: 18},
+		{Name: "connecting DISCONNECT", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 434, Col: 30},
+		{Name: "connecting JOIN", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 18},
+		{Name: "connecting UNJOIN", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 24},
+		{Name: "connecting GAME_STATE", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 32},
+		{Name: "connecting PING", From: 1, To: 1, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 44},
+		{Name: "requesting ask/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 327, Col: 13},
+		{Name: "requesting ask/2", From: 2, To: 1, File: "specs/startup/spec.yaml", Line: 328, Col: 13},
+		{Name: "requesting ask/3", From: 2, To: 5, File: "specs/startup/spec.yaml", Line: 329, Col: 13},
+		{Name: "requesting CONNECT", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 330, Col: 18},
+		{Name: "requesting SUBDUE_SLAVE/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 332, Col: 13},
+		{Name: "requesting SUBDUE_SLAVE/2", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 335, Col: 13},
+		{Name: "requesting SLOT_REQUEST", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 340, Col: 11},
+		{Name: "requesting CONNECT_REPLY/1", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 419, Col: 15},
+		{Name: "requesting CONNECT_REPLY/2", From: 2, To: 4, File: "specs/startup/spec.yaml", Line: 420, Col: 15},
+		{Name: "requesting CONNECT_REPLY/3", From: 2, To: 3, File: "specs/startup/spec.yaml", Line: 426, Col: 15},
+		{Name: "requesting vanished", From: 2, To: 2, File: "specs/startup/spec.yaml", Line: 432, Col: 21},
+		{Name: "requesting leave", From: 2, To: 0, File: "specs/startup/spec.yaml", Line: 433, Col: 18},
+		{Name: "requesting NODE_ALIVE", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 434, Col: 18},
+		{Name: "requesting DISCONNECT", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 434, Col: 30},
+		{Name: "requesting JOIN", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 18},
+		{Name: "requesting UNJOIN", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 24},
+		{Name: "requesting GAME_STATE", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 32},
+		{Name: "requesting PING", From: 2, To: 2, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 44},
+		{Name: "game CONNECT/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 364, Col: 13},
+		{Name: "game CONNECT/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 370, Col: 13},
+		{Name: "game SLOT_REQUEST/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 364, Col: 13},
+		{Name: "game SLOT_REQUEST/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 370, Col: 13},
+		{Name: "game CONNECT_REPLY/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 376, Col: 13},
+		{Name: "game CONNECT_REPLY/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 379, Col: 13},
+		{Name: "game CONNECT_REPLY/3", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 382, Col: 13},
+		{Name: "game NODE_ALIVE/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 384, Col: 13},
+		{Name: "game NODE_ALIVE/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 390, Col: 13},
+		{Name: "game SUBDUE_SLAVE/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 394, Col: 13},
+		{Name: "game SUBDUE_SLAVE/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 395, Col: 13},
+		{Name: "game DISCONNECT/1", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 397, Col: 13},
+		{Name: "game DISCONNECT/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 398, Col: 13},
+		{Name: "game DISCONNECT/3", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 399, Col: 13},
+		{Name: "game silence/1", From: 3, To: 1, File: "specs/startup/spec.yaml", Line: 401, Col: 13},
+		{Name: "game silence/2", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 405, Col: 13},
+		{Name: "game alive", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 406, Col: 16},
+		{Name: "game announce", From: 3, To: 3, File: "specs/startup/spec.yaml", Line: 407, Col: 19},
+		{Name: "game leave", From: 3, To: 0, File: "specs/startup/spec.yaml", Line: 409, Col: 11},
+		{Name: "game JOIN", From: 3, To: 3, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 18},
+		{Name: "game UNJOIN", From: 3, To: 3, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 24},
+		{Name: "game GAME_STATE", From: 3, To: 3, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 32},
+		{Name: "game PING", From: 3, To: 3, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 44},
+		{Name: "refused connect", From: 4, To: 1, File: "specs/startup/spec.yaml", Line: 437, Col: 20},
+		{Name: "refused CONNECT_REPLY", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 438, Col: 26},
+		{Name: "refused NODE_ALIVE", From: 4, To: 4, File: "specs/startup/spec.yaml", Line: 439, Col: 23},
+		{Name: "refused CONNECT", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 18},
+		{Name: "refused SLOT_REQUEST", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 27},
+		{Name: "refused SUBDUE_SLAVE", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 41},
+		{Name: "refused DISCONNECT", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 55},
+		{Name: "refused JOIN", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 18},
+		{Name: "refused UNJOIN", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 24},
+		{Name: "refused GAME_STATE", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 32},
+		{Name: "refused PING", From: 4, To: 4, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 44},
+		{Name: "failed connect", From: 5, To: 1, File: "specs/startup/spec.yaml", Line: 437, Col: 20},
+		{Name: "failed CONNECT_REPLY", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 438, Col: 26},
+		{Name: "failed NODE_ALIVE", From: 5, To: 5, File: "specs/startup/spec.yaml", Line: 439, Col: 23},
+		{Name: "failed CONNECT", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 18},
+		{Name: "failed SLOT_REQUEST", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 27},
+		{Name: "failed SUBDUE_SLAVE", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 41},
+		{Name: "failed DISCONNECT", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 440, Col: 55},
+		{Name: "failed JOIN", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 18},
+		{Name: "failed UNJOIN", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 24},
+		{Name: "failed GAME_STATE", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 32},
+		{Name: "failed PING", From: 5, To: 5, Code: fsm.Ignored, File: "specs/startup/spec.yaml", Line: 444, Col: 44},
 	},
 	TickNanos:  1667000,
 	Parties:    254,
 	MaxFrame:   maxFrame,
-	MaxEffects: 1530,
+	MaxEffects: 2808,
 	Ordered:    false,
 	Reliable:   false,
 	Duplicates: true,
@@ -321,20 +379,20 @@ var info = fsm.Info{
 
 // What each state handles or ignores.
 var legal = [...]string{
-	StateIdle:       "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, connect",
-	StateConnecting: "lost, CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, leave, wait",
-	StateRequesting: "lost, CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, leave, ask",
-	StateGame:       "lost, CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, leave, alive",
+	StateIdle:       "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, prepare, connect",
+	StateConnecting: "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, vanished, leave, wait",
+	StateRequesting: "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, vanished, leave, ask",
+	StateGame:       "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, leave, alive, announce, silence",
 	StateRefused:    "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, connect",
 	StateFailed:     "CONNECT, CONNECT_REPLY, DISCONNECT, SLOT_REQUEST, SUBDUE_SLAVE, JOIN, UNJOIN, GAME_STATE, NODE_ALIVE, PING, connect",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var handles = [][]uint16{
-	StateIdle:       {ReceiveConnectReply: 2, CommandConnect: 1},
-	StateConnecting: {EventLost: 21, ReceiveConnect: 14, ReceiveConnectReply: 18, ReceiveSlotRequest: 17, ReceiveSubdueSlave: 16, CommandLeave: 22, TimerWait: 12},
-	StateRequesting: {EventLost: 39, ReceiveConnect: 32, ReceiveConnectReply: 36, ReceiveSlotRequest: 35, ReceiveSubdueSlave: 33, CommandLeave: 40, TimerAsk: 29},
-	StateGame:       {EventLost: 63, ReceiveConnect: 47, ReceiveConnectReply: 51, ReceiveDisconnect: 59, ReceiveSlotRequest: 49, ReceiveNodeAlive: 54, CommandLeave: 65, CommandAlive: 64},
-	StateRefused:    {ReceiveConnectReply: 72, CommandConnect: 71},
-	StateFailed:     {ReceiveConnectReply: 83, CommandConnect: 82},
+	StateIdle:       {ReceiveConnectReply: 2, ReceiveNodeAlive: 3, CommandPrepare: 8, CommandConnect: 1},
+	StateConnecting: {ReceiveConnect: 15, ReceiveConnectReply: 19, ReceiveSlotRequest: 18, ReceiveSubdueSlave: 17, CommandVanished: 22, CommandLeave: 23, TimerWait: 13},
+	StateRequesting: {ReceiveConnect: 33, ReceiveConnectReply: 37, ReceiveSlotRequest: 36, ReceiveSubdueSlave: 34, CommandVanished: 40, CommandLeave: 41, TimerAsk: 30},
+	StateGame:       {ReceiveConnect: 48, ReceiveConnectReply: 52, ReceiveDisconnect: 59, ReceiveSlotRequest: 50, ReceiveSubdueSlave: 57, ReceiveNodeAlive: 55, CommandLeave: 66, CommandAlive: 64, CommandAnnounce: 65, TimerSilence: 62},
+	StateRefused:    {ReceiveConnectReply: 72, ReceiveNodeAlive: 73, CommandConnect: 71},
+	StateFailed:     {ReceiveConnectReply: 83, ReceiveNodeAlive: 84, CommandConnect: 82},
 }

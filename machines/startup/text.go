@@ -18,12 +18,7 @@ func appendMessage(b []byte, m *Message) []byte {
 		} else {
 			b = append(b, ", slot: none"...)
 		}
-		if m.ConnectReply.Founder.Present {
-			b = wire.AppendInt(b, ", founder: ", int64(m.ConnectReply.Founder.Value))
-		} else {
-			b = append(b, ", founder: none"...)
-		}
-		b = wire.AppendInt(b, ", round: ", int64(m.ConnectReply.Round))
+		b = appendEpoch(append(b, ", epoch: "...), &m.ConnectReply.Epoch)
 		if m.ConnectReply.Joiner.Present {
 			b = wire.AppendInt(b, ", joiner: ", int64(m.ConnectReply.Joiner.Value))
 		} else {
@@ -45,12 +40,7 @@ func appendMessage(b []byte, m *Message) []byte {
 			b = append(b, ", slot: none"...)
 		}
 		b = wire.AppendInt(b, ", attempt: ", int64(m.Disconnect.Attempt))
-		if m.Disconnect.Founder.Present {
-			b = wire.AppendInt(b, ", founder: ", int64(m.Disconnect.Founder.Value))
-		} else {
-			b = append(b, ", founder: none"...)
-		}
-		b = wire.AppendInt(b, ", round: ", int64(m.Disconnect.Round))
+		b = appendEpoch(append(b, ", epoch: "...), &m.Disconnect.Epoch)
 		return append(b, '}')
 	case MessageSlotRequest:
 		b = appendAsks(append(b, "SLOT_REQUEST{asks: "...), &m.SlotRequest.Asks)
@@ -61,15 +51,11 @@ func appendMessage(b []byte, m *Message) []byte {
 		} else {
 			b = append(b, "SUBDUE_SLAVE{above: none"...)
 		}
+		b = appendEpoch(append(b, ", epoch: "...), &m.SubdueSlave.Epoch)
 		return append(b, '}')
 	case MessageNodeAlive:
 		b = wire.AppendInt(b, "NODE_ALIVE{slot: ", int64(m.NodeAlive.Slot))
-		if m.NodeAlive.Founder.Present {
-			b = wire.AppendInt(b, ", founder: ", int64(m.NodeAlive.Founder.Value))
-		} else {
-			b = append(b, ", founder: none"...)
-		}
-		b = wire.AppendInt(b, ", round: ", int64(m.NodeAlive.Round))
+		b = appendEpoch(append(b, ", epoch: "...), &m.NodeAlive.Epoch)
 		b = appendTable(append(b, ", players: "...), &m.NodeAlive.Players)
 		b = appendAttempts(append(b, ", attempts: "...), &m.NodeAlive.Attempts)
 		return append(b, '}')
@@ -90,7 +76,7 @@ func appendPeer(b []byte, m *Peer) []byte {
 	b = appendTable(append(b, ", table: "...), &m.Table)
 	b = appendAttempts(append(b, ", came: "...), &m.Came)
 	if m.Party.Present {
-		b = appendGame(append(b, ", party: "...), &m.Party.Value)
+		b = appendEpoch(append(b, ", party: "...), &m.Party.Value)
 	} else {
 		b = append(b, ", party: none"...)
 	}
@@ -102,8 +88,10 @@ func appendPeer(b []byte, m *Peer) []byte {
 	}
 	b = wire.AppendInt(b, ", left: ", int64(m.Left))
 	b = wire.AppendInt(b, ", again: ", int64(m.Again))
+	b = wire.AppendInt(b, ", limit: ", int64(m.Limit))
 	b = wire.AppendBool(b, ", wait: ", m.Wait)
 	b = wire.AppendBool(b, ", ask: ", m.Ask)
+	b = wire.AppendBools(b, ", silence: ", m.Silence[:])
 	return append(b, '}')
 }
 
@@ -117,6 +105,17 @@ func appendAsks(b []byte, v *Asks) []byte {
 		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
+}
+
+func appendEpoch(b []byte, v *Epoch) []byte {
+	b = wire.AppendInt(b, "{height: ", int64(v.Height))
+	if v.Founder.Present {
+		b = wire.AppendInt(b, ", founder: ", int64(v.Founder.Value))
+	} else {
+		b = append(b, ", founder: none"...)
+	}
+	b = wire.AppendInt(b, ", round: ", int64(v.Round))
+	return append(b, '}')
 }
 
 func appendTable(b []byte, v *Table) []byte {
@@ -139,16 +138,6 @@ func appendAttempts(b []byte, v *Attempts) []byte {
 		b = wire.AppendInt(b, "", int64(v[i]))
 	}
 	return append(b, ']')
-}
-
-func appendGame(b []byte, v *Game) []byte {
-	if v.Founder.Present {
-		b = wire.AppendInt(b, "{founder: ", int64(v.Founder.Value))
-	} else {
-		b = append(b, "{founder: none"...)
-	}
-	b = wire.AppendInt(b, ", round: ", int64(v.Round))
-	return append(b, '}')
 }
 
 func append254OptionalTry(b []byte, v *[254]Optional[Try]) []byte {

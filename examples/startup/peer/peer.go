@@ -33,6 +33,11 @@ type Config struct {
 	// Tick is the time between two NODE_ALIVE to each player, 0 for half a second. The original
 	// sends 20 a second.
 	Tick time.Duration
+	// Silence is how long a player may be silent before it is given up, 0 for the original's 20 s;
+	// at most 200 s.
+	Silence time.Duration
+	// Announce is the time between two announcements of the game to everybody, 0 for ten times Tick.
+	Announce time.Duration
 	// Again is how long to wait before the next attempt when the game is full or nobody answers, 0
 	// to ask only once.
 	Again time.Duration
@@ -46,10 +51,11 @@ type Config struct {
 
 // Peer is a peer that runs.
 type Peer struct {
-	cfg  Config
-	link Link
-	d    *driver.Driver[*startup.PeerRunner]
-	done chan struct{}
+	cfg   Config
+	link  Link
+	first startup.Try // number of the first attempt, beyond all of earlier runs
+	d     *driver.Driver[*startup.PeerRunner]
+	done  chan struct{}
 }
 
 // New attaches a machine to a link, which belongs to the peer from then on; Run runs it.
@@ -57,14 +63,25 @@ func New(link Link, cfg Config) (*Peer, error) {
 	if cfg.Tick <= 0 {
 		cfg.Tick = 500 * time.Millisecond
 	}
+	if cfg.Announce <= 0 {
+		cfg.Announce = 10 * cfg.Tick
+	}
+	if cfg.Silence <= 0 {
+		cfg.Silence = Silence
+	}
 	r, err := startup.NewPeerRunner(fsm.Peer(link.Self()))
 	if err != nil {
 		return nil, errors.Join(err, link.Close())
 	}
-	p := &Peer{cfg: cfg, link: link, done: make(chan struct{})}
+	p := &Peer{cfg: cfg, link: link, first: clock(time.Now()), done: make(chan struct{})}
 	// Whoever sends nonsense is not given up: on a broadcast network anybody may.
 	o := driver.Options[*startup.PeerRunner]{KeepRefused: true, KeepMalformed: true, Instance: cfg.Name,
 		Trace: cfg.Sinks}
+	o.OnLink = func(_ *startup.PeerRunner, peer fsm.Peer, up bool, _ error) {
+		if !up { // a packet that names it could not leave
+			go p.give(func(r *startup.PeerRunner) fsm.Result { return r.Vanished(peer) })
+		}
+	}
 	o.OnError = func(_ *startup.PeerRunner, err *driver.Error) {
 		if cfg.OnError != nil {
 			cfg.OnError(err)
@@ -85,6 +102,11 @@ func (p *Peer) Run(ctx context.Context) error {
 	go func() { ended <- p.d.Run(context.Background()) }()
 	tick := time.NewTicker(p.cfg.Tick)
 	defer tick.Stop()
+	announce := time.NewTicker(p.cfg.Announce)
+	defer announce.Stop()
+	p.give(func(r *startup.PeerRunner) fsm.Result {
+		return r.Prepare(p.first, startup.Patience(min(int64(p.cfg.Silence)/r.Info().TickNanos, maxPatience)))
+	})
 	p.give((*startup.PeerRunner).Connect)
 	var again <-chan time.Time
 	for {
@@ -98,6 +120,8 @@ func (p *Peer) Run(ctx context.Context) error {
 		case <-again:
 			again = nil
 			p.give((*startup.PeerRunner).Connect)
+		case <-announce.C:
+			p.give((*startup.PeerRunner).Announce)
 		case <-tick.C:
 			switch state := p.state(); {
 			case state == startup.StateGame:
@@ -107,6 +131,16 @@ func (p *Peer) Run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// maxPatience is the longest silence that the machine counts, in ticks.
+const maxPatience = 120000
+
+// clock is the number of quarters of a second since 2020. A program that begins anew counts on from
+// there, so what an earlier run has sent is not taken for its own. It holds until 2054, and unless a
+// run has used more than four numbers a second, which takes as many players that come and go.
+func clock(now time.Time) startup.Try {
+	return startup.Try(now.Sub(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)) / (time.Second / 4))
 }
 
 // give gives a command; that the machine does not take it in its present state is no error here.

@@ -19,15 +19,17 @@ import (
 
 // table is the peers of a test, each with its record.
 type table struct {
-	t     *testing.T
-	open  func() (Link, error)
-	stop  map[*Peer]context.CancelFunc
-	ended map[*Peer]chan error
-	trace map[*Peer]*bytes.Buffer
+	t                 *testing.T
+	open              func() (Link, error)
+	silence, announce time.Duration
+	stop              map[*Peer]context.CancelFunc
+	ended             map[*Peer]chan error
+	trace             map[*Peer]*bytes.Buffer
 }
 
 func newTable(t *testing.T, open func() (Link, error)) *table {
-	x := &table{t: t, open: open, stop: map[*Peer]context.CancelFunc{}, ended: map[*Peer]chan error{},
+	x := &table{t: t, open: open, silence: 1500 * time.Millisecond, stop: map[*Peer]context.CancelFunc{},
+		ended: map[*Peer]chan error{},
 		trace: map[*Peer]*bytes.Buffer{}}
 	t.Cleanup(func() {
 		for p := range x.stop { // after a failure
@@ -45,7 +47,8 @@ func (x *table) start() *Peer {
 		x.t.Fatal(err)
 	}
 	record := &bytes.Buffer{}
-	p, err := New(link, Config{Tick: 100 * time.Millisecond, Sinks: []trace.Sink{trace.NewWriter(record)},
+	p, err := New(link, Config{Tick: 100 * time.Millisecond, Silence: x.silence, Announce: x.announce,
+		Sinks:   []trace.Sink{trace.NewWriter(record)},
 		OnError: func(err error) { x.t.Logf("%v", err) }})
 	if err != nil {
 		x.t.Fatal(err)

@@ -128,7 +128,8 @@ func TestAddresses(t *testing.T) {
 	// What leaves has addresses, counts from 1, and has a right checksum.
 	reply := startup.Message{Kind: startup.MessageConnectReply,
 		ConnectReply: startup.ConnectReplyMessage{Slot: startup.Some[startup.Slot](1),
-			Founder: startup.Some(fsm.Peer(l.Self())), Players: startup.Table{0: startup.Some(fsm.Peer(l.Self())),
+			Epoch: startup.Epoch{Founder: startup.Some(fsm.Peer(l.Self()))},
+			Players: startup.Table{0: startup.Some(fsm.Peer(l.Self())),
 				1: startup.Some(n[3])}}}
 	for id := range uint32(2) {
 		frame, _ := startup.AppendMessage(nil, &reply)
