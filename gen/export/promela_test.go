@@ -162,7 +162,7 @@ roles:
     commands: {go: {fields: {n: Small}}}
     initial: here
     states:
-      here: {go: {do: [STATEMENT, {start: late}]}, A: ignore, B: ignore, late: ignore}
+      here: {go: {do: [STATEMENT, {start: late}]}, A: ignore, B: ignore, late: ignore, lost: ignore}
 checks:
   pair: {instances: {a: one, b: one}, CHECK}
 `
