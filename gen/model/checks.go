@@ -69,19 +69,18 @@ type Faults struct {
 }
 
 // Links reports whether there is a link between two instances of which something can be noticed. A
-// hostile one sends whatever the other hears, and may end the link; nobody is at its own end. A nil f is
-// a check without faults.
+// hostile one may end it; nobody is at its own end. A nil f is a check without faults.
 func (f *Faults) Links(a, b *Instance) bool {
 	x, y := a.Role, b.Role
 	switch {
+	case !x.Hears(y) && !y.Hears(x):
+		return false
 	case a.Hostile != Honest && b.Hostile != Honest:
 		return false
 	case a.Hostile != Honest:
 		return y.Linked() || y.Closes()
 	case b.Hostile != Honest:
 		return x.Linked() || x.Closes()
-	case !x.Hears(y) && !y.Hears(x):
-		return false
 	case x.Mentions(EventUp) || y.Mentions(EventUp) || x.Closes() || y.Closes():
 		return true
 	}

@@ -23,20 +23,29 @@ type Forgery struct {
 	Slots   []int64
 }
 
-// Forgeries lists what a hostile instance of the check can send to an instance of a role. left says
-// which values it leaves out, in words: `of DATA only some`. A message that the role mentions nowhere is
-// refused whatever is in it, so it comes once. The error is for messages with too many values.
-func Forgeries(p *model.Protocol, c *model.Check, to *model.Machine) (list []Forgery, left []string, err error) {
-	f := &forger{numbers: told(c)}
+// Forgeries lists what a hostile instance of the check can send to another: nothing, if their roles have
+// nothing to do with each other. left says which values it leaves out, in words. A message that the
+// receiver's role mentions nowhere is refused whatever is in it, so it comes once. The error is for
+// messages with too many values.
+func Forgeries(p *model.Protocol, c *model.Check, from, to *model.Instance) (list []Forgery, left []string, err error) {
+	if !touches(from.Role, to.Role) {
+		return nil, nil, nil
+	}
+	k := known(c)
+	f := &forger{}
 	for _, m := range p.Messages {
 		first := make([]int64, interp.FieldSlots(m.Fields))
 		all := &model.Type{Kind: model.KindRecord, Fields: m.Fields}
-		if interp.Zero(all, first); !mentions(to, m) {
+		if interp.Zero(all, first); !mentions(to.Role, m) {
 			list = append(list, Forgery{m, first})
 			continue
 		}
 		f.some = nil
-		values := f.values(all)
+		values := [][]int64{{}}
+		for _, x := range m.Fields {
+			f.numbers, f.name = k.numbers(m.Name, x.Name), x.Name
+			values = f.beside(values, f.values(x.Type))
+		}
 		if len(values) > mostOf || f.many {
 			return nil, nil, fmt.Errorf("%s: a hostile instance could send more than %d different %s; "+
 				"give the types of its fields smaller domains in the check",
@@ -52,6 +61,9 @@ func Forgeries(p *model.Protocol, c *model.Check, to *model.Machine) (list []For
 	return list, left, nil
 }
 
+// touches reports whether one of two roles hears something that the other sends.
+func touches(a, b *model.Machine) bool { return a.Hears(b) || b.Hears(a) }
+
 // mentions reports whether some state of a machine mentions a message.
 func mentions(m *model.Machine, x *model.Message) bool {
 	for _, st := range m.States {
@@ -64,9 +76,21 @@ func mentions(m *model.Machine, x *model.Message) bool {
 	return false
 }
 
-// told lists the numbers that the honest machines of a check compare and compute with, and those next
-// to them.
-func told(c *model.Check) (numbers []int64) {
+// knowledge is what the honest machines of a check know of numbers.
+type knowledge struct {
+	// all are the numbers in their expressions. of are, by field of a message, those that the field is
+	// compared with, and others tells the fields that are used in another way, too.
+	all    []int64
+	of     map[field][]int64
+	others map[field]bool
+}
+
+// field is a field of a message by name.
+type field struct{ message, name string }
+
+// known collects what the honest machines of a check know.
+func known(c *model.Check) *knowledge {
+	k := &knowledge{of: map[field][]int64{}, others: map[field]bool{}}
 	var roles []*model.Machine
 	for _, i := range c.Instances {
 		if i.Hostile == model.Honest {
@@ -74,21 +98,65 @@ func told(c *model.Check) (numbers []int64) {
 		}
 	}
 	for _, m := range core.Machines(roles...) {
-		m.Each(func(core.Stmt) {}, func(e core.Expr) {
-			core.Walk(e, func(e core.Expr) {
-				if k, ok := e.(*core.Const); ok && !k.IsText {
-					numbers = append(numbers, k.Value-1, k.Value, k.Value+1)
+		fields := map[*model.Local]field{}
+		for _, t := range m.Model.Transitions {
+			for i, l := range t.Params {
+				if t.Event.Kind == model.EventMessage {
+					fields[l] = field{t.Event.Message.Name, t.Event.Fields[i].Name}
 				}
-			})
-		})
+			}
+		}
+		m.Each(func(core.Stmt) {}, func(e core.Expr) { k.look(e, fields) })
 	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
+	return k
+}
+
+// look notes the numbers in an expression, and which fields they are compared with.
+func (k *knowledge) look(e core.Expr, fields map[*model.Local]field) {
+	compared := map[core.Expr]bool{}
+	core.Walk(e, func(e core.Expr) {
+		switch e := e.(type) {
+		case *core.Const:
+			if !e.IsText {
+				k.all = append(k.all, e.Value-1, e.Value, e.Value+1)
+			}
+		case *core.Local:
+			if f, is := fields[e.Local]; is && !compared[e] {
+				k.others[f] = true
+			}
+		case *core.Apply:
+			if e.Op < core.Eq || e.Op > core.Ge || len(e.Args) != 2 {
+				return
+			}
+			for i, x := range e.Args {
+				l, isLocal := core.Bare(x).(*core.Local)
+				n, isConst := core.Bare(e.Args[1-i]).(*core.Const)
+				if !isLocal || !isConst || n.IsText {
+					continue
+				}
+				if f, is := fields[l.Local]; is {
+					compared[l] = true
+					k.of[f] = append(k.of[f], n.Value-1, n.Value, n.Value+1)
+				}
+			}
+		}
+	})
+}
+
+// numbers are those that matter for a field of a message: those that it is compared with, if nothing
+// else is done with it.
+func (k *knowledge) numbers(m, name string) []int64 {
+	f := field{m, name}
+	if list := k.of[f]; len(list) > 0 && !k.others[f] {
+		return list
+	}
+	return k.all
 }
 
 // forger makes values of types.
 type forger struct {
-	numbers []int64
+	name    string   // of the field
+	numbers []int64  // that matter for it
 	some    []string // of what only some values were made
 	many    bool     // there are more than can be listed
 }
@@ -119,13 +187,13 @@ func (f *forger) values(t *model.Type) [][]int64 {
 		}
 		return out
 	case model.KindArray:
-		f.only("all elements of an array alike but one")
+		f.only("all elements of %s alike but one", f.name)
 		return f.array(t)
 	case model.KindList:
-		f.only("lists that are empty, of one element, or full of one")
+		f.only("%s empty, of one element, or full of one", f.name)
 		return f.list(t)
 	case model.KindSet:
-		f.only("sets of none, one or all")
+		f.only("%s of none, one or all", f.name)
 		n := min(t.Elem.Count(), 62)
 		out := [][]int64{{0}, {int64(1)<<n - 1}}
 		for i := range n {
@@ -166,7 +234,7 @@ func (f *forger) scalar(t *model.Type) (out [][]int64) {
 	interp.Zero(t, end)
 	lo := end[0]
 	hi := lo + t.Count() - 1
-	list := []int64{lo, lo + 1, hi - 1, hi}
+	list := []int64{lo, hi}
 	for _, n := range f.numbers {
 		if n > lo && n < hi {
 			list = append(list, n)
@@ -180,10 +248,10 @@ func (f *forger) scalar(t *model.Type) (out [][]int64) {
 		texts = append(texts, fmt.Sprint(n))
 	}
 	if t.Kind != model.KindInt {
-		f.only("%s only some", model.TypeString(t))
+		f.only("%s only some", f.name)
 		return out
 	}
-	f.only("%s only %s", model.TypeString(t), strings.Join(texts, " "))
+	f.only("%s only %s", f.name, strings.Join(texts, " "))
 	return out
 }
 

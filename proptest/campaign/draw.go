@@ -292,7 +292,7 @@ func (p *Player) members(c *configuration, x class) []move {
 			list = append(list, move{Kind: kind, Channel: x.at, At: at})
 		}
 	case ofForge:
-		for _, m := range p.forged[x.who] {
+		for _, m := range p.parties[x.at].forged[x.who] {
 			list = append(list, move{Kind: world.MoveForge, Who: x.who, Peer: x.at, Message: m})
 		}
 	case ofHangup, ofMalformed:

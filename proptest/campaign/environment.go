@@ -63,18 +63,22 @@ func (p *Player) environment() error {
 
 // hostile finds what hostile instances send.
 func (p *Player) hostile() error {
-	p.forged = make([][]letter, len(p.parties))
 	for i, x := range p.parties {
-		x.forged = p.forged
-		if p.world.Rules.Hostile == 0 || p.check.Instances[i].Hostile != model.Honest {
+		x.forged = make([][]letter, len(p.parties))
+		if p.check.Instances[i].Hostile == model.Honest {
 			continue
 		}
-		list, _, err := stage.Forgeries(p.claims.Protocol, p.check, x.Machine)
-		if err != nil {
-			return err
-		}
-		for _, f := range list {
-			p.forged[i] = append(p.forged[i], x.alphabet.number(p.stage, p.stage.Tell(f.Message, f.Slots)))
+		for j, to := range p.check.Instances {
+			if to.Hostile != model.Honest {
+				continue
+			}
+			list, _, err := stage.Forgeries(p.claims.Protocol, p.check, p.check.Instances[i], to)
+			if err != nil {
+				return err
+			}
+			for _, f := range list {
+				x.forged[j] = append(x.forged[j], p.parties[j].alphabet.number(p.stage, p.stage.Tell(f.Message, f.Slots)))
+			}
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ type party struct {
 	steps    map[stepKey]*step
 	defers   map[stepKey]bool
 	commands []command
-	forged   [][]letter // by instance
+	forged   [][]letter // by instance: what a hostile one sends to it
 	// first is the place of the first command of each kind in commands, and one more at the end.
 	first []int
 	// last is the step that the world has asked for last.

@@ -34,7 +34,6 @@ type Player struct {
 	looker     *model.Instance
 
 	faults [Faults]bool
-	forged [][]letter // by instance: what hostile ones send to it
 	sides  []uint64
 	rand   source
 	swarm  swarm

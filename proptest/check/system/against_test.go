@@ -69,7 +69,7 @@ func (k keeping) Commands(interp.Value) (names []string) {
 
 // Forged implements [world.Forger], without what the process found for itself.
 func (k keeping) Forged(to int) (list []string) {
-	all, _, err := stage.Forgeries(k.sys.Protocol, k.sys.Check, k.sys.Procs[to].Role)
+	all, _, err := stage.Forgeries(k.sys.Protocol, k.sys.Check, k.Inst, k.sys.Procs[to].Inst)
 	if err != nil {
 		panic(err)
 	}

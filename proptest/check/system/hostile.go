@@ -1,6 +1,7 @@
 package system
 
 import (
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check/codec"
@@ -21,9 +22,12 @@ func (p *Process) attacked() error {
 			continue
 		}
 		a := Attack{From: from.Index, link: p.sys.Rules.Peers(p.Inst.Index)>>from.Index&1 != 0}
-		list, left, err := stage.Forgeries(p.sys.Protocol, p.sys.Check, p.Role)
+		list, left, err := stage.Forgeries(p.sys.Protocol, p.sys.Check, from, p.Inst)
 		if err != nil {
 			return err
+		}
+		if len(list) == 0 {
+			continue
 		}
 		for _, f := range list {
 			a.Messages = append(a.Messages, codec.PackMessage(f.Message, f.Slots))
@@ -54,6 +58,14 @@ func (p *Process) attacks(l codec.Local, e end, emit func(explore.Step)) {
 				p.emit(l, res, did(codec.Sends, msg))
 			}
 		}
+	}
+}
+
+// faulted notes that a message of a hostile instance was refused because something faulted: that may
+// be because a domain of the check is too small.
+func (s *Machines) faulted(f *interp.Fault) {
+	if f != nil && f.Kind == interp.Failed && s.Faulty == "" {
+		s.Faulty = explain(f) + " (" + f.Span.Place() + ")"
 	}
 }
 

@@ -58,6 +58,7 @@ type Machines struct {
 	// machines that were changed by that.
 	Dead    reduce.Dead
 	Spared  map[string]bool
+	Faulty  string // why a message of a hostile instance was a fault; the first such one
 	Refusal string // why a command was not available though its state handles it; the first such fault
 }
 

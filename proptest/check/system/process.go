@@ -252,6 +252,9 @@ func (p stepper) Step(v interp.Value, ev world.Event[string]) world.Outcome[inte
 	}
 	next, effects, res, fault := p.Machine.Step(v, p.last.ev)
 	p.last.res, p.last.fault, p.last.lost = res, fault, ""
+	if ev.Kind == world.Message && p.sys.Rules.Hostile>>ev.Peer&1 != 0 {
+		p.sys.faulted(fault)
+	}
 	out := world.Outcome[interp.Value, string]{Code: res.Code, Value: next}
 	for k := range effects {
 		p.effect(&effects[k], &out)
