@@ -398,6 +398,14 @@ func (p *Player) ends(c *configuration) *Violation {
 
 // given reports whether the program can give a command, and whether it has to give one in the end.
 func (p *Player) given(c *configuration) (any, due bool) {
+	for j, from := range p.parties { // what a hostile instance can still do is as good as a command
+		for i, list := range from.forged {
+			for _, m := range list {
+				_, err := p.world.Do(c, move{Kind: world.MoveForge, Who: i, Peer: j, Message: m})
+				any = any || err == nil
+			}
+		}
+	}
 	for i, x := range p.parties {
 		for n := range x.commands {
 			mv := move{Kind: world.MoveCommand, Who: i, Message: letter(n)}

@@ -196,6 +196,9 @@ func (w *World[V, M]) candidates(c *Configuration[V, M]) iter.Seq[Move[M]] {
 
 // own lists what an instance may do by itself.
 func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
+	if w.Rules.hostile(i) { // others feel what it does
+		return []Move[M]{{Kind: MoveCutoff, Who: i}, {Kind: MoveBeat, Who: i}}
+	}
 	list := []Move[M]{{Kind: MoveStart, Who: i}, {Kind: MoveOffer, Who: i}}
 	for _, kind := range []MoveKind{MoveUp, MoveLost, MoveReturn} {
 		for j := range w.Rules.Instances {
@@ -205,7 +208,7 @@ func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
 		}
 	}
 	for j := range w.Rules.Instances {
-		if !w.Rules.hostile(j) || w.Rules.hostile(i) {
+		if !w.Rules.hostile(j) {
 			continue
 		}
 		list = append(list, Move[M]{Kind: MoveHangup, Who: i, Peer: j}, Move[M]{Kind: MoveMalformed, Who: i, Peer: j})
