@@ -77,7 +77,8 @@ func (p *Player) hostile() error {
 				return err
 			}
 			for _, f := range list {
-				x.forged[j] = append(x.forged[j], p.parties[j].alphabet.number(p.stage, p.stage.Tell(f.Message, f.Slots)))
+				m := p.parties[j].alphabet.number(p.stage, p.stage.Tell(f.Message, f.Slots))
+				x.forged[j] = append(x.forged[j], m)
 			}
 		}
 	}

@@ -41,7 +41,8 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 		r.Assumptions = append(r.Assumptions, "a command that would be a fault is not given: "+s.Refusal)
 	}
 	if s.Faulty != "" {
-		r.Assumptions = append(r.Assumptions, "a message of a hostile instance that would be a fault is refused: "+s.Faulty)
+		r.Assumptions = append(r.Assumptions,
+			"a message of a hostile instance that would be a fault is refused: "+s.Faulty)
 	}
 	s.coverage(r, res)
 	if s.Counted != nil {
