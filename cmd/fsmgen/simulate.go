@@ -35,14 +35,14 @@ Exit code 0: nothing unexpected was found. 1: something was, or a specification 
 
 type simulateFlags struct {
 	campaign.Options
-	wanted        time.Duration
-	only          string
-	set           map[string]string
-	beyond        beyond
-	out, again    string
-	asJSON, all   bool
-	table         bool
-	seeded, sized bool
+	wanted                 time.Duration
+	only                   string
+	set                    map[string]string
+	beyond                 beyond
+	out, again             string
+	asJSON, all            bool
+	table                  bool
+	seeded, sized, bounded bool
 }
 
 func simulateCommand() *cobra.Command {
@@ -54,6 +54,7 @@ func simulateCommand() *cobra.Command {
 		Args:  cli.Args(true, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.seeded, o.sized = cmd.Flags().Changed("seed"), cmd.Flags().Changed("runs") || cmd.Flags().Changed("for")
+			o.bounded = cmd.Flags().Changed("capacity")
 			names, err := expandFiles(args)
 			if err != nil {
 				return err
@@ -105,6 +106,8 @@ func (o *simulateFlags) parse(names []string) error {
 	case len(names) > 1 && (o.out != "" || o.again != "" || o.beyond.is()):
 		return fmt.Errorf("--out, --run, --capacity, --faults and --instances "+
 			"are for a single specification; there are %d", len(names))
+	case o.bounded && o.beyond.capacity < 1:
+		return fmt.Errorf("--capacity %d: a channel holds at least 1 message", o.beyond.capacity)
 	case o.again != "" && (o.seeded || o.sized || o.only != ""):
 		return fmt.Errorf("--run repeats one run; --seed, --runs, --for and --check are for others")
 	case !o.sized && o.seeded:

@@ -162,7 +162,7 @@ func TestRace(t *testing.T) {
 		t.Errorf("the run has %d steps:\n%s", n, r.Checks[0].Found[0].Run.Text())
 	}
 	for _, text := range []string{r.Text("racy.yaml", func(string, uint64) string { return "AGAIN" }, false, false)} {
-		for _, want := range []string{"✗  c", "check c: told, not as expected, in ", "; ", "made 6 steps\n",
+		for _, want := range []string{"✗  c", "check c: told, not as expected, in ", "; ", "shrunk to 6\n",
 			"      ✗ told does not hold here", "  again: AGAIN\n"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in\n%s", want, text)

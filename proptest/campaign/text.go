@@ -115,7 +115,8 @@ func (c *CheckResult) text(b *strings.Builder, again func(check string, seed uin
 		fmt.Fprintf(b, "check %s: %s, %s, in %s, first with seed %d", c.Name, f.Claim, verdict,
 			plural(f.Runs, "run"), f.Seed)
 		if f.Run != nil {
-			fmt.Fprintf(b, "; %s, made %s", plural(uint64(f.Moves), "step"), plural(uint64(len(f.Run.Steps)), "step"))
+			fmt.Fprintf(b, "; %s, shrunk to %d",
+				plural(uint64(f.Moves), "step"), len(f.Run.Steps))
 		}
 		b.WriteString("\n")
 		if f.Trouble != "" {

@@ -255,7 +255,8 @@ func (w *World) Tick() { w.t.Helper(); w.do("tick", move{Kind: world.MoveTick}) 
 // Beat is described at Tick.
 func (w *World) Beat(name string) { w.t.Helper(); w.alone(world.MoveBeat, name) }
 
-// Expire lets a timer expire; key is 0, or the number of the part that it belongs to.
+// Expire lets a timer expire; key says which instance of it: 0 if it has no key and belongs to no part
+// that has one, otherwise the number that [fsm.Effect] has when it is started.
 func (w *World) Expire(name, timerName string, key uint32) {
 	w.t.Helper()
 	i := w.number(name)

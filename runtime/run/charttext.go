@@ -36,6 +36,10 @@ func (c *Chart) Text() string {
 	writeRow := func(head string, cells []string) {
 		text := pad(head, number)
 		for i, cell := range cells {
+			if n := utf8.RuneCountInString(text) + 2 + utf8.RuneCountInString(cell) - mostTextWidth; n > 0 && cell != "" {
+				blank := len(text) - len(strings.TrimRight(text, " ")) // only these can give way
+				text = text[:len(text)-max(0, min(n, blank-2))]
+			}
 			text += "  " + pad(cell, widths[i])
 		}
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
@@ -54,8 +58,9 @@ func (c *Chart) Text() string {
 	return b.String()
 }
 
-// maxTextWidth is how wide a chart made of letters should be, in runes.
-const maxTextWidth = 110
+// maxTextWidth is how wide the columns of a chart made of letters should be together, in runes, and
+// mostTextWidth where a line that reaches beyond its column begins further left.
+const maxTextWidth, mostTextWidth = 110, 130
 
 type textRow struct {
 	head  string

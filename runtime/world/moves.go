@@ -196,8 +196,8 @@ func (w *World[V, M]) candidates(c *Configuration[V, M]) iter.Seq[Move[M]] {
 
 // own lists what an instance may do by itself.
 func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
-	if w.Rules.hostile(i) { // others feel what it does
-		return []Move[M]{{Kind: MoveCutoff, Who: i}, {Kind: MoveBeat, Who: i}}
+	if w.Rules.hostile(i) { // others feel what it does, and it has no timers
+		return []Move[M]{{Kind: MoveCutoff, Who: i}}
 	}
 	list := []Move[M]{{Kind: MoveStart, Who: i}, {Kind: MoveOffer, Who: i}}
 	for _, kind := range []MoveKind{MoveUp, MoveLost, MoveReturn} {
@@ -246,7 +246,7 @@ func (w *World[V, M]) Do(c *Configuration[V, M], mv Move[M]) (Taken[V, M], error
 		if w.Rules.Time == nil || c.Beats != 0 {
 			return t, errors.New("the beat before has not been felt by all")
 		}
-		t.What, n.Beats = Done, math.MaxUint64>>(64-w.Rules.Instances)
+		t.What, n.Beats = Done, math.MaxUint64>>(64-w.Rules.Instances)&^w.Rules.Hostile
 	default:
 		err = w.alone(c, n, mv, &t)
 	}

@@ -476,7 +476,7 @@ func Beat[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) 
 	s := at(r, i, e, v, m)
 	due := func(l Left) bool { return l.Most == 0 }
 	stopped := slices.ContainsFunc(e.Left, due) || r.Plant&HeldStopsTime != 0 && len(e.Held) > 0
-	if !e.Down && !r.hostile(i) && s.blocked() || stopped {
+	if !e.Down && s.blocked() || stopped {
 		return s.Result
 	}
 	s.What = Done

@@ -145,6 +145,7 @@ func (w *writer) expire(m *run.Step) (call, why string) {
 		name += at.Part.Name + "."
 		key = key*at.Part.Count + at.Index
 	}
+	key = key*ev.Event.Timer.Count + interp.TimerIndex(ev.Event.Timer, ev.Args)
 	return fmt.Sprintf("w.Expire(%q, %q, %d)", inst.Name, name+ev.Event.Name, key), ""
 }
 

@@ -3,6 +3,7 @@ package system
 import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/world"
@@ -29,9 +30,12 @@ func (s *Machines) addClock() {
 	}
 	c := &clock{sys: s, label: uint32(len(s.System.Labels))}
 	proc := len(s.System.Procs)
-	for j := range s.Check.Instances {
+	for j, inst := range s.Check.Instances {
 		k := len(s.System.Channels)
 		s.System.Channels = append(s.System.Channels, explore.Channel{Name: "clock", From: proc, To: j, Cap: 1})
+		if inst.Hostile != model.Honest {
+			continue // it has no timers
+		}
 		c.lens = append(c.lens, explore.LenRange{Channel: k})
 		c.sends = append(c.sends, explore.Send{Channel: k, Msg: codec.PackNews(s.Protocol, codec.NewsBeat, 0)})
 	}
