@@ -36,9 +36,10 @@ func (c *Chart) Text() string {
 	writeRow := func(head string, cells []string) {
 		text := pad(head, number)
 		for i, cell := range cells {
-			if n := utf8.RuneCountInString(text) + 2 + utf8.RuneCountInString(cell) - mostTextWidth; n > 0 && cell != "" {
-				blank := len(text) - len(strings.TrimRight(text, " ")) // only these can give way
-				text = text[:len(text)-max(0, min(n, blank-2))]
+			over := utf8.RuneCountInString(text) + 2 + utf8.RuneCountInString(cell) - mostTextWidth
+			blank := len(text) - len(strings.TrimRight(text, " ")) // only these can give way
+			if cell != "" && over > 0 && over <= blank-2 {
+				text = text[:len(text)-over]
 			}
 			text += "  " + pad(cell, widths[i])
 		}
@@ -60,7 +61,7 @@ func (c *Chart) Text() string {
 
 // maxTextWidth is how wide the columns of a chart made of letters should be together, in runes, and
 // mostTextWidth where a line that reaches beyond its column begins further left.
-const maxTextWidth, mostTextWidth = 110, 130
+const maxTextWidth, mostTextWidth = 110, 132
 
 type textRow struct {
 	head  string
