@@ -61,7 +61,7 @@ func (c *Chart) Text() string {
 
 // maxTextWidth is how wide the columns of a chart made of letters should be together, in runes, and
 // mostTextWidth where a line that reaches beyond its column begins further left.
-const maxTextWidth, mostTextWidth = 110, 132
+const maxTextWidth, mostTextWidth = 110, 131
 
 type textRow struct {
 	head  string
