@@ -155,15 +155,6 @@ const (
 	ofMalformed
 )
 
-// fair reports whether moves of a class happen in the end where they stay possible.
-func (k classKind) fair() bool {
-	switch k {
-	case ofStart, ofOffer, ofUp, ofExpire, ofCutoff, ofBeat, ofDeliver, ofHeal, ofTick:
-		return true
-	}
-	return false
-}
-
 // classes lists what may be possible in c. Of calm runs it leaves out what need never happen.
 func (p *Player) classes(c *configuration, calm bool) []class {
 	list := p.list[:0]

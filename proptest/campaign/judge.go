@@ -25,7 +25,6 @@ type judge struct {
 	queues       []map[string][]uint32
 	packed       [][]byte // by letter
 	news         []byte
-	used         []int64
 	key          []byte
 }
 
