@@ -20,6 +20,20 @@ type Event struct {
 	At []At
 }
 
+// Keyed returns how generated code tells an event: its name behind those of the parts that it is in,
+// `part.timer`, and the number of the instance, of parts and of a timer with keys together; 0 if
+// nothing has keys.
+func (ev Event) Keyed() (name string, key int) {
+	for _, at := range ev.At {
+		name += at.Part.Name + "."
+		key = key*at.Part.Count + at.Index
+	}
+	if ev.Event.Kind == model.EventTimer {
+		key = key*ev.Event.Timer.Count + TimerIndex(ev.Event.Timer, ev.Args)
+	}
+	return name + ev.Event.Name, key
+}
+
 // Effect is one thing a step asks for, as fsm.Effect, with its payload.
 type Effect struct {
 	Kind fsm.EffectKind

@@ -13,16 +13,7 @@ import (
 func (x *Pair) setEvent(ev interp.Event) error {
 	e := x.event.Elem()
 	e.SetZero()
-	name, key := ev.Event.Name, 0
-	for i := len(ev.At) - 1; i >= 0; i-- {
-		name = ev.At[i].Part.Name + "." + name
-	}
-	for _, at := range ev.At {
-		key = key*at.Part.Count + at.Index
-	}
-	if ev.Event.Kind == model.EventTimer {
-		key = key*ev.Event.Timer.Count + interp.TimerIndex(ev.Event.Timer, ev.Args)
-	}
+	name, key := ev.Keyed()
 	kind, ok := x.kinds[name]
 	if !ok {
 		return fmt.Errorf("no event %s in the generated code", name)

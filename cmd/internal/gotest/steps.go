@@ -140,13 +140,8 @@ func (w *writer) expire(m *run.Step) (call, why string) {
 	if err != nil {
 		return "", err.Error()
 	}
-	name, key := "", 0
-	for _, at := range ev.At {
-		name += at.Part.Name + "."
-		key = key*at.Part.Count + at.Index
-	}
-	key = key*ev.Event.Timer.Count + interp.TimerIndex(ev.Event.Timer, ev.Args)
-	return fmt.Sprintf("w.Expire(%q, %q, %d)", inst.Name, name+ev.Event.Name, key), ""
+	name, key := ev.Keyed()
+	return fmt.Sprintf("w.Expire(%q, %q, %d)", inst.Name, name, key), ""
 }
 
 // end writes what is wrong at the end of the run.
