@@ -61,7 +61,7 @@ func (r *play) compareSeat(i int) error {
 	s, p, e := r.seats[i], r.Parties[i], &r.c.Ends[i]
 	var machine string
 	read := func(f fsm.Runner) { machine = string(f.AppendMachine(nil)) }
-	if err := s.d.Read(context.Background(), read); err != nil {
+	if err := r.quiet(i).Read(context.Background(), read); err != nil {
 		return err
 	}
 	if want := string(interp.AppendMachine(nil, r.Strings, p.Machine, r.c.Values[i])); machine != want {

@@ -89,6 +89,13 @@ func carryOut(t *testing.T, s *setting, steps []step) (o outcome, err error) {
 			if len(ops) == 0 {
 				break
 			}
+			seen := len(r.log)
+			if err = r.meanwhile(); err != nil || r.over {
+				break
+			}
+			if len(r.log) > seen {
+				continue
+			}
 			if err = r.perform(ops[int(x.Op)%len(ops)]); err != nil || r.over {
 				break
 			}

@@ -396,6 +396,25 @@ func (r *play) act(name string, physical func() error, moves ...stage.Move) (sta
 	return first, r.compare()
 }
 
+// quiet is the driver of i, which waits for its links: one that has just handled a call may look at
+// its link for a moment before it answers the next, and time passes meanwhile.
+func (r *play) quiet(i int) *driver.Driver[fsm.Runner] {
+	synctest.Wait()
+	return r.seats[i].d
+}
+
+// meanwhile takes what drivers have done by themselves since the last step: a link that lingers costs
+// the bubble's clock a millisecond, in which timers may expire. A driver looks at its timers before
+// it does what it is asked to.
+func (r *play) meanwhile() error {
+	r.gather()
+	if slices.ContainsFunc(r.seats, func(s *seat) bool { return len(s.seen) > 0 }) {
+		_, err := r.act("meanwhile", nil)
+		return err
+	}
+	return nil
+}
+
 // forget drops what a driver has made by itself: it stands for the move that is taken anyway.
 func (r *play) forget(i int) {
 	r.gather()

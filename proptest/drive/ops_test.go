@@ -217,13 +217,16 @@ func (r *play) up(i, j int) error {
 
 func (r *play) command(i int, text string) error {
 	r.log = append(r.log, fmt.Sprintf("command %d %s", i, text))
-	res, derr := r.seats[i].d.Do(context.Background(), func(fsm.Runner) fsm.Result {
+	res, derr := r.quiet(i).Do(context.Background(), func(fsm.Runner) fsm.Result {
 		res, err := r.seats[i].inner.(fsm.Commander).Command(text)
 		if err != nil {
 			panic(err)
 		}
 		return res
 	})
+	if err := r.meanwhile(); err != nil || r.over {
+		return err
+	}
 	ev, err := interp.ParseEvent(r.Parties[i].Machine, r.Strings, text)
 	if err != nil {
 		return err
@@ -384,7 +387,7 @@ func (r *play) lose(i, j int) error {
 // snapshot takes a driver's.
 func (r *play) snapshot(i int) *driver.Snapshot[int] {
 	zero := 0
-	s, err := driver.SaveDriver(context.Background(), r.seats[i].d, func(fsm.Runner) *int { return &zero })
+	s, err := driver.SaveDriver(context.Background(), r.quiet(i), func(fsm.Runner) *int { return &zero })
 	if err != nil {
 		panic(err)
 	}
