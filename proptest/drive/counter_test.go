@@ -178,7 +178,9 @@ func (x *timed) Effect(i int) fsm.Effect {
 
 // expires is the timer of the machine that a step is about.
 func (a *actor) expires(x *run.Step) int {
-	return slices.IndexFunc(a.alarms, func(t stage.Alarm) bool { return string(interp.AppendEvent(nil, a.strs, t.Event)) == x.Event })
+	return slices.IndexFunc(a.alarms, func(t stage.Alarm) bool {
+		return string(interp.AppendEvent(nil, a.strs, t.Event)) == x.Event
+	})
 }
 
 // again does a step of a run.
@@ -261,7 +263,8 @@ func (r *play) limit(mv stage.Move) *limits {
 func (r *play) ended(c *model.Check, end []string) error {
 	for i, p := range r.Parties {
 		state := c.Instances[i].Name + ": " + p.States[r.c.Values[i][0]].Name
-		if !r.c.Ends[i].Down && !slices.ContainsFunc(end, func(line string) bool { return strings.HasPrefix(line, state) }) {
+		same := func(line string) bool { return strings.HasPrefix(line, state) }
+		if !r.c.Ends[i].Down && !slices.ContainsFunc(end, same) {
 			return fmt.Errorf("%s, and not as in %q", state, end)
 		}
 	}

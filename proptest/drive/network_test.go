@@ -96,8 +96,15 @@ type play struct {
 var errLeft = errors.New("the drivers cannot follow")
 
 func newPlay(s *setting) *play {
-	r := &play{setting: s, c: s.World.Begin(s.Values()), queues: make([][]item, len(s.World.Rules.Channels)), lost: map[[2]int]bool{},
-		told: map[[2]int]uint8{}, heard: map[[2]int]uint8{}, faults: map[string]int{}}
+	r := &play{
+		setting: s,
+		c:       s.World.Begin(s.Values()),
+		queues:  make([][]item, len(s.World.Rules.Channels)),
+		lost:    map[[2]int]bool{},
+		told:    map[[2]int]uint8{},
+		heard:   map[[2]int]uint8{},
+		faults:  map[string]int{},
+	}
 	for range s.Parties {
 		r.seats = append(r.seats, &seat{ends: map[int]*end{}, cut: newCut()})
 	}
@@ -171,7 +178,8 @@ func (r *play) place(i int) error {
 			}
 		}
 	}, func(id uint16, key uint32) {
-		s.seen = append(s.seen, stage.Move{Kind: world.MoveExpire, Who: i, Timer: alarm(p.Alarms, inner.Info().Timers[id], key)})
+		timer := alarm(p.Alarms, inner.Info().Timers[id], key)
+		s.seen = append(s.seen, stage.Move{Kind: world.MoveExpire, Who: i, Timer: timer})
 	}, nil, -1}
 	s.cut = newCut()
 	w.closes = s.cut.closing
@@ -342,14 +350,20 @@ func (r *play) offer(c *stage.Configuration, mv stage.Move, t *stage.Taken) (nex
 
 // waitsForRoom reports whether a step has to wait where a channel is full, which drivers do not.
 func (r *play) waitsForRoom() bool {
-	return slices.ContainsFunc(r.World.Rules.Channels, func(c world.Channel) bool { return c.Full == world.FullWait })
+	return slices.ContainsFunc(r.World.Rules.Channels, func(c world.Channel) bool {
+		return c.Full == world.FullWait
+	})
 }
 
 // faulted ends a run in which the world sees a fault: the driver has to see it, too.
 func (r *play) faulted(i int, fault world.FaultKind, why string) error {
 	r.over = true
 	r.gather()
-	want := map[world.FaultKind]driver.ErrorKind{world.Refusal: driver.Refused, world.DeferredOverflow: driver.DeferredFull, world.NoLink: driver.NoLink}
+	want := map[world.FaultKind]driver.ErrorKind{
+		world.Refusal:          driver.Refused,
+		world.DeferredOverflow: driver.DeferredFull,
+		world.NoLink:           driver.NoLink,
+	}
 	if fault == world.Overflow {
 		if !r.full {
 			return fmt.Errorf("the world finds a channel full: %s", why)
@@ -361,7 +375,8 @@ func (r *play) faulted(i int, fault world.FaultKind, why string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the world says of instance %d: %s, %s; the errors of its driver are %v", i, fault, why, r.seats[i].errs)
+	return fmt.Errorf("the world says of instance %d: %s, %s; the errors of its driver are %v",
+		i, fault, why, r.seats[i].errs)
 }
 
 // act carries out what happens to the drivers, takes the move of the world and those that the

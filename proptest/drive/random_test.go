@@ -33,15 +33,18 @@ func randomSpec(r *rand.Rand) string {
 		b.WriteString("parties: 3\n")
 	}
 	order := []string{"fifo", "fifo", "any"}[r.IntN(3)]
-	fmt.Fprintf(&b, "channel: {order: %s, lossy: %v, duplicates: %v, capacity: %d, full: %s}\nroles:\n", order, r.IntN(4) == 0, r.IntN(4) == 0, 2+r.IntN(8),
+	fmt.Fprintf(&b, "channel: {order: %s, lossy: %v, duplicates: %v, capacity: %d, full: %s}\n",
+		order, r.IntN(4) == 0, r.IntN(4) == 0, 2+r.IntN(8),
 		[]string{"fault", "fault", "lose"}[r.IntN(3)])
+	b.WriteString("roles:\n")
 	up, lost := r.IntN(2) == 0, r.IntN(3) > 0
 	w.closes = r.IntN(3) == 0
 	if w.parts {
 		w.inner(&b)
 	}
 	for _, role := range []string{"one", "two"} {
-		fmt.Fprintf(&b, "  %s:\n    vars: {n: {type: 0..3}, k: {type: 0..3, kept: true}}\n    timers: {t: {ticks: %d}, u: {ticks: %d}}\n", role, 1+r.IntN(3), 1+r.IntN(3))
+		fmt.Fprintf(&b, "  %s:\n    vars: {n: {type: 0..3}, k: {type: 0..3, kept: true}}\n", role)
+		fmt.Fprintf(&b, "    timers: {t: {ticks: %d}, u: {ticks: %d}}\n", 1+r.IntN(3), 1+r.IntN(3))
 		if w.parts {
 			b.WriteString("    parts: {q: {machine: inner}}\n")
 		}
@@ -51,8 +54,11 @@ func randomSpec(r *rand.Rand) string {
 			patient := r.IntN(4) == 0 // defers nearly everything
 			for _, ev := range []string{"start", "up", "lost", "go", "off", "t", "u", "A", "B", "C"} {
 				switch message := ev <= "C"; {
-				case ev == "start" && (s > 0 || r.IntN(2) == 0), ev == "up" && (!up || r.IntN(3) == 0), ev == "lost" && (!lost || r.IntN(3) == 0),
-					(ev == "go" || ev == "off") && r.IntN(3) == 0, message && r.IntN(40) == 0:
+				case ev == "start" && (s > 0 || r.IntN(2) == 0),
+					ev == "up" && (!up || r.IntN(3) == 0),
+					ev == "lost" && (!lost || r.IntN(3) == 0),
+					(ev == "go" || ev == "off") && r.IntN(3) == 0,
+					message && r.IntN(40) == 0:
 				case message && (r.IntN(4) == 0 || patient && r.IntN(6) > 0):
 					fmt.Fprintf(&b, "        %s: defer\n", ev)
 				case ev != "start" && ev != "go" && ev != "off" && r.IntN(4) == 0:
@@ -67,14 +73,16 @@ func randomSpec(r *rand.Rand) string {
 	if w.three {
 		instances = "{a: one, b: two, c: one}"
 	}
-	fmt.Fprintf(&b, "checks:\n  pair: {instances: %s, claims: {c: {always: a.s0 || !a.s0, why: it has to claim something}}}\n", instances)
+	const claim = "{c: {always: a.s0 || !a.s0, why: it has to claim something}}"
+	fmt.Fprintf(&b, "checks:\n  pair: {instances: %s, claims: %s}\n", instances, claim)
 	return b.String()
 }
 
 // inner writes a role that is only a part: it takes every message and the command poke, and has a
 // timer.
 func (w author) inner(b *strings.Builder) {
-	fmt.Fprintf(b, "  inner:\n    vars: {m: {type: 0..3}}\n    timers: {v: {ticks: %d}}\n    commands: {poke: {}}\n    initial: p0\n    states:\n", 1+w.IntN(3))
+	fmt.Fprintf(b, "  inner:\n    vars: {m: {type: 0..3}}\n    timers: {v: {ticks: %d}}\n", 1+w.IntN(3))
+	b.WriteString("    commands: {poke: {}}\n    initial: p0\n    states:\n")
 	for s := range 2 {
 		fmt.Fprintf(b, "      p%d:\n        doc: a state\n", s)
 		for _, ev := range []string{"poke", "v", "A", "B", "C"} {
@@ -132,7 +140,12 @@ func (w author) to(ev string) string {
 	if !w.three {
 		return ""
 	}
-	list := []string{"all", "first(x in instance: x != self)", "first(x in instance: x != self && (x == 2 || self == 2 && x == 1))", "[x for x in instance if x > 0]"}
+	list := []string{
+		"all",
+		"first(x in instance: x != self)",
+		"first(x in instance: x != self && (x == 2 || self == 2 && x == 1))",
+		"[x for x in instance if x > 0]",
+	}
 	if ev <= "C" || ev == "up" || ev == "lost" {
 		list = append(list, "sender", "sender")
 	}
@@ -141,7 +154,8 @@ func (w author) to(ev string) string {
 
 // compiled makes a model of a text.
 func compiled(text, check string) (*model.Protocol, error) {
-	p, list := compile.Load("spec.yaml", compile.Options{Check: check, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+	files := fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}
+	p, list := compile.Load("spec.yaml", compile.Options{Check: check, FS: files})
 	if p == nil {
 		return nil, fmt.Errorf("%v\n%s", list, text)
 	}
@@ -179,7 +193,8 @@ func randomSetting(r *rand.Rand, plant world.Plant) (*setting, string, error) {
 	}
 	if r.IntN(3) == 0 {
 		rules.Faults.Torn = r.IntN(3) > 0
-		rules.Faults.Crash, rules.Faults.Restart = slices.Repeat([]int{1}, rules.Instances), slices.Repeat([]int{1}, rules.Instances)
+		rules.Faults.Crash = slices.Repeat([]int{1}, rules.Instances)
+		rules.Faults.Restart = slices.Repeat([]int{1}, rules.Instances)
 	}
 	if r.IntN(3) == 0 {
 		rules.Time = &world.Time{Beat: 1, Delay: 1}

@@ -45,14 +45,18 @@ func (l line) Step(s *trace.Step) {
 		return // after a fault a driver closes the link, which is its own affair
 	}
 	f.lines++
-	f.log = append(f.log, fmt.Sprintf("%v %d %s %s %s %v%s", s.At, l.i, s.Kind, map[bool]string{true: "again"}[s.Again], s.Event, s.Code, s.Problem))
+	again := map[bool]string{true: "again"}[s.Again]
+	f.log = append(f.log, fmt.Sprintf("%v %d %s %s %s %v%s",
+		s.At, l.i, s.Kind, again, s.Event, s.Code, s.Problem))
 	f.err = f.step(l.i, s)
 }
 
 // step takes one line.
 func (f *follower) step(i int, s *trace.Step) error {
 	p := f.Parties[i]
-	j := slices.IndexFunc(f.Parties, func(q *stage.Party) bool { return q != p && f.peer(i, slices.Index(f.Parties, q)) == s.Peer })
+	j := slices.IndexFunc(f.Parties, func(q *stage.Party) bool {
+		return q != p && f.peer(i, slices.Index(f.Parties, q)) == s.Peer
+	})
 	mv := stage.Move{Who: i, Peer: j}
 	switch s.Kind {
 	case trace.Start:
@@ -66,7 +70,9 @@ func (f *follower) step(i int, s *trace.Step) error {
 		return f.arrive(j, i, s, func(x world.Item[string]) bool { return x.News == world.Cut })
 	case trace.Message:
 		if !s.Again {
-			return f.arrive(j, i, s, func(x world.Item[string]) bool { return x.News == world.NoNews && x.Message == string(s.Event) })
+			return f.arrive(j, i, s, func(x world.Item[string]) bool {
+				return x.News == world.NoNews && x.Message == string(s.Event)
+			})
 		}
 		mv.Kind = world.MoveOffer
 	case trace.Timeout, trace.Command:
@@ -76,7 +82,9 @@ func (f *follower) step(i int, s *trace.Step) error {
 		}
 		if mv.Kind, mv.Message = world.MoveCommand, p.Command(ev); s.Kind == trace.Timeout {
 			mv.Kind = world.MoveExpire
-			mv.Timer = slices.IndexFunc(p.Alarms, func(a stage.Alarm) bool { return a.Event.Event == ev.Event && slices.Equal(a.Event.Args, ev.Args) })
+			mv.Timer = slices.IndexFunc(p.Alarms, func(a stage.Alarm) bool {
+				return a.Event.Event == ev.Event && slices.Equal(a.Event.Args, ev.Args)
+			})
 		}
 		if _, err := f.World.Do(f.now, mv); s.Kind == trace.Command && s.Code == fsm.Refused && err != nil {
 			return nil
@@ -165,9 +173,19 @@ func simulated(seed uint64) (f *follower, err error) {
 	}
 	f = &follower{setting: s, now: s.World.Begin(s.Values())}
 	var runners []fsm.Runner
-	scenario := &sim.Scenario{Name: "random", Lossy: lossy, Partitions: 1, Chaos: 2 * time.Second, Pace: 60 * time.Millisecond, MaxEvents: 400,
-		Worst: impair.Faults{Loss: 0.3, Duplicate: 0.3, Reorder: 0.3, Late: 100 * time.Millisecond, Delay: 100 * time.Millisecond, Jitter: 200 * time.Millisecond,
-			Rate: 200, Queue: 50}}
+	scenario := &sim.Scenario{
+		Name:       "random",
+		Lossy:      lossy,
+		Partitions: 1,
+		Chaos:      2 * time.Second,
+		Pace:       60 * time.Millisecond,
+		MaxEvents:  400,
+		Worst: impair.Faults{
+			Loss: 0.3, Duplicate: 0.3, Reorder: 0.3,
+			Late: 100 * time.Millisecond, Delay: 100 * time.Millisecond, Jitter: 200 * time.Millisecond,
+			Rate: 200, Queue: 50,
+		},
+	}
 	scenario.Setup = func(w *sim.World) {
 		for i, p := range s.Parties {
 			x, e := s.make(i, string(interp.AppendMachine(nil, s.Strings, p.Machine, p.Begin)))
@@ -203,7 +221,8 @@ func simulated(seed uint64) (f *follower, err error) {
 		err = errors.New("the world sees a fault, and the run has none")
 	}
 	if err != nil {
-		err = fmt.Errorf("%w, after\n%s\nwith links %+v, held %v, channel %+v\n%s", err, strings.Join(f.log, "\n"), rules.Links, rules.Deferred, rules.Channels[0], text)
+		err = fmt.Errorf("%w, after\n%s\nwith links %+v, held %v, channel %+v\n%s",
+			err, strings.Join(f.log, "\n"), rules.Links, rules.Deferred, rules.Channels[0], text)
 	}
 	return f, err
 }
