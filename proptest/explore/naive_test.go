@@ -184,7 +184,9 @@ func (n *naive) each(c *conf, d int, next func(*conf, naiveStep)) {
 		return ok
 	}
 	for p, proc := range n.sys.Procs {
-		proc.Local(c.locals[p], func(s Step) { count(take(c, p, s, naiveStep{spontaneous: s.Spontaneous, proc: p, ch: -1, step: s})) })
+		proc.Local(c.locals[p], func(s Step) {
+			count(take(c, p, s, naiveStep{spontaneous: s.Spontaneous, proc: p, ch: -1, step: s}))
+		})
 	}
 	for k := range n.sys.Channels {
 		n.deliver(c, k, next, func(base *conf, p int, s Step, is naiveStep) (*conf, bool) {
@@ -245,7 +247,8 @@ func (n *naive) spend(c *conf, kind int) bool {
 	return c.used[kind] <= most
 }
 
-func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*conf, int, Step, naiveStep) (*conf, bool)) {
+func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep),
+	take func(*conf, int, Step, naiveStep) (*conf, bool)) {
 	ch := &n.sys.Channels[k]
 	w := c.words[k]
 	seen := map[string]bool{}
@@ -262,7 +265,8 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*
 		n.sys.Procs[ch.To].Receive(c.locals[ch.To], k, m, func(s Step) {
 			take(popped, ch.To, s, naiveStep{kind: ReceiveStep, proc: ch.To, ch: k, msg: m, step: s})
 			if kept := c.clone(); ch.Dup && s.Fault == nil && n.spend(kept, 1) {
-				if o, _ := take(kept, ch.To, s, naiveStep{fault: true, kind: DupStep, proc: ch.To, ch: k, msg: m, step: s}); o != nil {
+				again := naiveStep{fault: true, kind: DupStep, proc: ch.To, ch: k, msg: m, step: s}
+				if o, _ := take(kept, ch.To, s, again); o != nil {
 					n.faults[1]++
 				}
 			}
@@ -273,7 +277,8 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep), take func(*
 			next(n.remember(lost), naiveStep{fault: true, kind: LoseStep, proc: -1, ch: k, msg: m})
 		}
 	}
-	if swapped := c.clone(); ch.Swap && ch.Order == FIFO && len(w) > 1 && !bytes.Equal(w[0], w[1]) && n.spend(swapped, 2) {
+	differ := len(w) > 1 && !bytes.Equal(w[0], w[1])
+	if swapped := c.clone(); ch.Swap && ch.Order == FIFO && differ && n.spend(swapped, 2) {
 		s := swapped.words[k]
 		s[0], s[1] = s[1], s[0]
 		n.steps++
@@ -358,7 +363,12 @@ func TestAgainstNaive(t *testing.T) {
 		sys := randomSystem(t)
 		want := naiveRun(sys)
 		want.possible()
-		for _, opt := range []Options{{Workers: 1}, {Workers: 2}, {Workers: 2, Tune: wide(nil, 2)}, {Workers: 2, Tune: wide(nil, 2), Reduce: ReduceHash}} {
+		for _, opt := range []Options{
+			{Workers: 1},
+			{Workers: 2},
+			{Workers: 2, Tune: wide(nil, 2)},
+			{Workers: 2, Tune: wide(nil, 2), Reduce: ReduceHash},
+		} {
 			opt.KeepGoing = true
 			r := mustRun(t, sys, opt)
 			found, avoidable := foundBy(r), map[string]bool{}
@@ -457,7 +467,10 @@ func (n *naive) avoid(i int, held map[string]bool) {
 		}
 	}
 	for d, c := range n.confs {
-		if in[c.key()] && (cl.Kind == LeadsTo || d == 0) && (cl.Kind == Eventually || cl.Relevant == nil || n.holds(c, cl, cl.Relevant)) {
+		if !in[c.key()] || cl.Kind != LeadsTo && d != 0 {
+			continue
+		}
+		if cl.Kind == Eventually || cl.Relevant == nil || n.holds(c, cl, cl.Relevant) {
 			n.avoidable[fmt.Sprintf("claim %d", i)] = true
 		}
 	}

@@ -55,14 +55,24 @@ func randomSystem(t *rapid.T) *System {
 		}
 	}
 	if flag("budget", 2) {
-		sys.Budget = Budget{Loss: 1, Dup: rapid.IntRange(0, 2).Draw(t, "dups"), Swap: 1, Crash: rapid.IntRange(0, 1).Draw(t, "crashes"), Break: 1, Return: 2}
+		sys.Budget = Budget{
+			Loss:   1,
+			Dup:    rapid.IntRange(0, 2).Draw(t, "dups"),
+			Swap:   1,
+			Crash:  rapid.IntRange(0, 1).Draw(t, "crashes"),
+			Break:  1,
+			Return: 2,
+		}
 	}
 	states := rapid.IntRange(1, 4).Draw(t, "states")
 	step := func() Step {
 		s := Step{Label: uint32(len(sys.Labels)), Next: []byte{byte(rapid.IntRange(0, states-1).Draw(t, "next"))}}
 		sys.Labels = append(sys.Labels, Label{})
 		for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "sends") {
-			s.Sends = append(s.Sends, Send{Channel: rapid.IntRange(0, chans-1).Draw(t, "ch"), Msg: []byte{byte(rapid.IntRange(0, 1).Draw(t, "msg"))}})
+			s.Sends = append(s.Sends, Send{
+				Channel: rapid.IntRange(0, chans-1).Draw(t, "ch"),
+				Msg:     []byte{byte(rapid.IntRange(0, 1).Draw(t, "msg"))},
+			})
 		}
 		if flag("lens", 6) {
 			s.Lens = append(s.Lens, LenRange{
@@ -80,7 +90,9 @@ func randomSystem(t *rapid.T) *System {
 			s.Fault = &Fault{Kind: UnspecifiedReception, Text: "planted"}
 		}
 		if flag("crash", 12) {
-			s.Spends = rapid.SampledFrom([]Spends{SpendsCrash, SpendsBreak, SpendsReturn, SpendsPartition, SpendsCrash | SpendsBreak}).Draw(t, "spends")
+			s.Spends = rapid.SampledFrom([]Spends{
+				SpendsCrash, SpendsBreak, SpendsReturn, SpendsPartition, SpendsCrash | SpendsBreak,
+			}).Draw(t, "spends")
 		}
 		s.Spontaneous = flag("spontaneous", 3)
 		return s
@@ -121,7 +133,11 @@ func ageing(c *Channel) {
 func randomClaims(t *rapid.T, procs, chans, states int) []Claim {
 	var claims []Claim
 	for i := range rapid.IntRange(0, 4).Draw(t, "claims") {
-		c := Claim{Name: fmt.Sprint("claim ", i), Kind: rapid.SampledFrom([]ClaimKind{Always, Sometimes, Possible, LeadsTo, Eventually}).Draw(t, "kind")}
+		kinds := []ClaimKind{Always, Sometimes, Possible, LeadsTo, Eventually}
+		c := Claim{
+			Name: fmt.Sprint("claim ", i),
+			Kind: rapid.SampledFrom(kinds).Draw(t, "kind"),
+		}
 		for range procs {
 			at := byte(rapid.IntRange(0, states-1).Draw(t, "at"))
 			c.Procs = append(c.Procs, func(v []byte) uint32 { return map[bool]uint32{true: 1}[v[0] == at] })

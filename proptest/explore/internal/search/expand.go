@@ -225,7 +225,10 @@ func (w *Worker) deliveries1(c uint64) bool {
 					return false
 				}
 				base := c + (uint64(l.Rest)-uint64(word))<<(e.Lay.Fields[np+k].Shift&63)
-				if !w.run1(base, &e.Procs[to], run, k, l.Rest) || ch.Spec.Dup && !ch.IsFree(l.Msg) && !w.keepers(k, run) {
+				if !w.run1(base, &e.Procs[to], run, k, l.Rest) {
+					return false
+				}
+				if ch.Spec.Dup && !ch.IsFree(l.Msg) && !w.keepers(k, run) {
 					return false
 				}
 			}

@@ -12,20 +12,22 @@ import (
 // Of a configuration only the steps of one machine are taken, if they are an ample set:
 //
 //   - C0: the machine has a step, so no deadlock is made.
-//   - C1: whatever other machines do first, the machine can still do the same with the same outcome, and what it does makes no
-//     difference to them.
-//   - C2: its steps are invisible: no claim sees them. So runs that differ in their order only are alike but for stuttering.
+//   - C1: whatever other machines do first, the machine can still do the same with the same
+//     outcome, and what it does makes no difference to them.
+//   - C2: its steps are invisible: no claim sees them. So runs that differ only in the order of
+//     such steps are alike but for stuttering.
 //   - C3, the cycle proviso: no step is left out along a whole cycle.
 //
 // Two kinds of machines satisfy C1:
 //
-//   - ReduceLocal: the machine takes no message (it is deaf), and has local steps without guards over
-//     channels, after which it is no longer deaf. They send, if at all, into channels of its own, which
-//     have room.
-//   - ReducePartialOrder: the machine has no local steps, a message lies at the head of every channel to it, and what it
-//     does with each sends nothing. These channels keep their order and their messages, only one machine sends
-//     into each, no guard looks at their length, and senders wait when they are full. (Where a send
-//     into a full channel is an error, taking a message early could hide it.)
+//   - ReduceLocal: the machine takes no message (it is deaf), and has local steps without guards
+//     over channels, after which it is no longer deaf. They send, if at all, into channels of its
+//     own, which have room.
+//   - ReducePartialOrder: the machine has no local steps, a message lies at the head of every
+//     channel to it, and what it does with each sends nothing. These channels keep their order and
+//     their messages, only one machine sends into each, no guard looks at their length, and senders
+//     wait when they are full. (Where a send into a full channel is an error, taking a message
+//     early could hide it.)
 //
 // A step is invisible to a claim if the classes of the machine before and after it are the same,
 // and those of the channels are not looked at, or if the class before it settles the claim
@@ -41,14 +43,21 @@ import (
 // ample says which ample sets are looked for.
 type ample struct {
 	local, Receive bool
-	Single         bool    // only one step, not a choice, is an ample set: a claim is about what can still be reached
-	Into           [][]int // by machine: the channels that lead to it
-	Broken         string  // a promise of the system that was not kept
+
+	// Single: only one step, not a choice, is an ample set, since a claim is about what can still
+	// be reached.
+	Single bool
+	Into   [][]int // by machine: the channels that lead to it
+	Broken string  // a promise of the system that was not kept
 }
 
 // initAmple decides whether to use it, and says why not.
 func (e *Engine) initAmple() {
-	a := ample{local: e.Opt.Reduce&api.ReduceLocal != 0, Receive: e.Opt.Reduce&api.ReducePartialOrder != 0, Into: make([][]int, len(e.Procs))}
+	a := ample{
+		local:   e.Opt.Reduce&api.ReduceLocal != 0,
+		Receive: e.Opt.Reduce&api.ReducePartialOrder != 0,
+		Into:    make([][]int, len(e.Procs)),
+	}
 	if !a.local && !a.Receive || e.Opt.Mode == api.RandomWalk {
 		return
 	}
@@ -56,20 +65,22 @@ func (e *Engine) initAmple() {
 	if !a.Receive {
 		name = "local steps"
 	}
+	refuse := func(why string) { e.Refused = append(e.Refused, name+": "+why) }
 	if len(e.Sys.Watches) > 0 {
-		e.Refused = append(e.Refused, name+": what is remembered of a run depends on the order of its steps")
+		refuse("what is remembered of a run depends on the order of its steps")
 		return
 	}
 	for i := range e.Sys.Claims {
 		c := &e.Sys.Claims[i]
 		a.Single = a.Single || c.Kind == api.Possible
 		if c.Kind > api.Possible || c.Kind == api.Possible && c.Calm {
-			e.Refused = append(e.Refused, name+": "+quote(c.Name)+" is about the order of steps or about fair runs, and not every order is looked at")
+			refuse(quote(c.Name) + " is about the order of steps or about fair runs, " +
+				"and not every order is looked at")
 			return
 		}
 	}
 	if e.Opt.Checks&api.CheckStuck != 0 {
-		e.Refused = append(e.Refused, name+": configurations in which only some steps are possible would be passed over")
+		refuse("configurations in which only some steps are possible would be passed over")
 		return
 	}
 	waits := len(e.Chans) > 0
@@ -79,7 +90,10 @@ func (e *Engine) initAmple() {
 		waits = waits && yields(c)
 	}
 	if a.Receive && !waits {
-		e.Refused = append(e.Refused, "partial order of receptions: it needs channels that keep order and messages, that belong to one sender, at whose length nobody looks, and that make senders wait when they are full (where that is an error, taking a message early could hide it)")
+		e.Refused = append(e.Refused, "partial order of receptions: it needs channels "+
+			"that keep order and messages, that belong to one sender, at whose length nobody looks, "+
+			"and that make senders wait when they are full "+
+			"(where that is an error, taking a message early could hide it)")
 		a.Receive = false
 	}
 	if a.local || a.Receive {
@@ -96,12 +110,14 @@ func yields(c *api.Channel) bool {
 func (e *Engine) keepsPromises(p int, s *api.Step) {
 	for _, x := range s.Sends {
 		if c := &e.Sys.Channels[x.Channel]; c.Private && c.From != p {
-			e.Ample.Broken = fmt.Sprintf("%s sends into %s, which is private to %s", e.ProcName(p), e.ChanName(x.Channel), e.ProcName(c.From))
+			e.Ample.Broken = fmt.Sprintf("%s sends into %s, which is private to %s",
+				e.ProcName(p), e.ChanName(x.Channel), e.ProcName(c.From))
 		}
 	}
 	for _, x := range s.Lens {
 		if e.Sys.Channels[x.Channel].Private {
-			e.Ample.Broken = fmt.Sprintf("%s looks at the length of %s, which is private", e.ProcName(p), e.ChanName(x.Channel))
+			e.Ample.Broken = fmt.Sprintf("%s looks at the length of %s, which is private",
+				e.ProcName(p), e.ChanName(x.Channel))
 		}
 	}
 }
@@ -152,8 +168,9 @@ func (e *Engine) sees(c *api.Claim, p int, a, b uint32, touched []int) bool {
 	if class != e.class(c, p, b) || c.At == api.Quiescent && len(touched) > 0 {
 		return true
 	}
-	proc := e.Procs[p].Proc
-	if c.At == api.AtEnd && proc.Final([]byte(e.Procs[p].Locals.Vals[a])) != proc.Final([]byte(e.Procs[p].Locals.Vals[b])) {
+	m := &e.Procs[p]
+	final := func(local uint32) bool { return m.Proc.Final([]byte(m.Locals.Vals[local])) }
+	if c.At == api.AtEnd && final(a) != final(b) {
 		return true
 	}
 	for _, k := range touched {

@@ -64,10 +64,21 @@ const (
 )
 
 func NewEngine(sys *api.System, opt api.Options) *Engine {
-	e := &Engine{Sys: sys, Opt: opt, Notes: make([]noteText, 1), Constraints: make([][]int32, 1), Lens: make([]lenID, 1), lensIDs: map[string]uint32{}}
+	e := &Engine{
+		Sys:         sys,
+		Opt:         opt,
+		Notes:       make([]noteText, 1),
+		Constraints: make([][]int32, 1),
+		Lens:        make([]lenID, 1),
+		lensIDs:     map[string]uint32{},
+	}
 	e.Procs = make([]Machine, len(sys.Procs))
 	for i := range e.Procs {
-		e.Procs[i] = Machine{Proc: sys.Procs[i], Rules: []Rule{{}, {Kind: noRule, Flags: LastFlag}}, Hot: make([]hotRule, 2)}
+		e.Procs[i] = Machine{
+			Proc:  sys.Procs[i],
+			Rules: []Rule{{}, {Kind: noRule, Flags: LastFlag}},
+			Hot:   make([]hotRule, 2),
+		}
 	}
 	e.Chans = make([]channel, len(sys.Channels))
 	for i := range e.Chans {

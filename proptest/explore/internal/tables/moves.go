@@ -77,7 +77,8 @@ func (e *Engine) deliveries(ids []uint32, k int, fn func(*Move) bool) bool {
 			}
 			if c.Spec.Dup && r.Kind != FaultRule && !c.IsFree(msg) {
 				copy(base, ids)
-				if e.spend(base, DupFault) && !e.try(ids, base, e.is(Move{Kind: api.DupStep, Proc: to, Ch: k, Msg: msg, Rule: r}), fn) {
+				again := e.is(Move{Kind: api.DupStep, Proc: to, Ch: k, Msg: msg, Rule: r})
+				if e.spend(base, DupFault) && !e.try(ids, base, again, fn) {
 					return false
 				}
 			}

@@ -293,7 +293,9 @@ func (c *channel) swapped(w uint32) uint32 {
 		return id
 	}
 	id := w
-	if word := c.Words[w]; c.Spec.Order == api.FIFO && len(word) >= 2 && word[0] != word[1] && !c.IsFree(word[0]) && !c.IsFree(word[1]) {
+	word := c.Words[w]
+	if c.Spec.Order == api.FIFO && len(word) >= 2 && word[0] != word[1] &&
+		!c.IsFree(word[0]) && !c.IsFree(word[1]) {
 		n := slices.Clone(word)
 		n[0], n[1] = n[1], n[0]
 		id = c.word(n)
