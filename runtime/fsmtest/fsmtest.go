@@ -7,6 +7,7 @@ package fsmtest
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -329,6 +330,58 @@ func (w *World) Possible() bool {
 	return slices.ContainsFunc(w.now.Queues, func(q []world.Item[letter]) bool { return len(q) > 0 })
 }
 
+// Stuck reports whether nothing can happen by itself but errors. It tries what is possible, so it
+// comes last in a test.
+func (w *World) Stuck() bool {
+	w.room()
+	var tried []move
+	for i := range w.parties {
+		tried = append(tried, move{Kind: world.MoveStart, Who: i}, move{Kind: world.MoveOffer, Who: i})
+		for j := range w.parties {
+			tried = append(tried, move{Kind: world.MoveUp, Who: i, Peer: j})
+		}
+		for k, left := range w.now.Ends[i].Left {
+			if left.Least > 0 { // time will pass
+				return false
+			}
+			tried = append(tried, move{Kind: world.MoveExpire, Who: i, Timer: k})
+		}
+	}
+	for k := range w.now.Queues {
+		for _, at := range world.Heads(&w.between.Rules.Channels[k], w.now.Queues[k]) {
+			tried = append(tried, move{Kind: world.MoveDeliver, Channel: k, At: at})
+		}
+	}
+	for _, mv := range tried {
+		back := w.remember()
+		t, err := w.between.Do(w.now, mv)
+		if err == nil && t.Fault == world.NoFault && w.nobody == "" {
+			return false
+		}
+		w.nobody = ""
+		back()
+	}
+	return true
+}
+
+// remember returns a function that gives the runners back what is in them now: a step that has no
+// room for what it sends is an error, and has changed its runner all the same.
+func (w *World) remember() (back func()) {
+	var all []func()
+	for _, p := range w.parties {
+		if r := reflect.ValueOf(p.Runner); r.Kind() == reflect.Pointer {
+			was := reflect.New(r.Type().Elem()).Elem()
+			was.Set(r.Elem())
+			all = append(all, func() { r.Elem().Set(was) })
+		}
+	}
+	return func() {
+		for _, f := range all {
+			f()
+		}
+	}
+}
+
 // String tells the machines and what is under way.
 func (w *World) String() string {
 	var b strings.Builder
@@ -414,11 +467,7 @@ func (w *World) impossible(format string, args ...any) {
 // do takes a move and judges what came of it.
 func (w *World) do(text string, mv move) {
 	w.t.Helper()
-	for i, p := range w.parties { // a step may start timers that nobody has seen before
-		for e := &w.now.Ends[i]; len(e.Left) < len(p.timers)+max(p.Runner.Info().MaxEffects, 16); {
-			e.Left = append(slices.Clip(e.Left), world.Stopped)
-		}
-	}
+	w.room()
 	mv.Torn, w.torn = w.torn, 0
 	t, err := w.between.Do(w.now, mv)
 	switch {
@@ -441,6 +490,15 @@ func (w *World) do(text string, mv move) {
 	}
 	w.steps++
 	w.now = t.Next
+}
+
+// room makes room for timers that nobody has seen before: a step may start them.
+func (w *World) room() {
+	for i, p := range w.parties {
+		for e := &w.now.Ends[i]; len(e.Left) < len(p.timers)+max(p.Runner.Info().MaxEffects, 16); {
+			e.Left = append(slices.Clip(e.Left), world.Stopped)
+		}
+	}
 }
 
 // wrong ends the test as failed: the next step is an error.

@@ -133,6 +133,40 @@ func TestLinks(t *testing.T) {
 	})
 }
 
+// Something is possible, but all of it is an error: the run is stuck, and stays as it was.
+func TestStuck(t *testing.T) {
+	for _, links := range [][]fsmtest.Link{nil, {{A: "a", B: "b"}}} {
+		a := pingpong.New()
+		w := fsmtest.New(t, fsmtest.Options{Links: links},
+			fsmtest.Machine{Name: "a", Runner: a, Starts: true},
+			fsmtest.Machine{Name: "b", Runner: pingpong.New(), Starts: true})
+		w.Command("a", "ping", func() fsm.Result { return a.Ping(1) }) // b refuses it, and a its timer
+		before := w.String()
+		if stuck := w.Stuck(); !w.Possible() || stuck != (links == nil) {
+			t.Errorf("links %v: stuck %v\n%s", links, stuck, w)
+		}
+		if links == nil && w.String() != before {
+			t.Errorf("before:\n%safter:\n%s", before, w)
+		}
+	}
+}
+
+// A step that has no room for what it sends leaves nothing behind in its runner.
+func TestStuckGoesBack(t *testing.T) {
+	a, b := pingpong.New(), pingpong.New()
+	w := fsmtest.New(t, fsmtest.Options{Capacity: 1, Links: []fsmtest.Link{{A: "a", B: "b"}}},
+		fsmtest.Machine{Name: "a", Runner: a, Starts: true}, fsmtest.Machine{Name: "b", Runner: b, Starts: true})
+	w.Up("a", "b")
+	w.Up("b", "a")
+	w.Command("a", "ping", func() fsm.Result { return a.Ping(1) })
+	w.Expire("a", "wait", 1)
+	w.Command("b", "say", func() fsm.Result { return b.Say("x") })
+	before := *b
+	if w.Stuck() || *b != before { // b's PONG finds no room behind the note, which a can take
+		t.Errorf("%+v, and before %+v\n%s", b, before, w)
+	}
+}
+
 // What is no longer possible ends a test as skipped, and says why.
 func TestImpossible(t *testing.T) {
 	for _, test := range []struct {

@@ -308,6 +308,10 @@ func (w *writer) never(c *model.Claim, problem string) (why string) {
 		w.p("if !(%s) && w.String() == before {\nw.Fail(%q)\n}", goal, problem)
 		return ""
 	}
-	w.p("if !(%s) && !w.Possible() {\nw.Fail(%q)\n}", goal, problem)
+	rest := "!w.Possible()"
+	if w.report.NotBehind { // what is possible is an error, and the checker looks at nothing behind it
+		rest = "w.Stuck()"
+	}
+	w.p("if !(%s) && %s {\nw.Fail(%q)\n}", goal, rest, problem)
 	return ""
 }
