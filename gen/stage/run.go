@@ -81,6 +81,8 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 	case run.Message, run.Drop, run.Copy, run.Lost:
 		mv.At = s.place(queue, x)
 		switch {
+		case x.Kind == run.Lost && mv.At >= 0 && x.Note == run.Swallowed:
+			mv.Kind = world.MoveSwallow
 		case x.Kind == run.Lost && mv.At >= 0 && s.gone(mv.Channel, queue, mv.At):
 			mv.Kind = world.MoveTail
 		case mv.At >= 0:

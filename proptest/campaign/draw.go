@@ -24,6 +24,7 @@ const (
 	Break
 	Return
 	Partition
+	Swallow   // it takes a datagram under way
 	Forge     // of a hostile instance, here and below: a message
 	Hangup    // it closes a link
 	Malformed // it sends what is no message
@@ -31,7 +32,7 @@ const (
 )
 
 var faultNames = [Faults]string{"loss", "copy", "overtaking", "lost tail", "crash", "torn step", "restart",
-	"break", "return", "partition", "forged message", "hangup", "malformed frame"}
+	"break", "return", "partition", "swallowed message", "forged message", "hangup", "malformed frame"}
 
 // String returns the name of f in lower case.
 func (f Fault) String() string { return faultNames[f] }
@@ -77,6 +78,7 @@ func possible(r *world.Rules) (has [Faults]bool) {
 	has[Crash], has[Torn] = crash, crash && f.Torn
 	has[Restart] = crash && slices.ContainsFunc(f.Restart, func(n int) bool { return n > 0 })
 	has[Break], has[Partition] = breaks, f.Partition != 0
+	has[Swallow] = f.Partition != 0
 	has[Return] = f.Return != 0 && len(r.Links) > 0
 	for _, c := range r.Channels {
 		has[Lose] = has[Lose] || c.Lossy && f.Lose != 0
@@ -145,6 +147,7 @@ const (
 	ofDeliver // at: the channel, here and below
 	ofCopy
 	ofLose
+	ofSwallow
 	ofOvertake
 	ofTail
 	ofPartition
@@ -226,6 +229,7 @@ func (p *Player) classes(c *configuration, calm bool) []class {
 		add(ofDeliver, ch.To, k, w.channels[k])
 		fault(ofCopy, ch.To, k, Duplicate, ch.Duplicates && (f.Duplicate < 0 || c.Spent.Duplicate < f.Duplicate))
 		fault(ofLose, ch.To, k, Lose, ch.Lossy && (f.Lose < 0 || c.Spent.Lose < f.Lose))
+		fault(ofSwallow, ch.To, k, Swallow, c.Ends[ch.To].Cutoff>>ch.From&1 != 0)
 		fault(ofOvertake, ch.To, k, Overtake, ch.Overtakes && len(q) > 1 &&
 			(f.Overtake < 0 || c.Spent.Overtake < f.Overtake))
 		fault(ofTail, ch.To, k, Tail, p.faults[Tail] && len(q) > 1)
@@ -272,8 +276,8 @@ func (p *Player) members(c *configuration, x class) []move {
 				list = append(list, move{Kind: world.MoveExpire, Who: x.who, Timer: t})
 			}
 		}
-	case ofDeliver, ofCopy, ofLose:
-		kind := [...]world.MoveKind{world.MoveDeliver, world.MoveCopy, world.MoveLose}[x.kind-ofDeliver]
+	case ofDeliver, ofCopy, ofLose, ofSwallow:
+		kind := heads[x.kind-ofDeliver]
 		ch := &p.world.Rules.Channels[x.at]
 		if ch.Order == world.Fifo {
 			list = append(list, move{Kind: kind, Channel: x.at})
@@ -306,6 +310,9 @@ func (p *Player) members(c *configuration, x class) []move {
 	p.moves = list
 	return list
 }
+
+// heads are the moves that take what may arrive next, from ofDeliver on.
+var heads = [...]world.MoveKind{world.MoveDeliver, world.MoveCopy, world.MoveLose, world.MoveSwallow}
 
 var alone = map[classKind]world.MoveKind{ofStart: world.MoveStart, ofOffer: world.MoveOffer,
 	ofCrash: world.MoveCrash, ofRestart: world.MoveRestart,

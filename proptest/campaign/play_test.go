@@ -242,7 +242,7 @@ func TestAllMoves(t *testing.T) {
 	linked := strings.NewReplacer("idle: {ask:", "idle: {up: ignore, lost: {}, ask:", "HOW",
 		"faults: {crash: 2, restart: 1, break: 2, return: 2, partition: 1}").Replace(racy)
 	datagrams := strings.NewReplacer("capacity: 4", "capacity: 4, order: any, lossy: true, duplicates: true",
-		"HOW", "faults: {crash: 1, restart: 1, partition: 1}").Replace(racy)
+		"HOW", "faults: {crash: 1, restart: 1, partition: 1, lose: 2}").Replace(racy)
 	crossed := strings.Replace(racy, "HOW",
 		"faults: {crash: 1, overtake: 2, lose: 2, duplicate: 1}\n    time: {beat: 1}", 1)
 	crossed = strings.NewReplacer("keeper:\n", "keeper:\n    timers: {t: {ticks: 2}}\n", "ASK: {send: GIVE,",
@@ -296,6 +296,43 @@ func TestAllMoves(t *testing.T) {
 		if !kinds[kind] && kind != world.MoveCommand && kind != world.MoveOffer {
 			t.Errorf("there was no %v", kind)
 		}
+	}
+}
+
+// TestSwallowed: a message that only a partition can have taken is told as that, and taken again.
+func TestSwallowed(t *testing.T) {
+	c := written(t, `protocol: parted
+messages: {A: , B: }
+roles:
+  peer: {commands: {go: }, initial: a, states: {a: {go: {do: [{send: A}, {send: B}], goto: b}}, b: {}}}
+  other: {initial: a, states: {a: {A: {goto: b}, B: ignore}, b: {B: {goto: c}}, c: {}}}
+checks:
+  pair:
+    instances: {x: peer, y: other}
+    faults: {partition: 1, lose: 1}
+    claims: {both: {always: "!(x.b && y.a && empty())"}}
+    quiet: "true"
+`)
+	told := 0
+	for seed := range uint64(300) {
+		p := c.player(t, 0)
+		found := p.Play(seed, 60)
+		for _, v := range found {
+			r, err := p.Tell(p.run, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(r.Text(), "is lost: the partition takes it") {
+				continue
+			}
+			told++
+			if again, err := c.Repeat(r); err != nil || len(again) != 1 {
+				t.Fatalf("%v, %d findings:\n%s", err, len(again), r.Text())
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("no partition took a message")
 	}
 }
 

@@ -343,7 +343,7 @@ func (p *Player) tally(c *configuration, mv *move, last *step) {
 }
 
 var faultOf = map[world.MoveKind]Fault{world.MoveLose: Lose, world.MoveCopy: Duplicate,
-	world.MoveOvertake: Overtake, world.MoveTail: Tail,
+	world.MoveOvertake: Overtake, world.MoveTail: Tail, world.MoveSwallow: Swallow,
 	world.MoveCrash: Crash, world.MoveRestart: Restart, world.MoveLost: Break, world.MoveReturn: Return,
 	world.MovePartition: Partition, world.MoveForge: Forge,
 	world.MoveHangup: Hangup, world.MoveMalformed: Malformed}

@@ -150,6 +150,25 @@ checks:
 	}
 }
 
+// TestSwallowedIsDrawn: a partition takes a datagram that is under way, which a run tells as lost.
+func TestSwallowedIsDrawn(t *testing.T) {
+	text := drawn(t, `protocol: parted
+messages: {A: , B: }
+roles:
+  peer: {commands: {go: }, initial: a, states: {a: {go: {do: [{send: A}, {send: B}], goto: b}}, b: {}}}
+  other: {initial: a, states: {a: {A: {goto: b}, B: ignore}, b: {B: {goto: c}}, c: {}}}
+checks:
+  pair:
+    instances: {x: peer, y: other}
+    faults: {partition: 1}
+    claims: {two: {always: "!(x.b && y.b && empty())"}}
+    quiet: "true"
+`)
+	if !strings.Contains(text, "✗ B (#2) is lost") {
+		t.Errorf("the chart does not say what is lost:\n%s", text)
+	}
+}
+
 // TestTornWhereFull: in a step that is cut, what found no room does not hide what was sent after it.
 func TestTornWhereFull(t *testing.T) {
 	text := drawn(t, `protocol: torn

@@ -199,6 +199,8 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 	}
 	step.Kind, step.State, step.Changes = specialKinds[kind], before, t.changes(p, x)
 	switch kind {
+	case codec.NoteSwallow:
+		step.Event, step.Note, step.State, step.After = s.MessageText(x.Msg), run.Swallowed, "", ""
 	case codec.NoteCrash:
 		step.Event = "crashes"
 	case codec.NoteRestart:
@@ -251,7 +253,8 @@ var eventKinds = map[model.EventKind]run.Kind{
 }
 
 var specialKinds = [codec.NoteKinds]run.Kind{codec.NoteCrash: run.Crash, codec.NoteRestart: run.Restart, codec.NoteDrop: run.Drop, codec.NoteBeat: run.Beat,
-	codec.NoteReturn: run.Return, codec.NoteSilence: run.Break, codec.NoteCutoff: run.Cutoff}
+	codec.NoteReturn: run.Return, codec.NoteSilence: run.Break, codec.NoteCutoff: run.Cutoff,
+	codec.NoteSwallow: run.Lost}
 
 // replay gives the event to the machine again and fills in what it did.
 func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *run.Step) {

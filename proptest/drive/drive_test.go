@@ -149,7 +149,7 @@ func TestFaultsDrawn(t *testing.T) {
 			t.Fatal(err)
 		}
 		sum.add(o)
-		if len(sum.faults) == 4 { // torn steps, lost tails, returns, partitions
+		if len(sum.faults) == 5 { // torn steps, lost tails, returns, partitions, swallowed datagrams
 			t.Log(&sum)
 			return
 		}
@@ -171,6 +171,7 @@ func TestPlants(t *testing.T) {
 		"what is old is heard": world.OldIsHeard, "a missing link can be closed": world.ClosesWhatIsMissing,
 		"a torn step has sent everything": world.TornIsWhole, "no tail is lost": world.TailStays,
 		"a link comes back with what was lost": world.LostComesBack, "a partition leaks": world.PartitionLeaks,
+		"a partition takes nothing under way": world.PartitionSpares,
 	} {
 		t.Run(name, func(t *testing.T) {
 			for n := range 1000 {

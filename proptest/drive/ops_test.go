@@ -144,8 +144,8 @@ func (r *play) perform(o op) error {
 		return r.wait()
 	case world.MoveDeliver, world.MoveCopy:
 		return r.deliver(mv.Channel, mv.At, mv.Kind)
-	case world.MoveLose:
-		return r.drop(mv.Channel, mv.At)
+	case world.MoveLose, world.MoveSwallow:
+		return r.drop(mv)
 	case world.MoveTail:
 		return r.tail(mv.Channel)
 	case world.MoveOvertake:
@@ -477,6 +477,9 @@ func (r *play) onChannel(k, sub int) (moves []stage.Move) {
 	if ch.Lossy && r.World.Rules.Faults.Lose != 0 {
 		add(world.MoveLose, at)
 	}
+	if r.parts > 0 && !s.down && r.parted(ch.To, ch.From) && !(ch.Lossy && r.World.Rules.Faults.Lose < 0) {
+		add(world.MoveSwallow, at)
+	}
 	if r.World.Rules.Faults.Overtake == 0 || !ch.Overtakes || ch.Order != world.Fifo || len(q) < 2 {
 		return moves
 	}
@@ -503,9 +506,11 @@ func (r *play) tail(k int) error {
 	return err
 }
 
-func (r *play) drop(k, at int) error {
-	_, err := r.act(fmt.Sprintf("lose channel %d at %d", k, at), func() error { r.take(k, at); return nil },
-		stage.Move{Kind: world.MoveLose, Channel: k, At: at})
+func (r *play) drop(mv stage.Move) error {
+	if mv.Kind == world.MoveSwallow {
+		r.faults["swallowed datagrams"]++
+	}
+	_, err := r.act(mv.String(), func() error { r.take(mv.Channel, mv.At); return nil }, mv)
 	return err
 }
 

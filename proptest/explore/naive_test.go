@@ -264,7 +264,7 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep),
 		popped.words[k] = slices.Delete(popped.words[k], i, i+1)
 		n.sys.Procs[ch.To].Receive(c.locals[ch.To], k, m, func(s Step) {
 			take(popped, ch.To, s, naiveStep{kind: ReceiveStep, proc: ch.To, ch: k, msg: m, step: s})
-			if kept := c.clone(); ch.Dup && s.Fault == nil && n.spend(kept, 1) {
+			if kept := c.clone(); ch.Dup && s.Fault == nil && !s.Once && n.spend(kept, 1) {
 				again := naiveStep{fault: true, kind: DupStep, proc: ch.To, ch: k, msg: m, step: s}
 				if o, _ := take(kept, ch.To, s, again); o != nil {
 					n.faults[1]++

@@ -229,6 +229,16 @@ func (w *World) Drop(from, to, text string, at int) {
 	w.message(world.MoveLose, from, to, text, at)
 }
 
+// Swallow has a partition take a message that is under way to a machine that it cuts off.
+func (w *World) Swallow(from, to, text string, at int) {
+	w.t.Helper()
+	kind := world.MoveSwallow
+	if w.between.Rules.Channels[w.channel(from, to)].Lossy { // here without a bound
+		kind = world.MoveLose
+	}
+	w.message(kind, from, to, text, at)
+}
+
 // Swap lets the second message of a channel overtake the first.
 func (w *World) Swap(from, to string) {
 	w.t.Helper()

@@ -116,6 +116,9 @@ func (r *Run) columns(s *Step) [3]string {
 		what = who + " " + s.Event
 	case Lost:
 		what = s.Event + " is lost (" + from + ")"
+		if s.Note != "" {
+			what = s.Event + " is lost: " + s.Note + " (" + from + ")"
+		}
 	case Swapped:
 		what = s.Event + " (" + from + ")"
 	case Unseen:

@@ -9,6 +9,9 @@ const (
 	Unheard = "nobody hears it"
 )
 
+// Swallowed is the note of a message that is lost because a partition took it.
+const Swallowed = "the partition takes it"
+
 // NewsText says in words which news of a link is under way; empty if it is a message.
 func NewsText(n world.News) string {
 	return [...]string{

@@ -58,6 +58,7 @@ const (
 	MoveLose                      // Channel, At
 	MoveOvertake                  // Channel
 	MoveTail                      // Channel: the youngest item before a reset is lost
+	MoveSwallow                   // Channel, At: a partition takes what is under way to one that it cuts off
 	MovePartition                 // Set: one side
 	MoveHeal                      // the partition ends
 	MoveCutoff                    // Who hears of the next partition, or of its end
@@ -68,7 +69,8 @@ const (
 )
 
 var moveNames = [...]string{"start", "offer", "up", "lost", "return", "command", "expire",
-	"crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "tail", "partition", "heal", "cutoff", "tick",
+	"crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "tail", "swallow",
+	"partition", "heal", "cutoff", "tick",
 	"forge", "hangup", "malformed"}
 
 // String returns the kind in lower case.
@@ -102,7 +104,7 @@ func (m Move[M]) String() string {
 		return fmt.Sprintf("command %d %v", m.Who, m.Message)
 	case MoveExpire:
 		return fmt.Sprintf("expire %d timer %d", m.Who, m.Timer)
-	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake, MoveTail:
+	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake, MoveTail, MoveSwallow:
 		return fmt.Sprintf("%s channel %d at %d", m.Kind, m.Channel, m.At)
 	case MovePartition:
 		return fmt.Sprintf("partition %b", m.Set)
@@ -170,7 +172,7 @@ func (w *World[V, M]) candidates(c *Configuration[V, M]) iter.Seq[Move[M]] {
 		for k := range w.Rules.Channels {
 			ch, q := &w.Rules.Channels[k], c.Queues[k]
 			for _, at := range Heads(ch, q) {
-				for _, kind := range []MoveKind{MoveDeliver, MoveCopy, MoveLose} {
+				for _, kind := range []MoveKind{MoveDeliver, MoveCopy, MoveLose, MoveSwallow} {
 					if !yield(Move[M]{Kind: kind, Channel: k, At: at}) {
 						return
 					}
@@ -238,7 +240,7 @@ func (w *World[V, M]) Do(c *Configuration[V, M], mv Move[M]) (Taken[V, M], error
 	t := Taken[V, M]{Who: -1, Next: n}
 	var err error
 	switch mv.Kind {
-	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake, MoveTail:
+	case MoveDeliver, MoveCopy, MoveLose, MoveOvertake, MoveTail, MoveSwallow:
 		err = w.onChannel(c, n, mv, &t)
 	case MovePartition, MoveHeal:
 		err = w.splits(n, mv, &t)
@@ -397,6 +399,12 @@ func (w *World[V, M]) onChannel(c, n *Configuration[V, M], mv Move[M], t *Taken[
 	case MoveLose:
 		if !Loses(ch, q, mv.At) || !spend(&n.Spent.Lose, f.Lose) {
 			return errors.New("that may not be lost")
+		}
+		t.What = Done
+		return nil
+	case MoveSwallow:
+		if !Swallows(w.Rules, ch, &c.Ends[ch.To], x) {
+			return errors.New("no partition takes that")
 		}
 		t.What = Done
 		return nil

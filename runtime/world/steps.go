@@ -362,6 +362,15 @@ func Cutoff[V any, M comparable](r *Rules, i int, e End[M], v V, away uint64, m 
 	return s.Result
 }
 
+// Swallows reports whether a partition may take an item that is under way in a channel, whose receiver
+// has the end e: a datagram from the other side. Where messages are lost as often as they can be, that
+// is a loss like others.
+func Swallows[M comparable](r *Rules, ch *Channel, e *End[M], x Item[M]) bool {
+	l, _ := r.link(ch.To, ch.From)
+	return (l == nil || l.Datagrams) && !e.Down && e.Cutoff>>ch.From&1 != 0 && x.News == NoNews &&
+		!(ch.Lossy && r.Faults.Lose < 0) && r.Plant&PartitionSpares == 0
+}
+
 // Crash stops instance i: its timers, what it holds and its links are gone. The others hear of it
 // behind what survives of all that it has sent, and over a link that had ended before nothing: but what
 // was sent before its end may go, too.

@@ -152,6 +152,7 @@ const (
 	TailStays                             // F3: nothing that was sent is lost with its sender
 	LostComesBack                         // F1: over a link that is wanted back comes what was sent over the lost one
 	PartitionLeaks                        // F5: datagrams pass a partition
+	PartitionSpares                       // F5: a partition takes no datagrams that are under way
 	RefusalIsDropped                      // what is refused of a hostile peer closes no link
 	RoundsUp                              // T1, T2: a timer runs its ticks by a right clock, rounded up to beats
 )

@@ -105,7 +105,7 @@ type move = Move[string]
 
 // parse reads a move: `start 0`, `offer 1`, `up 0`, `lost 0`, `expire 0`, `crash 0`, `restart 0`,
 // `beat 0`, `1 go` (a command), `0>1` (deliver, `0>1 at 2`), `copy 0>1`, `lose 0>1`, `overtake
-// 0>1`, `tail 0>1`, `forge 0 A` (from 1), `hangup 0`, `malformed 0`, `partition 2`, `heal`, `cutoff
+// 0>1`, `tail 0>1`, `swallow 0>1`, `forge 0 A` (from 1), `hangup 0`, `malformed 0`, `partition 2`, `heal`, `cutoff
 // 0`, `tick`, or any of them torn: `torn1 0 go`.
 func parse(t *testing.T, r *Rules, text string) move {
 	t.Helper()
@@ -126,7 +126,7 @@ func parse(t *testing.T, r *Rules, text string) move {
 			mv.Message = words[2]
 		}
 		mv.Peer = 1 - mv.Who
-		if mv.Kind >= MoveDeliver && mv.Kind <= MoveTail {
+		if mv.Kind >= MoveDeliver && mv.Kind <= MoveSwallow {
 			fmt.Sscanf(words[1], "%d>%d", &mv.Who, &mv.Peer)
 			mv.Channel = r.channel(mv.Who, mv.Peer)
 		}
@@ -406,6 +406,21 @@ func TestDifferences(t *testing.T) {
 		{"F5 each instance is cut off at a moment of its own", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
 		}, sender, plain, "partition 2; 0 a; cutoff 0; 0 b", "s s | A /", 0},
+		{"F5 a partition takes datagrams that are under way", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
+		}, sender, plain, "0 a; 0 b; partition 2; cutoff 1; swallow 0>1; heal; cutoff 1", "s s | B /", PartitionSpares},
+		{"F5 or lets them arrive", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
+		}, sender, keeper, "0 a; partition 2; cutoff 1; 0>1", "s s (A) | /", 0},
+		{"F5 not before it has reached the receiver", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 1, nil })
+		}, sender, plain, "0 a; partition 2; cutoff 0; swallow 0>1", "swallow 0>1: not possible", 0},
+		{"F5 nor what is in a link", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Partition = 1 })
+		}, sender, plain, "0 a; partition 2; cutoff 1; swallow 0>1", "swallow 0>1: not possible", 0},
+		{"F5 but over a link of datagrams", func() *Rules {
+			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links[0].Datagrams = 1, true })
+		}, sender, plain, "0 a; partition 2; cutoff 1; swallow 0>1", "s s | /", PartitionSpares},
 		{"F5 there is one at a time", func() *Rules {
 			return with(pair(), func(r *Rules) { r.Faults.Partition, r.Links = 2, nil })
 		}, sender, plain, "partition 2; partition 2", "partition 2: not possible", 0},

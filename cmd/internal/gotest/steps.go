@@ -59,7 +59,8 @@ var (
 	}
 	links = map[world.MoveKind]string{world.MoveUp: "Up", world.MoveLost: "Down", world.MoveReturn: "Return",
 		world.MoveHangup: "Hangup", world.MoveMalformed: "Malformed"}
-	mails = map[world.MoveKind]string{world.MoveDeliver: "Deliver", world.MoveCopy: "Copy", world.MoveLose: "Drop"}
+	mails = map[world.MoveKind]string{world.MoveDeliver: "Deliver", world.MoveCopy: "Copy", world.MoveLose: "Drop",
+		world.MoveSwallow: "Swallow"}
 )
 
 // move writes a move, which is the step x of the run.

@@ -103,14 +103,16 @@ const (
 	NoteReturn // then the peer
 	NoteCutoff
 	NoteSilence // then the peer
-	NoteTorn    // then after how many sends, and the note of the whole step
+	NoteSwallow
+	NoteTorn // then after how many sends, and the note of the whole step
 	NoteKinds
 
 	noteSpecial = 1 << 16
 )
 
 // SpecialNames are the names of such steps.
-var SpecialNames = [NoteKinds]string{"crash", "restart", "drop", "beat", "return", "cut off", "silence", "torn"}
+var SpecialNames = [NoteKinds]string{"crash", "restart", "drop", "beat", "return", "cut off", "silence",
+	"swallow", "torn"}
 
 // PackSpecial makes the note of a step that is no event; some have more behind it.
 func PackSpecial(kind int) []byte { return binary.AppendUvarint(nil, uint64(noteSpecial+kind)) }

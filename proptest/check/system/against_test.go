@@ -479,6 +479,8 @@ var inline = func() (texts []string) {
 		"channel: {capacity: 2, lossy: true}", "channel: {capacity: 2, duplicates: true, order: any}",
 		"channel: {capacity: 3, order: any, lossy: true, full: lose}",
 		"faults: {lose: 1, duplicate: 1, overtake: 2}",
+		"faults: {partition: 1}", "faults: {partition: 1, duplicate: 1}",
+		"channel: {capacity: 2, order: any, lossy: true}\n    faults: {partition: 1, lose: 1}",
 		"faults: {overtake: 1, crash: {b: 1}, restart: {b: 1}}", "time: {beat: 5, delay: 2}",
 		"time: {beat: 5, delay: 2}\n    " +
 			"channel: {capacity: 2, order: any, lossy: true, duplicates: true, full: lose}",
@@ -553,6 +555,12 @@ func TestPlantsAgainstWorld(t *testing.T) {
 		"messages get as old as they like": everywhere(func(c *explore.Channel) {
 			if older := c.Older; older != nil {
 				c.Older = func(msg []byte) ([]byte, bool) { b, _ := older(msg); return b, true }
+			}
+		}),
+		"a copy of what a partition takes is taken again": steps(func(s *explore.Step) { s.Once = false }),
+		"a partition takes nothing under way": steps(func(s *explore.Step) {
+			if kind, ok := codec.SpecialNote(s.Note); ok && kind == codec.NoteSwallow {
+				s.Fault = &explore.Fault{Kind: explore.OtherFault}
 			}
 		}),
 		"a crash leaves no news": steps(func(s *explore.Step) {

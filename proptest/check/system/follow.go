@@ -122,7 +122,7 @@ func (f *follower) step(mv *Move) (x explore.TraceStep, err error) {
 // source is the channel, and the place in it, that a move takes something from; -1 if it takes nothing.
 func (f *follower) source(mv *Move) (k, at int) {
 	switch mv.Kind {
-	case world.MoveDeliver, world.MoveCopy, world.MoveLose, world.MoveOvertake:
+	case world.MoveDeliver, world.MoveCopy, world.MoveLose, world.MoveOvertake, world.MoveSwallow:
 		return mv.Channel, mv.At
 	case world.MoveTail:
 		at := slices.IndexFunc(f.words[mv.Channel], func(msg []byte) bool {
@@ -144,7 +144,7 @@ func (f *follower) source(mv *Move) (k, at int) {
 // mover is the machine that a move is a step of.
 func (f *follower) mover(mv *Move) int {
 	switch mv.Kind {
-	case world.MoveDeliver, world.MoveCopy:
+	case world.MoveDeliver, world.MoveCopy, world.MoveSwallow:
 		return f.System.Channels[mv.Channel].To
 	case world.MovePartition, world.MoveHeal:
 		return len(f.Procs)
@@ -219,7 +219,8 @@ func (f *follower) means(mv *Move, note []byte, who int) bool {
 		case codec.NoteSilence:
 			return mv.Kind == world.MoveLost && codec.NotePeer(note) == mv.Peer
 		}
-		return true // of a reception, there is one
+		// Of a reception there is one, and perhaps one that a partition takes the message.
+		return (kind == codec.NoteSwallow) == (mv.Kind == world.MoveSwallow)
 	}
 	ev := codec.UnpackNote(f.Procs[who].Role, note)
 	switch mv.Kind {

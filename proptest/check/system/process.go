@@ -157,7 +157,13 @@ func (p *Process) Receive(b []byte, ch int, msg []byte, emit func(explore.Step))
 		return
 	}
 	from := p.sys.System.Channels[ch].From
-	res := world.Deliver(r, i, p.end(l), l.Value, from, codec.UnpackItem(p.sys.Protocol, msg), stepper{p})
+	e, item := p.end(l), codec.UnpackItem(p.sys.Protocol, msg)
+	if r.Faults.Partition > 0 && world.Swallows(r, &r.Channels[ch], &e, item) {
+		s := p.step(codec.NoteSwallow, b)
+		s.Once = true
+		emit(s)
+	}
+	res := world.Deliver(r, i, e, l.Value, from, item, stepper{p})
 	p.emit(l, res, func(s explore.Step) { p.sys.roomy(s, emit) })
 }
 

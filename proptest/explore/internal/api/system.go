@@ -85,6 +85,8 @@ type Step struct {
 	// the user: no fairness is assumed for it, but for its Constraints, and claims with Calm set look
 	// at runs without it.
 	Spontaneous bool
+	// Once: a Dup channel does not take the step and keep the message, too.
+	Once bool
 	// Constraints are what this step does; a step may do several, and several steps the same.
 	Constraints []int
 	// Spends says which parts of the Budget the step counts against.

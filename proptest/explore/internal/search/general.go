@@ -94,7 +94,8 @@ func (w *Worker) keepers(k int, run uint32) bool {
 	rules := w.Engine.Procs[w.Engine.Chans[k].Spec.To].Rules
 	for i := run; ; i++ {
 		r := &rules[i]
-		if r.Kind != tables.FaultRule && (r.Lens == 0 || w.Engine.Allows(r.Lens, w.Ids)) && !w.general(r, true, -1, 0) {
+		copies := r.Kind != tables.FaultRule && r.Flags&tables.OnceFlag == 0
+		if copies && (r.Lens == 0 || w.Engine.Allows(r.Lens, w.Ids)) && !w.general(r, true, -1, 0) {
 			return false
 		}
 		if r.Flags&tables.LastFlag != 0 {

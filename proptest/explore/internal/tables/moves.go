@@ -75,7 +75,7 @@ func (e *Engine) deliveries(ids []uint32, k int, fn func(*Move) bool) bool {
 			if !e.try(ids, base, e.is(Move{Kind: api.ReceiveStep, Proc: to, Ch: k, Msg: msg, Rule: r}), fn) {
 				return false
 			}
-			if c.Spec.Dup && r.Kind != FaultRule && !c.IsFree(msg) {
+			if c.Spec.Dup && r.Kind != FaultRule && r.Flags&OnceFlag == 0 && !c.IsFree(msg) {
 				copy(base, ids)
 				again := e.is(Move{Kind: api.DupStep, Proc: to, Ch: k, Msg: msg, Rule: r})
 				if e.spend(base, DupFault) && !e.try(ids, base, again, fn) {

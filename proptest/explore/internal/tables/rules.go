@@ -88,6 +88,9 @@ func (e *Engine) compile(p int, a uint32, s *api.Step) Rule {
 	if s.Spontaneous {
 		r.Flags |= SpontaneousFlag
 	}
+	if s.Once {
+		r.Flags |= OnceFlag
+	}
 	r.Spends = uint8(s.Spends)
 	r.Kind = ruleKind(s, e.Budgets != nil)
 	if len(s.Sends) > 0 {

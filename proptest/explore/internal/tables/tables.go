@@ -47,6 +47,7 @@ const (
 	LastFlag = 1 << iota // the run of rules ends here
 	SpontaneousFlag
 	AmpleFlag // of the first of a run: see ample
+	OnceFlag  // Step.Once
 )
 
 // hotRule is the part of a rule that the inner loop needs, kept small so that more of them stay in
