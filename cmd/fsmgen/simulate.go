@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parley-go/parley/cmd/internal/built"
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
@@ -25,7 +27,8 @@ func init() { commands = append(commands, simulateCommand) }
 
 const simulateLong = `Simulate plays runs of the checks of a specification, each from a seed, and evaluates the claims along them. A seed says which of the
 check's faults its run has, how likely everything is against everything else, and what happens. It goes where a search cannot: with
---set, --capacity and --faults the machines, channels and faults may be more than the check says. It proves nothing.
+--set, --capacity and --faults the machines, channels and faults may be more than the check says. It proves nothing. With --generated
+each different step is taken by generated code, too, which has to do the same.
 
 A run that violates a claim that its check does not expect is made as short as can be; the checker repeats it. Without --runs and
 --for there are 10,000 runs, or with --seed that one. The run of a seed is the same everywhere.
@@ -41,6 +44,7 @@ type simulateFlags struct {
 	beyond                 beyond
 	out, again             string
 	asJSON, all            bool
+	generated              bool
 	table                  bool
 	seeded, sized, bounded bool
 }
@@ -65,7 +69,7 @@ func simulateCommand() *cobra.Command {
 			ctx, stop := interruptible(cmd, terminal(cmd.ErrOrStderr()))
 			defer stop()
 			if o.again != "" {
-				return o.repeat(cmd, names[0])
+				return o.repeat(ctx, cmd, names[0])
 			}
 			return o.simulate(ctx, cmd, names)
 		},
@@ -90,6 +94,8 @@ func simulateCommand() *cobra.Command {
 			"and as scenarios where these have words for the steps")
 	f.StringVar(&o.again, "run", "",
 		"repeat the run in this `file`, which --out or check --trace-dir has written")
+	f.BoolVar(&o.generated, "generated", false, "have generated code take each step, too: it is built in the "+
+		"Go module around the specification, or the present one, and nothing is written there")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	f.BoolVarP(&o.all, "all", "e", false, "print the runs that the checks expect, too")
 	f.BoolVar(&o.table, "table", false, "print one line for each specification")
@@ -190,7 +196,10 @@ func (o *simulateFlags) simulate(ctx context.Context, cmd *cobra.Command, names 
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s has no checks: there is nothing to play\n", spec)
 			continue
 		}
-		r, err := o.play(ctx, c)
+		r, err := o.play(ctx, c, spec)
+		if err != nil && ctx.Err() != nil {
+			break // while it was built
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", spec, err)
 		}
@@ -221,13 +230,52 @@ func (o *simulateFlags) simulate(ctx context.Context, cmd *cobra.Command, names 
 }
 
 // play plays the runs of one specification.
-func (o *simulateFlags) play(ctx context.Context, c *campaign.Campaign) (*campaign.Result, error) {
+func (o *simulateFlags) play(ctx context.Context, c *campaign.Campaign, spec string) (*campaign.Result, error) {
+	run := o.Options
+	compare, done, err := o.compare(ctx, c, spec)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	run.Compare = compare
 	if o.wanted > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, o.wanted)
 		defer stop()
 	}
-	return c.Run(ctx, o.Options)
+	return c.Run(ctx, run)
+}
+
+// compare builds the generated machines, if that was asked for. done ends them.
+func (o *simulateFlags) compare(ctx context.Context, c *campaign.Campaign, spec string) (compare campaign.Compare,
+	done func(), err error) {
+	if !o.generated {
+		return nil, func() {}, nil
+	}
+	at, err := moduleOf(spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := built.Build(ctx, at, c.Models, c.Checks)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.Compare, m.Close, nil
+}
+
+// moduleOf finds the Go module around a specification, or else around the present folder.
+func moduleOf(spec string) (at built.Module, err error) {
+	for _, dir := range []string{filepath.Dir(spec), "."} {
+		full, err := filepath.Abs(dir)
+		if err != nil {
+			return at, err
+		}
+		if root, ok := moduleRoot(full); ok {
+			return built.Module{Root: root, Path: importPath(root)}, nil
+		}
+	}
+	return at, errors.New("generated code is built in a Go module that requires github.com/parley-go/parley, " +
+		"and there is none around the specification or the present folder: go mod init makes one")
 }
 
 // refused tells the errors of a specification.
@@ -270,6 +318,9 @@ func (o *simulateFlags) flags() string {
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(o.set)) {
 		text += " --set " + name + "=" + o.set[name]
+	}
+	if o.generated {
+		text += " --generated"
 	}
 	if text += o.beyond.flags(); o.Steps != campaign.DefaultSteps {
 		text += fmt.Sprint(" --steps ", o.Steps)
@@ -332,7 +383,7 @@ func (o *simulateFlags) writeRun(cmd *cobra.Command, spec, name string, f *campa
 const maxRun = 64 << 20
 
 // repeat repeats the run in a file.
-func (o *simulateFlags) repeat(cmd *cobra.Command, spec string) error {
+func (o *simulateFlags) repeat(ctx context.Context, cmd *cobra.Command, spec string) error {
 	text, err := files.Read(o.again, maxRun)
 	if err != nil {
 		return err
@@ -351,7 +402,12 @@ func (o *simulateFlags) repeat(cmd *cobra.Command, spec string) error {
 		}
 		return cli.Rejected(list)
 	}
-	found, err := c.Repeat(r)
+	compare, done, err := o.compare(ctx, c, spec)
+	if err != nil {
+		return err
+	}
+	defer done()
+	found, err := c.Repeat(r, compare)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.again, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/gen/diag"
-	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/runtime/run"
 )
 
@@ -30,11 +30,14 @@ type Options struct {
 	Steps int
 	// Workers is how many are played at a time; 0: one for each core. The result does not depend on it.
 	Workers int
-	// Compare, if set, gives for a role of a check what compares its machine with another, such as the
-	// generated one; it returns nil for a role that nothing is compared with. Texts of values are in strs.
-	// Each worker asks for its own, and calls it in one goroutine.
-	Compare func(role *model.Machine, strs *interp.Strings) (Comparison, error)
+	// Compare, if set, gives what the machines are compared with.
+	Compare Compare
 }
+
+// Compare gives for an instance of a check what compares its machine with another, such as the generated
+// one; nil if it is compared with nothing. The check and the texts of values are those of the stage. Each
+// worker asks for its own, and calls it in one goroutine.
+type Compare func(s *stage.Stage, instance int) (Comparison, error)
 
 // Campaign is the checks of a specification, each with the model that was compiled for it.
 type Campaign struct {
@@ -109,7 +112,8 @@ type Finding struct {
 	Moves int    `json:"moves"`
 	// Run is that run made short, as the checker repeats it.
 	Run *run.Run `json:"run,omitempty"`
-	// Trouble says why there is none: the world and the checker, or two machines, do not agree.
+	// Trouble says that the world and the checker, or two machines, do not agree. Where it is machines,
+	// the run goes as far as they agree, and one step more if there is one.
 	Trouble string `json:"trouble,omitempty"`
 }
 
@@ -178,21 +182,27 @@ func (c *Campaign) Run(ctx context.Context, o Options) (*Result, error) {
 func (c *Campaign) worker(o Options) (*worker, error) {
 	w := &worker{}
 	for at, check := range c.Checks {
-		p, err := NewPlayer(c.Models[at], check)
+		p, err := c.compared(at, o.Compare)
 		if err != nil {
 			return nil, fmt.Errorf("check %s: %w", check.Name, err)
-		}
-		for _, x := range p.parties {
-			if o.Compare == nil {
-				break
-			}
-			if x.compare, err = o.Compare(x.Machine, p.stage.Strings); err != nil {
-				return nil, fmt.Errorf("check %s: %w", check.Name, err)
-			}
 		}
 		w.players, w.found = append(w.players, p), append(w.found, map[string]*Finding{})
 	}
 	return w, nil
+}
+
+// compared makes a player of a check.
+func (c *Campaign) compared(at int, compare Compare) (*Player, error) {
+	p, err := NewPlayer(c.Models[at], c.Checks[at])
+	if err != nil || compare == nil {
+		return p, err
+	}
+	for i, x := range p.parties {
+		if x.compare, err = compare(p.stage, i); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
 // play plays every run whose place, counted from first, is one of the worker's.
@@ -291,7 +301,6 @@ func (p *Player) explain(f *Finding, most int) {
 	f.Moves = len(moves)
 	if found[at].Kind == Differs {
 		f.Trouble = found[at].Why
-		return
 	}
 	r, err := p.Tell(p.Shrink(moves, found[at], maxTries), found[at])
 	if err != nil {

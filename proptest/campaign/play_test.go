@@ -348,7 +348,7 @@ func TestRepeat(t *testing.T) {
 		}
 		for _, x := range r.Checks {
 			for _, f := range x.Found {
-				again, err := c.Repeat(f.Run)
+				again, err := c.Repeat(f.Run, nil)
 				if err != nil || !slices.ContainsFunc(again,
 					func(g Finding) bool { return g.Claim == f.Claim && g.Run.Text() == f.Run.Text() }) {
 					t.Errorf("%s, check %s, %s: %v, %d findings\n%s", file, x.Name, f.Claim, err, len(again),
@@ -368,12 +368,12 @@ func TestRepeat(t *testing.T) {
 	}
 	run := *r.Checks[0].Found[0].Run
 	run.Steps = slices.Delete(slices.Clone(run.Steps), 0, 1)
-	if _, err := c.Repeat(&run); err == nil || !strings.Contains(err.Error(),
+	if _, err := c.Repeat(&run, nil); err == nil || !strings.Contains(err.Error(),
 		"step 1 of the run, ASK, is not possible: ASK") {
 		t.Error(err)
 	}
 	run.Check = "other"
-	if _, err := c.Repeat(&run); err == nil || !strings.Contains(err.Error(), `the check "other"`) {
+	if _, err := c.Repeat(&run, nil); err == nil || !strings.Contains(err.Error(), `the check "other"`) {
 		t.Error(err)
 	}
 }

@@ -272,10 +272,10 @@ func (p *Player) step(c *configuration, calm bool) (next *configuration, bad *Vi
 // try takes a move if it is possible. If it may be torn, whether it is is drawn.
 func (p *Player) try(c *configuration, mv move, draw bool) (next *configuration, bad *Violation, ok bool) {
 	if mv.Kind == world.MoveCommand && p.refuses(c, &mv) {
-		if why := p.parties[mv.Who].last.differs; why != nil {
-			return nil, &Violation{Claim: DiffersClaim, Kind: Differs, Why: why.Error()}, true
+		if bad = p.differs(mv.Who, p.parties[mv.Who].last); bad != nil {
+			p.run = append(p.run, mv)
 		}
-		return nil, nil, false
+		return nil, bad, bad != nil
 	}
 	t, err := p.world.Do(c, mv)
 	if err != nil {
@@ -296,7 +296,7 @@ func (p *Player) try(c *configuration, mv move, draw bool) (next *configuration,
 	}
 	p.run = append(p.run, mv)
 	p.tally(c, &mv, last)
-	if bad = p.wrong(&t, last); bad != nil {
+	if bad = p.wrong(&t, last); bad != nil && bad.Kind != Differs {
 		t.Next = nil
 	}
 	if p.see != nil {
@@ -351,9 +351,10 @@ var faultOf = map[world.MoveKind]Fault{world.MoveLose: Lose, world.MoveCopy: Dup
 // wrong says what is wrong with a step.
 func (p *Player) wrong(t *taken, last *step) *Violation {
 	v := &Violation{Kind: StepFault, Why: t.Why}
+	if last != nil && last.differs != nil {
+		return p.differs(t.Who, last)
+	}
 	switch {
-	case last != nil && last.differs != nil:
-		return &Violation{Claim: DiffersClaim, Kind: Differs, Why: last.differs.Error()}
 	case last != nil && last.out.Code == fsm.Took && last.wrong != "":
 		v.Claim, v.Why = report.FaultClaim, last.wrong
 	case t.Fault == world.NoFault:
@@ -371,6 +372,15 @@ func (p *Player) wrong(t *taken, last *step) *Violation {
 		v.place = fmt.Sprint(p.parties[t.Who].Machine.Name, " ", last.event.Event.Name)
 	}
 	return v
+}
+
+// differs says that the machine that an instance is compared with does something else in a step.
+func (p *Player) differs(who int, s *step) *Violation {
+	if s.differs == nil {
+		return nil
+	}
+	return &Violation{Claim: DiffersClaim, Kind: Differs, Why: s.differs.Error(),
+		place: fmt.Sprint(p.parties[who].Machine.Name, " ", s.event.Event.Name)}
 }
 
 // ends looks at a configuration in which nothing happens any more that has to.

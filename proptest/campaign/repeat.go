@@ -11,8 +11,8 @@ import (
 
 // Repeat takes the steps of a run of a check, such as one that a campaign has written, and tells what
 // they violate, as the checker repeats them; nothing if they violate nothing. The error says which
-// step is not possible.
-func (c *Campaign) Repeat(r *run.Run) ([]Finding, error) {
+// step is not possible. compare, if set, gives what the machines are compared with, as in Options.
+func (c *Campaign) Repeat(r *run.Run, compare Compare) ([]Finding, error) {
 	at := 0
 	for at < len(c.Checks) && c.Checks[at].Name != r.Check {
 		at++
@@ -20,7 +20,7 @@ func (c *Campaign) Repeat(r *run.Run) ([]Finding, error) {
 	if at == len(c.Checks) {
 		return nil, fmt.Errorf("the run is one of the check %q, which the specification has not", r.Check)
 	}
-	p, err := NewPlayer(c.Models[at], c.Checks[at])
+	p, err := c.compared(at, compare)
 	if err != nil {
 		return nil, err
 	}

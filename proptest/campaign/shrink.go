@@ -112,7 +112,11 @@ func (p *Player) Tell(moves []move, v *Violation) (*run.Run, error) {
 	if p.replay(moves, v, func(mv *move, t *taken) { list = append(list, p.told(mv, t)) }) == nil {
 		return nil, fmt.Errorf("%s: the run of %d moves does not show it again", v.Claim, len(moves))
 	}
-	return p.claims.Repeat(list, v.Claim)
+	r, err := p.claims.Repeat(list, v.Claim)
+	if err == nil && v.Kind == Differs {
+		r.Problem = "✗ " + v.Claim + ": " + v.Why
+	}
+	return r, err
 }
 
 // told is a move in the bytes of the checker.

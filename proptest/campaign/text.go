@@ -119,7 +119,7 @@ func (c *CheckResult) text(b *strings.Builder, again func(check string, seed uin
 				plural(uint64(f.Moves), "step"), len(f.Run.Steps))
 		}
 		b.WriteString("\n")
-		if f.Trouble != "" {
+		if f.Trouble != "" && f.Run == nil { // else the run says it
 			fmt.Fprintf(b, "  %s\n", strings.ReplaceAll(f.Trouble, "\n", "\n  "))
 		}
 		if f.Run != nil && (all || !f.Expected) {

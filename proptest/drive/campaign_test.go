@@ -4,11 +4,13 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/campaign"
 	"github.com/parley-go/parley/proptest/conform"
 	"github.com/parley-go/parley/proptest/race"
@@ -53,8 +55,9 @@ func TestCampaigns(t *testing.T) {
 }
 
 // generated compares with the generated machines of a specification.
-func generated(full *model.Protocol, file string) func(*model.Machine, *interp.Strings) (campaign.Comparison, error) {
-	return func(role *model.Machine, strs *interp.Strings) (campaign.Comparison, error) {
+func generated(full *model.Protocol, file string) campaign.Compare {
+	return func(s *stage.Stage, i int) (campaign.Comparison, error) {
+		role, strs := s.Parties[i].Machine, s.Strings
 		for _, target := range conform.Targets {
 			if target.Spec != file || target.Role != role.Name {
 				continue
@@ -79,7 +82,8 @@ func TestCampaignDiffers(t *testing.T) {
 		t.Fatal(list)
 	}
 	c := &campaign.Campaign{Models: []*model.Protocol{p}, Checks: p.Checks[:1]}
-	differs := func(role *model.Machine, _ *interp.Strings) (campaign.Comparison, error) {
+	differs := func(s *stage.Stage, i int) (campaign.Comparison, error) {
+		role := s.Parties[i].Machine
 		return func(v interp.Value, ev interp.Event) error {
 			if ev.Event.Name == "CONFIRM2" && role.States[v[0]].Name == "committed" {
 				return errDiffers
@@ -93,6 +97,15 @@ func TestCampaignDiffers(t *testing.T) {
 	}
 	f := r.Checks[0].Found
 	if !r.Failed() || len(f) != 1 || f[0].Claim != campaign.DiffersClaim || f[0].Trouble != errDiffers.Error() {
-		t.Errorf("%+v", f)
+		t.Fatalf("%+v", f)
+	}
+	steps := f[0].Run.Steps
+	if n := len(steps); n == 0 || n >= f[0].Moves || !strings.Contains(f[0].Run.Problem, errDiffers.Error()) ||
+		steps[n-1].Event != "CONFIRM2" {
+		t.Errorf("of %d steps there are\n%s", f[0].Moves, f[0].Run.Text())
+	}
+	again, err := c.Repeat(f[0].Run, differs)
+	if err != nil || len(again) != 1 || again[0].Claim != campaign.DiffersClaim {
+		t.Errorf("repeated: %+v, %v", again, err)
 	}
 }

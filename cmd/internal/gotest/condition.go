@@ -117,7 +117,7 @@ func (x *translator) read(e *core.Read) term {
 	at, m := x.machine(&e.Place)
 	switch e.What {
 	case core.ReadTimer:
-		return term{code: at + "." + member(m, e.Timer.Name)}
+		return term{code: at + "." + Member(m, e.Timer.Name)}
 	case core.ReadState:
 		var list []string
 		for _, st := range e.Is {
@@ -125,7 +125,7 @@ func (x *translator) read(e *core.Read) term {
 		}
 		return term{code: "(" + strings.Join(list, " || ") + ")"}
 	}
-	return term{at + "." + member(m, e.Var.Name), variable(m, e.Var.Name)}
+	return term{at + "." + Member(m, e.Var.Name), variable(m, e.Var.Name)}
 }
 
 func (x *translator) unwrapped(e *core.Field) term {
@@ -175,7 +175,7 @@ func (x *translator) machine(p *core.Place) (string, *model.Machine) {
 	code := x.w.vars[inst.Index] + ".Machine"
 	for _, step := range p.Path {
 		part := m.Parts[step.Part.Index]
-		code += "." + member(m, part.Name)
+		code += "." + Member(m, part.Name)
 		for i, k := range step.Keys {
 			code += "[" + x.ordinal(k, part.Keys[i].Type) + "]"
 		}
@@ -387,8 +387,8 @@ func (x *translator) length(e *model.ChanLen) string {
 	return strings.Join(list, " + ")
 }
 
-// member is the Go name of a variable, parameter, timer or part of a machine.
-func member(m *model.Machine, name string) string {
+// Member is the Go name of a variable, parameter, timer or part of a machine.
+func Member(m *model.Machine, name string) string {
 	names := golang.MachineMembers(m)[1:]
 	i := 0
 	for _, list := range [2][]*model.Var{m.Params, m.Vars} {

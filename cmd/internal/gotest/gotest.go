@@ -325,7 +325,7 @@ func (w *writer) restart(i int, made string) string {
 	for _, x := range role.Vars {
 		if x.Kept {
 			old = "old := " + v + ".Machine\n"
-			name := member(role, x.Name)
+			name := Member(role, x.Name)
 			kept += fmt.Sprintf("%s.Machine.%s = old.%[2]s\n", v, name)
 		}
 	}
