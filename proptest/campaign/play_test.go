@@ -326,7 +326,7 @@ checks:
 				continue
 			}
 			told++
-			if again, err := c.Repeat(r); err != nil || len(again) != 1 {
+			if again, err := c.Repeat(r, nil); err != nil || len(again) != 1 {
 				t.Fatalf("%v, %d findings:\n%s", err, len(again), r.Text())
 			}
 		}
