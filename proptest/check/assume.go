@@ -45,7 +45,8 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	} else {
 		out = append(out, "nobody crashes and no link breaks (`faults:` would let them)")
 		if len(s.Rules.Links) > 0 {
-			out = append(out, "each link comes up once, at any moment before the first message, and ends where one of the ends closes it")
+			out = append(out, "each link comes up once, at any moment before the first message, "+
+				"and ends where one of the ends closes it")
 		} else if links {
 			out = append(out, "no link ends: the event lost does not occur")
 		}
@@ -63,10 +64,15 @@ func (s *System) fairnessWords() []string {
 	}
 	var out []string
 	for _, f := range [][2]string{
-		{"", "all runs that go on while something has to happen; what happens next is chosen freely, for ever"},
-		{"weak", "runs in which whatever stays possible from some point on happens; commands need not be given"},
-		{"strong", "runs in which whatever is possible again and again happens, and each channel that can deliver again and again does; commands need not be given"},
-		{"messages", "runs in which whatever is possible again and again happens, and each message that can arrive again and again does, however many are lost; commands need not be given"},
+		{"", "all runs that go on while something has to happen; " +
+			"what happens next is chosen freely, for ever"},
+		{"weak", "runs in which whatever stays possible from some point on happens; " +
+			"commands need not be given"},
+		{"strong", "runs in which whatever is possible again and again happens, " +
+			"and each channel that can deliver again and again does; commands need not be given"},
+		{"messages", "runs in which whatever is possible again and again happens, " +
+			"and each message that can arrive again and again does, however many are lost; " +
+			"commands need not be given"},
 	} {
 		if list := names[f[0]]; len(list) > 0 {
 			out = append(out, strings.Join(list, ", ")+": "+f[1])
@@ -91,8 +97,12 @@ func (s *System) dutyWords(env *model.EnvRule) string {
 			who = append(who, p.Inst.Name)
 		}
 	}
-	text := "in these runs the program of " + strings.Join(who, ", and that of ") + " gives "
-	return text + system.DutyNames(env) + " in the end, " + map[string]string{"weak": "where it may for ever", "strong": "where it may again and again"}[env.Fair]
+	where := map[string]string{
+		"weak":   "where it may for ever",
+		"strong": "where it may again and again",
+	}[env.Fair]
+	return fmt.Sprintf("in these runs the program of %s gives %s in the end, %s",
+		strings.Join(who, ", and that of "), system.DutyNames(env), where)
 }
 
 func (s *System) channelWords(res *explore.Result) string {
@@ -112,17 +122,20 @@ func (s *System) channelWords(res *explore.Result) string {
 		words[1] += " but " + but
 	}
 	if f := s.Check.Faults; f != nil && f.Duplicate >= 0 {
-		words = append(words, howOften(f.Duplicate, "nothing arrives twice", "message arrives again", "messages arrive again"))
+		words = append(words, howOften(f.Duplicate,
+			"nothing arrives twice", "message arrives again", "messages arrive again"))
 	} else if ch.Duplicates {
 		words = append(words, "any message may arrive again")
 	} else {
 		words = append(words, "nothing arrives twice")
 	}
 	if f := s.Check.Faults; f != nil && f.Overtake > 0 {
-		words = append(words, howOften(f.Overtake, "", "message overtakes another", "messages overtake another"))
+		words = append(words, howOften(f.Overtake,
+			"", "message overtakes another", "messages overtake another"))
 	}
 	widest := slices.Max(append(slices.Clone(res.Widest[:s.Own]), 0))
-	text := "messages arrive " + strings.Join(words, ", ") + fmt.Sprintf("; at most %d %s under way in each direction", ch.Capacity, report.OneOr(ch.Capacity, "is", "are"))
+	text := fmt.Sprintf("messages arrive %s; at most %d %s under way in each direction",
+		strings.Join(words, ", "), ch.Capacity, report.OneOr(ch.Capacity, "is", "are"))
 	switch ch.Full {
 	case model.FullLose:
 		text += ", and what finds no room is lost"
@@ -130,7 +143,8 @@ func (s *System) channelWords(res *explore.Result) string {
 		text += ", and who has no room waits"
 	}
 	if widest < ch.Capacity && res.Complete && len(s.System.Channels) > 0 {
-		text += fmt.Sprintf("; never more than %d %s, so the result holds for every larger capacity", widest, report.OneOr(widest, "was", "were"))
+		text += fmt.Sprintf("; never more than %d %s, so the result holds for every larger capacity",
+			widest, report.OneOr(widest, "was", "were"))
 	}
 	return text
 }
@@ -169,9 +183,11 @@ func (s *System) domainWords(base *model.Protocol) []string {
 			out = append(out, fmt.Sprintf("%s has %d different values", t.Name, t.Hi+1))
 		case b == nil:
 		case t.Kind == model.KindInt && (t.Lo != b.Lo || t.Hi != b.Hi):
-			out = append(out, fmt.Sprintf("%s is %d..%d (the specification says %d..%d)", t.Name, t.Lo, t.Hi, b.Lo, b.Hi))
+			out = append(out, fmt.Sprintf("%s is %d..%d (the specification says %d..%d)",
+				t.Name, t.Lo, t.Hi, b.Lo, b.Hi))
 		case t.Kind == model.KindEnum && len(t.Names) != len(b.Names):
-			out = append(out, fmt.Sprintf("%s is one of %s (the specification has %d)", t.Name, strings.Join(t.Names, ", "), len(b.Names)))
+			out = append(out, fmt.Sprintf("%s is one of %s (the specification has %d)",
+				t.Name, strings.Join(t.Names, ", "), len(b.Names)))
 		}
 	}
 	return out
@@ -266,7 +282,8 @@ func (s *System) linkWords() (out []string) {
 	f := s.Check.Faults
 	switch {
 	case f.Break > 0:
-		out = append(out, howOften(f.Break, "", "link is taken for dead", "links are taken for dead")+" though the other end lives, at any moment")
+		broken := howOften(f.Break, "", "link is taken for dead", "links are taken for dead")
+		out = append(out, broken+" though the other end lives, at any moment")
 	case f.Partition > 0:
 		out = append(out, "links break only in a partition, and where one of the ends closes them or crashes")
 	default:

@@ -19,7 +19,14 @@ import (
 // everything else is found by giving them to the machines again.
 func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration, problem string) *run.Run {
 	t := telling{sys: s}
-	r := &run.Run{Protocol: s.Protocol.Name, Check: s.Check.Name, Hash: s.Protocol.Hash, Loop: len(loop), Problem: problem, End: s.configuration(end)}
+	r := &run.Run{
+		Protocol: s.Protocol.Name,
+		Check:    s.Check.Name,
+		Hash:     s.Protocol.Hash,
+		Loop:     len(loop),
+		Problem:  problem,
+		End:      s.configuration(end),
+	}
 	for _, p := range s.Procs {
 		x := run.Instance{Name: p.Inst.Name, Role: p.Role.Name, Start: shortState(p.Role, p.Initial)}
 		if p.Inst.Hostile != model.Honest {
@@ -248,16 +255,28 @@ func (t *telling) changes(p *system.Process, x *explore.TraceStep) (list []run.C
 }
 
 var eventKinds = map[model.EventKind]run.Kind{
-	model.EventStart: run.Start, model.EventMessage: run.Message, model.EventCommand: run.Command, model.EventTimer: run.Timer,
-	model.EventUp: run.LinkUp, model.EventLost: run.LinkLost,
+	model.EventStart:   run.Start,
+	model.EventMessage: run.Message,
+	model.EventCommand: run.Command,
+	model.EventTimer:   run.Timer,
+	model.EventUp:      run.LinkUp,
+	model.EventLost:    run.LinkLost,
 }
 
-var specialKinds = [codec.NoteKinds]run.Kind{codec.NoteCrash: run.Crash, codec.NoteRestart: run.Restart, codec.NoteDrop: run.Drop, codec.NoteBeat: run.Beat,
-	codec.NoteReturn: run.Return, codec.NoteSilence: run.Break, codec.NoteCutoff: run.Cutoff,
-	codec.NoteSwallow: run.Lost}
+var specialKinds = [codec.NoteKinds]run.Kind{
+	codec.NoteCrash:   run.Crash,
+	codec.NoteRestart: run.Restart,
+	codec.NoteDrop:    run.Drop,
+	codec.NoteBeat:    run.Beat,
+	codec.NoteReturn:  run.Return,
+	codec.NoteSilence: run.Break,
+	codec.NoteCutoff:  run.Cutoff,
+	codec.NoteSwallow: run.Lost,
+}
 
 // replay gives the event to the machine again and fills in what it did.
-func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event, x *explore.TraceStep, step *run.Step) {
+func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event,
+	x *explore.TraceStep, step *run.Step) {
 	s := t.sys
 	l := p.Unpack(x.Before)
 	cutoff := l.Get(p.AtCutoff)
@@ -292,7 +311,8 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			to = s.Reached(p.Inst.Index, e)
 		}
 		if step.Torn > 0 && len(to) > 0 {
-			if to = t.before(p, e, to, &room, &torn, func(k int) bool { return gone(k) || s.Rules.Hostile>>k&1 != 0 }); len(to) == 0 {
+			uncounted := func(k int) bool { return gone(k) || s.Rules.Hostile>>k&1 != 0 }
+			if to = t.before(p, e, to, &room, &torn, uncounted); len(to) == 0 {
 				break
 			}
 		}
@@ -304,17 +324,18 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			msg := codec.PackMessage(e.Message, e.Slots)
 			ch := s.Channel(p.Inst.Index, k)
 			sent := run.Sent{To: k, Text: s.MessageText(msg)}
+			lost := func(why string) { step.Effects = append(step.Effects, run.LostAtOnce(why)) }
 			switch {
 			case x.Fault != nil || found(&room, ch, string(msg)):
 				sent.ID = t.flying.Send(p.Inst.Index, k, string(msg))
 			case cutoff>>k&1 != 0 && s.Rules.Peers(p.Inst.Index)>>k&1 == 0:
-				step.Effects = append(step.Effects, run.LostAtOnce(p.Inst.Name+" is cut off from "+s.Procs[k].Inst.Name))
+				lost(p.Inst.Name + " is cut off from " + s.Procs[k].Inst.Name)
 			case gone(k):
-				step.Effects = append(step.Effects, run.LostAtOnce("the link to "+s.Procs[k].Inst.Name+" is gone"))
+				lost("the link to " + s.Procs[k].Inst.Name + " is gone")
 			case s.Rules.Hostile>>k&1 != 0: // it has it, and nobody asks what becomes of it
 				sent.ID = t.flying.Send(p.Inst.Index, k, string(msg))
 			default:
-				step.Effects = append(step.Effects, run.LostAtOnce(s.System.Channels[ch].Name+" is full"))
+				lost(s.System.Channels[ch].Name + " is full")
 			}
 			step.Sent = append(step.Sent, sent)
 		}
@@ -324,10 +345,11 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 	}
 }
 
-// before are those of the receivers of an effect that it came to before the machine crashed. left are the
-// sends that went out, and most is how many there were with those that found no room; what is gone
-// anyway does not count.
-func (t *telling) before(p *system.Process, e *interp.Effect, to []int, left *[]explore.Send, most *int, gone func(k int) bool) (reached []int) {
+// before returns those of the receivers of an effect that it came to before the machine crashed.
+// left are the sends that went out, and most is how many there were with those that found no room.
+// Receivers that are gone anyway do not count.
+func (t *telling) before(p *system.Process, e *interp.Effect, to []int, left *[]explore.Send,
+	most *int, gone func(k int) bool) (reached []int) {
 	rest := slices.Clone(*left)
 	for _, k := range to {
 		if *most <= 0 {

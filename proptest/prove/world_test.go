@@ -23,8 +23,10 @@ import (
 
 // timedSpec is randomSpec with a timer in each role, which some states ignore.
 func timedSpec(r *rand.Rand) string {
-	text := strings.NewReplacer("protocol: random\n", "protocol: random\ntick: 1s\n",
-		"commands: {go: {}, off: {}}", "timers: {t: {ticks: 1}}\n    commands: {go: {}, off: {}}").Replace(randomSpec(r))
+	text := strings.NewReplacer(
+		"protocol: random\n", "protocol: random\ntick: 1s\n",
+		"commands: {go: {}, off: {}}", "timers: {t: {ticks: 1}}\n    commands: {go: {}, off: {}}",
+	).Replace(randomSpec(r))
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		switch {
@@ -86,7 +88,8 @@ func inside(cert *certify.Certificate, s *stage.Stage, c *stage.Configuration) i
 	same := func(i int, line []int64) bool {
 		m := s.Parties[i].Machine
 		head := 2 + len(m.Commands)
-		return line[0] == int64(i) && (line[1] == 1) == c.Ends[i].Started && slices.Equal(line[head:], c.Values[i][:m.Size])
+		return line[0] == int64(i) && (line[1] == 1) == c.Ends[i].Started &&
+			slices.Equal(line[head:], c.Values[i][:m.Size])
 	}
 	return slices.IndexFunc(cert.Configurations, func(x []int) bool {
 		for i := range s.Parties {
@@ -114,7 +117,8 @@ func inside(cert *certify.Certificate, s *stage.Stage, c *stage.Configuration) i
 
 // walk goes through the world at random, with channels in which there is always room. It returns
 // the configurations of the certificate that it passed, and where the world left it.
-func walk(s *stage.Stage, cert *certify.Certificate, r *rand.Rand, steps int) (passed []int, left string, fault world.FaultKind) {
+func walk(s *stage.Stage, cert *certify.Certificate, r *rand.Rand, steps int) (
+	passed []int, left string, fault world.FaultKind) {
 	c := s.World.Begin(s.Values())
 	for i := range s.Parties {
 		t, err := s.World.Do(c, stage.Move{Kind: world.MoveStart, Who: i})
@@ -135,7 +139,9 @@ func walk(s *stage.Stage, cert *certify.Certificate, r *rand.Rand, steps int) (p
 		}
 		for i, p := range s.Parties {
 			for _, ev := range p.Commands {
-				if t, err := s.World.Do(c, stage.Move{Kind: world.MoveCommand, Who: i, Message: p.Command(interp.Event{Event: ev})}); err == nil {
+				command := p.Command(interp.Event{Event: ev})
+				mv := stage.Move{Kind: world.MoveCommand, Who: i, Message: command}
+				if t, err := s.World.Do(c, mv); err == nil {
 					next = append(next, t)
 				}
 			}
@@ -161,7 +167,8 @@ func TestWorldStaysInside(t *testing.T) {
 	for seed := range uint64(race.Draws(60, 600)) {
 		text := timedSpec(rand.New(rand.NewPCG(seed, 3)))
 		load := func(name string) (*model.Protocol, error) {
-			p, list := compile.Load("spec.yaml", compile.Options{Check: name, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+			files := fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}
+			p, list := compile.Load("spec.yaml", compile.Options{Check: name, FS: files})
 			if p == nil {
 				return nil, fmt.Errorf("%v\n%s", list, text)
 			}
@@ -201,12 +208,15 @@ func TestWorldStaysInside(t *testing.T) {
 			if fault != world.NoFault {
 				faults++
 				if _, known := broken[certify.UnspecifiedReception]; !known {
-					t.Fatalf("seed %d: the world says %v, and the verifier that all is specified\n%s", seed, fault, text)
+					t.Fatalf("seed %d: the world says %v, and the verifier that all is specified\n%s",
+						seed, fault, text)
 				}
 			}
 			if len(passed) > 3 {
 				hole := *cert
-				hole.Configurations = slices.DeleteFunc(slices.Clone(cert.Configurations), func(x []int) bool { return slices.Equal(x, cert.Configurations[passed[3]]) })
+				without := cert.Configurations[passed[3]]
+				hole.Configurations = slices.DeleteFunc(slices.Clone(cert.Configurations),
+					func(x []int) bool { return slices.Equal(x, without) })
 				if _, left, _ := walk(s, &hole, rand.New(rand.NewPCG(seed, 5)), 200); left != "" {
 					holes++
 				}
