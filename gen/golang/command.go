@@ -61,7 +61,9 @@ func (g *gen) commandText(r *types.Machine) []*gotree.Func {
 func (g *gen) shortenCommand(r *types.Machine, names *gotree.Switch) []*gotree.Func {
 	var out []*gotree.Func
 	for gotree.Lines([]gotree.Stmt{names}) > base.Longest-12 {
-		c := slices.MaxFunc(names.Cases, func(a, b *gotree.Case) int { return gotree.Lines(a.Body) - gotree.Lines(b.Body) })
+		c := slices.MaxFunc(names.Cases, func(a, b *gotree.Case) int {
+			return gotree.Lines(a.Body) - gotree.Lines(b.Body)
+		})
 		n := len(c.Body)
 		if n < 4 {
 			break

@@ -90,7 +90,8 @@ func (g *gen) helperFuncs(f *jen.File) {
 	if g.Helpers["Optional"] {
 		f.Line()
 		f.Comment("// Optional is a T or nothing; the Value of nothing is zero.")
-		f.Type().Id("Optional").Types(jen.Id("T").Comparable()).Struct(jen.Id("Present").Bool(), jen.Id("Value").Id("T"))
+		f.Type().Id("Optional").Types(jen.Id("T").Comparable()).Struct(
+			jen.Id("Present").Bool(), jen.Id("Value").Id("T"))
 		some := gotree.F(`// Some makes a present Optional.
 			func Some(v T) Optional[T] { return Optional[T]{Present: true, Value: v} }`)
 		some.Types = []gotree.Param{{Name: "T", Type: gotree.X("comparable")}}
@@ -269,7 +270,8 @@ func (g *gen) declareText(f *jen.File, gt *types.Type, head func(string)) {
 			return t, len(s) <= len(t.Data)
 		}`, g.Maker(gt.Name), gt.X, length)
 	maker.Doc = base.Comment(maker.Name,
-		fmt.Sprintf("makes a %s; ok is false if s is longer than %d bytes, and the text is cut then.", gt.Name, gt.T.Cap))
+		fmt.Sprintf("makes a %s; ok is false if s is longer than %d bytes, and the text is cut then.",
+			gt.Name, gt.T.Cap))
 	list := []*gotree.Func{maker,
 		gotree.F(`// String returns the text.
 			func (t $1) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }`, gt.X)}

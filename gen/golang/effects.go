@@ -43,7 +43,8 @@ func (g *gen) declareEvents(f *jen.File, r *types.Machine) {
 	}
 	g.enumConsts(f, r.Kind, names, docs)
 	g.stringer(f, r.Kind, r.EventNames())
-	fields = append(fields, jen.Id("From").Add(gotree.Code(gotree.X("fsm.Peer"))).Comment("who sent the message, or whose link it is"))
+	fields = append(fields, jen.Id("From").Add(gotree.Code(gotree.X("fsm.Peer"))).
+		Comment("who sent the message, or whose link it is"))
 	if keys {
 		fields = append(fields, jen.Id("Key").Uint32().Comment("which instance's timer expired"))
 	}
@@ -59,7 +60,7 @@ func (g *gen) declareEvents(f *jen.File, r *types.Machine) {
 	f.Type().Id(r.Event).Struct(fields...)
 	for _, e := range structs {
 		f.Line()
-		f.Comment(base.Comment(e.Typ, strings.TrimSuffix("are the fields of command "+e.Ev.Name+": "+e.Ev.Doc, ": ")+"."))
+		f.Comment(fieldsComment(e.Typ, "command", e.Ev.Name, e.Ev.Doc))
 		f.Type().Id(e.Typ).StructFunc(func(s *jen.Group) { g.structFields(s, e.Fields, e.Ev.Fields) })
 	}
 	g.declareEventChecks(f, r)
@@ -130,11 +131,20 @@ func (g *gen) declareReports(f *jen.File, r *types.Machine) {
 	for _, n := range r.Reports {
 		if n.Member != "" {
 			f.Line()
-			f.Comment(base.Comment(n.Typ, strings.TrimSuffix("are the fields of report "+n.R.Name+": "+n.R.Doc, ": ")+"."))
+			f.Comment(fieldsComment(n.Typ, "report", n.R.Name, n.R.Doc))
 			f.Type().Id(n.Typ).StructFunc(func(s *jen.Group) { g.structFields(s, n.Fields, n.R.Fields) })
 		}
 	}
 	r.ReportKind = kind
+}
+
+// fieldsComment is the comment of the struct that has the fields of a command or a report.
+func fieldsComment(typ, kind, name, doc string) string {
+	text := "are the fields of " + kind + " " + name
+	if doc != "" {
+		text += ": " + doc
+	}
+	return base.Comment(typ, text+".")
 }
 
 func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
@@ -151,7 +161,8 @@ func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
 	f.Type().Id(r.Effect).Struct(fields...)
 	f.Line()
 	f.Comment(base.Comment(r.Effects,
-		"is the list of what one step asks for. It keeps its memory from step to step, so that a step does not allocate."))
+		"is the list of what one step asks for. It keeps its memory from step to step, "+
+			"so that a step does not allocate."))
 	list := []jen.Code{jen.Id("list").Index().Id(r.Effect),
 		jen.Id("from").Add(gotree.Code(gotree.X("fsm.Peer"))).Comment("of the event being handled")}
 	reset := gotree.S("fx.list = fx.list[:0]\nfx.from = from")

@@ -44,7 +44,8 @@ func Generate(p *model.Protocol, o base.Options) (files map[string][]byte, err e
 		var b bytes.Buffer
 		if e := f.Render(&b); e != nil {
 			reason, source, _ := strings.Cut(e.Error(), " while formatting source:\n")
-			err = &base.NotGo{Spec: g.O.Spec, File: name, Reason: strings.TrimPrefix(reason, "Error "), Source: []byte(source)}
+			reason = strings.TrimPrefix(reason, "Error ")
+			err = &base.NotGo{Spec: g.O.Spec, File: name, Reason: reason, Source: []byte(source)}
 			return
 		}
 		out[name] = b.Bytes()

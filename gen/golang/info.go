@@ -86,8 +86,10 @@ func (g *gen) transitions(m *model.Machine) gotree.Expr {
 			elems = append(elems, gotree.Field("Code", gotree.X("fsm.Deferred")))
 		}
 		at := x.Span.Start
-		list = append(list, gotree.Composite{Elems: append(elems, gotree.Field("File", gotree.Str(g.Place(x.Span.File))),
-			gotree.Field("Line", gotree.Int(at.Line)), gotree.Field("Col", gotree.Int(at.Col)))})
+		list = append(list, gotree.Composite{Elems: append(elems,
+			gotree.Field("File", gotree.Str(g.Place(x.Span.File))),
+			gotree.Field("Line", gotree.Int(at.Line)),
+			gotree.Field("Col", gotree.Int(at.Col)))})
 	}
 	return gotree.Composite{Type: gotree.X("[]fsm.Transition"), Elems: gotree.Elems(list...), Lines: len(list) > 0}
 }

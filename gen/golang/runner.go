@@ -13,9 +13,11 @@ import (
 )
 
 // runnerMethods are names that methods for commands must not have.
-var runnerMethods = []string{"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Frame", "FrameSize", "Effects",
-	"Effect",
-	"AppendFrame", "State", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal", "Machine", "Step", "Event", "Message", "Report", "Fired", "Refusal", "Command", "Stream"}
+var runnerMethods = []string{
+	"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Command", "Frame", "FrameSize", "Stream",
+	"Effects", "Effect", "Fired", "Refusal", "State", "Machine", "Step", "Event", "Message", "Report",
+	"AppendFrame", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal",
+}
 
 // runnerFile composes the file that implements fsm.Runner for a role.
 func (g *gen) runnerFile(r *types.Machine) *jen.File {
@@ -122,7 +124,11 @@ func (g *gen) commandMethods(r *types.Machine) []*gotree.Func {
 			given = gotree.S("r.event.$1 = $2{$3}", e.Member, e.Typ, fields)
 		}
 		f := method(r, doc+" Refused means that it is not available now.",
-			"$2() fsm.Result {\nr.event.Kind = $3\n$4\nreturn r.Machine.Step(&r.event, &r.effects)\n}", name, e.Kind, given)
+			`$2() fsm.Result {
+				r.event.Kind = $3
+				$4
+				return r.Machine.Step(&r.event, &r.effects)
+			}`, name, e.Kind, given)
 		f.Params = params
 		out = append(out, f)
 	}
@@ -142,7 +148,10 @@ func (g *gen) eventMethods(r *types.Machine) []*gotree.Func {
 		method(r, "Step gives the machine an event.",
 			"Step(ev *$2) fsm.Result {\nr.event = *ev\nreturn r.Machine.Step(&r.event, &r.effects)\n}", r.Event),
 		method(r, "Start implements fsm.Runner.",
-			"Start() fsm.Result {\nr.event.Kind = $2\nreturn r.Machine.Step(&r.event, &r.effects)\n}", kind(model.EventStart)),
+			`Start() fsm.Result {
+					r.event.Kind = $2
+					return r.Machine.Step(&r.event, &r.effects)
+				}`, kind(model.EventStart)),
 		method(r, "LinkUp implements fsm.Runner.",
 			`LinkUp(peer fsm.Peer) fsm.Result {
 					r.event.Kind, r.event.From = $2, peer
@@ -249,7 +258,9 @@ func (g *gen) effectAccess(r *types.Machine) []*gotree.Func {
 	}
 	return append(out,
 		method(r, "AppendFrame implements fsm.Runner.",
-			"AppendFrame(dst []byte, i int) ([]byte, error) {\nreturn AppendMessage(dst, &r.effects.list[i].Message)\n}"),
+			`AppendFrame(dst []byte, i int) ([]byte, error) {
+				return AppendMessage(dst, &r.effects.list[i].Message)
+			}`),
 		method(r, "State implements fsm.Runner.", "State() uint16 { return uint16(r.Machine.State) }"))
 }
 

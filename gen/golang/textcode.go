@@ -184,7 +184,8 @@ func (g *gen) messageText() *gotree.Func {
 	for i, n := range g.Messages {
 		if n.Member != "" {
 			m := g.P.Messages[i]
-			cases = append(cases, when(g.renderedFields(m.Fields, gotree.X("m.$1", n.Member), n.Fields, m.Name, give), n.Kind))
+			text := g.renderedFields(m.Fields, gotree.X("m.$1", n.Member), n.Fields, m.Name, give)
+			cases = append(cases, when(text, n.Kind))
 		}
 	}
 	return gotree.F(`// appendMessage appends a message as text, for example `+"`READY` or `CHANGE{value: 2}`"+`.

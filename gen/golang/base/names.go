@@ -123,10 +123,11 @@ var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "err",
 	"took", "ignored", "refused", "deferred", "ordinal"}
 
 // reserved are package-level names that generated packages always or often have.
-var reserved = []string{"Message", "Shape", "decodeItems", "MessageKind", "Optional", "Some", "DecodeMessage",
-	"AppendMessage", "FrameSize",
-	"maxFrame", "hash", "decode", "readHeader", "leastFrame", "messageIDs", "appendMessage", "countBits", "maskOf", "maxQueued",
-	"add64", "sub64", "mul64", "div64"}
+var reserved = []string{
+	"Message", "MessageKind", "DecodeMessage", "AppendMessage", "FrameSize", "Shape", "Optional", "Some",
+	"decode", "decodeItems", "readHeader", "appendMessage", "maxFrame", "leastFrame", "messageIDs",
+	"hash", "countBits", "maskOf", "maxQueued", "add64", "sub64", "mul64", "div64",
+}
 
 // PackageScope hands out package-level names. A function sees all of them, so no parameter or variable
 // of a function has the same name.

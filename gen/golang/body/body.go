@@ -28,8 +28,15 @@ type Funcs struct {
 
 // New starts the composition of functions.
 func New(g *types.Gen) *Funcs {
-	return &Funcs{Gen: g, entries: map[entryOf]*proc{}, tests: map[*types.Machine][]*gotree.Func{},
-		called: map[*types.Machine]map[string]int{}, procs: map[*types.Machine][]*proc{}, counts: map[*types.Machine]map[string]int{}, shared: map[*gotree.Func]bool{}}
+	return &Funcs{
+		Gen:     g,
+		entries: map[entryOf]*proc{},
+		tests:   map[*types.Machine][]*gotree.Func{},
+		called:  map[*types.Machine]map[string]int{},
+		procs:   map[*types.Machine][]*proc{},
+		counts:  map[*types.Machine]map[string]int{},
+		shared:  map[*gotree.Func]bool{},
+	}
 }
 
 // body composes the statements of one function. An expression can need statements of its own, such as

@@ -50,7 +50,8 @@ func readIn(e core.Expr) []string {
 // function makes a method of a fold and composes its call. It returns nil if the fold can refuse the
 // step. what begins the method's comment. Folds share a method if they differ only in the instance of a
 // part that they look at.
-func function(c *body, e *core.Fold, name, what string, result gotree.Expr, compose func(*body, *core.Fold)) gotree.Expr {
+func function(c *body, e *core.Fold, name, what string, result gotree.Expr,
+	compose func(*body, *core.Fold)) gotree.Expr {
 	f := c.g.newBody(c.r)
 	f.refuse = func(bool) gotree.Stmt { return gotree.Returns() }
 	f.scope = slices.Clone(c.scope)
@@ -59,8 +60,10 @@ func function(c *body, e *core.Fold, name, what string, result gotree.Expr, comp
 	if general, all, params := generalised(e); c.g.variants(c.r)[all] > 1 {
 		for _, p := range params {
 			name := f.names.Local(p.local.Name)
-			f.locals[p.local], given[name] = local(name, p.local.Type), c.cast(c.literal(p.local.Type, p.value), p.local.Type)
-			f.scope = append(f.scope, gotree.Param{Name: name, Type: c.goType(p.local.Type)})
+			typ := p.local.Type
+			f.locals[p.local] = local(name, typ)
+			given[name] = c.cast(c.literal(typ, p.value), typ)
+			f.scope = append(f.scope, gotree.Param{Name: name, Type: c.goType(typ)})
 		}
 		e, text = general, all
 	}
@@ -172,7 +175,12 @@ func (g *Funcs) variants(r *types.Machine) map[string]int {
 // proc makes a method of statements. The variables of the caller that the statements use become its
 // parameters. If result is nil and the statements can refuse the step, the method returns false then.
 func (c *body) proc(code []gotree.Stmt, result gotree.Expr) *proc {
-	p := &proc{fn: &gotree.Func{Recv: &gotree.Param{Name: "m", Type: gotree.X("*$1", c.r.Typ)}, Body: code}, facts: *c.f, changes: slices.Clone(c.changes)}
+	receiver := &gotree.Param{Name: "m", Type: gotree.X("*$1", c.r.Typ)}
+	p := &proc{
+		fn:      &gotree.Func{Recv: receiver, Body: code},
+		facts:   *c.f,
+		changes: slices.Clone(c.changes),
+	}
 	for _, v := range c.scope {
 		if gotree.Uses(code, v.Name) {
 			p.fn.Params, p.args = append(p.fn.Params, v), append(p.args, gotree.Name{Name: v.Name})

@@ -57,7 +57,8 @@ func (g *Funcs) Step(r *types.Machine) []*gotree.Func {
 	if length(states)+around > longest {
 		methods = append(g.split(r, states, limit), methods...)
 		b.P("return m.unmentioned(ev, fx)")
-		methods = append(methods, stepFunc(r, "unmentioned", "handles the events that the state does not mention.", rest))
+		methods = append(methods,
+			stepFunc(r, "unmentioned", "handles the events that the state does not mention.", rest))
 	} else {
 		b.Add(rest...)
 	}
@@ -132,8 +133,9 @@ func (g *Funcs) shorten(r *types.Machine, in string, s *gotree.Switch, limit int
 					prefix = "step" + strings.TrimPrefix(state, r.State)
 				}
 				name := r.Calls.Take(prefix + base.GoName(r.EventName(e)))
-				out = append(out, stepFunc(r, name,
-					"handles "+r.EventName(e)+" in the state "+base.Unexported(strings.TrimPrefix(prefix, "step"))+".", c.Body))
+				in := base.Unexported(strings.TrimPrefix(prefix, "step"))
+				doc := "handles " + r.EventName(e) + " in the state " + in + "."
+				out = append(out, stepFunc(r, name, doc, c.Body))
 				c.Body = gotree.S("return m.$1(ev, fx)", name)
 			}
 		}

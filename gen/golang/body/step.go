@@ -427,7 +427,8 @@ func (g *Funcs) settleFacts(r *types.Machine) *types.Facts {
 			}
 		}
 	}
-	if byKind := gotree.Tidy([]gotree.Stmt{kinds}); gotree.Lines(byKind) < min(gotree.Lines(gotree.Tidy([]gotree.Stmt{states})), longest-20) {
+	tidied := func(s gotree.Stmt) int { return gotree.Lines(gotree.Tidy([]gotree.Stmt{s})) }
+	if tidied(kinds) < min(tidied(states), longest-20) {
 		states = kinds // states that do the same stand together
 	}
 	one := gotree.S("$1\nreturn false", gotree.Stmt(states))

@@ -229,7 +229,8 @@ func stmt(s Stmt) *jen.Statement {
 		}
 		return jen.For(x).Block(stmts(s.Body)...)
 	case *For:
-		return jen.For(part(simple(s.Init, head)), cond(s.Cond, head), part(simple(s.Post, head))).Block(stmts(s.Body)...)
+		first, test, last := part(simple(s.Init, head)), cond(s.Cond, head), part(simple(s.Post, head))
+		return jen.For(first, test, last).Block(stmts(s.Body)...)
 	case *Return:
 		return jen.Return(codes(s.Results)...)
 	case *Branch:

@@ -12,7 +12,8 @@ import (
 
 // Imports are the packages that generated code can use.
 var Imports = []string{
-	"github.com/parley-go/parley/runtime/fsm", "github.com/parley-go/parley/runtime/wire", "strconv", "errors", "bytes", "encoding/binary",
+	"github.com/parley-go/parley/runtime/fsm", "github.com/parley-go/parley/runtime/wire",
+	"strconv", "errors", "bytes", "encoding/binary",
 }
 
 // imports has the paths of Imports by the name of the package.

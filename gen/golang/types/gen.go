@@ -82,9 +82,17 @@ func (g *Gen) Prepare() {
 
 // New returns a Gen that has chosen no names yet; see Prepare.
 func New(p *model.Protocol, o base.Options) *Gen {
-	g := &Gen{P: p, O: o, Top: base.NewPackageScope(), out: base.Scope{"types": true, "messages": true,
-		"codec": true, "text": true},
-		types: map[string]*Type{}, enums: map[*Type][]string{}, Helpers: map[string]bool{}, checks: map[string]bool{}, consts: map[*model.Const]string{}}
+	g := &Gen{
+		P:       p,
+		O:       o,
+		Top:     base.NewPackageScope(),
+		out:     base.Scope{"types": true, "messages": true, "codec": true, "text": true},
+		types:   map[string]*Type{},
+		enums:   map[*Type][]string{},
+		Helpers: map[string]bool{},
+		checks:  map[string]bool{},
+		consts:  map[*model.Const]string{},
+	}
 	if g.O.Spec == "" && len(p.Files) > 0 {
 		g.O.Spec = p.Files[0]
 	}

@@ -88,10 +88,11 @@ func readNumber(bits int, little bool, at gotree.Expr) gotree.Expr {
 	case 8:
 		return gotree.X("b[$1]", at)
 	case 24:
+		second, third := gotree.Plus(at, 1), gotree.Plus(at, 2)
 		if little {
-			return gotree.X("uint32(b[$1]) | uint32(b[$2])<<8 | uint32(b[$3])<<16", at, gotree.Plus(at, 1), gotree.Plus(at, 2))
+			return gotree.X("uint32(b[$1]) | uint32(b[$2])<<8 | uint32(b[$3])<<16", at, second, third)
 		}
-		return gotree.X("uint32(b[$1])<<16 | uint32(b[$2])<<8 | uint32(b[$3])", at, gotree.Plus(at, 1), gotree.Plus(at, 2))
+		return gotree.X("uint32(b[$1])<<16 | uint32(b[$2])<<8 | uint32(b[$3])", at, second, third)
 	}
 	return gotree.X("$1.$2(b[$3:])", order(little), "Uint"+strconv.Itoa(bits), at)
 }
@@ -189,7 +190,8 @@ func FrameSize(b []byte) (int, error) {
 		switch it := item.(type) {
 		case *model.WireLength:
 			lengthAt = at
-			length = gotree.Plus(gotree.X("int64($1)", readNumber(it.Bits, it.Little, gotree.Int(at))), int64(max(it.Less, 0)))
+			stated := gotree.X("int64($1)", readNumber(it.Bits, it.Little, gotree.Int(at)))
+			length = gotree.Plus(stated, int64(max(it.Less, 0)))
 		case *model.WireType:
 			typed = true
 			ids := gotree.S(`switch id := $1; id {
@@ -363,7 +365,8 @@ func (g *Codec) appendMessageCode() {
 		place := gotree.Plus(gotree.X("start"), int64(at))
 		switch it := item.(type) {
 		case *model.WireLength:
-			b.Add(appendNumber(it.Bits, it.Little, gotree.Int(0)), &gotree.Comment{Text: "// length, set below", Behind: true})
+			b.Add(appendNumber(it.Bits, it.Little, gotree.Int(0)),
+				&gotree.Comment{Text: "// length, set below", Behind: true})
 			n := gotree.Plus(gotree.X("len(dst) - start"), -int64(max(it.Less, 0)))
 			if most := largest(it.Bits); uint64(w.Max-it.Less) > most {
 				lengths.P(`if n := $1; n > $2 {

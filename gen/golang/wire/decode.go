@@ -64,8 +64,11 @@ func (d *layout) shorten(name string) []*gotree.Func {
 			break
 		}
 		fn := d.g.Top.Take(name + base.GoName(r.field))
-		f := gotree.F("func $1(b []byte, at int, e *$2) (int, wire.Error) {\n$3\nreturn at, wire.Error{}\n}", fn, r.elem.X,
-			gotree.Returning(r.loop.Body[1:], gotree.X("at"))) // the first statement is e
+		body := gotree.Returning(r.loop.Body[1:], gotree.X("at")) // the first statement is e
+		f := gotree.F(`func $1(b []byte, at int, e *$2) (int, wire.Error) {
+			$3
+			return at, wire.Error{}
+		}`, fn, r.elem.X, body)
 		f.Doc = base.Comment(fn, "decodes an element of "+r.field+". It returns the offset behind it.")
 		out = append(out, f)
 		r.loop.Body = gotree.S("var err wire.Error\nif at, err = $1(b, at, &$2); err.Problem != 0 {\nreturn err\n}",
@@ -412,14 +415,22 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 		case it.Nul && d.last:
 			d.t.P("text := b[at:]\nif i := bytes.IndexByte(text, 0); i >= 0 {\ntext = text[:i]\n}")
 		case it.Nul:
-			d.t.P("text, end := b[at:], len(b)\nif i := bytes.IndexByte(text, 0); i >= 0 {\ntext, end = text[:i], at+i+1\n}")
+			d.t.P(`text, end := b[at:], len(b)
+				if i := bytes.IndexByte(text, 0); i >= 0 {
+					text, end = text[:i], at+i+1
+				}`)
 		case it.Count:
 			n := gotree.X("uint64(0)")
 			if name := d.counts[it.Field]; name != "" {
 				n = gotree.Name{Name: name}
 			}
-			d.t.P("if $1 > uint64(len(b)-at) {\nreturn $2\n}\nend := at + int($1)\ntext := b[at:end]", n,
-				d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(uint64(at) + min($1, 1<<32))", n)))
+			short := d.err(field, d.at, "Short", gotree.X("int64(len(b))"),
+				gotree.X("int64(uint64(at) + min($1, 1<<32))", n))
+			d.t.P(`if $1 > uint64(len(b)-at) {
+					return $2
+				}
+				end := at + int($1)
+				text := b[at:end]`, n, short)
 		case d.last:
 			d.t.P("text := b[at:]")
 		default:

@@ -83,7 +83,8 @@ func (g *Codec) appendLines(names []lineNames) {
 	kinds := &gotree.Switch{Tag: gotree.X("m.Kind")}
 	for i, m := range g.P.Messages {
 		if g.Messages[i].Member == "" {
-			kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("dst = append(dst, $1...)", gotree.Str(lineText(m)))...))
+			constant := gotree.S("dst = append(dst, $1...)", gotree.Str(lineText(m)))
+			kinds.Cases = append(kinds.Cases, g.kindCase(i, constant...))
 			continue
 		}
 		failing = gotree.S("var e wire.Error")
@@ -194,7 +195,10 @@ func (g *Codec) lineWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
 		if typ.Without != "" {
 			test = gotree.X("$1 || wire.BadByte(word, $2, false) >= 0", test, gotree.Str(typ.Without))
 		}
-		return gotree.S("if $1 {\nreturn false\n}\n$2.Len = $3(copy($2.Data[:], word))", test, at, types.LenType(typ.Cap))
+		return gotree.S(`if $1 {
+				return false
+			}
+			$2.Len = $3(copy($2.Data[:], word))`, test, at, types.LenType(typ.Cap))
 	case model.KindEnum:
 		words := &gotree.Switch{Tag: gotree.X("string(word)")}
 		for i, name := range g.EnumNames(gt) {
@@ -247,7 +251,12 @@ func (g *Codec) encodeLine(m *model.Message, mn types.MessageNames, name string)
 		}
 		at, typ := g.linePlace(mn, p), p.Type()
 		if typ.Kind == model.KindOptional {
-			b.P("if $1.Present {\n$2\n} else {\ndst = append(dst, $3...)\n}", at, g.appendWord(typ.Elem, gotree.X("$1.Value", at)), gotree.Str(p.None))
+			value := g.appendWord(typ.Elem, gotree.X("$1.Value", at))
+			b.P(`if $1.Present {
+					$2
+				} else {
+					dst = append(dst, $3...)
+				}`, at, value, gotree.Str(p.None))
 			continue
 		}
 		if typ.Kind != model.KindBytes {
@@ -266,7 +275,10 @@ func (g *Codec) encodeLine(m *model.Message, mn types.MessageNames, name string)
 			}
 			dst = append(dst, text...)`, text, gotree.Str(typ.Without), g.P.Wire.ASCII, gotree.Str(m.Name), gotree.Str(linePath(p)))
 	}
-	g.add(gotree.F("func $1(dst []byte, $2 int, v *$3) ([]byte, wire.Error) {\n$4\nreturn dst, wire.Error{}\n}", name, used(b.List, "start"), mn.Typ, b.List))
+	g.add(gotree.F(`func $1(dst []byte, $2 int, v *$3) ([]byte, wire.Error) {
+			$4
+			return dst, wire.Error{}
+		}`, name, used(b.List, "start"), mn.Typ, b.List))
 }
 
 // appendWord composes statements that append a scalar.
@@ -281,7 +293,10 @@ func (g *Codec) appendWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
 		values := &gotree.Switch{Tag: at}
 		for i, name := range g.EnumNames(g.Typ(typ, "")) {
 			if typ.Words[i] != typ.Names[i] {
-				values.Cases = append(values.Cases, &gotree.Case{List: []gotree.Expr{gotree.Name{Name: name}}, Body: gotree.S("dst = append(dst, $1...)", gotree.Str(typ.Words[i]))})
+				values.Cases = append(values.Cases, &gotree.Case{
+					List: []gotree.Expr{gotree.Name{Name: name}},
+					Body: gotree.S("dst = append(dst, $1...)", gotree.Str(typ.Words[i])),
+				})
 			}
 		}
 		values.Cases = append(values.Cases, &gotree.Case{Body: gotree.S("dst = append(dst, $1.String()...)", at)})
