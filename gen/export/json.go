@@ -310,7 +310,7 @@ func checkOf(c *model.Check) jsonCheck {
 	}
 	x.Faults = faultsOf(c)
 	for _, in := range c.Instances {
-		if in.Hostile == model.Honest {
+		if !in.IsHostile() {
 			continue
 		}
 		if x.Hostile == nil {

@@ -46,9 +46,12 @@ const (
 	Malformed                 // it sends what is no message, too
 )
 
+// IsHostile reports whether the instance keeps to no role: it has no machine.
+func (i *Instance) IsHostile() bool { return i.Hostile != Honest }
+
 // HasHostile reports whether some instance of the check is hostile.
 func (c *Check) HasHostile() bool {
-	return slices.ContainsFunc(c.Instances, func(i *Instance) bool { return i.Hostile != Honest })
+	return slices.ContainsFunc(c.Instances, (*Instance).IsHostile)
 }
 
 // Faults bound what may go wrong in one run of a check.
@@ -75,11 +78,11 @@ func (f *Faults) Links(a, b *Instance) bool {
 	switch {
 	case !x.Hears(y) && !y.Hears(x):
 		return false
-	case a.Hostile != Honest && b.Hostile != Honest:
+	case a.IsHostile() && b.IsHostile():
 		return false
-	case a.Hostile != Honest:
+	case a.IsHostile():
 		return y.Linked() || y.Closes()
-	case b.Hostile != Honest:
+	case b.IsHostile():
 		return x.Linked() || x.Closes()
 	case x.Mentions(EventUp) || y.Mentions(EventUp) || x.Closes() || y.Closes():
 		return true

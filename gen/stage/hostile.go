@@ -93,7 +93,7 @@ func known(c *model.Check) *knowledge {
 	k := &knowledge{of: map[field][]int64{}, others: map[field]bool{}}
 	var roles []*model.Machine
 	for _, i := range c.Instances {
-		if i.Hostile == model.Honest {
+		if !i.IsHostile() {
 			roles = append(roles, i.Role)
 		}
 	}

@@ -43,7 +43,7 @@ func between(c *model.Check, f *model.Faults) *world.Rules {
 		Faults: world.Faults{Lose: -1, Duplicate: -1}}
 	for i, a := range c.Instances {
 		r.Deferred = append(r.Deferred, a.Role.DeferredMost())
-		if a.Hostile != model.Honest {
+		if a.IsHostile() {
 			r.Hostile |= 1 << i
 		}
 		if a.Hostile == model.Malformed {

@@ -60,7 +60,7 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 		queue = c.Queues[mv.Channel]
 	}
 	news := len(queue) > 0 && queue[0].News != world.NoNews
-	if x.From >= 0 && s.World.Rules.Hostile>>x.From&1 != 0 {
+	if x.From >= 0 && s.World.Rules.IsHostile(x.From) {
 		if is, err := s.attack(&mv, x); is || err != nil {
 			return mv, err
 		}

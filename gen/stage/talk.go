@@ -48,7 +48,7 @@ func talks(c *model.Check) *talk {
 }
 
 // hostile reports whether an instance sends whatever it likes to whom it likes.
-func (t *talk) hostile(i int) bool { return t.check.Instances[i].Hostile != model.Honest }
+func (t *talk) hostile(i int) bool { return t.check.Instances[i].IsHostile() }
 
 // from is the set of instances that may send a message to i.
 func (t *talk) from(i int, message string) (set uint64) {

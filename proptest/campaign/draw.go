@@ -180,7 +180,7 @@ func (p *Player) classes(c *configuration, calm bool) []class {
 		if c.Beats>>i&1 != 0 {
 			add(ofBeat, i, 0, w.beats)
 		}
-		if r.Hostile>>i&1 != 0 {
+		if r.IsHostile(i) {
 			continue
 		}
 		if e.Down {

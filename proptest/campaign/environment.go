@@ -28,7 +28,7 @@ func (p *Player) environment() error {
 		return err
 	}
 	for i, x := range p.parties {
-		if p.check.Instances[i].Hostile != model.Honest {
+		if p.check.Instances[i].IsHostile() {
 			continue // nobody runs the machine
 		}
 		for kind, ev := range x.Commands {
@@ -65,11 +65,11 @@ func (p *Player) environment() error {
 func (p *Player) hostile() error {
 	for i, x := range p.parties {
 		x.forged = make([][]letter, len(p.parties))
-		if p.check.Instances[i].Hostile == model.Honest {
+		if !p.check.Instances[i].IsHostile() {
 			continue
 		}
 		for j, to := range p.check.Instances {
-			if to.Hostile != model.Honest {
+			if to.IsHostile() {
 				continue
 			}
 			list, _, err := stage.Forgeries(p.claims.Protocol, p.check, p.check.Instances[i], to)

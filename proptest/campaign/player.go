@@ -440,7 +440,7 @@ func (p *Player) given(c *configuration) (any, due bool) {
 func (p *Player) resting(c *configuration) bool {
 	for i := range c.Ends {
 		e := &c.Ends[i]
-		if e.Down || p.world.Rules.Hostile>>i&1 != 0 {
+		if e.Down || p.world.Rules.IsHostile(i) {
 			continue
 		}
 		if !e.Started || e.Waiting != 0 || slices.ContainsFunc(e.Left, world.Left.Runs) ||

@@ -11,7 +11,7 @@ import (
 func (s *System) hostileWords() (out []string) {
 	linked := false
 	for i, inst := range s.Check.Instances {
-		if inst.Hostile == model.Honest {
+		if !inst.IsHostile() {
 			continue
 		}
 		text := inst.Name + " is hostile: it sends any message of the protocol at any moment, or none"

@@ -3,7 +3,6 @@ package check
 import (
 	"slices"
 
-	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/explore"
 )
@@ -31,7 +30,7 @@ func (s *System) coverage(r *Report, res *explore.Result) {
 		}
 	}
 	for _, p := range s.Procs {
-		if p.Inst.Hostile != model.Honest {
+		if p.Inst.IsHostile() {
 			continue
 		}
 		r.Reached[report.StateKey(p.Role, p.Role.Initial)] = true

@@ -69,7 +69,7 @@ func (s *System) report(res *explore.Result) *Report {
 	r.Unexpanded, r.Within = res.Frontier, within(res)
 	for _, p := range s.Procs {
 		r.Instances = append(r.Instances, p.Inst.Name)
-		if p.Inst.Hostile != model.Honest {
+		if p.Inst.IsHostile() {
 			r.Hostile = append(r.Hostile, p.Inst.Name)
 		}
 	}

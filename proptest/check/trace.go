@@ -29,7 +29,7 @@ func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration,
 	}
 	for _, p := range s.Procs {
 		x := run.Instance{Name: p.Inst.Name, Role: p.Role.Name, Start: shortState(p.Role, p.Initial)}
-		if p.Inst.Hostile != model.Honest {
+		if p.Inst.IsHostile() {
 			x.Hostile, x.Start = true, ""
 		}
 		r.Instances = append(r.Instances, x)
@@ -311,7 +311,7 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			to = s.Reached(p.Inst.Index, e)
 		}
 		if step.Torn > 0 && len(to) > 0 {
-			uncounted := func(k int) bool { return gone(k) || s.Rules.Hostile>>k&1 != 0 }
+			uncounted := func(k int) bool { return gone(k) || s.Rules.IsHostile(k) }
 			if to = t.before(p, e, to, &room, &torn, uncounted); len(to) == 0 {
 				break
 			}
@@ -332,7 +332,7 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 				lost(p.Inst.Name + " is cut off from " + s.Procs[k].Inst.Name)
 			case gone(k):
 				lost("the link to " + s.Procs[k].Inst.Name + " is gone")
-			case s.Rules.Hostile>>k&1 != 0: // it has it, and nobody asks what becomes of it
+			case s.Rules.IsHostile(k): // it has it, and nobody asks what becomes of it
 				sent.ID = t.flying.Send(p.Inst.Index, k, string(msg))
 			default:
 				lost(s.System.Channels[ch].Name + " is full")
@@ -433,7 +433,7 @@ func partChanges(m *model.Machine, a, b interp.Value) []string {
 func (s *System) configuration(c explore.Configuration) []string {
 	var out []string
 	for i, v := range c.Locals[:len(s.Procs)] {
-		if s.Procs[i].Inst.Hostile != model.Honest {
+		if s.Procs[i].Inst.IsHostile() {
 			out = append(out, s.Procs[i].Inst.Name+": hostile")
 			continue
 		}

@@ -198,7 +198,7 @@ func (w *World[V, M]) candidates(c *Configuration[V, M]) iter.Seq[Move[M]] {
 
 // own lists what an instance may do by itself.
 func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
-	if w.Rules.hostile(i) { // others feel what it does, and it has no timers
+	if w.Rules.IsHostile(i) { // others feel what it does, and it has no timers
 		return []Move[M]{{Kind: MoveCutoff, Who: i}}
 	}
 	list := []Move[M]{{Kind: MoveStart, Who: i}, {Kind: MoveOffer, Who: i}}
@@ -210,7 +210,7 @@ func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
 		}
 	}
 	for j := range w.Rules.Instances {
-		if !w.Rules.hostile(j) {
+		if !w.Rules.IsHostile(j) {
 			continue
 		}
 		list = append(list, Move[M]{Kind: MoveHangup, Who: i, Peer: j}, Move[M]{Kind: MoveMalformed, Who: i, Peer: j})
@@ -559,7 +559,7 @@ func (c *Configuration[V, M]) Orphans() int {
 // Final reports whether all machines have finished or crashed.
 func (w *World[V, M]) Final(c *Configuration[V, M]) bool {
 	for i, e := range c.Ends {
-		if !e.Down && !w.Rules.hostile(i) && !w.Machines[i].Final(c.Values[i]) {
+		if !e.Down && !w.Rules.IsHostile(i) && !w.Machines[i].Final(c.Values[i]) {
 			return false
 		}
 	}

@@ -87,7 +87,7 @@ func at[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) *i
 // blocked reports whether the instance takes no event now, because it has no machine, has crashed, has
 // not been started, or has a held message to handle.
 func (s *instance[V, M]) blocked() bool {
-	return s.r.hostile(s.i) || s.End.Down || !s.End.Started ||
+	return s.r.IsHostile(s.i) || s.End.Down || !s.End.Started ||
 		s.r.Plant&DeferBlocks == 0 && Due(s.r, &s.End, s.Value, s.m) >= 0
 }
 
@@ -137,7 +137,7 @@ func Deliver[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x It
 // without the message.
 func rejected[V any, M comparable](s *instance[V, M], res Result[V, M], e End[M]) Result[V, M] {
 	from := res.Event.Peer
-	if res.Fault != Refusal && res.Fault != DeferredOverflow || !s.r.hostile(from) {
+	if res.Fault != Refusal && res.Fault != DeferredOverflow || !s.r.IsHostile(from) {
 		return res
 	}
 	n := at(s.r, s.i, e, s.Value, s.m)
@@ -151,7 +151,7 @@ func rejected[V any, M comparable](s *instance[V, M], res Result[V, M], e End[M]
 
 // Forge gives instance i a message that a hostile one sends now.
 func Forge[V any, M comparable](r *Rules, i int, e End[M], v V, from int, x M, m Machine[V, M]) Result[V, M] {
-	if !r.hostile(from) || r.hostile(i) || e.Down {
+	if !r.IsHostile(from) || r.IsHostile(i) || e.Down {
 		return Result[V, M]{End: e, Value: v}
 	}
 	return Deliver(r, i, e, v, from, Item[M]{Message: x}, m)
@@ -165,7 +165,7 @@ func Hangup[V any, M comparable](
 	s := at(r, i, e, v, m)
 	l, _ := r.link(i, from)
 	switch {
-	case !r.hostile(from) || l == nil || s.blocked() || e.Up>>from&1 == 0:
+	case !r.IsHostile(from) || l == nil || s.blocked() || e.Up>>from&1 == 0:
 		return s.Result
 	case malformed && r.Malformed>>from&1 == 0 || !malformed && l.Datagrams:
 		return s.Result
@@ -344,7 +344,7 @@ func Return[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Mac
 	} else {
 		s.End.Waiting |= bit
 	}
-	if !l.Datagrams && !r.hostile(peer) {
+	if !l.Datagrams && !r.IsHostile(peer) {
 		s.End.Returns++
 		if r.Plant&LostComesBack == 0 {
 			s.End.Asked |= bit
@@ -562,7 +562,7 @@ func (s *instance[V, M]) message(to int, x M) {
 
 // send puts something into a channel. Nobody looks at what a hostile instance gets.
 func (s *instance[V, M]) send(to int, x Item[M]) {
-	if !s.r.hostile(to) {
+	if !s.r.IsHostile(to) {
 		s.Sends = append(s.Sends, Sent[M]{to, x})
 	}
 }

@@ -170,8 +170,8 @@ func (r *Rules) link(i, j int) (l *Link, end int) {
 	return nil, 0
 }
 
-// hostile reports whether an instance is.
-func (r *Rules) hostile(i int) bool { return r.Hostile>>i&1 != 0 }
+// IsHostile reports whether instance i has no machine and does what it likes.
+func (r *Rules) IsHostile(i int) bool { return r.Hostile>>i&1 != 0 }
 
 // Peers returns the set of instances to which i has a link.
 func (r *Rules) Peers(i int) uint64 {
@@ -341,7 +341,7 @@ func (t *Time) Beats(i int, ticks int64) Left {
 
 // End0 returns the end with which instance i begins.
 func End0[M comparable](r *Rules, i int) End[M] {
-	e := End[M]{Started: r.hostile(i)}
+	e := End[M]{Started: r.IsHostile(i)}
 	for _, l := range r.Links {
 		for side, me := range [2]int{l.A, l.B} {
 			if me != i {

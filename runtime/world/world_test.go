@@ -149,7 +149,7 @@ func run(t *testing.T, r *Rules, a, b toy, moves string) string {
 	w := &World[string, string]{Rules: r, Machines: []Machine[string, string]{a, b}}
 	c := w.Begin([]string{"s", "s"})
 	begin := "start 0; start 1; "
-	if r.hostile(1) {
+	if r.IsHostile(1) {
 		begin = "start 0; "
 	}
 	for _, text := range strings.Split(begin+moves, "; ") {

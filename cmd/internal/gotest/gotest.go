@@ -283,7 +283,7 @@ func (w *writer) options() string {
 	}
 	var hostile []string
 	for i, inst := range w.check.Instances {
-		if inst.Hostile != model.Honest {
+		if inst.IsHostile() {
 			hostile = append(hostile, strconv.Quote(w.name(i)))
 		}
 	}

@@ -51,7 +51,7 @@ func rehearse(p *model.Protocol, c *model.Check, cl *check.ClaimReport) (*rehear
 	r := &rehearsal{rules: s.World.Rules}
 	now := s.World.Begin(s.Values())
 	for i, p := range s.Parties {
-		r.starts = append(r.starts, c.Instances[i].Hostile == model.Honest && p.Startless())
+		r.starts = append(r.starts, !c.Instances[i].IsHostile() && p.Startless())
 		if !r.starts[i] {
 			continue
 		}

@@ -114,7 +114,7 @@ func (r *checker) restarts(f *model.Faults, e *ast.Entry, c *model.Check) {
 func (r *checker) noCrash(f *model.Faults, n *ast.Node, c *model.Check) {
 	for key, list := range map[string][]int{"crash": f.Crash, "restart": f.Restart} {
 		for i, in := range c.Instances {
-			if in.Hostile == model.Honest || list[i] == 0 {
+			if !in.IsHostile() || list[i] == 0 {
 				continue
 			}
 			if list[i] = 0; n.Get(key).Kind != ast.Scalar {

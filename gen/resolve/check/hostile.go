@@ -32,7 +32,7 @@ func (r *checker) hostile(c *model.Check, in *parties, check *ast.Node) {
 			r.isHostile(in, n, model.WellFormed)
 		}
 	}
-	honest := func(i *model.Instance) bool { return i.Hostile == model.Honest }
+	honest := func(i *model.Instance) bool { return !i.IsHostile() }
 	if len(c.Instances) > 0 && c.HasHostile() && !slices.ContainsFunc(c.Instances, honest) {
 		r.Errorf("FSM096", e.Key.Span(),
 			"all instances are hostile, so nobody is left of whom anything could be claimed").
@@ -102,7 +102,7 @@ func (r *checker) honestOnly(c *model.Check) {
 	said := map[diag.Span]bool{}
 	blame := func(x core.Expr, why string, list ...*model.Instance) {
 		for _, i := range list {
-			if at := x.Node().Pos(); i != nil && i.Hostile != model.Honest && !said[at] {
+			if at := x.Node().Pos(); i != nil && i.IsHostile() && !said[at] {
 				said[at] = true
 				r.Errorf("FSM096", at, "%s is hostile: it %s", diag.Quote(i.Name), why).
 					With("claim something of the others, or leave it out of `hostile`")

@@ -3,7 +3,6 @@ package system
 import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
-	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/world"
@@ -33,7 +32,7 @@ func (s *Machines) addClock() {
 	for j, inst := range s.Check.Instances {
 		k := len(s.System.Channels)
 		s.System.Channels = append(s.System.Channels, explore.Channel{Name: "clock", From: proc, To: j, Cap: 1})
-		if inst.Hostile != model.Honest {
+		if inst.IsHostile() {
 			continue // it has no timers
 		}
 		c.lens = append(c.lens, explore.LenRange{Channel: k})

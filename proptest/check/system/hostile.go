@@ -2,7 +2,6 @@ package system
 
 import (
 	"github.com/parley-go/parley/gen/interp"
-	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
@@ -14,11 +13,11 @@ import (
 
 // attacked finds the hostile instances that the instance has to do with.
 func (p *Process) attacked() error {
-	if p.Inst.Hostile != model.Honest {
+	if p.Inst.IsHostile() {
 		return nil
 	}
 	for _, from := range p.sys.Check.Instances {
-		if from.Hostile == model.Honest {
+		if !from.IsHostile() {
 			continue
 		}
 		a := Attack{From: from.Index, link: p.sys.Rules.Peers(p.Inst.Index)>>from.Index&1 != 0}

@@ -104,12 +104,12 @@ func (s *Machines) process(inst *model.Instance) (*Process, error) {
 	}
 	p.Timers = findTimers(role, 0, nil)
 	s.Rules.Timers[inst.Index] = len(p.Timers)
-	p.noStart = stage.Startless(p.Machine, p.Initial) || inst.Hostile != model.Honest
+	p.noStart = stage.Startless(p.Machine, p.Initial) || inst.IsHostile()
 	if err := p.attacked(); err != nil {
 		return nil, err
 	}
 	for _, ev := range role.Commands {
-		if inst.Hostile != model.Honest {
+		if inst.IsHostile() {
 			break // nobody runs the machine
 		}
 		c := command{Event: ev, Count: -1}
@@ -162,7 +162,7 @@ func (s *Machines) process(inst *model.Instance) (*Process, error) {
 // fairRules makes a duty of each rule that says what the program of the instance does in the end.
 func (p *Process) fairRules() {
 	for _, env := range p.sys.Check.Rules {
-		if env.Fair == "" || p.Inst.Hostile != model.Honest || !slices.Contains(p.Role.Commands, env.Command) {
+		if env.Fair == "" || p.Inst.IsHostile() || !slices.Contains(p.Role.Commands, env.Command) {
 			continue
 		}
 		for i := range p.Commands {

@@ -23,12 +23,12 @@ func (p *Process) Init() []byte {
 
 func (p *Process) Final(b []byte) bool {
 	l := p.Unpack(b)
-	return p.Inst.Hostile != model.Honest || l.Get(p.AtDown) != 0 || p.Role.States[l.Value[0]].Final
+	return p.Inst.IsHostile() || l.Get(p.AtDown) != 0 || p.Role.States[l.Value[0]].Final
 }
 
 func (p *Process) Local(b []byte, emit func(explore.Step)) {
 	l := p.Unpack(b)
-	if p.Inst.Hostile != model.Honest {
+	if p.Inst.IsHostile() {
 		return // others feel what it does
 	}
 	p.faults(l, emit)
@@ -258,7 +258,7 @@ func (p stepper) Step(v interp.Value, ev world.Event[string]) world.Outcome[inte
 	}
 	next, effects, res, fault := p.Machine.Step(v, p.last.ev)
 	p.last.res, p.last.fault, p.last.lost = res, fault, ""
-	if ev.Kind == world.Message && p.sys.Rules.Hostile>>ev.Peer&1 != 0 {
+	if ev.Kind == world.Message && p.sys.Rules.IsHostile(ev.Peer) {
 		p.sys.faulted(fault)
 	}
 	out := world.Outcome[interp.Value, string]{Code: res.Code, Value: next}
