@@ -246,7 +246,7 @@ func (s *search) run(way []node, taken []int) *run.Run {
 				st.Where = t.Span.String()
 			}
 		}
-		r.Steps = slices.Concat(r.Steps, []run.Step{st}, answers)
+		r.Steps = append(append(r.Steps, st), answers...)
 	}
 	return r
 }
