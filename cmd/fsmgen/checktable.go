@@ -48,6 +48,9 @@ func together(r *check.SuiteReport) (mark, found string) {
 	if len(r.Unreachable) > 0 {
 		names = append(names, check.UnreachableState)
 	}
+	if len(r.DefensiveFires) > 0 {
+		names = append(names, check.DefensiveFires)
+	}
 	switch found = strings.Join(names, ", "); {
 	case len(r.Why) > 0 && found == "":
 		return "✗", "not as expected"
@@ -110,6 +113,9 @@ func overAll(r *check.SuiteReport) []string {
 	}
 	for _, p := range r.Unreachable {
 		out = append(out, fmt.Sprintf("never reached in any check: %s: state %s (%s)", p.Role, p.Name, p.Where))
+	}
+	for _, p := range r.DefensiveFires {
+		out = append(out, fmt.Sprintf("fires although it is defensive: %s: %s (%s)", p.Role, p.Name, p.Where))
 	}
 	if s := r.NotJudged(); s != "" {
 		out = append(out, s)

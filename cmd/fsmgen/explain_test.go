@@ -11,7 +11,7 @@ import (
 func TestEveryClaimIsExplained(t *testing.T) {
 	known := []string{
 		check.UnspecifiedReception, check.FaultClaim, check.Overflow, check.DeferredOverflow, check.Deadlock,
-		check.OrphanMessage, check.NeverFires, check.UnreachableState}
+		check.OrphanMessage, check.NeverFires, check.UnreachableState, check.DefensiveFires}
 	if got := claimNames(); !slices.Equal(got, known) {
 		t.Errorf("explained are %v", got)
 	}

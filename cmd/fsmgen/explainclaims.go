@@ -45,12 +45,16 @@ var builtinClaims = []builtinClaim{
 	{name: "never-fires", title: "a transition that is never taken",
 		text: "A transition is taken in none of the checks of the file. " +
 			"Its guard may never hold, or no check gives its command; take it out, or write a check in " +
-			"which it happens. " +
+			"which it happens. A branch that is only there as a defence says defensive: true. " +
 			"It is judged only when every check was searched to its end.", absent: true},
 	{name: "unreachable-state", title: "a state that is never entered",
 		text: "A state is reached in none of the checks of the file. " +
 			"Nothing leads to it, or only what never happens; take it out, or write a check in which it is reached. " +
 			"It is judged only when every check was searched to its end.", absent: true},
+	{name: "defensive-fires", title: "a defensive branch is taken",
+		text: "A branch with defensive: true is taken in a check in which every instance keeps to its role. " +
+			"So it is no defence: take defensive away and say what the branch is for. " +
+			"Checks with a hostile instance may take it.", absent: true},
 }
 
 // claimNames are the names of builtinClaims.

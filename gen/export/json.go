@@ -138,12 +138,14 @@ type jsonEvent struct {
 }
 
 type jsonBranch struct {
-	Name  string    `json:"name"`
-	When  string    `json:"when,omitempty"`
-	Do    []string  `json:"do,omitempty"`
-	Goto  string    `json:"goto,omitempty"`
-	Doc   string    `json:"doc,omitempty"`
-	Place jsonPlace `json:"place"`
+	Name string   `json:"name"`
+	When string   `json:"when,omitempty"`
+	Do   []string `json:"do,omitempty"`
+	Goto string   `json:"goto,omitempty"`
+	// Defensive says that honest instances never make the machine take the branch.
+	Defensive bool      `json:"defensive,omitempty"`
+	Doc       string    `json:"doc,omitempty"`
+	Place     jsonPlace `json:"place"`
 }
 
 type jsonPlace struct {
@@ -276,7 +278,7 @@ func stateOf(st *model.State) jsonState {
 		e := jsonEvent{Event: h.Event.Name, Kind: eventKinds[h.Event.Kind], Mode: modes[h.Mode]}
 		for _, t := range h.Branches {
 			b := jsonBranch{Name: t.Name, When: model.ExprString(t.When), Do: statements(t.Body),
-				Doc: t.Doc, Place: placeOf(t.Span)}
+				Defensive: t.Defensive, Doc: t.Doc, Place: placeOf(t.Span)}
 			if t.To != nil {
 				b.Goto = t.To.Name
 			}

@@ -146,9 +146,31 @@ type Claim struct {
 	Span      diag.Span
 }
 
-// Expectation is a violation that a check is known to have: the name of a
-// claim, or of a built-in claim (unspecified-reception, deadlock, orphan-message,
-// overflow, never-fires, unreachable-state).
+// The names of the built-in claims. Those from NeverFires on are judged over all checks of a
+// specification together.
+const (
+	UnspecifiedReception = "unspecified-reception"
+	FaultClaim           = "fault"
+	Deadlock             = "deadlock"
+	OrphanMessage        = "orphan-message"
+	Overflow             = "overflow"
+	DeferredOverflow     = "deferred-overflow"
+	NeverFires           = "never-fires"
+	UnreachableState     = "unreachable-state"
+	DefensiveFires       = "defensive-fires"
+)
+
+// BuiltinClaims returns the names of the claims that every check makes by itself.
+func BuiltinClaims() []string {
+	return append([]string{UnspecifiedReception, FaultClaim, Deadlock, OrphanMessage, Overflow, DeferredOverflow},
+		ClaimsOverAll()...)
+}
+
+// ClaimsOverAll returns the names of the built-in claims that are judged over all checks together.
+func ClaimsOverAll() []string { return []string{NeverFires, UnreachableState, DefensiveFires} }
+
+// Expectation is a violation that a check is known to have: the name of a claim, or of a built-in
+// one.
 type Expectation struct {
 	Name string
 	Span diag.Span

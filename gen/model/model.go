@@ -410,8 +410,10 @@ type Transition struct {
 	Params []*Local
 	Locals int // slots of all locals of the branch, Params included
 	Mode   Mode
-	Doc    string
-	Span   diag.Span
+	// Defensive says that instances that keep to their roles never make the machine take it.
+	Defensive bool
+	Doc       string
+	Span      diag.Span
 }
 
 // Local is a local name inside a branch: an event's field, the variable of an

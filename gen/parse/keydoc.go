@@ -87,6 +87,7 @@ var keyDocs = map[string]string{
 	"a claim/except": "Events and transitions whose order may matter.",
 
 	"when": "The guard: the branch is taken if this holds.", "goto": "The next state; its `entry` runs.",
+	"defensive":       "A defence: against honest instances the branch is never taken.",
 	"a statement/set": "Assignments, in order: `{variable: expression}`.",
 	"send":            "Sends a message: `NAME` or `\"NAME{field: value}\"`.",
 	"report":          "Tells the embedding program, or the parent: `name` or `\"name{field: value}\"`.",

@@ -106,7 +106,7 @@ func initStatements() {
 	}
 	stmtShape = shape{what: "a statement", keys: stmtKeys}
 	branchShape = shape{what: "a branch", keys: append([]key{{"when", exprShape},
-		{"goto", text("a state")}}, stmtKeys...)}
+		{"goto", text("a state")}, {"defensive", &shape{what: "defensive", scalar: boolScalar}}}, stmtKeys...)}
 	handlerShape.keys = branchShape.keys
 	handlerShape.list = &branchShape
 	handlerShape.scalar = fixed("must be a branch, a list of branches, ignore or defer", "ignore",

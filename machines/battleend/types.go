@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "878097da7a146afb9dd2591717c1156ed7d54d6913c32909add6e0e44167bbe5"
+const hash = "5ded6e5ec9683557326d97208f12941a5c7b653fd4c3eea71ba71f91f3191c84"
 
 // The constants of the specification that its machines use.
 const (

@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "fc52a341a22f67c081f5ca367b6a1701522b2beb06356b1cba60f7035e83d626"
+const hash = "5821cadb631411dfdbc9c311525fc43bc703a2172af501bcbbee1e665f85d8cf"
 
 // The constants of the specification that its machines use.
 const (

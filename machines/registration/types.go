@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "804de29bd60c5971f495bae44223da73fb3da69eb772f9e998ad4e7d95567115"
+const hash = "5beec2c53f3fc0dc8afbdfcb601214eb7c8edc3bec652054f7c3330942d43989"
 
 // The constants of the specification that its machines use.
 const (

@@ -82,12 +82,6 @@ const (
 // DiffersClaim is the name of what is violated by machines that are not alike.
 const DiffersClaim = "generated-code"
 
-// The names of built-in claims that no single run violates.
-const (
-	neverFires       = report.NeverFires
-	unreachableState = report.UnreachableState
-)
-
 // Violation is what is wrong with a run.
 type Violation struct {
 	// Claim is the name of the claim, which may be a built-in one.

@@ -187,3 +187,18 @@ func TestNeverFires(t *testing.T) {
 		t.Errorf("judged with one of two checks: %v", err)
 	}
 }
+
+// TestDefensive sees that a defence may not fire, that what it leads to may not either, and that it
+// must not fire among honest instances.
+func TestDefensive(t *testing.T) {
+	r, _, err := Suite(context.Background(), "testdata/never/defence.yaml", Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.NeverFires) > 0 || len(r.Unreachable) > 0 || !r.Passes || !r.Judged {
+		t.Errorf("%v %v %v", r.NeverFires, r.Unreachable, r.Why)
+	}
+	if want := []Place{{Role: "peer", Name: "idle PING", Where: "defence.yaml:13"}}; !slices.Equal(r.DefensiveFires, want) {
+		t.Errorf("%v fire, want %v", r.DefensiveFires, want)
+	}
+}

@@ -24,7 +24,7 @@
 // links that come up and break occur only where the check has faults (see
 // links.go there); elsewhere there is no up and lost, and close has no effect on what is under way.
 //
-// never-fires and unreachable-state are judged over all checks of a
+// never-fires, unreachable-state and defensive-fires are judged over all checks of a
 // specification together, for the transitions and states of the roles that take
 // part in one: a line of the specification that no check ever takes (lines
 // that ignore or defer, and handlers of up and lost, left out).

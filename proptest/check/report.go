@@ -27,6 +27,7 @@ const (
 	DeferredOverflow     = report.DeferredOverflow
 	NeverFires           = report.NeverFires
 	UnreachableState     = report.UnreachableState
+	DefensiveFires       = report.DefensiveFires
 )
 
 // The results of a claim, and the verdict of a specification without checks.

@@ -65,5 +65,6 @@ func unused(r *check.SuiteReport) []idle {
 	}
 	add(check.NeverFires, "%s: %s (%s) never fires", r.NeverFires)
 	add(check.UnreachableState, "%s: state %s (%s) is never reached", r.Unreachable)
+	add(check.DefensiveFires, "%s: %s (%s) fires although it is defensive", r.DefensiveFires)
 	return out
 }

@@ -97,6 +97,10 @@ func overAll(r *check.SuiteReport) Check {
 		c.Claims = append(c.Claims, Claim{Name: "never reached: " + p.Role + ": state " + p.Name,
 			Result: "in no check"})
 	}
+	for _, p := range r.DefensiveFires {
+		c.Claims = append(c.Claims, Claim{Name: "fires although it is defensive: " + p.Role + ": " + p.Name,
+			Result: "in a check"})
+	}
 	return c
 }
 

@@ -11,10 +11,6 @@ import (
 	"github.com/parley-go/parley/gen/resolve/pass"
 )
 
-// builtins are the claims that every check makes by itself.
-var builtins = []string{"unspecified-reception", "fault", "deadlock", "orphan-message", "overflow", "deferred-overflow",
-	"never-fires", "unreachable-state"}
-
 // checker resolves the checks of one pass.
 type checker struct{ *machine.Set }
 
@@ -49,7 +45,7 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 		c.QuietLocals = s.Slots
 	}
 	r.honestOnly(c)
-	known := append(n.Get("claims").Keys(), builtins...)
+	known := append(n.Get("claims").Keys(), model.BuiltinClaims()...)
 	for _, it := range pass.Scalars(n.Get("expect")) {
 		if !slices.Contains(known, it.Text) {
 			r.Unknown("FSM082", it, "claim", known)

@@ -31,7 +31,7 @@ func (r *checker) claim(e ast.Entry, check *model.Check, instances *parties) *mo
 	c := &model.Claim{Name: e.Key.Text, Why: pass.TextOf(e.Value, "why"), Span: e.Key.Span(),
 		Fair: pass.TextOf(e.Value, "fair")}
 	c.Quiescent = pass.IsTrue(e.Value.Get("quiescent"))
-	if slices.Contains(builtins, c.Name) {
+	if slices.Contains(model.BuiltinClaims(), c.Name) {
 		r.Errorf("FSM011", c.Span, "%s is a claim that every check makes by itself",
 			diag.Quote(c.Name)).With("choose another name")
 	}

@@ -305,6 +305,7 @@ func (ro *Role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention
 		return
 	}
 	t.Span, t.Doc = b.Span(), pass.TextOf(b, "doc")
+	t.Defensive = pass.IsTrue(b.Get("defensive"))
 	if when := b.Get("when"); when != nil {
 		t.When = s.Cond(ro.Parse(when))
 		ro.badGuard[t] = t.When == nil

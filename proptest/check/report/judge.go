@@ -28,7 +28,7 @@ func Judged(t *model.Transition) bool {
 // whether the search was complete, and why says why not. faults are errors in the check itself;
 // with these it never passes. never-fires and unreachable-state are left to the suite.
 func (r *Report) Judge(complete bool, why string, faults []string) {
-	overAll := []string{NeverFires, UnreachableState}
+	overAll := model.ClaimsOverAll()
 	unexpected, missing, open := []string{}, []string{}, []string{}
 	errors := r.Errors()
 	violated := false
@@ -138,7 +138,7 @@ func (r *SuiteReport) Worst() string {
 			return Violated
 		}
 	}
-	if len(r.NeverFires)+len(r.Unreachable) > 0 && !r.Passes {
+	if len(r.NeverFires)+len(r.Unreachable)+len(r.DefensiveFires) > 0 && !r.Passes {
 		return Violated
 	}
 	return verdict
@@ -152,9 +152,11 @@ func (r *SuiteReport) JudgeAll(p *model.Protocol) {
 		return
 	}
 	taken, reached, roles := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	honest := map[string]bool{} // taken where all instances keep to their roles
 	for _, c := range r.Checks {
 		for k := range c.Taken {
 			taken[k] = true
+			honest[k] = honest[k] || len(c.Hostile) == 0
 		}
 		for k := range c.Reached {
 			reached[k] = true
@@ -167,28 +169,60 @@ func (r *SuiteReport) JudgeAll(p *model.Protocol) {
 		if !roles[m.Name] {
 			continue
 		}
+		defence := defences(m)
 		for _, t := range m.Transitions {
-			if k := LineKey(t); Judged(t) && !taken[k] {
+			switch k, at := LineKey(t), (Place{m.Name, t.Name, t.Span.Place()}); {
+			case Judged(t) && t.Defensive && honest[k]:
+				honest[k] = false // once for each line
+				r.DefensiveFires = append(r.DefensiveFires, at)
+			case Judged(t) && !t.Defensive && !defence[t.From] && !taken[k]:
 				taken[k] = true
-				r.NeverFires = append(r.NeverFires, Place{m.Name, t.Name, t.Span.Place()})
+				r.NeverFires = append(r.NeverFires, at)
 			}
 		}
 		for _, st := range m.States {
-			if !reached[StateKey(m, st)] {
+			if !defence[st] && !reached[StateKey(m, st)] {
 				r.Unreachable = append(r.Unreachable, Place{m.Name, st.Name, st.Span.Place()})
 			}
 		}
 	}
 	r.expected(NeverFires, len(r.NeverFires) > 0)
 	r.expected(UnreachableState, len(r.Unreachable) > 0)
+	r.expected(DefensiveFires, len(r.DefensiveFires) > 0)
+}
+
+// defences returns the states of a role to which only defensive branches lead: they, and what leaves
+// them, are part of the defence.
+func defences(m *model.Machine) map[*model.State]bool {
+	all, open := led(m, true), led(m, false)
+	for st := range open {
+		delete(all, st)
+	}
+	return all
+}
+
+// led returns the states to which branches lead, with the defensive ones or without.
+func led(m *model.Machine, defensive bool) map[*model.State]bool {
+	seen := map[*model.State]bool{m.Initial: true}
+	for again := true; again; {
+		again = false
+		for _, t := range m.Transitions {
+			if t.To != nil && (defensive || !t.Defensive) && seen[t.From] && !seen[t.To] {
+				seen[t.To], again = true, true
+			}
+		}
+	}
+	return seen
 }
 
 // toDo says what can be done about a finding over all checks.
 var toDo = map[string]string{
-	NeverFires: "let some check come to it, take it out, or, if it is meant so, write `expect: " +
-		"[never-fires]` in a check",
+	NeverFires: "let some check come to it, take it out, or write `defensive: true` in a branch that is " +
+		"only a defence; a check of something known to be wrong says `expect: [never-fires]`",
 	UnreachableState: "let some check come to it, take it out, or, if it is meant so, write `expect: " +
 		"[unreachable-state]` in a check",
+	DefensiveFires: "take `defensive` away from it, or, if it is meant so, write `expect: " +
+		"[defensive-fires]` in a check",
 }
 
 func (r *SuiteReport) expected(name string, found bool) {

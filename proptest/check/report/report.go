@@ -5,6 +5,7 @@
 package report
 
 import (
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/run"
 )
 
@@ -169,7 +170,10 @@ type SuiteReport struct {
 	// Coverage is there if it was asked for.
 	Coverage    *Coverage `json:"coverage,omitempty"`
 	Unreachable []Place   `json:"unreachable_states,omitempty"`
-	Why         []string  `json:"why,omitempty"`
+	// DefensiveFires are defensive branches that were taken in a check whose instances all keep to
+	// their roles.
+	DefensiveFires []Place  `json:"defensive_fires,omitempty"`
+	Why            []string `json:"why,omitempty"`
 	// Warnings is how many warnings the compiler, and what Config.Compile has more to say, give
 	// about the specification.
 	Warnings int `json:"warnings,omitempty"`
@@ -189,12 +193,13 @@ type Limit struct {
 
 // The names of built-in claims.
 const (
-	UnspecifiedReception = "unspecified-reception"
-	FaultClaim           = "fault"
-	Overflow             = "overflow"
-	Deadlock             = "deadlock"
-	OrphanMessage        = "orphan-message"
-	DeferredOverflow     = "deferred-overflow"
-	NeverFires           = "never-fires"
-	UnreachableState     = "unreachable-state"
+	UnspecifiedReception = model.UnspecifiedReception
+	FaultClaim           = model.FaultClaim
+	Overflow             = model.Overflow
+	Deadlock             = model.Deadlock
+	OrphanMessage        = model.OrphanMessage
+	DeferredOverflow     = model.DeferredOverflow
+	NeverFires           = model.NeverFires
+	UnreachableState     = model.UnreachableState
+	DefensiveFires       = model.DefensiveFires
 )

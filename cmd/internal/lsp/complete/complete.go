@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-go/parley/cmd/internal/lsp/source"
 	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/parse"
 	"github.com/parley-go/parley/gen/symbols"
 )
@@ -230,8 +231,7 @@ func (k *completer) values() {
 		k.declared(k.names, "", symbols.Role)
 	case last == "expect":
 		k.declared(k.names, k.at(1), symbols.Claim)
-		k.add(completeKeyword, "built-in claim", "", "unspecified-reception", "fault", "deadlock",
-			"orphan-message", "overflow", "deferred-overflow", "never-fires", "unreachable-state")
+		k.add(completeKeyword, "built-in claim", "", model.BuiltinClaims()...)
 	case k.guide.What == "a type":
 		k.declared(k.names, "", symbols.Type)
 		k.add(completeKeyword, "type", "", "bool", "u8", "u16", "u32", "opaque", "text", "instance")
