@@ -198,7 +198,8 @@ func TestDefensive(t *testing.T) {
 	if len(r.NeverFires) > 0 || len(r.Unreachable) > 0 || !r.Passes || !r.Judged {
 		t.Errorf("%v %v %v", r.NeverFires, r.Unreachable, r.Why)
 	}
-	if want := []Place{{Role: "peer", Name: "idle PING", Where: "defence.yaml:13"}}; !slices.Equal(r.DefensiveFires, want) {
+	want := []Place{{Role: "peer", Name: "idle PING", Where: "defence.yaml:13"}}
+	if !slices.Equal(r.DefensiveFires, want) {
 		t.Errorf("%v fire, want %v", r.DefensiveFires, want)
 	}
 }
