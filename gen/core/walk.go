@@ -254,6 +254,41 @@ func Observes(list ...Expr) []*model.Instance {
 	return out
 }
 
+// Looked lists, of n instances of a check, the numbers of those that conditions look at: those that
+// they name, and the ends of channels. Conditions that look at all channels, or at nothing, look at
+// all instances.
+func Looked(n int, conditions ...Expr) []int {
+	seen := map[int]bool{}
+	all := false
+	look := func(in *model.Instance) {
+		if in == nil {
+			all = true
+		} else {
+			seen[in.Index] = true
+		}
+	}
+	for _, e := range conditions {
+		Walk(e, func(e Expr) {
+			switch e := e.(type) {
+			case *Read:
+				if e.Inst != nil {
+					look(e.Inst)
+				}
+			case *Observe:
+				look(e.Of.From)
+				look(e.Of.To)
+			}
+		})
+	}
+	var out []int
+	for i := range n {
+		if all || seen[i] || len(seen) == 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // Each visits all that a machine says, without the machines of its parts: every statement, and
 // every expression that stands in one, in a guard, in the beginning of a variable or in the
 // declaration of a part (not those inside expressions).

@@ -65,7 +65,7 @@ func newJudge(p *Player, m *check.System) *judge {
 		}
 		x := &judged{claim: c, e: &m.System.Claims[c.Index], seen: map[string]holds{}}
 		if c.Stated.Within > 0 {
-			x.clock = newClock(p, m, c.Stated)
+			x.clock = newClock(p, c.Stated)
 		}
 		j.claims = append(j.claims, x)
 	}
@@ -285,33 +285,28 @@ func (j *judge) rests() *Violation {
 // counting reports whether a clock runs.
 func (j *judge) counting() bool {
 	return slices.ContainsFunc(j.claims, func(x *judged) bool {
-		return x.clock != nil && x.clock.n > 0 &&
-			!x.clock.late()
+		return x.clock != nil && x.clock.watch.Running() && !x.clock.late()
 	})
 }
 
-// clock counts, for a leadsTo with a bound, the beats that pass from where its when becomes true
-// until its goal is.
+// clock is the stopwatch of a leadsTo with a bound.
 type clock struct {
 	p          *Player
 	when, goal core.Expr
-	most       int64
+	most       int64 // beats
 	looked     []int // the instances whose beats count
-	// n is 0 if nothing is due, else one more than the beats that have passed. passing: a beat is on
-	// its way that counts; missed: one that some had felt before, and that does not.
-	n               int64
-	passing, missed bool
+	watch      world.Stopwatch
 }
 
-func newClock(p *Player, m *check.System, c *model.Claim) *clock {
-	beat := p.check.Time.Beat
-	return &clock{p: p, when: core.Of(c.When), goal: core.Of(c.Expr), most: c.Within / beat,
-		looked: m.Looked(c)}
+func newClock(p *Player, c *model.Claim) *clock {
+	when, goal := core.Of(c.When), core.Of(c.Expr)
+	return &clock{p: p, when: when, goal: goal, most: c.Within / p.check.Time.Beat,
+		looked: core.Looked(len(p.parties), when, goal)}
 }
 
-func (x *clock) reset() { x.n, x.passing, x.missed = 0, false, false }
+func (x *clock) reset() { x.watch = 0 }
 
-func (x *clock) late() bool { return x.n > x.most+1 }
+func (x *clock) late() bool { return x.watch.Late(x.most) }
 
 // see looks at the configuration after a move.
 func (x *clock) see(c *configuration) {
@@ -319,21 +314,9 @@ func (x *clock) see(c *configuration) {
 	for _, i := range x.looked {
 		unfelt += int(c.Beats >> i & 1)
 	}
-	if x.p.holds(c, x.goal) {
-		x.reset()
-		return
-	}
-	switch {
-	case x.n == 0 && !x.p.holds(c, x.when):
-		return
-	case x.n == 0:
-		x.n, x.missed = 1, 0 < unfelt && unfelt < len(x.looked)
-	case x.passing && unfelt == 0 && x.missed:
-		x.missed = false
-	case x.passing && unfelt == 0:
-		x.n++
-	}
-	x.passing = unfelt > 0
+	goal := x.p.holds(c, x.goal)
+	when := !goal && !x.watch.Running() && x.p.holds(c, x.when)
+	x.watch = x.watch.Next(len(x.looked)-unfelt, unfelt, when, goal, x.most)
 }
 
 // holds evaluates a condition over all instances. One that faults does not hold.

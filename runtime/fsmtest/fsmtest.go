@@ -80,6 +80,7 @@ type World struct {
 	why     string // of the step that should be an error
 	nobody  string // who sends what to nobody
 	torn    int    // of the next step, see world.Move
+	watches []*watch
 }
 
 // New makes a world in which nothing has happened yet.
@@ -500,6 +501,7 @@ func (w *World) do(text string, mv move) {
 	}
 	w.steps++
 	w.now = t.Next
+	w.watch()
 }
 
 // room makes room for timers that nobody has seen before: a step may start them.

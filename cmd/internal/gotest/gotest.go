@@ -210,6 +210,9 @@ func (w *writer) test(name string) (text, why string) {
 	if why := w.machines(); why != "" {
 		return "", why
 	}
+	if why := w.bound(); why != "" {
+		return "", why
+	}
 	if why := w.steps(); why != "" {
 		return "", why
 	}

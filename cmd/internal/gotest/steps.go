@@ -31,7 +31,10 @@ func (w *writer) steps() (why string) {
 		if why != "" {
 			return fmt.Sprintf("step %d: %s", i+1, why)
 		}
-		w.p("%s // %s", call, remark(&r.Steps[i]))
+		if note := remark(&r.Steps[i]); note != "" {
+			call += " // " + note
+		}
+		w.p("%s", call)
 	}
 	return ""
 }
@@ -157,8 +160,7 @@ func (w *writer) end() (why string) {
 		}
 		return ""
 	}
-	claims := w.check.Claims
-	claim := claims[slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Name == w.report.Name })]
+	claim := w.claim()
 	switch claim.Kind {
 	case model.Always, model.Agree:
 		return w.always(claim, problem)
@@ -167,6 +169,44 @@ func (w *writer) end() (why string) {
 	}
 	return "a claim of the kind " + w.report.Kind +
 		" speaks of all runs, and a test does one; --trace-dir keeps the run"
+}
+
+// claim is the claim that the run violates, as the author states it; nil if it is a built-in one.
+func (w *writer) claim() *model.Claim {
+	claims := w.check.Claims
+	i := slices.IndexFunc(claims, func(c *model.Claim) bool { return c.Name == w.report.Name })
+	if i < 0 {
+		return nil
+	}
+	return claims[i]
+}
+
+// bound writes, before the run, how long it may take to come to the goal of a claim with a bound.
+func (w *writer) bound() (why string) {
+	c := w.claim()
+	if c == nil || c.Within == 0 {
+		return ""
+	}
+	x := &translator{w: w, locals: map[*model.Local]term{}}
+	when, goal := core.Of(c.When), core.Of(c.Expr)
+	var of []string
+	for _, i := range core.Looked(len(w.check.Instances), when, goal) {
+		of = append(of, strconv.Quote(w.name(i)))
+	}
+	w.p("w.Within(fsmtest.Bound{")
+	w.p("Beats: %d, Of: []string{%s},", c.Within/w.check.Time.Beat, strings.Join(of, ", "))
+	for _, e := range []struct {
+		name string
+		expr core.Expr
+	}{{"When", when}, {"Goal", goal}} {
+		code, what, ok := x.condition(e.expr)
+		if !ok {
+			return "the claim has no translation to Go: " + what
+		}
+		w.p("%s: func() bool { return %s },", e.name, code)
+	}
+	w.p("Why: %q,\n})\n", strings.TrimPrefix(w.report.Counterexample.Problem, "✗ "))
+	return ""
 }
 
 // deadlock fails if nothing is possible: no message, no timer, and no command where the check says
@@ -298,7 +338,7 @@ func (x *translator) agree(c *model.Claim) (code, why string, ok bool) {
 // never writes that the run may stop, or repeat itself for ever, without the claim's goal.
 func (w *writer) never(c *model.Claim, problem string) (why string) {
 	if c.Within > 0 {
-		return "the claim counts time, and a test has no clock"
+		return "" // bound has said it before the run
 	}
 	x := &translator{w: w, locals: map[*model.Local]term{}}
 	goal, what, ok := x.condition(core.Of(c.Expr))

@@ -7,6 +7,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/world"
 )
 
 // A leadsTo with a bound in ticks counts the beats that pass from where its when becomes true until
@@ -62,8 +63,7 @@ func watchClass(n, late int64) uint32 {
 }
 
 // stopwatch watches a leadsTo with a bound whose conditions look at several instances or at
-// channels. Its local value is a number: 0 nothing is due; n+startWatch, doubled, when n beats have
-// passed, and one more while a beat is passing.
+// channels. Its local value is a [world.Stopwatch].
 type stopwatch struct {
 	sys   *Machines
 	claim *model.Claim
@@ -73,15 +73,11 @@ type stopwatch struct {
 	paced []int           // the clock's channels to the instances whose beats count
 }
 
-// startWatch is what no beat counts as: one less is waiting for the end of a beat that some had
-// felt at the start.
-const startWatch = 2
-
 // addStopwatch adds the machine of a stopwatch, behind all others.
 func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
 	w := &stopwatch{sys: s, claim: c, proc: len(s.System.Procs), most: s.beats(c)}
 	w.conds = cond.NewApart(s.Parts, c)
-	for _, i := range s.Looked(c) {
+	for _, i := range core.Looked(len(s.Procs), core.Of(c.When), core.Of(c.Expr)) {
 		w.paced = append(w.paced, s.clockAt+i)
 	}
 	s.System.Procs = append(s.System.Procs, w)
@@ -96,61 +92,30 @@ func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
 	return w
 }
 
-// Looked lists the instances that the conditions of a claim look at: those that they name, and the
-// ends of channels. A claim that looks at all channels, or at nothing, looks at all.
-func (s *Machines) Looked(c *model.Claim) []int {
-	seen := make([]bool, len(s.Procs))
-	n := 0
-	look := func(list ...*model.Instance) {
-		for _, in := range list {
-			for i := range seen {
-				if !seen[i] && (in == nil || in.Index == i) {
-					seen[i] = true
-					n++
-				}
-			}
-		}
-	}
-	for _, e := range []model.Expr{c.When, c.Expr} {
-		core.Walk(core.Of(e), func(e core.Expr) {
-			switch e := e.(type) {
-			case *core.Read:
-				if e.Inst != nil {
-					look(e.Inst)
-				}
-			case *core.Observe:
-				look(e.Of.From, e.Of.To)
-			}
-		})
-	}
-	if n == 0 {
-		look(nil)
-	}
-	var out []int
-	for i, is := range seen {
-		if is {
-			out = append(out, i)
-		}
-	}
-	return out
-}
-
 func (w *stopwatch) Init() []byte                                    { return binary.AppendVarint(nil, 0) }
 func (w *stopwatch) Final([]byte) bool                               { return true }
 func (w *stopwatch) Local([]byte, func(explore.Step))                {}
 func (w *stopwatch) Receive([]byte, int, []byte, func(explore.Step)) {}
 
-func (w *stopwatch) late() int64 { return 2 * (w.most + 1 + startWatch) }
-
 func (w *stopwatch) class(v []byte) uint32 {
+	switch at := w.at(v); {
+	case at.Late(w.most):
+		return lateWatch
+	case at.Running():
+		return waitWatch
+	}
+	return idleWatch
+}
+
+func (w *stopwatch) at(v []byte) world.Stopwatch {
 	n, _ := binary.Varint(v)
-	return watchClass(n, w.late())
+	return world.Stopwatch(n)
 }
 
 // next looks at the configuration after a step.
 func (w *stopwatch) next(v []byte, procs, chans []uint32) []byte {
-	was, _ := binary.Varint(v)
-	if was == w.late() {
+	at := w.at(v)
+	if at.Late(w.most) {
 		return v
 	}
 	unfelt := 0
@@ -158,30 +123,5 @@ func (w *stopwatch) next(v []byte, procs, chans []uint32) []byte {
 		unfelt += int(chans[k])
 	}
 	when, goal := w.conds.Says(procs, chans)
-	return binary.AppendVarint(nil, w.count(was, unfelt, when, goal))
-}
-
-// count gives the stopwatch's number after a step into a configuration in which so many of its
-// instances have a beat before them that others may have felt.
-func (w *stopwatch) count(was int64, unfelt int, when, goal bool) int64 {
-	n, passing := was/2, was%2
-	switch {
-	case goal:
-		return 0
-	case was == 0 && !when:
-		return 0
-	case was == 0 && 0 < unfelt && unfelt < len(w.paced):
-		n = startWatch - 1
-	case was == 0:
-		n = startWatch
-	case passing == 1 && unfelt == 0:
-		n++
-	}
-	if n > w.most+startWatch {
-		return w.late()
-	}
-	if unfelt > 0 {
-		return 2*n + 1
-	}
-	return 2 * n
+	return binary.AppendVarint(nil, int64(at.Next(len(w.paced)-unfelt, unfelt, when, goal, w.most)))
 }
