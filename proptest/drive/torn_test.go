@@ -172,6 +172,13 @@ func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
 			}
 		}
 		for _, mv := range append([]stage.Move{mv}, then...) {
+			if mv.Kind == world.MoveTail && r.World.Rules.Channels[mv.Channel].Lossy && !r.possible(mv) {
+				// Nobody hears of a crash there, and what has not left is lost as any datagram.
+				mv = stage.Move{Kind: world.MoveLose, Channel: mv.Channel, At: len(r.c.Queues[mv.Channel]) - 1}
+				if !r.possible(mv) {
+					return first, errLeft // the channel loses only what is about to arrive
+				}
+			}
 			t, err := r.one(mv)
 			if first.Next == nil {
 				first = t
