@@ -59,14 +59,14 @@ type seat struct {
 	started bool
 	down    bool
 	crashes int
-	number  uint8        // of its beginnings anew
-	again   uint8        // how often a link was asked for once more
-	asked   map[int]bool // since it has begun anew: links that were not answered yet
-	had     map[int]bool // links that were there once
-	dying   bool         // its driver is switched off
-	cut     *cut         // what goes out of a step that a crash cuts short
-	away    uint64       // whom a partition keeps away from it
-	splits  []uint64     // whom it will: partitions, and ends of partitions, that it has still to hear of
+	number  uint8         // of its beginnings anew
+	again   map[int]uint8 // how often a link was asked for once more
+	asked   map[int]bool  // since it has begun anew: links that were not answered yet
+	had     map[int]bool  // links that were there once
+	dying   bool          // its driver is switched off
+	cut     *cut          // what goes out of a step that a crash cuts short
+	away    uint64        // whom a partition keeps away from it
+	splits  []uint64      // whom it will: partitions, and ends of partitions, that it has still to hear of
 	// handled counts the messages that the machine was given in the world or that were set aside,
 	// recorded those in the driver's record, deferred ones once more when they are handled.
 	handled, recorded int
@@ -106,7 +106,7 @@ func newPlay(s *setting) *play {
 		faults:  map[string]int{},
 	}
 	for range s.Parties {
-		r.seats = append(r.seats, &seat{ends: map[int]*end{}, cut: newCut()})
+		r.seats = append(r.seats, &seat{ends: map[int]*end{}, again: map[int]uint8{}, cut: newCut()})
 	}
 	return r
 }

@@ -318,7 +318,8 @@ func (r *play) restart(i int) error {
 // ask has the network tell j that i wants the link.
 func (r *play) ask(i, j int) {
 	k, s := r.channel(i, j), r.seats[i]
-	r.queues[k] = append(r.queues[k], item{news: world.Ask, number: s.number + s.again, heard: r.heard[[2]int{i, j}]})
+	x := item{news: world.Ask, number: (s.number + s.again[j]) & 15, heard: r.heard[[2]int{i, j}]}
+	r.queues[k] = append(r.queues[k], x)
 }
 
 // back has the program of an instance give its driver a link again that was lost. The network asks
@@ -329,7 +330,7 @@ func (r *play) back(mv stage.Move) error {
 	_, err := r.act(mv.String(), func() error {
 		s, l := r.seats[i], r.link(i, j)
 		if !l.Datagrams {
-			s.again++
+			s.again[j]++
 			s.asked[j] = true
 			r.ask(i, j)
 		}
@@ -548,7 +549,7 @@ func (r *play) deliver(k, at int, kind world.MoveKind) error {
 		case x.news == world.Ask && !s.down && x.heard != r.told[[2]int{ch.To, from}]:
 		case x.news == world.Reset && !s.down && s.asked[from] && x.number > 0:
 			if e == nil {
-				s.again++
+				s.again[from]++
 				r.ask(ch.To, from)
 				break
 			}
@@ -562,7 +563,7 @@ func (r *play) deliver(k, at int, kind world.MoveKind) error {
 			}
 		case s.asked[from] && x.news == world.Ask:
 			answer()
-		case s.asked[from] && x.news == world.Answer && x.number == s.number+s.again:
+		case s.asked[from] && x.news == world.Answer && x.number == (s.number+s.again[from])&15:
 			delete(s.asked, from)
 		case s.down || s.asked[from]:
 		case x.news == world.NoNews && e != nil:

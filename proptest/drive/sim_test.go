@@ -15,6 +15,7 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/sim"
 	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/impair"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -28,6 +29,8 @@ type follower struct {
 	over  bool // the world has seen a fault
 	err   error
 	lines int
+	// returns counts the links that came back.
+	returns int
 }
 
 // line is a sink of one machine.
@@ -62,12 +65,9 @@ func (f *follower) step(i int, s *trace.Step) error {
 	case trace.Start:
 		mv.Kind = world.MoveStart
 	case trace.Up:
-		if f.untold(i, j) {
-			return nil
-		}
-		mv.Kind = world.MoveUp
+		return f.up(i, j, s)
 	case trace.Lost:
-		return f.arrive(j, i, s, func(x world.Item[string]) bool { return x.News == world.Cut })
+		return f.lost(i, j, s)
 	case trace.Message:
 		if !s.Again {
 			return f.arrive(j, i, s, func(x world.Item[string]) bool {
@@ -95,10 +95,87 @@ func (f *follower) step(i int, s *trace.Step) error {
 	return f.do(i, mv, s)
 }
 
+// up takes a line that the link to j is up: for the first time, or again after it was lost.
+func (f *follower) up(i, j int, s *trace.Step) error {
+	e, bit := &f.now.Ends[i], uint64(1)<<j
+	k, asks := f.Channel(j, i), func(x world.Item[string]) bool { return x.News == world.Ask }
+	if e.Waiting&bit == 0 && e.Broken&bit != 0 && !slices.ContainsFunc(f.now.Queues[k], asks) {
+		for len(f.now.Queues[k]) > 0 { // that the other end has lost it, too
+			if err := f.unheard(stage.Move{Kind: world.MoveDeliver, Channel: k}); err != nil {
+				return err
+			}
+		}
+		t, err := f.World.Do(f.now, stage.Move{Kind: world.MoveReturn, Who: i, Peer: j})
+		if err != nil {
+			return err
+		}
+		f.now, f.returns = t.Next, f.returns+1
+		e = &f.now.Ends[i]
+	}
+	switch {
+	case e.Waiting&bit != 0:
+		return f.do(i, stage.Move{Kind: world.MoveUp, Who: i, Peer: j}, s)
+	case f.untold(i, j) && !slices.ContainsFunc(f.now.Queues[k], asks):
+		return nil
+	}
+	for len(f.now.Queues[k]) > 0 {
+		mv := stage.Move{Kind: world.MoveDeliver, Channel: k}
+		if f.now.Queues[k][0].News == world.Ask {
+			return f.do(i, mv, s)
+		}
+		if err := f.unheard(mv); err != nil {
+			return err
+		}
+	}
+	return errors.New("nobody asks for the link in the world")
+}
+
+// unheard takes a delivery of which the machine hears nothing.
+func (f *follower) unheard(mv stage.Move) error {
+	t, err := f.World.Do(f.now, mv)
+	if err != nil || t.What != world.Dropped {
+		return fmt.Errorf("the machine should have heard what comes before: %v, %w", t.What, err)
+	}
+	f.now = t.Next
+	return nil
+}
+
+// lost takes a line that the link to j is lost, with the messages that went with it.
+func (f *follower) lost(i, j int, s *trace.Step) error {
+	if string(s.Note) == transport.ErrSilent.Error() {
+		return f.do(i, stage.Move{Kind: world.MoveLost, Who: i, Peer: j}, s)
+	}
+	k := f.Channel(j, i)
+	for len(f.now.Queues[k]) > 0 {
+		first := f.now.Queues[k][0].News
+		mv := stage.Move{Kind: world.MoveDeliver, Channel: k}
+		switch {
+		case first == world.Cut || first == world.Reset:
+			return f.do(i, mv, s)
+		case first == world.NoNews:
+			t, err := f.World.Do(f.now, stage.Move{Kind: world.MoveTail, Channel: k})
+			if err != nil {
+				return fmt.Errorf("something else comes before the link is lost: %w", err)
+			}
+			f.now = t.Next
+		default:
+			if err := f.unheard(mv); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.New("no link is lost in the world")
+}
+
 // arrive delivers what a line says, with what has to be lost before.
 func (f *follower) arrive(j, i int, s *trace.Step, is func(world.Item[string]) bool) error {
 	k := f.Channel(j, i)
 	ch := &f.World.Rules.Channels[k]
+	for f.now.Ends[i].Asked>>j&1 != 0 && len(f.now.Queues[k]) > 0 { // up to the answer nothing is heard
+		if err := f.unheard(stage.Move{Kind: world.MoveDeliver, Channel: k}); err != nil {
+			return err
+		}
+	}
 	at := slices.IndexFunc(f.now.Queues[k], is)
 	if at < 0 {
 		return errors.New("that is not under way in the world")
@@ -147,6 +224,9 @@ func (f *follower) ended(runners []fsm.Runner) error {
 	for k, q := range f.now.Queues {
 		ch := &f.World.Rules.Channels[k]
 		heard := (f.now.Ends[ch.To].Up|f.now.Ends[ch.To].Waiting)>>ch.From&1 != 0
+		if f.now.Ends[ch.To].Asked>>ch.From&1 != 0 {
+			continue // up to the answer nothing is heard
+		}
 		if len(q) > 0 && heard && f.link(ch.From, ch.To) != nil && !ch.Lossy && !ch.Duplicates {
 			return fmt.Errorf("nothing is under way, in the world still %v from %d to %d", q, ch.From, ch.To)
 		}
@@ -162,7 +242,7 @@ func simulated(seed uint64) (f *follower, err error) {
 		return nil, err
 	}
 	rules, lossy := s.World.Rules, r.IntN(3) == 0
-	rules.Faults, rules.Time = world.Faults{Lose: -1, Duplicate: -1}, nil
+	rules.Faults, rules.Time = world.Faults{Lose: -1, Duplicate: -1, Break: -1, Return: -1}, nil
 	for k := range rules.Channels {
 		ch := &rules.Channels[k]
 		ch.Capacity, ch.Overtakes, ch.Lossy = 1<<30, false, ch.Lossy || lossy
@@ -185,6 +265,9 @@ func simulated(seed uint64) (f *follower, err error) {
 			Late: 100 * time.Millisecond, Delay: 100 * time.Millisecond, Jitter: 200 * time.Millisecond,
 			Rate: 200, Queue: 50,
 		},
+	}
+	if n := len(s.Parties); len(rules.Links) == n*(n-1)/2 { // what machines ignore is no link of the world
+		scenario.Breaks, scenario.Drift = 3, 0.5
 	}
 	scenario.Setup = func(w *sim.World) {
 		for i, p := range s.Parties {
@@ -229,16 +312,19 @@ func simulated(seed uint64) (f *follower, err error) {
 
 // TestSimulated draws specifications and simulated runs: each is a run of the world.
 func TestSimulated(t *testing.T) {
-	lines, over, runs := 0, 0, draws(2000)
+	lines, over, returns, runs := 0, 0, 0, draws(2000)
 	for seed := range runs {
 		f, err := simulated(uint64(seed))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		lines += f.lines
+		lines, returns = lines+f.lines, returns+f.returns
 		if f.over {
 			over++
 		}
 	}
-	t.Logf("%d runs, %d lines; %d ended with a fault", runs, lines, over)
+	t.Logf("%d runs, %d lines, %d links came back; %d ended with a fault", runs, lines, returns, over)
+	if returns < runs/200 {
+		t.Error("too few links came back")
+	}
 }

@@ -84,7 +84,10 @@ func netplayScenario() *sim.Scenario {
 // come back, with packets lost, doubled and overtaken and the network in two halves for longer than
 // a player may be silent. In the end everybody plays, or is refused where they are more than four;
 // players know each other and nobody else, and up to four are in one game.
-func startupScenario(starters int) *sim.Scenario {
+func startupScenario(starters int) *sim.Scenario { return restarting(starters, true) }
+
+// restarting is that scenario where starters keep what they have to through a crash, or do not.
+func restarting(starters int, keeps bool) *sim.Scenario {
 	type R = *startup.PeerRunner
 	connect := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Connect() },
 		May: func(r R) bool {
@@ -96,7 +99,7 @@ func startupScenario(starters int) *sim.Scenario {
 	announce := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Announce() },
 		May: func(r R) bool { return r.Machine.State == startup.StateGame }}
 	return &sim.Scenario{Name: fmt.Sprintf("startup%d", starters), Lossy: true, Partitions: 2,
-		Chaos: 20 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
+		Crashes: 2, Drift: 0.2, Chaos: 20 * time.Second, Calm: 2 * time.Minute, Pace: 200 * ms,
 		Worst: impair.Faults{Loss: 0.3, Duplicate: 0.2, Reorder: 0.2, Late: 100 * ms, Delay: 5 * ms, Jitter: 20 * ms},
 		Setup: func(w *sim.World) {
 			leave := sim.Command[R]{Do: func(_ *sim.World, r R) fsm.Result { return r.Leave() },
@@ -113,7 +116,18 @@ func startupScenario(starters int) *sim.Scenario {
 				}
 				m[i] = r
 				r.Machine.Limit = 1800 // 3 s
-				sim.Add(w, string(rune('a'+i)), r, driver.Options[R]{}, connect, alive, announce, leave)
+				id := sim.Add(w, string(rune('a'+i)), r, driver.Options[R]{}, connect, alive, announce, leave)
+				w.Restarts(id, func() {
+					fresh, err := startup.NewPeerRunner(fsm.Peer(i))
+					if err != nil {
+						panic(err)
+					}
+					if keeps {
+						fresh.Machine.Try = r.Machine.Try
+					}
+					*r = *fresh
+					r.Machine.Limit = 1800
+				})
 			}
 			w.ConnectAll()
 			w.Goal = func() bool { return startupAgreed(m) }
@@ -177,11 +191,29 @@ func runs(n int) int {
 }
 
 func TestNetplay(t *testing.T) { checkFaults(t, netplayScenario().Campaign(t, runs(1500))) }
+
+// TestForgetfulIsFound: a starter that begins anew with the numbers that it has used before is found out.
+func TestForgetfulIsFound(t *testing.T) {
+	s := restarting(3, false)
+	for seed := range uint64(400) {
+		if r := s.Run(seed, nil); r.Failure != nil {
+			if r.Crashes == 0 {
+				t.Errorf("seed %d fails without a crash: %v", seed, r.Failure)
+			}
+			return
+		}
+	}
+	t.Error("not found")
+}
+
 func TestStartup(t *testing.T) {
 	for _, starters := range []int{3, 4, 5, 6} {
 		sum := startupScenario(starters).Campaign(t, runs(500))
 		if s := sum.Stats; s.Lost == 0 || s.Cut == 0 || s.Delayed == 0 || s.Duplicated == 0 || s.Reordered == 0 {
 			t.Errorf("the runs met no faults: %+v", sum)
+		}
+		if sum.Crashes == 0 || sum.Torn == 0 {
+			t.Errorf("nobody crashed: %+v", sum)
 		}
 	}
 }

@@ -38,6 +38,7 @@ func (s *Scenario) Campaign(tb testing.TB, runs int) (sum Result) {
 			tb.Fatal(s.explain(tb, r))
 		}
 		add(&sum.Stats, &r.Stats)
+		sum.Breaks, sum.Crashes, sum.Torn = sum.Breaks+r.Breaks, sum.Crashes+r.Crashes, sum.Torn+r.Torn
 		sum.Events += r.Events
 		sum.Commands += r.Commands
 		sum.End += r.End

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -26,16 +27,32 @@ type Command[R fsm.Runner] struct {
 // Add puts a machine into the world under a name. A refused or malformed
 // message is a failure, unless o.OnError is set, which then decides.
 func Add[R fsm.Runner](w *World, name string, r R, o driver.Options[R], commands ...Command[R]) ID {
-	m := &member{world: w, name: name, info: r.Info(), next: noTime}
+	m := &member{world: w, name: name, info: r.Info(), next: noTime, rate: 1}
 	o.Instance = name
+	if told := o.OnReport; told != nil { // who has crashed sees no report of its last step
+		o.OnReport = func(r R, i int) {
+			if !m.dying {
+				told(r, i)
+			}
+		}
+	}
 	if o.OnError == nil {
 		o.OnError = func(_ R, err *driver.Error) { w.fail("%s: %v", name, err) }
 	}
-	if w.traces != nil {
-		o.Trace = append([]trace.Sink{w.traces(name)}, o.Trace...)
+	sinks, renewed := o.Trace, 0
+	var core *driver.Core[R]
+	m.renew = func() {
+		if w.traces != nil {
+			file := name
+			if renewed++; renewed > 1 {
+				file = fmt.Sprintf("%s.%d", name, renewed)
+			}
+			o.Trace = append([]trace.Sink{w.traces(file)}, sinks...)
+		}
+		core = driver.NewCore(r, o, m)
+		m.core = core
 	}
-	core := driver.NewCore(r, o, m)
-	m.core = core
+	m.renew()
 	m.commands = len(commands)
 	m.state = func() string { return m.info.States[r.State()] }
 	m.command = func(i int) bool {
@@ -43,7 +60,7 @@ func Add[R fsm.Runner](w *World, name string, r R, o driver.Options[R], commands
 		if w.calm && !c.Calm || c.May != nil && !c.May(r) {
 			return false
 		}
-		core.Command(w.now, func(r R) fsm.Result { return c.Do(w, r) }, true)
+		core.Command(m.clock(w.now), func(r R) fsm.Result { return c.Do(w, r) }, true)
 		return true
 	}
 	w.members = append(w.members, m)
@@ -61,6 +78,13 @@ type member struct {
 	state    func() string
 	next     time.Duration // when its player thinks next
 	peers    []end
+	reset    func() // makes its runner as new; nil: it does not crash
+	renew    func() // makes its core
+	rate     float64
+	begun    time.Duration // since when its clock runs
+	down     bool
+	torn     int  // after how many sends it crashes, 0: it does not
+	dying    bool // it has crashed in the course of its step
 }
 
 // end is where a member's peer is found.
@@ -78,6 +102,7 @@ type path struct {
 	as       fsm.Peer // the sender's number at the receiver
 	back     *path
 	open     bool
+	epoch    uint32        // how often the link has come back
 	upAt     time.Duration // when the receiver learns of the link
 }
 
@@ -122,6 +147,9 @@ func (w *World) path(from, to ID, as fsm.Peer) *path {
 // Send implements [driver.Carrier].
 func (m *member) Send(peer fsm.Peer, frame []byte) error {
 	err := error(transport.ErrNoPeer)
+	if !m.sends() {
+		return nil
+	}
 	for i := range m.peers {
 		if e := &m.peers[i]; (e.peer == peer || peer == fsm.Broadcast) && e.path.open {
 			m.world.send(e.path, frame)
@@ -134,6 +162,9 @@ func (m *member) Send(peer fsm.Peer, frame []byte) error {
 // Close implements [driver.Carrier]. The other side learns of it after what was sent before; of
 // datagrams nobody can hear that they end.
 func (m *member) Close(peer fsm.Peer, why *driver.Error) error {
+	if m.dying { // the close does not go out any more
+		return nil
+	}
 	for i := range m.peers {
 		e := &m.peers[i]
 		if e.peer != peer && peer != fsm.Broadcast || !e.path.open {

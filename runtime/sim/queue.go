@@ -11,6 +11,11 @@ const (
 	kindUp kind = iota
 	kindFrame
 	kindLost
+	kindBreak
+	kindReturn
+	kindAsked
+	kindCrash // of member, here and below
+	kindRestart
 )
 
 // happening is an event to come.
@@ -20,6 +25,10 @@ type happening struct {
 	path  *path
 	frame []byte
 	kind  kind
+	epoch uint32 // of path: how often its link has come back
+	// member is a machine that crashes or begins anew, torn after how many sends it does.
+	member *member
+	torn   int
 }
 
 // queue is a heap of happenings, the next one at list[0].
@@ -46,8 +55,13 @@ func (q *queue) push(at time.Duration, k kind, p *path, frame []byte) {
 	if n := len(q.free); n > 0 && k == kindFrame {
 		buf, q.free = q.free[n-1][:0], q.free[:n-1]
 	}
+	q.add(happening{at: at, path: p, kind: k, frame: append(buf, frame...), epoch: p.epoch})
+}
+
+// add adds a happening.
+func (q *queue) add(h happening) {
 	q.seq++
-	h := happening{at: at, seq: q.seq, path: p, kind: k, frame: append(buf, frame...)}
+	h.seq = q.seq
 	q.list = append(q.list, h)
 	i := len(q.list) - 1
 	for i > 0 {

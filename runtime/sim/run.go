@@ -59,6 +59,7 @@ func (w *World) run() {
 			w.cuts = append(w.cuts, cut{from: from, until: from + w.upTo(s.Chaos-from), half: n >> 1})
 		}
 	}
+	w.drawTroubles()
 	for _, m := range w.members {
 		m.core.Start(time.Time{})
 		m.next = w.think()
@@ -81,7 +82,7 @@ func (w *World) run() {
 	}
 	if w.traces != nil {
 		for _, m := range w.members {
-			m.core.End(w.now, reason)
+			m.core.End(m.clock(w.now), reason)
 		}
 	}
 }
@@ -93,7 +94,7 @@ func (w *World) heal() {
 		p.medium.SetFaults(impair.Faults{Delay: w.scenario.Latency})
 	}
 	for _, m := range w.members {
-		if m.commands > 0 {
+		if m.torn = 0; m.commands > 0 && !m.down {
 			m.next = w.think()
 		}
 	}
@@ -127,7 +128,7 @@ func (w *World) think() time.Duration {
 func (w *World) step(limit time.Duration) bool {
 	at, timer, player := w.queue.next(), -1, -1
 	for i, m := range w.members {
-		if t, ok := m.core.NextTimer(); ok && t < at {
+		if t, ok := m.nextTimer(); ok && t < at {
 			at, timer = t, i
 		}
 	}
@@ -146,7 +147,9 @@ func (w *World) step(limit time.Duration) bool {
 		w.play(player)
 	case timer >= 0:
 		w.note(uint64(timer), 1)
-		w.members[timer].core.Expire(w.now)
+		m := w.members[timer]
+		m.core.Expire(m.clock(w.now))
+		w.stepped(m)
 	default:
 		w.happen()
 	}
@@ -176,30 +179,58 @@ func (w *World) play(i int) {
 			break
 		}
 	}
-	m.next = w.think()
+	if w.stepped(m); !m.down {
+		m.next = w.think()
+	}
 }
 
 // happen lets the first of the queue happen.
 func (w *World) happen() {
 	h := w.queue.pop()
+	if m := h.member; m != nil {
+		w.note(uint64(h.kind), uint64(h.torn))
+		if h.kind == kindCrash {
+			w.crash(m, h.torn)
+		} else {
+			w.restart(m)
+		}
+		return
+	}
 	p, m := h.path, w.members[h.path.to]
 	w.note(uint64(p.to), uint64(len(h.frame))<<8|uint64(h.kind))
+	heard := p.back.open && h.epoch == p.epoch && !m.down
 	switch h.kind {
+	case kindBreak:
+		w.breaks(p)
+		return
+	case kindReturn:
+		w.returns(p)
+		return
+	case kindAsked:
+		if h.epoch == p.epoch {
+			w.asked(p)
+		}
+		return
 	case kindUp:
-		if p.back.open {
-			m.core.LinkUp(w.now, p.as, "")
+		if heard {
+			m.core.LinkUp(m.clock(w.now), p.as, "")
 		}
 	case kindFrame:
-		if p.back.open {
-			m.core.Frame(w.now, p.as, h.frame)
+		switch {
+		case !heard:
+		case !p.lossless && w.cut(p) != nil: // a partition takes what is under way
+			p.medium.Stats.Cut++
+		default:
+			m.core.Frame(m.clock(w.now), p.as, h.frame)
 		}
 		w.queue.free = append(w.queue.free, h.frame)
 	case kindLost:
-		if p.back.open {
+		if heard {
 			p.back.open = false
-			m.core.LinkLost(w.now, p.as, transport.ErrReset)
+			m.core.LinkLost(m.clock(w.now), p.as, transport.ErrReset)
 		}
 	}
+	w.stepped(m)
 }
 
 // note takes an event into the digest.

@@ -39,6 +39,14 @@ type Scenario struct {
 	Lossy bool
 	// Partitions is the most times that the network is cut in two.
 	Partitions int
+	// Breaks is the most times that one end of a link takes it for dead, with what is under way to it;
+	// the link comes back later. Only a link that keeps order and loses nothing can break.
+	Breaks int
+	// Crashes is the most times that a machine with [World.Restarts] crashes, be it in the course of a
+	// step, and begins anew later.
+	Crashes int
+	// Drift is how far the rate of a clock is from 1 at most, less than 1: each machine has its own.
+	Drift float64
 	// Chaos is how long the first phase lasts, 0 for one second; Calm how
 	// long the second may last, 0 for one minute. Both are virtual.
 	Chaos, Calm time.Duration
@@ -55,6 +63,9 @@ type Result struct {
 	Faults impair.Faults
 	// Stats count what befell the frames.
 	Stats impair.Stats
+	// Breaks is how many links broke, Crashes how many machines crashed, Torn how many of these in the
+	// course of a step.
+	Breaks, Crashes, Torn int
 	// Events is how many events happened, Commands how many of them were commands.
 	Events, Commands int
 	// Chaos and End are when the first and the second phase ended.

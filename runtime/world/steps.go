@@ -189,7 +189,7 @@ func (s *instance[V, M]) unheard(from int, x Item[M]) {
 		if e.Down {
 			s.cut(from)
 		}
-	case x.News == Answer && x.Number == e.asking():
+	case x.News == Answer && x.Number == e.asking(from):
 		e.Asked &^= bit
 	}
 }
@@ -206,7 +206,7 @@ func (s *instance[V, M]) failed(from int, x Item[M]) Result[V, M] {
 	}
 	s.r.count(&s.End.Heard, from, x.Number)
 	if s.End.Up>>from&1 == 0 {
-		s.End.Returns++ // an answer to the question before is none to this one
+		s.r.count(&s.End.Returns, from, 1) // an answer to the question before is none to this one
 		s.ask(from)
 		return s.Result
 	}
@@ -345,7 +345,7 @@ func Return[V any, M comparable](r *Rules, i int, e End[M], v V, peer int, m Mac
 		s.End.Waiting |= bit
 	}
 	if !l.Datagrams && !r.IsHostile(peer) {
-		s.End.Returns++
+		r.count(&s.End.Returns, peer, 1)
 		if r.Plant&LostComesBack == 0 {
 			s.End.Asked |= bit
 		}
@@ -409,7 +409,7 @@ func (s *instance[V, M]) reset(peer int) {
 
 // ask wants a link again.
 func (s *instance[V, M]) ask(peer int) {
-	s.send(peer, Item[M]{News: Ask, Number: s.End.asking(), Heard: uint8(s.End.Heard >> (4 * peer) & 15)})
+	s.send(peer, Item[M]{News: Ask, Number: s.End.asking(peer), Heard: uint8(s.End.Heard >> (4 * peer) & 15)})
 }
 
 // keeps reports whether the channel between two instances keeps order and does not lose messages as

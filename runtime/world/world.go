@@ -295,9 +295,10 @@ type End[M comparable] struct {
 	Held []Held[M]
 	// Left is, by timer, how many beats it still has to run.
 	Left []Left
-	// Crashes and Restarts count. Returns counts the links that were wanted back, or asked
-	// for once more.
-	Crashes, Restarts, Returns uint8
+	// Crashes and Restarts count. Returns counts, by peer as Told does, how often the link was wanted
+	// back, or asked for once more.
+	Crashes, Restarts uint8
+	Returns           uint64
 }
 
 // Left is how many beats a timer still has to run, at least and at most. Without [Time] both are 0
@@ -414,8 +415,8 @@ func (r *Rules) count(of *uint64, peer int, n uint8) {
 	}
 }
 
-// asking is the number of what the instance asks next, or has asked last.
-func (e *End[M]) asking() uint8 { return e.Restarts + e.Returns }
+// asking is the number of what the instance asks a peer next, or has asked it last.
+func (e *End[M]) asking(peer int) uint8 { return (e.Restarts + uint8(e.Returns>>(4*peer)&15)) & 15 }
 
 // gone reports whether what this end sends to a peer is gone at once.
 func (e *End[M]) gone(r *Rules, i, peer int) bool {

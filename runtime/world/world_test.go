@@ -560,3 +560,37 @@ func TestMoves(t *testing.T) {
 		t.Errorf("faults met: %v", faults)
 	}
 }
+
+// TestTwoLinksComeBack: an answer is one to what its sender was asked, whatever others were asked meanwhile.
+func TestTwoLinksComeBack(t *testing.T) {
+	r := &Rules{Instances: 3, Deferred: make([]int, 3), Timers: make([]int, 3),
+		Links:  []Link{{A: 0, B: 1, Untold: [2]bool{true, true}}, {A: 0, B: 2, Untold: [2]bool{true, true}}},
+		Faults: Faults{Break: -1, Return: -1}}
+	for _, way := range [][2]int{{0, 1}, {0, 2}, {1, 0}, {2, 0}} {
+		r.Channels = append(r.Channels, Channel{From: way[0], To: way[1], Capacity: 9})
+	}
+	any := toy{"s": {"lost": "ignore", "up": "ignore"}}
+	w := &World[string, string]{Rules: r, Machines: []Machine[string, string]{any, any, any}}
+	c := w.Begin([]string{"s", "s", "s"})
+	take := func(moves ...move) {
+		for _, mv := range moves {
+			x, err := w.Do(c, mv)
+			if err != nil || x.Next == nil {
+				t.Fatal(mv, err, x.Why)
+			}
+			c = x.Next
+		}
+	}
+	take(move{Kind: MoveStart, Who: 0}, move{Kind: MoveStart, Who: 1}, move{Kind: MoveStart, Who: 2})
+	for _, kind := range []MoveKind{MoveLost, MoveReturn} {
+		take(move{Kind: kind, Who: 0, Peer: 1}, move{Kind: kind, Who: 0, Peer: 2})
+	}
+	for k := range 4 {
+		for len(c.Queues[k]) > 0 {
+			take(move{Kind: MoveDeliver, Channel: k})
+		}
+	}
+	if c.Ends[0].Asked != 0 || c.Ends[0].Up != 6 {
+		t.Errorf("the links to %b are up, and %b have not answered", c.Ends[0].Up, c.Ends[0].Asked)
+	}
+}

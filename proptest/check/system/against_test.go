@@ -236,7 +236,7 @@ func (x *comparison) key(c *configuration) string {
 			put(uint64(x.used[i][at]))
 		}
 		put(e.Waiting, e.Up, e.Asked, e.Broken, e.Cutoff, e.Told, e.Heard)
-		put(uint64(e.Crashes), uint64(e.Restarts), uint64(e.Returns), uint64(len(e.Held)))
+		put(uint64(e.Crashes), uint64(e.Restarts), e.Returns, uint64(len(e.Held)))
 		for _, h := range e.Held {
 			put(uint64(h.From), uint64(len(h.Message)))
 			b = append(b, h.Message...)

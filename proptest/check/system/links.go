@@ -65,7 +65,7 @@ func (p *Process) end(l codec.Local) end {
 		Started: l.Started, Down: l.Get(p.AtDown) != 0, Held: l.Held, Left: make([]world.Left, len(p.Timers)),
 		Waiting: set(p.atWaiting), Up: set(p.atUp), Asked: set(p.atAsked), Broken: set(p.atBroken),
 		Cutoff: set(p.AtCutoff), Told: set(p.atTold), Heard: set(p.atHeard),
-		Crashes: count(p.atCrashes), Restarts: count(p.atRestarts), Returns: count(p.atReturns),
+		Crashes: count(p.atCrashes), Restarts: count(p.atRestarts), Returns: set(p.atReturns),
 	}
 	for i, t := range p.Timers {
 		switch {
