@@ -18,6 +18,7 @@ import (
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/world"
@@ -50,7 +51,7 @@ func TestCounterexamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := explore.Options{MaxConfigurations: 200_000}
+			o := explore.Options{MaxConfigurations: uint64(race.Draws(20_000, 200_000))}
 			report, err := s.Run(context.Background(), o, full)
 			if err != nil {
 				t.Fatal(err)
@@ -74,6 +75,9 @@ func TestCounterexamples(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs were done again; not done: %v", done, skipped)
+	if done < 50 {
+		t.Errorf("only %d runs were done again", done)
+	}
 }
 
 // reproduce does a run with drivers. why says why drivers cannot do it; the error, where they and

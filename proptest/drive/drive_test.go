@@ -12,13 +12,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/world"
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(race.Main(m)) }
 
 // draws is how many runs a test draws.
 func draws(otherwise int) int {

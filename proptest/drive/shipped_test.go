@@ -16,6 +16,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/conform"
+	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -129,7 +130,7 @@ func (s *setting) fault(r *rand.Rand) {
 // TestShipped draws runs of the generated machines.
 func TestShipped(t *testing.T) {
 	all := allShipped(t)
-	flag.Set("rapid.checks", strconv.Itoa(draws(400)))
+	flag.Set("rapid.checks", strconv.Itoa(draws(race.Draws(200, 400))))
 	var sum total
 	rapid.Check(t, func(rt *rapid.T) {
 		p := plans.Draw(rt, "plan")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/stage"
+	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/sim"
@@ -312,7 +313,7 @@ func simulated(seed uint64) (f *follower, err error) {
 
 // TestSimulated draws specifications and simulated runs: each is a run of the world.
 func TestSimulated(t *testing.T) {
-	lines, over, returns, runs := 0, 0, 0, draws(2000)
+	lines, over, returns, runs := 0, 0, 0, draws(race.Draws(500, 2000))
 	for seed := range runs {
 		f, err := simulated(uint64(seed))
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/prove/certify"
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // specification reads one of the repository's specifications, with texts replaced, and what it imports.
@@ -52,9 +53,10 @@ func proved(t testing.TB, load Loader, check string, o Options) (*Report, *certi
 }
 
 // TestProved proves the protocols for channels without a bound, with commands at
-// any moment and as often as possible.
+// any moment and as often as possible. The last takes as long as all others together, and more; it is
+// for when tests have all the time they want.
 func TestProved(t *testing.T) {
-	for _, c := range []struct {
+	list := []struct {
 		file, check string
 		lift        Lift
 		method      string
@@ -69,7 +71,11 @@ func TestProved(t *testing.T) {
 		{"confirm", "pair", LiftLengths, ByCollapse, 6, false},
 		{"setup", "all", LiftLengths, ByClosure, 6, false},
 		{"startup", "disorder", LiftNothing, ByClosure, 9, false},
-	} {
+	}
+	if !race.Long() {
+		list = list[:len(list)-1]
+	}
+	for _, c := range list {
 		r, cert := proved(t, specification(t, c.file), c.check, Options{Lift: c.lift})
 		if r.Verdict != Proved || !r.Verified || r.Method != c.method || r.Widest != c.widest || r.AllValues != c.all {
 			t.Errorf("%v: %s", c, r.Text(false))
