@@ -111,7 +111,7 @@ func TestCountsAreThoseOfSpin(t *testing.T) {
 		t.Skip("compiles C")
 	}
 	for _, x := range []instance{small[3]} {
-		pan, err := x.spin(t.TempDir())
+		pan, err := x.spin(t.TempDir(), "-O1") // compiling takes longer than searching
 		if err != nil {
 			t.Fatal(err)
 		}
