@@ -19,6 +19,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/files"
+	"github.com/parley-go/parley/gen/scenario"
 	"github.com/parley-go/parley/proptest/campaign"
 	runs "github.com/parley-go/parley/runtime/run"
 )
@@ -91,7 +92,7 @@ func simulateCommand() *cobra.Command {
 		"who takes part, in place of what the checks say, as a `text` like 'a: peer, b: peer, c: peer'")
 	f.StringVar(&o.out, "out", "",
 		"write the runs that violate something unexpected into this `folder`: as JSON for --run and fsmviz --seq, "+
-			"and as scenarios where these have words for the steps")
+			"and as scenarios")
 	f.StringVar(&o.again, "run", "",
 		"repeat the run in this `file`, which --out or check --trace-dir has written")
 	f.BoolVar(&o.generated, "generated", false, "have generated code take each step, too: it is built in the "+
@@ -360,11 +361,11 @@ func (o *simulateFlags) writeRun(cmd *cobra.Command, spec, name string, f *campa
 		return err
 	}
 	list := []files.File{{Path: name + ".json", Content: append(b, '\n')}}
-	text, why := scenarioOf(f.Run, loader(spec, cmd))
-	if why == "" {
+	text, why := scenario.Of(f.Run, loader(spec, cmd))
+	if why == nil {
 		list = append(list, files.File{Path: name + ".txt", Content: []byte(text)})
 	} else {
-		fmt.Fprintf(log, "%s: no scenario for %s: %s\n", spec, name, why)
+		fmt.Fprintf(log, "%s: no scenario for %s: %v\n", spec, name, why)
 	}
 	if err := files.WriteAll(list); err != nil {
 		return err
@@ -373,7 +374,7 @@ func (o *simulateFlags) writeRun(cmd *cobra.Command, spec, name string, f *campa
 		fmt.Fprintf(log, "wrote %s\n", x.Path)
 	}
 	fmt.Fprintf(log, "again: fsmgen simulate %s --run %s.json\n", spec, name)
-	if why == "" {
+	if why == nil {
 		fmt.Fprintf(log, "again: fsmgen scenario %s %s.txt\n", spec, name)
 	}
 	return nil

@@ -59,6 +59,8 @@ type world struct {
 	out strings.Builder
 	// named are the instances as lines name them.
 	named []run.Instance
+	// exact: every step has a line, and the rules of the check hold.
+	exact bool
 }
 
 func (w *world) line(line string) error {
@@ -68,7 +70,9 @@ func (w *world) line(line string) error {
 		if w.check != nil {
 			return fmt.Errorf("check must come before everything else")
 		}
-		return w.begin(rest)
+		name, exact := strings.CutSuffix(rest, " "+run.Exactly)
+		w.exact = exact
+		return w.begin(strings.TrimSpace(name))
 	}
 	if w.check == nil {
 		if err := w.begin(""); err != nil {
@@ -82,6 +86,14 @@ func (w *world) line(line string) error {
 	if err != nil {
 		return w.unknown(err)
 	}
+	if w.exact || !w.plain(&step) {
+		for range times {
+			if err := w.exactly(&step); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	switch step.Kind {
 	case run.Message:
 		return w.onChannel(&step, times, w.deliver)
@@ -90,12 +102,7 @@ func (w *world) line(line string) error {
 	case run.Crash, run.Restart:
 		return w.fault(&step)
 	}
-	m := w.Parties[step.Who].Machine
-	ev, err := interp.ParseEvent(m, w.Strings, step.Event)
-	name, _, _ := strings.Cut(step.Event, "{")
-	if err != nil && !slices.ContainsFunc(m.Events, func(e *model.Event) bool { return e.Name == name }) {
-		return fmt.Errorf("%w%s", err, near(name, events(m)))
-	}
+	ev, err := w.parse(&step)
 	if err != nil {
 		return err
 	}
@@ -105,6 +112,17 @@ func (w *world) line(line string) error {
 		}
 	}
 	return w.event(step.Who, ev)
+}
+
+// parse reads the event of a line.
+func (w *world) parse(step *run.Step) (interp.Event, error) {
+	m := w.Parties[step.Who].Machine
+	ev, err := interp.ParseEvent(m, w.Strings, step.Event)
+	name, _, _ := strings.Cut(step.Event, "{")
+	if err != nil && !slices.ContainsFunc(m.Events, func(e *model.Event) bool { return e.Name == name }) {
+		return ev, fmt.Errorf("%w%s", err, near(name, events(m)))
+	}
+	return ev, err
 }
 
 // unknown says which instances there are, if a line names another one.
@@ -156,6 +174,9 @@ func (w *world) sender(s *run.Step) (int, error) {
 	return 0, fmt.Errorf("say whose link it is: `%s lost from NAME`", w.name(s.Who))
 }
 
+// often is how often machines may crash, and the network fall apart, in a story.
+const often = 255
+
 func (w *world) begin(name string) error {
 	p, err := w.load(name)
 	if err != nil {
@@ -171,26 +192,33 @@ func (w *world) begin(name string) error {
 		return fmt.Errorf("protocol %s has no check %s", p.Name, name)
 	}
 	w.protocol = p
-	for _, name := range w.instances() {
-		w.named = append(w.named, run.Instance{Name: name})
+	for _, x := range w.check.Instances {
+		w.named = append(w.named, run.Instance{Name: x.Name, Hostile: x.Hostile != model.Honest})
 	}
 	if w.Stage, err = stage.New(p, w.check); err != nil {
 		return err
 	}
 	w.Strings.InternDomains(p)
+	if w.exact {
+		return w.beginExactly()
+	}
 	r := w.World.Rules
-	r.Faults.Break = -1
-	const often = 255
+	r.Faults = between.Faults{Lose: -1, Duplicate: -1, Overtake: -1, Break: -1, Return: -1,
+		Partition: often, Torn: true}
 	r.Faults.Crash, r.Faults.Restart = slices.Repeat([]int{often}, r.Instances),
 		slices.Repeat([]int{often}, r.Instances)
 	for k := range r.Channels {
-		r.Channels[k].Lossy = true // whoever tells a story says what is lost
+		// Whoever tells a story says what is lost, copied and overtaken.
+		r.Channels[k].Lossy, r.Channels[k].Duplicates, r.Channels[k].Overtakes = true, true, true
 	}
 	r.Links = slices.DeleteFunc(r.Links, func(l between.Link) bool {
 		return !w.Parties[l.A].Linked() && !w.Parties[l.B].Linked()
 	})
 	w.now = w.World.Begin(w.Values())
 	for i := range w.Parties {
+		if w.named[i].Hostile {
+			continue
+		}
 		if err := w.do(stage.Move{Kind: between.MoveStart, Who: i}); err != nil {
 			return err
 		}
@@ -311,8 +339,11 @@ func (w *world) lost(i, peer int) error {
 
 // do takes a move and prints what happened, and what follows at once: an instance handles what it
 // holds and no longer defers.
-func (w *world) do(mv stage.Move) error {
-	for again := false; ; again = true {
+func (w *world) do(mv stage.Move) error { return w.take(mv, false) }
+
+// take is do; again: the move is one of those that follow.
+func (w *world) take(mv stage.Move, again bool) error {
+	for ; ; again = true {
 		before := w.now
 		t, err := w.World.Do(w.now, mv)
 		switch {
@@ -369,9 +400,13 @@ func (w *world) pass() {
 // what tells a move that is not possible.
 func (w *world) what(mv stage.Move) string {
 	switch mv.Kind {
-	case between.MoveDeliver, between.MoveLose:
+	case between.MoveDeliver, between.MoveLose, between.MoveCopy, between.MoveOvertake, between.MoveTail,
+		between.MoveSwallow:
 		c := &w.World.Rules.Channels[mv.Channel]
 		return fmt.Sprintf("%s -> %s", w.name(c.From), w.name(c.To))
+	}
+	if mv.Who < 0 {
+		return mv.Kind.String()
 	}
 	return w.name(mv.Who)
 }
@@ -500,7 +535,12 @@ func (w *world) show(name string) error {
 		return nil
 	}
 	for i, p := range w.Parties {
-		fmt.Fprintf(&w.out, "%s: %s", w.name(i), interp.StatePath(p.Machine, w.now.Values[i]))
+		if w.named[i].Hostile {
+			fmt.Fprintf(&w.out, "%s: hostile\n", w.name(i))
+			continue
+		}
+		crashed := map[bool]string{true: "crashed in "}[w.now.Ends[i].Down]
+		fmt.Fprintf(&w.out, "%s: %s%s", w.name(i), crashed, interp.StatePath(p.Machine, w.now.Values[i]))
 		for k, h := range w.now.Ends[i].Held {
 			fmt.Fprintf(&w.out, "%s %s from %s", map[bool]string{true: ", holds", false: ","}[k == 0],
 				h.Message, w.name(h.From))

@@ -262,3 +262,75 @@ func TestStoriesOfOneWorld(t *testing.T) {
 		}
 	}
 }
+
+const faulty = `protocol: faulty
+messages: {A: {fields: {n: 0..9}}, B: }
+channel: {capacity: 4}
+roles:
+  one:
+    commands: {go: {fields: {n: 0..9}}, twice: }
+    initial: s
+    states:
+      s:
+        go: {send: "A{n: n}"}
+        twice: {do: [{send: "A{n: 1}"}, {send: "A{n: 2}"}]}
+        B: ignore
+        lost: ignore
+        up: ignore
+  two:
+    initial: s
+    states:
+      s: {A: [{when: n < 5, goto: small}, {}], lost: {goto: alone}, up: ignore}
+      small: {A: {when: n > 5, goto: s}, lost: {goto: alone}, up: ignore}
+      alone: {up: {goto: s}, A: ignore}
+checks:
+  two: {instances: {a: one, b: two}, faults: {crash: 1, restart: 1, break: 1, partition: 1, return: 1}}
+  stranger: {instances: {a: one, b: two}, hostile: {a: malformed}}
+`
+
+// TestFaults tells stories of every fault, by hand and exactly.
+func TestFaults(t *testing.T) {
+	spec := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(spec, []byte(faulty), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ lines, want string }{
+		{"a go{n: 1}\na go{n: 7}\nswap a -> b\nshow", "a: go{n: 1}  s, send A{n: 1}\na: go{n: 7}  s, send A{n: 7}\n" +
+			"a -> b: the first two messages change places\na: s\nb: s\na -> b: A{n: 7}, A{n: 1}\n"},
+		{"a go{n: 7}\ncopy a -> b\ndeliver a -> b\nshow", "a: go{n: 7}  s, send A{n: 7}\n" +
+			"a -> b: A{n: 7} stays under way\nb: A{n: 7}  s\nb: A{n: 7}  s\na: s\nb: s\n"},
+		{"crash after 1: a twice\ndeliver a -> b\nb lost\nshow",
+			"a: twice  crashes in the course of it, has sent A{n: 1} to b\n" +
+				"b: A{n: 1}  s → small\nb: lost  small → alone\na: crashed in s\nb: alone\n"},
+		{"partition a\nheal", "a and b do not hear each other\nall hear each other again\n"},
+		{"break b -> a\nreturn b -> a\nshow", "b: lost  s → alone\nb: wants the link to a back\na: s\nb: alone\n"},
+		{"check stranger\nforge a -> b A{n: 3}\nmalformed a -> b\nshow", "b: A{n: 3}  s → small\n" +
+			"b: lost  small → alone\na: hostile\nb: alone\n"},
+		{"check stranger\nhangup a -> b", "b: lost  s → alone\n"},
+		{"check two exactly\nb up from a\na up from b\na go{n: 1}\ndeliver a -> b\ncrash a\nb lost from a\nshow",
+			"b: up  ignored in s\na: up  ignored in s\na: go{n: 1}  s, send A{n: 1}\nb: A{n: 1}  s → small\n" +
+				"a: crashes\nb: lost  small → alone\na: crashed in s\nb: alone\n"},
+		// The error of the last line.
+		{"check two exactly\ncopy a -> b", "line 2: nothing is under way from a to b"},
+		{"check two exactly\ncrash a\nrestart a\ncrash a", "line 4: a: there have been all crashes that there may be"},
+		{"check two exactly\nb up from a\na twice\ndeliver a -> b at 3",
+			"line 4: from a to b there is no such message; " +
+				"under way are A{n: 1}, A{n: 2}"},
+		{"tick", "line 1: "},
+		{"beat a", "line 1: "},
+		{"offer a", "line 1: "},
+		{"forge a -> b A{n: 3}", "line 1: "},
+		{"forge a -> b NONE", "line 1: "},
+		{"a t{p: 1}", "line 1: "},
+	} {
+		blocks := []scenario.Block{{Line: 1, Input: strings.Split(x.lines, "\n")}}
+		got, _, err := scenario.Run(blocks, load(spec))
+		switch {
+		case strings.HasPrefix(x.want, "line ") && err != nil && strings.HasPrefix(err.Error(), x.want):
+		case err != nil:
+			t.Errorf("%s: %v", x.lines, err)
+		case got[0].Want != x.want:
+			t.Errorf("%s: %s", x.lines, cmp.Diff(x.want, got[0].Want))
+		}
+	}
+}

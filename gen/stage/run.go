@@ -105,6 +105,9 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 		mv.Timer = slices.IndexFunc(p.Alarms, func(a Alarm) bool {
 			return string(interp.AppendEvent(nil, s.Strings, a.Event)) == text
 		})
+		if mv.Timer < 0 {
+			return mv, fmt.Errorf("%s has no timer %s", p.Name, text)
+		}
 	}
 	return mv, nil
 }
@@ -163,7 +166,7 @@ func (s *Stage) place(queue []world.Item[string], x *run.Step) int {
 		case item.News != world.NoNews:
 		case n > 0:
 			n--
-		case item.Message == x.Event:
+		case x.Event == "" || item.Message == x.Event: // a line of a scenario says the place alone
 			return i
 		default:
 			return -1

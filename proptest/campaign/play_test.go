@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/scenario"
 	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -80,6 +81,12 @@ func TestShipped(t *testing.T) {
 						f.Run.Text())
 				}
 				shown++
+				if f.Run == nil {
+					continue
+				}
+				if _, err := scenario.Of(f.Run, checked(file)); err != nil {
+					t.Errorf("%s, check %s: %s with seed %d: %v\n%s", file, x.Name, f.Claim, f.Seed, err, f.Run.Text())
+				}
 			}
 		}
 	}
@@ -375,5 +382,16 @@ func TestRepeat(t *testing.T) {
 	run.Check = "other"
 	if _, err := c.Repeat(&run, nil); err == nil || !strings.Contains(err.Error(), `the check "other"`) {
 		t.Error(err)
+	}
+}
+
+// checked gives the protocol of a file as a check has narrowed it.
+func checked(file string) scenario.Load {
+	return func(check string) (*model.Protocol, error) {
+		p, list := compile.Load(file, compile.Options{Check: check})
+		if p == nil {
+			return nil, list
+		}
+		return p, nil
 	}
 }

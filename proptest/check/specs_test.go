@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/scenario"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/proptest/race"
 )
@@ -55,6 +58,13 @@ func TestSpecs(t *testing.T) {
 				case !c.Passes:
 					t.Errorf("%s", c.Text(false))
 				}
+				for i := range c.Claims {
+					if x := c.Claims[i].Counterexample; x != nil {
+						if _, err := scenario.Of(x, narrowedOf(file)); err != nil {
+							t.Errorf("%s.%s: %v", c.Check, c.Claims[i].Name, err)
+						}
+					}
+				}
 			}
 			if r.Complete && !r.Passes {
 				t.Errorf("%s: never fires: %v; unreachable: %v", strings.Join(r.Why, "; "), r.NeverFires, r.Unreachable)
@@ -67,5 +77,16 @@ func TestSpecs(t *testing.T) {
 				t.Error(p)
 			}
 		})
+	}
+}
+
+// narrowedOf gives the protocol of a file as a check has narrowed it.
+func narrowedOf(file string) scenario.Load {
+	return func(check string) (*model.Protocol, error) {
+		p, list := compile.Load(file, compile.Options{Check: check})
+		if p == nil {
+			return nil, list
+		}
+		return p, nil
 	}
 }

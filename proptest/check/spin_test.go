@@ -292,6 +292,7 @@ func sameTrail(t *testing.T, p *model.Protocol, dir, text, failed string, args .
 	if why != "" || len(r.Steps) == 0 {
 		t.Fatalf("%d steps: %s", len(r.Steps), why)
 	}
+	lines[0] = "check " + r.Check // Spin does not tell what follows by itself
 	blocks := []scenario.Block{{Line: 1, Input: lines[:len(lines)-1]}}
 	got, _, err := scenario.Run(blocks, func(string) (*model.Protocol, error) { return p, nil })
 	if err != nil {
