@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -21,10 +22,11 @@ import (
 //
 // Records of different protocols are no run: that is an error.
 //
-// With two records each is the other's peer. With more, the peer of a number is the machine that
-// received what was sent to it, or sent what was received from it.
+// With two records each is the other's peer. With more, the peer of a number is the machine whose
+// record has the same two addresses, in the line of the link that is up; where no addresses were
+// recorded, it is the one that received what was sent to it, and sent what was received from it.
 func Merge(records []*trace.Reader, first, last int) (*Run, error) {
-	m := &merger{run: &Run{}, columns: map[end]int{}}
+	m := &merger{run: &Run{}, columns: map[end]int{}, taken: map[taken]int{}}
 	for i, r := range records {
 		h := r.Header()
 		if first := records[0].Header(); h.Protocol != first.Protocol {
@@ -57,6 +59,13 @@ type merger struct {
 	records [][]recorded
 	columns map[end]int
 	flying  Flying
+	taken   map[taken]int
+}
+
+// taken is a message that has arrived: the last of several equal ones.
+type taken struct {
+	from, to int
+	what     string
 }
 
 // recorded is a line of a record.
@@ -119,7 +128,10 @@ func (m *merger) title(records []*trace.Reader) {
 	}
 }
 
-// findPeers says which record is whose peer.
+// findPeers says which record is whose peer. Two ends of one link know each other's addresses; where
+// those are missing or do not fit, two ends belong together that share most messages, and each end
+// has one other. An end that is left over is a machine that has another number at another time: a
+// client that came again.
 func (m *merger) findPeers() {
 	if len(m.records) == 2 {
 		for i, list := range m.records {
@@ -131,17 +143,144 @@ func (m *merger) findPeers() {
 		}
 		return
 	}
+	ends := m.ends()
+	for i := range ends {
+		for j := range ends {
+			if a, b := &ends[i], &ends[j]; a.record != b.record && a.faces(b) {
+				m.pair(a, b)
+			}
+		}
+	}
+	for {
+		var a, b *side
+		most := 0
+		for i := range ends {
+			for j := range ends[:i] {
+				x, y := &ends[j], &ends[i]
+				if x.record == y.record || x.paired || y.paired {
+					continue
+				}
+				if n := x.shared(y); n > most {
+					a, b, most = x, y, n
+				}
+			}
+		}
+		if most == 0 {
+			break
+		}
+		m.pair(a, b)
+	}
+	for i := range ends {
+		a, most := &ends[i], 0
+		if a.paired {
+			continue
+		}
+		for j := range ends {
+			if b := &ends[j]; a.record != b.record && !m.meanwhile(ends, a, b.record) {
+				if n := a.shared(b); n > most {
+					m.columns[a.end], most = b.record, n
+				}
+			}
+		}
+	}
+}
+
+// meanwhile reports whether a's record has another number for a machine at the same time.
+func (m *merger) meanwhile(ends []side, a *side, other int) bool {
+	return slices.ContainsFunc(ends, func(x side) bool {
+		c, known := m.columns[x.end]
+		return x.record == a.record && x.peer != a.peer && known && c == other && x.first <= a.last && a.first <= x.last
+	})
+}
+
+// pair notes that two ends are those of one link.
+func (m *merger) pair(a, b *side) {
+	a.paired, b.paired = true, true
+	m.columns[a.end], m.columns[b.end] = b.record, a.record
+}
+
+// side is all that a record has of a peer: the addresses of its links, ours and the peer's, and the
+// messages that were sent to it and received from it. first and last are the places of the first
+// line and the last that mention it.
+type side struct {
+	end
+	first, last    int
+	addresses      [][2]string
+	sent, received []string
+	paired         bool
+}
+
+// ends are those of all records, each with what was recorded of it.
+func (m *merger) ends() []side {
+	var all []side
 	for i, list := range m.records {
-		for _, s := range list {
+		from := len(all)
+		now := 0
+		at := func(p fsm.Peer) *side {
+			k := slices.IndexFunc(all[from:], func(s side) bool { return s.peer == p })
+			if k < 0 {
+				all = append(all, side{end: end{i, p}, first: now})
+				return &all[len(all)-1]
+			}
+			return &all[from+k]
+		}
+		for n, s := range list { // all peers first: what went to everybody went to each
+			now = n
 			for _, p := range peers(&s) {
-				if _, known := m.columns[end{i, p}]; !known {
-					if j := m.counterpart(i, p); j >= 0 {
-						m.columns[end{i, p}] = j
+				at(p).last = n
+			}
+		}
+		for _, s := range list {
+			switch {
+			case s.Kind == trace.Up:
+				if ours, theirs, ok := strings.Cut(string(s.Note), trace.EndsSeparator); ok {
+					x := at(s.Peer)
+					x.addresses = append(x.addresses, [2]string{ours, theirs})
+				}
+			case s.Kind == trace.Message && !s.Again && s.Peer != fsm.Broadcast:
+				x := at(s.Peer)
+				x.received = append(x.received, string(s.Event))
+			}
+			for _, e := range s.Effects {
+				for k := from; k < len(all) && e.Kind == fsm.Send; k++ {
+					if e.Peer == all[k].peer || e.Peer == fsm.Broadcast {
+						all[k].sent = append(all[k].sent, sentText(&e))
 					}
 				}
 			}
 		}
 	}
+	return all
+}
+
+// faces reports whether the addresses of two ends are those of one link. An end that listens on all
+// addresses of its computer knows only the port of its own.
+func (a *side) faces(b *side) bool {
+	for _, x := range a.addresses {
+		for _, y := range b.addresses {
+			if sameAddress(x[0], y[1]) && sameAddress(y[0], x[1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameAddress reports whether an end that calls its own address so may be called so by the other.
+func sameAddress(own, called string) bool {
+	if own == called {
+		return own != ""
+	}
+	x, err := netip.ParseAddrPort(own)
+	y, err2 := netip.ParseAddrPort(called)
+	return err == nil && err2 == nil && x.Port() == y.Port() &&
+		(x.Addr().IsUnspecified() || x.Addr().Unmap() == y.Addr().Unmap())
+}
+
+// shared is how many messages two ends have in common: what one sent and the other received.
+// Addresses that are known and do not fit do not matter here: a relay may be between the two.
+func (a *side) shared(b *side) int {
+	return common(a.sent, b.received) + common(b.sent, a.received)
 }
 
 // peers are those that a line mentions.
@@ -156,47 +295,6 @@ func peers(s *recorded) []fsm.Peer {
 		}
 	}
 	return list
-}
-
-// counterpart is the record that best explains what record i has of a peer: of what one sent, the
-// other received most. It is -1 if none shares a message with it.
-func (m *merger) counterpart(i int, p fsm.Peer) int {
-	sent, received := m.frames(i, p)
-	best, most := -1, 0
-	for j := range m.records {
-		if j == i {
-			continue
-		}
-		known := map[fsm.Peer]bool{}
-		for _, s := range m.records[j] {
-			for _, q := range peers(&s) {
-				if known[q] {
-					continue
-				}
-				known[q] = true
-				theirs, ours := m.frames(j, q)
-				if n := common(sent, ours) + common(theirs, received); n > most {
-					best, most = j, n
-				}
-			}
-		}
-	}
-	return best
-}
-
-// frames are the messages that record i sent to a peer and received from it.
-func (m *merger) frames(i int, p fsm.Peer) (sent, received []string) {
-	for _, s := range m.records[i] {
-		if s.Kind == trace.Message && s.Peer == p && !s.Again {
-			received = append(received, string(s.Event))
-		}
-		for _, e := range s.Effects {
-			if e.Kind == fsm.Send && (e.Peer == p || e.Peer == fsm.Broadcast) {
-				sent = append(sent, sentText(&e))
-			}
-		}
-	}
-	return sent, received
 }
 
 // common is how many messages were both sent and received, in that order.
@@ -333,7 +431,7 @@ func (m *merger) step(i int, x *recorded) {
 		s.From = m.column(i, x.Peer)
 	}
 	if (x.Kind == trace.Message || x.Kind == trace.Malformed) && !x.Again {
-		s.At, s.Message = m.received(s.From, i, s.Event)
+		s.Kind, s.At, s.Message = m.received(s.From, i, s.Event, s.Kind)
 	}
 	s.judge(x)
 	var unseen []Step
@@ -369,19 +467,24 @@ func (s *Step) judge(x *recorded) {
 	}
 }
 
-// received takes a message off its channel. One that nobody was seen to send is sent now, in a step
-// of the sender's own.
-func (m *merger) received(from, to int, what string) (at, id int) {
+// received takes a message off its channel. One whose sender was recorded, and sent it fewer times,
+// is a copy of the last that was equal. Any other that nobody was seen to send is sent now, in a
+// step of the sender's own.
+func (m *merger) received(from, to int, what string, kind Kind) (is Kind, at, id int) {
 	if at, id := m.flying.Find(from, to, what); at >= 0 {
 		m.flying.Take(from, to, at)
-		return at, id
+		m.taken[taken{from, to, what}] = id
+		return kind, at, id
+	}
+	if id, ok := m.taken[taken{from, to, what}]; ok && kind == Message && from < len(m.records) {
+		return Copy, 0, id
 	}
 	id = m.flying.Send(from, to, what)
 	m.run.Steps = append(m.run.Steps, Step{Kind: Unseen, Who: from, From: Nobody, Sent: []Sent{{id, to, what}},
 		Effects: []string{"sends " + what}})
 	at, _ = m.flying.Find(from, to, what)
 	m.flying.Take(from, to, at)
-	return at, id
+	return kind, at, id
 }
 
 // thirdPerson says of a machine what an effect says to one: `reports passed` for `report passed`.

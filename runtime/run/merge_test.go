@@ -2,6 +2,8 @@ package run
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +168,77 @@ func TestMergeReceivers(t *testing.T) {
 `
 	if got := r.Chart().Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestMergeAddresses: three machines send the same texts, so that only the addresses of their links say who
+// is who; a datagram that came twice is a copy, and nobody is shown to have sent it again.
+func TestMergeAddresses(t *testing.T) {
+	up := func(peer fsm.Peer, ends string) trace.Step {
+		return trace.Step{Kind: trace.Up, Event: []byte("up"), Peer: peer, Before: "lobby", After: "lobby",
+			Note: []byte(ends)}
+	}
+	join := func(peer fsm.Peer) trace.Step {
+		return trace.Step{Kind: trace.Message, Event: []byte("JOIN"), Peer: peer, Frame: []byte{1}, Before: "lobby",
+			After: "lobby", Effects: sends(peer, fmt.Sprint("IN to ", peer))}
+	}
+	guest := func(name, ends string) *trace.Reader {
+		return record(t, name, 0, up(0, ends),
+			trace.Step{Kind: trace.Command, Event: []byte("join"), Peer: fsm.Broadcast, Before: "out", After: "out",
+				Effects: sends(0, "JOIN to 0")})
+	}
+	h := record(t, "h", time.Hour,
+		up(1, "0.0.0.0:70 > 10.0.0.2:1000"), join(1), up(2, "0.0.0.0:70 > 10.0.0.3:1000"), join(2), join(2))
+	r, err := Merge([]*trace.Reader{h, guest("g[2]", "10.0.0.3:1000 > 10.0.0.1:70"),
+		guest("g[1]", "10.0.0.2:1000 > 10.0.0.1:70")}, 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range r.Steps {
+		switch s.Kind {
+		case LinkUp:
+			got = append(got, r.Instances[s.Who].Name+" up "+r.Instances[s.From].Name)
+		case Message, Copy:
+			got = append(got, fmt.Sprint(s.Kind, " ", s.Message, " of ", r.Instances[s.From].Name))
+		case Unseen:
+			t.Errorf("%s is said to have sent %v", r.Instances[s.Who].Name, s.Sent)
+		}
+	}
+	want := []string{"g[2] up h", "g[1] up h", "h up g[1]", "message 2 of g[1]", "h up g[2]", "message 1 of g[2]",
+		"copy 1 of g[2]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+// TestMergeAbsent: without addresses a number belongs to one machine, and what is left over is somebody
+// whom nobody recorded.
+func TestMergeAbsent(t *testing.T) {
+	talk := func(name string, peers ...fsm.Peer) *trace.Reader {
+		var steps []trace.Step
+		for _, p := range peers {
+			steps = append(steps, trace.Step{Kind: trace.Command, Event: []byte("go"), Peer: fsm.Broadcast, Before: "s",
+				After: "s", Effects: sends(p, fmt.Sprint("HI to ", p))})
+		}
+		for _, p := range peers {
+			steps = append(steps, trace.Step{Kind: trace.Message, Event: []byte("HI"), Peer: p, Frame: []byte{1},
+				Before: "s", After: "s"})
+		}
+		return record(t, name, 0, steps...)
+	}
+	r, err := Merge([]*trace.Reader{talk("h", 1, 2, 3), talk("a", 0), talk("b", 0)}, 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var from []string
+	for _, s := range r.Of(0) {
+		if s.Kind == Message {
+			from = append(from, r.Instances[s.From].Name)
+		}
+	}
+	if want := []string{"a", "b", "peer 3 of h"}; !slices.Equal(from, want) {
+		t.Errorf("h hears %q, want %q", from, want)
 	}
 }
 
