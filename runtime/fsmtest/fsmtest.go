@@ -1,8 +1,8 @@
-// Package fsmtest does a run again with generated machines, step by step: which command is given,
-// which message arrives, which timer expires, who crashes. Tests that `fsmgen check --test` writes
-// are made of it. What lies between the machines is a world of runtime/world, in memory, without
-// clocks or goroutines. It knows machines by [fsm.Runner] alone, and nothing of specifications.
-// Start from [New].
+// Package fsmtest repeats a run with generated machines, step by step: it gives commands, delivers
+// messages, lets timers expire, and crashes machines. The tests that `fsmgen check --test` writes
+// use it. The network between the machines is a world of runtime/world: it lives in memory and
+// needs neither clocks nor goroutines. The package knows machines only as [fsm.Runner], and knows
+// nothing of specifications. Start from [New].
 package fsmtest
 
 import (
@@ -17,69 +17,70 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// Machine is a machine of a run and its name.
+// Machine is a machine that takes part in a run.
 type Machine struct {
 	Name   string
 	Runner fsm.Runner
-	// Starts: it starts by itself, at the beginning and whenever it begins again, because runs do not
-	// tell a start of which nothing comes.
+	// Starts says that the machine starts by itself, at the beginning and after each restart. Runs
+	// leave out the start of a machine that does nothing when it starts.
 	Starts bool
-	// Restart brings the runner's machine back to its beginning, but for what a crash leaves. nil if
-	// it does not begin again in the run.
+	// Restart resets the runner's machine to its initial state, and leaves alone the variables that
+	// survive a crash. It is nil if the machine does not restart in the run.
 	Restart func()
 }
 
-// Full says what becomes of a message that finds its channel full.
+// Full says what happens to a message when its channel is full.
 type Full = world.Full
 
 // The choices for Options.Full.
 const (
-	Fault = world.FullFault // that is an error
-	Lose  = world.FullLose  // it is lost
+	Fault = world.FullFault // the send is an error
+	Lose  = world.FullLose  // the message is lost
 	Wait  = world.FullWait  // the step that sends it is not possible
 )
 
-// Time says how timers and messages relate.
+// Time says how long timers and messages take, in beats.
 type Time = world.Time
 
-// Link is a connection between two machines, by name. Of the other fields see [world.Link].
+// Link is a connection between two machines, which it names. For the other fields see [world.Link].
 type Link struct {
 	A, B      string
 	Untold    [2]bool
 	Datagrams bool
 }
 
-// Options say what lies between the machines of a run. What goes wrong in it has no bounds: that is
-// for whoever found the run.
+// Options describe the network between the machines of a run. They do not bound how often
+// something may go wrong: whoever found the run has looked after that.
 type Options struct {
-	// Capacity is how many messages a channel holds; 0: any number.
+	// Capacity is how many messages a channel holds; 0 means any number.
 	Capacity int
 	Full     Full
-	// Unordered channels deliver any of their messages, others the oldest.
+	// Unordered channels deliver any of their messages. Others deliver the oldest.
 	Unordered bool
 	Links     []Link
-	// Lossless channels lose nothing but what goes with a crash.
+	// Lossless channels lose messages only in a crash.
 	Lossless bool
-	// Atomic: crashes come between steps only, and what was sent before arrives.
+	// Atomic says that machines crash only between steps, and that what they sent before arrives.
 	Atomic bool
-	// Hostile are machines whose place somebody takes who sends anything. They take no steps.
+	// Hostile names the machines that are replaced by somebody who sends anything. They take no
+	// steps.
 	Hostile []string
-	// Time is nil if a timer may expire at any moment after it was started.
+	// Time is nil if a timer may expire at any moment after its start.
 	Time *Time
 }
 
-// World is the machines of a run and what is under way between them. A step that is not possible
-// ends the test as skipped: then the machines are others than those that the run was found with.
-// One goroutine owns it.
+// World holds the machines of a run and the messages between them. A step that is not possible ends
+// the test as skipped: the machines are then not those with which the run was found. One goroutine
+// owns a World.
 type World struct {
 	t       testing.TB
 	parties []*party
 	between world.World[value, letter]
 	now     *world.Configuration[value, letter]
 	steps   int
-	why     string // of the step that should be an error
-	nobody  string // who sends what to nobody
-	torn    int    // of the next step, see world.Move
+	why     string // what is wrong if the next step is an error; see Wrong
+	nobody  string // which machine sent what to nobody in this step
+	torn    int    // Torn of the next move
 	watches []*watch
 }
 
@@ -132,7 +133,7 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 	return w
 }
 
-// begin has a machine start that does so by itself. That is no step of the run.
+// begin starts a machine that starts by itself. That does not count as a step of the run.
 func (w *World) begin(i int) {
 	w.t.Helper()
 	if w.parties[i].Starts {
@@ -141,10 +142,10 @@ func (w *World) begin(i int) {
 	}
 }
 
-// Start gives a machine the event start.
+// Start starts a machine.
 func (w *World) Start(name string) { w.t.Helper(); w.alone(world.MoveStart, name) }
 
-// Command gives a command; text tells it for people, and give gives it to the machine.
+// Command gives a machine a command by calling give. text is the command as people read it.
 func (w *World) Command(name, text string, give func() fsm.Result) {
 	w.t.Helper()
 	i := w.number(name)
@@ -152,33 +153,35 @@ func (w *World) Command(name, text string, give func() fsm.Result) {
 	w.do(text, move{Kind: world.MoveCommand, Who: i, Message: letter{text: text}})
 }
 
-// Up tells a machine that its link to another has come up.
+// Up tells a machine that its link to a peer has come up.
 func (w *World) Up(name, peer string) { w.t.Helper(); w.linked(world.MoveUp, name, peer) }
 
-// Down has a machine take its link to another for dead. The other hears of it by News.
+// Down makes a machine take its link to a peer for dead. News tells the peer.
 func (w *World) Down(name, peer string) { w.t.Helper(); w.linked(world.MoveLost, name, peer) }
 
-// Return has a machine want a link back that it has lost. The other hears of it by News.
+// Return makes a machine reconnect a link that it has lost. News tells the peer.
 func (w *World) Return(name, peer string) { w.t.Helper(); w.linked(world.MoveReturn, name, peer) }
 
-// Forge has a machine receive a message that a hostile one sends now; frame is its bytes. If the machine
-// refuses it, it closes the link between them.
+// Forge delivers a message that a hostile machine sends now; frame is its encoding. A receiver that
+// refuses the message closes the link.
 func (w *World) Forge(from, to, text, frame string) {
 	w.t.Helper()
 	w.do(text, move{Kind: world.MoveForge, Who: w.number(to), Peer: w.number(from), Message: letter{text, frame}})
 }
 
-// Hangup tells a machine that a hostile one has closed their link.
+// Hangup tells a machine that a hostile peer has closed their link.
 func (w *World) Hangup(name, peer string) { w.t.Helper(); w.linked(world.MoveHangup, name, peer) }
 
-// Malformed has a machine receive from a hostile one what is no message, and close their link.
+// Malformed makes a machine receive bytes from a hostile peer that are no message. The machine closes
+// their link.
 func (w *World) Malformed(name, peer string) { w.t.Helper(); w.linked(world.MoveMalformed, name, peer) }
 
-// Torn says that the machine that takes the next step crashes in the course of it, after so many sends.
+// Torn says that the machine which takes the next step crashes in the middle of it, after so many
+// sends.
 func (w *World) Torn(sends int) { w.torn = sends + 1 }
 
-// Partition parts the machines named, on one side, from the others, and Heal ends that. Each machine
-// hears of it by Cutoff.
+// Partition cuts the named machines off from the others. Cutoff tells a machine so, and Heal ends the
+// partition.
 func (w *World) Partition(names ...string) {
 	w.t.Helper()
 	var side uint64
@@ -188,53 +191,53 @@ func (w *World) Partition(names ...string) {
 	w.do("partition", move{Kind: world.MovePartition, Set: side})
 }
 
-// Heal is described at Partition.
+// Heal ends a partition.
 func (w *World) Heal() { w.t.Helper(); w.do("heal", move{Kind: world.MoveHeal}) }
 
-// Cutoff is described at Partition.
+// Cutoff tells a machine that a partition cuts it off from others.
 func (w *World) Cutoff(name string) { w.t.Helper(); w.alone(world.MoveCutoff, name) }
 
-// Tail loses the message that a crash or a break has taken with it.
+// Tail loses a message that its sender's crash, or a broken link, takes with it.
 func (w *World) Tail(from, to string) {
 	w.t.Helper()
 	w.do("tail", move{Kind: world.MoveTail, Channel: w.channel(from, to)})
 }
 
-// News takes news of a link from a channel to its receiver: the sender has closed the link, or
-// crashed, or has begun again. It comes behind all that was sent before.
+// News tells a receiver that the sender has closed the link, has crashed, or is back. News comes
+// after all messages that the sender sent before.
 func (w *World) News(from, to string) {
 	w.t.Helper()
 	k := w.channel(from, to)
 	if q := w.now.Queues[k]; len(q) == 0 || q[0].News == world.NoNews {
-		w.impossible("no news of the link are under way from %s to %s", from, to)
+		w.impossible("no news of the link is under way from %s to %s", from, to)
 	}
 	w.do("news", move{Kind: world.MoveDeliver, Channel: k})
 }
 
-// Deliver takes the message at a place of a channel, from 0 for the oldest, and gives it to the
-// receiver. Text says which message it has to be.
+// Deliver takes a message out of a channel and gives it to the receiver. at is its position, 0 for
+// the oldest, and text is the message that has to be there.
 func (w *World) Deliver(from, to, text string, at int) {
 	w.t.Helper()
 	w.message(world.MoveDeliver, from, to, text, at)
 }
 
-// Copy is Deliver, but the message stays under way.
+// Copy delivers a message like Deliver, and leaves it in the channel.
 func (w *World) Copy(from, to, text string, at int) {
 	w.t.Helper()
 	w.message(world.MoveCopy, from, to, text, at)
 }
 
-// Drop loses a message.
+// Drop loses a message, which it finds like Deliver.
 func (w *World) Drop(from, to, text string, at int) {
 	w.t.Helper()
 	w.message(world.MoveLose, from, to, text, at)
 }
 
-// Swallow has a partition take a message that is under way to a machine that it cuts off.
+// Swallow loses a message to a machine that a partition cuts off.
 func (w *World) Swallow(from, to, text string, at int) {
 	w.t.Helper()
 	kind := world.MoveSwallow
-	if w.between.Rules.Channels[w.channel(from, to)].Lossy { // here without a bound
+	if w.between.Rules.Channels[w.channel(from, to)].Lossy { // losses have no bound here
 		kind = world.MoveLose
 	}
 	w.message(kind, from, to, text, at)
@@ -246,29 +249,28 @@ func (w *World) Swap(from, to string) {
 	w.do("swap", move{Kind: world.MoveOvertake, Channel: w.channel(from, to)})
 }
 
-// Offer has a machine handle the oldest message that it holds and no longer defers.
+// Offer makes a machine handle the oldest deferred message that its state no longer defers.
 func (w *World) Offer(name string) { w.t.Helper(); w.alone(world.MoveOffer, name) }
 
-// Crash switches a machine off: its timers stop, and what it holds is gone. The others hear of it by
-// News.
+// Crash switches a machine off: its timers stop, and its deferred messages are gone. News tells the
+// others.
 func (w *World) Crash(name string) { w.t.Helper(); w.alone(world.MoveCrash, name) }
 
-// Restart has a machine that has crashed begin again. It has to start again, and the others hear of
-// it by News.
+// Restart switches a crashed machine on again. It has to start again, and News tells the others.
 func (w *World) Restart(name string) {
 	w.t.Helper()
 	w.alone(world.MoveRestart, name)
 	w.begin(w.number(name))
 }
 
-// Tick begins a beat of time, and Beat has a machine feel it.
+// Tick begins a beat of time. Beat makes each machine feel it.
 func (w *World) Tick() { w.t.Helper(); w.do("tick", move{Kind: world.MoveTick}) }
 
-// Beat is described at Tick.
+// Beat makes a machine feel the beat of time that Tick has begun.
 func (w *World) Beat(name string) { w.t.Helper(); w.alone(world.MoveBeat, name) }
 
-// Expire lets a timer expire; key says which instance of it: 0 if it has no key and belongs to no part
-// that has one, otherwise the number that [fsm.Effect] has when it is started.
+// Expire lets a timer expire. key tells instances of the timer apart: it is the Key that the timer's
+// [fsm.Effect] has when it starts, and 0 if neither the timer nor its part has a key.
 func (w *World) Expire(name, timerName string, key uint32) {
 	w.t.Helper()
 	i := w.number(name)
@@ -281,20 +283,20 @@ func (w *World) Expire(name, timerName string, key uint32) {
 	w.do(timerName, move{Kind: world.MoveExpire, Who: i, Timer: n})
 }
 
-// Wrong says that the next step is the error that was found, in the author's words. If the machine
-// refuses it, or has no room for what it sends, the test fails with these words; if not, the error
-// is mended.
+// Wrong says that the next step is the error that was found, and why, in the author's words. The test
+// fails with these words if the machine refuses the step or has no room for what it sends.
+// Otherwise the error is mended.
 func (w *World) Wrong(why string) { w.why = why }
 
-// Fail ends the test as failed: why says what is wrong, in the author's words. What the machines
-// hold is told, too.
+// Fail ends the test as failed. It prints why, which says what is wrong in the author's words, and
+// the state of the world.
 func (w *World) Fail(why string) {
 	w.t.Helper()
 	w.t.Fatalf("after %d steps: %s\n%s", w.steps, why, w.String())
 }
 
-// Len is the number of messages from one machine that another has not handled: under way, or held
-// by it because its state defers them. Only those of one name count if message is not "".
+// Len returns how many messages from one machine to another are not handled yet: they are under way,
+// or the receiver has deferred them. If message is not "", Len counts only messages of that name.
 func (w *World) Len(from, to, message string) int {
 	n, i := 0, w.number(from)
 	for _, x := range w.now.Queues[w.channel(from, to)] {
@@ -310,7 +312,7 @@ func (w *World) Len(from, to, message string) int {
 	return n
 }
 
-// Total is Len for all channels together.
+// Total returns the sum of Len over all channels.
 func (w *World) Total(message string) int {
 	n := 0
 	for _, c := range w.between.Rules.Channels {
@@ -319,14 +321,14 @@ func (w *World) Total(message string) int {
 	return n
 }
 
-// Crashed reports whether a machine is switched off.
+// Crashed reports whether a machine has crashed and not been restarted.
 func (w *World) Crashed(name string) bool { return w.now.Ends[w.number(name)].Down }
 
 // Final reports whether every machine that has not crashed is in a final state.
 func (w *World) Final() bool { return w.between.Final(w.now) }
 
-// Possible reports whether anything can still happen by itself: something is under way, a machine
-// has to start or to handle what it holds, a link has still to come up, a timer is armed.
+// Possible reports whether anything can still happen by itself: a message is under way, a machine
+// has to start or to handle a deferred message, a link has yet to come up, or a timer is armed.
 func (w *World) Possible() bool {
 	rules := w.between.Rules
 	for i := range w.now.Ends {
@@ -341,8 +343,8 @@ func (w *World) Possible() bool {
 	return slices.ContainsFunc(w.now.Queues, func(q []world.Item[letter]) bool { return len(q) > 0 })
 }
 
-// Stuck reports whether nothing can happen by itself but errors. It tries what is possible, so it
-// comes last in a test.
+// Stuck reports whether nothing but errors can happen by itself. It tries what is possible, which
+// changes the machines, so a test calls it last.
 func (w *World) Stuck() bool {
 	w.room()
 	var tried []move
@@ -375,8 +377,8 @@ func (w *World) Stuck() bool {
 	return true
 }
 
-// remember returns a function that gives the runners back what is in them now: a step that has no
-// room for what it sends is an error, and has changed its runner all the same.
+// remember returns a function that sets all runners back to what they are now. A step that has no
+// room for what it sends is an error, but has changed its runner.
 func (w *World) remember() (back func()) {
 	var all []func()
 	for _, p := range w.parties {
@@ -393,7 +395,7 @@ func (w *World) remember() (back func()) {
 	}
 }
 
-// String tells the machines and what is under way.
+// String describes the machines and the messages between them, a line for each.
 func (w *World) String() string {
 	var b strings.Builder
 	for i, p := range w.parties {
@@ -453,7 +455,7 @@ func (w *World) linked(kind world.MoveKind, name, peer string) {
 	w.do(kind.String(), move{Kind: kind, Who: w.number(name), Peer: w.number(peer)})
 }
 
-// message takes a move of a message that has to be under way.
+// message makes a move with a message, which has to be under way.
 func (w *World) message(kind world.MoveKind, from, to, text string, at int) {
 	w.t.Helper()
 	k := w.channel(from, to)
@@ -467,7 +469,7 @@ func (w *World) message(kind world.MoveKind, from, to, text string, at int) {
 	w.do(text, move{Kind: kind, Channel: k, At: at})
 }
 
-// impossible ends a run that the machines do not follow.
+// impossible ends the test as skipped: the machines do not follow the run.
 func (w *World) impossible(format string, args ...any) {
 	w.t.Helper()
 	w.t.Logf("step %d of the run is no longer possible: "+format, append([]any{w.steps + 1}, args...)...)
@@ -475,7 +477,7 @@ func (w *World) impossible(format string, args ...any) {
 		"fsmgen check says whether the claim holds now")
 }
 
-// do takes a move and judges what came of it.
+// do makes a move, and fails or skips the test if its result is not that of the run.
 func (w *World) do(text string, mv move) {
 	w.t.Helper()
 	w.room()
@@ -504,7 +506,7 @@ func (w *World) do(text string, mv move) {
 	w.watch()
 }
 
-// room makes room for timers that nobody has seen before: a step may start them.
+// room makes room for timers that the next step may start for the first time.
 func (w *World) room() {
 	for i, p := range w.parties {
 		for e := &w.now.Ends[i]; len(e.Left) < len(p.timers)+max(p.Runner.Info().MaxEffects, 16); {
@@ -513,7 +515,7 @@ func (w *World) room() {
 	}
 }
 
-// wrong ends the test as failed: the next step is an error.
+// wrong ends the test as failed because a step is an error. what describes it.
 func (w *World) wrong(what string) {
 	w.t.Helper()
 	w.steps++

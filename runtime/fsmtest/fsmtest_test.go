@@ -177,7 +177,7 @@ func TestImpossible(t *testing.T) {
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Deliver("b", "a", "READY", 0) },
 			"READY is not under way from b to a"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.News("b", "a") },
-			"no news of the link are under way from b to a"},
+			"no news of the link is under way from b to a"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Expire("a", "wait", 1) }, "the timer wait of a is not armed"},
 		{func(w *fsmtest.World, a *pingpong.Runner) { w.Command("a", "barrier", a.Barrier) },
 			"a refuses barrier in off"},

@@ -8,36 +8,36 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// letter is a message as the world carries it, or a command.
+// letter is a message or a command as the world carries it.
 type letter struct {
-	text  string // with its values
-	frame string
+	text  string // as people read it, with its fields
+	frame string // its encoding; "" for a command
 }
 
-// name is the message without its values.
+// name returns the message's name, without its fields.
 func (l letter) name() string {
 	name, _, _ := strings.Cut(l.text, "{")
 	return name
 }
 
-// party is a machine as the world steps it. The world takes one move after the other and never goes
-// back, so the runner itself is the value of the machine. It implements [world.Machine] and
-// [world.Crasher].
+// party is a machine that takes part in the world. The world never goes back to an earlier
+// configuration, so the runner itself holds the machine's value. A party implements
+// [world.Machine] and [world.Crasher].
 type party struct {
 	Machine
 	w      *World
 	i      int
-	give   func() fsm.Result // gives the command
-	timers []timer           // by number
+	give   func() fsm.Result // gives the machine the command of this step
+	timers []timer           // the world knows a timer by its index here
 }
 
-// timer is what a runner calls a timer.
+// timer is how a runner names a timer.
 type timer struct {
 	id  uint16
 	key uint32
 }
 
-// value is what the world keeps of a machine.
+// value is the world's value of a machine: nothing, since its runner has it.
 type value = struct{}
 
 // Step implements [world.Machine].
@@ -75,7 +75,7 @@ func (p *party) Step(_ value, ev world.Event[letter]) (out world.Outcome[value, 
 	return out
 }
 
-// effect tells the world of an effect.
+// effect adds effect k of the runner's last step to what the world hears of the step.
 func (p *party) effect(k int, out *world.Outcome[value, letter]) {
 	r := p.Runner
 	e := r.Effect(k)
@@ -105,7 +105,7 @@ func (p *party) effect(k int, out *world.Outcome[value, letter]) {
 	out.Effects = append(out.Effects, f)
 }
 
-// timer is the number of a timer.
+// timer returns the number of a timer.
 func (p *party) timer(t timer) int {
 	n := slices.Index(p.timers, t)
 	if n < 0 {
@@ -115,7 +115,7 @@ func (p *party) timer(t timer) int {
 	return n
 }
 
-// message cuts a message out of the text of a send: without its destination.
+// message returns the message in the text of a send, which also names its destination.
 func message(effect string) string {
 	text := strings.TrimPrefix(effect, "send ")
 	if end := strings.LastIndexByte(text, '}'); end >= 0 {
@@ -125,11 +125,11 @@ func message(effect string) string {
 	return text
 }
 
-// nobody is the receiver of what goes to no machine of the run.
+// nobody is the receiver of what is addressed to no machine of the run.
 const nobody = -2
 
-// receiver is whom an effect is for. Of two machines, the other one is meant where none is named,
-// in which case the text of the effect is the bare one.
+// receiver returns for whom an effect is. Where there are two machines, an effect that names no
+// receiver is for the other one. Its text is then bare.
 func (p *party) receiver(to fsm.Peer, bare, text string) int {
 	all := len(p.w.parties)
 	switch {
@@ -143,7 +143,7 @@ func (p *party) receiver(to fsm.Peer, bare, text string) int {
 	return int(to)
 }
 
-// Defers implements [world.Machine]: the table of transitions says it.
+// Defers implements [world.Machine]. It asks the machine's table of transitions.
 func (p *party) Defers(_ value, l letter) bool {
 	info, state := p.Runner.Info(), p.Runner.State()
 	name := info.States[state] + " " + l.name()
@@ -161,13 +161,13 @@ func (p *party) Crashed(v value) value { return v }
 // Restarted implements [world.Crasher].
 func (p *party) Restarted(v value) value {
 	if p.Restart == nil {
-		p.w.t.Fatalf("the run has %s begin again, and its Machine does not say how", p.Name)
+		p.w.t.Fatalf("the run restarts %s, but its Machine has no Restart", p.Name)
 	}
 	p.Restart()
 	return v
 }
 
-// reason says why a machine refused its last event.
+// reason tells why a machine refused its last event.
 func reason(r fsm.Runner, res fsm.Result) string {
 	if res.Transition != fsm.NoTransition {
 		t := &r.Info().Transitions[res.Transition]

@@ -2,11 +2,13 @@ package fsmtest
 
 import "github.com/parley-go/parley/runtime/world"
 
-// Bound says how long it may take from where one condition becomes true until another, the goal, is.
+// Bound says how long it may take from where one condition becomes true until another, the goal, is
+// true.
 type Bound struct {
-	// Beats are how many beats of time may pass.
+	// Beats is how many beats of time may pass.
 	Beats int64
-	// Of are the machines that the conditions look at: a beat has passed when all of them have felt it.
+	// Of names the machines that the conditions look at. A beat has passed when all of them have
+	// felt it.
 	Of         []string
 	When, Goal func() bool
 	// Why says in the author's words what is wrong if it takes longer.
@@ -20,8 +22,8 @@ type watch struct {
 	at world.Stopwatch
 }
 
-// Within has the test fail as soon as something takes longer than its bound allows. It begins to
-// look at the machines as they are now.
+// Within makes the test fail as soon as something takes longer than b allows. It looks at the
+// machines as they are now, and then after each step.
 func (w *World) Within(b Bound) {
 	w.t.Helper()
 	x := &watch{Bound: b}
@@ -32,7 +34,7 @@ func (w *World) Within(b Bound) {
 	w.watch()
 }
 
-// watch looks at what takes its time.
+// watch asks each bound after a step.
 func (w *World) watch() {
 	w.t.Helper()
 	for _, x := range w.watches {

@@ -66,7 +66,7 @@ type Options struct {
 // Version is fsmgen's version, which every generated file has. It changes with each release, and when an
 // unchanged specification gives other code. It does not say what fsmgen was built from, so that the
 // same bytes are generated everywhere.
-const Version = "v0.4"
+const Version = "v0.5"
 
 // Contract is the version of runtime/fsm that generated code needs. The code refers to fsm.GeneratedV
 // with this number.

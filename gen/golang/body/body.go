@@ -138,6 +138,8 @@ type val struct {
 	stable bool
 	// own is a variable that was made for this expression alone.
 	own bool
+	// decl is the declaration of that variable, if it stands in a statement of its own.
+	decl *gotree.Assign
 	// implied are facts that hold if this truth value does, besides itself.
 	implied []gotree.Expr
 	// narrow is the same value modulo the width of the type of.

@@ -192,20 +192,28 @@ func (c *body) lazy(e *core.If) val {
 	})
 	c.dirty = dirty
 	if before != nil { // the right side needs statements that must not run if the left side decides
-		r := x.x
+		r, decl := x.x, x.decl
 		if left := x.x; !x.own || e.Form == core.FormImplies {
 			if e.Form == core.FormImplies {
 				left = gotree.Not(left)
 			}
-			r = gotree.Name{Name: c.names.Local("holds")}
-			c.out.P("$1 := $2", r, left)
+			if decl = y.decl; decl != nil { // the variable of the right side serves for both
+				r, decl.Op = y.x, "="
+			} else {
+				r = gotree.Name{Name: c.names.Local("holds")}
+			}
+			decl = &gotree.Assign{Left: []gotree.Expr{r}, Op: ":=", Right: []gotree.Expr{left}}
+			c.out.Add(decl)
 		}
 		then := r
 		if e.Form != core.FormAnd {
 			then = gotree.Not(r)
 		}
-		c.out.P("if $1 {\n$2\n$3 = $4\n}", then, before, r, y.x)
-		both := val{x: r, t: e.T, stable: true, own: true}
+		if !gotree.Equal(r, y.x) {
+			before = append(before, gotree.S("$1 = $2", r, y.x)...)
+		}
+		c.out.P("if $1 {\n$2\n}", then, before)
+		both := val{x: r, t: e.T, stable: true, own: true, decl: decl}
 		if e.Form == core.FormAnd {
 			both.implied = append(after, y.holds()...)
 		}

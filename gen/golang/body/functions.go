@@ -32,18 +32,45 @@ func over(e *core.Fold) string {
 	return ""
 }
 
-// readIn returns endings for the names of folds over the same values: the variables that they read.
-func readIn(e core.Expr) []string {
-	var out []string
+// endings returns endings for the names of folds over the same values: the variables that they read
+// and the values that they are given, one by one and then two by two.
+func endings(e *core.Fold) []string {
+	own := []*model.Local{e.Local}
+	var read, given []string
 	core.Walk(e, func(e core.Expr) {
-		if v, ok := e.(*core.Read); ok && v.What == core.ReadVar {
-			name := "By"
-			for _, s := range v.Path {
-				name += base.GoName(s.Part.Name)
+		switch e := e.(type) {
+		case *core.Fold:
+			own = append(own, e.Local)
+		case *core.Read:
+			if e.What == core.ReadVar {
+				name := ""
+				for _, s := range e.Path {
+					name += base.GoName(s.Part.Name)
+				}
+				read = append(read, name+base.GoName(e.Var.Name))
 			}
-			out = append(out, name+base.GoName(v.Var.Name))
+		case *core.Local:
+			if e.Local == nil {
+				given = append(given, "Sender")
+			} else if !slices.Contains(own, e.Local) {
+				given = append(given, base.GoName(e.Local.Name))
+			}
 		}
 	})
+	var all, out []string
+	for _, name := range append(read, given...) {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	for _, name := range all {
+		out = append(out, "By"+name)
+	}
+	for i := range all {
+		for _, other := range all[i+1:] {
+			out = append(out, "By"+all[i]+other)
+		}
+	}
 	return out
 }
 
@@ -101,7 +128,7 @@ func function(c *body, e *core.Fold, name, what string, result gotree.Expr,
 			return gotree.X("m.$1($2)", old.Name, p.args)
 		}
 	}
-	p.fn.Name = c.r.Calls.First(name, readIn(e)...)
+	p.fn.Name = c.r.Calls.First(name, endings(e)...)
 	c.g.shared[p.fn] = true
 	p.fn.Doc = base.Comment(p.fn.Name, what+" "+base.Sentence(text))
 	c.r.Methods = append(c.r.Methods, p.fn)

@@ -1,6 +1,6 @@
-// Package stepper takes single steps of generated machines for another process, which says in what
-// value a machine is and what happens to it. `fsmgen simulate --generated` builds a program of the
-// machines of a specification and this package. Start from [Serve].
+// Package stepper lets another process take single steps with generated machines: the process says
+// which value a machine has and what happens to it. `fsmgen simulate --generated` builds a program
+// from the machines of a specification and this package. Start from [Serve].
 package stepper
 
 import (
