@@ -31,9 +31,8 @@ var checkCodes = []Info{
 			"is like itself, perhaps by way of others.",
 		Example: "channel: {capacity: 4}\n", Check: "pear"},
 	{Code: "FSM087", Title: "faults that do not fit",
-		Text: "Only who crashes can restart. Links that come up and break are links that keep messages in " +
-			"order and lose none: a role that " +
-			"mentions `up` or `lost` is checked without losses, copies and overtaking.",
+		Text: "Only who crashes can restart, only links that are lost come back, and only links that somebody " +
+			"notices can break. Where messages arrive in any order none overtakes another.",
 		Example: "checks:\n  pair:\n    faults: {restart: {a: 1}}\n"},
 	{Code: "FSM088", Title: "time that cannot be counted",
 		Text: "Time passes in beats. Without `beat` a check takes the longest of which all its timers and bounds " +
@@ -78,6 +77,11 @@ var checkCodes = []Info{
 			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
 			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    hostile: b\n" +
 			"    claims: {rests: {always: b.idle}}\n"},
+	{Code: "FSM097", Title: "fault that happens 0 times", Warning: true,
+		Text: "What `faults` leaves out of `crash`, `restart`, `break`, `return` and `partition` never happens, so " +
+			"0 says nothing. Of `lose`, `duplicate` and `overtake` 0 says something: that what the channel may do " +
+			"does not happen in this check.",
+		Example: "checks:\n  pair:\n    faults: {crash: 0}\n"},
 	{Code: "FSM086", Title: "unknown constant",
 		Text:    "The constant to be replaced does not exist.",
 		Example: "consts: {most: 3}\ntypes: {Most: 0..most}\n", Const: "must"},

@@ -284,6 +284,11 @@ func (s *System) linkWords() (out []string) {
 	case f.Break > 0:
 		broken := howOften(f.Break, "", "link is taken for dead", "links are taken for dead")
 		out = append(out, broken+" though the other end lives, at any moment")
+	case s.Rules.Links[0].Datagrams && f.Partition > 0:
+		out = append(out,
+			"no link is taken for dead but in a partition, and nobody hears that the other end has closed or crashed")
+	case s.Rules.Links[0].Datagrams:
+		return append(out, "no link is taken for dead, and nobody hears that the other end has closed or crashed")
 	case f.Partition > 0:
 		out = append(out, "links break only in a partition, and where one of the ends closes them or crashes")
 	default:

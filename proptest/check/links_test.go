@@ -300,3 +300,56 @@ checks:
 		}
 	}
 }
+
+// TestSilence: over channels that lose, an end takes its link for dead though the other lives, as often as
+// `break` says. A crash alone nobody hears.
+func TestSilence(t *testing.T) {
+	const spec = `protocol: silence
+tick: 1s
+messages: {PING: , PONG: }
+channel: {capacity: 1, lossy: true, full: lose}
+roles:
+  a:
+    timers: {again: {ticks: 1}}
+    initial: s
+    states:
+      s:
+        start, again: {send: PING, start: again}
+        PONG, up: ignore
+        lost: {stop: again, goto: alone}
+      alone: {final: true, PONG: ignore, up: {send: PING, start: again, goto: s}}
+  b:
+    initial: s
+    states:
+      s: {final: true, PING: {send: PONG}, up: ignore, lost: ignore}
+checks:
+  c:
+    instances: {x: a, y: b}
+    faults: FAULTS
+    claims:
+      mistaken: {sometimes: "x.alone && !y.down"}
+      right: {sometimes: "x.alone && y.down"}
+      back: {sometimes: "x.s && y.down"}
+    quiet: "true"
+`
+	for faults, want := range map[string]string{
+		"{break: 1}": "mistaken", "{break: 1, return: 1}": "mistaken", "{crash: {y: 1}}": "back",
+		"{crash: {y: 1}, break: 1}": "mistaken right back", "{partition: 1}": "mistaken",
+		"{crash: {y: 1}, restart: {y: 1}, break: 1, return: 1}": "mistaken right back",
+	} {
+		s := suiteSystem(t, strings.Replace(spec, "FAULTS", faults, 1))
+		res, err := explore.Run(t.Context(), s.System, explore.Options{Checks: s.Checks, KeepGoing: true})
+		if err != nil || !res.Complete {
+			t.Fatal(faults, err)
+		}
+		var got []string
+		for _, c := range res.Claims {
+			if c.Held > 0 && slices.Contains([]string{"mistaken", "right", "back"}, c.Name) {
+				got = append(got, c.Name)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", faults, got, want)
+		}
+	}
+}

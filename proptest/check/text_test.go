@@ -175,7 +175,7 @@ func TestTornWhereFull(t *testing.T) {
 messages: {A: , B: }
 channel: {capacity: 1, full: lose, order: any}
 roles:
-  peer: {commands: {go: }, initial: a, states: {a: {go: {do: [{send: A, to: 1}, {send: B, to: 1}, {send: A, to: 2}, {send: B, to: 2}], goto: b}}, b: {}}}
+  peer: {commands: {go: }, reports: {begun: }, initial: a, states: {a: {go: {do: [{report: begun}, {send: A, to: 1}, {send: B, to: 1}, {send: A, to: 2}, {send: B, to: 2}], goto: b}}, b: {}}}
   other: {initial: a, states: {a: {"A, B": {goto: b}}, b: {"A, B": ignore}}}
 checks:
   pair:
@@ -188,5 +188,8 @@ checks:
 		if !strings.Contains(text, want) {
 			t.Errorf("the chart does not say %s:\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, "reports") {
+		t.Errorf("the program sees a report of the step in which it crashed:\n%s", text)
 	}
 }

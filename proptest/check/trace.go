@@ -306,6 +306,9 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 	gone := func(k int) bool { return cutoff>>k&1 != 0 && s.Rules.Peers(p.Inst.Index)>>k&1 == 0 || p.Shut(link, k) }
 	for i := range effects {
 		e := &effects[i]
+		if step.Torn > 0 && e.Kind == fsm.Report {
+			continue // the program would see it when all has gone out
+		}
 		var to []int
 		if e.Kind == fsm.Send || e.Kind == fsm.Close {
 			to = s.Reached(p.Inst.Index, e)

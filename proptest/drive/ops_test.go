@@ -305,7 +305,7 @@ func (r *play) restart(i int) error {
 		s.down = false
 		s.number++
 		for j := range r.seats {
-			if r.link(i, j) != nil {
+			if l := r.link(i, j); l != nil && !l.Datagrams {
 				r.ask(i, j)
 				s.asked[j] = true
 			}

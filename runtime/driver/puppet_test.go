@@ -60,6 +60,8 @@ func (p *puppet) do(event string) fsm.Result {
 			continue
 		case "send":
 			e.Kind, e.Peer, text = fsm.Send, p.from, what
+		case "report":
+			e.Kind = fsm.Report
 		case "close":
 			e.Kind, e.Peer = fsm.Close, 0
 		case "start":
@@ -278,4 +280,47 @@ func TestLinksBeforeStart(t *testing.T) {
 		<-d.Done()
 		synctest.Wait()
 	})
+}
+
+// mortal is a carrier on which the program dies when it has sent so much.
+type mortal struct {
+	sends int
+	out   []string
+}
+
+func (m *mortal) Send(_ fsm.Peer, frame []byte) error {
+	if len(m.out) == m.sends {
+		panic(m)
+	}
+	m.out = append(m.out, string(frame))
+	return nil
+}
+
+func (m *mortal) Close(fsm.Peer, *Error) error { return nil }
+
+// TestReportsComeLast: a program sees what a step reports when all of it has gone out, so that of a step
+// which a crash cuts short it sees no report.
+func TestReportsComeLast(t *testing.T) {
+	table := map[string]map[string]string{"begin": {"A": "report it, send X, send Y"}}
+	for sends := range 3 {
+		out := &mortal{sends: sends}
+		var seen [][]string
+		o := Options[*puppet]{OnReport: func(*puppet, int) { seen = append(seen, slices.Clone(out.out)) }}
+		c := NewCore(newPuppet(1, table), o, out)
+		func() {
+			defer func() {
+				if r := recover(); r != nil && r != any(out) {
+					panic(r)
+				}
+			}()
+			c.Start(time.Time{})
+			c.Frame(0, 0, []byte("A"))
+		}()
+		switch {
+		case sends < 2 && len(seen) > 0:
+			t.Errorf("after %d sends the program sees %v", sends, seen)
+		case sends == 2 && (len(seen) != 1 || len(seen[0]) != 2):
+			t.Errorf("the program sees %v", seen)
+		}
+	}
 }

@@ -116,12 +116,12 @@ func (w *World) returns(p *path) {
 	w.stepped(m)
 }
 
-// asked has the receiver's end of a path hear that the other wants the link again. If it is down, that
-// one hears so.
+// asked has the receiver's end of a path hear that the other wants the link again, even if that one has
+// lost it meanwhile: it hears of this next. If it is down, the other hears so.
 func (w *World) asked(p *path) {
 	m, other := w.members[p.to], w.members[p.from]
 	switch {
-	case other.down || !p.open:
+	case m.down && (other.down || !p.open):
 	case m.down:
 		p.open = false
 		other.core.LinkLost(other.clock(w.now), p.back.as, transport.ErrReset)

@@ -457,7 +457,7 @@ func Tear[V any, M comparable](r *Rules, i int, whole Result[V, M], sends int, m
 }
 
 // Restart lets a crashed instance begin anew, with its links as at the beginning. It asks the others to
-// answer, and hears nothing from there before they do.
+// answer, and hears nothing from there before they do. Over datagrams nobody is asked.
 func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	f := &r.Faults
@@ -469,9 +469,10 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 	s.End.Down = false
 	s.End.Restarts++
 	first := End0[M](r, i)
-	s.End.Waiting, s.End.Up, s.End.Asked = first.Waiting, first.Up, (first.Waiting|first.Up)&^r.Hostile
+	s.End.Waiting, s.End.Up = first.Waiting, first.Up
 	for j := range r.Instances {
-		if s.End.Asked>>j&1 != 0 {
+		if l, _ := r.link(i, j); l != nil && !l.Datagrams && !r.IsHostile(j) {
+			s.End.Asked |= 1 << j
 			s.ask(j)
 		}
 	}

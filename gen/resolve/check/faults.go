@@ -11,6 +11,9 @@ import (
 	"github.com/parley-go/parley/gen/syntax"
 )
 
+// channels are the faults of channels: 0 says that what the channel may do does not happen here.
+var channels = map[string]bool{"lose": true, "duplicate": true, "overtake": true}
+
 // maxFaults bounds how often a fault may happen in one run.
 const maxFaults = 255
 
@@ -26,6 +29,10 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 	c.Faults = f
 	bound := func(key string, to *int) {
 		if v := n.Get(key); v != nil {
+			if v.Text == "0" && !channels[key] {
+				r.Warnf("FSM097", v.Span(), "`%s: 0` says what is so anyway: that never happens", key).
+					With("leave it out, or say how often")
+			}
 			if m, ok := r.ConstIn(v, 0, maxFaults, "how often"); ok {
 				*to = int(m)
 			}
@@ -80,7 +87,9 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 			With("a role notices it that mentions `up` or `lost` or closes links; for the others there is `lose`, " +
 				"`crash` or `partition`")
 	}
-	r.linked(c)
+	if !c.Channel.Ordered && f.Overtake > 0 {
+		r.Errorf("FSM087", f.Span, "`overtake` means nothing where messages arrive in any order")
+	}
 }
 
 // hasLinks reports whether there is a link between two instances of a check.
@@ -160,26 +169,5 @@ func (r *checker) each(to []int, in *parties, n *ast.Node, value func(*ast.Node)
 				to[w.Model.Index] = v
 			}
 		}
-	}
-}
-
-// linked reports channels on which the news that a link is up or lost could arrive out of order.
-func (r *checker) linked(c *model.Check) {
-	f := c.Faults
-	if c.Channel.Ordered && !c.Channel.Lossy && !c.Channel.Duplicates && f.Lose <= 0 &&
-		f.Duplicate <= 0 && f.Overtake <= 0 {
-		return
-	}
-	if !c.Channel.Ordered && f.Overtake > 0 {
-		r.Errorf("FSM087", f.Span, "`overtake` means nothing where messages arrive in any order")
-	}
-	for _, in := range c.Instances {
-		if in.Role == nil || !in.Role.Linked() {
-			continue
-		}
-		r.Errorf("FSM087", f.Span, "role %s handles `up` or `lost`, which need a link that keeps messages in order "+
-			"and loses none", diag.Quote(in.Role.Name)).
-			With("leave out lose, duplicate and overtake, and the channel's lossy, duplicates and order: any")
-		return
 	}
 }

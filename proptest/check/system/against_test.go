@@ -467,6 +467,10 @@ var inline = func() (texts []string) {
 		"channel: {capacity: 1, full: lose}\n    faults: {crash: {a: 1, b: 1}, restart: {a: 1}}",
 		"environment: {go: {when: len(out) < 1, times: 2}, say: {when: len(out) == 0}, " +
 			"wake: {when: \"len(in, A) < 2\", times: 1}, t: {when: len(in) == 0, times: 1}}",
+		"channel: {capacity: 2, lossy: true}\n    faults: {break: 1, return: 1}",
+		"faults: {lose: 1, duplicate: 1, overtake: 1, break: 1}",
+		"channel: {capacity: 2, order: any}\n    faults: {crash: {b: 1}, restart: {b: 1}, break: 1, return: 1}",
+		"channel: {capacity: 2, duplicates: true}\n    faults: {partition: 1}",
 		"hostile: a", "hostile: {a: malformed}", "hostile: {b: malformed}",
 		"hostile: a\n    faults: {break: 1, return: 1}",
 		"hostile: {a: malformed}\n    faults: {crash: {b: 1}, restart: {b: 1}}",
