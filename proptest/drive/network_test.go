@@ -269,13 +269,7 @@ func (r *play) gather() {
 				if r.parted(i, j) {
 					continue
 				}
-				n := 0
-				for _, x := range r.queues[k] {
-					if x.news == world.NoNews {
-						n++
-					}
-				}
-				if ch := &r.World.Rules.Channels[k]; n >= ch.Capacity {
+				if ch := &r.World.Rules.Channels[k]; messages(r.queues[k]) >= ch.Capacity {
 					if ch.Full != world.FullLose {
 						r.full = true
 					}

@@ -172,6 +172,9 @@ func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
 			}
 		}
 		for _, mv := range append([]stage.Move{mv}, then...) {
+			if mv.Kind == world.MoveTail && world.Length(r.c.Queues[mv.Channel]) <= messages(r.queues[mv.Channel]) {
+				continue // it found its channel full, and so was lost anyway
+			}
 			if mv.Kind == world.MoveTail && r.World.Rules.Channels[mv.Channel].Lossy && !r.possible(mv) {
 				// Nobody hears of a crash there, and what has not left is lost as any datagram.
 				mv = stage.Move{Kind: world.MoveLose, Channel: mv.Channel, At: len(r.c.Queues[mv.Channel]) - 1}
@@ -189,6 +192,16 @@ func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
 		}
 	}
 	return first, r.compare()
+}
+
+// messages counts what is no news.
+func messages(q []item) (n int) {
+	for _, x := range q {
+		if x.news == world.NoNews {
+			n++
+		}
+	}
+	return n
 }
 
 // foreseen is a move with its result.
