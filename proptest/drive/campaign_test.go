@@ -16,8 +16,8 @@ import (
 	"github.com/parley-go/parley/proptest/race"
 )
 
-// TestCampaigns plays runs of each shipped specification with a generated package. Each different step
-// that the interpreter takes in them is taken by the generated machine, too.
+// TestCampaigns plays random runs of each shipped specification that has a generated package. The
+// generated machine repeats each different step that the interpreter takes in them.
 func TestCampaigns(t *testing.T) {
 	var files []string
 	for _, target := range conform.Targets {
@@ -74,7 +74,8 @@ func generated(full *model.Protocol, file string) campaign.Compare {
 
 var errDiffers = errors.New("it does something else")
 
-// TestCampaignDiffers: a generated machine that does something else is found, and named with its seed.
+// TestCampaignDiffers plants a generated machine that behaves differently. The campaign must find it
+// and name the seed.
 func TestCampaignDiffers(t *testing.T) {
 	file := "specs/confirm/spec.yaml"
 	p, list := compile.Load(filepath.Join("../..", file), compile.Options{Check: "pair"})

@@ -13,7 +13,7 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// compare holds drivers and network against the configuration of the world.
+// compare compares the drivers and the network with the configuration of the world.
 func (r *play) compare() error {
 	if r.full {
 		if r.waitsForRoom() {
@@ -42,7 +42,7 @@ func (r *play) compare() error {
 		if !s.started || s.down {
 			continue
 		}
-		// Who has lost a link may still send there. That is reported, and nothing else comes of it.
+		// A driver that has lost a link may still send there. It reports that and does nothing else.
 		s.errs = slices.DeleteFunc(s.errs, func(e *driver.Error) bool {
 			lost := func(k [2]int) bool { return k[0] == i && r.peer(i, k[1]) == e.Peer }
 			return e.Kind == driver.NoLink && slices.ContainsFunc(slices.Collect(maps.Keys(r.lost)), lost)
@@ -89,7 +89,7 @@ func (r *play) compareSeat(i int) error {
 	for _, t := range saved.Timers {
 		left := 0
 		if r.World.Rules.Time != nil {
-			// A link that lingers may cost the bubble's clock a millisecond.
+			// A link that lingers may take a millisecond of the bubble's clock.
 			left = int((t.Left + r.protocol.Tick/2) / r.protocol.Tick)
 		}
 		got = append(got, fmt.Sprintf("%s[%d] for %d", s.inner.Info().Timers[t.ID], t.Key, left))

@@ -24,8 +24,8 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// TestCounterexamples has real drivers do every shortest run to a violated safety claim of every
-// shipped specification and variant.
+// TestCounterexamples repeats with real drivers the shortest run to each violated safety claim of
+// every shipped specification and variant.
 func TestCounterexamples(t *testing.T) {
 	files, err := filepath.Glob("../../specs/*/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -80,8 +80,8 @@ func TestCounterexamples(t *testing.T) {
 	}
 }
 
-// reproduce does a run with drivers. why says why drivers cannot do it; the error, where they and
-// the world, or the run, differ.
+// reproduce repeats a run with drivers. If drivers cannot do what the run does, why says why. The
+// error says where the drivers differ from the world, or from the run.
 func reproduce(t *testing.T, p *model.Protocol, c *model.Check, cl *check.ClaimReport) (why string, err error) {
 	set, err := settle(p, c, 0)
 	if err != nil {
@@ -142,7 +142,7 @@ func reproduce(t *testing.T, p *model.Protocol, c *model.Check, cl *check.ClaimR
 	return why, err
 }
 
-// late finds the links that come up some time after the start, so that nothing is sent before.
+// late finds the links that come up some time after the start. Nothing is sent on them before.
 func late(s *setting, list []run.Step) {
 	for k := range s.World.Rules.Links {
 		l := &s.World.Rules.Links[k]
@@ -166,7 +166,7 @@ func late(s *setting, list []run.Step) {
 	}
 }
 
-// timed is a machine whose timers run until the step of a run in which they expire.
+// timed is a machine whose timers take as long as it takes to the step in which they expire.
 type timed struct {
 	*actor
 	ticks func(alarm int) uint32
@@ -180,14 +180,14 @@ func (x *timed) Effect(i int) fsm.Effect {
 	return e
 }
 
-// expires is the timer of the machine that a step is about.
+// expires returns the number of the timer that expires in a step.
 func (a *actor) expires(x *run.Step) int {
 	return slices.IndexFunc(a.alarms, func(t stage.Alarm) bool {
 		return string(interp.AppendEvent(nil, a.strs, t.Event)) == x.Event
 	})
 }
 
-// again does a step of a run.
+// again repeats a step of a run.
 func (r *play) again(x *run.Step, tick time.Duration) error {
 	timer := func() error { time.Sleep(max(tick, 1)); return nil }
 	if x.Kind == run.Timer {
@@ -206,7 +206,7 @@ func (r *play) again(x *run.Step, tick time.Duration) error {
 		return fmt.Errorf("a timer expires before its time: %v", r.seen)
 	}
 	if x.Who >= 0 && !r.seats[x.Who].started && !r.seats[x.Who].down && x.Kind != run.Start {
-		// A start that does nothing is not told.
+		// Runs leave out a start that does nothing.
 		if err := r.start(x.Who); err != nil {
 			return err
 		}
@@ -240,7 +240,7 @@ func (r *play) wanted(mv stage.Move) bool {
 	return mv.Kind == world.MoveDeliver && r.queues[mv.Channel][mv.At].news == world.Ask
 }
 
-// limit is what goes out of a step of the world that a crash cuts short, nil if none does.
+// limit returns how much goes out of a step that a crash cuts short. It is nil if no crash does.
 func (r *play) limit(mv stage.Move) *limits {
 	if mv.Torn == 0 {
 		return nil
@@ -263,7 +263,7 @@ func (r *play) limit(mv stage.Move) *limits {
 	return l
 }
 
-// ended compares the states of the machines with what the run says of its end.
+// ended compares the states of the machines with those at the end of the run.
 func (r *play) ended(c *model.Check, end []string) error {
 	for i, p := range r.Parties {
 		state := c.Instances[i].Name + ": " + p.States[r.c.Values[i][0]].Name

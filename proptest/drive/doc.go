@@ -1,15 +1,15 @@
-// Package drive holds the driver of runtime/driver against the world of runtime/world, which says
-// what lies between machines. Its tests run real drivers over the in-memory link. They are the
-// network between them: they hand over, lose, copy and reorder frames, bring links up, break them and
-// bring them back, part the drivers into two sets, let time pass, give commands, and switch drivers
-// off, also in the middle of a step, and on again. The world takes each of these as a move, with the
-// interpreter as its machines; after every one, the values of the machines, what they hold back,
-// their timers and the frames under way must be the same.
+// Package drive compares the driver of runtime/driver with the world of runtime/world, which defines
+// how machines and the network between them behave. Its tests run real drivers over in-memory links
+// and play the network: they deliver, lose, copy and reorder frames, bring links up, break them and
+// bring them back, partition the drivers, let time pass, give commands, and switch drivers off and on
+// again, also in the middle of a step. The world, whose machines are run by the interpreter, makes
+// each of these as a move. After every move both sides must agree on the values of the machines,
+// their deferred messages, their timers and the frames under way.
 //
-// Runs of the simulator, runtime/sim, are held against the world by their records: what happens to
-// their machines, in the order in which it does, must be moves of the world.
+// The simulator, runtime/sim, is compared by its records: what they say, in that order, must be moves
+// of the world.
 //
-// The machines are those of random specifications, for which the interpreter stands in as a runner,
-// and the generated ones of all shipped specifications. PARLEY_DRAWS says how many runs a test
+// The machines are those of random specifications, which the interpreter runs for the drivers too,
+// and the generated machines of all shipped specifications. PARLEY_DRAWS sets how many runs a test
 // draws.
 package drive

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(race.Main(m)) }
 
-// draws is how many runs a test draws.
+// draws returns how many runs a test draws.
 func draws(otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv("PARLEY_DRAWS")); err == nil {
 		return n
@@ -26,7 +26,7 @@ func draws(otherwise int) int {
 	return otherwise
 }
 
-// plan is a run before it is carried out: what it takes place in, and which of the possible things
+// plan is a run that has not been carried out yet: its setting, and which of the possible things
 // happens each time.
 type plan struct {
 	Seed  uint64
@@ -41,7 +41,7 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 	}), 20, 80).Draw(t, "steps")}
 })
 
-// outcome says what became of a run.
+// outcome is the result of a run.
 type outcome struct {
 	steps  int
 	left   bool // the drivers could not follow any further
@@ -49,7 +49,7 @@ type outcome struct {
 	faults map[string]int
 }
 
-// total is what became of several runs.
+// total sums up the results of several runs.
 type total struct {
 	runs, steps, over, left int
 	faults                  map[string]int
@@ -71,7 +71,7 @@ func (a *total) add(o outcome) {
 	}
 }
 
-// String tells the numbers.
+// String lists the numbers.
 func (a *total) String() string {
 	return fmt.Sprintf("%d runs, %d steps, %v; %d ended with a fault, %d where drivers cannot follow",
 		a.runs, a.steps, a.faults, a.over, a.left)
@@ -138,7 +138,7 @@ func TestRandom(t *testing.T) {
 	t.Log(&sum)
 }
 
-// TestFaultsDrawn sees to it that runs have each of the faults of networks.
+// TestFaultsDrawn checks that the random runs contain each fault of a network.
 func TestFaultsDrawn(t *testing.T) {
 	var sum total
 	for n := range 1000 {
@@ -155,8 +155,8 @@ func TestFaultsDrawn(t *testing.T) {
 	t.Error("not all of them in", &sum)
 }
 
-// TestPlants brings back what was wrong in the world, one thing at a time: the drivers must be seen
-// to differ from it.
+// TestPlants brings old errors back into the world, one at a time. The tests must see that the
+// drivers differ from it.
 func TestPlants(t *testing.T) {
 	for name, plant := range map[string]world.Plant{
 		"a deferred message blocks": world.DeferBlocks, "is dropped": world.DeferDrops,

@@ -10,8 +10,8 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-// actor runs the interpreter as a machine of a driver. It shares nothing with others, for each
-// driver has a goroutine.
+// actor runs a machine for a driver with the interpreter. Each driver has its own goroutine, so
+// actors share nothing.
 type actor struct {
 	*model.Machine
 	protocol *model.Protocol // with a wire format
@@ -26,7 +26,7 @@ type actor struct {
 	peer     fsm.Peer // the only other, whom the machine need not name
 }
 
-// newActor makes one whose machine is as a text says.
+// newActor makes an actor whose machine has the value that a text describes.
 func newActor(p *model.Protocol, m *model.Machine, text string, bound int, peer fsm.Peer) (*actor, error) {
 	strs := &interp.Strings{}
 	v, err := interp.ParseMachine(m, strs, text)
@@ -57,7 +57,7 @@ func newActor(p *model.Protocol, m *model.Machine, text string, bound int, peer 
 	return a, nil
 }
 
-// event is the machine's event of a kind, or of a message.
+// event finds the machine's event of a kind or, for a message, of a name.
 func (a *actor) event(kind model.EventKind, m *model.Message) *model.Event {
 	i := slices.IndexFunc(a.Events, func(e *model.Event) bool {
 		return e.Kind == kind && (m == nil || e.Message.Name == m.Name)
@@ -65,7 +65,7 @@ func (a *actor) event(kind model.EventKind, m *model.Message) *model.Event {
 	return a.Events[i]
 }
 
-// alarm is the number of a timer that goes by a name and a key.
+// alarm returns the number of the timer with a name and a key.
 func alarm(list []stage.Alarm, name string, key uint32) int {
 	return slices.IndexFunc(list, func(a stage.Alarm) bool { return a.Name == name && a.Key == key })
 }

@@ -21,19 +21,19 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// setting is what a run takes place in: a world, and how its drivers are made.
+// setting is where a run takes place: a world, and how to make its drivers.
 type setting struct {
 	*stage.Stage
 	protocol *model.Protocol // with a wire format
 	commands [][]string      // by instance: what it may be told to do
 	stream   bool
 	record   bool // the drivers record, and so step in another way
-	// make makes a runner for instance i with its machine as the text says.
+	// make makes a runner for instance i. Its machine has the value that the text describes.
 	make func(i int, machine string) (fsm.Runner, error)
 	peer func(i, j int) fsm.Peer // what i calls j
 }
 
-// item is a frame, or news, under way between two drivers.
+// item is a frame or news under way between two drivers.
 type item struct {
 	frame  []byte
 	news   world.News
@@ -41,7 +41,7 @@ type item struct {
 	heard  uint8 // of a question: how many resets of open links had been heard
 }
 
-// end is the test's end of the link of one driver to another.
+// end is the test's end of a link. A driver has the other end.
 type end struct {
 	*mem.Link
 	mu     sync.Mutex
@@ -49,7 +49,7 @@ type end struct {
 	closed bool // the driver has closed its own end
 }
 
-// seat is the place of one instance: a driver and the ends of its links.
+// seat holds what belongs to one instance: a driver and the ends of its links.
 type seat struct {
 	d       *driver.Driver[fsm.Runner]
 	inner   fsm.Runner
@@ -67,13 +67,13 @@ type seat struct {
 	cut     *cut          // what goes out of a step that a crash cuts short
 	away    uint64        // whom a partition keeps away from it
 	splits  []uint64      // whom it will: partitions, and ends of partitions, that it has still to hear of
-	// handled counts the messages that the machine was given in the world or that were set aside,
-	// recorded those in the driver's record, deferred ones once more when they are handled.
+	// handled counts the messages that the machine in the world handled or deferred. recorded counts
+	// those in the driver's record. Both count a deferred message again when it is handled.
 	handled, recorded int
 }
 
-// play is drivers at work, the network between them, and the configuration of the world that they
-// should be in.
+// play is a run in progress: the drivers, the network between them, and the configuration of the
+// world, which they must match.
 type play struct {
 	*setting
 	c      *stage.Configuration
@@ -92,7 +92,7 @@ type play struct {
 	faults map[string]int // how often each of the faults of networks has happened
 }
 
-// errLeft says that a run leaves what drivers do; it is no difference.
+// errLeft says that a run does something which drivers cannot do. That is no difference.
 var errLeft = errors.New("the drivers cannot follow")
 
 func newPlay(s *setting) *play {
@@ -111,7 +111,7 @@ func newPlay(s *setting) *play {
 	return r
 }
 
-// watched is a runner that notes what its driver does by itself.
+// watched is a runner that notes what its driver does on its own.
 type watched struct {
 	fsm.Runner
 	up      func(p fsm.Peer)
@@ -120,8 +120,8 @@ type watched struct {
 	only    fsm.Peer // in a world of two: what the machine has to call the other
 }
 
-// Effect implements [fsm.Runner]. Of two, one may call the other by number or not, whatever its
-// protocol is for.
+// Effect implements [fsm.Runner]. Where there are two machines, one may call the other by number or
+// not, whatever the protocol is for.
 func (w watched) Effect(i int) fsm.Effect {
 	e := w.Runner.Effect(i)
 	if w.only >= 0 && e.Peer >= 0 && (e.Kind == fsm.Send || e.Kind == fsm.Close) {
@@ -143,7 +143,7 @@ func (w watched) Timeout(id uint16, key uint32) fsm.Result {
 	return w.Runner.Timeout(id, key)
 }
 
-// streaming is one that takes frames together besides.
+// streaming is a watched runner that can also take several frames at once.
 type streaming struct {
 	watched
 	stream func(from fsm.Peer, in, out []byte, limit int) fsm.Streamed
@@ -153,7 +153,7 @@ func (w streaming) Stream(from fsm.Peer, in, out []byte, limit int) fsm.Streamed
 	return w.stream(from, in, out, limit)
 }
 
-// tally is a record of which only the number of messages is kept.
+// tally is a record that only counts messages.
 type tally struct{ s *seat }
 
 func (t tally) Begin(trace.Header) {}
@@ -164,7 +164,7 @@ func (t tally) Step(s *trace.Step) {
 	}
 }
 
-// place makes the driver of an instance, which does not run yet.
+// place makes the driver of an instance. The driver does not run yet.
 func (r *play) place(i int) error {
 	s, p := r.seats[i], r.Parties[i]
 	inner, err := r.make(i, string(interp.AppendMachine(nil, r.Strings, p.Machine, r.c.Values[i])))
@@ -254,7 +254,7 @@ func (r *play) channel(from, to int) int {
 	return slices.IndexFunc(r.World.Rules.Channels, func(c world.Channel) bool { return c.From == from && c.To == to })
 }
 
-// gather puts what the drivers have sent meanwhile into the channels.
+// gather puts into the channels what the drivers have sent since the last time.
 func (r *play) gather() {
 	synctest.Wait()
 	for i, s := range r.seats {
@@ -298,7 +298,7 @@ func (r *play) hangUp(i, j int) {
 	}
 }
 
-// one takes a move of the world.
+// one makes a move of the world.
 func (r *play) one(mv stage.Move) (stage.Taken, error) {
 	t, err := r.World.Do(r.c, mv)
 	switch {
@@ -318,8 +318,8 @@ func (r *play) one(mv stage.Move) (stage.Taken, error) {
 	return t, nil
 }
 
-// do takes a move of the world, and what follows of it at once: an instance handles what it holds
-// and no longer defers.
+// do makes a move of the world, and the moves that follow at once, in which an instance handles
+// messages that its state no longer defers.
 func (r *play) do(mv stage.Move) (stage.Taken, error) {
 	first, err := r.one(mv)
 	for t := first; err == nil && !r.over; {
@@ -332,7 +332,7 @@ func (r *play) do(mv stage.Move) (stage.Taken, error) {
 	return first, err
 }
 
-// offer is the move that follows at once of one that was taken.
+// offer returns the move that follows at once from a result.
 func (r *play) offer(c *stage.Configuration, mv stage.Move, t *stage.Taken) (next stage.Move, ok bool) {
 	if t.Who < 0 || mv.Kind == world.MoveBeat {
 		return next, false
@@ -342,14 +342,14 @@ func (r *play) offer(c *stage.Configuration, mv stage.Move, t *stage.Taken) (nex
 	return next, err == nil
 }
 
-// waitsForRoom reports whether a step has to wait where a channel is full, which drivers do not.
+// waitsForRoom reports whether steps wait while a channel is full. Drivers do not wait.
 func (r *play) waitsForRoom() bool {
 	return slices.ContainsFunc(r.World.Rules.Channels, func(c world.Channel) bool {
 		return c.Full == world.FullWait
 	})
 }
 
-// faulted ends a run in which the world sees a fault: the driver has to see it, too.
+// faulted ends a run in which the world sees a fault. The driver has to see it too.
 func (r *play) faulted(i int, fault world.FaultKind, why string) error {
 	r.over = true
 	r.gather()
@@ -373,8 +373,8 @@ func (r *play) faulted(i int, fault world.FaultKind, why string) error {
 		i, fault, why, r.seats[i].errs)
 }
 
-// act carries out what happens to the drivers, takes the move of the world and those that the
-// drivers have made by themselves meanwhile, and compares.
+// act does something to the drivers. Then it makes the same move in the world, and the moves that the
+// drivers have made on their own meanwhile, and compares both.
 func (r *play) act(name string, physical func() error, moves ...stage.Move) (stage.Taken, error) {
 	var first stage.Taken
 	r.log = append(r.log, name)
@@ -405,16 +405,16 @@ func (r *play) act(name string, physical func() error, moves ...stage.Move) (sta
 	return first, r.compare()
 }
 
-// quiet is the driver of i, which waits for its links: one that has just handled a call may look at
-// its link for a moment before it answers the next, and time passes meanwhile.
+// quiet returns the driver of i when it waits for its links. A driver that has just handled a call
+// may look at its link for a moment before it answers the next call, and meanwhile time passes.
 func (r *play) quiet(i int) *driver.Driver[fsm.Runner] {
 	synctest.Wait()
 	return r.seats[i].d
 }
 
-// meanwhile takes what drivers have done by themselves since the last step: a link that lingers costs
-// the bubble's clock a millisecond, in which timers may expire. A driver looks at its timers before
-// it does what it is asked to.
+// meanwhile makes the moves that drivers have made on their own since the last step: a link that
+// lingers takes a millisecond of the bubble's clock, in which timers may expire. A driver looks at
+// its timers before it does what it is asked to do.
 func (r *play) meanwhile() error {
 	r.gather()
 	if slices.ContainsFunc(r.seats, func(s *seat) bool { return len(s.seen) > 0 }) {
@@ -424,13 +424,13 @@ func (r *play) meanwhile() error {
 	return nil
 }
 
-// forget drops what a driver has made by itself: it stands for the move that is taken anyway.
+// forget drops a move that a driver has made on its own, because the run makes it anyway.
 func (r *play) forget(i int) {
 	r.gather()
 	r.seats[i].seen = nil
 }
 
-// link is the link between two instances, nil if there is none.
+// link returns the link between two instances, or nil if there is none.
 func (r *setting) link(i, j int) *world.Link {
 	for k := range r.World.Rules.Links {
 		if l := &r.World.Rules.Links[k]; l.A == i && l.B == j || l.A == j && l.B == i {
@@ -440,20 +440,20 @@ func (r *setting) link(i, j int) *world.Link {
 	return nil
 }
 
-// parted reports whether a partition takes what i sends to j: where there is a link that keeps order,
-// it waits there instead.
+// parted reports whether a partition loses what i sends to j. On a link that keeps the order, frames
+// wait instead.
 func (r *play) parted(i, j int) bool {
 	l := r.link(i, j)
 	return (l == nil || l.Datagrams) && r.seats[i].away>>j&1 != 0
 }
 
-// untold reports whether the machine of i is not told that the link to j comes up.
+// untold reports whether nobody tells the machine of i that the link to j comes up.
 func (r *setting) untold(i, j int) bool {
 	l := r.link(i, j)
 	return l == nil || l.Untold[map[bool]int{true: 0, false: 1}[l.A == i]]
 }
 
-// text tells an item.
+// text describes an item.
 func (r *play) text(from int, x item) string {
 	if x.news != world.NoNews {
 		return x.news.String()
@@ -479,5 +479,5 @@ func (r *play) stop() {
 	synctest.Wait()
 }
 
-// String tells the run so far.
+// String describes the run so far.
 func (r *play) String() string { return strings.Join(r.log, "\n") }

@@ -14,15 +14,16 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// op is something that can happen to the drivers: a move of the world, where MoveTick has all feel a
-// beat, or the next timer expire. With limits, the instance that steps crashes in the course of it.
+// op is something that can happen to the drivers. It is a move of the world, but MoveTick makes all
+// of them feel a beat, or the next timer expire. With limits, the instance that takes the step
+// crashes in the middle of it.
 type op struct {
 	stage.Move
 	limits *limits
 }
 
-// ops lists what can happen to the drivers now. Deliveries stand there twice, for they are what
-// runs are made of.
+// ops lists what can happen to the drivers now. It lists deliveries twice, because runs consist
+// mostly of them.
 func (r *play) ops(sub int) []op {
 	var ops []op
 	add := func(mv stage.Move) { ops = append(ops, op{Move: mv}) }
@@ -82,7 +83,7 @@ func (r *play) ops(sub int) []op {
 	return ops
 }
 
-// tornOps are those of a list that may be cut short, each with a place where they are.
+// tornOps returns those of a list that a crash may cut short, each with limits.
 func (r *play) tornOps(list []op, sub int) (torn []op) {
 	for _, o := range list {
 		if i := r.mover(o.Move, sub); i >= 0 && r.canCrash(i) && !r.seats[i].down {
@@ -93,7 +94,8 @@ func (r *play) tornOps(list []op, sub int) (torn []op) {
 	return torn
 }
 
-// mover is the instance whose machine steps in a move, -1 if none does; of those that feel a beat, one.
+// mover returns the instance whose machine takes a step in a move, or -1 if none does. If several
+// feel a beat, it returns one of them.
 func (r *play) mover(mv stage.Move, sub int) int {
 	switch mv.Kind {
 	case world.MoveStart, world.MoveUp, world.MoveLost, world.MoveReturn, world.MoveCommand:
@@ -106,7 +108,7 @@ func (r *play) mover(mv stage.Move, sub int) int {
 	return -1
 }
 
-// perform has something happen to the drivers.
+// perform does something to the drivers.
 func (r *play) perform(o op) error {
 	if l := o.limits; l != nil {
 		c := r.seats[l.who].cut
@@ -154,7 +156,7 @@ func (r *play) perform(o op) error {
 	return fmt.Errorf("drivers do not %v", o.Move)
 }
 
-// possible reports whether a move is one of the world now.
+// possible reports whether the world can make a move now.
 func (r *play) possible(mv stage.Move) bool {
 	_, err := r.World.Do(r.c, mv)
 	return err == nil
@@ -166,8 +168,8 @@ func (r *play) canCrash(i int) bool {
 	return i < len(f.Crash) && r.seats[i].crashes < f.Crash[i]
 }
 
-// canStart reports whether a program can give its driver all links that it has at the beginning: one
-// that a partition keeps from coming up it cannot.
+// canStart reports whether a program can give its driver all the links that it begins with. It cannot
+// if a partition keeps one of them from coming up.
 func (r *play) canStart(i int) bool {
 	for j := range r.seats {
 		if l := r.link(i, j); l != nil && !l.Late && !r.untold(i, j) && r.seats[i].away>>j&1 != 0 {
@@ -177,7 +179,7 @@ func (r *play) canStart(i int) bool {
 	return true
 }
 
-// waits reports whether the program has still to give i its link to j.
+// waits reports whether the program has yet to give i its link to j.
 func (r *play) waits(i, j int) bool {
 	l := r.link(i, j)
 	return l != nil && l.Late && !r.seats[i].had[j] && r.c.Ends[i].Waiting>>j&1 != 0
@@ -245,14 +247,14 @@ func (r *play) command(i int, text string) error {
 	return err
 }
 
-// crash switches a driver off. The others hear of it as they do of a close.
+// crash switches a driver off. The others see a close.
 func (r *play) crash(i int) error {
 	_, err := r.act(fmt.Sprintf("crash %d", i), func() error { r.halt(i); return nil },
 		stage.Move{Kind: world.MoveCrash, Who: i})
 	return err
 }
 
-// halt switches a driver off, and has the network tell the others.
+// halt switches a driver off, and the network tells the others.
 func (r *play) halt(i int) {
 	s := r.seats[i]
 	r.gather()
@@ -282,14 +284,14 @@ func (r *play) halt(i int) {
 	s.crashes++
 }
 
-// reset has the network tell j that the open link to i is lost.
+// reset makes the network tell j that the open link to i is lost.
 func (r *play) reset(i, j int) {
 	k := r.channel(i, j)
 	r.queues[k] = append(r.queues[k], item{news: world.Reset, number: 1})
 	r.told[[2]int{i, j}]++
 }
 
-// restart begins a driver anew. Its links come up when the others have answered.
+// restart makes a new driver for an instance. Its links come up when the others have answered.
 func (r *play) restart(i int) error {
 	mv := stage.Move{Kind: world.MoveRestart, Who: i}
 	t, err := r.World.Do(r.c, mv)
@@ -315,15 +317,15 @@ func (r *play) restart(i int) error {
 	return err
 }
 
-// ask has the network tell j that i wants the link.
+// ask makes the network tell j that i wants the link.
 func (r *play) ask(i, j int) {
 	k, s := r.channel(i, j), r.seats[i]
 	x := item{news: world.Ask, number: (s.number + s.again[j]) & 15, heard: r.heard[[2]int{i, j}]}
 	r.queues[k] = append(r.queues[k], x)
 }
 
-// back has the program of an instance give its driver a link again that was lost. The network asks
-// the other end for it, unless there are only datagrams.
+// back makes an instance's program give its driver a lost link again. The network asks the other end
+// for it, unless the link carries datagrams.
 func (r *play) back(mv stage.Move) error {
 	i, j := mv.Who, mv.Peer
 	r.faults["returns"]++
@@ -354,7 +356,7 @@ func (r *play) part(mv stage.Move) error {
 	return err
 }
 
-// cutoff has a partition, or its end, reach an instance.
+// cutoff makes an instance notice a partition, or its end.
 func (r *play) cutoff(mv stage.Move) error {
 	_, err := r.act(mv.String(), func() error {
 		s := r.seats[mv.Who]
@@ -364,7 +366,7 @@ func (r *play) cutoff(mv stage.Move) error {
 	return err
 }
 
-// lose has instance i take its link to j for dead.
+// lose makes instance i take its link to j for dead.
 func (r *play) lose(i, j int) error {
 	if r.seats[i].away>>j&1 == 0 {
 		r.breaks++
@@ -385,7 +387,7 @@ func (r *play) lose(i, j int) error {
 	return err
 }
 
-// snapshot takes a driver's.
+// snapshot takes a snapshot of a driver.
 func (r *play) snapshot(i int) *driver.Snapshot[int] {
 	zero := 0
 	s, err := driver.SaveDriver(context.Background(), r.quiet(i), func(fsm.Runner) *int { return &zero })
@@ -395,7 +397,7 @@ func (r *play) snapshot(i int) *driver.Snapshot[int] {
 	return s
 }
 
-// next is how long it takes until a timer expires.
+// next returns how long it takes until the next timer expires.
 func (r *play) next() (least time.Duration, ok bool) {
 	for i, s := range r.seats {
 		if !s.started || s.down {
@@ -410,7 +412,7 @@ func (r *play) next() (least time.Duration, ok bool) {
 	return least, ok
 }
 
-// canWait reports whether time may pass. Where it is counted, nothing is under way while it does.
+// canWait reports whether time may pass. If the world counts time, nothing may be under way.
 func (r *play) canWait() bool {
 	if r.World.Rules.Time == nil {
 		_, ok := r.next()
@@ -425,7 +427,7 @@ func (r *play) canWait() bool {
 	return !slices.ContainsFunc(r.seats, func(s *seat) bool { return !s.started && !s.down })
 }
 
-// wait lets time pass until the next timer expires, or a beat.
+// wait lets time pass until the next timer expires, or for one beat.
 func (r *play) wait() error {
 	length := time.Duration(r.protocol.Tick)
 	var moves []stage.Move
@@ -490,7 +492,7 @@ func (r *play) onChannel(k, sub int) (moves []stage.Move) {
 	return moves
 }
 
-// tail is the place of what a crash or a break may take with it next, -1 if there is nothing.
+// tail returns the position of the message that a crash or a break may take with it next, or -1.
 func tail(q []item) int {
 	last := slices.IndexFunc(q, func(x item) bool { return x.news == world.Reset }) - 1
 	for last >= 0 && q[last].news != world.NoNews {
@@ -499,7 +501,7 @@ func tail(q []item) int {
 	return last
 }
 
-// tail loses what went with a crash or a break.
+// tail loses messages that a crash or a break takes with it.
 func (r *play) tail(k int) error {
 	r.faults["lost tails"]++
 	_, err := r.act(fmt.Sprintf("tail of channel %d", k), func() error { r.take(k, tail(r.queues[k])); return nil },
@@ -527,7 +529,7 @@ func (r *play) overtake(k int) error {
 
 func (r *play) take(k, at int) { r.queues[k] = slices.Delete(slices.Clone(r.queues[k]), at, at+1) }
 
-// deliver hands over what lies in a channel.
+// deliver takes an item out of a channel and gives it to the receiver.
 func (r *play) deliver(k, at int, kind world.MoveKind) error {
 	ch, x := &r.World.Rules.Channels[k], r.queues[k][at]
 	s, from := r.seats[ch.To], ch.From

@@ -23,8 +23,9 @@ type author struct {
 	closes bool
 }
 
-// randomSpec writes a protocol of two roles with four states each: some messages are handled, some
-// ignored, some deferred, few refused. In a third of all there are three parties, in a third parts.
+// randomSpec writes a protocol of two roles with four states each. The states handle some messages,
+// ignore some, defer some, and refuse few. A third of the protocols have three parties, and a third
+// have parts.
 func randomSpec(r *rand.Rand) string {
 	w := author{Rand: r, three: r.IntN(3) == 0, parts: r.IntN(3) == 0}
 	var b strings.Builder
@@ -78,8 +79,8 @@ func randomSpec(r *rand.Rand) string {
 	return b.String()
 }
 
-// inner writes a role that is only a part: it takes every message and the command poke, and has a
-// timer.
+// inner writes a role that is used only as a part. It takes every message and the command poke, and
+// has a timer.
 func (w author) inner(b *strings.Builder) {
 	fmt.Fprintf(b, "  inner:\n    vars: {m: {type: 0..3}}\n    timers: {v: {ticks: %d}}\n", 1+w.IntN(3))
 	b.WriteString("    commands: {poke: {}}\n    initial: p0\n    states:\n")
@@ -95,8 +96,8 @@ func (w author) inner(b *strings.Builder) {
 	}
 }
 
-// does writes what a branch does in a machine with such timers, behind the letter of its states,
-// such variables and so many states.
+// does writes what a branch does. names begins with the letter of the machine's states, and its
+// timers follow; vars are the variables, and states is the number of states.
 func (w author) does(ev, names, vars string, states int) string {
 	message := ev <= "C"
 	var list []string
@@ -135,7 +136,7 @@ func (w author) does(ev, names, vars string, states int) string {
 	return "do: [{" + strings.Join(list, "}, {") + "}]" + end
 }
 
-// to says to whom something is sent, where there are three.
+// to writes the destination of a send or close. It is empty where there are only two parties.
 func (w author) to(ev string) string {
 	if !w.three {
 		return ""
@@ -152,7 +153,7 @@ func (w author) to(ev string) string {
 	return `, to: "` + list[w.IntN(len(list))] + `"`
 }
 
-// compiled makes a model of a text.
+// compiled compiles the text of a specification.
 func compiled(text, check string) (*model.Protocol, error) {
 	files := fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}
 	p, list := compile.Load("spec.yaml", compile.Options{Check: check, FS: files})
@@ -162,7 +163,7 @@ func compiled(text, check string) (*model.Protocol, error) {
 	return p, nil
 }
 
-// randomSetting draws a specification, and what may go wrong between its machines.
+// randomSetting draws a specification, and the faults of the network between its machines.
 func randomSetting(r *rand.Rand, plant world.Plant) (*setting, string, error) {
 	text := randomSpec(r)
 	p, err := compiled(text, "pair")
@@ -236,8 +237,8 @@ func settle(p *model.Protocol, c *model.Check, plant world.Plant) (*setting, err
 	return s, nil
 }
 
-// commands are those that a machine is given, as texts: each with the least values for its fields
-// and with the next ones.
+// commands lists the commands that a machine is given, as text: each with the smallest values of its
+// fields, and with the next ones.
 func commands(x *stage.Party, strs *interp.Strings) (list []string) {
 	for _, c := range x.Commands {
 		zero := make([]int64, interp.FieldSlots(c.Fields))

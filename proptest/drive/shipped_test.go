@@ -71,7 +71,7 @@ func allShipped(t testing.TB) []*shipped {
 	return list
 }
 
-// setting makes the world of the check, with generated machines for the drivers.
+// setting makes the world of the check. The drivers have generated machines.
 func (s *shipped) setting() (*setting, error) {
 	c := s.check.Checks[0]
 	set, err := settle(s.full, c, 0)
@@ -106,7 +106,7 @@ func (s *shipped) setting() (*setting, error) {
 	return set, nil
 }
 
-// fault draws what may go wrong besides what the channel of the check says.
+// fault draws faults in addition to those of the check's channel.
 func (s *setting) fault(r *rand.Rand) {
 	rules := s.World.Rules
 	if r.IntN(3) == 0 {

@@ -11,11 +11,11 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// limits say how much of what a driver does goes out before it crashes.
+// limits say how much of a step's output leaves the driver before it crashes.
 type limits struct{ who, frames, closes int }
 
-// cut is what keeps the rest of a step from going out when a driver crashes in the course of it. The
-// driver notices nothing: what it gives to its links after that is gone.
+// cut stops the rest of a step's output when a driver crashes in the middle of the step. The driver
+// does not notice: what it gives to its links after that is lost.
 type cut struct {
 	mu    sync.Mutex
 	armed bool
@@ -35,7 +35,7 @@ func (c *cut) arm(l limits) {
 	c.armed, c.left, c.passed, c.closed = true, l, map[int]int{}, map[int]bool{}
 }
 
-// disarm ends a step. What was cut once stays so: its driver has crashed.
+// disarm ends a step. A step that was cut stays cut, because its driver has crashed.
 func (c *cut) disarm() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,8 +67,8 @@ func (c *cut) shut(j int) {
 	delete(c.peers, j)
 }
 
-// closing hears that the machine closes a link, or all. A driver closes it in the background, so this
-// is the moment that counts. It may be heard twice.
+// closing notes that the machine closes a link, or all of them. A driver closes links in the
+// background, so this is the moment that counts. It may be called twice for one close.
 func (c *cut) closing(p fsm.Peer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *cut) closing(p fsm.Peer) {
 	}
 }
 
-// tearing is a driver's link to an instance, which carries what a [cut] lets out.
+// tearing is a driver's link to an instance. It carries what a [cut] lets through.
 type tearing struct {
 	*mem.Link
 	cut  *cut
@@ -136,8 +136,8 @@ func (l *tearing) Send(peer int, frames []byte) error {
 
 var _ transport.Link = (*tearing)(nil)
 
-// tear finds the crash of the world that is what has become of the steps of instance i, which was
-// switched off in the course of them. The moves are those that would have been taken.
+// tear finds the crash of the world that explains what came of the steps of instance i, which was
+// switched off in the middle of them. The moves are those that it would have made.
 func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
 	r.log = append(r.log, "  and it does")
 	r.faults["torn steps"]++
@@ -176,7 +176,7 @@ func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
 				continue // it found its channel full, and so was lost anyway
 			}
 			if mv.Kind == world.MoveTail && r.World.Rules.Channels[mv.Channel].Lossy && !r.possible(mv) {
-				// Nobody hears of a crash there, and what has not left is lost as any datagram.
+				// Nobody hears of the crash, and what has not left is lost like any datagram.
 				mv = stage.Move{Kind: world.MoveLose, Channel: mv.Channel, At: len(r.c.Queues[mv.Channel]) - 1}
 				if !r.possible(mv) {
 					return first, errLeft // the channel loses only what is about to arrive
@@ -210,7 +210,7 @@ type foreseen struct {
 	t stage.Taken
 }
 
-// ahead lists the steps that moves are in the world, with what follows of each at once.
+// ahead lists the steps that moves make in the world, each with what follows at once.
 func (r *play) ahead(moves []stage.Move) (steps []foreseen, err error) {
 	c := r.c
 	for _, mv := range moves {
@@ -232,10 +232,10 @@ func (r *play) ahead(moves []stage.Move) (steps []foreseen, err error) {
 	return steps, nil
 }
 
-// tornAt finds the step of instance i in which it has crashed: the last of which something went out,
-// or else the first that sends anything. sends is how much of it went out. Streams to different
-// instances do not leave in the order of sending, so there may be messages before that have not:
-// gone counts them by receiver. They are lost tails.
+// tornAt finds the step in which instance i has crashed: the last one that sent something out, or
+// else the first that sends anything. sends is how much of it went out. Streams to different
+// instances do not leave in the order of sending, so earlier messages may not have left. gone counts
+// those by receiver. They are lost tails.
 func (r *play) tornAt(i int, steps []foreseen) (at, sends int, gone []int, err error) {
 	c := r.seats[i].cut
 	c.mu.Lock()
