@@ -21,8 +21,8 @@ import (
 	"github.com/parley-go/parley/runtime/world"
 )
 
-// follower takes the lines that all machines of a simulated run record, in the order in which they
-// happen, as moves of the world.
+// follower reads the records of all machines of a simulated run, in the order in which the lines
+// were written, and makes each line a move of the world.
 type follower struct {
 	*setting
 	now   *stage.Configuration
@@ -34,7 +34,7 @@ type follower struct {
 	returns int
 }
 
-// line is a sink of one machine.
+// line is the sink for the record of one machine.
 type line struct {
 	f *follower
 	i int
@@ -55,7 +55,7 @@ func (l line) Step(s *trace.Step) {
 	f.err = f.step(l.i, s)
 }
 
-// step takes one line.
+// step makes the move of one line.
 func (f *follower) step(i int, s *trace.Step) error {
 	p := f.Parties[i]
 	j := slices.IndexFunc(f.Parties, func(q *stage.Party) bool {
@@ -96,7 +96,7 @@ func (f *follower) step(i int, s *trace.Step) error {
 	return f.do(i, mv, s)
 }
 
-// up takes a line that the link to j is up: for the first time, or again after it was lost.
+// up makes the moves for a link that comes up, for the first time or again after it was lost.
 func (f *follower) up(i, j int, s *trace.Step) error {
 	e, bit := &f.now.Ends[i], uint64(1)<<j
 	k, asks := f.Channel(j, i), func(x world.Item[string]) bool { return x.News == world.Ask }
@@ -131,7 +131,7 @@ func (f *follower) up(i, j int, s *trace.Step) error {
 	return errors.New("nobody asks for the link in the world")
 }
 
-// unheard takes a delivery of which the machine hears nothing.
+// unheard makes a delivery that the machine does not see.
 func (f *follower) unheard(mv stage.Move) error {
 	t, err := f.World.Do(f.now, mv)
 	if err != nil || t.What != world.Dropped {
@@ -141,7 +141,7 @@ func (f *follower) unheard(mv stage.Move) error {
 	return nil
 }
 
-// lost takes a line that the link to j is lost, with the messages that went with it.
+// lost makes the moves for a link that is lost, and for the messages that are lost with it.
 func (f *follower) lost(i, j int, s *trace.Step) error {
 	if string(s.Note) == transport.ErrSilent.Error() {
 		return f.do(i, stage.Move{Kind: world.MoveLost, Who: i, Peer: j}, s)
@@ -168,7 +168,7 @@ func (f *follower) lost(i, j int, s *trace.Step) error {
 	return errors.New("no link is lost in the world")
 }
 
-// arrive delivers what a line says, with what has to be lost before.
+// arrive delivers the item that a line is about. Items before it that must be lost are lost first.
 func (f *follower) arrive(j, i int, s *trace.Step, is func(world.Item[string]) bool) error {
 	k := f.Channel(j, i)
 	ch := &f.World.Rules.Channels[k]
@@ -195,7 +195,7 @@ func (f *follower) arrive(j, i int, s *trace.Step, is func(world.Item[string]) b
 	return f.do(i, mv, s)
 }
 
-// do takes the move and compares what comes of it.
+// do makes a move and compares the result with the line.
 func (f *follower) do(i int, mv stage.Move, s *trace.Step) error {
 	t, err := f.World.Do(f.now, mv)
 	if err != nil {
@@ -214,7 +214,7 @@ func (f *follower) do(i int, mv stage.Move, s *trace.Step) error {
 	return nil
 }
 
-// ended compares what there is at the end.
+// ended compares the machines at the end of a run.
 func (f *follower) ended(runners []fsm.Runner) error {
 	for i, r := range runners {
 		want := string(interp.AppendMachine(nil, f.Strings, f.Parties[i].Machine, f.now.Values[i]))
@@ -235,7 +235,7 @@ func (f *follower) ended(runners []fsm.Runner) error {
 	return nil
 }
 
-// simulated runs one specification in the simulator.
+// simulated runs a random specification in the simulator.
 func simulated(seed uint64) (f *follower, err error) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	s, text, err := randomSetting(r, 0)
@@ -311,7 +311,7 @@ func simulated(seed uint64) (f *follower, err error) {
 	return f, err
 }
 
-// TestSimulated draws specifications and simulated runs: each is a run of the world.
+// TestSimulated draws specifications and simulated runs. Each must be a run of the world.
 func TestSimulated(t *testing.T) {
 	lines, over, returns, runs := 0, 0, 0, draws(race.Draws(500, 2000))
 	for seed := range runs {
