@@ -3,4 +3,4 @@
 package golang_test
 
 // again is how often every package is generated once more.
-const again = 4
+const again = 2
