@@ -12,7 +12,7 @@ import (
 func TestOneByOneAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sys := randomSystem(t)
-		want := naiveRun(sys)
+		want := naiveDrawn(t, sys)
 		want.possible()
 		nearest := foundBy(mustRun(t, sys, Options{KeepGoing: true}))
 		for i, opt := range []Options{{Mode: DepthFirst}, {Mode: Guided}, {Mode: DepthFirst, Tune: wide(hurried(2), 2)},

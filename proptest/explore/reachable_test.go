@@ -100,6 +100,7 @@ func TestReachableOfRandomSystems(t *testing.T) {
 		if !slices.ContainsFunc(sys.Claims, func(c Claim) bool { return c.Kind == Possible }) {
 			t.Skip("no claim about what can still be reached")
 		}
+		naiveDrawn(t, sys)
 		for _, reduce := range []Reduction{0, ReduceLocal | ReducePartialOrder} {
 			bothWays(t, sys, Options{Workers: 2, KeepGoing: true, Reduce: reduce})
 		}

@@ -78,7 +78,7 @@ func TestRandomSystemsUnderWorkers(t *testing.T) {
 	manyThreads(t)
 	rapid.Check(t, func(t *rapid.T) {
 		sys := randomSystem(t)
-		want := naiveRun(sys)
+		want := naiveDrawn(t, sys)
 		for seed := range uint64(4) {
 			r := mustRun(t, sys, Options{Workers: 3, KeepGoing: true, Tune: wide(hurried(seed+1), 1+int(seed%2))})
 			got, exp := fmt.Sprint(r.Configurations, r.Steps, r.Levels, r.LabelCount),
