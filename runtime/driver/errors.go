@@ -46,9 +46,9 @@ const (
 	TraceFailed
 	// BadLink: a link could not be attached.
 	BadLink
-	// NoLink: the machine has sent to a peer that never had a link, or has closed that link. It is
-	// reported once for each peer; a message to a peer whose link was lost is no error of the program,
-	// and only counted.
+	// NoLink: the machine has sent to a peer that never had a link or whose link has not come up yet,
+	// or has closed that link. It is reported once for each peer; a message to a peer whose link was
+	// lost is no error of the program, and only counted.
 	NoLink
 )
 

@@ -106,17 +106,26 @@ func (d *Driver[R]) attach(s *slot) {
 	}
 }
 
-// announce tells the machine of a link to one peer that was taken into use. A link of several peers
-// announces these itself.
+// announce tells the machine of a link that was taken into use: of its one peer, or of those that are
+// up by now, such as the configured ones of a datagram link. What comes from the program after it
+// finds them up.
 func (d *Driver[R]) announce(s *slot) {
 	if s.props.Peers == 0 {
 		d.peerUp(s, 0)
+		return
+	}
+	l, ok := s.link.(transport.Newsy)
+	for ok && s.open && !d.stopping.Load() {
+		var got transport.Arrival
+		if got, ok = l.News(); ok {
+			d.arrived(d.now(), s, got, nil)
+		}
 	}
 }
 
 func (d *Driver[R]) peerUp(s *slot, i int) {
 	now := d.now()
-	s.peers[i] = peerState{up: true, heard: now, since: now}
+	s.peers[i] = peerState{up: true, told: true, heard: now, since: now}
 	d.core.LinkUp(now, s.first+fsm.Peer(i), ends(s.link.LocalAddr(), s.link.RemoteAddr(i)))
 }
 
@@ -206,10 +215,14 @@ func (k *carrier[R]) Send(peer fsm.Peer, frame []byte) error {
 	if s == nil {
 		return ErrNoLink
 	}
-	if !s.peers[i].up {
-		return transport.ErrNoPeer // a link of several peers has not announced it, or has lost it
+	if p := &s.peers[i]; !p.up && (p.told || s.props.Peers == 0) {
+		return transport.ErrNoPeer // it was lost, or closed
+	} // that of a link of several peers may be up and not announced: the link knows
+	err := s.send(i, frame)
+	if s.props.Peers > 0 && !s.peers[i].told && errors.Is(err, transport.ErrNoPeer) {
+		return errNotUp
 	}
-	return s.send(i, frame)
+	return err
 }
 
 // maxOut is how many bytes of small frames are gathered for a stream before

@@ -13,6 +13,7 @@ import (
 // peer is up.
 type peerState struct {
 	up      bool
+	told    bool          // the machine has heard that it is up, or was
 	heard   time.Duration // when the last whole frame came, or the link came up
 	since   time.Duration // when the link came up
 	greeted bool          // an acceptable message has come

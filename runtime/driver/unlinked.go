@@ -11,6 +11,10 @@ import (
 // ErrNoLink is wrapped by the Cause of an [Error] of kind NoLink.
 var ErrNoLink = errors.New("there is no link")
 
+// errNotUp says that the peer of a link of several has not come up yet: it was neither configured nor
+// heard, or has not answered a handshake.
+var errNotUp = fmt.Errorf("%w that has come up", ErrNoLink)
+
 // linkage is what a core knows of the link to one peer.
 type linkage uint8
 

@@ -148,6 +148,14 @@ type Guarded interface {
 	Confirm(peer int)
 }
 
+// Newsy is implemented by links of several peers that can tell at once who came up or went.
+type Newsy interface {
+	// News returns the next PeerUp or PeerLost that Receive would return before any frame, and does
+	// not wait; false if there is none. The goroutine that receives calls it. A configured peer that
+	// needs no handshake is up as soon as the link is there, so that what is sent to it leaves.
+	News() (Arrival, bool)
+}
+
 // Count is one number of a link or listener, for metrics and logs.
 type Count struct {
 	// Name is in lower case with underscores, without prefix, unit or suffix.

@@ -191,6 +191,14 @@ func (l *Link) Confirm(peer int) {
 	}
 }
 
+// News implements [transport.Newsy], if the inner link does.
+func (l *Link) News() (transport.Arrival, bool) {
+	if n, ok := l.inner.(transport.Newsy); ok {
+		return n.News()
+	}
+	return transport.Arrival{}, false
+}
+
 // Drop ends a peer, if the inner link can.
 func (l *Link) Drop(peer int) {
 	if d, ok := l.inner.(interface{ Drop(peer int) }); ok {

@@ -72,6 +72,15 @@ func (l *Link[A]) receive(buf []byte, wait bool) (transport.Arrival, error) {
 	}
 }
 
+// News implements [transport.Newsy].
+func (l *Link[A]) News() (transport.Arrival, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ev, ok := l.table.event()
+	l.announce()
+	return ev, ok
+}
+
 // failed handles an error of the socket. It returns nil if receiving goes on.
 func (l *Link[A]) failed(err error, failures *int) error {
 	switch {
