@@ -128,7 +128,7 @@ func (o *checkFlags) parse() error {
 		return err
 	}
 	o.cfg.Explore.MaxBytes = most
-	o.cfg.Compile.More = lint.Protocol
+	o.cfg.Compile.More = lint.Whole
 	o.cfg.Compile.Consts, err = setConsts(o.set)
 	return err
 }
@@ -216,6 +216,9 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		reports = append(reports, r)
 		if r.Warnings > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: fsmgen vet %s\n", warnings(r.Warnings), file)
+		}
+		if len(r.Names) == 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s has no checks, so nothing was checked\n", file)
 		}
 		failed = append(failed, o.keep(cmd.ErrOrStderr(), r), o.writeScenarios(cmd, r))
 	}

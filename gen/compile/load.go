@@ -40,6 +40,9 @@ func Load(path string, o Options) (*model.Protocol, diag.List) {
 		for i := range found {
 			l.Add(found[i])
 		}
+		if p != nil && !found.HasErrors() {
+			begin(&l.Collector, p)
+		}
 	}
 	list := l.List()
 	if o.Symbols != nil {

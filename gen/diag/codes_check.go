@@ -9,7 +9,8 @@ const (
 // checkCodes are about checks.
 var checkCodes = []Info{
 	{Code: "FSM080", Title: "arguments of an instance",
-		Text:    "An instance gives each parameter of its role exactly once, as a constant.",
+		Text: "An instance gives each parameter of its role exactly once, as a constant that is in the " +
+			"parameter's range, with the constants and domains of the check.",
 		Example: "checks:\n  pair:\n    instances: {a: \"peer(first: true)\", b: peer}\n"},
 	{Code: "FSM081", Title: "claim not understood",
 		Text: "A claim is exactly one of always, sometimes, agree, reachable, confluent, eventually and " +
@@ -63,7 +64,8 @@ var checkCodes = []Info{
 			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n" + bothKinds},
 	{Code: "FSM094", Title: "kind of claim that is missing", Warning: true,
 		Text: "No check claims safety, what must never happen (`always`, `agree`), or none claims liveness, " +
-			"what must come in the end (`eventually`, `leadsTo`). That something can still be reached " +
+			"what must come in the end (`eventually`, `leadsTo`); or there is no check at all. " +
+			"That something can still be reached " +
 			"(`reachable`) does not say that it comes. Add such a claim, or say under `allow` why there " +
 			"is none: `allow: {FSM094: reason}`. " +
 			"Nothing is said of specifications whose checks expect violations, or that extend others.",

@@ -41,6 +41,16 @@ func NewValue(m *model.Machine, strs *Strings, args ...[]int64) (Value, error) {
 	return v, nil
 }
 
+// Unfit says why v, in the slots of t, is no value of t, such as a number outside the range; "" if it is
+// one.
+func Unfit(t *model.Type, v []int64) string {
+	if len(v) != t.Slots() {
+		return fmt.Sprintf("takes %d slots, got %d", t.Slots(), len(v))
+	}
+	x := &Eval{}
+	return x.fit(t, make([]int64, len(v)), t, v)
+}
+
 // create fills in a machine whose parameters are set already.
 func (x *Eval) create(m *core.Machine, v []int64, base int) bool {
 	v[base] = int64(m.Model.Initial.Index)

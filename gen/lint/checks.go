@@ -16,6 +16,12 @@ import (
 
 // coverage warns about what all checks together leave out.
 func (l *linter) coverage() {
+	if len(l.p.Checks) == 0 && len(l.p.Roles) > 0 && !l.variant() &&
+		strings.TrimSpace(l.p.Allow["FSM094"]) == "" {
+		l.Warnf("FSM094", l.p.Roles[0].Span,
+			"there are no checks, so nothing is known of what the machines do together").
+			With("add `checks` with instances and claims, or say under `allow` why there are none")
+	}
 	if len(l.p.Checks) == 0 || slices.ContainsFunc(l.p.Checks, literal) || l.variant() {
 		return
 	}

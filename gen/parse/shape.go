@@ -143,7 +143,14 @@ func commaHint(n *ast.Node, i int) string {
 		i++
 	}
 	e := n.Entries[first]
+	if key := n.Entries[i].Key.Text; gluedInBraces.MatchString(key) && i == first+1 {
+		name, value, _ := strings.Cut(key, ":")
+		return "a space is missing behind the colon: write `" + name + ": " + value + "`"
+	}
 	text := strings.TrimSpace(string(n.Src.Text[e.Value.Start:n.Entries[i].Key.End]))
+	if strings.ContainsAny(text, "\u201c\u201d\u201e") {
+		return "these are quotes of prose; write straight ones: \" before the text and behind it"
+	}
 	if len(text) > 60 || strings.ContainsAny(text, "\"\n") {
 		text = "…, …"
 	}

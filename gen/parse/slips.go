@@ -151,6 +151,11 @@ func colonSlip(src *ast.Source, c complaint, line int) *slip {
 		return nil
 	}
 	if i := strings.LastIndex(here[:min(col, len(here))], ": "); i >= 0 {
+		if m := twoWords.FindStringSubmatchIndex(here[i+2 : min(col, len(here))]); inBraces && m != nil {
+			at, word := lineStart(src, line)+i+2+m[2], here[i+2+m[2]:i+2+m[3]]
+			return &slip{at, at + len(word), "a comma is missing before " + diag.Quote(word) +
+				", or the text needs quotes", quoteOr(here, i, word)}
+		}
 		hint := quoteHint(here, i, inBraces)
 		return &slip{c.at, c.at + 1, "quote the text: a colon followed by a space starts a value", hint}
 	}
@@ -169,6 +174,37 @@ func colonSlip(src *ast.Source, c complaint, line int) *slip {
 		return missingColon(src, n)
 	}
 	return nil
+}
+
+// twoWords is a value of one word with the next key behind it.
+var twoWords = regexp.MustCompile(`^[\w.]+ +([A-Za-z_]\w*)$`)
+
+// gluedInBraces is what a key is taken for whose colon has no space behind it.
+var gluedInBraces = regexp.MustCompile(`^[A-Za-z_]\w*:[\w"'].*$`)
+
+// quoteOr returns both remedies for a key that stands behind a value.
+func quoteOr(here string, i int, word string) string {
+	hint := "write `, " + word + ":`"
+	if quoted := quoteHint(here, i, true); quoted != "" {
+		hint += ", or " + strings.TrimPrefix(quoted, "write ")
+	}
+	return hint
+}
+
+// closedEarly is a quoted text with a word right behind it.
+var closedEarly = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\w+)`)
+
+// bracesHint returns what to do about braces that are no YAML; at is where the reader gave up.
+func bracesHint(src *ast.Source, at int) string {
+	here := src.Line(src.Pos(at).Line)
+	if m := closedEarly.FindStringSubmatchIndex(here); m != nil {
+		return fmt.Sprintf("the text that begins in column %d ends right before %s, so a quote is missing in it, or "+
+			"before it", m[0]+1, diag.Quote(here[m[2]:m[3]]))
+	}
+	if at < len(src.Text) && src.Text[at] == ',' {
+		return "there is nothing between this comma and what stands before it: remove one comma"
+	}
+	return "inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}"
 }
 
 // quoteHint returns the remedy for a value with a colon: the key whose colon stands at i, with the

@@ -84,9 +84,16 @@ var symbols = map[string]string{"and": "&&", "or": "||", "not": "!", "AND": "&&"
 
 func (p *parser) finish() {
 	if p.err == nil && p.tok.kind != end {
+		if right := strangeOps[p.tok.text]; right != "" {
+			p.fail(p.tok.from, p.tok.to, "%s is not an operator here; write %s", diag.Quote(p.tok.text), right)
+			return
+		}
 		p.fail(p.tok.from, p.tok.to, "%s is not expected here", diag.Quote(p.tok.text))
 	}
 }
+
+// strangeOps are signs that mean something elsewhere, and what expressions have for it.
+var strangeOps = map[string]string{"->": "=>"}
 
 func (p *parser) is(o string) bool { return p.tok.kind == op && p.tok.text == o }
 

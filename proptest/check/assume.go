@@ -105,6 +105,9 @@ func (s *System) dutyWords(env *model.EnvRule) string {
 		strings.Join(who, ", and that of "), system.DutyNames(env), where)
 }
 
+// What channels that lose everything or nothing do to messages.
+const anyLost, noneLost = "any message may be lost", "nothing is lost"
+
 func (s *System) channelWords(res *explore.Result) string {
 	ch := s.Check.Channel
 	words := []string{"in order"}
@@ -112,14 +115,18 @@ func (s *System) channelWords(res *explore.Result) string {
 		words[0] = "in any order"
 	}
 	if f := s.Check.Faults; f != nil && f.Lose >= 0 {
-		words = append(words, howOften(f.Lose, "nothing is lost", "message is lost", "messages are lost"))
+		words = append(words, howOften(f.Lose, noneLost, "message is lost", "messages are lost"))
 	} else if ch.Lossy {
-		words = append(words, "any message may be lost")
+		words = append(words, anyLost)
 	} else {
-		words = append(words, "nothing is lost")
+		words = append(words, noneLost)
 	}
-	if but := s.lostBesides(); but != "" {
+	switch but := s.lostBesides(); {
+	case but == "" || words[1] == anyLost:
+	case words[1] == noneLost:
 		words[1] += " but " + but
+	default:
+		words[1] += " besides " + but
 	}
 	if f := s.Check.Faults; f != nil && f.Duplicate >= 0 {
 		words = append(words, howOften(f.Duplicate,

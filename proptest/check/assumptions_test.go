@@ -124,3 +124,27 @@ checks: {pair: {instances: {a: left, b: right}, environment: {go: {when: len(out
 		}
 	}
 }
+
+// TestLostBesides: what a partition takes is said to be lost where nothing else is, and not where
+// everything may be.
+func TestLostBesides(t *testing.T) {
+	for channel, want := range map[string]string{
+		"{lossy: false}": "nothing is lost but what goes with a partition,",
+		"{lossy: true}":  "any message may be lost, nothing arrives twice",
+	} {
+		s := suiteSystem(t, `protocol: p
+messages: {A: }
+roles:
+  left: {commands: {go: }, initial: x, states: {x: {go: {send: A}, A: ignore, lost: ignore}}}
+channel: {order: any, full: lose, lossy: true}
+checks: {pair: {instances: {a: left, b: left}, faults: {partition: 1}, channel: `+channel+`}}
+`)
+		r, err := s.Run(context.Background(), explore.Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(r.Assumptions, "\n"); !strings.Contains(text, want) {
+			t.Errorf("%s: no %q in\n%s", channel, want, text)
+		}
+	}
+}

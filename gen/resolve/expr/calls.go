@@ -53,6 +53,10 @@ func (s *Resolver) call(n *syntax.Call, base model.ExprBase, want *model.Type) m
 			s.Errorf("FSM020", n.FnPos, "not is not an operator; write !")
 			return nil
 		}
+		if own := elsewhere[n.Fn]; own != "" {
+			s.Errorf("FSM026", n.FnPos, "there is no function %s", diag.Quote(n.Fn)).With("write " + diag.Quote(own))
+			return nil
+		}
 		names := append(slices.Sorted(maps.Keys(functions)), "all", "some", "count", "empty")
 		s.UnknownAt("FSM026", n.FnPos, n.Fn, "function", names)
 		return nil
@@ -429,3 +433,7 @@ func (s *Resolver) quietly(n syntax.Node) model.Expr {
 	}
 	return nil
 }
+
+// elsewhere are names that other languages give to functions, and what to write.
+var elsewhere = map[string]string{"add": "with", "insert": "with", "remove": "without", "delete": "without",
+	"difference": "minus", "length": "len", "size": "len"}

@@ -205,12 +205,36 @@ func (s *Resolver) unknownName(n *syntax.Ident) {
 			append(s.Root.Get("consts").Keys(), slices.Sorted(maps.Keys(s.Enums))...))
 		return
 	}
+	if played := s.playing(n.Name); len(played) > 0 {
+		s.Errorf("FSM021", n.Pos(), "%s is a role, and here are its instances meant", diag.Quote(n.Name)).
+			With("write " + strings.Join(played, " or "))
+		return
+	}
 	if ways := s.ofInstances(n.Name); len(ways) > 0 {
 		s.Errorf("FSM021", n.Pos(), "there is no name %s here", diag.Quote(n.Name)).
 			With("say of which instance: " + strings.Join(ways, " or "))
 		return
 	}
 	s.UnknownAt("FSM021", n.Pos(), n.Name, "name", s.names())
+}
+
+// playing lists the instances of a role in the check, as they are written; a few of them if there are many.
+func (s *Resolver) playing(role string) []string {
+	var list []string
+	add := func(text string, in *convert.Instance) {
+		if len(list) < 3 && in.Model != nil && in.Model.Role != nil && in.Model.Role.Name == role {
+			list = append(list, diag.Quote(text))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Instances)) {
+		add(name, s.Instances[name])
+	}
+	for _, g := range slices.Sorted(maps.Keys(s.Groups)) {
+		for k, in := range s.Groups[g].All {
+			add(fmt.Sprintf("%s[%d]", g, s.Groups[g].Lo+int64(k)), in)
+		}
+	}
+	return list
 }
 
 // ofInstances lists ways to write a name so that it means something in some instance of the check.
