@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,8 @@ func scenarioCommand() *cobra.Command {
 		Long: `Scenario runs text files that tell what happens step by step, and compares what the machines do with what the files say.
 Without FILEs: all scenarios/*.txt beside the specification. The form of the files is in docs/LANGUAGE.md, under Scenarios.
 
-Exit code 0: all say what happens. 1: some say something else. 2: a file cannot be read or is no scenario.`,
+Exit code 0: all say what happens. 1: some say something else, or have a line that cannot be done.
+2: a file cannot be read.`,
 		Args: cli.Args(true, "a specification"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := cli.SpecFile(args[0])
@@ -138,11 +140,26 @@ func runScenario(cmd *cobra.Command, spec, name string) ([]scenario.Block, []sce
 	}
 	blocks, err := scenario.Parse(bytes.NewReader(text))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, inScenario(cmd, name, text, err)
 	}
 	got, wrong, err := scenario.Run(blocks, loader(spec, cmd))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, inScenario(cmd, name, text, err)
 	}
 	return got, wrong, nil
+}
+
+// inScenario tells what is wrong with a line of a scenario as diagnostics are told: with its place,
+// and the line. What is wrong with the specification was told already.
+func inScenario(cmd *cobra.Command, name string, text []byte, err error) error {
+	var at *scenario.LineError
+	if errors.As(err, new(*cli.Error)) || !errors.As(err, &at) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	message := fmt.Sprintf("%s:%d:1: %v", name, at.Line, at.Err)
+	if lines := splitLines(text); at.Line >= 1 && at.Line <= len(lines) {
+		message += "\n    " + lines[at.Line-1]
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), diag.Visible(message))
+	return cli.Findings()
 }

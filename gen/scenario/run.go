@@ -25,6 +25,15 @@ type Mismatch struct {
 	Got, Want string
 }
 
+// LineError is what is wrong with a line of a scenario, from 1.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *LineError) Unwrap() error { return e.Err }
+
 // Run runs a scenario. It returns the blocks with what they really print, and
 // those that say something else. The error is for input that is no scenario.
 func Run(blocks []Block, load Load) (got []Block, wrong []Mismatch, err error) {
@@ -36,7 +45,7 @@ func Run(blocks []Block, load Load) (got []Block, wrong []Mismatch, err error) {
 				continue
 			}
 			if err := w.line(line); err != nil {
-				return nil, nil, fmt.Errorf("line %d: %w", b.Line+i, err)
+				return nil, nil, &LineError{b.Line + i, err}
 			}
 		}
 		g := b
@@ -318,7 +327,37 @@ func (w *world) event(i int, ev interp.Event) error {
 	case model.EventLost:
 		return w.lost(i, ev.Sender)
 	}
+	if ev.Event.Kind == model.EventMessage {
+		return fmt.Errorf("%s: %s is a message, which its sender sends: say `deliver %s -> %s` when it is under way",
+			w.name(i), ev.Event.Name, w.bringer(i), w.name(i))
+	}
 	return fmt.Errorf("%s: %s happens by itself", w.name(i), ev.Event.Name)
+}
+
+// bringer names an instance of which something is under way to another one, or NAME if there is none.
+func (w *world) bringer(to int) string {
+	for from := range w.check.Instances {
+		if k := w.Channel(from, to); from != to && k >= 0 && len(w.now.Queues[k]) > 0 {
+			return w.name(from)
+		}
+	}
+	return "NAME"
+}
+
+// blocked says why an instance cannot do anything of a kind now.
+func (w *world) blocked(i int) error {
+	name := w.name(i)
+	switch e := &w.now.Ends[i]; {
+	case w.World.Rules.IsHostile(i):
+		return fmt.Errorf("%s is hostile and has no machine: say what it sends with `forge`", name)
+	case e.Down:
+		return fmt.Errorf("%s has crashed: it can do that again after `restart %s`", name, name)
+	case !e.Started:
+		return fmt.Errorf("%s has not begun yet", name)
+	case w.World.Machines[i].Final(w.now.Values[i]):
+		return fmt.Errorf("%s has ended: its state is final", name)
+	}
+	return fmt.Errorf("%s cannot do that now: a channel that it sends into is full", name)
 }
 
 // lost tells an instance that its link is lost: the other end has closed it, or it breaks now.
@@ -352,6 +391,8 @@ func (w *world) take(mv stage.Move, again bool) error {
 		case err != nil && mv.Kind == between.MoveCommand && w.Parties[mv.Who].Result.Code == fsm.Refused:
 			w.refused(mv.Who)
 			return nil
+		case errors.Is(err, between.ErrBlocked):
+			return w.blocked(mv.Who)
 		case err != nil:
 			return fmt.Errorf("%v: %w", w.what(mv), err)
 		case w.Wrong != "":

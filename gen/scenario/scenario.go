@@ -67,7 +67,7 @@ func Parse(r io.Reader) ([]Block, error) {
 			b.Want += line + "\n"
 		case line == rule:
 			if len(b.Input) == 0 {
-				return nil, fmt.Errorf("line %d: %s without input before it", n, rule)
+				return nil, &LineError{n, fmt.Errorf("%s without input before it", rule)}
 			}
 			out = true
 		case len(b.Input) == 0 && (line == "" || strings.HasPrefix(line, "#")):
@@ -81,7 +81,7 @@ func Parse(r io.Reader) ([]Block, error) {
 	}
 	if len(b.Input) > 0 {
 		if !out {
-			return nil, fmt.Errorf("line %d: input without %s and output behind it", b.Line, rule)
+			return nil, &LineError{b.Line, fmt.Errorf("input without %s and output behind it", rule)}
 		}
 		blocks = append(blocks, b)
 	}

@@ -311,6 +311,9 @@ func TestFaults(t *testing.T) {
 			"b: up  ignored in s\na: up  ignored in s\na: go{n: 1}  s, send A{n: 1}\nb: A{n: 1}  s → small\n" +
 				"a: crashes\nb: lost  small → alone\na: crashed in s\nb: alone\n"},
 		// The error of the last line.
+		{"check two\ncrash a\na go{n: 1}", "line 3: a has crashed: it can do that again after `restart a`"},
+		{"check two\na go{n: 1}\nb A{n: 1}", "line 3: b: A is a message, which its sender sends: " +
+			"say `deliver a -> b` when it is under way"},
 		{"check two exactly\ncopy a -> b", "line 2: nothing is under way from a to b"},
 		{"check two exactly\ncrash a\nrestart a\ncrash a", "line 4: a: there have been all crashes that there may be"},
 		{"check two exactly\nb up from a\na twice\ndeliver a -> b at 3",

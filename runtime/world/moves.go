@@ -8,6 +8,10 @@ import (
 	"slices"
 )
 
+// ErrBlocked is wrapped by the error of a move that is not possible now: the instance is down, has not
+// begun, has ended, or would send where there is no room.
+var ErrBlocked = errors.New("cannot do that now")
+
 // World is the instances and what lies between them. Its methods do not change it.
 type World[V any, M comparable] struct {
 	Rules *Rules
@@ -257,7 +261,7 @@ func (w *World[V, M]) Do(c *Configuration[V, M], mv Move[M]) (Taken[V, M], error
 	}
 	if t.Who >= 0 {
 		if t.What == Blocked {
-			return t, fmt.Errorf("instance %d cannot do that now", t.Who)
+			return t, fmt.Errorf("instance %d %w", t.Who, ErrBlocked)
 		}
 		if mv.Torn > 0 {
 			if err := w.tear(n, mv.Torn-1, &t); err != nil {
