@@ -3,7 +3,7 @@ package diag
 // What examples of whole specifications have in common.
 const (
 	twoPeers  = "roles:\n  peer:\n    commands: {go: {}}\n    initial: idle\n    states:\n"
-	bothKinds = "    claims:\n      rests: {always: a.idle || !a.idle}\n      comes: {eventually: b.idle}\n"
+	bothKinds = "    claims:\n      rests: {always: a.idle}\n      comes: {eventually: b.idle}\n"
 )
 
 // checkCodes are about checks.
@@ -66,7 +66,9 @@ var checkCodes = []Info{
 		Text: "No check claims safety, what must never happen (`always`, `agree`), or none claims liveness, " +
 			"what must come in the end (`eventually`, `leadsTo`); or there is no check at all. " +
 			"That something can still be reached " +
-			"(`reachable`) does not say that it comes. Add such a claim, or say under `allow` why there " +
+			"(`reachable`) does not say that it comes, and a claim that is true by its form, such as " +
+			"`a.done => a.done`, " +
+			"claims nothing. Add such a claim, or say under `allow` why there " +
 			"is none: `allow: {FSM094: reason}`. " +
 			"Nothing is said of specifications whose checks expect violations, or that extend others.",
 		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +

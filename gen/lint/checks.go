@@ -200,11 +200,67 @@ var claimKinds = []struct {
 // claimKinds warns about kinds of claims that no check makes.
 func (l *linter) claimKinds() {
 	for _, k := range claimKinds {
+		empty := ""
 		if !slices.ContainsFunc(l.p.Checks, func(c *model.Check) bool {
-			return slices.ContainsFunc(c.Claims, func(x *model.Claim) bool { return slices.Contains(k.kinds, x.Kind) })
+			return slices.ContainsFunc(c.Claims, func(x *model.Claim) bool {
+				if !slices.Contains(k.kinds, x.Kind) {
+					return false
+				}
+				if certain(x.Expr) {
+					empty = "; `" + x.Name + "` says nothing, for it is true whatever happens"
+					return false
+				}
+				return true
+			})
 		}) {
-			l.missing("FSM094", "no check makes a claim of "+k.name).
+			l.missing("FSM094", "no check makes a claim of "+k.name+empty).
 				With("add a claim with " + k.how + ", or say under `allow` why there is none")
 		}
 	}
+}
+
+// certain reports whether an expression is true by its form alone, whatever its parts are: `true`, or
+// `a => a`. It says no if it cannot tell; a nil e is not certain.
+func certain(e model.Expr) bool {
+	const most = 10 // parts
+	parts, places, unclear := map[string]int{}, map[diag.Span]bool{}, e == nil
+	var eval func(e model.Expr, values int) bool
+	eval = func(e model.Expr, values int) bool {
+		switch e := e.(type) {
+		case *model.Lit:
+			return e.Value != 0
+		case *model.Unary:
+			if e.Op == model.OpNot {
+				return !eval(e.X, values)
+			}
+		case *model.Binary:
+			switch x, y := e.X, e.Y; e.Op {
+			case model.OpAnd, model.OpOr, model.OpImplies:
+				a, b := eval(x, values), eval(y, values) // both: their parts are collected
+				return e.Op == model.OpAnd && a && b || e.Op == model.OpOr && (a || b) ||
+					e.Op == model.OpImplies && (!a || b)
+			}
+		}
+		text := model.ExprString(e)
+		if _, known := parts[text]; !known {
+			parts[text] = len(parts)
+		}
+		if values < 0 { // one place stands for several instances in a quantifier
+			unclear = unclear || places[e.Pos()]
+			places[e.Pos()] = true
+		}
+		return values>>parts[text]&1 != 0
+	}
+	if unclear {
+		return false
+	}
+	if eval(e, -1); unclear || len(parts) > most {
+		return false
+	}
+	for values := range 1 << len(parts) {
+		if !eval(e, values) {
+			return false
+		}
+	}
+	return true
 }

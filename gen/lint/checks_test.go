@@ -112,3 +112,25 @@ func same(t *testing.T, text string, want []string) {
 		t.Errorf("got %q, want %q of\n%s", got, want, text)
 	}
 }
+
+// TestCertain: a claim that no run can violate is no claim of its kind.
+func TestCertain(t *testing.T) {
+	base := strings.NewReplacer("CHANNEL", "{capacity: 4}", ", LOST", "", "ALLOW", "", "MORE", "doc: the same").
+		Replace(covered)
+	const says = "FSM094 no check makes a claim of safety, what must never happen; `rests` says nothing, for it is " +
+		"true whatever happens"
+	for claim, want := range map[string][]string{
+		`"true"`:                                {says},
+		`"a.idle => a.idle"`:                    {says},
+		`"a.idle || !a.idle"`:                   {says},
+		`"(a.idle && b.idle) => a.idle"`:        {says},
+		`"a.idle => b.idle"`:                    nil,
+		`"a.idle || b.idle"`:                    nil,
+		`"len(a -> b) < 1 || len(a -> b) >= 1"`: nil, // its form does not tell
+	} {
+		same(t, strings.Replace(base, "always: a.idle", "always: "+claim, 1), want)
+	}
+	group := strings.NewReplacer("{a: peer, b: peer}", `{"p[1..2]": peer}`, "b.idle", `"p[1].idle"`,
+		"always: a.idle", `always: "some(x in p: x.idle) => all(x in p: x.idle)"`).Replace(base)
+	same(t, group, nil)
+}
