@@ -7,6 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/body"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
@@ -77,7 +78,7 @@ func (g *gen) newRunner(r *types.Machine) []*gotree.Func {
 	} else {
 		f.Body = gotree.S("return &$1{Machine: $2, effects: $3}", r.Runner, call, effects)
 	}
-	f.Doc = base.Comment(f.Name, doc)
+	f.Doc = base.Comment(f.Name, doc+body.SetsDoc(r))
 	return []*gotree.Func{f}
 }
 

@@ -67,8 +67,25 @@ func (g *Funcs) Constructor(r *types.Machine) *gotree.Func {
 	} else {
 		fn.Body = gotree.S("m := $1\n$2\nreturn $3", made, code, result)
 	}
-	fn.Doc = base.Comment(fn.Name, doc)
+	fn.Doc = base.Comment(fn.Name, doc+SetsDoc(r))
 	return fn
+}
+
+// SetsDoc says how parameters that are sets are written, in sentences for the comment of a
+// constructor; empty if there is none.
+func SetsDoc(r *types.Machine) string {
+	text := ""
+	for _, p := range r.M.Params {
+		if t := p.Type; t.Kind == model.KindSet {
+			element := "k"
+			if low := t.Elem.Lowest(); low != 0 {
+				element = fmt.Sprintf("%d + k", low)
+			}
+			text += " The set " + p.Name + " is written in bits: bit k says that " + element +
+				" is in it; 1<<1 | 1<<2 has the two with k = 1 and k = 2."
+		}
+	}
+	return text
 }
 
 // create composes the creation of all instances of a part.
