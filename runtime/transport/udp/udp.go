@@ -76,7 +76,8 @@ type Config struct {
 // MaxGather is the longest Config.Gather.
 const MaxGather = 4 * time.Millisecond
 
-// Link is a UDP socket and its peers.
+// Link is a UDP socket and its peers, a [transport.Link]: Send, Receive and the others are those of that
+// interface.
 type Link struct {
 	*dgram.Link[netip.AddrPort]
 	hear    *net.UDPConn
@@ -241,6 +242,23 @@ func interfaceOf(ip net.IP) *net.Interface {
 	}
 	return nil
 }
+
+// LocalAddr returns the socket's own address, a *net.UDPAddr: with the port that the system has chosen
+// for port 0, and the unspecified address if the socket hears all of the computer's.
+func (l *Link) LocalAddr() net.Addr { return l.Link.LocalAddr() }
+
+// RemoteAddr returns the address of a peer that is up or configured, by its number from 0; nil if there
+// is none.
+func (l *Link) RemoteAddr(peer int) net.Addr { return l.Link.RemoteAddr(peer) }
+
+// PeerAddr is RemoteAddr in a form that can be compared; false if there is no such peer.
+func (l *Link) PeerAddr(peer int) (netip.AddrPort, bool) { return l.Link.PeerAddr(peer) }
+
+// Drop ends a peer; Receive announces its loss. If it is heard again it comes up again.
+func (l *Link) Drop(peer int) { l.Link.Drop(peer) }
+
+// Stats returns what the link has counted so far.
+func (l *Link) Stats() Stats { return l.Link.Stats() }
 
 // Close implements [transport.Link].
 func (l *Link) Close() error {
