@@ -300,11 +300,7 @@ func parley_go_disconnect(h C.int64_t, peer C.int32_t, err *C.parley_error) C.in
 			return e
 		}
 		if s, ok := found.(*Server); ok {
-			m, e := s.of(p)
-			if e != nil {
-				return e
-			}
-			return m.Disconnect(0)
+			return s.Disconnect(p)
 		}
 		m, e := machine(h)
 		if e != nil {

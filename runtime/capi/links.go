@@ -232,7 +232,7 @@ func (m *Machine) Disconnect(peer fsm.Peer) error {
 		return fmt.Errorf("peer %d has no link", peer)
 	}
 	if err := m.d.Detach(peer); err != nil {
-		return err
+		return m.stopped(err)
 	}
 	return m.stopped(m.d.Read(m.life, func(fsm.Commander) {}))
 }

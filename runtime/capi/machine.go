@@ -34,8 +34,9 @@ type Machine struct {
 	r     fsm.Commander // the machine itself; the driver's goroutine has it while it runs
 	info  *fsm.Info
 	q     *queue
-	as    fsm.Peer // the connection of a server that it is for; fsm.Broadcast if it is for itself
-	lost  func()   // called when the link to a peer is lost, by a handler; may be nil
+	as    fsm.Peer        // the connection of a server that it is for; fsm.Broadcast if it is for itself
+	lost  func()          // called when the link to a peer is lost, by a handler; may be nil
+	among context.Context // that of the server whose machine it is, or never done
 	life  context.Context
 	fail  context.CancelCauseFunc // ends life and the driver
 	ended chan struct{}
@@ -71,7 +72,7 @@ func open(ctx context.Context, name, params string, q *queue, as fsm.Peer) (*Mac
 	if err != nil {
 		return nil, err
 	}
-	m := &Machine{q: q, as: as, ended: make(chan struct{}),
+	m := &Machine{q: q, as: as, among: ctx, ended: make(chan struct{}),
 		own: map[fsm.Peer]transport.Link{}, links: map[fsm.Peer]transport.Link{}}
 	o := m.options()
 	for name, at := range map[string]*time.Duration{".idle": &o.IdleLimit, ".handshake": &o.HandshakeLimit} {
@@ -204,9 +205,13 @@ func (m *Machine) Step(command string) error {
 	return m.stopped(err)
 }
 
-// stopped says why a call failed whose machine came to its end meanwhile.
+// stopped says why a call failed whose machine came to its end meanwhile. That of a connection ends with
+// it, so that a call comes too late as if it had never found the connection.
 func (m *Machine) stopped(err error) error {
-	if errors.Is(err, context.Canceled) {
+	switch ended := errors.Is(err, context.Canceled) || errors.Is(err, driver.ErrStopped); {
+	case ended && m.as >= 0 && m.among.Err() == nil:
+		return noConnection(m.as)
+	case ended:
 		return driver.ErrStopped
 	}
 	return err

@@ -153,7 +153,11 @@ int64_t parley_serve(int64_t machine, int32_t first, int32_t last, const char *l
  */
 int64_t parley_open_server(const char *name, const char *params, int32_t most, const char *link, char *address, size_t size, parley_error *err);
 
-/* Closes the link to a peer; the machine hears that it is lost. */
+/*
+ * Closes the link to a peer; the machine hears that it is lost. Of a server it
+ * is a connection, and its machine ends. Calls about a connection that ends
+ * meanwhile say that there is no such connection.
+ */
 int64_t parley_disconnect(int64_t machine, int32_t peer, parley_error *err);
 
 /* Gives a command, such as "confirm" or "change{item: 1, value: 2}", and waits until it is carried out. */

@@ -333,7 +333,29 @@ func (s *Server) of(n fsm.Peer) (*Machine, error) {
 	if m := s.sessions[n]; m != nil {
 		return m, nil
 	}
-	return nil, fmt.Errorf("there is no connection %d", n)
+	return nil, noConnection(n)
+}
+
+func noConnection(n fsm.Peer) error { return fmt.Errorf("there is no connection %d", n) }
+
+// Disconnect closes a connection, and waits until its machine has heard of it. The machine ends then.
+func (s *Server) Disconnect(n fsm.Peer) error {
+	m, err := s.of(n)
+	if err != nil {
+		return err
+	}
+	if !m.linked(0) { // it has been lost a moment ago
+		return noConnection(n)
+	}
+	if err := m.d.Detach(0); err != nil {
+		return m.stopped(err)
+	}
+	err = m.d.Read(m.life, func(fsm.Commander) {})
+	if errors.Is(err, driver.ErrStopped) || errors.Is(err, context.Canceled) {
+		<-m.ended // sooner than it could answer
+		return nil
+	}
+	return err
 }
 
 // Poll is Machine.Poll for the events of all connections.

@@ -185,3 +185,52 @@ func TestServerOfDatagrams(t *testing.T) {
 	event(t, s, LinkLost, 1)
 	event(t, s, Stopped, 1)
 }
+
+// TestServerDisconnects: the machine of a connection ends with it, and a call that closes the connection
+// succeeds whether the machine is still there when it asks or not. A call that comes too late hears that
+// there is no such connection.
+func TestServerDisconnects(t *testing.T) {
+	s, at, err := OpenServer("ready.peer", "", 2, "tcp:127.0.0.1:0")
+	must(t, err)
+	defer s.Close()
+	for n := range 40 {
+		client := mustOpen(t, "ready.peer", "")
+		must(t, client.Connect(0, "tcp:"+at))
+		event(t, s, LinkUp, 0)
+		second := make(chan error, 1)
+		if n%2 == 1 {
+			go func() { second <- s.Disconnect(0) }()
+		}
+		late := func(err error) bool { return n%2 == 1 && strings.Contains(err.Error(), "there is no connection 0") }
+		if err := s.Disconnect(0); err != nil && !late(err) {
+			t.Fatalf("%d: %v", n, err)
+		}
+		if n%2 == 1 {
+			if err := <-second; err != nil && !late(err) {
+				t.Fatalf("%d: of two: %v", n, err)
+			}
+		}
+		if e := event(t, s, LinkLost, 0); e.Text != "disconnected" {
+			t.Error(e)
+		}
+		event(t, s, Stopped, 0)
+		client.Close()
+	}
+	if err := s.Disconnect(1); err == nil || err.Error() != "there is no connection 1" {
+		t.Error(err)
+	}
+	client := mustOpen(t, "ready.peer", "")
+	defer client.Close()
+	must(t, client.Connect(0, "tcp:"+at))
+	event(t, s, LinkUp, 0)
+	m, err := s.of(0)
+	must(t, err)
+	must(t, s.Disconnect(0))
+	<-m.ended // whoever has found the machine before
+	if err := m.Step("ready"); err == nil || err.Error() != "there is no connection 0" {
+		t.Error(err)
+	}
+	if _, err := m.Text(); err == nil || err.Error() != "there is no connection 0" {
+		t.Error(err)
+	}
+}

@@ -76,6 +76,48 @@ static void *watch(void *handle) {
 	return NULL;
 }
 
+/* next waits for an event of a kind. */
+static int32_t next(int64_t server, int32_t kind) {
+	parley_error err;
+	parley_event event;
+	char text[256];
+	do
+		check(parley_poll(server, &event, text, sizeof text, 60000, &err), &err, "next");
+	while (event.kind != kind);
+	return event.peer;
+}
+
+/* again closes the first connection, if it is still there. */
+static void *again(void *handle) {
+	parley_error err;
+	if (parley_disconnect(*(int64_t *)handle, 0, &err) < 0 && strcmp(err.text, "there is no connection 0") != 0) {
+		fprintf(stderr, "disconnect: %s\n", err.text);
+		exit(1);
+	}
+	return NULL;
+}
+
+/* disconnects has a server close connections, also from two threads at once. */
+static void disconnects(int64_t server) {
+	parley_error err;
+	pthread_t other;
+	for (int i = 0; i < ROUNDS; i++) {
+		int64_t m = parley_open("ready.peer", "", &err);
+		check(m, &err, "open");
+		check(parley_connect(m, 0, link_to, &err), &err, "connect");
+		int32_t peer = next(server, PARLEY_LINK_UP);
+		if (i % 2 == 0) {
+			check(parley_disconnect(server, peer, &err), &err, "disconnect");
+		} else {
+			pthread_create(&other, NULL, again, &server);
+			again(&server);
+			pthread_join(other, NULL);
+		}
+		next(server, PARLEY_STOPPED);
+		check(parley_close(m), &err, "close");
+	}
+}
+
 int main(void) {
 	parley_error err;
 	pthread_t threads[CLIENTS], watching[2];
@@ -96,6 +138,7 @@ int main(void) {
 		check(parley_dispatch(s.handle, happened, &s, 3, &err), &err, "events");
 	for (int i = 0; i < CLIENTS; i++)
 		pthread_join(threads[i], NULL);
+	disconnects(s.handle);
 	for (int i = 0; i < 2; i++)
 		pthread_create(&watching[i], NULL, watch, &s.handle);
 	check(parley_close(s.handle), &err, "close");
