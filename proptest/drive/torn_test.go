@@ -182,6 +182,9 @@ func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
 					return first, errLeft // the channel loses only what is about to arrive
 				}
 			}
+			if mv.Kind == world.MoveTail && resets(r.c.Queues[mv.Channel]) > 1 && !r.possible(mv) {
+				return first, errLeft // what was lost with an earlier link is told before
+			}
 			t, err := r.one(mv)
 			if first.Next == nil {
 				first = t
@@ -192,6 +195,16 @@ func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
 		}
 	}
 	return first, r.compare()
+}
+
+// resets counts the ends of links that lie in a channel.
+func resets(q []world.Item[string]) (n int) {
+	for _, x := range q {
+		if x.News == world.Reset {
+			n++
+		}
+	}
+	return n
 }
 
 // messages counts what is no news.
