@@ -43,12 +43,12 @@ func (r *play) compare() error {
 			continue
 		}
 		// A driver that has lost a link may still send there. It reports that and does nothing else.
-		s.errs = slices.DeleteFunc(s.errs, func(e *driver.Error) bool {
+		errs := s.failures(func(e *driver.Error) bool {
 			lost := func(k [2]int) bool { return k[0] == i && r.peer(i, k[1]) == e.Peer }
 			return e.Kind == driver.NoLink && slices.ContainsFunc(slices.Collect(maps.Keys(r.lost)), lost)
 		})
-		if len(s.errs) > 0 {
-			return fmt.Errorf("instance %d: %v; the world goes on", i, s.errs[0])
+		if len(errs) > 0 {
+			return fmt.Errorf("instance %d: %v; the world goes on", i, errs[0])
 		}
 		if err := r.compareSeat(i); err != nil {
 			return fmt.Errorf("instance %d: %w", i, err)

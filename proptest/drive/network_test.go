@@ -54,6 +54,7 @@ type seat struct {
 	d       *driver.Driver[fsm.Runner]
 	inner   fsm.Runner
 	ends    map[int]*end
+	mu      sync.Mutex // of errs and seen, which the driver writes while time passes
 	errs    []*driver.Error
 	seen    []stage.Move // what its driver has told the machine by itself: up and expiries
 	started bool
@@ -70,6 +71,44 @@ type seat struct {
 	// handled counts the messages that the machine in the world handled or deferred. recorded counts
 	// those in the driver's record. Both count a deferred message again when it is handled.
 	handled, recorded int
+}
+
+// saw notes what the driver has told the machine by itself.
+func (s *seat) saw(mv stage.Move) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, mv)
+}
+
+// taken returns what was noted since it was last called.
+func (s *seat) taken() []stage.Move {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.seen
+	s.seen = nil
+	return list
+}
+
+// busy reports whether something was noted.
+func (s *seat) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.seen) > 0
+}
+
+// failed notes an error of the driver.
+func (s *seat) failed(e *driver.Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.errs = append(s.errs, e)
+}
+
+// failures returns the errors of the driver, without those that forgive drops for good.
+func (s *seat) failures(forgive func(*driver.Error) bool) []*driver.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.errs = slices.DeleteFunc(s.errs, forgive)
+	return slices.Clone(s.errs)
 }
 
 // play is a run in progress: the drivers, the network between them, and the configuration of the
@@ -174,12 +213,12 @@ func (r *play) place(i int) error {
 	w := watched{inner, func(peer fsm.Peer) {
 		for j := range r.seats {
 			if j != i && r.peer(i, j) == peer && !r.untold(i, j) {
-				s.seen = append(s.seen, stage.Move{Kind: world.MoveUp, Who: i, Peer: j})
+				s.saw(stage.Move{Kind: world.MoveUp, Who: i, Peer: j})
 			}
 		}
 	}, func(id uint16, key uint32) {
 		timer := alarm(p.Alarms, inner.Info().Timers[id], key)
-		s.seen = append(s.seen, stage.Move{Kind: world.MoveExpire, Who: i, Timer: timer})
+		s.saw(stage.Move{Kind: world.MoveExpire, Who: i, Timer: timer})
 	}, nil, -1}
 	s.cut = newCut()
 	w.closes = s.cut.closing
@@ -190,7 +229,7 @@ func (r *play) place(i int) error {
 	if x, ok := inner.(fsm.Streamer); ok {
 		outer = streaming{w, x.Stream}
 	}
-	o := driver.Options[fsm.Runner]{OnError: func(_ fsm.Runner, e *driver.Error) { s.errs = append(s.errs, e) }}
+	o := driver.Options[fsm.Runner]{OnError: func(_ fsm.Runner, e *driver.Error) { s.failed(e) }}
 	if r.record {
 		o.Trace = append(o.Trace, tally{s})
 	}
@@ -364,13 +403,14 @@ func (r *play) faulted(i int, fault world.FaultKind, why string) error {
 		}
 		return nil
 	}
-	for _, e := range r.seats[i].errs {
+	errs := r.seats[i].failures(func(*driver.Error) bool { return false })
+	for _, e := range errs {
 		if e.Kind == want[fault] {
 			return nil
 		}
 	}
 	return fmt.Errorf("the world says of instance %d: %s, %s; the errors of its driver are %v",
-		i, fault, why, r.seats[i].errs)
+		i, fault, why, errs)
 }
 
 // act does something to the drivers. Then it makes the same move in the world, and the moves that the
@@ -386,8 +426,7 @@ func (r *play) act(name string, physical func() error, moves ...stage.Move) (sta
 	r.gather()
 	r.seen = nil
 	for _, s := range r.seats {
-		r.seen = append(r.seen, s.seen...)
-		s.seen = nil
+		r.seen = append(r.seen, s.taken()...)
 	}
 	moves = append(moves, r.seen...)
 	if i := slices.IndexFunc(r.seats, func(s *seat) bool { return !s.down && s.cut.torn() }); i >= 0 {
@@ -417,7 +456,7 @@ func (r *play) quiet(i int) *driver.Driver[fsm.Runner] {
 // its timers before it does what it is asked to do.
 func (r *play) meanwhile() error {
 	r.gather()
-	if slices.ContainsFunc(r.seats, func(s *seat) bool { return len(s.seen) > 0 }) {
+	if slices.ContainsFunc(r.seats, (*seat).busy) {
 		_, err := r.act("meanwhile", nil)
 		return err
 	}
@@ -427,7 +466,7 @@ func (r *play) meanwhile() error {
 // forget drops a move that a driver has made on its own, because the run makes it anyway.
 func (r *play) forget(i int) {
 	r.gather()
-	r.seats[i].seen = nil
+	r.seats[i].taken()
 }
 
 // link returns the link between two instances, or nil if there is none.
