@@ -249,7 +249,11 @@ func (r *play) attach(i, j int) error {
 			return 0, err
 		}
 		return n, nil
-	}, away: func() bool { return r.parted(i, j) }}
+	}, away: func() bool {
+		s.mu.Lock() // the driver asks
+		defer s.mu.Unlock()
+		return r.parted(i, j)
+	}}
 	if !r.link(i, j).Datagrams {
 		s.cut.open(j, r.peer(i, j))
 	}
