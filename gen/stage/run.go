@@ -78,6 +78,8 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 		if mv.Set = uint64(x.At); mv.Set == 0 {
 			mv.Kind = world.MoveHeal
 		}
+	case run.Swapped:
+		mv.At = nth(queue, x.At)
 	case run.Message, run.Drop, run.Copy, run.Lost:
 		mv.At = s.place(queue, x)
 		switch {
@@ -160,17 +162,23 @@ func (s *Stage) gone(k int, queue []world.Item[string], at int) bool {
 
 // place is where the message of a step lies in its channel, -1 if it is not there.
 func (s *Stage) place(queue []world.Item[string], x *run.Step) int {
-	n := x.At
+	// a line of a scenario says the place alone
+	if at := nth(queue, x.At); at >= 0 && (x.Event == "" || queue[at].Message == x.Event) {
+		return at
+	}
+	return -1
+}
+
+// nth is where the n-th message of a channel lies in it, from 0, -1 if there are not so many.
+func nth(queue []world.Item[string], n int) int {
 	for i, item := range queue {
-		switch {
-		case item.News != world.NoNews:
-		case n > 0:
-			n--
-		case x.Event == "" || item.Message == x.Event: // a line of a scenario says the place alone
-			return i
-		default:
-			return -1
+		if item.News != world.NoNews {
+			continue
 		}
+		if n == 0 {
+			return i
+		}
+		n--
 	}
 	return -1
 }

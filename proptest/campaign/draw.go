@@ -297,7 +297,9 @@ func (p *Player) members(c *configuration, x class) []move {
 		}
 		list = append(list, move{Kind: kind, Who: x.who, Peer: x.at})
 	case ofOvertake:
-		list = append(list, move{Kind: world.MoveOvertake, Channel: x.at})
+		for at := range len(c.Queues[x.at]) - 1 {
+			list = append(list, move{Kind: world.MoveOvertake, Channel: x.at, At: at})
+		}
 	case ofTail:
 		list = append(list, move{Kind: world.MoveTail, Channel: x.at})
 	case ofPartition:

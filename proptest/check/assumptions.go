@@ -12,20 +12,33 @@ import (
 type assumption struct {
 	text, fault string
 	made        func(c *explore.Channel) bool
-	drop        func(c *explore.Channel)
+	drop        func(s *System, c *explore.Channel)
 	budget      explore.Budget
+	// further drops all of it; it is tried where nothing needs the little that drop takes.
+	further *assumption
+}
+
+// anyOrder lets messages next to each other change places as often as they like, or, where nothing
+// but messages is under way, does not ask for their order.
+var anyOrder = assumption{
+	text: "messages arrive in order", fault: "messages arrive in any order",
+	drop: func(s *System, c *explore.Channel) {
+		if c.Swap = len(s.Rules.Links) > 0 || s.Check.Faults != nil; !c.Swap {
+			c.Order = explore.Bag
+		}
+	},
 }
 
 var assumptionsOfChannels = []assumption{
 	{"messages arrive in order", "once, two messages next to each other change places",
-		func(c *explore.Channel) bool { return c.Order == explore.FIFO },
-		func(c *explore.Channel) { c.Swap = true }, explore.Budget{Swap: 1}},
+		func(c *explore.Channel) bool { return c.Order == explore.FIFO && !c.Swap },
+		func(_ *System, c *explore.Channel) { c.Swap = true }, explore.Budget{Swap: 1}, &anyOrder},
 	{"nothing is lost", "one message is lost",
 		func(c *explore.Channel) bool { return !c.Lossy },
-		func(c *explore.Channel) { c.Lossy = true }, explore.Budget{Loss: 1}},
+		func(_ *System, c *explore.Channel) { c.Lossy = true }, explore.Budget{Loss: 1}, nil},
 	{"nothing arrives twice", "one message arrives twice",
 		func(c *explore.Channel) bool { return !c.Dup },
-		func(c *explore.Channel) { c.Dup = true }, explore.Budget{Dup: 1}},
+		func(_ *System, c *explore.Channel) { c.Dup = true }, explore.Budget{Dup: 1}, nil},
 }
 
 // Needs runs the check without each of the assumptions it makes about its
@@ -34,31 +47,37 @@ func (s *System) Needs(ctx context.Context, o explore.Options, r *Report) ([]Nee
 	var out []Need
 	for i := range assumptionsOfChannels {
 		a := &assumptionsOfChannels[i]
-		t := s.without(a)
-		if t == nil {
+		if len(s.System.Channels) == 0 || !a.made(&s.System.Channels[0]) {
 			continue
 		}
-		found, err := t.Run(ctx, o, nil)
-		if err != nil {
-			return nil, err
+		var need Need
+		for a != nil {
+			found, err := s.without(a).Run(ctx, o, nil)
+			if err != nil {
+				return nil, err
+			}
+			if need = report.NewNeed(a.text, a.fault, r, found); need.Result != report.NotNeeded {
+				break
+			}
+			a = a.further
 		}
-		out = append(out, report.NewNeed(a.text, a.fault, r, found))
+		out = append(out, need)
 	}
 	return out, nil
 }
 
-// without is the system in which one fault may happen; nil if the check does not
-// make the assumption, or has no channels.
+// without is the system in which what the assumption rules out may happen.
 func (s *System) without(a *assumption) *System {
-	if len(s.System.Channels) == 0 || !a.made(&s.System.Channels[0]) {
-		return nil
-	}
 	t, sys := *s.Machines, *s.System
 	sys.Channels = slices.Clone(sys.Channels)
 	for k := range sys.Channels {
-		a.drop(&sys.Channels[k])
+		a.drop(s, &sys.Channels[k])
 	}
-	sys.Budget = a.budget
+	for at, most := range a.budget.Parts() { // what the check itself lets go wrong stays
+		if *most > 0 {
+			*sys.Budget.Parts()[at] = *most
+		}
+	}
 	t.System = &sys
 	return &System{&t}
 }

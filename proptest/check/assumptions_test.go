@@ -98,6 +98,59 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
+// overtaking lets a message be first that was sent last of three.
+const overtaking = `protocol: over
+messages: {A: , B: , C: }
+roles:
+  s:
+    initial: go
+    commands: {fire: }
+    states:
+      go: {fire: {do: [{send: A}, {send: B}, {send: C}], goto: done}}
+      done: {final: true}
+  r:
+    vars: {any: bool, first: bool}
+    initial: up
+    states:
+      up:
+        final: true
+        A: {set: {any: true}}
+        B: {set: {any: true}}
+        C: {set: {first: "first || !any"}}
+checks:
+  main:
+    instances: {s: s, r: r}
+    claims: {last: {always: "!r.first"}}
+`
+
+// TestOvertakesTwo: with enough of it, overtaking gives every order, and an assumption that two
+// exchanges break is needed.
+func TestOvertakesTwo(t *testing.T) {
+	for _, x := range []struct{ how, want string }{
+		{"faults: {overtake: 1}", "holds"},
+		{"faults: {overtake: 2}", "violated"},
+		{"faults: {overtake: 255}", "violated"},
+		{"channel: {order: any}", "violated"},
+	} {
+		s := suiteSystem(t, overtaking+"    "+x.how+"\n")
+		r, err := s.Run(context.Background(), explore.Options{}, nil)
+		if err != nil || r.Claims[0].Name != "last" || r.Claims[0].Result != x.want {
+			t.Errorf("%s: %v, want %s\n%s", x.how, err, x.want, r.Text(false))
+		}
+	}
+	for _, add := range []string{"", "    faults: {duplicate: 1}\n"} {
+		s := suiteSystem(t, overtaking+add)
+		r, err := s.Run(context.Background(), explore.Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		needs, err := s.Needs(context.Background(), explore.Options{}, r)
+		if err != nil || needs[0].Result != "needed" || needs[0].Fault != "messages arrive in any order" {
+			t.Errorf("%q: %v, %+v, want that order is needed", add, err, needs[0])
+		}
+	}
+}
+
 // TestRulesNameRoles: an assumption about a command says of which role it is, since several may
 // have one of that name.
 func TestRulesNameRoles(t *testing.T) {

@@ -63,6 +63,9 @@ func (t *telling) step(x *explore.TraceStep) run.Step {
 		return step
 	case explore.SwapStep:
 		step.Kind, step.Event = run.Swapped, "the first two messages change places"
+		if x.At > 0 {
+			step.Event = fmt.Sprintf("messages %d and %d change places", x.At+1, x.At+2)
+		}
 		return step
 	}
 	if x.Proc >= len(s.Procs) {
@@ -115,7 +118,8 @@ func (t *telling) channel(x *explore.TraceStep, step *run.Step) {
 	}
 	step.From = c.From
 	if x.Kind == explore.SwapStep {
-		t.flying.Swap(c.From, c.To)
+		step.At = x.At
+		t.flying.Swap(c.From, c.To, x.At)
 		return
 	}
 	bare, _ := codec.Aged(t.sys.Protocol, x.Msg)

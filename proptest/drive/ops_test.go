@@ -151,7 +151,7 @@ func (r *play) perform(o op) error {
 	case world.MoveTail:
 		return r.tail(mv.Channel)
 	case world.MoveOvertake:
-		return r.overtake(mv.Channel)
+		return r.overtake(mv.Channel, mv.At)
 	}
 	return fmt.Errorf("drivers do not %v", o.Move)
 }
@@ -483,11 +483,13 @@ func (r *play) onChannel(k, sub int) (moves []stage.Move) {
 	if r.parts > 0 && !s.down && r.parted(ch.To, ch.From) && !(ch.Lossy && r.World.Rules.Faults.Lose < 0) {
 		add(world.MoveSwallow, at)
 	}
-	if r.World.Rules.Faults.Overtake == 0 || !ch.Overtakes || ch.Order != world.Fifo || len(q) < 2 {
+	if r.World.Rules.Faults.Overtake == 0 || !ch.Overtakes || ch.Order != world.Fifo {
 		return moves
 	}
-	if q[1].news == world.NoNews && string(q[0].frame) != string(q[1].frame) {
-		add(world.MoveOvertake, 0)
+	for i := range len(q) - 1 {
+		if q[i].news == world.NoNews && q[i+1].news == world.NoNews && string(q[i].frame) != string(q[i+1].frame) {
+			add(world.MoveOvertake, i)
+		}
 	}
 	return moves
 }
@@ -517,13 +519,14 @@ func (r *play) drop(mv stage.Move) error {
 	return err
 }
 
-func (r *play) overtake(k int) error {
+func (r *play) overtake(k, at int) error {
 	q := r.queues[k]
-	if len(q) < 2 {
+	if at+1 >= len(q) {
 		return errors.New("nothing can overtake")
 	}
-	_, err := r.act(fmt.Sprintf("overtake channel %d", k), func() error { q[0], q[1] = q[1], q[0]; return nil },
-		stage.Move{Kind: world.MoveOvertake, Channel: k})
+	_, err := r.act(fmt.Sprintf("overtake channel %d at %d", k, at),
+		func() error { q[at], q[at+1] = q[at+1], q[at]; return nil },
+		stage.Move{Kind: world.MoveOvertake, Channel: k, At: at})
 	return err
 }
 

@@ -169,7 +169,7 @@ func (n *naive) spontaneous(s *TraceStep, from *conf) bool {
 func (n *naive) matching(from *conf, s *TraceStep) (out []naiveStep) {
 	for _, x := range n.succ[from.key()] {
 		if x.kind == s.Kind && x.proc == s.Proc && x.ch == s.Channel &&
-			(x.kind == SwapStep || bytes.Equal(x.msg, s.Msg)) &&
+			(x.kind == SwapStep && x.at == s.At || x.kind != SwapStep && bytes.Equal(x.msg, s.Msg)) &&
 			(s.Proc < 0 || int(x.step.Label) == s.Label && bytes.Equal(x.step.Next, s.After) &&
 				fmt.Sprint(x.step.Sends) == fmt.Sprint(s.Sends)) {
 			out = append(out, x)

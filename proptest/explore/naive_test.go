@@ -63,6 +63,7 @@ type naiveStep struct {
 	spontaneous, fault bool
 	kind               StepKind
 	proc, ch           int // -1: a channel's step, a local step
+	at                 int
 	msg                []byte
 	step               Step
 }
@@ -288,13 +289,16 @@ func (n *naive) deliver(c *conf, k int, next func(*conf, naiveStep),
 			next(n.remember(lost), naiveStep{fault: true, kind: LoseStep, proc: -1, ch: k, msg: m})
 		}
 	}
-	differ := len(w) > 1 && !bytes.Equal(w[0], w[1])
-	if swapped := c.clone(); ch.Swap && ch.Order == FIFO && differ && n.spend(swapped, 2) {
+	for i := 0; ch.Swap && ch.Order == FIFO && i+1 < len(w); i++ {
+		swapped := c.clone()
+		if bytes.Equal(w[i], w[i+1]) || !n.spend(swapped, 2) {
+			continue
+		}
 		s := swapped.words[k]
-		s[0], s[1] = s[1], s[0]
+		s[i], s[i+1] = s[i+1], s[i]
 		n.steps++
 		n.faults[2]++
-		next(n.remember(swapped), naiveStep{fault: true, kind: SwapStep, proc: -1, ch: k})
+		next(n.remember(swapped), naiveStep{fault: true, kind: SwapStep, proc: -1, ch: k, at: i})
 	}
 	if ch.Tail != nil && ch.Order == FIFO {
 		for at := 1; at < len(w); at++ {

@@ -243,10 +243,10 @@ func (w *World) Swallow(from, to, text string, at int) {
 	w.message(kind, from, to, text, at)
 }
 
-// Swap lets the second message of a channel overtake the first.
-func (w *World) Swap(from, to string) {
+// Swap lets the message behind a place of a channel overtake the one there.
+func (w *World) Swap(from, to string, at int) {
 	w.t.Helper()
-	w.do("swap", move{Kind: world.MoveOvertake, Channel: w.channel(from, to)})
+	w.do("swap", move{Kind: world.MoveOvertake, Channel: w.channel(from, to), At: at})
 }
 
 // Offer makes a machine handle the oldest deferred message that its state no longer defers.

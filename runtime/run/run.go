@@ -102,8 +102,8 @@ const (
 
 // What happens between machines.
 const (
-	// Lost: the message From sent to Who is lost. Swapped: the first two messages from From to Who
-	// change places.
+	// Lost: the message From sent to Who is lost. Swapped: two messages from From to Who, which are next
+	// to each other, change places.
 	Lost    Kind = "lost"
 	Swapped Kind = "swapped"
 	// Partition: the instances fall into two sets that do not hear each other, or hear each other
@@ -124,8 +124,9 @@ type Step struct {
 	// From is the sender of the message, or the other end of the link; Nobody if there is none.
 	From int
 	// Message is the identity of the message that is received or lost: the ID of one that was sent;
-	// 0 if there is none. At is its place among those under way from From to Who, from 0; of a
-	// partition, the instances on one side of it as bits, 0 where it ends.
+	// 0 if there is none. At is its place among those under way from From to Who, from 0; of two that
+	// change places, that of the first; of a partition, the instances on one side of it as bits, 0
+	// where it ends.
 	Message, At int
 	// Event is what happened in words: an event with its values, or the message that is lost.
 	Event string
@@ -230,9 +231,9 @@ func (f *Flying) Take(from, to, at int) {
 	f.channels[k] = append(f.channels[k][:at:at], f.channels[k][at+1:]...)
 }
 
-// Swap exchanges the first two messages of a channel.
-func (f *Flying) Swap(from, to int) {
-	if c := f.channels[[2]int{from, to}]; len(c) > 1 {
-		c[0], c[1] = c[1], c[0]
+// Swap exchanges the message at a place of a channel and the one behind it.
+func (f *Flying) Swap(from, to, at int) {
+	if c := f.channels[[2]int{from, to}]; at+1 < len(c) {
+		c[at], c[at+1] = c[at+1], c[at]
 	}
 }

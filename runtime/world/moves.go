@@ -60,7 +60,7 @@ const (
 	MoveDeliver                   // Channel, At
 	MoveCopy                      // Channel, At: delivered, and stays under way
 	MoveLose                      // Channel, At
-	MoveOvertake                  // Channel
+	MoveOvertake                  // Channel, At: the message behind overtakes the one there
 	MoveTail                      // Channel: the youngest item before a reset is lost
 	MoveSwallow                   // Channel, At: a partition takes what is under way to one that it cuts off
 	MovePartition                 // Set: one side
@@ -182,10 +182,13 @@ func (w *World[V, M]) candidates(c *Configuration[V, M]) iter.Seq[Move[M]] {
 					}
 				}
 			}
-			for _, kind := range []MoveKind{MoveOvertake, MoveTail} {
-				if !yield(Move[M]{Kind: kind, Channel: k}) {
+			for at := range len(q) - 1 {
+				if !yield(Move[M]{Kind: MoveOvertake, Channel: k, At: at}) {
 					return
 				}
+			}
+			if !yield(Move[M]{Kind: MoveTail, Channel: k}) {
+				return
 			}
 		}
 		for _, side := range w.Rules.Sides() {
@@ -382,7 +385,7 @@ func (w *World[V, M]) onChannel(c, n *Configuration[V, M], mv Move[M], t *Taken[
 	}
 	if mv.Kind == MoveOvertake {
 		var ok bool
-		if n.Queues[k], ok = Overtake(ch, q); !ok || !spend(&n.Spent.Overtake, f.Overtake) {
+		if n.Queues[k], ok = Overtake(ch, q, mv.At); !ok || !spend(&n.Spent.Overtake, f.Overtake) {
 			return errors.New("no message may overtake another there")
 		}
 		t.What = Done

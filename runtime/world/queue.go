@@ -30,7 +30,7 @@ type Channel struct {
 	Capacity int
 	Full     Full
 	// Lossy channels lose messages, Duplicates ones deliver them again, as often as Faults allow. A
-	// message may overtake the one before it where Order is Fifo and Overtakes is set.
+	// message may overtake the one before it where Order is Fifo and Overtakes is set, and then the next.
 	Lossy, Duplicates, Overtakes bool
 }
 
@@ -143,14 +143,17 @@ func Tail[M comparable](q []Item[M]) (rest []Item[M], ok bool) {
 	return Take(q, at), true
 }
 
-// Overtake returns the queue in which the second message has overtaken the first. ok is false if
-// that is not possible, or changes nothing.
-func Overtake[M comparable](c *Channel, q []Item[M]) (rest []Item[M], ok bool) {
-	if !c.Overtakes || c.Order != Fifo || len(q) < 2 || q[0].News != NoNews || q[1].News != NoNews || q[0] == q[1] {
+// Overtake returns the queue in which the message behind a place has overtaken the one there. ok is
+// false if that is not possible, or changes nothing.
+func Overtake[M comparable](c *Channel, q []Item[M], at int) (rest []Item[M], ok bool) {
+	if !c.Overtakes || c.Order != Fifo || at < 0 || at+1 >= len(q) {
+		return q, false
+	}
+	if q[at].News != NoNews || q[at+1].News != NoNews || q[at] == q[at+1] {
 		return q, false
 	}
 	rest = slices.Clone(q)
-	rest[0], rest[1] = rest[1], rest[0]
+	rest[at], rest[at+1] = rest[at+1], rest[at]
 	return rest, true
 }
 

@@ -106,7 +106,7 @@ func (w *writer) move(m *move, x *run.Step) (call, why string) {
 	case m.Kind == world.MoveTail:
 		return fmt.Sprintf("w.Tail(%q, %q)", from, to), ""
 	case m.Kind == world.MoveOvertake:
-		return fmt.Sprintf("w.Swap(%q, %q)", from, to), ""
+		return fmt.Sprintf("w.Swap(%q, %q, %d)", from, to, m.At), ""
 	case m.item.News != world.NoNews:
 		return fmt.Sprintf("w.News(%q, %q)", from, to), ""
 	}

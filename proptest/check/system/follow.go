@@ -75,7 +75,12 @@ func (f *follower) step(mv *Move) (x explore.TraceStep, err error) {
 		return x, nil
 	case world.MoveOvertake:
 		x.Kind, x.Msg = explore.SwapStep, nil
-		words[k] = slices.Insert(words[k], 1, f.words[k][0])
+		for _, msg := range f.words[k][:at] {
+			if free := f.System.Channels[k].Free; free == nil || !free(msg) {
+				x.At++
+			}
+		}
+		words[k] = slices.Insert(words[k], at+1, f.words[k][at])
 		f.words = words
 		return x, nil
 	}

@@ -204,8 +204,10 @@ type TraceStep struct {
 	// Label is the transition, -1 for LoseStep and SwapStep.
 	Label int
 	// Channel and Msg are what was delivered or lost; -1 and nil otherwise.
-	Channel       int
-	Msg           []byte
+	Channel int
+	Msg     []byte
+	// At is, of a SwapStep, how many messages that take room come before the two that change places.
+	At            int
 	Sends         []Send
 	Note          []byte
 	Before, After []byte

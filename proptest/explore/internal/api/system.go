@@ -178,9 +178,9 @@ type Channel struct {
 	From, To int
 	Order    Order
 	// Lossy channels may drop a message that could be delivered; Dup channels
-	// may deliver it and keep it; Swap channels (FIFO only) may exchange the
-	// first two messages. Each is a step of its own and counts against the
-	// Budget of the system.
+	// may deliver it and keep it; Swap channels (FIFO only) may exchange two
+	// messages next to each other, but none that is Free. Each is a step of its
+	// own and counts against the Budget of the system.
 	Lossy, Dup, Swap bool
 	// Tail tells messages that may have taken with them what was sent right before: the message
 	// before the first of them may be lost unless it is Free, and so the next one, and so on. FIFO

@@ -156,18 +156,18 @@ func (w *Worker) curtail(k int) bool {
 func (w *Worker) swap(k int) bool {
 	e := w.Engine
 	ch, at := &e.Chans[k], len(e.Procs)+k
+	list, met := ch.Swaps[w.Ids[at]]
+	if !met || len(list) == 0 {
+		return met
+	}
 	copy(w.next, w.Ids)
-	n, met := ch.Swaps[w.Ids[at]]
-	if !met {
-		return false
-	}
-	if n == w.Ids[at] {
-		return true
-	}
-	w.next[at] = n
 	known, ok := w.spend(tables.SwapFault)
-	if ok {
+	if !ok {
+		return known
+	}
+	for _, x := range list {
+		w.next[at] = x.Word
 		w.emit(len(e.Sys.Labels) + tables.SwapCount)
 	}
-	return known
+	return true
 }

@@ -17,6 +17,7 @@ type Move struct {
 	Proc int // -1: the channel itself
 	Ch   int // -1: a local step
 	Msg  uint32
+	At   int   // of a SwapStep, as in api.TraceStep
 	Rule *Rule // nil: the channel itself
 	// fault is set if the move is an error; next is then of no use.
 	Fault *api.Fault
@@ -94,11 +95,16 @@ func (e *Engine) deliveries(ids []uint32, k int, fn func(*Move) bool) bool {
 			}
 		}
 	}
-	copy(base, ids)
-	if c.Spec.Swap && c.swapped(w) != w && e.spend(base, SwapFault) {
-		base[at] = c.swapped(w)
-		if !fn(e.is(Move{Kind: api.SwapStep, Proc: -1, Ch: k, Msg: c.Heads[w].Msg, Next: base})) {
-			return false
+	if c.Spec.Swap {
+		for _, x := range c.swapped(w) {
+			copy(base, ids)
+			if !e.spend(base, SwapFault) {
+				break
+			}
+			base[at] = x.Word
+			if !fn(e.is(Move{Kind: api.SwapStep, Proc: -1, Ch: k, Msg: c.Heads[w].Msg, At: x.At, Next: base})) {
+				return false
+			}
 		}
 	}
 	copy(base, ids)

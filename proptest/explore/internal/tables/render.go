@@ -57,7 +57,7 @@ func (e *Engine) StepWhere(from []uint32, ok func(*Move) bool) (t api.TraceStep)
 }
 
 func (e *Engine) render(from []uint32, m *Move) api.TraceStep {
-	t := api.TraceStep{Kind: m.Kind, Proc: m.Proc, Label: -1, Channel: m.Ch, Fault: m.Fault}
+	t := api.TraceStep{Kind: m.Kind, Proc: m.Proc, Label: -1, Channel: m.Ch, At: m.At, Fault: m.Fault}
 	if m.Ch >= 0 {
 		t.Msg = []byte(e.Chans[m.Ch].msgs.Vals[m.Msg])
 	}

@@ -122,7 +122,7 @@ type channel struct {
 	More   []delivery
 	Append store.PairTable // (word, message) to word; 0 is unknown
 	Recv   store.PairTable // (local id of To, message) to a run in its rules
-	Swaps  map[uint32]uint32
+	Swaps  map[uint32][]swap
 	Tails  map[uint32]uint32
 	Olders map[uint32]uint32 // OverflowWord: a message may not get so old
 	kinds  [][]uint16        // by word: how many messages of each kind, from kind 1; nil without Channel.Kind
@@ -287,25 +287,36 @@ func (c *channel) Deliverable(w, i uint32) *delivery {
 	return l
 }
 
-// swapped is w with its first two messages exchanged; w itself if that
-// changes nothing.
-func (c *channel) swapped(w uint32) uint32 {
-	if id, ok := c.Swaps[w]; ok {
-		return id
+// swap is a word in which two messages next to each other have changed places. At is how many
+// messages that take room come before them.
+type swap struct {
+	Word uint32
+	At   int
+}
+
+// swapped lists what becomes of w if two different messages next to each other change places.
+func (c *channel) swapped(w uint32) []swap {
+	if list, ok := c.Swaps[w]; ok {
+		return list
 	}
-	id := w
-	word := c.Words[w]
-	if c.Spec.Order == api.FIFO && len(word) >= 2 && word[0] != word[1] &&
-		!c.IsFree(word[0]) && !c.IsFree(word[1]) {
-		n := slices.Clone(word)
-		n[0], n[1] = n[1], n[0]
-		id = c.word(n)
+	var list []swap
+	word, at := c.Words[w], 0
+	for i := 0; c.Spec.Order == api.FIFO && i+1 < len(word); i++ {
+		if c.IsFree(word[i]) {
+			continue
+		}
+		if word[i] != word[i+1] && !c.IsFree(word[i+1]) {
+			n := slices.Clone(word)
+			n[i], n[i+1] = n[i+1], n[i]
+			list = append(list, swap{c.word(n), at})
+		}
+		at++
 	}
 	if c.Swaps == nil {
-		c.Swaps = map[uint32]uint32{}
+		c.Swaps = map[uint32][]swap{}
 	}
-	c.Swaps[w] = id
-	return id
+	c.Swaps[w] = list
+	return list
 }
 
 // curtailed is w without the last message that takes room before the first that takes messages with it,
