@@ -72,14 +72,14 @@ var round = [...]confirm.EventKind{confirm.CommandConfirm, confirm.ReceiveConfir
 	confirm.CommandCancel, confirm.ReceiveCancelack}
 
 // bare is the round for looplab/fsm as its users write it: strings, no effects.
-func bare() (*looplab.FSM, []string) {
+func bare(callbacks looplab.Callbacks) (*looplab.FSM, []string) {
 	names := []string{"confirm", "CONFIRM1", "CANCEL", "cancel", "CANCELACK"}
 	states := []string{"waiting", "localOk", "committed", "localOk", "cancelWaiting"}
 	var events looplab.Events
 	for i, n := range names {
 		events = append(events, looplab.EventDesc{Name: n, Src: []string{states[i]}, Dst: states[(i+1)%len(states)]})
 	}
-	return looplab.NewFSM("waiting", events, nil), names
+	return looplab.NewFSM("waiting", events, callbacks), names
 }
 
 // BenchmarkConfirm compares one step of Confirm in all its forms. Each reports
@@ -123,8 +123,13 @@ func BenchmarkConfirm(b *testing.B) {
 		res, err := r.Frame(0, frames[i])
 		return err == nil && res.Code == fsm.Took
 	})
-	f, names := bare()
+	f, names := bare(nil)
 	run("looplab", func(i int) bool { return f.Event(context.Background(), names[i]) == nil })
+	entered := 0
+	counting, _ := bare(looplab.Callbacks{"enter_state": func(context.Context, *looplab.Event) { entered++ }})
+	run("looplab with a callback", func(i int) bool {
+		return counting.Event(context.Background(), names[i], &confirm.Event{Kind: round[i]}) == nil
+	})
 	behind := confirm.NewPeerRunner()
 	a := adapter.New(behind, &behind.Machine, nil)
 	run("adapter", func(i int) bool {

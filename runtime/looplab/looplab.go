@@ -50,7 +50,8 @@ type Adapter[M comparable, E any] struct {
 	machine   *M // the runner's
 
 	old, next M        // before and after the step that is being carried out
-	rest      []uint16 // the transitions of the step that are still to be fired
+	fired     []uint16 // the transitions of the step,
+	rest      []uint16 // and those that are still to be fired
 
 	busy    bool  // a step is being carried out
 	expects bool  // the next event of the FSM is fired by the adapter itself
@@ -209,14 +210,15 @@ func (a *Adapter[M, E]) compute(step func() (fsm.Result, error)) (fsm.Result, er
 	a.old = *a.machine
 	res, err := step()
 	a.next, *a.machine = *a.machine, a.old
-	a.rest = a.rest[:0]
+	a.fired, a.rest = a.fired[:0], nil
 	if lists, ok := a.runner.(interface{ Fired() []uint16 }); res.Code != fsm.Took {
 		return res, err
 	} else if ok {
-		a.rest = append(a.rest, lists.Fired()...)
+		a.fired = append(a.fired, lists.Fired()...)
 	} else if res.Transition != fsm.NoTransition {
-		a.rest = append(a.rest, res.Transition)
+		a.fired = append(a.fired, res.Transition)
 	}
+	a.rest = a.fired
 	return res, err
 }
 
@@ -235,6 +237,9 @@ func (a *Adapter[M, E]) fire() error {
 // moved takes the FSM's complaint about a transition that leads back to its own state for what it
 // is: none.
 func moved(err error) error {
+	if err == nil {
+		return nil
+	}
 	var same looplab.NoTransitionError
 	if errors.As(err, &same) {
 		return same.Err
