@@ -51,6 +51,11 @@ type Config struct {
 	// Held is the most bytes that are held back at a time, 0 for 1 MiB. Beyond
 	// it a reliable link says transport.ErrQueueFull, another loses the frame.
 	Held int
+	// Schedule is what happens to the link at given times of Clock.
+	Schedule Schedule
+	// Returned is called at each Return of Schedule, from a goroutine of its own or from whoever moves
+	// the clock. The program makes a new link then.
+	Returned func()
 }
 
 // Link is an impaired link.
@@ -71,12 +76,17 @@ type Link struct {
 	failed error         // a frame held back could not be sent later
 	dirty  bool          // inner has frames to flush
 	closed bool
+	// schedule is what is still to come, alarm fires for its first. silent: it has broken the link.
+	schedule Schedule
+	alarm    Timer
+	silent   bool
+	returned func()
 }
 
 const noTime = time.Duration(1<<63 - 1)
 
 // New wraps inner, which belongs to the result from then on. It fails, and
-// leaves inner alone, if a stream were to lose, double or reorder its bytes.
+// leaves inner alone, if a stream were to lose, double or reorder its bytes, or if the schedule is none.
 func New(inner transport.Link, cfg Config) (*Link, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = wallClock{}
@@ -102,6 +112,14 @@ func New(inner transport.Link, cfg Config) (*Link, error) {
 	}
 	l.strict = l.props.Stream || l.props.Reliable && l.props.Ordered && !l.props.Duplicating
 	l.medium = NewMedium(cfg.Seed, cfg.Faults)
+	var err error
+	if l.schedule, err = cfg.Schedule.ordered(l.props.Peers, cfg.Returned != nil); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.returned = cfg.Returned
+	l.plan()
 	return l, nil
 }
 
@@ -128,6 +146,10 @@ func (l *Link) SetFaults(f Faults) error {
 func (l *Link) Partition(peer int, cut bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.part(peer, cut)
+}
+
+func (l *Link) part(peer int, cut bool) {
 	if cut {
 		l.cut[peer] = true
 	} else if delete(l.cut, peer); peer == transport.All {
@@ -152,10 +174,19 @@ func (l *Link) Properties() transport.Properties { return l.props }
 func (l *Link) Receive(buf []byte) (transport.Arrival, error) {
 	for {
 		got, err := l.inner.Receive(buf)
+		if err != nil && l.isSilent() {
+			return got, transport.ErrSilent
+		}
 		if err != nil || got.Kind != transport.Data || l.props.Reliable || !l.isCut(got.Peer) {
 			return got, err
 		}
 	}
+}
+
+func (l *Link) isSilent() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.silent
 }
 
 func (l *Link) isCut(peer int) bool {

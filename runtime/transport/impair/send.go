@@ -11,6 +11,8 @@ func (l *Link) Send(peer int, frame []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch p := l.props; {
+	case l.silent:
+		return transport.ErrSilent
 	case l.closed:
 		return transport.ErrClosed
 	case l.failed != nil:
@@ -62,6 +64,8 @@ func (l *Link) Flush() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
+	case l.silent:
+		return transport.ErrSilent
 	case l.closed:
 		return transport.ErrClosed
 	case l.failed != nil:
@@ -160,6 +164,10 @@ func (l *Link) shut(deliver bool) bool {
 		return false
 	}
 	l.closed = true
+	if l.alarm != nil {
+		l.alarm.Stop()
+		l.schedule = nil
+	}
 	if l.timer != nil {
 		l.timer.Stop()
 	}
