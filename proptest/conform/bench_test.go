@@ -126,16 +126,24 @@ func BenchmarkConfirm(b *testing.B) {
 	f, names := bare(nil)
 	run("looplab", func(i int) bool { return f.Event(context.Background(), names[i]) == nil })
 	entered := 0
-	counting, _ := bare(looplab.Callbacks{"enter_state": func(context.Context, *looplab.Event) { entered++ }})
+	count := looplab.Callbacks{"enter_state": func(context.Context, *looplab.Event) { entered++ }}
+	counting, _ := bare(count)
 	run("looplab with a callback", func(i int) bool {
 		return counting.Event(context.Background(), names[i], &confirm.Event{Kind: round[i]}) == nil
 	})
-	behind := confirm.NewPeerRunner()
-	a := adapter.New(behind, &behind.Machine, nil)
-	run("adapter", func(i int) bool {
-		res, err := a.Step(&confirm.Event{Kind: round[i]})
-		return err == nil && res.Code == fsm.Took
-	})
+	behind := func(callbacks looplab.Callbacks) func(i int) bool {
+		r := confirm.NewPeerRunner()
+		a := adapter.New(r, &r.Machine, callbacks)
+		return func(i int) bool {
+			res, err := a.Step(&confirm.Event{Kind: round[i]})
+			return err == nil && res.Code == fsm.Took
+		}
+	}
+	run("adapter", behind(nil))
+	run("adapter with a callback", behind(count))
+	if entered == 0 {
+		b.Error("no callback was called")
+	}
 }
 
 // TestStepAllocatesNothing holds generated machines to their promise, with messages

@@ -47,7 +47,8 @@ type Adapter[M comparable, E any] struct {
 
 	commander // answers what is asked; what steps is below
 	runner    Runner[E]
-	machine   *M // the runner's
+	machine   *M     // the runner's
+	watched   []bool // for each transition: a callback of the program hears of it
 
 	old, next M        // before and after the step that is being carried out
 	fired     []uint16 // the transitions of the step,
@@ -70,7 +71,25 @@ type commander = fsm.Commander
 func New[M comparable, E any](r Runner[E], machine *M, callbacks looplab.Callbacks) *Adapter[M, E] {
 	a := &Adapter[M, E]{commander: r, runner: r, machine: machine}
 	a.FSM = looplab.NewFSM(a.state(), Events(r.Info()), a.around(callbacks))
+	info := r.Info()
+	a.watched = make([]bool, len(info.Transitions))
+	for i, t := range info.Transitions {
+		a.watched[i] = hears(callbacks, t.Name, info.States[t.From], info.States[t.To])
+	}
 	return a
+}
+
+// hears reports whether one of the callbacks is called for a transition.
+func hears(callbacks looplab.Callbacks, name, from, to string) bool {
+	for _, key := range [...]string{
+		"before_event", "before_" + name, "leave_state", "leave_" + from,
+		"enter_state", "enter_" + to, to, "after_event", "after_" + name, name,
+	} {
+		if callbacks[key] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Events lists the transitions of a machine as events of looplab/fsm. What a state ignores or defers
@@ -226,10 +245,17 @@ func (a *Adapter[M, E]) name(transition uint16) string {
 	return a.runner.Info().Transitions[transition].Name
 }
 
-// fire fires the next transition of the step.
+// fire fires the next transition of the step. Where no callback of the program hears of it the FSM
+// is put into the new state, which is quicker than an event.
 func (a *Adapter[M, E]) fire() error {
+	t := a.runner.Info().Transitions[a.rest[0]]
+	if !a.watched[a.rest[0]] && a.FSM.Can(t.Name) {
+		a.FSM.SetState(a.runner.Info().States[t.To])
+		*a.machine = a.next
+		return a.onward(a.runner.Info().States[t.From])
+	}
 	a.expects = true
-	err := moved(a.FSM.Event(context.Background(), a.name(a.rest[0]), a.runner.Event()))
+	err := moved(a.FSM.Event(context.Background(), t.Name, a.runner.Event()))
 	a.expects = false
 	return err
 }
@@ -334,27 +360,32 @@ func (a *Adapter[M, E]) giveUp(ctx context.Context, e *looplab.Event) {
 	}
 }
 
-// after fires the step's further transitions. If they are all done the machine keeps its new value;
-// if one is cancelled, machine and FSM go back.
+// after carries the step on after an event of the FSM.
 func (a *Adapter[M, E]) after(call looplab.Callback) looplab.Callback {
 	return func(ctx context.Context, e *looplab.Event) {
 		*a.machine = a.next
 		if call != nil {
 			call(ctx, e)
 		}
-		a.rest = a.rest[1:]
-		if len(a.rest) == 0 {
-			a.kept, a.busy = true, false
-			return
-		}
-		err := a.fire()
-		if !a.kept {
-			*a.machine = a.old
-			a.busy = false
-			a.FSM.SetState(e.Src)
-		}
-		if err != nil {
+		if err := a.onward(e.Src); err != nil {
 			e.Err = err
 		}
 	}
+}
+
+// onward fires the step's further transitions after one that led from a state. If they are all done
+// the machine keeps its new value; if one is cancelled, machine and FSM go back.
+func (a *Adapter[M, E]) onward(from string) error {
+	a.rest = a.rest[1:]
+	if len(a.rest) == 0 {
+		a.kept, a.busy = true, false
+		return nil
+	}
+	err := a.fire()
+	if !a.kept {
+		*a.machine = a.old
+		a.busy = false
+		a.FSM.SetState(from)
+	}
+	return err
 }

@@ -181,6 +181,28 @@ func TestCallbacks(t *testing.T) {
 	}
 }
 
+// TestEveryCallback: each kind of name is heard of once, though the FSM skips events that none of the
+// program's callbacks hears of.
+func TestEveryCallback(t *testing.T) {
+	for _, name := range []string{"before_waiting confirm", "before_event", "leave_waiting", "leave_state",
+		"enter_localOk", "localOk", "enter_state", "after_waiting confirm", "waiting confirm", "after_event",
+		"enter_waiting", "localOk confirm"} {
+		calls := 0
+		p, _ := newConfirm(fsmlib.Callbacks{name: func(context.Context, *fsmlib.Event) { calls++ }})
+		if res, err := p.Step(event(confirm.CommandConfirm)); err != nil || res.Code != fsm.Took ||
+			p.FSM.Current() != "localOk" || p.Machine().State != confirm.StateLocalOk || p.Effects() != 1 {
+			t.Errorf("%s: %v, %v, in %s and %v", name, res, err, p.FSM.Current(), p.Machine().State)
+		}
+		want := 1
+		if name == "enter_waiting" || name == "localOk confirm" {
+			want = 0
+		}
+		if calls != want {
+			t.Errorf("%s was called %d times", name, calls)
+		}
+	}
+}
+
 // TestCallbackCancels: a callback may forbid what the machine would do, wherever looplab/fsm lets it.
 func TestCallbackCancels(t *testing.T) {
 	forbidden := errors.New("forbidden")
@@ -249,8 +271,20 @@ func TestParts(t *testing.T) {
 
 // TestPartsCancelled: a callback that forbids a further transition of the step takes all of it back.
 func TestPartsCancelled(t *testing.T) {
+	var last string
+	p := newSetup(t, fsmlib.Callbacks{"enter_done": func(_ context.Context, e *fsmlib.Event) { last = e.Event }})
+	if _, err := agreed(t, p); err != nil || last == "" {
+		t.Fatal(err, last)
+	}
+	// The one callback hears of every transition, or of the last one alone.
+	for _, name := range []string{"before_event", "before_" + last} {
+		t.Run(name, func(t *testing.T) { testPartsCancelled(t, name) })
+	}
+}
+
+func testPartsCancelled(t *testing.T, name string) {
 	forbid := true
-	p := newSetup(t, fsmlib.Callbacks{"before_event": func(_ context.Context, e *fsmlib.Event) {
+	p := newSetup(t, fsmlib.Callbacks{name: func(_ context.Context, e *fsmlib.Event) {
 		if forbid && e.Dst == "done" {
 			e.Cancel(errors.New("not yet"))
 		}
@@ -267,6 +301,45 @@ func TestPartsCancelled(t *testing.T) {
 	if res, err := p.Step(&setup.Event{Kind: setup.ReceiveConfirm2}); err != nil || res.Code != fsm.Took ||
 		p.FSM.Current() != "done" {
 		t.Errorf("then %v, %v, in %s", res, err, p.FSM.Current())
+	}
+}
+
+// two takes the confirmation of the other side together with one's own, in a step of two transitions.
+type two struct {
+	*confirm.PeerRunner
+	fired []uint16
+}
+
+func (r *two) Step(ev *confirm.Event) fsm.Result {
+	r.fired = append(r.fired[:0], r.PeerRunner.Step(ev).Transition)
+	res := r.PeerRunner.Step(event(confirm.ReceiveConfirm1))
+	r.fired = append(r.fired, res.Transition)
+	return res
+}
+
+func (r *two) Fired() []uint16 { return r.fired }
+
+// TestBackToTheFirst: a second transition that is forbidden takes back a first one that has changed the
+// state, whether or not a callback heard of that one.
+func TestBackToTheFirst(t *testing.T) {
+	for _, name := range []string{"before_event", "before_localOk CONFIRM1"} {
+		forbid := true
+		r := &two{PeerRunner: confirm.NewPeerRunner()}
+		p := looplab.New(r, &r.Machine, fsmlib.Callbacks{name: func(_ context.Context, e *fsmlib.Event) {
+			if forbid && e.Src == "localOk" {
+				e.Cancel(errors.New("not yet"))
+			}
+		}})
+		res, err := p.Step(event(confirm.CommandConfirm))
+		if err == nil || !strings.Contains(err.Error(), "not yet") || res.Code != fsm.Refused ||
+			p.FSM.Current() != "waiting" || p.Machine() != confirm.NewPeer() {
+			t.Errorf("%s: %v, %v, in %s", name, res, err, p.FSM.Current())
+		}
+		forbid = false
+		if _, err := p.Step(event(confirm.CommandConfirm)); err != nil || p.FSM.Current() != "committed" ||
+			p.Machine().State != confirm.StateCommitted {
+			t.Errorf("%s: then %v, in %s", name, err, p.FSM.Current())
+		}
 	}
 }
 

@@ -61,7 +61,8 @@ func (s Schedule) ordered(peers int, returned bool) (Schedule, error) {
 		case e.What == Return && !returned:
 			return nil, fmt.Errorf("the link returns at %v, and Returned is not set", e.At)
 		case e.What != Return && ended:
-			return nil, fmt.Errorf("the %s at %v comes after the link has ended: give it to the next link", e.What, e.At)
+			return nil, fmt.Errorf("the %s at %v comes after the link has ended: give it to the next link",
+				e.What, e.At)
 		}
 		for _, p := range e.Peers {
 			if p < 0 || p >= max(peers, 1) {

@@ -99,7 +99,8 @@ func TestScheduleRefusals(t *testing.T) {
 	}{
 		{impair.Schedule{{At: -1, What: impair.Heal}}, nil, "a heal of the schedule is at -1ns"},
 		{impair.Schedule{{What: 9}}, nil, "of no kind: 9"},
-		{impair.Schedule{{At: 5, What: impair.Partition, Peers: []int{1}}}, nil, "names peer 1: the link has no such peer"},
+		{impair.Schedule{{At: 5, What: impair.Partition, Peers: []int{1}}}, nil,
+			"names peer 1: the link has no such peer"},
 		{impair.Schedule{{What: impair.Break, Peers: []int{0}}}, nil, "it is the whole link"},
 		{impair.Schedule{{At: 1, What: impair.Return}}, back, "has not broken before"},
 		{impair.Schedule{{What: impair.Break}, {At: 1, What: impair.Return}}, nil, "Returned is not set"},
