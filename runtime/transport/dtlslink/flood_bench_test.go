@@ -2,7 +2,6 @@ package dtlslink_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/linktest"
@@ -21,11 +20,7 @@ func BenchmarkFlood(b *testing.B) {
 				to := server.LocalAddr().String()
 				x := wrap(b, open(b, to), alice.client(bob.key))
 				expect(b, x, transport.PeerUp, "")
-				drained := linktest.Drained(b)
-				idle := linktest.Feel(b, x, nil, 0, time.Second)
-				flooder := linktest.Flooder(b, "127.0.0.2", to, datagram)
-				flood := linktest.Feel(b, x, flooder, drained*8/10, 2*time.Second)
-				linktest.Report(b, drained, idle, flood)
+				linktest.Flood(b, x, linktest.Datagrams(b, "127.0.0.2", to, datagram))
 				y.Abort()
 			}
 		})

@@ -33,19 +33,15 @@ func BenchmarkFlood(b *testing.B) {
 				far := join()
 				near := join(far.Address())
 				go linktest.Answer(far)
-				drained := linktest.Drained(b)
-				idle := linktest.Feel(b, near, nil, 0, time.Second)
-				flood := flooding(b, server.Addr().String(), everybody)
-				felt := linktest.Feel(b, near, flood, drained*8/10, 2*time.Second)
-				linktest.Report(b, drained, idle, felt)
+				linktest.Flood(b, near, flooding(b, server.Addr().String(), everybody))
 				server.Close()
 			}
 		})
 	}
 }
 
-// flooding registers from another address and returns what sends packets from there.
-func flooding(b *testing.B, to string, everybody bool) func(n int) {
+// flooding registers from another address and returns a flooder that sends packets from there.
+func flooding(b *testing.B, to string, everybody bool) *linktest.Flooder {
 	b.Helper()
 	c, node := registered(b, to)
 	h := ipx.Header{Length: 100, Type: 4,
@@ -54,11 +50,7 @@ func flooding(b *testing.B, to string, everybody bool) func(n int) {
 		h.Dst.Node = ipx.Broadcast
 	}
 	packet := append(h.Append(nil), make([]byte, 70)...)
-	return func(n int) {
-		for range n {
-			c.Write(packet)
-		}
-	}
+	return linktest.Through(b, c, packet)
 }
 
 // registered is a socket of another address, and the node that it has been given.

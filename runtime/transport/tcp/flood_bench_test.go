@@ -1,9 +1,7 @@
 package tcp_test
 
 import (
-	"net"
 	"testing"
-	"time"
 
 	"github.com/parley-go/parley/runtime/transport/linktest"
 	"github.com/parley-go/parley/runtime/transport/tcp"
@@ -22,17 +20,7 @@ func BenchmarkFlood(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		idle := linktest.Feel(b, peer, nil, 0, time.Second)
-		flood := linktest.Feel(b, peer, func(n int) {
-			for range min(n, 100) {
-				if c, err := dialFrom("127.0.0.2", to); err == nil {
-					c.(*net.TCPConn).SetLinger(0) // no port is kept for a connection that has ended
-					c.Close()
-				}
-			}
-		}, 1<<20, 2*time.Second)
-		flood.Flooded = int(server.Stats().Hasty / 2)
-		linktest.Report(b, 0, idle, flood)
+		linktest.Flood(b, peer, linktest.Connections(b, "127.0.0.2", to))
 		peer.Abort()
 		server.Abort()
 	}
