@@ -40,6 +40,7 @@ type Peer struct {
 	Left    uint8              // tries left
 	Again   uint8              // how often it may still begin again
 	Limit   Patience
+	Fresh   uint64  // original players that the keeper has not heard yet; till then they take a copy for an answer
 	Wait    bool    // timer; true: armed; RETRYWAIT_CONNECT
 	Ask     bool    // timer; true: armed; RETRYWAIT_SLOTREQUEST
 	Silence [4]bool // timers by s; true: armed; the alive counter of the player in this slot
@@ -100,18 +101,18 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:437
+		// specs/startup/spec.yaml:472
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:438
+		// specs/startup/spec.yaml:473
 		m.receiveConnectReply(ev, fx)
 		return took(1)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:439
+		// specs/startup/spec.yaml:474
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -121,19 +122,19 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(2)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:440
+		// specs/startup/spec.yaml:475
 		return ignored(3)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:440
+		// specs/startup/spec.yaml:475
 		return ignored(4)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:440
+		// specs/startup/spec.yaml:475
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:440
+		// specs/startup/spec.yaml:475
 		return ignored(6)
 	case CommandPrepare:
-		// specs/startup/spec.yaml:443
+		// specs/startup/spec.yaml:478
 		var value int64
 		if ev.Prepare.First > m.Try {
 			value = int64(ev.Prepare.First) - 1
@@ -153,16 +154,16 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		m.Limit = Patience(value2)
 		return took(7)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(8)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(9)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(10)
 	case ReceivePing:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(11)
 	}
 	return m.unmentioned(ev, fx)
@@ -174,7 +175,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:305
+		// specs/startup/spec.yaml:323
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateConnecting
@@ -183,7 +184,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(12)
 		}
-		// specs/startup/spec.yaml:306 alone or the highest, so the founder
+		// specs/startup/spec.yaml:324 alone or the highest, so the founder
 		m.Own = Optional[Slot]{Present: true, Value: 0}
 		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 		m.Came[0] = m.Try
@@ -195,17 +196,17 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(13)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:310
+		// specs/startup/spec.yaml:328
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
-				if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) {
+				if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 					m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 				}
 			}
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 			return took(14)
 		}
-		// specs/startup/spec.yaml:314
+		// specs/startup/spec.yaml:332
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -219,7 +220,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(15)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:316
+		// specs/startup/spec.yaml:334
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -239,55 +240,58 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(16)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:320
+		// specs/startup/spec.yaml:338
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
-			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) {
+			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 			}
 		}
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(17)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:419 not the answer to this attempt
+		// specs/startup/spec.yaml:454 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(18)
 		}
-		// specs/startup/spec.yaml:420 the game is full
+		// specs/startup/spec.yaml:455 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
-			m.receiveConnectReplyInConnecting(ev, fx)
+			old := *m
+			if !m.receiveConnectReplyInConnecting(ev, fx) {
+				return m.undo(&old, fx, 19)
+			}
 			return took(19)
 		}
-		// specs/startup/spec.yaml:426
+		// specs/startup/spec.yaml:461
 		old := *m
 		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 20)
 		}
 		return took(20)
 	case CommandVanished:
-		// specs/startup/spec.yaml:432
+		// specs/startup/spec.yaml:467
 		m.commandVanished(ev)
 		return took(21)
 	case CommandLeave:
-		// specs/startup/spec.yaml:433
+		// specs/startup/spec.yaml:468
 		m.commandLeave(fx)
 		return took(22)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:434
+		// specs/startup/spec.yaml:469
 		return ignored(23)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:434
+		// specs/startup/spec.yaml:469
 		return ignored(24)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(25)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(26)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(27)
 	case ReceivePing:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(28)
 	}
 	return m.unmentioned(ev, fx)
@@ -299,7 +303,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:327
+		// specs/startup/spec.yaml:345
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateRequesting
@@ -308,7 +312,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(29)
 		}
-		// specs/startup/spec.yaml:328 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:346 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			m.Again--
 			m.Left = ConnectTries
@@ -319,16 +323,16 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(30)
 		}
-		// specs/startup/spec.yaml:329
+		// specs/startup/spec.yaml:347
 		m.Queue = [254]Optional[Try]{}
 		m.Master = Optional[fsm.Peer]{}
 		m.State = StateFailed
 		return took(31)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:330 is answered by the one whom we ask
+		// specs/startup/spec.yaml:348 is answered by the one whom we ask
 		return took(32)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:332 it is alive and has noted the request; but two who were sent to each other wait no longer
+		// specs/startup/spec.yaml:350 it is alive and has noted the request; but two who were sent to each other wait no longer
 		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
 		if !holds {
 			var value Optional[fsm.Peer]
@@ -349,7 +353,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = uint8(value2)
 			return took(33)
 		}
-		// specs/startup/spec.yaml:335 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		// specs/startup/spec.yaml:353 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
 		var value2 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
 			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -360,55 +364,58 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = 21
 		return took(34)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:340 the other shall ask further up
+		// specs/startup/spec.yaml:358 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
-			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) {
+			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 			}
 		}
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(35)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:419 not the answer to this attempt
+		// specs/startup/spec.yaml:454 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(36)
 		}
-		// specs/startup/spec.yaml:420 the game is full
+		// specs/startup/spec.yaml:455 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
-			m.receiveConnectReplyInConnecting(ev, fx)
+			old := *m
+			if !m.receiveConnectReplyInConnecting(ev, fx) {
+				return m.undo(&old, fx, 37)
+			}
 			return took(37)
 		}
-		// specs/startup/spec.yaml:426
+		// specs/startup/spec.yaml:461
 		old := *m
 		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 38)
 		}
 		return took(38)
 	case CommandVanished:
-		// specs/startup/spec.yaml:432
+		// specs/startup/spec.yaml:467
 		m.commandVanished(ev)
 		return took(39)
 	case CommandLeave:
-		// specs/startup/spec.yaml:433
+		// specs/startup/spec.yaml:468
 		m.commandLeave(fx)
 		return took(40)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:434
+		// specs/startup/spec.yaml:469
 		return ignored(41)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:434
+		// specs/startup/spec.yaml:469
 		return ignored(42)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(43)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(44)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(45)
 	case ReceivePing:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(46)
 	}
 	return m.unmentioned(ev, fx)
@@ -426,17 +433,17 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveNodeAlive:
 		return m.stepGameNodeAlive(ev, fx)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:394 the keeper of another game; the later one counts
+		// specs/startup/spec.yaml:424 the keeper of another game; the later one counts
 		if ev.Message.SubdueSlave.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.SubdueSlave.Epoch) {
 			if !m.tell2(fx) {
 				return refused(56)
 			}
 			return took(56)
 		}
-		// specs/startup/spec.yaml:395 nothing new
+		// specs/startup/spec.yaml:425 nothing new
 		return took(57)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:397 of another game
+		// specs/startup/spec.yaml:427 of another game
 		holds := ev.Message.Disconnect.Node.Present && ev.Message.Disconnect.Node.Value != fx.from
 		if !holds {
 			holds = ev.Message.Disconnect.Epoch.Founder.Present
@@ -450,20 +457,20 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		if holds {
 			return took(58)
 		}
-		// specs/startup/spec.yaml:398
-		if m.someSlotByAttempt(ev, fx) {
+		// specs/startup/spec.yaml:428
+		if m.someSlotByTableCame(ev, fx) {
 			old := *m
 			if !m.out(fx) {
 				return m.undo(&old, fx, 59)
 			}
 			return took(59)
 		}
-		// specs/startup/spec.yaml:399 known already, or it has come again since
+		// specs/startup/spec.yaml:429 known already, or it has come again since
 		return took(60)
 	case TimerSilence:
 		old := *m
 		m.Silence[Slot(ev.Key)] = false
-		// specs/startup/spec.yaml:401 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
+		// specs/startup/spec.yaml:431 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
 		if !m.Party.Present {
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
@@ -476,7 +483,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(61)
 		}
-		// specs/startup/spec.yaml:405
+		// specs/startup/spec.yaml:435
 		if !m.Table[Slot(ev.Key)].Present {
 			return m.undo(&old, fx, 62)
 		}
@@ -486,23 +493,43 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(62)
 	case CommandAlive:
-		// specs/startup/spec.yaml:406
+		// specs/startup/spec.yaml:436
 		old := *m
 		if !m.tellAll(fx) {
 			return m.undo(&old, fx, 63)
 		}
 		return took(63)
 	case CommandAnnounce:
-		// specs/startup/spec.yaml:407
+		// specs/startup/spec.yaml:438
 		if !m.Party.Present {
-			return refused(64)
+			return refused(fsm.NoTransition)
 		}
 		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self {
+			old := *m
 			fx.sendTo(MessageSubdueSlave, fsm.Broadcast).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: m.Party.Value}
+			var set uint64
+			for key := range Slot(4) {
+				if m.Table[key].Present {
+					set |= 1 << key
+				}
+			}
+			for i := range 4 {
+				if set>>i&1 == 0 {
+					continue
+				}
+				t := Slot(i)
+				if (!m.Own.Present || m.Own.Value != t) && m.Came[t] == 0 && m.Fresh&(1<<t) == 0 {
+					if !m.introduce(fx, t) {
+						return m.undo(&old, fx, 64)
+					}
+				}
+			}
+			return took(64)
 		}
-		return took(64)
+		// specs/startup/spec.yaml:442 the keeper does
+		return took(65)
 	case CommandLeave:
-		// specs/startup/spec.yaml:409
+		// specs/startup/spec.yaml:444
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
@@ -517,33 +544,33 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			t := Slot(i)
 			if !m.Table[t].Present || m.Table[t].Value != m.Self {
 				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
-					return m.undo(&old, fx, 65)
+					return m.undo(&old, fx, 66)
 				}
 				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Epoch: m.Party.Value}
 			}
 		}
 		m.end(fx)
 		m.State = StateIdle
-		return took(65)
+		return took(66)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:444
-		return ignored(66)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:479
 		return ignored(67)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:444
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:479
 		return ignored(68)
-	case ReceivePing:
-		// specs/startup/spec.yaml:444
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:479
 		return ignored(69)
+	case ReceivePing:
+		// specs/startup/spec.yaml:479
+		return ignored(70)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepGameConnect handles CONNECT in the state game.
 func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:364 only the keeper gives slots
+	// specs/startup/spec.yaml:382 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -556,7 +583,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 				if !m.Own.Present {
 					return refused(fsm.NoTransition)
 				}
-				if s < m.Own.Value && m.Table[s].Present && m.Table[s].Value != fx.from {
+				if s < m.Own.Value && m.Table[s].Present && (m.Table[s].Value != fx.from || m.someAsksBySender(ev, fx)) {
 					some = true
 					break
 				}
@@ -575,7 +602,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
-			if a.Node != m.Self {
+			if a.Node != m.Self && (a.Attempt > 0 || a.Node == fx.from || !m.someSlotByCame(a)) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 			}
 		}
@@ -585,7 +612,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(47)
 	}
-	// specs/startup/spec.yaml:370 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:388 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
@@ -597,37 +624,66 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 	if some2 && !m.out(fx) {
 		return m.undo(&old, fx, 48)
 	}
-	if !m.Party.Present {
-		return m.undo(&old, fx, 48)
-	}
-	holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
-	if holds2 {
-		some3 := false
-		for s := range Slot(4) {
-			if m.Table[s] == m.Party.Value.Founder {
-				some3 = true
-				break
-			}
-		}
-		holds2 = some3
-	}
-	var value Optional[fsm.Peer]
-	if holds2 {
-		value = m.Party.Value.Founder
-	} else {
-		above := m.firstSlotByTableSender(fx)
-		if !above.Present {
+	if m.someAsks(ev, fx) {
+		if !m.Party.Present {
 			return m.undo(&old, fx, 48)
 		}
-		value = m.Table[above.Value]
+		holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
+		if holds2 {
+			some3 := false
+			for s := range Slot(4) {
+				if m.Table[s].Present && m.Table[s] == m.Party.Value.Founder {
+					some3 = true
+					break
+				}
+			}
+			holds2 = some3
+		}
+		if holds2 {
+			if !m.Party.Value.Founder.Present {
+				return m.undo(&old, fx, 48)
+			}
+			fx.sendTo(MessageSlotRequest, m.Party.Value.Founder.Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
+		} else {
+			value := m.firstSlotByTableSender(fx)
+			if !value.Present || !m.Table[value.Value].Present {
+				return m.undo(&old, fx, 48)
+			}
+			fx.sendTo(MessageSlotRequest, m.Table[value.Value].Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
+		}
+	} else {
+		if !m.Party.Present {
+			return m.undo(&old, fx, 48)
+		}
+		holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
+		if holds2 {
+			some3 := false
+			for s := range Slot(4) {
+				if m.Table[s].Present && m.Table[s] == m.Party.Value.Founder {
+					some3 = true
+					break
+				}
+			}
+			holds2 = some3
+		}
+		var value Optional[fsm.Peer]
+		if holds2 {
+			value = m.Party.Value.Founder
+		} else {
+			above := m.firstSlotByTableSender(fx)
+			if !above.Present {
+				return m.undo(&old, fx, 48)
+			}
+			value = m.Table[above.Value]
+		}
+		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: value, Epoch: m.Party.Value}
 	}
-	fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: value, Epoch: m.Party.Value}
 	return took(48)
 }
 
 // stepGameSlotRequest handles SLOT_REQUEST in the state game.
 func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:364 only the keeper gives slots
+	// specs/startup/spec.yaml:382 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -640,7 +696,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 				if !m.Own.Present {
 					return refused(fsm.NoTransition)
 				}
-				if s < m.Own.Value && m.Table[s].Present && m.Table[s].Value != fx.from {
+				if s < m.Own.Value && m.Table[s].Present && (m.Table[s].Value != fx.from || m.someAsksByAsksSender(ev, fx)) {
 					some = true
 					break
 				}
@@ -659,7 +715,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
-			if a.Node != m.Self {
+			if a.Node != m.Self && (a.Attempt > 0 || a.Node == fx.from || !m.someSlotByCame(a)) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
 			}
 		}
@@ -669,7 +725,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(49)
 	}
-	// specs/startup/spec.yaml:370 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:388 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
@@ -681,49 +737,71 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 	if some2 && !m.out(fx) {
 		return m.undo(&old, fx, 50)
 	}
-	if !m.Party.Present {
-		return m.undo(&old, fx, 50)
-	}
-	holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
-	if holds2 {
-		some3 := false
-		for s := range Slot(4) {
-			if m.Table[s] == m.Party.Value.Founder {
-				some3 = true
-				break
-			}
-		}
-		holds2 = some3
-	}
-	var value Optional[fsm.Peer]
-	if holds2 {
-		value = m.Party.Value.Founder
-	} else {
-		above := m.firstSlotByTableSender(fx)
-		if !above.Present {
+	if m.someAsksByAsks(ev, fx) {
+		if !m.Party.Present {
 			return m.undo(&old, fx, 50)
 		}
-		value = m.Table[above.Value]
+		holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
+		if holds2 {
+			some3 := false
+			for s := range Slot(4) {
+				if m.Table[s].Present && m.Table[s] == m.Party.Value.Founder {
+					some3 = true
+					break
+				}
+			}
+			holds2 = some3
+		}
+		if holds2 {
+			if !m.Party.Value.Founder.Present {
+				return m.undo(&old, fx, 50)
+			}
+			fx.sendTo(MessageSlotRequest, m.Party.Value.Founder.Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
+		} else {
+			value := m.firstSlotByTableSender(fx)
+			if !value.Present || !m.Table[value.Value].Present {
+				return m.undo(&old, fx, 50)
+			}
+			fx.sendTo(MessageSlotRequest, m.Table[value.Value].Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
+		}
+	} else {
+		if !m.Party.Present {
+			return m.undo(&old, fx, 50)
+		}
+		holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
+		if holds2 {
+			some3 := false
+			for s := range Slot(4) {
+				if m.Table[s].Present && m.Table[s] == m.Party.Value.Founder {
+					some3 = true
+					break
+				}
+			}
+			holds2 = some3
+		}
+		var value Optional[fsm.Peer]
+		if holds2 {
+			value = m.Party.Value.Founder
+		} else {
+			above := m.firstSlotByTableSender(fx)
+			if !above.Present {
+				return m.undo(&old, fx, 50)
+			}
+			value = m.Table[above.Value]
+		}
+		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: value, Epoch: m.Party.Value}
 	}
-	fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: value, Epoch: m.Party.Value}
 	return took(50)
 }
 
 // stepGameNodeAlive handles NODE_ALIVE in the state game.
 func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:384 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
+	// specs/startup/spec.yaml:410 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
 	if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Epoch {
 		old := *m
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
-		if !m.Table[ev.Message.NodeAlive.Slot].Present || m.Table[ev.Message.NodeAlive.Slot].Value != fx.from {
-			m.forget2(fx)
-			m.Table[ev.Message.NodeAlive.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
-			m.Came[ev.Message.NodeAlive.Slot] = attempt
-			m.heard(fx, ev.Message.NodeAlive.Slot)
-		} else {
-			m.Came[ev.Message.NodeAlive.Slot] = max(m.Came[ev.Message.NodeAlive.Slot], attempt)
-		}
-		m.heard(fx, ev.Message.NodeAlive.Slot)
+		m.seat2(fx, attempt, ev.Message.NodeAlive.Slot)
+		m.heard2(fx, ev.Message.NodeAlive.Slot)
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from {
 			var set uint64
 			for key := range Slot(4) {
@@ -742,20 +820,13 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 					}
 					who := ev.Message.NodeAlive.Players[s].Value
 					attempt2 := ev.Message.NodeAlive.Attempts[s]
-					if !m.Table[s].Present || m.Table[s].Value != who {
-						m.forget(fx, who)
-						m.Table[s] = Optional[fsm.Peer]{Present: true, Value: who}
-						m.Came[s] = attempt2
-						m.heard(fx, s)
-					} else {
-						m.Came[s] = max(m.Came[s], attempt2)
-					}
+					m.seat(fx, attempt2, s, who)
 				}
 			}
 		}
 		return took(54)
 	}
-	// specs/startup/spec.yaml:390
+	// specs/startup/spec.yaml:416
 	old := *m
 	if ev.Message.NodeAlive.Epoch.Founder.Present {
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
@@ -763,14 +834,20 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 			return m.undo(&old, fx, 55)
 		}
 	} else if m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
-		m.heard(fx, ev.Message.NodeAlive.Slot)
+		m.heard2(fx, ev.Message.NodeAlive.Slot)
+		if m.Fresh&(1<<ev.Message.NodeAlive.Slot) != 0 {
+			m.Fresh = m.Fresh &^ (1 << ev.Message.NodeAlive.Slot)
+			if !m.introduce(fx, ev.Message.NodeAlive.Slot) {
+				return m.undo(&old, fx, 55)
+			}
+		}
 	}
 	return took(55)
 }
 
 // stepGameConnectReply handles CONNECT_REPLY in the state game.
 func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:376 of another game, or meant for an earlier attempt
+	// specs/startup/spec.yaml:400 of another game, or meant for an earlier attempt
 	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Epoch) && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value == m.Self {
 		old := *m
 		attempt := ev.Message.ConnectReply.Attempts[ev.Message.ConnectReply.From]
@@ -779,21 +856,34 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(51)
 	}
-	// specs/startup/spec.yaml:379 a copy
+	// specs/startup/spec.yaml:403 a copy
 	if ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value != m.Self && ev.Message.ConnectReply.Slot.Present && m.Party.Present && m.Party.Value == ev.Message.ConnectReply.Epoch && ev.Message.ConnectReply.Epoch.Founder.Present && ev.Message.ConnectReply.Epoch.Founder.Value == fx.from {
 		who := ev.Message.ConnectReply.Joiner.Value
 		slot := ev.Message.ConnectReply.Slot.Value
-		if !m.Table[slot].Present || m.Table[slot].Value != who {
-			m.forget(fx, who)
-			m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: who}
-			m.Came[slot] = ev.Message.ConnectReply.Attempt
-			m.heard(fx, slot)
-		} else {
-			m.Came[slot] = max(m.Came[slot], ev.Message.ConnectReply.Attempt)
-		}
+		m.seat(fx, ev.Message.ConnectReply.Attempt, slot, who)
 		return took(52)
 	}
-	// specs/startup/spec.yaml:382 a refusal, or nothing new
+	// specs/startup/spec.yaml:406 nothing new, or a copy from an original player, with the joiner in our place
+	holds := !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && !ev.Message.ConnectReply.Epoch.Founder.Present
+	if holds {
+		if !m.Party.Present {
+			return refused(53)
+		}
+		holds = !m.Party.Value.Founder.Present
+	}
+	holds2 := holds && !m.Table[ev.Message.ConnectReply.Slot.Value].Present
+	if holds2 {
+		if !m.Own.Present {
+			return refused(53)
+		}
+		holds2 = ev.Message.ConnectReply.Players[m.Own.Value].Present
+	}
+	if holds2 && m.Table[ev.Message.ConnectReply.From].Present && m.Table[ev.Message.ConnectReply.From].Value == fx.from {
+		who := ev.Message.ConnectReply.Players[m.Own.Value].Value
+		slot := ev.Message.ConnectReply.Slot.Value
+		attempt := Try(0)
+		m.seat(fx, attempt, slot, who)
+	}
 	return took(53)
 }
 
@@ -801,50 +891,50 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:437
+		// specs/startup/spec.yaml:472
 		old := *m
 		if !m.commandConnect(fx) {
-			return m.undo(&old, fx, 70)
+			return m.undo(&old, fx, 71)
 		}
-		return took(70)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:438
-		m.receiveConnectReply(ev, fx)
 		return took(71)
+	case ReceiveConnectReply:
+		// specs/startup/spec.yaml:473
+		m.receiveConnectReply(ev, fx)
+		return took(72)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:439
+		// specs/startup/spec.yaml:474
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
-				return refused(72)
+				return refused(73)
 			}
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: Optional[Slot]{}, Attempt: ev.Message.NodeAlive.Attempts[attempt.Value], Epoch: ev.Message.NodeAlive.Epoch}
 		}
-		return took(72)
+		return took(73)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:440
-		return ignored(73)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:440
+		// specs/startup/spec.yaml:475
 		return ignored(74)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:440
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:475
 		return ignored(75)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:440
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:475
 		return ignored(76)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:444
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:475
 		return ignored(77)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:444
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:479
 		return ignored(78)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:444
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:479
 		return ignored(79)
-	case ReceivePing:
-		// specs/startup/spec.yaml:444
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:479
 		return ignored(80)
+	case ReceivePing:
+		// specs/startup/spec.yaml:479
+		return ignored(81)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -853,50 +943,50 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:437
+		// specs/startup/spec.yaml:472
 		old := *m
 		if !m.commandConnect(fx) {
-			return m.undo(&old, fx, 81)
+			return m.undo(&old, fx, 82)
 		}
-		return took(81)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:438
-		m.receiveConnectReply(ev, fx)
 		return took(82)
+	case ReceiveConnectReply:
+		// specs/startup/spec.yaml:473
+		m.receiveConnectReply(ev, fx)
+		return took(83)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:439
+		// specs/startup/spec.yaml:474
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
-				return refused(83)
+				return refused(84)
 			}
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: Optional[Slot]{}, Attempt: ev.Message.NodeAlive.Attempts[attempt.Value], Epoch: ev.Message.NodeAlive.Epoch}
 		}
-		return took(83)
+		return took(84)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:440
-		return ignored(84)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:440
+		// specs/startup/spec.yaml:475
 		return ignored(85)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:440
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:475
 		return ignored(86)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:440
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:475
 		return ignored(87)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:444
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:475
 		return ignored(88)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:444
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:479
 		return ignored(89)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:444
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:479
 		return ignored(90)
-	case ReceivePing:
-		// specs/startup/spec.yaml:444
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:479
 		return ignored(91)
+	case ReceivePing:
+		// specs/startup/spec.yaml:479
+		return ignored(92)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -987,11 +1077,12 @@ func (m *Peer) firstSlotByTable() Optional[Slot] {
 }
 
 // forget is the routine forget: that one is in no slot any more.
-func (m *Peer) forget(fx *Effects, who fsm.Peer) {
+func (m *Peer) forget(fx *Effects, who2 fsm.Peer) {
 	for s := range Slot(4) {
-		if m.Table[s].Present && m.Table[s].Value == who {
+		if m.Table[s].Present && m.Table[s].Value == who2 {
 			m.Table[s] = Optional[fsm.Peer]{}
 			m.Came[s] = 0
+			m.Fresh = m.Fresh &^ (1 << s)
 			if m.Silence[s] {
 				m.Silence[s] = false
 				fx.stop(alarmSilence, uint32(s))
@@ -1001,10 +1092,29 @@ func (m *Peer) forget(fx *Effects, who fsm.Peer) {
 }
 
 // heard is the routine heard: the player in that slot is there.
-func (m *Peer) heard(fx *Effects, slot Slot) {
+func (m *Peer) heard(fx *Effects, slot2 Slot) {
 	if m.Limit > 0 {
-		m.Silence[slot] = true
-		fx.startFor(alarmSilence, uint32(slot), uint32(uint32(m.Limit)))
+		m.Silence[slot2] = true
+		fx.startFor(alarmSilence, uint32(slot2), uint32(uint32(m.Limit)))
+	}
+}
+
+// seat is the routine seat: that one is in that slot, and in no other.
+func (m *Peer) seat(fx *Effects, attempt Try, slot Slot, who fsm.Peer) {
+	if !m.Table[slot].Present || m.Table[slot].Value != who {
+		m.forget(fx, who)
+		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: who}
+		m.Came[slot] = attempt
+		m.heard(fx, slot)
+	} else {
+		m.Came[slot] = max(m.Came[slot], attempt)
+		var value uint64
+		if attempt > 0 {
+			value = m.Fresh &^ (1 << slot)
+		} else {
+			value = m.Fresh
+		}
+		m.Fresh = value
 	}
 }
 
@@ -1039,14 +1149,7 @@ func (m *Peer) enterGame(fx *Effects) bool {
 				return false
 			}
 			attempt := m.Queue[n2].Value
-			if !m.Table[slot].Present || m.Table[slot].Value != n2 {
-				m.forget(fx, n2)
-				m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: n2}
-				m.Came[slot] = attempt
-				m.heard(fx, slot)
-			} else {
-				m.Came[slot] = max(m.Came[slot], attempt)
-			}
+			m.seat(fx, attempt, slot, n2)
 		}
 		for s := range Slot(4) {
 			holds := m.Table[s].Present && m.Table[s].Value == n2
@@ -1064,6 +1167,13 @@ func (m *Peer) enterGame(fx *Effects) bool {
 					return false
 				}
 				m.Came[s] = m.Queue[n2].Value
+				var value uint64
+				if m.Queue[n2].Value == 0 {
+					value = m.Fresh | uint64(1<<s)
+				} else {
+					value = m.Fresh &^ (1 << s)
+				}
+				m.Fresh = value
 			}
 		}
 	}
@@ -1086,7 +1196,7 @@ func (m *Peer) enterGame(fx *Effects) bool {
 				continue
 			}
 			t := Slot(i)
-			if (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2) && m.someSlotByTable(n2) {
+			if (!m.Table[t].Present || m.Table[t].Value != m.Self) && (!m.Table[t].Present || m.Table[t].Value != n2) && m.Fresh&(1<<t) == 0 && m.someSlotByTable(n2) {
 				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
 					return false
 				}
@@ -1143,6 +1253,32 @@ func (m *Peer) enterRequesting(fx *Effects) bool {
 	return true
 }
 
+// pointOn is the routine pointOn: whoever has asked us shall ask that player; for an original peer we ask,
+// since it would ask us again. It returns false if the step is refused.
+func (m *Peer) pointOn(fx *Effects, epoch Epoch) bool {
+	var list FsmPeerList
+	_ = *m // not nil, which the loop need not ask in each round
+	for key := range fsm.Peer(254) {
+		if m.Queue[key].Present {
+			list.Items[list.Len] = key
+			list.Len++
+		}
+	}
+	for _, n2 := range list.Items[:list.Len] {
+		if n2 != fx.from && n2 != m.Self {
+			if !m.Queue[n2].Present {
+				return false
+			}
+			if m.Queue[n2].Value > 0 {
+				fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}, Epoch: epoch}
+			} else {
+				fx.sendTo(MessageSlotRequest, fx.from).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: n2, Attempt: 0}}}}
+			}
+		}
+	}
+	return true
+}
+
 // stopAsking is the routine stopAsking: the search is over.
 func (m *Peer) stopAsking(fx *Effects) {
 	if m.Wait {
@@ -1159,14 +1295,6 @@ func (m *Peer) stopAsking(fx *Effects) {
 	m.Again = 0
 }
 
-// heard2 is the routine heard: the player in that slot is there.
-func (m *Peer) heard2(fx *Effects, slot2 Slot) {
-	if m.Limit > 0 {
-		m.Silence[slot2] = true
-		fx.startFor(alarmSilence, uint32(slot2), uint32(uint32(m.Limit)))
-	}
-}
-
 // enter is the routine enter: plays in that slot of that game.
 func (m *Peer) enter(fx *Effects, attempt Try, attempts Attempts, epoch Epoch, players Table, slot Slot) {
 	for i := range m.Silence {
@@ -1180,6 +1308,7 @@ func (m *Peer) enter(fx *Effects, attempt Try, attempts Attempts, epoch Epoch, p
 	m.Came = attempts
 	m.Came[slot] = attempt
 	m.Party = Optional[Epoch]{Present: true, Value: epoch}
+	m.Fresh = 0
 	var set uint64
 	for key := range Slot(4) {
 		if m.Table[key].Present {
@@ -1192,7 +1321,7 @@ func (m *Peer) enter(fx *Effects, attempt Try, attempts Attempts, epoch Epoch, p
 		}
 		t := Slot(i)
 		if !m.Table[t].Present || m.Table[t].Value != m.Self {
-			m.heard2(fx, t)
+			m.heard(fx, t)
 		}
 	}
 }
@@ -1232,6 +1361,16 @@ func (m *Peer) tellAll(fx *Effects) bool {
 	return true
 }
 
+// someSlotByCame reports whether some(s in Slot: table[s] == a.node && came[s] > 0).
+func (m *Peer) someSlotByCame(a Ask) bool {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s].Value == a.Node && m.Came[s] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // someSlotBySender reports whether some(s in Slot: table[s] == sender).
 func (m *Peer) someSlotBySender(fx *Effects) bool {
 	for s := range Slot(4) {
@@ -1258,6 +1397,7 @@ func (m *Peer) forget2(fx *Effects) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from {
 			m.Table[s] = Optional[fsm.Peer]{}
 			m.Came[s] = 0
+			m.Fresh = m.Fresh &^ (1 << s)
 			if m.Silence[s] {
 				m.Silence[s] = false
 				fx.stop(alarmSilence, uint32(s))
@@ -1332,6 +1472,16 @@ func (m *Peer) out(fx *Effects) bool {
 	return true
 }
 
+// someAsks reports whether some(a in asks: a.node == sender && a.attempt == 0).
+func (m *Peer) someAsks(ev *Event, fx *Effects) bool {
+	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
+		if a.Node == fx.from && a.Attempt == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // firstSlotByTableSender is first(s in Slot: s in table && table[s] != sender).
 func (m *Peer) firstSlotByTableSender(fx *Effects) Optional[Slot] {
 	for s := range Slot(4) {
@@ -1342,8 +1492,18 @@ func (m *Peer) firstSlotByTableSender(fx *Effects) Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// someSlotByCame reports whether some(s in Slot: table[s] == sender && came[s] <= attempt).
-func (m *Peer) someSlotByCame(fx *Effects, attempt Try) bool {
+// someAsksByAsks reports whether some(a in asks: a.node == sender && a.attempt == 0).
+func (m *Peer) someAsksByAsks(ev *Event, fx *Effects) bool {
+	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
+		if a.Node == fx.from && a.Attempt == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// someSlotByAttempt reports whether some(s in Slot: table[s] == sender && came[s] <= attempt).
+func (m *Peer) someSlotByAttempt(fx *Effects, attempt Try) bool {
 	for s := range Slot(4) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from && m.Came[s] <= attempt {
 			return true
@@ -1375,6 +1535,7 @@ func (m *Peer) enter2(fx *Effects, attempt2 Try, attempts2 Attempts, epoch2 Epoc
 	m.Came = attempts2
 	m.Came[slot] = attempt2
 	m.Party = Optional[Epoch]{Present: true, Value: epoch2}
+	m.Fresh = 0
 	var set uint64
 	for key := range Slot(4) {
 		if m.Table[key].Present {
@@ -1387,7 +1548,7 @@ func (m *Peer) enter2(fx *Effects, attempt2 Try, attempts2 Attempts, epoch2 Epoc
 		}
 		t := Slot(i)
 		if !m.Table[t].Present || m.Table[t].Value != m.Self {
-			m.heard2(fx, t)
+			m.heard(fx, t)
 		}
 	}
 }
@@ -1440,7 +1601,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 		}
 	}
 	if holds {
-		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self && m.someSlotByCame(fx, attempt) {
+		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self && m.someSlotByAttempt(fx, attempt) {
 			if !m.out(fx) {
 				return false
 			}
@@ -1531,6 +1692,67 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 	return true
 }
 
+// seat2 is the routine seat: that one is in that slot, and in no other.
+func (m *Peer) seat2(fx *Effects, attempt Try, slot Slot) {
+	if !m.Table[slot].Present || m.Table[slot].Value != fx.from {
+		m.forget2(fx)
+		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+		m.Came[slot] = attempt
+		m.heard(fx, slot)
+	} else {
+		m.Came[slot] = max(m.Came[slot], attempt)
+		var value uint64
+		if attempt > 0 {
+			value = m.Fresh &^ (1 << slot)
+		} else {
+			value = m.Fresh
+		}
+		m.Fresh = value
+	}
+}
+
+// heard2 is the routine heard: the player in that slot is there.
+func (m *Peer) heard2(fx *Effects, slot Slot) {
+	if m.Limit > 0 {
+		m.Silence[slot] = true
+		fx.startFor(alarmSilence, uint32(slot), uint32(uint32(m.Limit)))
+	}
+}
+
+// introduce is the routine introduce: tells an original player of all others, by copies of answers. It
+// returns false if the step is refused.
+func (m *Peer) introduce(fx *Effects, slot Slot) bool {
+	var set uint64
+	for key := range Slot(4) {
+		if m.Table[key].Present {
+			set |= 1 << key
+		}
+	}
+	for i := range 4 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		t := Slot(i)
+		if (!m.Own.Present || m.Own.Value != t) && t != slot {
+			if !m.Table[slot].Present || !m.Own.Present || !m.Party.Present {
+				return false
+			}
+			var all Table
+			for s := range Slot(4) {
+				var value Optional[fsm.Peer]
+				if s == slot {
+					value = m.Table[t]
+				} else {
+					value = m.Table[s]
+				}
+				all[s] = value
+			}
+			fx.sendTo(MessageConnectReply, m.Table[slot].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: Optional[Slot]{Present: true, Value: t}, Epoch: m.Party.Value, Joiner: m.Table[t], Attempt: m.Came[t], Players: all, Attempts: m.Came}
+		}
+	}
+	return true
+}
+
 // end is the routine end: plays no more.
 func (m *Peer) end(fx *Effects) {
 	for i := range m.Silence {
@@ -1541,6 +1763,7 @@ func (m *Peer) end(fx *Effects) {
 	}
 	m.Own = Optional[Slot]{}
 	m.Party = Optional[Epoch]{}
+	m.Fresh = 0
 	m.Table = Table{}
 	m.Came = Attempts{}
 }
@@ -1553,20 +1776,6 @@ func (m *Peer) firstSlotByWho(who fsm.Peer) Optional[Slot] {
 		}
 	}
 	return Optional[Slot]{}
-}
-
-// forget3 is the routine forget: that one is in no slot any more.
-func (m *Peer) forget3(fx *Effects, who2 fsm.Peer) {
-	for s := range Slot(4) {
-		if m.Table[s].Present && m.Table[s].Value == who2 {
-			m.Table[s] = Optional[fsm.Peer]{}
-			m.Came[s] = 0
-			if m.Silence[s] {
-				m.Silence[s] = false
-				fx.stop(alarmSilence, uint32(s))
-			}
-		}
-	}
 }
 
 // tell3 is the routine tell: tells that one where we play. It returns false if the step is refused.
@@ -1629,7 +1838,7 @@ func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
 				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: who}, Slot: m.firstSlotByWho(who), Attempt: 0, Epoch: m.Party.Value}
 			}
 		}
-		m.forget3(fx, who)
+		m.forget(fx, who)
 		height := m.Party.Value.Height
 		m.Try = Try(int64(m.Try)%Tries + 1)
 		m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
@@ -1637,7 +1846,7 @@ func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
 			return false
 		}
 	} else {
-		m.forget3(fx, who)
+		m.forget(fx, who)
 		some := false
 		for s := range Slot(4) {
 			if !m.Own.Present {
@@ -1685,40 +1894,22 @@ func (m *Peer) receiveConnectReply(ev *Event, fx *Effects) {
 	}
 }
 
-// receiveConnectReplyInConnecting handles CONNECT_REPLY in the states connecting and requesting.
-func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) {
-	var list FsmPeerList
-	_ = *m // not nil, which the loop need not ask in each round
-	for key := range fsm.Peer(254) {
-		if m.Queue[key].Present {
-			list.Items[list.Len] = key
-			list.Len++
-		}
-	}
-	for _, n2 := range list.Items[:list.Len] {
-		if n2 != fx.from && n2 != m.Self {
-			fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}, Epoch: ev.Message.ConnectReply.Epoch}
-		}
+// receiveConnectReplyInConnecting handles CONNECT_REPLY in the states connecting and requesting. It returns
+// false if the step is refused.
+func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
+	if !m.pointOn(fx, ev.Message.ConnectReply.Epoch) {
+		return false
 	}
 	m.stopAsking(fx)
 	m.State = StateRefused
+	return true
 }
 
 // receiveConnectReply2 handles CONNECT_REPLY in the states connecting and requesting. It returns false if
 // the step is refused.
 func (m *Peer) receiveConnectReply2(ev *Event, fx *Effects) bool {
-	var list FsmPeerList
-	_ = *m // not nil, which the loop need not ask in each round
-	for key := range fsm.Peer(254) {
-		if m.Queue[key].Present {
-			list.Items[list.Len] = key
-			list.Len++
-		}
-	}
-	for _, n2 := range list.Items[:list.Len] {
-		if n2 != fx.from && n2 != m.Self {
-			fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}, Epoch: ev.Message.ConnectReply.Epoch}
-		}
+	if !m.pointOn(fx, ev.Message.ConnectReply.Epoch) {
+		return false
 	}
 	m.stopAsking(fx)
 	if !ev.Message.ConnectReply.Slot.Present {
@@ -1747,9 +1938,29 @@ func (m *Peer) commandLeave(fx *Effects) {
 	m.State = StateIdle
 }
 
-// someSlotByAttempt reports whether some(s in Slot: table[s] == sender && (attempt == 0 || came[s] <=
+// someAsksBySender reports whether some(a in asks: a.node == sender && a.attempt > 0).
+func (m *Peer) someAsksBySender(ev *Event, fx *Effects) bool {
+	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
+		if a.Node == fx.from && a.Attempt > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// someAsksByAsksSender reports whether some(a in asks: a.node == sender && a.attempt > 0).
+func (m *Peer) someAsksByAsksSender(ev *Event, fx *Effects) bool {
+	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
+		if a.Node == fx.from && a.Attempt > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// someSlotByTableCame reports whether some(s in Slot: table[s] == sender && (attempt == 0 || came[s] <=
 // attempt)).
-func (m *Peer) someSlotByAttempt(ev *Event, fx *Effects) bool {
+func (m *Peer) someSlotByTableCame(ev *Event, fx *Effects) bool {
 	for s := range Slot(4) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from && (ev.Message.Disconnect.Attempt == 0 || m.Came[s] <= ev.Message.Disconnect.Attempt) {
 			return true

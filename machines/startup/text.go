@@ -89,6 +89,7 @@ func appendPeer(b []byte, m *Peer) []byte {
 	b = wire.AppendInt(b, ", left: ", int64(m.Left))
 	b = wire.AppendInt(b, ", again: ", int64(m.Again))
 	b = wire.AppendInt(b, ", limit: ", int64(m.Limit))
+	b = appendSetOfSlot(append(b, ", fresh: "...), &m.Fresh)
 	b = wire.AppendBool(b, ", wait: ", m.Wait)
 	b = wire.AppendBool(b, ", ask: ", m.Ask)
 	b = wire.AppendBools(b, ", silence: ", m.Silence[:])
@@ -149,6 +150,27 @@ func append254OptionalTry(b []byte, v *[254]Optional[Try]) []byte {
 		} else {
 			b = append(b, "none"...)
 		}
+	}
+	return append(b, ']')
+}
+
+func appendSetOfSlot(b []byte, v *uint64) []byte {
+	sep := "["
+	for i := range 4 {
+		if uint64(*v)>>i&1 == 0 {
+			continue
+		}
+		b = append(b, sep...)
+		sep = ", "
+		x := Slot(i)
+		b = wire.AppendInt(b, "", int64(x))
+	}
+	if uint64(*v)>>4 != 0 {
+		b = append(append(b, sep...), "..."...)
+		sep = ""
+	}
+	if sep == "[" {
+		b = append(b, '[')
 	}
 	return append(b, ']')
 }

@@ -22,7 +22,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "69de616e5824597a546d0bb2c4a3a0448b08385bf6baa017436fcf12f530ba44"
+const hash = "5844af19c961ba4389059946f7235695f8fb0665bd591544d58bc9e78847b116"
 
 // The constants of the specification that its machines use.
 const (
