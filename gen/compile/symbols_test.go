@@ -68,9 +68,9 @@ func TestOccurrences(t *testing.T) {
 		count[s.Kind.String()+" "+s.Name] = len(names.Occurrences(s.At))
 	}
 	for name, want := range map[string]int{
-		"message CHANGE": 12, "message CANCELACK": 9, "state localOk": 4, "state done": 12,
+		"message CHANGE": 12, "message CANCELACK": 9, "state localOk": 4, "state done": 13,
 		"report cancelled": 3,
-		"command change":   6, "role peer": 3, "instance a": 8,
+		"command change":   6, "role peer": 3, "instance a": 9,
 	} {
 		if count[name] != want {
 			t.Errorf("%s: %d places, not %d", name, count[name], want)

@@ -52,6 +52,9 @@ checks:
       ends: {sometimes: a.done && b.done && a.seen == red, why: the answer comes}
       plain: {always: a.done => a.total == b.total, why: the answer is what it was}
       comes: {leadsTo: a.done, when: a.busy, fair: strong, why: whoever asks is answered}
+  stranger:
+    instances: {a: "peer(first: true)", b: "peer(first: false)"}
+    hostile: b
 `
 
 // Codes returns all codes in order.

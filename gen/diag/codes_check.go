@@ -3,7 +3,8 @@ package diag
 // What examples of whole specifications have in common.
 const (
 	twoPeers  = "roles:\n  peer:\n    commands: {go: {}}\n    initial: idle\n    states:\n"
-	bothKinds = "    claims:\n      rests: {always: a.idle}\n      comes: {eventually: b.idle}\n"
+	bothKinds = "    claims:\n      rests: {always: a.idle}\n      comes: {eventually: a.idle}\n"
+	hostile   = "  stranger: {like: pair, hostile: b}\n"
 )
 
 // checkCodes are about checks.
@@ -53,7 +54,7 @@ var checkCodes = []Info{
 			"Nothing is said of specifications whose checks expect violations, or that extend others.",
 		Example: "protocol: demo\nmessages: {A: {}}\nchannel: {lossy: true}\n" + twoPeers +
 			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
-			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    environment: {go: false}\n" + bothKinds},
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    environment: {go: false}\n" + bothKinds + hostile},
 	{Code: "FSM093", Title: "fault that is in no check", Warning: true,
 		Text: "The channel may lose, reorder or copy messages, or a role hears that a link is lost, and no " +
 			"check has that fault: what it would lead to was not looked at. Add a check with it, or say under " +
@@ -61,7 +62,7 @@ var checkCodes = []Info{
 			"Nothing is said of specifications whose checks expect violations, or that extend others.",
 		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
 			"      idle: {go: {send: A}, A: ignore, lost: {goto: done}}\n      done: {final: true, A: ignore}\n" +
-			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n" + bothKinds},
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n" + bothKinds + hostile},
 	{Code: "FSM094", Title: "kind of claim that is missing", Warning: true,
 		Text: "No check claims safety, what must never happen (`always`, `agree`), or none claims liveness, " +
 			"what must come in the end (`eventually`, `leadsTo`); or there is no check at all. " +
@@ -73,7 +74,16 @@ var checkCodes = []Info{
 			"Nothing is said of specifications whose checks expect violations, or that extend others.",
 		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
 			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
-			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    claims: {rests: {always: a.idle}}\n"},
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    claims: {rests: {always: a.idle}}\n" + hostile},
+	{Code: "FSM095", Title: "nobody is hostile", Warning: true,
+		Text: "In no check an instance is `hostile`, so every verdict trusts all peers to keep to their roles. A " +
+			"program on a network is sent whatever somebody likes to send. Add a check in which an instance is " +
+			"hostile, with claims about the others, or say under `allow` why there is none, for instance where " +
+			"another specification has it: `allow: {FSM095: reason}`. " +
+			"Nothing is said of specifications whose checks expect violations, or that extend others.",
+		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
+			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n" + bothKinds},
 	{Code: "FSM096", Title: "hostile instance that does not fit",
 		Text: "`hostile` names instances of the check that keep to no role. They have no states, no variables and " +
 			"nothing that could crash, so claims are about the others, of whom there is at least one.",

@@ -11,8 +11,9 @@ import (
 
 // What the checks of a specification leave out together. A verdict is worth what it assumes: a
 // fault that the channel may have and no check has was never looked at, nor was a command that no
-// check gives while the channel has it, and of a kind of claim that no check makes nothing is known.
-// Checks that expect violations read a document literally, and nothing is asked of those.
+// check gives while the channel has it; of a kind of claim that no check makes nothing is known, and
+// nothing of strangers if none is hostile. Checks that expect violations read a document literally,
+// and nothing is asked of those.
 
 // coverage warns about what all checks together leave out.
 func (l *linter) coverage() {
@@ -43,6 +44,21 @@ func (l *linter) coverage() {
 		}
 	}
 	l.claimKinds()
+	if !slices.ContainsFunc(l.p.Checks, (*model.Check).HasHostile) && l.talks() {
+		l.missing("FSM095", "no check has a hostile peer, so all verdicts trust whoever sends").
+			With("add a check with `hostile:` and the name of an instance, " +
+				"or say under `allow` why nobody can send what they like")
+	}
+}
+
+// talks reports whether messages arrive in some check: one with a single instance, or with machines
+// that hear nothing, has nobody who could be hostile.
+func (l *linter) talks() bool {
+	return slices.ContainsFunc(l.p.Checks, func(c *model.Check) bool {
+		return len(c.Instances) > 1 && slices.ContainsFunc(c.Instances, func(i *model.Instance) bool {
+			return i.Role.Mentions(model.EventMessage)
+		})
+	})
 }
 
 // variant reports whether the specification extends another one, which is asked instead.
@@ -185,8 +201,7 @@ func (l *linter) sends(m *model.Machine, ev *model.Event) bool {
 	return found
 }
 
-// claimKinds are the kinds of claims that each specification should make. That claims hold against a
-// hostile peer will be one more, as soon as a check can have one.
+// claimKinds are the kinds of claims that each specification should make.
 var claimKinds = []struct {
 	name  string
 	how   string

@@ -23,7 +23,10 @@ ALLOW
 checks:
   one:
     instances: {a: peer, b: peer}
-    claims: {rests: {always: a.idle}, comes: {eventually: b.idle}}
+    claims: {rests: {always: a.idle}, comes: {eventually: a.idle}}
+  stranger:
+    like: one
+    hostile: b
   two:
     like: one
     MORE
@@ -90,9 +93,22 @@ func TestClaimKinds(t *testing.T) {
 		"MORE", "doc: the same").Replace(covered)
 	same(t, strings.Replace(plain, "rests: {always: a.idle}, ", "", 1),
 		[]string{"FSM094 no check makes a claim of safety"})
-	same(t, strings.Replace(plain, "comes: {eventually: b.idle}", "can: {reachable: b.idle}", 1),
+	same(t, strings.Replace(plain, "comes: {eventually: a.idle}", "can: {reachable: a.idle}", 1),
 		[]string{"FSM094 no check makes a claim of liveness"})
-	same(t, strings.Replace(plain, "comes: {eventually: b.idle}", "comes: {leadsTo: b.idle, when: a.idle}", 1), nil)
+	same(t, strings.Replace(plain, "comes: {eventually: a.idle}", "comes: {leadsTo: a.idle, when: a.idle}", 1), nil)
+}
+
+// TestHostile: in some check somebody is hostile, if anybody hears anything.
+func TestHostile(t *testing.T) {
+	plain := strings.NewReplacer("CHANNEL", "{capacity: 4}", ", LOST", "", "MORE", "doc: the same",
+		"    hostile: b\n", "").Replace(covered)
+	lacks := []string{"FSM095 no check has a hostile peer"}
+	same(t, strings.Replace(plain, "ALLOW", "", 1), lacks)
+	same(t, strings.Replace(plain, "ALLOW", "allow: {FSM095: ' '}", 1), lacks)
+	same(t, strings.Replace(plain, "ALLOW", "allow: {FSM095: both are parts of one program}", 1), nil)
+	same(t, strings.NewReplacer("ALLOW", "", "doc: the same", "hostile: {b: malformed}").Replace(plain), nil)
+	same(t, strings.NewReplacer("ALLOW", "", "doc: the same", "expect: [rests]").Replace(plain), nil)
+	same(t, strings.NewReplacer("ALLOW", "", ", b: peer", "").Replace(plain), nil)
 }
 
 // same compares what a specification is warned about with the beginnings of what is wanted.

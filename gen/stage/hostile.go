@@ -23,12 +23,12 @@ type Forgery struct {
 	Slots   []int64
 }
 
-// Forgeries lists what a hostile instance of the check can send to another: nothing, if their roles have
-// nothing to do with each other. left says which values it leaves out, in words. A message that the
+// Forgeries lists what a hostile instance of the check can send to another: nothing, if by their roles
+// neither ever sends the other something. left says which values it leaves out, in words. A message that the
 // receiver's role mentions nowhere is refused whatever is in it, so it comes once. The error is for
 // messages with too many values.
 func Forgeries(p *model.Protocol, c *model.Check, from, to *model.Instance) (list []Forgery, left []string, err error) {
-	if !touches(from.Role, to.Role) {
+	if !reaches(c, from.Index, to.Index) {
 		return nil, nil, nil
 	}
 	k := known(c)
@@ -61,8 +61,9 @@ func Forgeries(p *model.Protocol, c *model.Check, from, to *model.Instance) (lis
 	return list, left, nil
 }
 
-// touches reports whether one of two roles hears something that the other sends.
-func touches(a, b *model.Machine) bool { return a.Hears(b) || b.Hears(a) }
+// reaches reports whether one of two instances could send the other something that its role mentions, if
+// both kept to their roles. So a client of a server does not reach the others: it has no connection there.
+func reaches(c *model.Check, i, j int) bool { return kept(c).between(i, j) }
 
 // mentions reports whether some state of a machine mentions a message.
 func mentions(m *model.Machine, x *model.Message) bool {

@@ -14,6 +14,7 @@ type talk struct {
 	check *model.Check
 	sends [][]outgoing        // by instance
 	reach []map[string]uint64 // by instance and message: the receivers
+	kept  bool                // all keep to their roles, the hostile ones too
 }
 
 // outgoing is a send of a machine.
@@ -25,8 +26,13 @@ type outgoing struct {
 }
 
 // talks finds out who may send what to whom.
-func talks(c *model.Check) *talk {
-	t := &talk{check: c}
+func talks(c *model.Check) *talk { return (&talk{check: c}).find() }
+
+// kept finds out the same as if all instances kept to their roles.
+func kept(c *model.Check) *talk { return (&talk{check: c, kept: true}).find() }
+
+func (t *talk) find() *talk {
+	c := t.check
 	for i := range c.Instances {
 		t.sends, t.reach = append(t.sends, t.outgoing(i)), append(t.reach, map[string]uint64{})
 	}
@@ -48,7 +54,7 @@ func talks(c *model.Check) *talk {
 }
 
 // hostile reports whether an instance sends whatever it likes to whom it likes.
-func (t *talk) hostile(i int) bool { return t.check.Instances[i].IsHostile() }
+func (t *talk) hostile(i int) bool { return !t.kept && t.check.Instances[i].IsHostile() }
 
 // from is the set of instances that may send a message to i.
 func (t *talk) from(i int, message string) (set uint64) {
@@ -60,10 +66,11 @@ func (t *talk) from(i int, message string) (set uint64) {
 	return set
 }
 
-// between reports whether one of two instances may send the other something that its role mentions.
+// between reports whether one of two instances may send the other something that its role mentions. For
+// a hostile one its role says that.
 func (t *talk) between(i, j int) bool {
 	if t.hostile(i) || t.hostile(j) {
-		return true
+		return reaches(t.check, i, j)
 	}
 	hears := func(i, j int) bool {
 		for name, set := range t.reach[j] {

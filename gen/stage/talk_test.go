@@ -2,10 +2,12 @@ package stage_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 )
 
@@ -61,6 +63,32 @@ func TestLinks(t *testing.T) {
 		}
 		if got != x.want {
 			t.Errorf("server to %s, client to %s: links %s, want %s", x.server, x.client, got, x.want)
+		}
+	}
+}
+
+// TestReach: a hostile client speaks to the server, and to another client only where clients speak to
+// each other; there is no link where nobody speaks.
+func TestReach(t *testing.T) {
+	for _, x := range []struct {
+		client string
+		want   int
+	}{{"0", 0}, {"home", 0}, {"all", 1}} {
+		text := strings.Replace(fmt.Sprintf(clients, "sender", x.client), "    claims:", "    hostile: a\n    claims:", 1)
+		p, list := compile.Load("spec.yaml", compile.Options{Check: "three",
+			FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+		if p == nil {
+			t.Fatal(list)
+		}
+		c := p.Checks[0]
+		s, a, b := c.Instances[0], c.Instances[1], c.Instances[2]
+		for to, want := range map[*model.Instance]int{s: 1, b: x.want} {
+			if got, _, err := stage.Forgeries(p, c, a, to); err != nil || len(got) != want {
+				t.Errorf("to %s: %d messages reach %s, not %d, %v", x.client, len(got), to.Name, want, err)
+			}
+		}
+		if r := stage.Rules(c); r.Peers(1)>>2&1 != uint64(x.want) || r.Peers(0) != 6 {
+			t.Errorf("to %s: links %v", x.client, r.Links)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch m.State {
 	case ClientStateAway:
 		if ev.Kind == ClientCommandJoin {
-			// specs/lockstep/spec.yaml:192
+			// specs/lockstep/spec.yaml:194
 			fx.sendTo(MessageJoin, ServerConst).Join = JoinMessage{Slot: m.Me}
 			m.State = ClientStateJoined
 			return took(0)
@@ -64,57 +64,57 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateJoined:
 		switch ev.Kind {
 		case ClientReceiveServerStart:
-			// specs/lockstep/spec.yaml:195
+			// specs/lockstep/spec.yaml:197
 			m.Playing = ev.Message.ServerStart.Players
 			fx.report(ClientReportStarted)
 			m.State = ClientStateLoading
 			return took(1)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:196 the game has begun without us
+			// specs/lockstep/spec.yaml:198 the game has begun without us
 			m.State = ClientStateGone
 			return took(2)
 		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:221
+			// specs/lockstep/spec.yaml:223
 			m.commandLeave(fx)
 			return took(3)
 		case ClientEventLost:
-			// specs/lockstep/spec.yaml:222
+			// specs/lockstep/spec.yaml:224
 			m.linkLost(fx)
 			return took(4)
 		}
 	case ClientStateLoading:
 		switch ev.Kind {
 		case ClientCommandLoaded:
-			// specs/lockstep/spec.yaml:199
+			// specs/lockstep/spec.yaml:201
 			fx.sendTo(MessageGamecommands, ServerConst).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: 9, Commands: 0, Sum: ev.Loaded.Sum}}
 			m.State = ClientStateGame
 			return took(5)
 		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:215
+			// specs/lockstep/spec.yaml:217
 			if !m.Queues[ev.Message.Gamecommands.Slot].add(ev.Message.Gamecommands.Entry) {
 				return refused(6)
 			}
 			return took(6)
 		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:216
+			// specs/lockstep/spec.yaml:218
 			if !m.Lengths.add(ev.Message.NwfDone.Done) {
 				return refused(7)
 			}
 			return took(7)
 		case ClientReceiveServerAsync:
-			// specs/lockstep/spec.yaml:217
+			// specs/lockstep/spec.yaml:219
 			fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 			return took(8)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:218
+			// specs/lockstep/spec.yaml:220
 			fx.report(ClientReportKicked).Kicked = ClientKickedReport{Slot: ev.Message.PlayerKicked.Slot}
 			return took(9)
 		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:221
+			// specs/lockstep/spec.yaml:223
 			m.commandLeave(fx)
 			return took(10)
 		case ClientEventLost:
-			// specs/lockstep/spec.yaml:222
+			// specs/lockstep/spec.yaml:224
 			m.linkLost(fx)
 			return took(11)
 		}
@@ -123,57 +123,57 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		case ClientCommandFrame:
 			return m.stepGameFrame(ev, fx)
 		case ClientCommandSpeed:
-			// specs/lockstep/spec.yaml:208
+			// specs/lockstep/spec.yaml:210
 			if ev.Speed.Want != m.Length {
 				fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
 				return took(13)
 			}
 			return refused(fsm.NoTransition)
 		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:215
+			// specs/lockstep/spec.yaml:217
 			if !m.Queues[ev.Message.Gamecommands.Slot].add(ev.Message.Gamecommands.Entry) {
 				return refused(14)
 			}
 			return took(14)
 		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:216
+			// specs/lockstep/spec.yaml:218
 			if !m.Lengths.add(ev.Message.NwfDone.Done) {
 				return refused(15)
 			}
 			return took(15)
 		case ClientReceiveServerAsync:
-			// specs/lockstep/spec.yaml:217
+			// specs/lockstep/spec.yaml:219
 			fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 			return took(16)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:218
+			// specs/lockstep/spec.yaml:220
 			fx.report(ClientReportKicked).Kicked = ClientKickedReport{Slot: ev.Message.PlayerKicked.Slot}
 			return took(17)
 		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:221
+			// specs/lockstep/spec.yaml:223
 			m.commandLeave(fx)
 			return took(18)
 		case ClientEventLost:
-			// specs/lockstep/spec.yaml:222
+			// specs/lockstep/spec.yaml:224
 			m.linkLost(fx)
 			return took(19)
 		}
 	case ClientStateGone:
 		switch ev.Kind {
 		case ClientReceiveServerStart:
-			// specs/lockstep/spec.yaml:211
+			// specs/lockstep/spec.yaml:213
 			return ignored(20)
 		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:211
+			// specs/lockstep/spec.yaml:213
 			return ignored(21)
 		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:211
+			// specs/lockstep/spec.yaml:213
 			return ignored(22)
 		case ClientReceiveServerAsync:
-			// specs/lockstep/spec.yaml:211
+			// specs/lockstep/spec.yaml:213
 			return ignored(23)
 		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:211
+			// specs/lockstep/spec.yaml:213
 			return ignored(24)
 		}
 	}
@@ -188,7 +188,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 
 // stepGameFrame handles frame in the state game.
 func (m *Client) stepGameFrame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:203
+	// specs/lockstep/spec.yaml:205
 	if m.Lengths.Len > 0 && m.allPlaying() {
 		old := *m
 		if m.Lengths.Items[0].Frame != m.Now {

@@ -82,17 +82,22 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:89
-		m.Playing |= Slots(1 << ev.Message.Join.Slot)
-		m.There |= Links(1 << uint64(fx.from))
-		return took(0)
-	case ServerEventLost:
 		// specs/lockstep/spec.yaml:90
+		if int64(ev.Message.Join.Slot) == int64(fx.from)-1 {
+			m.Playing |= Slots(1 << ev.Message.Join.Slot)
+			m.There |= Links(1 << uint64(fx.from))
+			return took(0)
+		}
+		// specs/lockstep/spec.yaml:91
+		// refused: each player has a slot of their own
+		return refused(1)
+	case ServerEventLost:
+		// specs/lockstep/spec.yaml:92
 		m.Playing = m.Playing &^ Slots(maskOf(int64(fx.from)-1))
 		m.There = m.There &^ (1 << uint64(fx.from))
-		return took(1)
+		return took(2)
 	case ServerCommandBegin:
-		// specs/lockstep/spec.yaml:91
+		// specs/lockstep/spec.yaml:93
 		if countBits(uint64(m.Playing)) > 0 {
 			list := m.There &^ (1 << uint64(m.Self))
 			for i := range 62 {
@@ -105,7 +110,7 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.LoadTime = true
 			fx.start(serverAlarmLoadTime, 0)
 			m.State = ServerStateLoading
-			return took(2)
+			return took(3)
 		}
 		return refused(fsm.NoTransition)
 	}
@@ -116,15 +121,15 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventLost:
-		// specs/lockstep/spec.yaml:95 was too late anyway or is removed
+		// specs/lockstep/spec.yaml:97 was too late anyway or is removed
 		if m.There&(1<<uint64(fx.from)) == 0 {
-			return took(3)
+			return took(4)
 		}
-		// specs/lockstep/spec.yaml:96
+		// specs/lockstep/spec.yaml:98
 		old := *m
 		value := int64(fx.from) - 1
 		if value < 0 || value > 7 {
-			return m.undo(&old, fx, 4)
+			return m.undo(&old, fx, 5)
 		}
 		slot := Slot(value)
 		m.There = m.There &^ (1 << uint64(int64(slot)+1))
@@ -139,25 +144,25 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		value2 := int64(fx.from) - 1
 		if value2 < 0 || value2 > 7 {
-			return m.undo(&old, fx, 4)
+			return m.undo(&old, fx, 5)
 		}
 		if m.Queues[value2].Len == 0 {
 			value3 := int64(fx.from) - 1
 			if value3 < 0 || value3 > 7 {
-				return m.undo(&old, fx, 4)
+				return m.undo(&old, fx, 5)
 			}
 			slot2 := Slot(value3)
 			sent := Frame(9)
 			sum := Checksum(0)
 			if !m.supply(fx, sent, slot2, sum) {
-				return m.undo(&old, fx, 4)
+				return m.undo(&old, fx, 5)
 			}
 		}
-		return took(4)
+		return took(5)
 	case ServerTimerLoadTime:
 		old := *m
 		m.LoadTime = false
-		// specs/lockstep/spec.yaml:100 who has not loaded by now is removed
+		// specs/lockstep/spec.yaml:102 who has not loaded by now is removed
 		var list SlotList
 		for i := range 8 {
 			if uint64(m.Playing)>>i&1 == 0 {
@@ -165,7 +170,7 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			s2 := Slot(i)
 			if m.Queues[s2].Len == 0 && !list.add(s2) {
-				return m.undo(&old, fx, 5)
+				return m.undo(&old, fx, 6)
 			}
 		}
 		for _, s := range list.Items[:list.Len] {
@@ -184,12 +189,12 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			sent := Frame(9)
 			sum := Checksum(0)
 			if !m.supply(fx, sent, s, sum) {
-				return m.undo(&old, fx, 5)
+				return m.undo(&old, fx, 6)
 			}
 		}
-		return took(5)
+		return took(6)
 	case ServerCommandFrame:
-		// specs/lockstep/spec.yaml:108 everybody has loaded; the frames before frame m get empty commands and lengths
+		// specs/lockstep/spec.yaml:110 everybody has loaded; the frames before frame m get empty commands and lengths
 		if m.allPlaying() {
 			old := *m
 			for i2 := range 2 {
@@ -202,18 +207,18 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 					s := Slot(i3)
 					sent := Frame(9 + int64(i))
 					if m.Queues[s].Len == 0 {
-						return m.undo(&old, fx, 6)
+						return m.undo(&old, fx, 7)
 					}
 					sum := m.Queues[s].Items[0].Sum
 					if !m.supply(fx, sent, s, sum) {
-						return m.undo(&old, fx, 6)
+						return m.undo(&old, fx, 7)
 					}
 				}
 			}
 			for i := range uint8(3) {
 				done := Done{Frame: Frame(i), Length: m.Length}
 				if !m.Lengths.add(done) {
-					return m.undo(&old, fx, 6)
+					return m.undo(&old, fx, 7)
 				}
 				list := m.There &^ (1 << uint64(m.Self))
 				for i2 := range 62 {
@@ -232,30 +237,30 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.start(serverAlarmLagTime, 0)
 			m.State = ServerStateGame
 			if !m.enterGame(fx) {
-				return m.undo(&old, fx, 6)
+				return m.undo(&old, fx, 7)
 			}
-			return took(6)
+			return took(7)
 		}
 		return refused(fsm.NoTransition)
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:151 too late
+		// specs/lockstep/spec.yaml:153 too late
 		fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
-		return took(7)
+		return took(8)
 	case ServerReceiveGamecommands:
-		// specs/lockstep/spec.yaml:153
-		if m.There&(1<<uint64(fx.from)) != 0 {
-			if !m.receiveGamecommands(ev, fx) {
-				return refused(8)
-			}
-			return took(8)
-		}
-		// specs/lockstep/spec.yaml:154
-		// refused: nobody hears a client any more whose link is closed or lost
-		return refused(9)
-	case ServerReceiveServerSpeed:
 		// specs/lockstep/spec.yaml:155
+		if m.There&(1<<uint64(fx.from)) != 0 && int64(ev.Message.Gamecommands.Slot) == int64(fx.from)-1 && m.allPlayingByPlaying(ev) {
+			if !m.receiveGamecommands(ev, fx) {
+				return refused(9)
+			}
+			return took(9)
+		}
+		// specs/lockstep/spec.yaml:156
+		// refused: nobody speaks for another player or is further ahead than what others have sent lets a client be
+		return refused(10)
+	case ServerReceiveServerSpeed:
+		// specs/lockstep/spec.yaml:157
 		m.Wanted = ev.Message.ServerSpeed.Want
-		return took(10)
+		return took(11)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -264,15 +269,15 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerEventLost:
-		// specs/lockstep/spec.yaml:124 was too late anyway or is removed
+		// specs/lockstep/spec.yaml:126 was too late anyway or is removed
 		if m.There&(1<<uint64(fx.from)) == 0 {
-			return took(11)
+			return took(12)
 		}
-		// specs/lockstep/spec.yaml:125
+		// specs/lockstep/spec.yaml:127
 		old := *m
 		value := int64(fx.from) - 1
 		if value < 0 || value > 7 {
-			return m.undo(&old, fx, 12)
+			return m.undo(&old, fx, 13)
 		}
 		slot := Slot(value)
 		m.There = m.There &^ (1 << uint64(int64(slot)+1))
@@ -287,13 +292,13 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		m.State = ServerStateGame
 		if !m.enterGame(fx) {
-			return m.undo(&old, fx, 12)
+			return m.undo(&old, fx, 13)
 		}
-		return took(12)
+		return took(13)
 	case ServerTimerLagTime:
 		old := *m
 		m.LagTime = false
-		// specs/lockstep/spec.yaml:127 whose commands are missing for so long is removed
+		// specs/lockstep/spec.yaml:129 whose commands are missing for so long is removed
 		var list SlotList
 		for i := range 8 {
 			if uint64(m.Playing)>>i&1 == 0 {
@@ -301,7 +306,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			s2 := Slot(i)
 			if m.Queues[s2].Len == 0 && !list.add(s2) {
-				return m.undo(&old, fx, 13)
+				return m.undo(&old, fx, 14)
 			}
 		}
 		for _, s := range list.Items[:list.Len] {
@@ -322,37 +327,37 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.start(serverAlarmLagTime, 0)
 		m.State = ServerStateGame
 		if !m.enterGame(fx) {
-			return m.undo(&old, fx, 13)
+			return m.undo(&old, fx, 14)
 		}
-		return took(13)
+		return took(14)
 	case ServerCommandFrame:
 		return m.stepGameFrame(ev, fx)
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:151 too late
+		// specs/lockstep/spec.yaml:153 too late
 		fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
-		return took(15)
+		return took(16)
 	case ServerReceiveGamecommands:
-		// specs/lockstep/spec.yaml:153
-		if m.There&(1<<uint64(fx.from)) != 0 {
-			if !m.receiveGamecommands(ev, fx) {
-				return refused(16)
-			}
-			return took(16)
-		}
-		// specs/lockstep/spec.yaml:154
-		// refused: nobody hears a client any more whose link is closed or lost
-		return refused(17)
-	case ServerReceiveServerSpeed:
 		// specs/lockstep/spec.yaml:155
+		if m.There&(1<<uint64(fx.from)) != 0 && int64(ev.Message.Gamecommands.Slot) == int64(fx.from)-1 && m.allPlayingByPlaying(ev) {
+			if !m.receiveGamecommands(ev, fx) {
+				return refused(17)
+			}
+			return took(17)
+		}
+		// specs/lockstep/spec.yaml:156
+		// refused: nobody speaks for another player or is further ahead than what others have sent lets a client be
+		return refused(18)
+	case ServerReceiveServerSpeed:
+		// specs/lockstep/spec.yaml:157
 		m.Wanted = ev.Message.ServerSpeed.Want
-		return took(18)
+		return took(19)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepGameFrame handles frame in the state game.
 func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:133
+	// specs/lockstep/spec.yaml:135
 	if m.Lengths.Len > 0 && m.allPlaying() {
 		old := *m
 		some := false
@@ -362,7 +367,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			s := Slot(i)
 			if m.Queues[s].Len == 0 {
-				return m.undo(&old, fx, 14)
+				return m.undo(&old, fx, 15)
 			}
 			if int64(m.Queues[s].Items[0].Sent) != (int64(m.Now)+Period-M)%Period {
 				some = true
@@ -380,11 +385,11 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			s := Slot(i)
 			if m.Queues[s].Len == 0 {
-				return m.undo(&old, fx, 14)
+				return m.undo(&old, fx, 15)
 			}
 			odd := m.first()
 			if !odd.Present || m.Queues[odd.Value].Len == 0 {
-				return m.undo(&old, fx, 14)
+				return m.undo(&old, fx, 15)
 			}
 			if m.Queues[s].Items[0].Sum != m.Queues[odd.Value].Items[0].Sum {
 				set |= 1 << s
@@ -427,14 +432,14 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			s := Slot(i)
 			if !m.Queues[s].dropFirst() {
-				return m.undo(&old, fx, 14)
+				return m.undo(&old, fx, 15)
 			}
 		}
 		m.Length = m.Lengths.Items[0].Length
 		m.Lengths.dropFirst()
 		done := Done{Frame: Frame((int64(m.Now) + M) % Period), Length: m.Wanted}
 		if !m.Lengths.add(done) {
-			return m.undo(&old, fx, 14)
+			return m.undo(&old, fx, 15)
 		}
 		list4 := m.There &^ (1 << uint64(m.Self))
 		for i := range 62 {
@@ -449,9 +454,9 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.start(serverAlarmLagTime, 0)
 		m.State = ServerStateGame
 		if !m.enterGame(fx) {
-			return m.undo(&old, fx, 14)
+			return m.undo(&old, fx, 15)
 		}
-		return took(14)
+		return took(15)
 	}
 	return refused(fsm.NoTransition)
 }
@@ -545,6 +550,20 @@ func (m *Server) allPlaying() bool {
 		}
 		s := Slot(i)
 		if m.Queues[s].Len == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// allPlayingByPlaying reports whether all(s in playing: len(queues[slot]) < len(queues[s]) + m).
+func (m *Server) allPlayingByPlaying(ev *ServerEvent) bool {
+	for i := range 8 {
+		if uint64(m.Playing)>>i&1 == 0 {
+			continue
+		}
+		s := Slot(i)
+		if int64(m.Queues[ev.Message.Gamecommands.Slot].Len) >= int64(m.Queues[s].Len)+M {
 			return false
 		}
 	}

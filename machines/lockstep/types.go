@@ -17,7 +17,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "7dcad7fb1d3876c05e361bdb9f83fca70d2e88c0c148f85c7f8807edbe0f9987"
+const hash = "c2fb4681c241a654c274648042b5fe29366c90385c1ff7df9d8d4fdfb9ac2450"
 
 // The constants of the specification that its machines use.
 const (
