@@ -39,8 +39,12 @@ it is shown. If neither is reached, the headline says for how many values the re
 
 --certificate writes the closed set of configurations; --verify has a small checker that shares nothing with the search verify it.
 
-Exit code 0: everything is proved (or violated, where the check expects that). 1: a claim is violated, with a real run; a certificate is
-not accepted; a specification has errors. 2: a file cannot be read, wrong flags. 3: something is not established.`
+Checks with faults, hostile instances, time or links that come up are of a sort that no proof is made for: they are not attempted, and the
+report says why. That changes the exit code only if no other check is there, or if --check names one.
+
+Exit code 0: everything is proved (or violated, where the check expects that) that could be attempted. 1: a claim is violated, with a real
+run; a certificate is not accepted; a specification has errors. 2: a file cannot be read, wrong flags. 3: something is not established, or
+nothing was attempted.`
 
 type proveFlags struct {
 	check, lift, certificate, verify, memory string
@@ -203,14 +207,17 @@ func printProofs(w io.Writer, reports []*prove.Report, asJSON bool) error {
 
 // proveVerdict gives the exit code.
 func proveVerdict(reports []*prove.Report) error {
-	partial := false
+	partial, attempted := false, false
 	for _, r := range reports {
-		if r.Verdict == prove.Violated {
+		switch r.Verdict {
+		case prove.Violated:
 			return cli.Findings()
+		case prove.NotEstablished:
+			partial = true
 		}
-		partial = partial || r.Verdict != prove.Proved
+		attempted = attempted || r.Verdict != prove.NotAttempted
 	}
-	if partial {
+	if partial || !attempted {
 		return cli.Partial()
 	}
 	return nil

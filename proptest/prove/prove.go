@@ -84,7 +84,8 @@ func Check(ctx context.Context, load Loader, name string, base *model.Protocol, 
 		p.r.Spec = p.proto.Files[0]
 	}
 	if why := certify.Beyond(p.check); why != "" {
-		p.r.Verdict, p.r.Why = NotEstablished, []string{why}
+		p.r.Verdict = NotAttempted
+		p.r.Why = []string{why, "fsmgen check --check " + name + " explores it"}
 		return p.r, nil, nil
 	}
 	closed, err := p.closes()

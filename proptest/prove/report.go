@@ -9,6 +9,8 @@ const (
 	Proved         = "proved"
 	Violated       = "violated"
 	NotEstablished = "not established"
+	// NotAttempted is the verdict on a check of a sort that no proof is made for.
+	NotAttempted = "not attempted"
 )
 
 // The ways in which something was established.
@@ -40,7 +42,8 @@ type Report struct {
 	Hash     string `json:"hash"`
 	Lift     Lift   `json:"lift,omitempty"`
 	// Verdict is proved if every claim that is not expected to be violated is, violated if one
-	// that is not expected is violated (or one that is expected is proved), else not established.
+	// that is not expected is violated (or one that is expected is proved), else not established; not
+	// attempted if the check is of a sort that no proof is made for.
 	Verdict string `json:"verdict"`
 	// Method is ByClosure or ByCollapse; empty if neither came to an end.
 	Method string `json:"method,omitempty"`

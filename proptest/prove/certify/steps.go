@@ -110,7 +110,8 @@ func Beyond(c *model.Check) string {
 	case c.Faults != nil:
 		return "proofs are not made for a check with faults"
 	case c.HasHostile():
-		return "proofs are not made for a check with a hostile instance"
+		return "proofs are not made for a check with a hostile instance: what it sends is in no channel, so " +
+			"channels without a bound would change nothing"
 	case c.Time != nil:
 		return "proofs are not made for a check that counts time"
 	case c.Channel.Full != model.FullFault:
