@@ -54,7 +54,8 @@ var checkCodes = []Info{
 			"Nothing is said of specifications whose checks expect violations, or that extend others.",
 		Example: "protocol: demo\nmessages: {A: {}}\nchannel: {lossy: true}\n" + twoPeers +
 			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
-			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    environment: {go: false}\n" + bothKinds + hostile},
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    environment: {go: false}\n" +
+			bothKinds + hostile},
 	{Code: "FSM093", Title: "fault that is in no check", Warning: true,
 		Text: "The channel may lose, reorder or copy messages, or a role hears that a link is lost, and no " +
 			"check has that fault: what it would lead to was not looked at. Add a check with it, or say under " +

@@ -74,7 +74,8 @@ func TestReach(t *testing.T) {
 		client string
 		want   int
 	}{{"0", 0}, {"home", 0}, {"all", 1}} {
-		text := strings.Replace(fmt.Sprintf(clients, "sender", x.client), "    claims:", "    hostile: a\n    claims:", 1)
+		text := strings.Replace(fmt.Sprintf(clients, "sender", x.client), "    claims:",
+			"    hostile: a\n    claims:", 1)
 		p, list := compile.Load("spec.yaml", compile.Options{Check: "three",
 			FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
 		if p == nil {
