@@ -39,6 +39,7 @@ type Core[R fsm.Runner] struct {
 	links    links
 	held     deferred
 	counters Counters
+	bitten   bool // the log was told of FrameRate
 	record   *recorder
 	message  event[R] // the frame being handled; kept here because clearing one for each frame costs more than the rest
 	again    event[R] // the deferred message being offered

@@ -52,8 +52,7 @@ type Driver[R fsm.Runner] struct {
 	high     atomic.Uint64
 	calls    sync.Pool
 
-	statMu sync.Mutex
-	stats  Counters
+	stats published
 }
 
 // item is one thing that waits in the mailbox.
@@ -233,7 +232,7 @@ func (d *Driver[R]) ask(ctx context.Context, it item[R], c *call) error {
 	select {
 	case d.mailbox <- it:
 	default:
-		d.full.Add(1)
+		d.core.mailboxFull(d.full.Add(1))
 		select {
 		case d.mailbox <- it:
 		case <-ctx.Done():
@@ -299,7 +298,7 @@ func (d *Driver[R]) post(it item[R]) error {
 		d.posted()
 		return nil
 	default:
-		d.full.Add(1)
+		d.core.mailboxFull(d.full.Add(1))
 		return ErrMailboxFull
 	}
 }
@@ -386,21 +385,11 @@ func (d *Driver[R]) Detach(peer fsm.Peer) error {
 
 // Counters returns the totals as of the last batch of steps.
 func (d *Driver[R]) Counters() Counters {
-	d.statMu.Lock()
-	defer d.statMu.Unlock()
-	return d.stats
+	return d.stats.get()
 }
 
 func (d *Driver[R]) publish() {
 	c := d.core.Counters()
 	c.MailboxHigh, c.MailboxFull = d.high.Load(), d.full.Load()
-	d.statMu.Lock()
-	changed := d.stats != *c
-	if changed {
-		d.stats = *c
-	}
-	d.statMu.Unlock()
-	if changed && d.o.Observer != nil {
-		d.o.Observer.Observe(c)
-	}
+	d.stats.put(c, d.o.Observer)
 }

@@ -47,6 +47,8 @@ type Host[R fsm.Runner, M any] struct {
 	stopping atomic.Bool
 	done     chan struct{}
 	open     atomic.Int64
+	missed   atomic.Uint64 // commands that found the mailbox full
+	stats    published
 	sinks    func(peer int) []trace.Sink // nil: nothing is recorded
 }
 
@@ -134,8 +136,19 @@ func (h *Host[R, M]) Post(peer int, f func(R) fsm.Result) error {
 		h.link.Interrupt(longAgo)
 		return nil
 	default:
+		h.core.mailboxFull(h.missed.Add(1))
 		return ErrMailboxFull
 	}
+}
+
+// Counters returns the totals of all machines as of the last arrivals. Any goroutine may call it.
+func (h *Host[R, M]) Counters() Counters { return h.stats.get() }
+
+// publish shows the counters. The number of items that ever waited is not counted.
+func (h *Host[R, M]) publish() {
+	c := h.core.Counters()
+	c.MailboxFull = h.missed.Load()
+	h.stats.put(c, h.o.Observer)
 }
 
 // Stop makes Run end. It does not wait.
@@ -153,6 +166,7 @@ func (h *Host[R, M]) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, h.Stop)()
 	defer h.link.Close()
 	defer close(h.done)
+	defer h.publish()
 	defer h.endRecords()
 	h.epoch = time.Now()
 	for armed, clear := noTime, false; !h.stopping.Load(); {
@@ -165,6 +179,7 @@ func (h *Host[R, M]) Run(ctx context.Context) error {
 			h.dirty = false
 			h.link.Flush() // what a link without promises does not take is lost
 		}
+		h.publish()
 		if next := h.due.next(); !clear || next < armed {
 			armed, clear = next, true
 			h.arm(next)

@@ -112,6 +112,7 @@ func (h *Host[R, M]) stream(now time.Duration, s *session[R, M], n int) {
 	if t.rate > 0 && frames > 0 && s.up {
 		if d := t.took(&s.intake, now, frames); d > 0 {
 			h.core.counters.Throttled++
+			h.core.bite("FrameRate", "a peer is not read from for a while")
 			t.pause(s.peer, d)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/internal/pingpong"
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/linktest"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
@@ -277,7 +278,10 @@ func TestHostStreamNotRead(t *testing.T) {
 
 // Frames beyond the limit come later; nothing is lost, and it concerns nobody else.
 func TestHostFrameRate(t *testing.T) {
-	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond}, Options[*pingpong.Runner]{FrameRate: 100})
+	log, logger := linktest.NewLog()
+	var seen Latest
+	h := serveHost(t, tcp.ServeConfig{Linger: 50 * time.Millisecond}, Options[*pingpong.Runner]{
+		FrameRate: 100, Logger: logger, Observer: &seen})
 	good, bad := h.dial(t), h.dial(t)
 	var out []byte
 	for n := range 130 {
@@ -294,6 +298,10 @@ func TestHostFrameRate(t *testing.T) {
 	if c := h.core.Counters(); c.Throttled == 0 || c.Throttled != h.link.Stats().Throttled || c.FramesIn != 132 {
 		t.Errorf("%+v, %+v", *c, h.link.Stats())
 	}
+	if c := h.Counters(); c != *h.core.Counters() || c != seen.Counters() {
+		t.Errorf("shown %+v, observed %+v, counted %+v", c, seen.Counters(), *h.core.Counters())
+	}
+	log.Once(t, "FrameRate")
 	_, l := newHost(t, 1, Options[*pingpong.Runner]{})
 	if _, err := NewHost(pingpong.New(), where, nil, strong{l},
 		Options[*pingpong.Runner]{FrameRate: 1}); err == nil || !strings.Contains(err.Error(), "FrameRate") {

@@ -68,3 +68,28 @@ func (l *Latest) Counters() Counters {
 	defer l.mu.Unlock()
 	return l.counters
 }
+
+// published are the counters as others may read them.
+type published struct {
+	mu       sync.Mutex
+	counters Counters
+}
+
+func (p *published) get() Counters {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.counters
+}
+
+// put shows counters, to an observer too if there is one and they have changed.
+func (p *published) put(c *Counters, o Observer) {
+	p.mu.Lock()
+	changed := p.counters != *c
+	if changed {
+		p.counters = *c
+	}
+	p.mu.Unlock()
+	if changed && o != nil {
+		o.Observe(c)
+	}
+}

@@ -69,7 +69,7 @@ func (o Options[R]) withDefaults() Options[R] {
 	return o
 }
 
-// Observer receives the counters of a driver, for metrics. The goroutine that owns the machine
+// Observer receives the counters of a driver or host, for metrics. The goroutine that owns the machines
 // calls it after each batch of steps; it must not block. Adapters for metrics systems are modules
 // of their own.
 type Observer interface {

@@ -151,6 +151,26 @@ func (c *Core[R]) report(e *Error) {
 	}
 }
 
+// bite tells the log of a limit that is only counted, once.
+func (c *Core[R]) bite(limit, effect string) {
+	if l := c.o.Logger; l != nil && !c.bitten {
+		c.bitten = true
+		c.tellLimit(limit, effect)
+	}
+}
+
+// mailboxFull tells the log of a mailbox that was full for the first time. Any goroutine may call it.
+func (c *Core[R]) mailboxFull(times uint64) {
+	if times == 1 && c.o.Logger != nil {
+		c.tellLimit("Mailbox", "commands have to wait, or fail with ErrMailboxFull")
+	}
+}
+
+func (c *Core[R]) tellLimit(limit, effect string) {
+	c.o.Logger.Warn("parley: a limit has been reached; further cases are only counted", "limit", limit,
+		"effect", effect, "protocol", c.info.Protocol, "role", c.info.Role)
+}
+
 func (c *Core[R]) logLink(what string, peer fsm.Peer, note string) {
 	if l := c.o.Logger; l != nil {
 		l.Info("parley: "+what, "protocol", c.info.Protocol, "role", c.info.Role, "instance", c.o.Instance,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/dtlslink"
+	"github.com/parley-go/parley/runtime/transport/linktest"
 )
 
 // watched lets nothing happen but the passing of a moment, and fails if something else does.
@@ -119,7 +120,8 @@ func TestAmplification(t *testing.T) {
 	}
 	server := open(t)
 	cfg := bob.server(alice.key)
-	cfg.Handshake = time.Second
+	log, logger := linktest.NewLog()
+	cfg.Handshake, cfg.Logger = time.Second, logger
 	y := wrap(t, server, cfg)
 	victim, err := net.DialUDP("udp4", nil, server.LocalAddr().(*net.UDPAddr))
 	if err != nil {
@@ -132,6 +134,7 @@ func TestAmplification(t *testing.T) {
 	for s, _ := y.Stats(); s.Failed == 0; s, _ = y.Stats() {
 		watched(t, y)
 	}
+	log.Once(t, "Handshake")
 	y.Abort()
 	got, buf := 0, make([]byte, 2000)
 	victim.SetReadDeadline(time.Now().Add(100 * time.Millisecond))

@@ -17,9 +17,11 @@ type inbox struct {
 	until   time.Time
 	stopped error
 	lost    uint64
+	notes   *door.Notes
 }
 
-func (b *inbox) init(limit int) {
+func (b *inbox) init(limit int, notes *door.Notes) {
+	b.notes = notes
 	b.items, b.ready = door.NewQueue[int, transport.Arrival](limit), make(chan struct{}, 1)
 }
 
@@ -39,6 +41,7 @@ func (b *inbox) put(a transport.Arrival, frame []byte) {
 		b.items.News(a.Peer, a)
 	} else if !b.items.Put(a.Peer, a, frame) {
 		b.lost++
+		b.notes.Bite("Queue", "frames of the peer that sends most are lost", nil)
 	}
 	b.poke()
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/internal/door"
 )
 
 // One peer that fills the queue loses its own frames; those of another come soon, and in order with
 // the news of it.
 func TestInboxIsFair(t *testing.T) {
 	var b inbox
-	b.init(64)
+	b.init(64, new(door.Notes))
 	for range 1000 {
 		b.put(transport.Arrival{Peer: 0, N: 5}, []byte("noise"))
 	}

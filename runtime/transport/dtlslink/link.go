@@ -7,6 +7,7 @@
 package dtlslink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -70,7 +71,7 @@ func Wrap(inner transport.Link, cfg Config) (*Link, error) {
 	}
 	l := &Link{inner: inner, cfg: cfg, door: door.New(door.Limits{Open: cfg.Handshakes, PerOrigin: cfg.PerAddress}),
 		below: map[int]bool{}, sessions: map[int]*session{}, renewing: map[int]*session{}}
-	l.in.init(cfg.Queue)
+	l.in.init(cfg.Queue, &l.notes)
 	l.notes.Logger, l.notes.Place = cfg.Logger, func() string { return fmt.Sprint("DTLS over ", inner.LocalAddr()) }
 	if g, ok := inner.(transport.Guarded); ok && cfg.Server {
 		g.Guard(isClientHello)
@@ -165,6 +166,7 @@ func (l *Link) begin(peer int, in map[int]*session) *session {
 		if s, _, ok := l.shaking.Oldest(); ok {
 			l.stats.Evicted++
 			s.evicted = true
+			l.notes.Bite("Handshakes, oldest", "the oldest handshakes are given up", s.from.String)
 			s.leave()
 			s.pipe.Close()
 			verdict = l.door.Enter(from, 0)
@@ -250,6 +252,9 @@ func (l *Link) settled(s *session, err error) {
 	s.leave()
 	if err != nil && !l.closed {
 		l.stats.Failed++
+		if errors.Is(err, context.DeadlineExceeded) {
+			l.notes.Bite("Handshake", "handshakes that take longer are given up", s.from.String)
+		}
 		l.lastErr = err
 	}
 	if g, ok := l.inner.(transport.Guarded); ok && err == nil && l.cfg.Server && !s.lostBelow {

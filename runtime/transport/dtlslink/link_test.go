@@ -259,6 +259,8 @@ func TestHandshakesAreLimited(t *testing.T) {
 	bob := newPerson(t, "bob")
 	server := open(t)
 	cfg := bob.server()
+	log, logger := linktest.NewLog()
+	cfg.Logger = logger
 	cfg.Handshakes, cfg.Handshake = 3, time.Hour // none of them comes to its end meanwhile
 	y := wrap(t, server, cfg)
 	for range 10 {
@@ -274,6 +276,7 @@ func TestHandshakesAreLimited(t *testing.T) {
 			t.Fatalf("%+v", s)
 		}
 		if s.Evicted == 7 && s.Shaking == 3 {
+			log.Once(t, "Handshakes, oldest")
 			return
 		}
 		y.Interrupt(time.Now().Add(5 * time.Millisecond))

@@ -32,6 +32,7 @@ func (s *Server) handle(now time.Time, b []byte, from netip.AddrPort) {
 	}
 	if !s.take(now, c, int(h.Length)) {
 		s.stats.Limited++
+		s.notes.Bite("FrameRate or ByteRate", "packets of the client are dropped", from.String)
 		return
 	}
 	if !s.waiting.Put(c.from, packet{from, h.Dst.Node}, b[:h.Length]) {
@@ -208,6 +209,7 @@ func (s *Server) sweep(now time.Time) {
 			break
 		}
 		s.stats.Expired++
+		s.notes.Bite("HalfOpen", "clients lose their places", a.String)
 		s.remove(s.byAddr[a])
 	}
 	for i := 0; i < len(s.clients); i++ {
@@ -215,6 +217,7 @@ func (s *Server) sweep(now time.Time) {
 		switch silent := now.Sub(c.heard); {
 		case silent >= s.cfg.Silence:
 			s.stats.Silent++
+			s.notes.Bite("Silence", "clients lose their places", c.addr.String)
 			s.remove(i)
 			i--
 		case silent >= s.cfg.Silence/2:

@@ -1,6 +1,7 @@
 package ipx
 
 import (
+	"github.com/parley-go/parley/runtime/transport/linktest"
 	"net/netip"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ func newWorld(cfg ServerConfig) *world {
 		w.sent[to] = append(w.sent[to], h)
 		return nil
 	})
+	w.notes.Place = nil // it has no socket
 	return w
 }
 
@@ -117,7 +119,9 @@ func TestPlainNodes(t *testing.T) {
 }
 
 func TestSilentClients(t *testing.T) {
-	w := newWorld(ServerConfig{Silence: time.Minute})
+	log, logger := linktest.NewLog()
+	w := newWorld(ServerConfig{Silence: time.Minute, Logger: logger})
+	defer log.Once(t, "Silence")
 	a, b := w.ask(1), w.ask(2)
 	w.say(1, a, Broadcast)
 	w.say(2, b, a)
@@ -142,7 +146,9 @@ func TestSilentClients(t *testing.T) {
 }
 
 func TestServerLimits(t *testing.T) {
-	w := newWorld(ServerConfig{FrameRate: 10, ByteRate: 100_000})
+	log, logger := linktest.NewLog()
+	w := newWorld(ServerConfig{FrameRate: 10, ByteRate: 100_000, Logger: logger})
+	defer log.Once(t, "FrameRate or ByteRate")
 	a, b := w.ask(1), w.ask(2)
 	w.say(2, b, Broadcast)
 	for range 50 {

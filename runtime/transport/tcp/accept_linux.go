@@ -33,6 +33,7 @@ func (r *reactor) accept() {
 // rest stops accepting for a while, for there is nothing to accept with.
 func (r *reactor) rest() {
 	r.stats.Starved++
+	starved(&r.notes)
 	r.in.forget(r.lfd)
 	r.backoff = min(max(2*r.backoff, time.Millisecond), time.Second)
 	time.AfterFunc(r.backoff, func() {
@@ -90,6 +91,7 @@ func (r *reactor) Pause(peer int, d time.Duration) {
 // slowDown stops reading from a peer for a while.
 func (r *reactor) slowDown(c *conn, d time.Duration) {
 	r.stats.Throttled++
+	throttled(&r.notes, c.from)
 	at := r.now() + d
 	if c.paused&slow != 0 {
 		c.resume = max(c.resume, at)

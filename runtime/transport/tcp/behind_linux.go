@@ -46,6 +46,7 @@ func (r *reactor) queue(c *conn, frame []byte) error {
 		}
 		if len(c.out)+len(frame) > r.cfg.SendQueue {
 			r.stats.Full++
+			sendFull(&r.notes, c.from)
 			return transport.ErrQueueFull
 		}
 	}
@@ -225,6 +226,7 @@ func (r *reactor) sweep(now time.Duration) {
 			r.end(c)
 		case !c.leaving && now-c.since >= r.cfg.Stall:
 			r.stats.Stalled++
+			stalled(&r.notes, c.from)
 			r.lose(c, transport.ErrStalled)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/linktest"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
@@ -210,7 +211,8 @@ func TestListenerPlaces(t *testing.T) {
 // came first; who was confirmed stays.
 func TestSilentPeersGiveWay(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
-		s := open(tcp.ServeConfig{MaxPeers: 4, PerAddress: -1, AddressRate: -1, AcceptRate: -1})
+		log, logger := linktest.NewLog()
+		s := open(tcp.ServeConfig{MaxPeers: 4, PerAddress: -1, AddressRate: -1, AcceptRate: -1, Logger: logger})
 		s.Guard(func([]byte) bool { return true })
 		to, buf := s.LocalAddr().String(), make([]byte, 100)
 		next := func(want transport.Kind) {
@@ -258,6 +260,7 @@ func TestSilentPeersGiveWay(t *testing.T) {
 		if st := s.Stats(); st.Yielded == 0 || st.Peers > 4 {
 			t.Errorf("%+v", st)
 		}
+		log.Once(t, "MaxLinks or MaxPeers, half-open")
 	})
 }
 

@@ -72,6 +72,11 @@ func (l *Listener) giveWay() bool {
 		return false
 	}
 	l.yielded.Add(1)
+	from := netip.Addr{}
+	if a, ok := oldest.RemoteAddr(0).(*net.TCPAddr); ok {
+		from = door.Origin(a.AddrPort().Addr())
+	}
+	yielded(&l.notes, from)
 	oldest.why.CompareAndSwap(nil, &transport.ErrYielded)
 	oldest.Abort()
 	return true
@@ -139,6 +144,28 @@ func tell(notes *door.Notes, v door.Verdict, from netip.Addr) {
 	notes.Bite(limit, "connections are closed at once", from.String)
 }
 
+// What follows tells the log of the other limits of both kinds of servers, and of listeners.
+
+func yielded(notes *door.Notes, from netip.Addr) {
+	notes.Bite("MaxLinks or MaxPeers, half-open", "connections that say nothing give way to newcomers", from.String)
+}
+
+func starved(notes *door.Notes) {
+	notes.Bite("file descriptors", "nobody is accepted for a while", nil)
+}
+
+func throttled(notes *door.Notes, from netip.Addr) {
+	notes.Bite("ByteRate or FrameRate", "the connection is not read from for a while", from.String)
+}
+
+func sendFull(notes *door.Notes, from netip.Addr) {
+	notes.Bite("SendQueue", "frames for the connection are lost, or it is", from.String)
+}
+
+func stalled(notes *door.Notes, from netip.Addr) {
+	notes.Bite("Stall", "connections that take nothing are lost", from.String)
+}
+
 // Accept waits for a connection within the limits, until ctx ends or the listener is closed
 // (transport.ErrClosed). One goroutine may call it at a time, and should do so again soon: others
 // wait meanwhile.
@@ -184,6 +211,7 @@ func (l *Listener) accept(ctx context.Context) (*net.TCPConn, netip.Addr, error)
 		default:
 			// Out of descriptors, or the peer gave up already: go on, without spinning.
 			l.starved.Add(1)
+			starved(&l.notes)
 			backoff = min(max(2*backoff, time.Millisecond), time.Second)
 			if !pause(ctx, backoff) {
 				return nil, none, ctx.Err()

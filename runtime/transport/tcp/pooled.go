@@ -122,6 +122,7 @@ func (p *pooled) serve(c *pooledPeer) {
 	c.dropped.Store(true) // nothing is sent from now on
 	if errors.Is(why, transport.ErrStalled) {
 		p.stats.Stalled++
+		stalled(&p.ln.notes, c.from)
 	} else if why != io.EOF && why != transport.ErrClosed && why != transport.ErrYielded {
 		p.stats.Reset++
 	}
@@ -155,6 +156,7 @@ func (p *pooled) read(c *pooledPeer) error {
 			var most int
 			if most, wait = budget.allow(time.Since(p.epoch)+1, p.cfg.ByteRate); wait > 0 {
 				p.count(&p.stats.Throttled)
+				throttled(&p.ln.notes, c.from)
 			}
 			room = buf[:min(len(buf), most)]
 		}
@@ -237,6 +239,7 @@ func (p *pooled) giveWay() bool {
 	p.half.Remove(number)
 	p.yielding++
 	p.stats.Yielded++
+	yielded(&p.ln.notes, c.from)
 	c.yielding = true
 	p.mu.Unlock()
 	c.link.Abort()

@@ -38,6 +38,7 @@ func (p *pooled) queue(c *pooledPeer, frame []byte) error {
 	}
 	if err == transport.ErrQueueFull {
 		p.stats.Full++
+		sendFull(&p.ln.notes, c.from)
 	}
 	if err == nil && !c.dirty {
 		c.dirty = true
@@ -76,6 +77,7 @@ func (p *pooled) Drop(peer int) {
 func (p *pooled) Pause(peer int, d time.Duration) {
 	if c := p.peer(peer); c != nil {
 		p.count(&p.stats.Throttled)
+		throttled(&p.ln.notes, c.from)
 		c.paused.Store(int64(time.Since(p.epoch) + d))
 		c.link.Interrupt(time.Unix(1, 0))
 	}

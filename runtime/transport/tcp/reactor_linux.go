@@ -190,7 +190,9 @@ func (r *reactor) giveWay() bool {
 		return false
 	}
 	r.stats.Yielded++
-	if c := r.conns[number]; c.leaving {
+	c := r.conns[number]
+	yielded(&r.notes, c.from)
+	if c.leaving {
 		r.aborted(c)
 	} else {
 		r.pause(c, slow) // no poller has it any more

@@ -127,7 +127,8 @@ func TestServerPlaces(t *testing.T) {
 // from; others do not notice.
 func TestServerStall(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
-		e := echoing(t, open(tcp.ServeConfig{Stall: 200 * time.Millisecond, SendQueue: 1 << 20}))
+		log, logger := linktest.NewLog()
+		e := echoing(t, open(tcp.ServeConfig{Stall: 200 * time.Millisecond, SendQueue: 1 << 20, Logger: logger}))
 		good := e.dial(t)
 		served(t, good, "before")
 		bad := e.dial(t)
@@ -153,6 +154,7 @@ func TestServerStall(t *testing.T) {
 		if s := e.Stats(); s.Stalled != 1 || s.Full != 0 {
 			t.Errorf("%+v", s)
 		}
+		log.Once(t, "Stall")
 	})
 }
 
@@ -163,7 +165,8 @@ func (endless) Read(b []byte) (int, error) { return len(b), nil }
 // What is sent to a peer that does not read is bounded, also if it asked for nothing.
 func TestServerQueue(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
-		s := open(tcp.ServeConfig{Linger: 50 * time.Millisecond})
+		log, logger := linktest.NewLog()
+		s := open(tcp.ServeConfig{Linger: 50 * time.Millisecond, Logger: logger})
 		e := &echo{Server: s}
 		e.dial(t)
 		if got, err := s.Receive(nil); err != nil || got.Kind != transport.PeerUp {
@@ -178,6 +181,7 @@ func TestServerQueue(t *testing.T) {
 		if !errors.Is(err, transport.ErrQueueFull) || s.Stats().Full != 1 {
 			t.Fatalf("after %d bytes: %v, %+v", sent, err, s.Stats())
 		}
+		log.Once(t, "SendQueue")
 		s.Drop(0)
 		if err := s.Send(0, []byte("x")); !errors.Is(err, transport.ErrNoPeer) {
 			t.Errorf("sending to a dropped peer: %v", err)
@@ -194,7 +198,8 @@ func TestServerQueue(t *testing.T) {
 // Who sends too fast is slowed down, loses nothing, and is alone in that.
 func TestServerRate(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
-		e := echoing(t, open(tcp.ServeConfig{ByteRate: 20_000}))
+		log, logger := linktest.NewLog()
+		e := echoing(t, open(tcp.ServeConfig{ByteRate: 20_000, Logger: logger}))
 		good, bad := e.dial(t), e.dial(t)
 		served(t, bad, "hello")
 		what := strings.Repeat("0123456789abcdef", 24_000/16)
@@ -213,6 +218,7 @@ func TestServerRate(t *testing.T) {
 		}
 		e.Pause(1, 30*time.Millisecond)
 		served(t, bad, "again")
+		log.Once(t, "ByteRate or FrameRate")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/linktest"
 	"github.com/parley-go/parley/runtime/transport/udp"
 )
 
@@ -78,8 +79,10 @@ func TestMulticast(t *testing.T) {
 // has sent.
 func TestDiscovery(t *testing.T) {
 	port := freePort(t)
+	log, logger := linktest.NewLog()
+	defer log.Once(t, "Even")
 	game, err := udp.Open("udp4", "127.0.0.1:0",
-		udp.Config{Hear: fmt.Sprint("127.255.255.255:", port), Limits: udp.Limits{Even: true}})
+		udp.Config{Hear: fmt.Sprint("127.255.255.255:", port), Limits: udp.Limits{Even: true, Logger: logger}})
 	if err != nil {
 		t.Skip(err)
 	}

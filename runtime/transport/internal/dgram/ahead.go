@@ -56,11 +56,12 @@ func (l *Link[A]) next(buf []byte) (transport.Arrival, bool, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p := &l.table.peers[who.peer]; p.turn != who.turn || p.state != up {
+	p := &l.table.peers[who.peer]
+	if p.turn != who.turn || p.state != up {
 		return transport.Arrival{}, false, nil // the peer has lost its place meanwhile
 	}
 	if len(frame) > len(buf) {
-		l.stats.TooLong++
+		l.tooLong(p.addr)
 		return transport.Arrival{}, false, nil
 	}
 	return transport.Arrival{Peer: who.peer, N: copy(buf, frame)}, true, nil
@@ -94,6 +95,19 @@ func (l *Link[A]) readAhead() {
 			l.keep(who, frame)
 		}
 	}
+}
+
+// tooLong notes a frame that is dropped for its length. The caller holds mu.
+func (l *Link[A]) tooLong(from A) {
+	l.stats.TooLong++
+	l.bite("MaxFrame", "longer frames are dropped", from)
+}
+
+// dropLong is tooLong for a frame of a peer that the receiver has no room for.
+func (l *Link[A]) dropLong(peer int) {
+	l.mu.Lock()
+	l.tooLong(l.table.peers[peer].addr)
+	l.mu.Unlock()
 }
 
 // bite tells the log of a limit. The caller holds mu.

@@ -169,6 +169,7 @@ func (l *Link[A]) Inject(frame []byte, from A) {
 	l.mu.Lock()
 	if !l.queue.Put(l.table.origin(from), from, frame) {
 		l.stats.Overrun++
+		l.bite("64 heard broadcasts", "those of the address that sends most are lost", from)
 	}
 	l.announce()
 	l.mu.Unlock()

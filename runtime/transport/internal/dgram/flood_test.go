@@ -451,17 +451,23 @@ func TestLimitsAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		w := newWire(10000)
-		limits := Limits{MaxPeers: 8, FrameRate: 5, Logger: slog.New(slog.NewTextHandler(&log, nil))}
+		limits := Limits{MaxPeers: 8, FrameRate: 5, Even: true, Logger: slog.New(slog.NewTextHandler(&log, nil))}
 		h := newHall(opened(t, w, Config[netip.AddrPort]{Limits: limits}))
 		for n := range 200 {
 			w.come(at(1, n), "from one address")
 			w.come(at(100+n, 1), "from many")
 			w.come(at(100, 1), "from one port")
 		}
+		w.come(at(100, 1), strings.Repeat("too long ", 500))
 		h.take(1000)
+		for n := range 2 * maxInjected {
+			h.l.Inject([]byte("heard"), at(100, n))
+			h.l.Send(0, make([]byte, 100))
+		}
 		time.Sleep(time.Minute)
 		h.take(1000)
-		for _, limit := range []string{"PerAddress", "MaxPeers", "HalfOpen", "FrameRate or ByteRate"} {
+		for _, limit := range []string{"PerAddress", "MaxPeers", "HalfOpen", "FrameRate or ByteRate", "MaxFrame",
+			"64 heard broadcasts", "Even"} {
 			text := log.String()
 			if n := strings.Count(text, "limit="+limit) + strings.Count(text, "limit=\""+limit); n != 1 {
 				t.Errorf("%s is told %d times:\n%s", limit, n, log.String())

@@ -65,7 +65,7 @@ func (l *Link[A]) receive(buf []byte, wait bool) (transport.Arrival, error) {
 			continue
 		}
 		if len(frame) > len(buf) {
-			l.count(&l.stats.TooLong)
+			l.dropLong(who.peer)
 			continue
 		}
 		return transport.Arrival{Peer: who.peer, N: copy(buf, frame)}, nil
@@ -120,7 +120,7 @@ func (l *Link[A]) waiting(buf []byte) (got transport.Arrival, ok bool, err error
 		if frame := l.held; frame != nil {
 			l.held = nil
 			if len(frame) > len(buf) {
-				l.count(&l.stats.TooLong)
+				l.dropLong(l.heldPeer)
 				continue
 			}
 			return transport.Arrival{Peer: l.heldPeer, N: copy(buf, frame)}, true, nil
@@ -158,7 +158,7 @@ func (l *Link[A]) accept(frame []byte, from A) (sender, bool) {
 		return sender{}, false
 	}
 	if len(frame) > l.cfg.MaxFrame {
-		l.stats.TooLong++
+		l.tooLong(from)
 		return sender{}, false
 	}
 	i, ok := l.table.find(from)

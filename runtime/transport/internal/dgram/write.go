@@ -25,6 +25,7 @@ func (l *Link[A]) Send(peer int, frame []byte) error {
 	even := !l.cfg.Even || p.pay(len(frame))
 	if ok && !even {
 		l.stats.Withheld++
+		l.bite("Even", "frames are held back beyond what came from the peer", to)
 	}
 	l.mu.Unlock()
 	if !ok {
