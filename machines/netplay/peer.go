@@ -129,6 +129,11 @@ func (m *Peer) stepUnconnected(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveAbort:
 		// specs/netplay/spec.yaml:225
 		return deferred(3)
+	case EventLost:
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 4)
+		m.State = StateClosed
+		return took(4)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -138,25 +143,30 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp:
 		// specs/netplay/spec.yaml:228
-		fx.fired = append(fx.fired, 4)
-		m.linkUp(fx)
-		return took(4)
-	case CommandConnected:
-		// specs/netplay/spec.yaml:229
 		fx.fired = append(fx.fired, 5)
 		m.linkUp(fx)
 		return took(5)
+	case CommandConnected:
+		// specs/netplay/spec.yaml:229
+		fx.fired = append(fx.fired, 6)
+		m.linkUp(fx)
+		return took(6)
 	case CommandQuit:
 		// specs/netplay/spec.yaml:230
-		fx.fired = append(fx.fired, 6)
-		m.State = StateClosed
-		return took(6)
+		fx.fired = append(fx.fired, 7)
+		m.commandQuit(fx)
+		return took(7)
 	case ReceiveInit:
 		// specs/netplay/spec.yaml:231
-		return deferred(7)
+		return deferred(8)
 	case ReceiveAbort:
 		// specs/netplay/spec.yaml:231
-		return deferred(8)
+		return deferred(9)
+	case EventLost:
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 10)
+		m.State = StateClosed
+		return took(10)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -167,38 +177,38 @@ func (m *Peer) stepInit(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveInit:
 		// specs/netplay/spec.yaml:235
 		if ev.Message.Init.ProtoMajor == 0 && ev.Message.Init.ProtoMinor == 4 && (ev.Message.Init.Major > 0 || ev.Message.Init.Minor > 6 || ev.Message.Init.Minor == 6 && ev.Message.Init.Patch >= 9) {
-			fx.fired = append(fx.fired, 9)
+			fx.fired = append(fx.fired, 11)
 			fx.report(ReportInitialised)
 			m.State = StateInSetup
-			return took(9)
+			return took(11)
 		}
 		// specs/netplay/spec.yaml:238
-		fx.fired = append(fx.fired, 10)
+		fx.fired = append(fx.fired, 12)
 		fx.send(MessageAbort).Abort = AbortMessage{Reason: VersionMismatch}
 		fx.report(ReportAborted).Aborted = AbortedReport{Reason: VersionMismatch}
 		fx.close()
 		m.State = StateClosed
-		return took(10)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 11)
-		m.commandQuit(fx)
-		return took(11)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 12)
-		m.commandAbort(ev, fx)
 		return took(12)
-	case ReceiveAbort:
+	case CommandQuit:
 		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 13)
-		m.receiveAbort(ev, fx)
+		m.commandQuit(fx)
 		return took(13)
-	case EventLost:
+	case CommandAbort:
 		// specs/netplay/spec.yaml:378
 		fx.fired = append(fx.fired, 14)
-		m.State = StateClosed
+		m.commandAbort(ev, fx)
 		return took(14)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 15)
+		m.receiveAbort(ev, fx)
+		return took(15)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 16)
+		m.State = StateClosed
+		return took(16)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -213,14 +223,14 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 	case CommandName:
 		// specs/netplay/spec.yaml:249
 		if !m.Away {
-			fx.fired = append(fx.fired, 17)
+			fx.fired = append(fx.fired, 19)
 			if !m.Confirm.commandChange(fx) {
-				return refused(17)
+				return refused(19)
 			}
 			if !m.Team[ordinal(ev.Name.Own)].commandChange(fx, ev.Name.Own, ev.Name.Name) {
-				return refused(17)
+				return refused(19)
 			}
-			return took(17)
+			return took(19)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveFleet:
@@ -228,123 +238,123 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveTeamname:
 		// specs/netplay/spec.yaml:251
 		old := *m
-		fx.fired = append(fx.fired, 19)
+		fx.fired = append(fx.fired, 21)
 		if !m.Confirm.receiveChange(fx) {
-			return m.undo(&old, fx, 19)
+			return m.undo(&old, fx, 21)
 		}
 		own := !ev.Message.Teamname.Own
 		m.Team[ordinal(own)].receiveUpdate(fx, own, ev.Message.Teamname.Name)
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 19)
+			return m.undo(&old, fx, 21)
 		}
-		return took(19)
+		return took(21)
 	case CommandConfirm:
 		// specs/netplay/spec.yaml:255 neither fleet is empty
 		if !m.Away && m.someSlot(true) && m.someSlot(false) {
-			fx.fired = append(fx.fired, 22)
+			fx.fired = append(fx.fired, 24)
 			if !m.Confirm.commandConfirm(fx) {
-				return refused(22)
+				return refused(24)
 			}
-			return took(22)
+			return took(24)
 		}
 		return refused(fsm.NoTransition)
 	case CommandCancel:
 		// specs/netplay/spec.yaml:258
-		fx.fired = append(fx.fired, 23)
+		fx.fired = append(fx.fired, 25)
 		if !m.Confirm.commandCancel(fx) {
-			return refused(23)
+			return refused(25)
 		}
-		return took(23)
+		return took(25)
 	case CommandProbe:
 		// specs/netplay/spec.yaml:259
 		if !m.Away {
-			fx.fired = append(fx.fired, 24)
+			fx.fired = append(fx.fired, 26)
 			m.Away = true
 			fx.send(MessagePing).Ping = PingMessage{Id: 0}
-			return took(24)
+			return took(26)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveBattleinput:
 		// specs/netplay/spec.yaml:260
-		return ignored(25)
+		return ignored(27)
 	case ReceiveConfirm1:
 		// specs/netplay/spec.yaml:261
-		fx.fired = append(fx.fired, 26)
-		if !m.Confirm.receiveConfirm1(fx) {
-			return refused(26)
-		}
-		return took(26)
-	case ReceiveConfirm2:
-		// specs/netplay/spec.yaml:261
-		old := *m
-		fx.fired = append(fx.fired, 27)
-		if !m.Confirm.receiveConfirm2(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 27)
-		}
-		return took(27)
-	case ReceiveCancel:
-		// specs/netplay/spec.yaml:261
 		fx.fired = append(fx.fired, 28)
-		if !m.Confirm.receiveCancel(fx) {
+		if !m.Confirm.receiveConfirm1(fx) {
 			return refused(28)
 		}
 		return took(28)
-	case ReceiveCancelack:
+	case ReceiveConfirm2:
 		// specs/netplay/spec.yaml:261
+		old := *m
 		fx.fired = append(fx.fired, 29)
-		if !m.Confirm.receiveCancelack(fx) {
-			return refused(29)
+		if !m.Confirm.receiveConfirm2(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 29)
 		}
 		return took(29)
+	case ReceiveCancel:
+		// specs/netplay/spec.yaml:261
+		fx.fired = append(fx.fired, 30)
+		if !m.Confirm.receiveCancel(fx) {
+			return refused(30)
+		}
+		return took(30)
+	case ReceiveCancelack:
+		// specs/netplay/spec.yaml:261
+		fx.fired = append(fx.fired, 31)
+		if !m.Confirm.receiveCancelack(fx) {
+			return refused(31)
+		}
+		return took(31)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
+		// specs/netplay/spec.yaml:355
 		old := *m
-		fx.fired = append(fx.fired, 32)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 32)
-		}
-		return took(32)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
 		fx.fired = append(fx.fired, 34)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(34)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 35)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(35)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 36)
-			m.receiveAck(fx)
-			return took(36)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 34)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(34)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
+		fx.fired = append(fx.fired, 36)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(36)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 37)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(37)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 38)
-		m.commandQuit(fx)
-		return took(38)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 38)
+			m.receiveAck(fx)
+			return took(38)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 39)
-		m.commandAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(39)
-	case ReceiveAbort:
+	case CommandQuit:
 		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 40)
-		m.receiveAbort(ev, fx)
+		m.commandQuit(fx)
 		return took(40)
-	case EventLost:
+	case CommandAbort:
 		// specs/netplay/spec.yaml:378
 		fx.fired = append(fx.fired, 41)
-		m.State = StateClosed
+		m.commandAbort(ev, fx)
 		return took(41)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 42)
+		m.receiveAbort(ev, fx)
+		return took(42)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 43)
+		m.State = StateClosed
+		return took(43)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -354,17 +364,17 @@ func (m *Peer) stepInSetupBring(ev *Event, fx *Effects) fsm.Result {
 	// specs/netplay/spec.yaml:243
 	if !m.Away && m.allEntries(ev) {
 		old := *m
-		fx.fired = append(fx.fired, 15)
+		fx.fired = append(fx.fired, 17)
 		if !m.Confirm.commandChange(fx) {
-			return m.undo(&old, fx, 15)
+			return m.undo(&old, fx, 17)
 		}
 		fx.send(MessageFleet).Fleet = FleetMessage{Own: true, Entries: ev.Bring.Entries}
 		for _, e := range ev.Bring.Entries.Items[:ev.Bring.Entries.Len] {
 			if !m.Fleet[ordinal(true)][e.Slot].commandOffer(fx, true, e.Slot, e.Ship) {
-				return m.undo(&old, fx, 15)
+				return m.undo(&old, fx, 17)
 			}
 		}
-		return took(15)
+		return took(17)
 	}
 	return refused(fsm.NoTransition)
 }
@@ -373,32 +383,32 @@ func (m *Peer) stepInSetupBring(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepInSetupFleet(ev *Event, fx *Effects) fsm.Result {
 	// specs/netplay/spec.yaml:250
 	old := *m
-	fx.fired = append(fx.fired, 18)
+	fx.fired = append(fx.fired, 20)
 	if !m.Confirm.receiveChange(fx) {
-		return m.undo(&old, fx, 18)
+		return m.undo(&old, fx, 20)
 	}
 	for _, e := range ev.Message.Fleet.Entries.Items[:ev.Message.Fleet.Entries.Len] {
 		own := !ev.Message.Fleet.Own
 		m.Fleet[ordinal(own)][e.Slot].receiveUpdate(fx, own, e.Slot, e.Ship)
 	}
 	if !m.settle(fx) {
-		return m.undo(&old, fx, 18)
+		return m.undo(&old, fx, 20)
 	}
-	return took(18)
+	return took(20)
 }
 
 // stepInSetupShip handles ship in the state inSetup.
 func (m *Peer) stepInSetupShip(ev *Event, fx *Effects) fsm.Result {
 	// specs/netplay/spec.yaml:248
 	if !m.Away {
-		fx.fired = append(fx.fired, 16)
+		fx.fired = append(fx.fired, 18)
 		if !m.Confirm.commandChange(fx) {
-			return refused(16)
+			return refused(18)
 		}
 		if !m.Fleet[ordinal(ev.Ship.Own)][ev.Ship.Slot].commandChange(fx, ev.Ship.Own, ev.Ship.Slot, ev.Ship.Ship) {
-			return refused(16)
+			return refused(18)
 		}
-		return took(16)
+		return took(18)
 	}
 	return refused(fsm.NoTransition)
 }
@@ -410,105 +420,111 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 		// specs/netplay/spec.yaml:267
 		if m.Server {
 			old := *m
-			fx.fired = append(fx.fired, 42)
+			fx.fired = append(fx.fired, 44)
 			m.MatchDelay = max(m.MatchDelay, ev.Agree.Delay)
 			m.MatchSeed = Optional[Seed]{Present: true, Value: ev.Agree.Seed}
 			fx.send(MessageInputdelay).Inputdelay = InputdelayMessage{Delay: ev.Agree.Delay}
 			fx.send(MessageSeedrandom).Seedrandom = SeedrandomMessage{Seed: ev.Agree.Seed}
 			if !m.Ready.commandReady(fx) || !m.settle(fx) {
-				return m.undo(&old, fx, 42)
+				return m.undo(&old, fx, 44)
 			}
-			return took(42)
+			return took(44)
 		}
 		// specs/netplay/spec.yaml:269
 		old := *m
-		fx.fired = append(fx.fired, 43)
+		fx.fired = append(fx.fired, 45)
 		m.MatchDelay = max(m.MatchDelay, ev.Agree.Delay)
 		fx.send(MessageInputdelay).Inputdelay = InputdelayMessage{Delay: ev.Agree.Delay}
 		if !m.Ready.commandReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 43)
+			return m.undo(&old, fx, 45)
 		}
-		return took(43)
+		return took(45)
 	case ReceiveInputdelay:
 		// specs/netplay/spec.yaml:270
-		fx.fired = append(fx.fired, 44)
+		fx.fired = append(fx.fired, 46)
 		m.MatchDelay = max(m.MatchDelay, ev.Message.Inputdelay.Delay)
-		return took(44)
+		return took(46)
 	case ReceiveSeedrandom:
 		// specs/netplay/spec.yaml:272
 		if !m.Server {
-			fx.fired = append(fx.fired, 45)
+			fx.fired = append(fx.fired, 47)
 			m.MatchSeed = Optional[Seed]{Present: true, Value: ev.Message.Seedrandom.Seed}
-			return took(45)
+			return took(47)
 		}
 		// specs/netplay/spec.yaml:273
-		fx.fired = append(fx.fired, 46)
+		fx.fired = append(fx.fired, 48)
 		// refused: the accepting side sends it
-		return refused(46)
+		return refused(48)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:274
-		old := *m
-		fx.fired = append(fx.fired, 47)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 47)
+		// specs/netplay/spec.yaml:275
+		if m.Server || m.MatchSeed.Present {
+			old := *m
+			fx.fired = append(fx.fired, 49)
+			if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+				return m.undo(&old, fx, 49)
+			}
+			return took(49)
 		}
-		return took(47)
-	case CommandReset:
-		// specs/netplay/spec.yaml:349
-		fx.fired = append(fx.fired, 49)
-		if !m.commandReset(ev, fx) {
-			return refused(49)
-		}
-		return took(49)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
-		old := *m
+		// specs/netplay/spec.yaml:276
 		fx.fired = append(fx.fired, 50)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 50)
-		}
-		return took(50)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
+		// refused: the accepting side tells the seed first
+		return refused(50)
+	case CommandReset:
+		// specs/netplay/spec.yaml:351
 		fx.fired = append(fx.fired, 52)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(52)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 53)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(53)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 54)
-			m.receiveAck(fx)
-			return took(54)
+		if !m.commandReset(ev, fx) {
+			return refused(52)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(52)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:355
+		old := *m
+		fx.fired = append(fx.fired, 53)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 53)
+		}
+		return took(53)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
 		fx.fired = append(fx.fired, 55)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(55)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 56)
-		m.commandQuit(fx)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(56)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 57)
-		m.commandAbort(ev, fx)
-		return took(57)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:377
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 57)
+			m.receiveAck(fx)
+			return took(57)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 58)
-		m.receiveAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(58)
-	case EventLost:
-		// specs/netplay/spec.yaml:378
+	case CommandQuit:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 59)
-		m.State = StateClosed
+		m.commandQuit(fx)
 		return took(59)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 60)
+		m.commandAbort(ev, fx)
+		return took(60)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 61)
+		m.receiveAbort(ev, fx)
+		return took(61)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 62)
+		m.State = StateClosed
+		return took(62)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -517,94 +533,94 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandNext:
-		// specs/netplay/spec.yaml:278
+		// specs/netplay/spec.yaml:280
 		if ev.Next.Own || ev.Next.Other {
 			old := *m
-			fx.fired = append(fx.fired, 60)
+			fx.fired = append(fx.fired, 63)
 			m.OwnDue = ev.Next.Own
 			m.OtherDue = ev.Next.Other
 			if !m.Ready.commandReady(fx) || !m.settle(fx) {
-				return m.undo(&old, fx, 60)
+				return m.undo(&old, fx, 63)
 			}
-			return took(60)
+			return took(63)
 		}
 		return refused(fsm.NoTransition)
 	case CommandMatchOver:
-		// specs/netplay/spec.yaml:279
+		// specs/netplay/spec.yaml:281
 		old := *m
-		fx.fired = append(fx.fired, 61)
+		fx.fired = append(fx.fired, 64)
 		m.GameOver = true
 		if !m.Ready.commandReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 61)
+			return m.undo(&old, fx, 64)
 		}
-		return took(61)
+		return took(64)
 	case CommandReset:
-		// specs/netplay/spec.yaml:280 not any more when the match is over anyway and only the other side's READY is awaited
+		// specs/netplay/spec.yaml:282 not any more when the match is over anyway and only the other side's READY is awaited
 		if !m.GameOver {
-			fx.fired = append(fx.fired, 62)
+			fx.fired = append(fx.fired, 65)
 			if !m.commandReset(ev, fx) {
-				return refused(62)
+				return refused(65)
 			}
-			return took(62)
+			return took(65)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:281
-		old := *m
-		fx.fired = append(fx.fired, 63)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 63)
-		}
-		return took(63)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
+		// specs/netplay/spec.yaml:283
 		old := *m
 		fx.fired = append(fx.fired, 66)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 66)
 		}
 		return took(66)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
-		fx.fired = append(fx.fired, 68)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(68)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:355
+		old := *m
 		fx.fired = append(fx.fired, 69)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(69)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 70)
-			m.receiveAck(fx)
-			return took(70)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 69)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(69)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
 		fx.fired = append(fx.fired, 71)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(71)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 72)
-		m.commandQuit(fx)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(72)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 73)
-		m.commandAbort(ev, fx)
-		return took(73)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:377
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 73)
+			m.receiveAck(fx)
+			return took(73)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 74)
-		m.receiveAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(74)
-	case EventLost:
-		// specs/netplay/spec.yaml:378
+	case CommandQuit:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 75)
-		m.State = StateClosed
+		m.commandQuit(fx)
 		return took(75)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 76)
+		m.commandAbort(ev, fx)
+		return took(76)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 77)
+		m.receiveAbort(ev, fx)
+		return took(77)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 78)
+		m.State = StateClosed
+		return took(78)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -613,131 +629,131 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandPick:
-		// specs/netplay/spec.yaml:290
+		// specs/netplay/spec.yaml:292
 		if m.OwnDue && !ev.Pick.Slot.Present {
-			fx.fired = append(fx.fired, 76)
+			fx.fired = append(fx.fired, 79)
 			m.OwnDue = false
 			fx.send(MessageSelectship).Selectship = SelectshipMessage{Slot: ev.Pick.Slot}
-			return took(76)
+			return took(79)
 		}
-		// specs/netplay/spec.yaml:291
+		// specs/netplay/spec.yaml:293
 		if m.OwnDue && m.OwnGone&(1<<ev.Pick.Slot.Value) == 0 && m.Fleet[ordinal(true)][ev.Pick.Slot.Value].Own != ShipVacant {
-			fx.fired = append(fx.fired, 77)
+			fx.fired = append(fx.fired, 80)
 			m.OwnDue = false
 			m.OwnGone |= Picks(1 << ev.Pick.Slot.Value)
 			fx.send(MessageSelectship).Selectship = SelectshipMessage{Slot: ev.Pick.Slot}
-			return took(77)
+			return took(80)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:294
+		// specs/netplay/spec.yaml:296
 		if m.OtherDue && !ev.Message.Selectship.Slot.Present {
-			fx.fired = append(fx.fired, 78)
+			fx.fired = append(fx.fired, 81)
 			m.OtherDue = false
 			fx.report(ReportOtherPicked).OtherPicked = OtherPickedReport{Slot: ev.Message.Selectship.Slot}
-			return took(78)
+			return took(81)
 		}
-		// specs/netplay/spec.yaml:295
+		// specs/netplay/spec.yaml:297
 		if m.OtherDue && m.OtherGone&(1<<ev.Message.Selectship.Slot.Value) == 0 && m.Fleet[ordinal(false)][ev.Message.Selectship.Slot.Value].Own != ShipVacant {
-			fx.fired = append(fx.fired, 79)
+			fx.fired = append(fx.fired, 82)
 			m.OtherDue = false
 			m.OtherGone |= Picks(1 << ev.Message.Selectship.Slot.Value)
 			fx.report(ReportOtherPicked).OtherPicked = OtherPickedReport{Slot: ev.Message.Selectship.Slot}
-			return took(79)
-		}
-		// specs/netplay/spec.yaml:297
-		fx.fired = append(fx.fired, 80)
-		// refused: the other side has nothing to choose or this ship is gone
-		return refused(80)
-	case CommandSkip:
-		// specs/netplay/spec.yaml:299
-		if ev.Skip.Own && m.OwnDue {
-			fx.fired = append(fx.fired, 81)
-			m.OwnDue = false
-			return took(81)
-		}
-		// specs/netplay/spec.yaml:300
-		if !ev.Skip.Own && m.OtherDue {
-			fx.fired = append(fx.fired, 82)
-			m.OtherDue = false
 			return took(82)
+		}
+		// specs/netplay/spec.yaml:299
+		fx.fired = append(fx.fired, 83)
+		// refused: the other side has nothing to choose or this ship is gone
+		return refused(83)
+	case CommandSkip:
+		// specs/netplay/spec.yaml:301
+		if ev.Skip.Own && m.OwnDue {
+			fx.fired = append(fx.fired, 84)
+			m.OwnDue = false
+			return took(84)
+		}
+		// specs/netplay/spec.yaml:302
+		if !ev.Skip.Own && m.OtherDue {
+			fx.fired = append(fx.fired, 85)
+			m.OtherDue = false
+			return took(85)
 		}
 		return refused(fsm.NoTransition)
 	case CommandReady:
-		// specs/netplay/spec.yaml:301
+		// specs/netplay/spec.yaml:303
 		if !m.OwnDue && !m.OtherDue {
 			old := *m
-			fx.fired = append(fx.fired, 83)
+			fx.fired = append(fx.fired, 86)
 			if !m.Ready.commandReady(fx) || !m.settle(fx) {
-				return m.undo(&old, fx, 83)
+				return m.undo(&old, fx, 86)
 			}
-			return took(83)
+			return took(86)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:302
-		old := *m
-		fx.fired = append(fx.fired, 84)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 84)
-		}
-		return took(84)
-	case CommandReset:
-		// specs/netplay/spec.yaml:349
-		fx.fired = append(fx.fired, 86)
-		if !m.commandReset(ev, fx) {
-			return refused(86)
-		}
-		return took(86)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
+		// specs/netplay/spec.yaml:304
 		old := *m
 		fx.fired = append(fx.fired, 87)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 87)
 		}
 		return took(87)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
+	case CommandReset:
+		// specs/netplay/spec.yaml:351
 		fx.fired = append(fx.fired, 89)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(89)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 90)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(90)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 91)
-			m.receiveAck(fx)
-			return took(91)
+		if !m.commandReset(ev, fx) {
+			return refused(89)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(89)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:355
+		old := *m
+		fx.fired = append(fx.fired, 90)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 90)
+		}
+		return took(90)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
 		fx.fired = append(fx.fired, 92)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(92)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 93)
-		m.commandQuit(fx)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(93)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 94)
-		m.commandAbort(ev, fx)
-		return took(94)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:377
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 94)
+			m.receiveAck(fx)
+			return took(94)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 95)
-		m.receiveAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(95)
-	case EventLost:
-		// specs/netplay/spec.yaml:378
+	case CommandQuit:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 96)
-		m.State = StateClosed
+		m.commandQuit(fx)
 		return took(96)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 97)
+		m.commandAbort(ev, fx)
+		return took(97)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 98)
+		m.receiveAbort(ev, fx)
+		return took(98)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 99)
+		m.State = StateClosed
+		return took(99)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -746,77 +762,77 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandReady:
-		// specs/netplay/spec.yaml:306
+		// specs/netplay/spec.yaml:308
 		old := *m
-		fx.fired = append(fx.fired, 97)
-		if !m.Battle.commandBegin(fx, m.MatchDelay) || !m.settle(fx) {
-			return m.undo(&old, fx, 97)
-		}
-		return took(97)
-	case ReceiveReady:
-		// specs/netplay/spec.yaml:307
-		old := *m
-		fx.fired = append(fx.fired, 98)
-		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 98)
-		}
-		return took(98)
-	case CommandReset:
-		// specs/netplay/spec.yaml:349
 		fx.fired = append(fx.fired, 100)
-		if !m.commandReset(ev, fx) {
-			return refused(100)
+		if !m.Battle.commandBegin(fx, m.MatchDelay) || !m.settle(fx) {
+			return m.undo(&old, fx, 100)
 		}
 		return took(100)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
+	case ReceiveReady:
+		// specs/netplay/spec.yaml:309
 		old := *m
 		fx.fired = append(fx.fired, 101)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 101)
 		}
 		return took(101)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
+	case CommandReset:
+		// specs/netplay/spec.yaml:351
 		fx.fired = append(fx.fired, 103)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(103)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 104)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(104)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 105)
-			m.receiveAck(fx)
-			return took(105)
+		if !m.commandReset(ev, fx) {
+			return refused(103)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(103)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:355
+		old := *m
+		fx.fired = append(fx.fired, 104)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 104)
+		}
+		return took(104)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
 		fx.fired = append(fx.fired, 106)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(106)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 107)
-		m.commandQuit(fx)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(107)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 108)
-		m.commandAbort(ev, fx)
-		return took(108)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:377
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 108)
+			m.receiveAck(fx)
+			return took(108)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 109)
-		m.receiveAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(109)
-	case EventLost:
-		// specs/netplay/spec.yaml:378
+	case CommandQuit:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 110)
-		m.State = StateClosed
+		m.commandQuit(fx)
 		return took(110)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 111)
+		m.commandAbort(ev, fx)
+		return took(111)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 112)
+		m.receiveAbort(ev, fx)
+		return took(112)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 113)
+		m.State = StateClosed
+		return took(113)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -825,109 +841,109 @@ func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandFinish:
-		// specs/netplay/spec.yaml:311
-		old := *m
-		fx.fired = append(fx.fired, 111)
-		if !m.Battle.commandFinish(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 111)
-		}
-		return took(111)
-	case ReceiveReady:
-		// specs/netplay/spec.yaml:312
-		old := *m
-		fx.fired = append(fx.fired, 112)
-		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 112)
-		}
-		return took(112)
-	case CommandChecksum:
-		// specs/netplay/spec.yaml:336
+		// specs/netplay/spec.yaml:313
 		old := *m
 		fx.fired = append(fx.fired, 114)
-		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
+		if !m.Battle.commandFinish(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 114)
 		}
 		return took(114)
-	case CommandInput:
-		// specs/netplay/spec.yaml:337
+	case ReceiveReady:
+		// specs/netplay/spec.yaml:314
 		old := *m
 		fx.fired = append(fx.fired, 115)
-		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 115)
 		}
 		return took(115)
-	case ReceiveChecksum:
+	case CommandChecksum:
 		// specs/netplay/spec.yaml:338
 		old := *m
-		fx.fired = append(fx.fired, 116)
-		if !m.receiveChecksum(ev, fx) {
-			return m.undo(&old, fx, 116)
-		}
-		return took(116)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:339
-		old := *m
 		fx.fired = append(fx.fired, 117)
-		if !m.receiveBattleinput(ev, fx) {
+		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
 			return m.undo(&old, fx, 117)
 		}
 		return took(117)
-	case CommandReset:
-		// specs/netplay/spec.yaml:349
-		fx.fired = append(fx.fired, 122)
-		if !m.commandReset(ev, fx) {
-			return refused(122)
-		}
-		return took(122)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
+	case CommandInput:
+		// specs/netplay/spec.yaml:339
 		old := *m
-		fx.fired = append(fx.fired, 123)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 123)
+		fx.fired = append(fx.fired, 118)
+		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+			return m.undo(&old, fx, 118)
 		}
-		return took(123)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
+		return took(118)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:340
+		old := *m
+		fx.fired = append(fx.fired, 119)
+		if !m.receiveChecksum(ev, fx) {
+			return m.undo(&old, fx, 119)
+		}
+		return took(119)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:341
+		old := *m
+		fx.fired = append(fx.fired, 120)
+		if !m.receiveBattleinput(ev, fx) {
+			return m.undo(&old, fx, 120)
+		}
+		return took(120)
+	case CommandReset:
+		// specs/netplay/spec.yaml:351
 		fx.fired = append(fx.fired, 125)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(125)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 126)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(126)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 127)
-			m.receiveAck(fx)
-			return took(127)
+		if !m.commandReset(ev, fx) {
+			return refused(125)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(125)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:355
+		old := *m
+		fx.fired = append(fx.fired, 126)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 126)
+		}
+		return took(126)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
 		fx.fired = append(fx.fired, 128)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(128)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 129)
-		m.commandQuit(fx)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(129)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 130)
-		m.commandAbort(ev, fx)
-		return took(130)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:377
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 130)
+			m.receiveAck(fx)
+			return took(130)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 131)
-		m.receiveAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(131)
-	case EventLost:
-		// specs/netplay/spec.yaml:378
+	case CommandQuit:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 132)
-		m.State = StateClosed
+		m.commandQuit(fx)
 		return took(132)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 133)
+		m.commandAbort(ev, fx)
+		return took(133)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 134)
+		m.receiveAbort(ev, fx)
+		return took(134)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 135)
+		m.State = StateClosed
+		return took(135)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -936,104 +952,104 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:316
-		old := *m
-		fx.fired = append(fx.fired, 133)
-		if !m.Battle.receiveFramecount(fx, ev.Message.Framecount.Frame) {
-			return m.undo(&old, fx, 133)
-		}
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 133)
-		}
-		return took(133)
-	case CommandChecksum:
-		// specs/netplay/spec.yaml:336
-		old := *m
-		fx.fired = append(fx.fired, 135)
-		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
-			return m.undo(&old, fx, 135)
-		}
-		return took(135)
-	case CommandInput:
-		// specs/netplay/spec.yaml:337
+		// specs/netplay/spec.yaml:318
 		old := *m
 		fx.fired = append(fx.fired, 136)
-		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+		if !m.Battle.receiveFramecount(fx, ev.Message.Framecount.Frame) {
+			return m.undo(&old, fx, 136)
+		}
+		if !m.settle(fx) {
 			return m.undo(&old, fx, 136)
 		}
 		return took(136)
-	case ReceiveChecksum:
+	case CommandChecksum:
 		// specs/netplay/spec.yaml:338
 		old := *m
-		fx.fired = append(fx.fired, 137)
-		if !m.receiveChecksum(ev, fx) {
-			return m.undo(&old, fx, 137)
-		}
-		return took(137)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:339
-		old := *m
 		fx.fired = append(fx.fired, 138)
-		if !m.receiveBattleinput(ev, fx) {
+		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
 			return m.undo(&old, fx, 138)
 		}
 		return took(138)
-	case CommandReset:
-		// specs/netplay/spec.yaml:349
-		fx.fired = append(fx.fired, 143)
-		if !m.commandReset(ev, fx) {
-			return refused(143)
-		}
-		return took(143)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
+	case CommandInput:
+		// specs/netplay/spec.yaml:339
 		old := *m
-		fx.fired = append(fx.fired, 144)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 144)
+		fx.fired = append(fx.fired, 139)
+		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+			return m.undo(&old, fx, 139)
 		}
-		return took(144)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
+		return took(139)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:340
+		old := *m
+		fx.fired = append(fx.fired, 140)
+		if !m.receiveChecksum(ev, fx) {
+			return m.undo(&old, fx, 140)
+		}
+		return took(140)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:341
+		old := *m
+		fx.fired = append(fx.fired, 141)
+		if !m.receiveBattleinput(ev, fx) {
+			return m.undo(&old, fx, 141)
+		}
+		return took(141)
+	case CommandReset:
+		// specs/netplay/spec.yaml:351
 		fx.fired = append(fx.fired, 146)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(146)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 147)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(147)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 148)
-			m.receiveAck(fx)
-			return took(148)
+		if !m.commandReset(ev, fx) {
+			return refused(146)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(146)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:355
+		old := *m
+		fx.fired = append(fx.fired, 147)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 147)
+		}
+		return took(147)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
 		fx.fired = append(fx.fired, 149)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(149)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 150)
-		m.commandQuit(fx)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(150)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 151)
-		m.commandAbort(ev, fx)
-		return took(151)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:377
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 151)
+			m.receiveAck(fx)
+			return took(151)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 152)
-		m.receiveAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(152)
-	case EventLost:
-		// specs/netplay/spec.yaml:378
+	case CommandQuit:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 153)
-		m.State = StateClosed
+		m.commandQuit(fx)
 		return took(153)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 154)
+		m.commandAbort(ev, fx)
+		return took(154)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 155)
+		m.receiveAbort(ev, fx)
+		return took(155)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 156)
+		m.State = StateClosed
+		return took(156)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1042,101 +1058,101 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:320
-		old := *m
-		fx.fired = append(fx.fired, 154)
-		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 154)
-		}
-		return took(154)
-	case CommandChecksum:
-		// specs/netplay/spec.yaml:336
-		old := *m
-		fx.fired = append(fx.fired, 156)
-		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
-			return m.undo(&old, fx, 156)
-		}
-		return took(156)
-	case CommandInput:
-		// specs/netplay/spec.yaml:337
+		// specs/netplay/spec.yaml:322
 		old := *m
 		fx.fired = append(fx.fired, 157)
-		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 157)
 		}
 		return took(157)
-	case ReceiveChecksum:
+	case CommandChecksum:
 		// specs/netplay/spec.yaml:338
 		old := *m
-		fx.fired = append(fx.fired, 158)
-		if !m.receiveChecksum(ev, fx) {
-			return m.undo(&old, fx, 158)
-		}
-		return took(158)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:339
-		old := *m
 		fx.fired = append(fx.fired, 159)
-		if !m.receiveBattleinput(ev, fx) {
+		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
 			return m.undo(&old, fx, 159)
 		}
 		return took(159)
-	case CommandReset:
-		// specs/netplay/spec.yaml:349
-		fx.fired = append(fx.fired, 164)
-		if !m.commandReset(ev, fx) {
-			return refused(164)
-		}
-		return took(164)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
+	case CommandInput:
+		// specs/netplay/spec.yaml:339
 		old := *m
-		fx.fired = append(fx.fired, 165)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 165)
+		fx.fired = append(fx.fired, 160)
+		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+			return m.undo(&old, fx, 160)
 		}
-		return took(165)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
+		return took(160)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:340
+		old := *m
+		fx.fired = append(fx.fired, 161)
+		if !m.receiveChecksum(ev, fx) {
+			return m.undo(&old, fx, 161)
+		}
+		return took(161)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:341
+		old := *m
+		fx.fired = append(fx.fired, 162)
+		if !m.receiveBattleinput(ev, fx) {
+			return m.undo(&old, fx, 162)
+		}
+		return took(162)
+	case CommandReset:
+		// specs/netplay/spec.yaml:351
 		fx.fired = append(fx.fired, 167)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(167)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 168)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(168)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 169)
-			m.receiveAck(fx)
-			return took(169)
+		if !m.commandReset(ev, fx) {
+			return refused(167)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(167)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:355
+		old := *m
+		fx.fired = append(fx.fired, 168)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 168)
+		}
+		return took(168)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
 		fx.fired = append(fx.fired, 170)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(170)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 171)
-		m.commandQuit(fx)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(171)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 172)
-		m.commandAbort(ev, fx)
-		return took(172)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:377
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 172)
+			m.receiveAck(fx)
+			return took(172)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 173)
-		m.receiveAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(173)
-	case EventLost:
-		// specs/netplay/spec.yaml:378
+	case CommandQuit:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 174)
-		m.State = StateClosed
+		m.commandQuit(fx)
 		return took(174)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 175)
+		m.commandAbort(ev, fx)
+		return took(175)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 176)
+		m.receiveAbort(ev, fx)
+		return took(176)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 177)
+		m.State = StateClosed
+		return took(177)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1145,69 +1161,69 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:324
-		old := *m
-		fx.fired = append(fx.fired, 175)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 175)
-		}
-		return took(175)
-	case CommandReset:
-		// specs/netplay/spec.yaml:349
-		fx.fired = append(fx.fired, 177)
-		if !m.commandReset(ev, fx) {
-			return refused(177)
-		}
-		return took(177)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
+		// specs/netplay/spec.yaml:326
 		old := *m
 		fx.fired = append(fx.fired, 178)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 178)
 		}
 		return took(178)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
+	case CommandReset:
+		// specs/netplay/spec.yaml:351
 		fx.fired = append(fx.fired, 180)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(180)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
-		fx.fired = append(fx.fired, 181)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(181)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 182)
-			m.receiveAck(fx)
-			return took(182)
+		if !m.commandReset(ev, fx) {
+			return refused(180)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(180)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:355
+		old := *m
+		fx.fired = append(fx.fired, 181)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 181)
+		}
+		return took(181)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
 		fx.fired = append(fx.fired, 183)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(183)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 184)
-		m.commandQuit(fx)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(184)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 185)
-		m.commandAbort(ev, fx)
-		return took(185)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:377
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 185)
+			m.receiveAck(fx)
+			return took(185)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 186)
-		m.receiveAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(186)
-	case EventLost:
-		// specs/netplay/spec.yaml:378
+	case CommandQuit:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 187)
-		m.State = StateClosed
+		m.commandQuit(fx)
 		return took(187)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 188)
+		m.commandAbort(ev, fx)
+		return took(188)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 189)
+		m.receiveAbort(ev, fx)
+		return took(189)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 190)
+		m.State = StateClosed
+		return took(190)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1216,75 +1232,75 @@ func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepResetting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:328
-		return ignored(188)
-	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:328
-		return ignored(189)
-	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:328
-		return ignored(190)
-	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:328
+		// specs/netplay/spec.yaml:330
 		return ignored(191)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:328
+	case ReceiveSeedrandom:
+		// specs/netplay/spec.yaml:330
 		return ignored(192)
-	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:328
+	case ReceiveInputdelay:
+		// specs/netplay/spec.yaml:330
 		return ignored(193)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:328
+	case ReceiveSelectship:
+		// specs/netplay/spec.yaml:330
 		return ignored(194)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:330
+		return ignored(195)
+	case ReceiveFramecount:
+		// specs/netplay/spec.yaml:330
+		return ignored(196)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:330
+		return ignored(197)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:353
+		// specs/netplay/spec.yaml:355
 		old := *m
-		fx.fired = append(fx.fired, 196)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 196)
-		}
-		return took(196)
-	case CommandPing:
-		// specs/netplay/spec.yaml:367
-		fx.fired = append(fx.fired, 198)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(198)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:368
 		fx.fired = append(fx.fired, 199)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(199)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:370
-		if m.Away {
-			fx.fired = append(fx.fired, 200)
-			m.receiveAck(fx)
-			return took(200)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 199)
 		}
-		// specs/netplay/spec.yaml:371
+		return took(199)
+	case CommandPing:
+		// specs/netplay/spec.yaml:369
 		fx.fired = append(fx.fired, 201)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(201)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:375
+	case ReceivePing:
+		// specs/netplay/spec.yaml:370
 		fx.fired = append(fx.fired, 202)
-		m.commandQuit(fx)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(202)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:376
-		fx.fired = append(fx.fired, 203)
-		m.commandAbort(ev, fx)
-		return took(203)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:377
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:372
+		if m.Away {
+			fx.fired = append(fx.fired, 203)
+			m.receiveAck(fx)
+			return took(203)
+		}
+		// specs/netplay/spec.yaml:373
 		fx.fired = append(fx.fired, 204)
-		m.receiveAbort(ev, fx)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(204)
-	case EventLost:
-		// specs/netplay/spec.yaml:378
+	case CommandQuit:
+		// specs/netplay/spec.yaml:377
 		fx.fired = append(fx.fired, 205)
-		m.State = StateClosed
+		m.commandQuit(fx)
 		return took(205)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 206)
+		m.commandAbort(ev, fx)
+		return took(206)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:379
+		fx.fired = append(fx.fired, 207)
+		m.receiveAbort(ev, fx)
+		return took(207)
+	case EventLost:
+		// specs/netplay/spec.yaml:380
+		fx.fired = append(fx.fired, 208)
+		m.State = StateClosed
+		return took(208)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1293,59 +1309,59 @@ func (m *Peer) stepResetting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepClosed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:381
-		return ignored(206)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:381
-		return ignored(207)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:381
-		return ignored(208)
-	case ReceiveReady:
-		// specs/netplay/spec.yaml:381
+		// specs/netplay/spec.yaml:387
 		return ignored(209)
-	case ReceiveFleet:
-		// specs/netplay/spec.yaml:381
+	case ReceivePing:
+		// specs/netplay/spec.yaml:387
 		return ignored(210)
-	case ReceiveTeamname:
-		// specs/netplay/spec.yaml:381
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:387
 		return ignored(211)
-	case ReceiveConfirm1:
-		// specs/netplay/spec.yaml:381
+	case ReceiveReady:
+		// specs/netplay/spec.yaml:387
 		return ignored(212)
-	case ReceiveConfirm2:
-		// specs/netplay/spec.yaml:381
+	case ReceiveFleet:
+		// specs/netplay/spec.yaml:387
 		return ignored(213)
-	case ReceiveCancel:
-		// specs/netplay/spec.yaml:381
+	case ReceiveTeamname:
+		// specs/netplay/spec.yaml:387
 		return ignored(214)
-	case ReceiveCancelack:
-		// specs/netplay/spec.yaml:381
+	case ReceiveConfirm1:
+		// specs/netplay/spec.yaml:387
 		return ignored(215)
-	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:381
+	case ReceiveConfirm2:
+		// specs/netplay/spec.yaml:387
 		return ignored(216)
-	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:381
+	case ReceiveCancel:
+		// specs/netplay/spec.yaml:387
 		return ignored(217)
-	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:381
+	case ReceiveCancelack:
+		// specs/netplay/spec.yaml:387
 		return ignored(218)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:381
+	case ReceiveSeedrandom:
+		// specs/netplay/spec.yaml:387
 		return ignored(219)
-	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:382
+	case ReceiveInputdelay:
+		// specs/netplay/spec.yaml:387
 		return ignored(220)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:382
+	case ReceiveSelectship:
+		// specs/netplay/spec.yaml:387
 		return ignored(221)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:382
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:387
 		return ignored(222)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:382
+	case ReceiveFramecount:
+		// specs/netplay/spec.yaml:388
 		return ignored(223)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:388
+		return ignored(224)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:388
+		return ignored(225)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:388
+		return ignored(226)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1389,29 +1405,29 @@ func (m *Peer) settleInSetup(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingConfirmCancelled:
 		// specs/netplay/spec.yaml:262
-		fx.fired = append(fx.fired, 30)
+		fx.fired = append(fx.fired, 32)
 		fx.report(ReportCancelled)
 		return true
 	case waitingConfirmFinished:
 		// specs/netplay/spec.yaml:263
-		fx.fired = append(fx.fired, 31)
+		fx.fired = append(fx.fired, 33)
 		fx.report(ReportConfirmed)
 		m.Confirm = newConfirmPart()
 		m.State = StatePreBattle
 		return true
 	case waitingFleetChanged:
 		// specs/netplay/spec.yaml:252
-		fx.fired = append(fx.fired, 20)
+		fx.fired = append(fx.fired, 22)
 		fx.report(ReportShipChanged).ShipChanged = ShipChangedReport{Own: next.fleetChanged.own, Slot: next.fleetChanged.slot, Ship: next.fleetChanged.value}
 		return true
 	case waitingTeamChanged:
 		// specs/netplay/spec.yaml:253
-		fx.fired = append(fx.fired, 21)
+		fx.fired = append(fx.fired, 23)
 		fx.report(ReportNameChanged).NameChanged = NameChangedReport{Own: next.teamChanged.own, Name: next.teamChanged.value}
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 33)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 35)
 		m.onResetOver(fx, next)
 		return true
 	}
@@ -1423,14 +1439,14 @@ func (m *Peer) settleInSetup(fx *Effects, next *waiting) bool {
 func (m *Peer) settlePreBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:275
-		fx.fired = append(fx.fired, 48)
+		// specs/netplay/spec.yaml:277
+		fx.fired = append(fx.fired, 51)
 		fx.report(ReportMatchBegins).MatchBegins = MatchBeginsReport{Delay: m.MatchDelay, Seed: m.MatchSeed}
 		m.State = StateInterBattle
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 51)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 54)
 		m.onResetOver(fx, next)
 		return true
 	}
@@ -1442,9 +1458,9 @@ func (m *Peer) settlePreBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:283
+		// specs/netplay/spec.yaml:285
 		if m.GameOver {
-			fx.fired = append(fx.fired, 64)
+			fx.fired = append(fx.fired, 67)
 			m.GameOver = false
 			m.OwnGone = 0
 			m.OtherGone = 0
@@ -1455,14 +1471,14 @@ func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 			m.State = StateInSetup
 			return true
 		}
-		// specs/netplay/spec.yaml:286
-		fx.fired = append(fx.fired, 65)
+		// specs/netplay/spec.yaml:288
+		fx.fired = append(fx.fired, 68)
 		fx.report(ReportChoose).Choose = ChooseReport{Own: m.OwnDue, Other: m.OtherDue}
 		m.State = StateSelectShip
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 67)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 70)
 		m.onResetOver(fx, next)
 		return true
 	}
@@ -1474,13 +1490,13 @@ func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleSelectShip(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:303
-		fx.fired = append(fx.fired, 85)
+		// specs/netplay/spec.yaml:305
+		fx.fired = append(fx.fired, 88)
 		m.State = StateSpawning
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 88)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 91)
 		m.onResetOver(fx, next)
 		return true
 	}
@@ -1491,13 +1507,13 @@ func (m *Peer) settleSelectShip(fx *Effects, next *waiting) bool {
 func (m *Peer) settleSpawning(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 102)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 105)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleBegun:
-		// specs/netplay/spec.yaml:308
-		fx.fired = append(fx.fired, 99)
+		// specs/netplay/spec.yaml:310
+		fx.fired = append(fx.fired, 102)
 		fx.report(ReportBattleBegins)
 		m.State = StateInBattle
 		return true
@@ -1509,28 +1525,28 @@ func (m *Peer) settleSpawning(fx *Effects, next *waiting) bool {
 func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 124)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 127)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleHeardChecksum:
-		// specs/netplay/spec.yaml:340
-		fx.fired = append(fx.fired, 118)
+		// specs/netplay/spec.yaml:342
+		fx.fired = append(fx.fired, 121)
 		fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 		return true
 	case waitingBattleHeardInput:
-		// specs/netplay/spec.yaml:341
-		fx.fired = append(fx.fired, 119)
+		// specs/netplay/spec.yaml:343
+		fx.fired = append(fx.fired, 122)
 		fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 		return true
 	case waitingBattleSimulate:
-		// specs/netplay/spec.yaml:342
-		fx.fired = append(fx.fired, 120)
+		// specs/netplay/spec.yaml:344
+		fx.fired = append(fx.fired, 123)
 		fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 		return true
 	case waitingBattleOutOfStep:
-		// specs/netplay/spec.yaml:343
-		fx.fired = append(fx.fired, 121)
+		// specs/netplay/spec.yaml:345
+		fx.fired = append(fx.fired, 124)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 		if !m.Reset.commandReset(fx, SyncLoss) {
 			return false
@@ -1538,8 +1554,8 @@ func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 		m.State = StateResetting
 		return true
 	case waitingBattleEnding:
-		// specs/netplay/spec.yaml:313
-		fx.fired = append(fx.fired, 113)
+		// specs/netplay/spec.yaml:315
+		fx.fired = append(fx.fired, 116)
 		fx.report(ReportBattleEnding)
 		m.State = StateEndingBattle
 		return true
@@ -1552,28 +1568,28 @@ func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 145)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 148)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleHeardChecksum:
-		// specs/netplay/spec.yaml:340
-		fx.fired = append(fx.fired, 139)
+		// specs/netplay/spec.yaml:342
+		fx.fired = append(fx.fired, 142)
 		fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 		return true
 	case waitingBattleHeardInput:
-		// specs/netplay/spec.yaml:341
-		fx.fired = append(fx.fired, 140)
+		// specs/netplay/spec.yaml:343
+		fx.fired = append(fx.fired, 143)
 		fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 		return true
 	case waitingBattleSimulate:
-		// specs/netplay/spec.yaml:342
-		fx.fired = append(fx.fired, 141)
+		// specs/netplay/spec.yaml:344
+		fx.fired = append(fx.fired, 144)
 		fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 		return true
 	case waitingBattleOutOfStep:
-		// specs/netplay/spec.yaml:343
-		fx.fired = append(fx.fired, 142)
+		// specs/netplay/spec.yaml:345
+		fx.fired = append(fx.fired, 145)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 		if !m.Reset.commandReset(fx, SyncLoss) {
 			return false
@@ -1581,8 +1597,8 @@ func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 		m.State = StateResetting
 		return true
 	case waitingBattleCatchingUp:
-		// specs/netplay/spec.yaml:317
-		fx.fired = append(fx.fired, 134)
+		// specs/netplay/spec.yaml:319
+		fx.fired = append(fx.fired, 137)
 		fx.report(ReportLastFrame).LastFrame = LastFrameReport{Frame: next.battleCatchingUp.frame}
 		m.State = StateEndingBattle2
 		return true
@@ -1595,28 +1611,28 @@ func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 166)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 169)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleHeardChecksum:
-		// specs/netplay/spec.yaml:340
-		fx.fired = append(fx.fired, 160)
+		// specs/netplay/spec.yaml:342
+		fx.fired = append(fx.fired, 163)
 		fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 		return true
 	case waitingBattleHeardInput:
-		// specs/netplay/spec.yaml:341
-		fx.fired = append(fx.fired, 161)
+		// specs/netplay/spec.yaml:343
+		fx.fired = append(fx.fired, 164)
 		fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 		return true
 	case waitingBattleSimulate:
-		// specs/netplay/spec.yaml:342
-		fx.fired = append(fx.fired, 162)
+		// specs/netplay/spec.yaml:344
+		fx.fired = append(fx.fired, 165)
 		fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 		return true
 	case waitingBattleOutOfStep:
-		// specs/netplay/spec.yaml:343
-		fx.fired = append(fx.fired, 163)
+		// specs/netplay/spec.yaml:345
+		fx.fired = append(fx.fired, 166)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 		if !m.Reset.commandReset(fx, SyncLoss) {
 			return false
@@ -1624,8 +1640,8 @@ func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 		m.State = StateResetting
 		return true
 	case waitingBattleEnded:
-		// specs/netplay/spec.yaml:321
-		fx.fired = append(fx.fired, 155)
+		// specs/netplay/spec.yaml:323
+		fx.fired = append(fx.fired, 158)
 		fx.report(ReportBattleEnded)
 		if !m.Ready.commandReady(fx) {
 			return false
@@ -1641,13 +1657,13 @@ func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 func (m *Peer) settleCheckpoint(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:325
-		fx.fired = append(fx.fired, 176)
+		// specs/netplay/spec.yaml:327
+		fx.fired = append(fx.fired, 179)
 		m.State = StateInterBattle
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 179)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 182)
 		m.onResetOver(fx, next)
 		return true
 	}
@@ -1659,12 +1675,12 @@ func (m *Peer) settleCheckpoint(fx *Effects, next *waiting) bool {
 func (m *Peer) settleResetting(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:355
-		fx.fired = append(fx.fired, 197)
+		// specs/netplay/spec.yaml:357
+		fx.fired = append(fx.fired, 200)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleFinished:
-		// specs/netplay/spec.yaml:346
+		// specs/netplay/spec.yaml:348
 		return true
 	}
 	return false
@@ -1714,7 +1730,7 @@ func (m *Peer) linkUp(fx *Effects) {
 	m.State = StateInit
 }
 
-// commandQuit handles quit in the states init, inSetup and 9 others.
+// commandQuit handles quit in the states connecting, init and 10 others.
 func (m *Peer) commandQuit(fx *Effects) {
 	fx.close()
 	m.State = StateClosed

@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "5821cadb631411dfdbc9c311525fc43bc703a2172af501bcbbee1e665f85d8cf"
+const hash = "f132d4b7b4ae79fa7214c73d4956258ea1ff5e22ca1d312cc0f3cbb940481558"
 
 // The constants of the specification that its machines use.
 const (
