@@ -172,7 +172,8 @@ func (t linkText) open(ctx context.Context) (l transport.Link, server bool, err 
 }
 
 // socketOptions are those of links over datagrams: `peers` is the most peers at a time, `silence`
-// after how many milliseconds without a datagram one is lost.
+// after how many milliseconds without a datagram one is lost; `even` sends nobody who has come by
+// himself more bytes than he has sent.
 func (t linkText) socketOptions() (limits udp.Limits) {
 	limits.MaxPeers = t.most
 	if t.o.Has("peers") {
@@ -181,6 +182,7 @@ func (t linkText) socketOptions() (limits udp.Limits) {
 	if t.o.Has("silence") {
 		limits.Silence = time.Duration(t.o.Int("silence", 1, 1<<31)) * time.Millisecond
 	}
+	limits.Even = t.o.Has("even") && t.o.Bool("even")
 	return limits
 }
 

@@ -121,8 +121,9 @@ int64_t parley_open(const char *name, const char *params, parley_error *err);
  * after which one that sends nothing is lost, those of udp: also
  * {broadcast: "192.168.1.255:6581", hear: "192.168.1.255:6581"}, where what is
  * for everybody goes and is heard, and {cookie: true}, which both ends need, so
- * that nobody becomes a peer under a forged address. docs/C.md has those of
- * tls: and dtls:.
+ * that nobody becomes a peer under a forged address, and those of udp: and ipx:
+ * {even: true}, which sends a peer that came by itself no more bytes than it
+ * has sent. docs/C.md has those of tls: and dtls:.
  * A link that promises less than the protocol was checked for is refused, and
  * so is a second one to a peer that has one, and a peer that the protocol has not.
  */

@@ -18,6 +18,7 @@ type places struct {
 	mu    sync.Mutex
 	first fsm.Peer
 	taken []bool
+	freed chan struct{} // closed when one is free again; nil while nobody waits
 }
 
 func (p *places) take() (fsm.Peer, bool) {
@@ -36,6 +37,39 @@ func (p *places) free(n fsm.Peer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.taken[n-p.first] = false
+	if p.freed != nil {
+		close(p.freed)
+		p.freed = nil
+	}
+}
+
+// wait is take for a connection that was let in: a link that has given way to it, or has ended, is
+// still there for a moment. It reports false when ctx ends.
+func (p *places) wait(ctx context.Context) (fsm.Peer, bool) {
+	for {
+		p.mu.Lock()
+		if p.freed == nil {
+			p.freed = make(chan struct{})
+		}
+		freed := p.freed
+		p.mu.Unlock()
+		if n, ok := p.take(); ok {
+			return n, true
+		}
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return 0, false
+		}
+	}
+}
+
+// number gives a link a number. Who reads from a socket for many peers cannot wait for one.
+func (p *places) number(ctx context.Context, l transport.Link) (fsm.Peer, bool) {
+	if _, ok := l.(*spread); ok {
+		return p.take()
+	}
+	return p.wait(ctx)
 }
 
 // held is a link that says when it is given up.
@@ -55,13 +89,21 @@ func (h *held) Abort() error {
 	return h.Link.Abort()
 }
 
-// Guard implements [transport.Guarded]. Whoever is let in is decided where links come from.
-func (h *held) Guard(func(frame []byte) bool) {}
+// Guard implements [transport.Guarded]: a connection that says nothing gives way to others. For a peer
+// of datagrams the server has set a guard already.
+func (h *held) Guard(valid func(frame []byte) bool) {
+	if g, ok := h.Link.(transport.Guarded); ok {
+		g.Guard(valid)
+	}
+}
 
 // Confirm implements [transport.Guarded]: a peer of datagrams keeps its place.
 func (h *held) Confirm(int) {
-	if p, ok := h.Link.(*spread); ok {
-		p.confirm()
+	switch l := h.Link.(type) {
+	case *spread:
+		l.confirm()
+	case transport.Guarded:
+		l.Confirm(0)
 	}
 }
 
@@ -193,8 +235,8 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 	}
 	free := &places{first: first, taken: make([]bool, n)}
 	go a.run(m.life, func(l transport.Link) {
-		peer, ok := free.take()
-		if !ok { // a link is still there for a moment after its number is free
+		peer, ok := free.wait(m.life)
+		if !ok {
 			l.Abort()
 			return
 		}
@@ -276,7 +318,7 @@ func OpenServer(name, params string, most int, link string) (*Server, string, er
 
 // take makes a machine for a connection.
 func (s *Server) take(l transport.Link) {
-	n, ok := s.free.take()
+	n, ok := s.free.number(s.life, l)
 	if !ok {
 		l.Abort()
 		return

@@ -34,6 +34,15 @@ func event(t *testing.T, m poller, want Kind, peer fsm.Peer) Event {
 	return e
 }
 
+// asks says something to a masterserver, and is answered.
+func asks(t *testing.T, c net.Conn) {
+	t.Helper()
+	fmt.Fprint(c, "remove me\n")
+	if line, err := bufio.NewReader(c).ReadString('\n'); line != "you're not even joined\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+}
+
 // TestServe: one machine has many peers, each under the least number that is free.
 func TestServe(t *testing.T) {
 	m := mustOpen(t, "masterserver.master", "")
@@ -44,9 +53,11 @@ func TestServe(t *testing.T) {
 		if conns[i], err = net.Dial("tcp", at); err != nil {
 			t.Fatal(err)
 		}
+		defer conns[i].Close()
 		if e := event(t, m, LinkUp, fsm.Peer(i+1)); e.Text != conns[i].LocalAddr().String() {
 			t.Errorf("peer %d has the address %s", e.Peer, e.Text)
 		}
+		asks(t, conns[i]) // who says nothing would give way
 	}
 	if late, err := net.Dial("tcp", at); err == nil { // one too many is closed at once
 		if n, err := late.Read(make([]byte, 1)); err == nil {
@@ -128,6 +139,114 @@ func TestServer(t *testing.T) {
 	s.Close()
 	if _, err := net.Dial("tcp", at); err == nil {
 		t.Error("a closed server still listens")
+	}
+}
+
+// TestSilentConnectionsGiveWay: connections that say nothing keep nobody out, neither of a machine
+// with many peers nor of a server of machines, and have no place when their time is over.
+func TestSilentConnectionsGiveWay(t *testing.T) {
+	const places = 3
+	m := mustOpen(t, "masterserver.master", "")
+	many, err := m.Serve(1, places, "tcp:127.0.0.1:0")
+	must(t, err)
+	s, each, err := OpenServer("ready.peer", "", places, "tcp:127.0.0.1:0")
+	must(t, err)
+	defer s.Close()
+	hold := func(p poller, at string) (closed func()) {
+		var conns []net.Conn
+		for range places {
+			c, err := net.Dial("tcp", at)
+			must(t, err)
+			conns = append(conns, c)
+			if e, err := p.Poll(time.Minute, 1000); err != nil || e.Kind != LinkUp {
+				t.Fatalf("%+v, %v", e, err)
+			}
+		}
+		return func() {
+			for _, c := range conns {
+				c.Close()
+			}
+		}
+	}
+	defer hold(m, many)()
+	c, err := net.Dial("tcp", many)
+	must(t, err)
+	defer c.Close()
+	asks(t, c)
+	defer hold(s, each)()
+	honest := mustOpen(t, "ready.peer", "")
+	defer honest.Close()
+	must(t, honest.Connect(0, "tcp:"+each))
+	must(t, honest.Step("ready"))
+	for {
+		e, err := s.Poll(time.Minute, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == State && e.Text == "remoteReady" {
+			break
+		}
+	}
+
+	s, each, err = OpenServer("ready.peer", ".handshake: 50", places, "tcp:127.0.0.1:0")
+	must(t, err)
+	defer s.Close()
+	defer hold(s, each)()
+	for gone := 0; gone < places; {
+		e, err := s.Poll(time.Minute, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == Stopped {
+			gone++
+		}
+	}
+	for n := range places {
+		if _, err := s.of(fsm.Peer(n)); err == nil {
+			t.Errorf("connection %d has its place after its time", n)
+		}
+	}
+}
+
+// TestAmplification: with `even` a server over datagrams sends an address that may be forged no more
+// than came from there.
+func TestAmplification(t *testing.T) {
+	for _, even := range []bool{true, false} {
+		s, at, err := OpenServer("ready.datagrams", "", 2, fmt.Sprintf("udp:127.0.0.1:0 {even: %v}", even))
+		must(t, err)
+		defer s.Close()
+		c, err := net.Dial("udp", at)
+		must(t, err)
+		defer c.Close()
+		said, err := ready.AppendMessage(nil, &ready.Message{Kind: ready.MessageReady})
+		must(t, err)
+		_, err = c.Write(said)
+		must(t, err)
+		event(t, s, LinkUp, 0)
+		event(t, s, State, 0)
+		one, err := s.of(0)
+		must(t, err)
+		must(t, one.Step("ready"))
+		must(t, one.Step("ready")) // a second message for one
+		got, most, buf := 0, 2, make([]byte, 1000)
+		if even {
+			most = 1
+		}
+		must(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
+		for got < most*len(said) {
+			n, err := c.Read(buf)
+			must(t, err)
+			got += n
+		}
+		if even { // the second one is held back
+			must(t, c.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
+			n, _ := c.Read(buf)
+			got += n
+		}
+		t.Logf("even: %v: %d bytes for %d", even, got, len(said))
+		if got != most*len(said) {
+			t.Errorf("even: %v: %d bytes for %d", even, got, len(said))
+		}
 	}
 }
 

@@ -10,12 +10,13 @@ import (
 // world is a server whose datagrams are kept instead of sent.
 type world struct {
 	*Server
-	sent map[netip.AddrPort][]Header
-	now  time.Time
+	sent     map[netip.AddrPort][]Header
+	answered map[netip.AddrPort]int // bytes sent for requests, which are not in sent
+	now      time.Time
 }
 
 func newWorld(cfg ServerConfig) *world {
-	w := &world{sent: map[netip.AddrPort][]Header{}, now: time.Unix(1000, 0)}
+	w := &world{sent: map[netip.AddrPort][]Header{}, answered: map[netip.AddrPort]int{}, now: time.Unix(1000, 0)}
 	cfg.AddressRate, cfg.AcceptRate = -1, -1
 	w.Server = newServer(cfg, func(b []byte, to netip.AddrPort) error {
 		h, _, err := Parse(b)
@@ -39,6 +40,7 @@ func (w *world) ask(n byte) Node {
 	w.handle(w.now, h.Append(nil), peer(n))
 	got := w.sent[peer(n)]
 	delete(w.sent, peer(n))
+	w.answered[peer(n)] += HeaderSize * len(got)
 	if len(got) != 1 {
 		return Node{}
 	}
@@ -88,6 +90,34 @@ func TestForgedRegistration(t *testing.T) {
 	w.say(3, node, Broadcast)
 	if s := w.Stats(); s.Full != 1 || w.Clients() != 2 {
 		t.Errorf("a third client of two: %+v", s)
+	}
+}
+
+// TestAmplification: a request for a node brings its answer and, later and once, a ping; nothing
+// else goes to an address that was forged, whatever the network carries meanwhile.
+func TestAmplification(t *testing.T) {
+	for _, times := range []int{1, 100} {
+		w := newWorld(ServerConfig{})
+		a, b := w.ask(1), w.ask(2)
+		w.say(1, a, Broadcast)
+		w.say(2, b, Broadcast)
+		for range times {
+			w.ask(9)
+		}
+		for range 60 {
+			w.say(1, a, Broadcast)
+			w.now = w.now.Add(time.Second)
+			w.sweep(w.now)
+		}
+		got := w.answered[peer(9)]
+		for _, h := range w.sent[peer(9)] {
+			got += int(h.Length)
+		}
+		ratio := float64(got) / float64(times*HeaderSize)
+		t.Logf("%d requests bring %.2f times their bytes", times, ratio)
+		if most := float64(times+1) / float64(times); ratio > most || ratio == 0 {
+			t.Errorf("%d requests of %d bytes bring %d bytes", times, HeaderSize, got)
+		}
 	}
 }
 
