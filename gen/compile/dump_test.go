@@ -286,6 +286,10 @@ func wireText(items []model.WireItem) string {
 			if it.HasNone {
 				s += fmt.Sprintf(" none=%d", it.None)
 			}
+		case *model.WireLiteral:
+			s = fmt.Sprintf("literal %q", it.Bytes)
+		case *model.WireBits:
+			s = fmt.Sprintf("bits%d little=%v %v", it.Bits, it.Little, len(it.Parts))
 		case *model.WirePad:
 			s = fmt.Sprintf("pad%d", it.Bytes)
 		case *model.WireAlign:

@@ -37,7 +37,8 @@ var wireCodes = []Info{
 	{Code: "FSM076", Title: "wire item not understood",
 		Text: "Items are fields, those of records as `record.field`, `pad`, `const`, `align`, `count " +
 			"LIST`, `each LIST`, `present ARRAY`, and in the header `length`, `body length`, `rest length`, " +
-			"`type`, `sequence` and `checksum`, with widths u8 to u64; an instance may be `address 6`.",
+			"`type`, `sequence` and `checksum`, with widths u8 to u64, i8 to i64, leb128, zigzag, mqtt and " +
+			"quic; several fields share the bits of a number in `bits`; an instance may be `address 6`.",
 		Example: framed + "  NOTE: {id: 3, fields: {n: Count}, wire: [n: u9]}\n"},
 	{Code: "FSM077", Title: "line not understood",
 		Text: "In a protocol of lines each message has a `line`: literal text and each field once in " +

@@ -24,11 +24,24 @@ add("length", ProtoField.uint32(spec.name .. ".length", "Length"))
 add("type", ProtoField.uint32(spec.name .. ".type", "Type number"))
 add("count", ProtoField.uint32(spec.name .. ".count", "Count"))
 add("constant", ProtoField.uint32(spec.name .. ".constant", "Constant"))
+add("bytes", ProtoField.bytes(spec.name .. ".constant_bytes", "Constant"))
+add("head", ProtoField.bytes(spec.name .. ".bits", "Bits"))
 add("padding", ProtoField.bytes(spec.name .. ".padding", "Padding"))
 add("checksum", ProtoField.uint32(spec.name .. ".checksum", "Checksum (not verified)", base.HEX))
 add("sequence", ProtoField.uint32(spec.name .. ".sequence", "Sequence number"))
 
 local widths = { [8] = ProtoField.uint8, [16] = ProtoField.uint16, [24] = ProtoField.uint24, [32] = ProtoField.uint32, [64] = ProtoField.uint64 }
+
+local signed_widths = { [8] = ProtoField.int8, [16] = ProtoField.int16, [24] = ProtoField.int24, [32] = ProtoField.int32, [64] = ProtoField.int64 }
+
+-- whole reports whether Wireshark reads the number of an item as the specification does.
+local function whole(item) return widths[item.bits] and not item.varint and not item.shift end
+
+local function field_of(item, ...)
+  local list = item.signed and signed_widths or widths
+  if item.shift then return list[item.bits <= 32 and 32 or 64](...) end
+  return list[whole(item) and item.bits or 64](...)
+end
 
 local function names_of(item)
   local t, names, some = item.type, {}, false
@@ -41,14 +54,16 @@ local function names_of(item)
   elseif t.k == "bool" then
     names[0], names[1], some = "false", "true", true
   end
-  return some and item.bits <= 32 and names or nil
+  return some and item.bits <= 32 and (whole(item) or item.shift) and names or nil
 end
 
 local function declare(prefix, items)
   for _, item in ipairs(items or {}) do
     local abbr = item.field and (item.field == "" and prefix or prefix .. "." .. item.field)
-    if item.k == "int" then
-      add(item, widths[item.bits](abbr, item.field == "" and "element" or item.field, base.DEC, names_of(item), nil, item.doc))
+    if item.k == "bits" then
+      declare(prefix, item.items)
+    elseif item.k == "int" then
+      add(item, field_of(item, abbr, item.field == "" and "element" or item.field, base.DEC, names_of(item), nil, item.doc))
     elseif item.k == "text" or item.k == "value" then
       add(item, ProtoField.string(abbr, item.field, base.NONE, item.doc))
     elseif item.k == "address" then
@@ -60,6 +75,7 @@ local function declare(prefix, items)
 end
 
 for _, m in ipairs(spec.messages) do
+  declare(spec.name .. "." .. m.name, m.head)
   declare(spec.name .. "." .. m.name, m.items)
   for _, part in ipairs(m.line or {}) do
     if part.field then add(part, ProtoField.string(spec.name .. "." .. m.name .. "." .. part.field, part.field, base.NONE, part.doc)) end
@@ -69,9 +85,25 @@ proto.fields = all
 
 -- Values as fsmgen writes them.
 
+-- plain_bytes writes the bytes that are no UTF-8 in hexadecimal.
+local function plain_bytes(s)
+  local out, i = {}, 1
+  while i <= #s do
+    local c = s:byte(i)
+    local n = c < 128 and 1 or c >= 194 and c < 224 and 2 or c >= 224 and c < 240 and 3 or c >= 240 and c < 245 and 4 or 0
+    if n > 0 and s:sub(i + 1, i + n - 1):match("^[\128-\191]*$") and i + n - 1 <= #s then
+      out[#out + 1] = s:sub(i, i + n - 1)
+    else
+      out[#out + 1], n = string.format("\\x%02x", c), 1
+    end
+    i = i + n
+  end
+  return table.concat(out)
+end
+
 local function quoted(s)
   local plain = { ["\a"] = "\\a", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\v"] = "\\v", ["\\"] = "\\\\", ['"'] = '\\"' }
-  return '"' .. s:gsub('[%z\1-\31\127"\\]', function(c) return plain[c] or string.format("\\x%02x", c:byte()) end) .. '"'
+  return '"' .. plain_bytes((s:gsub('[%z\1-\31\127"\\]', function(c) return plain[c] or string.format("\\x%02x", c:byte()) end))) .. '"'
 end
 
 local function number(v) return type(v) == "number" and string.format("%.0f", v) or tostring(v) end
@@ -119,9 +151,66 @@ local function need(r, n, what)
   if r.finish - r.at < n then wrong(r.at, "%s needs %d bytes, there are %d", what, n, r.finish - r.at) end
 end
 
-local function unsigned(range, bits, little)
-  if bits == 64 then return little and range:le_uint64() or range:uint64() end
-  return little and range:le_uint() or range:uint()
+-- fixed reads a number of a fixed size: a Lua number, or a UInt64 or Int64 of 64 bits.
+local function fixed(range, item)
+  local bits, little = item.bits, item.little
+  if item.signed and bits == 64 then return little and range:le_int64() or range:int64() end
+  if item.signed and bits <= 32 then return little and range:le_int() or range:int() end
+  if bits <= 32 then return little and range:le_uint() or range:uint() end
+  local v = little and range:le_uint64() or range:uint64()
+  if bits == 64 then return v end
+  v = v:tonumber()
+  return item.signed and v >= 2 ^ (bits - 1) and v - 2 ^ bits or v
+end
+
+-- varint reads a number of varying length that begins at `at`: a UInt64, and how many bytes it has; nil if it does not
+-- end before finish.
+local varint = {}
+function varint.leb128(tvb, at, finish)
+  local v = UInt64.new(0)
+  for i = 0, math.min(finish - at, 10) - 1 do
+    local c = tvb(at + i, 1):uint()
+    v = v + UInt64.new(c % 128):lshift(7 * i)
+    if c < 128 then return v, i + 1 end
+  end
+end
+function varint.quic(tvb, at, finish)
+  if at >= finish then return nil end
+  local n = 2 ^ math.floor(tvb(at, 1):uint() / 64)
+  if at + n > finish then return nil end
+  local v = tvb(at, n):uint64()
+  return v:lshift(2 + 64 - 8 * n):rshift(2 + 64 - 8 * n), n
+end
+
+-- shortest is how many bytes a number of varying length needs.
+local shortest = {}
+function shortest.leb128(v)
+  local n = 1
+  while v >= UInt64.new(128) do v, n = v:rshift(7), n + 1 end
+  return n
+end
+function shortest.quic(v)
+  local n = 1
+  while n < 8 and v:rshift(8 * n - 2) > UInt64.new(0) do n = 2 * n end
+  return n
+end
+
+-- plain_number makes a Lua number of what fixed and varint give, zigzagged ones with their sign.
+local function plain_number(v, item)
+  v = type(v) == "number" and v or v:tonumber()
+  if item.varint and item.signed then return v % 2 == 0 and v / 2 or -(v + 1) / 2 end
+  return v
+end
+
+-- part cuts the bits of an item out of a number.
+local function part(word, item)
+  local v
+  if type(word) == "number" then
+    v = math.floor(word / 2 ^ item.shift) % 2 ^ item.width
+  else
+    v = word:lshift(64 - item.shift - item.width):rshift(64 - item.width):tonumber()
+  end
+  return item.signed and v >= 2 ^ (item.width - 1) and v - 2 ^ item.width or v
 end
 
 local function take(r, bits, what)
@@ -167,12 +256,43 @@ local function items(r, list, out)
   end
 end
 
+-- number_at reads the number of an item and goes behind it: a Lua number, what it was read from, and as it was read.
+local function number_at(r, item, what)
+  local raw, n
+  if item.varint then
+    raw, n = varint[item.varint](r.tvb, r.at, r.finish)
+    if not raw then wrong(r.at, "the number of %s does not end", what) end
+    if item.bits < 64 and raw:rshift(item.bits) > UInt64.new(0) or n > shortest[item.varint](raw) and not item.overlong then
+      wrong(r.at, "the number of %s has more bytes than it may", what)
+    end
+  else
+    n = item.bits / 8
+    need(r, n, what)
+  end
+  local range = r.tvb(r.at, n)
+  raw = raw or fixed(range, item)
+  r.at = r.at + n
+  return plain_number(raw, item), range, raw
+end
+
+local take_value
+
 function read.int(r, item, out)
-  local at = r.at
-  local range = take(r, item.bits, item.field)
-  local node = put(r, item, range, item.little)
-  local t, v = item.type, unsigned(range, item.bits, item.little)
-  if item.bits == 64 then v = t.lo and v:tonumber() or tostring(v) end
+  local at, t = r.at, item.type
+  local v, range, raw = number_at(r, item, item.field)
+  local node
+  if whole(item) then
+    node = put(r, item, range, item.little)
+  else
+    node = r.tree:add(f[item], range, item.signed and Int64.new(v) or type(raw) == "number" and UInt64.new(v % 2 ^ 32, math.floor(v / 2 ^ 32)) or raw)
+  end
+  if (item.bits == 64 or item.varint) and not t.lo and not t.elem then v = t.k == "opaque" and tostring(raw) or v end
+  take_value(item, v, at, out, node)
+end
+
+-- take_value keeps the number of an item as the value of its field.
+function take_value(item, v, at, out, node)
+  local t = item.type
   if t.k == "optional" then
     if item.none and v == item.none then
       keep(out, item, NONE)
@@ -188,10 +308,33 @@ function read.pad(r, item)
   r.tree:add(f.padding, take(r, item.bytes * 8, "padding"))
 end
 
+-- bits reads the items of a number.
+function read.bits(r, item, out)
+  local at = r.at
+  local word, range, raw = number_at(r, item, "bits")
+  if item.bits == 64 then word = raw end
+  for _, x in ipairs(item.items) do
+    local v = part(word, x)
+    if x.k == "const" then
+      r.tree:add(f.constant, range, v)
+      if v ~= x.value then wrong(at, "a constant is %s, not %s", number(v), number(x.value)) end
+    else
+      take_value(x, v, at, out, r.tree:add(f[x], range, x.bits > 32 and (x.signed and Int64.new(v) or UInt64.new(v % 2 ^ 32, math.floor(v / 2 ^ 32))) or v))
+    end
+  end
+end
+
+function read.literal(r, item)
+  local at, n = r.at, #item.bytes
+  local range = take(r, n * 8, "a constant")
+  r.tree:add(f.bytes, range)
+  if r.tvb:raw(at, n) ~= item.bytes then wrong(at, "a constant is other than it has to be") end
+end
+
 function read.const(r, item)
-  local at, range = r.at, take(r, item.bits, "a constant")
-  put(r, "constant", range, item.little)
-  local v = unsigned(range, item.bits, item.little)
+  local at = r.at
+  local v, range = number_at(r, item, "a constant")
+  r.tree:add(f.constant, range, v % 2 ^ 32)
   if number(v) ~= number(item.value) then wrong(at, "a constant is %s, not %s", number(v), number(item.value)) end
 end
 
@@ -202,9 +345,9 @@ function read.align(r, item, out, begin)
 end
 
 function read.count(r, item)
-  local at, range = r.at, take(r, item.bits, "the count of " .. item.field)
-  put(r, "count", range, item.little):append_text(" (" .. item.field .. ")")
-  local n = unsigned(range, item.bits, item.little)
+  local at = r.at
+  local n, range = number_at(r, item, "the count of " .. item.field)
+  r.tree:add(f.count, range, n % 2 ^ 32):append_text(" (" .. item.field .. ")")
   if item.most and n > item.most then wrong(at, "%d elements of %s, at most %d", n, item.field, item.most) end
   r.counts[item.field] = n
 end
@@ -254,7 +397,7 @@ end
 local value
 local function plain(r, t)
   local range = take(r, t.bits, "a value")
-  local v = unsigned(range, t.bits)
+  local v = fixed(range, t)
   if t.bits == 64 then v = t.k == "opaque" and tostring(v) or v:tonumber() end
   return v
 end
@@ -305,32 +448,71 @@ end
 local by_id = {}
 for _, m in ipairs(spec.messages) do by_id[m.id] = m end
 
--- size returns the length of the frame at `at`; nil if more bytes are needed to tell; or nil and what is wrong.
+-- size returns the length of the frame at `at`; nil if more bytes are needed to tell; or nil and what is wrong. With the
+-- length come the message and where its body begins.
 local function size(tvb, at)
   if tvb:len() - at < spec.header_length then return nil end
-  local message, total, offset = #spec.messages == 1 and spec.messages[1] or nil, nil, at
-  for _, item in ipairs(spec.header) do
-    local v = item.k == "address" and 0 or unsigned(tvb(offset, item.bits / 8), item.bits, item.little)
-    if item.k == "length" then
-      total = v + item.less
-    elseif item.k == "type" then
-      message = by_id[v]
-      if not message then return nil, { at = offset, text = "no message has the type number " .. number(v) } end
-    elseif item.k == "const" and number(v) ~= number(item.value) then
-      return nil, { at = offset, text = "a constant is " .. number(v) .. ", not " .. number(item.value) }
-    end
-    offset = offset + item.bits / 8
+  local message, length, length_end, v = #spec.messages == 1 and spec.messages[1] or nil
+  local r = { tvb = tvb, at = at, finish = tvb:len() }
+  local function typed(id, offset)
+    message = by_id[id]
+    if not message then return { at = offset, text = "no message has the type number " .. number(id) } end
   end
-  total = total or tvb:len() - at
-  if message and total < message.least then return nil, { at = at, text = string.format("%s has at least %d bytes, not %d", message.name, message.least, total) } end
+  local function const(v, item, offset)
+    if v ~= item.value then return { at = offset, text = "a constant is " .. number(v) .. ", not " .. number(item.value) } end
+  end
+  for _, item in ipairs(spec.header) do
+    local offset, err = r.at, nil
+    if item.varint and not varint[item.varint](tvb, r.at, r.finish) then
+      if r.finish - r.at >= 10 then return nil, { at = r.at, text = "a number does not end" } end
+      return nil
+    end
+    if item.k == "literal" then
+      if r.finish - r.at < #item.bytes then return nil end
+      if tvb:raw(r.at, #item.bytes) ~= item.bytes then err = { at = r.at, text = "a constant is other than it has to be" } end
+      r.at = r.at + #item.bytes
+    else
+      if not item.varint and r.finish - r.at < item.bits / 8 then return nil end
+      local raw, ok, _
+      ok, v, _, raw = pcall(number_at, r, item, "the header")
+      if not ok then return nil, v end
+      if item.k == "length" then
+        length, length_end = { v = v, of = item.of }, r.at
+      elseif item.k == "type" then
+        err = typed(v, offset)
+      elseif item.k == "const" then
+        err = const(v, item, offset)
+      elseif item.k == "bits" then
+        for _, x in ipairs(item.parts) do
+          local cut = part(item.bits == 64 and raw or v, x)
+          if x.k == "type" then err = err or typed(cut, offset) else err = err or const(cut, x, offset) end
+        end
+      end
+    end
+    if err then return nil, err end
+  end
+  local total = tvb:len() - at
+  if length then
+    total = length.v + (length.of == 1 and r.at - at or length.of == 2 and length_end - at or 0)
+  end
+  if message and total < math.max(message.least, r.at - at) then return nil, { at = at, text = string.format("%s has at least %d bytes, not %d", message.name, message.least, total) } end
   if total > spec.most then return nil, { at = at, text = string.format("a frame has at most %d bytes, not %d", spec.most, total) } end
   return total, nil, message
 end
 
 local function header(r)
   for _, item in ipairs(spec.header) do
-    local range = take(r, item.bits, "the header")
-    put(r, item.k == "const" and "constant" or item.k, range, item.little)
+    if item.k == "literal" then
+      read.literal(r, item)
+    elseif item.k == "bits" or item.k == "head" then
+      r.tree:add(f.head, take(r, item.bits, "the header"))
+    elseif item.varint then
+      local v, range = number_at(r, item, "the header")
+      r.tree:add(f[item.k == "const" and "constant" or item.k], range, v % 2 ^ 32)
+    else
+      local range = take(r, item.bits, "the header")
+      put(r, item.k == "const" and "constant" or item.k, range, item.little)
+    end
   end
 end
 
@@ -362,6 +544,12 @@ local function frame(tvb, pinfo, tree, at, total, m)
   local out = {}
   local fine, err = pcall(function()
     header(r)
+    local body = r.at
+    for _, x in ipairs(m.head or {}) do
+      r.at = at + x.at
+      read.bits(r, x, out)
+    end
+    r.at = body
     items(r, m.items, out)
     if r.at < r.finish then
       if not spec.surplus then wrong(r.at, "%d bytes behind the last item", r.finish - r.at) end

@@ -70,15 +70,31 @@ func (w *writer) spec(p *model.Protocol, o Options) {
 func (w *writer) header(item model.WireItem) {
 	switch it := item.(type) {
 	case *model.WireLength:
-		w.line(`{ k = "length", bits = %d, little = %t, less = %d },`, it.Bits, it.Little, it.Less)
+		w.line(`{ k = "length", %s, less = %d, of = %d },`, number(it.Number), it.Less, it.Of)
 	case *model.WireType:
-		w.line(`{ k = "type", bits = %d, little = %t },`, it.Bits, it.Little)
+		w.line(`{ k = "type", %s },`, number(it.Number))
 	case *model.WireConst:
-		w.line(`{ k = "const", bits = %d, little = %t, value = %d },`, it.Bits, it.Little, it.Value)
+		w.line(`{ k = "const", %s, value = %d },`, number(it.Number), it.Value)
 	case *model.WireChecksum:
 		w.line(`{ k = "checksum", bits = 32, little = %t },`, it.Little)
 	case *model.WireSequence:
 		w.line(`{ k = "sequence", bits = %d, little = %t },`, it.Bits, it.Little)
+	case *model.WireLiteral:
+		w.line(`{ k = "literal", bytes = %s },`, quote(it.Bytes))
+	case *model.WireHead:
+		w.line(`{ k = "head", %s },`, number(it.Number))
+	case *model.WireBits:
+		w.block(fmt.Sprintf(`{ k = "bits", %s, parts = {`, number(it.Number)), "} },", func() {
+			for _, part := range it.Parts {
+				switch x := part.Item.(type) {
+				case *model.WireType:
+					w.line(`{ k = "type", shift = %d, width = %d },`, part.Shift, part.Bits)
+				case *model.WireConst:
+					w.line(`{ k = "const", shift = %d, width = %d, value = %d, signed = %t },`, part.Shift, part.Bits,
+						x.Value, x.Signed)
+				}
+			}
+		})
 	case *model.WirePad:
 		for range it.Bytes {
 			w.line(`{ k = "padding", bits = 8, little = false },`)
@@ -101,6 +117,22 @@ func (w *writer) message(m *model.Message) {
 		w.line("fields = %s,", fields(m.Fields))
 		if len(m.Line) > 0 {
 			w.block("line = {", "},", func() { w.template(m) })
+		}
+		if len(m.Head) > 0 {
+			w.block("head = {", "},", func() {
+				for _, h := range m.Head {
+					bits := h.In.Bits
+					switch x := h.Item.(type) {
+					case *model.WireInt:
+						bits = x.Bits
+					case *model.WireConst:
+						bits = x.Bits
+					}
+					w.block(fmt.Sprintf(`{ k = "bits", at = %d, %s, items = {`, h.At, number(h.In)), "} },", func() {
+						w.bit(h.Item, h.In, h.Shift, bits)
+					})
+				}
+			})
 		}
 		w.block("items = {", "},", func() { w.items(m.Layout) })
 	})
@@ -138,14 +170,22 @@ func (w *writer) item(item model.WireItem) {
 	case *model.WireInt:
 		none := ""
 		if it.HasNone {
-			none = fmt.Sprintf(", none = %d", uint64(it.None))
+			none = fmt.Sprintf(", none = %d", it.None)
 		}
-		w.line(`{ k = "int", field = %s%s, bits = %d, little = %t, type = %s%s, doc = %s },`,
-			quote(it.Field.Name), path(it.Field), it.Bits, it.Little, typeOf(it.Field.Type), none, doc(it.Field))
+		w.line(`{ k = "int", field = %s%s, %s, type = %s%s, doc = %s },`,
+			quote(it.Field.Name), path(it.Field), number(it.Number), typeOf(it.Field.Type), none, doc(it.Field))
+	case *model.WireLiteral:
+		w.line(`{ k = "literal", bytes = %s },`, quote(it.Bytes))
+	case *model.WireBits:
+		w.block(fmt.Sprintf(`{ k = "bits", %s, items = {`, number(it.Number)), "} },", func() {
+			for _, part := range it.Parts {
+				w.bit(part.Item, it.Number, part.Shift, part.Bits)
+			}
+		})
 	case *model.WirePad:
 		w.line(`{ k = "pad", bytes = %d },`, it.Bytes)
 	case *model.WireConst:
-		w.line(`{ k = "const", bits = %d, little = %t, value = %d },`, it.Bits, it.Little, it.Value)
+		w.line(`{ k = "const", %s, value = %d },`, number(it.Number), it.Value)
 	case *model.WireAlign:
 		w.line(`{ k = "align", to = %d, since = %d },`, it.To, it.Since)
 	case *model.WireCount:
@@ -171,6 +211,41 @@ func (w *writer) item(item model.WireItem) {
 	}
 }
 
+// bit writes one of several items of a number.
+func (w *writer) bit(item model.WireItem, in model.Number, shift, width int) {
+	switch x := item.(type) {
+	case *model.WireInt:
+		none := ""
+		if x.HasNone {
+			none = fmt.Sprintf(", none = %d", x.None)
+		}
+		w.line(`{ k = "int", field = %s%s, bits = %d, shift = %d, width = %d, signed = %t, type = %s%s, doc = %s },`,
+			quote(x.Field.Name), path(x.Field), in.Bits, shift, width, x.Signed, typeOf(x.Field.Type), none,
+			doc(x.Field))
+	case *model.WireConst:
+		w.line(`{ k = "const", shift = %d, width = %d, value = %d, signed = %t },`, shift, width, x.Value, x.Signed)
+	case *model.WirePad:
+	default:
+		w.refuse(item)
+	}
+}
+
+// number writes how a number is written.
+func number(n model.Number) string {
+	out := fmt.Sprintf("bits = %d, little = %t", n.Bits, n.Little)
+	if n.Signed {
+		out += ", signed = true"
+	}
+	if n.Varint != model.Fixed {
+		form := map[model.Varint]string{model.LEB128: "leb128", model.QUIC: "quic"}
+		out += fmt.Sprintf(", varint = %q", form[n.Varint])
+		if n.Overlong {
+			out += ", overlong = true"
+		}
+	}
+	return out
+}
+
 func (w *writer) count(it *model.WireCount) {
 	if it.Late || it.Field.Type.Kind == model.KindArray {
 		w.refuse(it)
@@ -179,7 +254,7 @@ func (w *writer) count(it *model.WireCount) {
 	if it.Field.Type.Kind == model.KindList {
 		most = fmt.Sprintf(", most = %d", it.Field.Type.Cap)
 	}
-	w.line(`{ k = "count", field = %s, bits = %d, little = %t%s },`, quote(it.Field.Name), it.Bits, it.Little, most)
+	w.line(`{ k = "count", field = %s, %s%s },`, quote(it.Field.Name), number(it.Number), most)
 }
 
 func (w *writer) each(it *model.WireEach) {

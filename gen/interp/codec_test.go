@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
+func width(n int) model.Number { return model.Number{Bits: n} }
+
 // fleetProtocol has the wire of three messages of a real game.
 func fleetProtocol(surplus bool) *model.Protocol {
 	ship := &model.Type{Kind: model.KindEnum, Name: "Ship", Names: []string{"orz", "vux", "empty"},
@@ -20,26 +22,29 @@ func fleetProtocol(surplus bool) *model.Protocol {
 		Fields: fields("own", boolType, "entries", &model.Type{Kind: model.KindList, Elem: entry, Cap: 3})}
 	f := fleet.Fields
 	fleet.Layout = []model.WireItem{
-		&model.WireInt{Field: f[0], Bits: 8}, &model.WirePad{Bytes: 1}, &model.WireCount{Field: f[1], Bits: 16},
-		&model.WireEach{Field: f[1], Items: []model.WireItem{&model.WireInt{Field: entry.Fields[0], Bits: 8},
-			&model.WireInt{Field: entry.Fields[1], Bits: 8}}},
+		&model.WireInt{Field: f[0], Number: width(8)}, &model.WirePad{Bytes: 1},
+		&model.WireCount{Field: f[1], Number: width(16)},
+		&model.WireEach{Field: f[1], Items: []model.WireItem{&model.WireInt{Field: entry.Fields[0], Number: width(8)},
+			&model.WireInt{Field: entry.Fields[1], Number: width(8)}}},
 		&model.WireAlign{To: 4, Since: -1},
 	}
 	name := &model.Message{Name: "NAME", ID: 5,
 		Fields: fields("own", boolType, "name", &model.Type{Kind: model.KindBytes, Cap: 5})}
 	name.Layout = []model.WireItem{
-		&model.WireInt{Field: name.Fields[0], Bits: 8}, &model.WirePad{Bytes: 1},
+		&model.WireInt{Field: name.Fields[0], Number: width(8)}, &model.WirePad{Bytes: 1},
 		&model.WireBytes{Field: name.Fields[1], Nul: true, Cut: true}, &model.WireAlign{To: 4, Since: 2},
 	}
 	sel := &model.Message{Name: "SELECT", ID: 12,
 		Fields: fields("slot", optional(ranged(1, 13)), "seed", &model.Type{Kind: model.KindOpaque, Bits: 16})}
 	sel.Layout = []model.WireItem{
-		&model.WireInt{Field: sel.Fields[0], Bits: 16, HasNone: true, None: 0xFFFF},
-		&model.WireInt{Field: sel.Fields[1], Bits: 24, Little: true}, &model.WireConst{Bits: 8, Value: 7},
+		&model.WireInt{Field: sel.Fields[0], Number: width(16), HasNone: true, None: 0xFFFF},
+		&model.WireInt{Field: sel.Fields[1], Number: model.Number{Bits: 24, Little: true}},
+		&model.WireConst{Number: width(8), Value: 7},
 	}
 	return &model.Protocol{
 		Messages: []*model.Message{fleet, name, sel},
-		Wire: &model.Wire{Header: []model.WireItem{&model.WireLength{Bits: 16}, &model.WireType{Bits: 16}},
+		Wire: &model.Wire{
+			Header:    []model.WireItem{&model.WireLength{Number: width(16)}, &model.WireType{Number: width(16)}},
 			HeaderLen: 4, Max: 24, Surplus: surplus},
 	}
 }
@@ -146,7 +151,7 @@ func drawLayout(rt *rapid.T, n int) (*model.Message, []model.WireItem) {
 		t := rapid.SampledFrom([]*model.Type{scalars[0], scalars[1], scalars[3], scalars[4], scalars[5],
 			scalars[6]}).Draw(rt, "type")
 		item := func(f *model.Field) []model.WireItem {
-			return []model.WireItem{&model.WireInt{Field: f, Bits: 64, Little: little}}
+			return []model.WireItem{&model.WireInt{Field: f, Number: model.Number{Bits: 64, Little: little}}}
 		}
 		switch shape := rapid.IntRange(0, 3).Draw(rt, "shape"); {
 		case t.Kind == model.KindBytes && shape < 2:
@@ -155,21 +160,22 @@ func drawLayout(rt *rapid.T, n int) (*model.Message, []model.WireItem) {
 			}
 		case t.Kind == model.KindBytes:
 			item = func(f *model.Field) []model.WireItem {
-				return []model.WireItem{&model.WireCount{Field: f, Bits: 8}, &model.WirePad{Bytes: shape},
+				return []model.WireItem{&model.WireCount{Field: f, Number: width(8)},
+					&model.WirePad{Bytes: shape},
 					&model.WireBytes{Field: f, Count: true}}
 			}
 		case shape == 1 && t.Kind != model.KindOpaque:
 			t = optional(t)
 			item = func(f *model.Field) []model.WireItem {
-				return []model.WireItem{&model.WireInt{Field: f, Bits: 16, HasNone: true, None: 999}}
+				return []model.WireItem{&model.WireInt{Field: f, Number: width(16), HasNone: true, None: 999}}
 			}
 		case shape == 2:
 			rec := &model.Type{Kind: model.KindRecord, Fields: fields("x", t)}
 			t = &model.Type{Kind: model.KindList, Cap: 3, Elem: rec}
 			item = func(f *model.Field) []model.WireItem {
-				return []model.WireItem{&model.WireCount{Field: f, Bits: 16, Little: little},
+				return []model.WireItem{&model.WireCount{Field: f, Number: model.Number{Bits: 16, Little: little}},
 					&model.WireEach{Field: f,
-						Items: []model.WireItem{&model.WireInt{Field: rec.Fields[0], Bits: 64},
+						Items: []model.WireItem{&model.WireInt{Field: rec.Fields[0], Number: width(64)},
 							&model.WireAlign{To: 3, Since: 0}}}}
 			}
 		}
@@ -186,8 +192,8 @@ func TestCodecRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		msg, _ := drawLayout(rt, rapid.IntRange(0, 4).Draw(rt, "fields"))
 		p := &model.Protocol{Messages: []*model.Message{msg}, Wire: &model.Wire{
-			Header: []model.WireItem{&model.WireConst{Bits: 8, Value: 9},
-				&model.WireLength{Bits: 16, Less: rapid.SampledFrom([]int{0, 1, 3}).Draw(rt, "less")}},
+			Header: []model.WireItem{&model.WireConst{Number: width(8), Value: 9}, &model.WireLength{Number: width(16),
+				Of: rapid.SampledFrom([]model.LengthOf{0, 1, 2}).Draw(rt, "of")}},
 			HeaderLen: 3, Max: 500}}
 		strs := &Strings{}
 		slots := make([]int64, FieldSlots(msg.Fields))

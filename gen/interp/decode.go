@@ -51,13 +51,17 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			}
 		case *model.WireConst:
 			ok = d.constant(it)
+		case *model.WireLiteral:
+			ok = d.literal(it)
+		case *model.WireBits:
+			ok = d.bits(it, slots, prefix)
 		case *model.WireAlign:
 			d.at = min(d.at+padding(d.at, begin, it), len(d.b))
 		case *model.WireAddress:
 			ok = d.address(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WirePresent:
-			if ok = d.need(prefix+it.Field.Name, fixedSize(it)); ok {
-				d.at += fixedSize(it)
+			if ok = d.need(prefix+it.Field.Name, model.FixedBytes(it)); ok {
+				d.at += model.FixedBytes(it)
 			}
 		case *model.WireCount:
 			ok = d.count(it, slots[it.Field.Offset:], prefix+it.Field.Name)
@@ -75,29 +79,79 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 	return true
 }
 
-func (d *decoder) int(it *model.WireInt, slots []int64, field string) bool {
-	if !d.need(field, it.Bits/8) {
-		return false
+// number reads a number, and says how many bytes it takes. It does not go behind them.
+func (d *decoder) number(n model.Number, field string) (v uint64, size int, ok bool) {
+	rest := d.b[d.at:]
+	switch n.Varint {
+	case model.LEB128:
+		v, size = wire.LEB128(rest, n.Bits, n.Overlong)
+	case model.QUIC:
+		v, size = wire.QUIC(rest, n.Overlong)
+	default:
+		if !d.need(field, n.Bits/8) {
+			return 0, 0, false
+		}
+		size = n.Bits / 8
+		return extend(wire.Unsigned(rest[:size], n.Little), n), size, true
 	}
-	v := number(d.b[d.at:], it.Bits, it.Little)
+	switch {
+	case size == 0:
+		return 0, 0, d.fail(field, d.at, wire.Short, int64(len(d.b)), int64(len(d.b)+1))
+	case size < 0:
+		return 0, 0, d.fail(field, d.at, wire.Varint, 0, 0)
+	case n.Signed:
+		v = uint64(wire.Unzigzag(v))
+	}
+	return v, size, true
+}
+
+func (d *decoder) int(it *model.WireInt, slots []int64, field string) bool {
+	v, size, ok := d.number(it.Number, field)
+	if ok = ok && d.known(it, v, slots, field); ok {
+		d.at += size
+	}
+	return ok
+}
+
+// known turns the number of an item into a value of its field.
+func (d *decoder) known(it *model.WireInt, v uint64, slots []int64, field string) bool {
 	t := it.Field.Type
 	if t.Kind == model.KindOptional {
 		if it.HasNone && v == uint64(it.None) {
-			d.at += it.Bits / 8
 			return true
 		}
 		slots[0] = 1
 		t, slots = t.Elem, slots[1:]
 	}
-	if !d.scalar(t, v, slots, field) {
+	return d.scalar(t, it.Signed, v, slots, field)
+}
+
+// bits reads the items of a number.
+func (d *decoder) bits(it *model.WireBits, slots []int64, prefix string) bool {
+	word, size, ok := d.number(it.Number, "")
+	if !ok {
 		return false
 	}
-	d.at += it.Bits / 8
+	for _, part := range it.Parts {
+		v := cutBits(word, part)
+		switch x := part.Item.(type) {
+		case *model.WireInt:
+			ok = d.known(x, v, slots[x.Field.Offset:], prefix+x.Field.Name)
+		case *model.WireConst:
+			if int64(v) != x.Value {
+				ok = d.fail("", d.at, wire.Mismatch, int64(v), x.Value)
+			}
+		}
+		if !ok {
+			return false
+		}
+	}
+	d.at += size
 	return true
 }
 
 // scalar turns a number on the wire into a value of t.
-func (d *decoder) scalar(t *model.Type, v uint64, slots []int64, field string) bool {
+func (d *decoder) scalar(t *model.Type, signed bool, v uint64, slots []int64, field string) bool {
 	switch t.Kind {
 	case model.KindBool:
 		slots[0] = truth(v != 0)
@@ -125,7 +179,7 @@ func (d *decoder) scalar(t *model.Type, v uint64, slots []int64, field string) b
 		slots[0] = int64(v)
 		return true
 	}
-	if t.Hi < 0 || v > uint64(t.Hi) {
+	if signed && int64(v) > t.Hi || !signed && (t.Hi < 0 || v > uint64(t.Hi)) {
 		return d.fail(field, d.at, wire.Range, int64(v), t.Hi)
 	}
 	if int64(v) < t.Lo {
@@ -136,22 +190,37 @@ func (d *decoder) scalar(t *model.Type, v uint64, slots []int64, field string) b
 }
 
 func (d *decoder) constant(it *model.WireConst) bool {
-	if !d.need("", it.Bits/8) {
+	v, size, ok := d.number(it.Number, "")
+	if !ok {
 		return false
 	}
-	if v := number(d.b[d.at:], it.Bits, it.Little); v != uint64(it.Value) {
+	if int64(v) != it.Value {
 		return d.fail("", d.at, wire.Mismatch, int64(v), it.Value)
 	}
-	d.at += it.Bits / 8
+	d.at += size
+	return true
+}
+
+// literal reads bytes that are always the same. The error is that of the first other byte.
+func (d *decoder) literal(it *model.WireLiteral) bool {
+	if !d.need("", len(it.Bytes)) {
+		return false
+	}
+	for i := range len(it.Bytes) {
+		if got := d.b[d.at+i]; got != it.Bytes[i] {
+			return d.fail("", d.at+i, wire.Mismatch, int64(got), int64(it.Bytes[i]))
+		}
+	}
+	d.at += len(it.Bytes)
 	return true
 }
 
 // count reads the length of a list into its slot, or remembers that of a text.
 func (d *decoder) count(it *model.WireCount, slots []int64, field string) bool {
-	if !d.need(field, it.Bits/8) {
+	n, size, ok := d.number(it.Number, field)
+	if !ok {
 		return false
 	}
-	n := number(d.b[d.at:], it.Bits, it.Little)
 	if it.Field.Type.Kind == model.KindBytes {
 		d.counts = append(d.counts, textCount{it.Field, n})
 	} else if it.Field.Type.Kind == model.KindArray {
@@ -161,7 +230,7 @@ func (d *decoder) count(it *model.WireCount, slots []int64, field string) bool {
 	} else {
 		slots[0] = int64(n)
 	}
-	d.at += it.Bits / 8
+	d.at += size
 	return true
 }
 
@@ -214,7 +283,7 @@ func (d *decoder) address(it *model.WireAddress, slots []int64, field string) bo
 		return false
 	}
 	t := it.Field.Type
-	v := number(d.b[d.at:], 8, false)
+	v := uint64(d.b[d.at])
 	for _, b := range d.b[d.at+1 : d.at+it.Bytes] {
 		if b != 0 {
 			v = 255

@@ -15,30 +15,58 @@ func AppendFrame(p *model.Protocol, strs *Strings, dst []byte, msg *model.Messag
 		return appendLine(p, strs, dst, msg, slots)
 	}
 	e := encoder{strs: strs, err: wire.Error{Message: msg.Name}}
+	lengthAt, lengthEnd := 0, 0
+	var length *model.WireLength
 	for _, item := range p.Wire.Header {
 		switch it := item.(type) {
 		case *model.WireLength:
-			e.b = append(e.b, make([]byte, it.Bits/8)...)
+			least, _ := it.Bytes()
+			length, lengthAt, lengthEnd = it, len(e.b), len(e.b)+least
+			e.b = append(e.b, make([]byte, least)...)
 		case *model.WireType:
-			e.b = appendNumber(e.b, uint64(msg.ID), it.Bits, it.Little)
+			e.number(it.Number, uint64(msg.ID))
 		case *model.WireConst:
-			e.b = appendNumber(e.b, uint64(it.Value), it.Bits, it.Little)
+			e.number(it.Number, uint64(it.Value))
+		case *model.WireLiteral:
+			e.b = append(e.b, it.Bytes...)
+		case *model.WireBits:
+			word := uint64(0)
+			for _, part := range it.Parts {
+				switch x := part.Item.(type) {
+				case *model.WireType:
+					word |= uint64(msg.ID) << part.Shift
+				case *model.WireConst:
+					word |= uint64(x.Value) & largest(x.Bits) << part.Shift
+				}
+			}
+			e.number(it.Number, word)
 		default:
-			e.b = append(e.b, make([]byte, fixedSize(item))...)
+			e.b = append(e.b, make([]byte, model.FixedBytes(item))...)
 		}
 	}
+	body := len(e.b)
+	if !e.heads(msg, slots) {
+		return dst, e.err
+	}
 	if !e.items(msg.Layout, slots, "") {
+		return dst, e.err
+	}
+	setLength := func(varint bool) bool {
+		return length == nil || varint != (length.Varint != model.Fixed) ||
+			e.length(length, lengthAt, less(length, lengthEnd, body))
+	}
+	if !setLength(true) {
 		return dst, e.err
 	}
 	if len(e.b) > p.Wire.Max {
 		e.fail("", 0, wire.Long, int64(len(e.b)), int64(p.Wire.Max))
 		return dst, e.err
 	}
-	if !e.length(p.Wire) {
+	if !setLength(false) {
 		return dst, e.err
 	}
 	if it := checksumOf(p.Wire); it != nil {
-		appendNumber(e.b[:it.Offset], uint64(wire.Checksum(e.b, it.Offset)), 32, it.Little)
+		wire.AppendUnsigned(e.b[:it.Offset], uint64(wire.Checksum(e.b, it.Offset)), 4, it.Little)
 	}
 	return append(dst, e.b...), wire.Error{}
 }
@@ -55,22 +83,72 @@ func (e *encoder) fail(field string, offset int, problem wire.Problem, value, li
 	return false
 }
 
-// length fills in the header's length.
-func (e *encoder) length(w *model.Wire) bool {
-	at := 0
-	for _, item := range w.Header {
-		switch it := item.(type) {
-		case *model.WireLength:
-			n := len(e.b) - it.Less
-			if uint64(n) > largest(it.Bits) {
-				return e.fail("", at, wire.Range, int64(n), int64(largest(it.Bits)))
-			}
-			appendNumber(e.b[:at], uint64(n), it.Bits, it.Little)
-			at += it.Bits / 8
-		default:
-			at += fixedSize(item)
-		}
+// length fills in the header's length, which stands at a place and leaves out some bytes. One of
+// varying length has one byte there until its number is known.
+func (e *encoder) length(it *model.WireLength, at, less int) bool {
+	n := len(e.b) - less
+	if _, most := it.Range(); uint64(n) > most {
+		return e.fail("", at, wire.Range, int64(n), int64(most))
 	}
+	number := appendNumber(nil, it.Number, uint64(n))
+	least, _ := it.Bytes()
+	e.b = wire.Widen(e.b, at, len(number)-least)
+	copy(e.b[at:], number)
+	return true
+}
+
+// number appends a number that fits.
+func (e *encoder) number(n model.Number, v uint64) { e.b = appendNumber(e.b, n, v) }
+
+func appendNumber(b []byte, n model.Number, v uint64) []byte {
+	if n.Varint != model.Fixed && n.Signed {
+		v = wire.Zigzag(int64(v))
+	}
+	switch n.Varint {
+	case model.LEB128:
+		return wire.AppendLEB128(b, v)
+	case model.QUIC:
+		return wire.AppendQUIC(b, v)
+	}
+	return wire.AppendUnsigned(b, v, n.Bits/8, n.Little)
+}
+
+// heads puts what the message has in the header there.
+func (e *encoder) heads(m *model.Message, slots []int64) bool {
+	for _, h := range m.Head {
+		n, ok := uint64(0), true
+		switch it := h.Item.(type) {
+		case *model.WireInt:
+			n, ok = e.written(it, slots[it.Field.Offset:], it.Field.Name)
+		case *model.WireConst:
+			n = uint64(it.Value) & largest(it.Bits)
+		}
+		if !ok {
+			return false
+		}
+		place := e.b[h.At : h.At+h.In.Bits/8]
+		wire.AppendUnsigned(place[:0], wire.Unsigned(place, h.In.Little)|n<<h.Shift, len(place), h.In.Little)
+	}
+	return true
+}
+
+// bits writes a number whose bits are several items.
+func (e *encoder) bits(it *model.WireBits, slots []int64, prefix string) bool {
+	word := uint64(0)
+	for _, part := range it.Parts {
+		n, ok := uint64(0), true
+		switch x := part.Item.(type) {
+		case *model.WireInt:
+			n, ok = e.written(x, slots[x.Field.Offset:], prefix+x.Field.Name)
+		case *model.WireConst:
+			n = uint64(x.Value)
+		}
+		if !ok {
+			return false
+		}
+		word |= n & largest(part.Bits) << part.Shift
+	}
+	e.number(it.Number, word)
 	return true
 }
 
@@ -85,7 +163,11 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 		case *model.WirePad:
 			e.b = append(e.b, make([]byte, it.Bytes)...)
 		case *model.WireConst:
-			e.b = appendNumber(e.b, uint64(it.Value), it.Bits, it.Little)
+			e.number(it.Number, uint64(it.Value))
+		case *model.WireLiteral:
+			e.b = append(e.b, it.Bytes...)
+		case *model.WireBits:
+			ok = e.bits(it, slots, prefix)
 		case *model.WireAlign:
 			e.b = append(e.b, make([]byte, padding(len(e.b), begin, it))...)
 		case *model.WireAddress:
@@ -109,25 +191,36 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 }
 
 func (e *encoder) int(it *model.WireInt, slots []int64, field string) bool {
+	v, ok := e.written(it, slots, field)
+	if ok {
+		e.number(it.Number, v)
+	}
+	return ok
+}
+
+// written returns the number that stands for the value of a field.
+func (e *encoder) written(it *model.WireInt, slots []int64, field string) (n uint64, ok bool) {
 	t, v := it.Field.Type, slots[0]
 	switch {
 	case t.Kind == model.KindOptional && v == 0:
-		e.b = appendNumber(e.b, uint64(it.None), it.Bits, it.Little)
-		return true
+		return uint64(it.None) & largest(it.Bits), true
 	case t.Kind == model.KindOptional:
 		t, v = t.Elem, slots[1]
 	}
 	if t.Kind == model.KindEnum && v >= 0 && v < int64(len(t.Codes)) {
 		v = t.Codes[v]
 	}
-	if v < 0 && t.Kind != model.KindOpaque {
-		return e.fail(field, len(e.b), wire.Range, v, 0)
+	lo, hi := it.Range()
+	if v < lo && t.Kind != model.KindOpaque {
+		return 0, e.fail(field, len(e.b), wire.Range, v, lo)
 	}
-	if uint64(v) > largest(it.Bits) {
-		return e.fail(field, len(e.b), wire.Range, v, int64(largest(it.Bits)))
+	if it.Signed && v > int64(hi) || !it.Signed && uint64(v) > hi {
+		return 0, e.fail(field, len(e.b), wire.Range, v, int64(hi))
 	}
-	e.b = appendNumber(e.b, uint64(v), it.Bits, it.Little)
-	return true
+	if it.Varint == model.Fixed {
+		return uint64(v) & largest(it.Bits), true
+	}
+	return uint64(v), true
 }
 
 // count writes the length of a list or text, or how many elements of an array are there; most is
@@ -146,10 +239,10 @@ func (e *encoder) count(it *model.WireCount, slots []int64, field string, cut bo
 			n += slots[i*t.Elem.Slots()]
 		}
 	}
-	if uint64(n) > largest(it.Bits) {
-		return e.fail(field, len(e.b), wire.Count, n, int64(largest(it.Bits)))
+	if _, most := it.Range(); uint64(n) > most {
+		return e.fail(field, len(e.b), wire.Count, n, int64(most))
 	}
-	e.b = appendNumber(e.b, uint64(n), it.Bits, it.Little)
+	e.number(it.Number, uint64(n))
 	return true
 }
 

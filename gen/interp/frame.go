@@ -33,6 +33,9 @@ func DecodeFrame(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []
 	if err.Problem != 0 {
 		return nil, nil, err
 	}
+	if h.msg == nil {
+		return nil, nil, wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: int64(len(b) + 1)}
+	}
 	if len(b) < h.total {
 		return nil, nil, wire.Error{Message: h.msg.Name, Problem: wire.Short, Value: int64(len(b)),
 			Limit: int64(h.total)}
@@ -41,14 +44,19 @@ func DecodeFrame(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []
 		return nil, nil, wire.Error{Message: h.msg.Name, Offset: h.total, Problem: wire.Trailing,
 			Value: int64(len(b) - h.total)}
 	}
-	d := decoder{b: b, at: p.Wire.HeaderLen, strs: strs}
+	d := decoder{b: b, strs: strs}
 	d.err.Message = h.msg.Name
 	slots := make([]int64, FieldSlots(h.msg.Fields))
+	if !d.heads(h.msg, slots) {
+		return nil, nil, d.err
+	}
+	d.at = h.body
 	if !d.items(h.msg.Layout, slots, "") {
 		return nil, nil, d.err
 	}
 	if it := checksumOf(p.Wire); it != nil {
-		if got, want := uint32(number(b[it.Offset:], 32, it.Little)), wire.Checksum(b, it.Offset); got != want {
+		got, want := uint32(wire.Unsigned(b[it.Offset:it.Offset+4], it.Little)), wire.Checksum(b, it.Offset)
+		if got != want {
 			return nil, nil, wire.Error{Message: h.msg.Name, Offset: it.Offset, Problem: wire.Mismatch,
 				Value: int64(got), Limit: int64(want)}
 		}
@@ -60,44 +68,93 @@ func DecodeFrame(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []
 	return h.msg, slots, wire.Error{}
 }
 
+// header is what the first bytes of a frame say.
 type header struct {
 	msg   *model.Message
-	total int
+	total int // bytes of the frame; 0 if b ends before the header does
+	body  int // where the body begins
 }
 
-// readHeader reads the header at the beginning of b, which is long enough.
+// readHeader reads the header at the beginning of b, which has at least HeaderLen bytes.
 func readHeader(p *model.Protocol, b []byte) (header, wire.Error) {
 	w := p.Wire
-	at, total, lengthAt := 0, int64(len(b)), 0
+	at, lengthAt, lengthEnd := 0, 0, 0
+	var length *model.WireLength
+	stated := int64(0)
 	var msg *model.Message
 	if len(p.Messages) == 1 {
 		msg = p.Messages[0]
 	}
+	typed := func(id uint64) wire.Error {
+		if msg = messageByID(p, id); msg == nil {
+			return wire.Error{Offset: at, Problem: wire.UnknownType, Value: int64(id)}
+		}
+		return wire.Error{}
+	}
+	d := decoder{b: b}
 	for _, item := range w.Header {
+		d.at = at
+		var e wire.Error
+		n := model.FixedBytes(item)
+		if len(b)-at < n {
+			return header{}, e
+		}
 		switch it := item.(type) {
 		case *model.WireLength:
-			lengthAt, total = at, int64(number(b[at:], it.Bits, it.Little))+int64(it.Less)
-			at += it.Bits / 8
+			v, size, ok := d.number(it.Number, "")
+			if !ok {
+				return header{}, d.unfinished()
+			}
+			length, lengthAt, lengthEnd, stated, n = it, at, at+size, int64(v), size
 		case *model.WireType:
-			id := number(b[at:], it.Bits, it.Little)
-			if msg = messageByID(p, id); msg == nil {
-				return header{}, wire.Error{Offset: at, Problem: wire.UnknownType, Value: int64(id)}
+			v, size, ok := d.number(it.Number, "")
+			if !ok {
+				return header{}, d.unfinished()
 			}
-			at += it.Bits / 8
+			n, e = size, typed(v)
 		case *model.WireConst:
-			if v := number(b[at:], it.Bits, it.Little); v != uint64(it.Value) {
-				return header{}, wire.Error{Offset: at, Problem: wire.Mismatch, Value: int64(v), Limit: it.Value}
+			if !d.constant(it) {
+				return header{}, d.unfinished()
 			}
-			at += it.Bits / 8
-		default:
-			at += fixedSize(item)
+			n = d.at - at
+		case *model.WireLiteral:
+			if !d.literal(it) {
+				return header{}, d.err
+			}
+		case *model.WireBits:
+			word, _, _ := d.number(it.Number, "")
+			for _, part := range it.Parts {
+				switch x := part.Item.(type) {
+				case *model.WireType:
+					e = typed(cutBits(word, part))
+				case *model.WireConst:
+					if v := int64(cutBits(word, part)); v != x.Value {
+						e = wire.Error{Offset: at, Problem: wire.Mismatch, Value: v, Limit: x.Value}
+					}
+				}
+				if e.Problem != 0 {
+					return header{}, e
+				}
+			}
 		}
+		if e.Problem != 0 {
+			return header{}, e
+		}
+		at += n
 	}
 	if msg == nil {
 		return header{}, wire.Error{Problem: wire.UnknownType}
 	}
+	total := int64(len(b))
+	if length != nil {
+		total = stated + int64(less(length, lengthEnd, at))
+	}
 	e := wire.Error{Message: msg.Name, Offset: lengthAt, Value: total}
-	if least := int64(w.HeaderLen + minBody(w.HeaderLen, msg.Layout)); total < least {
+	least := int64(w.HeaderLen + model.LeastBody(w.HeaderLen, msg.Layout))
+	if w.Varies && total >= least {
+		least = int64(at)
+	}
+	if total < least {
 		e.Problem, e.Limit = wire.Short, least
 		return header{}, e
 	}
@@ -105,7 +162,67 @@ func readHeader(p *model.Protocol, b []byte) (header, wire.Error) {
 		e.Problem, e.Limit = wire.Long, int64(w.Max)
 		return header{}, e
 	}
-	return header{msg, int(total)}, wire.Error{}
+	return header{msg, int(total), at}, wire.Error{}
+}
+
+// less returns how many bytes a length that ends at end leaves out, in a header of so many bytes.
+func less(it *model.WireLength, end, header int) int {
+	switch it.Of {
+	case model.LengthOfBody:
+		return header
+	case model.LengthOfRest:
+		return end
+	}
+	return 0
+}
+
+// unfinished returns the error of a number in a header: none if b ends before it does.
+func (d *decoder) unfinished() wire.Error {
+	if d.err.Problem == wire.Short {
+		return wire.Error{}
+	}
+	return d.err
+}
+
+// cutBits returns the bits of one item of a number.
+func cutBits(word uint64, part model.WireBit) uint64 {
+	n := model.Number{Bits: part.Bits}
+	if x, ok := part.Item.(*model.WireInt); ok {
+		n.Signed = x.Signed
+	}
+	if x, ok := part.Item.(*model.WireConst); ok {
+		n.Signed = x.Signed
+	}
+	return extend(word>>part.Shift, n)
+}
+
+// extend returns the lowest bits of v as the number that they are: a signed one with its sign.
+func extend(v uint64, n model.Number) uint64 {
+	v &= largest(n.Bits)
+	if n.Signed && n.Bits < 64 && v>>(n.Bits-1) != 0 {
+		v |= ^largest(n.Bits)
+	}
+	return v
+}
+
+// heads reads the items of the header that depend on the message.
+func (d *decoder) heads(m *model.Message, slots []int64) bool {
+	for _, h := range m.Head {
+		d.at = h.At
+		word, _, _ := d.number(h.In, "")
+		switch it := h.Item.(type) {
+		case *model.WireInt:
+			if !d.known(it, cutBits(word, model.WireBit{Item: it, Shift: h.Shift, Bits: it.Bits}),
+				slots[it.Field.Offset:], it.Field.Name) {
+				return false
+			}
+		case *model.WireConst:
+			if v := int64(cutBits(word, model.WireBit{Item: it, Shift: h.Shift, Bits: it.Bits})); v != it.Value {
+				return d.fail("", d.at, wire.Mismatch, v, it.Value)
+			}
+		}
+	}
+	return true
 }
 
 func messageByID(p *model.Protocol, id uint64) *model.Message {
@@ -115,54 +232,6 @@ func messageByID(p *model.Protocol, id uint64) *model.Message {
 		}
 	}
 	return nil
-}
-
-// minBody counts the bytes of a body whose lists and texts are empty, without
-// aligning at the end.
-func minBody(start int, items []model.WireItem) int {
-	at, least := start, start
-	begin := make([]int, len(items))
-	for i, item := range items {
-		begin[i] = at
-		n := fixedSize(item)
-		if it, ok := item.(*model.WireAlign); ok {
-			at += padding(at, begin, it)
-		}
-		if n > 0 {
-			at += n
-			least = at
-		}
-	}
-	return least - start
-}
-
-// fixedSize is the size in bytes of an item that has always the same, else 0.
-func fixedSize(item model.WireItem) int {
-	switch it := item.(type) {
-	case *model.WireLength:
-		return it.Bits / 8
-	case *model.WireType:
-		return it.Bits / 8
-	case *model.WireSequence:
-		return it.Bits / 8
-	case *model.WireChecksum:
-		return 4
-	case *model.WireInt:
-		return it.Bits / 8
-	case *model.WireConst:
-		return it.Bits / 8
-	case *model.WireCount:
-		return it.Bits / 8
-	case *model.WirePad:
-		return it.Bytes
-	case *model.WireAddress:
-		return it.Bytes
-	case *model.WireEach:
-		return it.Rows * it.RowBytes
-	case *model.WirePresent:
-		return int(it.Field.Type.Index.Count())
-	}
-	return 0
 }
 
 // checksumOf returns the header's checksum, nil if it has none.
@@ -186,32 +255,6 @@ func padding(at int, begin []int, it *model.WireAlign) int {
 		return it.To - over
 	}
 	return 0
-}
-
-// number reads an unsigned integer of bits/8 bytes.
-func number(b []byte, bits int, little bool) uint64 {
-	v, n := uint64(0), bits/8
-	for i := range n {
-		k := i
-		if little {
-			k = n - 1 - i
-		}
-		v = v<<8 | uint64(b[k])
-	}
-	return v
-}
-
-// appendNumber appends an unsigned integer of bits/8 bytes.
-func appendNumber(b []byte, v uint64, bits int, little bool) []byte {
-	n := bits / 8
-	for i := range n {
-		k := n - 1 - i
-		if little {
-			k = i
-		}
-		b = append(b, byte(v>>(8*k)))
-	}
-	return b
 }
 
 // largest is the greatest number of so many bits, as the bits of an int64.

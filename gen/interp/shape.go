@@ -21,7 +21,7 @@ func Shape(p *model.Protocol) (s wire.Shape) {
 		case *model.WireChecksum:
 			s.Checksum = wire.Number{At: at, Bits: 32, Little: it.Little}
 		}
-		at += fixedSize(item)
+		at += model.FixedBytes(item)
 	}
 	for i, m := range p.Messages {
 		id := uint64(max(m.ID, 0))
@@ -50,10 +50,10 @@ func constants(items []model.WireItem, at int) (out []wire.Constant) {
 			out = append(out, wire.Constant{Name: it.Name, Value: uint64(it.Value),
 				Number: wire.Number{At: at, Bits: it.Bits, Little: it.Little}})
 		}
-		if fixedSize(item) == 0 {
+		if model.FixedBytes(item) == 0 {
 			return out
 		}
-		at += fixedSize(item)
+		at += model.FixedBytes(item)
 	}
 	return out
 }
@@ -68,10 +68,10 @@ func addresses(items []model.WireItem, start int) (out []wire.Address) {
 		case *model.WireEach:
 			out = append(out, rowAddresses(items, it, start, at)...)
 		}
-		if fixedSize(item) == 0 {
+		if model.FixedBytes(item) == 0 {
 			return out // no address follows something without a size
 		}
-		at += fixedSize(item)
+		at += model.FixedBytes(item)
 	}
 	return out
 }
@@ -93,7 +93,7 @@ func rowAddresses(items []model.WireItem, it *model.WireEach, start, at int) (ou
 				}
 				out = append(out, address)
 			}
-			offset += fixedSize(x)
+			offset += model.FixedBytes(x)
 		}
 	}
 	return out
@@ -117,7 +117,7 @@ func firstColumn(items []model.WireItem, f *model.Field, start int) (first *mode
 				count = at
 			}
 		}
-		at += fixedSize(item)
+		at += model.FixedBytes(item)
 	}
 	return first, count
 }

@@ -54,7 +54,7 @@ func (d *decoder) valueNumber(n int, most uint64, low int64, slots []int64, fiel
 	if !d.need(field, n) {
 		return false
 	}
-	v := number(d.b[d.at:], 8*n, false)
+	v := wire.Unsigned(d.b[d.at:d.at+n], false)
 	if v > most {
 		return d.fail(field, d.at, wire.Range, int64(v), int64(most))
 	}
@@ -67,7 +67,7 @@ func (d *decoder) valueLength(t *model.Type, field string) (int, bool) {
 	if !d.need(field, 2) {
 		return 0, false
 	}
-	n := int(number(d.b[d.at:], 16, false))
+	n := int(wire.Unsigned(d.b[d.at:d.at+2], false))
 	if n > t.Cap {
 		return 0, d.fail(field, d.at, wire.Count, int64(n), int64(t.Cap))
 	}
@@ -85,11 +85,11 @@ func (e *encoder) value(t *model.Type, slots []int64) {
 	case model.KindArray:
 		e.values(t.Elem, slots, int(t.Index.Count()))
 	case model.KindList:
-		e.b = appendNumber(e.b, uint64(slots[0]), 16, false)
+		e.b = wire.AppendUnsigned(e.b, uint64(slots[0]), 2, false)
 		e.values(t.Elem, slots[1:], int(slots[0]))
 	case model.KindBytes:
 		s := e.strs.Get(slots[0])
-		e.b = append(appendNumber(e.b, uint64(len(s)), 16, false), s...)
+		e.b = append(wire.AppendUnsigned(e.b, uint64(len(s)), 2, false), s...)
 	case model.KindOptional:
 		e.b = append(e.b, byte(slots[0]))
 		if slots[0] != 0 {
@@ -97,7 +97,7 @@ func (e *encoder) value(t *model.Type, slots []int64) {
 		}
 	default:
 		n, _ := model.ValueBytes(t)
-		e.b = appendNumber(e.b, uint64(slots[0]-t.Lowest()), 8*n, false)
+		e.b = wire.AppendUnsigned(e.b, uint64(slots[0]-t.Lowest()), n, false)
 	}
 }
 

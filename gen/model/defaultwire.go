@@ -19,7 +19,8 @@ func WithDefaultWire(p *Protocol) *Protocol {
 		return p
 	}
 	c := *p
-	c.Wire = &Wire{Header: []WireItem{&WireLength{Bits: 16}, &WireType{Bits: 16}}, HeaderLen: 4, Max: 4}
+	header := []WireItem{&WireLength{Number: Number{Bits: 16}}, &WireType{Number: Number{Bits: 16}}}
+	c.Wire = &Wire{Header: header, HeaderLen: 4, Max: 4}
 	c.Messages = make([]*Message, len(p.Messages))
 	for i, m := range p.Messages {
 		d := *m
@@ -43,12 +44,12 @@ func defaultItem(f *Field) WireItem {
 	if t.Kind == KindOptional {
 		if most, ok := greatest(t.Elem); ok && most < 1<<32-1 {
 			w := widthOf(most + 1)
-			return &WireInt{Field: f, Bits: w, HasNone: true, None: 1<<w - 1}
+			return &WireInt{Field: f, Number: Number{Bits: w}, HasNone: true, None: 1<<w - 1}
 		}
 		return &WireValue{Field: f}
 	}
 	if most, ok := greatest(t); ok {
-		return &WireInt{Field: f, Bits: widthOf(most)}
+		return &WireInt{Field: f, Number: Number{Bits: widthOf(most)}}
 	}
 	return &WireValue{Field: f}
 }

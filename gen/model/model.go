@@ -63,6 +63,8 @@ type Message struct {
 	Fields    []*Field
 	// Layout is the body on the wire, after the frame's header; nil without Wire.
 	Layout []WireItem
+	// Head has the items of the frame's header that depend on the message.
+	Head []HeadField
 	// Line is the template of a protocol of lines; nil otherwise.
 	Line []LinePart
 	// ID is the type number on the wire; -1 if none.

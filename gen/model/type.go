@@ -26,6 +26,7 @@ type Type struct {
 	Name, Doc string // Name is empty if the type was written in place
 	Lo, Hi    int64  // Int, Node: range; Opaque: 0..Hi explored in checks (0..0 unless the check gives a domain)
 	Bits      int    // Opaque: width of the generated unsigned integer: 8, 16, 32 or 64
+	Float     bool   // Opaque: the bits of a floating-point number of IEEE 754
 	// Names and Codes of an Enum: Codes are the numbers on the wire.
 	Names []string
 	Codes []int64
@@ -158,6 +159,9 @@ func (t *Type) Same(u *Type) bool {
 	}
 	switch t.Kind {
 	case KindEnum, KindRecord, KindOpaque:
+		if t.Float != u.Float {
+			return false
+		}
 		return t.Name == u.Name && t.Name != "" && len(t.Fields) == len(u.Fields)
 	case KindBytes:
 		return true

@@ -7,8 +7,10 @@ import "github.com/parley-go/parley/gen/diag"
 type Wire struct {
 	// Header items in order; WireLength and WireType occur at most once each.
 	Header []WireItem
-	// HeaderLen is the header's length in bytes.
+	// HeaderLen is the header's length in bytes; the least one if it Varies, because it has a number of
+	// varying length.
 	HeaderLen int
+	Varies    bool
 	// Max is the largest frame, in bytes, header included.
 	Max int
 	// Surplus is set if bytes after the last item are skipped; otherwise they are an error.
@@ -61,42 +63,120 @@ type WireBase struct{ Span diag.Span }
 // Pos returns the place of the item in the specification.
 func (b *WireBase) Pos() diag.Span { return b.Span }
 
+// LengthOf is what a length counts.
+type LengthOf uint8
+
+const (
+	LengthOfFrame LengthOf = iota
+	LengthOfBody           // what follows the header
+	LengthOfRest           // what follows the length
+)
+
+// HeadField is an item of the header whose number depends on the message.
+type HeadField struct {
+	Item WireItem // WireInt of a field of the message, or WireConst if it has none there
+	// At is the offset of the number In whose bits from Shift on are those of the item.
+	At    int
+	In    Number
+	Shift int
+}
+
+// Number is how a number is written: as a fixed count of bits, or as one of varying length.
+type Number struct {
+	// Bits is the width: whole bytes, or 1 to 64 inside of WireBits. Of a number of varying length it
+	// is the most that its value may have.
+	Bits   int
+	Little bool
+	// Signed numbers are in two's complement; those of varying length are zigzagged: 0, -1, 1, -2.
+	Signed bool
+	Varint Varint
+	// Overlong is set if a number of varying length may have more bytes than it needs.
+	Overlong bool
+}
+
+// Varint is the form of a number of varying length.
+type Varint uint8
+
+const (
+	Fixed  Varint = iota
+	LEB128        // seven bits in each byte, the lowest first; all but the last have the bit 128
+	QUIC          // the two highest bits of the first byte say whether it has 1, 2, 4 or 8
+)
+
+// Bytes returns how many bytes the number takes at least and at most.
+func (n Number) Bytes() (least, most int) {
+	switch n.Varint {
+	case LEB128:
+		return 1, (n.Bits + 6) / 7
+	case QUIC:
+		return 1, 8
+	}
+	return (n.Bits + 7) / 8, (n.Bits + 7) / 8
+}
+
+// Range returns the least and the greatest number that can be written, the latter as unsigned if
+// not Signed.
+func (n Number) Range() (lo int64, hi uint64) {
+	if n.Signed {
+		return -1 << (n.Bits - 1), 1<<(n.Bits-1) - 1
+	}
+	if n.Bits >= 64 {
+		return 0, 1<<64 - 1
+	}
+	return 0, 1<<n.Bits - 1
+}
+
 type (
-	// WireLength is an unsigned integer that counts the bytes of the frame but
-	// the first Less: of all of it, of what follows the header, or of what
-	// follows the length.
+	// WireLength is an unsigned integer that counts the bytes of the frame: of all of it, of what
+	// follows the header, or of what follows the length. Less is how many bytes it leaves out, if
+	// the header does not vary.
 	WireLength struct {
 		WireBase
-		Bits   int // 8, 16, 24, 32
-		Little bool
-		Less   int
+		Number
+		Less int
+		Of   LengthOf
 	}
 	// WireType is the message's type number.
 	WireType struct {
 		WireBase
-		Bits   int
-		Little bool
+		Number
 	}
 	// WireConst is a constant number; when decoding, another value is an error.
 	WireConst struct {
 		WireBase
-		Bits   int
-		Little bool
-		Value  int64
+		Number
+		Value int64
 		// Name is the constant that the specification writes for the number, empty if it writes
 		// anything else.
 		Name string
+	}
+	// WireLiteral is bytes that are always the same; when decoding, others are an error.
+	WireLiteral struct {
+		WireBase
+		Bytes string
 	}
 	// WireInt is a scalar field (Bool, Int, Enum by code, Opaque, Node), or an Optional
 	// of one whose absence is the number None. Numbers outside the type's range are an error;
 	// for Bool every number but 0 is true and true is sent as 1.
 	WireInt struct {
 		WireBase
-		Field   *Field
-		Bits    int
-		Little  bool
+		Field *Field
+		Number
 		HasNone bool
 		None    int64
+	}
+	// WireHead is a place in the header that messages fill in; see HeadField.
+	WireHead struct {
+		WireBase
+		Number
+		Name string
+	}
+	// WireBits is a number whose bits are several items: WireInt, WireConst, WirePresent of an optional
+	// field, WireType, or WirePad, whose Bytes are then bits.
+	WireBits struct {
+		WireBase
+		Number // never Signed, of whole bytes
+		Parts  []WireBit
 	}
 	// WireChecksum is the CRC-32 (IEEE 802.3, as zlib computes it) of the whole frame, in which its
 	// own four bytes count as zeros. It stands in the header at Offset.
@@ -109,8 +189,7 @@ type (
 	// encoding, not looked at when decoding. It stands in the header at Offset.
 	WireSequence struct {
 		WireBase
-		Bits   int
-		Little bool
+		Number
 		Offset int
 	}
 	// WireAddress is a Node field, or an Optional of one, where the link puts the address of that
@@ -145,10 +224,9 @@ type (
 	// stands behind the list's elements.
 	WireCount struct {
 		WireBase
-		Field  *Field
-		Bits   int
-		Little bool
-		Late   bool
+		Field *Field
+		Number
+		Late bool
 	}
 	// WireEach is the elements of a list or array field, each laid out by Items, whose fields are
 	// those of the element's record; several of one list have different fields of it. The count of
@@ -187,3 +265,84 @@ type (
 		Field *Field
 	}
 )
+
+// WireBit is an item inside of WireBits. Shift is how many bits are below it.
+type WireBit struct {
+	Item  WireItem
+	Shift int
+	Bits  int
+}
+
+// FixedBytes returns the size in bytes of an item that has always the same, else 0.
+func FixedBytes(item WireItem) int {
+	least, most := Extent(item)
+	if least != most {
+		return 0
+	}
+	return least
+}
+
+// Extent returns the least and the greatest size in bytes of an item. It leaves out padding that
+// depends on the place.
+func Extent(item WireItem) (least, most int) {
+	number := func(n Number) (int, int) { return n.Bytes() }
+	switch it := item.(type) {
+	case *WireLength:
+		return number(it.Number)
+	case *WireType:
+		return number(it.Number)
+	case *WireSequence:
+		return number(it.Number)
+	case *WireChecksum:
+		return 4, 4
+	case *WireInt:
+		return number(it.Number)
+	case *WireConst:
+		return number(it.Number)
+	case *WireCount:
+		return number(it.Number)
+	case *WireBits:
+		return number(it.Number)
+	case *WireHead:
+		return number(it.Number)
+	case *WireLiteral:
+		return len(it.Bytes), len(it.Bytes)
+	case *WirePad:
+		return it.Bytes, it.Bytes
+	case *WireAddress:
+		return it.Bytes, it.Bytes
+	case *WireEach:
+		if it.Rows > 0 {
+			return it.Rows * it.RowBytes, it.Rows * it.RowBytes
+		}
+	case *WirePresent:
+		n := int(it.Field.Type.Index.Count())
+		return n, n
+	}
+	return 0, 1 << 30
+}
+
+// LeastBody counts the bytes of items behind the first start bytes of a frame, with empty lists and
+// texts. It does not count padding at the end.
+func LeastBody(start int, items []WireItem) int {
+	at, least := start, start
+	begin := make([]int, len(items))
+	for i, item := range items {
+		begin[i] = at
+		if a, ok := item.(*WireAlign); ok {
+			since := 0
+			if a.Since >= 0 {
+				since = begin[a.Since]
+			}
+			if over := (at - since) % a.To; over != 0 {
+				at += a.To - over
+			}
+			continue
+		}
+		if n, _ := Extent(item); n > 0 {
+			at += n
+			least = at
+		}
+	}
+	return least - start
+}

@@ -44,6 +44,8 @@ func init() {
 		{"none", exprShape}, {"value", exprShape}, {"to", exprShape}, {"since", text("an item")},
 		{"cut", &shape{what: "cut", scalar: boolScalar}},
 		{"rows", exprShape}, {"row", wireItems},
+		{"overlong", &shape{what: "numbers that are longer than they have to be", scalar: oneOf("accept", "error")}},
+		{"text", text("bytes")}, {"hex", text("bytes")}, {"high", wireItems}, {"low", wireItems},
 	}
 	initStatements()
 	initRole()
@@ -67,7 +69,7 @@ func init() {
 		{"types", &shape{what: "types", open: &typeShape, name: typeNames, merge: true}},
 		{"messages", named("messages", &shape{what: "a message", null: true, keys: []key{
 			{"doc", docShape}, {"id", exprShape}, {"fields", fields}, {"wire", wireItems},
-			{"line", text("a line")}}})},
+			{"line", text("a line")}, {"header", &shape{what: "numbers in the header", open: exprShape}}}})},
 		{"channel", channel},
 		{"wire", &shape{what: "the wire format", keys: []key{
 			{"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},

@@ -46,6 +46,8 @@ const (
 	Trailing
 	// Text: a line does not match any template of the protocol.
 	Text
+	// Varint: a number of varying length has more bytes than it may, or than it needs.
+	Varint
 )
 
 // Error describes the error in words.
@@ -78,6 +80,8 @@ func (e Error) Error() string {
 		return s + v + " bytes follow the message"
 	case Text:
 		return s + "the line matches no template"
+	case Varint:
+		return s + "the number has more bytes than it needs, or does not end"
 	}
 	return s + "malformed"
 }

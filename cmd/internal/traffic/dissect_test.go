@@ -116,6 +116,7 @@ func TestDissectorOfRandomFrames(t *testing.T) {
 		{"specs/connection/spec.yaml", "tcp"}, {"specs/registration/spec.yaml", "tcp"},
 		{"specs/masterserver/spec.yaml", "tcp"}, {"specs/setup/spec.yaml", "tcp"},
 		{"proptest/conform/testdata/kitchen/spec.yaml", "udp"}, {"specs/battle-end/frames.yaml", "udp"},
+		{"proptest/conform/testdata/numbers/spec.yaml", "udp"}, {"proptest/conform/testdata/numbers/spec.yaml", "tcp"},
 	} {
 		t.Run(x.file, func(t *testing.T) {
 			p, list := compile.Load("../../../"+x.file, compile.Options{})

@@ -32,7 +32,7 @@ func Key(t *model.Type) string {
 	case model.KindInt, model.KindNode:
 		fmt.Fprintf(&b, "(%d..%d)", t.Lo, t.Hi)
 	case model.KindOpaque:
-		fmt.Fprintf(&b, "(%d)", t.Bits)
+		fmt.Fprintf(&b, "(%d %t)", t.Bits, t.Float)
 	case model.KindEnum:
 		fmt.Fprintf(&b, "(%q %d)", t.Names, t.Codes)
 	case model.KindBytes:
@@ -70,7 +70,10 @@ func (g *Gen) Typ(t *model.Type, hint string) *Type {
 	case model.KindNode:
 		gt.Name, gt.X = "fsm.Peer", gotree.X("fsm.Peer")
 	case model.KindInt, model.KindOpaque, model.KindSet:
-		if gt.Name = Width(t); t.Name != "" {
+		if t.Float {
+			gt.Name = fmt.Sprintf("wire.F%d", t.Bits)
+			gt.X = gotree.X(gt.Name)
+		} else if gt.Name = Width(t); t.Name != "" {
 			gt.Name, gt.Own = g.Top.Take(name), true
 		}
 	case model.KindEnum:

@@ -40,15 +40,28 @@ func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 	w := g.P.Wire
 	d := &layout{g: g, t: &gotree.Block{}, message: m.Name, at: gotree.Int(w.HeaderLen),
 		counts: map[*model.Field]string{},
-		sure:   w.HeaderLen + minBody(w.HeaderLen, m.Layout)}
+		sure:   w.HeaderLen + model.LeastBody(w.HeaderLen, m.Layout)}
+	for _, h := range m.Head {
+		d.at = gotree.Int(h.At)
+		d.bit(h.Item, itemNumber(h.Item).Bits, cut(readNumber(h.In, d.at), goInt(h.In), h.In.Bits,
+			model.WireBit{Item: h.Item, Shift: h.Shift, Bits: itemNumber(h.Item).Bits}), gotree.X("m"), n.Fields, "")
+	}
+	d.at = gotree.Int(w.HeaderLen)
+	if w.Varies {
+		d.at = gotree.X("at")
+	}
 	d.decode(m.Layout, gotree.X("m"), n.Fields, "")
 	if !w.Surplus {
 		d.t.P("if len(b) > $1 {\nreturn $2\n}", d.at, d.err("", d.at, "Trailing",
 			gotree.X("int64(len(b) - $1)", d.at), nil))
 	}
 	more := d.shorten(n.Decode)
+	params := fieldsParam(d.t.List, n)
+	if w.Varies {
+		params = append([]gotree.Param{{Name: used(d.t.List, "at"), Type: gotree.X("int")}}, params...)
+	}
 	g.add(gotree.F("func $1($2 []byte, _ $3) wire.Error {\n$4\nreturn wire.Error{}\n}", n.Decode,
-		used(d.t.List, "b"), fieldsParam(d.t.List, n), d.t.List))
+		used(d.t.List, "b"), params, d.t.List))
 	for _, f := range more {
 		g.add(f)
 	}
@@ -189,10 +202,17 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 			d.need("", it.Bytes)
 			d.advance(it.Bytes)
 		case *model.WireConst:
-			d.need("", it.Bits/8)
-			d.t.P("if v := $1; v != $2 {\nreturn $3\n}", readNumber(it.Bits, it.Little, d.at), uint64(it.Value),
-				d.err("", d.at, "Mismatch", gotree.X("int64(v)"), gotree.Int(it.Value)))
-			d.advance(it.Bits / 8)
+			d.number(it.Number, "", true, func(v gotree.Expr) []gotree.Stmt {
+				return gotree.S("if v := $1; v != $2 {\nreturn $3\n}", v, constOf(it),
+					d.err("", d.at, "Mismatch", gotree.X("int64(v)"), gotree.Int(it.Value)))
+			})
+		case *model.WireLiteral:
+			d.need("", len(it.Bytes))
+			d.t.P("if i := wire.Differs(b[$1:], $2); i >= 0 {\nreturn $3\n}", d.at, gotree.Str(it.Bytes),
+				literalError(d.message, d.at, it.Bytes))
+			d.advance(len(it.Bytes))
+		case *model.WireBits:
+			d.bits(it, of, names, prefix)
 		case *model.WireAlign:
 			if i < len(items)-1 || d.nested > 0 || !d.g.P.Wire.Surplus {
 				d.align(it, begin)
@@ -200,8 +220,8 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 		case *model.WireAddress:
 			d.address(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePresent:
-			d.need(prefix+it.Field.Name, itemBits(it)/8)
-			d.advance(itemBits(it) / 8)
+			d.need(prefix+it.Field.Name, model.FixedBytes(it))
+			d.advance(model.FixedBytes(it))
 		case *model.WireCount:
 			d.count(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireEach:
@@ -239,22 +259,55 @@ func (d *layout) member(of gotree.Expr, names []string, f *model.Field) gotree.E
 }
 
 func (d *layout) int(it *model.WireInt, place gotree.Expr, field string) {
-	d.need(field, it.Bits/8)
-	read := readNumber(it.Bits, it.Little, d.at)
-	v := gotree.X("v")
-	if t := it.Field.Type; t.Kind == model.KindOptional {
-		inner := d.scalar(t.Elem, it.Bits, gotree.X("$1.Value", place), field, v)
-		if it.HasNone {
-			d.t.P("if v := $1; v != $2 {\n$3.Present = true\n$4\n}", read, uint64(it.None), place, inner)
-		} else {
-			d.t.P("{\nv := $1\n$2.Present = true\n$3\n}", read, place, inner)
-		}
-	} else if one := d.scalar(t, it.Bits, place, field, read); it.Bits == 8 || len(one) == 1 && assigns(one[0]) {
-		d.t.Add(one...)
-	} else {
-		d.t.P("{\nv := $1\n$2\n}", read, d.scalar(t, it.Bits, place, field, v))
+	plain := false
+	if t := it.Field.Type; t.Kind != model.KindOptional && it.Varint == model.Fixed {
+		one := d.scalar(t, it.Number, place, field, gotree.X("v"))
+		plain = it.Bits == 8 && !it.Signed || len(one) == 1 && assigns(one[0])
 	}
-	d.advance(it.Bits / 8)
+	d.number(it.Number, field, plain || it.Field.Type.Kind == model.KindOptional && it.Varint == model.Fixed,
+		func(v gotree.Expr) []gotree.Stmt {
+			return d.inner(func() { d.take(it, v, place, field) })
+		})
+}
+
+// take composes statements that take the number v of an item as a value of its field.
+func (d *layout) take(it *model.WireInt, v, place gotree.Expr, field string) {
+	t := it.Field.Type
+	if t.Kind != model.KindOptional {
+		code := d.scalar(t, it.Number, place, field, v)
+		if _, whole := v.(gotree.Index); !whole && !(len(code) == 1 && assigns(code[0])) &&
+			!gotree.Equal(v, gotree.X("v")) {
+			d.t.P("{\nv := $1\n$2\n}", v, d.scalar(t, it.Number, place, field, gotree.X("v")))
+			return
+		}
+		d.t.Add(code...)
+		return
+	}
+	inner := d.scalar(t.Elem, it.Number, gotree.X("$1.Value", place), field, gotree.X("v"))
+	if it.HasNone {
+		d.t.P("if v := $1; v != $2 {\n$3.Present = true\n$4\n}", v, noneOf(it), place, inner)
+	} else {
+		d.t.P("{\nv := $1\n$2.Present = true\n$3\n}", v, place, inner)
+	}
+}
+
+// noneOf composes the number that stands for none.
+func noneOf(it *model.WireInt) gotree.Expr {
+	if it.Signed {
+		return gotree.Int(it.None)
+	}
+	return gotree.Int(uint64(it.None))
+}
+
+// itemNumber returns the number of an item that has one.
+func itemNumber(item model.WireItem) model.Number {
+	switch it := item.(type) {
+	case *model.WireInt:
+		return it.Number
+	case *model.WireConst:
+		return it.Number
+	}
+	return model.Number{}
 }
 
 func assigns(s gotree.Stmt) bool {
@@ -263,37 +316,38 @@ func assigns(s gotree.Stmt) bool {
 }
 
 // scalar composes the conversion of the number v on the wire to a value of t.
-func (d *layout) scalar(t *model.Type, bits int, place gotree.Expr, field string, v gotree.Expr) []gotree.Stmt {
+func (d *layout) scalar(t *model.Type, n model.Number, place gotree.Expr, field string, v gotree.Expr) []gotree.Stmt {
 	var s gotree.Block
 	bad := func(limit int64) gotree.Stmt {
 		return gotree.Returns(d.err(field, d.at, "Range", gotree.X("int64($1)", v), gotree.Int(limit)))
 	}
 	typ := d.g.Typ(t, "")
-	set := func() { s.P("$1 = $2", place, converted(typ, bits, v)) }
+	set := func() { s.P("$1 = $2", place, converted(typ, n, v)) }
 	switch t.Kind {
 	case model.KindBool:
 		s.P("$1 = $2 != 0", place, v)
 	case model.KindEnum:
-		d.enum(t, bits, place, bad, &s, v)
+		d.enum(t, n.Bits, place, bad, &s, v)
 	case model.KindOpaque:
-		if bits > t.Bits {
+		if n.Bits > t.Bits {
 			s.P("if $1 > $2 {\n$3\n}", v, largest(t.Bits), bad(int64(largest(t.Bits))))
 		}
 		set()
 	case model.KindSet:
-		if most := largest(int(t.Elem.Count())); largest(bits) > most {
+		if most := largest(int(t.Elem.Count())); largest(n.Bits) > most {
 			s.P("if $1 > $2 {\n$3\n}", v, most, bad(int64(most)))
 		}
 		set()
 	default:
-		if t.Hi < 0 {
+		lo, hi := n.Range()
+		if t.Hi < 0 && !n.Signed {
 			s.Add(bad(t.Hi))
 			break
 		}
-		if largest(bits) > uint64(t.Hi) {
+		if t.Hi < 0 || hi > uint64(t.Hi) {
 			s.P("if $1 > $2 {\n$3\n}", v, t.Hi, bad(t.Hi))
 		}
-		if t.Lo > 0 {
+		if t.Lo > lo {
 			s.P("if $1 < $2 {\n$3\n}", v, t.Lo, bad(t.Lo))
 		}
 		set()
@@ -302,8 +356,8 @@ func (d *layout) scalar(t *model.Type, bits int, place gotree.Expr, field string
 }
 
 // converted converts v to a type. It returns v if v has the type already.
-func converted(typ *types.Type, bits int, v gotree.Expr) gotree.Expr {
-	if typ.Name == fmt.Sprintf("uint%d", goBits(bits)) {
+func converted(typ *types.Type, n model.Number, v gotree.Expr) gotree.Expr {
+	if typ.Name == goInt(n) {
 		return v
 	}
 	return gotree.Conv(typ.X, v)
@@ -378,33 +432,39 @@ func (d *layout) align(it *model.WireAlign, begin map[int]gotree.Expr) {
 }
 
 func (d *layout) count(it *model.WireCount, place gotree.Expr, field string) {
-	d.need(field, it.Bits/8)
-	read := readNumber(it.Bits, it.Little, d.at)
-	if it.Field.Type.Kind == model.KindBytes {
+	kind := it.Field.Type.Kind
+	if kind == model.KindBytes {
 		name := "count" + strconv.Itoa(len(d.counts)+1) + strings.Repeat("x", d.nested)
 		d.counts[it.Field] = name
-		d.t.P("$1 := uint64($2)", name, read)
-		d.advance(it.Bits / 8)
-		return
-	}
-	if it.Field.Type.Kind == model.KindArray { // what is there is told elsewhere
-		d.advance(it.Bits / 8)
+		if it.Varint != model.Fixed {
+			d.t.P("var $1 uint64", name)
+		}
+		d.number(it.Number, field, true, func(v gotree.Expr) []gotree.Stmt {
+			if it.Varint != model.Fixed {
+				return gotree.S("$1 = $2", name, v)
+			}
+			return gotree.S("$1 := uint64($2)", name, v)
+		})
 		return
 	}
 	most := it.Field.Type.Cap
 	typ := types.LenType(most)
-	set := gotree.S("$1.Len = $2", place, converted(&types.Type{Name: typ, X: gotree.Name{Name: typ}}, it.Bits, read))
-	switch {
-	case largest(it.Bits) <= uint64(most):
-		d.t.Add(set...)
-	case it.Bits == 8:
-		d.t.P("if $1 > $2 {\nreturn $3\n}\n$4", read, most, d.err(field, d.at, "Count", gotree.X("int64($1)", read),
-			gotree.Int(most)), set)
-	default:
-		d.t.P("{\nn := $1\nif n > $2 {\nreturn $3\n}\n$4.Len = $5(n)\n}", read, most,
+	named := &types.Type{Name: typ, X: gotree.Name{Name: typ}}
+	_, hi := it.Range()
+	d.number(it.Number, field, true, func(v gotree.Expr) []gotree.Stmt {
+		set := gotree.S("$1.Len = $2", place, converted(named, it.Number, v))
+		switch {
+		case kind == model.KindArray: // what is there is told elsewhere
+			return nil
+		case hi <= uint64(most):
+			return set
+		case it.Bits == 8 || it.Varint != model.Fixed:
+			return gotree.S("if $1 > $2 {\nreturn $3\n}\n$4", v, most, d.err(field, d.at, "Count",
+				gotree.X("int64($1)", v), gotree.Int(most)), set)
+		}
+		return gotree.S("{\nn := $1\nif n > $2 {\nreturn $3\n}\n$4.Len = $5(n)\n}", v, most,
 			d.err(field, d.at, "Count", gotree.X("int64(n)"), gotree.Int(most)), place, typ)
-	}
-	d.advance(it.Bits / 8)
+	})
 }
 
 func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {

@@ -15,6 +15,9 @@ func (g *Codec) encodeBody(m *model.Message, n types.MessageNames) {
 		return
 	}
 	e := &layout{g: g, t: &gotree.Block{}, message: m.Name, counts: map[*model.Field]string{}}
+	for _, h := range m.Head {
+		e.putHead(h, gotree.X("m"), n.Fields)
+	}
 	e.encode(m.Layout, gotree.X("m"), n.Fields, "")
 	code := merged(e.t.List)
 	g.add(gotree.F("func $1(dst []byte, $2 int, _ $3) ([]byte, wire.Error) {\n$4\nreturn dst, wire.Error{}\n}",
@@ -43,7 +46,11 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 			e.t.P("for i := range $1 {\ndst = append(dst, byte($2))\n}", e.member(of, names, it.Field),
 				e.ordinal(gotree.X("$1[i].Present", e.member(of, names, it.Field))))
 		case *model.WireConst:
-			e.t.Add(appendNumber(it.Bits, it.Little, gotree.Int(uint64(it.Value))))
+			e.t.Add(appendNumber(it.Number, constOf(it)))
+		case *model.WireLiteral:
+			e.t.P("dst = append(dst, $1...)", gotree.Str(it.Bytes))
+		case *model.WireBits:
+			e.putBits(it, of, names, prefix)
 		case *model.WireAlign:
 			at := here
 			if it.Since >= 0 {
@@ -73,21 +80,33 @@ func (e *layout) ordinal(x gotree.Expr) gotree.Expr {
 func (e *layout) putInt(it *model.WireInt, place gotree.Expr, field string) {
 	t := it.Field.Type
 	if t.Kind == model.KindOptional {
-		e.t.P("if $1.Present {\n$2\n} else {\n$3\n}", place, e.number(t.Elem, it, gotree.X("$1.Value", place), field),
-			appendNumber(it.Bits, it.Little, gotree.Int(uint64(it.None))))
+		e.t.P("if $1.Present {\n$2\n} else {\n$3\n}", place,
+			e.scalarOut(t.Elem, it, gotree.X("$1.Value", place), field),
+			appendNumber(it.Number, noneOf(it)))
 		return
 	}
-	e.t.Add(e.number(t, it, place, field)...)
+	e.t.Add(e.scalarOut(t, it, place, field)...)
 }
 
-// number appends the statements that append a scalar.
-func (e *layout) number(t *model.Type, it *model.WireInt, place gotree.Expr, field string) []gotree.Stmt {
+// scalarOut composes the statements that append a scalar.
+func (e *layout) scalarOut(t *model.Type, it *model.WireInt, place gotree.Expr, field string) []gotree.Stmt {
+	checks, v := e.checked(t, it, place, field)
+	if it.Bits == 8 && it.Varint == model.Fixed && e.g.Typ(t, "").Name == "uint8" && gotree.Equal(v, place) {
+		return append(checks, appended(v))
+	}
+	return append(checks, appendNumber(it.Number, v))
+}
+
+// checked composes the number of a scalar, and the checks that it can be written.
+func (e *layout) checked(t *model.Type, it *model.WireInt, place gotree.Expr, field string) ([]gotree.Stmt,
+	gotree.Expr) {
 	var s gotree.Block
 	refuse := func(template string, limit any, value gotree.Expr) {
 		s.P("if "+template+" {\nreturn dst, $3\n}", value, limit,
 			e.err(field, here, "Range", gotree.X("int64($1)", value), gotree.X("$1", limit)))
 	}
 	v := place
+	lo, hi := it.Range()
 	switch t.Kind {
 	case model.KindBool:
 		v = e.ordinal(place)
@@ -101,27 +120,93 @@ func (e *layout) number(t *model.Type, it *model.WireInt, place gotree.Expr, fie
 		if !plain {
 			v = gotree.X("$1[$2]", e.g.codeTable(t), place)
 		}
-		if uint64(most) > largest(it.Bits) {
-			refuse("$1 > $2", largest(it.Bits), v)
+		if uint64(most) > hi {
+			refuse("$1 > $2", hi, v)
 		}
 	case model.KindOpaque:
 		if t.Bits > it.Bits {
-			refuse("$1 > $2", largest(it.Bits), place)
+			refuse("$1 > $2", hi, place)
 		}
 	default:
-		if types.Fits(t, -1) {
-			refuse("$1 < $2", 0, place)
+		if types.Fits(t, lo-1) && lo > -1<<62 {
+			refuse("$1 < $2", lo, place)
 		}
-		if limit := largest(it.Bits); limit < 1<<62 && types.Fits(t, int64(limit)+1) {
-			refuse("$1 > $2", limit, place)
+		if hi < 1<<62 && types.Fits(t, int64(hi)+1) {
+			refuse("$1 > $2", hi, place)
 		}
 	}
-	if it.Bits == 8 && e.g.Typ(t, "").Name == "uint8" && gotree.Equal(v, place) {
-		s.Add(appended(v))
-	} else {
-		s.Add(appendNumber(it.Bits, it.Little, v))
+	return s.List, v
+}
+
+// putBits appends a number with several items.
+func (e *layout) putBits(it *model.WireBits, of gotree.Expr, names []string, prefix string) {
+	word, fixed := goInt(it.Number), uint64(0)
+	var code gotree.Block
+	for _, part := range it.Parts {
+		switch x := part.Item.(type) {
+		case *model.WireConst:
+			fixed |= uint64(x.Value) & largest(x.Bits) << part.Shift
+		case *model.WireInt:
+			code.Add(e.bitsOf(x, e.member(of, names, x.Field), prefix+x.Field.Name, func(v gotree.Expr) gotree.Stmt {
+				return gotree.S("word |= $1", shifted(word, x, v, part.Shift))[0]
+			})...)
+		}
 	}
-	return s.List
+	if len(code.List) == 0 {
+		e.t.Add(appendNumber(it.Number, gotree.Int(fixed)))
+		return
+	}
+	e.t.P("{\nword := $1($2)\n$3\n$4\n}", word, fixed, code.List, appendNumber(it.Number, gotree.X("word")))
+}
+
+// bitsOf composes statements that give the number of a field to put.
+func (e *layout) bitsOf(it *model.WireInt, place gotree.Expr, field string,
+	put func(v gotree.Expr) gotree.Stmt) []gotree.Stmt {
+	t := it.Field.Type
+	if t.Kind != model.KindOptional {
+		checks, v := e.checked(t, it, place, field)
+		return append(checks, put(v))
+	}
+	checks, v := e.checked(t.Elem, it, gotree.X("$1.Value", place), field)
+	return gotree.S("if $1.Present {\n$2\n$3\n} else {\n$4\n}", place, checks, put(v), put(noneOf(it)))
+}
+
+// shifted composes the number of an item at its place in a word of a Go type.
+func shifted(word string, it *model.WireInt, v gotree.Expr, shift int) gotree.Expr {
+	if n, ok := gotree.Number(v); ok {
+		return gotree.Int(uint64(n) & largest(it.Bits) << shift)
+	}
+	v = gotree.X("$1($2)", word, v)
+	if it.Signed {
+		v = gotree.X("$1&$2", v, largest(it.Bits))
+	}
+	if shift > 0 {
+		v = gotree.X("$1<<$2", v, shift)
+	}
+	return v
+}
+
+// putHead puts what a message has in the header there.
+func (e *layout) putHead(h model.HeadField, of gotree.Expr, names []string) {
+	at := gotree.Plus(gotree.X("start"), int64(h.At))
+	word := goInt(h.In)
+	put := func(v gotree.Expr) gotree.Stmt {
+		if h.In.Bits == 8 {
+			return gotree.S("dst[$1] |= $2", at, v)[0]
+		}
+		old := gotree.X("wire.Unsigned(dst[$1:$2], $3)", at, gotree.Plus(at, int64(h.In.Bits/8)), h.In.Little)
+		return putNumber(h.In, at, gotree.X("$1 | uint64($2)", old, v))
+	}
+	switch it := h.Item.(type) {
+	case *model.WireConst:
+		if it.Value != 0 {
+			e.t.Add(put(gotree.Int(uint64(it.Value) & largest(it.Bits) << h.Shift)))
+		}
+	case *model.WireInt:
+		e.t.Add(e.bitsOf(it, e.member(of, names, it.Field), it.Field.Name, func(v gotree.Expr) gotree.Stmt {
+			return put(shifted(word, it, v, h.Shift))
+		})...)
+	}
 }
 
 // merged joins neighbouring appends of bytes, as long as they fit on one line.
@@ -187,14 +272,15 @@ func (e *layout) putCount(it *model.WireCount, place gotree.Expr, field string) 
 	t := it.Field.Type
 	if t.Kind == model.KindArray {
 		e.t.P("{\nn := 0\nfor i := range $1 {\nif $1[i].Present {\nn++\n}\n}\n$2\n}", place,
-			appendNumber(it.Bits, it.Little, gotree.X("n")))
+			appendNumber(it.Number, gotree.X("n")))
 		return
 	}
-	most := min(uint64(t.Cap), largest(it.Bits))
+	_, hi := it.Range()
+	most := min(uint64(t.Cap), hi)
 	n := gotree.X("$1.Len", place)
 	e.t.P("if int($1) > $2 {\nreturn dst, $3\n}", n, most, e.err(field, here, "Count", gotree.X("int64($1)", n),
 		gotree.Int(most)))
-	e.t.Add(appendNumber(it.Bits, it.Little, n))
+	e.t.Add(appendNumber(it.Number, n))
 }
 
 func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {

@@ -61,7 +61,7 @@ func (d *layout) decodeNumber(n int, limit uint64, checked bool, field string, s
 		check = gotree.S("if v > $1 {\nreturn $2\n}", limit, d.err(field, d.at, "Range", gotree.X("int64(v)"),
 			gotree.Int(limit)))
 	}
-	d.t.P("{\nv := $1\n$2\n$3\n}", readNumber(8*n, false, d.at), check, set)
+	d.t.P("{\nv := $1\n$2\n$3\n}", readNumber(model.Number{Bits: 8 * n}, d.at), check, set)
 	d.advance(n)
 }
 
@@ -116,6 +116,6 @@ func (d *layout) encodeValue(t *model.Type, place gotree.Expr, field string) {
 		case t.Lowest() != 0:
 			v = gotree.Plus(gotree.X("int64($1)", place), -t.Lowest())
 		}
-		d.t.Add(appendNumber(8*n, false, v))
+		d.t.Add(appendNumber(model.Number{Bits: 8 * n}, v))
 	}
 }

@@ -389,7 +389,7 @@ func (r *Table) typeName(x *syntax.Type) *model.Type {
 		return nil
 	}
 	r.UnknownAt("FSM021", x.NamePos, x.Name, "type",
-		append(r.Root.Get("types").Keys(), "bool", "u8", "u16", "u32", "instance"))
+		append(r.Root.Get("types").Keys(), "bool", "u8", "u16", "u32", "f32", "f64", "instance"))
 	return nil
 }
 
@@ -416,6 +416,12 @@ func (r *Table) Basic(name string, at diag.Span) *model.Type {
 		t = Int(0, 1<<bits-1)
 	case "instance":
 		t = &model.Type{Kind: model.KindNode, Hi: r.MaxInstance}
+	case "f32", "f64":
+		bits, _ := strconv.Atoi(name[1:])
+		if r.opaques[name] == nil {
+			r.opaques[name] = WithLayout(&model.Type{Kind: model.KindOpaque, Bits: bits, Float: true, Span: at})
+		}
+		return r.opaques[name]
 	default:
 		return nil
 	}

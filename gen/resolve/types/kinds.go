@@ -25,6 +25,9 @@ func Describe(t *model.Type) string {
 		}
 		return fmt.Sprintf("%d..%d", t.Lo, t.Hi)
 	case model.KindOpaque:
+		if t.Float {
+			return fmt.Sprintf("f%d", t.Bits)
+		}
 		return fmt.Sprintf("opaque u%d", t.Bits)
 	case model.KindBytes:
 		return fmt.Sprintf("text %d", t.Cap)
@@ -62,7 +65,7 @@ func Compatible(t, u *model.Type) bool {
 	case model.KindArray:
 		return SameDomain(t.Index, u.Index) && Compatible(t.Elem, u.Elem)
 	case model.KindEnum, model.KindRecord, model.KindOpaque:
-		return t.Slots() == u.Slots() && t.Bits == u.Bits && slices.Equal(t.Names, u.Names)
+		return t.Slots() == u.Slots() && t.Bits == u.Bits && t.Float == u.Float && slices.Equal(t.Names, u.Names)
 	}
 	return true
 }

@@ -24,12 +24,15 @@ type writer struct {
 	counted map[string]*model.WireCount
 	names   map[string]int // index of the item that places a field, for `since`
 	header  bool
+	heads   []headPlace
 	bodies  []*model.WireLength        // of a header; what they leave out is known behind it
 	eachOf  map[string]*model.WireEach // the first of a list or array, where each element has a fixed size
 	eachAt  map[string]int64           // and where it is
 	parts   map[string]map[string]int  // how often the fields of a list's record are placed
 	nested  bool
 	rest    bool // a text took all the rest
+	inBits  bool // the items are parts of a number
+	varies  bool // the size of what is before the items varies
 	min     int64
 	max     int64
 }
@@ -77,57 +80,6 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 	return out
 }
 
-// form is the right-hand side of an item: its width and byte order.
-type form struct {
-	bits   int
-	little bool
-	n      *ast.Node
-}
-
-// form reads `u16` or `{as: u16, …}`. extra lists the keys that are allowed beside `as` and
-// `order`.
-func (w *writer) form(n *ast.Node, extra ...string) (f form, ok bool) {
-	f = form{little: w.little, n: n}
-	as := n
-	if n.Kind == ast.Map {
-		as = n.Get("as")
-		if as == nil {
-			w.r.Errorf("FSM076", n.Span(), "the item has no `as`, its width")
-			return f, false
-		}
-		if !w.onlyKeys(n, append([]string{"as", "order"}, extra...)) {
-			return f, false
-		}
-		if o := pass.TextOf(n, "order"); o != "" {
-			f.little = o == "little"
-		}
-	}
-	if as.Kind == ast.Scalar {
-		f.bits = types.Widths[as.Text]
-	}
-	if f.bits == 0 {
-		w.r.Unknown("FSM076", as, "width", []string{"u8", "u16", "u24", "u32", "u64"})
-		return f, false
-	}
-	return f, true
-}
-
-func (w *writer) onlyKeys(n *ast.Node, keys []string) bool {
-	ok := true
-	for _, e := range n.Entries {
-		if !slices.Contains(keys, e.Key.Text) {
-			w.r.Errorf("FSM076", e.Key.Span(), "%s does not belong to this item", diag.Quote(e.Key.Text))
-			ok = false
-		}
-	}
-	return ok
-}
-
-func (w *writer) grow(minBytes, maxBytes int64) {
-	w.min += minBytes
-	w.max = min(w.max+maxBytes, 1<<40)
-}
-
 // item resolves one item; index is its position in the list.
 func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	base := model.WireBase{Span: it.Span()}
@@ -140,6 +92,10 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	switch e.Key.Text {
 	case "pad":
 		v, ok := w.r.ConstIn(e.Value, 1, 65535, "the padding")
+		if ok && w.inBits && v > 63 {
+			w.r.Errorf("FSM073", e.Value.Span(), "a number has at most 64 bits, %d are too many for padding", v)
+			return nil
+		}
 		if !ok {
 			return nil
 		}
@@ -149,7 +105,13 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 		return w.align(e.Value, base)
 	case "const":
 		return w.constItem(e.Value, base)
+	case "bits":
+		return w.bits(e, base, index)
 	case "length", "body length", "rest length", "type", "sequence":
+		if w.header && w.inBits && e.Key.Text != "type" {
+			w.r.Errorf("FSM076", e.Key.Span(), "%s cannot be a part of a number", diag.Quote(e.Key.Text))
+			return nil
+		}
 		if w.header {
 			return w.headerItem(e, base)
 		}
@@ -166,10 +128,13 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	case word == "present" && rest != "":
 		return w.present(rest, e, base)
 	}
+	if w.header && word == e.Key.Text && w.r.carried(e.Key.Text) {
+		return w.head(e, base)
+	}
 	if w.noRecord(e, e.Key.Text) {
 		return nil
 	}
-	known := append([]string{"pad", "align", "const"}, w.known(e.Key.Text)...)
+	known := append([]string{"pad", "align", "const", "bits"}, w.known(e.Key.Text)...)
 	if w.header {
 		known = append(known, "length", "body length", "rest length", "type", "sequence", "checksum")
 	}
@@ -183,54 +148,38 @@ func (w *writer) headerItem(e ast.Entry, base model.WireBase) model.WireItem {
 	if !ok {
 		return nil
 	}
-	if f.bits > 32 {
-		w.r.Errorf("FSM076", f.n.Span(), "the header's numbers have at most 32 bits")
+	if f.Bits > 32 && f.Varint == model.Fixed || f.Signed {
+		w.r.Errorf("FSM076", f.n.Span(), "the header's numbers are unsigned and have at most 32 bits")
 		return nil
 	}
 	at := int(w.max)
-	w.grow(int64(f.bits/8), int64(f.bits/8))
+	fixed := w.min == w.max
+	w.growBy(f.Number)
 	switch e.Key.Text {
 	case "sequence":
-		return &model.WireSequence{WireBase: base, Bits: f.bits, Little: f.little, Offset: at}
+		if !fixed || f.Varint != model.Fixed {
+			w.r.Errorf("FSM074", e.Key.Span(), "the sequence has a fixed size and place, which links know")
+			return nil
+		}
+		return &model.WireSequence{WireBase: base, Number: f.Number, Offset: at}
 	case "type":
-		return &model.WireType{WireBase: base, Bits: f.bits, Little: f.little}
+		return &model.WireType{WireBase: base, Number: f.Number}
 	}
-	it := &model.WireLength{WireBase: base, Bits: f.bits, Little: f.little}
+	it := &model.WireLength{WireBase: base, Number: f.Number}
 	switch e.Key.Text {
 	case "rest length":
-		it.Less = int(w.max)
+		it.Less, it.Of = int(w.max), model.LengthOfRest
 	case "body length":
+		it.Of = model.LengthOfBody
 		w.bodies = append(w.bodies, it)
-	}
-	return it
-}
-
-func (w *writer) constItem(n *ast.Node, base model.WireBase) model.WireItem {
-	v := n.Get("value")
-	if n.Kind != ast.Map || v == nil {
-		w.r.Errorf("FSM076", n.Span(), "`const` is {as: width, value: number}")
-		return nil
-	}
-	f, ok := w.form(n, "value")
-	if !ok {
-		return nil
-	}
-	c, ok := w.r.ConstIn(v, 0, 1<<40, "the number")
-	if !ok {
-		return nil
-	}
-	if !types.Fits(c, f.bits) {
-		w.r.Errorf("FSM073", v.Span(), "%d does not fit into %d bits", c, f.bits)
-		return nil
-	}
-	w.grow(int64(f.bits/8), int64(f.bits/8))
-	name := ""
-	for _, k := range w.r.Protocol.Consts {
-		if v.Kind == ast.Scalar && k.Name == v.Text {
-			name = k.Name
+	default:
+		if f.Varint != model.Fixed {
+			w.r.Errorf("FSM074", f.n.Span(), "a length of varying size cannot count itself").
+				With("write `rest length` or `body length`")
+			return nil
 		}
 	}
-	return &model.WireConst{WireBase: base, Bits: f.bits, Little: f.little, Value: c, Name: name}
+	return it
 }
 
 func (w *writer) align(n *ast.Node, base model.WireBase) model.WireItem {
@@ -262,6 +211,11 @@ func (w *writer) align(n *ast.Node, base model.WireBase) model.WireItem {
 		return nil
 	}
 	a.To = int(v)
+	if w.varies && a.Since < 0 {
+		w.r.Errorf("FSM074", n.Span(), "the header has no fixed size, so nothing can be aligned to the frame's start").
+			With("{to: n, since: an item}")
+		return nil
+	}
 	if w.header {
 		pad := (v - w.max%v) % v
 		w.grow(pad, pad)
@@ -289,6 +243,9 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	}
 	t := f.Type
 	switch {
+	case t.Kind == model.KindBytes && w.inBits:
+		w.r.Errorf("FSM076", e.Key.Span(), "a text has no bits; only scalars are parts of a number")
+		return nil
 	case t.Kind == model.KindBytes:
 		return w.text(f, e, base)
 	case t.Kind == model.KindList:
@@ -317,49 +274,30 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	if !ok {
 		return nil
 	}
-	item := &model.WireInt{WireBase: base, Field: f, Bits: form.bits, Little: form.little}
+	if form.Signed && t.Kind != model.KindInt {
+		w.r.Errorf("FSM073", form.n.Span(), "%s has no sign", types.Describe(t)).With("write an unsigned width")
+		return nil
+	}
+	item := &model.WireInt{WireBase: base, Field: f, Number: form.Number}
 	if extra != nil && !w.none(item, t, e) {
 		return nil
 	}
-	if lo, hi := codeRange(t); t.Kind == model.KindSet && !types.Fits(hi, form.bits) {
+	if lo, hi := codeRange(t); t.Kind == model.KindSet && !fits(lo, hi, form.Number) {
 		w.r.Errorf("FSM073", form.n.Span(), "%s has %d possible values, one bit for each, which do not fit "+
-			"into %d bits", types.Describe(t), t.Elem.Count(), form.bits).
+			"into %s", types.Describe(t), t.Elem.Count(), describe(form.Number)).
 			See(f.Span, "declared here")
 		return nil
-	} else if lo < 0 || !types.Fits(hi, form.bits) {
-		w.r.Errorf("FSM073", form.n.Span(), "%s has values from %d to %d, which do not fit into %d bits",
-			types.Describe(t), lo, hi, form.bits).
+	} else if !fits(lo, hi, form.Number) || t.Kind == model.KindOpaque && t.Bits > form.Bits {
+		d := w.r.Errorf("FSM073", form.n.Span(), "%s has values from %d to %d, which do not fit into %s",
+			types.Describe(t), lo, hi, describe(form.Number)).
 			See(f.Span, "declared here")
+		if lo < 0 && !form.Signed {
+			d.With("negative numbers need a signed width: i8, i16, i32, zigzag, …")
+		}
 		return nil
 	}
-	w.grow(int64(form.bits/8), int64(form.bits/8))
+	w.growBy(form.Number)
 	return item
-}
-
-// none resolves the number that stands for an absent value.
-func (w *writer) none(item *model.WireInt, t *model.Type, e ast.Entry) bool {
-	n := e.Value.Get("none")
-	if n == nil {
-		w.r.Errorf("FSM076", e.Value.Span(), "%s is optional; say which number stands for none",
-			diag.Quote(item.Field.Name)).
-			With("{as: u16, none: 65535}")
-		return false
-	}
-	v, ok := w.r.ConstIn(n, 0, 1<<40, "the number for none")
-	if !ok {
-		return false
-	}
-	if !types.Fits(v, item.Bits) {
-		w.r.Errorf("FSM073", n.Span(), "%d does not fit into %d bits", v, item.Bits)
-		return false
-	}
-	if hasCode(t, v) {
-		w.r.Errorf("FSM073", n.Span(), "%d stands for none, but is also a value of %s", v,
-			types.Describe(t))
-		return false
-	}
-	item.HasNone, item.None = true, v
-	return true
 }
 
 func hasCode(t *model.Type, v int64) bool {
@@ -406,16 +344,16 @@ func (w *writer) count(name string, e ast.Entry, base model.WireBase) model.Wire
 	if f.Type.Kind == model.KindArray {
 		most = f.Type.Index.Count()
 	}
-	if !types.Fits(most, form.bits) {
-		w.r.Errorf("FSM073", form.n.Span(), "%d bits cannot count up to %d", form.bits, most)
+	if !fits(0, most, form.Number) {
+		w.r.Errorf("FSM073", form.n.Span(), "%s cannot count up to %d", describe(form.Number), most)
 		return nil
 	}
-	c := &model.WireCount{WireBase: base, Field: f, Bits: form.bits, Little: form.little, Late: late}
+	c := &model.WireCount{WireBase: base, Field: f, Number: form.Number, Late: late}
 	w.counted[name] = c
 	if late {
 		w.eachOf[name].Count, w.eachOf[name].AheadOf = c, int(w.max-w.eachAt[name])
 	}
-	w.grow(int64(form.bits/8), int64(form.bits/8))
+	w.growBy(form.Number)
 	return c
 }
 
@@ -502,7 +440,7 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 		where = "an element of " + diag.Quote(name)
 	}
 	sub := newWriter(w.r, w.little, where, fields)
-	sub.nested = true
+	sub.nested, sub.varies = true, w.varies
 	before := w.r.Len()
 	switch {
 	case list.Kind == ast.List:
@@ -647,7 +585,7 @@ func (w *writer) present(name string, e ast.Entry, base model.WireBase) model.Wi
 			"`present %s` comes once, behind `each %s`, with items of fixed sizes between them", name, name)
 		return nil
 	}
-	if form, ok := w.form(e.Value); !ok || form.bits != 8 {
+	if form, ok := w.form(e.Value); !ok || form.Bits != 8 || form.Signed {
 		w.r.Errorf("FSM076", e.Value.Span(), "`present` has one byte for each element: u8")
 		return nil
 	}
@@ -692,6 +630,10 @@ func (w *writer) address(f *model.Field, t *model.Type, word *ast.Node, bytes st
 }
 
 func (w *writer) checksum(e ast.Entry, base model.WireBase) model.WireItem {
+	if w.min != w.max {
+		w.r.Errorf("FSM074", e.Key.Span(), "the checksum stands at a fixed place, which links know")
+		return nil
+	}
 	if e.Value.Kind != ast.Scalar || e.Value.Text != "crc32" {
 		w.r.Errorf("FSM076", e.Value.Span(), "a checksum is crc32")
 		return nil

@@ -48,30 +48,42 @@ func (r *resolver) wire() {
 	r.noLines(n)
 	hw := newWriter(r, little, "the header", nil)
 	hw.header = true
+	before := r.Len()
 	w.Header = hw.items(n.Get("header"))
-	w.HeaderLen = int(hw.max)
+	fine := before == r.Len()
+	w.HeaderLen, w.Varies = int(hw.min), hw.min != hw.max
 	for _, it := range hw.bodies {
 		it.Less = w.HeaderLen
 	}
-	typ := r.checkHeader(w, n)
+	typ := r.checkHeader(w, n, fine)
 	for _, m := range r.Protocol.Messages {
-		r.messageWire(m, w, typ, little)
+		r.messageWire(m, w, typ, hw, little)
 	}
 	r.checkIDs(typ)
 	r.Protocol.Wire = w
 }
 
-// checkHeader checks the items of the header and returns the one for the type, or nil.
-func (r *resolver) checkHeader(w *model.Wire, n *ast.Node) *model.WireType {
+// checkHeader checks the items of the header and returns the one for the type, or nil. fine says that all
+// of them were understood.
+func (r *resolver) checkHeader(w *model.Wire, n *ast.Node, fine bool) *model.WireType {
 	var typ *model.WireType
 	lengths, twice := 0, map[string]bool{}
+	found := func(it *model.WireType) {
+		if typ != nil {
+			r.Errorf("FSM072", it.Span, "the header has the type twice").See(typ.Span, "first here")
+		}
+		typ = it
+	}
 	for _, it := range w.Header {
 		switch it := it.(type) {
 		case *model.WireType:
-			if typ != nil {
-				r.Errorf("FSM072", it.Span, "the header has the type twice").See(typ.Span, "first here")
+			found(it)
+		case *model.WireBits:
+			for _, part := range it.Parts {
+				if x, ok := part.Item.(*model.WireType); ok {
+					found(x)
+				}
 			}
-			typ = it
 		case *model.WireChecksum, *model.WireSequence:
 			if kind := fmt.Sprintf("%T", it); twice[kind] {
 				r.Errorf("FSM072", it.Pos(), "the header has this item twice")
@@ -82,25 +94,25 @@ func (r *resolver) checkHeader(w *model.Wire, n *ast.Node) *model.WireType {
 			if lengths++; lengths > 1 {
 				r.Errorf("FSM072", it.Span, "the header has the length twice")
 			}
-			if w.Max > 0 && !types.Fits(int64(w.Max-it.Less), it.Bits) && w.Max > it.Less {
-				r.Errorf("FSM073", it.Span, "a length of %d bits cannot count %d bytes, the largest frame",
-					it.Bits, w.Max-it.Less)
+			if w.Max > it.Less && !fits(0, int64(w.Max-it.Less), it.Number) {
+				r.Errorf("FSM073", it.Span, "a length of %s cannot count %d bytes, the largest frame",
+					describe(it.Number), w.Max-it.Less)
 			}
 		}
 	}
-	if typ == nil && len(r.Protocol.Messages) > 1 {
+	if typ == nil && len(r.Protocol.Messages) > 1 && fine {
 		r.Errorf("FSM070", n.Span(), "the header has no `type`, so the messages cannot be told apart")
 	}
 	return typ
 }
 
-func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireType, little bool) {
+func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireType, hw *writer, little bool) {
 	decl := r.Root.Get("messages").Get(m.Name)
 	if id := decl.Get("id"); id != nil {
 		if v, ok := r.ConstIn(id, 0, 1<<32-1, "the type number"); ok {
 			m.ID = v
-			if typ != nil && !types.Fits(v, typ.Bits) {
-				r.Errorf("FSM073", id.Span(), "the type number %d does not fit into %d bits", v, typ.Bits)
+			if typ != nil && !fits(v, v, typ.Number) {
+				r.Errorf("FSM073", id.Span(), "the type number %d does not fit into %s", v, describe(typ.Number))
 			}
 		}
 	} else if typ != nil {
@@ -111,13 +123,15 @@ func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireT
 		return
 	}
 	ww := newWriter(r, little, "message "+diag.Quote(m.Name), m.Fields)
-	if decl.Get("wire") == nil && len(m.Fields) > 0 {
+	before := r.Len()
+	ww.varies = w.Varies
+	r.headFields(m, w.Header, hw.heads, ww)
+	if decl.Get("wire") == nil && len(m.Fields) > len(ww.placed) {
 		r.Errorf("FSM070", m.Span, "message %s has fields but no `wire`, so its bytes are unknown",
 			diag.Quote(m.Name))
 		return
 	}
-	before := r.Len()
-	ww.min, ww.max = int64(w.HeaderLen), int64(w.HeaderLen)
+	ww.min, ww.max = hw.min, hw.max
 	m.Layout = ww.items(decl.Get("wire"))
 	if before == r.Len() {
 		ww.complete(m.Fields, m.Span)

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/model"
@@ -75,11 +76,53 @@ func (l *layouter) row(bytes int, size, what string) {
 	}
 }
 
-func (l *layouter) number(bits int, little bool, what string) {
-	if little && bits > 8 {
+func (l *layouter) number(n model.Number, what string) {
+	least, most := n.Bytes()
+	if n.Little && n.Bits > 8 {
 		what += ", little-endian"
 	}
-	l.row(bits/8, fmt.Sprint(bits/8), what)
+	if least == most {
+		l.row(least, fmt.Sprint(least), what)
+		return
+	}
+	l.row(least, fmt.Sprintf("%d–%d", least, most), what)
+	l.varies = l.varies || l.depth == 0
+}
+
+// bits lists the items of a number, from the highest bit on.
+func bits(it *model.WireBits, m *model.Message) string {
+	parts := slices.Clone(it.Parts)
+	slices.SortFunc(parts, func(a, b model.WireBit) int { return b.Shift - a.Shift })
+	var out []string
+	for _, part := range parts {
+		what := "padding"
+		switch x := part.Item.(type) {
+		case *model.WireInt:
+			what = fieldName(x.Field)
+		case *model.WireConst:
+			what = fmt.Sprintf("always %d", x.Value)
+		case *model.WireType:
+			what = fmt.Sprintf("type = %d", m.ID)
+		case *model.WireHead:
+			what = headName(x.Name, m)
+		}
+		out = append(out, fmt.Sprintf("%d bits %s", part.Bits, what))
+	}
+	return "from the highest bit on: " + strings.Join(out, ", ")
+}
+
+// headName says what a message has in a place of the header that messages fill in.
+func headName(name string, m *model.Message) string {
+	for _, h := range m.Head {
+		if x, ok := h.Item.(*model.WireConst); ok && h.Item.Pos() == x.Pos() && !hasField(m, name) {
+			return fmt.Sprintf("`%s`, here %d", name, x.Value)
+		}
+	}
+	return "`" + name + "`"
+}
+
+func hasField(m *model.Message, name string) bool {
+	return slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return f.Name == name })
 }
 
 func (l *layouter) items(items []model.WireItem, m *model.Message) {
@@ -90,21 +133,27 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 			if it.Less > 0 {
 				what = fmt.Sprintf("length of the frame behind its first %d bytes", it.Less)
 			}
-			l.number(it.Bits, it.Little, what)
+			l.number(it.Number, what)
 		case *model.WireType:
-			l.number(it.Bits, it.Little, fmt.Sprintf("type = %d", m.ID))
+			l.number(it.Number, fmt.Sprintf("type = %d", m.ID))
 		case *model.WireConst:
-			l.number(it.Bits, it.Little, fmt.Sprintf("always %d", it.Value))
+			l.number(it.Number, fmt.Sprintf("always %d", it.Value))
+		case *model.WireLiteral:
+			l.row(len(it.Bytes), fmt.Sprint(len(it.Bytes)), fmt.Sprintf("always %q", it.Bytes))
+		case *model.WireHead:
+			l.number(it.Number, headName(it.Name, m))
+		case *model.WireBits:
+			l.number(it.Number, bits(it, m))
 		case *model.WireInt:
 			what := fieldName(it.Field)
 			if it.HasNone {
 				what += fmt.Sprintf(" (%d: none)", it.None)
 			}
-			l.number(it.Bits, it.Little, what)
+			l.number(it.Number, what)
 		case *model.WireChecksum:
-			l.number(32, it.Little, "CRC-32 of the frame")
+			l.number(model.Number{Bits: 32, Little: it.Little}, "CRC-32 of the frame")
 		case *model.WireSequence:
-			l.number(it.Bits, it.Little, "counted up by the link")
+			l.number(it.Number, "counted up by the link")
 		case *model.WireAddress:
 			l.row(it.Bytes, fmt.Sprint(it.Bytes), fieldName(it.Field)+", as an address, put in by the link")
 		case *model.WirePresent:
@@ -121,7 +170,7 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 			l.row(0, fmt.Sprintf("0–%d", it.To-1), fmt.Sprintf("padding to a multiple of %d", it.To))
 			l.varies = true
 		case *model.WireCount:
-			l.number(it.Bits, it.Little, "count of "+fieldName(it.Field))
+			l.number(it.Number, "count of "+fieldName(it.Field))
 		case *model.WireEach:
 			l.each(it, m)
 		case *model.WireBytes:
