@@ -101,18 +101,18 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:472
+		// specs/startup/spec.yaml:476
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:473
+		// specs/startup/spec.yaml:477
 		m.receiveConnectReply(ev, fx)
 		return took(1)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:474
+		// specs/startup/spec.yaml:478
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -122,19 +122,19 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(2)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:475
+		// specs/startup/spec.yaml:479
 		return ignored(3)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:475
+		// specs/startup/spec.yaml:479
 		return ignored(4)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:475
+		// specs/startup/spec.yaml:479
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:475
+		// specs/startup/spec.yaml:479
 		return ignored(6)
 	case CommandPrepare:
-		// specs/startup/spec.yaml:478
+		// specs/startup/spec.yaml:482
 		var value int64
 		if ev.Prepare.First > m.Try {
 			value = int64(ev.Prepare.First) - 1
@@ -154,16 +154,16 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		m.Limit = Patience(value2)
 		return took(7)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(8)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(9)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(10)
 	case ReceivePing:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(11)
 	}
 	return m.unmentioned(ev, fx)
@@ -249,11 +249,11 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(17)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:454 not the answer to this attempt
+		// specs/startup/spec.yaml:458 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(18)
 		}
-		// specs/startup/spec.yaml:455 the game is full
+		// specs/startup/spec.yaml:459 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -261,37 +261,37 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(19)
 		}
-		// specs/startup/spec.yaml:461
+		// specs/startup/spec.yaml:465
 		old := *m
 		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 20)
 		}
 		return took(20)
 	case CommandVanished:
-		// specs/startup/spec.yaml:467
+		// specs/startup/spec.yaml:471
 		m.commandVanished(ev)
 		return took(21)
 	case CommandLeave:
-		// specs/startup/spec.yaml:468
+		// specs/startup/spec.yaml:472
 		m.commandLeave(fx)
 		return took(22)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:469
+		// specs/startup/spec.yaml:473
 		return ignored(23)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:469
+		// specs/startup/spec.yaml:473
 		return ignored(24)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(25)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(26)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(27)
 	case ReceivePing:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(28)
 	}
 	return m.unmentioned(ev, fx)
@@ -373,11 +373,11 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(35)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:454 not the answer to this attempt
+		// specs/startup/spec.yaml:458 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(36)
 		}
-		// specs/startup/spec.yaml:455 the game is full
+		// specs/startup/spec.yaml:459 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -385,37 +385,37 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(37)
 		}
-		// specs/startup/spec.yaml:461
+		// specs/startup/spec.yaml:465
 		old := *m
 		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 38)
 		}
 		return took(38)
 	case CommandVanished:
-		// specs/startup/spec.yaml:467
+		// specs/startup/spec.yaml:471
 		m.commandVanished(ev)
 		return took(39)
 	case CommandLeave:
-		// specs/startup/spec.yaml:468
+		// specs/startup/spec.yaml:472
 		m.commandLeave(fx)
 		return took(40)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:469
+		// specs/startup/spec.yaml:473
 		return ignored(41)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:469
+		// specs/startup/spec.yaml:473
 		return ignored(42)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(43)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(44)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(45)
 	case ReceivePing:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(46)
 	}
 	return m.unmentioned(ev, fx)
@@ -433,17 +433,17 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveNodeAlive:
 		return m.stepGameNodeAlive(ev, fx)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:424 the keeper of another game; the later one counts
+		// specs/startup/spec.yaml:428 the keeper of another game; the later one counts
 		if ev.Message.SubdueSlave.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.SubdueSlave.Epoch) {
 			if !m.tell2(fx) {
-				return refused(56)
+				return refused(57)
 			}
-			return took(56)
+			return took(57)
 		}
-		// specs/startup/spec.yaml:425 nothing new
-		return took(57)
+		// specs/startup/spec.yaml:429 nothing new
+		return took(58)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:427 of another game
+		// specs/startup/spec.yaml:431 of another game
 		holds := ev.Message.Disconnect.Node.Present && ev.Message.Disconnect.Node.Value != fx.from
 		if !holds {
 			holds = ev.Message.Disconnect.Epoch.Founder.Present
@@ -455,22 +455,22 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		if holds {
-			return took(58)
+			return took(59)
 		}
-		// specs/startup/spec.yaml:428
+		// specs/startup/spec.yaml:432
 		if m.someSlotByTableCame(ev, fx) {
 			old := *m
 			if !m.out(fx) {
-				return m.undo(&old, fx, 59)
+				return m.undo(&old, fx, 60)
 			}
-			return took(59)
+			return took(60)
 		}
-		// specs/startup/spec.yaml:429 known already, or it has come again since
-		return took(60)
+		// specs/startup/spec.yaml:433 known already, or it has come again since
+		return took(61)
 	case TimerSilence:
 		old := *m
 		m.Silence[Slot(ev.Key)] = false
-		// specs/startup/spec.yaml:431 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
+		// specs/startup/spec.yaml:435 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
 		if !m.Party.Present {
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
@@ -479,28 +479,28 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			m.begin()
 			m.State = StateConnecting
 			if !m.enterConnecting(fx) {
-				return m.undo(&old, fx, 61)
+				return m.undo(&old, fx, 62)
 			}
-			return took(61)
+			return took(62)
 		}
-		// specs/startup/spec.yaml:435
+		// specs/startup/spec.yaml:439
 		if !m.Table[Slot(ev.Key)].Present {
-			return m.undo(&old, fx, 62)
+			return m.undo(&old, fx, 63)
 		}
 		who := m.Table[Slot(ev.Key)].Value
 		if !m.out2(fx, who) {
-			return m.undo(&old, fx, 62)
-		}
-		return took(62)
-	case CommandAlive:
-		// specs/startup/spec.yaml:436
-		old := *m
-		if !m.tellAll(fx) {
 			return m.undo(&old, fx, 63)
 		}
 		return took(63)
+	case CommandAlive:
+		// specs/startup/spec.yaml:440
+		old := *m
+		if !m.tellAll(fx) {
+			return m.undo(&old, fx, 64)
+		}
+		return took(64)
 	case CommandAnnounce:
-		// specs/startup/spec.yaml:438
+		// specs/startup/spec.yaml:442
 		if !m.Party.Present {
 			return refused(fsm.NoTransition)
 		}
@@ -520,16 +520,16 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 				t := Slot(i)
 				if (!m.Own.Present || m.Own.Value != t) && m.Came[t] == 0 && m.Fresh&(1<<t) == 0 {
 					if !m.introduce(fx, t) {
-						return m.undo(&old, fx, 64)
+						return m.undo(&old, fx, 65)
 					}
 				}
 			}
-			return took(64)
+			return took(65)
 		}
-		// specs/startup/spec.yaml:442 the keeper does
-		return took(65)
+		// specs/startup/spec.yaml:446 the keeper does
+		return took(66)
 	case CommandLeave:
-		// specs/startup/spec.yaml:444
+		// specs/startup/spec.yaml:448
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
@@ -544,26 +544,26 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			t := Slot(i)
 			if !m.Table[t].Present || m.Table[t].Value != m.Self {
 				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
-					return m.undo(&old, fx, 66)
+					return m.undo(&old, fx, 67)
 				}
 				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Epoch: m.Party.Value}
 			}
 		}
 		m.end(fx)
 		m.State = StateIdle
-		return took(66)
+		return took(67)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:479
-		return ignored(67)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:483
 		return ignored(68)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:479
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:483
 		return ignored(69)
-	case ReceivePing:
-		// specs/startup/spec.yaml:479
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:483
 		return ignored(70)
+	case ReceivePing:
+		// specs/startup/spec.yaml:483
+		return ignored(71)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -794,9 +794,70 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 	return took(50)
 }
 
+// stepGameConnectReply handles CONNECT_REPLY in the state game.
+func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
+	// specs/startup/spec.yaml:400 of another game, or meant for an earlier attempt
+	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Epoch) && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value == m.Self {
+		old := *m
+		attempt := ev.Message.ConnectReply.Attempts[ev.Message.ConnectReply.From]
+		if !m.compare(fx, attempt, ev.Message.ConnectReply.Attempts, ev.Message.ConnectReply.Epoch, ev.Message.ConnectReply.Players) {
+			return m.undo(&old, fx, 51)
+		}
+		return took(51)
+	}
+	// specs/startup/spec.yaml:403 a copy
+	if ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value != m.Self && ev.Message.ConnectReply.Slot.Present && m.Party.Present && m.Party.Value == ev.Message.ConnectReply.Epoch && ev.Message.ConnectReply.Epoch.Founder.Present && ev.Message.ConnectReply.Epoch.Founder.Value == fx.from {
+		who := ev.Message.ConnectReply.Joiner.Value
+		slot := ev.Message.ConnectReply.Slot.Value
+		m.seat(fx, ev.Message.ConnectReply.Attempt, slot, who)
+		return took(52)
+	}
+	// specs/startup/spec.yaml:406 its keeper has gone on to a game without room for it, and will never be back in this one, which is over
+	holds := !ev.Message.ConnectReply.Joiner.Present && !ev.Message.ConnectReply.Slot.Present
+	if holds {
+		if !m.Party.Present {
+			return refused(fsm.NoTransition)
+		}
+		holds = m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == fx.from
+	}
+	if holds {
+		if !m.Own.Present {
+			return refused(fsm.NoTransition)
+		}
+		holds = ev.Message.ConnectReply.Attempt == m.Came[m.Own.Value]
+	}
+	if holds && (ev.Message.ConnectReply.Epoch.Height > m.Party.Value.Height || ev.Message.ConnectReply.Epoch.Height == m.Party.Value.Height && ev.Message.ConnectReply.Epoch.Founder == m.Party.Value.Founder && ev.Message.ConnectReply.Epoch.Round > m.Party.Value.Round) {
+		m.end(fx)
+		m.State = StateRefused
+		return took(53)
+	}
+	// specs/startup/spec.yaml:410 nothing new, or a copy from an original player, with the joiner in our place
+	holds2 := !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && !ev.Message.ConnectReply.Epoch.Founder.Present
+	if holds2 {
+		if !m.Party.Present {
+			return refused(54)
+		}
+		holds2 = !m.Party.Value.Founder.Present
+	}
+	holds3 := holds2 && !m.Table[ev.Message.ConnectReply.Slot.Value].Present
+	if holds3 {
+		if !m.Own.Present {
+			return refused(54)
+		}
+		holds3 = ev.Message.ConnectReply.Players[m.Own.Value].Present
+	}
+	if holds3 && m.Table[ev.Message.ConnectReply.From].Present && m.Table[ev.Message.ConnectReply.From].Value == fx.from {
+		who := ev.Message.ConnectReply.Players[m.Own.Value].Value
+		slot := ev.Message.ConnectReply.Slot.Value
+		attempt := Try(0)
+		m.seat(fx, attempt, slot, who)
+	}
+	return took(54)
+}
+
 // stepGameNodeAlive handles NODE_ALIVE in the state game.
 func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:410 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
+	// specs/startup/spec.yaml:414 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
 	if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Epoch {
 		old := *m
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
@@ -816,7 +877,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 				s := Slot(i)
 				if !ev.Message.NodeAlive.Players[s].Present || ev.Message.NodeAlive.Players[s].Value != m.Self {
 					if !ev.Message.NodeAlive.Players[s].Present {
-						return m.undo(&old, fx, 54)
+						return m.undo(&old, fx, 55)
 					}
 					who := ev.Message.NodeAlive.Players[s].Value
 					attempt2 := ev.Message.NodeAlive.Attempts[s]
@@ -824,117 +885,75 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 				}
 			}
 		}
-		return took(54)
+		return took(55)
 	}
-	// specs/startup/spec.yaml:416
+	// specs/startup/spec.yaml:420
 	old := *m
 	if ev.Message.NodeAlive.Epoch.Founder.Present {
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
 		if !m.compare(fx, attempt, ev.Message.NodeAlive.Attempts, ev.Message.NodeAlive.Epoch, ev.Message.NodeAlive.Players) {
-			return m.undo(&old, fx, 55)
+			return m.undo(&old, fx, 56)
 		}
 	} else if m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
 		m.heard2(fx, ev.Message.NodeAlive.Slot)
 		if m.Fresh&(1<<ev.Message.NodeAlive.Slot) != 0 {
 			m.Fresh = m.Fresh &^ (1 << ev.Message.NodeAlive.Slot)
 			if !m.introduce(fx, ev.Message.NodeAlive.Slot) {
-				return m.undo(&old, fx, 55)
+				return m.undo(&old, fx, 56)
 			}
 		}
 	}
-	return took(55)
-}
-
-// stepGameConnectReply handles CONNECT_REPLY in the state game.
-func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:400 of another game, or meant for an earlier attempt
-	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Epoch) && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value == m.Self {
-		old := *m
-		attempt := ev.Message.ConnectReply.Attempts[ev.Message.ConnectReply.From]
-		if !m.compare(fx, attempt, ev.Message.ConnectReply.Attempts, ev.Message.ConnectReply.Epoch, ev.Message.ConnectReply.Players) {
-			return m.undo(&old, fx, 51)
-		}
-		return took(51)
-	}
-	// specs/startup/spec.yaml:403 a copy
-	if ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value != m.Self && ev.Message.ConnectReply.Slot.Present && m.Party.Present && m.Party.Value == ev.Message.ConnectReply.Epoch && ev.Message.ConnectReply.Epoch.Founder.Present && ev.Message.ConnectReply.Epoch.Founder.Value == fx.from {
-		who := ev.Message.ConnectReply.Joiner.Value
-		slot := ev.Message.ConnectReply.Slot.Value
-		m.seat(fx, ev.Message.ConnectReply.Attempt, slot, who)
-		return took(52)
-	}
-	// specs/startup/spec.yaml:406 nothing new, or a copy from an original player, with the joiner in our place
-	holds := !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && !ev.Message.ConnectReply.Epoch.Founder.Present
-	if holds {
-		if !m.Party.Present {
-			return refused(53)
-		}
-		holds = !m.Party.Value.Founder.Present
-	}
-	holds2 := holds && !m.Table[ev.Message.ConnectReply.Slot.Value].Present
-	if holds2 {
-		if !m.Own.Present {
-			return refused(53)
-		}
-		holds2 = ev.Message.ConnectReply.Players[m.Own.Value].Present
-	}
-	if holds2 && m.Table[ev.Message.ConnectReply.From].Present && m.Table[ev.Message.ConnectReply.From].Value == fx.from {
-		who := ev.Message.ConnectReply.Players[m.Own.Value].Value
-		slot := ev.Message.ConnectReply.Slot.Value
-		attempt := Try(0)
-		m.seat(fx, attempt, slot, who)
-	}
-	return took(53)
+	return took(56)
 }
 
 // stepRefused is Step in the state refused.
 func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:472
+		// specs/startup/spec.yaml:476
 		old := *m
 		if !m.commandConnect(fx) {
-			return m.undo(&old, fx, 71)
+			return m.undo(&old, fx, 72)
 		}
-		return took(71)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:473
-		m.receiveConnectReply(ev, fx)
 		return took(72)
+	case ReceiveConnectReply:
+		// specs/startup/spec.yaml:477
+		m.receiveConnectReply(ev, fx)
+		return took(73)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:474
+		// specs/startup/spec.yaml:478
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
-				return refused(73)
+				return refused(74)
 			}
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: Optional[Slot]{}, Attempt: ev.Message.NodeAlive.Attempts[attempt.Value], Epoch: ev.Message.NodeAlive.Epoch}
 		}
-		return took(73)
+		return took(74)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:475
-		return ignored(74)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:475
+		// specs/startup/spec.yaml:479
 		return ignored(75)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:475
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:479
 		return ignored(76)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:475
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:479
 		return ignored(77)
-	case ReceiveJoin:
+	case ReceiveDisconnect:
 		// specs/startup/spec.yaml:479
 		return ignored(78)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:479
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:483
 		return ignored(79)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:479
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:483
 		return ignored(80)
-	case ReceivePing:
-		// specs/startup/spec.yaml:479
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:483
 		return ignored(81)
+	case ReceivePing:
+		// specs/startup/spec.yaml:483
+		return ignored(82)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -943,50 +962,50 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:472
+		// specs/startup/spec.yaml:476
 		old := *m
 		if !m.commandConnect(fx) {
-			return m.undo(&old, fx, 82)
+			return m.undo(&old, fx, 83)
 		}
-		return took(82)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:473
-		m.receiveConnectReply(ev, fx)
 		return took(83)
+	case ReceiveConnectReply:
+		// specs/startup/spec.yaml:477
+		m.receiveConnectReply(ev, fx)
+		return took(84)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:474
+		// specs/startup/spec.yaml:478
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
-				return refused(84)
+				return refused(85)
 			}
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: Optional[Slot]{}, Attempt: ev.Message.NodeAlive.Attempts[attempt.Value], Epoch: ev.Message.NodeAlive.Epoch}
 		}
-		return took(84)
+		return took(85)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:475
-		return ignored(85)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:475
+		// specs/startup/spec.yaml:479
 		return ignored(86)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:475
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:479
 		return ignored(87)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:475
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:479
 		return ignored(88)
-	case ReceiveJoin:
+	case ReceiveDisconnect:
 		// specs/startup/spec.yaml:479
 		return ignored(89)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:479
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:483
 		return ignored(90)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:479
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:483
 		return ignored(91)
-	case ReceivePing:
-		// specs/startup/spec.yaml:479
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:483
 		return ignored(92)
+	case ReceivePing:
+		// specs/startup/spec.yaml:483
+		return ignored(93)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1679,17 +1698,41 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 				if !m.tell2(fx) {
 					return false
 				}
-			} else if m.countSlotByPlayers(players) < Slots || m.someSlotBySelf(players) {
-				if !m.Own.Present {
-					return false
+			} else {
+				holds2 := m.countSlotByPlayers(players) < Slots
+				if !holds2 {
+					if !m.Party.Present {
+						return false
+					}
+					holds2 = m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == fx.from
 				}
-				fx.sendTo(MessageSlotRequest, fx.from).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: m.Self, Attempt: m.Came[m.Own.Value]}}}}
+				if holds2 || m.someSlotBySelf(players) {
+					if !m.Own.Present {
+						return false
+					}
+					fx.sendTo(MessageSlotRequest, fx.from).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: m.Self, Attempt: m.Came[m.Own.Value]}}}}
+				}
 			}
 		}
 	} else if !m.tell2(fx) {
 		return false
 	}
 	return true
+}
+
+// end is the routine end: plays no more.
+func (m *Peer) end(fx *Effects) {
+	for i := range m.Silence {
+		if m.Silence[i] {
+			m.Silence[i] = false
+			fx.stop(alarmSilence, uint32(i))
+		}
+	}
+	m.Own = Optional[Slot]{}
+	m.Party = Optional[Epoch]{}
+	m.Fresh = 0
+	m.Table = Table{}
+	m.Came = Attempts{}
 }
 
 // seat2 is the routine seat: that one is in that slot, and in no other.
@@ -1751,21 +1794,6 @@ func (m *Peer) introduce(fx *Effects, slot Slot) bool {
 		}
 	}
 	return true
-}
-
-// end is the routine end: plays no more.
-func (m *Peer) end(fx *Effects) {
-	for i := range m.Silence {
-		if m.Silence[i] {
-			m.Silence[i] = false
-			fx.stop(alarmSilence, uint32(i))
-		}
-	}
-	m.Own = Optional[Slot]{}
-	m.Party = Optional[Epoch]{}
-	m.Fresh = 0
-	m.Table = Table{}
-	m.Came = Attempts{}
 }
 
 // firstSlotByWho is first(s in Slot: table[s] == who).

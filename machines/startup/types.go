@@ -22,7 +22,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "5844af19c961ba4389059946f7235695f8fb0665bd591544d58bc9e78847b116"
+const hash = "2ae3f8907ad993922900dce35453604b1dbe4ee34168bfdf1da1454f2b1141e9"
 
 // The constants of the specification that its machines use.
 const (
