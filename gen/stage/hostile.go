@@ -14,7 +14,7 @@ import (
 // these are few. Else, of each field, with those that the others can be expected to tell apart.
 const (
 	allOf  = 64      // so many values of a part of a message are all tried
-	mostOf = 1 << 12 // so many of one message at most
+	mostOf = 1 << 13 // so many of one message at most
 )
 
 // Forgery is a message that a hostile instance can send.

@@ -286,7 +286,7 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 	if b[26] > 3 {
 		return wire.Error{Message: "CONNECT_REPLY", Field: "from", Offset: 26, Problem: wire.Range, Value: int64(b[26]), Limit: 3}
 	}
-	m.From = Slot(b[26])
+	m.From = From(b[26])
 	if v := b[27]; v != 255 {
 		m.Slot.Present = true
 		if v > 3 {

@@ -49,7 +49,7 @@ type ConnectMessage struct {
 
 // ConnectReplyMessage are the fields of CONNECT_REPLY. to the joiner, and copies to all other players.
 type ConnectReplyMessage struct {
-	From     Slot           // the slot of the one who answers
+	From     From
 	Slot     Optional[Slot] // the slot given; none is the refusal
 	Epoch    Epoch
 	Joiner   Optional[fsm.Peer] // in a copy the joiner; none is the receiver

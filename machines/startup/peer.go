@@ -101,18 +101,18 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:476
+		// specs/startup/spec.yaml:479
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:477
+		// specs/startup/spec.yaml:480
 		m.receiveConnectReply(ev, fx)
 		return took(1)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:478
+		// specs/startup/spec.yaml:481
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -122,19 +122,19 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(2)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(3)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(4)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(6)
 	case CommandPrepare:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:485
 		var value int64
 		if ev.Prepare.First > m.Try {
 			value = int64(ev.Prepare.First) - 1
@@ -154,16 +154,16 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		m.Limit = Patience(value2)
 		return took(7)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(8)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(9)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(10)
 	case ReceivePing:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(11)
 	}
 	return m.unmentioned(ev, fx)
@@ -175,7 +175,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:323
+		// specs/startup/spec.yaml:326
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateConnecting
@@ -184,7 +184,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(12)
 		}
-		// specs/startup/spec.yaml:324 alone or the highest, so the founder
+		// specs/startup/spec.yaml:327 alone or the highest, so the founder
 		m.Own = Optional[Slot]{Present: true, Value: 0}
 		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 		m.Came[0] = m.Try
@@ -196,7 +196,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(13)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:328
+		// specs/startup/spec.yaml:331
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 				if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
@@ -206,7 +206,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 			return took(14)
 		}
-		// specs/startup/spec.yaml:332
+		// specs/startup/spec.yaml:335
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -220,7 +220,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(15)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:334
+		// specs/startup/spec.yaml:337
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -240,7 +240,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(16)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:338
+		// specs/startup/spec.yaml:341
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
@@ -249,11 +249,11 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(17)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:458 not the answer to this attempt
+		// specs/startup/spec.yaml:461 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(18)
 		}
-		// specs/startup/spec.yaml:459 the game is full
+		// specs/startup/spec.yaml:462 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -261,37 +261,37 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(19)
 		}
-		// specs/startup/spec.yaml:465
+		// specs/startup/spec.yaml:468
 		old := *m
 		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 20)
 		}
 		return took(20)
 	case CommandVanished:
-		// specs/startup/spec.yaml:471
+		// specs/startup/spec.yaml:474
 		m.commandVanished(ev)
 		return took(21)
 	case CommandLeave:
-		// specs/startup/spec.yaml:472
+		// specs/startup/spec.yaml:475
 		m.commandLeave(fx)
 		return took(22)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:473
+		// specs/startup/spec.yaml:476
 		return ignored(23)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:473
+		// specs/startup/spec.yaml:476
 		return ignored(24)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(25)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(26)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(27)
 	case ReceivePing:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(28)
 	}
 	return m.unmentioned(ev, fx)
@@ -303,7 +303,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:345
+		// specs/startup/spec.yaml:348
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateRequesting
@@ -312,7 +312,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(29)
 		}
-		// specs/startup/spec.yaml:346 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:349 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			m.Again--
 			m.Left = ConnectTries
@@ -323,16 +323,16 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(30)
 		}
-		// specs/startup/spec.yaml:347
+		// specs/startup/spec.yaml:350
 		m.Queue = [254]Optional[Try]{}
 		m.Master = Optional[fsm.Peer]{}
 		m.State = StateFailed
 		return took(31)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:348 is answered by the one whom we ask
+		// specs/startup/spec.yaml:351 is answered by the one whom we ask
 		return took(32)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:350 it is alive and has noted the request; but two who were sent to each other wait no longer
+		// specs/startup/spec.yaml:353 it is alive and has noted the request; but two who were sent to each other wait no longer
 		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
 		if !holds {
 			var value Optional[fsm.Peer]
@@ -353,7 +353,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = uint8(value2)
 			return took(33)
 		}
-		// specs/startup/spec.yaml:353 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		// specs/startup/spec.yaml:356 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
 		var value2 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
 			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -364,7 +364,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = 21
 		return took(34)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:358 the other shall ask further up
+		// specs/startup/spec.yaml:361 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
@@ -373,11 +373,11 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(35)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:458 not the answer to this attempt
+		// specs/startup/spec.yaml:461 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(36)
 		}
-		// specs/startup/spec.yaml:459 the game is full
+		// specs/startup/spec.yaml:462 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -385,37 +385,37 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(37)
 		}
-		// specs/startup/spec.yaml:465
+		// specs/startup/spec.yaml:468
 		old := *m
 		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 38)
 		}
 		return took(38)
 	case CommandVanished:
-		// specs/startup/spec.yaml:471
+		// specs/startup/spec.yaml:474
 		m.commandVanished(ev)
 		return took(39)
 	case CommandLeave:
-		// specs/startup/spec.yaml:472
+		// specs/startup/spec.yaml:475
 		m.commandLeave(fx)
 		return took(40)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:473
+		// specs/startup/spec.yaml:476
 		return ignored(41)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:473
+		// specs/startup/spec.yaml:476
 		return ignored(42)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(43)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(44)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(45)
 	case ReceivePing:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(46)
 	}
 	return m.unmentioned(ev, fx)
@@ -433,17 +433,17 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveNodeAlive:
 		return m.stepGameNodeAlive(ev, fx)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:428 the keeper of another game; the later one counts
+		// specs/startup/spec.yaml:431 the keeper of another game; the later one counts
 		if ev.Message.SubdueSlave.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.SubdueSlave.Epoch) {
 			if !m.tell2(fx) {
 				return refused(57)
 			}
 			return took(57)
 		}
-		// specs/startup/spec.yaml:429 nothing new
+		// specs/startup/spec.yaml:432 nothing new
 		return took(58)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:431 of another game
+		// specs/startup/spec.yaml:434 of another game
 		holds := ev.Message.Disconnect.Node.Present && ev.Message.Disconnect.Node.Value != fx.from
 		if !holds {
 			holds = ev.Message.Disconnect.Epoch.Founder.Present
@@ -457,7 +457,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		if holds {
 			return took(59)
 		}
-		// specs/startup/spec.yaml:432
+		// specs/startup/spec.yaml:435
 		if m.someSlotByTableCame(ev, fx) {
 			old := *m
 			if !m.out(fx) {
@@ -465,12 +465,12 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(60)
 		}
-		// specs/startup/spec.yaml:433 known already, or it has come again since
+		// specs/startup/spec.yaml:436 known already, or it has come again since
 		return took(61)
 	case TimerSilence:
 		old := *m
 		m.Silence[Slot(ev.Key)] = false
-		// specs/startup/spec.yaml:435 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
+		// specs/startup/spec.yaml:438 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
 		if !m.Party.Present {
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
@@ -483,7 +483,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(62)
 		}
-		// specs/startup/spec.yaml:439
+		// specs/startup/spec.yaml:442
 		if !m.Table[Slot(ev.Key)].Present {
 			return m.undo(&old, fx, 63)
 		}
@@ -493,14 +493,14 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(63)
 	case CommandAlive:
-		// specs/startup/spec.yaml:440
+		// specs/startup/spec.yaml:443
 		old := *m
 		if !m.tellAll(fx) {
 			return m.undo(&old, fx, 64)
 		}
 		return took(64)
 	case CommandAnnounce:
-		// specs/startup/spec.yaml:442
+		// specs/startup/spec.yaml:445
 		if !m.Party.Present {
 			return refused(fsm.NoTransition)
 		}
@@ -526,10 +526,10 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(65)
 		}
-		// specs/startup/spec.yaml:446 the keeper does
+		// specs/startup/spec.yaml:449 the keeper does
 		return took(66)
 	case CommandLeave:
-		// specs/startup/spec.yaml:448
+		// specs/startup/spec.yaml:451
 		old := *m
 		var set uint64
 		for key := range Slot(4) {
@@ -553,16 +553,16 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(67)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(68)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(69)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(70)
 	case ReceivePing:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(71)
 	}
 	return m.unmentioned(ev, fx)
@@ -570,7 +570,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameConnect handles CONNECT in the state game.
 func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:382 only the keeper gives slots; an original keeper that asks has left
+	// specs/startup/spec.yaml:385 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -612,7 +612,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(47)
 	}
-	// specs/startup/spec.yaml:388 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:391 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
@@ -644,8 +644,8 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 				return m.undo(&old, fx, 48)
 			}
 			fx.sendTo(MessageSlotRequest, m.Party.Value.Founder.Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
-		} else {
-			value := m.firstSlotByTableSender(fx)
+		} else if m.someSlotBySelf(fx) {
+			value := m.firstSlotBySelf(fx)
 			if !value.Present || !m.Table[value.Value].Present {
 				return m.undo(&old, fx, 48)
 			}
@@ -683,7 +683,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameSlotRequest handles SLOT_REQUEST in the state game.
 func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:382 only the keeper gives slots; an original keeper that asks has left
+	// specs/startup/spec.yaml:385 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -725,7 +725,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(49)
 	}
-	// specs/startup/spec.yaml:388 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:391 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
@@ -757,8 +757,8 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 				return m.undo(&old, fx, 50)
 			}
 			fx.sendTo(MessageSlotRequest, m.Party.Value.Founder.Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
-		} else {
-			value := m.firstSlotByTableSender(fx)
+		} else if m.someSlotBySelf(fx) {
+			value := m.firstSlotBySelf(fx)
 			if !value.Present || !m.Table[value.Value].Present {
 				return m.undo(&old, fx, 50)
 			}
@@ -796,7 +796,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameConnectReply handles CONNECT_REPLY in the state game.
 func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:400 of another game, or meant for an earlier attempt
+	// specs/startup/spec.yaml:403 of another game, or meant for an earlier attempt
 	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Epoch) && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value == m.Self {
 		old := *m
 		attempt := ev.Message.ConnectReply.Attempts[ev.Message.ConnectReply.From]
@@ -805,14 +805,14 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(51)
 	}
-	// specs/startup/spec.yaml:403 a copy
+	// specs/startup/spec.yaml:406 a copy
 	if ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value != m.Self && ev.Message.ConnectReply.Slot.Present && m.Party.Present && m.Party.Value == ev.Message.ConnectReply.Epoch && ev.Message.ConnectReply.Epoch.Founder.Present && ev.Message.ConnectReply.Epoch.Founder.Value == fx.from {
 		who := ev.Message.ConnectReply.Joiner.Value
 		slot := ev.Message.ConnectReply.Slot.Value
 		m.seat(fx, ev.Message.ConnectReply.Attempt, slot, who)
 		return took(52)
 	}
-	// specs/startup/spec.yaml:406 its keeper has gone on to a game without room for it, and will never be back in this one, which is over
+	// specs/startup/spec.yaml:409 its keeper has gone on to a game without room for it, and will never be back in this one, which is over
 	holds := !ev.Message.ConnectReply.Joiner.Present && !ev.Message.ConnectReply.Slot.Present
 	if holds {
 		if !m.Party.Present {
@@ -831,7 +831,7 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateRefused
 		return took(53)
 	}
-	// specs/startup/spec.yaml:410 nothing new, or a copy from an original player, with the joiner in our place
+	// specs/startup/spec.yaml:413 nothing new, or a copy from an original player, with the joiner in our place
 	holds2 := !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && !ev.Message.ConnectReply.Epoch.Founder.Present
 	if holds2 {
 		if !m.Party.Present {
@@ -857,7 +857,7 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameNodeAlive handles NODE_ALIVE in the state game.
 func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:414 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
+	// specs/startup/spec.yaml:417 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
 	if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Epoch {
 		old := *m
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
@@ -887,7 +887,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(55)
 	}
-	// specs/startup/spec.yaml:420
+	// specs/startup/spec.yaml:423
 	old := *m
 	if ev.Message.NodeAlive.Epoch.Founder.Present {
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
@@ -910,18 +910,18 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:476
+		// specs/startup/spec.yaml:479
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 72)
 		}
 		return took(72)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:477
+		// specs/startup/spec.yaml:480
 		m.receiveConnectReply(ev, fx)
 		return took(73)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:478
+		// specs/startup/spec.yaml:481
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -931,28 +931,28 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(74)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(75)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(76)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(77)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(78)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(79)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(80)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(81)
 	case ReceivePing:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(82)
 	}
 	return m.unmentioned(ev, fx)
@@ -962,18 +962,18 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:476
+		// specs/startup/spec.yaml:479
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 83)
 		}
 		return took(83)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:477
+		// specs/startup/spec.yaml:480
 		m.receiveConnectReply(ev, fx)
 		return took(84)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:478
+		// specs/startup/spec.yaml:481
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -983,28 +983,28 @@ func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(85)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(86)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(87)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(88)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:482
 		return ignored(89)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(90)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(91)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(92)
 	case ReceivePing:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:486
 		return ignored(93)
 	}
 	return m.unmentioned(ev, fx)
@@ -1118,22 +1118,24 @@ func (m *Peer) heard(fx *Effects, slot2 Slot) {
 	}
 }
 
-// seat is the routine seat: that one is in that slot, and in no other.
+// seat is the routine seat: that one is in that slot, and in no other; nobody else is in ours.
 func (m *Peer) seat(fx *Effects, attempt Try, slot Slot, who fsm.Peer) {
-	if !m.Table[slot].Present || m.Table[slot].Value != who {
-		m.forget(fx, who)
-		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: who}
-		m.Came[slot] = attempt
-		m.heard(fx, slot)
-	} else {
-		m.Came[slot] = max(m.Came[slot], attempt)
-		var value uint64
-		if attempt > 0 {
-			value = m.Fresh &^ (1 << slot)
+	if (!m.Own.Present || m.Own.Value != slot) && who != m.Self {
+		if !m.Table[slot].Present || m.Table[slot].Value != who {
+			m.forget(fx, who)
+			m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: who}
+			m.Came[slot] = attempt
+			m.heard(fx, slot)
 		} else {
-			value = m.Fresh
+			m.Came[slot] = max(m.Came[slot], attempt)
+			var value uint64
+			if attempt > 0 {
+				value = m.Fresh &^ (1 << slot)
+			} else {
+				value = m.Fresh
+			}
+			m.Fresh = value
 		}
-		m.Fresh = value
 	}
 }
 
@@ -1232,13 +1234,13 @@ func (m *Peer) enterGame(fx *Effects) bool {
 					}
 					all[s] = value
 				}
-				fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlotByN(n2), Epoch: m.Party.Value, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all, Attempts: m.Came}
+				fx.sendTo(MessageConnectReply, m.Table[t].Value).ConnectReply = ConnectReplyMessage{From: From(m.Own.Value), Slot: m.firstSlotByN(n2), Epoch: m.Party.Value, Joiner: Optional[fsm.Peer]{Present: true, Value: n2}, Attempt: m.Queue[n2].Value, Players: all, Attempts: m.Came}
 			}
 		}
 		if !m.Own.Present || !m.Party.Present || !m.Queue[n2].Present {
 			return false
 		}
-		fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: m.firstSlotByN(n2), Epoch: m.Party.Value, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table, Attempts: m.Came}
+		fx.sendTo(MessageConnectReply, n2).ConnectReply = ConnectReplyMessage{From: From(m.Own.Value), Slot: m.firstSlotByN(n2), Epoch: m.Party.Value, Joiner: Optional[fsm.Peer]{}, Attempt: m.Queue[n2].Value, Players: m.Table, Attempts: m.Came}
 	}
 	m.Queue = [254]Optional[Try]{}
 	return true
@@ -1314,7 +1316,18 @@ func (m *Peer) stopAsking(fx *Effects) {
 	m.Again = 0
 }
 
-// enter is the routine enter: plays in that slot of that game.
+// someSlotByS reports whether some(t in Slot: t < s && players[t] == players[s]).
+func (m *Peer) someSlotByS(players Table, s Slot) bool {
+	for t := range Slot(4) {
+		if t < s && players[t] == players[s] {
+			return true
+		}
+	}
+	return false
+}
+
+// enter is the routine enter: plays in that slot of that game; who is listed twice is in the lower slot, and
+// we are in ours.
 func (m *Peer) enter(fx *Effects, attempt Try, attempts Attempts, epoch Epoch, players Table, slot Slot) {
 	for i := range m.Silence {
 		if m.Silence[i] {
@@ -1323,7 +1336,23 @@ func (m *Peer) enter(fx *Effects, attempt Try, attempts Attempts, epoch Epoch, p
 		}
 	}
 	m.Own = Optional[Slot]{Present: true, Value: slot}
-	m.Table = players
+	var all Table
+	for s := range Slot(4) {
+		var value Optional[fsm.Peer]
+		if s == slot {
+			value = Optional[fsm.Peer]{Present: true, Value: m.Self}
+		} else {
+			var value2 Optional[fsm.Peer]
+			if players[s].Present && players[s].Value == m.Self || m.someSlotByS(players, s) {
+				value2 = Optional[fsm.Peer]{}
+			} else {
+				value2 = players[s]
+			}
+			value = value2
+		}
+		all[s] = value
+	}
+	m.Table = all
 	m.Came = attempts
 	m.Came[slot] = attempt
 	m.Party = Optional[Epoch]{Present: true, Value: epoch}
@@ -1443,7 +1472,7 @@ func (m *Peer) out(fx *Effects) bool {
 				continue
 			}
 			t := Slot(i)
-			if m.Came[t] == 0 && (!m.Table[t].Present || m.Table[t].Value != fx.from) {
+			if m.Came[t] == 0 && m.Table[t] != (Optional[fsm.Peer]{Present: true, Value: m.Self}) && m.Table[t] != (Optional[fsm.Peer]{Present: true, Value: fx.from}) {
 				if !m.Table[t].Present {
 					return false
 				}
@@ -1501,6 +1530,26 @@ func (m *Peer) someAsks(ev *Event, fx *Effects) bool {
 	return false
 }
 
+// someSlotBySelf reports whether some(s in Slot: s in table && !(table[s] in [self, sender])).
+func (m *Peer) someSlotBySelf(fx *Effects) bool {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s] != (Optional[fsm.Peer]{Present: true, Value: m.Self}) && m.Table[s] != (Optional[fsm.Peer]{Present: true, Value: fx.from}) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstSlotBySelf is first(s in Slot: s in table && !(table[s] in [self, sender])).
+func (m *Peer) firstSlotBySelf(fx *Effects) Optional[Slot] {
+	for s := range Slot(4) {
+		if m.Table[s].Present && m.Table[s] != (Optional[fsm.Peer]{Present: true, Value: m.Self}) && m.Table[s] != (Optional[fsm.Peer]{Present: true, Value: fx.from}) {
+			return Optional[Slot]{Present: true, Value: s}
+		}
+	}
+	return Optional[Slot]{}
+}
+
 // firstSlotByTableSender is first(s in Slot: s in table && table[s] != sender).
 func (m *Peer) firstSlotByTableSender(fx *Effects) Optional[Slot] {
 	for s := range Slot(4) {
@@ -1531,8 +1580,8 @@ func (m *Peer) someSlotByAttempt(fx *Effects, attempt Try) bool {
 	return false
 }
 
-// firstSlotBySelf is first(s in Slot: players[s] == self).
-func (m *Peer) firstSlotBySelf(players Table) Optional[Slot] {
+// firstSlotByPlayers is first(s in Slot: players[s] == self).
+func (m *Peer) firstSlotByPlayers(players Table) Optional[Slot] {
 	for s := range Slot(4) {
 		if players[s].Present && players[s].Value == m.Self {
 			return Optional[Slot]{Present: true, Value: s}
@@ -1541,7 +1590,18 @@ func (m *Peer) firstSlotBySelf(players Table) Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// enter2 is the routine enter: plays in that slot of that game.
+// someSlotByPlayers reports whether some(t in Slot: t < s && players[t] == players[s]).
+func (m *Peer) someSlotByPlayers(players2 Table, s Slot) bool {
+	for t := range Slot(4) {
+		if t < s && players2[t] == players2[s] {
+			return true
+		}
+	}
+	return false
+}
+
+// enter2 is the routine enter: plays in that slot of that game; who is listed twice is in the lower slot,
+// and we are in ours.
 func (m *Peer) enter2(fx *Effects, attempt2 Try, attempts2 Attempts, epoch2 Epoch, players2 Table, slot Slot) {
 	for i := range m.Silence {
 		if m.Silence[i] {
@@ -1550,7 +1610,23 @@ func (m *Peer) enter2(fx *Effects, attempt2 Try, attempts2 Attempts, epoch2 Epoc
 		}
 	}
 	m.Own = Optional[Slot]{Present: true, Value: slot}
-	m.Table = players2
+	var all Table
+	for s := range Slot(4) {
+		var value Optional[fsm.Peer]
+		if s == slot {
+			value = Optional[fsm.Peer]{Present: true, Value: m.Self}
+		} else {
+			var value2 Optional[fsm.Peer]
+			if players2[s].Present && players2[s].Value == m.Self || m.someSlotByPlayers(players2, s) {
+				value2 = Optional[fsm.Peer]{}
+			} else {
+				value2 = players2[s]
+			}
+			value = value2
+		}
+		all[s] = value
+	}
+	m.Table = all
 	m.Came = attempts2
 	m.Came[slot] = attempt2
 	m.Party = Optional[Epoch]{Present: true, Value: epoch2}
@@ -1592,8 +1668,8 @@ func (m *Peer) countSlotByPlayers(players Table) int64 {
 	return n
 }
 
-// someSlotBySelf reports whether some(s in Slot: players[s] == self).
-func (m *Peer) someSlotBySelf(players Table) bool {
+// someSlotBySelfPlayers reports whether some(s in Slot: players[s] == self).
+func (m *Peer) someSlotBySelfPlayers(players Table) bool {
 	for s := range Slot(4) {
 		if players[s].Present && players[s].Value == m.Self {
 			return true
@@ -1651,7 +1727,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 				if !m.Own.Present {
 					return false
 				}
-				fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.firstSlotBySelf(players), Attempt: m.Came[m.Own.Value], Epoch: epoch}
+				fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.firstSlotByPlayers(players), Attempt: m.Came[m.Own.Value], Epoch: epoch}
 			}
 		} else if !epoch.Founder.Present || epoch.Founder.Value != fx.from {
 			if !epoch.Founder.Present || epoch.Founder.Value != m.Self {
@@ -1685,7 +1761,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 					}
 					fx.sendTo(MessageDisconnect, m.Party.Value.Founder.Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Epoch: m.Party.Value}
 				}
-				value := m.firstSlotBySelf(players)
+				value := m.firstSlotByPlayers(players)
 				if !value.Present {
 					return false
 				}
@@ -1706,7 +1782,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 					}
 					holds2 = m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == fx.from
 				}
-				if holds2 || m.someSlotBySelf(players) {
+				if holds2 || m.someSlotBySelfPlayers(players) {
 					if !m.Own.Present {
 						return false
 					}
@@ -1735,22 +1811,24 @@ func (m *Peer) end(fx *Effects) {
 	m.Came = Attempts{}
 }
 
-// seat2 is the routine seat: that one is in that slot, and in no other.
+// seat2 is the routine seat: that one is in that slot, and in no other; nobody else is in ours.
 func (m *Peer) seat2(fx *Effects, attempt Try, slot Slot) {
-	if !m.Table[slot].Present || m.Table[slot].Value != fx.from {
-		m.forget2(fx)
-		m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
-		m.Came[slot] = attempt
-		m.heard(fx, slot)
-	} else {
-		m.Came[slot] = max(m.Came[slot], attempt)
-		var value uint64
-		if attempt > 0 {
-			value = m.Fresh &^ (1 << slot)
+	if (!m.Own.Present || m.Own.Value != slot) && fx.from != m.Self {
+		if !m.Table[slot].Present || m.Table[slot].Value != fx.from {
+			m.forget2(fx)
+			m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			m.Came[slot] = attempt
+			m.heard(fx, slot)
 		} else {
-			value = m.Fresh
+			m.Came[slot] = max(m.Came[slot], attempt)
+			var value uint64
+			if attempt > 0 {
+				value = m.Fresh &^ (1 << slot)
+			} else {
+				value = m.Fresh
+			}
+			m.Fresh = value
 		}
-		m.Fresh = value
 	}
 }
 
@@ -1790,7 +1868,7 @@ func (m *Peer) introduce(fx *Effects, slot Slot) bool {
 				}
 				all[s] = value
 			}
-			fx.sendTo(MessageConnectReply, m.Table[slot].Value).ConnectReply = ConnectReplyMessage{From: m.Own.Value, Slot: Optional[Slot]{Present: true, Value: t}, Epoch: m.Party.Value, Joiner: m.Table[t], Attempt: m.Came[t], Players: all, Attempts: m.Came}
+			fx.sendTo(MessageConnectReply, m.Table[slot].Value).ConnectReply = ConnectReplyMessage{From: From(m.Own.Value), Slot: Optional[Slot]{Present: true, Value: t}, Epoch: m.Party.Value, Joiner: m.Table[t], Attempt: m.Came[t], Players: all, Attempts: m.Came}
 		}
 	}
 	return true
@@ -1859,7 +1937,7 @@ func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
 				continue
 			}
 			t := Slot(i)
-			if m.Came[t] == 0 && (!m.Table[t].Present || m.Table[t].Value != who) {
+			if m.Came[t] == 0 && m.Table[t] != (Optional[fsm.Peer]{Present: true, Value: m.Self}) && m.Table[t] != (Optional[fsm.Peer]{Present: true, Value: who}) {
 				if !m.Table[t].Present {
 					return false
 				}

@@ -22,7 +22,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "2ae3f8907ad993922900dce35453604b1dbe4ee34168bfdf1da1454f2b1141e9"
+const hash = "4e977443a8461a2314e81eca9117121f610f2cb4cdda287858035c9b882ea806"
 
 // The constants of the specification that its machines use.
 const (
@@ -38,6 +38,10 @@ const (
 
 // Slot is a number in 0..3.
 type Slot uint8
+
+// From is a number in 0..3.
+// the slot of one who answers.
+type From uint8
 
 // Try is a number in 0..4294967295.
 // a number of a peer for an attempt to connect or for a game, higher than all it has used, also before a
