@@ -108,3 +108,25 @@ func (x *Eval) keyFrame(p *model.Part, index, more int) []int64 {
 
 // noPlace is the span of things that no line of the specification says.
 var noPlace diag.Span
+
+// Restarted is the value with which a machine begins anew after a crash: begin, with the variables of
+// old that are kept.
+func Restarted(m *model.Machine, begin, old Value) Value {
+	v := slices.Clone(begin)
+	for _, d := range m.Vars {
+		if d.Kept {
+			copy(v[d.Offset:d.Offset+d.Type.Slots()], old[d.Offset:])
+		}
+	}
+	return v
+}
+
+// Unsee puts back into v what ghosts remembered of reports in the value before: those of a step that a
+// crash cuts short are seen by nobody.
+func Unsee(m *model.Machine, before, v Value) {
+	for _, d := range m.Vars {
+		if d.Ghost == model.GhostOfReports {
+			copy(v[d.Offset:d.Offset+d.Type.Slots()], before[d.Offset:])
+		}
+	}
+}

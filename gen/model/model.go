@@ -110,7 +110,7 @@ const (
 )
 
 // Machine is a role, or the machine of a part. Its value has Size slots:
-// the index of the control state; the parameters; the variables; one slot for each timer and
+// the index of the control state; the parameters; the variables, ghosts last; one slot for each timer and
 // each of its keys (0 disarmed, 1 armed); then the parts, each instance with its own machine's Size.
 type Machine struct {
 	Name, Doc string
@@ -269,9 +269,20 @@ type Var struct {
 	Locals    int  // slots of the frame of locals that Init needs
 	Kept      bool // survives a restart after a crash
 	Self      bool // the parameter self, which checks and parents give: the number of the instance
-	Offset    int  // first slot in the machine's value
-	Span      diag.Span
+	// Ghost says that a check has added the variable, for its claims alone.
+	Ghost  Ghost
+	Offset int // first slot in the machine's value
+	Span   diag.Span
 }
+
+// Ghost says what sets a variable that a check has added to a role.
+type Ghost uint8
+
+const (
+	NoGhost         Ghost = iota // the role has the variable
+	GhostOfCommands              // the commands that the machine takes
+	GhostOfReports               // what the machine reports; nobody sees a report of a step that a crash cuts short
+)
 
 // Timer is a timer of a machine, or one for each key.
 type Timer struct {

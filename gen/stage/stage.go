@@ -288,8 +288,9 @@ func (p *Party) Defers(v interp.Value, text string) bool {
 func (p *Party) Final(v interp.Value) bool { return p.States[v[0]].Final }
 
 // Crashed implements [world.Crasher]: no timer is armed any more, and the rest of the value stays as it was.
-func (p *Party) Crashed(v interp.Value) interp.Value {
+func (p *Party) Crashed(before, v interp.Value) interp.Value {
 	n := slices.Clone(v)
+	interp.Unsee(p.Machine, before, n)
 	for _, a := range p.Alarms {
 		n[a.Slot] = 0
 	}
@@ -303,12 +304,4 @@ func (p *Party) KeepTrail() { p.in.Follow = true }
 func (p *Party) Trail() []interp.Mark { return p.in.Trail() }
 
 // Restarted implements [world.Crasher]: it is the beginning with the variables that are kept.
-func (p *Party) Restarted(v interp.Value) interp.Value {
-	n := slices.Clone(p.Begin)
-	for _, x := range p.Vars {
-		if x.Kept {
-			copy(n[x.Offset:x.Offset+x.Type.Slots()], v[x.Offset:])
-		}
-	}
-	return n
-}
+func (p *Party) Restarted(v interp.Value) interp.Value { return interp.Restarted(p.Machine, p.Begin, v) }

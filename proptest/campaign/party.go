@@ -207,7 +207,9 @@ func (p *party) Defers(v value, m letter) bool {
 func (p *party) Final(v value) bool { return p.Party.Final(p.values[v]) }
 
 // Crashed implements [world.Crasher].
-func (p *party) Crashed(v value) value { return p.number(p.Party.Crashed(p.values[v])) }
+func (p *party) Crashed(before, v value) value {
+	return p.number(p.Party.Crashed(p.values[before], p.values[v]))
+}
 
 // Restarted implements [world.Crasher].
 func (p *party) Restarted(v value) value { return p.number(p.Party.Restarted(p.values[v])) }

@@ -156,7 +156,7 @@ func (p *party) Defers(_ value, l letter) bool {
 func (p *party) Final(value) bool { return p.Runner.Info().Final[p.Runner.State()] }
 
 // Crashed implements [world.Crasher].
-func (p *party) Crashed(v value) value { return v }
+func (p *party) Crashed(_, v value) value { return v }
 
 // Restarted implements [world.Crasher].
 func (p *party) Restarted(v value) value {

@@ -267,7 +267,7 @@ func (w *World[V, M]) Do(c *Configuration[V, M], mv Move[M]) (Taken[V, M], error
 			return t, fmt.Errorf("instance %d %w", t.Who, ErrBlocked)
 		}
 		if mv.Torn > 0 {
-			if err := w.tear(n, mv.Torn-1, &t); err != nil {
+			if err := w.tear(n, c.Values[t.Who], mv.Torn-1, &t); err != nil {
 				return t, err
 			}
 		}
@@ -430,11 +430,11 @@ func (w *World[V, M]) crashes(n *Configuration[V, M]) error {
 }
 
 // tear cuts the step that an instance has taken short.
-func (w *World[V, M]) tear(n *Configuration[V, M], sends int, t *Taken[V, M]) error {
+func (w *World[V, M]) tear(n *Configuration[V, M], before V, sends int, t *Taken[V, M]) error {
 	if err := w.crashes(n); err != nil {
 		return err
 	}
-	if t.Result = Tear(w.Rules, t.Who, t.Result, sends, w.Machines[t.Who]); t.What == Blocked {
+	if t.Result = Tear(w.Rules, t.Who, before, t.Result, sends, w.Machines[t.Who]); t.What == Blocked {
 		return fmt.Errorf("instance %d cannot crash in that step", t.Who)
 	}
 	return nil

@@ -375,6 +375,11 @@ func Swallows[M comparable](r *Rules, ch *Channel, e *End[M], x Item[M]) bool {
 // behind what survives of all that it has sent, and over a link that had ended before nothing: but what
 // was sent before its end may go, too.
 func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
+	return crash(r, i, e, v, v, m)
+}
+
+// crash is Crash in the course of a step from the value before.
+func crash[V any, M comparable](r *Rules, i int, e End[M], before, v V, m Machine[V, M]) Result[V, M] {
 	s := at(r, i, e, v, m)
 	f := &r.Faults
 	if e.Down || i >= len(f.Crash) || int(e.Crashes) >= f.Crash[i] {
@@ -396,7 +401,7 @@ func Crash[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M])
 		}
 	}
 	if c, ok := m.(Crasher[V]); ok {
-		s.Value = c.Crashed(v)
+		s.Value = c.Crashed(before, v)
 	}
 	return s.Result
 }
@@ -419,14 +424,14 @@ func (r *Rules) keeps(from, to int) bool {
 	return k >= 0 && r.Channels[k].Order == Fifo && (!r.Channels[k].Lossy || r.Faults.Lose >= 0)
 }
 
-// Tear cuts a step of instance i short by a crash after its first so many sends. What is Blocked if
-// there is no such crash.
-func Tear[V any, M comparable](r *Rules, i int, whole Result[V, M], sends int, m Machine[V, M]) Result[V, M] {
+// Tear cuts a step of instance i, from the value before, short by a crash after its first so many
+// sends. What is Blocked if there is no such crash.
+func Tear[V any, M comparable](r *Rules, i int, before V, whole Result[V, M], sends int, m Machine[V, M]) Result[V, M] {
 	if !r.Faults.Torn || whole.What != Stepped || whole.Code != fsm.Took || whole.Fault != NoFault ||
 		sends >= len(whole.Sends) {
 		return Result[V, M]{}
 	}
-	crash := Crash(r, i, whole.End, whole.Value, m)
+	crash := crash(r, i, whole.End, before, whole.Value, m)
 	if crash.What != Done {
 		return Result[V, M]{}
 	}

@@ -257,8 +257,9 @@ type Machine[V any, M comparable] interface {
 // Crasher is implemented by machines that can crash and begin anew. A machine without it keeps its
 // value in a crash and cannot restart.
 type Crasher[V any] interface {
-	// Crashed is the value after a crash, for those who still look at it.
-	Crashed(v V) V
+	// Crashed is the value after a crash, for those who still look at it. Before is the one before
+	// the step that the crash cuts short, whose reports nobody sees; or v, if it cuts none.
+	Crashed(before, v V) V
 	// Restarted is the value with which the machine begins anew, with what it has kept of v.
 	Restarted(v V) V
 }

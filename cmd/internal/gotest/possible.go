@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/world"
 )
 
@@ -100,4 +102,21 @@ func rehearse(p *model.Protocol, c *model.Check, cl *check.ClaimReport) (*rehear
 		r.end = append(r.end, string(interp.AppendMachine(nil, s.Strings, p.Machine, now.Values[i])))
 	}
 	return r, nil
+}
+
+// looksBack reports whether a claim looks at what was, for which the check adds variables to the machines. A
+// nil claim is a built-in one.
+func looksBack(c *model.Claim) bool {
+	found := false
+	if c != nil {
+		for _, e := range append([]model.Expr{c.When, c.Expr}, c.Exprs...) {
+			core.Reads(core.Of(e), func(v *model.Var, _ bool) { found = found || v.Ghost != model.NoGhost })
+		}
+	}
+	return found
+}
+
+// torn reports whether a crash cuts a step of the counterexample short.
+func torn(cl *check.ClaimReport) bool {
+	return slices.ContainsFunc(cl.Counterexample.Steps, func(s run.Step) bool { return s.Torn > 0 })
 }

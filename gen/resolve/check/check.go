@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/convert"
 	"github.com/parley-go/parley/gen/resolve/machine"
 	"github.com/parley-go/parley/gen/resolve/pass"
 )
@@ -22,6 +23,7 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 	c := &model.Check{Name: e.Key.Text, Doc: pass.TextOf(n, "doc"), Span: e.Key.Span()}
 	c.Channel = r.Channel(n.Get("channel"), r.Protocol.Channel)
 	instances := r.instances(c, n.Get("instances"))
+	instances.ghosts = convert.NewGhosts()
 	r.hostile(c, instances, n)
 	r.environment(c, n.Get("environment"))
 	if len(instances.single)+len(instances.groups) == 0 {
@@ -44,6 +46,7 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 		c.Quiet = s.Cond(r.Parse(q))
 		c.QuietLocals = s.Slots
 	}
+	r.Remember(instances.ghosts)
 	r.honestOnly(c)
 	known := append(n.Get("claims").Keys(), model.BuiltinClaims()...)
 	for _, it := range pass.Scalars(n.Get("expect")) {

@@ -175,3 +175,26 @@ func (r *checker) within(c *model.Claim, check *model.Check, n *ast.Node) {
 			With("add `time: {beat: n}`")
 	}
 }
+
+// Remembers reports whether a check may add variables to its roles: it speaks of what was.
+func Remembers(n *ast.Node) bool {
+	found := false
+	var look func(n *ast.Node)
+	look = func(n *ast.Node) {
+		if n == nil {
+			return
+		}
+		for _, fn := range expr.PastCalls() {
+			found = found || n.Kind == ast.Scalar && strings.Contains(n.Text, fn)
+		}
+		for _, it := range n.Items {
+			look(it)
+		}
+		for _, e := range n.Entries {
+			look(e.Value)
+		}
+	}
+	look(n.Get("claims"))
+	look(n.Get("quiet"))
+	return found
+}

@@ -47,6 +47,9 @@ func (s *Resolver) call(n *syntax.Call, base model.ExprBase, want *model.Type) m
 	if e, isMap := s.mapCall(n); isMap {
 		return e
 	}
+	if e, isPast := s.past(n, base); isPast {
+		return e
+	}
 	f, ok := functions[n.Fn]
 	if !ok {
 		if n.Fn == "not" {

@@ -212,6 +212,11 @@ func (ro *Role) basicEvents() {
 // is it known whether it has the parameter self.
 func (ro *Role) layout() {
 	ro.SettleSelf()
+	ro.place()
+}
+
+// place lays the values of the machine out, one behind the other.
+func (ro *Role) place() {
 	size := int64(1)
 	place := func(slots int64, at diag.Span) int {
 		offset := size

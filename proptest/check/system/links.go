@@ -221,7 +221,7 @@ func (p *Process) torn(l codec.Local, whole result, note []byte, emit func(explo
 		return
 	}
 	for n := range whole.Sends {
-		res := world.Tear(&p.sys.Rules, p.Inst.Index, whole, n, stepper{p})
+		res := world.Tear(&p.sys.Rules, p.Inst.Index, l.Value, whole, n, stepper{p})
 		if res.What == world.Blocked {
 			return
 		}

@@ -310,11 +310,9 @@ func (p stepper) Defers(v interp.Value, msg string) bool {
 }
 
 // Crashed implements [world.Crasher]: nothing of the machine will run out any more.
-func (p stepper) Crashed(v interp.Value) interp.Value {
-	if len(p.Timers) == 0 {
-		return v
-	}
+func (p stepper) Crashed(before, v interp.Value) interp.Value {
 	w := slices.Clone(v)
+	interp.Unsee(p.Role, before, w)
 	for _, t := range p.Timers {
 		w[t.slot] = 0
 	}
@@ -323,13 +321,7 @@ func (p stepper) Crashed(v interp.Value) interp.Value {
 
 // Restarted implements [world.Crasher]: what is kept stays.
 func (p stepper) Restarted(old interp.Value) interp.Value {
-	v := slices.Clone(p.Initial)
-	for _, d := range p.Role.Vars {
-		if d.Kept {
-			copy(v[d.Offset:d.Offset+d.Type.Slots()], old[d.Offset:])
-		}
-	}
-	return v
+	return interp.Restarted(p.Role, p.Initial, old)
 }
 
 // explain says why a step was refused. The line is left out where the step shows it anyway.
