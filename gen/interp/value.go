@@ -110,7 +110,7 @@ func (x *Eval) keyFrame(p *model.Part, index, more int) []int64 {
 var noPlace diag.Span
 
 // Restarted is the value with which a machine begins anew after a crash: begin, with the variables of
-// old that are kept.
+// old that are kept, and what its monitors know.
 func Restarted(m *model.Machine, begin, old Value) Value {
 	v := slices.Clone(begin)
 	for _, d := range m.Vars {
@@ -118,15 +118,26 @@ func Restarted(m *model.Machine, begin, old Value) Value {
 			copy(v[d.Offset:d.Offset+d.Type.Slots()], old[d.Offset:])
 		}
 	}
+	monitors(m, old, v)
 	return v
 }
 
-// Unsee puts back into v what ghosts remembered of reports in the value before: those of a step that a
-// crash cuts short are seen by nobody.
+// monitors copies what the monitors of a machine know.
+func monitors(m *model.Machine, from, to Value) {
+	for _, p := range m.Parts {
+		if p.Monitor {
+			copy(to[p.Offset:p.Offset+p.Machine.Size], from[p.Offset:])
+		}
+	}
+}
+
+// Unsee puts back into v what ghosts remembered of reports in the value before, and what monitors knew: of
+// a step that a crash cuts short nobody has seen a report.
 func Unsee(m *model.Machine, before, v Value) {
 	for _, d := range m.Vars {
 		if d.Ghost == model.GhostOfReports {
 			copy(v[d.Offset:d.Offset+d.Type.Slots()], before[d.Offset:])
 		}
 	}
+	monitors(m, before, v)
 }

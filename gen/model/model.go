@@ -321,7 +321,10 @@ type Part struct {
 	ToLocals int
 	// Offset is the first slot of instance 0 in the parent's value.
 	Offset int
-	Span   diag.Span
+	// Monitor says that a check has added the part, for its claims alone: the machine gives it its
+	// commands and reports, and it does nothing.
+	Monitor bool
+	Span    diag.Span
 }
 
 // PartSend maps a message that a part sends to one of the parent.

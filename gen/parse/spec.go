@@ -1,5 +1,7 @@
 package parse
 
+import "slices"
+
 // The shapes of all places in a specification. docs/LANGUAGE.md explains them; they
 // refer to each other, so the table is filled by init.
 
@@ -165,6 +167,12 @@ func initChecks() {
 		{"quiescent", &shape{what: "quiescent", scalar: boolScalar}},
 		{"fair", fairRuns}, {"within", exprShape},
 	}}
+	var monitorKeys []key
+	for _, k := range roleShape.keys {
+		if slices.Contains([]string{"doc", "vars", "initial", "states", "common"}, k.name) {
+			monitorKeys = append(monitorKeys, k)
+		}
+	}
 	times := &shape{what: "how often", scalar: anyScalar, open: exprShape, name: freeKeys}
 	often := &shape{what: "how often in all, whoever it meets", scalar: anyScalar}
 	oneCheck = shape{what: "a check", merge: true, keys: []key{
@@ -179,6 +187,8 @@ func initChecks() {
 			open: &shape{what: "a rule", scalar: oneOf("false"),
 				keys: []key{{"when", exprShape}, {"times", exprShape}, {"fair", fairness},
 					{"or", nameList}, {"doc", docShape}}}}},
+		{"monitors", named("monitors", &shape{what: "a monitor", merge: true, keys: append([]key{{"of", text("a role")}},
+			monitorKeys...)})},
 		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
 		{"faults", &shape{what: "the list of faults", null: true, keys: []key{
 			{"crash", times}, {"restart", times}, {"break", often}, {"lose", often},

@@ -304,4 +304,6 @@ func (p *Party) KeepTrail() { p.in.Follow = true }
 func (p *Party) Trail() []interp.Mark { return p.in.Trail() }
 
 // Restarted implements [world.Crasher]: it is the beginning with the variables that are kept.
-func (p *Party) Restarted(v interp.Value) interp.Value { return interp.Restarted(p.Machine, p.Begin, v) }
+func (p *Party) Restarted(v interp.Value) interp.Value {
+	return interp.Restarted(p.Machine, p.Begin, v)
+}

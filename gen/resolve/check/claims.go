@@ -196,5 +196,5 @@ func Remembers(n *ast.Node) bool {
 	}
 	look(n.Get("claims"))
 	look(n.Get("quiet"))
-	return found
+	return found || n.Get("monitors") != nil
 }

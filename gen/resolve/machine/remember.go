@@ -40,49 +40,58 @@ func (ro *Role) replace(done map[*Role]bool) {
 
 // remember adds ghosts to a role.
 func (ro *Role) remember(list []*convert.Ghost) {
-	m := ro.Machine
 	for _, g := range list {
-		m.Vars = append(m.Vars, g.Var)
+		ro.Machine.Vars = append(ro.Machine.Vars, g.Var)
 	}
+	ro.observed(func(h convert.Happening, base model.StmtBase, field func(i int) model.Expr) []model.Stmt {
+		return sets(list, h, base, field)
+	})
+}
+
+// noting gives the statements that note what happens; field gives the values of its fields.
+type noting func(h convert.Happening, base model.StmtBase, field func(i int) model.Expr) []model.Stmt
+
+// observed adds to a role what notes its commands and reports.
+func (ro *Role) observed(note noting) {
+	m := ro.Machine
 	seen := map[model.Stmt]bool{}
 	for _, t := range m.Transitions {
 		if t.Mode != model.Handle {
 			continue
 		}
-		t.Body = behind(t.Body, list, seen)
+		t.Body = behind(t.Body, note, seen)
 		if t.Event.Kind == model.EventCommand {
 			given := func(i int) model.Expr {
 				l := t.Params[i]
 				return &model.LocalRef{ExprBase: model.ExprBase{T: l.Type, Span: t.Span}, Local: l}
 			}
 			base := model.StmtBase{Span: t.Span}
-			t.Body = append(sets(list, convert.Happening{Command: t.Event}, base, given), t.Body...)
+			t.Body = append(note(convert.Happening{Command: t.Event}, base, given), t.Body...)
 		}
 	}
 	for _, st := range m.States {
-		st.Entry = behind(st.Entry, list, seen)
+		st.Entry = behind(st.Entry, note, seen)
 	}
 }
 
-// behind adds to a list of statements what ghosts remember of its reports. Seen are those that it has
-// been in.
-func behind(body []model.Stmt, list []*convert.Ghost, seen map[model.Stmt]bool) []model.Stmt {
+// behind adds to a list of statements what notes its reports. Seen are those that it has been in.
+func behind(body []model.Stmt, note noting, seen map[model.Stmt]bool) []model.Stmt {
 	var out []model.Stmt
 	for _, st := range body {
 		out = append(out, st)
 		switch st := st.(type) {
 		case *model.ReportStmt:
 			said := func(i int) model.Expr { return st.Fields[i] }
-			out = append(out, sets(list, convert.Happening{Report: st.Report}, st.StmtBase, said)...)
+			out = append(out, note(convert.Happening{Report: st.Report}, st.StmtBase, said)...)
 		case *model.If:
 			if !seen[st] {
 				seen[st] = true
-				st.Then, st.Else = behind(st.Then, list, seen), behind(st.Else, list, seen)
+				st.Then, st.Else = behind(st.Then, note, seen), behind(st.Else, note, seen)
 			}
 		case *model.Each:
 			if !seen[st] {
 				seen[st] = true
-				st.Body = behind(st.Body, list, seen)
+				st.Body = behind(st.Body, note, seen)
 			}
 		}
 	}

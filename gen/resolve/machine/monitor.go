@@ -1,0 +1,224 @@
+package machine
+
+import (
+	"fmt"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/convert"
+	"github.com/parley-go/parley/gen/resolve/pass"
+	"github.com/parley-go/parley/gen/resolve/types"
+)
+
+// Monitors adds the monitors of a check to the roles that they watch: each is a part, which the machine
+// gives its commands and its reports, and which does nothing to the machine.
+func (r *Set) Monitors(n *ast.Node) {
+	if n == nil {
+		return
+	}
+	for _, e := range n.Entries {
+		if e.Value.Kind != ast.Map {
+			r.Errorf("FSM008", e.Value.Span(), "a monitor is a map, not empty")
+			continue
+		}
+		of := e.Value.Get("of")
+		if of == nil {
+			r.Errorf("FSM009", e.Key.Span(), "monitor %s does not say which role it watches", diag.Quote(e.Key.Text)).
+				With("add `of: ROLE`")
+			continue
+		}
+		ro := r.Roles[of.Text]
+		if ro == nil {
+			r.Unknown("FSM021", of, "role", r.Root.Get("roles").Keys())
+			continue
+		}
+		r.Refer(of.Span(), ro.Machine.Span)
+		ro.monitor(e)
+	}
+	done := map[*Role]bool{}
+	for _, m := range r.Protocol.Roles {
+		r.Roles[m.Name].replace(done)
+	}
+}
+
+// monitor adds one monitor to a role.
+func (ro *Role) monitor(e ast.Entry) {
+	before := ro.Len()
+	mon := ro.watcher(e)
+	m := mon.Machine
+	p := &model.Part{Name: m.Name, Doc: m.Doc, Index: len(ro.Machine.Parts), Machine: m, Count: 1, Monitor: true,
+		Sends: make([]*model.PartSend, len(m.Messages)), Span: m.Span}
+	if !ro.declare(e.Key, "monitor", p) || ro.Len() > before {
+		return
+	}
+	ro.Machine.Parts = append(ro.Machine.Parts, p)
+	ro.Names.Parts[p] = mon.Names
+	give := func(h convert.Happening, base model.StmtBase, field func(i int) model.Expr) []model.Stmt {
+		ev := mon.Events[h.Name()]
+		if !mon.hears(ev) {
+			return nil
+		}
+		run := &model.Run{StmtBase: base, Part: p, Event: ev}
+		for i := range ev.Fields {
+			run.Args = append(run.Args, field(i))
+		}
+		return []model.Stmt{run}
+	}
+	ro.observed(give)
+}
+
+// watcher resolves the machine of a monitor. Its events are the commands and reports of the role.
+func (ro *Role) watcher(e ast.Entry) *Role {
+	m := &model.Machine{Name: e.Key.Text, Doc: pass.TextOf(e.Value, "doc"), Protocol: ro.Machine.Protocol,
+		Span: e.Key.Span()}
+	mon := &Role{
+		Names: convert.NewNames(ro.Table, m), r: ro.r, Node: e.Value, children: map[*model.Part]*Role{},
+		Events: map[string]*model.Event{}, routines: map[string]*routine{}, reports: map[string]*model.Report{},
+		Sends: map[*model.Message]diag.Span{}, Hears: map[*model.Message]bool{},
+		badGuard: map[*model.Transition]bool{},
+	}
+	mon.declareVars("vars")
+	for _, v := range m.Vars {
+		if v.Type != nil && !remembers(v.Type) {
+			ro.Errorf("FSM098", v.Span, "a monitor remembers numbers, truth values, names and instances, not %s",
+				types.Describe(v.Type))
+		}
+	}
+	mon.declareStates()
+	both := map[string]bool{}
+	add := func(name, doc string, fields []*model.Field, at diag.Span) {
+		ev := &model.Event{Kind: model.EventCommand, Name: name, Doc: doc, Index: len(m.Events), Fields: fields, Span: at}
+		if mon.Events[name] != nil {
+			both[name] = true
+			return
+		}
+		mon.Events[name] = ev
+		m.Events, m.Commands = append(m.Events, ev), append(m.Commands, ev)
+	}
+	for _, ev := range ro.Machine.Commands {
+		add(ev.Name, ev.Doc, ev.Fields, ev.Span)
+	}
+	for _, rep := range ro.Machine.Reports {
+		add(rep.Name, rep.Doc, rep.Fields, rep.Span)
+	}
+	before := ro.Len()
+	mon.complete()
+	if ro.Len() > before {
+		return mon
+	}
+	for _, st := range m.States {
+		if st.Final {
+			ro.Errorf("FSM098", st.Span, "a monitor has no end, so no state of it is final")
+		}
+		for i, h := range st.Handlers {
+			switch {
+			case h == nil:
+				st.Handlers[i] = &model.Handler{Event: m.Events[i], Mode: model.Ignore, Span: st.Span}
+				mon.otherwise(st, st.Handlers[i])
+			case both[h.Event.Name]:
+				ro.Errorf("FSM022", h.Span, "%s is a command and a report of %s, and a monitor cannot tell which",
+					diag.Quote(h.Event.Name), diag.Quote(ro.Machine.Name)).
+					With("rename one of them, or say it with `commanded(…)` and `reported(…)` in claims")
+			}
+		}
+		mon.onlyRemembers(st.Entry)
+	}
+	for _, t := range m.Transitions {
+		mon.onlyRemembers(t.Body)
+	}
+	for _, st := range m.States {
+		for _, h := range st.Handlers {
+			if h.Branches[len(h.Branches)-1].When != nil {
+				mon.otherwise(st, h)
+			}
+		}
+	}
+	if ro.Len() == before {
+		mon.cannotFail()
+	}
+	return mon
+}
+
+// otherwise adds a branch that does nothing: what a state says nothing about is of no interest to it.
+func (mon *Role) otherwise(st *model.State, h *model.Handler) {
+	s := convert.Scope{Table: mon.Table, Own: mon.Names}
+	t := &model.Transition{ID: len(mon.Machine.Transitions), Name: st.Name + " " + h.Event.Name, From: st,
+		Event: h.Event, Mode: h.Mode, Span: h.Span}
+	if n := len(h.Branches); n > 0 {
+		t.Name += fmt.Sprintf("/%d", n+1)
+	}
+	for _, f := range h.Event.Fields {
+		t.Params = append(t.Params, s.DeclareField(f, h.Span, false))
+	}
+	t.Locals = s.Slots
+	h.Branches, mon.Machine.Transitions = append(h.Branches, t), append(mon.Machine.Transitions, t)
+}
+
+// remembers reports whether a monitor may have a variable of the type.
+func remembers(t *model.Type) bool {
+	if t.Kind == model.KindOptional {
+		t = t.Elem
+	}
+	switch t.Kind {
+	case model.KindBool, model.KindInt, model.KindEnum, model.KindNode, model.KindOpaque:
+		return true
+	}
+	return false
+}
+
+// hears reports whether some state of a monitor does something about an event.
+func (mon *Role) hears(ev *model.Event) bool {
+	for _, st := range mon.Machine.States {
+		if h := st.Handlers[ev.Index]; h.Mode == model.Handle {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyRemembers reports the statements of a monitor that would do something. The others keep numbers
+// within their types.
+func (mon *Role) onlyRemembers(list []model.Stmt) {
+	for _, st := range list {
+		switch st := st.(type) {
+		case *model.Set:
+			if t := st.Var.Type; t != nil && t.Kind == model.KindInt && len(st.Select) == 0 {
+				st.Value = clamped(st.Value, t)
+			}
+		case *model.If:
+			mon.onlyRemembers(st.Then)
+			mon.onlyRemembers(st.Else)
+		default:
+			mon.Errorf("FSM098", st.Pos(), "a monitor watches, and does nothing but `set`, `if` and `goto`")
+		}
+	}
+}
+
+// clamped is a number, or the end of the range that it is beyond.
+func clamped(x model.Expr, t *model.Type) model.Expr {
+	from := x.Type()
+	if from == nil || from.Kind != model.KindInt || from.Lo >= t.Lo && from.Hi <= t.Hi {
+		return x
+	}
+	base := model.ExprBase{T: from, Span: x.Pos()}
+	lit := func(n int64) model.Expr {
+		return &model.Lit{ExprBase: model.ExprBase{T: types.Int(n, n), Span: x.Pos()}, Value: n}
+	}
+	low := &model.Call{ExprBase: base, Fn: model.FnMin, Args: []model.Expr{x, lit(t.Hi)}}
+	return &model.Call{ExprBase: base, Fn: model.FnMax, Args: []model.Expr{low, lit(t.Lo)}}
+}
+
+// cannotFail reports what of a monitor could be a fault: it would refuse the step of the machine.
+func (mon *Role) cannotFail() {
+	fail := func(at diag.Span) {
+		mon.Errorf("FSM098", at, "this can be a fault, and a monitor must not disturb the machine that it watches").
+			With("compare an optional with `==`, assign it to one, and divide by constants alone")
+	}
+	core.Lower(mon.Machine).Each(func(core.Stmt) {}, func(e core.Expr) {
+		if e.Node().CanFail {
+			fail(e.Node().Pos())
+		}
+	})
+}
