@@ -144,7 +144,7 @@ func (o *checkFlags) machines(p *model.Protocol, spec, forCheck string) (m gotes
 	name, flag := packageFor(p, forCheck), ""
 	if forCheck != "" {
 		flag = " --for " + forCheck
-		why = "the check explores smaller machines than the specification has; "
+		why = "the check has machines of its own; "
 	}
 	folder := filepath.Join(o.test.machines, name)
 	if !hasMachines(folder) {

@@ -98,10 +98,10 @@ var checkCodes = []Info{
 			"does not happen in this check.",
 		Example: "checks:\n  pair:\n    faults: {crash: 0}\n"},
 	{Code: "FSM098", Title: "monitor that would disturb what it watches",
-		Text: "A monitor remembers what the program of a machine sees and does, and the machine behaves as if there were none. " +
-			"So it has no statements but `set`, `if` and `goto`, its variables are single values, none of its states is " +
-			"final, and nothing in it can be a fault: numbers stay within their types by themselves, optionals are compared " +
-			"and not computed with.",
+		Text: "A monitor remembers what the program of a machine sees and does, and the machine behaves as if there " +
+			"were none. So it has no statements but `set`, `if` and `goto`, its variables are single values, none of " +
+			"its states is final, and nothing in it can be a fault: numbers stay within their types by themselves, " +
+			"optionals are compared and not computed with.",
 		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
 			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
 			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    monitors:\n" +

@@ -187,8 +187,8 @@ func initChecks() {
 			open: &shape{what: "a rule", scalar: oneOf("false"),
 				keys: []key{{"when", exprShape}, {"times", exprShape}, {"fair", fairness},
 					{"or", nameList}, {"doc", docShape}}}}},
-		{"monitors", named("monitors", &shape{what: "a monitor", merge: true, keys: append([]key{{"of", text("a role")}},
-			monitorKeys...)})},
+		{"monitors", named("monitors", &shape{what: "a monitor", merge: true,
+			keys: append([]key{{"of", text("a role")}}, monitorKeys...)})},
 		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
 		{"faults", &shape{what: "the list of faults", null: true, keys: []key{
 			{"crash", times}, {"restart", times}, {"break", often}, {"lose", often},

@@ -93,7 +93,8 @@ func (r *resolver) declarations() {
 }
 
 // checks resolves the checks. A check with constants or domains of its own, or one that adds
-// variables to roles, is resolved against a model that is specialised for it, so that its expressions mention the machines of that model.
+// variables to roles, is resolved against a model that is specialised for it, so that its expressions
+// mention the machines of that model.
 func (r *resolver) checks() {
 	n := r.Root.Get("checks")
 	if n == nil || r.Config.Parties > 0 {
@@ -104,7 +105,8 @@ func (r *resolver) checks() {
 		if r.Config.Check != "" && e.Key.Text != r.Config.Check || e.Value.Kind != ast.Map {
 			continue
 		}
-		special := e.Value.Get("consts") != nil || e.Value.Get("domains") != nil || check.Remembers(e.Value)
+		special := e.Value.Get("consts") != nil || e.Value.Get("domains") != nil ||
+			check.Remembers(e.Value)
 		if r.Config.Check != "" || !special {
 			r.Protocol.Checks = append(r.Protocol.Checks, check.Resolve(r.Set, e))
 			continue

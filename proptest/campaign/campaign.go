@@ -356,7 +356,7 @@ func (c *Campaign) transitions(workers []*worker) []Use {
 	return out
 }
 
-// each visits a machine and those of its parts, each once.
+// each visits a machine and those of its parts but monitors, each once.
 func each(m *model.Machine, seen map[*model.Machine]bool, visit func(*model.Machine)) {
 	if seen[m] {
 		return
@@ -364,6 +364,8 @@ func each(m *model.Machine, seen map[*model.Machine]bool, visit func(*model.Mach
 	seen[m] = true
 	visit(m)
 	for _, p := range m.Parts {
-		each(p.Machine, seen, visit)
+		if !p.Monitor {
+			each(p.Machine, seen, visit)
+		}
 	}
 }

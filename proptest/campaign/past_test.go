@@ -127,7 +127,8 @@ func pastClaims(c *model.Check) []string {
 		for _, ev := range m.Commands {
 			each("commanded", ev.Name, ev.Fields)
 			if len(reports) > 0 {
-				add("pending(commanded(%s.%s), %s) => commanded(%[1]s.%[2]s)", name, ev.Name, strings.Join(reports, ", "))
+				add("pending(commanded(%s.%s), %s) => commanded(%[1]s.%[2]s)", name, ev.Name,
+					strings.Join(reports, ", "))
 			}
 		}
 	}
@@ -191,7 +192,8 @@ func remembered(t *testing.T, at string, m *model.Machine, v, next interp.Value,
 	}
 	for _, x := range m.Vars {
 		if x.Ghost != model.NoGhost {
-			if a, b := next[x.Offset:x.Offset+x.Type.Slots()], want[x.Offset:x.Offset+x.Type.Slots()]; !slices.Equal(a, b) {
+			end := x.Offset + x.Type.Slots()
+			if a, b := next[x.Offset:end], want[x.Offset:end]; !slices.Equal(a, b) {
 				t.Errorf("%s: %s of %s is %v behind %s, not %v", at, x.Name, m.Name, a, ev.Event.Name, b)
 			}
 		}

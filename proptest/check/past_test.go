@@ -5,7 +5,7 @@ import "testing"
 // TestPast: claims see what programs have seen and done, over crashes too; a report of a step that a crash
 // cuts short nobody has seen.
 func TestPast(t *testing.T) {
-	for _, name := range []string{"pair", "crash"} {
+	for _, name := range []string{"pair", "crash", "watched"} {
 		r := suite(t, "testdata/past/spec.yaml", name)
 		if !r.Passes || r.Verdict != Violated {
 			t.Errorf("%s: passes %v, %s\n%s", name, r.Passes, r.Verdict, r.Text(false))

@@ -104,13 +104,17 @@ func rehearse(p *model.Protocol, c *model.Check, cl *check.ClaimReport) (*rehear
 	return r, nil
 }
 
-// looksBack reports whether a claim looks at what was, for which the check adds variables to the machines. A
-// nil claim is a built-in one.
+// looksBack reports whether a claim looks at what was, for which the check adds variables or monitors to the
+// machines. A nil claim is a built-in one.
 func looksBack(c *model.Claim) bool {
 	found := false
 	if c != nil {
 		for _, e := range append([]model.Expr{c.When, c.Expr}, c.Exprs...) {
-			core.Reads(core.Of(e), func(v *model.Var, _ bool) { found = found || v.Ghost != model.NoGhost })
+			core.Walk(core.Of(e), func(e core.Expr) {
+				r, ok := e.(*core.Read)
+				found = found || ok && (r.Var != nil && r.Var.Ghost != model.NoGhost ||
+					slices.ContainsFunc(r.Path, func(s core.Step) bool { return s.Part.Monitor }))
+			})
 		}
 	}
 	return found

@@ -8,6 +8,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/convert"
+	"github.com/parley-go/parley/gen/resolve/expr"
 	"github.com/parley-go/parley/gen/resolve/pass"
 	"github.com/parley-go/parley/gen/resolve/types"
 )
@@ -89,7 +90,8 @@ func (ro *Role) watcher(e ast.Entry) *Role {
 	mon.declareStates()
 	both := map[string]bool{}
 	add := func(name, doc string, fields []*model.Field, at diag.Span) {
-		ev := &model.Event{Kind: model.EventCommand, Name: name, Doc: doc, Index: len(m.Events), Fields: fields, Span: at}
+		ev := &model.Event{Kind: model.EventCommand, Name: name, Doc: doc, Index: len(m.Events), Fields: fields,
+			Span: at}
 		if mon.Events[name] != nil {
 			both[name] = true
 			return
@@ -184,8 +186,8 @@ func (mon *Role) onlyRemembers(list []model.Stmt) {
 	for _, st := range list {
 		switch st := st.(type) {
 		case *model.Set:
-			if t := st.Var.Type; t != nil && t.Kind == model.KindInt && len(st.Select) == 0 {
-				st.Value = clamped(st.Value, t)
+			if t := st.Var.Type; t != nil && t.Kind == model.KindInt {
+				st.Value = expr.Clamped(st.Value, t)
 			}
 		case *model.If:
 			mon.onlyRemembers(st.Then)
@@ -194,20 +196,6 @@ func (mon *Role) onlyRemembers(list []model.Stmt) {
 			mon.Errorf("FSM098", st.Pos(), "a monitor watches, and does nothing but `set`, `if` and `goto`")
 		}
 	}
-}
-
-// clamped is a number, or the end of the range that it is beyond.
-func clamped(x model.Expr, t *model.Type) model.Expr {
-	from := x.Type()
-	if from == nil || from.Kind != model.KindInt || from.Lo >= t.Lo && from.Hi <= t.Hi {
-		return x
-	}
-	base := model.ExprBase{T: from, Span: x.Pos()}
-	lit := func(n int64) model.Expr {
-		return &model.Lit{ExprBase: model.ExprBase{T: types.Int(n, n), Span: x.Pos()}, Value: n}
-	}
-	low := &model.Call{ExprBase: base, Fn: model.FnMin, Args: []model.Expr{x, lit(t.Hi)}}
-	return &model.Call{ExprBase: base, Fn: model.FnMax, Args: []model.Expr{low, lit(t.Lo)}}
 }
 
 // cannotFail reports what of a monitor could be a fault: it would refuse the step of the machine.

@@ -6,6 +6,7 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/convert"
+	"github.com/parley-go/parley/gen/resolve/expr"
 	"github.com/parley-go/parley/gen/resolve/types"
 )
 
@@ -99,7 +100,8 @@ func behind(body []model.Stmt, note noting, seen map[model.Stmt]bool) []model.St
 }
 
 // sets are the statements that set ghosts when something happens, of which field gives the fields.
-func sets(list []*convert.Ghost, h convert.Happening, base model.StmtBase, field func(i int) model.Expr) []model.Stmt {
+func sets(list []*convert.Ghost, h convert.Happening, base model.StmtBase,
+	field func(i int) model.Expr) []model.Stmt {
 	var out []model.Stmt
 	for _, g := range list {
 		eb := model.ExprBase{T: g.Var.Type, Span: base.Span}
@@ -126,15 +128,9 @@ func sets(list []*convert.Ghost, h convert.Happening, base model.StmtBase, field
 
 // more is a counter plus 1, or the most that it counts to.
 func more(v *model.Var, eb model.ExprBase) model.Expr {
-	lit := func(n int64) model.Expr {
-		return &model.Lit{ExprBase: model.ExprBase{T: types.Int(n, n), Span: eb.Span}, Value: n}
-	}
-	if v.Type.Hi == 1 {
-		return lit(1)
-	}
 	now := &model.VarRef{ExprBase: eb, Var: v}
 	lo, hi := types.Bounds(core.Add, v.Type, types.Int(1, 1))
-	next := &model.Binary{ExprBase: model.ExprBase{T: types.Int(lo, hi), Span: eb.Span}, Op: model.OpAdd, X: now, Y: lit(1)}
-	return &model.Call{ExprBase: model.ExprBase{T: types.Int(lo, hi), Span: eb.Span}, Fn: model.FnMin,
-		Args: []model.Expr{next, lit(v.Type.Hi)}}
+	one := &model.Lit{ExprBase: model.ExprBase{T: types.Int(1, 1), Span: eb.Span}, Value: 1}
+	next := &model.Binary{ExprBase: model.ExprBase{T: types.Int(lo, hi), Span: eb.Span}, Op: model.OpAdd, X: now, Y: one}
+	return expr.Clamped(next, v.Type)
 }

@@ -338,7 +338,7 @@ func (k *completer) expression() {
 	}
 	if k.at(0) == "checks" {
 		k.declared(k.names, k.at(1), symbols.Instance)
-		k.add(completeFunction, "function", "", "empty")
+		k.add(completeFunction, "function", "", "empty", "reported", "commanded", "last", "pending")
 		if k.at(2) == "environment" {
 			k.declared(k.names, "", symbols.Var, symbols.Param, symbols.State, symbols.Message)
 			k.declared(k.names, k.at(3), symbols.Field)

@@ -35,6 +35,14 @@ var Builtins = map[string][2]string{
 		"condition holds."},
 	"empty": {"empty() or empty(a -> b)",
 		"In claims: whether no message is under way, on any channel or on this one."},
+	"reported": {"reported(a.changed) or reported(a.changed, 2)",
+		"In claims: whether an instance has made a report, or has made it so many times at least."},
+	"commanded": {"commanded(a.confirm) or commanded(a.confirm, 2)",
+		"In claims: whether the program of an instance has given a command, or so many times at least."},
+	"last": {"last(a.changed.value)", "In claims: a field of a report or command when it happened the last time, an " +
+		"optional: `none` before the first."},
+	"pending": {"pending(a.confirm, a.passed, a.cancelled)",
+		"In claims: whether the first has happened, and none of the others since."},
 	"sender": {"sender", "The number of the instance that the message comes from, of type `instance`; in " +
 		"handlers of messages, `up` and `lost`."},
 	"self": {"self", "The number of the machine's own instance, of type `instance`: its place in a " +
