@@ -119,11 +119,30 @@ func (s *Resolver) fnMinMax(n *syntax.Call, _ *model.Type) ([]model.Expr, *model
 	if x == nil || y == nil {
 		return nil, nil
 	}
+	return []model.Expr{x, y}, ofTwo(n.Fn, x, y)
+}
+
+// ofTwo is the type of the smaller, or with max the greater, of two numbers.
+func ofTwo(fn string, x, y model.Expr) *model.Type {
 	op := core.Min
-	if n.Fn == "max" {
+	if fn == "max" {
 		op = core.Max
 	}
-	return []model.Expr{x, y}, types.Int(types.Bounds(op, x.Type(), y.Type()))
+	return types.Int(types.Bounds(op, x.Type(), y.Type()))
+}
+
+// Clamped is a number, or the end of the range of t that it is beyond.
+func Clamped(x model.Expr, t *model.Type) model.Expr {
+	from := x.Type()
+	if from == nil || from.Kind != model.KindInt || from.Lo >= t.Lo && from.Hi <= t.Hi {
+		return x
+	}
+	bound := func(fn string, x model.Expr, n int64) model.Expr {
+		end := &model.Lit{ExprBase: model.ExprBase{T: types.Int(n, n), Span: x.Pos()}, Value: n}
+		base := model.ExprBase{T: ofTwo(fn, x, end), Span: x.Pos()}
+		return &model.Call{ExprBase: base, Fn: functions[fn].fn, Args: []model.Expr{x, end}}
+	}
+	return bound("max", bound("min", x, t.Hi), t.Lo)
 }
 
 func (s *Resolver) fnAppend(n *syntax.Call, want *model.Type) ([]model.Expr, *model.Type) {

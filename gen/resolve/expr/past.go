@@ -3,7 +3,6 @@ package expr
 import (
 	"slices"
 
-	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/convert"
@@ -199,22 +198,4 @@ func (s *Resolver) happening(n syntax.Node, kind string) (of ref, h convert.Happ
 		return errRef, h
 	}
 	return of, h
-}
-
-// Clamped is a number, or the end of the range of t that it is beyond.
-func Clamped(x model.Expr, t *model.Type) model.Expr {
-	from := x.Type()
-	if from == nil || from.Kind != model.KindInt || from.Lo >= t.Lo && from.Hi <= t.Hi {
-		return x
-	}
-	bound := func(fn string, x model.Expr, n int64) model.Expr {
-		op := core.Min
-		if fn == "max" {
-			op = core.Max
-		}
-		end := &model.Lit{ExprBase: model.ExprBase{T: types.Int(n, n), Span: x.Pos()}, Value: n}
-		base := model.ExprBase{T: types.Int(types.Bounds(op, x.Type(), end.T)), Span: x.Pos()}
-		return &model.Call{ExprBase: base, Fn: functions[fn].fn, Args: []model.Expr{x, end}}
-	}
-	return bound("max", bound("min", x, t.Hi), t.Lo)
 }

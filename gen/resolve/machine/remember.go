@@ -131,6 +131,7 @@ func more(v *model.Var, eb model.ExprBase) model.Expr {
 	now := &model.VarRef{ExprBase: eb, Var: v}
 	lo, hi := types.Bounds(core.Add, v.Type, types.Int(1, 1))
 	one := &model.Lit{ExprBase: model.ExprBase{T: types.Int(1, 1), Span: eb.Span}, Value: 1}
-	next := &model.Binary{ExprBase: model.ExprBase{T: types.Int(lo, hi), Span: eb.Span}, Op: model.OpAdd, X: now, Y: one}
+	base := model.ExprBase{T: types.Int(lo, hi), Span: eb.Span}
+	next := &model.Binary{ExprBase: base, Op: model.OpAdd, X: now, Y: one}
 	return expr.Clamped(next, v.Type)
 }
