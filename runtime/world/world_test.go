@@ -65,7 +65,7 @@ func (y toy) Step(v string, ev Event[string]) Outcome[string, string] {
 
 func (y toy) Defers(v, m string) bool { return y[v][m] == "defer" }
 func (y toy) Final(v string) bool     { return strings.HasPrefix(v, "end") }
-func (y toy) Crashed(v string) string { return v }
+func (y toy) Crashed(_, v string) string { return v }
 func (y toy) Restarted(string) string { return "s" }
 func (y toy) Commands(v string) (l []string) {
 	for ev := range y[v] {
