@@ -63,10 +63,10 @@ func (y toy) Step(v string, ev Event[string]) Outcome[string, string] {
 	return out
 }
 
-func (y toy) Defers(v, m string) bool { return y[v][m] == "defer" }
-func (y toy) Final(v string) bool     { return strings.HasPrefix(v, "end") }
+func (y toy) Defers(v, m string) bool    { return y[v][m] == "defer" }
+func (y toy) Final(v string) bool        { return strings.HasPrefix(v, "end") }
 func (y toy) Crashed(_, v string) string { return v }
-func (y toy) Restarted(string) string { return "s" }
+func (y toy) Restarted(string) string    { return "s" }
 func (y toy) Commands(v string) (l []string) {
 	for ev := range y[v] {
 		if strings.ToLower(ev) == ev && !slices.Contains(eventNames[:], ev) && !strings.HasPrefix(ev, "timer") {
