@@ -38,13 +38,13 @@ func (m *Other) Step(ev *OtherEvent, fx *OtherEffects) fsm.Result {
 	switch m.State {
 	case OtherStateUp:
 		if ev.Kind == OtherReceiveRequest {
-			// specs/connection/spec.yaml:256
+			// specs/connection/spec.yaml:258
 			m.State = OtherStateAsked
 			return took(0)
 		}
 	case OtherStateAsked:
 		if ev.Kind == OtherCommandRefuse {
-			// specs/connection/spec.yaml:259
+			// specs/connection/spec.yaml:261
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: ev.Refuse.Version, Game: ev.Refuse.Game, Edition: ev.Refuse.Edition}
 			m.State = OtherStateUp
 			return took(1)

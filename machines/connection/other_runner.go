@@ -198,8 +198,8 @@ var otherInfo = fsm.Info{
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "up REQUEST", From: 0, To: 1, File: "specs/connection/spec.yaml", Line: 256, Col: 18},
-		{Name: "asked refuse", From: 1, To: 0, File: "specs/connection/spec.yaml", Line: 259, Col: 17},
+		{Name: "up REQUEST", From: 0, To: 1, File: "specs/connection/spec.yaml", Line: 258, Col: 18},
+		{Name: "asked refuse", From: 1, To: 0, File: "specs/connection/spec.yaml", Line: 261, Col: 17},
 	},
 	TickNanos:  1000000000,
 	MaxFrame:   maxFrame,

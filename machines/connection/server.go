@@ -92,7 +92,7 @@ func (m *Server) stepListening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.Kind != ServerEventUp {
 		return m.unmentioned(ev, fx)
 	}
-	// specs/connection/spec.yaml:210
+	// specs/connection/spec.yaml:212
 	m.Patience = true
 	fx.start(serverAlarmPatience, 0)
 	m.Intake = m.Own.Takes
@@ -104,7 +104,7 @@ func (m *Server) stepListening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveRequest:
-		// specs/connection/spec.yaml:214
+		// specs/connection/spec.yaml:216
 		if ev.Message.Request.Version != m.Own.Version {
 			why := ReasonOtherVersion
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
@@ -119,7 +119,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.State = ServerStateFailed
 			return took(1)
 		}
-		// specs/connection/spec.yaml:215
+		// specs/connection/spec.yaml:217
 		if ev.Message.Request.Game != m.Own.Game {
 			why := ReasonOtherGame
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
@@ -134,7 +134,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.State = ServerStateFailed
 			return took(2)
 		}
-		// specs/connection/spec.yaml:216
+		// specs/connection/spec.yaml:218
 		if ev.Message.Request.Edition != m.Own.Edition {
 			why := ReasonOtherEdition
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
@@ -149,7 +149,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.State = ServerStateFailed
 			return took(3)
 		}
-		// specs/connection/spec.yaml:217
+		// specs/connection/spec.yaml:219
 		if ev.Message.Request.Unreliable && m.Own.Port.Present {
 			fx.send(MessageAccepted).Accepted = AcceptedMessage{Takes: m.Own.Takes, Port: m.Own.Port}
 			m.Limit = ev.Message.Request.Takes
@@ -169,7 +169,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.State = ServerStateOpening
 			return took(4)
 		}
-		// specs/connection/spec.yaml:220
+		// specs/connection/spec.yaml:222
 		fx.send(MessageAccepted).Accepted = AcceptedMessage{Takes: m.Own.Takes, Port: Optional[Port]{}}
 		if m.Patience {
 			m.Patience = false
@@ -194,11 +194,11 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(5)
 	case ServerTimerPatience:
 		m.Patience = false
-		// specs/connection/spec.yaml:245
+		// specs/connection/spec.yaml:247
 		m.expirePatience(fx)
 		return took(6)
 	case ServerEventLost:
-		// specs/connection/spec.yaml:246
+		// specs/connection/spec.yaml:248
 		m.linkLost(fx)
 		return took(7)
 	}
@@ -209,7 +209,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceivePort:
-		// specs/connection/spec.yaml:224
+		// specs/connection/spec.yaml:226
 		m.Theirs = Optional[Port]{Present: true, Value: ev.Message.Port.Port}
 		if m.Patience {
 			m.Patience = false
@@ -220,11 +220,11 @@ func (m *Server) stepOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(8)
 	case ServerTimerPatience:
 		m.Patience = false
-		// specs/connection/spec.yaml:245
+		// specs/connection/spec.yaml:247
 		m.expirePatience(fx)
 		return took(9)
 	case ServerEventLost:
-		// specs/connection/spec.yaml:246
+		// specs/connection/spec.yaml:248
 		m.linkLost(fx)
 		return took(10)
 	}
@@ -235,7 +235,7 @@ func (m *Server) stepOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandAdmit:
-		// specs/connection/spec.yaml:227
+		// specs/connection/spec.yaml:229
 		fx.send(MessageAdmitted).Admitted = AdmittedMessage{Yes: true}
 		m.Quiet = true
 		fx.start(serverAlarmQuiet, 0)
@@ -243,7 +243,7 @@ func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.State = ServerStateConnected
 		return took(11)
 	case ServerCommandGiveUp:
-		// specs/connection/spec.yaml:228
+		// specs/connection/spec.yaml:230
 		fx.send(MessageAdmitted).Admitted = AdmittedMessage{Yes: false}
 		why := ReasonRefused
 		if m.Patience {
@@ -257,7 +257,7 @@ func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.State = ServerStateFailed
 		return took(12)
 	case ServerEventLost:
-		// specs/connection/spec.yaml:229
+		// specs/connection/spec.yaml:231
 		m.linkLost(fx)
 		return took(13)
 	}
@@ -268,17 +268,17 @@ func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandSay:
-		// specs/connection/spec.yaml:232
+		// specs/connection/spec.yaml:234
 		m.Said = Count((int64(m.Said) + 1) % 4)
 		fx.send(MessagePacket).Packet = PacketMessage{Data: ev.Say.Data}
 		return took(14)
 	case ServerCommandAdjust:
-		// specs/connection/spec.yaml:233
+		// specs/connection/spec.yaml:235
 		m.Intake = ev.Adjust.Takes
 		fx.send(MessageRateAdjust).RateAdjust = RateAdjustMessage{Takes: ev.Adjust.Takes}
 		return took(15)
 	case ServerCommandDisconnect:
-		// specs/connection/spec.yaml:234
+		// specs/connection/spec.yaml:236
 		if m.Quiet {
 			m.Quiet = false
 			fx.stop(serverAlarmQuiet, 0)
@@ -289,14 +289,14 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.State = ServerStateOver
 		return took(16)
 	case ServerReceivePacket:
-		// specs/connection/spec.yaml:235
+		// specs/connection/spec.yaml:237
 		m.Heard = Count((int64(m.Heard) + 1) % 4)
 		m.Quiet = true
 		fx.start(serverAlarmQuiet, 0)
 		fx.report(ServerReportReceived).Received = ServerReceivedReport{Data: ev.Message.Packet.Data}
 		return took(17)
 	case ServerReceiveRateAdjust:
-		// specs/connection/spec.yaml:236
+		// specs/connection/spec.yaml:238
 		m.Quiet = true
 		fx.start(serverAlarmQuiet, 0)
 		m.Limit = ev.Message.RateAdjust.Takes
@@ -315,7 +315,7 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.report(ServerReportRate).Rate = ServerRateReport{Rate: Rate(value)}
 		return took(18)
 	case ServerReceiveExit:
-		// specs/connection/spec.yaml:237
+		// specs/connection/spec.yaml:239
 		if m.Quiet {
 			m.Quiet = false
 			fx.stop(serverAlarmQuiet, 0)
@@ -326,7 +326,7 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.State = ServerStateOver
 		return took(19)
 	case ServerEventLost:
-		// specs/connection/spec.yaml:238
+		// specs/connection/spec.yaml:240
 		if m.Quiet {
 			m.Quiet = false
 			fx.stop(serverAlarmQuiet, 0)
@@ -337,7 +337,7 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(20)
 	case ServerTimerQuiet:
 		m.Quiet = false
-		// specs/connection/spec.yaml:239
+		// specs/connection/spec.yaml:241
 		m.Quiet = true
 		fx.start(serverAlarmQuiet, 0)
 		fx.report(ServerReportTimeOut)
@@ -350,13 +350,13 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceivePacket:
-		// specs/connection/spec.yaml:240
+		// specs/connection/spec.yaml:242
 		return ignored(22)
 	case ServerReceiveRateAdjust:
-		// specs/connection/spec.yaml:240
+		// specs/connection/spec.yaml:242
 		return ignored(23)
 	case ServerReceiveExit:
-		// specs/connection/spec.yaml:240
+		// specs/connection/spec.yaml:242
 		return ignored(24)
 	}
 	return m.unmentioned(ev, fx)
@@ -366,10 +366,10 @@ func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepFailed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveRequest:
-		// specs/connection/spec.yaml:241
+		// specs/connection/spec.yaml:243
 		return ignored(25)
 	case ServerReceivePort:
-		// specs/connection/spec.yaml:241
+		// specs/connection/spec.yaml:243
 		return ignored(26)
 	}
 	return m.unmentioned(ev, fx)

@@ -15,7 +15,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "02e83101efbe8b681bee7b19720d514a17d8d2c7f1603247fbb28b6642f79ff9"
+const hash = "535bb01871e89f693cf1cbe1ec08fcc03748065051a5af8cd60749f166c73a65"
 
 // Version is carried and compared, never computed with.
 // of GNE itself: a byte each for major and minor, two for the build; 0.0.7 is 0x00070000.

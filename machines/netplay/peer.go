@@ -113,24 +113,24 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepUnconnected(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandVersion:
-		// specs/netplay/spec.yaml:223
+		// specs/netplay/spec.yaml:225
 		fx.fired = append(fx.fired, 0)
 		m.Version = ev.Version.Minor
 		m.Revision = ev.Version.Patch
 		return took(0)
 	case CommandConnect:
-		// specs/netplay/spec.yaml:224
+		// specs/netplay/spec.yaml:226
 		fx.fired = append(fx.fired, 1)
 		m.State = StateConnecting
 		return took(1)
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:225
+		// specs/netplay/spec.yaml:227
 		return deferred(2)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:225
+		// specs/netplay/spec.yaml:227
 		return deferred(3)
 	case EventLost:
-		// specs/netplay/spec.yaml:384
+		// specs/netplay/spec.yaml:386
 		fx.fired = append(fx.fired, 4)
 		m.State = StateClosed
 		return took(4)
@@ -142,28 +142,28 @@ func (m *Peer) stepUnconnected(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp:
-		// specs/netplay/spec.yaml:228
+		// specs/netplay/spec.yaml:230
 		fx.fired = append(fx.fired, 5)
 		m.linkUp(fx)
 		return took(5)
 	case CommandConnected:
-		// specs/netplay/spec.yaml:229
+		// specs/netplay/spec.yaml:231
 		fx.fired = append(fx.fired, 6)
 		m.linkUp(fx)
 		return took(6)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:230
+		// specs/netplay/spec.yaml:232
 		fx.fired = append(fx.fired, 7)
 		m.commandQuit(fx)
 		return took(7)
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:231
+		// specs/netplay/spec.yaml:233
 		return deferred(8)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:231
+		// specs/netplay/spec.yaml:233
 		return deferred(9)
 	case EventLost:
-		// specs/netplay/spec.yaml:384
+		// specs/netplay/spec.yaml:386
 		fx.fired = append(fx.fired, 10)
 		m.State = StateClosed
 		return took(10)
@@ -175,14 +175,14 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepInit(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:235
+		// specs/netplay/spec.yaml:237
 		if ev.Message.Init.ProtoMajor == 0 && ev.Message.Init.ProtoMinor == 4 && (ev.Message.Init.Major > 0 || ev.Message.Init.Minor > 6 || ev.Message.Init.Minor == 6 && ev.Message.Init.Patch >= 9) {
 			fx.fired = append(fx.fired, 11)
 			fx.report(ReportInitialised)
 			m.State = StateInSetup
 			return took(11)
 		}
-		// specs/netplay/spec.yaml:238
+		// specs/netplay/spec.yaml:240
 		fx.fired = append(fx.fired, 12)
 		fx.send(MessageAbort).Abort = AbortMessage{Reason: VersionMismatch}
 		fx.report(ReportAborted).Aborted = AbortedReport{Reason: VersionMismatch}
@@ -190,22 +190,22 @@ func (m *Peer) stepInit(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateClosed
 		return took(12)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 13)
 		m.commandQuit(fx)
 		return took(13)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 14)
 		m.commandAbort(ev, fx)
 		return took(14)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 15)
 		m.receiveAbort(ev, fx)
 		return took(15)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 16)
 		m.State = StateClosed
 		return took(16)
@@ -221,7 +221,7 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 	case CommandShip:
 		return m.stepInSetupShip(ev, fx)
 	case CommandName:
-		// specs/netplay/spec.yaml:249
+		// specs/netplay/spec.yaml:251
 		if !m.Away {
 			fx.fired = append(fx.fired, 19)
 			if !m.Confirm.commandChange(fx) {
@@ -236,7 +236,7 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveFleet:
 		return m.stepInSetupFleet(ev, fx)
 	case ReceiveTeamname:
-		// specs/netplay/spec.yaml:251
+		// specs/netplay/spec.yaml:253
 		old := *m
 		fx.fired = append(fx.fired, 21)
 		if !m.Confirm.receiveChange(fx) {
@@ -249,7 +249,7 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(21)
 	case CommandConfirm:
-		// specs/netplay/spec.yaml:255 neither fleet is empty
+		// specs/netplay/spec.yaml:257 neither fleet is empty
 		if !m.Away && m.someSlot(true) && m.someSlot(false) {
 			fx.fired = append(fx.fired, 24)
 			if !m.Confirm.commandConfirm(fx) {
@@ -259,14 +259,14 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case CommandCancel:
-		// specs/netplay/spec.yaml:258
+		// specs/netplay/spec.yaml:260
 		fx.fired = append(fx.fired, 25)
 		if !m.Confirm.commandCancel(fx) {
 			return refused(25)
 		}
 		return took(25)
 	case CommandProbe:
-		// specs/netplay/spec.yaml:259
+		// specs/netplay/spec.yaml:261
 		if !m.Away {
 			fx.fired = append(fx.fired, 26)
 			m.Away = true
@@ -275,17 +275,17 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:260
+		// specs/netplay/spec.yaml:262
 		return ignored(27)
 	case ReceiveConfirm1:
-		// specs/netplay/spec.yaml:261
+		// specs/netplay/spec.yaml:263
 		fx.fired = append(fx.fired, 28)
 		if !m.Confirm.receiveConfirm1(fx) {
 			return refused(28)
 		}
 		return took(28)
 	case ReceiveConfirm2:
-		// specs/netplay/spec.yaml:261
+		// specs/netplay/spec.yaml:263
 		old := *m
 		fx.fired = append(fx.fired, 29)
 		if !m.Confirm.receiveConfirm2(fx) || !m.settle(fx) {
@@ -293,21 +293,21 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(29)
 	case ReceiveCancel:
-		// specs/netplay/spec.yaml:261
+		// specs/netplay/spec.yaml:263
 		fx.fired = append(fx.fired, 30)
 		if !m.Confirm.receiveCancel(fx) {
 			return refused(30)
 		}
 		return took(30)
 	case ReceiveCancelack:
-		// specs/netplay/spec.yaml:261
+		// specs/netplay/spec.yaml:263
 		fx.fired = append(fx.fired, 31)
 		if !m.Confirm.receiveCancelack(fx) {
 			return refused(31)
 		}
 		return took(31)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 34)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -315,43 +315,43 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(34)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 36)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(36)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 37)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(37)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 38)
 			m.receiveAck(fx)
 			return took(38)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 39)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(39)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 40)
 		m.commandQuit(fx)
 		return took(40)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 41)
 		m.commandAbort(ev, fx)
 		return took(41)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 42)
 		m.receiveAbort(ev, fx)
 		return took(42)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 43)
 		m.State = StateClosed
 		return took(43)
@@ -361,7 +361,7 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 
 // stepInSetupBring handles bring in the state inSetup.
 func (m *Peer) stepInSetupBring(ev *Event, fx *Effects) fsm.Result {
-	// specs/netplay/spec.yaml:243
+	// specs/netplay/spec.yaml:245
 	if !m.Away && m.allEntries(ev) {
 		old := *m
 		fx.fired = append(fx.fired, 17)
@@ -381,7 +381,7 @@ func (m *Peer) stepInSetupBring(ev *Event, fx *Effects) fsm.Result {
 
 // stepInSetupFleet handles FLEET in the state inSetup.
 func (m *Peer) stepInSetupFleet(ev *Event, fx *Effects) fsm.Result {
-	// specs/netplay/spec.yaml:250
+	// specs/netplay/spec.yaml:252
 	old := *m
 	fx.fired = append(fx.fired, 20)
 	if !m.Confirm.receiveChange(fx) {
@@ -399,7 +399,7 @@ func (m *Peer) stepInSetupFleet(ev *Event, fx *Effects) fsm.Result {
 
 // stepInSetupShip handles ship in the state inSetup.
 func (m *Peer) stepInSetupShip(ev *Event, fx *Effects) fsm.Result {
-	// specs/netplay/spec.yaml:248
+	// specs/netplay/spec.yaml:250
 	if !m.Away {
 		fx.fired = append(fx.fired, 18)
 		if !m.Confirm.commandChange(fx) {
@@ -417,7 +417,7 @@ func (m *Peer) stepInSetupShip(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandAgree:
-		// specs/netplay/spec.yaml:267
+		// specs/netplay/spec.yaml:269
 		if m.Server {
 			old := *m
 			fx.fired = append(fx.fired, 44)
@@ -430,7 +430,7 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(44)
 		}
-		// specs/netplay/spec.yaml:269
+		// specs/netplay/spec.yaml:271
 		old := *m
 		fx.fired = append(fx.fired, 45)
 		m.MatchDelay = max(m.MatchDelay, ev.Agree.Delay)
@@ -440,23 +440,23 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(45)
 	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:270
+		// specs/netplay/spec.yaml:272
 		fx.fired = append(fx.fired, 46)
 		m.MatchDelay = max(m.MatchDelay, ev.Message.Inputdelay.Delay)
 		return took(46)
 	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:272
+		// specs/netplay/spec.yaml:274
 		if !m.Server {
 			fx.fired = append(fx.fired, 47)
 			m.MatchSeed = Optional[Seed]{Present: true, Value: ev.Message.Seedrandom.Seed}
 			return took(47)
 		}
-		// specs/netplay/spec.yaml:273
+		// specs/netplay/spec.yaml:275
 		fx.fired = append(fx.fired, 48)
 		// refused: the accepting side sends it
 		return refused(48)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:275
+		// specs/netplay/spec.yaml:277
 		if m.Server || m.MatchSeed.Present {
 			old := *m
 			fx.fired = append(fx.fired, 49)
@@ -465,19 +465,19 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(49)
 		}
-		// specs/netplay/spec.yaml:276
+		// specs/netplay/spec.yaml:278
 		fx.fired = append(fx.fired, 50)
 		// refused: the accepting side tells the seed first
 		return refused(50)
 	case CommandReset:
-		// specs/netplay/spec.yaml:351
+		// specs/netplay/spec.yaml:353
 		fx.fired = append(fx.fired, 52)
 		if !m.commandReset(ev, fx) {
 			return refused(52)
 		}
 		return took(52)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 53)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -485,43 +485,43 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(53)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 55)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(55)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 56)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(56)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 57)
 			m.receiveAck(fx)
 			return took(57)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 58)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(58)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 59)
 		m.commandQuit(fx)
 		return took(59)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 60)
 		m.commandAbort(ev, fx)
 		return took(60)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 61)
 		m.receiveAbort(ev, fx)
 		return took(61)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 62)
 		m.State = StateClosed
 		return took(62)
@@ -533,7 +533,7 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandNext:
-		// specs/netplay/spec.yaml:280
+		// specs/netplay/spec.yaml:282
 		if ev.Next.Own || ev.Next.Other {
 			old := *m
 			fx.fired = append(fx.fired, 63)
@@ -546,7 +546,7 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case CommandMatchOver:
-		// specs/netplay/spec.yaml:281
+		// specs/netplay/spec.yaml:283
 		old := *m
 		fx.fired = append(fx.fired, 64)
 		m.GameOver = true
@@ -555,7 +555,7 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(64)
 	case CommandReset:
-		// specs/netplay/spec.yaml:282 not any more when the match is over anyway and only the other side's READY is awaited
+		// specs/netplay/spec.yaml:284 not any more when the match is over anyway and only the other side's READY is awaited
 		if !m.GameOver {
 			fx.fired = append(fx.fired, 65)
 			if !m.commandReset(ev, fx) {
@@ -565,7 +565,7 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:283
+		// specs/netplay/spec.yaml:285
 		old := *m
 		fx.fired = append(fx.fired, 66)
 		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
@@ -573,7 +573,7 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(66)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 69)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -581,43 +581,43 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(69)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 71)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(71)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 72)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(72)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 73)
 			m.receiveAck(fx)
 			return took(73)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 74)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(74)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 75)
 		m.commandQuit(fx)
 		return took(75)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 76)
 		m.commandAbort(ev, fx)
 		return took(76)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 77)
 		m.receiveAbort(ev, fx)
 		return took(77)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 78)
 		m.State = StateClosed
 		return took(78)
@@ -629,14 +629,14 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandPick:
-		// specs/netplay/spec.yaml:292
+		// specs/netplay/spec.yaml:294
 		if m.OwnDue && !ev.Pick.Slot.Present {
 			fx.fired = append(fx.fired, 79)
 			m.OwnDue = false
 			fx.send(MessageSelectship).Selectship = SelectshipMessage{Slot: ev.Pick.Slot}
 			return took(79)
 		}
-		// specs/netplay/spec.yaml:293
+		// specs/netplay/spec.yaml:295
 		if m.OwnDue && m.OwnGone&(1<<ev.Pick.Slot.Value) == 0 && m.Fleet[ordinal(true)][ev.Pick.Slot.Value].Own != ShipVacant {
 			fx.fired = append(fx.fired, 80)
 			m.OwnDue = false
@@ -646,14 +646,14 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:296
+		// specs/netplay/spec.yaml:298
 		if m.OtherDue && !ev.Message.Selectship.Slot.Present {
 			fx.fired = append(fx.fired, 81)
 			m.OtherDue = false
 			fx.report(ReportOtherPicked).OtherPicked = OtherPickedReport{Slot: ev.Message.Selectship.Slot}
 			return took(81)
 		}
-		// specs/netplay/spec.yaml:297
+		// specs/netplay/spec.yaml:299
 		if m.OtherDue && m.OtherGone&(1<<ev.Message.Selectship.Slot.Value) == 0 && m.Fleet[ordinal(false)][ev.Message.Selectship.Slot.Value].Own != ShipVacant {
 			fx.fired = append(fx.fired, 82)
 			m.OtherDue = false
@@ -661,18 +661,18 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 			fx.report(ReportOtherPicked).OtherPicked = OtherPickedReport{Slot: ev.Message.Selectship.Slot}
 			return took(82)
 		}
-		// specs/netplay/spec.yaml:299
+		// specs/netplay/spec.yaml:301
 		fx.fired = append(fx.fired, 83)
 		// refused: the other side has nothing to choose or this ship is gone
 		return refused(83)
 	case CommandSkip:
-		// specs/netplay/spec.yaml:301
+		// specs/netplay/spec.yaml:303
 		if ev.Skip.Own && m.OwnDue {
 			fx.fired = append(fx.fired, 84)
 			m.OwnDue = false
 			return took(84)
 		}
-		// specs/netplay/spec.yaml:302
+		// specs/netplay/spec.yaml:304
 		if !ev.Skip.Own && m.OtherDue {
 			fx.fired = append(fx.fired, 85)
 			m.OtherDue = false
@@ -680,7 +680,7 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case CommandReady:
-		// specs/netplay/spec.yaml:303
+		// specs/netplay/spec.yaml:305
 		if !m.OwnDue && !m.OtherDue {
 			old := *m
 			fx.fired = append(fx.fired, 86)
@@ -691,7 +691,7 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:304
+		// specs/netplay/spec.yaml:306
 		old := *m
 		fx.fired = append(fx.fired, 87)
 		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
@@ -699,14 +699,14 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(87)
 	case CommandReset:
-		// specs/netplay/spec.yaml:351
+		// specs/netplay/spec.yaml:353
 		fx.fired = append(fx.fired, 89)
 		if !m.commandReset(ev, fx) {
 			return refused(89)
 		}
 		return took(89)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 90)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -714,43 +714,43 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(90)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 92)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(92)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 93)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(93)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 94)
 			m.receiveAck(fx)
 			return took(94)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 95)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(95)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 96)
 		m.commandQuit(fx)
 		return took(96)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 97)
 		m.commandAbort(ev, fx)
 		return took(97)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 98)
 		m.receiveAbort(ev, fx)
 		return took(98)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 99)
 		m.State = StateClosed
 		return took(99)
@@ -762,7 +762,7 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandReady:
-		// specs/netplay/spec.yaml:308
+		// specs/netplay/spec.yaml:310
 		old := *m
 		fx.fired = append(fx.fired, 100)
 		if !m.Battle.commandBegin(fx, m.MatchDelay) || !m.settle(fx) {
@@ -770,7 +770,7 @@ func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(100)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:309
+		// specs/netplay/spec.yaml:311
 		old := *m
 		fx.fired = append(fx.fired, 101)
 		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
@@ -778,14 +778,14 @@ func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(101)
 	case CommandReset:
-		// specs/netplay/spec.yaml:351
+		// specs/netplay/spec.yaml:353
 		fx.fired = append(fx.fired, 103)
 		if !m.commandReset(ev, fx) {
 			return refused(103)
 		}
 		return took(103)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 104)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -793,43 +793,43 @@ func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(104)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 106)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(106)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 107)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(107)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 108)
 			m.receiveAck(fx)
 			return took(108)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 109)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(109)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 110)
 		m.commandQuit(fx)
 		return took(110)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 111)
 		m.commandAbort(ev, fx)
 		return took(111)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 112)
 		m.receiveAbort(ev, fx)
 		return took(112)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 113)
 		m.State = StateClosed
 		return took(113)
@@ -841,7 +841,7 @@ func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandFinish:
-		// specs/netplay/spec.yaml:313
+		// specs/netplay/spec.yaml:315
 		old := *m
 		fx.fired = append(fx.fired, 114)
 		if !m.Battle.commandFinish(fx) || !m.settle(fx) {
@@ -849,7 +849,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(114)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:314
+		// specs/netplay/spec.yaml:316
 		old := *m
 		fx.fired = append(fx.fired, 115)
 		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
@@ -857,7 +857,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(115)
 	case CommandChecksum:
-		// specs/netplay/spec.yaml:338
+		// specs/netplay/spec.yaml:340
 		old := *m
 		fx.fired = append(fx.fired, 117)
 		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
@@ -865,7 +865,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(117)
 	case CommandInput:
-		// specs/netplay/spec.yaml:339
+		// specs/netplay/spec.yaml:341
 		old := *m
 		fx.fired = append(fx.fired, 118)
 		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
@@ -873,7 +873,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(118)
 	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:340
+		// specs/netplay/spec.yaml:342
 		old := *m
 		fx.fired = append(fx.fired, 119)
 		if !m.receiveChecksum(ev, fx) {
@@ -881,7 +881,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(119)
 	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:341
+		// specs/netplay/spec.yaml:343
 		old := *m
 		fx.fired = append(fx.fired, 120)
 		if !m.receiveBattleinput(ev, fx) {
@@ -889,14 +889,14 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(120)
 	case CommandReset:
-		// specs/netplay/spec.yaml:351
+		// specs/netplay/spec.yaml:353
 		fx.fired = append(fx.fired, 125)
 		if !m.commandReset(ev, fx) {
 			return refused(125)
 		}
 		return took(125)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 126)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -904,43 +904,43 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(126)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 128)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(128)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 129)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(129)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 130)
 			m.receiveAck(fx)
 			return took(130)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 131)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(131)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 132)
 		m.commandQuit(fx)
 		return took(132)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 133)
 		m.commandAbort(ev, fx)
 		return took(133)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 134)
 		m.receiveAbort(ev, fx)
 		return took(134)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 135)
 		m.State = StateClosed
 		return took(135)
@@ -952,7 +952,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:318
+		// specs/netplay/spec.yaml:320
 		old := *m
 		fx.fired = append(fx.fired, 136)
 		if !m.Battle.receiveFramecount(fx, ev.Message.Framecount.Frame) {
@@ -963,7 +963,7 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(136)
 	case CommandChecksum:
-		// specs/netplay/spec.yaml:338
+		// specs/netplay/spec.yaml:340
 		old := *m
 		fx.fired = append(fx.fired, 138)
 		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
@@ -971,7 +971,7 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(138)
 	case CommandInput:
-		// specs/netplay/spec.yaml:339
+		// specs/netplay/spec.yaml:341
 		old := *m
 		fx.fired = append(fx.fired, 139)
 		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
@@ -979,7 +979,7 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(139)
 	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:340
+		// specs/netplay/spec.yaml:342
 		old := *m
 		fx.fired = append(fx.fired, 140)
 		if !m.receiveChecksum(ev, fx) {
@@ -987,7 +987,7 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(140)
 	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:341
+		// specs/netplay/spec.yaml:343
 		old := *m
 		fx.fired = append(fx.fired, 141)
 		if !m.receiveBattleinput(ev, fx) {
@@ -995,14 +995,14 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(141)
 	case CommandReset:
-		// specs/netplay/spec.yaml:351
+		// specs/netplay/spec.yaml:353
 		fx.fired = append(fx.fired, 146)
 		if !m.commandReset(ev, fx) {
 			return refused(146)
 		}
 		return took(146)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 147)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -1010,43 +1010,43 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(147)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 149)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(149)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 150)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(150)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 151)
 			m.receiveAck(fx)
 			return took(151)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 152)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(152)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 153)
 		m.commandQuit(fx)
 		return took(153)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 154)
 		m.commandAbort(ev, fx)
 		return took(154)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 155)
 		m.receiveAbort(ev, fx)
 		return took(155)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 156)
 		m.State = StateClosed
 		return took(156)
@@ -1058,7 +1058,7 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:322
+		// specs/netplay/spec.yaml:324
 		old := *m
 		fx.fired = append(fx.fired, 157)
 		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
@@ -1066,7 +1066,7 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(157)
 	case CommandChecksum:
-		// specs/netplay/spec.yaml:338
+		// specs/netplay/spec.yaml:340
 		old := *m
 		fx.fired = append(fx.fired, 159)
 		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
@@ -1074,7 +1074,7 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(159)
 	case CommandInput:
-		// specs/netplay/spec.yaml:339
+		// specs/netplay/spec.yaml:341
 		old := *m
 		fx.fired = append(fx.fired, 160)
 		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
@@ -1082,7 +1082,7 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(160)
 	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:340
+		// specs/netplay/spec.yaml:342
 		old := *m
 		fx.fired = append(fx.fired, 161)
 		if !m.receiveChecksum(ev, fx) {
@@ -1090,7 +1090,7 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(161)
 	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:341
+		// specs/netplay/spec.yaml:343
 		old := *m
 		fx.fired = append(fx.fired, 162)
 		if !m.receiveBattleinput(ev, fx) {
@@ -1098,14 +1098,14 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(162)
 	case CommandReset:
-		// specs/netplay/spec.yaml:351
+		// specs/netplay/spec.yaml:353
 		fx.fired = append(fx.fired, 167)
 		if !m.commandReset(ev, fx) {
 			return refused(167)
 		}
 		return took(167)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 168)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -1113,43 +1113,43 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(168)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 170)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(170)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 171)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(171)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 172)
 			m.receiveAck(fx)
 			return took(172)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 173)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(173)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 174)
 		m.commandQuit(fx)
 		return took(174)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 175)
 		m.commandAbort(ev, fx)
 		return took(175)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 176)
 		m.receiveAbort(ev, fx)
 		return took(176)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 177)
 		m.State = StateClosed
 		return took(177)
@@ -1161,7 +1161,7 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:326
+		// specs/netplay/spec.yaml:328
 		old := *m
 		fx.fired = append(fx.fired, 178)
 		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
@@ -1169,14 +1169,14 @@ func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(178)
 	case CommandReset:
-		// specs/netplay/spec.yaml:351
+		// specs/netplay/spec.yaml:353
 		fx.fired = append(fx.fired, 180)
 		if !m.commandReset(ev, fx) {
 			return refused(180)
 		}
 		return took(180)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 181)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -1184,43 +1184,43 @@ func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(181)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 183)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(183)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 184)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(184)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 185)
 			m.receiveAck(fx)
 			return took(185)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 186)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(186)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 187)
 		m.commandQuit(fx)
 		return took(187)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 188)
 		m.commandAbort(ev, fx)
 		return took(188)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 189)
 		m.receiveAbort(ev, fx)
 		return took(189)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 190)
 		m.State = StateClosed
 		return took(190)
@@ -1232,28 +1232,28 @@ func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepResetting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:330
+		// specs/netplay/spec.yaml:332
 		return ignored(191)
 	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:330
+		// specs/netplay/spec.yaml:332
 		return ignored(192)
 	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:330
+		// specs/netplay/spec.yaml:332
 		return ignored(193)
 	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:330
+		// specs/netplay/spec.yaml:332
 		return ignored(194)
 	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:330
+		// specs/netplay/spec.yaml:332
 		return ignored(195)
 	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:330
+		// specs/netplay/spec.yaml:332
 		return ignored(196)
 	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:330
+		// specs/netplay/spec.yaml:332
 		return ignored(197)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:355
+		// specs/netplay/spec.yaml:357
 		old := *m
 		fx.fired = append(fx.fired, 199)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -1261,43 +1261,43 @@ func (m *Peer) stepResetting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(199)
 	case CommandPing:
-		// specs/netplay/spec.yaml:369
+		// specs/netplay/spec.yaml:371
 		fx.fired = append(fx.fired, 201)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(201)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:370
+		// specs/netplay/spec.yaml:372
 		fx.fired = append(fx.fired, 202)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(202)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:374
 		if m.Away {
 			fx.fired = append(fx.fired, 203)
 			m.receiveAck(fx)
 			return took(203)
 		}
-		// specs/netplay/spec.yaml:373
+		// specs/netplay/spec.yaml:375
 		fx.fired = append(fx.fired, 204)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(204)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:377
+		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 205)
 		m.commandQuit(fx)
 		return took(205)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:378
+		// specs/netplay/spec.yaml:380
 		fx.fired = append(fx.fired, 206)
 		m.commandAbort(ev, fx)
 		return took(206)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 207)
 		m.receiveAbort(ev, fx)
 		return took(207)
 	case EventLost:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:382
 		fx.fired = append(fx.fired, 208)
 		m.State = StateClosed
 		return took(208)
@@ -1309,58 +1309,58 @@ func (m *Peer) stepResetting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepClosed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(209)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(210)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(211)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(212)
 	case ReceiveFleet:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(213)
 	case ReceiveTeamname:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(214)
 	case ReceiveConfirm1:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(215)
 	case ReceiveConfirm2:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(216)
 	case ReceiveCancel:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(217)
 	case ReceiveCancelack:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(218)
 	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(219)
 	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(220)
 	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(221)
 	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:387
+		// specs/netplay/spec.yaml:389
 		return ignored(222)
 	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:388
+		// specs/netplay/spec.yaml:390
 		return ignored(223)
 	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:388
+		// specs/netplay/spec.yaml:390
 		return ignored(224)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:388
+		// specs/netplay/spec.yaml:390
 		return ignored(225)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:388
+		// specs/netplay/spec.yaml:390
 		return ignored(226)
 	}
 	return m.unmentioned(ev, fx)
@@ -1404,29 +1404,29 @@ func (m *Peer) onResetOver(fx *Effects, next *waiting) {
 func (m *Peer) settleInSetup(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingConfirmCancelled:
-		// specs/netplay/spec.yaml:262
+		// specs/netplay/spec.yaml:264
 		fx.fired = append(fx.fired, 32)
 		fx.report(ReportCancelled)
 		return true
 	case waitingConfirmFinished:
-		// specs/netplay/spec.yaml:263
+		// specs/netplay/spec.yaml:265
 		fx.fired = append(fx.fired, 33)
 		fx.report(ReportConfirmed)
 		m.Confirm = newConfirmPart()
 		m.State = StatePreBattle
 		return true
 	case waitingFleetChanged:
-		// specs/netplay/spec.yaml:252
+		// specs/netplay/spec.yaml:254
 		fx.fired = append(fx.fired, 22)
 		fx.report(ReportShipChanged).ShipChanged = ShipChangedReport{Own: next.fleetChanged.own, Slot: next.fleetChanged.slot, Ship: next.fleetChanged.value}
 		return true
 	case waitingTeamChanged:
-		// specs/netplay/spec.yaml:253
+		// specs/netplay/spec.yaml:255
 		fx.fired = append(fx.fired, 23)
 		fx.report(ReportNameChanged).NameChanged = NameChangedReport{Own: next.teamChanged.own, Name: next.teamChanged.value}
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 35)
 		m.onResetOver(fx, next)
 		return true
@@ -1439,13 +1439,13 @@ func (m *Peer) settleInSetup(fx *Effects, next *waiting) bool {
 func (m *Peer) settlePreBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:277
+		// specs/netplay/spec.yaml:279
 		fx.fired = append(fx.fired, 51)
 		fx.report(ReportMatchBegins).MatchBegins = MatchBeginsReport{Delay: m.MatchDelay, Seed: m.MatchSeed}
 		m.State = StateInterBattle
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 54)
 		m.onResetOver(fx, next)
 		return true
@@ -1458,7 +1458,7 @@ func (m *Peer) settlePreBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:285
+		// specs/netplay/spec.yaml:287
 		if m.GameOver {
 			fx.fired = append(fx.fired, 67)
 			m.GameOver = false
@@ -1471,13 +1471,13 @@ func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 			m.State = StateInSetup
 			return true
 		}
-		// specs/netplay/spec.yaml:288
+		// specs/netplay/spec.yaml:290
 		fx.fired = append(fx.fired, 68)
 		fx.report(ReportChoose).Choose = ChooseReport{Own: m.OwnDue, Other: m.OtherDue}
 		m.State = StateSelectShip
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 70)
 		m.onResetOver(fx, next)
 		return true
@@ -1490,12 +1490,12 @@ func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleSelectShip(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:305
+		// specs/netplay/spec.yaml:307
 		fx.fired = append(fx.fired, 88)
 		m.State = StateSpawning
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 91)
 		m.onResetOver(fx, next)
 		return true
@@ -1507,12 +1507,12 @@ func (m *Peer) settleSelectShip(fx *Effects, next *waiting) bool {
 func (m *Peer) settleSpawning(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 105)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleBegun:
-		// specs/netplay/spec.yaml:310
+		// specs/netplay/spec.yaml:312
 		fx.fired = append(fx.fired, 102)
 		fx.report(ReportBattleBegins)
 		m.State = StateInBattle
@@ -1525,27 +1525,27 @@ func (m *Peer) settleSpawning(fx *Effects, next *waiting) bool {
 func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 127)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleHeardChecksum:
-		// specs/netplay/spec.yaml:342
+		// specs/netplay/spec.yaml:344
 		fx.fired = append(fx.fired, 121)
 		fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 		return true
 	case waitingBattleHeardInput:
-		// specs/netplay/spec.yaml:343
+		// specs/netplay/spec.yaml:345
 		fx.fired = append(fx.fired, 122)
 		fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 		return true
 	case waitingBattleSimulate:
-		// specs/netplay/spec.yaml:344
+		// specs/netplay/spec.yaml:346
 		fx.fired = append(fx.fired, 123)
 		fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 		return true
 	case waitingBattleOutOfStep:
-		// specs/netplay/spec.yaml:345
+		// specs/netplay/spec.yaml:347
 		fx.fired = append(fx.fired, 124)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 		if !m.Reset.commandReset(fx, SyncLoss) {
@@ -1554,7 +1554,7 @@ func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 		m.State = StateResetting
 		return true
 	case waitingBattleEnding:
-		// specs/netplay/spec.yaml:315
+		// specs/netplay/spec.yaml:317
 		fx.fired = append(fx.fired, 116)
 		fx.report(ReportBattleEnding)
 		m.State = StateEndingBattle
@@ -1568,27 +1568,27 @@ func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 148)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleHeardChecksum:
-		// specs/netplay/spec.yaml:342
+		// specs/netplay/spec.yaml:344
 		fx.fired = append(fx.fired, 142)
 		fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 		return true
 	case waitingBattleHeardInput:
-		// specs/netplay/spec.yaml:343
+		// specs/netplay/spec.yaml:345
 		fx.fired = append(fx.fired, 143)
 		fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 		return true
 	case waitingBattleSimulate:
-		// specs/netplay/spec.yaml:344
+		// specs/netplay/spec.yaml:346
 		fx.fired = append(fx.fired, 144)
 		fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 		return true
 	case waitingBattleOutOfStep:
-		// specs/netplay/spec.yaml:345
+		// specs/netplay/spec.yaml:347
 		fx.fired = append(fx.fired, 145)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 		if !m.Reset.commandReset(fx, SyncLoss) {
@@ -1597,7 +1597,7 @@ func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 		m.State = StateResetting
 		return true
 	case waitingBattleCatchingUp:
-		// specs/netplay/spec.yaml:319
+		// specs/netplay/spec.yaml:321
 		fx.fired = append(fx.fired, 137)
 		fx.report(ReportLastFrame).LastFrame = LastFrameReport{Frame: next.battleCatchingUp.frame}
 		m.State = StateEndingBattle2
@@ -1611,27 +1611,27 @@ func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 169)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleHeardChecksum:
-		// specs/netplay/spec.yaml:342
+		// specs/netplay/spec.yaml:344
 		fx.fired = append(fx.fired, 163)
 		fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 		return true
 	case waitingBattleHeardInput:
-		// specs/netplay/spec.yaml:343
+		// specs/netplay/spec.yaml:345
 		fx.fired = append(fx.fired, 164)
 		fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 		return true
 	case waitingBattleSimulate:
-		// specs/netplay/spec.yaml:344
+		// specs/netplay/spec.yaml:346
 		fx.fired = append(fx.fired, 165)
 		fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 		return true
 	case waitingBattleOutOfStep:
-		// specs/netplay/spec.yaml:345
+		// specs/netplay/spec.yaml:347
 		fx.fired = append(fx.fired, 166)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 		if !m.Reset.commandReset(fx, SyncLoss) {
@@ -1640,7 +1640,7 @@ func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 		m.State = StateResetting
 		return true
 	case waitingBattleEnded:
-		// specs/netplay/spec.yaml:323
+		// specs/netplay/spec.yaml:325
 		fx.fired = append(fx.fired, 158)
 		fx.report(ReportBattleEnded)
 		if !m.Ready.commandReady(fx) {
@@ -1657,12 +1657,12 @@ func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 func (m *Peer) settleCheckpoint(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:327
+		// specs/netplay/spec.yaml:329
 		fx.fired = append(fx.fired, 179)
 		m.State = StateInterBattle
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 182)
 		m.onResetOver(fx, next)
 		return true
@@ -1675,12 +1675,12 @@ func (m *Peer) settleCheckpoint(fx *Effects, next *waiting) bool {
 func (m *Peer) settleResetting(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:359
 		fx.fired = append(fx.fired, 200)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleFinished:
-		// specs/netplay/spec.yaml:348
+		// specs/netplay/spec.yaml:350
 		return true
 	}
 	return false

@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "f132d4b7b4ae79fa7214c73d4956258ea1ff5e22ca1d312cc0f3cbb940481558"
+const hash = "d0083d474ce25c9b25b4a32e08e4c2a7905a27521415606e38ad97522d1e3b99"
 
 // The constants of the specification that its machines use.
 const (
