@@ -25,21 +25,43 @@ type matchResult struct {
 	lines   []string // the account of one side
 }
 
-// matchLimit is how long the match may take.
-const matchLimit = 20 * time.Second
+// The match is given up after so many steps of one side, or if one side hears nothing for so long.
+// How long it takes as a whole depends on the computer.
+const (
+	matchSteps   = 100_000
+	matchSilence = 2 * time.Minute
+)
+
+var errTooLong = fmt.Errorf("the match was not over after %d steps", matchSteps)
+
+// limit is a sink that ends a match of too many steps.
+type limit struct {
+	left int
+	end  context.CancelCauseFunc
+}
+
+func (l *limit) Begin(trace.Header) {}
+func (l *limit) Flush() error       { return nil }
+func (l *limit) Step(*trace.Step) {
+	if l.left--; l.left == 0 {
+		l.end(errTooLong)
+	}
+}
 
 // play lets two generated endpoints play a match over TCP on loopback and records it.
 func (t *tour) play() error {
-	ctx, cancel := context.WithTimeout(t.ctx, matchLimit)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(t.ctx)
+	defer cancel(nil)
 	began := time.Now()
 	address := make(chan net.Addr, 1)
 	acceptor := player.Config{Listen: "127.0.0.1:0", Name: "Acceptors", Seed: 2026, Delay: 2, Matches: 1,
-		Checksums: player.Own,
-		Fleet:     []netplay.Ship{netplay.ShipOrz, netplay.ShipSpathi, netplay.ShipVux},
-		OnListen:  func(a net.Addr) { address <- a },
-		OnLine:    func(line string) { t.match.lines = append(t.match.lines, line) }}
+		Checksums: player.Own, Silence: matchSilence,
+		Sinks:    []trace.Sink{&limit{matchSteps, cancel}},
+		Fleet:    []netplay.Ship{netplay.ShipOrz, netplay.ShipSpathi, netplay.ShipVux},
+		OnListen: func(a net.Addr) { address <- a },
+		OnLine:   func(line string) { t.match.lines = append(t.match.lines, line) }}
 	connector := player.Config{Name: "Connectors", Delay: 1, Matches: 1, Checksums: player.Own,
+		Silence: matchSilence, Wait: -1, Sinks: []trace.Sink{&limit{matchSteps, cancel}},
 		Fleet: []netplay.Ship{netplay.ShipPkunk, netplay.ShipShofixti, netplay.ShipYehat}}
 	closeA, err := t.record(&acceptor, "acceptor", true)
 	if err != nil {
@@ -52,14 +74,18 @@ func (t *tour) play() error {
 	var wg sync.WaitGroup
 	var results [2]player.Result
 	var errs [2]error
-	wg.Go(func() { results[0], errs[0] = player.Play(ctx, acceptor) })
+	wg.Go(func() {
+		if results[0], errs[0] = player.Play(ctx, acceptor); errs[0] != nil {
+			cancel(errs[0]) // nobody is there to connect to
+		}
+	})
 	wg.Go(func() {
 		select {
 		case a := <-address:
 			connector.Connect = a.String()
 			results[1], errs[1] = player.Play(ctx, connector)
 		case <-ctx.Done():
-			errs[1] = ctx.Err()
+			errs[1] = context.Cause(ctx)
 		}
 	})
 	wg.Wait()

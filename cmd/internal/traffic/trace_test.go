@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/machines/update"
@@ -40,11 +39,7 @@ func record(t *testing.T) string {
 		if _, err := d.Do(t.Context(), func(r runner) fsm.Result { return r.Change(update.Value(v)) }); err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case <-changed:
-		case <-time.After(10 * time.Second):
-			t.Fatal("no change arrived")
-		}
+		<-changed
 	}
 	change(d, 7)
 	change(e, 9)
