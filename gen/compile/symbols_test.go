@@ -21,11 +21,21 @@ func table(t *testing.T, file string) *symbols.Table {
 }
 
 func textAt(t *testing.T, at diag.Span) string {
-	text, err := os.ReadFile(at.File)
+	t.Helper()
+	return textIn(linesOf(t, at.File), at)
+}
+
+func linesOf(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := strings.Split(string(text), "\n")[at.Start.Line-1]
+	return strings.Split(string(text), "\n")
+}
+
+func textIn(lines []string, at diag.Span) string {
+	line := lines[at.Start.Line-1]
 	if at.Start.Line != at.End.Line {
 		return line[at.Start.Col-1:]
 	}
@@ -38,7 +48,7 @@ func TestNamesAreWhereTheySay(t *testing.T) {
 	files, _ := filepath.Glob("../../specs/*/*.yaml")
 	more, _ := filepath.Glob("../../proptest/check/testdata/*/*.yaml")
 	files = append(append(files, more...), "testdata/kitchen/spec.yaml")
-	places := 0
+	places, lines := 0, map[string][]string{}
 	for _, f := range files {
 		names := symbols.New()
 		if p, _ := Load(f, Options{Symbols: names}); p == nil {
@@ -46,7 +56,10 @@ func TestNamesAreWhereTheySay(t *testing.T) {
 		}
 		for _, s := range names.Symbols() {
 			for _, o := range names.Occurrences(s.At) {
-				if got := strings.Trim(textAt(t, o.At), `"'`); got != s.Name {
+				if lines[o.At.File] == nil {
+					lines[o.At.File] = linesOf(t, o.At.File)
+				}
+				if got := strings.Trim(textIn(lines[o.At.File], o.At), `"'`); got != s.Name {
 					t.Errorf("%s: the %s %s is said to be here, but here is %q", o.At, s.Kind,
 						s.Name, got)
 				}

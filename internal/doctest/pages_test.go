@@ -121,7 +121,7 @@ func TestNamedPages(t *testing.T) {
 // build makes the commands once; `go run ./cmd/x` in a page then calls x.
 func build(t *testing.T, bin string) {
 	t.Helper()
-	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin+string(filepath.Separator), "./cmd/...")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build ./cmd/...: %v\n%s", err, out)

@@ -58,7 +58,7 @@ func TestShipped(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	runs := uint64(30)
+	runs := uint64(10)
 	if race.Long() {
 		runs = 300
 	}

@@ -180,7 +180,7 @@ func TestDeadIsNeverRead(t *testing.T) {
 	race.Skip(t)
 	all, left := 0, 0
 	forEachCheck(t, func(t *testing.T, s *System) {
-		a, l := s.sameWithoutDead(t, uint64(race.Draws(1000, 4000)))
+		a, l := s.sameWithoutDead(t, uint64(race.Draws(400, 4000)))
 		all, left = all+a, left+l
 	})
 	if left == 0 || left >= all {

@@ -67,8 +67,8 @@ func (r *play) compareSeat(i int) error {
 	if want := string(interp.AppendMachine(nil, r.Strings, p.Machine, r.c.Values[i])); machine != want {
 		return fmt.Errorf("the machine is %s, in the world %s", machine, want)
 	}
-	if r.record && s.recorded != s.handled {
-		return fmt.Errorf("%d messages are recorded, in the world there were %d", s.recorded, s.handled)
+	if n := s.recorded.Load(); r.record && n != int64(s.handled) {
+		return fmt.Errorf("%d messages are recorded, in the world there were %d", n, s.handled)
 	}
 	saved := r.snapshot(i)
 	var got, want []string

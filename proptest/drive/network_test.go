@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -70,7 +71,8 @@ type seat struct {
 	splits  []uint64      // whom it will: partitions, and ends of partitions, that it has still to hear of
 	// handled counts the messages that the machine in the world handled or deferred. recorded counts
 	// those in the driver's record. Both count a deferred message again when it is handled.
-	handled, recorded int
+	handled  int
+	recorded atomic.Int64 // the driver counts while time passes
 }
 
 // saw notes what the driver has told the machine by itself.
@@ -199,7 +201,7 @@ func (t tally) Begin(trace.Header) {}
 func (t tally) Flush() error       { return nil }
 func (t tally) Step(s *trace.Step) {
 	if s.Kind == trace.Message {
-		t.s.recorded++
+		t.s.recorded.Add(1)
 	}
 }
 
@@ -234,7 +236,8 @@ func (r *play) place(i int) error {
 		o.Trace = append(o.Trace, tally{s})
 	}
 	s.inner, s.d, s.ends, s.asked, s.had = inner, driver.New(outer, o), map[int]*end{}, map[int]bool{}, map[int]bool{}
-	s.handled, s.recorded = 0, 0
+	s.handled = 0
+	s.recorded.Store(0)
 	return nil
 }
 

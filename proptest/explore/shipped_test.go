@@ -46,7 +46,7 @@ func TestReachableOfShippedChecks(t *testing.T) {
 				continue
 			}
 			for _, c := range p.Checks {
-				opt := explore.Options{Workers: 1, MaxConfigurations: uint64(race.Draws(5000, 30000)), KeepGoing: true}
+				opt := explore.Options{Workers: 1, MaxConfigurations: uint64(race.Draws(3000, 30000)), KeepGoing: true}
 				run := func() string {
 					s, err := check.New(p, c)
 					if err != nil {

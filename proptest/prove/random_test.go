@@ -63,7 +63,7 @@ func randomSpec(r *rand.Rand) string {
 // there is not found reachable.
 func TestRandom(t *testing.T) {
 	race.Skip(t)
-	runs := race.Draws(60, 120)
+	runs := race.Draws(40, 120)
 	collapsed, violated, proved, unreachable := 0, 0, 0, 0
 	for seed := range uint64(runs) {
 		text := randomSpec(rand.New(rand.NewPCG(seed, 1)))

@@ -9,12 +9,14 @@
 // in a folder of its own that has its files and a copy of the repository's
 // specifications in specs. The variable BIN is the folder of the command under
 // test: a script that sets PATH to it has no other programs. REPOSITORY is the folder of the
-// repository, for modules of scripts that use it. Start from [Run].
+// repository, for modules of scripts that use it. The condition [long] holds where tests have all the
+// time they want. Start from [Run].
 package clitest
 
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +26,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/parley-go/parley/proptest/race"
 )
 
 var update = flag.Bool("update", false, "write what the commands print into the scripts; look at it before "+
@@ -51,7 +55,13 @@ func Run(t *testing.T, root string) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Condition: func(name string) (bool, error) {
+			if name == "long" {
+				return race.Long(), nil
+			}
+			return false, fmt.Errorf("no condition is called %q", name)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(env *testscript.Env) error {
 			if path, err := exec.LookPath(command); err == nil {
 				env.Setenv("BIN", filepath.Dir(path))

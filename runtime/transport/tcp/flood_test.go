@@ -74,10 +74,10 @@ func TestServerFlood(t *testing.T) {
 		for s := e.Stats(); s.Hasty == 0 || s.Crowded == 0; s = e.Stats() {
 			served(t, first, "meanwhile")
 		}
-		for range 5 {
+		for range 3 {
 			c := e.dial(t)
 			before := e.Stats()
-			for now := before; now.Hasty+now.Crowded < before.Hasty+before.Crowded+20; now = e.Stats() {
+			for now := before; now.Hasty+now.Crowded < before.Hasty+before.Crowded+10; now = e.Stats() {
 				served(t, c, "a newcomer")
 				served(t, first, "still there")
 			}
