@@ -171,7 +171,9 @@ func TestSpinCountsTheSame(t *testing.T) {
 func TestSpinForSeveralCores(t *testing.T) {
 	needSpin(t)
 	race.SkipShort(t, "TestSpinCountsTheSame compares the same models for one core")
-	for _, x := range [][2]string{{"setup/spec.yaml", "all"}, {"ready/spec.yaml", "pair"}, {"startup/spec.yaml", "again"}} {
+	for _, x := range [][2]string{
+		{"setup/spec.yaml", "all"}, {"ready/spec.yaml", "pair"}, {"startup/spec.yaml", "again"},
+	} {
 		t.Run(x[0]+" "+x[1], func(t *testing.T) {
 			p, text := exported(t, "../../specs/"+x[0], x[1], nil)
 			if _, err := compileSpin(t.TempDir(), text, []string{"-DCORES"}, "-DNCORE=2"); err != nil {
