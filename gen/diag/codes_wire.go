@@ -36,7 +36,8 @@ var wireCodes = []Info{
 		Example: framed + "  NOTE: {id: 3, fields: {text: text 80}, wire: [text: nul]}\n"},
 	{Code: "FSM076", Title: "wire item not understood",
 		Text: "Items are fields, those of records as `record.field`, `pad`, `const`, `align`, `count " +
-			"LIST`, `each LIST`, `present ARRAY`, and in the header `length`, `body length`, `rest length`, " +
+			"LIST`, `each LIST`, `present ARRAY`, `sized u16`, `if FIELD`, `case TAG`, and in the header `length`, " +
+			"`body length`, `rest length`, " +
 			"`type`, `sequence` and `checksum`, with widths u8 to u64, i8 to i64, leb128, zigzag, mqtt and " +
 			"quic; several fields share the bits of a number in `bits`; an instance may be `address 6`.",
 		Example: framed + "  NOTE: {id: 3, fields: {n: Count}, wire: [n: u9]}\n"},

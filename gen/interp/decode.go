@@ -60,9 +60,13 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 		case *model.WireAddress:
 			ok = d.address(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WirePresent:
-			if ok = d.need(prefix+it.Field.Name, model.FixedBytes(it)); ok {
-				d.at += model.FixedBytes(it)
-			}
+			ok = d.present(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WireSized:
+			ok = d.sized(it, slots, prefix)
+		case *model.WireIf:
+			ok = d.part(it, slots, prefix)
+		case *model.WireCase:
+			ok = d.choice(it, slots, prefix)
 		case *model.WireCount:
 			ok = d.count(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireEach:
@@ -137,6 +141,8 @@ func (d *decoder) bits(it *model.WireBits, slots []int64, prefix string) bool {
 		switch x := part.Item.(type) {
 		case *model.WireInt:
 			ok = d.known(x, v, slots[x.Field.Offset:], prefix+x.Field.Name)
+		case *model.WirePresent:
+			ok = d.flag(x, v, slots[x.Field.Offset:], prefix+x.Field.Name)
 		case *model.WireConst:
 			if int64(v) != x.Value {
 				ok = d.fail("", d.at, wire.Mismatch, int64(v), x.Value)
@@ -240,6 +246,9 @@ func (d *decoder) each(it *model.WireEach, slots []int64, field string) bool {
 	if it.AheadOf > 0 && !d.ahead(it, slots, field) {
 		return false
 	}
+	if it.ToEnd || it.Until != nil {
+		return d.open(it, slots, field)
+	}
 	if t.Kind == model.KindList {
 		n, slots = int(slots[0]), slots[1:]
 	}
@@ -314,6 +323,12 @@ func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
 		if i := bytes.IndexByte(rest, 0); i >= 0 {
 			text, end = rest[:i], i+1
 		}
+	case it.Whole:
+		if !d.need(field, it.Field.Type.Cap) {
+			return false
+		}
+		end = it.Field.Type.Cap
+		text = rest[:end]
 	case it.Count:
 		n := uint64(0)
 		for _, c := range d.counts {

@@ -140,6 +140,8 @@ func (e *encoder) bits(it *model.WireBits, slots []int64, prefix string) bool {
 		switch x := part.Item.(type) {
 		case *model.WireInt:
 			n, ok = e.written(x, slots[x.Field.Offset:], prefix+x.Field.Name)
+		case *model.WirePresent:
+			n = uint64(slots[x.Field.Offset])
 		case *model.WireConst:
 			n = uint64(x.Value)
 		}
@@ -174,6 +176,12 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = e.address(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WirePresent:
 			e.present(it, slots[it.Field.Offset:])
+		case *model.WireSized:
+			ok = e.sized(it, slots, prefix)
+		case *model.WireIf:
+			ok = e.part(it, slots, prefix)
+		case *model.WireCase:
+			ok = e.choice(it, slots, prefix)
 		case *model.WireCount:
 			ok = e.count(it, slots[it.Field.Offset:], prefix+it.Field.Name, cuts(items, it.Field))
 		case *model.WireEach:
@@ -259,6 +267,9 @@ func cuts(items []model.WireItem, f *model.Field) bool {
 func (e *encoder) each(it *model.WireEach, slots []int64, field string) bool {
 	t := it.Field.Type
 	size, n := t.Elem.Slots(), it.Rows
+	if it.ToEnd || it.Until != nil {
+		return e.open(it, slots, field)
+	}
 	if t.Kind == model.KindList {
 		n, slots = int(slots[0]), slots[1:]
 	}
@@ -292,6 +303,10 @@ func (e *encoder) address(it *model.WireAddress, slots []int64, field string) bo
 // present writes which elements of an array are there.
 func (e *encoder) present(it *model.WirePresent, slots []int64) {
 	t := it.Field.Type
+	if t.Kind == model.KindOptional {
+		e.number(it.Number, uint64(slots[0]))
+		return
+	}
 	for i := range int(t.Index.Count()) {
 		e.b = append(e.b, byte(slots[i*t.Elem.Slots()]))
 	}
@@ -306,7 +321,7 @@ func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {
 	if len(s) > most && it.Cut {
 		s = s[:most]
 	}
-	if len(s) > most || it.Nul && strings.IndexByte(s, 0) >= 0 {
+	if len(s) > most || it.Whole && len(s) < most || it.Nul && strings.IndexByte(s, 0) >= 0 {
 		return e.fail(field, len(e.b), problem, int64(len(s)), int64(most))
 	}
 	e.b = append(e.b, s...)

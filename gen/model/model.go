@@ -83,6 +83,9 @@ type Field struct {
 	Type      *Type
 	// Offset is the first slot of the field within its owner.
 	Offset int
+	// Unwrapped is set in the fields of wire items that stand for the value of an optional field:
+	// Type and Offset are then those of the value.
+	Unwrapped bool
 	// Path is set in the fields of wire items that name a field of a record,
 	// `program.version.major`: the fields that lead from the message or element to it, itself last.
 	// Name is then the whole path, Offset counts from its beginning.

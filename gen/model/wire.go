@@ -200,11 +200,37 @@ type (
 		Field *Field
 		Bytes int
 	}
+	// WireSized is a number of bytes, and then so many bytes that are the items: a region, in which the
+	// frame ends where the region does.
+	WireSized struct {
+		WireBase
+		Number
+		Items []WireItem
+	}
+	// WireIf is items that are there if an optional field is; among them the field is its value.
+	// Flagged: a WirePresent before it says so. Else they are there because bytes of the frame or region
+	// remain; After is then the optional field of the WireIf before it, without which this one is not.
+	WireIf struct {
+		WireBase
+		Field   *Field
+		Flagged bool
+		After   *Field
+		Items   []WireItem
+	}
+	// WireCase is the items of one branch of several, as the value of Tag says, which stands before
+	// it. The optional fields of a branch are there exactly if it is chosen.
+	WireCase struct {
+		WireBase
+		Tag      *Field
+		Branches []WireBranch
+		Fields   []*Field // of all branches
+	}
 	// WirePresent has a byte for each element of an array of optional values: 1 if it is there,
-	// else 0. Decoding takes anything but 0 as 1.
+	// else 0. Decoding takes anything but 0 as 1. Of an optional field it is a Number, 0 or 1.
 	WirePresent struct {
 		WireBase
 		Field *Field
+		Number
 	}
 	// WirePad is padding: zero when encoding, not looked at when decoding.
 	WirePad struct {
@@ -241,7 +267,11 @@ type (
 		Rows, RowBytes int
 		Count          *WireCount   // the list's
 		Present        *WirePresent // the array's, if it has one
-		AheadOf        int
+		// ToEnd: the elements go on to the end of the frame or region. Until: to a number that is no
+		// element's first; both are of lists without Rows and Count.
+		ToEnd   bool
+		Until   *WireConst
+		AheadOf int
 	}
 	// WireBytes is a Bytes field: terminated by a zero byte (Nul), or counted
 	// by an earlier WireCount, or all the rest of the frame. Longer texts are cut at
@@ -252,6 +282,7 @@ type (
 		Nul   bool
 		Count bool
 		Rest  bool
+		Whole bool // always as many bytes as its type bounds
 		Cut   bool
 	}
 	// WireValue is a field of any type in the default format (see
@@ -265,6 +296,14 @@ type (
 		Field *Field
 	}
 )
+
+// WireBranch is the items for some values of a tag. Values are as in a slot: the index of an
+// enumeration's name.
+type WireBranch struct {
+	Values []int64
+	Items  []WireItem
+	Fields []*Field
+}
 
 // WireBit is an item inside of WireBits. Shift is how many bits are below it.
 type WireBit struct {
@@ -312,10 +351,30 @@ func Extent(item WireItem) (least, most int) {
 	case *WireAddress:
 		return it.Bytes, it.Bytes
 	case *WireEach:
+		if it.Until != nil {
+			least, _ = it.Until.Bytes()
+			return least, 1 << 30
+		}
 		if it.Rows > 0 {
 			return it.Rows * it.RowBytes, it.Rows * it.RowBytes
 		}
+	case *WireSized:
+		least, _ = it.Bytes()
+		return least + LeastBody(0, it.Items), 1 << 30
+	case *WireCase:
+		least = 1 << 30
+		for _, b := range it.Branches {
+			least = min(least, LeastBody(0, b.Items))
+		}
+		return least, 1 << 30
+	case *WireBytes:
+		if it.Whole {
+			return it.Field.Type.Cap, it.Field.Type.Cap
+		}
 	case *WirePresent:
+		if it.Field.Type.Kind == KindOptional {
+			return number(it.Number)
+		}
 		n := int(it.Field.Type.Index.Count())
 		return n, n
 	}

@@ -44,6 +44,8 @@ func init() {
 	wireItem.keys = []key{
 		{"as", text("a width")}, {"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
 		{"none", exprShape}, {"value", exprShape}, {"to", exprShape}, {"since", text("an item")},
+		{"until", &shape{what: "the number that ends a list", keys: []key{{"as", text("a width")},
+			{"value", exprShape}, {"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}}}}},
 		{"cut", &shape{what: "cut", scalar: boolScalar}},
 		{"rows", exprShape}, {"row", wireItems},
 		{"overlong", &shape{what: "numbers that are longer than they have to be", scalar: oneOf("accept", "error")}},

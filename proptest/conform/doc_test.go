@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/nasty"
 	"github.com/parley-go/parley/proptest/conform/sample/nested"
 	"github.com/parley-go/parley/proptest/conform/sample/numbers"
+	"github.com/parley-go/parley/proptest/conform/sample/parts"
 	"github.com/parley-go/parley/proptest/conform/sample/player"
 	"github.com/parley-go/parley/proptest/conform/sample/ranges"
 	"github.com/parley-go/parley/proptest/conform/sample/ring"
@@ -24,6 +25,8 @@ var samples = []Target{
 		adapt[datagram.Peer, datagram.Event], datagram.DecodeMessage, datagram.AppendMessage, datagram.FrameSize},
 	{"proptest/conform/testdata/numbers/spec.yaml", "peer", numbers.NewPeerRunner,
 		adapt[numbers.Peer, numbers.Event], numbers.DecodeMessage, numbers.AppendMessage, numbers.FrameSize},
+	{"proptest/conform/testdata/parts/spec.yaml", "peer", parts.NewPeerRunner,
+		adapt[parts.Peer, parts.Event], parts.DecodeMessage, parts.AppendMessage, parts.FrameSize},
 	{"proptest/conform/testdata/kitchen/spec.yaml", "peer", kitchen.NewPeerRunner,
 		adapt[kitchen.Peer, kitchen.Event], kitchen.DecodeMessage, kitchen.AppendMessage, kitchen.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "server", corners.NewServerRunner,

@@ -21,6 +21,7 @@ type layout struct {
 	sure    int         // so many bytes of the frame are known to be there
 	counts  map[*model.Field]string
 	nested  int
+	regions int
 	last    bool // nobody asks where the item at hand ends
 	rounds  []round
 }
@@ -220,8 +221,16 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 		case *model.WireAddress:
 			d.address(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePresent:
-			d.need(prefix+it.Field.Name, model.FixedBytes(it))
-			d.advance(model.FixedBytes(it))
+			d.present(it, d.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireSized:
+			d.last = false
+			d.sized(it, of, names, prefix)
+		case *model.WireIf:
+			d.last = false
+			d.part(it, of, names, prefix)
+		case *model.WireCase:
+			d.last = false
+			d.choice(it, of, names, prefix)
 		case *model.WireCount:
 			d.count(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireEach:
@@ -248,10 +257,15 @@ func (d *layout) member(of gotree.Expr, names []string, f *model.Field) gotree.E
 	switch {
 	case f.Name == "":
 		return of
+	case f.Path == nil && f.Unwrapped:
+		return gotree.X("$1.$2.Value", of, names[f.Index])
 	case f.Path == nil:
 		return gotree.X("$1.$2", of, names[f.Index])
 	}
 	place := gotree.X("$1.$2", of, names[f.Path[0].Index])
+	if f.Path[0].Unwrapped {
+		place = gotree.X("$1.Value", place)
+	}
 	for i, step := range f.Path[1:] {
 		place = gotree.X("$1.$2", place, d.g.Typ(f.Path[i].Type, "").Fields[step.Index])
 	}
@@ -491,6 +505,9 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 				}
 				end := at + int($1)
 				text := b[at:end]`, n, short)
+		case it.Whole:
+			d.t.P("if len(b) < at+$1 {\nreturn $2\n}\nend := at + $1\ntext := b[at:end]", most,
+				d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(at + $1)", most)))
 		case d.last:
 			d.t.P("text := b[at:]")
 		default:
@@ -500,7 +517,7 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 		if it.Nul {
 			problem = "Unterminated"
 		}
-		if !it.Cut {
+		if !it.Cut && !it.Whole {
 			d.t.P("if len(text) > $1 {\nreturn $2\n}", most, d.err(field, d.at, problem, gotree.X("int64(len(text))"),
 				gotree.Int(most)))
 		}

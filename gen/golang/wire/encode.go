@@ -43,6 +43,10 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 		case *model.WireAddress:
 			e.putAddress(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePresent:
+			if it.Field.Type.Kind == model.KindOptional {
+				e.t.Add(appendNumber(it.Number, e.ordinal(gotree.X("$1.Present", e.member(of, names, it.Field)))))
+				continue
+			}
 			e.t.P("for i := range $1 {\ndst = append(dst, byte($2))\n}", e.member(of, names, it.Field),
 				e.ordinal(gotree.X("$1[i].Present", e.member(of, names, it.Field))))
 		case *model.WireConst:
@@ -51,6 +55,12 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 			e.t.P("dst = append(dst, $1...)", gotree.Str(it.Bytes))
 		case *model.WireBits:
 			e.putBits(it, of, names, prefix)
+		case *model.WireSized:
+			e.putSized(it, of, names, prefix)
+		case *model.WireIf:
+			e.putPart(it, of, names, prefix)
+		case *model.WireCase:
+			e.putChoice(it, of, names, prefix)
 		case *model.WireAlign:
 			at := here
 			if it.Since >= 0 {
@@ -146,6 +156,9 @@ func (e *layout) putBits(it *model.WireBits, of gotree.Expr, names []string, pre
 		switch x := part.Item.(type) {
 		case *model.WireConst:
 			fixed |= uint64(x.Value) & largest(x.Bits) << part.Shift
+		case *model.WirePresent:
+			code.P("word |= $1", shifted(word, &model.WireInt{Number: model.Number{Bits: part.Bits}},
+				e.ordinal(gotree.X("$1.Present", e.member(of, names, x.Field))), part.Shift))
 		case *model.WireInt:
 			code.Add(e.bitsOf(x, e.member(of, names, x.Field), prefix+x.Field.Name, func(v gotree.Expr) gotree.Stmt {
 				return gotree.S("word |= $1", shifted(word, x, v, part.Shift))[0]
@@ -291,12 +304,27 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 		one, over = gotree.X("$1.Items[i]", place), gotree.X("$1.Items[:min(int($1.Len), $2)]", place, t.Cap)
 	}
 	round := e.inner(func() {
+		if it.Until != nil {
+			e.t.P("begin := len(dst)")
+		}
 		if it.Present != nil {
 			e.t.P("if !$1.Present {\n$2\ncontinue\n}", one, padCode(it.RowBytes))
 		}
 		e.encode(it.Items, e.row(t, one), e.g.Typ(t.Elem, "").Fields, field+".")
+		if it.Until != nil {
+			v := gotree.X("wire.Unsigned(dst[begin:begin+$1], $2)", it.Until.Bits/8, it.Until.Little)
+			e.t.P("if $1 == $2 {\nreturn dst, $3\n}", v, it.Until.Value,
+				e.err(field, gotree.X("begin - start"), "Range", gotree.Int(it.Until.Value), gotree.Int(it.Until.Value)))
+		}
 	})
+	if it.ToEnd || it.Until != nil {
+		e.t.P("if int($1.Len) > $2 {\nreturn dst, $3\n}", place, t.Cap, e.err(field, here, "Count",
+			gotree.X("int64($1.Len)", place), gotree.Int(t.Cap)))
+	}
 	e.t.P("for i := range $1 {\n$2\n}", over, round)
+	if it.Until != nil {
+		e.t.Add(appendNumber(it.Until.Number, gotree.Int(it.Until.Value)))
+	}
 	if t.Kind == model.KindList && it.Rows > 0 {
 		e.t.P("dst = append(dst, make([]byte, ($1-min(int($2.Len), $3))*$4)...)", it.Rows, place, t.Cap, it.RowBytes)
 	}
@@ -332,6 +360,10 @@ func (e *layout) putAddress(it *model.WireAddress, place gotree.Expr, field stri
 func (e *layout) putText(it *model.WireBytes, place gotree.Expr, field string) {
 	most := it.Field.Type.Cap
 	put := gotree.S("dst = append(dst, text...)")
+	if it.Whole {
+		put = gotree.S("if len(text) < $1 {\nreturn dst, $2\n}\ndst = append(dst, text...)", most,
+			e.err(field, here, "Count", gotree.X("int64(len(text))"), gotree.Int(most)))
+	}
 	if it.Nul {
 		put = gotree.S("if bytes.IndexByte(text, 0) >= 0 {\nreturn dst, $1\n}\ndst = append(append(dst, text...), 0)",
 			e.err(field, here, "Unterminated", gotree.X("int64(len(text))"), gotree.Int(most)))

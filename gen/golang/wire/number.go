@@ -183,6 +183,8 @@ func (d *layout) bit(item model.WireItem, bits int, v gotree.Expr, of gotree.Exp
 	switch x := item.(type) {
 	case *model.WireInt:
 		d.take(x, v, d.member(of, names, x.Field), prefix+x.Field.Name)
+	case *model.WirePresent:
+		d.flag(x, v, d.member(of, names, x.Field), prefix+x.Field.Name)
 	case *model.WireConst:
 		d.t.P("if v := $1; v != $2 {\nreturn $3\n}", v, x.Value,
 			d.err("", d.at, "Mismatch", gotree.X("int64(v)"), gotree.Int(x.Value)))

@@ -10,6 +10,12 @@ func (d *layout) each(it *model.WireEach, place gotree.Expr, field string) {
 	if it.AheadOf > 0 {
 		d.ahead(it, place, field)
 	}
+	if it.ToEnd || it.Until != nil {
+		d.last = false
+		d.float()
+		d.open(it, t, place, field)
+		return
+	}
 	if it.Rows == 0 {
 		d.float()
 		d.rows(it, t, place, field)

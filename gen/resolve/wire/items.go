@@ -20,6 +20,7 @@ type writer struct {
 	where  string // for messages: the message or record
 	// fields by name, and for each how often it was placed and counted.
 	fields  map[string]*model.Field
+	order   []*model.Field
 	placed  map[string]int
 	counted map[string]*model.WireCount
 	names   map[string]int // index of the item that places a field, for `since`
@@ -30,9 +31,12 @@ type writer struct {
 	eachAt  map[string]int64           // and where it is
 	parts   map[string]map[string]int  // how often the fields of a list's record are placed
 	nested  bool
-	rest    bool // a text took all the rest
-	inBits  bool // the items are parts of a number
-	varies  bool // the size of what is before the items varies
+	rest    bool            // a text took all the rest
+	region  bool            // the items are in a region, which has an end of its own
+	flagged map[string]bool // the optional fields of which something before says whether they are there
+	tail    *model.Field    // the optional field that is there if bytes remain; only such can follow
+	inBits  bool            // the items are parts of a number
+	varies  bool            // the size of what is before the items varies
 	min     int64
 	max     int64
 }
@@ -42,10 +46,11 @@ func newWriter(r *resolver, little bool, where string, fields []*model.Field) *w
 		placed:  map[string]int{},
 		counted: map[string]*model.WireCount{}, names: map[string]int{},
 		eachOf: map[string]*model.WireEach{}, eachAt: map[string]int64{},
-		parts: map[string]map[string]int{}}
+		parts: map[string]map[string]int{}, flagged: map[string]bool{}}
 	for _, f := range fields {
 		w.fields[f.Name] = f
 	}
+	w.order = fields
 	return w
 }
 
@@ -70,7 +75,15 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 		}
 		e := it.Entries[0]
 		if w.rest {
-			w.r.Errorf("FSM074", e.Key.Span(), "nothing can follow a text that takes the rest of the frame")
+			w.r.Errorf("FSM074", e.Key.Span(), "nothing can follow what takes the rest of the frame").
+				With("of the bytes 01 02 nobody could tell which are the rest; a count, or `sized u16: […]`, " +
+					"gives it an end")
+			return out
+		}
+		if word, _, _ := strings.Cut(e.Key.Text, " "); w.tail != nil && word != "if" {
+			w.r.Errorf("FSM074", e.Key.Span(), "%s is there if bytes remain, so only other such parts can follow it",
+				diag.Quote(w.tail.Name)).
+				With("say before it whether it is there: `present " + w.tail.Name + ": u8`")
 			return out
 		}
 		if m := w.item(e, it, len(out)); m != nil {
@@ -127,6 +140,12 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 		return w.each(rest, e, base, index)
 	case word == "present" && rest != "":
 		return w.present(rest, e, base)
+	case word == "sized" && rest != "":
+		return w.sized(rest, e, base)
+	case word == "if" && rest != "":
+		return w.optional(rest, e, base, index)
+	case word == "case" && rest != "":
+		return w.choice(rest, e, base, index)
 	}
 	if w.header && word == e.Key.Text && w.r.carried(e.Key.Text) {
 		return w.head(e, base)
@@ -134,7 +153,7 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	if w.noRecord(e, e.Key.Text) {
 		return nil
 	}
-	known := append([]string{"pad", "align", "const", "bits"}, w.known(e.Key.Text)...)
+	known := append([]string{"pad", "align", "const", "bits", "sized u16"}, w.known(e.Key.Text)...)
 	if w.header {
 		known = append(known, "length", "body length", "rest length", "type", "sequence", "checksum")
 	}
@@ -380,7 +399,8 @@ func (w *writer) each(name string, e ast.Entry, base model.WireBase, index int) 
 		// Another column of the same rows.
 	case !w.place(name, e, index):
 		return nil
-	case f.Type.Kind == model.KindList && item.Count == nil && (item.Rows == 0 || w.min != w.max):
+	case f.Type.Kind == model.KindList && item.Count == nil && !item.ToEnd && item.Until == nil &&
+		(item.Rows == 0 || w.min != w.max):
 		w.r.Errorf("FSM074", e.Key.Span(), "the list %s has no count before it", diag.Quote(name)).
 			With("add an item `count " + name + ": u16`")
 		return nil
@@ -404,6 +424,9 @@ func (w *writer) rows(item *model.WireEach, e ast.Entry) (list *ast.Node, ok boo
 	}
 	if list.Kind != ast.Map || list.Get("row") == nil {
 		return list, true
+	}
+	if list.Get("to") != nil || list.Get("until") != nil {
+		return list.Get("row"), w.ends(item, list, e)
 	}
 	if !w.onlyKeys(list, []string{"row", "rows"}) {
 		return nil, false
@@ -466,6 +489,19 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 	}
 	if item.Rows == 0 {
 		sub.complete(fields, e.Key.Span())
+		if item.ToEnd || item.Until != nil {
+			least := int64(1)
+			if item.Until != nil {
+				least = int64(item.Until.Bits / 8)
+				w.grow(least, least)
+			}
+			if sub.min < least {
+				w.r.Errorf("FSM074", e.Key.Span(), "an element of %s may have %d bytes, so nobody can tell where "+
+					"the list ends", diag.Quote(name), sub.min).With("each element needs at least " + strconv.Itoa(int(least)))
+				return false
+			}
+			w.rest = w.rest || item.ToEnd
+		}
 		w.grow(0, int64(f.Type.Cap)*sub.max)
 		return true
 	}
@@ -525,6 +561,10 @@ func (w *writer) completeRows(at diag.Span) {
 
 func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.WireItem {
 	b := &model.WireBytes{WireBase: base, Field: f}
+	name := f.Name
+	if name == "" {
+		name = e.Key.Text // `item`
+	}
 	as := e.Value
 	if as.Kind == ast.Map {
 		if !w.onlyKeys(as, []string{"as", "cut"}) {
@@ -544,25 +584,28 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 		w.grow(0, limit+1)
 	case "counted":
 		b.Count = true
-		if w.counted[f.Name] == nil {
-			w.r.Errorf("FSM074", e.Key.Span(), "the text %s has no count before it", diag.Quote(f.Name)).
-				With("add an item `count " + f.Name + ": u8`, or end the text with a zero byte: `" + f.Name + ": nul`")
+		if w.counted[name] == nil {
+			w.r.Errorf("FSM074", e.Key.Span(), "the text %s has no count before it", diag.Quote(name)).
+				With("add an item `count " + name + ": u8`, or end the text with a zero byte: `" + name + ": nul`")
 			return nil
 		}
 		w.grow(0, limit)
+	case "whole":
+		b.Whole = true
+		w.grow(limit, limit)
 	case "rest":
-		if w.nested {
+		if w.nested && !w.region {
 			w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot take the rest of the frame")
 			return nil
 		}
 		b.Rest, w.rest = true, true
 		w.grow(0, limit)
 	default:
-		w.r.Errorf("FSM076", e.Value.Span(), "a text is written as nul, counted or rest")
+		w.r.Errorf("FSM076", e.Value.Span(), "a text is written as nul, counted, rest or whole")
 		return nil
 	}
-	if !b.Count && w.counted[f.Name] != nil {
-		w.r.Errorf("FSM074", e.Key.Span(), "%s is counted and also %s", diag.Quote(f.Name), form)
+	if !b.Count && w.counted[name] != nil {
+		w.r.Errorf("FSM074", e.Key.Span(), "%s is counted and also %s", diag.Quote(name), form)
 	}
 	return b
 }
@@ -570,6 +613,9 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 // present resolves the column that tells which elements of an array are there.
 func (w *writer) present(name string, e ast.Entry, base model.WireBase) model.WireItem {
 	f, first := w.lookup(name), w.eachOf[name]
+	if f != nil && f.Type.Kind == model.KindOptional {
+		return w.flag(name, f, e, base)
+	}
 	switch {
 	case f == nil:
 		if !w.noRecord(e, name) {
@@ -577,7 +623,7 @@ func (w *writer) present(name string, e ast.Entry, base model.WireBase) model.Wi
 		}
 		return nil
 	case !types.IsMap(f.Type):
-		w.r.Errorf("FSM076", e.Key.Span(), "`present` is for arrays of optional values; %s is %s",
+		w.r.Errorf("FSM076", e.Key.Span(), "`present` is for optional fields and arrays of optional values; %s is %s",
 			diag.Quote(name), types.Describe(f.Type))
 		return nil
 	case first == nil || first.Present != nil || w.min != w.max:

@@ -290,7 +290,7 @@ func (w *writer) bit(e ast.Entry, it *ast.Node, index int) (model.WireItem, int)
 	case *model.WireHead:
 		return item, item.Bits
 	case *model.WirePresent:
-		return item, 1
+		return item, item.Bits
 	case nil:
 	default:
 		w.r.Errorf("FSM076", e.Key.Span(), "this item cannot be a part of a number")

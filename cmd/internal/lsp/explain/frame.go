@@ -175,11 +175,30 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 			l.each(it, m)
 		case *model.WireBytes:
 			l.text(it)
+		case *model.WireSized:
+			l.number(it.Number, "how many bytes these items have:")
+			l.inside(it.Items, m)
+		case *model.WireIf:
+			l.row(0, "…", "if "+fieldName(it.Field)+" is there:")
+			l.inside(it.Items, m)
+		case *model.WireCase:
+			for _, b := range it.Branches {
+				l.row(0, "…", fmt.Sprintf("if %s has one of %d of its values:", fieldName(it.Tag), len(b.Values)))
+				l.inside(b.Items, m)
+			}
 		case *model.WireValue:
 			l.row(0, "…", fieldName(it.Field))
 			l.varies = true
 		}
 	}
+}
+
+// inside writes items that may be there or not, or have no fixed size.
+func (l *layouter) inside(items []model.WireItem, m *model.Message) {
+	l.depth++
+	l.items(items, m)
+	l.depth--
+	l.varies = true
 }
 
 // each writes what is there for each element, and goes on behind all of them.

@@ -1,0 +1,186 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// sized composes the reading of a region. Inside of it b ends where the region does.
+func (d *layout) sized(it *model.WireSized, of gotree.Expr, names []string, prefix string) {
+	d.float()
+	d.regions++
+	size := fmt.Sprintf("size%d", d.regions)
+	if it.Varint != model.Fixed {
+		d.t.P("var $1 uint64", size)
+	}
+	d.number(it.Number, "", true, func(v gotree.Expr) []gotree.Stmt {
+		if it.Varint != model.Fixed {
+			return gotree.S("$1 = $2", size, v)
+		}
+		return gotree.S("$1 := uint64($2)", size, v)
+	})
+	short := d.err("", d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(uint64(at) + min($1, 1<<32))", size))
+	d.nested++
+	code := d.inner(func() { d.decode(it.Items, of, names, prefix) })
+	d.nested--
+	left := d.err("", d.at, "Trailing", gotree.X("int64(len(b) - at)"), nil)
+	d.t.P(`if $1 > uint64(len(b)-at) {
+			return $2
+		}
+		{
+			b := b[:at+int($1)]
+			$3
+			if len(b) > at {
+				return $4
+			}
+		}`, size, short, code, left)
+}
+
+// present composes the reading of what says whether elements of an array or an optional field are there.
+func (d *layout) present(it *model.WirePresent, place gotree.Expr, field string) {
+	if it.Field.Type.Kind != model.KindOptional {
+		d.need(field, model.FixedBytes(it))
+		d.advance(model.FixedBytes(it))
+		return
+	}
+	d.number(it.Number, field, false, func(v gotree.Expr) []gotree.Stmt {
+		return d.inner(func() { d.flag(it, v, place, field) })
+	})
+}
+
+func (d *layout) flag(it *model.WirePresent, v, place gotree.Expr, field string) {
+	if it.Bits > 1 {
+		d.t.P("if $1 > 1 {\nreturn $2\n}", v, d.err(field, d.at, "Range", gotree.X("int64($1)", v), gotree.Int(1)))
+	}
+	d.t.P("$1.Present = $2 != 0", place, v)
+}
+
+// part composes the reading of items that are there if an optional field is.
+func (d *layout) part(it *model.WireIf, of gotree.Expr, names []string, prefix string) {
+	d.float()
+	place := d.member(of, names, it.Field)
+	d.nested++
+	code := d.inner(func() { d.decode(it.Items, of, names, prefix) })
+	d.nested--
+	if !it.Flagged {
+		d.t.P("$1.Present = len(b) > at", place)
+	}
+	d.t.P("if $1.Present {\n$2\n}", place, code)
+}
+
+// cases composes the branches of a tag.
+func (d *layout) cases(it *model.WireCase, tag gotree.Expr, branch func(b model.WireBranch)) *gotree.Switch {
+	s := &gotree.Switch{Tag: tag}
+	d.nested++
+	for _, b := range it.Branches {
+		var list []gotree.Expr
+		for _, v := range b.Values {
+			switch it.Tag.Type.Kind {
+			case model.KindEnum:
+				list = append(list, gotree.Name{Name: d.g.EnumNames(d.g.Typ(it.Tag.Type, ""))[v]})
+			case model.KindBool:
+				list = append(list, gotree.X("$1", v != 0))
+			default:
+				list = append(list, gotree.Int(v))
+			}
+		}
+		s.Cases = append(s.Cases, &gotree.Case{List: list, Body: d.inner(func() { branch(b) })})
+	}
+	d.nested--
+	return s
+}
+
+// choice composes the reading of the items that a tag says.
+func (d *layout) choice(it *model.WireCase, of gotree.Expr, names []string, prefix string) {
+	d.float()
+	d.t.Add(d.cases(it, d.member(of, names, it.Tag), func(b model.WireBranch) {
+		for _, f := range b.Fields {
+			d.t.P("$1.Present = true", d.member(of, names, f))
+		}
+		d.decode(b.Items, of, names, prefix)
+	}))
+}
+
+// open composes the reading of a list that goes on to the end, or to a number.
+func (d *layout) open(it *model.WireEach, t *model.Type, place gotree.Expr, field string) {
+	d.nested++
+	i := "i"
+	if d.nested > 1 {
+		i = fmt.Sprintf("i%d", d.nested)
+	}
+	code := d.inner(func() {
+		if u := it.Until; u != nil {
+			d.need(field, u.Bits/8)
+			d.t.P("if $1 == $2 {\nat += $3\nbreak\n}", readNumber(u.Number, d.at), u.Value, u.Bits/8)
+		}
+		d.t.P("$1 := int($2.Len)\nif $1 == $3 {\nreturn $4\n}\n$2.Len++", i, place, t.Cap,
+			d.err(field, d.at, "Count", gotree.Int(t.Cap+1), gotree.Int(t.Cap)))
+		d.decode(it.Items, d.row(t, gotree.X("$1.Items[$2]", place, i)), d.g.Typ(t.Elem, "").Fields, field+".")
+	})
+	loop := &gotree.For{Body: code}
+	if it.ToEnd {
+		loop.Cond = gotree.X("len(b) > at")
+	}
+	d.t.Add(loop)
+	d.nested--
+}
+
+// putSized appends a region, and how many bytes it has.
+func (e *layout) putSized(it *model.WireSized, of gotree.Expr, names []string, prefix string) {
+	e.regions++
+	at := fmt.Sprintf("sizeAt%d", e.regions)
+	least, _ := it.Bytes()
+	e.nested++
+	code := e.inner(func() { e.encode(it.Items, of, names, prefix) })
+	e.nested--
+	_, most := it.Range()
+	n := gotree.Plus(gotree.X("len(dst) - $1", at), -int64(least))
+	set := putNumber(it.Number, gotree.X("$1", at), gotree.X("n"))
+	switch it.Varint {
+	case model.LEB128:
+		set = gotree.S("dst = wire.SetLEB128(dst, $1, uint64(n))", at)[0]
+	case model.QUIC:
+		set = gotree.S("dst = wire.SetQUIC(dst, $1, uint64(n))", at)[0]
+	}
+	e.t.P("$1 := len(dst)\n$2\n{\n$3\n}", at, padCode(least), code)
+	if most < 1<<40 {
+		e.t.P("if n := $1; uint64(n) > $2 {\nreturn dst, $3\n}", n, most, e.err("", gotree.X("$1 - start", at), "Range",
+			gotree.X("int64(n)"), gotree.Int(most)))
+	}
+	e.t.P("{\nn := $1\n$2\n}", n, set)
+}
+
+// putPart appends items that are there if an optional field is.
+func (e *layout) putPart(it *model.WireIf, of gotree.Expr, names []string, prefix string) {
+	e.nested++
+	code := e.inner(func() {
+		if it.After != nil {
+			e.t.P("if !$1.Present {\nreturn dst, $2\n}", e.member(of, names, it.After),
+				e.err(prefix+it.Field.Name, here, "Range", gotree.Int(1), nil))
+		}
+		e.encode(it.Items, of, names, prefix)
+	})
+	e.nested--
+	e.t.P("if $1.Present {\n$2\n}", e.member(of, names, it.Field), code)
+}
+
+// putChoice appends the items that a tag says; fields of the other branches must not be there.
+func (e *layout) putChoice(it *model.WireCase, of gotree.Expr, names []string, prefix string) {
+	e.t.Add(e.cases(it, e.member(of, names, it.Tag), func(b model.WireBranch) {
+		for _, f := range it.Fields {
+			there := false
+			for _, x := range b.Fields {
+				there = there || x == f
+			}
+			place := gotree.X("$1.Present", e.member(of, names, f))
+			if there {
+				e.t.P("if !$1 {\nreturn dst, $2\n}", place, e.err(prefix+f.Name, here, "Range", nil, gotree.Int(1)))
+			} else {
+				e.t.P("if $1 {\nreturn dst, $2\n}", place, e.err(prefix+f.Name, here, "Range", gotree.Int(1), nil))
+			}
+		}
+		e.encode(b.Items, of, names, prefix)
+	}))
+}

@@ -1,0 +1,295 @@
+package wire
+
+import (
+	"strconv"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/types"
+)
+
+// within returns a writer for items inside of an item: they place fields of the same message or
+// record, and have places of their own.
+func (w *writer) within() *writer {
+	sub := *w
+	sub.names, sub.rest, sub.tail = map[string]int{}, false, nil
+	return &sub
+}
+
+// sized resolves a region: a number of bytes, and items that fill them.
+func (w *writer) sized(width string, e ast.Entry, base model.WireBase) model.WireItem {
+	n := w.width(width)
+	switch {
+	case n.Bits == 0 || n.Signed || w.inBits:
+		w.r.UnknownAt("FSM076", e.Key.Span(), width, "width", widthNames)
+		return nil
+	case e.Value.Kind != ast.List:
+		w.r.Errorf("FSM076", e.Value.Span(), "`sized %s` is a list of items, whose bytes it counts", width)
+		return nil
+	}
+	n.Little = w.little && n.Varint == model.Fixed
+	w.growBy(n)
+	sub := w.within()
+	sub.region, sub.nested = true, w.nested
+	sub.varies = w.varies || n.Varint != model.Fixed
+	items := sub.items(e.Value)
+	if _, most := n.Range(); most < 1<<40 && sub.max-w.max > int64(most) {
+		w.r.Errorf("FSM073", e.Key.Span(), "%s cannot count the %d bytes that these items may have", describe(n),
+			sub.max-w.max)
+		return nil
+	}
+	w.min, w.max = sub.min, sub.max
+	return &model.WireSized{WireBase: base, Number: n, Items: items}
+}
+
+// unwrapped returns the field that stands for the value of an optional one.
+func unwrapped(f *model.Field) *model.Field {
+	inner := *f
+	inner.Type, inner.Unwrapped = f.Type.Elem, true
+	inner.Offset++
+	return &inner
+}
+
+// optional resolves items that are there if an optional field is.
+func (w *writer) optional(name string, e ast.Entry, base model.WireBase, index int) model.WireItem {
+	f := w.fields[name]
+	switch {
+	case f == nil:
+		w.r.UnknownAt("FSM076", e.Key.Span(), name, "field", w.known(name))
+		return nil
+	case f.Type.Kind != model.KindOptional:
+		w.r.Errorf("FSM076", e.Key.Span(), "`if` is for optional fields; %s is %s", diag.Quote(name),
+			types.Describe(f.Type)).With("write its type with a question mark, or leave the `if` out")
+		return nil
+	case w.inBits || !w.place(name, e, index):
+		return nil
+	}
+	w.refer(e.Key, len(e.Key.Text)-len(name), f)
+	it := &model.WireIf{WireBase: base, Field: f, Flagged: w.flagged[name]}
+	sub := w.within()
+	sub.fields, sub.placed, sub.min = map[string]*model.Field{name: unwrapped(f)}, map[string]int{}, 0
+	before := w.r.Len()
+	if it.Items = sub.part(name, e); before != w.r.Len() {
+		return nil
+	}
+	sub.complete([]*model.Field{unwrapped(f)}, e.Key.Span())
+	if !it.Flagged {
+		if w.nested && !w.region {
+			w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot tell whether bytes remain for %s",
+				diag.Quote(name)).With("say before it whether it is there: `present " + name + ": u8`")
+			return nil
+		}
+		if sub.min == 0 {
+			w.r.Errorf("FSM074", e.Key.Span(), "%s may have no bytes, so nobody can tell from those that remain "+
+				"whether it is there", diag.Quote(name)).With("say before it whether it is there: `present " + name + ": u8`")
+			return nil
+		}
+		it.After, w.tail = w.tail, f
+	}
+	w.max, w.rest = sub.max, sub.rest
+	return it
+}
+
+// part resolves the items of an optional part: a list, or the form of the field itself.
+func (w *writer) part(name string, e ast.Entry) []model.WireItem {
+	if e.Value.Kind == ast.List {
+		return w.items(e.Value)
+	}
+	f := w.fields[name]
+	w.refer(e.Key, len(e.Key.Text)-len(name), f)
+	if x := w.field(f, e, model.WireBase{Span: e.Value.Span()}, 0); x != nil {
+		return []model.WireItem{x}
+	}
+	return nil
+}
+
+// flag resolves the number that says whether an optional field is there.
+func (w *writer) flag(name string, f *model.Field, e ast.Entry, base model.WireBase) model.WireItem {
+	form, ok := w.form(e.Value)
+	switch {
+	case !ok:
+		return nil
+	case w.flagged[name] || w.placed[name] > 0:
+		w.r.Errorf("FSM074", e.Key.Span(), "`present %s` comes once, before `if %s`", name, name)
+		return nil
+	case w.fields[name] == nil:
+		w.r.Errorf("FSM076", e.Key.Span(), "`present` names a field of the message or record itself")
+		return nil
+	}
+	w.refer(e.Key, len(e.Key.Text)-len(name), f)
+	w.flagged[name] = true
+	w.growBy(form.Number)
+	return &model.WirePresent{WireBase: base, Field: f, Number: form.Number}
+}
+
+// choice resolves a tagged union: for each value of a field the items that follow.
+func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int) model.WireItem {
+	tag := w.lookup(name)
+	switch {
+	case tag == nil:
+		w.r.UnknownAt("FSM076", e.Key.Span(), name, "field", w.known(name))
+		return nil
+	case !types.IsDiscrete(tag.Type) || tag.Type.Count() > 4096:
+		w.r.Errorf("FSM076", e.Key.Span(), "`case` is for enumerations, bools and small numbers; %s is %s",
+			diag.Quote(name), types.Describe(tag.Type))
+		return nil
+	case w.placed[name] == 0:
+		w.r.Errorf("FSM074", e.Key.Span(), "the tag %s must come before what it chooses", diag.Quote(name))
+		return nil
+	case e.Value.Kind != ast.List || w.inBits:
+		w.r.Errorf("FSM076", e.Value.Span(), "`case %s` lists the items for each value: "+
+			"[value: [items], else: [items]]", name)
+		return nil
+	}
+	w.refer(e.Key, len(e.Key.Text)-len(name), tag)
+	it := &model.WireCase{WireBase: base, Tag: tag}
+	seen := map[int64]bool{}
+	least, most, rest := int64(1)<<40, w.max, false
+	placed := map[string]bool{}
+	for _, one := range e.Value.Items {
+		if len(one.Entries) != 1 || one.Entries[0].Value.Kind != ast.List {
+			w.r.Errorf("FSM076", one.Span(), "each value of %s has a list of items: [value: [items], else: [items]]",
+				diag.Quote(name))
+			return nil
+		}
+		b := one.Entries[0]
+		values, ok := w.values(tag.Type, b.Key, seen)
+		if !ok {
+			return nil
+		}
+		sub := w.within()
+		sub.fields, sub.placed, sub.counted = map[string]*model.Field{}, map[string]int{}, map[string]*model.WireCount{}
+		sub.eachOf, sub.eachAt = map[string]*model.WireEach{}, map[string]int64{}
+		for key, f := range w.fields {
+			if f.Type.Kind == model.KindOptional && f.Path == nil {
+				sub.fields[key] = unwrapped(f)
+			}
+		}
+		before := w.r.Len()
+		branch := model.WireBranch{Values: values, Items: sub.items(b.Value)}
+		if before != w.r.Len() {
+			return nil
+		}
+		for _, f := range w.order {
+			if n := sub.begun(f.Name); n {
+				sub.complete([]*model.Field{unwrapped(f)}, b.Key.Span())
+				branch.Fields = append(branch.Fields, f)
+				if !placed[f.Name] {
+					placed[f.Name] = true
+					it.Fields = append(it.Fields, f)
+				}
+			}
+		}
+		it.Branches = append(it.Branches, branch)
+		least, most, rest = min(least, sub.min), max(most, sub.max), rest || sub.rest
+	}
+	for _, v := range numbers(tag.Type) {
+		if !seen[v] {
+			w.r.Errorf("FSM074", e.Key.Span(), "%s can be %s, for which there are no items", diag.Quote(name),
+				valueName(tag.Type, v)).With("write " + valueName(tag.Type, v) + ": [], or else: []")
+			return nil
+		}
+	}
+	for _, f := range it.Fields {
+		if !w.place(f.Name, e, index) {
+			return nil
+		}
+	}
+	w.min, w.max, w.rest = min(least, most), most, rest
+	return it
+}
+
+// begun reports whether a field, or one inside of it, is placed.
+func (w *writer) begun(name string) bool {
+	if w.placed[name] > 0 {
+		return true
+	}
+	for key, n := range w.placed {
+		for front, _, dotted := cutLast(key); dotted && n > 0; front, _, dotted = cutLast(front) {
+			if front == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func numbers(t *model.Type) []int64 {
+	var out []int64
+	for i := range t.Count() {
+		out = append(out, t.Lowest()+i)
+	}
+	return out
+}
+
+func valueName(t *model.Type, v int64) string {
+	switch t.Kind {
+	case model.KindEnum:
+		return t.Names[v]
+	case model.KindBool:
+		return strconv.FormatBool(v != 0)
+	}
+	return strconv.FormatInt(v, 10)
+}
+
+// values returns the values that the key of a branch stands for: one, or those that are left.
+func (w *writer) values(t *model.Type, key *ast.Node, seen map[int64]bool) ([]int64, bool) {
+	var out []int64
+	var names []string
+	for _, v := range numbers(t) {
+		names = append(names, valueName(t, v))
+		if key.Text == "else" && !seen[v] || key.Text == valueName(t, v) {
+			if seen[v] {
+				w.r.Errorf("FSM072", key.Span(), "%s has its items already", key.Text)
+				return nil, false
+			}
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	if len(out) == 0 {
+		if key.Text == "else" {
+			w.r.Errorf("FSM074", key.Span(), "every value has its items, so nothing is left for `else`")
+		} else {
+			w.r.Unknown("FSM076", key, "value of "+types.Describe(t)+" named", names)
+		}
+		return nil, false
+	}
+	return out, true
+}
+
+// ends reads how a list ends that is not counted: with the frame or region, or with a number.
+func (w *writer) ends(item *model.WireEach, list *ast.Node, e ast.Entry) bool {
+	if !w.onlyKeys(list, []string{"row", "to", "until"}) {
+		return false
+	}
+	to, until := list.Get("to"), list.Get("until")
+	switch {
+	case item.Field.Type.Kind != model.KindList || item.Count != nil || to != nil && until != nil:
+		w.r.Errorf("FSM076", list.Span(), "a list without a count is {to: end, row: [items]} or "+
+			"{until: {as: u8, value: 0}, row: [items]}")
+		return false
+	case to != nil && to.Text != "end":
+		w.r.Errorf("FSM076", to.Span(), "a list goes on to the `end` of the frame, or of what is `sized`")
+		return false
+	case to != nil && w.nested && !w.region:
+		w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot take the rest of the frame").
+			With("`sized u16: […]` gives it an end of its own")
+		return false
+	case to != nil:
+		item.ToEnd = true
+		return true
+	}
+	sub := w.within()
+	c, ok := sub.constItem(until, model.WireBase{Span: until.Span()}).(*model.WireConst)
+	if !ok {
+		return false
+	}
+	if c.Varint != model.Fixed || c.Signed {
+		w.r.Errorf("FSM076", until.Span(), "the number that ends a list is unsigned and has a fixed size")
+		return false
+	}
+	item.Until = c
+	return true
+}
