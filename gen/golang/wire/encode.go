@@ -314,7 +314,8 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 		if it.Until != nil {
 			v := gotree.X("wire.Unsigned(dst[begin:begin+$1], $2)", it.Until.Bits/8, it.Until.Little)
 			e.t.P("if $1 == $2 {\nreturn dst, $3\n}", v, it.Until.Value,
-				e.err(field, gotree.X("begin - start"), "Range", gotree.Int(it.Until.Value), gotree.Int(it.Until.Value)))
+				e.err(field, gotree.X("begin - start"), "Range", gotree.Int(it.Until.Value),
+					gotree.Int(it.Until.Value)))
 		}
 	})
 	if it.ToEnd || it.Until != nil {

@@ -495,9 +495,10 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 				least = int64(item.Until.Bits / 8)
 				w.grow(least, least)
 			}
-			if sub.min < least {
+			if sub.min < least && !(item.ToEnd && hasText(item.Items)) {
 				w.r.Errorf("FSM074", e.Key.Span(), "an element of %s may have %d bytes, so nobody can tell where "+
-					"the list ends", diag.Quote(name), sub.min).With("each element needs at least " + strconv.Itoa(int(least)))
+					"the list ends", diag.Quote(name), sub.min).
+					With("each element needs at least " + strconv.Itoa(int(least)))
 				return false
 			}
 			w.rest = w.rest || item.ToEnd
@@ -518,6 +519,15 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 	item.RowBytes = int(sub.max)
 	w.grow(int64(item.Rows)*sub.max, int64(item.Rows)*sub.max)
 	return true
+}
+
+// hasText reports whether items have a text that ends with a zero byte: one of them is there whenever a
+// byte is.
+func hasText(items []model.WireItem) bool {
+	return slices.ContainsFunc(items, func(it model.WireItem) bool {
+		b, ok := it.(*model.WireBytes)
+		return ok && b.Nul
+	})
 }
 
 func hasAddress(items []model.WireItem) bool {

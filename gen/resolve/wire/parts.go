@@ -82,7 +82,8 @@ func (w *writer) optional(name string, e ast.Entry, base model.WireBase, index i
 		}
 		if sub.min == 0 {
 			w.r.Errorf("FSM074", e.Key.Span(), "%s may have no bytes, so nobody can tell from those that remain "+
-				"whether it is there", diag.Quote(name)).With("say before it whether it is there: `present " + name + ": u8`")
+				"whether it is there", diag.Quote(name)).
+				With("say before it whether it is there: `present " + name + ": u8`")
 			return nil
 		}
 		it.After, w.tail = w.tail, f
