@@ -245,7 +245,7 @@ func TestHostStreamNotRead(t *testing.T) {
 		cfg tcp.ServeConfig
 		why error
 	}{
-		"stall": {tcp.ServeConfig{Stall: 200 * time.Millisecond, SendQueue: 1 << 20}, transport.ErrStalled},
+		"stall": {tcp.ServeConfig{Stall: time.Second, SendQueue: 1 << 20}, transport.ErrStalled},
 		"full":  {tcp.ServeConfig{SendQueue: 12 << 10, Linger: 50 * time.Millisecond}, transport.ErrQueueFull},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -111,7 +111,7 @@ func TestTCPHalfOpen(t *testing.T) {
 
 // A peer that asks and never reads loses its own link; another one is served all the while.
 func TestTCPOneNeverReads(t *testing.T) {
-	s := serve(t, tcp.Config{SendQueue: 32 << 10, Stall: 50 * time.Millisecond}, driver.Options[runner]{})
+	s := serve(t, tcp.Config{SendQueue: 32 << 10, Stall: 500 * time.Millisecond}, driver.Options[runner]{})
 	bad, good := s.connect(t), s.connect(t)
 	bad.SetReadBuffer(4 << 10)
 	flood := appendPing(nil, 1)

@@ -136,11 +136,24 @@ func TestAmplification(t *testing.T) {
 	}
 	log.Once(t, "Handshake")
 	y.Abort()
+	// What was sent is here already. The last word comes from the same address.
+	to := victim.LocalAddr().(*net.UDPAddr)
+	end, err := net.DialUDP("udp4", server.LocalAddr().(*net.UDPAddr), to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end.Close()
+	if _, err := end.Write([]byte("end")); err != nil {
+		t.Fatal(err)
+	}
+	victim.SetReadDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
 	got, buf := 0, make([]byte, 2000)
-	victim.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 	for {
 		k, err := victim.Read(buf)
 		if err != nil {
+			t.Fatal(err)
+		}
+		if string(buf[:k]) == "end" {
 			break
 		}
 		got += k

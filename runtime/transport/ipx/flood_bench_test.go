@@ -65,7 +65,7 @@ func registered(b *testing.B, to string) (net.Conn, ipx.Node) {
 	ask := ipx.Header{Length: ipx.HeaderSize, Dst: ipx.Address{Socket: 2}, Src: ipx.Address{Socket: 2}}
 	buf := make([]byte, 100)
 	c.Write(ask.Append(nil))
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	c.SetReadDeadline(time.Now().Add(time.Minute))
 	n, err := c.Read(buf)
 	if err != nil {
 		b.Fatal(err)

@@ -225,6 +225,11 @@ func (r *reactor) sweep(now time.Duration) {
 		case c.leaving && now-c.since >= r.cfg.Linger:
 			r.end(c)
 		case !c.leaving && now-c.since >= r.cfg.Stall:
+			since := c.since
+			r.catchUp(c) // it may be this computer that has had no time
+			if c.place < 0 || c.since != since {
+				continue
+			}
 			r.stats.Stalled++
 			stalled(&r.notes, c.from)
 			r.lose(c, transport.ErrStalled)

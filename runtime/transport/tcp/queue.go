@@ -153,18 +153,28 @@ func (q *sendQueue) drain(done chan struct{}) {
 	}
 }
 
+// stallTurns is how often a peer is tried before it is given up. A write fails without a try if the
+// limit passes before it begins, as it may on a computer that has much to do; hardly each time.
+const stallTurns = 4
+
 // writeAll writes out in pieces, each of which the peer must take within the stall limit.
 func (q *sendQueue) writeAll(out []byte) error {
-	for len(out) > 0 {
+	for turn := 0; len(out) > 0; {
 		q.mu.Lock()
-		if !q.closing { // finish has set its own limit
-			q.conn.SetWriteDeadline(time.Now().Add(q.stall))
+		closing := q.closing
+		if !closing { // finish has set its own limit
+			q.conn.SetWriteDeadline(time.Now().Add(q.stall / stallTurns))
 		}
 		q.mu.Unlock()
 		n, err := q.conn.Write(out)
 		out = out[n:]
-		if err != nil && (n == 0 || !errors.Is(err, os.ErrDeadlineExceeded)) {
-			return err
+		if n > 0 {
+			turn = 0
+		}
+		if err != nil {
+			if turn++; closing && n == 0 || turn == stallTurns || !errors.Is(err, os.ErrDeadlineExceeded) {
+				return err
+			}
 		}
 	}
 	return nil

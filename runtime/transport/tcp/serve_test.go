@@ -128,7 +128,7 @@ func TestServerPlaces(t *testing.T) {
 func TestServerStall(t *testing.T) {
 	engines(t, func(t *testing.T, open func(tcp.ServeConfig) *tcp.Server) {
 		log, logger := linktest.NewLog()
-		e := echoing(t, open(tcp.ServeConfig{Stall: 200 * time.Millisecond, SendQueue: 1 << 20, Logger: logger}))
+		e := echoing(t, open(tcp.ServeConfig{Stall: time.Second, SendQueue: 1 << 20, Logger: logger}))
 		good := e.dial(t)
 		served(t, good, "before")
 		bad := e.dial(t)
