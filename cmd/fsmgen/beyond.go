@@ -11,6 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
 )
 
 // beyond is what the checks of a campaign have in place of what they say. It is written as a variant of
@@ -51,7 +52,7 @@ func (o *beyond) flags() string {
 
 // file is the specification itself, or a variant of it that is there until done is called. If the
 // specification has errors it is the one.
-func (o *beyond) file(spec, only string, consts map[string]int64) (name string, done func(), err error) {
+func (o *beyond) file(spec string, only check.Only, consts map[string]int64) (name string, done func(), err error) {
 	if !o.is() {
 		return spec, func() {}, nil
 	}
@@ -90,7 +91,7 @@ func (o *beyond) named(text string) string {
 
 // variant is a variant of a specification, which lies at a path from it, with what the flags say of
 // its checks, or of one. It is empty if the specification has errors.
-func (o *beyond) variant(spec, path, only string, consts map[string]int64) (string, error) {
+func (o *beyond) variant(spec, path string, only check.Only, consts map[string]int64) (string, error) {
 	p, _ := compile.Load(spec, compile.Options{Consts: consts})
 	if p == nil {
 		return "", nil
@@ -105,7 +106,7 @@ func (o *beyond) variant(spec, path, only string, consts map[string]int64) (stri
 	var b strings.Builder
 	fmt.Fprintf(&b, "protocol: %s\nextends: %q\nchecks:\n", p.Name, filepath.ToSlash(path))
 	for _, c := range p.Checks {
-		if only != "" && c.Name != only {
+		if !only.Has(c.Name) {
 			continue
 		}
 		fmt.Fprintf(&b, "  %s:\n", c.Name)
@@ -136,7 +137,7 @@ func (o *beyond) variant(spec, path, only string, consts map[string]int64) (stri
 
 // keep writes the variant beside what was found with it, and returns its name; spec itself if there is
 // none.
-func (o *beyond) keep(spec, dir, only string, set map[string]string) (string, error) {
+func (o *beyond) keep(spec, dir string, only check.Only, set map[string]string) (string, error) {
 	consts, err := setConsts(set)
 	if err != nil || !o.is() && len(consts) == 0 {
 		return spec, err

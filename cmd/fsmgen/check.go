@@ -76,7 +76,7 @@ func checkCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.cfg.Only, "check", "", "run only the check of this `name`")
+	onlyFlag(f, &o.cfg.Only, "run only the check of this `name`")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	f.BoolVarP(&o.all, "all", "e", false,
 		"print every way in which a built-in claim is violated in full, not only a shortest")
@@ -222,9 +222,10 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		}
 		failed = append(failed, o.keep(cmd.ErrOrStderr(), r), o.writeScenarios(cmd, r))
 	}
-	if o.cfg.Only != "" && len(rejected) == 0 && errors.Join(failed...) == nil &&
-		!slices.ContainsFunc(reports, func(r *check.SuiteReport) bool { return len(r.Checks) > 0 }) {
-		return fmt.Errorf("no specification has a check %s%s", o.cfg.Only, otherChecks(o.cfg.Only, reports))
+	if len(rejected) == 0 && errors.Join(failed...) == nil {
+		if err := missingCheck(o.cfg.Only, reports); err != nil {
+			return err
+		}
 	}
 	if !o.test.alone() {
 		if err := o.print(cmd.OutOrStdout(), found, reports); err != nil {
@@ -333,7 +334,7 @@ func (o *checkFlags) print(w io.Writer, found []outcome, reports []*check.SuiteR
 		}
 	}
 	for _, r := range reports {
-		if len(r.Names) == 0 && o.cfg.Only == "" {
+		if len(r.Names) == 0 && len(o.cfg.Only) == 0 {
 			fmt.Fprintf(w, "%s has no checks: nothing was verified\n", r.Spec)
 		}
 	}

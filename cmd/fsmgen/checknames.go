@@ -5,12 +5,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/proptest/check"
 )
 
-// otherChecks says which checks there are where none has a name.
-func otherChecks(name string, reports []*check.SuiteReport) string {
+// onlyFlag adds --check, which chooses checks.
+func onlyFlag(f *pflag.FlagSet, only *check.Only, what string) {
+	f.StringSliceVar((*[]string)(only), "check", nil, what+"; may be repeated, and takes a list")
+}
+
+// missingCheck is the error for a check that no specification has.
+func missingCheck(only check.Only, reports []*check.SuiteReport) error {
 	var names []string
 	for _, r := range reports {
 		for _, n := range r.Names {
@@ -19,7 +26,12 @@ func otherChecks(name string, reports []*check.SuiteReport) string {
 			}
 		}
 	}
-	return nearChecks(name, names)
+	for _, name := range only {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("no specification has a check %s%s", name, nearChecks(name, names))
+		}
+	}
+	return nil
 }
 
 // maxNamed is how many checks an error lists.

@@ -18,6 +18,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/prove"
 	"github.com/parley-go/parley/proptest/prove/certify"
 )
@@ -47,10 +48,11 @@ run; a certificate is not accepted; a specification has errors. 2: a file cannot
 nothing was attempted.`
 
 type proveFlags struct {
-	check, lift, certificate, verify, memory string
-	asJSON                                   bool
-	timeout                                  time.Duration
-	o                                        prove.Options
+	only                              check.Only
+	lift, certificate, verify, memory string
+	asJSON                            bool
+	timeout                           time.Duration
+	o                                 prove.Options
 }
 
 func proveCommand() *cobra.Command {
@@ -77,7 +79,7 @@ func proveCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.check, "check", "", "prove only the check of this `name`")
+	onlyFlag(f, &o.only, "prove only the check of this `name`")
 	f.StringVar(&o.lift, "lift", "", "leave out what environment rules say about lengths of channels, or "+
 		"(`rules`) all rules")
 	f.Lookup("lift").NoOptDefVal = string(prove.LiftLengths)
@@ -128,7 +130,7 @@ func runProve(ctx context.Context, cmd *cobra.Command, file string, o *proveFlag
 	if err != nil {
 		return err
 	}
-	names, err := checksOf(base, o.check)
+	names, err := checksOf(base, o.only)
 	if err != nil {
 		return err
 	}
@@ -153,21 +155,21 @@ func runProve(ctx context.Context, cmd *cobra.Command, file string, o *proveFlag
 	return proveVerdict(reports)
 }
 
-// checksOf lists the names of all checks, or the one that was chosen.
-func checksOf(p *model.Protocol, only string) ([]string, error) {
+// checksOf lists the names of the checks that were chosen.
+func checksOf(p *model.Protocol, only check.Only) ([]string, error) {
 	var names []string
 	for _, c := range p.Checks {
 		names = append(names, c.Name)
 	}
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return nil, fmt.Errorf("%s has no checks", p.Files[0])
-	case only == "":
-		return names, nil
-	case slices.Contains(names, only):
-		return []string{only}, nil
 	}
-	return nil, fmt.Errorf("%s has no check %s%s", p.Files[0], only, nearChecks(only, names))
+	for _, name := range only {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("%s has no check %s%s", p.Files[0], name, nearChecks(name, names))
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !only.Has(name) }), nil
 }
 
 func writeCertificate(file string, c *certify.Certificate, log io.Writer) error {

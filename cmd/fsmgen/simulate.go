@@ -19,8 +19,10 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/files"
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/scenario"
 	"github.com/parley-go/parley/proptest/campaign"
+	"github.com/parley-go/parley/proptest/check"
 	runs "github.com/parley-go/parley/runtime/run"
 )
 
@@ -40,7 +42,7 @@ Exit code 0: nothing unexpected was found. 1: something was, or a specification 
 type simulateFlags struct {
 	campaign.Options
 	wanted                 time.Duration
-	only                   string
+	only                   check.Only
 	set                    map[string]string
 	beyond                 beyond
 	out, again             string
@@ -79,7 +81,7 @@ func simulateCommand() *cobra.Command {
 	f.Uint64Var(&o.Runs, "runs", 0, "`number` of runs")
 	f.DurationVar(&o.wanted, "for", 0, "play runs for this `time`, such as 30s")
 	f.Uint64Var(&o.Seed, "seed", 1, "`seed` of the first run; the others follow")
-	f.StringVar(&o.only, "check", "", "play runs of the check of this `name`; default: of all in turn")
+	onlyFlag(f, &o.only, "play runs of the check of this `name`; default: of all in turn")
 	f.IntVar(&o.Steps, "steps", campaign.DefaultSteps, "the greatest `number` of steps of a run")
 	f.IntVar(&o.Workers, "workers", 0,
 		"`number` of runs played at a time (default: one for each core); the result does not depend on it")
@@ -115,7 +117,7 @@ func (o *simulateFlags) parse(names []string) error {
 			"are for a single specification; there are %d", len(names))
 	case o.bounded && o.beyond.capacity < 1:
 		return fmt.Errorf("--capacity %d: a channel holds at least 1 message", o.beyond.capacity)
-	case o.again != "" && (o.seeded || o.sized || o.only != ""):
+	case o.again != "" && (o.seeded || o.sized || len(o.only) > 0):
 		return fmt.Errorf("--run repeats one run; --seed, --runs, --for and --check are for others")
 	case !o.sized && o.seeded:
 		o.Runs = 1
@@ -145,7 +147,7 @@ func (o *simulateFlags) load(spec string) (c *campaign.Campaign, list diag.List,
 	}
 	c = &campaign.Campaign{}
 	for _, x := range base.Checks {
-		if o.only != "" && o.only != x.Name {
+		if !o.only.Has(x.Name) {
 			continue
 		}
 		p, list := compile.Load(file, compile.Options{Check: x.Name, Consts: consts})
@@ -158,8 +160,10 @@ func (o *simulateFlags) load(spec string) (c *campaign.Campaign, list diag.List,
 			}
 		}
 	}
-	if o.only != "" && len(c.Checks) == 0 {
-		return nil, nil, noCheck(spec, o.only)
+	for _, name := range o.only {
+		if !slices.ContainsFunc(base.Checks, func(x *model.Check) bool { return x.Name == name }) {
+			return nil, nil, noCheck(spec, name)
+		}
 	}
 	return c, nil, nil
 }

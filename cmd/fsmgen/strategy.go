@@ -12,7 +12,10 @@ import (
 )
 
 // strategy has the flags that say how to search; the zero value is the usual search.
-type strategy struct{ reduce, search string }
+type strategy struct {
+	reduce []string
+	search string
+}
 
 var searches = map[string]explore.Mode{
 	"breadth-first": explore.BreadthFirst, "depth-first": explore.DepthFirst, "guided": explore.Guided,
@@ -28,7 +31,7 @@ var reductions = map[string]explore.Reduction{
 
 func (s *strategy) flags(c *cobra.Command, cfg *check.Config) {
 	f := c.Flags()
-	f.StringVar(&s.reduce, "reduce", "none",
+	f.StringSliceVar(&s.reduce, "reduce", []string{"none"},
 		"`reductions` to use: none, auto (all that are exact and keep counterexamples shortest), or a list "+
 			"of symmetry, dead-variables, local-steps, partial-order, hash (fingerprints instead of configurations)")
 	f.StringVar(&s.search, "search", "breadth-first",
@@ -45,10 +48,10 @@ func (s *strategy) parse(cfg *check.Config) error {
 	if cfg.Explore.Mode, ok = searches[s.search]; !ok && s.search != "" {
 		return fmt.Errorf("--search %s: write one of breadth-first, depth-first, guided, walk", s.search)
 	}
-	for _, name := range strings.Split(s.reduce, ",") {
+	for _, name := range s.reduce {
 		r, ok := reductions[name]
 		if !ok && name != "" {
-			return fmt.Errorf("--reduce %s: there is no reduction %q; there are %s", s.reduce, name,
+			return fmt.Errorf("--reduce %s: there is no reduction %q; there are %s", strings.Join(s.reduce, ","), name,
 				strings.Join(reductionNames(), ", "))
 		}
 		cfg.Explore.Reduce |= r

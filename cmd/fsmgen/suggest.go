@@ -55,7 +55,7 @@ func suggestCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.o.Check, "check", "", "only the check of this `name` is to pass")
+	onlyFlag(f, &o.o.Only, "only the check of this `name` is to pass")
 	f.IntVar(&o.o.MaxEdits, "max-edits", 2, "search sets of at most this `number` of edits (1 or 2)")
 	f.IntVar(&o.o.Most, "most", 10, "stop at this `number` of suggestions of two edits; all single edits are searched")
 	f.IntVar(&o.o.MaxConfigurations, "max-configurations", 0,

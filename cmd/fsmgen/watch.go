@@ -52,7 +52,7 @@ Ctrl-C ends it with exit code 0. Exit code 2: wrong usage, or a folder cannot be
 			return ioError(s.Run(ctx))
 		},
 	}
-	c.Flags().StringVar(&o.cfg.Only, "check", "", "run only the check of this `name`")
+	onlyFlag(c.Flags(), &o.cfg.Only, "run only the check of this `name`")
 	c.Flags().DurationVar(&o.timeout, "timeout", time.Minute,
 		"stop each search after this `time`; its verdict is then incomplete")
 	c.Flags().StringVar(&o.memory, "max-memory", "2G", "stop a search at this much `memory`")

@@ -106,7 +106,7 @@ func TestWorkers(t *testing.T) {
 
 // TestJSON pins the names that programs read.
 func TestJSON(t *testing.T) {
-	r, _, err := Suite(context.Background(), "testdata/faults/spec.yaml", Config{Only: "fault"})
+	r, _, err := Suite(context.Background(), "testdata/faults/spec.yaml", Config{Only: Only{"fault"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestNeverFires(t *testing.T) {
 	if !r.Passes || !r.Judged {
 		t.Errorf("%v", r.Why)
 	}
-	r, _, err = Suite(context.Background(), "testdata/never/spec.yaml", Config{Only: "one"})
+	r, _, err = Suite(context.Background(), "testdata/never/spec.yaml", Config{Only: Only{"one"}})
 	if err != nil || r.Judged {
 		t.Errorf("judged with one of two checks: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
@@ -13,9 +14,8 @@ import (
 
 // Config describes how a suite is run.
 type Config struct {
-	// Only names the check to run; empty: all. A specification without it gives a
-	// report without checks.
-	Only string
+	// Only names the checks to run. A specification without any of them gives a report without checks.
+	Only Only
 	// Compile is for the compiler; its Check is ignored.
 	Compile compile.Options
 	// Assumptions asks which assumptions about the channel each verdict needs.
@@ -29,6 +29,12 @@ type Config struct {
 	// Explore has the limits and the workers; Checks and KeepGoing are ignored.
 	Explore explore.Options
 }
+
+// Only names some checks; empty: all.
+type Only []string
+
+// Has reports whether a check is among them.
+func (o Only) Has(name string) bool { return len(o) == 0 || slices.Contains(o, name) }
 
 // Suite compiles a specification and runs its checks one after the other. The list has the
 // compiler's errors; then the report is nil. Other errors are about checks that cannot be explored
@@ -46,7 +52,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 	var failed []error
 	for _, c := range base.Checks {
 		out.Names = append(out.Names, c.Name)
-		if cfg.Only != "" && cfg.Only != c.Name {
+		if !cfg.Only.Has(c.Name) {
 			continue
 		}
 		o.Check = c.Name

@@ -13,7 +13,7 @@ import (
 
 func suite(t *testing.T, file, check string) *Report {
 	t.Helper()
-	r, list, err := Suite(context.Background(), file, Config{Only: check})
+	r, list, err := Suite(context.Background(), file, Config{Only: Only{check}})
 	if err != nil || r == nil || len(r.Checks) != 1 {
 		t.Fatal(err, list)
 	}

@@ -18,8 +18,8 @@ import (
 
 // Options say how far to search.
 type Options struct {
-	// Check names the check that is to pass; empty: all of them.
-	Check string
+	// Only names the checks that are to pass; empty: all of them.
+	Only check.Only
 	// MaxEdits is the greatest number of edits at once, 1 or 2; 0: 2.
 	MaxEdits int
 	// Most is how many suggestions are wanted; 0: 10.
@@ -134,7 +134,7 @@ func (s *searcher) compile() error {
 		return &Errors{list}
 	}
 	for _, c := range s.base.Checks {
-		if s.o.Check != "" && s.o.Check != c.Name {
+		if !s.o.Only.Has(c.Name) {
 			continue
 		}
 		p, list := compile.Load(s.path, compile.Options{FS: s.o.FS, Check: c.Name})
@@ -143,11 +143,13 @@ func (s *searcher) compile() error {
 		}
 		s.models = append(s.models, p)
 	}
-	if len(s.models) == 0 {
-		if s.o.Check == "" {
-			return fmt.Errorf("%s has no checks: there is nothing that an edit could make pass", s.path)
+	for _, name := range s.o.Only {
+		if !slices.ContainsFunc(s.base.Checks, func(c *model.Check) bool { return c.Name == name }) {
+			return fmt.Errorf("%s has no check %s", s.path, name)
 		}
-		return fmt.Errorf("%s has no check %s", s.path, s.o.Check)
+	}
+	if len(s.models) == 0 {
+		return fmt.Errorf("%s has no checks: there is nothing that an edit could make pass", s.path)
 	}
 	var err error
 	s.files, err = readFiles(s.path, s.o.FS)
@@ -388,7 +390,7 @@ func (s *searcher) where(e edit) string {
 // suite compiles the specification, with some files replaced, and runs all its checks. On the first
 // call it notes what is violated and what is not used.
 func (s *searcher) suite(changed map[string][]byte) (*check.SuiteReport, error) {
-	cfg := check.Config{Only: s.o.Check, Compile: compile.Options{FS: overlay{s.o.FS, changed}}, Explore: s.limits()}
+	cfg := check.Config{Only: s.o.Only, Compile: compile.Options{FS: overlay{s.o.FS, changed}}, Explore: s.limits()}
 	r, list, err := check.Suite(s.ctx, s.path, cfg)
 	switch {
 	case err != nil:

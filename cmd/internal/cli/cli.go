@@ -60,6 +60,7 @@ func Main(root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
 	root.SetOut(&patient{os.Stdout})
+	valuesOnce(root)
 	root.SetHelpCommand(helpCommand(root))
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		if c.Annotations[Endless] == "" {

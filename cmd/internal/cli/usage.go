@@ -76,6 +76,11 @@ func flagError(c *cobra.Command, err error) error {
 	if !errors.As(err, &bad) {
 		return err
 	}
+	var again *twice
+	if errors.As(bad.Unwrap(), &again) {
+		return fmt.Errorf("--%s %s: it takes one value, and %s was given before", bad.GetFlag().Name, again.second,
+			again.first)
+	}
 	needs := map[string]string{
 		"int": "a whole number", "uint": "a whole number", "uint64": "a whole number", "uintSlice": "a whole number",
 		"duration": "a time with its unit (30s, 5m)", "stringToString": "NAME=VALUE", "bool": "true or false",
@@ -84,6 +89,41 @@ func flagError(c *cobra.Command, err error) error {
 		return err
 	}
 	return fmt.Errorf("--%s %s: %s is needed", bad.GetFlag().Name, bad.GetValue(), needs)
+}
+
+// once is the value of a flag that takes one. A second one would replace the first unseen.
+type once struct {
+	pflag.Value
+	given *string
+}
+
+// Set implements [pflag.Value].
+func (v *once) Set(text string) error {
+	if v.given != nil && *v.given != text {
+		return &twice{*v.given, text}
+	}
+	v.given = &text
+	return v.Value.Set(text)
+}
+
+// twice is the error for the second of two values of such a flag.
+type twice struct{ first, second string }
+
+func (e *twice) Error() string { return "" } // see flagError
+
+// valuesOnce lets no flag of a command be given twice with different values, but those that take
+// several.
+func valuesOnce(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		switch _, several := f.Value.(pflag.SliceValue); {
+		case several, f.Value.Type() == "stringToString", f.Value.Type() == "bool":
+		default:
+			f.Value = &once{Value: f.Value}
+		}
+	})
+	for _, sub := range c.Commands() {
+		valuesOnce(sub)
+	}
 }
 
 // unknownFlag names the flag of the command that is nearest.
