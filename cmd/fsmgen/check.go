@@ -215,7 +215,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 		}
 		reports = append(reports, r)
 		if r.Warnings > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s: fsmgen vet %s\n", warnings(r.Warnings), file)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: fsmgen vet %s\n", diag.Counted(r.Warnings, "warning"), file)
 		}
 		if len(r.Names) == 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s has no checks, so nothing was checked\n", file)
@@ -269,13 +269,6 @@ func (o *checkFlags) progress(w *os.File, file string) func(explore.Progress) {
 		fmt.Fprintf(w, "%s: %d configurations, %d to go on from, depth %d, %d MB, %d s\n", file,
 			p.Configurations, p.Frontier, p.Depth, p.Bytes>>20, int(p.Elapsed.Seconds()))
 	}
-}
-
-func warnings(n int) string {
-	if n == 1 {
-		return "1 warning"
-	}
-	return fmt.Sprintf("%d warnings", n)
 }
 
 // keep writes what the flags ask to be written.

@@ -14,6 +14,14 @@ func Counted[N int | int64 | uint64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// OneOr returns the form of a word for a number of things, such as that of a verb.
+func OneOr[N int | int64 | uint64](n N, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // Plural returns the ending that a word has for n things.
 func Plural(n int) string {
 	if n == 1 {

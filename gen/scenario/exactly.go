@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
@@ -158,7 +159,8 @@ func (w *world) tell(before *stage.Configuration, t *stage.Taken, mv stage.Move)
 	}
 	switch mv.Kind {
 	case between.MoveTick:
-		line("%d ticks pass", w.World.Rules.Time.Beat)
+		n := w.World.Rules.Time.Beat
+		line("%s %s", diag.Counted(n, "tick"), diag.OneOr(n, "passes", "pass"))
 	case between.MoveHeal:
 		line("all hear each other again")
 	case between.MovePartition:

@@ -389,15 +389,43 @@ func (p *Player) ends(c *configuration) *Violation {
 	switch {
 	case final && !any && c.Orphans() > 0:
 		return &Violation{Claim: report.OrphanMessage, Kind: AtEnd}
+	case p.rests() && p.stuck(c):
+		return &Violation{Claim: report.Deadlock, Kind: AtEnd}
 	case final:
 	case p.check.Quiet == nil && p.check.Time == nil && !any,
-		(p.check.Quiet != nil || p.check.Time != nil) && p.resting(c) && !p.quiet(c, given):
+		p.rests() && p.resting(c) && !p.quiet(c, given):
 		return &Violation{Claim: report.Deadlock, Kind: AtEnd}
+	case p.rests() && !any && c.Orphans() > 0:
+		return &Violation{Claim: report.OrphanMessage, Kind: AtEnd}
 	}
 	if due {
 		return nil
 	}
 	return p.judge.rests()
+}
+
+// rests reports whether the check says where machines may rest that are not in a final state.
+func (p *Player) rests() bool { return p.check.Quiet != nil || p.check.Time != nil }
+
+// stuck reports whether messages are under way that nobody can take, for want of room for what would be
+// sent, and nothing else is possible but commands and faults.
+func (p *Player) stuck(c *configuration) bool {
+	if p.check.Channel.Full != model.FullWait ||
+		!slices.ContainsFunc(c.Queues, func(q []world.Item[letter]) bool { return len(q) > 0 }) {
+		return false
+	}
+	for mv := range p.world.Moves(c) {
+		switch mv.Kind {
+		case world.MoveCommand, world.MoveForge, world.MoveHangup, world.MoveMalformed,
+			world.MoveCrash, world.MoveRestart, world.MoveLost, world.MoveReturn, world.MovePartition,
+			world.MoveLose, world.MoveOvertake, world.MoveTail:
+		default:
+			if mv.Torn == 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // given reports whether the program can give a command, and whether it has to give one in the end.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/proptest/check/system"
 	"github.com/parley-go/parley/proptest/explore"
@@ -110,7 +111,7 @@ func (p *Player) whole(best *[]move, try func([]move) bool) (changed bool) {
 func (p *Player) Tell(moves []move, v *Violation) (*run.Run, error) {
 	var list []system.Move
 	if p.replay(moves, v, func(mv *move, t *taken) { list = append(list, p.told(mv, t)) }) == nil {
-		return nil, fmt.Errorf("%s: the run of %d moves does not show it again", v.Claim, len(moves))
+		return nil, fmt.Errorf("%s: the run of %s does not show it again", v.Claim, diag.Counted(len(moves), "move"))
 	}
 	r, err := p.claims.Repeat(list, v.Claim)
 	if err == nil && v.Kind == Differs {

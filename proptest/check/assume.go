@@ -35,6 +35,10 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	if !limited {
 		out[len(out)-1] = "commands are given at any moment and as often as possible, or never"
 	}
+	if s.Check.Quiet != nil {
+		out = append(out, "where only commands are possible, machines may rest if `quiet` holds ("+
+			model.ExprString(s.Check.Quiet)+") and no message waits to be taken")
+	}
 	if s.Check.Time != nil {
 		out = append(out, s.timeWords())
 	} else if timers {
@@ -142,7 +146,7 @@ func (s *System) channelWords(res *explore.Result) string {
 	}
 	widest := slices.Max(append(slices.Clone(res.Widest[:s.Own]), 0))
 	text := fmt.Sprintf("messages arrive %s; at most %d %s under way in each direction",
-		strings.Join(words, ", "), ch.Capacity, report.OneOr(ch.Capacity, "is", "are"))
+		strings.Join(words, ", "), ch.Capacity, diag.OneOr(ch.Capacity, "is", "are"))
 	switch ch.Full {
 	case model.FullLose:
 		text += ", and what finds no room is lost"
@@ -151,7 +155,7 @@ func (s *System) channelWords(res *explore.Result) string {
 	}
 	if widest < ch.Capacity && res.Complete && len(s.System.Channels) > 0 {
 		text += fmt.Sprintf("; never more than %d %s, so the result holds for every larger capacity",
-			widest, report.OneOr(widest, "was", "were"))
+			widest, diag.OneOr(widest, "was", "were"))
 	}
 	return text
 }

@@ -34,7 +34,13 @@ func (s *System) Repeat(moves []system.Move, claim string) (*run.Run, error) {
 	c := &s.Claims[at]
 	x.Claim = c.Index
 	if c.Stated == nil || (c.Stated.Kind == model.Always || c.Stated.Kind == model.Agree) {
-		if e := &s.System.Claims[c.Index]; e.Eval(s.classes(e, end)) {
+		e := &s.System.Claims[c.Index]
+		holds := e.Eval(s.classes(e, end))
+		if holds && c.Stated == nil && s.Checks&explore.CheckStuck != 0 {
+			x.Kind = explore.Stuck
+			return s.run(trace, nil, end, s.problem(claim, x)), nil
+		}
+		if holds {
 			return nil, fmt.Errorf("for the checker %s holds where the run ends", claim)
 		}
 	}

@@ -126,6 +126,9 @@ func (s *System) claimReport(c *system.Claim, res *explore.Result) ClaimReport {
 			s.counterexample(c, &out, x)
 		}
 	}
+	if c.Stated == nil {
+		s.stuck(&out, res)
+	}
 	for i := range res.Witnesses {
 		if w := &res.Witnesses[i]; w.Claim == c.Index {
 			out.Witness = s.run(w.Trace, nil, w.End, "")
@@ -143,6 +146,24 @@ func (s *System) claimReport(c *system.Claim, res *explore.Result) ClaimReport {
 	}
 	noteVacuous(c, &out)
 	return out
+}
+
+// stuck adds to deadlock where quiet says what rest is: there is none where messages wait for ever.
+func (s *System) stuck(out *ClaimReport, res *explore.Result) {
+	for i := range res.Violations {
+		x := &res.Violations[i]
+		if builtInOf[x.Kind] != Deadlock {
+			continue
+		}
+		r := s.run(x.Trace, nil, x.End, s.problem(Deadlock, x))
+		if old := out.Counterexample; old != nil && len(old.Steps) <= len(r.Steps) {
+			out.Others = append(out.Others, r)
+			continue
+		} else if old != nil {
+			out.Others = append(out.Others, old)
+		}
+		out.Result, out.Counterexample, out.NotBehind = Violated, r, x.Cut
+	}
 }
 
 // counterexample fills in the run to a violated claim, and reports whether the claim could not be
@@ -174,8 +195,8 @@ func (s *System) counterexample(c *system.Claim, out *ClaimReport, x *explore.Vi
 			}
 		case model.Eventually, model.LeadsTo:
 			if c.Stated.Within > 0 {
-				problem = fmt.Sprintf("✗ %s: more than %d ticks have passed, and it has not come to %s", c.Name,
-					c.Stated.Within, model.ExprString(c.Stated.Expr))
+				problem = fmt.Sprintf("✗ %s: more than %s, and it has not come to %s", c.Name,
+					passed(c.Stated.Within), model.ExprString(c.Stated.Expr))
 				break
 			}
 			problem = "✗ " + c.Name + ": a run may stop here and never come to " + out.Text
@@ -230,7 +251,7 @@ func (s *System) conflictRun(c *system.Claim, out *ClaimReport, res *explore.Res
 				problem += "\n  All pairs:\n    " + strings.Join(out.Conflicts, "\n    ")
 			}
 			out.Counterexample = s.run(x.Trace, nil, x.Before, problem)
-			out.Note = fmt.Sprintf("%d pairs of steps whose order matters", len(out.Conflicts))
+			out.Note = diag.Counted(len(out.Conflicts), "pair") + " of steps whose order matters"
 			return
 		}
 	}
@@ -298,7 +319,7 @@ var builtInOf = map[explore.Kind]string{
 	explore.UnspecifiedReception: UnspecifiedReception, explore.Refused: UnspecifiedReception,
 	explore.RangeOverflow: FaultClaim, explore.OtherFault: FaultClaim,
 	explore.ChannelOverflow: Overflow, explore.DeferredOverflow: DeferredOverflow, explore.Deadlock: Deadlock,
-	explore.Orphan: OrphanMessage,
+	explore.Orphan: OrphanMessage, explore.Stuck: Deadlock,
 }
 
 // problem says what went wrong at the end of a run.
@@ -310,8 +331,14 @@ func (s *System) problem(name string, x *explore.Violation) string {
 		}
 		return "✗ deadlock: no step is possible, and not every machine is in a final state"
 	case explore.Orphan:
+		if s.Check.Quiet != nil || s.Check.Time != nil {
+			return "✗ orphan-message: nothing can happen any more, and a message is still under way or held"
+		}
 		return "✗ orphan-message: every machine is in a final state, nothing can happen any more, and a " +
 			"message is still under way or held"
+	case explore.Stuck:
+		return "✗ deadlock: messages are under way that nobody takes, since there is no room for what their " +
+			"receivers would send; nothing else is possible, but for commands and faults"
 	}
 	if len(x.Trace) == 0 {
 		return "✗ " + name + ": " + x.Text

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"fmt"
+	"github.com/parley-go/parley/gen/diag"
 	"slices"
 
 	"github.com/parley-go/parley/proptest/check/codec"
@@ -27,7 +27,7 @@ func (s *System) reduce(asked explore.Reduction) (refused []string) {
 
 // deadNames says in words which variables are dead and what it was good for to know.
 func (s *System) deadNames() []string {
-	return append([]string{fmt.Sprintf("dead variables: %d local values became others", len(s.Spared))},
+	return append([]string{"dead variables: " + diag.Counted(len(s.Spared), "local value") + " became others"},
 		s.Dead.Names(s.Check)...)
 }
 

@@ -182,7 +182,8 @@ func found(list *[]explore.Send, ch int, msg string) bool {
 func (t *telling) outside(x *explore.TraceStep, step *run.Step) {
 	s := t.sys
 	if s.System.ProcNames[x.Proc] == "clock" {
-		step.Kind, step.Who, step.Event = run.Clock, run.Nobody, fmt.Sprintf("%d ticks pass", s.Check.Time.Beat)
+		step.Kind, step.Who, step.Event = run.Clock, run.Nobody, diag.Counted(s.Check.Time.Beat, "tick")+
+			diag.OneOr(s.Check.Time.Beat, " passes", " pass")
 		return
 	}
 	side := make([]int64, 1)

@@ -56,6 +56,7 @@ const (
 	ChannelOverflow      = api.ChannelOverflow
 	Deadlock             = api.Deadlock
 	Orphan               = api.Orphan
+	Stuck                = api.Stuck
 	ClaimViolated        = api.ClaimViolated
 	DeferredOverflow     = api.DeferredOverflow
 	Everything           = api.Everything

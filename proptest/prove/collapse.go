@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
@@ -178,8 +179,8 @@ func (p *prover) settle(broken map[string]string) {
 		case is && c.Kind == "reachable":
 			out.Note = "no way to it was found that exists whatever the lengths of the channels are: " + why
 		case is:
-			out.Note = fmt.Sprintf("the collapsed system violates it; no real run with at most %d messages "+
-				"in a channel was found to: %s", p.most(), why)
+			out.Note = fmt.Sprintf("the collapsed system violates it; no real run with at most %s "+
+				"in a channel was found to: %s", diag.Counted(p.most(), "message"), why)
 		case len(errors) > 0:
 			out.Note = notBehind("errors (" + strings.Join(errors, ", ") + ")")
 		default:
@@ -206,7 +207,8 @@ func (p *prover) errors(broken map[string]string) []string {
 
 // witness looks for a run that satisfies a sometimes claim: a run within a capacity is one without.
 func (p *prover) witness(out *Claim) {
-	out.Note = fmt.Sprintf("no run with at most %d messages in a channel was found", p.most())
+	out.Note = fmt.Sprintf("no run with at most %s in a channel was found",
+		diag.Counted(p.most(), "message"))
 	for _, r := range p.runs {
 		for i := range r.Claims {
 			if c := &r.Claims[i]; c.Name == out.Name && c.Witness != nil {
@@ -268,8 +270,8 @@ func (p *prover) words() []string {
 		strings.Join(names, ", ")}
 	switch p.r.Method {
 	case ByClosure:
-		out = append(out, fmt.Sprintf("the channels close by themselves: never more than %d messages are "+
-			"under way in one", p.r.Widest))
+		out = append(out, fmt.Sprintf("the channels close by themselves: never more than %s %s "+
+			"under way in one", diag.Counted(p.r.Widest, "message"), diag.OneOr(p.r.Widest, "is", "are")))
 	case ByCollapse:
 		out = append(out, "runs of these messages stand for runs of any length: "+strings.Join(p.r.Collapsed, "; "))
 		out = append(out, "the collapsed system has every run of the real one, and more")

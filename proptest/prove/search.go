@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -94,7 +95,7 @@ func (s *search) run(ctx context.Context, limit int) string {
 			return "the time was up"
 		}
 		if len(s.parent) > limit {
-			return fmt.Sprintf("more than %d collapsed configurations", limit)
+			return fmt.Sprintf("more than %s", diag.Counted(limit, "collapsed configuration"))
 		}
 		copy(conf, s.confs[int(n)*s.width:])
 		s.expand(conf, n)

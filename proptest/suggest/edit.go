@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -160,7 +161,8 @@ func two(p *model.Protocol) bool {
 func (e edit) words(p *model.Protocol) string {
 	m := p.Roles[e.role]
 	if e.kind == holdMore {
-		return fmt.Sprintf("%s may hold %d deferred messages instead of %d", m.Name, e.to, m.DeferredMost())
+		return fmt.Sprintf("%s may hold %s instead of %d", m.Name, diag.Counted(e.to, "deferred message"),
+			m.DeferredMost())
 	}
 	st, ev := m.States[e.state], m.Events[e.event]
 	where := "state " + st.Name

@@ -268,7 +268,7 @@ func (s *searcher) pairs(failed []edit) (bool, error) {
 				s.accept(a, b)
 			}
 			if len(s.r.Suggestions) >= s.o.Most {
-				s.r.Why = fmt.Sprintf("%d suggestions were found", len(s.r.Suggestions))
+				s.r.Why = diag.Counted(len(s.r.Suggestions), "suggestion") + " found"
 				return false, nil
 			}
 		}

@@ -12,6 +12,8 @@ import (
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
+
+	"github.com/parley-go/parley/gen/diag"
 )
 
 // maxPacketBytes is the largest packet taken: the largest snap length that capture programs use.
@@ -77,7 +79,7 @@ func openFile(r io.Reader, maxBytes int64) (*source, error) {
 		case len(magic) == 0:
 			return nil, errors.New("the capture file is empty")
 		}
-		return nil, fmt.Errorf("%w: it has only %d bytes", ErrNoCapture, len(magic))
+		return nil, fmt.Errorf("%w: it has only %s", ErrNoCapture, diag.Counted(len(magic), "byte"))
 	}
 	src := &source{limit: limit}
 	switch binary.LittleEndian.Uint32(magic) {

@@ -79,7 +79,8 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 	}
 	for side, n := range rec.Rest {
 		if n > 0 {
-			fmt.Fprintf(w, "  the %s's stream ends with %d bytes of an unfinished frame\n", replay.SideNames[side], n)
+			fmt.Fprintf(w, "  the %s's stream ends with %s of an unfinished frame\n", replay.SideNames[side],
+				diag.Counted(n, "byte"))
 		}
 	}
 	for _, s := range c.Sides {

@@ -43,7 +43,7 @@ func (s *Scope) Coerce(x model.Expr, want *model.Type) model.Expr {
 	}
 	if txt, ok := x.(*model.Text); ok && want.Kind == model.KindBytes {
 		if len(txt.Value) > want.Cap {
-			s.Errorf("FSM029", x.Pos(), "the text has %d bytes, more than %s", len(txt.Value),
+			s.Errorf("FSM029", x.Pos(), "the text has %s, more than %s", diag.Counted(len(txt.Value), "byte"),
 				types.Describe(want))
 			return nil
 		}

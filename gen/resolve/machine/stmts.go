@@ -353,8 +353,8 @@ func (w *stmts) timer(n *ast.Node, e ast.Entry, base model.StmtBase) model.Stmt 
 			With("add `ticks: EXPR`").See(t.Length.Span, "declared here")
 		return nil
 	case ticks != nil && t.Length == nil:
-		w.Errorf("FSM049", ticks.Key.Span(), "timer %s always runs for %d ticks",
-			diag.Quote(t.Name), t.Ticks).
+		w.Errorf("FSM049", ticks.Key.Span(), "timer %s always runs for %s",
+			diag.Quote(t.Name), diag.Counted(t.Ticks, "tick")).
 			With("leave out `ticks` here, or give its declaration a range: `ticks: 0..800`").
 			See(t.Span, "declared here")
 		return nil

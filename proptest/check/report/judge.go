@@ -186,6 +186,9 @@ func (r *SuiteReport) JudgeAll(p *model.Protocol) {
 			}
 		}
 	}
+	for _, c := range r.Checks {
+		c.overall = r.NeverFires
+	}
 	r.expected(NeverFires, len(r.NeverFires) > 0)
 	r.expected(UnreachableState, len(r.Unreachable) > 0)
 	r.expected(DefensiveFires, len(r.DefensiveFires) > 0)

@@ -79,7 +79,9 @@ type Report struct {
 	// NeverTaken are transitions of the roles in this check that it did not
 	// take (other checks may). They are information, not a verdict; if Ended is not empty, it did
 	// not take them until then.
-	NeverTaken []Place  `json:"never_taken,omitempty"`
+	NeverTaken []Place `json:"never_taken,omitempty"`
+	// overall are those of them that no check takes, which the report of all checks lists.
+	overall    []Place
 	Reductions []string `json:"reductions,omitempty"`
 	// NotReduced says why reductions that were asked for were not used, or not
 	// for everything.

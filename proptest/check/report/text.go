@@ -35,8 +35,8 @@ func (r *Report) text(times, all bool) string {
 	}
 	list(&b, "what may help", r.Advice)
 	fmt.Fprintf(&b, "  %s %s, %s %s, depth %d, at most %s in a channel",
-		thousands(r.Configurations), OneOr(int(min(r.Configurations, 2)), "configuration", "configurations"),
-		thousands(r.Steps), OneOr(int(min(r.Steps, 2)), "step", "steps"), r.Depth,
+		thousands(r.Configurations), diag.OneOr(r.Configurations, "configuration", "configurations"),
+		thousands(r.Steps), diag.OneOr(r.Steps, "step", "steps"), r.Depth,
 		diag.Counted(r.WidestChannel, "message"))
 	if times {
 		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
@@ -61,7 +61,12 @@ func (r *Report) text(times, all bool) string {
 	list(&b, "not reduced", r.NotReduced)
 	var lines []string
 	for _, p := range r.NeverTaken {
-		lines = append(lines, p.Role+": "+p.Name+" ("+p.Where+")")
+		if !slices.Contains(r.overall, p) {
+			lines = append(lines, p.Role+": "+p.Name+" ("+p.Where+")")
+		}
+	}
+	if n := len(r.NeverTaken) - len(lines); n > 0 {
+		lines = append(lines, fmt.Sprintf("%d that no check takes, which the table lists", n))
 	}
 	list(&b, never, lines)
 	reductions := "no reductions"
@@ -81,7 +86,7 @@ func (r *Report) hostile() string {
 	if len(r.Hostile) == 0 {
 		return ""
 	}
-	return ", " + diag.And(r.Hostile) + OneOr(len(r.Hostile), " is", " are") + " hostile"
+	return ", " + diag.And(r.Hostile) + diag.OneOr(len(r.Hostile), " is", " are") + " hostile"
 }
 
 func list(b *strings.Builder, head string, items []string) {
@@ -195,14 +200,6 @@ func thousands(n uint64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// OneOr returns the form of a verb for a number of things.
-func OneOr(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // LimitWords describe which limits had no part in the result.

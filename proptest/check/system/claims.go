@@ -28,6 +28,9 @@ func (s *Machines) claims() {
 	}
 	if s.Check.Quiet != nil || s.Check.Time != nil {
 		s.Checks &^= explore.CheckDeadlock
+		if s.Check.Channel.Full == model.FullWait {
+			s.Checks |= explore.CheckStuck
+		}
 		s.quiet()
 	}
 }
@@ -123,7 +126,8 @@ func (s *Machines) exempt(c *model.Claim, label uint32) bool {
 
 // quiet adds the claim that where nothing but commands is possible every
 // machine is final or the check's quiet holds. What is possible follows from
-// classes: of an instance, whether it can move by itself; of a channel, whether something lies in it.
+// classes: of an instance, whether it can move by itself; of a channel, whether something lies in it. That
+// nobody can take that is [explore.CheckStuck]'s business.
 func (s *Machines) quiet() {
 	quiet := s.Check.Quiet
 	if quiet == nil { // the clock goes on for ever, so that this is the only way to see the end

@@ -207,8 +207,8 @@ func (p *Process) emit(l codec.Local, r result, emit func(explore.Step)) {
 		}
 	case r.Fault == world.DeferredOverflow:
 		s.Fault = &explore.Fault{Kind: explore.DeferredOverflow,
-			Text: fmt.Sprintf("%s holds %d deferred messages already, and its role may defer no more",
-				p.Inst.Name, p.Role.DeferredMost())}
+			Text: fmt.Sprintf("%s holds %s already, and its role may defer no more",
+				p.Inst.Name, diag.Counted(p.Role.DeferredMost(), "deferred message"))}
 	case r.Code == fsm.Took && r.What == world.Stepped && p.last.lost != "":
 		s.Fault = &explore.Fault{Kind: explore.OtherFault, Text: p.last.lost}
 	}

@@ -222,7 +222,7 @@ func typeText(p *model.Protocol, sym *symbols.Symbol) string {
 	var b strings.Builder
 	switch t.Kind {
 	case model.KindInt:
-		fmt.Fprintf(&b, "\n`%d..%d`, %d values\n", t.Lo, t.Hi, t.Count())
+		fmt.Fprintf(&b, "\n`%d..%d`, %s\n", t.Lo, t.Hi, diag.Counted(t.Count(), "value"))
 	case model.KindEnum:
 		b.WriteString("\n| name | code |\n|---|---|\n")
 		for i, n := range t.Names {

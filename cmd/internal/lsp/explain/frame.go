@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -57,7 +58,7 @@ func layOut(p *model.Protocol, m *model.Message) *layouter {
 
 func length(m *model.Message) string {
 	if m.MinLen == m.MaxLen {
-		return fmt.Sprintf("%d bytes", m.MinLen)
+		return diag.Counted(m.MinLen, "byte")
 	}
 	return fmt.Sprintf("%d to %d bytes", m.MinLen, m.MaxLen)
 }

@@ -12,11 +12,12 @@ type Checks uint16
 const (
 	// CheckDeadlock: no step is possible and some machine is not Final.
 	CheckDeadlock Checks = 1 << iota
-	// CheckOrphan: all machines are Final, nothing can happen any more, and a channel is not empty.
+	// CheckOrphan: nothing can happen any more, and a message is under way or held, though all
+	// machines are Final or, without CheckDeadlock, whatever they are.
 	CheckOrphan
-	// CheckStuck: only Spontaneous steps are possible and some machine is not
-	// Final; reported as Deadlock. Not among DefaultChecks: a machine that
-	// waits for its user is usually in order.
+	// CheckStuck: a message is under way, and only Spontaneous steps and faults of channels are
+	// possible; reported as Stuck. Not among DefaultChecks: only channels that Block make it possible,
+	// and it costs a second look at each configuration.
 	CheckStuck
 	// CheckNothing switches the built-in checks off.
 	CheckNothing

@@ -149,10 +149,12 @@ const (
 	Orphan
 	ClaimViolated
 	DeferredOverflow // comes from steps with Fault set, too
+	Stuck
 )
 
 var kindNames = [...]string{"", "unspecified reception", "range overflow", "refused", "fault",
-	"channel overflow", "deadlock", "orphan message", "claim violated", "deferred overflow"}
+	"channel overflow", "deadlock", "orphan message", "claim violated", "deferred overflow",
+	"stuck"}
 
 // String gives the words used in reports.
 func (k Kind) String() string {

@@ -15,6 +15,7 @@ const (
 	FoundClaim = iota
 	foundDeadlock
 	foundOrphan
+	foundStuck
 	foundFault
 	FoundWitness
 )
@@ -110,8 +111,10 @@ func (s *Search) Violation(f *Finding, before parents) api.Violation {
 		v.Kind, v.Text = api.Deadlock, "nothing can happen any more, yet "+s.unfinished(at)
 		v.Cut = e.FaultyAt(at, false)
 	case foundOrphan:
-		v.Kind, v.Text = api.Orphan, "all machines are at their end, yet "+s.waiting(at)
+		v.Kind, v.Text = api.Orphan, "nothing can happen any more, yet "+s.waiting(at)
 		v.Cut = e.FaultyAt(at, false)
+	case foundStuck:
+		v.Kind, v.Text = api.Stuck, "nobody takes what is under way: "+s.waiting(at)
 	case foundFault:
 		v.Kind, v.Label = f.Key.kind, f.Key.label
 		last := e.StepWhere(at, func(m *tables.Move) bool {

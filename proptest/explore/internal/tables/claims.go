@@ -334,12 +334,17 @@ func (e *Engine) Empty(ids []uint32) bool {
 			}
 		}
 	}
+	return !e.UnderWay(ids)
+}
+
+// UnderWay reports whether a channel is not empty.
+func (e *Engine) UnderWay(ids []uint32) bool {
 	for _, w := range ids[len(e.Procs) : len(e.Procs)+len(e.Chans)] {
 		if w != 0 {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // AllFinal reports whether all machines may rest. Local values never met count
