@@ -103,6 +103,8 @@ type EnvRule struct {
 	Locals int
 	// Times bounds how often each instance may be given the command in one run; 0 means no bound.
 	Times int
+	// Bounds are the places of constants in Times.
+	Bounds []diag.Span
 	// Fair restricts the runs that claims about the future look at: each instance is given
 	// Command, or one of Or, in the end. "weak" demands it if from some point on one of them is
 	// always possible, "strong" if one is possible again and again, and "" never.

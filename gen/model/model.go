@@ -54,6 +54,8 @@ type Const struct {
 	Value int64
 	Doc   string
 	Span  diag.Span
+	// Uses are the places that mention it, each once.
+	Uses []diag.Span
 }
 
 // Message is a message of the protocol.

@@ -18,6 +18,11 @@ type Time struct {
 	Span  diag.Span
 }
 
+// Beats returns how many beats a machine may feel in so many ticks at most, for a claim that is sure to hold:
+// who has felt n beats between two moments has waited less than n + 1 of them. -1: not even
+// none, since already that may take longer.
+func (t *Time) Beats(ticks int64) int64 { return ticks/t.Beat - 1 }
+
 // Million is a rate of 1 in the units of Time.Drift.
 const Million = 1_000_000
 

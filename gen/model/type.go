@@ -41,6 +41,8 @@ type Type struct {
 	Cap     int
 	slots   int
 	Span    diag.Span
+	// Bounds are the places of constants in its range, or in the bound of a list.
+	Bounds []diag.Span
 }
 
 // InLine returns the words for the values of an Enum in a line, by index.

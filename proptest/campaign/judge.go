@@ -300,7 +300,7 @@ type clock struct {
 
 func newClock(p *Player, c *model.Claim) *clock {
 	when, goal := core.Of(c.When), core.Of(c.Expr)
-	return &clock{p: p, when: when, goal: goal, most: c.Within / p.check.Time.Beat,
+	return &clock{p: p, when: when, goal: goal, most: p.check.Time.Beats(c.Within),
 		looked: core.Looked(len(p.parties), when, goal)}
 }
 

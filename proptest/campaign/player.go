@@ -395,7 +395,7 @@ func (p *Player) ends(c *configuration) *Violation {
 	case p.check.Quiet == nil && p.check.Time == nil && !any,
 		p.rests() && p.resting(c) && !p.quiet(c, given):
 		return &Violation{Claim: report.Deadlock, Kind: AtEnd}
-	case p.rests() && !any && c.Orphans() > 0:
+	case p.check.Quiet != nil && p.check.Time == nil && !any && c.Orphans() > 0:
 		return &Violation{Claim: report.OrphanMessage, Kind: AtEnd}
 	}
 	if due {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check/codec"
@@ -23,6 +24,7 @@ type limits struct {
 	found    map[string]*report.Limit
 	order    []string
 	types    map[string]*model.Type // of numbers and lists, by name in found
+	times    map[string][]diag.Span // of rules: where constants stand in how often they are used
 	walked   map[*model.Type]bool   // types whose values something goes through
 	compared map[int64]bool
 }
@@ -38,6 +40,7 @@ func (s *System) limitsOf(res *explore.Result, r *report.Report) []report.Limit 
 		}
 	}
 	l := &limits{s: s, found: map[string]*report.Limit{}, types: map[string]*model.Type{},
+		times:  map[string][]diag.Span{},
 		walked: map[*model.Type]bool{}, compared: map[int64]bool{}}
 	l.expressions()
 	res.Space.ForEachLocal(func(at explore.LocalUse) bool {
@@ -55,9 +58,57 @@ func (s *System) limitsOf(res *explore.Result, r *report.Report) []report.Limit 
 		x := l.found[name]
 		x.Free = x.Most < x.Limit && (x.Kind == "times" || !l.walks(l.types[name]) && !l.compared[x.Limit] &&
 			!l.compared[x.Limit+1] && !l.compared[x.Limit-1])
-		out = append(out, *x)
+	}
+	for l.together() {
+	}
+	for _, name := range l.order {
+		out = append(out, *l.found[name])
 	}
 	return out
+}
+
+// bounds are the places of constants in what limits a value.
+func (l *limits) bounds(name string) []diag.Span {
+	if t := l.types[name]; t != nil {
+		return t.Bounds
+	}
+	return l.times[name]
+}
+
+// together takes back that a limit had no part if, with it, another one changes that had: that of the
+// same type, or whatever else says a constant that it mentions. It reports whether it did.
+func (l *limits) together() (again bool) {
+	free := map[diag.Span]bool{} // places of constants that bound types alone which had no part
+	for pass := range 2 {
+		for _, name := range l.order {
+			if pass == 0 || !l.found[name].Free {
+				for _, at := range l.bounds(name) {
+					free[at] = pass == 0
+				}
+			}
+		}
+	}
+	for _, name := range l.order {
+		x, t := l.found[name], l.types[name]
+		if !x.Free {
+			continue
+		}
+		mine := l.bounds(name)
+		for _, c := range l.s.Protocol.Consts {
+			bounds := slices.ContainsFunc(c.Uses, func(at diag.Span) bool { return slices.Contains(mine, at) })
+			if bounds && slices.ContainsFunc(c.Uses, func(at diag.Span) bool { return !free[at] }) {
+				x.Free = false
+			}
+		}
+		for _, other := range l.order {
+			u := l.types[other]
+			if t != nil && u != nil && (u == t || t.Name != "" && u.Name == t.Name) && !l.found[other].Free {
+				x.Free = false
+			}
+		}
+		again = again || !x.Free
+	}
+	return again
 }
 
 func (l *limits) note(name, kind string, t *model.Type, v, limit int64) {
@@ -107,7 +158,9 @@ func (l *limits) value(t *model.Type, name string, v []int64) {
 func (l *limits) rules(p *system.Process, v codec.Local) {
 	note := func(r *cond.Rule, count int) {
 		if r != nil && count >= 0 {
-			l.note(p.Role.Name+": "+r.Env.Command.Name, "times", nil, v.Used[count], int64(r.Env.Times))
+			name := p.Role.Name + ": " + r.Env.Command.Name
+			l.note(name, "times", nil, v.Used[count], int64(r.Env.Times))
+			l.times[name] = r.Env.Bounds
 		}
 	}
 	for i := range p.Commands {

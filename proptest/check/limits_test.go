@@ -85,3 +85,53 @@ func TestFreeLimits(t *testing.T) {
 		t.Errorf("a command that is refused for a limit: %q, %+v", r.Refused, r.Limits)
 	}
 }
+
+// TestLimitsOfConstants: nothing is said of greater limits where the author can raise one only by
+// a constant that says something else, too, or together with another limit that had a part.
+func TestLimitsOfConstants(t *testing.T) {
+	for _, c := range []struct{ bound, other, guard, times, consts, free string }{
+		{"0..most", "0..5", "n < 3", "", "", "peer.n peer.other"},
+		{"0..most", "0..5", "n < most - 2", "", "", "peer.other"},
+		{"0..most", "0..most", "n < 3", "", "", "peer.n peer.other"},
+		{"0..most", "0..most", "n < 3 || other == most", "", "", ""},
+		{"0..most", "0..some", "n < 3", "", ", some: most + 1", "peer.other"}, // most stands in some
+		{"0..most", "0..5", "n < 3", "times: most", "", "peer.n peer.other peer: go"},
+		{"0..most", "0..5", "n < 3", "times: most, when: n < most", "", ""},
+		{"Named", "Named", "n < 3", "", "", "peer.n peer.other"},
+		{"Named", "0..5", "n < 3", "", "", "peer.n peer.other"},
+	} {
+		text := strings.NewReplacer("BOUND", c.bound, "OTHER", c.other, "GUARD", c.guard, "TIMES", c.times,
+			"CONSTS", c.consts).Replace(`
+protocol: constants
+consts: {most: 5CONSTS}
+types: {Named: 0..6}
+messages: {PING: }
+roles:
+  peer:
+    vars: {n: BOUND, other: OTHER}
+    commands: {go: }
+    initial: up
+    states: {up: {final: true, go: {when: GUARD, set: {n: n + 1, other: n}}, PING: ignore}}
+checks:
+  one: {instances: {a: peer, b: peer}, environment: {go: {TIMES}}}
+`)
+		text = strings.Replace(text, ", environment: {go: {}}", "", 1)
+		file := filepath.Join(t.TempDir(), "spec.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, list, err := Suite(context.Background(), file, Config{})
+		if err != nil || r == nil {
+			t.Fatal(err, list)
+		}
+		var free []string
+		for _, l := range r.Checks[0].Limits {
+			if l.Free {
+				free = append(free, l.Name)
+			}
+		}
+		if got := strings.Join(free, " "); got != c.free {
+			t.Errorf("%+v: %q are free\n%+v", c, got, r.Checks[0].Limits)
+		}
+	}
+}

@@ -145,6 +145,9 @@ func (s *System) claimReport(c *system.Claim, res *explore.Result) ClaimReport {
 		s.conflictRun(c, &out, res)
 	}
 	noteVacuous(c, &out)
+	if c.Stated != nil && out.Result == Holds && out.Note == "" {
+		out.Note = oneValue(c.Stated)
+	}
 	return out
 }
 
@@ -195,8 +198,8 @@ func (s *System) counterexample(c *system.Claim, out *ClaimReport, x *explore.Vi
 			}
 		case model.Eventually, model.LeadsTo:
 			if c.Stated.Within > 0 {
-				problem = fmt.Sprintf("✗ %s: more than %s, and it has not come to %s", c.Name,
-					passed(c.Stated.Within), model.ExprString(c.Stated.Expr))
+				problem = fmt.Sprintf("✗ %s: more than %s may have passed, and it has not come to %s", c.Name,
+					diag.Counted(c.Stated.Within, "tick"), model.ExprString(c.Stated.Expr))
 				break
 			}
 			problem = "✗ " + c.Name + ": a run may stop here and never come to " + out.Text
@@ -331,7 +334,7 @@ func (s *System) problem(name string, x *explore.Violation) string {
 		}
 		return "✗ deadlock: no step is possible, and not every machine is in a final state"
 	case explore.Orphan:
-		if s.Check.Quiet != nil || s.Check.Time != nil {
+		if s.Check.Quiet != nil && s.Check.Time == nil {
 			return "✗ orphan-message: nothing can happen any more, and a message is still under way or held"
 		}
 		return "✗ orphan-message: every machine is in a final state, nothing can happen any more, and a " +

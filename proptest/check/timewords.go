@@ -22,14 +22,12 @@ func (s *System) timeWords() string {
 	if slices.ContainsFunc(s.Check.Lengths(), between) {
 		length += ", or a beat before or behind where they are no whole number of beats"
 	}
+	if slices.ContainsFunc(s.Check.Claims, func(c *model.Claim) bool { return c.Within > 0 }) {
+		length += "; who has felt n beats may have waited almost n + 1 of them, and `within` allows for that"
+	}
 	return fmt.Sprintf("time passes in beats of %s, which all instances feel once each, in any order; "+
 		"a message arrives before its receiver feels %s; %s; %s",
 		diag.Counted(t.Beat, "tick"), next, length, s.driftWords())
-}
-
-// passed says how much time has: 1 tick has passed.
-func passed(ticks int64) string {
-	return diag.Counted(ticks, "tick") + diag.OneOr(ticks, " has", " have") + " passed"
 }
 
 // driftWords say what is assumed of clocks.

@@ -159,7 +159,7 @@ func (s *timedSearch) add(g *timed) {
 
 // most is how many beats may pass.
 func (s *timedSearch) most() int64 {
-	return s.claim.Within / s.check.Time.Beat
+	return s.claim.Within/s.check.Time.Beat - 1
 }
 
 // lasts is how many whole beats a timer of an instance can take: its clock is a little too fast or too

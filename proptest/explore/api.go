@@ -82,6 +82,7 @@ const (
 	SpendsPartition      = api.SpendsPartition
 	CheckDeadlock        = api.CheckDeadlock
 	CheckOrphan          = api.CheckOrphan
+	CheckLeft            = api.CheckLeft
 	CheckStuck           = api.CheckStuck
 	CheckNothing         = api.CheckNothing
 	DefaultChecks        = api.DefaultChecks

@@ -13,9 +13,10 @@ import (
 func (n *naive) naiveStuck() naiveFind {
 	out := naiveFind{}
 	for _, c := range n.confs {
-		key, waits, alone, moves := c.key(), false, n.erring[1][c.key()], n.erring[0][c.key()]
-		for _, w := range c.words {
+		key, waits, blocks, alone, moves := c.key(), false, false, n.erring[1][c.key()], n.erring[0][c.key()]
+		for k, w := range c.words {
 			waits = waits || len(w) > 0
+			blocks = blocks || len(w) > 0 && n.sys.Channels[k].Block
 		}
 		for _, x := range n.succ[key] {
 			moves = moves || x.proc >= 0
@@ -28,8 +29,10 @@ func (n *naive) naiveStuck() naiveFind {
 		switch {
 		case waits && final && !moves:
 			out.add("orphan", n.depth[key])
-		case waits && !alone:
+		case blocks && !alone:
 			out.add("stuck", n.depth[key])
+		case waits && !final && !moves:
+			out.add("orphan", n.depth[key])
 		}
 	}
 	return out
@@ -49,7 +52,7 @@ func TestStuckAgainstNaive(t *testing.T) {
 			continue
 		}
 		want, got := n.naiveStuck(), naiveFind{}
-		r := mustRun(t, sys, Options{Workers: 1 + int(seed%2), KeepGoing: true, Checks: CheckStuck | CheckOrphan})
+		r := mustRun(t, sys, Options{Workers: 1 + int(seed%2), KeepGoing: true, Checks: CheckStuck | CheckOrphan | CheckLeft})
 		for _, v := range r.Violations {
 			switch v.Kind {
 			case Stuck:

@@ -32,9 +32,19 @@ func (r *Report) Text(times bool) string {
 		b.WriteString(")")
 	}
 	b.WriteString("\n")
+	var wrong []*Claim
 	for i := range r.Claims {
-		c := &r.Claims[i]
-		fmt.Fprintf(&b, "  %s %s, %s: %s%s\n", r.mark(c), c.Name, c.Kind, c.Result, c.tail())
+		if c := &r.Claims[i]; c.Expected && c.Result == Violated {
+			wrong = append(wrong, c)
+			continue
+		}
+		r.Claims[i].text(&b, "  ")
+	}
+	if len(wrong) > 0 {
+		b.WriteString("  violated, as the check expects\n")
+	}
+	for _, c := range wrong {
+		c.text(&b, "    ")
 	}
 	if len(r.Established) > 0 {
 		b.WriteString("  established\n")
@@ -56,20 +66,20 @@ func (r *Report) Text(times bool) string {
 	return b.String()
 }
 
-func (r *Report) mark(c *Claim) string {
+func (c *Claim) text(b *strings.Builder, indent string) {
+	mark := "✗"
 	switch {
 	case c.Result == NotEstablished:
-		return "?"
-	case (c.Result == Violated) == c.Expected:
-		return "✓"
+		mark = "?"
+	case c.Result == Proved && !c.Expected:
+		mark = "✓"
 	}
-	return "✗"
+	fmt.Fprintf(b, "%s%s %s, %s: %s%s\n", indent, mark, c.Name, c.Kind, c.Result, c.tail())
 }
 
 func (c *Claim) tail() string {
 	out := ""
 	if c.Expected {
-		out = ", as expected"
 		if c.Result != Violated {
 			out = ", but expected to be violated"
 		}

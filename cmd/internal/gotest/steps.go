@@ -194,7 +194,7 @@ func (w *writer) bound() (why string) {
 		of = append(of, strconv.Quote(w.name(i)))
 	}
 	w.p("w.Within(fsmtest.Bound{")
-	w.p("Beats: %d, Of: []string{%s},", c.Within/w.check.Time.Beat, strings.Join(of, ", "))
+	w.p("Beats: %d, Of: []string{%s},", w.check.Time.Beats(c.Within), strings.Join(of, ", "))
 	for _, e := range []struct {
 		name string
 		expr core.Expr

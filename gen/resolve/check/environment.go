@@ -102,7 +102,8 @@ func (r *checker) rule(ev *model.Event, ro *machine.Role, e ast.Entry) *model.En
 		rule.When = s.Cond(r.Parse(w))
 	}
 	if t := e.Value.Get("times"); t != nil {
-		if v, ok := r.ConstIn(t, 1, 1000, "how often"); ok {
+		if v, at, ok := r.ConstMentions(t, 1, 1000, "how often"); ok {
+			rule.Bounds = at
 			rule.Times = int(v)
 		}
 	}

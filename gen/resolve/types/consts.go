@@ -89,7 +89,12 @@ func (r *Table) ConstNamed(name string, at diag.Span) (v int64, known, ok bool) 
 	}
 	r.Use(c.m.Span)
 	r.Refer(at, c.m.Span)
+	before := len(r.mentions)
 	v, ok = r.constValue(c)
+	r.mentions = append(r.mentions[:before], at) // and not what its own value mentions
+	if !slices.Contains(c.m.Uses, at) {
+		c.m.Uses = append(c.m.Uses, at)
+	}
 	return v, true, ok
 }
 
@@ -132,6 +137,13 @@ func (r *Table) ConstIn(n *ast.Node, lo, hi int64, what string) (int64, bool) {
 		return 0, false
 	}
 	return r.ConstNode(x, lo, hi, what)
+}
+
+// ConstMentions does what [Table.ConstIn] does, and lists the places of the constants that n mentions.
+func (r *Table) ConstMentions(n *ast.Node, lo, hi int64, what string) (v int64, at []diag.Span, ok bool) {
+	before := len(r.mentions)
+	v, ok = r.ConstIn(n, lo, hi, what)
+	return v, slices.Clone(r.mentions[before:]), ok
 }
 
 // ConstNode does for an expression what [Table.ConstIn] does for a node.

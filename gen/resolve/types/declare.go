@@ -186,12 +186,13 @@ func (r *Table) longType(n *ast.Node, form, name string) *model.Type {
 			r.Errorf("FSM009", n.Entry(form).Key.Span(), "a %s needs a bound", form).With("add `max: n`")
 			return nil
 		}
-		size, ok := r.ConstIn(m, 1, 4096, "the bound")
+		size, at, ok := r.ConstMentions(m, 1, 4096, "the bound")
 		if elem == nil || !ok {
 			return nil
 		}
-		return r.sized(&model.Type{Kind: model.KindList, Elem: elem, Cap: int(size), Span: n.Span()},
-			1+size*int64(elem.Slots()), n)
+		t := &model.Type{Kind: model.KindList, Elem: elem, Cap: int(size), Span: n.Span(),
+			Bounds: at}
+		return r.sized(t, 1+size*int64(elem.Slots()), n)
 	}
 	elem := r.TypeOf(v, "")
 	if elem == nil {
@@ -363,6 +364,7 @@ func (r *Table) shortForm(x *syntax.Type) *model.Type {
 
 // Interval returns the type of the numbers from lo to hi, which are constant expressions.
 func (r *Table) Interval(lo, hi syntax.Node, at diag.Span) *model.Type {
+	before := len(r.mentions)
 	l, ok1 := r.ConstNode(lo, -1<<40, 1<<40, "the low bound")
 	h, ok2 := r.ConstNode(hi, -1<<40, 1<<40, "the high bound")
 	if !ok1 || !ok2 {
@@ -373,7 +375,7 @@ func (r *Table) Interval(lo, hi syntax.Node, at diag.Span) *model.Type {
 		return nil
 	}
 	t := Int(l, h)
-	t.Span = at
+	t.Span, t.Bounds = at, slices.Clone(r.mentions[before:])
 	return t
 }
 

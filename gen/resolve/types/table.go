@@ -31,6 +31,7 @@ type Table struct {
 	eval      func(*Table, syntax.Node) model.Expr
 	constants map[model.Expr]bool        // those with the mark of SetReplaceable
 	localAt   map[*model.Local]diag.Span // where a local is declared
+	mentions  []diag.Span                // of constants, in the order of evaluation
 }
 
 // New returns the table of a pass, still empty. eval resolves constant expressions.

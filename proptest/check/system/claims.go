@@ -28,6 +28,9 @@ func (s *Machines) claims() {
 	}
 	if s.Check.Quiet != nil || s.Check.Time != nil {
 		s.Checks &^= explore.CheckDeadlock
+		if s.Check.Time == nil {
+			s.Checks |= explore.CheckLeft
+		}
 		if s.Check.Channel.Full == model.FullWait {
 			s.Checks |= explore.CheckStuck
 		}

@@ -68,7 +68,7 @@ func (p *Process) layTime() {
 		if in := core.Observes(core.Of(c.Expr), core.Of(c.When)); len(in) != 1 || in[0] != p.Inst {
 			continue // see stopwatch
 		}
-		p.monitors = append(p.monitors, monitor{c, core.Of(c.When), core.Of(c.Expr), p.sys.beats(c), p.bounded})
+		p.monitors = append(p.monitors, monitor{c, core.Of(c.When), core.Of(c.Expr), t.Beats(c.Within), p.bounded})
 		p.bounded++
 	}
 	for k := range p.sys.System.Channels[:p.sys.Own] {

@@ -16,9 +16,6 @@ import (
 // configuration of the run. For it a beat has passed when all instances that the conditions look at
 // have felt it, and it counts those beats that nobody of them had felt when it was started.
 
-// beats is the bound of a leadsTo, rounded down: more would be too late.
-func (s *Machines) beats(c *model.Claim) int64 { return c.Within / s.Check.Time.Beat }
-
 // The classes of a stopwatch, and of an instance with a monitor, that its claim looks at. Idle ones are
 // irrelevant, which guides a search to those that wait.
 const (
@@ -75,7 +72,7 @@ type stopwatch struct {
 
 // addStopwatch adds the machine of a stopwatch, behind all others.
 func (s *Machines) addStopwatch(c *model.Claim) *stopwatch {
-	w := &stopwatch{sys: s, claim: c, proc: len(s.System.Procs), most: s.beats(c)}
+	w := &stopwatch{sys: s, claim: c, proc: len(s.System.Procs), most: s.Check.Time.Beats(c.Within)}
 	w.conds = cond.NewApart(s.Parts, c)
 	for _, i := range core.Looked(len(s.Procs), core.Of(c.When), core.Of(c.Expr)) {
 		w.paced = append(w.paced, s.clockAt+i)

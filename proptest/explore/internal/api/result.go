@@ -12,12 +12,13 @@ type Checks uint16
 const (
 	// CheckDeadlock: no step is possible and some machine is not Final.
 	CheckDeadlock Checks = 1 << iota
-	// CheckOrphan: nothing can happen any more, and a message is under way or held, though all
-	// machines are Final or, without CheckDeadlock, whatever they are.
+	// CheckOrphan: all machines are Final, nothing can happen any more, and a message is under way or
+	// held.
 	CheckOrphan
-	// CheckStuck: a message is under way, and only Spontaneous steps and faults of channels are
-	// possible; reported as Stuck. Not among DefaultChecks: only channels that Block make it possible,
-	// and it costs a second look at each configuration.
+	// CheckLeft: the same, whether machines are Final or not. Reported as Orphan.
+	CheckLeft
+	// CheckStuck: a channel that Blocks is not empty, and only Spontaneous steps and faults of
+	// channels are possible; reported as Stuck. It costs a second look at each configuration.
 	CheckStuck
 	// CheckNothing switches the built-in checks off.
 	CheckNothing

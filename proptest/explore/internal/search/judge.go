@@ -22,12 +22,12 @@ func (w *Worker) judge(c []uint64, moves int) {
 	switch {
 	case final && moves == 0 && checks&api.CheckOrphan != 0 && !e.Empty(w.Ids):
 		w.note(FindKey{What: foundOrphan}, c)
-	case checks&api.CheckStuck != 0 && e.UnderWay(w.Ids) && w.stuck():
+	case checks&api.CheckStuck != 0 && e.Waiting(w.Ids) && w.stuck():
 		w.note(FindKey{What: foundStuck}, c)
 	case final || moves > 0:
 	case checks&api.CheckDeadlock != 0:
 		w.note(FindKey{What: foundDeadlock}, c)
-	case checks&api.CheckOrphan != 0 && !e.Empty(w.Ids):
+	case checks&api.CheckLeft != 0 && !e.Empty(w.Ids):
 		w.note(FindKey{What: foundOrphan}, c)
 	}
 }

@@ -334,13 +334,18 @@ func (e *Engine) Empty(ids []uint32) bool {
 			}
 		}
 	}
-	return !e.UnderWay(ids)
-}
-
-// UnderWay reports whether a channel is not empty.
-func (e *Engine) UnderWay(ids []uint32) bool {
 	for _, w := range ids[len(e.Procs) : len(e.Procs)+len(e.Chans)] {
 		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Waiting reports whether a channel that Blocks is not empty.
+func (e *Engine) Waiting(ids []uint32) bool {
+	for k := range e.Chans {
+		if e.Chans[k].Spec.Block && ids[len(e.Procs)+k] != 0 {
 			return true
 		}
 	}
