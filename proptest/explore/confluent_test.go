@@ -20,7 +20,9 @@ func (n *naive) naiveConflicts() naiveFind {
 			for _, y := range steps {
 				switch {
 				case x.kind > ReceiveStep || y.kind > ReceiveStep, x.proc > y.proc:
-				case x.proc == y.proc && (x.kind != LocalStep || y.kind != ReceiveStep):
+				case x.proc == y.proc && x.kind == LocalStep && y.kind == LocalStep && x.step.Label >= y.step.Label:
+				case x.proc == y.proc && x.kind == ReceiveStep && (y.kind == LocalStep || x.step.Label > y.step.Label ||
+					x.ch == y.ch && bytes.Equal(x.msg, y.msg)):
 				case fmt.Sprint(n.afterwards(steps, x, y)) != fmt.Sprint(n.afterwards(steps, y, x)) ||
 					len(n.afterwards(steps, x, y)) == 0:
 					out.add(fmt.Sprint(x.proc, y.proc, x.step.Label, y.step.Label), n.depth[c.key()])

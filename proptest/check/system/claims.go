@@ -70,7 +70,7 @@ func (s *Machines) claim(c *model.Claim) {
 		}
 		p = cond.New(s.Parts, core.Conjuncts(core.Of(c.Expr)), nil, cond.Need)
 	case model.Confluent:
-		e.Exempt = func(a, b uint32) bool { return s.exempt(c, a) || s.exempt(c, b) }
+		e.Exempt = func(a, b uint32) bool { return s.exempt(c, a) || s.exempt(c, b) || s.chosen(a, b) }
 		s.add(c.Name, c, e, nil)
 		return
 	}
@@ -125,6 +125,20 @@ func (s *Machines) exempt(c *model.Claim, label uint32) bool {
 	}
 	t := s.Procs[l.Proc].Role.Transitions[s.Taken[label][0]]
 	return slices.Contains(c.Except, t.Event.Name)
+}
+
+// chosen reports whether two labels are commands of one instance: its program decides their order.
+func (s *Machines) chosen(a, b uint32) bool {
+	x, y := s.System.Labels[a], s.System.Labels[b]
+	if x.Proc != y.Proc || x.Proc < 0 {
+		return false
+	}
+	for _, l := range []uint32{a, b} {
+		if len(s.Taken[l]) == 0 || s.Procs[x.Proc].Role.Transitions[s.Taken[l][0]].Event.Kind != model.EventCommand {
+			return false
+		}
+	}
+	return true
 }
 
 // quiet adds the claim that where nothing but commands is possible every

@@ -30,8 +30,7 @@ type taken struct {
 }
 
 // findConflicts looks for pairs of steps whose order matters. Whether it does for
-// a local step and a reception of one machine depends only on its local value,
-// the message and, where guards or full channels play a part, the channels; so
+// two steps of one machine depends only on its local value, the messages that it can receive and, where guards or full channels play a part, the channels; so
 // each such case is tried once for each depth.
 func findConflicts(s *search.Search, claim int) (pairs []Conflict) {
 	e := s.Engine
@@ -130,7 +129,7 @@ func tryPairs(s *search.Search, claim, p int, c []uint64, ids []uint32, depth in
 	for i := range moves {
 		for j := range moves {
 			x, y := &moves[i], &moves[j]
-			if x.Proc != p || !independent(x, y) || x.Proc == y.Proc && x.Kind != api.LocalStep || x.Proc > y.Proc {
+			if x.Proc != p || x.Proc > y.Proc || x.Proc == y.Proc && !pair(e, x, y) {
 				continue
 			}
 			lo, hi := min(x.Rule.Label, y.Rule.Label), max(x.Rule.Label, y.Rule.Label)
@@ -149,10 +148,12 @@ func tryPairs(s *search.Search, claim, p int, c []uint64, ids []uint32, depth in
 	}
 }
 
-// independent reports whether two moves are a pair to be compared: by different
-// machines, or a local step and a reception.
-func independent(x, y *taken) bool {
-	return x.Proc != y.Proc || (x.Kind == api.LocalStep) != (y.Kind == api.LocalStep)
+// pair reports whether two moves of one machine are a pair to be compared, in this order of the two:
+// different events, local ones first, and otherwise by label.
+func pair(e *tables.Engine, x, y *taken) bool {
+	local := x.Kind == api.LocalStep
+	return !sameMove(e, &x.Move, y) &&
+		(local && y.Kind != api.LocalStep || local == (y.Kind == api.LocalStep) && x.Rule.Label <= y.Rule.Label)
 }
 
 // compareOrders compares the two orders of a pair, of all that is possible; empty if they agree.

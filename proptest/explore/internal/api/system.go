@@ -245,9 +245,9 @@ const (
 	LeadsTo
 	// Eventually: every fair run from the start comes to Eval.
 	Eventually
-	// Confluent: a local step and a reception of one machine, or two steps of
-	// different machines, give the same configuration in either order. Each
-	// pair of labels that does not is a [Conflict] of the result. Eval is not
+	// Confluent: any two steps that are both possible give the same configuration in
+	// either order, whether of one machine or of two, but for two ways of one event.
+	// Each pair of labels that does not is a [Conflict] of the result. Eval is not
 	// used; Exempt pairs are not reported.
 	Confluent
 )
