@@ -23,7 +23,11 @@ func (g *gen) machineFields(s *jen.Group, r *types.Machine) {
 		line(r.Params[i], g.Typ(v.Type, "").X, v.Doc)
 	}
 	for i, v := range r.M.Vars {
-		line(r.Vars[i], g.Typ(v.Type, "").X, v.Doc)
+		doc := v.Doc
+		if v.Kept && r.Part == nil {
+			doc = strings.TrimSuffix("kept over a crash: write it down before its step sends; "+doc, "; ")
+		}
+		line(r.Vars[i], g.Typ(v.Type, "").X, doc)
 	}
 	for i, t := range r.M.Timers {
 		doc := "timer; true: armed"

@@ -110,7 +110,7 @@ var keyDocs = map[string]string{
 	"always": "Holds in every configuration.", "sometimes": "Some configuration satisfies this.",
 	"agree":      "Where `when` holds, these values are equal.",
 	"reachable":  "From everywhere this stays possible.",
-	"confluent":  "The order of two events that are both possible does not matter, but for two commands of one program.",
+	"confluent":  "The order of two events that are both possible does not matter, but for commands of one program.",
 	"eventually": "Every fair run comes to this.",
 	"leadsTo":    "Every fair run from `when` comes to this.", "why": "The reason for the claim.",
 	"a claim/when": "Where the claim is asked.", "quiescent": "Asked only where all channels are empty.",

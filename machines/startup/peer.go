@@ -30,7 +30,7 @@ func (v State) String() string { return fsm.Name(stateNames[:], int(v)) }
 type Peer struct {
 	State   State
 	Self    fsm.Peer       // the number of this instance
-	Try     Try            // the last number used, as an attempt or for a game
+	Try     Try            // kept over a crash: write it down before its step sends; the last number used, as an attempt or for a game
 	Own     Optional[Slot] // own slot
 	Table   Table
 	Came    Attempts           // the newest attempt known of each player in the table; 0 where nobody is, or nobody knows

@@ -276,6 +276,7 @@ func (s *System) faultWords() []string {
 			out = append(out, s.Procs[i].Inst.Name+" begins again "+times(n)+" after a crash, or not at all")
 		}
 	}
+	out = append(out, s.keptWords()...)
 	if f.Atomic {
 		out = append(out, "nobody crashes in the course of a step, and what was sent before a crash arrives")
 	}
@@ -286,6 +287,32 @@ func (s *System) faultWords() []string {
 		return append(out, "there is at most one partition at a time, "+times(f.Partition)+" in all, and each ends")
 	}
 	return append(out, "all instances reach each other at all times")
+}
+
+// keptWords say what who begins again after a crash still has.
+func (s *System) keptWords() (out []string) {
+	f := s.Check.Faults
+	for i, p := range s.Procs {
+		if i >= len(f.Restart) || f.Restart[i] == 0 || f.CrashAll == 0 && f.Crash[i] == 0 {
+			continue
+		}
+		var kept []string
+		for _, v := range p.Role.Vars {
+			if v.Kept {
+				kept = append(kept, p.Inst.Name+"."+v.Name)
+			}
+		}
+		text := p.Inst.Name + " then has lost all its variables"
+		if len(kept) > 0 {
+			text = "what is kept is written down before a step sends anything: " + diag.And(kept) +
+				diag.OneOr(len(kept), " has", " have") + " then what the last step set"
+			if !f.Atomic {
+				text += ", though the crash cut that step short"
+			}
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // linkWords say what may become of links.

@@ -45,11 +45,16 @@ checks:
   one: {instances: {a: c, INSTANCES}, environment: {ENV}, CHANNEL claims: {order: {confluent: all}}}
 `
 	for _, x := range []struct{ instances, environment, channel, conflict string }{
-		{"x: \"s(d: true, both: false)\", y: \"s(d: false, both: false)\"", "add: false, triple: false, arm: false", "", "a in up: D then I differs from I then D"},
-		{"x: \"s(d: true, both: false)\"", "add: {times: 1}, triple: false, arm: false", "", "a in up: add then D differs from D then add"},
-		{"x: \"s(d: true, both: false)\"", "add: {times: 1}, triple: {times: 1}, arm: false, go: false", "", ""},
-		{"x: \"s(d: true, both: false)\"", "add: false, triple: false, arm: {times: 1}, go: false", "", "a in up: k then l differs from l then k"},
-		{"x: \"s(d: true, both: false)\"", "add: false, triple: {times: 1}, arm: {times: 1}, go: false, l: false", "",
+		{"x: \"s(d: true, both: false)\", y: \"s(d: false, both: false)\"", "add: false, triple: false, arm: false", "",
+			"a in up: D then I differs from I then D"},
+		{"x: \"s(d: true, both: false)\"", "add: {times: 1}, triple: false, arm: false", "",
+			"a in up: add then D differs from D then add"},
+		{"x: \"s(d: true, both: false)\"", "add: {times: 1}, triple: {times: 1}, arm: false, go: false", "",
+			""},
+		{"x: \"s(d: true, both: false)\"", "add: false, triple: false, arm: {times: 1}, go: false", "",
+			"a in up: k then l differs from l then k"},
+		{"x: \"s(d: true, both: false)\"", "add: false, triple: {times: 1}, arm: {times: 1}, go: false, l: false",
+			"",
 			"a in up: triple then k differs from k then triple"},
 		{"x: \"s(d: true, both: true)\"", "add: false, triple: false, arm: false", "channel: {order: any},",
 			"a in up: D then I differs from I then D"},

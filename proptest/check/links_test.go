@@ -353,3 +353,27 @@ checks:
 		}
 	}
 }
+
+// TestKeptWords: the report says what somebody still has who begins again.
+func TestKeptWords(t *testing.T) {
+	const spec = `protocol: keeping
+messages: {A: }
+roles:
+  s: {vars: {n: {type: 0..3, KEPT}, m: 0..3}, commands: {go: }, initial: up,
+      states: {up: {final: true, go: {when: n < 3, do: [{send: A}, {set: {n: n + 1}}]}}}}
+  r: {initial: up, states: {up: {final: true, A: ignore}}}
+checks:
+  main: {instances: {a: s, b: r}, faults: {crash: {a: 1}, restart: {a: 1}, ATOMIC}}
+`
+	for _, x := range []struct{ kept, atomic, want string }{
+		{"kept: true", "", "a.n has then what the last step set, though the crash cut that step short"},
+		{"kept: true", "atomic: true", "a.n has then what the last step set\n"},
+		{"kept: false", "", "a then has lost all its variables"},
+	} {
+		text := strings.NewReplacer("KEPT", x.kept, ", ATOMIC", strings.TrimSuffix(", "+x.atomic, ", ")).Replace(spec)
+		r, err := suiteSystem(t, text).Run(t.Context(), explore.Options{}, nil)
+		if err != nil || !strings.Contains(strings.Join(r.Assumptions, "\n")+"\n", x.want) {
+			t.Errorf("%s %s: %v, %q, want %q", x.kept, x.atomic, err, r.Assumptions, x.want)
+		}
+	}
+}

@@ -52,7 +52,8 @@ func TestStuckAgainstNaive(t *testing.T) {
 			continue
 		}
 		want, got := n.naiveStuck(), naiveFind{}
-		r := mustRun(t, sys, Options{Workers: 1 + int(seed%2), KeepGoing: true, Checks: CheckStuck | CheckOrphan | CheckLeft})
+		r := mustRun(t, sys, Options{Workers: 1 + int(seed%2), KeepGoing: true,
+			Checks: CheckStuck | CheckOrphan | CheckLeft})
 		for _, v := range r.Violations {
 			switch v.Kind {
 			case Stuck:

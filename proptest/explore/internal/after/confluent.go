@@ -29,9 +29,9 @@ type taken struct {
 	next []uint32
 }
 
-// findConflicts looks for pairs of steps whose order matters. Whether it does for
-// two steps of one machine depends only on its local value, the messages that it can receive and, where guards or full channels play a part, the channels; so
-// each such case is tried once for each depth.
+// findConflicts looks for pairs of steps whose order matters. Whether it does for two steps of one
+// machine depends only on its local value, the messages that it can receive and, where guards or full
+// channels play a part, the channels; so each such case is tried once for each depth.
 func findConflicts(s *search.Search, claim int) (pairs []Conflict) {
 	e := s.Engine
 	seen := map[string]int{}
