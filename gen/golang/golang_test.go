@@ -26,6 +26,7 @@ func specs(t *testing.T) map[string]string {
 	for pattern, dir := range map[string]string{
 		"../../specs/*/spec.yaml":                     "../../machines",
 		"../../proptest/conform/testdata/*/spec.yaml": "../../proptest/conform/sample",
+		"../../specs/library/*/spec.yaml":             "../../proptest/conform/sample",
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

@@ -4,15 +4,43 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/proptest/conform/sample/dns"
+	"github.com/parley-go/parley/proptest/conform/sample/mqtt"
+	"github.com/parley-go/parley/proptest/conform/sample/ntp"
+	"github.com/parley-go/parley/proptest/conform/sample/stun"
+	"github.com/parley-go/parley/proptest/conform/sample/tftp"
 	"pgregory.net/rapid"
 )
 
+// library are the formats of well-known protocols.
+var library = []Target{
+	{"specs/library/mqtt/spec.yaml", "reader", mqtt.NewReaderRunner,
+		adapt[mqtt.Reader, mqtt.Event], mqtt.DecodeMessage, mqtt.AppendMessage,
+		mqtt.FrameSize},
+	{"specs/library/ntp/spec.yaml", "reader", ntp.NewReaderRunner,
+		adapt[ntp.Reader, ntp.Event], ntp.DecodeMessage, ntp.AppendMessage,
+		ntp.FrameSize},
+	{"specs/library/dns/spec.yaml", "reader", dns.NewReaderRunner,
+		adapt[dns.Reader, dns.Event], dns.DecodeMessage, dns.AppendMessage,
+		dns.FrameSize},
+	{"specs/library/stun/spec.yaml", "reader", stun.NewReaderRunner,
+		adapt[stun.Reader, stun.Event], stun.DecodeMessage, stun.AppendMessage,
+		stun.FrameSize},
+	{"specs/library/tftp/spec.yaml", "reader", tftp.NewReaderRunner,
+		adapt[tftp.Reader, tftp.Event], tftp.DecodeMessage, tftp.AppendMessage,
+		tftp.FrameSize},
+}
+
+// vector is a frame and what it says.
+type vector struct{ protocol, hex, text string }
+
 // vectors are frames of the samples with what they say.
-var vectors = []struct{ protocol, hex, text string }{
+var vectors = []vector{
 	{"parts", "01 0000", "ATTRIBUTES{list: []}"},
 	{"parts", "01 0006 0001 0002 6162", `ATTRIBUTES{list: [{kind: name, name: "ab", point: none}]}`},
 	{"parts", "01 0017 0001 0000 0002 0003 ff ffce 0003 0004 05 fb 01 7a 0009 0000",
@@ -33,12 +61,52 @@ var vectors = []struct{ protocol, hex, text string }{
 		"READ{last: true, temp: -20, far: 1000000, high: none, wide: -5, deep: -1000}"},
 	{"numbers", "2a 0b 01 80004000 4f 05 02 6162 15",
 		`LIST{level: 1, dup: true, readings: [{at: 16384, temp: -40, mode: on}], name: "ab", days: [0, 2, 4]}`},
+	{"mqtt", "10 0e 0004 4d515454 04 02 003c 0002 6331",
+		`CONNECT{clean: true, willQos: atMostOnce, willRetain: false, keepAlive: 60, client: "c1", will: none, ` +
+			`user: none, password: none}`},
+	{"mqtt", "10 1d 0004 4d515454 04 ce 000a 0002 6331 0001 74 0002 6d6d 0001 75 0003 707770",
+		`CONNECT{clean: true, willQos: atLeastOnce, willRetain: false, keepAlive: 10, client: "c1", ` +
+			`will: {topic: "t", message: "mm"}, user: "u", password: "pwp"}`},
+	{"mqtt", "20 02 01 00", `CONNACK{session: true, code: accepted}`},
+	{"mqtt", "30 07 0003 612f62 6869",
+		`PUBLISH{dup: false, qos: atMostOnce, retain: false, topic: "a/b", packet: none, message: "hi"}`},
+	{"mqtt", "3b 07 0003 612f62 000a",
+		`PUBLISH{dup: true, qos: atLeastOnce, retain: true, topic: "a/b", packet: 10, message: ""}`},
+	{"mqtt", "62 02 000a", `PUBREL{packet: 10}`},
+	{"mqtt", "82 0e 000a 0003 612f62 01 0003 632f64 02",
+		`SUBSCRIBE{packet: 10, filters: [{topic: "a/b", qos: atLeastOnce}, {topic: "c/d", qos: exactlyOnce}]}`},
+	{"mqtt", "90 05 000a 00 02 80", `SUBACK{packet: 10, codes: [once, exactly, failure]}`},
+	{"mqtt", "a2 0c 000a 0003 612f62 0003 632f64", `UNSUBSCRIBE{packet: 10, topics: ["a/b", "c/d"]}`},
+	{"mqtt", "e0 00", "DISCONNECT"},
+	{"ntp", "23 00 06 ec 00000000 00000000 00000000 0000000000000000 0000000000000000 " +
+		"0000000000000000 e8d3c4b5a6978810",
+		`PACKET{leap: fine, version: 4, mode: client, stratum: 0, poll: 6, precision: -20, rootDelay: 0, ` +
+			`rootDispersion: 0, source: 0, reference: 0, origin: 0, received: 0, sent: 16776969321348302864}`},
+	{"dns", "1234 0100 0001 0000 0000 0000 03777777 076578616d706c65 03636f6d 00 0001 0001",
+		`QUERY{ident: 4660, wanted: true, questions: [{name: ["www", "example", "com"], kind: 1, class: 1}]}`},
+	{"dns", "1234 8183 0001 0000 0000 0000 00 0002 0001",
+		`RESPONSE{ident: 4660, authoritative: false, truncated: false, wanted: true, available: true, code: noName, ` +
+			`questions: [{name: [], kind: 2, class: 1}]}`},
+	{"stun", "0101 001c 2112a442 b7e7a701bc34d686fa87dfae 8022 000b 7465737420766563746f72 00 " +
+		"0020 0008 0001a147e112a643",
+		`SUCCESS{key: 13251744054455359110, more: 4203208622, attributes: [{kind: software, value: "test vector"}, ` +
+			`{kind: xorMapped, value: "\x00\x01\xa1G\xe1\x12\xa6C"}]}`},
+	{"tftp", "0001 66 00 6f63746574 00 626c6b73697a65 00 31343238 00",
+		`RRQ{file: "f", mode: "octet", options: [{name: "blksize", value: "1428"}]}`},
+	{"tftp", "0003 0001 616263", `DATA{block: 1, data: "abc"}`},
+	{"tftp", "0004 ffff", `ACK{block: 65535}`},
+	{"tftp", "0005 0001 6e6f00", `ERROR{code: 1, text: "no"}`},
 }
 
 // TestVectors: frames written down by hand are read and written by both codecs.
 func TestVectors(t *testing.T) {
 	codecs := map[string]*codec{}
-	for _, target := range samples {
+	for _, target := range append(library, samples...) {
+		if !slices.ContainsFunc(vectors, func(v vector) bool {
+			return strings.Contains(target.Spec, "/"+v.protocol+"/")
+		}) {
+			continue
+		}
 		c := newCodec(t, target)
 		codecs[c.Protocol.Name] = c
 	}

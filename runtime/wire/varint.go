@@ -4,6 +4,13 @@ package wire
 // but the last have the bit 128. The number has at most so many bits. n is how many bytes it takes; 0 if b
 // ends before it does, and -1 if it has more bits or, without overlong, more bytes than it needs.
 func LEB128(b []byte, bits int, overlong bool) (v uint64, n int) {
+	if len(b) > 0 && b[0] < 128 && bits > 6 {
+		return uint64(b[0]), 1
+	}
+	return longLEB128(b, bits, overlong)
+}
+
+func longLEB128(b []byte, bits int, overlong bool) (v uint64, n int) {
 	for i, c := range b {
 		if 7*i >= bits || 7*i+7 > bits && c&127>>(bits-7*i) != 0 {
 			return 0, -1
@@ -118,6 +125,10 @@ func BadVarint(message, field string, frame []byte, at, n int) Error {
 // SetLEB128 writes a number as [LEB128] reads it in place of the byte at a place, and moves up what is
 // behind it.
 func SetLEB128(dst []byte, at int, v uint64) []byte {
+	if v < 128 {
+		dst[at] = byte(v)
+		return dst
+	}
 	n := 1
 	for rest := v >> 7; rest > 0; rest >>= 7 {
 		n++
