@@ -226,7 +226,9 @@ func (l *loader) merged(name string, at diag.Span, stack []string) *ast.Node {
 
 // like writes out the checks that are like others.
 func (l *loader) like(root, base *ast.Node) *ast.Node {
-	out, found := parse.Like(root, base, l.o.Symbols.Use)
+	out, found := parse.Like(root, base, l.o.Symbols.Use, func(over, base *ast.Node) {
+		l.o.Symbols.Same(over.Span(), base.Span())
+	})
 	for _, d := range found {
 		l.Add(d)
 	}

@@ -11,8 +11,10 @@ const maxLike = 4096
 // Like writes out the checks of a tree that say `like: name`: it lays each one over the check of
 // that name. That check may stand in the file that this one extends, which is base, already
 // written out, or nil. Neither tree is changed; both must have passed [File]. If use is not nil,
-// it is called with each name and where it is declared.
-func Like(root, base *ast.Node, use func(at, decl diag.Span)) (*ast.Node, diag.List) {
+// it is called with each name and where it is declared. If removed is not nil, it is called with
+// each key whose null removes, and with the key that it removes.
+func Like(root, base *ast.Node, use func(at, decl diag.Span), removed func(over, base *ast.Node)) (*ast.Node,
+	diag.List) {
 	own := root.Get("checks")
 	any := false
 	for _, e := range checksOf(root) {
@@ -21,7 +23,7 @@ func Like(root, base *ast.Node, use func(at, decl diag.Span)) (*ast.Node, diag.L
 	if !any {
 		return root, nil
 	}
-	l := &likes{own: root, base: base, use: use, done: map[string]*ast.Node{}}
+	l := &likes{own: root, base: base, use: use, removed: removed, done: map[string]*ast.Node{}}
 	checks := *own
 	checks.Entries = nil
 	for _, e := range own.Entries {
@@ -47,6 +49,7 @@ type likes struct {
 	c         diag.Collector
 	own, base *ast.Node
 	use       func(at, decl diag.Span)
+	removed   func(over, base *ast.Node)
 	done      map[string]*ast.Node // nil while it is being written out, and where that failed
 	claims    int
 }
@@ -96,7 +99,7 @@ func (l *likes) check(name string) *ast.Node {
 		below = &ast.Node{Kind: ast.Map, Src: over.Src}
 	}
 	// Wrong nulls in a check without `like` are reported when the files are merged.
-	n := (&merger{c: c}).merge(below, over, &oneCheck)
+	n := (&merger{c: c, removed: l.removed}).merge(below, over, &oneCheck)
 	if like != nil {
 		if l.claims += len(n.Get("claims").Keys()); l.claims > maxLike {
 			l.c.Errorf("FSM042", like.Span(), "the checks that are like others have more than %d claims", maxLike)

@@ -19,6 +19,8 @@ func Merge(base, over *ast.Node, met func(over, base *ast.Node)) (*ast.Node, dia
 type merger struct {
 	c   *diag.Collector
 	met func(over, base *ast.Node)
+	// removed is called with each key whose null removes, and the key below it; it may be nil.
+	removed func(over, base *ast.Node)
 }
 
 // Bare reports the nulls of a file that extends nothing, where there is
@@ -59,6 +61,9 @@ func (m *merger) merge(base, over *ast.Node, s *shape) *ast.Node {
 				diag.Quote(e.Key.Text)).
 				With(diag.DidYouMean(e.Key.Text, base.Keys()))
 		case e.Value.Removes():
+			if m.removed != nil {
+				m.removed(e.Key, out.Entries[i].Key)
+			}
 			out.Entries[i].Value = nil
 		case has && sub.merge && e.Value.Kind == ast.Map && out.Entries[i].Value != nil &&
 			out.Entries[i].Value.Kind == ast.Map:

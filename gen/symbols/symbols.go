@@ -99,7 +99,8 @@ func (t *Table) Use(at, decl diag.Span) {
 	t.uses[at] = append(t.uses[at], decl)
 }
 
-// Same notes that a key of an extending file replaces, or adds to, a key of the extended one.
+// Same notes that a key of an extending file replaces, or adds to, a key of the extended one, or that
+// a check removes a key of the one that it is like. If the key below only uses a name, so does this one.
 func (t *Table) Same(over, base diag.Span) {
 	if t != nil && over != base {
 		t.same[over] = base
@@ -118,6 +119,11 @@ func (t *Table) Link(at diag.Span, file string) {
 func (t *Table) Prune(text func(diag.Span) string) {
 	if t == nil {
 		return
+	}
+	for over, base := range t.same {
+		for _, d := range t.uses[base] {
+			t.Use(over, d)
+		}
 	}
 	for at, decls := range t.uses {
 		written := text(at)
