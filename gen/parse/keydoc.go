@@ -55,6 +55,7 @@ var keyDocs = map[string]string{
 	"low":                   "The items of the bits, from the lowest on.",
 	"a message/header":      "The numbers of header fields that the message does not have.",
 	"since":                 "The item from whose beginning is counted.",
+	"until":                 "A list has no count: it ends with this number, with which no element begins.",
 	"cut":                   "Longer texts are cut at the type's bound instead of being an error.",
 	"a wire item's form/to": "Zeros up to a multiple of so many bytes.",
 	"the channel/order":     "`fifo`: messages arrive in the order sent; `any`: in any order.",
